@@ -1,0 +1,38 @@
+//! From an airfoil file or a NACA designation to the points of the wall.
+
+/// How the trailing edge is closed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum TrailingEdge {
+    /// Both surfaces are sheared to meet in one point.
+    Sharp,
+    /// A straight base between the two ends, corners kept.
+    Blunt,
+    /// A smooth cap tangent to both surfaces.
+    Rounded,
+    /// A gap of at most 1e-3 chord is closed linearly, a larger one becomes a straight base.
+    AsGiven,
+}
+
+/// A section contour, unit chord, leading edge at x = 0.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Airfoil {
+    /// Name from the designation or the file's header.
+    pub name: String,
+    /// Contour from the upper trailing edge over the leading edge to the lower trailing edge.
+    pub points: Vec<[f64; 2]>,
+    /// What was repaired or dropped while reading, one sentence each.
+    pub notes: Vec<String>,
+}
+
+/// Points of the wall, in the order of the grid: clockwise from the trailing edge (or mid-base)
+/// over the lower surface, the leading edge and the upper surface back to the start.
+#[derive(Debug, Clone, PartialEq)]
+pub struct BoundaryPoints {
+    /// x in chords; the last point repeats the first bit for bit.
+    pub x: Vec<f64>,
+    /// y in chords.
+    pub y: Vec<f64>,
+    /// Whether the edge is a base (blunt or rounded) and not one point.
+    pub base: bool,
+}

@@ -1,0 +1,70 @@
+//! Structured grids: coordinates, topology, metrics, quality and initial grids.
+//!
+//! Conventions: `i` runs clockwise around the body from the trailing edge (lower surface →
+//! leading edge → upper surface), `j` runs outward, arrays are `[nj][ni]` with `i` fastest, so
+//! that the cell determinant `x_xi y_eta − x_eta y_xi` is positive. Lengths are in chords.
+
+pub mod initial;
+pub mod quality;
+
+/// How the two ends of a grid line around the body meet.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Seam {
+    /// The seam line keeps its initial points (a sharp or blunt trailing edge).
+    Held,
+    /// The seam is an ordinary line and its points are solved for (a smooth body).
+    Periodic,
+}
+
+/// Logical shape of a grid.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Topology {
+    /// Lines `j = const` close around the body; column `ni − 1` repeats column 0 bit for bit.
+    O(Seam),
+}
+
+/// A structured grid of nodes.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Grid {
+    /// Logical shape.
+    pub topology: Topology,
+    /// Nodes in i, the repeated seam node counted.
+    pub ni: usize,
+    /// Nodes in j, wall and outer line counted.
+    pub nj: usize,
+    /// x of each node, `[nj][ni]`, in chords.
+    pub x: Vec<f64>,
+    /// y of each node, `[nj][ni]`, in chords.
+    pub y: Vec<f64>,
+}
+
+impl Grid {
+    /// A grid with all nodes at the origin.
+    #[must_use]
+    pub fn new(topology: Topology, ni: usize, nj: usize) -> Self {
+        Self { topology, ni, nj, x: vec![0.0; ni * nj], y: vec![0.0; ni * nj] }
+    }
+
+    /// Position in `x` and `y` of node (i, j).
+    #[inline]
+    #[must_use]
+    pub fn index(&self, i: usize, j: usize) -> usize {
+        j * self.ni + i
+    }
+
+    /// Coordinates of node (i, j).
+    #[inline]
+    #[must_use]
+    pub fn point(&self, i: usize, j: usize) -> [f64; 2] {
+        let k = self.index(i, j);
+        [self.x[k], self.y[k]]
+    }
+
+    /// Number of cells.
+    #[must_use]
+    pub fn cells(&self) -> usize {
+        (self.ni - 1) * (self.nj - 1)
+    }
+}

@@ -1,0 +1,3 @@
+//! The grid equations at one point and their control functions: pure functions of coordinates.
+
+pub mod control;
