@@ -1,7 +1,10 @@
 //! gridgen: structured meshes around airfoils by elliptic grid equations, solved by Newton–Krylov.
 
+pub mod backend;
+pub mod elliptic;
 pub mod error;
 pub mod geometry;
 pub mod grid;
 pub mod pde;
 pub mod solver;
+pub mod sparse;

@@ -4,8 +4,12 @@
 //! leading edge → upper surface), `j` runs outward, arrays are `[nj][ni]` with `i` fastest, so
 //! that the cell determinant `x_xi y_eta − x_eta y_xi` is positive. Lengths are in chords.
 
+mod folds;
 pub mod initial;
 pub mod quality;
+
+pub use folds::folds;
+pub(crate) use folds::folds_off_seam;
 
 /// How the two ends of a grid line around the body meet.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize, serde::Deserialize)]

@@ -1,4 +1,10 @@
-//! Control functions P and Q of the grid equations.
+//! Control functions P0, Q0 of the grid equations, from the initial grid.
+
+mod marched;
+mod thomas_middlecoff;
+
+use crate::grid::{Grid, Seam, Topology};
+use crate::pde::{Metrics, Stencil};
 
 /// Where the control functions P0, Q0 come from.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
@@ -6,7 +12,8 @@
 pub enum Base {
     /// P0 = Q0 = 0.
     Laplace,
-    /// From the point spacing on the boundaries.
+    /// From the point spacing on the boundaries (Thomas and Middlecoff 1980,
+    /// doi:10.2514/3.50801).
     ThomasMiddlecoff,
     /// Those that make the initial grid a discrete solution, clipped and smoothed.
     Marched,
@@ -20,4 +27,98 @@ pub enum Wall {
     Frozen,
     /// The amplitudes `p_i`, `q_i` of decaying wall terms are Newton unknowns.
     Coupled,
+}
+
+/// How P0 and Q0 are taken from the initial grid.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct ControlSettings {
+    /// Source of P0, Q0.
+    pub base: Base,
+    /// Smoothing passes of the marched base.
+    pub smoothing: usize,
+    /// Distance from the wall, in chords, over which smoothing sets in.
+    pub smoothing_distance: f64,
+    /// Limit of |P0|, |Q0| of the marched base before smoothing.
+    pub clip: f64,
+}
+
+/// P0 and Q0 at every node of a grid but its repeated seam column, `[nj][ni − 1]`, i fastest.
+/// Values on the wall and on the outer line are not used by the equations.
+#[derive(Debug, Clone, PartialEq)]
+pub struct ControlFunctions {
+    /// P0.
+    pub p: Vec<f64>,
+    /// Q0.
+    pub q: Vec<f64>,
+}
+
+/// The control functions of `settings` for the initial grid (theory section 3).
+#[must_use]
+pub fn control_functions(grid: &Grid, settings: &ControlSettings) -> ControlFunctions {
+    match settings.base {
+        Base::Laplace => {
+            let n = (grid.ni - 1) * grid.nj;
+            ControlFunctions { p: vec![0.0; n], q: vec![0.0; n] }
+        }
+        Base::ThomasMiddlecoff => thomas_middlecoff::control_functions(grid),
+        Base::Marched => marched::control_functions(grid, settings),
+    }
+}
+
+/// Distance from the wall along each line of constant i, `[nj][ni]`.
+#[must_use]
+pub fn arc_length(grid: &Grid) -> Vec<f64> {
+    let ni = grid.ni;
+    let mut s = vec![0.0; grid.x.len()];
+    for k in ni..s.len() {
+        let (dx, dy) = (grid.x[k] - grid.x[k - ni], grid.y[k] - grid.y[k - ni]);
+        s[k] = s[k - ni] + dx.hypot(dy);
+    }
+    s
+}
+
+/// The nodes of an O-grid without the repeated column: neighbours in i wrap around.
+#[derive(Clone, Copy)]
+struct Ring<'a> {
+    grid: &'a Grid,
+    /// Distinct columns.
+    columns: usize,
+}
+
+impl<'a> Ring<'a> {
+    fn new(grid: &'a Grid) -> Self {
+        Self { grid, columns: grid.ni - 1 }
+    }
+
+    fn east(self, i: usize) -> usize {
+        if i + 1 == self.columns { 0 } else { i + 1 }
+    }
+
+    fn west(self, i: usize) -> usize {
+        if i == 0 { self.columns - 1 } else { i - 1 }
+    }
+
+    /// Metrics at a node off the wall and the outer line.
+    fn metrics(self, i: usize, j: usize) -> Metrics {
+        let row = |j: usize| [self.west(i), i, self.east(i)].map(|i| self.grid.point(i, j));
+        Stencil { south: row(j - 1), middle: row(j), north: row(j + 1) }.metrics()
+    }
+
+    /// Whether the equations hold on the seam column.
+    fn solves_seam(self) -> bool {
+        matches!(self.grid.topology, Topology::O(Seam::Periodic))
+    }
+
+    /// One pass of ¼ ½ ¼ along a line of constant j, into `out`.
+    fn smooth_xi(self, line: &[f64], out: &mut [f64]) {
+        for i in 0..self.columns {
+            out[i] = 0.5 * line[i] + 0.25 * (line[self.west(i)] + line[self.east(i)]);
+        }
+    }
+}
+
+/// −2 (d⁺ − d⁻)/(d⁺ + d⁻) of two consecutive intervals: the control that keeps their ratio in
+/// one dimension, always between −2 and 2.
+fn interval_control(before: f64, after: f64) -> f64 {
+    -2.0 * (after - before) / (after + before)
 }

@@ -1,7 +1,7 @@
 //! What happened in a solve, step by step.
 
 /// One Newton step.
-#[derive(Debug, Clone, PartialEq, serde::Serialize)]
+#[derive(Debug, Clone, Default, PartialEq, serde::Serialize)]
 pub struct NewtonStep {
     /// Number of the step, 0 is the start.
     pub step: usize,

@@ -1,5 +1,13 @@
 //! Initial grids: the first guess, and the source of the control functions P0, Q0.
 
+mod cyclic;
+mod front;
+mod hyperbolic;
+mod normal;
+mod transfinite;
+
+use super::{Grid, Seam, Topology, folds};
+
 /// Construction of the initial grid.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 #[serde(rename_all = "kebab-case")]
@@ -10,4 +18,124 @@ pub enum Method {
     Normal,
     /// Transfinite interpolation between wall and far field.
     Transfinite,
+}
+
+/// Settings of the initial grid.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct InitialSettings {
+    /// Construction.
+    pub method: Method,
+    /// Dissipation ε of the hyperbolic march.
+    pub dissipation: f64,
+    /// Smoothing length c_v of the cell volumes over the distance from the wall.
+    pub volume_smoothing: f64,
+    /// Growth m of the dissipation away from the wall, which spreads the lines.
+    pub spread: f64,
+}
+
+/// The fixed data of an initial grid.
+#[derive(Debug, Clone, Copy)]
+pub struct Outline<'a> {
+    /// x of the wall points, clockwise, the last one repeating the first.
+    pub x: &'a [f64],
+    /// y of the wall points.
+    pub y: &'a [f64],
+    /// Outward unit normals of the wall points.
+    pub normals: &'a [[f64; 2]],
+    /// Distance of each layer from the wall, rising from 0, in chords.
+    pub layers: &'a [f64],
+    /// Radius of the outer circle about (0.5, 0), in chords.
+    pub far_field: f64,
+    /// Whether the seam line is held or solved for.
+    pub seam: Seam,
+}
+
+/// An initial grid and how it came about.
+#[derive(Debug, Clone)]
+pub struct InitialGrid {
+    /// The grid; its outer line lies on the circle.
+    pub grid: Grid,
+    /// Construction that made it, after fall-backs.
+    pub method: Method,
+    /// Retries and fall-backs, one sentence each.
+    pub notes: Vec<String>,
+    /// Cells with a corner determinant that is not positive.
+    pub folded: usize,
+}
+
+/// Centre of the outer circle.
+pub const FAR_FIELD_CENTRE: [f64; 2] = [0.5, 0.0];
+
+/// Builds the initial grid. A hyperbolic march that folds is tried again with more dissipation;
+/// then the normal march takes over. If all fold, the last grid is returned with its count.
+#[must_use]
+pub fn build(outline: &Outline, settings: &InitialSettings) -> InitialGrid {
+    let mut notes = Vec::new();
+    if settings.method == Method::Hyperbolic {
+        for factor in [1.0, 2.0, 4.0] {
+            let dissipation = factor * settings.dissipation;
+            let grid = hyperbolic::march(outline, settings, dissipation).map(|f| f.grid(outline));
+            if let Some(grid) = grid.filter(|grid| folds(grid) == 0) {
+                if factor > 1.0 {
+                    notes.push(format!(
+                        "the hyperbolic march folded and was repeated with dissipation {dissipation}"
+                    ));
+                }
+                return InitialGrid { grid, method: Method::Hyperbolic, notes, folded: 0 };
+            }
+        }
+        notes
+            .push("the hyperbolic march folded at every dissipation; marched along normals".into());
+    }
+    let (grid, method) = match settings.method {
+        Method::Transfinite => (transfinite::interpolate(outline), Method::Transfinite),
+        _ => (normal::march(outline, &mut notes), Method::Normal),
+    };
+    let folded = folds(&grid);
+    if folded > 0 {
+        notes.push(format!("{folded} cells of the initial grid are folded"));
+    }
+    InitialGrid { grid, method, notes, folded }
+}
+
+/// Layers of marched points, the distinct points of each line.
+struct Fronts {
+    layers: Vec<Vec<[f64; 2]>>,
+}
+
+impl Fronts {
+    /// The marched layers as a grid whose outer line lies on the circle exactly: every line is
+    /// moved by (s/s_end)² times the way from its last point to the circle along the polar angle.
+    fn grid(mut self, outline: &Outline) -> Grid {
+        let [cx, cy] = FAR_FIELD_CENTRE;
+        let columns = outline.x.len() - 1;
+        for i in 0..columns {
+            let mut s = Vec::with_capacity(self.layers.len());
+            let mut length = 0.0;
+            for (j, layer) in self.layers.iter().enumerate() {
+                if j > 0 {
+                    let before = self.layers[j - 1][i];
+                    length += (layer[i][0] - before[0]).hypot(layer[i][1] - before[1]);
+                }
+                s.push(length);
+            }
+            let Some([x, y]) = self.layers.last().map(|layer| layer[i]) else { continue };
+            let radius = (x - cx).hypot(y - cy);
+            let scale = outline.far_field / radius;
+            let (dx, dy) = ((x - cx) * scale + cx - x, (y - cy) * scale + cy - y);
+            for (layer, s) in self.layers.iter_mut().zip(s) {
+                let weight = (s / length).powi(2);
+                layer[i][0] += weight * dx;
+                layer[i][1] += weight * dy;
+            }
+        }
+        let mut grid = Grid::new(Topology::O(outline.seam), columns + 1, self.layers.len());
+        for (j, layer) in self.layers.iter().enumerate() {
+            for i in 0..=columns {
+                let k = grid.index(i, j);
+                [grid.x[k], grid.y[k]] = layer[i % columns];
+            }
+        }
+        grid
+    }
 }

@@ -1,4 +1,13 @@
-//! Krylov methods.
+//! Krylov methods, right preconditioned, written on [`Backend::dots`] and [`Backend::lincomb`].
+
+mod bicgstab;
+mod gmres;
+
+pub use bicgstab::Bicgstab;
+pub use gmres::Gmres;
+
+use super::{LinearOperator, LinearStop, Preconditioner};
+use crate::backend::{Backend, DeviceError, Real};
 
 /// Choice of Krylov method.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
@@ -6,6 +15,66 @@
 pub enum Method {
     /// BiCGStab, right preconditioned.
     Bicgstab,
-    /// Restarted GMRES, right preconditioned.
+    /// Restarted flexible GMRES, right preconditioned.
     Gmres,
+}
+
+/// When a linear solve ends.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Target {
+    /// Residual norm to reach: ‖b − A x‖ ≤ `norm`.
+    pub norm: f64,
+    /// Limit of iterations.
+    pub max_iterations: usize,
+}
+
+/// How a linear solve ended.
+#[derive(Debug, Clone, Copy, PartialEq)]
+#[must_use]
+pub struct KrylovReport {
+    /// Why it stopped.
+    pub stop: LinearStop,
+    /// Iterations; BiCGStab counts a half when its first half-step suffices.
+    pub iterations: f64,
+    /// Norm of the true residual b − A x at the end.
+    pub residual: f64,
+}
+
+/// Everything a Krylov method needs to know of a linear system A x = b.
+pub struct System<'a, B: Backend, T: Real, A, M> {
+    /// Where it runs.
+    pub backend: &'a B,
+    /// The operator.
+    pub operator: &'a A,
+    /// The preconditioner, prepared for `operator`.
+    pub preconditioner: &'a mut M,
+    /// Right-hand side.
+    pub b: &'a B::Vector<T>,
+    /// Called with the iteration and the residual norm after each of them.
+    pub observe: &'a mut dyn FnMut(f64, f64),
+}
+
+impl<B, T, A, M> System<'_, B, T, A, M>
+where
+    B: Backend,
+    T: Real,
+    A: LinearOperator<B, T>,
+    M: Preconditioner<B, T, A>,
+{
+    /// r ← b − A x; returns ‖r‖.
+    fn residual(&self, x: &B::Vector<T>, r: &mut B::Vector<T>) -> Result<f64, DeviceError> {
+        self.operator.apply(self.backend, x, r)?;
+        self.backend.lincomb(r, -1.0, [(1.0, self.b)])?;
+        self.norm(r)
+    }
+
+    /// z ← M⁻¹ r.
+    fn precondition(&mut self, r: &B::Vector<T>, z: &mut B::Vector<T>) -> Result<(), DeviceError> {
+        self.preconditioner.apply(self.backend, self.operator, r, z)
+    }
+
+    fn norm(&self, v: &B::Vector<T>) -> Result<f64, DeviceError> {
+        let [square] = self.backend.dots([(v, v)])?;
+        Ok(square.sqrt())
+    }
 }

@@ -1,0 +1,163 @@
+//! ELL matrices of the CPU backend.
+
+use super::{CpuBackend, LuFactors};
+use crate::backend::{Backend, DeviceError, Product, Real, SparseBackend};
+use crate::sparse::EllPattern;
+use rayon::prelude::*;
+use std::sync::Arc;
+
+/// Rows that one task multiplies: its part of y stays in the first-level cache over all slots.
+const ROWS: usize = 1024;
+
+/// A matrix in ELL format: `values[k * rows + r]` is slot k of row r.
+#[derive(Debug, Clone)]
+pub struct EllMatrix<T> {
+    pub(super) pattern: Arc<EllPattern>,
+    pub(super) values: Vec<T>,
+}
+
+impl<T: Real> EllMatrix<T> {
+    /// A matrix with given values, column-major like its pattern; padding must be zero.
+    ///
+    /// # Panics
+    /// If the number of values does not fit the pattern: an error of the caller.
+    #[must_use]
+    pub fn from_values(pattern: EllPattern, values: Vec<T>) -> Self {
+        assert_eq!(values.len(), pattern.rows() * pattern.width());
+        Self { pattern: Arc::new(pattern), values }
+    }
+
+    /// Where the entries stand.
+    #[must_use]
+    pub fn pattern(&self) -> &EllPattern {
+        &self.pattern
+    }
+
+    /// Values by slot, column-major.
+    #[must_use]
+    pub fn values(&self) -> &[T] {
+        &self.values
+    }
+
+    /// (column, value) of each entry of a row.
+    pub fn row(&self, row: usize) -> impl Iterator<Item = (usize, T)> + '_ {
+        self.pattern.row(row).map(|(at, column)| (column, self.values[at]))
+    }
+
+    /// The values as mutable blocks of `rows` rows: `blocks[b][k]` is slot k of block b.
+    pub(super) fn row_blocks_mut(&mut self, rows: usize) -> Vec<Vec<&mut [T]>> {
+        let n = self.pattern.rows();
+        let mut blocks: Vec<Vec<&mut [T]>> =
+            (0..n.div_ceil(rows)).map(|_| Vec::with_capacity(self.pattern.width())).collect();
+        for slot in self.values.chunks_mut(n) {
+            for (block, part) in blocks.iter_mut().zip(slot.chunks_mut(rows)) {
+                block.push(part);
+            }
+        }
+        blocks
+    }
+
+    /// y ← (+) A x over the rows from `start`; columns below `skip` count as zero.
+    fn multiply_rows(&self, start: usize, x: &[T], skip: usize, add: bool, y: &mut [T]) {
+        let (n, m) = (self.pattern.rows(), y.len());
+        if !add {
+            y.fill(T::zero());
+        }
+        for slot in 0..self.pattern.width() {
+            let at = slot * n + start;
+            let (values, columns) = (&self.values[at..at + m], &self.pattern.columns()[at..at + m]);
+            if skip == 0 {
+                for ((y, v), c) in y.iter_mut().zip(values).zip(columns) {
+                    *y += *v * x[*c as usize];
+                }
+            } else {
+                for ((y, v), c) in y.iter_mut().zip(values).zip(columns) {
+                    let kept = if (*c as usize) < skip { T::zero() } else { x[*c as usize] };
+                    *y += *v * kept;
+                }
+            }
+        }
+    }
+}
+
+impl SparseBackend for CpuBackend {
+    type Matrix<T: Real> = EllMatrix<T>;
+    type Factors<T: Real> = LuFactors<T>;
+
+    fn matrix<T: Real>(&self, pattern: &EllPattern) -> Result<EllMatrix<T>, DeviceError> {
+        let values = vec![T::zero(); pattern.rows() * pattern.width()];
+        Ok(EllMatrix { pattern: Arc::new(pattern.clone()), values })
+    }
+
+    fn rows<T: Real>(&self, a: &EllMatrix<T>) -> usize {
+        a.pattern.rows()
+    }
+
+    fn multiply<T: Real>(
+        &self,
+        a: &EllMatrix<T>,
+        x: &Vec<T>,
+        product: Product,
+        y: &mut Vec<T>,
+    ) -> Result<(), DeviceError> {
+        y.par_chunks_mut(ROWS).enumerate().for_each(|(block, y)| {
+            a.multiply_rows(block * ROWS, x, product.skip_columns, product.add, y);
+        });
+        Ok(())
+    }
+
+    fn inverse_diagonal<T: Real>(
+        &self,
+        a: &EllMatrix<T>,
+        d: &mut Vec<T>,
+    ) -> Result<Option<usize>, DeviceError> {
+        d.par_iter_mut().enumerate().for_each(|(row, d)| {
+            let diagonal = a.row(row).find(|&(column, _)| column == row);
+            *d = diagonal.map_or_else(T::zero, |(_, value)| value).recip();
+        });
+        Ok(d.iter().position(|d| !d.is_finite()))
+    }
+
+    fn scale<T: Real>(&self, d: &Vec<T>, r: &Vec<T>, z: &mut Vec<T>) -> Result<(), DeviceError> {
+        let piece = super::PIECE;
+        z.par_chunks_mut(piece).zip(d.par_chunks(piece)).zip(r.par_chunks(piece)).for_each(
+            |((z, d), r)| {
+                for ((z, d), r) in z.iter_mut().zip(d).zip(r) {
+                    *z = *d * *r;
+                }
+            },
+        );
+        Ok(())
+    }
+
+    fn factors<T: Real>(&self, a: &EllMatrix<T>) -> Result<LuFactors<T>, DeviceError> {
+        Ok(LuFactors::new(a.pattern()))
+    }
+
+    fn factor_dilu<T: Real>(
+        &self,
+        a: &EllMatrix<T>,
+        factors: &mut LuFactors<T>,
+    ) -> Result<Option<usize>, DeviceError> {
+        Ok(factors.dilu(a))
+    }
+
+    fn factor_ilu0<T: Real>(
+        &self,
+        a: &EllMatrix<T>,
+        factors: &mut LuFactors<T>,
+    ) -> Result<Option<usize>, DeviceError> {
+        Ok(factors.ilu0(a))
+    }
+
+    fn solve_factors<T: Real>(
+        &self,
+        factors: &LuFactors<T>,
+        r: &Vec<T>,
+        z: &mut Vec<T>,
+    ) -> Result<(), DeviceError> {
+        self.lincomb(z, 0.0, [(1.0, r)])?;
+        factors.solve(z);
+        Ok(())
+    }
+}

@@ -1,0 +1,23 @@
+//! The CPU backend: plain loops over [`crate::pde`], threaded by rayon.
+//!
+//! Every reduction is a tree over fixed pieces, so that results do not depend on the number of
+//! threads, to the last bit. The triangular solves of DILU and ILU(0) in natural order are
+//! recurrences and run on one thread.
+
+mod elliptic;
+mod factors;
+mod matrix;
+mod reduce;
+mod vector;
+
+pub use elliptic::EllipticState;
+pub use factors::LuFactors;
+pub use matrix::EllMatrix;
+
+/// The CPU. Work runs in the rayon thread pool that is current where a method is called.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct CpuBackend;
+
+/// Entries that one task handles: large enough to hide the cost of a task, small enough that a
+/// task's operands stay in the first-level cache.
+const PIECE: usize = 4096;

@@ -1,0 +1,140 @@
+//! The kernels of the grid equations that a backend offers.
+
+use super::{DeviceError, Real, SparseBackend};
+use crate::grid::Grid;
+
+/// Whether the row weights are evaluated anew or kept from the last renewal.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Scaling {
+    /// Evaluate the weights at this state and keep them.
+    Renewed,
+    /// Use the weights of the last renewal.
+    Kept,
+}
+
+/// What the line search must know about the cells.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct CellGuard {
+    /// Cells whose area is not positive.
+    pub folded: usize,
+    /// Smallest cell area, in square chords.
+    pub min_area: f64,
+}
+
+/// Everything that stays fixed while the grid equations are solved.
+///
+/// The unknown points form a rectangle of `mi` × `mj` points, `[mj][mi]`, i fastest; unknown
+/// (I, J) is node (I + 1, J + 1) of a frame of `mi + 2` × `mj + 2` nodes. A held seam keeps the
+/// two outer columns of the frame; a periodic one copies them from the opposite side.
+#[derive(Debug, Clone)]
+pub struct EllipticData {
+    /// Unknown points in i.
+    pub mi: usize,
+    /// Unknown points in j.
+    pub mj: usize,
+    /// Whether the outer columns of the frame repeat the opposite unknown columns.
+    pub periodic: bool,
+    /// x of the frame's nodes, `[mj + 2][mi + 2]`; unknown nodes hold the first guess.
+    pub x: Vec<f64>,
+    /// y of the frame's nodes.
+    pub y: Vec<f64>,
+    /// P0 at the unknown points, `[mj][mi]`.
+    pub control_p: Vec<f64>,
+    /// Q0 at the unknown points, `[mj][mi]`.
+    pub control_q: Vec<f64>,
+    /// The decaying wall terms, if height and angle of the first cell are controlled.
+    pub wall: Option<WallTerms>,
+}
+
+/// Decay of the wall terms: P = P0 + p_i φ, Q = Q0 + q_i ψ.
+#[derive(Debug, Clone)]
+pub struct WallTerms {
+    /// φ at the unknown points, `[mj][mi]`.
+    pub phi: Vec<f64>,
+    /// ψ at the unknown points, `[mj][mi]`.
+    pub psi: Vec<f64>,
+}
+
+/// The grid equations on a backend. See `docs/theory.md` for the equations.
+///
+/// The vector of unknowns holds (x, y) of unknown point (I, J) at `2 (J mi + I)`. With wall
+/// terms the slots of J = 0 hold (p_i, q_i) instead, and that row of points stays fixed.
+pub trait EllipticBackend: SparseBackend {
+    /// Coordinates, control functions and weights on the device.
+    type Elliptic: Send;
+
+    /// Moves `data` to the device.
+    fn elliptic(&self, data: &EllipticData) -> Result<Self::Elliptic, DeviceError>;
+
+    /// Takes over the unknowns `u` as the present state.
+    fn load_state(
+        &self,
+        state: &mut Self::Elliptic,
+        u: &Self::Vector<f64>,
+    ) -> Result<(), DeviceError>;
+
+    /// f ← w R of the present state with w = 1/(2 (g11 + g22)); returns the merit
+    /// rms(w R / √min(g11, g22)) (theory eq. 7).
+    fn residual(
+        &self,
+        state: &mut Self::Elliptic,
+        scaling: Scaling,
+        f: &mut Self::Vector<f64>,
+    ) -> Result<f64, DeviceError>;
+
+    /// a ← w ∂R/∂r of the present state, rows scaled as in [`Self::residual`] (theory eq. 4).
+    /// The columns of J = 0 always stand for the points r_{i,1}.
+    fn jacobian<T: Real>(
+        &self,
+        state: &Self::Elliptic,
+        a: &mut Self::Matrix<T>,
+    ) -> Result<(), DeviceError>;
+
+    /// b ← w ∂R/∂(p, q) of the present state (theory eq. 6); two entries a row.
+    fn wall_columns<T: Real>(
+        &self,
+        state: &Self::Elliptic,
+        b: &mut Self::Matrix<T>,
+    ) -> Result<(), DeviceError>;
+
+    /// Folded cells and the smallest area of the present state.
+    fn cell_guard(&self, state: &Self::Elliptic) -> Result<CellGuard, DeviceError>;
+
+    /// Writes the present state into the nodes of `grid`.
+    fn store_grid(&self, state: &Self::Elliptic, grid: &mut Grid) -> Result<(), DeviceError>;
+
+    /// s ← inverses of the 2×2 blocks [z_p, z_q] over the `walls` leading points, four entries a
+    /// point (row-major). Returns the first point whose block is singular.
+    fn invert_wall_blocks<T: Real>(
+        &self,
+        walls: usize,
+        z_p: &Self::Vector<T>,
+        z_q: &Self::Vector<T>,
+        s: &mut Self::Vector<T>,
+    ) -> Result<Option<usize>, DeviceError>;
+
+    /// d ← S z over the `walls` leading points; the rest of `d` becomes zero.
+    fn solve_wall_blocks<T: Real>(
+        &self,
+        walls: usize,
+        s: &Self::Vector<T>,
+        z: &Self::Vector<T>,
+        d: &mut Self::Vector<T>,
+    ) -> Result<(), DeviceError>;
+
+    /// The `walls` leading points of z ← those of d.
+    fn copy_wall<T: Real>(
+        &self,
+        walls: usize,
+        d: &Self::Vector<T>,
+        z: &mut Self::Vector<T>,
+    ) -> Result<(), DeviceError>;
+
+    /// v ← 1 in component `component` (0: p, 1: q) of the `walls` leading points, 0 elsewhere.
+    fn wall_probe<T: Real>(
+        &self,
+        walls: usize,
+        component: usize,
+        v: &mut Self::Vector<T>,
+    ) -> Result<(), DeviceError>;
+}

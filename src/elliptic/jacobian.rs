@@ -1,0 +1,72 @@
+//! The Jacobian of the grid equations as a linear operator.
+
+use crate::backend::{DeviceError, EllipticBackend, Product, Real};
+use crate::solver::LinearOperator;
+use crate::sparse::EllPattern;
+
+/// K = J (I − E Eᵀ) + B Eᵀ: the field Jacobian J = ∂R/∂r, whose columns of the first row of
+/// points E are replaced by the wall columns B = ∂R/∂(p, q) where the wall terms are unknowns
+/// (theory eq. 6). Both are ELL matrices: 13 and 2 slots a row.
+pub struct GridJacobian<B: EllipticBackend, T: Real> {
+    pub(super) field: B::Matrix<T>,
+    pub(super) wall: Option<WallColumns<B, T>>,
+}
+
+/// The wall columns.
+pub(super) struct WallColumns<B: EllipticBackend, T: Real> {
+    pub(super) columns: B::Matrix<T>,
+    /// Points in the first row: 2 `points` unknowns are wall terms.
+    pub(super) points: usize,
+}
+
+impl<B: EllipticBackend, T: Real> GridJacobian<B, T> {
+    /// Room for the Jacobian on `mi` × `mj` unknown points.
+    pub(super) fn new(
+        backend: &B,
+        (mi, mj): (usize, usize),
+        periodic: bool,
+        coupled: bool,
+    ) -> Result<Self, DeviceError> {
+        let field = backend.matrix(&EllPattern::nine_point(mi, mj, periodic))?;
+        let wall = if coupled {
+            let columns = backend.matrix(&EllPattern::wall_columns(mi, mj))?;
+            Some(WallColumns { columns, points: mi })
+        } else {
+            None
+        };
+        Ok(Self { field, wall })
+    }
+
+    /// Evaluates the entries at the present state.
+    pub(super) fn assemble(&mut self, backend: &B, state: &B::Elliptic) -> Result<(), DeviceError> {
+        backend.jacobian(state, &mut self.field)?;
+        match &mut self.wall {
+            Some(wall) => backend.wall_columns(state, &mut wall.columns),
+            None => Ok(()),
+        }
+    }
+
+    /// The field Jacobian J in ELL format.
+    #[must_use]
+    pub fn field(&self) -> &B::Matrix<T> {
+        &self.field
+    }
+}
+
+impl<B: EllipticBackend, T: Real> LinearOperator<B, T> for GridJacobian<B, T> {
+    fn apply(
+        &self,
+        backend: &B,
+        x: &B::Vector<T>,
+        y: &mut B::Vector<T>,
+    ) -> Result<(), DeviceError> {
+        match &self.wall {
+            None => backend.multiply(&self.field, x, Product::default(), y),
+            Some(wall) => {
+                let kept = Product { skip_columns: 2 * wall.points, add: false };
+                backend.multiply(&self.field, x, kept, y)?;
+                backend.multiply(&wall.columns, x, Product { skip_columns: 0, add: true }, y)
+            }
+        }
+    }
+}

@@ -1,0 +1,107 @@
+//! Preconditioner of the grid Jacobian from one of its field part.
+
+use super::GridJacobian;
+use super::jacobian::WallColumns;
+use crate::backend::{DeviceError, EllipticBackend, Product, Real};
+use crate::solver::precond::{Kind, MatrixPreconditioner};
+use crate::solver::{Preconditioner, SolverError};
+
+/// M⁻¹ ≈ J⁻¹ of the field Jacobian, extended to the coupled system K = J (I − E Eᵀ) + B Eᵀ:
+///
+/// z = M⁻¹ v, d = S⁻¹ Eᵀ z, z ← z − M⁻¹ B d, Eᵀ z ← d,
+///
+/// where S ≈ Eᵀ J⁻¹ B is replaced by its 2×2 blocks, probed once an update with p = 1 and with
+/// q = 1 everywhere (two applications of M⁻¹ each). With exact J⁻¹ and S this is K⁻¹.
+pub struct GridPreconditioner<B: EllipticBackend, T: Real> {
+    field: MatrixPreconditioner<B, T>,
+    wall: Option<WallReduction<B, T>>,
+}
+
+/// The reduced system of the wall terms.
+struct WallReduction<B: EllipticBackend, T: Real> {
+    /// Inverse 2×2 blocks of S.
+    inverse: B::Vector<T>,
+    probes: [B::Vector<T>; 2],
+    terms: B::Vector<T>,
+    right: B::Vector<T>,
+    correction: B::Vector<T>,
+}
+
+impl<B: EllipticBackend, T: Real> WallReduction<B, T> {
+    fn new(backend: &B, n: usize, points: usize) -> Result<Self, DeviceError> {
+        Ok(Self {
+            inverse: backend.zeros(4 * points)?,
+            probes: [backend.zeros(n)?, backend.zeros(n)?],
+            terms: backend.zeros(n)?,
+            right: backend.zeros(n)?,
+            correction: backend.zeros(n)?,
+        })
+    }
+
+    /// Probes S with p = 1, then q = 1: z = M⁻¹ b, z ← z + M⁻¹ (b − J z) with b = B e.
+    fn update(
+        &mut self,
+        backend: &B,
+        field: &mut MatrixPreconditioner<B, T>,
+        j: &B::Matrix<T>,
+        wall: &WallColumns<B, T>,
+    ) -> Result<(), SolverError> {
+        for (component, z) in self.probes.iter_mut().enumerate() {
+            backend.wall_probe(wall.points, component, &mut self.terms)?;
+            backend.multiply(&wall.columns, &self.terms, Product::default(), &mut self.right)?;
+            field.apply(backend, j, &self.right, z)?;
+            backend.multiply(j, z, Product::default(), &mut self.terms)?;
+            backend.lincomb(&mut self.right, 1.0, [(-1.0, &self.terms)])?;
+            field.apply(backend, j, &self.right, &mut self.correction)?;
+            backend.lincomb(z, 1.0, [(1.0, &self.correction)])?;
+        }
+        let [p, q] = &self.probes;
+        match backend.invert_wall_blocks(wall.points, p, q, &mut self.inverse)? {
+            Some(line) => Err(SolverError::WallBlock { line }),
+            None => Ok(()),
+        }
+    }
+}
+
+impl<B: EllipticBackend, T: Real> GridPreconditioner<B, T> {
+    /// A preconditioner of this kind for the field part.
+    #[must_use]
+    pub fn new(kind: Kind) -> Self {
+        Self { field: MatrixPreconditioner::new(kind), wall: None }
+    }
+}
+
+impl<B: EllipticBackend, T: Real> Preconditioner<B, T, GridJacobian<B, T>>
+    for GridPreconditioner<B, T>
+{
+    fn update(&mut self, backend: &B, a: &GridJacobian<B, T>) -> Result<(), SolverError> {
+        self.field.update(backend, &a.field)?;
+        let Some(columns) = &a.wall else { return Ok(()) };
+        let mut reduction = match self.wall.take() {
+            Some(reduction) => reduction,
+            None => WallReduction::new(backend, backend.rows(&a.field), columns.points)?,
+        };
+        let updated = reduction.update(backend, &mut self.field, &a.field, columns);
+        self.wall = Some(reduction);
+        updated
+    }
+
+    fn apply(
+        &mut self,
+        backend: &B,
+        a: &GridJacobian<B, T>,
+        r: &B::Vector<T>,
+        z: &mut B::Vector<T>,
+    ) -> Result<(), DeviceError> {
+        self.field.apply(backend, &a.field, r, z)?;
+        if let (Some(wall), Some(columns)) = (&mut self.wall, &a.wall) {
+            backend.solve_wall_blocks(columns.points, &wall.inverse, z, &mut wall.terms)?;
+            let all = Product::default();
+            backend.multiply(&columns.columns, &wall.terms, all, &mut wall.right)?;
+            self.field.apply(backend, &a.field, &wall.right, &mut wall.correction)?;
+            backend.lincomb(z, 1.0, [(-1.0, &wall.correction)])?;
+            backend.copy_wall(columns.points, &wall.terms, z)?;
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,177 @@
+//! The grid equations of one grid as a nonlinear problem.
+
+use super::GridJacobian;
+use crate::backend::{
+    CellGuard, DeviceError, EllipticBackend, EllipticData, Real, Scaling, WallTerms,
+};
+use crate::grid::{Grid, Seam, Topology};
+use crate::pde::control::{ControlSettings, Wall, arc_length, control_functions};
+use crate::pde::decay;
+use crate::solver::NonlinearProblem;
+
+/// What the equations ask of a grid.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct EllipticSettings {
+    /// Control functions in the field.
+    pub control: ControlSettings,
+    /// Control of the first cell.
+    pub wall: Wall,
+    /// Height of the first cell, in chords.
+    pub first_cell: f64,
+    /// Decay length of the wall terms in wall spacings.
+    pub decay: f64,
+}
+
+/// The grid equations with their unknowns: the points off the boundaries (and off a held seam),
+/// with the first row's points replaced by the amplitudes (p_i, q_i) of the wall terms where
+/// height and angle of the first cell are controlled.
+pub struct GridProblem<B: EllipticBackend, T: Real> {
+    size: (usize, usize),
+    state: B::Elliptic,
+    jacobian: GridJacobian<B, T>,
+}
+
+impl<B: EllipticBackend, T: Real> GridProblem<B, T> {
+    /// The problem for an initial grid, and its first guess. `normals` are the wall normals of
+    /// all `ni` wall points; a coupled wall puts the first row of points at
+    /// r_{i,0} + `first_cell` n_i.
+    ///
+    /// # Errors
+    /// If the device has no room.
+    pub fn new(
+        backend: &B,
+        initial: &Grid,
+        normals: &[[f64; 2]],
+        settings: &EllipticSettings,
+    ) -> Result<(Self, B::Vector<f64>), DeviceError> {
+        Self::from_data(backend, &elliptic_data(initial, normals, settings))
+    }
+
+    /// The problem for fixed data, and its first guess: the frame's nodes, wall terms zero.
+    ///
+    /// # Errors
+    /// If the device has no room.
+    pub fn from_data(
+        backend: &B,
+        data: &EllipticData,
+    ) -> Result<(Self, B::Vector<f64>), DeviceError> {
+        let size = (data.mi, data.mj);
+        let guess = first_guess(data);
+        let mut u = backend.zeros(guess.len())?;
+        backend.upload(&guess, &mut u)?;
+        let state = backend.elliptic(data)?;
+        let jacobian = GridJacobian::new(backend, size, data.periodic, data.wall.is_some())?;
+        Ok((Self { size, state, jacobian }, u))
+    }
+
+    /// Writes the state u into the nodes of `grid`.
+    ///
+    /// # Errors
+    /// If the device fails.
+    pub fn store(
+        &mut self,
+        backend: &B,
+        u: &B::Vector<f64>,
+        grid: &mut Grid,
+    ) -> Result<(), DeviceError> {
+        backend.load_state(&mut self.state, u)?;
+        backend.store_grid(&self.state, grid)
+    }
+}
+
+impl<B: EllipticBackend, T: Real> NonlinearProblem<B> for GridProblem<B, T> {
+    type Real = T;
+    type Jacobian = GridJacobian<B, T>;
+
+    fn unknowns(&self) -> usize {
+        2 * self.size.0 * self.size.1
+    }
+
+    fn residual(
+        &mut self,
+        backend: &B,
+        u: &B::Vector<f64>,
+        scaling: Scaling,
+        f: &mut B::Vector<f64>,
+    ) -> Result<f64, DeviceError> {
+        backend.load_state(&mut self.state, u)?;
+        backend.residual(&mut self.state, scaling, f)
+    }
+
+    fn linearise(&mut self, backend: &B) -> Result<&Self::Jacobian, DeviceError> {
+        self.jacobian.assemble(backend, &self.state)?;
+        Ok(&self.jacobian)
+    }
+
+    fn guard(&mut self, backend: &B) -> Result<CellGuard, DeviceError> {
+        backend.cell_guard(&self.state)
+    }
+}
+
+/// Frame, control functions and wall terms of an initial grid.
+fn elliptic_data(
+    initial: &Grid,
+    normals: &[[f64; 2]],
+    settings: &EllipticSettings,
+) -> EllipticData {
+    let Topology::O(seam) = initial.topology;
+    let periodic = seam == Seam::Periodic;
+    let (ni, nj) = (initial.ni, initial.nj);
+    // Unknown columns start at node 0 of a periodic grid and at node 1 of one with a held seam.
+    let (mi, first) = if periodic { (ni - 1, 0) } else { (ni - 2, 1) };
+    let inner = |f: &[f64]| -> Vec<f64> {
+        let columns = ni - 1;
+        f.chunks(columns)
+            .skip(1)
+            .take(nj - 2)
+            .flat_map(|row| &row[first..first + mi])
+            .copied()
+            .collect()
+    };
+    let control = control_functions(initial, &settings.control);
+    let wall = (settings.wall == Wall::Coupled).then(|| {
+        let (phi, psi) = decay(initial, &arc_length(initial), settings.first_cell, settings.decay);
+        WallTerms { phi: inner(&phi), psi: inner(&psi) }
+    });
+    let (mut x, mut y) = (framed(&initial.x, ni, periodic), framed(&initial.y, ni, periodic));
+    if wall.is_some() {
+        let stride = mi + 2;
+        for i in 0..mi {
+            let [nx, ny] = normals[i + first];
+            x[stride + i + 1] = x[i + 1] + settings.first_cell * nx;
+            y[stride + i + 1] = y[i + 1] + settings.first_cell * ny;
+        }
+    }
+    EllipticData {
+        mi,
+        mj: nj - 2,
+        periodic,
+        x,
+        y,
+        control_p: inner(&control.p),
+        control_q: inner(&control.q),
+        wall,
+    }
+}
+
+/// Nodes of a grid as a frame: a periodic one gets one more column at its start.
+fn framed(nodes: &[f64], ni: usize, periodic: bool) -> Vec<f64> {
+    if !periodic {
+        return nodes.to_vec();
+    }
+    nodes.chunks(ni).flat_map(|row| std::iter::once(&row[ni - 2]).chain(row)).copied().collect()
+}
+
+/// The unknowns of the frame's nodes; wall terms start at zero.
+fn first_guess(data: &EllipticData) -> Vec<f64> {
+    let (mi, stride) = (data.mi, data.mi + 2);
+    let mut u = vec![0.0; 2 * mi * data.mj];
+    for (j, row) in u.chunks_mut(2 * mi).enumerate().skip(usize::from(data.wall.is_some())) {
+        for (i, point) in row.chunks_exact_mut(2).enumerate() {
+            let k = (j + 1) * stride + i + 1;
+            point[0] = data.x[k];
+            point[1] = data.y[k];
+        }
+    }
+    u
+}

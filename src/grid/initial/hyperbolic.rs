@@ -1,0 +1,139 @@
+//! The hyperbolic march: orthogonality and prescribed cell areas, implicit in i.
+
+use super::cyclic::{BlockRow, BlockWork, Mat2, apply, invert, mul, smooth_implicit, solve_blocks};
+use super::front::Segments;
+use super::{Fronts, InitialSettings, Outline};
+
+/// Substeps a layer at most.
+const SUBSTEPS: f64 = 40.0;
+/// A substep is at most this many times the shortest interval of the front.
+const STEP_LIMIT: f64 = 3.0;
+/// Dissipation rises over this share of the layers.
+const RISE: f64 = 0.75;
+/// Distance from the wall, in chords, over which the extra dissipation sets in.
+const SPREAD_DISTANCE: f64 = 0.2;
+/// Smallest sin² of half the interior angle of a concave front (bounds the extra dissipation).
+const CONCAVE_LIMIT: f64 = 0.1;
+
+/// Marches from the wall through `outline.layers` (theory section 4; after Chan and Steger 1992,
+/// doi:10.1016/0096-3003(92)90073-A). The first layer is r + h n exactly. `None` if a line solve
+/// is singular or a point is not finite.
+pub(super) fn march(
+    outline: &Outline,
+    settings: &InitialSettings,
+    dissipation: f64,
+) -> Option<Fronts> {
+    let (s, nj) = (outline.layers, outline.layers.len());
+    let columns = outline.x.len() - 1;
+    let wall: Vec<[f64; 2]> = (0..columns).map(|i| [outline.x[i], outline.y[i]]).collect();
+    let first = wall
+        .iter()
+        .zip(outline.normals)
+        .map(|(r, n)| [r[0] + (s[1] - s[0]) * n[0], r[1] + (s[1] - s[0]) * n[1]])
+        .collect();
+    let mut layers = vec![wall, first];
+    let mut stepper = Stepper::default();
+    for j in 1..nj - 1 {
+        let mut front = layers[j].clone();
+        let height = s[j + 1] - s[j];
+        let shortest = Segments::new(&front).shortest();
+        let substeps = (height / (STEP_LIMIT * shortest)).ceil().clamp(1.0, SUBSTEPS);
+        let rise = (j as f64 / (RISE * (nj - 1) as f64)).min(1.0).sqrt();
+        let spread = 1.0 + settings.spread * s[j] / (s[j] + SPREAD_DISTANCE);
+        for k in 0..substeps as usize {
+            let step = Step {
+                height: height / substeps,
+                distance: s[j] + height * (k as f64 + 0.5) / substeps,
+                dissipation: dissipation * rise * spread,
+                volume_smoothing: settings.volume_smoothing,
+            };
+            stepper.advance(&mut front, &step)?;
+        }
+        if front.iter().any(|r| !(r[0].is_finite() && r[1].is_finite())) {
+            return None;
+        }
+        layers.push(front);
+    }
+    Some(Fronts { layers })
+}
+
+/// One substep.
+struct Step {
+    height: f64,
+    /// Distance from the wall at mid-step.
+    distance: f64,
+    dissipation: f64,
+    volume_smoothing: f64,
+}
+
+/// Room for the line solves.
+#[derive(Default)]
+struct Stepper {
+    rows: Vec<BlockRow>,
+    work: BlockWork,
+}
+
+impl Stepper {
+    /// front ← front + Δr with
+    ///
+    /// \[I + C ½(E − W) − 2e δ²\] Δr = B⁻¹ (0, V) + e δ² r,
+    /// B = \[t_x t_y; −t_y t_x\], A = \[x_η y_η; y_η −x_η\], C = B⁻¹ A,
+    /// V = h ã, (1 − δ κ δ) ã = a, κ = (c_v s/d)², (x_η, y_η) = (V/a²)(−t_y, t_x),
+    /// e = ε (V/a²) α.
+    fn advance(&mut self, front: &mut [[f64; 2]], step: &Step) -> Option<()> {
+        let n = front.len();
+        let segments = Segments::new(front);
+        let d = &segments.length;
+        let before = |i: usize| if i == 0 { n - 1 } else { i - 1 };
+        let after = |i: usize| if i + 1 == n { 0 } else { i + 1 };
+        let width: Vec<f64> = (0..n).map(|i| 0.5 * (d[i] + d[before(i)])).collect();
+        let kappa: Vec<f64> =
+            d.iter().map(|d| (step.volume_smoothing * step.distance / d).powi(2)).collect();
+        let mut smoothed = width.clone();
+        smooth_implicit(&mut smoothed, &kappa);
+
+        self.rows.clear();
+        for i in 0..n {
+            let (a, volume) = (width[i], step.height * smoothed[i]);
+            let [nx, ny] = segments.bisector_normal(i);
+            // The tangent t has length a; (−t_y, t_x)/a is the normal.
+            let t = [a * ny, -a * nx];
+            let inverse = invert([[t[0], t[1]], [-t[1], t[0]]])?;
+            let ratio = volume / (a * a);
+            let eta = [ratio * -t[1], ratio * t[0]];
+            let c = mul(inverse, [[eta[0], eta[1]], [eta[1], -eta[0]]]);
+            let e = step.dissipation * ratio * concavity(&segments, i);
+            let (west, east) = (front[before(i)], front[after(i)]);
+            let push = apply(inverse, [0.0, volume]);
+            let right = [0, 1].map(|k| push[k] + e * (west[k] - 2.0 * front[i][k] + east[k]));
+            self.rows.push(BlockRow {
+                lower: shifted(c, -0.5, -2.0 * e),
+                diagonal: shifted([[0.0; 2]; 2], 0.0, 1.0 + 4.0 * e),
+                upper: shifted(c, 0.5, -2.0 * e),
+                right,
+            });
+        }
+        solve_blocks(&self.rows, &mut self.work)?;
+        for (r, delta) in front.iter_mut().zip(&self.work.solution) {
+            r[0] += delta[0];
+            r[1] += delta[1];
+        }
+        Some(())
+    }
+}
+
+/// scale C + shift I.
+fn shifted(c: Mat2, scale: f64, shift: f64) -> Mat2 {
+    [[scale * c[0][0] + shift, scale * c[0][1]], [scale * c[1][0], scale * c[1][1] + shift]]
+}
+
+/// α = 1/sin²(φ/2) where the front is concave with interior angle φ, else 1.
+fn concavity(segments: &Segments, i: usize) -> f64 {
+    let (u, v) = segments.around(i);
+    // Clockwise around the body, outside is on the left: a left turn is concave.
+    if u[0] * v[1] - u[1] * v[0] <= 0.0 {
+        return 1.0;
+    }
+    let cosine = -(u[0] * v[0] + u[1] * v[1]);
+    1.0 / (0.5 * (1.0 - cosine)).max(CONCAVE_LIMIT)
+}

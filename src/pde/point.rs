@@ -1,0 +1,238 @@
+//! Residual and exact Jacobian of the grid equations at one point.
+
+/// A point or vector of the plane.
+pub type Vec2 = [f64; 2];
+
+/// The nine nodes around (i, j); Δxi = Δeta = 1.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Stencil {
+    /// (i − 1, j − 1), (i, j − 1), (i + 1, j − 1).
+    pub south: [Vec2; 3],
+    /// (i − 1, j), (i, j), (i + 1, j).
+    pub middle: [Vec2; 3],
+    /// (i − 1, j + 1), (i, j + 1), (i + 1, j + 1).
+    pub north: [Vec2; 3],
+}
+
+/// Central differences and metric tensor at a point (theory eq. 2).
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Metrics {
+    /// r_xi.
+    pub xi: Vec2,
+    /// r_eta.
+    pub eta: Vec2,
+    /// r_xixi.
+    pub xixi: Vec2,
+    /// r_etaeta.
+    pub etaeta: Vec2,
+    /// r_xieta.
+    pub xieta: Vec2,
+    /// g11 = |r_xi|².
+    pub g11: f64,
+    /// g12 = r_xi · r_eta.
+    pub g12: f64,
+    /// g22 = |r_eta|².
+    pub g22: f64,
+}
+
+impl Stencil {
+    /// Second-order central differences and the metric tensor.
+    #[inline(always)]
+    #[must_use]
+    pub fn metrics(&self) -> Metrics {
+        let Self { south: [sw, s, se], middle: [w, c, e], north: [nw, n, ne] } = self;
+        let each = |f: fn(f64, f64, f64, f64) -> f64, a: &Vec2, b: &Vec2, p: &Vec2, q: &Vec2| {
+            [f(a[0], b[0], p[0], q[0]), f(a[1], b[1], p[1], q[1])]
+        };
+        let half = |a: f64, b: f64, _: f64, _: f64| 0.5 * (a - b);
+        let second = |a: f64, b: f64, c: f64, _: f64| a - 2.0 * c + b;
+        let cross = |ne: f64, nw: f64, se: f64, sw: f64| 0.25 * (ne - nw - se + sw);
+        let xi = each(half, e, w, c, c);
+        let eta = each(half, n, s, c, c);
+        Metrics {
+            xi,
+            eta,
+            xixi: each(second, e, w, c, c),
+            etaeta: each(second, n, s, c, c),
+            xieta: each(cross, ne, nw, se, sw),
+            g11: dot(xi, xi),
+            g12: dot(xi, eta),
+            g22: dot(eta, eta),
+        }
+    }
+}
+
+/// R = g22 (r_xixi + P r_xi) − 2 g12 r_xieta + g11 (r_etaeta + Q r_eta) (theory eq. 1).
+#[inline(always)]
+#[must_use]
+pub fn residual(m: &Metrics, p: f64, q: f64) -> Vec2 {
+    let at = |k: usize| {
+        m.g22 * (m.xixi[k] + p * m.xi[k]) - 2.0 * m.g12 * m.xieta[k]
+            + m.g11 * (m.etaeta[k] + q * m.eta[k])
+    };
+    [at(0), at(1)]
+}
+
+/// Weight of a matrix row, w = 1/(2 (g11 + g22)): the diagonal becomes −1 (theory eq. 5).
+#[inline(always)]
+#[must_use]
+pub fn row_weight(m: &Metrics) -> f64 {
+    0.5 / (m.g11 + m.g22)
+}
+
+/// Weight of the merit function, w/√min(g11, g22): a displacement in cell sizes (theory eq. 7).
+#[inline(always)]
+#[must_use]
+pub fn merit_weight(m: &Metrics) -> f64 {
+    row_weight(m) / m.g11.min(m.g22).sqrt()
+}
+
+/// The 2×2 blocks ∂R/∂r of a point, by neighbour (theory eq. 3). `[row][column]`.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Blocks {
+    /// Neighbour (i + 1, j).
+    pub east: [Vec2; 2],
+    /// Neighbour (i − 1, j).
+    pub west: [Vec2; 2],
+    /// Neighbour (i, j + 1).
+    pub north: [Vec2; 2],
+    /// Neighbour (i, j − 1).
+    pub south: [Vec2; 2],
+    /// The point itself: this multiple of the identity.
+    pub centre: f64,
+    /// Neighbours NE and SW: this multiple of the identity; NW and SE its negative.
+    pub diagonal: f64,
+}
+
+impl Blocks {
+    /// The exact derivative of [`residual`]:
+    ///
+    /// E, W: g22 I ± ½ (g22 P I + Rb ⊗ r_eta + 2 Rc ⊗ r_xi),
+    /// N, S: g11 I ± ½ (g11 Q I + 2 Ra ⊗ r_eta + Rb ⊗ r_xi),
+    /// NE, SW: −½ g12 I, NW, SE: +½ g12 I, centre: −2 (g11 + g22) I,
+    ///
+    /// with Ra = r_xixi + P r_xi, Rb = −2 r_xieta, Rc = r_etaeta + Q r_eta.
+    #[inline(always)]
+    #[must_use]
+    pub fn new(m: &Metrics, p: f64, q: f64) -> Self {
+        let ra = [m.xixi[0] + p * m.xi[0], m.xixi[1] + p * m.xi[1]];
+        let rb = [-2.0 * m.xieta[0], -2.0 * m.xieta[1]];
+        let rc = [m.etaeta[0] + q * m.eta[0], m.etaeta[1] + q * m.eta[1]];
+        let xi_slope = |a: usize, b: usize| 0.5 * (rb[a] * m.eta[b] + 2.0 * rc[a] * m.xi[b]);
+        let eta_slope = |a: usize, b: usize| 0.5 * (2.0 * ra[a] * m.eta[b] + rb[a] * m.xi[b]);
+        let (xi_shift, eta_shift) = (0.5 * m.g22 * p, 0.5 * m.g11 * q);
+        Self {
+            east: block(m.g22, 1.0, xi_shift, xi_slope),
+            west: block(m.g22, -1.0, xi_shift, xi_slope),
+            north: block(m.g11, 1.0, eta_shift, eta_slope),
+            south: block(m.g11, -1.0, eta_shift, eta_slope),
+            centre: -2.0 * (m.g11 + m.g22),
+            diagonal: -0.5 * m.g12,
+        }
+    }
+
+    /// The 13 entries of row `variable` (0: x, 1: y) in the order of
+    /// `sparse`'s nine-point pattern: SW, S (own, other), SE, W (…), C, E (…), NW, N (…), NE,
+    /// where the entries of S, W, E and N stand in the order own, other.
+    #[inline(always)]
+    #[must_use]
+    pub fn row(&self, variable: usize) -> [f64; 13] {
+        let (own, other) = (variable, 1 - variable);
+        [
+            self.diagonal,
+            self.south[variable][own],
+            self.south[variable][other],
+            -self.diagonal,
+            self.west[variable][own],
+            self.west[variable][other],
+            self.centre,
+            self.east[variable][own],
+            self.east[variable][other],
+            -self.diagonal,
+            self.north[variable][own],
+            self.north[variable][other],
+            self.diagonal,
+        ]
+    }
+}
+
+/// own I + sign (shift I + slope).
+#[inline(always)]
+fn block(own: f64, sign: f64, shift: f64, slope: impl Fn(usize, usize) -> f64) -> [Vec2; 2] {
+    [
+        [own + sign * (shift + slope(0, 0)), sign * slope(0, 1)],
+        [sign * slope(1, 0), own + sign * (shift + slope(1, 1))],
+    ]
+}
+
+#[inline(always)]
+fn dot(a: Vec2, b: Vec2) -> f64 {
+    a[0] * b[0] + a[1] * b[1]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn sample() -> [Vec2; 9] {
+        let mut points = [[0.0; 2]; 9];
+        for (k, point) in points.iter_mut().enumerate() {
+            let (i, j) = ((k % 3) as f64, (k / 3) as f64);
+            *point = [i + 0.2 * j + 0.1 * i * j, 0.7 * j - 0.3 * i + 0.05 * i * i + 0.1 * j * j];
+        }
+        points
+    }
+
+    fn stencil(points: &[Vec2; 9]) -> Stencil {
+        Stencil {
+            south: [points[0], points[1], points[2]],
+            middle: [points[3], points[4], points[5]],
+            north: [points[6], points[7], points[8]],
+        }
+    }
+
+    #[test]
+    fn blocks_are_the_derivative_of_the_residual() {
+        let (points, p, q) = (sample(), 0.3, -0.2);
+        let blocks = Blocks::new(&stencil(&points).metrics(), p, q);
+        let identity = |s: f64| [[s, 0.0], [0.0, s]];
+        let d = blocks.diagonal;
+        let exact = [
+            identity(d),
+            blocks.south,
+            identity(-d),
+            blocks.west,
+            identity(blocks.centre),
+            blocks.east,
+            identity(-d),
+            blocks.north,
+            identity(d),
+        ];
+
+        let h = 1e-6;
+        for (k, block) in exact.iter().enumerate() {
+            for column in 0..2 {
+                let at = |step: f64| {
+                    let mut moved = points;
+                    moved[k][column] += step;
+                    residual(&stencil(&moved).metrics(), p, q)
+                };
+                let (plus, minus) = (at(h), at(-h));
+                for row in 0..2 {
+                    let difference = (plus[row] - minus[row]) / (2.0 * h);
+                    assert!((difference - block[row][column]).abs() < 1e-8, "{k} {row} {column}");
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn a_uniform_grid_without_control_has_no_residual() {
+        let mut points = [[0.0; 2]; 9];
+        for (k, point) in points.iter_mut().enumerate() {
+            *point = [(k % 3) as f64, (k / 3) as f64];
+        }
+
+        assert_eq!(residual(&stencil(&points).metrics(), 0.0, 0.0), [0.0, 0.0]);
+    }
+}

@@ -1,0 +1,253 @@
+//! Inexact Newton with Eisenstat–Walker forcing, backtracking and a guard against folded cells.
+
+use super::history::{History, NewtonStep};
+use super::linear::LinearSolver;
+use super::{NewtonStop, NonlinearProblem, Preconditioner, SolverError};
+use crate::backend::{Backend, CellGuard, Scaling};
+use std::time::Instant;
+
+/// Settings of the Newton iteration.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct NewtonSettings {
+    /// Merit to reach.
+    pub tolerance: f64,
+    /// Limit of steps.
+    pub max_iterations: usize,
+    /// Forcing terms.
+    pub forcing: Forcing,
+    /// Halvings of a step before the line search gives up.
+    pub max_halvings: usize,
+}
+
+/// Forcing terms of Eisenstat and Walker 1996 (doi:10.1137/0917003), choice 2 with γ = 0.9 and
+/// exponent 2: η_k = clip(0.9 (F_k / F_{k−1})², min, max).
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Forcing {
+    /// η of the first step.
+    pub initial: f64,
+    /// Smallest η.
+    pub min: f64,
+    /// Largest η.
+    pub max: f64,
+}
+
+impl Forcing {
+    /// Forcing term from the present merit and the one before.
+    #[must_use]
+    pub fn term(&self, merit: f64, before: Option<f64>) -> f64 {
+        match before {
+            None => self.initial,
+            Some(before) => (0.9 * (merit / before).powi(2)).clamp(self.min, self.max),
+        }
+    }
+}
+
+/// How a Newton solve went.
+#[derive(Debug, Clone)]
+#[must_use]
+pub struct NewtonReport {
+    /// Why it stopped.
+    pub stop: NewtonStop,
+    /// Every step, the start included.
+    pub history: History,
+    /// What happened in linear solves beside the usual, in words.
+    pub events: Vec<String>,
+}
+
+/// Follows a solve from outside, for a progress bar.
+pub trait Observer {
+    /// A Newton step was taken (step 0: the start was evaluated).
+    fn newton(&mut self, _step: &NewtonStep) {}
+    /// A linear iteration was made.
+    fn linear(&mut self, _iteration: f64, _relative_residual: f64) {}
+}
+
+/// Watches nothing.
+impl Observer for () {}
+
+/// Sufficient decrease: ‖F(u + λ d)‖ ≤ (1 − `DECREASE` λ) ‖F(u)‖.
+const DECREASE: f64 = 1e-4;
+
+/// Vectors of a Newton solve.
+struct Work<B: Backend, P: NonlinearProblem<B>> {
+    f: B::Vector<f64>,
+    direction: B::Vector<f64>,
+    trial: B::Vector<f64>,
+    right: B::Vector<P::Real>,
+    solution: B::Vector<P::Real>,
+}
+
+/// What the line search accepted.
+struct Accepted {
+    step_length: f64,
+    guard: CellGuard,
+}
+
+/// Solves F(u) = 0 from the guess in `u`.
+///
+/// Each step solves J d = −F to the forcing term, then halves λ until u + λ d folds no cell more
+/// than u does (none, if u is unfolded) and lowers the merit sufficiently, with the row scaling
+/// of the step's start. The residual returned in the history is the merit with the scaling of
+/// its own state. On any stop `u` holds the last accepted state.
+pub fn solve<B, P, M>(
+    backend: &B,
+    problem: &mut P,
+    linear: &mut LinearSolver<B, P::Real, M>,
+    u: &mut B::Vector<f64>,
+    settings: &NewtonSettings,
+    observer: &mut dyn Observer,
+) -> Result<NewtonReport, SolverError>
+where
+    B: Backend,
+    P: NonlinearProblem<B>,
+    M: Preconditioner<B, P::Real, P::Jacobian>,
+{
+    let n = problem.unknowns();
+    let mut work = Work::<B, P> {
+        f: backend.zeros(n)?,
+        direction: backend.zeros(n)?,
+        trial: backend.zeros(n)?,
+        right: backend.zeros(n)?,
+        solution: backend.zeros(n)?,
+    };
+    let mut history = History::default();
+    let mut events = Vec::new();
+
+    let mut merit = problem.residual(backend, u, Scaling::Renewed, &mut work.f)?;
+    let mut guard = problem.guard(backend)?;
+    history.steps.push(NewtonStep {
+        residual: merit,
+        min_area: guard.min_area,
+        folded_cells: guard.folded,
+        ..NewtonStep::default()
+    });
+    observer.newton(&history.steps[0]);
+
+    let mut before = None;
+    let stop = loop {
+        if !merit.is_finite() {
+            break NewtonStop::NotFinite;
+        }
+        if merit <= settings.tolerance {
+            break NewtonStop::Converged;
+        }
+        let step = history.steps.len();
+        if step > settings.max_iterations {
+            break NewtonStop::IterationLimit { limit: settings.max_iterations };
+        }
+        let mut record = NewtonStep {
+            step,
+            forcing_term: settings.forcing.term(merit, before),
+            ..NewtonStep::default()
+        };
+        if let Err(stop) =
+            direction(backend, problem, linear, &mut work, &mut record, &mut events, observer)?
+        {
+            break stop;
+        }
+        let accepted = match search(backend, problem, u, &mut work, merit, guard, settings)? {
+            Ok(accepted) => accepted,
+            Err(stop) => break stop,
+        };
+        std::mem::swap(u, &mut work.trial);
+        guard = accepted.guard;
+        before = Some(merit);
+        merit = problem.residual(backend, u, Scaling::Renewed, &mut work.f)?;
+        record.residual = merit;
+        record.step_length = accepted.step_length;
+        record.min_area = guard.min_area;
+        record.folded_cells = guard.folded;
+        observer.newton(&record);
+        history.steps.push(record);
+    };
+    Ok(NewtonReport { stop, history, events })
+}
+
+/// direction ← d with J d = −F to the forcing term, in the precision of the Jacobian. The right
+/// side is scaled by max |F| so that single precision does not lose it.
+fn direction<B, P, M>(
+    backend: &B,
+    problem: &mut P,
+    linear: &mut LinearSolver<B, P::Real, M>,
+    work: &mut Work<B, P>,
+    record: &mut NewtonStep,
+    events: &mut Vec<String>,
+    observer: &mut dyn Observer,
+) -> Result<Result<(), NewtonStop>, SolverError>
+where
+    B: Backend,
+    P: NonlinearProblem<B>,
+    M: Preconditioner<B, P::Real, P::Jacobian>,
+{
+    let started = Instant::now();
+    let size = backend.max_abs(&work.f)?;
+    let jacobian = problem.linearise(backend)?;
+    linear.update(backend, jacobian)?;
+    record.setup_seconds = started.elapsed().as_secs_f64();
+
+    let started = Instant::now();
+    backend.convert(-1.0 / size, &work.f, &mut work.right)?;
+    let mut residuals = Vec::new();
+    let report = linear.solve(
+        backend,
+        jacobian,
+        &work.right,
+        record.forcing_term,
+        &mut work.solution,
+        &mut |iteration, relative| {
+            residuals.push(relative);
+            observer.linear(iteration, relative);
+        },
+    )?;
+    record.linear_seconds = started.elapsed().as_secs_f64();
+    record.linear_iterations = report.iterations;
+    record.linear_residuals = residuals;
+    events.extend(report.events.into_iter().map(|e| format!("Newton step {}: {e}", record.step)));
+    // A direction that lowers the linear residual at all is tried; the line search judges it.
+    if report.relative_residual >= 1.0 || !report.relative_residual.is_finite() {
+        return Ok(Err(NewtonStop::Linear(report.stop)));
+    }
+    if report.relative_residual > 1.01 * record.forcing_term {
+        events.push(format!(
+            "Newton step {}: {}; the direction reached {:.1e} where {:.1e} was asked",
+            record.step, report.stop, report.relative_residual, record.forcing_term
+        ));
+    }
+    backend.convert(size, &work.solution, &mut work.direction)?;
+    Ok(Ok(()))
+}
+
+/// trial ← u + λ d with the largest λ = 1, ½, ¼, … that is accepted.
+fn search<B, P>(
+    backend: &B,
+    problem: &mut P,
+    u: &B::Vector<f64>,
+    work: &mut Work<B, P>,
+    merit: f64,
+    guard: CellGuard,
+    settings: &NewtonSettings,
+) -> Result<Result<Accepted, NewtonStop>, SolverError>
+where
+    B: Backend,
+    P: NonlinearProblem<B>,
+{
+    let mut step_length = 1.0;
+    let mut refused = NewtonStop::NotFinite;
+    for _ in 0..=settings.max_halvings {
+        let terms = [(1.0, u), (step_length, &work.direction)];
+        backend.lincomb(&mut work.trial, 0.0, terms)?;
+        let trial_merit = problem.residual(backend, &work.trial, Scaling::Kept, &mut work.f)?;
+        let trial_guard = problem.guard(backend)?;
+        let lower = trial_merit <= (1.0 - DECREASE * step_length) * merit;
+        if lower && trial_guard.folded <= guard.folded {
+            return Ok(Ok(Accepted { step_length, guard: trial_guard }));
+        }
+        refused = if trial_merit.is_finite() {
+            NewtonStop::LineSearch { folded: trial_guard.folded, ratio: trial_merit / merit }
+        } else {
+            NewtonStop::NotFinite
+        };
+        step_length *= 0.5;
+    }
+    Ok(Err(refused))
+}

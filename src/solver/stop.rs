@@ -1,0 +1,121 @@
+//! Why a solve stopped.
+
+use crate::backend::DeviceError;
+
+/// Why a linear solve stopped.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum LinearStop {
+    /// The true residual met the tolerance.
+    Converged,
+    /// The limit of iterations was reached.
+    IterationLimit,
+    /// A scalar of the method vanished, so that its next quotient has no meaning.
+    Breakdown {
+        /// Name of the scalar in the method's formulas.
+        scalar: &'static str,
+    },
+    /// A value was not a number.
+    NotFinite,
+}
+
+/// Why a Newton solve stopped.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum NewtonStop {
+    /// The scaled residual met the tolerance.
+    Converged,
+    /// The limit of Newton steps was reached.
+    IterationLimit {
+        /// The limit.
+        limit: usize,
+    },
+    /// No step length kept the cells unfolded and lowered the merit.
+    LineSearch {
+        /// Folded cells at the last trial.
+        folded: usize,
+        /// Merit at the last trial over the merit before the step.
+        ratio: f64,
+    },
+    /// The residual was not a number.
+    NotFinite,
+    /// The linear solve made no step.
+    Linear(LinearStop),
+}
+
+impl NewtonStop {
+    /// Whether the residual met the tolerance.
+    #[must_use]
+    pub fn converged(self) -> bool {
+        self == Self::Converged
+    }
+}
+
+impl std::fmt::Display for LinearStop {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Self::Converged => write!(f, "converged"),
+            Self::IterationLimit => write!(f, "the limit of linear iterations was reached"),
+            Self::Breakdown { scalar } => write!(f, "the Krylov method broke down ({scalar} = 0)"),
+            Self::NotFinite => write!(f, "a value in the linear solve was not a number"),
+        }
+    }
+}
+
+impl std::fmt::Display for NewtonStop {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Self::Converged => write!(f, "converged"),
+            Self::IterationLimit { limit } => {
+                write!(f, "the limit of {limit} Newton steps was reached")
+            }
+            Self::LineSearch { folded: 0, ratio } => {
+                write!(f, "no step length lowered the residual (last trial: {ratio:.3} times)")
+            }
+            Self::LineSearch { folded, .. } => {
+                write!(f, "no step length kept the cells unfolded (last trial: {folded} folded)")
+            }
+            Self::NotFinite => write!(f, "the residual was not a number"),
+            Self::Linear(stop) => write!(f, "the linear solve failed: {stop}"),
+        }
+    }
+}
+
+/// A failure of a solver that leaves no usable state.
+#[derive(Debug, Clone, PartialEq, thiserror::Error)]
+#[non_exhaustive]
+pub enum SolverError {
+    /// The device failed.
+    #[error(transparent)]
+    Device(#[from] DeviceError),
+    /// A preconditioner met a zero pivot.
+    #[error("{preconditioner} met a pivot that is zero or not finite in row {row}")]
+    Pivot {
+        /// Name of the preconditioner.
+        preconditioner: &'static str,
+        /// Row of the matrix.
+        row: usize,
+    },
+    /// The wall terms of a line cannot be determined.
+    #[error(
+        "the wall terms of grid line i = {line} cannot be determined: their 2×2 block is singular"
+    )]
+    WallBlock {
+        /// Grid line, counted from the first unknown one.
+        line: usize,
+    },
+}
+
+impl SolverError {
+    /// What the user can do about it.
+    #[must_use]
+    pub fn hint(&self) -> &'static str {
+        match self {
+            Self::Device(error) => error.hint(),
+            Self::Pivot { .. } => {
+                "set linear.preconditioner to another one, for instance \"jacobi\""
+            }
+            Self::WallBlock { .. } => {
+                "set control.wall = \"frozen\", or move the wall points apart near that line"
+            }
+        }
+    }
+}

@@ -1,0 +1,5 @@
+//! Layout of sparse matrices: which entries there are and where they stand. No arithmetic.
+
+mod ell;
+
+pub use ell::EllPattern;
