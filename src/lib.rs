@@ -1,7 +1,9 @@
 //! gridgen: structured meshes around airfoils by elliptic grid equations, solved by Newton–Krylov.
 
+pub mod case;
 pub mod error;
 pub mod geometry;
 pub mod grid;
 pub mod pde;
+pub mod run;
 pub mod solver;
