@@ -1,6 +1,64 @@
 //! The crate's error: which layer failed, what to do about it, and the exit code.
 
+use crate::backend::DeviceError;
+use crate::case::CaseError;
+
 /// Any failure of gridgen. Each layer has its own typed error; this one joins them.
+///
+/// A solve that stops short is no error: it has an outcome, see `run`.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
-pub enum Error {}
+pub enum Error {
+    /// The case cannot be run as it is written.
+    #[error(transparent)]
+    Case(#[from] CaseError),
+    /// The device asked for cannot be used.
+    #[error(transparent)]
+    Device(#[from] DeviceError),
+}
+
+impl Error {
+    /// Exit code of the program: 2 for bad input and for files that cannot be read or written,
+    /// 3 for the device.
+    #[must_use]
+    pub fn exit_code(&self) -> u8 {
+        match self {
+            Self::Case(_) => 2,
+            Self::Device(_) => 3,
+        }
+    }
+
+    /// How to mend it, where there is more to say than the message does.
+    #[must_use]
+    pub fn hint(&self) -> Option<String> {
+        match self {
+            Self::Case(error) => error.hint(),
+            Self::Device(error) => Some(error.hint().into()),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::path::PathBuf;
+
+    #[test]
+    fn each_layer_has_its_exit_code() {
+        let case = Error::from(CaseError::NotFound { path: PathBuf::from("a.toml") });
+        let device = Error::from(DeviceError::NotBuilt { backend: "cuda" });
+
+        let codes = [case.exit_code(), device.exit_code()];
+
+        assert_eq!(codes, [2, 3]);
+    }
+
+    #[test]
+    fn a_missing_backend_names_the_way_out() {
+        let error = Error::from(DeviceError::NotBuilt { backend: "cuda" });
+
+        assert_eq!(error.to_string(), "this build of gridgen has no cuda backend");
+        let hint = error.hint().unwrap_or_default();
+        assert_eq!(hint, "run with --backend cpu, or --backend auto to use what is there");
+    }
+}

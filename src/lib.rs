@@ -1,10 +1,12 @@
 //! gridgen: structured meshes around airfoils by elliptic grid equations, solved by Newton–Krylov.
 
 pub mod backend;
+pub mod case;
 pub mod elliptic;
 pub mod error;
 pub mod geometry;
 pub mod grid;
 pub mod pde;
+pub mod run;
 pub mod solver;
 pub mod sparse;

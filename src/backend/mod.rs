@@ -23,14 +23,6 @@ pub enum DeviceError {
         /// Name of the backend.
         backend: &'static str,
     },
-    /// Devices were listed for a backend that has none.
-    #[error("--devices {devices} was given, but the {backend} backend has no devices to choose")]
-    NoDevices {
-        /// The list as given.
-        devices: String,
-        /// Name of the backend.
-        backend: &'static str,
-    },
     /// The worker threads could not be started.
     #[error("{threads} worker threads could not be started: {reason}")]
     Threads {
@@ -49,7 +41,6 @@ impl DeviceError {
             Self::NotBuilt { .. } => {
                 "run with --backend cpu, or --backend auto to use what is there"
             }
-            Self::NoDevices { .. } => "leave --devices out, or choose a backend that has devices",
             Self::Threads { .. } => "give a smaller number with --threads",
         }
     }

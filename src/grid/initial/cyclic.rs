@@ -1,15 +1,14 @@
 //! Cyclic tridiagonal systems, scalar and with 2×2 blocks, in O(n).
 
-/// A 2×2 matrix, row-major.
-pub(super) type Mat2 = [[f64; 2]; 2];
+use nalgebra::{Matrix2, Vector2};
 
 /// One row of a block-tridiagonal system: L r_{i−1} + D r_i + U r_{i+1} = f.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct BlockRow {
-    pub(super) lower: Mat2,
-    pub(super) diagonal: Mat2,
-    pub(super) upper: Mat2,
-    pub(super) right: [f64; 2],
+    pub(super) lower: Matrix2<f64>,
+    pub(super) diagonal: Matrix2<f64>,
+    pub(super) upper: Matrix2<f64>,
+    pub(super) right: Vector2<f64>,
 }
 
 /// Solves a cyclic block-tridiagonal system; row 0 and the last row are coupled. `None` if a
@@ -21,44 +20,37 @@ pub(super) fn solve_blocks(rows: &[BlockRow], work: &mut BlockWork) -> Option<()
     for i in 1..n {
         let row = &rows[i];
         // Coupling to r_0 stands in the first and in the last of the remaining rows.
-        let mut to_first = [[0.0; 2]; 2];
+        let mut to_first = Matrix2::zeros();
         if i == 1 {
-            to_first = add(to_first, row.lower);
+            to_first += row.lower;
         }
         if i == last {
-            to_first = add(to_first, row.upper);
+            to_first += row.upper;
         }
         let (mut pivot, mut right) = (row.diagonal, row.right);
         if i > 1 {
             let before = &work.rows[i - 1];
-            pivot = sub(pivot, mul(row.lower, before.upper));
-            right = sub_vec(right, apply(row.lower, before.right));
-            to_first = sub(to_first, mul(row.lower, before.to_first));
+            pivot -= row.lower * before.upper;
+            right -= row.lower * before.right;
+            to_first -= row.lower * before.to_first;
         }
-        let inverse = invert(pivot)?;
-        let upper = if i == last { [[0.0; 2]; 2] } else { mul(inverse, row.upper) };
-        work.rows[i] =
-            Eliminated { upper, right: apply(inverse, right), to_first: mul(inverse, to_first) };
+        let inverse = pivot.try_inverse()?;
+        let upper = if i == last { Matrix2::zeros() } else { inverse * row.upper };
+        work.rows[i] = Eliminated { upper, right: inverse * right, to_first: inverse * to_first };
     }
     for i in (1..last).rev() {
-        let (after, row) = (work.rows[i + 1], work.rows[i]);
-        work.rows[i].right = sub_vec(row.right, apply(row.upper, after.right));
-        work.rows[i].to_first = sub(row.to_first, mul(row.upper, after.to_first));
+        let (after, row) = (work.rows[i + 1], &mut work.rows[i]);
+        row.right -= row.upper * after.right;
+        row.to_first -= row.upper * after.to_first;
     }
     let (first, next, previous) = (&rows[0], work.rows[1], work.rows[last]);
-    let pivot = sub(
-        sub(first.diagonal, mul(first.upper, next.to_first)),
-        mul(first.lower, previous.to_first),
-    );
-    let right = sub_vec(
-        sub_vec(first.right, apply(first.upper, next.right)),
-        apply(first.lower, previous.right),
-    );
-    let r0 = apply(invert(pivot)?, right);
+    let pivot = first.diagonal - first.upper * next.to_first - first.lower * previous.to_first;
+    let right = first.right - first.upper * next.right - first.lower * previous.right;
+    let r0 = pivot.try_inverse()? * right;
     work.solution[0] = r0;
     for i in 1..n {
         let row = &work.rows[i];
-        work.solution[i] = sub_vec(row.right, apply(row.to_first, r0));
+        work.solution[i] = row.right - row.to_first * r0;
     }
     Some(())
 }
@@ -67,20 +59,20 @@ pub(super) fn solve_blocks(rows: &[BlockRow], work: &mut BlockWork) -> Option<()
 #[derive(Debug, Default)]
 pub(super) struct BlockWork {
     rows: Vec<Eliminated>,
-    pub(super) solution: Vec<[f64; 2]>,
+    pub(super) solution: Vec<Vector2<f64>>,
 }
 
 #[derive(Debug, Clone, Copy, Default)]
 struct Eliminated {
-    upper: Mat2,
-    right: [f64; 2],
-    to_first: Mat2,
+    upper: Matrix2<f64>,
+    right: Vector2<f64>,
+    to_first: Matrix2<f64>,
 }
 
 impl BlockWork {
     fn resize(&mut self, n: usize) {
         self.rows.resize(n, Eliminated::default());
-        self.solution.resize(n, [0.0; 2]);
+        self.solution.resize(n, Vector2::zeros());
     }
 }
 
@@ -128,40 +120,6 @@ pub(super) fn smooth_implicit(a: &mut [f64], kappa: &[f64]) {
     }
 }
 
-/// Inverse of a 2×2 matrix, `None` if it is singular.
-pub(super) fn invert(m: Mat2) -> Option<Mat2> {
-    let inverse_det = (m[0][0] * m[1][1] - m[0][1] * m[1][0]).recip();
-    inverse_det.is_finite().then(|| {
-        [
-            [m[1][1] * inverse_det, -m[0][1] * inverse_det],
-            [-m[1][0] * inverse_det, m[0][0] * inverse_det],
-        ]
-    })
-}
-
-/// Product of two 2×2 matrices.
-pub(super) fn mul(a: Mat2, b: Mat2) -> Mat2 {
-    let at = |i: usize, j: usize| a[i][0] * b[0][j] + a[i][1] * b[1][j];
-    [[at(0, 0), at(0, 1)], [at(1, 0), at(1, 1)]]
-}
-
-/// Product of a 2×2 matrix and a vector.
-pub(super) fn apply(m: Mat2, v: [f64; 2]) -> [f64; 2] {
-    [m[0][0] * v[0] + m[0][1] * v[1], m[1][0] * v[0] + m[1][1] * v[1]]
-}
-
-fn add(a: Mat2, b: Mat2) -> Mat2 {
-    [[a[0][0] + b[0][0], a[0][1] + b[0][1]], [a[1][0] + b[1][0], a[1][1] + b[1][1]]]
-}
-
-fn sub(a: Mat2, b: Mat2) -> Mat2 {
-    [[a[0][0] - b[0][0], a[0][1] - b[0][1]], [a[1][0] - b[1][0], a[1][1] - b[1][1]]]
-}
-
-fn sub_vec(a: [f64; 2], b: [f64; 2]) -> [f64; 2] {
-    [a[0] - b[0], a[1] - b[1]]
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -171,19 +129,16 @@ mod tests {
         for n in [3, 4, 7, 33] {
             let entry = |i: usize, k: usize| ((i * 7 + k * 3) % 11) as f64 / 11.0 - 0.4;
             let mat = |i: usize, k: usize| {
-                [[entry(i, k), entry(i, k + 1)], [entry(i, k + 2), entry(i, k + 3)]]
+                Matrix2::new(entry(i, k), entry(i, k + 1), entry(i, k + 2), entry(i, k + 3))
             };
-            let exact: Vec<[f64; 2]> = (0..n).map(|i| [entry(i, 20), entry(i, 21)]).collect();
+            let exact: Vec<_> = (0..n).map(|i| Vector2::new(entry(i, 20), entry(i, 21))).collect();
             let rows: Vec<BlockRow> = (0..n)
                 .map(|i| {
                     let (lower, upper) = (mat(i, 0), mat(i, 4));
-                    let diagonal = add(mat(i, 8), [[4.0, 0.0], [0.0, 4.0]]);
-                    let terms = [
-                        apply(lower, exact[(i + n - 1) % n]),
-                        apply(diagonal, exact[i]),
-                        apply(upper, exact[(i + 1) % n]),
-                    ];
-                    let right = [0, 1].map(|k| terms.iter().map(|t| t[k]).sum());
+                    let diagonal = mat(i, 8) + Matrix2::identity() * 4.0;
+                    let right = lower * exact[(i + n - 1) % n]
+                        + diagonal * exact[i]
+                        + upper * exact[(i + 1) % n];
                     BlockRow { lower, diagonal, upper, right }
                 })
                 .collect();
@@ -192,7 +147,7 @@ mod tests {
             assert!(solve_blocks(&rows, &mut work).is_some());
 
             for (found, exact) in work.solution.iter().zip(&exact) {
-                assert!((found[0] - exact[0]).abs() + (found[1] - exact[1]).abs() < 1e-13);
+                assert!((found - exact).norm() < 1e-13);
             }
         }
     }

@@ -1,8 +1,9 @@
 //! The hyperbolic march: orthogonality and prescribed cell areas, implicit in i.
 
-use super::cyclic::{BlockRow, BlockWork, Mat2, apply, invert, mul, smooth_implicit, solve_blocks};
+use super::cyclic::{BlockRow, BlockWork, smooth_implicit, solve_blocks};
 use super::front::Segments;
 use super::{Fronts, InitialSettings, Outline};
+use nalgebra::{Matrix2, Vector2};
 
 /// Substeps a layer at most.
 const SUBSTEPS: f64 = 40.0;
@@ -98,19 +99,18 @@ impl Stepper {
             let [nx, ny] = segments.bisector_normal(i);
             // The tangent t has length a; (−t_y, t_x)/a is the normal.
             let t = [a * ny, -a * nx];
-            let inverse = invert([[t[0], t[1]], [-t[1], t[0]]])?;
+            let inverse = Matrix2::new(t[0], t[1], -t[1], t[0]).try_inverse()?;
             let ratio = volume / (a * a);
             let eta = [ratio * -t[1], ratio * t[0]];
-            let c = mul(inverse, [[eta[0], eta[1]], [eta[1], -eta[0]]]);
+            let half_c = 0.5 * inverse * Matrix2::new(eta[0], eta[1], eta[1], -eta[0]);
             let e = step.dissipation * ratio * concavity(&segments, i);
-            let (west, east) = (front[before(i)], front[after(i)]);
-            let push = apply(inverse, [0.0, volume]);
-            let right = [0, 1].map(|k| push[k] + e * (west[k] - 2.0 * front[i][k] + east[k]));
+            let [west, at, east] = [front[before(i)], front[i], front[after(i)]].map(Vector2::from);
+            let identity = Matrix2::identity();
             self.rows.push(BlockRow {
-                lower: shifted(c, -0.5, -2.0 * e),
-                diagonal: shifted([[0.0; 2]; 2], 0.0, 1.0 + 4.0 * e),
-                upper: shifted(c, 0.5, -2.0 * e),
-                right,
+                lower: -half_c - identity * (2.0 * e),
+                diagonal: identity * (1.0 + 4.0 * e),
+                upper: half_c - identity * (2.0 * e),
+                right: inverse * Vector2::new(0.0, volume) + (west - at * 2.0 + east) * e,
             });
         }
         solve_blocks(&self.rows, &mut self.work)?;
@@ -120,11 +120,6 @@ impl Stepper {
         }
         Some(())
     }
-}
-
-/// scale C + shift I.
-fn shifted(c: Mat2, scale: f64, shift: f64) -> Mat2 {
-    [[scale * c[0][0] + shift, scale * c[0][1]], [scale * c[1][0], scale * c[1][1] + shift]]
 }
 
 /// α = 1/sin²(φ/2) where the front is concave with interior angle φ, else 1.

@@ -1,0 +1,56 @@
+//! The reference page of the case file, written from the table of keys.
+
+use super::schema::{KEYS, Key, SECTIONS};
+
+/// What the page says before the tables.
+const HEAD: &str = r#"# Case files
+
+<!-- Written from the table of keys in src/case/keys.rs. To write it again:
+     UPDATE_DOCS=1 cargo test --test case -->
+
+A case file is [TOML](https://toml.io). All keys are optional, except that the section must be
+given by `geometry.naca` or `geometry.file`. The smallest case:
+
+```toml
+[geometry]
+naca = "2412"
+```
+
+Unknown keys are refused, and so are values out of range. Lengths are in chords.
+
+A key can be replaced on the command line by `--set section.key=value`, as often as needed; the
+value is TOML, and text may stand without quotes there. `--set` of one of two alternatives
+(`geometry.naca` and `geometry.file`; `grid.first_cell` and `grid.y_plus` with `grid.reynolds`)
+drops the other one from the file. A relative `geometry.file` starts at the case file's folder,
+also with `--set`.
+
+Beside the grid, `case.toml` is written: the case with every default in place, which makes the
+same grid again.
+
+With `y_plus` and `reynolds` the first cell is `y_plus / (reynolds * sqrt(Cf/2))` chords high,
+`Cf = (2 log10(reynolds) - 0.65)^-2.3` being the skin friction of a turbulent flat plate.
+"#;
+
+/// The page `docs/case-format.md`.
+#[must_use]
+pub fn case_format() -> String {
+    let mut page = String::from(HEAD);
+    page.push_str("\n## At the top of the file\n");
+    page.push_str(&table(""));
+    for (section, about) in SECTIONS {
+        page += &["\n## `[", section, "]`\n\n", about, "\n"].concat();
+        page.push_str(&table(section));
+    }
+    page
+}
+
+fn table(section: &str) -> String {
+    let head = "\n| key | value | default | unit | meaning |\n| --- | --- | --- | --- | --- |\n";
+    let rows = KEYS.iter().filter(|key| key.section() == section).map(row);
+    std::iter::once(head.to_owned()).chain(rows).collect()
+}
+
+fn row(key: &Key) -> String {
+    let Key { kind, default, unit, meaning, .. } = key;
+    format!("| `{}` | {kind} | {default} | {unit} | {meaning} |\n", key.name())
+}

@@ -1,0 +1,258 @@
+//! The values that a case file and the overrides give, each checked against its key.
+
+use std::collections::BTreeMap;
+use std::ops::Range;
+use std::path::{Path, PathBuf};
+
+use serde::de::DeserializeOwned;
+use toml_edit::{Document, InlineTable, Item, TableLike, Value};
+
+use super::check::check;
+use super::error::{CaseError, Found, Place};
+use super::schema::{self, KEYS, Key, Kind, SECTIONS};
+use super::suggest::{nearest, nearest_key};
+
+/// Keys of which the command line replaces one side by the other.
+const ALTERNATIVES: &[(&[&str], &[&str])] = &[
+    (&["geometry.naca"], &["geometry.file"]),
+    (&["grid.first_cell"], &["grid.y_plus", "grid.reynolds"]),
+];
+
+/// Characters of a value shown in a message.
+const SHOWN: usize = 60;
+
+/// A value that is given, of the type its key has.
+struct Entry {
+    value: toml::Value,
+    found: Found,
+}
+
+/// All values that are given.
+pub(super) struct Entries {
+    path: PathBuf,
+    given: BTreeMap<&'static str, Entry>,
+}
+
+impl Entries {
+    /// Reads `text`, the contents of the case file `path`, then the overrides.
+    pub(super) fn read(
+        text: &str,
+        path: &Path,
+        overrides: &[(String, String)],
+    ) -> Result<Self, CaseError> {
+        let document = Document::parse(text).map_err(|error| syntax_error(&error, text, path))?;
+        let mut entries = Self { path: path.to_path_buf(), given: BTreeMap::new() };
+        let source = Source { text, path };
+        for (name, item) in document.as_table() {
+            let span = span_of(document.as_table(), name, item);
+            if SECTIONS.iter().any(|(section, _)| *section == name) {
+                let Some(section) = item.as_table_like() else {
+                    return Err(CaseError::NotASection {
+                        found: Box::new(source.found(name, span, item)),
+                    });
+                };
+                entries.read_section(name, section, &source)?;
+            } else if name == "name" {
+                entries.insert(name, span, item, &source)?;
+            } else {
+                return Err(unknown_at_top(name, item, source.place(span)));
+            }
+        }
+        for (key, value) in overrides {
+            entries.set(key, value)?;
+        }
+        Ok(entries)
+    }
+
+    fn read_section(
+        &mut self,
+        section: &str,
+        table: &dyn TableLike,
+        source: &Source<'_>,
+    ) -> Result<(), CaseError> {
+        table.iter().try_for_each(|(name, item)| {
+            let span = span_of(table, name, item);
+            self.insert(&format!("{section}.{name}"), span, item, source)
+        })
+    }
+
+    fn insert(
+        &mut self,
+        path: &str,
+        span: Range<usize>,
+        item: &Item,
+        source: &Source<'_>,
+    ) -> Result<(), CaseError> {
+        let key =
+            schema::find(path).ok_or_else(|| unknown_key(path, source.place(span.clone())))?;
+        let found = source.found(path, span, item);
+        // A table in place of a value converts to an inline table, which no key accepts.
+        let value = item.clone().into_value().unwrap_or_else(|_| InlineTable::new().into());
+        self.insert_value(key, &value, found)
+    }
+
+    fn insert_value(
+        &mut self,
+        key: &'static Key,
+        value: &Value,
+        found: Found,
+    ) -> Result<(), CaseError> {
+        match check(key, value) {
+            Ok(value) => {
+                self.given.insert(key.path, Entry { value, found });
+                Ok(())
+            }
+            Err(mismatch) => Err(CaseError::Invalid {
+                found: Box::new(found),
+                expected: mismatch.expected,
+                remedy: mismatch.remedy,
+            }),
+        }
+    }
+
+    /// Puts one override in place: it replaces the key, and drops the file's alternatives to it.
+    fn set(&mut self, path: &str, text: &str) -> Result<(), CaseError> {
+        let place = Place::Set { key: path.into(), value: text.into() };
+        let key = schema::find(path).ok_or_else(|| unknown_key(path, place.clone()))?;
+        let found = Found { place, key: path.into(), value: text.into() };
+        self.insert_value(key, &override_value(key, text), found)?;
+        for (one, other) in ALTERNATIVES {
+            for (mine, theirs) in [(one, other), (other, one)] {
+                if mine.contains(&path) {
+                    self.given.retain(|key, entry| {
+                        !theirs.contains(key) || matches!(entry.found.place, Place::Set { .. })
+                    });
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Whether the key is given.
+    pub(super) fn has(&self, path: &str) -> bool {
+        self.given.contains_key(path)
+    }
+
+    /// The key's value, given or default.
+    pub(super) fn get<T: DeserializeOwned>(&self, path: &str) -> Result<T, CaseError> {
+        let default = || schema::find(path).and_then(|key| key.default.value());
+        let given = self.given.get(path).map(|entry| entry.value.clone());
+        let value = given.or_else(default).ok_or_else(|| self.missing(path))?;
+        value.try_into().map_err(|error: toml::de::Error| {
+            self.refuse(&[path], error.message().to_owned(), "see docs/case-format.md".into())
+        })
+    }
+
+    /// The key's value if it is given.
+    pub(super) fn given<T: DeserializeOwned>(&self, path: &str) -> Result<Option<T>, CaseError> {
+        if self.has(path) { self.get(path).map(Some) } else { Ok(None) }
+    }
+
+    /// What stands at the first of the keys that is given; the case file if none is.
+    pub(super) fn found(&self, paths: &[&str]) -> Found {
+        let given = paths.iter().find_map(|path| self.given.get(path));
+        given.map_or_else(
+            || Found {
+                place: Place::File { path: self.path.clone() },
+                key: paths.first().map_or_else(String::new, ToString::to_string),
+                value: "default".into(),
+            },
+            |entry| entry.found.clone(),
+        )
+    }
+
+    /// An error at the first of the keys that is given.
+    pub(super) fn refuse(&self, paths: &[&str], expected: String, remedy: String) -> CaseError {
+        CaseError::Invalid { found: self.found(paths).into(), expected, remedy }
+    }
+
+    /// The error for a key that is needed and not given.
+    pub(super) fn missing(&self, key: &str) -> CaseError {
+        CaseError::Missing { path: self.path.clone(), key: key.into() }
+    }
+}
+
+/// The text of a case file, to find lines and values in.
+struct Source<'a> {
+    text: &'a str,
+    path: &'a Path,
+}
+
+impl Source<'_> {
+    fn place(&self, span: Range<usize>) -> Place {
+        Place::Line { path: self.path.to_path_buf(), line: line_of(self.text, span.start) }
+    }
+
+    /// What stands at `key`; the value is shown as written, its first line and not too much of it.
+    fn found(&self, key: &str, span: Range<usize>, item: &Item) -> Found {
+        let written = match item.as_value() {
+            Some(value) => self.text.get(value.span().unwrap_or_default()).unwrap_or_default(),
+            None if item.is_array_of_tables() => "a list of tables",
+            None => "a table",
+        };
+        let mut value: String =
+            written.lines().next().unwrap_or_default().chars().take(SHOWN).collect();
+        if value.len() < written.len() {
+            value.push('…');
+        }
+        Found { place: self.place(span), key: key.into(), value }
+    }
+}
+
+/// Line of a position, from 1.
+pub(super) fn line_of(text: &str, position: usize) -> usize {
+    1 + text.bytes().take(position).filter(|byte| *byte == b'\n').count()
+}
+
+/// Where a key stands; the start of its section for a section defined by its members.
+fn span_of(table: &dyn TableLike, name: &str, item: &Item) -> Range<usize> {
+    let key = table.get_key_value(name).and_then(|(key, _)| key.span());
+    key.or_else(|| item.span()).unwrap_or_default()
+}
+
+/// An override's value: TOML, or the text itself where the key holds text or where it is no TOML.
+fn override_value(key: &Key, text: &str) -> Value {
+    let holds_text = matches!(key.kind, Kind::Text | Kind::Path | Kind::Word(_));
+    match text.parse::<Value>() {
+        Ok(value) if value.is_str() || !holds_text => value,
+        _ => Value::from(text),
+    }
+}
+
+fn unknown_key(path: &str, place: Place) -> CaseError {
+    let is_section = SECTIONS.iter().any(|(section, _)| *section == path);
+    let (section, name) = match path.split_once('.') {
+        None if is_section => (path, ""),
+        None => ("", path),
+        Some(parts) => parts,
+    };
+    CaseError::UnknownKey {
+        place,
+        key: path.into(),
+        nearest: nearest_key(section, name),
+        known: KEYS.iter().filter(|key| key.section() == section).map(|key| key.path).collect(),
+    }
+}
+
+fn unknown_at_top(name: &str, item: &Item, place: Place) -> CaseError {
+    if !item.is_table_like() {
+        return unknown_key(name, place);
+    }
+    CaseError::UnknownSection {
+        place,
+        section: name.into(),
+        nearest: nearest(name, SECTIONS.iter().map(|(section, _)| *section)),
+    }
+}
+
+fn syntax_error(error: &toml_edit::TomlError, text: &str, path: &Path) -> CaseError {
+    let start = error.span().map_or(0, |span| span.start).min(text.len());
+    let before = text.get(..start).unwrap_or(text);
+    let column = 1 + before.rsplit('\n').next().map_or(0, |line| line.chars().count());
+    CaseError::Syntax {
+        path: path.into(),
+        line: line_of(text, start),
+        column,
+        message: error.message().lines().collect::<Vec<_>>().join(" "),
+    }
+}

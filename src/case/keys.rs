@@ -1,0 +1,287 @@
+//! The table of all keys of a case file.
+
+use super::schema::{Bound, Key, Kind, Preset};
+
+use Bound::{Closed, Open};
+use Preset::{Derived, Flag, Integer, Real, Unset, Word, Words};
+
+/// Sections of a case file and what they are about, in the order of the reference page.
+pub const SECTIONS: &[(&str, &str)] = &[
+    ("geometry", "The section. Exactly one of `naca` and `file` is needed."),
+    ("grid", "Size of the grid and spacing of its points. Lengths are in chords."),
+    ("initial", "The initial grid: first guess, and source of the marched control functions."),
+    ("control", "Control functions P and Q of the grid equations."),
+    ("newton", "The inexact Newton iteration."),
+    ("linear", "The linear solver within a Newton step."),
+    ("output", "What is written."),
+];
+
+const fn integer(min: i64, max: i64) -> Kind {
+    Kind::Integer { min, max }
+}
+
+const fn real(low: Bound, high: Bound) -> Kind {
+    Kind::Real { low, high }
+}
+
+const fn key(
+    path: &'static str,
+    kind: Kind,
+    default: Preset,
+    unit: &'static str,
+    meaning: &'static str,
+) -> Key {
+    Key { path, kind, default, unit, meaning }
+}
+
+/// All keys, in the order of the reference page and of the resolved case.
+pub const KEYS: &[Key] = &[
+    key(
+        "name",
+        Kind::Text,
+        Derived("the case file's name without `.toml`"),
+        "",
+        "Name of the case, used for the output folder and files.",
+    ),
+    key("geometry.naca", Kind::Text, Unset, "", "NACA designation, in quotes: `\"2412\"`."),
+    key(
+        "geometry.file",
+        Kind::Path,
+        Unset,
+        "",
+        "File with the section's coordinates. A relative path starts at the case file's folder.",
+    ),
+    key(
+        "geometry.trailing_edge",
+        Kind::Word(&["sharp", "blunt", "rounded", "as-given"]),
+        Derived("`\"sharp\"` for `naca`, `\"as-given\"` for `file`"),
+        "",
+        "How the trailing edge is closed: in one point, by a straight base, by a smooth cap, or \
+         as the file has it (a gap of at most 1e-3 chord is closed, a larger one becomes a base).",
+    ),
+    key("grid.topology", Kind::Word(&["O"]), Word("O"), "", "Shape of the grid lines."),
+    key(
+        "grid.ni",
+        integer(9, 1_000_000),
+        Integer(257),
+        "points",
+        "Points around the body; the seam's point counts twice.",
+    ),
+    key(
+        "grid.nj",
+        integer(5, 1_000_000),
+        Integer(129),
+        "points",
+        "Points from wall to far field, both included. `ni` times `nj` is less than 2^30.",
+    ),
+    key(
+        "grid.far_field",
+        real(Closed(1.0), Closed(1e6)),
+        Real(15.0),
+        "chords",
+        "Radius of the far-field circle around (0.5, 0).",
+    ),
+    key(
+        "grid.first_cell",
+        real(Open(0.0), Open(1e6)),
+        Derived("1e-5, or from `y_plus`"),
+        "chords",
+        "Height of the first cell at the wall; less than `far_field/(nj - 1)`.",
+    ),
+    key(
+        "grid.y_plus",
+        real(Open(0.0), Closed(1000.0)),
+        Unset,
+        "",
+        "Height of the first cell in wall units, instead of `first_cell`; needs `reynolds`.",
+    ),
+    key(
+        "grid.reynolds",
+        real(Closed(1e3), Closed(1e12)),
+        Unset,
+        "",
+        "Reynolds number of the chord, for `y_plus`.",
+    ),
+    key(
+        "grid.leading_edge_spacing",
+        real(Open(0.0), Closed(0.1)),
+        Derived("3e-3 * 256/(ni - 1)"),
+        "chords",
+        "Spacing of the wall points at the leading edge.",
+    ),
+    key(
+        "grid.trailing_edge_spacing",
+        real(Open(0.0), Closed(0.1)),
+        Derived("1e-3 * 256/(ni - 1)"),
+        "chords",
+        "Spacing of the wall points at the trailing edge.",
+    ),
+    key(
+        "grid.base_cells",
+        integer(4, 500_000),
+        Unset,
+        "cells",
+        "Cells on the base of a blunt or rounded edge, at most `(ni - 1)/2`; unset, the spacing \
+         of the trailing edge decides.",
+    ),
+    key(
+        "grid.seam",
+        Kind::Word(&["auto", "held", "periodic"]),
+        Word("auto"),
+        "",
+        "Whether the line at which the grid closes keeps its initial points (`held`) or is solved \
+         for like any other (`periodic`); `auto` chooses by the trailing edge.",
+    ),
+    key(
+        "initial.method",
+        Kind::Word(&["hyperbolic", "normal", "transfinite"]),
+        Word("hyperbolic"),
+        "",
+        "Hyperbolic march, march along smoothed normals (the robust fall-back), or transfinite \
+         interpolation.",
+    ),
+    key(
+        "initial.dissipation",
+        real(Closed(0.0), Closed(10.0)),
+        Real(0.2),
+        "",
+        "Dissipation of the hyperbolic march.",
+    ),
+    key(
+        "initial.volume_smoothing",
+        real(Closed(0.0), Closed(10.0)),
+        Real(0.3),
+        "",
+        "Smoothing of the cell volumes along the body in the hyperbolic march.",
+    ),
+    key(
+        "initial.spread",
+        real(Closed(0.0), Closed(1000.0)),
+        Real(10.0),
+        "",
+        "Growth of the dissipation away from the wall, which spreads the lines.",
+    ),
+    key(
+        "control.base",
+        Kind::Word(&["laplace", "thomas-middlecoff", "marched"]),
+        Word("marched"),
+        "",
+        "Control functions without the wall terms: zero, from the boundary spacing, or from the \
+         initial grid.",
+    ),
+    key(
+        "control.wall",
+        Kind::Word(&["frozen", "coupled"]),
+        Word("coupled"),
+        "",
+        "Whether wall terms that hold the first cell's height and angle are unknowns of the \
+         Newton iteration (`coupled`) or there are none (`frozen`).",
+    ),
+    key(
+        "control.smoothing",
+        integer(0, 10_000),
+        Derived("5 for the hyperbolic march, else 30"),
+        "passes",
+        "Smoothing passes over the marched control functions.",
+    ),
+    key(
+        "control.smoothing_distance",
+        real(Open(0.0), Closed(1000.0)),
+        Real(0.05),
+        "chords",
+        "Distance from the wall over which the smoothing sets in.",
+    ),
+    key(
+        "control.clip",
+        real(Open(0.0), Closed(100.0)),
+        Real(1.0),
+        "",
+        "Largest magnitude of the marched control functions.",
+    ),
+    key(
+        "control.decay",
+        real(Open(0.0), Closed(1000.0)),
+        Real(3.0),
+        "spacings",
+        "Decay length of the wall terms, in local spacings of the wall points.",
+    ),
+    key(
+        "newton.tolerance",
+        real(Open(0.0), Open(1.0)),
+        Real(1e-10),
+        "",
+        "Scaled rms residual at which the grid is converged.",
+    ),
+    key("newton.max_iterations", integer(1, 10_000), Integer(30), "steps", "Most Newton steps."),
+    key(
+        "newton.forcing_initial",
+        real(Open(0.0), Open(1.0)),
+        Real(0.1),
+        "",
+        "Relative residual of the first step's linear solve; between the next two.",
+    ),
+    key(
+        "newton.forcing_min",
+        real(Open(0.0), Open(1.0)),
+        Real(1e-4),
+        "",
+        "Smallest relative residual asked of a linear solve.",
+    ),
+    key(
+        "newton.forcing_max",
+        real(Open(0.0), Open(1.0)),
+        Real(0.1),
+        "",
+        "Largest relative residual asked of a linear solve.",
+    ),
+    key(
+        "newton.max_halvings",
+        integer(0, 60),
+        Integer(10),
+        "",
+        "Most halvings of a step before the line search gives up.",
+    ),
+    key(
+        "linear.solver",
+        Kind::Word(&["bicgstab", "gmres"]),
+        Word("bicgstab"),
+        "",
+        "Krylov method.",
+    ),
+    key(
+        "linear.preconditioner",
+        Kind::Word(&["none", "jacobi", "dilu", "ilu0"]),
+        Word("ilu0"),
+        "",
+        "Preconditioner of the Krylov method.",
+    ),
+    key(
+        "linear.restart",
+        integer(1, 1000),
+        Integer(30),
+        "iterations",
+        "Iterations of GMRES between restarts.",
+    ),
+    key(
+        "linear.max_iterations",
+        integer(1, 1_000_000),
+        Integer(2000),
+        "iterations",
+        "Most linear iterations in one Newton step.",
+    ),
+    key(
+        "output.formats",
+        Kind::Words(&["vts", "plot3d"]),
+        Words(&["vts", "plot3d"]),
+        "",
+        "Grid files to write, in this order.",
+    ),
+    key(
+        "output.plot3d_dimensions",
+        integer(2, 3),
+        Integer(3),
+        "",
+        "Coordinates per point in the Plot3D file.",
+    ),
+    key("output.pictures", Kind::Flag, Flag(true), "", "Whether to draw grid and convergence."),
+];

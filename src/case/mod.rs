@@ -1,0 +1,190 @@
+//! Case files: what to grid, how finely, and how to solve for it.
+//!
+//! A case is read once, checked completely and then immutable; every default is resolved, so that
+//! nothing downstream asks what a missing key means. The keys are listed in [`schema::KEYS`] and
+//! on the reference page that [`docs::case_format`] writes.
+
+mod check;
+pub mod docs;
+mod entries;
+mod error;
+mod keys;
+mod read;
+mod resolve;
+pub mod schema;
+mod suggest;
+mod write;
+
+use std::path::PathBuf;
+
+use serde::{Deserialize, Serialize};
+
+use crate::geometry::TrailingEdge;
+use crate::grid::{Seam, initial};
+use crate::pde::control;
+use crate::solver::{krylov, precond};
+
+pub use error::{CaseError, Found, Place};
+pub use resolve::first_cell_from_y_plus;
+
+/// A checked case with every default resolved. Lengths are in chords.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[non_exhaustive]
+pub struct Case {
+    /// Name, fit for a file.
+    pub name: String,
+    /// The section.
+    pub geometry: GeometryOptions,
+    /// Size and spacing of the grid.
+    pub grid: GridOptions,
+    /// The initial grid.
+    pub initial: InitialOptions,
+    /// Control functions.
+    pub control: ControlOptions,
+    /// The Newton iteration.
+    pub newton: NewtonOptions,
+    /// The linear solver.
+    pub linear: LinearOptions,
+    /// What is written.
+    pub output: OutputOptions,
+}
+
+/// Where the section's contour comes from.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Contour {
+    /// A NACA designation, not yet interpreted.
+    Naca(String),
+    /// A file of coordinates, as an absolute path.
+    File(PathBuf),
+}
+
+/// Section `[geometry]`.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[non_exhaustive]
+pub struct GeometryOptions {
+    /// Where the contour comes from.
+    #[serde(flatten)]
+    pub contour: Contour,
+    /// How the trailing edge is closed.
+    pub trailing_edge: TrailingEdge,
+}
+
+/// Shapes of grid that a case can ask for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[non_exhaustive]
+pub enum Topology {
+    /// Lines closed around the body.
+    O,
+}
+
+/// Section `[grid]`.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[non_exhaustive]
+pub struct GridOptions {
+    /// Shape of the grid.
+    pub topology: Topology,
+    /// Points around the body, the seam's counted twice.
+    pub ni: usize,
+    /// Points from wall to far field.
+    pub nj: usize,
+    /// Radius of the far field around (0.5, 0).
+    pub far_field: f64,
+    /// Height of the first cell.
+    pub first_cell: f64,
+    /// Spacing of wall points at the leading edge.
+    pub leading_edge_spacing: f64,
+    /// Spacing of wall points at the trailing edge.
+    pub trailing_edge_spacing: f64,
+    /// Cells on a base; none leaves it to the trailing-edge spacing.
+    pub base_cells: Option<usize>,
+    /// Treatment of the seam; none leaves it to the trailing edge.
+    pub seam: Option<Seam>,
+}
+
+/// Section `[initial]`.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[non_exhaustive]
+pub struct InitialOptions {
+    /// Construction of the initial grid.
+    pub method: initial::Method,
+    /// Dissipation ε of the hyperbolic march.
+    pub dissipation: f64,
+    /// Smoothing `c_v` of the cell volumes in the hyperbolic march.
+    pub volume_smoothing: f64,
+    /// Growth m of the dissipation away from the wall.
+    pub spread: f64,
+}
+
+/// Section `[control]`.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[non_exhaustive]
+pub struct ControlOptions {
+    /// Where P0, Q0 come from.
+    pub base: control::Base,
+    /// Control of the first cell.
+    pub wall: control::Wall,
+    /// Smoothing passes k over P0, Q0.
+    pub smoothing: usize,
+    /// Distance from the wall over which the smoothing sets in.
+    pub smoothing_distance: f64,
+    /// Largest |P0|, |Q0|.
+    pub clip: f64,
+    /// Decay length of the wall terms in local wall spacings.
+    pub decay: f64,
+}
+
+/// Section `[newton]`.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[non_exhaustive]
+pub struct NewtonOptions {
+    /// Scaled rms residual to reach.
+    pub tolerance: f64,
+    /// Most Newton steps.
+    pub max_iterations: usize,
+    /// Forcing term of the first step.
+    pub forcing_initial: f64,
+    /// Smallest forcing term.
+    pub forcing_min: f64,
+    /// Largest forcing term.
+    pub forcing_max: f64,
+    /// Most halvings of a step.
+    pub max_halvings: usize,
+}
+
+/// Section `[linear]`.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[non_exhaustive]
+pub struct LinearOptions {
+    /// Krylov method.
+    pub solver: krylov::Method,
+    /// Preconditioner.
+    pub preconditioner: precond::Kind,
+    /// Iterations of GMRES between restarts.
+    pub restart: usize,
+    /// Most linear iterations in one Newton step.
+    pub max_iterations: usize,
+}
+
+/// Grid files that a case can ask for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+#[non_exhaustive]
+pub enum Format {
+    /// VTK XML structured grid.
+    Vts,
+    /// `Plot3D`.
+    Plot3d,
+}
+
+/// Section `[output]`.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[non_exhaustive]
+pub struct OutputOptions {
+    /// Grid files to write, in order, each once.
+    pub formats: Vec<Format>,
+    /// Coordinates per point in the `Plot3D` file, 2 or 3.
+    pub plot3d_dimensions: u8,
+    /// Whether to draw grid and convergence.
+    pub pictures: bool,
+}

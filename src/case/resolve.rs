@@ -1,0 +1,239 @@
+//! Defaults that depend on other keys, and what keys must satisfy together.
+
+use std::path::{Path, PathBuf};
+
+use crate::geometry::TrailingEdge;
+use crate::grid::initial::Method;
+
+use super::check::shown;
+use super::entries::Entries;
+use super::suggest::nearest;
+use super::{
+    Case, CaseError, Contour, ControlOptions, GeometryOptions, GridOptions, InitialOptions,
+    LinearOptions, NewtonOptions, OutputOptions,
+};
+
+/// Most nodes of a grid: two unknowns a node then fit a signed 32-bit index.
+const MAX_NODES: usize = (1 << 30) - 1;
+
+/// Height of the first cell when neither it nor `y_plus` is given.
+const FIRST_CELL: f64 = 1e-5;
+
+/// Longest name of a case, so that file names with endings stay below the usual 255 bytes.
+const MAX_NAME: usize = 100;
+
+impl Case {
+    /// The case that `entries` describe; `path` is the case file.
+    pub(super) fn resolve(entries: &Entries, path: &Path) -> Result<Self, CaseError> {
+        let geometry = geometry(entries, path)?;
+        let grid = grid(entries)?;
+        let initial = InitialOptions {
+            method: entries.get("initial.method")?,
+            dissipation: entries.get("initial.dissipation")?,
+            volume_smoothing: entries.get("initial.volume_smoothing")?,
+            spread: entries.get("initial.spread")?,
+        };
+        let control = control(entries, initial.method)?;
+        let newton = newton(entries)?;
+        let linear = LinearOptions {
+            solver: entries.get("linear.solver")?,
+            preconditioner: entries.get("linear.preconditioner")?,
+            restart: entries.get("linear.restart")?,
+            max_iterations: entries.get("linear.max_iterations")?,
+        };
+        let output = OutputOptions {
+            formats: entries.get("output.formats")?,
+            plot3d_dimensions: entries.get("output.plot3d_dimensions")?,
+            pictures: entries.get("output.pictures")?,
+        };
+        let name = name(entries, path)?;
+        Ok(Self { name, geometry, grid, initial, control, newton, linear, output })
+    }
+}
+
+/// First-cell height in chords for a height `y_plus` in wall units at the chord's Reynolds number.
+///
+/// `y = y⁺ / (Re √(Cf/2))` with the skin friction of a turbulent flat plate,
+/// `Cf = (2 log₁₀ Re − 0.65)^−2.3` (H. Schlichting, Boundary-Layer Theory, 7th ed. 1979,
+/// eq. 21.16, the plate's length being the chord).
+#[must_use]
+pub fn first_cell_from_y_plus(y_plus: f64, reynolds: f64) -> f64 {
+    let friction = (2.0 * reynolds.log10() - 0.65).powf(-2.3);
+    y_plus / (reynolds * (friction / 2.0).sqrt())
+}
+
+fn name(entries: &Entries, path: &Path) -> Result<String, CaseError> {
+    let stem = || path.file_stem().map_or_else(String::new, |s| s.to_string_lossy().into_owned());
+    let name = entries.given::<String>("name")?.unwrap_or_else(stem);
+    let separator = name.contains(['/', '\\']);
+    if separator || name.is_empty() || name == "." || name == ".." || name.len() > MAX_NAME {
+        return Err(entries.refuse(
+            &["name"],
+            format!("a name fit for a file, of at most {MAX_NAME} bytes and without slashes"),
+            "choose the folder by --output, the name by name = \"…\"".into(),
+        ));
+    }
+    Ok(name)
+}
+
+fn geometry(entries: &Entries, path: &Path) -> Result<GeometryOptions, CaseError> {
+    let naca = entries.given("geometry.naca")?;
+    let file = entries.given::<PathBuf>("geometry.file")?;
+    let (contour, default) = match (naca, file) {
+        (Some(_), Some(_)) => {
+            let found = entries.found(&["geometry.file"]).into();
+            return Err(CaseError::Conflict { found, other: "geometry.naca" });
+        }
+        (None, None) => return Err(entries.missing("geometry.naca or geometry.file")),
+        (Some(naca), None) => (Contour::Naca(naca), TrailingEdge::Sharp),
+        (None, Some(file)) => {
+            (Contour::File(airfoil_file(entries, path, &file)?), TrailingEdge::AsGiven)
+        }
+    };
+    let trailing_edge = entries.given("geometry.trailing_edge")?.unwrap_or(default);
+    Ok(GeometryOptions { contour, trailing_edge })
+}
+
+/// Full path of the file of coordinates, which must exist.
+fn airfoil_file(entries: &Entries, case: &Path, file: &Path) -> Result<PathBuf, CaseError> {
+    let relative = case.parent().unwrap_or(Path::new("")).join(file);
+    let path = std::path::absolute(&relative).unwrap_or(relative);
+    let problem = match path.metadata() {
+        Ok(found) if found.is_dir() => "is a folder",
+        Ok(_) if path.to_str().is_none() => "the folder's name is not UTF-8",
+        Ok(_) => return Ok(path),
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => "no such file",
+        Err(_) => "cannot be reached",
+    };
+    let nearest = nearest_file(&path);
+    Err(CaseError::AirfoilFile {
+        found: entries.found(&["geometry.file"]).into(),
+        path,
+        problem,
+        nearest,
+    })
+}
+
+fn nearest_file(path: &Path) -> Option<String> {
+    let name = path.file_name()?.to_str()?;
+    let files = path.parent()?.read_dir().ok()?.flatten();
+    let mut names: Vec<String> = files
+        .filter(|file| file.file_type().is_ok_and(|kind| !kind.is_dir()))
+        .filter_map(|file| file.file_name().into_string().ok())
+        .collect();
+    names.sort();
+    nearest(name, names.iter().map(String::as_str)).map(Into::into)
+}
+
+fn grid(entries: &Entries) -> Result<GridOptions, CaseError> {
+    let ni: usize = entries.get("grid.ni")?;
+    let nj: usize = entries.get("grid.nj")?;
+    let far_field: f64 = entries.get("grid.far_field")?;
+    if ni.saturating_mul(nj) > MAX_NODES {
+        return Err(entries.refuse(
+            &["grid.ni", "grid.nj"],
+            format!("grid.ni × grid.nj of at most {MAX_NODES}, here {ni} × {nj}"),
+            "choose fewer points".into(),
+        ));
+    }
+    let spacing = |path, chords: f64| {
+        entries.given(path).map(|given| given.unwrap_or(chords * 256.0 / (ni - 1) as f64))
+    };
+    let seam: String = entries.get("grid.seam")?;
+    Ok(GridOptions {
+        topology: entries.get("grid.topology")?,
+        ni,
+        nj,
+        far_field,
+        first_cell: first_cell(entries, far_field, nj)?,
+        leading_edge_spacing: spacing("grid.leading_edge_spacing", 3e-3)?,
+        trailing_edge_spacing: spacing("grid.trailing_edge_spacing", 1e-3)?,
+        base_cells: base_cells(entries, ni)?,
+        seam: if seam == "auto" { None } else { Some(entries.get("grid.seam")?) },
+    })
+}
+
+fn first_cell(entries: &Entries, far_field: f64, nj: usize) -> Result<f64, CaseError> {
+    if entries.has("grid.first_cell") && entries.has("grid.y_plus") {
+        let found = entries.found(&["grid.y_plus"]).into();
+        return Err(CaseError::Conflict { found, other: "grid.first_cell" });
+    }
+    let y_plus = entries.given("grid.y_plus")?;
+    let reynolds = entries.given("grid.reynolds")?;
+    let height = match (y_plus, reynolds) {
+        (Some(y_plus), Some(reynolds)) => first_cell_from_y_plus(y_plus, reynolds),
+        (None, None) => entries.given("grid.first_cell")?.unwrap_or(FIRST_CELL),
+        (Some(_), None) => {
+            let found = entries.found(&["grid.y_plus"]).into();
+            return Err(CaseError::Incomplete { found, other: "grid.reynolds" });
+        }
+        (None, Some(_)) => {
+            let found = entries.found(&["grid.reynolds"]).into();
+            return Err(CaseError::Incomplete { found, other: "grid.y_plus" });
+        }
+    };
+    let uniform = far_field / (nj - 1) as f64;
+    if height < uniform {
+        return Ok(height);
+    }
+    Err(entries.refuse(
+        &["grid.first_cell", "grid.y_plus", "grid.nj", "grid.far_field"],
+        format!(
+            "a first cell below the uniform spacing far_field/(nj - 1) = {}, here {}",
+            shown(uniform),
+            shown(height)
+        ),
+        "choose a smaller first cell, fewer points in j, or a farther far field".into(),
+    ))
+}
+
+fn base_cells(entries: &Entries, ni: usize) -> Result<Option<usize>, CaseError> {
+    let cells = entries.given("grid.base_cells")?;
+    let most = (ni - 1) / 2;
+    if cells.is_some_and(|cells: usize| cells > most) {
+        return Err(entries.refuse(
+            &["grid.base_cells"],
+            format!("at most (grid.ni - 1)/2 = {most}"),
+            "choose fewer cells on the base, or more points around the body".into(),
+        ));
+    }
+    Ok(cells)
+}
+
+fn control(entries: &Entries, method: Method) -> Result<ControlOptions, CaseError> {
+    let smoothing = if method == Method::Hyperbolic { 5 } else { 30 };
+    Ok(ControlOptions {
+        base: entries.get("control.base")?,
+        wall: entries.get("control.wall")?,
+        smoothing: entries.given("control.smoothing")?.unwrap_or(smoothing),
+        smoothing_distance: entries.get("control.smoothing_distance")?,
+        clip: entries.get("control.clip")?,
+        decay: entries.get("control.decay")?,
+    })
+}
+
+fn newton(entries: &Entries) -> Result<NewtonOptions, CaseError> {
+    let initial: f64 = entries.get("newton.forcing_initial")?;
+    let min: f64 = entries.get("newton.forcing_min")?;
+    let max: f64 = entries.get("newton.forcing_max")?;
+    if !(min <= initial && initial <= max) {
+        return Err(entries.refuse(
+            &["newton.forcing_initial", "newton.forcing_min", "newton.forcing_max"],
+            format!(
+                "forcing_min ≤ forcing_initial ≤ forcing_max, here {}, {}, {}",
+                shown(min),
+                shown(initial),
+                shown(max)
+            ),
+            "set all three, or leave all three out".into(),
+        ));
+    }
+    Ok(NewtonOptions {
+        tolerance: entries.get("newton.tolerance")?,
+        max_iterations: entries.get("newton.max_iterations")?,
+        forcing_initial: initial,
+        forcing_min: min,
+        forcing_max: max,
+        max_halvings: entries.get("newton.max_halvings")?,
+    })
+}

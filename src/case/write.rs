@@ -1,0 +1,44 @@
+//! The resolved case as a case file.
+
+use super::Case;
+use super::schema::KEYS;
+
+/// First lines of a resolved case.
+const HEADER: &str = "# A case with every default written out; it makes the same grid again.\n";
+
+impl Case {
+    /// The case as a case file in which every default is written out: read again, it gives the
+    /// same case. Numbers are written with all their digits; the file of coordinates is named by
+    /// its absolute path, so that the text may be put anywhere on the same machine.
+    ///
+    /// # Errors
+    ///
+    /// A path that is not UTF-8, which [`Case::from_file`] refuses already.
+    pub fn to_toml_string(&self) -> Result<String, toml::ser::Error> {
+        let table = toml::Table::try_from(self)?;
+        let mut text = String::from(HEADER);
+        let mut section = "";
+        for key in KEYS {
+            let holder = match key.section() {
+                "" => Some(&table),
+                name => table.get(name).and_then(toml::Value::as_table),
+            };
+            let value = holder.and_then(|holder| holder.get(key.name())).cloned();
+            let Some(value) = value.or_else(|| key.default.value()) else { continue };
+            if key.section() != section {
+                section = key.section();
+                text += &["\n[", section, "]\n"].concat();
+            }
+            text += &[key.name(), " = ", &written(&value), "\n"].concat();
+        }
+        Ok(text)
+    }
+}
+
+/// A value in TOML; real numbers in the shortest form that reads back to the same bits.
+fn written(value: &toml::Value) -> String {
+    match value {
+        toml::Value::Float(number) => format!("{number:?}"),
+        other => other.to_string(),
+    }
+}

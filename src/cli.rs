@@ -1,0 +1,239 @@
+//! Arguments, help and what the program says. No numerics.
+
+mod progress;
+mod summary;
+mod terminal;
+
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+
+use clap::builder::RangedU64ValueParser;
+use clap::{Args, CommandFactory, Parser, Subcommand, ValueEnum};
+use gridgen::case::Case;
+use gridgen::error::Error;
+use gridgen::run::{BackendChoice, Outcome, RunOptions, run};
+
+use self::progress::Reporter;
+use self::terminal::Terminal;
+
+/// Exit code of a run whose grid did not converge or is folded.
+const NOT_CONVERGED: u8 = 1;
+
+const EXAMPLES: &str = "\
+Examples:
+  gridgen cases/naca0012.toml
+  gridgen cases/naca0012.toml --output grids --set grid.ni=513 --set grid.nj=257
+  gridgen cases/naca0012.toml --set geometry.naca=4412 --set name=naca4412
+  gridgen cases/e387.toml --backend cuda --devices 0,1
+  gridgen completions bash > ~/.local/share/bash-completion/completions/gridgen
+
+A case of two lines is enough:
+  [geometry]
+  naca = \"2412\"
+
+docs/case-format.md lists all keys.
+
+Exit codes: 0 converged, 1 not converged or folded, 2 bad input or files that cannot be read or
+written, 3 device.";
+
+/// Structured meshes around airfoils by elliptic grid equations.
+///
+/// Reads a case file, solves the grid equations by Newton–Krylov to a stated residual, and writes
+/// the grid, its quality and the resolved case.
+#[derive(Debug, Parser)]
+#[command(version, after_help = EXAMPLES)]
+#[command(args_conflicts_with_subcommands = true, subcommand_negates_reqs = true)]
+pub(crate) struct Cli {
+    #[command(subcommand)]
+    command: Option<Command>,
+    #[command(flatten)]
+    grid: GridArguments,
+}
+
+#[derive(Debug, Subcommand)]
+enum Command {
+    /// Write the completions of a shell to standard output.
+    Completions {
+        /// The shell.
+        shell: clap_complete::Shell,
+    },
+}
+
+/// Arguments of a run.
+#[derive(Debug, Args)]
+struct GridArguments {
+    /// Case file.
+    #[arg(value_name = "CASE.toml", required = true)]
+    case: Option<PathBuf>,
+    /// Files go to DIR/<name of the case>.
+    #[arg(short, long, value_name = "DIR", default_value = "output")]
+    output: PathBuf,
+    /// Where to compute; auto takes a GPU if there is one.
+    #[arg(long, value_enum, default_value_t = Backend::Auto)]
+    backend: Backend,
+    /// GPUs to use, by number: 0,1 [default: the backend's choice].
+    #[arg(long, value_name = "LIST", value_delimiter = ',')]
+    devices: Option<Vec<usize>>,
+    /// Threads on the CPU [default: all].
+    #[arg(long, value_name = "N", value_parser = RangedU64ValueParser::<usize>::new().range(1..=4096))]
+    threads: Option<usize>,
+    /// Replace a key of the case file; can be repeated.
+    #[arg(long, value_name = "SECTION.KEY=VALUE", value_parser = parse_set)]
+    set: Vec<(String, String)>,
+    /// Say nothing but errors.
+    #[arg(short, long, conflicts_with = "verbose")]
+    quiet: bool,
+    /// Show each Newton step and the time of each phase.
+    #[arg(short, long)]
+    verbose: bool,
+}
+
+/// Values of `--backend`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum Backend {
+    /// A GPU if there is one that can be used, else the CPU.
+    Auto,
+    /// The CPU.
+    Cpu,
+    /// NVIDIA GPUs.
+    Cuda,
+}
+
+impl From<Backend> for BackendChoice {
+    fn from(backend: Backend) -> Self {
+        match backend {
+            Backend::Auto => Self::Auto,
+            Backend::Cpu => Self::Cpu,
+            Backend::Cuda => Self::Cuda,
+        }
+    }
+}
+
+impl Cli {
+    /// Does what was asked for and returns the exit code.
+    pub(crate) fn execute(self) -> ExitCode {
+        if let Some(Command::Completions { shell }) = self.command {
+            return completions(shell);
+        }
+        let terminal = Terminal::new(self.grid.quiet);
+        match self.grid.check() {
+            Ok(path) => self.grid.make_grid(path, &terminal),
+            Err(error) => error.exit(),
+        }
+    }
+}
+
+impl GridArguments {
+    /// What must hold between arguments beyond clap's rules; returns the case file.
+    fn check(&self) -> Result<&Path, clap::Error> {
+        let refuse = |kind, message: &str| Err(Cli::command().error(kind, message));
+        let devices = self.devices.as_deref().unwrap_or_default();
+        if !devices.is_empty() && self.backend == Backend::Cpu {
+            return refuse(
+                clap::error::ErrorKind::ArgumentConflict,
+                "--devices names GPUs, which --backend cpu does not use",
+            );
+        }
+        if let Some(twice) = devices.iter().enumerate().find(|(k, d)| devices[..*k].contains(d)) {
+            return refuse(
+                clap::error::ErrorKind::ValueValidation,
+                &format!("--devices names device {} twice", twice.1),
+            );
+        }
+        match &self.case {
+            Some(path) => Ok(path),
+            None => refuse(clap::error::ErrorKind::MissingRequiredArgument, "name a case file"),
+        }
+    }
+
+    /// Runs the case file `path` and reports the outcome.
+    fn make_grid(&self, path: &Path, terminal: &Terminal) -> ExitCode {
+        match self.run(path) {
+            Ok((case, outcome)) => self.report(&case, &outcome, terminal),
+            Err(error) => {
+                terminal.error(&error.to_string(), error.hint().as_deref());
+                ExitCode::from(error.exit_code())
+            }
+        }
+    }
+
+    fn run(&self, path: &Path) -> Result<(Case, Outcome), Error> {
+        let case = Case::from_file(path, &self.set)?;
+        let options = RunOptions {
+            output: self.output.join(&case.name),
+            backend: self.backend.into(),
+            devices: self.devices.clone(),
+            threads: self.threads,
+        };
+        let mut reporter = Reporter::new(self.quiet, self.verbose);
+        let outcome = run(&case, &options, &mut reporter);
+        reporter.finish();
+        Ok((case, outcome?))
+    }
+
+    fn report(&self, case: &Case, outcome: &Outcome, terminal: &Terminal) -> ExitCode {
+        outcome.notices.iter().for_each(|notice| terminal.note(notice));
+        if self.verbose {
+            terminal.log(&summary::timings(outcome));
+        }
+        let failure = summary::failure(outcome);
+        if let Some(failure) = &failure {
+            terminal.error(failure, Some(summary::FAILURE_HINT));
+        }
+        let written = terminal.result(&summary::outcome(case, outcome));
+        match (written, failure) {
+            (Err(error), _) => stdout_failed(terminal, &error),
+            (Ok(()), Some(_)) => ExitCode::from(NOT_CONVERGED),
+            (Ok(()), None) => ExitCode::SUCCESS,
+        }
+    }
+}
+
+fn completions(shell: clap_complete::Shell) -> ExitCode {
+    let terminal = Terminal::new(false);
+    let mut script = Vec::new();
+    clap_complete::generate(shell, &mut Cli::command(), "gridgen", &mut script);
+    match terminal.result(&String::from_utf8_lossy(&script)) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => stdout_failed(&terminal, &error),
+    }
+}
+
+fn stdout_failed(terminal: &Terminal, error: &std::io::Error) -> ExitCode {
+    terminal.error(&format!("cannot write to standard output: {error}"), None);
+    ExitCode::from(2)
+}
+
+/// Splits `section.key=value`.
+fn parse_set(argument: &str) -> Result<(String, String), String> {
+    match argument.split_once('=') {
+        Some((key, value)) if !key.trim().is_empty() => {
+            Ok((key.trim().to_owned(), value.trim().to_owned()))
+        }
+        _ => Err("expected section.key=value, for example grid.ni=513".to_owned()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_definition_of_the_arguments_is_consistent() {
+        Cli::command().debug_assert();
+    }
+
+    #[test]
+    fn an_override_is_split_at_its_first_equals_sign() {
+        let split = parse_set("name = a=b");
+
+        assert_eq!(split, Ok(("name".to_owned(), "a=b".to_owned())));
+    }
+
+    #[test]
+    fn an_override_without_key_is_refused() {
+        let refused = [parse_set("=3"), parse_set("grid.ni")];
+
+        assert!(refused.iter().all(Result::is_err), "{refused:?}");
+    }
+}

@@ -1,0 +1,162 @@
+//! The last lines of a run: how good the grid is and what was written.
+
+use gridgen::case::Case;
+use gridgen::run::Outcome;
+
+/// How to go on after a failed run.
+pub(super) const FAILURE_HINT: &str = "\
+do not use this grid; -v shows each step. Closer wall points, a larger first cell or \
+initial.dissipation, or initial.method = \"normal\" can help";
+
+/// Why the run failed, if it did.
+pub(super) fn failure(outcome: &Outcome) -> Option<String> {
+    if !outcome.converged {
+        return Some(format!("the grid did not converge: {}", outcome.reason));
+    }
+    match outcome.folded_cells {
+        0 => None,
+        1 => Some("the grid has a folded cell".to_owned()),
+        cells => Some(format!("the grid has {cells} folded cells")),
+    }
+}
+
+/// The compact summary.
+pub(super) fn outcome(case: &Case, outcome: &Outcome) -> String {
+    let quality = &outcome.quality;
+    let verdict = match (outcome.converged, outcome.folded_cells) {
+        (false, _) => "FAILED, not converged",
+        (true, 0) => "converged",
+        (true, _) => "FAILED, folded",
+    };
+    let mut text = format!(
+        "{}: {verdict}\n\
+         \x20 grid          {} x {} points\n\
+         \x20 residual      {:.2e} after {} Newton steps, {} linear iterations\n\
+         \x20 folded cells  {}\n\
+         \x20 first cell    {:.4e} to {:.4e}, asked for {:.4e}\n\
+         \x20 wall angle    off normal by at most {:.2e} deg, mean {:.2e}\n\
+         \x20 skewness      max {:.3}, 99% below {:.3}, mean {:.4}\n",
+        case.name,
+        case.grid.ni,
+        case.grid.nj,
+        outcome.residual,
+        outcome.newton_iterations,
+        outcome.linear_iterations,
+        outcome.folded_cells,
+        quality.first_cell_min,
+        quality.first_cell_max,
+        case.grid.first_cell,
+        quality.wall_angle_error_max_deg,
+        quality.wall_angle_error_mean_deg,
+        quality.max_skewness,
+        quality.p99_skewness,
+        quality.mean_skewness,
+    );
+    if !outcome.files.is_empty() {
+        text.push_str("written:\n");
+        for file in &outcome.files {
+            text += &["  ", &file.to_string_lossy(), "\n"].concat();
+        }
+    }
+    text
+}
+
+/// Seconds of each phase.
+pub(super) fn timings(outcome: &Outcome) -> String {
+    let width = outcome.timings.iter().map(|(phase, _)| phase.chars().count()).max().unwrap_or(0);
+    let line =
+        |(phase, seconds): &(String, f64)| format!("time  {phase:width$}  {seconds:9.3} s\n");
+    outcome.timings.iter().map(line).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used, reason = "a failing step fails the test")]
+
+    use std::path::{Path, PathBuf};
+
+    use gridgen::grid::quality::Quality;
+
+    use super::*;
+
+    fn case() -> Case {
+        Case::from_toml("geometry.naca = '0012'", Path::new("wing.toml"), &[]).unwrap()
+    }
+
+    fn good() -> Outcome {
+        Outcome {
+            converged: true,
+            folded_cells: 0,
+            reason: "tolerance".into(),
+            files: vec![PathBuf::from("output/wing/wing.vts")],
+            quality: Quality {
+                folded_cells: 0,
+                min_jacobian: 1e-9,
+                max_skewness: 0.908,
+                p99_skewness: 0.138,
+                mean_skewness: 0.0242,
+                wall_angle_error_max_deg: 2e-6,
+                wall_angle_error_mean_deg: 1e-7,
+                first_cell_min: 1e-5,
+                first_cell_max: 1.00002e-5,
+                max_aspect_ratio: 1e4,
+                max_growth: 1.6,
+                max_growth_i: 1.6,
+                max_growth_j: 1.2,
+                far_field_min: 15.0,
+                far_field_max: 15.0,
+            },
+            newton_iterations: 5,
+            linear_iterations: 12.5,
+            residual: 3.1e-12,
+            notices: Vec::new(),
+            timings: vec![("initial grid".into(), 0.25), ("solve".into(), 12.0)],
+        }
+    }
+
+    #[test]
+    fn a_converged_grid_is_summed_up() {
+        let text = outcome(&case(), &good());
+
+        insta::assert_snapshot!(text, @r"
+        wing: converged
+          grid          257 x 129 points
+          residual      3.10e-12 after 5 Newton steps, 12.5 linear iterations
+          folded cells  0
+          first cell    1.0000e-5 to 1.0000e-5, asked for 1.0000e-5
+          wall angle    off normal by at most 2.00e-6 deg, mean 1.00e-7
+          skewness      max 0.908, 99% below 0.138, mean 0.0242
+        written:
+          output/wing/wing.vts
+        ");
+    }
+
+    #[test]
+    fn a_converged_unfolded_grid_is_no_failure() {
+        assert_eq!(failure(&good()), None);
+    }
+
+    #[test]
+    fn a_folded_grid_is_a_failure_even_when_converged() {
+        let folded = Outcome { folded_cells: 3, ..good() };
+
+        assert_eq!(failure(&folded).unwrap(), "the grid has 3 folded cells");
+        assert!(outcome(&case(), &folded).starts_with("wing: FAILED, folded\n"));
+    }
+
+    #[test]
+    fn a_grid_that_did_not_converge_says_why() {
+        let short = Outcome { converged: false, reason: "30 steps taken".into(), ..good() };
+
+        assert_eq!(failure(&short).unwrap(), "the grid did not converge: 30 steps taken");
+        assert!(outcome(&case(), &short).starts_with("wing: FAILED, not converged\n"));
+    }
+
+    #[test]
+    fn the_times_of_the_phases_are_aligned() {
+        insta::assert_snapshot!(timings(&good()), @r"
+        time  initial grid      0.250 s
+        time  solve            12.000 s
+        ");
+    }
+}

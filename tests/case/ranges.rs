@@ -1,0 +1,196 @@
+//! Values out of range.
+
+use super::{SMALLEST, resolve_set, resolve_with, shown};
+
+#[test]
+fn too_few_points_around_is_refused() {
+    let message = shown(resolve_with("[grid]\nni = 8\n"));
+
+    assert_eq!(
+        message,
+        "wing.toml:4: grid.ni = 8: expected an integer from 9 to 1000000\n\
+         hint: leave grid.ni out for the default: 257"
+    );
+}
+
+#[test]
+fn too_few_points_outward_is_refused() {
+    let message = shown(resolve_with("[grid]\nnj = 4\n"));
+
+    assert_eq!(
+        message,
+        "wing.toml:4: grid.nj = 4: expected an integer from 5 to 1000000\n\
+         hint: leave grid.nj out for the default: 129"
+    );
+}
+
+#[test]
+fn a_negative_count_is_refused() {
+    let message = shown(resolve_with("[newton]\nmax_iterations = -1\n"));
+
+    assert_eq!(
+        message,
+        "wing.toml:4: newton.max_iterations = -1: expected an integer from 1 to 10000\n\
+         hint: leave newton.max_iterations out for the default: 30"
+    );
+}
+
+#[test]
+fn more_points_than_a_32_bit_index_holds_is_refused() {
+    let message = shown(resolve_with("[grid]\nni = 100000\nnj = 100000\n"));
+
+    assert_eq!(
+        message,
+        "wing.toml:4: grid.ni = 100000: expected grid.ni × grid.nj of at most 1073741823, here \
+         100000 × 100000\n\
+         hint: choose fewer points"
+    );
+}
+
+#[test]
+fn a_first_cell_of_zero_is_refused() {
+    let message = shown(resolve_with("[grid]\nfirst_cell = 0\n"));
+
+    assert_eq!(
+        message,
+        "wing.toml:4: grid.first_cell = 0: expected a number greater than 0 and less than 1e6\n\
+         hint: leave grid.first_cell out for the default: 1e-5, or from y_plus"
+    );
+}
+
+#[test]
+fn a_negative_first_cell_is_refused() {
+    let message = shown(resolve_with("[grid]\nfirst_cell = -1e-5\n"));
+
+    assert_eq!(
+        message,
+        "wing.toml:4: grid.first_cell = -1e-5: expected a number greater than 0 and less than 1e6\n\
+         hint: leave grid.first_cell out for the default: 1e-5, or from y_plus"
+    );
+}
+
+#[test]
+fn a_first_cell_beyond_the_far_field_is_refused() {
+    let message = shown(resolve_with("[grid]\nfirst_cell = 20.0\n"));
+
+    assert_eq!(
+        message,
+        "wing.toml:4: grid.first_cell = 20.0: expected a first cell below the uniform spacing \
+         far_field/(nj - 1) = 0.117, here 20\n\
+         hint: choose a smaller first cell, fewer points in j, or a farther far field"
+    );
+}
+
+#[test]
+fn a_first_cell_above_the_uniform_spacing_is_refused() {
+    let message = shown(resolve_with("[grid]\nnj = 5\nfar_field = 1.0\nfirst_cell = 0.25\n"));
+
+    assert_eq!(
+        message,
+        "wing.toml:6: grid.first_cell = 0.25: expected a first cell below the uniform spacing \
+         far_field/(nj - 1) = 0.25, here 0.25\n\
+         hint: choose a smaller first cell, fewer points in j, or a farther far field"
+    );
+}
+
+#[test]
+fn wall_units_above_the_uniform_spacing_is_refused() {
+    let message = shown(resolve_with("[grid]\ny_plus = 1000.0\nreynolds = 1e3\n"));
+
+    assert_eq!(
+        message,
+        "wing.toml:4: grid.y_plus = 1000.0: expected a first cell below the uniform spacing \
+         far_field/(nj - 1) = 0.117, here 9.73\n\
+         hint: choose a smaller first cell, fewer points in j, or a farther far field"
+    );
+}
+
+#[test]
+fn a_default_first_cell_above_the_uniform_spacing_is_refused() {
+    let message = shown(resolve_with("[grid]\nnj = 1000000\nni = 9\nfar_field = 1.0\n"));
+
+    assert_eq!(
+        message,
+        "wing.toml:4: grid.nj = 1000000: expected a first cell below the uniform spacing \
+         far_field/(nj - 1) = 1e-6, here 1e-5\n\
+         hint: choose a smaller first cell, fewer points in j, or a farther far field"
+    );
+}
+
+#[test]
+fn a_near_far_field_is_refused() {
+    let message = shown(resolve_with("[grid]\nfar_field = 0.9\n"));
+
+    assert_eq!(
+        message,
+        "wing.toml:4: grid.far_field = 0.9: expected a number at least 1 and at most 1e6\n\
+         hint: leave grid.far_field out for the default: 15"
+    );
+}
+
+#[test]
+fn a_number_that_is_none_is_refused() {
+    let message = shown(resolve_with("[grid]\nfar_field = nan\n"));
+
+    assert_eq!(
+        message,
+        "wing.toml:4: grid.far_field = nan: expected a number at least 1 and at most 1e6\n\
+         hint: leave grid.far_field out for the default: 15"
+    );
+}
+
+#[test]
+fn an_infinite_number_is_refused() {
+    let message = shown(resolve_with("[grid]\nfar_field = inf\n"));
+
+    assert_eq!(
+        message,
+        "wing.toml:4: grid.far_field = inf: expected a number at least 1 and at most 1e6\n\
+         hint: leave grid.far_field out for the default: 15"
+    );
+}
+
+#[test]
+fn a_tolerance_of_one_is_refused() {
+    let message = shown(resolve_with("[newton]\ntolerance = 1\n"));
+
+    assert_eq!(
+        message,
+        "wing.toml:4: newton.tolerance = 1: expected a number greater than 0 and less than 1\n\
+         hint: leave newton.tolerance out for the default: 1e-10"
+    );
+}
+
+#[test]
+fn a_base_of_more_cells_than_half_the_points_is_refused() {
+    let message = shown(resolve_with("[grid]\nni = 21\nbase_cells = 11\n"));
+
+    assert_eq!(
+        message,
+        "wing.toml:5: grid.base_cells = 11: expected at most (grid.ni - 1)/2 = 10\n\
+         hint: choose fewer cells on the base, or more points around the body"
+    );
+}
+
+#[test]
+fn forcing_bounds_out_of_order_is_refused() {
+    let message = shown(resolve_with("[newton]\nforcing_max = 0.05\n"));
+
+    assert_eq!(
+        message,
+        "wing.toml:4: newton.forcing_max = 0.05: expected forcing_min ≤ forcing_initial ≤ \
+         forcing_max, here 1e-4, 0.1, 0.05\n\
+         hint: set all three, or leave all three out"
+    );
+}
+
+#[test]
+fn a_range_violated_by_an_override_is_refused() {
+    let message = shown(resolve_set(SMALLEST, &[("grid.ni", "3")]));
+
+    assert_eq!(
+        message,
+        "--set grid.ni=3: expected an integer from 9 to 1000000\n\
+         hint: leave grid.ni out for the default: 257"
+    );
+}

@@ -1,0 +1,98 @@
+//! The reference page, the table of keys and the cases that come with gridgen.
+
+use std::path::{Path, PathBuf};
+
+use gridgen::case::schema::{KEYS, Kind, SECTIONS};
+use gridgen::case::{Case, docs};
+
+use super::{SMALLEST, resolve, resolve_set};
+
+fn root(path: &str) -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join(path)
+}
+
+#[test]
+fn the_reference_page_is_the_one_written_from_the_table() {
+    let path = root("docs/case-format.md");
+    let page = docs::case_format();
+    if std::env::var_os("UPDATE_DOCS").is_some() {
+        std::fs::write(&path, &page).unwrap();
+    }
+
+    let stored = std::fs::read_to_string(&path).unwrap_or_default();
+
+    assert!(stored == page, "docs/case-format.md is out of date; UPDATE_DOCS=1 writes it again");
+}
+
+#[test]
+fn every_key_belongs_to_a_section_and_stands_once() {
+    for (position, key) in KEYS.iter().enumerate() {
+        let known = SECTIONS.iter().any(|(section, _)| *section == key.section());
+        assert!(known || key.path == "name", "{}", key.path);
+        assert!(KEYS[..position].iter().all(|other| other.path != key.path), "{}", key.path);
+    }
+}
+
+#[test]
+fn every_default_satisfies_its_own_check() {
+    let defaults = KEYS.iter().filter_map(|key| Some((key.path, key.default.value()?.to_string())));
+
+    for (path, value) in defaults {
+        let result = resolve_set(SMALLEST, &[(path, &value)]);
+        assert!(result.is_ok(), "{path} = {value}: {result:?}");
+    }
+}
+
+#[test]
+fn every_word_of_the_table_is_known_to_the_layer_it_chooses_for() {
+    for key in KEYS {
+        let (Kind::Word(words) | Kind::Words(words)) = key.kind else { continue };
+        for word in words {
+            let value = match key.kind {
+                Kind::Words(_) => format!("[\"{word}\"]"),
+                _ => format!("\"{word}\""),
+            };
+            let result = resolve_set(SMALLEST, &[(key.path, &value)]);
+            assert!(result.is_ok(), "{} = {value}: {result:?}", key.path);
+        }
+    }
+}
+
+#[test]
+fn every_field_of_a_case_is_a_key_of_the_table() {
+    let case = resolve_set(SMALLEST, &[("grid.base_cells", "8"), ("grid.seam", "held")]).unwrap();
+
+    let table = toml::Table::try_from(&case).unwrap();
+
+    for (section, value) in &table {
+        let Some(fields) = value.as_table() else {
+            assert_eq!(section, "name");
+            continue;
+        };
+        for field in fields.keys() {
+            let path = format!("{section}.{field}");
+            assert!(KEYS.iter().any(|key| key.path == path), "{path}");
+        }
+    }
+}
+
+#[test]
+fn the_cases_that_come_with_gridgen_are_valid() {
+    let files = std::fs::read_dir(root("cases")).unwrap().map(|file| file.unwrap().path());
+    let cases: Vec<_> =
+        files.filter(|path| path.extension().is_some_and(|e| e == "toml")).collect();
+
+    assert!(cases.len() >= 4, "{cases:?}");
+    for path in cases {
+        let case = Case::from_file(&path, &[]);
+        assert!(case.is_ok(), "{}: {case:?}", path.display());
+    }
+}
+
+#[test]
+fn the_reference_page_begins_with_a_valid_case() {
+    let page = docs::case_format();
+    let example = page.split("```").nth(1).unwrap().strip_prefix("toml\n").unwrap();
+
+    assert_eq!(resolve(example).unwrap(), resolve(SMALLEST).unwrap());
+}

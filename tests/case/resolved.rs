@@ -1,0 +1,302 @@
+//! Defaults, overrides and the resolved case.
+
+use std::path::{Path, PathBuf};
+
+use gridgen::case::{Case, Contour, Format, Topology, first_cell_from_y_plus};
+use gridgen::geometry::TrailingEdge;
+use gridgen::grid::{Seam, initial};
+use gridgen::pde::control::{Base, Wall};
+use gridgen::solver::{krylov, precond};
+use proptest::prelude::*;
+
+use super::{SMALLEST, resolve, resolve_set, resolve_with};
+
+/// A folder with `case.toml` and the files of coordinates it names.
+fn folder(case: &str) -> (tempfile::TempDir, PathBuf) {
+    let folder = tempfile::tempdir().unwrap();
+    std::fs::write(folder.path().join("wing.dat"), "wing\n1 0\n0 0\n1 0\n").unwrap();
+    let path = folder.path().join("case.toml");
+    std::fs::write(&path, case).unwrap();
+    (folder, path)
+}
+
+#[test]
+fn two_lines_are_a_case() {
+    let case = resolve(SMALLEST).unwrap();
+
+    assert_eq!(case.name, "wing");
+    assert_eq!(case.geometry.contour, Contour::Naca("2412".into()));
+    assert_eq!(case.geometry.trailing_edge, TrailingEdge::Sharp);
+}
+
+#[test]
+fn the_defaults_of_the_grid_are_those_of_the_reference_page() {
+    let grid = resolve(SMALLEST).unwrap().grid;
+
+    assert_eq!((grid.topology, grid.ni, grid.nj), (Topology::O, 257, 129));
+    assert_eq!((grid.far_field, grid.first_cell), (15.0, 1e-5));
+    assert_eq!((grid.leading_edge_spacing, grid.trailing_edge_spacing), (3e-3, 1e-3));
+    assert_eq!((grid.base_cells, grid.seam), (None, None));
+}
+
+#[test]
+fn the_defaults_of_the_solution_are_those_of_the_reference_page() {
+    let case = resolve(SMALLEST).unwrap();
+
+    let initial = &case.initial;
+    assert_eq!(initial.method, initial::Method::Hyperbolic);
+    assert_eq!((initial.dissipation, initial.volume_smoothing, initial.spread), (0.2, 0.3, 10.0));
+    let control = &case.control;
+    assert_eq!((control.base, control.wall), (Base::Marched, Wall::Coupled));
+    assert_eq!((control.smoothing, control.smoothing_distance), (5, 0.05));
+    assert_eq!((control.clip, control.decay), (1.0, 3.0));
+    let newton = &case.newton;
+    assert_eq!((newton.tolerance, newton.max_iterations, newton.max_halvings), (1e-10, 30, 10));
+    assert_eq!((newton.forcing_initial, newton.forcing_min, newton.forcing_max), (0.1, 1e-4, 0.1));
+    let linear = &case.linear;
+    assert_eq!(linear.solver, krylov::Method::Bicgstab);
+    assert_eq!(linear.preconditioner, precond::Kind::Ilu0);
+    assert_eq!((linear.restart, linear.max_iterations), (30, 2000));
+    assert_eq!(case.output.formats, [Format::Vts, Format::Plot3d]);
+    assert_eq!((case.output.plot3d_dimensions, case.output.pictures), (3, true));
+}
+
+#[test]
+fn edge_spacings_are_refined_with_the_grid() {
+    let grid = resolve_with("[grid]\nni = 513\n").unwrap().grid;
+
+    assert_eq!((grid.leading_edge_spacing, grid.trailing_edge_spacing), (1.5e-3, 0.5e-3));
+}
+
+#[test]
+fn other_initial_grids_need_more_smoothing() {
+    let smoothing = |method: &str| {
+        let case = resolve_with(&format!("[initial]\nmethod = \"{method}\"\n")).unwrap();
+        case.control.smoothing
+    };
+
+    let passes = ["hyperbolic", "normal", "transfinite"].map(smoothing);
+
+    assert_eq!(passes, [5, 30, 30]);
+}
+
+#[test]
+fn given_smoothing_stands() {
+    let case = resolve_with("[initial]\nmethod = \"normal\"\n[control]\nsmoothing = 0\n").unwrap();
+
+    assert_eq!(case.control.smoothing, 0);
+}
+
+#[test]
+fn a_section_from_a_file_keeps_its_trailing_edge() {
+    let (folder, path) = folder("geometry.file = \"wing.dat\"");
+
+    let case = Case::from_file(&path, &[]).unwrap();
+
+    assert_eq!(case.geometry.trailing_edge, TrailingEdge::AsGiven);
+    assert_eq!(case.geometry.contour, Contour::File(folder.path().join("wing.dat")));
+}
+
+#[test]
+fn seams_can_be_chosen() {
+    let seam =
+        |word: &str| resolve_with(&format!("[grid]\nseam = \"{word}\"\n")).unwrap().grid.seam;
+
+    let seams = ["auto", "held", "periodic"].map(seam);
+
+    assert_eq!(seams, [None, Some(Seam::Held), Some(Seam::Periodic)]);
+}
+
+#[test]
+fn the_order_of_formats_is_kept() {
+    let case = resolve_with("[output]\nformats = [\"plot3d\", \"vts\"]\n").unwrap();
+
+    assert_eq!(case.output.formats, [Format::Plot3d, Format::Vts]);
+}
+
+/// By hand: Cf = 11.35^-2.3 = 3.7460e-3, √(Cf/2) = 0.043278, 0.9/(1e6 · 0.043278) = 2.0796e-5.
+#[test]
+fn wall_units_give_the_flat_plate_height() {
+    let height = first_cell_from_y_plus(0.9, 1e6);
+
+    assert!((height / 2.0797e-5 - 1.0).abs() < 1e-4, "{height:e}");
+}
+
+#[test]
+fn the_first_cell_can_be_given_in_wall_units() {
+    let case = resolve_with("[grid]\ny_plus = 0.9\nreynolds = 1e6\n").unwrap();
+
+    assert_eq!(case.grid.first_cell, first_cell_from_y_plus(0.9, 1e6));
+}
+
+#[test]
+fn whole_numbers_are_real_numbers_too() {
+    assert_eq!(resolve_with("[grid]\nfar_field = 20\n").unwrap().grid.far_field, 20.0);
+}
+
+#[test]
+fn sections_can_be_written_as_dotted_keys_and_inline_tables() {
+    let case = resolve("geometry.naca = '2412'\ngrid = { ni = 99, nj = 51 }\n").unwrap();
+
+    assert_eq!((case.grid.ni, case.grid.nj), (99, 51));
+}
+
+#[test]
+fn overrides_replace_and_add_keys() {
+    let text = [SMALLEST, "[grid]\nni = 99\n"].concat();
+
+    let case = resolve_set(&text, &[("grid.ni", "65"), ("newton.tolerance", "1e-8")]).unwrap();
+
+    assert_eq!((case.grid.ni, case.newton.tolerance), (65, 1e-8));
+}
+
+#[test]
+fn the_last_override_of_a_key_holds() {
+    let case = resolve_set(SMALLEST, &[("grid.ni", "65"), ("grid.ni", "97")]).unwrap();
+
+    assert_eq!(case.grid.ni, 97);
+}
+
+#[test]
+fn words_and_digits_need_no_quotes_in_overrides() {
+    let overrides = [
+        ("name", "first"),
+        ("geometry.naca", "23012"),
+        ("geometry.trailing_edge", "blunt"),
+        ("linear.solver", "\"gmres\""),
+        ("output.formats", "[\"vts\"]"),
+    ];
+
+    let case = resolve_set(SMALLEST, &overrides).unwrap();
+
+    assert_eq!(case.name, "first");
+    assert_eq!(case.geometry.contour, Contour::Naca("23012".into()));
+    assert_eq!(case.geometry.trailing_edge, TrailingEdge::Blunt);
+    assert_eq!(case.linear.solver, krylov::Method::Gmres);
+    assert_eq!(case.output.formats, [Format::Vts]);
+}
+
+#[test]
+fn leading_zeros_survive_an_override() {
+    let case = resolve_set(SMALLEST, &[("geometry.naca", "0012")]).unwrap();
+
+    assert_eq!(case.geometry.contour, Contour::Naca("0012".into()));
+}
+
+#[test]
+fn an_override_drops_the_alternative_in_the_file() {
+    let wall_units = [SMALLEST, "[grid]\ny_plus = 1\nreynolds = 1e6\n"].concat();
+    let (_folder, path) = folder("geometry.file = 'wing.dat'");
+    let naca = [("geometry.naca".to_owned(), "0012".to_owned())];
+
+    let height = resolve_set(&wall_units, &[("grid.first_cell", "1e-4")]).unwrap();
+    let contour = Case::from_file(&path, &naca).unwrap();
+
+    assert_eq!(height.grid.first_cell, 1e-4);
+    assert_eq!(contour.geometry.contour, Contour::Naca("0012".into()));
+}
+
+#[test]
+fn the_resolved_case_writes_every_default_out() {
+    let text = resolve(SMALLEST).unwrap().to_toml_string().unwrap();
+
+    insta::assert_snapshot!(text, @r#"
+    # A case with every default written out; it makes the same grid again.
+    name = "wing"
+
+    [geometry]
+    naca = "2412"
+    trailing_edge = "sharp"
+
+    [grid]
+    topology = "O"
+    ni = 257
+    nj = 129
+    far_field = 15.0
+    first_cell = 1e-5
+    leading_edge_spacing = 0.003
+    trailing_edge_spacing = 0.001
+    seam = "auto"
+
+    [initial]
+    method = "hyperbolic"
+    dissipation = 0.2
+    volume_smoothing = 0.3
+    spread = 10.0
+
+    [control]
+    base = "marched"
+    wall = "coupled"
+    smoothing = 5
+    smoothing_distance = 0.05
+    clip = 1.0
+    decay = 3.0
+
+    [newton]
+    tolerance = 1e-10
+    max_iterations = 30
+    forcing_initial = 0.1
+    forcing_min = 0.0001
+    forcing_max = 0.1
+    max_halvings = 10
+
+    [linear]
+    solver = "bicgstab"
+    preconditioner = "ilu0"
+    restart = 30
+    max_iterations = 2000
+
+    [output]
+    formats = ["vts", "plot3d"]
+    plot3d_dimensions = 3
+    pictures = true
+    "#);
+}
+
+#[test]
+fn the_resolved_case_of_a_file_runs_from_another_folder() {
+    let (folder, path) = folder("geometry.file = 'wing.dat'\nname = 'first'");
+    let case = Case::from_file(&path, &[]).unwrap();
+    let output = folder.path().join("output/first");
+    std::fs::create_dir_all(&output).unwrap();
+    let resolved = output.join("case.toml");
+    std::fs::write(&resolved, case.to_toml_string().unwrap()).unwrap();
+
+    let again = Case::from_file(&resolved, &[]).unwrap();
+
+    assert_eq!(again, case);
+}
+
+proptest! {
+    #[test]
+    fn the_resolved_case_gives_the_same_case(
+        name in "[^\\p{Cc}/\\\\ .][^\\p{Cc}/\\\\]{0,20}",
+        ni in 9_usize..2000,
+        far_field in 1.0..1e6_f64,
+        first_cell in 1e-12..1e-3_f64,
+        tolerance in 1e-14..0.9_f64,
+        base_cells in proptest::option::of(4_usize..5),
+        seam in proptest::sample::select(vec!["auto", "held", "periodic"]),
+    ) {
+        let mut overrides = vec![
+            ("name".to_owned(), toml::Value::from(name).to_string()),
+            ("grid.ni".to_owned(), ni.to_string()),
+            ("grid.far_field".to_owned(), format!("{far_field:?}")),
+            ("grid.first_cell".to_owned(), format!("{first_cell:?}")),
+            ("newton.tolerance".to_owned(), format!("{tolerance:?}")),
+            ("grid.seam".to_owned(), seam.to_owned()),
+        ];
+        overrides.extend(base_cells.map(|n| ("grid.base_cells".to_owned(), n.to_string())));
+        let case = Case::from_toml(SMALLEST, Path::new("wing.toml"), &overrides).unwrap();
+
+        let again = resolve(&case.to_toml_string().unwrap()).unwrap();
+
+        prop_assert_eq!(again, case);
+    }
+
+    #[test]
+    fn no_text_makes_the_reader_panic(text in "\\PC{0,80}|[a-z.=\\[\\]{}\"' 0-9\\n-]{0,80}") {
+        let _ = resolve(&text);
+        let _ = resolve_set(SMALLEST, &[("grid.ni", &text), (&text, "1")]);
+    }
+}
