@@ -27,8 +27,10 @@ also with `--set`.
 Beside the grid, `case.toml` is written: the case with every default in place, which makes the
 same grid again.
 
-With `y_plus` and `reynolds` the first cell is `y_plus / (reynolds * sqrt(Cf/2))` chords high,
+With `y_plus` and `reynolds` the first cell is `y_plus L / (reynolds * sqrt(Cf/2))` chords high
+with L = `reference_length`,
 `Cf = (2 log10(reynolds) - 0.65)^-2.3` being the skin friction of a turbulent flat plate.
+The default of half a chord gives the peers' height: 1.04e-5 for y+ 0.9 at Re 1e6.
 "#;
 
 /// The page `docs/case-format.md`.

@@ -15,7 +15,7 @@ use super::suggest::{nearest, nearest_key};
 /// Keys of which the command line replaces one side by the other.
 const ALTERNATIVES: &[(&[&str], &[&str])] = &[
     (&["geometry.naca"], &["geometry.file"]),
-    (&["grid.first_cell"], &["grid.y_plus", "grid.reynolds"]),
+    (&["grid.first_cell"], &["grid.y_plus", "grid.reynolds", "grid.reference_length"]),
 ];
 
 /// Characters of a value shown in a message.

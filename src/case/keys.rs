@@ -100,7 +100,14 @@ pub const KEYS: &[Key] = &[
         real(Closed(1e3), Closed(1e12)),
         Unset,
         "",
-        "Reynolds number of the chord, for `y_plus`.",
+        "Reynolds number of `reference_length`, for `y_plus`.",
+    ),
+    key(
+        "grid.reference_length",
+        real(Open(0.0), Closed(1e3)),
+        Derived("0.5, with `y_plus`"),
+        "chords",
+        "Length L of the flat plate whose skin friction `y_plus` refers to.",
     ),
     key(
         "grid.leading_edge_spacing",

@@ -19,6 +19,10 @@ const MAX_NODES: usize = (1 << 30) - 1;
 /// Height of the first cell when neither it nor `y_plus` is given.
 const FIRST_CELL: f64 = 1e-5;
 
+/// Length behind `y_plus`, in chords: gives 1.04e-5 for y+ 0.9 at Re 1e6, the height that users of
+/// other generators know.
+const REFERENCE_LENGTH: f64 = 0.5;
+
 /// Longest name of a case, so that file names with endings stay below the usual 255 bytes.
 const MAX_NAME: usize = 100;
 
@@ -51,15 +55,16 @@ impl Case {
     }
 }
 
-/// First-cell height in chords for a height `y_plus` in wall units at the chord's Reynolds number.
+/// First-cell height in chords for a height `y_plus` in wall units at the Reynolds number of a
+/// reference length L in chords.
 ///
-/// `y = y⁺ / (Re √(Cf/2))` with the skin friction of a turbulent flat plate,
+/// `y = y⁺ L / (Re √(Cf/2))` with the skin friction of a turbulent flat plate,
 /// `Cf = (2 log₁₀ Re − 0.65)^−2.3` (H. Schlichting, Boundary-Layer Theory, 7th ed. 1979,
-/// eq. 21.16, the plate's length being the chord).
+/// eq. 21.16).
 #[must_use]
-pub fn first_cell_from_y_plus(y_plus: f64, reynolds: f64) -> f64 {
+pub fn first_cell_from_y_plus(y_plus: f64, reynolds: f64, length: f64) -> f64 {
     let friction = (2.0 * reynolds.log10() - 0.65).powf(-2.3);
-    y_plus / (reynolds * (friction / 2.0).sqrt())
+    y_plus * length / (reynolds * (friction / 2.0).sqrt())
 }
 
 fn name(entries: &Entries, path: &Path) -> Result<String, CaseError> {
@@ -160,8 +165,16 @@ fn first_cell(entries: &Entries, far_field: f64, nj: usize) -> Result<f64, CaseE
     }
     let y_plus = entries.given("grid.y_plus")?;
     let reynolds = entries.given("grid.reynolds")?;
+    let length = entries.given("grid.reference_length")?;
+    if length.is_some() && y_plus.is_none() {
+        let found = entries.found(&["grid.reference_length"]).into();
+        return Err(CaseError::Incomplete { found, other: "grid.y_plus" });
+    }
     let height = match (y_plus, reynolds) {
-        (Some(y_plus), Some(reynolds)) => first_cell_from_y_plus(y_plus, reynolds),
+        (Some(y_plus), Some(reynolds)) => {
+            let length = length.unwrap_or(REFERENCE_LENGTH);
+            first_cell_from_y_plus(y_plus, reynolds, length)
+        }
         (None, None) => entries.given("grid.first_cell")?.unwrap_or(FIRST_CELL),
         (Some(_), None) => {
             let found = entries.found(&["grid.y_plus"]).into();

@@ -100,7 +100,7 @@ fn wall_units_above_the_uniform_spacing_is_refused() {
     assert_eq!(
         message,
         "wing.toml:4: grid.y_plus = 1000.0: expected a first cell below the uniform spacing \
-         far_field/(nj - 1) = 0.117, here 9.73\n\
+         far_field/(nj - 1) = 0.117, here 4.87\n\
          hint: choose a smaller first cell, fewer points in j, or a farther far field"
     );
 }

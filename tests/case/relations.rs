@@ -52,6 +52,17 @@ fn wall_units_without_reynolds_number_is_refused() {
 }
 
 #[test]
+fn a_reference_length_without_wall_units_is_refused() {
+    let message = shown(resolve_with("[grid]\nreference_length = 1.0\n"));
+
+    assert_eq!(
+        message,
+        "wing.toml:4: grid.reference_length = 1.0: needs grid.y_plus, which is not given\n\
+         hint: add grid.y_plus, or leave grid.reference_length out"
+    );
+}
+
+#[test]
 fn a_reynolds_number_without_wall_units_is_refused() {
     let message = shown(resolve_with("[grid]\nreynolds = 1e6\n"));
 

@@ -114,19 +114,19 @@ fn the_order_of_formats_is_kept() {
     assert_eq!(case.output.formats, [Format::Plot3d, Format::Vts]);
 }
 
-/// By hand: Cf = 11.35^-2.3 = 3.7460e-3, √(Cf/2) = 0.043278, 0.9/(1e6 · 0.043278) = 2.0796e-5.
+/// By hand: Cf = 11.35^-2.3 = 3.7460e-3, √(Cf/2) = 0.043278, 0.45/(1e6 · 0.043278) = 1.0398e-5.
 #[test]
 fn wall_units_give_the_flat_plate_height() {
-    let height = first_cell_from_y_plus(0.9, 1e6);
+    let height = first_cell_from_y_plus(0.9, 1e6, 0.5);
 
-    assert!((height / 2.0797e-5 - 1.0).abs() < 1e-4, "{height:e}");
+    assert!((height / 1.03983e-5 - 1.0).abs() < 1e-4, "{height:e}");
 }
 
 #[test]
 fn the_first_cell_can_be_given_in_wall_units() {
     let case = resolve_with("[grid]\ny_plus = 0.9\nreynolds = 1e6\n").unwrap();
 
-    assert_eq!(case.grid.first_cell, first_cell_from_y_plus(0.9, 1e6));
+    assert_eq!(case.grid.first_cell, first_cell_from_y_plus(0.9, 1e6, 0.5));
 }
 
 #[test]
