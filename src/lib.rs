@@ -3,5 +3,6 @@
 pub mod error;
 pub mod geometry;
 pub mod grid;
+pub mod io;
 pub mod pde;
 pub mod solver;
