@@ -6,6 +6,7 @@ pub mod elliptic;
 pub mod error;
 pub mod geometry;
 pub mod grid;
+pub mod io;
 pub mod pde;
 pub mod run;
 pub mod solver;

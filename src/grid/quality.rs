@@ -1,6 +1,31 @@
 //! Quality of a grid from its node coordinates alone.
+//!
+//! All measures are invariant under translation and rotation; angles and ratios are invariant
+//! under scaling too. Cells are counter-clockwise quadrilaterals, so that a good cell has four
+//! positive corner determinants `e_i × e_j`.
+
+mod cell;
+mod wall;
+
+pub use cell::{
+    Corners, cell_area, cell_aspect_ratio, cell_corners, cell_skewness, corner_determinants,
+};
+
+use rayon::prelude::*;
+
+use super::Grid;
+use cell::{edge_length_squared, skewness_of};
+
+/// A wall point where the wall turns by more than this many degrees has no one normal: its
+/// first-line angle is left out of the wall angle errors.
+pub const CORNER_TURN_DEG: f64 = 20.0;
+
+/// Centre from which the far-field radii are measured: mid-chord.
+const FAR_FIELD_CENTRE: [f64; 2] = [0.5, 0.0];
 
 /// Summary of the quality of a grid. Angles in degrees, lengths in chords.
+///
+/// A coordinate that is not finite makes the measures that touch it NaN and its cells folded.
 #[derive(Debug, Clone, PartialEq, serde::Serialize)]
 pub struct Quality {
     /// Cells with a corner determinant that is not positive.
@@ -9,6 +34,8 @@ pub struct Quality {
     pub min_jacobian: f64,
     /// Largest equiangle skewness `max((θ_max − 90)/90, (90 − θ_min)/90)`.
     pub max_skewness: f64,
+    /// Cell (i, j) of the largest equiangle skewness.
+    pub max_skewness_at: [usize; 2],
     /// 99th percentile of the equiangle skewness.
     pub p99_skewness: f64,
     /// Mean equiangle skewness.
@@ -17,15 +44,18 @@ pub struct Quality {
     pub wall_angle_error_max_deg: f64,
     /// Mean of the same.
     pub wall_angle_error_mean_deg: f64,
+    /// Wall points left out of both because the wall turns by more than [`CORNER_TURN_DEG`].
+    pub wall_corners: usize,
     /// Smallest distance from the wall to the first node.
     pub first_cell_min: f64,
     /// Largest distance from the wall to the first node.
     pub first_cell_max: f64,
-    /// Largest ratio of a cell's longest to its shortest edge.
+    /// Largest ratio of a cell's longest to its shortest edge; cells with an edge of length zero
+    /// are left out here and make the growth infinite.
     pub max_aspect_ratio: f64,
     /// Largest ratio of consecutive edge lengths in either direction.
     pub max_growth: f64,
-    /// The same along i only.
+    /// The same along i only, the pair across the seam left out.
     pub max_growth_i: f64,
     /// The same along j only.
     pub max_growth_j: f64,
@@ -33,4 +63,191 @@ pub struct Quality {
     pub far_field_min: f64,
     /// Largest distance of an outer node from the far-field centre (0.5, 0).
     pub far_field_max: f64,
+}
+
+/// Measures a grid.
+///
+/// The grid has at least 2 × 2 nodes. The work is linear in the number of nodes and shared between threads by rows; besides the
+/// grid one number a cell is held for the percentile. The result does not depend on the number
+/// of threads.
+///
+/// Included angles are `atan2(e_next × e_prev, e_next · e_prev)` in [0°, 360°). The percentile
+/// interpolates linearly between order statistics. The wall tangent at a point is that of the
+/// parabola through it and its two neighbours, parametrised by chord length.
+#[must_use]
+pub fn measure(grid: &Grid) -> Quality {
+    let cells_i = grid.ni - 1;
+    let mut skewness = vec![0.0; grid.cells()];
+    let rows: Vec<RowMeasure> = skewness
+        .par_chunks_mut(cells_i)
+        .enumerate()
+        .map(|(j, row)| measure_cell_row(grid, j, row))
+        .collect();
+    let growth_i: Vec<f64> = (0..grid.nj).into_par_iter().map(|j| row_growth(grid, j)).collect();
+
+    // Sums run over the rows in order: the same bits for any number of threads.
+    let all = rows.iter().fold(RowMeasure::default(), RowMeasure::join);
+    let wall = wall::measure_wall(grid);
+    let max_growth_i = growth_i.into_iter().fold(1.0, larger);
+    let max_growth_j = all.growth_j_squared.sqrt();
+    let (far_field_min, far_field_max) = far_field_radii(grid);
+    Quality {
+        folded_cells: all.folded,
+        min_jacobian: all.determinant,
+        max_skewness: all.skewness,
+        max_skewness_at: all.skewness_at,
+        p99_skewness: percentile(&mut skewness, 99.0),
+        mean_skewness: all.skewness_sum / grid.cells() as f64,
+        wall_angle_error_max_deg: wall.angle_error_max_deg,
+        wall_angle_error_mean_deg: wall.angle_error_mean_deg,
+        wall_corners: wall.corners,
+        first_cell_min: wall.first_cell_min,
+        first_cell_max: wall.first_cell_max,
+        max_aspect_ratio: all.aspect_ratio,
+        max_growth: larger(max_growth_i, max_growth_j),
+        max_growth_i,
+        max_growth_j,
+        far_field_min,
+        far_field_max,
+    }
+}
+
+/// Measures of one row of cells, or of several joined.
+struct RowMeasure {
+    folded: usize,
+    determinant: f64,
+    skewness: f64,
+    skewness_at: [usize; 2],
+    skewness_sum: f64,
+    aspect_ratio: f64,
+    growth_j_squared: f64,
+}
+
+impl Default for RowMeasure {
+    fn default() -> Self {
+        Self {
+            folded: 0,
+            determinant: f64::INFINITY,
+            skewness: 0.0,
+            skewness_at: [0, 0],
+            skewness_sum: 0.0,
+            aspect_ratio: 1.0,
+            growth_j_squared: 1.0,
+        }
+    }
+}
+
+impl RowMeasure {
+    fn join(mut self, row: &Self) -> Self {
+        self.folded += row.folded;
+        self.determinant = smaller(self.determinant, row.determinant);
+        if exceeds(row.skewness, self.skewness) {
+            self.skewness = row.skewness;
+            self.skewness_at = row.skewness_at;
+        }
+        self.skewness_sum += row.skewness_sum;
+        self.aspect_ratio = larger(self.aspect_ratio, row.aspect_ratio);
+        self.growth_j_squared = larger(self.growth_j_squared, row.growth_j_squared);
+        self
+    }
+}
+
+fn measure_cell_row(grid: &Grid, j: usize, skewness: &mut [f64]) -> RowMeasure {
+    let mut row = RowMeasure::default();
+    for (i, skew) in skewness.iter_mut().enumerate() {
+        let corners = cell_corners(grid, i, j);
+        let determinants = corner_determinants(&corners);
+        *skew = skewness_of(&corners, &determinants);
+        let aspect_ratio = cell_aspect_ratio(&corners);
+        row.folded += usize::from(!determinants.iter().all(|&d| d > 0.0));
+        row.determinant = determinants.into_iter().fold(row.determinant, smaller);
+        row.skewness_sum += *skew;
+        if exceeds(*skew, row.skewness) {
+            row.skewness = *skew;
+            row.skewness_at = [i, j];
+        }
+        if aspect_ratio.is_finite() {
+            row.aspect_ratio = row.aspect_ratio.max(aspect_ratio);
+        }
+    }
+    if j + 2 < grid.nj {
+        for i in 0..grid.ni {
+            let [a, b, c] = [grid.point(i, j), grid.point(i, j + 1), grid.point(i, j + 2)];
+            let ratio = ratio(edge_length_squared(a, b), edge_length_squared(b, c));
+            row.growth_j_squared = larger(row.growth_j_squared, ratio);
+        }
+    }
+    row
+}
+
+/// Largest ratio of consecutive edges of the line j, its end not joined to its start.
+fn row_growth(grid: &Grid, j: usize) -> f64 {
+    let mut last = edge_length_squared(grid.point(0, j), grid.point(1, j));
+    let mut growth = 1.0;
+    for i in 1..grid.ni - 1 {
+        let next = edge_length_squared(grid.point(i, j), grid.point(i + 1, j));
+        growth = larger(growth, ratio(last, next));
+        last = next;
+    }
+    growth.sqrt()
+}
+
+/// `max(a/b, b/a)`, infinite when a length is zero.
+fn ratio(a: f64, b: f64) -> f64 {
+    if a == 0.0 || b == 0.0 { f64::INFINITY } else { larger(a / b, b / a) }
+}
+
+fn far_field_radii(grid: &Grid) -> (f64, f64) {
+    (0..grid.ni)
+        .map(|i| edge_length_squared(grid.point(i, grid.nj - 1), FAR_FIELD_CENTRE).sqrt())
+        .fold((f64::INFINITY, 0.0), |(min, max), r| (smaller(min, r), larger(max, r)))
+}
+
+/// Whether `b` is worse than the largest so far; NaN is the worst and stays.
+fn exceeds(b: f64, a: f64) -> bool {
+    b > a || (b.is_nan() && !a.is_nan())
+}
+
+/// The larger of two numbers; NaN if one is, unlike [`f64::max`].
+fn larger(a: f64, b: f64) -> f64 {
+    if exceeds(b, a) { b } else { a }
+}
+
+/// The smaller of two numbers; NaN if one is.
+fn smaller(a: f64, b: f64) -> f64 {
+    -larger(-a, -b)
+}
+
+/// The `q`-th percentile by linear interpolation between order statistics (type 7 of Hyndman and
+/// Fan, <https://doi.org/10.1080/00031305.1996.10473566>). Reorders `values`; NaN sorts last.
+fn percentile(values: &mut [f64], q: f64) -> f64 {
+    if values.is_empty() {
+        return f64::NAN;
+    }
+    let rank = q / 100.0 * (values.len() - 1) as f64;
+    let below = rank.floor() as usize;
+    let fraction = rank - rank.floor();
+    let (_, &mut low, above) = values.select_nth_unstable_by(below, f64::total_cmp);
+    // The next order statistic is the least of those above; there is none at the top.
+    let high = above.iter().copied().min_by(f64::total_cmp).unwrap_or(low);
+    low + (high - low) * fraction
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn percentile_interpolates_between_order_statistics() {
+        // numpy.percentile([3, 1, 2, 4], 50) = 2.5, ([…], 99) = 3.97, ([7], 99) = 7.
+        assert!((percentile(&mut [3.0, 1.0, 2.0, 4.0], 50.0) - 2.5).abs() < 1e-15);
+        assert!((percentile(&mut [3.0, 1.0, 2.0, 4.0], 99.0) - 3.97).abs() < 1e-15);
+        assert!((percentile(&mut [7.0], 99.0) - 7.0).abs() < 1e-15);
+    }
+
+    #[test]
+    fn nan_is_never_lost_in_an_extremum() {
+        assert!(larger(f64::NAN, 1.0).is_nan() && larger(1.0, f64::NAN).is_nan());
+        assert!(smaller(f64::NAN, 1.0).is_nan() && smaller(1.0, f64::NAN).is_nan());
+    }
 }

@@ -1,0 +1,102 @@
+//! What can go wrong while results are written.
+
+use std::io;
+use std::path::{Path, PathBuf};
+
+/// A result could not be written. Nothing stands under the final name unless it stood there
+/// before.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum IoError {
+    /// The output folder does not exist.
+    #[error("cannot write {}: the folder {} does not exist", path.display(), folder.display())]
+    MissingFolder {
+        /// File that was to be written.
+        path: PathBuf,
+        /// Folder that was expected.
+        folder: PathBuf,
+    },
+    /// Something that is no folder stands where the output folder should be.
+    #[error("cannot write into {}: it is a file, a folder was expected", path.display())]
+    NotAFolder {
+        /// What stands there.
+        path: PathBuf,
+    },
+    /// A folder stands where the file should be.
+    #[error("cannot write {}: a folder of that name stands there", path.display())]
+    IsAFolder {
+        /// File that was to be written.
+        path: PathBuf,
+    },
+    /// The user may not write here, or the file system is mounted read-only.
+    #[error("cannot write {}: {source}", path.display())]
+    Denied {
+        /// File or folder that was to be written.
+        path: PathBuf,
+        /// What the operating system said.
+        source: io::Error,
+    },
+    /// The disk or the user's share of it is full.
+    #[error("cannot write {}: {source}", path.display())]
+    Full {
+        /// File that was to be written.
+        path: PathBuf,
+        /// What the operating system said.
+        source: io::Error,
+    },
+    /// Any other failure of the operating system.
+    #[error("cannot write {}: {source}", path.display())]
+    Write {
+        /// File that was to be written.
+        path: PathBuf,
+        /// What the operating system said.
+        source: io::Error,
+    },
+    /// The plotting library refused to draw.
+    #[error("cannot draw {}: {reason}", path.display())]
+    Draw {
+        /// Picture that was to be written.
+        path: PathBuf,
+        /// What the library said.
+        reason: String,
+    },
+}
+
+impl IoError {
+    /// Sorts a failure to write `path` by what the user can do about it.
+    pub(crate) fn new(path: &Path, source: io::Error) -> Self {
+        let path = path.to_path_buf();
+        match source.kind() {
+            io::ErrorKind::PermissionDenied | io::ErrorKind::ReadOnlyFilesystem => {
+                Self::Denied { path, source }
+            }
+            io::ErrorKind::StorageFull
+            | io::ErrorKind::QuotaExceeded
+            | io::ErrorKind::FileTooLarge => Self::Full { path, source },
+            io::ErrorKind::IsADirectory => Self::IsAFolder { path },
+            _ => Self::Write { path, source },
+        }
+    }
+
+    /// What the user can do about it, one sentence.
+    #[must_use]
+    pub fn hint(&self) -> &'static str {
+        match self {
+            Self::MissingFolder { .. } => "Create the folder first, or choose another one.",
+            Self::NotAFolder { .. } => {
+                "Remove or rename that file, or choose another output folder."
+            }
+            Self::IsAFolder { .. } => {
+                "Remove or rename that folder, or choose another output folder."
+            }
+            Self::Denied { .. } => {
+                "Choose an output folder you may write to, or change its permissions."
+            }
+            Self::Full { .. } => {
+                "Free some space, choose an output folder on another disk, or ask for fewer files."
+            }
+            Self::Write { .. } => "Check the output folder and the disk it is on, then try again.",
+            Self::Draw { .. } => "Leave the pictures out; the mesh files do not depend on them.",
+        }
+    }
+}

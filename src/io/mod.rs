@@ -1,0 +1,134 @@
+//! Results on disk: meshes, history, pictures and the report. Takes finished data.
+//!
+//! Every file is written under a temporary name and renamed when it is complete
+//! ([`atomic::write`]). A grid that is not good says so in the names of its files
+//! ([`FileKind::file_name`]).
+
+pub mod atomic;
+mod error;
+pub mod history;
+pub mod plot;
+pub mod plot3d;
+pub mod report;
+pub mod vts;
+
+use std::path::{Path, PathBuf};
+
+pub use error::IoError;
+
+use self::plot::{ConvergenceFigure, GridFigure};
+use crate::grid::Grid;
+use crate::grid::quality::Quality;
+use crate::solver::history::History;
+
+/// Name of the report in the output folder, the same for good and failed runs.
+pub const REPORT_FILE: &str = "report.json";
+
+/// The files a run can write besides its report.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, serde::Serialize, serde::Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum FileKind {
+    /// `mesh.vts`: VTK XML structured grid with cell quality.
+    Vts,
+    /// `mesh.p3d`: `Plot3D` text, two planes of a three-dimensional block.
+    Plot3d,
+    /// `mesh.2d.p3d`: `Plot3D` text, plane, one block without a count.
+    #[serde(rename = "plot3d-2d")]
+    Plot3dPlanar,
+    /// `convergence.csv`: one line a Newton step.
+    HistoryCsv,
+    /// `convergence.svg`: the residual against steps and iterations.
+    ConvergenceSvg,
+    /// `grid.svg`: four views of the grid.
+    GridSvg,
+    /// `grid.png`: the same as a bitmap.
+    GridPng,
+}
+
+impl FileKind {
+    /// All kinds, in the order in which they are best written: meshes first.
+    pub const ALL: [Self; 7] = [
+        Self::Vts,
+        Self::Plot3d,
+        Self::Plot3dPlanar,
+        Self::HistoryCsv,
+        Self::ConvergenceSvg,
+        Self::GridSvg,
+        Self::GridPng,
+    ];
+
+    /// Name of the file. Files that hold or show the grid are named `….failed.…` when it is not
+    /// good, so that no program takes them for a mesh; the history is of interest either way.
+    #[must_use]
+    pub fn file_name(self, good: bool) -> &'static str {
+        match (self, good) {
+            (Self::Vts, true) => "mesh.vts",
+            (Self::Vts, false) => "mesh.failed.vts",
+            (Self::Plot3d, true) => "mesh.p3d",
+            (Self::Plot3d, false) => "mesh.failed.p3d",
+            (Self::Plot3dPlanar, true) => "mesh.2d.p3d",
+            (Self::Plot3dPlanar, false) => "mesh.2d.failed.p3d",
+            (Self::HistoryCsv, _) => "convergence.csv",
+            (Self::ConvergenceSvg, _) => "convergence.svg",
+            (Self::GridSvg, true) => "grid.svg",
+            (Self::GridSvg, false) => "grid.failed.svg",
+            (Self::GridPng, true) => "grid.png",
+            (Self::GridPng, false) => "grid.failed.png",
+        }
+    }
+}
+
+/// What a run has to write besides its report.
+#[derive(Debug, Clone, Copy)]
+pub struct Artifacts<'a> {
+    /// Name of the case, the title of the pictures.
+    pub name: &'a str,
+    /// The grid.
+    pub grid: &'a Grid,
+    /// Its quality.
+    pub quality: &'a Quality,
+    /// The Newton steps.
+    pub history: &'a History,
+    /// Newton residual below which the solve has converged.
+    pub tolerance: f64,
+    /// Whether the grid converged and passed the quality gate.
+    pub good: bool,
+}
+
+/// Writes files of the given kinds into `folder`, which is created unless it exists, and returns
+/// their paths in the same order.
+///
+/// # Errors
+///
+/// [`IoError`] of the first file that cannot be written; those before it stay.
+pub fn write_all(
+    folder: &Path,
+    artifacts: &Artifacts<'_>,
+    kinds: &[FileKind],
+) -> Result<Vec<PathBuf>, IoError> {
+    atomic::create_folder(folder)?;
+    kinds
+        .iter()
+        .map(|&kind| {
+            let path = folder.join(kind.file_name(artifacts.good));
+            write_one(&path, artifacts, kind)?;
+            Ok(path)
+        })
+        .collect()
+}
+
+fn write_one(path: &Path, artifacts: &Artifacts<'_>, kind: FileKind) -> Result<(), IoError> {
+    let &Artifacts { name, grid, quality, history, tolerance, good } = artifacts;
+    let grid_figure = GridFigure { name, grid, quality, good };
+    match kind {
+        FileKind::Vts => vts::write(path, grid),
+        FileKind::Plot3d => plot3d::write(path, grid),
+        FileKind::Plot3dPlanar => plot3d::write_planar(path, grid),
+        FileKind::HistoryCsv => history::write_csv(path, history),
+        FileKind::ConvergenceSvg => {
+            plot::write_convergence_svg(path, &ConvergenceFigure { name, history, tolerance })
+        }
+        FileKind::GridSvg => plot::write_grid_svg(path, &grid_figure),
+        FileKind::GridPng => plot::write_grid_png(path, &grid_figure),
+    }
+}

@@ -1,0 +1,157 @@
+//! Pictures of a grid and of the convergence.
+
+mod axes;
+mod canvas;
+mod clip;
+mod convergence;
+mod grid;
+
+use std::io::Write;
+use std::path::Path;
+
+use plotters::prelude::{BitMapBackend, DrawingBackend, SVGBackend};
+
+use self::canvas::{Canvas, DrawError, WideLines};
+use super::{IoError, atomic};
+
+pub use self::convergence::ConvergenceFigure;
+pub use self::grid::GridFigure;
+
+/// Units of an SVG in one of its pixels: lines near the wall keep their distance.
+const SVG_UNITS: u32 = 10;
+
+/// Bitmap pixels in four pixels of the figure, and samples across one bitmap pixel.
+const BITMAP_PIXELS_IN_4: u32 = 6;
+const BITMAP_SAMPLES: u32 = 2;
+
+/// Bytes of a bitmap pixel.
+const RGB_BYTES: usize = 3;
+
+/// The colours of all figures.
+mod palette {
+    use plotters::prelude::RGBColor;
+
+    pub(super) const PAPER: RGBColor = RGBColor(255, 255, 255);
+    pub(super) const TEXT: RGBColor = RGBColor(26, 32, 44);
+    pub(super) const LABEL: RGBColor = RGBColor(88, 98, 114);
+    pub(super) const FRAME: RGBColor = RGBColor(140, 150, 164);
+    pub(super) const RULE: RGBColor = RGBColor(228, 232, 238);
+    pub(super) const GRID: RGBColor = RGBColor(38, 70, 110);
+    pub(super) const OUTER: RGBColor = RGBColor(38, 70, 110);
+    pub(super) const BODY: RGBColor = RGBColor(242, 240, 236);
+    pub(super) const WALL: RGBColor = RGBColor(208, 50, 38);
+    pub(super) const FOLDED: RGBColor = RGBColor(255, 140, 0);
+    pub(super) const LINEAR: RGBColor = RGBColor(104, 152, 200);
+}
+
+/// A picture that can be drawn on any surface.
+trait Figure {
+    /// Width and height in pixels.
+    fn size(&self) -> [u32; 2];
+
+    /// Draws on an empty surface of that size.
+    fn draw<DB: DrawingBackend>(&self, canvas: &Canvas<DB>) -> Result<(), DrawError>;
+}
+
+/// Draws a grid as SVG.
+///
+/// # Errors
+///
+/// [`IoError`] when the picture cannot be drawn or written.
+pub fn write_grid_svg(path: &Path, figure: &GridFigure<'_>) -> Result<(), IoError> {
+    write_svg(path, figure)
+}
+
+/// Draws a grid as PNG.
+///
+/// # Errors
+///
+/// [`IoError`] when the picture cannot be drawn or written.
+pub fn write_grid_png(path: &Path, figure: &GridFigure<'_>) -> Result<(), IoError> {
+    write_png(path, figure)
+}
+
+/// Draws a convergence history as SVG.
+///
+/// # Errors
+///
+/// [`IoError`] when the picture cannot be drawn or written.
+pub fn write_convergence_svg(path: &Path, figure: &ConvergenceFigure<'_>) -> Result<(), IoError> {
+    write_svg(path, figure)
+}
+
+fn write_svg(path: &Path, figure: &impl Figure) -> Result<(), IoError> {
+    let text = draw_svg(figure).map_err(|error| draw_error(path, error))?;
+    atomic::write(path, |out| out.write_all(text.as_bytes()))
+}
+
+fn draw_svg(figure: &impl Figure) -> Result<String, DrawError> {
+    let [width, height] = figure.size();
+    let units = (width * SVG_UNITS, height * SVG_UNITS);
+    let mut text = String::new();
+    let backend = SVGBackend::with_string(&mut text, units);
+    let canvas = Canvas::new(backend, f64::from(SVG_UNITS), WideLines::Native);
+    draw_figure(&canvas, figure)?;
+    drop(canvas);
+    // The view box keeps the fine units; the picture itself has the size asked for.
+    let fine = format!(r#"width="{}" height="{}""#, units.0, units.1);
+    Ok(text.replacen(&fine, &format!(r#"width="{width}" height="{height}""#), 1))
+}
+
+fn write_png(path: &Path, figure: &impl Figure) -> Result<(), IoError> {
+    let (pixels, size) = draw_bitmap(figure).map_err(|error| draw_error(path, error))?;
+    atomic::write(path, |out| {
+        let mut encoder = png::Encoder::new(out, size[0], size[1]);
+        encoder.set_color(png::ColorType::Rgb);
+        encoder.set_depth(png::BitDepth::Eight);
+        encoder.set_compression(png::Compression::Default);
+        // Line art with flat colours: filters meant for photographs make it larger.
+        encoder.set_filter(png::FilterType::NoFilter);
+        encoder.write_header()?.write_image_data(&pixels)?;
+        Ok(())
+    })
+}
+
+/// RGB bytes of a figure, row by row from the top, and the size in bitmap pixels.
+fn draw_bitmap(figure: &impl Figure) -> Result<(Vec<u8>, [u32; 2]), DrawError> {
+    canvas::register_fonts()?;
+    let size = figure.size().map(|pixels| pixels * BITMAP_PIXELS_IN_4 / 4);
+    let [width, height] = size.map(|pixels| pixels * BITMAP_SAMPLES);
+    let mut fine = vec![0; width as usize * height as usize * RGB_BYTES];
+    let scale = f64::from(BITMAP_PIXELS_IN_4 * BITMAP_SAMPLES) / 4.0;
+    let backend = BitMapBackend::with_buffer(&mut fine, (width, height));
+    draw_figure(&Canvas::new(backend, scale, WideLines::Filled), figure)?;
+    Ok((average(&fine, width as usize), size))
+}
+
+/// Averages squares of samples into pixels.
+fn average(fine: &[u8], width: usize) -> Vec<u8> {
+    let samples = BITMAP_SAMPLES as usize;
+    let row = width * RGB_BYTES;
+    let mut pixels = Vec::with_capacity(fine.len() / (samples * samples));
+    for rows in fine.chunks_exact(row * samples) {
+        for x in (0..width).step_by(samples) {
+            for channel in 0..RGB_BYTES {
+                let sum: usize = (0..samples * samples)
+                    .map(|k| (k / samples) * row + (x + k % samples) * RGB_BYTES + channel)
+                    .map(|k| usize::from(rows[k]))
+                    .sum();
+                pixels.push((sum / (samples * samples)) as u8);
+            }
+        }
+    }
+    pixels
+}
+
+fn draw_figure<DB: DrawingBackend>(
+    canvas: &Canvas<DB>,
+    figure: &impl Figure,
+) -> Result<(), DrawError> {
+    canvas.fill(palette::PAPER)?;
+    figure.draw(canvas)?;
+    canvas.present()
+}
+
+fn draw_error(path: &Path, DrawError(reason): DrawError) -> IoError {
+    IoError::Draw { path: path.to_path_buf(), reason }
+}

@@ -1,0 +1,133 @@
+//! `report.json`: what was computed, how well and how fast, for programs to read.
+
+use std::io::Write;
+use std::path::Path;
+
+use serde::Serialize;
+
+use super::{IoError, atomic};
+use crate::grid::quality::Quality;
+use crate::grid::{Grid, Seam, Topology};
+use crate::solver::history::History;
+
+/// The report of a run. Numbers that are not finite are written as `null`.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Report {
+    /// Name of the case.
+    pub name: String,
+    /// Version of gridgen.
+    pub version: String,
+    /// Whether the Newton residual fell below its tolerance.
+    pub converged: bool,
+    /// Why the solve stopped, one sentence.
+    pub stop_reason: String,
+    /// The Newton solve.
+    pub newton: NewtonReport,
+    /// The linear solves.
+    pub linear: LinearReport,
+    /// Quality of the grid as written.
+    pub quality: Quality,
+    /// Size and shape of the grid.
+    pub grid: GridReport,
+    /// Where the time went.
+    pub timing: Timing,
+    /// Where it was computed: `cpu`, or the device.
+    pub backend: String,
+    /// Threads used on the CPU.
+    pub threads: usize,
+    /// What was repaired or chosen on the way, one sentence each.
+    pub notes: Vec<String>,
+    /// What the user should look at, one sentence each.
+    pub warnings: Vec<String>,
+}
+
+/// The Newton solve in the report.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct NewtonReport {
+    /// Newton steps taken.
+    pub iterations: usize,
+    /// Scaled rms residual at the start.
+    pub initial_residual: f64,
+    /// Scaled rms residual of the grid as written.
+    pub residual: f64,
+    /// Residual below which the solve has converged.
+    pub tolerance: f64,
+}
+
+impl NewtonReport {
+    /// Takes the counts and residuals from a history; without steps the residuals are NaN.
+    #[must_use]
+    pub fn new(history: &History, tolerance: f64) -> Self {
+        Self {
+            iterations: history.newton_iterations(),
+            initial_residual: history.steps.first().map_or(f64::NAN, |step| step.residual),
+            residual: history.steps.last().map_or(f64::NAN, |step| step.residual),
+            tolerance,
+        }
+    }
+}
+
+/// The linear solves in the report.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct LinearReport {
+    /// Linear iterations of all steps.
+    pub iterations: f64,
+    /// Krylov method, as in the case file.
+    pub solver: String,
+    /// Preconditioner, as in the case file.
+    pub preconditioner: String,
+}
+
+/// The grid in the report.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct GridReport {
+    /// Nodes in i, the repeated seam node counted.
+    pub ni: usize,
+    /// Nodes in j, wall and outer line counted.
+    pub nj: usize,
+    /// Logical shape: `O`.
+    pub topology: &'static str,
+    /// Whether the seam was held or solved for.
+    pub seam: Seam,
+}
+
+impl From<&Grid> for GridReport {
+    fn from(grid: &Grid) -> Self {
+        let Topology::O(seam) = grid.topology;
+        Self { ni: grid.ni, nj: grid.nj, topology: "O", seam }
+    }
+}
+
+/// Wall-clock time of each phase. `assembly_seconds` and `linear_seconds` are parts of
+/// `newton_seconds`.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize)]
+pub struct Timing {
+    /// Reading the airfoil and placing the points of the wall.
+    pub geometry_seconds: f64,
+    /// The initial grid.
+    pub initial_grid_seconds: f64,
+    /// The whole Newton solve.
+    pub newton_seconds: f64,
+    /// Residual, assembly and preconditioner set-up.
+    pub assembly_seconds: f64,
+    /// The linear solves.
+    pub linear_seconds: f64,
+    /// Measuring the quality.
+    pub quality_seconds: f64,
+    /// Writing the files that were complete before this one.
+    pub writing_seconds: f64,
+    /// The run from its start until this report.
+    pub total_seconds: f64,
+}
+
+/// Writes the report as indented JSON.
+///
+/// # Errors
+///
+/// [`IoError`] when the file cannot be written.
+pub fn write(path: &Path, report: &Report) -> Result<(), IoError> {
+    atomic::write(path, |out| {
+        serde_json::to_writer_pretty(&mut *out, report)?;
+        out.write_all(b"\n")
+    })
+}

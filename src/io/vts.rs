@@ -1,0 +1,108 @@
+//! VTK XML structured grids, `.vts`.
+//!
+//! Layout: an XML head, then `_` and the arrays as raw little-endian bytes, each preceded by its
+//! length as an unsigned 64-bit integer. Source: "VTK XML Formats",
+//! <https://docs.vtk.org/en/latest/design_documents/VTKFileFormats.html>.
+
+use std::io::{self, Write};
+use std::path::Path;
+
+use super::{IoError, atomic};
+use crate::grid::Grid;
+use crate::grid::quality::{Corners, cell_area, cell_aspect_ratio, cell_corners, cell_skewness};
+
+/// A cell array: its name and the measure of one cell.
+type CellArray = (&'static str, fn(&Corners) -> f64);
+
+/// Cell arrays in the order of the file. Names are those of the report.
+const CELL_ARRAYS: [CellArray; 3] =
+    [("area", cell_area), ("skewness", cell_skewness), ("aspect_ratio", cell_aspect_ratio)];
+
+const F64_BYTES: usize = size_of::<f64>();
+const LENGTH_BYTES: usize = size_of::<u64>();
+
+/// Writes the grid in the plane z = 0 with cell arrays `area`, `skewness` and `aspect_ratio`.
+///
+/// Points are written row by row and cells are measured as they are written: besides one row
+/// nothing is copied.
+///
+/// # Errors
+///
+/// [`IoError`] when the file cannot be written.
+pub fn write(path: &Path, grid: &Grid) -> Result<(), IoError> {
+    atomic::write(path, |out| write_to(out, grid))
+}
+
+/// Writes the same bytes to any writer.
+pub fn write_to(out: &mut impl Write, grid: &Grid) -> io::Result<()> {
+    write_head(out, grid)?;
+    write_points(out, grid)?;
+    for (_, measure) in CELL_ARRAYS {
+        write_cells(out, grid, measure)?;
+    }
+    out.write_all(b"\n  </AppendedData>\n</VTKFile>\n")
+}
+
+fn write_head(out: &mut impl Write, grid: &Grid) -> io::Result<()> {
+    let extent = format!("0 {} 0 {} 0 0", grid.ni - 1, grid.nj - 1);
+    writeln!(out, r#"<?xml version="1.0"?>"#)?;
+    writeln!(
+        out,
+        r#"<VTKFile type="StructuredGrid" version="1.0" byte_order="LittleEndian" header_type="UInt64">"#
+    )?;
+    writeln!(out, r#"  <StructuredGrid WholeExtent="{extent}">"#)?;
+    writeln!(out, r#"    <Piece Extent="{extent}">"#)?;
+    writeln!(out, "      <Points>")?;
+    writeln!(
+        out,
+        r#"        <DataArray type="Float64" Name="Points" NumberOfComponents="3" format="appended" offset="0"/>"#
+    )?;
+    writeln!(out, "      </Points>")?;
+    writeln!(out, r#"      <CellData Scalars="skewness">"#)?;
+    let mut offset = LENGTH_BYTES + points_bytes(grid);
+    for (name, _) in CELL_ARRAYS {
+        writeln!(
+            out,
+            r#"        <DataArray type="Float64" Name="{name}" format="appended" offset="{offset}"/>"#
+        )?;
+        offset += LENGTH_BYTES + cells_bytes(grid);
+    }
+    writeln!(out, "      </CellData>")?;
+    writeln!(out, "    </Piece>")?;
+    writeln!(out, "  </StructuredGrid>")?;
+    write!(out, "  <AppendedData encoding=\"raw\">\n   _")
+}
+
+fn points_bytes(grid: &Grid) -> usize {
+    grid.ni * grid.nj * 3 * F64_BYTES
+}
+
+fn cells_bytes(grid: &Grid) -> usize {
+    grid.cells() * F64_BYTES
+}
+
+fn write_points(out: &mut impl Write, grid: &Grid) -> io::Result<()> {
+    out.write_all(&(points_bytes(grid) as u64).to_le_bytes())?;
+    let mut row = Vec::with_capacity(grid.ni * 3 * F64_BYTES);
+    for j in 0..grid.nj {
+        row.clear();
+        for i in 0..grid.ni {
+            let [x, y] = grid.point(i, j);
+            for coordinate in [x, y, 0.0] {
+                row.extend_from_slice(&coordinate.to_le_bytes());
+            }
+        }
+        out.write_all(&row)?;
+    }
+    Ok(())
+}
+
+fn write_cells(out: &mut impl Write, grid: &Grid, measure: fn(&Corners) -> f64) -> io::Result<()> {
+    out.write_all(&(cells_bytes(grid) as u64).to_le_bytes())?;
+    for j in 0..grid.nj - 1 {
+        for i in 0..grid.ni - 1 {
+            out.write_all(&measure(&cell_corners(grid, i, j)).to_le_bytes())?;
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,505 @@
+//! Files read back by small readers of their own, and what happens when they cannot be written.
+
+// A test may stop at the first thing that is not as it should be; what is written is read back
+// bit for bit, so numbers are compared exactly.
+#![allow(clippy::expect_used, clippy::float_cmp, clippy::unwrap_used)]
+
+#[path = "support/grids.rs"]
+mod grids;
+
+use std::fs;
+use std::io::{self, Write};
+use std::path::Path;
+
+use gridgen::grid::Grid;
+use gridgen::grid::quality::{cell_area, cell_aspect_ratio, cell_corners, cell_skewness, measure};
+use gridgen::io::report::{GridReport, LinearReport, NewtonReport, Report, Timing};
+use gridgen::io::{Artifacts, FileKind, IoError, REPORT_FILE, atomic, history, report, write_all};
+use gridgen::io::{plot3d, vts};
+use gridgen::solver::history::{History, NewtonStep};
+use grids::{grid_from, joukowski_grid, polar_grid};
+
+fn names_in(folder: &Path) -> Vec<String> {
+    let mut names: Vec<_> = fs::read_dir(folder)
+        .unwrap()
+        .map(|entry| entry.unwrap().file_name().into_string().unwrap())
+        .collect();
+    names.sort();
+    names
+}
+
+/// Three steps with 0, 2.5 and 4 linear iterations.
+fn short_history() -> History {
+    let step = |step, residual, linear_iterations, linear_residuals: &[f64]| NewtonStep {
+        step,
+        residual,
+        forcing_term: 0.1,
+        linear_iterations,
+        step_length: 1.0,
+        min_area: 1e-9,
+        folded_cells: 0,
+        setup_seconds: 0.25,
+        linear_seconds: 0.5,
+        linear_residuals: linear_residuals.to_vec(),
+    };
+    History {
+        steps: vec![
+            step(0, 1e-2, 0.0, &[]),
+            step(1, 1e-4, 2.5, &[0.5, 0.3, 0.2, 0.1, 0.05]),
+            step(2, 1e-9, 4.0, &[0.1, 1e-2, 1e-3, 1e-4]),
+        ],
+    }
+}
+
+fn report_of(grid: &Grid, history: &History) -> Report {
+    Report {
+        name: "test".to_owned(),
+        version: "0.0.0".to_owned(),
+        converged: true,
+        stop_reason: "the residual fell below the tolerance".to_owned(),
+        newton: NewtonReport::new(history, 1e-8),
+        linear: LinearReport {
+            iterations: history.linear_iterations(),
+            solver: "bicgstab".to_owned(),
+            preconditioner: "dilu".to_owned(),
+        },
+        quality: measure(grid),
+        grid: GridReport::from(grid),
+        timing: Timing::default(),
+        backend: "cpu".to_owned(),
+        threads: 2,
+        notes: vec![],
+        warnings: vec!["one".to_owned()],
+    }
+}
+
+// --- whole files or none -------------------------------------------------------------------
+
+#[test]
+fn a_failed_writer_leaves_the_old_file_and_no_other() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("mesh.vts");
+    fs::write(&path, "old").unwrap();
+
+    let result = atomic::write(&path, |out| {
+        out.write_all(&vec![0; 4 << 20])?;
+        Err(io::Error::from(io::ErrorKind::StorageFull))
+    });
+
+    let error = result.unwrap_err();
+    assert!(matches!(&error, IoError::Full { path: p, .. } if *p == path), "{error:?}");
+    assert!(error.to_string().contains("mesh.vts") && error.hint().contains("space"));
+    assert_eq!(fs::read_to_string(&path).unwrap(), "old");
+    assert_eq!(names_in(folder.path()), ["mesh.vts"]);
+}
+
+#[test]
+fn a_complete_file_replaces_the_old_one() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("mesh.vts");
+    fs::write(&path, "old and longer").unwrap();
+
+    atomic::write(&path, |out| out.write_all(b"new")).unwrap();
+
+    assert_eq!(fs::read_to_string(&path).unwrap(), "new");
+    assert_eq!(names_in(folder.path()), ["mesh.vts"]);
+}
+
+#[cfg(unix)]
+#[test]
+fn results_have_the_permissions_of_ordinary_files() {
+    use std::os::unix::fs::PermissionsExt;
+    let folder = tempfile::tempdir().unwrap();
+    let (ordinary, result) = (folder.path().join("ordinary"), folder.path().join("result"));
+    fs::write(&ordinary, "").unwrap();
+
+    atomic::write(&result, |out| out.write_all(b"")).unwrap();
+
+    let mode = |path| fs::metadata(path).unwrap().permissions().mode();
+    assert_eq!(mode(result), mode(ordinary));
+}
+
+#[test]
+fn each_bad_place_has_its_own_error() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("file");
+    fs::write(&file, "").unwrap();
+    let write = |path: &Path| atomic::write(path, |_| Ok(())).unwrap_err();
+
+    let missing = write(&folder.path().join("absent/mesh.vts"));
+    let below_file = write(&file.join("mesh.vts"));
+    let onto_folder = write(folder.path());
+    let create = atomic::create_folder(&file.join("output")).unwrap_err();
+
+    assert!(matches!(missing, IoError::MissingFolder { .. }), "{missing:?}");
+    assert!(matches!(&below_file, IoError::NotAFolder { path } if *path == file));
+    assert!(matches!(onto_folder, IoError::IsAFolder { .. }), "{onto_folder:?}");
+    assert!(matches!(&create, IoError::NotAFolder { path } if *path == file), "{create:?}");
+    assert_eq!(names_in(folder.path()), ["file"]);
+}
+
+#[test]
+fn a_refused_write_is_told_from_a_broken_disk() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("mesh.vts");
+    let fail = |kind| atomic::write(&path, |_| Err(io::Error::from(kind))).unwrap_err();
+
+    assert!(matches!(fail(io::ErrorKind::PermissionDenied), IoError::Denied { .. }));
+    assert!(matches!(fail(io::ErrorKind::ReadOnlyFilesystem), IoError::Denied { .. }));
+    assert!(matches!(fail(io::ErrorKind::BrokenPipe), IoError::Write { .. }));
+}
+
+// --- VTK -------------------------------------------------------------------------------------
+
+/// The appended arrays of a `.vts` file by the offsets in its head.
+fn read_appended(bytes: &[u8]) -> Vec<Vec<f64>> {
+    let mark = bytes.windows(9).position(|w| w == b"\"raw\">\n  ").unwrap() + 9;
+    let start = mark + bytes[mark..].iter().position(|&b| b == b'_').unwrap() + 1;
+    let head = std::str::from_utf8(&bytes[..start]).unwrap();
+    assert!(head.contains(r#"byte_order="LittleEndian" header_type="UInt64""#));
+    head.split("offset=\"")
+        .skip(1)
+        .map(|rest| {
+            let offset: usize = rest.split('"').next().unwrap().parse().unwrap();
+            let data = &bytes[start + offset..];
+            let length = u64::from_le_bytes(data[..8].try_into().unwrap()) as usize;
+            data[8..8 + length]
+                .chunks_exact(8)
+                .map(|b| f64::from_le_bytes(b.try_into().unwrap()))
+                .collect()
+        })
+        .collect()
+}
+
+#[test]
+fn a_vts_file_returns_points_and_cell_measures_bit_for_bit() {
+    let grid = joukowski_grid(17, 9, 0.2);
+    let mut bytes = Vec::new();
+
+    vts::write_to(&mut bytes, &grid).unwrap();
+
+    let arrays = read_appended(&bytes);
+    assert!(bytes.ends_with(b"</AppendedData>\n</VTKFile>\n"));
+    assert!(bytes.windows(20).any(|w| w == b"Extent=\"0 16 0 8 0 0"));
+    let points: Vec<f64> = (0..9)
+        .flat_map(|j| (0..17).map(move |i| (i, j)))
+        .flat_map(|(i, j)| {
+            let [x, y] = grid.point(i, j);
+            [x, y, 0.0]
+        })
+        .collect();
+    assert_eq!(arrays[0], points);
+    for (array, measure) in arrays[1..].iter().zip([cell_area, cell_skewness, cell_aspect_ratio]) {
+        assert_eq!(array.len(), 16 * 8);
+        // Cell (3, 5), i fastest.
+        assert_eq!(array[5 * 16 + 3], measure(&cell_corners(&grid, 3, 5)));
+    }
+    assert_eq!(arrays.len(), 4);
+}
+
+// --- Plot3D ------------------------------------------------------------------------------------
+
+fn numbers(text: &str) -> Vec<f64> {
+    text.split_whitespace().map(|word| word.parse().unwrap()).collect()
+}
+
+#[test]
+fn a_planar_plot3d_file_returns_the_grid_bit_for_bit() {
+    // More than one chunk of formatting, and a last line that is not full.
+    let grid = joukowski_grid(83, 61, 0.2);
+    let mut bytes = Vec::new();
+
+    plot3d::write_planar_to(&mut bytes, &grid).unwrap();
+
+    let numbers = numbers(std::str::from_utf8(&bytes).unwrap());
+    let nodes = 83 * 61;
+    assert_eq!(numbers[..2], [83.0, 61.0]);
+    assert_eq!(numbers[2..2 + nodes], grid.x);
+    assert_eq!(numbers[2 + nodes..], grid.y);
+}
+
+#[test]
+fn a_three_dimensional_plot3d_file_is_two_right_handed_planes() {
+    let grid = joukowski_grid(17, 9, 0.2);
+    let mut bytes = Vec::new();
+
+    plot3d::write_to(&mut bytes, &grid).unwrap();
+
+    let numbers = numbers(std::str::from_utf8(&bytes).unwrap());
+    let nodes = 17 * 9;
+    assert_eq!(numbers[..4], [1.0, 17.0, 9.0, 2.0]);
+    let planes: Vec<_> = numbers[4..].chunks_exact(nodes).collect();
+    assert_eq!(numbers.len(), 4 + 6 * nodes);
+    assert_eq!((planes[0], planes[1]), (&grid.x[..], &grid.x[..]));
+    assert_eq!((planes[2], planes[3]), (&grid.y[..], &grid.y[..]));
+    assert!(planes[4].iter().all(|&z| z == 0.0) && planes[5].iter().all(|&z| z == 1.0));
+    // k runs with +z, so (i, j, k) is right-handed where (i, j) turns counter-clockwise.
+    assert!(cell_area(&cell_corners(&grid, 3, 5)) > 0.0);
+}
+
+#[test]
+fn plot3d_numbers_have_seventeen_digits_and_no_fortran_exponent() {
+    let grid = joukowski_grid(9, 3, 0.0);
+    let mut bytes = Vec::new();
+
+    plot3d::write_planar_to(&mut bytes, &grid).unwrap();
+
+    let text = String::from_utf8(bytes).unwrap();
+    assert!(text.lines().all(|line| line.len() <= 80) && !text.contains(['D', 'd', 'e']));
+    for word in text.split_whitespace().skip(2) {
+        let (mantissa, _) = word.split_once('E').expect("an exponent");
+        assert_eq!(mantissa.chars().filter(char::is_ascii_digit).count(), 17, "{word}");
+    }
+}
+
+#[test]
+fn the_seam_is_written_twice_with_the_same_digits() {
+    let grid = joukowski_grid(9, 4, 0.3);
+    let mut bytes = Vec::new();
+
+    plot3d::write_planar_to(&mut bytes, &grid).unwrap();
+
+    let text = String::from_utf8(bytes).unwrap();
+    let words: Vec<_> = text.split_whitespace().skip(2).collect();
+    for row in words.chunks_exact(9) {
+        assert_eq!(row[0], row[8]);
+    }
+}
+
+// --- history and report ----------------------------------------------------------------------
+
+#[test]
+fn the_history_has_one_line_a_step_and_adds_up_the_iterations() {
+    let mut bytes = Vec::new();
+
+    history::write_csv_to(&mut bytes, &short_history()).unwrap();
+
+    assert_eq!(
+        String::from_utf8(bytes).unwrap(),
+        "step,residual,forcing_term,linear_iterations,cumulative_linear_iterations,step_length,\
+         min_area,folded_cells,seconds\n\
+         0,1e-2,1e-1,0,0,1,1e-9,0,0.750000\n\
+         1,1e-4,1e-1,2.5,2.5,1,1e-9,0,0.750000\n\
+         2,1e-9,1e-1,4,6.5,1,1e-9,0,0.750000\n"
+    );
+}
+
+#[test]
+fn the_report_has_the_keys_programs_ask_for() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join(REPORT_FILE);
+    let grid = polar_grid(33, 9, 0.01, 1.2);
+
+    report::write(&path, &report_of(&grid, &short_history())).unwrap();
+
+    let json: serde_json::Value = serde_json::from_slice(&fs::read(path).unwrap()).unwrap();
+    assert_eq!(json["converged"], true);
+    assert_eq!(json["newton"]["iterations"], 2);
+    assert_eq!(json["newton"]["residual"], 1e-9);
+    assert_eq!(json["newton"]["initial_residual"], 1e-2);
+    assert_eq!(json["linear"]["iterations"], 6.5);
+    assert_eq!((&json["grid"]["ni"], &json["grid"]["topology"]), (&33.into(), &"O".into()));
+    assert_eq!(json["warnings"][0], "one");
+    let keys = [
+        "folded_cells",
+        "min_jacobian",
+        "max_skewness",
+        "p99_skewness",
+        "mean_skewness",
+        "wall_angle_error_max_deg",
+        "wall_angle_error_mean_deg",
+        "first_cell_min",
+        "first_cell_max",
+        "max_aspect_ratio",
+        "max_growth",
+    ];
+    for key in keys {
+        assert!(json["quality"][key].is_number(), "{key} is {}", json["quality"][key]);
+    }
+}
+
+#[test]
+fn numbers_that_are_not_finite_become_null() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join(REPORT_FILE);
+    let mut report = report_of(&polar_grid(17, 9, 0.01, 1.2), &History::default());
+    report.quality.max_growth = f64::INFINITY;
+
+    report::write(&path, &report).unwrap();
+
+    let json: serde_json::Value = serde_json::from_slice(&fs::read(path).unwrap()).unwrap();
+    assert!(json["newton"]["residual"].is_null() && json["quality"]["max_growth"].is_null());
+}
+
+// --- the front door and the pictures -----------------------------------------------------------
+
+fn write_kinds(folder: &Path, grid: &Grid, good: bool, kinds: &[FileKind]) -> Vec<String> {
+    let (quality, history) = (measure(grid), short_history());
+    let artifacts = Artifacts {
+        name: "a <b> & \u{7}c",
+        grid,
+        quality: &quality,
+        history: &history,
+        tolerance: 1e-8,
+        good,
+    };
+    write_all(folder, &artifacts, kinds)
+        .unwrap()
+        .into_iter()
+        .map(|path| path.file_name().unwrap().to_str().unwrap().to_owned())
+        .collect()
+}
+
+#[test]
+fn all_files_are_written_under_the_names_returned() {
+    let folder = tempfile::tempdir().unwrap();
+    let output = folder.path().join("new/folder");
+
+    let mut written = write_kinds(&output, &polar_grid(33, 17, 0.01, 1.2), true, &FileKind::ALL);
+
+    written.sort();
+    assert_eq!(names_in(&output), written);
+    assert_eq!(
+        written,
+        [
+            "convergence.csv",
+            "convergence.svg",
+            "grid.png",
+            "grid.svg",
+            "mesh.2d.p3d",
+            "mesh.p3d",
+            "mesh.vts",
+        ]
+    );
+}
+
+#[test]
+fn files_of_a_grid_that_is_not_good_say_so() {
+    for kind in FileKind::ALL {
+        let shows_the_grid = !matches!(kind, FileKind::HistoryCsv | FileKind::ConvergenceSvg);
+        assert_eq!(kind.file_name(false).contains(".failed."), shows_the_grid, "{kind:?}");
+        assert!(!kind.file_name(true).contains("failed"));
+    }
+}
+
+/// All points of the lines in an SVG, in its own units.
+fn polyline_points(svg: &str) -> Vec<[f64; 2]> {
+    svg.split("points=\"")
+        .skip(1)
+        .flat_map(|rest| rest.split('"').next().unwrap().split_whitespace())
+        .map(|pair| {
+            let (x, y) = pair.split_once(',').unwrap();
+            [x.parse().unwrap(), y.parse().unwrap()]
+        })
+        .collect()
+}
+
+#[test]
+fn the_picture_of_a_large_grid_is_small_and_keeps_to_its_panels() {
+    let folder = tempfile::tempdir().unwrap();
+
+    write_kinds(folder.path(), &joukowski_grid(1025, 513, 0.2), true, &[FileKind::GridSvg]);
+
+    let svg = fs::read_to_string(folder.path().join("grid.svg")).unwrap();
+    assert!(svg.len() < 2_000_000, "{} bytes", svg.len());
+    // Panels 565 × 495 at (70, 125), (690, 125), (70, 680), (690, 680), in tenths of a pixel;
+    // a tick reaches 5 pixels out of them.
+    for [x, y] in polyline_points(&svg) {
+        let inside = |start: f64, length: f64, at: f64| {
+            (start - 5.0..=start + length + 5.0).contains(&(at / 10.0))
+        };
+        assert!(inside(70.0, 565.0, x) || inside(690.0, 565.0, x), "x = {x}");
+        assert!(inside(125.0, 495.0, y) || inside(680.0, 495.0, y), "y = {y}");
+    }
+}
+
+#[test]
+fn a_name_cannot_break_the_xml_of_a_picture() {
+    let folder = tempfile::tempdir().unwrap();
+
+    let kinds = [FileKind::GridSvg, FileKind::ConvergenceSvg];
+    let names = write_kinds(folder.path(), &polar_grid(17, 9, 0.01, 1.2), true, &kinds);
+
+    for name in names {
+        let svg = fs::read_to_string(folder.path().join(name)).unwrap();
+        assert!(svg.contains("a &lt;b&gt; &amp; c") && !svg.contains('\u{7}'));
+        assert!(svg.trim_end().ends_with("</svg>"));
+    }
+}
+
+#[test]
+fn a_picture_marks_folded_cells_and_says_that_the_grid_is_not_good() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut grid = polar_grid(33, 17, 0.01, 1.2);
+    let (a, b) = (grid.index(8, 4), grid.index(8, 5));
+    grid.x.swap(a, b);
+    grid.y.swap(a, b);
+
+    write_kinds(folder.path(), &grid, false, &[FileKind::GridSvg]);
+
+    let svg = fs::read_to_string(folder.path().join("grid.failed.svg")).unwrap();
+    assert!(svg.contains("not a good grid") && svg.contains("folded cells"));
+    // The colour of folded cells.
+    assert!(svg.contains("fill=\"#FF8C00\""));
+}
+
+#[test]
+fn the_bitmap_shows_the_wall_in_its_colour() {
+    let folder = tempfile::tempdir().unwrap();
+
+    write_kinds(folder.path(), &polar_grid(65, 33, 0.01, 1.2), true, &[FileKind::GridPng]);
+
+    let file = fs::File::open(folder.path().join("grid.png")).unwrap();
+    let mut reader = png::Decoder::new(io::BufReader::new(file)).read_info().unwrap();
+    let mut pixels = vec![0; reader.output_buffer_size()];
+    let info = reader.next_frame(&mut pixels).unwrap();
+    assert_eq!((info.width, info.height), (1920, 1800));
+    let count = |colour: [u8; 3]| pixels.chunks_exact(3).filter(|p| **p == colour).count();
+    assert!(count([208, 50, 38]) > 1000, "wall pixels: {}", count([208, 50, 38]));
+    assert!(count([255, 255, 255]) > 1_000_000);
+}
+
+#[test]
+fn a_broken_grid_is_still_written_and_drawn() {
+    // What a diverged solve can leave: no numbers, all nodes in one point, a node far away.
+    let no_numbers = grid_from(9, 5, |_, _| [f64::NAN; 2]);
+    let one_point = grid_from(9, 5, |_, _| [0.5; 2]);
+    let mut far_away = polar_grid(17, 9, 0.01, 1.2);
+    let (k, outer) = (far_away.index(4, 3), far_away.index(7, 8));
+    far_away.x[k] = 1e300;
+    far_away.y[outer] = f64::INFINITY;
+
+    for grid in [no_numbers, one_point, far_away] {
+        let folder = tempfile::tempdir().unwrap();
+        let written = write_kinds(folder.path(), &grid, false, &FileKind::ALL);
+        assert_eq!(written.len(), FileKind::ALL.len());
+    }
+}
+
+#[test]
+fn pictures_of_nothing_are_drawn_too() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("convergence.svg");
+    let grid = polar_grid(17, 9, 0.01, 1.2);
+    let mut history = History::default();
+    let draw = |history: &History| {
+        let artifacts = Artifacts {
+            name: "",
+            grid: &grid,
+            quality: &measure(&grid),
+            history,
+            tolerance: 0.0,
+            good: false,
+        };
+        write_all(folder.path(), &artifacts, &[FileKind::ConvergenceSvg]).unwrap();
+        fs::read_to_string(&path).unwrap()
+    };
+
+    let empty = draw(&history);
+    history = short_history();
+    history.steps[2].residual = f64::NAN;
+    let broken = draw(&history);
+
+    assert!(empty.contains("0 Newton steps"));
+    assert!(!broken.contains("NaN") && broken.contains("2 Newton steps"));
+}

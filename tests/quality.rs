@@ -1,0 +1,214 @@
+//! Quality measures on grids that can be worked out by hand, and against numbers of an
+//! independent implementation.
+
+// Expected numbers are exact in floating point where they are compared exactly; a test may stop
+// at the first thing that is not as it should be.
+#![allow(clippy::float_cmp, clippy::unwrap_used)]
+
+#[path = "support/grids.rs"]
+mod grids;
+
+use gridgen::grid::quality::{cell_area, cell_aspect_ratio, cell_skewness, measure};
+use grids::{grid_from, joukowski_grid, polar_grid};
+
+fn assert_close(actual: f64, expected: f64, relative: f64) {
+    let error = (actual - expected).abs();
+    assert!(error <= relative * expected.abs(), "{actual} is not {expected}");
+}
+
+#[test]
+fn unit_squares_have_no_skewness() {
+    let grid = grid_from(5, 4, |i, j| [i as f64, j as f64]);
+
+    let quality = measure(&grid);
+
+    assert_eq!(quality.folded_cells, 0);
+    assert_eq!(quality.min_jacobian, 1.0);
+    assert_eq!(
+        (quality.max_skewness, quality.p99_skewness, quality.mean_skewness),
+        (0.0, 0.0, 0.0)
+    );
+    assert_eq!((quality.max_aspect_ratio, quality.max_growth), (1.0, 1.0));
+}
+
+#[test]
+fn squares_sheared_by_45_degrees_have_skewness_one_half() {
+    // Angles 45° and 135°: (135 − 90)/90 = 1/2. Edges 1 and √2.
+    let grid = grid_from(5, 4, |i, j| [(i + j) as f64, j as f64]);
+
+    let quality = measure(&grid);
+
+    assert_close(quality.max_skewness, 0.5, 1e-15);
+    assert_close(quality.p99_skewness, 0.5, 1e-15);
+    assert_close(quality.mean_skewness, 0.5, 1e-15);
+    assert_close(quality.max_aspect_ratio, 2.0_f64.sqrt(), 1e-15);
+    assert_eq!(quality.min_jacobian, 1.0);
+}
+
+#[test]
+fn a_reflex_corner_counts_as_folded_and_exceeds_skewness_one() {
+    // The corner (1, 1) pulled to (0.25, 0.25) lies inside the triangle of the other three. The
+    // edges from it to (0, 1) and (1, 0) span `inner` on the far side of the cell.
+    let dart = [[0.0, 0.0], [1.0, 0.0], [0.25, 0.25], [0.0, 1.0]];
+    let inner = f64::atan2(0.75, -0.25) - f64::atan2(-0.25, 0.75);
+    let reflex = 360.0 - inner.to_degrees();
+    let grid = grid_from(2, 2, |i, j| dart[if j == 0 { i } else { 3 - i }]);
+
+    let quality = measure(&grid);
+
+    assert_eq!(quality.folded_cells, 1);
+    assert!(quality.min_jacobian < 0.0);
+    assert_close(quality.max_skewness, (reflex - 90.0) / 90.0, 1e-14);
+    // Two triangles of 1/2 · 1 · 1/4 make up the dart.
+    assert_close(cell_area(&dart), 0.25, 1e-15);
+}
+
+#[test]
+fn a_crossed_cell_counts_once_and_is_located() {
+    let grid = grid_from(5, 4, |i, j| {
+        // Node (2, 1) thrown over its neighbour (3, 1).
+        if (i, j) == (2, 1) { [3.5, 1.0] } else { [i as f64, j as f64] }
+    });
+
+    let quality = measure(&grid);
+
+    // Cells (2, 0) and (2, 1) lie between the crossed nodes.
+    assert_eq!(quality.folded_cells, 2);
+    assert!(quality.max_skewness > 1.0);
+    let [i, j] = quality.max_skewness_at;
+    assert!((1..=2).contains(&i) && j <= 1, "found at ({i}, {j})");
+}
+
+#[test]
+fn a_polar_grid_grows_as_it_was_built() {
+    // 64 points, first height 0.01, growth 1.2, 20 intervals: radius 1/2 + 0.01 (1.2²⁰ − 1)/0.2.
+    let grid = polar_grid(65, 21, 0.01, 1.2);
+    let radius = 0.5 + 0.01 * (1.2_f64.powi(20) - 1.0) / 0.2;
+
+    let quality = measure(&grid);
+
+    assert_close(quality.max_growth_j, 1.2, 1e-12);
+    assert_close(quality.max_growth_i, 1.0, 1e-12);
+    assert_close(quality.max_growth, 1.2, 1e-12);
+    assert_close(quality.first_cell_min, 0.01, 1e-12);
+    assert_close(quality.first_cell_max, 0.01, 1e-12);
+    assert_close(quality.far_field_min, radius, 1e-14);
+    assert_close(quality.far_field_max, radius, 1e-14);
+    // Between neighbouring rays every cell is a symmetric trapezium, half a step off 90°.
+    assert_close(quality.max_skewness, (180.0 / 64.0) / 90.0, 1e-10);
+    assert_eq!((quality.folded_cells, quality.wall_corners), (0, 0));
+    assert!(quality.wall_angle_error_max_deg < 1e-9, "{}", quality.wall_angle_error_max_deg);
+}
+
+#[test]
+fn lines_leaving_the_wall_askew_show_their_angle() {
+    // Each first node is moved so that the line leaves the normal of the circle by 5°.
+    let lean = 5.0_f64.to_radians();
+    let circle = polar_grid(65, 3, 0.01, 1.2);
+    let grid = grid_from(65, 3, |i, j| {
+        let [x, y] = circle.point(i, j);
+        let [wall_x, wall_y] = circle.point(i, 0);
+        if j != 1 {
+            return [x, y];
+        }
+        let (dx, dy) = (x - wall_x, y - wall_y);
+        [wall_x + dx * lean.cos() - dy * lean.sin(), wall_y + dx * lean.sin() + dy * lean.cos()]
+    });
+
+    let quality = measure(&grid);
+
+    assert_close(quality.wall_angle_error_max_deg, 5.0, 1e-10);
+    assert_close(quality.wall_angle_error_mean_deg, 5.0, 1e-10);
+}
+
+#[test]
+fn the_corners_of_a_square_body_are_left_out_of_the_wall_angles() {
+    // A square of 2 × 2 with 8 wall points, clockwise, and its copy enlarged by 10 %. At the four
+    // mid-sides the line is normal; at the corners the wall turns by 90°.
+    let wall = [[1, 0], [1, -1], [0, -1], [-1, -1], [-1, 0], [-1, 1], [0, 1], [1, 1]];
+    let grid = grid_from(9, 2, |i, j| {
+        let scale = 1.0 + 0.1 * j as f64;
+        wall[i % 8].map(|coordinate| scale * f64::from(coordinate))
+    });
+
+    let quality = measure(&grid);
+
+    assert_eq!(quality.wall_corners, 4);
+    assert!(quality.wall_angle_error_max_deg < 1e-12);
+    // Heights are taken everywhere: 0.1 at mid-sides, 0.1 √2 at corners.
+    assert_close(quality.first_cell_min, 0.1, 1e-14);
+    assert_close(quality.first_cell_max, 0.1 * 2.0_f64.sqrt(), 1e-14);
+}
+
+#[test]
+fn measures_agree_with_an_independent_implementation() {
+    // Expected: a separate numpy implementation of the same definitions, which read the grid from
+    // a Plot3D file with 17 digits. One cell at the cusp is folded.
+    let quality = measure(&joukowski_grid(65, 33, 0.6));
+
+    assert_eq!((quality.folded_cells, quality.wall_corners), (1, 4));
+    assert_eq!(quality.max_skewness_at, [0, 0]);
+    for (actual, expected) in [
+        (quality.min_jacobian, -2.272_856_806_014_202_5e-8),
+        (quality.max_skewness, 1.022_649_340_083_598_3),
+        (quality.p99_skewness, 0.196_217_585_823_837_97),
+        (quality.mean_skewness, 0.127_602_341_174_164_33),
+        (quality.wall_angle_error_max_deg, 9.389_144_163_332_237),
+        (quality.wall_angle_error_mean_deg, 1.612_087_386_315_589_3),
+        (quality.first_cell_min, 0.000_225_596_620_269_017_44),
+        (quality.first_cell_max, 0.014_790_618_564_433_226),
+        (quality.max_aspect_ratio, 14.362_594_096_648_357),
+        (quality.max_growth_i, 3.008_816_151_387_198),
+        (quality.max_growth_j, 3.705_377_902_886_175),
+    ] {
+        // The map is evaluated with another library's sine; the corner at the cusp cancels.
+        assert_close(actual, expected, 1e-9);
+    }
+}
+
+#[test]
+fn the_measure_does_not_depend_on_the_number_of_threads() {
+    let grid = joukowski_grid(129, 65, 0.2);
+    let on = |threads| {
+        let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
+        pool.install(|| measure(&grid))
+    };
+
+    assert_eq!(on(1), on(3));
+}
+
+#[test]
+fn a_coordinate_that_is_no_number_is_never_overlooked() {
+    let mut grid = polar_grid(17, 9, 0.01, 1.2);
+    let k = grid.index(5, 4);
+    grid.x[k] = f64::NAN;
+
+    let quality = measure(&grid);
+
+    assert_eq!(quality.folded_cells, 4);
+    assert!(quality.max_skewness.is_nan() && quality.min_jacobian.is_nan());
+    assert!(quality.mean_skewness.is_nan() && quality.max_growth.is_nan());
+}
+
+#[test]
+fn an_edge_of_length_zero_makes_the_growth_infinite() {
+    let grid = grid_from(4, 3, |i, j| [i as f64, if j == 2 { 1.0 } else { j as f64 }]);
+
+    let quality = measure(&grid);
+
+    assert_eq!(quality.max_growth_j, f64::INFINITY);
+    assert_eq!(quality.folded_cells, 3);
+    assert_eq!(cell_aspect_ratio(&[[0.0, 0.0], [1.0, 0.0], [1.0, 0.0], [0.0, 1.0]]), f64::INFINITY);
+}
+
+#[test]
+fn a_cell_is_measured_the_same_wherever_it_lies() {
+    let cell = [[0.0, 0.0], [2.0, 0.1], [2.2, 1.0], [-0.1, 0.9]];
+    let (sin, cos) = 0.7_f64.sin_cos();
+    let moved =
+        cell.map(|[x, y]| [3.0 * (cos * x - sin * y) + 7.0, 3.0 * (sin * x + cos * y) - 2.0]);
+
+    assert_close(cell_skewness(&moved), cell_skewness(&cell), 1e-12);
+    assert_close(cell_aspect_ratio(&moved), cell_aspect_ratio(&cell), 1e-12);
+    assert_close(cell_area(&moved), 9.0 * cell_area(&cell), 1e-12);
+}

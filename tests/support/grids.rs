@@ -1,0 +1,52 @@
+//! Analytic grids for tests.
+
+// Each test program uses a part of this module.
+#![allow(dead_code, unreachable_pub)]
+
+use gridgen::grid::{Grid, Seam, Topology};
+
+/// A grid with node (i, j) at `place(i, j)`.
+pub fn grid_from(ni: usize, nj: usize, place: impl Fn(usize, usize) -> [f64; 2]) -> Grid {
+    let mut grid = Grid::new(Topology::O(Seam::Periodic), ni, nj);
+    for j in 0..nj {
+        for i in 0..ni {
+            let k = grid.index(i, j);
+            [grid.x[k], grid.y[k]] = place(i, j);
+        }
+    }
+    grid
+}
+
+/// An O-grid around a circle of radius 1/2 about (0.5, 0), clockwise, whose radii grow by
+/// `growth` from the first height `height`. The last column repeats the first.
+pub fn polar_grid(ni: usize, nj: usize, height: f64, growth: f64) -> Grid {
+    let radius = |j: usize| 0.5 + height * (growth.powf(j as f64) - 1.0) / (growth - 1.0);
+    grid_from(ni, nj, |i, j| {
+        let angle = clockwise_angle(i, ni);
+        [0.5 + radius(j) * angle.cos(), radius(j) * angle.sin()]
+    })
+}
+
+/// An O-grid around a cambered Joukowski section with a cusped edge near (1, 0), far field about
+/// 15 chords: the map z = ζ + c²/ζ of circles through ζ = c at the wall, scaled to unit chord.
+/// The circles turn by `twist` radians from the wall outward, which skews the cells.
+pub fn joukowski_grid(ni: usize, nj: usize, twist: f64) -> Grid {
+    let centre = [-0.08, 0.06];
+    let c = 1.0;
+    let wall_radius = f64::hypot(c - centre[0], centre[1]);
+    let edge_angle = f64::atan2(-centre[1], c - centre[0]);
+    grid_from(ni, nj, |i, j| {
+        let s = j as f64 / (nj - 1) as f64;
+        let radius = wall_radius * (1.0 + 55.0 * ((6.0 * s).exp_m1() / 6.0_f64.exp_m1()));
+        let angle = edge_angle + clockwise_angle(i, ni) + twist * s * s;
+        let zeta = [centre[0] + radius * angle.cos(), centre[1] + radius * angle.sin()];
+        let scale = c * c / (zeta[0] * zeta[0] + zeta[1] * zeta[1]);
+        let z = [zeta[0] * (1.0 + scale), zeta[1] * (1.0 - scale)];
+        [0.5 + z[0] / (4.0 * c), z[1] / (4.0 * c)]
+    })
+}
+
+/// Zero at both ends of the line, bit for bit.
+fn clockwise_angle(i: usize, ni: usize) -> f64 {
+    -std::f64::consts::TAU * (i % (ni - 1)) as f64 / (ni - 1) as f64
+}
