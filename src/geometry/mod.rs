@@ -1,4 +1,26 @@
 //! From an airfoil file or a NACA designation to the points of the wall.
+//!
+//! [`airfoil_from_file`] or [`airfoil_from_naca`] give an [`Airfoil`], [`distribute`] the
+//! [`BoundaryPoints`] of its wall, [`wall_normals`] the directions in which the grid leaves it.
+//! Lengths are in chords.
+
+mod cap;
+mod crossing;
+mod error;
+mod naca;
+mod normals;
+mod reader;
+mod spacing;
+mod spline;
+mod surface;
+
+pub use error::GeometryError;
+pub use naca::airfoil_from_naca;
+pub use normals::wall_normals;
+pub use reader::airfoil_from_file;
+pub use spacing::{spacing_geometric, spacing_tanh, spacing_vinokur};
+pub use spline::CubicSpline;
+pub use surface::{SurfaceSettings, distribute};
 
 /// How the trailing edge is closed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize, serde::Deserialize)]

@@ -1,0 +1,296 @@
+//! What can go wrong between an airfoil and the points of its wall.
+
+use std::path::PathBuf;
+
+/// A failure of the geometry layer: where it stands, what was found, what was expected.
+/// [`GeometryError::hint`] says how to mend it.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum GeometryError {
+    /// The designation is not one of the families that are computed.
+    #[error("`{designation}` is not a NACA designation that can be computed: {reason}")]
+    Designation {
+        /// As given.
+        designation: String,
+        /// Which rule it breaks.
+        reason: &'static str,
+    },
+    /// There is no such file.
+    #[error("{}: there is no such file", path.display())]
+    FileMissing {
+        /// As given.
+        path: PathBuf,
+    },
+    /// The path is a directory.
+    #[error("{}: is a directory, an airfoil file was expected", path.display())]
+    Directory {
+        /// As given.
+        path: PathBuf,
+    },
+    /// The operating system would not let the file be read.
+    #[error("{}: cannot be read: {source}", path.display())]
+    Unreadable {
+        /// As given.
+        path: PathBuf,
+        /// What the operating system said.
+        source: std::io::Error,
+    },
+    /// More bytes than any airfoil file has.
+    #[error("{}: has more than {limit} bytes, too many for an airfoil file", path.display())]
+    FileTooLarge {
+        /// As given.
+        path: PathBuf,
+        /// The most bytes that are read.
+        limit: u64,
+    },
+    /// The file holds nothing but white space.
+    #[error("{}: the file is empty", path.display())]
+    FileEmpty {
+        /// As given.
+        path: PathBuf,
+    },
+    /// The file holds NUL bytes.
+    #[error("{}: not a text file, byte {offset} is NUL", path.display())]
+    Binary {
+        /// As given.
+        path: PathBuf,
+        /// Position of the first NUL byte, counted from 0.
+        offset: usize,
+    },
+    /// No line could be read as a point.
+    #[error("{}: none of the {lines} lines holds a point `x y`", path.display())]
+    NoPoints {
+        /// As given.
+        path: PathBuf,
+        /// Number of lines in the file.
+        lines: usize,
+    },
+    /// A coordinate is NaN, infinite, or beyond 1e100.
+    #[error("{}:{line}: `{text}` holds a coordinate that is not finite", path.display())]
+    NotFinite {
+        /// As given.
+        path: PathBuf,
+        /// Counted from 1.
+        line: usize,
+        /// The line as it stands.
+        text: String,
+    },
+    /// A line among the points starts as a point but is none.
+    #[error("{}:{line}: `{text}` is not a point, two numbers `x y` were expected", path.display())]
+    MalformedRow {
+        /// As given.
+        path: PathBuf,
+        /// Counted from 1.
+        line: usize,
+        /// The line as it stands.
+        text: String,
+    },
+    /// A line among the points has more numbers than coordinates.
+    #[error("{}:{line}: {found} numbers in a line, two (`x y`) were expected", path.display())]
+    Columns {
+        /// As given.
+        path: PathBuf,
+        /// Counted from 1.
+        line: usize,
+        /// Numbers in that line.
+        found: usize,
+    },
+    /// The first line counts the points of two surfaces, and the counts are wrong.
+    #[error(
+        "{}:{line}: counts {upper} points on the upper and {lower} on the lower surface, \
+         but {found} points follow", path.display()
+    )]
+    CountLine {
+        /// As given.
+        path: PathBuf,
+        /// Counted from 1.
+        line: usize,
+        /// First count.
+        upper: usize,
+        /// Second count.
+        lower: usize,
+        /// Points that follow.
+        found: usize,
+    },
+    /// A point far away from all others stands among them.
+    #[error("{}:{line}: the point ({x}, {y}) lies far away from all others", path.display())]
+    Outlier {
+        /// As given.
+        path: PathBuf,
+        /// Counted from 1.
+        line: usize,
+        /// As in the file.
+        x: f64,
+        /// As in the file.
+        y: f64,
+    },
+    /// A separator of a multi-element file.
+    #[error("{}:{line}: a second element begins here, only one is meshed", path.display())]
+    SeveralElements {
+        /// As given.
+        path: PathBuf,
+        /// Line of the separator, counted from 1.
+        line: usize,
+    },
+    /// Too few points to say what the section is.
+    #[error("{}: {found} distinct points, at least {least} are needed", path.display())]
+    TooFewPoints {
+        /// As given.
+        path: PathBuf,
+        /// Distinct points in the file.
+        found: usize,
+        /// The fewest that are accepted.
+        least: usize,
+    },
+    /// The points lie on a line.
+    #[error("{}: the points enclose no area", path.display())]
+    NoArea {
+        /// As given.
+        path: PathBuf,
+    },
+    /// An end of the contour is far from the trailing edge.
+    #[error(
+        "{}:{line}: the contour ends at x/c = {x_over_c:.3}, short of the trailing edge",
+        path.display()
+    )]
+    Truncated {
+        /// As given.
+        path: PathBuf,
+        /// Line of the end point, counted from 1.
+        line: usize,
+        /// Its place on the chord, 0 at the nose and 1 at the trailing edge.
+        x_over_c: f64,
+    },
+    /// Two segments of the contour cross.
+    #[error(
+        "{}: the contour crosses itself: the segment of lines {}-{} cuts that of lines {}-{}",
+        path.display(), first.0, first.1, second.0, second.1
+    )]
+    ContourCrosses {
+        /// As given.
+        path: PathBuf,
+        /// Lines of the two end points of the one segment, counted from 1.
+        first: (usize, usize),
+        /// Lines of the two end points of the other.
+        second: (usize, usize),
+    },
+    /// A length that spaces points is not usable.
+    #[error("{name} = {value}: {expected} was expected")]
+    Spacing {
+        /// Which length.
+        name: &'static str,
+        /// As given.
+        value: f64,
+        /// The range.
+        expected: &'static str,
+    },
+    /// Not enough points to space.
+    #[error("{found} points are too few, at least {least} are needed")]
+    TooFewToSpace {
+        /// As given.
+        found: usize,
+        /// The fewest possible.
+        least: usize,
+    },
+    /// The wall has too few or too many points.
+    #[error("ni = {ni}: between {least} and {most} wall points were expected")]
+    WallPoints {
+        /// As given, the repeated point counted.
+        ni: usize,
+        /// The fewest accepted.
+        least: usize,
+        /// The most accepted.
+        most: usize,
+    },
+    /// The number of cells on the base is odd, too small, or leaves too few for the surfaces.
+    #[error("base_cells = {given}: an even number from {least} to {most} was expected")]
+    BaseCells {
+        /// As given.
+        given: usize,
+        /// The fewest accepted.
+        least: usize,
+        /// The most that leave enough points for the surfaces.
+        most: usize,
+    },
+    /// A base was asked for, but the trailing edge is closed.
+    #[error(
+        "{airfoil}: the trailing edge is closed (gap {gap:.1e} chord), there is no base to keep"
+    )]
+    NoBase {
+        /// Name of the section.
+        airfoil: String,
+        /// Distance between the two ends of the contour, chords.
+        gap: f64,
+    },
+    /// A curve has too few points, points that coincide, or a number that is not finite.
+    #[error("the contour cannot be interpolated: {reason}")]
+    Contour {
+        /// What is wrong with it.
+        reason: &'static str,
+    },
+    /// The wall, as distributed, crosses itself.
+    #[error("{airfoil}: the wall crosses itself near x = {x:.4}, y = {y:.4}")]
+    WallCrosses {
+        /// Name of the section.
+        airfoil: String,
+        /// Place of the crossing, chords.
+        x: f64,
+        /// Place of the crossing, chords.
+        y: f64,
+    },
+}
+
+impl GeometryError {
+    /// How to mend it, one sentence; `None` where the message says it all.
+    #[must_use]
+    pub fn hint(&self) -> Option<&'static str> {
+        Some(match self {
+            Self::Designation { .. } => {
+                "accepted: four digits (0012, 4412), five digits (23012; second and third digit 10 to \
+                 50, or 11 to 51 reflexed); give other sections as a file of points"
+            }
+            Self::FileMissing { .. } => {
+                "check the spelling; a relative path starts at the case file's folder"
+            }
+            Self::Directory { .. } => "name a file in that directory",
+            Self::Unreadable { .. } => "check the file's permissions",
+            Self::FileTooLarge { .. } | Self::Binary { .. } | Self::NoPoints { .. } => {
+                "an airfoil file is plain text: a name, then one point `x y` a line"
+            }
+            Self::FileEmpty { .. } | Self::TooFewPoints { .. } => {
+                "give the whole contour, from the trailing edge around the nose and back"
+            }
+            Self::NotFinite { .. } | Self::MalformedRow { .. } => {
+                "correct the line, or put `#` before it to leave the point out"
+            }
+            Self::Columns { .. } => {
+                "write one point a line, the upper surface from the trailing edge to the nose, then \
+                 the lower surface back"
+            }
+            Self::CountLine { .. } => {
+                "correct the counts; if the line is a name or a comment, put `#` before it"
+            }
+            Self::Outlier { .. } => "delete the line, or put `#` before it",
+            Self::SeveralElements { .. } => "put each element in a file of its own",
+            Self::NoArea { .. } => "check that the columns are x and y of a closed contour",
+            Self::Truncated { .. } => "complete the surface up to the trailing edge",
+            Self::ContourCrosses { .. } => {
+                "look for points out of order, listed twice, or text read as numbers at these lines"
+            }
+            Self::Spacing { .. } | Self::TooFewToSpace { .. } | Self::WallPoints { .. } => {
+                return None;
+            }
+            Self::BaseCells { .. } => {
+                "leave base_cells out to have it chosen, or raise ni for a finer base"
+            }
+            Self::NoBase { .. } => {
+                "set the trailing edge to `sharp` or `as-given`, or give a section with an open edge"
+            }
+            Self::Contour { .. } => "give a contour of distinct, finite points",
+            Self::WallCrosses { .. } => {
+                "near the trailing edge: keep the base (`blunt`); elsewhere: check the points there, \
+                 or raise ni"
+            }
+        })
+    }
+}

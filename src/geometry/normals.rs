@@ -1,0 +1,51 @@
+//! Outward normals of a closed wall.
+
+/// Turn above which a wall point counts as a corner.
+const CORNER_DEGREES: f64 = 20.0;
+
+/// Outward unit normals of a closed wall, one for each point.
+///
+/// `x`, `y`: points in grid order (clockwise), the last repeating the first. With a, b the segments
+/// before and after a point and u, v their unit vectors, the normal is t turned left by 90°, where
+///
+/// - t = u |b| + v |a|, the tangent of the parabola through the three points, on smooth parts;
+/// - t = u + v, the bisector, where the wall turns by more than 20°;
+/// - at a sharp edge (u · v < 0), where u + v cancels, the normal is (u − v)/|u − v| if the edge is
+///   convex and (v − u)/|u − v| if it is concave.
+///
+/// The last normal is a copy of the first. Where neighbouring points coincide no direction is
+/// defined and the normal is (0, 0). Fewer than three distinct points, or lists of unequal length,
+/// give all zeros.
+#[must_use]
+pub fn wall_normals(x: &[f64], y: &[f64]) -> Vec<[f64; 2]> {
+    if x.len() < 4 || x.len() != y.len() {
+        return vec![[0.0; 2]; x.len()];
+    }
+    let n = x.len() - 1;
+    let segment = |i: usize| [x[i + 1] - x[i], y[i + 1] - y[i]];
+    let mut normals: Vec<[f64; 2]> =
+        (0..n).map(|i| normal(segment((i + n - 1) % n), segment(i))).collect();
+    normals.push(normals[0]);
+    normals
+}
+
+/// Normal between the segments `a` and `b`.
+fn normal(a: [f64; 2], b: [f64; 2]) -> [f64; 2] {
+    let (la, lb) = (a[0].hypot(a[1]), b[0].hypot(b[1]));
+    if la <= 0.0 || lb <= 0.0 {
+        return [0.0; 2];
+    }
+    let (u, v) = (a.map(|c| c / la), b.map(|c| c / lb));
+    let cross = u[0] * v[1] - u[1] * v[0];
+    let dot = u[0] * v[0] + u[1] * v[1];
+    let n = if dot < 0.0 {
+        let sign = if cross < 0.0 { 1.0 } else { -1.0 };
+        [sign * (u[0] - v[0]), sign * (u[1] - v[1])]
+    } else {
+        let corner = cross.atan2(dot).abs() > CORNER_DEGREES.to_radians();
+        let (wu, wv) = if corner { (1.0, 1.0) } else { (lb, la) };
+        [-(wu * u[1] + wv * v[1]), wu * u[0] + wv * v[0]]
+    };
+    let length = n[0].hypot(n[1]);
+    n.map(|c| c / length)
+}

@@ -1,0 +1,231 @@
+//! The rows of points in a file, told apart from names, remarks, count lines and junk.
+
+use std::path::Path;
+
+use super::excerpt;
+use super::line::{Line, Numbers, classify};
+use crate::geometry::GeometryError;
+
+/// One point of the file.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(super) struct Row {
+    /// Counted from 1.
+    pub(super) line: usize,
+    /// As in the file.
+    pub(super) at: [f64; 2],
+}
+
+/// What the file holds.
+#[derive(Debug)]
+pub(super) struct Table {
+    /// The first line that is not a point.
+    pub(super) name: Option<String>,
+    /// The points in the order of the file.
+    pub(super) rows: Vec<Row>,
+    /// How many of them are on the first surface, where a count line says so.
+    pub(super) upper: Option<usize>,
+}
+
+/// A line of numbers with its place.
+struct Candidate<'a> {
+    line: usize,
+    text: &'a str,
+    numbers: Numbers,
+}
+
+/// Sorts the lines of a file.
+pub(super) fn collect(
+    path: &Path,
+    text: &str,
+    notes: &mut Vec<String>,
+) -> Result<Table, GeometryError> {
+    let text = text.trim_start_matches('\u{feff}').replace("\r\n", "\n").replace('\r', "\n");
+    let (name, mut candidates) = candidates(path, &text, notes)?;
+    if candidates.is_empty() {
+        return Err(GeometryError::NoPoints {
+            path: path.to_path_buf(),
+            lines: text.lines().count(),
+        });
+    }
+    drop_grid_extents(&mut candidates, notes);
+    let mut rows = points(path, &candidates, notes)?;
+    let upper = take_count_line(path, &mut rows, notes)?;
+    drop_outliers(path, &mut rows, notes)?;
+    Ok(Table { name, rows, upper })
+}
+
+/// The name and the lines of numbers. A broken row is an error where points surround or precede it.
+fn candidates<'a>(
+    path: &Path,
+    text: &'a str,
+    notes: &mut Vec<String>,
+) -> Result<(Option<String>, Vec<Candidate<'a>>), GeometryError> {
+    let mut name = None;
+    let mut found: Vec<Candidate> = Vec::new();
+    let mut skipped: Vec<(usize, &str)> = Vec::new();
+    let mut broken: Option<(usize, &str)> = None;
+    let malformed = |(line, text): (usize, &str)| {
+        Err(GeometryError::MalformedRow { path: path.to_path_buf(), line, text: excerpt(text) })
+    };
+    for (index, raw) in text.split('\n').enumerate() {
+        let line = index + 1;
+        match classify(raw) {
+            Line::Blank | Line::Comment => {}
+            Line::Numbers(numbers) => {
+                if let Some(earlier) = broken {
+                    return malformed(earlier);
+                }
+                found.push(Candidate { line, text: raw, numbers });
+            }
+            Line::Text | Line::Broken if name.is_none() && found.is_empty() => {
+                name = Some(raw.trim().to_owned());
+            }
+            Line::Broken => {
+                // Behind the points and a line of words it is a part of the remarks.
+                let last = found.last().map_or(0, |c| c.line);
+                if skipped.last().is_none_or(|&(l, _)| l < last) {
+                    return malformed((line, raw));
+                }
+                broken = broken.or(Some((line, raw)));
+                skipped.push((line, raw));
+            }
+            Line::Text => skipped.push((line, raw)),
+        }
+    }
+    note_skipped(&skipped, notes);
+    Ok((name, found))
+}
+
+/// One note for each run of neighbouring lines.
+fn note_skipped(skipped: &[(usize, &str)], notes: &mut Vec<String>) {
+    for run in skipped.chunk_by(|a, b| a.0 + 1 == b.0) {
+        let text = excerpt(run[0].1);
+        notes.push(match run.len() {
+            1 => format!("Line {} is not a point and was skipped: `{text}`.", run[0].0),
+            n => format!(
+                "Lines {} to {} are not points and were skipped, beginning with `{text}`.",
+                run[0].0,
+                run[n - 1].0
+            ),
+        });
+    }
+}
+
+/// Drops the four numbers `x_min x_max y_min y_max` that MSES files put above the points.
+fn drop_grid_extents(candidates: &mut Vec<Candidate>, notes: &mut Vec<String>) {
+    let extents = |v: &[f64]| v.len() == 4 && v[0] < v[1] && v[2] < v[3];
+    let alone = candidates.get(1).is_some_and(|c| c.numbers.values.len() < 4);
+    if alone && extents(&candidates[0].numbers.values) {
+        let first = candidates.remove(0);
+        notes.push(format!(
+            "Line {} holds grid extents, not a point, and was skipped: `{}`.",
+            first.line,
+            excerpt(first.text)
+        ));
+    }
+}
+
+/// Two finite coordinates from each line.
+fn points(
+    path: &Path,
+    candidates: &[Candidate],
+    notes: &mut Vec<String>,
+) -> Result<Vec<Row>, GeometryError> {
+    let mut rows = Vec::with_capacity(candidates.len());
+    for (index, candidate) in candidates.iter().enumerate() {
+        let &Candidate { line, text, numbers: Numbers { ref values, .. } } = candidate;
+        let path = || path.to_path_buf();
+        if values.len() > 3 {
+            return Err(GeometryError::Columns { path: path(), line, found: values.len() });
+        }
+        if !values.iter().all(|v| v.abs() < 1e100) {
+            return Err(GeometryError::NotFinite { path: path(), line, text: excerpt(text) });
+        }
+        if values[..2] == [999.0, 999.0] && index + 1 < candidates.len() {
+            return Err(GeometryError::SeveralElements { path: path(), line });
+        }
+        rows.push(Row { line, at: [values[0], values[1]] });
+    }
+    let mut note = |which: fn(&Numbers) -> bool, what: &str| {
+        let mut lines = candidates.iter().filter(|c| which(&c.numbers)).map(|c| c.line);
+        if let Some(first) = lines.next() {
+            notes.push(format!("{what}, {} in all, the first in line {first}.", 1 + lines.count()));
+        }
+    };
+    note(|n| n.values.len() == 3, "A third column was not used");
+    note(|n| n.parentheses, "Numbers in parentheses were taken as points");
+    note(|n| n.decimal_commas, "Commas were read as decimal points");
+    Ok(rows)
+}
+
+/// Takes off the line that counts the points of the two surfaces (Lednicer's order) and returns the
+/// first count. Two whole numbers are counts if they add up to the points that follow; if they do
+/// not, but stand out from all points, the file contradicts itself.
+fn take_count_line(
+    path: &Path,
+    rows: &mut Vec<Row>,
+    notes: &mut Vec<String>,
+) -> Result<Option<usize>, GeometryError> {
+    let Row { line, at: [a, b] } = rows[0];
+    let count = |v: f64| v.fract() == 0.0 && (2.0..1e6).contains(&v);
+    if !count(a) || !count(b) || rows.len() < 2 {
+        return Ok(None);
+    }
+    let (upper, lower, found) = (a as usize, b as usize, rows.len() - 1);
+    if upper + lower == found {
+        rows.remove(0);
+        notes.push(format!(
+            "Two surfaces of {upper} and {lower} points (line {line}) were joined at the nose."
+        ));
+        return Ok(Some(upper));
+    }
+    let largest = rows[1..].iter().flat_map(|r| r.at).fold(0.0, |m: f64, v| m.max(v.abs()));
+    if a.min(b) > 1.5 * largest {
+        let path = path.to_path_buf();
+        return Err(GeometryError::CountLine { path, line, upper, lower, found });
+    }
+    Ok(None)
+}
+
+/// Drops points far away from all others at either end of the file; among the points they are an
+/// error. Far: more than a chord beyond the range of the middle nine tenths.
+fn drop_outliers(
+    path: &Path,
+    rows: &mut Vec<Row>,
+    notes: &mut Vec<String>,
+) -> Result<(), GeometryError> {
+    let sorted = |c: usize| {
+        let mut v: Vec<f64> = rows.iter().map(|r| r.at[c]).collect();
+        v.sort_by(f64::total_cmp);
+        v
+    };
+    let (x, y) = (sorted(0), sorted(1));
+    let (low, high) = (x.len() / 20, x.len() - 1 - x.len() / 20);
+    let chord = (x[high] - x[low]).max(y[high] - y[low]);
+    let far = |r: &Row| {
+        let beyond = |v: f64, s: &[f64]| v < s[low] - chord || v > s[high] + chord;
+        beyond(r.at[0], &x) || beyond(r.at[1], &y)
+    };
+    if x.len() < 20 {
+        return Ok(()); // Too few to tell a stray point from the section.
+    }
+    let mut note = |r: Row| {
+        let [x, y] = r.at;
+        notes.push(format!(
+            "Line {} lies far away from all other points and was skipped: ({x}, {y}).",
+            r.line
+        ));
+    };
+    while rows.first().is_some_and(far) {
+        note(rows.remove(0));
+    }
+    while let Some(row) = rows.pop_if(|r| far(r)) {
+        note(row);
+    }
+    match rows.iter().find(|r| far(r)) {
+        Some(&Row { line, at: [x, y] }) => {
+            Err(GeometryError::Outlier { path: path.to_path_buf(), line, x, y })
+        }
+        None => Ok(()),
+    }
+}

@@ -1,0 +1,160 @@
+//! One-dimensional point distributions on an interval.
+//!
+//! Each returns 0 = s₀ < s₁ < … < sₙ₋₁ = length. Both ends are exact to the last bit.
+
+use super::GeometryError;
+
+/// Points whose intervals grow by a constant ratio from an exact first interval.
+///
+/// sⱼ = first (qʲ − 1)/(q − 1) with the ratio q > 1 such that sₙ₋₁ = `length`. Where uniform
+/// intervals are no longer than `first` (first · (n − 1) ≥ length) the distribution is uniform, and
+/// the first interval is then length/(n − 1).
+///
+/// `n`: points; `first`, `length`: in one unit, usually chords.
+///
+/// # Errors
+///
+/// [`GeometryError::TooFewToSpace`] for n < 2, [`GeometryError::Spacing`] for a length that is not
+/// positive and finite (1e-100 to 1e100).
+pub fn spacing_geometric(n: usize, first: f64, length: f64) -> Result<Vec<f64>, GeometryError> {
+    check(n, &[("first spacing", first), ("length", length)])?;
+    let intervals = (n - 1) as f64;
+    let target = length / first;
+    if target <= intervals {
+        return Ok(spacing_uniform(n, length));
+    }
+    if n == 2 {
+        return Ok(vec![0.0, length]);
+    }
+    // With z = ln q the sum is expm1(m z)/expm1(z), free of cancellation however close q is to 1.
+    // It grows with z from m, and q^{m−1} alone bounds z from above.
+    let sum = |z: f64| if z > 0.0 { (intervals * z).exp_m1() / z.exp_m1() } else { intervals };
+    let z = root(|z| sum(z).ln() - target.ln(), target.ln() / (intervals - 1.0));
+    if z <= 0.0 {
+        return Ok(spacing_uniform(n, length));
+    }
+    let scale = first / z.exp_m1();
+    let mut s: Vec<f64> = (0..n).map(|j| scale * (j as f64 * z).exp_m1()).collect();
+    s[1] = first;
+    s[n - 1] = length;
+    Ok(s)
+}
+
+/// Equal intervals.
+fn spacing_uniform(n: usize, length: f64) -> Vec<f64> {
+    let mut s: Vec<f64> = (0..n).map(|j| length * (j as f64 / (n - 1) as f64)).collect();
+    s[n - 1] = length;
+    s
+}
+
+/// Vinokur's two-sided hyperbolic tangent: spacings `h0` at the start and `h1` at the end.
+///
+/// ```text
+/// u(e) = ½ (1 + tanh(d (e − ½)) / tanh(d/2)),   s = L u / (A + (1 − A) u),   e = j/(n − 1)
+/// A = √(h1/h0),   sinh(d)/d = B = L / ((n − 1) √(h0 h1))
+/// ```
+///
+/// ds/dj is exactly h0 and h1 at the two ends, so that the first and last interval equal them to
+/// first order in 1/n. Where B ≤ 1 (the ends ask for intervals longer than fit) u = e: the ratio of
+/// the two end spacings is kept, not their size.
+///
+/// Source: M. Vinokur, *On One-Dimensional Stretching Functions for Finite-Difference Calculations*,
+/// J. Comput. Phys. 50 (1983) 215–234, doi:10.1016/0021-9991(83)90065-7.
+///
+/// # Errors
+///
+/// As [`spacing_geometric`].
+pub fn spacing_vinokur(n: usize, h0: f64, h1: f64, length: f64) -> Result<Vec<f64>, GeometryError> {
+    check(n, &[("start spacing", h0), ("end spacing", h1), ("length", length)])?;
+    let intervals = (n - 1) as f64;
+    let a = (h1 / h0).sqrt();
+    let b = length / (intervals * (h0.sqrt() * h1.sqrt()));
+    // sinh(d)/d ≥ e^{d/2}/2, so the root is below 2 ln(2 B).
+    let d = if b > 1.0 { root(|d| log_sinhc(d) - b.ln(), 2.0 * (2.0 * b).ln()) } else { 0.0 };
+    let u = |j: usize| {
+        let e = j as f64 / intervals;
+        if e <= 0.5 { 0.5 * tanh_ramp(d, 2.0 * e) } else { 1.0 - 0.5 * tanh_ramp(d, 2.0 - 2.0 * e) }
+    };
+    let mut s: Vec<f64> = (0..n).map(|j| length * u(j) / (a + (1.0 - a) * u(j))).collect();
+    s[0] = 0.0;
+    s[n - 1] = length;
+    Ok(s)
+}
+
+/// One-sided hyperbolic tangent with an exact first interval, flattening towards the end.
+///
+/// s = L (1 + tanh(½ d (e − 1)) / tanh(½ d)), e = j/(n − 1), with d such that s₁ = `first`.
+/// Uniform where first · (n − 1) ≥ length.
+///
+/// # Errors
+///
+/// As [`spacing_geometric`].
+pub fn spacing_tanh(n: usize, first: f64, length: f64) -> Result<Vec<f64>, GeometryError> {
+    check(n, &[("first spacing", first), ("length", length)])?;
+    let intervals = (n - 1) as f64;
+    if n == 2 || first * intervals >= length {
+        return Ok(spacing_uniform(n, length));
+    }
+    let e = 1.0 / intervals;
+    // tanh_ramp ≤ 2 e^{−d (1 − e)} bounds the root from above.
+    let highest = (2.0 * length / first).ln() / (1.0 - e);
+    let d = root(|d| first / length - tanh_ramp(d, e), highest);
+    let mut s: Vec<f64> = (0..n).map(|j| length * tanh_ramp(d, j as f64 * e)).collect();
+    s[0] = 0.0;
+    s[1] = first;
+    s[n - 1] = length;
+    Ok(s)
+}
+
+/// 1 + tanh(½ d (e − 1)) / tanh(½ d) for 0 ≤ e ≤ 1: from 0 to 1, steepest at e = 1; e itself at
+/// d = 0.
+///
+/// Written as 2 w (1 − e^{−d e}) / ((1 + w)(1 − e^{−d})), w = e^{−d (1 − e)}: small values keep their
+/// relative accuracy and nothing overflows.
+fn tanh_ramp(d: f64, e: f64) -> f64 {
+    if d < 1e-9 {
+        return e;
+    }
+    let w = (-d * (1.0 - e)).exp();
+    2.0 * w * (-d * e).exp_m1() / ((1.0 + w) * (-d).exp_m1())
+}
+
+/// ln(sinh(d)/d) for d ≥ 0, by its series where the quotient is within rounding of 1.
+fn log_sinhc(d: f64) -> f64 {
+    if d < 1e-2 {
+        let d2 = d * d;
+        return d2 / 6.0 - d2 * d2 / 180.0;
+    }
+    d + (-(-2.0 * d).exp_m1() / (2.0 * d)).ln()
+}
+
+/// Root of an increasing `f` in [0, `highest`] by bisection down to neighbouring numbers, which
+/// needs no derivative and keeps full relative accuracy for roots near 0.
+fn root(f: impl Fn(f64) -> f64, highest: f64) -> f64 {
+    let (mut low, mut high) = (0.0_f64, highest);
+    loop {
+        let middle = 0.5 * (low + high);
+        if middle <= low || middle >= high || high < 1e-20 {
+            return middle;
+        }
+        if f(middle) > 0.0 {
+            high = middle;
+        } else {
+            low = middle;
+        }
+    }
+}
+
+/// Refuses counts and lengths that cannot be spaced.
+fn check(n: usize, lengths: &[(&'static str, f64)]) -> Result<(), GeometryError> {
+    if n < 2 {
+        return Err(GeometryError::TooFewToSpace { found: n, least: 2 });
+    }
+    for &(name, value) in lengths {
+        if !(1e-100..=1e100).contains(&value) {
+            let expected = "a positive number between 1e-100 and 1e100";
+            return Err(GeometryError::Spacing { name, value, expected });
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,133 @@
+//! Parametric cubic splines through the points of a contour.
+
+use super::GeometryError;
+
+/// A plane curve r(s) = (x(s), y(s)) of class C², cubic between its knots.
+///
+/// The parameter s is the accumulated chord length, so |r'| ≈ 1. The ends are *not-a-knot*: r''' is
+/// continuous at the second and the last but one knot. A contour has no natural end condition at
+/// its trailing edge; r'' = 0 there (the natural spline) would cost two orders of accuracy in the
+/// last cells, where the wall points are closest.
+///
+/// Source: C. de Boor, *A Practical Guide to Splines*, revised edition, Springer 2001, chapter IV.
+#[derive(Debug, Clone)]
+pub struct CubicSpline {
+    knots: Vec<f64>,
+    points: Vec<[f64; 2]>,
+    /// r'' at the knots.
+    second: Vec<[f64; 2]>,
+}
+
+impl CubicSpline {
+    /// Interpolates `points` (chords) in O(n).
+    ///
+    /// # Errors
+    ///
+    /// [`GeometryError::Contour`] for fewer than four points, a number that is not finite, or two
+    /// consecutive points that coincide.
+    pub fn through(points: &[[f64; 2]]) -> Result<Self, GeometryError> {
+        let refuse = |reason| Err(GeometryError::Contour { reason });
+        if points.len() < 4 {
+            return refuse("a cubic spline needs four points");
+        }
+        let mut knots = Vec::with_capacity(points.len());
+        let mut s = 0.0;
+        knots.push(s);
+        for pair in points.windows(2) {
+            let before = s;
+            s += (pair[1][0] - pair[0][0]).hypot(pair[1][1] - pair[0][1]);
+            if !s.is_finite() {
+                return refuse("a coordinate is not finite");
+            }
+            if s <= before {
+                return refuse("two consecutive points coincide");
+            }
+            knots.push(s);
+        }
+        let second = second_derivatives(&knots, points);
+        Ok(Self { knots, points: points.to_vec(), second })
+    }
+
+    /// Total chord length: s runs from 0 to here.
+    #[must_use]
+    pub fn length(&self) -> f64 {
+        self.knots[self.knots.len() - 1]
+    }
+
+    /// r(s); the first and last cubic go on outside 0 ≤ s ≤ length. Exact at the knots.
+    #[must_use]
+    pub fn point(&self, s: f64) -> [f64; 2] {
+        let (k, h, a, b) = self.interval(s);
+        [0, 1].map(|c| {
+            let (r0, r1) = (self.points[k][c], self.points[k + 1][c]);
+            let (m0, m1) = (self.second[k][c], self.second[k + 1][c]);
+            a * r0 + b * r1 + ((a * a * a - a) * m0 + (b * b * b - b) * m1) * h * h / 6.0
+        })
+    }
+
+    /// dr/ds.
+    #[must_use]
+    pub fn derivative(&self, s: f64) -> [f64; 2] {
+        let (k, h, a, b) = self.interval(s);
+        [0, 1].map(|c| {
+            let (r0, r1) = (self.points[k][c], self.points[k + 1][c]);
+            let (m0, m1) = (self.second[k][c], self.second[k + 1][c]);
+            (r1 - r0) / h + ((3.0 * b * b - 1.0) * m1 - (3.0 * a * a - 1.0) * m0) * h / 6.0
+        })
+    }
+
+    /// The interval k that holds s, its length h and the two barycentric weights a, b (a + b = 1).
+    fn interval(&self, s: f64) -> (usize, f64, f64, f64) {
+        let k = self.knots.partition_point(|&t| t <= s).clamp(1, self.knots.len() - 1) - 1;
+        let h = self.knots[k + 1] - self.knots[k];
+        (k, h, (self.knots[k + 1] - s) / h, (s - self.knots[k]) / h)
+    }
+}
+
+/// r'' at the knots: the tridiagonal continuity conditions of r',
+///
+/// ```text
+/// hₖ₋₁ Mₖ₋₁ + 2 (hₖ₋₁ + hₖ) Mₖ + hₖ Mₖ₊₁ = 6 (r[k,k+1] − r[k−1,k])
+/// ```
+///
+/// with M₀ and Mₙ₋₁ eliminated by the not-a-knot conditions.
+fn second_derivatives(knots: &[f64], points: &[[f64; 2]]) -> Vec<[f64; 2]> {
+    let n = knots.len();
+    let h: Vec<f64> = knots.windows(2).map(|w| w[1] - w[0]).collect();
+    let slope = |k: usize| [0, 1].map(|c| (points[k + 1][c] - points[k][c]) / h[k]);
+
+    // M₀ = (1 + p) M₁ − p M₂ with p = h₀/h₁, and the mirror image at the other end.
+    let p = h[0] / h[1];
+    let q = h[n - 2] / h[n - 3];
+    let mut diagonal = vec![0.0; n];
+    let mut rhs = vec![[0.0; 2]; n];
+    for k in 1..n - 1 {
+        let lower = if k == n - 2 { h[k - 1] - q * h[k] } else { h[k - 1] };
+        let mut d = 2.0 * (h[k - 1] + h[k]);
+        if k == 1 {
+            d += (1.0 + p) * h[0];
+        }
+        if k == n - 2 {
+            d += (1.0 + q) * h[n - 2];
+        }
+        let (before, after) = (slope(k - 1), slope(k));
+        let mut r = [0, 1].map(|c| 6.0 * (after[c] - before[c]));
+        if k > 1 {
+            let upper = if k == 2 { h[1] - p * h[0] } else { h[k - 1] };
+            let factor = lower / diagonal[k - 1];
+            d -= factor * upper;
+            r = [0, 1].map(|c| r[c] - factor * rhs[k - 1][c]);
+        }
+        diagonal[k] = d;
+        rhs[k] = r;
+    }
+    let mut m = vec![[0.0; 2]; n];
+    for k in (1..n - 1).rev() {
+        let upper = if k == 1 { h[1] - p * h[0] } else { h[k] };
+        let next = if k == n - 2 { [0.0; 2] } else { m[k + 1] };
+        m[k] = [0, 1].map(|c| (rhs[k][c] - upper * next[c]) / diagonal[k]);
+    }
+    m[0] = [0, 1].map(|c| (1.0 + p) * m[1][c] - p * m[2][c]);
+    m[n - 1] = [0, 1].map(|c| (1.0 + q) * m[n - 2][c] - q * m[n - 3][c]);
+    m
+}

@@ -1,0 +1,263 @@
+//! The points of the wall: where along the contour they lie, and how the trailing edge is closed.
+
+use super::cap::{Cap, EdgeEnd};
+use super::crossing::first_crossing;
+use super::{Airfoil, BoundaryPoints, CubicSpline, GeometryError, TrailingEdge, spacing_vinokur};
+
+/// A wall of fewer points leaves less than six cells for each surface beside a base of four.
+const LEAST_NI: usize = 17;
+/// Far beyond any grid, and small enough for memory.
+const MOST_NI: usize = 1_000_000;
+/// The largest gap that [`TrailingEdge::AsGiven`] closes, chords.
+const CLOSED_GAP: f64 = 1e-3;
+/// A gap below this, in chords, is no base.
+const LEAST_GAP: f64 = 1e-5;
+/// Cells on a base or cap, at least.
+const LEAST_BASE_CELLS: usize = 4;
+/// Cells on a cap if none are asked for: 15° of turn in each.
+const CAP_CELLS: usize = 12;
+/// Surfaces are not drawn closer than this to match the cells of a thin base, chords.
+const BASE_SPACING_FLOOR: f64 = 3e-4;
+/// Intervals in which the nose is looked for.
+const NOSE_SAMPLES: usize = 4000;
+
+/// How the points are spaced along the wall.
+#[derive(Debug, Clone, PartialEq)]
+pub struct SurfaceSettings {
+    /// Points of the wall, the repeated point counted.
+    pub ni: usize,
+    /// Spacing at the leading edge, chords.
+    pub leading_edge_spacing: f64,
+    /// Spacing of the surfaces at the trailing edge, chords; smaller where a base or cap has
+    /// smaller cells.
+    pub trailing_edge_spacing: f64,
+    /// How the trailing edge is closed.
+    pub trailing_edge: TrailingEdge,
+    /// Cells on the base or cap, an even number; used only where there is one. `None`: as many as
+    /// the trailing-edge spacing asks for, at least 4 on a base and 12 on a cap, at most a quarter
+    /// of the wall.
+    pub base_cells: Option<usize>,
+}
+
+/// Distributes points over the wall of a section.
+///
+/// A cubic spline goes through the contour. The leading edge is its point farthest from the middle
+/// of the trailing edge. Each surface is spaced by [`spacing_vinokur`] between the two spacings, and
+/// both have the same number of cells (the upper one more where the total is odd).
+///
+/// - A closed edge (sharp, or as given with a gap of at most 1e-3) is reached by shearing both
+///   surfaces linearly in x to the middle of their ends; it is the first point of the wall.
+/// - A base is a straight line of equal cells with both corners kept; the wall starts in its middle.
+/// - A rounded edge adds a smooth cap behind the section, about half the gap long, of equal cells
+///   that set the spacing of the surfaces too; the wall starts in its middle.
+///
+/// # Errors
+///
+/// [`GeometryError::WallPoints`], [`GeometryError::Spacing`] and [`GeometryError::BaseCells`] for
+/// settings out of range, [`GeometryError::NoBase`] where a base or cap is asked for at a closed
+/// edge, [`GeometryError::Contour`] for a contour that no spline goes through,
+/// [`GeometryError::WallCrosses`] if the wall crosses itself.
+pub fn distribute(
+    airfoil: &Airfoil,
+    settings: &SurfaceSettings,
+) -> Result<BoundaryPoints, GeometryError> {
+    check(settings)?;
+    let points = &airfoil.points;
+    let [Some(&first), Some(&last)] = [points.first(), points.last()] else {
+        return Err(GeometryError::Contour { reason: "it has no points" });
+    };
+    let gap = (first[0] - last[0]).hypot(first[1] - last[1]);
+    let closed = match settings.trailing_edge {
+        TrailingEdge::Sharp => true,
+        TrailingEdge::AsGiven => gap <= CLOSED_GAP,
+        TrailingEdge::Blunt | TrailingEdge::Rounded => false,
+    };
+    let wall = if closed {
+        sharp_wall(&Section::new(&sheared(points))?, settings)?
+    } else if gap < LEAST_GAP {
+        return Err(GeometryError::NoBase { airfoil: airfoil.name.clone(), gap });
+    } else {
+        base_wall(&Section::new(points)?, settings)?
+    };
+    if let Some((k, _)) = first_crossing(&wall, false) {
+        let [x, y] = wall[k];
+        return Err(GeometryError::WallCrosses { airfoil: airfoil.name.clone(), x, y });
+    }
+    let (x, y) = wall.into_iter().map(|[x, y]| (x, y)).unzip();
+    Ok(BoundaryPoints { x, y, base: !closed })
+}
+
+/// Refuses settings out of range.
+fn check(settings: &SurfaceSettings) -> Result<(), GeometryError> {
+    let ni = settings.ni;
+    if !(LEAST_NI..=MOST_NI).contains(&ni) {
+        return Err(GeometryError::WallPoints { ni, least: LEAST_NI, most: MOST_NI });
+    }
+    for (name, value) in [
+        ("leading_edge_spacing", settings.leading_edge_spacing),
+        ("trailing_edge_spacing", settings.trailing_edge_spacing),
+    ] {
+        if !(1e-9..=0.2).contains(&value) {
+            let expected = "a length between 1e-9 and 0.2 chord";
+            return Err(GeometryError::Spacing { name, value, expected });
+        }
+    }
+    Ok(())
+}
+
+/// Shears each surface linearly in x so that both end in the middle of the gap.
+fn sheared(points: &[[f64; 2]]) -> Vec<[f64; 2]> {
+    let n = points.len();
+    let (first, last) = (points[0], points[n - 1]);
+    let edge = [0, 1].map(|c| 0.5 * (first[c] + last[c]));
+    let nose = (0..n).min_by(|&i, &k| points[i][0].total_cmp(&points[k][0])).unwrap_or(0);
+    let shear = |(k, p): (usize, &[f64; 2])| {
+        let end = if k <= nose { first } else { last };
+        let weight = p[0].clamp(0.0, 1.0);
+        [0, 1].map(|c| p[c] + (edge[c] - end[c]) * weight)
+    };
+    let mut sheared: Vec<[f64; 2]> = points.iter().enumerate().map(shear).collect();
+    sheared[0] = edge;
+    sheared[n - 1] = edge;
+    sheared
+}
+
+/// A contour as a curve, with its leading edge.
+struct Section {
+    curve: CubicSpline,
+    /// Parameter of the leading edge.
+    nose: f64,
+}
+
+impl Section {
+    fn new(points: &[[f64; 2]]) -> Result<Self, GeometryError> {
+        let curve = CubicSpline::through(points)?;
+        let nose = nose(&curve);
+        Ok(Self { curve, nose })
+    }
+
+    /// The lower surface from the trailing edge to the nose, both included, in `cells` intervals
+    /// from the spacing `edge` to `nose`.
+    fn lower(&self, cells: usize, edge: f64, nose: f64) -> Result<Vec<[f64; 2]>, GeometryError> {
+        let end = self.curve.length();
+        let s = spacing_vinokur(cells + 1, edge, nose, end - self.nose)?;
+        Ok(s.iter().map(|s| self.curve.point(end - s)).collect())
+    }
+
+    /// The upper surface from the nose to the trailing edge, the nose left out.
+    fn upper(&self, cells: usize, edge: f64, nose: f64) -> Result<Vec<[f64; 2]>, GeometryError> {
+        let s = spacing_vinokur(cells + 1, edge, nose, self.nose)?;
+        Ok(s[..cells].iter().rev().map(|&s| self.curve.point(s)).collect())
+    }
+
+    /// The two ends with their tangents, upper then lower.
+    fn ends(&self) -> [EdgeEnd; 2] {
+        [(0.0, -1.0), (self.curve.length(), 1.0)].map(|(s, sign)| {
+            let [dx, dy] = self.curve.derivative(s);
+            let length = dx.hypot(dy);
+            EdgeEnd { at: self.curve.point(s), aft: [sign * dx / length, sign * dy / length] }
+        })
+    }
+}
+
+/// Parameter of the point farthest from the middle of the two ends: the best of many samples, then
+/// the root of (r − e) · r′ beside it, e that middle.
+fn nose(curve: &CubicSpline) -> f64 {
+    let (first, last) = (curve.point(0.0), curve.point(curve.length()));
+    let edge = [0, 1].map(|c| 0.5 * (first[c] + last[c]));
+    let from_edge = |s: f64| {
+        let [x, y] = curve.point(s);
+        [x - edge[0], y - edge[1]]
+    };
+    let sample = |k: usize| curve.length() * (k as f64 / NOSE_SAMPLES as f64);
+    let distance = |k: usize| from_edge(sample(k))[0].hypot(from_edge(sample(k))[1]);
+    let best = (1..NOSE_SAMPLES)
+        .max_by(|&i, &k| distance(i).total_cmp(&distance(k)))
+        .unwrap_or(NOSE_SAMPLES / 2);
+    let receding = |s: f64| {
+        let ([x, y], [dx, dy]) = (from_edge(s), curve.derivative(s));
+        x * dx + y * dy > 0.0
+    };
+    let (mut low, mut high) = (sample(best - 1), sample(best + 1));
+    for _ in 0..60 {
+        let middle = 0.5 * (low + high);
+        if receding(middle) {
+            low = middle;
+        } else {
+            high = middle;
+        }
+    }
+    0.5 * (low + high)
+}
+
+/// The wall of a section with a sharp edge.
+fn sharp_wall(
+    section: &Section,
+    settings: &SurfaceSettings,
+) -> Result<Vec<[f64; 2]>, GeometryError> {
+    let (edge, nose) = (settings.trailing_edge_spacing, settings.leading_edge_spacing);
+    let lower = (settings.ni - 1) / 2;
+    let mut wall = section.lower(lower, edge, nose)?;
+    wall.extend(section.upper(settings.ni - 1 - lower, edge, nose)?);
+    let last = wall.len() - 1;
+    wall[last] = wall[0];
+    Ok(wall)
+}
+
+/// The wall of a section with a base or a cap.
+fn base_wall(
+    section: &Section,
+    settings: &SurfaceSettings,
+) -> Result<Vec<[f64; 2]>, GeometryError> {
+    let [upper_end, lower_end] = section.ends();
+    let cap = (settings.trailing_edge == TrailingEdge::Rounded)
+        .then(|| Cap::between(upper_end, lower_end));
+    let straight = (lower_end.at[0] - upper_end.at[0]).hypot(lower_end.at[1] - upper_end.at[1]);
+    let length = cap.as_ref().map_or(straight, Cap::length);
+    let cells =
+        base_cells(settings, length, if cap.is_some() { CAP_CELLS } else { LEAST_BASE_CELLS })?;
+    let cell = length / cells as f64;
+
+    let base = match &cap {
+        Some(cap) => cap.points(cells),
+        None => straight_base(upper_end.at, lower_end.at, cells),
+    };
+    let edge = match &cap {
+        Some(_) => cell,
+        None => settings.trailing_edge_spacing.min(cell.max(BASE_SPACING_FLOOR)),
+    };
+    let nose = settings.leading_edge_spacing;
+    let remaining = settings.ni - 1 - cells;
+    let mut wall = base[cells / 2..cells].to_vec();
+    wall.extend(section.lower(remaining / 2, edge, nose)?);
+    wall.extend(section.upper(remaining - remaining / 2, edge, nose)?);
+    wall.extend(&base[1..=cells / 2]);
+    Ok(wall)
+}
+
+/// Cells on a base of the given length.
+fn base_cells(
+    settings: &SurfaceSettings,
+    length: f64,
+    least: usize,
+) -> Result<usize, GeometryError> {
+    let most = (settings.ni - 1) / 8 * 2;
+    let Some(given) = settings.base_cells else {
+        let wanted = 2.0 * (length / settings.trailing_edge_spacing / 2.0).round_ties_even();
+        return Ok((wanted as usize).max(least).min(most));
+    };
+    let most = 2 * most;
+    if given % 2 == 1 || !(LEAST_BASE_CELLS..=most).contains(&given) {
+        return Err(GeometryError::BaseCells { given, least: LEAST_BASE_CELLS, most });
+    }
+    Ok(given)
+}
+
+/// Equal cells on the straight line between the two ends.
+fn straight_base(upper: [f64; 2], lower: [f64; 2], cells: usize) -> Vec<[f64; 2]> {
+    let along = |k: usize| {
+        let t = k as f64 / cells as f64;
+        [0, 1].map(|c| upper[c] * (1.0 - t) + lower[c] * t)
+    };
+    (0..=cells).map(along).collect()
+}
