@@ -2,6 +2,9 @@
 
 use crate::backend::DeviceError;
 use crate::case::CaseError;
+use crate::geometry::GeometryError;
+use crate::io::IoError;
+use crate::solver::{PreconditionerFailure, SolverError};
 
 /// Any failure of gridgen. Each layer has its own typed error; this one joins them.
 ///
@@ -12,6 +15,18 @@ pub enum Error {
     /// The case cannot be run as it is written.
     #[error(transparent)]
     Case(#[from] CaseError),
+    /// The section cannot be meshed.
+    #[error(transparent)]
+    Geometry(#[from] GeometryError),
+    /// A file cannot be written.
+    #[error(transparent)]
+    Io(#[from] IoError),
+    /// The resolved case cannot be put into words.
+    #[error("the resolved case cannot be written: {0}")]
+    CaseText(#[from] toml::ser::Error),
+    /// A preconditioner could not be made.
+    #[error(transparent)]
+    Preconditioner(#[from] PreconditionerFailure),
     /// The device asked for cannot be used.
     #[error(transparent)]
     Device(#[from] DeviceError),
@@ -23,7 +38,8 @@ impl Error {
     #[must_use]
     pub fn exit_code(&self) -> u8 {
         match self {
-            Self::Case(_) => 2,
+            Self::Case(_) | Self::Geometry(_) | Self::Io(_) | Self::CaseText(_) => 2,
+            Self::Preconditioner(_) => 1,
             Self::Device(_) => 3,
         }
     }
@@ -33,7 +49,20 @@ impl Error {
     pub fn hint(&self) -> Option<String> {
         match self {
             Self::Case(error) => error.hint(),
+            Self::Geometry(error) => error.hint().map(Into::into),
+            Self::Io(error) => Some(error.hint().into()),
+            Self::CaseText(_) | Self::Preconditioner(_) => None,
             Self::Device(error) => Some(error.hint().into()),
+        }
+    }
+}
+
+impl From<SolverError> for Error {
+    /// What is not the device's doing becomes a [`crate::solver::NewtonStop`] in a Newton solve.
+    fn from(error: SolverError) -> Self {
+        match error {
+            SolverError::Device(error) => Self::Device(error),
+            SolverError::Preconditioner(failure) => Self::Preconditioner(failure),
         }
     }
 }

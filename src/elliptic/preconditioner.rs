@@ -4,7 +4,7 @@ use super::GridJacobian;
 use super::jacobian::WallColumns;
 use crate::backend::{DeviceError, EllipticBackend, Product, Real};
 use crate::solver::precond::{Kind, MatrixPreconditioner};
-use crate::solver::{Preconditioner, SolverError};
+use crate::solver::{Preconditioner, PreconditionerFailure, SolverError};
 
 /// M⁻¹ ≈ J⁻¹ of the field Jacobian, extended to the coupled system K = J (I − E Eᵀ) + B Eᵀ:
 ///
@@ -57,7 +57,7 @@ impl<B: EllipticBackend, T: Real> WallReduction<B, T> {
         }
         let [p, q] = &self.probes;
         match backend.invert_wall_blocks(wall.points, p, q, &mut self.inverse)? {
-            Some(line) => Err(SolverError::WallBlock { line }),
+            Some(line) => Err(PreconditionerFailure::WallBlock { line }.into()),
             None => Ok(()),
         }
     }

@@ -9,6 +9,7 @@ use super::{IoError, atomic};
 use crate::grid::quality::Quality;
 use crate::grid::{Grid, Seam, Topology};
 use crate::solver::history::History;
+use crate::solver::{krylov, precond};
 
 /// The report of a run. Numbers that are not finite are written as `null`.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -37,8 +38,6 @@ pub struct Report {
     pub threads: usize,
     /// What was repaired or chosen on the way, one sentence each.
     pub notes: Vec<String>,
-    /// What the user should look at, one sentence each.
-    pub warnings: Vec<String>,
 }
 
 /// The Newton solve in the report.
@@ -73,9 +72,9 @@ pub struct LinearReport {
     /// Linear iterations of all steps.
     pub iterations: f64,
     /// Krylov method, as in the case file.
-    pub solver: String,
+    pub solver: krylov::Method,
     /// Preconditioner, as in the case file.
-    pub preconditioner: String,
+    pub preconditioner: precond::Kind,
 }
 
 /// The grid in the report.

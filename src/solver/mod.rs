@@ -7,7 +7,7 @@ pub mod newton;
 pub mod precond;
 mod stop;
 
-pub use stop::{LinearStop, NewtonStop, SolverError};
+pub use stop::{LinearStop, NewtonStop, PreconditionerFailure, SolverError};
 
 use crate::backend::{Backend, CellGuard, DeviceError, Real, Scaling};
 

@@ -182,7 +182,12 @@ where
     let started = Instant::now();
     let size = backend.max_abs(&work.f)?;
     let jacobian = problem.linearise(backend)?;
-    linear.update(backend, jacobian)?;
+    match linear.update(backend, jacobian) {
+        Err(SolverError::Preconditioner(failure)) => {
+            return Ok(Err(NewtonStop::Preconditioner(failure)));
+        }
+        updated => updated?,
+    }
     record.setup_seconds = started.elapsed().as_secs_f64();
 
     let started = Instant::now();

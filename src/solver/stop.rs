@@ -39,6 +39,8 @@ pub enum NewtonStop {
     NotFinite,
     /// The linear solve made no step.
     Linear(LinearStop),
+    /// The preconditioner could not be made.
+    Preconditioner(PreconditionerFailure),
 }
 
 impl NewtonStop {
@@ -75,18 +77,15 @@ impl std::fmt::Display for NewtonStop {
             }
             Self::NotFinite => write!(f, "the residual was not a number"),
             Self::Linear(stop) => write!(f, "the linear solve failed: {stop}"),
+            Self::Preconditioner(failure) => write!(f, "{failure}"),
         }
     }
 }
 
-/// A failure of a solver that leaves no usable state.
-#[derive(Debug, Clone, PartialEq, thiserror::Error)]
-#[non_exhaustive]
-pub enum SolverError {
-    /// The device failed.
-    #[error(transparent)]
-    Device(#[from] DeviceError),
-    /// A preconditioner met a zero pivot.
+/// Why a preconditioner could not be made.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+pub enum PreconditionerFailure {
+    /// A pivot is zero or not finite.
     #[error("{preconditioner} met a pivot that is zero or not finite in row {row}")]
     Pivot {
         /// Name of the preconditioner.
@@ -95,27 +94,20 @@ pub enum SolverError {
         row: usize,
     },
     /// The wall terms of a line cannot be determined.
-    #[error(
-        "the wall terms of grid line i = {line} cannot be determined: their 2×2 block is singular"
-    )]
+    #[error("the wall terms of unknown grid line {line} have a singular 2×2 block")]
     WallBlock {
         /// Grid line, counted from the first unknown one.
         line: usize,
     },
 }
 
-impl SolverError {
-    /// What the user can do about it.
-    #[must_use]
-    pub fn hint(&self) -> &'static str {
-        match self {
-            Self::Device(error) => error.hint(),
-            Self::Pivot { .. } => {
-                "set linear.preconditioner to another one, for instance \"jacobi\""
-            }
-            Self::WallBlock { .. } => {
-                "set control.wall = \"frozen\", or move the wall points apart near that line"
-            }
-        }
-    }
+/// A failure in a solver.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum SolverError {
+    /// The device failed.
+    #[error(transparent)]
+    Device(#[from] DeviceError),
+    /// A preconditioner could not be made.
+    #[error(transparent)]
+    Preconditioner(#[from] PreconditionerFailure),
 }

@@ -1,6 +1,6 @@
 //! Classical preconditioners of one sparse matrix.
 
-use super::{Preconditioner, SolverError};
+use super::{Preconditioner, PreconditionerFailure, SolverError};
 use crate::backend::{DeviceError, Real, SparseBackend};
 
 /// Choice of preconditioner.
@@ -77,7 +77,7 @@ impl<B: SparseBackend, T: Real> Preconditioner<B, T, B::Matrix<T>> for MatrixPre
             Kind::Ilu0 => ("ILU(0)", self.update_factors(backend, a)?),
         };
         match pivot {
-            Some(row) => Err(SolverError::Pivot { preconditioner, row }),
+            Some(row) => Err(PreconditionerFailure::Pivot { preconditioner, row }.into()),
             None => Ok(()),
         }
     }
