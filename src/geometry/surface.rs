@@ -18,6 +18,8 @@ const LEAST_BASE_CELLS: usize = 4;
 const CAP_CELLS: usize = 12;
 /// Surfaces are not drawn closer than this to match the cells of a thin base, chords.
 const BASE_SPACING_FLOOR: f64 = 3e-4;
+/// Powers of x by which the surfaces are sheared to close the edge, tried in turn.
+const SHEAR_EXPONENTS: [i32; 4] = [1, 4, 16, 64];
 /// Intervals in which the nose is looked for.
 const NOSE_SAMPLES: usize = 4000;
 
@@ -46,7 +48,9 @@ pub struct SurfaceSettings {
 /// both have the same number of cells (the upper one more where the total is odd).
 ///
 /// - A closed edge (sharp, or as given with a gap of at most 1e-3) is reached by shearing both
-///   surfaces linearly in x to the middle of their ends; it is the first point of the wall.
+///   surfaces linearly in x to the middle of their ends; it is the first point of the wall. Where
+///   that makes them cross (an edge that is no thicker a little ahead) the shear goes with x⁴, x¹⁶ or
+///   x⁶⁴.
 /// - A base is a straight line of equal cells with both corners kept; the wall starts in its middle.
 /// - A rounded edge adds a smooth cap behind the section, about half the gap long, of equal cells
 ///   that set the spacing of the surfaces too; the wall starts in its middle.
@@ -73,7 +77,7 @@ pub fn distribute(
         TrailingEdge::Blunt | TrailingEdge::Rounded => false,
     };
     let wall = if closed {
-        sharp_wall(&Section::new(&sheared(points))?, settings)?
+        sharp_wall(points, settings)?
     } else if gap < LEAST_GAP {
         return Err(GeometryError::NoBase { airfoil: airfoil.name.clone(), gap });
     } else {
@@ -105,15 +109,16 @@ fn check(settings: &SurfaceSettings) -> Result<(), GeometryError> {
     Ok(())
 }
 
-/// Shears each surface linearly in x so that both end in the middle of the gap.
-fn sheared(points: &[[f64; 2]]) -> Vec<[f64; 2]> {
+/// Shears each surface so that both end in the middle of the gap: by xᵖ times the distance of its
+/// end from there, p the `exponent`.
+fn sheared(points: &[[f64; 2]], exponent: i32) -> Vec<[f64; 2]> {
     let n = points.len();
     let (first, last) = (points[0], points[n - 1]);
     let edge = [0, 1].map(|c| 0.5 * (first[c] + last[c]));
     let nose = (0..n).min_by(|&i, &k| points[i][0].total_cmp(&points[k][0])).unwrap_or(0);
     let shear = |(k, p): (usize, &[f64; 2])| {
         let end = if k <= nose { first } else { last };
-        let weight = p[0].clamp(0.0, 1.0);
+        let weight = p[0].clamp(0.0, 1.0).powi(exponent);
         [0, 1].map(|c| p[c] + (edge[c] - end[c]) * weight)
     };
     let mut sheared: Vec<[f64; 2]> = points.iter().enumerate().map(shear).collect();
@@ -190,17 +195,25 @@ fn nose(curve: &CubicSpline) -> f64 {
     0.5 * (low + high)
 }
 
-/// The wall of a section with a sharp edge.
+/// The wall of a section with a sharp edge: of the shears that close it, the mildest that does not
+/// make the surfaces cross, or the last.
 fn sharp_wall(
-    section: &Section,
+    points: &[[f64; 2]],
     settings: &SurfaceSettings,
 ) -> Result<Vec<[f64; 2]>, GeometryError> {
     let (edge, nose) = (settings.trailing_edge_spacing, settings.leading_edge_spacing);
     let lower = (settings.ni - 1) / 2;
-    let mut wall = section.lower(lower, edge, nose)?;
-    wall.extend(section.upper(settings.ni - 1 - lower, edge, nose)?);
-    let last = wall.len() - 1;
-    wall[last] = wall[0];
+    let mut wall = Vec::new();
+    for exponent in SHEAR_EXPONENTS {
+        let section = Section::new(&sheared(points, exponent))?;
+        wall = section.lower(lower, edge, nose)?;
+        wall.extend(section.upper(settings.ni - 1 - lower, edge, nose)?);
+        let last = wall.len() - 1;
+        wall[last] = wall[0];
+        if first_crossing(&wall, false).is_none() {
+            break;
+        }
+    }
     Ok(wall)
 }
 

@@ -44,6 +44,7 @@ pub(super) fn contour(
 /// Where the section lies.
 struct Frame {
     left: f64,
+    right: f64,
     chord: f64,
 }
 
@@ -51,7 +52,7 @@ impl Frame {
     fn of(rows: &[Row]) -> Self {
         let left = rows.iter().map(|r| r.at[0]).fold(f64::INFINITY, f64::min);
         let right = rows.iter().map(|r| r.at[0]).fold(f64::NEG_INFINITY, f64::max);
-        Self { left, chord: right - left }
+        Self { left, right, chord: right - left }
     }
 
     /// Place along the chord, 0 to 1.
@@ -61,11 +62,10 @@ impl Frame {
 
     /// Unit chord from x = 0; y is scaled alike.
     fn scale(&self, rows: &[Row], notes: &mut Vec<String>) -> Vec<[f64; 2]> {
-        let Self { left, chord } = *self;
+        let Self { left, right, chord } = *self;
         if left.abs() + (chord - 1.0).abs() > 0.0 {
             notes.push(format!(
-                "The section reached from x = {left} to {}; it was moved and scaled to 0 and 1.",
-                left + chord
+                "The section reached from x = {left} to {right}; it was moved and scaled to 0 and 1.",
             ));
         }
         rows.iter().map(|r| [(r.at[0] - left) / chord, r.at[1] / chord]).collect()
@@ -236,13 +236,16 @@ fn orient(
 /// Refuses a contour, its base included, that crosses itself.
 fn check_crossing(path: &Path, rows: &[Row]) -> Result<(), GeometryError> {
     let points: Vec<[f64; 2]> = rows.iter().map(|r| r.at).collect();
-    let lines = |k: usize| (rows[k].line, rows[(k + 1) % rows.len()].line);
+    let lines = |k: usize| {
+        let (a, b) = (rows[k].line, rows[(k + 1) % rows.len()].line);
+        (a.min(b), a.max(b))
+    };
     match first_crossing(&points, true) {
         None => Ok(()),
         Some((i, k)) => Err(GeometryError::ContourCrosses {
             path: path.to_path_buf(),
-            first: lines(i),
-            second: lines(k),
+            first: lines(i).min(lines(k)),
+            second: lines(i).max(lines(k)),
         }),
     }
 }

@@ -77,7 +77,10 @@ fn candidates<'a>(
                 }
                 found.push(Candidate { line, text: raw, numbers });
             }
-            Line::Text | Line::Broken if name.is_none() && found.is_empty() => {
+            kind @ (Line::Text | Line::Broken) if name.is_none() && found.is_empty() => {
+                if kind == Line::Broken {
+                    notes.push(format!("Line {line} was taken as the name: `{}`.", excerpt(raw)));
+                }
                 name = Some(raw.trim().to_owned());
             }
             Line::Broken => {

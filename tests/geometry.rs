@@ -1,0 +1,59 @@
+//! The geometry layer from files and designations to wall points.
+#![allow(clippy::unwrap_used, clippy::expect_used)] // A test stops at the first surprise.
+#![allow(clippy::float_cmp)] // Where numbers are compared, exactness is the fact shown.
+#![allow(clippy::unreadable_literal)] // Reference values stand as they were printed.
+#![allow(missing_docs)] // Tests are named for the fact they show.
+
+#[path = "geometry/naca.rs"]
+mod naca;
+#[path = "geometry/normals.rs"]
+mod normals;
+#[path = "geometry/reader.rs"]
+mod reader;
+#[path = "geometry/refusals.rs"]
+mod refusals;
+#[path = "geometry/spacing.rs"]
+mod spacing;
+#[path = "geometry/spline.rs"]
+mod spline;
+#[path = "geometry/surface.rs"]
+mod surface;
+
+use std::path::PathBuf;
+
+use gridgen::geometry::{Airfoil, CubicSpline};
+
+/// A file beside these tests.
+fn data(name: &str) -> PathBuf {
+    PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("tests/data/airfoils").join(name)
+}
+
+/// A file that holds `bytes`, gone with the returned handle.
+fn file(bytes: impl AsRef<[u8]>) -> tempfile::NamedTempFile {
+    let file = tempfile::NamedTempFile::new().unwrap();
+    std::fs::write(file.path(), bytes).unwrap();
+    file
+}
+
+/// Largest distance of the `points` from the curve through the section's contour.
+fn distance_from(airfoil: &Airfoil, points: &[[f64; 2]]) -> f64 {
+    let curve = CubicSpline::through(&airfoil.points).unwrap();
+    let distance = |s: f64, p: &[f64; 2]| {
+        let [x, y] = curve.point(s);
+        (x - p[0]).hypot(y - p[1])
+    };
+    let n = 4000;
+    let sample = |k: usize| curve.length() * k as f64 / f64::from(n);
+    points.iter().fold(0.0, |worst: f64, p| {
+        let best = (0..=n as usize)
+            .min_by(|&i, &k| distance(sample(i), p).total_cmp(&distance(sample(k), p)))
+            .unwrap();
+        // Golden-section would do; thirds are shorter and fast enough.
+        let (mut a, mut b) = (sample(best.max(1) - 1), sample(best + 1));
+        for _ in 0..60 {
+            let (c, d) = (a + (b - a) / 3.0, b - (b - a) / 3.0);
+            if distance(c, p) < distance(d, p) { b = d } else { a = c }
+        }
+        worst.max(distance(0.5 * (a + b), p))
+    })
+}

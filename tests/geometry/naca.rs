@@ -1,0 +1,139 @@
+//! Sections from their designations.
+
+use gridgen::geometry::{
+    CubicSpline, GeometryError, TrailingEdge, airfoil_from_file, airfoil_from_naca,
+};
+
+use crate::{data, distance_from};
+
+/// Ordinates of both surfaces at x, by interpolation along the contour.
+fn ordinates(designation: &str, x: f64) -> (f64, f64) {
+    let airfoil = airfoil_from_naca(designation, TrailingEdge::Blunt).unwrap();
+    let curve = CubicSpline::through(&airfoil.points).unwrap();
+    let on = |mut a: f64, mut b: f64| {
+        for _ in 0..80 {
+            let m = 0.5 * (a + b);
+            if curve.point(m)[0] > x { a = m } else { b = m }
+        }
+        curve.point(a)[1]
+    };
+    let middle = 0.5 * curve.length();
+    (on(0.0, middle), on(curve.length(), middle))
+}
+
+#[test]
+fn ordinates_agree_with_the_published_tables() {
+    // I. H. Abbott, A. E. von Doenhoff, Theory of Wing Sections, Dover 1959, appendix III: per cent
+    // of the chord with two or three decimals.
+    for (name, x, upper, lower) in [
+        ("0012", 0.30, 0.06002, -0.06002),
+        ("0012", 0.0125, 0.01894, -0.01894),
+        ("4412", 0.30, 0.0976, -0.0226),
+        ("4412", 0.40, 0.0980, -0.0180),
+        ("23012", 0.30, 0.0755, -0.0446),
+    ] {
+        let (y_upper, y_lower) = ordinates(name, x);
+
+        assert!((y_upper - upper).abs() < 1e-4, "{name} upper at {x}: {y_upper}");
+        assert!((y_lower - lower).abs() < 1e-4, "{name} lower at {x}: {y_lower}");
+    }
+}
+
+#[test]
+fn naca_23021_agrees_with_the_published_table() {
+    // naca23021.dat is the table of NACA Report 610, four decimals; its first upper row but two has
+    // two digits exchanged (0.0641 for 0.0614).
+    let ours = airfoil_from_naca("NACA 23021", TrailingEdge::Blunt).unwrap();
+    let table = airfoil_from_file(data("naca23021.dat")).unwrap();
+
+    let rows: Vec<[f64; 2]> =
+        table.points.iter().copied().filter(|p| (p[1] - 0.0641).abs() > 1e-9).collect();
+
+    assert_eq!(rows.len(), 34);
+    assert!(distance_from(&ours, &rows) < 3e-4);
+}
+
+#[test]
+fn the_reflexed_camber_line_has_no_moment_about_the_quarter_chord() {
+    // Thin-airfoil theory: A₁ = A₂ with Aₙ = 2/π ∫ y′ cos nθ dθ, x = ½ (1 − cos θ). The published
+    // constants of 221 to 251 have three digits.
+    for (name, tolerance) in
+        [("21112", 1e-5), ("22112", 3e-4), ("23112", 3e-4), ("24112", 3e-4), ("25112", 3e-4)]
+    {
+        let airfoil = airfoil_from_naca(name, TrailingEdge::Sharp).unwrap();
+        let mean = mean_line(&airfoil.points);
+        let n = 4000;
+        let integral = |m: f64| {
+            (0..n).fold(0.0, |sum, k| {
+                let theta = std::f64::consts::PI * (f64::from(k) + 0.5) / f64::from(n);
+                let x = 0.5 * (1.0 - theta.cos());
+                sum + slope(&mean, x) * (m * theta).cos() * 2.0 / f64::from(n)
+            })
+        };
+
+        let moment = integral(1.0) - integral(2.0);
+
+        assert!(moment.abs() < 20.0 * tolerance, "{name}: A1 - A2 = {moment}");
+        assert!((std::f64::consts::PI * integral(1.0) - 0.3).abs() < 0.01, "{name}: lift");
+    }
+}
+
+/// Points of the camber line: upper and lower points of one station lie symmetrically about it.
+fn mean_line(points: &[[f64; 2]]) -> Vec<[f64; 2]> {
+    let n = points.len();
+    let middle = |k: usize| [0, 1].map(|c| 0.5 * (points[k][c] + points[n - 1 - k][c]));
+    (0..=n / 2).rev().map(middle).collect()
+}
+
+fn slope(line: &[[f64; 2]], x: f64) -> f64 {
+    let k = line.partition_point(|p| p[0] <= x).clamp(1, line.len() - 1);
+    (line[k][1] - line[k - 1][1]) / (line[k][0] - line[k - 1][0])
+}
+
+#[test]
+fn the_edge_is_closed_only_for_a_sharp_one() {
+    let gap = |edge| {
+        let points = airfoil_from_naca("0012", edge).unwrap().points;
+        points[0][1] - points[points.len() - 1][1]
+    };
+
+    assert!(gap(TrailingEdge::Sharp).abs() < f64::EPSILON);
+    // 2 · 5 · 0.12 · (0.2969 − 0.1260 − 0.3516 + 0.2843 − 0.1015) = 0.00252
+    for edge in [TrailingEdge::Blunt, TrailingEdge::Rounded, TrailingEdge::AsGiven] {
+        assert!((gap(edge) - 0.00252).abs() < 1e-15);
+    }
+}
+
+#[test]
+fn a_prefix_and_blanks_around_the_digits_are_allowed() {
+    for text in ["0012", "NACA0012", "naca 0012", " NACA-0012 "] {
+        assert_eq!(airfoil_from_naca(text, TrailingEdge::Sharp).unwrap().name, "NACA 0012");
+    }
+}
+
+#[test]
+fn designations_without_a_section_are_refused_with_the_rule_they_break() {
+    for (text, part) in [
+        ("", "no digits"),
+        ("NACA", "no digits"),
+        ("12", "four or five digits"),
+        ("001234", "four or five digits"),
+        ("0012-34", "only digits"),
+        ("00é2", "only digits"),
+        ("2400", "thickness"),
+        ("4012", "cannot be 0"),
+        ("0412", "must be 0"),
+        ("23212", "third of five digits"),
+        ("27012", "second of five digits"),
+        ("03012", "design lift"),
+        ("63-415", "6-series"),
+        ("64212", "6-series"),
+        ("65(1)-212", "6-series"),
+    ] {
+        let error = airfoil_from_naca(text, TrailingEdge::Sharp).unwrap_err();
+
+        assert!(matches!(error, GeometryError::Designation { .. }));
+        assert!(error.to_string().contains(part), "{text}: {error}");
+        assert!(error.hint().unwrap().contains("accepted: four digits"));
+    }
+}

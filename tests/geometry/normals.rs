@@ -1,0 +1,73 @@
+//! Outward normals of the wall.
+
+use gridgen::geometry::wall_normals;
+
+/// Clockwise points on the unit circle at the given angles in degrees, the first repeated.
+fn circle(degrees: &[f64]) -> (Vec<f64>, Vec<f64>) {
+    let closed = degrees.iter().chain(degrees.first());
+    closed.map(|a| (a.to_radians().cos(), -a.to_radians().sin())).unzip()
+}
+
+#[test]
+fn normals_of_a_circle_point_away_from_its_centre_even_for_unequal_spacing() {
+    // The parabola's tangent is exact to second order; the plain bisector would be off by a quarter
+    // of the difference of the two arcs, 1.25°.
+    let degrees: Vec<f64> = (0..72)
+        .map(|k| if k % 2 == 0 { 5.0 * f64::from(k) } else { 5.0 * f64::from(k) + 2.5 })
+        .collect();
+    let (x, y) = circle(&degrees);
+
+    let n = wall_normals(&x, &y);
+
+    for (k, n) in n.iter().enumerate() {
+        let off = (n[0] * y[k] - n[1] * x[k]).asin().to_degrees().abs();
+        assert!(off < 0.01, "{off} degrees at {k}");
+        assert!(n[0] * x[k] + n[1] * y[k] > 0.0);
+    }
+}
+
+#[test]
+fn the_last_normal_is_a_copy_of_the_first() {
+    let (x, y) = circle(&[0.0, 10.0, 100.0, 200.0]);
+
+    let n = wall_normals(&x, &y);
+
+    assert_eq!(n.len(), x.len());
+    assert_eq!(n[0].map(f64::to_bits), n[4].map(f64::to_bits));
+}
+
+#[test]
+fn a_corner_gets_its_bisector_however_unequal_its_segments() {
+    // A clockwise rectangle from its lower right corner, with one point close to each corner.
+    let x = [1.0, 0.9, 0.0, 0.0, 0.0, 0.1, 1.0, 1.0];
+    let y = [0.0, 0.0, 0.0, 0.1, 1.0, 1.0, 1.0, 0.0];
+
+    let n = wall_normals(&x, &y);
+
+    let h = 0.5_f64.sqrt();
+    for (k, expected) in [(0, [h, -h]), (2, [-h, -h]), (4, [-h, h]), (6, [h, h]), (1, [0.0, -1.0])]
+    {
+        for c in 0..2 {
+            assert!((n[k][c] - expected[c]).abs() < 1e-15, "{k}: {:?}", n[k]);
+        }
+    }
+}
+
+#[test]
+fn a_sharp_edge_points_along_its_bisector() {
+    // Wedge of 2 · atan(0.1) at the origin, body to the left; then the same as a notch.
+    let x = [0.0, -1.0, -1.5, -1.0, 0.0];
+    let convex = wall_normals(&x, &[0.0, -0.1, 0.0, 0.1, 0.0]);
+    let concave = wall_normals(&x, &[0.0, 0.1, 0.0, -0.1, 0.0]);
+
+    assert!((convex[0][0] - 1.0).abs() < 1e-15 && convex[0][1].abs() < 1e-15);
+    assert!((concave[0][0] + 1.0).abs() < 1e-15 && concave[0][1].abs() < 1e-15);
+}
+
+#[test]
+fn coinciding_points_give_no_direction_instead_of_nan() {
+    let n = wall_normals(&[1.0, 0.0, 0.0, 0.0, 1.0], &[0.0, 0.0, 0.0, 1.0, 0.0]);
+
+    assert_eq!(n[1], [0.0, 0.0]);
+    assert!(n.iter().flatten().all(|c| c.is_finite()));
+}

@@ -1,0 +1,223 @@
+//! Airfoil files that can be read.
+
+use std::fmt::Write;
+
+use gridgen::geometry::{Airfoil, airfoil_from_file};
+
+use crate::{data, file};
+
+/// Upper surface of a simple section from nose to trailing edge, with the edge at ±`half_gap`.
+fn surface(sign: f64, half_gap: f64) -> Vec<[f64; 2]> {
+    let at = |k: u8| {
+        let x = f64::from(k) / 8.0;
+        [x, sign * (0.25 * x.sqrt() * (1.0 - x) + half_gap * x)]
+    };
+    (0..=8).map(at).collect()
+}
+
+/// Contour from the upper trailing edge over the nose to the lower one, 17 points.
+fn contour(half_gap: f64) -> Vec<[f64; 2]> {
+    let upper = surface(1.0, half_gap).into_iter().rev();
+    upper.chain(surface(-1.0, half_gap).into_iter().skip(1)).collect()
+}
+
+/// Rows `x y`.
+fn rows(points: &[[f64; 2]]) -> String {
+    points.iter().fold(String::new(), |mut text, [x, y]| {
+        let _ = writeln!(text, "{x:.7} {y:.7}");
+        text
+    })
+}
+
+fn read(text: impl AsRef<[u8]>) -> Airfoil {
+    airfoil_from_file(file(text).path()).unwrap()
+}
+
+/// Whether the points are those expected, to the seven decimals of the text.
+fn is(airfoil: &Airfoil, expected: &[[f64; 2]]) -> bool {
+    airfoil.points.len() == expected.len()
+        && airfoil
+            .points
+            .iter()
+            .zip(expected)
+            .all(|(a, b)| (a[0] - b[0]).abs() < 1e-7 && (a[1] - b[1]).abs() < 1e-7)
+}
+
+#[test]
+fn selig_order_is_read_with_or_without_a_name() {
+    let points = contour(0.001);
+
+    let named = read(format!("  A section \n{}", rows(&points)));
+    let nameless = read(rows(&points));
+
+    assert_eq!(named.name, "A section");
+    assert!(!nameless.name.is_empty(), "the file's name stands in");
+    for airfoil in [&named, &nameless] {
+        assert!(is(airfoil, &points));
+        assert!(airfoil.notes.is_empty(), "{:?}", airfoil.notes);
+    }
+}
+
+#[test]
+fn lednicer_order_is_joined_at_the_nose() {
+    let (upper, lower) = (rows(&surface(1.0, 0.0)), rows(&surface(-1.0, 0.0)));
+
+    for text in [
+        format!("name\n 9. 9.\n\n{upper}\n{lower}"),
+        format!("name\n9 9\n{lower}\n{upper}"),
+        format!("name\n{upper}\n{lower}"),
+    ] {
+        let airfoil = read(&text);
+
+        assert!(is(&airfoil, &contour(0.0)), "{text}");
+        assert!(airfoil.notes.iter().any(|n| n.contains("joined at the nose")));
+    }
+}
+
+#[test]
+fn the_other_direction_is_reversed_with_a_note() {
+    let mut points = contour(0.001);
+    points.reverse();
+
+    let airfoil = read(rows(&points));
+
+    assert!(is(&airfoil, &contour(0.001)));
+    assert_eq!(airfoil.notes, ["The lower surface came first; the order was reversed."]);
+}
+
+#[test]
+fn any_chord_is_scaled_to_one_with_a_note() {
+    let scaled: Vec<[f64; 2]> =
+        contour(0.0).iter().map(|[x, y]| [250.0 * x - 20.0, 250.0 * y]).collect();
+
+    let airfoil = read(rows(&scaled));
+
+    assert!(is(&airfoil, &contour(0.0)));
+    assert_eq!(
+        airfoil.notes,
+        ["The section reached from x = -20 to 230; it was moved and scaled to 0 and 1."]
+    );
+}
+
+#[test]
+fn line_ends_separators_and_remarks_do_not_matter() {
+    let plain = rows(&contour(0.001));
+    let points = contour(0.001);
+
+    for text in [
+        plain.replace('\n', "\r\n"),
+        plain.replace('\n', "\r"),
+        plain.replace(' ', "\t"),
+        plain.replace(' ', ", "),
+        plain.replace(' ', ","),
+        plain.replace('\n', "\n\n"),
+        plain.replace('\n', " # remark\n"),
+        format!("\u{feff}# remark\n! another\n{plain}"),
+        format!("\u{feff}{plain}"),
+        plain.trim_end().to_owned(),
+    ] {
+        assert!(is(&read(&text), &points), "{text:?}");
+    }
+}
+
+#[test]
+fn decimal_commas_are_read_with_a_note() {
+    let airfoil = read(rows(&contour(0.001)).replace('.', ","));
+
+    assert!(is(&airfoil, &contour(0.001)));
+    assert!(airfoil.notes[0].starts_with("Commas were read as decimal points, 17 in all"));
+}
+
+#[test]
+fn names_in_other_encodings_are_read_as_latin_1_with_a_note() {
+    let mut bytes = b"G\xf6ttingen\n".to_vec();
+    bytes.extend(rows(&contour(0.0)).bytes());
+
+    let airfoil = read(bytes);
+
+    assert_eq!(airfoil.name, "Göttingen");
+    assert!(airfoil.notes[0].contains("not UTF-8"));
+}
+
+#[test]
+fn repeated_points_are_dropped_with_their_lines() {
+    let text = rows(&contour(0.001));
+    let lines: Vec<&str> = text.lines().collect();
+    let doubled = format!("{}\n{}\n{}\n", lines[..5].join("\n"), lines[4], lines[5..].join("\n"));
+
+    let airfoil = read(doubled);
+
+    assert!(is(&airfoil, &contour(0.001)));
+    assert_eq!(airfoil.notes, ["The repeated point in line 6 was dropped."]);
+}
+
+#[test]
+fn a_contour_that_starts_at_the_nose_is_cut_at_the_trailing_edge() {
+    let mut points = contour(0.0);
+    points.pop();
+    points.rotate_left(8);
+    points.push(points[0]);
+
+    let airfoil = read(rows(&points));
+
+    let mut expected = contour(0.0);
+    expected.reverse();
+    for p in &mut expected {
+        p[1] = -p[1];
+    }
+    assert!(is(&airfoil, &expected), "{:?}", airfoil.points);
+    assert!(airfoil.notes[0].contains("starts at line 1"));
+}
+
+#[test]
+fn points_on_the_base_are_dropped_so_that_it_stays_a_gap() {
+    let points = contour(0.01);
+    let with = |start: &[[f64; 2]], end: &[[f64; 2]]| [start, &points[..], end].concat();
+    let (first, last) = (points[0], points[16]);
+
+    for (closed, dropped) in
+        [(with(&[], &[first]), 1), (with(&[last], &[]), 1), (with(&[[1.0, 0.0]], &[[1.0, 0.0]]), 2)]
+    {
+        let airfoil = read(rows(&closed));
+
+        assert!(is(&airfoil, &points));
+        assert_eq!(airfoil.notes.len(), dropped, "{:?}", airfoil.notes);
+    }
+}
+
+#[test]
+fn remarks_and_stray_rows_around_the_points_are_skipped_with_a_note() {
+    let points = rows(&contour(0.0));
+    let many = rows(&read(file_text("hn184m.dat")).points);
+
+    let remark = read(format!("name\n{points}source: a book\n1.0 0.1 -> 1.0 0.0\n"));
+    let stray = read(format!("name\n{many}400 0\n"));
+
+    assert_eq!(
+        remark.notes,
+        ["Lines 19 to 20 are not points and were skipped, beginning with `source: a book`."]
+    );
+    assert!(stray.notes.iter().any(|n| n.contains("far away") && n.contains("(400, 0)")));
+}
+
+fn file_text(name: &str) -> Vec<u8> {
+    std::fs::read(data(name)).unwrap()
+}
+
+#[test]
+fn files_from_the_field_are_read_with_what_was_dropped_noted() {
+    // Counts of distinct rows, taken with a text editor.
+    for (name, points, noted) in [
+        ("s1223.dat", 300, "moved and scaled"),
+        ("goe797.dat", 27, ""),
+        ("hn184m.dat", 101, "Profilbeiwerte"),
+        ("naca23021.dat", 35, "Numbers in parentheses"),
+        ("tasopt-b.dat", 160, "grid extents"),
+    ] {
+        let airfoil = airfoil_from_file(data(name)).unwrap();
+
+        assert_eq!(airfoil.points.len(), points, "{name}");
+        assert!(airfoil.notes.iter().any(|n| n.contains(noted)) || noted.is_empty(), "{name}");
+        assert!(airfoil.points[0][1] >= airfoil.points[points - 1][1], "{name}");
+    }
+}

@@ -1,0 +1,160 @@
+//! One-dimensional distributions.
+
+use gridgen::geometry::{GeometryError, spacing_geometric, spacing_tanh, spacing_vinokur};
+use proptest::prelude::*;
+
+fn intervals(s: &[f64]) -> Vec<f64> {
+    s.windows(2).map(|w| w[1] - w[0]).collect()
+}
+
+fn monotone(s: &[f64]) -> bool {
+    s.windows(2).all(|w| w[1] > w[0])
+}
+
+/// Whether s runs from exactly 0 to exactly `length`.
+fn ends_exact(s: &[f64], length: f64) -> bool {
+    s[0].to_bits() == 0 && s[s.len() - 1].to_bits() == length.to_bits()
+}
+
+proptest! {
+    #[test]
+    fn geometric_spacing_is_monotone_with_exact_ends_and_first_interval(
+        n in 3_usize..400, log_first in -9.0..0.5_f64, log_length in -3.0..3.0_f64,
+    ) {
+        let length = 10_f64.powf(log_length);
+        let first = length * 10_f64.powf(log_first);
+
+        let s = spacing_geometric(n, first, length).unwrap();
+
+        prop_assert_eq!(s.len(), n);
+        prop_assert!(monotone(&s));
+        prop_assert!(ends_exact(&s, length));
+        if first * (n - 1) as f64 <= length {
+            prop_assert!((s[1] - first).abs() <= 1e-15 * length);
+        }
+    }
+
+    #[test]
+    fn geometric_intervals_have_one_ratio(n in 4_usize..200, log_first in -6.0..-0.1_f64) {
+        let first = 10_f64.powf(log_first) / (n - 1) as f64;
+
+        let d = intervals(&spacing_geometric(n, first, 1.0).unwrap());
+
+        // Differences of numbers near 1 carry an error of 1e-16; compare where it is small.
+        let ratio = d[d.len() - 1] / d[d.len() - 2];
+        for w in d.windows(2).filter(|w| w[0] > 1e-4) {
+            prop_assert!((w[1] / w[0] - ratio).abs() < 1e-9 * ratio);
+        }
+    }
+
+    #[test]
+    fn vinokur_spacing_is_monotone_with_exact_ends(
+        n in 2_usize..400, log0 in -7.0..0.0_f64, log1 in -7.0..0.0_f64, length in 0.01..100.0_f64,
+    ) {
+        let (h0, h1) = (length * 10_f64.powf(log0), length * 10_f64.powf(log1));
+
+        let s = spacing_vinokur(n, h0, h1, length).unwrap();
+
+        prop_assert_eq!(s.len(), n);
+        prop_assert!(monotone(&s));
+        prop_assert!(ends_exact(&s, length));
+    }
+
+    #[test]
+    fn one_sided_tanh_is_monotone_with_exact_ends_and_first_interval(
+        n in 3_usize..400, log_first in -9.0..0.0_f64,
+    ) {
+        let first = 10_f64.powf(log_first);
+
+        let s = spacing_tanh(n, first, 2.0).unwrap();
+
+        prop_assert!(monotone(&s));
+        prop_assert!(ends_exact(&s, 2.0));
+        if first * ((n - 1) as f64) < 2.0 {
+            prop_assert_eq!(s[1].to_bits(), first.to_bits());
+        }
+    }
+}
+
+#[test]
+fn the_geometric_ratio_of_two_is_found() {
+    // 1 + 2 + 4 + 8 = 15
+    let s = spacing_geometric(5, 1.0, 15.0).unwrap();
+
+    for (s, expected) in s.iter().zip([0.0, 1.0, 3.0, 7.0, 15.0]) {
+        assert!((s - expected).abs() < 1e-14);
+    }
+}
+
+#[test]
+fn a_ratio_within_rounding_of_one_keeps_equal_intervals() {
+    for excess in [1e-15, 1e-13, 1e-10, 1e-7] {
+        let length = 100.0 * (1.0 + excess);
+
+        let d = intervals(&spacing_geometric(101, 1.0, length).unwrap());
+
+        // The intervals grow from 1 to about 1 + 2 excess; differences of numbers up to 100 have an
+        // error of 3e-14.
+        for d in d {
+            assert!((d - 1.0).abs() < 3.0 * excess + 1e-13, "{excess}: {d}");
+        }
+    }
+}
+
+#[test]
+fn a_first_interval_too_long_to_grow_gives_uniform_spacing() {
+    for first in [0.25, 0.3, 7.0] {
+        assert_eq!(spacing_geometric(5, first, 1.0).unwrap(), [0.0, 0.25, 0.5, 0.75, 1.0]);
+    }
+}
+
+#[test]
+fn vinokur_meets_both_end_spacings_ever_better_with_more_points() {
+    let misfit = |n: usize| {
+        // The same continuous function: the spacings shrink with the number of points.
+        let unit = 1.0 / (n - 1) as f64;
+        let d = intervals(&spacing_vinokur(n, 0.2 * unit, 0.1 * unit, 1.0).unwrap());
+        (d[0] / (0.2 * unit) - 1.0).abs().max((d[n - 2] / (0.1 * unit) - 1.0).abs())
+    };
+
+    assert!(misfit(101) < 0.1);
+    assert!((misfit(101) / misfit(201) - 2.0).abs() < 0.1, "first order in 1/n");
+}
+
+#[test]
+fn vinokur_agrees_with_the_published_formula() {
+    // n = 9, h0 = 0.02, h1 = 0.05, L = 1 evaluated independently with d from SciPy's brentq.
+    let expected = [
+        0.000000000000000,
+        0.029974432737000,
+        0.091661971022516,
+        0.206840750510188,
+        0.387425886722793,
+        0.605344411043678,
+        0.798543871203754,
+        0.928288198991182,
+        1.000000000000000,
+    ];
+
+    let s = spacing_vinokur(9, 0.02, 0.05, 1.0).unwrap();
+
+    for (s, expected) in s.iter().zip(expected) {
+        assert!((s - expected).abs() < 1e-13, "{s} {expected}");
+    }
+}
+
+#[test]
+fn counts_and_lengths_that_cannot_be_spaced_are_refused() {
+    let few = spacing_geometric(1, 0.1, 1.0).unwrap_err();
+    assert!(matches!(few, GeometryError::TooFewToSpace { found: 1, least: 2 }));
+
+    for (first, length) in [(0.0, 1.0), (-0.1, 1.0), (f64::NAN, 1.0), (0.1, f64::INFINITY)] {
+        for result in [
+            spacing_geometric(9, first, length),
+            spacing_tanh(9, first, length),
+            spacing_vinokur(9, first, 0.1, length),
+        ] {
+            assert!(matches!(result, Err(GeometryError::Spacing { .. })), "{first} {length}");
+        }
+    }
+}

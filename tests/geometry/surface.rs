@@ -1,0 +1,279 @@
+//! Wall points.
+
+use gridgen::geometry::{
+    Airfoil, BoundaryPoints, GeometryError, SurfaceSettings, TrailingEdge, airfoil_from_file,
+    airfoil_from_naca, distribute,
+};
+
+use crate::data;
+
+fn settings(ni: usize, edge: f64, trailing_edge: TrailingEdge) -> SurfaceSettings {
+    SurfaceSettings {
+        ni,
+        leading_edge_spacing: 3e-3,
+        trailing_edge_spacing: edge,
+        trailing_edge,
+        base_cells: None,
+    }
+}
+
+fn naca_0012(edge: TrailingEdge) -> Airfoil {
+    airfoil_from_naca("0012", edge).unwrap()
+}
+
+/// Lengths of the segments.
+fn segments(wall: &BoundaryPoints) -> Vec<f64> {
+    (1..wall.x.len())
+        .map(|i| (wall.x[i] - wall.x[i - 1]).hypot(wall.y[i] - wall.y[i - 1]))
+        .collect()
+}
+
+/// Turn of the wall at each point in degrees, clockwise positive; the first point included.
+fn turns(wall: &BoundaryPoints) -> Vec<f64> {
+    let n = wall.x.len() - 1;
+    let step = |i: usize| (wall.x[i + 1] - wall.x[i], wall.y[i + 1] - wall.y[i]);
+    let turn = |i: usize| {
+        let ((ax, ay), (bx, by)) = (step((i + n - 1) % n), step(i));
+        -(ax * by - ay * bx).atan2(ax * bx + ay * by).to_degrees()
+    };
+    (0..n).map(turn).collect()
+}
+
+/// Largest ratio of neighbouring segments, around the start too, where the wall turns by less than
+/// 30°.
+fn largest_jump(wall: &BoundaryPoints) -> f64 {
+    let (d, turn) = (segments(wall), turns(wall));
+    let n = d.len();
+    (0..n).filter(|&i| turn[i].abs() < 30.0).fold(1.0, |worst, i| {
+        let ratio = d[(i + n - 1) % n] / d[i];
+        worst.max(ratio).max(1.0 / ratio)
+    })
+}
+
+#[test]
+fn wall_points_agree_with_an_independent_construction() {
+    // SciPy 1.17's CubicSpline through the same contour (1001 cosine points a side for the NACA
+    // sections), nose by brentq on (r − r_edge)·r′, Vinokur's function by bisection; ni = 129,
+    // spacings 4e-3 and 3e-3.
+    let s1223 = airfoil_from_file(data("s1223.dat")).unwrap();
+    let naca = |name| airfoil_from_naca(name, TrailingEdge::Sharp).unwrap();
+    for (airfoil, reference) in
+        [(naca("0012"), REFERENCE_0012), (naca("4412"), REFERENCE_4412), (s1223, REFERENCE_S1223)]
+    {
+        let wall = distribute(&airfoil, &settings(129, 4e-3, TrailingEdge::Sharp)).unwrap();
+
+        for (i, x, y) in reference {
+            let off = (wall.x[i] - x).hypot(wall.y[i] - y);
+            assert!(off < 2e-8, "{} point {i}: off by {off}", airfoil.name);
+        }
+    }
+}
+
+#[test]
+fn the_wall_runs_clockwise_and_closes_bit_for_bit() {
+    for edge in
+        [TrailingEdge::Sharp, TrailingEdge::Blunt, TrailingEdge::Rounded, TrailingEdge::AsGiven]
+    {
+        for ni in [17, 128, 129, 251] {
+            let wall = distribute(&naca_0012(edge), &settings(ni, 4e-3, edge)).unwrap();
+
+            let n = ni - 1;
+            let area: f64 =
+                (0..n).map(|i| 0.5 * (wall.x[i] * wall.y[i + 1] - wall.x[i + 1] * wall.y[i])).sum();
+            assert_eq!((wall.x.len(), wall.y.len()), (ni, ni));
+            assert_eq!(wall.x[0].to_bits(), wall.x[n].to_bits());
+            assert_eq!(wall.y[0].to_bits(), wall.y[n].to_bits());
+            assert!(area < 0.0, "{edge:?} {ni}");
+            assert!(segments(&wall).iter().all(|d| *d > 0.0));
+            assert_eq!(wall.base, edge != TrailingEdge::Sharp);
+        }
+    }
+}
+
+#[test]
+fn a_symmetric_section_gives_a_symmetric_wall() {
+    for edge in [TrailingEdge::Sharp, TrailingEdge::Blunt, TrailingEdge::Rounded] {
+        let wall = distribute(&naca_0012(edge), &settings(251, 1e-3, edge)).unwrap();
+
+        for i in 0..251 {
+            let mirror = 250 - i;
+            assert!((wall.x[i] - wall.x[mirror]).abs() < 1e-12, "{edge:?} x at {i}");
+            assert!((wall.y[i] + wall.y[mirror]).abs() < 1e-12, "{edge:?} y at {i}");
+        }
+        assert!(wall.y.iter().sum::<f64>().abs() / 251.0 < 1e-13);
+        assert!(wall.x[125].abs() < 1e-12, "the middle point is the nose");
+    }
+}
+
+#[test]
+fn the_spacings_asked_for_are_met() {
+    let wall =
+        distribute(&naca_0012(TrailingEdge::Sharp), &settings(401, 1e-3, TrailingEdge::Sharp))
+            .unwrap();
+
+    let d = segments(&wall);
+
+    // Vinokur's function meets them to first order in 1/ni; the nose is bent, the chord shorter.
+    for (segment, expected) in [(0, 1e-3), (399, 1e-3), (199, 3e-3), (200, 3e-3)] {
+        assert!((d[segment] / expected - 1.0).abs() < 0.05, "{segment}: {}", d[segment]);
+    }
+}
+
+#[test]
+fn a_blunt_base_keeps_its_corners_and_has_at_least_four_cells() {
+    let airfoil = naca_0012(TrailingEdge::Blunt);
+    let wall = distribute(&airfoil, &settings(251, 1e-3, TrailingEdge::Blunt)).unwrap();
+
+    let last = airfoil.points[airfoil.points.len() - 1];
+    let corner = (0..251).position(|i| [wall.x[i], wall.y[i]] == last).expect("the lower corner");
+
+    assert_eq!(corner, 2, "half of four cells");
+    assert_eq!([wall.x[248], wall.y[248]], airfoil.points[0]);
+    assert_eq!((wall.x[0], wall.y[0]), (1.0, 0.0), "the wall starts in the middle of the base");
+    // Base turned by 90° less the slope of the surface there, 7.97°.
+    assert!((turns(&wall)[2] - 82.0).abs() < 0.3, "{}", turns(&wall)[2]);
+    assert!(largest_jump(&wall) < 1.3, "{}", largest_jump(&wall));
+}
+
+#[test]
+fn the_number_of_cells_on_the_base_follows_the_spacing_or_the_user() {
+    let airfoil = naca_0012(TrailingEdge::Blunt);
+    let cells = |settings: &SurfaceSettings| {
+        let wall = distribute(&airfoil, settings).unwrap();
+        wall.x.iter().filter(|x| **x == 1.0).count() - 2
+    };
+    let blunt = |edge| settings(251, edge, TrailingEdge::Blunt);
+
+    // gap 0.00252: 0.00252/0.0001/2 = 12.6 → 26
+    assert_eq!(cells(&blunt(1e-4)), 26);
+    assert_eq!(cells(&blunt(4e-3)), 4);
+    assert_eq!(cells(&SurfaceSettings { base_cells: Some(10), ..blunt(1e-3) }), 10);
+}
+
+#[test]
+fn a_rounded_edge_turns_evenly_and_continues_the_spacing() {
+    for (edge, ni) in [(4e-3, 129), (1e-3, 251), (1e-4, 251)] {
+        let wall = distribute(
+            &naca_0012(TrailingEdge::Rounded),
+            &settings(ni, edge, TrailingEdge::Rounded),
+        )
+        .unwrap();
+
+        let near = |i: usize| i < 20 || i > ni - 20;
+        let turn = turns(&wall).into_iter().enumerate().filter(|(i, _)| near(*i));
+        let largest = turn.map(|(_, t)| t).fold(0.0, f64::max);
+        assert!(largest < 18.0, "{largest} degrees for {edge}");
+        assert!(largest_jump(&wall) < 1.3, "{} for {edge}", largest_jump(&wall));
+        // The half circle on the gap would reach to 1 + 0.00126; tapering surfaces shorten it.
+        assert!((1.001..1.00126).contains(&wall.x[0]), "{}", wall.x[0]);
+        assert!(wall.y[0].abs() < 1e-12);
+    }
+}
+
+#[test]
+fn as_given_closes_small_gaps_and_keeps_large_ones() {
+    // 0.021 t: 0.00084 for four per cent, 0.00126 for six.
+    for (name, base) in [("0004", false), ("0006", true)] {
+        let airfoil = airfoil_from_naca(name, TrailingEdge::AsGiven).unwrap();
+
+        let wall = distribute(&airfoil, &settings(129, 4e-3, TrailingEdge::AsGiven)).unwrap();
+
+        assert_eq!(wall.base, base, "{name}");
+    }
+}
+
+#[test]
+fn a_sharp_edge_is_made_in_the_middle_of_the_gap() {
+    // goe797.dat ends at y = 0.008 and 0, kc135winglet.dat at -0.0020 and -0.0067; a shear linear in x
+    // would make the surfaces of the second cross, whose edge is no thicker a little ahead.
+    for (name, y) in [("goe797.dat", 0.004), ("kc135winglet.dat", -0.00435)] {
+        let airfoil = airfoil_from_file(data(name)).unwrap();
+
+        let wall = distribute(&airfoil, &settings(129, 4e-3, TrailingEdge::Sharp)).unwrap();
+
+        assert!((wall.x[0] - 1.0).abs() < 1e-15 && (wall.y[0] - y).abs() < 1e-15, "{name}");
+    }
+}
+
+#[test]
+fn a_base_is_refused_where_the_edge_is_closed() {
+    let airfoil = airfoil_from_file(data("s1223.dat")).unwrap();
+
+    for edge in [TrailingEdge::Blunt, TrailingEdge::Rounded] {
+        let error = distribute(&airfoil, &settings(129, 4e-3, edge)).unwrap_err();
+
+        assert!(matches!(error, GeometryError::NoBase { .. }));
+        assert!(error.to_string().contains("the trailing edge is closed"));
+        assert!(error.hint().unwrap().contains("`sharp`"));
+    }
+}
+
+#[test]
+fn settings_out_of_range_are_refused_with_the_range() {
+    let airfoil = naca_0012(TrailingEdge::Blunt);
+    let good = settings(129, 4e-3, TrailingEdge::Blunt);
+    for (settings, message) in [
+        (SurfaceSettings { ni: 16, ..good.clone() }, "ni = 16: between 17 and 1000000"),
+        (
+            SurfaceSettings { leading_edge_spacing: 0.0, ..good.clone() },
+            "leading_edge_spacing = 0: a length between 1e-9 and 0.2 chord",
+        ),
+        (
+            SurfaceSettings { trailing_edge_spacing: f64::NAN, ..good.clone() },
+            "trailing_edge_spacing = NaN: a length",
+        ),
+        (
+            SurfaceSettings { base_cells: Some(5), ..good.clone() },
+            "base_cells = 5: an even number from 4 to 64",
+        ),
+        (SurfaceSettings { base_cells: Some(66), ..good.clone() }, "base_cells = 66"),
+        (SurfaceSettings { base_cells: Some(2), ..good.clone() }, "base_cells = 2"),
+    ] {
+        let error = distribute(&airfoil, &settings).unwrap_err();
+
+        assert!(error.to_string().starts_with(message), "{error}");
+    }
+}
+
+#[test]
+fn contours_made_by_hand_are_checked_too() {
+    let with = |points: Vec<[f64; 2]>| Airfoil { name: String::new(), points, notes: Vec::new() };
+    let sharp = settings(33, 4e-3, TrailingEdge::Sharp);
+    let bow_tie =
+        [[1.0, 0.0], [0.7, 0.1], [0.3, -0.1], [0.0, 0.0], [0.3, 0.1], [0.7, -0.1], [1.0, 0.0]];
+
+    assert!(matches!(distribute(&with(Vec::new()), &sharp), Err(GeometryError::Contour { .. })));
+    assert!(matches!(
+        distribute(&with(bow_tie.to_vec()), &sharp),
+        Err(GeometryError::WallCrosses { .. })
+    ));
+}
+
+type Reference = [(usize, f64, f64); 6];
+
+const REFERENCE_0012: Reference = [
+    (1, 0.995836084483, -0.000603592382),
+    (32, 0.456489235291, -0.055414665117),
+    (63, 0.000315001073, -0.003137841681),
+    (65, 0.000315001073, 0.003137841681),
+    (90, 0.291148778802, 0.059990980222),
+    (127, 0.995836084483, 0.000603592382),
+];
+
+const REFERENCE_4412: Reference = [
+    (1, 0.995793575865, -0.000044713895),
+    (32, 0.457602257551, -0.015689809247),
+    (63, 0.000010380128, -0.000051449105),
+    (65, 0.000015620317, 0.006225501230),
+    (90, 0.285777794077, 0.096815271800),
+    (127, 0.995948837935, 0.001142210277),
+];
+
+const REFERENCE_S1223: Reference = [
+    (1, 0.996476897096, 0.002300974544),
+    (32, 0.460755394036, 0.047272579004),
+    (63, 0.000154696389, -0.003443231205),
+    (65, 0.000158014619, 0.002868901222),
+    (90, 0.270654736728, 0.134554896968),
+    (127, 0.996724424211, 0.002648047795),
+];
