@@ -18,10 +18,11 @@ use crate::grid::{Grid, Seam};
 use crate::io::report::{self, GridReport, LinearReport, NewtonReport, Report, Timing};
 use crate::io::{self, Artifacts, FileKind};
 use crate::pde::control::ControlSettings;
+use crate::solver::NewtonStop;
 use crate::solver::history::NewtonStep;
 use crate::solver::linear::{LinearSettings, LinearSolver};
 use crate::solver::newton::{self, Forcing, NewtonSettings, Observer};
-use crate::solver::NewtonStop;
+use crate::solver::precond::MultigridSettings;
 
 /// Choice of backend.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -294,7 +295,11 @@ impl Job<'_> {
         };
         let (mut problem, mut u) =
             GridProblem::<_, f64>::new(&backend, initial, normals, &settings)?;
-        let preconditioner = GridPreconditioner::new(case.linear.preconditioner);
+        let preconditioner = GridPreconditioner::new(
+            case.linear.preconditioner,
+            MultigridSettings::default(),
+            problem.size(),
+        );
         let mut linear = LinearSolver::new(linear_settings, u.len(), preconditioner);
         let mut follow = Follow(self.progress);
         let report = newton::solve(
