@@ -3,8 +3,8 @@
 use std::path::PathBuf;
 use std::time::Instant;
 
-use crate::backend::DeviceError;
 use crate::backend::cpu::CpuBackend;
+use crate::backend::{DeviceError, Real};
 use crate::case::{Case, Contour, Format};
 use crate::elliptic::{EllipticSettings, GridPreconditioner, GridProblem};
 use crate::error::Error;
@@ -20,7 +20,7 @@ use crate::io::{self, Artifacts, FileKind};
 use crate::pde::control::ControlSettings;
 use crate::solver::NewtonStop;
 use crate::solver::history::NewtonStep;
-use crate::solver::linear::{LinearSettings, LinearSolver};
+use crate::solver::linear::{LinearSettings, LinearSolver, Precision};
 use crate::solver::newton::{self, Forcing, NewtonSettings, Observer};
 use crate::solver::precond::MultigridSettings;
 
@@ -157,7 +157,10 @@ impl Job<'_> {
 
         let tolerance = self.tolerance();
         let (grid, solved) = self.timed("newton", &mut timing.newton_seconds, |job| {
-            job.solve(&initial.grid, &wall.normals, tolerance)
+            match job.case.linear.precision {
+                Precision::Single => job.solve::<f32>(&initial.grid, &wall.normals, tolerance),
+                Precision::Double => job.solve::<f64>(&initial.grid, &wall.normals, tolerance),
+            }
         })?;
         self.notices.extend(solved.events.iter().cloned());
         timing.assembly_seconds = solved.history.steps.iter().map(|s| s.setup_seconds).sum();
@@ -259,7 +262,7 @@ impl Job<'_> {
         asked.max(floor)
     }
 
-    fn solve(
+    fn solve<T: Real>(
         &mut self,
         initial: &Grid,
         normals: &[[f64; 2]],
@@ -293,11 +296,15 @@ impl Job<'_> {
             },
             max_halvings: case.newton.max_halvings,
         };
-        let (mut problem, mut u) =
-            GridProblem::<_, f64>::new(&backend, initial, normals, &settings)?;
+        let (mut problem, mut u) = GridProblem::<_, T>::new(&backend, initial, normals, &settings)?;
         let preconditioner = GridPreconditioner::new(
             case.linear.preconditioner,
-            MultigridSettings::default(),
+            MultigridSettings {
+                cycle: case.multigrid.cycle,
+                sweeps: case.multigrid.sweeps,
+                levels: case.multigrid.levels,
+                coarsening: case.multigrid.coarsening,
+            },
             problem.size(),
         );
         let mut linear = LinearSolver::new(linear_settings, u.len(), preconditioner);
