@@ -39,18 +39,20 @@ pub(super) fn transpose<M: Real>(
     along: usize,
 ) {
     for_each_panel(to, along * 2 * LANES, |colour, panel, target| {
+        let target = target.as_chunks_mut::<LANES>().0.as_chunks_mut::<2>().0;
         // Lines of `from` are points of `to`: take them panel by panel.
-        for from_colour in 0..2 {
-            let lines = (along + 1 - from_colour) / 2;
-            for from_panel in 0..lines.div_ceil(LANES) {
+        for (from_colour, values) in values.iter().enumerate() {
+            let lines = from.shape.lines(from_colour);
+            let source = values.as_chunks::<LANES>().0.as_chunks::<2>().0;
+            for (from_panel, source) in source.chunks(from.shape.along).enumerate() {
+                let first = 2 * from_panel * LANES + from_colour;
                 let width = LANES.min(lines - from_panel * LANES);
                 for (lane, line) in lanes(colour, panel, across) {
-                    let start = (from_panel * from.shape.along + line) * 2 * LANES;
-                    let source = &values[from_colour][start..start + 2 * LANES];
-                    for k in 0..width {
-                        let point = 2 * (from_panel * LANES + k) + from_colour;
-                        target[point * 2 * LANES + lane] = source[k];
-                        target[(point * 2 + 1) * LANES + lane] = source[LANES + k];
+                    let pair = &source[line];
+                    let points = target[first..].iter_mut().step_by(2).take(width);
+                    for (point, (x, y)) in points.zip(pair[0].iter().zip(&pair[1])) {
+                        point[0][lane] = *x;
+                        point[1][lane] = *y;
                     }
                 }
             }
