@@ -9,8 +9,8 @@ use crate::case::{Case, Contour, Format};
 use crate::elliptic::{EllipticSettings, GridPreconditioner, GridProblem};
 use crate::error::Error;
 use crate::geometry::{
-    SurfaceSettings, airfoil_from_file, airfoil_from_naca, distribute, spacing_geometric,
-    wall_normals,
+    GeometryError, SurfaceSettings, airfoil_from_file, airfoil_from_naca, distribute,
+    spacing_geometric, wall_normals,
 };
 use crate::grid::initial::{self, InitialGrid, InitialSettings, Outline};
 use crate::grid::quality::{Quality, measure};
@@ -150,7 +150,9 @@ impl Job<'_> {
     fn run(mut self) -> Result<Outcome, Error> {
         let started = Instant::now();
         let mut timing = Timing::default();
-        let wall = self.timed("geometry", &mut timing.geometry_seconds, Self::wall)?;
+        let wall = self
+            .timed("geometry", &mut timing.geometry_seconds, Self::wall)
+            .map_err(|error| Error::geometry(self.case, error))?;
         let initial = self
             .timed("initial grid", &mut timing.initial_grid_seconds, |job| job.initial_grid(&wall));
         self.notices.extend(initial.notes.iter().cloned());
@@ -209,7 +211,7 @@ impl Job<'_> {
         result
     }
 
-    fn wall(&mut self) -> Result<Wall, Error> {
+    fn wall(&mut self) -> Result<Wall, GeometryError> {
         let (geometry, grid) = (&self.case.geometry, &self.case.grid);
         let airfoil = match &geometry.contour {
             Contour::Naca(designation) => airfoil_from_naca(designation, geometry.trailing_edge)?,
@@ -223,7 +225,10 @@ impl Job<'_> {
             base_cells: grid.base_cells,
         };
         let points = distribute(&airfoil, &settings)?;
-        self.notices.extend(airfoil.notes);
+        if let Contour::File(path) = &geometry.contour {
+            let name = path.file_name().unwrap_or_default().to_string_lossy();
+            self.notices.extend(airfoil.notes.iter().map(|note| format!("{name}: {note}")));
+        }
         let layers = spacing_geometric(grid.nj, grid.first_cell, grid.far_field)?;
         let normals = wall_normals(&points.x, &points.y);
         Ok(Wall { x: points.x, y: points.y, normals, layers })
