@@ -178,7 +178,7 @@ impl GridArguments {
         }
         let failure = summary::failure(outcome);
         if let Some(failure) = &failure {
-            terminal.error(failure, Some(summary::FAILURE_HINT));
+            terminal.error(failure, Some(&summary::failure_hint(case, outcome)));
         }
         let written = terminal.result(&summary::outcome(case, outcome));
         match (written, failure) {
