@@ -30,6 +30,7 @@ use crate::solver::{krylov, precond};
 pub use error::{CaseError, Found, Place};
 pub use places::Places;
 pub use resolve::first_cell_from_y_plus;
+pub(crate) use write::HEADER as RESOLVED_HEADER;
 
 /// A checked case with every default resolved. Lengths are in chords.
 #[derive(Debug, Clone, PartialEq, Serialize)]
