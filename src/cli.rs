@@ -148,7 +148,7 @@ impl GridArguments {
 
     /// Runs the case file `path` and reports the outcome.
     fn make_grid(&self, path: &Path, terminal: &Terminal) -> ExitCode {
-        match self.run(path) {
+        match self.run(path, terminal) {
             Ok((case, outcome)) => self.report(&case, &outcome, terminal),
             Err(error) => {
                 terminal.error(&error.to_string(), error.hint().as_deref());
@@ -157,7 +157,7 @@ impl GridArguments {
         }
     }
 
-    fn run(&self, path: &Path) -> Result<(Case, Outcome), Error> {
+    fn run(&self, path: &Path, terminal: &Terminal) -> Result<(Case, Outcome), Error> {
         let case = Case::from_file(path, &self.set)?;
         let options = RunOptions {
             output: self.output.join(&case.name),
@@ -165,7 +165,7 @@ impl GridArguments {
             devices: self.devices.clone(),
             threads: self.threads,
         };
-        let mut reporter = Reporter::new(self.quiet, self.verbose);
+        let mut reporter = Reporter::new(terminal.can_draw(), self.verbose);
         let outcome = run(&case, &options, &mut reporter);
         reporter.finish();
         Ok((case, outcome?))
@@ -178,7 +178,7 @@ impl GridArguments {
         }
         let failure = summary::failure(outcome);
         if let Some(failure) = &failure {
-            terminal.error(failure, Some(summary::FAILURE_HINT));
+            terminal.error(failure, Some(&summary::failure_hint(case, outcome)));
         }
         let written = terminal.result(&summary::outcome(case, outcome));
         match (written, failure) {

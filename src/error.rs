@@ -1,7 +1,7 @@
 //! The crate's error: which layer failed, what to do about it, and the exit code.
 
 use crate::backend::DeviceError;
-use crate::case::CaseError;
+use crate::case::{Case, CaseError, Place};
 use crate::geometry::GeometryError;
 use crate::io::IoError;
 use crate::solver::{PreconditionerFailure, SolverError};
@@ -16,8 +16,13 @@ pub enum Error {
     #[error(transparent)]
     Case(#[from] CaseError),
     /// The section cannot be meshed.
-    #[error(transparent)]
-    Geometry(#[from] GeometryError),
+    #[error("{place}: {error}")]
+    Geometry {
+        /// Where the key stands that has to do with it.
+        place: Box<Place>,
+        /// What is wrong.
+        error: Box<GeometryError>,
+    },
     /// A file cannot be written.
     #[error(transparent)]
     Io(#[from] IoError),
@@ -38,7 +43,7 @@ impl Error {
     #[must_use]
     pub fn exit_code(&self) -> u8 {
         match self {
-            Self::Case(_) | Self::Geometry(_) | Self::Io(_) | Self::CaseText(_) => 2,
+            Self::Case(_) | Self::Geometry { .. } | Self::Io(_) | Self::CaseText(_) => 2,
             Self::Preconditioner(_) => 1,
             Self::Device(_) => 3,
         }
@@ -49,11 +54,31 @@ impl Error {
     pub fn hint(&self) -> Option<String> {
         match self {
             Self::Case(error) => error.hint(),
-            Self::Geometry(error) => error.hint().map(Into::into),
+            Self::Geometry { error, .. } => error.hint().map(Into::into),
             Self::Io(error) => Some(error.hint().into()),
             Self::CaseText(_) | Self::Preconditioner(_) => None,
             Self::Device(error) => Some(error.hint().into()),
         }
+    }
+}
+
+impl Error {
+    /// The error of a section that cannot be meshed, at the place in the case that has to do with
+    /// it.
+    pub(crate) fn geometry(case: &Case, error: GeometryError) -> Self {
+        let keys: &[&str] = match &error {
+            GeometryError::Spacing { name: "leading_edge_spacing", .. } => {
+                &["grid.leading_edge_spacing", "grid.ni"]
+            }
+            GeometryError::Spacing { name: "trailing_edge_spacing", .. } => {
+                &["grid.trailing_edge_spacing", "grid.ni"]
+            }
+            GeometryError::WallPoints { .. } => &["grid.ni"],
+            GeometryError::BaseCells { .. } => &["grid.base_cells", "grid.ni"],
+            GeometryError::NoBase { .. } => &["geometry.trailing_edge"],
+            _ => &["geometry.naca", "geometry.file"],
+        };
+        Self::Geometry { place: Box::new(case.places.of(keys)), error: Box::new(error) }
     }
 }
 

@@ -1,16 +1,19 @@
 //! From a case to its outcome: the only place where all layers meet. No formulas.
 
+mod resolved_case;
+
 use std::path::PathBuf;
 use std::time::Instant;
 
+use self::resolved_case::ResolvedCase;
 use crate::backend::cpu::CpuBackend;
 use crate::backend::{DeviceError, Real};
 use crate::case::{Case, Contour, Format};
 use crate::elliptic::{EllipticSettings, GridPreconditioner, GridProblem};
 use crate::error::Error;
 use crate::geometry::{
-    SurfaceSettings, airfoil_from_file, airfoil_from_naca, distribute, spacing_geometric,
-    wall_normals,
+    GeometryError, SurfaceSettings, airfoil_from_file, airfoil_from_naca, distribute,
+    spacing_geometric, wall_normals,
 };
 use crate::grid::initial::{self, InitialGrid, InitialSettings, Outline};
 use crate::grid::quality::{Quality, measure};
@@ -83,9 +86,6 @@ pub struct Outcome {
     pub timings: Vec<(String, f64)>,
 }
 
-/// Name of the resolved case in the output folder.
-const CASE_FILE: &str = "case.toml";
-
 /// Merit below which round-off rules, at a first cell of 1e-7 chords; it grows like the inverse
 /// square of the first cell (measured: 3e-12 at 1e-6, 6e-10 at 1e-7).
 const ROUND_OFF: f64 = 1e-9;
@@ -110,15 +110,8 @@ pub fn run(
         BackendChoice::Cpu => {}
     }
     let pool = thread_pool(options.threads)?;
-    // The resolved case goes first: a folder that cannot be written is found before the work.
-    io::atomic::create_folder(&options.output)?;
-    let case_file = options.output.join(CASE_FILE);
-    let text = case.to_toml_string()?;
-    io::atomic::write(&case_file, |out| std::io::Write::write_all(out, text.as_bytes()))?;
     let threads = pool.current_num_threads();
-    let mut outcome = pool.install(|| Job { case, options, progress, notices, threads }.run())?;
-    outcome.files.push(case_file);
-    Ok(outcome)
+    pool.install(|| Job { case, options, progress, notices, threads }.run())
 }
 
 fn thread_pool(threads: Option<usize>) -> Result<rayon::ThreadPool, DeviceError> {
@@ -150,7 +143,14 @@ impl Job<'_> {
     fn run(mut self) -> Result<Outcome, Error> {
         let started = Instant::now();
         let mut timing = Timing::default();
-        let wall = self.timed("geometry", &mut timing.geometry_seconds, Self::wall)?;
+        let wall = self
+            .timed("geometry", &mut timing.geometry_seconds, Self::wall)
+            .map_err(|error| Error::geometry(self.case, error))?;
+        // A section that cannot be meshed leaves the folder as it is; a folder that takes no
+        // files is found before the work.
+        let folder = &self.options.output;
+        io::folder::prepare(folder)?;
+        let resolved = ResolvedCase::new(self.case, folder)?;
         let initial = self
             .timed("initial grid", &mut timing.initial_grid_seconds, |job| job.initial_grid(&wall));
         self.notices.extend(initial.notes.iter().cloned());
@@ -178,13 +178,15 @@ impl Job<'_> {
             good,
         };
         let kinds = self.file_kinds();
-        let folder = &self.options.output;
         let mut files = self.timed("writing", &mut timing.writing_seconds, |_| {
+            // Older files go first: whatever stops the writing, none passes for one of this run.
+            io::folder::clear(folder)?;
+            resolved.write()?;
             io::write_all(folder, &artifacts, &kinds)
         })?;
-        remove_stale(folder, &kinds, good);
         timing.total_seconds = started.elapsed().as_secs_f64();
         files.push(self.write_report(&artifacts, solved.stop, timing)?);
+        files.push(resolved.path);
 
         Ok(Outcome {
             converged,
@@ -209,7 +211,7 @@ impl Job<'_> {
         result
     }
 
-    fn wall(&mut self) -> Result<Wall, Error> {
+    fn wall(&mut self) -> Result<Wall, GeometryError> {
         let (geometry, grid) = (&self.case.geometry, &self.case.grid);
         let airfoil = match &geometry.contour {
             Contour::Naca(designation) => airfoil_from_naca(designation, geometry.trailing_edge)?,
@@ -223,7 +225,10 @@ impl Job<'_> {
             base_cells: grid.base_cells,
         };
         let points = distribute(&airfoil, &settings)?;
-        self.notices.extend(airfoil.notes);
+        if let Contour::File(path) = &geometry.contour {
+            let name = path.file_name().unwrap_or_default().to_string_lossy();
+            self.notices.extend(airfoil.notes.iter().map(|note| format!("{name}: {note}")));
+        }
         let layers = spacing_geometric(grid.nj, grid.first_cell, grid.far_field)?;
         let normals = wall_normals(&points.x, &points.y);
         Ok(Wall { x: points.x, y: points.y, normals, layers })
@@ -377,18 +382,6 @@ impl Observer for Follow<'_> {
 
     fn linear(&mut self, iteration: f64, relative_residual: f64) {
         self.0.linear(iteration, relative_residual);
-    }
-}
-
-/// Removes the files of an earlier run whose name says the opposite of this one's: a folder
-/// never shows a good and a failed grid side by side.
-fn remove_stale(folder: &std::path::Path, kinds: &[FileKind], good: bool) {
-    for kind in kinds {
-        let other = kind.file_name(!good);
-        if other != kind.file_name(good) {
-            // A file that cannot be removed was not there, in all but strange cases.
-            let _ = std::fs::remove_file(folder.join(other));
-        }
     }
 }
 

@@ -14,7 +14,9 @@ use std::path::Path;
 use gridgen::grid::Grid;
 use gridgen::grid::quality::{cell_area, cell_aspect_ratio, cell_corners, cell_skewness, measure};
 use gridgen::io::report::{GridReport, LinearReport, NewtonReport, Report, Timing};
-use gridgen::io::{Artifacts, FileKind, IoError, REPORT_FILE, atomic, history, report, write_all};
+use gridgen::io::{
+    Artifacts, FileKind, IoError, REPORT_FILE, atomic, folder, history, report, write_all,
+};
 use gridgen::io::{plot3d, vts};
 use gridgen::solver::history::{History, NewtonStep};
 use grids::{grid_from, joukowski_grid, polar_grid};
@@ -68,7 +70,7 @@ fn report_of(grid: &Grid, history: &History) -> Report {
         timing: Timing::default(),
         backend: "cpu".to_owned(),
         threads: 2,
-        notes: vec![],
+        notes: vec!["one".to_owned()],
     }
 }
 
@@ -149,6 +151,32 @@ fn a_refused_write_is_told_from_a_broken_disk() {
 }
 
 // --- VTK -------------------------------------------------------------------------------------
+
+#[test]
+fn clearing_a_folder_removes_results_and_parts_and_nothing_else() {
+    let folder = tempfile::tempdir().unwrap();
+    let results = FileKind::ALL.map(|kind| [kind.file_name(true), kind.file_name(false)]).concat();
+    for name in
+        results.into_iter().chain([REPORT_FILE, ".gridgen-x1.part", "case.toml", "mesh.su2"])
+    {
+        fs::write(folder.path().join(name), "").unwrap();
+    }
+    fs::create_dir(folder.path().join("results")).unwrap();
+
+    folder::clear(folder.path()).unwrap();
+
+    assert_eq!(names_in(folder.path()), ["case.toml", "mesh.su2", "results"]);
+}
+
+#[test]
+fn a_prepared_folder_exists_and_is_empty() {
+    let above = tempfile::tempdir().unwrap();
+    let path = above.path().join("output/wing");
+
+    folder::prepare(&path).unwrap();
+
+    assert_eq!(names_in(&path), Vec::<String>::new());
+}
 
 /// The appended arrays of a `.vts` file by the offsets in its head.
 fn read_appended(bytes: &[u8]) -> Vec<Vec<f64>> {
@@ -298,7 +326,7 @@ fn the_report_has_the_keys_programs_ask_for() {
     assert_eq!(json["newton"]["initial_residual"], 1e-2);
     assert_eq!(json["linear"]["iterations"], 6.5);
     assert_eq!((&json["grid"]["ni"], &json["grid"]["topology"]), (&33.into(), &"O".into()));
-    assert_eq!(json["warnings"][0], "one");
+    assert_eq!(json["notes"][0], "one");
     let keys = [
         "folded_cells",
         "min_jacobian",
@@ -452,6 +480,7 @@ fn the_bitmap_shows_the_wall_in_its_colour() {
     let mut reader = png::Decoder::new(io::BufReader::new(file)).read_info().unwrap();
     let mut pixels = vec![0; reader.output_buffer_size().unwrap()];
     let info = reader.next_frame(&mut pixels).unwrap();
+    // Five bitmap pixels for four of the figure's 1280 x 1200.
     assert_eq!((info.width, info.height), (1600, 1500));
     let count = |colour: [u8; 3]| pixels.chunks_exact(3).filter(|p| **p == colour).count();
     assert!(count([208, 50, 38]) > 1000, "wall pixels: {}", count([208, 50, 38]));

@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 use serde::de::DeserializeOwned;
 use toml_edit::{Document, InlineTable, Item, TableLike, Value};
 
+use super::Places;
 use super::check::check;
 use super::error::{CaseError, Found, Place};
 use super::schema::{self, KEYS, Key, Kind, SECTIONS};
@@ -159,6 +160,12 @@ impl Entries {
             },
             |entry| entry.found.clone(),
         )
+    }
+
+    /// Where the given keys stand.
+    pub(super) fn places(&self) -> Places {
+        let place = |(&key, entry): (&&'static str, &Entry)| (key, entry.found.place.clone());
+        Places::new(self.path.clone(), self.given.iter().map(place).collect())
     }
 
     /// An error at the first of the keys that is given.

@@ -37,6 +37,9 @@ impl fmt::Display for Place {
     }
 }
 
+/// What is wrong with a folder named in place of a file.
+pub(super) const FOLDER: &str = "is a folder";
+
 /// A value as it stands in the case.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Found {
@@ -229,6 +232,9 @@ impl CaseError {
             Self::Invalid { remedy, .. } => Some(remedy.clone()),
             Self::AirfoilFile { nearest: Some(nearest), .. } => {
                 Some(format!("did you mean \"{nearest}\" in the same folder?"))
+            }
+            Self::AirfoilFile { problem: FOLDER, .. } => {
+                Some("name the file of coordinates in the folder".into())
             }
             Self::AirfoilFile { .. } => {
                 Some("a relative path starts at the case file's folder".into())

@@ -9,6 +9,7 @@ pub mod docs;
 mod entries;
 mod error;
 mod keys;
+mod places;
 mod read;
 mod resolve;
 pub mod schema;
@@ -27,7 +28,9 @@ use crate::solver::linear::Precision;
 use crate::solver::{krylov, precond};
 
 pub use error::{CaseError, Found, Place};
+pub use places::Places;
 pub use resolve::first_cell_from_y_plus;
+pub(crate) use write::HEADER as RESOLVED_HEADER;
 
 /// A checked case with every default resolved. Lengths are in chords.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -51,6 +54,9 @@ pub struct Case {
     pub multigrid: MultigridOptions,
     /// What is written.
     pub output: OutputOptions,
+    /// Where the given keys stand.
+    #[serde(skip)]
+    pub places: Places,
 }
 
 /// Where the section's contour comes from.

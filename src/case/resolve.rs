@@ -7,6 +7,7 @@ use crate::grid::initial::Method;
 
 use super::check::shown;
 use super::entries::Entries;
+use super::error::FOLDER;
 use super::suggest::nearest;
 use super::{
     Case, CaseError, Contour, ControlOptions, GeometryOptions, GridOptions, InitialOptions,
@@ -58,7 +59,18 @@ impl Case {
             pictures: entries.get("output.pictures")?,
         };
         let name = name(entries, path)?;
-        Ok(Self { name, geometry, grid, initial, control, newton, linear, multigrid, output })
+        Ok(Self {
+            name,
+            geometry,
+            grid,
+            initial,
+            control,
+            newton,
+            linear,
+            multigrid,
+            output,
+            places: entries.places(),
+        })
     }
 }
 
@@ -111,7 +123,7 @@ fn airfoil_file(entries: &Entries, case: &Path, file: &Path) -> Result<PathBuf, 
     let relative = case.parent().unwrap_or(Path::new("")).join(file);
     let path = std::path::absolute(&relative).unwrap_or(relative);
     let problem = match path.metadata() {
-        Ok(found) if found.is_dir() => "is a folder",
+        Ok(found) if found.is_dir() => FOLDER,
         Ok(_) if path.to_str().is_none() => "the folder's name is not UTF-8",
         Ok(_) => return Ok(path),
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => "no such file",
@@ -134,7 +146,12 @@ fn nearest_file(path: &Path) -> Option<String> {
         .filter_map(|file| file.file_name().into_string().ok())
         .collect();
     names.sort();
-    nearest(name, names.iter().map(String::as_str)).map(Into::into)
+    // Names are compared without their endings, which most of them share.
+    let stem = |name: &str| name.rsplit_once('.').map_or(name, |(stem, _)| stem).to_owned();
+    let stems: Vec<String> = names.iter().map(|name| stem(name)).collect();
+    let near = nearest(&stem(name), stems.iter().map(String::as_str))?;
+    let index = stems.iter().position(|stem| stem == near)?;
+    names.into_iter().nth(index)
 }
 
 fn grid(entries: &Entries) -> Result<GridOptions, CaseError> {

@@ -3,8 +3,9 @@
 use super::Case;
 use super::schema::KEYS;
 
-/// First lines of a resolved case.
-const HEADER: &str = "# A case with every default written out; it makes the same grid again.\n";
+/// First line of a resolved case, which tells it from a case that somebody wrote.
+pub(crate) const HEADER: &str =
+    "# A case with every default written out; it makes the same grid again.\n";
 
 impl Case {
     /// The case as a case file in which every default is written out: read again, it gives the

@@ -18,10 +18,10 @@ pub(super) struct Reporter {
 }
 
 impl Reporter {
-    /// The bar is hidden when `quiet`, and where standard error is no terminal.
-    pub(super) fn new(quiet: bool, verbose: bool) -> Self {
+    /// The bar is hidden unless it is to be `drawn`.
+    pub(super) fn new(drawn: bool, verbose: bool) -> Self {
         let target =
-            if quiet { ProgressDrawTarget::hidden() } else { ProgressDrawTarget::stderr() };
+            if drawn { ProgressDrawTarget::stderr() } else { ProgressDrawTarget::hidden() };
         let bar = ProgressBar::with_draw_target(None, target);
         if let Ok(style) = ProgressStyle::with_template("{spinner} {elapsed} {wide_msg}") {
             bar.set_style(style);

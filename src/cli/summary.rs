@@ -1,12 +1,21 @@
 //! The last lines of a run: how good the grid is and what was written.
 
 use gridgen::case::Case;
+use gridgen::pde::control::Base;
 use gridgen::run::Outcome;
 
 /// How to go on after a failed run.
-pub(super) const FAILURE_HINT: &str = "\
-do not use this grid; -v shows each step. Closer wall points, a larger first cell or \
-initial.dissipation, or initial.method = \"normal\" can help";
+pub(super) fn failure_hint(case: &Case, outcome: &Outcome) -> String {
+    let way = if !outcome.converged && outcome.newton_iterations >= case.newton.max_iterations {
+        "allow more steps by newton.max_iterations"
+    } else if case.control.base != Base::Marched {
+        "control.base = \"marched\", the default, converges where others do not"
+    } else {
+        "closer wall points, a larger first cell or initial.dissipation, or \
+         initial.method = \"normal\" can help"
+    };
+    format!("{way}. Do not use the failed grid; -v shows each step")
+}
 
 /// Why the run failed, if it did.
 pub(super) fn failure(outcome: &Outcome) -> Option<String> {
@@ -28,20 +37,24 @@ pub(super) fn outcome(case: &Case, outcome: &Outcome) -> String {
         (true, 0) => "converged",
         (true, _) => "FAILED, folded",
     };
+    let corners = match quality.wall_corners {
+        0 => String::new(),
+        corners => format!(", {} left out", counted(corners as f64, "corner")),
+    };
     let mut text = format!(
         "{}: {verdict}\n\
          \x20 grid          {} x {} points\n\
-         \x20 residual      {:.2e} after {} Newton steps, {} linear iterations\n\
+         \x20 residual      {:.2e} after {}, {}\n\
          \x20 folded cells  {}\n\
          \x20 first cell    {:.4e} to {:.4e}, asked for {:.4e}\n\
-         \x20 wall angle    off normal by at most {:.2e} deg, mean {:.2e}\n\
+         \x20 wall angle    off normal by at most {:.2e} deg, mean {:.2e}{corners}\n\
          \x20 skewness      max {:.3}, 99% below {:.3}, mean {:.4}\n",
         case.name,
         case.grid.ni,
         case.grid.nj,
         outcome.residual,
-        outcome.newton_iterations,
-        outcome.linear_iterations,
+        counted(outcome.newton_iterations as f64, "Newton step"),
+        counted(outcome.linear_iterations, "linear iteration"),
         outcome.folded_cells,
         quality.first_cell_min,
         quality.first_cell_max,
@@ -59,6 +72,12 @@ pub(super) fn outcome(case: &Case, outcome: &Outcome) -> String {
         }
     }
     text
+}
+
+/// A number with its noun, which takes an s unless there is one.
+fn counted(number: f64, noun: &str) -> String {
+    let plural = if number <= 1.0 && number > 0.0 { "" } else { "s" };
+    format!("{number} {noun}{plural}")
 }
 
 /// Seconds of each phase.
@@ -126,7 +145,7 @@ mod tests {
           residual      3.10e-12 after 5 Newton steps, 12.5 linear iterations
           folded cells  0
           first cell    1.0000e-5 to 1.0000e-5, asked for 1.0000e-5
-          wall angle    off normal by at most 2.00e-6 deg, mean 1.00e-7
+          wall angle    off normal by at most 2.00e-6 deg, mean 1.00e-7, 1 corner left out
           skewness      max 0.908, 99% below 0.138, mean 0.0242
         written:
           output/wing/wing.vts
@@ -152,6 +171,25 @@ mod tests {
 
         assert_eq!(failure(&short).unwrap(), "the grid did not converge: 30 steps taken");
         assert!(outcome(&case(), &short).starts_with("wing: FAILED, not converged\n"));
+    }
+
+    #[test]
+    fn one_step_is_singular() {
+        assert_eq!(counted(1.0, "step"), "1 step");
+        assert_eq!(counted(0.0, "step"), "0 steps");
+        assert_eq!(counted(12.5, "step"), "12.5 steps");
+    }
+
+    #[test]
+    fn the_way_out_of_a_failure_depends_on_its_cause() {
+        let stopped = Outcome { converged: false, ..good() };
+        let at_the_limit = Outcome { newton_iterations: 30, ..stopped.clone() };
+        let text = "geometry.naca = '0012'\ncontrol.base = 'laplace'";
+        let laplace = Case::from_toml(text, Path::new("wing.toml"), &[]).unwrap();
+
+        assert!(failure_hint(&case(), &at_the_limit).contains("newton.max_iterations"));
+        assert!(failure_hint(&laplace, &stopped).contains("control.base"));
+        assert!(failure_hint(&case(), &stopped).contains("initial.method"));
     }
 
     #[test]

@@ -5,6 +5,8 @@ use std::io::{self, ErrorKind, IsTerminal, Write};
 /// The two output streams.
 pub(super) struct Terminal {
     quiet: bool,
+    /// Whether standard error understands more than plain text.
+    capable: bool,
     colour: bool,
 }
 
@@ -12,9 +14,15 @@ impl Terminal {
     /// `quiet` leaves nothing but errors. Colours are used on a terminal unless `NO_COLOR` is set.
     pub(super) fn new(quiet: bool) -> Self {
         let set = |name| std::env::var_os(name).filter(|value| !value.is_empty());
-        let dumb = set("TERM").is_some_and(|term| term == "dumb");
-        let colour = io::stderr().is_terminal() && set("NO_COLOR").is_none() && !dumb;
-        Self { quiet, colour }
+        // Where a Unix names no terminal nothing is known of it.
+        let dumb = set("TERM").map_or(cfg!(unix), |term| term == "dumb");
+        let capable = io::stderr().is_terminal() && !dumb;
+        Self { quiet, capable, colour: capable && set("NO_COLOR").is_none() }
+    }
+
+    /// Whether a progress bar may be drawn on standard error.
+    pub(super) fn can_draw(&self) -> bool {
+        self.capable && !self.quiet
     }
 
     /// An error and how to mend it, to standard error.

@@ -1,18 +1,21 @@
 //! Files that appear whole or not at all.
 
-use std::fs;
-use std::io::{self, BufWriter};
+use std::fs::{self, File};
+use std::io::{self, BufWriter, Write};
 use std::path::Path;
 
 use tempfile::NamedTempFile;
 
 use super::IoError;
 
+/// Beginning and end of the name of a file that is not complete yet.
+const PART: [&str; 2] = [".gridgen-", ".part"];
+
 /// Bytes gathered before they are handed to the operating system.
 const BUFFER_BYTES: usize = 1 << 20;
 
 /// Writer handed to the functions that produce a file's contents.
-pub type Writer = BufWriter<NamedTempFile>;
+pub type Writer<'a> = BufWriter<&'a File>;
 
 /// Writes a file under a temporary name in its own folder and renames it when it is complete.
 ///
@@ -24,14 +27,23 @@ pub type Writer = BufWriter<NamedTempFile>;
 /// [`IoError`] with the path, sorted by remedy.
 pub fn write<F>(path: &Path, contents: F) -> Result<(), IoError>
 where
-    F: FnOnce(&mut Writer) -> io::Result<()>,
+    F: FnOnce(&mut Writer<'_>) -> io::Result<()>,
 {
     let temporary = create_beside(path)?;
-    let mut writer = BufWriter::with_capacity(BUFFER_BYTES, temporary);
-    contents(&mut writer).map_err(|source| IoError::new(path, source))?;
-    let temporary = writer.into_inner().map_err(|error| IoError::new(path, error.into_error()))?;
+    fill(temporary.as_file(), contents).map_err(|source| IoError::new(path, source))?;
     temporary.persist(path).map_err(|error| persist_error(path, error.error))?;
     Ok(())
+}
+
+fn fill<F>(file: &File, contents: F) -> io::Result<()>
+where
+    F: FnOnce(&mut Writer<'_>) -> io::Result<()>,
+{
+    let mut writer = BufWriter::with_capacity(BUFFER_BYTES, file);
+    contents(&mut writer)?;
+    writer.flush()?;
+    // A disk on the network may say only now that it is full.
+    file.sync_data()
 }
 
 /// Creates a folder and those above it unless they exist.
@@ -46,15 +58,33 @@ pub fn create_folder(path: &Path) -> Result<(), IoError> {
     })
 }
 
+/// Writes an empty file into a folder and removes it.
+pub(super) fn probe(folder: &Path) -> Result<(), IoError> {
+    create_in(folder).map(drop).map_err(|source| IoError::new(folder, source))
+}
+
+/// Whether this is the name of a file that was never completed.
+pub(super) fn is_part(path: &Path) -> bool {
+    let name = path.file_name().and_then(|name| name.to_str()).unwrap_or_default();
+    name.starts_with(PART[0]) && name.ends_with(PART[1])
+}
+
+/// A file in `folder` that is removed when it is dropped.
+///
+/// It is opened by the standard library: temporary files proper are private to the user, and
+/// their errors name a path that nobody asked for.
+fn create_in(folder: &Path) -> io::Result<NamedTempFile> {
+    let mut builder = tempfile::Builder::new();
+    builder.prefix(PART[0]).suffix(PART[1]);
+    builder.make_in(folder, |path| File::create_new(path))
+}
+
 fn create_beside(path: &Path) -> Result<NamedTempFile, IoError> {
     let folder = match path.parent() {
         Some(folder) if folder != Path::new("") => folder,
         _ => Path::new("."),
     };
-    let mut builder = tempfile::Builder::new();
-    builder.prefix(".gridgen-").suffix(".part");
-    share_like_other_files(&mut builder);
-    builder.tempfile_in(folder).map_err(|source| {
+    create_in(folder).map_err(|source| {
         if let Some(file) = first_file(folder) {
             IoError::NotAFolder { path: file.to_path_buf() }
         } else if source.kind() == io::ErrorKind::NotFound {
@@ -64,18 +94,6 @@ fn create_beside(path: &Path) -> Result<NamedTempFile, IoError> {
         }
     })
 }
-
-/// Temporary files are private by default; a result has the permissions of any other file.
-#[cfg(unix)]
-fn share_like_other_files(builder: &mut tempfile::Builder<'_, '_>) {
-    use std::os::unix::fs::PermissionsExt;
-
-    // The operating system takes the user's umask off these bits.
-    builder.permissions(fs::Permissions::from_mode(0o666));
-}
-
-#[cfg(not(unix))]
-fn share_like_other_files(_: &mut tempfile::Builder<'_, '_>) {}
 
 /// Renaming onto a folder is refused with different words on different systems.
 fn persist_error(path: &Path, source: io::Error) -> IoError {

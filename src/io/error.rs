@@ -52,6 +52,12 @@ pub enum IoError {
         /// What the operating system said.
         source: io::Error,
     },
+    /// A case file of the user's own stands where the resolved case should go.
+    #[error("cannot write {}: a case file that gridgen did not write stands there", path.display())]
+    OwnCase {
+        /// File that was to be written.
+        path: PathBuf,
+    },
     /// The plotting library refused to draw.
     #[error("cannot draw {}: {reason}", path.display())]
     Draw {
@@ -78,25 +84,26 @@ impl IoError {
         }
     }
 
-    /// What the user can do about it, one sentence.
+    /// What the user can do about it.
     #[must_use]
     pub fn hint(&self) -> &'static str {
         match self {
-            Self::MissingFolder { .. } => "Create the folder first, or choose another one.",
+            Self::MissingFolder { .. } => "create the folder first, or choose another one",
             Self::NotAFolder { .. } => {
-                "Remove or rename that file, or choose another output folder."
+                "remove or rename that file, or choose another output folder"
             }
             Self::IsAFolder { .. } => {
-                "Remove or rename that folder, or choose another output folder."
+                "remove or rename that folder, or choose another output folder"
             }
             Self::Denied { .. } => {
-                "Choose an output folder you may write to, or change its permissions."
+                "choose an output folder you may write to, or change its permissions"
             }
+            Self::OwnCase { .. } => "rename it, or choose another output folder with --output",
             Self::Full { .. } => {
-                "Free some space, choose an output folder on another disk, or ask for fewer files."
+                "free some space, choose an output folder on another disk, or ask for fewer files"
             }
-            Self::Write { .. } => "Check the output folder and the disk it is on, then try again.",
-            Self::Draw { .. } => "Leave the pictures out; the mesh files do not depend on them.",
+            Self::Write { .. } => "check the output folder and the disk it is on, then try again",
+            Self::Draw { .. } => "leave the pictures out: --set output.pictures=false",
         }
     }
 }

@@ -6,6 +6,7 @@
 
 pub mod atomic;
 mod error;
+pub mod folder;
 pub mod history;
 pub mod plot;
 pub mod plot3d;
@@ -23,6 +24,9 @@ use crate::solver::history::History;
 
 /// Name of the report in the output folder, the same for good and failed runs.
 pub const REPORT_FILE: &str = "report.json";
+
+/// Name of the resolved case in the output folder.
+pub const CASE_FILE: &str = "case.toml";
 
 /// The files a run can write besides its report.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, serde::Serialize, serde::Deserialize)]

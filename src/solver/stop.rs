@@ -67,7 +67,8 @@ impl std::fmt::Display for NewtonStop {
         match self {
             Self::Converged => write!(f, "converged"),
             Self::IterationLimit { limit } => {
-                write!(f, "the limit of {limit} Newton steps was reached")
+                let plural = if *limit == 1 { "" } else { "s" };
+                write!(f, "the limit of {limit} Newton step{plural} was reached")
             }
             Self::LineSearch { folded: 0, ratio } => {
                 write!(f, "no step length lowered the residual (last trial: {ratio:.3} times)")

@@ -116,6 +116,6 @@ fn a_folder_in_place_of_an_airfoil_file_is_refused() {
     assert_eq!(
         message,
         "wing.toml:2: geometry.file = \"cases\": is a folder: cases\n\
-         hint: a relative path starts at the case file's folder"
+         hint: name the file of coordinates in the folder"
     );
 }

@@ -1,0 +1,54 @@
+//! The output folder: ready before the work, emptied of older results before the new ones.
+
+use std::fs;
+use std::io;
+use std::path::Path;
+
+use super::{FileKind, IoError, REPORT_FILE, atomic};
+
+/// Creates `folder` unless it exists, and writes and removes an empty file in it: a folder that
+/// takes no results is found before the work.
+///
+/// # Errors
+///
+/// [`IoError`] with the path, sorted by remedy.
+pub fn prepare(folder: &Path) -> Result<(), IoError> {
+    atomic::create_folder(folder)?;
+    atomic::probe(folder)
+}
+
+/// Removes what an earlier run wrote into `folder`: meshes, pictures, history and report under
+/// all their names, and parts of files that an interrupted run left.
+///
+/// What a run writes afterwards stands alone: no mesh of another case beside it, and no good one
+/// beside a failed one. Other files and folders are left alone; so is the resolved case, which
+/// may be the very case that is running.
+///
+/// # Errors
+///
+/// [`IoError`] of the first file that cannot be removed; without any that stands there it would
+/// pass for a result of this run.
+pub fn clear(folder: &Path) -> Result<(), IoError> {
+    let kinds = FileKind::ALL.iter();
+    let names = kinds.flat_map(|kind| [kind.file_name(true), kind.file_name(false)]);
+    for name in names.chain([REPORT_FILE]) {
+        remove(&folder.join(name))?;
+    }
+    let entries = fs::read_dir(folder).map_err(|source| IoError::new(folder, source))?;
+    for path in entries.flatten().map(|entry| entry.path()) {
+        if atomic::is_part(&path) {
+            remove(&path)?;
+        }
+    }
+    Ok(())
+}
+
+/// Removes a file, or nothing where there is none.
+fn remove(path: &Path) -> Result<(), IoError> {
+    match fs::remove_file(path) {
+        Err(source) if source.kind() != io::ErrorKind::NotFound && !path.is_dir() => {
+            Err(IoError::new(path, source))
+        }
+        _ => Ok(()),
+    }
+}

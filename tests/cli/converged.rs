@@ -1,0 +1,174 @@
+//! Runs that succeed: what is written, said and reported.
+
+use super::{COARSE, Finished, SMALLEST, Workplace};
+
+/// Measures of the grid in the report.
+const MEASURES: [&str; 11] = [
+    "folded_cells",
+    "min_jacobian",
+    "max_skewness",
+    "p99_skewness",
+    "mean_skewness",
+    "wall_angle_error_max_deg",
+    "wall_angle_error_mean_deg",
+    "first_cell_min",
+    "first_cell_max",
+    "max_aspect_ratio",
+    "max_growth",
+];
+
+#[test]
+fn a_run_writes_all_files_and_lists_them() {
+    let workplace = Workplace::with_case(SMALLEST);
+    let arguments = [&["wing.toml", "--backend", "cpu"], &COARSE[..]].concat();
+
+    let Finished { code, stdout, stderr } = workplace.run(&arguments);
+
+    assert_eq!((code, stderr.as_str()), (0, ""), "{stdout}");
+    assert!(stdout.starts_with("wing: converged\n  grid          65 x 33 points\n"), "{stdout}");
+    let names = [
+        "mesh.vts",
+        "mesh.p3d",
+        "convergence.csv",
+        "convergence.svg",
+        "grid.svg",
+        "grid.png",
+        "report.json",
+        "case.toml",
+    ];
+    let list: String = names.iter().flat_map(|name| ["  output/wing/", name, "\n"]).collect();
+    assert!(stdout.ends_with(&format!("written:\n{list}")), "{stdout}");
+    let mut sorted = names;
+    sorted.sort_unstable();
+    assert_eq!(workplace.names("output/wing"), sorted);
+    assert_eq!(workplace.names("."), ["output", "wing.toml"]);
+}
+
+#[test]
+fn each_file_is_of_its_kind() {
+    let workplace = Workplace::with_case(SMALLEST);
+
+    workplace.run(&[&["wing.toml"], &COARSE[..]].concat()).succeeds();
+
+    for (name, start) in [
+        ("mesh.vts", "<?xml version=\"1.0\"?>\n<VTKFile type=\"StructuredGrid\""),
+        ("mesh.p3d", "1\n65 33 2\n"),
+        ("convergence.csv", "step,residual,forcing_term,linear_iterations,"),
+        ("convergence.svg", "<svg "),
+        ("grid.svg", "<svg "),
+        ("report.json", "{\n"),
+        ("case.toml", "# A case with every default written out"),
+    ] {
+        let bytes = workplace.bytes(&format!("output/wing/{name}"));
+        let found = String::from_utf8_lossy(&bytes[..start.len().min(bytes.len())]);
+        assert_eq!(found, start, "{name}");
+    }
+    assert!(workplace.bytes("output/wing/grid.png").starts_with(b"\x89PNG\r\n\x1a\n"));
+}
+
+#[test]
+fn the_report_has_every_key() {
+    let workplace = Workplace::with_case(SMALLEST);
+
+    workplace.run_coarse(&["--threads", "2"]).succeeds();
+
+    let report = workplace.report();
+    assert_eq!(report["converged"], true, "{report}");
+    assert_eq!(report["name"], "wing");
+    assert_eq!(report["backend"], "cpu");
+    assert_eq!(report["threads"], 2);
+    assert_eq!(report["version"], env!("CARGO_PKG_VERSION"));
+    assert!(report["newton"]["iterations"].as_u64().unwrap() > 0, "{report}");
+    assert!(report["newton"]["residual"].as_f64().unwrap() < 1e-10, "{report}");
+    assert!(report["linear"]["iterations"].as_f64().unwrap() > 0.0, "{report}");
+    assert!(report["timing"]["total_seconds"].as_f64().unwrap() > 0.0, "{report}");
+    for key in MEASURES {
+        assert!(report["quality"][key].is_number(), "{key} in {report}");
+    }
+}
+
+#[test]
+fn the_history_has_a_line_for_each_step_of_the_report() {
+    let workplace = Workplace::with_case(SMALLEST);
+
+    workplace.run_coarse(&[]).succeeds();
+
+    let steps = workplace.report()["newton"]["iterations"].as_u64().unwrap();
+    let history = String::from_utf8(workplace.bytes("output/wing/convergence.csv")).unwrap();
+    // One line of names, one for the start.
+    assert_eq!(history.lines().count() as u64, steps + 2, "{history}");
+}
+
+/// The promise of the front page: two lines make a grid of the default size, converged, unfolded,
+/// with its first cell as high as the default asks, normal to the wall.
+#[test]
+fn two_lines_make_a_good_grid() {
+    let workplace = Workplace::with_case(SMALLEST);
+
+    workplace.run(&["wing.toml", "--set", "output.pictures=false"]).succeeds();
+
+    let report = workplace.report();
+    let measure = |key: &str| report["quality"][key].as_f64().unwrap();
+    assert_eq!((&report["grid"]["ni"], &report["grid"]["nj"]), (&257.into(), &129.into()));
+    assert_eq!(report["quality"]["folded_cells"], 0);
+    assert!((measure("first_cell_min") - 1e-5).abs() < 1e-9, "{report}");
+    assert!((measure("first_cell_max") - 1e-5).abs() < 1e-9, "{report}");
+    assert!(measure("wall_angle_error_max_deg") < 0.01, "{report}");
+    assert!(measure("p99_skewness") < 0.15, "{report}");
+}
+
+#[test]
+fn files_go_to_the_named_folder_below_the_name_of_the_case() {
+    let workplace = Workplace::with_case(SMALLEST);
+
+    let stdout = workplace.run_coarse(&["--output", "a/b", "--set", "name=section 7"]).succeeds();
+
+    assert!(stdout.contains("\n  a/b/section 7/mesh.vts\n"), "{stdout}");
+    assert_eq!(
+        workplace.names("a/b/section 7"),
+        ["case.toml", "convergence.csv", "mesh.p3d", "mesh.vts", "report.json"]
+    );
+    assert_eq!(workplace.names("."), ["a", "wing.toml"]);
+}
+
+#[test]
+fn only_the_formats_asked_for_are_written() {
+    let workplace = Workplace::with_case(SMALLEST);
+    let planar = ["--set", "output.formats=[\"plot3d\"]", "--set", "output.plot3d_dimensions=2"];
+
+    workplace.run_coarse(&planar).succeeds();
+
+    assert_eq!(
+        workplace.names("output/wing"),
+        ["case.toml", "convergence.csv", "mesh.2d.p3d", "report.json"]
+    );
+}
+
+#[test]
+fn the_number_of_threads_does_not_change_a_bit() {
+    let workplace = Workplace::with_case(SMALLEST);
+
+    for threads in ["1", "2"] {
+        workplace.run_coarse(&["--threads", threads, "--output", threads]).succeeds();
+    }
+
+    for name in ["mesh.vts", "mesh.p3d", "case.toml"] {
+        let [one, two] = ["1", "2"].map(|run| workplace.bytes(&format!("{run}/wing/{name}")));
+        assert!(one == two, "{name} differs");
+    }
+}
+
+#[test]
+fn what_was_repaired_in_a_file_of_points_is_said_and_reported() {
+    let section = include_bytes!("../../cases/airfoils/e387.dat");
+    let case = b"[geometry]\nfile = \"e387.dat\"\n";
+    let workplace = Workplace::with(&[("wing.toml", case), ("e387.dat", section)]);
+
+    let finished = workplace.run_coarse(&[]);
+
+    let note = "e387.dat: The section reached from x = 0.00044 to 1; it was moved and scaled to 0 \
+                and 1.";
+    assert_eq!(finished.stderr, format!("note: {note}\n"));
+    assert_eq!(finished.code, 0);
+    assert_eq!(workplace.report()["notes"][0], note);
+}

@@ -1,0 +1,131 @@
+//! Output folders that take no files.
+
+use std::fs;
+
+use super::{COARSE, Finished, SMALLEST, Workplace};
+
+const DENIED: &str = "hint: choose an output folder you may write to, or change its permissions\n";
+const FULL: &str =
+    "hint: free some space, choose an output folder on another disk, or ask for fewer files\n";
+
+#[test]
+fn an_output_folder_that_is_a_file_is_refused() {
+    let workplace = Workplace::with_case(SMALLEST);
+
+    workplace.run_coarse(&["--output", "wing.toml"]).is_refused(
+        "error: cannot write into wing.toml: it is a file, a folder was expected\n\
+         hint: remove or rename that file, or choose another output folder\n",
+    );
+
+    assert_eq!(workplace.bytes("wing.toml"), SMALLEST.as_bytes());
+}
+
+#[test]
+fn a_folder_in_place_of_a_result_is_refused() {
+    let workplace = Workplace::with_case(SMALLEST);
+    fs::create_dir_all(workplace.path("output/wing/mesh.vts")).unwrap();
+
+    workplace.run_coarse(&[]).is_refused(
+        "error: cannot write output/wing/mesh.vts: a folder of that name stands there\n\
+         hint: remove or rename that folder, or choose another output folder\n",
+    );
+
+    assert_eq!(workplace.names("output/wing"), ["case.toml", "mesh.vts"]);
+}
+
+/// The permission bits of a folder do not stop the superuser, whom tests often run as; the
+/// kernel's own file system below /sys takes no new folders from anybody.
+#[cfg(target_os = "linux")]
+#[test]
+fn an_output_folder_that_cannot_be_created_is_refused() {
+    let finished = Workplace::with_case(SMALLEST).run_coarse(&["--output", "/sys/gridgen"]);
+
+    assert_eq!((finished.code, finished.stdout.as_str()), (2, ""));
+    assert!(finished.stderr.starts_with("error: cannot write /sys/gridgen/wing: "), "{finished:?}");
+    assert!(finished.stderr.ends_with(DENIED), "{finished:?}");
+}
+
+/// A folder that exists and takes no files, for anybody: /sys/kernel. It is found before the work,
+/// so the limit of one step, which would fail with exit code 1, is never reached.
+#[cfg(target_os = "linux")]
+#[test]
+fn an_output_folder_that_takes_no_files_is_refused_before_the_work() {
+    let sets = ["--set", "name=kernel", "--set", "newton.max_iterations=1"];
+
+    let finished = Workplace::with_case(SMALLEST)
+        .run_coarse(&[&["-v", "--output", "/sys"], &sets[..]].concat());
+
+    assert_eq!((finished.code, finished.stdout.as_str()), (2, ""));
+    assert!(finished.stderr.starts_with("error: cannot write /sys/kernel: "), "{finished:?}");
+    assert!(finished.stderr.ends_with(DENIED), "{finished:?}");
+    assert!(!finished.stderr.contains("newton"), "{finished:?}");
+}
+
+/// Runs gridgen on `wing.toml` as the last command of a shell script, as `"$@"`.
+#[cfg(target_os = "linux")]
+fn run_in_bash(workplace: &Workplace, wrapper: &[&str], script: &str) -> Finished {
+    let gridgen = assert_cmd::cargo::cargo_bin!("gridgen");
+    let (program, arguments) = wrapper.split_first().unwrap();
+    let output = std::process::Command::new(program)
+        .args(arguments)
+        .args(["bash", "-c", script, "bash"])
+        .arg(gridgen)
+        .args(["wing.toml", "--backend", "cpu", "--set", "output.pictures=false"])
+        .args(COARSE)
+        .current_dir(workplace.path("."))
+        .output();
+    Finished::from(output.unwrap())
+}
+
+/// No file may grow beyond 64 KiB, which `case.toml` fits in and `mesh.vts` does not: the limit of
+/// the operating system does what a full disk does, and needs no rights. Its signal is ignored,
+/// so that the write fails instead.
+#[cfg(target_os = "linux")]
+const LIMITED: &str = "trap '' XFSZ; ulimit -f 64; exec \"$@\"";
+
+#[cfg(target_os = "linux")]
+#[test]
+fn a_mesh_that_does_not_fit_is_refused_and_nothing_half_written_stays() {
+    let workplace = Workplace::with_case(SMALLEST);
+    // An earlier run's mesh must not pass for one of this run.
+    workplace.run_coarse(&[]).succeeds();
+
+    let finished = run_in_bash(&workplace, &["env"], LIMITED);
+
+    finished.is_refused(&format!(
+        "error: cannot write output/wing/mesh.vts: File too large (os error 27)\n{FULL}"
+    ));
+    assert_eq!(workplace.names("output/wing"), ["case.toml"]);
+}
+
+/// A file system of 64 KiB in memory, in a namespace of its own. Where the kernel lets nobody but
+/// the superuser mount, the disk is filled by the limit of the test above instead.
+#[cfg(target_os = "linux")]
+#[test]
+fn a_full_disk_is_refused_and_nothing_half_written_stays() {
+    let workplace = Workplace::with_case(SMALLEST);
+    fs::create_dir(workplace.path("output")).unwrap();
+    // The listing is taken inside the namespace, where the small file system is seen.
+    let small = format!(
+        "if mount -t tmpfs -o size=64k none output; then :; else {}; fi; \
+         \"$@\"; code=$?; ls -A output/wing; exit $code",
+        "trap '' XFSZ; ulimit -f 64"
+    );
+    let own_mounts = ["unshare", "--mount", "--map-root-user"];
+    let allowed = std::process::Command::new(own_mounts[0])
+        .args(&own_mounts[1..])
+        .arg("true")
+        .output()
+        .is_ok_and(|output| output.status.success());
+    let wrapper: &[&str] = if allowed { &own_mounts } else { &["env"] };
+
+    let finished = run_in_bash(&workplace, wrapper, &small);
+
+    assert_eq!((finished.code, finished.stdout.as_str()), (2, "case.toml\n"), "{finished:?}");
+    let error = "error: cannot write output/wing/mesh.vts: ";
+    assert!(finished.stderr.contains(error), "{finished:?}");
+    assert!(finished.stderr.ends_with(FULL), "{finished:?}");
+    if allowed && !finished.stderr.contains("mount") {
+        assert!(finished.stderr.contains("No space left on device"), "{finished:?}");
+    }
+}

@@ -1,0 +1,124 @@
+//! The program as its users see it: files, messages, exit codes.
+#![allow(clippy::unwrap_used, reason = "a failing step fails the test")]
+
+mod airfoils;
+mod case_files;
+mod converged;
+mod disk;
+mod failed;
+mod rerun;
+mod streams;
+mod usage;
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
+
+use serde_json::Value;
+use tempfile::TempDir;
+
+/// Two lines that make a case.
+const SMALLEST: &str = "[geometry]\nnaca = \"2412\"\n";
+
+/// A grid that is solved in a blink.
+const COARSE: [&str; 4] = ["--set", "grid.ni=65", "--set", "grid.nj=33"];
+
+/// Pictures take longer than a coarse grid; most tests do without.
+const NO_PICTURES: [&str; 2] = ["--set", "output.pictures=false"];
+
+/// A folder of its own with files, in which gridgen is run.
+struct Workplace(TempDir);
+
+impl Workplace {
+    /// With the case file `wing.toml`.
+    fn with_case(case: impl AsRef<[u8]>) -> Self {
+        Self::with(&[("wing.toml", case.as_ref())])
+    }
+
+    /// With files of these names and bytes.
+    fn with(files: &[(&str, &[u8])]) -> Self {
+        let folder = TempDir::new().unwrap();
+        for (name, bytes) in files {
+            fs::write(folder.path().join(name), bytes).unwrap();
+        }
+        Self(folder)
+    }
+
+    fn path(&self, name: &str) -> PathBuf {
+        self.0.path().join(name)
+    }
+
+    fn bytes(&self, name: &str) -> Vec<u8> {
+        fs::read(self.path(name)).unwrap_or_else(|error| panic!("{name}: {error}"))
+    }
+
+    /// Names in a folder, sorted.
+    fn names(&self, folder: &str) -> Vec<String> {
+        let entries = fs::read_dir(self.path(folder)).unwrap();
+        let mut names: Vec<_> =
+            entries.map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect();
+        names.sort();
+        names
+    }
+
+    /// gridgen in this folder, to be run.
+    fn gridgen(&self) -> Command {
+        gridgen(self.0.path())
+    }
+
+    /// Runs gridgen in this folder.
+    fn run(&self, arguments: &[&str]) -> Finished {
+        Finished::from(self.gridgen().args(arguments).output().unwrap())
+    }
+
+    /// Runs gridgen on `wing.toml` with a coarse grid, without pictures, on the CPU.
+    fn run_coarse(&self, arguments: &[&str]) -> Finished {
+        let common = ["wing.toml", "--backend", "cpu"];
+        self.run(&[&common, &COARSE[..], &NO_PICTURES, arguments].concat())
+    }
+
+    /// The report of the case `wing`.
+    fn report(&self) -> Value {
+        serde_json::from_slice(&self.bytes("output/wing/report.json")).unwrap()
+    }
+}
+
+fn gridgen(folder: &Path) -> Command {
+    let mut command = Command::new(assert_cmd::cargo::cargo_bin!("gridgen"));
+    command.current_dir(folder).env_remove("NO_COLOR");
+    command
+}
+
+/// A finished program.
+#[derive(Debug, PartialEq, Eq)]
+struct Finished {
+    code: i32,
+    stdout: String,
+    stderr: String,
+}
+
+impl From<Output> for Finished {
+    fn from(output: Output) -> Self {
+        let text = |bytes| String::from_utf8(bytes).unwrap();
+        Self {
+            code: output.status.code().unwrap_or_else(|| panic!("killed: {}", output.status)),
+            stdout: text(output.stdout),
+            stderr: text(output.stderr),
+        }
+    }
+}
+
+impl Finished {
+    /// Asserts exit code 0 and returns what was written to standard output.
+    #[track_caller]
+    fn succeeds(self) -> String {
+        assert_eq!(self.code, 0, "{self:?}");
+        self.stdout
+    }
+
+    /// Asserts that nothing is written to standard output and that this is said, with exit code 2.
+    #[track_caller]
+    fn is_refused(&self, message: &str) {
+        assert_eq!((self.code, self.stdout.as_str(), self.stderr.as_str()), (2, "", message));
+    }
+}

@@ -1,0 +1,161 @@
+//! What goes to which stream: pipes, terminals, quiet and verbose.
+
+use std::io::pipe;
+
+use super::{COARSE, Finished, NO_PICTURES, SMALLEST, Workplace};
+
+#[test]
+fn quiet_is_silent_on_success() {
+    let workplace = Workplace::with_case(SMALLEST);
+
+    let finished = workplace.run(&[&["wing.toml", "-q"], &COARSE[..]].concat());
+
+    assert_eq!(finished, Finished { code: 0, stdout: String::new(), stderr: String::new() });
+    assert!(workplace.path("output/wing/mesh.vts").exists());
+}
+
+#[test]
+fn standard_error_is_silent_where_it_is_no_terminal() {
+    let finished = Workplace::with_case(SMALLEST).run_coarse(&[]);
+
+    assert_eq!((finished.code, finished.stderr.as_str()), (0, ""));
+}
+
+#[test]
+fn verbose_shows_every_newton_step_and_the_times() {
+    let workplace = Workplace::with_case(SMALLEST);
+
+    let Finished { code, stderr, .. } = workplace.run_coarse(&["-v"]);
+
+    assert_eq!(code, 0, "{stderr}");
+    let steps = workplace.report()["newton"]["iterations"].as_u64().unwrap();
+    let newton: Vec<&str> = stderr.lines().filter(|line| line.starts_with("newton ")).collect();
+    assert_eq!(newton.len() as u64, steps + 1, "{stderr}");
+    for (step, line) in newton.iter().enumerate() {
+        assert!(line.starts_with(&format!("newton {step:>3}  residual ")), "{line}");
+        assert!(line.contains("  step length ") && line.contains("  linear "), "{line}");
+    }
+    for phase in ["geometry", "initial grid", "newton", "quality", "writing", "total"] {
+        assert!(stderr.contains(&format!("time  {phase} ")), "{phase} in {stderr}");
+    }
+}
+
+#[test]
+fn a_closed_pipe_is_success() {
+    let workplace = Workplace::with_case(SMALLEST);
+    for arguments in
+        [&[&["wing.toml"], &COARSE[..], &NO_PICTURES].concat(), &["completions", "bash"][..]]
+    {
+        let (reader, writer) = pipe().unwrap();
+        drop(reader);
+
+        let output = workplace.gridgen().args(arguments).stdout(writer).output();
+
+        let Finished { code, stderr, .. } = Finished::from(output.unwrap());
+        assert_eq!((code, stderr.contains("panic")), (0, false), "{arguments:?}: {stderr}");
+    }
+    assert!(workplace.path("output/wing/report.json").exists());
+}
+
+#[test]
+fn a_closed_pipe_for_messages_is_no_panic() {
+    let workplace = Workplace::with_case(SMALLEST);
+    for (arguments, code) in [(&["-v"][..], 0), (&["-v", "--set", "newton.max_iterations=1"], 1)] {
+        let (reader, writer) = pipe().unwrap();
+        drop(reader);
+
+        let status = workplace
+            .gridgen()
+            .args([&["wing.toml"], &COARSE[..], &NO_PICTURES, arguments].concat())
+            .stderr(writer)
+            .stdout(std::process::Stdio::null())
+            .status();
+
+        assert_eq!(status.unwrap().code(), Some(code), "{arguments:?}");
+    }
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn a_full_standard_output_is_an_error() {
+    let workplace = Workplace::with_case(SMALLEST);
+    for arguments in
+        [&[&["wing.toml"], &COARSE[..], &NO_PICTURES].concat(), &["completions", "bash"][..]]
+    {
+        let full = std::fs::OpenOptions::new().write(true).open("/dev/full").unwrap();
+
+        let output = workplace.gridgen().args(arguments).stdout(full).output();
+
+        let Finished { code, stderr, .. } = Finished::from(output.unwrap());
+        assert_eq!(code, 2, "{stderr}");
+        assert!(stderr.contains("error: cannot write to standard output: "), "{stderr}");
+    }
+}
+
+/// Runs gridgen on `wing.toml` in a terminal, which `script` of util-linux provides; both streams
+/// arrive as one.
+#[cfg(target_os = "linux")]
+fn run_in_terminal(term: &str, no_colour: &str, arguments: &[&str]) -> String {
+    let workplace = Workplace::with_case(SMALLEST);
+    let program = assert_cmd::cargo::cargo_bin!("gridgen");
+    let words = [&["wing.toml"], &COARSE[..], &NO_PICTURES, arguments].concat().join(" ");
+    let output = std::process::Command::new("script")
+        .args(["-qec", &format!("'{}' {words}", program.display()), "/dev/null"])
+        .current_dir(workplace.path("."))
+        .env("TERM", term)
+        .env("NO_COLOR", no_colour)
+        .stdin(std::process::Stdio::null())
+        .output();
+    Finished::from(output.unwrap()).succeeds()
+}
+
+/// Erases the line, as the progress bar does before it is drawn again and when it ends.
+#[cfg(target_os = "linux")]
+const ERASE_LINE: &str = "\x1b[2K";
+
+#[cfg(target_os = "linux")]
+#[test]
+fn a_terminal_shows_progress_and_colours_and_keeps_the_result() {
+    let shown = run_in_terminal("xterm-256color", "", &[]);
+
+    assert!(shown.contains("newton  step 0  residual "), "{shown:?}");
+    assert!(shown.contains("\x1b[36mnote:\x1b[0m "), "{shown:?}");
+    let after_the_bar = shown.rsplit(ERASE_LINE).next().unwrap();
+    assert!(after_the_bar.contains("wing: converged\r\n"), "{shown:?}");
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn lines_of_newton_steps_stand_above_the_bar() {
+    let shown = run_in_terminal("xterm-256color", "", &["-v"]);
+
+    let steps = shown.split(ERASE_LINE).filter(|part| part.starts_with("newton ")).count();
+    assert!(steps > 1, "{shown:?}");
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn no_color_is_heeded() {
+    let shown = run_in_terminal("xterm-256color", "1", &[]);
+
+    assert!(shown.contains(ERASE_LINE), "{shown:?}");
+    assert!(!shown.replace(ERASE_LINE, "").contains('\x1b'), "{shown:?}");
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn a_terminal_that_understands_nothing_gets_plain_text() {
+    // An empty TERM counts as none.
+    for term in ["dumb", ""] {
+        let shown = run_in_terminal(term, "", &[]);
+
+        assert!(!shown.contains('\x1b'), "TERM={term}: {shown:?}");
+        assert!(shown.contains("wing: converged\r\n"), "TERM={term}: {shown:?}");
+    }
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn quiet_is_silent_in_a_terminal() {
+    assert_eq!(run_in_terminal("xterm-256color", "", &["-q"]), "");
+}

@@ -1,0 +1,104 @@
+//! Help, completions and wrong arguments.
+
+use super::{COARSE, Finished, SMALLEST, Workplace};
+
+/// What is said on standard error when nobody chose a backend.
+const ON_THE_CPU: &str = "note: this build has no cuda backend: running on the CPU\n";
+
+/// Runs gridgen in an empty folder.
+fn run(arguments: &[&str]) -> Finished {
+    Workplace::with(&[]).run(arguments)
+}
+
+#[test]
+fn help_shows_options_examples_and_exit_codes() {
+    let Finished { code, stdout, stderr } = run(&["--help"]);
+
+    assert_eq!((code, stderr.as_str()), (0, ""));
+    for part in [
+        "Usage: gridgen [OPTIONS] <CASE.toml>",
+        "--set <SECTION.KEY=VALUE>",
+        "--backend",
+        "--devices",
+        "--threads",
+        "--output",
+        "--quiet",
+        "--verbose",
+        "completions",
+        "Examples:",
+        "gridgen cases/naca0012.toml",
+        "Exit codes:",
+    ] {
+        assert!(stdout.contains(part), "{part} is not in\n{stdout}");
+    }
+}
+
+#[test]
+fn the_version_is_that_of_the_package() {
+    let Finished { code, stdout, .. } = run(&["--version"]);
+
+    assert_eq!((code, stdout), (0, format!("gridgen {}\n", env!("CARGO_PKG_VERSION"))));
+}
+
+#[test]
+fn completions_are_written_for_each_shell() {
+    for shell in ["bash", "zsh", "fish", "elvish", "powershell"] {
+        let Finished { code, stdout, stderr } = run(&["completions", shell]);
+        assert_eq!((code, stderr.as_str()), (0, ""), "{shell}");
+        assert!(stdout.contains("gridgen") && stdout.contains("backend"), "{shell}: {stdout}");
+    }
+}
+
+#[test]
+fn no_arguments_are_a_usage_error() {
+    let Finished { code, stdout, stderr } = run(&[]);
+
+    assert_eq!((code, stdout.as_str()), (2, ""));
+    assert!(stderr.contains("<CASE.toml>") && stderr.contains("--help"), "{stderr}");
+}
+
+#[test]
+fn usage_errors_exit_with_2() {
+    for arguments in [
+        &["wing.toml", "--colour"][..],
+        &["wing.toml", "--backend", "tpu"],
+        &["wing.toml", "--threads", "0"],
+        &["wing.toml", "--devices", "one"],
+        &["wing.toml", "--devices", "0,0"],
+        &["wing.toml", "--devices", "0", "--backend", "cpu"],
+        &["wing.toml", "--set", "grid.ni"],
+        &["wing.toml", "-q", "-v"],
+        &["wing.toml", "other.toml"],
+        &["wing.toml", "completions", "bash"],
+        &["completions", "csh"],
+    ] {
+        let Finished { code, stdout, stderr } = run(arguments);
+        assert_eq!((code, stdout.as_str()), (2, ""), "{arguments:?}: {stderr}");
+        assert!(stderr.starts_with("error: "), "{arguments:?}: {stderr}");
+    }
+}
+
+#[test]
+fn a_backend_that_is_not_in_this_build_exits_with_3_and_names_the_way_out() {
+    let finished = Workplace::with_case(SMALLEST).run(&["wing.toml", "--backend", "cuda"]);
+
+    assert_eq!((finished.code, finished.stdout.as_str()), (3, ""));
+    assert_eq!(
+        finished.stderr,
+        "error: this build of gridgen has no cuda backend\n\
+         hint: run with --backend cpu, or --backend auto to use what is there\n"
+    );
+}
+
+#[test]
+fn the_automatic_choice_says_that_it_runs_on_the_cpu() {
+    let workplace = Workplace::with_case(SMALLEST);
+
+    let on = |backend: &[&str]| workplace.run(&[&["wing.toml"], &COARSE[..], backend].concat());
+
+    for backend in [&[][..], &["--backend", "auto"]] {
+        let finished = on(backend);
+        assert_eq!((finished.code, finished.stderr.as_str()), (0, ON_THE_CPU), "{backend:?}");
+    }
+    assert_eq!(on(&["--backend", "cpu"]).stderr, "");
+}

@@ -1,0 +1,154 @@
+//! The shipped cases, run as they are: what a user may rely on.
+//!
+//! Bounds are those of the requirements (first cell, wall angle, far field, residual) or measured
+//! values with a margin of a tenth or more (skewness); where theory gives a number it is computed
+//! here. Linear iterations are left alone: they belong to the preconditioner.
+#![allow(clippy::unwrap_used, reason = "a failing step fails the test")]
+
+use std::f64::consts::PI;
+use std::path::Path;
+
+use gridgen::case::Case;
+use gridgen::run::{BackendChoice, Outcome, Progress, RunOptions, run};
+use gridgen::solver::history::NewtonStep;
+
+/// Watches nothing.
+struct Unwatched;
+
+impl Progress for Unwatched {
+    fn phase(&mut self, _: &str) {}
+    fn newton(&mut self, _: &NewtonStep) {}
+    fn linear(&mut self, _: f64, _: f64) {}
+}
+
+/// Bounds that differ from case to case.
+struct Bounds {
+    newton_iterations: usize,
+    p99_skewness: f64,
+    max_skewness: f64,
+}
+
+/// Runs a shipped case without pictures.
+fn run_case(name: &str) -> (Case, Outcome) {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("cases").join(name);
+    let no_pictures = [("output.pictures".to_owned(), "false".to_owned())];
+    let case = Case::from_file(&path, &no_pictures).unwrap();
+    let folder = tempfile::tempdir().unwrap();
+    let options = RunOptions {
+        output: folder.path().to_path_buf(),
+        backend: BackendChoice::Cpu,
+        devices: None,
+        threads: None,
+    };
+    let outcome = run(&case, &options, &mut Unwatched).unwrap();
+    (case, outcome)
+}
+
+/// Asserts what every shipped case promises, and its own bounds.
+#[track_caller]
+fn assert_good(name: &str, bounds: &Bounds) -> (Case, Outcome) {
+    let (case, outcome) = run_case(name);
+    let quality = &outcome.quality;
+
+    assert!(outcome.converged, "{}", outcome.reason);
+    assert!(outcome.newton_iterations <= bounds.newton_iterations, "{outcome:?}");
+    assert!(outcome.residual < 1e-10, "{:e}", outcome.residual);
+
+    assert_eq!((outcome.folded_cells, quality.folded_cells), (0, 0));
+    assert!(quality.min_jacobian > 0.0, "{:e}", quality.min_jacobian);
+
+    let asked = case.grid.first_cell;
+    for height in [quality.first_cell_min, quality.first_cell_max] {
+        assert!((height / asked - 1.0).abs() <= 1e-3, "{height:e} where {asked:e} was asked");
+    }
+    let spread = quality.first_cell_max / quality.first_cell_min;
+    assert!(spread <= 1.0005, "{spread}");
+    assert!(quality.wall_angle_error_max_deg <= 0.01, "{}", quality.wall_angle_error_max_deg);
+
+    for radius in [quality.far_field_min, quality.far_field_max] {
+        assert!((radius - case.grid.far_field).abs() <= 1e-9, "{radius}");
+    }
+
+    assert!(quality.p99_skewness <= bounds.p99_skewness, "{}", quality.p99_skewness);
+    assert!(quality.max_skewness <= bounds.max_skewness, "{}", quality.max_skewness);
+    // The worst cell stands at the trailing edge or beside a corner of the base.
+    let [i, j] = quality.max_skewness_at;
+    assert!(j == 0 && i.min(case.grid.ni - 2 - i) < 4, "worst cell ({i}, {j})");
+    (case, outcome)
+}
+
+/// The equiangle skewness that a corner of the wall of this interior angle (radians) forces on the
+/// two cells beside it: a grid line leaves the corner along its bisector, so that each cell has an
+/// angle there of 180° minus half the interior angle.
+fn skewness_of_corner(interior: f64) -> f64 {
+    (180.0 - 0.5 * interior.to_degrees() - 90.0) / 90.0
+}
+
+/// Angle between the surface and the camber line at x = 1 of a NACA section of 12 % thickness: the
+/// slope of 0.6 (0.2969 √x − 0.1260 x − 0.3516 x² + 0.2843 x³ + a₄ x⁴), a₄ being −0.1036 for a
+/// sharp edge and −0.1015 for a blunt one.
+fn edge_slope(a4: f64) -> f64 {
+    let slope = 0.2969 / 2.0 - 0.1260 - 2.0 * 0.3516 + 3.0 * 0.2843 + 4.0 * a4;
+    (-0.6 * slope).atan()
+}
+
+#[test]
+fn naca0012_is_good_within_seven_newton_steps() {
+    let bounds = Bounds { newton_iterations: 7, p99_skewness: 0.15, max_skewness: 0.91 };
+
+    let (case, outcome) = assert_good("naca0012.toml", &bounds);
+
+    assert_eq!((case.grid.ni, case.grid.nj, case.grid.first_cell), (257, 129, 1e-5));
+    let forced = skewness_of_corner(2.0 * edge_slope(-0.1036));
+    let worst = outcome.quality.max_skewness;
+    assert!((worst - forced).abs() < 1e-3, "{worst} where the edge forces {forced}");
+}
+
+#[test]
+fn naca0012_blunt_is_good_at_the_size_of_the_peers() {
+    let bounds = Bounds { newton_iterations: 7, p99_skewness: 0.135, max_skewness: 0.46 };
+
+    let (case, outcome) = assert_good("naca0012-blunt.toml", &bounds);
+
+    assert_eq!((case.grid.ni, case.grid.nj, case.grid.first_cell), (250, 100, 1.04e-5));
+    let forced = skewness_of_corner(PI / 2.0 + edge_slope(-0.1015));
+    let worst = outcome.quality.max_skewness;
+    assert!((worst - forced).abs() < 1e-3, "{worst} where the corners force {forced}");
+}
+
+/// The first cell follows from y⁺ = 1 at Re = 3e6 by the flat plate of `docs/case-format.md`.
+#[test]
+fn naca4412_has_the_first_cell_of_its_y_plus() {
+    let bounds = Bounds { newton_iterations: 7, p99_skewness: 0.12, max_skewness: 0.91 };
+
+    let (case, outcome) = assert_good("naca4412.toml", &bounds);
+
+    let friction = (2.0 * 3e6_f64.log10() - 0.65).powf(-2.3);
+    let height = 0.5 / (3e6 * (friction / 2.0).sqrt());
+    assert!((case.grid.first_cell / height - 1.0).abs() < 1e-12, "{:e}", case.grid.first_cell);
+    // Camber turns the edge and does not open it.
+    let forced = skewness_of_corner(2.0 * edge_slope(-0.1036));
+    let worst = outcome.quality.max_skewness;
+    assert!((worst - forced).abs() < 2e-3, "{worst} where the edge forces {forced}");
+}
+
+/// Thin and cusped behind: the edge forces more skewness than those above.
+#[test]
+fn e387_is_good_from_its_file_of_points() {
+    let bounds = Bounds { newton_iterations: 7, p99_skewness: 0.18, max_skewness: 0.985 };
+
+    assert_good("e387.toml", &bounds);
+}
+
+#[test]
+fn every_shipped_case_is_tested_here() {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("cases");
+    let names = folder.read_dir().unwrap().map(|entry| entry.unwrap().file_name());
+    let mut cases: Vec<_> = names
+        .map(|name| name.into_string().unwrap())
+        .filter(|name| Path::new(name).extension().is_some_and(|ending| ending == "toml"))
+        .collect();
+    cases.sort();
+
+    assert_eq!(cases, ["e387.toml", "naca0012-blunt.toml", "naca0012.toml", "naca4412.toml"]);
+}
