@@ -1,0 +1,204 @@
+//! What the linear solver does where `BiCGStab` has no next step.
+#![allow(clippy::unwrap_used, reason = "a failing step fails the test")]
+#![allow(clippy::float_cmp, reason = "iteration counts are halves")]
+
+mod support;
+
+use gridgen::backend::cpu::{CpuBackend, EllMatrix};
+use gridgen::solver::LinearStop;
+use gridgen::solver::krylov::{Bicgstab, KrylovReport, Method, System, Target};
+use gridgen::solver::linear::{LinearReport, LinearSettings, LinearSolver};
+use gridgen::solver::precond::Kind;
+use support::linear::{Counted, Matrix, norm};
+use support::random::Random;
+
+/// `BiCGStab` alone.
+fn bicgstab(matrix: &Matrix<f64>, b: &Vec<f64>) -> (KrylovReport, Vec<f64>) {
+    let mut x = vec![0.0; b.len()];
+    let mut preconditioner = Counted::new(Kind::None);
+    let mut system = System {
+        backend: &CpuBackend,
+        operator: matrix,
+        preconditioner: &mut preconditioner,
+        b,
+        observe: &mut |_, _| {},
+    };
+    let target = Target { norm: 1e-10, max_iterations: 100 };
+    let mut method = Bicgstab::new(&CpuBackend, b.len()).unwrap();
+    (method.solve(&mut system, target, &mut x).unwrap(), x)
+}
+
+const SETTINGS: LinearSettings =
+    LinearSettings { method: Method::Bicgstab, max_iterations: 100, restart: 30 };
+
+/// A solve to 1e-10 as in a Newton step: report, x, and what was observed.
+fn solve(
+    settings: LinearSettings,
+    matrix: &Matrix<f64>,
+    b: &Vec<f64>,
+) -> (LinearReport, Vec<f64>, Vec<(f64, f64)>) {
+    let (mut x, mut observed) = (vec![f64::NAN; b.len()], Vec::new());
+    let mut solver = LinearSolver::new(settings, b.len(), Counted::new(Kind::None));
+    let mut observe = |iteration, relative| observed.push((iteration, relative));
+    let report = solver.solve(&CpuBackend, matrix, b, 1e-10, &mut x, &mut observe).unwrap();
+    (report, x, observed)
+}
+
+/// Skew-symmetric and regular: (r, A r) = 0 for every r.
+fn skew_matrix(n: usize) -> Matrix<f64> {
+    let mut rows = vec![vec![0.0; n]; n];
+    for k in 0..n - 1 {
+        rows[k][k + 1] = 1.0 + k as f64;
+        rows[k + 1][k] = -1.0 - k as f64;
+    }
+    Matrix::new(&rows)
+}
+
+/// After one iteration (r̃, r) = 0 exactly: r̃ = (1, 0, 0), α = 1, s = (0, −1, 0),
+/// t = (0, −2, 1), ω = 2/5, r = (0, −1/5, −2/5).
+fn rho_matrix() -> (Matrix<f64>, Vec<f64>) {
+    let rows = [vec![1.0, 0.0, 0.0], vec![1.0, 2.0, 1.0], vec![0.0, -1.0, 3.0]];
+    (Matrix::new(&rows), vec![1.0, 0.0, 0.0])
+}
+
+/// (t, s) = 0 exactly in the first iteration: α = 6, s = (−5, 7, −4), t = (−5, −7, −6).
+fn omega_matrix() -> (Matrix<f64>, Vec<f64>) {
+    let rows = [vec![1.0, 0.0, 0.0], vec![0.0, -1.0, 0.0], vec![0.0, 0.0, 1.5]];
+    (Matrix::new(&rows), vec![1.0, 1.0, 0.5])
+}
+
+#[test]
+fn a_skew_symmetric_matrix_breaks_bicgstab_in_its_first_product() {
+    let b = Random::new(1).vector(8);
+
+    let (report, x) = bicgstab(&skew_matrix(8), &b);
+
+    assert_eq!(report.stop, LinearStop::Breakdown { scalar: "(r̃, v)" });
+    assert_eq!((report.iterations, report.residual), (0.0, norm(b.iter().copied())));
+    assert_eq!(x, vec![0.0; 8]);
+}
+
+#[test]
+fn a_vanishing_omega_is_reported_after_half_an_iteration() {
+    let (matrix, b) = omega_matrix();
+
+    let (report, x) = bicgstab(&matrix, &b);
+
+    assert_eq!(report.stop, LinearStop::Breakdown { scalar: "ω" });
+    // The half step is kept: ‖s‖² = 25 + 49 + 16.
+    assert_eq!((report.iterations, report.residual), (0.5, 90.0_f64.sqrt()));
+    assert_eq!(x, [6.0, 6.0, 3.0]);
+}
+
+#[test]
+fn a_vanishing_rho_is_reported_after_its_iteration() {
+    let (matrix, b) = rho_matrix();
+
+    let (report, x) = bicgstab(&matrix, &b);
+
+    assert_eq!(report.stop, LinearStop::Breakdown { scalar: "ρ" });
+    assert_eq!(report.iterations, 1.0);
+    assert!((report.residual - 0.2_f64.sqrt()).abs() < 1e-15);
+    assert!((matrix.residual(&b, &x) - report.residual).abs() < 1e-15);
+}
+
+#[test]
+fn a_restart_overcomes_a_vanishing_rho() {
+    let (matrix, b) = rho_matrix();
+
+    let (report, x, _) = solve(SETTINGS, &matrix, &b);
+
+    assert_eq!(report.stop, LinearStop::Converged);
+    assert_eq!(report.events.len(), 1);
+    assert!(report.events[0].ends_with("BiCGStab restarted"), "{:?}", report.events);
+    assert!(matrix.residual(&b, &x) < 1.02e-10);
+}
+
+#[test]
+fn gmres_takes_over_after_two_restarts() {
+    for n in [2, 8, 20] {
+        let (matrix, b) = (skew_matrix(n), Random::new(2).vector(n));
+
+        let (report, x, observed) = solve(SETTINGS, &matrix, &b);
+
+        assert_eq!(report.stop, LinearStop::Converged, "n = {n}");
+        assert_eq!(report.events.len(), 3);
+        assert!(report.events[1].ends_with("BiCGStab restarted"), "{:?}", report.events);
+        assert!(report.events[2].ends_with("flexible GMRES took over"), "{:?}", report.events);
+        let scale = norm(b.iter().copied());
+        assert!(matrix.residual(&b, &x) <= 1.01e-10 * scale);
+        // All iterations are GMRES's: n at most.
+        assert!(report.iterations <= n as f64);
+        assert_eq!(observed.len() as f64, report.iterations);
+    }
+}
+
+#[test]
+fn iterations_of_all_attempts_are_added_and_numbered_on() {
+    let (matrix, b) = omega_matrix();
+
+    let (report, _, observed) = solve(SETTINGS, &matrix, &b);
+
+    assert_eq!(report.stop, LinearStop::Converged);
+    assert!(report.iterations > 0.5);
+    assert_eq!(observed.last().unwrap().0, report.iterations);
+    assert!(observed.windows(2).all(|pair| pair[0].0 < pair[1].0), "{observed:?}");
+}
+
+#[test]
+fn the_limit_holds_over_all_attempts() {
+    let (matrix, b) = (skew_matrix(20), Random::new(3).vector(20));
+    let settings = LinearSettings { max_iterations: 5, ..SETTINGS };
+
+    let (report, x, _) = solve(settings, &matrix, &b);
+
+    assert_eq!(report.stop, LinearStop::IterationLimit);
+    assert_eq!(report.iterations, 5.0);
+    let relative = matrix.residual(&b, &x) / norm(b.iter().copied());
+    assert!((report.relative_residual - relative).abs() < 1e-13);
+}
+
+#[test]
+fn a_matrix_with_nan_ends_after_all_attempts() {
+    let matrix = Matrix::new(&[vec![f64::NAN, 1.0], vec![1.0, 2.0]]);
+
+    let (report, _, _) = solve(SETTINGS, &matrix, &vec![1.0, 1.0]);
+
+    assert_eq!(report.stop, LinearStop::NotFinite);
+    assert!(!report.relative_residual.is_finite());
+}
+
+#[test]
+fn a_zero_matrix_ends_without_progress() {
+    let mut matrix = Matrix::new(&[vec![1.0, 0.0], vec![0.0, 1.0]]);
+    let pattern = matrix.entries.pattern().clone();
+    matrix.entries = EllMatrix::from_values(pattern, vec![0.0; 2]);
+
+    let (report, x, _) = solve(SETTINGS, &matrix, &vec![1.0, 1.0]);
+
+    assert!(matches!(report.stop, LinearStop::Breakdown { .. }), "{:?}", report.stop);
+    assert_eq!((report.relative_residual, x), (1.0, vec![0.0; 2]));
+}
+
+#[test]
+fn a_zero_right_side_gives_zero_whatever_x_held() {
+    let (report, x, observed) = solve(SETTINGS, &skew_matrix(8), &vec![0.0; 8]);
+
+    assert_eq!(report.stop, LinearStop::Converged);
+    assert_eq!((report.iterations, report.relative_residual), (0.0, 0.0));
+    assert_eq!((x, observed.len()), (vec![0.0; 8], 0));
+}
+
+#[test]
+fn a_solver_can_be_used_again() {
+    // The vectors kept from a solve that ended in NaN must not reach the next one.
+    let broken = Matrix::new(&[vec![f64::NAN, 1.0], vec![1.0, 2.0]]);
+    let sound = Matrix::new(&[vec![3.0, 1.0], vec![1.0, 2.0]]);
+    let mut solver = LinearSolver::new(SETTINGS, 2, Counted::new(Kind::None));
+    let (b, mut x) = (vec![5.0, 5.0], vec![0.0_f64; 2]);
+    for matrix in [&broken, &sound] {
+        let _ = solver.solve(&CpuBackend, matrix, &b, 1e-10, &mut x, &mut |_, _| {}).unwrap();
+    }
+
+    assert!((x[0] - 1.0).abs() < 1e-9 && (x[1] - 2.0).abs() < 1e-9, "{x:?}");
+}

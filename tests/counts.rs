@@ -1,0 +1,117 @@
+//! How many iterations the solvers take, against reference counts.
+#![allow(clippy::unwrap_used, reason = "a failing step fails the test")]
+
+mod support;
+
+use gridgen::backend::cpu::CpuBackend;
+use gridgen::backend::{Backend, Scaling};
+use gridgen::elliptic::GridPreconditioner;
+use gridgen::pde::control::Wall;
+use gridgen::solver::krylov::Method;
+use gridgen::solver::linear::{LinearSettings, LinearSolver};
+use gridgen::solver::precond::Kind;
+use gridgen::solver::{LinearStop, NonlinearProblem};
+use support::problems::{NEWTON, Setup};
+
+/// The two grids, in nodes.
+const SIZES: [(usize, usize); 2] = [(65, 33), (129, 65)];
+/// The first cells of the linear counts, in chords.
+const FIRST_CELLS: [f64; 2] = [1e-3, 1e-5];
+
+/// Reference counts: `BiCGStab` iterations (one is two products) to a residual of 1e-6 in the
+/// first Newton step, for each size and each first cell. Counted by an independent
+/// implementation in Python on grids of the same sizes, whose points differ in detail; hence
+/// the margin.
+const REFERENCE: [(Kind, [[f64; 2]; 2]); 4] = [
+    (Kind::None, [[106.0, 102.0], [224.0, 211.0]]),
+    (Kind::Jacobi, [[105.0, 102.0], [194.0, 206.0]]),
+    (Kind::Dilu, [[23.0, 17.0], [47.0, 36.0]]),
+    (Kind::Ilu0, [[16.0, 18.0], [32.0, 29.0]]),
+];
+/// How far above its reference a count may be.
+const MARGIN: f64 = 1.2;
+
+/// `BiCGStab` iterations to 1e-6 in the first Newton step of the frozen equations on NACA 0012.
+fn first_step_iterations(size: (usize, usize), first_cell: f64, kind: Kind) -> f64 {
+    let backend = CpuBackend;
+    let mut setup = Setup::<f64>::naca("0012", size, first_cell, Wall::Frozen);
+    let n = setup.n();
+    let (mut f, mut right, mut x) = (vec![0.0; n], vec![0.0; n], vec![0.0; n]);
+    setup.problem.residual(&backend, &setup.u, Scaling::Renewed, &mut f).unwrap();
+    backend.convert(-1.0 / backend.max_abs(&f).unwrap(), &f, &mut right).unwrap();
+    let settings = LinearSettings { method: Method::Bicgstab, max_iterations: 1000, restart: 30 };
+    let mut solver = LinearSolver::new(settings, n, GridPreconditioner::new(kind));
+    let jacobian = setup.problem.linearise(&backend).unwrap();
+    solver.update(&backend, jacobian).unwrap();
+
+    let report = solver.solve(&backend, jacobian, &right, 1e-6, &mut x, &mut |_, _| {}).unwrap();
+
+    assert_eq!(report.stop, LinearStop::Converged);
+    report.iterations
+}
+
+fn assert_linear_counts(kind: Kind) {
+    let (_, reference) = REFERENCE.into_iter().find(|(k, _)| *k == kind).unwrap();
+    for (size, reference) in SIZES.into_iter().zip(reference) {
+        for (first_cell, reference) in FIRST_CELLS.into_iter().zip(reference) {
+            let count = first_step_iterations(size, first_cell, kind);
+
+            assert!(
+                count <= MARGIN * reference,
+                "{kind:?}, {size:?}, first cell {first_cell:e}: {count}, reference {reference}"
+            );
+        }
+    }
+}
+
+#[test]
+fn bicgstab_alone_takes_the_reference_count() {
+    assert_linear_counts(Kind::None);
+}
+
+#[test]
+fn jacobi_takes_the_reference_count() {
+    assert_linear_counts(Kind::Jacobi);
+}
+
+#[test]
+fn dilu_takes_the_reference_count() {
+    assert_linear_counts(Kind::Dilu);
+}
+
+#[test]
+fn ilu0_takes_the_reference_count() {
+    assert_linear_counts(Kind::Ilu0);
+}
+
+/// Five Newton steps at most, none shortened, whatever the size and the first cell. The same
+/// implementation took 4–5 (frozen) and 4–6 (coupled) on 161 × 49 nodes.
+fn assert_newton_counts(code: &str, wall: Wall) {
+    for size in SIZES {
+        for first_cell in [1e-3, 1e-4, 1e-5, 1e-6] {
+            let mut setup = Setup::<f64>::naca(code, size, first_cell, wall);
+
+            let report = setup.solve(Kind::Ilu0, &NEWTON);
+
+            let at = format!("NACA {code}, {wall:?}, {size:?}, first cell {first_cell:e}");
+            let steps = report.history.newton_iterations();
+            assert!(report.stop.converged(), "{at}: {}", report.stop);
+            assert!(steps <= 5, "{at}: {steps} steps");
+            let full = report.history.steps[1..].iter().all(|step| step.step_length >= 1.0);
+            assert!(full, "{at}: a step was shortened");
+            assert!(report.events.is_empty(), "{at}: {:?}", report.events);
+        }
+    }
+}
+
+#[test]
+fn a_frozen_wall_takes_five_newton_steps_at_most() {
+    assert_newton_counts("0012", Wall::Frozen);
+    assert_newton_counts("4412", Wall::Frozen);
+}
+
+#[test]
+fn a_coupled_wall_takes_five_newton_steps_at_most() {
+    assert_newton_counts("0012", Wall::Coupled);
+    assert_newton_counts("4412", Wall::Coupled);
+}

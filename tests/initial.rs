@@ -1,0 +1,168 @@
+//! Initial grids on a section and on an ellipse.
+#![allow(clippy::unwrap_used, reason = "a failing step fails the test")]
+#![allow(clippy::float_cmp, reason = "boundary points must be kept to the last bit")]
+
+mod support;
+
+use gridgen::grid::initial::{FAR_FIELD_CENTRE, InitialGrid, Method};
+use gridgen::grid::{Grid, folds};
+use support::walls::{FAR_FIELD, WallPoints, geometric_layers};
+
+const FIRST_CELLS: [f64; 4] = [1e-3, 1e-4, 1e-5, 1e-6];
+const SECTIONS: [&str; 2] = ["0012", "4412"];
+
+/// Marches on 129 × 65 nodes for every section and first cell.
+fn each_march(method: Method, check: impl Fn(&str, &WallPoints, f64, &InitialGrid)) {
+    for code in SECTIONS {
+        let points = WallPoints::naca(code, 129);
+        for first_cell in FIRST_CELLS {
+            let initial = points.initial(method, 65, first_cell);
+            let at = format!("NACA {code}, first cell {first_cell:e}");
+            assert_eq!(initial.method, method, "{at}: {:?}", initial.notes);
+            check(&at, &points, first_cell, &initial);
+        }
+    }
+}
+
+/// Largest distance of the first layer from r + h n.
+fn first_layer_error(grid: &Grid, points: &WallPoints, first_cell: f64) -> f64 {
+    let error = |i: usize| {
+        let ([x, y], n) = (grid.point(i, 1), points.normals[i]);
+        (x - points.x[i] - first_cell * n[0]).hypot(y - points.y[i] - first_cell * n[1])
+    };
+    (0..grid.ni).map(error).fold(0.0, f64::max)
+}
+
+/// Largest distance of the outer line from the circle.
+fn circle_error(grid: &Grid) -> f64 {
+    let [cx, cy] = FAR_FIELD_CENTRE;
+    let error = |i: usize| {
+        let [x, y] = grid.point(i, grid.nj - 1);
+        ((x - cx).hypot(y - cy) - FAR_FIELD).abs()
+    };
+    (0..grid.ni).map(error).fold(0.0, f64::max)
+}
+
+/// Asserts that the wall is the given one and the seam one line, bit for bit.
+fn assert_wall_and_seam(at: &str, grid: &Grid, points: &WallPoints) {
+    assert_eq!(grid.x[..grid.ni], points.x, "{at}");
+    assert_eq!(grid.y[..grid.ni], points.y, "{at}");
+    for j in 0..grid.nj {
+        assert_eq!(grid.point(0, j), grid.point(grid.ni - 1, j), "{at}, layer {j}");
+    }
+}
+
+fn assert_march(method: Method) {
+    each_march(method, |at, points, first_cell, initial| {
+        let grid = &initial.grid;
+        assert_wall_and_seam(at, grid, points);
+        // The march itself is exact. Closing the end of a line, off by d, onto the circle moves
+        // its first point by (h/s_end)² d: h²/110 in the hyperbolic march, h²/16 in the normal one.
+        let error = first_layer_error(grid, points, first_cell);
+        assert!(error < 0.1 * first_cell.powi(2) + 1e-15, "{at}: first layer off by {error:e}");
+        let error = circle_error(grid);
+        assert!(error < 1e-12, "{at}: outer line off by {error:e}");
+    });
+}
+
+#[test]
+fn the_hyperbolic_march_keeps_wall_first_layer_circle_and_seam() {
+    assert_march(Method::Hyperbolic);
+}
+
+#[test]
+fn the_normal_march_keeps_wall_first_layer_circle_and_seam() {
+    assert_march(Method::Normal);
+}
+
+#[test]
+fn the_hyperbolic_march_folds_no_cell_at_its_first_try() {
+    each_march(Method::Hyperbolic, |at, _, _, initial| {
+        assert_eq!((initial.folded, folds(&initial.grid)), (0, 0), "{at}");
+        assert!(initial.notes.is_empty(), "{at}: {:?}", initial.notes);
+    });
+}
+
+#[test]
+fn the_normal_march_folds_no_cell() {
+    each_march(Method::Normal, |at, _, _, initial| {
+        assert_eq!((initial.folded, folds(&initial.grid)), (0, 0), "{at}: {:?}", initial.notes);
+    });
+}
+
+#[test]
+fn transfinite_interpolation_meets_both_boundaries() {
+    let points = WallPoints::naca("0012", 65);
+
+    let initial = points.initial(Method::Transfinite, 33, 1e-3);
+
+    let grid = &initial.grid;
+    assert_wall_and_seam("transfinite", grid, &points);
+    assert!(circle_error(grid) < 1e-12);
+    // The outer points are equally spaced, clockwise from the downstream end.
+    for i in 0..grid.ni {
+        let angle = std::f64::consts::TAU * i as f64 / (grid.ni - 1) as f64;
+        let [x, y] = grid.point(i, grid.nj - 1);
+        let expected = [0.5 + FAR_FIELD * angle.cos(), -FAR_FIELD * angle.sin()];
+        assert!((x - expected[0]).hypot(y - expected[1]) < 1e-12, "point {i}");
+    }
+    // Layers are at fixed shares of the straight lines between.
+    let layers = geometric_layers(33, 1e-3, FAR_FIELD);
+    let (wall, end, between) = (grid.point(20, 0), grid.point(20, 32), grid.point(20, 10));
+    let share = layers[10] / layers[32];
+    for k in 0..2 {
+        assert!((between[k] - wall[k] - share * (end[k] - wall[k])).abs() < 1e-14);
+    }
+}
+
+#[test]
+fn folds_of_a_transfinite_grid_are_counted_and_noted() {
+    // Straight lines from the hollow lower surface of a strongly cambered section cross it.
+    let points = WallPoints::naca("9412", 129);
+
+    let initial = points.initial(Method::Transfinite, 65, 1e-5);
+
+    assert_eq!(initial.folded, folds(&initial.grid));
+    assert!(initial.folded > 0);
+    let note = format!("{} cells of the initial grid are folded", initial.folded);
+    assert_eq!(initial.notes, [note]);
+}
+
+#[test]
+fn the_grid_of_an_ellipse_is_symmetric() {
+    for method in [Method::Hyperbolic, Method::Normal, Method::Transfinite] {
+        for first_cell in [1e-3, 1e-5] {
+            let points = WallPoints::ellipse(0.3, 65);
+
+            let initial = points.initial(method, 33, first_cell);
+
+            let grid = &initial.grid;
+            assert_eq!((initial.method, initial.folded), (method, 0), "{:?}", initial.notes);
+            assert_wall_and_seam("ellipse", grid, &points);
+            for (j, i) in (0..grid.nj).flat_map(|j| (0..grid.ni).map(move |i| (j, i))) {
+                let ([x, y], [mx, my]) = (grid.point(i, j), grid.point(grid.ni - 1 - i, j));
+                let error = (x - mx).hypot(y + my);
+                assert!(error < 1e-12, "{method:?} ({i}, {j}): {error:e}");
+            }
+        }
+    }
+}
+
+#[test]
+fn the_grid_of_a_circle_is_made_of_circles() {
+    // Equal spacing and no curvature change: the march is one-dimensional.
+    let points = WallPoints::ellipse(1.0, 65);
+
+    let initial = points.initial(Method::Hyperbolic, 33, 1e-3);
+
+    let grid = &initial.grid;
+    for j in 0..grid.nj {
+        let radius = |i: usize| {
+            let [x, y] = grid.point(i, j);
+            (x - 0.5).hypot(y)
+        };
+        let first = radius(0);
+        assert!((0..grid.ni).all(|i| (radius(i) / first - 1.0).abs() < 1e-11), "layer {j}");
+        assert!(j == 0 || first > (grid.point(0, j - 1)[0] - 0.5));
+    }
+}

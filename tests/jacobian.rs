@@ -1,0 +1,174 @@
+//! The Jacobian is the derivative of the residual: Taylor test, and against a dense matrix.
+#![allow(clippy::unwrap_used, reason = "a failing step fails the test")]
+#![allow(clippy::float_cmp, reason = "rounded entries must be equal")]
+
+mod support;
+
+use gridgen::backend::cpu::CpuBackend;
+use gridgen::backend::{Real, Scaling};
+use gridgen::grid::Seam;
+use gridgen::pde::control::{Base, Wall};
+use gridgen::solver::{LinearOperator, NonlinearProblem};
+use nalgebra::{DMatrix, DVector};
+use support::linear::{dense, norm};
+use support::problems::Setup;
+use support::random::Random;
+use support::walls::WallPoints;
+
+const BASES: [Base; 3] = [Base::Laplace, Base::ThomasMiddlecoff, Base::Marched];
+const WALLS: [Wall; 2] = [Wall::Frozen, Wall::Coupled];
+const SEAMS: [Seam; 2] = [Seam::Held, Seam::Periodic];
+
+/// Nodes of the grids whose Jacobian is formed as a dense matrix.
+const SMALL: (usize, usize) = (21, 11);
+
+/// A section for the held seam, an ellipse for the periodic one.
+fn setup<T: Real>(size: (usize, usize), base: Base, wall: Wall, seam: Seam) -> Setup<T> {
+    let points = match seam {
+        Seam::Held => WallPoints::naca("4412", size.0),
+        Seam::Periodic => WallPoints::ellipse(0.3, size.0),
+    };
+    let mut setup = Setup::new(&points, size.1, 1e-3, base, wall);
+    // Off the initial grid, where the marched base would have no residual before smoothing, and
+    // with wall terms that are not zero.
+    let (scale, mut random) = (setup.natural_steps(), Random::new(7));
+    for (u, scale) in setup.u.iter_mut().zip(scale) {
+        *u += 0.05 * scale * random.symmetric();
+    }
+    setup
+}
+
+/// F at u + h d, with the row weights kept.
+fn residual_at<T: Real>(setup: &mut Setup<T>, h: f64, d: &[f64]) -> Vec<f64> {
+    let moved: Vec<f64> = setup.u.iter().zip(d).map(|(u, d)| u + h * d).collect();
+    let mut f = vec![0.0; moved.len()];
+    setup.problem.residual(&CpuBackend, &moved, Scaling::Kept, &mut f).unwrap();
+    f
+}
+
+/// Evaluates F at u, renewing the row weights.
+fn renew<T: Real>(setup: &mut Setup<T>) -> Vec<f64> {
+    let mut f = vec![0.0; setup.n()];
+    setup.problem.residual(&CpuBackend, &setup.u, Scaling::Renewed, &mut f).unwrap();
+    f
+}
+
+fn assert_second_order(base: Base, wall: Wall, seam: Seam) {
+    let mut setup = setup::<f64>((33, 17), base, wall, seam);
+    let (scale, mut random) = (setup.natural_steps(), Random::new(1));
+    for _ in 0..3 {
+        let d: Vec<f64> = scale.iter().map(|s| s * random.symmetric()).collect();
+        let f = renew(&mut setup);
+        let mut jd = vec![0.0; f.len()];
+        setup.problem.linearise(&CpuBackend).unwrap().apply(&CpuBackend, &d, &mut jd).unwrap();
+
+        let remainders = [1e-2, 3e-3, 1e-3, 3e-4, 1e-4].map(|h| {
+            let moved = residual_at(&mut setup, h, &d);
+            (h, norm((0..f.len()).map(|k| moved[k] - f[k] - h * jd[k])))
+        });
+
+        for pair in remainders.windows(2) {
+            let slope = (pair[0].1 / pair[1].1).ln() / (pair[0].0 / pair[1].0).ln();
+            assert!((1.9..=2.1).contains(&slope), "{base:?} {wall:?} {seam:?}: {remainders:?}");
+        }
+    }
+}
+
+#[test]
+fn the_taylor_remainder_of_a_frozen_wall_is_of_second_order() {
+    for base in BASES {
+        for seam in SEAMS {
+            assert_second_order(base, Wall::Frozen, seam);
+        }
+    }
+}
+
+#[test]
+fn the_taylor_remainder_of_a_coupled_wall_is_of_second_order() {
+    for base in BASES {
+        for seam in SEAMS {
+            assert_second_order(base, Wall::Coupled, seam);
+        }
+    }
+}
+
+/// ∂F/∂u column by column from difference quotients. F is a polynomial of degree four at most
+/// in any one unknown, for which the quotient over five points is exact up to rounding.
+fn quotients(setup: &mut Setup<f64>) -> DMatrix<f64> {
+    let (n, scale) = (setup.n(), setup.natural_steps());
+    let mut matrix = DMatrix::zeros(n, n);
+    for (column, scale) in scale.into_iter().enumerate() {
+        let mut d = vec![0.0; n];
+        d[column] = scale;
+        let [p2, p1, m1, m2] = [0.5, 0.25, -0.25, -0.5].map(|h| residual_at(setup, h, &d));
+        for row in 0..n {
+            let quotient = (8.0 * (p1[row] - m1[row]) - (p2[row] - m2[row])) / (12.0 * 0.25);
+            matrix[(row, column)] = quotient / scale;
+        }
+    }
+    matrix
+}
+
+#[test]
+fn every_entry_is_the_exact_difference_quotient() {
+    for wall in WALLS {
+        for seam in SEAMS {
+            let mut setup = setup::<f64>(SMALL, Base::Marched, wall, seam);
+            renew(&mut setup);
+            let n = setup.n();
+            let jacobian = dense(setup.problem.linearise(&CpuBackend).unwrap(), n);
+
+            let expected = quotients(&mut setup);
+
+            let scale = setup.natural_steps();
+            for (row, column) in (0..n).flat_map(|r| (0..n).map(move |c| (r, c))) {
+                // Entries are judged by what a natural step of the unknown changes.
+                let error = (jacobian[(row, column)] - expected[(row, column)]) * scale[column];
+                let size = scale[column].max(scale[row]);
+                assert!(error.abs() < 1e-11 * size, "{wall:?} {seam:?} ({row}, {column}): {error}");
+            }
+        }
+    }
+}
+
+#[test]
+fn the_ell_product_is_the_dense_product() {
+    for wall in WALLS {
+        for seam in SEAMS {
+            let mut setup = setup::<f64>(SMALL, Base::Marched, wall, seam);
+            renew(&mut setup);
+            let n = setup.n();
+            let jacobian = setup.problem.linearise(&CpuBackend).unwrap();
+            let x = Random::new(3).vector(n);
+            let mut y = vec![f64::NAN; n];
+
+            jacobian.apply(&CpuBackend, &x, &mut y).unwrap();
+
+            let expected = dense(jacobian, n) * DVector::from_column_slice(&x);
+            for (y, expected) in y.iter().zip(expected.iter()) {
+                assert!(
+                    (y - expected).abs() < 1e-13 * expected.abs().max(1.0),
+                    "{wall:?} {seam:?}"
+                );
+            }
+        }
+    }
+}
+
+#[test]
+fn single_precision_entries_are_the_rounded_ones_of_double_precision() {
+    for (wall, seam) in WALLS.into_iter().zip(SEAMS) {
+        let mut double = setup::<f64>(SMALL, Base::Marched, wall, seam);
+        let mut single = setup::<f32>(SMALL, Base::Marched, wall, seam);
+        renew(&mut double);
+        renew(&mut single);
+        let n = double.n();
+
+        let exact = dense(double.problem.linearise(&CpuBackend).unwrap(), n);
+        let rounded = dense(single.problem.linearise(&CpuBackend).unwrap(), n);
+
+        for (exact, rounded) in exact.iter().zip(rounded.iter()) {
+            assert_eq!(f64::from(f32::narrow(*exact)), *rounded);
+        }
+    }
+}

@@ -1,0 +1,184 @@
+//! `BiCGStab` and GMRES on matrices with known behaviour.
+#![allow(clippy::float_cmp, reason = "iteration counts are halves")]
+
+mod support;
+
+use gridgen::solver::LinearStop;
+use gridgen::solver::krylov::{Method, Target};
+use gridgen::solver::precond::Kind;
+use support::krylov::{METHODS, Solve, full_matrix, identity, tridiagonal};
+use support::linear::{KINDS, Matrix, norm};
+use support::random::Random;
+
+#[test]
+fn a_zero_right_side_takes_no_iteration() {
+    let matrix = tridiagonal(20, 0.2, 0.0);
+    for method in METHODS {
+        let solved = Solve::new(method, &matrix).solve(&vec![0.0; 20]);
+
+        assert_eq!(solved.report.stop, LinearStop::Converged);
+        assert_eq!((solved.report.iterations, solved.report.residual), (0.0, 0.0));
+        assert_eq!(solved.x, vec![0.0; 20]);
+    }
+}
+
+#[test]
+fn an_exact_guess_takes_no_iteration_and_stays() {
+    let matrix = tridiagonal(20, 0.2, 0.0);
+    let exact = Random::new(2).vector(20);
+    let b = matrix.times(&exact);
+    for method in METHODS {
+        let solved = Solve::new(method, &matrix).from(&b, &exact);
+
+        assert_eq!(solved.report.stop, LinearStop::Converged);
+        assert_eq!((solved.report.iterations, solved.applications), (0.0, 0));
+        assert_eq!(solved.x, exact);
+    }
+}
+
+#[test]
+fn the_identity_takes_half_an_iteration_or_one() {
+    let b = Random::new(3).vector(20);
+    for (method, iterations) in METHODS.into_iter().zip([0.5, 1.0]) {
+        let solved = Solve::new(method, &identity(20)).solve(&b);
+
+        assert_eq!(solved.report.stop, LinearStop::Converged);
+        assert_eq!(solved.report.iterations, iterations);
+        assert!(norm(solved.x.iter().zip(&b).map(|(x, b)| x - b)) < 1e-14);
+    }
+}
+
+#[test]
+fn an_exact_preconditioner_takes_half_an_iteration_or_one() {
+    // ILU(0) of a tridiagonal matrix has nothing to drop.
+    let matrix = tridiagonal(50, 0.4, 0.1);
+    let b = Random::new(4).vector(50);
+    for (method, iterations) in METHODS.into_iter().zip([0.5, 1.0]) {
+        let solved = Solve { kind: Kind::Ilu0, ..Solve::new(method, &matrix) }.solve(&b);
+
+        assert_eq!(solved.report.stop, LinearStop::Converged);
+        assert_eq!(solved.report.iterations, iterations);
+    }
+}
+
+#[test]
+fn a_guess_is_improved_and_not_thrown_away() {
+    let matrix = tridiagonal(60, 0.2, 0.05);
+    let exact = Random::new(5).vector(60);
+    let b = matrix.times(&exact);
+    let near: Vec<f64> = exact.iter().map(|x| x * (1.0 + 1e-8)).collect();
+    for method in METHODS {
+        let solve = Solve::new(method, &matrix);
+
+        let [cold, warm] = [solve.solve(&b), solve.from(&b, &near)];
+
+        assert_eq!(warm.report.stop, LinearStop::Converged);
+        assert!(warm.report.iterations < cold.report.iterations);
+    }
+}
+
+#[test]
+fn a_singular_consistent_system_is_solved() {
+    // −u″ = b with both ends free: constants are in the kernel, b sums to zero.
+    let n = 24;
+    let mut rows = vec![vec![0.0; n]; n];
+    for k in 0..n - 1 {
+        rows[k][k] += 1.0;
+        rows[k + 1][k + 1] += 1.0;
+        rows[k][k + 1] = -1.0;
+        rows[k + 1][k] = -1.0;
+    }
+    let matrix = Matrix::new(&rows);
+    let b = matrix.times(&Random::new(6).vector(n));
+    for method in METHODS {
+        let solved = Solve::new(method, &matrix).solve(&b);
+
+        assert_eq!(solved.report.stop, LinearStop::Converged, "{method:?}");
+        assert!(matrix.residual(&b, &solved.x) < 1.02e-10);
+    }
+}
+
+#[test]
+fn the_reported_residual_is_the_true_one() {
+    let matrix = full_matrix(40);
+    let b = Random::new(7).vector(40);
+    for method in METHODS {
+        for kind in KINDS {
+            for max_iterations in [3, 200] {
+                let target = Target { norm: 1e-9, max_iterations };
+
+                let solved = Solve { kind, target, ..Solve::new(method, &matrix) }.solve(&b);
+
+                let truth = matrix.residual(&b, &solved.x);
+                assert!(
+                    (solved.report.residual - truth).abs() < 1e-12 * norm(b.iter().copied()),
+                    "{method:?} {kind:?}: {} {truth}",
+                    solved.report.residual
+                );
+                if solved.report.stop == LinearStop::Converged {
+                    assert!(truth <= 1.01 * target.norm + 1e-13);
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn the_limit_of_iterations_is_kept() {
+    let matrix = tridiagonal(200, 0.0, 0.0);
+    let b = Random::new(8).vector(200);
+    for method in METHODS {
+        for restart in [4, 50] {
+            let target = Target { norm: 1e-10, max_iterations: 10 };
+
+            let solved = Solve { restart, target, ..Solve::new(method, &matrix) }.solve(&b);
+
+            assert_eq!(solved.report.stop, LinearStop::IterationLimit);
+            assert_eq!((solved.report.iterations, solved.observed.len()), (10.0, 10));
+        }
+    }
+}
+
+#[test]
+fn a_matrix_with_nan_is_not_finite() {
+    let mut rows = vec![vec![0.0; 6]; 6];
+    for (row, entries) in rows.iter_mut().enumerate() {
+        entries[row] = 2.0;
+    }
+    rows[3][4] = f64::NAN;
+    let matrix = Matrix::new(&rows);
+    for method in METHODS {
+        let solved = Solve::new(method, &matrix).solve(&vec![1.0; 6]);
+
+        assert_eq!(solved.report.stop, LinearStop::NotFinite);
+        assert!(solved.report.iterations <= 1.0);
+    }
+}
+
+#[test]
+fn a_right_side_with_infinity_is_not_finite() {
+    let mut b = vec![1.0; 6];
+    b[2] = f64::INFINITY;
+    for method in METHODS {
+        let solved = Solve::new(method, &identity(6)).solve(&b);
+
+        assert_eq!(solved.report.stop, LinearStop::NotFinite);
+    }
+}
+
+#[test]
+fn bicgstab_takes_two_products_and_two_applications_an_iteration() {
+    let matrix = full_matrix(40);
+    let b = Random::new(9).vector(40);
+    for max_iterations in [4, 9] {
+        let target = Target { norm: 0.0, max_iterations };
+
+        let solved = Solve { target, ..Solve::new(Method::Bicgstab, &matrix) }.solve(&b);
+
+        // Two products more: the residual at the start and at the end.
+        assert_eq!(matrix.products.get(), 2 * max_iterations + 2);
+        assert_eq!(solved.applications, 2 * max_iterations);
+        let numbers: Vec<f64> = solved.observed.iter().map(|(iteration, _)| *iteration).collect();
+        assert_eq!(numbers, (1..=max_iterations).map(|k| k as f64).collect::<Vec<_>>());
+    }
+}

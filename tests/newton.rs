@@ -1,0 +1,261 @@
+//! Inexact Newton on the grid equations: convergence, forcing terms, history, reproducibility.
+#![allow(clippy::unwrap_used, reason = "a failing step fails the test")]
+#![allow(clippy::float_cmp, reason = "what is recorded must be what was used, to the last bit")]
+
+mod support;
+
+use gridgen::backend::Scaling;
+use gridgen::backend::cpu::CpuBackend;
+use gridgen::grid::Grid;
+use gridgen::pde::control::Wall;
+use gridgen::solver::NonlinearProblem;
+use gridgen::solver::history::NewtonStep;
+use gridgen::solver::krylov::Method;
+use gridgen::solver::linear::{LinearSettings, LinearSolver};
+use gridgen::solver::newton::{Forcing, NewtonReport, NewtonSettings, Observer, solve};
+use gridgen::solver::precond::Kind;
+use support::linear::ExactInverse;
+use support::problems::{FORCING, NEWTON, Setup, preconditioner};
+use support::random::Random;
+use support::walls::WallPoints;
+
+const WALLS: [Wall; 2] = [Wall::Frozen, Wall::Coupled];
+
+/// Solves with linear solves that are exact up to rounding.
+fn exact_newton(setup: &mut Setup<f64>, method: Method, max_iterations: usize) -> NewtonReport {
+    let settings = LinearSettings { method, max_iterations: 20, restart: 20 };
+    let mut linear = LinearSolver::new(settings, setup.n(), ExactInverse::new(setup.n()));
+    let forcing = Forcing { initial: 1e-13, min: 1e-13, max: 1e-13 };
+    let newton = NewtonSettings { tolerance: 1e-13, max_iterations, forcing, ..NEWTON };
+    solve(&CpuBackend, &mut setup.problem, &mut linear, &mut setup.u, &newton, &mut ()).unwrap()
+}
+
+#[test]
+fn exact_linear_solves_give_a_quadratic_tail() {
+    for (wall, method) in WALLS.into_iter().zip([Method::Bicgstab, Method::Gmres]) {
+        let mut setup = Setup::naca("4412", (33, 17), 1e-3, wall);
+
+        let report = exact_newton(&mut setup, method, 10);
+
+        assert!(report.stop.converged(), "{}", report.stop);
+        // log(F_{k+1}/F_k) / log(F_k/F_{k−1}) tends to 2. The last step ends in rounding and is
+        // left out; the golden ratio 1.62 would be the order of a secant method.
+        let residuals: Vec<f64> = report.history.steps.iter().map(|step| step.residual).collect();
+        let drops: Vec<f64> = residuals.windows(2).map(|pair| (pair[0] / pair[1]).ln()).collect();
+        let orders: Vec<f64> = drops.windows(2).map(|pair| pair[1] / pair[0]).collect();
+        let tail = orders[orders.len() - 2];
+        assert!((1.75..=2.25).contains(&tail), "{wall:?}: {residuals:?}, orders {orders:?}");
+    }
+}
+
+#[test]
+fn one_exact_step_squares_a_disturbance() {
+    for (wall, method) in WALLS.into_iter().zip([Method::Gmres, Method::Bicgstab]) {
+        let mut setup = Setup::naca("4412", (25, 13), 1e-3, wall);
+        assert!(exact_newton(&mut setup, method, 10).stop.converged());
+        let (solution, mut random) = (setup.u.clone(), Random::new(5));
+        let d: Vec<f64> =
+            setup.natural_steps().iter().map(|step| step * random.symmetric()).collect();
+
+        let after = [0.04, 0.02, 0.01, 0.005].map(|size| {
+            setup.u = solution.iter().zip(&d).map(|(u, d)| u + size * d).collect();
+            exact_newton(&mut setup, method, 1).history.steps[1].residual
+        });
+
+        for pair in after.windows(2) {
+            let order = (pair[0] / pair[1]).log2();
+            assert!((1.9..=2.1).contains(&order), "{wall:?}: {after:?}, order {order}");
+        }
+    }
+}
+
+/// A solve with the settings of the default case.
+fn default_solve(wall: Wall) -> (Setup<f64>, NewtonReport) {
+    let mut setup = Setup::naca("4412", (65, 33), 1e-4, wall);
+    let report = setup.solve(Kind::Ilu0, &NEWTON);
+    assert!(report.stop.converged(), "{}", report.stop);
+    (setup, report)
+}
+
+#[test]
+fn forcing_terms_follow_eisenstat_and_walker_within_their_bounds() {
+    for wall in WALLS {
+        let (_, report) = default_solve(wall);
+
+        let steps = &report.history.steps;
+        assert_eq!(steps[1].forcing_term, 0.1);
+        for k in 2..steps.len() {
+            let ratio = steps[k - 1].residual / steps[k - 2].residual;
+            let expected = (0.9 * ratio * ratio).clamp(1e-4, 0.1);
+            assert!((steps[k].forcing_term / expected - 1.0).abs() < 1e-14, "step {k}");
+        }
+        // The terms are not all at a bound, so that the formula is seen at work.
+        assert!(steps[2..].iter().any(|s| s.forcing_term > 1e-4 && s.forcing_term < 0.1));
+    }
+}
+
+#[test]
+fn a_forcing_term_is_clipped_at_both_ends() {
+    assert_eq!(FORCING.term(1.0, None), 0.1);
+    assert_eq!(FORCING.term(1.0, Some(1.0)), 0.1);
+    assert_eq!(FORCING.term(1e-3, Some(1.0)), 1e-4);
+    assert!((FORCING.term(0.1, Some(1.0)) - 9e-3).abs() < 1e-17);
+}
+
+#[test]
+fn every_linear_solve_meets_its_forcing_term() {
+    for wall in WALLS {
+        let (_, report) = default_solve(wall);
+
+        for step in &report.history.steps[1..] {
+            let reached = step.linear_residuals.last().unwrap();
+            assert!(*reached <= step.forcing_term, "{step:?}");
+        }
+    }
+}
+
+/// Counts what it is told.
+#[derive(Default)]
+struct Listener {
+    steps: Vec<NewtonStep>,
+    linear: usize,
+}
+
+impl Observer for Listener {
+    fn newton(&mut self, step: &NewtonStep) {
+        self.steps.push(step.clone());
+    }
+
+    fn linear(&mut self, _iteration: f64, _relative_residual: f64) {
+        self.linear += 1;
+    }
+}
+
+#[test]
+fn the_history_adds_up_and_the_observer_sees_it() {
+    let mut setup = Setup::<f64>::naca("0012", (65, 33), 1e-3, Wall::Coupled);
+    let linear = LinearSettings { method: Method::Bicgstab, max_iterations: 500, restart: 30 };
+    let mut linear = LinearSolver::new(linear, setup.n(), preconditioner());
+    let mut listener = Listener::default();
+    let Setup { problem, u, .. } = &mut setup;
+
+    let report = solve(&CpuBackend, problem, &mut linear, u, &NEWTON, &mut listener).unwrap();
+
+    let history = &report.history;
+    assert_eq!(listener.steps, history.steps);
+    let recorded: usize = history.steps.iter().map(|s| s.linear_residuals.len()).sum();
+    assert_eq!(listener.linear, recorded);
+    assert_eq!(history.newton_iterations(), history.steps.len() - 1);
+    let sum: f64 = history.steps.iter().map(|s| s.linear_iterations).sum();
+    assert_eq!(history.linear_iterations(), sum);
+    for (number, step) in history.steps.iter().enumerate() {
+        assert_eq!(step.step, number);
+        // A half iteration is recorded once, at its end.
+        assert_eq!(step.linear_residuals.len() as f64, step.linear_iterations.ceil());
+        assert!(step.setup_seconds >= 0.0 && step.linear_seconds >= 0.0);
+    }
+}
+
+#[test]
+fn the_start_has_no_linear_solve() {
+    let (_, report) = default_solve(Wall::Frozen);
+
+    let start = &report.history.steps[0];
+    assert_eq!((start.forcing_term, start.linear_iterations, start.step_length), (0.0, 0.0, 0.0));
+    assert!(start.linear_residuals.is_empty());
+}
+
+/// Areas of the cells, by their diagonals.
+fn areas(grid: &Grid) -> Vec<f64> {
+    let cells = (0..grid.nj - 1).flat_map(|j| (0..grid.ni - 1).map(move |i| (i, j)));
+    let area = |(i, j): (usize, usize)| {
+        let [a, b, c, d] =
+            [(i, j), (i + 1, j), (i + 1, j + 1), (i, j + 1)].map(|(i, j)| grid.point(i, j));
+        0.5 * ((c[0] - a[0]) * (d[1] - b[1]) - (d[0] - b[0]) * (c[1] - a[1]))
+    };
+    cells.map(area).collect()
+}
+
+#[test]
+fn the_last_record_describes_the_grid_that_is_stored() {
+    for wall in WALLS {
+        let (mut setup, report) = default_solve(wall);
+        let mut grid = setup.initial.clone();
+
+        setup.problem.store(&CpuBackend, &setup.u, &mut grid).unwrap();
+
+        let last = report.history.steps.last().unwrap();
+        let smallest = areas(&grid).into_iter().fold(f64::INFINITY, f64::min);
+        assert!((last.min_area / smallest - 1.0).abs() < 1e-12, "{} {smallest}", last.min_area);
+        assert_eq!(last.folded_cells, 0);
+        assert!(grid != setup.initial);
+    }
+}
+
+#[test]
+fn the_state_left_is_the_last_one_accepted() {
+    let mut setup = Setup::<f64>::naca("4412", (65, 33), 1e-4, Wall::Coupled);
+    let report = setup.solve(Kind::Ilu0, &NewtonSettings { max_iterations: 2, ..NEWTON });
+    let mut f = vec![0.0; setup.n()];
+
+    let merit = setup.problem.residual(&CpuBackend, &setup.u, Scaling::Renewed, &mut f).unwrap();
+
+    assert_eq!(report.history.newton_iterations(), 2);
+    assert_eq!(merit, report.history.steps[2].residual);
+}
+
+#[test]
+fn a_coupled_wall_has_the_asked_height_along_the_normal() {
+    let (mut setup, _) = default_solve(Wall::Coupled);
+    let points = WallPoints::naca("4412", 65);
+    let mut grid = setup.initial.clone();
+
+    setup.problem.store(&CpuBackend, &setup.u, &mut grid).unwrap();
+
+    for i in 1..grid.ni - 1 {
+        let ([ax, ay], [bx, by], [nx, ny]) =
+            (grid.point(i, 0), grid.point(i, 1), points.normals[i]);
+        assert!((bx - ax - 1e-4 * nx).hypot(by - ay - 1e-4 * ny) < 1e-15, "line {i}");
+    }
+}
+
+#[test]
+fn results_do_not_depend_on_the_number_of_threads() {
+    // Vectors of 129 × 65 points fill four pieces of the reductions.
+    for (kind, wall) in [(Kind::Jacobi, Wall::Frozen), (Kind::Dilu, Wall::Coupled)] {
+        let solve_on = |threads: usize| {
+            let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
+            pool.install(|| {
+                let mut setup = Setup::<f64>::naca("0012", (129, 65), 1e-3, wall);
+                let report = setup.solve(kind, &NEWTON);
+                let residuals: Vec<f64> =
+                    report.history.steps.into_iter().flat_map(|s| s.linear_residuals).collect();
+                (setup.u, residuals)
+            })
+        };
+
+        let one = solve_on(1);
+
+        assert!(one.1.len() > 10);
+        assert!(one == solve_on(2), "{kind:?}: two threads");
+        assert!(one == solve_on(4), "{kind:?}: four threads");
+    }
+}
+
+#[test]
+fn a_single_precision_inner_solve_takes_as_many_newton_steps() {
+    for wall in WALLS {
+        for first_cell in [1e-3, 1e-5] {
+            let mut double = Setup::<f64>::naca("4412", (65, 33), first_cell, wall);
+            let mut single = Setup::<f32>::naca("4412", (65, 33), first_cell, wall);
+
+            let [double, single] =
+                [double.solve(Kind::Ilu0, &NEWTON), single.solve(Kind::Ilu0, &NEWTON)];
+
+            assert!(single.stop.converged(), "{}", single.stop);
+            assert!(single.history.steps.last().unwrap().residual <= 1e-10);
+            let steps = [&double, &single].map(|report| report.history.newton_iterations());
+            assert!(steps[0].abs_diff(steps[1]) <= 1, "{wall:?} {first_cell:e}: {steps:?}");
+        }
+    }
+}

@@ -1,0 +1,153 @@
+//! Every preconditioner with every method, on random diagonally dominant matrices.
+#![allow(clippy::unwrap_used, reason = "a failing step fails the test")]
+
+mod support;
+
+use gridgen::backend::Real;
+use gridgen::backend::cpu::CpuBackend;
+use gridgen::solver::krylov::Method;
+use gridgen::solver::linear::{LinearSettings, LinearSolver};
+use gridgen::solver::precond::Kind;
+use gridgen::solver::{LinearStop, Preconditioner, PreconditionerFailure, SolverError};
+use proptest::prelude::*;
+use support::linear::{Counted, KINDS, Matrix, norm};
+use support::random::Random;
+
+/// A sparse matrix of `n` rows, a share `density` of whose entries is not zero, and whose
+/// diagonal exceeds the sum of the others by a tenth. The signs of the diagonal alternate at
+/// random where `indefinite`.
+fn dominant(n: usize, density: f64, indefinite: bool, seed: u64) -> Vec<Vec<f64>> {
+    let mut random = Random::new(seed);
+    (0..n)
+        .map(|row| {
+            let mut entries: Vec<f64> = (0..n)
+                .map(|_| {
+                    let present = random.symmetric() < 2.0 * density - 1.0;
+                    let value = random.symmetric();
+                    if present { value } else { 0.0 }
+                })
+                .collect();
+            entries[row] = 0.0;
+            let others: f64 = entries.iter().map(|v| v.abs()).sum();
+            let sign = if indefinite && random.symmetric() < 0.0 { -1.0 } else { 1.0 };
+            entries[row] = sign * (1.1 * others + 0.1);
+            entries
+        })
+        .collect()
+}
+
+/// Solves in the precision of `T`; the stop, and ‖b − A x‖/‖b‖ in double precision.
+fn solve<T: Real>(
+    rows: &[Vec<f64>],
+    seed: u64,
+    method: Method,
+    kind: Kind,
+    rtol: f64,
+) -> (LinearStop, f64) {
+    let matrix = Matrix::<T>::new(rows);
+    let n = rows.len();
+    let b: Vec<T> = Random::new(!seed).vector(n).into_iter().map(T::narrow).collect();
+    let settings = LinearSettings { method, max_iterations: 10 * n + 20, restart: n };
+    let mut solver = LinearSolver::new(settings, n, Counted::new(kind));
+    let mut x = vec![T::zero(); n];
+    solver.update(&CpuBackend, &matrix).unwrap();
+    let report = solver.solve(&CpuBackend, &matrix, &b, rtol, &mut x, &mut |_, _| {}).unwrap();
+    (report.stop, matrix.residual(&b, &x) / norm(b.iter().map(|b| b.widen())))
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 100, failure_persistence: None, ..Default::default() })]
+
+    #[test]
+    fn dominant_systems_are_solved_to_the_tolerance(
+        n in 1_usize..50,
+        density in 0.02..0.6,
+        indefinite: bool,
+        seed: u64,
+    ) {
+        let rows = dominant(n, density, indefinite, seed);
+        for kind in KINDS {
+            for method in [Method::Bicgstab, Method::Gmres] {
+                let (stop, residual) = solve::<f64>(&rows, seed, method, kind, 1e-10);
+                prop_assert_eq!(stop, LinearStop::Converged, "{:?} {:?}, f64", method, kind);
+                prop_assert!(residual <= 1.011e-10, "{:?} {:?}, f64: {}", method, kind, residual);
+
+                let (stop, residual) = solve::<f32>(&rows, seed, method, kind, 1e-4);
+                prop_assert_eq!(stop, LinearStop::Converged, "{:?} {:?}, f32", method, kind);
+                prop_assert!(residual <= 1.02e-4, "{:?} {:?}, f32: {}", method, kind, residual);
+            }
+        }
+    }
+}
+
+/// Iterations of `BiCGStab` to 1e-8 on −Δu on 24 × 24 points.
+fn laplace_iterations(kind: Kind) -> f64 {
+    let (m, n) = (24, 24 * 24);
+    let mut rows = vec![vec![0.0; n]; n];
+    for (row, entries) in rows.iter_mut().enumerate() {
+        let (i, j) = (row % m, row / m);
+        entries[row] = 4.0;
+        if i > 0 {
+            entries[row - 1] = -1.0;
+        }
+        if i + 1 < m {
+            entries[row + 1] = -1.0;
+        }
+        if j > 0 {
+            entries[row - m] = -1.0;
+        }
+        if j + 1 < m {
+            entries[row + m] = -1.0;
+        }
+    }
+    let matrix = Matrix::<f64>::new(&rows);
+    let settings = LinearSettings { method: Method::Bicgstab, max_iterations: 500, restart: 30 };
+    let mut solver = LinearSolver::new(settings, n, Counted::new(kind));
+    let (b, mut x) = (Random::new(1).vector(n), vec![0.0; n]);
+    solver.update(&CpuBackend, &matrix).unwrap();
+    let report = solver.solve(&CpuBackend, &matrix, &b, 1e-8, &mut x, &mut |_, _| {}).unwrap();
+    assert_eq!(report.stop, LinearStop::Converged);
+    report.iterations
+}
+
+#[test]
+fn incomplete_factors_halve_the_iterations_on_laplace() {
+    let [none, jacobi, dilu, ilu0] = KINDS.map(laplace_iterations);
+
+    // A constant diagonal: Jacobi only scales. ILU(0) of a five-point stencil has the pivots of
+    // DILU, since no fill falls on the pattern.
+    assert!((jacobi - none).abs() <= 1.0, "{none} {jacobi}");
+    assert!(2.0 * dilu < none, "{none} {dilu}");
+    assert!((ilu0 - dilu).abs() <= 1.0, "{dilu} {ilu0}");
+}
+
+#[test]
+fn a_zero_on_the_diagonal_is_refused_by_name_and_row() {
+    let matrix =
+        Matrix::<f64>::new(&[vec![2.0, 1.0, 0.0], vec![1.0, 0.0, 1.0], vec![0.0, 1.0, 0.0]]);
+    for (kind, preconditioner) in
+        [(Kind::Jacobi, "Jacobi"), (Kind::Dilu, "DILU"), (Kind::Ilu0, "ILU(0)")]
+    {
+        let refused = Counted::new(kind).update(&CpuBackend, &matrix);
+
+        // No entry stands on the diagonal of row 1.
+        let failure = PreconditionerFailure::Pivot { preconditioner, row: 1 };
+        assert_eq!(refused, Err(SolverError::Preconditioner(failure)));
+    }
+}
+
+#[test]
+fn an_update_takes_the_present_values() {
+    let [first, second] = [1.0, 5.0].map(|d| Matrix::<f64>::new(&[vec![d, 0.5], vec![0.5, d]]));
+    for kind in KINDS {
+        let mut updated = Counted::prepared(kind, &first);
+        updated.update(&CpuBackend, &second).unwrap();
+        let mut fresh = Counted::prepared(kind, &second);
+        let (r, mut z, mut expected) = (vec![1.0, -3.0], vec![0.0; 2], vec![0.0; 2]);
+
+        updated.apply(&CpuBackend, &second, &r, &mut z).unwrap();
+
+        fresh.apply(&CpuBackend, &second, &r, &mut expected).unwrap();
+        assert_eq!(z, expected, "{kind:?}");
+    }
+}

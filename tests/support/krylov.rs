@@ -1,0 +1,105 @@
+//! One Krylov method on one small system, and the systems.
+
+use gridgen::backend::cpu::CpuBackend;
+use gridgen::solver::krylov::{Bicgstab, Gmres, KrylovReport, Method, System, Target};
+use gridgen::solver::precond::Kind;
+
+use super::linear::{Counted, Matrix};
+use super::random::Random;
+
+/// Both methods.
+pub const METHODS: [Method; 2] = [Method::Bicgstab, Method::Gmres];
+
+/// One linear system and its bounds.
+pub struct Solve<'a> {
+    pub method: Method,
+    pub kind: Kind,
+    pub restart: usize,
+    pub target: Target,
+    pub matrix: &'a Matrix<f64>,
+}
+
+/// What came of it.
+pub struct Solved {
+    pub report: KrylovReport,
+    pub x: Vec<f64>,
+    /// (iteration, residual norm) as observed.
+    pub observed: Vec<(f64, f64)>,
+    /// Applications of the preconditioner.
+    pub applications: usize,
+}
+
+impl<'a> Solve<'a> {
+    /// To 1e-10 without a preconditioner.
+    pub fn new(method: Method, matrix: &'a Matrix<f64>) -> Self {
+        let target = Target { norm: 1e-10, max_iterations: 200 };
+        Self { method, kind: Kind::None, restart: 100, target, matrix }
+    }
+
+    /// Solves A x = b from this guess.
+    pub fn from(&self, b: &Vec<f64>, start: &[f64]) -> Solved {
+        let (backend, n) = (CpuBackend, self.matrix.n());
+        let mut preconditioner = Counted::prepared(self.kind, self.matrix);
+        let (mut x, mut observed) = (start.to_vec(), Vec::new());
+        self.matrix.products.set(0);
+        let mut system = System {
+            backend: &backend,
+            operator: self.matrix,
+            preconditioner: &mut preconditioner,
+            b,
+            observe: &mut |iteration, residual| observed.push((iteration, residual)),
+        };
+        let report = match self.method {
+            Method::Bicgstab => {
+                Bicgstab::new(&backend, n).unwrap().solve(&mut system, self.target, &mut x)
+            }
+            Method::Gmres => Gmres::new(&backend, n, self.restart).unwrap().solve(
+                &mut system,
+                self.target,
+                &mut x,
+            ),
+        };
+        let report = report.unwrap();
+        Solved { report, x, observed, applications: preconditioner.applications }
+    }
+
+    /// Solves A x = b from zero.
+    pub fn solve(&self, b: &Vec<f64>) -> Solved {
+        self.from(b, &vec![0.0; b.len()])
+    }
+}
+
+/// A nonsymmetric, well-conditioned matrix without zeros.
+pub fn full_matrix(n: usize) -> Matrix<f64> {
+    let mut random = Random::new(11);
+    let rows: Vec<Vec<f64>> = (0..n)
+        .map(|row| {
+            let mut entries = random.vector(n);
+            entries[row] += 0.7 * (n as f64).sqrt();
+            entries
+        })
+        .collect();
+    Matrix::new(&rows)
+}
+
+/// A tridiagonal matrix with rows (−1 − c, 2 + d, −1 + c).
+pub fn tridiagonal(n: usize, c: f64, d: f64) -> Matrix<f64> {
+    let mut rows = vec![vec![0.0; n]; n];
+    for (row, entries) in rows.iter_mut().enumerate() {
+        entries[row] = 2.0 + d;
+        if row > 0 {
+            entries[row - 1] = -1.0 - c;
+        }
+        if row + 1 < n {
+            entries[row + 1] = -1.0 + c;
+        }
+    }
+    Matrix::new(&rows)
+}
+
+/// The identity.
+pub fn identity(n: usize) -> Matrix<f64> {
+    Matrix::new(
+        &(0..n).map(|row| (0..n).map(|c| f64::from(c == row)).collect()).collect::<Vec<_>>(),
+    )
+}

@@ -1,0 +1,91 @@
+//! The grid equations on the walls of these tests.
+
+use gridgen::backend::Real;
+use gridgen::backend::cpu::CpuBackend;
+use gridgen::elliptic::{EllipticSettings, GridPreconditioner, GridProblem};
+use gridgen::grid::Grid;
+use gridgen::grid::initial::Method as InitialMethod;
+use gridgen::pde::control::{Base, ControlSettings, Wall};
+use gridgen::solver::NonlinearProblem;
+use gridgen::solver::krylov::Method;
+use gridgen::solver::linear::{LinearSettings, LinearSolver};
+use gridgen::solver::newton::{Forcing, NewtonReport, NewtonSettings, solve};
+use gridgen::solver::precond::Kind;
+
+use super::walls::WallPoints;
+
+/// The grid equations on a hyperbolic march.
+pub struct Setup<T: Real> {
+    pub initial: Grid,
+    pub wall: Wall,
+    pub problem: GridProblem<CpuBackend, T>,
+    pub u: Vec<f64>,
+}
+
+impl<T: Real> Setup<T> {
+    /// The equations of this base and wall control, with the settings of the default case.
+    pub fn new(points: &WallPoints, nj: usize, first_cell: f64, base: Base, wall: Wall) -> Self {
+        let march = points.initial(InitialMethod::Hyperbolic, nj, first_cell);
+        assert_eq!(march.method, InitialMethod::Hyperbolic, "{:?}", march.notes);
+        let control = ControlSettings { base, smoothing: 5, smoothing_distance: 0.05, clip: 1.0 };
+        let settings = EllipticSettings { control, wall, first_cell, decay: 3.0 };
+        let (problem, u) =
+            GridProblem::new(&CpuBackend, &march.grid, &points.normals, &settings).unwrap();
+        Self { initial: march.grid, wall, problem, u }
+    }
+
+    /// The marched base on a NACA section.
+    pub fn naca(code: &str, (ni, nj): (usize, usize), first_cell: f64, wall: Wall) -> Self {
+        Self::new(&WallPoints::naca(code, ni), nj, first_cell, Base::Marched, wall)
+    }
+
+    /// Number of unknowns.
+    pub fn n(&self) -> usize {
+        self.problem.unknowns()
+    }
+
+    /// A natural step of each unknown: the distance to the nearest node for coordinates, 1 for
+    /// wall terms.
+    pub fn natural_steps(&self) -> Vec<f64> {
+        let grid = &self.initial;
+        let mj = grid.nj - 2;
+        let mi = self.n() / (2 * mj);
+        // A periodic seam column is unknown, a held one is not.
+        let (columns, first) = (grid.ni - 1, grid.ni - 1 - mi);
+        let nearest = |i: usize, j: usize| {
+            let at = grid.point(i, j);
+            let west = (i + columns - 1) % columns;
+            [(i + 1, j), (west, j), (i, j + 1), (i, j - 1)]
+                .map(|(i, j)| grid.point(i, j))
+                .map(|p| (p[0] - at[0]).hypot(p[1] - at[1]))
+                .into_iter()
+                .fold(f64::INFINITY, f64::min)
+        };
+        let step = |i: usize, j: usize| match self.wall {
+            Wall::Coupled if j == 1 => 1.0,
+            _ => nearest(i, j),
+        };
+        let points = (1..=mj).flat_map(|j| (first..first + mi).map(move |i| (i, j)));
+        points.flat_map(|(i, j)| [step(i, j); 2]).collect()
+    }
+
+    /// Solves with `BiCGStab` and this preconditioner.
+    pub fn solve(&mut self, kind: Kind, settings: &NewtonSettings) -> NewtonReport {
+        let linear = LinearSettings { method: Method::Bicgstab, max_iterations: 2000, restart: 30 };
+        let mut linear = LinearSolver::new(linear, self.n(), GridPreconditioner::new(kind));
+        let Self { problem, u, .. } = self;
+        solve(&CpuBackend, problem, &mut linear, u, settings, &mut ()).unwrap()
+    }
+}
+
+/// The forcing terms of the default case.
+pub const FORCING: Forcing = Forcing { initial: 0.1, min: 1e-4, max: 0.1 };
+
+/// Newton as in the default case.
+pub const NEWTON: NewtonSettings =
+    NewtonSettings { tolerance: 1e-10, max_iterations: 20, forcing: FORCING, max_halvings: 12 };
+
+/// The preconditioner of the grid equations by ILU(0).
+pub fn preconditioner<T: Real>() -> GridPreconditioner<CpuBackend, T> {
+    GridPreconditioner::new(Kind::Ilu0)
+}
