@@ -3,8 +3,8 @@
 use std::path::PathBuf;
 use std::time::Instant;
 
-use crate::backend::DeviceError;
 use crate::backend::cpu::CpuBackend;
+use crate::backend::{DeviceError, Real};
 use crate::case::{Case, Contour, Format};
 use crate::elliptic::{EllipticSettings, GridPreconditioner, GridProblem};
 use crate::error::Error;
@@ -18,10 +18,11 @@ use crate::grid::{Grid, Seam};
 use crate::io::report::{self, GridReport, LinearReport, NewtonReport, Report, Timing};
 use crate::io::{self, Artifacts, FileKind};
 use crate::pde::control::ControlSettings;
-use crate::solver::history::NewtonStep;
-use crate::solver::linear::{LinearSettings, LinearSolver};
-use crate::solver::newton::{self, Forcing, NewtonSettings, Observer};
 use crate::solver::NewtonStop;
+use crate::solver::history::NewtonStep;
+use crate::solver::linear::{LinearSettings, LinearSolver, Precision};
+use crate::solver::newton::{self, Forcing, NewtonSettings, Observer};
+use crate::solver::precond::MultigridSettings;
 
 /// Choice of backend.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -156,7 +157,10 @@ impl Job<'_> {
 
         let tolerance = self.tolerance();
         let (grid, solved) = self.timed("newton", &mut timing.newton_seconds, |job| {
-            job.solve(&initial.grid, &wall.normals, tolerance)
+            match job.case.linear.precision {
+                Precision::Single => job.solve::<f32>(&initial.grid, &wall.normals, tolerance),
+                Precision::Double => job.solve::<f64>(&initial.grid, &wall.normals, tolerance),
+            }
         })?;
         self.notices.extend(solved.events.iter().cloned());
         timing.assembly_seconds = solved.history.steps.iter().map(|s| s.setup_seconds).sum();
@@ -258,7 +262,7 @@ impl Job<'_> {
         asked.max(floor)
     }
 
-    fn solve(
+    fn solve<T: Real>(
         &mut self,
         initial: &Grid,
         normals: &[[f64; 2]],
@@ -292,9 +296,17 @@ impl Job<'_> {
             },
             max_halvings: case.newton.max_halvings,
         };
-        let (mut problem, mut u) =
-            GridProblem::<_, f64>::new(&backend, initial, normals, &settings)?;
-        let preconditioner = GridPreconditioner::new(case.linear.preconditioner);
+        let (mut problem, mut u) = GridProblem::<_, T>::new(&backend, initial, normals, &settings)?;
+        let preconditioner = GridPreconditioner::new(
+            case.linear.preconditioner,
+            MultigridSettings {
+                cycle: case.multigrid.cycle,
+                sweeps: case.multigrid.sweeps,
+                levels: case.multigrid.levels,
+                coarsening: case.multigrid.coarsening,
+            },
+            problem.size(),
+        );
         let mut linear = LinearSolver::new(linear_settings, u.len(), preconditioner);
         let mut follow = Follow(self.progress);
         let report = newton::solve(

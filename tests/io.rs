@@ -60,8 +60,8 @@ fn report_of(grid: &Grid, history: &History) -> Report {
         newton: NewtonReport::new(history, 1e-8),
         linear: LinearReport {
             iterations: history.linear_iterations(),
-            solver: "bicgstab".to_owned(),
-            preconditioner: "dilu".to_owned(),
+            solver: gridgen::solver::krylov::Method::Bicgstab,
+            preconditioner: gridgen::solver::precond::Kind::Dilu,
         },
         quality: measure(grid),
         grid: GridReport::from(grid),
@@ -69,7 +69,6 @@ fn report_of(grid: &Grid, history: &History) -> Report {
         backend: "cpu".to_owned(),
         threads: 2,
         notes: vec![],
-        warnings: vec!["one".to_owned()],
     }
 }
 

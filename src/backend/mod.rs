@@ -6,9 +6,11 @@
 
 pub mod cpu;
 mod elliptic;
+mod multigrid;
 mod real;
 
 pub use elliptic::{CellGuard, EllipticBackend, EllipticData, Scaling, WallTerms};
+pub use multigrid::{Coarsening, LevelSize, MultigridBackend, Order};
 pub use real::Real;
 
 use crate::sparse::EllPattern;

@@ -13,6 +13,7 @@ pub const SECTIONS: &[(&str, &str)] = &[
     ("control", "Control functions P and Q of the grid equations."),
     ("newton", "The inexact Newton iteration."),
     ("linear", "The linear solver within a Newton step."),
+    ("multigrid", "The multigrid preconditioner."),
     ("output", "What is written."),
 ];
 
@@ -257,8 +258,8 @@ pub const KEYS: &[Key] = &[
     ),
     key(
         "linear.preconditioner",
-        Kind::Word(&["none", "jacobi", "dilu", "ilu0"]),
-        Word("ilu0"),
+        Kind::Word(&["none", "jacobi", "dilu", "ilu0", "multigrid"]),
+        Word("multigrid"),
         "",
         "Preconditioner of the Krylov method.",
     ),
@@ -275,6 +276,35 @@ pub const KEYS: &[Key] = &[
         Integer(2000),
         "iterations",
         "Most linear iterations in one Newton step.",
+    ),
+    key(
+        "linear.precision",
+        Kind::Word(&["single", "double"]),
+        Word("single"),
+        "",
+        "Precision of the whole linear solve; residual and update are always double.",
+    ),
+    key(
+        "multigrid.cycle",
+        Kind::Word(&["v", "w"]),
+        Word("v"),
+        "",
+        "Shape of the cycle: each coarse level once (v) or twice (w).",
+    ),
+    key(
+        "multigrid.sweeps",
+        integer(1, 100),
+        Integer(1),
+        "sweeps",
+        "Line sweeps before and after each coarse correction.",
+    ),
+    key("multigrid.levels", integer(1, 32), Integer(20), "levels", "Most levels."),
+    key(
+        "multigrid.coarsening",
+        Kind::Word(&["full", "xi"]),
+        Word("full"),
+        "",
+        "Coarsening in both directions with lines of both, or in xi only with eta-lines only.",
     ),
     key(
         "output.formats",

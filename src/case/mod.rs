@@ -19,9 +19,11 @@ use std::path::PathBuf;
 
 use serde::{Deserialize, Serialize};
 
+use crate::backend::Coarsening;
 use crate::geometry::TrailingEdge;
 use crate::grid::{Seam, initial};
 use crate::pde::control;
+use crate::solver::linear::Precision;
 use crate::solver::{krylov, precond};
 
 pub use error::{CaseError, Found, Place};
@@ -45,6 +47,8 @@ pub struct Case {
     pub newton: NewtonOptions,
     /// The linear solver.
     pub linear: LinearOptions,
+    /// The multigrid preconditioner.
+    pub multigrid: MultigridOptions,
     /// What is written.
     pub output: OutputOptions,
 }
@@ -164,6 +168,22 @@ pub struct LinearOptions {
     pub restart: usize,
     /// Most linear iterations in one Newton step.
     pub max_iterations: usize,
+    /// Precision of the linear solve.
+    pub precision: Precision,
+}
+
+/// Section `[multigrid]`.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[non_exhaustive]
+pub struct MultigridOptions {
+    /// Shape of the cycle.
+    pub cycle: precond::Cycle,
+    /// Line sweeps before and after each coarse correction.
+    pub sweeps: usize,
+    /// Most levels.
+    pub levels: usize,
+    /// Directions of coarsening.
+    pub coarsening: Coarsening,
 }
 
 /// Grid files that a case can ask for.

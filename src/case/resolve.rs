@@ -10,7 +10,7 @@ use super::entries::Entries;
 use super::suggest::nearest;
 use super::{
     Case, CaseError, Contour, ControlOptions, GeometryOptions, GridOptions, InitialOptions,
-    LinearOptions, NewtonOptions, OutputOptions,
+    LinearOptions, MultigridOptions, NewtonOptions, OutputOptions,
 };
 
 /// Most nodes of a grid: two unknowns a node then fit a signed 32-bit index.
@@ -44,6 +44,13 @@ impl Case {
             preconditioner: entries.get("linear.preconditioner")?,
             restart: entries.get("linear.restart")?,
             max_iterations: entries.get("linear.max_iterations")?,
+            precision: entries.get("linear.precision")?,
+        };
+        let multigrid = MultigridOptions {
+            cycle: entries.get("multigrid.cycle")?,
+            sweeps: entries.get("multigrid.sweeps")?,
+            levels: entries.get("multigrid.levels")?,
+            coarsening: entries.get("multigrid.coarsening")?,
         };
         let output = OutputOptions {
             formats: entries.get("output.formats")?,
@@ -51,7 +58,7 @@ impl Case {
             pictures: entries.get("output.pictures")?,
         };
         let name = name(entries, path)?;
-        Ok(Self { name, geometry, grid, initial, control, newton, linear, output })
+        Ok(Self { name, geometry, grid, initial, control, newton, linear, multigrid, output })
     }
 }
 

@@ -93,6 +93,8 @@ mod tests {
                 folded_cells: 0,
                 min_jacobian: 1e-9,
                 max_skewness: 0.908,
+                max_skewness_at: [0, 0],
+                wall_corners: 1,
                 p99_skewness: 0.138,
                 mean_skewness: 0.0242,
                 wall_angle_error_max_deg: 2e-6,

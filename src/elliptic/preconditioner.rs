@@ -2,8 +2,8 @@
 
 use super::GridJacobian;
 use super::jacobian::WallColumns;
-use crate::backend::{DeviceError, EllipticBackend, Product, Real};
-use crate::solver::precond::{Kind, MatrixPreconditioner};
+use crate::backend::{DeviceError, EllipticBackend, LevelSize, MultigridBackend, Product, Real};
+use crate::solver::precond::{Kind, MatrixPreconditioner, MultigridSettings};
 use crate::solver::{Preconditioner, PreconditionerFailure, SolverError};
 
 /// M⁻¹ ≈ J⁻¹ of the field Jacobian, extended to the coupled system K = J (I − E Eᵀ) + B Eᵀ:
@@ -12,13 +12,13 @@ use crate::solver::{Preconditioner, PreconditionerFailure, SolverError};
 ///
 /// where S ≈ Eᵀ J⁻¹ B is replaced by its 2×2 blocks, probed once an update with p = 1 and with
 /// q = 1 everywhere (two applications of M⁻¹ each). With exact J⁻¹ and S this is K⁻¹.
-pub struct GridPreconditioner<B: EllipticBackend, T: Real> {
+pub struct GridPreconditioner<B: EllipticBackend + MultigridBackend, T: Real> {
     field: MatrixPreconditioner<B, T>,
     wall: Option<WallReduction<B, T>>,
 }
 
 /// The reduced system of the wall terms.
-struct WallReduction<B: EllipticBackend, T: Real> {
+struct WallReduction<B: EllipticBackend + MultigridBackend, T: Real> {
     /// Inverse 2×2 blocks of S.
     inverse: B::Vector<T>,
     probes: [B::Vector<T>; 2],
@@ -27,7 +27,7 @@ struct WallReduction<B: EllipticBackend, T: Real> {
     correction: B::Vector<T>,
 }
 
-impl<B: EllipticBackend, T: Real> WallReduction<B, T> {
+impl<B: EllipticBackend + MultigridBackend, T: Real> WallReduction<B, T> {
     fn new(backend: &B, n: usize, points: usize) -> Result<Self, DeviceError> {
         Ok(Self {
             inverse: backend.zeros(4 * points)?,
@@ -63,15 +63,15 @@ impl<B: EllipticBackend, T: Real> WallReduction<B, T> {
     }
 }
 
-impl<B: EllipticBackend, T: Real> GridPreconditioner<B, T> {
-    /// A preconditioner of this kind for the field part.
+impl<B: EllipticBackend + MultigridBackend, T: Real> GridPreconditioner<B, T> {
+    /// A preconditioner of this kind for the field part on `size` unknown points.
     #[must_use]
-    pub fn new(kind: Kind) -> Self {
-        Self { field: MatrixPreconditioner::new(kind), wall: None }
+    pub fn new(kind: Kind, multigrid: MultigridSettings, size: LevelSize) -> Self {
+        Self { field: MatrixPreconditioner::new(kind, multigrid, size), wall: None }
     }
 }
 
-impl<B: EllipticBackend, T: Real> Preconditioner<B, T, GridJacobian<B, T>>
+impl<B: EllipticBackend + MultigridBackend, T: Real> Preconditioner<B, T, GridJacobian<B, T>>
     for GridPreconditioner<B, T>
 {
     fn update(&mut self, backend: &B, a: &GridJacobian<B, T>) -> Result<(), SolverError> {

@@ -2,7 +2,7 @@
 
 use super::GridJacobian;
 use crate::backend::{
-    CellGuard, DeviceError, EllipticBackend, EllipticData, Real, Scaling, WallTerms,
+    CellGuard, DeviceError, EllipticBackend, EllipticData, LevelSize, Real, Scaling, WallTerms,
 };
 use crate::grid::{Grid, Seam, Topology};
 use crate::pde::control::{ControlSettings, Wall, arc_length, control_functions};
@@ -62,6 +62,12 @@ impl<B: EllipticBackend, T: Real> GridProblem<B, T> {
         let state = backend.elliptic(data)?;
         let jacobian = GridJacobian::new(backend, size, data.periodic, data.wall.is_some())?;
         Ok((Self { size, state, jacobian }, u))
+    }
+
+    /// Number of unknown points.
+    #[must_use]
+    pub fn size(&self) -> LevelSize {
+        LevelSize { mi: self.size.0, mj: self.size.1 }
     }
 
     /// Writes the state u into the nodes of `grid`.

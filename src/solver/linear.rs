@@ -7,6 +7,16 @@ use crate::backend::{Backend, Real};
 /// Restarts of BiCGStab after a breakdown before flexible GMRES takes over.
 const RESTARTS: usize = 2;
 
+/// Precision of a linear solve: matrix, vectors and preconditioner.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Precision {
+    /// `f32`.
+    Single,
+    /// `f64`.
+    Double,
+}
+
 /// Settings of a linear solve.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct LinearSettings {

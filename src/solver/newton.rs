@@ -20,7 +20,9 @@ pub struct NewtonSettings {
 }
 
 /// Forcing terms of Eisenstat and Walker 1996 (doi:10.1137/0917003), choice 2 with γ = 0.9 and
-/// exponent 2: η_k = clip(0.9 (F_k / F_{k−1})², min, max).
+/// exponent 2, with Kelley's safeguard against solving more than the last step needs
+/// (doi:10.1137/1.9780898718898, section 6.3), τ the tolerance:
+/// η_k = clip(max(0.9 (F_k / F_{k−1})², 0.25 τ / F_k), min, max).
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Forcing {
     /// η of the first step.
@@ -32,12 +34,14 @@ pub struct Forcing {
 }
 
 impl Forcing {
-    /// Forcing term from the present merit and the one before.
+    /// Forcing term from the present merit, the one before, and the tolerance.
     #[must_use]
-    pub fn term(&self, merit: f64, before: Option<f64>) -> f64 {
+    pub fn term(&self, merit: f64, before: Option<f64>, tolerance: f64) -> f64 {
         match before {
             None => self.initial,
-            Some(before) => (0.9 * (merit / before).powi(2)).clamp(self.min, self.max),
+            Some(before) => (0.9 * (merit / before).powi(2))
+                .max(0.25 * tolerance / merit)
+                .clamp(self.min, self.max),
         }
     }
 }
@@ -137,7 +141,7 @@ where
         }
         let mut record = NewtonStep {
             step,
-            forcing_term: settings.forcing.term(merit, before),
+            forcing_term: settings.forcing.term(merit, before, settings.tolerance),
             ..NewtonStep::default()
         };
         if let Err(stop) =

@@ -93,6 +93,9 @@ pub enum PreconditionerFailure {
         /// Row of the matrix.
         row: usize,
     },
+    /// A line of a multigrid level has a pivot that is not finite.
+    #[error("a line solve of the multigrid preconditioner has a singular pivot")]
+    Line,
     /// The wall terms of a line cannot be determined.
     #[error("the wall terms of unknown grid line {line} have a singular 2×2 block")]
     WallBlock {

@@ -64,7 +64,7 @@ fn a_section_like_no_other_is_refused() {
     assert_eq!(
         message,
         "wing.toml:3: unknown section [wake]\n\
-         hint: the sections are geometry, grid, initial, control, newton, linear, output"
+         hint: the sections are geometry, grid, initial, control, newton, linear, multigrid, output"
     );
 }
 

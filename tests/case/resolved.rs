@@ -55,7 +55,7 @@ fn the_defaults_of_the_solution_are_those_of_the_reference_page() {
     assert_eq!((newton.forcing_initial, newton.forcing_min, newton.forcing_max), (0.1, 1e-4, 0.1));
     let linear = &case.linear;
     assert_eq!(linear.solver, krylov::Method::Bicgstab);
-    assert_eq!(linear.preconditioner, precond::Kind::Ilu0);
+    assert_eq!(linear.preconditioner, precond::Kind::Multigrid);
     assert_eq!((linear.restart, linear.max_iterations), (30, 2000));
     assert_eq!(case.output.formats, [Format::Vts, Format::Plot3d]);
     assert_eq!((case.output.plot3d_dimensions, case.output.pictures), (3, true));
@@ -242,9 +242,16 @@ fn the_resolved_case_writes_every_default_out() {
 
     [linear]
     solver = "bicgstab"
-    preconditioner = "ilu0"
+    preconditioner = "multigrid"
     restart = 30
     max_iterations = 2000
+    precision = "single"
+
+    [multigrid]
+    cycle = "v"
+    sweeps = 1
+    levels = 20
+    coarsening = "full"
 
     [output]
     formats = ["vts", "plot3d"]

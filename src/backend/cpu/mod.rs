@@ -7,12 +7,14 @@
 mod elliptic;
 mod factors;
 mod matrix;
+mod multigrid;
 mod reduce;
 mod vector;
 
 pub use elliptic::EllipticState;
 pub use factors::LuFactors;
 pub use matrix::EllMatrix;
+pub use multigrid::Level;
 
 /// The CPU. Work runs in the rayon thread pool that is current where a method is called.
 #[derive(Debug, Clone, Copy, Default)]

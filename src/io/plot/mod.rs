@@ -21,7 +21,7 @@ pub use self::grid::GridFigure;
 const SVG_UNITS: u32 = 10;
 
 /// Bitmap pixels in four pixels of the figure, and samples across one bitmap pixel.
-const BITMAP_PIXELS_IN_4: u32 = 6;
+const BITMAP_PIXELS_IN_4: u32 = 5;
 const BITMAP_SAMPLES: u32 = 2;
 
 /// Bytes of a bitmap pixel.
@@ -104,9 +104,9 @@ fn write_png(path: &Path, figure: &impl Figure) -> Result<(), IoError> {
         let mut encoder = png::Encoder::new(out, size[0], size[1]);
         encoder.set_color(png::ColorType::Rgb);
         encoder.set_depth(png::BitDepth::Eight);
-        encoder.set_compression(png::Compression::Default);
+        encoder.set_deflate_compression(png::DeflateCompression::Level(1));
         // Line art with flat colours: filters meant for photographs make it larger.
-        encoder.set_filter(png::FilterType::NoFilter);
+        encoder.set_filter(png::Filter::NoFilter);
         encoder.write_header()?.write_image_data(&pixels)?;
         Ok(())
     })
@@ -127,18 +127,21 @@ fn draw_bitmap(figure: &impl Figure) -> Result<(Vec<u8>, [u32; 2]), DrawError> {
 /// Averages squares of samples into pixels.
 fn average(fine: &[u8], width: usize) -> Vec<u8> {
     let samples = BITMAP_SAMPLES as usize;
-    let row = width * RGB_BYTES;
+    let count = (samples * samples) as u16;
     let mut pixels = Vec::with_capacity(fine.len() / (samples * samples));
-    for rows in fine.chunks_exact(row * samples) {
-        for x in (0..width).step_by(samples) {
-            for channel in 0..RGB_BYTES {
-                let sum: usize = (0..samples * samples)
-                    .map(|k| (k / samples) * row + (x + k % samples) * RGB_BYTES + channel)
-                    .map(|k| usize::from(rows[k]))
-                    .sum();
-                pixels.push((sum / (samples * samples)) as u8);
+    let mut sums = vec![[0_u16; RGB_BYTES]; width / samples];
+    for rows in fine.chunks_exact(width * RGB_BYTES * samples) {
+        sums.fill([0; RGB_BYTES]);
+        for row in rows.chunks_exact(width * RGB_BYTES) {
+            for (sum, square) in sums.iter_mut().zip(row.chunks_exact(RGB_BYTES * samples)) {
+                for sample in square.chunks_exact(RGB_BYTES) {
+                    for (sum, value) in sum.iter_mut().zip(sample) {
+                        *sum += u16::from(*value);
+                    }
+                }
             }
         }
+        pixels.extend(sums.iter().flatten().map(|sum| (sum / count) as u8));
     }
     pixels
 }

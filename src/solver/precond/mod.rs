@@ -1,7 +1,13 @@
-//! Classical preconditioners of one sparse matrix.
+//! Preconditioners of one sparse matrix.
 
-use super::{Preconditioner, PreconditionerFailure, SolverError};
-use crate::backend::{DeviceError, Real, SparseBackend};
+mod classical;
+mod multigrid;
+
+pub use classical::Classical;
+pub use multigrid::{Cycle, Multigrid, MultigridSettings};
+
+use super::{Preconditioner, SolverError};
+use crate::backend::{DeviceError, LevelSize, MultigridBackend, Real};
 
 /// Choice of preconditioner.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
@@ -15,84 +21,50 @@ pub enum Kind {
     Dilu,
     /// Incomplete LU without fill in natural order (Meijerink and van der Vorst 1977).
     Ilu0,
+    /// Geometric multigrid with zebra line smoothing.
+    Multigrid,
 }
 
-/// A preconditioner made from the entries of a matrix. Its storage is made at the first update
-/// and kept.
-pub struct MatrixPreconditioner<B: SparseBackend, T: Real> {
-    kind: Kind,
-    diagonal: Option<B::Vector<T>>,
-    factors: Option<B::Factors<T>>,
+/// A preconditioner of a matrix with the nine-point pattern.
+pub enum MatrixPreconditioner<B: MultigridBackend, T: Real> {
+    /// Made from the entries alone.
+    Classical(Classical<B, T>),
+    /// Made from the entries and their place on the grid.
+    Multigrid(Multigrid<B, T>),
 }
 
-impl<B: SparseBackend, T: Real> MatrixPreconditioner<B, T> {
-    /// A preconditioner of this kind, not prepared for a matrix yet.
+impl<B: MultigridBackend, T: Real> MatrixPreconditioner<B, T> {
+    /// A preconditioner of this kind for matrices of the grid equations on `size` unknown points,
+    /// not prepared for a matrix yet.
     #[must_use]
-    pub fn new(kind: Kind) -> Self {
-        Self { kind, diagonal: None, factors: None }
-    }
-
-    fn update_diagonal(
-        &mut self,
-        backend: &B,
-        a: &B::Matrix<T>,
-        n: usize,
-    ) -> Result<Option<usize>, DeviceError> {
-        let mut diagonal = match self.diagonal.take() {
-            Some(diagonal) => diagonal,
-            None => backend.zeros(n)?,
-        };
-        let pivot = backend.inverse_diagonal(a, &mut diagonal)?;
-        self.diagonal = Some(diagonal);
-        Ok(pivot)
-    }
-
-    fn update_factors(
-        &mut self,
-        backend: &B,
-        a: &B::Matrix<T>,
-    ) -> Result<Option<usize>, DeviceError> {
-        let mut factors = match self.factors.take() {
-            Some(factors) => factors,
-            None => backend.factors(a)?,
-        };
-        let pivot = match self.kind {
-            Kind::Dilu => backend.factor_dilu(a, &mut factors)?,
-            _ => backend.factor_ilu0(a, &mut factors)?,
-        };
-        self.factors = Some(factors);
-        Ok(pivot)
+    pub fn new(kind: Kind, multigrid: MultigridSettings, size: LevelSize) -> Self {
+        match kind {
+            Kind::Multigrid => Self::Multigrid(Multigrid::new(multigrid, size)),
+            _ => Self::Classical(Classical::new(kind)),
+        }
     }
 }
 
-impl<B: SparseBackend, T: Real> Preconditioner<B, T, B::Matrix<T>> for MatrixPreconditioner<B, T> {
+impl<B: MultigridBackend, T: Real> Preconditioner<B, T, B::Matrix<T>>
+    for MatrixPreconditioner<B, T>
+{
     fn update(&mut self, backend: &B, a: &B::Matrix<T>) -> Result<(), SolverError> {
-        let (preconditioner, pivot) = match self.kind {
-            Kind::None => return Ok(()),
-            Kind::Jacobi => {
-                let n = backend.rows(a);
-                ("Jacobi", self.update_diagonal(backend, a, n)?)
-            }
-            Kind::Dilu => ("DILU", self.update_factors(backend, a)?),
-            Kind::Ilu0 => ("ILU(0)", self.update_factors(backend, a)?),
-        };
-        match pivot {
-            Some(row) => Err(PreconditionerFailure::Pivot { preconditioner, row }.into()),
-            None => Ok(()),
+        match self {
+            Self::Classical(classical) => classical.update(backend, a),
+            Self::Multigrid(multigrid) => multigrid.update(backend, a),
         }
     }
 
     fn apply(
         &mut self,
         backend: &B,
-        _a: &B::Matrix<T>,
+        a: &B::Matrix<T>,
         r: &B::Vector<T>,
         z: &mut B::Vector<T>,
     ) -> Result<(), DeviceError> {
-        match (&self.diagonal, &self.factors) {
-            (Some(diagonal), _) => backend.scale(diagonal, r, z),
-            (_, Some(factors)) => backend.solve_factors(factors, r, z),
-            (None, None) => backend.lincomb(z, 0.0, [(1.0, r)]),
+        match self {
+            Self::Classical(classical) => classical.apply(backend, a, r, z),
+            Self::Multigrid(multigrid) => multigrid.apply(backend, r, z),
         }
     }
 }

@@ -1,0 +1,211 @@
+//! Moving vectors between layouts and levels.
+
+use super::lines::{LANES, Lane, LineSet};
+use crate::backend::Real;
+use rayon::prelude::*;
+
+/// Tasks below this number of points are not split further.
+const PIECE: usize = 16_384;
+
+/// Runs `work(colour, panel, values of the panel)` over all panels of a pair array.
+fn for_each_panel<M: Real>(
+    pairs: &mut [Vec<M>; 2],
+    panel_len: usize,
+    work: impl Fn(usize, usize, &mut [M]) + Sync,
+) {
+    let together = (PIECE * 2 / panel_len).max(1);
+    for (colour, values) in pairs.iter_mut().enumerate() {
+        values
+            .par_chunks_mut(panel_len)
+            .with_min_len(together)
+            .enumerate()
+            .for_each(|(panel, values)| work(colour, panel, values));
+    }
+}
+
+/// Lines of a panel that exist: (lane, line).
+fn lanes(colour: usize, panel: usize, across: usize) -> impl Iterator<Item = (usize, usize)> {
+    (0..LANES)
+        .map(move |lane| (lane, 2 * (panel * LANES + lane) + colour))
+        .filter(move |&(_, line)| line < across)
+}
+
+/// to ← the pair array `values` of `from`, whose lines run across those of `to`.
+pub(super) fn transpose<M: Real>(
+    from: &LineSet<M>,
+    values: &[Vec<M>; 2],
+    to: &mut [Vec<M>; 2],
+    across: usize,
+    along: usize,
+) {
+    for_each_panel(to, along * 2 * LANES, |colour, panel, target| {
+        // Lines of `from` are points of `to`: take them panel by panel.
+        for from_colour in 0..2 {
+            let lines = (along + 1 - from_colour) / 2;
+            for from_panel in 0..lines.div_ceil(LANES) {
+                let width = LANES.min(lines - from_panel * LANES);
+                for (lane, line) in lanes(colour, panel, across) {
+                    let start = (from_panel * from.along + line) * 2 * LANES;
+                    let source = &values[from_colour][start..start + 2 * LANES];
+                    for k in 0..width {
+                        let point = 2 * (from_panel * LANES + k) + from_colour;
+                        target[point * 2 * LANES + lane] = source[k];
+                        target[(point * 2 + 1) * LANES + lane] = source[LANES + k];
+                    }
+                }
+            }
+        }
+    });
+}
+
+/// f of eta-lines ← r, a vector of pairs by rows of `mi` points.
+pub(super) fn load_eta<T: Real, M: Real>(r: &[T], mi: usize, eta: &mut LineSet<M>) {
+    let (panel_len, across) = (eta.panel_len(), eta.across);
+    for_each_panel(&mut eta.f, panel_len, |colour, panel, f| {
+        for (j, f) in f.chunks_mut(2 * LANES).enumerate() {
+            for (lane, i) in lanes(colour, panel, across) {
+                let k = 2 * (j * mi + i);
+                f[lane] = M::narrow(r[k].widen());
+                f[LANES + lane] = M::narrow(r[k + 1].widen());
+            }
+        }
+    });
+}
+
+/// f of xi-lines ← r.
+pub(super) fn load_xi<T: Real, M: Real>(r: &[T], mi: usize, xi: &mut LineSet<M>) {
+    let (panel_len, across) = (xi.panel_len(), xi.across);
+    for_each_panel(&mut xi.f, panel_len, |colour, panel, f| {
+        for (lane, j) in lanes(colour, panel, across) {
+            let row = &r[2 * j * mi..2 * (j + 1) * mi];
+            for (f, pair) in f.chunks_mut(2 * LANES).zip(row.chunks_exact(2)) {
+                f[lane] = M::narrow(pair[0].widen());
+                f[LANES + lane] = M::narrow(pair[1].widen());
+            }
+        }
+    });
+}
+
+/// z ← u of eta-lines.
+pub(super) fn store_eta<T: Real, M: Real>(eta: &LineSet<M>, mi: usize, z: &mut [T]) {
+    z.par_chunks_mut(2 * mi).enumerate().for_each(|(j, row)| {
+        for (i, pair) in row.chunks_exact_mut(2).enumerate() {
+            for (component, z) in pair.iter_mut().enumerate() {
+                let (colour, at) = eta.pair_at(i, j, component);
+                *z = T::narrow(eta.u[colour][at].widen());
+            }
+        }
+    });
+}
+
+/// z ← u of xi-lines.
+pub(super) fn store_xi<T: Real, M: Real>(xi: &LineSet<M>, mi: usize, z: &mut [T]) {
+    z.par_chunks_mut(2 * mi).enumerate().for_each(|(j, row)| {
+        let (colour, start) = xi.pair_at(j, 0, 0);
+        let u = &xi.u[colour][start..];
+        for (pair, u) in row.chunks_exact_mut(2).zip(u.chunks(2 * LANES)) {
+            pair[0] = T::narrow(u[0].widen());
+            pair[1] = T::narrow(u[LANES].widen());
+        }
+    });
+}
+
+/// Coarse f ← R r. Coarse line L takes ¼ ½ ¼ of the fine lines 2L, 2L + 1, 2L + 2; along the lines
+/// the same where they are coarsened too. A colour whose residual is zero is `None`.
+pub(super) fn restrict<M: Real>(
+    residual: [Option<&[M]>; 2],
+    along: usize,
+    coarsen_along: bool,
+    coarse: &mut LineSet<M>,
+) {
+    let (panel_len, across) = (coarse.panel_len(), coarse.across);
+    let (half, quarter) = (M::narrow(0.5), M::narrow(0.25));
+    let fine_line = |colour: usize, m: usize, weight: M| {
+        residual[colour].and_then(|r| {
+            let start = m / LANES * along * 2 * LANES + m % LANES;
+            // The panel of a line beyond the last one need not be there.
+            r.get(start..).filter(|line| !line.is_empty()).map(|line| (line, weight))
+        })
+    };
+    for_each_panel(&mut coarse.f, panel_len, |colour, panel, f| {
+        for (lane, line) in lanes(colour, panel, across) {
+            let sources = [
+                fine_line(0, line, quarter),
+                fine_line(1, line, half),
+                fine_line(0, line + 1, quarter),
+            ];
+            for (point, f) in f.chunks_mut(2 * LANES).enumerate() {
+                for component in 0..2 {
+                    let at = |point: usize| {
+                        let offset = (point * 2 + component) * LANES;
+                        let mut sum = M::zero();
+                        for (r, weight) in sources.iter().flatten() {
+                            sum += *weight * r[offset];
+                        }
+                        sum
+                    };
+                    f[component * LANES + lane] = if coarsen_along {
+                        let centre = 2 * point + 1;
+                        let after = if centre + 1 < along { at(centre + 1) } else { M::zero() };
+                        half * at(centre) + quarter * (at(centre - 1) + after)
+                    } else {
+                        at(point)
+                    };
+                }
+            }
+        }
+    });
+}
+
+/// Fine u ← u + P coarse u: fine line 2L + 1 takes coarse line L, fine line 2L the mean of L − 1
+/// and L; along the lines the same where they are coarsened too.
+pub(super) fn prolong<M: Real>(coarse: &LineSet<M>, coarsen_along: bool, fine: &mut LineSet<M>) {
+    let (panel_len, across, along) = (fine.panel_len(), fine.across, fine.along);
+    let half = M::narrow(0.5);
+    for_each_panel(&mut fine.u, panel_len, |colour, panel, u| {
+        let across_mean = |point: usize| -> [Lane<M>; 2] {
+            let mut pair = [[M::zero(); LANES]; 2];
+            for (lane, line) in lanes(colour, panel, across) {
+                for (component, values) in pair.iter_mut().enumerate() {
+                    let value = |line: usize| {
+                        let (colour, at) = coarse.pair_at(line, point, component);
+                        if line < coarse.across { coarse.u[colour][at] } else { M::zero() }
+                    };
+                    values[lane] = match (colour, line / 2) {
+                        (1, m) => value(m),
+                        (_, 0) => half * value(0),
+                        (_, m) => half * (value(m - 1) + value(m)),
+                    };
+                }
+            }
+            pair
+        };
+        let u = u.as_chunks_mut::<LANES>().0.as_chunks_mut::<2>().0;
+        if !coarsen_along {
+            for (point, u) in u.iter_mut().enumerate() {
+                add(u, &across_mean(point), M::one());
+            }
+            return;
+        }
+        let mut before = [[M::zero(); LANES]; 2];
+        for point in 0..along.div_ceil(2) {
+            let here =
+                if point < coarse.along { across_mean(point) } else { [[M::zero(); LANES]; 2] };
+            add(&mut u[2 * point], &before, half);
+            add(&mut u[2 * point], &here, half);
+            if 2 * point + 1 < along {
+                add(&mut u[2 * point + 1], &here, M::one());
+            }
+            before = here;
+        }
+    });
+}
+
+#[inline(always)]
+fn add<M: Real>(u: &mut [Lane<M>; 2], pair: &[Lane<M>; 2], weight: M) {
+    for (u, pair) in u.iter_mut().zip(pair) {
+        for (u, value) in u.iter_mut().zip(pair) {
+            *u += weight * *value;
+        }
+    }
+}

@@ -1,0 +1,112 @@
+//! The kernels of geometric multigrid that a backend offers.
+
+use super::{DeviceError, Real, SparseBackend};
+
+/// In which directions a level is coarsened.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Coarsening {
+    /// In xi and eta; smoothed along lines of both directions.
+    Full,
+    /// In xi only; smoothed along eta-lines only.
+    Xi,
+}
+
+/// Size of a level: unknown points, two unknowns each.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct LevelSize {
+    /// Points in i.
+    pub mi: usize,
+    /// Points in j.
+    pub mj: usize,
+}
+
+impl LevelSize {
+    /// Size of the next coarser level: coarse point I lies on fine point 2I + 1.
+    #[must_use]
+    pub fn coarser(self, coarsening: Coarsening) -> Self {
+        let mj = if coarsening == Coarsening::Full { self.mj / 2 } else { self.mj };
+        Self { mi: self.mi / 2, mj }
+    }
+}
+
+/// Order in which the two colours of lines are relaxed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Order {
+    /// Even lines, then odd lines.
+    Forward,
+    /// Odd lines, then even lines.
+    Reverse,
+}
+
+/// Multigrid on 9-point operators with 2×2 blocks, smoothed by zebra line solves.
+///
+/// A level holds its operator A, the factors of its lines, a right side f and a solution u.
+/// `T` is the precision of the Krylov method around it, `M` that of the hierarchy.
+pub trait MultigridBackend: SparseBackend {
+    /// One level.
+    type Level<M: Real>: Send;
+
+    /// Room for the finest level, whose operator has the pattern of the grid equations.
+    fn finest_level<M: Real>(
+        &self,
+        size: LevelSize,
+        coarsening: Coarsening,
+    ) -> Result<Self::Level<M>, DeviceError>;
+
+    /// Room for the level below one of size `fine`.
+    fn coarse_level<M: Real>(
+        &self,
+        fine: LevelSize,
+        coarsening: Coarsening,
+    ) -> Result<Self::Level<M>, DeviceError>;
+
+    /// Takes the operator of the finest level from a matrix with the nine-point pattern and
+    /// factors its lines. Returns whether all pivots are finite.
+    fn load_operator<T: Real, M: Real>(
+        &self,
+        a: &Self::Matrix<T>,
+        level: &mut Self::Level<M>,
+    ) -> Result<bool, DeviceError>;
+
+    /// Coarse A ← R A P with linear prolongation P (½ 1 ½) and restriction R = ½ Pᵀ (¼ ½ ¼) in each
+    /// coarsened direction (theory eq. 12), and factors its lines. Returns whether all pivots are
+    /// finite.
+    fn coarsen<M: Real>(
+        &self,
+        fine: &Self::Level<M>,
+        coarse: &mut Self::Level<M>,
+    ) -> Result<bool, DeviceError>;
+
+    /// f ← r, u ← 0.
+    fn load_right<T: Real, M: Real>(
+        &self,
+        r: &Self::Vector<T>,
+        level: &mut Self::Level<M>,
+    ) -> Result<(), DeviceError>;
+
+    /// One sweep: block-tridiagonal solves along the eta-lines, one colour after the other, then
+    /// along the xi-lines if the level has them.
+    fn smooth<M: Real>(&self, level: &mut Self::Level<M>, order: Order) -> Result<(), DeviceError>;
+
+    /// Coarse f ← R (f − A u), coarse u ← 0.
+    fn restrict_residual<M: Real>(
+        &self,
+        fine: &mut Self::Level<M>,
+        coarse: &mut Self::Level<M>,
+    ) -> Result<(), DeviceError>;
+
+    /// Fine u ← u + P coarse u.
+    fn prolong<M: Real>(
+        &self,
+        coarse: &Self::Level<M>,
+        fine: &mut Self::Level<M>,
+    ) -> Result<(), DeviceError>;
+
+    /// z ← u.
+    fn store_solution<T: Real, M: Real>(
+        &self,
+        level: &Self::Level<M>,
+        z: &mut Self::Vector<T>,
+    ) -> Result<(), DeviceError>;
+}
