@@ -10,8 +10,9 @@ use gridgen::backend::cpu::CpuBackend;
 use gridgen::elliptic::{GridPreconditioner, GridProblem};
 use gridgen::run::{BackendChoice, Progress, RunOptions, run};
 use gridgen::solver::history::NewtonStep;
-use gridgen::solver::linear::{LinearSettings, LinearSolver};
+use gridgen::solver::linear::{LinearSettings, LinearSolver, Precision};
 use gridgen::solver::newton::{self, Forcing, NewtonSettings};
+use gridgen::solver::precond::MultigridSettings;
 use support::WallPoints;
 
 /// Points around the body and from wall to far field.
@@ -30,10 +31,12 @@ fn initial_grid(bencher: Bencher, (ni, nj): (usize, usize)) {
     bencher.counter(ItemsCount::new(ni * nj)).bench(|| support::initial_grid(&case, &wall));
 }
 
-/// The Newton solve from the initial grid: control functions, all steps, the solution copied back.
+/// The Newton solve from the initial grid with the linear solver of the case, in single precision:
+/// control functions, all steps, the solution copied back.
 #[divan::bench(args = SIZES)]
 fn newton_solve(bencher: Bencher, (ni, nj): (usize, usize)) {
     let case = support::case(ni, nj);
+    assert_eq!(case.linear.precision, Precision::Single, "the precision that is timed");
     let wall = WallPoints::new(&case);
     let initial = support::initial_grid(&case, &wall);
     let equations = support::elliptic_settings(&case, case.control.wall);
@@ -52,13 +55,20 @@ fn newton_solve(bencher: Bencher, (ni, nj): (usize, usize)) {
         },
         max_halvings: case.newton.max_halvings,
     };
+    let multigrid = MultigridSettings {
+        cycle: case.multigrid.cycle,
+        sweeps: case.multigrid.sweeps,
+        levels: case.multigrid.levels,
+        coarsening: case.multigrid.coarsening,
+    };
 
     bencher.counter(ItemsCount::new(ni * nj)).bench(|| {
         let backend = CpuBackend;
         let (mut problem, mut u) =
-            GridProblem::<_, f64>::new(&backend, &initial, &wall.normals, &equations)
+            GridProblem::<_, f32>::new(&backend, &initial, &wall.normals, &equations)
                 .expect("the CPU has room");
-        let preconditioner = GridPreconditioner::new(case.linear.preconditioner);
+        let preconditioner =
+            GridPreconditioner::new(case.linear.preconditioner, multigrid, problem.size());
         let mut linear = LinearSolver::new(linear_settings, u.len(), preconditioner);
         let report =
             newton::solve(&backend, &mut problem, &mut linear, &mut u, &newton_settings, &mut ())

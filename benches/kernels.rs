@@ -21,7 +21,7 @@ use gridgen::grid::Grid;
 use gridgen::pde::control::{Wall, arc_length, control_functions};
 use gridgen::pde::decay;
 use gridgen::solver::krylov::{Bicgstab, System, Target};
-use gridgen::solver::precond::Kind;
+use gridgen::solver::precond::{Kind, MultigridSettings};
 use gridgen::solver::{LinearStop, NonlinearProblem, Preconditioner};
 use gridgen::sparse::EllPattern;
 use rayon::prelude::*;
@@ -238,8 +238,10 @@ impl Workload {
         let (mut f, mut x) = (vec![0.0; n], vec![0.0; n]);
         let merit = problem.residual(&CpuBackend, &u, Scaling::Renewed, &mut f);
         merit.expect("the CPU has no trouble");
+        let size = problem.size();
         let jacobian = problem.linearise(&CpuBackend).expect("the CPU has no trouble");
-        let mut preconditioner = GridPreconditioner::new(Kind::Ilu0);
+        let mut preconditioner =
+            GridPreconditioner::new(Kind::Ilu0, MultigridSettings::default(), size);
         preconditioner.update(&CpuBackend, jacobian).expect("no pivot vanishes");
         let mut method = Bicgstab::new(&CpuBackend, n).expect("the CPU has room");
         let mut solve = |max_iterations: usize| {
