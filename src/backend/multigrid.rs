@@ -19,6 +19,9 @@ pub struct LevelSize {
     pub mi: usize,
     /// Points in j.
     pub mj: usize,
+    /// Whether the first and the last point of a row are neighbours. The hierarchy is cut there:
+    /// it drops the couplings across the seam, and the Krylov method around it makes up for them.
+    pub periodic: bool,
 }
 
 impl LevelSize {
@@ -26,7 +29,7 @@ impl LevelSize {
     #[must_use]
     pub fn coarser(self, coarsening: Coarsening) -> Self {
         let mj = if coarsening == Coarsening::Full { self.mj / 2 } else { self.mj };
-        Self { mi: self.mi / 2, mj }
+        Self { mi: self.mi / 2, mj, periodic: false }
     }
 }
 

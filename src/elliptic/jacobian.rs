@@ -1,6 +1,6 @@
 //! The Jacobian of the grid equations as a linear operator.
 
-use crate::backend::{DeviceError, EllipticBackend, Product, Real};
+use crate::backend::{DeviceError, EllipticBackend, LevelSize, Product, Real};
 use crate::solver::LinearOperator;
 use crate::sparse::EllPattern;
 
@@ -20,13 +20,9 @@ pub(super) struct WallColumns<B: EllipticBackend, T: Real> {
 }
 
 impl<B: EllipticBackend, T: Real> GridJacobian<B, T> {
-    /// Room for the Jacobian on `mi` × `mj` unknown points.
-    pub(super) fn new(
-        backend: &B,
-        (mi, mj): (usize, usize),
-        periodic: bool,
-        coupled: bool,
-    ) -> Result<Self, DeviceError> {
+    /// Room for the Jacobian on unknown points of this size.
+    pub(super) fn new(backend: &B, size: LevelSize, coupled: bool) -> Result<Self, DeviceError> {
+        let LevelSize { mi, mj, periodic } = size;
         let field = backend.matrix(&EllPattern::nine_point(mi, mj, periodic))?;
         let wall = if coupled {
             let columns = backend.matrix(&EllPattern::wall_columns(mi, mj))?;

@@ -26,7 +26,7 @@ pub struct EllipticSettings {
 /// with the first row's points replaced by the amplitudes (p_i, q_i) of the wall terms where
 /// height and angle of the first cell are controlled.
 pub struct GridProblem<B: EllipticBackend, T: Real> {
-    size: (usize, usize),
+    size: LevelSize,
     state: B::Elliptic,
     jacobian: GridJacobian<B, T>,
 }
@@ -55,19 +55,19 @@ impl<B: EllipticBackend, T: Real> GridProblem<B, T> {
         backend: &B,
         data: &EllipticData,
     ) -> Result<(Self, B::Vector<f64>), DeviceError> {
-        let size = (data.mi, data.mj);
+        let size = LevelSize { mi: data.mi, mj: data.mj, periodic: data.periodic };
         let guess = first_guess(data);
         let mut u = backend.zeros(guess.len())?;
         backend.upload(&guess, &mut u)?;
         let state = backend.elliptic(data)?;
-        let jacobian = GridJacobian::new(backend, size, data.periodic, data.wall.is_some())?;
+        let jacobian = GridJacobian::new(backend, size, data.wall.is_some())?;
         Ok((Self { size, state, jacobian }, u))
     }
 
     /// Number of unknown points.
     #[must_use]
     pub fn size(&self) -> LevelSize {
-        LevelSize { mi: self.size.0, mj: self.size.1 }
+        self.size
     }
 
     /// Writes the state u into the nodes of `grid`.
@@ -90,7 +90,7 @@ impl<B: EllipticBackend, T: Real> NonlinearProblem<B> for GridProblem<B, T> {
     type Jacobian = GridJacobian<B, T>;
 
     fn unknowns(&self) -> usize {
-        2 * self.size.0 * self.size.1
+        2 * self.size.mi * self.size.mj
     }
 
     fn residual(

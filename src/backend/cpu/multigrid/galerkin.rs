@@ -31,32 +31,31 @@ const ENTRIES: [(usize, bool); 13] = [
     (8, false),
 ];
 
-/// Blocks of unknown point (i, j) of a matrix with the nine-point pattern.
+/// Blocks of unknown point (i, j) of a matrix with the nine-point pattern; couplings across a
+/// periodic seam are dropped.
 pub(super) fn finest_blocks<T: Real, M: Real>(
     a: &EllMatrix<T>,
     size: LevelSize,
     i: usize,
     j: usize,
 ) -> Nine<M> {
+    let (west, east) = (i > 0, i + 1 < size.mi);
+    let columns = [west, true, east];
+    let rows = [j > 0, true, j + 1 < size.mj];
+    let (n, values) = (a.pattern().rows(), a.values());
     let mut nine = Nine::default();
-    let present = [
-        j > 0 && i > 0,
-        j > 0,
-        j > 0 && i + 1 < size.mi,
-        i > 0,
-        true,
-        i + 1 < size.mi,
-        j + 1 < size.mj && i > 0,
-        j + 1 < size.mj,
-        j + 1 < size.mj && i + 1 < size.mi,
-    ];
     for variable in 0..2 {
-        let row = 2 * (j * size.mi + i) + variable;
-        let values = a.row(row).map(|(_, value)| M::narrow(value.widen()));
-        let entries = ENTRIES.iter().filter(|(compass, _)| present[*compass]);
-        for (&(compass, other), value) in entries.zip(values) {
-            let column = if other { 1 - variable } else { variable };
-            nine.0[compass][2 * variable + column] = value;
+        let mut at = 2 * (j * size.mi + i) + variable;
+        for (compass, other) in ENTRIES {
+            let here = columns[compass % 3];
+            if !rows[compass / 3] || !(here || size.periodic) {
+                continue;
+            }
+            if here {
+                let column = if other { 1 - variable } else { variable };
+                nine.0[compass][2 * variable + column] = M::narrow(values[at].widen());
+            }
+            at += n;
         }
     }
     nine

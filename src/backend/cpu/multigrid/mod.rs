@@ -29,7 +29,7 @@ pub struct Level<M> {
 
 impl<M: Real> Level<M> {
     fn new(size: LevelSize, coarsening: Coarsening, storage: Storage) -> Self {
-        let LevelSize { mi, mj } = size;
+        let LevelSize { mi, mj, .. } = size;
         let eta = LineSet::new(mj, mi, storage);
         let xi = (coarsening == Coarsening::Full).then(|| LineSet::new(mi, mj, storage));
         let residual = xi.as_ref().unwrap_or(&eta).f.clone();
@@ -131,7 +131,7 @@ impl MultigridBackend for CpuBackend {
             Order::Forward => 0,
             Order::Reverse => 1,
         };
-        let LevelSize { mi, mj } = level.size;
+        let LevelSize { mi, mj, .. } = level.size;
         if let (Some(xi), true) = (&level.xi, level.solution_in_xi) {
             transfer::transpose(xi, &xi.u, &mut level.eta.u, mi, mj);
         }
