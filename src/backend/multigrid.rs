@@ -19,17 +19,24 @@ pub struct LevelSize {
     pub mi: usize,
     /// Points in j.
     pub mj: usize,
-    /// Whether the first and the last point of a row are neighbours. The hierarchy is cut there:
-    /// it drops the couplings across the seam, and the Krylov method around it makes up for them.
+    /// Whether the first and the last point of a row are neighbours.
     pub periodic: bool,
 }
 
 impl LevelSize {
+    /// Whether the level's operator reaches around the seam. A periodic row with an odd number of
+    /// points has two neighbours of one colour and cannot be coarsened evenly: its level is cut
+    /// there, and the Krylov method around the hierarchy makes up for the dropped couplings.
+    #[must_use]
+    pub fn wraps(self) -> bool {
+        self.periodic && self.mi.is_multiple_of(2)
+    }
+
     /// Size of the next coarser level: coarse point I lies on fine point 2I + 1.
     #[must_use]
     pub fn coarser(self, coarsening: Coarsening) -> Self {
         let mj = if coarsening == Coarsening::Full { self.mj / 2 } else { self.mj };
-        Self { mi: self.mi / 2, mj, periodic: false }
+        Self { mi: self.mi / 2, mj, periodic: self.wraps() }
     }
 }
 

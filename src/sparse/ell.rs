@@ -11,6 +11,8 @@ pub struct EllPattern {
     width: usize,
     columns: Vec<u32>,
     lengths: Vec<u8>,
+    /// Smallest column of each block of [`EllPattern::BLOCK`] rows.
+    smallest: Vec<u32>,
 }
 
 /// Entries of one row of the grid equations: (column offset in i, in j, other variable?), by rising
@@ -32,6 +34,16 @@ pub(crate) const STENCIL: [(isize, isize, bool); 13] = [
 ];
 
 impl EllPattern {
+    /// Rows in a block that is multiplied in one go: its part of the result stays in the
+    /// first-level cache over all slots.
+    pub const BLOCK: usize = 1024;
+
+    /// Smallest column that a block of [`Self::BLOCK`] rows reads, padding included.
+    #[must_use]
+    pub fn smallest_column(&self, block: usize) -> usize {
+        self.smallest[block] as usize
+    }
+
     /// Pattern with the given entries: `entries(row)` yields the columns of a row.
     ///
     /// # Panics
@@ -58,7 +70,13 @@ impl EllPattern {
                 columns[pad * rows + row] = row as u32;
             }
         }
-        Self { rows, width, columns, lengths }
+        let mut smallest = vec![u32::MAX; rows.div_ceil(Self::BLOCK)];
+        for slot in columns.chunks(rows.max(1)) {
+            for (smallest, block) in smallest.iter_mut().zip(slot.chunks(Self::BLOCK)) {
+                *smallest = block.iter().copied().fold(*smallest, u32::min);
+            }
+        }
+        Self { rows, width, columns, lengths, smallest }
     }
 
     /// Pattern of the grid equations on `mi` × `mj` unknown points with two unknowns each:

@@ -6,9 +6,6 @@ use crate::sparse::EllPattern;
 use rayon::prelude::*;
 use std::sync::Arc;
 
-/// Rows that one task multiplies: its part of y stays in the first-level cache over all slots.
-const ROWS: usize = 1024;
-
 /// A matrix in ELL format: `values[k * rows + r]` is slot k of row r.
 #[derive(Debug, Clone)]
 pub struct EllMatrix<T> {
@@ -100,8 +97,11 @@ impl SparseBackend for CpuBackend {
         product: Product,
         y: &mut Vec<T>,
     ) -> Result<(), DeviceError> {
-        y.par_chunks_mut(ROWS).enumerate().for_each(|(block, y)| {
-            a.multiply_rows(block * ROWS, x, product.skip_columns, product.add, y);
+        y.par_chunks_mut(EllPattern::BLOCK).enumerate().for_each(|(block, y)| {
+            // Most blocks have no column to skip and need not look at each.
+            let skips = a.pattern.smallest_column(block) < product.skip_columns;
+            let skip = if skips { product.skip_columns } else { 0 };
+            a.multiply_rows(block * EllPattern::BLOCK, x, skip, product.add, y);
         });
         Ok(())
     }

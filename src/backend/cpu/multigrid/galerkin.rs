@@ -32,7 +32,7 @@ const ENTRIES: [(usize, bool); 13] = [
 ];
 
 /// Blocks of unknown point (i, j) of a matrix with the nine-point pattern; couplings across a
-/// periodic seam are dropped.
+/// periodic seam are dropped where the level does not wrap.
 pub(super) fn finest_blocks<T: Real, M: Real>(
     a: &EllMatrix<T>,
     size: LevelSize,
@@ -51,7 +51,7 @@ pub(super) fn finest_blocks<T: Real, M: Real>(
             if !rows[compass / 3] || !(here || size.periodic) {
                 continue;
             }
-            if here {
+            if here || size.wraps() {
                 let column = if other { 1 - variable } else { variable };
                 nine.0[compass][2 * variable + column] = M::narrow(values[at].widen());
             }

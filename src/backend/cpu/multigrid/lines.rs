@@ -15,8 +15,8 @@ pub(super) const LANES: usize = 8;
 /// One value a lane.
 pub(super) type Lane<M> = [M; LANES];
 
-/// Work, in points, below which threads cost more than they give.
-const PARALLEL: usize = 16_384;
+/// Points that one task takes at least.
+const PARALLEL: usize = 4096;
 
 /// How the operator is stored at each point, in lanes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -30,12 +30,10 @@ pub(super) enum Storage {
 }
 
 impl Storage {
-    /// Lanes a point.
-    pub(super) fn width(self) -> usize {
-        match self {
-            Self::Compact => 22,
-            Self::Full => 40,
-        }
+    /// Lanes a point, those of closed lines at the end: H of [`factor_panel`].
+    fn width(self, closed: bool) -> usize {
+        let [_, _, _, inverse] = self.line_blocks();
+        inverse + if closed { 8 } else { 4 }
     }
 
     /// Writes the blocks of one lane of a point; its pivot follows in [`factor_panel`].
@@ -49,7 +47,10 @@ impl Storage {
         let b = blocks;
         match self {
             Self::Compact => {
-                for values in [&b.left[..], &b.right, &b.right_next[..1], &b.prev, &b.next] {
+                // At the rim some corners are absent and zero.
+                let corners = [b.right_next[0], b.left_prev[0], -b.right_prev[0], -b.left_next[0]];
+                let d = corners.into_iter().find(|d| *d != M::zero()).unwrap_or(M::zero());
+                for values in [&b.left[..], &b.right, &[d], &b.prev, &b.next] {
                     put(values);
                 }
                 put(&b.centre[..1]);
@@ -90,13 +91,50 @@ pub(super) struct PointBlocks<M> {
     pub(super) centre: [M; 4],
 }
 
-/// Operator, right side and solution of a level, by lines of one direction.
-#[derive(Debug)]
-pub(super) struct LineSet<M> {
+/// Number and kind of the lines of a set.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Shape {
     /// Points along a line.
     pub(super) along: usize,
     /// Lines.
     pub(super) across: usize,
+    /// Whether a line's last point neighbours its first.
+    pub(super) closed: bool,
+    /// Whether the last line neighbours the first; their number is even then.
+    pub(super) ring: bool,
+}
+
+impl Shape {
+    /// Lines of a colour.
+    pub(super) fn lines(&self, colour: usize) -> usize {
+        (self.across + 1 - colour) / 2
+    }
+
+    /// Values that a panel of pairs holds.
+    pub(super) fn panel_len(&self) -> usize {
+        self.along * 2 * LANES
+    }
+
+    /// Panels that one task takes at least: threads cost more than they give on small levels.
+    fn panels_together(&self) -> usize {
+        PARALLEL / (self.along * LANES) + 1
+    }
+
+    /// The point before `l`, if there is one.
+    fn prev(&self, l: usize) -> Option<usize> {
+        if l > 0 { Some(l - 1) } else { self.closed.then(|| self.along - 1) }
+    }
+
+    /// The point after `l`, if there is one.
+    pub(super) fn next(&self, l: usize) -> Option<usize> {
+        if l + 1 < self.along { Some(l + 1) } else { self.closed.then_some(0) }
+    }
+}
+
+/// Operator, right side and solution of a level, by lines of one direction.
+#[derive(Debug)]
+pub(super) struct LineSet<M> {
+    pub(super) shape: Shape,
     storage: Storage,
     operator: [Vec<M>; 2],
     pub(super) u: [Vec<M>; 2],
@@ -104,47 +142,43 @@ pub(super) struct LineSet<M> {
 }
 
 impl<M: Real> LineSet<M> {
-    pub(super) fn new(along: usize, across: usize, storage: Storage) -> Self {
+    pub(super) fn new(shape: Shape, storage: Storage) -> Self {
         let room = |width: usize| {
             [0, 1].map(|colour| {
-                let lines = (across + 1 - colour) / 2;
-                vec![M::zero(); lines.div_ceil(LANES) * LANES * along * width]
+                let panels = shape.lines(colour).div_ceil(LANES);
+                vec![M::zero(); panels * LANES * shape.along * width]
             })
         };
-        Self { along, across, storage, operator: room(storage.width()), u: room(2), f: room(2) }
+        let operator = room(storage.width(shape.closed));
+        Self { shape, storage, operator, u: room(2), f: room(2) }
     }
 
     /// Colour and position of component `component` of the pair at (line, point along).
     pub(super) fn pair_at(&self, line: usize, point: usize, component: usize) -> (usize, usize) {
         let (colour, m) = (line % 2, line / 2);
-        (colour, ((m / LANES * self.along + point) * 2 + component) * LANES + m % LANES)
-    }
-
-    /// Values of a pair array that one panel holds.
-    pub(super) fn panel_len(&self) -> usize {
-        self.along * 2 * LANES
+        (colour, ((m / LANES * self.shape.along + point) * 2 + component) * LANES + m % LANES)
     }
 
     /// Takes the operator from `blocks(line, point along)` and factors the lines: pivots
     /// D_l = C_l − P_l D_{l−1}⁻¹ N_{l−1}, kept as D⁻¹. Returns whether all of them are finite.
     pub(super) fn fill(&mut self, blocks: impl Fn(usize, usize) -> PointBlocks<M> + Sync) -> bool {
-        let (along, across, storage) = (self.along, self.across, self.storage);
-        let panel_len = along * storage.width() * LANES;
+        let (shape, storage) = (self.shape, self.storage);
+        let width = storage.width(shape.closed);
         (0..2).all(|colour| {
-            let lines = (across + 1 - colour) / 2;
+            let lines = shape.lines(colour);
             self.operator[colour]
-                .par_chunks_mut(panel_len)
+                .par_chunks_mut(shape.along * width * LANES)
                 .enumerate()
                 .map(|(p, panel)| {
                     let lanes = LANES.min(lines - p * LANES);
-                    let points = panel.as_chunks_mut::<LANES>().0.chunks_mut(storage.width());
+                    let points = panel.as_chunks_mut::<LANES>().0.chunks_mut(width);
                     for (l, point) in points.enumerate() {
                         for lane in 0..lanes {
                             let line = 2 * (p * LANES + lane) + colour;
                             storage.put(point, lane, &blocks(line, l));
                         }
                     }
-                    factor_panel(panel, storage, lanes)
+                    factor_panel(panel, storage, shape, lanes)
                 })
                 .reduce(|| true, |a, b| a && b)
         })
@@ -153,8 +187,8 @@ impl<M: Real> LineSet<M> {
     /// The operator at (line, point along).
     pub(super) fn blocks(&self, line: usize, point: usize) -> PointBlocks<M> {
         let (colour, m) = (line % 2, line / 2);
-        let width = self.storage.width();
-        let start = (m / LANES * self.along + point) * width * LANES + m % LANES;
+        let width = self.storage.width(self.shape.closed);
+        let start = (m / LANES * self.shape.along + point) * width * LANES + m % LANES;
         let operator = &self.operator[colour];
         let value = |k: usize| operator[start + k * LANES];
         let block = |k: usize| [value(k), value(k + 1), value(k + 2), value(k + 3)];
@@ -171,10 +205,18 @@ impl<M: Real> LineSet<M> {
         match self.storage {
             Storage::Compact => {
                 let (d, c) = (value(8), value(centre));
-                (blocks.left_prev, blocks.right_next) = ([d, zero, zero, d], [d, zero, zero, d]);
-                (blocks.right_prev, blocks.left_next) =
-                    ([-d, zero, zero, -d], [-d, zero, zero, -d]);
-                blocks.centre = [c, zero, zero, c];
+                let shape = self.shape;
+                let left = shape.ring || line > 0;
+                let right = shape.ring || line + 1 < shape.across;
+                let (prev, next) = (shape.prev(point).is_some(), shape.next(point).is_some());
+                let scaled = |present: bool, s: M| {
+                    if present { [s, zero, zero, s] } else { [zero; 4] }
+                };
+                blocks.left_prev = scaled(left && prev, d);
+                blocks.right_prev = scaled(right && prev, -d);
+                blocks.left_next = scaled(left && next, -d);
+                blocks.right_next = scaled(right && next, d);
+                blocks.centre = scaled(true, c);
             }
             Storage::Full => {
                 (blocks.left_prev, blocks.right_prev) = (block(8), block(12));
@@ -190,41 +232,30 @@ impl<M: Real> LineSet<M> {
         for colour in [first, 1 - first] {
             let [even, odd] = &mut self.u;
             let (own, other) = if colour == 0 { (even, &*odd) } else { (odd, &*even) };
-            let neighbours = Neighbours { u: other, colour, along: self.along };
-            let (along, storage) = (self.along, self.storage);
-            let (operator, f) = (&self.operator[colour], &self.f[colour]);
-            let pairs = along * 2 * LANES;
-            let sweep = |(p, ((u, f), a)): (usize, ((&mut [M], &[M]), &[M]))| {
-                relax_panel(&neighbours, p, storage, a, f, u);
-            };
-            let coefficients = along * storage.width() * LANES;
-            if along * self.across < PARALLEL {
-                own.chunks_mut(pairs)
-                    .zip(f.chunks(pairs))
-                    .zip(operator.chunks(coefficients))
-                    .enumerate()
-                    .for_each(sweep);
-            } else {
-                own.par_chunks_mut(pairs)
-                    .zip(f.par_chunks(pairs))
-                    .zip(operator.par_chunks(coefficients))
-                    .enumerate()
-                    .for_each(sweep);
-            }
+            let neighbours = Neighbours { u: other, colour, shape: self.shape };
+            let storage = self.storage;
+            let pairs = self.shape.panel_len();
+            let coefficients = self.shape.along * storage.width(self.shape.closed) * LANES;
+            own.par_chunks_mut(pairs)
+                .zip(self.f[colour].par_chunks(pairs))
+                .zip(self.operator[colour].par_chunks(coefficients))
+                .with_min_len(self.shape.panels_together())
+                .enumerate()
+                .for_each(|(p, ((u, f), a))| relax_panel(&neighbours, p, storage, a, f, u));
         }
     }
 
     /// r ← f − A u on the lines of one colour, in the layout of its pairs.
     pub(super) fn residual(&self, colour: usize, r: &mut [M]) {
-        let neighbours = Neighbours { u: &self.u[1 - colour], colour, along: self.along };
-        let (along, storage) = (self.along, self.storage);
-        let pairs = along * 2 * LANES;
-        let coefficients = along * storage.width() * LANES;
+        let neighbours = Neighbours { u: &self.u[1 - colour], colour, shape: self.shape };
+        let storage = self.storage;
+        let pairs = self.shape.panel_len();
+        let coefficients = self.shape.along * storage.width(self.shape.closed) * LANES;
         r.par_chunks_mut(pairs)
             .zip(self.f[colour].par_chunks(pairs))
             .zip(self.u[colour].par_chunks(pairs))
             .zip(self.operator[colour].par_chunks(coefficients))
-            .with_min_len(PARALLEL / (along * LANES) + 1)
+            .with_min_len(self.shape.panels_together())
             .enumerate()
             .for_each(|(p, (((r, f), u), a))| {
                 residual_panel(&neighbours, p, storage, a, f, u, r);
@@ -241,7 +272,7 @@ impl<M: Real> LineSet<M> {
 struct Neighbours<'a, M> {
     u: &'a [M],
     colour: usize,
-    along: usize,
+    shape: Shape,
 }
 
 /// (left, right) pairs of a panel's lines at one point along.
@@ -249,19 +280,23 @@ type Beside<M> = [[Lane<M>; 2]; 2];
 
 impl<M: Real> Neighbours<'_, M> {
     /// Left and right neighbours at point `l`: line 2m has left neighbour m − 1 and right
-    /// neighbour m of the other colour, line 2m + 1 has m and m + 1.
+    /// neighbour m of the other colour, line 2m + 1 has m and m + 1. Around a ring the first
+    /// even line and the last odd line are neighbours.
     #[inline(always)]
     fn at(&self, panel: usize, l: usize) -> Beside<M> {
         let aligned = self.pair(panel, l);
         let mut shifted = [[M::zero(); LANES]; 2];
+        let last = self.shape.lines(1) - 1;
         if self.colour == 0 {
-            if panel > 0 {
-                let before = self.pair(panel - 1, l);
-                shifted[0][0] = before[0][LANES - 1];
-                shifted[1][0] = before[1][LANES - 1];
-            }
+            let (from, lane) = if panel > 0 {
+                (Some(panel - 1), LANES - 1)
+            } else {
+                (self.shape.ring.then_some(last / LANES), last % LANES)
+            };
+            let before = from.map(|from| self.pair(from, l));
             for k in 0..2 {
                 shifted[k][1..].copy_from_slice(&aligned[k][..LANES - 1]);
+                shifted[k][0] = before.map_or(M::zero(), |before| before[k][lane]);
             }
             [shifted, aligned]
         } else {
@@ -270,14 +305,26 @@ impl<M: Real> Neighbours<'_, M> {
                 shifted[k][..LANES - 1].copy_from_slice(&aligned[k][1..]);
                 shifted[k][LANES - 1] = after[k][0];
             }
+            if self.shape.ring && panel == last / LANES {
+                let first = self.pair(0, l);
+                for k in 0..2 {
+                    shifted[k][last % LANES] = first[k][0];
+                }
+            }
             [aligned, shifted]
         }
+    }
+
+    /// The same at a point that need not be there.
+    #[inline(always)]
+    fn at_optional(&self, panel: usize, l: Option<usize>) -> Beside<M> {
+        l.map_or([[[M::zero(); LANES]; 2]; 2], |l| self.at(panel, l))
     }
 
     /// Both components at a point of a panel; zero where there is no such panel.
     #[inline(always)]
     fn pair(&self, panel: usize, l: usize) -> [Lane<M>; 2] {
-        let start = (panel * self.along + l) * 2 * LANES;
+        let start = (panel * self.shape.along + l) * 2 * LANES;
         match self.u.get(start..start + 2 * LANES) {
             Some(pair) => as_pair(pair),
             None => [[M::zero(); LANES]; 2],
@@ -340,7 +387,8 @@ fn subtract_beside<M: Real>(
 }
 
 /// Line solves of one panel: forward g_l = D_l⁻¹ (f_l − beside − P_l g_{l−1}), then backward
-/// u_l = g_l − D_l⁻¹ N_l u_{l+1}.
+/// u_l = g_l − D_l⁻¹ N_l u_{l+1}. Closed lines: the last point is condensed out,
+/// u_l ← u_l − H_l u_last with u_last = D⁻¹ (b − P u_{last−1} − N u_0).
 fn relax_panel<M: Real>(
     neighbours: &Neighbours<'_, M>,
     panel: usize,
@@ -349,10 +397,13 @@ fn relax_panel<M: Real>(
     f: &[M],
     u: &mut [M],
 ) {
-    match storage {
-        Storage::Compact => relax_lines::<M, 22>(neighbours, panel, storage, operator, f, u),
-        Storage::Full => relax_lines::<M, 40>(neighbours, panel, storage, operator, f, u),
-    }
+    let relax = match (storage, neighbours.shape.closed) {
+        (Storage::Compact, false) => relax_lines::<M, 22>,
+        (Storage::Compact, true) => relax_lines::<M, 26>,
+        (Storage::Full, false) => relax_lines::<M, 40>,
+        (Storage::Full, true) => relax_lines::<M, 44>,
+    };
+    relax(neighbours, panel, storage, operator, f, u);
 }
 
 #[inline(always)]
@@ -364,31 +415,47 @@ fn relax_lines<M: Real, const WIDTH: usize>(
     f: &[M],
     u: &mut [M],
 ) {
-    let along = neighbours.along;
+    let shape = neighbours.shape;
     let [at_prev, at_next, _, at_inverse] = storage.line_blocks();
-    let none: Beside<M> = [[[M::zero(); LANES]; 2]; 2];
     let a = operator.as_chunks::<LANES>().0.as_chunks::<WIDTH>().0;
     let f = f.as_chunks::<LANES>().0.as_chunks::<2>().0;
     let u = u.as_chunks_mut::<LANES>().0.as_chunks_mut::<2>().0;
-    let (mut prev, mut here) = (none, neighbours.at(panel, 0));
+    // Points of the open line; the last point of a closed one is not among them.
+    let open = shape.along - usize::from(shape.closed);
+    let mut prev = neighbours.at_optional(panel, shape.prev(0));
+    let mut here = neighbours.at(panel, 0);
     let mut solved = [[M::zero(); LANES]; 2];
-    for l in 0..along {
-        let next = if l + 1 < along { neighbours.at(panel, l + 1) } else { none };
+    for l in 0..shape.along {
+        let next = neighbours.at_optional(panel, shape.next(l));
         let a = &a[l];
         let mut b = f[l];
         subtract_beside(&mut b, a, storage, [&prev, &here, &next]);
-        subtract(&mut b, &a[at_prev..at_prev + 4], &solved);
-        solved = product(&a[at_inverse..at_inverse + 4], &b);
-        u[l] = solved;
+        if l < open {
+            subtract(&mut b, &a[at_prev..at_prev + 4], &solved);
+            solved = product(&a[at_inverse..at_inverse + 4], &b);
+            u[l] = solved;
+        } else {
+            u[l] = b;
+        }
         (prev, here) = (here, next);
     }
-    for l in (0..along - 1).rev() {
+    for l in (0..open - 1).rev() {
         let a = &a[l];
         let pull = product(&a[at_next..at_next + 4], &solved);
         let mut b = u[l];
         subtract(&mut b, &a[at_inverse..at_inverse + 4], &pull);
         u[l] = b;
         solved = b;
+    }
+    if shape.closed {
+        let (last, mut b) = (&a[open], u[open]);
+        subtract(&mut b, &last[at_prev..at_prev + 4], &u[open - 1]);
+        subtract(&mut b, &last[at_next..at_next + 4], &u[0]);
+        let closing = product(&last[at_inverse..at_inverse + 4], &b);
+        u[open] = closing;
+        for (u, a) in u[..open].iter_mut().zip(a) {
+            subtract(u, &a[at_inverse + 4..at_inverse + 8], &closing);
+        }
     }
 }
 
@@ -401,68 +468,108 @@ fn residual_panel<M: Real>(
     u: &[M],
     r: &mut [M],
 ) {
-    let (along, width) = (neighbours.along, storage.width());
+    let shape = neighbours.shape;
     let [at_prev, at_next, at_centre, _] = storage.line_blocks();
-    let none: Beside<M> = [[[M::zero(); LANES]; 2]; 2];
-    let (mut prev, mut here) = (none, neighbours.at(panel, 0));
-    let pair = |l: usize| as_pair(&u[l * 2 * LANES..(l + 1) * 2 * LANES]);
-    for l in 0..along {
-        let next = if l + 1 < along { neighbours.at(panel, l + 1) } else { none };
-        let a = operator[l * width * LANES..(l + 1) * width * LANES].as_chunks::<LANES>().0;
-        let mut b = as_pair(&f[l * 2 * LANES..(l + 1) * 2 * LANES]);
+    let operator = operator.as_chunks::<LANES>().0.chunks(storage.width(shape.closed));
+    let f = f.as_chunks::<LANES>().0.as_chunks::<2>().0;
+    let u = u.as_chunks::<LANES>().0.as_chunks::<2>().0;
+    let r = r.as_chunks_mut::<LANES>().0.as_chunks_mut::<2>().0;
+    let mut prev = neighbours.at_optional(panel, shape.prev(0));
+    let mut here = neighbours.at(panel, 0);
+    for (l, (a, (f, r))) in operator.zip(f.iter().zip(r)).enumerate() {
+        let next = neighbours.at_optional(panel, shape.next(l));
+        let mut b = *f;
         subtract_beside(&mut b, a, storage, [&prev, &here, &next]);
-        if l > 0 {
-            subtract(&mut b, &a[at_prev..at_prev + 4], &pair(l - 1));
+        if let Some(before) = shape.prev(l) {
+            subtract(&mut b, &a[at_prev..at_prev + 4], &u[before]);
         }
-        if l + 1 < along {
-            subtract(&mut b, &a[at_next..at_next + 4], &pair(l + 1));
+        if let Some(after) = shape.next(l) {
+            subtract(&mut b, &a[at_next..at_next + 4], &u[after]);
         }
-        let own = pair(l);
         match storage {
             Storage::Compact => {
                 for c in 0..2 {
                     for k in 0..LANES {
-                        b[c][k] -= a[at_centre][k] * own[c][k];
+                        b[c][k] -= a[at_centre][k] * u[l][c][k];
                     }
                 }
             }
-            Storage::Full => subtract(&mut b, &a[at_centre..at_centre + 4], &own),
+            Storage::Full => subtract(&mut b, &a[at_centre..at_centre + 4], &u[l]),
         }
-        r[l * 2 * LANES..(l + 1) * 2 * LANES].copy_from_slice(b.as_flattened());
+        *r = b;
         (prev, here) = (here, next);
     }
 }
 
 /// Pivots of one panel; lanes from `lines` on are padding and keep inverse pivots of zero.
-fn factor_panel<M: Real>(operator: &mut [M], storage: Storage, lines: usize) -> bool {
-    let width = storage.width();
+///
+/// Closed lines without their last point are open lines T; H = T⁻¹ (P₀ at the first point,
+/// N at the last one) is kept beside the pivots, and the last point's pivot is
+/// D = C − P H_{last−1} − N H_0.
+fn factor_panel<M: Real>(operator: &mut [M], storage: Storage, shape: Shape, lines: usize) -> bool {
     let [at_prev, at_next, at_centre, at_inverse] = storage.line_blocks();
+    let points: &mut [Lane<M>] = operator.as_chunks_mut::<LANES>().0;
+    let width = storage.width(shape.closed);
+    let at_closing = at_inverse + 4;
+    let open = shape.along - usize::from(shape.closed);
     let mut finite = true;
-    // D⁻¹ N of the point before.
-    let mut carried = [[M::zero(); LANES]; 4];
-    for point in operator.as_chunks_mut::<LANES>().0.chunks_mut(width) {
-        for k in 0..lines.min(LANES) {
-            let block = |at: usize| [0, 1, 2, 3].map(|e| point[at + e][k]);
-            let (p, n) = (block(at_prev), block(at_next));
-            let c = match storage {
-                Storage::Compact => {
-                    let c = point[at_centre][k];
-                    [c, M::zero(), M::zero(), c]
-                }
-                Storage::Full => block(at_centre),
-            };
-            let before = carried.map(|lane| lane[k]);
-            let fill = mul(p, before);
-            let inverse = invert([0, 1, 2, 3].map(|e| c[e] - fill[e]));
-            let forward = mul(inverse, n);
-            for e in 0..4 {
-                finite &= inverse[e].is_finite();
-                point[at_inverse + e][k] = inverse[e];
-                carried[e][k] = forward[e];
+    for k in 0..lines.min(LANES) {
+        let get = |points: &[Lane<M>], l: usize, at: usize| -> [M; 4] {
+            [0, 1, 2, 3].map(|e| points[l * width + at + e][k])
+        };
+        let put = |points: &mut [Lane<M>], l: usize, at: usize, block: [M; 4]| {
+            for (e, value) in block.into_iter().enumerate() {
+                points[l * width + at + e][k] = value;
             }
+        };
+        let centre = |points: &[Lane<M>], l: usize| match storage {
+            Storage::Compact => {
+                let c = points[l * width + at_centre][k];
+                [c, M::zero(), M::zero(), c]
+            }
+            Storage::Full => get(points, l, at_centre),
+        };
+        let mut carried = [M::zero(); 4];
+        for l in 0..open {
+            let fill = mul(get(points, l, at_prev), carried);
+            let inverse = invert(sub(centre(points, l), fill));
+            finite &= inverse.iter().all(|value| value.is_finite());
+            carried = mul(inverse, get(points, l, at_next));
+            put(points, l, at_inverse, inverse);
         }
+        if !shape.closed {
+            continue;
+        }
+        let mut h = [M::zero(); 4];
+        for l in 0..open {
+            let mut right = if l == 0 {
+                get(points, 0, at_prev)
+            } else {
+                mul(get(points, l, at_prev), h).map(|value| -value)
+            };
+            if l == open - 1 {
+                let next = get(points, l, at_next);
+                right = [0, 1, 2, 3].map(|e| right[e] + next[e]);
+            }
+            h = mul(get(points, l, at_inverse), right);
+            put(points, l, at_closing, h);
+        }
+        for l in (0..open - 1).rev() {
+            let pull = mul(get(points, l, at_inverse), mul(get(points, l, at_next), h));
+            h = sub(get(points, l, at_closing), pull);
+            put(points, l, at_closing, h);
+        }
+        let before = mul(get(points, open, at_prev), get(points, open - 1, at_closing));
+        let after = mul(get(points, open, at_next), get(points, 0, at_closing));
+        let inverse = invert(sub(sub(centre(points, open), before), after));
+        finite &= inverse.iter().all(|value| value.is_finite());
+        put(points, open, at_inverse, inverse);
     }
     finite
+}
+
+fn sub<M: Real>(a: [M; 4], b: [M; 4]) -> [M; 4] {
+    [a[0] - b[0], a[1] - b[1], a[2] - b[2], a[3] - b[3]]
 }
 
 fn mul<M: Real>(a: [M; 4], b: [M; 4]) -> [M; 4] {

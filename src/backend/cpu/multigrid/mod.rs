@@ -5,7 +5,7 @@ mod lines;
 mod transfer;
 
 use self::galerkin::{Nine, finest_blocks, galerkin};
-use self::lines::{LineSet, PointBlocks, Storage};
+use self::lines::{LineSet, PointBlocks, Shape, Storage};
 use super::{CpuBackend, EllMatrix};
 use crate::backend::multigrid::{Coarsening, LevelSize, MultigridBackend, Order};
 use crate::backend::{DeviceError, Real};
@@ -29,9 +29,11 @@ pub struct Level<M> {
 
 impl<M: Real> Level<M> {
     fn new(size: LevelSize, coarsening: Coarsening, storage: Storage) -> Self {
-        let LevelSize { mi, mj, .. } = size;
-        let eta = LineSet::new(mj, mi, storage);
-        let xi = (coarsening == Coarsening::Full).then(|| LineSet::new(mi, mj, storage));
+        let (LevelSize { mi, mj, .. }, wraps) = (size, size.wraps());
+        let along_eta = Shape { along: mj, across: mi, closed: false, ring: wraps };
+        let along_xi = Shape { along: mi, across: mj, closed: wraps, ring: false };
+        let eta = LineSet::new(along_eta, storage);
+        let xi = (coarsening == Coarsening::Full).then(|| LineSet::new(along_xi, storage));
         let residual = xi.as_ref().unwrap_or(&eta).f.clone();
         Self { size, eta, xi, residual, solution_in_xi: false, solved: None }
     }
@@ -54,6 +56,7 @@ impl<M: Real> Level<M> {
 
     /// Compass blocks at (i, j), zero outside the level.
     fn nine(&self, i: usize, j: usize) -> Nine<M> {
+        let i = if self.size.wraps() && i == self.size.mi { 0 } else { i };
         if i < self.size.mi && j < self.size.mj {
             Nine::from_eta_line(&self.eta.blocks(i, j))
         } else {
@@ -159,9 +162,9 @@ impl MultigridBackend for CpuBackend {
         let residual = [0, 1].map(|colour| {
             (fine.solved != Some(colour)).then_some(fine.residual[colour].as_slice())
         });
-        let (along, coarsen_along) = (lines.along, fine.xi.is_some());
+        let (shape, coarsen_along) = (lines.shape, fine.xi.is_some());
         let to = coarse.xi.as_mut().unwrap_or(&mut coarse.eta);
-        transfer::restrict(residual, along, coarsen_along, to);
+        transfer::restrict(residual, shape, coarsen_along, to);
         coarse.right_side_is_new();
         Ok(())
     }

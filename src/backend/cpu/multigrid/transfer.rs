@@ -1,6 +1,6 @@
 //! Moving vectors between layouts and levels.
 
-use super::lines::{LANES, Lane, LineSet};
+use super::lines::{LANES, Lane, LineSet, Shape};
 use crate::backend::Real;
 use rayon::prelude::*;
 
@@ -39,18 +39,20 @@ pub(super) fn transpose<M: Real>(
     along: usize,
 ) {
     for_each_panel(to, along * 2 * LANES, |colour, panel, target| {
+        let target = target.as_chunks_mut::<LANES>().0.as_chunks_mut::<2>().0;
         // Lines of `from` are points of `to`: take them panel by panel.
-        for from_colour in 0..2 {
-            let lines = (along + 1 - from_colour) / 2;
-            for from_panel in 0..lines.div_ceil(LANES) {
+        for (from_colour, values) in values.iter().enumerate() {
+            let lines = from.shape.lines(from_colour);
+            let source = values.as_chunks::<LANES>().0.as_chunks::<2>().0;
+            for (from_panel, source) in source.chunks(from.shape.along).enumerate() {
+                let first = 2 * from_panel * LANES + from_colour;
                 let width = LANES.min(lines - from_panel * LANES);
                 for (lane, line) in lanes(colour, panel, across) {
-                    let start = (from_panel * from.along + line) * 2 * LANES;
-                    let source = &values[from_colour][start..start + 2 * LANES];
-                    for k in 0..width {
-                        let point = 2 * (from_panel * LANES + k) + from_colour;
-                        target[point * 2 * LANES + lane] = source[k];
-                        target[(point * 2 + 1) * LANES + lane] = source[LANES + k];
+                    let pair = &source[line];
+                    let points = target[first..].iter_mut().step_by(2).take(width);
+                    for (point, (x, y)) in points.zip(pair[0].iter().zip(&pair[1])) {
+                        point[0][lane] = *x;
+                        point[1][lane] = *y;
                     }
                 }
             }
@@ -60,7 +62,7 @@ pub(super) fn transpose<M: Real>(
 
 /// f of eta-lines ← r, a vector of pairs by rows of `mi` points.
 pub(super) fn load_eta<T: Real, M: Real>(r: &[T], mi: usize, eta: &mut LineSet<M>) {
-    let (panel_len, across) = (eta.panel_len(), eta.across);
+    let (panel_len, across) = (eta.shape.panel_len(), eta.shape.across);
     for_each_panel(&mut eta.f, panel_len, |colour, panel, f| {
         for (j, f) in f.chunks_mut(2 * LANES).enumerate() {
             for (lane, i) in lanes(colour, panel, across) {
@@ -74,7 +76,7 @@ pub(super) fn load_eta<T: Real, M: Real>(r: &[T], mi: usize, eta: &mut LineSet<M
 
 /// f of xi-lines ← r.
 pub(super) fn load_xi<T: Real, M: Real>(r: &[T], mi: usize, xi: &mut LineSet<M>) {
-    let (panel_len, across) = (xi.panel_len(), xi.across);
+    let (panel_len, across) = (xi.shape.panel_len(), xi.shape.across);
     for_each_panel(&mut xi.f, panel_len, |colour, panel, f| {
         for (lane, j) in lanes(colour, panel, across) {
             let row = &r[2 * j * mi..2 * (j + 1) * mi];
@@ -114,13 +116,15 @@ pub(super) fn store_xi<T: Real, M: Real>(xi: &LineSet<M>, mi: usize, z: &mut [T]
 /// the same where they are coarsened too. A colour whose residual is zero is `None`.
 pub(super) fn restrict<M: Real>(
     residual: [Option<&[M]>; 2],
-    along: usize,
+    shape: Shape,
     coarsen_along: bool,
     coarse: &mut LineSet<M>,
 ) {
-    let (panel_len, across) = (coarse.panel_len(), coarse.across);
+    let (panel_len, across) = (coarse.shape.panel_len(), coarse.shape.across);
+    let along = shape.along;
     let (half, quarter) = (M::narrow(0.5), M::narrow(0.25));
     let fine_line = |colour: usize, m: usize, weight: M| {
+        let m = if shape.ring && m == shape.lines(colour) { 0 } else { m };
         residual[colour].and_then(|r| {
             let start = m / LANES * along * 2 * LANES + m % LANES;
             // The panel of a line beyond the last one need not be there.
@@ -146,7 +150,7 @@ pub(super) fn restrict<M: Real>(
                     };
                     f[component * LANES + lane] = if coarsen_along {
                         let centre = 2 * point + 1;
-                        let after = if centre + 1 < along { at(centre + 1) } else { M::zero() };
+                        let after = shape.next(centre).map_or_else(M::zero, at);
                         half * at(centre) + quarter * (at(centre - 1) + after)
                     } else {
                         at(point)
@@ -160,7 +164,8 @@ pub(super) fn restrict<M: Real>(
 /// Fine u ← u + P coarse u: fine line 2L + 1 takes coarse line L, fine line 2L the mean of L − 1
 /// and L; along the lines the same where they are coarsened too.
 pub(super) fn prolong<M: Real>(coarse: &LineSet<M>, coarsen_along: bool, fine: &mut LineSet<M>) {
-    let (panel_len, across, along) = (fine.panel_len(), fine.across, fine.along);
+    let Shape { along, across, closed, ring } = fine.shape;
+    let panel_len = fine.shape.panel_len();
     let half = M::narrow(0.5);
     for_each_panel(&mut fine.u, panel_len, |colour, panel, u| {
         let across_mean = |point: usize| -> [Lane<M>; 2] {
@@ -169,10 +174,11 @@ pub(super) fn prolong<M: Real>(coarse: &LineSet<M>, coarsen_along: bool, fine: &
                 for (component, values) in pair.iter_mut().enumerate() {
                     let value = |line: usize| {
                         let (colour, at) = coarse.pair_at(line, point, component);
-                        if line < coarse.across { coarse.u[colour][at] } else { M::zero() }
+                        if line < coarse.shape.across { coarse.u[colour][at] } else { M::zero() }
                     };
                     values[lane] = match (colour, line / 2) {
                         (1, m) => value(m),
+                        (_, 0) if ring => half * (value(coarse.shape.across - 1) + value(0)),
                         (_, 0) => half * value(0),
                         (_, m) => half * (value(m - 1) + value(m)),
                     };
@@ -187,10 +193,14 @@ pub(super) fn prolong<M: Real>(coarse: &LineSet<M>, coarsen_along: bool, fine: &
             }
             return;
         }
-        let mut before = [[M::zero(); LANES]; 2];
+        let mut before =
+            if closed { across_mean(coarse.shape.along - 1) } else { [[M::zero(); LANES]; 2] };
         for point in 0..along.div_ceil(2) {
-            let here =
-                if point < coarse.along { across_mean(point) } else { [[M::zero(); LANES]; 2] };
+            let here = if point < coarse.shape.along {
+                across_mean(point)
+            } else {
+                [[M::zero(); LANES]; 2]
+            };
             add(&mut u[2 * point], &before, half);
             add(&mut u[2 * point], &here, half);
             if 2 * point + 1 < along {
