@@ -1,0 +1,74 @@
+//! What the documents show is what the program takes, and their links lead somewhere.
+#![allow(clippy::unwrap_used, reason = "a file that cannot be read fails the test")]
+
+use std::path::{Path, PathBuf};
+
+use gridgen::case::Case;
+
+fn root() -> &'static Path {
+    Path::new(env!("CARGO_MANIFEST_DIR"))
+}
+
+fn read(path: &Path) -> String {
+    std::fs::read_to_string(path).unwrap()
+}
+
+/// The documents of the repository.
+fn documents() -> Vec<PathBuf> {
+    let folders = ["", "docs", "benches", "cases"].map(|folder| root().join(folder));
+    let files = folders.iter().flat_map(|folder| folder.read_dir().unwrap());
+    let paths = files.map(|file| file.unwrap().path());
+    paths.filter(|path| path.extension().is_some_and(|e| e == "md")).collect()
+}
+
+/// The code blocks of a document in the given language.
+fn blocks(text: &str, language: &str) -> Vec<String> {
+    let opening = format!("```{language}\n");
+    text.split(&opening).skip(1).map(|rest| rest.split("```").next().unwrap().to_owned()).collect()
+}
+
+/// Targets of the links `[text](target)` to files, without their anchors; pictures are left out.
+fn links(text: &str) -> Vec<String> {
+    let pieces: Vec<&str> = text.split("](").collect();
+    let mut targets = Vec::new();
+    for (before, after) in pieces.iter().zip(&pieces[1..]) {
+        let picture = before.rfind('[').is_some_and(|at| before[..at].ends_with('!'));
+        let target = after.split([')', '#']).next().unwrap();
+        if !picture && !target.is_empty() && !target.contains("://") {
+            targets.push(target.to_owned());
+        }
+    }
+    targets
+}
+
+#[test]
+fn the_case_in_the_readme_is_valid() {
+    let text = read(&root().join("README.md"));
+    let cases = blocks(&text, "toml");
+
+    assert_eq!(cases.len(), 1);
+    for case in cases {
+        let resolved = Case::from_toml(&case, Path::new("cases/wing.toml"), &[]);
+        assert!(resolved.is_ok(), "{resolved:?}");
+    }
+}
+
+#[test]
+fn links_between_files_lead_to_files() {
+    let documents = documents();
+
+    assert!(documents.len() >= 8, "{documents:?}");
+    for document in documents {
+        for target in links(&read(&document)) {
+            let path = document.parent().unwrap().join(&target);
+            assert!(path.exists(), "{}: {target}", document.display());
+        }
+    }
+}
+
+#[test]
+fn a_link_is_told_from_a_picture() {
+    let text = "[a](x.md#part), ![b](y.png), [c](https://host/z) and [d](#here)";
+
+    assert_eq!(links(text), ["x.md"]);
+}
