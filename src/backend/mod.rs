@@ -48,6 +48,9 @@ impl DeviceError {
     }
 }
 
+/// Two vectors of which the inner product is wanted.
+pub type Pair<'a, V> = (&'a V, &'a V);
+
 /// Vectors and the two operations that carry every Krylov method.
 ///
 /// Vectors of a backend hold `f64` or `f32`; scalars are `f64`, and inner products are
@@ -76,7 +79,7 @@ pub trait Backend: Sync {
     /// Several inner products in one reduction.
     fn dots<T: Real, const K: usize>(
         &self,
-        pairs: [(&Self::Vector<T>, &Self::Vector<T>); K],
+        pairs: [Pair<'_, Self::Vector<T>>; K],
     ) -> Result<[f64; K], DeviceError>;
 
     /// max |x_i|; NaN if any entry is NaN.

@@ -21,7 +21,7 @@ pub struct NewtonSettings {
 
 /// Forcing terms of Eisenstat and Walker 1996 (doi:10.1137/0917003), choice 2 with γ = 0.9 and
 /// exponent 2, with Kelley's safeguard against solving more than the last step needs
-/// (doi:10.1137/1.9780898718898, section 6.3), τ the tolerance:
+/// (doi:10.1137/1.9781611970944, section 6.3), τ the tolerance:
 /// η_k = clip(max(0.9 (F_k / F_{k−1})², 0.25 τ / F_k), min, max).
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Forcing {

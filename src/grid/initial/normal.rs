@@ -64,7 +64,9 @@ fn smoothed_normals(segments: &Segments, passes: usize) -> Vec<[f64; 2]> {
         (0..segments.unit.len()).map(|i| segments.bisector_normal(i)).collect();
     for _ in 0..passes {
         normals = average(&normals, 0.5);
-        normals.iter_mut().for_each(|n| *n = unit(*n));
+        for normal in &mut normals {
+            *normal = unit(*normal);
+        }
     }
     normals
 }

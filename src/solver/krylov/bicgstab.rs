@@ -151,7 +151,7 @@ impl<B: Backend, T: Real> Bicgstab<B, T> {
 
 /// Whether an inner product is lost in the rounding of its operands, or not a number.
 fn vanishes<T: Real>(product: f64, norms: f64) -> bool {
-    !(product.abs() > T::epsilon().widen() * norms)
+    product.is_nan() || product.abs() <= T::epsilon().widen() * norms
 }
 
 fn broken(scalar: &'static str, value: f64) -> LinearStop {
