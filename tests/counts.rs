@@ -9,7 +9,7 @@ use gridgen::elliptic::GridPreconditioner;
 use gridgen::pde::control::Wall;
 use gridgen::solver::krylov::Method;
 use gridgen::solver::linear::{LinearSettings, LinearSolver};
-use gridgen::solver::precond::Kind;
+use gridgen::solver::precond::{Kind, MultigridSettings};
 use gridgen::solver::{LinearStop, NonlinearProblem};
 use support::problems::{NEWTON, Setup};
 
@@ -40,7 +40,11 @@ fn first_step_iterations(size: (usize, usize), first_cell: f64, kind: Kind) -> f
     setup.problem.residual(&backend, &setup.u, Scaling::Renewed, &mut f).unwrap();
     backend.convert(-1.0 / backend.max_abs(&f).unwrap(), &f, &mut right).unwrap();
     let settings = LinearSettings { method: Method::Bicgstab, max_iterations: 1000, restart: 30 };
-    let mut solver = LinearSolver::new(settings, n, GridPreconditioner::new(kind));
+    let mut solver = LinearSolver::new(
+        settings,
+        n,
+        GridPreconditioner::new(kind, MultigridSettings::default(), problem.size()),
+    );
     let jacobian = setup.problem.linearise(&backend).unwrap();
     solver.update(&backend, jacobian).unwrap();
 

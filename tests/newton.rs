@@ -86,7 +86,9 @@ fn forcing_terms_follow_eisenstat_and_walker_within_their_bounds() {
         assert_eq!(steps[1].forcing_term, 0.1);
         for k in 2..steps.len() {
             let ratio = steps[k - 1].residual / steps[k - 2].residual;
-            let expected = (0.9 * ratio * ratio).clamp(1e-4, 0.1);
+            // Kelley's safeguard: no more than the last step needs.
+            let enough = 0.25 * NEWTON.tolerance / steps[k - 1].residual;
+            let expected = (0.9 * ratio * ratio).max(enough).clamp(1e-4, 0.1);
             assert!((steps[k].forcing_term / expected - 1.0).abs() < 1e-14, "step {k}");
         }
         // The terms are not all at a bound, so that the formula is seen at work.
@@ -96,10 +98,18 @@ fn forcing_terms_follow_eisenstat_and_walker_within_their_bounds() {
 
 #[test]
 fn a_forcing_term_is_clipped_at_both_ends() {
-    assert_eq!(FORCING.term(1.0, None), 0.1);
-    assert_eq!(FORCING.term(1.0, Some(1.0)), 0.1);
-    assert_eq!(FORCING.term(1e-3, Some(1.0)), 1e-4);
-    assert!((FORCING.term(0.1, Some(1.0)) - 9e-3).abs() < 1e-17);
+    let tolerance = 1e-10;
+    assert_eq!(FORCING.term(1.0, None, tolerance), 0.1);
+    assert_eq!(FORCING.term(1.0, Some(1.0), tolerance), 0.1);
+    assert_eq!(FORCING.term(1e-3, Some(1.0), tolerance), 1e-4);
+    assert!((FORCING.term(0.1, Some(1.0), tolerance) - 9e-3).abs() < 1e-17);
+}
+
+#[test]
+fn a_forcing_term_asks_no_more_than_the_last_step_needs() {
+    let term = FORCING.term(1e-9, Some(1e-6), 1e-10);
+
+    assert!((term - 0.025).abs() < 1e-17);
 }
 
 #[test]
@@ -135,7 +145,7 @@ impl Observer for Listener {
 fn the_history_adds_up_and_the_observer_sees_it() {
     let mut setup = Setup::<f64>::naca("0012", (65, 33), 1e-3, Wall::Coupled);
     let linear = LinearSettings { method: Method::Bicgstab, max_iterations: 500, restart: 30 };
-    let mut linear = LinearSolver::new(linear, setup.n(), preconditioner());
+    let mut linear = LinearSolver::new(linear, setup.n(), preconditioner(setup.problem.size()));
     let mut listener = Listener::default();
     let Setup { problem, u, .. } = &mut setup;
 

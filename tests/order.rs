@@ -11,7 +11,7 @@ use gridgen::elliptic::{GridPreconditioner, GridProblem};
 use gridgen::solver::krylov::Method;
 use gridgen::solver::linear::{LinearSettings, LinearSolver};
 use gridgen::solver::newton::{NewtonSettings, solve};
-use gridgen::solver::precond::Kind;
+use gridgen::solver::precond::{Kind, MultigridSettings};
 use support::problems::NEWTON;
 
 /// A function of (X, Y) with its first and second derivatives.
@@ -164,7 +164,11 @@ impl Manufactured {
         }
         let settings =
             LinearSettings { method: Method::Bicgstab, max_iterations: 2000, restart: 30 };
-        let mut linear = LinearSolver::new(settings, u.len(), GridPreconditioner::new(Kind::Ilu0));
+        let mut linear = LinearSolver::new(
+            settings,
+            u.len(),
+            GridPreconditioner::new(Kind::Ilu0, MultigridSettings::default(), problem.size()),
+        );
         let newton = NewtonSettings { tolerance: 1e-11, ..NEWTON };
 
         let report = solve(&CpuBackend, &mut problem, &mut linear, &mut u, &newton, &mut ());

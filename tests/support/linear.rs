@@ -4,7 +4,7 @@ use std::cell::Cell;
 
 use gridgen::backend::cpu::{CpuBackend, EllMatrix};
 use gridgen::backend::{DeviceError, Product, Real, SparseBackend};
-use gridgen::solver::precond::{Kind, MatrixPreconditioner};
+use gridgen::solver::precond::{Classical, Kind};
 use gridgen::solver::{LinearOperator, Preconditioner, SolverError};
 use gridgen::sparse::EllPattern;
 use nalgebra::{DMatrix, DVector, Dyn, LU};
@@ -63,7 +63,7 @@ impl<T: Real> LinearOperator<CpuBackend, T> for Matrix<T> {
 
 /// A preconditioner of [`Matrix`] that counts its applications.
 pub struct Counted<T: Real> {
-    inner: MatrixPreconditioner<CpuBackend, T>,
+    inner: Classical<CpuBackend, T>,
     pub applications: usize,
 }
 
@@ -76,7 +76,7 @@ impl<T: Real> Counted<T> {
     }
 
     pub fn new(kind: Kind) -> Self {
-        Self { inner: MatrixPreconditioner::new(kind), applications: 0 }
+        Self { inner: Classical::new(kind), applications: 0 }
     }
 }
 

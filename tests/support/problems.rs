@@ -1,7 +1,7 @@
 //! The grid equations on the walls of these tests.
 
-use gridgen::backend::Real;
 use gridgen::backend::cpu::CpuBackend;
+use gridgen::backend::{LevelSize, Real};
 use gridgen::elliptic::{EllipticSettings, GridPreconditioner, GridProblem};
 use gridgen::grid::Grid;
 use gridgen::grid::initial::Method as InitialMethod;
@@ -10,7 +10,7 @@ use gridgen::solver::NonlinearProblem;
 use gridgen::solver::krylov::Method;
 use gridgen::solver::linear::{LinearSettings, LinearSolver};
 use gridgen::solver::newton::{Forcing, NewtonReport, NewtonSettings, solve};
-use gridgen::solver::precond::Kind;
+use gridgen::solver::precond::{Kind, MultigridSettings};
 
 use super::walls::WallPoints;
 
@@ -72,7 +72,9 @@ impl<T: Real> Setup<T> {
     /// Solves with `BiCGStab` and this preconditioner.
     pub fn solve(&mut self, kind: Kind, settings: &NewtonSettings) -> NewtonReport {
         let linear = LinearSettings { method: Method::Bicgstab, max_iterations: 2000, restart: 30 };
-        let mut linear = LinearSolver::new(linear, self.n(), GridPreconditioner::new(kind));
+        let preconditioner =
+            GridPreconditioner::new(kind, MultigridSettings::default(), self.problem.size());
+        let mut linear = LinearSolver::new(linear, self.n(), preconditioner);
         let Self { problem, u, .. } = self;
         solve(&CpuBackend, problem, &mut linear, u, settings, &mut ()).unwrap()
     }
@@ -85,7 +87,7 @@ pub const FORCING: Forcing = Forcing { initial: 0.1, min: 1e-4, max: 0.1 };
 pub const NEWTON: NewtonSettings =
     NewtonSettings { tolerance: 1e-10, max_iterations: 20, forcing: FORCING, max_halvings: 12 };
 
-/// The preconditioner of the grid equations by ILU(0).
-pub fn preconditioner<T: Real>() -> GridPreconditioner<CpuBackend, T> {
-    GridPreconditioner::new(Kind::Ilu0)
+/// The preconditioner of the grid equations by ILU(0), on unknown points of this size.
+pub fn preconditioner<T: Real>(size: LevelSize) -> GridPreconditioner<CpuBackend, T> {
+    GridPreconditioner::new(Kind::Ilu0, MultigridSettings::default(), size)
 }
