@@ -43,7 +43,7 @@ fn first_step_iterations(size: (usize, usize), first_cell: f64, kind: Kind) -> f
     let mut solver = LinearSolver::new(
         settings,
         n,
-        GridPreconditioner::new(kind, MultigridSettings::default(), problem.size()),
+        GridPreconditioner::new(kind, MultigridSettings::default(), setup.problem.size()),
     );
     let jacobian = setup.problem.linearise(&backend).unwrap();
     solver.update(&backend, jacobian).unwrap();
