@@ -74,8 +74,8 @@ fn a_skew_symmetric_matrix_breaks_bicgstab_in_its_first_product() {
     let (report, x) = bicgstab(&skew_matrix(8), &b);
 
     assert_eq!(report.stop, LinearStop::Breakdown { scalar: "(r̃, v)" });
-    assert_eq!((report.iterations, report.residual), (0.0, norm(b.iter().copied())));
-    assert_eq!(x, vec![0.0; 8]);
+    assert!((report.residual / norm(b.iter().copied()) - 1.0).abs() < 1e-14);
+    assert_eq!((report.iterations, x), (0.0, vec![0.0; 8]));
 }
 
 #[test]

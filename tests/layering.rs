@@ -37,6 +37,7 @@ const CHOICES: &[&str] = &[
     "grid::initial",
     "pde::control",
     "solver::krylov",
+    "solver::linear::Precision",
     "solver::precond",
 ];
 
