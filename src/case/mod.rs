@@ -20,7 +20,6 @@ use std::path::PathBuf;
 
 use serde::{Deserialize, Serialize};
 
-use crate::backend::Coarsening;
 use crate::geometry::TrailingEdge;
 use crate::grid::{Seam, initial};
 use crate::pde::control;
@@ -189,7 +188,7 @@ pub struct MultigridOptions {
     /// Most levels.
     pub levels: usize,
     /// Directions of coarsening.
-    pub coarsening: Coarsening,
+    pub coarsening: precond::Coarsening,
 }
 
 /// Grid files that a case can ask for.

@@ -3,6 +3,7 @@
 mod classical;
 mod multigrid;
 
+pub use crate::backend::Coarsening;
 pub use classical::Classical;
 pub use multigrid::{Cycle, Multigrid, MultigridSettings};
 
