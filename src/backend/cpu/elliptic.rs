@@ -51,23 +51,6 @@ impl EllipticState {
         (self.stencil(i, j).metrics(), p, q)
     }
 
-    fn renew_weights(&mut self) {
-        let mi = self.data.mi;
-        let mut weights = std::mem::take(&mut self.row_weights);
-        let mut merits = std::mem::take(&mut self.merit_weights);
-        weights.par_chunks_mut(mi).zip(merits.par_chunks_mut(mi)).enumerate().for_each(
-            |(j, (weights, merits))| {
-                for (i, (weight, merit)) in weights.iter_mut().zip(merits).enumerate() {
-                    let metrics = self.stencil(i, j).metrics();
-                    *weight = row_weight(&metrics);
-                    *merit = merit_weight(&metrics);
-                }
-            },
-        );
-        self.row_weights = weights;
-        self.merit_weights = merits;
-    }
-
     /// Copies the outer columns of a row of the frame from the opposite unknown columns.
     fn wrap(row: &mut [f64]) {
         let mi = row.len() - 2;
@@ -125,26 +108,30 @@ impl EllipticBackend for CpuBackend {
         scaling: Scaling,
         f: &mut Vec<f64>,
     ) -> Result<f64, DeviceError> {
-        if scaling == Scaling::Renewed {
-            state.renew_weights();
-        }
         let mi = state.data.mi;
+        let mut weights = std::mem::take(&mut state.row_weights);
+        let mut merits = std::mem::take(&mut state.merit_weights);
         let mut row_sums = std::mem::take(&mut state.row_sums);
         let present = &*state;
-        f.par_chunks_mut(2 * mi).zip(&mut row_sums).enumerate().for_each(|(j, (f, sum))| {
+        let rows = f.par_chunks_mut(2 * mi).zip(weights.par_chunks_mut(mi));
+        let rows = rows.zip(merits.par_chunks_mut(mi)).zip(&mut row_sums);
+        rows.enumerate().for_each(|(j, (((f, weights), merits), sum))| {
             *sum = 0.0;
-            for (i, f) in f.chunks_exact_mut(2).enumerate() {
+            let points = f.chunks_exact_mut(2).zip(weights.iter_mut().zip(merits));
+            for (i, (f, (weight, merit))) in points.enumerate() {
                 let (metrics, p, q) = present.point(i, j);
+                if scaling == Scaling::Renewed {
+                    *weight = row_weight(&metrics);
+                    *merit = merit_weight(&metrics);
+                }
                 let r = residual(&metrics, p, q);
-                let k = j * mi + i;
-                let (weight, merit) = (present.row_weights[k], present.merit_weights[k]);
-                f[0] = weight * r[0];
-                f[1] = weight * r[1];
-                *sum += merit * merit * (r[0] * r[0] + r[1] * r[1]);
+                f[0] = *weight * r[0];
+                f[1] = *weight * r[1];
+                *sum += *merit * *merit * (r[0] * r[0] + r[1] * r[1]);
             }
         });
         let merit = (row_sums.iter().sum::<f64>() / f.len() as f64).sqrt();
-        state.row_sums = row_sums;
+        (state.row_weights, state.merit_weights, state.row_sums) = (weights, merits, row_sums);
         Ok(merit)
     }
 
