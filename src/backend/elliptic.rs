@@ -103,17 +103,21 @@ pub trait EllipticBackend: SparseBackend {
     /// Writes the present state into the nodes of `grid`.
     fn store_grid(&self, state: &Self::Elliptic, grid: &mut Grid) -> Result<(), DeviceError>;
 
-    /// s ← inverses of the 2×2 blocks [z_p, z_q] over the `walls` leading points, four entries a
-    /// point (row-major). Returns the first point whose block is singular.
-    fn invert_wall_blocks<T: Real>(
+    /// s ← factors of the block-tridiagonal matrix S over the `walls` leading points that
+    /// answers to the probes of [`Self::wall_probe`] with the leading points of `responses`,
+    /// ordered p, q of the even probe, p, q of the alternating one; twelve entries a point.
+    /// Returns the first point whose pivot is singular.
+    ///
+    /// With A the answer to all ones and B that to ±1 divided by its own sign, the diagonal
+    /// block is (A + B)/2 and each of the two blocks beside it (A − B)/4, (A − B)/2 at an end.
+    fn factor_wall_blocks<T: Real>(
         &self,
         walls: usize,
-        z_p: &Self::Vector<T>,
-        z_q: &Self::Vector<T>,
+        responses: [&Self::Vector<T>; 4],
         s: &mut Self::Vector<T>,
     ) -> Result<Option<usize>, DeviceError>;
 
-    /// d ← S z over the `walls` leading points; the rest of `d` becomes zero.
+    /// d ← S⁻¹ z over the `walls` leading points; the rest of `d` becomes zero.
     fn solve_wall_blocks<T: Real>(
         &self,
         walls: usize,
@@ -130,11 +134,13 @@ pub trait EllipticBackend: SparseBackend {
         z: &mut Self::Vector<T>,
     ) -> Result<(), DeviceError>;
 
-    /// v ← 1 in component `component` (0: p, 1: q) of the `walls` leading points, 0 elsewhere.
+    /// v ← 1, or ±1 by turns, in component `component` (0: p, 1: q) of the `walls` leading
+    /// points, 0 elsewhere.
     fn wall_probe<T: Real>(
         &self,
         walls: usize,
         component: usize,
+        alternating: bool,
         v: &mut Self::Vector<T>,
     ) -> Result<(), DeviceError>;
 }

@@ -10,8 +10,9 @@ use crate::solver::{Preconditioner, PreconditionerFailure, SolverError};
 ///
 /// z = M⁻¹ v, d = S⁻¹ Eᵀ z, z ← z − M⁻¹ B d, Eᵀ z ← d,
 ///
-/// where S ≈ Eᵀ J⁻¹ B is replaced by its 2×2 blocks, probed once an update with p = 1 and with
-/// q = 1 everywhere (two applications of M⁻¹ each). With exact J⁻¹ and S this is K⁻¹.
+/// where S ≈ Eᵀ J⁻¹ B is replaced by a matrix that couples each line with its two neighbours
+/// only, probed once an update with p or q = 1 everywhere and = ±1 by turns: the two ends of the
+/// spectrum along the wall. With exact J⁻¹ and S this is K⁻¹.
 pub struct GridPreconditioner<B: EllipticBackend + MultigridBackend, T: Real> {
     field: MatrixPreconditioner<B, T>,
     wall: Option<WallReduction<B, T>>,
@@ -19,9 +20,9 @@ pub struct GridPreconditioner<B: EllipticBackend + MultigridBackend, T: Real> {
 
 /// The reduced system of the wall terms.
 struct WallReduction<B: EllipticBackend + MultigridBackend, T: Real> {
-    /// Inverse 2×2 blocks of S.
-    inverse: B::Vector<T>,
-    probes: [B::Vector<T>; 2],
+    /// Factors of S.
+    factors: B::Vector<T>,
+    probes: [B::Vector<T>; 4],
     terms: B::Vector<T>,
     right: B::Vector<T>,
     correction: B::Vector<T>,
@@ -30,15 +31,15 @@ struct WallReduction<B: EllipticBackend + MultigridBackend, T: Real> {
 impl<B: EllipticBackend + MultigridBackend, T: Real> WallReduction<B, T> {
     fn new(backend: &B, n: usize, points: usize) -> Result<Self, DeviceError> {
         Ok(Self {
-            inverse: backend.zeros(4 * points)?,
-            probes: [backend.zeros(n)?, backend.zeros(n)?],
+            factors: backend.zeros(12 * points)?,
+            probes: [backend.zeros(n)?, backend.zeros(n)?, backend.zeros(n)?, backend.zeros(n)?],
             terms: backend.zeros(n)?,
             right: backend.zeros(n)?,
             correction: backend.zeros(n)?,
         })
     }
 
-    /// Probes S with p = 1, then q = 1: z = M⁻¹ b, z ← z + M⁻¹ (b − J z) with b = B e.
+    /// Probes S with unit wall terms e: z = M⁻¹ b, z ← z + M⁻¹ (b − J z) with b = B e.
     fn update(
         &mut self,
         backend: &B,
@@ -46,8 +47,8 @@ impl<B: EllipticBackend + MultigridBackend, T: Real> WallReduction<B, T> {
         j: &B::Matrix<T>,
         wall: &WallColumns<B, T>,
     ) -> Result<(), SolverError> {
-        for (component, z) in self.probes.iter_mut().enumerate() {
-            backend.wall_probe(wall.points, component, &mut self.terms)?;
+        for (k, z) in self.probes.iter_mut().enumerate() {
+            backend.wall_probe(wall.points, k % 2, k >= 2, &mut self.terms)?;
             backend.multiply(&wall.columns, &self.terms, Product::default(), &mut self.right)?;
             field.apply(backend, j, &self.right, z)?;
             backend.multiply(j, z, Product::default(), &mut self.terms)?;
@@ -55,8 +56,8 @@ impl<B: EllipticBackend + MultigridBackend, T: Real> WallReduction<B, T> {
             field.apply(backend, j, &self.right, &mut self.correction)?;
             backend.lincomb(z, 1.0, [(1.0, &self.correction)])?;
         }
-        let [p, q] = &self.probes;
-        match backend.invert_wall_blocks(wall.points, p, q, &mut self.inverse)? {
+        let responses = self.probes.each_ref();
+        match backend.factor_wall_blocks(wall.points, responses, &mut self.factors)? {
             Some(line) => Err(PreconditionerFailure::WallBlock { line }.into()),
             None => Ok(()),
         }
@@ -95,7 +96,7 @@ impl<B: EllipticBackend + MultigridBackend, T: Real> Preconditioner<B, T, GridJa
     ) -> Result<(), DeviceError> {
         self.field.apply(backend, &a.field, r, z)?;
         if let (Some(wall), Some(columns)) = (&mut self.wall, &a.wall) {
-            backend.solve_wall_blocks(columns.points, &wall.inverse, z, &mut wall.terms)?;
+            backend.solve_wall_blocks(columns.points, &wall.factors, z, &mut wall.terms)?;
             let all = Product::default();
             backend.multiply(&columns.columns, &wall.terms, all, &mut wall.right)?;
             self.field.apply(backend, &a.field, &wall.right, &mut wall.correction)?;

@@ -1,7 +1,7 @@
 //! The grid equations on the CPU: loops over the point functions of [`crate::pde`].
 
 use super::reduce::reduce;
-use super::{CpuBackend, EllMatrix};
+use super::{CpuBackend, EllMatrix, wall};
 use crate::backend::elliptic::{CellGuard, EllipticBackend, EllipticData, Scaling};
 use crate::backend::{DeviceError, Real};
 use crate::grid::Grid;
@@ -227,25 +227,13 @@ impl EllipticBackend for CpuBackend {
         Ok(())
     }
 
-    fn invert_wall_blocks<T: Real>(
+    fn factor_wall_blocks<T: Real>(
         &self,
         walls: usize,
-        z_p: &Vec<T>,
-        z_q: &Vec<T>,
+        responses: [&Vec<T>; 4],
         s: &mut Vec<T>,
     ) -> Result<Option<usize>, DeviceError> {
-        let columns = z_p.chunks_exact(2).zip(z_q.chunks_exact(2));
-        for (i, ((p, q), s)) in columns.zip(s.chunks_exact_mut(4)).take(walls).enumerate() {
-            let inverse_det = (p[0] * q[1] - q[0] * p[1]).recip();
-            if !inverse_det.is_finite() {
-                return Ok(Some(i));
-            }
-            s[0] = q[1] * inverse_det;
-            s[1] = -q[0] * inverse_det;
-            s[2] = -p[1] * inverse_det;
-            s[3] = p[0] * inverse_det;
-        }
-        Ok(None)
+        Ok(wall::factor(walls, responses, s))
     }
 
     fn solve_wall_blocks<T: Real>(
@@ -257,10 +245,7 @@ impl EllipticBackend for CpuBackend {
     ) -> Result<(), DeviceError> {
         let (lead, rest) = d.split_at_mut(2 * walls);
         rest.fill(T::zero());
-        for ((d, s), z) in lead.chunks_exact_mut(2).zip(s.chunks_exact(4)).zip(z.chunks_exact(2)) {
-            d[0] = s[0] * z[0] + s[1] * z[1];
-            d[1] = s[2] * z[0] + s[3] * z[1];
-        }
+        wall::solve(s, &z[..2 * walls], lead);
         Ok(())
     }
 
@@ -278,11 +263,12 @@ impl EllipticBackend for CpuBackend {
         &self,
         walls: usize,
         component: usize,
+        alternating: bool,
         v: &mut Vec<T>,
     ) -> Result<(), DeviceError> {
         v.fill(T::zero());
-        for pair in v[..2 * walls].chunks_exact_mut(2) {
-            pair[component] = T::one();
+        for (i, pair) in v[..2 * walls].chunks_exact_mut(2).enumerate() {
+            pair[component] = if alternating { wall::sign(i) } else { T::one() };
         }
         Ok(())
     }

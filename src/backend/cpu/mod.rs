@@ -10,6 +10,7 @@ mod matrix;
 mod multigrid;
 mod reduce;
 mod vector;
+mod wall;
 
 pub use elliptic::EllipticState;
 pub use factors::LuFactors;

@@ -1,0 +1,228 @@
+//! Prints the iteration tables of `docs/verification.md`.
+//!
+//! `cargo run --release --example verification [newton] [linear] [multigrid]`; without a name all.
+#![allow(clippy::print_stdout, reason = "the tables are this program's result")]
+
+use std::path::Path;
+
+use gridgen::backend::cpu::CpuBackend;
+use gridgen::elliptic::{EllipticSettings, GridPreconditioner, GridProblem};
+use gridgen::geometry::{
+    Airfoil, GeometryError, SurfaceSettings, TrailingEdge, airfoil_from_file, airfoil_from_naca,
+    distribute, spacing_geometric, wall_normals,
+};
+use gridgen::grid::initial::{self, InitialSettings, Method, Outline};
+use gridgen::grid::{Grid, Seam};
+use gridgen::pde::control::{Base, ControlSettings, Wall};
+use gridgen::solver::krylov;
+use gridgen::solver::linear::{LinearSettings, LinearSolver};
+use gridgen::solver::newton::{self, Forcing, NewtonReport, NewtonSettings};
+use gridgen::solver::precond::{Kind, MultigridSettings};
+
+type Failure = Box<dyn std::error::Error>;
+
+/// Wall spacing of the reference counts, in chords.
+const TRAILING: f64 = 4e-3;
+const LEADING: f64 = 3e-3;
+
+/// What is solved and how.
+#[derive(Clone, Copy)]
+struct Setting<'a> {
+    section: &'a str,
+    size: (usize, usize),
+    first_cell: f64,
+    far_field: f64,
+    wall: Wall,
+    kind: Kind,
+    /// Forcing term of a single Newton step; a whole solve if there is none.
+    one_step: Option<f64>,
+}
+
+fn main() -> Result<(), Failure> {
+    let wanted: Vec<String> = std::env::args().skip(1).collect();
+    let print = |name: &str| wanted.is_empty() || wanted.iter().any(|w| w == name);
+    if print("newton") {
+        newton_table()?;
+    }
+    if print("linear") {
+        linear_table()?;
+    }
+    if print("multigrid") {
+        multigrid_table()?;
+    }
+    Ok(())
+}
+
+/// Newton steps and linear iterations of whole solves with ILU(0).
+fn newton_table() -> Result<(), Failure> {
+    println!(
+        "| section | grid | first cell | frozen: Newton / linear | coupled: Newton / linear |"
+    );
+    println!("| --- | --- | --- | --- | --- |");
+    for section in ["0012", "4412", "s1223"] {
+        for size in [(65, 33), (129, 65), (257, 129)] {
+            for first_cell in [1e-3, 1e-4, 1e-5, 1e-6] {
+                let mut row = format!("| {section} | {}×{} | {first_cell:.0e} |", size.0, size.1);
+                for wall in [Wall::Frozen, Wall::Coupled] {
+                    let report = solve(Setting {
+                        section,
+                        size,
+                        first_cell,
+                        far_field: 15.0,
+                        wall,
+                        kind: Kind::Ilu0,
+                        one_step: None,
+                    })?;
+                    row += &format!(" {} |", totals(&report));
+                }
+                println!("{row}");
+            }
+        }
+    }
+    println!();
+    Ok(())
+}
+
+/// BiCGStab iterations to 1e-6 in the first Newton step, against the reference.
+fn linear_table() -> Result<(), Failure> {
+    let reference = [
+        (Kind::None, "106/102 224/211 –"),
+        (Kind::Jacobi, "105/102 194/206 562/435"),
+        (Kind::Dilu, "23/17 47/36 103/74"),
+        (Kind::Ilu0, "16/18 32/29 69/62"),
+    ];
+    println!("| preconditioner | 65×33 | 129×65 | 257×129 | reference |");
+    println!("| --- | --- | --- | --- | --- |");
+    for (kind, reference) in reference {
+        let mut row = format!("| {kind:?} |");
+        for size in [(65, 33), (129, 65), (257, 129)] {
+            let mut counts = Vec::new();
+            for first_cell in [1e-3, 1e-5] {
+                counts.push(first_step("0012", size, first_cell, 30.0, kind)?.to_string());
+            }
+            row += &format!(" {} |", counts.join("/"));
+        }
+        println!("{row} {reference} |");
+    }
+    println!();
+    Ok(())
+}
+
+/// Multigrid: the first Newton step to 1e-6, and whole coupled solves.
+fn multigrid_table() -> Result<(), Failure> {
+    println!("| section | grid | first cell | first step | coupled: Newton / linear |");
+    println!("| --- | --- | --- | --- | --- |");
+    for section in ["0012", "4412", "s1223"] {
+        for size in [(65, 33), (129, 65), (257, 129), (513, 257), (1025, 513)] {
+            for first_cell in [1e-3, 1e-5, 1e-6] {
+                let count = first_step(section, size, first_cell, 15.0, Kind::Multigrid)?;
+                let report = solve(Setting {
+                    section,
+                    size,
+                    first_cell,
+                    far_field: 15.0,
+                    wall: Wall::Coupled,
+                    kind: Kind::Multigrid,
+                    one_step: None,
+                })?;
+                println!(
+                    "| {section} | {}×{} | {first_cell:.0e} | {count} | {} |",
+                    size.0,
+                    size.1,
+                    totals(&report)
+                );
+            }
+        }
+    }
+    println!();
+    Ok(())
+}
+
+fn totals(report: &NewtonReport) -> String {
+    let history = &report.history;
+    let halved = history.steps.iter().skip(1).filter(|step| step.step_length < 1.0).count();
+    let mut text = format!("{} / {}", history.newton_iterations(), history.linear_iterations());
+    if halved > 0 {
+        text += &format!(", {halved} steps halved");
+    }
+    if !report.stop.converged() {
+        text += &format!(" ({})", report.stop);
+    }
+    text
+}
+
+fn first_step(
+    section: &str,
+    size: (usize, usize),
+    first_cell: f64,
+    far_field: f64,
+    kind: Kind,
+) -> Result<f64, Failure> {
+    let wall = Wall::Frozen;
+    let one_step = Some(1e-6);
+    let report = solve(Setting { section, size, first_cell, far_field, wall, kind, one_step })?;
+    Ok(report.history.linear_iterations())
+}
+
+fn airfoil(section: &str) -> Result<Airfoil, GeometryError> {
+    if section.bytes().all(|b| b.is_ascii_digit()) {
+        return airfoil_from_naca(section, TrailingEdge::Sharp);
+    }
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data/airfoils");
+    airfoil_from_file(folder.join(section).with_extension("dat"))
+}
+
+/// The initial grid and the wall normals.
+fn initial_grid(setting: Setting<'_>) -> Result<(Grid, Vec<[f64; 2]>), GeometryError> {
+    let surface = SurfaceSettings {
+        ni: setting.size.0,
+        leading_edge_spacing: LEADING,
+        trailing_edge_spacing: TRAILING,
+        trailing_edge: TrailingEdge::Sharp,
+        base_cells: None,
+    };
+    let points = distribute(&airfoil(setting.section)?, &surface)?;
+    let normals = wall_normals(&points.x, &points.y);
+    let layers = spacing_geometric(setting.size.1, setting.first_cell, setting.far_field)?;
+    let outline = Outline {
+        x: &points.x,
+        y: &points.y,
+        normals: &normals,
+        layers: &layers,
+        far_field: setting.far_field,
+        seam: Seam::Held,
+    };
+    let march = InitialSettings {
+        method: Method::Hyperbolic,
+        dissipation: 0.2,
+        volume_smoothing: 0.3,
+        spread: 10.0,
+    };
+    Ok((initial::build(&outline, &march).grid, normals))
+}
+
+fn solve(setting: Setting<'_>) -> Result<NewtonReport, Failure> {
+    let (grid, normals) = initial_grid(setting)?;
+    let backend = CpuBackend;
+    let control =
+        ControlSettings { base: Base::Marched, smoothing: 5, smoothing_distance: 0.05, clip: 1.0 };
+    let equations = EllipticSettings {
+        control,
+        wall: setting.wall,
+        first_cell: setting.first_cell,
+        decay: 3.0,
+    };
+    let (mut problem, mut u) = GridProblem::<_, f64>::new(&backend, &grid, &normals, &equations)?;
+    let preconditioner =
+        GridPreconditioner::new(setting.kind, MultigridSettings::default(), problem.size());
+    let method = krylov::Method::Bicgstab;
+    let linear = LinearSettings { method, max_iterations: 3000, restart: 30 };
+    let mut linear = LinearSolver::new(linear, u.len(), preconditioner);
+    let newton = NewtonSettings {
+        tolerance: 1e-10,
+        max_iterations: if setting.one_step.is_some() { 1 } else { 30 },
+        forcing: Forcing { initial: setting.one_step.unwrap_or(0.1), min: 1e-4, max: 0.1 },
+        max_halvings: 10,
+    };
+    Ok(newton::solve(&backend, &mut problem, &mut linear, &mut u, &newton, &mut ())?)
+}
