@@ -119,3 +119,14 @@ fn a_coupled_wall_takes_five_newton_steps_at_most() {
     assert_newton_counts("0012", Wall::Coupled);
     assert_newton_counts("4412", Wall::Coupled);
 }
+
+#[test]
+fn multigrid_needs_at_most_six_iterations_at_every_size() {
+    for size in [(65, 33), (129, 65), (257, 129)] {
+        for first_cell in [1e-3, 1e-5, 1e-6] {
+            let count = first_step_iterations(size, first_cell, Kind::Multigrid);
+
+            assert!(count <= 6.0, "{size:?}, first cell {first_cell:e}: {count}");
+        }
+    }
+}

@@ -39,7 +39,8 @@ impl<B: EllipticBackend + MultigridBackend, T: Real> WallReduction<B, T> {
         })
     }
 
-    /// Probes S with unit wall terms e: z = M⁻¹ b, z ← z + M⁻¹ (b − J z) with b = B e.
+    /// Probes S with unit wall terms e: z = M⁻¹ B e. With M and not J behind it, S fits the
+    /// preconditioner it stands in; a correction of z changes no count.
     fn update(
         &mut self,
         backend: &B,
@@ -51,10 +52,6 @@ impl<B: EllipticBackend + MultigridBackend, T: Real> WallReduction<B, T> {
             backend.wall_probe(wall.points, k % 2, k >= 2, &mut self.terms)?;
             backend.multiply(&wall.columns, &self.terms, Product::default(), &mut self.right)?;
             field.apply(backend, j, &self.right, z)?;
-            backend.multiply(j, z, Product::default(), &mut self.terms)?;
-            backend.lincomb(&mut self.right, 1.0, [(-1.0, &self.terms)])?;
-            field.apply(backend, j, &self.right, &mut self.correction)?;
-            backend.lincomb(z, 1.0, [(1.0, &self.correction)])?;
         }
         let responses = self.probes.each_ref();
         match backend.factor_wall_blocks(wall.points, responses, &mut self.factors)? {
