@@ -2,6 +2,7 @@
 //!
 //! `cargo run --release --example verification [newton] [linear] [multigrid]`; without a name all.
 #![allow(clippy::print_stdout, reason = "the tables are this program's result")]
+#![allow(clippy::format_push_string, reason = "rows of a table are put together piece by piece")]
 
 use std::path::Path;
 

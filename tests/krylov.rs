@@ -182,3 +182,18 @@ fn bicgstab_takes_two_products_and_two_applications_an_iteration() {
         assert_eq!(numbers, (1..=max_iterations).map(|k| k as f64).collect::<Vec<_>>());
     }
 }
+
+#[test]
+fn a_target_below_rounding_ends_in_stagnation() {
+    let matrix = tridiagonal(200, 0.4, 0.1);
+    let b = Random::new(9).vector(200);
+    for method in METHODS {
+        // The recursive residual of BiCGStab falls below any target; b − A x cannot follow.
+        let target = Target { norm: 1e-20, max_iterations: 5000 };
+        let solved = Solve { target, ..Solve::new(method, &matrix) }.solve(&b);
+
+        assert_eq!(solved.report.stop, LinearStop::Stagnation, "{method:?}");
+        assert!(solved.report.iterations < 500.0, "{method:?}: {}", solved.report.iterations);
+        assert!(solved.report.residual < 1e-13, "{method:?}: {:e}", solved.report.residual);
+    }
+}

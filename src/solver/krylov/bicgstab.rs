@@ -22,6 +22,9 @@ enum Run {
     Met,
 }
 
+/// A run from a restart must lower the true residual at least by this factor.
+const STAGNATION: f64 = 0.5;
+
 /// How far the true residual may stand above a target that the recursive one met.
 const DRIFT: f64 = 1.01;
 
@@ -43,7 +46,8 @@ impl<B: Backend, T: Real> Bicgstab<B, T> {
     /// An iteration takes 2 products and 2 preconditioner applications, 5 inner products and 6
     /// vector sums: 31 vector reads and writes beside the operators. The residual is recomputed
     /// from x before convergence is declared; where the recursion has drifted, the method
-    /// restarts from x. A breakdown is reported, never stepped over.
+    /// restarts from x, until rounding lets it fall no further. A breakdown is reported, never
+    /// stepped over.
     pub fn solve<A, M>(
         &mut self,
         system: &mut System<'_, B, T, A, M>,
@@ -55,6 +59,7 @@ impl<B: Backend, T: Real> Bicgstab<B, T> {
         M: Preconditioner<B, T, A>,
     {
         let mut iterations = 0.0;
+        let mut before = f64::INFINITY;
         loop {
             let residual = system.residual(x, &mut self.r)?;
             let report = |stop| KrylovReport { stop, iterations, residual };
@@ -67,6 +72,11 @@ impl<B: Backend, T: Real> Bicgstab<B, T> {
             if iterations >= target.max_iterations as f64 {
                 return Ok(report(LinearStop::IterationLimit));
             }
+            // The recursion claimed the target and x did not follow.
+            if residual > STAGNATION * before {
+                return Ok(report(LinearStop::Stagnation));
+            }
+            before = residual;
             if let Run::Ended(stop) = self.run(system, target, x, &mut iterations, residual)? {
                 let residual = system.residual(x, &mut self.r)?;
                 return Ok(KrylovReport { stop, iterations, residual });

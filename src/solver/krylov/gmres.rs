@@ -64,7 +64,7 @@ impl<B: Backend, T: Real> Gmres<B, T> {
             }
             // A cycle that gains nothing would be repeated for ever.
             if residual >= before {
-                return Ok(report(LinearStop::Breakdown { scalar: "progress of a GMRES cycle" }));
+                return Ok(report(LinearStop::Stagnation));
             }
             before = residual;
             self.cycle(system, target, x, &mut iterations, residual)?;
