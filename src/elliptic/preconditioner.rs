@@ -22,7 +22,8 @@ pub struct GridPreconditioner<B: EllipticBackend + MultigridBackend, T: Real> {
 struct WallReduction<B: EllipticBackend + MultigridBackend, T: Real> {
     /// Factors of S.
     factors: B::Vector<T>,
-    probes: [B::Vector<T>; 4],
+    /// Answers to the probes on the leading points.
+    responses: [B::Vector<T>; 4],
     terms: B::Vector<T>,
     right: B::Vector<T>,
     correction: B::Vector<T>,
@@ -32,7 +33,12 @@ impl<B: EllipticBackend + MultigridBackend, T: Real> WallReduction<B, T> {
     fn new(backend: &B, n: usize, points: usize) -> Result<Self, DeviceError> {
         Ok(Self {
             factors: backend.zeros(12 * points)?,
-            probes: [backend.zeros(n)?, backend.zeros(n)?, backend.zeros(n)?, backend.zeros(n)?],
+            responses: [
+                backend.zeros(2 * points)?,
+                backend.zeros(2 * points)?,
+                backend.zeros(2 * points)?,
+                backend.zeros(2 * points)?,
+            ],
             terms: backend.zeros(n)?,
             right: backend.zeros(n)?,
             correction: backend.zeros(n)?,
@@ -48,12 +54,13 @@ impl<B: EllipticBackend + MultigridBackend, T: Real> WallReduction<B, T> {
         j: &B::Matrix<T>,
         wall: &WallColumns<B, T>,
     ) -> Result<(), SolverError> {
-        for (k, z) in self.probes.iter_mut().enumerate() {
+        for (k, response) in self.responses.iter_mut().enumerate() {
             backend.wall_probe(wall.points, k % 2, k >= 2, &mut self.terms)?;
             backend.multiply(&wall.columns, &self.terms, Product::default(), &mut self.right)?;
-            field.apply(backend, j, &self.right, z)?;
+            field.apply(backend, j, &self.right, &mut self.correction)?;
+            backend.copy_wall(wall.points, &self.correction, response)?;
         }
-        let responses = self.probes.each_ref();
+        let responses = self.responses.each_ref();
         match backend.factor_wall_blocks(wall.points, responses, &mut self.factors)? {
             Some(line) => Err(PreconditionerFailure::WallBlock { line }.into()),
             None => Ok(()),
