@@ -213,11 +213,7 @@ fn a_trial_that_is_not_finite_is_halved() {
 fn a_singular_jacobian_ends_in_the_linear_solve() {
     let (report, u) = Scalar::new(|u| u * u + 1.0, |_| 0.0).solve(1.0);
 
-    assert!(
-        matches!(report.stop, NewtonStop::Linear(LinearStop::Breakdown { .. })),
-        "{:?}",
-        report.stop
-    );
+    assert_eq!(report.stop, NewtonStop::Linear(LinearStop::Stagnation));
     assert!(!report.events.is_empty());
     assert_eq!(u, 1.0);
 }

@@ -9,7 +9,8 @@ pub enum LinearStop {
     Converged,
     /// The limit of iterations was reached.
     IterationLimit,
-    /// Rounding keeps the true residual above the target: further iterations gain nothing.
+    /// The true residual no longer falls: the matrix is singular, or rounding keeps the residual
+    /// above the target.
     Stagnation,
     /// A scalar of the method vanished, so that its next quotient has no meaning.
     Breakdown {
@@ -58,7 +59,7 @@ impl std::fmt::Display for LinearStop {
         match self {
             Self::Converged => write!(f, "converged"),
             Self::IterationLimit => write!(f, "the limit of linear iterations was reached"),
-            Self::Stagnation => write!(f, "rounding allows no smaller linear residual"),
+            Self::Stagnation => write!(f, "the linear residual no longer falls"),
             Self::Breakdown { scalar } => write!(f, "the Krylov method broke down ({scalar} = 0)"),
             Self::NotFinite => write!(f, "a value in the linear solve was not a number"),
         }
