@@ -2,22 +2,22 @@
 
 use std::fs;
 
-use super::{SMALLEST, Workplace};
+use super::{SMALLEST, Scratch};
 
 /// What is said about the file of points `section.dat` with this text; the folder is left out.
 fn said_about(section: impl AsRef<[u8]>) -> String {
     let case = b"[geometry]\nfile = \"section.dat\"\n";
-    let workplace = Workplace::with(&[("wing.toml", case), ("section.dat", section.as_ref())]);
-    said(&workplace)
+    let scratch = Scratch::with(&[("wing.toml", case), ("section.dat", section.as_ref())]);
+    said(&scratch)
 }
 
 /// What is refused with exit code 2 about `wing.toml`; the folder is left out.
 #[track_caller]
-fn said(workplace: &Workplace) -> String {
-    let finished = workplace.run_coarse(&[]);
+fn said(scratch: &Scratch) -> String {
+    let finished = scratch.run_coarse(&[]);
     assert_eq!((finished.code, finished.stdout.as_str()), (2, ""), "{finished:?}");
-    assert!(!workplace.path("output").exists(), "a refused section leaves no folder");
-    let folder = format!("{}/", workplace.0.path().display());
+    assert!(!scratch.path("output").exists(), "a refused section leaves no folder");
+    let folder = format!("{}/", scratch.0.path().display());
     finished.stderr.replace(&folder, "")
 }
 
@@ -30,10 +30,10 @@ fn a_designation_that_is_none_is_refused() {
         ("29012", "the second of five digits is between 1 and 5"),
         ("643618", "the 6-series is not computed"),
     ] {
-        let workplace = Workplace::with_case(SMALLEST.replace("2412", designation));
+        let scratch = Scratch::with_case(SMALLEST.replace("2412", designation));
 
         assert_eq!(
-            said(&workplace),
+            said(&scratch),
             format!(
                 "error: wing.toml:2: `{designation}` is not a NACA designation that can be \
                  computed: {reason}\n\
@@ -46,7 +46,7 @@ fn a_designation_that_is_none_is_refused() {
 
 #[test]
 fn a_designation_on_the_command_line_is_refused_there() {
-    let finished = Workplace::with_case(SMALLEST).run(&["wing.toml", "--set", "geometry.naca=12"]);
+    let finished = Scratch::with_case(SMALLEST).run(&["wing.toml", "--set", "geometry.naca=12"]);
 
     assert_eq!(finished.code, 2, "{finished:?}");
     let start = "error: --set geometry.naca=12: `12` is not a NACA designation";
@@ -121,7 +121,7 @@ fn a_missing_airfoil_file_is_refused() {
     let case = b"[geometry]\nfile = \"section.dat\"\n";
 
     assert_eq!(
-        said(&Workplace::with(&[("wing.toml", case)])),
+        said(&Scratch::with(&[("wing.toml", case)])),
         "error: wing.toml:2: geometry.file = \"section.dat\": no such file: section.dat\n\
          hint: a relative path starts at the case file's folder\n"
     );
@@ -129,11 +129,11 @@ fn a_missing_airfoil_file_is_refused() {
 
 #[test]
 fn a_folder_in_place_of_an_airfoil_file_is_refused() {
-    let workplace = Workplace::with(&[("wing.toml", b"[geometry]\nfile = \"sections\"\n")]);
-    fs::create_dir(workplace.path("sections")).unwrap();
+    let scratch = Scratch::with(&[("wing.toml", b"[geometry]\nfile = \"sections\"\n")]);
+    fs::create_dir(scratch.path("sections")).unwrap();
 
     assert_eq!(
-        said(&workplace),
+        said(&scratch),
         "error: wing.toml:2: geometry.file = \"sections\": is a folder: sections\n\
          hint: name the file of coordinates in the folder\n"
     );

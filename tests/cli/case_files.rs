@@ -1,17 +1,17 @@
 //! Case files that cannot be run as they are written.
 
-use super::{COARSE, SMALLEST, Workplace};
+use super::{COARSE, SMALLEST, Scratch};
 
 #[test]
 fn a_missing_file_is_refused() {
-    Workplace::with(&[])
+    Scratch::with(&[])
         .run(&["wing.toml"])
         .is_refused("error: wing.toml: no such case file\nhint: check the path of the case file\n");
 }
 
 #[test]
 fn a_folder_is_refused() {
-    Workplace::with(&[]).run(&["."]).is_refused(
+    Scratch::with(&[]).run(&["."]).is_refused(
         "error: .: expected a case file, found a folder\n\
          hint: name the case file in the folder\n",
     );
@@ -19,7 +19,7 @@ fn a_folder_is_refused() {
 
 #[test]
 fn an_empty_file_is_refused() {
-    Workplace::with_case("").run(&["wing.toml"]).is_refused(
+    Scratch::with_case("").run(&["wing.toml"]).is_refused(
         "error: wing.toml: geometry.naca or geometry.file is missing\n\
          hint: the smallest case is two lines: [geometry] and naca = \"2412\"\n",
     );
@@ -27,7 +27,7 @@ fn an_empty_file_is_refused() {
 
 #[test]
 fn a_binary_file_is_refused() {
-    Workplace::with_case([0x89, b'P', b'N', b'G', 0, 1]).run(&["wing.toml"]).is_refused(
+    Scratch::with_case([0x89, b'P', b'N', b'G', 0, 1]).run(&["wing.toml"]).is_refused(
         "error: wing.toml: expected a case file in text, found binary data at byte 4\n\
          hint: a case file is a short text in TOML; coordinates go into a file of their own, \
          named by geometry.file\n",
@@ -36,9 +36,9 @@ fn a_binary_file_is_refused() {
 
 #[test]
 fn an_airfoil_file_in_place_of_a_case_is_refused() {
-    let workplace = Workplace::with(&[("section.dat", b"NACA 0012\n1.0 0.0\n")]);
+    let scratch = Scratch::with(&[("section.dat", b"NACA 0012\n1.0 0.0\n")]);
 
-    workplace.run(&["section.dat"]).is_refused(
+    scratch.run(&["section.dat"]).is_refused(
         "error: section.dat:1:6: not TOML: key with no value, expected `=`\n\
          hint: if this is a file of coordinates, name it by geometry.file in a case file\n",
     );
@@ -46,7 +46,7 @@ fn an_airfoil_file_in_place_of_a_case_is_refused() {
 
 #[test]
 fn an_unknown_key_is_refused_with_a_suggestion() {
-    Workplace::with_case([SMALLEST, "[grid]\nfarfield = 20\n"].concat())
+    Scratch::with_case([SMALLEST, "[grid]\nfarfield = 20\n"].concat())
         .run(&["wing.toml"])
         .is_refused(
             "error: wing.toml:4: unknown key grid.farfield\n\
@@ -56,7 +56,7 @@ fn an_unknown_key_is_refused_with_a_suggestion() {
 
 #[test]
 fn a_wrong_type_is_refused() {
-    Workplace::with_case([SMALLEST, "[grid]\nni = \"257\"\n"].concat())
+    Scratch::with_case([SMALLEST, "[grid]\nni = \"257\"\n"].concat())
         .run(&["wing.toml"])
         .is_refused(
             "error: wing.toml:4: grid.ni = \"257\": expected an integer from 9 to 1000000\n\
@@ -79,7 +79,7 @@ fn too_few_points_and_negative_values_are_refused() {
     ] {
         let key = set.split('=').next().unwrap();
 
-        Workplace::with_case(SMALLEST).run(&["wing.toml", "--set", set]).is_refused(&format!(
+        Scratch::with_case(SMALLEST).run(&["wing.toml", "--set", set]).is_refused(&format!(
             "error: --set {set}: expected {expected}\n\
              hint: leave {key} out for the default: {default}\n"
         ));
@@ -91,7 +91,7 @@ const FIRST_CELL: &str = "1e-5, or from y_plus";
 
 #[test]
 fn a_first_cell_beyond_the_far_field_is_refused() {
-    Workplace::with_case([SMALLEST, "[grid]\nfirst_cell = 15.0\n"].concat())
+    Scratch::with_case([SMALLEST, "[grid]\nfirst_cell = 15.0\n"].concat())
         .run(&["wing.toml"])
         .is_refused(
             "error: wing.toml:4: grid.first_cell = 15.0: expected a first cell below the uniform \
@@ -105,7 +105,7 @@ fn a_first_cell_beyond_the_far_field_is_refused() {
 fn an_odd_number_of_base_cells_is_refused_with_its_line() {
     let case = "[geometry]\nnaca = \"0012\"\ntrailing_edge = \"blunt\"\n[grid]\nbase_cells = 7\n";
 
-    Workplace::with_case(case).run_coarse(&[]).is_refused(
+    Scratch::with_case(case).run_coarse(&[]).is_refused(
         "error: wing.toml:5: base_cells = 7: an even number from 4 to 32 was expected\n\
          hint: leave base_cells out to have it chosen, or raise ni for a finer base\n",
     );
@@ -113,7 +113,7 @@ fn an_odd_number_of_base_cells_is_refused_with_its_line() {
 
 #[test]
 fn quiet_still_says_what_is_wrong() {
-    Workplace::with_case("").run(&["wing.toml", "-q"]).is_refused(
+    Scratch::with_case("").run(&["wing.toml", "-q"]).is_refused(
         "error: wing.toml: geometry.naca or geometry.file is missing\n\
          hint: the smallest case is two lines: [geometry] and naca = \"2412\"\n",
     );
@@ -121,10 +121,10 @@ fn quiet_still_says_what_is_wrong() {
 
 #[test]
 fn a_refused_case_creates_no_folder() {
-    let workplace = Workplace::with_case("[geometry]\nnaca = \"12\"\n");
+    let scratch = Scratch::with_case("[geometry]\nnaca = \"12\"\n");
 
-    let finished = workplace.run(&[&["wing.toml"], &COARSE[..]].concat());
+    let finished = scratch.run(&[&["wing.toml"], &COARSE[..]].concat());
 
     assert_eq!(finished.code, 2, "{finished:?}");
-    assert_eq!(workplace.names("."), ["wing.toml"]);
+    assert_eq!(scratch.names("."), ["wing.toml"]);
 }

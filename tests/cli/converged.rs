@@ -1,6 +1,6 @@
 //! Runs that succeed: what is written, said and reported.
 
-use super::{COARSE, Finished, SMALLEST, Workplace};
+use super::{COARSE, Finished, SMALLEST, Scratch};
 
 /// Measures of the grid in the report.
 const MEASURES: [&str; 11] = [
@@ -19,10 +19,10 @@ const MEASURES: [&str; 11] = [
 
 #[test]
 fn a_run_writes_all_files_and_lists_them() {
-    let workplace = Workplace::with_case(SMALLEST);
+    let scratch = Scratch::with_case(SMALLEST);
     let arguments = [&["wing.toml", "--backend", "cpu"], &COARSE[..]].concat();
 
-    let Finished { code, stdout, stderr } = workplace.run(&arguments);
+    let Finished { code, stdout, stderr } = scratch.run(&arguments);
 
     assert_eq!((code, stderr.as_str()), (0, ""), "{stdout}");
     assert!(stdout.starts_with("wing: converged\n  grid          65 x 33 points\n"), "{stdout}");
@@ -40,15 +40,15 @@ fn a_run_writes_all_files_and_lists_them() {
     assert!(stdout.ends_with(&format!("written:\n{list}")), "{stdout}");
     let mut sorted = names;
     sorted.sort_unstable();
-    assert_eq!(workplace.names("output/wing"), sorted);
-    assert_eq!(workplace.names("."), ["output", "wing.toml"]);
+    assert_eq!(scratch.names("output/wing"), sorted);
+    assert_eq!(scratch.names("."), ["output", "wing.toml"]);
 }
 
 #[test]
 fn each_file_is_of_its_kind() {
-    let workplace = Workplace::with_case(SMALLEST);
+    let scratch = Scratch::with_case(SMALLEST);
 
-    workplace.run(&[&["wing.toml"], &COARSE[..]].concat()).succeeds();
+    scratch.run(&[&["wing.toml"], &COARSE[..]].concat()).succeeds();
 
     for (name, start) in [
         ("mesh.vts", "<?xml version=\"1.0\"?>\n<VTKFile type=\"StructuredGrid\""),
@@ -59,20 +59,20 @@ fn each_file_is_of_its_kind() {
         ("report.json", "{\n"),
         ("case.toml", "# A case with every default written out"),
     ] {
-        let bytes = workplace.bytes(&format!("output/wing/{name}"));
+        let bytes = scratch.bytes(&format!("output/wing/{name}"));
         let found = String::from_utf8_lossy(&bytes[..start.len().min(bytes.len())]);
         assert_eq!(found, start, "{name}");
     }
-    assert!(workplace.bytes("output/wing/grid.png").starts_with(b"\x89PNG\r\n\x1a\n"));
+    assert!(scratch.bytes("output/wing/grid.png").starts_with(b"\x89PNG\r\n\x1a\n"));
 }
 
 #[test]
 fn the_report_has_every_key() {
-    let workplace = Workplace::with_case(SMALLEST);
+    let scratch = Scratch::with_case(SMALLEST);
 
-    workplace.run_coarse(&["--threads", "2"]).succeeds();
+    scratch.run_coarse(&["--threads", "2"]).succeeds();
 
-    let report = workplace.report();
+    let report = scratch.report();
     assert_eq!(report["converged"], true, "{report}");
     assert_eq!(report["name"], "wing");
     assert_eq!(report["backend"], "cpu");
@@ -89,12 +89,12 @@ fn the_report_has_every_key() {
 
 #[test]
 fn the_history_has_a_line_for_each_step_of_the_report() {
-    let workplace = Workplace::with_case(SMALLEST);
+    let scratch = Scratch::with_case(SMALLEST);
 
-    workplace.run_coarse(&[]).succeeds();
+    scratch.run_coarse(&[]).succeeds();
 
-    let steps = workplace.report()["newton"]["iterations"].as_u64().unwrap();
-    let history = String::from_utf8(workplace.bytes("output/wing/convergence.csv")).unwrap();
+    let steps = scratch.report()["newton"]["iterations"].as_u64().unwrap();
+    let history = String::from_utf8(scratch.bytes("output/wing/convergence.csv")).unwrap();
     // One line of names, one for the start.
     assert_eq!(history.lines().count() as u64, steps + 2, "{history}");
 }
@@ -103,11 +103,11 @@ fn the_history_has_a_line_for_each_step_of_the_report() {
 /// with its first cell as high as the default asks, normal to the wall.
 #[test]
 fn two_lines_make_a_good_grid() {
-    let workplace = Workplace::with_case(SMALLEST);
+    let scratch = Scratch::with_case(SMALLEST);
 
-    workplace.run(&["wing.toml", "--set", "output.pictures=false"]).succeeds();
+    scratch.run(&["wing.toml", "--set", "output.pictures=false"]).succeeds();
 
-    let report = workplace.report();
+    let report = scratch.report();
     let measure = |key: &str| report["quality"][key].as_f64().unwrap();
     assert_eq!((&report["grid"]["ni"], &report["grid"]["nj"]), (&257.into(), &129.into()));
     assert_eq!(report["quality"]["folded_cells"], 0);
@@ -119,41 +119,41 @@ fn two_lines_make_a_good_grid() {
 
 #[test]
 fn files_go_to_the_named_folder_below_the_name_of_the_case() {
-    let workplace = Workplace::with_case(SMALLEST);
+    let scratch = Scratch::with_case(SMALLEST);
 
-    let stdout = workplace.run_coarse(&["--output", "a/b", "--set", "name=section 7"]).succeeds();
+    let stdout = scratch.run_coarse(&["--output", "a/b", "--set", "name=section 7"]).succeeds();
 
     assert!(stdout.contains("\n  a/b/section 7/mesh.vts\n"), "{stdout}");
     assert_eq!(
-        workplace.names("a/b/section 7"),
+        scratch.names("a/b/section 7"),
         ["case.toml", "convergence.csv", "mesh.p3d", "mesh.vts", "report.json"]
     );
-    assert_eq!(workplace.names("."), ["a", "wing.toml"]);
+    assert_eq!(scratch.names("."), ["a", "wing.toml"]);
 }
 
 #[test]
 fn only_the_formats_asked_for_are_written() {
-    let workplace = Workplace::with_case(SMALLEST);
+    let scratch = Scratch::with_case(SMALLEST);
     let planar = ["--set", "output.formats=[\"plot3d\"]", "--set", "output.plot3d_dimensions=2"];
 
-    workplace.run_coarse(&planar).succeeds();
+    scratch.run_coarse(&planar).succeeds();
 
     assert_eq!(
-        workplace.names("output/wing"),
+        scratch.names("output/wing"),
         ["case.toml", "convergence.csv", "mesh.2d.p3d", "report.json"]
     );
 }
 
 #[test]
 fn the_number_of_threads_does_not_change_a_bit() {
-    let workplace = Workplace::with_case(SMALLEST);
+    let scratch = Scratch::with_case(SMALLEST);
 
     for threads in ["1", "2"] {
-        workplace.run_coarse(&["--threads", threads, "--output", threads]).succeeds();
+        scratch.run_coarse(&["--threads", threads, "--output", threads]).succeeds();
     }
 
     for name in ["mesh.vts", "mesh.p3d", "case.toml"] {
-        let [one, two] = ["1", "2"].map(|run| workplace.bytes(&format!("{run}/wing/{name}")));
+        let [one, two] = ["1", "2"].map(|run| scratch.bytes(&format!("{run}/wing/{name}")));
         assert!(one == two, "{name} differs");
     }
 }
@@ -162,13 +162,13 @@ fn the_number_of_threads_does_not_change_a_bit() {
 fn what_was_repaired_in_a_file_of_points_is_said_and_reported() {
     let section = include_bytes!("../../cases/airfoils/e387.dat");
     let case = b"[geometry]\nfile = \"e387.dat\"\n";
-    let workplace = Workplace::with(&[("wing.toml", case), ("e387.dat", section)]);
+    let scratch = Scratch::with(&[("wing.toml", case), ("e387.dat", section)]);
 
-    let finished = workplace.run_coarse(&[]);
+    let finished = scratch.run_coarse(&[]);
 
     let note = "e387.dat: The section reached from x = 0.00044 to 1; it was moved and scaled to 0 \
                 and 1.";
     assert_eq!(finished.stderr, format!("note: {note}\n"));
     assert_eq!(finished.code, 0);
-    assert_eq!(workplace.report()["notes"][0], note);
+    assert_eq!(scratch.report()["notes"][0], note);
 }

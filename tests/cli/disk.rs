@@ -2,7 +2,7 @@
 
 use std::fs;
 
-use super::{COARSE, Finished, SMALLEST, Workplace};
+use super::{COARSE, Finished, SMALLEST, Scratch};
 
 const DENIED: &str = "hint: choose an output folder you may write to, or change its permissions\n";
 const FULL: &str =
@@ -10,27 +10,27 @@ const FULL: &str =
 
 #[test]
 fn an_output_folder_that_is_a_file_is_refused() {
-    let workplace = Workplace::with_case(SMALLEST);
+    let scratch = Scratch::with_case(SMALLEST);
 
-    workplace.run_coarse(&["--output", "wing.toml"]).is_refused(
+    scratch.run_coarse(&["--output", "wing.toml"]).is_refused(
         "error: cannot write into wing.toml: it is a file, a folder was expected\n\
          hint: remove or rename that file, or choose another output folder\n",
     );
 
-    assert_eq!(workplace.bytes("wing.toml"), SMALLEST.as_bytes());
+    assert_eq!(scratch.bytes("wing.toml"), SMALLEST.as_bytes());
 }
 
 #[test]
 fn a_folder_in_place_of_a_result_is_refused() {
-    let workplace = Workplace::with_case(SMALLEST);
-    fs::create_dir_all(workplace.path("output/wing/mesh.vts")).unwrap();
+    let scratch = Scratch::with_case(SMALLEST);
+    fs::create_dir_all(scratch.path("output/wing/mesh.vts")).unwrap();
 
-    workplace.run_coarse(&[]).is_refused(
+    scratch.run_coarse(&[]).is_refused(
         "error: cannot write output/wing/mesh.vts: a folder of that name stands there\n\
          hint: remove or rename that folder, or choose another output folder\n",
     );
 
-    assert_eq!(workplace.names("output/wing"), ["case.toml", "mesh.vts"]);
+    assert_eq!(scratch.names("output/wing"), ["case.toml", "mesh.vts"]);
 }
 
 /// The permission bits of a folder do not stop the superuser, whom tests often run as; the
@@ -38,7 +38,7 @@ fn a_folder_in_place_of_a_result_is_refused() {
 #[cfg(target_os = "linux")]
 #[test]
 fn an_output_folder_that_cannot_be_created_is_refused() {
-    let finished = Workplace::with_case(SMALLEST).run_coarse(&["--output", "/sys/gridgen"]);
+    let finished = Scratch::with_case(SMALLEST).run_coarse(&["--output", "/sys/gridgen"]);
 
     assert_eq!((finished.code, finished.stdout.as_str()), (2, ""));
     assert!(finished.stderr.starts_with("error: cannot write /sys/gridgen/wing: "), "{finished:?}");
@@ -52,8 +52,8 @@ fn an_output_folder_that_cannot_be_created_is_refused() {
 fn an_output_folder_that_takes_no_files_is_refused_before_the_work() {
     let sets = ["--set", "name=kernel", "--set", "newton.max_iterations=1"];
 
-    let finished = Workplace::with_case(SMALLEST)
-        .run_coarse(&[&["-v", "--output", "/sys"], &sets[..]].concat());
+    let finished =
+        Scratch::with_case(SMALLEST).run_coarse(&[&["-v", "--output", "/sys"], &sets[..]].concat());
 
     assert_eq!((finished.code, finished.stdout.as_str()), (2, ""));
     assert!(finished.stderr.starts_with("error: cannot write /sys/kernel: "), "{finished:?}");
@@ -63,7 +63,7 @@ fn an_output_folder_that_takes_no_files_is_refused_before_the_work() {
 
 /// Runs gridgen on `wing.toml` as the last command of a shell script, as `"$@"`.
 #[cfg(target_os = "linux")]
-fn run_in_bash(workplace: &Workplace, wrapper: &[&str], script: &str) -> Finished {
+fn run_in_bash(scratch: &Scratch, wrapper: &[&str], script: &str) -> Finished {
     let gridgen = assert_cmd::cargo::cargo_bin!("gridgen");
     let (program, arguments) = wrapper.split_first().unwrap();
     let output = std::process::Command::new(program)
@@ -72,7 +72,7 @@ fn run_in_bash(workplace: &Workplace, wrapper: &[&str], script: &str) -> Finishe
         .arg(gridgen)
         .args(["wing.toml", "--backend", "cpu", "--set", "output.pictures=false"])
         .args(COARSE)
-        .current_dir(workplace.path("."))
+        .current_dir(scratch.path("."))
         .output();
     Finished::from(output.unwrap())
 }
@@ -86,16 +86,16 @@ const LIMITED: &str = "trap '' XFSZ; ulimit -f 64; exec \"$@\"";
 #[cfg(target_os = "linux")]
 #[test]
 fn a_mesh_that_does_not_fit_is_refused_and_nothing_half_written_stays() {
-    let workplace = Workplace::with_case(SMALLEST);
+    let scratch = Scratch::with_case(SMALLEST);
     // An earlier run's mesh must not pass for one of this run.
-    workplace.run_coarse(&[]).succeeds();
+    scratch.run_coarse(&[]).succeeds();
 
-    let finished = run_in_bash(&workplace, &["env"], LIMITED);
+    let finished = run_in_bash(&scratch, &["env"], LIMITED);
 
     finished.is_refused(&format!(
         "error: cannot write output/wing/mesh.vts: File too large (os error 27)\n{FULL}"
     ));
-    assert_eq!(workplace.names("output/wing"), ["case.toml"]);
+    assert_eq!(scratch.names("output/wing"), ["case.toml"]);
 }
 
 /// A file system of 64 KiB in memory, in a namespace of its own. Where the kernel lets nobody but
@@ -103,8 +103,8 @@ fn a_mesh_that_does_not_fit_is_refused_and_nothing_half_written_stays() {
 #[cfg(target_os = "linux")]
 #[test]
 fn a_full_disk_is_refused_and_nothing_half_written_stays() {
-    let workplace = Workplace::with_case(SMALLEST);
-    fs::create_dir(workplace.path("output")).unwrap();
+    let scratch = Scratch::with_case(SMALLEST);
+    fs::create_dir(scratch.path("output")).unwrap();
     // The listing is taken inside the namespace, where the small file system is seen.
     let small = format!(
         "if mount -t tmpfs -o size=64k none output; then :; else {}; fi; \
@@ -119,7 +119,7 @@ fn a_full_disk_is_refused_and_nothing_half_written_stays() {
         .is_ok_and(|output| output.status.success());
     let wrapper: &[&str] = if allowed { &own_mounts } else { &["env"] };
 
-    let finished = run_in_bash(&workplace, wrapper, &small);
+    let finished = run_in_bash(&scratch, wrapper, &small);
 
     assert_eq!((finished.code, finished.stdout.as_str()), (2, "case.toml\n"), "{finished:?}");
     let error = "error: cannot write output/wing/mesh.vts: ";

@@ -2,17 +2,17 @@
 
 use std::fs;
 
-use super::{COARSE, SMALLEST, Workplace};
+use super::{COARSE, SMALLEST, Scratch};
 
 /// Too few steps for any case.
 const ONE_STEP: [&str; 2] = ["--set", "newton.max_iterations=1"];
 
 #[test]
 fn too_few_steps_fail_with_the_reason_and_files_named_failed() {
-    let workplace = Workplace::with_case(SMALLEST);
+    let scratch = Scratch::with_case(SMALLEST);
     let arguments = [&["wing.toml", "--backend", "cpu"], &COARSE[..], &ONE_STEP].concat();
 
-    let finished = workplace.run(&arguments);
+    let finished = scratch.run(&arguments);
 
     assert_eq!(finished.code, 1);
     assert_eq!(
@@ -24,7 +24,7 @@ fn too_few_steps_fail_with_the_reason_and_files_named_failed() {
     assert!(finished.stdout.starts_with("wing: FAILED, not converged\n"), "{finished:?}");
     assert!(finished.stdout.contains("  output/wing/mesh.failed.vts\n"), "{finished:?}");
     assert_eq!(
-        workplace.names("output/wing"),
+        scratch.names("output/wing"),
         [
             "case.toml",
             "convergence.csv",
@@ -36,7 +36,7 @@ fn too_few_steps_fail_with_the_reason_and_files_named_failed() {
             "report.json"
         ]
     );
-    let report = workplace.report();
+    let report = scratch.report();
     assert_eq!(report["converged"], false);
     assert_eq!(report["stop_reason"], "the limit of 1 Newton step was reached");
     assert_eq!(report["newton"]["iterations"], 1);
@@ -45,24 +45,24 @@ fn too_few_steps_fail_with_the_reason_and_files_named_failed() {
 /// Laplace's equation leaves no freedom for so thin a first cell.
 #[test]
 fn a_base_that_cannot_converge_fails_with_a_way_out() {
-    let workplace = Workplace::with_case(SMALLEST);
+    let scratch = Scratch::with_case(SMALLEST);
 
-    let finished = workplace.run_coarse(&["--set", "control.base=laplace"]);
+    let finished = scratch.run_coarse(&["--set", "control.base=laplace"]);
 
     assert_eq!(finished.code, 1, "{finished:?}");
     let lines: Vec<&str> = finished.stderr.lines().collect();
     assert!(lines.iter().any(|l| l.starts_with("error: the grid did not converge: ")), "{lines:?}");
     let hint = "hint: control.base = \"marched\", the default, converges where others do not.";
     assert!(lines.iter().any(|line| line.starts_with(hint)), "{lines:?}");
-    assert_eq!(workplace.report()["converged"], false);
-    assert!(!workplace.path("output/wing/mesh.vts").exists());
+    assert_eq!(scratch.report()["converged"], false);
+    assert!(!scratch.path("output/wing/mesh.vts").exists());
 }
 
 #[test]
 fn quiet_says_nothing_of_a_failed_run_but_the_error() {
-    let workplace = Workplace::with_case(SMALLEST);
+    let scratch = Scratch::with_case(SMALLEST);
 
-    let finished = workplace.run_coarse(&[&["-q"], &ONE_STEP[..]].concat());
+    let finished = scratch.run_coarse(&[&["-q"], &ONE_STEP[..]].concat());
 
     assert_eq!((finished.code, finished.stdout.as_str()), (1, ""));
     assert!(finished.stderr.starts_with("error: the grid did not converge: "), "{finished:?}");
@@ -70,40 +70,40 @@ fn quiet_says_nothing_of_a_failed_run_but_the_error() {
 
 #[test]
 fn a_failed_run_after_a_good_one_leaves_no_good_looking_file() {
-    let workplace = Workplace::with_case(SMALLEST);
-    workplace.run(&[&["wing.toml"], &COARSE[..]].concat()).succeeds();
+    let scratch = Scratch::with_case(SMALLEST);
+    scratch.run(&[&["wing.toml"], &COARSE[..]].concat()).succeeds();
 
-    let finished = workplace.run_coarse(&ONE_STEP);
+    let finished = scratch.run_coarse(&ONE_STEP);
 
     assert_eq!(finished.code, 1, "{finished:?}");
     assert_eq!(
-        workplace.names("output/wing"),
+        scratch.names("output/wing"),
         ["case.toml", "convergence.csv", "mesh.failed.p3d", "mesh.failed.vts", "report.json"]
     );
 }
 
 #[test]
 fn a_good_run_after_a_failed_one_leaves_no_failed_file() {
-    let workplace = Workplace::with_case(SMALLEST);
-    assert_eq!(workplace.run_coarse(&ONE_STEP).code, 1);
+    let scratch = Scratch::with_case(SMALLEST);
+    assert_eq!(scratch.run_coarse(&ONE_STEP).code, 1);
 
-    workplace.run_coarse(&[]).succeeds();
+    scratch.run_coarse(&[]).succeeds();
 
     assert_eq!(
-        workplace.names("output/wing"),
+        scratch.names("output/wing"),
         ["case.toml", "convergence.csv", "mesh.p3d", "mesh.vts", "report.json"]
     );
 }
 
 #[test]
 fn no_mesh_of_another_format_stays_from_an_earlier_run() {
-    let workplace = Workplace::with_case(SMALLEST);
-    workplace.run_coarse(&[]).succeeds();
+    let scratch = Scratch::with_case(SMALLEST);
+    scratch.run_coarse(&[]).succeeds();
 
-    workplace.run_coarse(&["--set", "output.formats=[\"vts\"]"]).succeeds();
+    scratch.run_coarse(&["--set", "output.formats=[\"vts\"]"]).succeeds();
 
     assert_eq!(
-        workplace.names("output/wing"),
+        scratch.names("output/wing"),
         ["case.toml", "convergence.csv", "mesh.vts", "report.json"]
     );
 }
@@ -111,30 +111,30 @@ fn no_mesh_of_another_format_stays_from_an_earlier_run() {
 /// Nothing is computed from bad input, so what stands in the folder still belongs together.
 #[test]
 fn bad_input_leaves_the_earlier_results_as_they_are() {
-    let workplace = Workplace::with_case(SMALLEST);
-    workplace.run_coarse(&[]).succeeds();
-    let names = workplace.names("output/wing");
-    let read = || names.iter().map(|name| workplace.bytes(&format!("output/wing/{name}")));
+    let scratch = Scratch::with_case(SMALLEST);
+    scratch.run_coarse(&[]).succeeds();
+    let names = scratch.names("output/wing");
+    let read = || names.iter().map(|name| scratch.bytes(&format!("output/wing/{name}")));
     let earlier: Vec<_> = read().collect();
 
-    let finished = workplace.run_coarse(&["--set", "geometry.naca=12"]);
+    let finished = scratch.run_coarse(&["--set", "geometry.naca=12"]);
 
     assert_eq!(finished.code, 2, "{finished:?}");
-    assert_eq!(workplace.names("output/wing"), names);
+    assert_eq!(scratch.names("output/wing"), names);
     assert!(read().eq(earlier), "a file was changed");
 }
 
 /// A run that is killed while it writes cannot clean up.
 #[test]
 fn what_an_interrupted_run_left_half_written_is_removed() {
-    let workplace = Workplace::with_case(SMALLEST);
-    fs::create_dir_all(workplace.path("output/wing")).unwrap();
-    fs::write(workplace.path("output/wing/.gridgen-Xa3b9Z.part"), "half").unwrap();
+    let scratch = Scratch::with_case(SMALLEST);
+    fs::create_dir_all(scratch.path("output/wing")).unwrap();
+    fs::write(scratch.path("output/wing/.gridgen-Xa3b9Z.part"), "half").unwrap();
 
-    workplace.run_coarse(&[]).succeeds();
+    scratch.run_coarse(&[]).succeeds();
 
     assert_eq!(
-        workplace.names("output/wing"),
+        scratch.names("output/wing"),
         ["case.toml", "convergence.csv", "mesh.p3d", "mesh.vts", "report.json"]
     );
 }

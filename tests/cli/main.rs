@@ -27,9 +27,9 @@ const COARSE: [&str; 4] = ["--set", "grid.ni=65", "--set", "grid.nj=33"];
 const NO_PICTURES: [&str; 2] = ["--set", "output.pictures=false"];
 
 /// A folder of its own with files, in which gridgen is run.
-struct Workplace(TempDir);
+struct Scratch(TempDir);
 
-impl Workplace {
+impl Scratch {
     /// With the case file `wing.toml`.
     fn with_case(case: impl AsRef<[u8]>) -> Self {
         Self::with(&[("wing.toml", case.as_ref())])

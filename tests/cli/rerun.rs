@@ -4,20 +4,20 @@ use std::fs;
 
 use tempfile::TempDir;
 
-use super::{COARSE, Finished, NO_PICTURES, SMALLEST, Workplace, gridgen};
+use super::{COARSE, Finished, NO_PICTURES, SMALLEST, Scratch, gridgen};
 
 /// Runs `wing.toml`, then its `case.toml` from a folder elsewhere, and compares bit for bit.
 #[track_caller]
-fn assert_reruns(workplace: &Workplace, arguments: &[&str]) {
-    workplace.run(&[&["wing.toml"], &NO_PICTURES[..], arguments].concat()).succeeds();
+fn assert_reruns(scratch: &Scratch, arguments: &[&str]) {
+    scratch.run(&[&["wing.toml"], &NO_PICTURES[..], arguments].concat()).succeeds();
     let elsewhere = TempDir::new().unwrap();
-    let case = workplace.path("output/wing/case.toml");
+    let case = scratch.path("output/wing/case.toml");
 
     let again = gridgen(elsewhere.path()).arg(case).output().unwrap();
 
     Finished::from(again).succeeds();
     for name in ["mesh.vts", "mesh.p3d", "case.toml"] {
-        let first = workplace.bytes(&format!("output/wing/{name}"));
+        let first = scratch.bytes(&format!("output/wing/{name}"));
         let second = fs::read(elsewhere.path().join("output/wing").join(name)).unwrap();
         assert!(first == second, "{name} differs");
     }
@@ -25,7 +25,7 @@ fn assert_reruns(workplace: &Workplace, arguments: &[&str]) {
 
 #[test]
 fn a_designation_is_run_again() {
-    assert_reruns(&Workplace::with_case(SMALLEST), &COARSE);
+    assert_reruns(&Scratch::with_case(SMALLEST), &COARSE);
 }
 
 /// Every kind of value: words, flags, integers, numbers without a short decimal form.
@@ -41,48 +41,48 @@ fn a_case_with_overrides_and_derived_values_is_run_again() {
     ];
     let arguments: Vec<&str> = sets.into_iter().flat_map(|set| ["--set", set]).collect();
 
-    assert_reruns(&Workplace::with_case(SMALLEST), &[&COARSE[..], &arguments].concat());
+    assert_reruns(&Scratch::with_case(SMALLEST), &[&COARSE[..], &arguments].concat());
 }
 
 /// The case file names the section relative to itself; the resolved case works elsewhere too.
 #[test]
 fn a_file_of_points_is_run_again() {
     let case = b"[geometry]\nfile = \"sections/e387.dat\"\n";
-    let workplace = Workplace::with(&[("wing.toml", case)]);
-    fs::create_dir(workplace.path("sections")).unwrap();
+    let scratch = Scratch::with(&[("wing.toml", case)]);
+    fs::create_dir(scratch.path("sections")).unwrap();
     let section = include_bytes!("../../cases/airfoils/e387.dat");
-    fs::write(workplace.path("sections/e387.dat"), section).unwrap();
+    fs::write(scratch.path("sections/e387.dat"), section).unwrap();
 
-    assert_reruns(&workplace, &COARSE);
+    assert_reruns(&scratch, &COARSE);
 }
 
 #[test]
 fn the_resolved_case_is_run_again_in_its_own_folder() {
-    let workplace = Workplace::with_case(SMALLEST);
-    workplace.run_coarse(&[]).succeeds();
-    let first = workplace.bytes("output/wing/mesh.vts");
-    let case = workplace.bytes("output/wing/case.toml");
+    let scratch = Scratch::with_case(SMALLEST);
+    scratch.run_coarse(&[]).succeeds();
+    let first = scratch.bytes("output/wing/mesh.vts");
+    let case = scratch.bytes("output/wing/case.toml");
 
-    workplace.run(&["output/wing/case.toml"]).succeeds();
+    scratch.run(&["output/wing/case.toml"]).succeeds();
 
-    assert!(workplace.bytes("output/wing/mesh.vts") == first, "mesh.vts differs");
-    assert!(workplace.bytes("output/wing/case.toml") == case, "case.toml differs");
+    assert!(scratch.bytes("output/wing/mesh.vts") == first, "mesh.vts differs");
+    assert!(scratch.bytes("output/wing/case.toml") == case, "case.toml differs");
 }
 
 /// A case that somebody wrote has comments, and would be lost under the resolved one.
 #[test]
 fn a_case_of_the_users_own_is_never_replaced() {
     let own = "# Section of the tip.\nname = \"wing\"\n[geometry]\nnaca = \"2412\"\n";
-    let workplace = Workplace::with(&[]);
-    fs::create_dir(workplace.path("wing")).unwrap();
-    fs::write(workplace.path("wing/case.toml"), own).unwrap();
+    let scratch = Scratch::with(&[]);
+    fs::create_dir(scratch.path("wing")).unwrap();
+    fs::write(scratch.path("wing/case.toml"), own).unwrap();
 
-    workplace.run(&["wing/case.toml", "--output", ".", "--backend", "cpu"]).is_refused(
+    scratch.run(&["wing/case.toml", "--output", ".", "--backend", "cpu"]).is_refused(
         "error: cannot write ./wing/case.toml: a case file that gridgen did not write stands \
          there\n\
          hint: rename it, or choose another output folder with --output\n",
     );
 
-    assert_eq!(workplace.bytes("wing/case.toml"), own.as_bytes());
-    assert_eq!(workplace.names("wing"), ["case.toml"]);
+    assert_eq!(scratch.bytes("wing/case.toml"), own.as_bytes());
+    assert_eq!(scratch.names("wing"), ["case.toml"]);
 }

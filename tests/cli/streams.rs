@@ -2,33 +2,33 @@
 
 use std::io::pipe;
 
-use super::{COARSE, Finished, NO_PICTURES, SMALLEST, Workplace};
+use super::{COARSE, Finished, NO_PICTURES, SMALLEST, Scratch};
 
 #[test]
 fn quiet_is_silent_on_success() {
-    let workplace = Workplace::with_case(SMALLEST);
+    let scratch = Scratch::with_case(SMALLEST);
 
-    let finished = workplace.run(&[&["wing.toml", "-q"], &COARSE[..]].concat());
+    let finished = scratch.run(&[&["wing.toml", "-q"], &COARSE[..]].concat());
 
     assert_eq!(finished, Finished { code: 0, stdout: String::new(), stderr: String::new() });
-    assert!(workplace.path("output/wing/mesh.vts").exists());
+    assert!(scratch.path("output/wing/mesh.vts").exists());
 }
 
 #[test]
 fn standard_error_is_silent_where_it_is_no_terminal() {
-    let finished = Workplace::with_case(SMALLEST).run_coarse(&[]);
+    let finished = Scratch::with_case(SMALLEST).run_coarse(&[]);
 
     assert_eq!((finished.code, finished.stderr.as_str()), (0, ""));
 }
 
 #[test]
 fn verbose_shows_every_newton_step_and_the_times() {
-    let workplace = Workplace::with_case(SMALLEST);
+    let scratch = Scratch::with_case(SMALLEST);
 
-    let Finished { code, stderr, .. } = workplace.run_coarse(&["-v"]);
+    let Finished { code, stderr, .. } = scratch.run_coarse(&["-v"]);
 
     assert_eq!(code, 0, "{stderr}");
-    let steps = workplace.report()["newton"]["iterations"].as_u64().unwrap();
+    let steps = scratch.report()["newton"]["iterations"].as_u64().unwrap();
     let newton: Vec<&str> = stderr.lines().filter(|line| line.starts_with("newton ")).collect();
     assert_eq!(newton.len() as u64, steps + 1, "{stderr}");
     for (step, line) in newton.iter().enumerate() {
@@ -42,29 +42,29 @@ fn verbose_shows_every_newton_step_and_the_times() {
 
 #[test]
 fn a_closed_pipe_is_success() {
-    let workplace = Workplace::with_case(SMALLEST);
+    let scratch = Scratch::with_case(SMALLEST);
     for arguments in
         [&[&["wing.toml"], &COARSE[..], &NO_PICTURES].concat(), &["completions", "bash"][..]]
     {
         let (reader, writer) = pipe().unwrap();
         drop(reader);
 
-        let output = workplace.gridgen().args(arguments).stdout(writer).output();
+        let output = scratch.gridgen().args(arguments).stdout(writer).output();
 
         let Finished { code, stderr, .. } = Finished::from(output.unwrap());
         assert_eq!((code, stderr.contains("panic")), (0, false), "{arguments:?}: {stderr}");
     }
-    assert!(workplace.path("output/wing/report.json").exists());
+    assert!(scratch.path("output/wing/report.json").exists());
 }
 
 #[test]
 fn a_closed_pipe_for_messages_is_no_panic() {
-    let workplace = Workplace::with_case(SMALLEST);
+    let scratch = Scratch::with_case(SMALLEST);
     for (arguments, code) in [(&["-v"][..], 0), (&["-v", "--set", "newton.max_iterations=1"], 1)] {
         let (reader, writer) = pipe().unwrap();
         drop(reader);
 
-        let status = workplace
+        let status = scratch
             .gridgen()
             .args([&["wing.toml"], &COARSE[..], &NO_PICTURES, arguments].concat())
             .stderr(writer)
@@ -78,13 +78,13 @@ fn a_closed_pipe_for_messages_is_no_panic() {
 #[cfg(target_os = "linux")]
 #[test]
 fn a_full_standard_output_is_an_error() {
-    let workplace = Workplace::with_case(SMALLEST);
+    let scratch = Scratch::with_case(SMALLEST);
     for arguments in
         [&[&["wing.toml"], &COARSE[..], &NO_PICTURES].concat(), &["completions", "bash"][..]]
     {
         let full = std::fs::OpenOptions::new().write(true).open("/dev/full").unwrap();
 
-        let output = workplace.gridgen().args(arguments).stdout(full).output();
+        let output = scratch.gridgen().args(arguments).stdout(full).output();
 
         let Finished { code, stderr, .. } = Finished::from(output.unwrap());
         assert_eq!(code, 2, "{stderr}");
@@ -96,12 +96,12 @@ fn a_full_standard_output_is_an_error() {
 /// arrive as one.
 #[cfg(target_os = "linux")]
 fn run_in_terminal(term: &str, no_colour: &str, arguments: &[&str]) -> String {
-    let workplace = Workplace::with_case(SMALLEST);
+    let scratch = Scratch::with_case(SMALLEST);
     let program = assert_cmd::cargo::cargo_bin!("gridgen");
     let words = [&["wing.toml"], &COARSE[..], &NO_PICTURES, arguments].concat().join(" ");
     let output = std::process::Command::new("script")
         .args(["-qec", &format!("'{}' {words}", program.display()), "/dev/null"])
-        .current_dir(workplace.path("."))
+        .current_dir(scratch.path("."))
         .env("TERM", term)
         .env("NO_COLOR", no_colour)
         .stdin(std::process::Stdio::null())

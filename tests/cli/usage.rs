@@ -1,13 +1,13 @@
 //! Help, completions and wrong arguments.
 
-use super::{COARSE, Finished, SMALLEST, Workplace};
+use super::{COARSE, Finished, SMALLEST, Scratch};
 
 /// What is said on standard error when nobody chose a backend.
 const ON_THE_CPU: &str = "note: this build has no cuda backend: running on the CPU\n";
 
 /// Runs gridgen in an empty folder.
 fn run(arguments: &[&str]) -> Finished {
-    Workplace::with(&[]).run(arguments)
+    Scratch::with(&[]).run(arguments)
 }
 
 #[test]
@@ -80,7 +80,7 @@ fn usage_errors_exit_with_2() {
 
 #[test]
 fn a_backend_that_is_not_in_this_build_exits_with_3_and_names_the_way_out() {
-    let finished = Workplace::with_case(SMALLEST).run(&["wing.toml", "--backend", "cuda"]);
+    let finished = Scratch::with_case(SMALLEST).run(&["wing.toml", "--backend", "cuda"]);
 
     assert_eq!((finished.code, finished.stdout.as_str()), (3, ""));
     assert_eq!(
@@ -92,9 +92,9 @@ fn a_backend_that_is_not_in_this_build_exits_with_3_and_names_the_way_out() {
 
 #[test]
 fn the_automatic_choice_says_that_it_runs_on_the_cpu() {
-    let workplace = Workplace::with_case(SMALLEST);
+    let scratch = Scratch::with_case(SMALLEST);
 
-    let on = |backend: &[&str]| workplace.run(&[&["wing.toml"], &COARSE[..], backend].concat());
+    let on = |backend: &[&str]| scratch.run(&[&["wing.toml"], &COARSE[..], backend].concat());
 
     for backend in [&[][..], &["--backend", "auto"]] {
         let finished = on(backend);
