@@ -1,6 +1,7 @@
 //! Folded cells.
 
 use super::Grid;
+use super::quality::{cell_corners, corner_determinants, is_folded};
 
 /// Cells with a corner determinant e_i × e_j that is not positive (or not a number).
 #[must_use]
@@ -15,16 +16,5 @@ pub(crate) fn folds_off_seam(grid: &Grid) -> usize {
 
 fn count(grid: &Grid, columns: std::ops::Range<usize>) -> usize {
     let cells = (0..grid.nj - 1).flat_map(|j| columns.clone().map(move |i| (i, j)));
-    cells.filter(|&(i, j)| is_folded(grid, i, j)).count()
-}
-
-/// Whether a corner determinant of cell (i, j) is not positive.
-fn is_folded(grid: &Grid, i: usize, j: usize) -> bool {
-    let corners = [(i, j), (i + 1, j), (i + 1, j + 1), (i, j + 1)].map(|(i, j)| grid.point(i, j));
-    (0..4).any(|k| {
-        let (at, next, previous) = (corners[k], corners[(k + 1) % 4], corners[(k + 3) % 4]);
-        let determinant =
-            (next[0] - at[0]) * (previous[1] - at[1]) - (next[1] - at[1]) * (previous[0] - at[0]);
-        determinant.is_nan() || determinant <= 0.0
-    })
+    cells.filter(|&(i, j)| is_folded(&corner_determinants(&cell_corners(grid, i, j)))).count()
 }

@@ -9,6 +9,7 @@ mod wall;
 
 pub use cell::{
     Corners, cell_area, cell_aspect_ratio, cell_corners, cell_skewness, corner_determinants,
+    is_folded,
 };
 
 use rayon::prelude::*;
@@ -159,7 +160,7 @@ fn measure_cell_row(grid: &Grid, j: usize, skewness: &mut [f64]) -> RowMeasure {
         let determinants = corner_determinants(&corners);
         *skew = skewness_of(&corners, &determinants);
         let aspect_ratio = cell_aspect_ratio(&corners);
-        row.folded += usize::from(!determinants.iter().all(|&d| d > 0.0));
+        row.folded += usize::from(is_folded(&determinants));
         row.determinant = determinants.into_iter().fold(row.determinant, smaller);
         row.skewness_sum += *skew;
         if exceeds(*skew, row.skewness) {

@@ -31,6 +31,14 @@ pub fn corner_determinants(corners: &Corners) -> [f64; 4] {
     })
 }
 
+/// Whether a cell with these [`corner_determinants`] is folded: one of them is not positive, or
+/// not a number.
+#[inline]
+#[must_use]
+pub fn is_folded(determinants: &[f64; 4]) -> bool {
+    !determinants.iter().all(|&determinant| determinant > 0.0)
+}
+
 /// Equiangle skewness `max((θ_max − 90)/90, (90 − θ_min)/90)` of the included angles θ in
 /// [0°, 360°): 0 for a rectangle, 1 at an angle of 0° or 180°, above 1 when a corner is reflex.
 #[inline]

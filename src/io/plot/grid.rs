@@ -7,7 +7,7 @@ use super::canvas::{Canvas, DrawError, LEFT_BOTTOM, RIGHT_BOTTOM};
 use super::clip::Window;
 use super::{Figure, palette};
 use crate::grid::Grid;
-use crate::grid::quality::{Quality, cell_corners, corner_determinants};
+use crate::grid::quality::{Quality, cell_corners, corner_determinants, is_folded};
 
 /// Size of the picture in pixels.
 const SIZE: [u32; 2] = [1280, 1200];
@@ -153,7 +153,7 @@ impl GridFigure<'_> {
         let cells_i = self.grid.ni - 1;
         let folded = (0..self.grid.cells())
             .map(|cell| cell_corners(self.grid, cell % cells_i, cell / cells_i))
-            .filter(|corners| !corner_determinants(corners).iter().all(|&d| d > 0.0))
+            .filter(|corners| is_folded(&corner_determinants(corners)))
             .map(|corners| panel.window.clip_polygon(&corners))
             .filter(|polygon| !polygon.is_empty())
             // A grid folded all over needs no exact account, and the file stays small.

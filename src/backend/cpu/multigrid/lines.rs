@@ -163,11 +163,11 @@ impl<M: Real> LineSet<M> {
     /// D_l = C_l − P_l D_{l−1}⁻¹ N_{l−1}, kept as D⁻¹. Returns whether all of them are finite.
     pub(super) fn fill(&mut self, blocks: impl Fn(usize, usize) -> PointBlocks<M> + Sync) -> bool {
         let (shape, storage) = (self.shape, self.storage);
-        let width = storage.width(shape.closed);
+        let (width, panel_len) = (storage.width(shape.closed), self.operator_len());
         (0..2).all(|colour| {
             let lines = shape.lines(colour);
             self.operator[colour]
-                .par_chunks_mut(shape.along * width * LANES)
+                .par_chunks_mut(panel_len)
                 .enumerate()
                 .map(|(p, panel)| {
                     let lanes = LANES.min(lines - p * LANES);
@@ -227,15 +227,20 @@ impl<M: Real> LineSet<M> {
         blocks
     }
 
+    /// Values of the operator that one panel holds.
+    fn operator_len(&self) -> usize {
+        self.shape.along * self.storage.width(self.shape.closed) * LANES
+    }
+
     /// One zebra sweep: solves the lines of `first`, then those of the other colour.
     pub(super) fn relax(&mut self, first: usize) {
         for colour in [first, 1 - first] {
+            let coefficients = self.operator_len();
             let [even, odd] = &mut self.u;
             let (own, other) = if colour == 0 { (even, &*odd) } else { (odd, &*even) };
             let neighbours = Neighbours { u: other, colour, shape: self.shape };
             let storage = self.storage;
             let pairs = self.shape.panel_len();
-            let coefficients = self.shape.along * storage.width(self.shape.closed) * LANES;
             own.par_chunks_mut(pairs)
                 .zip(self.f[colour].par_chunks(pairs))
                 .zip(self.operator[colour].par_chunks(coefficients))
@@ -250,7 +255,7 @@ impl<M: Real> LineSet<M> {
         let neighbours = Neighbours { u: &self.u[1 - colour], colour, shape: self.shape };
         let storage = self.storage;
         let pairs = self.shape.panel_len();
-        let coefficients = self.shape.along * storage.width(self.shape.closed) * LANES;
+        let coefficients = self.operator_len();
         r.par_chunks_mut(pairs)
             .zip(self.f[colour].par_chunks(pairs))
             .zip(self.u[colour].par_chunks(pairs))
