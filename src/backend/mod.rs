@@ -5,6 +5,7 @@
 //! may live in one memory or be spread over several devices; solver code never asks.
 
 pub mod cpu;
+pub mod cuda;
 mod elliptic;
 mod multigrid;
 mod real;

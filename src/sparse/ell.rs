@@ -7,12 +7,36 @@
 /// `k * rows + r` (column-major), both here and in the values.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct EllPattern {
+    structure: Structure,
     rows: usize,
     width: usize,
     columns: Vec<u32>,
     lengths: Vec<u8>,
     /// Smallest column of each block of [`EllPattern::BLOCK`] rows.
     smallest: Vec<u32>,
+}
+
+/// Where the columns of a pattern follow from the place of a row on the grid.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Structure {
+    /// The grid equations on `mi` × `mj` points; see [`EllPattern::nine_point`].
+    NinePoint {
+        /// Points in i.
+        mi: usize,
+        /// Points in j.
+        mj: usize,
+        /// Whether the first and the last point of a row are neighbours.
+        periodic: bool,
+    },
+    /// The wall columns on `mi` × `mj` points; see [`EllPattern::wall_columns`].
+    WallColumns {
+        /// Points in i.
+        mi: usize,
+        /// Points in j.
+        mj: usize,
+    },
+    /// They do not: the columns must be looked up.
+    General,
 }
 
 /// Entries of one row of the grid equations: (column offset in i, in j, other variable?), by rising
@@ -76,30 +100,38 @@ impl EllPattern {
                 *smallest = block.iter().copied().fold(*smallest, u32::min);
             }
         }
-        Self { rows, width, columns, lengths, smallest }
+        Self { structure: Structure::General, rows, width, columns, lengths, smallest }
     }
 
     /// Pattern of the grid equations on `mi` × `mj` unknown points with two unknowns each:
     /// 9 entries of the row's own variable and 4 of the other, fewer at the rim.
     #[must_use]
     pub fn nine_point(mi: usize, mj: usize, periodic: bool) -> Self {
-        Self::new(2 * mi * mj, STENCIL.len(), |row| {
+        let pattern = Self::new(2 * mi * mj, STENCIL.len(), |row| {
             let (point, variable) = (row / 2, row % 2);
             let (i, j) = (point % mi, point / mi);
             STENCIL.into_iter().filter_map(move |(di, dj, other)| {
                 neighbour(i, j, di, dj, mi, mj, periodic)
                     .map(|k| 2 * k + if other { 1 - variable } else { variable })
             })
-        })
+        });
+        Self { structure: Structure::NinePoint { mi, mj, periodic }, ..pattern }
     }
 
     /// Pattern of the wall columns on `mi` × `mj` points: every row of line i holds (p_i, q_i).
     #[must_use]
     pub fn wall_columns(mi: usize, mj: usize) -> Self {
-        Self::new(2 * mi * mj, 2, |row| {
+        let pattern = Self::new(2 * mi * mj, 2, |row| {
             let i = (row / 2) % mi;
             [2 * i, 2 * i + 1]
-        })
+        });
+        Self { structure: Structure::WallColumns { mi, mj }, ..pattern }
+    }
+
+    /// What the columns follow from.
+    #[must_use]
+    pub fn structure(&self) -> Structure {
+        self.structure
     }
 
     /// Number of rows.

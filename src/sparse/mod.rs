@@ -2,4 +2,4 @@
 
 mod ell;
 
-pub use ell::EllPattern;
+pub use ell::{EllPattern, Structure};

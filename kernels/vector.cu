@@ -1,0 +1,58 @@
+// Vectors: sums, conversions and reductions. All loops stride over the grid.
+#include "common.cuh"
+
+// y <- beta y + sum of alpha_k x_k over `terms` <= 3 terms; beta = 0 overwrites y, even a NaN.
+KERNEL(lincomb, uint64 n, real* y, real beta, uint32 terms, real alpha0, const real* x0, real alpha1,
+       const real* x1, real alpha2, const real* x2) {
+    for (uint64 k = thread_index(); k < n; k += thread_count()) {
+        real sum = 0;
+        if (terms > 0) sum += alpha0 * x0[k];
+        if (terms > 1) sum += alpha1 * x1[k];
+        if (terms > 2) sum += alpha2 * x2[k];
+        y[k] = beta == real(0) ? sum : beta * y[k] + sum;
+    }
+}
+
+// z <- d o r, entry by entry.
+KERNEL(scale, uint64 n, const real* d, const real* r, real* z) {
+    for (uint64 k = thread_index(); k < n; k += thread_count()) z[k] = d[k] * r[k];
+}
+
+// y <- scale x from one precision to `real`.
+KERNEL(convert_from_single, uint64 n, double scale, const float* x, real* y) {
+    for (uint64 k = thread_index(); k < n; k += thread_count()) y[k] = real(scale * double(x[k]));
+}
+
+KERNEL(convert_from_double, uint64 n, double scale, const double* x, real* y) {
+    for (uint64 k = thread_index(); k < n; k += thread_count()) y[k] = real(scale * x[k]);
+}
+
+// Inner products of up to four pairs, accumulated in double precision.
+KERNEL(dots, uint64 n, uint32 pairs, const real* a0, const real* b0, const real* a1, const real* b1,
+       const real* a2, const real* b2, const real* a3, const real* b3, double* partials,
+       uint32* ticket, double* result) {
+    double sums[4] = {0.0, 0.0, 0.0, 0.0};
+    for (uint64 k = thread_index(); k < n; k += thread_count()) {
+        sums[0] += double(a0[k]) * double(b0[k]);
+        if (pairs > 1) sums[1] += double(a1[k]) * double(b1[k]);
+        if (pairs > 2) sums[2] += double(a2[k]) * double(b2[k]);
+        if (pairs > 3) sums[3] += double(a3[k]) * double(b3[k]);
+    }
+    grid_reduce<Sum>(sums, pairs, partials, ticket, result);
+}
+
+// The larger of two; a NaN wins.
+struct Largest {
+    static __device__ double start(uint32) { return 0.0; }
+    static __device__ double combine(uint32, double a, double b) { return a != a || a > b ? a : b; }
+};
+
+// result <- max |x_k|, NaN if any entry is.
+KERNEL(max_abs, uint64 n, const real* x, double* partials, uint32* ticket, double* result) {
+    double most[1] = {0.0};
+    for (uint64 k = thread_index(); k < n; k += thread_count()) {
+        const double value = double(x[k]);
+        most[0] = Largest::combine(0, value < 0.0 ? -value : value, most[0]);
+    }
+    grid_reduce<Largest>(most, 1, partials, ticket, result);
+}

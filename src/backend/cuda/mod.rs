@@ -1,0 +1,119 @@
+//! The CUDA backend: the kernels of `kernels/` and what launches them.
+//!
+//! The glue is written on [`Device`], which NVIDIA's driver implements (feature `cuda`); tests
+//! implement it on the CPU, so that every kernel and every launch runs where there is no GPU.
+
+mod buffer;
+pub mod device;
+mod elliptic;
+mod factors;
+pub mod kernel;
+mod matrix;
+mod vector;
+
+pub use buffer::Buffer;
+pub use device::Device;
+pub use elliptic::CudaElliptic;
+pub use factors::CudaFactors;
+pub use matrix::CudaMatrix;
+pub use vector::CudaVector;
+
+use self::kernel::{Argument, Kernel, Shape, Source};
+use super::{DeviceError, Real};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+/// Blocks of a reduction: fixed, so that sums do not depend on the GPU.
+const REDUCTION_BLOCKS: usize = 1024;
+/// Results of one reduction.
+const REDUCTIONS: usize = 4;
+
+/// One GPU.
+pub struct CudaBackend {
+    device: Arc<dyn Device>,
+    reduction: Mutex<Reduction>,
+}
+
+/// Where the blocks of a reduction leave their parts.
+struct Reduction {
+    partials: Buffer<f64>,
+    ticket: Buffer<u32>,
+    result: Buffer<f64>,
+    /// Index of the first entry that is not finite.
+    first: Buffer<u64>,
+}
+
+impl CudaBackend {
+    /// A backend on `device`.
+    pub fn new(device: Arc<dyn Device>) -> Result<Self, DeviceError> {
+        let reduction = Reduction {
+            partials: Buffer::zeros(&device, REDUCTIONS * REDUCTION_BLOCKS)?,
+            ticket: Buffer::zeros(&device, 1)?,
+            result: Buffer::zeros(&device, REDUCTIONS)?,
+            first: Buffer::zeros(&device, 1)?,
+        };
+        Ok(Self { device, reduction: Mutex::new(reduction) })
+    }
+
+    /// The device.
+    #[must_use]
+    pub fn device(&self) -> &Arc<dyn Device> {
+        &self.device
+    }
+
+    fn launch<T: Real>(
+        &self,
+        source: Source,
+        name: &'static str,
+        shape: Shape,
+        arguments: &[Argument],
+    ) -> Result<(), DeviceError> {
+        self.device.launch(Kernel::new::<T>(source, name), shape, arguments)
+    }
+
+    /// Room for a reduction, one at a time.
+    fn reduction(&self) -> MutexGuard<'_, Reduction> {
+        self.reduction.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Launches a kernel that ends in a reduction over `n` items; its partials, ticket and result
+    /// are added to `arguments`. Returns the first `K` results.
+    fn reduce<T: Real, const K: usize>(
+        &self,
+        source: Source,
+        name: &'static str,
+        n: usize,
+        arguments: &[Argument],
+    ) -> Result<[f64; K], DeviceError> {
+        let room = self.reduction();
+        let shape = Shape::blocks(n.div_ceil(kernel::BLOCK as usize).clamp(1, REDUCTION_BLOCKS));
+        let mut all = arguments.to_vec();
+        all.extend([
+            Argument::from(&room.partials),
+            Argument::from(&room.ticket),
+            Argument::from(&room.result),
+        ]);
+        self.launch::<T>(source, name, shape, &all)?;
+        let mut results = [0.0; K];
+        room.result.download(&mut results)?;
+        Ok(results)
+    }
+
+    /// Launches a kernel that lowers its last argument to the first index where something is
+    /// wrong, and returns that index.
+    fn find_first<T: Real>(
+        &self,
+        source: Source,
+        name: &'static str,
+        shape: Shape,
+        arguments: &[Argument],
+    ) -> Result<Option<usize>, DeviceError> {
+        let room = self.reduction();
+        room.first.upload(&[u64::MAX])?;
+        let mut all = arguments.to_vec();
+        all.push(Argument::from(&room.first));
+        self.launch::<T>(source, name, shape, &all)?;
+        let mut first = [0];
+        room.first.download(&mut first)?;
+        Ok((first[0] != u64::MAX).then_some(first[0] as usize))
+    }
+}
