@@ -1,13 +1,15 @@
 //! From a case to its outcome: the only place where all layers meet. No formulas.
 
+mod machine;
 mod resolved_case;
 
 use std::path::PathBuf;
 use std::time::Instant;
 
+use self::machine::Machine;
 use self::resolved_case::ResolvedCase;
 use crate::backend::cpu::CpuBackend;
-use crate::backend::{DeviceError, Real};
+use crate::backend::{DeviceError, EllipticBackend, MultigridBackend, Real};
 use crate::case::{Case, Contour, Format};
 use crate::elliptic::{EllipticSettings, GridPreconditioner, GridProblem};
 use crate::error::Error;
@@ -21,11 +23,11 @@ use crate::grid::{Grid, Seam};
 use crate::io::report::{self, GridReport, LinearReport, NewtonReport, Report, Timing};
 use crate::io::{self, Artifacts, FileKind};
 use crate::pde::control::ControlSettings;
-use crate::solver::NewtonStop;
 use crate::solver::history::NewtonStep;
 use crate::solver::linear::{LinearSettings, LinearSolver, Precision};
 use crate::solver::newton::{self, Forcing, NewtonSettings, Observer};
 use crate::solver::precond::MultigridSettings;
+use crate::solver::{NewtonStop, NonlinearProblem};
 
 /// Choice of backend.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -101,17 +103,11 @@ pub fn run(
     options: &RunOptions,
     progress: &mut dyn Progress,
 ) -> Result<Outcome, Error> {
-    let mut notices = Vec::new();
-    match options.backend {
-        BackendChoice::Cuda => return Err(DeviceError::NotBuilt { backend: "cuda" }.into()),
-        BackendChoice::Auto => {
-            notices.push("this build has no cuda backend: running on the CPU".to_owned());
-        }
-        BackendChoice::Cpu => {}
-    }
+    let (machine, notice) = Machine::choose(options)?;
     let pool = thread_pool(options.threads)?;
     let threads = pool.current_num_threads();
-    pool.install(|| Job { case, options, progress, notices, threads }.run())
+    let notices = notice.into_iter().collect();
+    pool.install(|| Job { case, options, machine, progress, notices, threads }.run())
 }
 
 fn thread_pool(threads: Option<usize>) -> Result<rayon::ThreadPool, DeviceError> {
@@ -126,6 +122,7 @@ fn thread_pool(threads: Option<usize>) -> Result<rayon::ThreadPool, DeviceError>
 struct Job<'a> {
     case: &'a Case,
     options: &'a RunOptions,
+    machine: Machine,
     progress: &'a mut dyn Progress,
     notices: Vec<String>,
     threads: usize,
@@ -157,10 +154,7 @@ impl Job<'_> {
 
         let tolerance = self.tolerance();
         let (grid, solved) = self.timed("newton", &mut timing.newton_seconds, |job| {
-            match job.case.linear.precision {
-                Precision::Single => job.solve::<f32>(&initial.grid, &wall.normals, tolerance),
-                Precision::Double => job.solve::<f64>(&initial.grid, &wall.normals, tolerance),
-            }
+            job.solve(&initial.grid, &wall.normals, tolerance)
         })?;
         self.notices.extend(solved.events.iter().cloned());
         timing.assembly_seconds = solved.history.steps.iter().map(|s| s.setup_seconds).sum();
@@ -267,64 +261,21 @@ impl Job<'_> {
         asked.max(floor)
     }
 
-    fn solve<T: Real>(
+    /// Solves on the machine and in the precision of the linear solves that were chosen.
+    fn solve(
         &mut self,
         initial: &Grid,
         normals: &[[f64; 2]],
         tolerance: f64,
     ) -> Result<(Grid, newton::NewtonReport), Error> {
-        let backend = CpuBackend;
-        let case = self.case;
-        let settings = EllipticSettings {
-            control: ControlSettings {
-                base: case.control.base,
-                smoothing: case.control.smoothing,
-                smoothing_distance: case.control.smoothing_distance,
-                clip: case.control.clip,
-            },
-            wall: case.control.wall,
-            first_cell: case.grid.first_cell,
-            decay: case.control.decay,
-        };
-        let linear_settings = LinearSettings {
-            method: case.linear.solver,
-            max_iterations: case.linear.max_iterations,
-            restart: case.linear.restart,
-        };
-        let newton_settings = NewtonSettings {
-            tolerance,
-            max_iterations: case.newton.max_iterations,
-            forcing: Forcing {
-                initial: case.newton.forcing_initial,
-                min: case.newton.forcing_min,
-                max: case.newton.forcing_max,
-            },
-            max_halvings: case.newton.max_halvings,
-        };
-        let (mut problem, mut u) = GridProblem::<_, T>::new(&backend, initial, normals, &settings)?;
-        let preconditioner = GridPreconditioner::new(
-            case.linear.preconditioner,
-            MultigridSettings {
-                cycle: case.multigrid.cycle,
-                sweeps: case.multigrid.sweeps,
-                levels: case.multigrid.levels,
-                coarsening: case.multigrid.coarsening,
-            },
-            problem.size(),
-        );
-        let mut linear = LinearSolver::new(linear_settings, u.len(), preconditioner);
-        let mut follow = Follow(self.progress);
-        let report = newton::solve(
-            &backend,
-            &mut problem,
-            &mut linear,
-            &mut u,
-            &newton_settings,
-            &mut follow,
-        )?;
-        let mut grid = initial.clone();
-        problem.store(&backend, &u, &mut grid)?;
-        Ok((grid, report))
+        let Self { case, machine, progress, .. } = self;
+        let start = Start { case, initial, normals, tolerance, observer: &mut Follow(*progress) };
+        match (machine, case.linear.precision) {
+            (Machine::Cpu, Precision::Single) => start.solve::<_, f32>(&CpuBackend),
+            (Machine::Cpu, Precision::Double) => start.solve::<_, f64>(&CpuBackend),
+            (Machine::Cuda(backend), Precision::Single) => start.solve::<_, f32>(&*backend),
+            (Machine::Cuda(backend), Precision::Double) => start.solve::<_, f64>(&*backend),
+        }
     }
 
     fn file_kinds(&self) -> Vec<FileKind> {
@@ -362,13 +313,75 @@ impl Job<'_> {
             quality: artifacts.quality.clone(),
             grid: GridReport::from(artifacts.grid),
             timing,
-            backend: "cpu".to_owned(),
+            backend: self.machine.name(),
             threads: self.threads,
             notes: self.notices.clone(),
         };
         let path = self.options.output.join(io::REPORT_FILE);
         report::write(&path, &report)?;
         Ok(path)
+    }
+}
+
+/// What a solve starts from.
+struct Start<'a> {
+    case: &'a Case,
+    initial: &'a Grid,
+    normals: &'a [[f64; 2]],
+    tolerance: f64,
+    observer: &'a mut dyn Observer,
+}
+
+impl Start<'_> {
+    fn solve<B, T>(self, backend: &B) -> Result<(Grid, newton::NewtonReport), Error>
+    where
+        B: EllipticBackend + MultigridBackend,
+        T: Real,
+    {
+        let Self { case, initial, normals, tolerance, observer } = self;
+        let settings = EllipticSettings {
+            control: ControlSettings {
+                base: case.control.base,
+                smoothing: case.control.smoothing,
+                smoothing_distance: case.control.smoothing_distance,
+                clip: case.control.clip,
+            },
+            wall: case.control.wall,
+            first_cell: case.grid.first_cell,
+            decay: case.control.decay,
+        };
+        let linear_settings = LinearSettings {
+            method: case.linear.solver,
+            max_iterations: case.linear.max_iterations,
+            restart: case.linear.restart,
+        };
+        let newton_settings = NewtonSettings {
+            tolerance,
+            max_iterations: case.newton.max_iterations,
+            forcing: Forcing {
+                initial: case.newton.forcing_initial,
+                min: case.newton.forcing_min,
+                max: case.newton.forcing_max,
+            },
+            max_halvings: case.newton.max_halvings,
+        };
+        let (mut problem, mut u) = GridProblem::<_, T>::new(backend, initial, normals, &settings)?;
+        let preconditioner = GridPreconditioner::new(
+            case.linear.preconditioner,
+            MultigridSettings {
+                cycle: case.multigrid.cycle,
+                sweeps: case.multigrid.sweeps,
+                levels: case.multigrid.levels,
+                coarsening: case.multigrid.coarsening,
+            },
+            problem.size(),
+        );
+        let mut linear = LinearSolver::new(linear_settings, problem.unknowns(), preconditioner);
+        let report =
+            newton::solve(backend, &mut problem, &mut linear, &mut u, &newton_settings, observer)?;
+        let mut grid = initial.clone();
+        problem.store(backend, &u, &mut grid)?;
+        Ok((grid, report))
     }
 }
 

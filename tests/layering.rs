@@ -16,6 +16,7 @@ const ALLOWED: &[(&str, &[&str])] = &[
     ("solver", &["backend", "sparse"]),
     ("elliptic", &["backend", "solver", "pde", "grid", "sparse"]),
     ("io", &["grid", "solver::history"]),
+    ("bench", &["backend", "solver", "elliptic", "pde", "sparse", "io"]),
     ("case", CHOICES),
     (
         "error",

@@ -40,6 +40,12 @@ pub enum DeviceError {
         /// GPUs there are.
         count: usize,
     },
+    /// Several GPUs were asked for.
+    #[error("{asked} GPUs were asked for; this version computes on one")]
+    SeveralGpus {
+        /// GPUs asked for.
+        asked: usize,
+    },
     /// The run-time compiler is not installed.
     #[error("NVRTC, NVIDIA's run-time compiler, was not found")]
     NoCompiler,
@@ -112,6 +118,7 @@ impl DeviceError {
             Self::NoGpu | Self::NoSuchGpu { .. } => {
                 "`gridgen devices` lists the GPUs; --backend cpu needs none"
             }
+            Self::SeveralGpus { .. } => "name one with --devices",
             Self::NoCompiler => {
                 "install CUDA's NVRTC library (libnvrtc) and put its folder into LD_LIBRARY_PATH, or \
                  run with --backend cpu"

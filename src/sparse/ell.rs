@@ -108,14 +108,24 @@ impl EllPattern {
     #[must_use]
     pub fn nine_point(mi: usize, mj: usize, periodic: bool) -> Self {
         let pattern = Self::new(2 * mi * mj, STENCIL.len(), |row| {
-            let (point, variable) = (row / 2, row % 2);
-            let (i, j) = (point % mi, point / mi);
-            STENCIL.into_iter().filter_map(move |(di, dj, other)| {
-                neighbour(i, j, di, dj, mi, mj, periodic)
-                    .map(|k| 2 * k + if other { 1 - variable } else { variable })
-            })
+            Self::nine_point_row(mi, mj, periodic, row)
         });
         Self { structure: Structure::NinePoint { mi, mj, periodic }, ..pattern }
+    }
+
+    /// Columns of a row of [`Self::nine_point`], rising but for the neighbours across a seam.
+    pub fn nine_point_row(
+        mi: usize,
+        mj: usize,
+        periodic: bool,
+        row: usize,
+    ) -> impl Iterator<Item = usize> {
+        let (point, variable) = (row / 2, row % 2);
+        let (i, j) = (point % mi, point / mi);
+        STENCIL.into_iter().filter_map(move |(di, dj, other)| {
+            neighbour(i, j, di, dj, mi, mj, periodic)
+                .map(|k| 2 * k + if other { 1 - variable } else { variable })
+        })
     }
 
     /// Pattern of the wall columns on `mi` × `mj` points: every row of line i holds (p_i, q_i).

@@ -21,6 +21,16 @@ pub trait Device: Send + Sync {
     /// Name for messages.
     fn name(&self) -> &str;
 
+    /// Free and total bytes of its memory, where they are limited.
+    fn memory(&self) -> Result<Option<(usize, usize)>, DeviceError> {
+        Ok(None)
+    }
+
+    /// Waits for all work. A device that works while it is asked has nothing to wait for.
+    fn synchronise(&self) -> Result<(), DeviceError> {
+        Ok(())
+    }
+
     /// Uninitialised memory, aligned to 256 bytes.
     fn allocate(&self, bytes: usize) -> Result<Address, DeviceError>;
 

@@ -56,6 +56,14 @@ impl CudaBackend {
         Ok(Self { device, reduction: Mutex::new(reduction) })
     }
 
+    /// A backend on GPU `ordinal`, its kernels compiled.
+    #[cfg(feature = "cuda")]
+    pub fn open(ordinal: usize) -> Result<Self, DeviceError> {
+        let device = driver::DriverDevice::open(ordinal)?;
+        device.compile_all()?;
+        Self::new(Arc::new(device))
+    }
+
     /// The device.
     #[must_use]
     pub fn device(&self) -> &Arc<dyn Device> {

@@ -105,23 +105,11 @@ impl DriverDevice {
         }
     }
 
-    /// Waits for all work.
-    pub fn synchronise(&self) -> Result<(), DeviceError> {
-        self.bind()?;
-        // SAFETY: the stream lives as long as `self`.
-        unsafe { result::stream::synchronize(self.stream) }.map_err(self.failed("a kernel"))
-    }
-
-    /// Free and total bytes of memory.
-    pub fn memory(&self) -> Result<(usize, usize), DeviceError> {
-        self.bind()?;
-        result::mem_get_info().map_err(self.failed("asking for its memory"))
-    }
-
     /// Compiles all kernels that are not compiled yet, several at a time.
-    pub fn compile_all(&self, widths: &[Width]) -> Result<(), DeviceError> {
+    pub fn compile_all(&self) -> Result<(), DeviceError> {
+        let both = [Width::Single, Width::Double];
         let jobs: Vec<(Source, Width)> =
-            Source::ALL.into_iter().flat_map(|s| widths.iter().map(move |&w| (s, w))).collect();
+            Source::ALL.into_iter().flat_map(|s| both.map(|w| (s, w))).collect();
         let images = std::thread::scope(|scope| {
             let workers: Vec<_> = jobs
                 .iter()
@@ -233,6 +221,17 @@ impl Drop for Graph {
 impl Device for DriverDevice {
     fn name(&self) -> &str {
         &self.name
+    }
+
+    fn memory(&self) -> Result<Option<(usize, usize)>, DeviceError> {
+        self.bind()?;
+        result::mem_get_info().map(Some).map_err(self.failed("asking for its memory"))
+    }
+
+    fn synchronise(&self) -> Result<(), DeviceError> {
+        self.bind()?;
+        // SAFETY: the stream lives as long as `self`.
+        unsafe { result::stream::synchronize(self.stream) }.map_err(self.failed("a kernel"))
     }
 
     fn allocate(&self, bytes: usize) -> Result<Address, DeviceError> {
