@@ -127,9 +127,9 @@ __device__ double block_reduce(uint32 k, double value, double* shared) {
 //
 // Every block leaves its part in `partials[k][block]`; the block that finishes last, known from a
 // ticket that starts and ends at zero, combines the parts: the result depends on the shape of
-// the launch alone.
+// the launch alone. Returns true in the one thread that wrote the results.
 template <class Op, int N>
-__device__ void grid_reduce(const double (&values)[N], uint32 count, double* partials,
+__device__ bool grid_reduce(const double (&values)[N], uint32 count, double* partials,
                             uint32* ticket, double* result) {
     __shared__ double shared[WARP];
     __shared__ bool last;
@@ -144,7 +144,7 @@ __device__ void grid_reduce(const double (&values)[N], uint32 count, double* par
         last = atomicAdd(ticket, 1u) + 1 == gridDim.x;
     }
     __syncthreads();
-    if (!last) return;
+    if (!last) return false;
     __threadfence();
     for (uint32 k = 0; k < count; ++k) {
         double value = Op::start(k);
@@ -154,4 +154,5 @@ __device__ void grid_reduce(const double (&values)[N], uint32 count, double* par
         if (threadIdx.x == 0) result[k] = value;
     }
     if (threadIdx.x == 0) *ticket = 0;
+    return threadIdx.x == 0;
 }

@@ -9,11 +9,13 @@ pub mod cuda;
 mod elliptic;
 mod multigrid;
 mod real;
+pub mod scalars;
 
 pub use elliptic::{CellGuard, EllipticBackend, EllipticData, Scaling, WallTerms};
 pub use multigrid::{Coarsening, LevelSize, MultigridBackend, Order};
 pub use real::Real;
 
+use self::scalars::{Coefficient, Ending, Slot};
 use crate::sparse::EllPattern;
 
 /// Trouble with the device that should do the work. The CPU backend reports none.
@@ -160,6 +162,10 @@ pub type Pair<'a, V> = (&'a V, &'a V);
 pub trait Backend: Sync {
     /// A vector of `T`.
     type Vector<T: Real>: Send;
+    /// Scalars beside the vectors; see [`scalars`].
+    type Scalars: Send;
+    /// Operations that can be repeated.
+    type Recording: Default + Send;
 
     /// A vector of `n` zeros.
     fn zeros<T: Real>(&self, n: usize) -> Result<Self::Vector<T>, DeviceError>;
@@ -193,6 +199,44 @@ pub trait Backend: Sync {
         y: &mut Self::Vector<T>,
         beta: f64,
         terms: [(f64, &Self::Vector<T>); K],
+    ) -> Result<(), DeviceError>;
+
+    /// Room for [`scalars::SLOTS`] slots and a log.
+    fn scalars(&self) -> Result<Self::Scalars, DeviceError>;
+
+    /// Slots ← `values`, padded with zeros; [`scalars::HALTED`] ← 0, [`scalars::ONE`] ← 1, an empty
+    /// log.
+    fn set_scalars(&self, scalars: &mut Self::Scalars, values: &[f64]) -> Result<(), DeviceError>;
+
+    /// The slots, followed by the log.
+    fn read_scalars(&self, scalars: &Self::Scalars) -> Result<Vec<f64>, DeviceError>;
+
+    /// Slots from `first` on ← several inner products in one reduction, then what `ending` says.
+    /// Nothing if the slots are halted.
+    fn dots_into<T: Real, const K: usize>(
+        &self,
+        scalars: &mut Self::Scalars,
+        first: Slot,
+        pairs: [Pair<'_, Self::Vector<T>>; K],
+        ending: Ending<'_>,
+    ) -> Result<(), DeviceError>;
+
+    /// y ← β y + Σ αₖ xₖ with coefficients of slots; nothing if they are halted.
+    fn lincomb_by<T: Real, const K: usize>(
+        &self,
+        scalars: &Self::Scalars,
+        y: &mut Self::Vector<T>,
+        beta: Coefficient,
+        terms: [(Coefficient, &Self::Vector<T>); K],
+    ) -> Result<(), DeviceError>;
+
+    /// Does `work`, which asks for the same operations on the same vectors at every call. A device
+    /// may note them at the first call and repeat them at the later ones without calling `work`;
+    /// nothing in `work` may wait for a result.
+    fn replay(
+        &self,
+        recording: &mut Self::Recording,
+        work: impl FnMut() -> Result<(), DeviceError>,
     ) -> Result<(), DeviceError>;
 }
 

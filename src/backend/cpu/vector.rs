@@ -2,11 +2,14 @@
 
 use super::reduce::reduce;
 use super::{CpuBackend, PIECE};
-use crate::backend::{Backend, DeviceError, Real};
+use crate::backend::scalars::{Coefficient, Ending, HALTED, LOG, LOGGED, ONE, SLOTS, Slot};
+use crate::backend::{Backend, DeviceError, Pair, Real};
 use rayon::prelude::*;
 
 impl Backend for CpuBackend {
     type Vector<T: Real> = Vec<T>;
+    type Scalars = Vec<f64>;
+    type Recording = ();
 
     fn zeros<T: Real>(&self, n: usize) -> Result<Vec<T>, DeviceError> {
         Ok(vec![T::zero(); n])
@@ -89,6 +92,68 @@ impl Backend for CpuBackend {
             }
         });
         Ok(())
+    }
+
+    fn scalars(&self) -> Result<Vec<f64>, DeviceError> {
+        Ok(vec![0.0; SLOTS + LOG])
+    }
+
+    fn set_scalars(&self, scalars: &mut Vec<f64>, values: &[f64]) -> Result<(), DeviceError> {
+        scalars.fill(0.0);
+        scalars[..values.len()].copy_from_slice(values);
+        scalars[usize::from(HALTED)] = 0.0;
+        scalars[usize::from(ONE)] = 1.0;
+        scalars[usize::from(LOGGED)] = 0.0;
+        Ok(())
+    }
+
+    fn read_scalars(&self, scalars: &Vec<f64>) -> Result<Vec<f64>, DeviceError> {
+        Ok(scalars.clone())
+    }
+
+    fn dots_into<T: Real, const K: usize>(
+        &self,
+        scalars: &mut Vec<f64>,
+        first: Slot,
+        pairs: [Pair<'_, Vec<T>>; K],
+        ending: Ending<'_>,
+    ) -> Result<(), DeviceError> {
+        if scalars[usize::from(HALTED)] != 0.0 {
+            return Ok(());
+        }
+        let products = self.dots(pairs)?;
+        let first = usize::from(first);
+        scalars[first..first + K].copy_from_slice(&products);
+        if ending.log {
+            let at = scalars[usize::from(LOGGED)] as usize;
+            scalars[SLOTS + at % LOG] = products[0];
+            scalars[usize::from(LOGGED)] += 1.0;
+        }
+        if let Some(end) = ending.conditions.iter().find(|condition| condition.holds(scalars)) {
+            scalars[usize::from(HALTED)] = f64::from(end.flag);
+        }
+        Ok(())
+    }
+
+    fn lincomb_by<T: Real, const K: usize>(
+        &self,
+        scalars: &Vec<f64>,
+        y: &mut Vec<T>,
+        beta: Coefficient,
+        terms: [(Coefficient, &Vec<T>); K],
+    ) -> Result<(), DeviceError> {
+        if scalars[usize::from(HALTED)] != 0.0 {
+            return Ok(());
+        }
+        self.lincomb(y, beta.value(scalars), terms.map(|(alpha, x)| (alpha.value(scalars), x)))
+    }
+
+    fn replay(
+        &self,
+        (): &mut (),
+        mut work: impl FnMut() -> Result<(), DeviceError>,
+    ) -> Result<(), DeviceError> {
+        work()
     }
 }
 

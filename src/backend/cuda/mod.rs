@@ -18,10 +18,11 @@ pub use device::Device;
 pub use elliptic::CudaElliptic;
 pub use factors::CudaFactors;
 pub use matrix::CudaMatrix;
-pub use vector::CudaVector;
+pub use vector::{CudaRecording, CudaVector};
 
 use self::kernel::{Argument, Kernel, Shape, Source};
 use super::{DeviceError, Real};
+use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 /// Blocks of a reduction: fixed, so that sums do not depend on the GPU.
@@ -33,6 +34,8 @@ const REDUCTIONS: usize = 4;
 pub struct CudaBackend {
     device: Arc<dyn Device>,
     reduction: Mutex<Reduction>,
+    /// Whether launches are being noted and not done.
+    recording: AtomicBool,
 }
 
 /// Where the blocks of a reduction leave their parts.
@@ -53,7 +56,7 @@ impl CudaBackend {
             result: Buffer::zeros(&device, REDUCTIONS)?,
             first: Buffer::zeros(&device, 1)?,
         };
-        Ok(Self { device, reduction: Mutex::new(reduction) })
+        Ok(Self { device, reduction: Mutex::new(reduction), recording: AtomicBool::new(false) })
     }
 
     /// A backend on GPU `ordinal`, its kernels compiled.

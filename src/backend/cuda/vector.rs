@@ -1,8 +1,10 @@
 //! Vectors of the CUDA backend.
 
-use super::kernel::{Argument, Shape, Source, arguments};
-use super::{Buffer, CudaBackend, REDUCTIONS};
-use crate::backend::{Backend, DeviceError, Real};
+use super::kernel::{Argument, BLOCK, Shape, Source, arguments};
+use super::{Buffer, CudaBackend, REDUCTION_BLOCKS, REDUCTIONS, device};
+use crate::backend::scalars::{Coefficient, Ending, HALTED, LOG, LOGGED, ONE, SLOTS, Slot};
+use crate::backend::{Backend, DeviceError, Pair, Real};
+use std::sync::atomic::Ordering;
 
 /// A vector in a GPU's memory.
 pub type CudaVector<T> = Buffer<T>;
@@ -10,8 +12,17 @@ pub type CudaVector<T> = Buffer<T>;
 /// Terms of one launch of `lincomb`.
 const TERMS: usize = 3;
 
+/// Pairs and conditions of one launch of `dots_into`, and terms of `lincomb_by`.
+const KEPT: usize = 2;
+
+/// Launches noted for repetition.
+#[derive(Default)]
+pub struct CudaRecording(Option<device::Recording>);
+
 impl Backend for CudaBackend {
     type Vector<T: Real> = CudaVector<T>;
+    type Scalars = Buffer<f64>;
+    type Recording = CudaRecording;
 
     fn zeros<T: Real>(&self, n: usize) -> Result<CudaVector<T>, DeviceError> {
         Buffer::zeros(&self.device, n)
@@ -81,5 +92,88 @@ impl Backend for CudaBackend {
                 return Ok(());
             }
         }
+    }
+
+    fn scalars(&self) -> Result<Buffer<f64>, DeviceError> {
+        Buffer::zeros(&self.device, SLOTS + LOG)
+    }
+
+    fn set_scalars(&self, scalars: &mut Buffer<f64>, values: &[f64]) -> Result<(), DeviceError> {
+        let mut all = [0.0; SLOTS + LOG];
+        all[..values.len()].copy_from_slice(values);
+        all[usize::from(HALTED)] = 0.0;
+        all[usize::from(ONE)] = 1.0;
+        all[usize::from(LOGGED)] = 0.0;
+        scalars.upload(&all)
+    }
+
+    fn read_scalars(&self, scalars: &Buffer<f64>) -> Result<Vec<f64>, DeviceError> {
+        let mut all = vec![0.0; SLOTS + LOG];
+        scalars.download(&mut all)?;
+        Ok(all)
+    }
+
+    fn dots_into<T: Real, const K: usize>(
+        &self,
+        scalars: &mut Buffer<f64>,
+        first: Slot,
+        pairs: [Pair<'_, CudaVector<T>>; K],
+        ending: Ending<'_>,
+    ) -> Result<(), DeviceError> {
+        const { assert!(K >= 1 && K <= KEPT) };
+        let n = pairs[0].0.len();
+        let mut arguments = arguments![n as u64, K as u32];
+        for (a, b) in pairs.iter().chain(std::iter::repeat(&pairs[0])).take(KEPT) {
+            arguments.extend(arguments![*a, *b]);
+        }
+        arguments.extend(arguments![&*scalars, u32::from(first), u32::from(ending.log)]);
+        let conditions = ending.conditions.iter().map(|condition| condition.packed());
+        for (packed, factor) in conditions.chain(std::iter::repeat((0, 0.0))).take(KEPT) {
+            arguments.extend(arguments![packed, factor]);
+        }
+        let room = self.reduction();
+        arguments.extend(arguments![&room.partials, &room.ticket]);
+        let shape = Shape::blocks(n.div_ceil(BLOCK as usize).clamp(1, REDUCTION_BLOCKS));
+        self.launch::<T>(Source::Vector, "dots_into", shape, &arguments)
+    }
+
+    fn lincomb_by<T: Real, const K: usize>(
+        &self,
+        scalars: &Buffer<f64>,
+        y: &mut CudaVector<T>,
+        beta: Coefficient,
+        terms: [(Coefficient, &CudaVector<T>); K],
+    ) -> Result<(), DeviceError> {
+        const { assert!(K <= KEPT) };
+        let mut arguments =
+            arguments![y.len() as u64, scalars, &*y, beta.factor, beta.packed(), K as u32];
+        let none = (Coefficient::number(0.0), &*y);
+        for (alpha, x) in terms.into_iter().chain(std::iter::repeat(none)).take(KEPT) {
+            arguments.extend(arguments![alpha.factor, alpha.packed(), x]);
+        }
+        self.launch::<T>(Source::Vector, "lincomb_by", Shape::elementwise(y.len()), &arguments)
+    }
+
+    fn replay(
+        &self,
+        recording: &mut CudaRecording,
+        mut work: impl FnMut() -> Result<(), DeviceError>,
+    ) -> Result<(), DeviceError> {
+        // Inside another recording the launches are part of that one.
+        if self.recording.load(Ordering::Relaxed) {
+            return work();
+        }
+        let noted = match recording.0.take() {
+            Some(noted) => noted,
+            None => {
+                self.recording.store(true, Ordering::Relaxed);
+                let noted = self.device.record(&mut work);
+                self.recording.store(false, Ordering::Relaxed);
+                noted?
+            }
+        };
+        self.device.replay(&noted)?;
+        recording.0 = Some(noted);
+        Ok(())
     }
 }
