@@ -161,14 +161,23 @@ impl<B: Backend, T: Real> Bicgstab<B, T> {
         let mut done = 0;
         while *iterations < target.max_iterations as f64 {
             let left = target.max_iterations - *iterations as usize;
+            let mut slots;
             if done < SINGLE {
-                self.iterate(system, x)?;
+                self.first_half(system, x)?;
+                slots = backend.read_scalars(&self.scalars)?;
+                if slots[usize::from(HALTED)] == 0.0 {
+                    self.second_half(system, x)?;
+                    slots = backend.read_scalars(&self.scalars)?;
+                }
             } else {
                 for _ in 0..(done / 4).clamp(1, MOST.min(left)) {
-                    backend.replay(&mut recording, || self.iterate(system, x))?;
+                    backend.replay(&mut recording, || {
+                        self.first_half(system, x)?;
+                        self.second_half(system, x)
+                    })?;
                 }
+                slots = backend.read_scalars(&self.scalars)?;
             }
-            let slots = backend.read_scalars(&self.scalars)?;
             let slot = |at: Slot| slots[usize::from(at)];
             for k in done..slot(LOGGED) as usize {
                 *iterations += 1.0;
@@ -194,8 +203,8 @@ impl<B: Backend, T: Real> Bicgstab<B, T> {
         Ok(Run::Ended(LinearStop::IterationLimit))
     }
 
-    /// One iteration.
-    fn iterate<A, M>(
+    /// The step along M⁻¹ p.
+    fn first_half<A, M>(
         &mut self,
         system: &mut System<'_, B, T, A, M>,
         x: &mut B::Vector<T>,
@@ -204,47 +213,61 @@ impl<B: Backend, T: Real> Bicgstab<B, T> {
         A: LinearOperator<B, T>,
         M: Preconditioner<B, T, A>,
     {
-        const UNIT: Coefficient = Coefficient::number(1.0);
         let backend = system.backend;
-        let Self { r, shadow, p, v, t, hat, scalars } = self;
-        let lost = |value, squares, flag| Condition {
-            test: Test::Vanished { value, squares, epsilon: T::epsilon().widen() },
-            flag,
-        };
-        let met =
-            |value, flag| Condition { test: Test::Reached { value, bound: TARGET_SQUARE }, flag };
-
+        let Self { r, shadow, p, v, hat, scalars, .. } = self;
         // p ← r + β (p − ω v)
         backend.lincomb_by(scalars, p, BETA, [(UNIT, r), (MINUS_BETA_OMEGA, v)])?;
         // v ← A M⁻¹ p
         system.precondition(p, hat)?;
         system.operator.apply(backend, hat, v)?;
-        let conditions = [lost(SHADOW_V, [SHADOW_SQUARE, V_V], LOST_SHADOW_V)];
+        let conditions = [lost::<T>(SHADOW_V, [SHADOW_SQUARE, V_V], LOST_SHADOW_V)];
         let ending = Ending { log: false, conditions: &conditions };
         backend.dots_into(scalars, SHADOW_V, [(shadow, v), (v, v)], ending)?;
         // s ← r − α v, kept in r; x ← x + α M⁻¹ p
         backend.lincomb_by(scalars, r, UNIT, [(MINUS_ALPHA, v)])?;
         backend.lincomb_by(scalars, x, UNIT, [(ALPHA, hat)])?;
-        let conditions = [met(S_S, MET_HALFWAY)];
-        backend.dots_into(
-            scalars,
-            S_S,
-            [(r, r)],
-            Ending { log: false, conditions: &conditions },
-        )?;
+        let ending = Ending { log: false, conditions: &[met(S_S, MET_HALFWAY)] };
+        backend.dots_into(scalars, S_S, [(r, r)], ending)
+    }
+
+    /// The step along M⁻¹ s.
+    fn second_half<A, M>(
+        &mut self,
+        system: &mut System<'_, B, T, A, M>,
+        x: &mut B::Vector<T>,
+    ) -> Result<(), DeviceError>
+    where
+        A: LinearOperator<B, T>,
+        M: Preconditioner<B, T, A>,
+    {
+        let backend = system.backend;
+        let Self { r, shadow, t, hat, scalars, .. } = self;
         // t ← A M⁻¹ s
         system.precondition(r, hat)?;
         system.operator.apply(backend, hat, t)?;
-        let conditions = [lost(T_S, [T_T, S_S], LOST_OMEGA)];
+        let conditions = [lost::<T>(T_S, [T_T, S_S], LOST_OMEGA)];
         let ending = Ending { log: false, conditions: &conditions };
         backend.dots_into(scalars, T_S, [(t, r), (t, t)], ending)?;
         // x ← x + ω M⁻¹ s, r ← s − ω t
         backend.lincomb_by(scalars, x, UNIT, [(OMEGA, hat)])?;
         backend.lincomb_by(scalars, r, UNIT, [(MINUS_OMEGA, t)])?;
-        let conditions = [met(R_R, MET), lost(RHO, [SHADOW_SQUARE, R_R], LOST_RHO)];
+        let conditions = [met(R_R, MET), lost::<T>(RHO, [SHADOW_SQUARE, R_R], LOST_RHO)];
         let ending = Ending { log: true, conditions: &conditions };
         backend.dots_into(scalars, R_R, [(r, r), (shadow, r)], ending)
     }
+}
+
+const UNIT: Coefficient = Coefficient::number(1.0);
+
+/// An inner product is lost in the rounding of its operands.
+fn lost<T: Real>(value: Slot, squares: [Slot; 2], flag: u8) -> Condition {
+    let epsilon = T::epsilon().widen();
+    Condition { test: Test::Vanished { value, squares, epsilon }, flag }
+}
+
+/// A squared norm meets the target.
+fn met(value: Slot, flag: u8) -> Condition {
+    Condition { test: Test::Reached { value, bound: TARGET_SQUARE }, flag }
 }
 
 fn broken(scalar: &'static str, value: f64) -> LinearStop {
