@@ -19,19 +19,13 @@ impl Machine {
         match options.backend {
             BackendChoice::Cpu => Ok((Self::Cpu, None)),
             BackendChoice::Cuda => Ok((Self::Cuda(open(options)?), None)),
-            BackendChoice::Auto => {
-                match open(options) {
-                    Ok(backend) => Ok((Self::Cuda(backend), None)),
-                    // A machine without a GPU is nothing to remark on.
-                    Err(
-                        DeviceError::NoDriver | DeviceError::NoGpu | DeviceError::NotBuilt { .. },
-                    ) if options.devices.is_none() => Ok((Self::Cpu, None)),
-                    Err(error) if options.devices.is_none() => {
-                        Ok((Self::Cpu, Some(format!("running on the CPU: {error}"))))
-                    }
-                    Err(error) => Err(error),
+            BackendChoice::Auto => match open(options) {
+                Ok(backend) => Ok((Self::Cuda(backend), None)),
+                Err(error) if options.devices.is_none() => {
+                    Ok((Self::Cpu, Some(format!("running on the CPU: {error}"))))
                 }
-            }
+                Err(error) => Err(error),
+            },
         }
     }
 

@@ -2,7 +2,9 @@
 
 use super::kernel::{Argument, BLOCK, Shape, Source, arguments};
 use super::{Buffer, CudaBackend, REDUCTION_BLOCKS, REDUCTIONS, device};
-use crate::backend::scalars::{Coefficient, Ending, HALTED, LOG, LOGGED, ONE, SLOTS, Slot};
+use crate::backend::scalars::{
+    Coefficient, Condition, Ending, HALTED, LOG, LOGGED, ONE, SLOTS, Slot,
+};
 use crate::backend::{Backend, DeviceError, Pair, Real};
 use std::sync::atomic::Ordering;
 
@@ -127,7 +129,7 @@ impl Backend for CudaBackend {
             arguments.extend(arguments![*a, *b]);
         }
         arguments.extend(arguments![&*scalars, u32::from(first), u32::from(ending.log)]);
-        let conditions = ending.conditions.iter().map(|condition| condition.packed());
+        let conditions = ending.conditions.iter().map(Condition::packed);
         for (packed, factor) in conditions.chain(std::iter::repeat((0, 0.0))).take(KEPT) {
             arguments.extend(arguments![packed, factor]);
         }
@@ -163,14 +165,13 @@ impl Backend for CudaBackend {
         if self.recording.load(Ordering::Relaxed) {
             return work();
         }
-        let noted = match recording.0.take() {
-            Some(noted) => noted,
-            None => {
-                self.recording.store(true, Ordering::Relaxed);
-                let noted = self.device.record(&mut work);
-                self.recording.store(false, Ordering::Relaxed);
-                noted?
-            }
+        let noted = if let Some(noted) = recording.0.take() {
+            noted
+        } else {
+            self.recording.store(true, Ordering::Relaxed);
+            let noted = self.device.record(&mut work);
+            self.recording.store(false, Ordering::Relaxed);
+            noted?
         };
         self.device.replay(&noted)?;
         recording.0 = Some(noted);

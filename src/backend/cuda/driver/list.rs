@@ -97,17 +97,23 @@ pub(super) fn initialise() -> Result<(), DeviceError> {
     }
 }
 
+/// The driver's handle of GPU `ordinal`; the driver must be initialised.
+pub(super) fn handle(ordinal: usize) -> Result<sys::CUdevice, DeviceError> {
+    let none = DeviceError::NoSuchGpu { ordinal, count: 0 };
+    result::device::get(i32::try_from(ordinal).map_err(|_| none)?).map_err(unexpected)
+}
+
 /// Describes GPU `ordinal`; the driver must be initialised.
 pub(super) fn info(ordinal: usize) -> Result<DeviceInfo, DeviceError> {
     let count = result::device::get_count().map_err(unexpected)? as usize;
     if ordinal >= count {
         return Err(DeviceError::NoSuchGpu { ordinal, count });
     }
-    let device = result::device::get(ordinal as i32).map_err(unexpected)?;
+    let device = handle(ordinal)?;
     // SAFETY: `device` is valid.
     let attribute = |which| unsafe { result::device::get_attribute(device, which) };
     let number = |which| attribute(which).map(|value| value as usize).map_err(unexpected);
-    let peers = (0..count).filter(|&other| other != ordinal && reaches(ordinal, other)).collect();
+    let peers = (0..count).filter(|&other| other != ordinal && reaches(device, other)).collect();
     Ok(DeviceInfo {
         ordinal,
         name: result::device::get_name(device).map_err(unexpected)?,
@@ -127,11 +133,11 @@ pub(super) fn info(ordinal: usize) -> Result<DeviceInfo, DeviceError> {
 }
 
 /// Whether one GPU can reach the memory of another.
-fn reaches(from: usize, to: usize) -> bool {
+fn reaches(from: sys::CUdevice, to: usize) -> bool {
+    let Ok(to) = handle(to) else { return false };
     let mut can = 0;
-    // SAFETY: both ordinals are below the count.
-    let answered =
-        unsafe { sys::cuDeviceCanAccessPeer(&raw mut can, from as i32, to as i32) }.result();
+    // SAFETY: both handles are valid.
+    let answered = unsafe { sys::cuDeviceCanAccessPeer(&raw mut can, from, to) }.result();
     answered.is_ok() && can == 1
 }
 

@@ -64,7 +64,7 @@ impl DriverDevice {
             let device = info.name.clone();
             move |error| DeviceError::Call { device, operation, reason: reason(error) }
         };
-        let device = result::device::get(ordinal as i32).map_err(fail("opening the device"))?;
+        let device = list::handle(ordinal)?;
         // SAFETY: `device` is valid; the context is released when this value is dropped.
         let context =
             unsafe { result::primary_ctx::retain(device) }.map_err(fail("its context"))?;
@@ -76,7 +76,7 @@ impl DriverDevice {
         let answer = unsafe { result::malloc_host(ANSWER, 0) }.map_err(fail("pinned memory"))?;
         Ok(Self {
             capability: info.capability.0 * 10 + info.capability.1,
-            shared_limit: info.shared_memory_per_block as i32,
+            shared_limit: i32::try_from(info.shared_memory_per_block).unwrap_or(i32::MAX),
             name: info.name,
             ordinal,
             device,
