@@ -26,6 +26,66 @@ pub enum DeviceError {
         /// Name of the backend.
         backend: &'static str,
     },
+    /// NVIDIA's driver is not installed.
+    #[error("no NVIDIA driver was found")]
+    NoDriver,
+    /// The driver knows no GPU.
+    #[error("the NVIDIA driver finds no GPU")]
+    NoGpu,
+    /// A GPU that is not there was asked for.
+    #[error("there is no GPU {ordinal}: this machine has {count}")]
+    NoSuchGpu {
+        /// The number asked for.
+        ordinal: usize,
+        /// GPUs there are.
+        count: usize,
+    },
+    /// The run-time compiler is not installed.
+    #[error("NVRTC, NVIDIA's run-time compiler, was not found")]
+    NoCompiler,
+    /// The driver cannot run what the compiler makes.
+    #[error("the NVIDIA driver is for CUDA {}.{}, older than NVRTC {}.{}",
+        driver.0, driver.1, compiler.0, compiler.1)]
+    OldDriver {
+        /// CUDA version of the driver.
+        driver: (i32, i32),
+        /// Version of NVRTC.
+        compiler: (i32, i32),
+    },
+    /// NVRTC refused a file of kernels.
+    #[error("NVRTC could not compile {file}: {reason}")]
+    Compile {
+        /// Name of the file.
+        file: &'static str,
+        /// What it said.
+        reason: String,
+    },
+    /// A thread that compiled kernels ended early.
+    #[error("a thread that compiled kernels ended early")]
+    CompilerLost,
+    /// The GPU's memory is too small.
+    #[error("{device} has no room: {} asked, {} free", bytes(*asked), bytes(*free))]
+    OutOfMemory {
+        /// Name of the GPU.
+        device: String,
+        /// Bytes asked for.
+        asked: usize,
+        /// Bytes free.
+        free: usize,
+    },
+    /// The driver reported an error: of a kernel, or that the GPU is lost.
+    #[error("{device}: {operation} failed: {reason}")]
+    Call {
+        /// Name of the GPU.
+        device: String,
+        /// What was being done.
+        operation: &'static str,
+        /// What the driver said.
+        reason: String,
+    },
+    /// A recording of another device was replayed.
+    #[error("a recording belongs to another device")]
+    ForeignRecording,
     /// The worker threads could not be started.
     #[error("{threads} worker threads could not be started: {reason}")]
     Threads {
@@ -45,8 +105,42 @@ impl DeviceError {
                 "run with --backend cpu, or --backend auto to use what is there"
             }
             Self::Threads { .. } => "give a smaller number with --threads",
+            Self::NoDriver => {
+                "install NVIDIA's driver, or run with --backend cpu; `gridgen devices` lists what is \
+                 found"
+            }
+            Self::NoGpu | Self::NoSuchGpu { .. } => {
+                "`gridgen devices` lists the GPUs; --backend cpu needs none"
+            }
+            Self::NoCompiler => {
+                "install CUDA's NVRTC library (libnvrtc) and put its folder into LD_LIBRARY_PATH, or \
+                 run with --backend cpu"
+            }
+            Self::OldDriver { .. } => {
+                "install a newer driver, or an NVRTC of the driver's CUDA version, or run with \
+                 --backend cpu"
+            }
+            Self::Compile { .. } | Self::CompilerLost | Self::ForeignRecording => {
+                "this is a fault of gridgen: please report it with this message; --backend cpu works \
+                 without kernels"
+            }
+            Self::OutOfMemory { .. } => {
+                "make the grid smaller, set linear.precision = \"single\", or run with --backend cpu"
+            }
+            Self::Call { .. } => {
+                "run again; if it fails again, look at the driver's log (dmesg, nvidia-smi) or run \
+                 with --backend cpu"
+            }
         }
     }
+}
+
+/// A number of bytes for people.
+fn bytes(n: usize) -> String {
+    const GIB: f64 = (1_u64 << 30) as f64;
+    const MIB: f64 = (1_u64 << 20) as f64;
+    let n = n as f64;
+    if n >= GIB { format!("{:.1} GiB", n / GIB) } else { format!("{:.1} MiB", n / MIB) }
 }
 
 /// Two vectors of which the inner product is wanted.

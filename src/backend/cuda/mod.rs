@@ -5,6 +5,8 @@
 
 mod buffer;
 pub mod device;
+#[cfg(feature = "cuda")]
+pub mod driver;
 mod elliptic;
 mod factors;
 pub mod kernel;
