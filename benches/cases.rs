@@ -90,6 +90,7 @@ fn whole_run(bencher: Bencher, (ni, nj): (usize, usize)) {
         backend: BackendChoice::Cpu,
         devices: None,
         threads: None,
+        export_jacobian: None,
     };
 
     bencher.counter(ItemsCount::new(ni * nj)).bench(|| {

@@ -85,6 +85,9 @@ struct GridArguments {
     /// Threads on the CPU [default: all].
     #[arg(long, value_name = "N", value_parser = RangedU64ValueParser::<usize>::new().range(1..=4096))]
     threads: Option<usize>,
+    /// Write the linear system of this Newton step, from 0, as Matrix Market and as binary blocks.
+    #[arg(long, value_name = "STEP")]
+    export_jacobian: Option<usize>,
     /// Replace a key of the case file; can be repeated.
     #[arg(long, value_name = "SECTION.KEY=VALUE", value_parser = parse_set)]
     set: Vec<(String, String)>,
@@ -175,6 +178,7 @@ impl GridArguments {
             backend: self.backend.into(),
             devices: self.devices.clone(),
             threads: self.threads,
+            export_jacobian: self.export_jacobian,
         };
         let mut reporter = Reporter::new(terminal.can_draw(), self.verbose);
         let outcome = run(&case, &options, &mut reporter);

@@ -1,11 +1,13 @@
 //! From a case to its outcome: the only place where all layers meet. No formulas.
 
+mod export;
 mod machine;
 mod resolved_case;
 
 use std::path::PathBuf;
 use std::time::Instant;
 
+use self::export::{Export, Exporting};
 use self::machine::Machine;
 use self::resolved_case::ResolvedCase;
 use crate::backend::cpu::CpuBackend;
@@ -51,6 +53,8 @@ pub struct RunOptions {
     pub devices: Option<Vec<usize>>,
     /// Threads to use on the CPU; none means all.
     pub threads: Option<usize>,
+    /// Newton step whose linear system is written beside the mesh, the first being 0.
+    pub export_jacobian: Option<usize>,
 }
 
 /// Receiver of what happens during a run.
@@ -153,9 +157,10 @@ impl Job<'_> {
         self.notices.extend(initial.notes.iter().cloned());
 
         let tolerance = self.tolerance();
-        let (grid, solved) = self.timed("newton", &mut timing.newton_seconds, |job| {
-            job.solve(&initial.grid, &wall.normals, tolerance)
-        })?;
+        let Solved { grid, report: solved, exported } =
+            self.timed("newton", &mut timing.newton_seconds, |job| {
+                job.solve(&initial.grid, &wall.normals, tolerance)
+            })?;
         self.notices.extend(solved.events.iter().cloned());
         timing.assembly_seconds = solved.history.steps.iter().map(|s| s.setup_seconds).sum();
         timing.linear_seconds = solved.history.steps.iter().map(|s| s.linear_seconds).sum();
@@ -171,6 +176,9 @@ impl Job<'_> {
             tolerance,
             good,
         };
+        if let Some(step) = self.options.export_jacobian.filter(|_| exported.is_empty()) {
+            self.notices.push(format!("there was no Newton step {step} to export"));
+        }
         let kinds = self.file_kinds();
         let mut files = self.timed("writing", &mut timing.writing_seconds, |_| {
             // Older files go first: whatever stops the writing, none passes for one of this run.
@@ -181,6 +189,7 @@ impl Job<'_> {
         timing.total_seconds = started.elapsed().as_secs_f64();
         files.push(self.write_report(&artifacts, solved.stop, timing)?);
         files.push(resolved.path);
+        files.extend(exported);
 
         Ok(Outcome {
             converged,
@@ -267,9 +276,11 @@ impl Job<'_> {
         initial: &Grid,
         normals: &[[f64; 2]],
         tolerance: f64,
-    ) -> Result<(Grid, newton::NewtonReport), Error> {
-        let Self { case, machine, progress, .. } = self;
-        let start = Start { case, initial, normals, tolerance, observer: &mut Follow(*progress) };
+    ) -> Result<Solved, Error> {
+        let Self { case, machine, progress, options, .. } = self;
+        let observer = &mut Follow(*progress);
+        let export = options.export_jacobian.map(|step| Export { step, folder: &options.output });
+        let start = Start { case, initial, normals, tolerance, export, observer };
         match (machine, case.linear.precision) {
             (Machine::Cpu, Precision::Single) => start.solve::<_, f32>(&CpuBackend),
             (Machine::Cpu, Precision::Double) => start.solve::<_, f64>(&CpuBackend),
@@ -329,16 +340,25 @@ struct Start<'a> {
     initial: &'a Grid,
     normals: &'a [[f64; 2]],
     tolerance: f64,
+    export: Option<Export<'a>>,
     observer: &'a mut dyn Observer,
 }
 
+/// What a solve ends with.
+struct Solved {
+    grid: Grid,
+    report: newton::NewtonReport,
+    /// Files of the exported linear system.
+    exported: Vec<PathBuf>,
+}
+
 impl Start<'_> {
-    fn solve<B, T>(self, backend: &B) -> Result<(Grid, newton::NewtonReport), Error>
+    fn solve<B, T>(self, backend: &B) -> Result<Solved, Error>
     where
         B: EllipticBackend + MultigridBackend,
         T: Real,
     {
-        let Self { case, initial, normals, tolerance, observer } = self;
+        let Self { case, initial, normals, tolerance, export, observer } = self;
         let settings = EllipticSettings {
             control: ControlSettings {
                 base: case.control.base,
@@ -365,7 +385,7 @@ impl Start<'_> {
             },
             max_halvings: case.newton.max_halvings,
         };
-        let (mut problem, mut u) = GridProblem::<_, T>::new(backend, initial, normals, &settings)?;
+        let (problem, mut u) = GridProblem::<_, T>::new(backend, initial, normals, &settings)?;
         let preconditioner = GridPreconditioner::new(
             case.linear.preconditioner,
             MultigridSettings {
@@ -376,12 +396,14 @@ impl Start<'_> {
             },
             problem.size(),
         );
+        let mut problem = Exporting::new(problem, export);
         let mut linear = LinearSolver::new(linear_settings, problem.unknowns(), preconditioner);
         let report =
             newton::solve(backend, &mut problem, &mut linear, &mut u, &newton_settings, observer)?;
+        let (mut problem, exported) = problem.finish();
         let mut grid = initial.clone();
         problem.store(backend, &u, &mut grid)?;
-        Ok((grid, report))
+        Ok(Solved { grid, report, exported: exported? })
     }
 }
 

@@ -259,6 +259,9 @@ pub trait SparseBackend: Backend {
     /// A zero matrix with the given pattern.
     fn matrix<T: Real>(&self, pattern: &EllPattern) -> Result<Self::Matrix<T>, DeviceError>;
 
+    /// Values of A by slot, column-major, padding included.
+    fn matrix_values<T: Real>(&self, a: &Self::Matrix<T>) -> Result<Vec<T>, DeviceError>;
+
     /// Number of rows of A.
     fn rows<T: Real>(&self, a: &Self::Matrix<T>) -> usize;
 

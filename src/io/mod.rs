@@ -8,6 +8,7 @@ pub mod atomic;
 mod error;
 pub mod folder;
 pub mod history;
+pub mod linear_system;
 pub mod plot;
 pub mod plot3d;
 pub mod report;

@@ -86,6 +86,10 @@ impl SparseBackend for CpuBackend {
         Ok(EllMatrix { pattern: Arc::new(pattern.clone()), values })
     }
 
+    fn matrix_values<T: Real>(&self, a: &EllMatrix<T>) -> Result<Vec<T>, DeviceError> {
+        Ok(a.values.clone())
+    }
+
     fn rows<T: Real>(&self, a: &EllMatrix<T>) -> usize {
         a.pattern.rows()
     }

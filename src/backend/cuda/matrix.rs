@@ -66,6 +66,12 @@ impl SparseBackend for CudaBackend {
         })
     }
 
+    fn matrix_values<T: Real>(&self, a: &CudaMatrix<T>) -> Result<Vec<T>, DeviceError> {
+        let mut values = vec![T::zero(); a.values.len()];
+        a.values.download(&mut values)?;
+        Ok(values)
+    }
+
     fn rows<T: Real>(&self, a: &CudaMatrix<T>) -> usize {
         a.rows
     }
