@@ -86,6 +86,8 @@ __device__ inline Block inverse(const Block& a) {
     return block(s * a.yy, -s * a.xy, -s * a.yx, s * a.xx);
 }
 
+__device__ inline double infinity() { return __longlong_as_double(0x7ff0000000000000ll); }
+
 // Neither infinite nor a NaN. Written without library calls: x - x is 0 for finite x alone.
 __device__ inline bool is_finite(real x) { return x - x == real(0); }
 

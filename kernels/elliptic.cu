@@ -202,7 +202,7 @@ KERNEL(load_state, uint32 mi, uint32 mj, uint32 periodic, uint32 fixed, const do
 
 // Folded cells and the smallest area.
 struct Guard {
-    static __device__ double start(uint32 k) { return k == 0 ? 0.0 : 1e300; }
+    static __device__ double start(uint32 k) { return k == 0 ? 0.0 : infinity(); }
     static __device__ double combine(uint32 k, double a, double b) {
         return k == 0 ? a + b : (b < a ? b : a);
     }

@@ -162,6 +162,8 @@ static std::vector<Thread> threads;
 static std::vector<unsigned> queue;
 static size_t queue_head;
 static unsigned count, started, exited, at_barrier, barrier_votes, barrier_result, current, idle;
+// Lanes of each warp that wait in a warp operation, and those that exited or never were.
+static unsigned lanes_waiting[MOST_THREADS / LANES], lanes_gone[MOST_THREADS / LANES];
 static Trampoline kernel;
 static void** arguments;
 static unsigned char* shared_memory;
@@ -238,6 +240,8 @@ static void make_ready(unsigned t) {
 // have brought is all ones: a NaN.
 static bool complete_warp(unsigned warp, Operation operation, unsigned mask) {
     const unsigned first = warp * LANES;
+    const unsigned wanted = unsigned(__builtin_popcount(mask));
+    if (lanes_waiting[warp] + lanes_gone[warp] < wanted) return false;
     uint64_t values[LANES], results[LANES];
     unsigned present = 0, votes = 0;
     for (unsigned lane = 0; lane < LANES; ++lane) {
@@ -259,6 +263,7 @@ static bool complete_warp(unsigned warp, Operation operation, unsigned mask) {
     for (unsigned lane = 0; lane < LANES; ++lane) {
         if (!(present >> lane & 1)) continue;
         threads[first + lane].value = results[lane];
+        --lanes_waiting[warp];
         if (first + lane != current)
             make_ready(first + lane);
         else
@@ -281,6 +286,7 @@ static uint64_t warp_operation(Operation operation, unsigned mask, unsigned sour
     self.source = source;
     self.value = value;
     self.state = AT_WARP;
+    ++lanes_waiting[warp];
     if (!complete_warp(warp, operation, mask)) leave();
     return self.value;
 }
@@ -331,6 +337,7 @@ static void run_threads() {
             kernel(arguments);
             threads[current].state = EXITED;
             ++exited;
+            ++lanes_gone[current / LANES];
             idle = 0;
             // Lanes may wait for this one alone.
             const unsigned first = current / LANES * LANES;
@@ -367,6 +374,11 @@ static void run_block() {
     queue.clear();
     queue_head = 0;
     for (Thread& t : threads) t.state = UNSTARTED;
+    for (unsigned warp = 0; warp < MOST_THREADS / LANES; ++warp) {
+        const unsigned first = warp * LANES;
+        lanes_waiting[warp] = 0;
+        lanes_gone[warp] = count >= first + LANES ? 0 : count > first ? first + LANES - count : LANES;
+    }
     while (exited < count && code == FINISHED) {
         if (started < count) {
             if (idle_fibers.empty()) idle_fibers.push_back(new_fiber());
@@ -581,6 +593,27 @@ static inline float rsqrtf(float x) { return 1.0f / sqrtf(x); }
 static inline int __popc(unsigned x) { return __builtin_popcount(x); }
 static inline int __ffs(int x) { return __builtin_ffs(x); }
 static inline int __clz(int x) { return x == 0 ? 32 : __builtin_clz(unsigned(x)); }
+
+static inline double __longlong_as_double(long long bits) {
+    double x;
+    memcpy(&x, &bits, sizeof x);
+    return x;
+}
+static inline long long __double_as_longlong(double x) {
+    long long bits;
+    memcpy(&bits, &x, sizeof bits);
+    return bits;
+}
+static inline float __int_as_float(int bits) {
+    float x;
+    memcpy(&x, &bits, sizeof x);
+    return x;
+}
+static inline int __float_as_int(float x) {
+    int bits;
+    memcpy(&bits, &x, sizeof bits);
+    return bits;
+}
 
 #define FIBERS_VECTORS(type)                                                                \
     struct alignas(2 * sizeof(type)) type##2 { type x, y; };                                \

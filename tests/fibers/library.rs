@@ -10,8 +10,16 @@ use std::process::Command;
 use gridgen::backend::cuda::kernel::{Argument, Shape, Width};
 
 const HEADER: &str = include_str!("fibers.hpp");
-const FLAGS: [&str; 6] =
-    ["-O2", "-std=c++17", "-shared", "-fPIC", "-DFIBERS", "-Wno-unknown-pragmas"];
+/// Hidden symbols, since the shared memory of template functions would be one for all libraries.
+const FLAGS: [&str; 7] = [
+    "-O2",
+    "-std=c++17",
+    "-shared",
+    "-fPIC",
+    "-fvisibility=hidden",
+    "-DFIBERS",
+    "-Wno-unknown-pragmas",
+];
 
 /// `launch` of the header.
 type Launch = unsafe extern "C" fn(
