@@ -153,6 +153,18 @@ pub type Pair<'a, V> = (&'a V, &'a V);
 pub trait Backend: Sync {
     /// A vector of `T`.
     type Vector<T: Real>: Send;
+    /// Work that is done again and again in the same places; empty at first.
+    type Recording: Default + Send;
+
+    /// Does `work`. A device on which it costs time to ask for work notes at the first call what
+    /// `work` asks for and does the same at later calls: it must ask for nothing but work of this
+    /// backend, read nothing back, and find its vectors and levels in the same places and, where
+    /// it begins, in the same condition every time.
+    fn replay(
+        &self,
+        recording: &mut Self::Recording,
+        work: impl FnMut() -> Result<(), DeviceError>,
+    ) -> Result<(), DeviceError>;
 
     /// A vector of `n` zeros.
     fn zeros<T: Real>(&self, n: usize) -> Result<Self::Vector<T>, DeviceError>;

@@ -7,6 +7,15 @@ use rayon::prelude::*;
 
 impl Backend for CpuBackend {
     type Vector<T: Real> = Vec<T>;
+    type Recording = ();
+
+    fn replay(
+        &self,
+        _recording: &mut (),
+        mut work: impl FnMut() -> Result<(), DeviceError>,
+    ) -> Result<(), DeviceError> {
+        work()
+    }
 
     fn zeros<T: Real>(&self, n: usize) -> Result<Vec<T>, DeviceError> {
         Ok(vec![T::zero(); n])

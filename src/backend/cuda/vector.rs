@@ -1,7 +1,7 @@
 //! Vectors of the CUDA backend.
 
 use super::kernel::{Argument, Shape, Source, arguments};
-use super::{Buffer, CudaBackend, REDUCTIONS};
+use super::{Buffer, CudaBackend, CudaRecording, REDUCTIONS};
 use crate::backend::{Backend, DeviceError, Real};
 
 /// A vector in a GPU's memory.
@@ -12,6 +12,15 @@ const TERMS: usize = 3;
 
 impl Backend for CudaBackend {
     type Vector<T: Real> = CudaVector<T>;
+    type Recording = CudaRecording;
+
+    fn replay(
+        &self,
+        recording: &mut CudaRecording,
+        work: impl FnMut() -> Result<(), DeviceError>,
+    ) -> Result<(), DeviceError> {
+        recording.run(self, work)
+    }
 
     fn zeros<T: Real>(&self, n: usize) -> Result<CudaVector<T>, DeviceError> {
         Buffer::zeros(&self.device, n)
