@@ -8,9 +8,13 @@
 
 #ifdef FIBERS
 #include "fibers.hpp"
+#define BOUNDED_KERNEL(threads, name, ...) KERNEL(name, __VA_ARGS__)
 #else
 // Kernels are found by their plain name.
 #define KERNEL(name, ...) extern "C" __global__ void name(__VA_ARGS__)
+// A kernel whose blocks have at most so many threads.
+#define BOUNDED_KERNEL(threads, name, ...) \
+    extern "C" __global__ void __launch_bounds__(threads) name(__VA_ARGS__)
 #define DYNAMIC_SHARED(type, name) extern __shared__ __align__(16) unsigned char name##_bytes[]; \
     type* name = reinterpret_cast<type*>(name##_bytes)
 #define NAP() __nanosleep(20)

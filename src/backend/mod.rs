@@ -164,8 +164,18 @@ pub trait Backend: Sync {
     type Vector<T: Real>: Send;
     /// Scalars beside the vectors; see [`scalars`].
     type Scalars: Send;
-    /// Operations that can be repeated.
+    /// Work that is done again and again in the same places; empty at first.
     type Recording: Default + Send;
+
+    /// Does `work`. A device on which it costs time to ask for work notes at the first call what
+    /// `work` asks for and does the same at later calls: it must ask for nothing but work of this
+    /// backend, read nothing back, and find its vectors and levels in the same places and, where
+    /// it begins, in the same condition every time.
+    fn replay(
+        &self,
+        recording: &mut Self::Recording,
+        work: impl FnMut() -> Result<(), DeviceError>,
+    ) -> Result<(), DeviceError>;
 
     /// A vector of `n` zeros.
     fn zeros<T: Real>(&self, n: usize) -> Result<Self::Vector<T>, DeviceError>;
@@ -228,15 +238,6 @@ pub trait Backend: Sync {
         y: &mut Self::Vector<T>,
         beta: Coefficient,
         terms: [(Coefficient, &Self::Vector<T>); K],
-    ) -> Result<(), DeviceError>;
-
-    /// Does `work`, which asks for the same operations on the same vectors at every call. A device
-    /// may note them at the first call and repeat them at the later ones without calling `work`;
-    /// nothing in `work` may wait for a result.
-    fn replay(
-        &self,
-        recording: &mut Self::Recording,
-        work: impl FnMut() -> Result<(), DeviceError>,
     ) -> Result<(), DeviceError>;
 }
 

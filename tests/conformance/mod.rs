@@ -5,18 +5,20 @@
 
 pub mod equations;
 pub mod matrices;
+pub mod multigrid;
 pub mod newton;
 pub mod vectors;
 pub mod walls;
 
+use gridgen::backend::cpu::{CpuBackend, EllMatrix};
 use gridgen::backend::cuda::{CudaBackend, CudaMatrix};
-use gridgen::backend::{EllipticBackend, Real};
+use gridgen::backend::{EllipticBackend, MultigridBackend, Real};
 use gridgen::sparse::EllPattern;
 
 use crate::support::random::Random;
 
 /// A backend under test: what the solvers need, and a look into its matrices.
-pub trait Subject: EllipticBackend {
+pub trait Subject: EllipticBackend + MultigridBackend {
     /// A matrix with these values, column-major like the pattern.
     fn matrix_from<T: Real>(&self, pattern: &EllPattern, values: &[T]) -> Self::Matrix<T>;
 
@@ -33,6 +35,16 @@ impl Subject for CudaBackend {
         let mut host = vec![T::zero(); a.values().len()];
         a.values().download(&mut host).unwrap();
         host
+    }
+}
+
+impl Subject for CpuBackend {
+    fn matrix_from<T: Real>(&self, pattern: &EllPattern, values: &[T]) -> EllMatrix<T> {
+        EllMatrix::from_values(pattern.clone(), values.to_vec())
+    }
+
+    fn values<T: Real>(&self, a: &EllMatrix<T>) -> Vec<T> {
+        a.values().to_vec()
     }
 }
 
@@ -112,6 +124,15 @@ macro_rules! conformance {
         );
         conformance!(@module $backend, [$(#[$attribute])?], newton,
             a_frozen_wall_gives_the_grid_of_the_cpu
+            a_coupled_wall_with_multigrid_gives_the_grid_of_the_cpu
+        );
+        conformance!(@module $backend, [$(#[$attribute])?], multigrid,
+            every_operation_in_double_precision
+            every_operation_in_single_precision
+            lines_over_several_warps
+            lines_longer_than_a_team_takes
+            a_singular_pivot_is_seen_on_the_coarsest_level
+            a_replayed_sweep_is_a_sweep
         );
     };
     (@module $backend:ident, $attributes:tt, $module:ident, $($fact:ident)*) => {

@@ -14,11 +14,16 @@ pub enum Source {
     Elliptic,
     /// The reduced system of the wall terms.
     Wall,
+    /// Line solves of multigrid.
+    Lines,
+    /// Levels of multigrid.
+    Level,
 }
 
 impl Source {
     /// Every file.
-    pub const ALL: [Self; 4] = [Self::Vector, Self::Matrix, Self::Elliptic, Self::Wall];
+    pub const ALL: [Self; 6] =
+        [Self::Vector, Self::Matrix, Self::Elliptic, Self::Wall, Self::Lines, Self::Level];
 
     /// Name of the file in `kernels/`.
     #[must_use]
@@ -28,6 +33,8 @@ impl Source {
             Self::Matrix => "matrix.cu",
             Self::Elliptic => "elliptic.cu",
             Self::Wall => "wall.cu",
+            Self::Lines => "lines.cu",
+            Self::Level => "level.cu",
         }
     }
 
@@ -38,6 +45,17 @@ impl Source {
             Self::Matrix => include_str!("../../../kernels/matrix.cu"),
             Self::Elliptic => include_str!("../../../kernels/elliptic.cu"),
             Self::Wall => include_str!("../../../kernels/wall.cu"),
+            Self::Lines => include_str!("../../../kernels/lines.cu"),
+            Self::Level => include_str!("../../../kernels/level.cu"),
+        }
+    }
+
+    /// What the file includes.
+    fn headers(self) -> &'static [&'static str] {
+        const COMMON: &str = include_str!("../../../kernels/common.cuh");
+        match self {
+            Self::Lines | Self::Level => &[COMMON, include_str!("../../../kernels/level.cuh")],
+            _ => &[COMMON],
         }
     }
 
@@ -48,7 +66,7 @@ impl Source {
             text.lines().filter(|line| !line.starts_with("#include \"") && *line != "#pragma once")
         };
         let mut text = String::new();
-        for line in own(include_str!("../../../kernels/common.cuh")).chain(own(self.body())) {
+        for line in self.headers().iter().copied().flat_map(own).chain(own(self.body())) {
             text.push_str(line);
             text.push('\n');
         }

@@ -11,6 +11,8 @@ mod elliptic;
 mod factors;
 pub mod kernel;
 mod matrix;
+mod multigrid;
+mod recording;
 mod vector;
 
 pub use buffer::Buffer;
@@ -18,11 +20,13 @@ pub use device::Device;
 pub use elliptic::CudaElliptic;
 pub use factors::CudaFactors;
 pub use matrix::CudaMatrix;
-pub use vector::{CudaRecording, CudaVector};
+pub use multigrid::CudaLevel;
+pub use recording::CudaRecording;
+pub use vector::CudaVector;
 
 use self::kernel::{Argument, Kernel, Shape, Source};
+use self::recording::Journal;
 use super::{DeviceError, Real};
-use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 /// Blocks of a reduction: fixed, so that sums do not depend on the GPU.
@@ -34,8 +38,7 @@ const REDUCTIONS: usize = 4;
 pub struct CudaBackend {
     device: Arc<dyn Device>,
     reduction: Mutex<Reduction>,
-    /// Whether launches are being noted and not done.
-    recording: AtomicBool,
+    journal: Journal,
 }
 
 /// Where the blocks of a reduction leave their parts.
@@ -56,7 +59,7 @@ impl CudaBackend {
             result: Buffer::zeros(&device, REDUCTIONS)?,
             first: Buffer::zeros(&device, 1)?,
         };
-        Ok(Self { device, reduction: Mutex::new(reduction), recording: AtomicBool::new(false) })
+        Ok(Self { device, reduction: Mutex::new(reduction), journal: Journal::default() })
     }
 
     /// A backend on GPU `ordinal`, its kernels compiled.

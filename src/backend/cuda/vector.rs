@@ -1,12 +1,11 @@
 //! Vectors of the CUDA backend.
 
 use super::kernel::{Argument, BLOCK, Shape, Source, arguments};
-use super::{Buffer, CudaBackend, REDUCTION_BLOCKS, REDUCTIONS, device};
+use super::{Buffer, CudaBackend, CudaRecording, REDUCTION_BLOCKS, REDUCTIONS};
 use crate::backend::scalars::{
     Coefficient, Condition, Ending, HALTED, LOG, LOGGED, ONE, SLOTS, Slot,
 };
 use crate::backend::{Backend, DeviceError, Pair, Real};
-use std::sync::atomic::Ordering;
 
 /// A vector in a GPU's memory.
 pub type CudaVector<T> = Buffer<T>;
@@ -17,14 +16,18 @@ const TERMS: usize = 3;
 /// Pairs and conditions of one launch of `dots_into`, and terms of `lincomb_by`.
 const KEPT: usize = 2;
 
-/// Launches noted for repetition.
-#[derive(Default)]
-pub struct CudaRecording(Option<device::Recording>);
-
 impl Backend for CudaBackend {
     type Vector<T: Real> = CudaVector<T>;
     type Scalars = Buffer<f64>;
     type Recording = CudaRecording;
+
+    fn replay(
+        &self,
+        recording: &mut CudaRecording,
+        work: impl FnMut() -> Result<(), DeviceError>,
+    ) -> Result<(), DeviceError> {
+        recording.run(self, work)
+    }
 
     fn zeros<T: Real>(&self, n: usize) -> Result<CudaVector<T>, DeviceError> {
         Buffer::zeros(&self.device, n)
@@ -154,27 +157,5 @@ impl Backend for CudaBackend {
             arguments.extend(arguments![alpha.factor, alpha.packed(), x]);
         }
         self.launch::<T>(Source::Vector, "lincomb_by", Shape::elementwise(y.len()), &arguments)
-    }
-
-    fn replay(
-        &self,
-        recording: &mut CudaRecording,
-        mut work: impl FnMut() -> Result<(), DeviceError>,
-    ) -> Result<(), DeviceError> {
-        // Inside another recording the launches are part of that one.
-        if self.recording.load(Ordering::Relaxed) {
-            return work();
-        }
-        let noted = if let Some(noted) = recording.0.take() {
-            noted
-        } else {
-            self.recording.store(true, Ordering::Relaxed);
-            let noted = self.device.record(&mut work);
-            self.recording.store(false, Ordering::Relaxed);
-            noted?
-        };
-        self.device.replay(&noted)?;
-        recording.0 = Some(noted);
-        Ok(())
     }
 }

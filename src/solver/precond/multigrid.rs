@@ -46,6 +46,8 @@ pub struct Multigrid<B: MultigridBackend, M: Real> {
     settings: MultigridSettings,
     size: LevelSize,
     levels: Vec<B::Level<M>>,
+    /// The cycle's work between right side and solution, whose places never change.
+    recording: B::Recording,
 }
 
 impl<B: MultigridBackend, M: Real> Multigrid<B, M> {
@@ -53,7 +55,7 @@ impl<B: MultigridBackend, M: Real> Multigrid<B, M> {
     /// the first update.
     #[must_use]
     pub fn new(settings: MultigridSettings, size: LevelSize) -> Self {
-        Self { settings, size, levels: Vec::new() }
+        Self { settings, size, levels: Vec::new(), recording: B::Recording::default() }
     }
 
     /// Sizes of the levels, finest first.
@@ -90,11 +92,12 @@ impl<B: MultigridBackend, M: Real> Multigrid<B, M> {
         if self.levels.is_empty() {
             self.allocate(backend)?;
         }
-        let mut finite = backend.load_operator(a, &mut self.levels[0])?;
+        backend.load_operator(a, &mut self.levels[0])?;
         for k in 1..self.levels.len() {
             let (fine, coarse) = self.levels.split_at_mut(k);
-            finite &= backend.coarsen(&fine[k - 1], &mut coarse[0])?;
+            backend.coarsen(&fine[k - 1], &mut coarse[0])?;
         }
+        let finite = backend.pivots_are_finite(&self.levels[self.levels.len() - 1])?;
         if finite { Ok(()) } else { Err(PreconditionerFailure::Line.into()) }
     }
 
@@ -106,7 +109,8 @@ impl<B: MultigridBackend, M: Real> Multigrid<B, M> {
         z: &mut B::Vector<T>,
     ) -> Result<(), DeviceError> {
         backend.load_right(r, &mut self.levels[0])?;
-        cycle(backend, &self.settings, &mut self.levels)?;
+        let Self { settings, levels, recording, .. } = self;
+        backend.replay(recording, || cycle(backend, settings, levels))?;
         backend.store_solution(&self.levels[0], z)
     }
 }
