@@ -98,18 +98,10 @@ __device__ inline bool holds(const double* slots, uint64 packed, double factor) 
     return kind == 2 && !(value * value > factor * a * b);
 }
 
-// slots[first..] <- up to two inner products; the first is logged if `log`; then the first of two
-// conditions that holds halts the slots with its flag. Nothing if they are halted already.
-KERNEL(dots_into, uint64 n, uint32 pairs, const real* a0, const real* b0, const real* a1,
-       const real* b1, double* slots, uint32 first, uint32 log, uint64 condition0, double factor0,
-       uint64 condition1, double factor1, double* partials, uint32* ticket) {
-    if (slots[HALTED] != 0.0) return;
-    double sums[2] = {0.0, 0.0};
-    for (uint64 k = thread_index(); k < n; k += thread_count()) {
-        sums[0] += double(a0[k]) * double(b0[k]);
-        if (pairs > 1) sums[1] += double(a1[k]) * double(b1[k]);
-    }
-    if (!grid_reduce<Sum>(sums, pairs, partials, ticket, slots + first)) return;
+// What follows a reduction into slots, by the one thread that wrote the results: the first is logged
+// if `log`; then the first of two conditions that holds halts the slots with its flag.
+__device__ inline void end(double* slots, uint32 first, uint32 log, uint64 condition0,
+                           double factor0, uint64 condition1, double factor1) {
     if (log) {
         const uint32 logged = uint32(slots[LOGGED]);
         slots[SLOTS + logged % LOG] = slots[first];
@@ -120,4 +112,39 @@ KERNEL(dots_into, uint64 n, uint32 pairs, const real* a0, const real* b0, const 
     } else if (holds(slots, condition1, factor1)) {
         slots[HALTED] = double((condition1 >> 32) & 255);
     }
+}
+
+// slots[first..] <- up to two inner products. Nothing if the slots are halted already.
+KERNEL(dots_into, uint64 n, uint32 pairs, const real* a0, const real* b0, const real* a1,
+       const real* b1, double* slots, uint32 first, uint32 log, uint64 condition0, double factor0,
+       uint64 condition1, double factor1, double* partials, uint32* ticket) {
+    if (slots[HALTED] != 0.0) return;
+    double sums[2] = {0.0, 0.0};
+    for (uint64 k = thread_index(); k < n; k += thread_count()) {
+        sums[0] += double(a0[k]) * double(b0[k]);
+        if (pairs > 1) sums[1] += double(a1[k]) * double(b1[k]);
+    }
+    if (grid_reduce<Sum>(sums, pairs, partials, ticket, slots + first))
+        end(slots, first, log, condition0, factor0, condition1, factor1);
+}
+
+// x <- x + a h, r <- r + b v, slots[first..] <- (r, r) and (w, r), the latter if there is a w.
+// Nothing if the slots are halted already.
+KERNEL(advance, uint64 n, real* x, double a, uint32 a_slots, const real* h, real* r, double b,
+       uint32 b_slots, const real* v, const real* w, double* slots, uint32 first, uint32 log,
+       uint64 condition0, double factor0, uint64 condition1, double factor1, double* partials,
+       uint32* ticket) {
+    if (slots[HALTED] != 0.0) return;
+    const real along = real(coefficient(slots, a, a_slots));
+    const real change = real(coefficient(slots, b, b_slots));
+    double sums[2] = {0.0, 0.0};
+    for (uint64 k = thread_index(); k < n; k += thread_count()) {
+        x[k] += along * h[k];
+        const real next = r[k] + change * v[k];
+        r[k] = next;
+        sums[0] += double(next) * double(next);
+        if (w) sums[1] += double(w[k]) * double(next);
+    }
+    if (grid_reduce<Sum>(sums, w ? 2 : 1, partials, ticket, slots + first))
+        end(slots, first, log, condition0, factor0, condition1, factor1);
 }

@@ -155,6 +155,21 @@ fn bytes(n: usize) -> String {
 /// Two vectors of which the inner product is wanted.
 pub type Pair<'a, V> = (&'a V, &'a V);
 
+/// Vectors and coefficients of [`Backend::advance`].
+#[derive(Debug)]
+pub struct Advance<'a, V> {
+    /// Solution, improved by a h.
+    pub x: &'a mut V,
+    /// a and h.
+    pub along: (Coefficient, &'a V),
+    /// Residual, changed by b v.
+    pub r: &'a mut V,
+    /// b and v.
+    pub change: (Coefficient, &'a V),
+    /// w.
+    pub with: Option<&'a V>,
+}
+
 /// Vectors and the two operations that carry every Krylov method.
 ///
 /// Vectors of a backend hold `f64` or `f32`; scalars are `f64`, and inner products are
@@ -228,6 +243,17 @@ pub trait Backend: Sync {
         scalars: &mut Self::Scalars,
         first: Slot,
         pairs: [Pair<'_, Self::Vector<T>>; K],
+        ending: Ending<'_>,
+    ) -> Result<(), DeviceError>;
+
+    /// The step of a Krylov method: x ← x + a h and r ← r + b v in one pass with (r, r), and with
+    /// (w, r) after it if there is a `w`, into the slots from `first` on; then what `ending` says.
+    /// Nothing if the slots are halted.
+    fn advance<T: Real>(
+        &self,
+        scalars: &mut Self::Scalars,
+        step: Advance<'_, Self::Vector<T>>,
+        first: Slot,
         ending: Ending<'_>,
     ) -> Result<(), DeviceError>;
 

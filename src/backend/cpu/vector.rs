@@ -3,7 +3,7 @@
 use super::reduce::reduce;
 use super::{CpuBackend, PIECE};
 use crate::backend::scalars::{Coefficient, Ending, HALTED, LOG, LOGGED, ONE, SLOTS, Slot};
-use crate::backend::{Backend, DeviceError, Pair, Real};
+use crate::backend::{Advance, Backend, DeviceError, Pair, Real};
 use rayon::prelude::*;
 
 impl Backend for CpuBackend {
@@ -122,16 +122,25 @@ impl Backend for CpuBackend {
             return Ok(());
         }
         let products = self.dots(pairs)?;
-        let first = usize::from(first);
-        scalars[first..first + K].copy_from_slice(&products);
-        if ending.log {
-            let at = scalars[usize::from(LOGGED)] as usize;
-            scalars[SLOTS + at % LOG] = products[0];
-            scalars[usize::from(LOGGED)] += 1.0;
+        end(scalars, first, &products, ending);
+        Ok(())
+    }
+
+    fn advance<T: Real>(
+        &self,
+        scalars: &mut Vec<f64>,
+        step: Advance<'_, Vec<T>>,
+        first: Slot,
+        ending: Ending<'_>,
+    ) -> Result<(), DeviceError> {
+        if scalars[usize::from(HALTED)] != 0.0 {
+            return Ok(());
         }
-        if let Some(end) = ending.conditions.iter().find(|condition| condition.holds(scalars)) {
-            scalars[usize::from(HALTED)] = f64::from(end.flag);
-        }
+        let Advance { x, along: (a, h), r, change: (b, v), with } = step;
+        let [a, b] = [a, b].map(|coefficient| T::narrow(coefficient.value(scalars)));
+        let products = advance((x, a, h), (r, b, v), with.map(Vec::as_slice));
+        let products = if with.is_some() { &products[..] } else { &products[..1] };
+        end(scalars, first, products, ending);
         Ok(())
     }
 
@@ -155,6 +164,46 @@ impl Backend for CpuBackend {
     ) -> Result<(), DeviceError> {
         work()
     }
+}
+
+/// Puts inner products into the slots from `first` on and does what `ending` says.
+fn end(scalars: &mut [f64], first: Slot, products: &[f64], ending: Ending<'_>) {
+    let first = usize::from(first);
+    scalars[first..first + products.len()].copy_from_slice(products);
+    if ending.log {
+        let at = scalars[usize::from(LOGGED)] as usize;
+        scalars[SLOTS + at % LOG] = products[0];
+        scalars[usize::from(LOGGED)] += 1.0;
+    }
+    if let Some(end) = ending.conditions.iter().find(|condition| condition.holds(scalars)) {
+        scalars[usize::from(HALTED)] = f64::from(end.flag);
+    }
+}
+
+/// x ← x + a h, r ← r + b v; returns (r, r) and (w, r), added over the same tree as other inner
+/// products.
+fn advance<T: Real>(
+    (x, a, h): (&mut [T], T, &[T]),
+    (r, b, v): (&mut [T], T, &[T]),
+    w: Option<&[T]>,
+) -> [f64; 2] {
+    let pieces = x.len().div_ceil(PIECE);
+    if pieces <= 1 {
+        for ((x, h), (r, v)) in x.iter_mut().zip(h).zip(r.iter_mut().zip(v)) {
+            *x += a * *h;
+            *r += b * *v;
+        }
+        return [dot(r, r), w.map_or(0.0, |w| dot(w, r))];
+    }
+    let middle = pieces.div_ceil(2) * PIECE;
+    let ((x0, x1), (r0, r1)) = (x.split_at_mut(middle), r.split_at_mut(middle));
+    let ((h0, h1), (v0, v1)) = (h.split_at(middle), v.split_at(middle));
+    let (w0, w1) = w.map(|w| w.split_at(middle)).unzip();
+    let (low, high) = rayon::join(
+        || advance((x0, a, h0), (r0, b, v0), w0),
+        || advance((x1, a, h1), (r1, b, v1), w1),
+    );
+    [low[0] + high[0], low[1] + high[1]]
 }
 
 /// Inner product with eight running sums, which the compiler keeps in vector registers.

@@ -5,7 +5,7 @@ use super::{Buffer, CudaBackend, CudaRecording, REDUCTION_BLOCKS, REDUCTIONS};
 use crate::backend::scalars::{
     Coefficient, Condition, Ending, HALTED, LOG, LOGGED, ONE, SLOTS, Slot,
 };
-use crate::backend::{Backend, DeviceError, Pair, Real};
+use crate::backend::{Advance, Backend, DeviceError, Pair, Real};
 
 /// A vector in a GPU's memory.
 pub type CudaVector<T> = Buffer<T>;
@@ -131,15 +131,22 @@ impl Backend for CudaBackend {
         for (a, b) in pairs.iter().chain(std::iter::repeat(&pairs[0])).take(KEPT) {
             arguments.extend(arguments![*a, *b]);
         }
-        arguments.extend(arguments![&*scalars, u32::from(first), u32::from(ending.log)]);
-        let conditions = ending.conditions.iter().map(Condition::packed);
-        for (packed, factor) in conditions.chain(std::iter::repeat((0, 0.0))).take(KEPT) {
-            arguments.extend(arguments![packed, factor]);
-        }
-        let room = self.reduction();
-        arguments.extend(arguments![&room.partials, &room.ticket]);
-        let shape = Shape::blocks(n.div_ceil(BLOCK as usize).clamp(1, REDUCTION_BLOCKS));
-        self.launch::<T>(Source::Vector, "dots_into", shape, &arguments)
+        self.reduce_into::<T>("dots_into", n, arguments, scalars, first, ending)
+    }
+
+    fn advance<T: Real>(
+        &self,
+        scalars: &mut Buffer<f64>,
+        step: Advance<'_, CudaVector<T>>,
+        first: Slot,
+        ending: Ending<'_>,
+    ) -> Result<(), DeviceError> {
+        let n = step.x.len();
+        let ((a, h), (b, v)) = (step.along, step.change);
+        let mut arguments = arguments![n as u64, &*step.x, a.factor, a.packed(), h];
+        arguments.extend(arguments![&*step.r, b.factor, b.packed(), v]);
+        arguments.push(step.with.map_or(Argument::from(0_u64), Argument::from));
+        self.reduce_into::<T>("advance", n, arguments, scalars, first, ending)
     }
 
     fn lincomb_by<T: Real, const K: usize>(
@@ -157,5 +164,28 @@ impl Backend for CudaBackend {
             arguments.extend(arguments![alpha.factor, alpha.packed(), x]);
         }
         self.launch::<T>(Source::Vector, "lincomb_by", Shape::elementwise(y.len()), &arguments)
+    }
+}
+
+impl CudaBackend {
+    /// Launches a kernel over `n` entries that reduces into slots and ends as `ending` says.
+    fn reduce_into<T: Real>(
+        &self,
+        name: &'static str,
+        n: usize,
+        mut arguments: Vec<Argument>,
+        scalars: &Buffer<f64>,
+        first: Slot,
+        ending: Ending<'_>,
+    ) -> Result<(), DeviceError> {
+        arguments.extend(arguments![scalars, u32::from(first), u32::from(ending.log)]);
+        let conditions = ending.conditions.iter().map(Condition::packed);
+        for (packed, factor) in conditions.chain(std::iter::repeat((0, 0.0))).take(KEPT) {
+            arguments.extend(arguments![packed, factor]);
+        }
+        let room = self.reduction();
+        arguments.extend(arguments![&room.partials, &room.ticket]);
+        let shape = Shape::blocks(n.div_ceil(BLOCK as usize).clamp(1, REDUCTION_BLOCKS));
+        self.launch::<T>(Source::Vector, name, shape, &arguments)
     }
 }
