@@ -152,8 +152,9 @@ impl Job<'_> {
         let folder = &self.options.output;
         io::folder::prepare(folder)?;
         let resolved = ResolvedCase::new(self.case, folder)?;
-        let initial = self
-            .timed("initial grid", &mut timing.initial_grid_seconds, |job| job.initial_grid(&wall));
+        let initial = self.timed("initial grid", &mut timing.initial_grid_seconds, |job| {
+            job.initial_grid(&wall)
+        })?;
         self.notices.extend(initial.notes.iter().cloned());
 
         let tolerance = self.tolerance();
@@ -237,7 +238,7 @@ impl Job<'_> {
         Ok(Wall { x: points.x, y: points.y, normals, layers })
     }
 
-    fn initial_grid(&self, wall: &Wall) -> InitialGrid {
+    fn initial_grid(&self, wall: &Wall) -> Result<InitialGrid, DeviceError> {
         let options = &self.case.initial;
         let settings = InitialSettings {
             method: options.method,
@@ -254,7 +255,10 @@ impl Job<'_> {
             // A trailing edge or base is a corner: its line keeps its marched points.
             seam: self.case.grid.seam.unwrap_or(Seam::Held),
         };
-        initial::build(&outline, &settings)
+        match &self.machine {
+            Machine::Cpu => Ok(initial::build(&outline, &settings)),
+            Machine::Cuda(backend) => initial::build_with(backend, &outline, &settings),
+        }
     }
 
     /// The tolerance asked for, or the round-off floor where that is higher.

@@ -4,9 +4,11 @@
 #![allow(clippy::unwrap_used, reason = "a failing step fails the test")]
 
 pub mod equations;
+pub mod march;
 pub mod matrices;
 pub mod multigrid;
 pub mod newton;
+pub mod scalars;
 pub mod vectors;
 pub mod walls;
 
@@ -99,6 +101,15 @@ macro_rules! conformance {
             a_nan_is_the_largest_magnitude
             precision_is_converted
             vectors_are_scaled_entry_by_entry
+        );
+        conformance!(@module $backend, [$(#[$attribute])?], scalars,
+            sums_and_steps_are_those_of_the_cpu
+            a_condition_that_holds_halts_the_slots
+            a_nan_halts_as_vanished
+            the_log_is_a_ring
+        );
+        conformance!(@module $backend, [$(#[$attribute])?], march,
+            the_march_gives_the_grid_of_the_host
         );
         conformance!(@module $backend, [$(#[$attribute])?], matrices,
             products_on_the_nine_point_pattern

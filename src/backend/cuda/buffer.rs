@@ -61,6 +61,12 @@ impl<T: bytemuck::Pod> Buffer<T> {
         self.device.upload(bytemuck::cast_slice(host), self.address)
     }
 
+    /// The leading values ← host.
+    pub fn upload_part(&self, host: &[T]) -> Result<(), DeviceError> {
+        debug_assert!(host.len() <= self.len);
+        self.device.upload(bytemuck::cast_slice(host), self.address)
+    }
+
     /// The leading values to the host.
     pub fn download(&self, host: &mut [T]) -> Result<(), DeviceError> {
         debug_assert!(host.len() <= self.len);

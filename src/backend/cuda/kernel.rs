@@ -14,6 +14,8 @@ pub enum Source {
     Elliptic,
     /// The reduced system of the wall terms.
     Wall,
+    /// The hyperbolic march.
+    March,
     /// Line solves of multigrid.
     Lines,
     /// Levels of multigrid.
@@ -22,8 +24,15 @@ pub enum Source {
 
 impl Source {
     /// Every file.
-    pub const ALL: [Self; 6] =
-        [Self::Vector, Self::Matrix, Self::Elliptic, Self::Wall, Self::Lines, Self::Level];
+    pub const ALL: [Self; 7] = [
+        Self::Vector,
+        Self::Matrix,
+        Self::Elliptic,
+        Self::Wall,
+        Self::March,
+        Self::Lines,
+        Self::Level,
+    ];
 
     /// Name of the file in `kernels/`.
     #[must_use]
@@ -33,6 +42,7 @@ impl Source {
             Self::Matrix => "matrix.cu",
             Self::Elliptic => "elliptic.cu",
             Self::Wall => "wall.cu",
+            Self::March => "march.cu",
             Self::Lines => "lines.cu",
             Self::Level => "level.cu",
         }
@@ -45,6 +55,7 @@ impl Source {
             Self::Matrix => include_str!("../../../kernels/matrix.cu"),
             Self::Elliptic => include_str!("../../../kernels/elliptic.cu"),
             Self::Wall => include_str!("../../../kernels/wall.cu"),
+            Self::March => include_str!("../../../kernels/march.cu"),
             Self::Lines => include_str!("../../../kernels/lines.cu"),
             Self::Level => include_str!("../../../kernels/level.cu"),
         }
@@ -54,6 +65,7 @@ impl Source {
     fn headers(self) -> &'static [&'static str] {
         const COMMON: &str = include_str!("../../../kernels/common.cuh");
         match self {
+            Self::March => &[COMMON, include_str!("../../../kernels/ring.cuh")],
             Self::Lines | Self::Level => &[COMMON, include_str!("../../../kernels/level.cuh")],
             _ => &[COMMON],
         }

@@ -10,6 +10,7 @@ pub mod driver;
 mod elliptic;
 mod factors;
 pub mod kernel;
+mod march;
 mod matrix;
 mod multigrid;
 mod recording;
