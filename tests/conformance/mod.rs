@@ -133,6 +133,7 @@ macro_rules! conformance {
             lines_longer_than_a_team_takes
             a_singular_pivot_is_seen_on_the_coarsest_level
             a_replayed_sweep_is_a_sweep
+            a_cycle_as_a_matrix_is_the_cycle
         );
     };
     (@module $backend:ident, $attributes:tt, $module:ident, $($fact:ident)*) => {

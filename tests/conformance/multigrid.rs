@@ -4,7 +4,7 @@ use gridgen::backend::cpu::CpuBackend;
 use gridgen::backend::{Coarsening, LevelSize, Order, Real};
 use gridgen::sparse::EllPattern;
 
-use super::{Subject, to_device, to_host};
+use super::{Subject, assert_close, to_device, to_host};
 use crate::support::stencil::stencil;
 
 fn matrix<S: Subject, T: Real>(subject: &S, size: LevelSize) -> S::Matrix<T> {
@@ -216,4 +216,37 @@ pub fn a_replayed_sweep_is_a_sweep<S: Subject>(subject: &S) {
         replayed.smooth("another sweep", 0, Order::Reverse);
     }
     assert_eq!(replayed.solutions, plain.solutions);
+}
+
+/// Two levels below the finest: 5 × 4 and 2 × 2 points.
+pub fn a_cycle_as_a_matrix_is_the_cycle<S: Subject>(subject: &S) {
+    let size = LevelSize { mi: 11, mj: 8, periodic: false };
+    let work = |levels: &mut [S::Level<f64>]| {
+        let [fine, coarse] = levels else { panic!("two levels") };
+        subject.smooth(fine, Order::Forward)?;
+        subject.restrict_residual(fine, coarse)?;
+        subject.smooth(coarse, Order::Forward)?;
+        subject.prolong(coarse, fine)?;
+        subject.smooth(fine, Order::Reverse)
+    };
+    let mut seen = Seen::<S, f64>::new::<f64>(subject, size, Coarsening::Full);
+    // The second time it is prepared as it was noted the first time.
+    for _ in 0..2 {
+        seen.load::<f64>();
+        let (finest, below) = seen.levels.split_first_mut().unwrap();
+        subject.restrict_residual(finest, &mut below[0]).unwrap();
+        work(below).unwrap();
+        seen.see("cycle", 1);
+
+        let (finest, below) = seen.levels.split_first_mut().unwrap();
+        subject.prepare_cycle(below, work).unwrap();
+        subject.restrict_residual(finest, &mut below[0]).unwrap();
+        if !subject.apply_cycle(&mut below[0]).unwrap() {
+            work(below).unwrap();
+        }
+        seen.see("matrix", 1);
+
+        let [.., (_, expected), (_, found)] = seen.solutions.as_slice() else { unreachable!() };
+        assert_close(found, expected, 100.0, "the answer of the matrix");
+    }
 }

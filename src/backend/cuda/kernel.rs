@@ -16,14 +16,26 @@ pub enum Source {
     Wall,
     /// Line solves of multigrid.
     Lines,
+    /// Their factors.
+    Pivots,
     /// Levels of multigrid.
     Level,
+    /// What passes between them.
+    Transfer,
 }
 
 impl Source {
     /// Every file.
-    pub const ALL: [Self; 6] =
-        [Self::Vector, Self::Matrix, Self::Elliptic, Self::Wall, Self::Lines, Self::Level];
+    pub const ALL: [Self; 8] = [
+        Self::Vector,
+        Self::Matrix,
+        Self::Elliptic,
+        Self::Wall,
+        Self::Lines,
+        Self::Pivots,
+        Self::Level,
+        Self::Transfer,
+    ];
 
     /// Name of the file in `kernels/`.
     #[must_use]
@@ -34,7 +46,9 @@ impl Source {
             Self::Elliptic => "elliptic.cu",
             Self::Wall => "wall.cu",
             Self::Lines => "lines.cu",
+            Self::Pivots => "pivots.cu",
             Self::Level => "level.cu",
+            Self::Transfer => "transfer.cu",
         }
     }
 
@@ -46,7 +60,9 @@ impl Source {
             Self::Elliptic => include_str!("../../../kernels/elliptic.cu"),
             Self::Wall => include_str!("../../../kernels/wall.cu"),
             Self::Lines => include_str!("../../../kernels/lines.cu"),
+            Self::Pivots => include_str!("../../../kernels/pivots.cu"),
             Self::Level => include_str!("../../../kernels/level.cu"),
+            Self::Transfer => include_str!("../../../kernels/transfer.cu"),
         }
     }
 
@@ -54,7 +70,9 @@ impl Source {
     fn headers(self) -> &'static [&'static str] {
         const COMMON: &str = include_str!("../../../kernels/common.cuh");
         match self {
-            Self::Lines | Self::Level => &[COMMON, include_str!("../../../kernels/level.cuh")],
+            Self::Lines | Self::Pivots | Self::Level | Self::Transfer => {
+                &[COMMON, include_str!("../../../kernels/level.cuh")]
+            }
             _ => &[COMMON],
         }
     }

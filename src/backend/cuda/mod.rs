@@ -34,11 +34,17 @@ const REDUCTION_BLOCKS: usize = 1024;
 /// Results of one reduction.
 const REDUCTIONS: usize = 4;
 
+/// Unknowns of a level up to which reading a matrix of their square costs less than a cycle's
+/// launches.
+const MATRIX_UNKNOWNS: usize = 1024;
+
 /// One GPU.
 pub struct CudaBackend {
     device: Arc<dyn Device>,
     reduction: Mutex<Reduction>,
     journal: Journal,
+    /// Most unknowns of a level whose multigrid cycle is applied as a matrix.
+    matrix_unknowns: usize,
 }
 
 /// Where the blocks of a reduction leave their parts.
@@ -59,7 +65,18 @@ impl CudaBackend {
             result: Buffer::zeros(&device, REDUCTIONS)?,
             first: Buffer::zeros(&device, 1)?,
         };
-        Ok(Self { device, reduction: Mutex::new(reduction), journal: Journal::default() })
+        Ok(Self {
+            device,
+            reduction: Mutex::new(reduction),
+            journal: Journal::default(),
+            matrix_unknowns: MATRIX_UNKNOWNS,
+        })
+    }
+
+    /// Applies the multigrid cycle of levels with up to so many unknowns as a matrix.
+    #[must_use]
+    pub fn with_matrix_unknowns(self, most: usize) -> Self {
+        Self { matrix_unknowns: most, ..self }
     }
 
     /// The device.
