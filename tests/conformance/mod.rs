@@ -4,6 +4,7 @@
 #![allow(clippy::unwrap_used, reason = "a failing step fails the test")]
 
 pub mod equations;
+pub mod factors;
 pub mod matrices;
 pub mod newton;
 pub mod vectors;
@@ -11,14 +12,17 @@ pub mod walls;
 
 use gridgen::backend::cuda::{CudaBackend, CudaMatrix};
 use gridgen::backend::{EllipticBackend, Real};
-use gridgen::sparse::EllPattern;
+use gridgen::sparse::{EllPattern, Schedule};
 
 use crate::support::random::Random;
 
 /// A backend under test: what the solvers need, and a look into its matrices.
-pub trait Subject: EllipticBackend {
+pub trait Subject: EllipticBackend + Sized {
     /// A matrix with these values, column-major like the pattern.
     fn matrix_from<T: Real>(&self, pattern: &EllPattern, values: &[T]) -> Self::Matrix<T>;
+
+    /// A backend like this one whose incomplete factors are eliminated by another schedule.
+    fn scheduled(&self, schedule: Schedule) -> Self;
 
     /// The values of a matrix.
     fn values<T: Real>(&self, a: &Self::Matrix<T>) -> Vec<T>;
@@ -27,6 +31,10 @@ pub trait Subject: EllipticBackend {
 impl Subject for CudaBackend {
     fn matrix_from<T: Real>(&self, pattern: &EllPattern, values: &[T]) -> CudaMatrix<T> {
         CudaMatrix::from_values(self, pattern, values).unwrap()
+    }
+
+    fn scheduled(&self, schedule: Schedule) -> Self {
+        Self::new(self.device().clone()).unwrap().with_schedule(schedule)
     }
 
     fn values<T: Real>(&self, a: &CudaMatrix<T>) -> Vec<T> {
@@ -109,6 +117,12 @@ macro_rules! conformance {
             the_leading_points_are_copied
             the_reduced_system_is_factored_and_solved
             a_singular_wall_block_names_its_point
+        );
+        conformance!(@module $backend, [$(#[$attribute])?], factors,
+            factors_in_natural_order
+            factors_by_colours
+            factors_of_a_general_pattern
+            a_singular_pivot_names_its_row
         );
         conformance!(@module $backend, [$(#[$attribute])?], newton,
             a_frozen_wall_gives_the_grid_of_the_cpu

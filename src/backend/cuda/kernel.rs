@@ -14,11 +14,14 @@ pub enum Source {
     Elliptic,
     /// The reduced system of the wall terms.
     Wall,
+    /// Incomplete factors by rows.
+    Factors,
 }
 
 impl Source {
     /// Every file.
-    pub const ALL: [Self; 4] = [Self::Vector, Self::Matrix, Self::Elliptic, Self::Wall];
+    pub const ALL: [Self; 5] =
+        [Self::Vector, Self::Matrix, Self::Elliptic, Self::Wall, Self::Factors];
 
     /// Name of the file in `kernels/`.
     #[must_use]
@@ -28,6 +31,7 @@ impl Source {
             Self::Matrix => "matrix.cu",
             Self::Elliptic => "elliptic.cu",
             Self::Wall => "wall.cu",
+            Self::Factors => "factors.cu",
         }
     }
 
@@ -38,6 +42,7 @@ impl Source {
             Self::Matrix => include_str!("../../../kernels/matrix.cu"),
             Self::Elliptic => include_str!("../../../kernels/elliptic.cu"),
             Self::Wall => include_str!("../../../kernels/wall.cu"),
+            Self::Factors => include_str!("../../../kernels/factors.cu"),
         }
     }
 

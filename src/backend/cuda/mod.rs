@@ -22,6 +22,7 @@ pub use vector::CudaVector;
 
 use self::kernel::{Argument, Kernel, Shape, Source};
 use super::{DeviceError, Real};
+use crate::sparse::Schedule;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 /// Blocks of a reduction: fixed, so that sums do not depend on the GPU.
@@ -33,6 +34,7 @@ const REDUCTIONS: usize = 4;
 pub struct CudaBackend {
     device: Arc<dyn Device>,
     reduction: Mutex<Reduction>,
+    schedule: Schedule,
 }
 
 /// Where the blocks of a reduction leave their parts.
@@ -53,7 +55,13 @@ impl CudaBackend {
             result: Buffer::zeros(&device, REDUCTIONS)?,
             first: Buffer::zeros(&device, 1)?,
         };
-        Ok(Self { device, reduction: Mutex::new(reduction) })
+        Ok(Self { device, reduction: Mutex::new(reduction), schedule: Schedule::default() })
+    }
+
+    /// The same backend with incomplete factors eliminated by this schedule.
+    #[must_use]
+    pub fn with_schedule(self, schedule: Schedule) -> Self {
+        Self { schedule, ..self }
     }
 
     /// The device.
@@ -109,11 +117,22 @@ impl CudaBackend {
         shape: Shape,
         arguments: &[Argument],
     ) -> Result<Option<usize>, DeviceError> {
+        self.first_index(|first| {
+            let mut all = arguments.to_vec();
+            all.push(first);
+            self.launch::<T>(source, name, shape, &all)
+        })
+    }
+
+    /// The first index where something is wrong, which the launches of `work` lower at the address
+    /// that they are given.
+    fn first_index(
+        &self,
+        work: impl FnOnce(Argument) -> Result<(), DeviceError>,
+    ) -> Result<Option<usize>, DeviceError> {
         let room = self.reduction();
         room.first.upload(&[u64::MAX])?;
-        let mut all = arguments.to_vec();
-        all.push(Argument::from(&room.first));
-        self.launch::<T>(source, name, shape, &all)?;
+        work(Argument::from(&room.first))?;
         let mut first = [0];
         room.first.download(&mut first)?;
         Ok((first[0] != u64::MAX).then_some(first[0] as usize))
