@@ -72,6 +72,10 @@ pub fn factors_by_colours<S: Subject>(subject: &S) {
     check_schedule(subject, Schedule::Colours);
 }
 
+pub fn factors_within_tiles<S: Subject>(subject: &S) {
+    check_schedule(subject, Schedule::Tiles);
+}
+
 pub fn factors_of_a_general_pattern<S: Subject>(subject: &S) {
     for rows in [1, 33, 257, 1000] {
         // Without rows that lack a diagonal.

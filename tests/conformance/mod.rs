@@ -121,6 +121,7 @@ macro_rules! conformance {
         conformance!(@module $backend, [$(#[$attribute])?], factors,
             factors_in_natural_order
             factors_by_colours
+            factors_within_tiles
             factors_of_a_general_pattern
             a_singular_pivot_names_its_row
         );

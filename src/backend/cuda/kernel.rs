@@ -16,12 +16,14 @@ pub enum Source {
     Wall,
     /// Incomplete factors by rows.
     Factors,
+    /// DILU within tiles.
+    Tiles,
 }
 
 impl Source {
     /// Every file.
-    pub const ALL: [Self; 5] =
-        [Self::Vector, Self::Matrix, Self::Elliptic, Self::Wall, Self::Factors];
+    pub const ALL: [Self; 6] =
+        [Self::Vector, Self::Matrix, Self::Elliptic, Self::Wall, Self::Factors, Self::Tiles];
 
     /// Name of the file in `kernels/`.
     #[must_use]
@@ -32,6 +34,7 @@ impl Source {
             Self::Elliptic => "elliptic.cu",
             Self::Wall => "wall.cu",
             Self::Factors => "factors.cu",
+            Self::Tiles => "tiles.cu",
         }
     }
 
@@ -43,6 +46,7 @@ impl Source {
             Self::Elliptic => include_str!("../../../kernels/elliptic.cu"),
             Self::Wall => include_str!("../../../kernels/wall.cu"),
             Self::Factors => include_str!("../../../kernels/factors.cu"),
+            Self::Tiles => include_str!("../../../kernels/tiles.cu"),
         }
     }
 
