@@ -127,6 +127,8 @@ macro_rules! conformance {
         );
         conformance!(@module $backend, [$(#[$attribute])?], newton,
             a_frozen_wall_gives_the_grid_of_the_cpu
+            incomplete_factors_give_the_grid_of_the_cpu
+            a_coupled_wall_gives_the_grid_of_the_cpu
         );
     };
     (@module $backend:ident, $attributes:tt, $module:ident, $($fact:ident)*) => {
