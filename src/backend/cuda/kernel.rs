@@ -14,6 +14,10 @@ pub enum Source {
     Elliptic,
     /// The reduced system of the wall terms.
     Wall,
+    /// Incomplete factors by rows.
+    Factors,
+    /// DILU within tiles.
+    Tiles,
     /// Line solves of multigrid.
     Lines,
     /// Their factors.
@@ -26,11 +30,13 @@ pub enum Source {
 
 impl Source {
     /// Every file.
-    pub const ALL: [Self; 8] = [
+    pub const ALL: [Self; 10] = [
         Self::Vector,
         Self::Matrix,
         Self::Elliptic,
         Self::Wall,
+        Self::Factors,
+        Self::Tiles,
         Self::Lines,
         Self::Pivots,
         Self::Level,
@@ -45,6 +51,8 @@ impl Source {
             Self::Matrix => "matrix.cu",
             Self::Elliptic => "elliptic.cu",
             Self::Wall => "wall.cu",
+            Self::Factors => "factors.cu",
+            Self::Tiles => "tiles.cu",
             Self::Lines => "lines.cu",
             Self::Pivots => "pivots.cu",
             Self::Level => "level.cu",
@@ -59,6 +67,8 @@ impl Source {
             Self::Matrix => include_str!("../../../kernels/matrix.cu"),
             Self::Elliptic => include_str!("../../../kernels/elliptic.cu"),
             Self::Wall => include_str!("../../../kernels/wall.cu"),
+            Self::Factors => include_str!("../../../kernels/factors.cu"),
+            Self::Tiles => include_str!("../../../kernels/tiles.cu"),
             Self::Lines => include_str!("../../../kernels/lines.cu"),
             Self::Pivots => include_str!("../../../kernels/pivots.cu"),
             Self::Level => include_str!("../../../kernels/level.cu"),

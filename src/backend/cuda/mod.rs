@@ -27,6 +27,7 @@ pub use vector::CudaVector;
 use self::kernel::{Argument, Kernel, Shape, Source};
 use self::recording::Journal;
 use super::{DeviceError, Real};
+use crate::sparse::Schedule;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 /// Blocks of a reduction: fixed, so that sums do not depend on the GPU.
@@ -45,6 +46,7 @@ pub struct CudaBackend {
     journal: Journal,
     /// Most unknowns of a level whose multigrid cycle is applied as a matrix.
     matrix_unknowns: usize,
+    schedule: Schedule,
 }
 
 /// Where the blocks of a reduction leave their parts.
@@ -70,6 +72,7 @@ impl CudaBackend {
             reduction: Mutex::new(reduction),
             journal: Journal::default(),
             matrix_unknowns: MATRIX_UNKNOWNS,
+            schedule: Schedule::default(),
         })
     }
 
@@ -77,6 +80,12 @@ impl CudaBackend {
     #[must_use]
     pub fn with_matrix_unknowns(self, most: usize) -> Self {
         Self { matrix_unknowns: most, ..self }
+    }
+
+    /// The same backend with incomplete factors eliminated by this schedule.
+    #[must_use]
+    pub fn with_schedule(self, schedule: Schedule) -> Self {
+        Self { schedule, ..self }
     }
 
     /// The device.
@@ -132,11 +141,22 @@ impl CudaBackend {
         shape: Shape,
         arguments: &[Argument],
     ) -> Result<Option<usize>, DeviceError> {
+        self.first_index(|first| {
+            let mut all = arguments.to_vec();
+            all.push(first);
+            self.launch::<T>(source, name, shape, &all)
+        })
+    }
+
+    /// The first index where something is wrong, which the launches of `work` lower at the address
+    /// that they are given.
+    fn first_index(
+        &self,
+        work: impl FnOnce(Argument) -> Result<(), DeviceError>,
+    ) -> Result<Option<usize>, DeviceError> {
         let room = self.reduction();
         room.first.upload(&[u64::MAX])?;
-        let mut all = arguments.to_vec();
-        all.push(Argument::from(&room.first));
-        self.launch::<T>(source, name, shape, &all)?;
+        work(Argument::from(&room.first))?;
         let mut first = [0];
         room.first.download(&mut first)?;
         Ok((first[0] != u64::MAX).then_some(first[0] as usize))
