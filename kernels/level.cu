@@ -1,18 +1,6 @@
-// Levels of multigrid: operators, right sides, solutions, and what passes between two levels.
+// Levels of multigrid: operators, right sides and solutions.
 #include "common.cuh"
 #include "level.cuh"
-
-// Threads of a two-dimensional grid stand at pairs of points (2m, j) and (2m + 1, j): calls
-// `at_point(i, j)` for those that are points of the level.
-template <class AtPoint>
-__device__ inline void each_point(const Layout& layout, const AtPoint& at_point) {
-    const uint32 m = uint32(thread_index());
-    if (m >= layout.half) return;
-    for (uint32 j = blockIdx.y; j < layout.mj; j += gridDim.y)
-#pragma unroll
-        for (uint32 i = 2 * m; i < 2 * m + 2; ++i)
-            if (i < layout.mi) at_point(i, j);
-}
 
 // Two values of a point in the precision of the Krylov method.
 template <class T>
@@ -85,8 +73,8 @@ struct Load {
 };
 
 #define LOAD_OPERATOR(name, T)                                                                    \
-    KERNEL(name, uint32 mi, uint32 mj, uint32 half, uint32 wraps, uint32 periodic, const T* values, \
-           real* a, uint32* bad) {                                                                \
+    KERNEL(name, uint32 mi, uint32 mj, uint32 half, uint32 wraps, uint32 periodic,                \
+           const T* values, real* a, uint32* bad) {                                               \
         const Layout layout = {mi, mj, half, wraps != 0};                                         \
         if (blockIdx.y == 0 && thread_index() == 0) *bad = 0;                                     \
         const Load<T> load = {layout, {a, layout.points()}, values, periodic != 0};               \
@@ -184,7 +172,8 @@ struct Galerkin {
     }
 
     // Adds the share of fine row j, `row` off the coarse row in eta where `both` are coarsened.
-    __device__ void add_row(Block (&sum)[3][3], uint32 coarse_i, uint32 j, int row, bool both) const {
+    __device__ void add_row(Block (&sum)[3][3], uint32 coarse_i, uint32 j, int row,
+                            bool both) const {
 #pragma unroll
         for (int column = -1; column <= 1; ++column) {
             uint32 i = 2 * coarse_i + 1 + column;
@@ -199,9 +188,11 @@ struct Galerkin {
                     for (int to_j = -1; to_j <= 1; ++to_j)
 #pragma unroll
                         for (int to_i = -1; to_i <= 1; ++to_i) {
-                            const real share = galerkin_share(column, di, to_i) *
-                                               (both ? galerkin_share(row, dj, to_j) : real(dj == to_j));
-                            if (share != 0) sum[to_j + 1][to_i + 1] = sum[to_j + 1][to_i + 1] + share * block;
+                            const real along = both ? galerkin_share(row, dj, to_j)
+                                                    : real(dj == to_j);
+                            const real share = galerkin_share(column, di, to_i) * along;
+                            Block& to = sum[to_j + 1][to_i + 1];
+                            if (share != 0) to = to + share * block;
                         }
                 }
         }
@@ -214,7 +205,6 @@ struct Galerkin {
         if (coarse.mj == fine.mj) {
             add_row(sum, i, j, 0, false);
         } else {
-#pragma unroll
             for (int row = -1; row <= 1; ++row) {
                 const uint32 from = 2 * j + 1 + row;
                 if (from < fine.mj) add_row(sum, i, from, row, true);
@@ -240,137 +230,10 @@ struct Galerkin {
         const Layout fine = {fine_mi, fine_mj, fine_half, fine_wraps != 0};                       \
         const Layout coarse = {mi, mj, half, false};                                              \
         if (blockIdx.y == 0 && thread_index() == 0) *bad = *fine_bad;                             \
-        const Galerkin<COMPACT> galerkin = {fine, coarse, {a, fine.points()}, {to, coarse.points()}}; \
+        const Galerkin<COMPACT> galerkin = {                                                      \
+            fine, coarse, {a, fine.points()}, {to, coarse.points()}};                             \
         each_point(coarse, galerkin);                                                             \
     }
 
 COARSEN(coarsen_compact, true)
 COARSEN(coarsen_full, false)
-
-// f - A u at a point.
-template <bool COMPACT>
-__device__ inline Pair residual(const Layout& layout, const Operator<COMPACT>& a, const Pair* f,
-                                const Pair* u, uint32 i, uint32 j) {
-    const int row = j * layout.row(), at = row + layout.column(i);
-    const Pair* here = u + row;
-    const Pair *south = here - layout.row(), *north = here + layout.row();
-    const int w = layout.west(i), c = layout.column(i), e = layout.east(i);
-    Pair r = f[at];
-    subtract(r, a.west()[at], here[w]);
-    subtract(r, a.east()[at], here[e]);
-    subtract(r, a.south()[at], south[c]);
-    subtract(r, a.north()[at], north[c]);
-    if (COMPACT) {
-        r = r - a.corner()[at] * ((south[w] - south[e]) + (north[e] - north[w]));
-        return r - a.diagonal_centre()[at] * here[c];
-    }
-    subtract(r, a.southwest()[at], south[w]);
-    subtract(r, a.southeast()[at], south[e]);
-    subtract(r, a.northwest()[at], north[w]);
-    subtract(r, a.northeast()[at], north[e]);
-    subtract(r, a.full_centre()[at], here[c]);
-    return r;
-}
-
-// Coarse points of a block of the restriction.
-#define TILE_I 32
-#define TILE_J 8
-
-// Coarse f <- R (f - A u), coarse u <- 0. The residual is zero on the lines solved last, those of
-// parity `solved` (2: none): rows where both directions are coarsened, else columns. A block
-// leaves the residual around its coarse points in shared memory and combines it.
-template <bool COMPACT>
-__device__ void restrict_residual(const Layout& fine, const Operator<COMPACT>& a, const Pair* f,
-                                  const Pair* u, uint32 solved, const Layout& coarse,
-                                  Pair* coarse_f, Pair* coarse_u) {
-    __shared__ Pair residuals[2 * TILE_J + 1][2 * TILE_I + 1];
-    const bool both = coarse.mj != fine.mj;
-    const uint32 first_i = blockIdx.x * TILE_I, first_j = blockIdx.y * TILE_J;
-    const uint32 skipped_row = both ? solved : 2, skipped_column = both ? 2 : solved;
-    // Columns by parity, so that neighbouring threads read neighbouring values.
-    const uint32 even = skipped_column == 0 ? 0 : TILE_I + 1, odd = skipped_column == 1 ? 0 : TILE_I;
-    const uint32 row_step = skipped_row < 2 ? 2 : 1, row_start = skipped_row == 0 ? 1 : 0;
-    const uint32 rows = both ? (skipped_row == 0   ? TILE_J
-                                : skipped_row == 1 ? TILE_J + 1
-                                                   : 2 * TILE_J + 1)
-                             : TILE_J;
-    for (uint32 item = threadIdx.x; item < rows * (even + odd); item += blockDim.x) {
-        const uint32 c = item % (even + odd);
-        const uint32 column = c < even ? 2 * c : 2 * (c - even) + 1;
-        const uint32 row = row_start + row_step * (item / (even + odd));
-        const uint32 j = (both ? 2 * first_j : first_j) + row;
-        uint32 i = 2 * first_i + column;
-        if (i == fine.mi && fine.wraps) i = 0;
-        residuals[row][column] = i < fine.mi && j < fine.mj ? residual<COMPACT>(fine, a, f, u, i, j) : pair(0, 0);
-    }
-    __syncthreads();
-    const uint32 x = threadIdx.x % TILE_I, y = threadIdx.x / TILE_I;
-    const uint32 i = first_i + x, j = first_j + y;
-    if (i >= coarse.mi || j >= coarse.mj) return;
-    Pair sum = pair(0, 0);
-    for (uint32 dj = 0; dj < (both ? 3 : 1); ++dj) {
-        const uint32 row = both ? 2 * y + dj : y;
-        if (row % 2 == skipped_row) continue;
-        for (uint32 di = 0; di < 3; ++di) {
-            if (di % 2 == skipped_column) continue;
-            const real weight = (di == 1 ? real(0.5) : real(0.25)) *
-                                (!both ? real(1) : dj == 1 ? real(0.5) : real(0.25));
-            sum = sum + weight * residuals[row][2 * x + di];
-        }
-    }
-    const int at = j * coarse.row() + coarse.column(i);
-    coarse_f[at] = sum;
-    coarse_u[at] = pair(0, 0);
-}
-
-#define RESTRICT(name, COMPACT)                                                                   \
-    KERNEL(name, uint32 fine_mi, uint32 fine_mj, uint32 fine_half, uint32 fine_wraps, real* a,    \
-           const real* f, const real* u, uint32 solved, uint32 mi, uint32 mj, uint32 half,        \
-           real* coarse_f, real* coarse_u) {                                                      \
-        const Layout fine = {fine_mi, fine_mj, fine_half, fine_wraps != 0};                       \
-        const Operator<COMPACT> operator_ = {a, fine.points()};                                   \
-        restrict_residual<COMPACT>(fine, operator_, reinterpret_cast<const Pair*>(f),             \
-                                   reinterpret_cast<const Pair*>(u), solved,                      \
-                                   {mi, mj, half, false}, reinterpret_cast<Pair*>(coarse_f),      \
-                                   reinterpret_cast<Pair*>(coarse_u));                            \
-    }
-
-RESTRICT(restrict_compact, true)
-RESTRICT(restrict_full, false)
-
-// Fine u <- u + P coarse u: an odd fine point takes its coarse point, an even one the mean of the
-// coarse points beside it.
-struct Prolong {
-    Layout fine, coarse;
-    const Pair* from;
-    Pair* u;
-
-    // Along xi, on coarse row j.
-    __device__ Pair along_xi(uint32 i, int j) const {
-        const Pair* row = from + j * coarse.row();
-        const Pair after = row[coarse.column(i / 2)];
-        if (i % 2) return after;
-        const Pair before = row[coarse.column(i == 0 && fine.wraps ? int(coarse.mi) - 1 : int(i / 2) - 1)];
-        return real(0.5) * (before + after);
-    }
-    __device__ void operator()(uint32 i, uint32 j) const {
-        Pair value;
-        if (coarse.mj == fine.mj) {
-            value = along_xi(i, j);
-        } else {
-            value = along_xi(i, j / 2);
-            if (j % 2 == 0) value = real(0.5) * (along_xi(i, int(j / 2) - 1) + value);
-        }
-        Pair& to = u[j * fine.row() + fine.column(i)];
-        to = to + value;
-    }
-};
-
-KERNEL(prolong, uint32 fine_mi, uint32 fine_mj, uint32 fine_half, uint32 fine_wraps, real* u,
-       uint32 mi, uint32 mj, uint32 half, const real* from) {
-    const Layout fine = {fine_mi, fine_mj, fine_half, fine_wraps != 0};
-    const Layout coarse = {mi, mj, half, false};
-    const Prolong prolong = {fine, coarse, reinterpret_cast<const Pair*>(from),
-                             reinterpret_cast<Pair*>(u)};
-    each_point(fine, prolong);
-}

@@ -14,6 +14,10 @@ struct Layout {
 
     __device__ int row() const { return 2 * half; }
     __device__ int points() const { return row() * mj; }
+    // Where the right side and the solution of this block's copy start: a level may have several,
+    // one for each block in z.
+    __device__ int64 copy_of_f() const { return int64(blockIdx.z) * points(); }
+    __device__ int64 copy_of_u() const { return int64(blockIdx.z) * (points() + 2 * row()); }
     // Place of column i; a column that holds zeros for i = -1.
     __device__ int column(int i) const {
         return i < 0 ? int(half) - 1 : (i & 1) * int(half) + (i >> 1);
@@ -61,4 +65,61 @@ struct Operator {
 __device__ inline void subtract(Pair& b, const Block& a, Pair u) {
     b.x -= a.xx * u.x + a.xy * u.y;
     b.y -= a.yx * u.x + a.yy * u.y;
+}
+
+// The blocks of a point named for the line through it: `prev` and `next` along it, `left` and
+// `right` beside it.
+template <bool XI, bool COMPACT>
+struct Line {
+    Layout layout;
+    Operator<COMPACT> a;
+    uint32 number;
+
+    __device__ uint32 along() const { return XI ? layout.mi : layout.mj; }
+    __device__ uint32 across() const { return XI ? layout.mj : layout.mi; }
+    __device__ bool closed() const { return XI && layout.wraps; }
+    // Points of the recurrence: the last point of a closed line is condensed out.
+    __device__ uint32 open() const { return along() - closed(); }
+
+    __device__ int at(int l) const {
+        return XI ? number * layout.row() + layout.column(l)
+                  : l * layout.row() + layout.column(number);
+    }
+    // Places of the neighbours beside point l, which may be one before the first or one after
+    // the last: around a closed line, and zeros otherwise.
+    __device__ int left(int l) const {
+        return XI ? (int(number) - 1) * layout.row() + around(l)
+                  : l * layout.row() + layout.west(number);
+    }
+    __device__ int right(int l) const {
+        return XI ? (int(number) + 1) * layout.row() + around(l)
+                  : l * layout.row() + layout.east(number);
+    }
+    __device__ int around(int l) const {
+        return l < 0                 ? layout.west(0)
+               : l == int(layout.mi) ? layout.east(l - 1)
+                                     : layout.column(l);
+    }
+
+    __device__ const Block* prev() const { return XI ? a.west() : a.south(); }
+    __device__ const Block* next() const { return XI ? a.east() : a.north(); }
+    __device__ const Block* beside_left() const { return XI ? a.south() : a.west(); }
+    __device__ const Block* beside_right() const { return XI ? a.north() : a.east(); }
+    __device__ const Block* left_prev() const { return a.southwest(); }
+    __device__ const Block* right_prev() const { return XI ? a.northwest() : a.southeast(); }
+    __device__ const Block* left_next() const { return XI ? a.southeast() : a.northwest(); }
+    __device__ const Block* right_next() const { return a.northeast(); }
+    __device__ Block* pivot() const { return XI ? a.xi_pivot() : a.eta_pivot(); }
+};
+
+// Threads of a two-dimensional grid stand at pairs of points (2m, j) and (2m + 1, j): calls
+// `at_point(i, j)` for those that are points of the level.
+template <class AtPoint>
+__device__ inline void each_point(const Layout& layout, const AtPoint& at_point) {
+    const uint32 m = uint32(thread_index());
+    if (m >= layout.half) return;
+    for (uint32 j = blockIdx.y; j < layout.mj; j += gridDim.y)
+#pragma unroll
+        for (uint32 i = 2 * m; i < 2 * m + 2; ++i)
+            if (i < layout.mi) at_point(i, j);
 }

@@ -1,4 +1,4 @@
-// Block-tridiagonal solves along the lines of a multigrid level: the smoother, and its factors.
+// The smoother of multigrid: block-tridiagonal solves along the lines of a level.
 #include "common.cuh"
 #include "level.cuh"
 
@@ -8,45 +8,6 @@
 #define LINE_THREADS (sizeof(real) == 4 ? 512 : 256)
 // Lines of a block times its warps, at most, where a line spans several warps.
 #define LINE_MAPS 64
-
-// The blocks of a point named for the line through it: `prev` and `next` along it, `left` and
-// `right` beside it.
-template <bool XI, bool COMPACT>
-struct Line {
-    Layout layout;
-    Operator<COMPACT> a;
-    // Line within its colour, and its number.
-    uint32 index, number;
-
-    __device__ uint32 along() const { return XI ? layout.mi : layout.mj; }
-    __device__ uint32 across() const { return XI ? layout.mj : layout.mi; }
-    __device__ bool closed() const { return XI && layout.wraps; }
-    // Points of the recurrence: the last point of a closed line is condensed out.
-    __device__ uint32 open() const { return along() - closed(); }
-
-    __device__ int at(int l) const {
-        return XI ? number * layout.row() + layout.column(l) : l * layout.row() + layout.column(number);
-    }
-    // Places of the neighbours beside point l, which may be one before the first or one after
-    // the last: around a closed line, and zeros otherwise.
-    __device__ int left(int l) const {
-        return XI ? (int(number) - 1) * layout.row() + around(l) : l * layout.row() + layout.west(number);
-    }
-    __device__ int right(int l) const {
-        return XI ? (int(number) + 1) * layout.row() + around(l) : l * layout.row() + layout.east(number);
-    }
-    __device__ int around(int l) const { return l < 0 ? layout.west(0) : l == int(layout.mi) ? layout.east(l - 1) : layout.column(l); }
-
-    __device__ const Block* prev() const { return XI ? a.west() : a.south(); }
-    __device__ const Block* next() const { return XI ? a.east() : a.north(); }
-    __device__ const Block* beside_left() const { return XI ? a.south() : a.west(); }
-    __device__ const Block* beside_right() const { return XI ? a.north() : a.east(); }
-    __device__ const Block* left_prev() const { return a.southwest(); }
-    __device__ const Block* right_prev() const { return XI ? a.northwest() : a.southeast(); }
-    __device__ const Block* left_next() const { return XI ? a.southeast() : a.northwest(); }
-    __device__ const Block* right_next() const { return a.northeast(); }
-    __device__ Block* pivot() const { return XI ? a.xi_pivot() : a.eta_pivot(); }
-};
 
 // x -> a x + b.
 struct Affine {
@@ -69,7 +30,8 @@ __device__ inline Affine compose(const Affine& second, const Affine& first) {
 
 template <bool REVERSE>
 __device__ inline real shuffled(real value, uint32 step) {
-    return REVERSE ? __shfl_down_sync(FULL_WARP, value, step) : __shfl_up_sync(FULL_WARP, value, step);
+    return REVERSE ? __shfl_down_sync(FULL_WARP, value, step)
+                   : __shfl_up_sync(FULL_WARP, value, step);
 }
 
 template <bool REVERSE>
@@ -172,7 +134,9 @@ struct Beside {
 // team gives what flows into it, and it runs the recurrence. A line that is longer than its team
 // takes is solved in segments. Closed lines: the last point is condensed out,
 // u_l <- u_l - H_l u_last with u_last = D^-1 (b - P u_{last-1} - N u_0).
-template <bool XI, bool COMPACT>
+//
+// Only COPIES has several blocks in z: the smoother has no registers to spare.
+template <bool XI, bool COMPACT, bool COPIES>
 __device__ void relax(const Layout& layout, uint32 colour, uint32 lines, uint32 chunks, uint32 zero,
                       real* values, const real* f_values, real* u_values) {
     __shared__ Affine maps[2][LINE_MAPS];
@@ -182,12 +146,11 @@ __device__ void relax(const Layout& layout, uint32 colour, uint32 lines, uint32 
     Line<XI, COMPACT> line;
     line.layout = layout;
     line.a = {values, layout.points()};
-    line.index = blockIdx.x * lines + team.line;
-    line.number = 2 * line.index + colour;
+    line.number = 2 * (blockIdx.x * lines + team.line) + colour;
     const bool live = line.number < line.across();
     const int along = live ? line.along() : 0, open = live ? line.open() : 0;
-    const Pair* f = reinterpret_cast<const Pair*>(f_values);
-    Pair* u = reinterpret_cast<Pair*>(u_values);
+    const Pair* f = reinterpret_cast<const Pair*>(f_values) + (COPIES ? layout.copy_of_f() : 0);
+    Pair* u = reinterpret_cast<Pair*>(u_values) + (COPIES ? layout.copy_of_u() : 0);
     const int segment = int(chunks) * CHUNK;
     const uint32 segments = uint32((line.along() + segment - 1) / segment);
     uint32 turn = 0;
@@ -298,113 +261,17 @@ __device__ void relax(const Layout& layout, uint32 colour, uint32 lines, uint32 
     }
 }
 
-#define RELAX(name, XI, COMPACT)                                                                   \
+#define RELAX(name, XI, COMPACT, COPIES)                                                          \
     BOUNDED_KERNEL(LINE_THREADS, name, uint32 mi, uint32 mj, uint32 half, uint32 wraps,            \
-                   uint32 colour, uint32 lines, uint32 chunks, uint32 zero, real* a, const real* f, \
-                   real* u) {                                                                      \
-        relax<XI, COMPACT>({mi, mj, half, wraps != 0}, colour, lines, chunks, zero, a, f, u);      \
+                   uint32 colour, uint32 lines, uint32 chunks, uint32 zero, real* a,               \
+                   const real* f, real* u) {                                                       \
+        relax<XI, COMPACT, COPIES>({mi, mj, half, wraps != 0}, colour, lines, chunks, zero, a, f,  \
+                                   u);                                                             \
     }
 
-RELAX(relax_eta_compact, false, true)
-RELAX(relax_eta_full, false, false)
-RELAX(relax_xi_compact, true, true)
-RELAX(relax_xi_full, true, false)
-
-// Points whose blocks a thread of the factorisation fetches while it works on those before.
-#define AHEAD 4
-
-// Blocks P, C, N of a line ahead of the elimination.
-template <class AnyLine>
-struct Fetched {
-    Block prev[AHEAD], centre[AHEAD], next[AHEAD];
-
-    __device__ void fetch(const AnyLine& line, int first, int end) {
-#pragma unroll
-        for (int k = 0; k < AHEAD; ++k) {
-            if (first + k >= end) break;
-            const int at = line.at(first + k);
-            prev[k] = line.prev()[at];
-            centre[k] = line.a.centre(at);
-            next[k] = line.next()[at];
-        }
-    }
-};
-
-// Inverse pivots of a line: D_l = C_l - P_l D_{l-1}^-1 N_{l-1}. Closed lines without their last
-// point are open lines T; H = T^-1 (P_0 at the first point, N at the last one) is kept beside the
-// pivots, and the last point's pivot is D = C - P H_{last-1} - N H_0. Returns whether all are
-// finite.
-template <bool XI, bool COMPACT>
-__device__ bool factor_line(const Line<XI, COMPACT>& line) {
-    const int open = line.open();
-    const bool closed = line.closed();
-    Block* pivots = line.pivot();
-    Block* closing = line.a.closing();
-    Fetched<Line<XI, COMPACT>> now, ahead;
-    ahead.fetch(line, 0, open);
-    Block carried = diagonal(0), h = diagonal(-1);
-    bool finite = true;
-    for (int first = 0; first < open; first += AHEAD) {
-        now = ahead;
-        ahead.fetch(line, first + AHEAD, open);
-#pragma unroll
-        for (int k = 0; k < AHEAD; ++k) {
-            const int l = first + k;
-            if (l >= open) break;
-            const int at = line.at(l);
-            const Block pivot = inverse(now.centre[k] - now.prev[k] * carried);
-            finite = finite && is_finite(pivot);
-            carried = pivot * now.next[k];
-            pivots[at] = pivot;
-            if (closed) {
-                h = real(-1) * (now.prev[k] * h);
-                if (l + 1 == open) h = h + now.next[k];
-                h = pivot * h;
-                closing[at] = h;
-            }
-        }
-    }
-    if (!closed) return finite;
-    for (int l = open - 1; l-- > 0;) {
-        const int at = line.at(l);
-        h = closing[at] - pivots[at] * (line.next()[at] * h);
-        closing[at] = h;
-    }
-    const int at = line.at(open);
-    const Block before = line.prev()[at] * closing[line.at(open - 1)];
-    const Block pivot = inverse(line.a.centre(at) - before - line.next()[at] * closing[line.at(0)]);
-    pivots[at] = pivot;
-    return finite && is_finite(pivot);
-}
-
-template <bool XI, bool COMPACT>
-__device__ bool factor_line(const Layout& layout, real* values, uint32 number) {
-    Line<XI, COMPACT> line;
-    line.layout = layout;
-    line.a = {values, layout.points()};
-    line.index = number / 2;
-    line.number = number;
-    return factor_line(line);
-}
-
-// Factors of all lines, one thread each; the first `eta_blocks` blocks take the eta-lines, the
-// others the xi-lines. bad <- 1 if a pivot is not finite.
-template <bool COMPACT>
-__device__ void factor(const Layout& layout, uint32 eta_blocks, real* values, uint32* bad) {
-    const bool xi = blockIdx.x >= eta_blocks;
-    const uint32 number = (blockIdx.x - (xi ? eta_blocks : 0)) * blockDim.x + threadIdx.x;
-    if (number >= (xi ? layout.mj : layout.mi)) return;
-    const bool finite = xi ? factor_line<true, COMPACT>(layout, values, number)
-                           : factor_line<false, COMPACT>(layout, values, number);
-    if (!finite) *bad = 1;
-}
-
-KERNEL(factor_compact, uint32 mi, uint32 mj, uint32 half, uint32 wraps, uint32 eta_blocks, real* a,
-       uint32* bad) {
-    factor<true>({mi, mj, half, wraps != 0}, eta_blocks, a, bad);
-}
-
-KERNEL(factor_full, uint32 mi, uint32 mj, uint32 half, uint32 wraps, uint32 eta_blocks, real* a,
-       uint32* bad) {
-    factor<false>({mi, mj, half, wraps != 0}, eta_blocks, a, bad);
-}
+RELAX(relax_eta_compact, false, true, false)
+RELAX(relax_eta_full, false, false, false)
+RELAX(relax_xi_compact, true, true, false)
+RELAX(relax_xi_full, true, false, false)
+RELAX(relax_eta_copies, false, false, true)
+RELAX(relax_xi_copies, true, false, true)

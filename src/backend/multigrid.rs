@@ -122,4 +122,20 @@ pub trait MultigridBackend: SparseBackend {
         level: &Self::Level<M>,
         z: &mut Self::Vector<T>,
     ) -> Result<(), DeviceError>;
+
+    /// A backend on which small levels cost more time than their work does may apply a cycle as a
+    /// matrix: a cycle from a zero guess is linear in its right side. Prepares it for the first of
+    /// `levels`, whose cycle through all of them `work` does.
+    fn prepare_cycle<M: Real>(
+        &self,
+        _levels: &mut [Self::Level<M>],
+        _work: impl FnMut(&mut [Self::Level<M>]) -> Result<(), DeviceError>,
+    ) -> Result<(), DeviceError> {
+        Ok(())
+    }
+
+    /// u ← the cycle on f from a zero guess, if it was prepared; returns whether it was.
+    fn apply_cycle<M: Real>(&self, _level: &mut Self::Level<M>) -> Result<bool, DeviceError> {
+        Ok(false)
+    }
 }

@@ -1,7 +1,9 @@
 //! Layout of sparse matrices: which entries there are and where they stand. No arithmetic.
 
 mod csr;
+mod elimination;
 mod ell;
 
 pub use csr::Csr;
+pub use elimination::{Elimination, Schedule, TILE};
 pub use ell::{EllPattern, Structure};

@@ -4,6 +4,7 @@
 #![allow(clippy::unwrap_used, reason = "a failing step fails the test")]
 
 pub mod equations;
+pub mod factors;
 pub mod march;
 pub mod matrices;
 pub mod multigrid;
@@ -15,14 +16,17 @@ pub mod walls;
 use gridgen::backend::cpu::{CpuBackend, EllMatrix};
 use gridgen::backend::cuda::{CudaBackend, CudaMatrix};
 use gridgen::backend::{EllipticBackend, MultigridBackend, Real};
-use gridgen::sparse::EllPattern;
+use gridgen::sparse::{EllPattern, Schedule};
 
 use crate::support::random::Random;
 
 /// A backend under test: what the solvers need, and a look into its matrices.
-pub trait Subject: EllipticBackend + MultigridBackend {
+pub trait Subject: EllipticBackend + MultigridBackend + Sized {
     /// A matrix with these values, column-major like the pattern.
     fn matrix_from<T: Real>(&self, pattern: &EllPattern, values: &[T]) -> Self::Matrix<T>;
+
+    /// A backend like this one whose incomplete factors are eliminated by another schedule.
+    fn scheduled(&self, schedule: Schedule) -> Self;
 
     /// The values of a matrix.
     fn values<T: Real>(&self, a: &Self::Matrix<T>) -> Vec<T>;
@@ -31,6 +35,10 @@ pub trait Subject: EllipticBackend + MultigridBackend {
 impl Subject for CudaBackend {
     fn matrix_from<T: Real>(&self, pattern: &EllPattern, values: &[T]) -> CudaMatrix<T> {
         CudaMatrix::from_values(self, pattern, values).unwrap()
+    }
+
+    fn scheduled(&self, schedule: Schedule) -> Self {
+        Self::new(self.device().clone()).unwrap().with_schedule(schedule)
     }
 
     fn values<T: Real>(&self, a: &CudaMatrix<T>) -> Vec<T> {
@@ -43,6 +51,11 @@ impl Subject for CudaBackend {
 impl Subject for CpuBackend {
     fn matrix_from<T: Real>(&self, pattern: &EllPattern, values: &[T]) -> EllMatrix<T> {
         EllMatrix::from_values(pattern.clone(), values.to_vec())
+    }
+
+    /// The CPU eliminates in natural order alone.
+    fn scheduled(&self, _schedule: Schedule) -> Self {
+        Self
     }
 
     fn values<T: Real>(&self, a: &EllMatrix<T>) -> Vec<T> {
@@ -133,9 +146,17 @@ macro_rules! conformance {
             the_reduced_system_is_factored_and_solved
             a_singular_wall_block_names_its_point
         );
+        conformance!(@module $backend, [$(#[$attribute])?], factors,
+            factors_in_natural_order
+            factors_by_colours
+            factors_within_tiles
+            factors_of_a_general_pattern
+            a_singular_pivot_names_its_row
+        );
         conformance!(@module $backend, [$(#[$attribute])?], newton,
             a_frozen_wall_gives_the_grid_of_the_cpu
-            a_coupled_wall_with_multigrid_gives_the_grid_of_the_cpu
+            incomplete_factors_give_the_grid_of_the_cpu
+            a_coupled_wall_gives_the_grid_of_the_cpu
         );
         conformance!(@module $backend, [$(#[$attribute])?], multigrid,
             every_operation_in_double_precision
@@ -144,6 +165,8 @@ macro_rules! conformance {
             lines_longer_than_a_team_takes
             a_singular_pivot_is_seen_on_the_coarsest_level
             a_replayed_sweep_is_a_sweep
+            a_cycle_as_a_matrix_is_the_cycle
+            a_coupled_wall_gives_the_grid_of_the_cpu
         );
     };
     (@module $backend:ident, $attributes:tt, $module:ident, $($fact:ident)*) => {

@@ -1,11 +1,22 @@
 //! Multigrid.
 
 use gridgen::backend::cpu::CpuBackend;
-use gridgen::backend::{Coarsening, LevelSize, Order, Real};
+use gridgen::backend::{Coarsening, EllipticBackend, LevelSize, MultigridBackend, Order, Real};
+use gridgen::elliptic::{EllipticSettings, GridPreconditioner, GridProblem};
+use gridgen::grid::Grid;
+use gridgen::grid::initial::Method as InitialMethod;
+use gridgen::pde::control::{Base, ControlSettings, Wall};
+use gridgen::solver::NonlinearProblem;
+use gridgen::solver::krylov::Method;
+use gridgen::solver::linear::{LinearSettings, LinearSolver};
+use gridgen::solver::newton::{NewtonReport, NewtonSettings, solve};
+use gridgen::solver::precond::{Kind, MultigridSettings};
 use gridgen::sparse::EllPattern;
 
-use super::{Subject, to_device, to_host};
+use super::{Subject, assert_close, to_device, to_host};
+use crate::support::problems::NEWTON;
 use crate::support::stencil::stencil;
+use crate::support::walls::WallPoints;
 
 fn matrix<S: Subject, T: Real>(subject: &S, size: LevelSize) -> S::Matrix<T> {
     let (pattern, values) = stencil(size);
@@ -216,4 +227,85 @@ pub fn a_replayed_sweep_is_a_sweep<S: Subject>(subject: &S) {
         replayed.smooth("another sweep", 0, Order::Reverse);
     }
     assert_eq!(replayed.solutions, plain.solutions);
+}
+
+/// Two levels below the finest: 5 × 4 and 2 × 2 points.
+pub fn a_cycle_as_a_matrix_is_the_cycle<S: Subject>(subject: &S) {
+    let size = LevelSize { mi: 11, mj: 8, periodic: false };
+    let work = |levels: &mut [S::Level<f64>]| {
+        let [fine, coarse] = levels else { panic!("two levels") };
+        subject.smooth(fine, Order::Forward)?;
+        subject.restrict_residual(fine, coarse)?;
+        subject.smooth(coarse, Order::Forward)?;
+        subject.prolong(coarse, fine)?;
+        subject.smooth(fine, Order::Reverse)
+    };
+    let mut seen = Seen::<S, f64>::new::<f64>(subject, size, Coarsening::Full);
+    // The second time it is prepared as it was noted the first time.
+    for _ in 0..2 {
+        seen.load::<f64>();
+        let (finest, below) = seen.levels.split_first_mut().unwrap();
+        subject.restrict_residual(finest, &mut below[0]).unwrap();
+        work(below).unwrap();
+        seen.see("cycle", 1);
+
+        let (finest, below) = seen.levels.split_first_mut().unwrap();
+        subject.prepare_cycle(below, work).unwrap();
+        subject.restrict_residual(finest, &mut below[0]).unwrap();
+        if !subject.apply_cycle(&mut below[0]).unwrap() {
+            work(below).unwrap();
+        }
+        seen.see("matrix", 1);
+
+        let [.., (_, expected), (_, found)] = seen.solutions.as_slice() else { unreachable!() };
+        assert_close(found, expected, 100.0, "the answer of the matrix");
+    }
+}
+
+const FIRST_CELL: f64 = 1e-3;
+/// Two grids of a residual of 1e-10 may lie 1e-8 apart at the far field.
+const TIGHT: NewtonSettings = NewtonSettings { tolerance: 1e-12, ..NEWTON };
+
+/// The grid around a NACA 4412 with 65 × 33 nodes, the first cell controlled, by multigrid.
+fn coupled<B: EllipticBackend + MultigridBackend, T: Real>(backend: &B) -> (Grid, NewtonReport) {
+    let points = WallPoints::naca("4412", 65);
+    let mut grid = points.initial(InitialMethod::Hyperbolic, 33, FIRST_CELL).grid;
+    let control =
+        ControlSettings { base: Base::Marched, smoothing: 5, smoothing_distance: 0.05, clip: 1.0 };
+    let settings =
+        EllipticSettings { control, wall: Wall::Coupled, first_cell: FIRST_CELL, decay: 3.0 };
+    let (mut problem, mut u) =
+        GridProblem::<B, T>::new(backend, &grid, &points.normals, &settings).unwrap();
+    let linear = LinearSettings { method: Method::Bicgstab, max_iterations: 2000, restart: 30 };
+    let preconditioner =
+        GridPreconditioner::new(Kind::Multigrid, MultigridSettings::default(), problem.size());
+    let mut linear = LinearSolver::new(linear, problem.unknowns(), preconditioner);
+    let report = solve(backend, &mut problem, &mut linear, &mut u, &TIGHT, &mut ()).unwrap();
+    problem.store(backend, &u, &mut grid).unwrap();
+    (grid, report)
+}
+
+/// Largest difference of a coordinate.
+fn distance(a: &Grid, b: &Grid) -> f64 {
+    let pairs = a.x.iter().zip(&b.x).chain(a.y.iter().zip(&b.y));
+    pairs.map(|(a, b)| (a - b).abs()).fold(0.0, f64::max)
+}
+
+fn check_coupled<S: Subject, T: Real>(subject: &S) {
+    let (expected, on_cpu) = coupled::<_, T>(&CpuBackend);
+    let (grid, report) = coupled::<_, T>(subject);
+
+    assert!(report.stop.converged(), "{}", report.stop);
+    let counts = |report: &NewtonReport| {
+        (report.history.newton_iterations(), report.history.linear_iterations())
+    };
+    let (found, expected_counts) = (counts(&report), counts(&on_cpu));
+    assert_eq!(found.0, expected_counts.0);
+    assert!((found.1 - expected_counts.1).abs() <= 1.0, "{found:?}, not {expected_counts:?}");
+    assert!(distance(&grid, &expected) < 1e-9, "{:e}", distance(&grid, &expected));
+}
+
+pub fn a_coupled_wall_gives_the_grid_of_the_cpu<S: Subject>(subject: &S) {
+    check_coupled::<S, f64>(subject);
+    check_coupled::<S, f32>(subject);
 }

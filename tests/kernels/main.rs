@@ -15,7 +15,8 @@ use gridgen::backend::cuda::CudaBackend;
 
 #[allow(clippy::unwrap_used, reason = "a failing step fails the test")]
 fn on_fibers() -> CudaBackend {
-    CudaBackend::new(Arc::new(FiberDevice::default())).unwrap()
+    // Fibers take long for the many copies of a larger level.
+    CudaBackend::new(Arc::new(FiberDevice::default())).unwrap().with_matrix_unknowns(64)
 }
 
 conformance!(on_fibers);

@@ -2,7 +2,7 @@
 
 use super::{CpuBackend, LuFactors};
 use crate::backend::{Backend, DeviceError, Product, Real, SparseBackend};
-use crate::sparse::EllPattern;
+use crate::sparse::{EllPattern, Schedule};
 use rayon::prelude::*;
 use std::sync::Arc;
 
@@ -77,6 +77,14 @@ impl<T: Real> EllMatrix<T> {
     }
 }
 
+impl CpuBackend {
+    /// Room for factors of matrices with the pattern of `a`, eliminated by this schedule.
+    #[must_use]
+    pub fn scheduled_factors<T: Real>(&self, a: &EllMatrix<T>, schedule: Schedule) -> LuFactors<T> {
+        LuFactors::new(a.pattern(), schedule)
+    }
+}
+
 impl SparseBackend for CpuBackend {
     type Matrix<T: Real> = EllMatrix<T>;
     type Factors<T: Real> = LuFactors<T>;
@@ -135,7 +143,7 @@ impl SparseBackend for CpuBackend {
     }
 
     fn factors<T: Real>(&self, a: &EllMatrix<T>) -> Result<LuFactors<T>, DeviceError> {
-        Ok(LuFactors::new(a.pattern()))
+        Ok(self.scheduled_factors(a, Schedule::default()))
     }
 
     fn factor_dilu<T: Real>(

@@ -16,22 +16,34 @@ pub enum Source {
     Wall,
     /// The hyperbolic march.
     March,
+    /// Incomplete factors by rows.
+    Factors,
+    /// DILU within tiles.
+    Tiles,
     /// Line solves of multigrid.
     Lines,
+    /// Their factors.
+    Pivots,
     /// Levels of multigrid.
     Level,
+    /// What passes between them.
+    Transfer,
 }
 
 impl Source {
     /// Every file.
-    pub const ALL: [Self; 7] = [
+    pub const ALL: [Self; 11] = [
         Self::Vector,
         Self::Matrix,
         Self::Elliptic,
         Self::Wall,
         Self::March,
+        Self::Factors,
+        Self::Tiles,
         Self::Lines,
+        Self::Pivots,
         Self::Level,
+        Self::Transfer,
     ];
 
     /// Name of the file in `kernels/`.
@@ -43,8 +55,12 @@ impl Source {
             Self::Elliptic => "elliptic.cu",
             Self::Wall => "wall.cu",
             Self::March => "march.cu",
+            Self::Factors => "factors.cu",
+            Self::Tiles => "tiles.cu",
             Self::Lines => "lines.cu",
+            Self::Pivots => "pivots.cu",
             Self::Level => "level.cu",
+            Self::Transfer => "transfer.cu",
         }
     }
 
@@ -56,8 +72,12 @@ impl Source {
             Self::Elliptic => include_str!("../../../kernels/elliptic.cu"),
             Self::Wall => include_str!("../../../kernels/wall.cu"),
             Self::March => include_str!("../../../kernels/march.cu"),
+            Self::Factors => include_str!("../../../kernels/factors.cu"),
+            Self::Tiles => include_str!("../../../kernels/tiles.cu"),
             Self::Lines => include_str!("../../../kernels/lines.cu"),
+            Self::Pivots => include_str!("../../../kernels/pivots.cu"),
             Self::Level => include_str!("../../../kernels/level.cu"),
+            Self::Transfer => include_str!("../../../kernels/transfer.cu"),
         }
     }
 
@@ -66,7 +86,9 @@ impl Source {
         const COMMON: &str = include_str!("../../../kernels/common.cuh");
         match self {
             Self::March => &[COMMON, include_str!("../../../kernels/ring.cuh")],
-            Self::Lines | Self::Level => &[COMMON, include_str!("../../../kernels/level.cuh")],
+            Self::Lines | Self::Pivots | Self::Level | Self::Transfer => {
+                &[COMMON, include_str!("../../../kernels/level.cuh")]
+            }
             _ => &[COMMON],
         }
     }

@@ -4,6 +4,7 @@ use super::kernel::{Argument, Shape, Source, arguments};
 use super::{Buffer, CudaBackend, CudaFactors, CudaVector};
 use crate::backend::{DeviceError, Product, Real, SparseBackend};
 use crate::sparse::{EllPattern, Structure};
+use std::borrow::Cow;
 
 /// A matrix in ELL format in a GPU's memory: `values[k * rows + r]` is slot k of row r.
 ///
@@ -16,6 +17,8 @@ pub struct CudaMatrix<T> {
     pub(super) values: Buffer<T>,
     /// Column of each slot, of matrices with another pattern.
     columns: Option<Buffer<u32>>,
+    /// That pattern on the host.
+    general: Option<EllPattern>,
 }
 
 impl<T: Real> CudaMatrix<T> {
@@ -42,6 +45,20 @@ impl<T: Real> CudaMatrix<T> {
         &self.values
     }
 
+    /// Where the entries stand, made anew if it follows from the grid.
+    pub(super) fn pattern(&self) -> Cow<'_, EllPattern> {
+        match (self.structure, &self.general) {
+            (_, Some(pattern)) => Cow::Borrowed(pattern),
+            (Structure::WallColumns { mi, mj }, _) => Cow::Owned(EllPattern::wall_columns(mi, mj)),
+            (Structure::NinePoint { mi, mj, periodic }, _) => {
+                Cow::Owned(EllPattern::nine_point(mi, mj, periodic))
+            }
+            (Structure::General, None) => {
+                Cow::Owned(EllPattern::new(self.rows, self.width, |_| None))
+            }
+        }
+    }
+
     /// Points of the grid, two rows each.
     fn points(&self) -> usize {
         self.rows / 2
@@ -53,9 +70,10 @@ impl SparseBackend for CudaBackend {
     type Factors<T: Real> = CudaFactors<T>;
 
     fn matrix<T: Real>(&self, pattern: &EllPattern) -> Result<CudaMatrix<T>, DeviceError> {
-        let columns = match pattern.structure() {
-            Structure::General => Some(Buffer::from_host(&self.device, pattern.columns())?),
-            _ => None,
+        let general = (pattern.structure() == Structure::General).then(|| pattern.clone());
+        let columns = match &general {
+            Some(pattern) => Some(Buffer::from_host(&self.device, pattern.columns())?),
+            None => None,
         };
         Ok(CudaMatrix {
             structure: pattern.structure(),
@@ -63,6 +81,7 @@ impl SparseBackend for CudaBackend {
             width: pattern.width(),
             values: Buffer::zeros(&self.device, pattern.rows() * pattern.width())?,
             columns,
+            general,
         })
     }
 

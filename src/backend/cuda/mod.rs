@@ -28,6 +28,7 @@ pub use vector::CudaVector;
 use self::kernel::{Argument, Kernel, Shape, Source};
 use self::recording::Journal;
 use super::{DeviceError, Real};
+use crate::sparse::Schedule;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 /// Blocks of a reduction: fixed, so that sums do not depend on the GPU.
@@ -35,11 +36,18 @@ const REDUCTION_BLOCKS: usize = 1024;
 /// Results of one reduction.
 const REDUCTIONS: usize = 4;
 
+/// Unknowns of a level up to which reading a matrix of their square costs less than a cycle's
+/// launches.
+const MATRIX_UNKNOWNS: usize = 1024;
+
 /// One GPU.
 pub struct CudaBackend {
     device: Arc<dyn Device>,
     reduction: Mutex<Reduction>,
     journal: Journal,
+    /// Most unknowns of a level whose multigrid cycle is applied as a matrix.
+    matrix_unknowns: usize,
+    schedule: Schedule,
 }
 
 /// Where the blocks of a reduction leave their parts.
@@ -60,7 +68,25 @@ impl CudaBackend {
             result: Buffer::zeros(&device, REDUCTIONS)?,
             first: Buffer::zeros(&device, 1)?,
         };
-        Ok(Self { device, reduction: Mutex::new(reduction), journal: Journal::default() })
+        Ok(Self {
+            device,
+            reduction: Mutex::new(reduction),
+            journal: Journal::default(),
+            matrix_unknowns: MATRIX_UNKNOWNS,
+            schedule: Schedule::default(),
+        })
+    }
+
+    /// Applies the multigrid cycle of levels with up to so many unknowns as a matrix.
+    #[must_use]
+    pub fn with_matrix_unknowns(self, most: usize) -> Self {
+        Self { matrix_unknowns: most, ..self }
+    }
+
+    /// The same backend with incomplete factors eliminated by this schedule.
+    #[must_use]
+    pub fn with_schedule(self, schedule: Schedule) -> Self {
+        Self { schedule, ..self }
     }
 
     /// A backend on GPU `ordinal`, its kernels compiled.
@@ -124,11 +150,22 @@ impl CudaBackend {
         shape: Shape,
         arguments: &[Argument],
     ) -> Result<Option<usize>, DeviceError> {
+        self.first_index(|first| {
+            let mut all = arguments.to_vec();
+            all.push(first);
+            self.launch::<T>(source, name, shape, &all)
+        })
+    }
+
+    /// The first index where something is wrong, which the launches of `work` lower at the address
+    /// that they are given.
+    fn first_index(
+        &self,
+        work: impl FnOnce(Argument) -> Result<(), DeviceError>,
+    ) -> Result<Option<usize>, DeviceError> {
         let room = self.reduction();
         room.first.upload(&[u64::MAX])?;
-        let mut all = arguments.to_vec();
-        all.push(Argument::from(&room.first));
-        self.launch::<T>(source, name, shape, &all)?;
+        work(Argument::from(&room.first))?;
         let mut first = [0];
         room.first.download(&mut first)?;
         Ok((first[0] != u64::MAX).then_some(first[0] as usize))

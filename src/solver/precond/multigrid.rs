@@ -97,6 +97,11 @@ impl<B: MultigridBackend, M: Real> Multigrid<B, M> {
             let (fine, coarse) = self.levels.split_at_mut(k);
             backend.coarsen(&fine[k - 1], &mut coarse[0])?;
         }
+        for k in 1..self.levels.len() {
+            let settings = &self.settings;
+            backend
+                .prepare_cycle(&mut self.levels[k..], |levels| cycle(backend, settings, levels))?;
+        }
         let finite = backend.pivots_are_finite(&self.levels[self.levels.len() - 1])?;
         if finite { Ok(()) } else { Err(PreconditionerFailure::Line.into()) }
     }
@@ -115,13 +120,16 @@ impl<B: MultigridBackend, M: Real> Multigrid<B, M> {
     }
 }
 
-/// Improves the solution of the first level.
+/// Improves the solution of the first level, zero on coarse ones.
 fn cycle<B: MultigridBackend, M: Real>(
     backend: &B,
     settings: &MultigridSettings,
     levels: &mut [B::Level<M>],
 ) -> Result<(), DeviceError> {
     let Some((fine, coarser)) = levels.split_first_mut() else { return Ok(()) };
+    if backend.apply_cycle(fine)? {
+        return Ok(());
+    }
     if coarser.is_empty() {
         for _ in 0..COARSEST_SWEEPS {
             backend.smooth(fine, Order::Forward)?;

@@ -1,5 +1,6 @@
 //! A level in a GPU's memory. `kernels/level.cuh` says how it stands there.
 
+use super::matrix::CycleMatrix;
 use super::team::Team;
 use crate::backend::cuda::kernel::{Argument, Shape, Source, arguments};
 use crate::backend::cuda::recording::Mark;
@@ -66,7 +67,13 @@ pub struct CudaLevel<M> {
     pub(super) operator: Buffer<M>,
     pub(super) f: Buffer<M>,
     /// With a row of zeros before the first and after the last.
-    u: Buffer<M>,
+    pub(super) u: Buffer<M>,
+    /// Right sides and solutions in f and u.
+    pub(super) copies: usize,
+    /// The cycle from this level down as a matrix, on the level where it is so applied.
+    pub(super) matrix: Option<CycleMatrix<M>>,
+    /// Whether the matrix of a finer level stands for this one.
+    pub(super) covered: bool,
     /// 1 where a pivot is not finite, here or on a finer level.
     pub(super) bad: Buffer<u32>,
     contents: Mark,
@@ -97,6 +104,9 @@ impl<M: Real> CudaLevel<M> {
             f: Buffer::zeros(device, 2 * row * size.mj)?,
             u: Buffer::zeros(device, 2 * row * (size.mj + 2))?,
             bad: Buffer::zeros(device, 1)?,
+            copies: 1,
+            matrix: None,
+            covered: false,
             contents: Mark::new(Contents::Zero as u32),
         })
     }
@@ -130,7 +140,11 @@ impl<M: Real> CudaLevel<M> {
     /// One thread for each pair of points of a row.
     pub(super) fn point_pairs(&self) -> Shape {
         let threads = self.half.min(ROW_THREADS);
-        let grid = [self.half.div_ceil(threads) as u32, self.size.mj.min(MOST_ROWS) as u32, 1];
+        let grid = [
+            self.half.div_ceil(threads) as u32,
+            self.size.mj.min(MOST_ROWS) as u32,
+            self.copies as u32,
+        ];
         Shape { grid, block: [threads as u32, 1, 1], shared: 0 }
     }
 
@@ -146,15 +160,18 @@ impl<M: Real> CudaLevel<M> {
             shared: 0,
         };
         let name = self.storage.pick("factor_compact", "factor_full");
-        backend.launch::<M>(Source::Lines, name, shape, &arguments)
+        backend.launch::<M>(Source::Pivots, name, shape, &arguments)
     }
 
     /// Solves the eta-lines of `first`, then those of the other colour; then the xi-lines so, if
     /// there are any.
     pub(super) fn relax(&self, backend: &CudaBackend, first: usize) -> Result<(), DeviceError> {
         let LevelSize { mi, mj, .. } = self.size;
-        let eta = self.storage.pick("relax_eta_compact", "relax_eta_full");
-        let xi = self.storage.pick("relax_xi_compact", "relax_xi_full");
+        let [eta, xi] = match (self.storage, self.copies) {
+            (Storage::Compact, _) => ["relax_eta_compact", "relax_xi_compact"],
+            (Storage::Full, 1) => ["relax_eta_full", "relax_xi_full"],
+            (Storage::Full, _) => ["relax_eta_copies", "relax_xi_copies"],
+        };
         let mut zero = self.contents.get() == Contents::Zero as u32;
         for colour in [first, 1 - first] {
             self.relax_lines(backend, eta, colour, Team::eta::<M>(mj, lines(mi, colour)), zero)?;
@@ -191,7 +208,22 @@ impl<M: Real> CudaLevel<M> {
             &self.f,
             self.u(),
         ]);
-        backend.launch::<M>(Source::Lines, name, team.shape(), &arguments)
+        let mut shape = team.shape();
+        shape.grid[2] = self.copies as u32;
+        backend.launch::<M>(Source::Lines, name, shape, &arguments)
+    }
+
+    /// Room for f and u of several right sides.
+    pub(super) fn room(
+        &self,
+        backend: &CudaBackend,
+        copies: usize,
+    ) -> Result<[Buffer<M>; 2], DeviceError> {
+        let (row, mj) = (2 * self.half, self.size.mj);
+        Ok([
+            Buffer::zeros(&backend.device, copies * 2 * row * mj)?,
+            Buffer::zeros(&backend.device, copies * 2 * row * (mj + 2))?,
+        ])
     }
 }
 

@@ -4,6 +4,7 @@
 //! solves the lines of a colour by teams of threads (`kernels/lines.cu`).
 
 mod level;
+mod matrix;
 mod team;
 
 pub use level::CudaLevel;
@@ -14,7 +15,7 @@ use super::{CudaBackend, CudaMatrix, CudaVector};
 use crate::backend::{Coarsening, DeviceError, LevelSize, MultigridBackend, Order, Real};
 use crate::sparse::Structure;
 
-/// Coarse points of a block of the restriction: `TILE_I` and `TILE_J` of `kernels/level.cu`.
+/// Coarse points of a block of the restriction: `TILE_I` and `TILE_J` of `kernels/transfer.cu`.
 const TILE: [usize; 2] = [32, 8];
 
 /// The kernel for vectors of `T`.
@@ -104,11 +105,11 @@ impl MultigridBackend for CudaBackend {
         arguments.extend(arguments![&coarse.f, coarse.u()]);
         let blocks = [coarse.size.mi.div_ceil(TILE[0]), coarse.size.mj.div_ceil(TILE[1])];
         let shape = Shape {
-            grid: [blocks[0] as u32, blocks[1] as u32, 1],
+            grid: [blocks[0] as u32, blocks[1] as u32, coarse.copies as u32],
             block: [(TILE[0] * TILE[1]) as u32, 1, 1],
             shared: 0,
         };
-        self.launch::<M>(Source::Level, name, shape, &arguments)?;
+        self.launch::<M>(Source::Transfer, name, shape, &arguments)?;
         coarse.set_contents(self, Contents::Zero);
         Ok(())
     }
@@ -122,7 +123,7 @@ impl MultigridBackend for CudaBackend {
         arguments.push(fine.u().into());
         arguments.extend(coarse.layout());
         arguments.push(coarse.u().into());
-        self.launch::<M>(Source::Level, "prolong", fine.point_pairs(), &arguments)?;
+        self.launch::<M>(Source::Transfer, "prolong", fine.point_pairs(), &arguments)?;
         fine.set_contents(self, Contents::Unknown);
         Ok(())
     }
@@ -136,5 +137,17 @@ impl MultigridBackend for CudaBackend {
         let mut arguments = level.layout();
         arguments.extend(arguments![level.u(), &*z]);
         self.launch::<M>(Source::Level, name, level.point_pairs(), &arguments)
+    }
+
+    fn prepare_cycle<M: Real>(
+        &self,
+        levels: &mut [CudaLevel<M>],
+        work: impl FnMut(&mut [CudaLevel<M>]) -> Result<(), DeviceError>,
+    ) -> Result<(), DeviceError> {
+        matrix::prepare(self, levels, work)
+    }
+
+    fn apply_cycle<M: Real>(&self, level: &mut CudaLevel<M>) -> Result<bool, DeviceError> {
+        matrix::apply(self, level)
     }
 }
