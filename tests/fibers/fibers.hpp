@@ -17,15 +17,12 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
 
 #include <type_traits>
 #include <utility>
 #include <vector>
 
-#if !defined(__x86_64__)
-#include <ucontext.h>
-#endif
+#include "stacks.hpp"
 
 #define __global__
 #define __device__
@@ -65,7 +62,7 @@ enum Code {
 };
 
 const unsigned LANES = 32, MOST_THREADS = 1024, MOST_SHARED = 227 * 1024;
-const size_t STACK = 256 * 1024, PAGE = 4096, GUARD = 4096;
+const size_t GUARD = 4096;
 // Turns in which every thread that can run only naps, after which nothing will ever change.
 const unsigned MOST_IDLE_TURNS = 10000;
 
@@ -103,46 +100,6 @@ struct Call<void (*)(P...), f> {
     static void run(void** arguments) { unpack(arguments, std::index_sequence_for<P...>()); }
 };
 
-// Stacks and the switch between them.
-struct Fiber {
-    char* stack = nullptr;
-#if defined(__x86_64__)
-    void* top = nullptr;
-#else
-    ucontext_t context;
-#endif
-};
-
-#if defined(__x86_64__)
-// Keeps the registers that a call preserves on the old stack and takes them from the new one.
-extern "C" void gridgen_switch_fibers(void** from, void* to);
-asm(R"(
-    .text
-    .p2align 4
-    .type gridgen_switch_fibers, @function
-gridgen_switch_fibers:
-    pushq %rbp
-    pushq %rbx
-    pushq %r12
-    pushq %r13
-    pushq %r14
-    pushq %r15
-    movq %rsp, (%rdi)
-    movq %rsi, %rsp
-    popq %r15
-    popq %r14
-    popq %r13
-    popq %r12
-    popq %rbx
-    popq %rbp
-    ret
-    .size gridgen_switch_fibers, .-gridgen_switch_fibers
-)");
-static void switch_fibers(Fiber& from, Fiber& to) { gridgen_switch_fibers(&from.top, to.top); }
-#else
-static void switch_fibers(Fiber& from, Fiber& to) { swapcontext(&from.context, &to.context); }
-#endif
-
 enum State { UNSTARTED, READY, AT_BARRIER, AT_WARP, EXITED };
 enum Operation { SYNC, SHUFFLE, BALLOT };
 
@@ -156,7 +113,6 @@ struct Thread {
     uint64_t value;
 };
 
-static std::vector<Fiber*> all_fibers, idle_fibers;
 static Fiber scheduler;
 static std::vector<Thread> threads;
 static std::vector<unsigned> queue;
@@ -169,43 +125,6 @@ static void** arguments;
 static unsigned char* shared_memory;
 static Code code;
 static char text[512];
-
-static void run_threads();
-
-static Fiber* new_fiber() {
-    Fiber* fiber = new Fiber;
-    fiber->stack = static_cast<char*>(mmap(nullptr, STACK, PROT_READ | PROT_WRITE,
-                                           MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0));
-    if (fiber->stack == MAP_FAILED || mprotect(fiber->stack, PAGE, PROT_NONE) != 0) {
-        perror("stack of a fiber");
-        abort();
-    }
-#if defined(__x86_64__)
-    // Six registers and the address to return to; a function starts 8 bytes off a multiple of 16.
-    void** top = reinterpret_cast<void**>(fiber->stack + STACK) - 8;
-    memset(top, 0, 8 * sizeof(void*));
-    top[6] = reinterpret_cast<void*>(&run_threads);
-    fiber->top = top;
-#else
-    getcontext(&fiber->context);
-    fiber->context.uc_stack.ss_sp = fiber->stack;
-    fiber->context.uc_stack.ss_size = STACK;
-    fiber->context.uc_link = nullptr;
-    makecontext(&fiber->context, run_threads, 0);
-#endif
-    all_fibers.push_back(fiber);
-    return fiber;
-}
-
-// Fibers that stopped amid a kernel cannot be used again.
-static void drop_fibers() {
-    for (Fiber* fiber : all_fibers) {
-        munmap(fiber->stack, STACK);
-        delete fiber;
-    }
-    all_fibers.clear();
-    idle_fibers.clear();
-}
 
 static void leave() {
     Fiber* self = threads[current].fiber;
@@ -381,7 +300,7 @@ static void run_block() {
     }
     while (exited < count && code == FINISHED) {
         if (started < count) {
-            if (idle_fibers.empty()) idle_fibers.push_back(new_fiber());
+            if (idle_fibers.empty()) idle_fibers.push_back(new_fiber(run_threads));
             switch_fibers(scheduler, *idle_fibers.back());
         } else if (queue_head < queue.size()) {
             const unsigned t = queue[queue_head++];
@@ -466,162 +385,4 @@ extern "C" __attribute__((visibility("default"))) int launch(
     return code;
 }
 
-// Barriers. The line tells barriers apart.
-#define __syncthreads() ((void)fibers::barrier(__LINE__, false))
-#define __syncthreads_count(vote) int(fibers::barrier(__LINE__, (vote) != 0))
-#define __syncthreads_or(vote) int(fibers::barrier(__LINE__, (vote) != 0) > 0)
-#define __syncthreads_and(vote) int(fibers::barrier(__LINE__, (vote) == 0) == 0)
-
-static inline void __syncwarp(unsigned mask = 0xffffffffu) {
-    fibers::warp_operation(fibers::SYNC, mask, 0, 0);
-}
-
-static inline unsigned __ballot_sync(unsigned mask, int vote) {
-    return unsigned(fibers::warp_operation(fibers::BALLOT, mask, 0, vote != 0));
-}
-
-static inline int __any_sync(unsigned mask, int vote) { return __ballot_sync(mask, vote) != 0; }
-static inline int __all_sync(unsigned mask, int vote) { return __ballot_sync(mask, !vote) == 0; }
-
-namespace fibers {
-inline unsigned lane() { return current % LANES; }
-
-template <class T>
-T shuffle(unsigned mask, T value, unsigned source) {
-    static_assert(sizeof(T) <= 8 && std::is_trivially_copyable<T>::value, "shuffled by 8 bytes");
-    uint64_t bits = 0;
-    memcpy(&bits, &value, sizeof value);
-    bits = warp_operation(SHUFFLE, mask, source, bits);
-    memcpy(&value, &bits, sizeof value);
-    return value;
-}
-}  // namespace fibers
-
-template <class T>
-T __shfl_sync(unsigned mask, T value, int source, int width = 32) {
-    const unsigned segment = fibers::lane() & ~unsigned(width - 1);
-    return fibers::shuffle(mask, value, segment | (unsigned(source) & unsigned(width - 1)));
-}
-
-template <class T>
-T __shfl_up_sync(unsigned mask, T value, unsigned delta, int width = 32) {
-    const unsigned lane = fibers::lane(), within = lane & unsigned(width - 1);
-    return fibers::shuffle(mask, value, delta > within ? lane : lane - delta);
-}
-
-template <class T>
-T __shfl_down_sync(unsigned mask, T value, unsigned delta, int width = 32) {
-    const unsigned lane = fibers::lane(), within = lane & unsigned(width - 1);
-    return fibers::shuffle(mask, value, within + delta >= unsigned(width) ? lane : lane + delta);
-}
-
-template <class T>
-T __shfl_xor_sync(unsigned mask, T value, int flip, int width = 32) {
-    const unsigned lane = fibers::lane(), source = lane ^ unsigned(flip);
-    const bool later = source / unsigned(width) > lane / unsigned(width);
-    return fibers::shuffle(mask, value, later ? lane : source);
-}
-
-// Atomics: fibers are only switched where they wait.
-namespace fibers {
-template <class T>
-struct Same {
-    typedef T type;
-};
-template <class T>
-using Exactly = typename Same<T>::type;
-
-template <class T>
-T exchange(T* at, T value) {
-    const T old = *at;
-    *at = value;
-    return old;
-}
-}  // namespace fibers
-
-#define FIBERS_ATOMIC(name, value_after)                       \
-    template <class T>                                         \
-    T name(T* at, fibers::Exactly<T> v) {                      \
-        const T old = *at;                                     \
-        return fibers::exchange(at, T(value_after));           \
-    }
-FIBERS_ATOMIC(atomicAdd, old + v)
-FIBERS_ATOMIC(atomicSub, old - v)
-FIBERS_ATOMIC(atomicMin, v < old ? v : old)
-FIBERS_ATOMIC(atomicMax, old < v ? v : old)
-FIBERS_ATOMIC(atomicAnd, old & v)
-FIBERS_ATOMIC(atomicOr, old | v)
-FIBERS_ATOMIC(atomicExch, ((void)old, v))
-FIBERS_ATOMIC(atomicInc, old >= v ? 0 : old + 1)
-
-template <class T>
-T atomicCAS(T* at, fibers::Exactly<T> expected, fibers::Exactly<T> value) {
-    return fibers::exchange(at, *at == expected ? value : *at);
-}
-
-static inline void __threadfence() {}
-static inline void __threadfence_block() {}
-static inline void __nanosleep(unsigned) { fibers::nap(); }
-
-// Loads and stores with cache hints.
-template <class T>
-T __ldg(const T* at) { return *at; }
-template <class T>
-T __ldcg(const T* at) { return *at; }
-template <class T>
-T __ldcs(const T* at) { return *at; }
-template <class T>
-void __stcg(T* at, fibers::Exactly<T> value) { *at = value; }
-template <class T>
-void __stcs(T* at, fibers::Exactly<T> value) { *at = value; }
-
-// Numbers. As in CUDA, the smaller and the larger of a NaN and a number are the number.
-template <class A, class B>
-std::common_type_t<A, B> min(A a, B b) {
-    typedef std::common_type_t<A, B> T;
-    if constexpr (std::is_floating_point<T>::value) return T(a) != T(a) || T(b) < T(a) ? T(b) : T(a);
-    else return T(b) < T(a) ? T(b) : T(a);
-}
-template <class A, class B>
-std::common_type_t<A, B> max(A a, B b) {
-    typedef std::common_type_t<A, B> T;
-    if constexpr (std::is_floating_point<T>::value) return T(a) != T(a) || T(a) < T(b) ? T(b) : T(a);
-    else return T(a) < T(b) ? T(b) : T(a);
-}
-static inline double rsqrt(double x) { return 1.0 / sqrt(x); }
-static inline float rsqrtf(float x) { return 1.0f / sqrtf(x); }
-static inline int __popc(unsigned x) { return __builtin_popcount(x); }
-static inline int __ffs(int x) { return __builtin_ffs(x); }
-static inline int __clz(int x) { return x == 0 ? 32 : __builtin_clz(unsigned(x)); }
-
-static inline double __longlong_as_double(long long bits) {
-    double x;
-    memcpy(&x, &bits, sizeof x);
-    return x;
-}
-static inline long long __double_as_longlong(double x) {
-    long long bits;
-    memcpy(&bits, &x, sizeof bits);
-    return bits;
-}
-static inline float __int_as_float(int bits) {
-    float x;
-    memcpy(&x, &bits, sizeof x);
-    return x;
-}
-static inline int __float_as_int(float x) {
-    int bits;
-    memcpy(&bits, &x, sizeof bits);
-    return bits;
-}
-
-#define FIBERS_VECTORS(type)                                                                \
-    struct alignas(2 * sizeof(type)) type##2 { type x, y; };                                \
-    struct alignas(16) type##4 { type x, y, z, w; };                                        \
-    static inline type##2 make_##type##2(type x, type y) { return {x, y}; }                 \
-    static inline type##4 make_##type##4(type x, type y, type z, type w) { return {x, y, z, w}; }
-FIBERS_VECTORS(int)
-FIBERS_VECTORS(float)
-FIBERS_VECTORS(double)
-typedef unsigned int uint;
-FIBERS_VECTORS(uint)
+#include "intrinsics.hpp"

@@ -9,7 +9,12 @@ use std::process::Command;
 
 use gridgen::backend::cuda::kernel::{Argument, Shape, Width};
 
-const HEADER: &str = include_str!("fibers.hpp");
+/// The header, and what it includes.
+const HEADERS: [(&str, &str); 3] = [
+    ("fibers.hpp", include_str!("fibers.hpp")),
+    ("stacks.hpp", include_str!("stacks.hpp")),
+    ("intrinsics.hpp", include_str!("intrinsics.hpp")),
+];
 /// Hidden symbols, since the shared memory of template functions would be one for all libraries.
 const FLAGS: [&str; 7] = [
     "-O2",
@@ -106,7 +111,7 @@ impl Library {
 /// The shared library of a text, named by what it is made of.
 fn compiled(text: &str, real: &str) -> PathBuf {
     let mut hasher = DefaultHasher::new();
-    (HEADER, FLAGS, text, real, std::env::consts::ARCH).hash(&mut hasher);
+    (HEADERS, FLAGS, text, real, std::env::consts::ARCH).hash(&mut hasher);
     let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("fibers");
     let file = folder.join(format!("{:016x}.so", hasher.finish()));
     if file.exists() {
@@ -115,12 +120,17 @@ fn compiled(text: &str, real: &str) -> PathBuf {
     fs::create_dir_all(&folder).unwrap();
     // Other tests may be building the same: what they see is whole or not there.
     let own = tempfile::tempdir_in(&folder).unwrap();
-    let (header, source, library) =
-        (own.path().join("fibers.hpp"), own.path().join("kernels.cpp"), own.path().join("so"));
-    fs::write(&header, HEADER).unwrap();
+    let (source, library) = (own.path().join("kernels.cpp"), own.path().join("so"));
+    for (name, text) in HEADERS {
+        fs::write(own.path().join(name), text).unwrap();
+    }
     fs::write(&source, text).unwrap();
     let mut command = Command::new("c++");
-    command.args(FLAGS).arg(format!("-DREAL={real}")).arg("-include").arg(&header);
+    command
+        .args(FLAGS)
+        .arg(format!("-DREAL={real}"))
+        .arg("-include")
+        .arg(own.path().join(HEADERS[0].0));
     command.arg("-o").arg(&library).arg(&source);
     let output = command.output().unwrap_or_else(|error| {
         panic!(

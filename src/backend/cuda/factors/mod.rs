@@ -17,7 +17,7 @@ use crate::sparse::{Schedule, Structure};
 pub struct CudaFactors<T>(Layout<T>);
 
 enum Layout<T> {
-    Rows(RowFactors<T>),
+    Rows(Box<RowFactors<T>>),
     Tiles(TileFactors<T>),
 }
 
@@ -27,7 +27,7 @@ impl<T: Real> CudaFactors<T> {
             (Schedule::Tiles, Structure::NinePoint { mi, mj, periodic }) => {
                 Layout::Tiles(TileFactors::new(backend, (mi, mj), periodic)?)
             }
-            _ => Layout::Rows(RowFactors::new(backend, &a.pattern())?),
+            _ => Layout::Rows(Box::new(RowFactors::new(backend, &a.pattern())?)),
         }))
     }
 
@@ -51,7 +51,7 @@ impl<T: Real> CudaFactors<T> {
         let rows = match &mut self.0 {
             Layout::Rows(rows) => rows,
             tiles @ Layout::Tiles(_) => {
-                *tiles = Layout::Rows(RowFactors::new(backend, &a.pattern())?);
+                *tiles = Layout::Rows(Box::new(RowFactors::new(backend, &a.pattern())?));
                 return self.ilu0(backend, a);
             }
         };
