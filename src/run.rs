@@ -309,6 +309,7 @@ impl Job<'_> {
                 sweeps: case.multigrid.sweeps,
                 levels: case.multigrid.levels,
                 coarsening: case.multigrid.coarsening,
+                precision: Precision::Single,
             },
             problem.size(),
         );

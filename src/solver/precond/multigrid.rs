@@ -1,5 +1,6 @@
 //! Geometric multigrid as a preconditioner.
 
+use super::super::linear::Precision;
 use super::super::{PreconditionerFailure, SolverError};
 use crate::backend::{Coarsening, DeviceError, LevelSize, MultigridBackend, Order, Real};
 
@@ -25,11 +26,27 @@ pub struct MultigridSettings {
     pub levels: usize,
     /// Directions of coarsening.
     pub coarsening: Coarsening,
+    /// Precision of the hierarchy, whatever that of the Krylov method around it.
+    pub precision: Precision,
+}
+
+impl MultigridSettings {
+    /// The strongest cycle on the same levels: W, at least two sweeps, double precision.
+    pub(super) fn strengthened(self) -> Self {
+        let sweeps = self.sweeps.max(2);
+        Self { cycle: Cycle::W, sweeps, precision: Precision::Double, ..self }
+    }
 }
 
 impl Default for MultigridSettings {
     fn default() -> Self {
-        Self { cycle: Cycle::V, sweeps: 1, levels: 20, coarsening: Coarsening::Full }
+        Self {
+            cycle: Cycle::V,
+            sweeps: 1,
+            levels: 20,
+            coarsening: Coarsening::Full,
+            precision: Precision::Single,
+        }
     }
 }
 
@@ -47,8 +64,8 @@ const FINE_LEVELS: usize = 2;
 /// The work of a V(1,1) cycle is a fixed multiple of the number of unknowns, and the iterations
 /// of a Krylov method around it do not grow with them, whatever the aspect ratio of the cells.
 pub struct Multigrid<B: MultigridBackend, M: Real> {
-    settings: MultigridSettings,
-    size: LevelSize,
+    pub(super) settings: MultigridSettings,
+    pub(super) size: LevelSize,
     levels: Vec<B::Level<M>>,
 }
 
