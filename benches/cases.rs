@@ -60,6 +60,7 @@ fn newton_solve(bencher: Bencher, (ni, nj): (usize, usize)) {
         sweeps: case.multigrid.sweeps,
         levels: case.multigrid.levels,
         coarsening: case.multigrid.coarsening,
+        precision: Precision::Single,
     };
 
     bencher.counter(ItemsCount::new(ni * nj)).bench(|| {

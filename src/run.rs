@@ -397,6 +397,7 @@ impl Start<'_> {
                 sweeps: case.multigrid.sweeps,
                 levels: case.multigrid.levels,
                 coarsening: case.multigrid.coarsening,
+                precision: Precision::Single,
             },
             problem.size(),
         );

@@ -5,6 +5,7 @@ use super::{Bench, BenchBackend, Table};
 use crate::backend::{EllipticData, LevelSize, Product, Real, Scaling};
 use crate::elliptic::{GridPreconditioner, GridProblem};
 use crate::solver::krylov::{Bicgstab, System, Target};
+use crate::solver::linear::Precision;
 use crate::solver::precond::{Kind, MatrixPreconditioner, MultigridSettings};
 use crate::solver::{NonlinearProblem, Preconditioner, SolverError};
 use crate::sparse::EllPattern;
@@ -147,7 +148,9 @@ fn multigrid<B: BenchBackend, T: Real>(
     let mut f = backend.zeros(2 * points)?;
     problem.residual(backend, &u, Scaling::Renewed, &mut f)?;
     let jacobian = problem.linearise(backend)?;
-    let mut cycle = MatrixPreconditioner::new(Kind::Multigrid, MultigridSettings::default(), size);
+    let precision = if size_of::<T>() == 4 { Precision::Single } else { Precision::Double };
+    let settings = MultigridSettings { precision, ..MultigridSettings::default() };
+    let mut cycle = MatrixPreconditioner::new(Kind::Multigrid, settings, size);
     let entry = size_of::<T>();
     // Read 26 values of the matrix, write 26 of the finest level and 44 of the coarse ones' third.
     let setup = points * entry * (26 + 26) + points * entry * 44 / 3;
