@@ -2,4 +2,5 @@
 
 mod ell;
 
-pub use ell::EllPattern;
+pub(crate) use ell::STENCIL;
+pub use ell::{EllPattern, Structure};

@@ -8,7 +8,9 @@ mod elliptic;
 mod factors;
 mod matrix;
 mod multigrid;
+mod product;
 mod reduce;
+mod simd;
 mod vector;
 mod wall;
 
