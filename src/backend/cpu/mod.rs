@@ -8,6 +8,7 @@ mod elliptic;
 mod factors;
 mod matrix;
 mod multigrid;
+mod points;
 mod product;
 mod reduce;
 mod simd;

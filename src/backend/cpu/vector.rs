@@ -106,3 +106,8 @@ fn dot<T: Real>(a: &[T], b: &[T]) -> f64 {
     }
     sums.iter().sum::<f64>() + tail
 }
+
+/// v ← 0.
+pub(super) fn clear<T: Real>(v: &mut [T]) {
+    v.par_chunks_mut(PIECE).for_each(|v| v.fill(T::zero()));
+}
