@@ -153,13 +153,14 @@ impl Job<'_> {
         let resolved = ResolvedCase::new(self.case, folder)?;
         let initial = self
             .timed("initial grid", &mut timing.initial_grid_seconds, |job| job.initial_grid(&wall));
-        self.notices.extend(initial.notes.iter().cloned());
+        self.notices.extend(initial.notes);
+        let initial = initial.grid;
 
         let tolerance = self.tolerance();
         let (grid, solved) = self.timed("newton", &mut timing.newton_seconds, |job| {
             match job.case.linear.precision {
-                Precision::Single => job.solve::<f32>(&initial.grid, &wall.normals, tolerance),
-                Precision::Double => job.solve::<f64>(&initial.grid, &wall.normals, tolerance),
+                Precision::Single => job.solve::<f32>(initial, &wall.normals, tolerance),
+                Precision::Double => job.solve::<f64>(initial, &wall.normals, tolerance),
             }
         })?;
         self.notices.extend(solved.events.iter().cloned());
@@ -269,7 +270,7 @@ impl Job<'_> {
 
     fn solve<T: Real>(
         &mut self,
-        initial: &Grid,
+        initial: Grid,
         normals: &[[f64; 2]],
         tolerance: f64,
     ) -> Result<(Grid, newton::NewtonReport), Error> {
@@ -301,7 +302,10 @@ impl Job<'_> {
             },
             max_halvings: case.newton.max_halvings,
         };
-        let (mut problem, mut u) = GridProblem::<_, T>::new(&backend, initial, normals, &settings)?;
+        let (mut problem, mut u) =
+            GridProblem::<_, T>::new(&backend, &initial, normals, &settings)?;
+        // The solve needs the room.
+        let Grid { topology, ni, nj, .. } = initial;
         let preconditioner = GridPreconditioner::new(
             case.linear.preconditioner,
             MultigridSettings {
@@ -322,7 +326,8 @@ impl Job<'_> {
             &newton_settings,
             &mut follow,
         )?;
-        let mut grid = initial.clone();
+        drop(linear);
+        let mut grid = Grid::new(topology, ni, nj);
         problem.store(&backend, &u, &mut grid)?;
         Ok((grid, report))
     }
