@@ -155,12 +155,13 @@ impl Job<'_> {
         let initial = self.timed("initial grid", &mut timing.initial_grid_seconds, |job| {
             job.initial_grid(&wall)
         })?;
-        self.notices.extend(initial.notes.iter().cloned());
+        self.notices.extend(initial.notes);
+        let initial = initial.grid;
 
         let tolerance = self.tolerance();
         let Solved { grid, report: solved, exported } =
             self.timed("newton", &mut timing.newton_seconds, |job| {
-                job.solve(&initial.grid, &wall.normals, tolerance)
+                job.solve(initial, &wall.normals, tolerance)
             })?;
         self.notices.extend(solved.events.iter().cloned());
         timing.assembly_seconds = solved.history.steps.iter().map(|s| s.setup_seconds).sum();
@@ -277,7 +278,7 @@ impl Job<'_> {
     /// Solves on the machine and in the precision of the linear solves that were chosen.
     fn solve(
         &mut self,
-        initial: &Grid,
+        initial: Grid,
         normals: &[[f64; 2]],
         tolerance: f64,
     ) -> Result<Solved, Error> {
@@ -341,7 +342,7 @@ impl Job<'_> {
 /// What a solve starts from.
 struct Start<'a> {
     case: &'a Case,
-    initial: &'a Grid,
+    initial: Grid,
     normals: &'a [[f64; 2]],
     tolerance: f64,
     export: Option<Export<'a>>,
@@ -389,7 +390,9 @@ impl Start<'_> {
             },
             max_halvings: case.newton.max_halvings,
         };
-        let (problem, mut u) = GridProblem::<_, T>::new(backend, initial, normals, &settings)?;
+        let (problem, mut u) = GridProblem::<_, T>::new(backend, &initial, normals, &settings)?;
+        // The solve needs the room.
+        let Grid { topology, ni, nj, .. } = initial;
         let preconditioner = GridPreconditioner::new(
             case.linear.preconditioner,
             MultigridSettings {
@@ -406,7 +409,8 @@ impl Start<'_> {
         let report =
             newton::solve(backend, &mut problem, &mut linear, &mut u, &newton_settings, observer)?;
         let (mut problem, exported) = problem.finish();
-        let mut grid = initial.clone();
+        drop(linear);
+        let mut grid = Grid::new(topology, ni, nj);
         problem.store(backend, &u, &mut grid)?;
         Ok(Solved { grid, report, exported: exported? })
     }

@@ -15,7 +15,7 @@ pub use elliptic::{CellGuard, EllipticBackend, EllipticData, Scaling, WallTerms}
 pub use multigrid::{Coarsening, LevelSize, MultigridBackend, Order};
 pub use real::Real;
 
-use self::scalars::{Coefficient, Ending, Slot};
+use self::scalars::{Coefficient, Ending, LOG, SLOTS, Slot};
 use crate::sparse::EllPattern;
 
 /// Trouble with the device that should do the work. The CPU backend reports none.
@@ -233,8 +233,12 @@ pub trait Backend: Sync {
     /// log.
     fn set_scalars(&self, scalars: &mut Self::Scalars, values: &[f64]) -> Result<(), DeviceError>;
 
-    /// The slots, followed by the log.
-    fn read_scalars(&self, scalars: &Self::Scalars) -> Result<Vec<f64>, DeviceError>;
+    /// host ← the slots, followed by the log.
+    fn read_scalars(
+        &self,
+        scalars: &Self::Scalars,
+        host: &mut [f64; SLOTS + LOG],
+    ) -> Result<(), DeviceError>;
 
     /// Slots from `first` on ← several inner products in one reduction, then what `ending` says.
     /// Nothing if the slots are halted.

@@ -98,7 +98,7 @@ impl Ellipses {
         // At θ = 90°, |dr/dm| = c cosh m.
         let step = FIRST_CELL / (focus * start.cosh());
         let layers = nj - 1;
-        let sum = |growth: f64| (0..layers).map(|k| step * growth.powi(k as i32)).sum::<f64>();
+        let sum = |growth: f64| (0..layers).map(|k| step * growth.powf(k as f64)).sum::<f64>();
         // Growth by bisection: the sum rises with it.
         let (mut low, mut high) = (1.0, 3.0);
         for _ in 0..60 {
@@ -110,7 +110,7 @@ impl Ellipses {
 
     /// m of ellipse j.
     fn m(&self, j: usize) -> f64 {
-        let grown = self.growth.powi(j as i32) - 1.0;
+        let grown = self.growth.powf(j as f64) - 1.0;
         let exact = self.growth - 1.0;
         self.start + self.step * if exact > 1e-12 { grown / exact } else { j as f64 }
     }

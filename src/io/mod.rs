@@ -5,6 +5,7 @@
 //! ([`FileKind::file_name`]).
 
 pub mod atomic;
+mod batches;
 mod error;
 pub mod folder;
 pub mod history;

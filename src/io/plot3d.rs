@@ -11,7 +11,7 @@ use std::path::Path;
 
 use rayon::prelude::*;
 
-use super::{IoError, atomic};
+use super::{IoError, atomic, batches};
 use crate::grid::Grid;
 
 /// Numbers on a line: lines stay below 80 characters.
@@ -48,7 +48,7 @@ pub fn write_planar(path: &Path, grid: &Grid) -> Result<(), IoError> {
 }
 
 /// Writes the bytes of [`write()`] to any writer.
-pub fn write_to(out: &mut impl Write, grid: &Grid) -> io::Result<()> {
+pub fn write_to(out: &mut (impl Write + Send), grid: &Grid) -> io::Result<()> {
     writeln!(out, "1\n{} {} 2", grid.ni, grid.nj)?;
     for coordinate in [&grid.x, &grid.y] {
         for _plane in 0..2 {
@@ -62,21 +62,24 @@ pub fn write_to(out: &mut impl Write, grid: &Grid) -> io::Result<()> {
 }
 
 /// Writes the bytes of [`write_planar()`] to any writer.
-pub fn write_planar_to(out: &mut impl Write, grid: &Grid) -> io::Result<()> {
+pub fn write_planar_to(out: &mut (impl Write + Send), grid: &Grid) -> io::Result<()> {
     writeln!(out, "{} {}", grid.ni, grid.nj)?;
     write_numbers(out, &grid.x)?;
     write_numbers(out, &grid.y)
 }
 
 /// Formats in parallel, chunk by chunk, and writes the chunks in order.
-fn write_numbers(out: &mut impl Write, numbers: &[f64]) -> io::Result<()> {
-    for batch in numbers.chunks(NUMBERS_A_CHUNK * CHUNKS_AT_A_TIME) {
-        let texts: Vec<String> = batch.par_chunks(NUMBERS_A_CHUNK).map(format_numbers).collect();
+fn write_numbers(out: &mut (impl Write + Send), numbers: &[f64]) -> io::Result<()> {
+    let together = NUMBERS_A_CHUNK * CHUNKS_AT_A_TIME;
+    batches::write(out, numbers.len().div_ceil(together), |batch, bytes| {
+        let numbers = &numbers[batch * together..];
+        let numbers = &numbers[..together.min(numbers.len())];
+        let texts: Vec<String> = numbers.par_chunks(NUMBERS_A_CHUNK).map(format_numbers).collect();
+        bytes.clear();
         for text in texts {
-            out.write_all(text.as_bytes())?;
+            bytes.extend_from_slice(text.as_bytes());
         }
-    }
-    Ok(())
+    })
 }
 
 fn format_numbers(numbers: &[f64]) -> String {

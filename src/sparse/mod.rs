@@ -6,4 +6,5 @@ mod ell;
 
 pub use csr::Csr;
 pub use elimination::{Elimination, Schedule, TILE};
+pub(crate) use ell::STENCIL;
 pub use ell::{EllPattern, Structure};

@@ -1,6 +1,6 @@
 //! ELL matrices of the CPU backend.
 
-use super::{CpuBackend, LuFactors};
+use super::{CpuBackend, LuFactors, product};
 use crate::backend::{Backend, DeviceError, Product, Real, SparseBackend};
 use crate::sparse::{EllPattern, Schedule};
 use rayon::prelude::*;
@@ -53,28 +53,6 @@ impl<T: Real> EllMatrix<T> {
         }
         blocks
     }
-
-    /// y ← (+) A x over the rows from `start`; columns below `skip` count as zero.
-    fn multiply_rows(&self, start: usize, x: &[T], skip: usize, add: bool, y: &mut [T]) {
-        let (n, m) = (self.pattern.rows(), y.len());
-        if !add {
-            y.fill(T::zero());
-        }
-        for slot in 0..self.pattern.width() {
-            let at = slot * n + start;
-            let (values, columns) = (&self.values[at..at + m], &self.pattern.columns()[at..at + m]);
-            if skip == 0 {
-                for ((y, v), c) in y.iter_mut().zip(values).zip(columns) {
-                    *y += *v * x[*c as usize];
-                }
-            } else {
-                for ((y, v), c) in y.iter_mut().zip(values).zip(columns) {
-                    let kept = if (*c as usize) < skip { T::zero() } else { x[*c as usize] };
-                    *y += *v * kept;
-                }
-            }
-        }
-    }
 }
 
 impl CpuBackend {
@@ -106,15 +84,10 @@ impl SparseBackend for CpuBackend {
         &self,
         a: &EllMatrix<T>,
         x: &Vec<T>,
-        product: Product,
+        part: Product,
         y: &mut Vec<T>,
     ) -> Result<(), DeviceError> {
-        y.par_chunks_mut(EllPattern::BLOCK).enumerate().for_each(|(block, y)| {
-            // Most blocks have no column to skip and need not look at each.
-            let skips = a.pattern.smallest_column(block) < product.skip_columns;
-            let skip = if skips { product.skip_columns } else { 0 };
-            a.multiply_rows(block * EllPattern::BLOCK, x, skip, product.add, y);
-        });
+        product::multiply(a, x, part, y);
         Ok(())
     }
 

@@ -107,8 +107,13 @@ impl Backend for CpuBackend {
         Ok(())
     }
 
-    fn read_scalars(&self, scalars: &Vec<f64>) -> Result<Vec<f64>, DeviceError> {
-        Ok(scalars.clone())
+    fn read_scalars(
+        &self,
+        scalars: &Vec<f64>,
+        host: &mut [f64; SLOTS + LOG],
+    ) -> Result<(), DeviceError> {
+        host.copy_from_slice(scalars);
+        Ok(())
     }
 
     fn dots_into<T: Real, const K: usize>(
@@ -219,4 +224,9 @@ fn dot<T: Real>(a: &[T], b: &[T]) -> f64 {
         }
     }
     sums.iter().sum::<f64>() + tail
+}
+
+/// v ← 0.
+pub(super) fn clear<T: Real>(v: &mut [T]) {
+    v.par_chunks_mut(PIECE).for_each(|v| v.fill(T::zero()));
 }

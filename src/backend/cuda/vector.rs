@@ -112,10 +112,12 @@ impl Backend for CudaBackend {
         scalars.upload(&all)
     }
 
-    fn read_scalars(&self, scalars: &Buffer<f64>) -> Result<Vec<f64>, DeviceError> {
-        let mut all = vec![0.0; SLOTS + LOG];
-        scalars.download(&mut all)?;
-        Ok(all)
+    fn read_scalars(
+        &self,
+        scalars: &Buffer<f64>,
+        host: &mut [f64; SLOTS + LOG],
+    ) -> Result<(), DeviceError> {
+        scalars.download(host)
     }
 
     fn dots_into<T: Real, const K: usize>(

@@ -6,7 +6,8 @@ pub mod hyperbolic;
 mod normal;
 mod transfinite;
 
-use super::{Grid, Seam, Topology, folds};
+use super::{Grid, Seam, Topology, arc_length, folds};
+use rayon::prelude::*;
 
 /// Construction of the initial grid.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
@@ -155,36 +156,35 @@ pub struct Fronts {
 impl Fronts {
     /// The marched layers as a grid whose outer line lies on the circle exactly: every line is
     /// moved by (s/s_end)² times the way from its last point to the circle along the polar angle.
-    fn grid(mut self, outline: &Outline) -> Grid {
+    fn grid(self, outline: &Outline) -> Grid {
+        let ni = outline.x.len();
+        let mut grid = Grid::new(Topology::O(outline.seam), ni, self.layers.len());
+        let rows = grid.x.par_chunks_mut(ni).zip(grid.y.par_chunks_mut(ni));
+        rows.zip(self.layers).for_each(|((x, y), layer)| {
+            let points = layer.iter().chain(layer.first());
+            for ((x, y), point) in x.iter_mut().zip(y).zip(points) {
+                [*x, *y] = *point;
+            }
+        });
+        let arc = arc_length(&grid);
+        let end = grid.x.len() - ni;
+        let lengths = &arc[end..];
         let [cx, cy] = FAR_FIELD_CENTRE;
-        let columns = outline.x.len() - 1;
-        for i in 0..columns {
-            let mut s = Vec::with_capacity(self.layers.len());
-            let mut length = 0.0;
-            for (j, layer) in self.layers.iter().enumerate() {
-                if j > 0 {
-                    let before = self.layers[j - 1][i];
-                    length += (layer[i][0] - before[0]).hypot(layer[i][1] - before[1]);
-                }
-                s.push(length);
+        let moves: Vec<[f64; 2]> = (end..grid.x.len())
+            .map(|k| {
+                let (x, y) = (grid.x[k], grid.y[k]);
+                let scale = outline.far_field / (x - cx).hypot(y - cy);
+                [(x - cx) * scale + cx - x, (y - cy) * scale + cy - y]
+            })
+            .collect();
+        let rows = grid.x.par_chunks_mut(ni).zip(grid.y.par_chunks_mut(ni));
+        rows.zip(arc.par_chunks(ni)).for_each(|((x, y), arc)| {
+            for i in 0..ni {
+                let weight = (arc[i] / lengths[i]).powi(2);
+                x[i] += weight * moves[i][0];
+                y[i] += weight * moves[i][1];
             }
-            let Some([x, y]) = self.layers.last().map(|layer| layer[i]) else { continue };
-            let radius = (x - cx).hypot(y - cy);
-            let scale = outline.far_field / radius;
-            let (dx, dy) = ((x - cx) * scale + cx - x, (y - cy) * scale + cy - y);
-            for (layer, s) in self.layers.iter_mut().zip(s) {
-                let weight = (s / length).powi(2);
-                layer[i][0] += weight * dx;
-                layer[i][1] += weight * dy;
-            }
-        }
-        let mut grid = Grid::new(Topology::O(outline.seam), columns + 1, self.layers.len());
-        for (j, layer) in self.layers.iter().enumerate() {
-            for i in 0..=columns {
-                let k = grid.index(i, j);
-                [grid.x[k], grid.y[k]] = layer[i % columns];
-            }
-        }
+        });
         grid
     }
 }

@@ -157,18 +157,18 @@ impl<B: Backend, T: Real> Bicgstab<B, T> {
             slots[usize::from(slot)] = value;
         }
         backend.set_scalars(&mut self.scalars, &slots)?;
+        let mut slots = [0.0; SLOTS + LOG];
 
         let mut recording = B::Recording::default();
         let mut done = 0;
         while *iterations < target.max_iterations as f64 {
             let left = target.max_iterations - *iterations as usize;
-            let mut slots;
             if done < SINGLE {
                 self.first_half(system, x)?;
-                slots = backend.read_scalars(&self.scalars)?;
+                backend.read_scalars(&self.scalars, &mut slots)?;
                 if slots[usize::from(HALTED)] == 0.0 {
                     self.second_half(system, x)?;
-                    slots = backend.read_scalars(&self.scalars)?;
+                    backend.read_scalars(&self.scalars, &mut slots)?;
                 }
             } else {
                 for _ in 0..(done / 4).clamp(1, MOST.min(left)) {
@@ -177,7 +177,7 @@ impl<B: Backend, T: Real> Bicgstab<B, T> {
                         self.second_half(system, x)
                     })?;
                 }
-                slots = backend.read_scalars(&self.scalars)?;
+                backend.read_scalars(&self.scalars, &mut slots)?;
             }
             let slot = |at: Slot| slots[usize::from(at)];
             for k in done..slot(LOGGED) as usize {

@@ -1,7 +1,9 @@
 //! Multigrid on the CPU: zebra line smoothing in panels.
 
+mod factor;
 mod galerkin;
 mod lines;
+mod sweep;
 mod transfer;
 
 use self::galerkin::{Nine, finest_blocks, galerkin};
