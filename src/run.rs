@@ -108,6 +108,7 @@ pub fn run(
     progress: &mut dyn Progress,
 ) -> Result<Outcome, Error> {
     let (machine, notice) = Machine::choose(options)?;
+    machine.check_room(case)?;
     let pool = thread_pool(options.threads)?;
     let threads = pool.current_num_threads();
     let notices = notice.into_iter().collect();

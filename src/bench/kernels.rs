@@ -8,12 +8,19 @@ use crate::solver::krylov::{Bicgstab, System, Target};
 use crate::solver::linear::Precision;
 use crate::solver::precond::{Kind, MatrixPreconditioner, MultigridSettings};
 use crate::solver::{NonlinearProblem, Preconditioner, SolverError};
-use crate::sparse::EllPattern;
+use crate::sparse::{EllPattern, Schedule};
 
 /// Slots a row of the field Jacobian and of the wall columns.
 const FIELD: usize = 13;
 const WALL: usize = 2;
-/// Iterations of a timed BiCGStab run with Jacobi, and with multigrid.
+/// Schedules of DILU and the most points they are measured at: on a long grid levels are launches
+/// by the thousand.
+const SCHEDULES: [(Schedule, &str, usize); 3] = [
+    (Schedule::Tiles, "DILU in tiles", usize::MAX),
+    (Schedule::Colours, "DILU by colours", 5_000_000),
+    (Schedule::Levels, "DILU by levels", 1_000_000),
+];
+/// Iterations of a timed BiCGStab run, and of one with multigrid.
 const ITERATIONS: [usize; 2] = [96, 4];
 
 /// The table of kernels on `ni` × `nj` points with matrices of `T`.
@@ -32,8 +39,13 @@ pub(super) fn table<B: BenchBackend, T: Real>(
     grid_equations::<B, T>(&mut rows, &data)?;
     vectors::<B, T>(&mut rows, 2 * data.mi * data.mj)?;
     multigrid::<B, T>(&mut rows, &data)?;
-    for kind in [Kind::Jacobi, Kind::Multigrid] {
-        iteration::<B, T>(&mut rows, &data, kind)?;
+    for (kind, name) in [(Kind::Jacobi, "Jacobi"), (Kind::Multigrid, "multigrid")] {
+        iteration::<B, T>(&mut rows, bench.backend, &data, kind, name)?;
+    }
+    for (schedule, name, largest) in SCHEDULES {
+        if let Some(backend) = bench.backend.scheduled(schedule)?.filter(|_| ni * nj <= largest) {
+            iteration::<B, T>(&mut rows, &backend, &data, Kind::Dilu, name)?;
+        }
     }
     Ok(rows.table)
 }
@@ -162,14 +174,15 @@ fn multigrid<B: BenchBackend, T: Real>(
     rows.add("V(1,1) cycle", bytes, || Ok(cycle.apply(backend, jacobian.field(), &r, &mut z)?))
 }
 
-/// One iteration of BiCGStab on the coupled system: two products, two applications of the
+/// One iteration of BiCGStab with a frozen wall: two products, two applications of the
 /// preconditioner and 21 vectors.
 fn iteration<B: BenchBackend, T: Real>(
     rows: &mut Rows<'_, '_, B>,
+    backend: &B,
     data: &EllipticData,
     kind: Kind,
+    name: &str,
 ) -> Result<(), SolverError> {
-    let backend = rows.bench.backend;
     let n = 2 * data.mi * data.mj;
     let frozen = EllipticData { wall: None, ..data.clone() };
     let (mut problem, u) = GridProblem::<B, T>::from_data(backend, &frozen)?;
@@ -194,23 +207,21 @@ fn iteration<B: BenchBackend, T: Real>(
             b: &b,
             observe: &mut |_, _| {},
         };
-        let [jacobi, multigrid] = ITERATIONS;
-        let max_iterations = if kind == Kind::Jacobi { jacobi } else { multigrid };
+        let [others, multigrid] = ITERATIONS;
+        let max_iterations = if kind == Kind::Multigrid { multigrid } else { others };
         let target = Target { norm: 0.0, max_iterations };
         iterations = krylov.solve(&mut system, target, &mut x)?.iterations;
         Ok(())
     })?;
     let seconds = seconds / iterations.max(0.5);
     let entry = size_of::<T>();
-    let (name, bytes) = match kind {
-        Kind::Jacobi => ("BiCGStab + Jacobi, an iteration", n * entry * (2 * (FIELD + 2) + 6 + 21)),
-        _ => ("BiCGStab + multigrid, an iteration", 0),
-    };
+    // What the other preconditioners move depends on how they work.
+    let bytes = if kind == Kind::Jacobi { n * entry * (2 * (FIELD + 2) + 6 + 21) } else { 0 };
     let rate = bytes as f64 / seconds / 1e9;
     let copy = rows.bench.copy_seconds(bytes.max(n * entry))?;
     let share = if bytes > 0 { format!("{:.0} %", 100.0 * copy / seconds) } else { String::new() };
     rows.table.rows.push(vec![
-        name.to_owned(),
+        format!("BiCGStab + {name}, an iteration"),
         if bytes > 0 { format!("{:.2}", bytes as f64 / 1e6) } else { String::new() },
         format!("{:.4}", 1e3 * seconds),
         if bytes > 0 { format!("{rate:.1}") } else { String::new() },

@@ -13,6 +13,7 @@ use crate::backend::cuda::CudaBackend;
 use crate::backend::{DeviceError, EllipticBackend, MultigridBackend};
 use crate::io::IoError;
 use crate::solver::SolverError;
+use crate::sparse::Schedule;
 use std::io::Write;
 use std::path::Path;
 use std::time::Instant;
@@ -35,6 +36,11 @@ pub trait BenchBackend: EllipticBackend + MultigridBackend {
     /// Name for titles.
     fn name(&self) -> String;
 
+    /// The same backend with incomplete factors eliminated by this schedule, if it has a choice.
+    fn scheduled(&self, schedule: Schedule) -> Result<Option<Self>, DeviceError>
+    where
+        Self: Sized;
+
     /// Waits until all work that was asked for is done.
     fn finish(&self) -> Result<(), DeviceError>;
 
@@ -48,6 +54,10 @@ pub trait BenchBackend: EllipticBackend + MultigridBackend {
 impl BenchBackend for CpuBackend {
     fn name(&self) -> String {
         format!("CPU, {} threads", rayon::current_num_threads())
+    }
+
+    fn scheduled(&self, _: Schedule) -> Result<Option<Self>, DeviceError> {
+        Ok(None)
     }
 
     fn finish(&self) -> Result<(), DeviceError> {
@@ -71,6 +81,10 @@ impl BenchBackend for CpuBackend {
 impl BenchBackend for CudaBackend {
     fn name(&self) -> String {
         self.device().name().to_owned()
+    }
+
+    fn scheduled(&self, schedule: Schedule) -> Result<Option<Self>, DeviceError> {
+        Ok(Some(Self::new(self.device().clone())?.with_schedule(schedule)))
     }
 
     fn finish(&self) -> Result<(), DeviceError> {

@@ -2,7 +2,10 @@
 
 use super::{BackendChoice, RunOptions};
 use crate::backend::DeviceError;
-use crate::backend::cuda::CudaBackend;
+use crate::backend::cuda::{CudaBackend, Demand, Kept};
+use crate::case::Case;
+use crate::solver::linear::Precision;
+use crate::solver::precond::Kind;
 
 /// Where the grid equations are solved.
 pub(super) enum Machine {
@@ -27,6 +30,23 @@ impl Machine {
                 Err(error) => Err(error),
             },
         }
+    }
+
+    /// Refuses a case that does not fit the machine, before any work.
+    pub(super) fn check_room(&self, case: &Case) -> Result<(), DeviceError> {
+        let Self::Cuda(backend) = self else { return Ok(()) };
+        backend.check_room(Demand {
+            points: case.grid.ni * case.grid.nj,
+            value: match case.linear.precision {
+                Precision::Single => 4,
+                Precision::Double => 8,
+            },
+            preconditioner: match case.linear.preconditioner {
+                Kind::None | Kind::Jacobi => Kept::Diagonal,
+                Kind::Dilu | Kind::Ilu0 => Kept::Factors,
+                Kind::Multigrid => Kept::Hierarchy,
+            },
+        })
     }
 
     /// Name for the report.

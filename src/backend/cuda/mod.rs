@@ -14,6 +14,7 @@ mod march;
 mod matrix;
 mod multigrid;
 mod recording;
+mod room;
 mod vector;
 
 pub use buffer::Buffer;
@@ -23,6 +24,7 @@ pub use factors::CudaFactors;
 pub use matrix::CudaMatrix;
 pub use multigrid::CudaLevel;
 pub use recording::CudaRecording;
+pub use room::{Demand, Kept};
 pub use vector::CudaVector;
 
 use self::kernel::{Argument, Kernel, Shape, Source};
