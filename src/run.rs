@@ -304,8 +304,9 @@ impl Job<'_> {
         };
         let (mut problem, mut u) =
             GridProblem::<_, T>::new(&backend, &initial, normals, &settings)?;
-        // The solve needs the room.
         let Grid { topology, ni, nj, .. } = initial;
+        // The solve needs the room.
+        drop(initial);
         let preconditioner = GridPreconditioner::new(
             case.linear.preconditioner,
             MultigridSettings {

@@ -84,7 +84,8 @@ const fn both(operator: usize, centre: usize, turns: usize) -> usize {
 /// Values that the residual moves at a point: it is zero on the colour relaxed last, half of the
 /// points. Operator without inverse pivots, right side, solution, residual.
 const fn residual(operator: usize) -> usize {
-    (operator - 4 + 3 * PAIR) / 2
+    let values = operator - 4 + 3 * PAIR;
+    values / 2
 }
 
 /// Values that the restriction moves at a fine point: half of the residuals are read; the coarse

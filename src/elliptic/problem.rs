@@ -2,7 +2,8 @@
 
 use super::GridJacobian;
 use crate::backend::{
-    CellGuard, DeviceError, EllipticBackend, EllipticData, LevelSize, Real, Scaling, WallTerms,
+    Backend, CellGuard, DeviceError, EllipticBackend, EllipticData, LevelSize, Real, Scaling,
+    WallTerms,
 };
 use crate::grid::{Grid, Seam, Topology};
 use crate::pde::control::{ControlSettings, Wall, arc_length, control_functions};
@@ -81,6 +82,9 @@ impl<B: EllipticBackend, T: Real> GridProblem<B, T> {
     }
 }
 
+/// A problem and its first guess.
+type WithGuess<B, T> = (GridProblem<B, T>, <B as Backend>::Vector<f64>);
+
 /// Data and first guess on the device.
 struct Loaded<B: EllipticBackend> {
     size: LevelSize,
@@ -99,10 +103,7 @@ impl<B: EllipticBackend> Loaded<B> {
         Ok(Self { size, coupled: data.wall.is_some(), state, guess })
     }
 
-    fn problem<T: Real>(
-        self,
-        backend: &B,
-    ) -> Result<(GridProblem<B, T>, B::Vector<f64>), DeviceError> {
+    fn problem<T: Real>(self, backend: &B) -> Result<WithGuess<B, T>, DeviceError> {
         let Self { size, coupled, state, guess } = self;
         let jacobian = GridJacobian::new(backend, size, coupled)?;
         Ok((GridProblem { size, state, jacobian }, guess))

@@ -77,7 +77,8 @@ fn nine_point_row<T: Real>(
         for (slot, (di, dj, other)) in there.enumerate() {
             let rows = start + from..start + to;
             // The points' neighbours at this offset, a part of one row of points.
-            let column = (2 * (mi * j) + from).wrapping_add_signed(2 * (mi as isize * dj + di));
+            let column =
+                (2 * (mi * j) + from).wrapping_add_signed(2 * (mi.cast_signed() * dj + di));
             let values = &a.values[shift(&rows, slot * a.pattern.rows())];
             simd::run(Slot { values, x: &x[column..column + y.len()], other, y });
         }
