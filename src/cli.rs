@@ -1,5 +1,7 @@
 //! Arguments, help and what the program says. No numerics.
 
+mod bench;
+mod devices;
 mod progress;
 mod summary;
 mod terminal;
@@ -25,6 +27,8 @@ Examples:
   gridgen cases/naca0012.toml --output grids --set grid.ni=513 --set grid.nj=257
   gridgen cases/naca0012.toml --set geometry.naca=4412 --set name=naca4412
   gridgen cases/e387.toml --backend cuda --devices 0,1
+  gridgen devices
+  gridgen bench kernels --sizes 257x129,1025x513
   gridgen completions bash > ~/.local/share/bash-completion/completions/gridgen
 
 A case of two lines is enough:
@@ -57,6 +61,10 @@ enum Command {
         /// The shell.
         shell: clap_complete::Shell,
     },
+    /// List the GPUs and NVIDIA's libraries that are found.
+    Devices,
+    /// Measure kernels and solves on problems of any size.
+    Bench(bench::BenchArguments),
 }
 
 /// Arguments of a run.
@@ -77,6 +85,9 @@ struct GridArguments {
     /// Threads on the CPU [default: all].
     #[arg(long, value_name = "N", value_parser = RangedU64ValueParser::<usize>::new().range(1..=4096))]
     threads: Option<usize>,
+    /// Write the linear system of this Newton step, from 0, as Matrix Market and as binary blocks.
+    #[arg(long, value_name = "STEP")]
+    export_jacobian: Option<usize>,
     /// Replace a key of the case file; can be repeated.
     #[arg(long, value_name = "SECTION.KEY=VALUE", value_parser = parse_set)]
     set: Vec<(String, String)>,
@@ -112,8 +123,11 @@ impl From<Backend> for BackendChoice {
 impl Cli {
     /// Does what was asked for and returns the exit code.
     pub(crate) fn execute(self) -> ExitCode {
-        if let Some(Command::Completions { shell }) = self.command {
-            return completions(shell);
+        match &self.command {
+            Some(Command::Completions { shell }) => return completions(*shell),
+            Some(Command::Devices) => return devices::list(),
+            Some(Command::Bench(arguments)) => return arguments.execute(),
+            None => {}
         }
         let terminal = Terminal::new(self.grid.quiet);
         match self.grid.check() {
@@ -164,6 +178,7 @@ impl GridArguments {
             backend: self.backend.into(),
             devices: self.devices.clone(),
             threads: self.threads,
+            export_jacobian: self.export_jacobian,
         };
         let mut reporter = Reporter::new(terminal.can_draw(), self.verbose);
         let outcome = run(&case, &options, &mut reporter);

@@ -55,12 +55,12 @@ impl Levels {
     }
 
     fn load(&mut self) {
-        let finite = CpuBackend.load_operator(&self.matrix, &mut self.fine);
-        assert!(finite.expect("the CPU has no trouble"), "no pivot vanishes");
+        CpuBackend.load_operator(&self.matrix, &mut self.fine).expect("the CPU has no trouble");
     }
 
     fn coarsen(&mut self) {
-        let finite = CpuBackend.coarsen(&self.fine, &mut self.coarse);
+        CpuBackend.coarsen(&self.fine, &mut self.coarse).expect("the CPU has no trouble");
+        let finite = CpuBackend.pivots_are_finite(&self.coarse);
         assert!(finite.expect("the CPU has no trouble"), "no pivot vanishes");
     }
 
@@ -84,8 +84,7 @@ const fn both(operator: usize, centre: usize, turns: usize) -> usize {
 /// Values that the residual moves at a point: it is zero on the colour relaxed last, half of the
 /// points. Operator without inverse pivots, right side, solution, residual.
 const fn residual(operator: usize) -> usize {
-    let values = operator - 4 + 3 * PAIR;
-    values / 2
+    usize::midpoint(operator - 4, 3 * PAIR)
 }
 
 /// Values that the restriction moves at a fine point: half of the residuals are read; the coarse

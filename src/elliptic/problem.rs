@@ -83,7 +83,7 @@ impl<B: EllipticBackend, T: Real> GridProblem<B, T> {
 }
 
 /// A problem and its first guess.
-type WithGuess<B, T> = (GridProblem<B, T>, <B as Backend>::Vector<f64>);
+type Guessed<B, T> = (GridProblem<B, T>, <B as Backend>::Vector<f64>);
 
 /// Data and first guess on the device.
 struct Loaded<B: EllipticBackend> {
@@ -103,7 +103,7 @@ impl<B: EllipticBackend> Loaded<B> {
         Ok(Self { size, coupled: data.wall.is_some(), state, guess })
     }
 
-    fn problem<T: Real>(self, backend: &B) -> Result<WithGuess<B, T>, DeviceError> {
+    fn problem<T: Real>(self, backend: &B) -> Result<Guessed<B, T>, DeviceError> {
         let Self { size, coupled, state, guess } = self;
         let jacobian = GridJacobian::new(backend, size, coupled)?;
         Ok((GridProblem { size, state, jacobian }, guess))

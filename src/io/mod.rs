@@ -9,6 +9,7 @@ mod batches;
 mod error;
 pub mod folder;
 pub mod history;
+pub mod linear_system;
 pub mod plot;
 pub mod plot3d;
 pub mod report;

@@ -2,7 +2,7 @@
 
 use super::{CpuBackend, LuFactors, product};
 use crate::backend::{Backend, DeviceError, Product, Real, SparseBackend};
-use crate::sparse::EllPattern;
+use crate::sparse::{EllPattern, Schedule};
 use rayon::prelude::*;
 use std::sync::Arc;
 
@@ -55,6 +55,14 @@ impl<T: Real> EllMatrix<T> {
     }
 }
 
+impl CpuBackend {
+    /// Room for factors of matrices with the pattern of `a`, eliminated by this schedule.
+    #[must_use]
+    pub fn scheduled_factors<T: Real>(&self, a: &EllMatrix<T>, schedule: Schedule) -> LuFactors<T> {
+        LuFactors::new(a.pattern(), schedule)
+    }
+}
+
 impl SparseBackend for CpuBackend {
     type Matrix<T: Real> = EllMatrix<T>;
     type Factors<T: Real> = LuFactors<T>;
@@ -62,6 +70,10 @@ impl SparseBackend for CpuBackend {
     fn matrix<T: Real>(&self, pattern: &EllPattern) -> Result<EllMatrix<T>, DeviceError> {
         let values = vec![T::zero(); pattern.rows() * pattern.width()];
         Ok(EllMatrix { pattern: Arc::new(pattern.clone()), values })
+    }
+
+    fn matrix_values<T: Real>(&self, a: &EllMatrix<T>) -> Result<Vec<T>, DeviceError> {
+        Ok(a.values.clone())
     }
 
     fn rows<T: Real>(&self, a: &EllMatrix<T>) -> usize {
@@ -104,7 +116,7 @@ impl SparseBackend for CpuBackend {
     }
 
     fn factors<T: Real>(&self, a: &EllMatrix<T>) -> Result<LuFactors<T>, DeviceError> {
-        Ok(LuFactors::new(a.pattern()))
+        Ok(self.scheduled_factors(a, Schedule::default()))
     }
 
     fn factor_dilu<T: Real>(

@@ -2,7 +2,7 @@
 
 mod cyclic;
 mod front;
-mod hyperbolic;
+pub mod hyperbolic;
 mod normal;
 mod transfinite;
 
@@ -67,22 +67,69 @@ pub struct InitialGrid {
 /// Centre of the outer circle.
 pub const FAR_FIELD_CENTRE: [f64; 2] = [0.5, 0.0];
 
-/// Builds the initial grid. A hyperbolic march that folds is tried again with more dissipation;
-/// then the normal march takes over. If all fold, the last grid is returned with its count.
+/// Does the hyperbolic march of [`hyperbolic`], here or on a device.
+pub trait Marcher {
+    /// What can go wrong beside the march itself.
+    type Error;
+
+    /// Marches from the wall through `outline.layers` with dissipation ε; `None` if a line solve is
+    /// singular or a point is not finite.
+    fn march(
+        &self,
+        outline: &Outline,
+        settings: &InitialSettings,
+        dissipation: f64,
+    ) -> Result<Option<Fronts>, Self::Error>;
+}
+
+/// Marches on this machine.
+struct Here;
+
+impl Marcher for Here {
+    type Error = std::convert::Infallible;
+
+    fn march(
+        &self,
+        outline: &Outline,
+        settings: &InitialSettings,
+        dissipation: f64,
+    ) -> Result<Option<Fronts>, Self::Error> {
+        Ok(hyperbolic::march(outline, settings, dissipation))
+    }
+}
+
+/// Builds the initial grid on this machine; see [`build_with`].
 #[must_use]
 pub fn build(outline: &Outline, settings: &InitialSettings) -> InitialGrid {
+    match build_with(&Here, outline, settings) {
+        Ok(initial) => initial,
+        Err(never) => match never {},
+    }
+}
+
+/// Builds the initial grid. A hyperbolic march that folds is tried again with more dissipation;
+/// then the normal march takes over. If all fold, the last grid is returned with its count.
+///
+/// # Errors
+/// Those of the marcher.
+pub fn build_with<M: Marcher>(
+    marcher: &M,
+    outline: &Outline,
+    settings: &InitialSettings,
+) -> Result<InitialGrid, M::Error> {
     let mut notes = Vec::new();
     if settings.method == Method::Hyperbolic {
         for factor in [1.0, 2.0, 4.0] {
             let dissipation = factor * settings.dissipation;
-            let grid = hyperbolic::march(outline, settings, dissipation).map(|f| f.grid(outline));
+            let fronts = marcher.march(outline, settings, dissipation)?;
+            let grid = fronts.map(|fronts| fronts.grid(outline));
             if let Some(grid) = grid.filter(|grid| folds(grid) == 0) {
                 if factor > 1.0 {
                     notes.push(format!(
                         "the hyperbolic march folded and was repeated with dissipation {dissipation}"
                     ));
                 }
-                return InitialGrid { grid, method: Method::Hyperbolic, notes, folded: 0 };
+                return Ok(InitialGrid { grid, method: Method::Hyperbolic, notes, folded: 0 });
             }
         }
         notes
@@ -96,12 +143,14 @@ pub fn build(outline: &Outline, settings: &InitialSettings) -> InitialGrid {
     if folded > 0 {
         notes.push(format!("{folded} cells of the initial grid are folded"));
     }
-    InitialGrid { grid, method, notes, folded }
+    Ok(InitialGrid { grid, method, notes, folded })
 }
 
 /// Layers of marched points, the distinct points of each line.
-struct Fronts {
-    layers: Vec<Vec<[f64; 2]>>,
+#[derive(Debug, Clone, PartialEq)]
+pub struct Fronts {
+    /// Points of each layer, the wall first.
+    pub layers: Vec<Vec<[f64; 2]>>,
 }
 
 impl Fronts {
