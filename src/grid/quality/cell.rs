@@ -47,22 +47,41 @@ pub fn cell_skewness(corners: &Corners) -> f64 {
     skewness_of(corners, &corner_determinants(corners))
 }
 
-/// [`cell_skewness`] where the corner determinants are already known.
+/// [`cell_skewness`] where the corner determinants are already known. Only the angle farthest from
+/// 90° is worked out.
 #[inline]
 pub(super) fn skewness_of(corners: &Corners, determinants: &[f64; 4]) -> f64 {
-    let mut smallest = f64::INFINITY;
-    let mut largest = f64::NEG_INFINITY;
+    let mut worst = (f64::NEG_INFINITY, 0.0, 0.0);
     for (k, &determinant) in determinants.iter().enumerate() {
         let (next, previous) = corner_edges(corners, k);
-        let angle = determinant.atan2(dot(next, previous)).to_degrees();
-        if angle.is_nan() {
+        let product = dot(next, previous);
+        let distance = distance_from_right(determinant, product);
+        if distance.is_nan() {
             return f64::NAN;
         }
-        let angle = if angle < 0.0 { angle + 360.0 } else { angle };
-        smallest = smallest.min(angle);
-        largest = largest.max(angle);
+        if distance > worst.0 {
+            worst = (distance, determinant, product);
+        }
     }
-    ((largest - 90.0) / 90.0).max((90.0 - smallest) / 90.0)
+    let (_, determinant, product) = worst;
+    let angle = determinant.atan2(product).to_degrees();
+    let angle = if angle < 0.0 { angle + 360.0 } else { angle };
+    ((angle - 90.0) / 90.0).max((90.0 - angle) / 90.0)
+}
+
+/// A number that rises with |θ − 90°|, where θ in [0°, 360°) has this sine and cosine up to a common
+/// factor: the distance along the sides of a square in place of a circle.
+#[inline]
+fn distance_from_right(sine: f64, cosine: f64) -> f64 {
+    let size = sine.abs() + cosine.abs();
+    if size == 0.0 {
+        // An edge without length: its angles count as 0°.
+        1.0
+    } else if sine < 0.0 {
+        2.0 + cosine / size
+    } else {
+        cosine.abs() / size
+    }
 }
 
 /// Ratio of the longest to the shortest edge; infinite when an edge has length zero.
