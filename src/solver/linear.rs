@@ -87,7 +87,7 @@ impl<B: Backend, T: Real, M> LinearSolver<B, T, M> {
     ///
     /// Where BiCGStab breaks down it restarts from the x it has reached, at most twice; then
     /// flexible GMRES goes on from there. A preconditioner with a bound gets as many iterations as
-    /// the bound allows, and at least [`FEWEST`]; if they do not suffice, or a value is not a
+    /// the bound allows, and at least ten; if they do not suffice, or a value is not a
     /// number, its next form goes on from the x reached, in this solve and those that follow.
     /// `observe` gets the iteration and the relative residual.
     ///

@@ -141,7 +141,7 @@ fn check_jacobian<S: Subject, T: Real>(subject: &S, problem: &(EllipticData, Vec
     let mut expected = CpuBackend.matrix::<T>(&pattern).unwrap();
     CpuBackend.jacobian(&both.cpu, &mut expected).unwrap();
     // What stood in the slots does not matter.
-    let mut a = subject.matrix_from(&pattern, &vec![T::one(); pattern.columns().len()]);
+    let mut a = subject.matrix_from(&pattern, &vec![T::one(); pattern.rows() * pattern.width()]);
 
     subject.jacobian(&both.state, &mut a).unwrap();
 

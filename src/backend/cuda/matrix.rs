@@ -9,7 +9,7 @@ use std::borrow::Cow;
 /// A matrix in ELL format in a GPU's memory: `values[k * rows + r]` is slot k of row r.
 ///
 /// The columns of a matrix of the grid equations follow from the place of a row on the grid and
-/// are not read by a product; [`CudaMatrix::columns`] writes them where they are needed.
+/// are not read by a product.
 pub struct CudaMatrix<T> {
     pub(super) structure: Structure,
     rows: usize,
