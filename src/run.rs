@@ -18,6 +18,7 @@ use crate::geometry::{
 use crate::grid::initial::{self, InitialGrid, InitialSettings, Outline};
 use crate::grid::quality::{Quality, measure};
 use crate::grid::{Grid, Seam};
+use crate::io::plot3d::Flavour;
 use crate::io::report::{self, GridReport, LinearReport, NewtonReport, Report, Timing};
 use crate::io::{self, Artifacts, FileKind};
 use crate::pde::control::ControlSettings;
@@ -176,6 +177,7 @@ impl Job<'_> {
             history: &solved.history,
             tolerance,
             good,
+            plot3d: self.plot3d(),
         };
         let kinds = self.file_kinds();
         let mut files = self.timed("writing", &mut timing.writing_seconds, |_| {
@@ -329,17 +331,35 @@ impl Job<'_> {
 
     fn file_kinds(&self) -> Vec<FileKind> {
         let output = &self.case.output;
-        let mesh = output.formats.iter().map(|format| match format {
-            Format::Vts => FileKind::Vts,
-            Format::Plot3d if output.plot3d_dimensions == 2 => FileKind::Plot3dPlanar,
-            Format::Plot3d => FileKind::Plot3d,
+        let mesh = output.formats.iter().flat_map(|format| -> &[FileKind] {
+            match format {
+                Format::Vts => &[FileKind::Vts],
+                Format::Vtk => &[FileKind::Vtk],
+                Format::Plot3d if output.plot3d_dimensions == 2 => &[FileKind::Plot3dPlanar],
+                Format::Plot3d => &[FileKind::Plot3d, FileKind::Nmf],
+                Format::Su2 => &[FileKind::Su2],
+                Format::Openfoam => &[FileKind::Openfoam],
+            }
         });
         let pictures: &[FileKind] = if output.pictures {
             &[FileKind::ConvergenceSvg, FileKind::GridSvg, FileKind::GridPng]
         } else {
             &[]
         };
-        mesh.chain([FileKind::HistoryCsv]).chain(pictures.iter().copied()).collect()
+        mesh.chain(&[FileKind::HistoryCsv]).chain(pictures).copied().collect()
+    }
+
+    /// Layout of `Plot3D` files; the kind of file decides on the dimensions.
+    fn plot3d(&self) -> Flavour {
+        let output = &self.case.output;
+        Flavour {
+            encoding: output.plot3d_encoding,
+            precision: output.plot3d_precision,
+            byte_order: output.plot3d_byte_order,
+            block_count: output.plot3d_block_count,
+            blanking: output.plot3d_blanking,
+            ..Flavour::default()
+        }
     }
 
     fn write_report(

@@ -35,6 +35,7 @@ const CHOICES: &[&str] = &[
     "geometry::TrailingEdge",
     "grid::Seam",
     "grid::initial",
+    "io::plot3d",
     "pde::control",
     "solver::krylov",
     "solver::linear::Precision",
