@@ -1,10 +1,12 @@
 //! From a case to its outcome: the only place where all layers meet. No formulas.
 
+mod check;
 mod resolved_case;
 
 use std::path::PathBuf;
 use std::time::Instant;
 
+pub use self::check::{Estimate, check};
 use self::resolved_case::ResolvedCase;
 use crate::backend::cpu::CpuBackend;
 use crate::backend::{DeviceError, Real};
@@ -140,6 +142,31 @@ struct Wall {
     layers: Vec<f64>,
 }
 
+/// The wall of a case, and what was repaired in the section.
+fn wall(case: &Case) -> Result<(Wall, Vec<String>), GeometryError> {
+    let (geometry, grid) = (&case.geometry, &case.grid);
+    let airfoil = match &geometry.contour {
+        Contour::Naca(designation) => airfoil_from_naca(designation, geometry.trailing_edge)?,
+        Contour::File(path) => airfoil_from_file(path)?,
+    };
+    let settings = SurfaceSettings {
+        ni: grid.ni,
+        leading_edge_spacing: grid.leading_edge_spacing,
+        trailing_edge_spacing: grid.trailing_edge_spacing,
+        trailing_edge: geometry.trailing_edge,
+        base_cells: grid.base_cells,
+    };
+    let points = distribute(&airfoil, &settings)?;
+    let mut notices = Vec::new();
+    if let Contour::File(path) = &geometry.contour {
+        let name = path.file_name().unwrap_or_default().to_string_lossy();
+        notices.extend(airfoil.notes.iter().map(|note| format!("{name}: {note}")));
+    }
+    let layers = spacing_geometric(grid.nj, grid.first_cell, grid.far_field)?;
+    let normals = wall_normals(&points.x, &points.y);
+    Ok((Wall { x: points.x, y: points.y, normals, layers }, notices))
+}
+
 impl Job<'_> {
     fn run(mut self) -> Result<Outcome, Error> {
         let started = Instant::now();
@@ -214,26 +241,9 @@ impl Job<'_> {
     }
 
     fn wall(&mut self) -> Result<Wall, GeometryError> {
-        let (geometry, grid) = (&self.case.geometry, &self.case.grid);
-        let airfoil = match &geometry.contour {
-            Contour::Naca(designation) => airfoil_from_naca(designation, geometry.trailing_edge)?,
-            Contour::File(path) => airfoil_from_file(path)?,
-        };
-        let settings = SurfaceSettings {
-            ni: grid.ni,
-            leading_edge_spacing: grid.leading_edge_spacing,
-            trailing_edge_spacing: grid.trailing_edge_spacing,
-            trailing_edge: geometry.trailing_edge,
-            base_cells: grid.base_cells,
-        };
-        let points = distribute(&airfoil, &settings)?;
-        if let Contour::File(path) = &geometry.contour {
-            let name = path.file_name().unwrap_or_default().to_string_lossy();
-            self.notices.extend(airfoil.notes.iter().map(|note| format!("{name}: {note}")));
-        }
-        let layers = spacing_geometric(grid.nj, grid.first_cell, grid.far_field)?;
-        let normals = wall_normals(&points.x, &points.y);
-        Ok(Wall { x: points.x, y: points.y, normals, layers })
+        let (wall, notices) = wall(self.case)?;
+        self.notices.extend(notices);
+        Ok(wall)
     }
 
     fn initial_grid(&self, wall: &Wall) -> InitialGrid {

@@ -8,12 +8,14 @@ mod check;
 pub mod docs;
 mod entries;
 mod error;
+mod json_schema;
 mod keys;
 mod places;
 mod read;
 mod resolve;
 pub mod schema;
 mod suggest;
+mod template;
 mod write;
 
 use std::path::PathBuf;
@@ -28,8 +30,10 @@ use crate::solver::linear::Precision;
 use crate::solver::{krylov, precond};
 
 pub use error::{CaseError, Found, Place};
+pub use json_schema::json_schema;
 pub use places::Places;
 pub use resolve::first_cell_from_y_plus;
+pub use template::template;
 pub(crate) use write::HEADER as RESOLVED_HEADER;
 
 /// A checked case with every default resolved. Lengths are in chords.

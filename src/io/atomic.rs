@@ -46,6 +46,25 @@ where
     file.sync_data()
 }
 
+/// Writes a file like [`write()`], but replaces none.
+///
+/// # Errors
+///
+/// [`IoError::Exists`] where something of that name stands; else [`IoError`] with the path, sorted
+/// by remedy.
+pub fn write_new<F>(path: &Path, contents: F) -> Result<(), IoError>
+where
+    F: FnOnce(&mut Writer<'_>) -> io::Result<()>,
+{
+    let temporary = create_beside(path)?;
+    fill(temporary.as_file(), contents).map_err(|source| IoError::new(path, source))?;
+    temporary.persist_noclobber(path).map_err(|error| match error.error.kind() {
+        io::ErrorKind::AlreadyExists => IoError::Exists { path: path.to_path_buf() },
+        _ => persist_error(path, error.error),
+    })?;
+    Ok(())
+}
+
 /// Fills a folder under a temporary name and renames it when it is complete. A folder of that name
 /// that is not empty must be removed first.
 ///
