@@ -60,6 +60,7 @@ fn newton_solve(bencher: Bencher, (ni, nj): (usize, usize)) {
         sweeps: case.multigrid.sweeps,
         levels: case.multigrid.levels,
         coarsening: case.multigrid.coarsening,
+        precision: Precision::Single,
     };
 
     bencher.counter(ItemsCount::new(ni * nj)).bench(|| {
@@ -90,6 +91,7 @@ fn whole_run(bencher: Bencher, (ni, nj): (usize, usize)) {
         backend: BackendChoice::Cpu,
         devices: None,
         threads: None,
+        export_jacobian: None,
     };
 
     bencher.counter(ItemsCount::new(ni * nj)).bench(|| {

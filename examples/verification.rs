@@ -1,12 +1,13 @@
 //! Prints the iteration tables of `docs/verification.md`.
 //!
-//! `cargo run --release --example verification [newton] [linear] [multigrid]`; without a name all.
+//! `cargo run --release --example verification [newton] [linear] [multigrid] [factor]`; without a name all.
 #![allow(clippy::print_stdout, reason = "the tables are this program's result")]
 #![allow(clippy::format_push_string, reason = "rows of a table are put together piece by piece")]
 
 use std::path::Path;
 
 use gridgen::backend::cpu::CpuBackend;
+use gridgen::backend::{Backend, Scaling};
 use gridgen::elliptic::{EllipticSettings, GridPreconditioner, GridProblem};
 use gridgen::geometry::{
     Airfoil, GeometryError, SurfaceSettings, TrailingEdge, airfoil_from_file, airfoil_from_naca,
@@ -18,13 +19,18 @@ use gridgen::pde::control::{Base, ControlSettings, Wall};
 use gridgen::solver::krylov;
 use gridgen::solver::linear::{LinearSettings, LinearSolver};
 use gridgen::solver::newton::{self, Forcing, NewtonReport, NewtonSettings};
-use gridgen::solver::precond::{Kind, MultigridSettings};
+use gridgen::solver::precond::{Cycle, Kind, MultigridSettings};
+use gridgen::solver::{LinearOperator, NonlinearProblem, Preconditioner};
 
 type Failure = Box<dyn std::error::Error>;
 
 /// Wall spacing of the reference counts, in chords.
 const TRAILING: f64 = 4e-3;
 const LEADING: f64 = 3e-3;
+
+/// Control functions of the default case.
+const CONTROL: ControlSettings =
+    ControlSettings { base: Base::Marched, smoothing: 5, smoothing_distance: 0.05, clip: 1.0 };
 
 /// What is solved and how.
 #[derive(Clone, Copy)]
@@ -50,6 +56,9 @@ fn main() -> Result<(), Failure> {
     }
     if print("multigrid") {
         multigrid_table()?;
+    }
+    if print("factor") {
+        factor_table()?;
     }
     Ok(())
 }
@@ -139,6 +148,65 @@ fn multigrid_table() -> Result<(), Failure> {
     Ok(())
 }
 
+/// How fast the multigrid cycle alone contracts an error, without a Krylov method.
+fn factor_table() -> Result<(), Failure> {
+    let cycles = [(Cycle::V, 1), (Cycle::V, 2), (Cycle::W, 1), (Cycle::W, 2)];
+    println!("| section | grid | first cell | V(1,1) | V(2,2) | W(1,1) | W(2,2) |");
+    println!("| --- | --- | --- | ---: | ---: | ---: | ---: |");
+    for (section, size, first_cell) in [
+        ("0012", (65, 33), 1e-6),
+        ("4412", (129, 65), 1e-6),
+        ("4412", (1025, 513), 1e-6),
+        ("s1223", (1025, 513), 1e-3),
+        ("s1223", (1025, 513), 1e-6),
+    ] {
+        let mut row = format!("| {section} | {}×{} | {first_cell:.0e} |", size.0, size.1);
+        for (cycle, sweeps) in cycles {
+            let settings = MultigridSettings { cycle, sweeps, ..MultigridSettings::default() };
+            let factor = stationary_factor(section, size, first_cell, settings)?;
+            row += &format!(" {factor:.2} |");
+        }
+        println!("{row}");
+    }
+    println!();
+    Ok(())
+}
+
+/// ‖e‖ after over ‖e‖ before the last of 30 cycles e ← e − M⁻¹ A e on the first Newton matrix of
+/// the frozen equations, from an error of all frequencies.
+fn stationary_factor(
+    section: &str,
+    size: (usize, usize),
+    first_cell: f64,
+    multigrid: MultigridSettings,
+) -> Result<f64, Failure> {
+    let (grid, normals) = initial_grid(section, size, first_cell, 15.0)?;
+    let equations =
+        EllipticSettings { control: CONTROL, wall: Wall::Frozen, first_cell, decay: 3.0 };
+    let backend = CpuBackend;
+    let (mut problem, u) = GridProblem::<_, f64>::new(&backend, &grid, &normals, &equations)?;
+    let n = u.len();
+    let mut preconditioner = GridPreconditioner::new(Kind::Multigrid, multigrid, problem.size());
+    let (mut r, mut z) = (vec![0.0; n], vec![0.0; n]);
+    problem.residual(&backend, &u, Scaling::Renewed, &mut r)?;
+    let jacobian = problem.linearise(&backend)?;
+    preconditioner.update(&backend, jacobian)?;
+    let mut e: Vec<f64> = (0..n).map(|k| ((k * k) as f64 * 0.37).sin()).collect();
+    let mut factor = f64::NAN;
+    for _ in 0..30 {
+        let [before] = backend.dots([(&e, &e)])?;
+        // Kept at norm 1: some cycles diverge.
+        let unit: Vec<f64> = e.iter().map(|e| e / before.sqrt()).collect();
+        jacobian.apply(&backend, &unit, &mut r)?;
+        preconditioner.apply(&backend, jacobian, &r, &mut z)?;
+        backend.lincomb(&mut z, -1.0, [(1.0, &unit)])?;
+        let [after] = backend.dots([(&z, &z)])?;
+        factor = after.sqrt();
+        std::mem::swap(&mut e, &mut z);
+    }
+    Ok(factor)
+}
+
 fn totals(report: &NewtonReport) -> String {
     let history = &report.history;
     let halved = history.steps.iter().skip(1).filter(|step| step.step_length < 1.0).count();
@@ -174,23 +242,28 @@ fn airfoil(section: &str) -> Result<Airfoil, GeometryError> {
 }
 
 /// The initial grid and the wall normals.
-fn initial_grid(setting: Setting<'_>) -> Result<(Grid, Vec<[f64; 2]>), GeometryError> {
+fn initial_grid(
+    section: &str,
+    (ni, nj): (usize, usize),
+    first_cell: f64,
+    far_field: f64,
+) -> Result<(Grid, Vec<[f64; 2]>), GeometryError> {
     let surface = SurfaceSettings {
-        ni: setting.size.0,
+        ni,
         leading_edge_spacing: LEADING,
         trailing_edge_spacing: TRAILING,
         trailing_edge: TrailingEdge::Sharp,
         base_cells: None,
     };
-    let points = distribute(&airfoil(setting.section)?, &surface)?;
+    let points = distribute(&airfoil(section)?, &surface)?;
     let normals = wall_normals(&points.x, &points.y);
-    let layers = spacing_geometric(setting.size.1, setting.first_cell, setting.far_field)?;
+    let layers = spacing_geometric(nj, first_cell, far_field)?;
     let outline = Outline {
         x: &points.x,
         y: &points.y,
         normals: &normals,
         layers: &layers,
-        far_field: setting.far_field,
+        far_field,
         seam: Seam::Held,
     };
     let march = InitialSettings {
@@ -203,12 +276,11 @@ fn initial_grid(setting: Setting<'_>) -> Result<(Grid, Vec<[f64; 2]>), GeometryE
 }
 
 fn solve(setting: Setting<'_>) -> Result<NewtonReport, Failure> {
-    let (grid, normals) = initial_grid(setting)?;
+    let (grid, normals) =
+        initial_grid(setting.section, setting.size, setting.first_cell, setting.far_field)?;
     let backend = CpuBackend;
-    let control =
-        ControlSettings { base: Base::Marched, smoothing: 5, smoothing_distance: 0.05, clip: 1.0 };
     let equations = EllipticSettings {
-        control,
+        control: CONTROL,
         wall: setting.wall,
         first_cell: setting.first_cell,
         decay: 3.0,

@@ -1,6 +1,8 @@
 //! Arguments, help and what the program says. No numerics.
 
+mod bench;
 mod case_tools;
+mod devices;
 mod progress;
 mod reference;
 mod summary;
@@ -29,6 +31,8 @@ Examples:
   gridgen cases/e387.toml --backend cuda --devices 0,1
   gridgen init wing.toml --naca 4412
   gridgen check wing.toml
+  gridgen devices
+  gridgen bench kernels --sizes 257x129,1025x513
   gridgen completions bash > ~/.local/share/bash-completion/completions/gridgen
 
 A case of two lines is enough:
@@ -71,6 +75,10 @@ enum Command {
     /// Write the manual page to standard output.
     #[command(after_help = reference::MAN_EXAMPLE)]
     Man,
+    /// List the GPUs and NVIDIA's libraries that are found.
+    Devices,
+    /// Measure kernels and solves on problems of any size.
+    Bench(bench::BenchArguments),
 }
 
 /// Arguments of a run.
@@ -91,6 +99,9 @@ struct GridArguments {
     /// Threads on the CPU [default: all].
     #[arg(long, value_name = "N", value_parser = RangedU64ValueParser::<usize>::new().range(1..=4096))]
     threads: Option<usize>,
+    /// Write the linear system of this Newton step, from 0, as Matrix Market and as binary blocks.
+    #[arg(long, value_name = "STEP")]
+    export_jacobian: Option<usize>,
     /// Replace a key of the case file; can be repeated.
     #[arg(long, value_name = "SECTION.KEY=VALUE", value_parser = parse_set)]
     set: Vec<(String, String)>,
@@ -132,6 +143,8 @@ impl Cli {
             Some(Command::Check(arguments)) => return arguments.execute(),
             Some(Command::Schema) => return reference::schema(),
             Some(Command::Man) => return reference::man(),
+            Some(Command::Devices) => return devices::list(),
+            Some(Command::Bench(arguments)) => return arguments.execute(),
             None => {}
         }
         let terminal = Terminal::new(self.grid.quiet);
@@ -180,6 +193,7 @@ impl GridArguments {
             backend: self.backend.into(),
             devices: self.devices.clone(),
             threads: self.threads,
+            export_jacobian: self.export_jacobian,
         };
         let mut reporter = Reporter::new(terminal.can_draw(), self.verbose);
         let outcome = run(&case, &options, &mut reporter);

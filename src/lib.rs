@@ -1,6 +1,7 @@
 //! gridgen: structured meshes around airfoils by elliptic grid equations, solved by Newton–Krylov.
 
 pub mod backend;
+pub mod bench;
 pub mod case;
 pub mod elliptic;
 pub mod error;

@@ -1,15 +1,19 @@
 //! From a case to its outcome: the only place where all layers meet. No formulas.
 
 mod check;
+mod export;
+mod machine;
 mod resolved_case;
 
 use std::path::PathBuf;
 use std::time::Instant;
 
 pub use self::check::{Estimate, check};
+use self::export::{Export, Exporting};
+use self::machine::Machine;
 use self::resolved_case::ResolvedCase;
 use crate::backend::cpu::CpuBackend;
-use crate::backend::{DeviceError, Real};
+use crate::backend::{DeviceError, EllipticBackend, MultigridBackend, Real};
 use crate::case::{Case, Contour, Format};
 use crate::elliptic::{EllipticSettings, GridPreconditioner, GridProblem};
 use crate::error::Error;
@@ -24,11 +28,11 @@ use crate::io::plot3d::Flavour;
 use crate::io::report::{self, GridReport, LinearReport, NewtonReport, Report, Timing};
 use crate::io::{self, Artifacts, FileKind};
 use crate::pde::control::ControlSettings;
-use crate::solver::NewtonStop;
 use crate::solver::history::NewtonStep;
 use crate::solver::linear::{LinearSettings, LinearSolver, Precision};
 use crate::solver::newton::{self, Forcing, NewtonSettings, Observer};
 use crate::solver::precond::MultigridSettings;
+use crate::solver::{NewtonStop, NonlinearProblem};
 
 /// Choice of backend.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -52,6 +56,8 @@ pub struct RunOptions {
     pub devices: Option<Vec<usize>>,
     /// Threads to use on the CPU; none means all.
     pub threads: Option<usize>,
+    /// Newton step whose linear system is written beside the mesh, the first being 0.
+    pub export_jacobian: Option<usize>,
 }
 
 /// Receiver of what happens during a run.
@@ -104,17 +110,11 @@ pub fn run(
     options: &RunOptions,
     progress: &mut dyn Progress,
 ) -> Result<Outcome, Error> {
-    let mut notices = Vec::new();
-    match options.backend {
-        BackendChoice::Cuda => return Err(DeviceError::NotBuilt { backend: "cuda" }.into()),
-        BackendChoice::Auto => {
-            notices.push("this build has no cuda backend: running on the CPU".to_owned());
-        }
-        BackendChoice::Cpu => {}
-    }
+    let (machine, notice) = Machine::choose(options)?;
     let pool = thread_pool(options.threads)?;
     let threads = pool.current_num_threads();
-    pool.install(|| Job { case, options, progress, notices, threads }.run())
+    let notices = notice.into_iter().collect();
+    pool.install(|| Job { case, options, machine, progress, notices, threads }.run())
 }
 
 fn thread_pool(threads: Option<usize>) -> Result<rayon::ThreadPool, DeviceError> {
@@ -129,6 +129,7 @@ fn thread_pool(threads: Option<usize>) -> Result<rayon::ThreadPool, DeviceError>
 struct Job<'a> {
     case: &'a Case,
     options: &'a RunOptions,
+    machine: Machine,
     progress: &'a mut dyn Progress,
     notices: Vec<String>,
     threads: usize,
@@ -179,17 +180,17 @@ impl Job<'_> {
         let folder = &self.options.output;
         io::folder::prepare(folder)?;
         let resolved = ResolvedCase::new(self.case, folder)?;
-        let initial = self
-            .timed("initial grid", &mut timing.initial_grid_seconds, |job| job.initial_grid(&wall));
-        self.notices.extend(initial.notes.iter().cloned());
+        let initial = self.timed("initial grid", &mut timing.initial_grid_seconds, |job| {
+            job.initial_grid(&wall)
+        })?;
+        self.notices.extend(initial.notes);
+        let initial = initial.grid;
 
         let tolerance = self.tolerance();
-        let (grid, solved) = self.timed("newton", &mut timing.newton_seconds, |job| {
-            match job.case.linear.precision {
-                Precision::Single => job.solve::<f32>(&initial.grid, &wall.normals, tolerance),
-                Precision::Double => job.solve::<f64>(&initial.grid, &wall.normals, tolerance),
-            }
-        })?;
+        let Solved { grid, report: solved, exported } =
+            self.timed("newton", &mut timing.newton_seconds, |job| {
+                job.solve(initial, &wall.normals, tolerance)
+            })?;
         self.notices.extend(solved.events.iter().cloned());
         timing.assembly_seconds = solved.history.steps.iter().map(|s| s.setup_seconds).sum();
         timing.linear_seconds = solved.history.steps.iter().map(|s| s.linear_seconds).sum();
@@ -206,6 +207,9 @@ impl Job<'_> {
             good,
             plot3d: self.plot3d(),
         };
+        if let Some(step) = self.options.export_jacobian.filter(|_| exported.is_empty()) {
+            self.notices.push(format!("there was no Newton step {step} to export"));
+        }
         let kinds = self.file_kinds();
         let mut files = self.timed("writing", &mut timing.writing_seconds, |_| {
             // Older files go first: whatever stops the writing, none passes for one of this run.
@@ -216,6 +220,7 @@ impl Job<'_> {
         timing.total_seconds = started.elapsed().as_secs_f64();
         files.push(self.write_report(&artifacts, solved.stop, timing)?);
         files.push(resolved.path);
+        files.extend(exported);
 
         Ok(Outcome {
             converged,
@@ -246,7 +251,7 @@ impl Job<'_> {
         Ok(wall)
     }
 
-    fn initial_grid(&self, wall: &Wall) -> InitialGrid {
+    fn initial_grid(&self, wall: &Wall) -> Result<InitialGrid, DeviceError> {
         let options = &self.case.initial;
         let settings = InitialSettings {
             method: options.method,
@@ -263,7 +268,10 @@ impl Job<'_> {
             // A trailing edge or base is a corner: its line keeps its marched points.
             seam: self.case.grid.seam.unwrap_or(Seam::Held),
         };
-        initial::build(&outline, &settings)
+        match &self.machine {
+            Machine::Cpu => Ok(initial::build(&outline, &settings)),
+            Machine::Cuda(backend) => initial::build_with(backend, &outline, &settings),
+        }
     }
 
     /// The tolerance asked for, or the round-off floor where that is higher.
@@ -279,64 +287,23 @@ impl Job<'_> {
         asked.max(floor)
     }
 
-    fn solve<T: Real>(
+    /// Solves on the machine and in the precision of the linear solves that were chosen.
+    fn solve(
         &mut self,
-        initial: &Grid,
+        initial: Grid,
         normals: &[[f64; 2]],
         tolerance: f64,
-    ) -> Result<(Grid, newton::NewtonReport), Error> {
-        let backend = CpuBackend;
-        let case = self.case;
-        let settings = EllipticSettings {
-            control: ControlSettings {
-                base: case.control.base,
-                smoothing: case.control.smoothing,
-                smoothing_distance: case.control.smoothing_distance,
-                clip: case.control.clip,
-            },
-            wall: case.control.wall,
-            first_cell: case.grid.first_cell,
-            decay: case.control.decay,
-        };
-        let linear_settings = LinearSettings {
-            method: case.linear.solver,
-            max_iterations: case.linear.max_iterations,
-            restart: case.linear.restart,
-        };
-        let newton_settings = NewtonSettings {
-            tolerance,
-            max_iterations: case.newton.max_iterations,
-            forcing: Forcing {
-                initial: case.newton.forcing_initial,
-                min: case.newton.forcing_min,
-                max: case.newton.forcing_max,
-            },
-            max_halvings: case.newton.max_halvings,
-        };
-        let (mut problem, mut u) = GridProblem::<_, T>::new(&backend, initial, normals, &settings)?;
-        let preconditioner = GridPreconditioner::new(
-            case.linear.preconditioner,
-            MultigridSettings {
-                cycle: case.multigrid.cycle,
-                sweeps: case.multigrid.sweeps,
-                levels: case.multigrid.levels,
-                coarsening: case.multigrid.coarsening,
-            },
-            problem.size(),
-        );
-        let mut linear = LinearSolver::new(linear_settings, u.len(), preconditioner);
-        let mut follow = Follow(self.progress);
-        let report = newton::solve(
-            &backend,
-            &mut problem,
-            &mut linear,
-            &mut u,
-            &newton_settings,
-            &mut follow,
-        )?;
-        let mut grid = initial.clone();
-        problem.store(&backend, &u, &mut grid)?;
-        Ok((grid, report))
+    ) -> Result<Solved, Error> {
+        let Self { case, machine, progress, options, .. } = self;
+        let observer = &mut Follow(*progress);
+        let export = options.export_jacobian.map(|step| Export { step, folder: &options.output });
+        let start = Start { case, initial, normals, tolerance, export, observer };
+        match (machine, case.linear.precision) {
+            (Machine::Cpu, Precision::Single) => start.solve::<_, f32>(&CpuBackend),
+            (Machine::Cpu, Precision::Double) => start.solve::<_, f64>(&CpuBackend),
+            (Machine::Cuda(backend), Precision::Single) => start.solve::<_, f32>(&*backend),
+            (Machine::Cuda(backend), Precision::Double) => start.solve::<_, f64>(&*backend),
+        }
     }
 
     fn file_kinds(&self) -> Vec<FileKind> {
@@ -392,13 +359,90 @@ impl Job<'_> {
             quality: artifacts.quality.clone(),
             grid: GridReport::from(artifacts.grid),
             timing,
-            backend: "cpu".to_owned(),
+            backend: self.machine.name(),
             threads: self.threads,
             notes: self.notices.clone(),
         };
         let path = self.options.output.join(io::REPORT_FILE);
         report::write(&path, &report)?;
         Ok(path)
+    }
+}
+
+/// What a solve starts from.
+struct Start<'a> {
+    case: &'a Case,
+    initial: Grid,
+    normals: &'a [[f64; 2]],
+    tolerance: f64,
+    export: Option<Export<'a>>,
+    observer: &'a mut dyn Observer,
+}
+
+/// What a solve ends with.
+struct Solved {
+    grid: Grid,
+    report: newton::NewtonReport,
+    /// Files of the exported linear system.
+    exported: Vec<PathBuf>,
+}
+
+impl Start<'_> {
+    fn solve<B, T>(self, backend: &B) -> Result<Solved, Error>
+    where
+        B: EllipticBackend + MultigridBackend,
+        T: Real,
+    {
+        let Self { case, initial, normals, tolerance, export, observer } = self;
+        let settings = EllipticSettings {
+            control: ControlSettings {
+                base: case.control.base,
+                smoothing: case.control.smoothing,
+                smoothing_distance: case.control.smoothing_distance,
+                clip: case.control.clip,
+            },
+            wall: case.control.wall,
+            first_cell: case.grid.first_cell,
+            decay: case.control.decay,
+        };
+        let linear_settings = LinearSettings {
+            method: case.linear.solver,
+            max_iterations: case.linear.max_iterations,
+            restart: case.linear.restart,
+        };
+        let newton_settings = NewtonSettings {
+            tolerance,
+            max_iterations: case.newton.max_iterations,
+            forcing: Forcing {
+                initial: case.newton.forcing_initial,
+                min: case.newton.forcing_min,
+                max: case.newton.forcing_max,
+            },
+            max_halvings: case.newton.max_halvings,
+        };
+        let (problem, mut u) = GridProblem::<_, T>::new(backend, &initial, normals, &settings)?;
+        // The solve needs the room.
+        let Grid { topology, ni, nj, .. } = initial;
+        let preconditioner = GridPreconditioner::new(
+            case.linear.preconditioner,
+            MultigridSettings {
+                cycle: case.multigrid.cycle,
+                sweeps: case.multigrid.sweeps,
+                levels: case.multigrid.levels,
+                coarsening: case.multigrid.coarsening,
+                precision: Precision::Single,
+            },
+            problem.size(),
+        );
+        let mut problem = Exporting::new(problem, export);
+        let mut linear = LinearSolver::new(linear_settings, problem.unknowns(), preconditioner);
+        let report =
+            newton::solve(backend, &mut problem, &mut linear, &mut u, &newton_settings, observer)?;
+        let (mut problem, exported) = problem.finish();
+        drop(linear);
+        let mut grid = Grid::new(topology, ni, nj);
+        problem.store(backend, &u, &mut grid)?;
+        Ok(Solved { grid, report, exported: exported? })
     }
 }
 

@@ -8,7 +8,7 @@ use gridgen::backend::{Backend, Scaling};
 use gridgen::elliptic::GridPreconditioner;
 use gridgen::pde::control::Wall;
 use gridgen::solver::krylov::Method;
-use gridgen::solver::linear::{LinearSettings, LinearSolver};
+use gridgen::solver::linear::{LinearReport, LinearSettings, LinearSolver};
 use gridgen::solver::precond::{Kind, MultigridSettings};
 use gridgen::solver::{LinearStop, NonlinearProblem};
 use support::problems::{NEWTON, Setup};
@@ -31,10 +31,10 @@ const REFERENCE: [(Kind, [[f64; 2]; 2]); 4] = [
 /// How far above its reference a count may be.
 const MARGIN: f64 = 1.2;
 
-/// `BiCGStab` iterations to 1e-6 in the first Newton step of the frozen equations on NACA 0012.
-fn first_step_iterations(size: (usize, usize), first_cell: f64, kind: Kind) -> f64 {
+/// `BiCGStab` to 1e-6 in the first Newton step of the frozen equations on a NACA section.
+fn first_step(code: &str, size: (usize, usize), first_cell: f64, kind: Kind) -> LinearReport {
     let backend = CpuBackend;
-    let mut setup = Setup::<f64>::naca("0012", size, first_cell, Wall::Frozen);
+    let mut setup = Setup::<f64>::naca(code, size, first_cell, Wall::Frozen);
     let n = setup.n();
     let (mut f, mut right, mut x) = (vec![0.0; n], vec![0.0; n], vec![0.0; n]);
     setup.problem.residual(&backend, &setup.u, Scaling::Renewed, &mut f).unwrap();
@@ -51,14 +51,14 @@ fn first_step_iterations(size: (usize, usize), first_cell: f64, kind: Kind) -> f
     let report = solver.solve(&backend, jacobian, &right, 1e-6, &mut x, &mut |_, _| {}).unwrap();
 
     assert_eq!(report.stop, LinearStop::Converged);
-    report.iterations
+    report
 }
 
 fn assert_linear_counts(kind: Kind) {
     let (_, reference) = REFERENCE.into_iter().find(|(k, _)| *k == kind).unwrap();
     for (size, reference) in SIZES.into_iter().zip(reference) {
         for (first_cell, reference) in FIRST_CELLS.into_iter().zip(reference) {
-            let count = first_step_iterations(size, first_cell, kind);
+            let count = first_step("0012", size, first_cell, kind).iterations;
 
             assert!(
                 count <= MARGIN * reference,
@@ -120,13 +120,21 @@ fn a_coupled_wall_takes_five_newton_steps_at_most() {
     assert_newton_counts("4412", Wall::Coupled);
 }
 
+/// The asked limit is 6 iterations at every size; larger grids are in docs/verification.md.
 #[test]
-fn multigrid_needs_at_most_six_iterations_at_every_size() {
-    for size in [(65, 33), (129, 65), (257, 129)] {
-        for first_cell in [1e-3, 1e-5, 1e-6] {
-            let count = first_step_iterations(size, first_cell, Kind::Multigrid);
+fn multigrid_needs_at_most_five_iterations_at_every_size() {
+    let small = [(65, 33), (129, 65), (257, 129)];
+    let cases = small.map(|size| [1e-3, 1e-5, 1e-6].map(|first_cell| (size, first_cell)));
+    // With one sweep on all levels this one takes 6.
+    let large = ((513, 257), 1e-6);
+    for (size, first_cell) in cases.into_iter().flatten().chain([large]) {
+        for code in ["0012", "4412"] {
+            let report = first_step(code, size, first_cell, Kind::Multigrid);
 
-            assert!(count <= 6.0, "{size:?}, first cell {first_cell:e}: {count}");
+            let count = report.iterations;
+            let factor = report.relative_residual.powf(1.0 / count);
+            assert!(count <= 5.0, "{code} {size:?}, first cell {first_cell:e}: {count}");
+            assert!(factor < 0.15, "{code} {size:?}, first cell {first_cell:e}: {factor}");
         }
     }
 }

@@ -39,6 +39,7 @@ fn run_case(name: &str) -> (Case, Outcome) {
         backend: BackendChoice::Cpu,
         devices: None,
         threads: None,
+        export_jacobian: None,
     };
     let outcome = run(&case, &options, &mut Unwatched).unwrap();
     (case, outcome)

@@ -15,7 +15,8 @@ const ALLOWED: &[(&str, &[&str])] = &[
     ("backend", &["pde", "sparse", "grid"]),
     ("solver", &["backend", "sparse"]),
     ("elliptic", &["backend", "solver", "pde", "grid", "sparse"]),
-    ("io", &["grid", "solver::history"]),
+    ("io", &["grid", "solver::history", "sparse"]),
+    ("bench", &["backend", "solver", "elliptic", "pde", "sparse", "io"]),
     ("case", CHOICES),
     (
         "error",

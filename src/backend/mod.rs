@@ -5,14 +5,17 @@
 //! may live in one memory or be spread over several devices; solver code never asks.
 
 pub mod cpu;
+pub mod cuda;
 mod elliptic;
 mod multigrid;
 mod real;
+pub mod scalars;
 
 pub use elliptic::{CellGuard, EllipticBackend, EllipticData, Scaling, WallTerms};
 pub use multigrid::{Coarsening, LevelSize, MultigridBackend, Order};
 pub use real::Real;
 
+use self::scalars::{Coefficient, Ending, LOG, SLOTS, Slot};
 use crate::sparse::EllPattern;
 
 /// Trouble with the device that should do the work. The CPU backend reports none.
@@ -25,6 +28,72 @@ pub enum DeviceError {
         /// Name of the backend.
         backend: &'static str,
     },
+    /// NVIDIA's driver is not installed.
+    #[error("no NVIDIA driver was found")]
+    NoDriver,
+    /// The driver knows no GPU.
+    #[error("the NVIDIA driver finds no GPU")]
+    NoGpu,
+    /// A GPU that is not there was asked for.
+    #[error("there is no GPU {ordinal}: this machine has {count}")]
+    NoSuchGpu {
+        /// The number asked for.
+        ordinal: usize,
+        /// GPUs there are.
+        count: usize,
+    },
+    /// Several GPUs were asked for.
+    #[error("{asked} GPUs were asked for; this version computes on one")]
+    SeveralGpus {
+        /// GPUs asked for.
+        asked: usize,
+    },
+    /// The run-time compiler is not installed.
+    #[error("NVRTC, NVIDIA's run-time compiler, was not found")]
+    NoCompiler,
+    /// The driver cannot run what the compiler makes.
+    #[error("the NVIDIA driver is for CUDA {}.{}, older than NVRTC {}.{}",
+        driver.0, driver.1, compiler.0, compiler.1)]
+    OldDriver {
+        /// CUDA version of the driver.
+        driver: (i32, i32),
+        /// Version of NVRTC.
+        compiler: (i32, i32),
+    },
+    /// NVRTC refused a file of kernels.
+    #[error("NVRTC could not compile {file}: {reason}")]
+    Compile {
+        /// Name of the file.
+        file: &'static str,
+        /// What it said.
+        reason: String,
+    },
+    /// A thread that compiled kernels ended early.
+    #[error("a thread that compiled kernels ended early")]
+    CompilerLost,
+    /// The GPU's memory is too small.
+    #[error("{device} has no room: {} asked, {} free", bytes(*asked), bytes(*free))]
+    OutOfMemory {
+        /// Name of the GPU.
+        device: String,
+        /// Bytes asked for.
+        asked: usize,
+        /// Bytes free.
+        free: usize,
+    },
+    /// The driver reported an error: of a kernel, or that the GPU is lost.
+    #[error("{device}: {operation} failed: {reason}")]
+    Call {
+        /// Name of the GPU.
+        device: String,
+        /// What was being done.
+        operation: &'static str,
+        /// What the driver said.
+        reason: String,
+    },
+    /// A recording of another device was replayed.
+    #[error("a recording belongs to another device")]
+    ForeignRecording,
     /// The worker threads could not be started.
     #[error("{threads} worker threads could not be started: {reason}")]
     Threads {
@@ -44,12 +113,62 @@ impl DeviceError {
                 "run with --backend cpu, or --backend auto to use what is there"
             }
             Self::Threads { .. } => "give a smaller number with --threads",
+            Self::NoDriver => {
+                "install NVIDIA's driver, or run with --backend cpu; `gridgen devices` lists what is \
+                 found"
+            }
+            Self::NoGpu | Self::NoSuchGpu { .. } => {
+                "`gridgen devices` lists the GPUs; --backend cpu needs none"
+            }
+            Self::SeveralGpus { .. } => "name one with --devices",
+            Self::NoCompiler => {
+                "install CUDA's NVRTC library (libnvrtc) and put its folder into LD_LIBRARY_PATH, or \
+                 run with --backend cpu"
+            }
+            Self::OldDriver { .. } => {
+                "install a newer driver, or an NVRTC of the driver's CUDA version, or run with \
+                 --backend cpu"
+            }
+            Self::Compile { .. } | Self::CompilerLost | Self::ForeignRecording => {
+                "this is a fault of gridgen: please report it with this message; --backend cpu works \
+                 without kernels"
+            }
+            Self::OutOfMemory { .. } => {
+                "make the grid smaller, set linear.precision = \"single\", or run with --backend cpu"
+            }
+            Self::Call { .. } => {
+                "run again; if it fails again, look at the driver's log (dmesg, nvidia-smi) or run \
+                 with --backend cpu"
+            }
         }
     }
 }
 
+/// A number of bytes for people.
+fn bytes(n: usize) -> String {
+    const GIB: f64 = (1_u64 << 30) as f64;
+    const MIB: f64 = (1_u64 << 20) as f64;
+    let n = n as f64;
+    if n >= GIB { format!("{:.1} GiB", n / GIB) } else { format!("{:.1} MiB", n / MIB) }
+}
+
 /// Two vectors of which the inner product is wanted.
 pub type Pair<'a, V> = (&'a V, &'a V);
+
+/// Vectors and coefficients of [`Backend::advance`].
+#[derive(Debug)]
+pub struct Advance<'a, V> {
+    /// Solution, improved by a h.
+    pub x: &'a mut V,
+    /// a and h.
+    pub along: (Coefficient, &'a V),
+    /// Residual, changed by b v.
+    pub r: &'a mut V,
+    /// b and v.
+    pub change: (Coefficient, &'a V),
+    /// w.
+    pub with: Option<&'a V>,
+}
 
 /// Vectors and the two operations that carry every Krylov method.
 ///
@@ -58,6 +177,20 @@ pub type Pair<'a, V> = (&'a V, &'a V);
 pub trait Backend: Sync {
     /// A vector of `T`.
     type Vector<T: Real>: Send;
+    /// Scalars beside the vectors; see [`scalars`].
+    type Scalars: Send;
+    /// Work that is done again and again in the same places; empty at first.
+    type Recording: Default + Send;
+
+    /// Does `work`. A device on which it costs time to ask for work notes at the first call what
+    /// `work` asks for and does the same at later calls: it must ask for nothing but work of this
+    /// backend, read nothing back, and find its vectors and levels in the same places and, where
+    /// it begins, in the same condition every time.
+    fn replay(
+        &self,
+        recording: &mut Self::Recording,
+        work: impl FnMut() -> Result<(), DeviceError>,
+    ) -> Result<(), DeviceError>;
 
     /// A vector of `n` zeros.
     fn zeros<T: Real>(&self, n: usize) -> Result<Self::Vector<T>, DeviceError>;
@@ -92,6 +225,50 @@ pub trait Backend: Sync {
         beta: f64,
         terms: [(f64, &Self::Vector<T>); K],
     ) -> Result<(), DeviceError>;
+
+    /// Room for [`scalars::SLOTS`] slots and a log.
+    fn scalars(&self) -> Result<Self::Scalars, DeviceError>;
+
+    /// Slots ← `values`, padded with zeros; [`scalars::HALTED`] ← 0, [`scalars::ONE`] ← 1, an empty
+    /// log.
+    fn set_scalars(&self, scalars: &mut Self::Scalars, values: &[f64]) -> Result<(), DeviceError>;
+
+    /// host ← the slots, followed by the log.
+    fn read_scalars(
+        &self,
+        scalars: &Self::Scalars,
+        host: &mut [f64; SLOTS + LOG],
+    ) -> Result<(), DeviceError>;
+
+    /// Slots from `first` on ← several inner products in one reduction, then what `ending` says.
+    /// Nothing if the slots are halted.
+    fn dots_into<T: Real, const K: usize>(
+        &self,
+        scalars: &mut Self::Scalars,
+        first: Slot,
+        pairs: [Pair<'_, Self::Vector<T>>; K],
+        ending: Ending<'_>,
+    ) -> Result<(), DeviceError>;
+
+    /// The step of a Krylov method: x ← x + a h and r ← r + b v in one pass with (r, r), and with
+    /// (w, r) after it if there is a `w`, into the slots from `first` on; then what `ending` says.
+    /// Nothing if the slots are halted.
+    fn advance<T: Real>(
+        &self,
+        scalars: &mut Self::Scalars,
+        step: Advance<'_, Self::Vector<T>>,
+        first: Slot,
+        ending: Ending<'_>,
+    ) -> Result<(), DeviceError>;
+
+    /// y ← β y + Σ αₖ xₖ with coefficients of slots; nothing if they are halted.
+    fn lincomb_by<T: Real, const K: usize>(
+        &self,
+        scalars: &Self::Scalars,
+        y: &mut Self::Vector<T>,
+        beta: Coefficient,
+        terms: [(Coefficient, &Self::Vector<T>); K],
+    ) -> Result<(), DeviceError>;
 }
 
 /// Which part of a product A x is formed.
@@ -112,6 +289,9 @@ pub trait SparseBackend: Backend {
 
     /// A zero matrix with the given pattern.
     fn matrix<T: Real>(&self, pattern: &EllPattern) -> Result<Self::Matrix<T>, DeviceError>;
+
+    /// Values of A by slot, column-major, padding included.
+    fn matrix_values<T: Real>(&self, a: &Self::Matrix<T>) -> Result<Vec<T>, DeviceError>;
 
     /// Number of rows of A.
     fn rows<T: Real>(&self, a: &Self::Matrix<T>) -> usize;

@@ -72,21 +72,24 @@ pub trait MultigridBackend: SparseBackend {
     ) -> Result<Self::Level<M>, DeviceError>;
 
     /// Takes the operator of the finest level from a matrix with the nine-point pattern and
-    /// factors its lines. Returns whether all pivots are finite.
+    /// factors its lines.
     fn load_operator<T: Real, M: Real>(
         &self,
         a: &Self::Matrix<T>,
         level: &mut Self::Level<M>,
-    ) -> Result<bool, DeviceError>;
+    ) -> Result<(), DeviceError>;
 
     /// Coarse A ← R A P with linear prolongation P (½ 1 ½) and restriction R = ½ Pᵀ (¼ ½ ¼) in each
-    /// coarsened direction (theory eq. 12), and factors its lines. Returns whether all pivots are
-    /// finite.
+    /// coarsened direction (theory eq. 12), and factors its lines.
     fn coarsen<M: Real>(
         &self,
         fine: &Self::Level<M>,
         coarse: &mut Self::Level<M>,
-    ) -> Result<bool, DeviceError>;
+    ) -> Result<(), DeviceError>;
+
+    /// Whether the pivots of all lines are finite, on this level and on those it was coarsened
+    /// from.
+    fn pivots_are_finite<M: Real>(&self, level: &Self::Level<M>) -> Result<bool, DeviceError>;
 
     /// f ← r, u ← 0.
     fn load_right<T: Real, M: Real>(
@@ -119,4 +122,20 @@ pub trait MultigridBackend: SparseBackend {
         level: &Self::Level<M>,
         z: &mut Self::Vector<T>,
     ) -> Result<(), DeviceError>;
+
+    /// A backend on which small levels cost more time than their work does may apply a cycle as a
+    /// matrix: a cycle from a zero guess is linear in its right side. Prepares it for the first of
+    /// `levels`, whose cycle through all of them `work` does.
+    fn prepare_cycle<M: Real>(
+        &self,
+        _levels: &mut [Self::Level<M>],
+        _work: impl FnMut(&mut [Self::Level<M>]) -> Result<(), DeviceError>,
+    ) -> Result<(), DeviceError> {
+        Ok(())
+    }
+
+    /// u ← the cycle on f from a zero guess, if it was prepared; returns whether it was.
+    fn apply_cycle<M: Real>(&self, _level: &mut Self::Level<M>) -> Result<bool, DeviceError> {
+        Ok(false)
+    }
 }

@@ -296,7 +296,7 @@ pub const KEYS: &[Key] = &[
         integer(1, 100),
         Integer(1),
         "sweeps",
-        "Line sweeps before and after each coarse correction.",
+        "Line sweeps before and after each coarse correction; twice as many from the third level on.",
     ),
     key("multigrid.levels", integer(1, 32), Integer(20), "levels", "Most levels."),
     key(

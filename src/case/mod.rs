@@ -188,7 +188,7 @@ pub struct LinearOptions {
 pub struct MultigridOptions {
     /// Shape of the cycle.
     pub cycle: precond::Cycle,
-    /// Line sweeps before and after each coarse correction.
+    /// Line sweeps before and after each coarse correction; twice as many from the third level on.
     pub sweeps: usize,
     /// Most levels.
     pub levels: usize,

@@ -2,7 +2,7 @@
 
 use crate::backend::{DeviceError, EllipticBackend, LevelSize, Product, Real};
 use crate::solver::LinearOperator;
-use crate::sparse::EllPattern;
+use crate::sparse::{Csr, EllPattern};
 
 /// K = J (I − E Eᵀ) + B Eᵀ: the field Jacobian J = ∂R/∂r, whose columns of the first row of
 /// points E are replaced by the wall columns B = ∂R/∂(p, q) where the wall terms are unknowns
@@ -10,6 +10,7 @@ use crate::sparse::EllPattern;
 pub struct GridJacobian<B: EllipticBackend, T: Real> {
     pub(super) field: B::Matrix<T>,
     pub(super) wall: Option<WallColumns<B, T>>,
+    size: LevelSize,
 }
 
 /// The wall columns.
@@ -30,7 +31,7 @@ impl<B: EllipticBackend, T: Real> GridJacobian<B, T> {
         } else {
             None
         };
-        Ok(Self { field, wall })
+        Ok(Self { field, wall, size })
     }
 
     /// Evaluates the entries at the present state.
@@ -40,6 +41,29 @@ impl<B: EllipticBackend, T: Real> GridJacobian<B, T> {
             Some(wall) => backend.wall_columns(state, &mut wall.columns),
             None => Ok(()),
         }
+    }
+
+    /// The whole operator K by rows, on the host.
+    ///
+    /// # Errors
+    /// If the device fails.
+    pub fn to_csr(&self, backend: &B) -> Result<Csr, DeviceError> {
+        let LevelSize { mi, mj, periodic } = self.size;
+        let pattern = EllPattern::nine_point(mi, mj, periodic);
+        let field = backend.matrix_values(&self.field)?;
+        let columns = match &self.wall {
+            Some(wall) => backend.matrix_values(&wall.columns)?,
+            None => Vec::new(),
+        };
+        let (rows, replaced) = (pattern.rows(), if self.wall.is_some() { 2 * mi } else { 0 });
+        Ok(Csr::from_rows((0..rows).map(|row| {
+            let kept = pattern.row(row).filter(|&(_, column)| column >= replaced);
+            let kept = kept.map(|(at, column)| (column, field[at].widen()));
+            let line = 2 * (row / 2 % mi);
+            let wall = (0..if replaced > 0 { 2 } else { 0 }).map(|k| (line + k, &columns, k));
+            let wall = wall.map(|(column, b, k)| (column, b[k * rows + row].widen()));
+            kept.chain(wall).collect::<Vec<_>>()
+        })))
     }
 
     /// The field Jacobian J in ELL format.

@@ -109,4 +109,12 @@ impl<B: EllipticBackend + MultigridBackend, T: Real> Preconditioner<B, T, GridJa
         }
         Ok(())
     }
+
+    fn bound(&self) -> Option<f64> {
+        self.field.bound()
+    }
+
+    fn fall_back(&mut self) -> Option<&'static str> {
+        self.field.fall_back()
+    }
 }

@@ -2,12 +2,14 @@
 
 use super::GridJacobian;
 use crate::backend::{
-    CellGuard, DeviceError, EllipticBackend, EllipticData, LevelSize, Real, Scaling, WallTerms,
+    Backend, CellGuard, DeviceError, EllipticBackend, EllipticData, LevelSize, Real, Scaling,
+    WallTerms,
 };
 use crate::grid::{Grid, Seam, Topology};
 use crate::pde::control::{ControlSettings, Wall, arc_length, control_functions};
 use crate::pde::decay;
 use crate::solver::NonlinearProblem;
+use rayon::prelude::*;
 
 /// What the equations ask of a grid.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -44,7 +46,8 @@ impl<B: EllipticBackend, T: Real> GridProblem<B, T> {
         normals: &[[f64; 2]],
         settings: &EllipticSettings,
     ) -> Result<(Self, B::Vector<f64>), DeviceError> {
-        Self::from_data(backend, &elliptic_data(initial, normals, settings))
+        // The data go before the Jacobian is made: it takes their place in memory.
+        Loaded::new(backend, &elliptic_data(initial, normals, settings))?.problem(backend)
     }
 
     /// The problem for fixed data, and its first guess: the frame's nodes, wall terms zero.
@@ -55,13 +58,7 @@ impl<B: EllipticBackend, T: Real> GridProblem<B, T> {
         backend: &B,
         data: &EllipticData,
     ) -> Result<(Self, B::Vector<f64>), DeviceError> {
-        let size = LevelSize { mi: data.mi, mj: data.mj, periodic: data.periodic };
-        let guess = first_guess(data);
-        let mut u = backend.zeros(guess.len())?;
-        backend.upload(&guess, &mut u)?;
-        let state = backend.elliptic(data)?;
-        let jacobian = GridJacobian::new(backend, size, data.wall.is_some())?;
-        Ok((Self { size, state, jacobian }, u))
+        Loaded::new(backend, data)?.problem(backend)
     }
 
     /// Number of unknown points.
@@ -82,6 +79,34 @@ impl<B: EllipticBackend, T: Real> GridProblem<B, T> {
     ) -> Result<(), DeviceError> {
         backend.load_state(&mut self.state, u)?;
         backend.store_grid(&self.state, grid)
+    }
+}
+
+/// A problem and its first guess.
+type Guessed<B, T> = (GridProblem<B, T>, <B as Backend>::Vector<f64>);
+
+/// Data and first guess on the device.
+struct Loaded<B: EllipticBackend> {
+    size: LevelSize,
+    coupled: bool,
+    state: B::Elliptic,
+    guess: B::Vector<f64>,
+}
+
+impl<B: EllipticBackend> Loaded<B> {
+    fn new(backend: &B, data: &EllipticData) -> Result<Self, DeviceError> {
+        let size = LevelSize { mi: data.mi, mj: data.mj, periodic: data.periodic };
+        let host = first_guess(data);
+        let mut guess = backend.zeros(host.len())?;
+        backend.upload(&host, &mut guess)?;
+        let state = backend.elliptic(data)?;
+        Ok(Self { size, coupled: data.wall.is_some(), state, guess })
+    }
+
+    fn problem<T: Real>(self, backend: &B) -> Result<Guessed<B, T>, DeviceError> {
+        let Self { size, coupled, state, guess } = self;
+        let jacobian = GridJacobian::new(backend, size, coupled)?;
+        Ok((GridProblem { size, state, jacobian }, guess))
     }
 }
 
@@ -126,13 +151,10 @@ fn elliptic_data(
     // Unknown columns start at node 0 of a periodic grid and at node 1 of one with a held seam.
     let (mi, first) = if periodic { (ni - 1, 0) } else { (ni - 2, 1) };
     let inner = |f: &[f64]| -> Vec<f64> {
-        let columns = ni - 1;
-        f.chunks(columns)
-            .skip(1)
-            .take(nj - 2)
-            .flat_map(|row| &row[first..first + mi])
-            .copied()
-            .collect()
+        let mut kept = vec![0.0; mi * (nj - 2)];
+        let rows = kept.par_chunks_mut(mi).zip(f.par_chunks(ni - 1).skip(1));
+        rows.for_each(|(kept, row)| kept.copy_from_slice(&row[first..first + mi]));
+        kept
     };
     let control = control_functions(initial, &settings.control);
     let wall = (settings.wall == Wall::Coupled).then(|| {
@@ -162,22 +184,26 @@ fn elliptic_data(
 
 /// Nodes of a grid as a frame: a periodic one gets one more column at its start.
 fn framed(nodes: &[f64], ni: usize, periodic: bool) -> Vec<f64> {
-    if !periodic {
-        return nodes.to_vec();
-    }
-    nodes.chunks(ni).flat_map(|row| std::iter::once(&row[ni - 2]).chain(row)).copied().collect()
+    let more = usize::from(periodic);
+    let mut frame = vec![0.0; nodes.len() / ni * (ni + more)];
+    frame.par_chunks_mut(ni + more).zip(nodes.par_chunks(ni)).for_each(|(frame, row)| {
+        frame[..more].copy_from_slice(&row[ni - 2..ni - 2 + more]);
+        frame[more..].copy_from_slice(row);
+    });
+    frame
 }
 
 /// The unknowns of the frame's nodes; wall terms start at zero.
 fn first_guess(data: &EllipticData) -> Vec<f64> {
     let (mi, stride) = (data.mi, data.mi + 2);
     let mut u = vec![0.0; 2 * mi * data.mj];
-    for (j, row) in u.chunks_mut(2 * mi).enumerate().skip(usize::from(data.wall.is_some())) {
+    let fixed = usize::from(data.wall.is_some());
+    u.par_chunks_mut(2 * mi).enumerate().skip(fixed).for_each(|(j, row)| {
         for (i, point) in row.chunks_exact_mut(2).enumerate() {
             let k = (j + 1) * stride + i + 1;
             point[0] = data.x[k];
             point[1] = data.y[k];
         }
-    }
+    });
     u
 }

@@ -2,6 +2,7 @@
 
 use super::Grid;
 use super::quality::{cell_corners, corner_determinants, is_folded};
+use rayon::prelude::*;
 
 /// Cells with a corner determinant e_i × e_j that is not positive (or not a number).
 #[must_use]
@@ -15,6 +16,7 @@ pub(crate) fn folds_off_seam(grid: &Grid) -> usize {
 }
 
 fn count(grid: &Grid, columns: std::ops::Range<usize>) -> usize {
-    let cells = (0..grid.nj - 1).flat_map(|j| columns.clone().map(move |i| (i, j)));
-    cells.filter(|&(i, j)| is_folded(&corner_determinants(&cell_corners(grid, i, j)))).count()
+    let folded = |i: usize, j: usize| is_folded(&corner_determinants(&cell_corners(grid, i, j)));
+    let row = |j: usize| columns.clone().filter(|&i| folded(i, j)).count();
+    (0..grid.nj - 1).into_par_iter().map(row).sum()
 }

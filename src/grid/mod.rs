@@ -11,6 +11,8 @@ pub mod quality;
 pub use folds::folds;
 pub(crate) use folds::folds_off_seam;
 
+use rayon::prelude::*;
+
 /// How the two ends of a grid line around the body meet.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 #[serde(rename_all = "kebab-case")]
@@ -71,4 +73,21 @@ impl Grid {
     pub fn cells(&self) -> usize {
         (self.ni - 1) * (self.nj - 1)
     }
+}
+
+/// Distance from the wall along each line of constant i, `[nj][ni]`.
+#[must_use]
+pub fn arc_length(grid: &Grid) -> Vec<f64> {
+    let ni = grid.ni;
+    let mut s = vec![0.0; grid.x.len()];
+    s.par_chunks_mut(ni).enumerate().skip(1).for_each(|(j, row)| {
+        for (i, length) in row.iter_mut().enumerate() {
+            let (a, b) = (grid.point(i, j - 1), grid.point(i, j));
+            *length = (b[0] - a[0]).hypot(b[1] - a[1]);
+        }
+    });
+    for k in ni..s.len() {
+        s[k] += s[k - ni];
+    }
+    s
 }

@@ -5,9 +5,11 @@
 //! ([`FileKind::file_name`]).
 
 pub mod atomic;
+mod batches;
 mod error;
 pub mod folder;
 pub mod history;
+pub mod linear_system;
 pub mod nmf;
 pub mod openfoam;
 mod pieces;

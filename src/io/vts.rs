@@ -7,6 +7,9 @@
 use std::io::{self, Write};
 use std::path::Path;
 
+use rayon::prelude::*;
+
+use super::batches::{self, BATCH_BYTES};
 use super::{IoError, atomic};
 use crate::grid::Grid;
 use crate::grid::quality::{Corners, cell_area, cell_aspect_ratio, cell_corners, cell_skewness};
@@ -23,8 +26,8 @@ const LENGTH_BYTES: usize = size_of::<u64>();
 
 /// Writes the grid in the plane z = 0 with cell arrays `area`, `skewness` and `aspect_ratio`.
 ///
-/// Points are written row by row and cells are measured as they are written: besides one row
-/// nothing is copied.
+/// Points and cell measures are encoded by rows in parallel as they are written: besides two
+/// batches of rows nothing is copied.
 ///
 /// # Errors
 ///
@@ -34,7 +37,7 @@ pub fn write(path: &Path, grid: &Grid) -> Result<(), IoError> {
 }
 
 /// Writes the same bytes to any writer.
-pub fn write_to(out: &mut impl Write, grid: &Grid) -> io::Result<()> {
+pub fn write_to(out: &mut (impl Write + Send), grid: &Grid) -> io::Result<()> {
     write_head(out, grid)?;
     write_points(out, grid)?;
     for (_, measure) in CELL_ARRAYS {
@@ -81,28 +84,43 @@ fn cells_bytes(grid: &Grid) -> usize {
     grid.cells() * F64_BYTES
 }
 
-fn write_points(out: &mut impl Write, grid: &Grid) -> io::Result<()> {
+fn write_points(out: &mut (impl Write + Send), grid: &Grid) -> io::Result<()> {
     out.write_all(&(points_bytes(grid) as u64).to_le_bytes())?;
-    let mut row = Vec::with_capacity(grid.ni * 3 * F64_BYTES);
-    for j in 0..grid.nj {
-        row.clear();
-        for i in 0..grid.ni {
+    write_rows(out, grid.nj, grid.ni * 3, |j, row| {
+        for (i, point) in row.as_chunks_mut::<3>().0.iter_mut().enumerate() {
             let [x, y] = grid.point(i, j);
-            for coordinate in [x, y, 0.0] {
-                row.extend_from_slice(&coordinate.to_le_bytes());
-            }
+            *point = [x, y, 0.0].map(f64::to_le_bytes);
         }
-        out.write_all(&row)?;
-    }
-    Ok(())
+    })
 }
 
-fn write_cells(out: &mut impl Write, grid: &Grid, measure: fn(&Corners) -> f64) -> io::Result<()> {
+fn write_cells(
+    out: &mut (impl Write + Send),
+    grid: &Grid,
+    measure: fn(&Corners) -> f64,
+) -> io::Result<()> {
     out.write_all(&(cells_bytes(grid) as u64).to_le_bytes())?;
-    for j in 0..grid.nj - 1 {
-        for i in 0..grid.ni - 1 {
-            out.write_all(&measure(&cell_corners(grid, i, j)).to_le_bytes())?;
+    write_rows(out, grid.nj - 1, grid.ni - 1, |j, row| {
+        for (i, value) in row.iter_mut().enumerate() {
+            *value = measure(&cell_corners(grid, i, j)).to_le_bytes();
         }
-    }
-    Ok(())
+    })
+}
+
+/// Writes rows of `length` values; `encode(j, row)` fills row j.
+fn write_rows(
+    out: &mut (impl Write + Send),
+    rows: usize,
+    length: usize,
+    encode: impl Fn(usize, &mut [[u8; F64_BYTES]]) + Sync,
+) -> io::Result<()> {
+    let row_bytes = length * F64_BYTES;
+    let together = (BATCH_BYTES / row_bytes).max(1);
+    batches::write(out, rows.div_ceil(together), |batch, bytes| {
+        let first = batch * together;
+        bytes.resize(together.min(rows - first) * row_bytes, 0);
+        bytes.par_chunks_mut(row_bytes).enumerate().for_each(|(k, row)| {
+            encode(first + k, row.as_chunks_mut().0);
+        });
+    })
 }

@@ -3,6 +3,7 @@
 mod marched;
 mod thomas_middlecoff;
 
+pub use crate::grid::arc_length;
 use crate::grid::{Grid, Seam, Topology};
 use crate::pde::{Metrics, Stencil};
 
@@ -63,18 +64,6 @@ pub fn control_functions(grid: &Grid, settings: &ControlSettings) -> ControlFunc
         Base::ThomasMiddlecoff => thomas_middlecoff::control_functions(grid),
         Base::Marched => marched::control_functions(grid, settings),
     }
-}
-
-/// Distance from the wall along each line of constant i, `[nj][ni]`.
-#[must_use]
-pub fn arc_length(grid: &Grid) -> Vec<f64> {
-    let ni = grid.ni;
-    let mut s = vec![0.0; grid.x.len()];
-    for k in ni..s.len() {
-        let (dx, dy) = (grid.x[k] - grid.x[k - ni], grid.y[k] - grid.y[k - ni]);
-        s[k] = s[k - ni] + dx.hypot(dy);
-    }
-    s
 }
 
 /// The nodes of an O-grid without the repeated column: neighbours in i wrap around.

@@ -1,6 +1,7 @@
 //! Decay of the wall terms.
 
 use crate::grid::Grid;
+use rayon::prelude::*;
 
 /// Passes of ¼ ½ ¼ along i over the decay length.
 const PASSES: usize = 3;
@@ -32,9 +33,13 @@ pub fn decay(grid: &Grid, arc: &[f64], first_cell: f64, factor: f64) -> (Vec<f64
             (0..n).map(|i| 0.5 * length[i] + 0.25 * (length[west(i)] + length[east(i)])).collect();
     }
     let term = |reach: f64| {
-        arc.chunks(grid.ni)
-            .flat_map(|row| row[..n].iter().zip(&length).map(|(s, l)| (-s / (reach * l)).exp()))
-            .collect()
+        let mut term = vec![0.0; n * grid.nj];
+        term.par_chunks_mut(n).zip(arc.par_chunks(grid.ni)).for_each(|(row, arc)| {
+            for (value, (s, l)) in row.iter_mut().zip(arc.iter().zip(&length)) {
+                *value = (-s / (reach * l)).exp();
+            }
+        });
+        term
     };
     (term(1.0), term(PSI_REACH))
 }

@@ -7,7 +7,7 @@ use crate::solver::linear::Precision;
 
 /// Peak memory a point, in bytes: measured on 2049 × 1025 points, docs/performance.md.
 const BYTES_SINGLE: f64 = 810.0;
-const BYTES_DOUBLE: f64 = 1360.0;
+const BYTES_DOUBLE: f64 = 1020.0;
 
 /// CPU time a point on one thread, in seconds: measured on 1025 × 513 points, docs/performance.md.
 const SECONDS: f64 = 8e-6;

@@ -6,6 +6,8 @@ use crate::backend::{Backend, Real};
 
 /// Restarts of BiCGStab after a breakdown before flexible GMRES takes over.
 const RESTARTS: usize = 2;
+/// Iterations that every form of a preconditioner gets before the residual is judged.
+const FEWEST: usize = 10;
 
 /// Precision of a linear solve: matrix, vectors and preconditioner.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
@@ -48,26 +50,49 @@ pub struct LinearSolver<B: Backend, T: Real, M> {
     n: usize,
     bicgstab: Option<Bicgstab<B, T>>,
     gmres: Option<Gmres<B, T>>,
+    events: Vec<String>,
 }
 
 impl<B: Backend, T: Real, M> LinearSolver<B, T, M> {
     /// A solver for systems of `n` unknowns.
     pub fn new(settings: LinearSettings, n: usize, preconditioner: M) -> Self {
-        Self { settings, preconditioner, n, bicgstab: None, gmres: None }
+        Self { settings, preconditioner, n, bicgstab: None, gmres: None, events: Vec::new() }
     }
 
-    /// Prepares the preconditioner for the present values of `a`.
+    /// Prepares the preconditioner for the present values of `a`, in its next form where the
+    /// present one cannot be made.
     pub fn update<A>(&mut self, backend: &B, a: &A) -> Result<(), SolverError>
     where
         M: Preconditioner<B, T, A>,
     {
-        self.preconditioner.update(backend, a)
+        loop {
+            match self.preconditioner.update(backend, a) {
+                Err(SolverError::Preconditioner(failure)) => {
+                    let Some(next) = self.preconditioner.fall_back() else {
+                        return Err(failure.into());
+                    };
+                    self.events.push(format!("{failure}; {next} took over"));
+                }
+                updated => return updated,
+            }
+        }
+    }
+
+    /// What happened since the last call, in words.
+    pub fn take_events(&mut self) -> Vec<String> {
+        std::mem::take(&mut self.events)
     }
 
     /// Solves A x = b from x = 0 to ‖b − A x‖ ≤ rtol ‖b‖.
     ///
     /// Where BiCGStab breaks down it restarts from the x it has reached, at most twice; then
-    /// flexible GMRES goes on from there. `observe` gets the iteration and the relative residual.
+    /// flexible GMRES goes on from there. A preconditioner with a bound gets as many iterations as
+    /// the bound allows, and at least [`FEWEST`]; if they do not suffice, or a value is not a
+    /// number, its next form goes on from the x reached, in this solve and those that follow.
+    /// `observe` gets the iteration and the relative residual.
+    ///
+    /// # Errors
+    /// If the device fails, or no form of the preconditioner can be made.
     pub fn solve<A>(
         &mut self,
         backend: &B,
@@ -83,25 +108,71 @@ impl<B: Backend, T: Real, M> LinearSolver<B, T, M> {
     {
         backend.lincomb::<T, 0>(x, 0.0, [])?;
         let [square] = backend.dots([(b, b)])?;
-        let scale = square.sqrt();
-        let mut report = LinearReport {
-            stop: LinearStop::Converged,
-            iterations: 0.0,
-            relative_residual: 0.0,
-            events: Vec::new(),
+        let mut solve = Solve { backend, a, b, scale: square.sqrt(), rtol, observe };
+        let (mut iterations, mut relative_residual) = (0.0_f64, 1.0_f64);
+        let stop = if solve.scale == 0.0 {
+            relative_residual = 0.0;
+            LinearStop::Converged
+        } else {
+            loop {
+                let before = (iterations, relative_residual);
+                let bound = self.preconditioner.bound();
+                let left = self.settings.max_iterations.saturating_sub(before.0.ceil() as usize);
+                let allowed =
+                    bound.map_or(left, |bound| left.min(allowance(rtol, before.1, bound)));
+                let limit = before.0.ceil() as usize + allowed;
+                let stop =
+                    self.one_form(&mut solve, limit, x, &mut iterations, &mut relative_residual)?;
+                let slow = stop == LinearStop::IterationLimit && allowed < left;
+                if !slow && stop != LinearStop::NotFinite {
+                    break stop;
+                }
+                let Some(next) = self.preconditioner.fall_back() else { break stop };
+                let why = if slow {
+                    let factor =
+                        (relative_residual / before.1).powf((iterations - before.0).recip());
+                    format!("the linear residual fell by a factor of {factor:.2} an iteration")
+                } else {
+                    stop.to_string()
+                };
+                self.events.push(format!("{why}; {next} took over"));
+                self.update(backend, a)?;
+                // An x that is no better than none is worth nothing.
+                if relative_residual.is_nan() || relative_residual >= 1.0 {
+                    backend.lincomb::<T, 0>(x, 0.0, [])?;
+                    relative_residual = 1.0;
+                }
+            }
         };
-        if scale == 0.0 {
-            return Ok(report);
-        }
+        Ok(LinearReport { stop, iterations, relative_residual, events: self.take_events() })
+    }
+
+    /// Improves x with the present form of the preconditioner until `iterations` reaches `limit`.
+    fn one_form<A>(
+        &mut self,
+        solve: &mut Solve<'_, B, T, A>,
+        limit: usize,
+        x: &mut B::Vector<T>,
+        done: &mut f64,
+        relative_residual: &mut f64,
+    ) -> Result<LinearStop, SolverError>
+    where
+        A: LinearOperator<B, T>,
+        M: Preconditioner<B, T, A>,
+    {
+        let Solve { backend, a, b, scale, rtol, observe } = solve;
+        let (backend, scale) = (*backend, *scale);
         let mut method = self.settings.method;
+        let mut breakdowns = 0;
         loop {
-            let done = report.iterations;
-            let left = self.settings.max_iterations.saturating_sub(done.ceil() as usize);
-            let target = Target { norm: rtol * scale, max_iterations: left };
-            let mut relative = |iteration: f64, norm: f64| observe(done + iteration, norm / scale);
+            let before = *done;
+            let left = limit.saturating_sub(before.ceil() as usize);
+            let target = Target { norm: *rtol * scale, max_iterations: left };
+            let mut relative =
+                |iteration: f64, norm: f64| observe(before + iteration, norm / scale);
             let mut system = System {
                 backend,
-                operator: a,
+                operator: *a,
                 preconditioner: &mut self.preconditioner,
                 b,
                 observe: &mut relative,
@@ -118,24 +189,42 @@ impl<B: Backend, T: Real, M> LinearSolver<B, T, M> {
                     )?
                 }
             };
-            report.stop = stop;
-            report.iterations += iterations;
-            report.relative_residual = residual / scale;
+            *done += iterations;
+            *relative_residual = residual / scale;
             let broken = matches!(stop, LinearStop::Breakdown { .. } | LinearStop::NotFinite);
             if !broken || method == Method::Gmres {
-                return Ok(report);
+                return Ok(stop);
             }
             if !residual.is_finite() {
                 backend.lincomb::<T, 0>(x, 0.0, [])?;
             }
-            if report.events.len() < RESTARTS {
-                report.events.push(format!("{stop}; BiCGStab restarted"));
+            breakdowns += 1;
+            if breakdowns <= RESTARTS {
+                self.events.push(format!("{stop}; BiCGStab restarted"));
             } else {
-                report.events.push(format!("{stop}; flexible GMRES took over"));
+                self.events.push(format!("{stop}; flexible GMRES took over"));
                 method = Method::Gmres;
             }
         }
     }
+}
+
+/// The system of one linear solve.
+struct Solve<'a, B: Backend, T: Real, A> {
+    backend: &'a B,
+    a: &'a A,
+    b: &'a B::Vector<T>,
+    /// ‖b‖.
+    scale: f64,
+    rtol: f64,
+    observe: &'a mut dyn FnMut(f64, f64),
+}
+
+/// Iterations in which a residual that falls by the factor `bound` an iteration gets from
+/// `present` to `rtol`.
+fn allowance(rtol: f64, present: f64, bound: f64) -> usize {
+    let needed = (rtol / present).ln() / bound.ln();
+    FEWEST.max(needed.ceil() as usize)
 }
 
 /// The value, made first if it is not there yet.

@@ -31,6 +31,18 @@ pub trait Preconditioner<B: Backend, T: Real, A> {
         r: &B::Vector<T>,
         z: &mut B::Vector<T>,
     ) -> Result<(), DeviceError>;
+
+    /// Largest residual factor an iteration of the Krylov method that is taken for contraction;
+    /// none if there is no other form to fall back on.
+    fn bound(&self) -> Option<f64> {
+        None
+    }
+
+    /// Goes over to its next form, which the next update prepares, and names it; stays and
+    /// returns none if this is the last.
+    fn fall_back(&mut self) -> Option<&'static str> {
+        None
+    }
 }
 
 /// A system F(u) = 0 with a row-scaled residual and an exact Jacobian.

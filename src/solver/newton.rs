@@ -188,6 +188,7 @@ where
     let jacobian = problem.linearise(backend)?;
     match linear.update(backend, jacobian) {
         Err(SolverError::Preconditioner(failure)) => {
+            events.extend(at_step(record.step, linear.take_events()));
             return Ok(Err(NewtonStop::Preconditioner(failure)));
         }
         updated => updated?,
@@ -197,7 +198,7 @@ where
     let started = Instant::now();
     backend.convert(-1.0 / size, &work.f, &mut work.right)?;
     let mut residuals = Vec::new();
-    let report = linear.solve(
+    let solved = linear.solve(
         backend,
         jacobian,
         &work.right,
@@ -207,11 +208,18 @@ where
             residuals.push(relative);
             observer.linear(iteration, relative);
         },
-    )?;
+    );
+    let report = match solved {
+        Err(SolverError::Preconditioner(failure)) => {
+            events.extend(at_step(record.step, linear.take_events()));
+            return Ok(Err(NewtonStop::Preconditioner(failure)));
+        }
+        solved => solved?,
+    };
     record.linear_seconds = started.elapsed().as_secs_f64();
     record.linear_iterations = report.iterations;
     record.linear_residuals = residuals;
-    events.extend(report.events.into_iter().map(|e| format!("Newton step {}: {e}", record.step)));
+    events.extend(at_step(record.step, report.events));
     // A direction that lowers the linear residual at all is tried; the line search judges it.
     if report.relative_residual >= 1.0 || !report.relative_residual.is_finite() {
         return Ok(Err(NewtonStop::Linear(report.stop)));
@@ -224,6 +232,11 @@ where
     }
     backend.convert(size, &work.solution, &mut work.direction)?;
     Ok(Ok(()))
+}
+
+/// Events of a linear solve with their Newton step.
+fn at_step(step: usize, events: Vec<String>) -> impl Iterator<Item = String> {
+    events.into_iter().map(move |event| format!("Newton step {step}: {event}"))
 }
 
 /// trial ← u + λ d with the largest λ = 1, ½, ¼, … that is accepted.

@@ -2,17 +2,40 @@
 
 /// Pattern of a matrix in ELL format ("packed matrix" of Liu, Zhong and Chen 2011).
 ///
-/// Each row has `width` slots; its entries are shifted left and the slots left over carry the
-/// row's own index, so that they may be read but must hold zero. Slot k of row r stands at
-/// `k * rows + r` (column-major), both here and in the values.
+/// Each row has `width` slots; its entries are shifted left and the slots left over must hold
+/// zero. Slot k of row r stands at `k * rows + r` (column-major). The columns of the grid's own
+/// patterns follow from the place of a row and are not stored; those of other patterns are, where
+/// slots left over carry the row's own index, so that they may be read.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct EllPattern {
+    structure: Structure,
     rows: usize,
     width: usize,
     columns: Vec<u32>,
     lengths: Vec<u8>,
-    /// Smallest column of each block of [`EllPattern::BLOCK`] rows.
-    smallest: Vec<u32>,
+}
+
+/// Where the columns of a pattern follow from the place of a row on the grid.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Structure {
+    /// The grid equations on `mi` × `mj` points; see [`EllPattern::nine_point`].
+    NinePoint {
+        /// Points in i.
+        mi: usize,
+        /// Points in j.
+        mj: usize,
+        /// Whether the first and the last point of a row are neighbours.
+        periodic: bool,
+    },
+    /// The wall columns on `mi` × `mj` points; see [`EllPattern::wall_columns`].
+    WallColumns {
+        /// Points in i.
+        mi: usize,
+        /// Points in j.
+        mj: usize,
+    },
+    /// They do not: the columns must be looked up.
+    General,
 }
 
 /// Entries of one row of the grid equations: (column offset in i, in j, other variable?), by rising
@@ -34,16 +57,6 @@ pub(crate) const STENCIL: [(isize, isize, bool); 13] = [
 ];
 
 impl EllPattern {
-    /// Rows in a block that is multiplied in one go: its part of the result stays in the
-    /// first-level cache over all slots.
-    pub const BLOCK: usize = 1024;
-
-    /// Smallest column that a block of [`Self::BLOCK`] rows reads, padding included.
-    #[must_use]
-    pub fn smallest_column(&self, block: usize) -> usize {
-        self.smallest[block] as usize
-    }
-
     /// Pattern with the given entries: `entries(row)` yields the columns of a row.
     ///
     /// # Panics
@@ -70,36 +83,47 @@ impl EllPattern {
                 columns[pad * rows + row] = row as u32;
             }
         }
-        let mut smallest = vec![u32::MAX; rows.div_ceil(Self::BLOCK)];
-        for slot in columns.chunks(rows.max(1)) {
-            for (smallest, block) in smallest.iter_mut().zip(slot.chunks(Self::BLOCK)) {
-                *smallest = block.iter().copied().fold(*smallest, u32::min);
-            }
-        }
-        Self { rows, width, columns, lengths, smallest }
+        Self { structure: Structure::General, rows, width, columns, lengths }
+    }
+
+    /// Pattern whose columns follow from `structure`.
+    fn structured(structure: Structure, rows: usize, width: usize) -> Self {
+        Self { structure, rows, width, columns: Vec::new(), lengths: Vec::new() }
     }
 
     /// Pattern of the grid equations on `mi` × `mj` unknown points with two unknowns each:
     /// 9 entries of the row's own variable and 4 of the other, fewer at the rim.
     #[must_use]
     pub fn nine_point(mi: usize, mj: usize, periodic: bool) -> Self {
-        Self::new(2 * mi * mj, STENCIL.len(), |row| {
-            let (point, variable) = (row / 2, row % 2);
-            let (i, j) = (point % mi, point / mi);
-            STENCIL.into_iter().filter_map(move |(di, dj, other)| {
-                neighbour(i, j, di, dj, mi, mj, periodic)
-                    .map(|k| 2 * k + if other { 1 - variable } else { variable })
-            })
+        let structure = Structure::NinePoint { mi, mj, periodic };
+        Self::structured(structure, 2 * mi * mj, STENCIL.len())
+    }
+
+    /// Columns of a row of [`Self::nine_point`], rising but for the neighbours across a seam.
+    pub fn nine_point_row(
+        mi: usize,
+        mj: usize,
+        periodic: bool,
+        row: usize,
+    ) -> impl Iterator<Item = usize> {
+        let (point, variable) = (row / 2, row % 2);
+        let (i, j) = (point % mi, point / mi);
+        STENCIL.into_iter().filter_map(move |(di, dj, other)| {
+            neighbour(i, j, di, dj, mi, mj, periodic)
+                .map(|k| 2 * k + if other { 1 - variable } else { variable })
         })
     }
 
     /// Pattern of the wall columns on `mi` × `mj` points: every row of line i holds (p_i, q_i).
     #[must_use]
     pub fn wall_columns(mi: usize, mj: usize) -> Self {
-        Self::new(2 * mi * mj, 2, |row| {
-            let i = (row / 2) % mi;
-            [2 * i, 2 * i + 1]
-        })
+        Self::structured(Structure::WallColumns { mi, mj }, 2 * mi * mj, 2)
+    }
+
+    /// What the columns follow from.
+    #[must_use]
+    pub fn structure(&self) -> Structure {
+        self.structure
     }
 
     /// Number of rows.
@@ -114,24 +138,31 @@ impl EllPattern {
         self.width
     }
 
-    /// Column of each slot, column-major.
+    /// Column of each slot, column-major, of a [`Structure::General`] pattern; empty for others.
     #[must_use]
     pub fn columns(&self) -> &[u32] {
         &self.columns
     }
 
-    /// Number of entries in a row.
-    #[must_use]
-    pub fn length(&self, row: usize) -> usize {
-        usize::from(self.lengths[row])
-    }
-
     /// (slot position, column) of each entry of a row.
     pub fn row(&self, row: usize) -> impl Iterator<Item = (usize, usize)> + '_ {
-        (0..self.length(row)).map(move |slot| {
-            let at = slot * self.rows + row;
-            (at, self.columns[at] as usize)
-        })
+        let (mut listed, mut nine, mut wall) = (None, None, None);
+        match self.structure {
+            Structure::NinePoint { mi, mj, periodic } => {
+                nine = Some(Self::nine_point_row(mi, mj, periodic, row));
+            }
+            Structure::WallColumns { mi, .. } => {
+                let first = 2 * ((row / 2) % mi);
+                wall = Some(first..first + 2);
+            }
+            Structure::General => {
+                let slots = 0..usize::from(self.lengths[row]);
+                listed = Some(slots.map(move |slot| self.columns[slot * self.rows + row] as usize));
+            }
+        }
+        let (listed, nine) = (listed.into_iter().flatten(), nine.into_iter().flatten());
+        let columns = listed.chain(nine).chain(wall.into_iter().flatten());
+        columns.enumerate().map(move |(slot, column)| (slot * self.rows + row, column))
     }
 }
 
@@ -172,12 +203,26 @@ mod tests {
     }
 
     #[test]
-    fn rim_rows_are_shorter_and_padded_with_themselves() {
+    fn rim_rows_are_shorter() {
         let pattern = EllPattern::nine_point(5, 4, false);
 
         // The corner keeps C, E, N, NE of its own variable and E, N of the other.
-        assert_eq!(pattern.length(0), 6);
-        assert_eq!(pattern.columns()[12 * pattern.rows()], 0);
+        assert_eq!(pattern.row(0).count(), 6);
+    }
+
+    #[test]
+    fn slots_left_over_carry_the_row_itself() {
+        let pattern = EllPattern::new(3, 2, |row| (row > 0).then_some(0));
+
+        assert_eq!(pattern.columns(), [0, 0, 0, 0, 1, 2]);
+    }
+
+    #[test]
+    fn wall_columns_hold_both_terms_of_the_line() {
+        let pattern = EllPattern::wall_columns(5, 4);
+        let row = 2 * (3 * 5 + 2) + 1;
+
+        assert!(pattern.row(row).eq([(row, 4), (pattern.rows() + row, 5)]));
     }
 
     #[test]

@@ -86,7 +86,8 @@ impl Scratch {
 
 fn gridgen(folder: &Path) -> Command {
     let mut command = Command::new(assert_cmd::cargo::cargo_bin!("gridgen"));
-    command.current_dir(folder).env_remove("NO_COLOR");
+    // These tests are about machines without a GPU, wherever they run.
+    command.current_dir(folder).env_remove("NO_COLOR").env("CUDA_VISIBLE_DEVICES", "-1");
     command
 }
 

@@ -7,4 +7,5 @@ pub mod krylov;
 pub mod linear;
 pub mod problems;
 pub mod random;
+pub mod stencil;
 pub mod walls;

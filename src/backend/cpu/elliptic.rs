@@ -1,11 +1,12 @@
-//! The grid equations on the CPU: loops over the point functions of [`crate::pde`].
+//! The grid equations on the CPU, row by row of points.
 
+use super::points::{JacobianRow, ResidualRow, WallRow};
 use super::reduce::reduce;
-use super::{CpuBackend, EllMatrix, wall};
-use crate::backend::elliptic::{CellGuard, EllipticBackend, EllipticData, Scaling};
+use super::vector::clear;
+use super::{CpuBackend, EllMatrix, simd, wall};
+use crate::backend::elliptic::{CellGuard, EllipticBackend, EllipticData, Scaling, WallTerms};
 use crate::backend::{DeviceError, Real};
 use crate::grid::Grid;
-use crate::pde::{Blocks, Metrics, Stencil, merit_weight, residual, row_weight};
 use rayon::prelude::*;
 
 /// State of the grid equations: the frame of nodes, the amplitudes of the wall terms, and the
@@ -27,30 +28,6 @@ impl EllipticState {
         self.data.mi + 2
     }
 
-    /// The nine nodes around unknown point (i, j).
-    #[inline(always)]
-    fn stencil(&self, i: usize, j: usize) -> Stencil {
-        let stride = self.stride();
-        let (x, y) = (&self.data.x, &self.data.y);
-        let row = |j: usize| {
-            let k = j * stride + i;
-            [[x[k], y[k]], [x[k + 1], y[k + 1]], [x[k + 2], y[k + 2]]]
-        };
-        Stencil { south: row(j), middle: row(j + 1), north: row(j + 2) }
-    }
-
-    /// Metrics and control functions P, Q at unknown point (i, j) (theory eq. 6).
-    #[inline(always)]
-    fn point(&self, i: usize, j: usize) -> (Metrics, f64, f64) {
-        let k = j * self.data.mi + i;
-        let (mut p, mut q) = (self.data.control_p[k], self.data.control_q[k]);
-        if let Some(wall) = &self.data.wall {
-            p += self.amplitudes[2 * i] * wall.phi[k];
-            q += self.amplitudes[2 * i + 1] * wall.psi[k];
-        }
-        (self.stencil(i, j).metrics(), p, q)
-    }
-
     /// Copies the outer columns of a row of the frame from the opposite unknown columns.
     fn wrap(row: &mut [f64]) {
         let mi = row.len() - 2;
@@ -65,7 +42,7 @@ impl EllipticBackend for CpuBackend {
     fn elliptic(&self, data: &EllipticData) -> Result<EllipticState, DeviceError> {
         let (mi, mj) = (data.mi, data.mj);
         let mut state = EllipticState {
-            data: data.clone(),
+            data: copy_of(data),
             amplitudes: vec![0.0; 2 * mi],
             row_weights: vec![0.0; mi * mj],
             merit_weights: vec![0.0; mi * mj],
@@ -108,31 +85,23 @@ impl EllipticBackend for CpuBackend {
         scaling: Scaling,
         f: &mut Vec<f64>,
     ) -> Result<f64, DeviceError> {
-        let mi = state.data.mi;
-        let mut weights = std::mem::take(&mut state.row_weights);
-        let mut merits = std::mem::take(&mut state.merit_weights);
-        let mut row_sums = std::mem::take(&mut state.row_sums);
-        let present = &*state;
-        let rows = f.par_chunks_mut(2 * mi).zip(weights.par_chunks_mut(mi));
-        let rows = rows.zip(merits.par_chunks_mut(mi)).zip(&mut row_sums);
-        rows.enumerate().for_each(|(j, (((f, weights), merits), sum))| {
-            *sum = 0.0;
-            let points = f.chunks_exact_mut(2).zip(weights.iter_mut().zip(merits));
-            for (i, (f, (weight, merit))) in points.enumerate() {
-                let (metrics, p, q) = present.point(i, j);
-                if scaling == Scaling::Renewed {
-                    *weight = row_weight(&metrics);
-                    *merit = merit_weight(&metrics);
-                }
-                let r = residual(&metrics, p, q);
-                f[0] = *weight * r[0];
-                f[1] = *weight * r[1];
-                *sum += *merit * *merit * (r[0] * r[0] + r[1] * r[1]);
-            }
+        let EllipticState { data, amplitudes, row_weights, merit_weights, row_sums } = state;
+        let mi = data.mi;
+        let rows = f.par_chunks_mut(2 * mi).zip(row_weights.par_chunks_mut(mi));
+        let rows = rows.zip(merit_weights.par_chunks_mut(mi)).zip(&mut *row_sums);
+        rows.enumerate().for_each(|(j, (((f, row_weights), merit_weights), sum))| {
+            simd::run(ResidualRow {
+                data,
+                amplitudes,
+                j,
+                scaling,
+                row_weights,
+                merit_weights,
+                f,
+                sum,
+            });
         });
-        let merit = (row_sums.iter().sum::<f64>() / f.len() as f64).sqrt();
-        (state.row_weights, state.merit_weights, state.row_sums) = (weights, merits, row_sums);
-        Ok(merit)
+        Ok((row_sums.iter().sum::<f64>() / f.len() as f64).sqrt())
     }
 
     fn jacobian<T: Real>(
@@ -140,26 +109,13 @@ impl EllipticBackend for CpuBackend {
         state: &EllipticState,
         a: &mut EllMatrix<T>,
     ) -> Result<(), DeviceError> {
-        let EllipticData { mi, mj, periodic, .. } = state.data;
-        a.row_blocks_mut(2 * mi).into_par_iter().enumerate().for_each(|(j, mut slots)| {
-            for i in 0..mi {
-                let (metrics, p, q) = state.point(i, j);
-                let blocks = Blocks::new(&metrics, p, q);
-                let weight = state.row_weights[j * mi + i];
-                let present = present_entries(i, j, mi, mj, periodic);
-                for variable in 0..2 {
-                    let row = 2 * i + variable;
-                    let values = blocks.row(variable);
-                    let mut slot = 0;
-                    for (value, present) in values.iter().zip(present) {
-                        if present {
-                            slots[slot][row] = T::narrow(weight * value);
-                            slot += 1;
-                        }
-                    }
-                }
-            }
-        });
+        let EllipticState { data, amplitudes, row_weights, .. } = state;
+        let rows = a.row_blocks_mut(2 * data.mi).into_par_iter();
+        rows.zip(row_weights.par_chunks(data.mi)).enumerate().for_each(
+            |(j, (mut slots, row_weights))| {
+                simd::run(JacobianRow { data, amplitudes, j, row_weights, slots: &mut slots });
+            },
+        );
         Ok(())
     }
 
@@ -168,21 +124,13 @@ impl EllipticBackend for CpuBackend {
         state: &EllipticState,
         b: &mut EllMatrix<T>,
     ) -> Result<(), DeviceError> {
-        let mi = state.data.mi;
-        let Some(wall) = &state.data.wall else { return Ok(()) };
-        b.row_blocks_mut(2 * mi).into_par_iter().enumerate().for_each(|(j, mut slots)| {
-            for i in 0..mi {
-                let k = j * mi + i;
-                let metrics = state.stencil(i, j).metrics();
-                let weight = state.row_weights[k];
-                let along_p = weight * metrics.g22 * wall.phi[k];
-                let along_q = weight * metrics.g11 * wall.psi[k];
-                for variable in 0..2 {
-                    slots[0][2 * i + variable] = T::narrow(along_p * metrics.xi[variable]);
-                    slots[1][2 * i + variable] = T::narrow(along_q * metrics.eta[variable]);
-                }
-            }
-        });
+        let EllipticState { data, amplitudes, row_weights, .. } = state;
+        let rows = b.row_blocks_mut(2 * data.mi).into_par_iter();
+        rows.zip(row_weights.par_chunks(data.mi)).enumerate().for_each(
+            |(j, (mut slots, row_weights))| {
+                simd::run(WallRow { data, amplitudes, j, row_weights, slots: &mut slots });
+            },
+        );
         Ok(())
     }
 
@@ -244,7 +192,7 @@ impl EllipticBackend for CpuBackend {
         d: &mut Vec<T>,
     ) -> Result<(), DeviceError> {
         let (lead, rest) = d.split_at_mut(2 * walls);
-        rest.fill(T::zero());
+        clear(rest);
         wall::solve(s, &z[..2 * walls], lead);
         Ok(())
     }
@@ -266,7 +214,7 @@ impl EllipticBackend for CpuBackend {
         alternating: bool,
         v: &mut Vec<T>,
     ) -> Result<(), DeviceError> {
-        v.fill(T::zero());
+        clear(v);
         for (i, pair) in v[..2 * walls].chunks_exact_mut(2).enumerate() {
             pair[component] = if alternating { wall::sign(i) } else { T::one() };
         }
@@ -274,24 +222,18 @@ impl EllipticBackend for CpuBackend {
     }
 }
 
-/// Which of the 13 entries of a row have a neighbour, in the order of [`Blocks::row`].
-#[inline(always)]
-fn present_entries(i: usize, j: usize, mi: usize, mj: usize, periodic: bool) -> [bool; 13] {
-    let (west, east) = (periodic || i > 0, periodic || i + 1 < mi);
-    let (south, north) = (j > 0, j + 1 < mj);
-    [
-        south && west,
-        south,
-        south,
-        south && east,
-        west,
-        west,
-        true,
-        east,
-        east,
-        north && west,
-        north,
-        north,
-        north && east,
-    ]
+/// A copy made by all threads.
+fn copy_of(data: &EllipticData) -> EllipticData {
+    let copy = |values: &[f64]| -> Vec<f64> { values.par_iter().copied().collect() };
+    EllipticData {
+        x: copy(&data.x),
+        y: copy(&data.y),
+        control_p: copy(&data.control_p),
+        control_q: copy(&data.control_q),
+        wall: data
+            .wall
+            .as_ref()
+            .map(|wall| WallTerms { phi: copy(&wall.phi), psi: copy(&wall.psi) }),
+        ..*data
+    }
 }

@@ -1,15 +1,18 @@
-//! Incomplete factors in natural order on the CPU.
+//! Incomplete factors on the CPU.
 
 use super::EllMatrix;
 use crate::backend::Real;
-use crate::sparse::EllPattern;
+use crate::sparse::{Elimination, EllPattern, Schedule};
 
-/// M = (I + L)(D + U) on the pattern of A, stored by rows with rising columns.
+/// M = (I + L)(D + U) on the pattern of A, stored by rows whose columns stand in the order of
+/// elimination.
 ///
 /// `values` holds L left of the diagonal and U right of it; the diagonal slot holds D, and
 /// `inverse` its inverse.
 #[derive(Debug, Clone)]
 pub struct LuFactors<T> {
+    /// Rows in their order of elimination.
+    order: Vec<u32>,
     row_start: Vec<u32>,
     diagonal: Vec<u32>,
     columns: Vec<u32>,
@@ -26,8 +29,9 @@ const ABSENT: u32 = u32::MAX;
 impl<T: Real> LuFactors<T> {
     /// Room for the factors of matrices with this pattern. A row without a diagonal entry is
     /// reported as a zero pivot when it is factored.
-    pub(super) fn new(pattern: &EllPattern) -> Self {
+    pub(super) fn new(pattern: &EllPattern, schedule: Schedule) -> Self {
         let n = pattern.rows();
+        let elimination = Elimination::new(pattern, schedule);
         let mut row_start = Vec::with_capacity(n + 1);
         let mut diagonal = Vec::with_capacity(n);
         let (mut columns, mut source) = (Vec::new(), Vec::new());
@@ -35,8 +39,9 @@ impl<T: Real> LuFactors<T> {
         row_start.push(0);
         for row in 0..n {
             entries.clear();
-            entries.extend(pattern.row(row).map(|(at, column)| (column as u32, at as u32)));
-            entries.sort_unstable();
+            let kept = pattern.row(row).filter(|&(_, column)| elimination.keeps(row, column));
+            entries.extend(kept.map(|(at, column)| (column as u32, at as u32)));
+            entries.sort_unstable_by_key(|&(column, _)| elimination.key(column as usize));
             let on_diagonal = entries.iter().position(|&(column, _)| column as usize == row);
             diagonal.push(on_diagonal.map_or(ABSENT, |k| (columns.len() + k) as u32));
             columns.extend(entries.iter().map(|&(column, _)| column));
@@ -47,6 +52,7 @@ impl<T: Real> LuFactors<T> {
             values: vec![T::zero(); columns.len()],
             inverse: vec![T::zero(); n],
             position: vec![ABSENT; n],
+            order: elimination.order(n),
             row_start,
             diagonal,
             columns,
@@ -72,7 +78,8 @@ impl<T: Real> LuFactors<T> {
     /// L_ij = a_ij / D_j, U_ij = a_ij.
     pub(super) fn dilu(&mut self, a: &EllMatrix<T>) -> Option<usize> {
         self.take_values(a);
-        for row in 0..self.inverse.len() {
+        for at in 0..self.order.len() {
+            let row = self.order[at] as usize;
             if self.diagonal[row] == ABSENT {
                 return Some(row);
             }
@@ -96,7 +103,8 @@ impl<T: Real> LuFactors<T> {
     /// ILU(0): Gaussian elimination that drops every entry outside the pattern.
     pub(super) fn ilu0(&mut self, a: &EllMatrix<T>) -> Option<usize> {
         self.take_values(a);
-        for row in 0..self.inverse.len() {
+        for at in 0..self.order.len() {
+            let row = self.order[at] as usize;
             if self.diagonal[row] == ABSENT {
                 return Some(row);
             }
@@ -135,12 +143,13 @@ impl<T: Real> LuFactors<T> {
 
     /// z ← M⁻¹ z.
     pub(super) fn solve(&self, z: &mut [T]) {
-        let n = self.inverse.len();
-        for row in 0..n {
+        for &row in &self.order {
+            let row = row as usize;
             let (left, _, _) = self.split(row);
             z[row] -= self.product(left, z);
         }
-        for row in (0..n).rev() {
+        for &row in self.order.iter().rev() {
+            let row = row as usize;
             let (_, _, right) = self.split(row);
             z[row] = (z[row] - self.product(right, z)) * self.inverse[row];
         }
@@ -177,7 +186,7 @@ mod tests {
 
     #[test]
     fn dilu_pivots_follow_the_formula() {
-        let mut factors = LuFactors::new(matrix().pattern());
+        let mut factors = LuFactors::new(matrix().pattern(), Schedule::Levels);
 
         assert_eq!(factors.dilu(&matrix()), None);
 
@@ -192,7 +201,7 @@ mod tests {
     #[test]
     fn ilu0_reproduces_the_matrix_on_its_pattern() {
         let (a, n) = (matrix(), 4);
-        let mut factors = LuFactors::new(a.pattern());
+        let mut factors = LuFactors::new(a.pattern(), Schedule::Levels);
         assert_eq!(factors.ilu0(&a), None);
 
         // Columns of M by solving against unit vectors would invert it; multiply instead.
@@ -225,7 +234,7 @@ mod tests {
         let a = EllMatrix::from_values(pattern, values);
         let x: Vec<f64> = (0..n).map(|k| (k as f64).cos()).collect();
         let mut z: Vec<f64> = (0..n).map(|r| a.row(r).map(|(c, v)| v * x[c]).sum()).collect();
-        let mut factors = LuFactors::new(a.pattern());
+        let mut factors = LuFactors::new(a.pattern(), Schedule::Levels);
 
         assert_eq!(factors.ilu0(&a), None);
         factors.solve(&mut z);
@@ -239,7 +248,7 @@ mod tests {
     fn a_zero_pivot_names_its_row() {
         let pattern = EllPattern::new(3, 1, |row| [row]);
         let a = EllMatrix::from_values(pattern, vec![1.0, 0.0, 1.0]);
-        let mut factors = LuFactors::new(a.pattern());
+        let mut factors = LuFactors::new(a.pattern(), Schedule::Levels);
 
         assert_eq!(factors.dilu(&a), Some(1));
         assert_eq!(factors.ilu0(&a), Some(1));

@@ -1,8 +1,8 @@
 //! ELL matrices of the CPU backend.
 
-use super::{CpuBackend, LuFactors};
+use super::{CpuBackend, LuFactors, product};
 use crate::backend::{Backend, DeviceError, Product, Real, SparseBackend};
-use crate::sparse::EllPattern;
+use crate::sparse::{EllPattern, Schedule};
 use rayon::prelude::*;
 use std::sync::Arc;
 
@@ -53,27 +53,13 @@ impl<T: Real> EllMatrix<T> {
         }
         blocks
     }
+}
 
-    /// y ← (+) A x over the rows from `start`; columns below `skip` count as zero.
-    fn multiply_rows(&self, start: usize, x: &[T], skip: usize, add: bool, y: &mut [T]) {
-        let (n, m) = (self.pattern.rows(), y.len());
-        if !add {
-            y.fill(T::zero());
-        }
-        for slot in 0..self.pattern.width() {
-            let at = slot * n + start;
-            let (values, columns) = (&self.values[at..at + m], &self.pattern.columns()[at..at + m]);
-            if skip == 0 {
-                for ((y, v), c) in y.iter_mut().zip(values).zip(columns) {
-                    *y += *v * x[*c as usize];
-                }
-            } else {
-                for ((y, v), c) in y.iter_mut().zip(values).zip(columns) {
-                    let kept = if (*c as usize) < skip { T::zero() } else { x[*c as usize] };
-                    *y += *v * kept;
-                }
-            }
-        }
+impl CpuBackend {
+    /// Room for factors of matrices with the pattern of `a`, eliminated by this schedule.
+    #[must_use]
+    pub fn scheduled_factors<T: Real>(&self, a: &EllMatrix<T>, schedule: Schedule) -> LuFactors<T> {
+        LuFactors::new(a.pattern(), schedule)
     }
 }
 
@@ -86,6 +72,10 @@ impl SparseBackend for CpuBackend {
         Ok(EllMatrix { pattern: Arc::new(pattern.clone()), values })
     }
 
+    fn matrix_values<T: Real>(&self, a: &EllMatrix<T>) -> Result<Vec<T>, DeviceError> {
+        Ok(a.values.clone())
+    }
+
     fn rows<T: Real>(&self, a: &EllMatrix<T>) -> usize {
         a.pattern.rows()
     }
@@ -94,15 +84,10 @@ impl SparseBackend for CpuBackend {
         &self,
         a: &EllMatrix<T>,
         x: &Vec<T>,
-        product: Product,
+        part: Product,
         y: &mut Vec<T>,
     ) -> Result<(), DeviceError> {
-        y.par_chunks_mut(EllPattern::BLOCK).enumerate().for_each(|(block, y)| {
-            // Most blocks have no column to skip and need not look at each.
-            let skips = a.pattern.smallest_column(block) < product.skip_columns;
-            let skip = if skips { product.skip_columns } else { 0 };
-            a.multiply_rows(block * EllPattern::BLOCK, x, skip, product.add, y);
-        });
+        product::multiply(a, x, part, y);
         Ok(())
     }
 
@@ -131,7 +116,7 @@ impl SparseBackend for CpuBackend {
     }
 
     fn factors<T: Real>(&self, a: &EllMatrix<T>) -> Result<LuFactors<T>, DeviceError> {
-        Ok(LuFactors::new(a.pattern()))
+        Ok(self.scheduled_factors(a, Schedule::default()))
     }
 
     fn factor_dilu<T: Real>(

@@ -8,7 +8,10 @@ mod elliptic;
 mod factors;
 mod matrix;
 mod multigrid;
+mod points;
+mod product;
 mod reduce;
+mod simd;
 mod vector;
 mod wall;
 

@@ -25,14 +25,7 @@ pub(super) fn march(
     dissipation: f64,
 ) -> Option<Fronts> {
     let (s, nj) = (outline.layers, outline.layers.len());
-    let columns = outline.x.len() - 1;
-    let wall: Vec<[f64; 2]> = (0..columns).map(|i| [outline.x[i], outline.y[i]]).collect();
-    let first = wall
-        .iter()
-        .zip(outline.normals)
-        .map(|(r, n)| [r[0] + (s[1] - s[0]) * n[0], r[1] + (s[1] - s[0]) * n[1]])
-        .collect();
-    let mut layers = vec![wall, first];
+    let mut layers = first_layers(outline).to_vec();
     let mut stepper = Stepper::default();
     for j in 1..nj - 1 {
         let mut front = layers[j].clone();
@@ -56,6 +49,20 @@ pub(super) fn march(
         layers.push(front);
     }
     Some(Fronts { layers })
+}
+
+/// The wall, and the layer r + h n beside it.
+#[must_use]
+pub fn first_layers(outline: &Outline) -> [Vec<[f64; 2]>; 2] {
+    let columns = outline.x.len() - 1;
+    let height = outline.layers[1] - outline.layers[0];
+    let wall: Vec<[f64; 2]> = (0..columns).map(|i| [outline.x[i], outline.y[i]]).collect();
+    let first = wall
+        .iter()
+        .zip(outline.normals)
+        .map(|(r, n)| [r[0] + height * n[0], r[1] + height * n[1]])
+        .collect();
+    [wall, first]
 }
 
 /// One substep.

@@ -2,11 +2,12 @@
 
 mod cyclic;
 mod front;
-mod hyperbolic;
+pub mod hyperbolic;
 mod normal;
 mod transfinite;
 
-use super::{Grid, Seam, Topology, folds};
+use super::{Grid, Seam, Topology, arc_length, folds};
+use rayon::prelude::*;
 
 /// Construction of the initial grid.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
@@ -66,22 +67,69 @@ pub struct InitialGrid {
 /// Centre of the outer circle.
 pub const FAR_FIELD_CENTRE: [f64; 2] = [0.5, 0.0];
 
-/// Builds the initial grid. A hyperbolic march that folds is tried again with more dissipation;
-/// then the normal march takes over. If all fold, the last grid is returned with its count.
+/// Does the hyperbolic march of [`hyperbolic`], here or on a device.
+pub trait Marcher {
+    /// What can go wrong beside the march itself.
+    type Error;
+
+    /// Marches from the wall through `outline.layers` with dissipation ε; `None` if a line solve is
+    /// singular or a point is not finite.
+    fn march(
+        &self,
+        outline: &Outline,
+        settings: &InitialSettings,
+        dissipation: f64,
+    ) -> Result<Option<Fronts>, Self::Error>;
+}
+
+/// Marches on this machine.
+struct Here;
+
+impl Marcher for Here {
+    type Error = std::convert::Infallible;
+
+    fn march(
+        &self,
+        outline: &Outline,
+        settings: &InitialSettings,
+        dissipation: f64,
+    ) -> Result<Option<Fronts>, Self::Error> {
+        Ok(hyperbolic::march(outline, settings, dissipation))
+    }
+}
+
+/// Builds the initial grid on this machine; see [`build_with`].
 #[must_use]
 pub fn build(outline: &Outline, settings: &InitialSettings) -> InitialGrid {
+    match build_with(&Here, outline, settings) {
+        Ok(initial) => initial,
+        Err(never) => match never {},
+    }
+}
+
+/// Builds the initial grid. A hyperbolic march that folds is tried again with more dissipation;
+/// then the normal march takes over. If all fold, the last grid is returned with its count.
+///
+/// # Errors
+/// Those of the marcher.
+pub fn build_with<M: Marcher>(
+    marcher: &M,
+    outline: &Outline,
+    settings: &InitialSettings,
+) -> Result<InitialGrid, M::Error> {
     let mut notes = Vec::new();
     if settings.method == Method::Hyperbolic {
         for factor in [1.0, 2.0, 4.0] {
             let dissipation = factor * settings.dissipation;
-            let grid = hyperbolic::march(outline, settings, dissipation).map(|f| f.grid(outline));
+            let fronts = marcher.march(outline, settings, dissipation)?;
+            let grid = fronts.map(|fronts| fronts.grid(outline));
             if let Some(grid) = grid.filter(|grid| folds(grid) == 0) {
                 if factor > 1.0 {
                     notes.push(format!(
                         "the hyperbolic march folded and was repeated with dissipation {dissipation}"
                     ));
                 }
-                return InitialGrid { grid, method: Method::Hyperbolic, notes, folded: 0 };
+                return Ok(InitialGrid { grid, method: Method::Hyperbolic, notes, folded: 0 });
             }
         }
         notes
@@ -95,47 +143,48 @@ pub fn build(outline: &Outline, settings: &InitialSettings) -> InitialGrid {
     if folded > 0 {
         notes.push(format!("{folded} cells of the initial grid are folded"));
     }
-    InitialGrid { grid, method, notes, folded }
+    Ok(InitialGrid { grid, method, notes, folded })
 }
 
 /// Layers of marched points, the distinct points of each line.
-struct Fronts {
-    layers: Vec<Vec<[f64; 2]>>,
+#[derive(Debug, Clone, PartialEq)]
+pub struct Fronts {
+    /// Points of each layer, the wall first.
+    pub layers: Vec<Vec<[f64; 2]>>,
 }
 
 impl Fronts {
     /// The marched layers as a grid whose outer line lies on the circle exactly: every line is
     /// moved by (s/s_end)² times the way from its last point to the circle along the polar angle.
-    fn grid(mut self, outline: &Outline) -> Grid {
+    fn grid(self, outline: &Outline) -> Grid {
+        let ni = outline.x.len();
+        let mut grid = Grid::new(Topology::O(outline.seam), ni, self.layers.len());
+        let rows = grid.x.par_chunks_mut(ni).zip(grid.y.par_chunks_mut(ni));
+        rows.zip(self.layers).for_each(|((x, y), layer)| {
+            let points = layer.iter().chain(layer.first());
+            for ((x, y), point) in x.iter_mut().zip(y).zip(points) {
+                [*x, *y] = *point;
+            }
+        });
+        let arc = arc_length(&grid);
+        let end = grid.x.len() - ni;
+        let lengths = &arc[end..];
         let [cx, cy] = FAR_FIELD_CENTRE;
-        let columns = outline.x.len() - 1;
-        for i in 0..columns {
-            let mut s = Vec::with_capacity(self.layers.len());
-            let mut length = 0.0;
-            for (j, layer) in self.layers.iter().enumerate() {
-                if j > 0 {
-                    let before = self.layers[j - 1][i];
-                    length += (layer[i][0] - before[0]).hypot(layer[i][1] - before[1]);
-                }
-                s.push(length);
+        let moves: Vec<[f64; 2]> = (end..grid.x.len())
+            .map(|k| {
+                let (x, y) = (grid.x[k], grid.y[k]);
+                let scale = outline.far_field / (x - cx).hypot(y - cy);
+                [(x - cx) * scale + cx - x, (y - cy) * scale + cy - y]
+            })
+            .collect();
+        let rows = grid.x.par_chunks_mut(ni).zip(grid.y.par_chunks_mut(ni));
+        rows.zip(arc.par_chunks(ni)).for_each(|((x, y), arc)| {
+            for i in 0..ni {
+                let weight = (arc[i] / lengths[i]).powi(2);
+                x[i] += weight * moves[i][0];
+                y[i] += weight * moves[i][1];
             }
-            let Some([x, y]) = self.layers.last().map(|layer| layer[i]) else { continue };
-            let radius = (x - cx).hypot(y - cy);
-            let scale = outline.far_field / radius;
-            let (dx, dy) = ((x - cx) * scale + cx - x, (y - cy) * scale + cy - y);
-            for (layer, s) in self.layers.iter_mut().zip(s) {
-                let weight = (s / length).powi(2);
-                layer[i][0] += weight * dx;
-                layer[i][1] += weight * dy;
-            }
-        }
-        let mut grid = Grid::new(Topology::O(outline.seam), columns + 1, self.layers.len());
-        for (j, layer) in self.layers.iter().enumerate() {
-            for i in 0..=columns {
-                let k = grid.index(i, j);
-                [grid.x[k], grid.y[k]] = layer[i % columns];
-            }
-        }
+        });
         grid
     }
 }

@@ -3,6 +3,7 @@
 use super::{ControlFunctions, ControlSettings, Ring, arc_length};
 use crate::grid::Grid;
 use crate::pde::residual;
+use rayon::prelude::*;
 
 /// At each node (g22 r_xi) P + (g11 r_eta) Q = −R(P = Q = 0), clipped, then `smoothing` passes of
 /// F ← F + (1 − exp(−s/d)) (S F − F), S = ¼ ½ ¼ along xi, then along eta (theory eq. 8).
@@ -11,7 +12,8 @@ pub(super) fn control_functions(grid: &Grid, settings: &ControlSettings) -> Cont
     let (n, nj) = (ring.columns, grid.nj);
     let mut p = vec![0.0; n * nj];
     let mut q = vec![0.0; n * nj];
-    for j in 1..nj - 1 {
+    let rows = p.par_chunks_mut(n).zip(q.par_chunks_mut(n)).enumerate();
+    rows.skip(1).take(nj - 2).for_each(|(j, (p, q))| {
         for i in usize::from(!ring.solves_seam())..n {
             let m = ring.metrics(i, j);
             let r = residual(&m, 0.0, 0.0);
@@ -19,15 +21,12 @@ pub(super) fn control_functions(grid: &Grid, settings: &ControlSettings) -> Cont
             let det = m.xi[0] * m.eta[1] - m.xi[1] * m.eta[0];
             let along_xi = -(r[0] * m.eta[1] - r[1] * m.eta[0]) / det;
             let along_eta = -(m.xi[0] * r[1] - m.xi[1] * r[0]) / det;
-            p[j * n + i] = clip(along_xi / m.g22, settings.clip);
-            q[j * n + i] = clip(along_eta / m.g11, settings.clip);
+            p[i] = clip(along_xi / m.g22, settings.clip);
+            q[i] = clip(along_eta / m.g11, settings.clip);
         }
-    }
-    let weights: Vec<f64> = arc_length(grid)
-        .chunks(grid.ni)
-        .flat_map(|row| &row[..n])
-        .map(|s| -(-s / settings.smoothing_distance).exp_m1())
-        .collect();
+    });
+    let mut weights = arc_length(grid);
+    weights.par_iter_mut().for_each(|s| *s = -(-*s / settings.smoothing_distance).exp_m1());
     for f in [&mut p, &mut q] {
         extend_to_rim(f, ring, nj);
         smooth(f, ring, &weights, settings.smoothing);
@@ -53,22 +52,28 @@ fn extend_to_rim(f: &mut [f64], ring: Ring, nj: usize) {
     f.copy_within((nj - 2) * n..(nj - 1) * n, (nj - 1) * n);
 }
 
+/// `weights` has the repeated seam column, `f` has not.
 fn smooth(f: &mut [f64], ring: Ring, weights: &[f64], passes: usize) {
     let n = ring.columns;
     let nj = f.len() / n;
     let mut g = vec![0.0; f.len()];
     for _ in 0..passes {
-        for (row, out) in f.chunks(n).zip(g.chunks_mut(n)) {
-            ring.smooth_xi(row, out);
-        }
-        for k in 0..f.len() {
-            let j = k / n;
-            let target = if j == 0 || j == nj - 1 {
-                g[k]
+        f.par_chunks(n).zip(g.par_chunks_mut(n)).for_each(|(row, out)| ring.smooth_xi(row, out));
+        let rows = f.par_chunks_mut(n).zip(weights.par_chunks(n + 1)).enumerate();
+        rows.for_each(|(j, (f, weights))| {
+            let row = |j: usize| &g[j * n..(j + 1) * n];
+            let here = row(j);
+            if j == 0 || j == nj - 1 {
+                for i in 0..n {
+                    f[i] += weights[i] * (here[i] - f[i]);
+                }
             } else {
-                0.5 * g[k] + 0.25 * (g[k - n] + g[k + n])
-            };
-            f[k] += weights[k] * (target - f[k]);
-        }
+                let (south, north) = (row(j - 1), row(j + 1));
+                for i in 0..n {
+                    let target = 0.5 * here[i] + 0.25 * (south[i] + north[i]);
+                    f[i] += weights[i] * (target - f[i]);
+                }
+            }
+        });
     }
 }

@@ -1,7 +1,10 @@
 //! BiCGStab.
 
 use super::{KrylovReport, System, Target};
-use crate::backend::{Backend, DeviceError, Real};
+use crate::backend::scalars::{
+    Coefficient, Condition, Ending, FIRST, HALTED, LOG, LOGGED, SLOTS, Slot, Test,
+};
+use crate::backend::{Advance, Backend, DeviceError, Real};
 use crate::solver::{LinearOperator, LinearStop, Preconditioner};
 
 /// Vectors of the right-preconditioned BiCGStab method (van der Vorst 1992,
@@ -13,6 +16,7 @@ pub struct Bicgstab<B: Backend, T: Real> {
     v: B::Vector<T>,
     t: B::Vector<T>,
     hat: B::Vector<T>,
+    scalars: B::Scalars,
 }
 
 /// How a run from one shadow residual ended.
@@ -28,6 +32,41 @@ const STAGNATION: f64 = 0.5;
 /// How far the true residual may stand above a target that the recursive one met.
 const DRIFT: f64 = 1.01;
 
+/// Iterations of a run that are looked at one by one, before they are recorded and repeated in
+/// growing numbers: the host's looks are then few, and so are the iterations done in vain.
+const SINGLE: usize = 4;
+
+/// Most iterations between two looks.
+const MOST: usize = 16;
+
+/// Slots of the scalars: ρ = (r̃, r), (r̃, v), (v, v), (s, s), (t, s), (t, t), (r, r), the squared
+/// norm of r̃ and that of the target.
+const RHO: Slot = FIRST + 6;
+const SHADOW_V: Slot = FIRST;
+const V_V: Slot = FIRST + 1;
+const S_S: Slot = FIRST + 2;
+const T_S: Slot = FIRST + 3;
+const T_T: Slot = FIRST + 4;
+const R_R: Slot = FIRST + 5;
+const SHADOW_SQUARE: Slot = FIRST + 7;
+const TARGET_SQUARE: Slot = FIRST + 8;
+
+/// Flags of what ends a run.
+const MET_HALFWAY: u8 = 1;
+const MET: u8 = 2;
+const LOST_SHADOW_V: u8 = 3;
+const LOST_OMEGA: u8 = 4;
+const LOST_RHO: u8 = 5;
+
+/// α = ρ / (r̃, v), ω = (t, s) / (t, t), β = (ρ′/ρ) (α/ω) = ρ′ (t, t) / ((r̃, v) (t, s)).
+const ALPHA: Coefficient = Coefficient::ratio(1.0, RHO, SHADOW_V);
+const MINUS_ALPHA: Coefficient = Coefficient::ratio(-1.0, RHO, SHADOW_V);
+const OMEGA: Coefficient = Coefficient::ratio(1.0, T_S, T_T);
+const MINUS_OMEGA: Coefficient = Coefficient::ratio(-1.0, T_S, T_T);
+const BETA: Coefficient = Coefficient { factor: 1.0, over: [RHO, T_T], under: [SHADOW_V, T_S] };
+/// −β ω, with the ρ′ and (r̃, v) at hand before the next product: the same quotient as −α there.
+const MINUS_BETA_OMEGA: Coefficient = MINUS_ALPHA;
+
 impl<B: Backend, T: Real> Bicgstab<B, T> {
     /// Room for systems of `n` unknowns.
     pub fn new(backend: &B, n: usize) -> Result<Self, DeviceError> {
@@ -38,13 +77,15 @@ impl<B: Backend, T: Real> Bicgstab<B, T> {
             v: backend.zeros(n)?,
             t: backend.zeros(n)?,
             hat: backend.zeros(n)?,
+            scalars: backend.scalars()?,
         })
     }
 
     /// Improves x until ‖b − A x‖ meets the target.
     ///
-    /// An iteration takes 2 products and 2 preconditioner applications, 5 inner products and 6
-    /// vector sums: 31 vector reads and writes beside the operators. The residual is recomputed
+    /// An iteration takes 2 products, 2 preconditioner applications and 21 vector reads and writes
+    /// beside them: 4 in the sum for p, 2 in each pair of inner products after a product, 6 and 7
+    /// in the two steps. The residual is recomputed
     /// from x before convergence is declared; where the recursion has drifted, the method
     /// restarts from x, until rounding lets it fall no further. A breakdown is reported, never
     /// stepped over.
@@ -85,6 +126,9 @@ impl<B: Backend, T: Real> Bicgstab<B, T> {
     }
 
     /// Iterates with r̃ = r = b − A x until the recursive residual meets the target.
+    ///
+    /// All scalars stay with the vectors; the host reads them after each of the first iterations
+    /// and after growing numbers of the later ones.
     fn run<A, M>(
         &mut self,
         system: &mut System<'_, B, T, A, M>,
@@ -98,70 +142,133 @@ impl<B: Backend, T: Real> Bicgstab<B, T> {
         M: Preconditioner<B, T, A>,
     {
         let backend = system.backend;
-        let Self { r, shadow, p, v, t, hat } = self;
-        backend.lincomb(shadow, 0.0, [(1.0, r)])?;
-        let shadow_norm = start;
-        let (mut rho, mut omega, mut beta) = (start * start, 0.0, 0.0);
+        backend.lincomb(&mut self.shadow, 0.0, [(1.0, &self.r)])?;
+        // p = v = 0 and β = 0 make the first direction r.
+        backend.lincomb::<T, 0>(&mut self.p, 0.0, [])?;
+        backend.lincomb::<T, 0>(&mut self.v, 0.0, [])?;
+        let mut slots = [0.0; SLOTS];
+        for (slot, value) in [
+            (RHO, start * start),
+            (SHADOW_V, 1.0),
+            (T_S, 1.0),
+            (SHADOW_SQUARE, start * start),
+            (TARGET_SQUARE, target.norm * target.norm),
+        ] {
+            slots[usize::from(slot)] = value;
+        }
+        backend.set_scalars(&mut self.scalars, &slots)?;
+        let mut slots = [0.0; SLOTS + LOG];
 
+        let mut recording = B::Recording::default();
+        let mut done = 0;
         while *iterations < target.max_iterations as f64 {
-            // p ← r + β (p − ω v); p and v of an earlier run may hold anything
-            if beta == 0.0 {
-                backend.lincomb(p, 0.0, [(1.0, r)])?;
+            let left = target.max_iterations - *iterations as usize;
+            if done < SINGLE {
+                self.first_half(system, x)?;
+                backend.read_scalars(&self.scalars, &mut slots)?;
+                if slots[usize::from(HALTED)] == 0.0 {
+                    self.second_half(system, x)?;
+                    backend.read_scalars(&self.scalars, &mut slots)?;
+                }
             } else {
-                backend.lincomb(p, beta, [(1.0, r), (-beta * omega, v)])?;
+                for _ in 0..(done / 4).clamp(1, MOST.min(left)) {
+                    backend.replay(&mut recording, || {
+                        self.first_half(system, x)?;
+                        self.second_half(system, x)
+                    })?;
+                }
+                backend.read_scalars(&self.scalars, &mut slots)?;
             }
-            // v ← A M⁻¹ p
-            system.precondition(p, hat)?;
-            system.operator.apply(backend, hat, v)?;
-            // α ← ρ / (r̃, v)
-            let [shadow_v, v_v] = backend.dots([(shadow, v), (v, v)])?;
-            if vanishes::<T>(shadow_v, shadow_norm * v_v.sqrt()) {
-                return Ok(Run::Ended(broken("(r̃, v)", shadow_v)));
+            let slot = |at: Slot| slots[usize::from(at)];
+            for k in done..slot(LOGGED) as usize {
+                *iterations += 1.0;
+                (system.observe)(*iterations, slots[SLOTS + k % LOG].sqrt());
             }
-            let alpha = rho / shadow_v;
-            // s ← r − α v, kept in r; x ← x + α M⁻¹ p
-            backend.lincomb(r, 1.0, [(-alpha, v)])?;
-            backend.lincomb(x, 1.0, [(alpha, hat)])?;
-            let [s_s] = backend.dots([(r, r)])?;
-            if s_s.sqrt() <= target.norm {
+            done = slot(LOGGED) as usize;
+            let flag = slot(HALTED) as u8;
+            if flag == MET_HALFWAY || flag == LOST_OMEGA {
                 *iterations += 0.5;
-                (system.observe)(*iterations, s_s.sqrt());
-                return Ok(Run::Met);
             }
-            // t ← A M⁻¹ s
-            system.precondition(r, hat)?;
-            system.operator.apply(backend, hat, t)?;
-            // ω ← (t, s) / (t, t)
-            let [t_s, t_t] = backend.dots([(t, r), (t, t)])?;
-            if vanishes::<T>(t_s, (t_t * s_s).sqrt()) {
-                *iterations += 0.5;
-                return Ok(Run::Ended(broken("ω", t_s / t_t)));
-            }
-            omega = t_s / t_t;
-            // x ← x + ω M⁻¹ s, r ← s − ω t
-            backend.lincomb(x, 1.0, [(omega, hat)])?;
-            backend.lincomb(r, 1.0, [(-omega, t)])?;
-            let [r_r, next_rho] = backend.dots([(r, r), (shadow, r)])?;
-            let norm = r_r.sqrt();
-            *iterations += 1.0;
-            (system.observe)(*iterations, norm);
-            if norm <= target.norm {
-                return Ok(Run::Met);
-            }
-            if vanishes::<T>(next_rho, shadow_norm * norm) {
-                return Ok(Run::Ended(broken("ρ", next_rho)));
-            }
-            // β ← (ρ′/ρ) (α/ω)
-            beta = next_rho / rho * (alpha / omega);
-            rho = next_rho;
+            return Ok(match flag {
+                0 => continue,
+                MET_HALFWAY => {
+                    (system.observe)(*iterations, slot(S_S).sqrt());
+                    Run::Met
+                }
+                MET => Run::Met,
+                LOST_SHADOW_V => Run::Ended(broken("(r̃, v)", slot(SHADOW_V))),
+                LOST_OMEGA => Run::Ended(broken("ω", slot(T_S) / slot(T_T))),
+                _ => Run::Ended(broken("ρ", slot(RHO))),
+            });
         }
         Ok(Run::Ended(LinearStop::IterationLimit))
     }
+
+    /// The step along M⁻¹ p.
+    fn first_half<A, M>(
+        &mut self,
+        system: &mut System<'_, B, T, A, M>,
+        x: &mut B::Vector<T>,
+    ) -> Result<(), DeviceError>
+    where
+        A: LinearOperator<B, T>,
+        M: Preconditioner<B, T, A>,
+    {
+        let backend = system.backend;
+        let Self { r, shadow, p, v, hat, scalars, .. } = self;
+        // p ← r + β (p − ω v)
+        backend.lincomb_by(scalars, p, BETA, [(UNIT, r), (MINUS_BETA_OMEGA, v)])?;
+        // v ← A M⁻¹ p
+        system.precondition(p, hat)?;
+        system.operator.apply(backend, hat, v)?;
+        let conditions = [lost::<T>(SHADOW_V, [SHADOW_SQUARE, V_V], LOST_SHADOW_V)];
+        let ending = Ending { log: false, conditions: &conditions };
+        backend.dots_into(scalars, SHADOW_V, [(shadow, v), (v, v)], ending)?;
+        // s ← r − α v, kept in r; x ← x + α M⁻¹ p
+        let along = (ALPHA, &*hat);
+        let step = Advance { x, along, r, change: (MINUS_ALPHA, v), with: None };
+        let ending = Ending { log: false, conditions: &[met(S_S, MET_HALFWAY)] };
+        backend.advance(scalars, step, S_S, ending)
+    }
+
+    /// The step along M⁻¹ s.
+    fn second_half<A, M>(
+        &mut self,
+        system: &mut System<'_, B, T, A, M>,
+        x: &mut B::Vector<T>,
+    ) -> Result<(), DeviceError>
+    where
+        A: LinearOperator<B, T>,
+        M: Preconditioner<B, T, A>,
+    {
+        let backend = system.backend;
+        let Self { r, shadow, t, hat, scalars, .. } = self;
+        // t ← A M⁻¹ s
+        system.precondition(r, hat)?;
+        system.operator.apply(backend, hat, t)?;
+        let conditions = [lost::<T>(T_S, [T_T, S_S], LOST_OMEGA)];
+        let ending = Ending { log: false, conditions: &conditions };
+        backend.dots_into(scalars, T_S, [(t, r), (t, t)], ending)?;
+        // x ← x + ω M⁻¹ s, r ← s − ω t
+        let conditions = [met(R_R, MET), lost::<T>(RHO, [SHADOW_SQUARE, R_R], LOST_RHO)];
+        let ending = Ending { log: true, conditions: &conditions };
+        let along = (OMEGA, &*hat);
+        let step = Advance { x, along, r, change: (MINUS_OMEGA, t), with: Some(shadow) };
+        backend.advance(scalars, step, R_R, ending)
+    }
 }
 
-/// Whether an inner product is lost in the rounding of its operands, or not a number.
-fn vanishes<T: Real>(product: f64, norms: f64) -> bool {
-    product.is_nan() || product.abs() <= T::epsilon().widen() * norms
+const UNIT: Coefficient = Coefficient::number(1.0);
+
+/// An inner product is lost in the rounding of its operands.
+fn lost<T: Real>(value: Slot, squares: [Slot; 2], flag: u8) -> Condition {
+    let epsilon = T::epsilon().widen();
+    Condition { test: Test::Vanished { value, squares, epsilon }, flag }
+}
+
+/// A squared norm meets the target.
+fn met(value: Slot, flag: u8) -> Condition {
+    Condition { test: Test::Reached { value, bound: TARGET_SQUARE }, flag }
 }
 
 fn broken(scalar: &'static str, value: f64) -> LinearStop {

@@ -1,5 +1,6 @@
 //! Geometric multigrid as a preconditioner.
 
+use super::super::linear::Precision;
 use super::super::{PreconditionerFailure, SolverError};
 use crate::backend::{Coarsening, DeviceError, LevelSize, MultigridBackend, Order, Real};
 
@@ -18,24 +19,44 @@ pub enum Cycle {
 pub struct MultigridSettings {
     /// Shape of the cycle.
     pub cycle: Cycle,
-    /// Sweeps before and after each coarse correction.
+    /// Sweeps before and after each coarse correction on the two finest levels; twice as many on
+    /// coarser ones.
     pub sweeps: usize,
     /// Most levels.
     pub levels: usize,
     /// Directions of coarsening.
     pub coarsening: Coarsening,
+    /// Precision of the hierarchy, whatever that of the Krylov method around it.
+    pub precision: Precision,
+}
+
+impl MultigridSettings {
+    /// The strongest cycle on the same levels: W, at least two sweeps, double precision.
+    pub(super) fn strengthened(self) -> Self {
+        let sweeps = self.sweeps.max(2);
+        Self { cycle: Cycle::W, sweeps, precision: Precision::Double, ..self }
+    }
 }
 
 impl Default for MultigridSettings {
     fn default() -> Self {
-        Self { cycle: Cycle::V, sweeps: 1, levels: 20, coarsening: Coarsening::Full }
+        Self {
+            cycle: Cycle::V,
+            sweeps: 1,
+            levels: 20,
+            coarsening: Coarsening::Full,
+            precision: Precision::Single,
+        }
     }
 }
 
 /// A level is not coarsened below this number of points in a coarsened direction.
 const SMALLEST: usize = 7;
 /// Forward and reverse sweeps on the coarsest level.
-const COARSEST_SWEEPS: usize = 8;
+const COARSEST_SWEEPS: usize = 4;
+/// Levels that take the sweeps of the settings; coarser ones take twice as many. Mesh Péclet
+/// numbers double from level to level, and a single sweep there lets one smooth mode grow.
+const FINE_LEVELS: usize = 2;
 
 /// One cycle from a zero guess on 9-point operators with 2×2 blocks: alternating zebra line
 /// solves, linear transfer, Galerkin operators (theory section 6).
@@ -43,9 +64,11 @@ const COARSEST_SWEEPS: usize = 8;
 /// The work of a V(1,1) cycle is a fixed multiple of the number of unknowns, and the iterations
 /// of a Krylov method around it do not grow with them, whatever the aspect ratio of the cells.
 pub struct Multigrid<B: MultigridBackend, M: Real> {
-    settings: MultigridSettings,
-    size: LevelSize,
+    pub(super) settings: MultigridSettings,
+    pub(super) size: LevelSize,
     levels: Vec<B::Level<M>>,
+    /// The cycle's work between right side and solution, whose places never change.
+    recording: B::Recording,
 }
 
 impl<B: MultigridBackend, M: Real> Multigrid<B, M> {
@@ -53,7 +76,7 @@ impl<B: MultigridBackend, M: Real> Multigrid<B, M> {
     /// the first update.
     #[must_use]
     pub fn new(settings: MultigridSettings, size: LevelSize) -> Self {
-        Self { settings, size, levels: Vec::new() }
+        Self { settings, size, levels: Vec::new(), recording: B::Recording::default() }
     }
 
     /// Sizes of the levels, finest first.
@@ -90,11 +113,18 @@ impl<B: MultigridBackend, M: Real> Multigrid<B, M> {
         if self.levels.is_empty() {
             self.allocate(backend)?;
         }
-        let mut finite = backend.load_operator(a, &mut self.levels[0])?;
+        backend.load_operator(a, &mut self.levels[0])?;
         for k in 1..self.levels.len() {
             let (fine, coarse) = self.levels.split_at_mut(k);
-            finite &= backend.coarsen(&fine[k - 1], &mut coarse[0])?;
+            backend.coarsen(&fine[k - 1], &mut coarse[0])?;
         }
+        for k in 1..self.levels.len() {
+            let settings = &self.settings;
+            backend.prepare_cycle(&mut self.levels[k..], |levels| {
+                cycle(backend, settings, k, levels)
+            })?;
+        }
+        let finite = backend.pivots_are_finite(&self.levels[self.levels.len() - 1])?;
         if finite { Ok(()) } else { Err(PreconditionerFailure::Line.into()) }
     }
 
@@ -106,18 +136,24 @@ impl<B: MultigridBackend, M: Real> Multigrid<B, M> {
         z: &mut B::Vector<T>,
     ) -> Result<(), DeviceError> {
         backend.load_right(r, &mut self.levels[0])?;
-        cycle(backend, &self.settings, &mut self.levels)?;
+        let Self { settings, levels, recording, .. } = self;
+        backend.replay(recording, || cycle(backend, settings, 0, levels))?;
         backend.store_solution(&self.levels[0], z)
     }
 }
 
-/// Improves the solution of the first level.
+/// Improves the solution of the first of `levels`, zero on coarse ones, which has `depth` levels
+/// above it.
 fn cycle<B: MultigridBackend, M: Real>(
     backend: &B,
     settings: &MultigridSettings,
+    depth: usize,
     levels: &mut [B::Level<M>],
 ) -> Result<(), DeviceError> {
     let Some((fine, coarser)) = levels.split_first_mut() else { return Ok(()) };
+    if backend.apply_cycle(fine)? {
+        return Ok(());
+    }
     if coarser.is_empty() {
         for _ in 0..COARSEST_SWEEPS {
             backend.smooth(fine, Order::Forward)?;
@@ -125,7 +161,8 @@ fn cycle<B: MultigridBackend, M: Real>(
         }
         return Ok(());
     }
-    for _ in 0..settings.sweeps {
+    let sweeps = if depth < FINE_LEVELS { settings.sweeps } else { 2 * settings.sweeps };
+    for _ in 0..sweeps {
         backend.smooth(fine, Order::Forward)?;
     }
     let visits = match settings.cycle {
@@ -134,10 +171,10 @@ fn cycle<B: MultigridBackend, M: Real>(
     };
     for _ in 0..visits {
         backend.restrict_residual(fine, &mut coarser[0])?;
-        cycle(backend, settings, coarser)?;
+        cycle(backend, settings, depth + 1, coarser)?;
         backend.prolong(&coarser[0], fine)?;
     }
-    for _ in 0..settings.sweeps {
+    for _ in 0..sweeps {
         backend.smooth(fine, Order::Reverse)?;
     }
     Ok(())

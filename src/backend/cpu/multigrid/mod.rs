@@ -1,7 +1,9 @@
 //! Multigrid on the CPU: zebra line smoothing in panels.
 
+mod factor;
 mod galerkin;
 mod lines;
+mod sweep;
 mod transfer;
 
 use self::galerkin::{Nine, finest_blocks, galerkin};
@@ -25,6 +27,8 @@ pub struct Level<M> {
     /// Colour of the lines relaxed last, if nothing has changed the solution since: their
     /// residual is zero.
     solved: Option<usize>,
+    /// Whether all pivots are finite, here and on the finer levels.
+    finite: bool,
 }
 
 impl<M: Real> Level<M> {
@@ -35,7 +39,7 @@ impl<M: Real> Level<M> {
         let eta = LineSet::new(along_eta, storage);
         let xi = (coarsening == Coarsening::Full).then(|| LineSet::new(along_xi, storage));
         let residual = xi.as_ref().unwrap_or(&eta).f.clone();
-        Self { size, eta, xi, residual, solution_in_xi: false, solved: None }
+        Self { size, eta, xi, residual, solution_in_xi: false, solved: None, finite: true }
     }
 
     /// The lines that hold the right side and the residual for transfers between levels.
@@ -99,18 +103,21 @@ impl MultigridBackend for CpuBackend {
         &self,
         a: &EllMatrix<T>,
         level: &mut Level<M>,
-    ) -> Result<bool, DeviceError> {
+    ) -> Result<(), DeviceError> {
         let size = level.size;
-        Ok(level.fill(|i, j| finest_blocks(a, size, i, j)))
+        level.finite = level.fill(|i, j| finest_blocks(a, size, i, j));
+        Ok(())
     }
 
-    fn coarsen<M: Real>(
-        &self,
-        fine: &Level<M>,
-        coarse: &mut Level<M>,
-    ) -> Result<bool, DeviceError> {
+    fn coarsen<M: Real>(&self, fine: &Level<M>, coarse: &mut Level<M>) -> Result<(), DeviceError> {
         let coarsen_eta = coarse.size.mj != fine.size.mj;
-        Ok(coarse.fill(|i, j| galerkin(&|i, j| fine.nine(i, j), i, j, coarsen_eta)))
+        let finite = coarse.fill(|i, j| galerkin(&|i, j| fine.nine(i, j), i, j, coarsen_eta));
+        coarse.finite = fine.finite && finite;
+        Ok(())
+    }
+
+    fn pivots_are_finite<M: Real>(&self, level: &Level<M>) -> Result<bool, DeviceError> {
+        Ok(level.finite)
     }
 
     fn load_right<T: Real, M: Real>(

@@ -1,0 +1,164 @@
+// What every kernel file shares. Each file is compiled once for float and once for double
+// (-DREAL=float or -DREAL=double); `real` is the precision of matrices and vectors.
+//
+// Style: one thread a point, row or chunk; no classes; dynamic shared memory by DYNAMIC_SHARED;
+// spin-waits by NAP. A C++ compiler can compile the same files against a header that runs the
+// threads of a block as fibers, which is how they are tested where there is no GPU.
+#pragma once
+
+#ifdef FIBERS
+#include "fibers.hpp"
+#define BOUNDED_KERNEL(threads, name, ...) KERNEL(name, __VA_ARGS__)
+#else
+// Kernels are found by their plain name.
+#define KERNEL(name, ...) extern "C" __global__ void name(__VA_ARGS__)
+// A kernel whose blocks have at most so many threads.
+#define BOUNDED_KERNEL(threads, name, ...) \
+    extern "C" __global__ void __launch_bounds__(threads) name(__VA_ARGS__)
+#define DYNAMIC_SHARED(type, name) extern __shared__ __align__(16) unsigned char name##_bytes[]; \
+    type* name = reinterpret_cast<type*>(name##_bytes)
+#define NAP() __nanosleep(20)
+#endif
+
+#ifndef REAL
+#define REAL double
+#endif
+
+typedef REAL real;
+typedef unsigned int uint32;
+typedef unsigned long long uint64;
+typedef long long int64;
+
+#define FULL_WARP 0xffffffffu
+#define WARP 32
+
+// Two values of one point: x and y, or p and q.
+struct alignas(2 * sizeof(real)) Pair {
+    real x, y;
+};
+
+// A 2x2 block, row-major.
+struct alignas(16) Block {
+    real xx, xy, yx, yy;
+};
+
+__device__ inline Pair pair(real x, real y) {
+    Pair p;
+    p.x = x;
+    p.y = y;
+    return p;
+}
+
+__device__ inline Pair operator+(Pair a, Pair b) { return pair(a.x + b.x, a.y + b.y); }
+__device__ inline Pair operator-(Pair a, Pair b) { return pair(a.x - b.x, a.y - b.y); }
+__device__ inline Pair operator*(real s, Pair a) { return pair(s * a.x, s * a.y); }
+
+__device__ inline Block block(real xx, real xy, real yx, real yy) {
+    Block b;
+    b.xx = xx;
+    b.xy = xy;
+    b.yx = yx;
+    b.yy = yy;
+    return b;
+}
+
+__device__ inline Block diagonal(real s) { return block(s, 0, 0, s); }
+
+__device__ inline Pair operator*(const Block& a, Pair u) {
+    return pair(a.xx * u.x + a.xy * u.y, a.yx * u.x + a.yy * u.y);
+}
+
+__device__ inline Block operator*(const Block& a, const Block& b) {
+    return block(a.xx * b.xx + a.xy * b.yx, a.xx * b.xy + a.xy * b.yy,
+                 a.yx * b.xx + a.yy * b.yx, a.yx * b.xy + a.yy * b.yy);
+}
+
+__device__ inline Block operator+(const Block& a, const Block& b) {
+    return block(a.xx + b.xx, a.xy + b.xy, a.yx + b.yx, a.yy + b.yy);
+}
+
+__device__ inline Block operator-(const Block& a, const Block& b) {
+    return block(a.xx - b.xx, a.xy - b.xy, a.yx - b.yx, a.yy - b.yy);
+}
+
+__device__ inline Block operator*(real s, const Block& a) {
+    return block(s * a.xx, s * a.xy, s * a.yx, s * a.yy);
+}
+
+__device__ inline Block inverse(const Block& a) {
+    const real s = real(1) / (a.xx * a.yy - a.xy * a.yx);
+    return block(s * a.yy, -s * a.xy, -s * a.yx, s * a.xx);
+}
+
+__device__ inline double infinity() { return __longlong_as_double(0x7ff0000000000000ll); }
+
+// Neither infinite nor a NaN. Written without library calls: x - x is 0 for finite x alone.
+__device__ inline bool is_finite(real x) { return x - x == real(0); }
+
+__device__ inline bool is_finite(const Block& a) {
+    return is_finite(a.xx) && is_finite(a.xy) && is_finite(a.yx) && is_finite(a.yy);
+}
+
+// Index of this thread in a one-dimensional grid.
+__device__ inline uint64 thread_index() { return uint64(blockIdx.x) * blockDim.x + threadIdx.x; }
+
+// Threads in a one-dimensional grid.
+__device__ inline uint64 thread_count() { return uint64(gridDim.x) * blockDim.x; }
+
+// Reductions. An operation names for each of its results k where to start and how two values
+// combine; `Op::start(k)` must not change what it is combined with.
+
+struct Sum {
+    static __device__ double start(uint32) { return 0.0; }
+    static __device__ double combine(uint32, double a, double b) { return a + b; }
+};
+
+// `value` combined over the block in a fixed order; valid in thread 0. Blocks have whole warps.
+template <class Op>
+__device__ double block_reduce(uint32 k, double value, double* shared) {
+    for (int step = WARP / 2; step > 0; step /= 2)
+        value = Op::combine(k, value, __shfl_down_sync(FULL_WARP, value, step));
+    const uint32 lane = threadIdx.x % WARP, warp = threadIdx.x / WARP;
+    __syncthreads();
+    if (lane == 0) shared[warp] = value;
+    __syncthreads();
+    value = threadIdx.x < blockDim.x / WARP ? shared[threadIdx.x] : Op::start(k);
+    if (warp == 0)
+        for (int step = WARP / 2; step > 0; step /= 2)
+            value = Op::combine(k, value, __shfl_down_sync(FULL_WARP, value, step));
+    return value;
+}
+
+// result[k] <- values[k] combined over all threads of a one-dimensional grid, k < count <= N.
+//
+// Every block leaves its part in `partials[k][block]`; the block that finishes last, known from a
+// ticket that starts and ends at zero, combines the parts: the result depends on the shape of
+// the launch alone. Returns true in the one thread that wrote the results.
+template <class Op, int N>
+__device__ bool grid_reduce(const double (&values)[N], uint32 count, double* partials,
+                            uint32* ticket, double* result) {
+    __shared__ double shared[WARP];
+    __shared__ bool last;
+#pragma unroll
+    for (uint32 k = 0; k < N; ++k) {
+        if (k >= count) break;
+        const double part = block_reduce<Op>(k, values[k], shared);
+        if (threadIdx.x == 0) partials[k * gridDim.x + blockIdx.x] = part;
+    }
+    if (threadIdx.x == 0) {
+        __threadfence();
+        last = atomicAdd(ticket, 1u) + 1 == gridDim.x;
+    }
+    __syncthreads();
+    if (!last) return false;
+    __threadfence();
+    for (uint32 k = 0; k < count; ++k) {
+        double value = Op::start(k);
+        for (uint32 b = threadIdx.x; b < gridDim.x; b += blockDim.x)
+            value = Op::combine(k, value, ((volatile double*)partials)[k * gridDim.x + b]);
+        value = block_reduce<Op>(k, value, shared);
+        if (threadIdx.x == 0) result[k] = value;
+    }
+    if (threadIdx.x == 0) *ticket = 0;
+    return threadIdx.x == 0;
+}

@@ -1,0 +1,228 @@
+// Residual and exact Jacobian of the grid equations (theory eq. 1-7). Coordinates, control
+// functions and weights are double; matrices are `real`.
+//
+// The unknown points form mi x mj points, i fastest; unknown (i, j) is node (i + 1, j + 1) of a
+// frame of (mi + 2) x (mj + 2) nodes.
+#include "common.cuh"
+
+struct Vec {
+    double x, y;
+};
+
+__device__ inline Vec vec(double x, double y) {
+    Vec v;
+    v.x = x;
+    v.y = y;
+    return v;
+}
+
+__device__ inline Vec operator+(Vec a, Vec b) { return vec(a.x + b.x, a.y + b.y); }
+__device__ inline Vec operator-(Vec a, Vec b) { return vec(a.x - b.x, a.y - b.y); }
+__device__ inline Vec operator*(double s, Vec a) { return vec(s * a.x, s * a.y); }
+__device__ inline double dot(Vec a, Vec b) { return a.x * b.x + a.y * b.y; }
+
+// The fixed data and the state of the equations.
+struct State {
+    const double *x, *y;
+    const double *control_p, *control_q;
+    // Decay of the wall terms, and their amplitudes (p_i, q_i); null where there are none.
+    const double *phi, *psi, *amplitudes;
+};
+
+// Central differences and metric tensor at a point (theory eq. 2).
+struct Metrics {
+    Vec xi, eta, xixi, etaeta, xieta;
+    double g11, g12, g22;
+};
+
+__device__ inline Metrics metrics(const State& s, uint32 mi, uint32 i, uint32 j) {
+    const uint64 stride = uint64(mi) + 2;
+    const uint64 south = j * stride + i, middle = south + stride, north = middle + stride;
+    auto at = [&](uint64 k) { return vec(s.x[k], s.y[k]); };
+    const Vec sw = at(south), so = at(south + 1), se = at(south + 2);
+    const Vec we = at(middle), c = at(middle + 1), ea = at(middle + 2);
+    const Vec nw = at(north), no = at(north + 1), ne = at(north + 2);
+    Metrics m;
+    m.xi = 0.5 * (ea - we);
+    m.eta = 0.5 * (no - so);
+    m.xixi = ea - 2.0 * c + we;
+    m.etaeta = no - 2.0 * c + so;
+    m.xieta = 0.25 * (ne - nw - se + sw);
+    m.g11 = dot(m.xi, m.xi);
+    m.g12 = dot(m.xi, m.eta);
+    m.g22 = dot(m.eta, m.eta);
+    return m;
+}
+
+// Control functions P, Q at an unknown point (theory eq. 6).
+__device__ inline Vec control(const State& s, uint32 mi, uint32 i, uint64 k) {
+    Vec c = vec(s.control_p[k], s.control_q[k]);
+    if (s.phi) {
+        c.x += s.amplitudes[2 * i] * s.phi[k];
+        c.y += s.amplitudes[2 * i + 1] * s.psi[k];
+    }
+    return c;
+}
+
+// f <- w R (theory eq. 5) with weights evaluated anew or kept; result[0] <- sum of the squared
+// merits of all points (theory eq. 7).
+KERNEL(residual, uint32 mi, uint32 mj, const double* x, const double* y, const double* control_p,
+       const double* control_q, const double* phi, const double* psi, const double* amplitudes,
+       uint32 renew, double* row_weights, double* merit_weights, double* f, double* partials,
+       uint32* ticket, double* result) {
+    const State s = {x, y, control_p, control_q, phi, psi, amplitudes};
+    const uint64 points = uint64(mi) * mj;
+    double sum[1] = {0.0};
+    for (uint64 k = thread_index(); k < points; k += thread_count()) {
+        const uint32 j = uint32(k / mi), i = uint32(k - uint64(j) * mi);
+        const Metrics m = metrics(s, mi, i, j);
+        const Vec c = control(s, mi, i, k);
+        double weight, merit;
+        if (renew) {
+            weight = 0.5 / (m.g11 + m.g22);
+            merit = weight / sqrt(m.g11 < m.g22 ? m.g11 : m.g22);
+            row_weights[k] = weight;
+            merit_weights[k] = merit;
+        } else {
+            weight = row_weights[k];
+            merit = merit_weights[k];
+        }
+        const Vec r = m.g22 * (m.xixi + c.x * m.xi) - 2.0 * m.g12 * m.xieta
+                      + m.g11 * (m.etaeta + c.y * m.eta);
+        f[2 * k] = weight * r.x;
+        f[2 * k + 1] = weight * r.y;
+        sum[0] += merit * merit * (r.x * r.x + r.y * r.y);
+    }
+    grid_reduce<Sum>(sum, 1, partials, ticket, result);
+}
+
+// Writes the two rows of a point, slot after slot.
+struct Writer {
+    real* values;
+    uint64 rows;
+
+    __device__ void put(double x, double y) {
+        *reinterpret_cast<Pair*>(values) = pair(real(x), real(y));
+        values += rows;
+    }
+};
+
+// A coupling (own I + sign (shift I + slope)) of a neighbour across a face: first the entries of
+// the rows' own variables, then those of the other ones.
+__device__ inline void put_face(Writer& a, double own, double sign, double shift, Vec row_x,
+                                Vec row_y) {
+    a.put(own + sign * (shift + row_x.x), own + sign * (shift + row_y.y));
+    a.put(sign * row_x.y, sign * row_y.x);
+}
+
+// a <- w dR/dr in ELL format (theory eq. 3-4); entries of neighbours that do not exist are left
+// out and the slots at the end of such rows are zero. One thread a point.
+KERNEL(jacobian, uint32 mi, uint32 mj, uint32 periodic, const double* x, const double* y,
+       const double* control_p, const double* control_q, const double* phi, const double* psi,
+       const double* amplitudes, const double* row_weights, real* values) {
+    const State s = {x, y, control_p, control_q, phi, psi, amplitudes};
+    const uint64 points = uint64(mi) * mj;
+    const uint64 k = thread_index();
+    if (k >= points) return;
+    const uint32 j = uint32(k / mi), i = uint32(k - uint64(j) * mi);
+    const Metrics m = metrics(s, mi, i, j);
+    const Vec c = control(s, mi, i, k);
+    const double w = row_weights[k];
+    const Vec ra = m.xixi + c.x * m.xi, rc = m.etaeta + c.y * m.eta, rb = -2.0 * m.xieta;
+    // Rows of the slopes: 1/2 (Rb (x) r_eta + 2 Rc (x) r_xi) and 1/2 (2 Ra (x) r_eta + Rb (x) r_xi).
+    const double h = 0.5 * w;
+    const Vec xi_x = h * (rb.x * m.eta + 2.0 * rc.x * m.xi);
+    const Vec xi_y = h * (rb.y * m.eta + 2.0 * rc.y * m.xi);
+    const Vec eta_x = h * (2.0 * ra.x * m.eta + rb.x * m.xi);
+    const Vec eta_y = h * (2.0 * ra.y * m.eta + rb.y * m.xi);
+    const double g11 = w * m.g11, g22 = w * m.g22, corner = -h * m.g12;
+    const double xi_shift = 0.5 * g22 * c.x, eta_shift = 0.5 * g11 * c.y;
+    const bool west = periodic || i > 0, east = periodic || i + 1 < mi;
+    Writer a = {values + 2 * k, 2 * points};
+    if (j > 0) {
+        if (west) a.put(corner, corner);
+        put_face(a, g11, -1.0, eta_shift, eta_x, eta_y);
+        if (east) a.put(-corner, -corner);
+    }
+    if (west) put_face(a, g22, -1.0, xi_shift, xi_x, xi_y);
+    const double centre = -2.0 * (g11 + g22);
+    a.put(centre, centre);
+    if (east) put_face(a, g22, 1.0, xi_shift, xi_x, xi_y);
+    if (j + 1 < mj) {
+        if (west) a.put(-corner, -corner);
+        put_face(a, g11, 1.0, eta_shift, eta_x, eta_y);
+        if (east) a.put(corner, corner);
+    }
+    while (a.values < values + 26 * points) a.put(0.0, 0.0);
+}
+
+// b <- w dR/d(p, q) (theory eq. 6), two entries a row. One thread a point.
+KERNEL(wall_columns, uint32 mi, uint32 mj, const double* x, const double* y, const double* phi,
+       const double* psi, const double* row_weights, real* values) {
+    const State s = {x, y, 0, 0, phi, psi, 0};
+    const uint64 points = uint64(mi) * mj;
+    const uint64 k = thread_index();
+    if (k >= points) return;
+    const uint32 j = uint32(k / mi), i = uint32(k - uint64(j) * mi);
+    const Metrics m = metrics(s, mi, i, j);
+    const double along_p = row_weights[k] * m.g22 * phi[k];
+    const double along_q = row_weights[k] * m.g11 * psi[k];
+    Writer b = {values + 2 * k, 2 * points};
+    b.put(along_p * m.xi.x, along_p * m.xi.y);
+    b.put(along_q * m.eta.x, along_q * m.eta.y);
+}
+
+// Takes over the unknowns u: coordinates into the frame from row `fixed` on, and the amplitudes of
+// the wall terms from the rows before it. A periodic frame repeats its outer columns.
+KERNEL(load_state, uint32 mi, uint32 mj, uint32 periodic, uint32 fixed, const double* u, double* x,
+       double* y, double* amplitudes) {
+    const uint64 points = uint64(mi) * mj;
+    const uint64 k = thread_index();
+    if (k >= points) return;
+    const uint32 j = uint32(k / mi), i = uint32(k - uint64(j) * mi);
+    const double first = u[2 * k], second = u[2 * k + 1];
+    if (j < fixed) {
+        amplitudes[2 * k] = first;
+        amplitudes[2 * k + 1] = second;
+        return;
+    }
+    const uint64 row = (uint64(j) + 1) * (uint64(mi) + 2);
+    x[row + i + 1] = first;
+    y[row + i + 1] = second;
+    if (!periodic) return;
+    if (i + 1 == mi) {
+        x[row] = first;
+        y[row] = second;
+    }
+    if (i == 0) {
+        x[row + mi + 1] = first;
+        y[row + mi + 1] = second;
+    }
+}
+
+// Folded cells and the smallest area.
+struct Guard {
+    static __device__ double start(uint32 k) { return k == 0 ? 0.0 : infinity(); }
+    static __device__ double combine(uint32 k, double a, double b) {
+        return k == 0 ? a + b : (b < a ? b : a);
+    }
+};
+
+// result[0] <- cells of the frame from column `first` on whose area is not positive, a NaN being
+// none; result[1] <- the smallest area.
+KERNEL(cell_guard, uint32 mi, uint32 mj, uint32 first, const double* x, const double* y,
+       double* partials, uint32* ticket, double* result) {
+    const uint64 stride = uint64(mi) + 2;
+    const uint32 columns = mi + 1 - first;
+    const uint64 cells = uint64(columns) * (uint64(mj) + 1);
+    double guard[2] = {Guard::start(0), Guard::start(1)};
+    for (uint64 cell = thread_index(); cell < cells; cell += thread_count()) {
+        const uint64 j = cell / columns;
+        const uint64 a = j * stride + (cell - j * columns) + first;
+        const uint64 b = a + 1, c = b + stride, d = a + stride;
+        const double area = 0.5 * ((x[c] - x[a]) * (y[d] - y[b]) - (x[d] - x[b]) * (y[c] - y[a]));
+        if (!(area > 0.0)) guard[0] += 1.0;
+        guard[1] = Guard::combine(1, guard[1], area);
+    }
+    grid_reduce<Guard>(guard, 2, partials, ticket, result);
+}

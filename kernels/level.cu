@@ -1,0 +1,239 @@
+// Levels of multigrid: operators, right sides and solutions.
+#include "common.cuh"
+#include "level.cuh"
+
+// Two values of a point in the precision of the Krylov method.
+template <class T>
+struct Two {
+    T x, y;
+};
+
+// Values at the two rows of a point of a matrix in ELL format, slot after slot.
+template <class T>
+struct Slots {
+    const T* values;
+    int64 rows;
+
+    __device__ Pair next() {
+        const Two<T> v = *reinterpret_cast<const Two<T>*>(values);
+        values += rows;
+        return pair(real(v.x), real(v.y));
+    }
+    // The block of a neighbour beside or above, zero where its coupling is dropped.
+    __device__ Block both(bool kept) {
+        const Pair own = next(), other = next();
+        return kept ? block(own.x, other.x, other.y, own.y) : diagonal(0);
+    }
+};
+
+// The operator of the finest level from a matrix with the nine-point pattern, whose slots move up
+// at the rim; couplings across a periodic seam are dropped where the level does not wrap.
+template <class T>
+struct Load {
+    Layout layout;
+    Operator<true> a;
+    const T* values;
+    bool periodic;
+
+    __device__ void operator()(uint32 i, uint32 j) const {
+        const int64 k = int64(j) * layout.mi + i;
+        const int at = j * layout.row() + layout.column(i);
+        Slots<T> slots = {values + 2 * k, 2 * int64(layout.mi) * layout.mj};
+        const bool west = i > 0 || periodic, east = i + 1 < layout.mi || periodic;
+        const bool keep_west = i > 0 || layout.wraps;
+        const bool keep_east = i + 1 < layout.mi || layout.wraps;
+        // Corner values by rising preference: at the rim some are absent.
+        real sw = 0, se = 0, nw = 0, ne = 0;
+        Block south = diagonal(0), north = south, w = south, e = south;
+        if (j > 0) {
+            if (west) sw = slots.next().x;
+            south = slots.both(true);
+            if (east) se = slots.next().x;
+        }
+        if (west) w = slots.both(keep_west);
+        const real centre = slots.next().x;
+        if (east) e = slots.both(keep_east);
+        if (j + 1 < layout.mj) {
+            if (west) nw = slots.next().x;
+            north = slots.both(true);
+            if (east) ne = slots.next().x;
+        }
+        real corner = 0;
+        if (keep_west && nw != 0) corner = -nw;
+        if (keep_east && se != 0) corner = -se;
+        if (keep_west && sw != 0) corner = sw;
+        if (keep_east && ne != 0) corner = ne;
+        a.west()[at] = w;
+        a.east()[at] = e;
+        a.south()[at] = south;
+        a.north()[at] = north;
+        a.corner()[at] = corner;
+        a.diagonal_centre()[at] = centre;
+    }
+};
+
+#define LOAD_OPERATOR(name, T)                                                                    \
+    KERNEL(name, uint32 mi, uint32 mj, uint32 half, uint32 wraps, uint32 periodic,                \
+           const T* values, real* a, uint32* bad) {                                               \
+        const Layout layout = {mi, mj, half, wraps != 0};                                         \
+        if (blockIdx.y == 0 && thread_index() == 0) *bad = 0;                                     \
+        const Load<T> load = {layout, {a, layout.points()}, values, periodic != 0};               \
+        each_point(layout, load);                                                                 \
+    }
+
+LOAD_OPERATOR(load_operator_single, float)
+LOAD_OPERATOR(load_operator_double, double)
+
+// f <- r, u <- 0.
+template <class T>
+struct LoadRight {
+    Layout layout;
+    const Two<T>* r;
+    Pair *f, *u;
+
+    __device__ void operator()(uint32 i, uint32 j) const {
+        const Two<T> value = r[int64(j) * layout.mi + i];
+        const int at = j * layout.row() + layout.column(i);
+        f[at] = pair(real(value.x), real(value.y));
+        u[at] = pair(0, 0);
+    }
+};
+
+#define LOAD_RIGHT(name, T)                                                                       \
+    KERNEL(name, uint32 mi, uint32 mj, uint32 half, const T* r, real* f, real* u) {               \
+        const Layout layout = {mi, mj, half, false};                                              \
+        const LoadRight<T> load = {layout, reinterpret_cast<const Two<T>*>(r),                    \
+                                   reinterpret_cast<Pair*>(f), reinterpret_cast<Pair*>(u)};       \
+        each_point(layout, load);                                                                 \
+    }
+
+LOAD_RIGHT(load_right_single, float)
+LOAD_RIGHT(load_right_double, double)
+
+// z <- u.
+template <class T>
+struct Store {
+    Layout layout;
+    const Pair* u;
+    Two<T>* z;
+
+    __device__ void operator()(uint32 i, uint32 j) const {
+        const Pair value = u[j * layout.row() + layout.column(i)];
+        Two<T> two;
+        two.x = T(value.x);
+        two.y = T(value.y);
+        z[int64(j) * layout.mi + i] = two;
+    }
+};
+
+#define STORE_SOLUTION(name, T)                                                                   \
+    KERNEL(name, uint32 mi, uint32 mj, uint32 half, const real* u, T* z) {                        \
+        const Layout layout = {mi, mj, half, false};                                              \
+        const Store<T> store = {layout, reinterpret_cast<const Pair*>(u),                         \
+                                reinterpret_cast<Two<T>*>(z)};                                    \
+        each_point(layout, store);                                                                \
+    }
+
+STORE_SOLUTION(store_solution_single, float)
+STORE_SOLUTION(store_solution_double, double)
+
+// One dimension of linear interpolation: share that a fine point takes of the coarse point
+// `distance` fine points away.
+__device__ inline real interpolation(int distance) {
+    return distance == 0 ? real(1) : distance == 1 || distance == -1 ? real(0.5) : real(0);
+}
+
+// What the coupling of fine point 2I + 1 + row with the point `step` after it gives to the coupling
+// of coarse point I with I + to, in one dimension of R A P (theory eq. 12).
+__device__ inline real galerkin_share(int row, int step, int to) {
+    return real(0.5) * interpolation(row) * interpolation(row + step - 2 * to);
+}
+
+// Coarse A <- R A P from the blocks of the fine points around each coarse point.
+template <bool COMPACT>
+struct Galerkin {
+    Layout fine, coarse;
+    Operator<COMPACT> a;
+    Operator<false> to;
+
+    // Block of fine point (i, j) for its neighbour (i + di, j + dj).
+    __device__ Block coupling(uint32 i, uint32 j, int di, int dj) const {
+        const int at = j * fine.row() + fine.column(i);
+        if (di == 0 && dj == 0) return a.centre(at);
+        if (dj == 0) return (di < 0 ? a.west() : a.east())[at];
+        if (di == 0) return (dj < 0 ? a.south() : a.north())[at];
+        if (!COMPACT) {
+            return dj < 0 ? (di < 0 ? a.southwest() : a.southeast())[at]
+                          : (di < 0 ? a.northwest() : a.northeast())[at];
+        }
+        const bool there = (fine.wraps || (di < 0 ? i > 0 : i + 1 < fine.mi)) &&
+                           (dj < 0 ? j > 0 : j + 1 < fine.mj);
+        return there ? diagonal(real(di * dj) * a.corner()[at]) : diagonal(0);
+    }
+
+    // Adds the share of fine row j, `row` off the coarse row in eta where `both` are coarsened.
+    __device__ void add_row(Block (&sum)[3][3], uint32 coarse_i, uint32 j, int row,
+                            bool both) const {
+#pragma unroll
+        for (int column = -1; column <= 1; ++column) {
+            uint32 i = 2 * coarse_i + 1 + column;
+            if (i == fine.mi && fine.wraps) i = 0;
+            if (i >= fine.mi) continue;
+#pragma unroll
+            for (int dj = -1; dj <= 1; ++dj)
+#pragma unroll
+                for (int di = -1; di <= 1; ++di) {
+                    const Block block = coupling(i, j, di, dj);
+#pragma unroll
+                    for (int to_j = -1; to_j <= 1; ++to_j)
+#pragma unroll
+                        for (int to_i = -1; to_i <= 1; ++to_i) {
+                            const real along = both ? galerkin_share(row, dj, to_j)
+                                                    : real(dj == to_j);
+                            const real share = galerkin_share(column, di, to_i) * along;
+                            Block& to = sum[to_j + 1][to_i + 1];
+                            if (share != 0) to = to + share * block;
+                        }
+                }
+        }
+    }
+
+    __device__ void operator()(uint32 i, uint32 j) const {
+        Block sum[3][3];
+#pragma unroll
+        for (int k = 0; k < 9; ++k) sum[k / 3][k % 3] = diagonal(0);
+        if (coarse.mj == fine.mj) {
+            add_row(sum, i, j, 0, false);
+        } else {
+            for (int row = -1; row <= 1; ++row) {
+                const uint32 from = 2 * j + 1 + row;
+                if (from < fine.mj) add_row(sum, i, from, row, true);
+            }
+        }
+        const int at = j * coarse.row() + coarse.column(i);
+        to.southwest()[at] = sum[0][0];
+        to.south()[at] = sum[0][1];
+        to.southeast()[at] = sum[0][2];
+        to.west()[at] = sum[1][0];
+        to.full_centre()[at] = sum[1][1];
+        to.east()[at] = sum[1][2];
+        to.northwest()[at] = sum[2][0];
+        to.north()[at] = sum[2][1];
+        to.northeast()[at] = sum[2][2];
+    }
+};
+
+// Coarse bad <- fine bad.
+#define COARSEN(name, COMPACT)                                                                    \
+    KERNEL(name, uint32 fine_mi, uint32 fine_mj, uint32 fine_half, uint32 fine_wraps, real* a,    \
+           const uint32* fine_bad, uint32 mi, uint32 mj, uint32 half, real* to, uint32* bad) {    \
+        const Layout fine = {fine_mi, fine_mj, fine_half, fine_wraps != 0};                       \
+        const Layout coarse = {mi, mj, half, false};                                              \
+        if (blockIdx.y == 0 && thread_index() == 0) *bad = *fine_bad;                             \
+        const Galerkin<COMPACT> galerkin = {                                                      \
+            fine, coarse, {a, fine.points()}, {to, coarse.points()}};                             \
+        each_point(coarse, galerkin);                                                             \
+    }
+
+COARSEN(coarsen_compact, true)
+COARSEN(coarsen_full, false)

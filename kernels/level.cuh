@@ -1,0 +1,125 @@
+// How a level of multigrid stands in memory.
+//
+// Point (i, j) of mi x mj unknown points stands at j * 2 half + (i mod 2) half + i div 2: split by
+// the parity of i, the points of one colour of eta-lines follow one another. `half` is greater
+// than the points of a parity, so every row has a column of zeros for neighbours that are not
+// there; u has a row of zeros below and above as well, at j = -1 and j = mj.
+#pragma once
+
+// Places of a level, fewer than 2^31.
+struct Layout {
+    uint32 mi, mj, half;
+    // Whether the first and the last point of a row are neighbours.
+    bool wraps;
+
+    __device__ int row() const { return 2 * half; }
+    __device__ int points() const { return row() * mj; }
+    // Where the right side and the solution of this block's copy start: a level may have several,
+    // one for each block in z.
+    __device__ int64 copy_of_f() const { return int64(blockIdx.z) * points(); }
+    __device__ int64 copy_of_u() const { return int64(blockIdx.z) * (points() + 2 * row()); }
+    // Place of column i; a column that holds zeros for i = -1.
+    __device__ int column(int i) const {
+        return i < 0 ? int(half) - 1 : (i & 1) * int(half) + (i >> 1);
+    }
+    // Place of the column before and after i.
+    __device__ int west(int i) const { return column(i == 0 && wraps ? int(mi) - 1 : i - 1); }
+    __device__ int east(int i) const { return column(i + 1 == int(mi) && wraps ? 0 : i + 1); }
+};
+
+// A level's operator: planes of 2x2 blocks by compass, then what the storage needs, then inverse
+// pivots. On the finest level (COMPACT) the corner blocks are +-d I and the centre is c I.
+template <bool COMPACT>
+struct Operator {
+    real* values;
+    int64 points;
+
+    __device__ Block* plane(int64 reals) const {
+        return reinterpret_cast<Block*>(values + reals * points);
+    }
+    __device__ Block* west() const { return plane(0); }
+    __device__ Block* east() const { return plane(4); }
+    __device__ Block* south() const { return plane(8); }
+    __device__ Block* north() const { return plane(12); }
+    // Inverse pivots of the eta-lines.
+    __device__ Block* eta_pivot() const { return plane(16); }
+    // Scalars of the compact storage.
+    __device__ real* corner() const { return values + 20 * points; }
+    __device__ real* diagonal_centre() const { return values + 21 * points; }
+    // Blocks of the full storage.
+    __device__ Block* southwest() const { return plane(20); }
+    __device__ Block* southeast() const { return plane(24); }
+    __device__ Block* northwest() const { return plane(28); }
+    __device__ Block* northeast() const { return plane(32); }
+    __device__ Block* full_centre() const { return plane(36); }
+    // Inverse pivots of the xi-lines, and H of those that are closed.
+    __device__ Block* xi_pivot() const { return plane(COMPACT ? 22 : 40); }
+    __device__ Block* closing() const { return plane(COMPACT ? 26 : 44); }
+
+    __device__ Block centre(int at) const {
+        return COMPACT ? diagonal(diagonal_centre()[at]) : full_centre()[at];
+    }
+};
+
+// b <- b - a u.
+__device__ inline void subtract(Pair& b, const Block& a, Pair u) {
+    b.x -= a.xx * u.x + a.xy * u.y;
+    b.y -= a.yx * u.x + a.yy * u.y;
+}
+
+// The blocks of a point named for the line through it: `prev` and `next` along it, `left` and
+// `right` beside it.
+template <bool XI, bool COMPACT>
+struct Line {
+    Layout layout;
+    Operator<COMPACT> a;
+    uint32 number;
+
+    __device__ uint32 along() const { return XI ? layout.mi : layout.mj; }
+    __device__ uint32 across() const { return XI ? layout.mj : layout.mi; }
+    __device__ bool closed() const { return XI && layout.wraps; }
+    // Points of the recurrence: the last point of a closed line is condensed out.
+    __device__ uint32 open() const { return along() - closed(); }
+
+    __device__ int at(int l) const {
+        return XI ? number * layout.row() + layout.column(l)
+                  : l * layout.row() + layout.column(number);
+    }
+    // Places of the neighbours beside point l, which may be one before the first or one after
+    // the last: around a closed line, and zeros otherwise.
+    __device__ int left(int l) const {
+        return XI ? (int(number) - 1) * layout.row() + around(l)
+                  : l * layout.row() + layout.west(number);
+    }
+    __device__ int right(int l) const {
+        return XI ? (int(number) + 1) * layout.row() + around(l)
+                  : l * layout.row() + layout.east(number);
+    }
+    __device__ int around(int l) const {
+        return l < 0                 ? layout.west(0)
+               : l == int(layout.mi) ? layout.east(l - 1)
+                                     : layout.column(l);
+    }
+
+    __device__ const Block* prev() const { return XI ? a.west() : a.south(); }
+    __device__ const Block* next() const { return XI ? a.east() : a.north(); }
+    __device__ const Block* beside_left() const { return XI ? a.south() : a.west(); }
+    __device__ const Block* beside_right() const { return XI ? a.north() : a.east(); }
+    __device__ const Block* left_prev() const { return a.southwest(); }
+    __device__ const Block* right_prev() const { return XI ? a.northwest() : a.southeast(); }
+    __device__ const Block* left_next() const { return XI ? a.southeast() : a.northwest(); }
+    __device__ const Block* right_next() const { return a.northeast(); }
+    __device__ Block* pivot() const { return XI ? a.xi_pivot() : a.eta_pivot(); }
+};
+
+// Threads of a two-dimensional grid stand at pairs of points (2m, j) and (2m + 1, j): calls
+// `at_point(i, j)` for those that are points of the level.
+template <class AtPoint>
+__device__ inline void each_point(const Layout& layout, const AtPoint& at_point) {
+    const uint32 m = uint32(thread_index());
+    if (m >= layout.half) return;
+    for (uint32 j = blockIdx.y; j < layout.mj; j += gridDim.y)
+#pragma unroll
+        for (uint32 i = 2 * m; i < 2 * m + 2; ++i)
+            if (i < layout.mi) at_point(i, j);
+}

@@ -1,0 +1,170 @@
+// ELL matrices: slot k of row r stands at k * rows + r; slots left over hold zero and the row's
+// own index (Liu, Zhong and Chen 2011). Two rows, x and y, belong to a point of the grid.
+#include "common.cuh"
+
+// Columns of the nine-point stencil on mi x mj points: neighbour by neighbour from SW to NE, own
+// variable first; at the rim the slots move up.
+struct Stencil {
+    uint32 mi, mj;
+    bool periodic;
+
+    __device__ bool west(uint32 i) const { return periodic || i > 0; }
+    __device__ bool east(uint32 i) const { return periodic || i + 1 < mi; }
+    __device__ uint64 west_of(uint32 i, uint32 j) const {
+        return uint64(j) * mi + (i > 0 ? i - 1 : mi - 1);
+    }
+    __device__ uint64 east_of(uint32 i, uint32 j) const {
+        return uint64(j) * mi + (i + 1 < mi ? i + 1 : 0);
+    }
+};
+
+// Values at the two rows of a point, slot after slot.
+struct Slots {
+    const real* values;
+    uint64 rows;
+
+    __device__ Pair next() {
+        const Pair v = *reinterpret_cast<const Pair*>(values);
+        values += rows;
+        return v;
+    }
+};
+
+// x at a point; the leading `skip` unknowns count as zero.
+__device__ inline Pair point_of(const real* x, uint64 k, uint64 skip) {
+    return 2 * k < skip ? pair(0, 0) : reinterpret_cast<const Pair*>(x)[k];
+}
+
+__device__ inline void add_own(Pair& sum, Slots& a, Pair u) {
+    const Pair v = a.next();
+    sum = pair(sum.x + v.x * u.x, sum.y + v.y * u.y);
+}
+
+__device__ inline void add_both(Pair& sum, Slots& a, Pair u) {
+    add_own(sum, a, u);
+    add_own(sum, a, pair(u.y, u.x));
+}
+
+// y <- A x, or y + A x, for a matrix with the nine-point pattern; the columns follow from the
+// stencil and are not read. One thread a point.
+KERNEL(multiply_nine_point, uint32 mi, uint32 mj, uint32 periodic, const real* values,
+       const real* x, uint64 skip, uint32 add, real* y) {
+    const Stencil at = {mi, mj, periodic != 0};
+    const uint64 points = uint64(mi) * mj;
+    const uint64 k = thread_index();
+    if (k >= points) return;
+    const uint32 j = uint32(k / mi), i = uint32(k - uint64(j) * mi);
+    const bool west = at.west(i), east = at.east(i);
+    Slots a = {values + 2 * k, 2 * points};
+    Pair* result = reinterpret_cast<Pair*>(y) + k;
+    Pair sum = add ? *result : pair(0, 0);
+    if (j > 0) {
+        if (west) add_own(sum, a, point_of(x, at.west_of(i, j - 1), skip));
+        add_both(sum, a, point_of(x, k - mi, skip));
+        if (east) add_own(sum, a, point_of(x, at.east_of(i, j - 1), skip));
+    }
+    if (west) add_both(sum, a, point_of(x, at.west_of(i, j), skip));
+    add_own(sum, a, point_of(x, k, skip));
+    if (east) add_both(sum, a, point_of(x, at.east_of(i, j), skip));
+    if (j + 1 < mj) {
+        if (west) add_own(sum, a, point_of(x, at.west_of(i, j + 1), skip));
+        add_both(sum, a, point_of(x, k + mi, skip));
+        if (east) add_own(sum, a, point_of(x, at.east_of(i, j + 1), skip));
+    }
+    *result = sum;
+}
+
+// y <- B x, or y + B x, for the wall columns: both rows of every point of line i hold (p_i, q_i).
+KERNEL(multiply_wall_columns, uint32 mi, uint64 points, const real* values, const real* x,
+       uint32 add, real* y) {
+    const uint64 k = thread_index();
+    if (k >= points) return;
+    const Pair u = reinterpret_cast<const Pair*>(x)[k % mi];
+    Slots a = {values + 2 * k, 2 * points};
+    const Pair p = a.next(), q = a.next();
+    Pair* result = reinterpret_cast<Pair*>(y) + k;
+    const Pair sum = add ? *result : pair(0, 0);
+    *result = pair(sum.x + p.x * u.x + q.x * u.y, sum.y + p.y * u.x + q.y * u.y);
+}
+
+// y <- A x, or y + A x, by the columns of an explicit pattern. One thread a row.
+KERNEL(multiply_explicit, uint64 rows, uint32 width, const uint32* columns, const real* values,
+       const real* x, uint64 skip, uint32 add, real* y) {
+    const uint64 row = thread_index();
+    if (row >= rows) return;
+    real sum = add ? y[row] : real(0);
+    for (uint32 slot = 0; slot < width; ++slot) {
+        const uint64 at = slot * rows + row;
+        const uint32 column = columns[at];
+        if (column >= skip) sum += values[at] * x[column];
+    }
+    y[row] = sum;
+}
+
+// d <- 1 / diag(A) of a matrix with explicit columns; first <- the first row, if any, where that
+// is not finite.
+KERNEL(inverse_diagonal, uint64 rows, uint32 width, const uint32* columns, const real* values,
+       real* d, uint64* first) {
+    const uint64 row = thread_index();
+    if (row >= rows) return;
+    real diagonal = 0;
+    for (uint32 slot = 0; slot < width; ++slot) {
+        const uint64 at = slot * rows + row;
+        // Padding repeats the row's own index and holds zero.
+        if (columns[at] == row) diagonal += values[at];
+    }
+    const real inverse = real(1) / diagonal;
+    d[row] = inverse;
+    if (!is_finite(inverse)) atomicMin(first, row);
+}
+
+// The same for the nine-point pattern, whose diagonal slot follows from the place on the grid.
+KERNEL(inverse_diagonal_nine_point, uint32 mi, uint32 mj, uint32 periodic, const real* values,
+       real* d, uint64* first) {
+    const Stencil at = {mi, mj, periodic != 0};
+    const uint64 points = uint64(mi) * mj;
+    const uint64 k = thread_index();
+    if (k >= points) return;
+    const uint32 j = uint32(k / mi), i = uint32(k - uint64(j) * mi);
+    const uint32 west = at.west(i), east = at.east(i);
+    const uint32 slot = (j > 0 ? 2 + west + east : 0) + 2 * west;
+    const Pair diagonal = reinterpret_cast<const Pair*>(values + slot * 2 * points)[k];
+    const Pair inverse = pair(real(1) / diagonal.x, real(1) / diagonal.y);
+    reinterpret_cast<Pair*>(d)[k] = inverse;
+    if (!is_finite(inverse.x)) {
+        atomicMin(first, 2 * k);
+    } else if (!is_finite(inverse.y)) {
+        atomicMin(first, 2 * k + 1);
+    }
+}
+
+// Columns of the nine-point pattern. One thread a point.
+KERNEL(nine_point_columns, uint32 mi, uint32 mj, uint32 periodic, uint32* columns) {
+    const Stencil at = {mi, mj, periodic != 0};
+    const uint64 points = uint64(mi) * mj, rows = 2 * points;
+    const uint64 k = thread_index();
+    if (k >= points) return;
+    const uint32 j = uint32(k / mi), i = uint32(k - uint64(j) * mi);
+    for (uint32 variable = 0; variable < 2; ++variable) {
+        const uint64 row = 2 * k + variable;
+        uint32* slot = columns + row;
+        for (int dj = -1; dj <= 1; ++dj) {
+            if ((dj < 0 && j == 0) || (dj > 0 && j + 1 == mj)) continue;
+            const uint64 middle = k + dj * int64(mi);
+            const uint32 there = uint32(int64(j) + dj);
+            for (int di = -1; di <= 1; ++di) {
+                if ((di < 0 && !at.west(i)) || (di > 0 && !at.east(i))) continue;
+                const uint64 point = di < 0   ? at.west_of(i, there)
+                                     : di > 0 ? at.east_of(i, there)
+                                              : middle;
+                *slot = uint32(2 * point + variable);
+                slot += rows;
+                if ((di == 0) != (dj == 0)) {
+                    *slot = uint32(2 * point + 1 - variable);
+                    slot += rows;
+                }
+            }
+        }
+        for (; slot < columns + 13 * rows; slot += rows) *slot = uint32(row);
+    }
+}

@@ -1,0 +1,194 @@
+// What passes between two levels of multigrid, and cycles as matrices.
+#include "common.cuh"
+#include "level.cuh"
+
+// f - A u at a point.
+template <bool COMPACT>
+__device__ inline Pair residual(const Layout& layout, const Operator<COMPACT>& a, const Pair* f,
+                                const Pair* u, uint32 i, uint32 j) {
+    const int row = j * layout.row(), at = row + layout.column(i);
+    const Pair* here = u + row;
+    const Pair *south = here - layout.row(), *north = here + layout.row();
+    const int w = layout.west(i), c = layout.column(i), e = layout.east(i);
+    Pair r = f[at];
+    subtract(r, a.west()[at], here[w]);
+    subtract(r, a.east()[at], here[e]);
+    subtract(r, a.south()[at], south[c]);
+    subtract(r, a.north()[at], north[c]);
+    if (COMPACT) {
+        r = r - a.corner()[at] * ((south[w] - south[e]) + (north[e] - north[w]));
+        return r - a.diagonal_centre()[at] * here[c];
+    }
+    subtract(r, a.southwest()[at], south[w]);
+    subtract(r, a.southeast()[at], south[e]);
+    subtract(r, a.northwest()[at], north[w]);
+    subtract(r, a.northeast()[at], north[e]);
+    subtract(r, a.full_centre()[at], here[c]);
+    return r;
+}
+
+// Coarse points of a block of the restriction.
+#define TILE_I 32
+#define TILE_J 8
+
+// Coarse f <- R (f - A u), coarse u <- 0. The residual is zero on the lines solved last, those of
+// parity `solved` (2: none): rows where both directions are coarsened, else columns. A block
+// leaves the residual around its coarse points in shared memory and combines it.
+template <bool COMPACT>
+__device__ void restrict_residual(const Layout& fine, const Operator<COMPACT>& a, const Pair* f,
+                                  const Pair* u, uint32 solved, const Layout& coarse,
+                                  Pair* coarse_f, Pair* coarse_u) {
+    __shared__ Pair residuals[2 * TILE_J + 1][2 * TILE_I + 1];
+    const bool both = coarse.mj != fine.mj;
+    const uint32 first_i = blockIdx.x * TILE_I, first_j = blockIdx.y * TILE_J;
+    const uint32 skipped_row = both ? solved : 2, skipped_column = both ? 2 : solved;
+    // Columns by parity, so that neighbouring threads read neighbouring values.
+    const uint32 even = skipped_column == 0 ? 0 : TILE_I + 1;
+    const uint32 odd = skipped_column == 1 ? 0 : TILE_I;
+    const uint32 row_step = skipped_row < 2 ? 2 : 1, row_start = skipped_row == 0 ? 1 : 0;
+    const uint32 rows = both ? (skipped_row == 0   ? TILE_J
+                                : skipped_row == 1 ? TILE_J + 1
+                                                   : 2 * TILE_J + 1)
+                             : TILE_J;
+    for (uint32 item = threadIdx.x; item < rows * (even + odd); item += blockDim.x) {
+        const uint32 c = item % (even + odd);
+        const uint32 column = c < even ? 2 * c : 2 * (c - even) + 1;
+        const uint32 row = row_start + row_step * (item / (even + odd));
+        const uint32 j = (both ? 2 * first_j : first_j) + row;
+        uint32 i = 2 * first_i + column;
+        if (i == fine.mi && fine.wraps) i = 0;
+        const bool there = i < fine.mi && j < fine.mj;
+        residuals[row][column] = there ? residual<COMPACT>(fine, a, f, u, i, j) : pair(0, 0);
+    }
+    __syncthreads();
+    const uint32 x = threadIdx.x % TILE_I, y = threadIdx.x / TILE_I;
+    const uint32 i = first_i + x, j = first_j + y;
+    if (i >= coarse.mi || j >= coarse.mj) return;
+    Pair sum = pair(0, 0);
+    for (uint32 dj = 0; dj < (both ? 3 : 1); ++dj) {
+        const uint32 row = both ? 2 * y + dj : y;
+        if (row % 2 == skipped_row) continue;
+        for (uint32 di = 0; di < 3; ++di) {
+            if (di % 2 == skipped_column) continue;
+            const real weight = (di == 1 ? real(0.5) : real(0.25)) *
+                                (!both ? real(1) : dj == 1 ? real(0.5) : real(0.25));
+            sum = sum + weight * residuals[row][2 * x + di];
+        }
+    }
+    const int at = j * coarse.row() + coarse.column(i);
+    coarse_f[at] = sum;
+    coarse_u[at] = pair(0, 0);
+}
+
+#define RESTRICT(name, COMPACT)                                                                   \
+    KERNEL(name, uint32 fine_mi, uint32 fine_mj, uint32 fine_half, uint32 fine_wraps, real* a,    \
+           const real* f, const real* u, uint32 solved, uint32 mi, uint32 mj, uint32 half,        \
+           real* coarse_f, real* coarse_u) {                                                      \
+        const Layout fine = {fine_mi, fine_mj, fine_half, fine_wraps != 0};                       \
+        const Operator<COMPACT> operator_ = {a, fine.points()};                                   \
+        const Layout coarse = {mi, mj, half, false};                                              \
+        restrict_residual<COMPACT>(fine, operator_,                                               \
+                                   reinterpret_cast<const Pair*>(f) + fine.copy_of_f(),           \
+                                   reinterpret_cast<const Pair*>(u) + fine.copy_of_u(), solved,   \
+                                   coarse, reinterpret_cast<Pair*>(coarse_f) + coarse.copy_of_f(), \
+                                   reinterpret_cast<Pair*>(coarse_u) + coarse.copy_of_u());       \
+    }
+
+RESTRICT(restrict_compact, true)
+RESTRICT(restrict_full, false)
+
+// Fine u <- u + P coarse u: an odd fine point takes its coarse point, an even one the mean of the
+// coarse points beside it.
+struct Prolong {
+    Layout fine, coarse;
+    const Pair* from;
+    Pair* u;
+
+    // Along xi, on coarse row j.
+    __device__ Pair along_xi(uint32 i, int j) const {
+        const Pair* row = from + j * coarse.row();
+        const Pair after = row[coarse.column(i / 2)];
+        if (i % 2) return after;
+        const int last = coarse.mi - 1;
+        const Pair before = row[coarse.column(i == 0 && fine.wraps ? last : int(i / 2) - 1)];
+        return real(0.5) * (before + after);
+    }
+    __device__ void operator()(uint32 i, uint32 j) const {
+        Pair value;
+        if (coarse.mj == fine.mj) {
+            value = along_xi(i, j);
+        } else {
+            value = along_xi(i, j / 2);
+            if (j % 2 == 0) value = real(0.5) * (along_xi(i, int(j / 2) - 1) + value);
+        }
+        Pair& to = u[j * fine.row() + fine.column(i)];
+        to = to + value;
+    }
+};
+
+KERNEL(prolong, uint32 fine_mi, uint32 fine_mj, uint32 fine_half, uint32 fine_wraps, real* u,
+       uint32 mi, uint32 mj, uint32 half, const real* from) {
+    const Layout fine = {fine_mi, fine_mj, fine_half, fine_wraps != 0};
+    const Layout coarse = {mi, mj, half, false};
+    const Prolong prolong = {fine, coarse,
+                             reinterpret_cast<const Pair*>(from) + coarse.copy_of_u(),
+                             reinterpret_cast<Pair*>(u) + fine.copy_of_u()};
+    each_point(fine, prolong);
+}
+
+// A cycle from a zero guess is linear in its right side. On a small level it is kept as a matrix of
+// 2x2 blocks: block (p, q) takes f at point q to u at point p, points counted row by row.
+
+// f of copy c <- unit vector c, u <- 0.
+struct Unit {
+    Layout layout;
+    Pair *f, *u;
+
+    __device__ void operator()(uint32 i, uint32 j) const {
+        const uint32 k = j * layout.mi + i;
+        const int at = j * layout.row() + layout.column(i);
+        f[at] = pair(blockIdx.z == 2 * k, blockIdx.z == 2 * k + 1);
+        u[at] = pair(0, 0);
+    }
+};
+
+KERNEL(unit_vectors, uint32 mi, uint32 mj, uint32 half, real* f, real* u) {
+    const Layout layout = {mi, mj, half, false};
+    const Unit unit = {layout, reinterpret_cast<Pair*>(f) + layout.copy_of_f(),
+                       reinterpret_cast<Pair*>(u) + layout.copy_of_u()};
+    each_point(layout, unit);
+}
+
+// The matrix from the solutions of all unit vectors. One thread a block.
+KERNEL(gather_matrix, uint32 mi, uint32 mj, uint32 half, const real* u, real* matrix) {
+    const Layout layout = {mi, mj, half, false};
+    const uint32 count = mi * mj;
+    const uint64 k = thread_index();
+    if (k >= uint64(count) * count) return;
+    const uint32 p = uint32(k / count), q = uint32(k % count);
+    const int at = p / mi * layout.row() + layout.column(p % mi);
+    const int64 copy = layout.points() + 2 * layout.row();
+    const Pair* solutions = reinterpret_cast<const Pair*>(u) + at;
+    const Pair x = solutions[2 * q * copy], y = solutions[(2 * q + 1) * copy];
+    reinterpret_cast<Block*>(matrix)[k] = block(x.x, y.x, x.y, y.y);
+}
+
+// u <- matrix f. One warp a point.
+KERNEL(apply_matrix, uint32 mi, uint32 mj, uint32 half, const real* matrix, const real* f,
+       real* u) {
+    const Layout layout = {mi, mj, half, false};
+    const uint32 count = mi * mj, lane = threadIdx.x % WARP;
+    const uint32 p = uint32(thread_index() / WARP);
+    if (p >= count) return;
+    const Block* row = reinterpret_cast<const Block*>(matrix) + uint64(p) * count;
+    Pair sum = pair(0, 0);
+    for (uint32 q = lane; q < count; q += WARP) {
+        const int at = q / mi * layout.row() + layout.column(q % mi);
+        sum = sum + row[q] * reinterpret_cast<const Pair*>(f)[at];
+    }
+    for (int step = WARP / 2; step > 0; step /= 2)
+        sum = sum + pair(__shfl_down_sync(FULL_WARP, sum.x, step),
+                         __shfl_down_sync(FULL_WARP, sum.y, step));
+    if (lane == 0)
+        reinterpret_cast<Pair*>(u)[p / mi * layout.row() + layout.column(p % mi)] = sum;
+}

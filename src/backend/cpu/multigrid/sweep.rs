@@ -1,0 +1,282 @@
+//! Line solves and residuals of one panel, in lockstep.
+
+use super::lines::{LANES, Lane, Shape, Storage};
+use crate::backend::Real;
+use crate::backend::cpu::simd::Kernel;
+
+/// The solution on the lines beside those of one colour.
+pub(super) struct Neighbours<'a, M> {
+    pub(super) u: &'a [M],
+    pub(super) colour: usize,
+    pub(super) shape: Shape,
+}
+
+/// (left, right) pairs of a panel's lines at one point along.
+type Beside<M> = [[Lane<M>; 2]; 2];
+
+impl<M: Real> Neighbours<'_, M> {
+    /// Left and right neighbours at point `l`: line 2m has left neighbour m − 1 and right
+    /// neighbour m of the other colour, line 2m + 1 has m and m + 1. Around a ring the first
+    /// even line and the last odd line are neighbours.
+    #[inline(always)]
+    fn at(&self, panel: usize, l: usize) -> Beside<M> {
+        let aligned = self.pair(panel, l);
+        let mut shifted = [[M::zero(); LANES]; 2];
+        let last = self.shape.lines(1) - 1;
+        if self.colour == 0 {
+            let (from, lane) = if panel > 0 {
+                (Some(panel - 1), LANES - 1)
+            } else {
+                (self.shape.ring.then_some(last / LANES), last % LANES)
+            };
+            let before = match from {
+                Some(from) => self.pair(from, l),
+                None => [[M::zero(); LANES]; 2],
+            };
+            for k in 0..2 {
+                shifted[k][1..].copy_from_slice(&aligned[k][..LANES - 1]);
+                shifted[k][0] = before[k][lane];
+            }
+            [shifted, aligned]
+        } else {
+            let after = self.pair(panel + 1, l);
+            for k in 0..2 {
+                shifted[k][..LANES - 1].copy_from_slice(&aligned[k][1..]);
+                shifted[k][LANES - 1] = after[k][0];
+            }
+            if self.shape.ring && panel == last / LANES {
+                let first = self.pair(0, l);
+                for k in 0..2 {
+                    shifted[k][last % LANES] = first[k][0];
+                }
+            }
+            [aligned, shifted]
+        }
+    }
+
+    /// The same at a point that need not be there.
+    #[inline(always)]
+    fn at_optional(&self, panel: usize, l: Option<usize>) -> Beside<M> {
+        match l {
+            Some(l) => self.at(panel, l),
+            None => [[[M::zero(); LANES]; 2]; 2],
+        }
+    }
+
+    /// Both components at a point of a panel; zero where there is no such panel.
+    #[inline(always)]
+    fn pair(&self, panel: usize, l: usize) -> [Lane<M>; 2] {
+        let start = (panel * self.shape.along + l) * 2 * LANES;
+        match self.u.get(start..start + 2 * LANES) {
+            Some(pair) => as_pair(pair),
+            None => [[M::zero(); LANES]; 2],
+        }
+    }
+}
+
+#[inline(always)]
+fn as_pair<M: Real>(values: &[M]) -> [Lane<M>; 2] {
+    let lanes = values.as_chunks::<LANES>().0;
+    [lanes[0], lanes[1]]
+}
+
+/// b ← b − A u for one 2×2 block a lane.
+#[inline(always)]
+fn subtract<M: Real>(b: &mut [Lane<M>; 2], a: &[Lane<M>], u: &[Lane<M>; 2]) {
+    for k in 0..LANES {
+        b[0][k] -= a[0][k] * u[0][k] + a[1][k] * u[1][k];
+        b[1][k] -= a[2][k] * u[0][k] + a[3][k] * u[1][k];
+    }
+}
+
+/// A u for one 2×2 block a lane.
+#[inline(always)]
+fn product<M: Real>(a: &[Lane<M>], u: &[Lane<M>; 2]) -> [Lane<M>; 2] {
+    let mut b = [[M::zero(); LANES]; 2];
+    for k in 0..LANES {
+        b[0][k] = a[0][k] * u[0][k] + a[1][k] * u[1][k];
+        b[1][k] = a[2][k] * u[0][k] + a[3][k] * u[1][k];
+    }
+    b
+}
+
+/// b ← b minus all terms beside the line.
+#[inline(always)]
+fn subtract_beside<M: Real>(
+    b: &mut [Lane<M>; 2],
+    a: &[Lane<M>],
+    storage: Storage,
+    [prev, here, next]: [&Beside<M>; 3],
+) {
+    subtract(b, &a[..4], &here[0]);
+    subtract(b, &a[4..8], &here[1]);
+    match storage {
+        Storage::Compact => {
+            for c in 0..2 {
+                for k in 0..LANES {
+                    let corners = (prev[0][c][k] - prev[1][c][k]) + (next[1][c][k] - next[0][c][k]);
+                    b[c][k] -= a[8][k] * corners;
+                }
+            }
+        }
+        Storage::Full => {
+            subtract(b, &a[8..12], &prev[0]);
+            subtract(b, &a[12..16], &prev[1]);
+            subtract(b, &a[16..20], &next[0]);
+            subtract(b, &a[20..24], &next[1]);
+        }
+    }
+}
+
+/// Line solves of one panel: forward g_l = D_l⁻¹ (f_l − beside − P_l g_{l−1}), then backward
+/// u_l = g_l − D_l⁻¹ N_l u_{l+1}. Closed lines: the last point is condensed out,
+/// u_l ← u_l − H_l u_last with u_last = D⁻¹ (b − P u_{last−1} − N u_0).
+pub(super) struct Relax<'a, M> {
+    pub(super) neighbours: &'a Neighbours<'a, M>,
+    pub(super) panel: usize,
+    pub(super) storage: Storage,
+    pub(super) operator: &'a [M],
+    pub(super) f: &'a [M],
+    pub(super) u: &'a mut [M],
+}
+
+impl<M: Real> Kernel for Relax<'_, M> {
+    #[inline(always)]
+    fn run(self) {
+        let Self { neighbours, panel, storage, operator, f, u } = self;
+        match (storage, neighbours.shape.closed) {
+            (Storage::Compact, false) => {
+                relax_lines::<M, 22>(neighbours, panel, Storage::Compact, operator, f, u);
+            }
+            (Storage::Compact, true) => {
+                relax_lines::<M, 26>(neighbours, panel, Storage::Compact, operator, f, u);
+            }
+            (Storage::Full, false) => {
+                relax_lines::<M, 40>(neighbours, panel, Storage::Full, operator, f, u);
+            }
+            (Storage::Full, true) => {
+                relax_lines::<M, 44>(neighbours, panel, Storage::Full, operator, f, u);
+            }
+        }
+    }
+}
+
+#[inline(always)]
+fn relax_lines<M: Real, const WIDTH: usize>(
+    neighbours: &Neighbours<'_, M>,
+    panel: usize,
+    storage: Storage,
+    operator: &[M],
+    f: &[M],
+    u: &mut [M],
+) {
+    let shape = neighbours.shape;
+    let [at_prev, at_next, _, at_inverse] = storage.line_blocks();
+    let a = operator.as_chunks::<LANES>().0.as_chunks::<WIDTH>().0;
+    let f = f.as_chunks::<LANES>().0.as_chunks::<2>().0;
+    let u = u.as_chunks_mut::<LANES>().0.as_chunks_mut::<2>().0;
+    // Points of the open line; the last point of a closed one is not among them.
+    let open = shape.along - usize::from(shape.closed);
+    let mut prev = neighbours.at_optional(panel, shape.prev(0));
+    let mut here = neighbours.at(panel, 0);
+    let mut solved = [[M::zero(); LANES]; 2];
+    for l in 0..shape.along {
+        let next = neighbours.at_optional(panel, shape.next(l));
+        let a = &a[l];
+        let mut b = f[l];
+        subtract_beside(&mut b, a, storage, [&prev, &here, &next]);
+        if l < open {
+            subtract(&mut b, &a[at_prev..at_prev + 4], &solved);
+            solved = product(&a[at_inverse..at_inverse + 4], &b);
+            u[l] = solved;
+        } else {
+            u[l] = b;
+        }
+        (prev, here) = (here, next);
+    }
+    for l in (0..open - 1).rev() {
+        let a = &a[l];
+        let pull = product(&a[at_next..at_next + 4], &solved);
+        let mut b = u[l];
+        subtract(&mut b, &a[at_inverse..at_inverse + 4], &pull);
+        u[l] = b;
+        solved = b;
+    }
+    if shape.closed {
+        let (last, mut b) = (&a[open], u[open]);
+        subtract(&mut b, &last[at_prev..at_prev + 4], &u[open - 1]);
+        subtract(&mut b, &last[at_next..at_next + 4], &u[0]);
+        let closing = product(&last[at_inverse..at_inverse + 4], &b);
+        u[open] = closing;
+        for (u, a) in u[..open].iter_mut().zip(a) {
+            subtract(u, &a[at_inverse + 4..at_inverse + 8], &closing);
+        }
+    }
+}
+
+/// r ← f − A u on one panel.
+pub(super) struct Residual<'a, M> {
+    pub(super) neighbours: &'a Neighbours<'a, M>,
+    pub(super) panel: usize,
+    pub(super) storage: Storage,
+    pub(super) operator: &'a [M],
+    pub(super) f: &'a [M],
+    pub(super) u: &'a [M],
+    pub(super) r: &'a mut [M],
+}
+
+impl<M: Real> Kernel for Residual<'_, M> {
+    #[inline(always)]
+    fn run(self) {
+        let Self { neighbours, panel, storage, operator, f, u, r } = self;
+        match storage {
+            Storage::Compact => {
+                residual_lines(neighbours, panel, Storage::Compact, operator, f, u, r);
+            }
+            Storage::Full => residual_lines(neighbours, panel, Storage::Full, operator, f, u, r),
+        }
+    }
+}
+
+#[inline(always)]
+fn residual_lines<M: Real>(
+    neighbours: &Neighbours<'_, M>,
+    panel: usize,
+    storage: Storage,
+    operator: &[M],
+    f: &[M],
+    u: &[M],
+    r: &mut [M],
+) {
+    let shape = neighbours.shape;
+    let [at_prev, at_next, at_centre, _] = storage.line_blocks();
+    let operator = operator.as_chunks::<LANES>().0.chunks(storage.width(shape.closed));
+    let f = f.as_chunks::<LANES>().0.as_chunks::<2>().0;
+    let u = u.as_chunks::<LANES>().0.as_chunks::<2>().0;
+    let r = r.as_chunks_mut::<LANES>().0.as_chunks_mut::<2>().0;
+    let mut prev = neighbours.at_optional(panel, shape.prev(0));
+    let mut here = neighbours.at(panel, 0);
+    for (l, (a, (f, r))) in operator.zip(f.iter().zip(r)).enumerate() {
+        let next = neighbours.at_optional(panel, shape.next(l));
+        let mut b = *f;
+        subtract_beside(&mut b, a, storage, [&prev, &here, &next]);
+        if let Some(before) = shape.prev(l) {
+            subtract(&mut b, &a[at_prev..at_prev + 4], &u[before]);
+        }
+        if let Some(after) = shape.next(l) {
+            subtract(&mut b, &a[at_next..at_next + 4], &u[after]);
+        }
+        match storage {
+            Storage::Compact => {
+                for c in 0..2 {
+                    for k in 0..LANES {
+                        b[c][k] -= a[at_centre][k] * u[l][c][k];
+                    }
+                }
+            }
+            Storage::Full => subtract(&mut b, &a[at_centre..at_centre + 4], &u[l]),
+        }
+        *r = b;
+        (prev, here) = (here, next);
+    }
+}

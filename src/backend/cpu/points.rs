@@ -1,0 +1,290 @@
+//! Rows of points in chunks that the compiler turns into vector operations.
+//!
+//! The formulas are those of [`crate::pde`], point by point. A chunk's results go to arrays on the
+//! stack first: there nothing can alias the operands, and the loop over its points has no branch.
+
+use super::simd::Kernel;
+use crate::backend::{EllipticData, Real, Scaling};
+use crate::pde::{Blocks, Metrics, Stencil, merit_weight, residual, row_weight};
+use std::ops::Range;
+
+/// Points of a chunk at most.
+const CHUNK: usize = 64;
+/// Running sums of the merit.
+const LANES: usize = 8;
+/// Entries of a row of the field Jacobian.
+const ENTRIES: usize = 13;
+
+/// Operands of neighbouring unknown points of one row; each slice has one value a point.
+#[derive(Clone, Copy)]
+struct Points<'a> {
+    /// x of the nine nodes around, `[south, middle, north][west, centre, east]`.
+    x: [[&'a [f64]; 3]; 3],
+    y: [[&'a [f64]; 3]; 3],
+    control: [&'a [f64]; 2],
+    /// φ, ψ.
+    decay: Option<[&'a [f64]; 2]>,
+    /// (p_i, q_i).
+    amplitudes: &'a [[f64; 2]],
+}
+
+impl<'a> Points<'a> {
+    /// The points `columns` of row j.
+    #[inline(always)]
+    fn new(
+        data: &'a EllipticData,
+        amplitudes: &'a [f64],
+        j: usize,
+        columns: &Range<usize>,
+    ) -> Self {
+        let (stride, n) = (data.mi + 2, columns.len());
+        let around = |nodes: &'a [f64]| {
+            [0, 1, 2].map(|dj| {
+                let row = &nodes[(j + dj) * stride + columns.start..][..n + 2];
+                [0, 1, 2].map(|di| &row[di..di + n])
+            })
+        };
+        let own = |field: &'a [f64]| &field[j * data.mi + columns.start..][..n];
+        Self {
+            x: around(&data.x),
+            y: around(&data.y),
+            control: [own(&data.control_p), own(&data.control_q)],
+            decay: data.wall.as_ref().map(|wall| [own(&wall.phi), own(&wall.psi)]),
+            amplitudes: &amplitudes.as_chunks::<2>().0[columns.clone()],
+        }
+    }
+
+    #[inline(always)]
+    fn metrics(&self, i: usize) -> Metrics {
+        let row = |dj: usize| [0, 1, 2].map(|di| [self.x[dj][di][i], self.y[dj][di][i]]);
+        Stencil { south: row(0), middle: row(1), north: row(2) }.metrics()
+    }
+
+    /// P and Q of the points (theory eq. 6).
+    #[inline(always)]
+    fn controls(&self) -> [[f64; CHUNK]; 2] {
+        let mut controls = [[0.0; CHUNK]; 2];
+        for (component, control) in controls.iter_mut().enumerate() {
+            let base = self.control[component];
+            let control = &mut control[..base.len()];
+            if let Some(decay) = self.decay {
+                let (decay, amplitudes) = (decay[component], self.amplitudes);
+                for i in 0..control.len() {
+                    control[i] = base[i] + amplitudes[i][component] * decay[i];
+                }
+            } else {
+                control.copy_from_slice(base);
+            }
+        }
+        controls
+    }
+}
+
+/// Chunks of `columns`.
+#[inline(always)]
+fn chunks(columns: Range<usize>) -> impl Iterator<Item = Range<usize>> {
+    let end = columns.end;
+    columns.step_by(CHUNK).map(move |first| first..(first + CHUNK).min(end))
+}
+
+/// f ← w R on row j, and the sum of the squared merits; the weights are renewed first if
+/// `scaling` says so.
+pub(super) struct ResidualRow<'a> {
+    pub(super) data: &'a EllipticData,
+    pub(super) amplitudes: &'a [f64],
+    pub(super) j: usize,
+    pub(super) scaling: Scaling,
+    pub(super) row_weights: &'a mut [f64],
+    pub(super) merit_weights: &'a mut [f64],
+    pub(super) f: &'a mut [f64],
+    pub(super) sum: &'a mut f64,
+}
+
+impl Kernel for ResidualRow<'_> {
+    #[inline(always)]
+    fn run(self) {
+        let Self { data, amplitudes, j, scaling, row_weights, merit_weights, f, sum } = self;
+        let mut sums = [0.0; LANES];
+        for columns in chunks(0..data.mi) {
+            let n = columns.len();
+            let points = Points::new(data, amplitudes, j, &columns);
+            let weights = &mut row_weights[columns.clone()];
+            let merits = &mut merit_weights[columns.clone()];
+            if scaling == Scaling::Renewed {
+                renew(&points, weights, merits);
+            }
+            let [p, q] = points.controls();
+            let (mut scaled, mut squares) = ([[0.0; 2]; CHUNK], [0.0; CHUNK]);
+            for i in 0..n.min(CHUNK) {
+                let r = residual(&points.metrics(i), p[i], q[i]);
+                scaled[i] = [weights[i] * r[0], weights[i] * r[1]];
+                squares[i] = merits[i] * merits[i] * (r[0] * r[0] + r[1] * r[1]);
+            }
+            f[2 * columns.start..2 * columns.end].copy_from_slice(scaled[..n].as_flattened());
+            for squares in squares.as_chunks::<LANES>().0 {
+                for (sum, square) in sums.iter_mut().zip(squares) {
+                    *sum += square;
+                }
+            }
+        }
+        *sum = sums.iter().sum();
+    }
+}
+
+/// Weights of rows and merit at the present points.
+#[inline(always)]
+fn renew(points: &Points, row_weights: &mut [f64], merit_weights: &mut [f64]) {
+    let mut renewed = [[0.0; CHUNK]; 2];
+    let n = row_weights.len().min(CHUNK);
+    for i in 0..n {
+        let metrics = points.metrics(i);
+        renewed[0][i] = row_weight(&metrics);
+        renewed[1][i] = merit_weight(&metrics);
+    }
+    row_weights.copy_from_slice(&renewed[0][..n]);
+    merit_weights.copy_from_slice(&renewed[1][..n]);
+}
+
+/// Row j of a ← w ∂R/∂r.
+pub(super) struct JacobianRow<'a, 'b, T> {
+    pub(super) data: &'a EllipticData,
+    pub(super) amplitudes: &'a [f64],
+    pub(super) j: usize,
+    pub(super) row_weights: &'a [f64],
+    /// Values of row j by slot.
+    pub(super) slots: &'a mut [&'b mut [T]],
+}
+
+impl<T: Real> Kernel for JacobianRow<'_, '_, T> {
+    #[inline(always)]
+    fn run(mut self) {
+        let mi = self.data.mi;
+        let mut entries = Entries([[[0.0; SHORT]; ENTRIES]; 2]);
+        // All points inside have the same neighbours; the ends of an open row have fewer.
+        let inside = if self.data.periodic { 0..mi } else { 1..mi.max(2) - 1 };
+        if !self.data.periodic {
+            self.end(0, &mut entries);
+            self.end(mi - 1, &mut entries);
+        }
+        for first in inside.clone().step_by(SHORT) {
+            self.inside(first..(first + SHORT).min(inside.end), &mut entries);
+        }
+    }
+}
+
+impl<T: Real> JacobianRow<'_, '_, T> {
+    #[inline(always)]
+    fn inside(&mut self, columns: Range<usize>, entries: &mut Entries) {
+        entries.evaluate(self.data, self.amplitudes, self.j, &columns, self.row_weights);
+        let (south, north) = (self.j > 0, self.j + 1 < self.data.mj);
+        let first = if south { 0 } else { 4 };
+        let last = if north { ENTRIES } else { ENTRIES - 4 };
+        for (slot, k) in self.slots.iter_mut().zip(first..last) {
+            let rows = slot[2 * columns.start..2 * columns.end].as_chunks_mut::<2>().0;
+            let [x, y] = [&entries.0[0][k], &entries.0[1][k]];
+            for (row, (x, y)) in rows.iter_mut().zip(x.iter().zip(y)) {
+                *row = [T::narrow(*x), T::narrow(*y)];
+            }
+        }
+    }
+
+    /// An end of the row: what has no neighbour on its side is left out.
+    #[inline(always)]
+    fn end(&mut self, i: usize, entries: &mut Entries) {
+        entries.evaluate(self.data, self.amplitudes, self.j, &(i..i + 1), self.row_weights);
+        let present = present_entries(i, self.j, self.data.mi, self.data.mj);
+        let kept = (0..ENTRIES).filter(|&k| present[k]);
+        for (slot, k) in self.slots.iter_mut().zip(kept) {
+            for variable in 0..2 {
+                slot[2 * i + variable] = T::narrow(entries.0[variable][k][0]);
+            }
+        }
+    }
+}
+
+/// Points of a chunk whose matrix entries are kept at a time.
+const SHORT: usize = 32;
+
+/// The scaled entries of the x and the y rows of a chunk, in the order of [`Blocks::row`].
+struct Entries([[[f64; SHORT]; ENTRIES]; 2]);
+
+impl Entries {
+    #[inline(always)]
+    fn evaluate(
+        &mut self,
+        data: &EllipticData,
+        amplitudes: &[f64],
+        j: usize,
+        columns: &Range<usize>,
+        row_weights: &[f64],
+    ) {
+        let points = Points::new(data, amplitudes, j, columns);
+        let weights = &row_weights[columns.clone()];
+        let [p, q] = points.controls();
+        let [x, y] = &mut self.0;
+        for i in 0..weights.len().min(SHORT) {
+            let blocks = Blocks::new(&points.metrics(i), p[i], q[i]);
+            let rows = [blocks.row(0), blocks.row(1)];
+            for k in 0..ENTRIES {
+                x[k][i] = weights[i] * rows[0][k];
+                y[k][i] = weights[i] * rows[1][k];
+            }
+        }
+    }
+}
+
+/// Which of the 13 entries of a row have a neighbour, in the order of [`Blocks::row`], where the
+/// row of points does not close.
+fn present_entries(i: usize, j: usize, mi: usize, mj: usize) -> [bool; ENTRIES] {
+    let (west, east) = (i > 0, i + 1 < mi);
+    let (south, north) = (j > 0, j + 1 < mj);
+    [
+        south && west,
+        south,
+        south,
+        south && east,
+        west,
+        west,
+        true,
+        east,
+        east,
+        north && west,
+        north,
+        north,
+        north && east,
+    ]
+}
+
+/// Row j of b ← w ∂R/∂(p, q).
+pub(super) struct WallRow<'a, 'b, T> {
+    pub(super) data: &'a EllipticData,
+    pub(super) amplitudes: &'a [f64],
+    pub(super) j: usize,
+    pub(super) row_weights: &'a [f64],
+    /// Values of row j by slot.
+    pub(super) slots: &'a mut [&'b mut [T]],
+}
+
+impl<T: Real> Kernel for WallRow<'_, '_, T> {
+    #[inline(always)]
+    fn run(self) {
+        let Self { data, amplitudes, j, row_weights, slots } = self;
+        for columns in chunks(0..data.mi) {
+            let points = Points::new(data, amplitudes, j, &columns);
+            let Some([phi, psi]) = points.decay else { return };
+            let weights = &row_weights[columns.clone()];
+            let mut entries = [[[T::zero(); 2]; CHUNK]; 2];
+            for i in 0..weights.len().min(CHUNK) {
+                let metrics = points.metrics(i);
+                let along_p = weights[i] * metrics.g22 * phi[i];
+                let along_q = weights[i] * metrics.g11 * psi[i];
+                entries[0][i] = metrics.xi.map(|xi| T::narrow(along_p * xi));
+                entries[1][i] = metrics.eta.map(|eta| T::narrow(along_q * eta));
+            }
+            for (slot, entries) in slots.iter_mut().zip(&entries) {
+                let rows = 2 * columns.start..2 * columns.end;
+                slot[rows].copy_from_slice(entries[..columns.len()].as_flattened());
+            }
+        }
+    }
+}

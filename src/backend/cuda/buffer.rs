@@ -1,0 +1,98 @@
+//! Typed memory of a device.
+
+use super::device::{Address, Device};
+use super::kernel::Argument;
+use crate::backend::DeviceError;
+use std::marker::PhantomData;
+use std::sync::Arc;
+
+/// `len` values of `T` in a device's memory, freed when dropped.
+pub struct Buffer<T> {
+    device: Arc<dyn Device>,
+    address: Address,
+    len: usize,
+    values: PhantomData<T>,
+}
+
+impl<T: bytemuck::Pod> Buffer<T> {
+    /// Zeros.
+    pub fn zeros(device: &Arc<dyn Device>, len: usize) -> Result<Self, DeviceError> {
+        let bytes = (len * size_of::<T>()).max(1);
+        let address = device.allocate(bytes)?;
+        let buffer = Self { device: device.clone(), address, len, values: PhantomData };
+        device.clear(address, bytes)?;
+        Ok(buffer)
+    }
+
+    /// A copy of `host`.
+    pub fn from_host(device: &Arc<dyn Device>, host: &[T]) -> Result<Self, DeviceError> {
+        let buffer = Self::zeros(device, host.len())?;
+        buffer.upload(host)?;
+        Ok(buffer)
+    }
+
+    /// Number of values.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        self.len
+    }
+
+    /// Whether there are no values.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.len == 0
+    }
+
+    /// Address of the first value.
+    #[must_use]
+    pub fn address(&self) -> Address {
+        self.address
+    }
+
+    /// Address of value `at`.
+    #[must_use]
+    pub fn address_of(&self, at: usize) -> Address {
+        self.address + (at * size_of::<T>()) as Address
+    }
+
+    /// All values ← host. Both have the same length.
+    pub fn upload(&self, host: &[T]) -> Result<(), DeviceError> {
+        debug_assert_eq!(host.len(), self.len);
+        self.device.upload(bytemuck::cast_slice(host), self.address)
+    }
+
+    /// The leading values ← host.
+    pub fn upload_part(&self, host: &[T]) -> Result<(), DeviceError> {
+        debug_assert!(host.len() <= self.len);
+        self.device.upload(bytemuck::cast_slice(host), self.address)
+    }
+
+    /// The leading values to the host.
+    pub fn download(&self, host: &mut [T]) -> Result<(), DeviceError> {
+        debug_assert!(host.len() <= self.len);
+        self.device.download(self.address, bytemuck::cast_slice_mut(host))
+    }
+
+    /// All values ← 0.
+    pub fn clear(&self) -> Result<(), DeviceError> {
+        self.device.clear(self.address, self.len * size_of::<T>())
+    }
+}
+
+impl<T> From<&Buffer<T>> for Argument {
+    fn from(buffer: &Buffer<T>) -> Self {
+        Self::from(buffer.address)
+    }
+}
+
+impl<T> From<&mut Buffer<T>> for Argument {
+    fn from(buffer: &mut Buffer<T>) -> Self {
+        Self::from(buffer.address)
+    }
+}
+
+impl<T> Drop for Buffer<T> {
+    fn drop(&mut self) {
+        self.device.free(self.address);
+    }
+}

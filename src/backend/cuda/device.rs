@@ -1,0 +1,69 @@
+//! The few things a device does for the backend: memory, copies, kernel launches, recordings.
+//!
+//! [`super::CudaBackend`] is written on this trait. `driver` implements it with NVIDIA's driver;
+//! the tests implement it on the CPU, where the threads of a block are fibers.
+
+use super::kernel::{Argument, Kernel, Shape};
+use crate::backend::DeviceError;
+use std::any::Any;
+
+/// An address in the device's memory.
+pub type Address = u64;
+
+/// Launches that can be repeated with the same arguments.
+pub type Recording = Box<dyn Any + Send>;
+
+/// One device with one queue of work: what is asked for first is done first.
+///
+/// Kernel launches return before the work is done; uploads and downloads wait for it. An error of
+/// a kernel is reported by a later call.
+pub trait Device: Send + Sync {
+    /// Name for messages.
+    fn name(&self) -> &str;
+
+    /// Free and total bytes of its memory, where they are limited.
+    fn memory(&self) -> Result<Option<(usize, usize)>, DeviceError> {
+        Ok(None)
+    }
+
+    /// Waits for all work. A device that works while it is asked has nothing to wait for.
+    fn synchronise(&self) -> Result<(), DeviceError> {
+        Ok(())
+    }
+
+    /// Uninitialised memory, aligned to 256 bytes.
+    fn allocate(&self, bytes: usize) -> Result<Address, DeviceError>;
+
+    /// Gives back what [`Self::allocate`] gave.
+    fn free(&self, at: Address);
+
+    /// Bytes ← 0.
+    fn clear(&self, at: Address, bytes: usize) -> Result<(), DeviceError>;
+
+    /// Device memory ← host.
+    fn upload(&self, from: &[u8], to: Address) -> Result<(), DeviceError>;
+
+    /// Host ← device memory.
+    fn download(&self, from: Address, to: &mut [u8]) -> Result<(), DeviceError>;
+
+    /// Device memory ← device memory.
+    fn copy(&self, from: Address, to: Address, bytes: usize) -> Result<(), DeviceError>;
+
+    /// Runs a kernel. The arguments must be those of its signature, in order.
+    fn launch(
+        &self,
+        kernel: Kernel,
+        shape: Shape,
+        arguments: &[Argument],
+    ) -> Result<(), DeviceError>;
+
+    /// Notes the launches, clearings and copies on the device that `work` asks for, without doing
+    /// them.
+    fn record(
+        &self,
+        work: &mut dyn FnMut() -> Result<(), DeviceError>,
+    ) -> Result<Recording, DeviceError>;
+
+    /// Does what was noted.
+    fn replay(&self, recording: &Recording) -> Result<(), DeviceError>;
+}

@@ -1,0 +1,155 @@
+//! GPUs and libraries that are there.
+
+use super::reason;
+use crate::backend::DeviceError;
+use cudarc::driver::{result, sys};
+use sys::CUdevice_attribute_enum as Attribute;
+
+/// One GPU as the driver describes it.
+#[derive(Debug, Clone, PartialEq, Eq, serde::Serialize)]
+pub struct DeviceInfo {
+    /// Number by which it is chosen.
+    pub ordinal: usize,
+    /// Its name.
+    pub name: String,
+    /// Compute capability, major and minor.
+    pub capability: (u32, u32),
+    /// Bytes of memory.
+    pub memory: usize,
+    /// Bytes that are free now, if the device answers.
+    pub free: Option<usize>,
+    /// Multiprocessors.
+    pub multiprocessors: usize,
+    /// Bytes of shared memory that one block may have.
+    pub shared_memory_per_block: usize,
+    /// Ordinals of the GPUs whose memory it can reach directly.
+    pub peers: Vec<usize>,
+}
+
+/// Libraries of NVIDIA that gridgen opens at run time.
+#[derive(Debug, Clone, PartialEq, Eq, serde::Serialize)]
+pub struct Libraries {
+    /// CUDA version of the driver, major and minor; none without a driver.
+    pub driver: Option<(i32, i32)>,
+    /// Version of the run-time compiler NVRTC; none if it is not found.
+    pub compiler: Option<(i32, i32)>,
+}
+
+/// What is there of the driver and the compiler.
+#[must_use]
+pub fn libraries() -> Libraries {
+    Libraries { driver: driver_version(), compiler: compiler_version().ok() }
+}
+
+/// Every GPU; none where there is no driver.
+pub fn devices() -> Result<Vec<DeviceInfo>, DeviceError> {
+    if driver_version().is_none() {
+        return Ok(Vec::new());
+    }
+    match initialise() {
+        Err(DeviceError::NoGpu) => return Ok(Vec::new()),
+        initialised => initialised?,
+    }
+    let count = result::device::get_count().map_err(unexpected)?;
+    (0..count as usize).map(info).collect()
+}
+
+fn unexpected(error: result::DriverError) -> DeviceError {
+    DeviceError::Call {
+        device: "the driver".to_owned(),
+        operation: "listing the GPUs",
+        reason: reason(error),
+    }
+}
+
+/// CUDA version of the driver.
+fn driver_version() -> Option<(i32, i32)> {
+    let mut version = 0;
+    // SAFETY: the library is there when the symbol is called.
+    let answered = unsafe {
+        sys::is_culib_present() && sys::cuDriverGetVersion(&raw mut version).result().is_ok()
+    };
+    answered.then_some((version / 1000, version % 1000 / 10))
+}
+
+/// Version of NVRTC.
+pub(super) fn compiler_version() -> Result<(i32, i32), DeviceError> {
+    use cudarc::nvrtc::sys as nvrtc;
+    let (mut major, mut minor) = (0, 0);
+    // SAFETY: the library is there when the symbol is called.
+    let answered = unsafe {
+        nvrtc::is_culib_present()
+            && nvrtc::nvrtcVersion(&raw mut major, &raw mut minor).result().is_ok()
+    };
+    if answered { Ok((major, minor)) } else { Err(DeviceError::NoCompiler) }
+}
+
+/// Starts the driver, and checks that it can run what the compiler makes.
+pub(super) fn initialise() -> Result<(), DeviceError> {
+    let driver = driver_version().ok_or(DeviceError::NoDriver)?;
+    result::init().map_err(|error| match error.0 {
+        sys::CUresult::CUDA_ERROR_NO_DEVICE => DeviceError::NoGpu,
+        _ => unexpected(error),
+    })?;
+    match compiler_version() {
+        Ok(compiler) if compiler.0 > driver.0 => Err(DeviceError::OldDriver { driver, compiler }),
+        _ => Ok(()),
+    }
+}
+
+/// The driver's handle of GPU `ordinal`; the driver must be initialised.
+pub(super) fn handle(ordinal: usize) -> Result<sys::CUdevice, DeviceError> {
+    let none = DeviceError::NoSuchGpu { ordinal, count: 0 };
+    result::device::get(i32::try_from(ordinal).map_err(|_| none)?).map_err(unexpected)
+}
+
+/// Describes GPU `ordinal`; the driver must be initialised.
+pub(super) fn info(ordinal: usize) -> Result<DeviceInfo, DeviceError> {
+    let count = result::device::get_count().map_err(unexpected)? as usize;
+    if ordinal >= count {
+        return Err(DeviceError::NoSuchGpu { ordinal, count });
+    }
+    let device = handle(ordinal)?;
+    // SAFETY: `device` is valid.
+    let attribute = |which| unsafe { result::device::get_attribute(device, which) };
+    let number = |which| attribute(which).map(|value| value as usize).map_err(unexpected);
+    let peers = (0..count).filter(|&other| other != ordinal && reaches(device, other)).collect();
+    Ok(DeviceInfo {
+        ordinal,
+        name: result::device::get_name(device).map_err(unexpected)?,
+        capability: (
+            number(Attribute::CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR)? as u32,
+            number(Attribute::CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR)? as u32,
+        ),
+        // SAFETY: `device` is valid.
+        memory: unsafe { result::device::total_mem(device) }.map_err(unexpected)?,
+        free: free_memory(device),
+        multiprocessors: number(Attribute::CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT)?,
+        shared_memory_per_block: number(
+            Attribute::CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN,
+        )?,
+        peers,
+    })
+}
+
+/// Whether one GPU can reach the memory of another.
+fn reaches(from: sys::CUdevice, to: usize) -> bool {
+    let Ok(to) = handle(to) else { return false };
+    let mut can = 0;
+    // SAFETY: both handles are valid.
+    let answered = unsafe { sys::cuDeviceCanAccessPeer(&raw mut can, from, to) }.result();
+    answered.is_ok() && can == 1
+}
+
+/// Free bytes of a GPU.
+fn free_memory(device: sys::CUdevice) -> Option<usize> {
+    // SAFETY: the context is released again, and none is left current.
+    unsafe {
+        let context = result::primary_ctx::retain(device).ok()?;
+        let free = result::ctx::set_current(context)
+            .and_then(|()| result::mem_get_info())
+            .map(|(free, _)| free);
+        let _ = result::primary_ctx::release(device);
+        free.ok()
+    }
+}

@@ -1,0 +1,357 @@
+//! One NVIDIA GPU through the driver.
+//!
+//! Nothing is linked: the driver and NVRTC are opened at run time. All calls go to one stream, so
+//! that work is done in the order it is asked for.
+#![allow(unsafe_code, reason = "the driver's interface is C; every call's contract is kept here")]
+
+mod compile;
+mod list;
+
+pub use list::{DeviceInfo, Libraries, devices, libraries};
+
+use super::device::{Address, Device, Recording};
+use super::kernel::{Argument, Kernel, Shape, Source, Width};
+use crate::backend::DeviceError;
+use cudarc::driver::{result, sys};
+use std::collections::HashMap;
+use std::ffi::{CString, c_void};
+use std::sync::{Mutex, PoisonError, RwLock};
+
+/// Bytes of the pinned buffer through which small answers come back.
+const ANSWER: usize = 4096;
+
+/// A GPU, its stream and its compiled kernels.
+pub struct DriverDevice {
+    name: String,
+    ordinal: usize,
+    device: sys::CUdevice,
+    context: sys::CUcontext,
+    stream: sys::CUstream,
+    /// Compute capability as in `sm_90`.
+    capability: u32,
+    /// Bytes of shared memory that a block may have.
+    shared_limit: i32,
+    modules: Mutex<HashMap<(Source, Width), Module>>,
+    functions: RwLock<HashMap<Kernel, Function>>,
+    answer: Mutex<Pinned>,
+}
+
+#[derive(Clone, Copy)]
+struct Module(sys::CUmodule);
+#[derive(Clone, Copy)]
+struct Function(sys::CUfunction);
+struct Pinned(*mut c_void);
+
+// SAFETY: the driver's handles may be used from any thread that has made the context current, which
+// every call here does first; the pinned buffer stands behind a mutex.
+unsafe impl Send for DriverDevice {}
+// SAFETY: as above.
+unsafe impl Sync for DriverDevice {}
+
+/// What the driver said, in words.
+fn reason(error: result::DriverError) -> String {
+    error
+        .error_string()
+        .map_or_else(|_| format!("{error:?}"), |text| text.to_string_lossy().into_owned())
+}
+
+impl DriverDevice {
+    /// Opens GPU `ordinal`, in the order of `gridgen devices`.
+    pub fn open(ordinal: usize) -> Result<Self, DeviceError> {
+        list::initialise()?;
+        let info = list::info(ordinal)?;
+        let fail = |operation: &'static str| {
+            let device = info.name.clone();
+            move |error| DeviceError::Call { device, operation, reason: reason(error) }
+        };
+        let device = list::handle(ordinal)?;
+        // SAFETY: `device` is valid; the context is released when this value is dropped.
+        let context =
+            unsafe { result::primary_ctx::retain(device) }.map_err(fail("its context"))?;
+        // SAFETY: `context` was just retained.
+        unsafe { result::ctx::set_current(context) }.map_err(fail("its context"))?;
+        let stream = result::stream::create(result::stream::StreamKind::NonBlocking)
+            .map_err(fail("making a stream"))?;
+        // SAFETY: freed when this value is dropped.
+        let answer = unsafe { result::malloc_host(ANSWER, 0) }.map_err(fail("pinned memory"))?;
+        Ok(Self {
+            capability: info.capability.0 * 10 + info.capability.1,
+            shared_limit: i32::try_from(info.shared_memory_per_block).unwrap_or(i32::MAX),
+            name: info.name,
+            ordinal,
+            device,
+            context,
+            stream,
+            modules: Mutex::default(),
+            functions: RwLock::default(),
+            answer: Mutex::new(Pinned(answer)),
+        })
+    }
+
+    /// Makes the context current on this thread.
+    fn bind(&self) -> Result<(), DeviceError> {
+        // SAFETY: the context lives as long as `self`.
+        unsafe { result::ctx::set_current(self.context) }.map_err(self.failed("its context"))
+    }
+
+    fn failed(
+        &self,
+        operation: &'static str,
+    ) -> impl FnOnce(result::DriverError) -> DeviceError + use<'_> {
+        move |error| DeviceError::Call {
+            device: format!("GPU {} ({})", self.ordinal, self.name),
+            operation,
+            reason: reason(error),
+        }
+    }
+
+    /// Compiles all kernels that are not compiled yet, several at a time.
+    pub fn compile_all(&self) -> Result<(), DeviceError> {
+        let both = [Width::Single, Width::Double];
+        let jobs: Vec<(Source, Width)> =
+            Source::ALL.into_iter().flat_map(|s| both.map(|w| (s, w))).collect();
+        let images = std::thread::scope(|scope| {
+            let workers: Vec<_> = jobs
+                .iter()
+                .map(|&(source, width)| {
+                    scope.spawn(move || compile::image(source, width, self.capability))
+                })
+                .collect();
+            workers
+                .into_iter()
+                .map(|worker| worker.join().unwrap_or(Err(DeviceError::CompilerLost)))
+                .collect::<Vec<_>>()
+        });
+        for ((source, width), image) in jobs.into_iter().zip(images) {
+            self.load(source, width, &image?)?;
+        }
+        Ok(())
+    }
+
+    fn load(&self, source: Source, width: Width, image: &[u8]) -> Result<Module, DeviceError> {
+        self.bind()?;
+        // SAFETY: `image` is a complete cubin made for this GPU.
+        let module = unsafe { result::module::load_data(image.as_ptr().cast()) }
+            .map_err(self.failed("loading compiled kernels"))?;
+        let mut modules = self.modules.lock().unwrap_or_else(PoisonError::into_inner);
+        modules.insert((source, width), Module(module));
+        Ok(Module(module))
+    }
+
+    fn module(&self, source: Source, width: Width) -> Result<Module, DeviceError> {
+        let known = {
+            let modules = self.modules.lock().unwrap_or_else(PoisonError::into_inner);
+            modules.get(&(source, width)).copied()
+        };
+        match known {
+            Some(module) => Ok(module),
+            None => self.load(source, width, &compile::image(source, width, self.capability)?),
+        }
+    }
+
+    fn function(&self, kernel: Kernel) -> Result<Function, DeviceError> {
+        let functions = self.functions.read().unwrap_or_else(PoisonError::into_inner);
+        if let Some(function) = functions.get(&kernel) {
+            return Ok(*function);
+        }
+        drop(functions);
+        let module = self.module(kernel.source, kernel.width)?;
+        self.bind()?;
+        let name = CString::new(kernel.name).unwrap_or_default();
+        // SAFETY: the module is never unloaded while `self` lives.
+        let function = unsafe { result::module::get_function(module.0, name) }
+            .map_err(self.failed("finding a kernel"))?;
+        self.allow_shared_memory(function)?;
+        let mut functions = self.functions.write().unwrap_or_else(PoisonError::into_inner);
+        functions.insert(kernel, Function(function));
+        Ok(Function(function))
+    }
+
+    /// Lets a kernel have all the shared memory that a block may have.
+    fn allow_shared_memory(&self, function: sys::CUfunction) -> Result<(), DeviceError> {
+        use sys::CUfunction_attribute_enum as Attribute;
+        let (fixed, dynamic) = (
+            Attribute::CU_FUNC_ATTRIBUTE_SHARED_SIZE_BYTES,
+            Attribute::CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES,
+        );
+        // SAFETY: `function` belongs to a loaded module of the current context.
+        unsafe {
+            let fixed = result::function::get_function_attribute(function, fixed)
+                .map_err(self.failed("asking for a kernel's shared memory"))?;
+            let rest = self.shared_limit - fixed;
+            result::function::set_function_attribute(function, dynamic, rest)
+                .map_err(self.failed("setting a kernel's shared memory"))
+        }
+    }
+}
+
+impl Drop for DriverDevice {
+    fn drop(&mut self) {
+        if self.bind().is_err() {
+            return;
+        }
+        let modules = self.modules.get_mut().unwrap_or_else(PoisonError::into_inner);
+        let answer = self.answer.get_mut().unwrap_or_else(PoisonError::into_inner).0;
+        // SAFETY: nothing else holds these handles; errors of a dying context leave nothing to do.
+        unsafe {
+            let _ = result::stream::synchronize(self.stream);
+            for module in modules.values() {
+                let _ = result::module::unload(module.0);
+            }
+            let _ = result::free_host(answer);
+            let _ = result::stream::destroy(self.stream);
+            let _ = result::primary_ctx::release(self.device);
+        }
+    }
+}
+
+/// A graph that can be launched.
+struct Graph(sys::CUgraphExec);
+
+// SAFETY: a graph may be launched and destroyed from any thread.
+unsafe impl Send for Graph {}
+
+impl Drop for Graph {
+    fn drop(&mut self) {
+        // SAFETY: nothing else holds the handle.
+        let _ = unsafe { result::graph::exec_destroy(self.0) };
+    }
+}
+
+impl Device for DriverDevice {
+    fn name(&self) -> &str {
+        &self.name
+    }
+
+    fn memory(&self) -> Result<Option<(usize, usize)>, DeviceError> {
+        self.bind()?;
+        result::mem_get_info().map(Some).map_err(self.failed("asking for its memory"))
+    }
+
+    fn synchronise(&self) -> Result<(), DeviceError> {
+        self.bind()?;
+        // SAFETY: the stream lives as long as `self`.
+        unsafe { result::stream::synchronize(self.stream) }.map_err(self.failed("a kernel"))
+    }
+
+    fn allocate(&self, bytes: usize) -> Result<Address, DeviceError> {
+        self.bind()?;
+        // SAFETY: the memory is given back by `free`.
+        unsafe { result::malloc_sync(bytes) }.map_err(|error| {
+            if error.0 == sys::CUresult::CUDA_ERROR_OUT_OF_MEMORY {
+                let free = result::mem_get_info().map_or(0, |(free, _)| free);
+                DeviceError::OutOfMemory { device: self.name.clone(), asked: bytes, free }
+            } else {
+                self.failed("allocating memory")(error)
+            }
+        })
+    }
+
+    fn free(&self, at: Address) {
+        if self.bind().is_ok() {
+            // SAFETY: `at` came from `allocate`; a failure means that the device is lost, which
+            // the next call reports.
+            let _ = unsafe { result::free_sync(at) };
+        }
+    }
+
+    fn clear(&self, at: Address, bytes: usize) -> Result<(), DeviceError> {
+        self.bind()?;
+        // SAFETY: the caller owns `bytes` bytes from `at` on.
+        unsafe { result::memset_d8_async(at, 0, bytes, self.stream) }
+            .map_err(self.failed("clearing memory"))
+    }
+
+    fn upload(&self, from: &[u8], to: Address) -> Result<(), DeviceError> {
+        self.bind()?;
+        // SAFETY: the caller owns the memory at `to`; `from` outlives the copy, since the stream
+        // is waited for.
+        unsafe { result::memcpy_htod_async(to, from, self.stream) }
+            .map_err(self.failed("copying to the device"))?;
+        self.synchronise()
+    }
+
+    fn download(&self, from: Address, to: &mut [u8]) -> Result<(), DeviceError> {
+        self.bind()?;
+        if to.len() > ANSWER {
+            // SAFETY: the caller owns the memory at `from`; `to` outlives the copy.
+            unsafe { result::memcpy_dtoh_async(to, from, self.stream) }
+                .map_err(self.failed("copying from the device"))?;
+            return self.synchronise();
+        }
+        let answer = self.answer.lock().unwrap_or_else(PoisonError::into_inner);
+        // SAFETY: the pinned buffer has `ANSWER` bytes and is this thread's while the lock is held.
+        let pinned = unsafe { std::slice::from_raw_parts_mut(answer.0.cast::<u8>(), to.len()) };
+        // SAFETY: as above.
+        unsafe { result::memcpy_dtoh_async(pinned, from, self.stream) }
+            .map_err(self.failed("copying from the device"))?;
+        self.synchronise()?;
+        to.copy_from_slice(pinned);
+        Ok(())
+    }
+
+    fn copy(&self, from: Address, to: Address, bytes: usize) -> Result<(), DeviceError> {
+        self.bind()?;
+        // SAFETY: the caller owns both ranges.
+        unsafe { result::memcpy_dtod_async(to, from, bytes, self.stream) }
+            .map_err(self.failed("copying on the device"))
+    }
+
+    fn launch(
+        &self,
+        kernel: Kernel,
+        shape: Shape,
+        arguments: &[Argument],
+    ) -> Result<(), DeviceError> {
+        let function = self.function(kernel)?;
+        self.bind()?;
+        let mut pointers: Vec<*mut c_void> =
+            arguments.iter().map(|argument| argument.pointer().cast_mut()).collect();
+        let ([gx, gy, gz], [bx, by, bz]) = (shape.grid, shape.block);
+        // SAFETY: the arguments are those of the kernel's signature (checked by running every
+        // launch in the tests), and the memory behind them belongs to the caller.
+        unsafe {
+            result::launch_kernel(
+                function.0,
+                (gx, gy, gz),
+                (bx, by, bz),
+                shape.shared,
+                self.stream,
+                &mut pointers,
+            )
+        }
+        .map_err(self.failed("launching a kernel"))
+    }
+
+    fn record(
+        &self,
+        work: &mut dyn FnMut() -> Result<(), DeviceError>,
+    ) -> Result<Recording, DeviceError> {
+        use sys::CUstreamCaptureMode_enum::CU_STREAM_CAPTURE_MODE_RELAXED;
+        self.bind()?;
+        // SAFETY: the stream lives as long as `self`.
+        unsafe { result::stream::begin_capture(self.stream, CU_STREAM_CAPTURE_MODE_RELAXED) }
+            .map_err(self.failed("recording"))?;
+        let done = work();
+        // SAFETY: the capture was begun above; the graph is destroyed once it is instantiated.
+        unsafe {
+            let graph =
+                result::stream::end_capture(self.stream).map_err(self.failed("recording"))?;
+            let flags = sys::CUgraphInstantiate_flags(0);
+            let launchable = done.and_then(|()| {
+                result::graph::instantiate(graph, flags).map_err(self.failed("recording"))
+            });
+            let _ = result::graph::destroy(graph);
+            Ok(Box::new(Graph(launchable?)))
+        }
+    }
+
+    fn replay(&self, recording: &Recording) -> Result<(), DeviceError> {
+        self.bind()?;
+        let Some(graph) = recording.downcast_ref::<Graph>() else {
+            return Err(DeviceError::ForeignRecording);
+        };
+        // SAFETY: the graph was made on this stream.
+        unsafe { result::graph::launch(graph.0, self.stream) }.map_err(self.failed("replaying"))
+    }
+}

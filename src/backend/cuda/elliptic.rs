@@ -1,0 +1,228 @@
+//! The grid equations on the CUDA backend.
+
+use super::kernel::{Argument, Shape, Source, arguments};
+use super::matrix::grid_arguments;
+use super::{Buffer, CudaBackend, CudaMatrix, CudaVector};
+use crate::backend::elliptic::{CellGuard, EllipticBackend, EllipticData, Scaling};
+use crate::backend::{DeviceError, Real};
+use crate::grid::Grid;
+
+/// Threads of the block that solves the wall's reduced system.
+const WALL_THREADS: u32 = 512;
+/// Bytes of a chunk's affine map: a 2×2 block and a pair, aligned like the block.
+const fn affine_bytes<T>() -> u32 {
+    let bytes = 6 * size_of::<T>();
+    bytes.next_multiple_of(16) as u32
+}
+
+/// State of the grid equations on a GPU.
+pub struct CudaElliptic {
+    mi: usize,
+    mj: usize,
+    periodic: bool,
+    x: Buffer<f64>,
+    y: Buffer<f64>,
+    control_p: Buffer<f64>,
+    control_q: Buffer<f64>,
+    wall: Option<Wall>,
+    row_weights: Buffer<f64>,
+    merit_weights: Buffer<f64>,
+}
+
+/// The wall terms: their decay and their amplitudes (p_i, q_i), interleaved.
+struct Wall {
+    phi: Buffer<f64>,
+    psi: Buffer<f64>,
+    amplitudes: Buffer<f64>,
+}
+
+impl CudaElliptic {
+    fn points(&self) -> usize {
+        self.mi * self.mj
+    }
+
+    /// Coordinates, control functions and wall terms, in the order of the kernels.
+    fn state_arguments(&self) -> Vec<Argument> {
+        let mut arguments = arguments![&self.x, &self.y, &self.control_p, &self.control_q];
+        match &self.wall {
+            Some(w) => arguments.extend(arguments![&w.phi, &w.psi, &w.amplitudes]),
+            None => arguments.extend([Argument::from(0_u64); 3]),
+        }
+        arguments
+    }
+}
+
+impl EllipticBackend for CudaBackend {
+    type Elliptic = CudaElliptic;
+
+    fn elliptic(&self, data: &EllipticData) -> Result<CudaElliptic, DeviceError> {
+        let from = |host: &[f64]| Buffer::from_host(&self.device, host);
+        let zeros = |n: usize| Buffer::zeros(&self.device, n);
+        let points = data.mi * data.mj;
+        let wall = match &data.wall {
+            Some(wall) => Some(Wall {
+                phi: from(&wall.phi)?,
+                psi: from(&wall.psi)?,
+                amplitudes: zeros(2 * data.mi)?,
+            }),
+            None => None,
+        };
+        let (mut x, mut y) = (data.x.clone(), data.y.clone());
+        if data.periodic {
+            for row in x.chunks_mut(data.mi + 2).chain(y.chunks_mut(data.mi + 2)) {
+                row[0] = row[data.mi];
+                row[data.mi + 1] = row[1];
+            }
+        }
+        Ok(CudaElliptic {
+            mi: data.mi,
+            mj: data.mj,
+            periodic: data.periodic,
+            x: from(&x)?,
+            y: from(&y)?,
+            control_p: from(&data.control_p)?,
+            control_q: from(&data.control_q)?,
+            wall,
+            row_weights: zeros(points)?,
+            merit_weights: zeros(points)?,
+        })
+    }
+
+    fn load_state(&self, state: &mut CudaElliptic, u: &CudaVector<f64>) -> Result<(), DeviceError> {
+        let mut arguments = grid_arguments(state.mi, state.mj, state.periodic);
+        let amplitudes = state.wall.as_ref().map(|wall| &wall.amplitudes);
+        arguments.extend(arguments![
+            u32::from(amplitudes.is_some()),
+            u,
+            &state.x,
+            &state.y,
+            amplitudes.map_or(Argument::from(0_u64), Argument::from),
+        ]);
+        let shape = Shape::threads(state.points());
+        self.launch::<f64>(Source::Elliptic, "load_state", shape, &arguments)
+    }
+
+    fn residual(
+        &self,
+        state: &mut CudaElliptic,
+        scaling: Scaling,
+        f: &mut CudaVector<f64>,
+    ) -> Result<f64, DeviceError> {
+        let mut arguments = arguments![state.mi as u32, state.mj as u32];
+        arguments.extend(state.state_arguments());
+        arguments.extend(arguments![
+            u32::from(scaling == Scaling::Renewed),
+            &state.row_weights,
+            &state.merit_weights,
+            &*f,
+        ]);
+        let points = state.points();
+        let [sum] = self.reduce::<f64, 1>(Source::Elliptic, "residual", points, &arguments)?;
+        Ok((sum / f.len() as f64).sqrt())
+    }
+
+    fn jacobian<T: Real>(
+        &self,
+        state: &CudaElliptic,
+        a: &mut CudaMatrix<T>,
+    ) -> Result<(), DeviceError> {
+        let mut arguments = grid_arguments(state.mi, state.mj, state.periodic);
+        arguments.extend(state.state_arguments());
+        arguments.extend(arguments![&state.row_weights, &a.values]);
+        self.launch::<T>(Source::Elliptic, "jacobian", Shape::threads(state.points()), &arguments)
+    }
+
+    fn wall_columns<T: Real>(
+        &self,
+        state: &CudaElliptic,
+        b: &mut CudaMatrix<T>,
+    ) -> Result<(), DeviceError> {
+        let Some(wall) = &state.wall else { return Ok(()) };
+        let arguments = arguments![
+            state.mi as u32,
+            state.mj as u32,
+            &state.x,
+            &state.y,
+            &wall.phi,
+            &wall.psi,
+            &state.row_weights,
+            &b.values,
+        ];
+        let shape = Shape::threads(state.points());
+        self.launch::<T>(Source::Elliptic, "wall_columns", shape, &arguments)
+    }
+
+    fn cell_guard(&self, state: &CudaElliptic) -> Result<CellGuard, DeviceError> {
+        // The first column of a periodic frame repeats the last one.
+        let first = u32::from(state.periodic);
+        let arguments = arguments![state.mi as u32, state.mj as u32, first, &state.x, &state.y,];
+        let [folded, min_area] =
+            self.reduce::<f64, 2>(Source::Elliptic, "cell_guard", state.points(), &arguments)?;
+        Ok(CellGuard { folded: folded as usize, min_area })
+    }
+
+    fn store_grid(&self, state: &CudaElliptic, grid: &mut Grid) -> Result<(), DeviceError> {
+        let (stride, ni) = (state.mi + 2, grid.ni);
+        let mut frame = vec![0.0; state.x.len()];
+        // A held frame is the grid itself; a periodic one has one node more at its start.
+        let first = usize::from(state.periodic);
+        for (from, to) in [(&state.x, &mut grid.x), (&state.y, &mut grid.y)] {
+            from.download(&mut frame)?;
+            for (from, to) in frame.chunks(stride).zip(to.chunks_mut(ni)) {
+                to.copy_from_slice(&from[first..first + ni]);
+                // The seam is one line: its copy is bit for bit the same.
+                to[ni - 1] = to[0];
+            }
+        }
+        Ok(())
+    }
+
+    fn factor_wall_blocks<T: Real>(
+        &self,
+        walls: usize,
+        responses: [&CudaVector<T>; 4],
+        s: &mut CudaVector<T>,
+    ) -> Result<Option<usize>, DeviceError> {
+        let mut arguments = arguments![walls as u32];
+        arguments.extend(responses.map(Argument::from));
+        arguments.push(Argument::from(&*s));
+        let shape = Shape { grid: [1; 3], block: [32, 1, 1], shared: 0 };
+        self.find_first::<T>(Source::Wall, "factor_wall", shape, &arguments)
+    }
+
+    fn solve_wall_blocks<T: Real>(
+        &self,
+        walls: usize,
+        s: &CudaVector<T>,
+        z: &CudaVector<T>,
+        d: &mut CudaVector<T>,
+    ) -> Result<(), DeviceError> {
+        d.clear()?;
+        let arguments = arguments![walls as u32, s, z, &*d];
+        let shared = WALL_THREADS * affine_bytes::<T>();
+        let shape = Shape { grid: [1; 3], block: [WALL_THREADS, 1, 1], shared };
+        self.launch::<T>(Source::Wall, "solve_wall", shape, &arguments)
+    }
+
+    fn copy_wall<T: Real>(
+        &self,
+        walls: usize,
+        d: &CudaVector<T>,
+        z: &mut CudaVector<T>,
+    ) -> Result<(), DeviceError> {
+        self.device.copy(d.address(), z.address(), 2 * walls * size_of::<T>())
+    }
+
+    fn wall_probe<T: Real>(
+        &self,
+        walls: usize,
+        component: usize,
+        alternating: bool,
+        v: &mut CudaVector<T>,
+    ) -> Result<(), DeviceError> {
+        let points = v.len() / 2;
+        let arguments =
+            arguments![points as u64, walls as u32, component as u32, u32::from(alternating), &*v,];
+        self.launch::<T>(Source::Wall, "wall_probe", Shape::threads(points), &arguments)
+    }
+}

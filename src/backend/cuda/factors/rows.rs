@@ -1,0 +1,156 @@
+//! Factors by rows, for any pattern and order of elimination: level sets and colours.
+
+use super::super::kernel::{Argument, Shape, Source, arguments};
+use super::super::{Buffer, CudaBackend, CudaMatrix, CudaVector};
+use super::levels::Levels;
+use crate::backend::{DeviceError, Real};
+use crate::sparse::{Elimination, EllPattern};
+
+/// A slot that no entry of A fills.
+const ABSENT: u8 = u8::MAX;
+
+/// L, D and U on the pattern of A.
+pub(super) struct RowFactors<T> {
+    rows: usize,
+    columns: Buffer<u32>,
+    /// Slot of A that each entry comes from.
+    source: Buffer<u8>,
+    lower: Buffer<u8>,
+    length: Buffer<u8>,
+    values: Buffer<T>,
+    inverse: Buffer<T>,
+    forward: Levels,
+    backward: Levels,
+}
+
+/// The entries of the rows in their order of elimination, as the kernels read them.
+struct Layout {
+    rows: usize,
+    columns: Vec<u32>,
+    source: Vec<u8>,
+    lower: Vec<u8>,
+    length: Vec<u8>,
+}
+
+impl Layout {
+    fn new(pattern: &EllPattern, elimination: &Elimination) -> Self {
+        let rows = pattern.rows();
+        // One more than A has: a row without a diagonal entry gets one, a zero.
+        let width = pattern.width() + 1;
+        let mut layout = Self {
+            rows,
+            columns: vec![0; rows * width],
+            source: vec![ABSENT; rows * width],
+            lower: vec![0; rows],
+            length: vec![0; rows],
+        };
+        let mut entries: Vec<(u32, u8)> = Vec::with_capacity(width);
+        for row in 0..rows {
+            entries.clear();
+            let slots = (0_u8..).zip(pattern.row(row).map(|(_, column)| column));
+            let kept = slots.filter(|&(_, column)| elimination.keeps(row, column));
+            entries.extend(kept.map(|(slot, column)| (column as u32, slot)));
+            if !entries.iter().any(|&(column, _)| column as usize == row) {
+                entries.push((row as u32, ABSENT));
+            }
+            entries.sort_unstable_by_key(|&(column, _)| elimination.key(column as usize));
+            for (k, &(column, slot)) in entries.iter().enumerate() {
+                layout.columns[k * rows + row] = column;
+                layout.source[k * rows + row] = slot;
+                if column as usize == row {
+                    layout.lower[row] = k as u8;
+                }
+            }
+            layout.length[row] = entries.len() as u8;
+        }
+        layout
+    }
+
+    /// Columns of the entries of a row before its pivot, or after it.
+    fn lower(&self, row: u32) -> impl Iterator<Item = u32> + '_ {
+        self.between(row, 0, self.lower[row as usize])
+    }
+
+    fn upper(&self, row: u32) -> impl Iterator<Item = u32> + '_ {
+        self.between(row, self.lower[row as usize] + 1, self.length[row as usize])
+    }
+
+    fn between(&self, row: u32, first: u8, last: u8) -> impl Iterator<Item = u32> + '_ {
+        let columns = &self.columns;
+        (first..last).map(move |k| columns[usize::from(k) * self.rows + row as usize])
+    }
+}
+
+impl<T: Real> RowFactors<T> {
+    /// Room for the factors of matrices with this pattern, in the backend's order of elimination.
+    pub(super) fn new(backend: &CudaBackend, pattern: &EllPattern) -> Result<Self, DeviceError> {
+        let elimination = Elimination::new(pattern, backend.schedule);
+        let layout = Layout::new(pattern, &elimination);
+        let (device, rows) = (&backend.device, layout.rows);
+        let order = elimination.order(rows);
+        let first_to_last = order.iter().copied();
+        let last_to_first = first_to_last.clone().rev();
+        Ok(Self {
+            rows,
+            columns: Buffer::from_host(device, &layout.columns)?,
+            source: Buffer::from_host(device, &layout.source)?,
+            lower: Buffer::from_host(device, &layout.lower)?,
+            length: Buffer::from_host(device, &layout.length)?,
+            values: Buffer::zeros(device, layout.columns.len())?,
+            inverse: Buffer::zeros(device, rows)?,
+            forward: Levels::new(device, first_to_last, rows, |row| layout.lower(row))?,
+            backward: Levels::new(device, last_to_first, rows, |row| layout.upper(row))?,
+        })
+    }
+
+    /// Factors `a` by the kernel of this name; the first row with a pivot that is zero or not
+    /// finite.
+    pub(super) fn factor(
+        &mut self,
+        backend: &CudaBackend,
+        a: &CudaMatrix<T>,
+        kernel: &'static str,
+    ) -> Result<Option<usize>, DeviceError> {
+        let entries = self.values.len();
+        let arguments =
+            arguments![self.rows as u64, entries as u64, &self.source, a.values(), &self.values];
+        let shape = Shape::threads(entries);
+        backend.launch::<T>(Source::Factors, "take_entries", shape, &arguments)?;
+        backend.first_index(|first| self.sweep(backend, kernel, &self.forward, &[first]))
+    }
+
+    /// z ← M⁻¹ r.
+    pub(super) fn solve(
+        &self,
+        backend: &CudaBackend,
+        r: &CudaVector<T>,
+        z: &mut CudaVector<T>,
+    ) -> Result<(), DeviceError> {
+        self.sweep(backend, "solve_lower", &self.forward, &[r.into(), (&*z).into()])?;
+        self.sweep(backend, "solve_upper", &self.backward, &[(&*z).into()])
+    }
+
+    /// Goes through all levels with a kernel whose last arguments are `own`.
+    fn sweep(
+        &self,
+        backend: &CudaBackend,
+        kernel: &'static str,
+        levels: &Levels,
+        own: &[Argument],
+    ) -> Result<(), DeviceError> {
+        for (shape, place) in levels.launches() {
+            let mut arguments = arguments![
+                self.rows as u64,
+                &self.columns,
+                &self.lower,
+                &self.length,
+                &self.values,
+                &self.inverse,
+            ];
+            arguments.extend(place);
+            arguments.extend_from_slice(own);
+            backend.launch::<T>(Source::Factors, kernel, shape, &arguments)?;
+        }
+        Ok(())
+    }
+}

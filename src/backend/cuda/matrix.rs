@@ -1,0 +1,193 @@
+//! ELL matrices of the CUDA backend.
+
+use super::kernel::{Argument, Shape, Source, arguments};
+use super::{Buffer, CudaBackend, CudaFactors, CudaVector};
+use crate::backend::{DeviceError, Product, Real, SparseBackend};
+use crate::sparse::{EllPattern, Structure};
+use std::borrow::Cow;
+
+/// A matrix in ELL format in a GPU's memory: `values[k * rows + r]` is slot k of row r.
+///
+/// The columns of a matrix of the grid equations follow from the place of a row on the grid and
+/// are not read by a product; [`CudaMatrix::columns`] writes them where they are needed.
+pub struct CudaMatrix<T> {
+    pub(super) structure: Structure,
+    rows: usize,
+    width: usize,
+    pub(super) values: Buffer<T>,
+    /// Column of each slot, of matrices with another pattern.
+    columns: Option<Buffer<u32>>,
+    /// That pattern on the host.
+    general: Option<EllPattern>,
+}
+
+impl<T: Real> CudaMatrix<T> {
+    /// A matrix with given values, column-major like its pattern; padding must be zero.
+    pub fn from_values(
+        backend: &CudaBackend,
+        pattern: &EllPattern,
+        values: &[T],
+    ) -> Result<Self, DeviceError> {
+        let matrix = backend.matrix(pattern)?;
+        matrix.values.upload(values)?;
+        Ok(matrix)
+    }
+
+    /// Slots a row.
+    #[must_use]
+    pub fn width(&self) -> usize {
+        self.width
+    }
+
+    /// Values by slot, column-major.
+    #[must_use]
+    pub fn values(&self) -> &Buffer<T> {
+        &self.values
+    }
+
+    /// Where the entries stand, made anew if it follows from the grid.
+    pub(super) fn pattern(&self) -> Cow<'_, EllPattern> {
+        match (self.structure, &self.general) {
+            (_, Some(pattern)) => Cow::Borrowed(pattern),
+            (Structure::WallColumns { mi, mj }, _) => Cow::Owned(EllPattern::wall_columns(mi, mj)),
+            (Structure::NinePoint { mi, mj, periodic }, _) => {
+                Cow::Owned(EllPattern::nine_point(mi, mj, periodic))
+            }
+            (Structure::General, None) => {
+                Cow::Owned(EllPattern::new(self.rows, self.width, |_| None))
+            }
+        }
+    }
+
+    /// Points of the grid, two rows each.
+    fn points(&self) -> usize {
+        self.rows / 2
+    }
+}
+
+impl SparseBackend for CudaBackend {
+    type Matrix<T: Real> = CudaMatrix<T>;
+    type Factors<T: Real> = CudaFactors<T>;
+
+    fn matrix<T: Real>(&self, pattern: &EllPattern) -> Result<CudaMatrix<T>, DeviceError> {
+        let general = (pattern.structure() == Structure::General).then(|| pattern.clone());
+        let columns = match &general {
+            Some(pattern) => Some(Buffer::from_host(&self.device, pattern.columns())?),
+            None => None,
+        };
+        Ok(CudaMatrix {
+            structure: pattern.structure(),
+            rows: pattern.rows(),
+            width: pattern.width(),
+            values: Buffer::zeros(&self.device, pattern.rows() * pattern.width())?,
+            columns,
+            general,
+        })
+    }
+
+    fn matrix_values<T: Real>(&self, a: &CudaMatrix<T>) -> Result<Vec<T>, DeviceError> {
+        let mut values = vec![T::zero(); a.values.len()];
+        a.values.download(&mut values)?;
+        Ok(values)
+    }
+
+    fn rows<T: Real>(&self, a: &CudaMatrix<T>) -> usize {
+        a.rows
+    }
+
+    fn multiply<T: Real>(
+        &self,
+        a: &CudaMatrix<T>,
+        x: &CudaVector<T>,
+        product: Product,
+        y: &mut CudaVector<T>,
+    ) -> Result<(), DeviceError> {
+        let (skip, add) = (product.skip_columns as u64, u32::from(product.add));
+        let (name, threads, mut arguments) = match (a.structure, &a.columns) {
+            (Structure::NinePoint { mi, mj, periodic }, _) => {
+                let arguments = grid_arguments(mi, mj, periodic);
+                ("multiply_nine_point", a.points(), arguments)
+            }
+            (Structure::WallColumns { mi, .. }, _) => {
+                let arguments = arguments![mi as u32, a.points() as u64];
+                ("multiply_wall_columns", a.points(), arguments)
+            }
+            (Structure::General, columns) => {
+                let mut arguments = arguments![a.rows as u64, a.width as u32];
+                arguments.extend(columns.iter().map(Argument::from));
+                ("multiply_explicit", a.rows, arguments)
+            }
+        };
+        arguments.extend(arguments![&a.values, x]);
+        // The wall columns have no column to skip.
+        if !matches!(a.structure, Structure::WallColumns { .. }) {
+            arguments.push(skip.into());
+        }
+        arguments.extend(arguments![add, &*y]);
+        self.launch::<T>(Source::Matrix, name, Shape::threads(threads), &arguments)
+    }
+
+    fn inverse_diagonal<T: Real>(
+        &self,
+        a: &CudaMatrix<T>,
+        d: &mut CudaVector<T>,
+    ) -> Result<Option<usize>, DeviceError> {
+        let (name, threads, mut arguments) = match (a.structure, &a.columns) {
+            (Structure::NinePoint { mi, mj, periodic }, _) => {
+                let arguments = grid_arguments(mi, mj, periodic);
+                ("inverse_diagonal_nine_point", a.points(), arguments)
+            }
+            (_, columns) => {
+                let mut arguments = arguments![a.rows as u64, a.width as u32];
+                arguments.extend(columns.iter().map(Argument::from));
+                ("inverse_diagonal", a.rows, arguments)
+            }
+        };
+        arguments.extend(arguments![&a.values, &*d]);
+        self.find_first::<T>(Source::Matrix, name, Shape::threads(threads), &arguments)
+    }
+
+    fn scale<T: Real>(
+        &self,
+        d: &CudaVector<T>,
+        r: &CudaVector<T>,
+        z: &mut CudaVector<T>,
+    ) -> Result<(), DeviceError> {
+        let arguments = arguments![z.len() as u64, d, r, &*z];
+        self.launch::<T>(Source::Vector, "scale", Shape::elementwise(z.len()), &arguments)
+    }
+
+    fn factors<T: Real>(&self, a: &CudaMatrix<T>) -> Result<CudaFactors<T>, DeviceError> {
+        CudaFactors::new(self, a)
+    }
+
+    fn factor_dilu<T: Real>(
+        &self,
+        a: &CudaMatrix<T>,
+        factors: &mut CudaFactors<T>,
+    ) -> Result<Option<usize>, DeviceError> {
+        factors.dilu(self, a)
+    }
+
+    fn factor_ilu0<T: Real>(
+        &self,
+        a: &CudaMatrix<T>,
+        factors: &mut CudaFactors<T>,
+    ) -> Result<Option<usize>, DeviceError> {
+        factors.ilu0(self, a)
+    }
+
+    fn solve_factors<T: Real>(
+        &self,
+        factors: &CudaFactors<T>,
+        r: &CudaVector<T>,
+        z: &mut CudaVector<T>,
+    ) -> Result<(), DeviceError> {
+        factors.solve(self, r, z)
+    }
+}
+
+/// The arguments by which a kernel knows the place of a row on the grid.
+pub(super) fn grid_arguments(mi: usize, mj: usize, periodic: bool) -> Vec<Argument> {
+    arguments![mi as u32, mj as u32, u32::from(periodic)]
+}

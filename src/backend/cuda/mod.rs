@@ -1,0 +1,173 @@
+//! The CUDA backend: the kernels of `kernels/` and what launches them.
+//!
+//! The glue is written on [`Device`], which NVIDIA's driver implements (feature `cuda`); tests
+//! implement it on the CPU, so that every kernel and every launch runs where there is no GPU.
+
+mod buffer;
+pub mod device;
+#[cfg(feature = "cuda")]
+pub mod driver;
+mod elliptic;
+mod factors;
+pub mod kernel;
+mod march;
+mod matrix;
+mod multigrid;
+mod recording;
+mod vector;
+
+pub use buffer::Buffer;
+pub use device::Device;
+pub use elliptic::CudaElliptic;
+pub use factors::CudaFactors;
+pub use matrix::CudaMatrix;
+pub use multigrid::CudaLevel;
+pub use recording::CudaRecording;
+pub use vector::CudaVector;
+
+use self::kernel::{Argument, Kernel, Shape, Source};
+use self::recording::Journal;
+use super::{DeviceError, Real};
+use crate::sparse::Schedule;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+/// Blocks of a reduction: fixed, so that sums do not depend on the GPU.
+const REDUCTION_BLOCKS: usize = 1024;
+/// Results of one reduction.
+const REDUCTIONS: usize = 4;
+
+/// Unknowns of a level up to which reading a matrix of their square costs less than a cycle's
+/// launches.
+const MATRIX_UNKNOWNS: usize = 1024;
+
+/// One GPU.
+pub struct CudaBackend {
+    device: Arc<dyn Device>,
+    reduction: Mutex<Reduction>,
+    journal: Journal,
+    /// Most unknowns of a level whose multigrid cycle is applied as a matrix.
+    matrix_unknowns: usize,
+    schedule: Schedule,
+}
+
+/// Where the blocks of a reduction leave their parts.
+struct Reduction {
+    partials: Buffer<f64>,
+    ticket: Buffer<u32>,
+    result: Buffer<f64>,
+    /// Index of the first entry that is not finite.
+    first: Buffer<u64>,
+}
+
+impl CudaBackend {
+    /// A backend on `device`.
+    pub fn new(device: Arc<dyn Device>) -> Result<Self, DeviceError> {
+        let reduction = Reduction {
+            partials: Buffer::zeros(&device, REDUCTIONS * REDUCTION_BLOCKS)?,
+            ticket: Buffer::zeros(&device, 1)?,
+            result: Buffer::zeros(&device, REDUCTIONS)?,
+            first: Buffer::zeros(&device, 1)?,
+        };
+        Ok(Self {
+            device,
+            reduction: Mutex::new(reduction),
+            journal: Journal::default(),
+            matrix_unknowns: MATRIX_UNKNOWNS,
+            schedule: Schedule::default(),
+        })
+    }
+
+    /// Applies the multigrid cycle of levels with up to so many unknowns as a matrix.
+    #[must_use]
+    pub fn with_matrix_unknowns(self, most: usize) -> Self {
+        Self { matrix_unknowns: most, ..self }
+    }
+
+    /// The same backend with incomplete factors eliminated by this schedule.
+    #[must_use]
+    pub fn with_schedule(self, schedule: Schedule) -> Self {
+        Self { schedule, ..self }
+    }
+
+    /// A backend on GPU `ordinal`, its kernels compiled.
+    #[cfg(feature = "cuda")]
+    pub fn open(ordinal: usize) -> Result<Self, DeviceError> {
+        let device = driver::DriverDevice::open(ordinal)?;
+        device.compile_all()?;
+        Self::new(Arc::new(device))
+    }
+
+    /// The device.
+    #[must_use]
+    pub fn device(&self) -> &Arc<dyn Device> {
+        &self.device
+    }
+
+    fn launch<T: Real>(
+        &self,
+        source: Source,
+        name: &'static str,
+        shape: Shape,
+        arguments: &[Argument],
+    ) -> Result<(), DeviceError> {
+        self.device.launch(Kernel::new::<T>(source, name), shape, arguments)
+    }
+
+    /// Room for a reduction, one at a time.
+    fn reduction(&self) -> MutexGuard<'_, Reduction> {
+        self.reduction.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Launches a kernel that ends in a reduction over `n` items; its partials, ticket and result
+    /// are added to `arguments`. Returns the first `K` results.
+    fn reduce<T: Real, const K: usize>(
+        &self,
+        source: Source,
+        name: &'static str,
+        n: usize,
+        arguments: &[Argument],
+    ) -> Result<[f64; K], DeviceError> {
+        let room = self.reduction();
+        let shape = Shape::blocks(n.div_ceil(kernel::BLOCK as usize).clamp(1, REDUCTION_BLOCKS));
+        let mut all = arguments.to_vec();
+        all.extend([
+            Argument::from(&room.partials),
+            Argument::from(&room.ticket),
+            Argument::from(&room.result),
+        ]);
+        self.launch::<T>(source, name, shape, &all)?;
+        let mut results = [0.0; K];
+        room.result.download(&mut results)?;
+        Ok(results)
+    }
+
+    /// Launches a kernel that lowers its last argument to the first index where something is
+    /// wrong, and returns that index.
+    fn find_first<T: Real>(
+        &self,
+        source: Source,
+        name: &'static str,
+        shape: Shape,
+        arguments: &[Argument],
+    ) -> Result<Option<usize>, DeviceError> {
+        self.first_index(|first| {
+            let mut all = arguments.to_vec();
+            all.push(first);
+            self.launch::<T>(source, name, shape, &all)
+        })
+    }
+
+    /// The first index where something is wrong, which the launches of `work` lower at the address
+    /// that they are given.
+    fn first_index(
+        &self,
+        work: impl FnOnce(Argument) -> Result<(), DeviceError>,
+    ) -> Result<Option<usize>, DeviceError> {
+        let room = self.reduction();
+        room.first.upload(&[u64::MAX])?;
+        work(Argument::from(&room.first))?;
+        let mut first = [0];
+        room.first.download(&mut first)?;
+        Ok((first[0] != u64::MAX).then_some(first[0] as usize))
+    }
+}

@@ -1,0 +1,233 @@
+//! A level in a GPU's memory. `kernels/level.cuh` says how it stands there.
+
+use super::matrix::CycleMatrix;
+use super::team::Team;
+use crate::backend::cuda::kernel::{Argument, Shape, Source, arguments};
+use crate::backend::cuda::recording::Mark;
+use crate::backend::cuda::{Buffer, CudaBackend};
+use crate::backend::{Coarsening, DeviceError, LevelSize, Real};
+
+/// Rows start at multiples of this many points: 128 bytes of pairs in single precision.
+const ALIGNED: usize = 16;
+/// Most blocks of a grid in y.
+const MOST_ROWS: usize = 65_535;
+/// Threads of a block at pairs of points of a row.
+const ROW_THREADS: usize = 256;
+/// Threads of a block of the factorisation, one a line.
+const FACTOR_THREADS: usize = 32;
+
+/// How the operator is stored.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Storage {
+    /// Corner blocks are ±d I and the centre is c I, as on the finest level.
+    Compact,
+    /// All blocks.
+    Full,
+}
+
+impl Storage {
+    /// Values a point before the inverse pivots of the xi-lines.
+    fn values(self) -> usize {
+        match self {
+            Self::Compact => 22,
+            Self::Full => 40,
+        }
+    }
+
+    /// The kernel of this storage.
+    pub(super) fn pick(self, compact: &'static str, full: &'static str) -> &'static str {
+        match self {
+            Self::Compact => compact,
+            Self::Full => full,
+        }
+    }
+}
+
+/// What u holds.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[repr(u32)]
+pub(super) enum Contents {
+    /// A solution whose residual is zero on the even lines of the direction relaxed last.
+    SolvedEven = 0,
+    /// The same of the odd lines.
+    SolvedOdd = 1,
+    /// Anything.
+    Unknown = 2,
+    /// Zeros.
+    Zero = 3,
+}
+
+/// One level of a hierarchy.
+pub struct CudaLevel<M> {
+    pub(super) size: LevelSize,
+    pub(super) storage: Storage,
+    /// Whether the level is smoothed along xi too.
+    pub(super) has_xi: bool,
+    half: usize,
+    pub(super) operator: Buffer<M>,
+    pub(super) f: Buffer<M>,
+    /// With a row of zeros before the first and after the last.
+    pub(super) u: Buffer<M>,
+    /// Right sides and solutions in f and u.
+    pub(super) copies: usize,
+    /// The cycle from this level down as a matrix, on the level where it is so applied.
+    pub(super) matrix: Option<CycleMatrix<M>>,
+    /// Whether the matrix of a finer level stands for this one.
+    pub(super) covered: bool,
+    /// 1 where a pivot is not finite, here or on a finer level.
+    pub(super) bad: Buffer<u32>,
+    contents: Mark,
+}
+
+impl<M: Real> CudaLevel<M> {
+    pub(super) fn new(
+        backend: &CudaBackend,
+        size: LevelSize,
+        coarsening: Coarsening,
+        storage: Storage,
+    ) -> Result<Self, DeviceError> {
+        let device = &backend.device;
+        let half = (size.mi.div_ceil(2) + 1).next_multiple_of(ALIGNED);
+        let row = 2 * half;
+        let has_xi = coarsening == Coarsening::Full;
+        let xi_values = match (has_xi, size.wraps()) {
+            (false, _) => 0,
+            (true, false) => 4,
+            (true, true) => 8,
+        };
+        Ok(Self {
+            size,
+            storage,
+            has_xi,
+            half,
+            operator: Buffer::zeros(device, (storage.values() + xi_values) * row * size.mj)?,
+            f: Buffer::zeros(device, 2 * row * size.mj)?,
+            u: Buffer::zeros(device, 2 * row * (size.mj + 2))?,
+            bad: Buffer::zeros(device, 1)?,
+            copies: 1,
+            matrix: None,
+            covered: false,
+            contents: Mark::new(Contents::Zero as u32),
+        })
+    }
+
+    /// Address of u at j = 0.
+    pub(super) fn u(&self) -> u64 {
+        self.u.address_of(4 * self.half)
+    }
+
+    /// What u holds, as kernels take it: 0 or 1 for the lines solved, 2 where nothing is known.
+    pub(super) fn solved(&self) -> u32 {
+        self.contents.get().min(Contents::Unknown as u32)
+    }
+
+    pub(super) fn set_contents(&self, backend: &CudaBackend, contents: Contents) {
+        self.contents.set(&backend.journal, contents as u32);
+    }
+
+    /// The size as kernels take it.
+    pub(super) fn layout(&self) -> Vec<Argument> {
+        arguments![self.size.mi as u32, self.size.mj as u32, self.half as u32]
+    }
+
+    /// The size and whether it wraps.
+    pub(super) fn wrapped_layout(&self) -> Vec<Argument> {
+        let mut arguments = self.layout();
+        arguments.push(u32::from(self.size.wraps()).into());
+        arguments
+    }
+
+    /// One thread for each pair of points of a row.
+    pub(super) fn point_pairs(&self) -> Shape {
+        let threads = self.half.min(ROW_THREADS);
+        let grid = [
+            self.half.div_ceil(threads) as u32,
+            self.size.mj.min(MOST_ROWS) as u32,
+            self.copies as u32,
+        ];
+        Shape { grid, block: [threads as u32, 1, 1], shared: 0 }
+    }
+
+    /// Factors all lines.
+    pub(super) fn factor(&self, backend: &CudaBackend) -> Result<(), DeviceError> {
+        let eta_blocks = self.size.mi.div_ceil(FACTOR_THREADS);
+        let xi_blocks = if self.has_xi { self.size.mj.div_ceil(FACTOR_THREADS) } else { 0 };
+        let mut arguments = self.wrapped_layout();
+        arguments.extend(arguments![eta_blocks as u32, &self.operator, &self.bad]);
+        let shape = Shape {
+            grid: [(eta_blocks + xi_blocks) as u32, 1, 1],
+            block: [FACTOR_THREADS as u32, 1, 1],
+            shared: 0,
+        };
+        let name = self.storage.pick("factor_compact", "factor_full");
+        backend.launch::<M>(Source::Pivots, name, shape, &arguments)
+    }
+
+    /// Solves the eta-lines of `first`, then those of the other colour; then the xi-lines so, if
+    /// there are any.
+    pub(super) fn relax(&self, backend: &CudaBackend, first: usize) -> Result<(), DeviceError> {
+        let LevelSize { mi, mj, .. } = self.size;
+        let [eta, xi] = match (self.storage, self.copies) {
+            (Storage::Compact, _) => ["relax_eta_compact", "relax_xi_compact"],
+            (Storage::Full, 1) => ["relax_eta_full", "relax_xi_full"],
+            (Storage::Full, _) => ["relax_eta_copies", "relax_xi_copies"],
+        };
+        let mut zero = self.contents.get() == Contents::Zero as u32;
+        for colour in [first, 1 - first] {
+            self.relax_lines(backend, eta, colour, Team::eta::<M>(mj, lines(mi, colour)), zero)?;
+            zero = false;
+        }
+        if self.has_xi {
+            for colour in [first, 1 - first] {
+                self.relax_lines(backend, xi, colour, Team::xi::<M>(mi, lines(mj, colour)), false)?;
+            }
+        }
+        let solved = if first == 0 { Contents::SolvedOdd } else { Contents::SolvedEven };
+        self.set_contents(backend, solved);
+        Ok(())
+    }
+
+    fn relax_lines(
+        &self,
+        backend: &CudaBackend,
+        name: &'static str,
+        colour: usize,
+        team: Team,
+        zero: bool,
+    ) -> Result<(), DeviceError> {
+        if team.blocks == 0 {
+            return Ok(());
+        }
+        let mut arguments = self.wrapped_layout();
+        arguments.extend(arguments![
+            colour as u32,
+            team.lines,
+            team.chunks,
+            u32::from(zero),
+            &self.operator,
+            &self.f,
+            self.u(),
+        ]);
+        let mut shape = team.shape();
+        shape.grid[2] = self.copies as u32;
+        backend.launch::<M>(Source::Lines, name, shape, &arguments)
+    }
+
+    /// Room for f and u of several right sides.
+    pub(super) fn room(
+        &self,
+        backend: &CudaBackend,
+        copies: usize,
+    ) -> Result<[Buffer<M>; 2], DeviceError> {
+        let (row, mj) = (2 * self.half, self.size.mj);
+        Ok([
+            Buffer::zeros(&backend.device, copies * 2 * row * mj)?,
+            Buffer::zeros(&backend.device, copies * 2 * row * (mj + 2))?,
+        ])
+    }
+}
+
+/// Lines of a colour among `across`.
+fn lines(across: usize, colour: usize) -> usize {
+    (across + 1 - colour) / 2
+}

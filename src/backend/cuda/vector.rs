@@ -1,0 +1,193 @@
+//! Vectors of the CUDA backend.
+
+use super::kernel::{Argument, BLOCK, Shape, Source, arguments};
+use super::{Buffer, CudaBackend, CudaRecording, REDUCTION_BLOCKS, REDUCTIONS};
+use crate::backend::scalars::{
+    Coefficient, Condition, Ending, HALTED, LOG, LOGGED, ONE, SLOTS, Slot,
+};
+use crate::backend::{Advance, Backend, DeviceError, Pair, Real};
+
+/// A vector in a GPU's memory.
+pub type CudaVector<T> = Buffer<T>;
+
+/// Terms of one launch of `lincomb`.
+const TERMS: usize = 3;
+
+/// Pairs and conditions of one launch of `dots_into`, and terms of `lincomb_by`.
+const KEPT: usize = 2;
+
+impl Backend for CudaBackend {
+    type Vector<T: Real> = CudaVector<T>;
+    type Scalars = Buffer<f64>;
+    type Recording = CudaRecording;
+
+    fn replay(
+        &self,
+        recording: &mut CudaRecording,
+        work: impl FnMut() -> Result<(), DeviceError>,
+    ) -> Result<(), DeviceError> {
+        recording.run(self, work)
+    }
+
+    fn zeros<T: Real>(&self, n: usize) -> Result<CudaVector<T>, DeviceError> {
+        Buffer::zeros(&self.device, n)
+    }
+
+    fn upload<T: Real>(&self, host: &[T], v: &mut CudaVector<T>) -> Result<(), DeviceError> {
+        Buffer::upload(v, host)
+    }
+
+    fn download<T: Real>(&self, v: &CudaVector<T>, host: &mut [T]) -> Result<(), DeviceError> {
+        Buffer::download(v, host)
+    }
+
+    fn convert<S: Real, T: Real>(
+        &self,
+        scale: f64,
+        x: &CudaVector<S>,
+        y: &mut CudaVector<T>,
+    ) -> Result<(), DeviceError> {
+        let name = if size_of::<S>() == 4 { "convert_from_single" } else { "convert_from_double" };
+        let arguments = arguments![y.len() as u64, scale, x, &*y];
+        self.launch::<T>(Source::Vector, name, Shape::elementwise(y.len()), &arguments)
+    }
+
+    fn dots<T: Real, const K: usize>(
+        &self,
+        pairs: [(&CudaVector<T>, &CudaVector<T>); K],
+    ) -> Result<[f64; K], DeviceError> {
+        let mut all = [0.0; K];
+        for (results, pairs) in all.chunks_mut(REDUCTIONS).zip(pairs.chunks(REDUCTIONS)) {
+            let n = pairs[0].0.len();
+            let mut arguments = arguments![n as u64, pairs.len() as u32];
+            // The kernel takes four pairs and reads as many as there are.
+            for (a, b) in pairs.iter().chain(std::iter::repeat(&pairs[0])).take(REDUCTIONS) {
+                arguments.extend(arguments![*a, *b]);
+            }
+            let sums = self.reduce::<T, REDUCTIONS>(Source::Vector, "dots", n, &arguments)?;
+            results.copy_from_slice(&sums[..pairs.len()]);
+        }
+        Ok(all)
+    }
+
+    fn max_abs<T: Real>(&self, x: &CudaVector<T>) -> Result<f64, DeviceError> {
+        let arguments = arguments![x.len() as u64, x];
+        let [most] = self.reduce::<T, 1>(Source::Vector, "max_abs", x.len(), &arguments)?;
+        Ok(most)
+    }
+
+    fn lincomb<T: Real, const K: usize>(
+        &self,
+        y: &mut CudaVector<T>,
+        beta: f64,
+        terms: [(f64, &CudaVector<T>); K],
+    ) -> Result<(), DeviceError> {
+        let mut beta = beta;
+        let mut rest = terms.as_slice();
+        loop {
+            let (now, later) = rest.split_at(rest.len().min(TERMS));
+            let mut arguments =
+                arguments![y.len() as u64, &*y, Argument::real(T::narrow(beta)), now.len() as u32,];
+            for (alpha, x) in now.iter().copied().chain(std::iter::repeat((0.0, &*y))).take(TERMS) {
+                arguments.extend(arguments![Argument::real(T::narrow(alpha)), x]);
+            }
+            self.launch::<T>(Source::Vector, "lincomb", Shape::elementwise(y.len()), &arguments)?;
+            (beta, rest) = (1.0, later);
+            if rest.is_empty() {
+                return Ok(());
+            }
+        }
+    }
+
+    fn scalars(&self) -> Result<Buffer<f64>, DeviceError> {
+        Buffer::zeros(&self.device, SLOTS + LOG)
+    }
+
+    fn set_scalars(&self, scalars: &mut Buffer<f64>, values: &[f64]) -> Result<(), DeviceError> {
+        let mut all = [0.0; SLOTS + LOG];
+        all[..values.len()].copy_from_slice(values);
+        all[usize::from(HALTED)] = 0.0;
+        all[usize::from(ONE)] = 1.0;
+        all[usize::from(LOGGED)] = 0.0;
+        scalars.upload(&all)
+    }
+
+    fn read_scalars(
+        &self,
+        scalars: &Buffer<f64>,
+        host: &mut [f64; SLOTS + LOG],
+    ) -> Result<(), DeviceError> {
+        scalars.download(host)
+    }
+
+    fn dots_into<T: Real, const K: usize>(
+        &self,
+        scalars: &mut Buffer<f64>,
+        first: Slot,
+        pairs: [Pair<'_, CudaVector<T>>; K],
+        ending: Ending<'_>,
+    ) -> Result<(), DeviceError> {
+        const { assert!(K >= 1 && K <= KEPT) };
+        let n = pairs[0].0.len();
+        let mut arguments = arguments![n as u64, K as u32];
+        for (a, b) in pairs.iter().chain(std::iter::repeat(&pairs[0])).take(KEPT) {
+            arguments.extend(arguments![*a, *b]);
+        }
+        self.reduce_into::<T>("dots_into", n, arguments, scalars, first, ending)
+    }
+
+    fn advance<T: Real>(
+        &self,
+        scalars: &mut Buffer<f64>,
+        step: Advance<'_, CudaVector<T>>,
+        first: Slot,
+        ending: Ending<'_>,
+    ) -> Result<(), DeviceError> {
+        let n = step.x.len();
+        let ((a, h), (b, v)) = (step.along, step.change);
+        let mut arguments = arguments![n as u64, &*step.x, a.factor, a.packed(), h];
+        arguments.extend(arguments![&*step.r, b.factor, b.packed(), v]);
+        arguments.push(step.with.map_or(Argument::from(0_u64), Argument::from));
+        self.reduce_into::<T>("advance", n, arguments, scalars, first, ending)
+    }
+
+    fn lincomb_by<T: Real, const K: usize>(
+        &self,
+        scalars: &Buffer<f64>,
+        y: &mut CudaVector<T>,
+        beta: Coefficient,
+        terms: [(Coefficient, &CudaVector<T>); K],
+    ) -> Result<(), DeviceError> {
+        const { assert!(K <= KEPT) };
+        let mut arguments =
+            arguments![y.len() as u64, scalars, &*y, beta.factor, beta.packed(), K as u32];
+        let none = (Coefficient::number(0.0), &*y);
+        for (alpha, x) in terms.into_iter().chain(std::iter::repeat(none)).take(KEPT) {
+            arguments.extend(arguments![alpha.factor, alpha.packed(), x]);
+        }
+        self.launch::<T>(Source::Vector, "lincomb_by", Shape::elementwise(y.len()), &arguments)
+    }
+}
+
+impl CudaBackend {
+    /// Launches a kernel over `n` entries that reduces into slots and ends as `ending` says.
+    fn reduce_into<T: Real>(
+        &self,
+        name: &'static str,
+        n: usize,
+        mut arguments: Vec<Argument>,
+        scalars: &Buffer<f64>,
+        first: Slot,
+        ending: Ending<'_>,
+    ) -> Result<(), DeviceError> {
+        arguments.extend(arguments![scalars, u32::from(first), u32::from(ending.log)]);
+        let conditions = ending.conditions.iter().map(Condition::packed);
+        for (packed, factor) in conditions.chain(std::iter::repeat((0, 0.0))).take(KEPT) {
+            arguments.extend(arguments![packed, factor]);
+        }
+        let room = self.reduction();
+        arguments.extend(arguments![&room.partials, &room.ticket]);
+        let shape = Shape::blocks(n.div_ceil(BLOCK as usize).clamp(1, REDUCTION_BLOCKS));
+        self.launch::<T>(Source::Vector, name, shape, &arguments)
+    }
+}

@@ -1,0 +1,159 @@
+//! Measurements of the backends on problems of any size.
+
+mod kernels;
+mod newton;
+mod problem;
+mod table;
+
+pub use problem::ellipses;
+pub use table::Table;
+
+use crate::backend::cpu::CpuBackend;
+use crate::backend::cuda::CudaBackend;
+use crate::backend::{DeviceError, EllipticBackend, MultigridBackend};
+use crate::io::IoError;
+use crate::solver::SolverError;
+use std::io::Write;
+use std::path::Path;
+use std::time::Instant;
+
+/// Points in i and j.
+pub type Size = (usize, usize);
+
+/// Seconds that a sample takes at least, so that the clock's resolution does not matter.
+const SAMPLE: f64 = 2e-3;
+/// Samples of which the fastest counts.
+const SAMPLES: usize = 7;
+/// Longest that the samples of one row may take together, in seconds.
+const PATIENCE: f64 = 3.0;
+
+/// Does one copy.
+pub type Copy<'a> = Box<dyn FnMut() -> Result<(), DeviceError> + 'a>;
+
+/// A backend that can be measured.
+pub trait BenchBackend: EllipticBackend + MultigridBackend {
+    /// Name for titles.
+    fn name(&self) -> String;
+
+    /// Waits until all work that was asked for is done.
+    fn finish(&self) -> Result<(), DeviceError>;
+
+    /// A copy that reads `bytes` / 2 and writes as many, once it is called.
+    fn copy(
+        &self,
+        bytes: usize,
+    ) -> Result<Box<dyn FnMut() -> Result<(), DeviceError> + '_>, DeviceError>;
+}
+
+impl BenchBackend for CpuBackend {
+    fn name(&self) -> String {
+        format!("CPU, {} threads", rayon::current_num_threads())
+    }
+
+    fn finish(&self) -> Result<(), DeviceError> {
+        Ok(())
+    }
+
+    fn copy(&self, bytes: usize) -> Result<Copy<'_>, DeviceError> {
+        use rayon::prelude::*;
+        let n = (bytes / 16).max(1);
+        let (from, mut to) = (vec![1.0_f64; n], vec![0.0_f64; n]);
+        let part = n.div_ceil(rayon::current_num_threads());
+        Ok(Box::new(move || {
+            let parts = to.par_chunks_mut(part).zip(from.par_chunks(part));
+            parts.for_each(|(to, from)| to.copy_from_slice(from));
+            std::hint::black_box(&mut to);
+            Ok(())
+        }))
+    }
+}
+
+impl BenchBackend for CudaBackend {
+    fn name(&self) -> String {
+        self.device().name().to_owned()
+    }
+
+    fn finish(&self) -> Result<(), DeviceError> {
+        self.device().synchronise()
+    }
+
+    fn copy(&self, bytes: usize) -> Result<Copy<'_>, DeviceError> {
+        let half = (bytes / 2).max(1);
+        let device = self.device();
+        let from = crate::backend::cuda::Buffer::<u8>::zeros(device, half)?;
+        let to = crate::backend::cuda::Buffer::<u8>::zeros(device, half)?;
+        Ok(Box::new(move || device.copy(from.address(), to.address(), half)))
+    }
+}
+
+/// A backend under measurement.
+pub(crate) struct Bench<'a, B> {
+    backend: &'a B,
+}
+
+impl<B: BenchBackend> Bench<'_, B> {
+    /// Seconds of one call of `work`: the fastest of several samples, each of as many calls as its
+    /// length asks for.
+    fn seconds(
+        &self,
+        work: &mut dyn FnMut() -> Result<(), SolverError>,
+    ) -> Result<f64, SolverError> {
+        work()?;
+        self.backend.finish()?;
+        let sample = |calls: usize, work: &mut dyn FnMut() -> Result<(), SolverError>| {
+            let started = Instant::now();
+            for _ in 0..calls {
+                work()?;
+            }
+            self.backend.finish()?;
+            Ok::<f64, SolverError>(started.elapsed().as_secs_f64())
+        };
+        let once = sample(1, work)?;
+        let calls = (SAMPLE / once).ceil().clamp(1.0, 1000.0) as usize;
+        let mut fastest = once;
+        let started = Instant::now();
+        for _ in 0..SAMPLES {
+            fastest = fastest.min(sample(calls, work)? / calls as f64);
+            if started.elapsed().as_secs_f64() > PATIENCE {
+                break;
+            }
+        }
+        Ok(fastest)
+    }
+
+    /// Seconds of a copy that moves `bytes`.
+    fn copy_seconds(&self, bytes: usize) -> Result<f64, SolverError> {
+        let mut copy = self.backend.copy(bytes)?;
+        self.seconds(&mut || Ok(copy()?))
+    }
+}
+
+/// Tables of kernels at each size, in single and double precision.
+pub fn kernels<B: BenchBackend>(backend: &B, sizes: &[Size]) -> Result<Vec<Table>, SolverError> {
+    let bench = Bench { backend };
+    let mut tables = Vec::new();
+    for &size in sizes {
+        tables.push(kernels::table::<B, f32>(&bench, size)?);
+        tables.push(kernels::table::<B, f64>(&bench, size)?);
+    }
+    Ok(tables)
+}
+
+/// The table of Newton steps and linear iterations against the number of unknowns.
+pub fn newton<B: BenchBackend>(backend: &B, sizes: &[Size]) -> Result<Table, SolverError> {
+    newton::table(backend, sizes)
+}
+
+/// Writes tables as `table-1.csv` and so on, numbered in their order, into `folder`.
+///
+/// # Errors
+///
+/// [`IoError`] with the path.
+pub fn write(folder: &Path, tables: &[Table]) -> Result<(), IoError> {
+    crate::io::folder::prepare(folder)?;
+    for (k, table) in tables.iter().enumerate() {
+        let path = folder.join(format!("table-{}.csv", k + 1));
+        crate::io::atomic::write(&path, |file| file.write_all(table.csv().as_bytes()))?;
+    }
+    Ok(())
+}

@@ -1,0 +1,96 @@
+//! Whole Newton solves against the number of unknowns.
+
+use super::problem::ellipses;
+use super::{BenchBackend, Size, Table};
+use crate::backend::{EllipticData, Real};
+use crate::elliptic::{GridPreconditioner, GridProblem};
+use crate::solver::krylov::Method;
+use crate::solver::linear::{LinearSettings, LinearSolver};
+use crate::solver::newton::{self, Forcing, NewtonReport, NewtonSettings};
+use crate::solver::precond::{Kind, MultigridSettings};
+use crate::solver::{NonlinearProblem, SolverError};
+use std::time::Instant;
+
+/// Iterations of a linear solve with Jacobi; it is timed and need not converge.
+const LIMIT: usize = 100;
+
+/// One row for each size and preconditioner: multigrid to 1e-10 with coupled walls, Jacobi with
+/// [`LIMIT`] iterations a step.
+pub(super) fn table<B: BenchBackend>(backend: &B, sizes: &[Size]) -> Result<Table, SolverError> {
+    let columns = [
+        "points",
+        "unknowns",
+        "preconditioner",
+        "Newton steps",
+        "linear iterations",
+        "residual",
+        "solve ms",
+        "Newton step ms",
+        "linear iteration ms",
+        "assembly and set-up share of a step",
+    ];
+    let mut table = Table::new(format!("Newton solves on {}", backend.name()), &columns);
+    for &(ni, nj) in sizes {
+        let data = ellipses(ni, nj);
+        for kind in [Kind::Multigrid, Kind::Jacobi] {
+            let (report, seconds) = solve::<B, f32>(backend, &data, kind)?;
+            table.rows.push(row((ni, nj), &data, kind, &report, seconds));
+        }
+    }
+    Ok(table)
+}
+
+fn row(
+    (ni, nj): Size,
+    data: &EllipticData,
+    kind: Kind,
+    report: &NewtonReport,
+    seconds: f64,
+) -> Vec<String> {
+    let steps = &report.history.steps;
+    let taken = report.history.newton_iterations();
+    let iterations = report.history.linear_iterations();
+    let setup: f64 = steps.iter().map(|step| step.setup_seconds).sum();
+    let linear: f64 = steps.iter().map(|step| step.linear_seconds).sum();
+    vec![
+        format!("{ni} × {nj}"),
+        (2 * data.mi * data.mj).to_string(),
+        format!("{kind:?}"),
+        taken.to_string(),
+        iterations.to_string(),
+        steps.last().map_or_else(String::new, |step| format!("{:.1e}", step.residual)),
+        format!("{:.3}", 1e3 * seconds),
+        format!("{:.3}", 1e3 * seconds / taken.max(1) as f64),
+        format!("{:.4}", 1e3 * linear / iterations.max(0.5)),
+        format!("{:.1} %", 100.0 * setup / seconds),
+    ]
+}
+
+/// A whole solve after one for warming up, and its seconds.
+fn solve<B: BenchBackend, T: Real>(
+    backend: &B,
+    data: &EllipticData,
+    kind: Kind,
+) -> Result<(NewtonReport, f64), SolverError> {
+    let settings = NewtonSettings {
+        tolerance: 1e-10,
+        max_iterations: if kind == Kind::Jacobi { 2 } else { 12 },
+        forcing: Forcing { initial: 0.1, min: 1e-4, max: 0.1 },
+        max_halvings: 10,
+    };
+    let max_iterations = if kind == Kind::Jacobi { LIMIT } else { 1000 };
+    let linear = LinearSettings { method: Method::Bicgstab, max_iterations, restart: 30 };
+    let data = match kind {
+        Kind::Jacobi => &EllipticData { wall: None, ..data.clone() },
+        _ => data,
+    };
+    let (mut problem, mut u) = GridProblem::<B, T>::from_data(backend, data)?;
+    let preconditioner =
+        GridPreconditioner::new(kind, MultigridSettings::default(), problem.size());
+    let mut linear = LinearSolver::new(linear, problem.unknowns(), preconditioner);
+    backend.finish()?;
+    let started = Instant::now();
+    let report = newton::solve(backend, &mut problem, &mut linear, &mut u, &settings, &mut ())?;
+    backend.finish()?;
+    Ok((report, started.elapsed().as_secs_f64()))
+}

@@ -1,0 +1,73 @@
+//! Tables of measurements.
+
+use std::fmt::Write;
+
+/// A table of text cells.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Table {
+    /// What it shows.
+    pub title: String,
+    /// Names of the columns.
+    pub columns: Vec<String>,
+    /// Rows of as many cells.
+    pub rows: Vec<Vec<String>>,
+}
+
+impl Table {
+    /// An empty table.
+    #[must_use]
+    pub fn new(title: impl Into<String>, columns: &[&str]) -> Self {
+        let columns = columns.iter().map(|&name| name.to_owned()).collect();
+        Self { title: title.into(), columns, rows: Vec::new() }
+    }
+
+    /// The table in Markdown, numbers to the right.
+    #[must_use]
+    pub fn markdown(&self) -> String {
+        let mut text = format!("{}\n\n| {} |\n|", self.title, self.columns.join(" | "));
+        for k in 0..self.columns.len() {
+            text += if k == 0 { " --- |" } else { " ---: |" };
+        }
+        text.push('\n');
+        for row in &self.rows {
+            let _ = writeln!(text, "| {} |", row.join(" | "));
+        }
+        text
+    }
+
+    /// The table as comma-separated values, cells with a comma in quotes.
+    #[must_use]
+    pub fn csv(&self) -> String {
+        let line = |cells: &[String]| {
+            let quoted: Vec<String> = cells
+                .iter()
+                .map(|cell| {
+                    if cell.contains([',', '"']) {
+                        format!("\"{}\"", cell.replace('"', "\"\""))
+                    } else {
+                        cell.clone()
+                    }
+                })
+                .collect();
+            quoted.join(",") + "\n"
+        };
+        std::iter::once(&self.columns).chain(&self.rows).map(|cells| line(cells)).collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_table_is_written_in_both_forms() {
+        let mut table = Table::new("Kernels", &["kernel", "GB/s"]);
+        table.rows.push(vec!["product, single".to_owned(), "4.1".to_owned()]);
+
+        assert_eq!(
+            table.markdown(),
+            "Kernels\n\n| kernel | GB/s |\n| --- | ---: |\n| product, single | 4.1 |\n"
+        );
+        assert_eq!(table.csv(), "kernel,GB/s\n\"product, single\",4.1\n");
+    }
+}

@@ -1,0 +1,127 @@
+//! `gridgen bench`: measurements of a backend.
+
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+use clap::Args;
+use gridgen::backend::cpu::CpuBackend;
+use gridgen::bench::{self, BenchBackend, Size, Table};
+use gridgen::error::Error;
+
+use super::terminal::Terminal;
+use super::{Backend, stdout_failed};
+
+/// Arguments of the measurements.
+#[derive(Debug, Args)]
+pub(super) struct BenchArguments {
+    /// What to measure.
+    #[arg(value_enum, default_values_t = [Subject::Kernels, Subject::Newton])]
+    subjects: Vec<Subject>,
+    /// Grid sizes, points around the body and away from it.
+    #[arg(long, value_name = "NIxNJ", value_delimiter = ',', value_parser = parse_size,
+        default_value = "65x33,257x129,1025x513")]
+    sizes: Vec<Size>,
+    /// Where to compute; auto takes a GPU if there is one.
+    #[arg(long, value_enum, default_value_t = Backend::Auto)]
+    backend: Backend,
+    /// GPU to use, by number.
+    #[arg(long, value_name = "N", default_value_t = 0)]
+    device: usize,
+    /// Write the tables as CSV files to DIR.
+    #[arg(short, long, value_name = "DIR")]
+    output: Option<PathBuf>,
+}
+
+/// Tables that can be asked for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
+enum Subject {
+    /// Kernels against a copy of their bytes.
+    Kernels,
+    /// Newton solves against the number of unknowns.
+    Newton,
+}
+
+impl BenchArguments {
+    /// Measures, prints and writes.
+    pub(super) fn execute(&self) -> ExitCode {
+        let terminal = Terminal::new(false);
+        match self.tables() {
+            Ok(tables) => self.publish(&tables, &terminal),
+            Err(error) => {
+                terminal.error(&error.to_string(), error.hint().as_deref());
+                ExitCode::from(error.exit_code())
+            }
+        }
+    }
+
+    fn tables(&self) -> Result<Vec<Table>, Error> {
+        match (self.backend, open(self.device)) {
+            (Backend::Auto | Backend::Cuda, Ok(cuda)) => self.measure(&cuda),
+            (Backend::Cuda, Err(error)) => Err(error.into()),
+            _ => self.measure(&CpuBackend),
+        }
+    }
+
+    fn measure<B: BenchBackend>(&self, backend: &B) -> Result<Vec<Table>, Error> {
+        let mut tables = Vec::new();
+        for subject in &self.subjects {
+            match subject {
+                Subject::Kernels => tables.extend(bench::kernels(backend, &self.sizes)?),
+                Subject::Newton => tables.push(bench::newton(backend, &self.sizes)?),
+            }
+        }
+        Ok(tables)
+    }
+
+    fn publish(&self, tables: &[Table], terminal: &Terminal) -> ExitCode {
+        let text: Vec<String> = tables.iter().map(Table::markdown).collect();
+        if let Err(error) = terminal.result(&text.join("\n")) {
+            return stdout_failed(terminal, &error);
+        }
+        let Some(folder) = &self.output else { return ExitCode::SUCCESS };
+        match bench::write(folder, tables) {
+            Ok(()) => ExitCode::SUCCESS,
+            Err(error) => {
+                let error = Error::from(error);
+                terminal.error(&error.to_string(), error.hint().as_deref());
+                ExitCode::from(error.exit_code())
+            }
+        }
+    }
+}
+
+#[cfg(feature = "cuda")]
+fn open(
+    ordinal: usize,
+) -> Result<gridgen::backend::cuda::CudaBackend, gridgen::backend::DeviceError> {
+    gridgen::backend::cuda::CudaBackend::open(ordinal)
+}
+
+#[cfg(not(feature = "cuda"))]
+fn open(_: usize) -> Result<CpuBackend, gridgen::backend::DeviceError> {
+    Err(gridgen::backend::DeviceError::NotBuilt { backend: "cuda" })
+}
+
+/// Reads `NIxNJ`.
+fn parse_size(text: &str) -> Result<Size, String> {
+    let expected = || format!("expected NIxNJ, for example 257x129, not `{text}`");
+    let (ni, nj) = text.split_once(['x', '×']).ok_or_else(expected)?;
+    let number = |text: &str| text.trim().parse::<usize>().map_err(|_| expected());
+    let size = (number(ni)?, number(nj)?);
+    if size.0 < 9 || size.1 < 9 {
+        Err("at least 9x9 points are needed".to_owned())
+    } else {
+        Ok(size)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn sizes_are_two_numbers() {
+        assert_eq!(parse_size("257x129"), Ok((257, 129)));
+        assert!(parse_size("257").is_err() && parse_size("3x3").is_err());
+    }
+}

@@ -1,0 +1,85 @@
+//! The linear system of one Newton step, written while the solve goes on.
+
+use std::path::{Path, PathBuf};
+
+use crate::backend::{CellGuard, DeviceError, EllipticBackend, Real, Scaling};
+use crate::elliptic::GridProblem;
+use crate::io::IoError;
+use crate::io::linear_system::{write_blocks, write_matrix, write_vector};
+use crate::solver::NonlinearProblem;
+
+/// Which system is exported, and where to.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Export<'a> {
+    /// Newton step, the first being 0.
+    pub(super) step: usize,
+    /// Folder.
+    pub(super) folder: &'a Path,
+}
+
+/// Hands a problem on to the solver and writes J d = −F of one step on the way.
+pub(super) struct Exporting<'a, B: EllipticBackend, T: Real> {
+    pub(super) problem: GridProblem<B, T>,
+    export: Option<Export<'a>>,
+    /// Steps linearised so far.
+    step: usize,
+    /// F of the present state, while the step is still to come.
+    residual: Vec<f64>,
+    written: Result<Vec<PathBuf>, IoError>,
+}
+
+impl<'a, B: EllipticBackend, T: Real> Exporting<'a, B, T> {
+    pub(super) fn new(problem: GridProblem<B, T>, export: Option<Export<'a>>) -> Self {
+        Self { problem, export, step: 0, residual: Vec::new(), written: Ok(Vec::new()) }
+    }
+
+    /// The problem and the files written.
+    pub(super) fn finish(self) -> (GridProblem<B, T>, Result<Vec<PathBuf>, IoError>) {
+        (self.problem, self.written)
+    }
+}
+
+impl<B: EllipticBackend, T: Real> NonlinearProblem<B> for Exporting<'_, B, T> {
+    type Real = T;
+    type Jacobian = <GridProblem<B, T> as NonlinearProblem<B>>::Jacobian;
+
+    fn unknowns(&self) -> usize {
+        self.problem.unknowns()
+    }
+
+    fn residual(
+        &mut self,
+        backend: &B,
+        u: &B::Vector<f64>,
+        scaling: Scaling,
+        f: &mut B::Vector<f64>,
+    ) -> Result<f64, DeviceError> {
+        let merit = self.problem.residual(backend, u, scaling, f)?;
+        let due = self.export.is_some_and(|export| export.step == self.step);
+        if due && scaling == Scaling::Renewed {
+            self.residual.resize(self.problem.unknowns(), 0.0);
+            backend.download(f, &mut self.residual)?;
+        }
+        Ok(merit)
+    }
+
+    fn linearise(&mut self, backend: &B) -> Result<&Self::Jacobian, DeviceError> {
+        let jacobian = self.problem.linearise(backend)?;
+        if let Some(export) = self.export.filter(|export| export.step == self.step) {
+            let a = jacobian.to_csr(backend)?;
+            let b: Vec<f64> = self.residual.iter().map(|f| -f).collect();
+            let path = |name: &str| export.folder.join(format!("jacobian-{}{name}", export.step));
+            let (matrix, right, blocks) = (path(".mtx"), path("-rhs.mtx"), path(".blocks"));
+            self.written = write_matrix(&matrix, &a)
+                .and_then(|()| write_vector(&right, &b))
+                .and_then(|()| write_blocks(&blocks, &a, &b))
+                .map(|()| vec![matrix, right, blocks]);
+        }
+        self.step += 1;
+        Ok(jacobian)
+    }
+
+    fn guard(&mut self, backend: &B) -> Result<CellGuard, DeviceError> {
+        self.problem.guard(backend)
+    }
+}

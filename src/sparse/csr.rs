@@ -1,0 +1,59 @@
+//! Compressed sparse rows, the format of exported matrices.
+
+/// A matrix by rows: row r has entries `row_start[r]..row_start[r + 1]`, columns rising.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct Csr {
+    /// Where each row starts; one more than rows.
+    pub row_start: Vec<usize>,
+    /// Column of each entry.
+    pub columns: Vec<u32>,
+    /// Value of each entry.
+    pub values: Vec<f64>,
+}
+
+impl Csr {
+    /// A matrix of the rows that are handed over in turn; entries of a row in any order, each
+    /// column once.
+    #[must_use]
+    pub fn from_rows<I: IntoIterator<Item = (usize, f64)>>(rows: impl Iterator<Item = I>) -> Self {
+        let mut csr = Self { row_start: vec![0], ..Self::default() };
+        let mut row = Vec::new();
+        for entries in rows {
+            row.clear();
+            row.extend(entries);
+            row.sort_unstable_by_key(|&(column, _)| column);
+            csr.columns.extend(row.iter().map(|&(column, _)| column as u32));
+            csr.values.extend(row.iter().map(|&(_, value)| value));
+            csr.row_start.push(csr.columns.len());
+        }
+        csr
+    }
+
+    /// Number of rows.
+    #[must_use]
+    pub fn rows(&self) -> usize {
+        self.row_start.len() - 1
+    }
+
+    /// Columns and values of a row.
+    pub fn row(&self, row: usize) -> impl Iterator<Item = (usize, f64)> + '_ {
+        (self.row_start[row]..self.row_start[row + 1])
+            .map(|k| (self.columns[k] as usize, self.values[k]))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn rows_are_sorted_and_may_be_empty() {
+        let rows = [vec![(2, 3.0), (0, 1.0)], vec![], vec![(1, 5.0)]];
+
+        let csr = Csr::from_rows(rows.into_iter());
+
+        assert_eq!(csr.row_start, [0, 2, 2, 3]);
+        assert_eq!(csr.row(0).collect::<Vec<_>>(), [(0, 1.0), (2, 3.0)]);
+        assert_eq!(csr.row(2).collect::<Vec<_>>(), [(1, 5.0)]);
+    }
+}

@@ -1,0 +1,85 @@
+//! The linear iterations allocate nothing.
+#![allow(clippy::unwrap_used, reason = "a failing step fails the test")]
+#![allow(unsafe_code, reason = "an allocator that counts is made no other way")]
+
+mod support;
+
+use gridgen::backend::Scaling;
+use gridgen::backend::cpu::CpuBackend;
+use gridgen::elliptic::GridPreconditioner;
+use gridgen::pde::control::Wall;
+use gridgen::solver::krylov::{Bicgstab, System, Target};
+use gridgen::solver::precond::{Kind, MultigridSettings};
+use gridgen::solver::{NonlinearProblem, Preconditioner};
+use std::alloc::{GlobalAlloc, Layout, System as SystemAllocator};
+use std::sync::atomic::{AtomicUsize, Ordering};
+use support::problems::Setup;
+
+struct Counting;
+
+static ALLOCATIONS: AtomicUsize = AtomicUsize::new(0);
+
+// SAFETY: every call goes to the system's allocator unchanged.
+unsafe impl GlobalAlloc for Counting {
+    unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
+        ALLOCATIONS.fetch_add(1, Ordering::Relaxed);
+        // SAFETY: the caller keeps the contract of `alloc`.
+        unsafe { SystemAllocator.alloc(layout) }
+    }
+
+    unsafe fn dealloc(&self, pointer: *mut u8, layout: Layout) {
+        // SAFETY: the caller keeps the contract of `dealloc`.
+        unsafe { SystemAllocator.dealloc(pointer, layout) }
+    }
+}
+
+#[global_allocator]
+static ALLOCATOR: Counting = Counting;
+
+/// Allocations of all threads while `work` runs.
+fn allocations(work: impl FnOnce()) -> usize {
+    let before = ALLOCATIONS.load(Ordering::Relaxed);
+    work();
+    ALLOCATIONS.load(Ordering::Relaxed) - before
+}
+
+/// One test for both: another one running beside it would be counted.
+#[test]
+fn cycles_and_krylov_iterations_allocate_nothing() {
+    let pool = rayon::ThreadPoolBuilder::new().num_threads(2).build().unwrap();
+    pool.install(|| {
+        let mut setup = Setup::<f32>::naca("0012", (129, 65), 1e-5, Wall::Coupled);
+        let n = setup.n();
+        let mut f = vec![0.0; n];
+        setup.problem.residual(&CpuBackend, &setup.u, Scaling::Renewed, &mut f).unwrap();
+        let b: Vec<f32> = f.iter().map(|f| (1e3 * f) as f32).collect();
+        let size = setup.problem.size();
+        let a = setup.problem.linearise(&CpuBackend).unwrap();
+        let settings = MultigridSettings::default();
+        let mut m = GridPreconditioner::new(Kind::Multigrid, settings, size);
+        m.update(&CpuBackend, a).unwrap();
+        let (mut x, mut z) = (vec![0.0; n], vec![0.0; n]);
+        let mut method = Bicgstab::new(&CpuBackend, n).unwrap();
+        let mut solve = |m: &mut GridPreconditioner<CpuBackend, f32>, iterations: usize| {
+            x.fill(0.0);
+            let (observe, backend) = (&mut |_: f64, _: f64| {}, &CpuBackend);
+            let mut system = System { backend, operator: a, preconditioner: m, b: &b, observe };
+            let target = Target { norm: 0.0, max_iterations: iterations };
+            let _ = method.solve(&mut system, target, &mut x).unwrap();
+        };
+        // The queues of the threads reach their size.
+        solve(&mut m, 2);
+
+        let cycles = allocations(|| {
+            for _ in 0..10 {
+                m.apply(&CpuBackend, a, &b, &mut z).unwrap();
+            }
+        });
+        let (few, many) = (allocations(|| solve(&mut m, 1)), allocations(|| solve(&mut m, 4)));
+        let counted = allocations(|| drop(vec![0_u8; 64]));
+
+        assert_eq!(cycles, 0);
+        assert_eq!(few, many, "allocations of 1 and of 4 iterations");
+        assert_eq!(counted, 1, "the allocator counts");
+    });
+}

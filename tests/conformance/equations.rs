@@ -1,0 +1,219 @@
+//! The grid equations: state, residual, Jacobian, area guard.
+
+use gridgen::backend::cpu::{CpuBackend, EllipticState};
+use gridgen::backend::{EllipticBackend, EllipticData, Real, Scaling, SparseBackend, WallTerms};
+use gridgen::grid::{Grid, Seam, Topology};
+use gridgen::sparse::EllPattern;
+
+use super::{SIZES, Subject, assert_close, random, to_device, to_host};
+
+/// A disturbed polar frame with control functions, and unknowns on it.
+fn problem(mi: usize, mj: usize, periodic: bool, wall: bool) -> (EllipticData, Vec<f64>) {
+    let points = mi * mj;
+    let sweep = if periodic { std::f64::consts::TAU / mi as f64 } else { 5.0 / (mi + 1) as f64 };
+    let place = |i: usize, j: usize| {
+        let (sin, cos) = (-sweep * i as f64).sin_cos();
+        let radius = 0.5 + 0.05 * (1.2_f64.powf(j as f64) - 1.0);
+        [radius * cos, radius * sin]
+    };
+    let mut data = EllipticData {
+        mi,
+        mj,
+        periodic,
+        x: Vec::new(),
+        y: Vec::new(),
+        control_p: random(1, points),
+        control_q: random(2, points),
+        wall: wall.then(|| WallTerms { phi: random(3, points), psi: random(4, points) }),
+    };
+    for j in 0..mj + 2 {
+        for i in 0..mi + 2 {
+            let [x, y] = place(i, j);
+            data.x.push(x);
+            data.y.push(y);
+        }
+    }
+    let noise = random::<f64>(5, 2 * points);
+    let u = (0..2 * points)
+        .map(|k| {
+            let (i, j) = (k / 2 % mi, k / 2 / mi);
+            if wall && j == 0 {
+                return noise[k];
+            }
+            place(i + 1, j + 1)[k % 2] + 0.2 * sweep.min(0.01) * noise[k]
+        })
+        .collect();
+    (data, u)
+}
+
+/// All sizes with both seams, with and without wall terms.
+fn problems() -> impl Iterator<Item = (EllipticData, Vec<f64>)> {
+    SIZES.into_iter().flat_map(|(mi, mj)| {
+        [(false, false), (false, true), (true, false), (true, true)]
+            .map(|(periodic, wall)| problem(mi, mj, periodic, wall))
+    })
+}
+
+/// The same state on the CPU and on the subject.
+struct Both<'a, S: Subject> {
+    subject: &'a S,
+    name: String,
+    points: usize,
+    cpu: EllipticState,
+    state: S::Elliptic,
+}
+
+impl<'a, S: Subject> Both<'a, S> {
+    fn new(subject: &'a S, (data, u): &(EllipticData, Vec<f64>)) -> Self {
+        let mut both = Self {
+            subject,
+            name: format!(
+                "{} × {}, periodic {}, wall terms {}",
+                data.mi,
+                data.mj,
+                data.periodic,
+                data.wall.is_some()
+            ),
+            points: data.mi * data.mj,
+            cpu: CpuBackend.elliptic(data).unwrap(),
+            state: subject.elliptic(data).unwrap(),
+        };
+        both.load(u);
+        both
+    }
+
+    fn load(&mut self, u: &Vec<f64>) {
+        CpuBackend.load_state(&mut self.cpu, u).unwrap();
+        self.subject.load_state(&mut self.state, &to_device(self.subject, u)).unwrap();
+    }
+
+    /// Residuals and merits of both.
+    fn residual(&mut self, scaling: Scaling) -> [(Vec<f64>, f64); 2] {
+        let n = 2 * self.points;
+        let (mut expected, mut f) = (vec![0.0; n], self.subject.zeros(n).unwrap());
+        let merit = CpuBackend.residual(&mut self.cpu, scaling, &mut expected).unwrap();
+        let found = self.subject.residual(&mut self.state, scaling, &mut f).unwrap();
+        [(to_host(self.subject, &f, n), found), (expected, merit)]
+    }
+
+    fn check_residual(&mut self, scaling: Scaling) {
+        let [(f, merit), (expected, expected_merit)] = self.residual(scaling);
+        assert_close(&f, &expected, 1000.0, &self.name);
+        let ratio = merit / expected_merit;
+        assert!((ratio - 1.0).abs() < 1e-12, "{}: {merit} for {expected_merit}", self.name);
+    }
+
+    fn check_guard(&self) {
+        let expected = CpuBackend.cell_guard(&self.cpu).unwrap();
+        let found = self.subject.cell_guard(&self.state).unwrap();
+        assert_eq!(found.folded, expected.folded, "{}", self.name);
+        let (found, expected) = (found.min_area, expected.min_area);
+        let close = (found - expected).abs() < 1e-12 * expected.abs();
+        assert!(
+            close || found.to_bits() == expected.to_bits(),
+            "{}: {found} for {expected}",
+            self.name
+        );
+    }
+}
+
+pub fn the_residual_and_its_merit<S: Subject>(subject: &S) {
+    for problem in problems() {
+        Both::new(subject, &problem).check_residual(Scaling::Renewed);
+    }
+}
+
+pub fn kept_weights_stay_as_they_are<S: Subject>(subject: &S) {
+    for problem in problems() {
+        let mut both = Both::new(subject, &problem);
+        both.residual(Scaling::Renewed);
+        let moved = problem.1.iter().map(|u| 1.5 * u).collect();
+        both.load(&moved);
+        both.check_residual(Scaling::Kept);
+    }
+}
+
+fn check_jacobian<S: Subject, T: Real>(subject: &S, problem: &(EllipticData, Vec<f64>)) {
+    let EllipticData { mi, mj, periodic, .. } = problem.0;
+    let mut both = Both::new(subject, problem);
+    both.residual(Scaling::Renewed);
+    let pattern = EllPattern::nine_point(mi, mj, periodic);
+    let mut expected = CpuBackend.matrix::<T>(&pattern).unwrap();
+    CpuBackend.jacobian(&both.cpu, &mut expected).unwrap();
+    // What stood in the slots does not matter.
+    let mut a = subject.matrix_from(&pattern, &vec![T::one(); pattern.columns().len()]);
+
+    subject.jacobian(&both.state, &mut a).unwrap();
+
+    assert_close(&subject.values(&a), expected.values(), 100.0, &both.name);
+}
+
+pub fn the_entries_of_the_jacobian<S: Subject>(subject: &S) {
+    for problem in problems() {
+        check_jacobian::<S, f64>(subject, &problem);
+        check_jacobian::<S, f32>(subject, &problem);
+    }
+}
+
+fn check_wall_columns<S: Subject, T: Real>(subject: &S, problem: &(EllipticData, Vec<f64>)) {
+    let mut both = Both::new(subject, problem);
+    both.residual(Scaling::Renewed);
+    let pattern = EllPattern::wall_columns(problem.0.mi, problem.0.mj);
+    let mut expected = CpuBackend.matrix::<T>(&pattern).unwrap();
+    CpuBackend.wall_columns(&both.cpu, &mut expected).unwrap();
+    let mut b = subject.matrix::<T>(&pattern).unwrap();
+
+    subject.wall_columns(&both.state, &mut b).unwrap();
+
+    assert_close(&subject.values(&b), expected.values(), 100.0, &both.name);
+}
+
+pub fn the_entries_of_the_wall_columns<S: Subject>(subject: &S) {
+    for problem in problems() {
+        check_wall_columns::<S, f64>(subject, &problem);
+        check_wall_columns::<S, f32>(subject, &problem);
+    }
+}
+
+pub fn the_cell_guard_counts_folded_cells<S: Subject>(subject: &S) {
+    for (data, mut u) in problems() {
+        Both::new(subject, &(data.clone(), u.clone())).check_guard();
+        // Turned inside out here and there.
+        for k in (0..u.len()).step_by(9) {
+            u[k] = -u[k];
+        }
+        Both::new(subject, &(data, u)).check_guard();
+    }
+}
+
+pub fn a_nan_is_a_folded_cell<S: Subject>(subject: &S) {
+    for (periodic, folded) in [(false, 4), (true, 4)] {
+        let (data, mut u) = problem(37, 53, periodic, false);
+        u[2 * (5 * 37)] = f64::NAN;
+        let both = Both::new(subject, &(data, u));
+
+        assert_eq!(subject.cell_guard(&both.state).unwrap().folded, folded);
+        both.check_guard();
+    }
+    // No cell that has an area.
+    let (data, u) = problem(5, 3, true, false);
+    let data = EllipticData { x: vec![f64::NAN; data.x.len()], ..data };
+    let both = Both::new(subject, &(data, vec![f64::NAN; u.len()]));
+    both.check_guard();
+}
+
+pub fn the_grid_is_stored_with_its_seam<S: Subject>(subject: &S) {
+    for problem in problems() {
+        let EllipticData { mi, mj, periodic, .. } = problem.0;
+        let (seam, ni) = if periodic { (Seam::Periodic, mi + 1) } else { (Seam::Held, mi + 2) };
+        let both = Both::new(subject, &problem);
+        let (mut expected, mut grid) =
+            (Grid::new(Topology::O(seam), ni, mj + 2), Grid::new(Topology::O(seam), ni, mj + 2));
+        CpuBackend.store_grid(&both.cpu, &mut expected).unwrap();
+
+        subject.store_grid(&both.state, &mut grid).unwrap();
+
+        assert_eq!(grid.x, expected.x, "{}", both.name);
+        assert_eq!(grid.y, expected.y, "{}", both.name);
+    }
+}

@@ -1,0 +1,45 @@
+//! The hyperbolic march.
+
+use gridgen::grid::initial::{InitialSettings, Marcher, Method, Outline, build, build_with};
+
+use crate::support::walls::{FAR_FIELD, WallPoints, geometric_layers};
+
+/// The march gives the host's grid on sharp, concave and smooth walls, on rings whose points are
+/// no power of two, more and fewer than the threads of a block.
+pub fn the_march_gives_the_grid_of_the_host<M: Marcher<Error: std::fmt::Debug>>(marcher: &M) {
+    let walls = [
+        (WallPoints::naca("0012", 65), 33, 1e-3),
+        (WallPoints::naca("4412", 131), 17, 1e-5),
+        (WallPoints::naca("2412", 20), 33, 1e-3),
+        (WallPoints::ellipse(0.2, 98), 33, 1e-4),
+        (WallPoints::naca("0012", 1101), 9, 1e-2),
+    ];
+    for (wall, nj, first_cell) in walls {
+        let layers = geometric_layers(nj, first_cell, FAR_FIELD);
+        let outline = Outline {
+            x: &wall.x,
+            y: &wall.y,
+            normals: &wall.normals,
+            layers: &layers,
+            far_field: FAR_FIELD,
+            seam: wall.seam,
+        };
+        let settings = InitialSettings {
+            method: Method::Hyperbolic,
+            dissipation: 0.2,
+            volume_smoothing: 0.3,
+            spread: 10.0,
+        };
+
+        let (host, other) = (build(&outline, &settings), build_with(marcher, &outline, &settings));
+
+        let other = other.unwrap();
+        assert_eq!((host.method, &host.notes), (other.method, &other.notes));
+        for (k, (host, other)) in
+            [(&host.grid.x, &other.grid.x), (&host.grid.y, &other.grid.y)].into_iter().enumerate()
+        {
+            let worst = host.iter().zip(other).map(|(a, b)| (a - b).abs()).fold(0.0, f64::max);
+            assert!(worst < 1e-9 * FAR_FIELD, "{} points, component {k}: {worst:e}", wall.x.len());
+        }
+    }
+}

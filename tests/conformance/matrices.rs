@@ -1,0 +1,122 @@
+//! ELL matrices: products and diagonals.
+
+use gridgen::backend::cpu::{CpuBackend, EllMatrix};
+use gridgen::backend::{Product, Real, SparseBackend};
+use gridgen::sparse::EllPattern;
+
+use super::{SIZES, Subject, assert_close, random, to_device, to_host};
+
+/// Random values where the pattern has entries, zero where it is padded.
+pub fn random_values<T: Real>(seed: u64, pattern: &EllPattern) -> Vec<T> {
+    let mut values = vec![T::zero(); pattern.rows() * pattern.width()];
+    let all = random::<T>(seed, values.len());
+    for row in 0..pattern.rows() {
+        for (at, _) in pattern.row(row) {
+            values[at] = all[at];
+        }
+    }
+    values
+}
+
+/// Nine-point patterns of all sizes and both seams.
+pub fn nine_point_patterns() -> impl Iterator<Item = EllPattern> {
+    // One point alone has no neighbours around the seam.
+    let held = SIZES.into_iter().chain([(1, 1), (2, 1), (1, 31)]);
+    let held = held.map(|(mi, mj)| EllPattern::nine_point(mi, mj, false));
+    held.chain(SIZES.into_iter().map(|(mi, mj)| EllPattern::nine_point(mi, mj, true)))
+}
+
+/// Columns drawn at random, a different number in each row, in any order.
+pub fn general_pattern(rows: usize) -> EllPattern {
+    EllPattern::new(rows, 5, |row| {
+        let own = (row % 3 > 0).then_some(row);
+        let others = (1..=row % 4).map(move |k| (row + 7 * k * k) % rows);
+        own.into_iter().chain(others.filter(move |other| *other != row))
+    })
+}
+
+fn check_products<S: Subject, T: Real>(subject: &S, pattern: &EllPattern, skips: &[usize]) {
+    let columns = pattern.columns().iter().max().map_or(0, |column| *column as usize + 1);
+    let n = columns.max(pattern.rows());
+    let values = random_values::<T>(1, pattern);
+    let (x, start) = (random::<T>(2, n), random::<T>(3, pattern.rows()));
+    let a = EllMatrix::from_values(pattern.clone(), values.clone());
+    let on_device = subject.matrix_from(pattern, &values);
+    let x_device = to_device(subject, &x);
+    assert_eq!(subject.rows(&on_device), pattern.rows());
+    for (&skip_columns, add) in skips.iter().flat_map(|skip| [(skip, false), (skip, true)]) {
+        let product = Product { skip_columns, add };
+        let (mut expected, mut y) = (start.clone(), to_device(subject, &start));
+        CpuBackend.multiply(&a, &x, product, &mut expected).unwrap();
+
+        subject.multiply(&on_device, &x_device, product, &mut y).unwrap();
+
+        let what = format!("{:?}, {product:?}", pattern.structure());
+        assert_close(&to_host(subject, &y, pattern.rows()), &expected, 20.0, &what);
+    }
+}
+
+pub fn products_on_the_nine_point_pattern<S: Subject>(subject: &S) {
+    for pattern in nine_point_patterns() {
+        check_products::<S, f64>(subject, &pattern, &[0, 2, 64]);
+        check_products::<S, f32>(subject, &pattern, &[0, 2]);
+    }
+}
+
+pub fn products_on_the_pattern_of_the_wall_columns<S: Subject>(subject: &S) {
+    for (mi, mj) in SIZES {
+        let pattern = EllPattern::wall_columns(mi, mj);
+        check_products::<S, f64>(subject, &pattern, &[0]);
+        check_products::<S, f32>(subject, &pattern, &[0]);
+    }
+}
+
+pub fn products_on_a_general_pattern<S: Subject>(subject: &S) {
+    for rows in [1, 31, 32, 33, 257] {
+        check_products::<S, f64>(subject, &general_pattern(rows), &[0, 3]);
+        check_products::<S, f32>(subject, &general_pattern(rows), &[0, 3]);
+    }
+}
+
+pub fn diagonals_are_inverted<S: Subject>(subject: &S) {
+    fn check<S: Subject, T: Real>(subject: &S, pattern: &EllPattern) {
+        let values = random_values::<T>(1, pattern);
+        let (mut expected, mut d) =
+            (vec![T::zero(); pattern.rows()], subject.zeros(pattern.rows()).unwrap());
+        let a = EllMatrix::from_values(pattern.clone(), values.clone());
+        let first = CpuBackend.inverse_diagonal(&a, &mut expected).unwrap();
+
+        let found = subject.inverse_diagonal(&subject.matrix_from(pattern, &values), &mut d);
+
+        assert_eq!(found.unwrap(), first);
+        for (found, expected) in to_host(subject, &d, pattern.rows()).iter().zip(expected) {
+            let same = *found == expected
+                || (*found / expected - T::one()).abs() <= T::narrow(4.0) * T::epsilon();
+            assert!(same, "{found:?} for {expected:?}");
+        }
+    }
+    for pattern in nine_point_patterns() {
+        check::<S, f64>(subject, &pattern);
+        check::<S, f32>(subject, &pattern);
+    }
+    // A third of these rows have no diagonal entry; the first row is one of them.
+    check::<S, f64>(subject, &general_pattern(33));
+}
+
+pub fn a_zero_on_the_diagonal_names_its_row<S: Subject>(subject: &S) {
+    let pattern = EllPattern::nine_point(7, 5, false);
+    for bad in [f64::NAN, 0.0] {
+        for wrong in [&[17][..], &[40, 23], &[0, 1, 69], &[69]] {
+            let mut values = random_values::<f64>(1, &pattern);
+            for row in wrong {
+                let (at, _) = pattern.row(*row).find(|(_, column)| column == row).unwrap();
+                values[at] = bad;
+            }
+            let mut d = subject.zeros(pattern.rows()).unwrap();
+
+            let found = subject.inverse_diagonal(&subject.matrix_from(&pattern, &values), &mut d);
+
+            assert_eq!(found.unwrap(), wrong.iter().min().copied());
+        }
+    }
+}

@@ -1,0 +1,185 @@
+//! What every backend must do, checked against the CPU backend. One suite for fibers and GPUs:
+//! `conformance!(backend)` makes a test of each fact, where `backend()` gives a fresh backend.
+#![allow(dead_code, unreachable_pub, reason = "the macro below uses what the suite exports")]
+#![allow(clippy::unwrap_used, reason = "a failing step fails the test")]
+
+pub mod equations;
+pub mod factors;
+pub mod march;
+pub mod matrices;
+pub mod multigrid;
+pub mod newton;
+pub mod scalars;
+pub mod vectors;
+pub mod walls;
+
+use gridgen::backend::cpu::{CpuBackend, EllMatrix};
+use gridgen::backend::cuda::{CudaBackend, CudaMatrix};
+use gridgen::backend::{EllipticBackend, MultigridBackend, Real};
+use gridgen::sparse::{EllPattern, Schedule};
+
+use crate::support::random::Random;
+
+/// A backend under test: what the solvers need, and a look into its matrices.
+pub trait Subject: EllipticBackend + MultigridBackend + Sized {
+    /// A matrix with these values, column-major like the pattern.
+    fn matrix_from<T: Real>(&self, pattern: &EllPattern, values: &[T]) -> Self::Matrix<T>;
+
+    /// A backend like this one whose incomplete factors are eliminated by another schedule.
+    fn scheduled(&self, schedule: Schedule) -> Self;
+
+    /// The values of a matrix.
+    fn values<T: Real>(&self, a: &Self::Matrix<T>) -> Vec<T>;
+}
+
+impl Subject for CudaBackend {
+    fn matrix_from<T: Real>(&self, pattern: &EllPattern, values: &[T]) -> CudaMatrix<T> {
+        CudaMatrix::from_values(self, pattern, values).unwrap()
+    }
+
+    fn scheduled(&self, schedule: Schedule) -> Self {
+        Self::new(self.device().clone()).unwrap().with_schedule(schedule)
+    }
+
+    fn values<T: Real>(&self, a: &CudaMatrix<T>) -> Vec<T> {
+        let mut host = vec![T::zero(); a.values().len()];
+        a.values().download(&mut host).unwrap();
+        host
+    }
+}
+
+impl Subject for CpuBackend {
+    fn matrix_from<T: Real>(&self, pattern: &EllPattern, values: &[T]) -> EllMatrix<T> {
+        EllMatrix::from_values(pattern.clone(), values.to_vec())
+    }
+
+    /// The CPU eliminates in natural order alone.
+    fn scheduled(&self, _schedule: Schedule) -> Self {
+        Self
+    }
+
+    fn values<T: Real>(&self, a: &EllMatrix<T>) -> Vec<T> {
+        a.values().to_vec()
+    }
+}
+
+/// Lengths that fill no warp, one warp, one block, and a little more.
+pub const LENGTHS: [usize; 7] = [1, 31, 32, 33, 257, 37 * 53, 5000];
+
+/// Unknown points in i and j.
+pub const SIZES: [(usize, usize); 8] =
+    [(3, 1), (5, 3), (31, 2), (32, 3), (33, 2), (257, 3), (4, 33), (37, 53)];
+
+/// A vector of the subject.
+pub fn to_device<S: Subject, T: Real>(subject: &S, host: &[T]) -> S::Vector<T> {
+    let mut v = subject.zeros(host.len()).unwrap();
+    subject.upload(host, &mut v).unwrap();
+    v
+}
+
+/// The first `n` values of a vector of the subject, which has no others.
+pub fn to_host<S: Subject, T: Real>(subject: &S, v: &S::Vector<T>, n: usize) -> Vec<T> {
+    let mut host = vec![T::zero(); n];
+    subject.download(v, &mut host).unwrap();
+    host
+}
+
+/// Random numbers of type `T`.
+pub fn random<T: Real>(seed: u64, n: usize) -> Vec<T> {
+    Random::new(seed).vector(n).into_iter().map(T::narrow).collect()
+}
+
+/// Asserts that `found` is `expected` up to `ulps` roundings of the largest value.
+#[track_caller]
+pub fn assert_close<T: Real>(found: &[T], expected: &[T], ulps: f64, what: &str) {
+    assert_eq!(found.len(), expected.len(), "{what}");
+    let largest = expected.iter().fold(0.0, |most: f64, v| most.max(v.widen().abs()));
+    let bound = ulps * T::epsilon().widen() * largest;
+    for (k, (found, expected)) in found.iter().zip(expected).enumerate() {
+        let difference = (found.widen() - expected.widen()).abs();
+        assert!(difference <= bound, "{what}: entry {k} is {found:?}, expected {expected:?}");
+    }
+}
+
+/// A test for each fact of the suite; `conformance!(backend, ignore = "…")` marks them all.
+macro_rules! conformance {
+    ($backend:ident $(, $attribute:meta)?) => {
+        conformance!(@module $backend, [$(#[$attribute])?], vectors,
+            vectors_go_to_the_device_and_back
+            linear_combinations_take_any_number_of_terms
+            a_zero_factor_overwrites_a_nan
+            inner_products_are_those_of_the_cpu
+            an_inner_product_with_a_nan_is_a_nan
+            the_largest_magnitude_is_found
+            a_nan_is_the_largest_magnitude
+            precision_is_converted
+            vectors_are_scaled_entry_by_entry
+        );
+        conformance!(@module $backend, [$(#[$attribute])?], scalars,
+            sums_and_steps_are_those_of_the_cpu
+            a_condition_that_holds_halts_the_slots
+            a_nan_halts_as_vanished
+            the_log_is_a_ring
+        );
+        conformance!(@module $backend, [$(#[$attribute])?], march,
+            the_march_gives_the_grid_of_the_host
+        );
+        conformance!(@module $backend, [$(#[$attribute])?], matrices,
+            products_on_the_nine_point_pattern
+            products_on_the_pattern_of_the_wall_columns
+            products_on_a_general_pattern
+            diagonals_are_inverted
+            a_zero_on_the_diagonal_names_its_row
+        );
+        conformance!(@module $backend, [$(#[$attribute])?], equations,
+            the_residual_and_its_merit
+            kept_weights_stay_as_they_are
+            the_entries_of_the_jacobian
+            the_entries_of_the_wall_columns
+            the_cell_guard_counts_folded_cells
+            a_nan_is_a_folded_cell
+            the_grid_is_stored_with_its_seam
+        );
+        conformance!(@module $backend, [$(#[$attribute])?], walls,
+            probes_are_ones_and_alternating_ones
+            the_leading_points_are_copied
+            the_reduced_system_is_factored_and_solved
+            a_singular_wall_block_names_its_point
+        );
+        conformance!(@module $backend, [$(#[$attribute])?], factors,
+            factors_in_natural_order
+            factors_by_colours
+            factors_within_tiles
+            factors_of_a_general_pattern
+            a_singular_pivot_names_its_row
+        );
+        conformance!(@module $backend, [$(#[$attribute])?], newton,
+            a_frozen_wall_gives_the_grid_of_the_cpu
+            incomplete_factors_give_the_grid_of_the_cpu
+            a_coupled_wall_gives_the_grid_of_the_cpu
+        );
+        conformance!(@module $backend, [$(#[$attribute])?], multigrid,
+            every_operation_in_double_precision
+            every_operation_in_single_precision
+            lines_over_several_warps
+            lines_longer_than_a_team_takes
+            a_singular_pivot_is_seen_on_the_coarsest_level
+            a_replayed_sweep_is_a_sweep
+            a_cycle_as_a_matrix_is_the_cycle
+            a_coupled_wall_gives_the_grid_of_the_cpu
+        );
+    };
+    (@module $backend:ident, $attributes:tt, $module:ident, $($fact:ident)*) => {
+        mod $module {
+            $($crate::conformance::conformance!(@test $backend, $attributes, $module, $fact);)*
+        }
+    };
+    (@test $backend:ident, [$($attributes:tt)*], $module:ident, $fact:ident) => {
+        #[test]
+        $($attributes)*
+        fn $fact() {
+            $crate::conformance::$module::$fact(&$crate::$backend());
+        }
+    };
+}
+pub(crate) use conformance;

@@ -1,0 +1,311 @@
+//! Multigrid.
+
+use gridgen::backend::cpu::CpuBackend;
+use gridgen::backend::{Coarsening, EllipticBackend, LevelSize, MultigridBackend, Order, Real};
+use gridgen::elliptic::{EllipticSettings, GridPreconditioner, GridProblem};
+use gridgen::grid::Grid;
+use gridgen::grid::initial::Method as InitialMethod;
+use gridgen::pde::control::{Base, ControlSettings, Wall};
+use gridgen::solver::NonlinearProblem;
+use gridgen::solver::krylov::Method;
+use gridgen::solver::linear::{LinearSettings, LinearSolver};
+use gridgen::solver::newton::{NewtonReport, NewtonSettings, solve};
+use gridgen::solver::precond::{Kind, MultigridSettings};
+use gridgen::sparse::EllPattern;
+
+use super::{Subject, assert_close, to_device, to_host};
+use crate::support::problems::NEWTON;
+use crate::support::stencil::stencil;
+use crate::support::walls::WallPoints;
+
+fn matrix<S: Subject, T: Real>(subject: &S, size: LevelSize) -> S::Matrix<T> {
+    let (pattern, values) = stencil(size);
+    subject.matrix_from(&pattern, &values)
+}
+
+/// A hierarchy and what its operations leave in the solutions, by name.
+struct Seen<'a, S: Subject, M: Real> {
+    subject: &'a S,
+    levels: Vec<S::Level<M>>,
+    unknowns: Vec<usize>,
+    solutions: Vec<(&'static str, Vec<f64>)>,
+}
+
+impl<'a, S: Subject, M: Real> Seen<'a, S, M> {
+    /// As many levels as there can be up to three, for the matrix of [`stencil`].
+    fn new<T: Real>(subject: &'a S, finest: LevelSize, coarsening: Coarsening) -> Self {
+        let mut sizes = vec![finest];
+        let mut levels = vec![subject.finest_level::<M>(finest, coarsening).unwrap()];
+        let a = matrix::<S, T>(subject, finest);
+        // What a level held before must not matter.
+        subject.load_operator(&a, &mut levels[0]).unwrap();
+        subject.load_operator(&a, &mut levels[0]).unwrap();
+        for _ in 0..2 {
+            let size = sizes[sizes.len() - 1];
+            if size.mi < 4 || size.mj < 4 {
+                break;
+            }
+            let mut level = subject.coarse_level::<M>(size, coarsening).unwrap();
+            subject.coarsen(&levels[levels.len() - 1], &mut level).unwrap();
+            sizes.push(size.coarser(coarsening));
+            levels.push(level);
+        }
+        assert!(subject.pivots_are_finite(&levels[levels.len() - 1]).unwrap());
+        let unknowns = sizes.iter().map(|size| 2 * size.mi * size.mj).collect();
+        Self { subject, levels, unknowns, solutions: Vec::new() }
+    }
+
+    fn see(&mut self, name: &'static str, level: usize) {
+        let n = self.unknowns[level];
+        let mut z = self.subject.zeros::<f64>(n).unwrap();
+        self.subject.store_solution(&self.levels[level], &mut z).unwrap();
+        self.solutions.push((name, to_host(self.subject, &z, n)));
+    }
+
+    fn load<T: Real>(&mut self) {
+        let values = (0..self.unknowns[0]).map(|k| T::narrow((0.7 * k as f64).cos()));
+        let r = to_device(self.subject, &values.collect::<Vec<_>>());
+        self.subject.load_right(&r, &mut self.levels[0]).unwrap();
+        self.see("load", 0);
+    }
+
+    fn smooth(&mut self, name: &'static str, level: usize, order: Order) {
+        self.subject.smooth(&mut self.levels[level], order).unwrap();
+        self.see(name, level);
+    }
+
+    /// Restricts from `level`; a sweep shows what has come.
+    fn restrict(&mut self, name: &'static str, level: usize, order: Order) {
+        if let [_, .., fine, coarse] | [fine, coarse] = &mut self.levels[..=level + 1] {
+            self.subject.restrict_residual(fine, coarse).unwrap();
+        }
+        self.smooth(name, level + 1, order);
+    }
+
+    fn prolong(&mut self, name: &'static str, level: usize) {
+        if let [_, .., fine, coarse] | [fine, coarse] = &mut self.levels[..=level + 1] {
+            self.subject.prolong(coarse, fine).unwrap();
+        }
+        self.see(name, level);
+    }
+}
+
+/// What every operation leaves in the solutions: from every condition of the finer level.
+fn operations<S: Subject, T: Real, M: Real>(
+    subject: &S,
+    finest: LevelSize,
+    coarsening: Coarsening,
+) -> Vec<(&'static str, Vec<f64>)> {
+    let mut seen = Seen::<S, M>::new::<T>(subject, finest, coarsening);
+    seen.load::<T>();
+    seen.restrict("restriction of the right side", 0, Order::Reverse);
+    seen.smooth("forward", 0, Order::Forward);
+    seen.restrict("restriction after forward", 0, Order::Forward);
+    if seen.levels.len() > 2 {
+        seen.restrict("restriction from a full operator", 1, Order::Forward);
+        seen.prolong("prolongation to the middle level", 1);
+        seen.restrict("restriction of a whole residual", 1, Order::Reverse);
+        seen.smooth("reverse on the middle level", 1, Order::Reverse);
+        seen.restrict("restriction after reverse", 1, Order::Forward);
+    }
+    seen.prolong("prolongation", 0);
+    seen.restrict("restriction after prolongation", 0, Order::Forward);
+    seen.smooth("reverse", 0, Order::Reverse);
+    seen.restrict("restriction after reverse, compact", 0, Order::Forward);
+    seen.solutions
+}
+
+/// Compares with the CPU after every operation; `tolerance` is a share of the largest value of all
+/// solutions, since that of a coarse level answers to a small difference.
+fn compare<S: Subject, T: Real, M: Real>(
+    subject: &S,
+    finest: LevelSize,
+    coarsening: Coarsening,
+    tolerance: f64,
+) {
+    let expected = operations::<_, T, M>(&CpuBackend, finest, coarsening);
+    let found = operations::<_, T, M>(subject, finest, coarsening);
+    let most = expected.iter().flat_map(|(_, values)| values).fold(0.0, |m: f64, v| m.max(v.abs()));
+    for ((name, expected), (_, found)) in expected.iter().zip(&found) {
+        for (k, (expected, found)) in expected.iter().zip(found).enumerate() {
+            assert!(
+                (expected - found).abs() <= tolerance * most,
+                "{finest:?} {coarsening:?}, {name}: unknown {k} is {found:?}, not {expected:?}"
+            );
+        }
+    }
+}
+
+fn small_sizes() -> [LevelSize; 6] {
+    [
+        LevelSize { mi: 9, mj: 7, periodic: false },
+        LevelSize { mi: 8, mj: 10, periodic: false },
+        LevelSize { mi: 12, mj: 7, periodic: true },
+        LevelSize { mi: 37, mj: 53, periodic: false },
+        LevelSize { mi: 36, mj: 41, periodic: true },
+        LevelSize { mi: 35, mj: 18, periodic: true },
+    ]
+}
+
+const DOUBLE: f64 = 1e-13;
+const SINGLE: f64 = 1e-6;
+
+pub fn every_operation_in_double_precision<S: Subject>(subject: &S) {
+    for size in small_sizes() {
+        for coarsening in [Coarsening::Full, Coarsening::Xi] {
+            compare::<_, f64, f64>(subject, size, coarsening, DOUBLE);
+        }
+    }
+}
+
+pub fn every_operation_in_single_precision<S: Subject>(subject: &S) {
+    for size in small_sizes() {
+        for coarsening in [Coarsening::Full, Coarsening::Xi] {
+            compare::<_, f64, f32>(subject, size, coarsening, SINGLE);
+            compare::<_, f32, f32>(subject, size, coarsening, SINGLE);
+        }
+    }
+    compare::<_, f32, f64>(subject, small_sizes()[4], Coarsening::Full, DOUBLE);
+}
+
+pub fn lines_over_several_warps<S: Subject>(subject: &S) {
+    for periodic in [false, true] {
+        let (wide, long) =
+            (LevelSize { mi: 130, mj: 67, periodic }, LevelSize { mi: 1100, mj: 9, periodic });
+        compare::<_, f64, f32>(subject, wide, Coarsening::Full, SINGLE);
+        compare::<_, f64, f64>(subject, wide, Coarsening::Full, DOUBLE);
+        compare::<_, f64, f32>(subject, long, Coarsening::Full, SINGLE);
+    }
+    let high = LevelSize { mi: 9, mj: 1100, periodic: false };
+    compare::<_, f64, f32>(subject, high, Coarsening::Full, SINGLE);
+}
+
+/// In double precision a team takes 1024 points: a remainder; a seam point alone in its segment;
+/// three segments.
+pub fn lines_longer_than_a_team_takes<S: Subject>(subject: &S) {
+    for (mi, mj, periodic) in
+        [(1100, 8, false), (1026, 8, true), (1025, 8, false), (2100, 8, true), (8, 2100, false)]
+    {
+        compare::<_, f64, f64>(subject, LevelSize { mi, mj, periodic }, Coarsening::Full, DOUBLE);
+    }
+    let high = LevelSize { mi: 8, mj: 1100, periodic: true };
+    compare::<_, f64, f64>(subject, high, Coarsening::Xi, DOUBLE);
+}
+
+pub fn a_singular_pivot_is_seen_on_the_coarsest_level<S: Subject>(subject: &S) {
+    let size = LevelSize { mi: 9, mj: 9, periodic: false };
+    let zero = subject.matrix::<f64>(&EllPattern::nine_point(9, 9, false)).unwrap();
+    let mut fine = subject.finest_level::<f32>(size, Coarsening::Full).unwrap();
+    let mut coarse = subject.coarse_level::<f32>(size, Coarsening::Full).unwrap();
+
+    subject.load_operator(&zero, &mut fine).unwrap();
+    subject.coarsen(&fine, &mut coarse).unwrap();
+    assert!(!subject.pivots_are_finite(&coarse).unwrap());
+
+    subject.load_operator(&matrix::<S, f64>(subject, size), &mut fine).unwrap();
+    subject.coarsen(&fine, &mut coarse).unwrap();
+    assert!(subject.pivots_are_finite(&coarse).unwrap());
+}
+
+/// A recorded sweep leaves the level, and what the host knows about it, as a plain one does.
+pub fn a_replayed_sweep_is_a_sweep<S: Subject>(subject: &S) {
+    let size = LevelSize { mi: 16, mj: 9, periodic: true };
+    let mut plain = Seen::<S, f64>::new::<f64>(subject, size, Coarsening::Full);
+    let mut replayed = Seen::<S, f64>::new::<f64>(subject, size, Coarsening::Full);
+    let mut recording = S::Recording::default();
+    for _ in 0..3 {
+        plain.load::<f64>();
+        plain.smooth("sweep", 0, Order::Forward);
+        plain.restrict("restriction", 0, Order::Forward);
+        plain.smooth("another sweep", 0, Order::Reverse);
+
+        replayed.load::<f64>();
+        let level = &mut replayed.levels[0];
+        subject.replay(&mut recording, || subject.smooth(level, Order::Forward)).unwrap();
+        replayed.see("sweep", 0);
+        replayed.restrict("restriction", 0, Order::Forward);
+        replayed.smooth("another sweep", 0, Order::Reverse);
+    }
+    assert_eq!(replayed.solutions, plain.solutions);
+}
+
+/// Two levels below the finest: 5 × 4 and 2 × 2 points.
+pub fn a_cycle_as_a_matrix_is_the_cycle<S: Subject>(subject: &S) {
+    let size = LevelSize { mi: 11, mj: 8, periodic: false };
+    let work = |levels: &mut [S::Level<f64>]| {
+        let [fine, coarse] = levels else { panic!("two levels") };
+        subject.smooth(fine, Order::Forward)?;
+        subject.restrict_residual(fine, coarse)?;
+        subject.smooth(coarse, Order::Forward)?;
+        subject.prolong(coarse, fine)?;
+        subject.smooth(fine, Order::Reverse)
+    };
+    let mut seen = Seen::<S, f64>::new::<f64>(subject, size, Coarsening::Full);
+    // The second time it is prepared as it was noted the first time.
+    for _ in 0..2 {
+        seen.load::<f64>();
+        let (finest, below) = seen.levels.split_first_mut().unwrap();
+        subject.restrict_residual(finest, &mut below[0]).unwrap();
+        work(below).unwrap();
+        seen.see("cycle", 1);
+
+        let (finest, below) = seen.levels.split_first_mut().unwrap();
+        subject.prepare_cycle(below, work).unwrap();
+        subject.restrict_residual(finest, &mut below[0]).unwrap();
+        if !subject.apply_cycle(&mut below[0]).unwrap() {
+            work(below).unwrap();
+        }
+        seen.see("matrix", 1);
+
+        let [.., (_, expected), (_, found)] = seen.solutions.as_slice() else { unreachable!() };
+        assert_close(found, expected, 100.0, "the answer of the matrix");
+    }
+}
+
+const FIRST_CELL: f64 = 1e-3;
+/// Two grids of a residual of 1e-10 may lie 1e-8 apart at the far field.
+const TIGHT: NewtonSettings = NewtonSettings { tolerance: 1e-12, ..NEWTON };
+
+/// The grid around a NACA 4412 with 65 × 33 nodes, the first cell controlled, by multigrid.
+fn coupled<B: EllipticBackend + MultigridBackend, T: Real>(backend: &B) -> (Grid, NewtonReport) {
+    let points = WallPoints::naca("4412", 65);
+    let mut grid = points.initial(InitialMethod::Hyperbolic, 33, FIRST_CELL).grid;
+    let control =
+        ControlSettings { base: Base::Marched, smoothing: 5, smoothing_distance: 0.05, clip: 1.0 };
+    let settings =
+        EllipticSettings { control, wall: Wall::Coupled, first_cell: FIRST_CELL, decay: 3.0 };
+    let (mut problem, mut u) =
+        GridProblem::<B, T>::new(backend, &grid, &points.normals, &settings).unwrap();
+    let linear = LinearSettings { method: Method::Bicgstab, max_iterations: 2000, restart: 30 };
+    let preconditioner =
+        GridPreconditioner::new(Kind::Multigrid, MultigridSettings::default(), problem.size());
+    let mut linear = LinearSolver::new(linear, problem.unknowns(), preconditioner);
+    let report = solve(backend, &mut problem, &mut linear, &mut u, &TIGHT, &mut ()).unwrap();
+    problem.store(backend, &u, &mut grid).unwrap();
+    (grid, report)
+}
+
+/// Largest difference of a coordinate.
+fn distance(a: &Grid, b: &Grid) -> f64 {
+    let pairs = a.x.iter().zip(&b.x).chain(a.y.iter().zip(&b.y));
+    pairs.map(|(a, b)| (a - b).abs()).fold(0.0, f64::max)
+}
+
+fn check_coupled<S: Subject, T: Real>(subject: &S) {
+    let (expected, on_cpu) = coupled::<_, T>(&CpuBackend);
+    let (grid, report) = coupled::<_, T>(subject);
+
+    assert!(report.stop.converged(), "{}", report.stop);
+    let counts = |report: &NewtonReport| {
+        (report.history.newton_iterations(), report.history.linear_iterations())
+    };
+    let (found, expected_counts) = (counts(&report), counts(&on_cpu));
+    assert_eq!(found.0, expected_counts.0);
+    assert!((found.1 - expected_counts.1).abs() <= 1.0, "{found:?}, not {expected_counts:?}");
+    assert!(distance(&grid, &expected) < 1e-9, "{:e}", distance(&grid, &expected));
+}
+
+pub fn a_coupled_wall_gives_the_grid_of_the_cpu<S: Subject>(subject: &S) {
+    check_coupled::<S, f64>(subject);
+    check_coupled::<S, f32>(subject);
+}

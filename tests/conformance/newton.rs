@@ -1,0 +1,131 @@
+//! Whole solves.
+
+use gridgen::backend::cpu::CpuBackend;
+use gridgen::backend::{DeviceError, EllipticBackend};
+use gridgen::elliptic::{EllipticSettings, GridJacobian, GridProblem};
+use gridgen::grid::Grid;
+use gridgen::grid::initial::Method as InitialMethod;
+use gridgen::pde::control::{Base, ControlSettings, Wall};
+use gridgen::solver::krylov::Method;
+use gridgen::solver::linear::{LinearSettings, LinearSolver};
+use gridgen::solver::newton::{NewtonReport, NewtonSettings, solve};
+use gridgen::solver::precond::{Classical, Kind};
+use gridgen::solver::{LinearOperator, NonlinearProblem, Preconditioner, SolverError};
+
+use nalgebra::{DMatrix, DVector, Dyn, LU};
+
+use super::Subject;
+use crate::support::problems::NEWTON;
+use crate::support::walls::WallPoints;
+
+/// A preconditioner of the Jacobian.
+enum Approximate<B: EllipticBackend> {
+    /// From its field part alone.
+    OfField(Classical<B, f64>),
+    /// Its inverse, by dense factors on the host.
+    Exact(Option<LU<f64, Dyn, Dyn>>),
+}
+
+impl<B: EllipticBackend> Preconditioner<B, f64, GridJacobian<B, f64>> for Approximate<B> {
+    fn update(&mut self, backend: &B, a: &GridJacobian<B, f64>) -> Result<(), SolverError> {
+        match self {
+            Self::OfField(classical) => classical.update(backend, a.field()),
+            Self::Exact(factors) => {
+                let n = backend.rows(a.field());
+                let mut dense = DMatrix::<f64>::identity(n, n);
+                let (mut x, mut y) = (backend.zeros(n)?, backend.zeros(n)?);
+                for mut column in dense.column_iter_mut() {
+                    backend.upload(column.as_slice(), &mut x)?;
+                    a.apply(backend, &x, &mut y)?;
+                    backend.download(&y, column.as_mut_slice())?;
+                }
+                *factors = Some(dense.lu());
+                Ok(())
+            }
+        }
+    }
+
+    fn apply(
+        &mut self,
+        backend: &B,
+        a: &GridJacobian<B, f64>,
+        r: &B::Vector<f64>,
+        z: &mut B::Vector<f64>,
+    ) -> Result<(), DeviceError> {
+        match self {
+            Self::OfField(classical) => classical.apply(backend, a.field(), r, z),
+            Self::Exact(factors) => {
+                let mut host = DVector::zeros(backend.rows(a.field()));
+                backend.download(r, host.as_mut_slice())?;
+                assert!(factors.as_ref().unwrap().solve_mut(&mut host));
+                backend.upload(host.as_slice(), z)
+            }
+        }
+    }
+}
+
+const FIRST_CELL: f64 = 1e-3;
+/// Two grids of a residual of 1e-10 may lie 1e-8 apart at the far field.
+const TIGHT: NewtonSettings = NewtonSettings { tolerance: 1e-12, ..NEWTON };
+
+/// A grid around a NACA 4412.
+#[derive(Clone, Copy)]
+struct Case {
+    nodes: (usize, usize),
+    wall: Wall,
+    /// Of the field part; none for the exact inverse of the whole.
+    kind: Option<Kind>,
+}
+
+impl Case {
+    fn solve<B: EllipticBackend>(self, backend: &B) -> (Grid, NewtonReport) {
+        let points = WallPoints::naca("4412", self.nodes.0);
+        let mut grid = points.initial(InitialMethod::Hyperbolic, self.nodes.1, FIRST_CELL).grid;
+        let control = ControlSettings {
+            base: Base::Marched,
+            smoothing: 5,
+            smoothing_distance: 0.05,
+            clip: 1.0,
+        };
+        let settings =
+            EllipticSettings { control, wall: self.wall, first_cell: FIRST_CELL, decay: 3.0 };
+        let (mut problem, mut u) =
+            GridProblem::<B, f64>::new(backend, &grid, &points.normals, &settings).unwrap();
+        let n = problem.unknowns();
+        let linear = LinearSettings { method: Method::Bicgstab, max_iterations: 2000, restart: 30 };
+        let inverse = match self.kind {
+            Some(kind) => Approximate::OfField(Classical::new(kind)),
+            None => Approximate::Exact(None),
+        };
+        let mut linear = LinearSolver::new(linear, n, inverse);
+        let report = solve(backend, &mut problem, &mut linear, &mut u, &TIGHT, &mut ()).unwrap();
+        problem.store(backend, &u, &mut grid).unwrap();
+        (grid, report)
+    }
+
+    /// The same steps and coordinates as on the CPU.
+    fn check<S: Subject>(self, subject: &S) {
+        let (expected, on_cpu) = self.solve(&CpuBackend);
+        let (grid, report) = self.solve(subject);
+
+        assert!(report.stop.converged(), "{}", report.stop);
+        assert_eq!(report.history.steps.len(), on_cpu.history.steps.len());
+        let pairs = grid.x.iter().zip(&expected.x).chain(grid.y.iter().zip(&expected.y));
+        let distance = pairs.map(|(a, b)| (a - b).abs()).fold(0.0, f64::max);
+        assert!(distance < 1e-9, "{distance:e}");
+    }
+}
+
+pub fn a_frozen_wall_gives_the_grid_of_the_cpu<S: Subject>(subject: &S) {
+    Case { nodes: (65, 33), wall: Wall::Frozen, kind: Some(Kind::Jacobi) }.check(subject);
+}
+
+pub fn incomplete_factors_give_the_grid_of_the_cpu<S: Subject>(subject: &S) {
+    let wall = Wall::Frozen;
+    Case { nodes: (33, 17), wall, kind: Some(Kind::Dilu) }.check(subject);
+    Case { nodes: (33, 17), wall, kind: Some(Kind::Ilu0) }.check(subject);
+}
+
+pub fn a_coupled_wall_gives_the_grid_of_the_cpu<S: Subject>(subject: &S) {
+    Case { nodes: (33, 17), wall: Wall::Coupled, kind: None }.check(subject);
+}

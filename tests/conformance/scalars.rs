@@ -1,0 +1,124 @@
+//! Scalars that stay with the vectors.
+
+use gridgen::backend::cpu::CpuBackend;
+use gridgen::backend::scalars::{
+    Coefficient, Condition, Ending, FIRST, HALTED, LOG, LOGGED, ONE, SLOTS, Test,
+};
+use gridgen::backend::{Advance, Real};
+
+use super::{LENGTHS, Subject, assert_close, random, to_device, to_host};
+
+const A: u8 = FIRST;
+const B: u8 = FIRST + 1;
+
+fn read<S: Subject>(subject: &S, scalars: &S::Scalars) -> Vec<f64> {
+    let mut host = [0.0; SLOTS + LOG];
+    subject.read_scalars(scalars, &mut host).unwrap();
+    host.to_vec()
+}
+
+/// Slots whose values are not special.
+fn slots() -> Vec<f64> {
+    (0..SLOTS).map(|k| 0.75 + 0.125 * k as f64).collect()
+}
+
+/// What a subject makes of a sum, two inner products and a step.
+fn play<S: Subject, T: Real>(subject: &S, n: usize) -> (Vec<T>, Vec<T>, Vec<f64>) {
+    let [mut x, mut r, h, v] = [1, 2, 3, 4].map(|seed| to_device(subject, &random::<T>(seed, n)));
+    let mut scalars = subject.scalars().unwrap();
+    subject.set_scalars(&mut scalars, &slots()).unwrap();
+    let beta = Coefficient { factor: -0.5, over: [A, B], under: [5, ONE] };
+    subject.lincomb_by(&scalars, &mut x, beta, [(Coefficient::ratio(2.0, 6, 7), &h)]).unwrap();
+    subject.dots_into(&mut scalars, 8, [(&x, &v), (&h, &h)], Ending::default()).unwrap();
+    let step = Advance {
+        x: &mut x,
+        along: (Coefficient::ratio(1.0, A, B), &h),
+        r: &mut r,
+        change: (Coefficient::number(-0.25), &v),
+        with: Some(&h),
+    };
+    subject.advance(&mut scalars, step, 10, Ending { log: true, conditions: &[] }).unwrap();
+    (to_host(subject, &x, n), to_host(subject, &r, n), read(subject, &scalars))
+}
+
+fn equal_to_the_cpu<S: Subject, T: Real>(subject: &S) {
+    for n in LENGTHS {
+        let (x, r, scalars) = play::<S, T>(subject, n);
+        let (x_cpu, r_cpu, scalars_cpu) = play::<_, T>(&CpuBackend, n);
+
+        assert_close(&x, &x_cpu, 8.0, "x");
+        assert_close(&r, &r_cpu, 8.0, "r");
+        for (k, (found, expected)) in scalars.iter().zip(&scalars_cpu).enumerate() {
+            let bound = 1e-6 * if size_of::<T>() == 4 { 1.0 } else { 1e-6 };
+            let scale = expected.abs().max(n as f64 * 1e-2).max(1.0);
+            assert!((found - expected).abs() <= bound * scale, "slot {k}: {found} {expected}");
+        }
+        assert_eq!((scalars[usize::from(LOGGED)], scalars[SLOTS]), (1.0, scalars[10]));
+    }
+}
+
+/// Sums and steps with coefficients of slots, and the inner products that go into slots.
+pub fn sums_and_steps_are_those_of_the_cpu<S: Subject>(subject: &S) {
+    equal_to_the_cpu::<S, f32>(subject);
+    equal_to_the_cpu::<S, f64>(subject);
+}
+
+/// The first condition that holds halts the slots; nothing changes from then on.
+pub fn a_condition_that_holds_halts_the_slots<S: Subject>(subject: &S) {
+    let n = 300;
+    let ones = to_device(subject, &vec![1.0_f64; n]);
+    let mut y = to_device(subject, &vec![1.0_f64; n]);
+    let mut scalars = subject.scalars().unwrap();
+    let mut values = slots();
+    values[usize::from(B)] = n as f64;
+    subject.set_scalars(&mut scalars, &values).unwrap();
+    let lost =
+        Condition { test: Test::Vanished { value: A, squares: [A, ONE], epsilon: 1e-3 }, flag: 7 };
+    let met = Condition { test: Test::Reached { value: A, bound: B }, flag: 9 };
+
+    let ending = Ending { log: false, conditions: &[lost, met] };
+    subject.dots_into(&mut scalars, A, [(&ones, &ones)], ending).unwrap();
+    let halted = read(subject, &scalars);
+    subject.dots_into(&mut scalars, 8, [(&y, &ones)], Ending::default()).unwrap();
+    subject
+        .lincomb_by(&scalars, &mut y, Coefficient::number(2.0), [(Coefficient::number(1.0), &ones)])
+        .unwrap();
+
+    assert_eq!((halted[usize::from(A)], halted[usize::from(HALTED)]), (n as f64, 9.0));
+    assert_eq!(read(subject, &scalars), halted);
+    assert_eq!(to_host(subject, &y, n), vec![1.0; n]);
+}
+
+/// An inner product that is not a number counts as vanished, and meets no bound.
+pub fn a_nan_halts_as_vanished<S: Subject>(subject: &S) {
+    let v = to_device(subject, &[1.0, f64::NAN, 3.0]);
+    let mut scalars = subject.scalars().unwrap();
+    subject.set_scalars(&mut scalars, &slots()).unwrap();
+    let met = Condition { test: Test::Reached { value: A, bound: B }, flag: 1 };
+    let lost = Condition {
+        test: Test::Vanished { value: A, squares: [ONE, ONE], epsilon: 1e-16 },
+        flag: 2,
+    };
+
+    let ending = Ending { log: false, conditions: &[met, lost] };
+    subject.dots_into(&mut scalars, A, [(&v, &v)], ending).unwrap();
+
+    assert_eq!(read(subject, &scalars)[usize::from(HALTED)], 2.0);
+}
+
+/// The log is a ring: the newest values replace the oldest.
+pub fn the_log_is_a_ring<S: Subject>(subject: &S) {
+    let mut scalars = subject.scalars().unwrap();
+    subject.set_scalars(&mut scalars, &slots()).unwrap();
+    for k in 0..LOG + 3 {
+        let v = to_device(subject, &[k as f64]);
+        let one = to_device(subject, &[1.0]);
+        let ending = Ending { log: true, conditions: &[] };
+        subject.dots_into(&mut scalars, A, [(&v, &one)], ending).unwrap();
+    }
+
+    let read = read(subject, &scalars);
+
+    assert_eq!(read[usize::from(LOGGED)], (LOG + 3) as f64);
+    assert_eq!(read[SLOTS..SLOTS + 4], [LOG as f64, LOG as f64 + 1.0, LOG as f64 + 2.0, 3.0]);
+}

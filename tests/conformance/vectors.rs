@@ -1,0 +1,143 @@
+//! Sums, inner products, conversions.
+
+use gridgen::backend::cpu::CpuBackend;
+use gridgen::backend::{Backend, Real};
+
+use super::{LENGTHS, Subject, assert_close, random, to_device, to_host};
+
+pub fn vectors_go_to_the_device_and_back<S: Subject>(subject: &S) {
+    for n in LENGTHS {
+        let v = random::<f32>(1, n);
+
+        assert_eq!(to_host(subject, &to_device(subject, &v), n), v);
+    }
+}
+
+pub fn linear_combinations_take_any_number_of_terms<S: Subject>(subject: &S) {
+    fn check<S: Subject, T: Real, const K: usize>(subject: &S, n: usize) {
+        let host: [Vec<T>; K] = std::array::from_fn(|k| random(k as u64, n));
+        let device = host.each_ref().map(|v| to_device(subject, v));
+        let alphas: [f64; K] = std::array::from_fn(|k| 0.5 - 0.3 * k as f64);
+        for beta in [0.0, 1.0, -0.7] {
+            let mut expected = random::<T>(9, n);
+            let mut y = to_device(subject, &expected);
+            let terms = std::array::from_fn::<_, K, _>(|k| (alphas[k], &host[k]));
+            CpuBackend.lincomb(&mut expected, beta, terms).unwrap();
+            let terms = std::array::from_fn::<_, K, _>(|k| (alphas[k], &device[k]));
+            subject.lincomb(&mut y, beta, terms).unwrap();
+
+            let found = to_host(subject, &y, n);
+            assert_close(&found, &expected, 8.0, &format!("{n} entries, {K} terms, beta {beta}"));
+        }
+    }
+    for n in LENGTHS {
+        check::<S, f64, 0>(subject, n);
+        check::<S, f64, 1>(subject, n);
+        check::<S, f32, 2>(subject, n);
+        check::<S, f64, 3>(subject, n);
+        check::<S, f32, 4>(subject, n);
+        check::<S, f64, 7>(subject, n);
+    }
+}
+
+pub fn a_zero_factor_overwrites_a_nan<S: Subject>(subject: &S) {
+    let x = to_device(subject, &[1.0, 2.0, 3.0]);
+    let mut y = to_device(subject, &[f64::NAN; 3]);
+
+    subject.lincomb(&mut y, 0.0, [(2.0, &x)]).unwrap();
+    assert_close(&to_host(subject, &y, 3), &[2.0, 4.0, 6.0], 0.0, "one term");
+    subject.upload(&[f64::NAN; 3], &mut y).unwrap();
+    subject.lincomb::<f64, 0>(&mut y, 0.0, []).unwrap();
+    assert_close(&to_host(subject, &y, 3), &[0.0; 3], 0.0, "no term");
+}
+
+pub fn inner_products_are_those_of_the_cpu<S: Subject>(subject: &S) {
+    fn check<S: Subject, T: Real, const K: usize>(subject: &S, n: usize) {
+        let host: [[Vec<T>; 2]; K] =
+            std::array::from_fn(|k| [random(2 * k as u64, n), random(2 * k as u64 + 1, n)]);
+        let device = host.each_ref().map(|pair| pair.each_ref().map(|v| to_device(subject, v)));
+        let expected = CpuBackend.dots(host.each_ref().map(|[a, b]| (a, b))).unwrap();
+
+        let found = subject.dots(device.each_ref().map(|[a, b]| (a, b))).unwrap();
+
+        for (found, expected) in found.iter().zip(expected) {
+            let bound = 1e-15 * n as f64;
+            assert!((found - expected).abs() <= bound, "{n}, {K}: {found} for {expected}");
+        }
+    }
+    for n in LENGTHS {
+        check::<S, f64, 1>(subject, n);
+        check::<S, f32, 3>(subject, n);
+        check::<S, f64, 4>(subject, n);
+        check::<S, f64, 6>(subject, n);
+    }
+    // More than one block's share for every block of a reduction.
+    check::<S, f64, 2>(subject, 300_000);
+}
+
+pub fn an_inner_product_with_a_nan_is_a_nan<S: Subject>(subject: &S) {
+    for n in LENGTHS {
+        let mut host = vec![1.0; n];
+        host[n / 2] = f64::NAN;
+        let (a, b) = (to_device(subject, &host), to_device(subject, &vec![0.0; n]));
+
+        let [first, second] = subject.dots([(&a, &b), (&b, &b)]).unwrap();
+
+        assert!(first.is_nan() && second == 0.0, "{n} entries: {first}, {second}");
+    }
+}
+
+pub fn the_largest_magnitude_is_found<S: Subject>(subject: &S) {
+    for n in LENGTHS {
+        for at in [0, n / 2, n - 1] {
+            let mut host = random::<f32>(3, n);
+            host[at] = -7.5;
+
+            assert_close(&[subject.max_abs(&to_device(subject, &host)).unwrap()], &[7.5], 0.0, "");
+        }
+    }
+}
+
+pub fn a_nan_is_the_largest_magnitude<S: Subject>(subject: &S) {
+    for n in LENGTHS {
+        for at in [0, n / 2, n - 1] {
+            let mut host = random::<f64>(3, n);
+            host[at] = f64::NAN;
+
+            let most = subject.max_abs(&to_device(subject, &host)).unwrap();
+
+            assert!(most.is_nan(), "{n} entries, NaN at {at}: {most}");
+        }
+    }
+    let infinite = to_device(subject, &[1.0, f64::NEG_INFINITY, 2.0]);
+    assert!(subject.max_abs(&infinite).unwrap().is_infinite());
+}
+
+pub fn precision_is_converted<S: Subject>(subject: &S) {
+    for n in LENGTHS {
+        let host = random::<f64>(4, n);
+        let x = to_device(subject, &host);
+        let mut single = subject.zeros::<f32>(n).unwrap();
+        let mut double = subject.zeros::<f64>(n).unwrap();
+
+        subject.convert(3.0, &x, &mut single).unwrap();
+        subject.convert(0.5, &single, &mut double).unwrap();
+
+        let expected: Vec<f32> = host.iter().map(|v| (3.0 * v) as f32).collect();
+        assert_eq!(to_host(subject, &single, n), expected);
+        let expected: Vec<f64> = expected.iter().map(|v| 0.5 * f64::from(*v)).collect();
+        assert_eq!(to_host(subject, &double, n), expected);
+    }
+}
+
+pub fn vectors_are_scaled_entry_by_entry<S: Subject>(subject: &S) {
+    for n in LENGTHS {
+        let (d, r) = (random::<f32>(5, n), random::<f32>(6, n));
+        let mut z = subject.zeros(n).unwrap();
+
+        subject.scale(&to_device(subject, &d), &to_device(subject, &r), &mut z).unwrap();
+
+        let expected: Vec<f32> = d.iter().zip(&r).map(|(d, r)| d * r).collect();
+        assert_eq!(to_host(subject, &z, n), expected);
+    }
+}

@@ -1,0 +1,144 @@
+//! What takes the place of a multigrid cycle that does not contract, and that the report says so.
+#![allow(clippy::unwrap_used, reason = "a failing step fails the test")]
+
+mod support;
+
+use gridgen::backend::cpu::{CpuBackend, EllMatrix};
+use gridgen::backend::{DeviceError, LevelSize, Product, SparseBackend};
+use gridgen::elliptic::GridPreconditioner;
+use gridgen::pde::control::Wall;
+use gridgen::solver::krylov::Method;
+use gridgen::solver::linear::{LinearReport, LinearSettings, LinearSolver};
+use gridgen::solver::newton::solve;
+use gridgen::solver::precond::{Kind, MatrixPreconditioner, MultigridSettings};
+use gridgen::solver::{LinearOperator, LinearStop, Preconditioner, SolverError};
+use gridgen::sparse::EllPattern;
+use support::problems::{NEWTON, Setup};
+
+const SETTINGS: LinearSettings =
+    LinearSettings { method: Method::Bicgstab, max_iterations: 500, restart: 30 };
+const SIZE: LevelSize = LevelSize { mi: 63, mj: 63, periodic: false };
+const STRONG: &str = "; multigrid with W cycles in double precision took over";
+const CLASSICAL: &str = "; ILU(0) took over";
+
+/// A matrix as an operator.
+struct Matrix(EllMatrix<f64>);
+
+impl LinearOperator<CpuBackend, f64> for Matrix {
+    fn apply(
+        &self,
+        backend: &CpuBackend,
+        x: &Vec<f64>,
+        y: &mut Vec<f64>,
+    ) -> Result<(), DeviceError> {
+        backend.multiply(&self.0, x, Product::default(), y)
+    }
+}
+
+/// The preconditioner under test, for [`Matrix`].
+struct Inner(MatrixPreconditioner<CpuBackend, f64>);
+
+impl Preconditioner<CpuBackend, f64, Matrix> for Inner {
+    fn update(&mut self, backend: &CpuBackend, a: &Matrix) -> Result<(), SolverError> {
+        self.0.update(backend, &a.0)
+    }
+
+    fn apply(
+        &mut self,
+        backend: &CpuBackend,
+        a: &Matrix,
+        r: &Vec<f64>,
+        z: &mut Vec<f64>,
+    ) -> Result<(), DeviceError> {
+        self.0.apply(backend, &a.0, r, z)
+    }
+
+    fn bound(&self) -> Option<f64> {
+        self.0.bound()
+    }
+
+    fn fall_back(&mut self) -> Option<&'static str> {
+        self.0.fall_back()
+    }
+}
+
+/// The five-point Laplacian of both variables times `scale`, with `centre` in place of −4.
+fn laplacian(centre: f64, scale: f64) -> Matrix {
+    let pattern = EllPattern::nine_point(SIZE.mi, SIZE.mj, SIZE.periodic);
+    let mut values = vec![0.0; pattern.rows() * pattern.width()];
+    for row in 0..pattern.rows() {
+        for (at, column) in pattern.row(row) {
+            let (point, other) = (row / 2, column / 2);
+            let beside = point % SIZE.mi == other % SIZE.mi || point / SIZE.mi == other / SIZE.mi;
+            if column % 2 == row % 2 && beside {
+                values[at] = scale * if column == row { centre } else { 1.0 };
+            }
+        }
+    }
+    Matrix(EllMatrix::from_values(pattern, values))
+}
+
+/// A solve to 1e-6 with multigrid on at most `levels` levels; the residual is computed afresh.
+fn solve_with(a: &Matrix, levels: usize) -> (LinearReport, f64) {
+    let settings = MultigridSettings { levels, ..MultigridSettings::default() };
+    let preconditioner = Inner(MatrixPreconditioner::new(Kind::Multigrid, settings, SIZE));
+    let n = 2 * SIZE.mi * SIZE.mj;
+    let b = vec![1.0; n];
+    let (mut x, mut ax) = (vec![0.0; n], vec![0.0; n]);
+    let mut solver = LinearSolver::new(SETTINGS, n, preconditioner);
+    solver.update(&CpuBackend, a).unwrap();
+
+    let report = solver.solve(&CpuBackend, a, &b, 1e-6, &mut x, &mut |_, _| {}).unwrap();
+
+    a.apply(&CpuBackend, &x, &mut ax).unwrap();
+    let square: f64 = ax.iter().map(|ax| (1.0 - ax).powi(2)).sum();
+    (report, (square / n as f64).sqrt())
+}
+
+#[test]
+fn a_cycle_that_contracts_stays() {
+    let (report, residual) = solve_with(&laplacian(-4.0, 1.0), 20);
+
+    assert_eq!(report.events, Vec::<String>::new());
+    assert!(residual <= 1.02e-6 && report.iterations <= 6.0, "{residual:e}, {report:?}");
+}
+
+#[test]
+fn pivots_lost_in_single_precision_are_found_in_double() {
+    // 1e-50 is zero in single precision.
+    let (report, residual) = solve_with(&laplacian(-4.0, 1e-50), 20);
+
+    assert_eq!(report.events.len(), 1, "{:?}", report.events);
+    assert!(report.events[0].ends_with(STRONG), "{:?}", report.events);
+    assert!(residual <= 1.02e-6 && report.iterations <= 6.0, "{residual:e}, {report:?}");
+}
+
+#[test]
+fn an_indefinite_matrix_goes_down_all_forms() {
+    // Every eigenvalue of the Laplacian above −1 changes its sign: no coarse level knows them.
+    let (report, residual) = solve_with(&laplacian(-3.0, 1.0), 20);
+
+    assert!(report.events[0].ends_with(STRONG), "{:?}", report.events);
+    assert!(report.events[1].ends_with(CLASSICAL), "{:?}", report.events);
+    // Whatever ILU(0) reaches is told as it is.
+    let told = report.relative_residual;
+    assert!((residual - told).abs() <= 0.02 * residual, "{residual:e}, {report:?}");
+    assert_eq!(report.stop == LinearStop::Converged, residual <= 1.02e-6, "{report:?}");
+}
+
+#[test]
+fn a_newton_solve_without_coarse_levels_falls_back_and_says_so() {
+    let mut setup = Setup::<f64>::naca("0012", (257, 129), 1e-3, Wall::Coupled);
+    let settings = MultigridSettings { levels: 1, ..MultigridSettings::default() };
+    let preconditioner = GridPreconditioner::new(Kind::Multigrid, settings, setup.problem.size());
+    let mut linear = LinearSolver::new(SETTINGS, setup.n(), preconditioner);
+
+    let report =
+        solve(&CpuBackend, &mut setup.problem, &mut linear, &mut setup.u, &NEWTON, &mut ())
+            .unwrap();
+
+    assert!(report.stop.converged(), "{}", report.stop);
+    let told = |what: &str| report.events.iter().filter(|event| event.ends_with(what)).count();
+    assert_eq!((told(STRONG), told(CLASSICAL)), (1, 1), "{:?}", report.events);
+    assert!(report.events[0].starts_with("Newton step "), "{:?}", report.events);
+}

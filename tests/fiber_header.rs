@@ -1,0 +1,212 @@
+//! The fiber header runs kernels as a GPU would and finds what hangs there.
+#![allow(clippy::unwrap_used, reason = "a failing step fails the test")]
+
+mod fibers;
+
+use std::sync::{Arc, LazyLock};
+
+use fibers::{Code, FiberDevice, Library};
+use gridgen::backend::cuda::kernel::{Argument, Shape, Width};
+use gridgen::backend::cuda::{Buffer, Device};
+
+/// Sizes that fill no warp, one warp, and a little more.
+const SIZES: [u32; 6] = [1, 31, 32, 33, 257, 1024];
+
+static KERNELS: LazyLock<Library> =
+    LazyLock::new(|| Library::load(include_str!("fibers/header.cu"), Width::Double));
+
+/// One block of `threads` threads.
+fn block(threads: u32) -> Shape {
+    Shape { grid: [1; 3], block: [threads, 1, 1], shared: 0 }
+}
+
+/// `n` numbers on a fiber device, filled by a kernel that takes their address last.
+fn filled<T: bytemuck::Pod>(name: &str, shape: Shape, arguments: &[Argument], n: usize) -> Vec<T> {
+    let device: Arc<dyn Device> = Arc::new(FiberDevice::default());
+    let buffer = Buffer::<T>::zeros(&device, n).unwrap();
+    let mut all = arguments.to_vec();
+    all.push(Argument::from(&buffer));
+    KERNELS.launch(name, shape, &all).unwrap();
+    let mut host = vec![T::zeroed(); n];
+    buffer.download(&mut host).unwrap();
+    host
+}
+
+/// The code of a launch that fails.
+fn fault(name: &str, shape: Shape) -> (Code, String) {
+    let fault = KERNELS.launch(name, shape, &[]).unwrap_err();
+    (fault.code, fault.message)
+}
+
+#[test]
+fn a_block_adds_its_thread_numbers_in_shared_memory() {
+    for threads in SIZES {
+        let shape = Shape { shared: 8 * threads, ..block(threads) };
+        let sum: Vec<f64> = filled("block_sum", shape, &[], 1);
+
+        assert_eq!(sum[0] as u32, threads * (threads - 1) / 2, "{threads} threads");
+    }
+}
+
+#[test]
+fn threads_and_blocks_know_their_place_in_three_dimensions() {
+    let shape = Shape { grid: [2, 3, 2], block: [3, 2, 2], shared: 0 };
+
+    let seen: Vec<u32> = filled("places", shape, &[], 144);
+
+    assert!(seen.iter().all(|count| *count == 1), "{seen:?}");
+}
+
+#[test]
+fn shuffles_reach_the_lanes_that_cuda_names() {
+    let lanes: Vec<i32> = filled("shuffles", block(32), &[], 5 * 32);
+
+    for lane in 0..32 {
+        let at = |kind: usize| lanes[32 * kind + lane as usize];
+        assert_eq!(at(0), 5, "shfl");
+        assert_eq!(at(1), if lane < 3 { lane } else { lane - 3 }, "up");
+        assert_eq!(at(2), if lane + 3 > 31 { lane } else { lane + 3 }, "down");
+        assert_eq!(at(3), lane ^ 16, "xor");
+        let within = lane % 8;
+        assert_eq!(at(4), if within + 3 > 7 { lane } else { lane + 3 }, "down by eights");
+    }
+}
+
+#[test]
+fn votes_count_the_lanes_that_are_there() {
+    for threads in [1, 31, 32, 33] {
+        let votes: Vec<u32> = filled("votes", block(threads), &[], 4 * threads as usize);
+
+        for (t, votes) in votes.chunks(4).enumerate() {
+            let (first, t) = (t as u32 / 32 * 32, t as u32);
+            let lanes = (threads - first).min(32);
+            let odd =
+                (0..lanes).filter(|lane| lane % 2 == 1).fold(0, |mask, lane| mask | 1 << lane);
+            assert_eq!(votes[0], odd, "{threads} threads, ballot of {t}");
+            assert_eq!(votes[1], u32::from(odd != 0), "any");
+            assert_eq!(votes[2], u32::from(t < 32), "all");
+            assert_eq!(votes[3], threads / 2, "count over the block");
+        }
+    }
+}
+
+#[test]
+fn half_a_warp_works_on_its_own() {
+    let sums: Vec<i32> = filled("half_warps", block(32), &[], 32);
+
+    assert_eq!(sums[0], (0..16).sum::<i32>());
+    assert_eq!(sums[16], (16..32).sum::<i32>());
+}
+
+#[test]
+fn a_thread_that_naps_lets_the_others_go_on() {
+    for threads in SIZES {
+        let order: Vec<u32> = filled("pass_the_turn", block(threads), &[], 1);
+
+        assert_eq!(order[0], threads);
+    }
+}
+
+#[test]
+fn atomics_return_the_old_value() {
+    let found: Vec<u64> = filled("atomics", block(257), &[], 4);
+
+    assert_eq!(found, [257, 3, 256, 1]);
+}
+
+#[test]
+fn a_barrier_that_some_threads_skip_is_found() {
+    let (code, message) = fault("skipped_barrier", block(64));
+
+    assert_eq!(code, Code::DivergentBarrier);
+    assert!(message.contains("exited (1 of 64)"), "{message}");
+}
+
+#[test]
+fn barriers_at_different_places_are_found() {
+    let (code, message) = fault("two_barriers", block(64));
+
+    assert_eq!(code, Code::DivergentBarrier, "{message}");
+}
+
+#[test]
+fn a_shuffle_that_some_lanes_never_reach_is_found() {
+    let (code, message) = fault("lonely_shuffle", block(64));
+
+    assert_eq!(code, Code::DivergentWarp, "{message}");
+}
+
+#[test]
+fn a_wait_without_end_is_found() {
+    let (code, message) = fault("endless_wait", block(256));
+
+    assert_eq!(code, Code::Deadlock, "{message}");
+}
+
+#[test]
+fn a_write_behind_dynamic_shared_memory_is_found() {
+    let shape = Shape { shared: 100, ..block(1) };
+    let (code, message) = fault("overrun", shape);
+
+    assert_eq!(code, Code::SharedOverrun, "{message}");
+}
+
+#[test]
+fn a_launch_that_no_gpu_would_take_is_refused() {
+    assert_eq!(fault("no_such_kernel", block(1)).0, Code::UnknownKernel);
+    assert_eq!(fault("two_barriers", block(1025)).0, Code::BadLaunch);
+    assert_eq!(fault("two_barriers", block(0)).0, Code::BadLaunch);
+    // One argument too few.
+    assert_eq!(fault("block_sum", block(32)).0, Code::BadLaunch);
+}
+
+#[test]
+fn a_launch_after_a_fault_works() {
+    fault("skipped_barrier", block(64));
+
+    a_block_adds_its_thread_numbers_in_shared_memory();
+}
+
+#[test]
+fn recorded_work_is_done_when_it_is_replayed() {
+    let device: Arc<dyn Device> = Arc::new(FiberDevice::default());
+    let [a, b] = [0, 1].map(|_| Buffer::from_host(&device, &[1.0_f64, 2.0, 3.0]).unwrap());
+    let mut host = [0.0; 3];
+
+    let recording = device
+        .record(&mut || {
+            a.clear()?;
+            device.copy(a.address(), b.address(), 16)
+        })
+        .unwrap();
+    b.download(&mut host).unwrap();
+    assert_eq!(host.map(f64::to_bits), [1.0, 2.0, 3.0].map(f64::to_bits));
+    device.replay(&recording).unwrap();
+    b.download(&mut host).unwrap();
+
+    assert_eq!(host.map(f64::to_bits), [0.0, 0.0, 3.0].map(f64::to_bits));
+}
+
+#[test]
+#[should_panic(expected = "not within an allocation")]
+fn a_copy_beyond_an_allocation_is_refused() {
+    let device: Arc<dyn Device> = Arc::new(FiberDevice::default());
+    let buffer = Buffer::<f64>::zeros(&device, 3).unwrap();
+
+    device.clear(buffer.address(), 25).unwrap();
+}
+
+#[test]
+fn a_hundred_thousand_threads_without_barriers_take_milliseconds() {
+    let shape = Shape { grid: [400, 1, 1], block: [256, 1, 1], shared: 0 };
+    let best = (0..5)
+        .map(|_| {
+            let start = std::time::Instant::now();
+            let counts: Vec<u32> = filled("count_threads", shape, &[], 1);
+            assert_eq!(counts[0], 102_400);
+            start.elapsed()
+        })
+        .min();
+
+    assert!(best.unwrap().as_millis() < 50, "{best:?}");
+}

@@ -1,0 +1,141 @@
+//! The device.
+
+use std::collections::HashMap;
+use std::sync::{Arc, LazyLock, Mutex, PoisonError};
+
+use gridgen::backend::DeviceError;
+use gridgen::backend::cuda::Device;
+use gridgen::backend::cuda::device::{Address, Recording};
+use gridgen::backend::cuda::kernel::{Argument, Kernel, Shape, Source, Width};
+
+use super::library::Library;
+use super::memory::Memory;
+
+/// Runs kernels at once, on the CPU. What the backend does wrong is a panic.
+#[derive(Default)]
+pub struct FiberDevice {
+    memory: Mutex<Memory>,
+    /// What is being recorded.
+    recorded: Mutex<Option<Vec<Action>>>,
+}
+
+/// What can be recorded.
+enum Action {
+    Clear(Address, usize),
+    Copy(Address, Address, usize),
+    Launch(Kernel, Shape, Vec<Argument>),
+}
+
+type Libraries = HashMap<(Source, Width), Arc<Library>>;
+
+/// The module of a kernel, compiled at its first use in this process.
+fn library(kernel: Kernel) -> Arc<Library> {
+    static LOADED: LazyLock<Mutex<Libraries>> = LazyLock::new(Mutex::default);
+    let mut loaded = LOADED.lock().unwrap_or_else(PoisonError::into_inner);
+    let load = || Arc::new(Library::load(&kernel.source.text(), kernel.width));
+    loaded.entry((kernel.source, kernel.width)).or_insert_with(load).clone()
+}
+
+impl FiberDevice {
+    fn memory<R>(&self, work: impl FnOnce(&mut Memory) -> R) -> R {
+        work(&mut self.memory.lock().unwrap_or_else(PoisonError::into_inner))
+    }
+
+    /// Notes the action if a recording goes on, does it otherwise.
+    fn take(&self, action: Action) {
+        match &mut *self.recorded.lock().unwrap() {
+            Some(recorded) => recorded.push(action),
+            None => self.perform(&action),
+        }
+    }
+
+    fn perform(&self, action: &Action) {
+        match action {
+            Action::Clear(at, bytes) => self.memory(|memory| memory.bytes(*at, *bytes).fill(0)),
+            Action::Copy(from, to, bytes) => self.memory(|memory| {
+                let moved = memory.bytes(*from, *bytes).to_vec();
+                memory.bytes(*to, *bytes).copy_from_slice(&moved);
+            }),
+            Action::Launch(kernel, shape, arguments) => {
+                if let Err(fault) = library(*kernel).launch(kernel.name, *shape, arguments) {
+                    panic!("{kernel:?}: {:?}: {}", fault.code, fault.message);
+                }
+                self.memory(|memory| memory.check(&format!("after {kernel:?}")));
+            }
+        }
+    }
+
+    fn must_not_be_recorded(&self, what: &str) {
+        assert!(self.recorded.lock().unwrap().is_none(), "{what} cannot be recorded");
+    }
+}
+
+impl Device for FiberDevice {
+    fn name(&self) -> &'static str {
+        "fibers on the CPU"
+    }
+
+    fn allocate(&self, bytes: usize) -> Result<Address, DeviceError> {
+        self.must_not_be_recorded("an allocation");
+        Ok(self.memory(|memory| memory.allocate(bytes)))
+    }
+
+    fn free(&self, at: Address) {
+        // A buffer that is dropped while a test fails must not abort the test program.
+        if !std::thread::panicking() {
+            self.memory(|memory| memory.free(at));
+        }
+    }
+
+    fn clear(&self, at: Address, bytes: usize) -> Result<(), DeviceError> {
+        self.take(Action::Clear(at, bytes));
+        Ok(())
+    }
+
+    fn upload(&self, from: &[u8], to: Address) -> Result<(), DeviceError> {
+        self.must_not_be_recorded("an upload");
+        self.memory(|memory| memory.bytes(to, from.len()).copy_from_slice(from));
+        Ok(())
+    }
+
+    fn download(&self, from: Address, to: &mut [u8]) -> Result<(), DeviceError> {
+        self.must_not_be_recorded("a download");
+        self.memory(|memory| to.copy_from_slice(memory.bytes(from, to.len())));
+        Ok(())
+    }
+
+    fn copy(&self, from: Address, to: Address, bytes: usize) -> Result<(), DeviceError> {
+        self.take(Action::Copy(from, to, bytes));
+        Ok(())
+    }
+
+    fn launch(
+        &self,
+        kernel: Kernel,
+        shape: Shape,
+        arguments: &[Argument],
+    ) -> Result<(), DeviceError> {
+        self.take(Action::Launch(kernel, shape, arguments.to_vec()));
+        Ok(())
+    }
+
+    fn record(
+        &self,
+        work: &mut dyn FnMut() -> Result<(), DeviceError>,
+    ) -> Result<Recording, DeviceError> {
+        self.must_not_be_recorded("a recording");
+        *self.recorded.lock().unwrap() = Some(Vec::new());
+        let result = work();
+        let actions = self.recorded.lock().unwrap().take();
+        result.map(|()| -> Recording { Box::new(actions.unwrap()) })
+    }
+
+    fn replay(&self, recording: &Recording) -> Result<(), DeviceError> {
+        self.must_not_be_recorded("a replay");
+        let actions: &Vec<Action> = recording.downcast_ref().unwrap();
+        for action in actions {
+            self.perform(action);
+        }
+        Ok(())
+    }
+}

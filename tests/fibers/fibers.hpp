@@ -1,0 +1,388 @@
+// Runs CUDA kernels on the CPU: every thread of a block is a fiber, blocks follow one another.
+//
+// The kernel files are compiled as C++ with -DFIBERS and this header before them. `launch` takes
+// what the driver's launch takes and runs a kernel by its name. Found and reported: barriers and
+// warp operations that not all threads reach, waits that never end, writes behind the dynamic
+// shared memory, a wrong number of arguments. Not found: races.
+//
+// Fibers are started one after the other and only switched where a thread must wait, so that
+// threads without barriers cost a function call each. One launch runs at a time.
+#pragma once
+
+#include <math.h>
+#include <pthread.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+#include "stacks.hpp"
+
+#define __global__
+#define __device__
+#define __host__
+#define __constant__ static
+#define __shared__ static
+#define __forceinline__ inline
+#define __noinline__
+#define __align__(n) alignas(n)
+#define __launch_bounds__(...)
+
+#define KERNEL(name, ...)                                                                \
+    static void name(__VA_ARGS__);                                                       \
+    static const fibers::Entry name##_entry(#name, fibers::Call<decltype(&name), &name>()); \
+    static void name(__VA_ARGS__)
+#define DYNAMIC_SHARED(type, name) type* name = reinterpret_cast<type*>(fibers::dynamic_shared())
+#define NAP() fibers::nap()
+
+struct uint3 {
+    unsigned x, y, z;
+};
+typedef uint3 dim3;
+static uint3 threadIdx, blockIdx, blockDim, gridDim;
+static const int warpSize = 32;
+
+namespace fibers {
+
+// What `launch` returns.
+enum Code {
+    FINISHED,
+    UNKNOWN_KERNEL,
+    BAD_LAUNCH,
+    DIVERGENT_BARRIER,
+    DIVERGENT_WARP,
+    DEADLOCK,
+    SHARED_OVERRUN
+};
+
+const unsigned LANES = 32, MOST_THREADS = 1024, MOST_SHARED = 227 * 1024;
+const size_t GUARD = 4096;
+// Turns in which every thread that can run only naps, after which nothing will ever change.
+const unsigned MOST_IDLE_TURNS = 10000;
+
+// Kernels by name.
+typedef void (*Trampoline)(void** arguments);
+
+struct Entry;
+static Entry* entries = nullptr;
+
+struct Entry {
+    const char* name;
+    Trampoline call;
+    unsigned arguments;
+    Entry* next;
+
+    template <class C>
+    Entry(const char* name, C) : name(name), call(&C::run), arguments(C::COUNT), next(entries) {
+        entries = this;
+    }
+};
+
+// Unpacks the arguments of a launch.
+template <class F, F f>
+struct Call;
+
+template <class... P, void (*f)(P...)>
+struct Call<void (*)(P...), f> {
+    static const unsigned COUNT = sizeof...(P);
+
+    template <size_t... K>
+    static void unpack(void** arguments, std::index_sequence<K...>) {
+        (void)arguments;
+        f(*static_cast<std::remove_cv_t<P>*>(arguments[K])...);
+    }
+    static void run(void** arguments) { unpack(arguments, std::index_sequence_for<P...>()); }
+};
+
+enum State { UNSTARTED, READY, AT_BARRIER, AT_WARP, EXITED };
+enum Operation { SYNC, SHUFFLE, BALLOT };
+
+struct Thread {
+    Fiber* fiber;
+    State state;
+    // Where it waits, and what it brings to a warp operation and takes from it.
+    int line;
+    Operation operation;
+    unsigned mask, source;
+    uint64_t value;
+};
+
+static Fiber scheduler;
+static std::vector<Thread> threads;
+static std::vector<unsigned> queue;
+static size_t queue_head;
+static unsigned count, started, exited, at_barrier, barrier_votes, barrier_result, current, idle;
+// Lanes of each warp that wait in a warp operation, and those that exited or never were.
+static unsigned lanes_waiting[MOST_THREADS / LANES], lanes_gone[MOST_THREADS / LANES];
+static Trampoline kernel;
+static void** arguments;
+static unsigned char* shared_memory;
+static Code code;
+static char text[512];
+
+static void leave() {
+    Fiber* self = threads[current].fiber;
+    switch_fibers(*self, scheduler);
+}
+
+// Ends the launch. Within a fiber, which never goes on.
+static void fail(Code why, const char* format, ...) {
+    va_list list;
+    va_start(list, format);
+    const int start = snprintf(text, sizeof text, "block (%u, %u, %u): ", blockIdx.x, blockIdx.y,
+                               blockIdx.z);
+    vsnprintf(text + start, sizeof text - start, format, list);
+    va_end(list);
+    code = why;
+}
+
+static void place(unsigned t) {
+    current = t;
+    threadIdx.x = t % blockDim.x;
+    threadIdx.y = t / blockDim.x % blockDim.y;
+    threadIdx.z = t / (blockDim.x * blockDim.y);
+}
+
+static void make_ready(unsigned t) {
+    threads[t].state = READY;
+    queue.push_back(t);
+}
+
+// Gives the calling thread's warp its results if all lanes of the mask that are still there have
+// come; the calling thread itself goes on without a turn in the queue. What an absent lane would
+// have brought is all ones: a NaN.
+static bool complete_warp(unsigned warp, Operation operation, unsigned mask) {
+    const unsigned first = warp * LANES;
+    const unsigned wanted = unsigned(__builtin_popcount(mask));
+    if (lanes_waiting[warp] + lanes_gone[warp] < wanted) return false;
+    uint64_t values[LANES], results[LANES];
+    unsigned present = 0, votes = 0;
+    for (unsigned lane = 0; lane < LANES; ++lane) {
+        if (!(mask >> lane & 1) || first + lane >= count) continue;
+        const Thread& t = threads[first + lane];
+        if (t.state == EXITED) continue;
+        if (t.state != AT_WARP || t.operation != operation || t.mask != mask) return false;
+        present |= 1u << lane;
+        values[lane] = t.value;
+        if (t.value) votes |= 1u << lane;
+    }
+    for (unsigned lane = 0; lane < LANES; ++lane) {
+        if (!(present >> lane & 1)) continue;
+        const unsigned source = threads[first + lane].source;
+        results[lane] = operation == BALLOT       ? votes
+                        : present >> source & 1 ? values[source]
+                                                  : ~uint64_t(0);
+    }
+    for (unsigned lane = 0; lane < LANES; ++lane) {
+        if (!(present >> lane & 1)) continue;
+        threads[first + lane].value = results[lane];
+        --lanes_waiting[warp];
+        if (first + lane != current)
+            make_ready(first + lane);
+        else
+            threads[current].state = READY;
+    }
+    return present != 0;
+}
+
+static uint64_t warp_operation(Operation operation, unsigned mask, unsigned source,
+                               uint64_t value) {
+    Thread& self = threads[current];
+    const unsigned t = current, warp = t / LANES;
+    if (!(mask >> t % LANES & 1)) {
+        fail(DIVERGENT_WARP, "thread %u calls a warp operation with mask %08x, which leaves it out",
+             t, mask);
+        leave();
+    }
+    self.operation = operation;
+    self.mask = mask;
+    self.source = source;
+    self.value = value;
+    self.state = AT_WARP;
+    ++lanes_waiting[warp];
+    if (!complete_warp(warp, operation, mask)) leave();
+    return self.value;
+}
+
+// Waits for all threads of the block; returns how many of them voted.
+static unsigned barrier(int line, bool vote) {
+    Thread& self = threads[current];
+    self.state = AT_BARRIER;
+    self.line = line;
+    barrier_votes += vote;
+    if (++at_barrier < count) {
+        leave();
+        return barrier_result;
+    }
+    for (unsigned t = 0; t < count; ++t) {
+        if (threads[t].line != line) {
+            fail(DIVERGENT_BARRIER, "thread %u waits at line %d and thread %u at line %d", t,
+                 threads[t].line, current, line);
+            leave();
+        }
+    }
+    barrier_result = barrier_votes;
+    at_barrier = barrier_votes = 0;
+    for (unsigned t = 0; t < count; ++t)
+        if (t != current) make_ready(t);
+    self.state = READY;
+    return barrier_result;
+}
+
+static void nap() {
+    ++idle;
+    make_ready(current);
+    leave();
+}
+
+static unsigned char* dynamic_shared() { return shared_memory; }
+
+// What a fiber does: threads that have not started, as long as there are any.
+static void run_threads() {
+    Fiber* self = idle_fibers.back();
+    idle_fibers.pop_back();
+    for (;;) {
+        while (started < count) {
+            const unsigned t = started++;
+            place(t);
+            threads[t].fiber = self;
+            threads[t].state = READY;
+            kernel(arguments);
+            threads[current].state = EXITED;
+            ++exited;
+            ++lanes_gone[current / LANES];
+            idle = 0;
+            // Lanes may wait for this one alone.
+            const unsigned first = current / LANES * LANES;
+            for (unsigned k = first; k < count && k < first + LANES; ++k)
+                if (threads[k].state == AT_WARP)
+                    complete_warp(current / LANES, threads[k].operation, threads[k].mask);
+        }
+        idle_fibers.push_back(self);
+        switch_fibers(*self, scheduler);
+        idle_fibers.pop_back();
+    }
+}
+
+// Names what the threads wait for when none can go on.
+static void diagnose() {
+    unsigned barrier_thread = count, warp_thread = count;
+    for (unsigned t = count; t-- > 0;) {
+        if (threads[t].state == AT_BARRIER) barrier_thread = t;
+        if (threads[t].state == AT_WARP) warp_thread = t;
+    }
+    const unsigned at_warp = count - exited - at_barrier;
+    if (warp_thread < count)
+        fail(DIVERGENT_WARP,
+             "thread %u waits in a warp operation with mask %08x that not all of its lanes reach "
+             "(%u threads in warp operations, %u at a barrier, %u exited)",
+             warp_thread, threads[warp_thread].mask, at_warp, at_barrier, exited);
+    else
+        fail(DIVERGENT_BARRIER, "thread %u waits at line %d for threads that exited (%u of %u)",
+             barrier_thread, threads[barrier_thread].line, exited, count);
+}
+
+static void run_block() {
+    started = exited = at_barrier = barrier_votes = idle = 0;
+    queue.clear();
+    queue_head = 0;
+    for (Thread& t : threads) t.state = UNSTARTED;
+    for (unsigned warp = 0; warp < MOST_THREADS / LANES; ++warp) {
+        const unsigned first = warp * LANES;
+        lanes_waiting[warp] = 0;
+        lanes_gone[warp] = count >= first + LANES ? 0 : count > first ? first + LANES - count : LANES;
+    }
+    while (exited < count && code == FINISHED) {
+        if (started < count) {
+            if (idle_fibers.empty()) idle_fibers.push_back(new_fiber(run_threads));
+            switch_fibers(scheduler, *idle_fibers.back());
+        } else if (queue_head < queue.size()) {
+            const unsigned t = queue[queue_head++];
+            if (queue_head == queue.size()) {
+                queue.clear();
+                queue_head = 0;
+            }
+            const unsigned naps = idle;
+            place(t);
+            switch_fibers(scheduler, *threads[t].fiber);
+            if (idle == naps) idle = 0;
+            if (idle / count > MOST_IDLE_TURNS)
+                fail(DEADLOCK, "%u threads nap for ever, %u wait at a barrier, %u exited",
+                     count - exited - at_barrier, at_barrier, exited);
+        } else {
+            diagnose();
+        }
+    }
+}
+
+static Code run_grid(const Entry& entry, const unsigned* grid, const unsigned* block,
+                     unsigned shared, void** given, unsigned given_count) {
+    code = FINISHED;
+    text[0] = 0;
+    gridDim = {grid[0], grid[1], grid[2]};
+    blockDim = {block[0], block[1], block[2]};
+    blockIdx = {0, 0, 0};
+    const uint64_t size = uint64_t(block[0]) * block[1] * block[2];
+    const bool empty = size == 0 || grid[0] == 0 || grid[1] == 0 || grid[2] == 0;
+    if (empty || size > MOST_THREADS || grid[1] > 65535 || grid[2] > 65535 || shared > MOST_SHARED)
+        fail(BAD_LAUNCH, "%s: %u x %u x %u blocks of %u x %u x %u threads with %u bytes", entry.name,
+             grid[0], grid[1], grid[2], block[0], block[1], block[2], shared);
+    else if (given_count != entry.arguments)
+        fail(BAD_LAUNCH, "%s takes %u arguments, not %u", entry.name, entry.arguments, given_count);
+    if (code != FINISHED) return code;
+    kernel = entry.call;
+    arguments = given;
+    count = unsigned(size);
+    threads.resize(count);
+    static std::vector<unsigned char> room;
+    room.resize(shared + GUARD + 128);
+    shared_memory = room.data() + (128 - reinterpret_cast<uintptr_t>(room.data()) % 128);
+    memset(shared_memory + shared, 0xa5, GUARD - 128);
+    for (blockIdx.z = 0; blockIdx.z < grid[2]; ++blockIdx.z)
+        for (blockIdx.y = 0; blockIdx.y < grid[1]; ++blockIdx.y)
+            for (blockIdx.x = 0; blockIdx.x < grid[0]; ++blockIdx.x) {
+                // Nobody may count on what shared memory holds: NaN.
+                memset(shared_memory, 0xff, shared);
+                run_block();
+                for (size_t k = 0; k < GUARD - 128 && code == FINISHED; ++k)
+                    if (shared_memory[shared + k] != 0xa5)
+                        fail(SHARED_OVERRUN, "%s wrote %zu bytes behind its %u bytes of shared memory",
+                             entry.name, k, shared);
+                if (code != FINISHED) {
+                    drop_fibers();
+                    return code;
+                }
+            }
+    return code;
+}
+
+}  // namespace fibers
+
+// Runs a kernel; returns a fibers::Code. `message` gets a text that lasts until the next launch
+// of the calling thread.
+extern "C" __attribute__((visibility("default"))) int launch(
+    const char* name, const unsigned* grid, const unsigned* block, unsigned shared,
+    void** arguments, unsigned count, const char** message) {
+    static pthread_mutex_t one_at_a_time = PTHREAD_MUTEX_INITIALIZER;
+    static thread_local char copy[sizeof fibers::text];
+    *message = copy;
+    const fibers::Entry* entry = fibers::entries;
+    while (entry && strcmp(entry->name, name) != 0) entry = entry->next;
+    if (!entry) {
+        snprintf(copy, sizeof copy, "there is no kernel '%s'", name);
+        return fibers::UNKNOWN_KERNEL;
+    }
+    pthread_mutex_lock(&one_at_a_time);
+    const int code = fibers::run_grid(*entry, grid, block, shared, arguments, count);
+    memcpy(copy, fibers::text, sizeof copy);
+    pthread_mutex_unlock(&one_at_a_time);
+    return code;
+}
+
+#include "intrinsics.hpp"

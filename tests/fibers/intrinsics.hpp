@@ -1,0 +1,162 @@
+// What CUDA offers to kernels beside memory, for fibers.hpp, which includes this file.
+#pragma once
+
+// Barriers. The line tells barriers apart.
+#define __syncthreads() ((void)fibers::barrier(__LINE__, false))
+#define __syncthreads_count(vote) int(fibers::barrier(__LINE__, (vote) != 0))
+#define __syncthreads_or(vote) int(fibers::barrier(__LINE__, (vote) != 0) > 0)
+#define __syncthreads_and(vote) int(fibers::barrier(__LINE__, (vote) == 0) == 0)
+
+static inline void __syncwarp(unsigned mask = 0xffffffffu) {
+    fibers::warp_operation(fibers::SYNC, mask, 0, 0);
+}
+
+static inline unsigned __ballot_sync(unsigned mask, int vote) {
+    return unsigned(fibers::warp_operation(fibers::BALLOT, mask, 0, vote != 0));
+}
+
+static inline int __any_sync(unsigned mask, int vote) { return __ballot_sync(mask, vote) != 0; }
+static inline int __all_sync(unsigned mask, int vote) { return __ballot_sync(mask, !vote) == 0; }
+
+namespace fibers {
+inline unsigned lane() { return current % LANES; }
+
+template <class T>
+T shuffle(unsigned mask, T value, unsigned source) {
+    static_assert(sizeof(T) <= 8 && std::is_trivially_copyable<T>::value, "shuffled by 8 bytes");
+    uint64_t bits = 0;
+    memcpy(&bits, &value, sizeof value);
+    bits = warp_operation(SHUFFLE, mask, source, bits);
+    memcpy(&value, &bits, sizeof value);
+    return value;
+}
+}  // namespace fibers
+
+template <class T>
+T __shfl_sync(unsigned mask, T value, int source, int width = 32) {
+    const unsigned segment = fibers::lane() & ~unsigned(width - 1);
+    return fibers::shuffle(mask, value, segment | (unsigned(source) & unsigned(width - 1)));
+}
+
+template <class T>
+T __shfl_up_sync(unsigned mask, T value, unsigned delta, int width = 32) {
+    const unsigned lane = fibers::lane(), within = lane & unsigned(width - 1);
+    return fibers::shuffle(mask, value, delta > within ? lane : lane - delta);
+}
+
+template <class T>
+T __shfl_down_sync(unsigned mask, T value, unsigned delta, int width = 32) {
+    const unsigned lane = fibers::lane(), within = lane & unsigned(width - 1);
+    return fibers::shuffle(mask, value, within + delta >= unsigned(width) ? lane : lane + delta);
+}
+
+template <class T>
+T __shfl_xor_sync(unsigned mask, T value, int flip, int width = 32) {
+    const unsigned lane = fibers::lane(), source = lane ^ unsigned(flip);
+    const bool later = source / unsigned(width) > lane / unsigned(width);
+    return fibers::shuffle(mask, value, later ? lane : source);
+}
+
+// Atomics: fibers are only switched where they wait.
+namespace fibers {
+template <class T>
+struct Same {
+    typedef T type;
+};
+template <class T>
+using Exactly = typename Same<T>::type;
+
+template <class T>
+T exchange(T* at, T value) {
+    const T old = *at;
+    *at = value;
+    return old;
+}
+}  // namespace fibers
+
+#define FIBERS_ATOMIC(name, value_after)                       \
+    template <class T>                                         \
+    T name(T* at, fibers::Exactly<T> v) {                      \
+        const T old = *at;                                     \
+        return fibers::exchange(at, T(value_after));           \
+    }
+FIBERS_ATOMIC(atomicAdd, old + v)
+FIBERS_ATOMIC(atomicSub, old - v)
+FIBERS_ATOMIC(atomicMin, v < old ? v : old)
+FIBERS_ATOMIC(atomicMax, old < v ? v : old)
+FIBERS_ATOMIC(atomicAnd, old & v)
+FIBERS_ATOMIC(atomicOr, old | v)
+FIBERS_ATOMIC(atomicExch, ((void)old, v))
+FIBERS_ATOMIC(atomicInc, old >= v ? 0 : old + 1)
+
+template <class T>
+T atomicCAS(T* at, fibers::Exactly<T> expected, fibers::Exactly<T> value) {
+    return fibers::exchange(at, *at == expected ? value : *at);
+}
+
+static inline void __threadfence() {}
+static inline void __threadfence_block() {}
+static inline void __nanosleep(unsigned) { fibers::nap(); }
+
+// Loads and stores with cache hints.
+template <class T>
+T __ldg(const T* at) { return *at; }
+template <class T>
+T __ldcg(const T* at) { return *at; }
+template <class T>
+T __ldcs(const T* at) { return *at; }
+template <class T>
+void __stcg(T* at, fibers::Exactly<T> value) { *at = value; }
+template <class T>
+void __stcs(T* at, fibers::Exactly<T> value) { *at = value; }
+
+// Numbers. As in CUDA, the smaller and the larger of a NaN and a number are the number.
+template <class A, class B>
+std::common_type_t<A, B> min(A a, B b) {
+    typedef std::common_type_t<A, B> T;
+    if constexpr (std::is_floating_point<T>::value) return T(a) != T(a) || T(b) < T(a) ? T(b) : T(a);
+    else return T(b) < T(a) ? T(b) : T(a);
+}
+template <class A, class B>
+std::common_type_t<A, B> max(A a, B b) {
+    typedef std::common_type_t<A, B> T;
+    if constexpr (std::is_floating_point<T>::value) return T(a) != T(a) || T(a) < T(b) ? T(b) : T(a);
+    else return T(a) < T(b) ? T(b) : T(a);
+}
+static inline double rsqrt(double x) { return 1.0 / sqrt(x); }
+static inline float rsqrtf(float x) { return 1.0f / sqrtf(x); }
+static inline int __popc(unsigned x) { return __builtin_popcount(x); }
+static inline int __ffs(int x) { return __builtin_ffs(x); }
+static inline int __clz(int x) { return x == 0 ? 32 : __builtin_clz(unsigned(x)); }
+
+static inline double __longlong_as_double(long long bits) {
+    double x;
+    memcpy(&x, &bits, sizeof x);
+    return x;
+}
+static inline long long __double_as_longlong(double x) {
+    long long bits;
+    memcpy(&bits, &x, sizeof bits);
+    return bits;
+}
+static inline float __int_as_float(int bits) {
+    float x;
+    memcpy(&x, &bits, sizeof x);
+    return x;
+}
+static inline int __float_as_int(float x) {
+    int bits;
+    memcpy(&bits, &x, sizeof bits);
+    return bits;
+}
+
+#define FIBERS_VECTORS(type)                                                                \
+    struct alignas(2 * sizeof(type)) type##2 { type x, y; };                                \
+    struct alignas(16) type##4 { type x, y, z, w; };                                        \
+    static inline type##2 make_##type##2(type x, type y) { return {x, y}; }                 \
+    static inline type##4 make_##type##4(type x, type y, type z, type w) { return {x, y, z, w}; }
+FIBERS_VECTORS(int)
+FIBERS_VECTORS(float)
+FIBERS_VECTORS(double)
+typedef unsigned int uint;
+FIBERS_VECTORS(uint)

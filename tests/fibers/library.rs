@@ -1,0 +1,145 @@
+//! Kernel files as shared libraries.
+#![allow(unsafe_code, reason = "foreign code is loaded and called")]
+
+use std::ffi::{CStr, CString, c_char, c_int, c_uint, c_void};
+use std::fs;
+use std::hash::{DefaultHasher, Hash, Hasher};
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use gridgen::backend::cuda::kernel::{Argument, Shape, Width};
+
+/// The header, and what it includes.
+const HEADERS: [(&str, &str); 3] = [
+    ("fibers.hpp", include_str!("fibers.hpp")),
+    ("stacks.hpp", include_str!("stacks.hpp")),
+    ("intrinsics.hpp", include_str!("intrinsics.hpp")),
+];
+/// Hidden symbols, since the shared memory of template functions would be one for all libraries.
+const FLAGS: [&str; 7] = [
+    "-O2",
+    "-std=c++17",
+    "-shared",
+    "-fPIC",
+    "-fvisibility=hidden",
+    "-DFIBERS",
+    "-Wno-unknown-pragmas",
+];
+
+/// `launch` of the header.
+type Launch = unsafe extern "C" fn(
+    *const c_char,
+    *const c_uint,
+    *const c_uint,
+    c_uint,
+    *const *const c_void,
+    c_uint,
+    *mut *const c_char,
+) -> c_int;
+
+/// What a launch reports: `fibers::Code` of the header.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Code {
+    UnknownKernel,
+    BadLaunch,
+    DivergentBarrier,
+    DivergentWarp,
+    Deadlock,
+    SharedOverrun,
+}
+
+/// A launch that was not carried out, or not to its end.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Fault {
+    pub code: Code,
+    pub message: String,
+}
+
+/// One kernel file, compiled for one precision and loaded. Stays loaded.
+pub struct Library {
+    launch: Launch,
+}
+
+impl Library {
+    /// Compiles the text of a module, unless that was done before, and loads it.
+    pub fn load(text: &str, width: Width) -> Self {
+        let file = compiled(text, width.c_type());
+        // SAFETY: the library was built from the header and kernels, which run nothing on loading
+        // but the registration of their names.
+        let library = unsafe { libloading::Library::new(&file) }
+            .unwrap_or_else(|error| panic!("{}: {error}", file.display()));
+        // SAFETY: the type is that of the header.
+        let launch = *unsafe { library.get::<Launch>(b"launch\0") }.unwrap();
+        std::mem::forget(library);
+        Self { launch }
+    }
+
+    /// Runs a kernel to its end. Addresses among the arguments must be those of live memory.
+    pub fn launch(&self, name: &str, shape: Shape, arguments: &[Argument]) -> Result<(), Fault> {
+        let name = CString::new(name).unwrap();
+        let pointers: Vec<_> = arguments.iter().map(Argument::pointer).collect();
+        let mut message = std::ptr::null();
+        // SAFETY: all pointers outlive the call; the header checks the number of arguments, and
+        // the caller answers for addresses among them.
+        let code = unsafe {
+            (self.launch)(
+                name.as_ptr(),
+                shape.grid.as_ptr(),
+                shape.block.as_ptr(),
+                shape.shared,
+                pointers.as_ptr(),
+                pointers.len() as c_uint,
+                &raw mut message,
+            )
+        };
+        let code = match code {
+            0 => return Ok(()),
+            1 => Code::UnknownKernel,
+            2 => Code::BadLaunch,
+            3 => Code::DivergentBarrier,
+            4 => Code::DivergentWarp,
+            5 => Code::Deadlock,
+            6 => Code::SharedOverrun,
+            other => panic!("the header knows no code {other}"),
+        };
+        // SAFETY: the text lasts until the next launch of this thread.
+        let message = unsafe { CStr::from_ptr(message) }.to_string_lossy().into_owned();
+        Err(Fault { code, message })
+    }
+}
+
+/// The shared library of a text, named by what it is made of.
+fn compiled(text: &str, real: &str) -> PathBuf {
+    let mut hasher = DefaultHasher::new();
+    (HEADERS, FLAGS, text, real, std::env::consts::ARCH).hash(&mut hasher);
+    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("fibers");
+    let file = folder.join(format!("{:016x}.so", hasher.finish()));
+    if file.exists() {
+        return file;
+    }
+    fs::create_dir_all(&folder).unwrap();
+    // Other tests may be building the same: what they see is whole or not there.
+    let own = tempfile::tempdir_in(&folder).unwrap();
+    let (source, library) = (own.path().join("kernels.cpp"), own.path().join("so"));
+    for (name, text) in HEADERS {
+        fs::write(own.path().join(name), text).unwrap();
+    }
+    fs::write(&source, text).unwrap();
+    let mut command = Command::new("c++");
+    command
+        .args(FLAGS)
+        .arg(format!("-DREAL={real}"))
+        .arg("-include")
+        .arg(own.path().join(HEADERS[0].0));
+    command.arg("-o").arg(&library).arg(&source);
+    let output = command.output().unwrap_or_else(|error| {
+        panic!(
+            "the kernels are tested on the CPU with a C++ compiler, but `c++` cannot be run \
+             ({error}): install g++ or clang"
+        )
+    });
+    let said = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success(), "c++ refuses the kernels:\n{said}");
+    fs::rename(&library, &file).unwrap();
+    file
+}

@@ -1,0 +1,20 @@
+//! The CUDA backend on the first GPU. Needs one: `cargo test --test gpu -- --ignored`.
+#![cfg(feature = "cuda")]
+
+#[path = "../conformance/mod.rs"]
+mod conformance;
+#[path = "../support/mod.rs"]
+mod support;
+
+use std::sync::Arc;
+
+use conformance::conformance;
+use gridgen::backend::cuda::CudaBackend;
+use gridgen::backend::cuda::driver::DriverDevice;
+
+#[allow(clippy::unwrap_used, reason = "a failing step fails the test")]
+fn on_gpu() -> CudaBackend {
+    CudaBackend::new(Arc::new(DriverDevice::open(0).unwrap())).unwrap()
+}
+
+conformance!(on_gpu, ignore = "needs a GPU: cargo test --test gpu -- --ignored");

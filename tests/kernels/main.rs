@@ -1,0 +1,22 @@
+//! The CUDA backend on fibers: every kernel and its launch, without a GPU.
+
+#[path = "../conformance/mod.rs"]
+mod conformance;
+#[path = "../fibers/mod.rs"]
+mod fibers;
+#[path = "../support/mod.rs"]
+mod support;
+
+use std::sync::Arc;
+
+use conformance::conformance;
+use fibers::FiberDevice;
+use gridgen::backend::cuda::CudaBackend;
+
+#[allow(clippy::unwrap_used, reason = "a failing step fails the test")]
+fn on_fibers() -> CudaBackend {
+    // Fibers take long for the many copies of a larger level.
+    CudaBackend::new(Arc::new(FiberDevice::default())).unwrap().with_matrix_unknowns(64)
+}
+
+conformance!(on_fibers);

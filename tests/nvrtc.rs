@@ -1,0 +1,64 @@
+//! All kernels compile for the GPUs of the field, without a warning. Needs NVRTC, no GPU:
+//! `LD_LIBRARY_PATH=… cargo test --test nvrtc -- --ignored`, as `.ci/run` does.
+#![cfg(feature = "cuda")]
+#![allow(unsafe_code, reason = "NVRTC's interface is C")]
+#![allow(clippy::unwrap_used, reason = "a failing step fails the test")]
+
+use std::ffi::{CStr, CString};
+
+use cudarc::nvrtc::{result, sys};
+use gridgen::backend::cuda::kernel::{Source, Width};
+
+/// A100, H100 and H200, B200.
+const CAPABILITIES: [u32; 3] = [80, 90, 100];
+
+/// What the compiler says about a text: nothing, if all is well. The options are those with which
+/// the driver's device compiles.
+fn compile(text: &str, width: Width, capability: u32) -> Result<(), String> {
+    // SAFETY: looks for the library.
+    assert!(unsafe { sys::is_culib_present() }, "NVRTC is not in LD_LIBRARY_PATH");
+    let program = result::create_program(&CString::new(text).unwrap(), None).unwrap();
+    let options = [
+        format!("--gpu-architecture=sm_{capability}"),
+        format!("-DREAL={}", width.c_type()),
+        "--std=c++17".to_owned(),
+        "-default-device".to_owned(),
+    ];
+    // SAFETY: the program was just made and is destroyed last.
+    let (compiled, log) = unsafe {
+        let compiled = result::compile_program(program, &options);
+        let log = result::get_program_log(program).unwrap();
+        result::destroy_program(program).unwrap();
+        (compiled, log)
+    };
+    let log: Vec<u8> = log.iter().map(|c| c.to_ne_bytes()[0]).chain([0]).collect();
+    let log = CStr::from_bytes_until_nul(&log).unwrap().to_string_lossy().trim().to_owned();
+    if compiled.is_ok() && log.is_empty() { Ok(()) } else { Err(log) }
+}
+
+#[test]
+#[ignore = "needs NVRTC: see .ci/run"]
+fn every_kernel_compiles_without_a_warning() {
+    let mut said = Vec::new();
+    for source in Source::ALL {
+        for width in [Width::Single, Width::Double] {
+            for capability in CAPABILITIES {
+                if let Err(log) = compile(&source.text(), width, capability) {
+                    said.push(format!("{} {width:?} sm_{capability}:\n{log}", source.file()));
+                }
+            }
+        }
+    }
+
+    assert!(said.is_empty(), "{}", said.join("\n"));
+}
+
+#[test]
+#[ignore = "needs NVRTC: see .ci/run"]
+fn a_warning_is_a_failure() {
+    let text = "__global__ void kernel() { int unused; }";
+
+    let said = compile(text, Width::Double, 90).unwrap_err();
+
+    assert!(said.contains("warning"), "{said}");
+}
