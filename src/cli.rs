@@ -1,8 +1,10 @@
 //! Arguments, help and what the program says. No numerics.
 
 mod bench;
+mod case_tools;
 mod devices;
 mod progress;
+mod reference;
 mod summary;
 mod terminal;
 
@@ -27,6 +29,8 @@ Examples:
   gridgen cases/naca0012.toml --output grids --set grid.ni=513 --set grid.nj=257
   gridgen cases/naca0012.toml --set geometry.naca=4412 --set name=naca4412
   gridgen cases/e387.toml --backend cuda --devices 0,1
+  gridgen init wing.toml --naca 4412
+  gridgen check wing.toml
   gridgen devices
   gridgen bench kernels --sizes 257x129,1025x513
   gridgen completions bash > ~/.local/share/bash-completion/completions/gridgen
@@ -61,6 +65,16 @@ enum Command {
         /// The shell.
         shell: clap_complete::Shell,
     },
+    /// Write a case file to begin with, in which every key stands as a comment.
+    Init(case_tools::InitArguments),
+    /// Check a case without solving for its grid, and estimate what a run takes.
+    Check(case_tools::CheckArguments),
+    /// Write the JSON schema of the case file to standard output.
+    #[command(after_help = reference::SCHEMA_EXAMPLE)]
+    Schema,
+    /// Write the manual page to standard output.
+    #[command(after_help = reference::MAN_EXAMPLE)]
+    Man,
     /// List the GPUs and NVIDIA's libraries that are found.
     Devices,
     /// Measure kernels and solves on problems of any size.
@@ -125,6 +139,10 @@ impl Cli {
     pub(crate) fn execute(self) -> ExitCode {
         match &self.command {
             Some(Command::Completions { shell }) => return completions(*shell),
+            Some(Command::Init(arguments)) => return arguments.execute(),
+            Some(Command::Check(arguments)) => return arguments.execute(),
+            Some(Command::Schema) => return reference::schema(),
+            Some(Command::Man) => return reference::man(),
             Some(Command::Devices) => return devices::list(),
             Some(Command::Bench(arguments)) => return arguments.execute(),
             None => {}
@@ -164,10 +182,7 @@ impl GridArguments {
     fn make_grid(&self, path: &Path, terminal: &Terminal) -> ExitCode {
         match self.run(path, terminal) {
             Ok((case, outcome)) => self.report(&case, &outcome, terminal),
-            Err(error) => {
-                terminal.error(&error.to_string(), error.hint().as_deref());
-                ExitCode::from(error.exit_code())
-            }
+            Err(error) => refuse(terminal, &error),
         }
     }
 
@@ -205,13 +220,23 @@ impl GridArguments {
 }
 
 fn completions(shell: clap_complete::Shell) -> ExitCode {
-    let terminal = Terminal::new(false);
     let mut script = Vec::new();
     clap_complete::generate(shell, &mut Cli::command(), "gridgen", &mut script);
-    match terminal.result(&String::from_utf8_lossy(&script)) {
+    answer(&Terminal::new(false), &String::from_utf8_lossy(&script))
+}
+
+/// Writes a text to standard output, all that was asked for.
+fn answer(terminal: &Terminal, text: &str) -> ExitCode {
+    match terminal.result(text) {
         Ok(()) => ExitCode::SUCCESS,
-        Err(error) => stdout_failed(&terminal, &error),
+        Err(error) => stdout_failed(terminal, &error),
     }
+}
+
+/// Says what went wrong and how to mend it.
+fn refuse(terminal: &Terminal, error: &Error) -> ExitCode {
+    terminal.error(&error.to_string(), error.hint().as_deref());
+    ExitCode::from(error.exit_code())
 }
 
 fn stdout_failed(terminal: &Terminal, error: &std::io::Error) -> ExitCode {

@@ -1,5 +1,6 @@
 //! From a case to its outcome: the only place where all layers meet. No formulas.
 
+mod check;
 mod export;
 mod machine;
 mod resolved_case;
@@ -7,6 +8,7 @@ mod resolved_case;
 use std::path::PathBuf;
 use std::time::Instant;
 
+pub use self::check::{Estimate, check};
 use self::export::{Export, Exporting};
 use self::machine::Machine;
 use self::resolved_case::ResolvedCase;
@@ -22,6 +24,7 @@ use crate::geometry::{
 use crate::grid::initial::{self, InitialGrid, InitialSettings, Outline};
 use crate::grid::quality::{Quality, measure};
 use crate::grid::{Grid, Seam};
+use crate::io::plot3d::Flavour;
 use crate::io::report::{self, GridReport, LinearReport, NewtonReport, Report, Timing};
 use crate::io::{self, Artifacts, FileKind};
 use crate::pde::control::ControlSettings;
@@ -141,6 +144,31 @@ struct Wall {
     layers: Vec<f64>,
 }
 
+/// The wall of a case, and what was repaired in the section.
+fn wall(case: &Case) -> Result<(Wall, Vec<String>), GeometryError> {
+    let (geometry, grid) = (&case.geometry, &case.grid);
+    let airfoil = match &geometry.contour {
+        Contour::Naca(designation) => airfoil_from_naca(designation, geometry.trailing_edge)?,
+        Contour::File(path) => airfoil_from_file(path)?,
+    };
+    let settings = SurfaceSettings {
+        ni: grid.ni,
+        leading_edge_spacing: grid.leading_edge_spacing,
+        trailing_edge_spacing: grid.trailing_edge_spacing,
+        trailing_edge: geometry.trailing_edge,
+        base_cells: grid.base_cells,
+    };
+    let points = distribute(&airfoil, &settings)?;
+    let mut notices = Vec::new();
+    if let Contour::File(path) = &geometry.contour {
+        let name = path.file_name().unwrap_or_default().to_string_lossy();
+        notices.extend(airfoil.notes.iter().map(|note| format!("{name}: {note}")));
+    }
+    let layers = spacing_geometric(grid.nj, grid.first_cell, grid.far_field)?;
+    let normals = wall_normals(&points.x, &points.y);
+    Ok((Wall { x: points.x, y: points.y, normals, layers }, notices))
+}
+
 impl Job<'_> {
     fn run(mut self) -> Result<Outcome, Error> {
         let started = Instant::now();
@@ -178,6 +206,7 @@ impl Job<'_> {
             history: &solved.history,
             tolerance,
             good,
+            plot3d: self.plot3d(),
         };
         if let Some(step) = self.options.export_jacobian.filter(|_| exported.is_empty()) {
             self.notices.push(format!("there was no Newton step {step} to export"));
@@ -218,26 +247,9 @@ impl Job<'_> {
     }
 
     fn wall(&mut self) -> Result<Wall, GeometryError> {
-        let (geometry, grid) = (&self.case.geometry, &self.case.grid);
-        let airfoil = match &geometry.contour {
-            Contour::Naca(designation) => airfoil_from_naca(designation, geometry.trailing_edge)?,
-            Contour::File(path) => airfoil_from_file(path)?,
-        };
-        let settings = SurfaceSettings {
-            ni: grid.ni,
-            leading_edge_spacing: grid.leading_edge_spacing,
-            trailing_edge_spacing: grid.trailing_edge_spacing,
-            trailing_edge: geometry.trailing_edge,
-            base_cells: grid.base_cells,
-        };
-        let points = distribute(&airfoil, &settings)?;
-        if let Contour::File(path) = &geometry.contour {
-            let name = path.file_name().unwrap_or_default().to_string_lossy();
-            self.notices.extend(airfoil.notes.iter().map(|note| format!("{name}: {note}")));
-        }
-        let layers = spacing_geometric(grid.nj, grid.first_cell, grid.far_field)?;
-        let normals = wall_normals(&points.x, &points.y);
-        Ok(Wall { x: points.x, y: points.y, normals, layers })
+        let (wall, notices) = wall(self.case)?;
+        self.notices.extend(notices);
+        Ok(wall)
     }
 
     fn initial_grid(&self, wall: &Wall) -> Result<InitialGrid, DeviceError> {
@@ -297,17 +309,35 @@ impl Job<'_> {
 
     fn file_kinds(&self) -> Vec<FileKind> {
         let output = &self.case.output;
-        let mesh = output.formats.iter().map(|format| match format {
-            Format::Vts => FileKind::Vts,
-            Format::Plot3d if output.plot3d_dimensions == 2 => FileKind::Plot3dPlanar,
-            Format::Plot3d => FileKind::Plot3d,
+        let mesh = output.formats.iter().flat_map(|format| -> &[FileKind] {
+            match format {
+                Format::Vts => &[FileKind::Vts],
+                Format::Vtk => &[FileKind::Vtk],
+                Format::Plot3d if output.plot3d_dimensions == 2 => &[FileKind::Plot3dPlanar],
+                Format::Plot3d => &[FileKind::Plot3d, FileKind::Nmf],
+                Format::Su2 => &[FileKind::Su2],
+                Format::Openfoam => &[FileKind::Openfoam],
+            }
         });
         let pictures: &[FileKind] = if output.pictures {
             &[FileKind::ConvergenceSvg, FileKind::GridSvg, FileKind::GridPng]
         } else {
             &[]
         };
-        mesh.chain([FileKind::HistoryCsv]).chain(pictures.iter().copied()).collect()
+        mesh.chain(&[FileKind::HistoryCsv]).chain(pictures).copied().collect()
+    }
+
+    /// Layout of `Plot3D` files; the kind of file decides on the dimensions.
+    fn plot3d(&self) -> Flavour {
+        let output = &self.case.output;
+        Flavour {
+            encoding: output.plot3d_encoding,
+            precision: output.plot3d_precision,
+            byte_order: output.plot3d_byte_order,
+            block_count: output.plot3d_block_count,
+            blanking: output.plot3d_blanking,
+            ..Flavour::default()
+        }
     }
 
     fn write_report(

@@ -13,11 +13,12 @@ use std::path::Path;
 
 use gridgen::grid::Grid;
 use gridgen::grid::quality::{cell_area, cell_aspect_ratio, cell_corners, cell_skewness, measure};
+use gridgen::io::plot3d::{self, Flavour};
 use gridgen::io::report::{GridReport, LinearReport, NewtonReport, Report, Timing};
+use gridgen::io::vts;
 use gridgen::io::{
     Artifacts, FileKind, IoError, REPORT_FILE, atomic, folder, history, report, write_all,
 };
-use gridgen::io::{plot3d, vts};
 use gridgen::solver::history::{History, NewtonStep};
 use grids::{grid_from, joukowski_grid, polar_grid};
 
@@ -155,17 +156,16 @@ fn a_refused_write_is_told_from_a_broken_disk() {
 #[test]
 fn clearing_a_folder_removes_results_and_parts_and_nothing_else() {
     let folder = tempfile::tempdir().unwrap();
-    let results = FileKind::ALL.map(|kind| [kind.file_name(true), kind.file_name(false)]).concat();
-    for name in
-        results.into_iter().chain([REPORT_FILE, ".gridgen-x1.part", "case.toml", "mesh.su2"])
-    {
+    let files = FileKind::ALL.into_iter().filter(|kind| *kind != FileKind::Openfoam);
+    let results = files.flat_map(|kind| [kind.file_name(true), kind.file_name(false)]);
+    for name in results.chain([REPORT_FILE, ".gridgen-x1.part", "case.toml", "mesh.stl"]) {
         fs::write(folder.path().join(name), "").unwrap();
     }
     fs::create_dir(folder.path().join("results")).unwrap();
 
     folder::clear(folder.path()).unwrap();
 
-    assert_eq!(names_in(folder.path()), ["case.toml", "mesh.su2", "results"]);
+    assert_eq!(names_in(folder.path()), ["case.toml", "mesh.stl", "results"]);
 }
 
 #[test]
@@ -236,7 +236,7 @@ fn a_planar_plot3d_file_returns_the_grid_bit_for_bit() {
     let grid = joukowski_grid(83, 61, 0.2);
     let mut bytes = Vec::new();
 
-    plot3d::write_planar_to(&mut bytes, &grid).unwrap();
+    plot3d::write_to(&mut bytes, &grid, Flavour::PLANAR).unwrap();
 
     let numbers = numbers(std::str::from_utf8(&bytes).unwrap());
     let nodes = 83 * 61;
@@ -250,7 +250,7 @@ fn a_three_dimensional_plot3d_file_is_two_right_handed_planes() {
     let grid = joukowski_grid(17, 9, 0.2);
     let mut bytes = Vec::new();
 
-    plot3d::write_to(&mut bytes, &grid).unwrap();
+    plot3d::write_to(&mut bytes, &grid, Flavour::default()).unwrap();
 
     let numbers = numbers(std::str::from_utf8(&bytes).unwrap());
     let nodes = 17 * 9;
@@ -269,7 +269,7 @@ fn plot3d_numbers_have_seventeen_digits_and_no_fortran_exponent() {
     let grid = joukowski_grid(9, 3, 0.0);
     let mut bytes = Vec::new();
 
-    plot3d::write_planar_to(&mut bytes, &grid).unwrap();
+    plot3d::write_to(&mut bytes, &grid, Flavour::PLANAR).unwrap();
 
     let text = String::from_utf8(bytes).unwrap();
     assert!(text.lines().all(|line| line.len() <= 80) && !text.contains(['D', 'd', 'e']));
@@ -284,7 +284,7 @@ fn the_seam_is_written_twice_with_the_same_digits() {
     let grid = joukowski_grid(9, 4, 0.3);
     let mut bytes = Vec::new();
 
-    plot3d::write_planar_to(&mut bytes, &grid).unwrap();
+    plot3d::write_to(&mut bytes, &grid, Flavour::PLANAR).unwrap();
 
     let text = String::from_utf8(bytes).unwrap();
     let words: Vec<_> = text.split_whitespace().skip(2).collect();
@@ -369,6 +369,7 @@ fn write_kinds(folder: &Path, grid: &Grid, good: bool, kinds: &[FileKind]) -> Ve
         history: &history,
         tolerance: 1e-8,
         good,
+        plot3d: Flavour::default(),
     };
     write_all(folder, &artifacts, kinds)
         .unwrap()
@@ -394,8 +395,12 @@ fn all_files_are_written_under_the_names_returned() {
             "grid.png",
             "grid.svg",
             "mesh.2d.p3d",
+            "mesh.nmf",
             "mesh.p3d",
+            "mesh.su2",
+            "mesh.vtk",
             "mesh.vts",
+            "openfoam",
         ]
     );
 }
@@ -404,7 +409,7 @@ fn all_files_are_written_under_the_names_returned() {
 fn files_of_a_grid_that_is_not_good_say_so() {
     for kind in FileKind::ALL {
         let shows_the_grid = !matches!(kind, FileKind::HistoryCsv | FileKind::ConvergenceSvg);
-        assert_eq!(kind.file_name(false).contains(".failed."), shows_the_grid, "{kind:?}");
+        assert_eq!(kind.file_name(false).contains(".failed"), shows_the_grid, "{kind:?}");
         assert!(!kind.file_name(true).contains("failed"));
     }
 }
@@ -518,6 +523,7 @@ fn pictures_of_nothing_are_drawn_too() {
             history,
             tolerance: 0.0,
             good: false,
+            plot3d: Flavour::default(),
         };
         write_all(folder.path(), &artifacts, &[FileKind::ConvergenceSvg]).unwrap();
         fs::read_to_string(&path).unwrap()

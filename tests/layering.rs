@@ -36,6 +36,7 @@ const CHOICES: &[&str] = &[
     "geometry::TrailingEdge",
     "grid::Seam",
     "grid::initial",
+    "io::plot3d",
     "pde::control",
     "solver::krylov",
     "solver::linear::Precision",

@@ -2,6 +2,7 @@
 
 use toml_edit::Value;
 
+use super::docs::plain;
 use super::schema::{Bound, Key, Kind, Preset, number};
 use super::suggest::nearest;
 
@@ -118,7 +119,7 @@ fn default_of(key: &Key) -> String {
         default => format!("leave {} out for the default: {default}", key.path),
     };
     // The texts are written for the reference page.
-    remedy.replace('`', "")
+    plain(&remedy)
 }
 
 /// The value of a bound relation, for messages.

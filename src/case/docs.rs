@@ -16,6 +16,9 @@ given by `geometry.naca` or `geometry.file`. The smallest case:
 naca = "2412"
 ```
 
+`gridgen init` writes a case with every key as a comment. [case.schema.json](case.schema.json) tells
+editors the keys: name it in the first line of a case, `#:schema path/to/case.schema.json`.
+
 Unknown keys are refused, and so are values out of range. Lengths are in chords.
 
 A key can be replaced on the command line by `--set section.key=value`, as often as needed; the
@@ -44,6 +47,11 @@ pub fn case_format() -> String {
         page.push_str(&table(section));
     }
     page
+}
+
+/// A text of the page without its quotation of code.
+pub(super) fn plain(text: &str) -> String {
+    text.replace('`', "")
 }
 
 fn table(section: &str) -> String {

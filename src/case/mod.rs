@@ -8,12 +8,14 @@ mod check;
 pub mod docs;
 mod entries;
 mod error;
+mod json_schema;
 mod keys;
 mod places;
 mod read;
 mod resolve;
 pub mod schema;
 mod suggest;
+mod template;
 mod write;
 
 use std::path::PathBuf;
@@ -22,13 +24,16 @@ use serde::{Deserialize, Serialize};
 
 use crate::geometry::TrailingEdge;
 use crate::grid::{Seam, initial};
+use crate::io::plot3d;
 use crate::pde::control;
 use crate::solver::linear::Precision;
 use crate::solver::{krylov, precond};
 
 pub use error::{CaseError, Found, Place};
+pub use json_schema::json_schema;
 pub use places::Places;
 pub use resolve::first_cell_from_y_plus;
+pub use template::template;
 pub(crate) use write::HEADER as RESOLVED_HEADER;
 
 /// A checked case with every default resolved. Lengths are in chords.
@@ -198,8 +203,14 @@ pub struct MultigridOptions {
 pub enum Format {
     /// VTK XML structured grid.
     Vts,
+    /// Legacy VTK structured grid.
+    Vtk,
     /// `Plot3D`.
     Plot3d,
+    /// SU2.
+    Su2,
+    /// Case for OpenFOAM.
+    Openfoam,
 }
 
 /// Section `[output]`.
@@ -210,6 +221,16 @@ pub struct OutputOptions {
     pub formats: Vec<Format>,
     /// Coordinates per point in the `Plot3D` file, 2 or 3.
     pub plot3d_dimensions: u8,
+    /// Text or binary `Plot3D`.
+    pub plot3d_encoding: plot3d::Encoding,
+    /// Precision of the `Plot3D` file.
+    pub plot3d_precision: plot3d::Precision,
+    /// Byte order of a binary `Plot3D` file.
+    pub plot3d_byte_order: plot3d::ByteOrder,
+    /// Whether a block count begins the `Plot3D` file.
+    pub plot3d_block_count: bool,
+    /// Whether the `Plot3D` file has IBLANK numbers.
+    pub plot3d_blanking: bool,
     /// Whether to draw grid and convergence.
     pub pictures: bool,
 }

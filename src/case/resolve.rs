@@ -53,11 +53,7 @@ impl Case {
             levels: entries.get("multigrid.levels")?,
             coarsening: entries.get("multigrid.coarsening")?,
         };
-        let output = OutputOptions {
-            formats: entries.get("output.formats")?,
-            plot3d_dimensions: entries.get("output.plot3d_dimensions")?,
-            pictures: entries.get("output.pictures")?,
-        };
+        let output = output(entries)?;
         let name = name(entries, path)?;
         Ok(Self {
             name,
@@ -272,5 +268,19 @@ fn newton(entries: &Entries) -> Result<NewtonOptions, CaseError> {
         forcing_min: min,
         forcing_max: max,
         max_halvings: entries.get("newton.max_halvings")?,
+    })
+}
+
+fn output(entries: &Entries) -> Result<OutputOptions, CaseError> {
+    let dimensions: u8 = entries.get("output.plot3d_dimensions")?;
+    Ok(OutputOptions {
+        formats: entries.get("output.formats")?,
+        plot3d_dimensions: dimensions,
+        plot3d_encoding: entries.get("output.plot3d_encoding")?,
+        plot3d_precision: entries.get("output.plot3d_precision")?,
+        plot3d_byte_order: entries.get("output.plot3d_byte_order")?,
+        plot3d_block_count: entries.given("output.plot3d_block_count")?.unwrap_or(dimensions == 3),
+        plot3d_blanking: entries.get("output.plot3d_blanking")?,
+        pictures: entries.get("output.pictures")?,
     })
 }

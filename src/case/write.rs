@@ -37,7 +37,7 @@ impl Case {
 }
 
 /// A value in TOML; real numbers in the shortest form that reads back to the same bits.
-fn written(value: &toml::Value) -> String {
+pub(super) fn written(value: &toml::Value) -> String {
     match value {
         toml::Value::Float(number) => format!("{number:?}"),
         other => other.to_string(),

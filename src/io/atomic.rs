@@ -46,6 +46,47 @@ where
     file.sync_data()
 }
 
+/// Writes a file like [`write()`], but replaces none.
+///
+/// # Errors
+///
+/// [`IoError::Exists`] where something of that name stands; else [`IoError`] with the path, sorted
+/// by remedy.
+pub fn write_new<F>(path: &Path, contents: F) -> Result<(), IoError>
+where
+    F: FnOnce(&mut Writer<'_>) -> io::Result<()>,
+{
+    let temporary = create_beside(path)?;
+    fill(temporary.as_file(), contents).map_err(|source| IoError::new(path, source))?;
+    temporary.persist_noclobber(path).map_err(|error| match error.error.kind() {
+        io::ErrorKind::AlreadyExists => IoError::Exists { path: path.to_path_buf() },
+        _ => persist_error(path, error.error),
+    })?;
+    Ok(())
+}
+
+/// Fills a folder under a temporary name and renames it when it is complete. A folder of that name
+/// that is not empty must be removed first.
+///
+/// # Errors
+///
+/// [`IoError`] of `contents`, or with the path, sorted by remedy.
+pub fn write_folder<F>(path: &Path, contents: F) -> Result<(), IoError>
+where
+    F: FnOnce(&Path) -> Result<(), IoError>,
+{
+    let beside = folder_of(path);
+    create_folder(beside)?;
+    let new = |source| IoError::new(path, source);
+    let temporary =
+        tempfile::Builder::new().prefix(PART[0]).suffix(PART[1]).tempdir_in(beside).map_err(new)?;
+    // Temporary folders are private to the user; one within it is like any other.
+    let inner = temporary.path().join("contents");
+    fs::create_dir(&inner).map_err(new)?;
+    contents(&inner)?;
+    fs::rename(&inner, path).map_err(new)
+}
+
 /// Creates a folder and those above it unless they exist.
 ///
 /// # Errors
@@ -79,11 +120,15 @@ fn create_in(folder: &Path) -> io::Result<NamedTempFile> {
     builder.make_in(folder, |path| File::create_new(path))
 }
 
-fn create_beside(path: &Path) -> Result<NamedTempFile, IoError> {
-    let folder = match path.parent() {
+fn folder_of(path: &Path) -> &Path {
+    match path.parent() {
         Some(folder) if folder != Path::new("") => folder,
         _ => Path::new("."),
-    };
+    }
+}
+
+fn create_beside(path: &Path) -> Result<NamedTempFile, IoError> {
+    let folder = folder_of(path);
     create_in(folder).map_err(|source| {
         if let Some(file) = first_file(folder) {
             IoError::NotAFolder { path: file.to_path_buf() }

@@ -52,6 +52,12 @@ pub enum IoError {
         /// What the operating system said.
         source: io::Error,
     },
+    /// A file of that name stands there, which is not to be replaced.
+    #[error("cannot write {}: a file of that name stands there", path.display())]
+    Exists {
+        /// File that was to be written.
+        path: PathBuf,
+    },
     /// A case file of the user's own stands where the resolved case should go.
     #[error("cannot write {}: a case file that gridgen did not write stands there", path.display())]
     OwnCase {
@@ -98,6 +104,7 @@ impl IoError {
             Self::Denied { .. } => {
                 "choose an output folder you may write to, or change its permissions"
             }
+            Self::Exists { .. } => "choose another name, or remove that file first",
             Self::OwnCase { .. } => "rename it, or choose another output folder with --output",
             Self::Full { .. } => {
                 "free some space, choose an output folder on another disk, or ask for fewer files"

@@ -4,7 +4,7 @@ use std::fs;
 use std::io;
 use std::path::Path;
 
-use super::{FileKind, IoError, REPORT_FILE, atomic};
+use super::{FileKind, IoError, REPORT_FILE, atomic, openfoam};
 
 /// Creates `folder` unless it exists, and writes and removes an empty file in it: a folder that
 /// takes no results is found before the work.
@@ -22,22 +22,34 @@ pub fn prepare(folder: &Path) -> Result<(), IoError> {
 ///
 /// What a run writes afterwards stands alone: no mesh of another case beside it, and no good one
 /// beside a failed one. Other files and folders are left alone; so is the resolved case, which
-/// may be the very case that is running.
+/// may be the very case that is running. Of an OpenFOAM case only the mesh is removed.
 ///
 /// # Errors
 ///
 /// [`IoError`] of the first file that cannot be removed; without any that stands there it would
 /// pass for a result of this run.
 pub fn clear(folder: &Path) -> Result<(), IoError> {
-    let kinds = FileKind::ALL.iter();
+    let kinds = FileKind::ALL.iter().filter(|kind| **kind != FileKind::Openfoam);
     let names = kinds.flat_map(|kind| [kind.file_name(true), kind.file_name(false)]);
     for name in names.chain([REPORT_FILE]) {
         remove(&folder.join(name))?;
     }
+    for good in [true, false] {
+        openfoam::remove_mesh(&folder.join(FileKind::Openfoam.file_name(good)))?;
+    }
+    remove_parts(folder)
+}
+
+/// Removes what was never completed in `folder`.
+pub(super) fn remove_parts(folder: &Path) -> Result<(), IoError> {
     let entries = fs::read_dir(folder).map_err(|source| IoError::new(folder, source))?;
     for path in entries.flatten().map(|entry| entry.path()) {
         if atomic::is_part(&path) {
-            remove(&path)?;
+            if path.is_dir() {
+                fs::remove_dir_all(&path).map_err(|source| IoError::new(&path, source))?;
+            } else {
+                remove(&path)?;
+            }
         }
     }
     Ok(())

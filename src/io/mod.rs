@@ -10,16 +10,23 @@ mod error;
 pub mod folder;
 pub mod history;
 pub mod linear_system;
+pub mod nmf;
+pub mod openfoam;
+mod pieces;
 pub mod plot;
 pub mod plot3d;
 pub mod report;
+pub mod su2;
+pub mod vtk;
 pub mod vts;
+mod welded;
 
 use std::path::{Path, PathBuf};
 
 pub use error::IoError;
 
 use self::plot::{ConvergenceFigure, GridFigure};
+use self::plot3d::{Dimensions, Flavour};
 use crate::grid::Grid;
 use crate::grid::quality::Quality;
 use crate::solver::history::History;
@@ -36,11 +43,19 @@ pub const CASE_FILE: &str = "case.toml";
 pub enum FileKind {
     /// `mesh.vts`: VTK XML structured grid with cell quality.
     Vts,
-    /// `mesh.p3d`: `Plot3D` text, two planes of a three-dimensional block.
+    /// `mesh.vtk`: legacy VTK structured grid with cell quality.
+    Vtk,
+    /// `mesh.p3d`: `Plot3D`, two planes of a three-dimensional block.
     Plot3d,
-    /// `mesh.2d.p3d`: `Plot3D` text, plane, one block without a count.
+    /// `mesh.2d.p3d`: `Plot3D`, plane.
     #[serde(rename = "plot3d-2d")]
     Plot3dPlanar,
+    /// `mesh.nmf`: what the faces of the block in `mesh.p3d` are.
+    Nmf,
+    /// `mesh.su2`: mesh for SU2.
+    Su2,
+    /// `openfoam`: a folder, case for OpenFOAM.
+    Openfoam,
     /// `convergence.csv`: one line a Newton step.
     HistoryCsv,
     /// `convergence.svg`: the residual against steps and iterations.
@@ -53,10 +68,14 @@ pub enum FileKind {
 
 impl FileKind {
     /// All kinds, in the order in which they are best written: meshes first.
-    pub const ALL: [Self; 7] = [
+    pub const ALL: [Self; 11] = [
         Self::Vts,
+        Self::Vtk,
         Self::Plot3d,
         Self::Plot3dPlanar,
+        Self::Nmf,
+        Self::Su2,
+        Self::Openfoam,
         Self::HistoryCsv,
         Self::ConvergenceSvg,
         Self::GridSvg,
@@ -70,10 +89,18 @@ impl FileKind {
         match (self, good) {
             (Self::Vts, true) => "mesh.vts",
             (Self::Vts, false) => "mesh.failed.vts",
+            (Self::Vtk, true) => "mesh.vtk",
+            (Self::Vtk, false) => "mesh.failed.vtk",
             (Self::Plot3d, true) => "mesh.p3d",
             (Self::Plot3d, false) => "mesh.failed.p3d",
             (Self::Plot3dPlanar, true) => "mesh.2d.p3d",
             (Self::Plot3dPlanar, false) => "mesh.2d.failed.p3d",
+            (Self::Nmf, true) => "mesh.nmf",
+            (Self::Nmf, false) => "mesh.failed.nmf",
+            (Self::Su2, true) => "mesh.su2",
+            (Self::Su2, false) => "mesh.failed.su2",
+            (Self::Openfoam, true) => "openfoam",
+            (Self::Openfoam, false) => "openfoam.failed",
             (Self::HistoryCsv, _) => "convergence.csv",
             (Self::ConvergenceSvg, _) => "convergence.svg",
             (Self::GridSvg, true) => "grid.svg",
@@ -99,6 +126,8 @@ pub struct Artifacts<'a> {
     pub tolerance: f64,
     /// Whether the grid converged and passed the quality gate.
     pub good: bool,
+    /// Layout of `Plot3D` files; the kind of file decides on the dimensions.
+    pub plot3d: plot3d::Flavour,
 }
 
 /// Writes files of the given kinds into `folder`, which is created unless it exists, and returns
@@ -124,12 +153,20 @@ pub fn write_all(
 }
 
 fn write_one(path: &Path, artifacts: &Artifacts<'_>, kind: FileKind) -> Result<(), IoError> {
-    let &Artifacts { name, grid, quality, history, tolerance, good } = artifacts;
+    let &Artifacts { name, grid, quality, history, tolerance, good, plot3d: flavour } = artifacts;
     let grid_figure = GridFigure { name, grid, quality, good };
     match kind {
         FileKind::Vts => vts::write(path, grid),
-        FileKind::Plot3d => plot3d::write(path, grid),
-        FileKind::Plot3dPlanar => plot3d::write_planar(path, grid),
+        FileKind::Vtk => vtk::write(path, grid),
+        FileKind::Plot3d => {
+            plot3d::write(path, grid, Flavour { dimensions: Dimensions::Three, ..flavour })
+        }
+        FileKind::Plot3dPlanar => {
+            plot3d::write(path, grid, Flavour { dimensions: Dimensions::Two, ..flavour })
+        }
+        FileKind::Nmf => nmf::write(path, grid),
+        FileKind::Su2 => su2::write(path, grid),
+        FileKind::Openfoam => openfoam::write(path, grid),
         FileKind::HistoryCsv => history::write_csv(path, history),
         FileKind::ConvergenceSvg => {
             plot::write_convergence_svg(path, &ConvergenceFigure { name, history, tolerance })

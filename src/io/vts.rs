@@ -15,10 +15,10 @@ use crate::grid::Grid;
 use crate::grid::quality::{Corners, cell_area, cell_aspect_ratio, cell_corners, cell_skewness};
 
 /// A cell array: its name and the measure of one cell.
-type CellArray = (&'static str, fn(&Corners) -> f64);
+pub(super) type CellArray = (&'static str, fn(&Corners) -> f64);
 
 /// Cell arrays in the order of the file. Names are those of the report.
-const CELL_ARRAYS: [CellArray; 3] =
+pub(super) const CELL_ARRAYS: [CellArray; 3] =
     [("area", cell_area), ("skewness", cell_skewness), ("aspect_ratio", cell_aspect_ratio)];
 
 const F64_BYTES: usize = size_of::<f64>();

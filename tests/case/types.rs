@@ -110,7 +110,8 @@ fn a_word_in_place_of_a_list_is_refused() {
 
     assert_eq!(
         message,
-        "wing.toml:4: output.formats = \"vts\": expected a list of \"vts\", \"plot3d\"\n\
+        "wing.toml:4: output.formats = \"vts\": expected a list of \"vts\", \
+         \"vtk\", \"plot3d\", \"su2\", \"openfoam\"\n\
          hint: put the words in brackets: formats = [\"vts\", \"plot3d\"]"
     );
 }
@@ -122,7 +123,7 @@ fn an_unknown_word_in_a_list_is_refused() {
     assert_eq!(
         message,
         "wing.toml:4: output.formats = [\"vts\", \"plot2d\"]: expected a list of \"vts\", \
-         \"plot3d\"\n\
+         \"vtk\", \"plot3d\", \"su2\", \"openfoam\"\n\
          hint: did you mean \"plot3d\"?"
     );
 }
@@ -133,7 +134,8 @@ fn a_list_with_a_word_twice_is_refused() {
 
     assert_eq!(
         message,
-        "wing.toml:4: output.formats = [\"vts\", \"vts\"]: expected a list of \"vts\", \"plot3d\"\n\
+        "wing.toml:4: output.formats = [\"vts\", \"vts\"]: expected a list of \"vts\", \
+         \"vtk\", \"plot3d\", \"su2\", \"openfoam\"\n\
          hint: name \"vts\" once"
     );
 }
@@ -144,7 +146,8 @@ fn an_empty_list_is_refused() {
 
     assert_eq!(
         message,
-        "wing.toml:4: output.formats = []: expected a list of \"vts\", \"plot3d\"\n\
+        "wing.toml:4: output.formats = []: expected a list of \"vts\", \
+         \"vtk\", \"plot3d\", \"su2\", \"openfoam\"\n\
          hint: name at least one of them"
     );
 }

@@ -29,6 +29,7 @@ fn a_run_writes_all_files_and_lists_them() {
     let names = [
         "mesh.vts",
         "mesh.p3d",
+        "mesh.nmf",
         "convergence.csv",
         "convergence.svg",
         "grid.svg",
@@ -126,7 +127,7 @@ fn files_go_to_the_named_folder_below_the_name_of_the_case() {
     assert!(stdout.contains("\n  a/b/section 7/mesh.vts\n"), "{stdout}");
     assert_eq!(
         scratch.names("a/b/section 7"),
-        ["case.toml", "convergence.csv", "mesh.p3d", "mesh.vts", "report.json"]
+        ["case.toml", "convergence.csv", "mesh.nmf", "mesh.p3d", "mesh.vts", "report.json"]
     );
     assert_eq!(scratch.names("."), ["a", "wing.toml"]);
 }

@@ -31,6 +31,7 @@ fn too_few_steps_fail_with_the_reason_and_files_named_failed() {
             "convergence.svg",
             "grid.failed.png",
             "grid.failed.svg",
+            "mesh.failed.nmf",
             "mesh.failed.p3d",
             "mesh.failed.vts",
             "report.json"
@@ -78,7 +79,14 @@ fn a_failed_run_after_a_good_one_leaves_no_good_looking_file() {
     assert_eq!(finished.code, 1, "{finished:?}");
     assert_eq!(
         scratch.names("output/wing"),
-        ["case.toml", "convergence.csv", "mesh.failed.p3d", "mesh.failed.vts", "report.json"]
+        [
+            "case.toml",
+            "convergence.csv",
+            "mesh.failed.nmf",
+            "mesh.failed.p3d",
+            "mesh.failed.vts",
+            "report.json"
+        ]
     );
 }
 
@@ -91,7 +99,7 @@ fn a_good_run_after_a_failed_one_leaves_no_failed_file() {
 
     assert_eq!(
         scratch.names("output/wing"),
-        ["case.toml", "convergence.csv", "mesh.p3d", "mesh.vts", "report.json"]
+        ["case.toml", "convergence.csv", "mesh.nmf", "mesh.p3d", "mesh.vts", "report.json"]
     );
 }
 
@@ -135,6 +143,6 @@ fn what_an_interrupted_run_left_half_written_is_removed() {
 
     assert_eq!(
         scratch.names("output/wing"),
-        ["case.toml", "convergence.csv", "mesh.p3d", "mesh.vts", "report.json"]
+        ["case.toml", "convergence.csv", "mesh.nmf", "mesh.p3d", "mesh.vts", "report.json"]
     );
 }

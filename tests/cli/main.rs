@@ -8,6 +8,7 @@ mod disk;
 mod failed;
 mod rerun;
 mod streams;
+mod tools;
 mod usage;
 
 use std::fs;

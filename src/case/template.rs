@@ -1,0 +1,73 @@
+//! A case to begin with: every key, with what it means, as a comment.
+
+use super::schema::{KEYS, Key, Kind, SECTIONS};
+use super::{Contour, docs};
+
+/// Characters of a line.
+const WIDTH: usize = 90;
+
+/// A case file for the given section in which every key stands as a comment with its meaning,
+/// range and default. Keys whose default is a value show it: to take the `#` away changes nothing.
+#[must_use]
+pub fn template(contour: &Contour) -> String {
+    let mut text = comment(
+        "A case for gridgen. Lines that begin with # are comments: take the # away from a key to \
+         set it. Lengths are in chords.",
+    );
+    text.push_str(&keys("", contour));
+    for (section, about) in SECTIONS {
+        text += &["\n[", section, "]\n"].concat();
+        text.push_str(&comment(&docs::plain(about)));
+        text.push_str(&keys(section, contour));
+    }
+    text
+}
+
+/// The keys of a section.
+fn keys(section: &str, contour: &Contour) -> String {
+    let keys = KEYS.iter().filter(|key| key.section() == section);
+    keys.map(|key| ["\n", &entry(key, contour)].concat()).collect()
+}
+
+fn entry(key: &Key, contour: &Contour) -> String {
+    let unit = if key.unit.is_empty() { String::new() } else { format!(", in {}", key.unit) };
+    let about = format!("{} Value: {}{unit}.", key.meaning, key.kind);
+    let text = comment(&docs::plain(&about));
+    let source = match contour {
+        Contour::Naca(designation) => ("geometry.naca", toml::Value::from(designation.as_str())),
+        Contour::File(path) => ("geometry.file", path.to_string_lossy().as_ref().into()),
+    };
+    let name = key.name();
+    let line = match key.default.value() {
+        _ if key.path == source.0 => [name, " = ", &source.1.to_string()].concat(),
+        Some(value) => ["#", name, " = ", &super::write::written(&value)].concat(),
+        None => {
+            let default = docs::plain(&key.default.to_string());
+            ["#", name, " = ", placeholder(key.kind), "  # default: ", &default].concat()
+        }
+    };
+    text + &line + "\n"
+}
+
+/// Where a value is to be put in.
+fn placeholder(kind: Kind) -> &'static str {
+    match kind {
+        Kind::Text | Kind::Path | Kind::Word(_) => "\"\"",
+        Kind::Words(_) => "[]",
+        Kind::Flag | Kind::Integer { .. } | Kind::Real { .. } => "",
+    }
+}
+
+/// Text as comment lines.
+fn comment(text: &str) -> String {
+    let mut lines = String::new();
+    let mut line = String::from("#");
+    for word in text.split_whitespace() {
+        if line.chars().count() + 1 + word.chars().count() > WIDTH {
+            lines += &[&line, "\n"].concat();
+            line = String::from("#");
+        }
+        line += &[" ", word].concat();
+    }
+    lines + &line + "\n"
+}

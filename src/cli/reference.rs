@@ -1,0 +1,34 @@
+//! `schema` and `man`: the case file and the program for other programs to show.
+
+use std::process::ExitCode;
+
+use clap::CommandFactory;
+use gridgen::case::json_schema;
+
+use super::terminal::Terminal;
+use super::{Cli, answer, stdout_failed};
+
+pub(super) const SCHEMA_EXAMPLE: &str = "\
+Example:
+  gridgen schema > case.schema.json
+
+Editors that know TOML complete the keys of a case whose first line is
+  #:schema case.schema.json";
+
+pub(super) const MAN_EXAMPLE: &str = "\
+Example:
+  gridgen man > ~/.local/share/man/man1/gridgen.1";
+
+pub(super) fn schema() -> ExitCode {
+    // `#` asks for indented JSON.
+    answer(&Terminal::new(false), &format!("{:#}\n", json_schema()))
+}
+
+pub(super) fn man() -> ExitCode {
+    let terminal = Terminal::new(false);
+    let mut page = Vec::new();
+    match clap_mangen::Man::new(Cli::command()).render(&mut page) {
+        Ok(()) => answer(&terminal, &String::from_utf8_lossy(&page)),
+        Err(error) => stdout_failed(&terminal, &error),
+    }
+}

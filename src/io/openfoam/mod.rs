@@ -1,0 +1,63 @@
+//! Cases for OpenFOAM: the mesh as a `polyMesh` and what a first inviscid run needs beside it.
+//!
+//! The grid is one layer of cells over a span of one chord, with the patches `airfoil` (a wall),
+//! `farfield` and `frontAndBack` (empty, which makes it two-dimensional). Source: "OpenFOAM User
+//! Guide", chapter 4.1, mesh description.
+
+mod mesh;
+mod setup;
+
+use std::fs;
+use std::path::Path;
+
+use super::{IoError, atomic, folder};
+use crate::grid::Grid;
+
+/// The mesh within the case.
+const MESH: &str = "constant/polyMesh";
+
+/// Writes the case into the folder `path`.
+///
+/// The mesh appears whole or not at all, and last. It replaces the mesh of an earlier run; a file
+/// of the set-up that is there already stays, because users edit them.
+///
+/// # Errors
+///
+/// [`IoError`] of the first file that cannot be written.
+pub fn write(path: &Path, grid: &Grid) -> Result<(), IoError> {
+    for (name, class, contents) in setup::FILES {
+        let file = path.join(name);
+        if !file.exists() {
+            if let Some(folder) = file.parent() {
+                atomic::create_folder(folder)?;
+            }
+            let object = name.rsplit('/').next().unwrap_or(name);
+            atomic::write(&file, |out| setup::write_to(out, class, object, contents))?;
+        }
+    }
+    atomic::write_folder(&path.join(MESH), |folder| {
+        for part in mesh::Part::ALL {
+            atomic::write(&folder.join(part.file_name()), |out| mesh::write_to(out, grid, part))?;
+        }
+        Ok(())
+    })
+}
+
+/// Removes the mesh from the case in the folder `path`, and parts that an interrupted run left;
+/// leaves set-up and results in it.
+///
+/// # Errors
+///
+/// [`IoError`] when something of it cannot be removed.
+pub(super) fn remove_mesh(path: &Path) -> Result<(), IoError> {
+    let mesh = path.join(MESH);
+    match fs::remove_dir_all(&mesh) {
+        Err(source) if mesh.exists() => return Err(IoError::new(&mesh, source)),
+        _ => {}
+    }
+    let folders = ["0", "constant", "system"].map(|name| path.join(name));
+    folders
+        .iter()
+        .filter(|folder| folder.is_dir())
+        .try_for_each(|found| folder::remove_parts(found))
+}

@@ -1,0 +1,47 @@
+//! A case judged without solving for its grid.
+
+use super::wall;
+use crate::case::Case;
+use crate::error::Error;
+use crate::solver::linear::Precision;
+
+/// Peak memory a point, in bytes: measured on 2049 × 1025 points, docs/performance.md.
+const BYTES_SINGLE: f64 = 810.0;
+const BYTES_DOUBLE: f64 = 1020.0;
+
+/// CPU time a point on one thread, in seconds: measured on 1025 × 513 points, docs/performance.md.
+const SECONDS: f64 = 8e-6;
+
+/// What a run of a case would take.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Estimate {
+    /// Points of the grid.
+    pub points: usize,
+    /// Peak memory in bytes.
+    pub memory_bytes: f64,
+    /// CPU time in seconds, with the default preconditioner on one thread of a present-day CPU.
+    pub cpu_seconds: f64,
+    /// What was repaired in the section, one sentence each.
+    pub notices: Vec<String>,
+}
+
+/// Reads the section, places the points of its wall, and estimates what a run would take. Nothing
+/// is solved and nothing is written.
+///
+/// # Errors
+///
+/// The section cannot be meshed as the case says, at the place in the case that has to do with it.
+pub fn check(case: &Case) -> Result<Estimate, Error> {
+    let (_, notices) = wall(case).map_err(|error| Error::geometry(case, error))?;
+    let points = case.grid.ni * case.grid.nj;
+    let bytes = match case.linear.precision {
+        Precision::Single => BYTES_SINGLE,
+        Precision::Double => BYTES_DOUBLE,
+    };
+    Ok(Estimate {
+        points,
+        memory_bytes: points as f64 * bytes,
+        cpu_seconds: points as f64 * SECONDS,
+        notices,
+    })
+}

@@ -1,0 +1,169 @@
+//! The case to begin with and the JSON schema, both written from the table of keys.
+
+use std::cmp::Ordering;
+use std::path::Path;
+
+use gridgen::case::schema::{KEYS, Key, Kind};
+use gridgen::case::{Case, Contour, json_schema, template};
+use serde_json::Value;
+
+use super::{SMALLEST, resolve};
+
+fn naca() -> Contour {
+    Contour::Naca("2412".into())
+}
+
+/// A key's entry in the template: the line that sets it, with or without its `#`.
+fn lines(text: &str) -> impl Iterator<Item = &str> {
+    text.lines().filter(|line| !line.starts_with("# ") && line.contains(" = "))
+}
+
+#[test]
+fn the_case_to_begin_with_is_the_smallest_case() {
+    assert_eq!(resolve(&template(&naca())).unwrap(), resolve(SMALLEST).unwrap());
+}
+
+#[test]
+fn every_key_stands_in_the_case_to_begin_with() {
+    let text = template(&naca());
+
+    let names: Vec<&str> = lines(&text)
+        .map(|line| line.split_once(" = ").unwrap().0.trim_start_matches('#'))
+        .collect();
+
+    assert_eq!(names, KEYS.iter().map(Key::name).collect::<Vec<_>>());
+    assert!(text.lines().all(|line| line.chars().count() <= 110));
+}
+
+#[test]
+fn to_take_the_number_sign_from_a_default_changes_nothing() {
+    let text = template(&naca());
+    let lines: Vec<&str> = text
+        .lines()
+        .map(|line| match line.strip_prefix('#') {
+            Some(key) if !key.starts_with(' ') && !key.contains("# default:") => key,
+            _ => line,
+        })
+        .collect();
+    let with_defaults = lines.join("\n");
+
+    assert!(with_defaults.contains("\nni = 257\n"), "{with_defaults}");
+    assert_eq!(resolve(&with_defaults).unwrap(), resolve(SMALLEST).unwrap());
+}
+
+#[test]
+fn the_stored_schema_is_the_one_written_from_the_table() {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("docs/case.schema.json");
+    let text = format!("{:#}\n", json_schema());
+    if std::env::var_os("UPDATE_DOCS").is_some() {
+        std::fs::write(&path, &text).unwrap();
+    }
+
+    let stored = std::fs::read_to_string(&path).unwrap_or_default();
+
+    assert!(stored == text, "docs/case.schema.json is out of date; UPDATE_DOCS=1 writes it again");
+}
+
+/// What is wrong with `value` by those words of JSON Schema that the schema uses.
+fn violations(value: &Value, schema: &Value, at: &str, found: &mut Vec<String>) {
+    let mut require = |holds: bool, word: &str| {
+        if !holds {
+            found.push(format!("{at}: {word}"));
+        }
+    };
+    if let Some(kind) = schema["type"].as_str() {
+        let holds = match kind {
+            "string" => value.is_string(),
+            "boolean" => value.is_boolean(),
+            "integer" => value.is_i64(),
+            "number" => value.is_number(),
+            "array" => value.is_array(),
+            "object" => value.is_object(),
+            other => panic!("{other}"),
+        };
+        require(holds, kind);
+    }
+    if let Some(words) = schema["enum"].as_array() {
+        require(words.contains(value), "enum");
+    }
+    let number = value.as_f64().unwrap_or(f64::NAN);
+    let compare = |word: &str| schema[word].as_f64().map(|bound| number.total_cmp(&bound));
+    require(compare("minimum").is_none_or(Ordering::is_ge), "minimum");
+    require(compare("maximum").is_none_or(Ordering::is_le), "maximum");
+    require(compare("exclusiveMinimum").is_none_or(Ordering::is_gt), "exclusiveMinimum");
+    require(compare("exclusiveMaximum").is_none_or(Ordering::is_lt), "exclusiveMaximum");
+    for item in value.as_array().into_iter().flatten() {
+        violations(item, &schema["items"], at, found);
+    }
+    for (name, member) in value.as_object().into_iter().flatten() {
+        let path = format!("{at}.{name}");
+        match &schema["properties"][name] {
+            Value::Null => found.push(format!("{path}: unknown")),
+            property => violations(member, property, &path, found),
+        }
+    }
+    if let Some(ways) = schema["oneOf"].as_array() {
+        let has = |way: &&Value| value.get(way["required"][0].as_str().unwrap()).is_some();
+        if ways.iter().filter(has).count() != 1 {
+            found.push(format!("{at}: oneOf"));
+        }
+    }
+}
+
+fn violations_of(case: &str) -> Vec<String> {
+    let value = serde_json::to_value(case.parse::<toml::Table>().unwrap()).unwrap();
+    let mut found = Vec::new();
+    violations(&value, &json_schema(), "", &mut found);
+    found
+}
+
+#[test]
+fn the_schema_accepts_resolved_cases() {
+    let case = resolve(SMALLEST).unwrap();
+
+    let found = violations_of(&case.to_toml_string().unwrap());
+
+    assert_eq!(found, Vec::<String>::new());
+}
+
+#[test]
+fn the_schema_refuses_what_the_program_refuses_of_single_keys() {
+    let wrong = "\
+        [grid]\nni = 8\nfirst_cell = 0.0\nspacing = 1\n\
+        [linear]\nsolver = \"cg\"\n[output]\nformats = [\"stl\"]\npictures = 1\n[geometry]\n";
+
+    let mut found = violations_of(wrong);
+
+    found.sort();
+    assert!(Case::from_toml(wrong, Path::new("wing.toml"), &[]).is_err());
+    assert_eq!(
+        found,
+        [
+            ".geometry: oneOf",
+            ".grid.first_cell: exclusiveMinimum",
+            ".grid.ni: minimum",
+            ".grid.spacing: unknown",
+            ".linear.solver: enum",
+            ".output.formats: enum",
+            ".output.pictures: boolean",
+        ]
+    );
+}
+
+#[test]
+fn every_default_of_the_schema_is_that_of_the_table() {
+    let schema = json_schema();
+
+    for key in KEYS.iter().filter(|key| !key.section().is_empty()) {
+        let property = &schema["properties"][key.section()]["properties"][key.name()];
+        assert!(property["description"].as_str().unwrap().starts_with(key.meaning), "{}", key.path);
+        assert_eq!(
+            property.get("default").is_some(),
+            key.default.value().is_some(),
+            "{}",
+            key.path
+        );
+        let is_list = matches!(key.kind, Kind::Words(_));
+        assert_eq!(property["type"] == "array", is_list, "{}", key.path);
+    }
+}

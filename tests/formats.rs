@@ -1,0 +1,391 @@
+//! Meshes for other programs, read back by small readers of their own.
+
+#![allow(clippy::unwrap_used, reason = "a failing step fails the test")]
+#![allow(clippy::float_cmp, reason = "what is written is read back bit for bit")]
+
+#[path = "support/grids.rs"]
+mod grids;
+
+use std::fs;
+use std::path::Path;
+
+use gridgen::grid::Grid;
+use gridgen::grid::quality::{cell_area, cell_aspect_ratio, cell_corners, cell_skewness};
+use gridgen::io::plot3d::{self, ByteOrder, Dimensions, Encoding, Flavour, Precision};
+use gridgen::io::{nmf, openfoam, su2, vtk};
+use grids::joukowski_grid;
+
+/// A grid of more points than one task encodes.
+fn grid() -> Grid {
+    joukowski_grid(83, 61, 0.2)
+}
+
+/// All flavours of `Plot3D`.
+fn flavours() -> Vec<Flavour> {
+    let mut flavours = Vec::new();
+    for encoding in [Encoding::Text, Encoding::Fortran, Encoding::Stream] {
+        for dimensions in [Dimensions::Two, Dimensions::Three] {
+            for precision in [Precision::Single, Precision::Double] {
+                for byte_order in [ByteOrder::Little, ByteOrder::Big] {
+                    for (block_count, blanking) in
+                        [(false, false), (false, true), (true, false), (true, true)]
+                    {
+                        flavours.push(Flavour {
+                            dimensions,
+                            encoding,
+                            precision,
+                            byte_order,
+                            block_count,
+                            blanking,
+                        });
+                    }
+                }
+            }
+        }
+    }
+    flavours
+}
+
+/// Takes numbers from the front of a binary file.
+struct Binary<'a> {
+    bytes: &'a [u8],
+    flavour: Flavour,
+}
+
+impl Binary<'_> {
+    fn take<const N: usize>(&mut self) -> [u8; N] {
+        let (number, rest) = self.bytes.split_at(N);
+        self.bytes = rest;
+        let mut number: [u8; N] = number.try_into().unwrap();
+        if self.flavour.byte_order == ByteOrder::Big {
+            number.reverse();
+        }
+        number
+    }
+
+    fn integer(&mut self) -> usize {
+        i32::from_le_bytes(self.take()) as usize
+    }
+
+    fn real(&mut self) -> f64 {
+        match self.flavour.precision {
+            Precision::Single => f64::from(f32::from_le_bytes(self.take())),
+            Precision::Double => f64::from_le_bytes(self.take()),
+        }
+    }
+
+    /// A length before or after a record.
+    fn mark(&mut self) -> usize {
+        if self.flavour.encoding == Encoding::Fortran { self.integer() } else { 0 }
+    }
+}
+
+/// The integers of the head, the coordinates, and the IBLANK numbers of a file.
+fn read_plot3d(bytes: &[u8], flavour: Flavour) -> (Vec<usize>, Vec<f64>, Vec<usize>) {
+    let heads = usize::from(flavour.block_count) + flavour.dimensions.planes() + 1;
+    if flavour.encoding == Encoding::Text {
+        let words: Vec<&str> = std::str::from_utf8(bytes).unwrap().split_whitespace().collect();
+        let (head, rest) = words.split_at(heads);
+        let reals = rest.iter().position(|w| !w.contains('E')).unwrap_or(rest.len());
+        return (
+            head.iter().map(|word| word.parse().unwrap()).collect(),
+            rest[..reals].iter().map(|word| word.parse().unwrap()).collect(),
+            rest[reals..].iter().map(|word| word.parse().unwrap()).collect(),
+        );
+    }
+    let mut file = Binary { bytes, flavour };
+    let mut head = Vec::new();
+    let mut records = vec![flavour.dimensions.planes() + 1];
+    if flavour.block_count {
+        records.insert(0, 1);
+    }
+    for length in records {
+        let (before, start) = (file.mark(), file.bytes.len());
+        head.extend((0..length).map(|_| file.integer()));
+        let read = start - file.bytes.len();
+        let after = file.mark();
+        assert!(flavour.encoding == Encoding::Stream || [before, after] == [read; 2]);
+    }
+    let size = &head[usize::from(flavour.block_count)..];
+    let points: usize = size.iter().product();
+    let (before, start) = (file.mark(), file.bytes.len());
+    let coordinates = (0..points * size.len()).map(|_| file.real()).collect();
+    let blanks = if flavour.blanking { points } else { 0 };
+    let blanking = (0..blanks).map(|_| file.integer()).collect();
+    let read = start - file.bytes.len();
+    let after = file.mark();
+    assert!(flavour.encoding == Encoding::Stream || [before, after] == [read; 2]);
+    assert!(file.bytes.is_empty(), "{flavour:?}: {} bytes more", file.bytes.len());
+    (head, coordinates, blanking)
+}
+
+#[test]
+fn every_flavour_of_plot3d_returns_the_grid_bit_for_bit() {
+    let grid = grid();
+    let points = grid.ni * grid.nj;
+
+    for flavour in flavours() {
+        let mut bytes = Vec::new();
+        plot3d::write_to(&mut bytes, &grid, flavour).unwrap();
+        let (head, coordinates, blanking) = read_plot3d(&bytes, flavour);
+
+        let stored = |numbers: &[f64]| -> Vec<f64> {
+            match flavour.precision {
+                Precision::Single => numbers.iter().map(|&n| f64::from(n as f32)).collect(),
+                Precision::Double => numbers.to_vec(),
+            }
+        };
+        let planes = flavour.dimensions.planes();
+        let mut expected =
+            [stored(&grid.x).repeat(planes), stored(&grid.y).repeat(planes)].concat();
+        let mut size = vec![grid.ni, grid.nj];
+        if flavour.dimensions == Dimensions::Three {
+            expected.extend([vec![0.0; points], vec![1.0; points]].concat());
+            size.push(2);
+        }
+        if flavour.block_count {
+            size.insert(0, 1);
+        }
+        // Numbers of a text in single precision are compared as singles.
+        assert!(head == size && stored(&coordinates) == expected, "{flavour:?}");
+        let blanks = if flavour.blanking { points * planes } else { 0 };
+        assert_eq!(blanking, vec![1; blanks], "{flavour:?}");
+    }
+}
+
+#[test]
+fn a_legacy_vtk_file_returns_points_and_cell_measures_bit_for_bit() {
+    let grid = grid();
+    let mut bytes = Vec::new();
+
+    vtk::write_to(&mut bytes, &grid).unwrap();
+
+    let reals = |after: &str, count: usize| -> Vec<f64> {
+        let mark = after.as_bytes();
+        let at = bytes.windows(mark.len()).position(|w| w == mark).unwrap() + mark.len();
+        bytes[at..at + 8 * count]
+            .chunks_exact(8)
+            .map(|b| f64::from_be_bytes(b.try_into().unwrap()))
+            .collect()
+    };
+    let (points, cells) = (83 * 61, 82 * 60);
+    let expected: Vec<f64> = (0..points).flat_map(|k| [grid.x[k], grid.y[k], 0.0]).collect();
+    assert_eq!(reals("DIMENSIONS 83 61 1\nPOINTS 5063 double\n", 3 * points), expected);
+    for (name, measure) in [
+        ("area", cell_area as fn(&_) -> f64),
+        ("skewness", cell_skewness),
+        ("aspect_ratio", cell_aspect_ratio),
+    ] {
+        let head = format!("SCALARS {name} double 1\nLOOKUP_TABLE default\n");
+        // Cell (3, 55), i fastest.
+        assert_eq!(reals(&head, cells)[55 * 82 + 3], measure(&cell_corners(&grid, 3, 55)));
+    }
+}
+
+// --- welded meshes -------------------------------------------------------------------------
+
+/// Nodes of the grid without its last column.
+fn welded_points(grid: &Grid) -> Vec<[f64; 2]> {
+    (0..grid.nj).flat_map(|j| (0..grid.ni - 1).map(move |i| grid.point(i, j))).collect()
+}
+
+/// Twice the signed area of a polygon.
+fn turn(polygon: &[[f64; 2]]) -> f64 {
+    (0..polygon.len())
+        .map(|k| {
+            let ([ax, ay], [bx, by]) = (polygon[k], polygon[(k + 1) % polygon.len()]);
+            ax * by - bx * ay
+        })
+        .sum()
+}
+
+/// The lines after `name= count` of an SU2 mesh, as numbers.
+fn su2_table(text: &str, name: &str) -> Vec<Vec<f64>> {
+    let (_, rest) = text.split_once(&format!("{name}= ")).unwrap();
+    let mut lines = rest.lines();
+    let count: usize = lines.next().unwrap().parse().unwrap();
+    let numbers = |line: &str| line.split(' ').map(|word| word.parse().unwrap()).collect();
+    lines.take(count).map(numbers).collect()
+}
+
+#[test]
+fn an_su2_mesh_has_welded_counter_clockwise_cells_and_its_boundary_in_two_markers() {
+    let grid = grid();
+    let mut bytes = Vec::new();
+
+    su2::write_to(&mut bytes, &grid).unwrap();
+
+    let text = String::from_utf8(bytes).unwrap();
+    let points: Vec<[f64; 2]> =
+        su2_table(&text, "NPOIN").iter().map(|line| [line[0], line[1]]).collect();
+    assert_eq!(points, welded_points(&grid));
+    let cells = su2_table(&text, "NELEM");
+    assert_eq!(cells.len(), grid.cells());
+    let mut edges = std::collections::BTreeSet::new();
+    for cell in &cells {
+        let nodes: Vec<usize> = cell[1..5].iter().map(|&node| node as usize).collect();
+        let corners: Vec<_> = nodes.iter().map(|&node| points[node]).collect();
+        assert!(cell[0] == 9.0 && turn(&corners) > 0.0);
+        for k in 0..4 {
+            edges.insert((nodes[k], nodes[(k + 1) % 4]));
+        }
+    }
+    // Edges that no cell runs through the other way are the boundary.
+    let cells = edges.clone();
+    edges.retain(|(a, b)| !cells.contains(&(*b, *a)));
+    for marker in ["airfoil", "farfield"] {
+        let table = su2_table(&text, &format!("MARKER_TAG= {marker}\nMARKER_ELEMS"));
+        assert_eq!(table.len(), grid.ni - 1);
+        for line in table {
+            let edge = (line[1] as usize, line[2] as usize);
+            assert!(line[0] == 3.0 && edges.remove(&edge), "{marker} {edge:?}");
+        }
+    }
+    assert!(edges.is_empty(), "without a marker: {edges:?}");
+}
+
+/// The items of a list in a file of OpenFOAM.
+fn foam_list(folder: &Path, name: &str) -> Vec<Vec<f64>> {
+    let text = fs::read_to_string(folder.join("constant/polyMesh").join(name)).unwrap();
+    let (head, rest) = text.split_once("\n(\n").unwrap();
+    let count: usize = head.lines().last().unwrap().parse().unwrap();
+    let items: Vec<Vec<f64>> = rest
+        .lines()
+        .take_while(|line| *line != ")")
+        .map(|line| {
+            let item = line.rsplit('(').next().unwrap().trim_end_matches(')');
+            item.split(' ').map(|word| word.parse().unwrap()).collect()
+        })
+        .collect();
+    assert_eq!(items.len(), count, "{name}");
+    items
+}
+
+fn subtract(a: [f64; 3], b: [f64; 3]) -> [f64; 3] {
+    [a[0] - b[0], a[1] - b[1], a[2] - b[2]]
+}
+
+/// Area vector of a polygon of four points, and their mean.
+fn face_vector(p: &[[f64; 3]]) -> ([f64; 3], [f64; 3]) {
+    let (d, e) = (subtract(p[2], p[0]), subtract(p[3], p[1]));
+    let cross = [d[1] * e[2] - d[2] * e[1], d[2] * e[0] - d[0] * e[2], d[0] * e[1] - d[1] * e[0]];
+    let mean = [0, 1, 2].map(|k| p.iter().map(|q| q[k]).sum::<f64>() / 4.0);
+    (cross.map(|c| c / 2.0), mean)
+}
+
+#[test]
+fn the_cells_of_an_openfoam_mesh_are_closed_and_have_the_areas_of_the_grid() {
+    let (folder, grid) = (tempfile::tempdir().unwrap(), grid());
+
+    openfoam::write(folder.path(), &grid).unwrap();
+
+    let points: Vec<[f64; 3]> =
+        foam_list(folder.path(), "points").into_iter().map(|p| p.try_into().unwrap()).collect();
+    let index = |name| -> Vec<usize> {
+        foam_list(folder.path(), name).iter().map(|item| item[0] as usize).collect()
+    };
+    let (owner, neighbour) = (index("owner"), index("neighbour"));
+    let plane = welded_points(&grid);
+    let expected: Vec<[f64; 3]> =
+        [0.0, 1.0].into_iter().flat_map(|z| plane.iter().map(move |[x, y]| [*x, *y, z])).collect();
+    assert_eq!(points, expected);
+    // A closed cell has the area vector zero and by Gauss's theorem the volume Σ r·S / 3.
+    let mut cells = vec![([0.0; 3], 0.0, 0); grid.cells()];
+    for (number, face) in foam_list(folder.path(), "faces").iter().enumerate() {
+        let corners: Vec<_> = face.iter().map(|&point| points[point as usize]).collect();
+        let (area, mean) = face_vector(&corners);
+        let sides = [(Some(&owner[number]), 1.0), (neighbour.get(number), -1.0)];
+        for (&cell, sign) in sides.into_iter().filter_map(|(cell, sign)| Some((cell?, sign))) {
+            for k in 0..3 {
+                cells[cell].0[k] += sign * area[k];
+                cells[cell].1 += sign * area[k] * mean[k] / 3.0;
+            }
+            cells[cell].2 += 1;
+        }
+    }
+    for (cell, (sum, volume, faces)) in cells.into_iter().enumerate() {
+        let [i, j] = [cell % (grid.ni - 1), cell / (grid.ni - 1)];
+        let area = cell_area(&cell_corners(&grid, i, j));
+        assert_eq!(faces, 6, "cell ({i}, {j})");
+        assert!(sum.iter().all(|s| s.abs() < 1e-13), "cell ({i}, {j}): {sum:?}");
+        assert!((volume - area).abs() < 1e-12, "cell ({i}, {j}): {volume} and {area}");
+    }
+}
+
+#[test]
+fn the_faces_of_an_openfoam_mesh_are_in_upper_triangular_order_and_the_patches_follow() {
+    let (folder, grid) = (tempfile::tempdir().unwrap(), joukowski_grid(17, 9, 0.1));
+
+    openfoam::write(folder.path(), &grid).unwrap();
+
+    let list = |name| foam_list(folder.path(), name);
+    let (owner, neighbour, faces) = (list("owner"), list("neighbour"), list("faces"));
+    let pairs: Vec<_> = owner.iter().zip(&neighbour).map(|(o, n)| (o[0], n[0])).collect();
+    assert!(pairs.iter().all(|(owner, neighbour)| owner < neighbour));
+    assert!(pairs.is_sorted_by(|a, b| a < b), "{pairs:?}");
+    // 16 × 8 cells: 16 × 8 faces around, 16 × 7 between the layers; 2 × 16 and 2 × 128 outside.
+    assert_eq!((neighbour.len(), owner.len(), faces.len()), (240, 528, 528));
+    let boundary = fs::read_to_string(folder.path().join("constant/polyMesh/boundary")).unwrap();
+    let words: Vec<_> = boundary.split_once("\n3\n").unwrap().1.split_whitespace().collect();
+    assert_eq!(
+        words.join(" "),
+        "( airfoil { type wall; nFaces 16; startFace 240; } \
+         farfield { type patch; nFaces 16; startFace 256; } \
+         frontAndBack { type empty; nFaces 256; startFace 272; } )"
+    );
+    let nodes = 16 * 9;
+    let is_on =
+        |face: &[f64], j: usize| face.iter().all(|&point| (point as usize % nodes) / 16 == j);
+    assert!(faces[240..256].iter().all(|face| is_on(face, 0)));
+    assert!(faces[256..272].iter().all(|face| is_on(face, 8)));
+}
+
+#[test]
+fn a_second_mesh_replaces_the_first_and_keeps_what_users_changed() {
+    let folder = tempfile::tempdir().unwrap();
+    let case = folder.path().join("openfoam");
+    openfoam::write(&case, &joukowski_grid(17, 9, 0.1)).unwrap();
+    fs::write(case.join("0/U"), "mine").unwrap();
+    fs::create_dir(case.join("100")).unwrap();
+    fs::create_dir_all(case.join("constant/.gridgen-x1.part/contents")).unwrap();
+
+    gridgen::io::folder::clear(folder.path()).unwrap();
+    assert!(!case.join("constant/polyMesh").exists());
+    openfoam::write(&case, &joukowski_grid(33, 9, 0.1)).unwrap();
+
+    assert_eq!(foam_list(&case, "points").len(), 2 * 32 * 9);
+    assert_eq!(fs::read_to_string(case.join("0/U")).unwrap(), "mine");
+    assert!(case.join("100").exists());
+    let mut names: Vec<_> =
+        fs::read_dir(case.join("constant")).unwrap().map(|e| e.unwrap().file_name()).collect();
+    names.sort();
+    assert_eq!(names, ["polyMesh", "transportProperties", "turbulenceProperties"]);
+}
+
+#[test]
+fn the_neutral_map_names_all_six_faces() {
+    let mut bytes = Vec::new();
+
+    nmf::write_to(&mut bytes, &joukowski_grid(17, 9, 0.1)).unwrap();
+
+    let text = String::from_utf8(bytes).unwrap();
+    let rows: Vec<String> = text
+        .lines()
+        .filter(|line| !line.starts_with('#') && !line.is_empty())
+        .map(|line| line.split_whitespace().collect::<Vec<_>>().join(" "))
+        .collect();
+    // Faces 1 and 2 are k = 1 and k = nk over (i, j), 3 and 4 those of i over (j, k), 5 and 6
+    // those of j over (k, i).
+    assert_eq!(
+        rows,
+        [
+            "1",
+            "1 17 9 2",
+            "SYMMETRY-Z 1 1 1 17 1 9",
+            "SYMMETRY-Z 1 2 1 17 1 9",
+            "ONE_TO_ONE 1 3 1 9 1 2 1 4 1 9 1 2 FALSE",
+            "VISCOUS 1 5 1 2 1 17",
+            "FARFIELD 1 6 1 2 1 17",
+        ]
+    );
+}
