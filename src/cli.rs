@@ -1,5 +1,6 @@
 //! Arguments, help and what the program says. No numerics.
 
+mod airfoil;
 mod progress;
 mod summary;
 mod terminal;
@@ -13,6 +14,7 @@ use gridgen::case::Case;
 use gridgen::error::Error;
 use gridgen::run::{BackendChoice, Outcome, RunOptions, run};
 
+use self::airfoil::AirfoilArguments;
 use self::progress::Reporter;
 use self::terminal::Terminal;
 
@@ -25,6 +27,7 @@ Examples:
   gridgen cases/naca0012.toml --output grids --set grid.ni=513 --set grid.nj=257
   gridgen cases/naca0012.toml --set geometry.naca=4412 --set name=naca4412
   gridgen cases/e387.toml --backend cuda --devices 0,1
+  gridgen airfoil airfoils/e387.dat
   gridgen completions bash > ~/.local/share/bash-completion/completions/gridgen
 
 A case of two lines is enough:
@@ -52,6 +55,8 @@ pub(crate) struct Cli {
 
 #[derive(Debug, Subcommand)]
 enum Command {
+    /// Show what is understood of a section.
+    Airfoil(AirfoilArguments),
     /// Write the completions of a shell to standard output.
     Completions {
         /// The shell.
@@ -112,8 +117,10 @@ impl From<Backend> for BackendChoice {
 impl Cli {
     /// Does what was asked for and returns the exit code.
     pub(crate) fn execute(self) -> ExitCode {
-        if let Some(Command::Completions { shell }) = self.command {
-            return completions(shell);
+        match self.command {
+            Some(Command::Airfoil(arguments)) => return arguments.execute(),
+            Some(Command::Completions { shell }) => return completions(shell),
+            None => {}
         }
         let terminal = Terminal::new(self.grid.quiet);
         match self.grid.check() {
@@ -197,6 +204,12 @@ fn completions(shell: clap_complete::Shell) -> ExitCode {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => stdout_failed(&terminal, &error),
     }
+}
+
+/// Reports input or files that cannot be used.
+fn bad_input(terminal: &Terminal, message: &str, hint: Option<&str>) -> ExitCode {
+    terminal.error(message, hint);
+    ExitCode::from(2)
 }
 
 fn stdout_failed(terminal: &Terminal, error: &std::io::Error) -> ExitCode {

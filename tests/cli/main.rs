@@ -7,6 +7,7 @@ mod converged;
 mod disk;
 mod failed;
 mod rerun;
+mod sections;
 mod streams;
 mod usage;
 

@@ -1,5 +1,6 @@
-//! Pictures of a grid and of the convergence.
+//! Pictures of a section, of a grid and of the convergence.
 
+mod airfoil;
 mod axes;
 mod canvas;
 mod clip;
@@ -14,6 +15,7 @@ use plotters::prelude::{BitMapBackend, DrawingBackend, SVGBackend};
 use self::canvas::{Canvas, DrawError, WideLines};
 use super::{IoError, atomic};
 
+pub use self::airfoil::AirfoilFigure;
 pub use self::convergence::ConvergenceFigure;
 pub use self::grid::GridFigure;
 
@@ -68,6 +70,24 @@ pub fn write_grid_svg(path: &Path, figure: &GridFigure<'_>) -> Result<(), IoErro
 ///
 /// [`IoError`] when the picture cannot be drawn or written.
 pub fn write_grid_png(path: &Path, figure: &GridFigure<'_>) -> Result<(), IoError> {
+    write_png(path, figure)
+}
+
+/// Draws a section as SVG.
+///
+/// # Errors
+///
+/// [`IoError`] when the picture cannot be drawn or written.
+pub fn write_airfoil_svg(path: &Path, figure: &AirfoilFigure<'_>) -> Result<(), IoError> {
+    write_svg(path, figure)
+}
+
+/// Draws a section as PNG.
+///
+/// # Errors
+///
+/// [`IoError`] when the picture cannot be drawn or written.
+pub fn write_airfoil_png(path: &Path, figure: &AirfoilFigure<'_>) -> Result<(), IoError> {
     write_png(path, figure)
 }
 
