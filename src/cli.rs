@@ -2,6 +2,7 @@
 
 mod airfoil;
 mod progress;
+mod quality;
 mod summary;
 mod terminal;
 
@@ -16,6 +17,7 @@ use gridgen::run::{BackendChoice, Outcome, RunOptions, run};
 
 use self::airfoil::AirfoilArguments;
 use self::progress::Reporter;
+use self::quality::QualityArguments;
 use self::terminal::Terminal;
 
 /// Exit code of a run whose grid did not converge or is folded.
@@ -28,6 +30,7 @@ Examples:
   gridgen cases/naca0012.toml --set geometry.naca=4412 --set name=naca4412
   gridgen cases/e387.toml --backend cuda --devices 0,1
   gridgen airfoil airfoils/e387.dat
+  gridgen quality output/naca0012/mesh.p3d
   gridgen completions bash > ~/.local/share/bash-completion/completions/gridgen
 
 A case of two lines is enough:
@@ -57,6 +60,8 @@ pub(crate) struct Cli {
 enum Command {
     /// Show what is understood of a section.
     Airfoil(AirfoilArguments),
+    /// Measure any structured grid.
+    Quality(QualityArguments),
     /// Write the completions of a shell to standard output.
     Completions {
         /// The shell.
@@ -119,6 +124,7 @@ impl Cli {
     pub(crate) fn execute(self) -> ExitCode {
         match self.command {
             Some(Command::Airfoil(arguments)) => return arguments.execute(),
+            Some(Command::Quality(arguments)) => return arguments.execute(),
             Some(Command::Completions { shell }) => return completions(shell),
             None => {}
         }

@@ -10,6 +10,7 @@ pub mod folder;
 pub mod history;
 pub mod plot;
 pub mod plot3d;
+pub mod read;
 pub mod report;
 pub mod vts;
 

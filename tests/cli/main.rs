@@ -6,6 +6,7 @@ mod case_files;
 mod converged;
 mod disk;
 mod failed;
+mod quality;
 mod rerun;
 mod sections;
 mod streams;

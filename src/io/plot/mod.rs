@@ -6,6 +6,7 @@ mod canvas;
 mod clip;
 mod convergence;
 mod grid;
+mod histogram;
 
 use std::io::Write;
 use std::path::Path;
@@ -18,6 +19,7 @@ use super::{IoError, atomic};
 pub use self::airfoil::AirfoilFigure;
 pub use self::convergence::ConvergenceFigure;
 pub use self::grid::GridFigure;
+pub use self::histogram::HistogramFigure;
 
 /// Units of an SVG in one of its pixels: lines near the wall keep their distance.
 const SVG_UNITS: u32 = 10;
@@ -88,6 +90,24 @@ pub fn write_airfoil_svg(path: &Path, figure: &AirfoilFigure<'_>) -> Result<(), 
 ///
 /// [`IoError`] when the picture cannot be drawn or written.
 pub fn write_airfoil_png(path: &Path, figure: &AirfoilFigure<'_>) -> Result<(), IoError> {
+    write_png(path, figure)
+}
+
+/// Draws a histogram as SVG.
+///
+/// # Errors
+///
+/// [`IoError`] when the picture cannot be drawn or written.
+pub fn write_histogram_svg(path: &Path, figure: &HistogramFigure<'_>) -> Result<(), IoError> {
+    write_svg(path, figure)
+}
+
+/// Draws a histogram as PNG.
+///
+/// # Errors
+///
+/// [`IoError`] when the picture cannot be drawn or written.
+pub fn write_histogram_png(path: &Path, figure: &HistogramFigure<'_>) -> Result<(), IoError> {
     write_png(path, figure)
 }
 
