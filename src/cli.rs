@@ -1,9 +1,11 @@
 //! Arguments, help and what the program says. No numerics.
 
+mod airfoil;
 mod bench;
 mod case_tools;
 mod devices;
 mod progress;
+mod quality;
 mod reference;
 mod summary;
 mod terminal;
@@ -17,7 +19,9 @@ use gridgen::case::Case;
 use gridgen::error::Error;
 use gridgen::run::{BackendChoice, Outcome, RunOptions, run};
 
+use self::airfoil::AirfoilArguments;
 use self::progress::Reporter;
+use self::quality::QualityArguments;
 use self::terminal::Terminal;
 
 /// Exit code of a run whose grid did not converge or is folded.
@@ -33,6 +37,8 @@ Examples:
   gridgen check wing.toml
   gridgen devices
   gridgen bench kernels --sizes 257x129,1025x513
+  gridgen airfoil airfoils/e387.dat
+  gridgen quality output/naca0012/mesh.p3d
   gridgen completions bash > ~/.local/share/bash-completion/completions/gridgen
 
 A case of two lines is enough:
@@ -60,6 +66,10 @@ pub(crate) struct Cli {
 
 #[derive(Debug, Subcommand)]
 enum Command {
+    /// Show what is understood of a section.
+    Airfoil(AirfoilArguments),
+    /// Measure any structured grid.
+    Quality(QualityArguments),
     /// Write the completions of a shell to standard output.
     Completions {
         /// The shell.
@@ -145,6 +155,8 @@ impl Cli {
             Some(Command::Man) => return reference::man(),
             Some(Command::Devices) => return devices::list(),
             Some(Command::Bench(arguments)) => return arguments.execute(),
+            Some(Command::Airfoil(arguments)) => return arguments.execute(),
+            Some(Command::Quality(arguments)) => return arguments.execute(),
             None => {}
         }
         let terminal = Terminal::new(self.grid.quiet);
@@ -237,6 +249,12 @@ fn answer(terminal: &Terminal, text: &str) -> ExitCode {
 fn refuse(terminal: &Terminal, error: &Error) -> ExitCode {
     terminal.error(&error.to_string(), error.hint().as_deref());
     ExitCode::from(error.exit_code())
+}
+
+/// Reports input or files that cannot be used.
+fn bad_input(terminal: &Terminal, message: &str, hint: Option<&str>) -> ExitCode {
+    terminal.error(message, hint);
+    ExitCode::from(2)
 }
 
 fn stdout_failed(terminal: &Terminal, error: &std::io::Error) -> ExitCode {

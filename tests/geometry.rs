@@ -4,6 +4,8 @@
 #![allow(clippy::unreadable_literal)] // Reference values stand as they were printed.
 #![allow(missing_docs)] // Tests are named for the fact they show.
 
+#[path = "geometry/dialects.rs"]
+mod dialects;
 #[path = "geometry/naca.rs"]
 mod naca;
 #[path = "geometry/normals.rs"]

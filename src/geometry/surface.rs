@@ -19,7 +19,7 @@ const CAP_CELLS: usize = 12;
 /// Surfaces are not drawn closer than this to match the cells of a thin base, chords.
 const BASE_SPACING_FLOOR: f64 = 3e-4;
 /// Powers of x by which the surfaces are sheared to close the edge, tried in turn.
-const SHEAR_EXPONENTS: [i32; 4] = [1, 4, 16, 64];
+const SHEAR_EXPONENTS: [i32; 6] = [1, 4, 16, 64, 256, 1024];
 /// Intervals in which the nose is looked for.
 const NOSE_SAMPLES: usize = 4000;
 
@@ -49,8 +49,8 @@ pub struct SurfaceSettings {
 ///
 /// - A closed edge (sharp, or as given with a gap of at most 1e-3) is reached by shearing both
 ///   surfaces linearly in x to the middle of their ends; it is the first point of the wall. Where
-///   that makes them cross (an edge that is no thicker a little ahead) the shear goes with x⁴, x¹⁶ or
-///   x⁶⁴.
+///   that makes them cross (an edge that is no thicker a little ahead) the shear goes with x⁴, x¹⁶ and
+///   so on to x¹⁰²⁴.
 /// - A base is a straight line of equal cells with both corners kept; the wall starts in its middle.
 /// - A rounded edge adds a smooth cap behind the section, about half the gap long, of equal cells
 ///   that set the spacing of the surfaces too; the wall starts in its middle.

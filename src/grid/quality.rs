@@ -6,15 +6,18 @@
 
 mod cell;
 mod wall;
+mod worst;
 
 pub use cell::{
     Corners, cell_area, cell_aspect_ratio, cell_corners, cell_skewness, corner_determinants,
     is_folded,
 };
 
+pub use worst::{BadCell, skewness_histogram, worst_cells};
+
 use rayon::prelude::*;
 
-use super::Grid;
+use super::{Grid, Topology};
 use cell::{edge_length_squared, skewness_of};
 
 /// A wall point where the wall turns by more than this many degrees has no one normal: its
@@ -23,6 +26,17 @@ pub const CORNER_TURN_DEG: f64 = 20.0;
 
 /// Centre from which the far-field radii are measured: mid-chord.
 const FAR_FIELD_CENTRE: [f64; 2] = [0.5, 0.0];
+
+/// Where on the line j = 0 the wall is: the points `from` to `to`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct WallLine {
+    /// First point.
+    pub from: usize,
+    /// Last point.
+    pub to: usize,
+    /// Whether the last point repeats the first. The two ends of an open wall have no normal.
+    pub closed: bool,
+}
 
 /// Summary of the quality of a grid. Angles in degrees, lengths in chords.
 ///
@@ -77,6 +91,14 @@ pub struct Quality {
 /// parabola through it and its two neighbours, parametrised by chord length.
 #[must_use]
 pub fn measure(grid: &Grid) -> Quality {
+    // The last column repeats the first.
+    let Topology::O(_) = grid.topology;
+    measure_along(grid, WallLine { from: 0, to: grid.ni - 1, closed: true })
+}
+
+/// [`measure`] of a grid whose wall may be a part of the line j = 0, as that of a C-grid.
+#[must_use]
+pub fn measure_along(grid: &Grid, wall: WallLine) -> Quality {
     let cells_i = grid.ni - 1;
     let mut skewness = vec![0.0; grid.cells()];
     let rows: Vec<RowMeasure> = skewness
@@ -88,7 +110,7 @@ pub fn measure(grid: &Grid) -> Quality {
 
     // Sums run over the rows in order: the same bits for any number of threads.
     let all = rows.iter().fold(RowMeasure::default(), RowMeasure::join);
-    let wall = wall::measure_wall(grid);
+    let wall = wall::measure_wall(grid, wall);
     let max_growth_i = growth_i.into_iter().fold(1.0, larger);
     let max_growth_j = all.growth_j_squared.sqrt();
     let (far_field_min, far_field_max) = far_field_radii(grid);

@@ -15,6 +15,7 @@ pub mod openfoam;
 mod pieces;
 pub mod plot;
 pub mod plot3d;
+pub mod read;
 pub mod report;
 pub mod su2;
 pub mod vtk;

@@ -1,6 +1,6 @@
 //! Values of the wrong type.
 
-use super::{resolve, resolve_with, shown};
+use super::{SMALLEST, resolve, resolve_set, resolve_with, shown};
 
 #[test]
 fn a_number_in_place_of_text_is_refused() {
@@ -162,4 +162,22 @@ fn a_long_value_is_cut_in_the_message() {
          expected an integer from 9 to 1000000\n\
          hint: write a whole number, without quotes"
     );
+}
+
+proptest::proptest! {
+    #[test]
+    fn no_text_makes_the_case_parser_panic(
+        lines in proptest::collection::vec(
+            "(\\[?(geometry|grid|newton|linear|x)\\]?|(naca|ni|first_cell|y_plus|tolerance|a\\.b) ?= ?(-?[0-9]{0,12}(\\.[0-9]{1,3}|e[0-9]{1,4})?|\"[0-9]{0,6}\"|nan|\\[1, \\{|true))?",
+            0..12,
+        ),
+        key in "(grid\\.ni|geometry|\\.|a\\.b\\.c|newton\\.x)",
+        value in "[-0-9ea\"\\[{.]{0,8}",
+    ) {
+        let text = lines.join("\n");
+
+        let _ = resolve(&text);
+        let _ = resolve_set(&text, &[(&key, &value)]);
+        let _ = resolve_set(SMALLEST, &[(&key, &value)]);
+    }
 }

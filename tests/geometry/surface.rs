@@ -277,3 +277,24 @@ const REFERENCE_S1223: Reference = [
     (90, 0.270654736728, 0.134554896968),
     (127, 0.996724424211, 0.002648047795),
 ];
+
+/// Half a thickness of 1.4e-4 chord at the last station, a little less at the one before: a shear
+/// that reaches far ahead of the edge would take more than there is.
+#[test]
+fn an_edge_no_thicker_at_the_last_station_is_closed_without_crossing() {
+    let half = |x: f64| {
+        if x > 0.9999 { 1.425e-4 } else { x.sqrt() * (1.0 - x) * (0.05 + 0.2 * (1.0 - x)) }
+    };
+    let point = |k: i32| {
+        let x = 0.5 * (1.0 + (std::f64::consts::PI * f64::from(k) / 30.0).cos());
+        [x, if k < 30 { half(x) } else { -half(x) }]
+    };
+    let points = (0..=60).map(point).collect();
+    let airfoil = Airfoil { name: "thin".to_owned(), points, notes: Vec::new() };
+
+    for ni in [161, 257, 513, 1025] {
+        let wall = distribute(&airfoil, &settings(ni, 0.5 / ni as f64, TrailingEdge::AsGiven));
+
+        assert!(wall.is_ok(), "{ni}: {wall:?}");
+    }
+}

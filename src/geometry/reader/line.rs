@@ -9,6 +9,8 @@ pub(super) struct Numbers {
     pub(super) parentheses: bool,
     /// Commas were read as decimal points.
     pub(super) decimal_commas: bool,
+    /// Numbers without a separator were parted at the sign of the second.
+    pub(super) run_together: bool,
 }
 
 /// What a line is, by itself.
@@ -36,19 +38,24 @@ pub(super) fn classify(text: &str) -> Line {
         return Line::Comment;
     }
     let data = text.split(['#', '!']).next().unwrap_or(text);
-    let (tokens, decimal_commas) = tokens(data);
+    let (words, decimal_commas) = tokens(data);
+    let tokens: Vec<String> = words.iter().flat_map(|word| parted(word)).collect();
+    let run_together = tokens.len() > words.len();
     let values: Vec<Option<f64>> = tokens.iter().map(|t| number(t)).collect();
     let leading = values.iter().take_while(|v| v.is_some()).count();
-    if leading == 0 {
-        return Line::Text;
-    }
     if leading == tokens.len() && leading > 1 {
         let parentheses = tokens.iter().any(|t| t.starts_with('('));
         let values = values.into_iter().flatten().collect();
-        return Line::Numbers(Numbers { values, parentheses, decimal_commas });
+        return Line::Numbers(Numbers { values, parentheses, decimal_commas, run_together });
     }
-    let nearly = tokens.len() == 2 && tokens[1].contains(|c: char| c.is_ascii_digit());
-    if leading == tokens.len() || nearly { Line::Broken } else { Line::Text }
+    let digits = |t: &String| t.contains(|c: char| c.is_ascii_digit());
+    let nearly = match values[..] {
+        [_] => leading == 1,
+        [Some(_), None] => digits(&tokens[1]),
+        [None, Some(_)] => digits(&tokens[0]) && tokens.iter().all(|t| t.contains('.')),
+        _ => false,
+    };
+    if nearly { Line::Broken } else { Line::Text }
 }
 
 /// The words of a line, and whether its commas were decimal points: two words, a comma between
@@ -80,6 +87,21 @@ fn decimal_comma_or_none(word: &str) -> bool {
         Some((before, after)) => {
             digit(before.chars().last()) && digit(after.chars().next()) && !after.contains(',')
         }
+    }
+}
+
+/// Two numbers where fixed columns left no blank before the sign of the second, as in
+/// `1.00000-0.00126`; the word itself otherwise.
+fn parted(word: &str) -> Vec<String> {
+    let joint = |&at: &usize| {
+        let (first, second) = word.split_at(at);
+        first.ends_with(|c: char| c.is_ascii_digit() || c == '.')
+            && [first, second].iter().all(|part| part.contains('.') && number(part).is_some())
+    };
+    let signs = word.match_indices(['-', '+', '\u{2212}']).map(|(at, _)| at);
+    match signs.filter(|&at| at > 0).find(joint) {
+        Some(at) if number(word).is_none() => vec![word[..at].to_owned(), word[at..].to_owned()],
+        _ => vec![word.to_owned()],
     }
 }
 
@@ -133,6 +155,13 @@ mod tests {
     }
 
     #[test]
+    fn numbers_that_run_together_are_parted_at_the_sign() {
+        assert_eq!(values("1.00000-0.00126"), [1.0, -0.00126]);
+        assert_eq!(values("-1.5e-3-2.5E-1"), [-1.5e-3, -0.25]);
+        assert_eq!(classify("2010-11-21"), Line::Text);
+    }
+
+    #[test]
     fn a_remark_behind_the_numbers_is_left_out() {
         assert_eq!(values("0.5 -0.25 # nose"), [0.5, -0.25]);
     }
@@ -147,7 +176,7 @@ mod tests {
 
     #[test]
     fn half_a_point_is_broken() {
-        for text in ["0.5", "0.5 0.0x23", "0.5 1.2.3"] {
+        for text in ["0.5", "0.5 0.0x23", "0.5 1.2.3", "O.5 0.0123"] {
             assert_eq!(classify(text), Line::Broken, "{text}");
         }
     }

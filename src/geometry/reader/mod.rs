@@ -3,9 +3,11 @@
 //! Read are Selig's order (one contour from the trailing edge around the nose and back) and
 //! Lednicer's (two surfaces from nose to trailing edge, with or without the line that counts their
 //! points), with or without a name above, in either direction, at any scale, with the edge open or
-//! closed. Numbers are separated by blanks, tabs, commas or semicolons. What is dropped or changed
-//! on the way is written to the notes; what cannot be told for certain is an error.
+//! closed. Numbers are separated by blanks, tabs, commas or semicolons. Of tables with more than two
+//! columns those that a heading names x and y are taken, or the two surfaces side by side. What is
+//! dropped or changed on the way is written to the notes; what cannot be told for certain is an error.
 
+mod columns;
 mod line;
 mod order;
 mod rows;

@@ -2,6 +2,7 @@
 
 use std::path::Path;
 
+use super::columns::{self, Layout};
 use super::excerpt;
 use super::line::{Line, Numbers, classify};
 use crate::geometry::GeometryError;
@@ -48,8 +49,12 @@ pub(super) fn collect(
         });
     }
     drop_grid_extents(&mut candidates, notes);
-    let mut rows = points(path, &candidates, notes)?;
-    let upper = take_count_line(path, &mut rows, notes)?;
+    let layout = layout(path, &candidates, &text, notes)?;
+    let mut rows = points(path, &candidates, &layout.surfaces, notes)?;
+    let upper = match layout.surfaces.len() {
+        1 => take_count_line(path, &mut rows, notes)?,
+        _ => Some(candidates.len()),
+    };
     drop_outliers(path, &mut rows, notes)?;
     Ok(Table { name, rows, upper })
 }
@@ -69,6 +74,13 @@ fn candidates<'a>(
     };
     for (index, raw) in text.split('\n').enumerate() {
         let line = index + 1;
+        if !found.is_empty() && begins_other_curve(raw) {
+            notes.push(format!(
+                "From line {line} on the file holds another curve, which was not read: `{}`.",
+                excerpt(raw)
+            ));
+            break;
+        }
         match classify(raw) {
             Line::Blank | Line::Comment => {}
             Line::Numbers(numbers) => {
@@ -97,6 +109,13 @@ fn candidates<'a>(
     }
     note_skipped(&skipped, notes);
     Ok((name, found))
+}
+
+/// Whether a line heads the camber or the chord line, which some tables add to the section.
+fn begins_other_curve(text: &str) -> bool {
+    let words: String = text.chars().filter(char::is_ascii_alphabetic).collect();
+    let words = words.to_ascii_lowercase();
+    ["camberline", "meanline", "chordline"].contains(&words.as_str())
 }
 
 /// One note for each run of neighbouring lines.
@@ -128,26 +147,57 @@ fn drop_grid_extents(candidates: &mut Vec<Candidate>, notes: &mut Vec<String>) {
     }
 }
 
-/// Two finite coordinates from each line.
+/// Which columns are coordinates. Tables of two columns and single rows of three need no finding
+/// out; rows of more that make no table are refused.
+fn layout(
+    path: &Path,
+    candidates: &[Candidate],
+    text: &str,
+    notes: &mut Vec<String>,
+) -> Result<Layout, GeometryError> {
+    let values: Vec<&[f64]> = candidates.iter().map(|c| c.numbers.values.as_slice()).collect();
+    let wide = values.iter().all(|v| v.len() > 2);
+    let first = candidates.first().map_or(0, |c| c.line);
+    let above = text.split('\n').take(first.saturating_sub(1)).filter(|l| !l.trim().is_empty());
+    if let Some(layout) = columns::layout(above.last(), &values).filter(|_| wide) {
+        notes.push(format!("{}.", layout.note));
+        return Ok(layout);
+    }
+    let most = if wide { 2 } else { 3 };
+    if let Some(&Candidate { line, ref numbers, .. }) =
+        candidates.iter().find(|c| c.numbers.values.len() > most)
+    {
+        let path = path.to_path_buf();
+        return Err(GeometryError::Columns { path, line, found: numbers.values.len() });
+    }
+    let third = values.iter().filter(|v| v.len() == 3).count();
+    if third > 0 {
+        notes.push(format!("A third number was not used in {third} lines."));
+    }
+    Ok(Layout { surfaces: vec![[0, 1]], note: "" })
+}
+
+/// Finite coordinates from the columns of each surface, one surface after the other.
 fn points(
     path: &Path,
     candidates: &[Candidate],
+    surfaces: &[[usize; 2]],
     notes: &mut Vec<String>,
 ) -> Result<Vec<Row>, GeometryError> {
-    let mut rows = Vec::with_capacity(candidates.len());
-    for (index, candidate) in candidates.iter().enumerate() {
-        let &Candidate { line, text, numbers: Numbers { ref values, .. } } = candidate;
-        let path = || path.to_path_buf();
-        if values.len() > 3 {
-            return Err(GeometryError::Columns { path: path(), line, found: values.len() });
+    let mut rows = Vec::with_capacity(surfaces.len() * candidates.len());
+    for &[x, y] in surfaces {
+        for (index, candidate) in candidates.iter().enumerate() {
+            let &Candidate { line, text, numbers: Numbers { ref values, .. } } = candidate;
+            let path = || path.to_path_buf();
+            let at = [values[x], values[y]];
+            if !at.iter().all(|v| v.abs() < 1e100) {
+                return Err(GeometryError::NotFinite { path: path(), line, text: excerpt(text) });
+            }
+            if values[..2] == [999.0, 999.0] && index + 1 < candidates.len() {
+                return Err(GeometryError::SeveralElements { path: path(), line });
+            }
+            rows.push(Row { line, at });
         }
-        if !values.iter().all(|v| v.abs() < 1e100) {
-            return Err(GeometryError::NotFinite { path: path(), line, text: excerpt(text) });
-        }
-        if values[..2] == [999.0, 999.0] && index + 1 < candidates.len() {
-            return Err(GeometryError::SeveralElements { path: path(), line });
-        }
-        rows.push(Row { line, at: [values[0], values[1]] });
     }
     let mut note = |which: fn(&Numbers) -> bool, what: &str| {
         let mut lines = candidates.iter().filter(|c| which(&c.numbers)).map(|c| c.line);
@@ -155,9 +205,9 @@ fn points(
             notes.push(format!("{what}, {} in all, the first in line {first}.", 1 + lines.count()));
         }
     };
-    note(|n| n.values.len() == 3, "A third column was not used");
     note(|n| n.parentheses, "Numbers in parentheses were taken as points");
     note(|n| n.decimal_commas, "Commas were read as decimal points");
+    note(|n| n.run_together, "Numbers that ran together were parted at the sign");
     Ok(rows)
 }
 

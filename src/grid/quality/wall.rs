@@ -1,8 +1,8 @@
 //! Angle and height of the first cells on the wall.
 
 use super::cell::{cross, difference, dot};
-use super::{CORNER_TURN_DEG, larger, smaller};
-use crate::grid::{Grid, Topology};
+use super::{CORNER_TURN_DEG, WallLine, larger, smaller};
+use crate::grid::Grid;
 
 /// Measures at the wall j = 0. Angles in degrees, heights in chords.
 pub(super) struct WallMeasure {
@@ -13,11 +13,12 @@ pub(super) struct WallMeasure {
     pub(super) first_cell_max: f64,
 }
 
-/// Goes once around the wall. The angle errors are NaN when every point is a corner.
-pub(super) fn measure_wall(grid: &Grid) -> WallMeasure {
-    // The last column repeats the first: the wall has ni − 1 points, each with two neighbours.
-    let Topology::O(_) = grid.topology;
-    let points = grid.ni - 1;
+/// Goes once along the wall. The angle errors are NaN when every point is a corner or an end.
+pub(super) fn measure_wall(grid: &Grid, line: WallLine) -> WallMeasure {
+    // Where the last point repeats the first it is left out, and every point has two neighbours.
+    let points = line.to - line.from + usize::from(!line.closed);
+    let at = |k: usize| grid.point(line.from + k % points, 0);
+    let mut smooth = 0_usize;
     let mut wall = WallMeasure {
         angle_error_max_deg: 0.0,
         angle_error_mean_deg: 0.0,
@@ -25,26 +26,30 @@ pub(super) fn measure_wall(grid: &Grid) -> WallMeasure {
         first_cell_min: f64::INFINITY,
         first_cell_max: 0.0,
     };
-    for i in 0..points {
-        let point = grid.point(i, 0);
-        let before = difference(point, grid.point((i + points - 1) % points, 0));
-        let after = difference(grid.point((i + 1) % points, 0), point);
-        let line = difference(grid.point(i, 1), point);
-        let height = dot(line, line).sqrt();
+    for k in 0..points {
+        let point = at(k);
+        let first_line = difference(grid.point(line.from + k, 1), point);
+        let height = dot(first_line, first_line).sqrt();
         wall.first_cell_min = smaller(wall.first_cell_min, height);
         wall.first_cell_max = larger(wall.first_cell_max, height);
+        if !line.closed && (k == 0 || k + 1 == points) {
+            continue; // An end has a neighbour on one side only.
+        }
 
+        let before = difference(point, at(k + points - 1));
+        let after = difference(at(k + 1), point);
         let (tangent, turn) = tangent_and_turn(before, after);
         if turn > CORNER_TURN_DEG {
             wall.corners += 1;
             continue;
         }
         // |90° − angle to the tangent|; the arc tangent keeps its digits near zero.
-        let error = dot(tangent, line).abs().atan2(cross(tangent, line).abs()).to_degrees();
+        let error =
+            dot(tangent, first_line).abs().atan2(cross(tangent, first_line).abs()).to_degrees();
         wall.angle_error_max_deg = larger(wall.angle_error_max_deg, error);
         wall.angle_error_mean_deg += error;
+        smooth += 1;
     }
-    let smooth = points - wall.corners;
     if smooth == 0 {
         wall.angle_error_max_deg = f64::NAN;
     }

@@ -1,10 +1,12 @@
-//! Pictures of a grid and of the convergence.
+//! Pictures of a section, of a grid and of the convergence.
 
+mod airfoil;
 mod axes;
 mod canvas;
 mod clip;
 mod convergence;
 mod grid;
+mod histogram;
 
 use std::io::Write;
 use std::path::Path;
@@ -14,8 +16,10 @@ use plotters::prelude::{BitMapBackend, DrawingBackend, SVGBackend};
 use self::canvas::{Canvas, DrawError, WideLines};
 use super::{IoError, atomic};
 
+pub use self::airfoil::AirfoilFigure;
 pub use self::convergence::ConvergenceFigure;
 pub use self::grid::GridFigure;
+pub use self::histogram::HistogramFigure;
 
 /// Units of an SVG in one of its pixels: lines near the wall keep their distance.
 const SVG_UNITS: u32 = 10;
@@ -68,6 +72,42 @@ pub fn write_grid_svg(path: &Path, figure: &GridFigure<'_>) -> Result<(), IoErro
 ///
 /// [`IoError`] when the picture cannot be drawn or written.
 pub fn write_grid_png(path: &Path, figure: &GridFigure<'_>) -> Result<(), IoError> {
+    write_png(path, figure)
+}
+
+/// Draws a section as SVG.
+///
+/// # Errors
+///
+/// [`IoError`] when the picture cannot be drawn or written.
+pub fn write_airfoil_svg(path: &Path, figure: &AirfoilFigure<'_>) -> Result<(), IoError> {
+    write_svg(path, figure)
+}
+
+/// Draws a section as PNG.
+///
+/// # Errors
+///
+/// [`IoError`] when the picture cannot be drawn or written.
+pub fn write_airfoil_png(path: &Path, figure: &AirfoilFigure<'_>) -> Result<(), IoError> {
+    write_png(path, figure)
+}
+
+/// Draws a histogram as SVG.
+///
+/// # Errors
+///
+/// [`IoError`] when the picture cannot be drawn or written.
+pub fn write_histogram_svg(path: &Path, figure: &HistogramFigure<'_>) -> Result<(), IoError> {
+    write_svg(path, figure)
+}
+
+/// Draws a histogram as PNG.
+///
+/// # Errors
+///
+/// [`IoError`] when the picture cannot be drawn or written.
+pub fn write_histogram_png(path: &Path, figure: &HistogramFigure<'_>) -> Result<(), IoError> {
     write_png(path, figure)
 }
 

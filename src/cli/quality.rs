@@ -1,0 +1,168 @@
+//! `gridgen quality`: the measures of any structured grid.
+
+use std::fmt::Write;
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+use clap::Args;
+use gridgen::grid::quality::{BadCell, Quality, measure_along, skewness_histogram, worst_cells};
+use gridgen::io::plot::{HistogramFigure, write_histogram_png, write_histogram_svg};
+use gridgen::io::read::{self, Mesh};
+use gridgen::io::{IoError, atomic};
+
+use super::terminal::Terminal;
+use super::{NOT_CONVERGED, bad_input, stdout_failed};
+
+/// Intervals of the histogram.
+const BINS: usize = 50;
+
+/// Arguments of `gridgen quality`.
+#[derive(Debug, Args)]
+pub(super) struct QualityArguments {
+    /// A Plot3D file (text, Fortran records or plain binary) or a .vts file.
+    #[arg(value_name = "MESH")]
+    mesh: PathBuf,
+    /// Folder of the histogram, <mesh>.quality.png and <mesh>.quality.svg.
+    #[arg(short, long, value_name = "DIR", default_value = "output")]
+    output: PathBuf,
+    /// Draw nothing.
+    #[arg(long)]
+    no_pictures: bool,
+    /// Print the measures as JSON, named as in report.json.
+    #[arg(long)]
+    json: bool,
+    /// How many of the worst cells are listed.
+    #[arg(long, value_name = "N", default_value_t = 5)]
+    worst: usize,
+}
+
+/// The measures as JSON.
+#[derive(serde::Serialize)]
+struct Measured<'a> {
+    ni: usize,
+    nj: usize,
+    quality: &'a Quality,
+    worst_cells: &'a [BadCell],
+    notes: &'a [String],
+}
+
+impl QualityArguments {
+    /// Reads, measures, draws and prints; exit code 1 for a folded grid.
+    pub(super) fn execute(&self) -> ExitCode {
+        let terminal = Terminal::new(false);
+        let mesh = match read::mesh(&self.mesh) {
+            Ok(mesh) => mesh,
+            Err(error) => return bad_input(&terminal, &error.to_string(), Some(error.hint())),
+        };
+        let quality = measure_along(&mesh.grid, mesh.wall);
+        let worst = worst_cells(&mesh.grid, self.worst);
+        let files = match self.draw(&mesh, &quality) {
+            Ok(files) => files,
+            Err(error) => return bad_input(&terminal, &error.to_string(), Some(error.hint())),
+        };
+        let text = if self.json {
+            json(&mesh, &quality, &worst)
+        } else {
+            describe(&self.mesh.to_string_lossy(), &mesh, &quality, &worst, &files)
+        };
+        if let Err(error) = terminal.result(&text) {
+            return stdout_failed(&terminal, &error);
+        }
+        match quality.folded_cells {
+            0 => ExitCode::SUCCESS,
+            _ => ExitCode::from(NOT_CONVERGED),
+        }
+    }
+
+    fn draw(&self, mesh: &Mesh, quality: &Quality) -> Result<Vec<PathBuf>, IoError> {
+        if self.no_pictures {
+            return Ok(Vec::new());
+        }
+        atomic::create_folder(&self.output)?;
+        let name = self.mesh.file_name().unwrap_or_default().to_string_lossy();
+        let path = |kind| self.output.join([&name, ".quality.", kind].concat());
+        let figure = HistogramFigure {
+            name: &name,
+            summary: &format!(
+                "{} × {} points   ·   {} folded cells   ·   skewness at most {:.3}, 99% below \
+                 {:.3}, mean {:.4}",
+                mesh.grid.ni,
+                mesh.grid.nj,
+                quality.folded_cells,
+                quality.max_skewness,
+                quality.p99_skewness,
+                quality.mean_skewness,
+            ),
+            counts: &skewness_histogram(&mesh.grid, BINS),
+        };
+        let files = vec![path("png"), path("svg")];
+        write_histogram_png(&files[0], &figure)?;
+        write_histogram_svg(&files[1], &figure)?;
+        Ok(files)
+    }
+}
+
+fn json(mesh: &Mesh, quality: &Quality, worst_cells: &[BadCell]) -> String {
+    let (ni, nj, notes) = (mesh.grid.ni, mesh.grid.nj, mesh.notes.as_slice());
+    let measured = Measured { ni, nj, quality, worst_cells, notes };
+    // Numbers that are not finite become null; nothing else can fail in memory.
+    serde_json::to_string_pretty(&measured).unwrap_or_default() + "\n"
+}
+
+/// Measures, worst cells, and how the file was read.
+fn describe(
+    name: &str,
+    mesh: &Mesh,
+    quality: &Quality,
+    worst: &[BadCell],
+    files: &[PathBuf],
+) -> String {
+    let mut text = format!(
+        "{name}: {}\n\
+         \x20 grid          {} x {} points\n\
+         \x20 folded cells  {}, smallest corner determinant {:.3e}\n\
+         \x20 first cell    {:.4e} to {:.4e}\n\
+         \x20 wall angle    off normal by at most {:.2e} deg, mean {:.2e}, corners left out {}\n\
+         \x20 skewness      max {:.3}, 99% below {:.3}, mean {:.4}\n\
+         \x20 aspect ratio  max {:.4e}\n\
+         \x20 growth        max {:.3} in i, {:.3} in j\n\
+         \x20 far field     {:.4} to {:.4} from mid-chord\n\
+         worst cells:\n",
+        if quality.folded_cells == 0 { "not folded" } else { "FOLDED" },
+        mesh.grid.ni,
+        mesh.grid.nj,
+        quality.folded_cells,
+        quality.min_jacobian,
+        quality.first_cell_min,
+        quality.first_cell_max,
+        quality.wall_angle_error_max_deg,
+        quality.wall_angle_error_mean_deg,
+        quality.wall_corners,
+        quality.max_skewness,
+        quality.p99_skewness,
+        quality.mean_skewness,
+        quality.max_aspect_ratio,
+        quality.max_growth_i,
+        quality.max_growth_j,
+        quality.far_field_min,
+        quality.far_field_max,
+    );
+    for &BadCell { cell: [i, j], centre: [x, y], skewness, folded } in worst {
+        let folded = if folded { ", folded" } else { "" };
+        let _ = writeln!(
+            text,
+            "  ({i}, {j}) at x = {x:.6}, y = {y:.6}: skewness {skewness:.3}{folded}"
+        );
+    }
+    text += "read as:\n";
+    for note in &mesh.notes {
+        text += &["  ", note, "\n"].concat();
+    }
+    if !files.is_empty() {
+        text += "written:\n";
+        for file in files {
+            text += &["  ", &file.to_string_lossy(), "\n"].concat();
+        }
+    }
+    text
+}

@@ -1,0 +1,57 @@
+//! Meshes read back: Plot3D and `.vts` files of this and other programs.
+//!
+//! A file becomes one plane grid, oriented as the program's own: i around the body, j from the wall
+//! outward, cells counter-clockwise ([`Mesh`]). What was turned on the way is said in notes.
+
+mod error;
+mod orient;
+mod plane;
+mod plot3d;
+mod vts;
+
+use std::fs;
+use std::path::Path;
+
+pub use error::ReadError;
+
+use crate::grid::Grid;
+use crate::grid::quality::WallLine;
+
+/// A mesh from a file.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Mesh {
+    /// Its nodes.
+    pub grid: Grid,
+    /// Where on the line j = 0 the wall is.
+    pub wall: WallLine,
+    /// How the file was laid out and what was turned, one sentence each.
+    pub notes: Vec<String>,
+}
+
+/// One block as a file has it: two or three dimensions, coordinate by coordinate, i fastest.
+#[derive(Debug, Clone, PartialEq)]
+struct Block {
+    dimensions: Vec<usize>,
+    coordinates: Vec<Vec<f64>>,
+}
+
+/// Reads a mesh: `.vts` by its name or its first bytes, Plot3D otherwise.
+///
+/// # Errors
+///
+/// [`ReadError`] with the path: unreadable, of no known layout or of several that fit, more than one
+/// block, not plane.
+pub fn mesh(path: &Path) -> Result<Mesh, ReadError> {
+    let owned = || path.to_path_buf();
+    let bytes = fs::read(path).map_err(|source| ReadError::Unreadable { path: owned(), source })?;
+    let head = &bytes[..bytes.len().min(512)];
+    let xml = head.windows(8).any(|w| w == b"<VTKFile");
+    let mut notes = Vec::new();
+    let grid = if xml || path.extension().is_some_and(|e| e.eq_ignore_ascii_case("vts")) {
+        plane::of(path, vts::block(path, &bytes)?)?
+    } else {
+        plot3d::grid(path, &bytes, &mut notes)?
+    };
+    let (grid, wall) = orient::orient(grid, &mut notes);
+    Ok(Mesh { grid, wall, notes })
+}

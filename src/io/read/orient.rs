@@ -1,0 +1,106 @@
+//! Turns a grid so that i runs around the body, j outward, and cells are counter-clockwise.
+
+use crate::grid::Grid;
+use crate::grid::quality::{WallLine, cell_area, cell_corners};
+
+/// Nodes closer than this part of the chord or extent of the wall are one.
+const SAME: f64 = 1e-9;
+
+/// The turned grid and its wall.
+pub(super) fn orient(mut grid: Grid, notes: &mut Vec<String>) -> (Grid, WallLine) {
+    if !closes(&grid) && !folds_back(&grid) {
+        let other = transposed(&grid);
+        if closes(&other) || folds_back(&other) || folds_back(&outside_in(&other)) {
+            notes.push("i and j were exchanged, so that i runs around the body.".to_owned());
+            grid = other;
+        }
+    }
+    let inside_out = outside_in(&grid);
+    let flipped = if closes(&grid) {
+        length(&inside_out) < length(&grid)
+    } else {
+        !folds_back(&grid) && folds_back(&inside_out)
+    };
+    if flipped {
+        notes.push("j was reversed, so that it runs from the wall outward.".to_owned());
+        grid = inside_out;
+    }
+    let area: f64 = (0..grid.cells())
+        .map(|cell| cell_area(&cell_corners(&grid, cell % (grid.ni - 1), cell / (grid.ni - 1))))
+        .sum();
+    if area < 0.0 {
+        notes.push("i was reversed, so that cells are counter-clockwise.".to_owned());
+        grid = mapped(&grid, [grid.ni, grid.nj], |i, j| [grid.ni - 1 - i, j]);
+    }
+    let wall = wall(&grid);
+    notes.push(match wall {
+        WallLine { from: 0, closed: true, .. } => "An O-grid: its ends in i coincide.".to_owned(),
+        WallLine { from, to, closed: true } => {
+            format!("A C-grid: the wall runs from i = {from} to {to}, the rest is its wake.")
+        }
+        WallLine { .. } => {
+            "Neither ends nor wake coincide: j = 0 was taken as the wall.".to_owned()
+        }
+    });
+    (grid, wall)
+}
+
+/// Where the wall is on the line j = 0.
+fn wall(grid: &Grid) -> WallLine {
+    let last = grid.ni - 1;
+    if closes(grid) {
+        return WallLine { from: 0, to: last, closed: true };
+    }
+    match wake(grid) {
+        0 => WallLine { from: 0, to: last, closed: false },
+        wake => WallLine { from: wake, to: last - wake, closed: true },
+    }
+}
+
+/// Whether every line j = const ends where it starts.
+fn closes(grid: &Grid) -> bool {
+    let tolerance = SAME * length(grid);
+    (0..grid.nj).all(|j| distance(grid.point(0, j), grid.point(grid.ni - 1, j)) <= tolerance)
+}
+
+fn folds_back(grid: &Grid) -> bool {
+    wake(grid) > 0
+}
+
+/// Cells at each end of the line j = 0 that lie on those of the other end.
+fn wake(grid: &Grid) -> usize {
+    let last = grid.ni - 1;
+    let tolerance = SAME * length(grid);
+    let welded = |i: &usize| distance(grid.point(*i, 0), grid.point(last - i, 0)) <= tolerance;
+    (0..grid.ni / 2).take_while(welded).count().saturating_sub(1)
+}
+
+/// Length of the line j = 0.
+fn length(grid: &Grid) -> f64 {
+    (1..grid.ni).map(|i| distance(grid.point(i - 1, 0), grid.point(i, 0))).sum()
+}
+
+fn distance(a: [f64; 2], b: [f64; 2]) -> f64 {
+    (a[0] - b[0]).hypot(a[1] - b[1])
+}
+
+fn transposed(grid: &Grid) -> Grid {
+    mapped(grid, [grid.nj, grid.ni], |i, j| [j, i])
+}
+
+fn outside_in(grid: &Grid) -> Grid {
+    mapped(grid, [grid.ni, grid.nj], |i, j| [i, grid.nj - 1 - j])
+}
+
+/// The grid of `ni` × `nj` nodes whose node (i, j) is the node `of(i, j)` of `grid`.
+fn mapped(grid: &Grid, [ni, nj]: [usize; 2], of: impl Fn(usize, usize) -> [usize; 2]) -> Grid {
+    let mut turned = Grid::new(grid.topology, ni, nj);
+    for j in 0..nj {
+        for i in 0..ni {
+            let [from_i, from_j] = of(i, j);
+            let k = turned.index(i, j);
+            [turned.x[k], turned.y[k]] = grid.point(from_i, from_j);
+        }
+    }
+    turned
+}

@@ -1,0 +1,52 @@
+//! From a block to a plane grid.
+
+use std::path::Path;
+
+use super::{Block, ReadError};
+use crate::grid::{Grid, Seam, Topology};
+
+/// A coordinate that varies less than this part of the largest extent is constant.
+const FLAT: f64 = 1e-12;
+
+/// The plane grid of a block: of three dimensions the last of one node is left out, or else the
+/// last of two, and the coordinate that is constant on the first plane.
+pub(super) fn of(path: &Path, block: Block) -> Result<Grid, ReadError> {
+    let Block { dimensions, coordinates } = block;
+    let planes = match dimensions[..] {
+        [ni, nj, nk] => {
+            let sizes = [ni, nj, nk];
+            let thin = |nodes| sizes.iter().rposition(|&n| n == nodes);
+            let Some(thin) = thin(1).or_else(|| thin(2)) else {
+                return Err(ReadError::Volume { path: path.to_path_buf(), dimensions });
+            };
+            let stride = [1, ni, ni * nj];
+            let [a, b] = [[1, 2], [0, 2], [0, 1]][thin];
+            let plane = |all: &Vec<f64>| -> Vec<f64> {
+                (0..sizes[a] * sizes[b])
+                    .map(|n| all[n % sizes[a] * stride[a] + n / sizes[a] * stride[b]])
+                    .collect()
+            };
+            (sizes[a], sizes[b], coordinates.iter().map(plane).collect())
+        }
+        _ => (dimensions[0], dimensions[1], coordinates),
+    };
+    let (ni, nj, coordinates): (usize, usize, Vec<Vec<f64>>) = planes;
+    if ni < 2 || nj < 2 {
+        return Err(ReadError::NoCells { path: path.to_path_buf(), ni, nj });
+    }
+    let [x, y] = varying(coordinates).ok_or(ReadError::NotPlane { path: path.to_path_buf() })?;
+    Ok(Grid { topology: Topology::O(Seam::Held), ni, nj, x, y })
+}
+
+/// The two coordinates that vary.
+fn varying(coordinates: Vec<Vec<f64>>) -> Option<[Vec<f64>; 2]> {
+    let extent = |values: &[f64]| {
+        let low = values.iter().copied().fold(f64::INFINITY, f64::min);
+        values.iter().copied().fold(f64::NEG_INFINITY, f64::max) - low
+    };
+    let largest = coordinates.iter().map(|c| extent(c)).fold(0.0, f64::max);
+    let planar = coordinates.len() == 2;
+    let varying: Vec<Vec<f64>> =
+        coordinates.into_iter().filter(|c| planar || extent(c) > FLAT * largest).collect();
+    varying.try_into().ok()
+}

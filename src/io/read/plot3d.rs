@@ -1,0 +1,220 @@
+//! Plot3D files: text, Fortran records or plain binary, found out from their length.
+//!
+//! A header of one or no block count and two or three dimensions, then all of x, y (and z), perhaps
+//! blanking; numbers of four or eight bytes, either byte order, record markers of four or eight
+//! bytes. Every layout that fits the length exactly and gives finite coordinates is tried; if they
+//! give different grids the file is ambiguous.
+
+use std::path::Path;
+
+use super::{Block, ReadError, plane};
+use crate::grid::Grid;
+
+/// Words read from the head of the file: block count and three dimensions.
+const HEAD: usize = 4;
+/// Coordinates beyond this are not those of a grid but bytes read in the wrong layout.
+const LARGEST: f64 = 1e30;
+
+/// A header and what it says.
+struct Header {
+    /// Words it takes.
+    words: usize,
+    counted: bool,
+    dimensions: Vec<usize>,
+    blanked: bool,
+}
+
+impl Header {
+    /// All readings of the first words of a file.
+    fn readings(words: &[i64]) -> Vec<Self> {
+        let mut readings = Vec::new();
+        for (counted, rank) in [(true, 3), (true, 2), (false, 3), (false, 2)] {
+            let skip = usize::from(counted);
+            let Some(dimensions) = words.get(skip..skip + rank) else { continue };
+            let sane = dimensions.iter().all(|n| (1..1 << 31).contains(n));
+            if !sane || (counted && words[0] != 1) {
+                continue;
+            }
+            let dimensions: Vec<usize> = dimensions.iter().map(|&n| n as usize).collect();
+            for blanked in [false, true] {
+                let dimensions = dimensions.clone();
+                readings.push(Self { words: skip + rank, counted, dimensions, blanked });
+            }
+        }
+        readings
+    }
+
+    fn nodes(&self) -> Option<usize> {
+        self.dimensions.iter().try_fold(1_usize, |product, &n| product.checked_mul(n))
+    }
+
+    fn describe(&self) -> String {
+        let sizes: Vec<String> = self.dimensions.iter().map(ToString::to_string).collect();
+        let count = if self.counted { "a" } else { "no" };
+        let blanking = if self.blanked { "with" } else { "without" };
+        format!("{} nodes, {count} block count, {blanking} blanking", sizes.join(" × "))
+    }
+}
+
+/// A layout that fits, and what it gives.
+struct Fit {
+    layout: String,
+    block: Block,
+}
+
+/// Reads the one grid of a file.
+pub(super) fn grid(path: &Path, bytes: &[u8], notes: &mut Vec<String>) -> Result<Grid, ReadError> {
+    let text = bytes.iter().take(4096).all(|b| matches!(b, b'\t' | b'\n' | b'\r' | b' '..=b'~'));
+    let fits = if text { text_fits(path, bytes)? } else { binary_fits(bytes) };
+    let (unit, length) = if text {
+        ("numbers", bytes.split(u8::is_ascii_whitespace).filter(|w| !w.is_empty()).count())
+    } else {
+        ("bytes", bytes.len())
+    };
+    let mut found: Option<(String, Grid)> = None;
+    let mut failure = ReadError::NoLayout { path: path.to_path_buf(), length, unit };
+    for Fit { layout, block } in fits {
+        match (plane::of(path, block), &found) {
+            (Ok(grid), None) => found = Some((layout, grid)),
+            (Ok(grid), Some((first, other))) if grid != *other => {
+                let (path, first) = (path.to_path_buf(), first.clone());
+                return Err(ReadError::Ambiguous { path, first, second: layout });
+            }
+            (Ok(_), Some(_)) => {}
+            (Err(error), _) => failure = error,
+        }
+    }
+    let (layout, grid) = found.ok_or(failure)?;
+    notes.push(format!("Plot3D: {layout}."));
+    Ok(grid)
+}
+
+fn text_fits(path: &Path, bytes: &[u8]) -> Result<Vec<Fit>, ReadError> {
+    let text = String::from_utf8_lossy(bytes);
+    let mut values = Vec::new();
+    let words = text.split(|c: char| c.is_whitespace() || c == ',').filter(|w| !w.is_empty());
+    for (index, word) in words.enumerate() {
+        let (count, number) = match word.split_once('*') {
+            Some((count, number)) => (count.parse().ok(), number),
+            None => (Some(1_usize), word),
+        };
+        let value = number.replace(['d', 'D'], "e").parse::<f64>().ok();
+        match count.zip(value) {
+            // A repeat count of Fortran stands for no more numbers than a large grid has.
+            Some((count, value)) if count < 1 << 28 => {
+                values.extend(std::iter::repeat_n(value, count));
+            }
+            _ => {
+                let (place, word) = (index + 1, word.chars().take(30).collect());
+                return Err(ReadError::NotANumber { path: path.to_path_buf(), place, word });
+            }
+        }
+    }
+    let whole = |v: &&f64| v.fract() == 0.0 && v.abs() < 1e9;
+    let words: Vec<i64> = values.iter().take(HEAD).take_while(whole).map(|&v| v as i64).collect();
+    let fits = Header::readings(&words).into_iter().filter_map(|header| {
+        let values = values.get(header.words..)?;
+        fit(&header, values, "text")
+    });
+    Ok(fits.collect())
+}
+
+/// The block if the values are as many as the header asks for, and plausible.
+fn fit(header: &Header, values: &[f64], form: &str) -> Option<Fit> {
+    let nodes = header.nodes()?;
+    let rank = header.dimensions.len();
+    if nodes.checked_mul(rank + usize::from(header.blanked))? != values.len() {
+        return None;
+    }
+    let (coordinates, blanking) = values.split_at(nodes * rank);
+    let plausible = coordinates.iter().all(|v| v.abs() < LARGEST)
+        && blanking.iter().all(|v| v.fract() == 0.0 && v.abs() < 1e6);
+    plausible.then(|| Fit {
+        layout: format!("{form}, {}", header.describe()),
+        block: Block {
+            dimensions: header.dimensions.clone(),
+            coordinates: coordinates.chunks(nodes).map(<[f64]>::to_vec).collect(),
+        },
+    })
+}
+
+fn binary_fits(bytes: &[u8]) -> Vec<Fit> {
+    let mut fits = Vec::new();
+    for big in [false, true] {
+        let order = if big { "big-endian" } else { "little-endian" };
+        for marker in [4, 8] {
+            if let Some(payload) = records(bytes, big, marker) {
+                fits.extend(payload_fits(&payload, big, &format!("Fortran records, {order}")));
+            }
+        }
+        if fits.is_empty() {
+            fits.extend(payload_fits(bytes, big, &format!("plain binary, {order}")));
+        }
+    }
+    fits
+}
+
+/// The contents of Fortran records one after the other, if the markers are right to the end.
+fn records(bytes: &[u8], big: bool, marker: usize) -> Option<Vec<u8>> {
+    let length = |at: usize| {
+        let field = bytes.get(at..at + marker)?;
+        usize::try_from(integer(field, big)).ok()
+    };
+    let mut payload = Vec::with_capacity(bytes.len());
+    let mut at = 0;
+    while at < bytes.len() {
+        let size = length(at)?;
+        let end = (at + marker).checked_add(size)?;
+        payload.extend_from_slice(bytes.get(at + marker..end)?);
+        if length(end)? != size {
+            return None;
+        }
+        at = end + marker;
+    }
+    Some(payload)
+}
+
+fn payload_fits(payload: &[u8], big: bool, form: &str) -> Vec<Fit> {
+    let words: Vec<i64> =
+        payload.chunks_exact(4).take(HEAD).map(|field| integer(field, big)).collect();
+    let mut fits = Vec::new();
+    for header in Header::readings(&words) {
+        for size in [4, 8] {
+            fits.extend(binary_fit(payload, big, &header, size, form));
+        }
+    }
+    fits
+}
+
+fn binary_fit(payload: &[u8], big: bool, header: &Header, size: usize, form: &str) -> Option<Fit> {
+    let body = payload.get(4 * header.words..)?;
+    let numbers = header.nodes()?.checked_mul(header.dimensions.len())?;
+    let blanking = if header.blanked { header.nodes()?.checked_mul(4)? } else { 0 };
+    if numbers.checked_mul(size)?.checked_add(blanking)? != body.len() {
+        return None;
+    }
+    let (reals, blanks) = body.split_at(numbers * size);
+    let values: Vec<f64> = reals
+        .chunks_exact(size)
+        .map(|field| real(field, big))
+        .chain(blanks.chunks_exact(4).map(|field| integer(field, big) as f64))
+        .collect();
+    fit(header, &values, &format!("{form}, {size}-byte reals"))
+}
+
+/// A signed integer of four or eight bytes.
+fn integer(field: &[u8], big: bool) -> i64 {
+    let fill = |value: i64, byte: &u8| value << 8 | i64::from(*byte);
+    let value = if big { field.iter().fold(0, fill) } else { field.iter().rev().fold(0, fill) };
+    if field.len() == 4 { i64::from(value as i32) } else { value }
+}
+
+/// A real of four or eight bytes.
+fn real(field: &[u8], big: bool) -> f64 {
+    let bits = integer(field, big);
+    if field.len() == 4 {
+        f64::from(f32::from_bits(bits as u32))
+    } else {
+        f64::from_bits(bits as u64)
+    }
+}

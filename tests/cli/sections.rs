@@ -1,0 +1,59 @@
+//! `gridgen airfoil`.
+
+use super::Scratch;
+
+/// A file that starts with the lower surface, in tabs, with a repeated point.
+const SECTION: &str = "A wing\n1\t0\n.5\t-.05\n.25\t-.06\n.1\t-.04\n.02\t-.02\n0.\t0.\n0.\t0.\n\
+                       .02\t.02\n.1\t.04\n.25\t.06\n.5\t.05\n1\t0\n";
+
+#[test]
+fn what_is_understood_of_a_file_is_printed_and_drawn() {
+    let scratch = Scratch::with(&[("wing.dat", SECTION.as_bytes())]);
+
+    let said = scratch.run(&["airfoil", "wing.dat", "--output", "pictures"]).succeeds();
+
+    for part in [
+        "A wing\n  points     11\n",
+        "  camber     0.000 % at",
+        "  edge       closed, surfaces meet at ",
+        "  The repeated point in line 8 was dropped.\n",
+        "  The lower surface came first; the order was reversed.\n",
+    ] {
+        assert!(said.contains(part), "`{part}` is not in\n{said}");
+    }
+    assert_eq!(scratch.names("pictures"), ["wing.png", "wing.svg"]);
+    let svg = String::from_utf8(scratch.bytes("pictures/wing.svg")).unwrap();
+    assert!(svg.contains("A wing") && svg.contains("Trailing edge"));
+}
+
+/// 12 % at x = 0.3 by definition; edge 2 · 0.00126; slope of the half thickness there
+/// 0.6 (0.1485 − 0.126 − 0.7032 + 0.8529 − 0.406) = −0.1403: twice atan(0.1403) = 15.98°.
+#[test]
+fn measures_of_a_naca_section_are_those_of_its_definition() {
+    for designation in ["0012", "NACA 0012", "naca0012"] {
+        let said = Scratch::with(&[]).run(&["airfoil", designation, "--no-pictures"]).succeeds();
+
+        assert!(said.contains("thickness  12.00"), "{said}");
+        assert!(said.contains("% at x = 0.300"), "{said}");
+        assert!(said.contains("gap 2.5200e-3 chord, surfaces meet at 15.9"), "{said}");
+        assert!(said.ends_with("nothing was repaired or left out\n"), "{said}");
+    }
+}
+
+#[test]
+fn what_is_no_section_is_refused_with_exit_code_2() {
+    let scratch = Scratch::with(&[("wing.dat", b"1 0\n0 0\n".as_slice())]);
+
+    scratch.run(&["airfoil", "wing.dat"]).is_refused(
+        "error: wing.dat: 2 distinct points, at least 10 are needed\n\
+         hint: give the whole contour, from the trailing edge around the nose and back\n",
+    );
+    scratch.run(&["airfoil", "absent.dat"]).is_refused(
+        "error: absent.dat: there is no such file\n\
+         hint: check the spelling; a relative path starts at the case file's folder\n",
+    );
+    let refused = scratch.run(&["airfoil", "24x2"]);
+    assert_eq!(refused.code, 2, "{refused:?}");
+    assert!(refused.stderr.contains("is not a NACA designation"), "{refused:?}");
+    assert!(!scratch.path("output").exists());
+}

@@ -1,0 +1,192 @@
+//! The ways in which airfoil files are written, one by one, and the corpus of malformed files.
+
+use std::fmt::Write;
+
+use gridgen::geometry::{Airfoil, airfoil_from_file};
+
+use crate::{data, file};
+
+/// Ordinate of the simple section of these tests, without sign.
+fn ordinate(x: f64) -> f64 {
+    0.25 * x.sqrt() * (1.0 - x) + 0.001 * x
+}
+
+/// Contour from the upper trailing edge over the nose to the lower one, 17 points.
+fn contour() -> Vec<[f64; 2]> {
+    let x = |k: i32| f64::from(k.abs()) / 8.0;
+    (-8..=8).map(|k| [x(k), -f64::from(k.signum()) * ordinate(x(k))]).collect()
+}
+
+/// A line for each point, as `write` words it.
+fn table(write: impl Fn(usize, [f64; 2]) -> String) -> String {
+    contour().iter().enumerate().map(|(k, &p)| write(k, p) + "\n").collect()
+}
+
+/// A line for each of the nine stations: abscissa and ordinate of the upper surface.
+fn stations(write: impl Fn(f64, f64) -> String) -> String {
+    (0..=8).map(|k| f64::from(k) / 8.0).map(|x| write(x, ordinate(x)) + "\n").collect()
+}
+
+/// Reads a text, asserts that the section is that of [`contour`] to five decimals, and returns it.
+#[track_caller]
+fn read(text: impl AsRef<[u8]>) -> Airfoil {
+    let airfoil = airfoil_from_file(file(text).path()).unwrap();
+    assert_eq!(airfoil.points.len(), 17, "{airfoil:?}");
+    for (a, b) in airfoil.points.iter().zip(contour()) {
+        assert!((a[0] - b[0]).abs() + (a[1] - b[1]).abs() < 2e-5, "{a:?} is not {b:?}");
+    }
+    airfoil
+}
+
+#[test]
+fn xfoil_files_are_read_labelled_and_plain() {
+    let plain = table(|_, [x, y]| format!("  {x:10.6} {y:10.6}"));
+
+    assert!(read(&plain).notes.is_empty());
+    assert_eq!(read(format!("SIMPLE\n{plain}")).name, "SIMPLE");
+}
+
+#[test]
+fn mses_files_are_read_without_their_grid_extents() {
+    let points = table(|_, [x, y]| format!("{x:.6} {y:.6}"));
+
+    let airfoil = read(format!("SIMPLE\n -2.0 3.0 -2.5 3.5\n{points}"));
+
+    assert!(airfoil.notes[0].starts_with("Line 2 holds grid extents"), "{:?}", airfoil.notes);
+}
+
+#[test]
+fn numbers_without_digits_before_or_behind_the_point_are_read() {
+    let bare = |v: f64| match v.abs() {
+        0.0 | 1.0 => format!("{v:.0}."),
+        _ => format!("{v:.6}").replacen("0.", ".", 1),
+    };
+
+    assert!(read(table(|_, [x, y]| format!("{} {}", bare(x), bare(y)))).notes.is_empty());
+}
+
+#[test]
+fn numbers_that_run_together_are_parted_with_a_note() {
+    let airfoil = read(table(|_, [x, y]| format!("{x:.6}{y:+.6}")));
+
+    assert_eq!(
+        airfoil.notes,
+        ["Numbers that ran together were parted at the sign, 17 in all, the first in line 1."]
+    );
+}
+
+#[test]
+fn columns_beside_the_points_are_left_out_with_a_note() {
+    for (text, noted) in [
+        (table(|_, [x, y]| format!("{x:.6},{y:.6},0.0")), "constant third column"),
+        (table(|_, [x, y]| format!("{x:.6} 1.5 {y:.6}")), "constant second column"),
+        (table(|k, [x, y]| format!("{k}\t{x:.6}\t{y:.6}")), "first column counts"),
+        (table(|k, [x, y]| format!("{x:.6} {y:.6} {}", k % 5)), "third column was not used"),
+        (
+            "# s x y Ue Cp\n".to_owned()
+                + &table(|k, [x, y]| format!("{k} {x:.6} {y:.6} 1.1 {}", k % 3)),
+            "the heading names",
+        ),
+        (
+            "Cp;Y [mm];X [mm]\n".to_owned() + &table(|k, [x, y]| format!("0.{k};{y:.6};{x:.6}")),
+            "the heading names",
+        ),
+    ] {
+        let airfoil = read(&text);
+
+        assert!(airfoil.notes[0].contains(noted), "{:?}\n{text}", airfoil.notes);
+    }
+}
+
+#[test]
+fn surfaces_side_by_side_are_joined_with_a_note() {
+    for (text, noted) in [
+        (stations(|x, y| format!("{x:.6} {y:.6} {:.6}", -y)), "second and third column"),
+        (stations(|x, y| format!("{x:.6},{:.6},{y:.6}", -y)), "second and third column"),
+        (stations(|x, y| format!("{x:.6},{y:.6},{x:.6},{:.6}", -y)), "four columns"),
+        (
+            "x,y_lower,y_upper\n".to_owned() + &stations(|x, y| format!("{x:.6},{:.6},{y:.6}", -y)),
+            "the heading names",
+        ),
+    ] {
+        let airfoil = read(&text);
+
+        assert!(airfoil.notes[0].contains(noted), "{:?}\n{text}", airfoil.notes);
+    }
+}
+
+#[test]
+fn a_plotters_table_is_read_up_to_its_camber_line() {
+    let points = table(|_, [x, y]| format!("{:.4},{:.4}", 100.0 * x, 100.0 * y));
+    let text = format!(
+        "Name,SIMPLE\nChord(mm),100\nRadius(mm),0\n\nAirfoil surface,\nX(mm),Y(mm)\n{points}\n\
+         Camber line,\nX(mm),Y(mm)\n0,0\n50,0\n100,0\n\nChord line,\nX(mm),Y(mm)\n0,0\n100,0\n"
+    );
+
+    let airfoil = read(text);
+
+    let noted = |part: &str| airfoil.notes.iter().any(|n| n.contains(part));
+    assert!(noted("From line 25 on the file holds another curve"), "{:?}", airfoil.notes);
+    assert!(noted("moved and scaled"), "{:?}", airfoil.notes);
+}
+
+/// The files in `tests/data/airfoils/malformed`, each with what is said about it. What is wrong with
+/// a file is in its first line or its name.
+#[test]
+fn malformed_files_are_refused_with_line_and_reason() {
+    let mut files: Vec<_> =
+        std::fs::read_dir(data("malformed")).unwrap().map(|entry| entry.unwrap().path()).collect();
+    files.sort();
+    let mut said = String::new();
+    for path in files {
+        let folder = format!("{}/", path.parent().unwrap().display());
+        let outcome = match airfoil_from_file(&path) {
+            Ok(airfoil) => format!("{}: read: {:?}", path.display(), airfoil.notes),
+            Err(error) => error.to_string(),
+        };
+        let _ = writeln!(said, "{}", outcome.replace(&folder, ""));
+    }
+
+    insta::assert_snapshot!(said, @"
+    cut_short.dat:14: the contour ends at x/c = 0.500, short of the trailing edge
+    figure_of_eight.dat: the contour crosses itself: the segment of lines 6-7 cuts that of lines 13-14
+    five_columns.dat:2: 5 numbers in a line, two (`x y`) were expected
+    html.dat: none of the 3 lines holds a point `x y`
+    letter_o.dat:6: `0.5 O.0893` is not a point, two numbers `x y` were expected
+    letter_o_first.dat:6: `O.5 0.0893` is not a point, two numbers `x y` were expected
+    lonely_number.dat:19: `0.5` is not a point, two numbers `x y` were expected
+    overflow.dat:7: `0.375 1e400` holds a coordinate that is not finite
+    ragged_columns.dat:2: 4 numbers in a line, two (`x y`) were expected
+    shuffled.dat:18: the contour ends at x/c = 0.500, short of the trailing edge
+    two_elements.dat:19: a second element begins here, only one is meshed
+    upper_only.dat:2: the contour ends at x/c = 0.000, short of the trailing edge
+    utf16.dat: not a text file, byte 3 is NUL
+    wrong_counts.dat:2: counts 12 points on the upper and 9 on the lower surface, but 18 points follow
+    ");
+}
+
+proptest::proptest! {
+    /// A good table with a few lines repeated, dropped or replaced by junk.
+    #[test]
+    fn no_damage_to_a_table_makes_the_reader_panic(
+        damage in proptest::collection::vec((0_usize..24, 0_usize..3, "[-0-9.,;()eEdD#a \t]{0,24}"), 0..6),
+        columns in 1_usize..6,
+    ) {
+        let mut lines: Vec<String> = table(|k, [x, y]| {
+            let row = [x, y, f64::from(k as u32), x, -y];
+            row[..columns].iter().map(|v| format!("{v:.5}")).collect::<Vec<_>>().join(" ")
+        }).lines().map(str::to_owned).collect();
+        for (place, kind, junk) in damage {
+            let place = place % lines.len();
+            match kind {
+                0 => lines[place] = junk,
+                1 => lines.insert(place, junk),
+                _ => lines[place] += &junk,
+            }
+        }
+
+        if let Ok(airfoil) = airfoil_from_file(file(lines.join("\n")).path()) {
+            assert!(airfoil.points.iter().flatten().all(|v| v.is_finite()));
+        }
+    }
+}

@@ -1,0 +1,155 @@
+//! Meshes of other programs: every layout of Plot3D is told from the others, and grids are turned.
+#![allow(clippy::unwrap_used, clippy::float_cmp)] // A test stops at the first surprise.
+#![allow(missing_docs)] // Tests are named for the fact they show.
+
+#[path = "support/grids.rs"]
+mod grids;
+
+use gridgen::grid::Grid;
+use gridgen::grid::quality::{WallLine, measure, measure_along, worst_cells};
+use gridgen::io::read::{Mesh, ReadError, mesh};
+use grids::{grid_from, polar_grid};
+
+/// Reads bytes as a file.
+fn read(bytes: impl AsRef<[u8]>) -> Result<Mesh, ReadError> {
+    let file = tempfile::NamedTempFile::new().unwrap();
+    std::fs::write(file.path(), bytes).unwrap();
+    mesh(file.path())
+}
+
+fn words(values: impl IntoIterator<Item = f64>) -> String {
+    values.into_iter().map(|v| v.to_string()).collect::<Vec<_>>().join(" ")
+}
+
+/// Fortran records with markers of four bytes.
+fn records(parts: &[Vec<u8>]) -> Vec<u8> {
+    let record = |part: &Vec<u8>| {
+        let marker = (part.len() as u32).to_le_bytes();
+        [&marker[..], part, &marker].concat()
+    };
+    parts.iter().flat_map(record).collect()
+}
+
+fn integers(values: &[i32]) -> Vec<u8> {
+    values.iter().flat_map(|v| v.to_le_bytes()).collect()
+}
+
+fn reals(values: &[f64]) -> Vec<u8> {
+    values.iter().flat_map(|v| v.to_le_bytes()).collect()
+}
+
+#[test]
+fn every_layout_of_plot3d_gives_the_same_grid() {
+    let grid = polar_grid(9, 4, 0.01, 1.2);
+    let (x, y) = (words(grid.x.clone()), words(grid.y.clone()));
+    let zeros = "36*0.0";
+    let ones = "36*1";
+    let xy = reals(&[grid.x.clone(), grid.y.clone()].concat());
+    let xyz = [xy.clone(), reals(&[0.0; 36])].concat();
+    let big: Vec<u8> = [1_i32, 9, 4, 1]
+        .iter()
+        .flat_map(|v| v.to_be_bytes())
+        .chain([&grid.x, &grid.y].into_iter().flatten().flat_map(|v| v.to_be_bytes()))
+        .chain([0; 36 * 8])
+        .collect();
+    let layouts: [(&str, Vec<u8>); 9] = [
+        ("text, plane, no count", format!("9 4\n{x}\n{y}\n").into()),
+        ("text, plane, count", format!("1\n9 4\n{x}\n{y}\n").into()),
+        ("text, plane, blanked", format!("9 4\n{x}\n{y}\n{ones}\n").into()),
+        ("text, three dimensions", format!("1\n9 4 1\n{x}, {y}, {zeros}\n").into()),
+        ("text, plane y = 0", format!("1\n9 1 4\n{x}\n{zeros}\n{y}\n").into()),
+        ("plain binary", [integers(&[9, 4]), xy.clone()].concat()),
+        ("plain binary, big-endian", big),
+        ("records", records(&[integers(&[1]), integers(&[9, 4, 1]), xyz.clone()])),
+        ("records, no count", records(&[integers(&[9, 4]), xy])),
+    ];
+
+    for (layout, bytes) in layouts {
+        let found = read(&bytes).unwrap_or_else(|error| panic!("{layout}: {error}"));
+
+        assert_eq!((&found.grid.x, &found.grid.y), (&grid.x, &grid.y), "{layout}");
+        assert_eq!(found.wall, WallLine { from: 0, to: 8, closed: true }, "{layout}");
+    }
+}
+
+#[test]
+fn a_layout_that_fits_twice_with_different_grids_is_refused() {
+    // 2 × 2 nodes with a block count, x and y, and four zeros of blanking; or 1 × 2 × 2 nodes without
+    // a count, x, y and z.
+    let error = read("1 2 2\n0 0 0 0  0 1 0 1  0 0 1 1\n").unwrap_err();
+
+    assert!(matches!(error, ReadError::Ambiguous { .. }), "{error}");
+}
+
+#[test]
+fn files_that_are_no_plane_grid_are_refused() {
+    for (text, part) in [
+        ("", "no layout fits its 0 numbers"),
+        ("2 2\n0 1 0 1\n0 0 1 one\n", "word 10, `one`, is not a number"),
+        ("2\n2 2\n2 2\n0 1 0 1\n0 0 1 1\n0 1 0 1\n0 0 1 1\n", "no layout fits"),
+        ("3 3 3\n81*0.5\n", "a volume of 3 × 3 × 3 nodes"),
+        ("<VTKFile type=\"PolyData\">", "a structured grid was expected"),
+        ("<VTKFile type=\"StructuredGrid\" compressor=\"z\">", "the arrays are compressed"),
+    ] {
+        let error = read(text).unwrap_err().to_string();
+
+        assert!(error.contains(part), "{error}");
+    }
+}
+
+/// However a file orders its nodes, the grid is measured the same.
+#[test]
+fn grids_are_turned_until_the_wall_comes_first_and_cells_are_positive() {
+    let grid = polar_grid(17, 6, 0.01, 1.2);
+    let expected = measure(&grid);
+    let turned: [(&str, Grid); 3] = [
+        ("i and j were exchanged", grid_from(6, 17, |i, j| grid.point(j, i))),
+        ("j was reversed", grid_from(17, 6, |i, j| grid.point(i, 5 - j))),
+        ("i was reversed", grid_from(17, 6, |i, j| grid.point(16 - i, j))),
+    ];
+
+    for (note, other) in turned {
+        let text = format!("{} {}\n{}\n{}\n", other.ni, other.nj, words(other.x), words(other.y));
+        let found = read(text).unwrap();
+
+        assert!(found.notes.iter().any(|n| n.contains(note)), "{:?}", found.notes);
+        let quality = measure_along(&found.grid, found.wall);
+        assert_eq!((quality.folded_cells, quality.wall_corners), (0, expected.wall_corners));
+        assert!((quality.first_cell_max - 0.01).abs() < 1e-12);
+        assert!((quality.max_growth_j - 1.2).abs() < 1e-9);
+    }
+}
+
+/// A plate from x = 0 to 1 with two wake cells behind it, bent around its front.
+#[test]
+fn the_wall_of_a_c_grid_ends_where_its_wake_begins() {
+    let wall = [[2.0, 0.0], [1.5, 0.0], [1.0, 0.0], [0.5, -0.1], [0.0, 0.0], [0.5, 0.1]];
+    let grid = grid_from(9, 2, |i, j| {
+        let [x, y] = if i < 6 { wall[i] } else { wall[8 - i] };
+        let side = [-1.0, -1.0, -1.0, -1.0, 0.0, 1.0, 1.0, 1.0, 1.0][i];
+        let out = if i == 4 { -0.2 } else { 0.0 };
+        let j = j as f64;
+        [x + j * out, y + 0.2 * j * side]
+    });
+
+    let found = read(format!("9 2\n{}\n{}\n", words(grid.x), words(grid.y))).unwrap();
+
+    assert_eq!(found.wall, WallLine { from: 2, to: 6, closed: true });
+    let quality = measure_along(&found.grid, found.wall);
+    assert_eq!(quality.folded_cells, 0, "{:?}", worst_cells(&found.grid, 3));
+    assert!((quality.first_cell_max - 0.2).abs() < 1e-12);
+}
+
+proptest::proptest! {
+    #[test]
+    fn no_bytes_make_the_reader_panic(bytes in proptest::collection::vec(0_u8..10, 0..80)) {
+        let _ = read(&bytes);
+    }
+
+    #[test]
+    fn no_text_makes_the_reader_panic(
+        text in "(<VTKFile type=\"StructuredGrid\" >)?(<Piece Extent=\"0 [12] 0 1 0 [01]\"/?>|<Points/?>|<DataArray format=\"(ascii|appended)\" (type=\"Float64\")? offset=\"[0-9]{1,20}\">|<AppendedData encoding=\"raw\">_|[0-9*. \n]{0,12}){0,8}",
+    ) {
+        let _ = read(&text);
+    }
+}
