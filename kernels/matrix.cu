@@ -137,34 +137,3 @@ KERNEL(inverse_diagonal_nine_point, uint32 mi, uint32 mj, uint32 periodic, const
         atomicMin(first, 2 * k + 1);
     }
 }
-
-// Columns of the nine-point pattern. One thread a point.
-KERNEL(nine_point_columns, uint32 mi, uint32 mj, uint32 periodic, uint32* columns) {
-    const Stencil at = {mi, mj, periodic != 0};
-    const uint64 points = uint64(mi) * mj, rows = 2 * points;
-    const uint64 k = thread_index();
-    if (k >= points) return;
-    const uint32 j = uint32(k / mi), i = uint32(k - uint64(j) * mi);
-    for (uint32 variable = 0; variable < 2; ++variable) {
-        const uint64 row = 2 * k + variable;
-        uint32* slot = columns + row;
-        for (int dj = -1; dj <= 1; ++dj) {
-            if ((dj < 0 && j == 0) || (dj > 0 && j + 1 == mj)) continue;
-            const uint64 middle = k + dj * int64(mi);
-            const uint32 there = uint32(int64(j) + dj);
-            for (int di = -1; di <= 1; ++di) {
-                if ((di < 0 && !at.west(i)) || (di > 0 && !at.east(i))) continue;
-                const uint64 point = di < 0   ? at.west_of(i, there)
-                                     : di > 0 ? at.east_of(i, there)
-                                              : middle;
-                *slot = uint32(2 * point + variable);
-                slot += rows;
-                if ((di == 0) != (dj == 0)) {
-                    *slot = uint32(2 * point + 1 - variable);
-                    slot += rows;
-                }
-            }
-        }
-        for (; slot < columns + 13 * rows; slot += rows) *slot = uint32(row);
-    }
-}

@@ -298,7 +298,7 @@ pub const KEYS: &[Key] = &[
         "sweeps",
         "Line sweeps before and after each coarse correction; twice as many from the third level on.",
     ),
-    key("multigrid.levels", integer(1, 32), Integer(20), "levels", "Most levels."),
+    key("multigrid.levels", integer(1, 32), Integer(7), "levels", "Most levels."),
     key(
         "multigrid.coarsening",
         Kind::Word(&["full", "xi"]),

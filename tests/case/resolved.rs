@@ -250,7 +250,7 @@ fn the_resolved_case_writes_every_default_out() {
     [multigrid]
     cycle = "v"
     sweeps = 1
-    levels = 20
+    levels = 7
     coarsening = "full"
 
     [output]

@@ -43,7 +43,7 @@ impl Default for MultigridSettings {
         Self {
             cycle: Cycle::V,
             sweeps: 1,
-            levels: 20,
+            levels: 7,
             coarsening: Coarsening::Full,
             precision: Precision::Single,
         }
