@@ -5,7 +5,6 @@
 //! ([`FileKind::file_name`]).
 
 pub mod atomic;
-mod batches;
 mod error;
 pub mod folder;
 pub mod history;

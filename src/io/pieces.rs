@@ -5,36 +5,62 @@ use std::ops::Range;
 
 use rayon::prelude::*;
 
+/// Bytes of a batch, about: enough work for many threads, little memory.
+pub(super) const BATCH_BYTES: usize = 4 << 20;
+
 /// Items encoded by one task.
 const ITEMS_A_PIECE: usize = 1 << 12;
 
-/// Pieces that are held at a time: bounds the memory, feeds any number of threads.
-const PIECES_AT_A_TIME: usize = 64;
+/// Pieces of a batch: bounds the memory, feeds any number of threads.
+const PIECES_A_BATCH: usize = 64;
 
-/// Encodes the items `0..count` piece by piece on all threads and writes the pieces in order, a
-/// bounded number at a time. Pieces begin at multiples of a fixed number of items, so that the
-/// bytes do not depend on the number of threads.
-pub(super) fn write<F>(out: &mut impl Write, count: usize, encode: F) -> io::Result<()>
+/// Writes `count` batches; `encode(k, bytes)` makes `bytes` the contents of batch k. Each batch is
+/// written while the next is encoded, and no more than two are held.
+pub(super) fn write_batches(
+    out: &mut (impl Write + Send),
+    count: usize,
+    encode: impl Fn(usize, &mut Vec<u8>) + Sync,
+) -> io::Result<()> {
+    let (mut ready, mut next) = (Vec::new(), Vec::new());
+    if count > 0 {
+        encode(0, &mut ready);
+    }
+    for batch in 1..=count {
+        let encode_next = || {
+            if batch < count {
+                encode(batch, &mut next);
+            }
+        };
+        let (written, ()) = rayon::join(|| out.write_all(&ready), encode_next);
+        written?;
+        std::mem::swap(&mut ready, &mut next);
+    }
+    Ok(())
+}
+
+/// Encodes the items `0..count` piece by piece on all threads and writes the pieces in order.
+/// Pieces begin at multiples of a fixed number of items, so that the bytes do not depend on the
+/// number of threads.
+pub(super) fn write<F>(out: &mut (impl Write + Send), count: usize, encode: F) -> io::Result<()>
 where
     F: Fn(Range<usize>) -> Vec<u8> + Sync,
 {
-    let batch = ITEMS_A_PIECE * PIECES_AT_A_TIME;
-    for start in (0..count).step_by(batch) {
-        let end = count.min(start + batch);
+    let together = ITEMS_A_PIECE * PIECES_A_BATCH;
+    write_batches(out, count.div_ceil(together), |batch, bytes| {
+        let start = batch * together;
+        let end = count.min(start + together);
         let pieces: Vec<Vec<u8>> = (start..end)
             .into_par_iter()
             .step_by(ITEMS_A_PIECE)
             .map(|first| encode(first..end.min(first + ITEMS_A_PIECE)))
             .collect();
-        for piece in pieces {
-            out.write_all(&piece)?;
-        }
-    }
-    Ok(())
+        bytes.clear();
+        pieces.iter().for_each(|piece| bytes.extend_from_slice(piece));
+    })
 }
 
 /// Writes `count` lines, line k by `line(text, k)`.
-pub(super) fn write_lines<F>(out: &mut impl Write, count: usize, line: F) -> io::Result<()>
+pub(super) fn write_lines<F>(out: &mut (impl Write + Send), count: usize, line: F) -> io::Result<()>
 where
     F: Fn(&mut Vec<u8>, usize) -> io::Result<()> + Sync,
 {

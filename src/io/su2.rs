@@ -25,7 +25,7 @@ pub fn write(path: &Path, grid: &Grid) -> Result<(), IoError> {
 }
 
 /// Writes the same bytes to any writer.
-pub fn write_to(out: &mut impl Write, grid: &Grid) -> io::Result<()> {
+pub fn write_to(out: &mut (impl Write + Send), grid: &Grid) -> io::Result<()> {
     let mesh = Welded::new(grid);
     writeln!(out, "NDIME= 2\nNELEM= {}", mesh.cells())?;
     pieces::write_lines(out, mesh.cells(), |text, cell| {

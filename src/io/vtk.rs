@@ -21,7 +21,7 @@ pub fn write(path: &Path, grid: &Grid) -> Result<(), IoError> {
 }
 
 /// Writes the same bytes to any writer.
-pub fn write_to(out: &mut impl Write, grid: &Grid) -> io::Result<()> {
+pub fn write_to(out: &mut (impl Write + Send), grid: &Grid) -> io::Result<()> {
     let Grid { ni, nj, .. } = *grid;
     let (points, cells) = (ni * nj, grid.cells());
     writeln!(out, "# vtk DataFile Version 3.0\ngrid of gridgen\nBINARY")?;

@@ -9,7 +9,7 @@ use std::path::Path;
 
 use rayon::prelude::*;
 
-use super::batches::{self, BATCH_BYTES};
+use super::pieces::{self, BATCH_BYTES};
 use super::{IoError, atomic};
 use crate::grid::Grid;
 use crate::grid::quality::{Corners, cell_area, cell_aspect_ratio, cell_corners, cell_skewness};
@@ -116,7 +116,7 @@ fn write_rows(
 ) -> io::Result<()> {
     let row_bytes = length * F64_BYTES;
     let together = (BATCH_BYTES / row_bytes).max(1);
-    batches::write(out, rows.div_ceil(together), |batch, bytes| {
+    pieces::write_batches(out, rows.div_ceil(together), |batch, bytes| {
         let first = batch * together;
         bytes.resize(together.min(rows - first) * row_bytes, 0);
         bytes.par_chunks_mut(row_bytes).enumerate().for_each(|(k, row)| {

@@ -45,7 +45,7 @@ impl Part {
 }
 
 /// Writes one file of the mesh.
-pub(super) fn write_to(out: &mut impl Write, grid: &Grid, part: Part) -> io::Result<()> {
+pub(super) fn write_to(out: &mut (impl Write + Send), grid: &Grid, part: Part) -> io::Result<()> {
     let mesh = Mesh(Welded::new(grid));
     writeln!(
         out,
@@ -71,7 +71,7 @@ pub(super) fn write_to(out: &mut impl Write, grid: &Grid, part: Part) -> io::Res
 }
 
 /// Writes a list of `count` items with its length.
-fn write_list<F>(out: &mut impl Write, count: usize, item: F) -> io::Result<()>
+fn write_list<F>(out: &mut (impl Write + Send), count: usize, item: F) -> io::Result<()>
 where
     F: Fn(&mut Vec<u8>, usize) -> io::Result<()> + Sync,
 {
@@ -182,7 +182,7 @@ impl Mesh<'_> {
         [a, b, b + self.0.nodes(), a + self.0.nodes()]
     }
 
-    fn write_points(&self, out: &mut impl Write) -> io::Result<()> {
+    fn write_points(&self, out: &mut (impl Write + Send)) -> io::Result<()> {
         let nodes = self.0.nodes();
         write_list(out, 2 * nodes, |text, point| {
             let [x, y] = self.0.point(point % nodes);
@@ -190,14 +190,14 @@ impl Mesh<'_> {
         })
     }
 
-    fn write_faces(&self, out: &mut impl Write) -> io::Result<()> {
+    fn write_faces(&self, out: &mut (impl Write + Send)) -> io::Result<()> {
         write_list(out, self.faces(), |text, face| {
             let [a, b, c, d] = self.face(face).points;
             writeln!(text, "4({a} {b} {c} {d})")
         })
     }
 
-    fn write_boundary(&self, out: &mut impl Write) -> io::Result<()> {
+    fn write_boundary(&self, out: &mut (impl Write + Send)) -> io::Result<()> {
         let patches = self.patches();
         writeln!(out, "{}\n(", patches.len())?;
         let mut start = self.inner_faces();

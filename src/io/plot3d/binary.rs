@@ -15,7 +15,7 @@ const SUBRECORD_BYTES: u64 = 2_147_483_639;
 
 /// Writes the bytes of one part, without record lengths.
 pub(super) fn write_part(
-    out: &mut impl Write,
+    out: &mut (impl Write + Send),
     grid: &Grid,
     flavour: Flavour,
     part: Part,
@@ -61,7 +61,11 @@ fn real_bytes(flavour: Flavour) -> u64 {
     }
 }
 
-fn write_field(out: &mut impl Write, field: Field<'_>, flavour: Flavour) -> io::Result<()> {
+fn write_field(
+    out: &mut (impl Write + Send),
+    field: Field<'_>,
+    flavour: Flavour,
+) -> io::Result<()> {
     let Flavour { byte_order: order, precision, .. } = flavour;
     match field {
         Field::Plane(numbers) => {

@@ -35,7 +35,7 @@ pub fn write(path: &Path, grid: &Grid, flavour: Flavour) -> Result<(), IoError> 
 }
 
 /// Writes the bytes of [`write()`] to any writer.
-pub fn write_to(out: &mut impl Write, grid: &Grid, flavour: Flavour) -> io::Result<()> {
+pub fn write_to(out: &mut (impl Write + Send), grid: &Grid, flavour: Flavour) -> io::Result<()> {
     match flavour.encoding {
         Encoding::Text => text::write_to(out, grid, flavour),
         Encoding::Stream => {

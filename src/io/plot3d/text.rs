@@ -12,7 +12,11 @@ const NUMBERS_A_LINE: usize = 3;
 /// Characters of one number with its separator, rounded up.
 const NUMBER_CHARACTERS: usize = 25;
 
-pub(super) fn write_to(out: &mut impl Write, grid: &Grid, flavour: Flavour) -> io::Result<()> {
+pub(super) fn write_to(
+    out: &mut (impl Write + Send),
+    grid: &Grid,
+    flavour: Flavour,
+) -> io::Result<()> {
     if flavour.block_count {
         writeln!(out, "1")?;
     }
@@ -35,8 +39,8 @@ pub(super) fn write_to(out: &mut impl Write, grid: &Grid, flavour: Flavour) -> i
     Ok(())
 }
 
-/// Writes `count` numbers, so many a line. Exponents are written with `E`, 17 significant digits
-/// for doubles, 9 for singles: both read back to the same bits.
+/// Writes a number with an exponent by `E`, 17 significant digits for doubles, 9 for singles: both
+/// read back to the same bits.
 fn write_number(text: &mut Vec<u8>, number: f64, precision: Precision) -> io::Result<()> {
     match precision {
         Precision::Double => write!(text, " {number:.16E}"),
@@ -45,7 +49,7 @@ fn write_number(text: &mut Vec<u8>, number: f64, precision: Precision) -> io::Re
 }
 
 /// Writes `count` numbers in lines, number k by `write(text, k)`.
-fn write_lines<F>(out: &mut impl Write, count: usize, write: F) -> io::Result<()>
+fn write_lines<F>(out: &mut (impl Write + Send), count: usize, write: F) -> io::Result<()>
 where
     F: Fn(&mut Vec<u8>, usize) -> io::Result<()> + Sync,
 {
