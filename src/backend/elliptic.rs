@@ -46,6 +46,30 @@ pub struct EllipticData {
     pub wall: Option<WallTerms>,
 }
 
+/// Copies the outer columns of a row of a periodic frame from the opposite unknown columns.
+pub(super) fn wrap(row: &mut [f64]) {
+    let mi = row.len() - 2;
+    row[0] = row[mi];
+    row[mi + 1] = row[1];
+}
+
+/// Writes one coordinate of a frame's nodes, `stride` in a row, into the nodes of a grid, `ni` in a
+/// row. A held frame is the grid itself; a periodic one has one node more at its start. The seam
+/// is one line: its copy is bit for bit the same.
+pub(super) fn store_frame(
+    frame: &[f64],
+    stride: usize,
+    periodic: bool,
+    nodes: &mut [f64],
+    ni: usize,
+) {
+    let first = usize::from(periodic);
+    for (from, to) in frame.chunks(stride).zip(nodes.chunks_mut(ni)) {
+        to.copy_from_slice(&from[first..first + ni]);
+        to[ni - 1] = to[0];
+    }
+}
+
 /// Decay of the wall terms: P = P0 + p_i φ, Q = Q0 + q_i ψ.
 #[derive(Debug, Clone)]
 pub struct WallTerms {

@@ -59,17 +59,10 @@ impl Machine {
 }
 
 /// The GPU of the options, the first one if they name none.
-#[cfg(feature = "cuda")]
 fn open(options: &RunOptions) -> Result<CudaBackend, DeviceError> {
-    let ordinal = match options.devices.as_deref() {
-        None | Some([]) => 0,
-        Some(&[ordinal]) => ordinal,
-        Some(several) => return Err(DeviceError::SeveralGpus { asked: several.len() }),
-    };
-    CudaBackend::open(ordinal)
-}
-
-#[cfg(not(feature = "cuda"))]
-fn open(_: &RunOptions) -> Result<CudaBackend, DeviceError> {
-    Err(DeviceError::NotBuilt { backend: "cuda" })
+    match options.devices.as_deref() {
+        None | Some([]) => CudaBackend::open(0),
+        Some(&[ordinal]) => CudaBackend::open(ordinal),
+        Some(several) => Err(DeviceError::SeveralGpus { asked: several.len() }),
+    }
 }

@@ -4,7 +4,9 @@ use super::points::{JacobianRow, ResidualRow, WallRow};
 use super::reduce::reduce;
 use super::vector::clear;
 use super::{CpuBackend, EllMatrix, simd, wall};
-use crate::backend::elliptic::{CellGuard, EllipticBackend, EllipticData, Scaling, WallTerms};
+use crate::backend::elliptic::{
+    CellGuard, EllipticBackend, EllipticData, Scaling, WallTerms, store_frame, wrap,
+};
 use crate::backend::{DeviceError, Real};
 use crate::grid::Grid;
 use rayon::prelude::*;
@@ -27,13 +29,6 @@ impl EllipticState {
     fn stride(&self) -> usize {
         self.data.mi + 2
     }
-
-    /// Copies the outer columns of a row of the frame from the opposite unknown columns.
-    fn wrap(row: &mut [f64]) {
-        let mi = row.len() - 2;
-        row[0] = row[mi];
-        row[mi + 1] = row[1];
-    }
 }
 
 impl EllipticBackend for CpuBackend {
@@ -49,8 +44,8 @@ impl EllipticBackend for CpuBackend {
             row_sums: vec![0.0; mj],
         };
         if data.periodic {
-            state.data.x.chunks_mut(mi + 2).for_each(EllipticState::wrap);
-            state.data.y.chunks_mut(mi + 2).for_each(EllipticState::wrap);
+            state.data.x.chunks_mut(mi + 2).for_each(wrap);
+            state.data.y.chunks_mut(mi + 2).for_each(wrap);
         }
         Ok(state)
     }
@@ -70,7 +65,7 @@ impl EllipticBackend for CpuBackend {
                         *value = u[component];
                     }
                     if periodic {
-                        EllipticState::wrap(row);
+                        wrap(row);
                     }
                 });
         };
@@ -162,15 +157,8 @@ impl EllipticBackend for CpuBackend {
     }
 
     fn store_grid(&self, state: &EllipticState, grid: &mut Grid) -> Result<(), DeviceError> {
-        let (stride, ni) = (state.stride(), grid.ni);
-        // A held frame is the grid itself; a periodic one has one node more at its start.
-        let first = usize::from(state.data.periodic);
         for (from, to) in [(&state.data.x, &mut grid.x), (&state.data.y, &mut grid.y)] {
-            for (from, to) in from.chunks(stride).zip(to.chunks_mut(ni)) {
-                to.copy_from_slice(&from[first..first + ni]);
-                // The seam is one line: its copy is bit for bit the same.
-                to[ni - 1] = to[0];
-            }
+            store_frame(from, state.stride(), state.data.periodic, to, grid.ni);
         }
         Ok(())
     }

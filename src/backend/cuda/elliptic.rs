@@ -3,7 +3,9 @@
 use super::kernel::{Argument, Shape, Source, arguments};
 use super::matrix::grid_arguments;
 use super::{Buffer, CudaBackend, CudaMatrix, CudaVector};
-use crate::backend::elliptic::{CellGuard, EllipticBackend, EllipticData, Scaling};
+use crate::backend::elliptic::{
+    CellGuard, EllipticBackend, EllipticData, Scaling, store_frame, wrap,
+};
 use crate::backend::{DeviceError, Real};
 use crate::grid::Grid;
 
@@ -69,10 +71,7 @@ impl EllipticBackend for CudaBackend {
         };
         let (mut x, mut y) = (data.x.clone(), data.y.clone());
         if data.periodic {
-            for row in x.chunks_mut(data.mi + 2).chain(y.chunks_mut(data.mi + 2)) {
-                row[0] = row[data.mi];
-                row[data.mi + 1] = row[1];
-            }
+            x.chunks_mut(data.mi + 2).chain(y.chunks_mut(data.mi + 2)).for_each(wrap);
         }
         Ok(CudaElliptic {
             mi: data.mi,
@@ -162,17 +161,10 @@ impl EllipticBackend for CudaBackend {
     }
 
     fn store_grid(&self, state: &CudaElliptic, grid: &mut Grid) -> Result<(), DeviceError> {
-        let (stride, ni) = (state.mi + 2, grid.ni);
         let mut frame = vec![0.0; state.x.len()];
-        // A held frame is the grid itself; a periodic one has one node more at its start.
-        let first = usize::from(state.periodic);
         for (from, to) in [(&state.x, &mut grid.x), (&state.y, &mut grid.y)] {
             from.download(&mut frame)?;
-            for (from, to) in frame.chunks(stride).zip(to.chunks_mut(ni)) {
-                to.copy_from_slice(&from[first..first + ni]);
-                // The seam is one line: its copy is bit for bit the same.
-                to[ni - 1] = to[0];
-            }
+            store_frame(&frame, state.mi + 2, state.periodic, to, grid.ni);
         }
         Ok(())
     }

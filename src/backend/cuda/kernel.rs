@@ -1,5 +1,6 @@
 //! Kernels by name, their launch shapes and their arguments.
 
+use super::REDUCTION_BLOCKS;
 use crate::backend::Real;
 use std::ffi::c_void;
 
@@ -183,7 +184,18 @@ impl Shape {
     /// Blocks for a kernel that strides over `n` items: each thread takes several of many.
     #[must_use]
     pub fn elementwise(n: usize) -> Self {
-        Self::blocks(n.div_ceil(BLOCK as usize).clamp(1, 8192))
+        Self::striding(n, 8192)
+    }
+
+    /// Blocks for a kernel that reduces over `n` items.
+    #[must_use]
+    pub fn reduction(n: usize) -> Self {
+        Self::striding(n, REDUCTION_BLOCKS)
+    }
+
+    /// A thread an item, but no more than `most` blocks.
+    fn striding(n: usize, most: usize) -> Self {
+        Self::blocks(n.div_ceil(BLOCK as usize).clamp(1, most))
     }
 }
 

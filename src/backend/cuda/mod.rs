@@ -99,6 +99,12 @@ impl CudaBackend {
         Self::new(Arc::new(device))
     }
 
+    /// Refuses: this build has no driver.
+    #[cfg(not(feature = "cuda"))]
+    pub fn open(_: usize) -> Result<Self, DeviceError> {
+        Err(DeviceError::NotBuilt { backend: "cuda" })
+    }
+
     /// The device.
     #[must_use]
     pub fn device(&self) -> &Arc<dyn Device> {
@@ -130,7 +136,7 @@ impl CudaBackend {
         arguments: &[Argument],
     ) -> Result<[f64; K], DeviceError> {
         let room = self.reduction();
-        let shape = Shape::blocks(n.div_ceil(kernel::BLOCK as usize).clamp(1, REDUCTION_BLOCKS));
+        let shape = Shape::reduction(n);
         let mut all = arguments.to_vec();
         all.extend([
             Argument::from(&room.partials),

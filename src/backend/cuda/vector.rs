@@ -1,7 +1,7 @@
 //! Vectors of the CUDA backend.
 
-use super::kernel::{Argument, BLOCK, Shape, Source, arguments};
-use super::{Buffer, CudaBackend, CudaRecording, REDUCTION_BLOCKS, REDUCTIONS};
+use super::kernel::{Argument, Shape, Source, arguments};
+use super::{Buffer, CudaBackend, CudaRecording, REDUCTIONS};
 use crate::backend::scalars::{
     Coefficient, Condition, Ending, HALTED, LOG, LOGGED, ONE, SLOTS, Slot,
 };
@@ -187,7 +187,7 @@ impl CudaBackend {
         }
         let room = self.reduction();
         arguments.extend(arguments![&room.partials, &room.ticket]);
-        let shape = Shape::blocks(n.div_ceil(BLOCK as usize).clamp(1, REDUCTION_BLOCKS));
+        let shape = Shape::reduction(n);
         self.launch::<T>(Source::Vector, name, shape, &arguments)
     }
 }
