@@ -11,7 +11,7 @@ use gridgen::geometry::{
 use gridgen::io::IoError;
 use gridgen::io::plot::{AirfoilFigure, write_airfoil_png, write_airfoil_svg};
 
-use super::{bad_input, stdout_failed};
+use super::{answer, bad_input};
 use crate::cli::terminal::Terminal;
 
 /// Points of the drawn line.
@@ -51,10 +51,7 @@ impl AirfoilArguments {
                 Err(error) => return bad_input(&terminal, &error.to_string(), Some(error.hint())),
             }
         }
-        match terminal.result(&text) {
-            Ok(()) => ExitCode::SUCCESS,
-            Err(error) => stdout_failed(&terminal, &error),
-        }
+        answer(&terminal, &text)
     }
 
     fn read(&self) -> Result<(Airfoil, SectionMeasures, Vec<[f64; 2]>), GeometryError> {

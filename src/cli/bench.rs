@@ -5,11 +5,12 @@ use std::process::ExitCode;
 
 use clap::Args;
 use gridgen::backend::cpu::CpuBackend;
+use gridgen::backend::cuda::CudaBackend;
 use gridgen::bench::{self, BenchBackend, Size, Table};
 use gridgen::error::Error;
 
 use super::terminal::Terminal;
-use super::{Backend, stdout_failed};
+use super::{Backend, refuse, stdout_failed};
 
 /// Arguments of the measurements.
 #[derive(Debug, Args)]
@@ -47,18 +48,18 @@ impl BenchArguments {
         let terminal = Terminal::new(false);
         match self.tables() {
             Ok(tables) => self.publish(&tables, &terminal),
-            Err(error) => {
-                terminal.error(&error.to_string(), error.hint().as_deref());
-                ExitCode::from(error.exit_code())
-            }
+            Err(error) => refuse(&terminal, &error),
         }
     }
 
     fn tables(&self) -> Result<Vec<Table>, Error> {
-        match (self.backend, open(self.device)) {
-            (Backend::Auto | Backend::Cuda, Ok(cuda)) => self.measure(&cuda),
-            (Backend::Cuda, Err(error)) => Err(error.into()),
-            _ => self.measure(&CpuBackend),
+        match self.backend {
+            Backend::Cpu => self.measure(&CpuBackend),
+            Backend::Cuda => self.measure(&CudaBackend::open(self.device)?),
+            Backend::Auto => match CudaBackend::open(self.device) {
+                Ok(cuda) => self.measure(&cuda),
+                Err(_) => self.measure(&CpuBackend),
+            },
         }
     }
 
@@ -81,25 +82,9 @@ impl BenchArguments {
         let Some(folder) = &self.output else { return ExitCode::SUCCESS };
         match bench::write(folder, tables) {
             Ok(()) => ExitCode::SUCCESS,
-            Err(error) => {
-                let error = Error::from(error);
-                terminal.error(&error.to_string(), error.hint().as_deref());
-                ExitCode::from(error.exit_code())
-            }
+            Err(error) => refuse(terminal, &error.into()),
         }
     }
-}
-
-#[cfg(feature = "cuda")]
-fn open(
-    ordinal: usize,
-) -> Result<gridgen::backend::cuda::CudaBackend, gridgen::backend::DeviceError> {
-    gridgen::backend::cuda::CudaBackend::open(ordinal)
-}
-
-#[cfg(not(feature = "cuda"))]
-fn open(_: usize) -> Result<CpuBackend, gridgen::backend::DeviceError> {
-    Err(gridgen::backend::DeviceError::NotBuilt { backend: "cuda" })
 }
 
 /// Reads `NIxNJ`.

@@ -2,16 +2,13 @@
 
 use std::process::ExitCode;
 
-use super::stdout_failed;
+use super::answer;
 use super::terminal::Terminal;
 
 /// Lists what is there; finding nothing is an answer too.
 pub(super) fn list() -> ExitCode {
     let terminal = Terminal::new(false);
-    match terminal.result(&text(&terminal)) {
-        Ok(()) => ExitCode::SUCCESS,
-        Err(error) => stdout_failed(&terminal, &error),
-    }
+    answer(&terminal, &text(&terminal))
 }
 
 #[cfg(feature = "cuda")]
