@@ -16,7 +16,7 @@ pub struct DeviceInfo {
     pub capability: (u32, u32),
     /// Bytes of memory.
     pub memory: usize,
-    /// Bytes that are free now, if the device answers.
+    /// Bytes that are free now; none if it was not asked or does not answer.
     pub free: Option<usize>,
     /// Multiprocessors.
     pub multiprocessors: usize,
@@ -51,7 +51,9 @@ pub fn devices() -> Result<Vec<DeviceInfo>, DeviceError> {
         initialised => initialised?,
     }
     let count = result::device::get_count().map_err(unexpected)?;
-    (0..count as usize).map(info).collect()
+    (0..count as usize)
+        .map(|ordinal| Ok(DeviceInfo { free: free_memory(handle(ordinal)?), ..info(ordinal)? }))
+        .collect()
 }
 
 fn unexpected(error: result::DriverError) -> DeviceError {
@@ -103,7 +105,8 @@ pub(super) fn handle(ordinal: usize) -> Result<sys::CUdevice, DeviceError> {
     result::device::get(i32::try_from(ordinal).map_err(|_| none)?).map_err(unexpected)
 }
 
-/// Describes GPU `ordinal`; the driver must be initialised.
+/// Describes GPU `ordinal`, all but its free memory, for which a context must be made; the driver
+/// must be initialised.
 pub(super) fn info(ordinal: usize) -> Result<DeviceInfo, DeviceError> {
     let count = result::device::get_count().map_err(unexpected)? as usize;
     if ordinal >= count {
@@ -123,7 +126,7 @@ pub(super) fn info(ordinal: usize) -> Result<DeviceInfo, DeviceError> {
         ),
         // SAFETY: `device` is valid.
         memory: unsafe { result::device::total_mem(device) }.map_err(unexpected)?,
-        free: free_memory(device),
+        free: None,
         multiprocessors: number(Attribute::CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT)?,
         shared_memory_per_block: number(
             Attribute::CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN,
@@ -149,6 +152,7 @@ fn free_memory(device: sys::CUdevice) -> Option<usize> {
         let free = result::ctx::set_current(context)
             .and_then(|()| result::mem_get_info())
             .map(|(free, _)| free);
+        let _ = result::ctx::set_current(std::ptr::null_mut());
         let _ = result::primary_ctx::release(device);
         free.ok()
     }
