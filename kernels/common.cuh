@@ -33,9 +33,12 @@ typedef long long int64;
 #define WARP 32
 
 // Two values of one point: x and y, or p and q.
-struct alignas(2 * sizeof(real)) Pair {
-    real x, y;
+template <class T>
+struct alignas(2 * sizeof(T)) Two {
+    T x, y;
 };
+
+typedef Two<real> Pair;
 
 // A 2x2 block, row-major.
 struct alignas(16) Block {
@@ -49,9 +52,20 @@ __device__ inline Pair pair(real x, real y) {
     return p;
 }
 
-__device__ inline Pair operator+(Pair a, Pair b) { return pair(a.x + b.x, a.y + b.y); }
-__device__ inline Pair operator-(Pair a, Pair b) { return pair(a.x - b.x, a.y - b.y); }
-__device__ inline Pair operator*(real s, Pair a) { return pair(s * a.x, s * a.y); }
+// T itself, where an argument shall be converted to it and not decide what it is.
+template <class T>
+struct Exactly {
+    typedef T type;
+};
+
+template <class T>
+__device__ inline Two<T> operator+(Two<T> a, Two<T> b) { return {a.x + b.x, a.y + b.y}; }
+template <class T>
+__device__ inline Two<T> operator-(Two<T> a, Two<T> b) { return {a.x - b.x, a.y - b.y}; }
+template <class T>
+__device__ inline Two<T> operator*(typename Exactly<T>::type s, Two<T> a) {
+    return {s * a.x, s * a.y};
+}
 
 __device__ inline Block block(real xx, real xy, real yx, real yy) {
     Block b;

@@ -5,20 +5,10 @@
 // frame of (mi + 2) x (mj + 2) nodes.
 #include "common.cuh"
 
-struct Vec {
-    double x, y;
-};
+// Coordinates and derivatives are double, whatever `real` is.
+typedef Two<double> Vec;
 
-__device__ inline Vec vec(double x, double y) {
-    Vec v;
-    v.x = x;
-    v.y = y;
-    return v;
-}
-
-__device__ inline Vec operator+(Vec a, Vec b) { return vec(a.x + b.x, a.y + b.y); }
-__device__ inline Vec operator-(Vec a, Vec b) { return vec(a.x - b.x, a.y - b.y); }
-__device__ inline Vec operator*(double s, Vec a) { return vec(s * a.x, s * a.y); }
+__device__ inline Vec vec(double x, double y) { return {x, y}; }
 __device__ inline double dot(Vec a, Vec b) { return a.x * b.x + a.y * b.y; }
 
 // The fixed data and the state of the equations.

@@ -60,7 +60,7 @@ KERNEL(factor_wall, uint32 walls, const real* even_p, const real* even_q, const 
     }
 }
 
-// d <- S^-1 z over the leading points; the rest of d becomes zero in `clear_rest`.
+// d <- S^-1 z over the leading points; the rest of d is as it was.
 //
 // Both recurrences, y_i = D_i (z_i - L_i y_{i-1}) and d_i = y_i - (D U)_i d_{i+1}, are affine maps of
 // the value before. Each thread of one block composes the maps of its chunk, the block scans the
