@@ -2,12 +2,6 @@
 #include "common.cuh"
 #include "level.cuh"
 
-// Two values of a point in the precision of the Krylov method.
-template <class T>
-struct Two {
-    T x, y;
-};
-
 // Values at the two rows of a point of a matrix in ELL format, slot after slot.
 template <class T>
 struct Slots {
