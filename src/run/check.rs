@@ -6,11 +6,11 @@ use crate::error::Error;
 use crate::solver::linear::Precision;
 
 /// Peak memory a point, in bytes: measured on 2049 × 1025 points, docs/performance.md.
-const BYTES_SINGLE: f64 = 810.0;
-const BYTES_DOUBLE: f64 = 1020.0;
+const BYTES_SINGLE: f64 = 690.0;
+const BYTES_DOUBLE: f64 = 900.0;
 
 /// CPU time a point on one thread, in seconds: measured on 1025 × 513 points, docs/performance.md.
-const SECONDS: f64 = 8e-6;
+const SECONDS: f64 = 6.8e-6;
 
 /// What a run of a case would take.
 #[derive(Debug, Clone, PartialEq)]
