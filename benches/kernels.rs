@@ -59,10 +59,11 @@ const WRITES: usize = 5;
 
 fn main() {
     // Without `--bench` this is a test that the program works, as Cargo's harness has it.
-    let measure = std::env::args().any(|argument| argument == "--bench");
+    let asked = |word: &str| std::env::args().any(|argument| argument == word);
+    let measure = asked("--bench");
     let (sizes, repeats): (&[_], _) = if measure { (&SIZES, REPEATS) } else { (&[(33, 17)], 1) };
     println!("{} threads, fastest of {repeats}", rayon::current_num_threads());
-    for &(ni, nj) in sizes {
+    for &(ni, nj) in sizes.iter().filter(|_| !asked("writing")) {
         let workload = Workload::new(ni, nj, repeats);
         println!("\n{ni} × {nj} points, {} unknowns\n", workload.unknowns());
         println!("| kernel | MB | ms | GB/s | copy GB/s | share of copy |");

@@ -10,5 +10,6 @@ pub mod grid;
 pub mod io;
 pub mod pde;
 pub mod run;
+mod simd;
 pub mod solver;
 pub mod sparse;

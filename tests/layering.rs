@@ -9,10 +9,11 @@ use std::path::{Path, PathBuf};
 /// library as a user does.
 const ALLOWED: &[(&str, &[&str])] = &[
     ("geometry", &[]),
-    ("grid", &["geometry"]),
+    ("simd", &[]),
+    ("grid", &["geometry", "simd"]),
     ("sparse", &[]),
     ("pde", &["grid", "geometry"]),
-    ("backend", &["pde", "sparse", "grid"]),
+    ("backend", &["pde", "sparse", "grid", "simd"]),
     ("solver", &["backend", "sparse"]),
     ("elliptic", &["backend", "solver", "pde", "grid", "sparse"]),
     ("io", &["grid", "solver::history", "sparse"]),

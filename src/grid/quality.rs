@@ -4,7 +4,9 @@
 //! under scaling too. Cells are counter-clockwise quadrilaterals, so that a good cell has four
 //! positive corner determinants `e_i × e_j`.
 
+mod angle;
 mod cell;
+mod row;
 mod wall;
 mod worst;
 
@@ -13,12 +15,13 @@ pub use cell::{
     is_folded,
 };
 
+pub use row::CellMeasure;
 pub use worst::{BadCell, skewness_histogram, worst_cells};
 
 use rayon::prelude::*;
 
 use super::{Grid, Topology};
-use cell::{edge_length_squared, skewness_of};
+use cell::edge_length_squared;
 
 /// A wall point where the wall turns by more than this many degrees has no one normal: its
 /// first-line angle is left out of the wall angle errors.
@@ -104,7 +107,10 @@ pub fn measure_along(grid: &Grid, wall: WallLine) -> Quality {
     let rows: Vec<RowMeasure> = skewness
         .par_chunks_mut(cells_i)
         .enumerate()
-        .map(|(j, row)| measure_cell_row(grid, j, row))
+        .map_init(
+            || vec![0.0; cells_i],
+            |scratch, (j, row)| measure_cell_row(grid, j, row, scratch),
+        )
         .collect();
     let growth_i: Vec<f64> = (0..grid.nj).into_par_iter().map(|j| row_growth(grid, j)).collect();
 
@@ -175,23 +181,30 @@ impl RowMeasure {
     }
 }
 
-fn measure_cell_row(grid: &Grid, j: usize, skewness: &mut [f64]) -> RowMeasure {
+/// Measures the cells of row j; `scratch` has room for a number a cell.
+fn measure_cell_row(
+    grid: &Grid,
+    j: usize,
+    skewness: &mut [f64],
+    scratch: &mut [f64],
+) -> RowMeasure {
     let mut row = RowMeasure::default();
-    for (i, skew) in skewness.iter_mut().enumerate() {
-        let corners = cell_corners(grid, i, j);
-        let determinants = corner_determinants(&corners);
-        *skew = skewness_of(&corners, &determinants);
-        let aspect_ratio = cell_aspect_ratio(&corners);
-        row.folded += usize::from(is_folded(&determinants));
-        row.determinant = determinants.into_iter().fold(row.determinant, smaller);
-        row.skewness_sum += *skew;
+    CellMeasure::Skewness.fill_row(grid, j, skewness);
+    for (i, skew) in skewness.iter().enumerate() {
+        row.skewness_sum += skew;
         if exceeds(*skew, row.skewness) {
             row.skewness = *skew;
             row.skewness_at = [i, j];
         }
-        if aspect_ratio.is_finite() {
-            row.aspect_ratio = row.aspect_ratio.max(aspect_ratio);
-        }
+    }
+    CellMeasure::SmallestDeterminant.fill_row(grid, j, scratch);
+    for determinant in scratch.iter() {
+        row.folded += usize::from(determinant.is_nan() || *determinant <= 0.0);
+        row.determinant = smaller(row.determinant, *determinant);
+    }
+    CellMeasure::AspectRatio.fill_row(grid, j, scratch);
+    for aspect_ratio in scratch.iter().filter(|ratio| ratio.is_finite()) {
+        row.aspect_ratio = row.aspect_ratio.max(*aspect_ratio);
     }
     if j + 2 < grid.nj {
         for i in 0..grid.ni {

@@ -16,6 +16,7 @@ pub mod plot;
 pub mod plot3d;
 pub mod read;
 pub mod report;
+mod rows;
 pub mod su2;
 pub mod vtk;
 pub mod vts;

@@ -5,9 +5,6 @@ use std::ops::Range;
 
 use rayon::prelude::*;
 
-/// Bytes of a batch, about: enough work for many threads, little memory.
-pub(super) const BATCH_BYTES: usize = 4 << 20;
-
 /// Items encoded by one task.
 const ITEMS_A_PIECE: usize = 1 << 12;
 

@@ -7,9 +7,8 @@ use std::io::{self, Write};
 use std::path::Path;
 
 use super::vts::CELL_ARRAYS;
-use super::{IoError, atomic, pieces};
+use super::{IoError, atomic, rows};
 use crate::grid::Grid;
-use crate::grid::quality::cell_corners;
 
 /// Writes the grid in the plane z = 0 with the cell arrays of [`super::vts`].
 ///
@@ -26,18 +25,11 @@ pub fn write_to(out: &mut (impl Write + Send), grid: &Grid) -> io::Result<()> {
     let (points, cells) = (ni * nj, grid.cells());
     writeln!(out, "# vtk DataFile Version 3.0\ngrid of gridgen\nBINARY")?;
     writeln!(out, "DATASET STRUCTURED_GRID\nDIMENSIONS {ni} {nj} 1\nPOINTS {points} double")?;
-    pieces::write(out, points, |piece| {
-        piece.flat_map(|k| [grid.x[k], grid.y[k], 0.0]).flat_map(f64::to_be_bytes).collect()
-    })?;
+    rows::write_points(out, grid, f64::to_be_bytes)?;
     writeln!(out, "\nCELL_DATA {cells}")?;
     for (name, measure) in CELL_ARRAYS {
         writeln!(out, "SCALARS {name} double 1\nLOOKUP_TABLE default")?;
-        pieces::write(out, cells, |piece| {
-            piece
-                .map(|cell| cell_corners(grid, cell % (ni - 1), cell / (ni - 1)))
-                .flat_map(|corners| measure(&corners).to_be_bytes())
-                .collect()
-        })?;
+        rows::write_cells(out, grid, measure, f64::to_be_bytes)?;
         writeln!(out)?;
     }
     Ok(())

@@ -7,19 +7,16 @@
 use std::io::{self, Write};
 use std::path::Path;
 
-use rayon::prelude::*;
-
-use super::pieces::{self, BATCH_BYTES};
-use super::{IoError, atomic};
+use super::{IoError, atomic, rows};
 use crate::grid::Grid;
-use crate::grid::quality::{Corners, cell_area, cell_aspect_ratio, cell_corners, cell_skewness};
+use crate::grid::quality::CellMeasure;
 
-/// A cell array: its name and the measure of one cell.
-pub(super) type CellArray = (&'static str, fn(&Corners) -> f64);
-
-/// Cell arrays in the order of the file. Names are those of the report.
-pub(super) const CELL_ARRAYS: [CellArray; 3] =
-    [("area", cell_area), ("skewness", cell_skewness), ("aspect_ratio", cell_aspect_ratio)];
+/// Cell arrays in the order of the file: name and measure. Names are those of the report.
+pub(super) const CELL_ARRAYS: [(&str, CellMeasure); 3] = [
+    ("area", CellMeasure::Area),
+    ("skewness", CellMeasure::Skewness),
+    ("aspect_ratio", CellMeasure::AspectRatio),
+];
 
 const F64_BYTES: usize = size_of::<f64>();
 const LENGTH_BYTES: usize = size_of::<u64>();
@@ -86,41 +83,10 @@ fn cells_bytes(grid: &Grid) -> usize {
 
 fn write_points(out: &mut (impl Write + Send), grid: &Grid) -> io::Result<()> {
     out.write_all(&(points_bytes(grid) as u64).to_le_bytes())?;
-    write_rows(out, grid.nj, grid.ni * 3, |j, row| {
-        for (i, point) in row.as_chunks_mut::<3>().0.iter_mut().enumerate() {
-            let [x, y] = grid.point(i, j);
-            *point = [x, y, 0.0].map(f64::to_le_bytes);
-        }
-    })
+    rows::write_points(out, grid, f64::to_le_bytes)
 }
 
-fn write_cells(
-    out: &mut (impl Write + Send),
-    grid: &Grid,
-    measure: fn(&Corners) -> f64,
-) -> io::Result<()> {
+fn write_cells(out: &mut (impl Write + Send), grid: &Grid, measure: CellMeasure) -> io::Result<()> {
     out.write_all(&(cells_bytes(grid) as u64).to_le_bytes())?;
-    write_rows(out, grid.nj - 1, grid.ni - 1, |j, row| {
-        for (i, value) in row.iter_mut().enumerate() {
-            *value = measure(&cell_corners(grid, i, j)).to_le_bytes();
-        }
-    })
-}
-
-/// Writes rows of `length` values; `encode(j, row)` fills row j.
-fn write_rows(
-    out: &mut (impl Write + Send),
-    rows: usize,
-    length: usize,
-    encode: impl Fn(usize, &mut [[u8; F64_BYTES]]) + Sync,
-) -> io::Result<()> {
-    let row_bytes = length * F64_BYTES;
-    let together = (BATCH_BYTES / row_bytes).max(1);
-    pieces::write_batches(out, rows.div_ceil(together), |batch, bytes| {
-        let first = batch * together;
-        bytes.resize(together.min(rows - first) * row_bytes, 0);
-        bytes.par_chunks_mut(row_bytes).enumerate().for_each(|(k, row)| {
-            encode(first + k, row.as_chunks_mut().0);
-        });
-    })
+    rows::write_cells(out, grid, measure, f64::to_le_bytes)
 }

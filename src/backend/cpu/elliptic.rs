@@ -3,12 +3,13 @@
 use super::points::{JacobianRow, ResidualRow, WallRow};
 use super::reduce::reduce;
 use super::vector::clear;
-use super::{CpuBackend, EllMatrix, simd, wall};
+use super::{CpuBackend, EllMatrix, wall};
 use crate::backend::elliptic::{
     CellGuard, EllipticBackend, EllipticData, Scaling, WallTerms, store_frame, wrap,
 };
 use crate::backend::{DeviceError, Real};
 use crate::grid::Grid;
+use crate::simd;
 use rayon::prelude::*;
 
 /// State of the grid equations: the frame of nodes, the amplitudes of the wall terms, and the

@@ -11,7 +11,6 @@ mod multigrid;
 mod points;
 mod product;
 mod reduce;
-mod simd;
 mod vector;
 mod wall;
 

@@ -3,9 +3,9 @@
 //! The formulas are those of [`crate::pde`], point by point. A chunk's results go to arrays on the
 //! stack first: there nothing can alias the operands, and the loop over its points has no branch.
 
-use super::simd::Kernel;
 use crate::backend::{EllipticData, Real, Scaling};
 use crate::pde::{Blocks, Metrics, Stencil, merit_weight, residual, row_weight};
+use crate::simd::Kernel;
 use std::ops::Range;
 
 /// Points of a chunk at most.

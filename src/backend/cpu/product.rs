@@ -1,8 +1,8 @@
 //! Products with matrices in ELL format.
 
 use super::EllMatrix;
-use super::simd::{self, Kernel};
 use crate::backend::{Product, Real};
+use crate::simd::{self, Kernel};
 use crate::sparse::{STENCIL, Structure};
 use rayon::prelude::*;
 use std::ops::Range;

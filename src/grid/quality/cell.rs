@@ -1,19 +1,20 @@
 //! Measures of one cell.
 
+use super::angle::{distance_from_right, right_angles_from_right};
 use crate::grid::Grid;
 
 /// Corners of a cell: (i, j), (i + 1, j), (i + 1, j + 1), (i, j + 1).
 pub type Corners = [[f64; 2]; 4];
 
 /// Corners of cell (i, j), `i < ni − 1`, `j < nj − 1`.
-#[inline]
+#[inline(always)]
 #[must_use]
 pub fn cell_corners(grid: &Grid, i: usize, j: usize) -> Corners {
     [grid.point(i, j), grid.point(i + 1, j), grid.point(i + 1, j + 1), grid.point(i, j + 1)]
 }
 
 /// Signed area, half the cross product of the diagonals; positive for counter-clockwise corners.
-#[inline]
+#[inline(always)]
 #[must_use]
 pub fn cell_area(corners: &Corners) -> f64 {
     let [p0, p1, p2, p3] = *corners;
@@ -22,115 +23,116 @@ pub fn cell_area(corners: &Corners) -> f64 {
 
 /// Determinants `e_i × e_j` at the four corners, in the order of the corners. The cell is convex
 /// and not folded when all four are positive.
-#[inline]
+#[inline(always)]
 #[must_use]
 pub fn corner_determinants(corners: &Corners) -> [f64; 4] {
-    std::array::from_fn(|k| {
+    let mut determinants = [0.0; 4];
+    for (k, determinant) in determinants.iter_mut().enumerate() {
         let (next, previous) = corner_edges(corners, k);
-        cross(next, previous)
-    })
+        *determinant = cross(next, previous);
+    }
+    determinants
 }
 
 /// Whether a cell with these [`corner_determinants`] is folded: one of them is not positive, or
 /// not a number.
-#[inline]
+#[inline(always)]
 #[must_use]
 pub fn is_folded(determinants: &[f64; 4]) -> bool {
     !determinants.iter().all(|&determinant| determinant > 0.0)
 }
 
+/// Smallest of the [`corner_determinants`]; NaN if one is.
+#[inline(always)]
+#[must_use]
+pub(super) fn smallest_determinant(corners: &Corners) -> f64 {
+    let determinants = corner_determinants(corners);
+    let [a, b, c, d] = determinants;
+    let smallest = least(least(a, b), least(c, d));
+    if any_nan(&determinants) { f64::NAN } else { smallest }
+}
+
 /// Equiangle skewness `max((θ_max − 90)/90, (90 − θ_min)/90)` of the included angles θ in
 /// [0°, 360°): 0 for a rectangle, 1 at an angle of 0° or 180°, above 1 when a corner is reflex.
-#[inline]
+///
+/// Only the angle farthest from 90° is worked out.
+#[inline(always)]
 #[must_use]
 pub fn cell_skewness(corners: &Corners) -> f64 {
-    skewness_of(corners, &corner_determinants(corners))
-}
-
-/// [`cell_skewness`] where the corner determinants are already known. Only the angle farthest from
-/// 90° is worked out.
-#[inline]
-pub(super) fn skewness_of(corners: &Corners, determinants: &[f64; 4]) -> f64 {
+    let determinants = corner_determinants(corners);
+    let mut distances = [0.0; 4];
     let mut worst = (f64::NEG_INFINITY, 0.0, 0.0);
-    for (k, &determinant) in determinants.iter().enumerate() {
+    for k in 0..4 {
         let (next, previous) = corner_edges(corners, k);
-        let product = dot(next, previous);
-        let distance = distance_from_right(determinant, product);
-        if distance.is_nan() {
-            return f64::NAN;
-        }
-        if distance > worst.0 {
-            worst = (distance, determinant, product);
-        }
+        let (determinant, product) = (determinants[k], dot(next, previous));
+        distances[k] = distance_from_right(determinant, product);
+        let farther = distances[k] > worst.0;
+        worst = if farther { (distances[k], determinant, product) } else { worst };
     }
     let (_, determinant, product) = worst;
-    let angle = determinant.atan2(product).to_degrees();
-    let angle = if angle < 0.0 { angle + 360.0 } else { angle };
-    ((angle - 90.0) / 90.0).max((90.0 - angle) / 90.0)
-}
-
-/// A number that rises with |θ − 90°|, where θ in [0°, 360°) has this sine and cosine up to a common
-/// factor: the distance along the sides of a square in place of a circle.
-#[inline]
-fn distance_from_right(sine: f64, cosine: f64) -> f64 {
-    let size = sine.abs() + cosine.abs();
-    if size == 0.0 {
-        // An edge without length: its angles count as 0°.
-        1.0
-    } else if sine < 0.0 {
-        2.0 + cosine / size
-    } else {
-        cosine.abs() / size
-    }
+    let skewness = right_angles_from_right(determinant, product);
+    if any_nan(&distances) { f64::NAN } else { skewness }
 }
 
 /// Ratio of the longest to the shortest edge; infinite when an edge has length zero.
-#[inline]
+#[inline(always)]
 #[must_use]
 pub fn cell_aspect_ratio(corners: &Corners) -> f64 {
     let [p0, p1, p2, p3] = *corners;
-    let edges = [(p0, p1), (p1, p2), (p2, p3), (p3, p0)];
-    let mut shortest = f64::INFINITY;
-    let mut longest: f64 = 0.0;
-    for (from, to) in edges {
-        let length = edge_length_squared(from, to);
-        if length.is_nan() {
-            return f64::NAN;
-        }
-        shortest = shortest.min(length);
-        longest = longest.max(length);
-    }
-    if shortest == 0.0 { f64::INFINITY } else { (longest / shortest).sqrt() }
+    let lengths = [
+        edge_length_squared(p0, p1),
+        edge_length_squared(p1, p2),
+        edge_length_squared(p2, p3),
+        edge_length_squared(p3, p0),
+    ];
+    let [a, b, c, d] = lengths;
+    let shortest = least(least(a, b), least(c, d));
+    let longest = -least(least(-a, -b), least(-c, -d));
+    let ratio = (longest / shortest).sqrt();
+    let ratio = if shortest == 0.0 { f64::INFINITY } else { ratio };
+    if any_nan(&lengths) { f64::NAN } else { ratio }
+}
+
+#[inline(always)]
+fn any_nan(values: &[f64; 4]) -> bool {
+    let [a, b, c, d] = *values;
+    a.is_nan() | b.is_nan() | c.is_nan() | d.is_nan()
+}
+
+/// The lesser of two numbers, neither NaN: one instruction, which `f64::min` is not.
+#[inline(always)]
+fn least(a: f64, b: f64) -> f64 {
+    if b < a { b } else { a }
 }
 
 /// Edges leaving corner k: to the next corner and to the previous one.
-#[inline]
+#[inline(always)]
 fn corner_edges(corners: &Corners, k: usize) -> ([f64; 2], [f64; 2]) {
     let corner = corners[k];
     (difference(corners[(k + 1) % 4], corner), difference(corners[(k + 3) % 4], corner))
 }
 
 /// Squared distance of two points.
-#[inline]
+#[inline(always)]
 pub(super) fn edge_length_squared(from: [f64; 2], to: [f64; 2]) -> f64 {
     let edge = difference(to, from);
     dot(edge, edge)
 }
 
 /// `a − b`.
-#[inline]
+#[inline(always)]
 pub(super) fn difference(a: [f64; 2], b: [f64; 2]) -> [f64; 2] {
     [a[0] - b[0], a[1] - b[1]]
 }
 
 /// `a_x b_y − a_y b_x`.
-#[inline]
+#[inline(always)]
 pub(super) fn cross(a: [f64; 2], b: [f64; 2]) -> f64 {
     a[0] * b[1] - a[1] * b[0]
 }
 
 /// `a · b`.
-#[inline]
+#[inline(always)]
 pub(super) fn dot(a: [f64; 2], b: [f64; 2]) -> f64 {
     a[0] * b[0] + a[1] * b[1]
 }

@@ -2,7 +2,7 @@
 
 use rayon::prelude::*;
 
-use super::cell::{cell_corners, corner_determinants, is_folded, skewness_of};
+use super::cell::{cell_corners, cell_skewness, corner_determinants, is_folded};
 use crate::grid::Grid;
 
 /// A cell with its place.
@@ -21,12 +21,11 @@ pub struct BadCell {
 impl BadCell {
     fn of(grid: &Grid, i: usize, j: usize) -> Self {
         let corners = cell_corners(grid, i, j);
-        let determinants = corner_determinants(&corners);
         Self {
             cell: [i, j],
             centre: [0, 1].map(|c| 0.25 * corners.iter().map(|corner| corner[c]).sum::<f64>()),
-            skewness: skewness_of(&corners, &determinants),
-            folded: is_folded(&determinants),
+            skewness: cell_skewness(&corners),
+            folded: is_folded(&corner_determinants(&corners)),
         }
     }
 

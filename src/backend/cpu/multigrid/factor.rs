@@ -2,7 +2,7 @@
 
 use super::lines::{LANES, Lane, Shape, Storage};
 use crate::backend::Real;
-use crate::backend::cpu::simd::Kernel;
+use crate::simd::Kernel;
 
 /// A 2×2 block a lane, row-major.
 type Block<M> = [Lane<M>; 4];

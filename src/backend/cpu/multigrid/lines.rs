@@ -9,8 +9,8 @@
 use super::factor::Factor;
 use super::sweep::{Neighbours, Relax, Residual};
 use crate::backend::Real;
-use crate::backend::cpu::simd;
 use crate::backend::cpu::vector::clear;
+use crate::simd;
 use rayon::prelude::*;
 
 /// Lines that are solved in lockstep.

@@ -2,7 +2,7 @@
 
 use super::lines::{LANES, Lane, Shape, Storage};
 use crate::backend::Real;
-use crate::backend::cpu::simd::Kernel;
+use crate::simd::Kernel;
 
 /// The solution on the lines beside those of one colour.
 pub(super) struct Neighbours<'a, M> {

@@ -8,13 +8,13 @@ use pulp::{Arch, Simd, WithSimd};
 
 /// A loop with its operands. `run` and all that it calls must be `#[inline(always)]`: what is not
 /// inlined is compiled for the oldest processors only.
-pub(super) trait Kernel {
+pub(crate) trait Kernel {
     /// Does the work.
     fn run(self);
 }
 
 /// Runs a kernel with the widest vectors that there are.
-pub(super) fn run(kernel: impl Kernel) {
+pub(crate) fn run(kernel: impl Kernel) {
     Arch::new().dispatch(Compiled(kernel));
 }
 
