@@ -88,8 +88,8 @@ impl<M: Measure> Kernel for Row<'_, M> {
         let Self { lines: Lines { x, y }, measure, values } = self;
         let n = values.len();
         // As many nodes as the loop reads, for it to have no branch.
-        let [x0, x1] = x.map(|x| &x[..n + 1]);
-        let [y0, y1] = y.map(|y| &y[..n + 1]);
+        let [x0, x1] = x.map(|x| &x[..=n]);
+        let [y0, y1] = y.map(|y| &y[..=n]);
         for i in 0..n {
             values[i] = measure.of(&[
                 [x0[i], y0[i]],
