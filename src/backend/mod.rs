@@ -320,6 +320,19 @@ pub trait SparseBackend: Backend {
         z: &mut Self::Vector<T>,
     ) -> Result<(), DeviceError>;
 
+    /// z ← d ∘ r and y ← A z: in one pass where that saves time.
+    fn scale_and_multiply<T: Real>(
+        &self,
+        a: &Self::Matrix<T>,
+        d: &Self::Vector<T>,
+        r: &Self::Vector<T>,
+        z: &mut Self::Vector<T>,
+        y: &mut Self::Vector<T>,
+    ) -> Result<(), DeviceError> {
+        self.scale(d, r, z)?;
+        self.multiply(a, z, Product::default(), y)
+    }
+
     /// Room for factors of matrices with the pattern of `a`.
     fn factors<T: Real>(&self, a: &Self::Matrix<T>) -> Result<Self::Factors<T>, DeviceError>;
 

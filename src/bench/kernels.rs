@@ -216,7 +216,7 @@ fn iteration<B: BenchBackend, T: Real>(
     let seconds = seconds / iterations.max(0.5);
     let entry = size_of::<T>();
     // What the other preconditioners move depends on how they work.
-    let bytes = if kind == Kind::Jacobi { n * entry * (2 * (FIELD + 2) + 6 + 21) } else { 0 };
+    let bytes = if kind == Kind::Jacobi { n * entry * (2 * (FIELD + 4) + 21) } else { 0 };
     let rate = bytes as f64 / seconds / 1e9;
     let copy = rows.bench.copy_seconds(bytes.max(n * entry))?;
     let share = if bytes > 0 { format!("{:.0} %", 100.0 * copy / seconds) } else { String::new() };

@@ -128,6 +128,7 @@ macro_rules! conformance {
             products_on_the_nine_point_pattern
             products_on_the_pattern_of_the_wall_columns
             products_on_a_general_pattern
+            a_scaled_vector_is_multiplied
             diagonals_are_inverted
             a_zero_on_the_diagonal_names_its_row
         );

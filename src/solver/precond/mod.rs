@@ -57,6 +57,14 @@ impl<B: MultigridBackend, T: Real> MatrixPreconditioner<B, T> {
         }
     }
 
+    /// d, where an application is no more than z ← d ∘ r.
+    pub fn diagonal(&self) -> Option<&B::Vector<T>> {
+        match self {
+            Self::Classical(classical) => classical.diagonal(),
+            Self::Single(_) | Self::Double(_) => None,
+        }
+    }
+
     /// Settings and size of a multigrid form.
     fn multigrid(&self) -> Option<(MultigridSettings, LevelSize)> {
         match self {
