@@ -6,6 +6,7 @@
 
 pub mod cpu;
 pub mod cuda;
+mod data;
 mod elliptic;
 mod multigrid;
 mod real;

@@ -3,6 +3,7 @@
 #![allow(dead_code, unreachable_pub, reason = "the macro below uses what the suite exports")]
 #![allow(clippy::unwrap_used, reason = "a failing step fails the test")]
 
+pub mod control;
 pub mod equations;
 pub mod factors;
 pub mod march;
@@ -14,8 +15,9 @@ pub mod vectors;
 pub mod walls;
 
 use gridgen::backend::cpu::{CpuBackend, EllMatrix};
-use gridgen::backend::cuda::{CudaBackend, CudaMatrix};
+use gridgen::backend::cuda::{CudaBackend, CudaGrid, CudaMatrix};
 use gridgen::backend::{EllipticBackend, MultigridBackend, Real};
+use gridgen::grid::Grid;
 use gridgen::sparse::{EllPattern, Schedule};
 
 use crate::support::random::Random;
@@ -30,6 +32,9 @@ pub trait Subject: EllipticBackend + MultigridBackend + Sized {
 
     /// The values of a matrix.
     fn values<T: Real>(&self, a: &Self::Matrix<T>) -> Vec<T>;
+
+    /// x and y of the nodes of a grid.
+    fn nodes(&self, grid: &Self::Grid) -> [Vec<f64>; 2];
 }
 
 impl Subject for CudaBackend {
@@ -46,6 +51,14 @@ impl Subject for CudaBackend {
         a.values().download(&mut host).unwrap();
         host
     }
+
+    fn nodes(&self, grid: &CudaGrid) -> [Vec<f64>; 2] {
+        grid.nodes().map(|nodes| {
+            let mut host = vec![0.0; nodes.len()];
+            nodes.download(&mut host).unwrap();
+            host
+        })
+    }
 }
 
 impl Subject for CpuBackend {
@@ -60,6 +73,10 @@ impl Subject for CpuBackend {
 
     fn values<T: Real>(&self, a: &EllMatrix<T>) -> Vec<T> {
         a.values().to_vec()
+    }
+
+    fn nodes(&self, grid: &Grid) -> [Vec<f64>; 2] {
+        [grid.x.clone(), grid.y.clone()]
     }
 }
 
@@ -123,6 +140,12 @@ macro_rules! conformance {
         );
         conformance!(@module $backend, [$(#[$attribute])?], march,
             the_march_gives_the_grid_of_the_host
+            folded_cells_of_a_grid_are_counted
+        );
+        conformance!(@module $backend, [$(#[$attribute])?], control,
+            the_first_guess_is_that_of_the_host
+            control_functions_are_those_of_the_host
+            wall_terms_are_those_of_the_host
         );
         conformance!(@module $backend, [$(#[$attribute])?], matrices,
             products_on_the_nine_point_pattern

@@ -10,6 +10,7 @@ pub use multigrid::{Cycle, Multigrid, MultigridSettings};
 use super::linear::Precision;
 use super::{Preconditioner, SolverError};
 use crate::backend::{DeviceError, LevelSize, MultigridBackend, Real};
+use crate::sparse::Schedule;
 
 /// Choice of preconditioner.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
@@ -25,6 +26,32 @@ pub enum Kind {
     Ilu0,
     /// Geometric multigrid with zebra line smoothing.
     Multigrid,
+}
+
+/// Choice of the order in which incomplete factors are eliminated.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Ordering {
+    /// Tiles for DILU, levels for ILU(0).
+    Auto,
+    /// [`Schedule::Levels`].
+    Levels,
+    /// [`Schedule::Colours`].
+    Colours,
+    /// [`Schedule::Tiles`].
+    Tiles,
+}
+
+impl Ordering {
+    /// The schedule for factors of this kind.
+    #[must_use]
+    pub fn schedule(self, kind: Kind) -> Schedule {
+        match (self, kind) {
+            (Self::Tiles, _) | (Self::Auto, Kind::Dilu) => Schedule::Tiles,
+            (Self::Colours, _) => Schedule::Colours,
+            (Self::Levels | Self::Auto, _) => Schedule::Levels,
+        }
+    }
 }
 
 /// Residual factor an iteration of BiCGStab beyond which multigrid does not contract. Where it
