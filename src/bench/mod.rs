@@ -10,10 +10,11 @@ pub use table::Table;
 
 use crate::backend::cpu::CpuBackend;
 use crate::backend::cuda::CudaBackend;
-use crate::backend::{DeviceError, EllipticBackend, MultigridBackend};
+use crate::backend::{DeviceError, EllipticBackend, MultigridBackend, Real};
 use crate::io::IoError;
+use crate::io::plot::{ScalingFigure, write_scaling_svg};
 use crate::solver::SolverError;
-use crate::sparse::Schedule;
+use crate::sparse::{Csr, Schedule};
 use std::io::Write;
 use std::path::Path;
 use std::time::Instant;
@@ -153,21 +154,32 @@ pub fn kernels<B: BenchBackend>(backend: &B, sizes: &[Size]) -> Result<Vec<Table
     Ok(tables)
 }
 
-/// The table of Newton steps and linear iterations against the number of unknowns.
-pub fn newton<B: BenchBackend>(backend: &B, sizes: &[Size]) -> Result<Table, SolverError> {
+/// The table of Newton steps and linear iterations against the number of unknowns, and its picture.
+pub fn newton<B: BenchBackend>(
+    backend: &B,
+    sizes: &[Size],
+) -> Result<(Table, ScalingFigure), SolverError> {
     newton::table(backend, sizes)
 }
 
-/// Writes tables as `table-1.csv` and so on, numbered in their order, into `folder`.
+/// Writes tables as `table-1.csv` and so on, numbered in their order, into `folder`, and the picture
+/// as `scaling.svg`.
 ///
 /// # Errors
 ///
 /// [`IoError`] with the path.
-pub fn write(folder: &Path, tables: &[Table]) -> Result<(), IoError> {
+pub fn write(
+    folder: &Path,
+    tables: &[Table],
+    scaling: Option<&ScalingFigure>,
+) -> Result<(), IoError> {
     crate::io::folder::prepare(folder)?;
     for (k, table) in tables.iter().enumerate() {
         let path = folder.join(format!("table-{}.csv", k + 1));
         crate::io::atomic::write(&path, |file| file.write_all(table.csv().as_bytes()))?;
     }
-    Ok(())
+    match scaling {
+        Some(figure) => write_scaling_svg(&folder.join("scaling.svg"), figure),
+        None => Ok(()),
+    }
 }

@@ -112,6 +112,11 @@ fn a_bench_on_the_cpu_prints_its_tables_and_writes_them() {
     for table in 1..=3 {
         assert!(scratch.path(&format!("tables/table-{table}.csv")).is_file());
     }
+    let picture = String::from_utf8(scratch.bytes("tables/scaling.svg")).unwrap();
+    for part in ["ms a Newton step", "ms a linear iteration", "Multigrid", "Liu, Zhong, Chen 2011"]
+    {
+        assert!(picture.contains(part), "{part} is not in the picture");
+    }
 }
 
 #[test]
