@@ -52,6 +52,12 @@ pub enum DeviceError {
     /// The run-time compiler is not installed.
     #[error("NVRTC, NVIDIA's run-time compiler, was not found")]
     NoCompiler,
+    /// A library to compare with is not installed.
+    #[error("{name} was not found")]
+    NoLibrary {
+        /// Name of the library.
+        name: &'static str,
+    },
     /// The driver cannot run what the compiler makes.
     #[error("the NVIDIA driver is for CUDA {}.{}, older than NVRTC {}.{}",
         driver.0, driver.1, compiler.0, compiler.1)]
@@ -126,6 +132,7 @@ impl DeviceError {
                 "install CUDA's NVRTC library (libnvrtc) and put its folder into LD_LIBRARY_PATH, or \
                  run with --backend cpu"
             }
+            Self::NoLibrary { .. } => "put its folder into LD_LIBRARY_PATH",
             Self::OldDriver { .. } => {
                 "install a newer driver, or an NVRTC of the driver's CUDA version, or run with \
                  --backend cpu"

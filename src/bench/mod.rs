@@ -29,8 +29,11 @@ const SAMPLES: usize = 7;
 /// Longest that the samples of one row may take together, in seconds.
 const PATIENCE: f64 = 3.0;
 
-/// Does one copy.
+/// Does one copy, or whatever is measured.
 pub type Copy<'a> = Box<dyn FnMut() -> Result<(), DeviceError> + 'a>;
+
+/// Name of a library, and what does its work once it is called.
+pub type Vendor<'a> = (&'static str, Copy<'a>);
 
 /// A backend that can be measured.
 pub trait BenchBackend: EllipticBackend + MultigridBackend {
@@ -41,6 +44,10 @@ pub trait BenchBackend: EllipticBackend + MultigridBackend {
     fn scheduled(&self, schedule: Schedule) -> Result<Option<Self>, DeviceError>
     where
         Self: Sized;
+
+    /// A product of the matrix by the vendor's library on the same device, to compare with; none for a
+    /// device whose vendor has none.
+    fn vendor_product<T: Real>(&self, a: &Csr) -> Result<Option<Vendor<'_>>, DeviceError>;
 
     /// Waits until all work that was asked for is done.
     fn finish(&self) -> Result<(), DeviceError>;
@@ -58,6 +65,10 @@ impl BenchBackend for CpuBackend {
     }
 
     fn scheduled(&self, _: Schedule) -> Result<Option<Self>, DeviceError> {
+        Ok(None)
+    }
+
+    fn vendor_product<T: Real>(&self, _: &Csr) -> Result<Option<Vendor<'_>>, DeviceError> {
         Ok(None)
     }
 
@@ -86,6 +97,20 @@ impl BenchBackend for CudaBackend {
 
     fn scheduled(&self, schedule: Schedule) -> Result<Option<Self>, DeviceError> {
         Ok(Some(Self::new(self.device().clone())?.with_schedule(schedule)))
+    }
+
+    #[cfg(feature = "cuda")]
+    fn vendor_product<T: Real>(&self, a: &Csr) -> Result<Option<Vendor<'_>>, DeviceError> {
+        use crate::backend::{Backend, cuda::driver::CsrProduct};
+        let product = CsrProduct::<T>::new(self.device(), a)?;
+        let (mut x, mut y) = (self.zeros::<T>(a.rows())?, self.zeros::<T>(a.rows())?);
+        self.upload(&vec![T::one(); a.rows()], &mut x)?;
+        Ok(Some(("cuSPARSE", Box::new(move || product.multiply(&x, &mut y)))))
+    }
+
+    #[cfg(not(feature = "cuda"))]
+    fn vendor_product<T: Real>(&self, _: &Csr) -> Result<Option<Vendor<'_>>, DeviceError> {
+        Ok(None)
     }
 
     fn finish(&self) -> Result<(), DeviceError> {

@@ -5,8 +5,10 @@
 #![allow(unsafe_code, reason = "the driver's interface is C; every call's contract is kept here")]
 
 mod compile;
+mod cusparse;
 mod list;
 
+pub use cusparse::CsrProduct;
 pub use list::{DeviceInfo, Libraries, devices, libraries};
 
 use super::device::{Address, Device, Recording};
@@ -231,6 +233,10 @@ impl Device for DriverDevice {
     fn memory(&self) -> Result<Option<(usize, usize)>, DeviceError> {
         self.bind()?;
         result::mem_get_info().map(Some).map_err(self.failed("asking for its memory"))
+    }
+
+    fn queue(&self) -> Option<u64> {
+        Some(self.stream as u64)
     }
 
     fn synchronise(&self) -> Result<(), DeviceError> {
