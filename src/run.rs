@@ -218,7 +218,7 @@ impl Job<'_> {
         let Solved { grid, report: solved, exported } =
             self.solve_on(&machine, &wall, tolerance, &mut timing)?;
         // A GPU takes long to close, too, and nothing that follows needs it.
-        let closing = std::thread::spawn(move || drop(machine));
+        let _closing = machine.close();
         self.notices.extend(solved.events.iter().cloned());
         timing.assembly_seconds = solved.history.steps.iter().map(|s| s.setup_seconds).sum();
         timing.linear_seconds = solved.history.steps.iter().map(|s| s.linear_seconds).sum();
@@ -249,8 +249,6 @@ impl Job<'_> {
         files.push(self.write_report(&artifacts, solved.stop, timing, backend)?);
         files.push(resolved.path);
         files.extend(exported);
-        // Whatever went wrong in there, the results are out.
-        let _ = closing.join();
 
         Ok(Outcome {
             converged,

@@ -43,7 +43,22 @@ impl Opening {
     }
 }
 
+/// A machine that is being closed; waits for that when it is dropped.
+pub(super) struct Closing(Option<JoinHandle<()>>);
+
+impl Drop for Closing {
+    fn drop(&mut self) {
+        // Whatever went wrong there, the results are out.
+        let _ = self.0.take().map(JoinHandle::join);
+    }
+}
+
 impl Machine {
+    /// Closes the machine while other work goes on.
+    pub(super) fn close(self) -> Closing {
+        Closing(Some(std::thread::spawn(move || drop(self))))
+    }
+
     /// The machine of the options; with [`BackendChoice::Auto`] and no GPU that can be used also
     /// why it is the CPU.
     fn choose(options: &RunOptions) -> Result<Opened, DeviceError> {
