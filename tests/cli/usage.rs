@@ -120,6 +120,23 @@ fn a_bench_on_the_cpu_prints_its_tables_and_writes_them() {
 }
 
 #[test]
+fn a_schedule_for_gpus_is_not_taken_for_one_of_the_cpu() {
+    let scratch = Scratch::with_case(SMALLEST);
+    let arguments = |schedule: &'static str| {
+        let factors =
+            ["--backend", "cpu", "--set", "linear.preconditioner=dilu", "--set", schedule];
+        scratch.run(&[&["wing.toml"], &COARSE[..], &factors].concat())
+    };
+
+    let finished = arguments("linear.schedule=tiles");
+
+    let note = "note: linear.schedule is for GPUs: on the CPU the factors are eliminated in natural \
+                order\n";
+    assert_eq!((finished.code, finished.stderr.as_str()), (0, note));
+    assert_eq!(arguments("linear.schedule=levels").stderr, "");
+}
+
+#[test]
 fn the_automatic_choice_says_that_it_runs_on_the_cpu() {
     let scratch = Scratch::with_case(SMALLEST);
 

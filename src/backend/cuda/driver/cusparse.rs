@@ -20,7 +20,7 @@ pub struct CsrProduct<T: Real> {
     y: sys::cusparseDnVecDescr_t,
     work: Buffer<u8>,
     /// What the descriptors point to.
-    _arrays: (Buffer<i32>, Buffer<u32>, Buffer<T>),
+    arrays: (Buffer<i32>, Buffer<u32>, Buffer<T>),
 }
 
 impl<T: Real> CsrProduct<T> {
@@ -48,10 +48,10 @@ impl<T: Real> CsrProduct<T> {
             x: std::ptr::null_mut(),
             y: std::ptr::null_mut(),
             work: Buffer::zeros(device, 0)?,
-            _arrays: arrays,
+            arrays,
         };
         let pointer = |address: u64| address as *mut c_void;
-        let (offsets, columns, values) = &product._arrays;
+        let (offsets, columns, values) = &product.arrays;
         // SAFETY: the arrays have the lengths that are given and live as long as the descriptors;
         // the vectors' places are set before each product, and have room until then in the values.
         let made = unsafe {
