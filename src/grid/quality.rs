@@ -283,7 +283,9 @@ fn leading_bits(values: &[f64]) -> Vec<usize> {
     let part = values.len().div_ceil(rayon::current_num_threads()).max(1 << 16);
     let counts = values.par_chunks(part).map(|values| {
         let mut counts = empty();
-        values.iter().for_each(|&value| counts[leading(value)] += 1);
+        for &value in values {
+            counts[leading(value)] += 1;
+        }
         counts
     });
     counts.reduce(empty, |mut sum, counts| {

@@ -1,7 +1,7 @@
 //! The hyperbolic march.
 
-use gridgen::grid::folds;
 use gridgen::grid::initial::{InitialSettings, Method, Outline, build, build_with};
+use gridgen::grid::{Grid, folds};
 
 use super::Subject;
 use crate::support::walls::{FAR_FIELD, WallPoints, geometric_layers};
@@ -37,7 +37,7 @@ pub fn the_march_gives_the_grid_of_the_host<S: Subject>(subject: &S) {
 
         let other = other.unwrap();
         assert_eq!((host.method, &host.notes), (other.method, &other.notes));
-        let [x, y] = subject.nodes(&other.grid);
+        let Grid { x, y, .. } = subject.give(other.grid).unwrap();
         for (k, (host, other)) in [(&host.grid.x, x), (&host.grid.y, y)].into_iter().enumerate() {
             let worst = host.iter().zip(&other).map(|(a, b)| (a - b).abs()).fold(0.0, f64::max);
             assert!(worst < 1e-9 * FAR_FIELD, "{} points, component {k}: {worst:e}", wall.x.len());

@@ -15,9 +15,8 @@ pub mod vectors;
 pub mod walls;
 
 use gridgen::backend::cpu::{CpuBackend, EllMatrix};
-use gridgen::backend::cuda::{CudaBackend, CudaGrid, CudaMatrix};
+use gridgen::backend::cuda::{CudaBackend, CudaMatrix};
 use gridgen::backend::{EllipticBackend, MultigridBackend, Real};
-use gridgen::grid::Grid;
 use gridgen::sparse::{EllPattern, Schedule};
 
 use crate::support::random::Random;
@@ -32,9 +31,6 @@ pub trait Subject: EllipticBackend + MultigridBackend + Sized {
 
     /// The values of a matrix.
     fn values<T: Real>(&self, a: &Self::Matrix<T>) -> Vec<T>;
-
-    /// x and y of the nodes of a grid.
-    fn nodes(&self, grid: &Self::Grid) -> [Vec<f64>; 2];
 }
 
 impl Subject for CudaBackend {
@@ -51,14 +47,6 @@ impl Subject for CudaBackend {
         a.values().download(&mut host).unwrap();
         host
     }
-
-    fn nodes(&self, grid: &CudaGrid) -> [Vec<f64>; 2] {
-        grid.nodes().map(|nodes| {
-            let mut host = vec![0.0; nodes.len()];
-            nodes.download(&mut host).unwrap();
-            host
-        })
-    }
 }
 
 impl Subject for CpuBackend {
@@ -73,10 +61,6 @@ impl Subject for CpuBackend {
 
     fn values<T: Real>(&self, a: &EllMatrix<T>) -> Vec<T> {
         a.values().to_vec()
-    }
-
-    fn nodes(&self, grid: &Grid) -> [Vec<f64>; 2] {
-        [grid.x.clone(), grid.y.clone()]
     }
 }
 

@@ -26,14 +26,6 @@ pub struct CudaGrid {
     pub(super) y: Buffer<f64>,
 }
 
-impl CudaGrid {
-    /// x and y of the nodes.
-    #[must_use]
-    pub fn nodes(&self) -> [&Buffer<f64>; 2] {
-        [&self.x, &self.y]
-    }
-}
-
 /// A launch with a thread for each of `n` lines.
 pub(super) fn line_shape(n: usize) -> Shape {
     let blocks = n.div_ceil(LINE_THREADS as usize).max(1) as u32;
@@ -71,6 +63,13 @@ impl Marcher for CudaBackend {
             x: Buffer::from_host(&self.device, &grid.x)?,
             y: Buffer::from_host(&self.device, &grid.y)?,
         })
+    }
+
+    fn give(&self, grid: CudaGrid) -> Result<Grid, DeviceError> {
+        let mut host = Grid::new(grid.topology, grid.ni, grid.nj);
+        grid.x.download(&mut host.x)?;
+        grid.y.download(&mut host.y)?;
+        Ok(host)
     }
 }
 

@@ -88,6 +88,9 @@ pub trait Marcher {
 
     /// Takes over a grid made on the host.
     fn take(&self, grid: Grid) -> Result<Self::Grid, Self::Error>;
+
+    /// The grid on the host.
+    fn give(&self, grid: Self::Grid) -> Result<Grid, Self::Error>;
 }
 
 /// Marches on this machine.
@@ -111,6 +114,10 @@ impl Marcher for Here {
     }
 
     fn take(&self, grid: Grid) -> Result<Grid, Self::Error> {
+        Ok(grid)
+    }
+
+    fn give(&self, grid: Grid) -> Result<Grid, Self::Error> {
         Ok(grid)
     }
 }

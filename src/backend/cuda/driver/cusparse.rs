@@ -20,7 +20,7 @@ pub struct CsrProduct<T: Real> {
     y: sys::cusparseDnVecDescr_t,
     work: Buffer<u8>,
     /// What the descriptors point to.
-    arrays: (Buffer<i32>, Buffer<u32>, Buffer<T>),
+    arrays: (Buffer<u32>, Buffer<u32>, Buffer<T>),
 }
 
 impl<T: Real> CsrProduct<T> {
@@ -33,14 +33,14 @@ impl<T: Real> CsrProduct<T> {
         let (true, Some(queue)) = (unsafe { sys::is_culib_present() }, device.queue()) else {
             return Err(DeviceError::NoLibrary { name: "cuSPARSE" });
         };
-        let offsets: Vec<i32> = a.row_start.iter().map(|&start| start as i32).collect();
+        let offsets: Vec<u32> = a.row_start.iter().map(|&start| start as u32).collect();
         let values: Vec<T> = a.values.iter().map(|&value| T::narrow(value)).collect();
         let arrays = (
             Buffer::from_host(device, &offsets)?,
             Buffer::from_host(device, &a.columns)?,
             Buffer::from_host(device, &values)?,
         );
-        let (rows, entries) = (a.rows() as i64, a.values.len() as i64);
+        let (rows, entries) = (i64::from(a.rows() as u32), i64::from(a.values.len() as u32));
         let mut product = Self {
             device: device.clone(),
             handle: result::create().map_err(|error| failed(device, error))?,
