@@ -45,33 +45,55 @@ __device__ inline void add_both(Pair& sum, Slots& a, Pair u) {
     add_own(sum, a, pair(u.y, u.x));
 }
 
-// y <- A x, or y + A x, for a matrix with the nine-point pattern; the columns follow from the
-// stencil and are not read. One thread a point.
+// sum + row k of A times the vector whose value at a point is x(point), for a matrix with the
+// nine-point pattern; the columns follow from the stencil and are not read.
+template <class Vector>
+__device__ inline Pair nine_points(const Stencil& at, const real* values, uint64 k, Pair sum,
+                                   const Vector& x) {
+    const uint32 j = uint32(k / at.mi), i = uint32(k - uint64(j) * at.mi);
+    const bool west = at.west(i), east = at.east(i);
+    Slots a = {values + 2 * k, 2 * uint64(at.mi) * at.mj};
+    if (j > 0) {
+        if (west) add_own(sum, a, x(at.west_of(i, j - 1)));
+        add_both(sum, a, x(k - at.mi));
+        if (east) add_own(sum, a, x(at.east_of(i, j - 1)));
+    }
+    if (west) add_both(sum, a, x(at.west_of(i, j)));
+    add_own(sum, a, x(k));
+    if (east) add_both(sum, a, x(at.east_of(i, j)));
+    if (j + 1 < at.mj) {
+        if (west) add_own(sum, a, x(at.west_of(i, j + 1)));
+        add_both(sum, a, x(k + at.mi));
+        if (east) add_own(sum, a, x(at.east_of(i, j + 1)));
+    }
+    return sum;
+}
+
+// y <- A x, or y + A x. One thread a point.
 KERNEL(multiply_nine_point, uint32 mi, uint32 mj, uint32 periodic, const real* values,
        const real* x, uint64 skip, uint32 add, real* y) {
     const Stencil at = {mi, mj, periodic != 0};
-    const uint64 points = uint64(mi) * mj;
     const uint64 k = thread_index();
-    if (k >= points) return;
-    const uint32 j = uint32(k / mi), i = uint32(k - uint64(j) * mi);
-    const bool west = at.west(i), east = at.east(i);
-    Slots a = {values + 2 * k, 2 * points};
+    if (k >= uint64(mi) * mj) return;
     Pair* result = reinterpret_cast<Pair*>(y) + k;
-    Pair sum = add ? *result : pair(0, 0);
-    if (j > 0) {
-        if (west) add_own(sum, a, point_of(x, at.west_of(i, j - 1), skip));
-        add_both(sum, a, point_of(x, k - mi, skip));
-        if (east) add_own(sum, a, point_of(x, at.east_of(i, j - 1), skip));
-    }
-    if (west) add_both(sum, a, point_of(x, at.west_of(i, j), skip));
-    add_own(sum, a, point_of(x, k, skip));
-    if (east) add_both(sum, a, point_of(x, at.east_of(i, j), skip));
-    if (j + 1 < mj) {
-        if (west) add_own(sum, a, point_of(x, at.west_of(i, j + 1), skip));
-        add_both(sum, a, point_of(x, k + mi, skip));
-        if (east) add_own(sum, a, point_of(x, at.east_of(i, j + 1), skip));
-    }
-    *result = sum;
+    const Pair start = add ? *result : pair(0, 0);
+    *result = nine_points(at, values, k, start, [=](uint64 point) { return point_of(x, point, skip); });
+}
+
+// z <- d o r, entry by entry, and y <- A z. Every thread scales what it reads of r anew and so
+// waits for none of z.
+KERNEL(scale_and_multiply, uint32 mi, uint32 mj, uint32 periodic, const real* values, const real* d,
+       const real* r, real* z, real* y) {
+    const Stencil at = {mi, mj, periodic != 0};
+    const uint64 k = thread_index();
+    if (k >= uint64(mi) * mj) return;
+    auto scaled = [=](uint64 point) {
+        const Pair s = reinterpret_cast<const Pair*>(d)[point];
+        const Pair u = reinterpret_cast<const Pair*>(r)[point];
+        return pair(s.x * u.x, s.y * u.y);
+    };
+    reinterpret_cast<Pair*>(z)[k] = scaled(k);
+    reinterpret_cast<Pair*>(y)[k] = nine_points(at, values, k, pair(0, 0), scaled);
 }
 
 // y <- B x, or y + B x, for the wall columns: both rows of every point of line i hold (p_i, q_i).
@@ -87,18 +109,33 @@ KERNEL(multiply_wall_columns, uint32 mi, uint64 points, const real* values, cons
     *result = pair(sum.x + p.x * u.x + q.x * u.y, sum.y + p.y * u.x + q.y * u.y);
 }
 
-// y <- A x, or y + A x, by the columns of an explicit pattern. One thread a row.
+// y <- A x, or y + A x, by the columns of an explicit pattern. One thread two rows, which it reads
+// together where their number lets them lie aligned.
 KERNEL(multiply_explicit, uint64 rows, uint32 width, const uint32* columns, const real* values,
        const real* x, uint64 skip, uint32 add, real* y) {
-    const uint64 row = thread_index();
+    const uint64 row = 2 * thread_index();
     if (row >= rows) return;
-    real sum = add ? y[row] : real(0);
-    for (uint32 slot = 0; slot < width; ++slot) {
-        const uint64 at = slot * rows + row;
-        const uint32 column = columns[at];
-        if (column >= skip) sum += values[at] * x[column];
+    if (rows % 2 == 0) {
+        Pair* result = reinterpret_cast<Pair*>(y + row);
+        Pair sum = add ? *result : pair(0, 0);
+        for (uint32 slot = 0; slot < width; ++slot) {
+            const uint64 at = slot * rows + row;
+            const Two<uint32> column = *reinterpret_cast<const Two<uint32>*>(columns + at);
+            const Pair value = *reinterpret_cast<const Pair*>(values + at);
+            if (column.x >= skip) sum.x += value.x * x[column.x];
+            if (column.y >= skip) sum.y += value.y * x[column.y];
+        }
+        *result = sum;
+        return;
     }
-    y[row] = sum;
+    for (uint64 one = row; one < rows && one < row + 2; ++one) {
+        real sum = add ? y[one] : real(0);
+        for (uint32 slot = 0; slot < width; ++slot) {
+            const uint64 at = slot * rows + one;
+            if (columns[at] >= skip) sum += values[at] * x[columns[at]];
+        }
+        y[one] = sum;
+    }
 }
 
 // d <- 1 / diag(A) of a matrix with explicit columns; first <- the first row, if any, where that

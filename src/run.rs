@@ -10,9 +10,10 @@ use std::time::Instant;
 
 pub use self::check::{Estimate, check};
 use self::export::{Export, Exporting};
-use self::machine::Machine;
+use self::machine::{Machine, Opening};
 use self::resolved_case::ResolvedCase;
 use crate::backend::cpu::CpuBackend;
+use crate::backend::cuda::CudaBackend;
 use crate::backend::{DeviceError, EllipticBackend, MultigridBackend, Real};
 use crate::case::{Case, Contour, Format};
 use crate::elliptic::{EllipticSettings, GridPreconditioner, GridProblem};
@@ -21,9 +22,9 @@ use crate::geometry::{
     GeometryError, SurfaceSettings, airfoil_from_file, airfoil_from_naca, distribute,
     spacing_geometric, wall_normals,
 };
-use crate::grid::initial::{self, InitialGrid, InitialSettings, Outline};
+use crate::grid::initial::{self, InitialGrid, InitialSettings, Marcher, Outline};
 use crate::grid::quality::{Quality, measure};
-use crate::grid::{Grid, Seam};
+use crate::grid::{Grid, Seam, Topology};
 use crate::io::plot3d::Flavour;
 use crate::io::report::{self, GridReport, LinearReport, NewtonReport, Report, Timing};
 use crate::io::{self, Artifacts, FileKind};
@@ -110,12 +111,37 @@ pub fn run(
     options: &RunOptions,
     progress: &mut dyn Progress,
 ) -> Result<Outcome, Error> {
-    let (machine, notice) = Machine::choose(options)?;
-    machine.check_room(case)?;
+    let started = Instant::now();
     let pool = thread_pool(options.threads)?;
     let threads = pool.current_num_threads();
-    let notices = notice.into_iter().collect();
-    pool.install(|| Job { case, options, machine, progress, notices, threads }.run())
+    // A GPU takes long to open, and the geometry does not need it.
+    let opening = Opening::begin(options);
+    let job = Job { case, options, progress, notices: Vec::new(), threads, started };
+    pool.install(|| job.run(opening))
+}
+
+/// [`run`] on a backend that is there already, in the current thread pool.
+///
+/// # Errors
+///
+/// See [`Error`].
+pub fn run_on(
+    backend: CudaBackend,
+    case: &Case,
+    output: PathBuf,
+    progress: &mut dyn Progress,
+) -> Result<Outcome, Error> {
+    let options = RunOptions {
+        output,
+        backend: BackendChoice::Cuda,
+        devices: None,
+        threads: None,
+        export_jacobian: None,
+    };
+    let threads = rayon::current_num_threads();
+    let started = Instant::now();
+    let job = Job { case, options: &options, progress, notices: Vec::new(), threads, started };
+    job.run(Opening::Done(Box::new(Machine::Cuda(backend))))
 }
 
 fn thread_pool(threads: Option<usize>) -> Result<rayon::ThreadPool, DeviceError> {
@@ -130,10 +156,10 @@ fn thread_pool(threads: Option<usize>) -> Result<rayon::ThreadPool, DeviceError>
 struct Job<'a> {
     case: &'a Case,
     options: &'a RunOptions,
-    machine: Machine,
     progress: &'a mut dyn Progress,
     notices: Vec<String>,
     threads: usize,
+    started: Instant,
 }
 
 /// The wall and what the march needs beside it.
@@ -142,6 +168,7 @@ struct Wall {
     y: Vec<f64>,
     normals: Vec<[f64; 2]>,
     layers: Vec<f64>,
+    topology: Topology,
 }
 
 /// The wall of a case, and what was repaired in the section.
@@ -166,32 +193,32 @@ fn wall(case: &Case) -> Result<(Wall, Vec<String>), GeometryError> {
     }
     let layers = spacing_geometric(grid.nj, grid.first_cell, grid.far_field)?;
     let normals = wall_normals(&points.x, &points.y);
-    Ok((Wall { x: points.x, y: points.y, normals, layers }, notices))
+    // A trailing edge or base is a corner: its line keeps its marched points.
+    let topology = Topology::O(grid.seam.unwrap_or(Seam::Held));
+    Ok((Wall { x: points.x, y: points.y, normals, layers, topology }, notices))
 }
 
 impl Job<'_> {
-    fn run(mut self) -> Result<Outcome, Error> {
-        let started = Instant::now();
+    fn run(mut self, opening: Opening) -> Result<Outcome, Error> {
         let mut timing = Timing::default();
-        let wall = self
-            .timed("geometry", &mut timing.geometry_seconds, Self::wall)
-            .map_err(|error| Error::geometry(self.case, error))?;
+        let wall = self.timed("geometry", &mut timing.geometry_seconds, Self::wall);
+        let machine = self.timed("device", &mut timing.device_seconds, |_| opening.end());
+        let wall = wall.map_err(|error| Error::geometry(self.case, error))?;
+        let (machine, notice) = machine?;
+        let (machine, kept) = machine.scheduled(&self.case.linear);
+        machine.check_room(self.case)?;
+        self.notices.extend(notice.into_iter().chain(kept));
+        let backend = machine.name();
         // A section that cannot be meshed leaves the folder as it is; a folder that takes no
         // files is found before the work.
         let folder = &self.options.output;
         io::folder::prepare(folder)?;
         let resolved = ResolvedCase::new(self.case, folder)?;
-        let initial = self.timed("initial grid", &mut timing.initial_grid_seconds, |job| {
-            job.initial_grid(&wall)
-        })?;
-        self.notices.extend(initial.notes);
-        let initial = initial.grid;
-
         let tolerance = self.tolerance();
         let Solved { grid, report: solved, exported } =
-            self.timed("newton", &mut timing.newton_seconds, |job| {
-                job.solve(initial, &wall.normals, tolerance)
-            })?;
+            self.solve_on(&machine, &wall, tolerance, &mut timing)?;
+        // A GPU takes long to close, too, and nothing that follows needs it.
+        let _closing = machine.close();
         self.notices.extend(solved.events.iter().cloned());
         timing.assembly_seconds = solved.history.steps.iter().map(|s| s.setup_seconds).sum();
         timing.linear_seconds = solved.history.steps.iter().map(|s| s.linear_seconds).sum();
@@ -218,8 +245,8 @@ impl Job<'_> {
             resolved.write()?;
             io::write_all(folder, &artifacts, &kinds)
         })?;
-        timing.total_seconds = started.elapsed().as_secs_f64();
-        files.push(self.write_report(&artifacts, solved.stop, timing)?);
+        timing.total_seconds = self.started.elapsed().as_secs_f64();
+        files.push(self.write_report(&artifacts, solved.stop, timing, backend)?);
         files.push(resolved.path);
         files.extend(exported);
 
@@ -252,7 +279,11 @@ impl Job<'_> {
         Ok(wall)
     }
 
-    fn initial_grid(&self, wall: &Wall) -> Result<InitialGrid, DeviceError> {
+    fn initial_grid<M: Marcher>(
+        &self,
+        marcher: &M,
+        wall: &Wall,
+    ) -> Result<InitialGrid<M::Grid>, M::Error> {
         let options = &self.case.initial;
         let settings = InitialSettings {
             method: options.method,
@@ -266,13 +297,11 @@ impl Job<'_> {
             normals: &wall.normals,
             layers: &wall.layers,
             far_field: self.case.grid.far_field,
-            // A trailing edge or base is a corner: its line keeps its marched points.
-            seam: self.case.grid.seam.unwrap_or(Seam::Held),
+            seam: match wall.topology {
+                Topology::O(seam) => seam,
+            },
         };
-        match &self.machine {
-            Machine::Cpu => Ok(initial::build(&outline, &settings)),
-            Machine::Cuda(backend) => initial::build_with(backend, &outline, &settings),
-        }
+        initial::build_with(marcher, &outline, &settings)
     }
 
     /// The tolerance asked for, or the round-off floor where that is higher.
@@ -288,23 +317,54 @@ impl Job<'_> {
         asked.max(floor)
     }
 
-    /// Solves on the machine and in the precision of the linear solves that were chosen.
-    fn solve(
+    /// Marches and solves on the machine and in the precision of the linear solves that were
+    /// chosen.
+    fn solve_on(
         &mut self,
-        initial: Grid,
-        normals: &[[f64; 2]],
+        machine: &Machine,
+        wall: &Wall,
         tolerance: f64,
+        timing: &mut Timing,
     ) -> Result<Solved, Error> {
-        let Self { case, machine, progress, options, .. } = self;
-        let observer = &mut Follow(*progress);
-        let export = options.export_jacobian.map(|step| Export { step, folder: &options.output });
-        let start = Start { case, initial, normals, tolerance, export, observer };
-        match (machine, case.linear.precision) {
-            (Machine::Cpu, Precision::Single) => start.solve::<_, f32>(&CpuBackend),
-            (Machine::Cpu, Precision::Double) => start.solve::<_, f64>(&CpuBackend),
-            (Machine::Cuda(backend), Precision::Single) => start.solve::<_, f32>(&*backend),
-            (Machine::Cuda(backend), Precision::Double) => start.solve::<_, f64>(&*backend),
+        match (machine, self.case.linear.precision) {
+            (Machine::Cpu, Precision::Single) => {
+                self.solve::<_, f32>(&CpuBackend, wall, tolerance, timing)
+            }
+            (Machine::Cpu, Precision::Double) => {
+                self.solve::<_, f64>(&CpuBackend, wall, tolerance, timing)
+            }
+            (Machine::Cuda(backend), Precision::Single) => {
+                self.solve::<_, f32>(backend, wall, tolerance, timing)
+            }
+            (Machine::Cuda(backend), Precision::Double) => {
+                self.solve::<_, f64>(backend, wall, tolerance, timing)
+            }
         }
+    }
+
+    fn solve<B, T>(
+        &mut self,
+        backend: &B,
+        wall: &Wall,
+        tolerance: f64,
+        timing: &mut Timing,
+    ) -> Result<Solved, Error>
+    where
+        B: EllipticBackend + MultigridBackend,
+        T: Real,
+    {
+        let initial = self.timed("initial grid", &mut timing.initial_grid_seconds, |job| {
+            job.initial_grid(backend, wall)
+        })?;
+        self.notices.extend(initial.notes);
+        self.timed("newton", &mut timing.newton_seconds, |job| {
+            let Self { case, progress, options, .. } = job;
+            let observer = &mut Follow(*progress);
+            let export =
+                options.export_jacobian.map(|step| Export { step, folder: &options.output });
+            let start = Start { case, initial: initial.grid, wall, tolerance, export, observer };
+            start.solve::<B, T>(backend)
+        })
     }
 
     fn file_kinds(&self) -> Vec<FileKind> {
@@ -345,6 +405,7 @@ impl Job<'_> {
         artifacts: &Artifacts<'_>,
         stop: NewtonStop,
         timing: Timing,
+        backend: String,
     ) -> Result<PathBuf, Error> {
         let report = Report {
             name: self.case.name.clone(),
@@ -360,7 +421,7 @@ impl Job<'_> {
             quality: artifacts.quality.clone(),
             grid: GridReport::from(artifacts.grid),
             timing,
-            backend: self.machine.name(),
+            backend,
             threads: self.threads,
             notes: self.notices.clone(),
         };
@@ -371,10 +432,10 @@ impl Job<'_> {
 }
 
 /// What a solve starts from.
-struct Start<'a> {
+struct Start<'a, G> {
     case: &'a Case,
-    initial: Grid,
-    normals: &'a [[f64; 2]],
+    initial: G,
+    wall: &'a Wall,
     tolerance: f64,
     export: Option<Export<'a>>,
     observer: &'a mut dyn Observer,
@@ -388,13 +449,13 @@ struct Solved {
     exported: Vec<PathBuf>,
 }
 
-impl Start<'_> {
+impl<G> Start<'_, G> {
     fn solve<B, T>(self, backend: &B) -> Result<Solved, Error>
     where
-        B: EllipticBackend + MultigridBackend,
+        B: EllipticBackend + MultigridBackend + Marcher<Grid = G>,
         T: Real,
     {
-        let Self { case, initial, normals, tolerance, export, observer } = self;
+        let Self { case, initial, wall, tolerance, export, observer } = self;
         let settings = EllipticSettings {
             control: ControlSettings {
                 base: case.control.base,
@@ -421,9 +482,14 @@ impl Start<'_> {
             },
             max_halvings: case.newton.max_halvings,
         };
-        let (problem, mut u) = GridProblem::<_, T>::new(backend, &initial, normals, &settings)?;
-        // The solve needs the room.
-        let Grid { topology, ni, nj, .. } = initial;
+        let (topology, ni, nj) = (wall.topology, wall.x.len(), wall.layers.len());
+        let (problem, mut u) = GridProblem::<_, T>::on_device(
+            backend,
+            initial,
+            (topology, ni, nj),
+            &wall.normals,
+            &settings,
+        )?;
         let preconditioner = GridPreconditioner::new(
             case.linear.preconditioner,
             MultigridSettings {
@@ -464,6 +530,7 @@ impl Observer for Follow<'_> {
 fn phases(timing: &Timing) -> Vec<(String, f64)> {
     [
         ("geometry", timing.geometry_seconds),
+        ("device", timing.device_seconds),
         ("initial grid", timing.initial_grid_seconds),
         ("newton", timing.newton_seconds),
         ("  assembly and set-up", timing.assembly_seconds),

@@ -41,7 +41,7 @@ fn compile(text: &str, width: Width, capability: u32) -> Result<(), String> {
 fn every_kernel_compiles_without_a_warning() {
     let mut said = Vec::new();
     for source in Source::ALL {
-        for width in [Width::Single, Width::Double] {
+        for &width in source.widths() {
             for capability in CAPABILITIES {
                 if let Err(log) = compile(&source.text(), width, capability) {
                     said.push(format!("{} {width:?} sm_{capability}:\n{log}", source.file()));

@@ -2,6 +2,8 @@
 
 use super::{DeviceError, Real, SparseBackend};
 use crate::grid::Grid;
+use crate::grid::initial::Marcher;
+use crate::pde::EllipticSettings;
 
 /// Whether the row weights are evaluated anew or kept from the last renewal.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -83,9 +85,27 @@ pub struct WallTerms {
 ///
 /// The vector of unknowns holds (x, y) of unknown point (I, J) at `2 (J mi + I)`. With wall
 /// terms the slots of J = 0 hold (p_i, q_i) instead, and that row of points stays fixed.
-pub trait EllipticBackend: SparseBackend {
+///
+/// The march puts the initial grid where its equations are made, so that it need not leave the
+/// device.
+pub trait EllipticBackend: SparseBackend + Marcher<Error = DeviceError> {
     /// Coordinates, control functions and weights on the device.
     type Elliptic: Send;
+
+    /// The equations of an initial grid: what [`EllipticData::new`] gives, on the device.
+    fn equations(
+        &self,
+        grid: &Self::Grid,
+        normals: &[[f64; 2]],
+        settings: &EllipticSettings,
+    ) -> Result<Self::Elliptic, DeviceError>;
+
+    /// u ← the unknown nodes; wall terms zero.
+    fn first_guess(
+        &self,
+        state: &Self::Elliptic,
+        u: &mut Self::Vector<f64>,
+    ) -> Result<(), DeviceError>;
 
     /// Moves `data` to the device.
     fn elliptic(&self, data: &EllipticData) -> Result<Self::Elliptic, DeviceError>;

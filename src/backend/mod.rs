@@ -6,6 +6,7 @@
 
 pub mod cpu;
 pub mod cuda;
+mod data;
 mod elliptic;
 mod multigrid;
 mod real;
@@ -51,6 +52,12 @@ pub enum DeviceError {
     /// The run-time compiler is not installed.
     #[error("NVRTC, NVIDIA's run-time compiler, was not found")]
     NoCompiler,
+    /// A library to compare with is not installed.
+    #[error("{name} was not found")]
+    NoLibrary {
+        /// Name of the library.
+        name: &'static str,
+    },
     /// The driver cannot run what the compiler makes.
     #[error("the NVIDIA driver is for CUDA {}.{}, older than NVRTC {}.{}",
         driver.0, driver.1, compiler.0, compiler.1)]
@@ -125,6 +132,7 @@ impl DeviceError {
                 "install CUDA's NVRTC library (libnvrtc) and put its folder into LD_LIBRARY_PATH, or \
                  run with --backend cpu"
             }
+            Self::NoLibrary { .. } => "put its folder into LD_LIBRARY_PATH",
             Self::OldDriver { .. } => {
                 "install a newer driver, or an NVRTC of the driver's CUDA version, or run with \
                  --backend cpu"
@@ -319,6 +327,19 @@ pub trait SparseBackend: Backend {
         r: &Self::Vector<T>,
         z: &mut Self::Vector<T>,
     ) -> Result<(), DeviceError>;
+
+    /// z ← d ∘ r and y ← A z: in one pass where that saves time.
+    fn scale_and_multiply<T: Real>(
+        &self,
+        a: &Self::Matrix<T>,
+        d: &Self::Vector<T>,
+        r: &Self::Vector<T>,
+        z: &mut Self::Vector<T>,
+        y: &mut Self::Vector<T>,
+    ) -> Result<(), DeviceError> {
+        self.scale(d, r, z)?;
+        self.multiply(a, z, Product::default(), y)
+    }
 
     /// Room for factors of matrices with the pattern of `a`.
     fn factors<T: Real>(&self, a: &Self::Matrix<T>) -> Result<Self::Factors<T>, DeviceError>;

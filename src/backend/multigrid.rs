@@ -1,6 +1,7 @@
 //! The kernels of geometric multigrid that a backend offers.
 
 use super::{DeviceError, Real, SparseBackend};
+use crate::grid::{Seam, Topology};
 
 /// In which directions a level is coarsened.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
@@ -24,6 +25,15 @@ pub struct LevelSize {
 }
 
 impl LevelSize {
+    /// The unknown points of a grid of `ni` × `nj` nodes: those off the wall, the outer line and a
+    /// held seam.
+    #[must_use]
+    pub fn of_grid(topology: Topology, ni: usize, nj: usize) -> Self {
+        let Topology::O(seam) = topology;
+        let periodic = seam == Seam::Periodic;
+        Self { mi: if periodic { ni - 1 } else { ni - 2 }, mj: nj - 2, periodic }
+    }
+
     /// Whether the level's operator reaches around the seam. A periodic row with an odd number of
     /// points has two neighbours of one colour and cannot be coarsened evenly: its level is cut
     /// there, and the Krylov method around the hierarchy makes up for the dropped couplings.

@@ -10,10 +10,11 @@ pub use table::Table;
 
 use crate::backend::cpu::CpuBackend;
 use crate::backend::cuda::CudaBackend;
-use crate::backend::{DeviceError, EllipticBackend, MultigridBackend};
+use crate::backend::{DeviceError, EllipticBackend, MultigridBackend, Real};
 use crate::io::IoError;
+use crate::io::plot::{ScalingFigure, write_scaling_svg};
 use crate::solver::SolverError;
-use crate::sparse::Schedule;
+use crate::sparse::{Csr, Schedule};
 use std::io::Write;
 use std::path::Path;
 use std::time::Instant;
@@ -28,8 +29,11 @@ const SAMPLES: usize = 7;
 /// Longest that the samples of one row may take together, in seconds.
 const PATIENCE: f64 = 3.0;
 
-/// Does one copy.
+/// Does one copy, or whatever is measured.
 pub type Copy<'a> = Box<dyn FnMut() -> Result<(), DeviceError> + 'a>;
+
+/// Name of a library, and what does its work once it is called.
+pub type Vendor<'a> = (&'static str, Copy<'a>);
 
 /// A backend that can be measured.
 pub trait BenchBackend: EllipticBackend + MultigridBackend {
@@ -40,6 +44,10 @@ pub trait BenchBackend: EllipticBackend + MultigridBackend {
     fn scheduled(&self, schedule: Schedule) -> Result<Option<Self>, DeviceError>
     where
         Self: Sized;
+
+    /// A product of the matrix by the vendor's library on the same device, to compare with; none for a
+    /// device whose vendor has none.
+    fn vendor_product<T: Real>(&self, a: &Csr) -> Result<Option<Vendor<'_>>, DeviceError>;
 
     /// Waits until all work that was asked for is done.
     fn finish(&self) -> Result<(), DeviceError>;
@@ -57,6 +65,10 @@ impl BenchBackend for CpuBackend {
     }
 
     fn scheduled(&self, _: Schedule) -> Result<Option<Self>, DeviceError> {
+        Ok(None)
+    }
+
+    fn vendor_product<T: Real>(&self, _: &Csr) -> Result<Option<Vendor<'_>>, DeviceError> {
         Ok(None)
     }
 
@@ -85,6 +97,20 @@ impl BenchBackend for CudaBackend {
 
     fn scheduled(&self, schedule: Schedule) -> Result<Option<Self>, DeviceError> {
         Ok(Some(Self::new(self.device().clone())?.with_schedule(schedule)))
+    }
+
+    #[cfg(feature = "cuda")]
+    fn vendor_product<T: Real>(&self, a: &Csr) -> Result<Option<Vendor<'_>>, DeviceError> {
+        use crate::backend::{Backend, cuda::driver::CsrProduct};
+        let product = CsrProduct::<T>::new(self.device(), a)?;
+        let (mut x, mut y) = (self.zeros::<T>(a.rows())?, self.zeros::<T>(a.rows())?);
+        self.upload(&vec![T::one(); a.rows()], &mut x)?;
+        Ok(Some(("cuSPARSE", Box::new(move || product.multiply(&x, &mut y)))))
+    }
+
+    #[cfg(not(feature = "cuda"))]
+    fn vendor_product<T: Real>(&self, _: &Csr) -> Result<Option<Vendor<'_>>, DeviceError> {
+        Ok(None)
     }
 
     fn finish(&self) -> Result<(), DeviceError> {
@@ -153,21 +179,32 @@ pub fn kernels<B: BenchBackend>(backend: &B, sizes: &[Size]) -> Result<Vec<Table
     Ok(tables)
 }
 
-/// The table of Newton steps and linear iterations against the number of unknowns.
-pub fn newton<B: BenchBackend>(backend: &B, sizes: &[Size]) -> Result<Table, SolverError> {
+/// The table of Newton steps and linear iterations against the number of unknowns, and its picture.
+pub fn newton<B: BenchBackend>(
+    backend: &B,
+    sizes: &[Size],
+) -> Result<(Table, ScalingFigure), SolverError> {
     newton::table(backend, sizes)
 }
 
-/// Writes tables as `table-1.csv` and so on, numbered in their order, into `folder`.
+/// Writes tables as `table-1.csv` and so on, numbered in their order, into `folder`, and the picture
+/// as `scaling.svg`.
 ///
 /// # Errors
 ///
 /// [`IoError`] with the path.
-pub fn write(folder: &Path, tables: &[Table]) -> Result<(), IoError> {
+pub fn write(
+    folder: &Path,
+    tables: &[Table],
+    scaling: Option<&ScalingFigure>,
+) -> Result<(), IoError> {
     crate::io::folder::prepare(folder)?;
     for (k, table) in tables.iter().enumerate() {
         let path = folder.join(format!("table-{}.csv", k + 1));
         crate::io::atomic::write(&path, |file| file.write_all(table.csv().as_bytes()))?;
     }
-    Ok(())
+    match scaling {
+        Some(figure) => write_scaling_svg(&folder.join("scaling.svg"), figure),
+        None => Ok(()),
+    }
 }

@@ -4,6 +4,7 @@ use super::problem::ellipses;
 use super::{BenchBackend, Size, Table};
 use crate::backend::{EllipticData, Real};
 use crate::elliptic::{GridPreconditioner, GridProblem};
+use crate::io::plot::{ScalingFigure, ScalingPoint};
 use crate::solver::krylov::Method;
 use crate::solver::linear::{LinearSettings, LinearSolver};
 use crate::solver::newton::{self, Forcing, NewtonReport, NewtonSettings};
@@ -16,7 +17,10 @@ const LIMIT: usize = 100;
 
 /// One row for each size and preconditioner: multigrid to 1e-10 with coupled walls, Jacobi with
 /// [`LIMIT`] iterations a step.
-pub(super) fn table<B: BenchBackend>(backend: &B, sizes: &[Size]) -> Result<Table, SolverError> {
+pub(super) fn table<B: BenchBackend>(
+    backend: &B,
+    sizes: &[Size],
+) -> Result<(Table, ScalingFigure), SolverError> {
     let columns = [
         "points",
         "unknowns",
@@ -29,40 +33,54 @@ pub(super) fn table<B: BenchBackend>(backend: &B, sizes: &[Size]) -> Result<Tabl
         "linear iteration ms",
         "assembly and set-up share of a step",
     ];
-    let mut table = Table::new(format!("Newton solves on {}", backend.name()), &columns);
+    let name = format!("Newton solves on {}", backend.name());
+    let mut table = Table::new(name.clone(), &columns);
+    let kinds = [Kind::Multigrid, Kind::Jacobi];
+    let mut curves = kinds.map(|kind| (format!("{kind:?}"), Vec::new()));
     for &(ni, nj) in sizes {
         let data = ellipses(ni, nj);
-        for kind in [Kind::Multigrid, Kind::Jacobi] {
+        for (kind, curve) in kinds.into_iter().zip(&mut curves) {
             let (report, seconds) = solve::<B, f32>(backend, &data, kind)?;
-            table.rows.push(row((ni, nj), &data, kind, &report, seconds));
+            let point = point(&data, &report, seconds);
+            table.rows.push(row((ni, nj), kind, &report, seconds, &point));
+            curve.1.push(point);
         }
     }
-    Ok(table)
+    Ok((table, ScalingFigure { name, curves: curves.into() }))
+}
+
+/// Times a step and an iteration of a solve.
+fn point(data: &EllipticData, report: &NewtonReport, seconds: f64) -> ScalingPoint {
+    let steps = &report.history.steps;
+    let setup: f64 = steps.iter().map(|step| step.setup_seconds).sum();
+    let linear: f64 = steps.iter().map(|step| step.linear_seconds).sum();
+    ScalingPoint {
+        unknowns: 2 * data.mi * data.mj,
+        step: seconds / report.history.newton_iterations().max(1) as f64,
+        iteration: linear / report.history.linear_iterations().max(0.5),
+        share: setup / seconds,
+    }
 }
 
 fn row(
     (ni, nj): Size,
-    data: &EllipticData,
     kind: Kind,
     report: &NewtonReport,
     seconds: f64,
+    point: &ScalingPoint,
 ) -> Vec<String> {
-    let steps = &report.history.steps;
-    let taken = report.history.newton_iterations();
-    let iterations = report.history.linear_iterations();
-    let setup: f64 = steps.iter().map(|step| step.setup_seconds).sum();
-    let linear: f64 = steps.iter().map(|step| step.linear_seconds).sum();
+    let last = report.history.steps.last();
     vec![
         format!("{ni} × {nj}"),
-        (2 * data.mi * data.mj).to_string(),
+        point.unknowns.to_string(),
         format!("{kind:?}"),
-        taken.to_string(),
-        iterations.to_string(),
-        steps.last().map_or_else(String::new, |step| format!("{:.1e}", step.residual)),
+        report.history.newton_iterations().to_string(),
+        report.history.linear_iterations().to_string(),
+        last.map_or_else(String::new, |step| format!("{:.1e}", step.residual)),
         format!("{:.3}", 1e3 * seconds),
-        format!("{:.3}", 1e3 * seconds / taken.max(1) as f64),
-        format!("{:.4}", 1e3 * linear / iterations.max(0.5)),
-        format!("{:.1} %", 100.0 * setup / seconds),
+        format!("{:.3}", 1e3 * point.step),
+        format!("{:.4}", 1e3 * point.iteration),
+        format!("{:.1} %", 100.0 * point.share),
     ]
 }
 

@@ -264,6 +264,15 @@ pub const KEYS: &[Key] = &[
         "Preconditioner of the Krylov method.",
     ),
     key(
+        "linear.schedule",
+        Kind::Word(&["auto", "levels", "colours", "tiles"]),
+        Word("auto"),
+        "",
+        "Order in which DILU and ILU(0) are eliminated on a GPU: in natural order level after level, \
+         colour after colour, or within tiles of 32 x 32 points; auto takes tiles for DILU and \
+         levels for ILU(0). A CPU keeps to the natural order.",
+    ),
+    key(
         "linear.restart",
         integer(1, 1000),
         Integer(30),

@@ -174,6 +174,8 @@ pub struct LinearOptions {
     pub solver: krylov::Method,
     /// Preconditioner.
     pub preconditioner: precond::Kind,
+    /// Order of elimination of DILU and ILU(0) on a GPU.
+    pub schedule: precond::Ordering,
     /// Iterations of GMRES between restarts.
     pub restart: usize,
     /// Most linear iterations in one Newton step.

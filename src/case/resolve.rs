@@ -43,6 +43,7 @@ impl Case {
         let linear = LinearOptions {
             solver: entries.get("linear.solver")?,
             preconditioner: entries.get("linear.preconditioner")?,
+            schedule: entries.get("linear.schedule")?,
             restart: entries.get("linear.restart")?,
             max_iterations: entries.get("linear.max_iterations")?,
             precision: entries.get("linear.precision")?,

@@ -8,6 +8,7 @@ use gridgen::backend::cpu::CpuBackend;
 use gridgen::backend::cuda::CudaBackend;
 use gridgen::bench::{self, BenchBackend, Size, Table};
 use gridgen::error::Error;
+use gridgen::io::plot::ScalingFigure;
 
 use super::terminal::Terminal;
 use super::{Backend, refuse, stdout_failed};
@@ -28,7 +29,7 @@ pub(super) struct BenchArguments {
     /// GPU to use, by number.
     #[arg(long, value_name = "N", default_value_t = 0)]
     device: usize,
-    /// Write the tables as CSV files to DIR.
+    /// Write the tables as CSV files and the times against the unknowns as a picture to DIR.
     #[arg(short, long, value_name = "DIR")]
     output: Option<PathBuf>,
 }
@@ -42,17 +43,20 @@ enum Subject {
     Newton,
 }
 
+/// Tables, and the picture of the last.
+type Measured = (Vec<Table>, Option<ScalingFigure>);
+
 impl BenchArguments {
     /// Measures, prints and writes.
     pub(super) fn execute(&self) -> ExitCode {
         let terminal = Terminal::new(false);
         match self.tables() {
-            Ok(tables) => self.publish(&tables, &terminal),
+            Ok((tables, scaling)) => self.publish(&tables, scaling.as_ref(), &terminal),
             Err(error) => refuse(&terminal, &error),
         }
     }
 
-    fn tables(&self) -> Result<Vec<Table>, Error> {
+    fn tables(&self) -> Result<Measured, Error> {
         match self.backend {
             Backend::Cpu => self.measure(&CpuBackend),
             Backend::Cuda => self.measure(&CudaBackend::open(self.device)?),
@@ -63,24 +67,33 @@ impl BenchArguments {
         }
     }
 
-    fn measure<B: BenchBackend>(&self, backend: &B) -> Result<Vec<Table>, Error> {
-        let mut tables = Vec::new();
+    fn measure<B: BenchBackend>(&self, backend: &B) -> Result<Measured, Error> {
+        let (mut tables, mut scaling) = (Vec::new(), None);
         for subject in &self.subjects {
             match subject {
                 Subject::Kernels => tables.extend(bench::kernels(backend, &self.sizes)?),
-                Subject::Newton => tables.push(bench::newton(backend, &self.sizes)?),
+                Subject::Newton => {
+                    let (table, figure) = bench::newton(backend, &self.sizes)?;
+                    tables.push(table);
+                    scaling = Some(figure);
+                }
             }
         }
-        Ok(tables)
+        Ok((tables, scaling))
     }
 
-    fn publish(&self, tables: &[Table], terminal: &Terminal) -> ExitCode {
+    fn publish(
+        &self,
+        tables: &[Table],
+        scaling: Option<&ScalingFigure>,
+        terminal: &Terminal,
+    ) -> ExitCode {
         let text: Vec<String> = tables.iter().map(Table::markdown).collect();
         if let Err(error) = terminal.result(&text.join("\n")) {
             return stdout_failed(terminal, &error);
         }
         let Some(folder) = &self.output else { return ExitCode::SUCCESS };
-        match bench::write(folder, tables) {
+        match bench::write(folder, tables, scaling) {
             Ok(()) => ExitCode::SUCCESS,
             Err(error) => refuse(terminal, &error.into()),
         }

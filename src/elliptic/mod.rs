@@ -4,6 +4,7 @@ mod jacobian;
 mod preconditioner;
 mod problem;
 
+pub use crate::pde::EllipticSettings;
 pub use jacobian::GridJacobian;
 pub use preconditioner::GridPreconditioner;
-pub use problem::{EllipticSettings, GridProblem};
+pub use problem::GridProblem;

@@ -4,7 +4,7 @@ use super::GridJacobian;
 use super::jacobian::WallColumns;
 use crate::backend::{DeviceError, EllipticBackend, LevelSize, MultigridBackend, Product, Real};
 use crate::solver::precond::{Kind, MatrixPreconditioner, MultigridSettings};
-use crate::solver::{Preconditioner, PreconditionerFailure, SolverError};
+use crate::solver::{LinearOperator, Preconditioner, PreconditionerFailure, SolverError};
 
 /// M⁻¹ ≈ J⁻¹ of the field Jacobian, extended to the coupled system K = J (I − E Eᵀ) + B Eᵀ:
 ///
@@ -108,6 +108,22 @@ impl<B: EllipticBackend + MultigridBackend, T: Real> Preconditioner<B, T, GridJa
             backend.copy_wall(columns.points, &wall.terms, z)?;
         }
         Ok(())
+    }
+
+    fn apply_and_multiply(
+        &mut self,
+        backend: &B,
+        a: &GridJacobian<B, T>,
+        r: &B::Vector<T>,
+        z: &mut B::Vector<T>,
+        y: &mut B::Vector<T>,
+    ) -> Result<(), DeviceError> {
+        // With wall columns the operator is more than its field part.
+        if let (None, Some(diagonal)) = (&a.wall, self.field.diagonal()) {
+            return backend.scale_and_multiply(&a.field, diagonal, r, z, y);
+        }
+        self.apply(backend, a, r, z)?;
+        a.apply(backend, z, y)
     }
 
     fn bound(&self) -> Option<f64> {

@@ -103,6 +103,8 @@ impl From<&Grid> for GridReport {
 pub struct Timing {
     /// Reading the airfoil and placing the points of the wall.
     pub geometry_seconds: f64,
+    /// Waiting for the device after that: it is opened meanwhile.
+    pub device_seconds: f64,
     /// The initial grid.
     pub initial_grid_seconds: f64,
     /// The whole Newton solve.

@@ -1,7 +1,7 @@
 //! Control functions P0, Q0 of the grid equations, from the initial grid.
 
 mod marched;
-mod thomas_middlecoff;
+pub mod thomas_middlecoff;
 
 pub use crate::grid::arc_length;
 use crate::grid::{Grid, Seam, Topology};

@@ -5,4 +5,19 @@ mod point;
 mod wall;
 
 pub use point::{Blocks, Metrics, Stencil, Vec2, merit_weight, residual, row_weight};
-pub use wall::decay;
+pub use wall::{PSI_REACH, decay, decay_lengths};
+
+use self::control::{ControlSettings, Wall};
+
+/// What the equations ask of a grid.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct EllipticSettings {
+    /// Control functions in the field.
+    pub control: ControlSettings,
+    /// Control of the first cell.
+    pub wall: Wall,
+    /// Height of the first cell, in chords.
+    pub first_cell: f64,
+    /// Decay length of the wall terms in wall spacings.
+    pub decay: f64,
+}

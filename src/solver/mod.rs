@@ -32,6 +32,23 @@ pub trait Preconditioner<B: Backend, T: Real, A> {
         z: &mut B::Vector<T>,
     ) -> Result<(), DeviceError>;
 
+    /// z ← M⁻¹ r and y ← A z; a preconditioner that costs little beside the product may do both in
+    /// one pass.
+    fn apply_and_multiply(
+        &mut self,
+        backend: &B,
+        a: &A,
+        r: &B::Vector<T>,
+        z: &mut B::Vector<T>,
+        y: &mut B::Vector<T>,
+    ) -> Result<(), DeviceError>
+    where
+        A: LinearOperator<B, T>,
+    {
+        self.apply(backend, a, r, z)?;
+        a.apply(backend, z, y)
+    }
+
     /// Largest residual factor an iteration of the Krylov method that is taken for contraction;
     /// none if there is no other form to fall back on.
     fn bound(&self) -> Option<f64> {

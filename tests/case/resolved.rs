@@ -243,6 +243,7 @@ fn the_resolved_case_writes_every_default_out() {
     [linear]
     solver = "bicgstab"
     preconditioner = "multigrid"
+    schedule = "auto"
     restart = 30
     max_iterations = 2000
     precision = "single"

@@ -112,6 +112,28 @@ fn a_bench_on_the_cpu_prints_its_tables_and_writes_them() {
     for table in 1..=3 {
         assert!(scratch.path(&format!("tables/table-{table}.csv")).is_file());
     }
+    let picture = String::from_utf8(scratch.bytes("tables/scaling.svg")).unwrap();
+    for part in ["ms a Newton step", "ms a linear iteration", "Multigrid", "Liu, Zhong, Chen 2011"]
+    {
+        assert!(picture.contains(part), "{part} is not in the picture");
+    }
+}
+
+#[test]
+fn a_schedule_for_gpus_is_not_taken_for_one_of_the_cpu() {
+    let scratch = Scratch::with_case(SMALLEST);
+    let arguments = |schedule: &'static str| {
+        let factors =
+            ["--backend", "cpu", "--set", "linear.preconditioner=dilu", "--set", schedule];
+        scratch.run(&[&["wing.toml"], &COARSE[..], &factors].concat())
+    };
+
+    let finished = arguments("linear.schedule=tiles");
+
+    let note = "note: linear.schedule is for GPUs: on the CPU the factors are eliminated in natural \
+                order\n";
+    assert_eq!((finished.code, finished.stderr.as_str()), (0, note));
+    assert_eq!(arguments("linear.schedule=levels").stderr, "");
 }
 
 #[test]

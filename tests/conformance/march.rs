@@ -1,12 +1,14 @@
 //! The hyperbolic march.
 
-use gridgen::grid::initial::{InitialSettings, Marcher, Method, Outline, build, build_with};
+use gridgen::grid::initial::{InitialSettings, Method, Outline, build, build_with};
+use gridgen::grid::{Grid, folds};
 
+use super::Subject;
 use crate::support::walls::{FAR_FIELD, WallPoints, geometric_layers};
 
 /// The march gives the host's grid on sharp, concave and smooth walls, on rings whose points are
 /// no power of two, more and fewer than the threads of a block.
-pub fn the_march_gives_the_grid_of_the_host<M: Marcher<Error: std::fmt::Debug>>(marcher: &M) {
+pub fn the_march_gives_the_grid_of_the_host<S: Subject>(subject: &S) {
     let walls = [
         (WallPoints::naca("0012", 65), 33, 1e-3),
         (WallPoints::naca("4412", 131), 17, 1e-5),
@@ -31,15 +33,31 @@ pub fn the_march_gives_the_grid_of_the_host<M: Marcher<Error: std::fmt::Debug>>(
             spread: 10.0,
         };
 
-        let (host, other) = (build(&outline, &settings), build_with(marcher, &outline, &settings));
+        let (host, other) = (build(&outline, &settings), build_with(subject, &outline, &settings));
 
         let other = other.unwrap();
         assert_eq!((host.method, &host.notes), (other.method, &other.notes));
-        for (k, (host, other)) in
-            [(&host.grid.x, &other.grid.x), (&host.grid.y, &other.grid.y)].into_iter().enumerate()
-        {
-            let worst = host.iter().zip(other).map(|(a, b)| (a - b).abs()).fold(0.0, f64::max);
+        let Grid { x, y, .. } = subject.give(other.grid).unwrap();
+        for (k, (host, other)) in [(&host.grid.x, x), (&host.grid.y, y)].into_iter().enumerate() {
+            let worst = host.iter().zip(&other).map(|(a, b)| (a - b).abs()).fold(0.0, f64::max);
             assert!(worst < 1e-9 * FAR_FIELD, "{} points, component {k}: {worst:e}", wall.x.len());
+            let repeats = |row: &[f64]| row[0].to_bits() == row[row.len() - 1].to_bits();
+            assert!(other.chunks(wall.x.len()).all(repeats), "the seam is one line");
         }
     }
+}
+
+/// Folded cells are counted as on the host, those with a NaN among them.
+pub fn folded_cells_of_a_grid_are_counted<S: Subject>(subject: &S) {
+    let wall = WallPoints::naca("4412", 131);
+    let mut grid = wall.initial(Method::Hyperbolic, 17, 1e-3).grid;
+    for (k, wrong) in [(40, 7.0), (700, -3.0), (1500, f64::NAN), (131 * 17 - 5, 100.0)] {
+        grid.x[k] = wrong;
+    }
+    let expected = folds(&grid);
+    assert!(expected > 4, "{expected}");
+
+    let found = subject.folds(&subject.take(grid).unwrap()).unwrap();
+
+    assert_eq!(found, expected);
 }

@@ -72,10 +72,35 @@ pub fn products_on_the_pattern_of_the_wall_columns<S: Subject>(subject: &S) {
 }
 
 pub fn products_on_a_general_pattern<S: Subject>(subject: &S) {
-    for rows in [1, 31, 32, 33, 257] {
+    for rows in [1, 2, 31, 32, 33, 257, 600] {
         check_products::<S, f64>(subject, &general_pattern(rows), &[0, 3]);
         check_products::<S, f32>(subject, &general_pattern(rows), &[0, 3]);
     }
+}
+
+pub fn a_scaled_vector_is_multiplied<S: Subject>(subject: &S) {
+    fn check<S: Subject, T: Real>(subject: &S, pattern: &EllPattern) {
+        let n = pattern.rows();
+        let values = random_values::<T>(1, pattern);
+        let (d, r) = (random::<T>(2, n), random::<T>(3, n));
+        let (mut scaled, mut expected) = (vec![T::zero(); n], vec![T::zero(); n]);
+        let a = EllMatrix::from_values(pattern.clone(), values.clone());
+        CpuBackend.scale_and_multiply(&a, &d, &r, &mut scaled, &mut expected).unwrap();
+        let (mut z, mut y) = (to_device(subject, &r), to_device(subject, &d));
+        let (d, r) = (to_device(subject, &d), to_device(subject, &r));
+
+        let a = subject.matrix_from(pattern, &values);
+        subject.scale_and_multiply(&a, &d, &r, &mut z, &mut y).unwrap();
+
+        let what = format!("{:?}", pattern.structure());
+        assert_eq!(to_host(subject, &z, n), scaled, "{what}");
+        assert_close(&to_host(subject, &y, n), &expected, 20.0, &what);
+    }
+    for pattern in nine_point_patterns() {
+        check::<S, f64>(subject, &pattern);
+        check::<S, f32>(subject, &pattern);
+    }
+    check::<S, f64>(subject, &general_pattern(33));
 }
 
 pub fn diagonals_are_inverted<S: Subject>(subject: &S) {

@@ -3,6 +3,7 @@
 #![allow(dead_code, unreachable_pub, reason = "the macro below uses what the suite exports")]
 #![allow(clippy::unwrap_used, reason = "a failing step fails the test")]
 
+pub mod control;
 pub mod equations;
 pub mod factors;
 pub mod march;
@@ -123,11 +124,18 @@ macro_rules! conformance {
         );
         conformance!(@module $backend, [$(#[$attribute])?], march,
             the_march_gives_the_grid_of_the_host
+            folded_cells_of_a_grid_are_counted
+        );
+        conformance!(@module $backend, [$(#[$attribute])?], control,
+            the_first_guess_is_that_of_the_host
+            control_functions_are_those_of_the_host
+            wall_terms_are_those_of_the_host
         );
         conformance!(@module $backend, [$(#[$attribute])?], matrices,
             products_on_the_nine_point_pattern
             products_on_the_pattern_of_the_wall_columns
             products_on_a_general_pattern
+            a_scaled_vector_is_multiplied
             diagonals_are_inverted
             a_zero_on_the_diagonal_names_its_row
         );

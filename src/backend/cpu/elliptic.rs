@@ -4,11 +4,14 @@ use super::points::{JacobianRow, ResidualRow, WallRow};
 use super::reduce::reduce;
 use super::vector::clear;
 use super::{CpuBackend, EllMatrix, wall};
+use crate::backend::data::first_guess;
 use crate::backend::elliptic::{
     CellGuard, EllipticBackend, EllipticData, Scaling, WallTerms, store_frame, wrap,
 };
 use crate::backend::{DeviceError, Real};
 use crate::grid::Grid;
+use crate::grid::initial::{InitialSettings, Marcher, Outline, hyperbolic};
+use crate::pde::EllipticSettings;
 use crate::simd;
 use rayon::prelude::*;
 
@@ -32,8 +35,48 @@ impl EllipticState {
     }
 }
 
+impl Marcher for CpuBackend {
+    type Error = DeviceError;
+    type Grid = Grid;
+
+    fn march(
+        &self,
+        outline: &Outline,
+        settings: &InitialSettings,
+        dissipation: f64,
+    ) -> Result<Option<Grid>, DeviceError> {
+        Ok(hyperbolic::march(outline, settings, dissipation))
+    }
+
+    fn folds(&self, grid: &Grid) -> Result<usize, DeviceError> {
+        Ok(crate::grid::folds(grid))
+    }
+
+    fn take(&self, grid: Grid) -> Result<Grid, DeviceError> {
+        Ok(grid)
+    }
+
+    fn give(&self, grid: Grid) -> Result<Grid, DeviceError> {
+        Ok(grid)
+    }
+}
+
 impl EllipticBackend for CpuBackend {
     type Elliptic = EllipticState;
+
+    fn equations(
+        &self,
+        grid: &Grid,
+        normals: &[[f64; 2]],
+        settings: &EllipticSettings,
+    ) -> Result<EllipticState, DeviceError> {
+        self.elliptic(&EllipticData::new(grid, normals, settings))
+    }
+
+    fn first_guess(&self, state: &EllipticState, u: &mut Vec<f64>) -> Result<(), DeviceError> {
+        first_guess(&state.data, u);
+        Ok(())
+    }
 
     fn elliptic(&self, data: &EllipticData) -> Result<EllipticState, DeviceError> {
         let (mi, mj) = (data.mi, data.mj);

@@ -26,6 +26,11 @@ pub trait Device: Send + Sync {
         Ok(None)
     }
 
+    /// The driver's handle of its queue, for libraries beside the driver; none where it has none.
+    fn queue(&self) -> Option<u64> {
+        None
+    }
+
     /// Waits for all work. A device that works while it is asked has nothing to wait for.
     fn synchronise(&self) -> Result<(), DeviceError> {
         Ok(())

@@ -1,6 +1,7 @@
 //! The grid equations on the CUDA backend.
 
 use super::kernel::{Argument, Shape, Source, arguments};
+use super::march::CudaGrid;
 use super::matrix::grid_arguments;
 use super::{Buffer, CudaBackend, CudaMatrix, CudaVector};
 use crate::backend::elliptic::{
@@ -8,6 +9,8 @@ use crate::backend::elliptic::{
 };
 use crate::backend::{DeviceError, Real};
 use crate::grid::Grid;
+use crate::pde::EllipticSettings;
+use rayon::prelude::*;
 
 /// Threads of the block that solves the wall's reduced system.
 const WALL_THREADS: u32 = 512;
@@ -19,27 +22,27 @@ const fn affine_bytes<T>() -> u32 {
 
 /// State of the grid equations on a GPU.
 pub struct CudaElliptic {
-    mi: usize,
-    mj: usize,
-    periodic: bool,
-    x: Buffer<f64>,
-    y: Buffer<f64>,
-    control_p: Buffer<f64>,
-    control_q: Buffer<f64>,
-    wall: Option<Wall>,
-    row_weights: Buffer<f64>,
-    merit_weights: Buffer<f64>,
+    pub(super) mi: usize,
+    pub(super) mj: usize,
+    pub(super) periodic: bool,
+    pub(super) x: Buffer<f64>,
+    pub(super) y: Buffer<f64>,
+    pub(super) control_p: Buffer<f64>,
+    pub(super) control_q: Buffer<f64>,
+    pub(super) wall: Option<Wall>,
+    pub(super) row_weights: Buffer<f64>,
+    pub(super) merit_weights: Buffer<f64>,
 }
 
 /// The wall terms: their decay and their amplitudes (p_i, q_i), interleaved.
-struct Wall {
-    phi: Buffer<f64>,
-    psi: Buffer<f64>,
-    amplitudes: Buffer<f64>,
+pub(super) struct Wall {
+    pub(super) phi: Buffer<f64>,
+    pub(super) psi: Buffer<f64>,
+    pub(super) amplitudes: Buffer<f64>,
 }
 
 impl CudaElliptic {
-    fn points(&self) -> usize {
+    pub(super) fn points(&self) -> usize {
         self.mi * self.mj
     }
 
@@ -56,6 +59,23 @@ impl CudaElliptic {
 
 impl EllipticBackend for CudaBackend {
     type Elliptic = CudaElliptic;
+
+    fn equations(
+        &self,
+        grid: &CudaGrid,
+        normals: &[[f64; 2]],
+        settings: &EllipticSettings,
+    ) -> Result<CudaElliptic, DeviceError> {
+        self.equations_of(grid, normals, settings)
+    }
+
+    fn first_guess(
+        &self,
+        state: &CudaElliptic,
+        u: &mut CudaVector<f64>,
+    ) -> Result<(), DeviceError> {
+        self.guess_of(state, u)
+    }
 
     fn elliptic(&self, data: &EllipticData) -> Result<CudaElliptic, DeviceError> {
         let from = |host: &[f64]| Buffer::from_host(&self.device, host);
@@ -161,10 +181,16 @@ impl EllipticBackend for CudaBackend {
     }
 
     fn store_grid(&self, state: &CudaElliptic, grid: &mut Grid) -> Result<(), DeviceError> {
-        let mut frame = vec![0.0; state.x.len()];
         for (from, to) in [(&state.x, &mut grid.x), (&state.y, &mut grid.y)] {
-            from.download(&mut frame)?;
-            store_frame(&frame, state.mi + 2, state.periodic, to, grid.ni);
+            if state.periodic {
+                let mut frame = vec![0.0; from.len()];
+                from.download(&mut frame)?;
+                store_frame(&frame, state.mi + 2, true, to, grid.ni);
+            } else {
+                // A held frame is the grid; the seam is one line, bit for bit.
+                from.download(to)?;
+                to.par_chunks_mut(grid.ni).for_each(|row| row[grid.ni - 1] = row[0]);
+            }
         }
         Ok(())
     }

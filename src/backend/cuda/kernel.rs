@@ -17,6 +17,10 @@ pub enum Source {
     Wall,
     /// The hyperbolic march.
     March,
+    /// The grid that the march leaves.
+    Initial,
+    /// Control functions and wall terms.
+    Control,
     /// Incomplete factors by rows.
     Factors,
     /// DILU within tiles.
@@ -33,12 +37,14 @@ pub enum Source {
 
 impl Source {
     /// Every file.
-    pub const ALL: [Self; 11] = [
+    pub const ALL: [Self; 13] = [
         Self::Vector,
         Self::Matrix,
         Self::Elliptic,
         Self::Wall,
         Self::March,
+        Self::Initial,
+        Self::Control,
         Self::Factors,
         Self::Tiles,
         Self::Lines,
@@ -46,6 +52,15 @@ impl Source {
         Self::Level,
         Self::Transfer,
     ];
+
+    /// The precisions it is used in: grids are made in double precision alone.
+    #[must_use]
+    pub fn widths(self) -> &'static [Width] {
+        match self {
+            Self::March | Self::Initial | Self::Control => &[Width::Double],
+            _ => &[Width::Single, Width::Double],
+        }
+    }
 
     /// Name of the file in `kernels/`.
     #[must_use]
@@ -56,6 +71,8 @@ impl Source {
             Self::Elliptic => "elliptic.cu",
             Self::Wall => "wall.cu",
             Self::March => "march.cu",
+            Self::Initial => "initial.cu",
+            Self::Control => "control.cu",
             Self::Factors => "factors.cu",
             Self::Tiles => "tiles.cu",
             Self::Lines => "lines.cu",
@@ -73,6 +90,8 @@ impl Source {
             Self::Elliptic => include_str!("../../../kernels/elliptic.cu"),
             Self::Wall => include_str!("../../../kernels/wall.cu"),
             Self::March => include_str!("../../../kernels/march.cu"),
+            Self::Initial => include_str!("../../../kernels/initial.cu"),
+            Self::Control => include_str!("../../../kernels/control.cu"),
             Self::Factors => include_str!("../../../kernels/factors.cu"),
             Self::Tiles => include_str!("../../../kernels/tiles.cu"),
             Self::Lines => include_str!("../../../kernels/lines.cu"),

@@ -1,28 +1,86 @@
-//! The hyperbolic march on a GPU.
+//! The hyperbolic march on a GPU, and the grid that it leaves there.
 
 use super::kernel::{Shape, Source, arguments};
 use super::{Buffer, CudaBackend};
 use crate::backend::DeviceError;
 use crate::grid::initial::hyperbolic::first_layers;
-use crate::grid::initial::{Fronts, InitialSettings, Marcher, Outline};
+use crate::grid::initial::{FAR_FIELD_CENTRE, InitialSettings, Marcher, Outline};
+use crate::grid::{Grid, Topology};
 
 /// Threads of the one block that marches: a power of two.
 const THREADS: u32 = 512;
+/// Threads of a block where one follows a whole line: few, so that all multiprocessors have lines.
+const LINE_THREADS: u32 = 32;
 /// Bytes of a row of the ring of kept points: two blocks and a pair.
 const KEPT_ROW: u32 = 80;
 /// Values of an eliminated point: a pair and two blocks, and of a segment.
 const ELIMINATED: usize = 10;
 const SEGMENT: usize = 3;
 
+/// Nodes of a grid in a GPU's memory, `[nj][ni]`.
+pub struct CudaGrid {
+    pub(super) topology: Topology,
+    pub(super) ni: usize,
+    pub(super) nj: usize,
+    pub(super) x: Buffer<f64>,
+    pub(super) y: Buffer<f64>,
+}
+
+/// A launch with a thread for each of `n` lines.
+pub(super) fn line_shape(n: usize) -> Shape {
+    let blocks = n.div_ceil(LINE_THREADS as usize).max(1) as u32;
+    Shape { grid: [blocks, 1, 1], block: [LINE_THREADS, 1, 1], shared: 0 }
+}
+
 impl Marcher for CudaBackend {
     type Error = DeviceError;
+    type Grid = CudaGrid;
 
     fn march(
         &self,
         outline: &Outline,
         settings: &InitialSettings,
         dissipation: f64,
-    ) -> Result<Option<Fronts>, DeviceError> {
+    ) -> Result<Option<CudaGrid>, DeviceError> {
+        match self.fronts(outline, settings, dissipation)? {
+            Some(fronts) => Ok(Some(self.placed(outline, &fronts)?)),
+            None => Ok(None),
+        }
+    }
+
+    fn folds(&self, grid: &CudaGrid) -> Result<usize, DeviceError> {
+        let arguments = arguments![grid.ni as u32, grid.nj as u32, &grid.x, &grid.y];
+        let cells = (grid.ni - 1) * (grid.nj - 1);
+        let [folds] = self.reduce::<f64, 1>(Source::Initial, "count_folds", cells, &arguments)?;
+        Ok(folds as usize)
+    }
+
+    fn take(&self, grid: Grid) -> Result<CudaGrid, DeviceError> {
+        Ok(CudaGrid {
+            topology: grid.topology,
+            ni: grid.ni,
+            nj: grid.nj,
+            x: Buffer::from_host(&self.device, &grid.x)?,
+            y: Buffer::from_host(&self.device, &grid.y)?,
+        })
+    }
+
+    fn give(&self, grid: CudaGrid) -> Result<Grid, DeviceError> {
+        let mut host = Grid::new(grid.topology, grid.ni, grid.nj);
+        grid.x.download(&mut host.x)?;
+        grid.y.download(&mut host.y)?;
+        Ok(host)
+    }
+}
+
+impl CudaBackend {
+    /// The marched layers, the distinct points of each line; none if the march failed.
+    fn fronts(
+        &self,
+        outline: &Outline,
+        settings: &InitialSettings,
+        dissipation: f64,
+    ) -> Result<Option<Buffer<f64>>, DeviceError> {
         let (n, nj) = (outline.x.len() - 1, outline.layers.len());
         let zeros = |values: usize| Buffer::<f64>::zeros(&self.device, values);
         let fronts = zeros(2 * n * nj)?;
@@ -50,11 +108,31 @@ impl Marcher for CudaBackend {
         self.launch::<f64>(Source::March, "march", shape, &arguments)?;
         let mut failed = [0];
         bad.download(&mut failed)?;
-        if failed[0] != 0 {
-            return Ok(None);
-        }
-        let mut points = vec![[0.0; 2]; n * nj];
-        fronts.download(bytemuck::cast_slice_mut(&mut points))?;
-        Ok(Some(Fronts { layers: points.chunks(n).map(<[_]>::to_vec).collect() }))
+        Ok((failed[0] == 0).then_some(fronts))
+    }
+
+    /// The layers as a grid whose outer line lies on the circle.
+    fn placed(&self, outline: &Outline, fronts: &Buffer<f64>) -> Result<CudaGrid, DeviceError> {
+        let (ni, nj) = (outline.x.len(), outline.layers.len());
+        let grid = CudaGrid {
+            topology: Topology::O(outline.seam),
+            ni,
+            nj,
+            x: Buffer::zeros(&self.device, ni * nj)?,
+            y: Buffer::zeros(&self.device, ni * nj)?,
+        };
+        let [centre_x, centre_y] = FAR_FIELD_CENTRE;
+        let arguments = arguments![
+            (ni - 1) as u32,
+            nj as u32,
+            fronts,
+            outline.far_field,
+            centre_x,
+            centre_y,
+            &grid.x,
+            &grid.y,
+        ];
+        self.launch::<f64>(Source::Initial, "place_layers", line_shape(ni - 1), &arguments)?;
+        Ok(grid)
     }
 }

@@ -115,7 +115,8 @@ impl SparseBackend for CudaBackend {
             (Structure::General, columns) => {
                 let mut arguments = arguments![a.rows as u64, a.width as u32];
                 arguments.extend(columns.iter().map(Argument::from));
-                ("multiply_explicit", a.rows, arguments)
+                // Two rows a thread.
+                ("multiply_explicit", a.rows.div_ceil(2), arguments)
             }
         };
         arguments.extend(arguments![&a.values, x]);
@@ -155,6 +156,24 @@ impl SparseBackend for CudaBackend {
     ) -> Result<(), DeviceError> {
         let arguments = arguments![z.len() as u64, d, r, &*z];
         self.launch::<T>(Source::Vector, "scale", Shape::elementwise(z.len()), &arguments)
+    }
+
+    fn scale_and_multiply<T: Real>(
+        &self,
+        a: &CudaMatrix<T>,
+        d: &CudaVector<T>,
+        r: &CudaVector<T>,
+        z: &mut CudaVector<T>,
+        y: &mut CudaVector<T>,
+    ) -> Result<(), DeviceError> {
+        let Structure::NinePoint { mi, mj, periodic } = a.structure else {
+            self.scale(d, r, z)?;
+            return self.multiply(a, z, Product::default(), y);
+        };
+        let mut arguments = grid_arguments(mi, mj, periodic);
+        arguments.extend(arguments![&a.values, d, r, &*z, &*y]);
+        let shape = Shape::threads(a.points());
+        self.launch::<T>(Source::Matrix, "scale_and_multiply", shape, &arguments)
     }
 
     fn factors<T: Real>(&self, a: &CudaMatrix<T>) -> Result<CudaFactors<T>, DeviceError> {

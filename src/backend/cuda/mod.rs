@@ -4,6 +4,7 @@
 //! implement it on the CPU, so that every kernel and every launch runs where there is no GPU.
 
 mod buffer;
+mod control;
 pub mod device;
 #[cfg(feature = "cuda")]
 pub mod driver;
@@ -21,6 +22,7 @@ pub use buffer::Buffer;
 pub use device::Device;
 pub use elliptic::CudaElliptic;
 pub use factors::CudaFactors;
+pub use march::CudaGrid;
 pub use matrix::CudaMatrix;
 pub use multigrid::CudaLevel;
 pub use recording::CudaRecording;
@@ -94,9 +96,7 @@ impl CudaBackend {
     /// A backend on GPU `ordinal`, its kernels compiled.
     #[cfg(feature = "cuda")]
     pub fn open(ordinal: usize) -> Result<Self, DeviceError> {
-        let device = driver::DriverDevice::open(ordinal)?;
-        device.compile_all()?;
-        Self::new(Arc::new(device))
+        Self::new(Arc::new(driver::DriverDevice::open_compiled(ordinal)?))
     }
 
     /// Refuses: this build has no driver.

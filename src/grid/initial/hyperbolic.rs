@@ -3,6 +3,7 @@
 use super::cyclic::{BlockRow, BlockWork, smooth_implicit, solve_blocks};
 use super::front::Segments;
 use super::{Fronts, InitialSettings, Outline};
+use crate::grid::Grid;
 use nalgebra::{Matrix2, Vector2};
 
 /// Substeps a layer at most.
@@ -17,13 +18,14 @@ const SPREAD_DISTANCE: f64 = 0.2;
 const CONCAVE_LIMIT: f64 = 0.1;
 
 /// Marches from the wall through `outline.layers` (theory section 4; after Chan and Steger 1992,
-/// doi:10.1016/0096-3003(92)90073-A). The first layer is r + h n exactly. `None` if a line solve
-/// is singular or a point is not finite.
-pub(super) fn march(
-    outline: &Outline,
-    settings: &InitialSettings,
-    dissipation: f64,
-) -> Option<Fronts> {
+/// doi:10.1016/0096-3003(92)90073-A) and puts the outer line on the circle. The first layer is
+/// r + h n exactly. `None` if a line solve is singular or a point is not finite.
+#[must_use]
+pub fn march(outline: &Outline, settings: &InitialSettings, dissipation: f64) -> Option<Grid> {
+    Some(fronts(outline, settings, dissipation)?.grid(outline))
+}
+
+fn fronts(outline: &Outline, settings: &InitialSettings, dissipation: f64) -> Option<Fronts> {
     let (s, nj) = (outline.layers, outline.layers.len());
     let mut layers = first_layers(outline).to_vec();
     let mut stepper = Stepper::default();

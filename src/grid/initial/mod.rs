@@ -53,9 +53,9 @@ pub struct Outline<'a> {
 
 /// An initial grid and how it came about.
 #[derive(Debug, Clone)]
-pub struct InitialGrid {
+pub struct InitialGrid<G = Grid> {
     /// The grid; its outer line lies on the circle.
-    pub grid: Grid,
+    pub grid: G,
     /// Construction that made it, after fall-backs.
     pub method: Method,
     /// Retries and fall-backs, one sentence each.
@@ -71,15 +71,26 @@ pub const FAR_FIELD_CENTRE: [f64; 2] = [0.5, 0.0];
 pub trait Marcher {
     /// What can go wrong beside the march itself.
     type Error;
+    /// A grid where the marcher keeps it.
+    type Grid;
 
-    /// Marches from the wall through `outline.layers` with dissipation ε; `None` if a line solve is
-    /// singular or a point is not finite.
+    /// Marches from the wall through `outline.layers` with dissipation ε and puts the outer line on
+    /// the circle; `None` if a line solve is singular or a point is not finite.
     fn march(
         &self,
         outline: &Outline,
         settings: &InitialSettings,
         dissipation: f64,
-    ) -> Result<Option<Fronts>, Self::Error>;
+    ) -> Result<Option<Self::Grid>, Self::Error>;
+
+    /// Cells with a corner determinant that is not positive.
+    fn folds(&self, grid: &Self::Grid) -> Result<usize, Self::Error>;
+
+    /// Takes over a grid made on the host.
+    fn take(&self, grid: Grid) -> Result<Self::Grid, Self::Error>;
+
+    /// The grid on the host.
+    fn give(&self, grid: Self::Grid) -> Result<Grid, Self::Error>;
 }
 
 /// Marches on this machine.
@@ -87,14 +98,27 @@ struct Here;
 
 impl Marcher for Here {
     type Error = std::convert::Infallible;
+    type Grid = Grid;
 
     fn march(
         &self,
         outline: &Outline,
         settings: &InitialSettings,
         dissipation: f64,
-    ) -> Result<Option<Fronts>, Self::Error> {
+    ) -> Result<Option<Grid>, Self::Error> {
         Ok(hyperbolic::march(outline, settings, dissipation))
+    }
+
+    fn folds(&self, grid: &Grid) -> Result<usize, Self::Error> {
+        Ok(folds(grid))
+    }
+
+    fn take(&self, grid: Grid) -> Result<Grid, Self::Error> {
+        Ok(grid)
+    }
+
+    fn give(&self, grid: Grid) -> Result<Grid, Self::Error> {
+        Ok(grid)
     }
 }
 
@@ -116,14 +140,13 @@ pub fn build_with<M: Marcher>(
     marcher: &M,
     outline: &Outline,
     settings: &InitialSettings,
-) -> Result<InitialGrid, M::Error> {
+) -> Result<InitialGrid<M::Grid>, M::Error> {
     let mut notes = Vec::new();
     if settings.method == Method::Hyperbolic {
         for factor in [1.0, 2.0, 4.0] {
             let dissipation = factor * settings.dissipation;
-            let fronts = marcher.march(outline, settings, dissipation)?;
-            let grid = fronts.map(|fronts| fronts.grid(outline));
-            if let Some(grid) = grid.filter(|grid| folds(grid) == 0) {
+            let Some(grid) = marcher.march(outline, settings, dissipation)? else { continue };
+            if marcher.folds(&grid)? == 0 {
                 if factor > 1.0 {
                     notes.push(format!(
                         "the hyperbolic march folded and was repeated with dissipation {dissipation}"
@@ -143,14 +166,14 @@ pub fn build_with<M: Marcher>(
     if folded > 0 {
         notes.push(format!("{folded} cells of the initial grid are folded"));
     }
-    Ok(InitialGrid { grid, method, notes, folded })
+    Ok(InitialGrid { grid: marcher.take(grid)?, method, notes, folded })
 }
 
 /// Layers of marched points, the distinct points of each line.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Fronts {
+struct Fronts {
     /// Points of each layer, the wall first.
-    pub layers: Vec<Vec<[f64; 2]>>,
+    layers: Vec<Vec<[f64; 2]>>,
 }
 
 impl Fronts {

@@ -78,6 +78,15 @@ impl Panel {
         count: f64,
     ) -> Result<(), DrawError> {
         self.draw_x_ticks(canvas, &Ticks::new(self.window.low[0], self.window.high[0], count))?;
+        self.draw_y_numbers(canvas, count)
+    }
+
+    /// Ticks and numbers on the left, with a linear scale.
+    pub(super) fn draw_y_numbers<DB: DrawingBackend>(
+        &self,
+        canvas: &Canvas<DB>,
+        count: f64,
+    ) -> Result<(), DrawError> {
         let ticks = Ticks::new(self.window.low[1], self.window.high[1], count);
         for value in ticks.values() {
             let y = self.pixel([self.window.low[0], value])[1];
@@ -99,6 +108,25 @@ impl Panel {
             canvas.line(&[[x, bottom], [x, bottom + TICK]], palette::FRAME, 1.0)?;
             let place = [x, bottom + TICK + TICK_GAP];
             canvas.text(&ticks.label(value), place, (LABEL_SIZE, CENTRE_TOP), palette::LABEL)?;
+        }
+        Ok(())
+    }
+
+    /// Ticks below a panel whose x is a decimal logarithm, labels 10ⁿ.
+    pub(super) fn draw_x_powers<DB: DrawingBackend>(
+        &self,
+        canvas: &Canvas<DB>,
+        ticks: &Ticks,
+    ) -> Result<(), DrawError> {
+        let bottom = self.frame.high[1];
+        for value in ticks.values() {
+            let x = self.pixel([value, self.window.low[1]])[0];
+            canvas.line(&[[x, bottom], [x, bottom + TICK]], palette::FRAME, 1.0)?;
+            let y = bottom + TICK + TICK_GAP;
+            canvas.text("10", [x - 3.0, y], (LABEL_SIZE, CENTRE_TOP), palette::LABEL)?;
+            let place = [x + 6.0, y + 8.0];
+            let exponent = ticks.label(value);
+            canvas.text(&exponent, place, (0.75 * LABEL_SIZE, LEFT_BOTTOM), palette::LABEL)?;
         }
         Ok(())
     }

@@ -7,6 +7,7 @@ mod clip;
 mod convergence;
 mod grid;
 mod histogram;
+mod scaling;
 
 use std::io::Write;
 use std::path::Path;
@@ -20,6 +21,7 @@ pub use self::airfoil::AirfoilFigure;
 pub use self::convergence::ConvergenceFigure;
 pub use self::grid::GridFigure;
 pub use self::histogram::HistogramFigure;
+pub use self::scaling::{ScalingFigure, ScalingPoint};
 
 /// Units of an SVG in one of its pixels: lines near the wall keep their distance.
 const SVG_UNITS: u32 = 10;
@@ -117,6 +119,15 @@ pub fn write_histogram_png(path: &Path, figure: &HistogramFigure<'_>) -> Result<
 ///
 /// [`IoError`] when the picture cannot be drawn or written.
 pub fn write_convergence_svg(path: &Path, figure: &ConvergenceFigure<'_>) -> Result<(), IoError> {
+    write_svg(path, figure)
+}
+
+/// Draws times against unknowns as SVG.
+///
+/// # Errors
+///
+/// [`IoError`] when the picture cannot be drawn or written.
+pub fn write_scaling_svg(path: &Path, figure: &ScalingFigure) -> Result<(), IoError> {
     write_svg(path, figure)
 }
 

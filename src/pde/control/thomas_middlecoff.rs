@@ -4,9 +4,9 @@ use super::{ControlFunctions, Ring, interval_control};
 use crate::grid::Grid;
 
 /// Largest |Q0|.
-const LIMIT: f64 = 1.5;
+pub const LIMIT: f64 = 1.5;
 /// Passes of ¼ ½ ¼ along xi over the curvature term.
-const PASSES: usize = 4;
+pub const PASSES: usize = 4;
 
 /// P0: the interval ratios of the wall and of the outer line, linear in j between them. Q0: the
 /// ratio along each line of constant i, plus the curvature term

@@ -219,8 +219,7 @@ impl<B: Backend, T: Real> Bicgstab<B, T> {
         // p ← r + β (p − ω v)
         backend.lincomb_by(scalars, p, BETA, [(UNIT, r), (MINUS_BETA_OMEGA, v)])?;
         // v ← A M⁻¹ p
-        system.precondition(p, hat)?;
-        system.operator.apply(backend, hat, v)?;
+        system.precondition(p, hat, v)?;
         let conditions = [lost::<T>(SHADOW_V, [SHADOW_SQUARE, V_V], LOST_SHADOW_V)];
         let ending = Ending { log: false, conditions: &conditions };
         backend.dots_into(scalars, SHADOW_V, [(shadow, v), (v, v)], ending)?;
@@ -244,8 +243,7 @@ impl<B: Backend, T: Real> Bicgstab<B, T> {
         let backend = system.backend;
         let Self { r, shadow, t, hat, scalars, .. } = self;
         // t ← A M⁻¹ s
-        system.precondition(r, hat)?;
-        system.operator.apply(backend, hat, t)?;
+        system.precondition(r, hat, t)?;
         let conditions = [lost::<T>(T_S, [T_T, S_S], LOST_OMEGA)];
         let ending = Ending { log: false, conditions: &conditions };
         backend.dots_into(scalars, T_S, [(t, r), (t, t)], ending)?;

@@ -90,8 +90,7 @@ impl<B: Backend, T: Real> Gmres<B, T> {
         for k in 0..self.restart {
             self.reserve(backend, k + 2)?;
             // w ← A z_k, z_k = M⁻¹ v_k
-            system.precondition(&self.basis[k], &mut self.preconditioned[k])?;
-            system.operator.apply(backend, &self.preconditioned[k], &mut self.w)?;
+            system.precondition(&self.basis[k], &mut self.preconditioned[k], &mut self.w)?;
             // h_ik ← (w, v_i), w ← w − h_ik v_i
             let mut column = Vec::with_capacity(k + 2);
             for v in &self.basis[..=k] {

@@ -68,9 +68,14 @@ where
         self.norm(r)
     }
 
-    /// z ← M⁻¹ r.
-    fn precondition(&mut self, r: &B::Vector<T>, z: &mut B::Vector<T>) -> Result<(), DeviceError> {
-        self.preconditioner.apply(self.backend, self.operator, r, z)
+    /// z ← M⁻¹ r and y ← A z.
+    fn precondition(
+        &mut self,
+        r: &B::Vector<T>,
+        z: &mut B::Vector<T>,
+        y: &mut B::Vector<T>,
+    ) -> Result<(), DeviceError> {
+        self.preconditioner.apply_and_multiply(self.backend, self.operator, r, z, y)
     }
 
     fn norm(&self, v: &B::Vector<T>) -> Result<f64, DeviceError> {

@@ -19,6 +19,11 @@ impl<B: SparseBackend, T: Real> Classical<B, T> {
         Self { kind, diagonal: None, factors: None }
     }
 
+    /// D⁻¹, if that is all there is to this preconditioner.
+    pub(super) fn diagonal(&self) -> Option<&B::Vector<T>> {
+        self.diagonal.as_ref()
+    }
+
     fn update_diagonal(
         &mut self,
         backend: &B,

@@ -10,6 +10,7 @@ pub use multigrid::{Cycle, Multigrid, MultigridSettings};
 use super::linear::Precision;
 use super::{Preconditioner, SolverError};
 use crate::backend::{DeviceError, LevelSize, MultigridBackend, Real};
+use crate::sparse::Schedule;
 
 /// Choice of preconditioner.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
@@ -25,6 +26,32 @@ pub enum Kind {
     Ilu0,
     /// Geometric multigrid with zebra line smoothing.
     Multigrid,
+}
+
+/// Choice of the order in which incomplete factors are eliminated.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Ordering {
+    /// Tiles for DILU, levels for ILU(0).
+    Auto,
+    /// [`Schedule::Levels`].
+    Levels,
+    /// [`Schedule::Colours`].
+    Colours,
+    /// [`Schedule::Tiles`].
+    Tiles,
+}
+
+impl Ordering {
+    /// The schedule for factors of this kind.
+    #[must_use]
+    pub fn schedule(self, kind: Kind) -> Schedule {
+        match (self, kind) {
+            (Self::Tiles, _) | (Self::Auto, Kind::Dilu) => Schedule::Tiles,
+            (Self::Colours, _) => Schedule::Colours,
+            (Self::Levels | Self::Auto, _) => Schedule::Levels,
+        }
+    }
 }
 
 /// Residual factor an iteration of BiCGStab beyond which multigrid does not contract. Where it
@@ -54,6 +81,14 @@ impl<B: MultigridBackend, T: Real> MatrixPreconditioner<B, T> {
             (Kind::Multigrid, Precision::Single) => Self::Single(Multigrid::new(multigrid, size)),
             (Kind::Multigrid, Precision::Double) => Self::Double(Multigrid::new(multigrid, size)),
             _ => Self::Classical(Classical::new(kind)),
+        }
+    }
+
+    /// d, where an application is no more than z ← d ∘ r.
+    pub fn diagonal(&self) -> Option<&B::Vector<T>> {
+        match self {
+            Self::Classical(classical) => classical.diagonal(),
+            Self::Single(_) | Self::Double(_) => None,
         }
     }
 

@@ -25,6 +25,27 @@ pub(super) fn image(source: Source, width: Width, capability: u32) -> Result<Vec
     Ok(image)
 }
 
+/// A file of kernels, its precision and its machine code.
+pub(super) type Image = (Source, Width, Vec<u8>);
+
+/// Machine code of all files, several at a time.
+pub(super) fn images(capability: u32) -> Result<Vec<Image>, DeviceError> {
+    let widths = |source: Source| source.widths().iter().map(move |&width| (source, width));
+    let jobs: Vec<(Source, Width)> = Source::ALL.into_iter().flat_map(widths).collect();
+    std::thread::scope(|scope| {
+        let workers: Vec<_> = jobs
+            .into_iter()
+            .map(|(source, width)| {
+                scope.spawn(move || Ok((source, width, image(source, width, capability)?)))
+            })
+            .collect();
+        let ended = |worker: std::thread::ScopedJoinHandle<'_, _>| {
+            worker.join().unwrap_or(Err(DeviceError::CompilerLost))
+        };
+        workers.into_iter().map(ended).collect()
+    })
+}
+
 /// Options of the compiler.
 fn options(width: Width, capability: u32) -> Vec<String> {
     vec![

@@ -89,14 +89,27 @@ pub(super) fn compiler_version() -> Result<(i32, i32), DeviceError> {
 /// Starts the driver, and checks that it can run what the compiler makes.
 pub(super) fn initialise() -> Result<(), DeviceError> {
     let driver = driver_version().ok_or(DeviceError::NoDriver)?;
-    result::init().map_err(|error| match error.0 {
+    // Both take long: the driver looks for GPUs, and the compiler is a large library.
+    let (started, compiler) = std::thread::scope(|scope| {
+        let compiler = scope.spawn(compiler_version);
+        (result::init(), compiler.join().unwrap_or(Err(DeviceError::CompilerLost)))
+    });
+    started.map_err(|error| match error.0 {
         sys::CUresult::CUDA_ERROR_NO_DEVICE => DeviceError::NoGpu,
         _ => unexpected(error),
     })?;
-    match compiler_version() {
-        Ok(compiler) if compiler.0 > driver.0 => Err(DeviceError::OldDriver { driver, compiler }),
-        _ => Ok(()),
+    match compiler {
+        Ok(compiler) => fits(driver, compiler),
+        // Without one the GPUs can still be listed.
+        Err(_) => Ok(()),
     }
+}
+
+/// Refuses a driver that cannot run what a compiler of this version makes: one of an older major
+/// version. Within a major version machine code runs on every driver (CUDA C++ Best Practices
+/// Guide, "CUDA Compatibility").
+fn fits(driver: (i32, i32), compiler: (i32, i32)) -> Result<(), DeviceError> {
+    if compiler.0 > driver.0 { Err(DeviceError::OldDriver { driver, compiler }) } else { Ok(()) }
 }
 
 /// The driver's handle of GPU `ordinal`; the driver must be initialised.
@@ -155,5 +168,19 @@ fn free_memory(device: sys::CUdevice) -> Option<usize> {
         let _ = result::ctx::set_current(std::ptr::null_mut());
         let _ = result::primary_ctx::release(device);
         free.ok()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_driver_of_an_older_major_version_is_refused() {
+        assert!(fits((13, 0), (13, 2)).is_ok() && fits((13, 0), (12, 4)).is_ok());
+        assert_eq!(
+            fits((12, 8), (13, 0)),
+            Err(DeviceError::OldDriver { driver: (12, 8), compiler: (13, 0) })
+        );
     }
 }

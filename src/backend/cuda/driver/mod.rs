@@ -5,8 +5,10 @@
 #![allow(unsafe_code, reason = "the driver's interface is C; every call's contract is kept here")]
 
 mod compile;
+mod cusparse;
 mod list;
 
+pub use cusparse::CsrProduct;
 pub use list::{DeviceInfo, Libraries, devices, libraries};
 
 use super::device::{Address, Device, Recording};
@@ -48,6 +50,11 @@ unsafe impl Send for DriverDevice {}
 // SAFETY: as above.
 unsafe impl Sync for DriverDevice {}
 
+/// Compute capability as in `sm_90`.
+fn capability(info: &DeviceInfo) -> u32 {
+    info.capability.0 * 10 + info.capability.1
+}
+
 /// What the driver said, in words.
 fn reason(error: result::DriverError) -> String {
     error
@@ -56,10 +63,33 @@ fn reason(error: result::DriverError) -> String {
 }
 
 impl DriverDevice {
-    /// Opens GPU `ordinal`, in the order of `gridgen devices`.
+    /// Opens GPU `ordinal`, in the order of `gridgen devices`. Kernels are compiled when they are
+    /// first launched.
     pub fn open(ordinal: usize) -> Result<Self, DeviceError> {
         list::initialise()?;
+        Self::with_context(list::info(ordinal)?)
+    }
+
+    /// Opens GPU `ordinal` with all kernels compiled: several at a time, while the driver makes
+    /// the context.
+    pub fn open_compiled(ordinal: usize) -> Result<Self, DeviceError> {
+        list::initialise()?;
         let info = list::info(ordinal)?;
+        let capability = capability(&info);
+        let (device, images) = std::thread::scope(|scope| {
+            let images = scope.spawn(move || compile::images(capability));
+            (Self::with_context(info), images.join().unwrap_or(Err(DeviceError::CompilerLost)))
+        });
+        let device = device?;
+        for (source, width, image) in images? {
+            device.load(source, width, &image)?;
+        }
+        Ok(device)
+    }
+
+    /// The GPU with a context and a stream.
+    fn with_context(info: DeviceInfo) -> Result<Self, DeviceError> {
+        let ordinal = info.ordinal;
         let fail = |operation: &'static str| {
             let device = info.name.clone();
             move |error| DeviceError::Call { device, operation, reason: reason(error) }
@@ -75,7 +105,7 @@ impl DriverDevice {
         // SAFETY: freed when this value is dropped.
         let answer = unsafe { result::malloc_host(ANSWER, 0) }.map_err(fail("pinned memory"))?;
         Ok(Self {
-            capability: info.capability.0 * 10 + info.capability.1,
+            capability: capability(&info),
             shared_limit: i32::try_from(info.shared_memory_per_block).unwrap_or(i32::MAX),
             name: info.name,
             ordinal,
@@ -103,29 +133,6 @@ impl DriverDevice {
             operation,
             reason: reason(error),
         }
-    }
-
-    /// Compiles all kernels that are not compiled yet, several at a time.
-    pub fn compile_all(&self) -> Result<(), DeviceError> {
-        let both = [Width::Single, Width::Double];
-        let jobs: Vec<(Source, Width)> =
-            Source::ALL.into_iter().flat_map(|s| both.map(|w| (s, w))).collect();
-        let images = std::thread::scope(|scope| {
-            let workers: Vec<_> = jobs
-                .iter()
-                .map(|&(source, width)| {
-                    scope.spawn(move || compile::image(source, width, self.capability))
-                })
-                .collect();
-            workers
-                .into_iter()
-                .map(|worker| worker.join().unwrap_or(Err(DeviceError::CompilerLost)))
-                .collect::<Vec<_>>()
-        });
-        for ((source, width), image) in jobs.into_iter().zip(images) {
-            self.load(source, width, &image?)?;
-        }
-        Ok(())
     }
 
     fn load(&self, source: Source, width: Width, image: &[u8]) -> Result<Module, DeviceError> {
@@ -226,6 +233,10 @@ impl Device for DriverDevice {
     fn memory(&self) -> Result<Option<(usize, usize)>, DeviceError> {
         self.bind()?;
         result::mem_get_info().map(Some).map_err(self.failed("asking for its memory"))
+    }
+
+    fn queue(&self) -> Option<u64> {
+        Some(self.stream as u64)
     }
 
     fn synchronise(&self) -> Result<(), DeviceError> {

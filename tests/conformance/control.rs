@@ -1,0 +1,88 @@
+//! The grid equations of an initial grid: control functions, wall terms, first guess.
+
+use gridgen::backend::cpu::CpuBackend;
+use gridgen::backend::{LevelSize, Scaling};
+use gridgen::elliptic::EllipticSettings;
+use gridgen::grid::Grid;
+use gridgen::grid::initial::Method;
+use gridgen::pde::control::{Base, ControlSettings, Wall};
+
+use super::{Subject, assert_close, random, to_device, to_host};
+use crate::support::walls::WallPoints;
+
+const FIRST_CELL: f64 = 1e-3;
+
+/// Grids with a held and with a periodic seam, of columns that fill no block.
+fn grids() -> Vec<(Grid, Vec<[f64; 2]>)> {
+    [
+        (WallPoints::naca("4412", 66), 9),
+        (WallPoints::ellipse(0.3, 43), 12),
+        (WallPoints::naca("0012", 20), 4),
+    ]
+    .into_iter()
+    .map(|(wall, nj)| (wall.initial(Method::Hyperbolic, nj, FIRST_CELL).grid, wall.normals))
+    .collect()
+}
+
+fn settings(base: Base, smoothing: usize, wall: Wall) -> EllipticSettings {
+    let control = ControlSettings { base, smoothing, smoothing_distance: 0.05, clip: 0.7 };
+    EllipticSettings { control, wall, first_cell: FIRST_CELL, decay: 3.0 }
+}
+
+/// What shows of the equations: the first guess, and the residual with these amplitudes of the
+/// wall terms in place of zeros.
+fn seen<S: Subject>(
+    subject: &S,
+    grid: &Grid,
+    normals: &[[f64; 2]],
+    settings: &EllipticSettings,
+    amplitude: f64,
+) -> [Vec<f64>; 2] {
+    let grid_there = subject.take(grid.clone()).unwrap();
+    let mut state = subject.equations(&grid_there, normals, settings).unwrap();
+    let rows = grid.nj - 2;
+    let LevelSize { mi, .. } = LevelSize::of_grid(grid.topology, grid.ni, grid.nj);
+    let n = 2 * rows * mi;
+    let mut u = to_device(subject, &random::<f64>(1, n));
+    subject.first_guess(&state, &mut u).unwrap();
+    let guess = to_host(subject, &u, n);
+    let mut disturbed = guess.clone();
+    if settings.wall == Wall::Coupled {
+        for (u, noise) in disturbed.iter_mut().zip(random::<f64>(2, n / rows)) {
+            *u = amplitude * noise;
+        }
+    }
+    let mut f = subject.zeros(n).unwrap();
+    subject.load_state(&mut state, &to_device(subject, &disturbed)).unwrap();
+    subject.residual(&mut state, Scaling::Renewed, &mut f).unwrap();
+    [guess, to_host(subject, &f, n)]
+}
+
+fn check<S: Subject>(subject: &S, settings: &EllipticSettings, amplitude: f64) {
+    for (grid, normals) in grids() {
+        let [guess, f] = seen(subject, &grid, &normals, settings, amplitude);
+        let [guess_cpu, f_cpu] = seen(&CpuBackend, &grid, &normals, settings, amplitude);
+
+        let what = format!("{} x {}, {settings:?}", grid.ni, grid.nj);
+        // Sums and products may be fused on a device.
+        assert_close(&guess, &guess_cpu, 2.0, &what);
+        assert_close(&f, &f_cpu, 1e4, &what);
+    }
+}
+
+pub fn the_first_guess_is_that_of_the_host<S: Subject>(subject: &S) {
+    check(subject, &settings(Base::Laplace, 0, Wall::Frozen), 0.0);
+    check(subject, &settings(Base::Laplace, 0, Wall::Coupled), 0.0);
+}
+
+pub fn control_functions_are_those_of_the_host<S: Subject>(subject: &S) {
+    for (base, smoothing) in
+        [(Base::ThomasMiddlecoff, 0), (Base::Marched, 0), (Base::Marched, 1), (Base::Marched, 6)]
+    {
+        check(subject, &settings(base, smoothing, Wall::Frozen), 0.0);
+    }
+}
+
+pub fn wall_terms_are_those_of_the_host<S: Subject>(subject: &S) {
+    check(subject, &settings(Base::Marched, 5, Wall::Coupled), 1.0);
+}

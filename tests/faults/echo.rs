@@ -1,0 +1,166 @@
+//! A device that repeats what another one answered, and fails when it is told to.
+
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex};
+
+use gridgen::backend::DeviceError;
+use gridgen::backend::cuda::Device;
+use gridgen::backend::cuda::device::{Address, Recording};
+use gridgen::backend::cuda::kernel::{Argument, Kernel, Shape};
+
+use crate::fibers::FiberDevice;
+
+/// What a run of the program read from a device, in order.
+pub(crate) type Answers = Arc<Mutex<Vec<Vec<u8>>>>;
+
+/// Does the work and keeps the answers.
+#[derive(Default)]
+pub(crate) struct Listening {
+    inner: FiberDevice,
+    pub(crate) answers: Answers,
+}
+
+impl Device for Listening {
+    fn name(&self) -> &str {
+        self.inner.name()
+    }
+
+    fn allocate(&self, bytes: usize) -> Result<Address, DeviceError> {
+        self.inner.allocate(bytes)
+    }
+
+    fn free(&self, at: Address) {
+        self.inner.free(at);
+    }
+
+    fn clear(&self, at: Address, bytes: usize) -> Result<(), DeviceError> {
+        self.inner.clear(at, bytes)
+    }
+
+    fn upload(&self, from: &[u8], to: Address) -> Result<(), DeviceError> {
+        self.inner.upload(from, to)
+    }
+
+    fn download(&self, from: Address, to: &mut [u8]) -> Result<(), DeviceError> {
+        self.inner.download(from, to)?;
+        self.answers.lock().unwrap().push(to.to_vec());
+        Ok(())
+    }
+
+    fn copy(&self, from: Address, to: Address, bytes: usize) -> Result<(), DeviceError> {
+        self.inner.copy(from, to, bytes)
+    }
+
+    fn launch(
+        &self,
+        kernel: Kernel,
+        shape: Shape,
+        arguments: &[Argument],
+    ) -> Result<(), DeviceError> {
+        self.inner.launch(kernel, shape, arguments)
+    }
+
+    fn record(
+        &self,
+        work: &mut dyn FnMut() -> Result<(), DeviceError>,
+    ) -> Result<Recording, DeviceError> {
+        self.inner.record(work)
+    }
+
+    fn replay(&self, recording: &Recording) -> Result<(), DeviceError> {
+        self.inner.replay(recording)
+    }
+}
+
+/// Does nothing but answer as before, so that a run takes no time. From call `lost_at` on, counted
+/// from 0, it is lost and every call fails.
+pub(crate) struct Echo {
+    answers: Answers,
+    next_answer: AtomicUsize,
+    next_address: AtomicU64,
+    calls: Arc<AtomicUsize>,
+    lost_at: usize,
+}
+
+impl Echo {
+    pub(crate) fn new(answers: &Answers, lost_at: usize) -> Self {
+        Self {
+            answers: answers.clone(),
+            next_answer: AtomicUsize::new(0),
+            next_address: AtomicU64::new(1),
+            calls: Arc::default(),
+            lost_at,
+        }
+    }
+
+    /// The number of calls so far, which outlives the device.
+    pub(crate) fn calls(&self) -> Arc<AtomicUsize> {
+        self.calls.clone()
+    }
+
+    fn call(&self, operation: &'static str) -> Result<(), DeviceError> {
+        if self.calls.fetch_add(1, Ordering::Relaxed) < self.lost_at {
+            return Ok(());
+        }
+        let device = self.name().to_owned();
+        Err(DeviceError::Call { device, operation, reason: "the device is lost".to_owned() })
+    }
+}
+
+impl Device for Echo {
+    fn name(&self) -> &'static str {
+        "an echo"
+    }
+
+    fn memory(&self) -> Result<Option<(usize, usize)>, DeviceError> {
+        self.call("asking for its memory")?;
+        Ok(None)
+    }
+
+    fn synchronise(&self) -> Result<(), DeviceError> {
+        self.call("a kernel")
+    }
+
+    fn allocate(&self, bytes: usize) -> Result<Address, DeviceError> {
+        self.call("allocating memory")?;
+        Ok(self.next_address.fetch_add(bytes.next_multiple_of(256) as u64, Ordering::Relaxed))
+    }
+
+    fn free(&self, _: Address) {}
+
+    fn clear(&self, _: Address, _: usize) -> Result<(), DeviceError> {
+        self.call("clearing memory")
+    }
+
+    fn upload(&self, _: &[u8], _: Address) -> Result<(), DeviceError> {
+        self.call("copying to the device")
+    }
+
+    fn download(&self, _: Address, to: &mut [u8]) -> Result<(), DeviceError> {
+        self.call("copying from the device")?;
+        let answers = self.answers.lock().unwrap();
+        to.copy_from_slice(&answers[self.next_answer.fetch_add(1, Ordering::Relaxed)]);
+        Ok(())
+    }
+
+    fn copy(&self, _: Address, _: Address, _: usize) -> Result<(), DeviceError> {
+        self.call("copying on the device")
+    }
+
+    fn launch(&self, _: Kernel, _: Shape, _: &[Argument]) -> Result<(), DeviceError> {
+        self.call("launching a kernel")
+    }
+
+    fn record(
+        &self,
+        work: &mut dyn FnMut() -> Result<(), DeviceError>,
+    ) -> Result<Recording, DeviceError> {
+        self.call("recording")?;
+        work()?;
+        Ok(Box::new(()))
+    }
+
+    fn replay(&self, _: &Recording) -> Result<(), DeviceError> {
+        self.call("replaying")
+    }
+}

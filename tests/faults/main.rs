@@ -1,0 +1,158 @@
+//! A device that is lost: at every single call of a whole run.
+#![allow(clippy::unwrap_used, reason = "a failing step fails the test")]
+
+mod echo;
+#[path = "../fibers/mod.rs"]
+mod fibers;
+
+use std::path::Path;
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+
+use echo::{Answers, Echo, Listening};
+use gridgen::backend::DeviceError;
+use gridgen::backend::cuda::device::Recording;
+use gridgen::backend::cuda::kernel::{Argument, Kernel, Shape};
+use gridgen::backend::cuda::{CudaBackend, Device};
+use gridgen::case::Case;
+use gridgen::error::Error;
+use gridgen::run::{Outcome, Progress, run_on};
+use gridgen::solver::history::NewtonStep;
+
+struct Silent;
+
+impl Progress for Silent {
+    fn phase(&mut self, _: &str) {}
+    fn newton(&mut self, _: &NewtonStep) {}
+    fn linear(&mut self, _: f64, _: f64) {}
+}
+
+/// A small grid.
+const SMALL: [(&str, &str); 4] = [
+    ("grid.ni", "17"),
+    ("grid.nj", "9"),
+    ("grid.first_cell", "1e-2"),
+    ("output.pictures", "false"),
+];
+
+/// A run of a case on a device, with what precedes it.
+fn run(device: Arc<dyn Device>, sets: &[(&str, &str)], output: &Path) -> Result<Outcome, Error> {
+    let sets: Vec<(String, String)> =
+        sets.iter().map(|(key, value)| ((*key).to_owned(), (*value).to_owned())).collect();
+    let path = Path::new("wing.toml");
+    let case = Case::from_toml("[geometry]\nnaca = \"2412\"\n", path, &sets).unwrap();
+    // Large levels take the way of the small ones' matrices otherwise.
+    let backend = CudaBackend::new(device)?.with_matrix_unknowns(16);
+    run_on(backend, &case, output.to_path_buf(), &mut Silent)
+}
+
+fn names(folder: &Path) -> Vec<String> {
+    let entries = std::fs::read_dir(folder).unwrap();
+    entries.map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect()
+}
+
+/// Whatever call fails, the run ends with the device's error and leaves no file.
+fn lost_at_every_call(preconditioner: &str) {
+    let sets = [&SMALL[..], &[("linear.preconditioner", preconditioner)]].concat();
+    let listening = Listening::default();
+    let answers: Answers = listening.answers.clone();
+    let folder = tempfile::tempdir().unwrap();
+    let whole = run(Arc::new(listening), &sets, folder.path()).unwrap();
+    assert!(whole.converged, "{}", whole.reason);
+    let never = Echo::new(&answers, usize::MAX);
+    let calls = never.calls();
+    let folder = tempfile::tempdir().unwrap();
+    let repeated = run(Arc::new(never), &sets, folder.path()).unwrap();
+    assert_eq!(repeated.residual.to_bits(), whole.residual.to_bits());
+    assert!(names(folder.path()).contains(&"mesh.vts".to_owned()));
+    let calls = calls.load(Ordering::Relaxed);
+    assert!(calls > 300, "{calls}");
+
+    let folder = tempfile::tempdir().unwrap();
+    for lost_at in 0..calls {
+        let device = Arc::new(Echo::new(&answers, lost_at));
+
+        let error = run(device, &sets, folder.path()).unwrap_err();
+
+        let lost = |error: &Error| matches!(error, Error::Device(DeviceError::Call { .. }));
+        assert!(lost(&error), "lost at call {lost_at} of {calls}: {error}");
+        assert_eq!(error.exit_code(), 3);
+        assert!(error.to_string().contains("the device is lost"), "{error}");
+        assert!(error.hint().is_some());
+        assert_eq!(names(folder.path()), [""; 0], "lost at call {lost_at} of {calls}");
+    }
+}
+
+#[test]
+fn a_device_lost_at_any_call_of_a_multigrid_solve_is_an_error_and_leaves_no_file() {
+    lost_at_every_call("multigrid");
+}
+
+#[test]
+fn a_device_lost_at_any_call_of_a_solve_with_incomplete_factors_is_an_error_and_leaves_no_file() {
+    lost_at_every_call("dilu");
+}
+
+/// A device with little memory, which must not be asked for any.
+struct Small;
+
+impl Device for Small {
+    fn name(&self) -> &'static str {
+        "a small device"
+    }
+
+    fn memory(&self) -> Result<Option<(usize, usize)>, DeviceError> {
+        Ok(Some((1 << 30, 2 << 30)))
+    }
+
+    fn allocate(&self, bytes: usize) -> Result<u64, DeviceError> {
+        assert!(bytes < 1 << 20, "{bytes} bytes asked of a device that is too small");
+        Ok(256)
+    }
+
+    fn free(&self, _: u64) {}
+
+    fn clear(&self, _: u64, _: usize) -> Result<(), DeviceError> {
+        Ok(())
+    }
+
+    fn upload(&self, _: &[u8], _: u64) -> Result<(), DeviceError> {
+        Ok(())
+    }
+
+    fn download(&self, _: u64, _: &mut [u8]) -> Result<(), DeviceError> {
+        Ok(())
+    }
+
+    fn copy(&self, _: u64, _: u64, _: usize) -> Result<(), DeviceError> {
+        Ok(())
+    }
+
+    fn launch(&self, _: Kernel, _: Shape, _: &[Argument]) -> Result<(), DeviceError> {
+        Ok(())
+    }
+
+    fn record(
+        &self,
+        work: &mut dyn FnMut() -> Result<(), DeviceError>,
+    ) -> Result<Recording, DeviceError> {
+        work()?;
+        Ok(Box::new(()))
+    }
+
+    fn replay(&self, _: &Recording) -> Result<(), DeviceError> {
+        Ok(())
+    }
+}
+
+#[test]
+fn a_case_that_does_not_fit_is_refused_with_what_it_needs_and_what_there_is() {
+    let folder = tempfile::tempdir().unwrap();
+    let sets = [("grid.ni", "4097"), ("grid.nj", "2049")];
+
+    let error = run(Arc::new(Small), &sets, folder.path()).unwrap_err();
+
+    let said = error.to_string();
+    assert!(said.contains("a small device has no room") && said.contains("1.0 GiB free"), "{said}");
+    assert_eq!((error.exit_code(), names(folder.path())), (3, Vec::new()));
+}

@@ -1,0 +1,40 @@
+//! A GPU that is lost in the middle of work. A process of its own: the driver gives up the context
+//! for good. Needs a GPU: `cargo test --test lost -- --ignored`.
+#![cfg(feature = "cuda")]
+#![allow(clippy::unwrap_used, reason = "a failing step fails the test")]
+
+use std::sync::Arc;
+
+use gridgen::backend::cuda::driver::DriverDevice;
+use gridgen::backend::cuda::kernel::{Argument, Kernel, Shape, Source};
+use gridgen::backend::cuda::{CudaBackend, Device};
+use gridgen::backend::{Backend, DeviceError};
+
+#[test]
+#[ignore = "needs a GPU: cargo test --test lost -- --ignored"]
+fn an_illegal_address_is_an_error_of_every_later_call() {
+    let device = Arc::new(DriverDevice::open(0).unwrap());
+    let backend = CudaBackend::new(device.clone()).unwrap();
+    let mut x = backend.zeros::<f64>(1000).unwrap();
+    backend.upload(&[1.0; 1000], &mut x).unwrap();
+    assert!((backend.dots([(&x, &x)]).unwrap()[0] - 1000.0).abs() < 1e-9);
+
+    // z <- d o r where no memory is.
+    let nowhere = Argument::from(4096_u64);
+    let arguments = [Argument::from(1000_u64), nowhere, nowhere, nowhere];
+    let kernel = Kernel::new::<f64>(Source::Vector, "scale");
+    let launched = device.launch(kernel, Shape::elementwise(1000), &arguments);
+    let waited = launched.and_then(|()| device.synchronise());
+
+    let said = waited.unwrap_err().to_string();
+    assert!(said.contains("illegal memory access"), "{said}");
+    for error in [
+        backend.dots([(&x, &x)]).map(|_| ()).unwrap_err(),
+        backend.zeros::<f64>(10).map(|_| ()).unwrap_err(),
+        backend.download(&x, &mut [0.0; 1000]).unwrap_err(),
+    ] {
+        assert!(matches!(error, DeviceError::Call { .. }), "{error}");
+        assert!(error.hint().contains("--backend cpu"));
+    }
+    // What is dropped here must neither hang nor fail.
+}
