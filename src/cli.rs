@@ -103,7 +103,7 @@ struct GridArguments {
     /// Where to compute; auto takes a GPU if there is one.
     #[arg(long, value_enum, default_value_t = Backend::Auto)]
     backend: Backend,
-    /// GPUs to use, by number: 0,1 [default: the backend's choice].
+    /// GPUs to use, by number: 0,1 [default: one, and for large grids as many as help].
     #[arg(long, value_name = "LIST", value_delimiter = ',')]
     devices: Option<Vec<usize>>,
     /// Threads on the CPU [default: all].
@@ -182,6 +182,12 @@ impl GridArguments {
             return refuse(
                 clap::error::ErrorKind::ValueValidation,
                 &format!("--devices names device {} twice", twice.1),
+            );
+        }
+        if devices.len() > 1 && self.export_jacobian.is_some() {
+            return refuse(
+                clap::error::ErrorKind::ArgumentConflict,
+                "--export-jacobian writes the system of one GPU: name one with --devices",
             );
         }
         match &self.case {

@@ -3,6 +3,8 @@
 mod check;
 mod export;
 mod machine;
+#[cfg(feature = "cuda")]
+mod many;
 mod resolved_case;
 
 use std::path::PathBuf;
@@ -13,9 +15,9 @@ use self::export::{Export, Exporting};
 use self::machine::Machine;
 use self::resolved_case::ResolvedCase;
 use crate::backend::cpu::CpuBackend;
-use crate::backend::{DeviceError, EllipticBackend, MultigridBackend, Real};
+use crate::backend::{DeviceError, EllipticBackend, LevelSize, MultigridBackend, Real};
 use crate::case::{Case, Contour, Format};
-use crate::elliptic::{EllipticSettings, GridPreconditioner, GridProblem};
+use crate::elliptic::{EllipticSettings, GridJacobian, GridPreconditioner, GridProblem};
 use crate::error::Error;
 use crate::geometry::{
     GeometryError, SurfaceSettings, airfoil_from_file, airfoil_from_naca, distribute,
@@ -32,7 +34,7 @@ use crate::solver::history::NewtonStep;
 use crate::solver::linear::{LinearSettings, LinearSolver, Precision};
 use crate::solver::newton::{self, Forcing, NewtonSettings, Observer};
 use crate::solver::precond::MultigridSettings;
-use crate::solver::{NewtonStop, NonlinearProblem};
+use crate::solver::{NewtonStop, NonlinearProblem, SolverError};
 
 /// Choice of backend.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -110,7 +112,7 @@ pub fn run(
     options: &RunOptions,
     progress: &mut dyn Progress,
 ) -> Result<Outcome, Error> {
-    let (machine, notice) = Machine::choose(options)?;
+    let (machine, notice) = Machine::choose(case, options)?;
     machine.check_room(case)?;
     let pool = thread_pool(options.threads)?;
     let threads = pool.current_num_threads();
@@ -272,6 +274,8 @@ impl Job<'_> {
         match &self.machine {
             Machine::Cpu => Ok(initial::build(&outline, &settings)),
             Machine::Cuda(backend) => initial::build_with(backend, &outline, &settings),
+            #[cfg(feature = "cuda")]
+            Machine::Gpus(gpus) => initial::build_with(&gpus.first()?, &outline, &settings),
         }
     }
 
@@ -304,6 +308,10 @@ impl Job<'_> {
             (Machine::Cpu, Precision::Double) => start.solve::<_, f64>(&CpuBackend),
             (Machine::Cuda(backend), Precision::Single) => start.solve::<_, f32>(&*backend),
             (Machine::Cuda(backend), Precision::Double) => start.solve::<_, f64>(&*backend),
+            #[cfg(feature = "cuda")]
+            (Machine::Gpus(gpus), Precision::Single) => start.solve_in_bands::<f32>(gpus),
+            #[cfg(feature = "cuda")]
+            (Machine::Gpus(gpus), Precision::Double) => start.solve_in_bands::<f64>(gpus),
         }
     }
 
@@ -377,7 +385,7 @@ struct Start<'a> {
     normals: &'a [[f64; 2]],
     tolerance: f64,
     export: Option<Export<'a>>,
-    observer: &'a mut dyn Observer,
+    observer: &'a mut (dyn Observer + Send),
 }
 
 /// What a solve ends with.
@@ -395,56 +403,76 @@ impl Start<'_> {
         T: Real,
     {
         let Self { case, initial, normals, tolerance, export, observer } = self;
-        let settings = EllipticSettings {
-            control: ControlSettings {
-                base: case.control.base,
-                smoothing: case.control.smoothing,
-                smoothing_distance: case.control.smoothing_distance,
-                clip: case.control.clip,
-            },
-            wall: case.control.wall,
-            first_cell: case.grid.first_cell,
-            decay: case.control.decay,
-        };
-        let linear_settings = LinearSettings {
-            method: case.linear.solver,
-            max_iterations: case.linear.max_iterations,
-            restart: case.linear.restart,
-        };
-        let newton_settings = NewtonSettings {
-            tolerance,
-            max_iterations: case.newton.max_iterations,
-            forcing: Forcing {
-                initial: case.newton.forcing_initial,
-                min: case.newton.forcing_min,
-                max: case.newton.forcing_max,
-            },
-            max_halvings: case.newton.max_halvings,
-        };
+        let settings = elliptic_settings(case);
         let (problem, mut u) = GridProblem::<_, T>::new(backend, &initial, normals, &settings)?;
         // The solve needs the room.
         let Grid { topology, ni, nj, .. } = initial;
-        let preconditioner = GridPreconditioner::new(
-            case.linear.preconditioner,
-            MultigridSettings {
-                cycle: case.multigrid.cycle,
-                sweeps: case.multigrid.sweeps,
-                levels: case.multigrid.levels,
-                coarsening: case.multigrid.coarsening,
-                precision: Precision::Single,
-            },
-            problem.size(),
-        );
+        let size = problem.size();
         let mut problem = Exporting::new(problem, export);
-        let mut linear = LinearSolver::new(linear_settings, problem.unknowns(), preconditioner);
-        let report =
-            newton::solve(backend, &mut problem, &mut linear, &mut u, &newton_settings, observer)?;
+        let report = iterate(case, tolerance, backend, (&mut problem, size), &mut u, observer)?;
         let (mut problem, exported) = problem.finish();
-        drop(linear);
         let mut grid = Grid::new(topology, ni, nj);
         problem.store(backend, &u, &mut grid)?;
         Ok(Solved { grid, report, exported: exported? })
     }
+}
+
+fn elliptic_settings(case: &Case) -> EllipticSettings {
+    EllipticSettings {
+        control: ControlSettings {
+            base: case.control.base,
+            smoothing: case.control.smoothing,
+            smoothing_distance: case.control.smoothing_distance,
+            clip: case.control.clip,
+        },
+        wall: case.control.wall,
+        first_cell: case.grid.first_cell,
+        decay: case.control.decay,
+    }
+}
+
+/// Newton's method as the case asks for it, on a problem of this size.
+fn iterate<B, T, P>(
+    case: &Case,
+    tolerance: f64,
+    backend: &B,
+    (problem, size): (&mut P, LevelSize),
+    u: &mut B::Vector<f64>,
+    observer: &mut dyn Observer,
+) -> Result<newton::NewtonReport, SolverError>
+where
+    B: EllipticBackend + MultigridBackend,
+    T: Real,
+    P: NonlinearProblem<B, Real = T, Jacobian = GridJacobian<B, T>>,
+{
+    let linear_settings = LinearSettings {
+        method: case.linear.solver,
+        max_iterations: case.linear.max_iterations,
+        restart: case.linear.restart,
+    };
+    let newton_settings = NewtonSettings {
+        tolerance,
+        max_iterations: case.newton.max_iterations,
+        forcing: Forcing {
+            initial: case.newton.forcing_initial,
+            min: case.newton.forcing_min,
+            max: case.newton.forcing_max,
+        },
+        max_halvings: case.newton.max_halvings,
+    };
+    let preconditioner = GridPreconditioner::new(
+        case.linear.preconditioner,
+        MultigridSettings {
+            cycle: case.multigrid.cycle,
+            sweeps: case.multigrid.sweeps,
+            levels: case.multigrid.levels,
+            coarsening: case.multigrid.coarsening,
+            precision: Precision::Single,
+        },
+        size,
+    );
+    let mut linear = LinearSolver::new(linear_settings, problem.unknowns(), preconditioner);
+    newton::solve(backend, problem, &mut linear, u, &newton_settings, observer)
 }
 
 /// Passes what Newton reports on to the run's progress.

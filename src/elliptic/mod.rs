@@ -6,4 +6,4 @@ mod problem;
 
 pub use jacobian::GridJacobian;
 pub use preconditioner::GridPreconditioner;
-pub use problem::{EllipticSettings, GridProblem};
+pub use problem::{EllipticSettings, GridProblem, elliptic_data};

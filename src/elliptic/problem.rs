@@ -77,7 +77,24 @@ impl<B: EllipticBackend, T: Real> GridProblem<B, T> {
         u: &B::Vector<f64>,
         grid: &mut Grid,
     ) -> Result<(), DeviceError> {
-        backend.load_state(&mut self.state, u)?;
+        self.load(backend, u)?;
+        self.write(backend, grid)
+    }
+
+    /// Takes over the state u.
+    ///
+    /// # Errors
+    /// If the device fails.
+    pub fn load(&mut self, backend: &B, u: &B::Vector<f64>) -> Result<(), DeviceError> {
+        backend.load_state(&mut self.state, u)
+    }
+
+    /// Writes the present state into the nodes of `grid`, those of its own columns if the backend
+    /// is one of several ranks. No rank waits for another meanwhile.
+    ///
+    /// # Errors
+    /// If the device fails.
+    pub fn write(&self, backend: &B, grid: &mut Grid) -> Result<(), DeviceError> {
         backend.store_grid(&self.state, grid)
     }
 }
@@ -139,8 +156,10 @@ impl<B: EllipticBackend, T: Real> NonlinearProblem<B> for GridProblem<B, T> {
     }
 }
 
-/// Frame, control functions and wall terms of an initial grid.
-fn elliptic_data(
+/// Frame, control functions and wall terms of an initial grid: what stays fixed while it is solved
+/// for. `normals` as in [`GridProblem::new`].
+#[must_use]
+pub fn elliptic_data(
     initial: &Grid,
     normals: &[[f64; 2]],
     settings: &EllipticSettings,

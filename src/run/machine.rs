@@ -1,11 +1,19 @@
 //! The machine a case is solved on.
 
 use super::{BackendChoice, RunOptions};
+#[cfg(feature = "cuda")]
+use crate::backend::Bands;
 use crate::backend::DeviceError;
+#[cfg(feature = "cuda")]
+use crate::backend::cuda::driver::{self, Gpus};
 use crate::backend::cuda::{CudaBackend, Demand, Kept};
 use crate::case::Case;
 use crate::solver::linear::Precision;
 use crate::solver::precond::Kind;
+
+/// Points for which one more GPU is worth its messages: docs/performance.md.
+#[cfg(feature = "cuda")]
+const POINTS_A_GPU: usize = 4_000_000;
 
 /// Where the grid equations are solved.
 pub(super) enum Machine {
@@ -13,29 +21,33 @@ pub(super) enum Machine {
     Cpu,
     /// A GPU.
     Cuda(CudaBackend),
+    /// Several GPUs.
+    #[cfg(feature = "cuda")]
+    Gpus(Gpus),
 }
 
 impl Machine {
-    /// The machine of the options; with [`BackendChoice::Auto`] and no GPU that can be used also
-    /// why it is the CPU.
-    pub(super) fn choose(options: &RunOptions) -> Result<(Self, Option<String>), DeviceError> {
+    /// The machine of the options, and what the user should know of the choice: with
+    /// [`BackendChoice::Auto`] and no GPU that can be used why it is the CPU.
+    pub(super) fn choose(
+        case: &Case,
+        options: &RunOptions,
+    ) -> Result<(Self, Option<String>), DeviceError> {
         match options.backend {
             BackendChoice::Cpu => Ok((Self::Cpu, None)),
-            BackendChoice::Cuda => Ok((Self::Cuda(open(options)?), None)),
-            BackendChoice::Auto => match open(options) {
-                Ok(backend) => Ok((Self::Cuda(backend), None)),
+            BackendChoice::Cuda => open(case, options),
+            BackendChoice::Auto => match open(case, options) {
                 Err(error) if options.devices.is_none() => {
                     Ok((Self::Cpu, Some(format!("running on the CPU: {error}"))))
                 }
-                Err(error) => Err(error),
+                opened => opened,
             },
         }
     }
 
     /// Refuses a case that does not fit the machine, before any work.
     pub(super) fn check_room(&self, case: &Case) -> Result<(), DeviceError> {
-        let Self::Cuda(backend) = self else { return Ok(()) };
-        backend.check_room(Demand {
+        let demand = Demand {
             points: case.grid.ni * case.grid.nj,
             value: match case.linear.precision {
                 Precision::Single => 4,
@@ -46,7 +58,13 @@ impl Machine {
                 Kind::Dilu | Kind::Ilu0 => Kept::Factors,
                 Kind::Multigrid => Kept::Hierarchy,
             },
-        })
+        };
+        match self {
+            Self::Cpu => Ok(()),
+            Self::Cuda(backend) => backend.check_room(demand),
+            #[cfg(feature = "cuda")]
+            Self::Gpus(gpus) => gpus.check_room(demand),
+        }
     }
 
     /// Name for the report.
@@ -54,15 +72,45 @@ impl Machine {
         match self {
             Self::Cpu => "cpu".to_owned(),
             Self::Cuda(backend) => format!("cuda ({})", backend.device().name()),
+            #[cfg(feature = "cuda")]
+            Self::Gpus(gpus) => format!("cuda ({} × {})", gpus.count(), gpus.names()),
         }
     }
 }
 
-/// The GPU of the options, the first one if they name none.
-fn open(options: &RunOptions) -> Result<CudaBackend, DeviceError> {
-    match options.devices.as_deref() {
-        None | Some([]) => CudaBackend::open(0),
-        Some(&[ordinal]) => CudaBackend::open(ordinal),
-        Some(several) => Err(DeviceError::SeveralGpus { asked: several.len() }),
+/// The GPUs of the options; if they name none, as many as help.
+#[cfg(feature = "cuda")]
+fn open(case: &Case, options: &RunOptions) -> Result<(Machine, Option<String>), DeviceError> {
+    let ordinals = match options.devices.as_deref() {
+        None | Some([]) => helpful(case, options)?,
+        Some(named) => named.to_vec(),
+    };
+    if let &[ordinal] = ordinals.as_slice() {
+        return Ok((Machine::Cuda(CudaBackend::open(ordinal)?), None));
     }
+    // Before any work: whether there are columns for so many.
+    Bands::new(case.grid.ni - 2, ordinals.len(), false)?;
+    let gpus = Gpus::open(&ordinals)?;
+    let slow = (!gpus.direct()).then(|| {
+        "NCCL was not found: messages between GPUs go through the host's memory, which is slow"
+            .to_owned()
+    });
+    Ok((Machine::Gpus(gpus), slow))
+}
+
+/// The first GPU, or as many as the points of the case keep busy. Exports are those of one.
+#[cfg(feature = "cuda")]
+fn helpful(case: &Case, options: &RunOptions) -> Result<Vec<usize>, DeviceError> {
+    let many = case.grid.ni * case.grid.nj / POINTS_A_GPU;
+    if many < 2 || options.export_jacobian.is_some() {
+        return Ok(vec![0]);
+    }
+    let there = driver::devices()?.len();
+    Ok((0..many.min(there).max(1)).collect())
+}
+
+/// Refuses: this build has no driver.
+#[cfg(not(feature = "cuda"))]
+fn open(_: &Case, _: &RunOptions) -> Result<(Machine, Option<String>), DeviceError> {
+    CudaBackend::open(0).map(|backend| (Machine::Cuda(backend), None))
 }

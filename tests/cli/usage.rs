@@ -66,6 +66,7 @@ fn usage_errors_exit_with_2() {
         &["wing.toml", "--devices", "one"],
         &["wing.toml", "--devices", "0,0"],
         &["wing.toml", "--devices", "0", "--backend", "cpu"],
+        &["wing.toml", "--devices", "0,1", "--export-jacobian", "0"],
         &["wing.toml", "--set", "grid.ni"],
         &["wing.toml", "-q", "-v"],
         &["wing.toml", "other.toml"],

@@ -29,11 +29,13 @@ pub enum Source {
     Level,
     /// What passes between them.
     Transfer,
+    /// Levels in bands.
+    Bands,
 }
 
 impl Source {
     /// Every file.
-    pub const ALL: [Self; 11] = [
+    pub const ALL: [Self; 12] = [
         Self::Vector,
         Self::Matrix,
         Self::Elliptic,
@@ -45,6 +47,7 @@ impl Source {
         Self::Pivots,
         Self::Level,
         Self::Transfer,
+        Self::Bands,
     ];
 
     /// Name of the file in `kernels/`.
@@ -62,6 +65,7 @@ impl Source {
             Self::Pivots => "pivots.cu",
             Self::Level => "level.cu",
             Self::Transfer => "transfer.cu",
+            Self::Bands => "bands.cu",
         }
     }
 
@@ -79,6 +83,7 @@ impl Source {
             Self::Pivots => include_str!("../../../kernels/pivots.cu"),
             Self::Level => include_str!("../../../kernels/level.cu"),
             Self::Transfer => include_str!("../../../kernels/transfer.cu"),
+            Self::Bands => include_str!("../../../kernels/bands.cu"),
         }
     }
 
@@ -87,7 +92,7 @@ impl Source {
         const COMMON: &str = include_str!("../../../kernels/common.cuh");
         match self {
             Self::March => &[COMMON, include_str!("../../../kernels/ring.cuh")],
-            Self::Lines | Self::Pivots | Self::Level | Self::Transfer => {
+            Self::Lines | Self::Pivots | Self::Level | Self::Transfer | Self::Bands => {
                 &[COMMON, include_str!("../../../kernels/level.cuh")]
             }
             _ => &[COMMON],

@@ -5,9 +5,13 @@
 #![allow(unsafe_code, reason = "the driver's interface is C; every call's contract is kept here")]
 
 mod compile;
+mod gpus;
 mod list;
+mod nccl;
 
+pub use gpus::Gpus;
 pub use list::{DeviceInfo, Libraries, devices, libraries};
+pub use nccl::{CommunicatorId, NcclCommunicator, Seat};
 
 use super::device::{Address, Device, Recording};
 use super::kernel::{Argument, Kernel, Shape, Source, Width};
@@ -15,7 +19,7 @@ use crate::backend::DeviceError;
 use cudarc::driver::{result, sys};
 use std::collections::HashMap;
 use std::ffi::{CString, c_void};
-use std::sync::{Mutex, PoisonError, RwLock};
+use std::sync::{Arc, Mutex, PoisonError, RwLock};
 
 /// Bytes of the pinned buffer through which small answers come back.
 const ANSWER: usize = 4096;
@@ -34,6 +38,8 @@ pub struct DriverDevice {
     modules: Mutex<HashMap<(Source, Width), Module>>,
     functions: RwLock<HashMap<Kernel, Function>>,
     answer: Mutex<Pinned>,
+    /// The way to other ranks, while there are any.
+    link: RwLock<Option<Arc<nccl::Link>>>,
 }
 
 #[derive(Clone, Copy)]
@@ -85,6 +91,7 @@ impl DriverDevice {
             modules: Mutex::default(),
             functions: RwLock::default(),
             answer: Mutex::new(Pinned(answer)),
+            link: RwLock::default(),
         })
     }
 
@@ -98,11 +105,23 @@ impl DriverDevice {
         &self,
         operation: &'static str,
     ) -> impl FnOnce(result::DriverError) -> DeviceError + use<'_> {
-        move |error| DeviceError::Call {
-            device: format!("GPU {} ({})", self.ordinal, self.name),
-            operation,
-            reason: reason(error),
-        }
+        move |error| DeviceError::Call { device: self.label(), operation, reason: reason(error) }
+    }
+
+    /// Its number and name.
+    fn label(&self) -> String {
+        format!("GPU {} ({})", self.ordinal, self.name)
+    }
+
+    fn set_link(&self, link: Option<Arc<nccl::Link>>) {
+        *self.link.write().unwrap_or_else(PoisonError::into_inner) = link;
+    }
+
+    /// Before the host waits within a call of the driver: as one of several ranks it must not wait
+    /// for messages of a rank that is gone.
+    fn settle(&self) -> Result<(), DeviceError> {
+        let link = self.link.read().unwrap_or_else(PoisonError::into_inner).clone();
+        link.map_or(Ok(()), |link| link.wait(self))
     }
 
     /// Compiles all kernels that are not compiled yet, several at a time.
@@ -230,6 +249,7 @@ impl Device for DriverDevice {
 
     fn synchronise(&self) -> Result<(), DeviceError> {
         self.bind()?;
+        self.settle()?;
         // SAFETY: the stream lives as long as `self`.
         unsafe { result::stream::synchronize(self.stream) }.map_err(self.failed("a kernel"))
     }
@@ -264,6 +284,7 @@ impl Device for DriverDevice {
 
     fn upload(&self, from: &[u8], to: Address) -> Result<(), DeviceError> {
         self.bind()?;
+        self.settle()?;
         // SAFETY: the caller owns the memory at `to`; `from` outlives the copy, since the stream
         // is waited for.
         unsafe { result::memcpy_htod_async(to, from, self.stream) }
@@ -274,6 +295,7 @@ impl Device for DriverDevice {
     fn download(&self, from: Address, to: &mut [u8]) -> Result<(), DeviceError> {
         self.bind()?;
         if to.len() > ANSWER {
+            self.settle()?;
             // SAFETY: the caller owns the memory at `from`; `to` outlives the copy.
             unsafe { result::memcpy_dtoh_async(to, from, self.stream) }
                 .map_err(self.failed("copying from the device"))?;
