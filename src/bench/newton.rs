@@ -66,8 +66,8 @@ fn row(
     ]
 }
 
-/// A whole solve after one for warming up, and its seconds.
-fn solve<B: BenchBackend, T: Real>(
+/// A whole solve and its seconds.
+pub(super) fn solve<B: BenchBackend, T: Real>(
     backend: &B,
     data: &EllipticData,
     kind: Kind,

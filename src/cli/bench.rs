@@ -4,6 +4,7 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 
 use clap::Args;
+use gridgen::backend::DeviceError;
 use gridgen::backend::cpu::CpuBackend;
 use gridgen::backend::cuda::CudaBackend;
 use gridgen::bench::{self, BenchBackend, Size, Table};
@@ -28,6 +29,12 @@ pub(super) struct BenchArguments {
     /// GPU to use, by number.
     #[arg(long, value_name = "N", default_value_t = 0)]
     device: usize,
+    /// GPUs of the scaling, by number [default: all].
+    #[arg(long, value_name = "LIST", value_delimiter = ',')]
+    devices: Option<Vec<usize>>,
+    /// Points of a multigrid level up to which all GPUs of the scaling hold it as a whole.
+    #[arg(long, value_name = "POINTS")]
+    gathered: Option<usize>,
     /// Write the tables as CSV files to DIR.
     #[arg(short, long, value_name = "DIR")]
     output: Option<PathBuf>,
@@ -40,6 +47,8 @@ enum Subject {
     Kernels,
     /// Newton solves against the number of unknowns.
     Newton,
+    /// Newton solves on 1, 2, 4, … GPUs: of the same size, and of the same size a GPU.
+    Scaling,
 }
 
 impl BenchArguments {
@@ -53,6 +62,16 @@ impl BenchArguments {
     }
 
     fn tables(&self) -> Result<Vec<Table>, Error> {
+        let of_one = |subject: &Subject| *subject != Subject::Scaling;
+        let mut tables = if self.subjects.iter().any(of_one) { self.of_one()? } else { Vec::new() };
+        if self.subjects.contains(&Subject::Scaling) {
+            tables.extend(self.scaling()?);
+        }
+        Ok(tables)
+    }
+
+    /// Tables of one backend.
+    fn of_one(&self) -> Result<Vec<Table>, Error> {
         match self.backend {
             Backend::Cpu => self.measure(&CpuBackend),
             Backend::Cuda => self.measure(&CudaBackend::open(self.device)?),
@@ -69,9 +88,31 @@ impl BenchArguments {
             match subject {
                 Subject::Kernels => tables.extend(bench::kernels(backend, &self.sizes)?),
                 Subject::Newton => tables.push(bench::newton(backend, &self.sizes)?),
+                Subject::Scaling => {}
             }
         }
         Ok(tables)
+    }
+
+    /// Both tables of scaling on the GPUs named, or on all.
+    #[cfg(feature = "cuda")]
+    fn scaling(&self) -> Result<Vec<Table>, Error> {
+        use gridgen::backend::cuda::driver;
+        let all: Vec<usize> = match &self.devices {
+            Some(named) => named.clone(),
+            None => driver::devices()?.iter().map(|device| device.ordinal).collect(),
+        };
+        if all.is_empty() {
+            return Err(DeviceError::NoGpu.into());
+        }
+        let table = |growth| bench::scaling(&all, &self.sizes, growth, self.gathered);
+        Ok(vec![table(bench::Growth::Fixed)?, table(bench::Growth::Weak)?])
+    }
+
+    /// Refuses: this build has no GPUs.
+    #[cfg(not(feature = "cuda"))]
+    fn scaling(&self) -> Result<Vec<Table>, Error> {
+        Err(DeviceError::NotBuilt { backend: "cuda" }.into())
     }
 
     fn publish(&self, tables: &[Table], terminal: &Terminal) -> ExitCode {
