@@ -50,6 +50,9 @@ pub enum DeviceError {
     /// The run-time compiler is not installed.
     #[error("NVRTC, NVIDIA's run-time compiler, was not found")]
     NoCompiler,
+    /// NCCL is not installed.
+    #[error("NCCL, NVIDIA's library for messages between GPUs, was not found")]
+    NoNccl,
     /// The driver cannot run what the compiler makes.
     #[error("the NVIDIA driver is for CUDA {}.{}, older than NVRTC {}.{}",
         driver.0, driver.1, compiler.0, compiler.1)]
@@ -127,6 +130,7 @@ impl DeviceError {
                 "install CUDA's NVRTC library (libnvrtc) and put its folder into LD_LIBRARY_PATH, or \
                  run with --backend cpu"
             }
+            Self::NoNccl => "install libnccl2 and put its folder into LD_LIBRARY_PATH",
             Self::OldDriver { .. } => {
                 "install a newer driver, or an NVRTC of the driver's CUDA version, or run with \
                  --backend cpu"

@@ -1,13 +1,14 @@
 //! Messages between GPUs by NCCL, which is opened at run time.
 
+mod library;
+
+use self::library::{Answer, Nccl, UniqueId};
 use super::DriverDevice;
 use crate::backend::DeviceError;
 use crate::backend::cuda::Buffer;
 use crate::backend::cuda::device::{Address, Device};
 use crate::backend::cuda::ranks::{Alarm, Communicator, Swap};
 use cudarc::driver::{result, sys};
-use cudarc::nccl::{result as nccl, sys as nccl_sys};
-use std::ffi::CStr;
 use std::sync::{Arc, Mutex, PoisonError};
 
 /// Looks at the stream between two looks at the alarm, and between two questions to NCCL.
@@ -15,23 +16,30 @@ const ALARM_LOOKS: u32 = 16;
 const NCCL_LOOKS: u32 = 1 << 14;
 
 /// Whether NCCL is there.
-#[must_use]
 pub(super) fn present() -> bool {
-    // SAFETY: the library is opened and closed again.
-    unsafe { nccl_sys::is_culib_present() }
+    Nccl::get().is_some()
+}
+
+fn nccl() -> Result<&'static Nccl, DeviceError> {
+    Nccl::get().ok_or(DeviceError::NoNccl)
 }
 
 /// The name by which the ranks of a run find each other: made once, given to all.
 #[derive(Debug, Clone, Copy)]
-pub struct CommunicatorId(nccl_sys::ncclUniqueId);
+pub struct CommunicatorId(UniqueId);
 
 impl CommunicatorId {
     /// A new name.
     ///
     /// # Errors
-    /// If NCCL finds no way between ranks. NCCL must be there.
+    /// If NCCL is not there or finds no way between ranks.
     pub fn new() -> Result<Self, DeviceError> {
-        nccl::get_uniqueid().map(Self).map_err(|error| failure("NCCL", "naming a run", &error))
+        let id = nccl()?.unique_id().map_err(|reason| DeviceError::Call {
+            device: "this machine".to_owned(),
+            operation: "naming the ranks of a run",
+            reason,
+        })?;
+        Ok(Self(id))
     }
 }
 
@@ -46,13 +54,6 @@ pub struct Seat {
     pub id: CommunicatorId,
 }
 
-fn failure(device: &str, operation: &'static str, error: &nccl::NcclError) -> DeviceError {
-    // SAFETY: NCCL returns a text that lasts for ever.
-    let text = unsafe { CStr::from_ptr(nccl_sys::ncclGetErrorString(error.0)) };
-    let reason = format!("NCCL: {}", text.to_string_lossy());
-    DeviceError::Call { device: device.to_owned(), operation, reason }
-}
-
 /// A device's way to the other ranks. Exchanges have a stream of their own, so that work goes on
 /// beside them.
 pub(super) struct Link {
@@ -65,7 +66,7 @@ pub(super) struct Link {
 }
 
 #[derive(Clone, Copy)]
-struct Handle(nccl_sys::ncclComm_t);
+struct Handle(library::Handle);
 
 // SAFETY: one thread at a time uses the handles, behind the mutex; streams and events may be used
 // from any thread that has made the context current.
@@ -97,14 +98,11 @@ impl Link {
 
     /// Whether NCCL met an error on the way.
     fn look(&self, device: &DriverDevice) -> Result<(), DeviceError> {
-        let handle = self.handle()?;
-        let mut state = nccl_sys::ncclResult_t::ncclSuccess;
+        let Handle(handle) = self.handle()?;
         // SAFETY: the handle is valid until it is aborted.
-        let asked = unsafe { nccl_sys::ncclCommGetAsyncError(handle.0, &raw mut state) }.result();
-        let found = asked.and_then(|_| state.result());
-        found.map(|_| ()).map_err(|error| {
+        unsafe { nccl()?.state(handle) }.map_err(|reason| {
             self.abort();
-            failure(&device.label(), "a message between GPUs", &error)
+            device.without_message(reason)
         })
     }
 
@@ -116,9 +114,9 @@ impl Link {
     /// Ends all messages under way, so that nothing waits for ranks that are gone.
     fn abort(&self) {
         let mut handle = self.communicator.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(Handle(handle)) = handle.take() {
+        if let (Some(Handle(handle)), Some(nccl)) = (handle.take(), Nccl::get()) {
             // SAFETY: the handle was valid and is gone now. Its errors change nothing.
-            let _ = unsafe { nccl::comm_abort(handle) };
+            let _ = unsafe { nccl.abort(handle) };
         }
     }
 }
@@ -131,8 +129,8 @@ impl Drop for Link {
         let handle = self.communicator.get_mut().unwrap_or_else(PoisonError::into_inner).take();
         // SAFETY: nothing else holds these handles.
         unsafe {
-            if let Some(Handle(handle)) = handle {
-                let _ = nccl::comm_destroy(handle);
+            if let (Some(Handle(handle)), Some(nccl)) = (handle, Nccl::get()) {
+                let _ = nccl.destroy(handle);
             }
             let _ = result::stream::destroy(self.side);
             let _ = result::event::destroy(self.forked);
@@ -159,11 +157,10 @@ impl NcclCommunicator {
         alarm: &Arc<Alarm>,
     ) -> Result<Self, DeviceError> {
         device.bind()?;
-        let mut handle = std::ptr::null_mut();
-        let (size, rank) = (seat.size as i32, seat.rank as i32);
-        // SAFETY: the context is current; `handle` outlives the call.
-        unsafe { nccl::comm_init_rank(&raw mut handle, size, seat.id.0, rank) }
-            .map_err(|error| failure(&device.label(), "meeting the other GPUs", &error))?;
+        let handle = nccl()?.init(seat.size, seat.id.0, seat.rank).map_err(|reason| {
+            let operation = "meeting the other GPUs";
+            DeviceError::Call { device: device.label(), operation, reason }
+        })?;
         let plain = sys::CUevent_flags::CU_EVENT_DISABLE_TIMING;
         let event = || result::event::create(plain).map_err(device.failed("making an event"));
         let link = Arc::new(Link {
@@ -195,42 +192,42 @@ impl NcclCommunicator {
         self.device.synchronise()
     }
 
-    fn failed(&self) -> impl Fn(nccl::NcclError) -> DeviceError + '_ {
-        |error| failure(&self.device.label(), "a message between GPUs", &error)
-    }
-
     /// Sends and receives of one exchange, all at once.
     ///
     /// Two ranks in a ring are neighbours on both sides, and NCCL tells their messages apart by
     /// their order: what the one sends to its left comes to the other from its right.
-    fn group(&self, sides: [Option<Swap>; 2], bytes: usize) -> Result<(), nccl::NcclError> {
+    fn group(&self, nccl: &Nccl, sides: [Option<Swap>; 2], bytes: usize) -> Answer {
         let Ok(Handle(handle)) = self.link.handle() else { return Ok(()) };
         let Seat { rank, size, .. } = self.seat;
-        let ranks = [(rank + size - 1) % size, (rank + 1) % size].map(|rank| rank as i32);
-        let kind = nccl_sys::ncclDataType_t::ncclInt8;
+        let ranks = [(rank + size - 1) % size, (rank + 1) % size];
         let stream = self.link.side.cast();
-        nccl::group_start()?;
+        nccl.group_start()?;
         // SAFETY: the caller owns the memory; the handle and the stream are valid.
         unsafe {
             for k in [0, 1] {
                 if let Some(Swap { send, .. }) = sides[k] {
-                    nccl::send(pointer(send), bytes, kind, ranks[k], handle, stream)?;
+                    nccl.send(pointer(send), bytes, ranks[k], handle, stream)?;
                 }
             }
             for k in [1, 0] {
                 if let Some(Swap { receive, .. }) = sides[k] {
-                    let to = pointer(receive).cast_mut();
-                    nccl::recv(to, bytes, kind, ranks[k], handle, stream)?;
+                    nccl.receive(pointer(receive).cast_mut(), bytes, ranks[k], handle, stream)?;
                 }
             }
         }
-        nccl::group_end().map(|_| ())
+        nccl.group_end()
     }
 }
 
 /// A device's address as NCCL takes it.
 fn pointer(at: Address) -> *const std::ffi::c_void {
     std::ptr::without_provenance(at as usize)
+}
+
+impl DriverDevice {
+    fn without_message(&self, reason: String) -> DeviceError {
+        DeviceError::Call { device: self.label(), operation: "a message between GPUs", reason }
+    }
 }
 
 impl Drop for NcclCommunicator {
@@ -253,13 +250,10 @@ impl Communicator for NcclCommunicator {
     fn all_gather(&self, from: Address, to: Address, bytes: usize) -> Result<(), DeviceError> {
         self.device.bind()?;
         let Handle(handle) = self.link.handle()?;
-        let kind = nccl_sys::ncclDataType_t::ncclInt8;
-        let stream = self.device.stream.cast();
-        let to = pointer(to).cast_mut();
+        let (to, stream) = (pointer(to).cast_mut(), self.device.stream.cast());
         // SAFETY: the caller owns the memory; the handle and the stream are valid.
-        unsafe { nccl::all_gather(pointer(from), to, bytes, kind, handle, stream) }
-            .map(|_| ())
-            .map_err(self.failed())
+        unsafe { nccl()?.gather(pointer(from), to, bytes, handle, stream) }
+            .map_err(|reason| self.device.without_message(reason))
     }
 
     fn start_exchange(&self, sides: [Option<Swap>; 2], bytes: usize) -> Result<(), DeviceError> {
@@ -272,7 +266,7 @@ impl Communicator for NcclCommunicator {
                 .and_then(|()| result::stream::wait_event(*side, *forked, wait))
         }
         .map_err(self.device.failed("beginning an exchange"))?;
-        self.group(sides, bytes).map_err(self.failed())?;
+        self.group(nccl()?, sides, bytes).map_err(|reason| self.device.without_message(reason))?;
         // SAFETY: as above.
         unsafe { result::event::record(*joined, *side) }
             .map_err(self.device.failed("beginning an exchange"))
