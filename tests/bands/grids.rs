@@ -20,7 +20,7 @@ fn check(case: Case, bands: &[usize], more: f64) {
 
 const JACOBI: Case = Case {
     periodic: false,
-    nodes: (65, 33),
+    nodes: (49, 17),
     wall: Wall::Frozen,
     kind: Kind::Jacobi,
     method: Method::Bicgstab,
@@ -28,14 +28,14 @@ const JACOBI: Case = Case {
 
 #[test]
 fn jacobi_with_a_held_seam() {
-    check(JACOBI, &[1, 2, 3, 4], 1.1);
+    check(JACOBI, &[1, 2, 4], 1.2);
 }
 
 #[test]
 fn jacobi_around_a_periodic_seam() {
-    check(Case { periodic: true, ..JACOBI }, &[1, 2, 3], 1.1);
+    check(Case { periodic: true, ..JACOBI }, &[1, 3], 1.2);
     // An odd number of columns.
-    check(Case { periodic: true, nodes: (66, 17), ..JACOBI }, &[1, 2], 1.1);
+    check(Case { periodic: true, nodes: (50, 17), ..JACOBI }, &[1, 2], 1.2);
 }
 
 #[test]
@@ -47,28 +47,28 @@ fn gmres_in_bands() {
 #[test]
 fn incomplete_factors_of_each_band() {
     let case = Case { nodes: (65, 17), kind: Kind::Dilu, ..JACOBI };
-    check(case, &[1, 2, 4], 3.0);
+    check(case, &[1, 4], 3.0);
     check(Case { kind: Kind::Ilu0, periodic: true, ..case }, &[1, 2], 3.0);
 }
 
 #[test]
 fn wall_terms_by_incomplete_factors() {
     let case = Case { wall: Wall::Coupled, nodes: (65, 17), kind: Kind::Ilu0, ..JACOBI };
-    check(case, &[1, 2, 3], 3.5);
-    check(Case { periodic: true, ..case }, &[1, 3], 3.5);
+    check(case, &[1, 3], 3.5);
+    check(Case { periodic: true, ..case }, &[1, 2], 3.5);
 }
 
-const MULTIGRID: Case = Case { kind: Kind::Multigrid, ..JACOBI };
+const MULTIGRID: Case = Case { nodes: (65, 17), kind: Kind::Multigrid, ..JACOBI };
 
 #[test]
 fn multigrid_with_a_held_seam() {
     let case = Case { wall: Wall::Coupled, ..MULTIGRID };
-    check(case, &[1, 2, 3, 4], 1.3);
+    check(case, &[1, 2, 4], 1.3);
 }
 
 #[test]
 fn multigrid_around_a_periodic_seam() {
-    check(Case { periodic: true, ..MULTIGRID }, &[1, 2, 3], 1.3);
+    check(Case { periodic: true, ..MULTIGRID }, &[1, 2], 1.3);
     // An odd number of columns: levels are cut at the seam.
     check(Case { periodic: true, nodes: (66, 17), ..MULTIGRID }, &[1, 2], 1.3);
 }
