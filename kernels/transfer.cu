@@ -34,8 +34,8 @@ __device__ inline Pair residual(const Layout& layout, const Operator<COMPACT>& a
 // Coarse f <- R (f - A u), coarse u <- 0. The residual is zero on the lines solved last, those of
 // parity `solved` (2: none): rows where both directions are coarsened, else columns. A block
 // leaves the residual around its coarse points in shared memory and combines it. That of column mi,
-// where the level goes on in another band, is in `beside`. Lines along xi that end at the border of a
-// band were solved for what stood beyond it then, so blocks at a border skip none of them.
+// where the level goes on in another band, is in `beside`. Lines at the border of a band were solved
+// for what stood beyond it then, so blocks at a border skip none.
 template <bool COMPACT>
 __device__ void restrict_residual(const Layout& fine, const Operator<COMPACT>& a, const Pair* f,
                                   const Pair* u, uint32 solved, const Pair* beside,
@@ -45,7 +45,8 @@ __device__ void restrict_residual(const Layout& fine, const Operator<COMPACT>& a
     const uint32 first_i = blockIdx.x * TILE_I, first_j = blockIdx.y * TILE_J;
     const bool border = fine.rim && !fine.wraps() &&
                         (blockIdx.x == 0 || blockIdx.x + 1 == gridDim.x);
-    const uint32 skipped_row = both && !border ? solved : 2, skipped_column = both ? 2 : solved;
+    const uint32 skipped_row = both && !border ? solved : 2;
+    const uint32 skipped_column = both || border ? 2 : solved;
     // Columns by parity, so that neighbouring threads read neighbouring values.
     const uint32 even = skipped_column == 0 ? 0 : TILE_I + 1;
     const uint32 odd = skipped_column == 1 ? 0 : TILE_I;

@@ -178,12 +178,7 @@ impl GridArguments {
                 "--devices names GPUs, which --backend cpu does not use",
             );
         }
-        if let Some(twice) = devices.iter().enumerate().find(|(k, d)| devices[..*k].contains(d)) {
-            return refuse(
-                clap::error::ErrorKind::ValueValidation,
-                &format!("--devices names device {} twice", twice.1),
-            );
-        }
+        each_once(devices)?;
         if devices.len() > 1 && self.export_jacobian.is_some() {
             return refuse(
                 clap::error::ErrorKind::ArgumentConflict,
@@ -234,6 +229,17 @@ impl GridArguments {
             (Ok(()), Some(_)) => ExitCode::from(NOT_CONVERGED),
             (Ok(()), None) => ExitCode::SUCCESS,
         }
+    }
+}
+
+/// Refuses a device that is named twice.
+fn each_once(devices: &[usize]) -> Result<(), clap::Error> {
+    match devices.iter().enumerate().find(|(k, device)| devices[..*k].contains(device)) {
+        None => Ok(()),
+        Some((_, device)) => Err(Cli::command().error(
+            clap::error::ErrorKind::ValueValidation,
+            format!("--devices names device {device} twice"),
+        )),
     }
 }
 

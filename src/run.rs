@@ -273,7 +273,7 @@ impl Job<'_> {
         };
         match &self.machine {
             Machine::Cpu => Ok(initial::build(&outline, &settings)),
-            Machine::Cuda(backend) => initial::build_with(backend, &outline, &settings),
+            Machine::Cuda(backend) => initial::build_with(&**backend, &outline, &settings),
             #[cfg(feature = "cuda")]
             Machine::Gpus(gpus) => initial::build_with(&gpus.first()?, &outline, &settings),
         }
@@ -306,8 +306,8 @@ impl Job<'_> {
         match (machine, case.linear.precision) {
             (Machine::Cpu, Precision::Single) => start.solve::<_, f32>(&CpuBackend),
             (Machine::Cpu, Precision::Double) => start.solve::<_, f64>(&CpuBackend),
-            (Machine::Cuda(backend), Precision::Single) => start.solve::<_, f32>(&*backend),
-            (Machine::Cuda(backend), Precision::Double) => start.solve::<_, f64>(&*backend),
+            (Machine::Cuda(backend), Precision::Single) => start.solve::<_, f32>(&**backend),
+            (Machine::Cuda(backend), Precision::Double) => start.solve::<_, f64>(&**backend),
             #[cfg(feature = "cuda")]
             (Machine::Gpus(gpus), Precision::Single) => start.solve_in_bands::<f32>(gpus),
             #[cfg(feature = "cuda")]

@@ -11,7 +11,7 @@ use gridgen::bench::{self, BenchBackend, Size, Table};
 use gridgen::error::Error;
 
 use super::terminal::Terminal;
-use super::{Backend, refuse, stdout_failed};
+use super::{Backend, each_once, refuse, stdout_failed};
 
 /// Arguments of the measurements.
 #[derive(Debug, Args)]
@@ -54,6 +54,9 @@ enum Subject {
 impl BenchArguments {
     /// Measures, prints and writes.
     pub(super) fn execute(&self) -> ExitCode {
+        if let Err(error) = each_once(self.devices.as_deref().unwrap_or_default()) {
+            error.exit();
+        }
         let terminal = Terminal::new(false);
         match self.tables() {
             Ok(tables) => self.publish(&tables, &terminal),

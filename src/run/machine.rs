@@ -11,16 +11,17 @@ use crate::case::Case;
 use crate::solver::linear::Precision;
 use crate::solver::precond::Kind;
 
-/// Points for which one more GPU is worth its messages: docs/performance.md.
+/// Points for which one more GPU is worth its messages, and the second that the GPUs take to meet:
+/// docs/performance.md.
 #[cfg(feature = "cuda")]
-const POINTS_A_GPU: usize = 4_000_000;
+const POINTS_A_GPU: usize = 32_000_000;
 
 /// Where the grid equations are solved.
 pub(super) enum Machine {
     /// The CPU, in the current thread pool.
     Cpu,
     /// A GPU.
-    Cuda(CudaBackend),
+    Cuda(Box<CudaBackend>),
     /// Several GPUs.
     #[cfg(feature = "cuda")]
     Gpus(Gpus),
@@ -47,18 +48,7 @@ impl Machine {
 
     /// Refuses a case that does not fit the machine, before any work.
     pub(super) fn check_room(&self, case: &Case) -> Result<(), DeviceError> {
-        let demand = Demand {
-            points: case.grid.ni * case.grid.nj,
-            value: match case.linear.precision {
-                Precision::Single => 4,
-                Precision::Double => 8,
-            },
-            preconditioner: match case.linear.preconditioner {
-                Kind::None | Kind::Jacobi => Kept::Diagonal,
-                Kind::Dilu | Kind::Ilu0 => Kept::Factors,
-                Kind::Multigrid => Kept::Hierarchy,
-            },
-        };
+        let demand = demand(case);
         match self {
             Self::Cpu => Ok(()),
             Self::Cuda(backend) => backend.check_room(demand),
@@ -78,6 +68,21 @@ impl Machine {
     }
 }
 
+fn demand(case: &Case) -> Demand {
+    Demand {
+        points: case.grid.ni * case.grid.nj,
+        value: match case.linear.precision {
+            Precision::Single => 4,
+            Precision::Double => 8,
+        },
+        preconditioner: match case.linear.preconditioner {
+            Kind::None | Kind::Jacobi => Kept::Diagonal,
+            Kind::Dilu | Kind::Ilu0 => Kept::Factors,
+            Kind::Multigrid => Kept::Hierarchy,
+        },
+    }
+}
+
 /// The GPUs of the options; if they name none, as many as help.
 #[cfg(feature = "cuda")]
 fn open(case: &Case, options: &RunOptions) -> Result<(Machine, Option<String>), DeviceError> {
@@ -86,7 +91,7 @@ fn open(case: &Case, options: &RunOptions) -> Result<(Machine, Option<String>), 
         Some(named) => named.to_vec(),
     };
     if let &[ordinal] = ordinals.as_slice() {
-        return Ok((Machine::Cuda(CudaBackend::open(ordinal)?), None));
+        return Ok((Machine::Cuda(Box::new(CudaBackend::open(ordinal)?)), None));
     }
     // Before any work: whether there are columns for so many.
     Bands::new(case.grid.ni - 2, ordinals.len(), false)?;
@@ -98,19 +103,23 @@ fn open(case: &Case, options: &RunOptions) -> Result<(Machine, Option<String>), 
     Ok((Machine::Gpus(gpus), slow))
 }
 
-/// The first GPU, or as many as the points of the case keep busy. Exports are those of one.
+/// The first GPU, or as many as the points of the case keep busy or do not fit. Exports are those of
+/// one.
 #[cfg(feature = "cuda")]
 fn helpful(case: &Case, options: &RunOptions) -> Result<Vec<usize>, DeviceError> {
-    let many = case.grid.ni * case.grid.nj / POINTS_A_GPU;
-    if many < 2 || options.export_jacobian.is_some() {
+    let demand = demand(case);
+    // To ask every GPU for its free memory takes a while itself.
+    if demand.points < POINTS_A_GPU || options.export_jacobian.is_some() {
         return Ok(vec![0]);
     }
-    let there = driver::devices()?.len();
-    Ok((0..many.min(there).max(1)).collect())
+    let gpus = driver::devices()?;
+    let free = gpus.iter().filter_map(|gpu| gpu.free).min().unwrap_or(usize::MAX).max(1);
+    let many = (demand.points / POINTS_A_GPU).max(demand.bytes().div_ceil(free));
+    Ok((0..many.clamp(1, gpus.len().max(1))).collect())
 }
 
 /// Refuses: this build has no driver.
 #[cfg(not(feature = "cuda"))]
 fn open(_: &Case, _: &RunOptions) -> Result<(Machine, Option<String>), DeviceError> {
-    CudaBackend::open(0).map(|backend| (Machine::Cuda(backend), None))
+    CudaBackend::open(0).map(|backend| (Machine::Cuda(Box::new(backend)), None))
 }

@@ -39,9 +39,10 @@ fn solved<B: SparseBackend>(
     dilu: bool,
 ) -> Result<Vec<f64>, SolverError> {
     let mut factors = backend.factors(a)?;
-    let pivot = match dilu {
-        true => backend.factor_dilu(a, &mut factors)?,
-        false => backend.factor_ilu0(a, &mut factors)?,
+    let pivot = if dilu {
+        backend.factor_dilu(a, &mut factors)?
+    } else {
+        backend.factor_ilu0(a, &mut factors)?
     };
     assert_eq!(pivot, None);
     let (mut x, mut z) = (backend.zeros(r.len())?, backend.zeros(r.len())?);

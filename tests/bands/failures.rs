@@ -32,7 +32,7 @@ fn lost() -> DeviceError {
 }
 
 impl Device for Mortal {
-    fn name(&self) -> &str {
+    fn name(&self) -> &'static str {
         "mortal"
     }
 

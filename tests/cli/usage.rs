@@ -93,6 +93,30 @@ fn a_gpu_that_is_not_there_exits_with_3_before_any_work_and_names_the_way_out() 
 }
 
 #[test]
+#[cfg(feature = "cuda")]
+fn more_gpus_than_bands_of_columns_are_refused_before_any_is_opened() {
+    let scratch = Scratch::with_case(SMALLEST);
+    let arguments = [&["wing.toml", "--devices", "0,1,2,3,4,5,6,7"], &COARSE[..]].concat();
+    let finished = scratch.run(&arguments);
+
+    assert_eq!((finished.code, finished.stdout.as_str()), (3, ""));
+    let refused = "63 unknown columns cannot be cut into 8 bands of at least 8";
+    assert!(finished.stderr.contains(refused), "{}", finished.stderr);
+    assert!(finished.stderr.contains("--devices"), "{}", finished.stderr);
+}
+
+#[test]
+#[cfg(feature = "cuda")]
+fn scaling_without_a_gpu_says_so() {
+    let finished = run(&["bench", "scaling", "--devices", "0,1"]);
+
+    assert_eq!((finished.code, finished.stdout.as_str()), (3, ""));
+    assert!(finished.stderr.starts_with("error: "), "{}", finished.stderr);
+    let twice = run(&["bench", "scaling", "--devices", "0,0"]);
+    assert_eq!(twice.code, 2, "{}", twice.stderr);
+}
+
+#[test]
 fn devices_are_listed_where_there_are_none() {
     let Finished { code, stdout, stderr } = run(&["devices"]);
 

@@ -4,6 +4,7 @@
 //! that work is done in the order it is asked for.
 #![allow(unsafe_code, reason = "the driver's interface is C; every call's contract is kept here")]
 
+mod blocks;
 mod compile;
 mod gpus;
 mod list;
@@ -19,7 +20,7 @@ use crate::backend::DeviceError;
 use cudarc::driver::{result, sys};
 use std::collections::HashMap;
 use std::ffi::{CString, c_void};
-use std::sync::{Arc, Mutex, PoisonError, RwLock};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock};
 
 /// Bytes of the pinned buffer through which small answers come back.
 const ANSWER: usize = 4096;
@@ -38,6 +39,7 @@ pub struct DriverDevice {
     modules: Mutex<HashMap<(Source, Width), Module>>,
     functions: RwLock<HashMap<Kernel, Function>>,
     answer: Mutex<Pinned>,
+    blocks: Mutex<blocks::Blocks>,
     /// The way to other ranks, while there are any.
     link: RwLock<Option<Arc<nccl::Link>>>,
 }
@@ -91,6 +93,7 @@ impl DriverDevice {
             modules: Mutex::default(),
             functions: RwLock::default(),
             answer: Mutex::new(Pinned(answer)),
+            blocks: Mutex::default(),
             link: RwLock::default(),
         })
     }
@@ -108,20 +111,24 @@ impl DriverDevice {
         move |error| DeviceError::Call { device: self.label(), operation, reason: reason(error) }
     }
 
+    fn blocks(&self) -> MutexGuard<'_, blocks::Blocks> {
+        self.blocks.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Gives idle memory back to the driver.
+    fn give_back(&self) {
+        if self.bind().is_ok() {
+            for at in self.blocks().clear() {
+                // SAFETY: the block came from `allocate` and nobody holds it; a failure means that
+                // the device is lost, which the next call reports.
+                let _ = unsafe { result::free_sync(at) };
+            }
+        }
+    }
+
     /// Its number and name.
     fn label(&self) -> String {
         format!("GPU {} ({})", self.ordinal, self.name)
-    }
-
-    fn set_link(&self, link: Option<Arc<nccl::Link>>) {
-        *self.link.write().unwrap_or_else(PoisonError::into_inner) = link;
-    }
-
-    /// Before the host waits within a call of the driver: as one of several ranks it must not wait
-    /// for messages of a rank that is gone.
-    fn settle(&self) -> Result<(), DeviceError> {
-        let link = self.link.read().unwrap_or_else(PoisonError::into_inner).clone();
-        link.map_or(Ok(()), |link| link.wait(self))
     }
 
     /// Compiles all kernels that are not compiled yet, several at a time.
@@ -209,6 +216,7 @@ impl Drop for DriverDevice {
         if self.bind().is_err() {
             return;
         }
+        self.give_back();
         let modules = self.modules.get_mut().unwrap_or_else(PoisonError::into_inner);
         let answer = self.answer.get_mut().unwrap_or_else(PoisonError::into_inner).0;
         // SAFETY: nothing else holds these handles; errors of a dying context leave nothing to do.
@@ -244,6 +252,7 @@ impl Device for DriverDevice {
 
     fn memory(&self) -> Result<Option<(usize, usize)>, DeviceError> {
         self.bind()?;
+        self.give_back();
         result::mem_get_info().map(Some).map_err(self.failed("asking for its memory"))
     }
 
@@ -256,8 +265,18 @@ impl Device for DriverDevice {
 
     fn allocate(&self, bytes: usize) -> Result<Address, DeviceError> {
         self.bind()?;
-        // SAFETY: the memory is given back by `free`.
-        unsafe { result::malloc_sync(bytes) }.map_err(|error| {
+        if let Some(at) = self.blocks().take(bytes) {
+            return Ok(at);
+        }
+        // SAFETY: the memory is given back by `give_back`.
+        let mut given = unsafe { result::malloc_sync(bytes) };
+        if given.is_err() {
+            self.give_back();
+            // SAFETY: as above.
+            given = unsafe { result::malloc_sync(bytes) };
+        }
+        let given = given.inspect(|&at| self.blocks().add(at, bytes));
+        given.map_err(|error| {
             if error.0 == sys::CUresult::CUDA_ERROR_OUT_OF_MEMORY {
                 let free = result::mem_get_info().map_or(0, |(free, _)| free);
                 DeviceError::OutOfMemory { device: self.name.clone(), asked: bytes, free }
@@ -268,11 +287,7 @@ impl Device for DriverDevice {
     }
 
     fn free(&self, at: Address) {
-        if self.bind().is_ok() {
-            // SAFETY: `at` came from `allocate`; a failure means that the device is lost, which
-            // the next call reports.
-            let _ = unsafe { result::free_sync(at) };
-        }
+        self.blocks().put(at);
     }
 
     fn clear(&self, at: Address, bytes: usize) -> Result<(), DeviceError> {

@@ -2,8 +2,8 @@
 //!
 //! A level is cut like the grid as long as its bands are wide and its points many; below that every
 //! rank holds the whole of it and does the same work on it. Beside a band stand the columns of its
-//! neighbours, brought anew whenever lines of a colour were solved: eta-lines see what is beside
-//! them, and xi-lines end at the border with the values beyond it on their right side.
+//! neighbours, brought anew whenever the lines of a direction were solved: eta-lines see what is
+//! beside them, and xi-lines end at the border with the values beyond it on their right side.
 
 use super::level::{CudaLevel, Storage};
 use crate::backend::bands::Bands;

@@ -201,14 +201,14 @@ impl<M: Real> CudaLevel<M> {
         let mut zero = self.contents.get() == Contents::Zero as u32;
         for colour in [first, 1 - first] {
             self.relax_lines(backend, eta, colour, Team::eta::<M>(mj, lines(mi, colour)), zero)?;
-            self.refresh(backend)?;
             zero = false;
         }
+        self.refresh(backend)?;
         if self.has_xi {
             for colour in [first, 1 - first] {
                 self.relax_lines(backend, xi, colour, Team::xi::<M>(mi, lines(mj, colour)), false)?;
-                self.refresh(backend)?;
             }
+            self.refresh(backend)?;
         }
         let solved = if first == 0 { Contents::SolvedOdd } else { Contents::SolvedEven };
         self.set_contents(backend, solved);

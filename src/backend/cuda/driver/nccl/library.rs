@@ -42,6 +42,11 @@ pub(super) struct Nccl {
     words: unsafe extern "C" fn(c_int) -> *const c_char,
 }
 
+/// A rank or their number as NCCL takes it, which refuses what is too large.
+fn number(ranks: usize) -> c_int {
+    c_int::try_from(ranks).unwrap_or(c_int::MAX)
+}
+
 /// What NCCL said, in words.
 pub(super) type Answer<T = ()> = Result<T, String>;
 
@@ -104,7 +109,7 @@ impl Nccl {
     pub(super) fn init(&self, size: usize, id: UniqueId, rank: usize) -> Answer<Handle> {
         let mut handle = std::ptr::null_mut();
         // SAFETY: `handle` outlives the call.
-        let code = unsafe { (self.init)(&raw mut handle, size as c_int, id, rank as c_int) };
+        let code = unsafe { (self.init)(&raw mut handle, number(size), id, number(rank)) };
         self.answer(code)?;
         Ok(handle)
     }
@@ -159,7 +164,7 @@ impl Nccl {
         stream: Stream,
     ) -> Answer {
         // SAFETY: as asked of the caller.
-        self.answer(unsafe { (self.send)(from, bytes, BYTES, rank as c_int, handle, stream) })
+        self.answer(unsafe { (self.send)(from, bytes, BYTES, number(rank), handle, stream) })
     }
 
     /// # Safety
@@ -173,7 +178,7 @@ impl Nccl {
         stream: Stream,
     ) -> Answer {
         // SAFETY: as asked of the caller.
-        self.answer(unsafe { (self.receive)(to, bytes, BYTES, rank as c_int, handle, stream) })
+        self.answer(unsafe { (self.receive)(to, bytes, BYTES, number(rank), handle, stream) })
     }
 
     pub(super) fn group_start(&self) -> Answer {

@@ -225,6 +225,17 @@ fn pointer(at: Address) -> *const std::ffi::c_void {
 }
 
 impl DriverDevice {
+    fn set_link(&self, link: Option<Arc<Link>>) {
+        *self.link.write().unwrap_or_else(PoisonError::into_inner) = link;
+    }
+
+    /// Before the host waits within a call of the driver: as one of several ranks it must not wait
+    /// for messages of a rank that is gone.
+    pub(super) fn settle(&self) -> Result<(), DeviceError> {
+        let link = self.link.read().unwrap_or_else(PoisonError::into_inner).clone();
+        link.map_or(Ok(()), |link| link.wait(self))
+    }
+
     fn without_message(&self, reason: String) -> DeviceError {
         DeviceError::Call { device: self.label(), operation: "a message between GPUs", reason }
     }
