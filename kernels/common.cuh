@@ -32,6 +32,12 @@ typedef long long int64;
 #define FULL_WARP 0xffffffffu
 #define WARP 32
 
+// What lies beyond the ends of the rows of a piece of the grid: points of another piece to the west
+// or the east, or the row's own other end.
+#define RIM_WEST 1u
+#define RIM_EAST 2u
+#define RIM_CLOSED 4u
+
 // Two values of one point: x and y, or p and q.
 template <class T>
 struct alignas(2 * sizeof(T)) Two {

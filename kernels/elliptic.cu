@@ -107,7 +107,7 @@ __device__ inline void put_face(Writer& a, double own, double sign, double shift
 
 // a <- w dR/dr in ELL format (theory eq. 3-4); entries of neighbours that do not exist are left
 // out and the slots at the end of such rows are zero. One thread a point.
-KERNEL(jacobian, uint32 mi, uint32 mj, uint32 periodic, const double* x, const double* y,
+KERNEL(jacobian, uint32 mi, uint32 mj, uint32 rim, const double* x, const double* y,
        const double* control_p, const double* control_q, const double* phi, const double* psi,
        const double* amplitudes, const double* row_weights, real* values) {
     const State s = {x, y, control_p, control_q, phi, psi, amplitudes};
@@ -127,7 +127,7 @@ KERNEL(jacobian, uint32 mi, uint32 mj, uint32 periodic, const double* x, const d
     const Vec eta_y = h * (2.0 * ra.y * m.eta + rb.y * m.xi);
     const double g11 = w * m.g11, g22 = w * m.g22, corner = -h * m.g12;
     const double xi_shift = 0.5 * g22 * c.x, eta_shift = 0.5 * g11 * c.y;
-    const bool west = periodic || i > 0, east = periodic || i + 1 < mi;
+    const bool west = i > 0 || (rim & RIM_WEST), east = i + 1 < mi || (rim & RIM_EAST);
     Writer a = {values + 2 * k, 2 * points};
     if (j > 0) {
         if (west) a.put(corner, corner);
@@ -163,8 +163,8 @@ KERNEL(wall_columns, uint32 mi, uint32 mj, const double* x, const double* y, con
 }
 
 // Takes over the unknowns u: coordinates into the frame from row `fixed` on, and the amplitudes of
-// the wall terms from the rows before it. A periodic frame repeats its outer columns.
-KERNEL(load_state, uint32 mi, uint32 mj, uint32 periodic, uint32 fixed, const double* u, double* x,
+// the wall terms from the rows before it. A closed frame repeats its outer columns.
+KERNEL(load_state, uint32 mi, uint32 mj, uint32 rim, uint32 fixed, const double* u, double* x,
        double* y, double* amplitudes) {
     const uint64 points = uint64(mi) * mj;
     const uint64 k = thread_index();
@@ -179,7 +179,7 @@ KERNEL(load_state, uint32 mi, uint32 mj, uint32 periodic, uint32 fixed, const do
     const uint64 row = (uint64(j) + 1) * (uint64(mi) + 2);
     x[row + i + 1] = first;
     y[row + i + 1] = second;
-    if (!periodic) return;
+    if (!(rim & RIM_CLOSED)) return;
     if (i + 1 == mi) {
         x[row] = first;
         y[row] = second;
@@ -188,6 +188,25 @@ KERNEL(load_state, uint32 mi, uint32 mj, uint32 periodic, uint32 fixed, const do
         x[row + mi + 1] = first;
         y[row + mi + 1] = second;
     }
+}
+
+// to <- x and y of the first unknown column of the frame, then of the last: what the pieces beside
+// this one need of it. One thread a node of both columns.
+KERNEL(pack_frame, uint32 mi, uint32 mj, const double* x, const double* y, double* to) {
+    const uint64 rows = uint64(mj) + 2, k = thread_index();
+    if (k >= 2 * rows) return;
+    const uint64 at = k % rows * (uint64(mi) + 2) + (k >= rows ? mi : 1);
+    reinterpret_cast<Vec*>(to)[k] = vec(x[at], y[at]);
+}
+
+// Outer columns of the frame <- what came from the pieces beside this one.
+KERNEL(unpack_frame, uint32 mi, uint32 mj, uint32 rim, const double* from, double* x, double* y) {
+    const uint64 rows = uint64(mj) + 2, k = thread_index();
+    if (k >= 2 * rows || !(rim & (k >= rows ? RIM_EAST : RIM_WEST))) return;
+    const uint64 at = k % rows * (uint64(mi) + 2) + (k >= rows ? uint64(mi) + 1 : 0);
+    const Vec node = reinterpret_cast<const Vec*>(from)[k];
+    x[at] = node.x;
+    y[at] = node.y;
 }
 
 // Folded cells and the smallest area.

@@ -27,15 +27,16 @@ struct Load {
     Layout layout;
     Operator<true> a;
     const T* values;
-    bool periodic;
+    // What lies beyond the ends of the matrix's rows.
+    uint32 rim;
 
     __device__ void operator()(uint32 i, uint32 j) const {
         const int64 k = int64(j) * layout.mi + i;
         const int at = j * layout.row() + layout.column(i);
         Slots<T> slots = {values + 2 * k, 2 * int64(layout.mi) * layout.mj};
-        const bool west = i > 0 || periodic, east = i + 1 < layout.mi || periodic;
-        const bool keep_west = i > 0 || layout.wraps;
-        const bool keep_east = i + 1 < layout.mi || layout.wraps;
+        const bool west = i > 0 || (rim & RIM_WEST), east = i + 1 < layout.mi || (rim & RIM_EAST);
+        const bool keep_west = i > 0 || (layout.rim & RIM_WEST);
+        const bool keep_east = i + 1 < layout.mi || (layout.rim & RIM_EAST);
         // Corner values by rising preference: at the rim some are absent.
         real sw = 0, se = 0, nw = 0, ne = 0;
         Block south = diagonal(0), north = south, w = south, e = south;
@@ -67,11 +68,11 @@ struct Load {
 };
 
 #define LOAD_OPERATOR(name, T)                                                                    \
-    KERNEL(name, uint32 mi, uint32 mj, uint32 half, uint32 wraps, uint32 periodic,                \
+    KERNEL(name, uint32 mi, uint32 mj, uint32 half, uint32 rim, uint32 matrix_rim,                \
            const T* values, real* a, uint32* bad) {                                               \
-        const Layout layout = {mi, mj, half, wraps != 0};                                         \
+        const Layout layout = {mi, mj, half, rim};                                                \
         if (blockIdx.y == 0 && thread_index() == 0) *bad = 0;                                     \
-        const Load<T> load = {layout, {a, layout.points()}, values, periodic != 0};               \
+        const Load<T> load = {layout, {a, layout.points()}, values, matrix_rim};                  \
         each_point(layout, load);                                                                 \
     }
 
@@ -95,7 +96,7 @@ struct LoadRight {
 
 #define LOAD_RIGHT(name, T)                                                                       \
     KERNEL(name, uint32 mi, uint32 mj, uint32 half, const T* r, real* f, real* u) {               \
-        const Layout layout = {mi, mj, half, false};                                              \
+        const Layout layout = {mi, mj, half, 0};                                              \
         const LoadRight<T> load = {layout, reinterpret_cast<const Two<T>*>(r),                    \
                                    reinterpret_cast<Pair*>(f), reinterpret_cast<Pair*>(u)};       \
         each_point(layout, load);                                                                 \
@@ -122,7 +123,7 @@ struct Store {
 
 #define STORE_SOLUTION(name, T)                                                                   \
     KERNEL(name, uint32 mi, uint32 mj, uint32 half, const real* u, T* z) {                        \
-        const Layout layout = {mi, mj, half, false};                                              \
+        const Layout layout = {mi, mj, half, 0};                                              \
         const Store<T> store = {layout, reinterpret_cast<const Pair*>(u),                         \
                                 reinterpret_cast<Two<T>*>(z)};                                    \
         each_point(layout, store);                                                                \
@@ -160,7 +161,9 @@ struct Galerkin {
             return dj < 0 ? (di < 0 ? a.southwest() : a.southeast())[at]
                           : (di < 0 ? a.northwest() : a.northeast())[at];
         }
-        const bool there = (fine.wraps || (di < 0 ? i > 0 : i + 1 < fine.mi)) &&
+        const bool beside = di < 0 ? i > 0 || (fine.rim & RIM_WEST)
+                                   : i + 1 < fine.mi || (fine.rim & RIM_EAST);
+        const bool there = beside &&
                            (dj < 0 ? j > 0 : j + 1 < fine.mj);
         return there ? diagonal(real(di * dj) * a.corner()[at]) : diagonal(0);
     }
@@ -171,8 +174,8 @@ struct Galerkin {
 #pragma unroll
         for (int column = -1; column <= 1; ++column) {
             uint32 i = 2 * coarse_i + 1 + column;
-            if (i == fine.mi && fine.wraps) i = 0;
-            if (i >= fine.mi) continue;
+            if (i == fine.mi && fine.wraps()) i = 0;
+            if (i >= fine.mi + fine.goes_on()) continue;
 #pragma unroll
             for (int dj = -1; dj <= 1; ++dj)
 #pragma unroll
@@ -219,10 +222,10 @@ struct Galerkin {
 
 // Coarse bad <- fine bad.
 #define COARSEN(name, COMPACT)                                                                    \
-    KERNEL(name, uint32 fine_mi, uint32 fine_mj, uint32 fine_half, uint32 fine_wraps, real* a,    \
+    KERNEL(name, uint32 fine_mi, uint32 fine_mj, uint32 fine_half, uint32 fine_rim, real* a,      \
            const uint32* fine_bad, uint32 mi, uint32 mj, uint32 half, real* to, uint32* bad) {    \
-        const Layout fine = {fine_mi, fine_mj, fine_half, fine_wraps != 0};                       \
-        const Layout coarse = {mi, mj, half, false};                                              \
+        const Layout fine = {fine_mi, fine_mj, fine_half, fine_rim};                              \
+        const Layout coarse = {mi, mj, half, 0};                                              \
         if (blockIdx.y == 0 && thread_index() == 0) *bad = *fine_bad;                             \
         const Galerkin<COMPACT> galerkin = {                                                      \
             fine, coarse, {a, fine.points()}, {to, coarse.points()}};                             \

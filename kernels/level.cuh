@@ -3,15 +3,20 @@
 // Point (i, j) of mi x mj unknown points stands at j * 2 half + (i mod 2) half + i div 2: split by
 // the parity of i, the points of one colour of eta-lines follow one another. `half` is greater
 // than the points of a parity, so every row has a column of zeros for neighbours that are not
-// there; u has a row of zeros below and above as well, at j = -1 and j = mj.
+// there; u has a row of zeros below and above as well, at j = -1 and j = mj. In a level cut into
+// bands those columns, at i = -1 and i = mi, hold what the bands beside have there.
 #pragma once
 
 // Places of a level, fewer than 2^31.
 struct Layout {
     uint32 mi, mj, half;
-    // Whether the first and the last point of a row are neighbours.
-    bool wraps;
+    // What lies beyond the ends of the rows: RIM_WEST and so on.
+    uint32 rim;
 
+    // Whether the first and the last point of a row are neighbours.
+    __device__ bool wraps() const { return rim & RIM_CLOSED; }
+    // Whether column mi is that of another band.
+    __device__ bool goes_on() const { return (rim & (RIM_EAST | RIM_CLOSED)) == RIM_EAST; }
     __device__ int row() const { return 2 * half; }
     __device__ int points() const { return row() * mj; }
     // Where the right side and the solution of this block's copy start: a level may have several,
@@ -23,8 +28,8 @@ struct Layout {
         return i < 0 ? int(half) - 1 : (i & 1) * int(half) + (i >> 1);
     }
     // Place of the column before and after i.
-    __device__ int west(int i) const { return column(i == 0 && wraps ? int(mi) - 1 : i - 1); }
-    __device__ int east(int i) const { return column(i + 1 == int(mi) && wraps ? 0 : i + 1); }
+    __device__ int west(int i) const { return column(i == 0 && wraps() ? int(mi) - 1 : i - 1); }
+    __device__ int east(int i) const { return column(i + 1 == int(mi) && wraps() ? 0 : i + 1); }
 };
 
 // A level's operator: planes of 2x2 blocks by compass, then what the storage needs, then inverse
@@ -77,7 +82,7 @@ struct Line {
 
     __device__ uint32 along() const { return XI ? layout.mi : layout.mj; }
     __device__ uint32 across() const { return XI ? layout.mj : layout.mi; }
-    __device__ bool closed() const { return XI && layout.wraps; }
+    __device__ bool closed() const { return XI && layout.wraps(); }
     // Points of the recurrence: the last point of a closed line is condensed out.
     __device__ uint32 open() const { return along() - closed(); }
 

@@ -158,7 +158,8 @@ __device__ void relax(const Layout& layout, uint32 colour, uint32 lines, uint32 
     // g = D^-1 b, then y, then u; P stands for D^-1 P, N for D^-1 N.
     Pair y[CHUNK];
     Block next[CHUNK];
-    Pair carry = pair(0, 0);
+    // Before and after a xi-line stands what another band has there, or zero.
+    Pair carry = XI && live ? u[line.at(-1)] : pair(0, 0);
     for (uint32 s = 0; s < segments; ++s) {
         const int first = s * segment + team.chunk * CHUNK;
         Block prev[CHUNK];
@@ -181,6 +182,8 @@ __device__ void relax(const Layout& layout, uint32 colour, uint32 lines, uint32 
                 } else {
                     u[at] = b;
                 }
+            } else if (XI && live) {
+                y[k] = u[line.at(along)];
             }
             map = compose(affine(real(-1) * prev[k], y[k]), map);
         }
@@ -199,7 +202,7 @@ __device__ void relax(const Layout& layout, uint32 colour, uint32 lines, uint32 
         carry = carries[team.line];
     }
 
-    carry = pair(0, 0);
+    carry = XI && live ? u[line.at(along)] : pair(0, 0);
     for (uint32 s = segments; s-- > 0;) {
         const int first = s * segment + team.chunk * CHUNK;
         if (s + 1 < segments) {
@@ -262,10 +265,10 @@ __device__ void relax(const Layout& layout, uint32 colour, uint32 lines, uint32 
 }
 
 #define RELAX(name, XI, COMPACT, COPIES)                                                          \
-    BOUNDED_KERNEL(LINE_THREADS, name, uint32 mi, uint32 mj, uint32 half, uint32 wraps,            \
+    BOUNDED_KERNEL(LINE_THREADS, name, uint32 mi, uint32 mj, uint32 half, uint32 rim,              \
                    uint32 colour, uint32 lines, uint32 chunks, uint32 zero, real* a,               \
                    const real* f, real* u) {                                                       \
-        relax<XI, COMPACT, COPIES>({mi, mj, half, wraps != 0}, colour, lines, chunks, zero, a, f,  \
+        relax<XI, COMPACT, COPIES>({mi, mj, half, rim}, colour, lines, chunks, zero, a, f,  \
                                    u);                                                             \
     }
 

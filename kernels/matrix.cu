@@ -6,10 +6,13 @@
 // variable first; at the rim the slots move up.
 struct Stencil {
     uint32 mi, mj;
-    bool periodic;
+    uint32 rim;
 
-    __device__ bool west(uint32 i) const { return periodic || i > 0; }
-    __device__ bool east(uint32 i) const { return periodic || i + 1 < mi; }
+    // Whether there is a neighbour, and whether it is one of these points.
+    __device__ bool west(uint32 i) const { return i > 0 || (rim & RIM_WEST); }
+    __device__ bool east(uint32 i) const { return i + 1 < mi || (rim & RIM_EAST); }
+    __device__ bool own_west(uint32 i) const { return i > 0 || (rim & RIM_CLOSED); }
+    __device__ bool own_east(uint32 i) const { return i + 1 < mi || (rim & RIM_CLOSED); }
     __device__ uint64 west_of(uint32 i, uint32 j) const {
         return uint64(j) * mi + (i > 0 ? i - 1 : mi - 1);
     }
@@ -23,6 +26,7 @@ struct Slots {
     const real* values;
     uint64 rows;
 
+    __device__ void pass(uint32 slots) { values += slots * rows; }
     __device__ Pair next() {
         const Pair v = *reinterpret_cast<const Pair*>(values);
         values += rows;
@@ -46,33 +50,36 @@ __device__ inline void add_both(Pair& sum, Slots& a, Pair u) {
 }
 
 // sum + row k of A times the vector whose value at a point is x(point), for a matrix with the
-// nine-point pattern; the columns follow from the stencil and are not read.
+// nine-point pattern; the columns follow from the stencil and are not read. Neighbours of another
+// piece of the grid are left to `add_halo`.
 template <class Vector>
 __device__ inline Pair nine_points(const Stencil& at, const real* values, uint64 k, Pair sum,
                                    const Vector& x) {
     const uint32 j = uint32(k / at.mi), i = uint32(k - uint64(j) * at.mi);
     const bool west = at.west(i), east = at.east(i);
+    auto x_west = [&](uint32 row) { return at.own_west(i) ? x(at.west_of(i, row)) : pair(0, 0); };
+    auto x_east = [&](uint32 row) { return at.own_east(i) ? x(at.east_of(i, row)) : pair(0, 0); };
     Slots a = {values + 2 * k, 2 * uint64(at.mi) * at.mj};
     if (j > 0) {
-        if (west) add_own(sum, a, x(at.west_of(i, j - 1)));
+        if (west) add_own(sum, a, x_west(j - 1));
         add_both(sum, a, x(k - at.mi));
-        if (east) add_own(sum, a, x(at.east_of(i, j - 1)));
+        if (east) add_own(sum, a, x_east(j - 1));
     }
-    if (west) add_both(sum, a, x(at.west_of(i, j)));
+    if (west) add_both(sum, a, x_west(j));
     add_own(sum, a, x(k));
-    if (east) add_both(sum, a, x(at.east_of(i, j)));
+    if (east) add_both(sum, a, x_east(j));
     if (j + 1 < at.mj) {
-        if (west) add_own(sum, a, x(at.west_of(i, j + 1)));
+        if (west) add_own(sum, a, x_west(j + 1));
         add_both(sum, a, x(k + at.mi));
-        if (east) add_own(sum, a, x(at.east_of(i, j + 1)));
+        if (east) add_own(sum, a, x_east(j + 1));
     }
     return sum;
 }
 
 // y <- A x, or y + A x. One thread a point.
-KERNEL(multiply_nine_point, uint32 mi, uint32 mj, uint32 periodic, const real* values,
-       const real* x, uint64 skip, uint32 add, real* y) {
-    const Stencil at = {mi, mj, periodic != 0};
+KERNEL(multiply_nine_point, uint32 mi, uint32 mj, uint32 rim, const real* values, const real* x,
+       uint64 skip, uint32 add, real* y) {
+    const Stencil at = {mi, mj, rim};
     const uint64 k = thread_index();
     if (k >= uint64(mi) * mj) return;
     Pair* result = reinterpret_cast<Pair*>(y) + k;
@@ -80,11 +87,11 @@ KERNEL(multiply_nine_point, uint32 mi, uint32 mj, uint32 periodic, const real* v
     *result = nine_points(at, values, k, start, [=](uint64 point) { return point_of(x, point, skip); });
 }
 
-// z <- d o r, entry by entry, and y <- A z. Every thread scales what it reads of r anew and so
-// waits for none of z.
-KERNEL(scale_and_multiply, uint32 mi, uint32 mj, uint32 periodic, const real* values, const real* d,
+// z <- d o r, entry by entry, and y <- A z, on a whole grid. Every thread scales what it reads of r
+// anew and so waits for none of z.
+KERNEL(scale_and_multiply, uint32 mi, uint32 mj, uint32 rim, const real* values, const real* d,
        const real* r, real* z, real* y) {
-    const Stencil at = {mi, mj, periodic != 0};
+    const Stencil at = {mi, mj, rim};
     const uint64 k = thread_index();
     if (k >= uint64(mi) * mj) return;
     auto scaled = [=](uint64 point) {
@@ -94,6 +101,51 @@ KERNEL(scale_and_multiply, uint32 mi, uint32 mj, uint32 periodic, const real* va
     };
     reinterpret_cast<Pair*>(z)[k] = scaled(k);
     reinterpret_cast<Pair*>(y)[k] = nine_points(at, values, k, pair(0, 0), scaled);
+}
+
+// to <- the first column of x, then the last: what the pieces beside this one need of it.
+KERNEL(pack_columns, uint32 mi, uint32 mj, const real* x, real* to) {
+    const uint64 k = thread_index();
+    if (k >= 2 * uint64(mj)) return;
+    const uint32 side = k >= mj, j = uint32(k - side * mj);
+    reinterpret_cast<Pair*>(to)[k] =
+        reinterpret_cast<const Pair*>(x)[uint64(j) * mi + (side ? mi - 1 : 0)];
+}
+
+// y <- y + A halo: what the column before the first and the one after the last give to a product;
+// the halo's row 0 counts as zero if columns are skipped. One thread a point of both columns.
+KERNEL(add_halo, uint32 mi, uint32 mj, uint32 rim, const real* values, const real* halo,
+       uint64 skip, real* y) {
+    const Stencil at = {mi, mj, rim};
+    const uint64 k = thread_index();
+    if (k >= 2 * uint64(mj)) return;
+    const bool last = k >= mj;
+    if (!(rim & (last ? RIM_EAST : RIM_WEST))) return;
+    const uint32 j = uint32(k - last * mj), i = last ? mi - 1 : 0;
+    const bool west = at.west(i), east = at.east(i);
+    const uint64 point = uint64(j) * mi + i;
+    Slots a = {values + 2 * point, 2 * uint64(mi) * mj};
+    Pair* result = reinterpret_cast<Pair*>(y) + point;
+    Pair sum = *result;
+    const Pair* beyond = reinterpret_cast<const Pair*>(halo) + last * uint64(mj);
+    // The neighbours of a row below or above the point's own.
+    auto add_corners = [&](uint32 row) {
+        const Pair u = skip > 0 && row == 0 ? pair(0, 0) : beyond[row];
+        if (west && last) a.pass(1);
+        if (west && !last) add_own(sum, a, u);
+        a.pass(2);
+        if (east && last) add_own(sum, a, u);
+        if (east && !last) a.pass(1);
+    };
+    if (j > 0) add_corners(j - 1);
+    const Pair u = skip > 0 && j == 0 ? pair(0, 0) : beyond[j];
+    if (west && last) a.pass(2);
+    if (west && !last) add_both(sum, a, u);
+    a.pass(1);
+    if (last) add_both(sum, a, u);
+    if (!last && east) a.pass(2);
+    if (j + 1 < mj) add_corners(j + 1);
+    *result = sum;
 }
 
 // y <- B x, or y + B x, for the wall columns: both rows of every point of line i hold (p_i, q_i).
@@ -156,9 +208,9 @@ KERNEL(inverse_diagonal, uint64 rows, uint32 width, const uint32* columns, const
 }
 
 // The same for the nine-point pattern, whose diagonal slot follows from the place on the grid.
-KERNEL(inverse_diagonal_nine_point, uint32 mi, uint32 mj, uint32 periodic, const real* values,
+KERNEL(inverse_diagonal_nine_point, uint32 mi, uint32 mj, uint32 rim, const real* values,
        real* d, uint64* first) {
-    const Stencil at = {mi, mj, periodic != 0};
+    const Stencil at = {mi, mj, rim};
     const uint64 points = uint64(mi) * mj;
     const uint64 k = thread_index();
     if (k >= points) return;

@@ -90,12 +90,12 @@ __device__ void factor(const Layout& layout, uint32 eta_blocks, real* values, ui
     if (!finite) *bad = 1;
 }
 
-KERNEL(factor_compact, uint32 mi, uint32 mj, uint32 half, uint32 wraps, uint32 eta_blocks, real* a,
+KERNEL(factor_compact, uint32 mi, uint32 mj, uint32 half, uint32 rim, uint32 eta_blocks, real* a,
        uint32* bad) {
-    factor<true>({mi, mj, half, wraps != 0}, eta_blocks, a, bad);
+    factor<true>({mi, mj, half, rim}, eta_blocks, a, bad);
 }
 
-KERNEL(factor_full, uint32 mi, uint32 mj, uint32 half, uint32 wraps, uint32 eta_blocks, real* a,
+KERNEL(factor_full, uint32 mi, uint32 mj, uint32 half, uint32 rim, uint32 eta_blocks, real* a,
        uint32* bad) {
-    factor<false>({mi, mj, half, wraps != 0}, eta_blocks, a, bad);
+    factor<false>({mi, mj, half, rim}, eta_blocks, a, bad);
 }

@@ -89,7 +89,7 @@ __device__ inline uint32 place_of(const uint32* starts, uint32 i, uint32 j) {
 
 // The entries of A of a point go to their places; those of other tiles and of points off the grid
 // become zero, with a diagonal of one.
-__device__ void take_point(const Tile& tile, uint32 periodic, const real* a, uint32 i, uint32 j,
+__device__ void take_point(const Tile& tile, uint32 rim, const real* a, uint32 i, uint32 j,
                            uint32 p, real* values) {
     const uint64 rows = 2 * uint64(tile.mi) * tile.mj;
     const bool here = tile.holds(i, j);
@@ -105,7 +105,8 @@ __device__ void take_point(const Tile& tile, uint32 periodic, const real* a, uin
         slot += present;
     };
     const bool south = here && gj > 0, north = here && gj + 1 < tile.mj;
-    const bool west = here && (periodic || gi > 0), east = here && (periodic || gi + 1 < tile.mi);
+    const bool west = here && (gi > 0 || (rim & RIM_WEST));
+    const bool east = here && (gi + 1 < tile.mi || (rim & RIM_EAST));
     const bool in_south = j > 0, in_north = tile.holds(i, j + 1);
     const bool in_west = i > 0, in_east = tile.holds(i + 1, j);
     take(0, south && west, in_south && in_west);
@@ -124,7 +125,7 @@ __device__ void take_point(const Tile& tile, uint32 periodic, const real* a, uin
 }
 
 // values <- factors of A; first <- the first row whose pivot is zero or not finite.
-KERNEL(factor_tiles, uint32 mi, uint32 mj, uint32 periodic, uint64 tiles, const real* a,
+KERNEL(factor_tiles, uint32 mi, uint32 mj, uint32 rim, uint64 tiles, const real* a,
        real* values, uint64* first) {
     DYNAMIC_SHARED(real, inverse);
     __shared__ uint32 starts[LEVELS];
@@ -132,7 +133,7 @@ KERNEL(factor_tiles, uint32 mi, uint32 mj, uint32 periodic, uint64 tiles, const 
     level_starts(starts);
     for (uint32 k = threadIdx.x; k < FRAME_VALUES; k += WARP) inverse[k] = 0;
     for (uint32 k = threadIdx.x; k < TILE * TILE; k += WARP)
-        take_point(tile, periodic, a, k % TILE, k / TILE,
+        take_point(tile, rim, a, k % TILE, k / TILE,
                    place_of(starts, k % TILE, k / TILE), values);
     const uint32 v = threadIdx.x % 2;
     for (uint32 level = 0; level < LEVELS; ++level) {

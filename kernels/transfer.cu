@@ -33,15 +33,20 @@ __device__ inline Pair residual(const Layout& layout, const Operator<COMPACT>& a
 
 // Coarse f <- R (f - A u), coarse u <- 0. The residual is zero on the lines solved last, those of
 // parity `solved` (2: none): rows where both directions are coarsened, else columns. A block
-// leaves the residual around its coarse points in shared memory and combines it.
+// leaves the residual around its coarse points in shared memory and combines it. That of column mi,
+// where the level goes on in another band, is in `beside`. Lines at the border of a band were solved
+// for what stood beyond it then, so blocks at a border skip none.
 template <bool COMPACT>
 __device__ void restrict_residual(const Layout& fine, const Operator<COMPACT>& a, const Pair* f,
-                                  const Pair* u, uint32 solved, const Layout& coarse,
-                                  Pair* coarse_f, Pair* coarse_u) {
+                                  const Pair* u, uint32 solved, const Pair* beside,
+                                  const Layout& coarse, Pair* coarse_f, Pair* coarse_u) {
     __shared__ Pair residuals[2 * TILE_J + 1][2 * TILE_I + 1];
     const bool both = coarse.mj != fine.mj;
     const uint32 first_i = blockIdx.x * TILE_I, first_j = blockIdx.y * TILE_J;
-    const uint32 skipped_row = both ? solved : 2, skipped_column = both ? 2 : solved;
+    const bool border = fine.rim && !fine.wraps() &&
+                        (blockIdx.x == 0 || blockIdx.x + 1 == gridDim.x);
+    const uint32 skipped_row = both && !border ? solved : 2;
+    const uint32 skipped_column = both || border ? 2 : solved;
     // Columns by parity, so that neighbouring threads read neighbouring values.
     const uint32 even = skipped_column == 0 ? 0 : TILE_I + 1;
     const uint32 odd = skipped_column == 1 ? 0 : TILE_I;
@@ -56,9 +61,12 @@ __device__ void restrict_residual(const Layout& fine, const Operator<COMPACT>& a
         const uint32 row = row_start + row_step * (item / (even + odd));
         const uint32 j = (both ? 2 * first_j : first_j) + row;
         uint32 i = 2 * first_i + column;
-        if (i == fine.mi && fine.wraps) i = 0;
+        if (i == fine.mi && fine.wraps()) i = 0;
         const bool there = i < fine.mi && j < fine.mj;
-        residuals[row][column] = there ? residual<COMPACT>(fine, a, f, u, i, j) : pair(0, 0);
+        Pair r = pair(0, 0);
+        if (there) r = residual<COMPACT>(fine, a, f, u, i, j);
+        if (i == fine.mi && fine.goes_on() && j < fine.mj) r = beside[j];
+        residuals[row][column] = r;
     }
     __syncthreads();
     const uint32 x = threadIdx.x % TILE_I, y = threadIdx.x / TILE_I;
@@ -81,36 +89,56 @@ __device__ void restrict_residual(const Layout& fine, const Operator<COMPACT>& a
 }
 
 #define RESTRICT(name, COMPACT)                                                                   \
-    KERNEL(name, uint32 fine_mi, uint32 fine_mj, uint32 fine_half, uint32 fine_wraps, real* a,    \
-           const real* f, const real* u, uint32 solved, uint32 mi, uint32 mj, uint32 half,        \
-           real* coarse_f, real* coarse_u) {                                                      \
-        const Layout fine = {fine_mi, fine_mj, fine_half, fine_wraps != 0};                       \
+    KERNEL(name, uint32 fine_mi, uint32 fine_mj, uint32 fine_half, uint32 fine_rim, real* a,      \
+           const real* f, const real* u, uint32 solved, const real* beside, uint32 mi, uint32 mj, \
+           uint32 half, real* coarse_f, real* coarse_u) {                                         \
+        const Layout fine = {fine_mi, fine_mj, fine_half, fine_rim};                              \
         const Operator<COMPACT> operator_ = {a, fine.points()};                                   \
-        const Layout coarse = {mi, mj, half, false};                                              \
+        const Layout coarse = {mi, mj, half, 0};                                                  \
         restrict_residual<COMPACT>(fine, operator_,                                               \
                                    reinterpret_cast<const Pair*>(f) + fine.copy_of_f(),           \
                                    reinterpret_cast<const Pair*>(u) + fine.copy_of_u(), solved,   \
-                                   coarse, reinterpret_cast<Pair*>(coarse_f) + coarse.copy_of_f(), \
+                                   reinterpret_cast<const Pair*>(beside), coarse,                 \
+                                   reinterpret_cast<Pair*>(coarse_f) + coarse.copy_of_f(), \
                                    reinterpret_cast<Pair*>(coarse_u) + coarse.copy_of_u());       \
     }
 
 RESTRICT(restrict_compact, true)
 RESTRICT(restrict_full, false)
 
+// to <- the residual f - A u at the points of column 0.
+#define RESIDUAL_COLUMN(name, COMPACT)                                                            \
+    KERNEL(name, uint32 mi, uint32 mj, uint32 half, uint32 rim, real* a, const real* f,           \
+           const real* u, real* to) {                                                             \
+        const Layout layout = {mi, mj, half, rim};                                                \
+        const Operator<COMPACT> operator_ = {a, layout.points()};                                 \
+        const uint64 j = thread_index();                                                          \
+        if (j >= mj) return;                                                                      \
+        reinterpret_cast<Pair*>(to)[j] =                                                          \
+            residual<COMPACT>(layout, operator_, reinterpret_cast<const Pair*>(f),                \
+                              reinterpret_cast<const Pair*>(u), 0, uint32(j));                    \
+    }
+
+RESIDUAL_COLUMN(residual_column_compact, true)
+RESIDUAL_COLUMN(residual_column_full, false)
+
 // Fine u <- u + P coarse u: an odd fine point takes its coarse point, an even one the mean of the
-// coarse points beside it.
+// coarse points beside it. Fine column 0 stands at coarse column `start`; `wraps` says whether the
+// first and the last of the coarse points are neighbours.
 struct Prolong {
     Layout fine, coarse;
+    uint32 start;
+    bool wraps;
     const Pair* from;
     Pair* u;
 
     // Along xi, on coarse row j.
     __device__ Pair along_xi(uint32 i, int j) const {
         const Pair* row = from + j * coarse.row();
-        const Pair after = row[coarse.column(i / 2)];
+        const int at = int(start + i / 2), last = coarse.mi - 1;
+        const Pair after = row[coarse.column(at)];
         if (i % 2) return after;
-        const int last = coarse.mi - 1;
-        const Pair before = row[coarse.column(i == 0 && fine.wraps ? last : int(i / 2) - 1)];
+        const Pair before = row[coarse.column(at == 0 && wraps ? last : at - 1)];
         return real(0.5) * (before + after);
     }
     __device__ void operator()(uint32 i, uint32 j) const {
@@ -126,11 +154,11 @@ struct Prolong {
     }
 };
 
-KERNEL(prolong, uint32 fine_mi, uint32 fine_mj, uint32 fine_half, uint32 fine_wraps, real* u,
-       uint32 mi, uint32 mj, uint32 half, const real* from) {
-    const Layout fine = {fine_mi, fine_mj, fine_half, fine_wraps != 0};
-    const Layout coarse = {mi, mj, half, false};
-    const Prolong prolong = {fine, coarse,
+KERNEL(prolong, uint32 fine_mi, uint32 fine_mj, uint32 fine_half, real* u, uint32 mi, uint32 mj,
+       uint32 half, uint32 start, uint32 wraps, const real* from) {
+    const Layout fine = {fine_mi, fine_mj, fine_half, 0};
+    const Layout coarse = {mi, mj, half, 0};
+    const Prolong prolong = {fine, coarse, start, wraps != 0,
                              reinterpret_cast<const Pair*>(from) + coarse.copy_of_u(),
                              reinterpret_cast<Pair*>(u) + fine.copy_of_u()};
     each_point(fine, prolong);
@@ -153,7 +181,7 @@ struct Unit {
 };
 
 KERNEL(unit_vectors, uint32 mi, uint32 mj, uint32 half, real* f, real* u) {
-    const Layout layout = {mi, mj, half, false};
+    const Layout layout = {mi, mj, half, 0};
     const Unit unit = {layout, reinterpret_cast<Pair*>(f) + layout.copy_of_f(),
                        reinterpret_cast<Pair*>(u) + layout.copy_of_u()};
     each_point(layout, unit);
@@ -161,7 +189,7 @@ KERNEL(unit_vectors, uint32 mi, uint32 mj, uint32 half, real* f, real* u) {
 
 // The matrix from the solutions of all unit vectors. One thread a block.
 KERNEL(gather_matrix, uint32 mi, uint32 mj, uint32 half, const real* u, real* matrix) {
-    const Layout layout = {mi, mj, half, false};
+    const Layout layout = {mi, mj, half, 0};
     const uint32 count = mi * mj;
     const uint64 k = thread_index();
     if (k >= uint64(count) * count) return;
@@ -176,7 +204,7 @@ KERNEL(gather_matrix, uint32 mi, uint32 mj, uint32 half, const real* u, real* ma
 // u <- matrix f. One warp a point.
 KERNEL(apply_matrix, uint32 mi, uint32 mj, uint32 half, const real* matrix, const real* f,
        real* u) {
-    const Layout layout = {mi, mj, half, false};
+    const Layout layout = {mi, mj, half, 0};
     const uint32 count = mi * mj, lane = threadIdx.x % WARP;
     const uint32 p = uint32(thread_index() / WARP);
     if (p >= count) return;

@@ -148,3 +148,16 @@ KERNEL(advance, uint64 n, real* x, double a, uint32 a_slots, const real* h, real
     if (grid_reduce<Sum>(sums, w ? 2 : 1, partials, ticket, slots + first))
         end(slots, first, log, condition0, factor0, condition1, factor1);
 }
+
+// slots[first..] <- sums of the parts of all ranks, four places each; then what follows the
+// reduction. Nothing if the slots are halted already. One thread.
+KERNEL(sum_slots, uint32 ranks, uint32 count, const double* parts, double* slots, uint32 first,
+       uint32 log, uint64 condition0, double factor0, uint64 condition1, double factor1) {
+    if (slots[HALTED] != 0.0) return;
+    for (uint32 k = 0; k < count; ++k) {
+        double sum = parts[k];
+        for (uint32 rank = 1; rank < ranks; ++rank) sum += parts[4 * rank + k];
+        slots[first + k] = sum;
+    }
+    end(slots, first, log, condition0, factor0, condition1, factor1);
+}

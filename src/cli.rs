@@ -103,7 +103,7 @@ struct GridArguments {
     /// Where to compute; auto takes a GPU if there is one.
     #[arg(long, value_enum, default_value_t = Backend::Auto)]
     backend: Backend,
-    /// GPUs to use, by number: 0,1 [default: the backend's choice].
+    /// GPUs to use, by number: 0,1 [default: one, and for large grids as many as help].
     #[arg(long, value_name = "LIST", value_delimiter = ',')]
     devices: Option<Vec<usize>>,
     /// Threads on the CPU [default: all].
@@ -178,10 +178,11 @@ impl GridArguments {
                 "--devices names GPUs, which --backend cpu does not use",
             );
         }
-        if let Some(twice) = devices.iter().enumerate().find(|(k, d)| devices[..*k].contains(d)) {
+        each_once(devices)?;
+        if devices.len() > 1 && self.export_jacobian.is_some() {
             return refuse(
-                clap::error::ErrorKind::ValueValidation,
-                &format!("--devices names device {} twice", twice.1),
+                clap::error::ErrorKind::ArgumentConflict,
+                "--export-jacobian writes the system of one GPU: name one with --devices",
             );
         }
         match &self.case {
@@ -228,6 +229,17 @@ impl GridArguments {
             (Ok(()), Some(_)) => ExitCode::from(NOT_CONVERGED),
             (Ok(()), None) => ExitCode::SUCCESS,
         }
+    }
+}
+
+/// Refuses a device that is named twice.
+fn each_once(devices: &[usize]) -> Result<(), clap::Error> {
+    match devices.iter().enumerate().find(|(k, device)| devices[..*k].contains(device)) {
+        None => Ok(()),
+        Some((_, device)) => Err(Cli::command().error(
+            clap::error::ErrorKind::ValueValidation,
+            format!("--devices names device {device} twice"),
+        )),
     }
 }
 

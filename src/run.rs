@@ -3,6 +3,8 @@
 mod check;
 mod export;
 mod machine;
+#[cfg(feature = "cuda")]
+mod many;
 mod resolved_case;
 
 use std::path::PathBuf;
@@ -14,9 +16,9 @@ use self::machine::{Machine, Opening};
 use self::resolved_case::ResolvedCase;
 use crate::backend::cpu::CpuBackend;
 use crate::backend::cuda::CudaBackend;
-use crate::backend::{DeviceError, EllipticBackend, MultigridBackend, Real};
+use crate::backend::{DeviceError, EllipticBackend, LevelSize, MultigridBackend, Real};
 use crate::case::{Case, Contour, Format};
-use crate::elliptic::{EllipticSettings, GridPreconditioner, GridProblem};
+use crate::elliptic::{EllipticSettings, GridJacobian, GridPreconditioner, GridProblem};
 use crate::error::Error;
 use crate::geometry::{
     GeometryError, SurfaceSettings, airfoil_from_file, airfoil_from_naca, distribute,
@@ -33,7 +35,7 @@ use crate::solver::history::NewtonStep;
 use crate::solver::linear::{LinearSettings, LinearSolver, Precision};
 use crate::solver::newton::{self, Forcing, NewtonSettings, Observer};
 use crate::solver::precond::MultigridSettings;
-use crate::solver::{NewtonStop, NonlinearProblem};
+use crate::solver::{NewtonStop, NonlinearProblem, SolverError};
 
 /// Choice of backend.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -115,7 +117,7 @@ pub fn run(
     let pool = thread_pool(options.threads)?;
     let threads = pool.current_num_threads();
     // A GPU takes long to open, and the geometry does not need it.
-    let opening = Opening::begin(options);
+    let opening = Opening::begin(case, options);
     let job = Job { case, options, progress, notices: Vec::new(), threads, started };
     pool.install(|| job.run(opening))
 }
@@ -141,7 +143,7 @@ pub fn run_on(
     let threads = rayon::current_num_threads();
     let started = Instant::now();
     let job = Job { case, options: &options, progress, notices: Vec::new(), threads, started };
-    job.run(Opening::Done(Box::new(Machine::Cuda(backend))))
+    job.run(Opening::Done(Box::new(Machine::Cuda(Box::new(backend)))))
 }
 
 fn thread_pool(threads: Option<usize>) -> Result<rayon::ThreadPool, DeviceError> {
@@ -280,6 +282,19 @@ impl Job<'_> {
     }
 
     fn initial_grid<M: Marcher>(
+        &mut self,
+        marcher: &M,
+        wall: &Wall,
+        timing: &mut Timing,
+    ) -> Result<M::Grid, M::Error> {
+        let initial = self.timed("initial grid", &mut timing.initial_grid_seconds, |job| {
+            job.march(marcher, wall)
+        })?;
+        self.notices.extend(initial.notes);
+        Ok(initial.grid)
+    }
+
+    fn march<M: Marcher>(
         &self,
         marcher: &M,
         wall: &Wall,
@@ -334,10 +349,18 @@ impl Job<'_> {
                 self.solve::<_, f64>(&CpuBackend, wall, tolerance, timing)
             }
             (Machine::Cuda(backend), Precision::Single) => {
-                self.solve::<_, f32>(backend, wall, tolerance, timing)
+                self.solve::<_, f32>(&**backend, wall, tolerance, timing)
             }
             (Machine::Cuda(backend), Precision::Double) => {
-                self.solve::<_, f64>(backend, wall, tolerance, timing)
+                self.solve::<_, f64>(&**backend, wall, tolerance, timing)
+            }
+            #[cfg(feature = "cuda")]
+            (Machine::Gpus(gpus), Precision::Single) => {
+                self.solve_in_bands::<f32>(gpus, wall, tolerance, timing)
+            }
+            #[cfg(feature = "cuda")]
+            (Machine::Gpus(gpus), Precision::Double) => {
+                self.solve_in_bands::<f64>(gpus, wall, tolerance, timing)
             }
         }
     }
@@ -353,16 +376,13 @@ impl Job<'_> {
         B: EllipticBackend + MultigridBackend,
         T: Real,
     {
-        let initial = self.timed("initial grid", &mut timing.initial_grid_seconds, |job| {
-            job.initial_grid(backend, wall)
-        })?;
-        self.notices.extend(initial.notes);
+        let initial = self.initial_grid(backend, wall, timing)?;
         self.timed("newton", &mut timing.newton_seconds, |job| {
             let Self { case, progress, options, .. } = job;
             let observer = &mut Follow(*progress);
             let export =
                 options.export_jacobian.map(|step| Export { step, folder: &options.output });
-            let start = Start { case, initial: initial.grid, wall, tolerance, export, observer };
+            let start = Start { case, initial, wall, tolerance, export, observer };
             start.solve::<B, T>(backend)
         })
     }
@@ -438,7 +458,7 @@ struct Start<'a, G> {
     wall: &'a Wall,
     tolerance: f64,
     export: Option<Export<'a>>,
-    observer: &'a mut dyn Observer,
+    observer: &'a mut (dyn Observer + Send),
 }
 
 /// What a solve ends with.
@@ -456,32 +476,7 @@ impl<G> Start<'_, G> {
         T: Real,
     {
         let Self { case, initial, wall, tolerance, export, observer } = self;
-        let settings = EllipticSettings {
-            control: ControlSettings {
-                base: case.control.base,
-                smoothing: case.control.smoothing,
-                smoothing_distance: case.control.smoothing_distance,
-                clip: case.control.clip,
-            },
-            wall: case.control.wall,
-            first_cell: case.grid.first_cell,
-            decay: case.control.decay,
-        };
-        let linear_settings = LinearSettings {
-            method: case.linear.solver,
-            max_iterations: case.linear.max_iterations,
-            restart: case.linear.restart,
-        };
-        let newton_settings = NewtonSettings {
-            tolerance,
-            max_iterations: case.newton.max_iterations,
-            forcing: Forcing {
-                initial: case.newton.forcing_initial,
-                min: case.newton.forcing_min,
-                max: case.newton.forcing_max,
-            },
-            max_halvings: case.newton.max_halvings,
-        };
+        let settings = elliptic_settings(case);
         let (topology, ni, nj) = (wall.topology, wall.x.len(), wall.layers.len());
         let (problem, mut u) = GridProblem::<_, T>::on_device(
             backend,
@@ -490,27 +485,72 @@ impl<G> Start<'_, G> {
             &wall.normals,
             &settings,
         )?;
-        let preconditioner = GridPreconditioner::new(
-            case.linear.preconditioner,
-            MultigridSettings {
-                cycle: case.multigrid.cycle,
-                sweeps: case.multigrid.sweeps,
-                levels: case.multigrid.levels,
-                coarsening: case.multigrid.coarsening,
-                precision: Precision::Single,
-            },
-            problem.size(),
-        );
+        let size = problem.size();
         let mut problem = Exporting::new(problem, export);
-        let mut linear = LinearSolver::new(linear_settings, problem.unknowns(), preconditioner);
-        let report =
-            newton::solve(backend, &mut problem, &mut linear, &mut u, &newton_settings, observer)?;
+        let report = iterate(case, tolerance, backend, (&mut problem, size), &mut u, observer)?;
         let (mut problem, exported) = problem.finish();
-        drop(linear);
         let mut grid = Grid::new(topology, ni, nj);
         problem.store(backend, &u, &mut grid)?;
         Ok(Solved { grid, report, exported: exported? })
     }
+}
+
+fn elliptic_settings(case: &Case) -> EllipticSettings {
+    EllipticSettings {
+        control: ControlSettings {
+            base: case.control.base,
+            smoothing: case.control.smoothing,
+            smoothing_distance: case.control.smoothing_distance,
+            clip: case.control.clip,
+        },
+        wall: case.control.wall,
+        first_cell: case.grid.first_cell,
+        decay: case.control.decay,
+    }
+}
+
+/// Newton's method as the case asks for it, on a problem of this size.
+fn iterate<B, T, P>(
+    case: &Case,
+    tolerance: f64,
+    backend: &B,
+    (problem, size): (&mut P, LevelSize),
+    u: &mut B::Vector<f64>,
+    observer: &mut dyn Observer,
+) -> Result<newton::NewtonReport, SolverError>
+where
+    B: EllipticBackend + MultigridBackend,
+    T: Real,
+    P: NonlinearProblem<B, Real = T, Jacobian = GridJacobian<B, T>>,
+{
+    let linear_settings = LinearSettings {
+        method: case.linear.solver,
+        max_iterations: case.linear.max_iterations,
+        restart: case.linear.restart,
+    };
+    let newton_settings = NewtonSettings {
+        tolerance,
+        max_iterations: case.newton.max_iterations,
+        forcing: Forcing {
+            initial: case.newton.forcing_initial,
+            min: case.newton.forcing_min,
+            max: case.newton.forcing_max,
+        },
+        max_halvings: case.newton.max_halvings,
+    };
+    let preconditioner = GridPreconditioner::new(
+        case.linear.preconditioner,
+        MultigridSettings {
+            cycle: case.multigrid.cycle,
+            sweeps: case.multigrid.sweeps,
+            levels: case.multigrid.levels,
+            coarsening: case.multigrid.coarsening,
+            precision: Precision::Single,
+        },
+        size,
+    );
+    let mut linear = LinearSolver::new(linear_settings, problem.unknowns(), preconditioner);
+    newton::solve(backend, problem, &mut linear, u, &newton_settings, observer)
 }
 
 /// Passes what Newton reports on to the run's progress.

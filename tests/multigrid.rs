@@ -79,7 +79,7 @@ fn coarse_inverse(size: LevelSize, coarsening: Coarsening) -> DMatrix<f64> {
     let backend = CpuBackend;
     let a = matrix(size);
     let mut fine = backend.finest_level::<f64>(size, coarsening).unwrap();
-    let mut coarse = backend.coarse_level::<f64>(size, coarsening).unwrap();
+    let mut coarse = backend.coarse_level::<f64>(&fine, coarsening).unwrap();
     backend.load_operator(&a, &mut fine).unwrap();
     backend.coarsen(&fine, &mut coarse).unwrap();
     assert!(backend.pivots_are_finite(&coarse).unwrap());
@@ -158,7 +158,7 @@ fn restriction_and_prolongation_are_those_of_the_galerkin_product() {
         for coarsening in [Coarsening::Full, Coarsening::Xi] {
             let a = matrix(size);
             let mut fine = backend.finest_level::<f64>(size, coarsening).unwrap();
-            let mut coarse = backend.coarse_level::<f64>(size, coarsening).unwrap();
+            let mut coarse = backend.coarse_level::<f64>(&fine, coarsening).unwrap();
             backend.load_operator(&a, &mut fine).unwrap();
             backend.coarsen(&fine, &mut coarse).unwrap();
             let n = 2 * size.mi * size.mj;

@@ -40,10 +40,11 @@ impl Levels {
         let mut matrix = CpuBackend.matrix(&pattern).expect("the CPU has room");
         CpuBackend.jacobian(&workload.state(), &mut matrix).expect("the CPU has no trouble");
         let n = workload.unknowns();
+        let fine = CpuBackend.finest_level(size, coarsening).expect("the CPU has room");
         let mut levels = Self {
             matrix,
-            fine: CpuBackend.finest_level(size, coarsening).expect("the CPU has room"),
-            coarse: CpuBackend.coarse_level(size, coarsening).expect("the CPU has room"),
+            coarse: CpuBackend.coarse_level(&fine, coarsening).expect("the CPU has room"),
+            fine,
             right: (0..n).map(|k| (k % 7) as f32 - 3.0).collect(),
             solution: vec![0.0; n],
         };

@@ -4,6 +4,7 @@
 //! (ELL matrices and incomplete factors) and [`EllipticBackend`] (the grid equations). A vector
 //! may live in one memory or be spread over several devices; solver code never asks.
 
+mod bands;
 pub mod cpu;
 pub mod cuda;
 mod data;
@@ -12,6 +13,7 @@ mod multigrid;
 mod real;
 pub mod scalars;
 
+pub use bands::{Bands, NarrowBands};
 pub use elliptic::{CellGuard, EllipticBackend, EllipticData, Scaling, WallTerms};
 pub use multigrid::{Coarsening, LevelSize, MultigridBackend, Order};
 pub use real::Real;
@@ -43,12 +45,9 @@ pub enum DeviceError {
         /// GPUs there are.
         count: usize,
     },
-    /// Several GPUs were asked for.
-    #[error("{asked} GPUs were asked for; this version computes on one")]
-    SeveralGpus {
-        /// GPUs asked for.
-        asked: usize,
-    },
+    /// More GPUs than the grid has bands for.
+    #[error(transparent)]
+    NarrowBands(#[from] NarrowBands),
     /// The run-time compiler is not installed.
     #[error("NVRTC, NVIDIA's run-time compiler, was not found")]
     NoCompiler,
@@ -58,6 +57,9 @@ pub enum DeviceError {
         /// Name of the library.
         name: &'static str,
     },
+    /// NCCL is not installed.
+    #[error("NCCL, NVIDIA's library for messages between GPUs, was not found")]
+    NoNccl,
     /// The driver cannot run what the compiler makes.
     #[error("the NVIDIA driver is for CUDA {}.{}, older than NVRTC {}.{}",
         driver.0, driver.1, compiler.0, compiler.1)]
@@ -101,6 +103,9 @@ pub enum DeviceError {
     /// A recording of another device was replayed.
     #[error("a recording belongs to another device")]
     ForeignRecording,
+    /// Another rank failed, whose error is the one to look at.
+    #[error("another GPU of this run failed")]
+    OtherRank,
     /// The worker threads could not be started.
     #[error("{threads} worker threads could not be started: {reason}")]
     Threads {
@@ -127,17 +132,21 @@ impl DeviceError {
             Self::NoGpu | Self::NoSuchGpu { .. } => {
                 "`gridgen devices` lists the GPUs; --backend cpu needs none"
             }
-            Self::SeveralGpus { .. } => "name one with --devices",
+            Self::NarrowBands(_) => "name fewer GPUs with --devices, or make grid.ni larger",
             Self::NoCompiler => {
                 "install CUDA's NVRTC library (libnvrtc) and put its folder into LD_LIBRARY_PATH, or \
                  run with --backend cpu"
             }
             Self::NoLibrary { .. } => "put its folder into LD_LIBRARY_PATH",
+            Self::NoNccl => "install libnccl2 and put its folder into LD_LIBRARY_PATH",
             Self::OldDriver { .. } => {
                 "install a newer driver, or an NVRTC of the driver's CUDA version, or run with \
                  --backend cpu"
             }
-            Self::Compile { .. } | Self::CompilerLost | Self::ForeignRecording => {
+            Self::Compile { .. }
+            | Self::CompilerLost
+            | Self::ForeignRecording
+            | Self::OtherRank => {
                 "this is a fault of gridgen: please report it with this message; --backend cpu works \
                  without kernels"
             }

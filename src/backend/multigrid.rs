@@ -74,12 +74,15 @@ pub trait MultigridBackend: SparseBackend {
         coarsening: Coarsening,
     ) -> Result<Self::Level<M>, DeviceError>;
 
-    /// Room for the level below one of size `fine`.
+    /// Room for the level below `fine`.
     fn coarse_level<M: Real>(
         &self,
-        fine: LevelSize,
+        fine: &Self::Level<M>,
         coarsening: Coarsening,
     ) -> Result<Self::Level<M>, DeviceError>;
+
+    /// Size of a level, as a whole if it is spread over several devices.
+    fn level_size<M: Real>(&self, level: &Self::Level<M>) -> LevelSize;
 
     /// Takes the operator of the finest level from a matrix with the nine-point pattern and
     /// factors its lines.

@@ -3,9 +3,13 @@
 mod kernels;
 mod newton;
 mod problem;
+#[cfg(feature = "cuda")]
+mod scaling;
 mod table;
 
 pub use problem::ellipses;
+#[cfg(feature = "cuda")]
+pub use scaling::{Growth, scaling};
 pub use table::Table;
 
 use crate::backend::cpu::CpuBackend;

@@ -4,6 +4,7 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 
 use clap::Args;
+use gridgen::backend::DeviceError;
 use gridgen::backend::cpu::CpuBackend;
 use gridgen::backend::cuda::CudaBackend;
 use gridgen::bench::{self, BenchBackend, Size, Table};
@@ -11,7 +12,7 @@ use gridgen::error::Error;
 use gridgen::io::plot::ScalingFigure;
 
 use super::terminal::Terminal;
-use super::{Backend, refuse, stdout_failed};
+use super::{Backend, each_once, refuse, stdout_failed};
 
 /// Arguments of the measurements.
 #[derive(Debug, Args)]
@@ -29,6 +30,12 @@ pub(super) struct BenchArguments {
     /// GPU to use, by number.
     #[arg(long, value_name = "N", default_value_t = 0)]
     device: usize,
+    /// GPUs of the scaling, by number [default: all].
+    #[arg(long, value_name = "LIST", value_delimiter = ',')]
+    devices: Option<Vec<usize>>,
+    /// Points of a multigrid level up to which all GPUs of the scaling hold it as a whole.
+    #[arg(long, value_name = "POINTS")]
+    gathered: Option<usize>,
     /// Write the tables as CSV files and the times against the unknowns as a picture to DIR.
     #[arg(short, long, value_name = "DIR")]
     output: Option<PathBuf>,
@@ -41,6 +48,8 @@ enum Subject {
     Kernels,
     /// Newton solves against the number of unknowns.
     Newton,
+    /// Newton solves on 1, 2, 4, … GPUs: of the same size, and of the same size a GPU.
+    Scaling,
 }
 
 /// Tables, and the picture of the last.
@@ -49,6 +58,9 @@ type Measured = (Vec<Table>, Option<ScalingFigure>);
 impl BenchArguments {
     /// Measures, prints and writes.
     pub(super) fn execute(&self) -> ExitCode {
+        if let Err(error) = each_once(self.devices.as_deref().unwrap_or_default()) {
+            error.exit();
+        }
         let terminal = Terminal::new(false);
         match self.tables() {
             Ok((tables, scaling)) => self.publish(&tables, scaling.as_ref(), &terminal),
@@ -57,6 +69,17 @@ impl BenchArguments {
     }
 
     fn tables(&self) -> Result<Measured, Error> {
+        let of_one = |subject: &Subject| *subject != Subject::Scaling;
+        let (mut tables, figure) =
+            if self.subjects.iter().any(of_one) { self.of_one()? } else { (Vec::new(), None) };
+        if self.subjects.contains(&Subject::Scaling) {
+            tables.extend(self.scaling()?);
+        }
+        Ok((tables, figure))
+    }
+
+    /// Tables of one backend.
+    fn of_one(&self) -> Result<Measured, Error> {
         match self.backend {
             Backend::Cpu => self.measure(&CpuBackend),
             Backend::Cuda => self.measure(&CudaBackend::open(self.device)?),
@@ -77,9 +100,31 @@ impl BenchArguments {
                     tables.push(table);
                     scaling = Some(figure);
                 }
+                Subject::Scaling => {}
             }
         }
         Ok((tables, scaling))
+    }
+
+    /// Both tables of scaling on the GPUs named, or on all.
+    #[cfg(feature = "cuda")]
+    fn scaling(&self) -> Result<Vec<Table>, Error> {
+        use gridgen::backend::cuda::driver;
+        let all: Vec<usize> = match &self.devices {
+            Some(named) => named.clone(),
+            None => driver::devices()?.iter().map(|device| device.ordinal).collect(),
+        };
+        if all.is_empty() {
+            return Err(DeviceError::NoGpu.into());
+        }
+        let table = |growth| bench::scaling(&all, &self.sizes, growth, self.gathered);
+        Ok(vec![table(bench::Growth::Fixed)?, table(bench::Growth::Weak)?])
+    }
+
+    /// Refuses: this build has no GPUs.
+    #[cfg(not(feature = "cuda"))]
+    fn scaling(&self) -> Result<Vec<Table>, Error> {
+        Err(DeviceError::NotBuilt { backend: "cuda" }.into())
     }
 
     fn publish(

@@ -89,7 +89,24 @@ impl<B: EllipticBackend, T: Real> GridProblem<B, T> {
         u: &B::Vector<f64>,
         grid: &mut Grid,
     ) -> Result<(), DeviceError> {
-        backend.load_state(&mut self.state, u)?;
+        self.load(backend, u)?;
+        self.write(backend, grid)
+    }
+
+    /// Takes over the state u.
+    ///
+    /// # Errors
+    /// If the device fails.
+    pub fn load(&mut self, backend: &B, u: &B::Vector<f64>) -> Result<(), DeviceError> {
+        backend.load_state(&mut self.state, u)
+    }
+
+    /// Writes the present state into the nodes of `grid`, those of its own columns if the backend
+    /// is one of several ranks. No rank waits for another meanwhile.
+    ///
+    /// # Errors
+    /// If the device fails.
+    pub fn write(&self, backend: &B, grid: &mut Grid) -> Result<(), DeviceError> {
         backend.store_grid(&self.state, grid)
     }
 }

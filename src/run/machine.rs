@@ -1,19 +1,31 @@
 //! The machine a case is solved on.
 
 use super::{BackendChoice, RunOptions};
+#[cfg(feature = "cuda")]
+use crate::backend::Bands;
 use crate::backend::DeviceError;
+#[cfg(feature = "cuda")]
+use crate::backend::cuda::driver::{self, Gpus};
 use crate::backend::cuda::{CudaBackend, Demand, Kept};
 use crate::case::{Case, LinearOptions};
 use crate::solver::linear::Precision;
 use crate::solver::precond::{Kind, Ordering};
 use std::thread::JoinHandle;
 
+/// Points for which one more GPU is worth its messages, and the second that the GPUs take to meet:
+/// docs/performance.md.
+#[cfg(feature = "cuda")]
+const POINTS_A_GPU: usize = 32_000_000;
+
 /// Where the grid equations are solved.
 pub(super) enum Machine {
     /// The CPU, in the current thread pool.
     Cpu,
     /// A GPU.
-    Cuda(CudaBackend),
+    Cuda(Box<CudaBackend>),
+    /// Several GPUs.
+    #[cfg(feature = "cuda")]
+    Gpus(Gpus),
 }
 
 /// A machine that is opened while other work goes on.
@@ -28,10 +40,10 @@ pub(super) enum Opening {
 type Opened = (Machine, Option<String>);
 
 impl Opening {
-    /// Begins to open the machine of the options.
-    pub(super) fn begin(options: &RunOptions) -> Self {
-        let options = options.clone();
-        Self::UnderWay(std::thread::spawn(move || Machine::choose(&options)))
+    /// Begins to open the machine of the options for a case.
+    pub(super) fn begin(case: &Case, options: &RunOptions) -> Self {
+        let (case, options) = (case.clone(), options.clone());
+        Self::UnderWay(std::thread::spawn(move || Machine::choose(&case, &options)))
     }
 
     /// Waits until it is open.
@@ -59,18 +71,17 @@ impl Machine {
         Closing(Some(std::thread::spawn(move || drop(self))))
     }
 
-    /// The machine of the options; with [`BackendChoice::Auto`] and no GPU that can be used also
-    /// why it is the CPU.
-    fn choose(options: &RunOptions) -> Result<Opened, DeviceError> {
+    /// The machine of the options, and what the user should know of the choice: with
+    /// [`BackendChoice::Auto`] and no GPU that can be used why it is the CPU.
+    fn choose(case: &Case, options: &RunOptions) -> Result<Opened, DeviceError> {
         match options.backend {
             BackendChoice::Cpu => Ok((Self::Cpu, None)),
-            BackendChoice::Cuda => Ok((Self::Cuda(open(options)?), None)),
-            BackendChoice::Auto => match open(options) {
-                Ok(backend) => Ok((Self::Cuda(backend), None)),
+            BackendChoice::Cuda => open(case, options),
+            BackendChoice::Auto => match open(case, options) {
                 Err(error) if options.devices.is_none() => {
                     Ok((Self::Cpu, Some(format!("running on the CPU: {error}"))))
                 }
-                Err(error) => Err(error),
+                opened => opened,
             },
         }
     }
@@ -82,7 +93,9 @@ impl Machine {
         let factors = matches!(linear.preconditioner, Kind::Dilu | Kind::Ilu0);
         let asked = !matches!(linear.schedule, Ordering::Auto | Ordering::Levels);
         match self {
-            Self::Cuda(backend) => (Self::Cuda(backend.with_schedule(schedule)), None),
+            Self::Cuda(backend) => (Self::Cuda(Box::new(backend.with_schedule(schedule))), None),
+            #[cfg(feature = "cuda")]
+            Self::Gpus(gpus) => (Self::Gpus(gpus.with_schedule(schedule)), None),
             Self::Cpu if factors && asked => {
                 let notice = "linear.schedule is for GPUs: on the CPU the factors are eliminated in \
                               natural order";
@@ -94,19 +107,13 @@ impl Machine {
 
     /// Refuses a case that does not fit the machine, before any work.
     pub(super) fn check_room(&self, case: &Case) -> Result<(), DeviceError> {
-        let Self::Cuda(backend) = self else { return Ok(()) };
-        backend.check_room(Demand {
-            points: case.grid.ni * case.grid.nj,
-            value: match case.linear.precision {
-                Precision::Single => 4,
-                Precision::Double => 8,
-            },
-            preconditioner: match case.linear.preconditioner {
-                Kind::None | Kind::Jacobi => Kept::Diagonal,
-                Kind::Dilu | Kind::Ilu0 => Kept::Factors,
-                Kind::Multigrid => Kept::Hierarchy,
-            },
-        })
+        let demand = demand(case);
+        match self {
+            Self::Cpu => Ok(()),
+            Self::Cuda(backend) => backend.check_room(demand),
+            #[cfg(feature = "cuda")]
+            Self::Gpus(gpus) => gpus.check_room(demand),
+        }
     }
 
     /// Name for the report.
@@ -114,15 +121,64 @@ impl Machine {
         match self {
             Self::Cpu => "cpu".to_owned(),
             Self::Cuda(backend) => format!("cuda ({})", backend.device().name()),
+            #[cfg(feature = "cuda")]
+            Self::Gpus(gpus) => format!("cuda ({} × {})", gpus.count(), gpus.names()),
         }
     }
 }
 
-/// The GPU of the options, the first one if they name none.
-fn open(options: &RunOptions) -> Result<CudaBackend, DeviceError> {
-    match options.devices.as_deref() {
-        None | Some([]) => CudaBackend::open(0),
-        Some(&[ordinal]) => CudaBackend::open(ordinal),
-        Some(several) => Err(DeviceError::SeveralGpus { asked: several.len() }),
+fn demand(case: &Case) -> Demand {
+    Demand {
+        points: case.grid.ni * case.grid.nj,
+        value: match case.linear.precision {
+            Precision::Single => 4,
+            Precision::Double => 8,
+        },
+        preconditioner: match case.linear.preconditioner {
+            Kind::None | Kind::Jacobi => Kept::Diagonal,
+            Kind::Dilu | Kind::Ilu0 => Kept::Factors,
+            Kind::Multigrid => Kept::Hierarchy,
+        },
     }
+}
+
+/// The GPUs of the options; if they name none, as many as help.
+#[cfg(feature = "cuda")]
+fn open(case: &Case, options: &RunOptions) -> Result<Opened, DeviceError> {
+    let ordinals = match options.devices.as_deref() {
+        None | Some([]) => helpful(case, options)?,
+        Some(named) => named.to_vec(),
+    };
+    if let &[ordinal] = ordinals.as_slice() {
+        return Ok((Machine::Cuda(Box::new(CudaBackend::open(ordinal)?)), None));
+    }
+    // Before any work: whether there are columns for so many.
+    Bands::new(case.grid.ni - 2, ordinals.len(), false)?;
+    let gpus = Gpus::open(&ordinals)?;
+    let slow = (!gpus.direct()).then(|| {
+        "NCCL was not found: messages between GPUs go through the host's memory, which is slow"
+            .to_owned()
+    });
+    Ok((Machine::Gpus(gpus), slow))
+}
+
+/// The first GPU, or as many as the points of the case keep busy or do not fit. Exports are those of
+/// one.
+#[cfg(feature = "cuda")]
+fn helpful(case: &Case, options: &RunOptions) -> Result<Vec<usize>, DeviceError> {
+    let demand = demand(case);
+    // To ask every GPU for its free memory takes a while itself.
+    if demand.points < POINTS_A_GPU || options.export_jacobian.is_some() {
+        return Ok(vec![0]);
+    }
+    let gpus = driver::devices()?;
+    let free = gpus.iter().filter_map(|gpu| gpu.free).min().unwrap_or(usize::MAX).max(1);
+    let many = (demand.points / POINTS_A_GPU).max(demand.bytes().div_ceil(free));
+    Ok((0..many.clamp(1, gpus.len().max(1))).collect())
+}
+
+/// Refuses: this build has no driver.
+#[cfg(not(feature = "cuda"))]
+fn open(_: &Case, _: &RunOptions) -> Result<Opened, DeviceError> {
+    CudaBackend::open(0).map(|backend| (Machine::Cuda(Box::new(backend)), None))
 }

@@ -66,6 +66,7 @@ fn usage_errors_exit_with_2() {
         &["wing.toml", "--devices", "one"],
         &["wing.toml", "--devices", "0,0"],
         &["wing.toml", "--devices", "0", "--backend", "cpu"],
+        &["wing.toml", "--devices", "0,1", "--export-jacobian", "0"],
         &["wing.toml", "--set", "grid.ni"],
         &["wing.toml", "-q", "-v"],
         &["wing.toml", "other.toml"],
@@ -89,6 +90,30 @@ fn a_gpu_that_is_not_there_exits_with_3_before_any_work_and_names_the_way_out() 
     assert!(finished.stderr.starts_with("error: "), "{}", finished.stderr);
     assert!(finished.stderr.contains("--backend cpu"), "{}", finished.stderr);
     assert!(!scratch.path("output").exists());
+}
+
+#[test]
+#[cfg(feature = "cuda")]
+fn more_gpus_than_bands_of_columns_are_refused_before_any_is_opened() {
+    let scratch = Scratch::with_case(SMALLEST);
+    let arguments = [&["wing.toml", "--devices", "0,1,2,3,4,5,6,7"], &COARSE[..]].concat();
+    let finished = scratch.run(&arguments);
+
+    assert_eq!((finished.code, finished.stdout.as_str()), (3, ""));
+    let refused = "63 unknown columns cannot be cut into 8 bands of at least 8";
+    assert!(finished.stderr.contains(refused), "{}", finished.stderr);
+    assert!(finished.stderr.contains("--devices"), "{}", finished.stderr);
+}
+
+#[test]
+#[cfg(feature = "cuda")]
+fn scaling_without_a_gpu_says_so() {
+    let finished = run(&["bench", "scaling", "--devices", "0,1"]);
+
+    assert_eq!((finished.code, finished.stdout.as_str()), (3, ""));
+    assert!(finished.stderr.starts_with("error: "), "{}", finished.stderr);
+    let twice = run(&["bench", "scaling", "--devices", "0,0"]);
+    assert_eq!(twice.code, 2, "{}", twice.stderr);
 }
 
 #[test]

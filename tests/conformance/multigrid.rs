@@ -45,8 +45,9 @@ impl<'a, S: Subject, M: Real> Seen<'a, S, M> {
             if size.mi < 4 || size.mj < 4 {
                 break;
             }
-            let mut level = subject.coarse_level::<M>(size, coarsening).unwrap();
-            subject.coarsen(&levels[levels.len() - 1], &mut level).unwrap();
+            let fine = &levels[levels.len() - 1];
+            let mut level = subject.coarse_level::<M>(fine, coarsening).unwrap();
+            subject.coarsen(fine, &mut level).unwrap();
             sizes.push(size.coarser(coarsening));
             levels.push(level);
         }
@@ -196,7 +197,7 @@ pub fn a_singular_pivot_is_seen_on_the_coarsest_level<S: Subject>(subject: &S) {
     let size = LevelSize { mi: 9, mj: 9, periodic: false };
     let zero = subject.matrix::<f64>(&EllPattern::nine_point(9, 9, false)).unwrap();
     let mut fine = subject.finest_level::<f32>(size, Coarsening::Full).unwrap();
-    let mut coarse = subject.coarse_level::<f32>(size, Coarsening::Full).unwrap();
+    let mut coarse = subject.coarse_level::<f32>(&fine, Coarsening::Full).unwrap();
 
     subject.load_operator(&zero, &mut fine).unwrap();
     subject.coarsen(&fine, &mut coarse).unwrap();

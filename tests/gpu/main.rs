@@ -1,6 +1,9 @@
 //! The CUDA backend on the first GPU. Needs one: `cargo test --test gpu -- --ignored`.
 #![cfg(feature = "cuda")]
 
+mod bands;
+#[path = "../bands/cases.rs"]
+mod cases;
 #[path = "../conformance/mod.rs"]
 mod conformance;
 #[path = "../support/mod.rs"]

@@ -47,6 +47,8 @@ impl CudaBackend {
             wall,
             row_weights: ring.zeros(size.mi * size.mj)?,
             merit_weights: ring.zeros(size.mi * size.mj)?,
+            // A grid that is here as a whole has no bands beside it.
+            halo: None,
         })
     }
 

@@ -2,7 +2,8 @@
 
 use super::kernel::{Argument, Shape, Source, arguments};
 use super::march::CudaGrid;
-use super::matrix::grid_arguments;
+use super::ranks::{Halo, Place};
+use super::vector::sum;
 use super::{Buffer, CudaBackend, CudaMatrix, CudaVector};
 use crate::backend::elliptic::{
     CellGuard, EllipticBackend, EllipticData, Scaling, store_frame, wrap,
@@ -32,6 +33,8 @@ pub struct CudaElliptic {
     pub(super) wall: Option<Wall>,
     pub(super) row_weights: Buffer<f64>,
     pub(super) merit_weights: Buffer<f64>,
+    /// Columns of the bands beside this one, on several ranks.
+    pub(super) halo: Option<Halo<f64>>,
 }
 
 /// The wall terms: their decay and their amplitudes (p_i, q_i), interleaved.
@@ -93,6 +96,10 @@ impl EllipticBackend for CudaBackend {
         if data.periodic {
             x.chunks_mut(data.mi + 2).chain(y.chunks_mut(data.mi + 2)).for_each(wrap);
         }
+        let halo = match &self.place {
+            Some(_) => Some(Halo::new(&self.device, 2 * (data.mj + 2))?),
+            None => None,
+        };
         Ok(CudaElliptic {
             mi: data.mi,
             mj: data.mj,
@@ -104,11 +111,12 @@ impl EllipticBackend for CudaBackend {
             wall,
             row_weights: zeros(points)?,
             merit_weights: zeros(points)?,
+            halo,
         })
     }
 
     fn load_state(&self, state: &mut CudaElliptic, u: &CudaVector<f64>) -> Result<(), DeviceError> {
-        let mut arguments = grid_arguments(state.mi, state.mj, state.periodic);
+        let mut arguments = self.grid_arguments(state.mi, state.mj, state.periodic);
         let amplitudes = state.wall.as_ref().map(|wall| &wall.amplitudes);
         arguments.extend(arguments![
             u32::from(amplitudes.is_some()),
@@ -118,7 +126,8 @@ impl EllipticBackend for CudaBackend {
             amplitudes.map_or(Argument::from(0_u64), Argument::from),
         ]);
         let shape = Shape::threads(state.points());
-        self.launch::<f64>(Source::Elliptic, "load_state", shape, &arguments)
+        self.launch::<f64>(Source::Elliptic, "load_state", shape, &arguments)?;
+        self.refresh_frame(state)
     }
 
     fn residual(
@@ -136,8 +145,10 @@ impl EllipticBackend for CudaBackend {
             &*f,
         ]);
         let points = state.points();
-        let [sum] = self.reduce::<f64, 1>(Source::Elliptic, "residual", points, &arguments)?;
-        Ok((sum / f.len() as f64).sqrt())
+        let [square] =
+            self.reduce::<f64, 1>(Source::Elliptic, "residual", points, &arguments, sum)?;
+        let columns = self.place.as_ref().map_or(state.mi, |place| place.bands().columns());
+        Ok((square / (2 * columns * state.mj) as f64).sqrt())
     }
 
     fn jacobian<T: Real>(
@@ -145,7 +156,7 @@ impl EllipticBackend for CudaBackend {
         state: &CudaElliptic,
         a: &mut CudaMatrix<T>,
     ) -> Result<(), DeviceError> {
-        let mut arguments = grid_arguments(state.mi, state.mj, state.periodic);
+        let mut arguments = self.grid_arguments(state.mi, state.mj, state.periodic);
         arguments.extend(state.state_arguments());
         arguments.extend(arguments![&state.row_weights, &a.values]);
         self.launch::<T>(Source::Elliptic, "jacobian", Shape::threads(state.points()), &arguments)
@@ -172,24 +183,37 @@ impl EllipticBackend for CudaBackend {
     }
 
     fn cell_guard(&self, state: &CudaElliptic) -> Result<CellGuard, DeviceError> {
-        // The first column of a periodic frame repeats the last one.
-        let first = u32::from(state.periodic);
+        // The first column of cells of a closed frame repeats the last one, and that of a band is
+        // the last one of the band before it.
+        let counted = match &self.place {
+            Some(place) => place.neighbours()[0],
+            None => state.periodic,
+        };
+        let first = u32::from(counted);
         let arguments = arguments![state.mi as u32, state.mj as u32, first, &state.x, &state.y,];
-        let [folded, min_area] =
-            self.reduce::<f64, 2>(Source::Elliptic, "cell_guard", state.points(), &arguments)?;
+        let [folded, min_area] = self.reduce::<f64, 2>(
+            Source::Elliptic,
+            "cell_guard",
+            state.points(),
+            &arguments,
+            |k, a, b| if k == 0 { a + b } else { a.min(b) },
+        )?;
         Ok(CellGuard { folded: folded as usize, min_area })
     }
 
     fn store_grid(&self, state: &CudaElliptic, grid: &mut Grid) -> Result<(), DeviceError> {
         for (from, to) in [(&state.x, &mut grid.x), (&state.y, &mut grid.y)] {
-            if state.periodic {
-                let mut frame = vec![0.0; from.len()];
-                from.download(&mut frame)?;
-                store_frame(&frame, state.mi + 2, true, to, grid.ni);
-            } else {
+            if self.place.is_none() && !state.periodic {
                 // A held frame is the grid; the seam is one line, bit for bit.
                 from.download(to)?;
                 to.par_chunks_mut(grid.ni).for_each(|row| row[grid.ni - 1] = row[0]);
+                continue;
+            }
+            let mut frame = vec![0.0; from.len()];
+            from.download(&mut frame)?;
+            match &self.place {
+                Some(place) => store_band(&frame, state.mi + 2, place, to, grid.ni),
+                None => store_frame(&frame, state.mi + 2, state.periodic, to, grid.ni),
             }
         }
         Ok(())
@@ -205,7 +229,7 @@ impl EllipticBackend for CudaBackend {
         arguments.extend(responses.map(Argument::from));
         arguments.push(Argument::from(&*s));
         let shape = Shape { grid: [1; 3], block: [32, 1, 1], shared: 0 };
-        self.find_first::<T>(Source::Wall, "factor_wall", shape, &arguments)
+        self.find_first::<T>(Source::Wall, "factor_wall", shape, &arguments, 1)
     }
 
     fn solve_wall_blocks<T: Real>(
@@ -242,5 +266,38 @@ impl EllipticBackend for CudaBackend {
         let arguments =
             arguments![points as u64, walls as u32, component as u32, u32::from(alternating), &*v,];
         self.launch::<T>(Source::Wall, "wall_probe", Shape::threads(points), &arguments)
+    }
+}
+
+impl CudaBackend {
+    /// Brings the outer columns of the frame from the bands beside this one.
+    fn refresh_frame(&self, state: &CudaElliptic) -> Result<(), DeviceError> {
+        let (Some(place), Some(halo)) = (&self.place, &state.halo) else { return Ok(()) };
+        let shape = Shape::threads(2 * (state.mj + 2));
+        let size = arguments![state.mi as u32, state.mj as u32];
+        let mut arguments = size.clone();
+        arguments.extend(arguments![&state.x, &state.y, halo.sent()]);
+        self.launch::<f64>(Source::Elliptic, "pack_frame", shape, &arguments)?;
+        halo.exchange(place, place.neighbours())?;
+        let mut arguments = size;
+        arguments.extend(arguments![place.rim(), halo.received(), &state.x, &state.y]);
+        self.launch::<f64>(Source::Elliptic, "unpack_frame", shape, &arguments)
+    }
+}
+
+/// Writes one coordinate of a band's nodes into the nodes of the whole grid, `ni` in a row: its own
+/// columns, and a held seam if it is at the end.
+fn store_band(frame: &[f64], stride: usize, place: &Place, nodes: &mut [f64], ni: usize) {
+    let bands = place.bands();
+    let [before, after] = place.neighbours();
+    // Frame columns kept, and the node of the first of them.
+    let kept = usize::from(before)..stride - usize::from(after);
+    let first = place.first() + kept.start - usize::from(bands.periodic());
+    for (from, to) in frame.chunks(stride).zip(nodes.chunks_mut(ni)) {
+        to[first..first + kept.len()].copy_from_slice(&from[kept.clone()]);
+        // The seam is one line: its copy is bit for bit the same.
+        if first == 0 {
+            to[ni - 1] = to[0];
+        }
     }
 }

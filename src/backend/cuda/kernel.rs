@@ -33,11 +33,13 @@ pub enum Source {
     Level,
     /// What passes between them.
     Transfer,
+    /// Levels in bands.
+    Bands,
 }
 
 impl Source {
     /// Every file.
-    pub const ALL: [Self; 13] = [
+    pub const ALL: [Self; 14] = [
         Self::Vector,
         Self::Matrix,
         Self::Elliptic,
@@ -51,6 +53,7 @@ impl Source {
         Self::Pivots,
         Self::Level,
         Self::Transfer,
+        Self::Bands,
     ];
 
     /// The precisions it is used in: grids are made in double precision alone.
@@ -79,6 +82,7 @@ impl Source {
             Self::Pivots => "pivots.cu",
             Self::Level => "level.cu",
             Self::Transfer => "transfer.cu",
+            Self::Bands => "bands.cu",
         }
     }
 
@@ -98,6 +102,7 @@ impl Source {
             Self::Pivots => include_str!("../../../kernels/pivots.cu"),
             Self::Level => include_str!("../../../kernels/level.cu"),
             Self::Transfer => include_str!("../../../kernels/transfer.cu"),
+            Self::Bands => include_str!("../../../kernels/bands.cu"),
         }
     }
 
@@ -106,7 +111,7 @@ impl Source {
         const COMMON: &str = include_str!("../../../kernels/common.cuh");
         match self {
             Self::March => &[COMMON, include_str!("../../../kernels/ring.cuh")],
-            Self::Lines | Self::Pivots | Self::Level | Self::Transfer => {
+            Self::Lines | Self::Pivots | Self::Level | Self::Transfer | Self::Bands => {
                 &[COMMON, include_str!("../../../kernels/level.cuh")]
             }
             _ => &[COMMON],

@@ -1,6 +1,7 @@
 //! The hyperbolic march on a GPU, and the grid that it leaves there.
 
 use super::kernel::{Shape, Source, arguments};
+use super::vector::sum;
 use super::{Buffer, CudaBackend};
 use crate::backend::DeviceError;
 use crate::grid::initial::hyperbolic::first_layers;
@@ -51,7 +52,8 @@ impl Marcher for CudaBackend {
     fn folds(&self, grid: &CudaGrid) -> Result<usize, DeviceError> {
         let arguments = arguments![grid.ni as u32, grid.nj as u32, &grid.x, &grid.y];
         let cells = (grid.ni - 1) * (grid.nj - 1);
-        let [folds] = self.reduce::<f64, 1>(Source::Initial, "count_folds", cells, &arguments)?;
+        let [folds] =
+            self.reduce::<f64, 1>(Source::Initial, "count_folds", cells, &arguments, sum)?;
         Ok(folds as usize)
     }
 

@@ -1,6 +1,7 @@
 //! ELL matrices of the CUDA backend.
 
 use super::kernel::{Argument, Shape, Source, arguments};
+use super::ranks::{CLOSED, Halo};
 use super::{Buffer, CudaBackend, CudaFactors, CudaVector};
 use crate::backend::{DeviceError, Product, Real, SparseBackend};
 use crate::sparse::{EllPattern, Structure};
@@ -19,6 +20,8 @@ pub struct CudaMatrix<T> {
     columns: Option<Buffer<u32>>,
     /// That pattern on the host.
     general: Option<EllPattern>,
+    /// Columns of the bands beside this one, of a nine-point matrix on several ranks.
+    halo: Option<Halo<T>>,
 }
 
 impl<T: Real> CudaMatrix<T> {
@@ -75,6 +78,10 @@ impl SparseBackend for CudaBackend {
             Some(pattern) => Some(Buffer::from_host(&self.device, pattern.columns())?),
             None => None,
         };
+        let halo = match (&self.place, pattern.structure()) {
+            (Some(_), Structure::NinePoint { mj, .. }) => Some(Halo::new(&self.device, 2 * mj)?),
+            _ => None,
+        };
         Ok(CudaMatrix {
             structure: pattern.structure(),
             rows: pattern.rows(),
@@ -82,6 +89,7 @@ impl SparseBackend for CudaBackend {
             values: Buffer::zeros(&self.device, pattern.rows() * pattern.width())?,
             columns,
             general,
+            halo,
         })
     }
 
@@ -105,7 +113,7 @@ impl SparseBackend for CudaBackend {
         let (skip, add) = (product.skip_columns as u64, u32::from(product.add));
         let (name, threads, mut arguments) = match (a.structure, &a.columns) {
             (Structure::NinePoint { mi, mj, periodic }, _) => {
-                let arguments = grid_arguments(mi, mj, periodic);
+                let arguments = self.grid_arguments(mi, mj, periodic);
                 ("multiply_nine_point", a.points(), arguments)
             }
             (Structure::WallColumns { mi, .. }, _) => {
@@ -125,7 +133,9 @@ impl SparseBackend for CudaBackend {
             arguments.push(skip.into());
         }
         arguments.extend(arguments![add, &*y]);
-        self.launch::<T>(Source::Matrix, name, Shape::threads(threads), &arguments)
+        self.start_halo(a, x)?;
+        self.launch::<T>(Source::Matrix, name, Shape::threads(threads), &arguments)?;
+        self.add_halo(a, skip, y)
     }
 
     fn inverse_diagonal<T: Real>(
@@ -135,7 +145,7 @@ impl SparseBackend for CudaBackend {
     ) -> Result<Option<usize>, DeviceError> {
         let (name, threads, mut arguments) = match (a.structure, &a.columns) {
             (Structure::NinePoint { mi, mj, periodic }, _) => {
-                let arguments = grid_arguments(mi, mj, periodic);
+                let arguments = self.grid_arguments(mi, mj, periodic);
                 ("inverse_diagonal_nine_point", a.points(), arguments)
             }
             (_, columns) => {
@@ -145,7 +155,7 @@ impl SparseBackend for CudaBackend {
             }
         };
         arguments.extend(arguments![&a.values, &*d]);
-        self.find_first::<T>(Source::Matrix, name, Shape::threads(threads), &arguments)
+        self.find_first::<T>(Source::Matrix, name, Shape::threads(threads), &arguments, 2)
     }
 
     fn scale<T: Real>(
@@ -166,11 +176,12 @@ impl SparseBackend for CudaBackend {
         z: &mut CudaVector<T>,
         y: &mut CudaVector<T>,
     ) -> Result<(), DeviceError> {
-        let Structure::NinePoint { mi, mj, periodic } = a.structure else {
+        // Bands beside this one wait for the outer columns of z.
+        let (Structure::NinePoint { mi, mj, periodic }, None) = (a.structure, &self.place) else {
             self.scale(d, r, z)?;
             return self.multiply(a, z, Product::default(), y);
         };
-        let mut arguments = grid_arguments(mi, mj, periodic);
+        let mut arguments = self.grid_arguments(mi, mj, periodic);
         arguments.extend(arguments![&a.values, d, r, &*z, &*y]);
         let shape = Shape::threads(a.points());
         self.launch::<T>(Source::Matrix, "scale_and_multiply", shape, &arguments)
@@ -206,7 +217,42 @@ impl SparseBackend for CudaBackend {
     }
 }
 
-/// The arguments by which a kernel knows the place of a row on the grid.
-pub(super) fn grid_arguments(mi: usize, mj: usize, periodic: bool) -> Vec<Argument> {
-    arguments![mi as u32, mj as u32, u32::from(periodic)]
+impl CudaBackend {
+    /// The arguments by which a kernel knows the place of a row on the grid.
+    pub(super) fn grid_arguments(&self, mi: usize, mj: usize, periodic: bool) -> Vec<Argument> {
+        arguments![mi as u32, mj as u32, self.rim(periodic)]
+    }
+
+    /// What lies beyond the ends of the rows of the grid, as kernels take it.
+    pub(super) fn rim(&self, periodic: bool) -> u32 {
+        match &self.place {
+            Some(place) => place.rim(),
+            None if periodic => CLOSED,
+            None => 0,
+        }
+    }
+
+    /// Begins to exchange the outer columns of x with the bands beside this one, if A needs them.
+    fn start_halo<T: Real>(&self, a: &CudaMatrix<T>, x: &CudaVector<T>) -> Result<(), DeviceError> {
+        let (Some(place), Some(halo)) = (&self.place, &a.halo) else { return Ok(()) };
+        let Structure::NinePoint { mi, mj, .. } = a.structure else { return Ok(()) };
+        let arguments = arguments![mi as u32, mj as u32, x, halo.sent()];
+        self.launch::<T>(Source::Matrix, "pack_columns", Shape::threads(2 * mj), &arguments)?;
+        halo.start(place, place.neighbours())
+    }
+
+    /// y ← y + what the columns of those bands give to the product.
+    fn add_halo<T: Real>(
+        &self,
+        a: &CudaMatrix<T>,
+        skip: u64,
+        y: &mut CudaVector<T>,
+    ) -> Result<(), DeviceError> {
+        let (Some(place), Some(halo)) = (&self.place, &a.halo) else { return Ok(()) };
+        let Structure::NinePoint { mi, mj, periodic } = a.structure else { return Ok(()) };
+        halo.finish(place, place.neighbours())?;
+        let mut arguments = self.grid_arguments(mi, mj, periodic);
+        arguments.extend(arguments![&a.values, halo.received(), skip, &*y]);
+        self.launch::<T>(Source::Matrix, "add_halo", Shape::threads(2 * mj), &arguments)
+    }
 }

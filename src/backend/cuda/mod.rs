@@ -14,6 +14,7 @@ pub mod kernel;
 mod march;
 mod matrix;
 mod multigrid;
+mod ranks;
 mod recording;
 mod room;
 mod vector;
@@ -25,13 +26,15 @@ pub use factors::CudaFactors;
 pub use march::CudaGrid;
 pub use matrix::CudaMatrix;
 pub use multigrid::CudaLevel;
+pub use ranks::{Alarm, Communicator, HostCommunicator, Post, Swap, run_ranks};
 pub use recording::CudaRecording;
 pub use room::{Demand, Kept};
 pub use vector::CudaVector;
 
 use self::kernel::{Argument, Kernel, Shape, Source};
+use self::ranks::Place;
 use self::recording::Journal;
-use super::{DeviceError, Real};
+use super::{Bands, DeviceError, Real};
 use crate::sparse::Schedule;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
@@ -44,14 +47,22 @@ const REDUCTIONS: usize = 4;
 /// launches.
 const MATRIX_UNKNOWNS: usize = 1024;
 
-/// One GPU.
+/// Points of a level up to which every rank works on the whole of it: its bands would wait longer
+/// for each other than that takes.
+const GATHERED_POINTS: usize = 1 << 18;
+
+/// One GPU, alone or as a rank of several.
 pub struct CudaBackend {
     device: Arc<dyn Device>,
     reduction: Mutex<Reduction>,
     journal: Journal,
     /// Most unknowns of a level whose multigrid cycle is applied as a matrix.
     matrix_unknowns: usize,
+    /// Most points of a level of multigrid that every rank holds as a whole.
+    gathered_points: usize,
     schedule: Schedule,
+    /// Place among the ranks, if there are several.
+    place: Option<Place>,
 }
 
 /// Where the blocks of a reduction leave their parts.
@@ -77,14 +88,33 @@ impl CudaBackend {
             reduction: Mutex::new(reduction),
             journal: Journal::default(),
             matrix_unknowns: MATRIX_UNKNOWNS,
+            gathered_points: GATHERED_POINTS,
             schedule: Schedule::default(),
+            place: None,
         })
+    }
+
+    /// A backend on `device` that works on the band of the communicator's rank. Whatever runs on
+    /// it must run on all ranks.
+    pub fn banded(
+        device: Arc<dyn Device>,
+        communicator: Box<dyn Communicator>,
+        bands: Bands,
+    ) -> Result<Self, DeviceError> {
+        let place = Place::new(&device, communicator, bands)?;
+        Ok(Self { place: Some(place), ..Self::new(device)? })
     }
 
     /// Applies the multigrid cycle of levels with up to so many unknowns as a matrix.
     #[must_use]
     pub fn with_matrix_unknowns(self, most: usize) -> Self {
         Self { matrix_unknowns: most, ..self }
+    }
+
+    /// Gathers levels of multigrid with up to so many points onto every rank.
+    #[must_use]
+    pub fn with_gathered_points(self, most: usize) -> Self {
+        Self { gathered_points: most, ..self }
     }
 
     /// The same backend with incomplete factors eliminated by this schedule.
@@ -127,13 +157,15 @@ impl CudaBackend {
     }
 
     /// Launches a kernel that ends in a reduction over `n` items; its partials, ticket and result
-    /// are added to `arguments`. Returns the first `K` results.
+    /// are added to `arguments`. Returns the first `K` results, `combine`d over all ranks: result k
+    /// of two.
     fn reduce<T: Real, const K: usize>(
         &self,
         source: Source,
         name: &'static str,
         n: usize,
         arguments: &[Argument],
+        combine: impl Fn(usize, f64, f64) -> f64,
     ) -> Result<[f64; K], DeviceError> {
         let room = self.reduction();
         let shape = Shape::reduction(n);
@@ -144,21 +176,29 @@ impl CudaBackend {
             Argument::from(&room.result),
         ]);
         self.launch::<T>(source, name, shape, &all)?;
-        let mut results = [0.0; K];
-        room.result.download(&mut results)?;
-        Ok(results)
+        let Some(place) = &self.place else {
+            let mut results = [0.0; K];
+            room.result.download(&mut results)?;
+            return Ok(results);
+        };
+        let parts = place.gathered::<K>(&room.result)?;
+        let (first, others) = parts.split_first().ok_or(DeviceError::OtherRank)?;
+        Ok(others
+            .iter()
+            .fold(*first, |sums, part| std::array::from_fn(|k| combine(k, sums[k], part[k]))))
     }
 
     /// Launches a kernel that lowers its last argument to the first index where something is
-    /// wrong, and returns that index.
+    /// wrong, and returns that index in the whole grid, each of whose points has `each` of them.
     fn find_first<T: Real>(
         &self,
         source: Source,
         name: &'static str,
         shape: Shape,
         arguments: &[Argument],
+        each: usize,
     ) -> Result<Option<usize>, DeviceError> {
-        self.first_index(|first| {
+        self.first_index(each, |first| {
             let mut all = arguments.to_vec();
             all.push(first);
             self.launch::<T>(source, name, shape, &all)
@@ -166,9 +206,10 @@ impl CudaBackend {
     }
 
     /// The first index where something is wrong, which the launches of `work` lower at the address
-    /// that they are given.
+    /// that they are given: in the whole grid, each of whose points has `each` of them.
     fn first_index(
         &self,
+        each: usize,
         work: impl FnOnce(Argument) -> Result<(), DeviceError>,
     ) -> Result<Option<usize>, DeviceError> {
         let room = self.reduction();
@@ -176,6 +217,10 @@ impl CudaBackend {
         work(Argument::from(&room.first))?;
         let mut first = [0];
         room.first.download(&mut first)?;
-        Ok((first[0] != u64::MAX).then_some(first[0] as usize))
+        let own = (first[0] != u64::MAX).then_some(first[0] as usize);
+        match &self.place {
+            Some(place) => place.first_of_all(own, each),
+            None => Ok(own),
+        }
     }
 }

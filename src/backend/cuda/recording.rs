@@ -21,6 +21,10 @@ impl CudaRecording {
         backend: &CudaBackend,
         mut work: impl FnMut() -> Result<(), DeviceError>,
     ) -> Result<(), DeviceError> {
+        // Messages that the device does not pass on itself cannot be noted.
+        if backend.place.as_ref().is_some_and(|place| !place.communicator().recorded()) {
+            return work();
+        }
         // Within another recording the launches are part of that one.
         if backend.journal.is_open() {
             return work();

@@ -1,6 +1,6 @@
 //! The memory that a solve takes.
 
-use super::CudaBackend;
+use super::{CudaBackend, Device};
 use crate::backend::DeviceError;
 
 /// What decides how much memory a solve takes.
@@ -47,6 +47,17 @@ impl Demand {
         };
         self.points * (8 * DOUBLES + VALUES * self.value + kept) + FIXED
     }
+
+    /// Refuses what does not fit the free memory of a device.
+    pub(super) fn check(&self, device: &dyn Device) -> Result<(), DeviceError> {
+        let asked = self.bytes();
+        match device.memory()? {
+            Some((free, _)) if asked > free => {
+                Err(DeviceError::OutOfMemory { device: device.name().to_owned(), asked, free })
+            }
+            _ => Ok(()),
+        }
+    }
 }
 
 impl CudaBackend {
@@ -55,13 +66,7 @@ impl CudaBackend {
     /// # Errors
     /// [`DeviceError::OutOfMemory`].
     pub fn check_room(&self, demand: Demand) -> Result<(), DeviceError> {
-        let asked = demand.bytes();
-        match self.device.memory()? {
-            Some((free, _)) if asked > free => {
-                Err(DeviceError::OutOfMemory { device: self.device.name().to_owned(), asked, free })
-            }
-            _ => Ok(()),
-        }
+        demand.check(&*self.device)
     }
 }
 

@@ -64,7 +64,7 @@ impl Backend for CudaBackend {
             for (a, b) in pairs.iter().chain(std::iter::repeat(&pairs[0])).take(REDUCTIONS) {
                 arguments.extend(arguments![*a, *b]);
             }
-            let sums = self.reduce::<T, REDUCTIONS>(Source::Vector, "dots", n, &arguments)?;
+            let sums = self.reduce::<T, REDUCTIONS>(Source::Vector, "dots", n, &arguments, sum)?;
             results.copy_from_slice(&sums[..pairs.len()]);
         }
         Ok(all)
@@ -72,7 +72,8 @@ impl Backend for CudaBackend {
 
     fn max_abs<T: Real>(&self, x: &CudaVector<T>) -> Result<f64, DeviceError> {
         let arguments = arguments![x.len() as u64, x];
-        let [most] = self.reduce::<T, 1>(Source::Vector, "max_abs", x.len(), &arguments)?;
+        let [most] =
+            self.reduce::<T, 1>(Source::Vector, "max_abs", x.len(), &arguments, largest)?;
         Ok(most)
     }
 
@@ -133,7 +134,8 @@ impl Backend for CudaBackend {
         for (a, b) in pairs.iter().chain(std::iter::repeat(&pairs[0])).take(KEPT) {
             arguments.extend(arguments![*a, *b]);
         }
-        self.reduce_into::<T>("dots_into", n, arguments, scalars, first, ending)
+        let slots = Slots { scalars, first, count: K, ending };
+        self.reduce_into::<T>("dots_into", n, arguments, &slots)
     }
 
     fn advance<T: Real>(
@@ -148,7 +150,9 @@ impl Backend for CudaBackend {
         let mut arguments = arguments![n as u64, &*step.x, a.factor, a.packed(), h];
         arguments.extend(arguments![&*step.r, b.factor, b.packed(), v]);
         arguments.push(step.with.map_or(Argument::from(0_u64), Argument::from));
-        self.reduce_into::<T>("advance", n, arguments, scalars, first, ending)
+        let count = if step.with.is_some() { 2 } else { 1 };
+        let slots = Slots { scalars, first, count, ending };
+        self.reduce_into::<T>("advance", n, arguments, &slots)
     }
 
     fn lincomb_by<T: Real, const K: usize>(
@@ -169,25 +173,56 @@ impl Backend for CudaBackend {
     }
 }
 
+/// Sum of the parts of two ranks.
+pub(super) fn sum(_: usize, a: f64, b: f64) -> f64 {
+    a + b
+}
+
+/// The larger of two; a NaN wins.
+fn largest(_: usize, a: f64, b: f64) -> f64 {
+    if a.is_nan() || a > b { a } else { b }
+}
+
+/// Slots that a reduction fills, and what follows.
+struct Slots<'a> {
+    scalars: &'a Buffer<f64>,
+    first: Slot,
+    count: usize,
+    ending: Ending<'a>,
+}
+
+impl Slots<'_> {
+    /// Whether and when the log grows and the slots halt, as kernels take it.
+    fn ending(&self, ending: Ending<'_>) -> Vec<Argument> {
+        let mut arguments = arguments![self.scalars, u32::from(self.first), u32::from(ending.log)];
+        let conditions = ending.conditions.iter().map(Condition::packed);
+        for (packed, factor) in conditions.chain(std::iter::repeat((0, 0.0))).take(KEPT) {
+            arguments.extend(arguments![packed, factor]);
+        }
+        arguments
+    }
+}
+
 impl CudaBackend {
-    /// Launches a kernel over `n` entries that reduces into slots and ends as `ending` says.
+    /// Launches a kernel over `n` entries that reduces into slots and ends as they say: on several
+    /// ranks after their parts have been summed.
     fn reduce_into<T: Real>(
         &self,
         name: &'static str,
         n: usize,
         mut arguments: Vec<Argument>,
-        scalars: &Buffer<f64>,
-        first: Slot,
-        ending: Ending<'_>,
+        slots: &Slots<'_>,
     ) -> Result<(), DeviceError> {
-        arguments.extend(arguments![scalars, u32::from(first), u32::from(ending.log)]);
-        let conditions = ending.conditions.iter().map(Condition::packed);
-        for (packed, factor) in conditions.chain(std::iter::repeat((0, 0.0))).take(KEPT) {
-            arguments.extend(arguments![packed, factor]);
-        }
+        let alone = self.place.is_none();
+        arguments.extend(slots.ending(if alone { slots.ending } else { Ending::default() }));
         let room = self.reduction();
         arguments.extend(arguments![&room.partials, &room.ticket]);
-        let shape = Shape::reduction(n);
-        self.launch::<T>(Source::Vector, name, shape, &arguments)
+        self.launch::<T>(Source::Vector, name, Shape::reduction(n), &arguments)?;
+        let Some(place) = &self.place else { return Ok(()) };
+        let parts = place.gather(slots.scalars, usize::from(slots.first))?;
+        let mut arguments = arguments![place.ranks() as u32, slots.count as u32, parts];
+        arguments.extend(slots.ending(slots.ending));
+        let one = Shape { grid: [1; 3], block: [1; 3], shared: 0 };
+        self.launch::<T>(Source::Vector, "sum_slots", one, &arguments)
     }
 }

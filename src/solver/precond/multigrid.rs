@@ -79,29 +79,18 @@ impl<B: MultigridBackend, M: Real> Multigrid<B, M> {
         Self { settings, size, levels: Vec::new(), recording: B::Recording::default() }
     }
 
-    /// Sizes of the levels, finest first.
-    fn sizes(&self) -> Vec<LevelSize> {
-        let coarsening = self.settings.coarsening;
-        let mut sizes = vec![self.size];
-        let mut size = self.size;
-        while sizes.len() < self.settings.levels
-            && size.mi >= SMALLEST
-            && (size.mj >= SMALLEST || coarsening == Coarsening::Xi)
-        {
-            size = size.coarser(coarsening);
-            sizes.push(size);
-        }
-        sizes
-    }
-
     fn allocate(&mut self, backend: &B) -> Result<(), DeviceError> {
-        let coarsening = self.settings.coarsening;
-        let sizes = self.sizes();
-        self.levels.push(backend.finest_level(self.size, coarsening)?);
-        for fine in &sizes[..sizes.len() - 1] {
-            self.levels.push(backend.coarse_level(*fine, coarsening)?);
+        let MultigridSettings { coarsening, levels: most, .. } = self.settings;
+        let mut level = backend.finest_level(self.size, coarsening)?;
+        loop {
+            let LevelSize { mi, mj, .. } = backend.level_size(&level);
+            self.levels.push(level);
+            let wide = mi >= SMALLEST && (mj >= SMALLEST || coarsening == Coarsening::Xi);
+            if !wide || self.levels.len() >= most {
+                return Ok(());
+            }
+            level = backend.coarse_level(&self.levels[self.levels.len() - 1], coarsening)?;
         }
-        Ok(())
     }
 
     /// Operators and line factors of all levels for the present values of `a`.

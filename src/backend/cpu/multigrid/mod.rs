@@ -93,10 +93,14 @@ impl MultigridBackend for CpuBackend {
 
     fn coarse_level<M: Real>(
         &self,
-        fine: LevelSize,
+        fine: &Level<M>,
         coarsening: Coarsening,
     ) -> Result<Level<M>, DeviceError> {
-        Ok(Level::new(fine.coarser(coarsening), coarsening, Storage::Full))
+        Ok(Level::new(fine.size.coarser(coarsening), coarsening, Storage::Full))
+    }
+
+    fn level_size<M: Real>(&self, level: &Level<M>) -> LevelSize {
+        level.size
     }
 
     fn load_operator<T: Real, M: Real>(

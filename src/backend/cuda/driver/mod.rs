@@ -4,12 +4,17 @@
 //! that work is done in the order it is asked for.
 #![allow(unsafe_code, reason = "the driver's interface is C; every call's contract is kept here")]
 
+mod blocks;
 mod compile;
 mod cusparse;
+mod gpus;
 mod list;
+mod nccl;
 
 pub use cusparse::CsrProduct;
+pub use gpus::Gpus;
 pub use list::{DeviceInfo, Libraries, devices, libraries};
+pub use nccl::{CommunicatorId, NcclCommunicator, Seat};
 
 use super::device::{Address, Device, Recording};
 use super::kernel::{Argument, Kernel, Shape, Source, Width};
@@ -17,7 +22,7 @@ use crate::backend::DeviceError;
 use cudarc::driver::{result, sys};
 use std::collections::HashMap;
 use std::ffi::{CString, c_void};
-use std::sync::{Mutex, PoisonError, RwLock};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock};
 
 /// Bytes of the pinned buffer through which small answers come back.
 const ANSWER: usize = 4096;
@@ -36,6 +41,9 @@ pub struct DriverDevice {
     modules: Mutex<HashMap<(Source, Width), Module>>,
     functions: RwLock<HashMap<Kernel, Function>>,
     answer: Mutex<Pinned>,
+    blocks: Mutex<blocks::Blocks>,
+    /// The way to other ranks, while there are any.
+    link: RwLock<Option<Arc<nccl::Link>>>,
 }
 
 #[derive(Clone, Copy)]
@@ -115,6 +123,8 @@ impl DriverDevice {
             modules: Mutex::default(),
             functions: RwLock::default(),
             answer: Mutex::new(Pinned(answer)),
+            blocks: Mutex::default(),
+            link: RwLock::default(),
         })
     }
 
@@ -128,11 +138,27 @@ impl DriverDevice {
         &self,
         operation: &'static str,
     ) -> impl FnOnce(result::DriverError) -> DeviceError + use<'_> {
-        move |error| DeviceError::Call {
-            device: format!("GPU {} ({})", self.ordinal, self.name),
-            operation,
-            reason: reason(error),
+        move |error| DeviceError::Call { device: self.label(), operation, reason: reason(error) }
+    }
+
+    fn blocks(&self) -> MutexGuard<'_, blocks::Blocks> {
+        self.blocks.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Gives idle memory back to the driver.
+    fn give_back(&self) {
+        if self.bind().is_ok() {
+            for at in self.blocks().clear() {
+                // SAFETY: the block came from `allocate` and nobody holds it; a failure means that
+                // the device is lost, which the next call reports.
+                let _ = unsafe { result::free_sync(at) };
+            }
         }
+    }
+
+    /// Its number and name.
+    fn label(&self) -> String {
+        format!("GPU {} ({})", self.ordinal, self.name)
     }
 
     fn load(&self, source: Source, width: Width, image: &[u8]) -> Result<Module, DeviceError> {
@@ -197,6 +223,7 @@ impl Drop for DriverDevice {
         if self.bind().is_err() {
             return;
         }
+        self.give_back();
         let modules = self.modules.get_mut().unwrap_or_else(PoisonError::into_inner);
         let answer = self.answer.get_mut().unwrap_or_else(PoisonError::into_inner).0;
         // SAFETY: nothing else holds these handles; errors of a dying context leave nothing to do.
@@ -232,6 +259,7 @@ impl Device for DriverDevice {
 
     fn memory(&self) -> Result<Option<(usize, usize)>, DeviceError> {
         self.bind()?;
+        self.give_back();
         result::mem_get_info().map(Some).map_err(self.failed("asking for its memory"))
     }
 
@@ -241,14 +269,25 @@ impl Device for DriverDevice {
 
     fn synchronise(&self) -> Result<(), DeviceError> {
         self.bind()?;
+        self.settle()?;
         // SAFETY: the stream lives as long as `self`.
         unsafe { result::stream::synchronize(self.stream) }.map_err(self.failed("a kernel"))
     }
 
     fn allocate(&self, bytes: usize) -> Result<Address, DeviceError> {
         self.bind()?;
-        // SAFETY: the memory is given back by `free`.
-        unsafe { result::malloc_sync(bytes) }.map_err(|error| {
+        if let Some(at) = self.blocks().take(bytes) {
+            return Ok(at);
+        }
+        // SAFETY: the memory is given back by `give_back`.
+        let mut given = unsafe { result::malloc_sync(bytes) };
+        if given.is_err() {
+            self.give_back();
+            // SAFETY: as above.
+            given = unsafe { result::malloc_sync(bytes) };
+        }
+        let given = given.inspect(|&at| self.blocks().add(at, bytes));
+        given.map_err(|error| {
             if error.0 == sys::CUresult::CUDA_ERROR_OUT_OF_MEMORY {
                 let free = result::mem_get_info().map_or(0, |(free, _)| free);
                 DeviceError::OutOfMemory { device: self.name.clone(), asked: bytes, free }
@@ -259,11 +298,7 @@ impl Device for DriverDevice {
     }
 
     fn free(&self, at: Address) {
-        if self.bind().is_ok() {
-            // SAFETY: `at` came from `allocate`; a failure means that the device is lost, which
-            // the next call reports.
-            let _ = unsafe { result::free_sync(at) };
-        }
+        self.blocks().put(at);
     }
 
     fn clear(&self, at: Address, bytes: usize) -> Result<(), DeviceError> {
@@ -275,6 +310,7 @@ impl Device for DriverDevice {
 
     fn upload(&self, from: &[u8], to: Address) -> Result<(), DeviceError> {
         self.bind()?;
+        self.settle()?;
         // SAFETY: the caller owns the memory at `to`; `from` outlives the copy, since the stream
         // is waited for.
         unsafe { result::memcpy_htod_async(to, from, self.stream) }
@@ -285,6 +321,7 @@ impl Device for DriverDevice {
     fn download(&self, from: Address, to: &mut [u8]) -> Result<(), DeviceError> {
         self.bind()?;
         if to.len() > ANSWER {
+            self.settle()?;
             // SAFETY: the caller owns the memory at `from`; `to` outlives the copy.
             unsafe { result::memcpy_dtoh_async(to, from, self.stream) }
                 .map_err(self.failed("copying from the device"))?;

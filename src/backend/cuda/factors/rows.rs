@@ -1,10 +1,11 @@
 //! Factors by rows, for any pattern and order of elimination: level sets and colours.
 
 use super::super::kernel::{Argument, Shape, Source, arguments};
+use super::super::ranks::Place;
 use super::super::{Buffer, CudaBackend, CudaMatrix, CudaVector};
 use super::levels::Levels;
 use crate::backend::{DeviceError, Real};
-use crate::sparse::{Elimination, EllPattern};
+use crate::sparse::{Elimination, EllPattern, Structure};
 
 /// A slot that no entry of A fills.
 const ABSENT: u8 = u8::MAX;
@@ -33,7 +34,7 @@ struct Layout {
 }
 
 impl Layout {
-    fn new(pattern: &EllPattern, elimination: &Elimination) -> Self {
+    fn new(pattern: &EllPattern, neighbours: [bool; 2], elimination: &Elimination) -> Self {
         let rows = pattern.rows();
         // One more than A has: a row without a diagonal entry gets one, a zero.
         let width = pattern.width() + 1;
@@ -47,8 +48,10 @@ impl Layout {
         let mut entries: Vec<(u32, u8)> = Vec::with_capacity(width);
         for row in 0..rows {
             entries.clear();
-            let slots = (0_u8..).zip(pattern.row(row).map(|(_, column)| column));
-            let kept = slots.filter(|&(_, column)| elimination.keeps(row, column));
+            let slots = (0_u8..).zip(columns(pattern, neighbours, row));
+            let kept = slots
+                .filter_map(|(slot, column)| Some((slot, column?)))
+                .filter(|&(_, column)| elimination.keeps(row, column));
             entries.extend(kept.map(|(slot, column)| (column as u32, slot)));
             if !entries.iter().any(|&(column, _)| column as usize == row) {
                 entries.push((row as u32, ABSENT));
@@ -81,11 +84,34 @@ impl Layout {
     }
 }
 
+/// Column of each slot of a row, none where it belongs to the band before or after this one, whose
+/// couplings are dropped.
+fn columns(
+    pattern: &EllPattern,
+    [before, after]: [bool; 2],
+    row: usize,
+) -> impl Iterator<Item = Option<usize>> + '_ {
+    let (mut own, mut across) = (None, None);
+    match pattern.structure() {
+        Structure::NinePoint { mi, mj, .. } if before || after => {
+            let i = row / 2 % mi;
+            let rim = (before && i == 0) || (after && i + 1 == mi);
+            // A row at the rim has the slots of a periodic one.
+            let near = move |column: usize| i.abs_diff(column / 2 % mi) <= 1;
+            let entries = EllPattern::nine_point_row(mi, mj, rim, row);
+            across = Some(entries.map(move |column| near(column).then_some(column)));
+        }
+        _ => own = Some(pattern.row(row).map(|(_, column)| Some(column))),
+    }
+    own.into_iter().flatten().chain(across.into_iter().flatten())
+}
+
 impl<T: Real> RowFactors<T> {
     /// Room for the factors of matrices with this pattern, in the backend's order of elimination.
     pub(super) fn new(backend: &CudaBackend, pattern: &EllPattern) -> Result<Self, DeviceError> {
         let elimination = Elimination::new(pattern, backend.schedule);
-        let layout = Layout::new(pattern, &elimination);
+        let neighbours = backend.place.as_ref().map_or([false; 2], Place::neighbours);
+        let layout = Layout::new(pattern, neighbours, &elimination);
         let (device, rows) = (&backend.device, layout.rows);
         let order = elimination.order(rows);
         let first_to_last = order.iter().copied();
@@ -116,7 +142,7 @@ impl<T: Real> RowFactors<T> {
             arguments![self.rows as u64, entries as u64, &self.source, a.values(), &self.values];
         let shape = Shape::threads(entries);
         backend.launch::<T>(Source::Factors, "take_entries", shape, &arguments)?;
-        backend.first_index(|first| self.sweep(backend, kernel, &self.forward, &[first]))
+        backend.first_index(2, |first| self.sweep(backend, kernel, &self.forward, &[first]))
     }
 
     /// z ← M⁻¹ r.

@@ -1,7 +1,6 @@
 //! DILU of the nine-point pattern within tiles: one launch, one warp a tile.
 
 use super::super::kernel::{Shape, Source, arguments};
-use super::super::matrix::grid_arguments;
 use super::super::{Buffer, CudaBackend, CudaMatrix, CudaVector};
 use crate::backend::{DeviceError, Real};
 use crate::sparse::TILE;
@@ -44,9 +43,9 @@ impl<T: Real> TileFactors<T> {
         backend: &CudaBackend,
         a: &CudaMatrix<T>,
     ) -> Result<Option<usize>, DeviceError> {
-        let mut arguments = grid_arguments(self.mi, self.mj, self.periodic);
+        let mut arguments = backend.grid_arguments(self.mi, self.mj, self.periodic);
         arguments.extend(arguments![self.tiles as u64, a.values(), &self.values]);
-        backend.find_first::<T>(Source::Tiles, "factor_tiles", self.shape(), &arguments)
+        backend.find_first::<T>(Source::Tiles, "factor_tiles", self.shape(), &arguments, 2)
     }
 
     /// z ← M⁻¹ r.

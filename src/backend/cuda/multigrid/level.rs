@@ -1,8 +1,10 @@
 //! A level in a GPU's memory. `kernels/level.cuh` says how it stands there.
 
+use super::bands::{Joined, Part};
 use super::matrix::CycleMatrix;
 use super::team::Team;
 use crate::backend::cuda::kernel::{Argument, Shape, Source, arguments};
+use crate::backend::cuda::ranks::CLOSED;
 use crate::backend::cuda::recording::Mark;
 use crate::backend::cuda::{Buffer, CudaBackend};
 use crate::backend::{Coarsening, DeviceError, LevelSize, Real};
@@ -27,7 +29,7 @@ pub(super) enum Storage {
 
 impl Storage {
     /// Values a point before the inverse pivots of the xi-lines.
-    fn values(self) -> usize {
+    pub(super) fn values(self) -> usize {
         match self {
             Self::Compact => 22,
             Self::Full => 40,
@@ -63,7 +65,7 @@ pub struct CudaLevel<M> {
     pub(super) storage: Storage,
     /// Whether the level is smoothed along xi too.
     pub(super) has_xi: bool,
-    half: usize,
+    pub(super) half: usize,
     pub(super) operator: Buffer<M>,
     pub(super) f: Buffer<M>,
     /// With a row of zeros before the first and after the last.
@@ -76,6 +78,11 @@ pub struct CudaLevel<M> {
     pub(super) covered: bool,
     /// 1 where a pivot is not finite, here or on a finer level.
     pub(super) bad: Buffer<u32>,
+    /// What a band of a level has beside, if this is one.
+    pub(super) part: Option<Part<M>>,
+    /// Where the bands of the level above leave what they coarsen, if they do and this is a whole
+    /// level.
+    pub(super) joined: Option<Box<Joined<M>>>,
     contents: Mark,
 }
 
@@ -86,8 +93,20 @@ impl<M: Real> CudaLevel<M> {
         coarsening: Coarsening,
         storage: Storage,
     ) -> Result<Self, DeviceError> {
+        Self::with_width(backend, size, size.mi, coarsening, storage)
+    }
+
+    /// A level in whose rows there is room for `width` points.
+    pub(super) fn with_width(
+        backend: &CudaBackend,
+        size: LevelSize,
+        width: usize,
+        coarsening: Coarsening,
+        storage: Storage,
+    ) -> Result<Self, DeviceError> {
         let device = &backend.device;
-        let half = (size.mi.div_ceil(2) + 1).next_multiple_of(ALIGNED);
+        // And for one more on either side.
+        let half = (width.div_ceil(2) + 2).next_multiple_of(ALIGNED);
         let row = 2 * half;
         let has_xi = coarsening == Coarsening::Full;
         let xi_values = match (has_xi, size.wraps()) {
@@ -107,6 +126,8 @@ impl<M: Real> CudaLevel<M> {
             copies: 1,
             matrix: None,
             covered: false,
+            part: None,
+            joined: None,
             contents: Mark::new(Contents::Zero as u32),
         })
     }
@@ -130,10 +151,15 @@ impl<M: Real> CudaLevel<M> {
         arguments![self.size.mi as u32, self.size.mj as u32, self.half as u32]
     }
 
-    /// The size and whether it wraps.
-    pub(super) fn wrapped_layout(&self) -> Vec<Argument> {
+    /// The size and what lies beyond the ends of the rows.
+    pub(super) fn rimmed_layout(&self) -> Vec<Argument> {
+        let rim = match &self.part {
+            Some(part) => part.rim(),
+            None if self.size.wraps() => CLOSED,
+            None => 0,
+        };
         let mut arguments = self.layout();
-        arguments.push(u32::from(self.size.wraps()).into());
+        arguments.push(rim.into());
         arguments
     }
 
@@ -152,7 +178,7 @@ impl<M: Real> CudaLevel<M> {
     pub(super) fn factor(&self, backend: &CudaBackend) -> Result<(), DeviceError> {
         let eta_blocks = self.size.mi.div_ceil(FACTOR_THREADS);
         let xi_blocks = if self.has_xi { self.size.mj.div_ceil(FACTOR_THREADS) } else { 0 };
-        let mut arguments = self.wrapped_layout();
+        let mut arguments = self.rimmed_layout();
         arguments.extend(arguments![eta_blocks as u32, &self.operator, &self.bad]);
         let shape = Shape {
             grid: [(eta_blocks + xi_blocks) as u32, 1, 1],
@@ -177,10 +203,12 @@ impl<M: Real> CudaLevel<M> {
             self.relax_lines(backend, eta, colour, Team::eta::<M>(mj, lines(mi, colour)), zero)?;
             zero = false;
         }
+        self.refresh(backend)?;
         if self.has_xi {
             for colour in [first, 1 - first] {
                 self.relax_lines(backend, xi, colour, Team::xi::<M>(mi, lines(mj, colour)), false)?;
             }
+            self.refresh(backend)?;
         }
         let solved = if first == 0 { Contents::SolvedOdd } else { Contents::SolvedEven };
         self.set_contents(backend, solved);
@@ -198,7 +226,7 @@ impl<M: Real> CudaLevel<M> {
         if team.blocks == 0 {
             return Ok(());
         }
-        let mut arguments = self.wrapped_layout();
+        let mut arguments = self.rimmed_layout();
         arguments.extend(arguments![
             colour as u32,
             team.lines,

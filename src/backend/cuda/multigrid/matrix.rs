@@ -51,7 +51,7 @@ pub(super) fn prepare<M: Real>(
     mut work: impl FnMut(&mut [CudaLevel<M>]) -> Result<(), DeviceError>,
 ) -> Result<(), DeviceError> {
     let n = unknowns(&levels[0]);
-    if n > backend.matrix_unknowns || levels[0].covered {
+    if n > backend.matrix_unknowns || levels[0].covered || levels[0].part.is_some() {
         return Ok(());
     }
     let mut matrix = match levels[0].matrix.take() {

@@ -3,6 +3,7 @@
 //! A level has one storage for the lines of both directions (`kernels/level.cuh`); the smoother
 //! solves the lines of a colour by teams of threads (`kernels/lines.cu`).
 
+mod bands;
 mod level;
 mod matrix;
 mod team;
@@ -31,15 +32,28 @@ impl MultigridBackend for CudaBackend {
         size: LevelSize,
         coarsening: Coarsening,
     ) -> Result<CudaLevel<M>, DeviceError> {
-        CudaLevel::new(self, size, coarsening, Storage::Compact)
+        match &self.place {
+            Some(place) => {
+                let (bands, storage) = (place.bands().on_level(), Storage::Compact);
+                bands::band(self, place, bands, size.mj, coarsening, storage)
+            }
+            None => CudaLevel::new(self, size, coarsening, Storage::Compact),
+        }
     }
 
     fn coarse_level<M: Real>(
         &self,
-        fine: LevelSize,
+        fine: &CudaLevel<M>,
         coarsening: Coarsening,
     ) -> Result<CudaLevel<M>, DeviceError> {
-        CudaLevel::new(self, fine.coarser(coarsening), coarsening, Storage::Full)
+        match (&self.place, &fine.part) {
+            (Some(place), Some(part)) => bands::below(self, place, fine, part, coarsening),
+            _ => CudaLevel::new(self, fine.size.coarser(coarsening), coarsening, Storage::Full),
+        }
+    }
+
+    fn level_size<M: Real>(&self, level: &CudaLevel<M>) -> LevelSize {
+        level.part.as_ref().map_or(level.size, |part| part.size(level.size.mj))
     }
 
     fn load_operator<T: Real, M: Real>(
@@ -49,9 +63,13 @@ impl MultigridBackend for CudaBackend {
     ) -> Result<(), DeviceError> {
         debug_assert!(matches!(a.structure, Structure::NinePoint { .. }));
         let name = pick::<T>("load_operator_single", "load_operator_double");
-        let mut arguments = level.wrapped_layout();
-        let periodic = u32::from(level.size.periodic);
-        arguments.extend(arguments![periodic, &a.values, &level.operator, &level.bad]);
+        let mut arguments = level.rimmed_layout();
+        arguments.extend(arguments![
+            self.rim(level.size.periodic),
+            &a.values,
+            &level.operator,
+            &level.bad
+        ]);
         self.launch::<M>(Source::Level, name, level.point_pairs(), &arguments)?;
         level.factor(self)
     }
@@ -61,19 +79,25 @@ impl MultigridBackend for CudaBackend {
         fine: &CudaLevel<M>,
         coarse: &mut CudaLevel<M>,
     ) -> Result<(), DeviceError> {
-        let name = fine.storage.pick("coarsen_compact", "coarsen_full");
-        let mut arguments = fine.wrapped_layout();
+        fine.refresh_operator(self)?;
+        let (name, target) =
+            (fine.storage.pick("coarsen_compact", "coarsen_full"), coarse.target());
+        let mut arguments = fine.rimmed_layout();
         arguments.extend(arguments![&fine.operator, &fine.bad]);
-        arguments.extend(coarse.layout());
-        arguments.extend(arguments![&coarse.operator, &coarse.bad]);
-        self.launch::<M>(Source::Level, name, coarse.point_pairs(), &arguments)?;
+        arguments.extend(target.layout());
+        arguments.extend(arguments![&target.operator, &coarse.bad]);
+        self.launch::<M>(Source::Level, name, target.point_pairs(), &arguments)?;
+        coarse.join_operator(self)?;
         coarse.factor(self)
     }
 
     fn pivots_are_finite<M: Real>(&self, level: &CudaLevel<M>) -> Result<bool, DeviceError> {
         let mut bad = [0];
         level.bad.download(&mut bad)?;
-        Ok(bad[0] == 0)
+        match &self.place {
+            Some(place) => Ok(place.numbers(bad[0].into())?.iter().all(|bad| *bad == 0)),
+            None => Ok(bad[0] == 0),
+        }
     }
 
     fn load_right<T: Real, M: Real>(
@@ -85,6 +109,7 @@ impl MultigridBackend for CudaBackend {
         let mut arguments = level.layout();
         arguments.extend(arguments![r, &level.f, level.u()]);
         self.launch::<M>(Source::Level, name, level.point_pairs(), &arguments)?;
+        level.clear_beside(self)?;
         level.set_contents(self, Contents::Zero);
         Ok(())
     }
@@ -98,18 +123,23 @@ impl MultigridBackend for CudaBackend {
         fine: &mut CudaLevel<M>,
         coarse: &mut CudaLevel<M>,
     ) -> Result<(), DeviceError> {
-        let name = fine.storage.pick("restrict_compact", "restrict_full");
-        let mut arguments = fine.wrapped_layout();
+        let beside = fine.residual_beside(self)?;
+        let (name, target) =
+            (fine.storage.pick("restrict_compact", "restrict_full"), coarse.target());
+        let mut arguments = fine.rimmed_layout();
         arguments.extend(arguments![&fine.operator, &fine.f, fine.u(), fine.solved()]);
-        arguments.extend(coarse.layout());
-        arguments.extend(arguments![&coarse.f, coarse.u()]);
-        let blocks = [coarse.size.mi.div_ceil(TILE[0]), coarse.size.mj.div_ceil(TILE[1])];
+        arguments.push(beside);
+        arguments.extend(target.layout());
+        arguments.extend(arguments![&target.f, target.u()]);
+        let blocks = [target.size.mi.div_ceil(TILE[0]), target.size.mj.div_ceil(TILE[1])];
         let shape = Shape {
             grid: [blocks[0] as u32, blocks[1] as u32, coarse.copies as u32],
             block: [(TILE[0] * TILE[1]) as u32, 1, 1],
             shared: 0,
         };
         self.launch::<M>(Source::Transfer, name, shape, &arguments)?;
+        coarse.join_right(self)?;
+        coarse.clear_beside(self)?;
         coarse.set_contents(self, Contents::Zero);
         Ok(())
     }
@@ -119,11 +149,13 @@ impl MultigridBackend for CudaBackend {
         coarse: &CudaLevel<M>,
         fine: &mut CudaLevel<M>,
     ) -> Result<(), DeviceError> {
-        let mut arguments = fine.wrapped_layout();
+        let [start, wraps] = fine.start_in(self, coarse);
+        let mut arguments = fine.layout();
         arguments.push(fine.u().into());
         arguments.extend(coarse.layout());
-        arguments.push(coarse.u().into());
+        arguments.extend(arguments![start, wraps, coarse.u()]);
         self.launch::<M>(Source::Transfer, "prolong", fine.point_pairs(), &arguments)?;
+        fine.refresh(self)?;
         fine.set_contents(self, Contents::Unknown);
         Ok(())
     }

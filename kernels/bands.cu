@@ -1,0 +1,117 @@
+// Levels of multigrid in bands: columns on their way between neighbours, and levels that every rank
+// holds as a whole.
+#include "common.cuh"
+#include "level.cuh"
+
+// Columns are passed in two pieces: the first column goes west, the last one east; what comes stands
+// in the same order, to be put at i = -1 and i = mi.
+struct Side {
+    uint32 side, j;
+
+    __device__ Side(uint64 k, uint32 mj) : side(k >= mj), j(uint32(k - side * uint64(mj))) {}
+    __device__ bool there(const Layout& layout) const {
+        return layout.rim & (side ? RIM_EAST : RIM_WEST);
+    }
+    __device__ int own(const Layout& layout) const {
+        return j * layout.row() + layout.column(side ? layout.mi - 1 : 0);
+    }
+    __device__ int beyond(const Layout& layout) const {
+        return j * layout.row() + layout.column(side ? int(layout.mi) : -1);
+    }
+};
+
+// to <- u in the outer columns. One thread a point of both columns, as in all kernels of columns.
+KERNEL(pack_solution, uint32 mi, uint32 mj, uint32 half, uint32 rim, const real* u, real* to) {
+    const Layout layout = {mi, mj, half, rim};
+    const uint64 k = thread_index();
+    if (k >= 2 * uint64(mj)) return;
+    const Side side(k, mj);
+    reinterpret_cast<Pair*>(to)[k] = reinterpret_cast<const Pair*>(u)[side.own(layout)];
+}
+
+// u beyond the outer columns <- what came, or zero if nothing did.
+KERNEL(unpack_solution, uint32 mi, uint32 mj, uint32 half, uint32 rim, const real* from, real* u) {
+    const Layout layout = {mi, mj, half, rim};
+    const uint64 k = thread_index();
+    if (k >= 2 * uint64(mj)) return;
+    const Side side(k, mj);
+    if (!side.there(layout)) return;
+    reinterpret_cast<Pair*>(u)[side.beyond(layout)] =
+        from ? reinterpret_cast<const Pair*>(from)[k] : pair(0, 0);
+}
+
+// Values of a point that the next coarser operator is made of: all but the pivots.
+#define COMPACT_VALUES 18u
+#define FULL_VALUES 36u
+
+// Where value v of a point at place `at` stands.
+template <bool COMPACT>
+__device__ inline int64 value_at(int64 points, uint32 v, int at) {
+    if (COMPACT && v >= 16) return (4 + v) * points + at;
+    const uint32 plane = v < 16 ? v / 4 : v / 4 + 1;
+    return 4 * plane * points + 4 * int64(at) + v % 4;
+}
+
+template <bool COMPACT>
+__device__ void pack_operator(const Layout& layout, const real* a, real* to) {
+    const uint64 k = thread_index();
+    if (k >= 2 * uint64(layout.mj)) return;
+    const Side side(k, layout.mj);
+    const uint32 values = COMPACT ? COMPACT_VALUES : FULL_VALUES;
+    const int at = side.own(layout);
+    for (uint32 v = 0; v < values; ++v)
+        to[(side.side * values + v) * uint64(layout.mj) + side.j] =
+            a[value_at<COMPACT>(layout.points(), v, at)];
+}
+
+template <bool COMPACT>
+__device__ void unpack_operator(const Layout& layout, const real* from, real* a) {
+    const uint64 k = thread_index();
+    if (k >= 2 * uint64(layout.mj)) return;
+    const Side side(k, layout.mj);
+    if (!side.there(layout)) return;
+    const uint32 values = COMPACT ? COMPACT_VALUES : FULL_VALUES;
+    const int at = side.beyond(layout);
+    for (uint32 v = 0; v < values; ++v)
+        a[value_at<COMPACT>(layout.points(), v, at)] =
+            from[(side.side * values + v) * uint64(layout.mj) + side.j];
+}
+
+#define OPERATOR_COLUMNS(pack, unpack, COMPACT)                                                   \
+    KERNEL(pack, uint32 mi, uint32 mj, uint32 half, uint32 rim, const real* a, real* to) {        \
+        pack_operator<COMPACT>({mi, mj, half, rim}, a, to);                                       \
+    }                                                                                             \
+    KERNEL(unpack, uint32 mi, uint32 mj, uint32 half, uint32 rim, const real* from, real* a) {    \
+        unpack_operator<COMPACT>({mi, mj, half, rim}, from, a);                                   \
+    }
+
+OPERATOR_COLUMNS(pack_operator_compact, unpack_operator_compact, true)
+OPERATOR_COLUMNS(pack_operator_full, unpack_operator_full, false)
+
+// A level from the pieces of all ranks: `planes` planes of `each` values a point.
+struct Join {
+    Layout layout;
+    uint32 width, ranks, piece_half, each, planes;
+    int64 piece_values;
+    const real* pieces;
+    real* to;
+
+    __device__ void operator()(uint32 i, uint32 j) const {
+        const uint32 rank = min(i / width, ranks - 1);
+        const Layout piece = {0, layout.mj, piece_half, 0};
+        const int64 from = each * int64(j * piece.row() + piece.column(i - rank * width));
+        const int64 at = each * int64(j * layout.row() + layout.column(i));
+        for (uint32 plane = 0; plane < planes; ++plane)
+            for (uint32 e = 0; e < each; ++e)
+                to[plane * each * int64(layout.points()) + at + e] =
+                    pieces[rank * piece_values + plane * each * int64(piece.points()) + from + e];
+    }
+};
+
+KERNEL(join_pieces, uint32 mi, uint32 mj, uint32 half, uint32 width, uint32 ranks, uint32 piece_half,
+       uint32 each, uint32 planes, uint64 piece_values, const real* pieces, real* to) {
+    const Layout layout = {mi, mj, half, 0};
+    const Join join = {layout, width,  ranks,  piece_half, each,
+                       planes, int64(piece_values), pieces, to};
+    each_point(layout, join);
+}

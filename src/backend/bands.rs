@@ -1,0 +1,221 @@
+//! A grid cut into bands of columns, one for each rank.
+
+use super::EllipticData;
+use super::elliptic::WallTerms;
+use std::ops::Range;
+
+/// Fewest columns of a band: more than the smallest level of multigrid has, so that every rank
+/// finds the same number of levels.
+const NARROWEST: usize = 8;
+
+/// Most times that the columns of a band can be halved, all bands but the last.
+const HALVINGS: u32 = 6;
+
+/// Too few columns for so many ranks.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+#[error("{columns} unknown columns cannot be cut into {ranks} bands of at least {NARROWEST}")]
+pub struct NarrowBands {
+    /// Unknown columns of the grid.
+    pub columns: usize,
+    /// Bands asked for.
+    pub ranks: usize,
+}
+
+/// The columns of unknown points of each rank: band r ends where band r + 1 starts.
+///
+/// A band keeps eta-lines whole. Its neighbours are the bands before and after it; around a
+/// periodic seam the first and the last are neighbours too.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Bands {
+    /// First columns of the bands, then the number of columns.
+    starts: Vec<usize>,
+    periodic: bool,
+}
+
+impl Bands {
+    /// Cuts `columns` columns into `ranks` bands of nearly the same width. Widths but the last are
+    /// multiples of a power of two, so that coarse points, which lie on every other fine one, stay
+    /// with their band.
+    ///
+    /// # Errors
+    /// [`NarrowBands`].
+    pub fn new(columns: usize, ranks: usize, periodic: bool) -> Result<Self, NarrowBands> {
+        let narrow = NarrowBands { columns, ranks };
+        let even = columns.checked_div(ranks).unwrap_or(0);
+        if even < NARROWEST {
+            return Err(narrow);
+        }
+        // Rounding to the unit moves a border by a sixteenth of a band at most, or one column.
+        let unit = 1 << (even / NARROWEST).ilog2().clamp(1, HALVINGS);
+        let width = (columns as f64 / (ranks * unit) as f64).round() as usize * unit;
+        let last = columns.checked_sub(width * (ranks - 1)).filter(|last| *last >= NARROWEST);
+        let width = if last.is_some() { width } else { even / unit * unit };
+        let mut starts: Vec<usize> = (0..ranks).map(|rank| rank * width).collect();
+        starts.push(columns);
+        Ok(Self { starts, periodic })
+    }
+
+    /// Number of bands.
+    #[must_use]
+    pub fn ranks(&self) -> usize {
+        self.starts.len() - 1
+    }
+
+    /// Columns of all bands.
+    #[must_use]
+    pub fn columns(&self) -> usize {
+        self.starts[self.ranks()]
+    }
+
+    /// Whether the first and the last band are neighbours.
+    #[must_use]
+    pub fn periodic(&self) -> bool {
+        self.periodic
+    }
+
+    /// The columns of a band.
+    #[must_use]
+    pub fn of(&self, rank: usize) -> Range<usize> {
+        self.starts[rank]..self.starts[rank + 1]
+    }
+
+    /// Width of all bands but the last, and of the widest.
+    #[must_use]
+    pub fn widths(&self) -> [usize; 2] {
+        let last = self.of(self.ranks() - 1).len();
+        [self.starts[1], last.max(self.starts[1])]
+    }
+
+    /// Whether there is a band before and after that of `rank`.
+    #[must_use]
+    pub fn neighbours(&self, rank: usize) -> [bool; 2] {
+        [self.periodic || rank > 0, self.periodic || rank + 1 < self.ranks()]
+    }
+
+    /// The bands of the next coarser level, whose point I lies on fine point 2I + 1. A periodic row
+    /// with an odd number of points is cut at the seam.
+    #[must_use]
+    pub fn coarser(&self) -> Self {
+        let starts = self.starts.iter().map(|start| start / 2).collect();
+        Self { periodic: self.coupled(), starts }
+    }
+
+    /// Whether a level in these bands can be coarsened where it is: no band is too narrow or starts
+    /// between the fine points of two coarse ones.
+    #[must_use]
+    pub fn can_be_coarsened(&self) -> bool {
+        let aligned = self.starts[..self.ranks()].iter().all(|start| start.is_multiple_of(2));
+        aligned && self.starts.windows(2).all(|band| band[1] - band[0] >= NARROWEST)
+    }
+
+    /// The same bands on a level of multigrid, where a seam with an odd number of points is cut.
+    #[must_use]
+    pub fn on_level(&self) -> Self {
+        Self { starts: self.starts.clone(), periodic: self.coupled() }
+    }
+
+    fn coupled(&self) -> bool {
+        self.periodic && self.columns().is_multiple_of(2)
+    }
+
+    /// The part of a band: its columns, with the columns beside it as the outer ones of its frame.
+    #[must_use]
+    pub fn part(&self, rank: usize, data: &EllipticData) -> EllipticData {
+        let columns = self.of(rank);
+        let cut = |values: &[f64], stride: usize, kept: Range<usize>| -> Vec<f64> {
+            values.chunks(stride).flat_map(|row| &row[kept.clone()]).copied().collect()
+        };
+        let framed = |values: &[f64]| cut(values, data.mi + 2, columns.start..columns.end + 2);
+        let inner = |values: &[f64]| cut(values, data.mi, columns.clone());
+        EllipticData {
+            mi: columns.len(),
+            mj: data.mj,
+            periodic: false,
+            x: framed(&data.x),
+            y: framed(&data.y),
+            control_p: inner(&data.control_p),
+            control_q: inner(&data.control_q),
+            wall: data
+                .wall
+                .as_ref()
+                .map(|wall| WallTerms { phi: inner(&wall.phi), psi: inner(&wall.psi) }),
+        }
+    }
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used, clippy::float_cmp, reason = "a failing step fails the test")]
+mod tests {
+    use super::*;
+
+    fn widths(bands: &Bands) -> Vec<usize> {
+        (0..bands.ranks()).map(|rank| bands.of(rank).len()).collect()
+    }
+
+    #[test]
+    fn bands_cover_all_columns_in_nearly_equal_parts() {
+        for columns in [16, 37, 255, 256, 1000, 8191] {
+            for ranks in (1..=8).filter(|ranks| columns / ranks >= NARROWEST) {
+                let bands = Bands::new(columns, ranks, false).unwrap();
+                let widths = widths(&bands);
+
+                assert_eq!(widths.iter().sum::<usize>(), columns, "{columns}, {ranks}");
+                let most = 1.07 * columns as f64 / ranks as f64 + 8.0;
+                assert!(widths.iter().all(|&w| w >= NARROWEST && w as f64 <= most), "{widths:?}");
+            }
+        }
+    }
+
+    #[test]
+    fn bands_coarsen_with_their_points() {
+        let bands = Bands::new(8191, 4, false).unwrap();
+
+        let coarser = bands.coarser();
+
+        assert_eq!(widths(&bands), [2048, 2048, 2048, 2047]);
+        assert_eq!(widths(&coarser), [1024, 1024, 1024, 1023]);
+        assert_eq!(coarser.columns(), 8191 / 2);
+        assert!(coarser.can_be_coarsened());
+        assert!(!Bands::new(50, 3, false).unwrap().coarser().can_be_coarsened());
+    }
+
+    #[test]
+    fn a_level_with_an_odd_seam_is_cut_there() {
+        let odd = Bands::new(65, 2, true).unwrap();
+        let even = Bands::new(64, 2, true).unwrap();
+
+        assert!(odd.periodic() && !odd.on_level().periodic());
+        assert!(even.on_level().periodic() && even.coarser().periodic());
+    }
+
+    #[test]
+    fn too_many_bands_are_refused() {
+        let refused = Bands::new(40, 6, false);
+
+        assert_eq!(refused, Err(NarrowBands { columns: 40, ranks: 6 }));
+        assert!(Bands::new(40, 0, false).is_err());
+    }
+
+    #[test]
+    fn a_part_has_the_columns_beside_it() {
+        let (mi, mj) = (16, 1);
+        let numbers = |n: usize| (0..n).map(|k| k as f64).collect::<Vec<_>>();
+        let data = EllipticData {
+            mi,
+            mj,
+            periodic: false,
+            x: numbers(3 * 18),
+            y: numbers(3 * 18),
+            control_p: numbers(16),
+            control_q: numbers(16),
+            wall: None,
+        };
+
+        let part = Bands::new(mi, 2, false).unwrap().part(1, &data);
+
+        assert_eq!((part.mi, part.mj), (8, 1));
+        assert_eq!(part.x[..10], numbers(18)[8..]);
+        assert_eq!(part.x[10], 18.0 + 8.0);
+        assert_eq!(part.control_p, numbers(16)[8..]);
+    }
+}

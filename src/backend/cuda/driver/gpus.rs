@@ -1,0 +1,134 @@
+//! Several GPUs that work on one grid.
+
+use super::DriverDevice;
+use super::nccl::{self, CommunicatorId, NcclCommunicator, Seat};
+use crate::backend::cuda::ranks::{Alarm, Communicator, HostCommunicator, Post, run_ranks};
+use crate::backend::cuda::{CudaBackend, Demand, Device};
+use crate::backend::{Bands, DeviceError};
+use crate::sparse::Schedule;
+use std::sync::Arc;
+
+/// GPUs of this machine, opened, with their kernels compiled.
+pub struct Gpus {
+    devices: Vec<Arc<DriverDevice>>,
+    gathered_points: Option<usize>,
+    schedule: Schedule,
+}
+
+/// How a rank meets the others.
+enum Meeting {
+    Nccl(CommunicatorId),
+    Host(Arc<Post>),
+}
+
+impl Gpus {
+    /// Opens GPUs by their ordinals.
+    ///
+    /// # Errors
+    /// If one is not there or cannot be used.
+    pub fn open(ordinals: &[usize]) -> Result<Self, DeviceError> {
+        // The first compiles what the others find on the disk.
+        let open = |&ordinal: &usize| DriverDevice::open_compiled(ordinal).map(Arc::new);
+        let devices = ordinals.iter().map(open).collect::<Result<_, _>>()?;
+        Ok(Self { devices, gathered_points: None, schedule: Schedule::default() })
+    }
+
+    /// Gathers levels of multigrid with up to so many points onto every GPU.
+    #[must_use]
+    pub fn with_gathered_points(self, most: Option<usize>) -> Self {
+        Self { gathered_points: most, ..self }
+    }
+
+    /// Eliminates incomplete factors, those of each band, by this schedule.
+    #[must_use]
+    pub fn with_schedule(self, schedule: Schedule) -> Self {
+        Self { schedule, ..self }
+    }
+
+    /// Number of GPUs.
+    #[must_use]
+    pub fn count(&self) -> usize {
+        self.devices.len()
+    }
+
+    /// Their names, each once.
+    #[must_use]
+    pub fn names(&self) -> String {
+        let mut names: Vec<&str> = Vec::new();
+        for device in &self.devices {
+            if !names.contains(&device.name()) {
+                names.push(device.name());
+            }
+        }
+        names.join(", ")
+    }
+
+    /// Whether messages go from GPU to GPU, by NCCL; else they go through the host's memory.
+    #[must_use]
+    pub fn direct(&self) -> bool {
+        nccl::present()
+    }
+
+    /// A backend on the first GPU alone.
+    ///
+    /// # Errors
+    /// If the GPU has no room.
+    pub fn first(&self) -> Result<CudaBackend, DeviceError> {
+        let first = self.devices.first().ok_or(DeviceError::NoGpu)?;
+        CudaBackend::new(first.clone())
+    }
+
+    /// Refuses what does not fit the free memory of one of the GPUs, each having its share.
+    ///
+    /// # Errors
+    /// [`DeviceError::OutOfMemory`].
+    pub fn check_room(&self, demand: Demand) -> Result<(), DeviceError> {
+        let share = Demand { points: demand.points.div_ceil(self.count().max(1)), ..demand };
+        self.devices.iter().try_for_each(|device| share.check(&**device))
+    }
+
+    /// Does `work` on all GPUs, with the number of the rank and a backend whose band is that of
+    /// `bands`, and returns what came of it, by rank.
+    ///
+    /// # Errors
+    /// The failure of the first rank that failed on its own.
+    pub fn run<R, E>(
+        &self,
+        bands: &Bands,
+        work: impl Fn(usize, &CudaBackend) -> Result<R, E> + Sync,
+    ) -> Result<Vec<R>, E>
+    where
+        R: Send,
+        E: Send + PartialEq + From<DeviceError>,
+    {
+        let alarm = Arc::new(Alarm::default());
+        let meeting = if self.direct() {
+            Meeting::Nccl(CommunicatorId::new()?)
+        } else {
+            Meeting::Host(Arc::new(Post::new(alarm.clone())))
+        };
+        let size = self.count();
+        run_ranks(size, &alarm, |rank| {
+            let device = &self.devices[rank];
+            let communicator: Box<dyn Communicator> = match &meeting {
+                Meeting::Nccl(id) => {
+                    let seat = Seat { rank, size, id: *id };
+                    Box::new(NcclCommunicator::join(device, seat, &alarm)?)
+                }
+                Meeting::Host(post) => {
+                    let (post, device) = (post.clone(), device.clone());
+                    Box::new(HostCommunicator::new(post, rank, size, device))
+                }
+            };
+            let backend = CudaBackend::banded(device.clone(), communicator, bands.clone())?
+                .with_schedule(self.schedule);
+            work(
+                rank,
+                &match self.gathered_points {
+                    Some(most) => backend.with_gathered_points(most),
+                    None => backend,
+                },
+            )
+        })
+    }
+}

@@ -1,0 +1,297 @@
+//! Messages between GPUs by NCCL, which is opened at run time.
+
+mod library;
+
+use self::library::{Answer, Nccl, UniqueId};
+use super::DriverDevice;
+use crate::backend::DeviceError;
+use crate::backend::cuda::Buffer;
+use crate::backend::cuda::device::{Address, Device};
+use crate::backend::cuda::ranks::{Alarm, Communicator, Swap};
+use cudarc::driver::{result, sys};
+use std::sync::{Arc, Mutex, PoisonError};
+
+/// Looks at the stream between two looks at the alarm, and between two questions to NCCL.
+const ALARM_LOOKS: u32 = 16;
+const NCCL_LOOKS: u32 = 1 << 14;
+
+/// Whether NCCL is there.
+pub(super) fn present() -> bool {
+    Nccl::get().is_some()
+}
+
+fn nccl() -> Result<&'static Nccl, DeviceError> {
+    Nccl::get().ok_or(DeviceError::NoNccl)
+}
+
+/// The name by which the ranks of a run find each other: made once, given to all.
+#[derive(Debug, Clone, Copy)]
+pub struct CommunicatorId(UniqueId);
+
+impl CommunicatorId {
+    /// A new name.
+    ///
+    /// # Errors
+    /// If NCCL is not there or finds no way between ranks.
+    pub fn new() -> Result<Self, DeviceError> {
+        let id = nccl()?.unique_id().map_err(|reason| DeviceError::Call {
+            device: "this machine".to_owned(),
+            operation: "naming the ranks of a run",
+            reason,
+        })?;
+        Ok(Self(id))
+    }
+}
+
+/// What a launcher tells a rank.
+#[derive(Debug, Clone, Copy)]
+pub struct Seat {
+    /// Number of the rank.
+    pub rank: usize,
+    /// Number of ranks.
+    pub size: usize,
+    /// Where they meet.
+    pub id: CommunicatorId,
+}
+
+/// A device's way to the other ranks. Exchanges have a stream of their own, so that work goes on
+/// beside them.
+pub(super) struct Link {
+    /// None once it was aborted.
+    communicator: Mutex<Option<Handle>>,
+    side: sys::CUstream,
+    forked: sys::CUevent,
+    joined: sys::CUevent,
+    alarm: Arc<Alarm>,
+}
+
+#[derive(Clone, Copy)]
+struct Handle(library::Handle);
+
+// SAFETY: one thread at a time uses the handles, behind the mutex; streams and events may be used
+// from any thread that has made the context current.
+unsafe impl Send for Link {}
+// SAFETY: as above.
+unsafe impl Sync for Link {}
+
+impl Link {
+    /// Waits for the device's stream, unless another rank fails meanwhile.
+    pub(super) fn wait(&self, device: &DriverDevice) -> Result<(), DeviceError> {
+        let mut looks = 0_u32;
+        loop {
+            // SAFETY: the stream lives as long as the device.
+            match unsafe { sys::cuStreamQuery(device.stream) } {
+                sys::CUresult::CUDA_SUCCESS => return Ok(()),
+                sys::CUresult::CUDA_ERROR_NOT_READY => {}
+                error => return Err(device.failed("a kernel")(result::DriverError(error))),
+            }
+            looks = looks.wrapping_add(1);
+            if looks.is_multiple_of(ALARM_LOOKS) {
+                self.alarm.check().inspect_err(|_| self.abort())?;
+                std::thread::yield_now();
+            }
+            if looks.is_multiple_of(NCCL_LOOKS) {
+                self.look(device)?;
+            }
+        }
+    }
+
+    /// Whether NCCL met an error on the way.
+    fn look(&self, device: &DriverDevice) -> Result<(), DeviceError> {
+        let Handle(handle) = self.handle()?;
+        // SAFETY: the handle is valid until it is aborted.
+        unsafe { nccl()?.state(handle) }.map_err(|reason| {
+            self.abort();
+            device.without_message(reason)
+        })
+    }
+
+    fn handle(&self) -> Result<Handle, DeviceError> {
+        let handle = self.communicator.lock().unwrap_or_else(PoisonError::into_inner);
+        handle.ok_or(DeviceError::OtherRank)
+    }
+
+    /// Ends all messages under way, so that nothing waits for ranks that are gone.
+    fn abort(&self) {
+        let mut handle = self.communicator.lock().unwrap_or_else(PoisonError::into_inner);
+        if let (Some(Handle(handle)), Some(nccl)) = (handle.take(), Nccl::get()) {
+            // SAFETY: the handle was valid and is gone now. Its errors change nothing.
+            let _ = unsafe { nccl.abort(handle) };
+        }
+    }
+}
+
+impl Drop for Link {
+    fn drop(&mut self) {
+        if self.alarm.check().is_err() {
+            self.abort();
+        }
+        let handle = self.communicator.get_mut().unwrap_or_else(PoisonError::into_inner).take();
+        // SAFETY: nothing else holds these handles.
+        unsafe {
+            if let (Some(Handle(handle)), Some(nccl)) = (handle, Nccl::get()) {
+                let _ = nccl.destroy(handle);
+            }
+            let _ = result::stream::destroy(self.side);
+            let _ = result::event::destroy(self.forked);
+            let _ = result::event::destroy(self.joined);
+        }
+    }
+}
+
+/// A rank whose messages go by NCCL.
+pub struct NcclCommunicator {
+    device: Arc<DriverDevice>,
+    seat: Seat,
+    link: Arc<Link>,
+}
+
+impl NcclCommunicator {
+    /// Meets the other ranks; returns when all are there. While `alarm` is raised nobody waits.
+    ///
+    /// # Errors
+    /// If NCCL finds no way between the GPUs, or the GPU fails.
+    pub fn join(
+        device: &Arc<DriverDevice>,
+        seat: Seat,
+        alarm: &Arc<Alarm>,
+    ) -> Result<Self, DeviceError> {
+        device.bind()?;
+        let handle = nccl()?.init(seat.size, seat.id.0, seat.rank).map_err(|reason| {
+            let operation = "meeting the other GPUs";
+            DeviceError::Call { device: device.label(), operation, reason }
+        })?;
+        let plain = sys::CUevent_flags::CU_EVENT_DISABLE_TIMING;
+        let event = || result::event::create(plain).map_err(device.failed("making an event"));
+        let link = Arc::new(Link {
+            communicator: Mutex::new(Some(Handle(handle))),
+            side: result::stream::create(result::stream::StreamKind::NonBlocking)
+                .map_err(device.failed("making a stream"))?,
+            forked: event()?,
+            joined: event()?,
+            alarm: alarm.clone(),
+        });
+        device.set_link(Some(link.clone()));
+        let joined = Self { device: device.clone(), seat, link };
+        joined.meet()?;
+        Ok(joined)
+    }
+
+    /// First messages of each kind, for which NCCL connects the GPUs: later ones never keep the host
+    /// waiting.
+    fn meet(&self) -> Result<(), DeviceError> {
+        let device: Arc<dyn Device> = self.device.clone();
+        let (own, all) =
+            (Buffer::<u64>::zeros(&device, 2)?, Buffer::<u64>::zeros(&device, self.seat.size)?);
+        let from = Buffer::<u64>::zeros(&device, 2)?;
+        self.all_gather(own.address(), all.address(), 8)?;
+        let sides =
+            [0, 1].map(|k| Some(Swap { send: own.address_of(k), receive: from.address_of(k) }));
+        self.start_exchange(sides, 8)?;
+        self.finish_exchange(sides, 8)?;
+        self.device.synchronise()
+    }
+
+    /// Sends and receives of one exchange, all at once.
+    ///
+    /// Two ranks in a ring are neighbours on both sides, and NCCL tells their messages apart by
+    /// their order: what the one sends to its left comes to the other from its right.
+    fn group(&self, nccl: &Nccl, sides: [Option<Swap>; 2], bytes: usize) -> Answer {
+        let Ok(Handle(handle)) = self.link.handle() else { return Ok(()) };
+        let Seat { rank, size, .. } = self.seat;
+        let ranks = [(rank + size - 1) % size, (rank + 1) % size];
+        let stream = self.link.side.cast();
+        nccl.group_start()?;
+        // SAFETY: the caller owns the memory; the handle and the stream are valid.
+        unsafe {
+            for k in [0, 1] {
+                if let Some(Swap { send, .. }) = sides[k] {
+                    nccl.send(pointer(send), bytes, ranks[k], handle, stream)?;
+                }
+            }
+            for k in [1, 0] {
+                if let Some(Swap { receive, .. }) = sides[k] {
+                    nccl.receive(pointer(receive).cast_mut(), bytes, ranks[k], handle, stream)?;
+                }
+            }
+        }
+        nccl.group_end()
+    }
+}
+
+/// A device's address as NCCL takes it.
+fn pointer(at: Address) -> *const std::ffi::c_void {
+    std::ptr::without_provenance(at as usize)
+}
+
+impl DriverDevice {
+    fn set_link(&self, link: Option<Arc<Link>>) {
+        *self.link.write().unwrap_or_else(PoisonError::into_inner) = link;
+    }
+
+    /// Before the host waits within a call of the driver: as one of several ranks it must not wait
+    /// for messages of a rank that is gone.
+    pub(super) fn settle(&self) -> Result<(), DeviceError> {
+        let link = self.link.read().unwrap_or_else(PoisonError::into_inner).clone();
+        link.map_or(Ok(()), |link| link.wait(self))
+    }
+
+    fn without_message(&self, reason: String) -> DeviceError {
+        DeviceError::Call { device: self.label(), operation: "a message between GPUs", reason }
+    }
+}
+
+impl Drop for NcclCommunicator {
+    fn drop(&mut self) {
+        // All that was asked for is done, or the alarm ends it.
+        let _ = self.device.synchronise();
+        self.device.set_link(None);
+    }
+}
+
+impl Communicator for NcclCommunicator {
+    fn rank(&self) -> usize {
+        self.seat.rank
+    }
+
+    fn size(&self) -> usize {
+        self.seat.size
+    }
+
+    fn all_gather(&self, from: Address, to: Address, bytes: usize) -> Result<(), DeviceError> {
+        self.device.bind()?;
+        let Handle(handle) = self.link.handle()?;
+        let (to, stream) = (pointer(to).cast_mut(), self.device.stream.cast());
+        // SAFETY: the caller owns the memory; the handle and the stream are valid.
+        unsafe { nccl()?.gather(pointer(from), to, bytes, handle, stream) }
+            .map_err(|reason| self.device.without_message(reason))
+    }
+
+    fn start_exchange(&self, sides: [Option<Swap>; 2], bytes: usize) -> Result<(), DeviceError> {
+        self.device.bind()?;
+        let Link { side, forked, joined, .. } = &*self.link;
+        let (stream, wait) = (self.device.stream, sys::CUevent_wait_flags::CU_EVENT_WAIT_DEFAULT);
+        // SAFETY: streams and events live as long as the link and the device.
+        unsafe {
+            result::event::record(*forked, stream)
+                .and_then(|()| result::stream::wait_event(*side, *forked, wait))
+        }
+        .map_err(self.device.failed("beginning an exchange"))?;
+        self.group(nccl()?, sides, bytes).map_err(|reason| self.device.without_message(reason))?;
+        // SAFETY: as above.
+        unsafe { result::event::record(*joined, *side) }
+            .map_err(self.device.failed("beginning an exchange"))
+    }
+
+    fn finish_exchange(&self, _: [Option<Swap>; 2], _: usize) -> Result<(), DeviceError> {
+        self.device.bind()?;
+        let wait = sys::CUevent_wait_flags::CU_EVENT_WAIT_DEFAULT;
+        // SAFETY: stream and event live as long as the link and the device.
+        unsafe { result::stream::wait_event(self.device.stream, self.link.joined, wait) }
+            .map_err(self.device.failed("ending an exchange"))
+    }
+
+    fn recorded(&self) -> bool {
+        true
+    }
+}

@@ -1,0 +1,223 @@
+//! Levels in bands.
+//!
+//! A level is cut like the grid as long as its bands are wide and its points many; below that every
+//! rank holds the whole of it and does the same work on it. Beside a band stand the columns of its
+//! neighbours, brought anew whenever the lines of a direction were solved: eta-lines see what is
+//! beside them, and xi-lines end at the border with the values beyond it on their right side.
+
+use super::level::{CudaLevel, Storage};
+use crate::backend::bands::Bands;
+use crate::backend::cuda::kernel::{Argument, Shape, Source, arguments};
+use crate::backend::cuda::ranks::{Halo, Place, rim};
+use crate::backend::cuda::{Buffer, CudaBackend};
+use crate::backend::{Coarsening, DeviceError, LevelSize, Real};
+
+/// Values of a point that the next coarser operator is made of: `COMPACT_VALUES` and `FULL_VALUES` of
+/// `kernels/bands.cu`.
+fn operator_values(storage: Storage) -> usize {
+    match storage {
+        Storage::Compact => 18,
+        Storage::Full => 36,
+    }
+}
+
+/// What a band of a level has beside its points.
+pub(super) struct Part<M> {
+    bands: Bands,
+    neighbours: [bool; 2],
+    solution: Halo<M>,
+    operator: Halo<M>,
+}
+
+impl<M> Part<M> {
+    pub(super) fn rim(&self) -> u32 {
+        rim(self.neighbours)
+    }
+
+    /// The whole level.
+    pub(super) fn size(&self, mj: usize) -> LevelSize {
+        LevelSize { mi: self.bands.columns(), mj, periodic: self.bands.periodic() }
+    }
+}
+
+/// Pieces of a whole level, one from each rank.
+pub(super) struct Joined<M> {
+    /// This rank's piece.
+    pub(super) piece: CudaLevel<M>,
+    /// All pieces.
+    all: Buffer<M>,
+    /// Width of the pieces but the last.
+    width: usize,
+}
+
+/// The band of a level.
+pub(super) fn band<M: Real>(
+    backend: &CudaBackend,
+    place: &Place,
+    bands: Bands,
+    mj: usize,
+    coarsening: Coarsening,
+    storage: Storage,
+) -> Result<CudaLevel<M>, DeviceError> {
+    let (rank, device) = (place.rank(), &backend.device);
+    let size = LevelSize { mi: bands.of(rank).len(), mj, periodic: false };
+    // All ranks' bands stand alike in memory, so that they can be joined.
+    let [_, widest] = bands.widths();
+    let mut level = CudaLevel::with_width(backend, size, widest, coarsening, storage)?;
+    level.part = Some(Part {
+        neighbours: bands.neighbours(rank),
+        bands,
+        solution: Halo::new(device, 2 * mj)?,
+        operator: Halo::new(device, operator_values(storage) * mj)?,
+    });
+    Ok(level)
+}
+
+/// The level below a band: in bands too, or as a whole on every rank.
+pub(super) fn below<M: Real>(
+    backend: &CudaBackend,
+    place: &Place,
+    fine: &CudaLevel<M>,
+    part: &Part<M>,
+    coarsening: Coarsening,
+) -> Result<CudaLevel<M>, DeviceError> {
+    let whole = part.size(fine.size.mj).coarser(coarsening);
+    let bands = part.bands.coarser().on_level();
+    let (mj, storage) = (whole.mj, Storage::Full);
+    let [width, _] = bands.widths();
+    let many = whole.mi * mj > backend.gathered_points;
+    let cut = many && bands.can_be_coarsened();
+    let piece = band(backend, place, bands, mj, coarsening, storage)?;
+    if cut {
+        return Ok(piece);
+    }
+    let mut level = CudaLevel::new(backend, whole, coarsening, storage)?;
+    let all = Buffer::zeros(&backend.device, place.ranks() * piece.values(storage.values()))?;
+    level.joined = Some(Box::new(Joined { piece, all, width }));
+    Ok(level)
+}
+
+impl<M: Real> CudaLevel<M> {
+    /// Values of so many planes.
+    fn values(&self, planes: usize) -> usize {
+        planes * 2 * self.half * self.size.mj
+    }
+
+    /// One thread for each point of the two outer columns.
+    fn columns(&self) -> Shape {
+        Shape::threads(2 * self.size.mj)
+    }
+
+    /// Launches a kernel on the outer columns of a band.
+    fn on_columns(
+        &self,
+        backend: &CudaBackend,
+        name: &'static str,
+        own: [Argument; 2],
+    ) -> Result<(), DeviceError> {
+        let mut arguments = self.rimmed_layout();
+        arguments.extend(own);
+        backend.launch::<M>(Source::Bands, name, self.columns(), &arguments)
+    }
+
+    /// Brings u beside a band from its neighbours.
+    pub(super) fn refresh(&self, backend: &CudaBackend) -> Result<(), DeviceError> {
+        let (Some(place), Some(part)) = (&backend.place, &self.part) else { return Ok(()) };
+        let halo = &part.solution;
+        self.on_columns(backend, "pack_solution", [self.u().into(), halo.sent()])?;
+        halo.exchange(place, part.neighbours)?;
+        self.on_columns(backend, "unpack_solution", [halo.received(), self.u().into()])
+    }
+
+    /// u beside a band is zero where the whole u is.
+    pub(super) fn clear_beside(&self, backend: &CudaBackend) -> Result<(), DeviceError> {
+        if self.part.is_none() {
+            return Ok(());
+        }
+        self.on_columns(backend, "unpack_solution", [0_u64.into(), self.u().into()])
+    }
+
+    /// Brings the operator beside a band from its neighbours.
+    pub(super) fn refresh_operator(&self, backend: &CudaBackend) -> Result<(), DeviceError> {
+        let (Some(place), Some(part)) = (&backend.place, &self.part) else { return Ok(()) };
+        let (halo, a) = (&part.operator, Argument::from(&self.operator));
+        let pack = self.storage.pick("pack_operator_compact", "pack_operator_full");
+        self.on_columns(backend, pack, [a, halo.sent()])?;
+        halo.exchange(place, part.neighbours)?;
+        let unpack = self.storage.pick("unpack_operator_compact", "unpack_operator_full");
+        self.on_columns(backend, unpack, [halo.received(), a])
+    }
+
+    /// Where the residual of the column after a band stands, brought from the neighbour; nowhere for
+    /// a whole level.
+    pub(super) fn residual_beside(&self, backend: &CudaBackend) -> Result<Argument, DeviceError> {
+        let (Some(place), Some(part)) = (&backend.place, &self.part) else {
+            return Ok(0_u64.into());
+        };
+        let halo = &part.solution;
+        let mut arguments = self.rimmed_layout();
+        arguments.extend(arguments![&self.operator, &self.f, self.u(), halo.sent()]);
+        let name = self.storage.pick("residual_column_compact", "residual_column_full");
+        let shape = Shape::threads(self.size.mj);
+        backend.launch::<M>(Source::Transfer, name, shape, &arguments)?;
+        halo.exchange(place, part.neighbours)?;
+        Ok(halo.received_after())
+    }
+
+    /// Where coarsening and restriction to this level leave what they make.
+    pub(super) fn target(&self) -> &Self {
+        self.joined.as_ref().map_or(self, |joined| &joined.piece)
+    }
+
+    /// The operator from the pieces of all ranks, if this level is made of them.
+    pub(super) fn join_operator(&self, backend: &CudaBackend) -> Result<(), DeviceError> {
+        let Some(joined) = &self.joined else { return Ok(()) };
+        self.join(backend, joined, &joined.piece.operator, [4, 10], &self.operator)
+    }
+
+    /// The right side so, and u ← 0.
+    pub(super) fn join_right(&self, backend: &CudaBackend) -> Result<(), DeviceError> {
+        let Some(joined) = &self.joined else { return Ok(()) };
+        self.join(backend, joined, &joined.piece.f, [2, 1], &self.f)?;
+        self.u.clear()
+    }
+
+    /// `planes` planes of `each` values a point from all ranks' pieces.
+    fn join(
+        &self,
+        backend: &CudaBackend,
+        joined: &Joined<M>,
+        piece: &Buffer<M>,
+        [each, planes]: [usize; 2],
+        to: &Buffer<M>,
+    ) -> Result<(), DeviceError> {
+        let Some(place) = &backend.place else { return Ok(()) };
+        let values = joined.piece.values(each * planes);
+        let bytes = values * size_of::<M>();
+        place.communicator().all_gather(piece.address(), joined.all.address(), bytes)?;
+        let mut arguments = self.layout();
+        arguments.extend(arguments![
+            joined.width as u32,
+            place.ranks() as u32,
+            joined.piece.half as u32,
+            each as u32,
+            planes as u32,
+            values as u64,
+            &joined.all,
+            to,
+        ]);
+        backend.launch::<M>(Source::Bands, "join_pieces", self.point_pairs(), &arguments)
+    }
+
+    /// The column of `coarse` at which this level's column 0 stands, and whether its first and last
+    /// columns are neighbours.
+    pub(super) fn start_in(&self, backend: &CudaBackend, coarse: &Self) -> [u32; 2] {
+        match (&backend.place, &self.part) {
+            (Some(place), Some(part)) if coarse.joined.is_some() => {
+                let start = part.bands.of(place.rank()).start / 2;
+                [start as u32, u32::from(part.bands.periodic())]
+            }
+            _ => [0, u32::from(self.size.wraps())],
+        }
+    }
+}

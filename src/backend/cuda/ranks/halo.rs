@@ -1,0 +1,92 @@
+//! The outer columns of a band on their way to its neighbours, and those that come from them.
+
+use super::super::Buffer;
+use super::super::device::Device;
+use super::super::kernel::Argument;
+use super::{Place, Swap};
+use crate::backend::DeviceError;
+use std::sync::Arc;
+
+/// Room for what is sent and received: a piece for the side before the band, one for that after.
+pub(in super::super) struct Halo<T> {
+    send: Buffer<T>,
+    receive: Buffer<T>,
+    /// Values of a side.
+    side: usize,
+}
+
+impl<T: bytemuck::Pod> Halo<T> {
+    /// For `side` values on each side.
+    pub(in super::super) fn new(
+        device: &Arc<dyn Device>,
+        side: usize,
+    ) -> Result<Self, DeviceError> {
+        let zeros = || Buffer::zeros(device, 2 * side);
+        Ok(Self { send: zeros()?, receive: zeros()?, side })
+    }
+
+    /// Where what is to be sent is put.
+    pub(in super::super) fn sent(&self) -> Argument {
+        (&self.send).into()
+    }
+
+    /// Where what was received stands.
+    pub(in super::super) fn received(&self) -> Argument {
+        (&self.receive).into()
+    }
+
+    /// Begins the exchange with the neighbours there are.
+    pub(in super::super) fn start(
+        &self,
+        place: &Place,
+        neighbours: [bool; 2],
+    ) -> Result<(), DeviceError> {
+        place.communicator().start_exchange(self.swaps(neighbours), self.bytes())
+    }
+
+    /// What was received is in its place for work asked for later.
+    pub(in super::super) fn finish(
+        &self,
+        place: &Place,
+        neighbours: [bool; 2],
+    ) -> Result<(), DeviceError> {
+        place.communicator().finish_exchange(self.swaps(neighbours), self.bytes())
+    }
+
+    /// What was received from the band after this one.
+    pub(in super::super) fn received_after(&self) -> Argument {
+        self.receive.address_of(self.side).into()
+    }
+
+    /// An exchange with nothing done meanwhile.
+    pub(in super::super) fn exchange(
+        &self,
+        place: &Place,
+        neighbours: [bool; 2],
+    ) -> Result<(), DeviceError> {
+        self.start(place, neighbours)?;
+        self.finish(place, neighbours)
+    }
+
+    fn bytes(&self) -> usize {
+        self.side * size_of::<T>()
+    }
+
+    fn swaps(&self, neighbours: [bool; 2]) -> [Option<Swap>; 2] {
+        [0, 1].map(|k| {
+            let [send, receive] =
+                [&self.send, &self.receive].map(|buffer| buffer.address_of(k * self.side));
+            neighbours[k].then_some(Swap { send, receive })
+        })
+    }
+}
+
+/// Which neighbours there are, as kernels take it: `RIM_WEST` and `RIM_EAST` of
+/// `kernels/common.cuh`.
+pub(in super::super) fn rim(neighbours: [bool; 2]) -> u32 {
+    u32::from(neighbours[0]) | u32::from(neighbours[1]) << 1
+}
+
+/// Rim of a row whose first and last points are neighbours: `RIM_CLOSED` of
+/// `kernels/common.cuh`.
+pub(in super::super) const CLOSED: u32 = 7;

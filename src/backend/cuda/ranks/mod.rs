@@ -1,0 +1,20 @@
+//! Many devices: every rank runs the solver on its band of columns and meets the others here.
+//!
+//! All ranks do the same work in the same order. What decides its course (inner products, merits,
+//! counts) is combined over all ranks in one order, so that every rank sees the same bits and takes
+//! the same turns.
+
+mod alarm;
+mod communicator;
+mod halo;
+mod host;
+mod place;
+mod team;
+
+pub use alarm::Alarm;
+pub use communicator::{Communicator, Swap};
+pub use host::{HostCommunicator, Post};
+pub use team::run_ranks;
+
+pub(super) use halo::{CLOSED, Halo, rim};
+pub(super) use place::Place;

@@ -1,0 +1,149 @@
+//! A grid solved for on any number of bands.
+#![allow(clippy::unwrap_used, unreachable_pub, reason = "a failing step fails the test")]
+
+use std::sync::Mutex;
+
+use gridgen::backend::cpu::CpuBackend;
+use gridgen::backend::cuda::CudaBackend;
+use gridgen::backend::{Bands, EllipticBackend, EllipticData, MultigridBackend, Real};
+use gridgen::elliptic::{EllipticSettings, GridPreconditioner, GridProblem};
+use gridgen::grid::Grid;
+use gridgen::grid::initial::Method as InitialMethod;
+use gridgen::pde::control::{Base, ControlSettings, Wall};
+use gridgen::solver::krylov::Method;
+use gridgen::solver::linear::{LinearSettings, LinearSolver};
+use gridgen::solver::newton::{NewtonReport, NewtonSettings, solve};
+use gridgen::solver::precond::{Kind, MultigridSettings};
+use gridgen::solver::{NonlinearProblem, SolverError};
+
+use crate::support::problems::NEWTON;
+use crate::support::walls::WallPoints;
+
+const FIRST_CELL: f64 = 1e-3;
+/// A residual of 1e-12 of cells of up to a few chords leaves that much.
+const SAME: f64 = 1e-9;
+/// Two grids of a residual of 1e-10 may lie 1e-8 apart at the far field.
+const TIGHT: NewtonSettings = NewtonSettings { tolerance: 1e-12, ..NEWTON };
+
+/// What is solved for, and how.
+#[derive(Debug, Clone, Copy)]
+pub struct Case {
+    /// Around a smooth body, with a seam that is solved for; else around a NACA 4412.
+    pub periodic: bool,
+    pub nodes: (usize, usize),
+    pub wall: Wall,
+    pub kind: Kind,
+    pub method: Method,
+}
+
+/// A grid and how it was reached.
+pub struct Solved {
+    pub grid: Grid,
+    pub report: NewtonReport,
+}
+
+impl Solved {
+    /// Newton and linear iterations.
+    pub fn counts(&self) -> (usize, f64) {
+        (self.report.history.newton_iterations(), self.report.history.linear_iterations())
+    }
+
+    /// Largest difference of a coordinate.
+    pub fn distance(&self, other: &Self) -> f64 {
+        let (a, b) = (&self.grid, &other.grid);
+        let pairs = a.x.iter().zip(&b.x).chain(a.y.iter().zip(&b.y));
+        pairs.map(|(a, b)| (a - b).abs()).fold(0.0, f64::max)
+    }
+}
+
+impl Case {
+    /// The initial grid and its equations.
+    pub fn start(self) -> (Grid, EllipticData) {
+        let points = if self.periodic {
+            WallPoints::ellipse(0.3, self.nodes.0)
+        } else {
+            WallPoints::naca("4412", self.nodes.0)
+        };
+        let grid = points.initial(InitialMethod::Hyperbolic, self.nodes.1, FIRST_CELL).grid;
+        let control = ControlSettings {
+            base: Base::Marched,
+            smoothing: 5,
+            smoothing_distance: 0.05,
+            clip: 1.0,
+        };
+        let settings =
+            EllipticSettings { control, wall: self.wall, first_cell: FIRST_CELL, decay: 3.0 };
+        let data = EllipticData::new(&grid, &points.normals, &settings);
+        (grid, data)
+    }
+
+    /// Solves on one backend, which may be a rank.
+    fn solve<B: EllipticBackend + MultigridBackend, T: Real>(
+        self,
+        backend: &B,
+        data: &EllipticData,
+        grid: &Mutex<Grid>,
+    ) -> Result<NewtonReport, SolverError> {
+        let (mut problem, mut u) = GridProblem::<B, T>::from_data(backend, data)?;
+        let linear = LinearSettings { method: self.method, max_iterations: 2000, restart: 30 };
+        let preconditioner =
+            GridPreconditioner::new(self.kind, MultigridSettings::default(), problem.size());
+        let mut linear = LinearSolver::new(linear, problem.unknowns(), preconditioner);
+        let report = solve(backend, &mut problem, &mut linear, &mut u, &TIGHT, &mut ())?;
+        problem.load(backend, &u)?;
+        problem.write(backend, &mut grid.lock().unwrap())?;
+        Ok(report)
+    }
+
+    pub fn on_cpu(self) -> Solved {
+        let (grid, data) = self.start();
+        let grid = Mutex::new(grid);
+        let report = self.solve::<_, f64>(&CpuBackend, &data, &grid).unwrap();
+        Solved { grid: grid.into_inner().unwrap(), report }
+    }
+
+    /// On as many bands, whose ranks `run` brings to work.
+    pub fn on_ranks(
+        self,
+        ranks: usize,
+        run: impl FnOnce(&Bands, &Work<'_>) -> Result<Vec<NewtonReport>, SolverError>,
+    ) -> Result<Solved, SolverError> {
+        let (mut grid, data) = self.start();
+        let bands = Bands::new(data.mi, ranks, data.periodic).unwrap();
+        // What is not stored shows.
+        grid.x.fill(f64::NAN);
+        grid.y.fill(f64::NAN);
+        let grid = Mutex::new(grid);
+        let reports = run(&bands, &|rank, backend| {
+            self.solve::<_, f64>(backend, &bands.part(rank, &data), &grid)
+        })?;
+        let [report, others @ ..] = reports.as_slice() else { unreachable!() };
+        // All ranks took the same turns.
+        for other in others {
+            let residuals = |report: &NewtonReport| -> Vec<u64> {
+                report.history.steps.iter().map(|step| step.residual.to_bits()).collect()
+            };
+            assert_eq!(residuals(other), residuals(report));
+            let iterations = |report: &NewtonReport| report.history.linear_iterations().to_bits();
+            assert_eq!(iterations(other), iterations(report));
+        }
+        Ok(Solved { report: report.clone(), grid: grid.into_inner().unwrap() })
+    }
+}
+
+/// What a rank does.
+pub type Work<'a> = dyn Fn(usize, &CudaBackend) -> Result<NewtonReport, SolverError> + Sync + 'a;
+
+/// The grid of the CPU, in as many Newton steps or one more or less. Returns the iterations, and says
+/// them for the measurements in the documents.
+#[allow(clippy::print_stdout, reason = "shown with --nocapture")]
+pub fn check(case: Case, expected: &Solved, found: &Solved, what: &str) -> f64 {
+    let (newton, linear) = found.counts();
+    println!("{case:?}, {what}: {newton} Newton steps, {linear} linear iterations");
+
+    assert!(found.report.stop.converged(), "{what}: {}", found.report.stop);
+    assert!(newton.abs_diff(expected.counts().0) <= 1, "{what}: {newton} steps");
+    let distance = found.distance(expected);
+    assert!(distance < SAME, "{what}: {distance:e}");
+    linear
+}

@@ -1,0 +1,110 @@
+//! Incomplete factors of each band.
+#![allow(clippy::unwrap_used, reason = "a failing step fails the test")]
+
+use gridgen::backend::cpu::{CpuBackend, EllMatrix};
+use gridgen::backend::{Bands, EllipticBackend, EllipticData, Scaling, SparseBackend};
+use gridgen::pde::control::Wall;
+use gridgen::solver::SolverError;
+use gridgen::solver::krylov::Method;
+use gridgen::solver::precond::Kind;
+use gridgen::sparse::EllPattern;
+
+use crate::cases::Case;
+use crate::ranks::{fibers, on_ranks};
+
+/// The Jacobian of the first guess.
+fn jacobian<B: EllipticBackend>(
+    backend: &B,
+    data: &EllipticData,
+) -> Result<B::Matrix<f64>, SolverError> {
+    let n = 2 * data.mi * data.mj;
+    let mut state = backend.elliptic(data)?;
+    let mut f = backend.zeros(n)?;
+    let _ = backend.residual(&mut state, Scaling::Renewed, &mut f)?;
+    let mut a = backend.matrix(&EllPattern::nine_point(data.mi, data.mj, data.periodic))?;
+    backend.jacobian(&state, &mut a)?;
+    Ok(a)
+}
+
+/// A right side by the place of an unknown in the whole grid.
+fn right(row: usize) -> f64 {
+    (0.7 * row as f64).cos()
+}
+
+/// M⁻¹ r for the factors of `a`.
+fn solved<B: SparseBackend>(
+    backend: &B,
+    a: &B::Matrix<f64>,
+    r: &[f64],
+    dilu: bool,
+) -> Result<Vec<f64>, SolverError> {
+    let mut factors = backend.factors(a)?;
+    let pivot = if dilu {
+        backend.factor_dilu(a, &mut factors)?
+    } else {
+        backend.factor_ilu0(a, &mut factors)?
+    };
+    assert_eq!(pivot, None);
+    let (mut x, mut z) = (backend.zeros(r.len())?, backend.zeros(r.len())?);
+    backend.upload(r, &mut x)?;
+    backend.solve_factors(&factors, &x, &mut z)?;
+    let mut host = vec![0.0; r.len()];
+    backend.download(&z, &mut host)?;
+    Ok(host)
+}
+
+#[test]
+fn factors_of_bands_are_those_without_the_couplings_between_them() {
+    for periodic in [false, true] {
+        let case = Case {
+            periodic,
+            nodes: (38, 9),
+            wall: Wall::Frozen,
+            kind: Kind::Dilu,
+            method: Method::Bicgstab,
+        };
+        let (_, data) = case.start();
+        let (mi, mj) = (data.mi, data.mj);
+        let bands = Bands::new(mi, 3, periodic).unwrap();
+        let band_of = |row: usize| {
+            let i = row / 2 % mi;
+            (0..3).find(|&rank| bands.of(rank).contains(&i)).unwrap()
+        };
+        // On the CPU the couplings of the whole matrix are zero instead.
+        let whole = jacobian(&CpuBackend, &data).unwrap();
+        let pattern = EllPattern::nine_point(mi, mj, periodic);
+        let mut values = whole.values().to_vec();
+        for row in 0..pattern.rows() {
+            for (at, column) in pattern.row(row) {
+                // Around a periodic seam with one band a side, too.
+                let across = (row / 2 % mi).abs_diff(column / 2 % mi) > 1;
+                if across || band_of(row) != band_of(column) {
+                    values[at] = 0.0;
+                }
+            }
+        }
+        let cut = EllMatrix::from_values(pattern, values);
+        let r: Vec<f64> = (0..2 * mi * mj).map(right).collect();
+        for dilu in [true, false] {
+            let expected = solved(&CpuBackend, &cut, &r, dilu).unwrap();
+            let found = on_ranks(&fibers(3), &bands, |rank, backend| {
+                let a = jacobian(backend, &bands.part(rank, &data))?;
+                let columns = bands.of(rank);
+                let rows = (0..mj).flat_map(|j| {
+                    let row = 2 * j * mi;
+                    row + 2 * columns.start..row + 2 * columns.end
+                });
+                let rows: Vec<usize> = rows.collect();
+                let r: Vec<f64> = rows.iter().map(|&row| right(row)).collect();
+                Ok((rows, solved(backend, &a, &r, dilu)?))
+            });
+
+            for (rows, values) in found.unwrap() {
+                for (row, value) in rows.into_iter().zip(values) {
+                    let difference = (value - expected[row]).abs();
+                    assert!(difference < 1e-12, "{periodic}, {dilu}, row {row}: {difference:e}");
+                }
+            }
+        }
+    }
+}

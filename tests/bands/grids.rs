@@ -1,0 +1,74 @@
+//! The same grid on any number of bands.
+
+use gridgen::pde::control::Wall;
+use gridgen::solver::krylov::Method;
+use gridgen::solver::precond::Kind;
+
+use crate::cases::{self, Case};
+
+/// The grid of the CPU; `more` times the linear iterations of one band at most, and two more.
+fn check(case: Case, bands: &[usize], more: f64) {
+    let expected = case.on_cpu();
+    let mut one = None;
+    for &bands in bands {
+        let what = format!("{bands} bands");
+        let linear = cases::check(case, &expected, &case.on_bands(bands), &what);
+        let most = more * *one.get_or_insert(linear) + 2.0;
+        assert!(linear <= most, "{what}: {linear} iterations, at most {most}");
+    }
+}
+
+const JACOBI: Case = Case {
+    periodic: false,
+    nodes: (49, 17),
+    wall: Wall::Frozen,
+    kind: Kind::Jacobi,
+    method: Method::Bicgstab,
+};
+
+#[test]
+fn jacobi_with_a_held_seam() {
+    check(JACOBI, &[1, 2, 4], 1.2);
+}
+
+#[test]
+fn jacobi_around_a_periodic_seam() {
+    check(Case { periodic: true, ..JACOBI }, &[1, 3], 1.2);
+    // An odd number of columns.
+    check(Case { periodic: true, nodes: (50, 17), ..JACOBI }, &[1, 2], 1.2);
+}
+
+#[test]
+fn gmres_in_bands() {
+    let case = Case { nodes: (33, 17), method: Method::Gmres, kind: Kind::Dilu, ..JACOBI };
+    check(case, &[1, 2], 3.0);
+}
+
+#[test]
+fn incomplete_factors_of_each_band() {
+    let case = Case { nodes: (65, 17), kind: Kind::Dilu, ..JACOBI };
+    check(case, &[1, 4], 3.0);
+    check(Case { kind: Kind::Ilu0, periodic: true, ..case }, &[1, 2], 3.0);
+}
+
+#[test]
+fn wall_terms_by_incomplete_factors() {
+    let case = Case { wall: Wall::Coupled, nodes: (65, 17), kind: Kind::Ilu0, ..JACOBI };
+    check(case, &[1, 3], 3.5);
+    check(Case { periodic: true, ..case }, &[1, 2], 3.5);
+}
+
+const MULTIGRID: Case = Case { nodes: (65, 17), kind: Kind::Multigrid, ..JACOBI };
+
+#[test]
+fn multigrid_with_a_held_seam() {
+    let case = Case { wall: Wall::Coupled, ..MULTIGRID };
+    check(case, &[1, 2, 4], 1.3);
+}
+
+#[test]
+fn multigrid_around_a_periodic_seam() {
+    check(Case { periodic: true, ..MULTIGRID }, &[1, 2], 1.3);
+    // An odd number of columns: levels are cut at the seam.
+    check(Case { periodic: true, nodes: (66, 17), ..MULTIGRID }, &[1, 2], 1.3);
+}

@@ -1,0 +1,13 @@
+//! Grids in bands: several ranks, each a thread with a device of its own, against one.
+
+#[path = "../fibers/mod.rs"]
+mod fibers;
+#[path = "../support/mod.rs"]
+mod support;
+
+mod cases;
+mod factors;
+mod failures;
+mod grids;
+mod messages;
+mod ranks;

@@ -1,0 +1,78 @@
+//! Bands on the first two GPUs, by NCCL where it is there.
+#![allow(clippy::unwrap_used, reason = "a failing step fails the test")]
+
+use std::time::{Duration, Instant};
+
+use gridgen::backend::cuda::driver::Gpus;
+use gridgen::backend::{Backend, Bands, DeviceError};
+use gridgen::pde::control::Wall;
+use gridgen::solver::krylov::Method;
+use gridgen::solver::precond::Kind;
+
+use crate::cases::{self, Case};
+
+const JACOBI: Case = Case {
+    periodic: false,
+    nodes: (257, 65),
+    wall: Wall::Frozen,
+    kind: Kind::Jacobi,
+    method: Method::Bicgstab,
+};
+
+/// The grid of the CPU on two GPUs.
+fn check(case: Case) {
+    // Some coarse levels are in bands too.
+    let gpus = Gpus::open(&[0, 1]).unwrap().with_gathered_points(Some(1000));
+    let what = if gpus.direct() { "by NCCL" } else { "through the host" };
+    let found = case.on_ranks(2, |bands, work| gpus.run(bands, work)).unwrap();
+
+    let _ = cases::check(case, &case.on_cpu(), &found, what);
+}
+
+#[test]
+#[ignore = "needs two GPUs: cargo test --test gpu -- --ignored bands"]
+fn jacobi_on_two_gpus() {
+    check(JACOBI);
+    check(Case { periodic: true, ..JACOBI });
+}
+
+#[test]
+#[ignore = "needs two GPUs: cargo test --test gpu -- --ignored bands"]
+fn incomplete_factors_on_two_gpus() {
+    let case = Case { nodes: (129, 33), kind: Kind::Ilu0, ..JACOBI };
+    check(Case { method: Method::Gmres, ..case });
+    check(Case { kind: Kind::Dilu, periodic: true, ..case });
+}
+
+#[test]
+#[ignore = "needs two GPUs: cargo test --test gpu -- --ignored bands"]
+fn multigrid_on_two_gpus() {
+    let case = Case { kind: Kind::Multigrid, wall: Wall::Coupled, ..JACOBI };
+    check(case);
+    check(Case { periodic: true, ..case });
+}
+
+#[test]
+#[ignore = "needs two GPUs: cargo test --test gpu -- --ignored bands"]
+fn a_rank_that_gives_up_stops_the_other() {
+    let gpus = Gpus::open(&[0, 1]).unwrap();
+    let bands = Bands::new(64, 2, false).unwrap();
+    let started = Instant::now();
+
+    let result = gpus.run(&bands, |rank, backend| {
+        let x = backend.zeros::<f64>(1000)?;
+        for turn in 0.. {
+            if rank == 1 && turn == 100 {
+                return Err(DeviceError::NoGpu);
+            }
+            let _ = backend.dots([(&x, &x)])?;
+        }
+        Ok(())
+    });
+
+    assert_eq!(result, Err(DeviceError::NoGpu));
+    assert!(started.elapsed() < Duration::from_secs(20));
+    // The GPUs can be used again.
+    let sums = gpus.run(&bands, |_, backend| backend.max_abs(&backend.zeros::<f64>(9)?));
+    assert_eq!(sums, Ok(vec![0.0, 0.0]));
+}
