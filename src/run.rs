@@ -2,28 +2,28 @@
 
 mod check;
 mod export;
+mod family;
+mod layout;
 mod machine;
 mod resolved_case;
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::Instant;
 
 pub use self::check::{Estimate, check};
 use self::export::{Export, Exporting};
+use self::layout::Layout;
 use self::machine::Machine;
 use self::resolved_case::ResolvedCase;
 use crate::backend::cpu::CpuBackend;
 use crate::backend::{DeviceError, EllipticBackend, MultigridBackend, Real};
-use crate::case::{Case, Contour, Format};
+use crate::case::{Case, Format};
 use crate::elliptic::{EllipticSettings, GridPreconditioner, GridProblem};
 use crate::error::Error;
-use crate::geometry::{
-    GeometryError, SurfaceSettings, airfoil_from_file, airfoil_from_naca, distribute,
-    spacing_geometric, wall_normals,
-};
-use crate::grid::initial::{self, InitialGrid, InitialSettings, Outline};
+use crate::geometry::GeometryError;
+use crate::grid::Grid;
+use crate::grid::initial::{self, InitialGrid};
 use crate::grid::quality::{Quality, measure};
-use crate::grid::{Grid, Seam};
 use crate::io::plot3d::Flavour;
 use crate::io::report::{self, GridReport, LinearReport, NewtonReport, Report, Timing};
 use crate::io::{self, Artifacts, FileKind};
@@ -110,12 +110,32 @@ pub fn run(
     options: &RunOptions,
     progress: &mut dyn Progress,
 ) -> Result<Outcome, Error> {
+    run_family(case, options, 1, progress)
+}
+
+/// Runs a case whose grid is the finest of a family of `grids` grids, each of which is every other
+/// point of the one before. With more than one, the files of each grid go to a folder of its own
+/// below `options.output`, named by its size: `897x257`. The outcome is that of the finest grid;
+/// its folded cells and its files are those of all.
+///
+/// # Errors
+///
+/// As [`run`], and [`Error::Family`] where the grid cannot be halved so often; nothing is solved or
+/// written then.
+pub fn run_family(
+    case: &Case,
+    options: &RunOptions,
+    grids: u32,
+    progress: &mut dyn Progress,
+) -> Result<Outcome, Error> {
     let (machine, notice) = Machine::choose(options)?;
     machine.check_room(case)?;
     let pool = thread_pool(options.threads)?;
     let threads = pool.current_num_threads();
     let notices = notice.into_iter().collect();
-    pool.install(|| Job { case, options, machine, progress, notices, threads }.run())
+    let folder = family::folder(&options.output, [case.grid.ni, case.grid.nj], grids);
+    let job = Job { case, options, grids, folder, machine, progress, notices, threads };
+    pool.install(|| job.run())
 }
 
 fn thread_pool(threads: Option<usize>) -> Result<rayon::ThreadPool, DeviceError> {
@@ -130,59 +150,31 @@ fn thread_pool(threads: Option<usize>) -> Result<rayon::ThreadPool, DeviceError>
 struct Job<'a> {
     case: &'a Case,
     options: &'a RunOptions,
+    /// Grids of the family, the finest counted.
+    grids: u32,
+    /// Folder of the finest grid.
+    folder: PathBuf,
     machine: Machine,
     progress: &'a mut dyn Progress,
     notices: Vec<String>,
     threads: usize,
 }
 
-/// The wall and what the march needs beside it.
-struct Wall {
-    x: Vec<f64>,
-    y: Vec<f64>,
-    normals: Vec<[f64; 2]>,
-    layers: Vec<f64>,
-}
-
-/// The wall of a case, and what was repaired in the section.
-fn wall(case: &Case) -> Result<(Wall, Vec<String>), GeometryError> {
-    let (geometry, grid) = (&case.geometry, &case.grid);
-    let airfoil = match &geometry.contour {
-        Contour::Naca(designation) => airfoil_from_naca(designation, geometry.trailing_edge)?,
-        Contour::File(path) => airfoil_from_file(path)?,
-    };
-    let settings = SurfaceSettings {
-        ni: grid.ni,
-        leading_edge_spacing: grid.leading_edge_spacing,
-        trailing_edge_spacing: grid.trailing_edge_spacing,
-        trailing_edge: geometry.trailing_edge,
-        base_cells: grid.base_cells,
-    };
-    let points = distribute(&airfoil, &settings)?;
-    let mut notices = Vec::new();
-    if let Contour::File(path) = &geometry.contour {
-        let name = path.file_name().unwrap_or_default().to_string_lossy();
-        notices.extend(airfoil.notes.iter().map(|note| format!("{name}: {note}")));
-    }
-    let layers = spacing_geometric(grid.nj, grid.first_cell, grid.far_field)?;
-    let normals = wall_normals(&points.x, &points.y);
-    Ok((Wall { x: points.x, y: points.y, normals, layers }, notices))
-}
-
 impl Job<'_> {
     fn run(mut self) -> Result<Outcome, Error> {
         let started = Instant::now();
         let mut timing = Timing::default();
-        let wall = self
-            .timed("geometry", &mut timing.geometry_seconds, Self::wall)
+        let layout = self
+            .timed("geometry", &mut timing.geometry_seconds, Self::layout)
             .map_err(|error| Error::geometry(self.case, error))?;
+        layout.check_family(self.case, self.grids)?;
         // A section that cannot be meshed leaves the folder as it is; a folder that takes no
         // files is found before the work.
-        let folder = &self.options.output;
+        let folder = &self.folder.clone();
         io::folder::prepare(folder)?;
         let resolved = ResolvedCase::new(self.case, folder)?;
         let initial = self.timed("initial grid", &mut timing.initial_grid_seconds, |job| {
-            job.initial_grid(&wall)
+            job.initial_grid(&layout)
         })?;
         self.notices.extend(initial.notes);
         let initial = initial.grid;
@@ -190,7 +182,7 @@ impl Job<'_> {
         let tolerance = self.tolerance();
         let Solved { grid, report: solved, exported } =
             self.timed("newton", &mut timing.newton_seconds, |job| {
-                job.solve(initial, &wall.normals, tolerance)
+                job.solve(initial, &layout.normals, tolerance)
             })?;
         self.notices.extend(solved.events.iter().cloned());
         timing.assembly_seconds = solved.history.steps.iter().map(|s| s.setup_seconds).sum();
@@ -218,14 +210,27 @@ impl Job<'_> {
             resolved.write()?;
             io::write_all(folder, &artifacts, &kinds)
         })?;
+        let coarser = self.coarser(&artifacts, &kinds)?;
         timing.total_seconds = started.elapsed().as_secs_f64();
-        files.push(self.write_report(&artifacts, solved.stop, timing)?);
+        files.push(self.write_report(folder, &artifacts, solved.stop, timing)?);
         files.push(resolved.path);
         files.extend(exported);
+        let mut folded_cells = quality.folded_cells;
+        for member in coarser {
+            folded_cells += member.quality.folded_cells;
+            files.extend(member.files);
+            let artifacts = Artifacts {
+                grid: &member.grid,
+                quality: &member.quality,
+                good: member.good,
+                ..artifacts
+            };
+            files.push(self.write_report(&member.folder, &artifacts, solved.stop, timing)?);
+        }
 
         Ok(Outcome {
             converged,
-            folded_cells: quality.folded_cells,
+            folded_cells,
             reason: solved.stop.to_string(),
             files,
             newton_iterations: solved.history.newton_iterations(),
@@ -246,29 +251,14 @@ impl Job<'_> {
         result
     }
 
-    fn wall(&mut self) -> Result<Wall, GeometryError> {
-        let (wall, notices) = wall(self.case)?;
-        self.notices.extend(notices);
-        Ok(wall)
+    fn layout(&mut self) -> Result<Layout, GeometryError> {
+        let mut layout = Layout::new(self.case)?;
+        self.notices.append(&mut layout.notices);
+        Ok(layout)
     }
 
-    fn initial_grid(&self, wall: &Wall) -> Result<InitialGrid, DeviceError> {
-        let options = &self.case.initial;
-        let settings = InitialSettings {
-            method: options.method,
-            dissipation: options.dissipation,
-            volume_smoothing: options.volume_smoothing,
-            spread: options.spread,
-        };
-        let outline = Outline {
-            x: &wall.x,
-            y: &wall.y,
-            normals: &wall.normals,
-            layers: &wall.layers,
-            far_field: self.case.grid.far_field,
-            // A trailing edge or base is a corner: its line keeps its marched points.
-            seam: self.case.grid.seam.unwrap_or(Seam::Held),
-        };
+    fn initial_grid(&self, layout: &Layout) -> Result<InitialGrid, DeviceError> {
+        let (outline, settings) = (layout.outline(self.case), layout.initial(self.case));
         match &self.machine {
             Machine::Cpu => Ok(initial::build(&outline, &settings)),
             Machine::Cuda(backend) => initial::build_with(backend, &outline, &settings),
@@ -295,9 +285,9 @@ impl Job<'_> {
         normals: &[[f64; 2]],
         tolerance: f64,
     ) -> Result<Solved, Error> {
-        let Self { case, machine, progress, options, .. } = self;
+        let Self { case, machine, progress, options, folder, .. } = self;
         let observer = &mut Follow(*progress);
-        let export = options.export_jacobian.map(|step| Export { step, folder: &options.output });
+        let export = options.export_jacobian.map(|step| Export { step, folder });
         let start = Start { case, initial, normals, tolerance, export, observer };
         match (machine, case.linear.precision) {
             (Machine::Cpu, Precision::Single) => start.solve::<_, f32>(&CpuBackend),
@@ -342,6 +332,7 @@ impl Job<'_> {
 
     fn write_report(
         &self,
+        folder: &Path,
         artifacts: &Artifacts<'_>,
         stop: NewtonStop,
         timing: Timing,
@@ -364,7 +355,7 @@ impl Job<'_> {
             threads: self.threads,
             notes: self.notices.clone(),
         };
-        let path = self.options.output.join(io::REPORT_FILE);
+        let path = folder.join(io::REPORT_FILE);
         report::write(&path, &report)?;
         Ok(path)
     }

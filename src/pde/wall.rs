@@ -5,28 +5,54 @@ use rayon::prelude::*;
 
 /// Passes of ¼ ½ ¼ along i over the decay length.
 const PASSES: usize = 3;
+/// Longest decay length on a C-grid, before the heights are looked at, in chords.
+const LONGEST: f64 = 0.1;
 /// ψ decays this many times more slowly than φ.
 const PSI_REACH: f64 = 10.0;
 
-/// φ = exp(−s/ℓ_i) and ψ = exp(−s/(10 ℓ_i)) at every node but the repeated seam column,
-/// `[nj][ni − 1]`, with s the distance `arc` from the wall along the line (`[nj][ni]`) and
-/// ℓ_i = max(factor |r_xi|, 3 h) at the wall, smoothed along i (theory eq. 6).
+/// φ = exp(−s/ℓ_i) and ψ = exp(−s/(10 ℓ_i)) at every node but the repeated column of an O-grid,
+/// `[nj][ni − 1]` or `[nj][ni]`, with s the distance `arc` from the wall along the line (`[nj][ni]`)
+/// and ℓ_i = max(factor |r_xi|, 3 h_i) at the wall, smoothed along i (theory eq. 6). On a C-grid
+/// factor |r_xi| is at most 0.1 chord: in the wake it would grow to chords. `heights` are those of
+/// the first cells, `[ni]`.
 ///
 /// The decay is in physical distance. With decay in j the amplitude that a given height needs
 /// would grow like 1/h.
 #[must_use]
-pub fn decay(grid: &Grid, arc: &[f64], first_cell: f64, factor: f64) -> (Vec<f64>, Vec<f64>) {
-    let n = grid.ni - 1;
-    let spacing: Vec<f64> = (0..n)
+pub fn decay(grid: &Grid, arc: &[f64], heights: &[f64], factor: f64) -> (Vec<f64>, Vec<f64>) {
+    let closed = grid.topology.closed();
+    let n = grid.topology.columns(grid.ni);
+    let longest = if closed { f64::INFINITY } else { LONGEST };
+    let mut spacing: Vec<f64> = (0..grid.ni - 1)
         .map(|i| {
             let (a, b) = (grid.point(i, 0), grid.point(i + 1, 0));
             (b[0] - a[0]).hypot(b[1] - a[1])
         })
         .collect();
-    let west = |i: usize| if i == 0 { n - 1 } else { i - 1 };
-    let east = |i: usize| if i + 1 == n { 0 } else { i + 1 };
+    // An open line goes on at its ends as it is there.
+    spacing.extend(spacing.last().copied().filter(|_| !closed));
+    let west = |i: usize| {
+        if i > 0 {
+            i - 1
+        } else if closed {
+            n - 1
+        } else {
+            0
+        }
+    };
+    let east = |i: usize| {
+        if i + 1 < n {
+            i + 1
+        } else if closed {
+            0
+        } else {
+            i
+        }
+    };
     let mut length: Vec<f64> = (0..n)
-        .map(|i| (factor * 0.5 * (spacing[west(i)] + spacing[i])).max(3.0 * first_cell))
+        .map(|i| factor * 0.5 * (spacing[west(i)] + spacing[i]))
+        .zip(heights)
+        .map(|(length, height)| length.min(longest).max(3.0 * height))
         .collect();
     for _ in 0..PASSES {
         length =

@@ -3,7 +3,7 @@
 use super::kernel::{Shape, Source, arguments};
 use super::{Buffer, CudaBackend};
 use crate::backend::DeviceError;
-use crate::grid::initial::hyperbolic::first_layers;
+use crate::grid::initial::hyperbolic::{Scheme, first_layers};
 use crate::grid::initial::{Fronts, InitialSettings, Marcher, Outline};
 
 /// Threads of the one block that marches: a power of two.
@@ -23,19 +23,30 @@ impl Marcher for CudaBackend {
         settings: &InitialSettings,
         dissipation: f64,
     ) -> Result<Option<Fronts>, DeviceError> {
-        let (n, nj) = (outline.x.len() - 1, outline.layers.len());
+        let (n, nj) = (outline.columns(), outline.layers.len());
+        let scheme = Scheme::of(outline.topology);
+        let extra = outline.extra_heights();
+        let tallest = extra.iter().copied().fold(0.0, f64::max);
         let zeros = |values: usize| Buffer::<f64>::zeros(&self.device, values);
         let fronts = zeros(2 * n * nj)?;
         let first: Vec<f64> = first_layers(outline).iter().flatten().flatten().copied().collect();
         fronts.upload_part(&first)?;
         let layers = Buffer::from_host(&self.device, outline.layers)?;
+        let splay = Buffer::from_host(&self.device, &outline.splay())?;
+        let extra = Buffer::from_host(&self.device, &extra)?;
         let (segments, smoothed) = (zeros(SEGMENT * n)?, zeros(n)?);
         let (eliminated, moves) = (zeros(ELIMINATED * n)?, zeros(2 * n)?);
         let bad = Buffer::<u32>::zeros(&self.device, 1)?;
         let arguments = arguments![
             n as u32,
             nj as u32,
+            u32::from(!scheme.closed),
             &layers,
+            &splay,
+            &extra,
+            tallest,
+            scheme.implicit,
+            scheme.step_limit,
             dissipation,
             settings.volume_smoothing,
             settings.spread,
