@@ -212,7 +212,7 @@ impl Job<'_> {
         })?;
         let coarser = self.coarser(&artifacts, &kinds)?;
         timing.total_seconds = started.elapsed().as_secs_f64();
-        files.push(self.write_report(folder, &artifacts, solved.stop, timing)?);
+        files.push(self.write_report(folder, &artifacts, solved.stop, timing, None)?);
         files.push(resolved.path);
         files.extend(exported);
         let mut folded_cells = quality.folded_cells;
@@ -225,7 +225,8 @@ impl Job<'_> {
                 good: member.good,
                 ..artifacts
             };
-            files.push(self.write_report(&member.folder, &artifacts, solved.stop, timing)?);
+            let note = Some(member.note);
+            files.push(self.write_report(&member.folder, &artifacts, solved.stop, timing, note)?);
         }
 
         Ok(Outcome {
@@ -336,6 +337,7 @@ impl Job<'_> {
         artifacts: &Artifacts<'_>,
         stop: NewtonStop,
         timing: Timing,
+        note: Option<String>,
     ) -> Result<PathBuf, Error> {
         let report = Report {
             name: self.case.name.clone(),
@@ -353,7 +355,7 @@ impl Job<'_> {
             timing,
             backend: self.machine.name(),
             threads: self.threads,
-            notes: self.notices.clone(),
+            notes: self.notices.iter().cloned().chain(note).collect(),
         };
         let path = folder.join(io::REPORT_FILE);
         report::write(&path, &report)?;

@@ -34,7 +34,7 @@ pub use json_schema::json_schema;
 pub use places::Places;
 pub use resolve::first_cell_from_y_plus;
 pub use template::template;
-pub(crate) use write::HEADER as RESOLVED_HEADER;
+pub(crate) use write::HEADERS as RESOLVED_HEADERS;
 
 /// A checked case with every default resolved. Lengths are in chords.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -61,6 +61,22 @@ pub struct Case {
     /// Where the given keys stand.
     #[serde(skip)]
     pub places: Places,
+}
+
+impl Case {
+    /// The case with half the cells in both directions and a first cell of this height.
+    #[must_use]
+    pub(crate) fn coarsened(&self, first_cell: f64) -> Self {
+        let mut case = self.clone();
+        let grid = &mut case.grid;
+        (grid.ni, grid.nj) = (grid.ni.div_ceil(2), grid.nj.div_ceil(2));
+        grid.first_cell = first_cell;
+        grid.wake = grid.wake.map(|wake| WakeOptions { cells: wake.cells / 2, ..wake });
+        grid.leading_edge_spacing = grid.leading_edge_spacing.map(|spacing| 2.0 * spacing);
+        grid.trailing_edge_spacing = grid.trailing_edge_spacing.map(|spacing| 2.0 * spacing);
+        grid.base_cells = grid.base_cells.map(|cells| cells / 2);
+        case
+    }
 }
 
 /// Where the section's contour comes from.

@@ -3,6 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use super::Job;
+use super::resolved_case::ResolvedCase;
 use crate::error::Error;
 use crate::grid::quality::{Quality, measure};
 use crate::grid::{Grid, coarsened};
@@ -15,6 +16,8 @@ pub(super) struct Member {
     pub(super) good: bool,
     pub(super) folder: PathBuf,
     pub(super) files: Vec<PathBuf>,
+    /// What the grid is, for its report.
+    pub(super) note: String,
 }
 
 /// Folder of the grid of this size: one below `output` if there are several.
@@ -37,21 +40,33 @@ impl Job<'_> {
             .collect();
         let converged =
             finest.history.steps.last().is_some_and(|step| step.residual <= finest.tolerance);
+        let [ni, nj] = [finest.grid.ni, finest.grid.nj];
+        let mut case = self.case.clone();
         let mut members: Vec<Member> = Vec::new();
-        for _ in 1..self.grids {
+        for level in 1..self.grids {
             let grid = coarsened(members.last().map_or(finest.grid, |member| &member.grid));
             let quality = measure(&grid);
             let good = converged && quality.folded_cells == 0;
             let folder = folder(&self.options.output, [grid.ni, grid.nj], self.grids);
             io::folder::prepare(&folder)?;
+            case = case.coarsened(quality.first_cell_min);
+            let resolved = ResolvedCase::member(&case, &folder)?;
             io::folder::clear(&folder)?;
+            resolved.iter().try_for_each(ResolvedCase::write)?;
             let artifacts = Artifacts { grid: &grid, quality: &quality, good, ..*finest };
-            let files = io::write_all(&folder, &artifacts, &kinds)?;
+            let mut files = io::write_all(&folder, &artifacts, &kinds)?;
+            files.extend(resolved.map(|resolved| resolved.path));
             if quality.folded_cells > 0 {
-                let (cells, ni, nj) = (quality.folded_cells, grid.ni, grid.nj);
-                self.notices.push(format!("the {ni} × {nj} grid of the family: {cells} folded"));
+                self.notices.push(format!(
+                    "{} cells of the {} × {} grid of the family are folded",
+                    quality.folded_cells, grid.ni, grid.nj
+                ));
             }
-            members.push(Member { grid, quality, good, folder, files });
+            let stride = 1 << level;
+            let note = format!(
+                "one of {stride} points in each direction of the {ni} × {nj} grid, which was solved"
+            );
+            members.push(Member { grid, quality, good, folder, files, note });
         }
         Ok(members)
     }
