@@ -325,7 +325,8 @@ fn elliptic_data(case: &Case, grid: &Grid) -> EllipticData {
         f.chunks(grid.ni - 1).skip(1).take(mj).flat_map(|row| &row[1..=mi]).copied().collect()
     };
     let control = control_functions(grid, &settings.control);
-    let (phi, psi) = decay(grid, &arc_length(grid), settings.first_cell, settings.decay);
+    let (phi, psi) =
+        decay(grid, &arc_length(grid), &vec![settings.first_cell; grid.ni], settings.decay);
     EllipticData {
         mi,
         mj,

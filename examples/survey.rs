@@ -1,9 +1,10 @@
-//! Default settings on every airfoil file of a folder, at two sizes; one line a file and size.
+//! Default settings on every airfoil file of a folder, as O-grid and by `topology = "auto"` (C for
+//! a sharp edge), at two sizes; one line a file, size and topology.
 //!
 //! `cargo run --release --example survey -- DIR [TABLE]`
 //!
-//! Lines are appended to TABLE (default `output/survey.tsv`) as they are done: file, size, verdict
-//! (`converged`, `refused`, `failed`), folded cells, Newton steps, linear iterations, wall angle
+//! Lines are appended to TABLE (default `output/survey.tsv`) as they are done: file, size, topology,
+//! verdict (`converged`, `refused`, `failed`), folded cells, Newton steps, linear iterations, wall angle
 //! error, first cell off by, reason. Files that are in the table already are left out, so that an
 //! interrupted survey goes on where it stopped. The summary at the end counts the whole table.
 #![allow(clippy::print_stdout, reason = "the summary is this program's result")]
@@ -13,17 +14,20 @@ use std::fs::{self, OpenOptions};
 use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::sync::Mutex;
+use std::thread;
 
 use gridgen::case::Case;
 use gridgen::error::Error;
 use gridgen::run::{BackendChoice, Outcome, Progress, RunOptions, run};
 use gridgen::solver::history::NewtonStep;
-use rayon::prelude::*;
 
 type Failure = Box<dyn std::error::Error>;
 
 /// Points in i and j, first cell in chords.
 type Size = (usize, usize, f64);
+
+/// Size and topology.
+type Job = (Size, &'static str);
 
 /// The sizes at which every file is tried.
 const SIZES: [Size; 2] = [(161, 65, 1e-4), (257, 97, 1e-5)];
@@ -32,8 +36,11 @@ const SIZES: [Size; 2] = [(161, 65, 1e-4), (257, 97, 1e-5)];
 const WALL_ANGLE: f64 = 0.5;
 const FIRST_CELL: f64 = 5e-3;
 
-/// Columns of the table that name a job: file and size.
-const KEY_COLUMNS: usize = 2;
+/// The topologies at which every file is tried.
+const TOPOLOGIES: [&str; 2] = ["O", "auto"];
+
+/// Columns of the table that name a job: file, size and topology.
+const KEY_COLUMNS: usize = 3;
 
 fn main() -> Result<(), Failure> {
     let mut arguments = std::env::args().skip(1).map(PathBuf::from);
@@ -45,14 +52,34 @@ fn main() -> Result<(), Failure> {
     let done = done(&fs::read_to_string(&table).unwrap_or_default());
     let jobs = jobs(&folder, &done)?;
     let file = Mutex::new(OpenOptions::new().create(true).append(true).open(&table)?);
-    jobs.par_iter().try_for_each(|(path, size)| {
-        let line = survey(path, *size).map_err(|error| error.to_string())?;
-        let mut file = file.lock().map_err(|_| "another thread stopped".to_owned())?;
-        // In one piece: an interrupted survey leaves no half line.
-        file.write_all([&line, "\n"].concat().as_bytes()).map_err(|error| error.to_string())
+    let jobs = Mutex::new(jobs.into_iter());
+    // Threads of their own: a run waits for its pool of threads, and a thread of another pool would
+    // begin the next run meanwhile.
+    thread::scope(|scope| {
+        let workers: Vec<_> = (0..thread::available_parallelism().map_or(1, Into::into))
+            .map(|_| scope.spawn(|| work(&jobs, &file)))
+            .collect();
+        workers
+            .into_iter()
+            .try_for_each(|worker| worker.join().map_err(|_| "a thread stopped".to_owned())?)
     })?;
     summarise(&fs::read_to_string(&table)?);
     Ok(())
+}
+
+/// Does jobs until none is left.
+fn work(
+    jobs: &Mutex<impl Iterator<Item = (PathBuf, Job)>>,
+    table: &Mutex<impl Write>,
+) -> Result<(), String> {
+    let stopped = "another thread stopped";
+    loop {
+        let Some((path, job)) = jobs.lock().map_err(|_| stopped)?.next() else { return Ok(()) };
+        let line = survey(&path, job).map_err(|error| error.to_string())?;
+        let mut table = table.lock().map_err(|_| stopped)?;
+        // In one piece: an interrupted survey leaves no half line.
+        table.write_all([&line, "\n"].concat().as_bytes()).map_err(|error| error.to_string())?;
+    }
 }
 
 /// Keys of the lines of a table.
@@ -60,8 +87,8 @@ fn done(table: &str) -> HashSet<String> {
     table.lines().map(|l| l.split('\t').take(KEY_COLUMNS).collect::<Vec<_>>().join("\t")).collect()
 }
 
-/// Files and sizes that are not done.
-fn jobs(folder: &Path, done: &HashSet<String>) -> Result<Vec<(PathBuf, Size)>, Failure> {
+/// Files, sizes and topologies that are not done.
+fn jobs(folder: &Path, done: &HashSet<String>) -> Result<Vec<(PathBuf, Job)>, Failure> {
     let mut files = Vec::new();
     for entry in fs::read_dir(folder)? {
         let path = entry?.path();
@@ -70,21 +97,22 @@ fn jobs(folder: &Path, done: &HashSet<String>) -> Result<Vec<(PathBuf, Size)>, F
         }
     }
     files.sort();
-    let all = SIZES.into_iter().flat_map(|size| files.iter().map(move |f| (f.clone(), size)));
-    Ok(all.filter(|(path, size)| !done.contains(&key(path, *size))).collect())
+    let sizes = SIZES.into_iter().flat_map(|size| TOPOLOGIES.map(|topology| (size, topology)));
+    let all = sizes.flat_map(|job| files.iter().map(move |f| (f.clone(), job)));
+    Ok(all.filter(|(path, job)| !done.contains(&key(path, *job))).collect())
 }
 
-/// File and size, as the table has them.
-fn key(path: &Path, (ni, nj, _): Size) -> String {
-    format!("{}\t{ni}x{nj}", path.file_name().unwrap_or_default().to_string_lossy())
+/// File, size and topology, as the table has them.
+fn key(path: &Path, ((ni, nj, _), topology): Job) -> String {
+    format!("{}\t{ni}x{nj}\t{topology}", path.file_name().unwrap_or_default().to_string_lossy())
 }
 
-/// The line of one file at one size.
-fn survey(path: &Path, size: Size) -> Result<String, Failure> {
-    let (ni, nj, first_cell) = size;
+/// The line of one file at one size and topology.
+fn survey(path: &Path, job: Job) -> Result<String, Failure> {
+    let ((ni, nj, first_cell), topology) = job;
     let folder = tempfile::tempdir()?;
     let text = format!(
-        "[geometry]\nfile = {:?}\n[grid]\nni = {ni}\nnj = {nj}\nfirst_cell = {first_cell:e}\n\
+        "[geometry]\nfile = {:?}\n[grid]\ntopology = \"{topology}\"\nni = {ni}\nnj = {nj}\nfirst_cell = {first_cell:e}\n\
          [output]\npictures = false\nformats = [\"vts\"]\n",
         fs::canonicalize(path)?.to_string_lossy()
     );
@@ -96,7 +124,7 @@ fn survey(path: &Path, size: Size) -> Result<String, Failure> {
         export_jacobian: None,
     };
     let case = Case::from_toml(&text, Path::new("survey.toml"), &[])?;
-    let key = key(path, size);
+    let key = key(path, job);
     // Only what is wrong with the section is the file's doing.
     match run(&case, &options, &mut Silent) {
         Ok(outcome) => Ok(format!("{key}\t{}", measures(&outcome, first_cell))),
@@ -134,19 +162,19 @@ fn measures(outcome: &Outcome, first_cell: f64) -> String {
 
 /// Prints how many files of each size have which verdict, and all lines that did not converge.
 fn summarise(table: &str) {
-    let mut counts: BTreeMap<&str, BTreeMap<&str, usize>> = BTreeMap::new();
+    let mut counts: BTreeMap<[&str; 2], BTreeMap<&str, usize>> = BTreeMap::new();
     for line in table.lines() {
-        let mut columns = line.split('\t').skip(1);
-        if let Some((size, verdict)) = columns.next().zip(columns.next()) {
-            *counts.entry(size).or_default().entry(verdict).or_default() += 1;
+        let columns: Vec<&str> = line.split('\t').collect();
+        if let [_, size, topology, verdict, ..] = columns[..] {
+            *counts.entry([size, topology]).or_default().entry(verdict).or_default() += 1;
             if verdict != "converged" {
                 println!("{line}");
             }
         }
     }
-    for (size, verdicts) in counts {
+    for ([size, topology], verdicts) in counts {
         let verdicts: Vec<String> = verdicts.iter().map(|(v, n)| format!("{n} {v}")).collect();
-        println!("{size}: {}", verdicts.join(", "));
+        println!("{size} {topology}: {}", verdicts.join(", "));
     }
 }
 

@@ -14,7 +14,7 @@ use gridgen::geometry::{
     distribute, spacing_geometric, wall_normals,
 };
 use gridgen::grid::initial::{self, InitialSettings, Method, Outline};
-use gridgen::grid::{Grid, Seam};
+use gridgen::grid::{Grid, Seam, Topology};
 use gridgen::pde::control::{Base, ControlSettings, Wall};
 use gridgen::solver::krylov;
 use gridgen::solver::linear::{LinearSettings, LinearSolver};
@@ -264,7 +264,7 @@ fn initial_grid(
         normals: &normals,
         layers: &layers,
         far_field,
-        seam: Seam::Held,
+        topology: Topology::O(Seam::Held),
     };
     let march = InitialSettings {
         method: Method::Hyperbolic,

@@ -4,10 +4,8 @@
 #include "common.cuh"
 #include "ring.cuh"
 
-// As on the host: substeps a layer, their length in intervals, the rise of the dissipation over the
-// layers, the distance over which the extra dissipation sets in, the bound of a concave front.
+// As on the host: substeps a layer, the rise of the dissipation over the layers, the distance over which the extra dissipation sets in, the bound of a concave front.
 #define SUBSTEPS 40.0
-#define STEP_LIMIT 3.0
 #define RISE 0.75
 #define SPREAD_DISTANCE 0.2
 #define CONCAVE_LIMIT 0.1
@@ -17,24 +15,32 @@ struct Segment {
     double x, y, length;
 };
 
-// One substep.
+// One substep: its height is `height` and `more` for each unit of a point's extra first height.
 struct Step {
-    double height, distance, dissipation, volume_smoothing;
+    double height, more, distance, dissipation, volume_smoothing, implicit;
 };
 
-// The front with its segments and the widths of its cells, smoothed.
+// The front with its segments, the widths of its cells, smoothed, and the extra first heights. An
+// open front is a ring whose two ends do not couple.
 struct Front {
     uint32 n;
+    bool open;
     const Pair* points;
     const Segment* segments;
     const double* smoothed;
+    const double* extra;
 
     __device__ uint32 before(uint32 i) const { return i == 0 ? n - 1 : i - 1; }
+    // The segment that ends at point i; the first point of an open front has its own.
+    __device__ uint32 segment_before(uint32 i) const { return i == 0 && open ? 0 : before(i); }
+    __device__ bool end(uint32 i) const { return open && (i == 0 || i + 1 == n); }
     __device__ uint32 after(uint32 i) const { return i + 1 == n ? 0 : i + 1; }
     __device__ double width(uint32 i) const {
-        return 0.5 * (segments[i].length + segments[before(i)].length);
+        return 0.5 * (segments[i].length + segments[segment_before(i)].length);
     }
+    // Between points i and i + 1.
     __device__ double kappa(uint32 i, const Step& s) const {
+        if (open && i + 1 == n) return 0.0;
         const double root = s.volume_smoothing * s.distance / segments[i].length;
         return root * root;
     }
@@ -56,13 +62,23 @@ struct WidthRow {
     }
 };
 
-// Row of [I + C 1/2 (E - W) - 2 e d^2] Dr = B^-1 (0, V) + e d^2 r.
+// Row of [I + (1 + theta) C 1/2 (E - W) - 2 e d^2] Dr = B^-1 (0, V) + e d^2 r; at the ends of an
+// open front Dx = 0 and Dy = Dy of the neighbour.
 struct MarchRow {
     Front front;
     Step step;
 
     __device__ RingRow<Block, Pair> operator()(uint32 i) const {
-        const Segment u = front.segments[front.before(i)], v = front.segments[i];
+        if (front.end(i)) {
+            const Block none = diagonal(0.0), neighbour = block(0.0, 0.0, 0.0, -1.0);
+            RingRow<Block, Pair> r;
+            r.lower = i == 0 ? none : neighbour;
+            r.centre = diagonal(1.0);
+            r.upper = i == 0 ? neighbour : none;
+            r.right = pair(0.0, 0.0);
+            return r;
+        }
+        const Segment u = front.segments[front.segment_before(i)], v = front.segments[i];
         const double along = u.x * v.x + u.y * v.y, turn = u.x * v.y - u.y * v.x;
         // Outward bisector; where the front turns by more than 90 degrees the sum of the two
         // directions cancels, and their difference points along it.
@@ -75,11 +91,12 @@ struct MarchRow {
         const double length = hypot(nx, ny);
         nx /= length;
         ny /= length;
-        const double a = front.width(i), volume = step.height * front.smoothed[i];
+        const double height = step.height + step.more * front.extra[i];
+        const double a = front.width(i), volume = height * front.smoothed[i];
         const double tx = a * ny, ty = -a * nx, ratio = volume / (a * a);
         const double ex = ratio * -ty, ey = ratio * tx;
         const Block b_inverse = inverse(block(tx, ty, -ty, tx));
-        const Block half_c = 0.5 * (b_inverse * block(ex, ey, ey, -ex));
+        const Block half_c = (0.5 * step.implicit) * (b_inverse * block(ex, ey, ey, -ex));
         double concave = 1.0;
         if (turn > 0.0) {
             const double half = 0.5 * (1.0 + along);
@@ -112,9 +129,11 @@ __device__ double block_smallest(double value, double* shared) {
     return smallest;
 }
 
-__device__ void measure(uint32 n, const Pair* front, Segment* segments) {
+__device__ void measure(uint32 n, bool open, const Pair* front, Segment* segments) {
     for (uint32 i = threadIdx.x; i < n; i += blockDim.x) {
-        const Pair d = front[i + 1 == n ? 0 : i + 1] - front[i];
+        const bool last = i + 1 == n;
+        // The last point of an open front has the segment before it.
+        const Pair d = last && open ? front[i] - front[i - 1] : front[last ? 0 : i + 1] - front[i];
         const double length = hypot(d.x, d.y);
         Segment s;
         s.x = d.x / length;
@@ -126,9 +145,11 @@ __device__ void measure(uint32 n, const Pair* front, Segment* segments) {
 }
 
 // fronts[j][i], j >= 2 <- the layers at the distances s[j]; the first two are given. bad[0] <- 1
-// if a point is not finite. One block, its threads a power of two.
-KERNEL(march, uint32 n, uint32 nj, const double* s, double dissipation, double volume_smoothing,
-       double spread, double* fronts, double* segment_room, double* smoothed, double* eliminated,
+// if a point is not finite. Point i runs through the distances s[j] + extra[i] splay[j]; no extra
+// is more than `tallest`. One block, its threads a power of two.
+KERNEL(march, uint32 n, uint32 nj, uint32 open, const double* s, const double* splay,
+       const double* extra, double tallest, double implicit, double step_limit, double dissipation,
+       double volume_smoothing, double spread, double* fronts, double* segment_room, double* smoothed, double* eliminated,
        double* delta, uint32* bad) {
     DYNAMIC_SHARED(unsigned char, shared);
     double* smallest = reinterpret_cast<double*>(shared);
@@ -140,24 +161,27 @@ KERNEL(march, uint32 n, uint32 nj, const double* s, double dissipation, double v
         Pair* front = layers + (uint64(j) + 1) * n;
         for (uint32 i = threadIdx.x; i < n; i += blockDim.x) front[i] = from[i];
         __syncthreads();
-        measure(n, front, segments);
+        measure(n, open != 0, front, segments);
         double shortest = 1e300;
         for (uint32 i = threadIdx.x; i < n; i += blockDim.x)
             if (segments[i].length < shortest) shortest = segments[i].length;
         shortest = block_smallest(shortest, smallest);
-        const double height = s[j + 1] - s[j];
-        const double wanted = ceil(height / (STEP_LIMIT * shortest));
+        const double height = s[j + 1] - s[j], more = splay[j + 1] - splay[j];
+        const double highest = height + (more > 0.0 ? more : 0.0) * tallest;
+        const double wanted = ceil(highest / (step_limit * shortest));
         const double substeps = wanted < 1.0 ? 1.0 : wanted < SUBSTEPS ? wanted : SUBSTEPS;
         const double share = double(j) / (RISE * double(nj - 1));
         const double rise = sqrt(share < 1.0 ? share : 1.0);
         Step step;
         step.height = height / substeps;
+        step.more = more / substeps;
+        step.implicit = implicit;
         step.volume_smoothing = volume_smoothing;
         step.dissipation = dissipation * rise * (1.0 + spread * s[j] / (s[j] + SPREAD_DISTANCE));
         for (uint32 k = 0; k < uint32(substeps); ++k) {
             step.distance = s[j] + height * (double(k) + 0.5) / substeps;
-            if (k > 0) measure(n, front, segments);
-            const Front present = {n, front, segments, smoothed};
+            if (k > 0) measure(n, open != 0, front, segments);
+            const Front present = {n, open != 0, front, segments, smoothed, extra};
             const WidthRow widths = {present, step};
             solve_ring(n, widths, reinterpret_cast<Eliminated<double, double>*>(eliminated),
                        reinterpret_cast<KeptRow<double, double>*>(shared), smoothed);

@@ -17,7 +17,7 @@ use clap::builder::RangedU64ValueParser;
 use clap::{Args, CommandFactory, Parser, Subcommand, ValueEnum};
 use gridgen::case::Case;
 use gridgen::error::Error;
-use gridgen::run::{BackendChoice, Outcome, RunOptions, run};
+use gridgen::run::{BackendChoice, Outcome, RunOptions, run_family};
 
 use self::airfoil::AirfoilArguments;
 use self::progress::Reporter;
@@ -33,6 +33,7 @@ Examples:
   gridgen cases/naca0012.toml --output grids --set grid.ni=513 --set grid.nj=257
   gridgen cases/naca0012.toml --set geometry.naca=4412 --set name=naca4412
   gridgen cases/e387.toml --backend cuda --devices 0,1
+  gridgen cases/tmr-naca0012.toml --family 4
   gridgen init wing.toml --naca 4412
   gridgen check wing.toml
   gridgen devices
@@ -115,6 +116,10 @@ struct GridArguments {
     /// Replace a key of the case file; can be repeated.
     #[arg(long, value_name = "SECTION.KEY=VALUE", value_parser = parse_set)]
     set: Vec<(String, String)>,
+    /// Write this many nested grids, the case's and every other point of each, down to the coarsest;
+    /// each goes to a folder of its own.
+    #[arg(long, value_name = "GRIDS", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=20))]
+    family: u32,
     /// Say nothing but errors.
     #[arg(short, long, conflicts_with = "verbose")]
     quiet: bool,
@@ -209,7 +214,7 @@ impl GridArguments {
             export_jacobian: self.export_jacobian,
         };
         let mut reporter = Reporter::new(terminal.can_draw(), self.verbose);
-        let outcome = run(&case, &options, &mut reporter);
+        let outcome = run_family(&case, &options, self.family, &mut reporter);
         reporter.finish();
         Ok((case, outcome?))
     }

@@ -3,6 +3,7 @@
 use crate::backend::DeviceError;
 use crate::case::{Case, CaseError, Place};
 use crate::geometry::GeometryError;
+use crate::grid::FamilyError;
 use crate::io::IoError;
 use crate::solver::{PreconditionerFailure, SolverError};
 
@@ -23,6 +24,9 @@ pub enum Error {
         /// What is wrong.
         error: Box<GeometryError>,
     },
+    /// The grid cannot be the finest of the family asked for.
+    #[error(transparent)]
+    Family(#[from] FamilyError),
     /// A file cannot be written.
     #[error(transparent)]
     Io(#[from] IoError),
@@ -43,7 +47,11 @@ impl Error {
     #[must_use]
     pub fn exit_code(&self) -> u8 {
         match self {
-            Self::Case(_) | Self::Geometry { .. } | Self::Io(_) | Self::CaseText(_) => 2,
+            Self::Case(_)
+            | Self::Geometry { .. }
+            | Self::Family(_)
+            | Self::Io(_)
+            | Self::CaseText(_) => 2,
             Self::Preconditioner(_) => 1,
             Self::Device(_) => 3,
         }
@@ -55,6 +63,7 @@ impl Error {
         match self {
             Self::Case(error) => error.hint(),
             Self::Geometry { error, .. } => error.hint().map(Into::into),
+            Self::Family(error) => Some(error.hint().into()),
             Self::Io(error) => Some(error.hint().into()),
             Self::CaseText(_) | Self::Preconditioner(_) => None,
             Self::Device(error) => Some(error.hint().into()),
@@ -76,6 +85,7 @@ impl Error {
             GeometryError::WallPoints { .. } => &["grid.ni"],
             GeometryError::BaseCells { .. } => &["grid.base_cells", "grid.ni"],
             GeometryError::NoBase { .. } => &["geometry.trailing_edge"],
+            GeometryError::CutCrosses { .. } => &["grid.wake_direction", "grid.topology"],
             _ => &["geometry.naca", "geometry.file"],
         };
         Self::Geometry { place: Box::new(case.places.of(keys)), error: Box::new(error) }

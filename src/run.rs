@@ -2,31 +2,31 @@
 
 mod check;
 mod export;
+mod family;
+mod layout;
 mod machine;
 #[cfg(feature = "cuda")]
 mod many;
 mod resolved_case;
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::Instant;
 
 pub use self::check::{Estimate, check};
 use self::export::{Export, Exporting};
+use self::layout::Layout;
 use self::machine::{Machine, Opening};
 use self::resolved_case::ResolvedCase;
 use crate::backend::cpu::CpuBackend;
 use crate::backend::cuda::CudaBackend;
 use crate::backend::{DeviceError, EllipticBackend, LevelSize, MultigridBackend, Real};
-use crate::case::{Case, Contour, Format};
+use crate::case::{Case, Format};
 use crate::elliptic::{EllipticSettings, GridJacobian, GridPreconditioner, GridProblem};
 use crate::error::Error;
-use crate::geometry::{
-    GeometryError, SurfaceSettings, airfoil_from_file, airfoil_from_naca, distribute,
-    spacing_geometric, wall_normals,
-};
-use crate::grid::initial::{self, InitialGrid, InitialSettings, Marcher, Outline};
+use crate::geometry::GeometryError;
+use crate::grid::Grid;
+use crate::grid::initial::{self, Marcher};
 use crate::grid::quality::{Quality, measure};
-use crate::grid::{Grid, Seam, Topology};
 use crate::io::plot3d::Flavour;
 use crate::io::report::{self, GridReport, LinearReport, NewtonReport, Report, Timing};
 use crate::io::{self, Artifacts, FileKind};
@@ -113,12 +113,32 @@ pub fn run(
     options: &RunOptions,
     progress: &mut dyn Progress,
 ) -> Result<Outcome, Error> {
+    run_family(case, options, 1, progress)
+}
+
+/// Runs a case whose grid is the finest of a family of `grids` grids, each of which is every other
+/// point of the one before. With more than one, the files of each grid go to a folder of its own
+/// below `options.output`, named by its size: `897x257`. The outcome is that of the finest grid;
+/// its folded cells and its files are those of all.
+///
+/// # Errors
+///
+/// As [`run`], and [`Error::Family`] where the grid cannot be halved so often; nothing is solved or
+/// written then.
+pub fn run_family(
+    case: &Case,
+    options: &RunOptions,
+    grids: u32,
+    progress: &mut dyn Progress,
+) -> Result<Outcome, Error> {
     let started = Instant::now();
     let pool = thread_pool(options.threads)?;
     let threads = pool.current_num_threads();
     // A GPU takes long to open, and the geometry does not need it.
     let opening = Opening::begin(case, options);
-    let job = Job { case, options, progress, notices: Vec::new(), threads, started };
+    let folder = family::folder(&options.output, [case.grid.ni, case.grid.nj], grids);
+    let notices = Vec::new();
+    let job = Job { case, options, grids, folder, progress, notices, threads, started };
     pool.install(|| job.run(opening))
 }
 
@@ -140,9 +160,16 @@ pub fn run_on(
         threads: None,
         export_jacobian: None,
     };
-    let threads = rayon::current_num_threads();
-    let started = Instant::now();
-    let job = Job { case, options: &options, progress, notices: Vec::new(), threads, started };
+    let job = Job {
+        case,
+        options: &options,
+        grids: 1,
+        folder: options.output.clone(),
+        progress,
+        notices: Vec::new(),
+        threads: rayon::current_num_threads(),
+        started: Instant::now(),
+    };
     job.run(Opening::Done(Box::new(Machine::Cuda(Box::new(backend)))))
 }
 
@@ -158,67 +185,36 @@ fn thread_pool(threads: Option<usize>) -> Result<rayon::ThreadPool, DeviceError>
 struct Job<'a> {
     case: &'a Case,
     options: &'a RunOptions,
+    /// Grids of the family, the finest counted.
+    grids: u32,
+    /// Folder of the finest grid.
+    folder: PathBuf,
     progress: &'a mut dyn Progress,
     notices: Vec<String>,
     threads: usize,
     started: Instant,
 }
 
-/// The wall and what the march needs beside it.
-struct Wall {
-    x: Vec<f64>,
-    y: Vec<f64>,
-    normals: Vec<[f64; 2]>,
-    layers: Vec<f64>,
-    topology: Topology,
-}
-
-/// The wall of a case, and what was repaired in the section.
-fn wall(case: &Case) -> Result<(Wall, Vec<String>), GeometryError> {
-    let (geometry, grid) = (&case.geometry, &case.grid);
-    let airfoil = match &geometry.contour {
-        Contour::Naca(designation) => airfoil_from_naca(designation, geometry.trailing_edge)?,
-        Contour::File(path) => airfoil_from_file(path)?,
-    };
-    let settings = SurfaceSettings {
-        ni: grid.ni,
-        leading_edge_spacing: grid.leading_edge_spacing,
-        trailing_edge_spacing: grid.trailing_edge_spacing,
-        trailing_edge: geometry.trailing_edge,
-        base_cells: grid.base_cells,
-    };
-    let points = distribute(&airfoil, &settings)?;
-    let mut notices = Vec::new();
-    if let Contour::File(path) = &geometry.contour {
-        let name = path.file_name().unwrap_or_default().to_string_lossy();
-        notices.extend(airfoil.notes.iter().map(|note| format!("{name}: {note}")));
-    }
-    let layers = spacing_geometric(grid.nj, grid.first_cell, grid.far_field)?;
-    let normals = wall_normals(&points.x, &points.y);
-    // A trailing edge or base is a corner: its line keeps its marched points.
-    let topology = Topology::O(grid.seam.unwrap_or(Seam::Held));
-    Ok((Wall { x: points.x, y: points.y, normals, layers, topology }, notices))
-}
-
 impl Job<'_> {
     fn run(mut self, opening: Opening) -> Result<Outcome, Error> {
         let mut timing = Timing::default();
-        let wall = self.timed("geometry", &mut timing.geometry_seconds, Self::wall);
+        let layout = self.timed("geometry", &mut timing.geometry_seconds, Self::layout);
         let machine = self.timed("device", &mut timing.device_seconds, |_| opening.end());
-        let wall = wall.map_err(|error| Error::geometry(self.case, error))?;
+        let layout = layout.map_err(|error| Error::geometry(self.case, error))?;
+        layout.check_family(self.case, self.grids)?;
         let (machine, notice) = machine?;
         let (machine, kept) = machine.scheduled(&self.case.linear);
         machine.check_room(self.case)?;
         self.notices.extend(notice.into_iter().chain(kept));
-        let backend = machine.name();
+        let backend = &machine.name();
         // A section that cannot be meshed leaves the folder as it is; a folder that takes no
         // files is found before the work.
-        let folder = &self.options.output;
+        let folder = &self.folder.clone();
         io::folder::prepare(folder)?;
         let resolved = ResolvedCase::new(self.case, folder)?;
         let tolerance = self.tolerance();
         let Solved { grid, report: solved, exported } =
-            self.solve_on(&machine, &wall, tolerance, &mut timing)?;
+            self.solve_on(&machine, &layout, tolerance, &mut timing)?;
         // A GPU takes long to close, too, and nothing that follows needs it.
         let _closing = machine.close();
         self.notices.extend(solved.events.iter().cloned());
@@ -247,14 +243,29 @@ impl Job<'_> {
             resolved.write()?;
             io::write_all(folder, &artifacts, &kinds)
         })?;
+        let coarser = self.coarser(&artifacts, &kinds)?;
         timing.total_seconds = self.started.elapsed().as_secs_f64();
-        files.push(self.write_report(&artifacts, solved.stop, timing, backend)?);
+        let written = Written { folder, stop: solved.stop, timing, backend, note: None };
+        files.push(self.write_report(&artifacts, written)?);
         files.push(resolved.path);
         files.extend(exported);
+        let mut folded_cells = quality.folded_cells;
+        for member in coarser {
+            folded_cells += member.quality.folded_cells;
+            files.extend(member.files);
+            let artifacts = Artifacts {
+                grid: &member.grid,
+                quality: &member.quality,
+                good: member.good,
+                ..artifacts
+            };
+            let written = Written { folder: &member.folder, note: Some(&member.note), ..written };
+            files.push(self.write_report(&artifacts, written)?);
+        }
 
         Ok(Outcome {
             converged,
-            folded_cells: quality.folded_cells,
+            folded_cells,
             reason: solved.stop.to_string(),
             files,
             newton_iterations: solved.history.newton_iterations(),
@@ -275,48 +286,24 @@ impl Job<'_> {
         result
     }
 
-    fn wall(&mut self) -> Result<Wall, GeometryError> {
-        let (wall, notices) = wall(self.case)?;
-        self.notices.extend(notices);
-        Ok(wall)
+    fn layout(&mut self) -> Result<Layout, GeometryError> {
+        let mut layout = Layout::new(self.case)?;
+        self.notices.append(&mut layout.notices);
+        Ok(layout)
     }
 
     fn initial_grid<M: Marcher>(
         &mut self,
         marcher: &M,
-        wall: &Wall,
+        layout: &Layout,
         timing: &mut Timing,
     ) -> Result<M::Grid, M::Error> {
-        let initial = self.timed("initial grid", &mut timing.initial_grid_seconds, |job| {
-            job.march(marcher, wall)
+        let (outline, settings) = (layout.outline(self.case), layout.initial(self.case));
+        let initial = self.timed("initial grid", &mut timing.initial_grid_seconds, |_| {
+            initial::build_with(marcher, &outline, &settings)
         })?;
         self.notices.extend(initial.notes);
         Ok(initial.grid)
-    }
-
-    fn march<M: Marcher>(
-        &self,
-        marcher: &M,
-        wall: &Wall,
-    ) -> Result<InitialGrid<M::Grid>, M::Error> {
-        let options = &self.case.initial;
-        let settings = InitialSettings {
-            method: options.method,
-            dissipation: options.dissipation,
-            volume_smoothing: options.volume_smoothing,
-            spread: options.spread,
-        };
-        let outline = Outline {
-            x: &wall.x,
-            y: &wall.y,
-            normals: &wall.normals,
-            layers: &wall.layers,
-            far_field: self.case.grid.far_field,
-            seam: match wall.topology {
-                Topology::O(seam) => seam,
-            },
-        };
-        initial::build_with(marcher, &outline, &settings)
     }
 
     /// The tolerance asked for, or the round-off floor where that is higher.
@@ -337,30 +324,30 @@ impl Job<'_> {
     fn solve_on(
         &mut self,
         machine: &Machine,
-        wall: &Wall,
+        layout: &Layout,
         tolerance: f64,
         timing: &mut Timing,
     ) -> Result<Solved, Error> {
         match (machine, self.case.linear.precision) {
             (Machine::Cpu, Precision::Single) => {
-                self.solve::<_, f32>(&CpuBackend, wall, tolerance, timing)
+                self.solve::<_, f32>(&CpuBackend, layout, tolerance, timing)
             }
             (Machine::Cpu, Precision::Double) => {
-                self.solve::<_, f64>(&CpuBackend, wall, tolerance, timing)
+                self.solve::<_, f64>(&CpuBackend, layout, tolerance, timing)
             }
             (Machine::Cuda(backend), Precision::Single) => {
-                self.solve::<_, f32>(&**backend, wall, tolerance, timing)
+                self.solve::<_, f32>(&**backend, layout, tolerance, timing)
             }
             (Machine::Cuda(backend), Precision::Double) => {
-                self.solve::<_, f64>(&**backend, wall, tolerance, timing)
+                self.solve::<_, f64>(&**backend, layout, tolerance, timing)
             }
             #[cfg(feature = "cuda")]
             (Machine::Gpus(gpus), Precision::Single) => {
-                self.solve_in_bands::<f32>(gpus, wall, tolerance, timing)
+                self.solve_in_bands::<f32>(gpus, layout, tolerance, timing)
             }
             #[cfg(feature = "cuda")]
             (Machine::Gpus(gpus), Precision::Double) => {
-                self.solve_in_bands::<f64>(gpus, wall, tolerance, timing)
+                self.solve_in_bands::<f64>(gpus, layout, tolerance, timing)
             }
         }
     }
@@ -368,7 +355,7 @@ impl Job<'_> {
     fn solve<B, T>(
         &mut self,
         backend: &B,
-        wall: &Wall,
+        layout: &Layout,
         tolerance: f64,
         timing: &mut Timing,
     ) -> Result<Solved, Error>
@@ -376,13 +363,12 @@ impl Job<'_> {
         B: EllipticBackend + MultigridBackend,
         T: Real,
     {
-        let initial = self.initial_grid(backend, wall, timing)?;
+        let initial = self.initial_grid(backend, layout, timing)?;
         self.timed("newton", &mut timing.newton_seconds, |job| {
-            let Self { case, progress, options, .. } = job;
+            let Self { case, progress, options, folder, .. } = job;
             let observer = &mut Follow(*progress);
-            let export =
-                options.export_jacobian.map(|step| Export { step, folder: &options.output });
-            let start = Start { case, initial, wall, tolerance, export, observer };
+            let export = options.export_jacobian.map(|step| Export { step, folder });
+            let start = Start { case, initial, layout, tolerance, export, observer };
             start.solve::<B, T>(backend)
         })
     }
@@ -423,10 +409,9 @@ impl Job<'_> {
     fn write_report(
         &self,
         artifacts: &Artifacts<'_>,
-        stop: NewtonStop,
-        timing: Timing,
-        backend: String,
+        written: Written<'_>,
     ) -> Result<PathBuf, Error> {
+        let Written { folder, stop, timing, backend, note } = written;
         let report = Report {
             name: self.case.name.clone(),
             version: env!("CARGO_PKG_VERSION").to_owned(),
@@ -441,21 +426,31 @@ impl Job<'_> {
             quality: artifacts.quality.clone(),
             grid: GridReport::from(artifacts.grid),
             timing,
-            backend,
+            backend: backend.to_owned(),
             threads: self.threads,
-            notes: self.notices.clone(),
+            notes: self.notices.iter().cloned().chain(note.map(str::to_owned)).collect(),
         };
-        let path = self.options.output.join(io::REPORT_FILE);
+        let path = folder.join(io::REPORT_FILE);
         report::write(&path, &report)?;
         Ok(path)
     }
+}
+
+/// What a report tells beside the grid and its history.
+#[derive(Clone, Copy)]
+struct Written<'a> {
+    folder: &'a Path,
+    stop: NewtonStop,
+    timing: Timing,
+    backend: &'a str,
+    note: Option<&'a str>,
 }
 
 /// What a solve starts from.
 struct Start<'a, G> {
     case: &'a Case,
     initial: G,
-    wall: &'a Wall,
+    layout: &'a Layout,
     tolerance: f64,
     export: Option<Export<'a>>,
     observer: &'a mut (dyn Observer + Send),
@@ -475,14 +470,14 @@ impl<G> Start<'_, G> {
         B: EllipticBackend + MultigridBackend + Marcher<Grid = G>,
         T: Real,
     {
-        let Self { case, initial, wall, tolerance, export, observer } = self;
+        let Self { case, initial, layout, tolerance, export, observer } = self;
         let settings = elliptic_settings(case);
-        let (topology, ni, nj) = (wall.topology, wall.x.len(), wall.layers.len());
+        let (topology, ni, nj) = (layout.topology, case.grid.ni, case.grid.nj);
         let (problem, mut u) = GridProblem::<_, T>::on_device(
             backend,
             initial,
             (topology, ni, nj),
-            &wall.normals,
+            &layout.normals,
             &settings,
         )?;
         let size = problem.size();

@@ -9,11 +9,11 @@ mod grids;
 use std::fs;
 use std::path::Path;
 
-use gridgen::grid::Grid;
 use gridgen::grid::quality::{cell_area, cell_aspect_ratio, cell_corners, cell_skewness};
+use gridgen::grid::{Grid, Topology};
 use gridgen::io::plot3d::{self, ByteOrder, Dimensions, Encoding, Flavour, Precision};
 use gridgen::io::{nmf, openfoam, su2, vtk};
-use grids::joukowski_grid;
+use grids::{joukowski_grid, parabolic_grid};
 
 /// A grid of more points than one task encodes.
 fn grid() -> Grid {
@@ -184,9 +184,28 @@ fn a_legacy_vtk_file_returns_points_and_cell_measures_bit_for_bit() {
 
 // --- welded meshes -------------------------------------------------------------------------
 
-/// Nodes of the grid without its last column.
+/// An O- and a C-grid.
+fn both() -> [Grid; 2] {
+    [grid(), parabolic_grid(83, 61, 20)]
+}
+
+/// Nodes of the grid without those that repeat others: the last column of an O-grid, the upper side
+/// of the cut of a C-grid, its edge included.
 fn welded_points(grid: &Grid) -> Vec<[f64; 2]> {
-    (0..grid.nj).flat_map(|j| (0..grid.ni - 1).map(move |i| grid.point(i, j))).collect()
+    let nodes = |j: usize| match grid.topology {
+        Topology::C { wake } if j == 0 => grid.ni - 1 - wake,
+        Topology::C { .. } => grid.ni,
+        _ => grid.ni - 1,
+    };
+    (0..grid.nj).flat_map(|j| (0..nodes(j)).map(move |i| grid.point(i, j))).collect()
+}
+
+/// Edges on the body and on the far field, the outflow included.
+fn boundary_edges(grid: &Grid) -> [usize; 2] {
+    match grid.topology {
+        Topology::C { wake } => [grid.ni - 1 - 2 * wake, grid.ni - 1 + 2 * (grid.nj - 1)],
+        _ => [grid.ni - 1; 2],
+    }
 }
 
 /// Twice the signed area of a polygon.
@@ -210,15 +229,20 @@ fn su2_table(text: &str, name: &str) -> Vec<Vec<f64>> {
 
 #[test]
 fn an_su2_mesh_has_welded_counter_clockwise_cells_and_its_boundary_in_two_markers() {
-    let grid = grid();
+    for grid in both() {
+        assert_su2(&grid);
+    }
+}
+
+fn assert_su2(grid: &Grid) {
     let mut bytes = Vec::new();
 
-    su2::write_to(&mut bytes, &grid).unwrap();
+    su2::write_to(&mut bytes, grid).unwrap();
 
     let text = String::from_utf8(bytes).unwrap();
     let points: Vec<[f64; 2]> =
         su2_table(&text, "NPOIN").iter().map(|line| [line[0], line[1]]).collect();
-    assert_eq!(points, welded_points(&grid));
+    assert_eq!(points, welded_points(grid));
     let cells = su2_table(&text, "NELEM");
     assert_eq!(cells.len(), grid.cells());
     let mut edges = std::collections::BTreeSet::new();
@@ -233,9 +257,9 @@ fn an_su2_mesh_has_welded_counter_clockwise_cells_and_its_boundary_in_two_marker
     // Edges that no cell runs through the other way are the boundary.
     let cells = edges.clone();
     edges.retain(|(a, b)| !cells.contains(&(*b, *a)));
-    for marker in ["airfoil", "farfield"] {
+    for (marker, count) in ["airfoil", "farfield"].into_iter().zip(boundary_edges(grid)) {
         let table = su2_table(&text, &format!("MARKER_TAG= {marker}\nMARKER_ELEMS"));
-        assert_eq!(table.len(), grid.ni - 1);
+        assert_eq!(table.len(), count);
         for line in table {
             let edge = (line[1] as usize, line[2] as usize);
             assert!(line[0] == 3.0 && edges.remove(&edge), "{marker} {edge:?}");
@@ -275,9 +299,15 @@ fn face_vector(p: &[[f64; 3]]) -> ([f64; 3], [f64; 3]) {
 
 #[test]
 fn the_cells_of_an_openfoam_mesh_are_closed_and_have_the_areas_of_the_grid() {
-    let (folder, grid) = (tempfile::tempdir().unwrap(), grid());
+    for grid in both() {
+        assert_foam(&grid);
+    }
+}
 
-    openfoam::write(folder.path(), &grid).unwrap();
+fn assert_foam(grid: &Grid) {
+    let folder = tempfile::tempdir().unwrap();
+
+    openfoam::write(folder.path(), grid).unwrap();
 
     let points: Vec<[f64; 3]> =
         foam_list(folder.path(), "points").into_iter().map(|p| p.try_into().unwrap()).collect();
@@ -285,7 +315,7 @@ fn the_cells_of_an_openfoam_mesh_are_closed_and_have_the_areas_of_the_grid() {
         foam_list(folder.path(), name).iter().map(|item| item[0] as usize).collect()
     };
     let (owner, neighbour) = (index("owner"), index("neighbour"));
-    let plane = welded_points(&grid);
+    let plane = welded_points(grid);
     let expected: Vec<[f64; 3]> =
         [0.0, 1.0].into_iter().flat_map(|z| plane.iter().map(move |[x, y]| [*x, *y, z])).collect();
     assert_eq!(points, expected);
@@ -305,7 +335,7 @@ fn the_cells_of_an_openfoam_mesh_are_closed_and_have_the_areas_of_the_grid() {
     }
     for (cell, (sum, volume, faces)) in cells.into_iter().enumerate() {
         let [i, j] = [cell % (grid.ni - 1), cell / (grid.ni - 1)];
-        let area = cell_area(&cell_corners(&grid, i, j));
+        let area = cell_area(&cell_corners(grid, i, j));
         assert_eq!(faces, 6, "cell ({i}, {j})");
         assert!(sum.iter().all(|s| s.abs() < 1e-13), "cell ({i}, {j}): {sum:?}");
         assert!((volume - area).abs() < 1e-12, "cell ({i}, {j}): {volume} and {area}");
@@ -341,6 +371,30 @@ fn the_faces_of_an_openfoam_mesh_are_in_upper_triangular_order_and_the_patches_f
 }
 
 #[test]
+fn the_cut_of_a_c_grid_is_inside_an_openfoam_mesh() {
+    // 16 × 4 cells, 3 of the cut on each side.
+    let (folder, grid) = (tempfile::tempdir().unwrap(), parabolic_grid(17, 5, 3));
+
+    openfoam::write(folder.path(), &grid).unwrap();
+
+    let list = |name| foam_list(folder.path(), name);
+    let (owner, neighbour) = (list("owner"), list("neighbour"));
+    let pairs: Vec<_> = owner.iter().zip(&neighbour).map(|(o, n)| (o[0], n[0])).collect();
+    assert!(pairs.is_sorted_by(|a, b| a < b), "{pairs:?}");
+    assert!((0..3).all(|i| pairs.contains(&(f64::from(i), f64::from(15 - i)))), "{pairs:?}");
+    // 15 × 4 faces along, 16 × 3 between the layers, 3 on the cut.
+    assert_eq!(neighbour.len(), 111);
+    let boundary = fs::read_to_string(folder.path().join("constant/polyMesh/boundary")).unwrap();
+    let words: Vec<_> = boundary.split_once("\n3\n").unwrap().1.split_whitespace().collect();
+    assert_eq!(
+        words.join(" "),
+        "( airfoil { type wall; nFaces 10; startFace 111; } \
+         farfield { type patch; nFaces 24; startFace 121; } \
+         frontAndBack { type empty; nFaces 128; startFace 145; } )"
+    );
+}
+
+#[test]
 fn a_second_mesh_replaces_the_first_and_keeps_what_users_changed() {
     let folder = tempfile::tempdir().unwrap();
     let case = folder.path().join("openfoam");
@@ -364,16 +418,8 @@ fn a_second_mesh_replaces_the_first_and_keeps_what_users_changed() {
 
 #[test]
 fn the_neutral_map_names_all_six_faces() {
-    let mut bytes = Vec::new();
+    let rows = nmf_rows(&joukowski_grid(17, 9, 0.1));
 
-    nmf::write_to(&mut bytes, &joukowski_grid(17, 9, 0.1)).unwrap();
-
-    let text = String::from_utf8(bytes).unwrap();
-    let rows: Vec<String> = text
-        .lines()
-        .filter(|line| !line.starts_with('#') && !line.is_empty())
-        .map(|line| line.split_whitespace().collect::<Vec<_>>().join(" "))
-        .collect();
     // Faces 1 and 2 are k = 1 and k = nk over (i, j), 3 and 4 those of i over (j, k), 5 and 6
     // those of j over (k, i).
     assert_eq!(
@@ -388,4 +434,35 @@ fn the_neutral_map_names_all_six_faces() {
             "FARFIELD 1 6 1 2 1 17",
         ]
     );
+}
+
+#[test]
+fn the_neutral_map_of_a_c_grid_ties_the_two_sides_of_the_cut() {
+    let rows = nmf_rows(&parabolic_grid(17, 9, 3));
+
+    // Points 1 to 4 of the line are the cut up to the edge, 14 to 17 the same points backwards.
+    assert_eq!(
+        rows[2..],
+        [
+            "SYMMETRY-Z 1 1 1 17 1 9",
+            "SYMMETRY-Z 1 2 1 17 1 9",
+            "FARFIELD 1 3 1 9 1 2",
+            "FARFIELD 1 4 1 9 1 2",
+            "ONE_TO_ONE 1 5 1 2 1 4 1 5 1 2 17 14 FALSE",
+            "VISCOUS 1 5 1 2 4 14",
+            "FARFIELD 1 6 1 2 1 17",
+        ]
+    );
+}
+
+/// The rows of a map, without comments and spare blanks.
+fn nmf_rows(grid: &Grid) -> Vec<String> {
+    let mut bytes = Vec::new();
+    nmf::write_to(&mut bytes, grid).unwrap();
+    String::from_utf8(bytes)
+        .unwrap()
+        .lines()
+        .filter(|line| !line.starts_with('#') && !line.is_empty())
+        .map(|line| line.split_whitespace().collect::<Vec<_>>().join(" "))
+        .collect()
 }

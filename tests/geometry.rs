@@ -20,6 +20,8 @@ mod spacing;
 mod spline;
 #[path = "geometry/surface.rs"]
 mod surface;
+#[path = "geometry/wake.rs"]
+mod wake;
 
 use std::path::PathBuf;
 

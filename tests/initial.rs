@@ -5,8 +5,8 @@
 mod support;
 
 use gridgen::grid::initial::{FAR_FIELD_CENTRE, InitialGrid, Method};
-use gridgen::grid::{Grid, folds};
-use support::walls::{FAR_FIELD, WallPoints, geometric_layers};
+use gridgen::grid::{Grid, first_heights, folds};
+use support::walls::{FAR_FIELD, TRAILING, WallPoints, geometric_layers};
 
 const FIRST_CELLS: [f64; 4] = [1e-3, 1e-4, 1e-5, 1e-6];
 const SECTIONS: [&str; 2] = ["0012", "4412"];
@@ -165,4 +165,92 @@ fn the_grid_of_a_circle_is_made_of_circles() {
         assert!((0..grid.ni).all(|i| (radius(i) / first - 1.0).abs() < 1e-11), "layer {j}");
         assert!(j == 0 || first > (grid.point(0, j - 1)[0] - 0.5));
     }
+}
+
+/// The methods that march.
+const MARCHES: [Method; 2] = [Method::Hyperbolic, Method::Normal];
+
+#[test]
+fn a_c_grid_keeps_its_cut_outflow_and_far_field() {
+    for method in [Method::Hyperbolic, Method::Normal, Method::Transfinite] {
+        for code in SECTIONS {
+            let (ni, wake) = (129, 28);
+            let points = WallPoints::naca_with_wake(code, ni, wake);
+
+            let initial = points.initial(method, 49, 1e-4);
+
+            let (grid, at) = (&initial.grid, format!("{method:?}, NACA {code}"));
+            assert_eq!(initial.method, method, "{at}: {:?}", initial.notes);
+            assert_eq!((&grid.x[..ni], &grid.y[..ni]), (&points.x[..], &points.y[..]), "{at}");
+            for i in 0..=wake {
+                assert_eq!(grid.point(i, 0), grid.point(ni - 1 - i, 0), "{at}: cut at {i}");
+            }
+            for j in 0..grid.nj {
+                for i in [0, ni - 1] {
+                    let off = grid.point(i, j)[0] - (1.0 + FAR_FIELD);
+                    // Interpolated points are rounded, marched ones are not moved at all.
+                    let allowed = if method == Method::Transfinite { 1e-14 } else { 0.0 };
+                    assert!(
+                        off.abs() <= allowed * FAR_FIELD,
+                        "{at}: outflow at {j} off by {off:e}"
+                    );
+                }
+            }
+            for i in 0..ni {
+                let [x, y] = grid.point(i, grid.nj - 1);
+                let radius = (x - 0.5).hypot(y);
+                let error = if x < 0.5 { radius - FAR_FIELD } else { y.abs() - FAR_FIELD };
+                assert!(error.abs() < 1e-12, "{at}: outer line at {i} off by {error:e}");
+            }
+        }
+    }
+}
+
+#[test]
+fn the_first_line_of_a_marched_c_grid_goes_on_along_the_wake() {
+    for first_cell in FIRST_CELLS {
+        let points = WallPoints::naca_with_wake("4412", 129, 28);
+
+        let initial = points.initial(Method::Hyperbolic, 49, first_cell);
+
+        let grid = &initial.grid;
+        let heights = first_heights(points.topology, &points.x, &points.y, first_cell);
+        for (i, height) in heights.into_iter().enumerate() {
+            let ([x, y], n) = (grid.point(i, 1), points.normals[i]);
+            let error = (x - points.x[i] - height * n[0]).hypot(y - points.y[i] - height * n[1]);
+            // The way to the far field moves it by (h/s_end)² times the line's length.
+            assert!(error < height.powi(2) + 1e-14, "{first_cell:e}, {i}: {error:e}");
+        }
+        assert_eq!(initial.folded, 0, "{first_cell:e}: {:?}", initial.notes);
+    }
+}
+
+#[test]
+fn the_marched_c_grid_of_a_symmetric_section_is_symmetric() {
+    for method in MARCHES {
+        let grid = WallPoints::naca_with_wake("0012", 129, 28).initial(method, 49, 1e-5).grid;
+
+        for (j, i) in (0..grid.nj).flat_map(|j| (0..grid.ni).map(move |i| (j, i))) {
+            let ([x, y], [mx, my]) = (grid.point(i, j), grid.point(grid.ni - 1 - i, j));
+            let error = (x - mx).hypot(y + my);
+            assert!(error < 1e-12 * FAR_FIELD, "{method:?} ({i}, {j}): {error:e}");
+        }
+    }
+}
+
+#[test]
+fn heights_grow_in_the_wake_from_the_first_cell_and_bound_its_aspect_ratio() {
+    let points = WallPoints::naca_with_wake("0012", 129, 28);
+    let heights = first_heights(points.topology, &points.x, &points.y, 1e-6);
+
+    assert!(heights[28..=100].iter().all(|&height| height == 1e-6));
+    for i in 0..28 {
+        assert_eq!(heights[i], heights[128 - i]);
+        assert!(heights[i] >= heights[i + 1], "{i}");
+        let length = (points.x[i + 1] - points.x[i]).hypot(points.y[i + 1] - points.y[i]);
+        assert!(length / heights[i] < 1.1e6, "{i}: {}", length / heights[i]);
+    }
+    // h √(1 + (d/(A h))²) at the outflow, where d is half an interval and more.
+    let expected = 1e-6 * f64::hypot(1.0, (points.x[0] - points.x[1] - TRAILING) / 1.0);
+    assert!((heights[0] / expected - 1.0).abs() < 1e-12, "{} {expected}", heights[0]);
 }

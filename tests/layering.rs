@@ -35,6 +35,8 @@ const ALLOWED: &[(&str, &[&str])] = &[
 /// The choices of a case file, or the modules that hold them.
 const CHOICES: &[&str] = &[
     "geometry::TrailingEdge",
+    // A refined case is spaced so that the given one is nested in it.
+    "geometry::refined_first",
     "grid::Seam",
     "grid::initial",
     "io::plot3d",

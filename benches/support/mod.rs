@@ -12,7 +12,7 @@ use gridgen::geometry::{
     SurfaceSettings, airfoil_from_naca, distribute, spacing_geometric, wall_normals,
 };
 use gridgen::grid::initial::{self, InitialSettings, Outline};
-use gridgen::grid::{Grid, Seam};
+use gridgen::grid::{Grid, Seam, Topology};
 use gridgen::pde::control::{ControlSettings, Wall};
 
 /// Section of the workload; must be that of the case file.
@@ -38,10 +38,11 @@ impl WallPoints {
     pub fn new(case: &Case) -> Self {
         let trailing_edge = case.geometry.trailing_edge;
         let airfoil = airfoil_from_naca(SECTION, trailing_edge).expect("a valid designation");
+        let cells = (case.grid.ni - 1) as f64;
         let settings = SurfaceSettings {
             ni: case.grid.ni,
-            leading_edge_spacing: case.grid.leading_edge_spacing,
-            trailing_edge_spacing: case.grid.trailing_edge_spacing,
+            leading_edge_spacing: case.grid.leading_edge_spacing.unwrap_or(3e-3 * 256.0 / cells),
+            trailing_edge_spacing: case.grid.trailing_edge_spacing.unwrap_or(1e-3 * 256.0 / cells),
             trailing_edge,
             base_cells: case.grid.base_cells,
         };
@@ -57,9 +58,9 @@ impl WallPoints {
 pub fn initial_grid(case: &Case, wall: &WallPoints) -> Grid {
     let settings = InitialSettings {
         method: case.initial.method,
-        dissipation: case.initial.dissipation,
-        volume_smoothing: case.initial.volume_smoothing,
-        spread: case.initial.spread,
+        dissipation: case.initial.dissipation.unwrap_or(0.2),
+        volume_smoothing: case.initial.volume_smoothing.unwrap_or(0.3),
+        spread: case.initial.spread.unwrap_or(10.0),
     };
     let outline = Outline {
         x: &wall.x,
@@ -67,7 +68,7 @@ pub fn initial_grid(case: &Case, wall: &WallPoints) -> Grid {
         normals: &wall.normals,
         layers: &wall.layers,
         far_field: case.grid.far_field,
-        seam: Seam::Held,
+        topology: Topology::O(Seam::Held),
     };
     let initial = initial::build(&outline, &settings);
     assert_eq!(initial.folded, 0, "the initial grid of the workload is folded");

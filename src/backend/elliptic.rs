@@ -56,8 +56,8 @@ pub(super) fn wrap(row: &mut [f64]) {
 }
 
 /// Writes one coordinate of a frame's nodes, `stride` in a row, into the nodes of a grid, `ni` in a
-/// row. A held frame is the grid itself; a periodic one has one node more at its start. The seam
-/// is one line: its copy is bit for bit the same.
+/// row. A held frame is the grid itself; a periodic one has one node more at its start, and its seam
+/// is one line: the copy is bit for bit the same.
 pub(super) fn store_frame(
     frame: &[f64],
     stride: usize,
@@ -68,7 +68,9 @@ pub(super) fn store_frame(
     let first = usize::from(periodic);
     for (from, to) in frame.chunks(stride).zip(nodes.chunks_mut(ni)) {
         to.copy_from_slice(&from[first..first + ni]);
-        to[ni - 1] = to[0];
+        if periodic {
+            to[ni - 1] = to[0];
+        }
     }
 }
 

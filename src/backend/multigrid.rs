@@ -1,7 +1,7 @@
 //! The kernels of geometric multigrid that a backend offers.
 
 use super::{DeviceError, Real, SparseBackend};
-use crate::grid::{Seam, Topology};
+use crate::grid::Topology;
 
 /// In which directions a level is coarsened.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
@@ -29,8 +29,7 @@ impl LevelSize {
     /// held seam.
     #[must_use]
     pub fn of_grid(topology: Topology, ni: usize, nj: usize) -> Self {
-        let Topology::O(seam) = topology;
-        let periodic = seam == Seam::Periodic;
+        let periodic = topology.periodic();
         Self { mi: if periodic { ni - 1 } else { ni - 2 }, mj: nj - 2, periodic }
     }
 

@@ -54,19 +54,30 @@ pub const KEYS: &[Key] = &[
     ),
     key(
         "geometry.trailing_edge",
-        Kind::Word(&["sharp", "blunt", "rounded", "as-given"]),
+        Kind::Word(&["sharp", "blunt", "rounded", "wedge", "extended", "as-given"]),
         Derived("`\"sharp\"` for `naca`, `\"as-given\"` for `file`"),
         "",
-        "How the trailing edge is closed: in one point, by a straight base, by a smooth cap, or \
-         as the file has it (a gap of at most 1e-3 chord is closed, a larger one becomes a base).",
+        "How the trailing edge is closed: in one point, by a straight base, by a smooth cap, by a \
+         solid wedge behind the base, by taking a NACA section's formula on to where it closes \
+         (scaled back to unit chord), or as the file has it (a gap of at most 1e-3 chord is closed, \
+         a larger one becomes a base, or a wedge on a C-grid).",
     ),
-    key("grid.topology", Kind::Word(&["O"]), Word("O"), "", "Shape of the grid lines."),
+    key(
+        "grid.topology",
+        Kind::Word(&["O", "C", "auto"]),
+        Word("O"),
+        "",
+        "Shape of the grid: lines that close around the body, or lines that begin and end in the \
+         outflow, with a cut behind the edge; `auto` is C for an edge that is one point and O for \
+         one with a base.",
+    ),
     key(
         "grid.ni",
         integer(9, 1_000_000),
         Integer(257),
         "points",
-        "Points around the body; the seam's point counts twice.",
+        "Points of the line along the wall. On an O-grid they go around the body and the seam's \
+         counts twice; on a C-grid they go along the cut, around the body and along the cut again.",
     ),
     key(
         "grid.nj",
@@ -80,7 +91,39 @@ pub const KEYS: &[Key] = &[
         real(Closed(1.0), Closed(1e6)),
         Real(15.0),
         "chords",
-        "Radius of the far-field circle around (0.5, 0).",
+        "Radius of the far-field circle around (0.5, 0); on a C-grid half a circle, continued by \
+         straight lines to the outflow.",
+    ),
+    key(
+        "grid.wake",
+        integer(2, 500_000),
+        Derived("3/14 of `ni - 1`, to a multiple of 8"),
+        "cells",
+        "Cells of a C-grid along each side of the cut; at most `(ni - 17)/2`. 2 `wake` of the `ni` \
+         points lie behind the edge, the others on the section, its edge counted twice.",
+    ),
+    key(
+        "grid.wake_length",
+        real(Closed(0.1), Closed(1e6)),
+        Derived("`far_field`"),
+        "chords",
+        "Distance from the trailing edge to the plane of the outflow of a C-grid, along x.",
+    ),
+    key(
+        "grid.wake_direction",
+        real(Closed(-30.0), Closed(30.0)),
+        Derived("0"),
+        "degrees",
+        "Direction of the cut of a C-grid against the x axis; it leaves the edge on its bisector.",
+    ),
+    key(
+        "grid.refine",
+        integer(1, 1024),
+        Integer(1),
+        "",
+        "Makes the grid of all other keys so many times finer: `ni - 1`, `nj - 1`, `wake` and \
+         `base_cells` times it, spacings and first cell divided by it, so that the points of the \
+         wall, of the cut and of the layers hold those of the grid that is not refined.",
     ),
     key(
         "grid.first_cell",
@@ -113,14 +156,14 @@ pub const KEYS: &[Key] = &[
     key(
         "grid.leading_edge_spacing",
         real(Open(0.0), Closed(0.1)),
-        Derived("3e-3 * 256/(ni - 1)"),
+        Derived("3e-3 * 256/(ni - 1); 4e-4 * 128/cells of the section on a C-grid"),
         "chords",
         "Spacing of the wall points at the leading edge.",
     ),
     key(
         "grid.trailing_edge_spacing",
         real(Open(0.0), Closed(0.1)),
-        Derived("1e-3 * 256/(ni - 1)"),
+        Derived("1e-3 * 256/(ni - 1); 3e-3 * 128/cells of the section on a C-grid"),
         "chords",
         "Spacing of the wall points at the trailing edge.",
     ),
@@ -151,21 +194,21 @@ pub const KEYS: &[Key] = &[
     key(
         "initial.dissipation",
         real(Closed(0.0), Closed(10.0)),
-        Real(0.2),
+        Derived("0.2; 0.1 on a C-grid"),
         "",
         "Dissipation of the hyperbolic march.",
     ),
     key(
         "initial.volume_smoothing",
         real(Closed(0.0), Closed(10.0)),
-        Real(0.3),
+        Derived("0.3; 0.05 on a C-grid"),
         "",
         "Smoothing of the cell volumes along the body in the hyperbolic march.",
     ),
     key(
         "initial.spread",
         real(Closed(0.0), Closed(1000.0)),
-        Real(10.0),
+        Derived("10; 0 on a C-grid"),
         "",
         "Growth of the dissipation away from the wall, which spreads the lines.",
     ),

@@ -34,7 +34,7 @@ pub use json_schema::json_schema;
 pub use places::Places;
 pub use resolve::first_cell_from_y_plus;
 pub use template::template;
-pub(crate) use write::HEADER as RESOLVED_HEADER;
+pub(crate) use write::HEADERS as RESOLVED_HEADERS;
 
 /// A checked case with every default resolved. Lengths are in chords.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -61,6 +61,22 @@ pub struct Case {
     /// Where the given keys stand.
     #[serde(skip)]
     pub places: Places,
+}
+
+impl Case {
+    /// The case with half the cells in both directions and a first cell of this height.
+    #[must_use]
+    pub(crate) fn coarsened(&self, first_cell: f64) -> Self {
+        let mut case = self.clone();
+        let grid = &mut case.grid;
+        (grid.ni, grid.nj) = (grid.ni.div_ceil(2), grid.nj.div_ceil(2));
+        grid.first_cell = first_cell;
+        grid.wake = grid.wake.map(|wake| WakeOptions { cells: wake.cells / 2, ..wake });
+        grid.leading_edge_spacing = grid.leading_edge_spacing.map(|spacing| 2.0 * spacing);
+        grid.trailing_edge_spacing = grid.trailing_edge_spacing.map(|spacing| 2.0 * spacing);
+        grid.base_cells = grid.base_cells.map(|cells| cells / 2);
+        case
+    }
 }
 
 /// Where the section's contour comes from.
@@ -90,6 +106,26 @@ pub struct GeometryOptions {
 pub enum Topology {
     /// Lines closed around the body.
     O,
+    /// Lines around the body from outflow to outflow, with a cut behind the edge.
+    C,
+    /// `C` for a trailing edge that is one point, `O` for one with a base.
+    #[serde(rename = "auto")]
+    Auto,
+}
+
+/// The keys of the wake of a C-grid in section `[grid]`.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+#[non_exhaustive]
+pub struct WakeOptions {
+    /// Cells of the cut on each side.
+    #[serde(rename = "wake")]
+    pub cells: usize,
+    /// Distance from the trailing edge to the outflow.
+    #[serde(rename = "wake_length")]
+    pub length: f64,
+    /// Angle of the cut against the x axis, in degrees.
+    #[serde(rename = "wake_direction")]
+    pub direction: f64,
 }
 
 /// Section `[grid]`.
@@ -98,7 +134,7 @@ pub enum Topology {
 pub struct GridOptions {
     /// Shape of the grid.
     pub topology: Topology,
-    /// Points around the body, the seam's counted twice.
+    /// Points of the line along the wall, the seam's or the cut's counted twice.
     pub ni: usize,
     /// Points from wall to far field.
     pub nj: usize,
@@ -106,10 +142,13 @@ pub struct GridOptions {
     pub far_field: f64,
     /// Height of the first cell.
     pub first_cell: f64,
-    /// Spacing of wall points at the leading edge.
-    pub leading_edge_spacing: f64,
-    /// Spacing of wall points at the trailing edge.
-    pub trailing_edge_spacing: f64,
+    /// The wake, where the topology may be C.
+    #[serde(flatten)]
+    pub wake: Option<WakeOptions>,
+    /// Spacing of wall points at the leading edge; none leaves it to the topology.
+    pub leading_edge_spacing: Option<f64>,
+    /// Spacing of wall points at the trailing edge; none leaves it to the topology.
+    pub trailing_edge_spacing: Option<f64>,
     /// Cells on a base; none leaves it to the trailing-edge spacing.
     pub base_cells: Option<usize>,
     /// Treatment of the seam; none leaves it to the trailing edge.
@@ -122,12 +161,12 @@ pub struct GridOptions {
 pub struct InitialOptions {
     /// Construction of the initial grid.
     pub method: initial::Method,
-    /// Dissipation ε of the hyperbolic march.
-    pub dissipation: f64,
+    /// Dissipation ε of the hyperbolic march; none leaves it to the topology, as below.
+    pub dissipation: Option<f64>,
     /// Smoothing `c_v` of the cell volumes in the hyperbolic march.
-    pub volume_smoothing: f64,
+    pub volume_smoothing: Option<f64>,
     /// Growth m of the dissipation away from the wall.
-    pub spread: f64,
+    pub spread: Option<f64>,
 }
 
 /// Section `[control]`.

@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use crate::geometry::TrailingEdge;
+use crate::geometry::{TrailingEdge, refined_first};
 use crate::grid::initial::Method;
 
 use super::check::shown;
@@ -11,11 +11,16 @@ use super::error::FOLDER;
 use super::suggest::nearest;
 use super::{
     Case, CaseError, Contour, ControlOptions, GeometryOptions, GridOptions, InitialOptions,
-    LinearOptions, MultigridOptions, NewtonOptions, OutputOptions,
+    LinearOptions, MultigridOptions, NewtonOptions, OutputOptions, Topology, WakeOptions,
 };
 
 /// Most nodes of a grid: two unknowns a node then fit a signed 32-bit index.
 const MAX_NODES: usize = (1 << 30) - 1;
+
+/// Points that a C-grid leaves for the section at least.
+const LEAST_SECTION: usize = 17;
+/// Cells of the cut for each cell of the line along the wall: 48 of 224, as in NASA's C-grids.
+const WAKE_SHARE: f64 = 3.0 / 14.0;
 
 /// Height of the first cell when neither it nor `y_plus` is given.
 const FIRST_CELL: f64 = 1e-5;
@@ -32,11 +37,12 @@ impl Case {
     pub(super) fn resolve(entries: &Entries, path: &Path) -> Result<Self, CaseError> {
         let geometry = geometry(entries, path)?;
         let grid = grid(entries)?;
+        edge_fits(entries, &geometry, grid.topology)?;
         let initial = InitialOptions {
             method: entries.get("initial.method")?,
-            dissipation: entries.get("initial.dissipation")?,
-            volume_smoothing: entries.get("initial.volume_smoothing")?,
-            spread: entries.get("initial.spread")?,
+            dissipation: entries.given("initial.dissipation")?,
+            volume_smoothing: entries.given("initial.volume_smoothing")?,
+            spread: entries.given("initial.spread")?,
         };
         let control = control(entries, initial.method)?;
         let newton = newton(entries)?;
@@ -152,31 +158,102 @@ fn nearest_file(path: &Path) -> Option<String> {
 }
 
 fn grid(entries: &Entries) -> Result<GridOptions, CaseError> {
-    let ni: usize = entries.get("grid.ni")?;
-    let nj: usize = entries.get("grid.nj")?;
+    let refine: usize = entries.get("grid.refine")?;
+    let refined = |points: usize| (points - 1).saturating_mul(refine).saturating_add(1);
+    let coarse: (usize, usize) = (entries.get("grid.ni")?, entries.get("grid.nj")?);
+    let (ni, nj) = (refined(coarse.0), refined(coarse.1));
     let far_field: f64 = entries.get("grid.far_field")?;
+    let topology = entries.get("grid.topology")?;
     if ni.saturating_mul(nj) > MAX_NODES {
         return Err(entries.refuse(
-            &["grid.ni", "grid.nj"],
+            &["grid.ni", "grid.nj", "grid.refine"],
             format!("grid.ni × grid.nj of at most {MAX_NODES}, here {ni} × {nj}"),
             "choose fewer points".into(),
         ));
     }
-    let spacing = |path, chords: f64| {
-        entries.given(path).map(|given| given.unwrap_or(chords * 256.0 / (ni - 1) as f64))
+    let spacing = |path| {
+        entries.given(path).map(|given: Option<f64>| given.map(|chords| chords / refine as f64))
     };
     let seam: String = entries.get("grid.seam")?;
+    if seam != "auto" && topology == Topology::C {
+        return Err(entries.refuse(
+            &["grid.seam"],
+            "grid.topology = \"O\"".into(),
+            "leave grid.seam out: a C-grid has a cut, which is held, and no seam".into(),
+        ));
+    }
+    let wake = wake(entries, topology, coarse.0, far_field)?;
+    let first_cell = first_cell(entries, far_field, coarse.1)?;
     Ok(GridOptions {
-        topology: entries.get("grid.topology")?,
+        topology,
         ni,
         nj,
         far_field,
-        first_cell: first_cell(entries, far_field, nj)?,
-        leading_edge_spacing: spacing("grid.leading_edge_spacing", 3e-3)?,
-        trailing_edge_spacing: spacing("grid.trailing_edge_spacing", 1e-3)?,
-        base_cells: base_cells(entries, ni)?,
+        first_cell: refined_first(coarse.1, first_cell, far_field, refine)
+            .unwrap_or(first_cell / refine as f64),
+        wake: wake.map(|wake| WakeOptions { cells: wake.cells * refine, ..wake }),
+        leading_edge_spacing: spacing("grid.leading_edge_spacing")?,
+        trailing_edge_spacing: spacing("grid.trailing_edge_spacing")?,
+        base_cells: base_cells(entries, coarse.0)?.map(|cells| cells * refine),
         seam: if seam == "auto" { None } else { Some(entries.get("grid.seam")?) },
     })
+}
+
+/// The wake, unless the grid is an O-grid in any case.
+fn wake(
+    entries: &Entries,
+    topology: Topology,
+    ni: usize,
+    far_field: f64,
+) -> Result<Option<WakeOptions>, CaseError> {
+    let keys = ["grid.wake", "grid.wake_length", "grid.wake_direction"];
+    if topology == Topology::O {
+        return match keys.into_iter().find(|key| entries.has(key)) {
+            None => Ok(None),
+            Some(key) => Err(entries.refuse(
+                &[key],
+                "grid.topology = \"C\" or \"auto\"".into(),
+                format!("set grid.topology, or leave {key} out: an O-grid has no wake"),
+            )),
+        };
+    }
+    let most = ni.saturating_sub(LEAST_SECTION) / 2;
+    let eighths = ((ni - 1) as f64 * WAKE_SHARE / 8.0).round() as usize;
+    let cells = entries.given("grid.wake")?.unwrap_or((8 * eighths).clamp(8, most.max(8)));
+    if cells > most {
+        return Err(entries.refuse(
+            &["grid.wake", "grid.ni"],
+            format!("grid.wake of at most (grid.ni - {LEAST_SECTION})/2 = {most}, here {cells}"),
+            format!("leave {LEAST_SECTION} points for the section, or choose more points"),
+        ));
+    }
+    Ok(Some(WakeOptions {
+        cells,
+        length: entries.given("grid.wake_length")?.unwrap_or(far_field),
+        direction: entries.given("grid.wake_direction")?.unwrap_or(0.0),
+    }))
+}
+
+/// Refuses a trailing edge that the section or the topology does not have.
+fn edge_fits(
+    entries: &Entries,
+    geometry: &GeometryOptions,
+    topology: Topology,
+) -> Result<(), CaseError> {
+    let refuse = |expected: &str, remedy: &str| {
+        Err(entries.refuse(&["geometry.trailing_edge"], expected.into(), remedy.into()))
+    };
+    match (geometry.trailing_edge, &geometry.contour) {
+        (TrailingEdge::Blunt | TrailingEdge::Rounded, _) if topology == Topology::C => refuse(
+            "an edge that is one point, for the cut of grid.topology = \"C\" to begin at",
+            "close the base by \"wedge\" or \"sharp\", or choose grid.topology = \"O\"",
+        ),
+        (TrailingEdge::Extended, Contour::File(_)) => refuse(
+            "a NACA designation, whose surfaces have a formula to go on by",
+            "close the edge of a file by \"wedge\" or \"sharp\"",
+        ),
+        _ => Ok(()),
+    }
 }
 
 fn first_cell(entries: &Entries, far_field: f64, nj: usize) -> Result<f64, CaseError> {

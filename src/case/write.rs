@@ -3,9 +3,15 @@
 use super::Case;
 use super::schema::KEYS;
 
-/// First line of a resolved case, which tells it from a case that somebody wrote.
-pub(crate) const HEADER: &str =
-    "# A case with every default written out; it makes the same grid again.\n";
+/// First line of a resolved case.
+const HEADER: &str = "# A case with every default written out; it makes the same grid again.\n";
+
+/// First line of the case of a coarser grid of a family.
+const MEMBER: &str =
+    "# A case of the size of this grid, which is itself every other point of a finer one.\n";
+
+/// First lines that tell a case which gridgen wrote from one that somebody wrote.
+pub(crate) const HEADERS: [&str; 2] = [HEADER, MEMBER];
 
 impl Case {
     /// The case as a case file in which every default is written out: read again, it gives the
@@ -16,8 +22,17 @@ impl Case {
     ///
     /// A path that is not UTF-8, which [`Case::from_file`] refuses already.
     pub fn to_toml_string(&self) -> Result<String, toml::ser::Error> {
+        self.below(HEADER)
+    }
+
+    /// The same for a coarser grid of a family, of which the case makes a like one.
+    pub(crate) fn member_toml_string(&self) -> Result<String, toml::ser::Error> {
+        self.below(MEMBER)
+    }
+
+    fn below(&self, header: &str) -> Result<String, toml::ser::Error> {
         let table = toml::Table::try_from(self)?;
-        let mut text = String::from(HEADER);
+        let mut text = String::from(header);
         let mut section = "";
         for key in KEYS {
             let holder = match key.section() {

@@ -20,7 +20,8 @@ pub struct GridProblem<B: EllipticBackend, T: Real> {
 
 impl<B: EllipticBackend, T: Real> GridProblem<B, T> {
     /// The problem for an initial grid where the backend keeps it, `ni` × `nj` nodes, and its first
-    /// guess: the nodes, wall terms zero. `normals` are the wall normals of all `ni` wall points.
+    /// guess: the nodes, wall terms zero. `normals` are the wall normals of all `ni` points of the
+    /// line j = 0.
     ///
     /// # Errors
     /// If the device has no room.

@@ -228,6 +228,16 @@ pub enum GeometryError {
         /// What is wrong with it.
         reason: &'static str,
     },
+    /// The cut of a C-grid runs into the section.
+    #[error("{airfoil}: the cut of the C-grid crosses the section near x = {x:.4}, y = {y:.4}")]
+    CutCrosses {
+        /// Name of the section.
+        airfoil: String,
+        /// Place of the crossing, chords.
+        x: f64,
+        /// Place of the crossing, chords.
+        y: f64,
+    },
     /// The wall, as distributed, crosses itself.
     #[error("{airfoil}: the wall crosses itself near x = {x:.4}, y = {y:.4}")]
     WallCrosses {
@@ -287,6 +297,7 @@ impl GeometryError {
                 "set the trailing edge to `sharp` or `as-given`, or give a section with an open edge"
             }
             Self::Contour { .. } => "give a contour of distinct, finite points",
+            Self::CutCrosses { .. } => "choose grid.wake_direction, or topology = \"O\"",
             Self::WallCrosses { .. } => {
                 "near the trailing edge: keep the base (`blunt`); elsewhere: check the points there, \
                  or raise ni"

@@ -4,7 +4,7 @@
 //! [`BoundaryPoints`] of its wall, [`wall_normals`] the directions in which the grid leaves it.
 //! Lengths are in chords.
 
-mod cap;
+mod bezier;
 mod crossing;
 mod error;
 mod naca;
@@ -14,15 +14,19 @@ mod section;
 mod spacing;
 mod spline;
 mod surface;
+mod wake;
 
 pub use error::GeometryError;
 pub use naca::airfoil_from_naca;
-pub use normals::wall_normals;
+pub use normals::{open_normals, wall_normals};
 pub use reader::airfoil_from_file;
 pub use section::SectionMeasures;
-pub use spacing::{spacing_geometric, spacing_tanh, spacing_vinokur};
+pub use spacing::{
+    refined_first, spacing_exponential, spacing_geometric, spacing_tanh, spacing_vinokur,
+};
 pub use spline::CubicSpline;
-pub use surface::{SurfaceSettings, distribute};
+pub use surface::{SurfaceSettings, distribute, edge_closes};
+pub use wake::{WakeSettings, with_wake};
 
 /// How the trailing edge is closed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
@@ -34,6 +38,11 @@ pub enum TrailingEdge {
     Blunt,
     /// A smooth cap tangent to both surfaces.
     Rounded,
+    /// A solid wedge behind the base, tangent to both surfaces, that ends in one point.
+    Wedge,
+    /// The surfaces of a NACA section go on by their formula until they meet, and the section is
+    /// scaled back to unit chord.
+    Extended,
     /// A gap of at most 1e-3 chord is closed linearly, a larger one becomes a straight base.
     AsGiven,
 }
@@ -49,8 +58,9 @@ pub struct Airfoil {
     pub notes: Vec<String>,
 }
 
-/// Points of the wall, in the order of the grid: clockwise from the trailing edge (or mid-base)
-/// over the lower surface, the leading edge and the upper surface back to the start.
+/// Points of the line j = 0, in the order of the grid: clockwise from the trailing edge (or
+/// mid-base) over the lower surface, the leading edge and the upper surface back to the start;
+/// with a wake, from its end to the trailing edge, around, and back to the end.
 #[derive(Debug, Clone, PartialEq)]
 pub struct BoundaryPoints {
     /// x in chords; the last point repeats the first bit for bit.
@@ -59,4 +69,6 @@ pub struct BoundaryPoints {
     pub y: Vec<f64>,
     /// Whether the edge is a base (blunt or rounded) and not one point.
     pub base: bool,
+    /// Cells of the cut on each side, whose points are the same bit for bit; 0 without a wake.
+    pub wake: usize,
 }

@@ -10,6 +10,9 @@ use super::{Airfoil, GeometryError, TrailingEdge};
 /// Cosine-spaced intervals a side; the spline through the points is within 1e-9 of the section.
 const INTERVALS: usize = 1000;
 
+/// Stations between x = 1 and the edge of an extended section.
+const EXTENSION: usize = 60;
+
 /// Smallest interval beside the junction of the camber line. The slope of the surface jumps there
 /// (by up to 3° for four digits), so the interval bounds the spline's error: jump · interval / 20.
 const JUNCTION_INTERVAL: f64 = 2e-7;
@@ -63,7 +66,9 @@ const REFLEXED: [(f64, f64, f64); 5] = [
 /// ```
 ///
 /// with a₄ = −0.1036 for [`TrailingEdge::Sharp`] (closed) and the original −0.1015 (a gap of
-/// 0.021 t) for the others. The chord line runs from (0, 0) to (1, 0); the nose of a cambered
+/// 0.021 t) for the others. [`TrailingEdge::Extended`] takes the original formula on to where it
+/// closes, x = 1.00893, and scales the section by that: NASA's definition of the 0012
+/// (<https://turbmodels.larc.nasa.gov/naca0012numerics_val.html>). The chord line runs from (0, 0) to (1, 0); the nose of a cambered
 /// section reaches slightly ahead of x = 0, as the equations say.
 ///
 /// # Errors
@@ -82,11 +87,27 @@ pub fn airfoil_from_naca(
         return Err(refuse("the last two digits are the thickness, which cannot be 0"));
     }
     let a4 = if trailing_edge == TrailingEdge::Sharp { -0.1036 } else { -0.1015 };
+    let closing = match trailing_edge {
+        TrailingEdge::Sharp => Some(1.0),
+        TrailingEdge::Extended => Some(closing_station()),
+        _ => None,
+    };
+    let chord = closing.unwrap_or(1.0);
 
-    let stations = stations(&camber);
+    let mut stations = stations(&camber);
+    if chord > 1.0 {
+        // Cosine spacing goes on about the same behind x = 1.
+        let more = (1..=EXTENSION).map(|k| 1.0 + (chord - 1.0) * k as f64 / EXTENSION as f64);
+        stations.extend(more);
+    }
     let side = |sign: f64| {
-        let camber = &camber;
-        stations.iter().map(move |&x| surface_point(x, camber, thickness, a4, sign))
+        let (camber, closing) = (&camber, closing);
+        stations.iter().map(move |&x| {
+            let point = surface_point(x, camber, thickness, a4, sign);
+            // The closed forms end in 0 but for rounding.
+            let point = if Some(x) == closing { [x, camber.at(x).0] } else { point };
+            point.map(|c| c / chord)
+        })
     };
     let points: Vec<[f64; 2]> = side(1.0).rev().chain(side(-1.0).skip(1)).collect();
     let number: String = digits.iter().map(ToString::to_string).collect();
@@ -190,13 +211,31 @@ impl Camber {
     }
 }
 
+/// yₜ/(5 t).
+fn half_thickness(x: f64, a4: f64) -> f64 {
+    let polynomial = x * (-0.1260 + x * (-0.3516 + x * (0.2843 + x * a4)));
+    0.2969 * x.sqrt() + polynomial
+}
+
+/// Where the original thickness distribution closes, by bisection to neighbouring numbers.
+fn closing_station() -> f64 {
+    let (mut open, mut shut) = (1.0, 1.1);
+    loop {
+        let middle = 0.5 * (open + shut);
+        if middle <= open || middle >= shut {
+            return shut;
+        }
+        if half_thickness(middle, -0.1015) > 0.0 {
+            open = middle;
+        } else {
+            shut = middle;
+        }
+    }
+}
+
 /// Point on the upper (`sign` = 1) or lower (−1) surface, (x ∓ yₜ sin θ, yᵪ ± yₜ cos θ).
 fn surface_point(x: f64, camber: &Camber, thickness: f64, a4: f64, sign: f64) -> [f64; 2] {
-    let polynomial = x * (-0.1260 + x * (-0.3516 + x * (0.2843 + x * a4)));
-    let mut half = 5.0 * thickness * (0.2969 * x.sqrt() + polynomial);
-    if x >= 1.0 && a4 < -0.103 {
-        half = 0.0; // The closed form ends in 0 but for rounding.
-    }
+    let half = 5.0 * thickness * half_thickness(x, a4);
     let (y, slope) = camber.at(x);
     let cos = 1.0 / slope.hypot(1.0);
     [x - sign * half * slope * cos, y + sign * half * cos]

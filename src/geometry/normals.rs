@@ -1,4 +1,4 @@
-//! Outward normals of a closed wall.
+//! Outward normals of a wall.
 
 /// Turn above which a wall point counts as a corner.
 const CORNER_DEGREES: f64 = 20.0;
@@ -26,6 +26,22 @@ pub fn wall_normals(x: &[f64], y: &[f64]) -> Vec<[f64; 2]> {
     let mut normals: Vec<[f64; 2]> =
         (0..n).map(|i| normal(segment((i + n - 1) % n), segment(i))).collect();
     normals.push(normals[0]);
+    normals
+}
+
+/// Outward unit normals of the line j = 0 of a C-grid, one for each point: as [`wall_normals`],
+/// but straight down at the first and straight up at the last point, where the line meets the plane
+/// of the outflow.
+#[must_use]
+pub fn open_normals(x: &[f64], y: &[f64]) -> Vec<[f64; 2]> {
+    let n = x.len();
+    if n < 3 || n != y.len() {
+        return vec![[0.0; 2]; n];
+    }
+    let segment = |i: usize| [x[i + 1] - x[i], y[i + 1] - y[i]];
+    let mut normals = vec![[0.0, -1.0]];
+    normals.extend((1..n - 1).map(|i| normal(segment(i - 1), segment(i))));
+    normals.push([0.0, 1.0]);
     normals
 }
 

@@ -47,6 +47,28 @@ fn spacing_uniform(n: usize, length: f64) -> Vec<f64> {
     s
 }
 
+/// First interval of the geometric spacing with `factor` times the intervals of which every
+/// `factor`-th point is one of [`spacing_geometric`]`(n, first, length)`: with q the ratio of that,
+/// first (q^{1/factor} − 1)/(q − 1).
+///
+/// # Errors
+///
+/// As [`spacing_geometric`].
+pub fn refined_first(
+    n: usize,
+    first: f64,
+    length: f64,
+    factor: usize,
+) -> Result<f64, GeometryError> {
+    let s = spacing_geometric(n, first, length)?;
+    let factor = factor as f64;
+    let ratio = s.get(2).map_or(1.0, |s2| (s2 - s[1]) / s[1]).ln();
+    if factor <= 1.0 || ratio <= 1e-9 {
+        return Ok(first / factor);
+    }
+    Ok(first * (ratio / factor).exp_m1() / ratio.exp_m1())
+}
+
 /// Vinokur's two-sided hyperbolic tangent: spacings `h0` at the start and `h1` at the end.
 ///
 /// ```text
@@ -77,6 +99,33 @@ pub fn spacing_vinokur(n: usize, h0: f64, h1: f64, length: f64) -> Result<Vec<f6
     };
     let mut s: Vec<f64> = (0..n).map(|j| length * u(j) / (a + (1.0 - a) * u(j))).collect();
     s[0] = 0.0;
+    s[n - 1] = length;
+    Ok(s)
+}
+
+/// Points whose intervals grow by a constant ratio from a spacing at the start.
+///
+/// sⱼ = L (e^{z j/(n−1)} − 1)/(e^z − 1), with z such that ds/dj is `start` at j = 0. Unlike
+/// [`spacing_geometric`] it meets the spacing to first order in 1/n, and halving the spacing with
+/// twice the intervals gives points of which every other one is a point of before. Where uniform
+/// intervals are no longer than `start` the distribution is uniform.
+///
+/// # Errors
+///
+/// As [`spacing_geometric`].
+pub fn spacing_exponential(n: usize, start: f64, length: f64) -> Result<Vec<f64>, GeometryError> {
+    check(n, &[("start spacing", start), ("length", length)])?;
+    let intervals = (n - 1) as f64;
+    let target = length / (start * intervals);
+    if target <= 1.0 {
+        return Ok(spacing_uniform(n, length));
+    }
+    // expm1(z)/z grows from 1, and is at least e^{z/2}.
+    let z = root(|z| if z > 0.0 { (z.exp_m1() / z).ln() - target.ln() } else { -1.0 }, {
+        2.0 * target.ln()
+    });
+    let place = |j: usize| length * (z * j as f64 / intervals).exp_m1() / z.exp_m1();
+    let mut s: Vec<f64> = (0..n).map(place).collect();
     s[n - 1] = length;
     Ok(s)
 }

@@ -1,6 +1,6 @@
 //! The points of the wall: where along the contour they lie, and how the trailing edge is closed.
 
-use super::cap::{Cap, EdgeEnd};
+use super::bezier::{Bezier, EdgeEnd, wedge_tip};
 use super::crossing::first_crossing;
 use super::{Airfoil, BoundaryPoints, CubicSpline, GeometryError, TrailingEdge, spacing_vinokur};
 
@@ -51,6 +51,8 @@ pub struct SurfaceSettings {
 ///   surfaces linearly in x to the middle of their ends; it is the first point of the wall. Where
 ///   that makes them cross (an edge that is no thicker a little ahead) the shear goes with x⁴, x¹⁶ and
 ///   so on to x¹⁰²⁴.
+/// - A wedge, four gaps long, goes on tangent to both surfaces until they meet; its tip is the first
+///   point of the wall.
 /// - A base is a straight line of equal cells with both corners kept; the wall starts in its middle.
 /// - A rounded edge adds a smooth cap behind the section, about half the gap long, of equal cells
 ///   that set the spacing of the surfaces too; the wall starts in its middle.
@@ -67,16 +69,14 @@ pub fn distribute(
 ) -> Result<BoundaryPoints, GeometryError> {
     check(settings)?;
     let points = &airfoil.points;
-    let [Some(&first), Some(&last)] = [points.first(), points.last()] else {
+    if points.is_empty() {
         return Err(GeometryError::Contour { reason: "it has no points" });
-    };
-    let gap = (first[0] - last[0]).hypot(first[1] - last[1]);
-    let closed = match settings.trailing_edge {
-        TrailingEdge::Sharp => true,
-        TrailingEdge::AsGiven => gap <= CLOSED_GAP,
-        TrailingEdge::Blunt | TrailingEdge::Rounded => false,
-    };
-    let wall = if closed {
+    }
+    let gap = edge_gap(points);
+    let closed = edge_closes(airfoil, settings.trailing_edge);
+    let wall = if settings.trailing_edge == TrailingEdge::Wedge && gap >= LEAST_GAP {
+        closed_wall(&Section::with_wedge(points)?, settings)?
+    } else if closed {
         sharp_wall(points, settings)?
     } else if gap < LEAST_GAP {
         return Err(GeometryError::NoBase { airfoil: airfoil.name.clone(), gap });
@@ -88,7 +88,23 @@ pub fn distribute(
         return Err(GeometryError::WallCrosses { airfoil: airfoil.name.clone(), x, y });
     }
     let (x, y) = wall.into_iter().map(|[x, y]| (x, y)).unzip();
-    Ok(BoundaryPoints { x, y, base: !closed })
+    Ok(BoundaryPoints { x, y, base: !closed, wake: 0 })
+}
+
+/// Whether the trailing edge becomes one point, and no base or cap.
+#[must_use]
+pub fn edge_closes(airfoil: &Airfoil, trailing_edge: TrailingEdge) -> bool {
+    match trailing_edge {
+        TrailingEdge::Sharp | TrailingEdge::Wedge | TrailingEdge::Extended => true,
+        TrailingEdge::AsGiven => edge_gap(&airfoil.points) <= CLOSED_GAP,
+        TrailingEdge::Blunt | TrailingEdge::Rounded => false,
+    }
+}
+
+/// Distance of the two ends of a contour.
+fn edge_gap(points: &[[f64; 2]]) -> f64 {
+    let ends = points.first().zip(points.last());
+    ends.map_or(0.0, |(first, last)| (first[0] - last[0]).hypot(first[1] - last[1]))
 }
 
 /// Refuses settings out of range.
@@ -132,27 +148,55 @@ struct Section {
     curve: CubicSpline,
     /// Parameter of the leading edge.
     nose: f64,
+    /// Sides of a wedge behind it, upper and lower, from the ends to the tip.
+    wedge: Option<[Bezier; 2]>,
 }
 
 impl Section {
     fn new(points: &[[f64; 2]]) -> Result<Self, GeometryError> {
         let curve = CubicSpline::through(points)?;
         let nose = nose(&curve);
-        Ok(Self { curve, nose })
+        Ok(Self { curve, nose, wedge: None })
+    }
+
+    fn with_wedge(points: &[[f64; 2]]) -> Result<Self, GeometryError> {
+        let section = Self::new(points)?;
+        let ends = section.ends();
+        let tip = wedge_tip(ends);
+        Ok(Self { wedge: Some(ends.map(|end| Bezier::wedge(end, tip))), ..section })
+    }
+
+    /// The point at a distance from the trailing edge along a surface of the given length, the
+    /// wedge's side included; `on_curve` finds it from the distance along the contour.
+    fn behind(&self, side: usize, distance: f64, on_curve: impl Fn(f64) -> [f64; 2]) -> [f64; 2] {
+        match &self.wedge {
+            Some(wedge) if distance < wedge[side].length() => {
+                wedge[side].at(wedge[side].length() - distance)
+            }
+            Some(wedge) => on_curve(distance - wedge[side].length()),
+            None => on_curve(distance),
+        }
+    }
+
+    /// Length of the side of the wedge.
+    fn wedge_length(&self, side: usize) -> f64 {
+        self.wedge.as_ref().map_or(0.0, |wedge| wedge[side].length())
     }
 
     /// The lower surface from the trailing edge to the nose, both included, in `cells` intervals
     /// from the spacing `edge` to `nose`.
     fn lower(&self, cells: usize, edge: f64, nose: f64) -> Result<Vec<[f64; 2]>, GeometryError> {
         let end = self.curve.length();
-        let s = spacing_vinokur(cells + 1, edge, nose, end - self.nose)?;
-        Ok(s.iter().map(|s| self.curve.point(end - s)).collect())
+        let length = end - self.nose + self.wedge_length(1);
+        let s = spacing_vinokur(cells + 1, edge, nose, length)?;
+        Ok(s.iter().map(|&s| self.behind(1, s, |s| self.curve.point(end - s))).collect())
     }
 
     /// The upper surface from the nose to the trailing edge, the nose left out.
     fn upper(&self, cells: usize, edge: f64, nose: f64) -> Result<Vec<[f64; 2]>, GeometryError> {
-        let s = spacing_vinokur(cells + 1, edge, nose, self.nose)?;
-        Ok(s[..cells].iter().rev().map(|&s| self.curve.point(s)).collect())
+        let s = spacing_vinokur(cells + 1, edge, nose, self.nose + self.wedge_length(0))?;
+        let point = |&s: &f64| self.behind(0, s, |s| self.curve.point(s));
+        Ok(s[..cells].iter().rev().map(point).collect())
     }
 
     /// The two ends with their tangents, upper then lower.
@@ -201,19 +245,27 @@ fn sharp_wall(
     points: &[[f64; 2]],
     settings: &SurfaceSettings,
 ) -> Result<Vec<[f64; 2]>, GeometryError> {
-    let (edge, nose) = (settings.trailing_edge_spacing, settings.leading_edge_spacing);
-    let lower = (settings.ni - 1) / 2;
     let mut wall = Vec::new();
     for exponent in SHEAR_EXPONENTS {
-        let section = Section::new(&sheared(points, exponent))?;
-        wall = section.lower(lower, edge, nose)?;
-        wall.extend(section.upper(settings.ni - 1 - lower, edge, nose)?);
-        let last = wall.len() - 1;
-        wall[last] = wall[0];
+        wall = closed_wall(&Section::new(&sheared(points, exponent))?, settings)?;
         if first_crossing(&wall, false).is_none() {
             break;
         }
     }
+    Ok(wall)
+}
+
+/// The wall of a section whose surfaces meet.
+fn closed_wall(
+    section: &Section,
+    settings: &SurfaceSettings,
+) -> Result<Vec<[f64; 2]>, GeometryError> {
+    let (edge, nose) = (settings.trailing_edge_spacing, settings.leading_edge_spacing);
+    let lower = (settings.ni - 1) / 2;
+    let mut wall = section.lower(lower, edge, nose)?;
+    wall.extend(section.upper(settings.ni - 1 - lower, edge, nose)?);
+    let last = wall.len() - 1;
+    wall[last] = wall[0];
     Ok(wall)
 }
 
@@ -224,9 +276,9 @@ fn base_wall(
 ) -> Result<Vec<[f64; 2]>, GeometryError> {
     let [upper_end, lower_end] = section.ends();
     let cap = (settings.trailing_edge == TrailingEdge::Rounded)
-        .then(|| Cap::between(upper_end, lower_end));
+        .then(|| Bezier::cap(upper_end, lower_end));
     let straight = (lower_end.at[0] - upper_end.at[0]).hypot(lower_end.at[1] - upper_end.at[1]);
-    let length = cap.as_ref().map_or(straight, Cap::length);
+    let length = cap.as_ref().map_or(straight, Bezier::length);
     let cells =
         base_cells(settings, length, if cap.is_some() { CAP_CELLS } else { LEAST_BASE_CELLS })?;
     let cell = length / cells as f64;

@@ -10,9 +10,9 @@ pub fn folds(grid: &Grid) -> usize {
     count(grid, 0..grid.ni - 1)
 }
 
-/// The same without the cells on both sides of the seam.
+/// The same without the cells on both sides of the seam of an O-grid.
 pub(crate) fn folds_off_seam(grid: &Grid) -> usize {
-    count(grid, 1..grid.ni - 2)
+    if grid.topology.closed() { count(grid, 1..grid.ni - 2) } else { folds(grid) }
 }
 
 fn count(grid: &Grid, columns: std::ops::Range<usize>) -> usize {

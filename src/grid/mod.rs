@@ -1,12 +1,18 @@
 //! Structured grids: coordinates, topology, metrics, quality and initial grids.
 //!
 //! Conventions: `i` runs clockwise around the body from the trailing edge (lower surface →
-//! leading edge → upper surface), `j` runs outward, arrays are `[nj][ni]` with `i` fastest, so
-//! that the cell determinant `x_xi y_eta − x_eta y_xi` is positive. Lengths are in chords.
+//! leading edge → upper surface; on a C-grid it comes from the outflow along the cut and goes back
+//! there), `j` runs outward, arrays are `[nj][ni]` with `i` fastest, so that the cell determinant
+//! `x_xi y_eta − x_eta y_xi` is positive. Lengths are in chords.
 
+mod family;
+mod first_line;
 mod folds;
 pub mod initial;
 pub mod quality;
+
+pub use family::{FamilyError, check_family, coarsened};
+pub use first_line::first_heights;
 
 pub use folds::folds;
 pub(crate) use folds::folds_off_seam;
@@ -29,6 +35,45 @@ pub enum Seam {
 pub enum Topology {
     /// Lines `j = const` close around the body; column `ni − 1` repeats column 0 bit for bit.
     O(Seam),
+    /// Lines `j = const` run around the body from outflow to outflow. The first and the last `wake`
+    /// cells of the line j = 0 are the two sides of a cut that begins at the trailing edge: node
+    /// (ni − 1 − i, 0) repeats node (i, 0) bit for bit for i ≤ wake.
+    C {
+        /// Cells of the cut.
+        wake: usize,
+    },
+}
+
+impl Topology {
+    /// Columns of nodes whose points are their own: all but the repeated one of an O-grid.
+    #[must_use]
+    pub fn columns(self, ni: usize) -> usize {
+        match self {
+            Self::O(_) => ni - 1,
+            Self::C { .. } => ni,
+        }
+    }
+
+    /// Whether the lines around the body close.
+    #[must_use]
+    pub fn closed(self) -> bool {
+        matches!(self, Self::O(_))
+    }
+
+    /// Whether the line i = 0 is solved for like any other.
+    #[must_use]
+    pub fn periodic(self) -> bool {
+        self == Self::O(Seam::Periodic)
+    }
+
+    /// Nodes of the body on the line j = 0; the last one repeats the first.
+    #[must_use]
+    pub fn wall(self, ni: usize) -> std::ops::RangeInclusive<usize> {
+        match self {
+            Self::O(_) => 0..=ni - 1,
+            Self::C { wake } => wake..=ni - 1 - wake,
+        }
+    }
 }
 
 /// A structured grid of nodes.

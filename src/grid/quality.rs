@@ -20,7 +20,7 @@ pub use worst::{BadCell, skewness_histogram, worst_cells};
 
 use rayon::prelude::*;
 
-use super::{Grid, Topology};
+use super::Grid;
 use cell::edge_length_squared;
 
 /// A wall point where the wall turns by more than this many degrees has no one normal: its
@@ -94,9 +94,8 @@ pub struct Quality {
 /// parabola through it and its two neighbours, parametrised by chord length.
 #[must_use]
 pub fn measure(grid: &Grid) -> Quality {
-    // The last column repeats the first.
-    let Topology::O(_) = grid.topology;
-    measure_along(grid, WallLine { from: 0, to: grid.ni - 1, closed: true })
+    let wall = grid.topology.wall(grid.ni);
+    measure_along(grid, WallLine { from: *wall.start(), to: *wall.end(), closed: true })
 }
 
 /// [`measure`] of a grid whose wall may be a part of the line j = 0, as that of a C-grid.

@@ -10,10 +10,11 @@ use std::path::Path;
 
 use super::plot3d::Dimensions;
 use super::{IoError, atomic};
-use crate::grid::Grid;
+use crate::grid::{Grid, Topology};
 
 /// Writes the map of the block that [`super::plot3d`] writes with three dimensions: the wall
-/// viscous, the outer line far field, the two planes symmetric, and the seam one-to-one.
+/// viscous, the outer line far field, the two planes symmetric, and the seam or the two sides of the
+/// cut one-to-one; the outflow of a C-grid is far field.
 ///
 /// # Errors
 ///
@@ -36,8 +37,20 @@ pub fn write_to(out: &mut impl Write, grid: &Grid) -> io::Result<()> {
     };
     writeln!(out, "{}", face("SYMMETRY-Z", 1, ni, nj))?;
     writeln!(out, "{}", face("SYMMETRY-Z", 2, ni, nj))?;
-    let seam = face("ONE_TO_ONE", 3, nj, nk);
-    writeln!(out, "{seam}      1  4   1 {nj}   1 {nk}   FALSE")?;
-    writeln!(out, "{}", face("VISCOUS", 5, nk, ni))?;
+    match grid.topology {
+        Topology::O(_) => {
+            let seam = face("ONE_TO_ONE", 3, nj, nk);
+            writeln!(out, "{seam}      1  4   1 {nj}   1 {nk}   FALSE")?;
+            writeln!(out, "{}", face("VISCOUS", 5, nk, ni))?;
+        }
+        Topology::C { wake } => {
+            let (edge, end) = (wake + 1, ni - wake);
+            writeln!(out, "{}", face("FARFIELD", 3, nj, nk))?;
+            writeln!(out, "{}", face("FARFIELD", 4, nj, nk))?;
+            let cut = face("ONE_TO_ONE", 5, nk, edge);
+            writeln!(out, "{cut}      1  5   1 {nk}   {ni} {end}   FALSE")?;
+            writeln!(out, "{:<14}  1  5   1 {nk}   {edge} {end}", "VISCOUS")?;
+        }
+    }
     writeln!(out, "{}", face("FARFIELD", 6, nk, ni))
 }

@@ -84,16 +84,23 @@ pub struct GridReport {
     pub ni: usize,
     /// Nodes in j, wall and outer line counted.
     pub nj: usize,
-    /// Logical shape: `O`.
+    /// Logical shape: `O` or `C`.
     pub topology: &'static str,
-    /// Whether the seam was held or solved for.
-    pub seam: Seam,
+    /// Whether the seam of an O-grid was held or solved for.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub seam: Option<Seam>,
+    /// Cells on each side of the cut of a C-grid.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub wake: Option<usize>,
 }
 
 impl From<&Grid> for GridReport {
     fn from(grid: &Grid) -> Self {
-        let Topology::O(seam) = grid.topology;
-        Self { ni: grid.ni, nj: grid.nj, topology: "O", seam }
+        let (topology, seam, wake) = match grid.topology {
+            Topology::O(seam) => ("O", Some(seam), None),
+            Topology::C { wake } => ("C", None, Some(wake)),
+        };
+        Self { ni: grid.ni, nj: grid.nj, topology, seam, wake }
     }
 }
 

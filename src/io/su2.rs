@@ -1,4 +1,5 @@
-//! Meshes for SU2, `.su2`: quadrilaterals with welded seam, markers `airfoil` and `farfield`.
+//! Meshes for SU2, `.su2`: quadrilaterals with welded seam or cut, markers `airfoil` and
+//! `farfield`; the outflow of a C-grid belongs to the far field.
 //!
 //! Source: "Mesh File", <https://su2code.github.io/docs_v7/Mesh-File/>.
 
@@ -38,13 +39,15 @@ pub fn write_to(out: &mut (impl Write + Send), grid: &Grid) -> io::Result<()> {
         writeln!(text, "{x:e} {y:e} {node}")
     })?;
     writeln!(out, "NMARK= 2")?;
-    writeln!(out, "MARKER_TAG= airfoil\nMARKER_ELEMS= {}", mesh.columns)?;
-    pieces::write_lines(out, mesh.columns, |text, i| {
-        writeln!(text, "{LINE} {} {}", mesh.node(i, 0), mesh.node(i + 1, 0))
+    let body = mesh.body().len();
+    writeln!(out, "MARKER_TAG= airfoil\nMARKER_ELEMS= {body}")?;
+    pieces::write_lines(out, body, |text, k| {
+        let [a, b] = mesh.ends(mesh.wall(k));
+        writeln!(text, "{LINE} {a} {b}")
     })?;
-    let outer = mesh.layers;
-    writeln!(out, "MARKER_TAG= farfield\nMARKER_ELEMS= {}", mesh.columns)?;
-    pieces::write_lines(out, mesh.columns, |text, i| {
-        writeln!(text, "{LINE} {} {}", mesh.node(i + 1, outer), mesh.node(i, outer))
+    writeln!(out, "MARKER_TAG= farfield\nMARKER_ELEMS= {}", mesh.far_sides())?;
+    pieces::write_lines(out, mesh.far_sides(), |text, k| {
+        let [a, b] = mesh.ends(mesh.far_side(k));
+        writeln!(text, "{LINE} {a} {b}")
     })
 }

@@ -3,8 +3,8 @@
 mod marched;
 pub mod thomas_middlecoff;
 
+use crate::grid::Grid;
 pub use crate::grid::arc_length;
-use crate::grid::{Grid, Seam, Topology};
 use crate::pde::{Metrics, Stencil};
 
 /// Where the control functions P0, Q0 come from.
@@ -43,7 +43,8 @@ pub struct ControlSettings {
     pub clip: f64,
 }
 
-/// P0 and Q0 at every node of a grid but its repeated seam column, `[nj][ni − 1]`, i fastest.
+/// P0 and Q0 at every node of a grid but the repeated column of an O-grid, `[nj][ni − 1]` or
+/// `[nj][ni]`, i fastest.
 /// Values on the wall and on the outer line are not used by the equations.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ControlFunctions {
@@ -58,7 +59,7 @@ pub struct ControlFunctions {
 pub fn control_functions(grid: &Grid, settings: &ControlSettings) -> ControlFunctions {
     match settings.base {
         Base::Laplace => {
-            let n = (grid.ni - 1) * grid.nj;
+            let n = grid.topology.columns(grid.ni) * grid.nj;
             ControlFunctions { p: vec![0.0; n], q: vec![0.0; n] }
         }
         Base::ThomasMiddlecoff => thomas_middlecoff::control_functions(grid),
@@ -66,7 +67,8 @@ pub fn control_functions(grid: &Grid, settings: &ControlSettings) -> ControlFunc
     }
 }
 
-/// The nodes of an O-grid without the repeated column: neighbours in i wrap around.
+/// The nodes of a grid without the repeated column of an O-grid: neighbours in i wrap around there,
+/// and the ends of a C-grid have none.
 #[derive(Clone, Copy)]
 struct Ring<'a> {
     grid: &'a Grid,
@@ -76,7 +78,7 @@ struct Ring<'a> {
 
 impl<'a> Ring<'a> {
     fn new(grid: &'a Grid) -> Self {
-        Self { grid, columns: grid.ni - 1 }
+        Self { grid, columns: grid.topology.columns(grid.ni) }
     }
 
     fn east(self, i: usize) -> usize {
@@ -87,20 +89,42 @@ impl<'a> Ring<'a> {
         if i == 0 { self.columns - 1 } else { i - 1 }
     }
 
-    /// Metrics at a node off the wall and the outer line.
+    /// Columns on which the equations hold.
+    fn solved(self) -> std::ops::Range<usize> {
+        match (self.grid.topology.periodic(), self.grid.topology.closed()) {
+            (true, _) => 0..self.columns,
+            (false, true) => 1..self.columns,
+            (false, false) => 1..self.columns - 1,
+        }
+    }
+
+    /// Columns with a neighbour on either side.
+    fn inner(self) -> std::ops::Range<usize> {
+        if self.grid.topology.closed() { 0..self.columns } else { self.solved() }
+    }
+
+    /// Gives the columns that are not solved for what stands beside them: the mean of both
+    /// neighbours of a held seam, the neighbour of an end.
+    fn fill_held(self, row: &mut [f64]) {
+        let n = self.columns;
+        match (self.grid.topology.periodic(), self.grid.topology.closed()) {
+            (true, _) => {}
+            (false, true) => row[0] = 0.5 * (row[1] + row[n - 1]),
+            (false, false) => (row[0], row[n - 1]) = (row[1], row[n - 2]),
+        }
+    }
+
+    /// Metrics at a node off the boundaries.
     fn metrics(self, i: usize, j: usize) -> Metrics {
         let row = |j: usize| [self.west(i), i, self.east(i)].map(|i| self.grid.point(i, j));
         Stencil { south: row(j - 1), middle: row(j), north: row(j + 1) }.metrics()
     }
 
-    /// Whether the equations hold on the seam column.
-    fn solves_seam(self) -> bool {
-        matches!(self.grid.topology, Topology::O(Seam::Periodic))
-    }
-
-    /// One pass of ¼ ½ ¼ along a line of constant j, into `out`.
+    /// One pass of ¼ ½ ¼ along a line of constant j, into `out`; ends stay.
     fn smooth_xi(self, line: &[f64], out: &mut [f64]) {
-        for i in 0..self.columns {
+        let n = self.columns;
+        (out[0], out[n - 1]) = (line[0], line[n - 1]);
+        for i in self.inner() {
             out[i] = 0.5 * line[i] + 0.25 * (line[self.west(i)] + line[self.east(i)]);
         }
     }

@@ -1,6 +1,6 @@
 //! A case judged without solving for its grid.
 
-use super::wall;
+use super::layout::Layout;
 use crate::case::Case;
 use crate::error::Error;
 use crate::solver::linear::Precision;
@@ -32,7 +32,7 @@ pub struct Estimate {
 ///
 /// The section cannot be meshed as the case says, at the place in the case that has to do with it.
 pub fn check(case: &Case) -> Result<Estimate, Error> {
-    let (_, notices) = wall(case).map_err(|error| Error::geometry(case, error))?;
+    let layout = Layout::new(case).map_err(|error| Error::geometry(case, error))?;
     let points = case.grid.ni * case.grid.nj;
     let bytes = match case.linear.precision {
         Precision::Single => BYTES_SINGLE,
@@ -42,6 +42,6 @@ pub fn check(case: &Case) -> Result<Estimate, Error> {
         points,
         memory_bytes: points as f64 * bytes,
         cpu_seconds: points as f64 * SECONDS,
-        notices,
+        notices: layout.notices,
     })
 }

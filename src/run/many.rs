@@ -2,7 +2,8 @@
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use super::{Follow, Job, Solved, Wall, elliptic_settings, iterate};
+use super::layout::Layout;
+use super::{Follow, Job, Solved, elliptic_settings, iterate};
 use crate::backend::cuda::driver::Gpus;
 use crate::backend::{Bands, DeviceError, EllipticData, Real};
 use crate::elliptic::GridProblem;
@@ -23,22 +24,22 @@ impl Job<'_> {
     pub(super) fn solve_in_bands<T: Real>(
         &mut self,
         gpus: &Gpus,
-        wall: &Wall,
+        layout: &Layout,
         tolerance: f64,
         timing: &mut Timing,
     ) -> Result<Solved, Error> {
         let first = gpus.first()?;
-        let marched = self.initial_grid(&first, wall, timing)?;
+        let marched = self.initial_grid(&first, layout, timing)?;
         self.timed("newton", &mut timing.newton_seconds, |job| {
             let data = {
                 let initial = first.give(marched)?;
-                EllipticData::new(&initial, &wall.normals, &elliptic_settings(job.case))
+                EllipticData::new(&initial, &layout.normals, &elliptic_settings(job.case))
             };
             // The solve needs the room.
             drop(first);
             let bands =
                 Bands::new(data.mi, gpus.count(), data.periodic).map_err(DeviceError::from)?;
-            let grid = Grid::new(wall.topology, wall.x.len(), wall.layers.len());
+            let grid = Grid::new(layout.topology, job.case.grid.ni, job.case.grid.nj);
             let (report, grid) = job.bands::<T>(gpus, &bands, &data, tolerance, grid)?;
             Ok(Solved { grid, report, exported: Vec::new() })
         })

@@ -3,7 +3,7 @@
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
-use crate::case::{Case, RESOLVED_HEADER};
+use crate::case::{Case, RESOLVED_HEADERS};
 use crate::error::Error;
 use crate::io::{self, IoError};
 
@@ -21,16 +21,30 @@ impl ResolvedCase {
     /// [`IoError::OwnCase`] where a case stands that the user wrote: to replace it would lose its
     /// comments.
     pub(super) fn new(case: &Case, folder: &Path) -> Result<Self, Error> {
-        let path = folder.join(io::CASE_FILE);
-        let own = |text: Vec<u8>| !text.starts_with(RESOLVED_HEADER.as_bytes());
-        if std::fs::read(&path).is_ok_and(own) {
-            return Err(IoError::OwnCase { path }.into());
-        }
-        Ok(Self { path, text: case.to_toml_string()? })
+        Ok(Self { path: path(folder)?, text: case.to_toml_string()? })
+    }
+
+    /// The case of a coarser grid of a family, for its `folder`; none where the grid has fewer
+    /// points than a case may ask for.
+    ///
+    /// # Errors
+    ///
+    /// As [`Self::new`].
+    pub(super) fn member(case: &Case, folder: &Path) -> Result<Option<Self>, Error> {
+        let (path, text) = (path(folder)?, case.member_toml_string()?);
+        let valid = Case::from_toml(&text, &path, &[]).is_ok();
+        Ok(valid.then_some(Self { path, text }))
     }
 
     /// Writes it, or replaces the one an earlier run wrote.
     pub(super) fn write(&self) -> Result<(), IoError> {
         io::atomic::write(&self.path, |out| out.write_all(self.text.as_bytes()))
     }
+}
+
+/// Where the case goes, unless a case stands there that the user wrote.
+fn path(folder: &Path) -> Result<PathBuf, IoError> {
+    let path = folder.join(io::CASE_FILE);
+    let own = |text: Vec<u8>| !RESOLVED_HEADERS.iter().any(|h| text.starts_with(h.as_bytes()));
+    if std::fs::read(&path).is_ok_and(own) { Err(IoError::OwnCase { path }) } else { Ok(path) }
 }

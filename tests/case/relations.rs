@@ -119,3 +119,58 @@ fn a_folder_in_place_of_an_airfoil_file_is_refused() {
          hint: name the file of coordinates in the folder"
     );
 }
+
+#[test]
+fn a_base_under_a_c_grid_is_refused() {
+    for edge in ["blunt", "rounded"] {
+        let text = format!(
+            "[geometry]\nnaca = '0012'\ntrailing_edge = '{edge}'\n[grid]\ntopology = 'C'\n"
+        );
+        let message = shown(resolve(&text));
+
+        assert_eq!(
+            message,
+            format!(
+                "wing.toml:3: geometry.trailing_edge = '{edge}': expected an edge that is one point, \
+                 for the cut of grid.topology = \"C\" to begin at\n\
+                 hint: close the base by \"wedge\" or \"sharp\", or choose grid.topology = \"O\""
+            )
+        );
+    }
+}
+
+#[test]
+fn a_wake_on_an_o_grid_is_refused() {
+    let message = shown(resolve_with("[grid]\nwake_length = 3\n"));
+
+    assert_eq!(
+        message,
+        "wing.toml:4: grid.wake_length = 3: expected grid.topology = \"C\" or \"auto\"\n\
+         hint: set grid.topology, or leave grid.wake_length out: an O-grid has no wake"
+    );
+}
+
+#[test]
+fn a_wake_that_leaves_no_points_for_the_section_is_refused() {
+    let message = shown(resolve_with("[grid]\ntopology = 'C'\nni = 65\nwake = 25\n"));
+
+    assert_eq!(
+        message,
+        "wing.toml:6: grid.wake = 25: expected grid.wake of at most (grid.ni - 17)/2 = 24, here 25\n\
+         hint: leave 17 points for the section, or choose more points"
+    );
+}
+
+#[test]
+fn a_seam_on_a_c_grid_is_refused() {
+    let message = shown(resolve_with("[grid]\ntopology = 'C'\nseam = 'held'\n"));
+
+    assert!(message.contains("grid.seam = 'held': expected grid.topology = \"O\""), "{message}");
+}
+
+#[test]
+fn a_refinement_beyond_all_grids_is_refused() {
+    let message = shown(resolve_with("[grid]\nni = 100001\nnj = 1001\nrefine = 1024\n"));
+
+    assert!(message.contains("expected grid.ni × grid.nj of at most 1073741823"), "{message}");
+}

@@ -35,7 +35,8 @@ fn the_defaults_of_the_grid_are_those_of_the_reference_page() {
 
     assert_eq!((grid.topology, grid.ni, grid.nj), (Topology::O, 257, 129));
     assert_eq!((grid.far_field, grid.first_cell), (15.0, 1e-5));
-    assert_eq!((grid.leading_edge_spacing, grid.trailing_edge_spacing), (3e-3, 1e-3));
+    assert_eq!((grid.leading_edge_spacing, grid.trailing_edge_spacing), (None, None));
+    assert_eq!(grid.wake, None);
     assert_eq!((grid.base_cells, grid.seam), (None, None));
 }
 
@@ -45,7 +46,7 @@ fn the_defaults_of_the_solution_are_those_of_the_reference_page() {
 
     let initial = &case.initial;
     assert_eq!(initial.method, initial::Method::Hyperbolic);
-    assert_eq!((initial.dissipation, initial.volume_smoothing, initial.spread), (0.2, 0.3, 10.0));
+    assert_eq!((initial.dissipation, initial.volume_smoothing, initial.spread), (None, None, None));
     let control = &case.control;
     assert_eq!((control.base, control.wall), (Base::Marched, Wall::Coupled));
     assert_eq!((control.smoothing, control.smoothing_distance), (5, 0.05));
@@ -62,10 +63,32 @@ fn the_defaults_of_the_solution_are_those_of_the_reference_page() {
 }
 
 #[test]
-fn edge_spacings_are_refined_with_the_grid() {
-    let grid = resolve_with("[grid]\nni = 513\n").unwrap().grid;
+fn a_c_grid_has_a_wake_as_long_as_the_far_field_is_far() {
+    let grid = resolve_with("[grid]\ntopology = 'C'\nni = 225\nfar_field = 500\n").unwrap().grid;
 
-    assert_eq!((grid.leading_edge_spacing, grid.trailing_edge_spacing), (1.5e-3, 0.5e-3));
+    let wake = grid.wake.unwrap();
+    assert_eq!(
+        (grid.topology, wake.cells, wake.length, wake.direction),
+        (Topology::C, 48, 500.0, 0.0)
+    );
+}
+
+#[test]
+fn a_refined_case_holds_the_points_of_the_case() {
+    let text = "[grid]\ntopology = 'C'\nni = 113\nnj = 33\nwake = 24\nfirst_cell = 1e-4\n\
+                leading_edge_spacing = 1e-3\nbase_cells = 4\n";
+    let coarse = resolve_with(text).unwrap().grid;
+    let grid = resolve_with(&[text, "refine = 4\n"].concat()).unwrap().grid;
+
+    assert_eq!((grid.ni, grid.nj, grid.wake.unwrap().cells), (449, 129, 96));
+    assert_eq!((grid.leading_edge_spacing, grid.base_cells), (Some(2.5e-4), Some(16)));
+    let layers = |grid: &gridgen::case::GridOptions| {
+        gridgen::geometry::spacing_geometric(grid.nj, grid.first_cell, grid.far_field).unwrap()
+    };
+    for (j, s) in layers(&coarse).iter().enumerate() {
+        let fine = layers(&grid)[4 * j];
+        assert!((fine - s).abs() < 1e-12 * s.max(1e-4), "layer {j}: {fine} instead of {s}");
+    }
 }
 
 #[test]
@@ -213,16 +236,12 @@ fn the_resolved_case_writes_every_default_out() {
     ni = 257
     nj = 129
     far_field = 15.0
+    refine = 1
     first_cell = 1e-5
-    leading_edge_spacing = 0.003
-    trailing_edge_spacing = 0.001
     seam = "auto"
 
     [initial]
     method = "hyperbolic"
-    dissipation = 0.2
-    volume_smoothing = 0.3
-    spread = 10.0
 
     [control]
     base = "marched"
@@ -284,12 +303,13 @@ proptest! {
     #[test]
     fn the_resolved_case_gives_the_same_case(
         name in "[^\\p{Cc}/\\\\ .][^\\p{Cc}/\\\\]{0,20}",
-        ni in 9_usize..2000,
+        ni in 33_usize..2000,
         far_field in 1.0..1e6_f64,
         first_cell in 1e-12..1e-3_f64,
         tolerance in 1e-14..0.9_f64,
         base_cells in proptest::option::of(4_usize..5),
         seam in proptest::sample::select(vec!["auto", "held", "periodic"]),
+        topology in proptest::sample::select(vec!["O", "auto"]),
     ) {
         let mut overrides = vec![
             ("name".to_owned(), toml::Value::from(name).to_string()),
@@ -298,6 +318,7 @@ proptest! {
             ("grid.first_cell".to_owned(), format!("{first_cell:?}")),
             ("newton.tolerance".to_owned(), format!("{tolerance:?}")),
             ("grid.seam".to_owned(), seam.to_owned()),
+            ("grid.topology".to_owned(), topology.to_owned()),
         ];
         overrides.extend(base_cells.map(|n| ("grid.base_cells".to_owned(), n.to_string())));
         let case = Case::from_toml(SMALLEST, Path::new("wing.toml"), &overrides).unwrap();

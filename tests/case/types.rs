@@ -75,7 +75,7 @@ fn an_unknown_word_is_refused() {
     assert_eq!(
         message,
         "wing.toml:3: geometry.trailing_edge = \"round\": expected one of \"sharp\", \"blunt\", \
-         \"rounded\", \"as-given\"\n\
+         \"rounded\", \"wedge\", \"extended\", \"as-given\"\n\
          hint: did you mean \"rounded\"?"
     );
 }
@@ -87,19 +87,19 @@ fn a_word_like_no_other_is_refused() {
     assert_eq!(
         message,
         "wing.toml:3: geometry.trailing_edge = \"open\": expected one of \"sharp\", \"blunt\", \
-         \"rounded\", \"as-given\"\n\
+         \"rounded\", \"wedge\", \"extended\", \"as-given\"\n\
          hint: leave geometry.trailing_edge out for the default: \"sharp\" for naca, \"as-given\" \
          for file"
     );
 }
 
 #[test]
-fn a_topology_other_than_o_is_refused() {
-    let message = shown(resolve_with("[grid]\ntopology = \"C\"\n"));
+fn an_unknown_topology_is_refused() {
+    let message = shown(resolve_with("[grid]\ntopology = \"H\"\n"));
 
     assert_eq!(
         message,
-        "wing.toml:4: grid.topology = \"C\": expected \"O\"\n\
+        "wing.toml:4: grid.topology = \"H\": expected one of \"O\", \"C\", \"auto\"\n\
          hint: leave grid.topology out for the default: \"O\""
     );
 }

@@ -1,13 +1,13 @@
 //! The hyperbolic march.
 
-use gridgen::grid::initial::{InitialSettings, Method, Outline, build, build_with};
+use gridgen::grid::initial::{Method, Outline, build, build_with};
 use gridgen::grid::{Grid, folds};
 
 use super::Subject;
 use crate::support::walls::{FAR_FIELD, WallPoints, geometric_layers};
 
 /// The march gives the host's grid on sharp, concave and smooth walls, on rings whose points are
-/// no power of two, more and fewer than the threads of a block.
+/// no power of two, more and fewer than the threads of a block, and on the open lines of C-grids.
 pub fn the_march_gives_the_grid_of_the_host<S: Subject>(subject: &S) {
     let walls = [
         (WallPoints::naca("0012", 65), 33, 1e-3),
@@ -15,6 +15,9 @@ pub fn the_march_gives_the_grid_of_the_host<S: Subject>(subject: &S) {
         (WallPoints::naca("2412", 20), 33, 1e-3),
         (WallPoints::ellipse(0.2, 98), 33, 1e-4),
         (WallPoints::naca("0012", 1101), 9, 1e-2),
+        (WallPoints::naca_with_wake("0012", 113, 24), 33, 1e-4),
+        (WallPoints::naca_with_wake("4412", 98, 17), 33, 1e-6),
+        (WallPoints::naca_with_wake("2412", 1200, 200), 9, 1e-2),
     ];
     for (wall, nj, first_cell) in walls {
         let layers = geometric_layers(nj, first_cell, FAR_FIELD);
@@ -24,14 +27,9 @@ pub fn the_march_gives_the_grid_of_the_host<S: Subject>(subject: &S) {
             normals: &wall.normals,
             layers: &layers,
             far_field: FAR_FIELD,
-            seam: wall.seam,
+            topology: wall.topology,
         };
-        let settings = InitialSettings {
-            method: Method::Hyperbolic,
-            dissipation: 0.2,
-            volume_smoothing: 0.3,
-            spread: 10.0,
-        };
+        let settings = wall.settings(Method::Hyperbolic);
 
         let (host, other) = (build(&outline, &settings), build_with(subject, &outline, &settings));
 

@@ -1,6 +1,9 @@
 //! One-dimensional distributions.
 
-use gridgen::geometry::{GeometryError, spacing_geometric, spacing_tanh, spacing_vinokur};
+use gridgen::geometry::{
+    GeometryError, refined_first, spacing_exponential, spacing_geometric, spacing_tanh,
+    spacing_vinokur,
+};
 use proptest::prelude::*;
 
 fn intervals(s: &[f64]) -> Vec<f64> {
@@ -155,6 +158,44 @@ fn counts_and_lengths_that_cannot_be_spaced_are_refused() {
             spacing_vinokur(9, first, 0.1, length),
         ] {
             assert!(matches!(result, Err(GeometryError::Spacing { .. })), "{first} {length}");
+        }
+    }
+}
+
+#[test]
+fn halving_an_exponential_spacing_keeps_its_points() {
+    let coarse = spacing_exponential(33, 4e-3, 500.0).unwrap();
+    let fine = spacing_exponential(129, 1e-3, 500.0).unwrap();
+
+    assert_eq!((coarse[0], coarse[32]), (0.0, 500.0));
+    for (j, s) in coarse.iter().enumerate() {
+        assert!((fine[4 * j] - s).abs() <= 1e-12 * s, "{j}: {} {s}", fine[4 * j]);
+    }
+    // ds/dj at the start: s/j tends to it as the spacing is refined.
+    let finest = spacing_exponential(32 * 4096 + 1, 4e-3 / 4096.0, 500.0).unwrap();
+    assert!((finest[1] * 4096.0 / 4e-3 - 1.0).abs() < 1e-4, "{}", finest[1] * 4096.0);
+}
+
+#[test]
+fn an_exponential_spacing_with_room_to_spare_is_uniform() {
+    let s = spacing_exponential(5, 1.0, 2.0).unwrap();
+
+    assert_eq!(s, [0.0, 0.5, 1.0, 1.5, 2.0]);
+}
+
+#[test]
+fn a_refined_first_interval_keeps_the_layers() {
+    for (n, first, length, factor) in
+        [(65, 3.7e-6, 500.0, 8), (17, 0.05, 1.0, 3), (9, 0.125, 1.0, 4)]
+    {
+        let coarse = spacing_geometric(n, first, length).unwrap();
+        let fine = refined_first(n, first, length, factor).unwrap();
+
+        let layers = spacing_geometric((n - 1) * factor + 1, fine, length).unwrap();
+
+        for (j, s) in coarse.iter().enumerate() {
+            let found = layers[factor * j];
+            assert!((found - s).abs() < 1e-9 * s.max(first), "{n} {j}: {found} {s}");
         }
     }
 }

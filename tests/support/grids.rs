@@ -46,6 +46,20 @@ pub fn joukowski_grid(ni: usize, nj: usize, twist: f64) -> Grid {
     })
 }
 
+/// A C-grid of confocal parabolas around the flat plate 0 ≤ x ≤ 1: the map z = (u + iv)², with the
+/// edge of the plate at u = ±1 and so many cells of the cut behind it, equal steps of u, and `nj`
+/// lines up to v = 2. The two sides of the line j = 0 are the same points bit for bit.
+pub fn parabolic_grid(ni: usize, nj: usize, wake: usize) -> Grid {
+    let half = (ni - 1 - 2 * wake) as f64;
+    let mut grid = grid_from(ni, nj, |i, j| {
+        let u = (2 * i) as f64 - (ni - 1) as f64;
+        let (u, v) = (u / half, 2.0 * j as f64 / (nj - 1) as f64);
+        [u * u - v * v, 2.0 * u * v]
+    });
+    grid.topology = Topology::C { wake };
+    grid
+}
+
 /// Zero at both ends of the line, bit for bit.
 fn clockwise_angle(i: usize, ni: usize) -> f64 {
     -std::f64::consts::TAU * (i % (ni - 1)) as f64 / (ni - 1) as f64

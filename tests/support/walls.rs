@@ -2,8 +2,9 @@
 
 use std::f64::consts::{PI, TAU};
 
-use gridgen::grid::Seam;
+use gridgen::geometry::open_normals;
 use gridgen::grid::initial::{InitialGrid, InitialSettings, Method, Outline, build};
+use gridgen::grid::{Seam, Topology};
 
 /// Points of a closed wall, clockwise from the trailing edge, with outward normals. The last
 /// point repeats the first.
@@ -11,7 +12,7 @@ pub struct WallPoints {
     pub x: Vec<f64>,
     pub y: Vec<f64>,
     pub normals: Vec<[f64; 2]>,
-    pub seam: Seam,
+    pub topology: Topology,
 }
 
 /// Intervals at the trailing and at the leading edge, in chords.
@@ -64,8 +65,29 @@ impl WallPoints {
             x: points.iter().map(|p| p[0]).collect(),
             y: points.iter().map(|p| p[1]).collect(),
             normals,
-            seam,
+            topology: Topology::O(seam),
         }
+    }
+
+    /// The section with a straight cut of `wake` cells on each side, which grow by a constant ratio
+    /// from [`TRAILING`] to an outflow at the far field.
+    pub fn naca_with_wake(code: &str, ni: usize, wake: usize) -> Self {
+        let section = Self::naca(code, ni - 2 * wake);
+        let cut = &geometric_layers(wake + 1, TRAILING, FAR_FIELD)[1..];
+        let x: Vec<f64> = (cut.iter().rev().map(|s| 1.0 + s))
+            .chain(section.x.iter().copied())
+            .chain(cut.iter().map(|s| 1.0 + s))
+            .collect();
+        let mut y = vec![0.0; ni];
+        y[wake..ni - wake].copy_from_slice(&section.y);
+        Self { normals: open_normals(&x, &y), x, y, topology: Topology::C { wake } }
+    }
+
+    /// The settings of the default case.
+    pub fn settings(&self, method: Method) -> InitialSettings {
+        let [dissipation, volume_smoothing, spread] =
+            if self.topology.closed() { [0.2, 0.3, 10.0] } else { [0.1, 0.05, 0.0] };
+        InitialSettings { method, dissipation, volume_smoothing, spread }
     }
 
     /// The initial grid on this wall: `nj` layers, geometric from `first_cell` to [`FAR_FIELD`].
@@ -77,11 +99,9 @@ impl WallPoints {
             normals: &self.normals,
             layers: &layers,
             far_field: FAR_FIELD,
-            seam: self.seam,
+            topology: self.topology,
         };
-        let settings =
-            InitialSettings { method, dissipation: 0.2, volume_smoothing: 0.3, spread: 10.0 };
-        build(&outline, &settings)
+        build(&outline, &self.settings(method))
     }
 }
 

@@ -177,7 +177,8 @@ impl Ring<'_> {
         let (mut x, mut y) = (vec![0.0; self.grid.ni], vec![0.0; self.grid.ni]);
         self.grid.x.download(&mut x)?;
         self.grid.y.download(&mut y)?;
-        let lengths = decay_lengths(&x, &y, settings.first_cell, settings.decay);
+        let heights = vec![settings.first_cell; self.grid.ni];
+        let lengths = decay_lengths(self.grid.topology, (&x, &y), &heights, settings.decay);
         let lengths = Buffer::from_host(&self.backend.device, &lengths)?;
         let (phi, psi) = (self.zeros(mi * mj)?, self.zeros(mi * mj)?);
         let (mut arguments, shape) = self.unknowns();

@@ -9,7 +9,7 @@ use crate::backend::elliptic::{
     CellGuard, EllipticBackend, EllipticData, Scaling, store_frame, wrap,
 };
 use crate::backend::{DeviceError, Real};
-use crate::grid::Grid;
+use crate::grid::{Grid, Topology};
 use crate::pde::EllipticSettings;
 use rayon::prelude::*;
 
@@ -69,7 +69,12 @@ impl EllipticBackend for CudaBackend {
         normals: &[[f64; 2]],
         settings: &EllipticSettings,
     ) -> Result<CudaElliptic, DeviceError> {
-        self.equations_of(grid, normals, settings)
+        if grid.topology.closed() {
+            self.equations_of(grid, normals, settings)
+        } else {
+            // The kernels know rings alone: the data of a C-grid are made on the host.
+            self.elliptic(&EllipticData::new(&grid.to_host()?, normals, settings))
+        }
     }
 
     fn first_guess(
@@ -206,13 +211,17 @@ impl EllipticBackend for CudaBackend {
             if self.place.is_none() && !state.periodic {
                 // A held frame is the grid; the seam is one line, bit for bit.
                 from.download(to)?;
-                to.par_chunks_mut(grid.ni).for_each(|row| row[grid.ni - 1] = row[0]);
+                if grid.topology.closed() {
+                    to.par_chunks_mut(grid.ni).for_each(|row| row[grid.ni - 1] = row[0]);
+                }
                 continue;
             }
             let mut frame = vec![0.0; from.len()];
             from.download(&mut frame)?;
             match &self.place {
-                Some(place) => store_band(&frame, state.mi + 2, place, to, grid.ni),
+                Some(place) => {
+                    store_band(&frame, state.mi + 2, place, to, (grid.ni, grid.topology))
+                }
                 None => store_frame(&frame, state.mi + 2, state.periodic, to, grid.ni),
             }
         }
@@ -287,7 +296,13 @@ impl CudaBackend {
 
 /// Writes one coordinate of a band's nodes into the nodes of the whole grid, `ni` in a row: its own
 /// columns, and a held seam if it is at the end.
-fn store_band(frame: &[f64], stride: usize, place: &Place, nodes: &mut [f64], ni: usize) {
+fn store_band(
+    frame: &[f64],
+    stride: usize,
+    place: &Place,
+    nodes: &mut [f64],
+    (ni, topology): (usize, Topology),
+) {
     let bands = place.bands();
     let [before, after] = place.neighbours();
     // Frame columns kept, and the node of the first of them.
@@ -296,7 +311,7 @@ fn store_band(frame: &[f64], stride: usize, place: &Place, nodes: &mut [f64], ni
     for (from, to) in frame.chunks(stride).zip(nodes.chunks_mut(ni)) {
         to[first..first + kept.len()].copy_from_slice(&from[kept.clone()]);
         // The seam is one line: its copy is bit for bit the same.
-        if first == 0 {
+        if first == 0 && topology.closed() {
             to[ni - 1] = to[0];
         }
     }

@@ -4,8 +4,8 @@ use super::kernel::{Shape, Source, arguments};
 use super::vector::sum;
 use super::{Buffer, CudaBackend};
 use crate::backend::DeviceError;
-use crate::grid::initial::hyperbolic::first_layers;
-use crate::grid::initial::{FAR_FIELD_CENTRE, InitialSettings, Marcher, Outline};
+use crate::grid::initial::hyperbolic::{Scheme, first_layers};
+use crate::grid::initial::{FAR_FIELD_CENTRE, Fronts, InitialSettings, Marcher, Outline};
 use crate::grid::{Grid, Topology};
 
 /// Threads of the one block that marches: a power of two.
@@ -44,7 +44,9 @@ impl Marcher for CudaBackend {
         dissipation: f64,
     ) -> Result<Option<CudaGrid>, DeviceError> {
         match self.fronts(outline, settings, dissipation)? {
-            Some(fronts) => Ok(Some(self.placed(outline, &fronts)?)),
+            Some(fronts) if outline.topology.closed() => Ok(Some(self.placed(outline, &fronts)?)),
+            // The outer line of a C-grid is put in place on the host.
+            Some(fronts) => Ok(Some(self.take(layers(outline, &fronts)?.grid(outline))?)),
             None => Ok(None),
         }
     }
@@ -68,11 +70,26 @@ impl Marcher for CudaBackend {
     }
 
     fn give(&self, grid: CudaGrid) -> Result<Grid, DeviceError> {
-        let mut host = Grid::new(grid.topology, grid.ni, grid.nj);
-        grid.x.download(&mut host.x)?;
-        grid.y.download(&mut host.y)?;
+        grid.to_host()
+    }
+}
+
+impl CudaGrid {
+    /// The grid on the host.
+    pub(super) fn to_host(&self) -> Result<Grid, DeviceError> {
+        let mut host = Grid::new(self.topology, self.ni, self.nj);
+        self.x.download(&mut host.x)?;
+        self.y.download(&mut host.y)?;
         Ok(host)
     }
+}
+
+/// Marched layers on the host.
+fn layers(outline: &Outline, fronts: &Buffer<f64>) -> Result<Fronts, DeviceError> {
+    let n = outline.columns();
+    let mut points = vec![[0.0; 2]; n * outline.layers.len()];
+    fronts.download(bytemuck::cast_slice_mut(&mut points))?;
+    Ok(Fronts { layers: points.chunks(n).map(<[_]>::to_vec).collect() })
 }
 
 impl CudaBackend {
@@ -83,19 +100,30 @@ impl CudaBackend {
         settings: &InitialSettings,
         dissipation: f64,
     ) -> Result<Option<Buffer<f64>>, DeviceError> {
-        let (n, nj) = (outline.x.len() - 1, outline.layers.len());
+        let (n, nj) = (outline.columns(), outline.layers.len());
+        let scheme = Scheme::of(outline.topology);
+        let extra = outline.extra_heights();
+        let tallest = extra.iter().copied().fold(0.0, f64::max);
         let zeros = |values: usize| Buffer::<f64>::zeros(&self.device, values);
         let fronts = zeros(2 * n * nj)?;
         let first: Vec<f64> = first_layers(outline).iter().flatten().flatten().copied().collect();
         fronts.upload_part(&first)?;
         let layers = Buffer::from_host(&self.device, outline.layers)?;
+        let splay = Buffer::from_host(&self.device, &outline.splay())?;
+        let extra = Buffer::from_host(&self.device, &extra)?;
         let (segments, smoothed) = (zeros(SEGMENT * n)?, zeros(n)?);
         let (eliminated, moves) = (zeros(ELIMINATED * n)?, zeros(2 * n)?);
         let bad = Buffer::<u32>::zeros(&self.device, 1)?;
         let arguments = arguments![
             n as u32,
             nj as u32,
+            u32::from(!scheme.closed),
             &layers,
+            &splay,
+            &extra,
+            tallest,
+            scheme.implicit,
+            scheme.step_limit,
             dissipation,
             settings.volume_smoothing,
             settings.spread,
@@ -113,11 +141,11 @@ impl CudaBackend {
         Ok((failed[0] == 0).then_some(fronts))
     }
 
-    /// The layers as a grid whose outer line lies on the circle.
+    /// The layers of an O-grid as a grid whose outer line lies on the circle.
     fn placed(&self, outline: &Outline, fronts: &Buffer<f64>) -> Result<CudaGrid, DeviceError> {
         let (ni, nj) = (outline.x.len(), outline.layers.len());
         let grid = CudaGrid {
-            topology: Topology::O(outline.seam),
+            topology: outline.topology,
             ni,
             nj,
             x: Buffer::zeros(&self.device, ni * nj)?,

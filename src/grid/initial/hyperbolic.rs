@@ -3,19 +3,45 @@
 use super::cyclic::{BlockRow, BlockWork, smooth_implicit, solve_blocks};
 use super::front::Segments;
 use super::{Fronts, InitialSettings, Outline};
-use crate::grid::Grid;
+use crate::grid::{Grid, Topology};
 use nalgebra::{Matrix2, Vector2};
 
 /// Substeps a layer at most.
 const SUBSTEPS: f64 = 40.0;
-/// A substep is at most this many times the shortest interval of the front.
-const STEP_LIMIT: f64 = 3.0;
 /// Dissipation rises over this share of the layers.
 const RISE: f64 = 0.75;
 /// Distance from the wall, in chords, over which the extra dissipation sets in.
 const SPREAD_DISTANCE: f64 = 0.2;
 /// Smallest sin² of half the interior angle of a concave front (bounds the extra dissipation).
 const CONCAVE_LIMIT: f64 = 0.1;
+
+/// What differs between closed and open fronts.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Scheme {
+    /// Whether the fronts close.
+    pub closed: bool,
+    /// Weight 1 + θ of the implicit difference along i.
+    pub implicit: f64,
+    /// A substep is at most this many times the shortest interval of the front.
+    pub step_limit: f64,
+}
+
+impl Default for Scheme {
+    fn default() -> Self {
+        Self { closed: true, implicit: 1.0, step_limit: 3.0 }
+    }
+}
+
+impl Scheme {
+    /// The scheme of a topology. Along the wake of a C-grid fronts are parallel and may step far.
+    #[must_use]
+    pub fn of(topology: Topology) -> Self {
+        match topology {
+            Topology::O(_) => Self::default(),
+            Topology::C { .. } => Self { closed: false, implicit: 2.0, step_limit: 10.0 },
+        }
+    }
+}
 
 /// Marches from the wall through `outline.layers` (theory section 4; after Chan and Steger 1992,
 /// doi:10.1016/0096-3003(92)90073-A) and puts the outer line on the circle. The first layer is
@@ -27,18 +53,23 @@ pub fn march(outline: &Outline, settings: &InitialSettings, dissipation: f64) ->
 
 fn fronts(outline: &Outline, settings: &InitialSettings, dissipation: f64) -> Option<Fronts> {
     let (s, nj) = (outline.layers, outline.layers.len());
+    let scheme = Scheme::of(outline.topology);
+    let splay = outline.splay();
     let mut layers = first_layers(outline).to_vec();
-    let mut stepper = Stepper::default();
+    let mut stepper = Stepper { scheme, extra: outline.extra_heights(), ..Stepper::default() };
+    let tallest = stepper.extra.iter().copied().fold(0.0, f64::max);
     for j in 1..nj - 1 {
         let mut front = layers[j].clone();
-        let height = s[j + 1] - s[j];
-        let shortest = Segments::new(&front).shortest();
-        let substeps = (height / (STEP_LIMIT * shortest)).ceil().clamp(1.0, SUBSTEPS);
+        let (height, more) = (s[j + 1] - s[j], splay[j + 1] - splay[j]);
+        let highest = height + more.max(0.0) * tallest;
+        let shortest = Segments::new(&front, scheme.closed).shortest();
+        let substeps = (highest / (scheme.step_limit * shortest)).ceil().clamp(1.0, SUBSTEPS);
         let rise = (j as f64 / (RISE * (nj - 1) as f64)).min(1.0).sqrt();
         let spread = 1.0 + settings.spread * s[j] / (s[j] + SPREAD_DISTANCE);
         for k in 0..substeps as usize {
             let step = Step {
                 height: height / substeps,
+                more: more / substeps,
                 distance: s[j] + height * (k as f64 + 0.5) / substeps,
                 dissipation: dissipation * rise * spread,
                 volume_smoothing: settings.volume_smoothing,
@@ -56,13 +87,14 @@ fn fronts(outline: &Outline, settings: &InitialSettings, dissipation: f64) -> Op
 /// The wall, and the layer r + h n beside it.
 #[must_use]
 pub fn first_layers(outline: &Outline) -> [Vec<[f64; 2]>; 2] {
-    let columns = outline.x.len() - 1;
-    let height = outline.layers[1] - outline.layers[0];
+    let columns = outline.columns();
+    let base = outline.layers[1] - outline.layers[0];
     let wall: Vec<[f64; 2]> = (0..columns).map(|i| [outline.x[i], outline.y[i]]).collect();
     let first = wall
         .iter()
         .zip(outline.normals)
-        .map(|(r, n)| [r[0] + height * n[0], r[1] + height * n[1]])
+        .zip(outline.extra_heights())
+        .map(|((r, n), extra)| [0, 1].map(|c| r[c] + (base + extra) * n[c]))
         .collect();
     [wall, first]
 }
@@ -70,15 +102,20 @@ pub fn first_layers(outline: &Outline) -> [Vec<[f64; 2]>; 2] {
 /// One substep.
 struct Step {
     height: f64,
+    /// What is added to the height for each unit of a point's extra first height.
+    more: f64,
     /// Distance from the wall at mid-step.
     distance: f64,
     dissipation: f64,
     volume_smoothing: f64,
 }
 
-/// Room for the line solves.
+/// Room for the line solves, and what does not change from step to step.
 #[derive(Default)]
 struct Stepper {
+    scheme: Scheme,
+    /// What the first cell of each point is higher than `layers` say.
+    extra: Vec<f64>,
     rows: Vec<BlockRow>,
     work: BlockWork,
 }
@@ -86,32 +123,44 @@ struct Stepper {
 impl Stepper {
     /// front ← front + Δr with
     ///
-    /// \[I + C ½(E − W) − 2e δ²\] Δr = B⁻¹ (0, V) + e δ² r,
+    /// \[I + (1 + θ) C ½(E − W) − 2e δ²\] Δr = B⁻¹ (0, V) + e δ² r,
     /// B = \[t_x t_y; −t_y t_x\], A = \[x_η y_η; y_η −x_η\], C = B⁻¹ A,
     /// V = h ã, (1 − δ κ δ) ã = a, κ = (c_v s/d)², (x_η, y_η) = (V/a²)(−t_y, t_x),
-    /// e = ε (V/a²) α.
+    /// e = ε (V/a²) α. The ends of an open front move as Δx = 0, Δy = Δy of the neighbour: an
+    /// open system is a cyclic one whose two ends do not couple.
     fn advance(&mut self, front: &mut [[f64; 2]], step: &Step) -> Option<()> {
         let n = front.len();
-        let segments = Segments::new(front);
+        let closed = self.scheme.closed;
+        let segments = Segments::new(front, closed);
         let d = &segments.length;
         let before = |i: usize| if i == 0 { n - 1 } else { i - 1 };
         let after = |i: usize| if i + 1 == n { 0 } else { i + 1 };
-        let width: Vec<f64> = (0..n).map(|i| 0.5 * (d[i] + d[before(i)])).collect();
-        let kappa: Vec<f64> =
+        let width: Vec<f64> = (0..n).map(|i| 0.5 * (d[i] + d[segments.before(i)])).collect();
+        let mut kappa: Vec<f64> =
             d.iter().map(|d| (step.volume_smoothing * step.distance / d).powi(2)).collect();
+        if !closed {
+            kappa[n - 1] = 0.0;
+        }
         let mut smoothed = width.clone();
         smooth_implicit(&mut smoothed, &kappa);
 
         self.rows.clear();
         for i in 0..n {
-            let (a, volume) = (width[i], step.height * smoothed[i]);
+            if !closed && (i == 0 || i + 1 == n) {
+                self.rows.push(end_row(i == 0));
+                continue;
+            }
+            let height = step.height + step.more * self.extra[i];
+            let (a, volume) = (width[i], height * smoothed[i]);
             let [nx, ny] = segments.bisector_normal(i);
             // The tangent t has length a; (−t_y, t_x)/a is the normal.
             let t = [a * ny, -a * nx];
             let inverse = Matrix2::new(t[0], t[1], -t[1], t[0]).try_inverse()?;
             let ratio = volume / (a * a);
             let eta = [ratio * -t[1], ratio * t[0]];
-            let half_c = 0.5 * inverse * Matrix2::new(eta[0], eta[1], eta[1], -eta[0]);
+            let half_c = (0.5 * self.scheme.implicit)
+                * inverse
+                * Matrix2::new(eta[0], eta[1], eta[1], -eta[0]);
             let e = step.dissipation * ratio * concavity(&segments, i);
             let [west, at, east] = [front[before(i)], front[i], front[after(i)]].map(Vector2::from);
             let identity = Matrix2::identity();
@@ -129,6 +178,13 @@ impl Stepper {
         }
         Some(())
     }
+}
+
+/// Δx = 0 and Δy = Δy of the neighbour, at the first or the last point of an open front.
+fn end_row(first: bool) -> BlockRow {
+    let (none, neighbour) = (Matrix2::zeros(), Matrix2::new(0.0, 0.0, 0.0, -1.0));
+    let (lower, upper) = if first { (none, neighbour) } else { (neighbour, none) };
+    BlockRow { lower, diagonal: Matrix2::identity(), upper, right: Vector2::zeros() }
 }
 
 /// α = 1/sin²(φ/2) where the front is concave with interior angle φ, else 1.

@@ -4,9 +4,10 @@ mod cyclic;
 mod front;
 pub mod hyperbolic;
 mod normal;
+mod outer;
 mod transfinite;
 
-use super::{Grid, Seam, Topology, arc_length, folds};
+use super::{Grid, Topology, arc_length, first_heights, folds};
 use rayon::prelude::*;
 
 /// Construction of the initial grid.
@@ -37,24 +38,57 @@ pub struct InitialSettings {
 /// The fixed data of an initial grid.
 #[derive(Debug, Clone, Copy)]
 pub struct Outline<'a> {
-    /// x of the wall points, clockwise, the last one repeating the first.
+    /// x of the points of the line j = 0, clockwise, the last one repeating the first.
     pub x: &'a [f64],
-    /// y of the wall points.
+    /// y of the points.
     pub y: &'a [f64],
-    /// Outward unit normals of the wall points.
+    /// Outward unit normals of the points.
     pub normals: &'a [[f64; 2]],
     /// Distance of each layer from the wall, rising from 0, in chords.
     pub layers: &'a [f64],
-    /// Radius of the outer circle about (0.5, 0), in chords.
+    /// Radius of the outer circle about (0.5, 0), in chords. On a C-grid the half circle ahead of
+    /// x = 0.5 is continued by straight lines to the outflow.
     pub far_field: f64,
-    /// Whether the seam line is held or solved for.
-    pub seam: Seam,
+    /// Logical shape of the grid.
+    pub topology: Topology,
+}
+
+/// Distance from the wall, in chords, over which lines whose first cells are higher than others
+/// come to the common layers.
+const SPLAY_DISTANCE: f64 = 0.5;
+
+impl Outline<'_> {
+    /// Points of a front.
+    #[must_use]
+    pub fn columns(&self) -> usize {
+        self.topology.columns(self.x.len())
+    }
+
+    /// h_i − h: what the first cell of each point of a front is higher than `layers` say.
+    #[must_use]
+    pub fn extra_heights(&self) -> Vec<f64> {
+        let base = self.layers[1] - self.layers[0];
+        let mut heights = first_heights(self.topology, self.x, self.y, base);
+        heights.truncate(self.columns());
+        heights.iter().map(|height| height - base).collect()
+    }
+
+    /// e_j = j exp(−s_j/0.5), with e_1 = 1: line i runs through the distances
+    /// s_ij = s_j + (h_i − h) e_j (theory section 4).
+    #[must_use]
+    pub fn splay(&self) -> Vec<f64> {
+        let weight = |(j, s): (usize, &f64)| match j {
+            1 => 1.0,
+            j => j as f64 * (-s / SPLAY_DISTANCE).exp(),
+        };
+        self.layers.iter().enumerate().map(weight).collect()
+    }
 }
 
 /// An initial grid and how it came about.
 #[derive(Debug, Clone)]
 pub struct InitialGrid<G = Grid> {
-    /// The grid; its outer line lies on the circle.
+    /// The grid; its outer line lies on the far field.
     pub grid: G,
     /// Construction that made it, after fall-backs.
     pub method: Method,
@@ -75,7 +109,7 @@ pub trait Marcher {
     type Grid;
 
     /// Marches from the wall through `outline.layers` with dissipation ε and puts the outer line on
-    /// the circle; `None` if a line solve is singular or a point is not finite.
+    /// the far field; `None` if a line solve is singular or a point is not finite.
     fn march(
         &self,
         outline: &Outline,
@@ -171,19 +205,21 @@ pub fn build_with<M: Marcher>(
 
 /// Layers of marched points, the distinct points of each line.
 #[derive(Debug, Clone, PartialEq)]
-struct Fronts {
+pub struct Fronts {
     /// Points of each layer, the wall first.
-    layers: Vec<Vec<[f64; 2]>>,
+    pub layers: Vec<Vec<[f64; 2]>>,
 }
 
 impl Fronts {
-    /// The marched layers as a grid whose outer line lies on the circle exactly: every line is
-    /// moved by (s/s_end)² times the way from its last point to the circle along the polar angle.
-    fn grid(self, outline: &Outline) -> Grid {
+    /// The marched layers as a grid whose outer line lies on the far field exactly: every line is
+    /// moved by (s/s_end)² times the way from its last point there.
+    #[must_use]
+    pub fn grid(self, outline: &Outline) -> Grid {
         let ni = outline.x.len();
-        let mut grid = Grid::new(Topology::O(outline.seam), ni, self.layers.len());
+        let mut grid = Grid::new(outline.topology, ni, self.layers.len());
         let rows = grid.x.par_chunks_mut(ni).zip(grid.y.par_chunks_mut(ni));
         rows.zip(self.layers).for_each(|((x, y), layer)| {
+            // The repeated column of a closed front.
             let points = layer.iter().chain(layer.first());
             for ((x, y), point) in x.iter_mut().zip(y).zip(points) {
                 [*x, *y] = *point;
@@ -192,14 +228,8 @@ impl Fronts {
         let arc = arc_length(&grid);
         let end = grid.x.len() - ni;
         let lengths = &arc[end..];
-        let [cx, cy] = FAR_FIELD_CENTRE;
-        let moves: Vec<[f64; 2]> = (end..grid.x.len())
-            .map(|k| {
-                let (x, y) = (grid.x[k], grid.y[k]);
-                let scale = outline.far_field / (x - cx).hypot(y - cy);
-                [(x - cx) * scale + cx - x, (y - cy) * scale + cy - y]
-            })
-            .collect();
+        let moves: Vec<[f64; 2]> =
+            (end..grid.x.len()).map(|k| outer::way(outline, [grid.x[k], grid.y[k]])).collect();
         let rows = grid.x.par_chunks_mut(ni).zip(grid.y.par_chunks_mut(ni));
         rows.zip(arc.par_chunks(ni)).for_each(|((x, y), arc)| {
             for i in 0..ni {

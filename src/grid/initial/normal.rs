@@ -29,29 +29,34 @@ pub(super) fn march(outline: &Outline, notes: &mut Vec<String>) -> Grid {
 
 fn attempt_march(outline: &Outline, distance: f64, attempt: usize) -> Fronts {
     let s = outline.layers;
-    let columns = outline.x.len() - 1;
+    let (columns, closed) = (outline.columns(), outline.topology.closed());
+    let (extra, splay) = (outline.extra_heights(), outline.splay());
     let mut layers: Vec<Vec<[f64; 2]>> =
         vec![(0..columns).map(|i| [outline.x[i], outline.y[i]]).collect()];
     for j in 0..s.len() - 1 {
         let (front, height, reach) = (&layers[j], s[j + 1] - s[j], s[j + 1]);
-        let segments = Segments::new(front);
+        let segments = Segments::new(front, closed);
         let spacing = if attempt == 0 { tenth_percentile(&segments) } else { segments.shortest() };
         let normals = if j == 0 {
             outline.normals[..columns].to_vec()
         } else {
             let passes = 1.0 + 4.0 * (height / spacing).powi(2) + 40.0 * (reach / 0.05).min(1.0);
-            smoothed_normals(&segments, passes.min(600.0) as usize)
+            smoothed_normals(&segments, closed, passes.min(600.0) as usize)
         };
         let mut next: Vec<[f64; 2]> = front
             .iter()
             .zip(&normals)
-            .map(|(r, n)| [r[0] + height * n[0], r[1] + height * n[1]])
+            .zip(&extra)
+            .map(|((r, n), extra)| {
+                let height = height + (splay[j + 1] - splay[j]) * extra;
+                [r[0] + height * n[0], r[1] + height * n[1]]
+            })
             .collect();
         let weight = (0.5 * (reach / distance).powi(2)).min(0.5);
         if weight > 1e-6 {
             let limit = 100.0 * (attempt + 1) as f64;
             for _ in 0..(1.0 + 2.0 * height / spacing).min(limit) as usize {
-                next = average(&next, weight);
+                next = average(&next, weight, closed);
             }
         }
         layers.push(next);
@@ -59,11 +64,16 @@ fn attempt_march(outline: &Outline, distance: f64, attempt: usize) -> Fronts {
     Fronts { layers }
 }
 
-fn smoothed_normals(segments: &Segments, passes: usize) -> Vec<[f64; 2]> {
+fn smoothed_normals(segments: &Segments, closed: bool, passes: usize) -> Vec<[f64; 2]> {
     let mut normals: Vec<[f64; 2]> =
         (0..segments.unit.len()).map(|i| segments.bisector_normal(i)).collect();
+    if !closed {
+        // The ends stay in the plane of the outflow.
+        let last = normals.len() - 1;
+        (normals[0], normals[last]) = ([0.0, -1.0], [0.0, 1.0]);
+    }
     for _ in 0..passes {
-        normals = average(&normals, 0.5);
+        normals = average(&normals, 0.5, closed);
         for normal in &mut normals {
             *normal = unit(*normal);
         }
@@ -71,11 +81,14 @@ fn smoothed_normals(segments: &Segments, passes: usize) -> Vec<[f64; 2]> {
     normals
 }
 
-/// v ← v + w (½ v_{i−1} + ½ v_{i+1} − v) around the ring.
-fn average(v: &[[f64; 2]], weight: f64) -> Vec<[f64; 2]> {
+/// v ← v + w (½ v_{i−1} + ½ v_{i+1} − v) around the ring, or between the ends.
+fn average(v: &[[f64; 2]], weight: f64, closed: bool) -> Vec<[f64; 2]> {
     let n = v.len();
     (0..n)
         .map(|i| {
+            if !closed && (i == 0 || i + 1 == n) {
+                return v[i];
+            }
             let (w, e) =
                 (v[if i == 0 { n - 1 } else { i - 1 }], v[if i + 1 == n { 0 } else { i + 1 }]);
             [0, 1].map(|k| v[i][k] + weight * (0.5 * (w[k] + e[k]) - v[i][k]))

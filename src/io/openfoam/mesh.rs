@@ -8,7 +8,7 @@ use std::io::{self, Write};
 
 use crate::grid::Grid;
 use crate::io::pieces;
-use crate::io::welded::Welded;
+use crate::io::welded::{Side, Welded};
 
 /// Files of the mesh.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -102,17 +102,25 @@ impl Mesh<'_> {
         )
     }
 
-    /// Each cell has a face to the next one around the body, and one to the layer above it.
+    /// Each cell has a face to the next one, each but those of the last layer one to the cell above,
+    /// and the welded ones one more.
     fn inner_faces(&self) -> usize {
-        2 * self.0.cells() - self.0.columns
+        let layers = self.0.layers;
+        (0..layers.min(2)).map(|layer| self.inner_of(layer)).sum::<usize>()
+            + layers.saturating_sub(2) * self.inner_of(1)
+            - self.0.columns
+    }
+
+    /// Inner faces owned by the cells of a layer that is not the last.
+    fn inner_of(&self, layer: usize) -> usize {
+        2 * self.0.columns - 1 + self.0.welds(layer)
     }
 
     /// Patches in the order of their faces: name, type and number of faces.
     fn patches(&self) -> [(&'static str, &'static str, usize); 3] {
-        let Welded { columns, .. } = self.0;
         [
-            ("airfoil", "wall", columns),
-            ("farfield", "patch", columns),
+            ("airfoil", "wall", self.0.body().len()),
+            ("farfield", "patch", self.0.far_sides()),
             ("frontAndBack", "empty", 2 * self.0.cells()),
         ]
     }
@@ -122,63 +130,71 @@ impl Mesh<'_> {
     }
 
     fn face(&self, number: usize) -> Face {
-        let Welded { columns, layers, .. } = self.0;
         let cells = self.0.cells();
         let Some(outer) = number.checked_sub(self.inner_faces()) else {
             return self.inner_face(number);
         };
-        let (owner, points) = if outer < columns {
-            (outer, self.side(outer, 0))
-        } else if outer < 2 * columns {
-            let cell = (layers - 1) * columns + outer - columns;
-            (cell, self.side(cell, 2))
-        } else if outer < 2 * columns + cells {
-            let cell = outer - 2 * columns;
+        let (body, far) = (self.0.body().len(), self.0.far_sides());
+        let (owner, points) = if outer < body {
+            self.outer(self.0.wall(outer))
+        } else if outer < body + far {
+            self.outer(self.0.far_side(outer - body))
+        } else if outer < body + far + cells {
+            let cell = outer - body - far;
             let mut corners = self.0.corners(cell);
             corners.reverse();
             (cell, corners)
         } else {
-            let cell = outer - 2 * columns - cells;
+            let cell = outer - body - far - cells;
             (cell, self.0.corners(cell).map(|node| node + self.0.nodes()))
         };
         Face { points, owner, neighbour: None }
     }
 
-    /// Inner faces of a layer, by owner: the first cell has three, to the next cell, across the
-    /// seam to the last, and up; those in between two, the last one only the one up. In the
-    /// outermost layer there is none up.
+    /// Inner faces of a layer, by owner. A welded cell has three: to the next cell, to the one
+    /// across the weld, and up; the others two, the last one only the one up. In the outermost
+    /// layer there is none up.
     fn inner_face(&self, number: usize) -> Face {
         let Welded { columns, layers, .. } = self.0;
-        let layer = (number / (2 * columns)).min(layers - 1);
-        let within = number - layer * 2 * columns;
-        let first = layer * columns;
+        let first = self.inner_of(0);
+        let layer = match number.checked_sub(first) {
+            Some(rest) if layers > 1 => (1 + rest / self.inner_of(1)).min(layers - 1),
+            _ => 0,
+        };
+        let before = if layer == 0 { 0 } else { first + (layer - 1) * self.inner_of(1) };
+        let within = number - before;
         let up = usize::from(layer + 1 < layers);
-        // Faces of the first cell: next, seam, up.
-        let (i, kind) = match within {
-            0 => (0, Kind::Next),
-            1 => (0, Kind::Seam),
-            k if k < 2 + up => (0, Kind::Up),
-            k => {
-                let rest = k - 2 - up;
-                let i = 1 + rest / (1 + up);
+        let welded = self.0.welds(layer);
+        let (i, kind) = match within.checked_sub(welded * (2 + up)) {
+            None => match (within / (2 + up), within % (2 + up)) {
+                (i, 0) => (i, Kind::Next),
+                (i, 1) => (i, Kind::Weld),
+                (i, _) => (i, Kind::Up),
+            },
+            Some(rest) => {
+                let i = welded + rest / (1 + up);
                 let last = i == columns - 1;
-                let kind = if rest % (1 + up) == 0 && !last { Kind::Next } else { Kind::Up };
-                (i, kind)
+                (i, if rest % (1 + up) == 0 && !last { Kind::Next } else { Kind::Up })
             }
         };
-        let cell = first + i;
-        let (points, neighbour) = match kind {
-            Kind::Next => (self.side(cell, 1), cell + 1),
-            Kind::Seam => (self.side(cell, 3), first + columns - 1),
-            Kind::Up => (self.side(cell, 2), cell + columns),
+        let cell = layer * columns + i;
+        let [next, above] = Welded::next_and_up(cell);
+        let (side, neighbour) = match kind {
+            Kind::Next => (next, cell + 1),
+            Kind::Weld => self.0.weld(cell),
+            Kind::Up => (above, cell + columns),
         };
-        Face { points, owner: cell, neighbour: Some(neighbour) }
+        Face { points: self.side(side), owner: cell, neighbour: Some(neighbour) }
     }
 
-    /// Face over side k of a cell, from its corner k to the next, seen from outside.
-    fn side(&self, cell: usize, k: usize) -> [usize; 4] {
-        let corners = self.0.corners(cell);
-        let (a, b) = (corners[k], corners[(k + 1) % 4]);
+    /// Owner and points of an outer face over a side of a cell.
+    fn outer(&self, side: Side) -> (usize, [usize; 4]) {
+        (side.cell, self.side(side))
+    }
+
+    /// Face over a side of a cell, seen from outside.
+    fn side(&self, side: Side) -> [usize; 4] {
+        let [a, b] = self.0.ends(side);
         [a, b, b + self.0.nodes(), a + self.0.nodes()]
     }
 
@@ -213,10 +229,10 @@ impl Mesh<'_> {
 /// Kinds of inner faces by the neighbour of their owner.
 #[derive(Debug, Clone, Copy)]
 enum Kind {
-    /// To the next cell around the body.
+    /// To the next cell along the line.
     Next,
-    /// From the first cell of a layer to the last, across the seam.
-    Seam,
+    /// Across the seam or the cut.
+    Weld,
     /// To the layer above.
     Up,
 }

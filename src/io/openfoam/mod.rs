@@ -1,7 +1,8 @@
 //! Cases for OpenFOAM: the mesh as a `polyMesh` and what a first inviscid run needs beside it.
 //!
 //! The grid is one layer of cells over a span of one chord, with the patches `airfoil` (a wall),
-//! `farfield` and `frontAndBack` (empty, which makes it two-dimensional). Source: "OpenFOAM User
+//! `farfield` (with the outflow of a C-grid) and `frontAndBack` (empty, which makes it
+//! two-dimensional). Source: "OpenFOAM User
 //! Guide", chapter 4.1, mesh description.
 
 mod mesh;

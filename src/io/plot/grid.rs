@@ -67,8 +67,9 @@ impl GridFigure<'_> {
             n => format!("{n} folded cells"),
         };
         let summary = format!(
-            "O-grid {} × {}   ·   {folded}   ·   skewness at most {:.3}, mean {:.3}   ·   \
+            "{}-grid {} × {}   ·   {folded}   ·   skewness at most {:.3}, mean {:.3}   ·   \
              wall angle error at most {:.2}°   ·   first cell {:.2e}",
+            if grid.topology.closed() { "O" } else { "C" },
             grid.ni,
             grid.nj,
             quality.max_skewness,
@@ -82,7 +83,7 @@ impl GridFigure<'_> {
     /// Captions and windows of the panels.
     fn views(&self) -> [(&'static str, Window); 4] {
         let grid = self.grid;
-        let wall = || (0..grid.ni).map(|i| grid.point(i, 0));
+        let wall = || grid.topology.wall(grid.ni).map(|i| grid.point(i, 0));
         let outer = Window::around((0..grid.ni).map(|i| grid.point(i, grid.nj - 1)));
         let body = Window::around(wall());
         let chord = body.size()[0];
@@ -106,7 +107,7 @@ impl GridFigure<'_> {
         caption: &str,
     ) -> Result<(), DrawError> {
         let grid = self.grid;
-        let wall: Vec<_> = (0..grid.ni).map(|i| grid.point(i, 0)).collect();
+        let wall: Vec<_> = grid.topology.wall(grid.ni).map(|i| grid.point(i, 0)).collect();
         let body: Vec<_> =
             panel.window.clip_polygon(&wall).into_iter().map(|p| panel.pixel(p)).collect();
         if !body.is_empty() {
@@ -117,6 +118,14 @@ impl GridFigure<'_> {
         self.draw_grid_lines(canvas, panel, strides)?;
         let outer = (0..grid.ni).map(|i| grid.point(i, grid.nj - 1));
         panel.draw_line(canvas, outer, palette::OUTER, OUTER_LINE)?;
+        if !grid.topology.closed() {
+            let cut = (0..=*grid.topology.wall(grid.ni).start()).map(|i| grid.point(i, 0));
+            panel.draw_line(canvas, cut, palette::GRID, GRID_LINE)?;
+            for i in [0, grid.ni - 1] {
+                let outflow = (0..grid.nj).map(|j| grid.point(i, j));
+                panel.draw_line(canvas, outflow, palette::OUTER, OUTER_LINE)?;
+            }
+        }
         panel.draw_line(canvas, wall, palette::WALL, WALL_LINE)?;
         panel.draw_frame(canvas)?;
         panel.draw_ticks(canvas, 5.0)?;

@@ -1,7 +1,7 @@
 //! Turns a grid so that i runs around the body, j outward, and cells are counter-clockwise.
 
-use crate::grid::Grid;
 use crate::grid::quality::{WallLine, cell_area, cell_corners};
+use crate::grid::{Grid, Topology};
 
 /// Nodes closer than this part of the chord or extent of the wall are one.
 const SAME: f64 = 1e-9;
@@ -33,6 +33,9 @@ pub(super) fn orient(mut grid: Grid, notes: &mut Vec<String>) -> (Grid, WallLine
         grid = mapped(&grid, [grid.ni, grid.nj], |i, j| [grid.ni - 1 - i, j]);
     }
     let wall = wall(&grid);
+    if let WallLine { from: wake @ 1.., closed: true, .. } = wall {
+        grid.topology = Topology::C { wake };
+    }
     notes.push(match wall {
         WallLine { from: 0, closed: true, .. } => "An O-grid: its ends in i coincide.".to_owned(),
         WallLine { from, to, closed: true } => {

@@ -14,7 +14,7 @@ pub(super) fn control_functions(grid: &Grid, settings: &ControlSettings) -> Cont
     let mut q = vec![0.0; n * nj];
     let rows = p.par_chunks_mut(n).zip(q.par_chunks_mut(n)).enumerate();
     rows.skip(1).take(nj - 2).for_each(|(j, (p, q))| {
-        for i in usize::from(!ring.solves_seam())..n {
+        for i in ring.solved() {
             let m = ring.metrics(i, j);
             let r = residual(&m, 0.0, 0.0);
             // Cramer's rule for [r_xi r_eta] (g22 P, g11 Q)ᵀ = −R.
@@ -39,27 +39,22 @@ fn clip(value: f64, limit: f64) -> f64 {
     if value.is_nan() { 0.0 } else { value.clamp(-limit, limit) }
 }
 
-/// Gives a held seam the mean of its neighbours, and the two boundary lines the values beside
-/// them, so that smoothing has something to average.
+/// Gives the boundaries the values beside them, so that smoothing has something to average.
 fn extend_to_rim(f: &mut [f64], ring: Ring, nj: usize) {
     let n = ring.columns;
-    if !ring.solves_seam() {
-        for row in f.chunks_mut(n) {
-            row[0] = 0.5 * (row[1] + row[n - 1]);
-        }
-    }
+    f.chunks_mut(n).for_each(|row| ring.fill_held(row));
     f.copy_within(n..2 * n, 0);
     f.copy_within((nj - 2) * n..(nj - 1) * n, (nj - 1) * n);
 }
 
-/// `weights` has the repeated seam column, `f` has not.
+/// `weights` has the repeated column of an O-grid, `f` has not.
 fn smooth(f: &mut [f64], ring: Ring, weights: &[f64], passes: usize) {
     let n = ring.columns;
     let nj = f.len() / n;
     let mut g = vec![0.0; f.len()];
     for _ in 0..passes {
         f.par_chunks(n).zip(g.par_chunks_mut(n)).for_each(|(row, out)| ring.smooth_xi(row, out));
-        let rows = f.par_chunks_mut(n).zip(weights.par_chunks(n + 1)).enumerate();
+        let rows = f.par_chunks_mut(n).zip(weights.par_chunks(ring.grid.ni)).enumerate();
         rows.for_each(|(j, (f, weights))| {
             let row = |j: usize| &g[j * n..(j + 1) * n];
             let here = row(j);

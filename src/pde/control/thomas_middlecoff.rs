@@ -15,13 +15,13 @@ pub(super) fn control_functions(grid: &Grid) -> ControlFunctions {
     let ring = Ring::new(grid);
     let (n, nj) = (ring.columns, grid.nj);
     let along_line = |j: usize| -> Vec<f64> {
-        (0..n)
-            .map(|i| {
-                let at = grid.point(i, j);
-                let before = distance(grid.point(ring.west(i), j), at);
-                interval_control(before, distance(at, grid.point(ring.east(i), j)))
-            })
-            .collect()
+        let mut line = vec![0.0; n];
+        for i in ring.inner() {
+            let at = grid.point(i, j);
+            let before = distance(grid.point(ring.west(i), j), at);
+            line[i] = interval_control(before, distance(at, grid.point(ring.east(i), j)));
+        }
+        line
     };
     let (wall, outer) = (along_line(0), along_line(nj - 1));
     let mut p = Vec::with_capacity(n * nj);
@@ -32,11 +32,12 @@ pub(super) fn control_functions(grid: &Grid) -> ControlFunctions {
     let mut q = vec![0.0; n * nj];
     let (mut line, mut smoothed) = (vec![0.0; n], vec![0.0; n]);
     for j in 1..nj - 1 {
-        for (i, curvature) in line.iter_mut().enumerate() {
+        line.fill(0.0);
+        for i in ring.inner() {
             let m = ring.metrics(i, j);
             let square = m.xixi[0] * m.xixi[0] + m.xixi[1] * m.xixi[1];
             let bend = m.eta[0] * m.xixi[0] + m.eta[1] * m.xixi[1];
-            *curvature = -bend / (m.g11 + 0.25 * square);
+            line[i] = -bend / (m.g11 + 0.25 * square);
         }
         for _ in 0..PASSES {
             ring.smooth_xi(&line, &mut smoothed);

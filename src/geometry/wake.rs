@@ -1,0 +1,82 @@
+//! The cut of a C-grid, from the trailing edge to the outflow.
+
+use super::crossing::first_crossing;
+use super::{Airfoil, BoundaryPoints, GeometryError, spacing_exponential};
+
+/// Distance over which the cut turns from the bisector of the edge to its direction, chords.
+const TURN_DISTANCE: f64 = 0.3;
+/// Largest slope of the cut at the trailing edge.
+const STEEPEST: f64 = 1.5;
+
+/// The cut.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct WakeSettings {
+    /// Cells along the cut.
+    pub cells: usize,
+    /// Distance in x from the trailing edge to the outflow, chords.
+    pub length: f64,
+    /// Angle of the cut far from the edge against the x axis, degrees.
+    pub direction_deg: f64,
+    /// Spacing at the trailing edge, chords.
+    pub spacing: f64,
+}
+
+/// Continues the wall of a closed edge along the cut on both sides.
+///
+/// With β the direction of the bisector of the edge, γ that of the cut and x the distance behind the
+/// edge, the cut is
+///
+/// ```text
+/// y = y_edge + x tan γ + d (tan β − tan γ) (1 − e^(−x/d)),   d = 0.3
+/// ```
+///
+/// with points spaced in x by [`spacing_exponential`]. Both sides are one list of points.
+///
+/// # Errors
+///
+/// [`GeometryError::Spacing`] if the points cannot be spaced, [`GeometryError::CutCrosses`] if the
+/// cut runs into the section.
+pub fn with_wake(
+    airfoil: &Airfoil,
+    wall: &BoundaryPoints,
+    settings: &WakeSettings,
+) -> Result<BoundaryPoints, GeometryError> {
+    let cut = cut(wall, settings)?;
+    let section = wall.x.iter().copied().zip(wall.y.iter().copied());
+    let once: Vec<[f64; 2]> =
+        section.clone().map(|(x, y)| [x, y]).chain(cut.iter().copied()).collect();
+    if let Some((k, _)) = first_crossing(&once, false) {
+        let [x, y] = once[k];
+        return Err(GeometryError::CutCrosses { airfoil: airfoil.name.clone(), x, y });
+    }
+    let sides = |c: usize| cut.iter().map(move |p| p[c]);
+    let line = |wall: &[f64], c: usize| -> Vec<f64> {
+        sides(c).rev().chain(wall.iter().copied()).chain(sides(c)).collect()
+    };
+    Ok(BoundaryPoints {
+        x: line(&wall.x, 0),
+        y: line(&wall.y, 1),
+        base: wall.base,
+        wake: settings.cells,
+    })
+}
+
+/// The points of the cut behind the trailing edge.
+fn cut(wall: &BoundaryPoints, settings: &WakeSettings) -> Result<Vec<[f64; 2]>, GeometryError> {
+    let point = |i: usize| [wall.x[i], wall.y[i]];
+    let edge = point(0);
+    let aft = |from: [f64; 2]| {
+        let [x, y] = [edge[0] - from[0], edge[1] - from[1]];
+        [x / x.hypot(y), y / x.hypot(y)]
+    };
+    let ([lx, ly], [ux, uy]) = (aft(point(1)), aft(point(wall.x.len() - 2)));
+    let steepest = |slope: f64| slope.clamp(-STEEPEST, STEEPEST);
+    let at_edge = steepest((ly + uy) / (lx + ux).max(f64::MIN_POSITIVE));
+    let far = settings.direction_deg.to_radians().tan();
+    let s = spacing_exponential(settings.cells + 1, settings.spacing, settings.length)?;
+    let point = |&s: &f64| {
+        let turned = -TURN_DISTANCE * (-s / TURN_DISTANCE).exp_m1();
+        [edge[0] + s, edge[1] + s * far + (at_edge - far) * turned]
+    };
+    Ok(s[1..].iter().map(point).collect())
+}

@@ -1,0 +1,119 @@
+//! Families of nested grids: each is every other point of the one before.
+
+use super::{Grid, Topology};
+
+/// Fewest nodes in i and j of a grid of a family.
+const LEAST: [usize; 2] = [9, 5];
+
+/// A grid that cannot be halved as often as asked.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum FamilyError {
+    /// A count of cells is no multiple of the stride.
+    #[error(
+        "a family of {grids} grids leaves out all but every {stride}th point: {what} must be a \
+         multiple of {stride}, here {cells}"
+    )]
+    Divisible {
+        /// Grids of the family.
+        grids: u32,
+        /// Points of the finest grid from one point of the coarsest to the next.
+        stride: usize,
+        /// Which count.
+        what: &'static str,
+        /// The count.
+        cells: usize,
+    },
+    /// The coarsest grid would have next to no points.
+    #[error(
+        "the coarsest of {grids} grids would have {ni} × {nj} points, at least {} × {} are needed",
+        LEAST[0], LEAST[1]
+    )]
+    TooCoarse {
+        /// Grids of the family.
+        grids: u32,
+        /// Nodes in i of the coarsest.
+        ni: usize,
+        /// Nodes in j of the coarsest.
+        nj: usize,
+    },
+    /// A corner of the body would be cut off.
+    #[error(
+        "a family of {grids} grids leaves out all but every {stride}th point, and with them the \
+         corner of the base at point {point} of the wall"
+    )]
+    Corner {
+        /// Grids of the family.
+        grids: u32,
+        /// Points of the finest grid from one point of the coarsest to the next.
+        stride: usize,
+        /// Point of the wall, from 0.
+        point: usize,
+    },
+}
+
+impl FamilyError {
+    /// How to mend it.
+    #[must_use]
+    pub fn hint(&self) -> &'static str {
+        match self {
+            Self::Divisible { .. } => {
+                "choose ni and nj one more than a multiple, and wake a multiple, or ask for fewer \
+                 grids"
+            }
+            Self::TooCoarse { .. } => "ask for fewer grids, or for a finer one to begin with",
+            Self::Corner { .. } => {
+                "set grid.base_cells to a multiple of twice the stride, or ask for fewer grids"
+            }
+        }
+    }
+}
+
+/// Whether a grid of `ni` × `nj` nodes is the finest of a family of `grids` grids, of which each
+/// is every other point of the one before, wake and section included.
+///
+/// # Errors
+///
+/// [`FamilyError::Divisible`], [`FamilyError::TooCoarse`].
+pub fn check_family(
+    topology: Topology,
+    ni: usize,
+    nj: usize,
+    grids: u32,
+) -> Result<(), FamilyError> {
+    let stride = stride(grids).ok_or(FamilyError::TooCoarse { grids, ni: 1, nj: 1 })?;
+    let mut counts = vec![("grid.ni - 1", ni - 1), ("grid.nj - 1", nj - 1)];
+    if let Topology::C { wake } = topology {
+        counts.push(("grid.wake", wake));
+    }
+    let (coarse_ni, coarse_nj) = ((ni - 1) / stride + 1, (nj - 1) / stride + 1);
+    if coarse_ni < LEAST[0] || coarse_nj < LEAST[1] {
+        return Err(FamilyError::TooCoarse { grids, ni: coarse_ni, nj: coarse_nj });
+    }
+    match counts.into_iter().find(|(_, cells)| cells % stride > 0) {
+        Some((what, cells)) => Err(FamilyError::Divisible { grids, stride, what, cells }),
+        None => Ok(()),
+    }
+}
+
+/// Points of the finest of `grids` grids from one point of the coarsest to the next.
+fn stride(grids: u32) -> Option<usize> {
+    1_usize.checked_shl(grids.saturating_sub(1)).filter(|&stride| stride > 0)
+}
+
+/// Every other point of a grid that [`check_family`] lets through.
+#[must_use]
+pub fn coarsened(grid: &Grid) -> Grid {
+    let topology = match grid.topology {
+        Topology::C { wake } => Topology::C { wake: wake / 2 },
+        closed @ Topology::O(_) => closed,
+    };
+    let mut coarse = Grid::new(topology, grid.ni.div_ceil(2), grid.nj.div_ceil(2));
+    for j in 0..coarse.nj {
+        for i in 0..coarse.ni {
+            let k = coarse.index(i, j);
+            [coarse.x[k], coarse.y[k]] = grid.point(2 * i, 2 * j);
+        }
+    }
+    coarse
+}

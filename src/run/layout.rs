@@ -1,0 +1,177 @@
+//! From a case to the points, normals and layers that a grid starts from.
+
+use crate::case::{Case, Contour, Topology as Choice};
+use crate::geometry::{
+    GeometryError, SectionMeasures, SurfaceSettings, TrailingEdge, WakeSettings, airfoil_from_file,
+    airfoil_from_naca, distribute, edge_closes, open_normals, spacing_geometric, wall_normals,
+    with_wake,
+};
+use crate::grid::initial::{InitialSettings, Outline};
+use crate::grid::{FamilyError, Seam, Topology, check_family};
+
+/// Angle of the trailing edge from which it is round rather than sharp, degrees.
+const ROUND_EDGE: f64 = 90.0;
+
+/// Turn of the wall that is a corner of a base and not a sparsely pointed nose, degrees.
+const BASE_CORNER: f64 = 45.0;
+
+/// The line j = 0 and what the march needs beside it.
+pub(super) struct Layout {
+    pub(super) topology: Topology,
+    x: Vec<f64>,
+    y: Vec<f64>,
+    pub(super) normals: Vec<[f64; 2]>,
+    layers: Vec<f64>,
+    /// Whether the edge is a base or cap.
+    base: bool,
+    /// What was repaired in the section or chosen for it, one sentence each.
+    pub(super) notices: Vec<String>,
+}
+
+/// What is spaced and smoothed differently on O- and C-grids, where the case leaves it open.
+struct Defaults {
+    /// Spacing of the section at its leading and trailing edge, chords.
+    spacing: [f64; 2],
+    march: InitialDefaults,
+}
+
+/// The march's share of them.
+struct InitialDefaults {
+    dissipation: f64,
+    volume_smoothing: f64,
+    spread: f64,
+}
+
+impl Defaults {
+    /// For a section of so many cells.
+    fn of(topology: Topology, cells: usize) -> Self {
+        match topology {
+            Topology::O(_) => Self {
+                spacing: [3e-3, 1e-3].map(|chords| chords * 256.0 / cells as f64),
+                march: InitialDefaults { dissipation: 0.2, volume_smoothing: 0.3, spread: 10.0 },
+            },
+            Topology::C { .. } => Self {
+                spacing: [4e-4, 3e-3].map(|chords| chords * 128.0 / cells as f64),
+                march: InitialDefaults { dissipation: 0.1, volume_smoothing: 0.05, spread: 0.0 },
+            },
+        }
+    }
+}
+
+impl Layout {
+    /// Reads the section and places the points of the line j = 0.
+    ///
+    /// # Errors
+    ///
+    /// The section cannot be meshed as the case says.
+    pub(super) fn new(case: &Case) -> Result<Self, GeometryError> {
+        let (geometry, grid) = (&case.geometry, &case.grid);
+        let mut trailing_edge = geometry.trailing_edge;
+        let (airfoil, mut notices) = match &geometry.contour {
+            Contour::Naca(designation) => {
+                (airfoil_from_naca(designation, trailing_edge)?, Vec::new())
+            }
+            Contour::File(path) => {
+                let airfoil = airfoil_from_file(path)?;
+                let name = path.file_name().unwrap_or_default().to_string_lossy();
+                let notices = airfoil.notes.iter().map(|note| format!("{name}: {note}")).collect();
+                (airfoil, notices)
+            }
+        };
+        let closes = edge_closes(&airfoil, trailing_edge);
+        let wake = match grid.topology {
+            Choice::O => None,
+            Choice::C => grid.wake,
+            Choice::Auto if !closes => None,
+            Choice::Auto => {
+                let angle = SectionMeasures::of(&airfoil)?.edge_angle_deg;
+                grid.wake.filter(|_| angle < ROUND_EDGE)
+            }
+        };
+        if wake.is_some() && !closes {
+            trailing_edge = TrailingEdge::Wedge;
+            notices.push(
+                "the base is closed by a wedge behind it: the cut of a C-grid begins at one point"
+                    .into(),
+            );
+        }
+        let topology = match wake {
+            Some(wake) => Topology::C { wake: wake.cells },
+            // A trailing edge or base is a corner: its line keeps its marched points.
+            None => Topology::O(grid.seam.unwrap_or(Seam::Held)),
+        };
+        let ni = grid.ni - wake.map_or(0, |wake| 2 * wake.cells);
+        let defaults = Defaults::of(topology, ni - 1);
+        let settings = SurfaceSettings {
+            ni,
+            leading_edge_spacing: grid.leading_edge_spacing.unwrap_or(defaults.spacing[0]),
+            trailing_edge_spacing: grid.trailing_edge_spacing.unwrap_or(defaults.spacing[1]),
+            trailing_edge,
+            base_cells: grid.base_cells,
+        };
+        let mut points = distribute(&airfoil, &settings)?;
+        if let Some(wake) = wake {
+            let settings = WakeSettings {
+                cells: wake.cells,
+                length: wake.length,
+                direction_deg: wake.direction,
+                spacing: settings.trailing_edge_spacing,
+            };
+            points = with_wake(&airfoil, &points, &settings)?;
+        }
+        let normals = if topology.closed() { wall_normals } else { open_normals };
+        Ok(Self {
+            topology,
+            normals: normals(&points.x, &points.y),
+            base: points.base,
+            x: points.x,
+            y: points.y,
+            layers: spacing_geometric(grid.nj, grid.first_cell, grid.far_field)?,
+            notices,
+        })
+    }
+
+    /// Whether the grid is the finest of a family of so many, corners of a base kept in all.
+    pub(super) fn check_family(&self, case: &Case, grids: u32) -> Result<(), FamilyError> {
+        check_family(self.topology, case.grid.ni, case.grid.nj, grids)?;
+        let stride = 1 << grids.saturating_sub(1);
+        let corner = (1..self.x.len() - 1)
+            .filter(|&i| self.base && self.turn_deg(i) > BASE_CORNER)
+            .find(|point| point % stride > 0);
+        match corner {
+            Some(point) => Err(FamilyError::Corner { grids, stride, point }),
+            None => Ok(()),
+        }
+    }
+
+    /// Turn of the line at an inner point, in degrees.
+    fn turn_deg(&self, i: usize) -> f64 {
+        let step = |i: usize| [self.x[i + 1] - self.x[i], self.y[i + 1] - self.y[i]];
+        let (a, b) = (step(i - 1), step(i));
+        (a[0] * b[1] - a[1] * b[0]).atan2(a[0] * b[0] + a[1] * b[1]).abs().to_degrees()
+    }
+
+    pub(super) fn outline(&self, case: &Case) -> Outline<'_> {
+        Outline {
+            x: &self.x,
+            y: &self.y,
+            normals: &self.normals,
+            layers: &self.layers,
+            far_field: case.grid.far_field,
+            topology: self.topology,
+        }
+    }
+
+    /// Settings of the initial grid.
+    pub(super) fn initial(&self, case: &Case) -> InitialSettings {
+        let options = &case.initial;
+        let InitialDefaults { dissipation, volume_smoothing, spread } =
+            Defaults::of(self.topology, self.x.len() - 1).march;
+        InitialSettings {
+            method: options.method,
+            dissipation: options.dissipation.unwrap_or(dissipation),
+            volume_smoothing: options.volume_smoothing.unwrap_or(volume_smoothing),
+            spread: options.spread.unwrap_or(spread),
+        }
+    }
+}

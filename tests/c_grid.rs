@@ -1,0 +1,287 @@
+//! C-grids and families, as a user makes them.
+#![allow(clippy::unwrap_used, reason = "a failing step fails the test")]
+#![allow(clippy::float_cmp, reason = "welded points are the same to the last bit")]
+
+use std::path::Path;
+
+use gridgen::case::Case;
+use gridgen::error::Error;
+use gridgen::geometry::{TrailingEdge, airfoil_from_naca};
+use gridgen::grid::{Grid, Topology};
+use gridgen::io::read;
+use gridgen::run::{BackendChoice, Outcome, Progress, RunOptions, run_family};
+use gridgen::solver::history::NewtonStep;
+
+/// Watches nothing.
+struct Unwatched;
+
+impl Progress for Unwatched {
+    fn phase(&mut self, _: &str) {}
+    fn newton(&mut self, _: &NewtonStep) {}
+    fn linear(&mut self, _: f64, _: f64) {}
+}
+
+/// What a run left, and the folder it lies in.
+struct Made {
+    outcome: Outcome,
+    folder: tempfile::TempDir,
+}
+
+impl Made {
+    fn grid(&self, name: &str) -> Grid {
+        read::mesh(&self.folder.path().join(name)).unwrap().grid
+    }
+}
+
+fn make(case: &Case, grids: u32) -> Result<Made, Error> {
+    let folder = tempfile::tempdir().unwrap();
+    let options = RunOptions {
+        output: folder.path().to_path_buf(),
+        backend: BackendChoice::Cpu,
+        devices: None,
+        threads: None,
+        export_jacobian: None,
+    };
+    let outcome = run_family(case, &options, grids, &mut Unwatched)?;
+    Ok(Made { outcome, folder })
+}
+
+/// A shipped case, with keys replaced.
+fn shipped(name: &str, set: &[(&str, &str)]) -> Case {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("cases").join(name);
+    let plain = [("output.pictures", "false"), ("output.formats", "[\"vts\"]")];
+    let set: Vec<_> =
+        plain.iter().chain(set).map(|(key, value)| ((*key).into(), (*value).into())).collect();
+    Case::from_file(&path, &set).unwrap()
+}
+
+fn case(text: &str) -> Case {
+    let text = [text, "\n[output]\npictures = false\nformats = [\"vts\"]\n"].concat();
+    Case::from_toml(&text, &Path::new(env!("CARGO_MANIFEST_DIR")).join("wing.toml"), &[]).unwrap()
+}
+
+/// Asserts what every grid promises.
+#[track_caller]
+fn assert_good(case: &Case, outcome: &Outcome) {
+    let quality = &outcome.quality;
+    assert!(outcome.converged, "{}", outcome.reason);
+    assert_eq!(outcome.folded_cells, 0);
+    let asked = case.grid.first_cell;
+    for height in [quality.first_cell_min, quality.first_cell_max] {
+        assert!((height / asked - 1.0).abs() <= 2e-4, "{height:e} where {asked:e} was asked");
+    }
+    assert!(quality.wall_angle_error_max_deg <= 0.01, "{}", quality.wall_angle_error_max_deg);
+}
+
+#[test]
+fn the_c_grid_of_nasas_size_is_as_good_as_promised() {
+    let case = shipped("naca0012-c.toml", &[]);
+
+    let made = make(&case, 1).unwrap();
+
+    assert_good(&case, &made.outcome);
+    let quality = &made.outcome.quality;
+    // Measured: 0.0665, 0.0463, 0.01531, 1.364; 7 Newton steps.
+    assert!(quality.max_skewness <= 0.075, "{}", quality.max_skewness);
+    assert!(quality.p99_skewness <= 0.05, "{}", quality.p99_skewness);
+    assert!(quality.mean_skewness <= 0.0155, "{}", quality.mean_skewness);
+    assert!(quality.max_growth_j <= 1.4, "{}", quality.max_growth_j);
+    assert!(made.outcome.newton_iterations <= 9, "{}", made.outcome.newton_iterations);
+    assert!((quality.far_field_min - 500.0).abs() < 1e-9, "{}", quality.far_field_min);
+
+    let grid = made.grid("mesh.vts");
+    assert_eq!((grid.topology, grid.ni, grid.nj), (Topology::C { wake: 48 }, 225, 65));
+    for i in 0..=48 {
+        assert_eq!(grid.point(i, 0), grid.point(224 - i, 0), "{i}");
+    }
+    for (j, i) in (0..grid.nj).flat_map(|j| (0..grid.ni).map(move |i| (j, i))) {
+        let ([x, y], [mx, my]) = (grid.point(i, j), grid.point(grid.ni - 1 - i, j));
+        let error = (x - mx).hypot(y + my);
+        assert!(error <= 1e-12 * x.hypot(y).max(1.0), "({i}, {j}): {error:e}");
+    }
+    for j in 0..grid.nj {
+        assert_eq!([grid.point(0, j)[0], grid.point(224, j)[0]], [501.0; 2], "outflow, {j}");
+    }
+}
+
+#[test]
+fn auto_is_c_for_a_sharp_edge_and_o_for_a_base_or_a_round_edge() {
+    let text = |edge: &str| {
+        format!(
+            "[geometry]\nnaca = \"2412\"\ntrailing_edge = \"{edge}\"\n\
+             [grid]\ntopology = \"auto\"\nni = 129\nnj = 49\nfirst_cell = 1e-4\n"
+        )
+    };
+    for (edge, wake) in
+        [("sharp", Some(24)), ("wedge", Some(24)), ("blunt", None), ("rounded", None)]
+    {
+        let case = case(&text(edge));
+
+        let made = make(&case, 1).unwrap();
+
+        assert_good(&case, &made.outcome);
+        let found = match made.grid("mesh.vts").topology {
+            Topology::C { wake } => Some(wake),
+            _ => None,
+        };
+        assert_eq!(found, wake, "{edge}");
+    }
+}
+
+#[test]
+fn a_blunt_file_is_closed_by_a_wedge_for_a_c_grid_and_said_to_be() {
+    // A base of 0.25 % chord.
+    let airfoil = airfoil_from_naca("0012", TrailingEdge::Blunt).unwrap();
+    let points: Vec<String> =
+        airfoil.points.iter().step_by(25).map(|[x, y]| format!("{x} {y}\n")).collect();
+    let file = tempfile::NamedTempFile::new().unwrap();
+    std::fs::write(file.path(), ["blunt\n", &points.concat()].concat()).unwrap();
+    let case = case(&format!(
+        "[geometry]\nfile = {:?}\n\
+         [grid]\ntopology = \"C\"\nni = 129\nnj = 49\nfirst_cell = 1e-5\n",
+        file.path()
+    ));
+
+    let made = make(&case, 1).unwrap();
+
+    assert_good(&case, &made.outcome);
+    let note = "the base is closed by a wedge behind it: the cut of a C-grid begins at one point";
+    assert!(made.outcome.notices.iter().any(|n| n == note), "{:?}", made.outcome.notices);
+    // Its tip lies behind the section, where the surfaces' tangents meet or four gaps on.
+    let [x, y] = made.grid("mesh.vts").point(24, 0);
+    assert!(x > 1.008 && x < 1.0101 && y.abs() < 1e-6, "{x} {y}");
+}
+
+#[test]
+fn the_cut_leaves_the_edge_on_its_bisector_and_goes_where_it_is_told() {
+    let case = case(
+        "[geometry]\nnaca = \"4412\"\n[grid]\ntopology = \"C\"\nni = 161\nnj = 49\n\
+         first_cell = 1e-5\nwake = 32\nwake_length = 8\nwake_direction = 4\n",
+    );
+
+    let made = make(&case, 1).unwrap();
+
+    assert_good(&case, &made.outcome);
+    let grid = made.grid("mesh.vts");
+    let direction = |a: [f64; 2], b: [f64; 2]| (b[1] - a[1]).atan2(b[0] - a[0]).to_degrees();
+    let at = |i: usize| grid.point(i, 0);
+    // Both surfaces make the same angle with the cut.
+    let (cut, lower, upper) =
+        (direction(at(32), at(31)), direction(at(33), at(32)), direction(at(127), at(128)));
+    assert!((cut - 0.5 * (lower + upper)).abs() < 0.2, "{cut} {lower} {upper}");
+    assert!((direction(at(1), at(0)) - 4.0).abs() < 1e-3, "{}", direction(at(1), at(0)));
+    assert_eq!(at(0)[0], at(32)[0] + 8.0);
+}
+
+#[test]
+fn a_family_is_nested_bit_for_bit_and_each_grid_is_good_by_itself() {
+    let case = shipped("naca0012-c.toml", &[("grid.far_field", "50")]);
+
+    let made = make(&case, 4).unwrap();
+
+    assert_good(&case, &made.outcome);
+    let finest = made.grid("225x65/mesh.vts");
+    for (level, size) in ["225x65", "113x33", "57x17", "29x9"].into_iter().enumerate() {
+        let grid = made.grid(&format!("{size}/mesh.vts"));
+        let stride = 1 << level;
+        assert_eq!(grid.topology, Topology::C { wake: 48 / stride });
+        for (j, i) in (0..grid.nj).flat_map(|j| (0..grid.ni).map(move |i| (j, i))) {
+            assert_eq!(grid.point(i, j), finest.point(stride * i, stride * j), "{size} ({i}, {j})");
+        }
+        let text =
+            |name| std::fs::read_to_string(made.folder.path().join(size).join(name)).unwrap();
+        assert!(text("report.json").contains("\"folded_cells\": 0"), "{size}");
+        let again = Case::from_toml(&text("case.toml"), Path::new("case.toml"), &[]).unwrap();
+        assert_eq!((again.grid.ni, again.grid.nj), (grid.ni, grid.nj));
+        assert_eq!(again.grid.wake.unwrap().cells, 48 / stride);
+    }
+    assert!(!made.folder.path().join("mesh.vts").exists());
+}
+
+#[test]
+fn a_family_that_cannot_be_halved_is_refused_before_anything_is_written() {
+    let refused = |set: &[(&str, &str)], grids: u32| {
+        let error = make(&shipped("naca0012-c.toml", set), grids).err().unwrap();
+        (error.to_string(), error.exit_code())
+    };
+
+    assert_eq!(
+        refused(&[("grid.wake", "44")], 4),
+        (
+            "a family of 4 grids leaves out all but every 8th point: grid.wake must be a multiple \
+             of 8, here 44"
+                .into(),
+            2
+        )
+    );
+    assert_eq!(
+        refused(&[], 6),
+        ("the coarsest of 6 grids would have 8 × 3 points, at least 9 × 5 are needed".into(), 2)
+    );
+    let base =
+        [("geometry.trailing_edge", "blunt"), ("grid.topology", "auto"), ("grid.base_cells", "4")];
+    assert!(refused(&base, 3).0.contains("the corner of the base at point 2"), "{base:?}");
+}
+
+#[test]
+fn a_refined_grid_holds_the_wall_and_the_cut_of_the_unrefined_one() {
+    let set =
+        [("grid.far_field", "50"), ("grid.ni", "113"), ("grid.wake", "24"), ("grid.nj", "33")];
+    let fine = [&set[..], &[("grid.refine", "2")]].concat();
+    let [coarse, fine] = [&set[..], &fine].map(|set| {
+        let case = shipped("naca0012-c.toml", set);
+        let made = make(&case, 1).unwrap();
+        assert_good(&case, &made.outcome);
+        made.grid("mesh.vts")
+    });
+
+    assert_eq!((fine.ni, fine.nj), (225, 65));
+    for i in 0..coarse.ni {
+        let ([x, y], [fx, fy]) = (coarse.point(i, 0), fine.point(2 * i, 0));
+        let bisector = if (24..=88).contains(&i) { 1e-12 } else { 2e-6 };
+        // The cut is turned from the bisector of the first segments, which are shorter.
+        assert!((x - fx).abs() < 1e-10 && (y - fy).abs() < bisector, "{i}: {x} {fx}, {y} {fy}");
+    }
+}
+
+#[test]
+fn nasas_family_is_defined_as_nasa_does() {
+    let case = shipped("tmr-naca0012.toml", &[]);
+    let finest = shipped("tmr-naca0012.toml", &[("grid.refine", "8")]);
+
+    assert_eq!((case.grid.ni, case.grid.nj), (897, 257));
+    let grid = &finest.grid;
+    assert_eq!((grid.ni, grid.nj, grid.wake.unwrap().cells), (7169, 2049, 1536));
+    assert_eq!(grid.far_field, 500.0);
+    assert_eq!(
+        (grid.leading_edge_spacing, grid.trailing_edge_spacing),
+        (Some(1.25e-5), Some(1.25e-4))
+    );
+    assert!((grid.first_cell / 1e-7 - 1.0).abs() < 1e-3, "{}", grid.first_cell);
+}
+
+#[test]
+fn nasas_grid_is_made_in_seven_nested_sizes() {
+    let case = shipped("tmr-naca0012.toml", &[]);
+
+    let made = make(&case, 7).unwrap();
+
+    assert_good(&case, &made.outcome);
+    let quality = &made.outcome.quality;
+    assert!(quality.max_skewness < 0.1 && quality.p99_skewness < 0.05, "{quality:?}");
+    // The published formula of the closed section.
+    let grid = made.grid("897x257/mesh.vts");
+    for i in 192..=704 {
+        let [x, y] = grid.point(i, 0);
+        let x = x.max(0.0);
+        let half = 0.594_689_181
+            * (0.298_222_773 * x.sqrt() - 0.127_125_232 * x - 0.357_907_906 * x * x
+                + 0.291_984_971 * x.powi(3)
+                - 0.105_174_606 * x.powi(4));
+        // Distance across the curve: at the nose it is steep.
+        let slope = 0.0886 / x.sqrt().max(1e-9);
+        let error = (y.abs() - half.abs()).abs() / slope.hypot(1.0);
+        assert!(error < 2e-9, "{i}: {x} {y} {half}");
+    }
+    assert_eq!(made.grid("15x5/mesh.vts").topology, Topology::C { wake: 3 });
+}

@@ -1,0 +1,137 @@
+//! The cut of a C-grid, and edges closed for it.
+
+use gridgen::geometry::{
+    Airfoil, BoundaryPoints, GeometryError, SurfaceSettings, TrailingEdge, WakeSettings,
+    airfoil_from_naca, distribute, edge_closes, open_normals, with_wake,
+};
+
+fn wall(airfoil: &Airfoil, ni: usize, trailing_edge: TrailingEdge) -> BoundaryPoints {
+    let settings = SurfaceSettings {
+        ni,
+        leading_edge_spacing: 1e-3,
+        trailing_edge_spacing: 4e-3,
+        trailing_edge,
+        base_cells: None,
+    };
+    distribute(airfoil, &settings).unwrap()
+}
+
+fn cut(direction_deg: f64) -> WakeSettings {
+    WakeSettings { cells: 40, length: 20.0, direction_deg, spacing: 4e-3 }
+}
+
+#[test]
+fn both_sides_of_the_cut_are_the_same_points_and_the_section_stays() {
+    let airfoil = airfoil_from_naca("4412", TrailingEdge::Sharp).unwrap();
+    let section = wall(&airfoil, 97, TrailingEdge::Sharp);
+
+    let line = with_wake(&airfoil, &section, &cut(3.0)).unwrap();
+
+    assert_eq!((line.x.len(), line.wake), (177, 40));
+    assert_eq!((&line.x[40..137], &line.y[40..137]), (&section.x[..], &section.y[..]));
+    for i in 0..=40 {
+        assert_eq!((line.x[i], line.y[i]), (line.x[176 - i], line.y[176 - i]), "{i}");
+    }
+    assert_eq!(line.x[0], section.x[0] + 20.0);
+    assert!(line.x[..41].windows(2).all(|x| x[1] < x[0]));
+    // ds/dj at the edge is the spacing: the first interval is longer by half the growth.
+    let intervals: Vec<f64> = (0..40).rev().map(|i| line.x[i] - line.x[i + 1]).collect();
+    let growth = intervals[1] / intervals[0];
+    assert!(intervals.windows(2).all(|d| (d[1] / d[0] / growth - 1.0).abs() < 1e-9));
+    let exact = 4e-3 * (growth - 1.0) / growth.ln();
+    assert!((intervals[0] / exact - 1.0).abs() < 1e-9, "{} {exact}", intervals[0]);
+}
+
+#[test]
+fn the_cut_of_a_symmetric_section_is_straight() {
+    let airfoil = airfoil_from_naca("0012", TrailingEdge::Sharp).unwrap();
+    let section = wall(&airfoil, 97, TrailingEdge::Sharp);
+
+    let line = with_wake(&airfoil, &section, &cut(0.0)).unwrap();
+
+    assert!(line.y[..=40].iter().all(|y| y.abs() < 1e-13), "{:?}", &line.y[..=40]);
+}
+
+#[test]
+fn the_ends_of_an_open_line_have_normals_in_the_plane_of_the_outflow() {
+    let airfoil = airfoil_from_naca("4412", TrailingEdge::Sharp).unwrap();
+    let section = wall(&airfoil, 97, TrailingEdge::Sharp);
+    let line = with_wake(&airfoil, &section, &cut(5.0)).unwrap();
+
+    let normals = open_normals(&line.x, &line.y);
+
+    assert_eq!([normals[0], normals[176]], [[0.0, -1.0], [0.0, 1.0]]);
+    // The two sides of the cut look away from each other.
+    for i in 1..40 {
+        let (a, b) = (normals[i], normals[176 - i]);
+        assert!((a[0] + b[0]).hypot(a[1] + b[1]) < 1e-12, "{i}");
+    }
+    assert!(normals.iter().all(|n| (n[0].hypot(n[1]) - 1.0).abs() < 1e-14));
+}
+
+#[test]
+fn a_cut_that_runs_into_the_section_is_refused() {
+    // A section bent back over its own edge: the cut along x goes through it.
+    let points = [
+        [1.0, 0.0],
+        [1.06, 0.06],
+        [1.1, 0.15],
+        [0.8, 0.3],
+        [0.4, 0.25],
+        [0.0, 0.0],
+        [0.4, 0.1],
+        [0.8, 0.12],
+        [0.95, 0.06],
+    ];
+    let airfoil = Airfoil { name: "hook".into(), points: points.to_vec(), notes: Vec::new() };
+    let section = BoundaryPoints {
+        x: vec![1.0, 0.9, 0.5, 0.0, 0.5, 1.3, 1.3, 1.1, 1.0],
+        y: vec![0.0, -0.01, -0.05, 0.0, 0.6, 0.6, -0.2, -0.1, 0.0],
+        base: false,
+        wake: 0,
+    };
+
+    let error = with_wake(&airfoil, &section, &cut(0.0)).unwrap_err();
+
+    assert!(matches!(error, GeometryError::CutCrosses { .. }), "{error}");
+    assert!(error.hint().unwrap().contains("wake_direction"));
+}
+
+#[test]
+fn a_wedge_goes_on_tangent_to_both_surfaces_and_ends_in_one_point() {
+    for (code, gap) in [("0012", 0.00252), ("4424", 0.00504)] {
+        let airfoil = airfoil_from_naca(code, TrailingEdge::Blunt).unwrap();
+
+        let wall = wall(&airfoil, 401, TrailingEdge::Wedge);
+
+        assert!(!wall.base && edge_closes(&airfoil, TrailingEdge::Wedge));
+        let tip = [wall.x[0], wall.y[0]];
+        assert_eq!(tip, [wall.x[400], wall.y[400]]);
+        let reach = tip[0] - 1.0;
+        assert!(reach > 1.0 * gap && reach <= 4.01 * gap, "{code}: {reach}");
+        // No corner where it begins: the only turn above 3° near the edge is the tip's.
+        for i in (1..40).chain(361..400) {
+            let step = |i: usize| [wall.x[i + 1] - wall.x[i], wall.y[i + 1] - wall.y[i]];
+            let (a, b) = (step(i - 1), step(i));
+            let turn = (a[0] * b[1] - a[1] * b[0]).atan2(a[0] * b[0] + a[1] * b[1]).to_degrees();
+            assert!(turn.abs() < 3.0, "{code}, point {i}: {turn}");
+        }
+    }
+}
+
+#[test]
+fn an_extended_section_is_nasas() {
+    // y = ± 0.594689181 (0.298222773 √x − 0.127125232 x − 0.357907906 x² + 0.291984971 x³
+    // − 0.105174606 x⁴), https://turbmodels.larc.nasa.gov/naca0012numerics_val.html
+    let airfoil = airfoil_from_naca("0012", TrailingEdge::Extended).unwrap();
+
+    let last = airfoil.points.len() - 1;
+    assert_eq!((airfoil.points[0], airfoil.points[last]), ([1.0, 0.0], [1.0, 0.0]));
+    for &[x, y] in &airfoil.points {
+        let half = 0.594_689_181
+            * (0.298_222_773 * x.sqrt() - 0.127_125_232 * x - 0.357_907_906 * x * x
+                + 0.291_984_971 * x.powi(3)
+                - 0.105_174_606 * x.powi(4));
+        assert!((y.abs() - half).abs() < 1e-9, "{x}: {y} {half}");
+    }
+}
