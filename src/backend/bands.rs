@@ -45,8 +45,10 @@ impl Bands {
         if even < NARROWEST {
             return Err(narrow);
         }
-        // Rounding to the unit moves a border by a sixteenth of a band at most, or one column.
-        let unit = 1 << (even / NARROWEST).ilog2().clamp(1, HALVINGS);
+        // The last band makes up for the rounding of all others to the unit: a sixteenth of its
+        // columns at most, or one for each of them.
+        let share = even / (NARROWEST * (ranks - 1).max(1));
+        let unit = 1 << share.max(1).ilog2().clamp(1, HALVINGS);
         let width = (columns as f64 / (ranks * unit) as f64).round() as usize * unit;
         let last = columns.checked_sub(width * (ranks - 1)).filter(|last| *last >= NARROWEST);
         let width = if last.is_some() { width } else { even / unit * unit };
@@ -176,7 +178,7 @@ mod tests {
         assert_eq!(widths(&coarser), [1024, 1024, 1024, 1023]);
         assert_eq!(coarser.columns(), 8191 / 2);
         assert!(coarser.can_be_coarsened());
-        assert!(!Bands::new(50, 3, false).unwrap().coarser().can_be_coarsened());
+        assert!(!Bands::new(44, 3, false).unwrap().coarser().can_be_coarsened());
     }
 
     #[test]
