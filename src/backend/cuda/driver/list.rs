@@ -78,9 +78,11 @@ fn driver_version() -> Option<(i32, i32)> {
 pub(super) fn compiler_version() -> Result<(i32, i32), DeviceError> {
     use cudarc::nvrtc::sys as nvrtc;
     let (mut major, mut minor) = (0, 0);
-    // SAFETY: the library is there when the symbol is called.
+    // SAFETY: library and symbol are there when it is called. Another library of that name has no
+    // such symbol, and to call it all the same would be a panic.
     let answered = unsafe {
         nvrtc::is_culib_present()
+            && nvrtc::culib().get::<unsafe extern "C" fn()>(b"nvrtcVersion\0").is_ok()
             && nvrtc::nvrtcVersion(&raw mut major, &raw mut minor).result().is_ok()
     };
     if answered { Ok((major, minor)) } else { Err(DeviceError::NoCompiler) }
