@@ -40,7 +40,8 @@ pub fn the_march_gives_the_grid_of_the_host<S: Subject>(subject: &S) {
             let worst = host.iter().zip(&other).map(|(a, b)| (a - b).abs()).fold(0.0, f64::max);
             assert!(worst < 1e-9 * FAR_FIELD, "{} points, component {k}: {worst:e}", wall.x.len());
             let repeats = |row: &[f64]| row[0].to_bits() == row[row.len() - 1].to_bits();
-            assert!(other.chunks(wall.x.len()).all(repeats), "the seam is one line");
+            let closed = wall.topology.closed();
+            assert!(!closed || other.chunks(wall.x.len()).all(repeats), "the seam is one line");
         }
     }
 }

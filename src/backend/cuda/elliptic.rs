@@ -9,7 +9,7 @@ use crate::backend::elliptic::{
     CellGuard, EllipticBackend, EllipticData, Scaling, store_frame, wrap,
 };
 use crate::backend::{DeviceError, Real};
-use crate::grid::{Grid, Topology};
+use crate::grid::Grid;
 use crate::pde::EllipticSettings;
 use rayon::prelude::*;
 
@@ -209,19 +209,14 @@ impl EllipticBackend for CudaBackend {
     fn store_grid(&self, state: &CudaElliptic, grid: &mut Grid) -> Result<(), DeviceError> {
         for (from, to) in [(&state.x, &mut grid.x), (&state.y, &mut grid.y)] {
             if self.place.is_none() && !state.periodic {
-                // A held frame is the grid; the seam is one line, bit for bit.
+                // A held frame is the grid.
                 from.download(to)?;
-                if grid.topology.closed() {
-                    to.par_chunks_mut(grid.ni).for_each(|row| row[grid.ni - 1] = row[0]);
-                }
                 continue;
             }
             let mut frame = vec![0.0; from.len()];
             from.download(&mut frame)?;
             match &self.place {
-                Some(place) => {
-                    store_band(&frame, state.mi + 2, place, to, (grid.ni, grid.topology))
-                }
+                Some(place) => store_band(&frame, state.mi + 2, place, to, grid.ni),
                 None => store_frame(&frame, state.mi + 2, state.periodic, to, grid.ni),
             }
         }
@@ -296,13 +291,7 @@ impl CudaBackend {
 
 /// Writes one coordinate of a band's nodes into the nodes of the whole grid, `ni` in a row: its own
 /// columns, and a held seam if it is at the end.
-fn store_band(
-    frame: &[f64],
-    stride: usize,
-    place: &Place,
-    nodes: &mut [f64],
-    (ni, topology): (usize, Topology),
-) {
+fn store_band(frame: &[f64], stride: usize, place: &Place, nodes: &mut [f64], ni: usize) {
     let bands = place.bands();
     let [before, after] = place.neighbours();
     // Frame columns kept, and the node of the first of them.
@@ -310,8 +299,8 @@ fn store_band(
     let first = place.first() + kept.start - usize::from(bands.periodic());
     for (from, to) in frame.chunks(stride).zip(nodes.chunks_mut(ni)) {
         to[first..first + kept.len()].copy_from_slice(&from[kept.clone()]);
-        // The seam is one line: its copy is bit for bit the same.
-        if first == 0 && topology.closed() {
+        // A periodic seam is one line: its copy is bit for bit the same.
+        if first == 0 && bands.periodic() {
             to[ni - 1] = to[0];
         }
     }
