@@ -89,11 +89,9 @@ fn survey(path: &Path, size: Size) -> Result<String, Failure> {
         fs::canonicalize(path)?.to_string_lossy()
     );
     let options = RunOptions {
-        output: folder.path().to_path_buf(),
         backend: BackendChoice::Cpu,
-        devices: None,
         threads: Some(1),
-        export_jacobian: None,
+        ..RunOptions::new(folder.path().to_path_buf())
     };
     let case = Case::from_toml(&text, Path::new("survey.toml"), &[])?;
     let key = key(path, size);

@@ -1,9 +1,11 @@
 //! Arguments, help and what the program says. No numerics.
 
 mod airfoil;
+mod batch;
 mod bench;
 mod case_tools;
 mod devices;
+mod interrupt;
 mod progress;
 mod quality;
 mod reference;
@@ -12,14 +14,17 @@ mod terminal;
 
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
+use std::time::Duration;
 
 use clap::builder::RangedU64ValueParser;
 use clap::{Args, CommandFactory, Parser, Subcommand, ValueEnum};
 use gridgen::case::Case;
 use gridgen::error::Error;
-use gridgen::run::{BackendChoice, Outcome, RunOptions, run};
+use gridgen::io::REPORT_FILE;
+use gridgen::run::{BackendChoice, Outcome, RESTART_EVERY, RunOptions, run};
 
 use self::airfoil::AirfoilArguments;
+use self::batch::BatchArguments;
 use self::progress::Reporter;
 use self::quality::QualityArguments;
 use self::terminal::Terminal;
@@ -33,6 +38,8 @@ Examples:
   gridgen cases/naca0012.toml --output grids --set grid.ni=513 --set grid.nj=257
   gridgen cases/naca0012.toml --set geometry.naca=4412 --set name=naca4412
   gridgen cases/e387.toml --backend cuda --devices 0,1
+  gridgen cases/naca0012.toml --restart output/naca0012/restart.bin
+  gridgen run 'cases/*.toml' --jobs 2
   gridgen init wing.toml --naca 4412
   gridgen check wing.toml
   gridgen devices
@@ -48,7 +55,7 @@ A case of two lines is enough:
 docs/case-format.md lists all keys.
 
 Exit codes: 0 converged, 1 not converged or folded, 2 bad input or files that cannot be read or
-written, 3 device.";
+written, 3 device, 130 interrupted.";
 
 /// Structured meshes around airfoils by elliptic grid equations.
 ///
@@ -66,6 +73,8 @@ pub(crate) struct Cli {
 
 #[derive(Debug, Subcommand)]
 enum Command {
+    /// Make the grids of many cases.
+    Run(BatchArguments),
     /// Show what is understood of a section.
     Airfoil(AirfoilArguments),
     /// Measure any structured grid.
@@ -97,6 +106,22 @@ struct GridArguments {
     /// Case file.
     #[arg(value_name = "CASE.toml", required = true)]
     case: Option<PathBuf>,
+    #[command(flatten)]
+    common: CommonArguments,
+    /// Write the linear system of this Newton step, from 0, as Matrix Market and as binary blocks.
+    #[arg(long, value_name = "STEP")]
+    export_jacobian: Option<usize>,
+    /// Go on with an interrupted run of the same case.
+    #[arg(long, value_name = "FILE")]
+    restart: Option<PathBuf>,
+    /// Print the report as JSON, the text of report.json.
+    #[arg(long)]
+    json: bool,
+}
+
+/// Arguments of one run and of many.
+#[derive(Debug, Args)]
+struct CommonArguments {
     /// Files go to DIR/<name of the case>.
     #[arg(short, long, value_name = "DIR", default_value = "output")]
     output: PathBuf,
@@ -109,9 +134,9 @@ struct GridArguments {
     /// Threads on the CPU [default: all].
     #[arg(long, value_name = "N", value_parser = RangedU64ValueParser::<usize>::new().range(1..=4096))]
     threads: Option<usize>,
-    /// Write the linear system of this Newton step, from 0, as Matrix Market and as binary blocks.
-    #[arg(long, value_name = "STEP")]
-    export_jacobian: Option<usize>,
+    /// Seconds between two restart files of a run.
+    #[arg(long, value_name = "SECONDS", default_value_t = RESTART_EVERY.as_secs())]
+    restart_every: u64,
     /// Replace a key of the case file; can be repeated.
     #[arg(long, value_name = "SECTION.KEY=VALUE", value_parser = parse_set)]
     set: Vec<(String, String)>,
@@ -148,6 +173,7 @@ impl Cli {
     /// Does what was asked for and returns the exit code.
     pub(crate) fn execute(self) -> ExitCode {
         match &self.command {
+            Some(Command::Run(arguments)) => return arguments.execute(),
             Some(Command::Completions { shell }) => return completions(*shell),
             Some(Command::Init(arguments)) => return arguments.execute(),
             Some(Command::Check(arguments)) => return arguments.execute(),
@@ -159,7 +185,7 @@ impl Cli {
             Some(Command::Quality(arguments)) => return arguments.execute(),
             None => {}
         }
-        let terminal = Terminal::new(self.grid.quiet);
+        let terminal = Terminal::new(self.grid.common.quiet);
         match self.grid.check() {
             Ok(path) => self.grid.make_grid(path, &terminal),
             Err(error) => error.exit(),
@@ -167,26 +193,49 @@ impl Cli {
     }
 }
 
-impl GridArguments {
-    /// What must hold between arguments beyond clap's rules; returns the case file.
-    fn check(&self) -> Result<&Path, clap::Error> {
-        let refuse = |kind, message: &str| Err(Cli::command().error(kind, message));
+impl CommonArguments {
+    /// What must hold between arguments beyond clap's rules.
+    fn check(&self) -> Result<(), clap::Error> {
         let devices = self.devices.as_deref().unwrap_or_default();
         if !devices.is_empty() && self.backend == Backend::Cpu {
-            return refuse(
+            return refuse_use(
                 clap::error::ErrorKind::ArgumentConflict,
                 "--devices names GPUs, which --backend cpu does not use",
             );
         }
         if let Some(twice) = devices.iter().enumerate().find(|(k, d)| devices[..*k].contains(d)) {
-            return refuse(
+            return refuse_use(
                 clap::error::ErrorKind::ValueValidation,
                 &format!("--devices names device {} twice", twice.1),
             );
         }
+        Ok(())
+    }
+
+    /// What a run takes, its files to `output`.
+    fn options(&self, output: PathBuf) -> RunOptions {
+        RunOptions {
+            backend: self.backend.into(),
+            devices: self.devices.clone(),
+            threads: self.threads,
+            restart_every: Duration::from_secs(self.restart_every),
+            ..RunOptions::new(output)
+        }
+    }
+}
+
+/// The refusal of arguments.
+fn refuse_use<T>(kind: clap::error::ErrorKind, message: &str) -> Result<T, clap::Error> {
+    Err(Cli::command().error(kind, message))
+}
+
+impl GridArguments {
+    /// What must hold between arguments beyond clap's rules; returns the case file.
+    fn check(&self) -> Result<&Path, clap::Error> {
+        self.common.check()?;
         match &self.case {
             Some(path) => Ok(path),
-            None => refuse(clap::error::ErrorKind::MissingRequiredArgument, "name a case file"),
+            None => refuse_use(clap::error::ErrorKind::MissingRequiredArgument, "name a case file"),
         }
     }
 
@@ -199,15 +248,14 @@ impl GridArguments {
     }
 
     fn run(&self, path: &Path, terminal: &Terminal) -> Result<(Case, Outcome), Error> {
-        let case = Case::from_file(path, &self.set)?;
+        let case = Case::from_file(path, &self.common.set)?;
         let options = RunOptions {
-            output: self.output.join(&case.name),
-            backend: self.backend.into(),
-            devices: self.devices.clone(),
-            threads: self.threads,
             export_jacobian: self.export_jacobian,
+            restart: self.restart.clone(),
+            ..self.common.options(self.common.output.join(&case.name))
         };
-        let mut reporter = Reporter::new(terminal.can_draw(), self.verbose);
+        interrupt::listen(terminal);
+        let mut reporter = Reporter::new(terminal.can_draw(), self.common.verbose);
         let outcome = run(&case, &options, &mut reporter);
         reporter.finish();
         Ok((case, outcome?))
@@ -215,20 +263,31 @@ impl GridArguments {
 
     fn report(&self, case: &Case, outcome: &Outcome, terminal: &Terminal) -> ExitCode {
         outcome.notices.iter().for_each(|notice| terminal.note(notice));
-        if self.verbose {
+        if self.common.verbose {
             terminal.log(&summary::timings(outcome));
         }
         let failure = summary::failure(outcome);
         if let Some(failure) = &failure {
             terminal.error(failure, Some(&summary::failure_hint(case, outcome)));
         }
-        let written = terminal.result(&summary::outcome(case, outcome));
+        let text = match self.json.then(|| report_of(outcome)) {
+            None => summary::outcome(case, outcome),
+            Some(Ok(text)) => text,
+            Some(Err(error)) => return stdout_failed(terminal, &error),
+        };
+        let written = terminal.result(&text);
         match (written, failure) {
             (Err(error), _) => stdout_failed(terminal, &error),
             (Ok(()), Some(_)) => ExitCode::from(NOT_CONVERGED),
             (Ok(()), None) => ExitCode::SUCCESS,
         }
     }
+}
+
+/// The text of the report that a run wrote.
+fn report_of(outcome: &Outcome) -> std::io::Result<String> {
+    let report = outcome.files.iter().find(|file| file.ends_with(REPORT_FILE));
+    report.map_or_else(|| Ok(String::new()), std::fs::read_to_string)
 }
 
 fn completions(shell: clap_complete::Shell) -> ExitCode {

@@ -1,15 +1,21 @@
 //! From a case to its outcome: the only place where all layers meet. No formulas.
 
+mod batch;
 mod check;
 mod export;
+mod follow;
+mod identity;
 mod machine;
 mod resolved_case;
 
-use std::path::PathBuf;
-use std::time::Instant;
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
 
+pub use self::batch::{BatchOptions, Fate, Summary, Watch, run_batch};
 pub use self::check::{Estimate, check};
 use self::export::{Export, Exporting};
+use self::follow::{Follow, Keeper, download};
+use self::identity::{coordinates_digest, identity};
 use self::machine::Machine;
 use self::resolved_case::ResolvedCase;
 use crate::backend::cpu::CpuBackend;
@@ -26,11 +32,12 @@ use crate::grid::quality::{Quality, measure};
 use crate::grid::{Grid, Seam};
 use crate::io::plot3d::Flavour;
 use crate::io::report::{self, GridReport, LinearReport, NewtonReport, Report, Timing};
+use crate::io::restart::{self, Identity, Restart};
 use crate::io::{self, Artifacts, FileKind};
 use crate::pde::control::ControlSettings;
-use crate::solver::history::NewtonStep;
+use crate::solver::history::{History, NewtonStep};
 use crate::solver::linear::{LinearSettings, LinearSolver, Precision};
-use crate::solver::newton::{self, Forcing, NewtonSettings, Observer};
+use crate::solver::newton::{self, Forcing, NewtonSettings};
 use crate::solver::precond::MultigridSettings;
 use crate::solver::{NewtonStop, NonlinearProblem};
 
@@ -58,6 +65,29 @@ pub struct RunOptions {
     pub threads: Option<usize>,
     /// Newton step whose linear system is written beside the mesh, the first being 0.
     pub export_jacobian: Option<usize>,
+    /// Restart file to go on from.
+    pub restart: Option<PathBuf>,
+    /// Time between two restart files.
+    pub restart_every: Duration,
+}
+
+/// Time between two restart files if nothing else is asked for.
+pub const RESTART_EVERY: Duration = Duration::from_mins(5);
+
+impl RunOptions {
+    /// Files to `output`, all else left to gridgen.
+    #[must_use]
+    pub fn new(output: PathBuf) -> Self {
+        Self {
+            output,
+            backend: BackendChoice::Auto,
+            devices: None,
+            threads: None,
+            export_jacobian: None,
+            restart: None,
+            restart_every: RESTART_EVERY,
+        }
+    }
 }
 
 /// Receiver of what happens during a run.
@@ -68,6 +98,11 @@ pub trait Progress: Send {
     fn newton(&mut self, step: &NewtonStep);
     /// A linear iteration is done.
     fn linear(&mut self, iteration: f64, relative_residual: f64);
+    /// Whether to end the run: asked before each phase and each Newton step. A solve under way
+    /// leaves a restart file.
+    fn cancelled(&self) -> bool {
+        false
+    }
 }
 
 /// What came of a run.
@@ -110,12 +145,37 @@ pub fn run(
     options: &RunOptions,
     progress: &mut dyn Progress,
 ) -> Result<Outcome, Error> {
-    let (machine, notice) = Machine::choose(options)?;
-    machine.check_room(case)?;
-    let pool = thread_pool(options.threads)?;
-    let threads = pool.current_num_threads();
-    let notices = notice.into_iter().collect();
-    pool.install(|| Job { case, options, machine, progress, notices, threads }.run())
+    Runner::new(options)?.run(case, &options.output, progress)
+}
+
+/// A machine and its threads, ready for one case after the other.
+struct Runner<'a> {
+    options: &'a RunOptions,
+    machine: Machine,
+    notice: Option<String>,
+    pool: rayon::ThreadPool,
+}
+
+impl<'a> Runner<'a> {
+    fn new(options: &'a RunOptions) -> Result<Self, Error> {
+        let (machine, notice) = Machine::choose(options)?;
+        let pool = thread_pool(options.threads)?;
+        Ok(Self { options, machine, notice, pool })
+    }
+
+    /// Runs a case, its files to `folder`.
+    fn run(
+        &self,
+        case: &Case,
+        folder: &Path,
+        progress: &mut dyn Progress,
+    ) -> Result<Outcome, Error> {
+        let Self { options, machine, notice, pool } = self;
+        machine.check_room(case)?;
+        let threads = pool.current_num_threads();
+        let notices = notice.iter().cloned().collect();
+        pool.install(|| Job { case, folder, options, machine, progress, notices, threads }.run())
+    }
 }
 
 fn thread_pool(threads: Option<usize>) -> Result<rayon::ThreadPool, DeviceError> {
@@ -129,8 +189,9 @@ fn thread_pool(threads: Option<usize>) -> Result<rayon::ThreadPool, DeviceError>
 /// A run under way.
 struct Job<'a> {
     case: &'a Case,
+    folder: &'a Path,
     options: &'a RunOptions,
-    machine: Machine,
+    machine: &'a Machine,
     progress: &'a mut dyn Progress,
     notices: Vec<String>,
     threads: usize,
@@ -178,20 +239,27 @@ impl Job<'_> {
             .map_err(|error| Error::geometry(self.case, error))?;
         // A section that cannot be meshed leaves the folder as it is; a folder that takes no
         // files is found before the work.
-        let folder = &self.options.output;
+        let folder = self.folder;
         io::folder::prepare(folder)?;
         let resolved = ResolvedCase::new(self.case, folder)?;
+        self.go_on()?;
+        let keeper = Keeper { path: folder.join(io::RESTART_FILE), identity: identity(self.case)? };
         let initial = self.timed("initial grid", &mut timing.initial_grid_seconds, |job| {
             job.initial_grid(&wall)
         })?;
         self.notices.extend(initial.notes);
         let initial = initial.grid;
 
+        self.go_on()?;
+
         let tolerance = self.tolerance();
-        let Solved { grid, report: solved, exported } =
+        let Solved { grid, report: solved, state, exported } =
             self.timed("newton", &mut timing.newton_seconds, |job| {
-                job.solve(initial, &wall.normals, tolerance)
+                job.solve(initial, &wall.normals, tolerance, &keeper)
             })?;
+        if solved.stop == NewtonStop::Interrupted {
+            return Err(interrupted(&keeper, &solved.history, &state)?);
+        }
         self.notices.extend(solved.events.iter().cloned());
         timing.assembly_seconds = solved.history.steps.iter().map(|s| s.setup_seconds).sum();
         timing.linear_seconds = solved.history.steps.iter().map(|s| s.linear_seconds).sum();
@@ -211,7 +279,7 @@ impl Job<'_> {
         if let Some(step) = self.options.export_jacobian.filter(|_| exported.is_empty()) {
             self.notices.push(format!("there was no Newton step {step} to export"));
         }
-        let kinds = self.file_kinds();
+        let kinds = file_kinds(self.case);
         let mut files = self.timed("writing", &mut timing.writing_seconds, |_| {
             // Older files go first: whatever stops the writing, none passes for one of this run.
             io::folder::clear(folder)?;
@@ -222,6 +290,10 @@ impl Job<'_> {
         files.push(self.write_report(&artifacts, solved.stop, timing)?);
         files.push(resolved.path);
         files.extend(exported);
+        if !state.is_empty() {
+            keeper.keep(&solved.history, &state)?;
+            files.push(keeper.path);
+        }
 
         Ok(Outcome {
             converged,
@@ -235,6 +307,14 @@ impl Job<'_> {
             timings: phases(&timing),
             quality,
         })
+    }
+
+    /// An error where the run is cancelled before its solve.
+    fn go_on(&self) -> Result<(), Error> {
+        if self.progress.cancelled() {
+            return Err(Error::Interrupted { steps: None, restart: None });
+        }
+        Ok(())
     }
 
     /// Announces a phase and adds its time to `seconds`.
@@ -294,37 +374,23 @@ impl Job<'_> {
         initial: Grid,
         normals: &[[f64; 2]],
         tolerance: f64,
+        keeper: &Keeper,
     ) -> Result<Solved, Error> {
-        let Self { case, machine, progress, options, .. } = self;
-        let observer = &mut Follow(*progress);
-        let export = options.export_jacobian.map(|step| Export { step, folder: &options.output });
-        let start = Start { case, initial, normals, tolerance, export, observer };
-        match (machine, case.linear.precision) {
+        let Self { case, machine, progress, options, folder, notices, .. } = self;
+        let every = options.restart_every;
+        let observer = &mut Follow::new(*progress, keeper, every);
+        let export = options.export_jacobian.map(|step| Export { step, folder });
+        let restart = options.restart.as_deref();
+        let start = Start { case, initial, normals, tolerance, export, restart, observer };
+        let solved = match (machine, case.linear.precision) {
             (Machine::Cpu, Precision::Single) => start.solve::<_, f32>(&CpuBackend),
             (Machine::Cpu, Precision::Double) => start.solve::<_, f64>(&CpuBackend),
-            (Machine::Cuda(backend), Precision::Single) => start.solve::<_, f32>(&*backend),
-            (Machine::Cuda(backend), Precision::Double) => start.solve::<_, f64>(&*backend),
-        }
-    }
-
-    fn file_kinds(&self) -> Vec<FileKind> {
-        let output = &self.case.output;
-        let mesh = output.formats.iter().flat_map(|format| -> &[FileKind] {
-            match format {
-                Format::Vts => &[FileKind::Vts],
-                Format::Vtk => &[FileKind::Vtk],
-                Format::Plot3d if output.plot3d_dimensions == 2 => &[FileKind::Plot3dPlanar],
-                Format::Plot3d => &[FileKind::Plot3d, FileKind::Nmf],
-                Format::Su2 => &[FileKind::Su2],
-                Format::Openfoam => &[FileKind::Openfoam],
-            }
-        });
-        let pictures: &[FileKind] = if output.pictures {
-            &[FileKind::ConvergenceSvg, FileKind::GridSvg, FileKind::GridPng]
-        } else {
-            &[]
+            (Machine::Cuda(backend), Precision::Single) => start.solve::<_, f32>(backend),
+            (Machine::Cuda(backend), Precision::Double) => start.solve::<_, f64>(backend),
         };
-        mesh.chain(&[FileKind::HistoryCsv]).chain(pictures).copied().collect()
+        let trouble = observer.trouble.take();
+        notices.extend(trouble.map(|trouble| format!("no restart file was kept: {trouble}")));
+        solved
     }
 
     /// Layout of `Plot3D` files; the kind of file decides on the dimensions.
@@ -362,39 +428,64 @@ impl Job<'_> {
             timing,
             backend: self.machine.name(),
             threads: self.threads,
+            coordinates_digest: coordinates_digest(self.case),
             notes: self.notices.clone(),
         };
-        let path = self.options.output.join(io::REPORT_FILE);
+        let path = self.folder.join(io::REPORT_FILE);
         report::write(&path, &report)?;
         Ok(path)
     }
 }
 
+/// The files of a case besides its report.
+fn file_kinds(case: &Case) -> Vec<FileKind> {
+    let output = &case.output;
+    let mesh = output.formats.iter().flat_map(|format| -> &[FileKind] {
+        match format {
+            Format::Vts => &[FileKind::Vts],
+            Format::Vtk => &[FileKind::Vtk],
+            Format::Plot3d if output.plot3d_dimensions == 2 => &[FileKind::Plot3dPlanar],
+            Format::Plot3d => &[FileKind::Plot3d, FileKind::Nmf],
+            Format::Su2 => &[FileKind::Su2],
+            Format::Openfoam => &[FileKind::Openfoam],
+        }
+    });
+    let pictures: &[FileKind] = if output.pictures {
+        &[FileKind::ConvergenceSvg, FileKind::GridSvg, FileKind::GridPng]
+    } else {
+        &[]
+    };
+    mesh.chain(&[FileKind::HistoryCsv]).chain(pictures).copied().collect()
+}
+
 /// What a solve starts from.
-struct Start<'a> {
+struct Start<'a, 'f> {
     case: &'a Case,
     initial: Grid,
     normals: &'a [[f64; 2]],
     tolerance: f64,
     export: Option<Export<'a>>,
-    observer: &'a mut dyn Observer,
+    restart: Option<&'a Path>,
+    observer: &'a mut Follow<'f>,
 }
 
 /// What a solve ends with.
 struct Solved {
     grid: Grid,
     report: newton::NewtonReport,
+    /// The unknowns of a solve that can go on; empty where there is no use in it.
+    state: Vec<f64>,
     /// Files of the exported linear system.
     exported: Vec<PathBuf>,
 }
 
-impl Start<'_> {
+impl Start<'_, '_> {
     fn solve<B, T>(self, backend: &B) -> Result<Solved, Error>
     where
         B: EllipticBackend + MultigridBackend,
         T: Real,
     {
-        let Self { case, initial, normals, tolerance, export, observer } = self;
+        let Self { case, initial, normals, tolerance, export, restart, observer } = self;
         let settings = EllipticSettings {
             control: ControlSettings {
                 base: case.control.base,
@@ -422,6 +513,14 @@ impl Start<'_> {
             max_halvings: case.newton.max_halvings,
         };
         let (problem, mut u) = GridProblem::<_, T>::new(backend, &initial, normals, &settings)?;
+        let n = problem.unknowns();
+        let mut history = History::default();
+        if let Some(path) = restart {
+            let Restart { history: taken, state, .. } =
+                usable_restart(path, &observer.keeper.identity, n)?;
+            backend.upload(&state, &mut u)?;
+            history = taken;
+        }
         // The solve needs the room.
         let Grid { topology, ni, nj, .. } = initial;
         let preconditioner = GridPreconditioner::new(
@@ -437,27 +536,42 @@ impl Start<'_> {
         );
         let mut problem = Exporting::new(problem, export);
         let mut linear = LinearSolver::new(linear_settings, problem.unknowns(), preconditioner);
-        let report =
-            newton::solve(backend, &mut problem, &mut linear, &mut u, &newton_settings, observer)?;
+        observer.unknowns = n;
+        let report = newton::resume(
+            backend,
+            &mut problem,
+            &mut linear,
+            &mut u,
+            history,
+            &newton_settings,
+            observer,
+        )?;
+        let state = match report.stop {
+            NewtonStop::Interrupted | NewtonStop::IterationLimit { .. } => {
+                download(backend, &u, n)?
+            }
+            _ => Vec::new(),
+        };
         let (mut problem, exported) = problem.finish();
         drop(linear);
         let mut grid = Grid::new(topology, ni, nj);
         problem.store(backend, &u, &mut grid)?;
-        Ok(Solved { grid, report, exported: exported? })
+        Ok(Solved { grid, report, state, exported: exported? })
     }
 }
 
-/// Passes what Newton reports on to the run's progress.
-struct Follow<'a>(&'a mut dyn Progress);
+/// A restart file that belongs to these equations of `n` unknowns.
+fn usable_restart(path: &Path, identity: &Identity, n: usize) -> Result<Restart, Error> {
+    let restart = restart::read(path)?;
+    restart.check(path, identity, n)?;
+    Ok(restart)
+}
 
-impl Observer for Follow<'_> {
-    fn newton(&mut self, step: &NewtonStep) {
-        self.0.newton(step);
-    }
-
-    fn linear(&mut self, iteration: f64, relative_residual: f64) {
-        self.0.linear(iteration, relative_residual);
-    }
+/// Keeps the state of an interrupted solve and says so.
+fn interrupted(keeper: &Keeper, history: &History, state: &[f64]) -> Result<Error, Error> {
+    keeper.keep(history, state)?;
+    let (steps, restart) = (Some(history.newton_iterations()), Some(keeper.path.clone()));
+    Ok(Error::Interrupted { steps, restart })
 }
 
 /// Phases and their seconds.

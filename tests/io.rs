@@ -71,6 +71,7 @@ fn report_of(grid: &Grid, history: &History) -> Report {
         timing: Timing::default(),
         backend: "cpu".to_owned(),
         threads: 2,
+        coordinates_digest: None,
         notes: vec!["one".to_owned()],
     }
 }

@@ -5,6 +5,7 @@
 //! ([`FileKind::file_name`]).
 
 pub mod atomic;
+pub mod digest;
 mod error;
 pub mod folder;
 pub mod history;
@@ -16,6 +17,7 @@ pub mod plot;
 pub mod plot3d;
 pub mod read;
 pub mod report;
+pub mod restart;
 pub mod su2;
 pub mod vtk;
 pub mod vts;
@@ -33,6 +35,9 @@ use crate::solver::history::History;
 
 /// Name of the report in the output folder, the same for good and failed runs.
 pub const REPORT_FILE: &str = "report.json";
+
+/// Name of the restart file in the output folder.
+pub const RESTART_FILE: &str = "restart.bin";
 
 /// Name of the resolved case in the output folder.
 pub const CASE_FILE: &str = "case.toml";
