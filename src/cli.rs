@@ -20,7 +20,7 @@ use clap::builder::RangedU64ValueParser;
 use clap::{Args, CommandFactory, Parser, Subcommand, ValueEnum};
 use gridgen::case::Case;
 use gridgen::error::Error;
-use gridgen::io::REPORT_FILE;
+use gridgen::io::{PAGE_FILE, REPORT_FILE};
 use gridgen::run::{BackendChoice, Outcome, RESTART_EVERY, RunOptions, run};
 
 use self::airfoil::AirfoilArguments;
@@ -117,6 +117,9 @@ struct GridArguments {
     /// Print the report as JSON, the text of report.json.
     #[arg(long)]
     json: bool,
+    /// Show report.html in the browser when the grid is done.
+    #[arg(long)]
+    open: bool,
 }
 
 /// Arguments of one run and of many.
@@ -266,6 +269,9 @@ impl GridArguments {
         if self.common.verbose {
             terminal.log(&summary::timings(outcome));
         }
+        if self.open {
+            show(outcome, terminal);
+        }
         let failure = summary::failure(outcome);
         if let Some(failure) = &failure {
             terminal.error(failure, Some(&summary::failure_hint(case, outcome)));
@@ -280,6 +286,18 @@ impl GridArguments {
             (Err(error), _) => stdout_failed(terminal, &error),
             (Ok(()), Some(_)) => ExitCode::from(NOT_CONVERGED),
             (Ok(()), None) => ExitCode::SUCCESS,
+        }
+    }
+}
+
+/// Opens the page that a run wrote.
+fn show(outcome: &Outcome, terminal: &Terminal) {
+    match outcome.files.iter().find(|file| file.ends_with(PAGE_FILE)) {
+        None => terminal.note("there is no report.html to open: output.report is false"),
+        Some(page) => {
+            if let Err(error) = open::that_detached(page) {
+                terminal.note(&format!("{} could not be opened: {error}", page.display()));
+            }
         }
     }
 }

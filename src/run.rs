@@ -30,6 +30,7 @@ use crate::geometry::{
 use crate::grid::initial::{self, InitialGrid, InitialSettings, Outline};
 use crate::grid::quality::{Quality, measure};
 use crate::grid::{Grid, Seam};
+use crate::io::page::{self, Page};
 use crate::io::plot3d::Flavour;
 use crate::io::report::{self, GridReport, LinearReport, NewtonReport, Report, Timing};
 use crate::io::restart::{self, Identity, Restart};
@@ -287,7 +288,7 @@ impl Job<'_> {
             io::write_all(folder, &artifacts, &kinds)
         })?;
         timing.total_seconds = started.elapsed().as_secs_f64();
-        files.push(self.write_report(&artifacts, solved.stop, timing)?);
+        files.extend(self.write_report(&artifacts, solved.stop, timing, &resolved.text)?);
         files.push(resolved.path);
         files.extend(exported);
         if !state.is_empty() {
@@ -411,7 +412,8 @@ impl Job<'_> {
         artifacts: &Artifacts<'_>,
         stop: NewtonStop,
         timing: Timing,
-    ) -> Result<PathBuf, Error> {
+        case: &str,
+    ) -> Result<Vec<PathBuf>, Error> {
         let report = Report {
             name: self.case.name.clone(),
             version: env!("CARGO_PKG_VERSION").to_owned(),
@@ -433,7 +435,13 @@ impl Job<'_> {
         };
         let path = self.folder.join(io::REPORT_FILE);
         report::write(&path, &report)?;
-        Ok(path)
+        let mut files = vec![path];
+        if self.case.output.report {
+            let path = self.folder.join(io::PAGE_FILE);
+            page::write(&path, &Page { report: &report, artifacts, case })?;
+            files.push(path);
+        }
+        Ok(files)
     }
 }
 
@@ -455,7 +463,9 @@ fn file_kinds(case: &Case) -> Vec<FileKind> {
     } else {
         &[]
     };
-    mesh.chain(&[FileKind::HistoryCsv]).chain(pictures).copied().collect()
+    let maps: &[FileKind] =
+        if output.quality_maps { &[FileKind::QualitySvg, FileKind::QualityPng] } else { &[] };
+    mesh.chain(&[FileKind::HistoryCsv]).chain(pictures).chain(maps).copied().collect()
 }
 
 /// What a solve starts from.

@@ -356,4 +356,18 @@ pub const KEYS: &[Key] = &[
         "Whether the Plot3D file has an IBLANK number, 1, for each point.",
     ),
     key("output.pictures", Kind::Flag, Flag(true), "", "Whether to draw grid and convergence."),
+    key(
+        "output.quality_maps",
+        Kind::Flag,
+        Flag(false),
+        "",
+        "Whether to draw maps of skewness, non-orthogonality, area and aspect ratio of the cells.",
+    ),
+    key(
+        "output.report",
+        Kind::Flag,
+        Derived("as `pictures`"),
+        "",
+        "Whether to write `report.html`: all pictures, measures and the case on one page.",
+    ),
 ];

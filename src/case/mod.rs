@@ -233,4 +233,8 @@ pub struct OutputOptions {
     pub plot3d_blanking: bool,
     /// Whether to draw grid and convergence.
     pub pictures: bool,
+    /// Whether to draw maps of the quality.
+    pub quality_maps: bool,
+    /// Whether to write the page `report.html`.
+    pub report: bool,
 }

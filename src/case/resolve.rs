@@ -273,6 +273,7 @@ fn newton(entries: &Entries) -> Result<NewtonOptions, CaseError> {
 
 fn output(entries: &Entries) -> Result<OutputOptions, CaseError> {
     let dimensions: u8 = entries.get("output.plot3d_dimensions")?;
+    let pictures = entries.get("output.pictures")?;
     Ok(OutputOptions {
         formats: entries.get("output.formats")?,
         plot3d_dimensions: dimensions,
@@ -281,6 +282,8 @@ fn output(entries: &Entries) -> Result<OutputOptions, CaseError> {
         plot3d_byte_order: entries.get("output.plot3d_byte_order")?,
         plot3d_block_count: entries.given("output.plot3d_block_count")?.unwrap_or(dimensions == 3),
         plot3d_blanking: entries.get("output.plot3d_blanking")?,
-        pictures: entries.get("output.pictures")?,
+        pictures,
+        quality_maps: entries.get("output.quality_maps")?,
+        report: entries.given("output.report")?.unwrap_or(pictures),
     })
 }

@@ -5,6 +5,7 @@
 //! positive corner determinants `e_i × e_j`.
 
 mod cell;
+mod orthogonality;
 mod wall;
 mod worst;
 
@@ -13,6 +14,7 @@ pub use cell::{
     is_folded,
 };
 
+pub use orthogonality::nonorthogonality;
 pub use worst::{BadCell, skewness_histogram, worst_cells};
 
 use rayon::prelude::*;

@@ -4,7 +4,7 @@ use std::fs;
 use std::io;
 use std::path::Path;
 
-use super::{FileKind, IoError, REPORT_FILE, RESTART_FILE, atomic, openfoam};
+use super::{FileKind, IoError, PAGE_FILE, REPORT_FILE, RESTART_FILE, atomic, openfoam};
 
 /// Creates `folder` unless it exists, and writes and removes an empty file in it: a folder that
 /// takes no results is found before the work.
@@ -31,7 +31,7 @@ pub fn prepare(folder: &Path) -> Result<(), IoError> {
 pub fn clear(folder: &Path) -> Result<(), IoError> {
     let kinds = FileKind::ALL.iter().filter(|kind| **kind != FileKind::Openfoam);
     let names = kinds.flat_map(|kind| [kind.file_name(true), kind.file_name(false)]);
-    for name in names.chain([REPORT_FILE, RESTART_FILE]) {
+    for name in names.chain([REPORT_FILE, PAGE_FILE, RESTART_FILE]) {
         remove(&folder.join(name))?;
     }
     for good in [true, false] {

@@ -12,6 +12,7 @@ pub mod history;
 pub mod linear_system;
 pub mod nmf;
 pub mod openfoam;
+pub mod page;
 mod pieces;
 pub mod plot;
 pub mod plot3d;
@@ -27,14 +28,17 @@ use std::path::{Path, PathBuf};
 
 pub use error::IoError;
 
-use self::plot::{ConvergenceFigure, GridFigure};
+use self::plot::{ConvergenceFigure, GridFigure, QualityFigure};
 use self::plot3d::{Dimensions, Flavour};
 use crate::grid::Grid;
-use crate::grid::quality::Quality;
+use crate::grid::quality::{Quality, nonorthogonality};
 use crate::solver::history::History;
 
 /// Name of the report in the output folder, the same for good and failed runs.
 pub const REPORT_FILE: &str = "report.json";
+
+/// Name of the page in the output folder, the same for good and failed runs.
+pub const PAGE_FILE: &str = "report.html";
 
 /// Name of the restart file in the output folder.
 pub const RESTART_FILE: &str = "restart.bin";
@@ -69,11 +73,15 @@ pub enum FileKind {
     GridSvg,
     /// `grid.png`: the same as a bitmap.
     GridPng,
+    /// `quality.svg`: maps of four measures of quality.
+    QualitySvg,
+    /// `quality.png`: the same as a bitmap.
+    QualityPng,
 }
 
 impl FileKind {
     /// All kinds, in the order in which they are best written: meshes first.
-    pub const ALL: [Self; 11] = [
+    pub const ALL: [Self; 13] = [
         Self::Vts,
         Self::Vtk,
         Self::Plot3d,
@@ -85,6 +93,8 @@ impl FileKind {
         Self::ConvergenceSvg,
         Self::GridSvg,
         Self::GridPng,
+        Self::QualitySvg,
+        Self::QualityPng,
     ];
 
     /// Name of the file. Files that hold or show the grid are named `….failed.…` when it is not
@@ -112,6 +122,10 @@ impl FileKind {
             (Self::GridSvg, false) => "grid.failed.svg",
             (Self::GridPng, true) => "grid.png",
             (Self::GridPng, false) => "grid.failed.png",
+            (Self::QualitySvg, true) => "quality.svg",
+            (Self::QualitySvg, false) => "quality.failed.svg",
+            (Self::QualityPng, true) => "quality.png",
+            (Self::QualityPng, false) => "quality.failed.png",
         }
     }
 }
@@ -160,6 +174,10 @@ pub fn write_all(
 fn write_one(path: &Path, artifacts: &Artifacts<'_>, kind: FileKind) -> Result<(), IoError> {
     let &Artifacts { name, grid, quality, history, tolerance, good, plot3d: flavour } = artifacts;
     let grid_figure = GridFigure { name, grid, quality, good };
+    let maps = |write: fn(&Path, &QualityFigure<'_>) -> Result<(), IoError>| {
+        let nonorthogonality = &nonorthogonality(grid, true);
+        write(path, &QualityFigure { grid: grid_figure, nonorthogonality })
+    };
     match kind {
         FileKind::Vts => vts::write(path, grid),
         FileKind::Vtk => vtk::write(path, grid),
@@ -178,5 +196,7 @@ fn write_one(path: &Path, artifacts: &Artifacts<'_>, kind: FileKind) -> Result<(
         }
         FileKind::GridSvg => plot::write_grid_svg(path, &grid_figure),
         FileKind::GridPng => plot::write_grid_png(path, &grid_figure),
+        FileKind::QualitySvg => maps(plot::write_quality_svg),
+        FileKind::QualityPng => maps(plot::write_quality_png),
     }
 }

@@ -59,6 +59,7 @@ fn the_defaults_of_the_solution_are_those_of_the_reference_page() {
     assert_eq!((linear.restart, linear.max_iterations), (30, 2000));
     assert_eq!(case.output.formats, [Format::Vts, Format::Plot3d]);
     assert_eq!((case.output.plot3d_dimensions, case.output.pictures), (3, true));
+    assert_eq!((case.output.quality_maps, case.output.report), (false, true));
 }
 
 #[test]
@@ -262,6 +263,8 @@ fn the_resolved_case_writes_every_default_out() {
     plot3d_block_count = true
     plot3d_blanking = false
     pictures = true
+    quality_maps = false
+    report = true
     "#);
 }
 

@@ -7,6 +7,7 @@ mod case_files;
 mod converged;
 mod disk;
 mod failed;
+mod page;
 mod quality;
 mod rerun;
 mod restart;

@@ -5,7 +5,7 @@ use std::fs;
 use std::io::{BufRead, BufReader};
 use std::process::{Child, Command, Stdio};
 
-use super::{COARSE, Finished, NO_PICTURES, SMALLEST, Scratch};
+use super::{Finished, NO_PICTURES, SMALLEST, Scratch};
 
 /// A grid whose Newton steps take long enough to be interrupted.
 const FINE: [&str; 4] = ["--set", "grid.ni=513", "--set", "grid.nj=257"];
