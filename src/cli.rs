@@ -4,6 +4,7 @@ mod airfoil;
 mod batch;
 mod bench;
 mod case_tools;
+mod convert;
 mod devices;
 mod interrupt;
 mod progress;
@@ -46,6 +47,7 @@ Examples:
   gridgen bench kernels --sizes 257x129,1025x513
   gridgen airfoil airfoils/e387.dat
   gridgen quality output/naca0012/mesh.p3d
+  gridgen convert output/naca0012/mesh.p3d -o wing.su2
   gridgen completions bash > ~/.local/share/bash-completion/completions/gridgen
 
 A case of two lines is enough:
@@ -77,6 +79,8 @@ enum Command {
     Run(BatchArguments),
     /// Show what is understood of a section.
     Airfoil(AirfoilArguments),
+    /// Write a mesh in another format.
+    Convert(convert::ConvertArguments),
     /// Measure any structured grid.
     Quality(QualityArguments),
     /// Write the completions of a shell to standard output.
@@ -177,6 +181,7 @@ impl Cli {
     pub(crate) fn execute(self) -> ExitCode {
         match &self.command {
             Some(Command::Run(arguments)) => return arguments.execute(),
+            Some(Command::Convert(arguments)) => return arguments.execute(),
             Some(Command::Completions { shell }) => return completions(*shell),
             Some(Command::Init(arguments)) => return arguments.execute(),
             Some(Command::Check(arguments)) => return arguments.execute(),

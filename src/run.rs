@@ -3,108 +3,47 @@
 mod batch;
 mod check;
 mod export;
+mod files;
 mod follow;
 mod identity;
 mod machine;
+mod memory;
+mod options;
 mod resolved_case;
+mod solve;
 
 use std::path::{Path, PathBuf};
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 pub use self::batch::{BatchOptions, Fate, Summary, Watch, run_batch};
 pub use self::check::{Estimate, check};
-use self::export::{Export, Exporting};
-use self::follow::{Follow, Keeper, download};
+use self::export::Export;
+use self::files::{file_kinds, flavour, span};
+use self::follow::{Follow, Keeper};
 use self::identity::{coordinates_digest, identity};
 use self::machine::Machine;
+pub use self::memory::{Made, make_grid, make_grid_around};
+pub use self::options::{BackendChoice, Progress, RESTART_EVERY, RunOptions};
 use self::resolved_case::ResolvedCase;
+use self::solve::{Solved, Start};
+use crate::backend::DeviceError;
 use crate::backend::cpu::CpuBackend;
-use crate::backend::{DeviceError, EllipticBackend, MultigridBackend, Real};
-use crate::case::{Case, Contour, Format};
-use crate::elliptic::{EllipticSettings, GridPreconditioner, GridProblem};
+use crate::case::{Case, Contour};
 use crate::error::Error;
 use crate::geometry::{
-    GeometryError, SurfaceSettings, airfoil_from_file, airfoil_from_naca, distribute,
+    Airfoil, GeometryError, SurfaceSettings, airfoil_from_file, airfoil_from_naca, distribute,
     spacing_geometric, wall_normals,
 };
 use crate::grid::initial::{self, InitialGrid, InitialSettings, Outline};
 use crate::grid::quality::{Quality, measure};
 use crate::grid::{Grid, Seam};
 use crate::io::page::{self, Page};
-use crate::io::plot3d::Flavour;
 use crate::io::report::{self, GridReport, LinearReport, NewtonReport, Report, Timing};
-use crate::io::restart::{self, Identity, Restart};
-use crate::io::{self, Artifacts, FileKind};
-use crate::pde::control::ControlSettings;
-use crate::solver::history::{History, NewtonStep};
-use crate::solver::linear::{LinearSettings, LinearSolver, Precision};
-use crate::solver::newton::{self, Forcing, NewtonSettings};
-use crate::solver::precond::MultigridSettings;
-use crate::solver::{NewtonStop, NonlinearProblem};
-
-/// Choice of backend.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum BackendChoice {
-    /// A GPU if there is one that can be used, else the CPU.
-    Auto,
-    /// The CPU.
-    Cpu,
-    /// NVIDIA GPUs.
-    Cuda,
-}
-
-/// What a run takes beside the case.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct RunOptions {
-    /// Folder the files are written to.
-    pub output: PathBuf,
-    /// Backend.
-    pub backend: BackendChoice,
-    /// GPUs to use; none leaves the choice to the backend.
-    pub devices: Option<Vec<usize>>,
-    /// Threads to use on the CPU; none means all.
-    pub threads: Option<usize>,
-    /// Newton step whose linear system is written beside the mesh, the first being 0.
-    pub export_jacobian: Option<usize>,
-    /// Restart file to go on from.
-    pub restart: Option<PathBuf>,
-    /// Time between two restart files.
-    pub restart_every: Duration,
-}
-
-/// Time between two restart files if nothing else is asked for.
-pub const RESTART_EVERY: Duration = Duration::from_mins(5);
-
-impl RunOptions {
-    /// Files to `output`, all else left to gridgen.
-    #[must_use]
-    pub fn new(output: PathBuf) -> Self {
-        Self {
-            output,
-            backend: BackendChoice::Auto,
-            devices: None,
-            threads: None,
-            export_jacobian: None,
-            restart: None,
-            restart_every: RESTART_EVERY,
-        }
-    }
-}
-
-/// Receiver of what happens during a run.
-pub trait Progress: Send {
-    /// A phase begins.
-    fn phase(&mut self, name: &str);
-    /// A Newton step is done.
-    fn newton(&mut self, step: &NewtonStep);
-    /// A linear iteration is done.
-    fn linear(&mut self, iteration: f64, relative_residual: f64);
-    /// Whether to end the run: asked before each phase and each Newton step. A solve under way
-    /// leaves a restart file.
-    fn cancelled(&self) -> bool {
-        false
-    }
-}
+use crate::io::{self, Artifacts};
+use crate::solver::NewtonStop;
+use crate::solver::history::History;
+use crate::solver::linear::Precision;
+use crate::solver::newton;
 
 /// What came of a run.
 #[derive(Debug, Clone, PartialEq)]
@@ -175,7 +114,9 @@ impl<'a> Runner<'a> {
         machine.check_room(case)?;
         let threads = pool.current_num_threads();
         let notices = notice.iter().cloned().collect();
-        pool.install(|| Job { case, folder, options, machine, progress, notices, threads }.run())
+        let airfoil = None;
+        let job = Job { case, airfoil, folder, options, machine, progress, notices, threads };
+        pool.install(|| job.run())
     }
 }
 
@@ -190,6 +131,8 @@ fn thread_pool(threads: Option<usize>) -> Result<rayon::ThreadPool, DeviceError>
 /// A run under way.
 struct Job<'a> {
     case: &'a Case,
+    /// A section in place of the case's.
+    airfoil: Option<&'a Airfoil>,
     folder: &'a Path,
     options: &'a RunOptions,
     machine: &'a Machine,
@@ -206,13 +149,17 @@ struct Wall {
     layers: Vec<f64>,
 }
 
-/// The wall of a case, and what was repaired in the section.
-fn wall(case: &Case) -> Result<(Wall, Vec<String>), GeometryError> {
+/// The section of a case.
+fn section(case: &Case) -> Result<Airfoil, GeometryError> {
+    match &case.geometry.contour {
+        Contour::Naca(designation) => airfoil_from_naca(designation, case.geometry.trailing_edge),
+        Contour::File(path) => airfoil_from_file(path),
+    }
+}
+
+/// The wall of a case around its section, and what was repaired in the section.
+fn wall(case: &Case, airfoil: &Airfoil) -> Result<(Wall, Vec<String>), GeometryError> {
     let (geometry, grid) = (&case.geometry, &case.grid);
-    let airfoil = match &geometry.contour {
-        Contour::Naca(designation) => airfoil_from_naca(designation, geometry.trailing_edge)?,
-        Contour::File(path) => airfoil_from_file(path)?,
-    };
     let settings = SurfaceSettings {
         ni: grid.ni,
         leading_edge_spacing: grid.leading_edge_spacing,
@@ -220,7 +167,7 @@ fn wall(case: &Case) -> Result<(Wall, Vec<String>), GeometryError> {
         trailing_edge: geometry.trailing_edge,
         base_cells: grid.base_cells,
     };
-    let points = distribute(&airfoil, &settings)?;
+    let points = distribute(airfoil, &settings)?;
     let mut notices = Vec::new();
     if let Contour::File(path) = &geometry.contour {
         let name = path.file_name().unwrap_or_default().to_string_lossy();
@@ -235,35 +182,16 @@ impl Job<'_> {
     fn run(mut self) -> Result<Outcome, Error> {
         let started = Instant::now();
         let mut timing = Timing::default();
-        let wall = self
-            .timed("geometry", &mut timing.geometry_seconds, Self::wall)
-            .map_err(|error| Error::geometry(self.case, error))?;
+        let wall = self.measured_wall(&mut timing)?;
         // A section that cannot be meshed leaves the folder as it is; a folder that takes no
         // files is found before the work.
         let folder = self.folder;
         io::folder::prepare(folder)?;
         let resolved = ResolvedCase::new(self.case, folder)?;
-        self.go_on()?;
         let keeper = Keeper { path: folder.join(io::RESTART_FILE), identity: identity(self.case)? };
-        let initial = self.timed("initial grid", &mut timing.initial_grid_seconds, |job| {
-            job.initial_grid(&wall)
-        })?;
-        self.notices.extend(initial.notes);
-        let initial = initial.grid;
-
-        self.go_on()?;
-
         let tolerance = self.tolerance();
         let Solved { grid, report: solved, state, exported } =
-            self.timed("newton", &mut timing.newton_seconds, |job| {
-                job.solve(initial, &wall.normals, tolerance, &keeper)
-            })?;
-        if solved.stop == NewtonStop::Interrupted {
-            return Err(interrupted(&keeper, &solved.history, &state)?);
-        }
-        self.notices.extend(solved.events.iter().cloned());
-        timing.assembly_seconds = solved.history.steps.iter().map(|s| s.setup_seconds).sum();
-        timing.linear_seconds = solved.history.steps.iter().map(|s| s.linear_seconds).sum();
+            self.solved(wall, tolerance, Some(&keeper), &mut timing)?;
 
         let quality = self.timed("quality", &mut timing.quality_seconds, |_| measure(&grid));
         let converged = solved.stop.converged();
@@ -275,7 +203,8 @@ impl Job<'_> {
             history: &solved.history,
             tolerance,
             good,
-            plot3d: self.plot3d(),
+            span: span(self.case),
+            plot3d: flavour(self.case),
         };
         if let Some(step) = self.options.export_jacobian.filter(|_| exported.is_empty()) {
             self.notices.push(format!("there was no Newton step {step} to export"));
@@ -310,6 +239,39 @@ impl Job<'_> {
         })
     }
 
+    /// The wall, timed.
+    fn measured_wall(&mut self, timing: &mut Timing) -> Result<Wall, Error> {
+        self.timed("geometry", &mut timing.geometry_seconds, Self::wall)
+            .map_err(|error| Error::geometry(self.case, error))
+    }
+
+    /// From the wall to the grid.
+    fn solved(
+        &mut self,
+        wall: Wall,
+        tolerance: f64,
+        keeper: Option<&Keeper>,
+        timing: &mut Timing,
+    ) -> Result<Solved, Error> {
+        self.go_on()?;
+        let initial = self.timed("initial grid", &mut timing.initial_grid_seconds, |job| {
+            job.initial_grid(&wall)
+        })?;
+        self.notices.extend(initial.notes);
+        self.go_on()?;
+        let solved = self.timed("newton", &mut timing.newton_seconds, |job| {
+            job.solve(initial.grid, &wall.normals, tolerance, keeper)
+        })?;
+        let newton::NewtonReport { stop, history, events } = &solved.report;
+        if *stop == NewtonStop::Interrupted {
+            return Err(interrupted(keeper, history, &solved.state)?);
+        }
+        self.notices.extend(events.iter().cloned());
+        timing.assembly_seconds = history.steps.iter().map(|s| s.setup_seconds).sum();
+        timing.linear_seconds = history.steps.iter().map(|s| s.linear_seconds).sum();
+        Ok(solved)
+    }
+
     /// An error where the run is cancelled before its solve.
     fn go_on(&self) -> Result<(), Error> {
         if self.progress.cancelled() {
@@ -328,7 +290,10 @@ impl Job<'_> {
     }
 
     fn wall(&mut self) -> Result<Wall, GeometryError> {
-        let (wall, notices) = wall(self.case)?;
+        let (wall, notices) = match self.airfoil {
+            Some(airfoil) => wall(self.case, airfoil)?,
+            None => wall(self.case, &section(self.case)?)?,
+        };
         self.notices.extend(notices);
         Ok(wall)
     }
@@ -375,7 +340,7 @@ impl Job<'_> {
         initial: Grid,
         normals: &[[f64; 2]],
         tolerance: f64,
-        keeper: &Keeper,
+        keeper: Option<&Keeper>,
     ) -> Result<Solved, Error> {
         let Self { case, machine, progress, options, folder, notices, .. } = self;
         let every = options.restart_every;
@@ -392,19 +357,6 @@ impl Job<'_> {
         let trouble = observer.trouble.take();
         notices.extend(trouble.map(|trouble| format!("no restart file was kept: {trouble}")));
         solved
-    }
-
-    /// Layout of `Plot3D` files; the kind of file decides on the dimensions.
-    fn plot3d(&self) -> Flavour {
-        let output = &self.case.output;
-        Flavour {
-            encoding: output.plot3d_encoding,
-            precision: output.plot3d_precision,
-            byte_order: output.plot3d_byte_order,
-            block_count: output.plot3d_block_count,
-            blanking: output.plot3d_blanking,
-            ..Flavour::default()
-        }
     }
 
     fn write_report(
@@ -445,143 +397,11 @@ impl Job<'_> {
     }
 }
 
-/// The files of a case besides its report.
-fn file_kinds(case: &Case) -> Vec<FileKind> {
-    let output = &case.output;
-    let mesh = output.formats.iter().flat_map(|format| -> &[FileKind] {
-        match format {
-            Format::Vts => &[FileKind::Vts],
-            Format::Vtk => &[FileKind::Vtk],
-            Format::Plot3d if output.plot3d_dimensions == 2 => &[FileKind::Plot3dPlanar],
-            Format::Plot3d => &[FileKind::Plot3d, FileKind::Nmf],
-            Format::Su2 => &[FileKind::Su2],
-            Format::Openfoam => &[FileKind::Openfoam],
-        }
-    });
-    let pictures: &[FileKind] = if output.pictures {
-        &[FileKind::ConvergenceSvg, FileKind::GridSvg, FileKind::GridPng]
-    } else {
-        &[]
-    };
-    let maps: &[FileKind] =
-        if output.quality_maps { &[FileKind::QualitySvg, FileKind::QualityPng] } else { &[] };
-    mesh.chain(&[FileKind::HistoryCsv]).chain(pictures).chain(maps).copied().collect()
-}
-
-/// What a solve starts from.
-struct Start<'a, 'f> {
-    case: &'a Case,
-    initial: Grid,
-    normals: &'a [[f64; 2]],
-    tolerance: f64,
-    export: Option<Export<'a>>,
-    restart: Option<&'a Path>,
-    observer: &'a mut Follow<'f>,
-}
-
-/// What a solve ends with.
-struct Solved {
-    grid: Grid,
-    report: newton::NewtonReport,
-    /// The unknowns of a solve that can go on; empty where there is no use in it.
-    state: Vec<f64>,
-    /// Files of the exported linear system.
-    exported: Vec<PathBuf>,
-}
-
-impl Start<'_, '_> {
-    fn solve<B, T>(self, backend: &B) -> Result<Solved, Error>
-    where
-        B: EllipticBackend + MultigridBackend,
-        T: Real,
-    {
-        let Self { case, initial, normals, tolerance, export, restart, observer } = self;
-        let settings = EllipticSettings {
-            control: ControlSettings {
-                base: case.control.base,
-                smoothing: case.control.smoothing,
-                smoothing_distance: case.control.smoothing_distance,
-                clip: case.control.clip,
-            },
-            wall: case.control.wall,
-            first_cell: case.grid.first_cell,
-            decay: case.control.decay,
-        };
-        let linear_settings = LinearSettings {
-            method: case.linear.solver,
-            max_iterations: case.linear.max_iterations,
-            restart: case.linear.restart,
-        };
-        let newton_settings = NewtonSettings {
-            tolerance,
-            max_iterations: case.newton.max_iterations,
-            forcing: Forcing {
-                initial: case.newton.forcing_initial,
-                min: case.newton.forcing_min,
-                max: case.newton.forcing_max,
-            },
-            max_halvings: case.newton.max_halvings,
-        };
-        let (problem, mut u) = GridProblem::<_, T>::new(backend, &initial, normals, &settings)?;
-        let n = problem.unknowns();
-        let mut history = History::default();
-        if let Some(path) = restart {
-            let Restart { history: taken, state, .. } =
-                usable_restart(path, &observer.keeper.identity, n)?;
-            backend.upload(&state, &mut u)?;
-            history = taken;
-        }
-        // The solve needs the room.
-        let Grid { topology, ni, nj, .. } = initial;
-        let preconditioner = GridPreconditioner::new(
-            case.linear.preconditioner,
-            MultigridSettings {
-                cycle: case.multigrid.cycle,
-                sweeps: case.multigrid.sweeps,
-                levels: case.multigrid.levels,
-                coarsening: case.multigrid.coarsening,
-                precision: Precision::Single,
-            },
-            problem.size(),
-        );
-        let mut problem = Exporting::new(problem, export);
-        let mut linear = LinearSolver::new(linear_settings, problem.unknowns(), preconditioner);
-        observer.unknowns = n;
-        let report = newton::resume(
-            backend,
-            &mut problem,
-            &mut linear,
-            &mut u,
-            history,
-            &newton_settings,
-            observer,
-        )?;
-        let state = match report.stop {
-            NewtonStop::Interrupted | NewtonStop::IterationLimit { .. } => {
-                download(backend, &u, n)?
-            }
-            _ => Vec::new(),
-        };
-        let (mut problem, exported) = problem.finish();
-        drop(linear);
-        let mut grid = Grid::new(topology, ni, nj);
-        problem.store(backend, &u, &mut grid)?;
-        Ok(Solved { grid, report, state, exported: exported? })
-    }
-}
-
-/// A restart file that belongs to these equations of `n` unknowns.
-fn usable_restart(path: &Path, identity: &Identity, n: usize) -> Result<Restart, Error> {
-    let restart = restart::read(path)?;
-    restart.check(path, identity, n)?;
-    Ok(restart)
-}
-
 /// Keeps the state of an interrupted solve and says so.
-fn interrupted(keeper: &Keeper, history: &History, state: &[f64]) -> Result<Error, Error> {
-    keeper.keep(history, state)?;
-    let (steps, restart) = (Some(history.newton_iterations()), Some(keeper.path.clone()));
-    Ok(Error::Interrupted { steps, restart })
+fn interrupted(keeper: Option<&Keeper>, history: &History, state: &[f64]) -> Result<Error, Error> {
+    let steps = Some(history.newton_iterations());
+    keeper.map_or(Ok(()), |keeper| keeper.keep(history, state))?;
+    Ok(Error::Interrupted { steps, restart: keeper.map(|keeper| keeper.path.clone()) })
 }
 
 /// Phases and their seconds.

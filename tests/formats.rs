@@ -11,7 +11,7 @@ use std::path::Path;
 
 use gridgen::grid::Grid;
 use gridgen::grid::quality::{cell_area, cell_aspect_ratio, cell_corners, cell_skewness};
-use gridgen::io::plot3d::{self, ByteOrder, Dimensions, Encoding, Flavour, Precision};
+use gridgen::io::plot3d::{self, Axes, ByteOrder, Dimensions, Encoding, Flavour, Precision};
 use gridgen::io::{nmf, openfoam, su2, vtk};
 use grids::joukowski_grid;
 
@@ -37,6 +37,7 @@ fn flavours() -> Vec<Flavour> {
                             byte_order,
                             block_count,
                             blanking,
+                            axes: Axes::Ijk,
                         });
                     }
                 }
@@ -44,6 +45,11 @@ fn flavours() -> Vec<Flavour> {
         }
     }
     flavours
+}
+
+/// Planes of points of a grid that is not extruded.
+fn planes(flavour: Flavour) -> usize {
+    if flavour.dimensions == Dimensions::Three { 2 } else { 1 }
 }
 
 /// Takes numbers from the front of a binary file.
@@ -82,7 +88,7 @@ impl Binary<'_> {
 
 /// The integers of the head, the coordinates, and the IBLANK numbers of a file.
 fn read_plot3d(bytes: &[u8], flavour: Flavour) -> (Vec<usize>, Vec<f64>, Vec<usize>) {
-    let heads = usize::from(flavour.block_count) + flavour.dimensions.planes() + 1;
+    let heads = usize::from(flavour.block_count) + planes(flavour) + 1;
     if flavour.encoding == Encoding::Text {
         let words: Vec<&str> = std::str::from_utf8(bytes).unwrap().split_whitespace().collect();
         let (head, rest) = words.split_at(heads);
@@ -95,7 +101,7 @@ fn read_plot3d(bytes: &[u8], flavour: Flavour) -> (Vec<usize>, Vec<f64>, Vec<usi
     }
     let mut file = Binary { bytes, flavour };
     let mut head = Vec::new();
-    let mut records = vec![flavour.dimensions.planes() + 1];
+    let mut records = vec![planes(flavour) + 1];
     if flavour.block_count {
         records.insert(0, 1);
     }
@@ -126,7 +132,7 @@ fn every_flavour_of_plot3d_returns_the_grid_bit_for_bit() {
 
     for flavour in flavours() {
         let mut bytes = Vec::new();
-        plot3d::write_to(&mut bytes, &grid, flavour).unwrap();
+        plot3d::write_to(&mut bytes, &grid, None, flavour).unwrap();
         let (head, coordinates, blanking) = read_plot3d(&bytes, flavour);
 
         let stored = |numbers: &[f64]| -> Vec<f64> {
@@ -135,7 +141,7 @@ fn every_flavour_of_plot3d_returns_the_grid_bit_for_bit() {
                 Precision::Double => numbers.to_vec(),
             }
         };
-        let planes = flavour.dimensions.planes();
+        let planes = planes(flavour);
         let mut expected =
             [stored(&grid.x).repeat(planes), stored(&grid.y).repeat(planes)].concat();
         let mut size = vec![grid.ni, grid.nj];
@@ -158,7 +164,7 @@ fn a_legacy_vtk_file_returns_points_and_cell_measures_bit_for_bit() {
     let grid = grid();
     let mut bytes = Vec::new();
 
-    vtk::write_to(&mut bytes, &grid).unwrap();
+    vtk::write_to(&mut bytes, &grid, None).unwrap();
 
     let reals = |after: &str, count: usize| -> Vec<f64> {
         let mark = after.as_bytes();
@@ -213,7 +219,7 @@ fn an_su2_mesh_has_welded_counter_clockwise_cells_and_its_boundary_in_two_marker
     let grid = grid();
     let mut bytes = Vec::new();
 
-    su2::write_to(&mut bytes, &grid).unwrap();
+    su2::write_to(&mut bytes, &grid, None).unwrap();
 
     let text = String::from_utf8(bytes).unwrap();
     let points: Vec<[f64; 2]> =
@@ -277,7 +283,7 @@ fn face_vector(p: &[[f64; 3]]) -> ([f64; 3], [f64; 3]) {
 fn the_cells_of_an_openfoam_mesh_are_closed_and_have_the_areas_of_the_grid() {
     let (folder, grid) = (tempfile::tempdir().unwrap(), grid());
 
-    openfoam::write(folder.path(), &grid).unwrap();
+    openfoam::write(folder.path(), &grid, None).unwrap();
 
     let points: Vec<[f64; 3]> =
         foam_list(folder.path(), "points").into_iter().map(|p| p.try_into().unwrap()).collect();
@@ -316,7 +322,7 @@ fn the_cells_of_an_openfoam_mesh_are_closed_and_have_the_areas_of_the_grid() {
 fn the_faces_of_an_openfoam_mesh_are_in_upper_triangular_order_and_the_patches_follow() {
     let (folder, grid) = (tempfile::tempdir().unwrap(), joukowski_grid(17, 9, 0.1));
 
-    openfoam::write(folder.path(), &grid).unwrap();
+    openfoam::write(folder.path(), &grid, None).unwrap();
 
     let list = |name| foam_list(folder.path(), name);
     let (owner, neighbour, faces) = (list("owner"), list("neighbour"), list("faces"));
@@ -344,14 +350,14 @@ fn the_faces_of_an_openfoam_mesh_are_in_upper_triangular_order_and_the_patches_f
 fn a_second_mesh_replaces_the_first_and_keeps_what_users_changed() {
     let folder = tempfile::tempdir().unwrap();
     let case = folder.path().join("openfoam");
-    openfoam::write(&case, &joukowski_grid(17, 9, 0.1)).unwrap();
+    openfoam::write(&case, &joukowski_grid(17, 9, 0.1), None).unwrap();
     fs::write(case.join("0/U"), "mine").unwrap();
     fs::create_dir(case.join("100")).unwrap();
     fs::create_dir_all(case.join("constant/.gridgen-x1.part/contents")).unwrap();
 
     gridgen::io::folder::clear(folder.path()).unwrap();
     assert!(!case.join("constant/polyMesh").exists());
-    openfoam::write(&case, &joukowski_grid(33, 9, 0.1)).unwrap();
+    openfoam::write(&case, &joukowski_grid(33, 9, 0.1), None).unwrap();
 
     assert_eq!(foam_list(&case, "points").len(), 2 * 32 * 9);
     assert_eq!(fs::read_to_string(case.join("0/U")).unwrap(), "mine");
@@ -366,7 +372,7 @@ fn a_second_mesh_replaces_the_first_and_keeps_what_users_changed() {
 fn the_neutral_map_names_all_six_faces() {
     let mut bytes = Vec::new();
 
-    nmf::write_to(&mut bytes, &joukowski_grid(17, 9, 0.1)).unwrap();
+    nmf::write_to(&mut bytes, &joukowski_grid(17, 9, 0.1), None, Axes::Ijk).unwrap();
 
     let text = String::from_utf8(bytes).unwrap();
     let rows: Vec<String> = text
@@ -383,9 +389,9 @@ fn the_neutral_map_names_all_six_faces() {
             "1 17 9 2",
             "SYMMETRY-Z 1 1 1 17 1 9",
             "SYMMETRY-Z 1 2 1 17 1 9",
-            "ONE_TO_ONE 1 3 1 9 1 2 1 4 1 9 1 2 FALSE",
             "VISCOUS 1 5 1 2 1 17",
             "FARFIELD 1 6 1 2 1 17",
+            "ONE_TO_ONE 1 3 1 9 1 2 1 4 1 9 1 2 FALSE",
         ]
     );
 }

@@ -19,6 +19,7 @@ pub mod plot3d;
 pub mod read;
 pub mod report;
 pub mod restart;
+pub mod span;
 pub mod su2;
 pub mod vtk;
 pub mod vts;
@@ -30,6 +31,7 @@ pub use error::IoError;
 
 use self::plot::{ConvergenceFigure, GridFigure, QualityFigure};
 use self::plot3d::{Dimensions, Flavour};
+use self::span::Span;
 use crate::grid::Grid;
 use crate::grid::quality::{Quality, nonorthogonality};
 use crate::solver::history::History;
@@ -145,6 +147,8 @@ pub struct Artifacts<'a> {
     pub tolerance: f64,
     /// Whether the grid converged and passed the quality gate.
     pub good: bool,
+    /// How the grid goes on in the third dimension; none where it is plane.
+    pub span: Option<Span>,
     /// Layout of `Plot3D` files; the kind of file decides on the dimensions.
     pub plot3d: plot3d::Flavour,
 }
@@ -172,24 +176,25 @@ pub fn write_all(
 }
 
 fn write_one(path: &Path, artifacts: &Artifacts<'_>, kind: FileKind) -> Result<(), IoError> {
-    let &Artifacts { name, grid, quality, history, tolerance, good, plot3d: flavour } = artifacts;
+    let &Artifacts { name, grid, quality, history, tolerance, good, span, plot3d: flavour } =
+        artifacts;
     let grid_figure = GridFigure { name, grid, quality, good };
     let maps = |write: fn(&Path, &QualityFigure<'_>) -> Result<(), IoError>| {
         let nonorthogonality = &nonorthogonality(grid, true);
         write(path, &QualityFigure { grid: grid_figure, nonorthogonality })
     };
     match kind {
-        FileKind::Vts => vts::write(path, grid),
-        FileKind::Vtk => vtk::write(path, grid),
+        FileKind::Vts => vts::write(path, grid, span),
+        FileKind::Vtk => vtk::write(path, grid, span),
         FileKind::Plot3d => {
-            plot3d::write(path, grid, Flavour { dimensions: Dimensions::Three, ..flavour })
+            plot3d::write(path, grid, span, Flavour { dimensions: Dimensions::Three, ..flavour })
         }
         FileKind::Plot3dPlanar => {
-            plot3d::write(path, grid, Flavour { dimensions: Dimensions::Two, ..flavour })
+            plot3d::write(path, grid, None, Flavour { dimensions: Dimensions::Two, ..flavour })
         }
-        FileKind::Nmf => nmf::write(path, grid),
-        FileKind::Su2 => su2::write(path, grid),
-        FileKind::Openfoam => openfoam::write(path, grid),
+        FileKind::Nmf => nmf::write(path, grid, span, flavour.axes),
+        FileKind::Su2 => su2::write(path, grid, span),
+        FileKind::Openfoam => openfoam::write(path, grid, span),
         FileKind::HistoryCsv => history::write_csv(path, history),
         FileKind::ConvergenceSvg => {
             plot::write_convergence_svg(path, &ConvergenceFigure { name, history, tolerance })

@@ -6,34 +6,40 @@
 use std::io::{self, Write};
 use std::path::Path;
 
+use super::span::{Span, planes};
 use super::vts::CELL_ARRAYS;
 use super::{IoError, atomic, pieces};
 use crate::grid::Grid;
 use crate::grid::quality::cell_corners;
 
-/// Writes the grid in the plane z = 0 with the cell arrays of [`super::vts`].
+/// Writes the grid, in the plane z = 0 or extruded, with the cell arrays of [`super::vts`].
 ///
 /// # Errors
 ///
 /// [`IoError`] when the file cannot be written.
-pub fn write(path: &Path, grid: &Grid) -> Result<(), IoError> {
-    atomic::write(path, |out| write_to(out, grid))
+pub fn write(path: &Path, grid: &Grid, span: Option<Span>) -> Result<(), IoError> {
+    atomic::write(path, |out| write_to(out, grid, span))
 }
 
 /// Writes the same bytes to any writer.
-pub fn write_to(out: &mut (impl Write + Send), grid: &Grid) -> io::Result<()> {
+pub fn write_to(out: &mut (impl Write + Send), grid: &Grid, span: Option<Span>) -> io::Result<()> {
     let Grid { ni, nj, .. } = *grid;
-    let (points, cells) = (ni * nj, grid.cells());
+    let (plane, layer) = (ni * nj, grid.cells());
+    let planes = planes(span);
+    let nk = planes.len();
+    let (points, cells) = (plane * nk, layer * span.map_or(1, |span| span.cells));
     writeln!(out, "# vtk DataFile Version 3.0\ngrid of gridgen\nBINARY")?;
-    writeln!(out, "DATASET STRUCTURED_GRID\nDIMENSIONS {ni} {nj} 1\nPOINTS {points} double")?;
+    writeln!(out, "DATASET STRUCTURED_GRID\nDIMENSIONS {ni} {nj} {nk}\nPOINTS {points} double")?;
     pieces::write(out, points, |piece| {
-        piece.flat_map(|k| [grid.x[k], grid.y[k], 0.0]).flat_map(f64::to_be_bytes).collect()
+        let point = |k: usize| [grid.x[k % plane], grid.y[k % plane], planes[k / plane]];
+        piece.flat_map(point).flat_map(f64::to_be_bytes).collect()
     })?;
     writeln!(out, "\nCELL_DATA {cells}")?;
     for (name, measure) in CELL_ARRAYS {
         writeln!(out, "SCALARS {name} double 1\nLOOKUP_TABLE default")?;
         pieces::write(out, cells, |piece| {
             piece
+                .map(|cell| cell % layer)
                 .map(|cell| cell_corners(grid, cell % (ni - 1), cell / (ni - 1)))
                 .flat_map(|corners| measure(&corners).to_be_bytes())
                 .collect()

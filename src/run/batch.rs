@@ -10,6 +10,7 @@ use std::thread;
 use serde::Serialize;
 use serde_json::Value;
 
+use super::files::file_kinds;
 use super::{Outcome, Progress, RunOptions, Runner, coordinates_digest};
 use crate::case::Case;
 use crate::error::Error;
@@ -155,7 +156,7 @@ fn finished(case: &Case, folder: &Path) -> Option<Summary> {
     let report: Value = serde_json::from_slice(&report).ok()?;
     let same = report["version"] == env!("CARGO_PKG_VERSION")
         && report["coordinates_digest"] == Value::from(coordinates_digest(case));
-    let all = super::file_kinds(case).iter().all(|kind| folder.join(kind.file_name(true)).exists());
+    let all = file_kinds(case).iter().all(|kind| folder.join(kind.file_name(true)).exists());
     let number = |section: &str, key: &str| report[section][key].as_f64();
     let summary = Summary {
         good: report["converged"] == true && report["quality"]["folded_cells"] == 0,

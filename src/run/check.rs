@@ -1,6 +1,6 @@
 //! A case judged without solving for its grid.
 
-use super::wall;
+use super::{section, wall};
 use crate::case::Case;
 use crate::error::Error;
 use crate::solver::linear::Precision;
@@ -32,7 +32,9 @@ pub struct Estimate {
 ///
 /// The section cannot be meshed as the case says, at the place in the case that has to do with it.
 pub fn check(case: &Case) -> Result<Estimate, Error> {
-    let (_, notices) = wall(case).map_err(|error| Error::geometry(case, error))?;
+    let (_, notices) = section(case)
+        .and_then(|airfoil| wall(case, &airfoil))
+        .map_err(|error| Error::geometry(case, error))?;
     let points = case.grid.ni * case.grid.nj;
     let bytes = match case.linear.precision {
         Precision::Single => BYTES_SINGLE,

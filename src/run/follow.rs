@@ -30,7 +30,8 @@ impl Keeper {
 /// the solve where the run is cancelled.
 pub(super) struct Follow<'a> {
     progress: &'a mut dyn Progress,
-    pub(super) keeper: &'a Keeper,
+    /// None where nothing is written.
+    keeper: Option<&'a Keeper>,
     every: Duration,
     last: Instant,
     /// Length of the state.
@@ -40,7 +41,11 @@ pub(super) struct Follow<'a> {
 }
 
 impl<'a> Follow<'a> {
-    pub(super) fn new(progress: &'a mut dyn Progress, keeper: &'a Keeper, every: Duration) -> Self {
+    pub(super) fn new(
+        progress: &'a mut dyn Progress,
+        keeper: Option<&'a Keeper>,
+        every: Duration,
+    ) -> Self {
         Self { progress, keeper, every, last: Instant::now(), unknowns: 0, trouble: None }
     }
 }
@@ -63,10 +68,11 @@ impl<B: Backend> Observer<B> for Follow<'_> {
         if self.progress.cancelled() {
             return Ok(ControlFlow::Break(()));
         }
-        if history.newton_iterations() > 0 && self.last.elapsed() >= self.every {
+        let due = history.newton_iterations() > 0 && self.last.elapsed() >= self.every;
+        if let Some(keeper) = self.keeper.filter(|_| due) {
             let state = download(backend, u, self.unknowns)?;
             // A solve that goes well need not end because its state cannot be kept.
-            self.trouble = self.keeper.keep(history, &state).err();
+            self.trouble = keeper.keep(history, &state).err();
             self.last = Instant::now();
         }
         Ok(ControlFlow::Continue(()))

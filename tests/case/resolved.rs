@@ -256,12 +256,16 @@ fn the_resolved_case_writes_every_default_out() {
 
     [output]
     formats = ["vts", "plot3d"]
+    span_cells = 0
+    span = 1.0
+    sides = "symmetry"
     plot3d_dimensions = 3
     plot3d_encoding = "text"
     plot3d_precision = "double"
     plot3d_byte_order = "little"
     plot3d_block_count = true
     plot3d_blanking = false
+    plot3d_axes = "ijk"
     pictures = true
     quality_maps = false
     report = true

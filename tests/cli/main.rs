@@ -5,6 +5,7 @@ mod airfoils;
 mod batch;
 mod case_files;
 mod converged;
+mod convert;
 mod disk;
 mod failed;
 mod page;
