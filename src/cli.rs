@@ -84,6 +84,7 @@ enum Command {
     /// Measure any structured grid.
     Quality(QualityArguments),
     /// Write the completions of a shell to standard output.
+    #[command(after_help = reference::COMPLETIONS_EXAMPLE)]
     Completions {
         /// The shell.
         shell: clap_complete::Shell,
@@ -99,6 +100,7 @@ enum Command {
     #[command(after_help = reference::MAN_EXAMPLE)]
     Man,
     /// List the GPUs and NVIDIA's libraries that are found.
+    #[command(after_help = reference::DEVICES_EXAMPLE)]
     Devices,
     /// Measure kernels and solves on problems of any size.
     Bench(bench::BenchArguments),

@@ -191,7 +191,7 @@ impl Job<'_> {
         let keeper = Keeper { path: folder.join(io::RESTART_FILE), identity: identity(self.case)? };
         let tolerance = self.tolerance();
         let Solved { grid, report: solved, state, exported } =
-            self.solved(wall, tolerance, Some(&keeper), &mut timing)?;
+            self.solved(&wall, tolerance, Some(&keeper), &mut timing)?;
 
         let quality = self.timed("quality", &mut timing.quality_seconds, |_| measure(&grid));
         let converged = solved.stop.converged();
@@ -248,14 +248,14 @@ impl Job<'_> {
     /// From the wall to the grid.
     fn solved(
         &mut self,
-        wall: Wall,
+        wall: &Wall,
         tolerance: f64,
         keeper: Option<&Keeper>,
         timing: &mut Timing,
     ) -> Result<Solved, Error> {
         self.go_on()?;
         let initial = self.timed("initial grid", &mut timing.initial_grid_seconds, |job| {
-            job.initial_grid(&wall)
+            job.initial_grid(wall)
         })?;
         self.notices.extend(initial.notes);
         self.go_on()?;

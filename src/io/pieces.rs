@@ -55,7 +55,9 @@ where
             .map(|first| encode(first..end.min(first + ITEMS_A_PIECE)))
             .collect();
         bytes.clear();
-        pieces.iter().for_each(|piece| bytes.extend_from_slice(piece));
+        for piece in &pieces {
+            bytes.extend_from_slice(piece);
+        }
     })
 }
 

@@ -90,7 +90,7 @@ impl Job<'_> {
         let mut timing = Timing::default();
         let wall = self.measured_wall(&mut timing)?;
         let tolerance = self.tolerance();
-        let solved = self.solved(wall, tolerance, None, &mut timing)?;
+        let solved = self.solved(&wall, tolerance, None, &mut timing)?;
         let quality = self.timed("quality", &mut timing.quality_seconds, |_| measure(&solved.grid));
         Ok(Made {
             quality,

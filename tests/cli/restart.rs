@@ -92,6 +92,38 @@ fn a_killed_run_goes_on_from_its_last_restart_file() {
     assert!(scratch.names("output/wing").iter().all(|name| !name.starts_with('.')));
 }
 
+/// Cases behind the one under way are not begun, and the batch goes on with them.
+#[test]
+fn an_interrupted_batch_goes_on_where_it_stopped() {
+    let names = ["a.toml", "b.toml", "c.toml"];
+    let scratch = Scratch::with(&names.map(|name| (name, SMALLEST.as_bytes())));
+    let arguments = [&["run", "-v", "--backend", "cpu"], &names[..], &FINE, &NO_PICTURES].concat();
+    let mut child = scratch
+        .gridgen()
+        .args(&arguments)
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let mut stderr = BufReader::new(child.stderr.take().unwrap());
+    let mut line = String::new();
+    stderr.read_line(&mut line).unwrap();
+    assert_eq!(line, "1 of 3  a: converged\n");
+
+    signal("-INT", &child);
+    let stopped = Finished::from(child.wait_with_output().unwrap());
+
+    assert_eq!(stopped.code, 130);
+    // The second case may not have begun when the signal arrives.
+    let table = &stopped.stdout;
+    assert!(table.contains("\n3 cases: 1 converged, "), "{table}");
+    assert!(table.contains("\nb: interrupted ") || table.contains(" 2 not run\n"), "{table}");
+    assert!(!scratch.path("output/c").exists());
+
+    let done = scratch.run(&arguments).succeeds();
+    assert!(done.ends_with("\n3 cases: 2 converged, 1 kept\n"), "{done}");
+}
+
 /// Results of an earlier run stay until there are new ones.
 #[test]
 fn an_interrupted_run_leaves_earlier_results_alone() {

@@ -86,7 +86,20 @@ fn the_manual_page_has_the_options_and_the_commands() {
 
 #[test]
 fn every_command_has_an_example_in_its_help() {
-    for command in ["run", "convert", "init", "check", "schema", "man"] {
+    let commands = [
+        "run",
+        "convert",
+        "init",
+        "check",
+        "schema",
+        "man",
+        "airfoil",
+        "quality",
+        "bench",
+        "completions",
+        "devices",
+    ];
+    for command in commands {
         let Finished { code, stdout, stderr } = Scratch::with(&[]).run(&[command, "--help"]);
         assert_eq!((code, stderr.as_str()), (0, ""), "{command}");
         assert!(stdout.contains(&format!("\n  gridgen {command}")), "{command}: {stdout}");

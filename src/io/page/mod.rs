@@ -149,15 +149,18 @@ fn figure(svg: &str) -> String {
 
 /// The style on a dark ground.
 fn dark() -> String {
-    let page: String =
-        DARK_PAGE.iter().map(|(name, colour)| format!(" --{name}: {colour};")).collect();
-    let mut style = format!("@media (prefers-color-scheme: dark) {{\n:root {{{page} }}\n");
+    let mut style = String::from("@media (prefers-color-scheme: dark) {\n:root {");
+    for (name, colour) in DARK_PAGE {
+        style += &[" --", name, ": ", colour, ";"].concat();
+    }
+    style += " }\n";
     for (name, colour) in plot::COLOURS {
         let dark = DARK_PICTURES.iter().find(|(other, _)| *other == name);
         let light = plot::hexadecimal(colour);
         for attribute in ["fill", "stroke"] {
             if let Some((_, dark)) = dark {
-                style += &format!("svg [{attribute}=\"{light}\"] {{ {attribute}: {dark}; }}\n");
+                let which = ["svg [", attribute, "=\"", &light, "\"]"].concat();
+                style += &[&which, " { ", attribute, ": ", dark, "; }\n"].concat();
             }
         }
     }

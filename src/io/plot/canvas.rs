@@ -5,7 +5,7 @@
 //! down, which also smooths its edges.
 
 use std::cell::RefCell;
-use std::fmt::Display;
+use std::fmt::{Display, Write};
 use std::sync::OnceLock;
 
 use plotters::coord::Shift;
@@ -175,13 +175,14 @@ impl<DB: DrawingBackend> Canvas<DB> {
         let mut path = String::new();
         for &[low, high] in rectangles {
             let ((x, y), (right, top)) = (self.units(low), self.units(high));
-            path += &format!("M{x} {y}h{}v{}h{}z", right - x, top - y, x - right);
+            let _ = write!(path, "M{x} {y}h{}v{}h{}z", right - x, top - y, x - right);
         }
-        *self.areas.borrow_mut() += &format!(
-            "<path fill=\"{}\" shape-rendering=\"crispEdges\" d=\"{path}\"/>\n",
+        writeln!(
+            self.areas.borrow_mut(),
+            "<path fill=\"{}\" shape-rendering=\"crispEdges\" d=\"{path}\"/>",
             super::hexadecimal(colour)
-        );
-        Ok(())
+        )
+        .map_err(DrawError::new)
     }
 
     /// Ends the drawing; the areas that go to the end of an SVG.

@@ -45,8 +45,9 @@ pub(super) fn of(path: &Path, block: Block) -> Result<Grid, ReadError> {
 fn extruded(coordinates: &[Vec<f64>], [ni, nj, nk]: [usize; 3], axis: usize) -> bool {
     let strides = [1, ni, ni * nj];
     let place = |n: usize| n / strides[axis] % [ni, nj, nk][axis] * strides[axis];
-    let repeats = |values: &[f64]| (0..values.len()).all(|n| values[n] == values[n - place(n)]);
-    let level = |values: &[f64]| (0..values.len()).all(|n| values[n] == values[place(n)]);
+    let same = |a: f64, b: f64| a.to_bits() == b.to_bits();
+    let repeats = |values: &[f64]| (0..values.len()).all(|n| same(values[n], values[n - place(n)]));
+    let level = |values: &[f64]| (0..values.len()).all(|n| same(values[n], values[place(n)]));
     let repeated = coordinates.iter().filter(|values| repeats(values)).count();
     repeated == 2 && coordinates.iter().all(|values| repeats(values) || level(values))
 }
