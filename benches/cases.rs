@@ -86,13 +86,8 @@ fn newton_solve(bencher: Bencher, (ni, nj): (usize, usize)) {
 fn whole_run(bencher: Bencher, (ni, nj): (usize, usize)) {
     let case = support::case(ni, nj);
     let folder = tempfile::tempdir().expect("a folder for temporary files");
-    let options = RunOptions {
-        output: folder.path().join("grid"),
-        backend: BackendChoice::Cpu,
-        devices: None,
-        threads: None,
-        export_jacobian: None,
-    };
+    let options =
+        RunOptions { backend: BackendChoice::Cpu, ..RunOptions::new(folder.path().join("grid")) };
 
     bencher.counter(ItemsCount::new(ni * nj)).bench(|| {
         let outcome = run(&case, &options, &mut Silent).expect("the case runs");

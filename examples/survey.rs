@@ -113,15 +113,13 @@ fn survey(path: &Path, job: Job) -> Result<String, Failure> {
     let folder = tempfile::tempdir()?;
     let text = format!(
         "[geometry]\nfile = {:?}\n[grid]\ntopology = \"{topology}\"\nni = {ni}\nnj = {nj}\nfirst_cell = {first_cell:e}\n\
-         [output]\npictures = false\nformats = [\"vts\"]\n",
+         [output]\npictures = false\nreport = false\nformats = [\"vts\"]\n",
         fs::canonicalize(path)?.to_string_lossy()
     );
     let options = RunOptions {
-        output: folder.path().to_path_buf(),
         backend: BackendChoice::Cpu,
-        devices: None,
         threads: Some(1),
-        export_jacobian: None,
+        ..RunOptions::new(folder.path().to_path_buf())
     };
     let case = Case::from_toml(&text, Path::new("survey.toml"), &[])?;
     let key = key(path, job);

@@ -1,9 +1,12 @@
 //! Arguments, help and what the program says. No numerics.
 
 mod airfoil;
+mod batch;
 mod bench;
 mod case_tools;
+mod convert;
 mod devices;
+mod interrupt;
 mod progress;
 mod quality;
 mod reference;
@@ -12,14 +15,17 @@ mod terminal;
 
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
+use std::time::Duration;
 
 use clap::builder::RangedU64ValueParser;
 use clap::{Args, CommandFactory, Parser, Subcommand, ValueEnum};
 use gridgen::case::Case;
 use gridgen::error::Error;
-use gridgen::run::{BackendChoice, Outcome, RunOptions, run_family};
+use gridgen::io::{PAGE_FILE, REPORT_FILE};
+use gridgen::run::{BackendChoice, Outcome, RESTART_EVERY, RunOptions, run_family};
 
 use self::airfoil::AirfoilArguments;
+use self::batch::BatchArguments;
 use self::progress::Reporter;
 use self::quality::QualityArguments;
 use self::terminal::Terminal;
@@ -34,12 +40,15 @@ Examples:
   gridgen cases/naca0012.toml --set geometry.naca=4412 --set name=naca4412
   gridgen cases/e387.toml --backend cuda --devices 0,1
   gridgen cases/tmr-naca0012.toml --family 4
+  gridgen cases/naca0012.toml --restart output/naca0012/restart.bin
+  gridgen run 'cases/*.toml' --jobs 2
   gridgen init wing.toml --naca 4412
   gridgen check wing.toml
   gridgen devices
   gridgen bench kernels --sizes 257x129,1025x513
   gridgen airfoil airfoils/e387.dat
   gridgen quality output/naca0012/mesh.p3d
+  gridgen convert output/naca0012/mesh.p3d -o wing.su2
   gridgen completions bash > ~/.local/share/bash-completion/completions/gridgen
 
 A case of two lines is enough:
@@ -49,7 +58,7 @@ A case of two lines is enough:
 docs/case-format.md lists all keys.
 
 Exit codes: 0 converged, 1 not converged or folded, 2 bad input or files that cannot be read or
-written, 3 device.";
+written, 3 device, 130 interrupted.";
 
 /// Structured meshes around airfoils by elliptic grid equations.
 ///
@@ -67,11 +76,16 @@ pub(crate) struct Cli {
 
 #[derive(Debug, Subcommand)]
 enum Command {
+    /// Make the grids of many cases.
+    Run(BatchArguments),
     /// Show what is understood of a section.
     Airfoil(AirfoilArguments),
+    /// Write a mesh in another format.
+    Convert(convert::ConvertArguments),
     /// Measure any structured grid.
     Quality(QualityArguments),
     /// Write the completions of a shell to standard output.
+    #[command(after_help = reference::COMPLETIONS_EXAMPLE)]
     Completions {
         /// The shell.
         shell: clap_complete::Shell,
@@ -87,6 +101,7 @@ enum Command {
     #[command(after_help = reference::MAN_EXAMPLE)]
     Man,
     /// List the GPUs and NVIDIA's libraries that are found.
+    #[command(after_help = reference::DEVICES_EXAMPLE)]
     Devices,
     /// Measure kernels and solves on problems of any size.
     Bench(bench::BenchArguments),
@@ -98,6 +113,29 @@ struct GridArguments {
     /// Case file.
     #[arg(value_name = "CASE.toml", required = true)]
     case: Option<PathBuf>,
+    #[command(flatten)]
+    common: CommonArguments,
+    /// Write the linear system of this Newton step, from 0, as Matrix Market and as binary blocks.
+    #[arg(long, value_name = "STEP")]
+    export_jacobian: Option<usize>,
+    /// Write this many nested grids, the case's and every other point of each, down to the coarsest;
+    /// each goes to a folder of its own.
+    #[arg(long, value_name = "GRIDS", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=20))]
+    family: u32,
+    /// Go on with an interrupted run of the same case.
+    #[arg(long, value_name = "FILE")]
+    restart: Option<PathBuf>,
+    /// Print the report as JSON, the text of report.json.
+    #[arg(long)]
+    json: bool,
+    /// Show report.html in the browser when the grid is done.
+    #[arg(long)]
+    open: bool,
+}
+
+/// Arguments of one run and of many.
+#[derive(Debug, Args)]
+struct CommonArguments {
     /// Files go to DIR/<name of the case>.
     #[arg(short, long, value_name = "DIR", default_value = "output")]
     output: PathBuf,
@@ -110,16 +148,12 @@ struct GridArguments {
     /// Threads on the CPU [default: all].
     #[arg(long, value_name = "N", value_parser = RangedU64ValueParser::<usize>::new().range(1..=4096))]
     threads: Option<usize>,
-    /// Write the linear system of this Newton step, from 0, as Matrix Market and as binary blocks.
-    #[arg(long, value_name = "STEP")]
-    export_jacobian: Option<usize>,
+    /// Seconds between two restart files of a run.
+    #[arg(long, value_name = "SECONDS", default_value_t = RESTART_EVERY.as_secs())]
+    restart_every: u64,
     /// Replace a key of the case file; can be repeated.
     #[arg(long, value_name = "SECTION.KEY=VALUE", value_parser = parse_set)]
     set: Vec<(String, String)>,
-    /// Write this many nested grids, the case's and every other point of each, down to the coarsest;
-    /// each goes to a folder of its own.
-    #[arg(long, value_name = "GRIDS", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=20))]
-    family: u32,
     /// Say nothing but errors.
     #[arg(short, long, conflicts_with = "verbose")]
     quiet: bool,
@@ -153,6 +187,8 @@ impl Cli {
     /// Does what was asked for and returns the exit code.
     pub(crate) fn execute(self) -> ExitCode {
         match &self.command {
+            Some(Command::Run(arguments)) => return arguments.execute(),
+            Some(Command::Convert(arguments)) => return arguments.execute(),
             Some(Command::Completions { shell }) => return completions(*shell),
             Some(Command::Init(arguments)) => return arguments.execute(),
             Some(Command::Check(arguments)) => return arguments.execute(),
@@ -164,7 +200,7 @@ impl Cli {
             Some(Command::Quality(arguments)) => return arguments.execute(),
             None => {}
         }
-        let terminal = Terminal::new(self.grid.quiet);
+        let terminal = Terminal::new(self.grid.common.quiet);
         match self.grid.check() {
             Ok(path) => self.grid.make_grid(path, &terminal),
             Err(error) => error.exit(),
@@ -172,27 +208,56 @@ impl Cli {
     }
 }
 
-impl GridArguments {
-    /// What must hold between arguments beyond clap's rules; returns the case file.
-    fn check(&self) -> Result<&Path, clap::Error> {
-        let refuse = |kind, message: &str| Err(Cli::command().error(kind, message));
+impl CommonArguments {
+    /// What must hold between arguments beyond clap's rules.
+    fn check(&self) -> Result<(), clap::Error> {
         let devices = self.devices.as_deref().unwrap_or_default();
         if !devices.is_empty() && self.backend == Backend::Cpu {
-            return refuse(
+            return refuse_use(
                 clap::error::ErrorKind::ArgumentConflict,
                 "--devices names GPUs, which --backend cpu does not use",
             );
         }
-        each_once(devices)?;
-        if devices.len() > 1 && self.export_jacobian.is_some() {
-            return refuse(
+        each_once(devices)
+    }
+
+    /// What a run takes, its files to `output`.
+    fn options(&self, output: PathBuf) -> RunOptions {
+        RunOptions {
+            backend: self.backend.into(),
+            devices: self.devices.clone(),
+            threads: self.threads,
+            restart_every: Duration::from_secs(self.restart_every),
+            ..RunOptions::new(output)
+        }
+    }
+}
+
+/// The refusal of arguments.
+fn refuse_use<T>(kind: clap::error::ErrorKind, message: &str) -> Result<T, clap::Error> {
+    Err(Cli::command().error(kind, message))
+}
+
+impl GridArguments {
+    /// What must hold between arguments beyond clap's rules; returns the case file.
+    fn check(&self) -> Result<&Path, clap::Error> {
+        self.common.check()?;
+        let several = self.common.devices.as_ref().is_some_and(|devices| devices.len() > 1);
+        if several && self.export_jacobian.is_some() {
+            return refuse_use(
                 clap::error::ErrorKind::ArgumentConflict,
                 "--export-jacobian writes the system of one GPU: name one with --devices",
             );
         }
+        if several && self.restart.is_some() {
+            return refuse_use(
+                clap::error::ErrorKind::ArgumentConflict,
+                "--restart goes on with the state of one GPU: name one with --devices",
+            );
+        }
         match &self.case {
             Some(path) => Ok(path),
-            None => refuse(clap::error::ErrorKind::MissingRequiredArgument, "name a case file"),
+            None => refuse_use(clap::error::ErrorKind::MissingRequiredArgument, "name a case file"),
         }
     }
 
@@ -205,15 +270,14 @@ impl GridArguments {
     }
 
     fn run(&self, path: &Path, terminal: &Terminal) -> Result<(Case, Outcome), Error> {
-        let case = Case::from_file(path, &self.set)?;
+        let case = Case::from_file(path, &self.common.set)?;
         let options = RunOptions {
-            output: self.output.join(&case.name),
-            backend: self.backend.into(),
-            devices: self.devices.clone(),
-            threads: self.threads,
             export_jacobian: self.export_jacobian,
+            restart: self.restart.clone(),
+            ..self.common.options(self.common.output.join(&case.name))
         };
-        let mut reporter = Reporter::new(terminal.can_draw(), self.verbose);
+        interrupt::listen(terminal);
+        let mut reporter = Reporter::new(terminal.can_draw(), self.common.verbose);
         let outcome = run_family(&case, &options, self.family, &mut reporter);
         reporter.finish();
         Ok((case, outcome?))
@@ -221,14 +285,22 @@ impl GridArguments {
 
     fn report(&self, case: &Case, outcome: &Outcome, terminal: &Terminal) -> ExitCode {
         outcome.notices.iter().for_each(|notice| terminal.note(notice));
-        if self.verbose {
+        if self.common.verbose {
             terminal.log(&summary::timings(outcome));
+        }
+        if self.open {
+            show(outcome, terminal);
         }
         let failure = summary::failure(outcome);
         if let Some(failure) = &failure {
             terminal.error(failure, Some(&summary::failure_hint(case, outcome)));
         }
-        let written = terminal.result(&summary::outcome(case, outcome));
+        let text = match self.json.then(|| report_of(outcome)) {
+            None => summary::outcome(case, outcome),
+            Some(Ok(text)) => text,
+            Some(Err(error)) => return stdout_failed(terminal, &error),
+        };
+        let written = terminal.result(&text);
         match (written, failure) {
             (Err(error), _) => stdout_failed(terminal, &error),
             (Ok(()), Some(_)) => ExitCode::from(NOT_CONVERGED),
@@ -246,6 +318,24 @@ fn each_once(devices: &[usize]) -> Result<(), clap::Error> {
             format!("--devices names device {device} twice"),
         )),
     }
+}
+
+/// Opens the page that a run wrote.
+fn show(outcome: &Outcome, terminal: &Terminal) {
+    match outcome.files.iter().find(|file| file.ends_with(PAGE_FILE)) {
+        None => terminal.note("there is no report.html to open: output.report is false"),
+        Some(page) => {
+            if let Err(error) = open::that_detached(page) {
+                terminal.note(&format!("{} could not be opened: {error}", page.display()));
+            }
+        }
+    }
+}
+
+/// The text of the report that a run wrote.
+fn report_of(outcome: &Outcome) -> std::io::Result<String> {
+    let report = outcome.files.iter().find(|file| file.ends_with(REPORT_FILE));
+    report.map_or_else(|| Ok(String::new()), std::fs::read_to_string)
 }
 
 fn completions(shell: clap_complete::Shell) -> ExitCode {

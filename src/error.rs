@@ -5,7 +5,9 @@ use crate::case::{Case, CaseError, Place};
 use crate::geometry::GeometryError;
 use crate::grid::FamilyError;
 use crate::io::IoError;
+use crate::io::restart::RestartError;
 use crate::solver::{PreconditionerFailure, SolverError};
+use std::path::PathBuf;
 
 /// Any failure of gridgen. Each layer has its own typed error; this one joins them.
 ///
@@ -30,6 +32,17 @@ pub enum Error {
     /// A file cannot be written.
     #[error(transparent)]
     Io(#[from] IoError),
+    /// A restart file cannot be used.
+    #[error(transparent)]
+    Restart(#[from] RestartError),
+    /// The run was cancelled.
+    #[error("interrupted {}", when(*steps))]
+    Interrupted {
+        /// Newton steps taken, if the solve had begun.
+        steps: Option<usize>,
+        /// The restart file that was written.
+        restart: Option<PathBuf>,
+    },
     /// The resolved case cannot be put into words.
     #[error("the resolved case cannot be written: {0}")]
     CaseText(#[from] toml::ser::Error),
@@ -43,7 +56,7 @@ pub enum Error {
 
 impl Error {
     /// Exit code of the program: 2 for bad input and for files that cannot be read or written,
-    /// 3 for the device.
+    /// 3 for the device, 130 for an interruption, as shells have it.
     #[must_use]
     pub fn exit_code(&self) -> u8 {
         match self {
@@ -51,9 +64,11 @@ impl Error {
             | Self::Geometry { .. }
             | Self::Family(_)
             | Self::Io(_)
+            | Self::Restart(_)
             | Self::CaseText(_) => 2,
             Self::Preconditioner(_) => 1,
             Self::Device(_) => 3,
+            Self::Interrupted { .. } => 130,
         }
     }
 
@@ -65,9 +80,22 @@ impl Error {
             Self::Geometry { error, .. } => error.hint().map(Into::into),
             Self::Family(error) => Some(error.hint().into()),
             Self::Io(error) => Some(error.hint().into()),
+            Self::Restart(error) => Some(error.hint().into()),
+            Self::Interrupted { restart, .. } => {
+                restart.as_ref().map(|file| format!("go on with --restart {}", file.display()))
+            }
             Self::CaseText(_) | Self::Preconditioner(_) => None,
             Self::Device(error) => Some(error.hint().into()),
         }
+    }
+}
+
+/// When a run was interrupted.
+fn when(steps: Option<usize>) -> String {
+    match steps {
+        None => "before the first Newton step; nothing was written".to_owned(),
+        Some(1) => "after 1 Newton step".to_owned(),
+        Some(steps) => format!("after {steps} Newton steps"),
     }
 }
 

@@ -1,77 +1,51 @@
 //! From a case to its outcome: the only place where all layers meet. No formulas.
 
+mod batch;
 mod check;
 mod export;
 mod family;
+mod files;
+mod follow;
+mod identity;
 mod layout;
 mod machine;
 #[cfg(feature = "cuda")]
 mod many;
+mod memory;
+mod options;
 mod resolved_case;
+mod solve;
 
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
+pub use self::batch::{BatchOptions, Fate, Summary, Watch, run_batch};
 pub use self::check::{Estimate, check};
-use self::export::{Export, Exporting};
+use self::export::Export;
+use self::files::{file_kinds, flavour, span};
+use self::follow::{Follow, Keeper};
+use self::identity::{coordinates_digest, identity};
 use self::layout::Layout;
-use self::machine::{Machine, Opening};
+use self::machine::{Machine, Opened, Opening};
+pub use self::memory::{Made, make_grid, make_grid_around};
+pub use self::options::{BackendChoice, Progress, RESTART_EVERY, RunOptions};
 use self::resolved_case::ResolvedCase;
+use self::solve::{Solved, Start};
 use crate::backend::cpu::CpuBackend;
 use crate::backend::cuda::CudaBackend;
-use crate::backend::{DeviceError, EllipticBackend, LevelSize, MultigridBackend, Real};
-use crate::case::{Case, Format};
-use crate::elliptic::{EllipticSettings, GridJacobian, GridPreconditioner, GridProblem};
+use crate::backend::{DeviceError, EllipticBackend, MultigridBackend, Real};
+use crate::case::Case;
 use crate::error::Error;
-use crate::geometry::GeometryError;
-use crate::grid::Grid;
+use crate::geometry::{Airfoil, GeometryError};
 use crate::grid::initial::{self, Marcher};
 use crate::grid::quality::{Quality, measure};
-use crate::io::plot3d::Flavour;
+use crate::io::page::{self, Page};
 use crate::io::report::{self, GridReport, LinearReport, NewtonReport, Report, Timing};
-use crate::io::{self, Artifacts, FileKind};
-use crate::pde::control::ControlSettings;
-use crate::solver::history::NewtonStep;
-use crate::solver::linear::{LinearSettings, LinearSolver, Precision};
-use crate::solver::newton::{self, Forcing, NewtonSettings, Observer};
-use crate::solver::precond::MultigridSettings;
-use crate::solver::{NewtonStop, NonlinearProblem, SolverError};
-
-/// Choice of backend.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum BackendChoice {
-    /// A GPU if there is one that can be used, else the CPU.
-    Auto,
-    /// The CPU.
-    Cpu,
-    /// NVIDIA GPUs.
-    Cuda,
-}
-
-/// What a run takes beside the case.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct RunOptions {
-    /// Folder the files are written to.
-    pub output: PathBuf,
-    /// Backend.
-    pub backend: BackendChoice,
-    /// GPUs to use; none leaves the choice to the backend.
-    pub devices: Option<Vec<usize>>,
-    /// Threads to use on the CPU; none means all.
-    pub threads: Option<usize>,
-    /// Newton step whose linear system is written beside the mesh, the first being 0.
-    pub export_jacobian: Option<usize>,
-}
-
-/// Receiver of what happens during a run.
-pub trait Progress: Send {
-    /// A phase begins.
-    fn phase(&mut self, name: &str);
-    /// A Newton step is done.
-    fn newton(&mut self, step: &NewtonStep);
-    /// A linear iteration is done.
-    fn linear(&mut self, iteration: f64, relative_residual: f64);
-}
+use crate::io::{self, Artifacts};
+use crate::solver::NewtonStop;
+use crate::solver::history::History;
+use crate::solver::linear::Precision;
+use crate::solver::newton;
 
 /// What came of a run.
 #[derive(Debug, Clone, PartialEq)]
@@ -133,12 +107,10 @@ pub fn run_family(
 ) -> Result<Outcome, Error> {
     let started = Instant::now();
     let pool = thread_pool(options.threads)?;
-    let threads = pool.current_num_threads();
     // A GPU takes long to open, and the geometry does not need it.
     let opening = Opening::begin(case, options);
     let folder = family::folder(&options.output, [case.grid.ni, case.grid.nj], grids);
-    let notices = Vec::new();
-    let job = Job { case, options, grids, folder, progress, notices, threads, started };
+    let job = Job { grids, started, ..Job::new(case, options, folder, progress) };
     pool.install(|| job.run(opening))
 }
 
@@ -153,24 +125,39 @@ pub fn run_on(
     output: PathBuf,
     progress: &mut dyn Progress,
 ) -> Result<Outcome, Error> {
-    let options = RunOptions {
-        output,
-        backend: BackendChoice::Cuda,
-        devices: None,
-        threads: None,
-        export_jacobian: None,
-    };
-    let job = Job {
-        case,
-        options: &options,
-        grids: 1,
-        folder: options.output.clone(),
-        progress,
-        notices: Vec::new(),
-        threads: rayon::current_num_threads(),
-        started: Instant::now(),
-    };
-    job.run(Opening::Done(Box::new(Machine::Cuda(Box::new(backend)))))
+    let options = RunOptions { backend: BackendChoice::Cuda, ..RunOptions::new(output) };
+    let machine = Machine::Cuda(Box::new(backend));
+    let job = Job::new(case, &options, options.output.clone(), progress);
+    job.run(Opening::Done((machine, None)))
+}
+
+/// Threads and, after the first case, a machine, ready for one case after the other.
+struct Runner<'a> {
+    options: &'a RunOptions,
+    pool: rayon::ThreadPool,
+    machine: Option<Opened>,
+}
+
+impl<'a> Runner<'a> {
+    fn new(options: &'a RunOptions) -> Result<Self, Error> {
+        Ok(Self { options, pool: thread_pool(options.threads)?, machine: None })
+    }
+
+    /// Runs a case, its files to `folder`.
+    fn run(
+        &mut self,
+        case: &Case,
+        folder: PathBuf,
+        progress: &mut dyn Progress,
+    ) -> Result<Outcome, Error> {
+        let opening = match self.machine.take() {
+            Some(opened) => Opening::Done(opened),
+            None => Opening::begin(case, self.options),
+        };
+        let Self { options, pool, machine } = self;
+        let job = Job { kept: Some(machine), ..Job::new(case, options, folder, progress) };
+        pool.install(|| job.run(opening))
+    }
 }
 
 fn thread_pool(threads: Option<usize>) -> Result<rayon::ThreadPool, DeviceError> {
@@ -184,6 +171,8 @@ fn thread_pool(threads: Option<usize>) -> Result<rayon::ThreadPool, DeviceError>
 /// A run under way.
 struct Job<'a> {
     case: &'a Case,
+    /// A section in place of the case's.
+    airfoil: Option<&'a Airfoil>,
     options: &'a RunOptions,
     /// Grids of the family, the finest counted.
     grids: u32,
@@ -191,35 +180,59 @@ struct Job<'a> {
     folder: PathBuf,
     progress: &'a mut dyn Progress,
     notices: Vec<String>,
-    threads: usize,
     started: Instant,
+    /// Where the machine goes after the solve; none closes it.
+    kept: Option<&'a mut Option<Opened>>,
+}
+
+impl<'a> Job<'a> {
+    fn new(
+        case: &'a Case,
+        options: &'a RunOptions,
+        folder: PathBuf,
+        progress: &'a mut dyn Progress,
+    ) -> Self {
+        Self {
+            case,
+            airfoil: None,
+            options,
+            grids: 1,
+            folder,
+            progress,
+            notices: Vec::new(),
+            started: Instant::now(),
+            kept: None,
+        }
+    }
 }
 
 impl Job<'_> {
     fn run(mut self, opening: Opening) -> Result<Outcome, Error> {
         let mut timing = Timing::default();
-        let layout = self.timed("geometry", &mut timing.geometry_seconds, Self::layout);
-        let machine = self.timed("device", &mut timing.device_seconds, |_| opening.end());
-        let layout = layout.map_err(|error| Error::geometry(self.case, error))?;
+        let layout = self.measured_layout(&mut timing);
+        let opened = self.timed("device", &mut timing.device_seconds, |_| opening.end());
+        let layout = layout?;
         layout.check_family(self.case, self.grids)?;
-        let (machine, notice) = machine?;
-        let (machine, kept) = machine.scheduled(&self.case.linear);
-        machine.check_room(self.case)?;
-        self.notices.extend(notice.into_iter().chain(kept));
-        let backend = &machine.name();
+        let machine = self.ready(opened?)?;
+        let backend = &machine.0.name();
         // A section that cannot be meshed leaves the folder as it is; a folder that takes no
         // files is found before the work.
         let folder = &self.folder.clone();
         io::folder::prepare(folder)?;
         let resolved = ResolvedCase::new(self.case, folder)?;
+        let keeper = Keeper { path: folder.join(io::RESTART_FILE), identity: identity(self.case)? };
         let tolerance = self.tolerance();
-        let Solved { grid, report: solved, exported } =
-            self.solve_on(&machine, &layout, tolerance, &mut timing)?;
+        let goal = Goal { tolerance, keeper: Some(&keeper) };
+        let Solved { grid, report: solved, state, exported } =
+            self.solved(&machine.0, &layout, goal, &mut timing)?;
         // A GPU takes long to close, too, and nothing that follows needs it.
-        let _closing = machine.close();
-        self.notices.extend(solved.events.iter().cloned());
-        timing.assembly_seconds = solved.history.steps.iter().map(|s| s.setup_seconds).sum();
-        timing.linear_seconds = solved.history.steps.iter().map(|s| s.linear_seconds).sum();
+        let _closing = match self.kept.take() {
+            Some(place) => {
+                *place = Some(machine);
+                None
+            }
+            None => Some(machine.0.close()),
+        };
 
         let quality = self.timed("quality", &mut timing.quality_seconds, |_| measure(&grid));
         let converged = solved.stop.converged();
@@ -231,12 +244,13 @@ impl Job<'_> {
             history: &solved.history,
             tolerance,
             good,
-            plot3d: self.plot3d(),
+            span: span(self.case),
+            plot3d: flavour(self.case),
         };
         if let Some(step) = self.options.export_jacobian.filter(|_| exported.is_empty()) {
             self.notices.push(format!("there was no Newton step {step} to export"));
         }
-        let kinds = self.file_kinds();
+        let kinds = file_kinds(self.case);
         let mut files = self.timed("writing", &mut timing.writing_seconds, |_| {
             // Older files go first: whatever stops the writing, none passes for one of this run.
             io::folder::clear(folder)?;
@@ -245,10 +259,16 @@ impl Job<'_> {
         })?;
         let coarser = self.coarser(&artifacts, &kinds)?;
         timing.total_seconds = self.started.elapsed().as_secs_f64();
-        let written = Written { folder, stop: solved.stop, timing, backend, note: None };
-        files.push(self.write_report(&artifacts, written)?);
+        let text = resolved.text.as_str();
+        let written =
+            Written { folder, stop: solved.stop, timing, backend, note: None, case: Some(text) };
+        files.extend(self.write_report(&artifacts, written)?);
         files.push(resolved.path);
         files.extend(exported);
+        if !state.is_empty() {
+            keeper.keep(&solved.history, &state)?;
+            files.push(keeper.path);
+        }
         let mut folded_cells = quality.folded_cells;
         for member in coarser {
             folded_cells += member.quality.folded_cells;
@@ -259,8 +279,9 @@ impl Job<'_> {
                 good: member.good,
                 ..artifacts
             };
-            let written = Written { folder: &member.folder, note: Some(&member.note), ..written };
-            files.push(self.write_report(&artifacts, written)?);
+            let note = Some(member.note.as_str());
+            let written = Written { folder: &member.folder, note, case: None, ..written };
+            files.extend(self.write_report(&artifacts, written)?);
         }
 
         Ok(Outcome {
@@ -277,6 +298,48 @@ impl Job<'_> {
         })
     }
 
+    /// The layout, timed.
+    fn measured_layout(&mut self, timing: &mut Timing) -> Result<Layout, Error> {
+        self.timed("geometry", &mut timing.geometry_seconds, Self::layout)
+            .map_err(|error| Error::geometry(self.case, error))
+    }
+
+    /// The machine that was opened, ready for the case.
+    fn ready(&mut self, (machine, notice): Opened) -> Result<Opened, Error> {
+        let (machine, order) = machine.scheduled(&self.case.linear);
+        machine.check_room(self.case)?;
+        self.notices.extend(notice.iter().cloned().chain(order));
+        Ok((machine, notice))
+    }
+
+    /// From the layout to the grid.
+    fn solved(
+        &mut self,
+        machine: &Machine,
+        layout: &Layout,
+        goal: Goal<'_>,
+        timing: &mut Timing,
+    ) -> Result<Solved, Error> {
+        self.go_on()?;
+        let solved = self.solve_on(machine, layout, goal, timing)?;
+        let newton::NewtonReport { stop, history, events } = &solved.report;
+        if *stop == NewtonStop::Interrupted {
+            return Err(interrupted(goal.keeper, history, &solved.state)?);
+        }
+        self.notices.extend(events.iter().cloned());
+        timing.assembly_seconds = history.steps.iter().map(|s| s.setup_seconds).sum();
+        timing.linear_seconds = history.steps.iter().map(|s| s.linear_seconds).sum();
+        Ok(solved)
+    }
+
+    /// An error where the run is cancelled before its solve.
+    fn go_on(&self) -> Result<(), Error> {
+        if self.progress.cancelled() {
+            return Err(Error::Interrupted { steps: None, restart: None });
+        }
+        Ok(())
+    }
+
     /// Announces a phase and adds its time to `seconds`.
     fn timed<R>(&mut self, phase: &str, seconds: &mut f64, work: impl FnOnce(&mut Self) -> R) -> R {
         self.progress.phase(phase);
@@ -287,7 +350,7 @@ impl Job<'_> {
     }
 
     fn layout(&mut self) -> Result<Layout, GeometryError> {
-        let mut layout = Layout::new(self.case)?;
+        let mut layout = Layout::new(self.case, self.airfoil)?;
         self.notices.append(&mut layout.notices);
         Ok(layout)
     }
@@ -325,29 +388,29 @@ impl Job<'_> {
         &mut self,
         machine: &Machine,
         layout: &Layout,
-        tolerance: f64,
+        goal: Goal<'_>,
         timing: &mut Timing,
     ) -> Result<Solved, Error> {
         match (machine, self.case.linear.precision) {
             (Machine::Cpu, Precision::Single) => {
-                self.solve::<_, f32>(&CpuBackend, layout, tolerance, timing)
+                self.solve::<_, f32>(&CpuBackend, layout, goal, timing)
             }
             (Machine::Cpu, Precision::Double) => {
-                self.solve::<_, f64>(&CpuBackend, layout, tolerance, timing)
+                self.solve::<_, f64>(&CpuBackend, layout, goal, timing)
             }
             (Machine::Cuda(backend), Precision::Single) => {
-                self.solve::<_, f32>(&**backend, layout, tolerance, timing)
+                self.solve::<_, f32>(&**backend, layout, goal, timing)
             }
             (Machine::Cuda(backend), Precision::Double) => {
-                self.solve::<_, f64>(&**backend, layout, tolerance, timing)
+                self.solve::<_, f64>(&**backend, layout, goal, timing)
             }
             #[cfg(feature = "cuda")]
             (Machine::Gpus(gpus), Precision::Single) => {
-                self.solve_in_bands::<f32>(gpus, layout, tolerance, timing)
+                self.solve_in_bands::<f32>(gpus, layout, goal, timing)
             }
             #[cfg(feature = "cuda")]
             (Machine::Gpus(gpus), Precision::Double) => {
-                self.solve_in_bands::<f64>(gpus, layout, tolerance, timing)
+                self.solve_in_bands::<f64>(gpus, layout, goal, timing)
             }
         }
     }
@@ -356,7 +419,7 @@ impl Job<'_> {
         &mut self,
         backend: &B,
         layout: &Layout,
-        tolerance: f64,
+        Goal { tolerance, keeper }: Goal<'_>,
         timing: &mut Timing,
     ) -> Result<Solved, Error>
     where
@@ -364,54 +427,26 @@ impl Job<'_> {
         T: Real,
     {
         let initial = self.initial_grid(backend, layout, timing)?;
+        self.go_on()?;
         self.timed("newton", &mut timing.newton_seconds, |job| {
-            let Self { case, progress, options, folder, .. } = job;
-            let observer = &mut Follow(*progress);
+            let Self { case, progress, options, folder, notices, .. } = job;
+            let observer = &mut Follow::new(*progress, keeper, options.restart_every);
             let export = options.export_jacobian.map(|step| Export { step, folder });
-            let start = Start { case, initial, layout, tolerance, export, observer };
-            start.solve::<B, T>(backend)
+            let restart = options.restart.as_deref();
+            let start = Start { case, initial, layout, tolerance, export, restart, observer };
+            let solved = start.solve::<B, T>(backend);
+            let trouble = observer.trouble.take();
+            notices.extend(trouble.map(|trouble| format!("no restart file was kept: {trouble}")));
+            solved
         })
-    }
-
-    fn file_kinds(&self) -> Vec<FileKind> {
-        let output = &self.case.output;
-        let mesh = output.formats.iter().flat_map(|format| -> &[FileKind] {
-            match format {
-                Format::Vts => &[FileKind::Vts],
-                Format::Vtk => &[FileKind::Vtk],
-                Format::Plot3d if output.plot3d_dimensions == 2 => &[FileKind::Plot3dPlanar],
-                Format::Plot3d => &[FileKind::Plot3d, FileKind::Nmf],
-                Format::Su2 => &[FileKind::Su2],
-                Format::Openfoam => &[FileKind::Openfoam],
-            }
-        });
-        let pictures: &[FileKind] = if output.pictures {
-            &[FileKind::ConvergenceSvg, FileKind::GridSvg, FileKind::GridPng]
-        } else {
-            &[]
-        };
-        mesh.chain(&[FileKind::HistoryCsv]).chain(pictures).copied().collect()
-    }
-
-    /// Layout of `Plot3D` files; the kind of file decides on the dimensions.
-    fn plot3d(&self) -> Flavour {
-        let output = &self.case.output;
-        Flavour {
-            encoding: output.plot3d_encoding,
-            precision: output.plot3d_precision,
-            byte_order: output.plot3d_byte_order,
-            block_count: output.plot3d_block_count,
-            blanking: output.plot3d_blanking,
-            ..Flavour::default()
-        }
     }
 
     fn write_report(
         &self,
         artifacts: &Artifacts<'_>,
         written: Written<'_>,
-    ) -> Result<PathBuf, Error> {
-        let Written { folder, stop, timing, backend, note } = written;
+    ) -> Result<Vec<PathBuf>, Error> {
+        let Written { folder, stop, timing, backend, note, case } = written;
         let report = Report {
             name: self.case.name.clone(),
             version: env!("CARGO_PKG_VERSION").to_owned(),
@@ -427,13 +462,28 @@ impl Job<'_> {
             grid: GridReport::from(artifacts.grid),
             timing,
             backend: backend.to_owned(),
-            threads: self.threads,
+            threads: rayon::current_num_threads(),
+            coordinates_digest: coordinates_digest(self.case),
             notes: self.notices.iter().cloned().chain(note.map(str::to_owned)).collect(),
         };
         let path = folder.join(io::REPORT_FILE);
         report::write(&path, &report)?;
-        Ok(path)
+        let mut files = vec![path];
+        if let Some(case) = case.filter(|_| self.case.output.report) {
+            let path = folder.join(io::PAGE_FILE);
+            page::write(&path, &Page { report: &report, artifacts, case })?;
+            files.push(path);
+        }
+        Ok(files)
     }
+}
+
+/// What a solve is to reach, and where its state is kept.
+#[derive(Clone, Copy)]
+struct Goal<'a> {
+    tolerance: f64,
+    /// None where nothing is written.
+    keeper: Option<&'a Keeper>,
 }
 
 /// What a report tells beside the grid and its history.
@@ -444,121 +494,15 @@ struct Written<'a> {
     timing: Timing,
     backend: &'a str,
     note: Option<&'a str>,
+    /// The case's text for the page; none for the coarser grids of a family, which have no page.
+    case: Option<&'a str>,
 }
 
-/// What a solve starts from.
-struct Start<'a, G> {
-    case: &'a Case,
-    initial: G,
-    layout: &'a Layout,
-    tolerance: f64,
-    export: Option<Export<'a>>,
-    observer: &'a mut (dyn Observer + Send),
-}
-
-/// What a solve ends with.
-struct Solved {
-    grid: Grid,
-    report: newton::NewtonReport,
-    /// Files of the exported linear system.
-    exported: Vec<PathBuf>,
-}
-
-impl<G> Start<'_, G> {
-    fn solve<B, T>(self, backend: &B) -> Result<Solved, Error>
-    where
-        B: EllipticBackend + MultigridBackend + Marcher<Grid = G>,
-        T: Real,
-    {
-        let Self { case, initial, layout, tolerance, export, observer } = self;
-        let settings = elliptic_settings(case);
-        let (topology, ni, nj) = (layout.topology, case.grid.ni, case.grid.nj);
-        let (problem, mut u) = GridProblem::<_, T>::on_device(
-            backend,
-            initial,
-            (topology, ni, nj),
-            &layout.normals,
-            &settings,
-        )?;
-        let size = problem.size();
-        let mut problem = Exporting::new(problem, export);
-        let report = iterate(case, tolerance, backend, (&mut problem, size), &mut u, observer)?;
-        let (mut problem, exported) = problem.finish();
-        let mut grid = Grid::new(topology, ni, nj);
-        problem.store(backend, &u, &mut grid)?;
-        Ok(Solved { grid, report, exported: exported? })
-    }
-}
-
-fn elliptic_settings(case: &Case) -> EllipticSettings {
-    EllipticSettings {
-        control: ControlSettings {
-            base: case.control.base,
-            smoothing: case.control.smoothing,
-            smoothing_distance: case.control.smoothing_distance,
-            clip: case.control.clip,
-        },
-        wall: case.control.wall,
-        first_cell: case.grid.first_cell,
-        decay: case.control.decay,
-    }
-}
-
-/// Newton's method as the case asks for it, on a problem of this size.
-fn iterate<B, T, P>(
-    case: &Case,
-    tolerance: f64,
-    backend: &B,
-    (problem, size): (&mut P, LevelSize),
-    u: &mut B::Vector<f64>,
-    observer: &mut dyn Observer,
-) -> Result<newton::NewtonReport, SolverError>
-where
-    B: EllipticBackend + MultigridBackend,
-    T: Real,
-    P: NonlinearProblem<B, Real = T, Jacobian = GridJacobian<B, T>>,
-{
-    let linear_settings = LinearSettings {
-        method: case.linear.solver,
-        max_iterations: case.linear.max_iterations,
-        restart: case.linear.restart,
-    };
-    let newton_settings = NewtonSettings {
-        tolerance,
-        max_iterations: case.newton.max_iterations,
-        forcing: Forcing {
-            initial: case.newton.forcing_initial,
-            min: case.newton.forcing_min,
-            max: case.newton.forcing_max,
-        },
-        max_halvings: case.newton.max_halvings,
-    };
-    let preconditioner = GridPreconditioner::new(
-        case.linear.preconditioner,
-        MultigridSettings {
-            cycle: case.multigrid.cycle,
-            sweeps: case.multigrid.sweeps,
-            levels: case.multigrid.levels,
-            coarsening: case.multigrid.coarsening,
-            precision: Precision::Single,
-        },
-        size,
-    );
-    let mut linear = LinearSolver::new(linear_settings, problem.unknowns(), preconditioner);
-    newton::solve(backend, problem, &mut linear, u, &newton_settings, observer)
-}
-
-/// Passes what Newton reports on to the run's progress.
-struct Follow<'a>(&'a mut dyn Progress);
-
-impl Observer for Follow<'_> {
-    fn newton(&mut self, step: &NewtonStep) {
-        self.0.newton(step);
-    }
-
-    fn linear(&mut self, iteration: f64, relative_residual: f64) {
-        self.0.linear(iteration, relative_residual);
-    }
+/// Keeps the state of an interrupted solve and says so.
+fn interrupted(keeper: Option<&Keeper>, history: &History, state: &[f64]) -> Result<Error, Error> {
+    let steps = Some(history.newton_iterations());
+    keeper.map_or(Ok(()), |keeper| keeper.keep(history, state))?;
+    Ok(Error::Interrupted { steps, restart: keeper.map(|keeper| keeper.path.clone()) })
 }
 
 /// Phases and their seconds.

@@ -35,13 +35,8 @@ impl Made {
 
 fn make(case: &Case, grids: u32) -> Result<Made, Error> {
     let folder = tempfile::tempdir().unwrap();
-    let options = RunOptions {
-        output: folder.path().to_path_buf(),
-        backend: BackendChoice::Cpu,
-        devices: None,
-        threads: None,
-        export_jacobian: None,
-    };
+    let options =
+        RunOptions { backend: BackendChoice::Cpu, ..RunOptions::new(folder.path().to_path_buf()) };
     let outcome = run_family(case, &options, grids, &mut Unwatched)?;
     Ok(Made { outcome, folder })
 }

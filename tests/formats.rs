@@ -11,7 +11,7 @@ use std::path::Path;
 
 use gridgen::grid::quality::{cell_area, cell_aspect_ratio, cell_corners, cell_skewness};
 use gridgen::grid::{Grid, Topology};
-use gridgen::io::plot3d::{self, ByteOrder, Dimensions, Encoding, Flavour, Precision};
+use gridgen::io::plot3d::{self, Axes, ByteOrder, Dimensions, Encoding, Flavour, Precision};
 use gridgen::io::{nmf, openfoam, su2, vtk};
 use grids::{joukowski_grid, parabolic_grid};
 
@@ -37,6 +37,7 @@ fn flavours() -> Vec<Flavour> {
                             byte_order,
                             block_count,
                             blanking,
+                            axes: Axes::Ijk,
                         });
                     }
                 }
@@ -44,6 +45,11 @@ fn flavours() -> Vec<Flavour> {
         }
     }
     flavours
+}
+
+/// Planes of points of a grid that is not extruded.
+fn planes(flavour: Flavour) -> usize {
+    if flavour.dimensions == Dimensions::Three { 2 } else { 1 }
 }
 
 /// Takes numbers from the front of a binary file.
@@ -82,7 +88,7 @@ impl Binary<'_> {
 
 /// The integers of the head, the coordinates, and the IBLANK numbers of a file.
 fn read_plot3d(bytes: &[u8], flavour: Flavour) -> (Vec<usize>, Vec<f64>, Vec<usize>) {
-    let heads = usize::from(flavour.block_count) + flavour.dimensions.planes() + 1;
+    let heads = usize::from(flavour.block_count) + planes(flavour) + 1;
     if flavour.encoding == Encoding::Text {
         let words: Vec<&str> = std::str::from_utf8(bytes).unwrap().split_whitespace().collect();
         let (head, rest) = words.split_at(heads);
@@ -95,7 +101,7 @@ fn read_plot3d(bytes: &[u8], flavour: Flavour) -> (Vec<usize>, Vec<f64>, Vec<usi
     }
     let mut file = Binary { bytes, flavour };
     let mut head = Vec::new();
-    let mut records = vec![flavour.dimensions.planes() + 1];
+    let mut records = vec![planes(flavour) + 1];
     if flavour.block_count {
         records.insert(0, 1);
     }
@@ -126,7 +132,7 @@ fn every_flavour_of_plot3d_returns_the_grid_bit_for_bit() {
 
     for flavour in flavours() {
         let mut bytes = Vec::new();
-        plot3d::write_to(&mut bytes, &grid, flavour).unwrap();
+        plot3d::write_to(&mut bytes, &grid, None, flavour).unwrap();
         let (head, coordinates, blanking) = read_plot3d(&bytes, flavour);
 
         let stored = |numbers: &[f64]| -> Vec<f64> {
@@ -135,7 +141,7 @@ fn every_flavour_of_plot3d_returns_the_grid_bit_for_bit() {
                 Precision::Double => numbers.to_vec(),
             }
         };
-        let planes = flavour.dimensions.planes();
+        let planes = planes(flavour);
         let mut expected =
             [stored(&grid.x).repeat(planes), stored(&grid.y).repeat(planes)].concat();
         let mut size = vec![grid.ni, grid.nj];
@@ -158,7 +164,7 @@ fn a_legacy_vtk_file_returns_points_and_cell_measures_bit_for_bit() {
     let grid = grid();
     let mut bytes = Vec::new();
 
-    vtk::write_to(&mut bytes, &grid).unwrap();
+    vtk::write_to(&mut bytes, &grid, None).unwrap();
 
     let reals = |after: &str, count: usize| -> Vec<f64> {
         let mark = after.as_bytes();
@@ -237,7 +243,7 @@ fn an_su2_mesh_has_welded_counter_clockwise_cells_and_its_boundary_in_two_marker
 fn assert_su2(grid: &Grid) {
     let mut bytes = Vec::new();
 
-    su2::write_to(&mut bytes, grid).unwrap();
+    su2::write_to(&mut bytes, grid, None).unwrap();
 
     let text = String::from_utf8(bytes).unwrap();
     let points: Vec<[f64; 2]> =
@@ -307,7 +313,7 @@ fn the_cells_of_an_openfoam_mesh_are_closed_and_have_the_areas_of_the_grid() {
 fn assert_foam(grid: &Grid) {
     let folder = tempfile::tempdir().unwrap();
 
-    openfoam::write(folder.path(), grid).unwrap();
+    openfoam::write(folder.path(), grid, None).unwrap();
 
     let points: Vec<[f64; 3]> =
         foam_list(folder.path(), "points").into_iter().map(|p| p.try_into().unwrap()).collect();
@@ -346,7 +352,7 @@ fn assert_foam(grid: &Grid) {
 fn the_faces_of_an_openfoam_mesh_are_in_upper_triangular_order_and_the_patches_follow() {
     let (folder, grid) = (tempfile::tempdir().unwrap(), joukowski_grid(17, 9, 0.1));
 
-    openfoam::write(folder.path(), &grid).unwrap();
+    openfoam::write(folder.path(), &grid, None).unwrap();
 
     let list = |name| foam_list(folder.path(), name);
     let (owner, neighbour, faces) = (list("owner"), list("neighbour"), list("faces"));
@@ -375,7 +381,7 @@ fn the_cut_of_a_c_grid_is_inside_an_openfoam_mesh() {
     // 16 × 4 cells, 3 of the cut on each side.
     let (folder, grid) = (tempfile::tempdir().unwrap(), parabolic_grid(17, 5, 3));
 
-    openfoam::write(folder.path(), &grid).unwrap();
+    openfoam::write(folder.path(), &grid, None).unwrap();
 
     let list = |name| foam_list(folder.path(), name);
     let (owner, neighbour) = (list("owner"), list("neighbour"));
@@ -398,14 +404,14 @@ fn the_cut_of_a_c_grid_is_inside_an_openfoam_mesh() {
 fn a_second_mesh_replaces_the_first_and_keeps_what_users_changed() {
     let folder = tempfile::tempdir().unwrap();
     let case = folder.path().join("openfoam");
-    openfoam::write(&case, &joukowski_grid(17, 9, 0.1)).unwrap();
+    openfoam::write(&case, &joukowski_grid(17, 9, 0.1), None).unwrap();
     fs::write(case.join("0/U"), "mine").unwrap();
     fs::create_dir(case.join("100")).unwrap();
     fs::create_dir_all(case.join("constant/.gridgen-x1.part/contents")).unwrap();
 
     gridgen::io::folder::clear(folder.path()).unwrap();
     assert!(!case.join("constant/polyMesh").exists());
-    openfoam::write(&case, &joukowski_grid(33, 9, 0.1)).unwrap();
+    openfoam::write(&case, &joukowski_grid(33, 9, 0.1), None).unwrap();
 
     assert_eq!(foam_list(&case, "points").len(), 2 * 32 * 9);
     assert_eq!(fs::read_to_string(case.join("0/U")).unwrap(), "mine");
@@ -429,9 +435,9 @@ fn the_neutral_map_names_all_six_faces() {
             "1 17 9 2",
             "SYMMETRY-Z 1 1 1 17 1 9",
             "SYMMETRY-Z 1 2 1 17 1 9",
-            "ONE_TO_ONE 1 3 1 9 1 2 1 4 1 9 1 2 FALSE",
             "VISCOUS 1 5 1 2 1 17",
             "FARFIELD 1 6 1 2 1 17",
+            "ONE_TO_ONE 1 3 1 9 1 2 1 4 1 9 1 2 FALSE",
         ]
     );
 }
@@ -448,9 +454,9 @@ fn the_neutral_map_of_a_c_grid_ties_the_two_sides_of_the_cut() {
             "SYMMETRY-Z 1 2 1 17 1 9",
             "FARFIELD 1 3 1 9 1 2",
             "FARFIELD 1 4 1 9 1 2",
-            "ONE_TO_ONE 1 5 1 2 1 4 1 5 1 2 17 14 FALSE",
             "VISCOUS 1 5 1 2 4 14",
             "FARFIELD 1 6 1 2 1 17",
+            "ONE_TO_ONE 1 5 1 2 1 4 1 5 1 2 17 14 FALSE",
         ]
     );
 }
@@ -458,7 +464,7 @@ fn the_neutral_map_of_a_c_grid_ties_the_two_sides_of_the_cut() {
 /// The rows of a map, without comments and spare blanks.
 fn nmf_rows(grid: &Grid) -> Vec<String> {
     let mut bytes = Vec::new();
-    nmf::write_to(&mut bytes, grid).unwrap();
+    nmf::write_to(&mut bytes, grid, None, Axes::Ijk).unwrap();
     String::from_utf8(bytes)
         .unwrap()
         .lines()

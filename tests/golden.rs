@@ -34,13 +34,8 @@ fn run_case(name: &str) -> (Case, Outcome) {
     let no_pictures = [("output.pictures".to_owned(), "false".to_owned())];
     let case = Case::from_file(&path, &no_pictures).unwrap();
     let folder = tempfile::tempdir().unwrap();
-    let options = RunOptions {
-        output: folder.path().to_path_buf(),
-        backend: BackendChoice::Cpu,
-        devices: None,
-        threads: None,
-        export_jacobian: None,
-    };
+    let options =
+        RunOptions { backend: BackendChoice::Cpu, ..RunOptions::new(folder.path().to_path_buf()) };
     let outcome = run(&case, &options, &mut Unwatched).unwrap();
     (case, outcome)
 }

@@ -71,6 +71,7 @@ fn report_of(grid: &Grid, history: &History) -> Report {
         timing: Timing::default(),
         backend: "cpu".to_owned(),
         threads: 2,
+        coordinates_digest: None,
         notes: vec!["one".to_owned()],
     }
 }
@@ -203,7 +204,7 @@ fn a_vts_file_returns_points_and_cell_measures_bit_for_bit() {
     let grid = joukowski_grid(17, 9, 0.2);
     let mut bytes = Vec::new();
 
-    vts::write_to(&mut bytes, &grid).unwrap();
+    vts::write_to(&mut bytes, &grid, None).unwrap();
 
     let arrays = read_appended(&bytes);
     assert!(bytes.ends_with(b"</AppendedData>\n</VTKFile>\n"));
@@ -236,7 +237,7 @@ fn a_planar_plot3d_file_returns_the_grid_bit_for_bit() {
     let grid = joukowski_grid(83, 61, 0.2);
     let mut bytes = Vec::new();
 
-    plot3d::write_to(&mut bytes, &grid, Flavour::PLANAR).unwrap();
+    plot3d::write_to(&mut bytes, &grid, None, Flavour::PLANAR).unwrap();
 
     let numbers = numbers(std::str::from_utf8(&bytes).unwrap());
     let nodes = 83 * 61;
@@ -250,7 +251,7 @@ fn a_three_dimensional_plot3d_file_is_two_right_handed_planes() {
     let grid = joukowski_grid(17, 9, 0.2);
     let mut bytes = Vec::new();
 
-    plot3d::write_to(&mut bytes, &grid, Flavour::default()).unwrap();
+    plot3d::write_to(&mut bytes, &grid, None, Flavour::default()).unwrap();
 
     let numbers = numbers(std::str::from_utf8(&bytes).unwrap());
     let nodes = 17 * 9;
@@ -269,7 +270,7 @@ fn plot3d_numbers_have_seventeen_digits_and_no_fortran_exponent() {
     let grid = joukowski_grid(9, 3, 0.0);
     let mut bytes = Vec::new();
 
-    plot3d::write_to(&mut bytes, &grid, Flavour::PLANAR).unwrap();
+    plot3d::write_to(&mut bytes, &grid, None, Flavour::PLANAR).unwrap();
 
     let text = String::from_utf8(bytes).unwrap();
     assert!(text.lines().all(|line| line.len() <= 80) && !text.contains(['D', 'd', 'e']));
@@ -284,7 +285,7 @@ fn the_seam_is_written_twice_with_the_same_digits() {
     let grid = joukowski_grid(9, 4, 0.3);
     let mut bytes = Vec::new();
 
-    plot3d::write_to(&mut bytes, &grid, Flavour::PLANAR).unwrap();
+    plot3d::write_to(&mut bytes, &grid, None, Flavour::PLANAR).unwrap();
 
     let text = String::from_utf8(bytes).unwrap();
     let words: Vec<_> = text.split_whitespace().skip(2).collect();
@@ -369,6 +370,7 @@ fn write_kinds(folder: &Path, grid: &Grid, good: bool, kinds: &[FileKind]) -> Ve
         history: &history,
         tolerance: 1e-8,
         good,
+        span: None,
         plot3d: Flavour::default(),
     };
     write_all(folder, &artifacts, kinds)
@@ -401,6 +403,8 @@ fn all_files_are_written_under_the_names_returned() {
             "mesh.vtk",
             "mesh.vts",
             "openfoam",
+            "quality.png",
+            "quality.svg",
         ]
     );
 }
@@ -523,6 +527,7 @@ fn pictures_of_nothing_are_drawn_too() {
             history,
             tolerance: 0.0,
             good: false,
+            span: None,
             plot3d: Flavour::default(),
         };
         write_all(folder.path(), &artifacts, &[FileKind::ConvergenceSvg]).unwrap();

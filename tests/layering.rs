@@ -40,6 +40,7 @@ const CHOICES: &[&str] = &[
     "grid::Seam",
     "grid::initial",
     "io::plot3d",
+    "io::span",
     "pde::control",
     "solver::krylov",
     "solver::linear::Precision",

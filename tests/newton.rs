@@ -131,7 +131,7 @@ struct Listener {
     linear: usize,
 }
 
-impl Observer for Listener {
+impl Observer<CpuBackend> for Listener {
     fn newton(&mut self, step: &NewtonStep) {
         self.steps.push(step.clone());
     }

@@ -366,6 +366,29 @@ pub const KEYS: &[Key] = &[
         "Grid files to write, in this order; docs/formats.md tells them apart.",
     ),
     key(
+        "output.span_cells",
+        integer(0, 100_000),
+        Integer(0),
+        "cells",
+        "Cells over the span of an extruded grid, for three-dimensional solvers; with 0 the grid is \
+         plane. `ni` times `nj` times the planes is less than 2^30.",
+    ),
+    key(
+        "output.span",
+        real(Open(0.0), Closed(1e6)),
+        Real(1.0),
+        "chords",
+        "Span of an extruded grid, from z = 0.",
+    ),
+    key(
+        "output.sides",
+        Kind::Word(&["symmetry", "periodic"]),
+        Word("symmetry"),
+        "",
+        "What the ends of the span of an extruded grid are: planes of symmetry, or each the repetition \
+         of the other.",
+    ),
+    key(
         "output.plot3d_dimensions",
         integer(2, 3),
         Integer(3),
@@ -407,5 +430,27 @@ pub const KEYS: &[Key] = &[
         "",
         "Whether the Plot3D file has an IBLANK number, 1, for each point.",
     ),
+    key(
+        "output.plot3d_axes",
+        Kind::Word(&["ijk", "fun3d"]),
+        Word("ijk"),
+        "",
+        "Indices of the Plot3D file with 3 dimensions: around, outward, span (`ijk`), or around, span, \
+         outward with z upward (`fun3d`).",
+    ),
     key("output.pictures", Kind::Flag, Flag(true), "", "Whether to draw grid and convergence."),
+    key(
+        "output.quality_maps",
+        Kind::Flag,
+        Flag(false),
+        "",
+        "Whether to draw maps of skewness, non-orthogonality, area and aspect ratio of the cells.",
+    ),
+    key(
+        "output.report",
+        Kind::Flag,
+        Derived("as `pictures`"),
+        "",
+        "Whether to write `report.html`: all pictures, measures and the case on one page.",
+    ),
 ];

@@ -25,6 +25,7 @@ use serde::{Deserialize, Serialize};
 use crate::geometry::TrailingEdge;
 use crate::grid::{Seam, initial};
 use crate::io::plot3d;
+use crate::io::span::Sides;
 use crate::pde::control;
 use crate::solver::linear::Precision;
 use crate::solver::{krylov, precond};
@@ -255,11 +256,17 @@ pub enum Format {
 }
 
 /// Section `[output]`.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct OutputOptions {
     /// Grid files to write, in order, each once.
     pub formats: Vec<Format>,
+    /// Cells over the span, none of a plane grid.
+    pub span_cells: usize,
+    /// Span of an extruded grid.
+    pub span: f64,
+    /// What the ends of the span are.
+    pub sides: Sides,
     /// Coordinates per point in the `Plot3D` file, 2 or 3.
     pub plot3d_dimensions: u8,
     /// Text or binary `Plot3D`.
@@ -272,6 +279,12 @@ pub struct OutputOptions {
     pub plot3d_block_count: bool,
     /// Whether the `Plot3D` file has IBLANK numbers.
     pub plot3d_blanking: bool,
+    /// What the indices of the `Plot3D` file run along.
+    pub plot3d_axes: plot3d::Axes,
     /// Whether to draw grid and convergence.
     pub pictures: bool,
+    /// Whether to draw maps of the quality.
+    pub quality_maps: bool,
+    /// Whether to write the page `report.html`.
+    pub report: bool,
 }

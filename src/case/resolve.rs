@@ -351,14 +351,36 @@ fn newton(entries: &Entries) -> Result<NewtonOptions, CaseError> {
 
 fn output(entries: &Entries) -> Result<OutputOptions, CaseError> {
     let dimensions: u8 = entries.get("output.plot3d_dimensions")?;
+    let pictures = entries.get("output.pictures")?;
     Ok(OutputOptions {
         formats: entries.get("output.formats")?,
+        span_cells: span_cells(entries)?,
+        span: entries.get("output.span")?,
+        sides: entries.get("output.sides")?,
         plot3d_dimensions: dimensions,
         plot3d_encoding: entries.get("output.plot3d_encoding")?,
         plot3d_precision: entries.get("output.plot3d_precision")?,
         plot3d_byte_order: entries.get("output.plot3d_byte_order")?,
         plot3d_block_count: entries.given("output.plot3d_block_count")?.unwrap_or(dimensions == 3),
         plot3d_blanking: entries.get("output.plot3d_blanking")?,
-        pictures: entries.get("output.pictures")?,
+        plot3d_axes: entries.get("output.plot3d_axes")?,
+        pictures,
+        quality_maps: entries.get("output.quality_maps")?,
+        report: entries.given("output.report")?.unwrap_or(pictures),
     })
+}
+
+/// Cells over the span, few enough for the nodes of all planes to be numbered.
+fn span_cells(entries: &Entries) -> Result<usize, CaseError> {
+    let cells: usize = entries.get("output.span_cells")?;
+    let plane = entries.get::<usize>("grid.ni")?.saturating_mul(entries.get("grid.nj")?);
+    let most = MAX_NODES / plane.max(1);
+    if cells > 0 && cells >= most {
+        return Err(entries.refuse(
+            &["output.span_cells"],
+            format!("at most {}, for {MAX_NODES} points in all", most.saturating_sub(1)),
+            "choose fewer cells over the span, or fewer points in the plane".into(),
+        ));
+    }
+    Ok(cells)
 }

@@ -19,6 +19,12 @@ const CURVE_POINTS: usize = 4000;
 
 /// Arguments of `gridgen airfoil`.
 #[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  gridgen airfoil airfoils/e387.dat
+  gridgen airfoil 4412 --output pictures
+
+Exit codes: 0 understood, 2 not.")]
 pub(super) struct AirfoilArguments {
     /// A file of points, or a NACA designation where no file has that name.
     #[arg(value_name = "FILE|NACA")]

@@ -16,6 +16,10 @@ use super::{Backend, each_once, refuse, stdout_failed};
 
 /// Arguments of the measurements.
 #[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  gridgen bench
+  gridgen bench kernels --sizes 257x129,1025x513 --output tables")]
 pub(super) struct BenchArguments {
     /// What to measure.
     #[arg(value_enum, default_values_t = [Subject::Kernels, Subject::Newton])]

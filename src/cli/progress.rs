@@ -6,6 +6,7 @@ use gridgen::run::Progress;
 use gridgen::solver::history::NewtonStep;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
+use super::interrupt;
 use super::terminal::to_stderr;
 
 /// Shows the phase, the Newton step and the residuals on a terminal; with `verbose`, writes a line
@@ -59,6 +60,10 @@ impl Progress for Reporter {
 
     fn linear(&mut self, iteration: f64, relative_residual: f64) {
         self.show(&format!("  linear {iteration} at {relative_residual:.1e}"));
+    }
+
+    fn cancelled(&self) -> bool {
+        interrupt::asked()
     }
 }
 

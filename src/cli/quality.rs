@@ -18,8 +18,14 @@ const BINS: usize = 50;
 
 /// Arguments of `gridgen quality`.
 #[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  gridgen quality output/naca0012/mesh.p3d
+  gridgen quality mesh.vts --json --no-pictures --worst 20
+
+Exit codes: 0 no folded cell, 1 folded, 2 the mesh cannot be read.")]
 pub(super) struct QualityArguments {
-    /// A Plot3D file (text, Fortran records or plain binary) or a .vts file.
+    /// A Plot3D file (text, Fortran records or plain binary), or a .vts, .vtk or .su2 file.
     #[arg(value_name = "MESH")]
     mesh: PathBuf,
     /// Folder of the histogram, <mesh>.quality.png and <mesh>.quality.svg.

@@ -1,4 +1,5 @@
-//! `schema` and `man`: the case file and the program for other programs to show.
+//! `schema` and `man`: the case file and the program for other programs to show; examples of commands
+//! without options.
 
 use std::process::ExitCode;
 
@@ -14,6 +15,14 @@ Example:
 
 Editors that know TOML complete the keys of a case whose first line is
   #:schema case.schema.json";
+
+pub(super) const COMPLETIONS_EXAMPLE: &str = "\
+Example:
+  gridgen completions bash > ~/.local/share/bash-completion/completions/gridgen";
+
+pub(super) const DEVICES_EXAMPLE: &str = "\
+Example:
+  gridgen devices";
 
 pub(super) const MAN_EXAMPLE: &str = "\
 Example:

@@ -6,6 +6,7 @@
 
 mod angle;
 mod cell;
+mod orthogonality;
 mod row;
 mod wall;
 mod worst;
@@ -15,6 +16,7 @@ pub use cell::{
     is_folded,
 };
 
+pub use orthogonality::nonorthogonality;
 pub use row::CellMeasure;
 pub use worst::{BadCell, skewness_histogram, worst_cells};
 

@@ -4,7 +4,7 @@ use std::fs;
 use std::io;
 use std::path::Path;
 
-use super::{FileKind, IoError, REPORT_FILE, atomic, openfoam};
+use super::{FileKind, IoError, PAGE_FILE, REPORT_FILE, RESTART_FILE, atomic, openfoam};
 
 /// Creates `folder` unless it exists, and writes and removes an empty file in it: a folder that
 /// takes no results is found before the work.
@@ -17,8 +17,8 @@ pub fn prepare(folder: &Path) -> Result<(), IoError> {
     atomic::probe(folder)
 }
 
-/// Removes what an earlier run wrote into `folder`: meshes, pictures, history and report under
-/// all their names, and parts of files that an interrupted run left.
+/// Removes what an earlier run wrote into `folder`: meshes, pictures, history, report and restart file
+/// under all their names, and parts of files that an interrupted run left.
 ///
 /// What a run writes afterwards stands alone: no mesh of another case beside it, and no good one
 /// beside a failed one. Other files and folders are left alone; so is the resolved case, which
@@ -31,7 +31,7 @@ pub fn prepare(folder: &Path) -> Result<(), IoError> {
 pub fn clear(folder: &Path) -> Result<(), IoError> {
     let kinds = FileKind::ALL.iter().filter(|kind| **kind != FileKind::Openfoam);
     let names = kinds.flat_map(|kind| [kind.file_name(true), kind.file_name(false)]);
-    for name in names.chain([REPORT_FILE]) {
+    for name in names.chain([REPORT_FILE, PAGE_FILE, RESTART_FILE]) {
         remove(&folder.join(name))?;
     }
     for good in [true, false] {

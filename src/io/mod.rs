@@ -5,18 +5,22 @@
 //! ([`FileKind::file_name`]).
 
 pub mod atomic;
+pub mod digest;
 mod error;
 pub mod folder;
 pub mod history;
 pub mod linear_system;
 pub mod nmf;
 pub mod openfoam;
+pub mod page;
 mod pieces;
 pub mod plot;
 pub mod plot3d;
 pub mod read;
 pub mod report;
+pub mod restart;
 mod rows;
+pub mod span;
 pub mod su2;
 pub mod vtk;
 pub mod vts;
@@ -26,14 +30,21 @@ use std::path::{Path, PathBuf};
 
 pub use error::IoError;
 
-use self::plot::{ConvergenceFigure, GridFigure};
+use self::plot::{ConvergenceFigure, GridFigure, QualityFigure};
 use self::plot3d::{Dimensions, Flavour};
+use self::span::Span;
 use crate::grid::Grid;
-use crate::grid::quality::Quality;
+use crate::grid::quality::{Quality, nonorthogonality};
 use crate::solver::history::History;
 
 /// Name of the report in the output folder, the same for good and failed runs.
 pub const REPORT_FILE: &str = "report.json";
+
+/// Name of the page in the output folder, the same for good and failed runs.
+pub const PAGE_FILE: &str = "report.html";
+
+/// Name of the restart file in the output folder.
+pub const RESTART_FILE: &str = "restart.bin";
 
 /// Name of the resolved case in the output folder.
 pub const CASE_FILE: &str = "case.toml";
@@ -65,11 +76,15 @@ pub enum FileKind {
     GridSvg,
     /// `grid.png`: the same as a bitmap.
     GridPng,
+    /// `quality.svg`: maps of four measures of quality.
+    QualitySvg,
+    /// `quality.png`: the same as a bitmap.
+    QualityPng,
 }
 
 impl FileKind {
     /// All kinds, in the order in which they are best written: meshes first.
-    pub const ALL: [Self; 11] = [
+    pub const ALL: [Self; 13] = [
         Self::Vts,
         Self::Vtk,
         Self::Plot3d,
@@ -81,6 +96,8 @@ impl FileKind {
         Self::ConvergenceSvg,
         Self::GridSvg,
         Self::GridPng,
+        Self::QualitySvg,
+        Self::QualityPng,
     ];
 
     /// Name of the file. Files that hold or show the grid are named `….failed.…` when it is not
@@ -108,6 +125,10 @@ impl FileKind {
             (Self::GridSvg, false) => "grid.failed.svg",
             (Self::GridPng, true) => "grid.png",
             (Self::GridPng, false) => "grid.failed.png",
+            (Self::QualitySvg, true) => "quality.svg",
+            (Self::QualitySvg, false) => "quality.failed.svg",
+            (Self::QualityPng, true) => "quality.png",
+            (Self::QualityPng, false) => "quality.failed.png",
         }
     }
 }
@@ -127,6 +148,8 @@ pub struct Artifacts<'a> {
     pub tolerance: f64,
     /// Whether the grid converged and passed the quality gate.
     pub good: bool,
+    /// How the grid goes on in the third dimension; none where it is plane.
+    pub span: Option<Span>,
     /// Layout of `Plot3D` files; the kind of file decides on the dimensions.
     pub plot3d: plot3d::Flavour,
 }
@@ -154,25 +177,32 @@ pub fn write_all(
 }
 
 fn write_one(path: &Path, artifacts: &Artifacts<'_>, kind: FileKind) -> Result<(), IoError> {
-    let &Artifacts { name, grid, quality, history, tolerance, good, plot3d: flavour } = artifacts;
+    let &Artifacts { name, grid, quality, history, tolerance, good, span, plot3d: flavour } =
+        artifacts;
     let grid_figure = GridFigure { name, grid, quality, good };
+    let maps = |write: fn(&Path, &QualityFigure<'_>) -> Result<(), IoError>| {
+        let nonorthogonality = &nonorthogonality(grid);
+        write(path, &QualityFigure { grid: grid_figure, nonorthogonality })
+    };
     match kind {
-        FileKind::Vts => vts::write(path, grid),
-        FileKind::Vtk => vtk::write(path, grid),
+        FileKind::Vts => vts::write(path, grid, span),
+        FileKind::Vtk => vtk::write(path, grid, span),
         FileKind::Plot3d => {
-            plot3d::write(path, grid, Flavour { dimensions: Dimensions::Three, ..flavour })
+            plot3d::write(path, grid, span, Flavour { dimensions: Dimensions::Three, ..flavour })
         }
         FileKind::Plot3dPlanar => {
-            plot3d::write(path, grid, Flavour { dimensions: Dimensions::Two, ..flavour })
+            plot3d::write(path, grid, None, Flavour { dimensions: Dimensions::Two, ..flavour })
         }
-        FileKind::Nmf => nmf::write(path, grid),
-        FileKind::Su2 => su2::write(path, grid),
-        FileKind::Openfoam => openfoam::write(path, grid),
+        FileKind::Nmf => nmf::write(path, grid, span, flavour.axes),
+        FileKind::Su2 => su2::write(path, grid, span),
+        FileKind::Openfoam => openfoam::write(path, grid, span),
         FileKind::HistoryCsv => history::write_csv(path, history),
         FileKind::ConvergenceSvg => {
             plot::write_convergence_svg(path, &ConvergenceFigure { name, history, tolerance })
         }
         FileKind::GridSvg => plot::write_grid_svg(path, &grid_figure),
         FileKind::GridPng => plot::write_grid_png(path, &grid_figure),
+        FileKind::QualitySvg => maps(plot::write_quality_svg),
+        FileKind::QualityPng => maps(plot::write_quality_png),
     }
 }

@@ -13,17 +13,18 @@ const BATCH_BYTES: usize = 1 << 20;
 
 const F64_BYTES: usize = size_of::<f64>();
 
-/// Writes x, y and z = 0 of all points.
+/// Writes x, y and `z` of all points.
 pub(super) fn write_points(
     out: &mut (impl Write + Send),
     grid: &Grid,
+    z: f64,
     to_bytes: impl Fn(f64) -> [u8; F64_BYTES] + Sync,
 ) -> io::Result<()> {
     write(out, (grid.nj, grid.ni * 3), to_bytes, |j, row| {
         let line = j * grid.ni..(j + 1) * grid.ni;
         let points = row.as_chunks_mut::<3>().0.iter_mut();
         for (point, (x, y)) in points.zip(grid.x[line.clone()].iter().zip(&grid.y[line])) {
-            *point = [*x, *y, 0.0];
+            *point = [*x, *y, z];
         }
     })
 }

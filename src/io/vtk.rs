@@ -6,30 +6,37 @@
 use std::io::{self, Write};
 use std::path::Path;
 
+use super::span::{Span, planes};
 use super::vts::CELL_ARRAYS;
 use super::{IoError, atomic, rows};
 use crate::grid::Grid;
 
-/// Writes the grid in the plane z = 0 with the cell arrays of [`super::vts`].
+/// Writes the grid, in the plane z = 0 or extruded, with the cell arrays of [`super::vts`].
 ///
 /// # Errors
 ///
 /// [`IoError`] when the file cannot be written.
-pub fn write(path: &Path, grid: &Grid) -> Result<(), IoError> {
-    atomic::write(path, |out| write_to(out, grid))
+pub fn write(path: &Path, grid: &Grid, span: Option<Span>) -> Result<(), IoError> {
+    atomic::write(path, |out| write_to(out, grid, span))
 }
 
 /// Writes the same bytes to any writer.
-pub fn write_to(out: &mut (impl Write + Send), grid: &Grid) -> io::Result<()> {
+pub fn write_to(out: &mut (impl Write + Send), grid: &Grid, span: Option<Span>) -> io::Result<()> {
     let Grid { ni, nj, .. } = *grid;
-    let (points, cells) = (ni * nj, grid.cells());
+    let (plane, layer) = (ni * nj, grid.cells());
+    let planes = planes(span);
+    let nk = planes.len();
+    let layers = span.map_or(1, |span| span.cells);
+    let (points, cells) = (plane * nk, layer * layers);
     writeln!(out, "# vtk DataFile Version 3.0\ngrid of gridgen\nBINARY")?;
-    writeln!(out, "DATASET STRUCTURED_GRID\nDIMENSIONS {ni} {nj} 1\nPOINTS {points} double")?;
-    rows::write_points(out, grid, f64::to_be_bytes)?;
+    writeln!(out, "DATASET STRUCTURED_GRID\nDIMENSIONS {ni} {nj} {nk}\nPOINTS {points} double")?;
+    planes.into_iter().try_for_each(|z| rows::write_points(out, grid, z, f64::to_be_bytes))?;
     writeln!(out, "\nCELL_DATA {cells}")?;
     for (name, measure) in CELL_ARRAYS {
         writeln!(out, "SCALARS {name} double 1\nLOOKUP_TABLE default")?;
-        rows::write_cells(out, grid, measure, f64::to_be_bytes)?;
+        for _ in 0..layers {
+            rows::write_cells(out, grid, measure, f64::to_be_bytes)?;
+        }
         writeln!(out)?;
     }
     Ok(())

@@ -7,6 +7,7 @@
 use std::io::{self, Write};
 use std::path::Path;
 
+use super::span::{Span, planes};
 use super::{IoError, atomic, rows};
 use crate::grid::Grid;
 use crate::grid::quality::CellMeasure;
@@ -21,7 +22,8 @@ pub(super) const CELL_ARRAYS: [(&str, CellMeasure); 3] = [
 const F64_BYTES: usize = size_of::<f64>();
 const LENGTH_BYTES: usize = size_of::<u64>();
 
-/// Writes the grid in the plane z = 0 with cell arrays `area`, `skewness` and `aspect_ratio`.
+/// Writes the grid, in the plane z = 0 or extruded, with cell arrays `area`, `skewness` and
+/// `aspect_ratio` of its plane.
 ///
 /// Points and cell measures are encoded by rows in parallel as they are written: besides two
 /// batches of rows nothing is copied.
@@ -29,22 +31,26 @@ const LENGTH_BYTES: usize = size_of::<u64>();
 /// # Errors
 ///
 /// [`IoError`] when the file cannot be written.
-pub fn write(path: &Path, grid: &Grid) -> Result<(), IoError> {
-    atomic::write(path, |out| write_to(out, grid))
+pub fn write(path: &Path, grid: &Grid, span: Option<Span>) -> Result<(), IoError> {
+    atomic::write(path, |out| write_to(out, grid, span))
 }
 
 /// Writes the same bytes to any writer.
-pub fn write_to(out: &mut (impl Write + Send), grid: &Grid) -> io::Result<()> {
-    write_head(out, grid)?;
-    write_points(out, grid)?;
+pub fn write_to(out: &mut (impl Write + Send), grid: &Grid, span: Option<Span>) -> io::Result<()> {
+    let planes = planes(span);
+    let layers = span.map_or(1, |span| span.cells);
+    write_head(out, grid, planes.len(), layers)?;
+    out.write_all(&((planes.len() * points_bytes(grid)) as u64).to_le_bytes())?;
+    planes.into_iter().try_for_each(|z| rows::write_points(out, grid, z, f64::to_le_bytes))?;
     for (_, measure) in CELL_ARRAYS {
-        write_cells(out, grid, measure)?;
+        out.write_all(&((layers * cells_bytes(grid)) as u64).to_le_bytes())?;
+        (0..layers).try_for_each(|_| rows::write_cells(out, grid, measure, f64::to_le_bytes))?;
     }
     out.write_all(b"\n  </AppendedData>\n</VTKFile>\n")
 }
 
-fn write_head(out: &mut impl Write, grid: &Grid) -> io::Result<()> {
-    let extent = format!("0 {} 0 {} 0 0", grid.ni - 1, grid.nj - 1);
+fn write_head(out: &mut impl Write, grid: &Grid, planes: usize, layers: usize) -> io::Result<()> {
+    let extent = format!("0 {} 0 {} 0 {}", grid.ni - 1, grid.nj - 1, planes - 1);
     writeln!(out, r#"<?xml version="1.0"?>"#)?;
     writeln!(
         out,
@@ -59,13 +65,13 @@ fn write_head(out: &mut impl Write, grid: &Grid) -> io::Result<()> {
     )?;
     writeln!(out, "      </Points>")?;
     writeln!(out, r#"      <CellData Scalars="skewness">"#)?;
-    let mut offset = LENGTH_BYTES + points_bytes(grid);
+    let mut offset = LENGTH_BYTES + planes * points_bytes(grid);
     for (name, _) in CELL_ARRAYS {
         writeln!(
             out,
             r#"        <DataArray type="Float64" Name="{name}" format="appended" offset="{offset}"/>"#
         )?;
-        offset += LENGTH_BYTES + cells_bytes(grid);
+        offset += LENGTH_BYTES + layers * cells_bytes(grid);
     }
     writeln!(out, "      </CellData>")?;
     writeln!(out, "    </Piece>")?;
@@ -73,20 +79,12 @@ fn write_head(out: &mut impl Write, grid: &Grid) -> io::Result<()> {
     write!(out, "  <AppendedData encoding=\"raw\">\n   _")
 }
 
+/// Bytes of the points of one plane.
 fn points_bytes(grid: &Grid) -> usize {
     grid.ni * grid.nj * 3 * F64_BYTES
 }
 
+/// Bytes of an array over the cells of one layer.
 fn cells_bytes(grid: &Grid) -> usize {
     grid.cells() * F64_BYTES
-}
-
-fn write_points(out: &mut (impl Write + Send), grid: &Grid) -> io::Result<()> {
-    out.write_all(&(points_bytes(grid) as u64).to_le_bytes())?;
-    rows::write_points(out, grid, f64::to_le_bytes)
-}
-
-fn write_cells(out: &mut (impl Write + Send), grid: &Grid, measure: CellMeasure) -> io::Result<()> {
-    out.write_all(&(cells_bytes(grid) as u64).to_le_bytes())?;
-    rows::write_cells(out, grid, measure, f64::to_le_bytes)
 }

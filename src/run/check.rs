@@ -32,7 +32,7 @@ pub struct Estimate {
 ///
 /// The section cannot be meshed as the case says, at the place in the case that has to do with it.
 pub fn check(case: &Case) -> Result<Estimate, Error> {
-    let layout = Layout::new(case).map_err(|error| Error::geometry(case, error))?;
+    let layout = Layout::new(case, None).map_err(|error| Error::geometry(case, error))?;
     let points = case.grid.ni * case.grid.nj;
     let bytes = match case.linear.precision {
         Precision::Single => BYTES_SINGLE,

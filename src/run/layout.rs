@@ -2,9 +2,9 @@
 
 use crate::case::{Case, Contour, Topology as Choice};
 use crate::geometry::{
-    GeometryError, SectionMeasures, SurfaceSettings, TrailingEdge, WakeSettings, airfoil_from_file,
-    airfoil_from_naca, distribute, edge_closes, open_normals, spacing_geometric, wall_normals,
-    with_wake,
+    Airfoil, GeometryError, SectionMeasures, SurfaceSettings, TrailingEdge, WakeSettings,
+    airfoil_from_file, airfoil_from_naca, distribute, edge_closes, open_normals, spacing_geometric,
+    wall_normals, with_wake,
 };
 use crate::grid::initial::{InitialSettings, Outline};
 use crate::grid::{FamilyError, Seam, Topology, check_family};
@@ -59,19 +59,20 @@ impl Defaults {
 }
 
 impl Layout {
-    /// Reads the section and places the points of the line j = 0.
+    /// Reads the section, or takes `airfoil` in its place, and places the points of the line j = 0.
     ///
     /// # Errors
     ///
     /// The section cannot be meshed as the case says.
-    pub(super) fn new(case: &Case) -> Result<Self, GeometryError> {
+    pub(super) fn new(case: &Case, airfoil: Option<&Airfoil>) -> Result<Self, GeometryError> {
         let (geometry, grid) = (&case.geometry, &case.grid);
         let mut trailing_edge = geometry.trailing_edge;
-        let (airfoil, mut notices) = match &geometry.contour {
-            Contour::Naca(designation) => {
+        let (airfoil, mut notices) = match (airfoil, &geometry.contour) {
+            (Some(airfoil), _) => (airfoil.clone(), Vec::new()),
+            (None, Contour::Naca(designation)) => {
                 (airfoil_from_naca(designation, trailing_edge)?, Vec::new())
             }
-            Contour::File(path) => {
+            (None, Contour::File(path)) => {
                 let airfoil = airfoil_from_file(path)?;
                 let name = path.file_name().unwrap_or_default().to_string_lossy();
                 let notices = airfoil.notes.iter().map(|note| format!("{name}: {note}")).collect();

@@ -33,11 +33,11 @@ pub(super) enum Opening {
     /// It is being opened.
     UnderWay(JoinHandle<Result<Opened, DeviceError>>),
     /// It is open.
-    Done(Box<Machine>),
+    Done(Opened),
 }
 
 /// A machine, and why it is no other.
-type Opened = (Machine, Option<String>);
+pub(super) type Opened = (Machine, Option<String>);
 
 impl Opening {
     /// Begins to open the machine of the options for a case.
@@ -50,7 +50,7 @@ impl Opening {
     pub(super) fn end(self) -> Result<Opened, DeviceError> {
         match self {
             Self::UnderWay(thread) => thread.join().unwrap_or(Err(DeviceError::CompilerLost)),
-            Self::Done(machine) => Ok((*machine, None)),
+            Self::Done(opened) => Ok(opened),
         }
     }
 }

@@ -3,7 +3,9 @@
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use super::layout::Layout;
-use super::{Follow, Job, Solved, elliptic_settings, iterate};
+use super::solve::{Solved, elliptic_settings, iterate};
+use super::{Goal, Job, Progress};
+use crate::backend::cuda::CudaBackend;
 use crate::backend::cuda::driver::Gpus;
 use crate::backend::{Bands, DeviceError, EllipticData, Real};
 use crate::elliptic::GridProblem;
@@ -12,10 +14,24 @@ use crate::grid::Grid;
 use crate::grid::initial::Marcher;
 use crate::io::report::Timing;
 use crate::solver::SolverError;
-use crate::solver::newton::NewtonReport;
+use crate::solver::history::{History, NewtonStep};
+use crate::solver::newton::{NewtonReport, Observer};
 
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Passes on what Newton reports. A solve in bands goes to its end: its state is on several GPUs.
+struct Told<'a>(&'a mut dyn Progress);
+
+impl Observer<CudaBackend> for Told<'_> {
+    fn newton(&mut self, step: &NewtonStep) {
+        self.0.newton(step);
+    }
+
+    fn linear(&mut self, iteration: f64, relative_residual: f64) {
+        self.0.linear(iteration, relative_residual);
+    }
 }
 
 impl Job<'_> {
@@ -25,7 +41,7 @@ impl Job<'_> {
         &mut self,
         gpus: &Gpus,
         layout: &Layout,
-        tolerance: f64,
+        goal: Goal<'_>,
         timing: &mut Timing,
     ) -> Result<Solved, Error> {
         let first = gpus.first()?;
@@ -40,8 +56,8 @@ impl Job<'_> {
             let bands =
                 Bands::new(data.mi, gpus.count(), data.periodic).map_err(DeviceError::from)?;
             let grid = Grid::new(layout.topology, job.case.grid.ni, job.case.grid.nj);
-            let (report, grid) = job.bands::<T>(gpus, &bands, &data, tolerance, grid)?;
-            Ok(Solved { grid, report, exported: Vec::new() })
+            let (report, grid) = job.bands::<T>(gpus, &bands, &data, goal.tolerance, grid)?;
+            Ok(Solved { grid, report, state: Vec::new(), exported: Vec::new() })
         })
     }
 
@@ -54,14 +70,15 @@ impl Job<'_> {
         grid: Grid,
     ) -> Result<(NewtonReport, Grid), SolverError> {
         let case = self.case;
-        let observer = Mutex::new(Follow(self.progress));
+        let observer = Mutex::new(Told(&mut *self.progress));
         let grid = Mutex::new(grid);
         let reports = gpus.run(bands, |rank, backend| {
             let (mut problem, mut u) =
                 GridProblem::<_, T>::from_data(backend, &bands.part(rank, data))?;
             let size = problem.size();
-            let mut newton = |observer| {
-                iterate(case, tolerance, backend, (&mut problem, size), &mut u, observer)
+            let mut newton = |observer: &mut dyn Observer<CudaBackend>| {
+                let goal = (tolerance, History::default());
+                iterate(case, goal, backend, (&mut problem, size), &mut u, observer)
             };
             // All ranks see the same: one of them tells it.
             let report = if rank == 0 { newton(&mut *lock(&observer)) } else { newton(&mut ()) }?;

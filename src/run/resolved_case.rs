@@ -10,7 +10,7 @@ use crate::io::{self, IoError};
 /// The text of the resolved case and where it goes.
 pub(super) struct ResolvedCase {
     pub(super) path: PathBuf,
-    text: String,
+    pub(super) text: String,
 }
 
 impl ResolvedCase {

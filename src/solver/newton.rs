@@ -3,7 +3,8 @@
 use super::history::{History, NewtonStep};
 use super::linear::LinearSolver;
 use super::{NewtonStop, NonlinearProblem, Preconditioner, SolverError};
-use crate::backend::{Backend, CellGuard, Scaling};
+use crate::backend::{Backend, CellGuard, DeviceError, Scaling};
+use std::ops::ControlFlow;
 use std::time::Instant;
 
 /// Settings of the Newton iteration.
@@ -58,16 +59,28 @@ pub struct NewtonReport {
     pub events: Vec<String>,
 }
 
-/// Follows a solve from outside, for a progress bar.
-pub trait Observer {
+/// Follows a solve from outside: for a progress bar, to keep its state, to end it.
+pub trait Observer<B: Backend> {
     /// A Newton step was taken (step 0: the start was evaluated).
     fn newton(&mut self, _step: &NewtonStep) {}
     /// A linear iteration was made.
     fn linear(&mut self, _iteration: f64, _relative_residual: f64) {}
+    /// Another step is due from the state `u`, which `history` led to. A break ends the solve there.
+    ///
+    /// # Errors
+    /// If the state cannot be read from the device.
+    fn accepted(
+        &mut self,
+        _backend: &B,
+        _u: &B::Vector<f64>,
+        _history: &History,
+    ) -> Result<ControlFlow<()>, DeviceError> {
+        Ok(ControlFlow::Continue(()))
+    }
 }
 
 /// Watches nothing.
-impl Observer for () {}
+impl<B: Backend> Observer<B> for () {}
 
 /// Sufficient decrease: ‖F(u + λ d)‖ ≤ (1 − `DECREASE` λ) ‖F(u)‖.
 const DECREASE: f64 = 1e-4;
@@ -99,7 +112,28 @@ pub fn solve<B, P, M>(
     linear: &mut LinearSolver<B, P::Real, M>,
     u: &mut B::Vector<f64>,
     settings: &NewtonSettings,
-    observer: &mut dyn Observer,
+    observer: &mut dyn Observer<B>,
+) -> Result<NewtonReport, SolverError>
+where
+    B: Backend,
+    P: NonlinearProblem<B>,
+    M: Preconditioner<B, P::Real, P::Jacobian>,
+{
+    resume(backend, problem, linear, u, History::default(), settings, observer)
+}
+
+/// Goes on with a solve that was ended: `history` led to the state `u`.
+///
+/// The steps to come are those that [`solve`] would have made, bit for bit, unless a preconditioner
+/// had given way before: it is tried again.
+pub fn resume<B, P, M>(
+    backend: &B,
+    problem: &mut P,
+    linear: &mut LinearSolver<B, P::Real, M>,
+    u: &mut B::Vector<f64>,
+    mut history: History,
+    settings: &NewtonSettings,
+    observer: &mut dyn Observer<B>,
 ) -> Result<NewtonReport, SolverError>
 where
     B: Backend,
@@ -114,20 +148,23 @@ where
         right: backend.zeros(n)?,
         solution: backend.zeros(n)?,
     };
-    let mut history = History::default();
     let mut events = Vec::new();
 
     let mut merit = problem.residual(backend, u, Scaling::Renewed, &mut work.f)?;
     let mut guard = problem.guard(backend)?;
-    history.steps.push(NewtonStep {
-        residual: merit,
-        min_area: guard.min_area,
-        folded_cells: guard.folded,
-        ..NewtonStep::default()
-    });
-    observer.newton(&history.steps[0]);
-
-    let mut before = None;
+    let mut before = match history.steps.as_slice() {
+        [.., before, _] => Some(before.residual),
+        _ => None,
+    };
+    if history.steps.is_empty() {
+        history.steps.push(NewtonStep {
+            residual: merit,
+            min_area: guard.min_area,
+            folded_cells: guard.folded,
+            ..NewtonStep::default()
+        });
+        observer.newton(&history.steps[0]);
+    }
     let stop = loop {
         if !merit.is_finite() {
             break NewtonStop::NotFinite;
@@ -138,6 +175,9 @@ where
         let step = history.steps.len();
         if step > settings.max_iterations {
             break NewtonStop::IterationLimit { limit: settings.max_iterations };
+        }
+        if observer.accepted(backend, u, &history)?.is_break() {
+            break NewtonStop::Interrupted;
         }
         let mut record = NewtonStep {
             step,
@@ -176,7 +216,7 @@ fn direction<B, P, M>(
     work: &mut Work<B, P>,
     record: &mut NewtonStep,
     events: &mut Vec<String>,
-    observer: &mut dyn Observer,
+    observer: &mut dyn Observer<B>,
 ) -> Result<Result<(), NewtonStop>, SolverError>
 where
     B: Backend,

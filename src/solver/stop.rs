@@ -40,6 +40,8 @@ pub enum NewtonStop {
     },
     /// The residual was not a number.
     NotFinite,
+    /// The observer ended the solve.
+    Interrupted,
     /// The linear solve made no step.
     Linear(LinearStop),
     /// The preconditioner could not be made.
@@ -81,6 +83,7 @@ impl std::fmt::Display for NewtonStop {
                 write!(f, "no step length kept the cells unfolded (last trial: {folded} folded)")
             }
             Self::NotFinite => write!(f, "the residual was not a number"),
+            Self::Interrupted => write!(f, "the solve was interrupted"),
             Self::Linear(stop) => write!(f, "the linear solve failed: {stop}"),
             Self::Preconditioner(failure) => write!(f, "{failure}"),
         }

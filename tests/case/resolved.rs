@@ -60,6 +60,7 @@ fn the_defaults_of_the_solution_are_those_of_the_reference_page() {
     assert_eq!((linear.restart, linear.max_iterations), (30, 2000));
     assert_eq!(case.output.formats, [Format::Vts, Format::Plot3d]);
     assert_eq!((case.output.plot3d_dimensions, case.output.pictures), (3, true));
+    assert_eq!((case.output.quality_maps, case.output.report), (false, true));
 }
 
 #[test]
@@ -275,13 +276,19 @@ fn the_resolved_case_writes_every_default_out() {
 
     [output]
     formats = ["vts", "plot3d"]
+    span_cells = 0
+    span = 1.0
+    sides = "symmetry"
     plot3d_dimensions = 3
     plot3d_encoding = "text"
     plot3d_precision = "double"
     plot3d_byte_order = "little"
     plot3d_block_count = true
     plot3d_blanking = false
+    plot3d_axes = "ijk"
     pictures = true
+    quality_maps = false
+    report = true
     "#);
 }
 

@@ -35,6 +35,7 @@ fn a_run_writes_all_files_and_lists_them() {
         "grid.svg",
         "grid.png",
         "report.json",
+        "report.html",
         "case.toml",
     ];
     let list: String = names.iter().flat_map(|name| ["  output/wing/", name, "\n"]).collect();

@@ -129,3 +129,60 @@ fn a_full_disk_is_refused_and_nothing_half_written_stays() {
         assert!(finished.stderr.contains("No space left on device"), "{finished:?}");
     }
 }
+
+/// The page is the last file and the largest of these: what came before it stays.
+#[cfg(target_os = "linux")]
+#[test]
+fn a_page_that_does_not_fit_is_refused_and_the_mesh_stays() {
+    let case = "geometry.naca = '2412'\n[output]\nformats = ['vts']\nreport = true\n";
+    let scratch = Scratch::with_case(case);
+
+    let finished = run_in_bash(&scratch, &["env"], "trap '' XFSZ; ulimit -f 128; exec \"$@\"");
+
+    finished.is_refused(&format!(
+        "error: cannot write output/wing/report.html: File too large (os error 27)\n{FULL}"
+    ));
+    let names = ["case.toml", "convergence.csv", "mesh.vts", "report.json"];
+    assert_eq!(scratch.names("output/wing"), names);
+}
+
+/// A solve that goes well does not end because its state cannot be kept.
+#[cfg(target_os = "linux")]
+#[test]
+fn a_restart_file_that_does_not_fit_is_a_note() {
+    let case = "geometry.naca = '2412'\n[output]\nformats = ['plot3d']\nplot3d_dimensions = 2\n\
+                plot3d_encoding = 'stream'\nplot3d_precision = 'single'\n";
+    let scratch = Scratch::with_case(case);
+
+    let limited = "trap '' XFSZ; ulimit -f 24; exec \"$@\" --restart-every 0";
+    let finished = run_in_bash(&scratch, &["env"], limited);
+
+    assert_eq!(finished.code, 0, "{finished:?}");
+    let note =
+        "note: no restart file was kept: cannot write output/wing/restart.bin: File too large";
+    assert!(finished.stderr.starts_with(note), "{finished:?}");
+    let names = ["case.toml", "convergence.csv", "mesh.2d.p3d", "report.json"];
+    assert_eq!(scratch.names("output/wing"), names);
+}
+
+/// What is there is not lost to a conversion that does not fit.
+#[cfg(target_os = "linux")]
+#[test]
+fn a_conversion_that_does_not_fit_leaves_the_older_file() {
+    let scratch = Scratch::with_case(SMALLEST);
+    scratch.run_coarse(&[]).succeeds();
+    fs::write(scratch.path("mesh.su2"), "older").unwrap();
+
+    let gridgen = assert_cmd::cargo::cargo_bin!("gridgen");
+    let output = std::process::Command::new("bash")
+        .args(["-c", LIMITED, "bash"])
+        .arg(gridgen)
+        .args(["convert", "output/wing/mesh.vts", "-o", "mesh.su2"])
+        .current_dir(scratch.path("."))
+        .output();
+
+    Finished::from(output.unwrap())
+        .is_refused(&format!("error: cannot write mesh.su2: File too large (os error 27)\n{FULL}"));
+    assert_eq!(scratch.bytes("mesh.su2"), b"older");
+    assert_eq!(scratch.names("."), ["mesh.su2", "output", "wing.toml"]);
+}

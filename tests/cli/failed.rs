@@ -34,7 +34,9 @@ fn too_few_steps_fail_with_the_reason_and_files_named_failed() {
             "mesh.failed.nmf",
             "mesh.failed.p3d",
             "mesh.failed.vts",
-            "report.json"
+            "report.html",
+            "report.json",
+            "restart.bin",
         ]
     );
     let report = scratch.report();
@@ -85,7 +87,8 @@ fn a_failed_run_after_a_good_one_leaves_no_good_looking_file() {
             "mesh.failed.nmf",
             "mesh.failed.p3d",
             "mesh.failed.vts",
-            "report.json"
+            "report.json",
+            "restart.bin",
         ]
     );
 }

@@ -2,12 +2,16 @@
 #![allow(clippy::unwrap_used, reason = "a failing step fails the test")]
 
 mod airfoils;
+mod batch;
 mod case_files;
 mod converged;
+mod convert;
 mod disk;
 mod failed;
+mod page;
 mod quality;
 mod rerun;
+mod restart;
 mod sections;
 mod streams;
 mod tools;

@@ -86,7 +86,20 @@ fn the_manual_page_has_the_options_and_the_commands() {
 
 #[test]
 fn every_command_has_an_example_in_its_help() {
-    for command in ["init", "check", "schema", "man"] {
+    let commands = [
+        "run",
+        "convert",
+        "init",
+        "check",
+        "schema",
+        "man",
+        "airfoil",
+        "quality",
+        "bench",
+        "completions",
+        "devices",
+    ];
+    for command in commands {
         let Finished { code, stdout, stderr } = Scratch::with(&[]).run(&[command, "--help"]);
         assert_eq!((code, stderr.as_str()), (0, ""), "{command}");
         assert!(stdout.contains(&format!("\n  gridgen {command}")), "{command}: {stdout}");
@@ -101,6 +114,11 @@ fn wrong_use_of_a_command_exits_with_2() {
         &["check"],
         &["check", "wing.toml", "--set", "grid.ni"],
         &["schema", "wing.toml"],
+        &["run"],
+        &["run", "wing.toml", "--jobs", "0"],
+        &["convert", "mesh.p3d"],
+        &["convert", "mesh.p3d", "-o", "a.p3d", "--encoding", "ascii"],
+        &["convert", "mesh.p3d", "-o", "a.p3d", "--span", "0"],
     ] {
         let Finished { code, stdout, stderr } = Scratch::with(&[]).run(arguments);
         assert_eq!((code, stdout.as_str()), (2, ""), "{arguments:?}: {stderr}");

@@ -8,6 +8,7 @@ use std::io::{self, Write};
 
 use crate::grid::Grid;
 use crate::io::pieces;
+use crate::io::span::{Sides, Span};
 use crate::io::welded::{Side, Welded};
 
 /// Files of the mesh.
@@ -45,8 +46,17 @@ impl Part {
 }
 
 /// Writes one file of the mesh.
-pub(super) fn write_to(out: &mut (impl Write + Send), grid: &Grid, part: Part) -> io::Result<()> {
-    let mesh = Mesh(Welded::new(grid));
+pub(super) fn write_to(
+    out: &mut (impl Write + Send),
+    grid: &Grid,
+    span: Option<Span>,
+    part: Part,
+) -> io::Result<()> {
+    let mesh = Mesh {
+        plane: Welded::new(grid),
+        span: span.unwrap_or(Span::ONE),
+        sides: span.map(|span| span.sides),
+    };
     writeln!(
         out,
         "FoamFile\n{{\n    version 2.0;\n    format ascii;\n    class {};",
@@ -87,122 +97,175 @@ struct Face {
     neighbour: Option<usize>,
 }
 
-/// The grid between the planes z = 0 and z = 1; the points of the second follow those of the first.
-struct Mesh<'a>(Welded<'a>);
+/// The grid in layers of cells over the span; points and cells of a layer follow those of the layer
+/// before.
+struct Mesh<'a> {
+    plane: Welded<'a>,
+    span: Span,
+    /// What the ends of the span are; a plane grid has none.
+    sides: Option<Sides>,
+}
+
+/// A patch.
+struct Patch {
+    name: &'static str,
+    /// Its type, and what else it needs.
+    kind: &'static str,
+    faces: usize,
+}
 
 impl Mesh<'_> {
+    fn points(&self) -> usize {
+        self.plane.nodes() * self.span.planes()
+    }
+
     /// Counts for `decomposePar` and the like, in the words of OpenFOAM.
     fn note(&self) -> String {
         format!(
             "nPoints:{}  nCells:{}  nFaces:{}  nInternalFaces:{}",
-            2 * self.0.nodes(),
-            self.0.cells(),
+            self.points(),
+            self.plane.cells() * self.span.cells,
             self.faces(),
             self.inner_faces()
         )
     }
 
-    /// Each cell has a face to the next one, each but those of the last layer one to the cell above,
-    /// and the welded ones one more.
+    /// Inner faces between the cells of one layer over the span: each cell has one to the next, each
+    /// but those of the last line one to the cell above, and the welded ones one more.
+    fn inner_of_layer(&self) -> usize {
+        let lines = self.plane.layers;
+        (0..lines.min(2)).map(|line| self.inner_of(line)).sum::<usize>()
+            + lines.saturating_sub(2) * self.inner_of(1)
+            - self.plane.columns
+    }
+
+    /// Those owned by the cells of a line that is not the last.
+    fn inner_of(&self, line: usize) -> usize {
+        2 * self.plane.columns - 1 + self.plane.welds(line)
+    }
+
+    /// Those of all layers, and those between two layers.
     fn inner_faces(&self) -> usize {
-        let layers = self.0.layers;
-        (0..layers.min(2)).map(|layer| self.inner_of(layer)).sum::<usize>()
-            + layers.saturating_sub(2) * self.inner_of(1)
-            - self.0.columns
+        let layers = self.span.cells;
+        layers * self.inner_of_layer() + (layers - 1) * self.plane.cells()
     }
 
-    /// Inner faces owned by the cells of a layer that is not the last.
-    fn inner_of(&self, layer: usize) -> usize {
-        2 * self.0.columns - 1 + self.0.welds(layer)
-    }
-
-    /// Patches in the order of their faces: name, type and number of faces.
-    fn patches(&self) -> [(&'static str, &'static str, usize); 3] {
-        [
-            ("airfoil", "wall", self.0.body().len()),
-            ("farfield", "patch", self.0.far_sides()),
-            ("frontAndBack", "empty", 2 * self.0.cells()),
-        ]
+    /// Patches in the order of their faces.
+    fn patches(&self) -> Vec<Patch> {
+        let (layers, cells) = (self.span.cells, self.plane.cells());
+        let (walls, outer) = (self.plane.body().len() * layers, self.plane.far_sides() * layers);
+        let patch = |name, kind, faces| Patch { name, kind, faces };
+        let mut patches =
+            vec![patch("airfoil", "wall;", walls), patch("farfield", "patch;", outer)];
+        match self.sides {
+            None => patches.push(patch("frontAndBack", "empty;", 2 * cells)),
+            Some(Sides::Symmetry) => {
+                patches.push(patch("back", "symmetryPlane;", cells));
+                patches.push(patch("front", "symmetryPlane;", cells));
+            }
+            Some(Sides::Periodic) => {
+                patches.push(patch("back", BACK_CYCLIC, cells));
+                patches.push(patch("front", FRONT_CYCLIC, cells));
+            }
+        }
+        patches
     }
 
     fn faces(&self) -> usize {
-        self.inner_faces() + self.patches().iter().map(|(_, _, count)| count).sum::<usize>()
+        self.inner_faces() + self.patches().iter().map(|patch| patch.faces).sum::<usize>()
     }
 
     fn face(&self, number: usize) -> Face {
-        let cells = self.0.cells();
         let Some(outer) = number.checked_sub(self.inner_faces()) else {
             return self.inner_face(number);
         };
-        let (body, far) = (self.0.body().len(), self.0.far_sides());
-        let (owner, points) = if outer < body {
-            self.outer(self.0.wall(outer))
-        } else if outer < body + far {
-            self.outer(self.0.far_side(outer - body))
-        } else if outer < body + far + cells {
-            let cell = outer - body - far;
-            let mut corners = self.0.corners(cell);
-            corners.reverse();
-            (cell, corners)
+        let (cells, nodes) = (self.plane.cells(), self.plane.nodes());
+        let (body, far) = (self.plane.body().len(), self.plane.far_sides());
+        let walls = body * self.span.cells;
+        let rim = walls + far * self.span.cells;
+        let (owner, points) = if outer < walls {
+            self.outer(self.plane.wall(outer % body), outer / body)
+        } else if outer < rim {
+            let side = outer - walls;
+            self.outer(self.plane.far_side(side % far), side / far)
+        } else if outer < rim + cells {
+            let cell = outer - rim;
+            // From the same corner as in front: cyclic patches are matched by it.
+            let [a, b, c, d] = self.plane.corners(cell);
+            (cell, [a, d, c, b])
         } else {
-            let cell = outer - body - far - cells;
-            (cell, self.0.corners(cell).map(|node| node + self.0.nodes()))
+            let cell = outer - rim - cells;
+            let front = self.plane.corners(cell).map(|node| node + self.span.cells * nodes);
+            ((self.span.cells - 1) * cells + cell, front)
         };
         Face { points, owner, neighbour: None }
     }
 
-    /// Inner faces of a layer, by owner. A welded cell has three: to the next cell, to the one
-    /// across the weld, and up; the others two, the last one only the one up. In the outermost
-    /// layer there is none up.
+    /// Inner faces of a layer, by owner. A cell has one to the next cell, if it is welded one across
+    /// the seam or the cut, then one up and one to the layer behind, where there are such.
     fn inner_face(&self, number: usize) -> Face {
-        let Welded { columns, layers, .. } = self.0;
-        let first = self.inner_of(0);
-        let layer = match number.checked_sub(first) {
-            Some(rest) if layers > 1 => (1 + rest / self.inner_of(1)).min(layers - 1),
+        let Welded { columns, layers: lines, .. } = self.plane;
+        let (cells, nodes) = (self.plane.cells(), self.plane.nodes());
+        let of_layer = self.inner_of_layer() + cells;
+        let layer = (number / of_layer).min(self.span.cells - 1);
+        let number = number - layer * of_layer;
+        let behind = usize::from(layer + 1 < self.span.cells);
+        let of_line = |line: usize| self.inner_of(line) + behind * columns;
+        let line = match number.checked_sub(of_line(0)) {
+            Some(rest) if lines > 1 => (1 + rest / of_line(1)).min(lines - 1),
             _ => 0,
         };
-        let before = if layer == 0 { 0 } else { first + (layer - 1) * self.inner_of(1) };
+        let before = if line == 0 { 0 } else { of_line(0) + (line - 1) * of_line(1) };
         let within = number - before;
-        let up = usize::from(layer + 1 < layers);
-        let welded = self.0.welds(layer);
-        let (i, kind) = match within.checked_sub(welded * (2 + up)) {
-            None => match (within / (2 + up), within % (2 + up)) {
-                (i, 0) => (i, Kind::Next),
-                (i, 1) => (i, Kind::Weld),
-                (i, _) => (i, Kind::Up),
-            },
-            Some(rest) => {
-                let i = welded + rest / (1 + up);
-                let last = i == columns - 1;
-                (i, if rest % (1 + up) == 0 && !last { Kind::Next } else { Kind::Up })
+        let up = usize::from(line + 1 < lines);
+        let welded = self.plane.welds(line);
+        let each = 1 + up + behind;
+        let (i, slot) = match within.checked_sub(welded * (each + 1)) {
+            None => (within / (each + 1), within % (each + 1)),
+            Some(rest) => (welded + rest / each, rest % each),
+        };
+        let kinds = [
+            (Kind::Next, i + 1 < columns),
+            (Kind::Weld, i < welded),
+            (Kind::Up, up == 1),
+            (Kind::Behind, behind == 1),
+        ];
+        let kind = kinds.into_iter().filter(|(_, there)| *there).nth(slot);
+        let cell = line * columns + i;
+        let [next, above] = Welded::next_and_up(cell);
+        let (points, neighbour) = match kind.map_or(Kind::Behind, |(kind, _)| kind) {
+            Kind::Next => (self.side(next, layer), cell + 1),
+            Kind::Weld => {
+                let (side, across) = self.plane.weld(cell);
+                (self.side(side, layer), across)
+            }
+            Kind::Up => (self.side(above, layer), cell + columns),
+            Kind::Behind => {
+                let plane = (layer + 1) * nodes;
+                (self.plane.corners(cell).map(|node| node + plane), cell + cells)
             }
         };
-        let cell = layer * columns + i;
-        let [next, above] = Welded::next_and_up(cell);
-        let (side, neighbour) = match kind {
-            Kind::Next => (next, cell + 1),
-            Kind::Weld => self.0.weld(cell),
-            Kind::Up => (above, cell + columns),
-        };
-        Face { points: self.side(side), owner: cell, neighbour: Some(neighbour) }
+        let layer = layer * cells;
+        Face { points, owner: layer + cell, neighbour: Some(layer + neighbour) }
     }
 
-    /// Owner and points of an outer face over a side of a cell.
-    fn outer(&self, side: Side) -> (usize, [usize; 4]) {
-        (side.cell, self.side(side))
+    /// Owner and points of an outer face over a side of a cell in a layer.
+    fn outer(&self, side: Side, layer: usize) -> (usize, [usize; 4]) {
+        (layer * self.plane.cells() + side.cell, self.side(side, layer))
     }
 
-    /// Face over a side of a cell, seen from outside.
-    fn side(&self, side: Side) -> [usize; 4] {
-        let [a, b] = self.0.ends(side);
-        [a, b, b + self.0.nodes(), a + self.0.nodes()]
+    /// Face over a side of a cell in a layer, seen from outside.
+    fn side(&self, side: Side, layer: usize) -> [usize; 4] {
+        let nodes = self.plane.nodes();
+        let [a, b] = self.plane.ends(side).map(|node| node + layer * nodes);
+        [a, b, b + nodes, a + nodes]
     }
 
     fn write_points(&self, out: &mut (impl Write + Send)) -> io::Result<()> {
-        let nodes = self.0.nodes();
-        write_list(out, 2 * nodes, |text, point| {
-            let [x, y] = self.0.point(point % nodes);
-            writeln!(text, "({x:e} {y:e} {})", point / nodes)
+        let nodes = self.plane.nodes();
+        write_list(out, self.points(), |text, point| {
+            let [x, y] = self.plane.point(point % nodes);
+            writeln!(text, "({x:e} {y:e} {})", self.span.z(point / nodes))
         })
     }
 
@@ -217,10 +280,10 @@ impl Mesh<'_> {
         let patches = self.patches();
         writeln!(out, "{}\n(", patches.len())?;
         let mut start = self.inner_faces();
-        for (name, kind, count) in patches {
-            writeln!(out, "    {name}\n    {{\n        type {kind};")?;
-            writeln!(out, "        nFaces {count};\n        startFace {start};\n    }}")?;
-            start += count;
+        for Patch { name, kind, faces } in patches {
+            writeln!(out, "    {name}\n    {{\n        type {kind}")?;
+            writeln!(out, "        nFaces {faces};\n        startFace {start};\n    }}")?;
+            start += faces;
         }
         writeln!(out, ")")
     }
@@ -233,6 +296,12 @@ enum Kind {
     Next,
     /// Across the seam or the cut.
     Weld,
-    /// To the layer above.
+    /// To the line above.
     Up,
+    /// To the next layer over the span.
+    Behind,
 }
+
+/// Types of cyclic patches with what OpenFOAM's blockMesh writes beside them.
+const BACK_CYCLIC: &str = "cyclic;\n        matchTolerance 0.0001;\n        transform unknown;\n        neighbourPatch front;";
+const FRONT_CYCLIC: &str = "cyclic;\n        matchTolerance 0.0001;\n        transform unknown;\n        neighbourPatch back;";

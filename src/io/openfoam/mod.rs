@@ -1,8 +1,9 @@
 //! Cases for OpenFOAM: the mesh as a `polyMesh` and what a first inviscid run needs beside it.
 //!
-//! The grid is one layer of cells over a span of one chord, with the patches `airfoil` (a wall),
+//! A plane grid is one layer of cells over a span of one chord, with the patches `airfoil` (a wall),
 //! `farfield` (with the outflow of a C-grid) and `frontAndBack` (empty, which makes it
-//! two-dimensional). Source: "OpenFOAM User
+//! two-dimensional); an extruded one has the patches `back` and `front`, planes of symmetry or
+//! cyclic. Source: "OpenFOAM User
 //! Guide", chapter 4.1, mesh description.
 
 mod mesh;
@@ -11,6 +12,7 @@ mod setup;
 use std::fs;
 use std::path::Path;
 
+use super::span::Span;
 use super::{IoError, atomic, folder};
 use crate::grid::Grid;
 
@@ -25,7 +27,7 @@ const MESH: &str = "constant/polyMesh";
 /// # Errors
 ///
 /// [`IoError`] of the first file that cannot be written.
-pub fn write(path: &Path, grid: &Grid) -> Result<(), IoError> {
+pub fn write(path: &Path, grid: &Grid, span: Option<Span>) -> Result<(), IoError> {
     for (name, class, contents) in setup::FILES {
         let file = path.join(name);
         if !file.exists() {
@@ -33,12 +35,14 @@ pub fn write(path: &Path, grid: &Grid) -> Result<(), IoError> {
                 atomic::create_folder(folder)?;
             }
             let object = name.rsplit('/').next().unwrap_or(name);
-            atomic::write(&file, |out| setup::write_to(out, class, object, contents))?;
+            atomic::write(&file, |out| setup::write_to(out, class, object, contents, span))?;
         }
     }
     atomic::write_folder(&path.join(MESH), |folder| {
         for part in mesh::Part::ALL {
-            atomic::write(&folder.join(part.file_name()), |out| mesh::write_to(out, grid, part))?;
+            atomic::write(&folder.join(part.file_name()), |out| {
+                mesh::write_to(out, grid, span, part)
+            })?;
         }
         Ok(())
     })

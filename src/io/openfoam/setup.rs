@@ -2,6 +2,8 @@
 
 use std::io::{self, Write};
 
+use crate::io::span::{Sides, Span};
+
 /// A file: its path in the case, its class, and its contents below the head.
 pub(super) type File = (&'static str, &'static str, &'static str);
 
@@ -11,10 +13,20 @@ pub(super) fn write_to(
     class: &str,
     object: &str,
     contents: &str,
+    span: Option<Span>,
 ) -> io::Result<()> {
+    let sides = match span.map(|span| span.sides) {
+        None => PLANE,
+        Some(Sides::Symmetry) => "back { type symmetryPlane; }\n    front { type symmetryPlane; }",
+        Some(Sides::Periodic) => "back { type cyclic; }\n    front { type cyclic; }",
+    };
+    let contents = contents.replace(PLANE, sides);
     writeln!(out, "FoamFile\n{{\n    version 2.0;\n    format ascii;")?;
     writeln!(out, "    class {class};\n    object {object};\n}}\n\n{}", contents.trim_start())
 }
+
+/// What the fields say of the sides of a plane grid.
+const PLANE: &str = "frontAndBack { type empty; }";
 
 /// The files of the set-up.
 pub(super) const FILES: [File; 7] = [

@@ -4,7 +4,8 @@
 //! therefore drawn in a larger unit: an SVG is scaled back by its view box, a bitmap is averaged
 //! down, which also smooths its edges.
 
-use std::fmt::Display;
+use std::cell::RefCell;
+use std::fmt::{Display, Write};
 use std::sync::OnceLock;
 
 use plotters::coord::Shift;
@@ -19,7 +20,7 @@ const FONT_FAMILY: &str = "sans-serif";
 
 /// Why a figure could not be drawn, in the words of the library.
 #[derive(Debug)]
-pub(super) struct DrawError(pub(super) String);
+pub(in crate::io) struct DrawError(pub(super) String);
 
 impl DrawError {
     pub(super) fn new(error: impl Display) -> Self {
@@ -56,12 +57,15 @@ pub(super) struct Canvas<DB: DrawingBackend> {
     area: DrawingArea<DB, Shift>,
     scale: f64,
     wide_lines: WideLines,
+    /// Areas for the end of an SVG, see [`Canvas::area`].
+    areas: RefCell<String>,
 }
 
 impl<DB: DrawingBackend> Canvas<DB> {
     /// A canvas whose pixel is `scale` units of the backend.
     pub(super) fn new(backend: DB, scale: f64, wide_lines: WideLines) -> Self {
-        Self { area: backend.into_drawing_area(), scale, wide_lines }
+        let areas = RefCell::default();
+        Self { area: backend.into_drawing_area(), scale, wide_lines, areas }
     }
 
     pub(super) fn fill(&self, colour: RGBColor) -> Result<(), DrawError> {
@@ -147,6 +151,43 @@ impl<DB: DrawingBackend> Canvas<DB> {
             return Ok(());
         }
         self.area.draw(&Polygon::new(corners, colour.filled())).map_err(DrawError::new)
+    }
+
+    /// An area of rectangles, each by its lower and upper corner.
+    ///
+    /// The library has no element of many parts: an SVG keeps each area as one path, which stands
+    /// at its end, above what else is drawn; a bitmap is filled rectangle by rectangle.
+    pub(super) fn area(
+        &self,
+        rectangles: &[[[f64; 2]; 2]],
+        colour: RGBColor,
+    ) -> Result<(), DrawError> {
+        if self.wide_lines == WideLines::Filled {
+            for &[low, high] in rectangles {
+                let (low, high) = (self.units(low), self.units(high));
+                // The library fills the last row and column too.
+                let corners = [low, (high.0 - 1, high.1 - 1)];
+                let filled = Rectangle::new(corners, colour.filled());
+                self.area.draw(&filled).map_err(DrawError::new)?;
+            }
+            return Ok(());
+        }
+        let mut path = String::new();
+        for &[low, high] in rectangles {
+            let ((x, y), (right, top)) = (self.units(low), self.units(high));
+            let _ = write!(path, "M{x} {y}h{}v{}h{}z", right - x, top - y, x - right);
+        }
+        writeln!(
+            self.areas.borrow_mut(),
+            "<path fill=\"{}\" shape-rendering=\"crispEdges\" d=\"{path}\"/>",
+            super::hexadecimal(colour)
+        )
+        .map_err(DrawError::new)
+    }
+
+    /// Ends the drawing; the areas that go to the end of an SVG.
+    pub(super) fn into_areas(self) -> String {
+        self.areas.into_inner()
     }
 
     pub(super) fn dot(

@@ -81,7 +81,7 @@ impl GridFigure<'_> {
     }
 
     /// Captions and windows of the panels.
-    fn views(&self) -> [(&'static str, Window); 4] {
+    pub(super) fn views(&self) -> [(&'static str, Window); 4] {
         let grid = self.grid;
         let wall = || grid.topology.wall(grid.ni).map(|i| grid.point(i, 0));
         let outer = Window::around((0..grid.ni).map(|i| grid.point(i, grid.nj - 1)));

@@ -7,20 +7,24 @@ mod clip;
 mod convergence;
 mod grid;
 mod histogram;
+mod quality;
+mod raster;
 mod scaling;
 
 use std::io::Write;
 use std::path::Path;
 
-use plotters::prelude::{BitMapBackend, DrawingBackend, SVGBackend};
+use plotters::prelude::{BitMapBackend, DrawingBackend, RGBColor, SVGBackend};
 
-use self::canvas::{Canvas, DrawError, WideLines};
+pub(super) use self::canvas::DrawError;
+use self::canvas::{Canvas, WideLines};
 use super::{IoError, atomic};
 
 pub use self::airfoil::AirfoilFigure;
 pub use self::convergence::ConvergenceFigure;
 pub use self::grid::GridFigure;
 pub use self::histogram::HistogramFigure;
+pub use self::quality::QualityFigure;
 pub use self::scaling::{ScalingFigure, ScalingPoint};
 
 /// Units of an SVG in one of its pixels: lines near the wall keep their distance.
@@ -113,6 +117,24 @@ pub fn write_histogram_png(path: &Path, figure: &HistogramFigure<'_>) -> Result<
     write_png(path, figure)
 }
 
+/// Draws the quality maps of a grid as SVG.
+///
+/// # Errors
+///
+/// [`IoError`] when the picture cannot be drawn or written.
+pub fn write_quality_svg(path: &Path, figure: &QualityFigure<'_>) -> Result<(), IoError> {
+    write_svg(path, figure)
+}
+
+/// Draws the quality maps of a grid as PNG.
+///
+/// # Errors
+///
+/// [`IoError`] when the picture cannot be drawn or written.
+pub fn write_quality_png(path: &Path, figure: &QualityFigure<'_>) -> Result<(), IoError> {
+    write_png(path, figure)
+}
+
 /// Draws a convergence history as SVG.
 ///
 /// # Errors
@@ -136,6 +158,35 @@ fn write_svg(path: &Path, figure: &impl Figure) -> Result<(), IoError> {
     atomic::write(path, |out| out.write_all(text.as_bytes()))
 }
 
+/// Colours of the figures by what they are for, as SVG has them: a page that shows the figures on
+/// another ground exchanges them.
+pub(super) const COLOURS: [(&str, RGBColor); 10] = [
+    ("paper", palette::PAPER),
+    ("text", palette::TEXT),
+    ("label", palette::LABEL),
+    ("frame", palette::FRAME),
+    ("rule", palette::RULE),
+    ("grid", palette::GRID),
+    ("body", palette::BODY),
+    ("wall", palette::WALL),
+    ("folded", palette::FOLDED),
+    ("linear", palette::LINEAR),
+];
+
+/// A colour as SVG has it.
+pub(super) fn hexadecimal(RGBColor(red, green, blue): RGBColor) -> String {
+    format!("#{red:02X}{green:02X}{blue:02X}")
+}
+
+/// The texts of the three figures of a report.
+pub(super) fn report_svgs(
+    grid: &GridFigure<'_>,
+    quality: &QualityFigure<'_>,
+    convergence: &ConvergenceFigure<'_>,
+) -> Result<[String; 3], DrawError> {
+    Ok([draw_svg(grid)?, draw_svg(quality)?, draw_svg(convergence)?])
+}
+
 fn draw_svg(figure: &impl Figure) -> Result<String, DrawError> {
     let [width, height] = figure.size();
     let units = (width * SVG_UNITS, height * SVG_UNITS);
@@ -143,7 +194,10 @@ fn draw_svg(figure: &impl Figure) -> Result<String, DrawError> {
     let backend = SVGBackend::with_string(&mut text, units);
     let canvas = Canvas::new(backend, f64::from(SVG_UNITS), WideLines::Native);
     draw_figure(&canvas, figure)?;
-    drop(canvas);
+    let areas = canvas.into_areas();
+    if let Some(end) = text.rfind("</svg>") {
+        text.insert_str(end, &areas);
+    }
     // The view box keeps the fine units; the picture itself has the size asked for.
     let fine = format!(r#"width="{}" height="{}""#, units.0, units.1);
     Ok(text.replacen(&fine, &format!(r#"width="{width}" height="{height}""#), 1))
@@ -206,6 +260,6 @@ fn draw_figure<DB: DrawingBackend>(
     canvas.present()
 }
 
-fn draw_error(path: &Path, DrawError(reason): DrawError) -> IoError {
+pub(super) fn draw_error(path: &Path, DrawError(reason): DrawError) -> IoError {
     IoError::Draw { path: path.to_path_buf(), reason }
 }

@@ -2,8 +2,7 @@
 
 use std::io::{self, Write};
 
-use super::{ByteOrder, Field, Flavour, Part, Precision, fields, size};
-use crate::grid::Grid;
+use super::{Block, ByteOrder, Field, Flavour, Part, Precision};
 use crate::io::pieces;
 
 const I32_BYTES: u64 = size_of::<i32>() as u64;
@@ -16,19 +15,20 @@ const SUBRECORD_BYTES: u64 = 2_147_483_639;
 /// Writes the bytes of one part, without record lengths.
 pub(super) fn write_part(
     out: &mut (impl Write + Send),
-    grid: &Grid,
-    flavour: Flavour,
+    block: &Block<'_>,
     part: Part,
 ) -> io::Result<()> {
+    let flavour = block.flavour;
     let order = flavour.byte_order;
     match part {
         Part::Count if flavour.block_count => out.write_all(&order.of_i32(1)),
         Part::Count => Ok(()),
-        Part::Size => size(grid, flavour)
+        Part::Size => block
+            .size()
             .into_iter()
             .try_for_each(|count| out.write_all(&order.of_i32(integer(count)?))),
         Part::Block => {
-            fields(grid, flavour).into_iter().try_for_each(|field| write_field(out, field, flavour))
+            block.fields().into_iter().try_for_each(|field| write_field(out, field, flavour))
         }
     }
 }
@@ -39,11 +39,13 @@ fn integer(count: usize) -> io::Result<i32> {
 }
 
 /// Bytes of one part.
-pub(super) fn part_bytes(grid: &Grid, flavour: Flavour, part: Part) -> u64 {
+pub(super) fn part_bytes(block: &Block<'_>, part: Part) -> u64 {
+    let flavour = block.flavour;
     match part {
         Part::Count => u64::from(flavour.block_count) * I32_BYTES,
-        Part::Size => size(grid, flavour).len() as u64 * I32_BYTES,
-        Part::Block => fields(grid, flavour)
+        Part::Size => block.size().len() as u64 * I32_BYTES,
+        Part::Block => block
+            .fields()
             .into_iter()
             .map(|field| match field {
                 Field::Plane(numbers) => numbers.len() as u64 * real_bytes(flavour),

@@ -17,6 +17,8 @@ pub struct Flavour {
     pub block_count: bool,
     /// Whether an IBLANK number stands for each point after the coordinates.
     pub blanking: bool,
+    /// What the second and the third index run along, with three dimensions.
+    pub axes: Axes,
 }
 
 impl Default for Flavour {
@@ -28,6 +30,7 @@ impl Default for Flavour {
             byte_order: ByteOrder::Little,
             block_count: true,
             blanking: false,
+            axes: Axes::Ijk,
         }
     }
 }
@@ -41,6 +44,7 @@ impl Flavour {
         byte_order: ByteOrder::Little,
         block_count: false,
         blanking: false,
+        axes: Axes::Ijk,
     };
 }
 
@@ -49,19 +53,8 @@ impl Flavour {
 pub enum Dimensions {
     /// x and y.
     Two,
-    /// x, y and z, in two planes.
+    /// x, y and z, in at least two planes.
     Three,
-}
-
-impl Dimensions {
-    /// Planes of points.
-    #[must_use]
-    pub fn planes(self) -> usize {
-        match self {
-            Self::Two => 1,
-            Self::Three => 2,
-        }
-    }
 }
 
 /// Text or binary.
@@ -117,4 +110,15 @@ impl ByteOrder {
             Self::Big => number.to_be_bytes(),
         }
     }
+}
+
+/// What the indices and coordinates of a block run along. Both are right-handed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Axes {
+    /// i around the body, j outward, k along the span, which is +z.
+    Ijk,
+    /// i around the body, j along the span, which is +y, k outward; z upward: what FUN3D expects, and
+    /// Construct2D writes for it.
+    Fun3d,
 }

@@ -12,9 +12,10 @@ mod text;
 use std::io::{self, Write};
 use std::path::Path;
 
-pub use flavour::{ByteOrder, Dimensions, Encoding, Flavour, Precision};
+pub use flavour::{Axes, ByteOrder, Dimensions, Encoding, Flavour, Precision};
 
 use self::binary::Record;
+use super::span::Span;
 use super::{IoError, atomic};
 use crate::grid::Grid;
 
@@ -24,32 +25,43 @@ const IN_THE_GRID: i32 = 1;
 /// Writes the grid as one block: all of x, then y, then (with three dimensions) z, then (with
 /// blanking) the IBLANK numbers, i fastest.
 ///
-/// With three dimensions there are two planes z = 0 and z = 1 (nk = 2), and (i, j, k) is
-/// right-handed.
+/// With three dimensions there are the planes of the span, without one z = 0 and z = 1 (nk = 2), and
+/// (i, j, k) is right-handed; see [`Axes`] for what j and k are.
 ///
 /// # Errors
 ///
 /// [`IoError`] when the file cannot be written.
-pub fn write(path: &Path, grid: &Grid, flavour: Flavour) -> Result<(), IoError> {
-    atomic::write(path, |out| write_to(out, grid, flavour))
+pub fn write(
+    path: &Path,
+    grid: &Grid,
+    span: Option<Span>,
+    flavour: Flavour,
+) -> Result<(), IoError> {
+    atomic::write(path, |out| write_to(out, grid, span, flavour))
 }
 
 /// Writes the bytes of [`write()`] to any writer.
-pub fn write_to(out: &mut (impl Write + Send), grid: &Grid, flavour: Flavour) -> io::Result<()> {
+pub fn write_to(
+    out: &mut (impl Write + Send),
+    grid: &Grid,
+    span: Option<Span>,
+    flavour: Flavour,
+) -> io::Result<()> {
+    let block = &Block { grid, span: span.unwrap_or(Span::ONE), flavour };
     match flavour.encoding {
-        Encoding::Text => text::write_to(out, grid, flavour),
+        Encoding::Text => text::write_to(out, block),
         Encoding::Stream => {
             for part in [Part::Count, Part::Size, Part::Block] {
-                binary::write_part(out, grid, flavour, part)?;
+                binary::write_part(out, block, part)?;
             }
             Ok(())
         }
         Encoding::Fortran => {
             for part in [Part::Count, Part::Size, Part::Block] {
-                let bytes = binary::part_bytes(grid, flavour, part);
+                let bytes = binary::part_bytes(block, part);
                 if bytes > 0 {
                     let mut record = Record::begin(out, bytes, flavour.byte_order)?;
-                    binary::write_part(&mut record, grid, flavour, part)?;
+                    binary::write_part(&mut record, block, part)?;
                     record.end()?;
                 }
             }
@@ -80,30 +92,57 @@ enum Field<'a> {
     Blank(i32, usize),
 }
 
-/// The fields of the block, in the order of the file.
-fn fields(grid: &Grid, flavour: Flavour) -> Vec<Field<'_>> {
-    let points = grid.ni * grid.nj;
-    let mut fields = match flavour.dimensions {
-        Dimensions::Two => vec![Field::Plane(&grid.x), Field::Plane(&grid.y)],
-        Dimensions::Three => vec![
-            Field::Plane(&grid.x),
-            Field::Plane(&grid.x),
-            Field::Plane(&grid.y),
-            Field::Plane(&grid.y),
-            Field::Constant(0.0, points),
-            Field::Constant(1.0, points),
-        ],
-    };
-    if flavour.blanking {
-        fields.push(Field::Blank(IN_THE_GRID, points * flavour.dimensions.planes()));
-    }
-    fields
+/// What is written, and how.
+struct Block<'a> {
+    grid: &'a Grid,
+    span: Span,
+    flavour: Flavour,
 }
 
-/// `ni nj`, or `ni nj nk`.
-fn size(grid: &Grid, flavour: Flavour) -> Vec<usize> {
-    match flavour.dimensions {
-        Dimensions::Two => vec![grid.ni, grid.nj],
-        Dimensions::Three => vec![grid.ni, grid.nj, flavour.dimensions.planes()],
+impl<'a> Block<'a> {
+    /// Planes of points.
+    fn planes(&self) -> usize {
+        match self.flavour.dimensions {
+            Dimensions::Two => 1,
+            Dimensions::Three => self.span.planes(),
+        }
+    }
+
+    /// The fields, in the order of the file.
+    fn fields(&self) -> Vec<Field<'a>> {
+        let (grid, planes) = (self.grid, self.planes());
+        let points = grid.ni * grid.nj;
+        let (x, y) = (grid.x.as_slice(), grid.y.as_slice());
+        let mut fields = match (self.flavour.dimensions, self.flavour.axes) {
+            (Dimensions::Two, _) => vec![Field::Plane(x), Field::Plane(y)],
+            (Dimensions::Three, Axes::Ijk) => {
+                let z = (0..planes).map(|k| Field::Constant(self.span.z(k), points));
+                [vec![Field::Plane(x); planes], vec![Field::Plane(y); planes], z.collect()].concat()
+            }
+            (Dimensions::Three, Axes::Fun3d) => {
+                // The lines j = const, each as often as there are planes.
+                let lines = |of: &'a [f64]| -> Vec<Field<'a>> {
+                    let line = |line| vec![Field::Plane(line); planes];
+                    of.chunks(grid.ni).flat_map(line).collect()
+                };
+                let across = (0..planes).map(|k| Field::Constant(self.span.z(k), grid.ni));
+                let across: Vec<_> = across.collect();
+                [lines(x), across.repeat(grid.nj), lines(y)].concat()
+            }
+        };
+        if self.flavour.blanking {
+            fields.push(Field::Blank(IN_THE_GRID, points * planes));
+        }
+        fields
+    }
+
+    /// `ni nj`, or `ni nj nk`, or with FUN3D's axes `ni nk nj`.
+    fn size(&self) -> Vec<usize> {
+        let (ni, nj) = (self.grid.ni, self.grid.nj);
+        match (self.flavour.dimensions, self.flavour.axes) {
+            (Dimensions::Two, _) => vec![ni, nj],
+            (Dimensions::Three, Axes::Ijk) => vec![ni, nj, self.planes()],
+            (Dimensions::Three, Axes::Fun3d) => vec![ni, self.planes(), nj],
+        }
     }
 }

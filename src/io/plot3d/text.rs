@@ -2,8 +2,7 @@
 
 use std::io::{self, Write};
 
-use super::{Field, Flavour, Precision, fields, size};
-use crate::grid::Grid;
+use super::{Block, Field, Precision};
 use crate::io::pieces;
 
 /// Numbers on a line: lines stay below 80 characters.
@@ -12,17 +11,14 @@ const NUMBERS_A_LINE: usize = 3;
 /// Characters of one number with its separator, rounded up.
 const NUMBER_CHARACTERS: usize = 25;
 
-pub(super) fn write_to(
-    out: &mut (impl Write + Send),
-    grid: &Grid,
-    flavour: Flavour,
-) -> io::Result<()> {
+pub(super) fn write_to(out: &mut (impl Write + Send), block: &Block<'_>) -> io::Result<()> {
+    let flavour = block.flavour;
     if flavour.block_count {
         writeln!(out, "1")?;
     }
-    let size: Vec<String> = size(grid, flavour).iter().map(usize::to_string).collect();
+    let size: Vec<String> = block.size().iter().map(usize::to_string).collect();
     writeln!(out, "{}", size.join(" "))?;
-    for field in fields(grid, flavour) {
+    for field in block.fields() {
         let precision = flavour.precision;
         match field {
             Field::Plane(numbers) => {

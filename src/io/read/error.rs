@@ -53,7 +53,23 @@ pub enum ReadError {
         /// What is wrong.
         reason: &'static str,
     },
-    /// The block has three dimensions of more than two nodes.
+    /// A `.vtk` file that is not laid out as expected.
+    #[error("{}: {reason}", path.display())]
+    Vtk {
+        /// As given.
+        path: PathBuf,
+        /// What is wrong.
+        reason: &'static str,
+    },
+    /// An SU2 mesh that is not a structured plane grid.
+    #[error("{}: {reason}", path.display())]
+    Su2 {
+        /// As given.
+        path: PathBuf,
+        /// What is wrong.
+        reason: &'static str,
+    },
+    /// The block has three dimensions of more than two nodes, and no extruded plane.
     #[error("{}: a volume of {} nodes, a plane grid was expected", path.display(), dimensions.iter().map(ToString::to_string).collect::<Vec<_>>().join(" × "))]
     Volume {
         /// As given.
@@ -94,8 +110,12 @@ impl ReadError {
             Self::Vts { .. } => {
                 "save the mesh as one structured grid, ascii or appended raw, without compression"
             }
+            Self::Vtk { .. } => "save the mesh as a legacy structured grid, ascii or binary",
+            Self::Su2 { .. } => {
+                "read are plane quadrilaterals in rows, as gridgen and other structured programs write them"
+            }
             Self::Volume { .. } | Self::NotPlane { .. } | Self::NoCells { .. } => {
-                "give a plane grid, or two planes of one"
+                "give a plane grid, or one that was extruded along its third index"
             }
         }
     }

@@ -1,4 +1,4 @@
-//! Meshes read back: Plot3D and `.vts` files of this and other programs.
+//! Meshes read back: Plot3D, `.vts`, `.vtk` and `.su2` files of this and other programs.
 //!
 //! A file becomes one plane grid, oriented as the program's own: i around the body, j from the wall
 //! outward, cells counter-clockwise ([`Mesh`]). What was turned on the way is said in notes.
@@ -7,6 +7,8 @@ mod error;
 mod orient;
 mod plane;
 mod plot3d;
+mod su2;
+mod vtk;
 mod vts;
 
 use std::fs;
@@ -35,7 +37,8 @@ struct Block {
     coordinates: Vec<Vec<f64>>,
 }
 
-/// Reads a mesh: `.vts` by its name or its first bytes, Plot3D otherwise.
+/// Reads a mesh: `.vts`, `.vtk` and `.su2` by the name or the first bytes, Plot3D otherwise. Of a grid
+/// that was extruded its plane is read.
 ///
 /// # Errors
 ///
@@ -47,8 +50,13 @@ pub fn mesh(path: &Path) -> Result<Mesh, ReadError> {
     let head = &bytes[..bytes.len().min(512)];
     let xml = head.windows(8).any(|w| w == b"<VTKFile");
     let mut notes = Vec::new();
-    let grid = if xml || path.extension().is_some_and(|e| e.eq_ignore_ascii_case("vts")) {
+    let named = |name: &str| path.extension().is_some_and(|e| e.eq_ignore_ascii_case(name));
+    let grid = if xml || named("vts") {
         plane::of(path, vts::block(path, &bytes)?)?
+    } else if head.starts_with(vtk::MAGIC) || named("vtk") {
+        plane::of(path, vtk::block(path, &bytes)?)?
+    } else if su2::is_su2(head) || named("su2") {
+        plane::of(path, su2::block(path, &bytes)?)?
     } else {
         plot3d::grid(path, &bytes, &mut notes)?
     };

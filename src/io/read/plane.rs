@@ -9,14 +9,16 @@ use crate::grid::{Grid, Seam, Topology};
 const FLAT: f64 = 1e-12;
 
 /// The plane grid of a block: of three dimensions the last of one node is left out, or else the
-/// last of two, and the coordinate that is constant on the first plane.
+/// last of two, or else the one that a grid was extruded
+/// along, the third or the second, and the coordinate that is constant on the first plane.
 pub(super) fn of(path: &Path, block: Block) -> Result<Grid, ReadError> {
     let Block { dimensions, coordinates } = block;
     let planes = match dimensions[..] {
         [ni, nj, nk] => {
             let sizes = [ni, nj, nk];
             let thin = |nodes| sizes.iter().rposition(|&n| n == nodes);
-            let Some(thin) = thin(1).or_else(|| thin(2)) else {
+            let extruded = || [2, 1].into_iter().find(|&axis| extruded(&coordinates, sizes, axis));
+            let Some(thin) = thin(1).or_else(|| thin(2)).or_else(extruded) else {
                 return Err(ReadError::Volume { path: path.to_path_buf(), dimensions });
             };
             let stride = [1, ni, ni * nj];
@@ -36,6 +38,18 @@ pub(super) fn of(path: &Path, block: Block) -> Result<Grid, ReadError> {
     }
     let [x, y] = varying(coordinates).ok_or(ReadError::NotPlane { path: path.to_path_buf() })?;
     Ok(Grid { topology: Topology::O(Seam::Held), ni, nj, x, y })
+}
+
+/// Whether all planes across an axis have the coordinates of the first, but for one that is constant on
+/// each.
+fn extruded(coordinates: &[Vec<f64>], [ni, nj, nk]: [usize; 3], axis: usize) -> bool {
+    let strides = [1, ni, ni * nj];
+    let place = |n: usize| n / strides[axis] % [ni, nj, nk][axis] * strides[axis];
+    let same = |a: f64, b: f64| a.to_bits() == b.to_bits();
+    let repeats = |values: &[f64]| (0..values.len()).all(|n| same(values[n], values[n - place(n)]));
+    let level = |values: &[f64]| (0..values.len()).all(|n| same(values[n], values[place(n)]));
+    let repeated = coordinates.iter().filter(|values| repeats(values)).count();
+    repeated == 2 && coordinates.iter().all(|values| repeats(values) || level(values))
 }
 
 /// The two coordinates that vary.

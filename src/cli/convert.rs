@@ -1,0 +1,193 @@
+//! `gridgen convert`: a mesh in another format.
+
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+
+use clap::{Args, ValueEnum};
+use gridgen::grid::quality::measure_along;
+use gridgen::io::plot3d::{self, Axes, ByteOrder, Dimensions, Encoding, Flavour, Precision};
+use gridgen::io::read::{self, Mesh};
+use gridgen::io::span::{Sides, Span};
+use gridgen::io::{IoError, nmf, openfoam, su2, vtk, vts};
+
+use serde::Deserialize;
+use serde::de::IntoDeserializer;
+use serde::de::value::StrDeserializer;
+
+use super::terminal::Terminal;
+use super::{NOT_CONVERGED, bad_input, stdout_failed};
+
+/// Arguments of `gridgen convert`.
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  gridgen convert mesh.p3d -o mesh.vts
+  gridgen convert mesh.vts -o mesh.p3d --encoding fortran --byte-order big
+  gridgen convert mesh.su2 -o wing --to openfoam
+  gridgen convert mesh.vts -o mesh.su2 --span-cells 8 --span 0.5 --sides periodic
+
+The format follows from the name of FILE: .vts, .vtk, .su2; .p3d, .xyz, .x, .fmt for Plot3D. Plot3D with
+three dimensions gets a neutral map, FILE.nmf, beside it.
+
+Exit codes: 0 written, 1 written but the grid is folded, 2 not written.")]
+pub(super) struct ConvertArguments {
+    /// A Plot3D, .vts, .vtk or .su2 file.
+    #[arg(value_name = "MESH")]
+    mesh: PathBuf,
+    /// The file to write, or the folder of an OpenFOAM case.
+    #[arg(short, long, value_name = "FILE")]
+    output: PathBuf,
+    /// The format, where the name of FILE does not say it.
+    #[arg(long, value_enum)]
+    to: Option<Target>,
+    /// Cells over the span of an extruded grid, 0 for a plane one.
+    #[arg(long, value_name = "N", default_value_t = 0)]
+    span_cells: usize,
+    /// Span of an extruded grid.
+    #[arg(long, value_name = "LENGTH", default_value_t = 1.0, value_parser = length)]
+    span: f64,
+    /// The ends of the span.
+    #[arg(long, value_name = "symmetry|periodic", default_value = "symmetry", value_parser = word::<Sides>)]
+    sides: Sides,
+    /// Coordinates a point in Plot3D.
+    #[arg(long, value_name = "2|3", default_value_t = 3,
+        value_parser = clap::value_parser!(u8).range(2..=3))]
+    dimensions: u8,
+    /// Plot3D as text, as Fortran records, or as the bytes alone.
+    #[arg(long, value_name = "text|fortran|stream", default_value = "text", value_parser = word::<Encoding>)]
+    encoding: Encoding,
+    /// Bytes or digits of a number in Plot3D.
+    #[arg(long, value_name = "single|double", default_value = "double", value_parser = word::<Precision>)]
+    precision: Precision,
+    /// Byte order of binary Plot3D.
+    #[arg(long, value_name = "little|big", default_value = "little", value_parser = word::<ByteOrder>)]
+    byte_order: ByteOrder,
+    /// Whether Plot3D begins with a block count [default: with 3 dimensions].
+    #[arg(long, value_name = "true|false")]
+    block_count: Option<bool>,
+    /// Write IBLANK numbers to Plot3D.
+    #[arg(long)]
+    blanking: bool,
+    /// Indices of Plot3D: around, outward, span, or around, span, outward as FUN3D has them.
+    #[arg(long, value_name = "ijk|fun3d", default_value = "ijk", value_parser = word::<Axes>)]
+    axes: Axes,
+}
+
+/// Formats that can be written.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum Target {
+    Vts,
+    Vtk,
+    Plot3d,
+    Su2,
+    Openfoam,
+}
+
+/// A length above zero.
+fn length(text: &str) -> Result<f64, String> {
+    let length: f64 = text.parse().map_err(|_| "a number was expected".to_owned())?;
+    let usable = length > 0.0 && length.is_finite();
+    usable.then_some(length).ok_or_else(|| "a length above 0 was expected".to_owned())
+}
+
+/// A choice of the case file, by its word there.
+fn word<T: for<'de> Deserialize<'de>>(text: &str) -> Result<T, String> {
+    let word: StrDeserializer<'_, serde::de::value::Error> = text.into_deserializer();
+    T::deserialize(word).map_err(|error| error.to_string())
+}
+
+impl ConvertArguments {
+    /// Reads, writes, and says how the mesh was read; exit code 1 for a folded grid.
+    pub(super) fn execute(&self) -> ExitCode {
+        let terminal = Terminal::new(false);
+        let Some(target) = self.target() else {
+            let message = format!("{}: no format has such a name", self.output.display());
+            let hint = "name it .vts, .vtk, .p3d or .su2, or choose one with --to";
+            return bad_input(&terminal, &message, Some(hint));
+        };
+        let mesh = match read::mesh(&self.mesh) {
+            Ok(mesh) => mesh,
+            Err(error) => return bad_input(&terminal, &error.to_string(), Some(error.hint())),
+        };
+        if matches!(target, Target::Su2 | Target::Openfoam) && !welds(&mesh) {
+            let message = format!(
+                "{}: neither an O- nor a C-grid, as this format needs it",
+                self.mesh.display()
+            );
+            return bad_input(&terminal, &message, Some("convert it to .vts, .vtk or Plot3D"));
+        }
+        match self.write(target, &mesh) {
+            Ok(files) => self.report(&mesh, &files, &terminal),
+            Err(error) => bad_input(&terminal, &error.to_string(), Some(error.hint())),
+        }
+    }
+
+    fn target(&self) -> Option<Target> {
+        let extension = self.output.extension().unwrap_or_default().to_string_lossy();
+        self.to.or_else(|| match extension.to_ascii_lowercase().as_str() {
+            "vts" => Some(Target::Vts),
+            "vtk" => Some(Target::Vtk),
+            "p3d" | "xyz" | "x" | "fmt" => Some(Target::Plot3d),
+            "su2" => Some(Target::Su2),
+            _ => None,
+        })
+    }
+
+    fn write(&self, target: Target, mesh: &Mesh) -> Result<Vec<PathBuf>, IoError> {
+        let (path, grid): (&Path, _) = (&self.output, &mesh.grid);
+        let (length, cells) = (self.span, self.span_cells);
+        let span = (cells > 0).then_some(Span { length, cells, sides: self.sides });
+        let mut files = vec![self.output.clone()];
+        match target {
+            Target::Vts => vts::write(path, grid, span),
+            Target::Vtk => vtk::write(path, grid, span),
+            Target::Su2 => su2::write(path, grid, span),
+            Target::Openfoam => openfoam::write(path, grid, span),
+            Target::Plot3d => plot3d::write(path, grid, span, self.flavour()),
+        }?;
+        if target == Target::Plot3d && self.dimensions == 3 && welds(mesh) {
+            let map = path.with_extension("nmf");
+            nmf::write(&map, grid, span, self.axes)?;
+            files.push(map);
+        }
+        Ok(files)
+    }
+
+    fn flavour(&self) -> Flavour {
+        Flavour {
+            dimensions: if self.dimensions == 2 { Dimensions::Two } else { Dimensions::Three },
+            encoding: self.encoding,
+            precision: self.precision,
+            byte_order: self.byte_order,
+            block_count: self.block_count.unwrap_or(self.dimensions == 3),
+            blanking: self.blanking,
+            axes: self.axes,
+        }
+    }
+
+    fn report(&self, mesh: &Mesh, files: &[PathBuf], terminal: &Terminal) -> ExitCode {
+        let mut text =
+            format!("{}: {} x {} points\n", self.mesh.display(), mesh.grid.ni, mesh.grid.nj);
+        let lines = |items: Vec<String>| -> String {
+            items.into_iter().map(|item| ["  ", &item, "\n"].concat()).collect()
+        };
+        text += &["read as:\n", &lines(mesh.notes.clone())].concat();
+        let files = files.iter().map(|file| file.display().to_string()).collect();
+        text += &["written:\n", &lines(files)].concat();
+        if let Err(error) = terminal.result(&text) {
+            return stdout_failed(terminal, &error);
+        }
+        match measure_along(&mesh.grid, mesh.wall).folded_cells {
+            0 => ExitCode::SUCCESS,
+            folded => {
+                terminal.error(&format!("folded cells in the grid: {folded}"), None);
+                ExitCode::from(NOT_CONVERGED)
+            }
+        }
+    }
+}
+
+/// Whether the grid is an O-grid that closes or a C-grid with its cut.
+fn welds(mesh: &Mesh) -> bool {
+    !mesh.grid.topology.closed() || (mesh.wall.closed && mesh.wall.from == 0)
+}

@@ -1,0 +1,108 @@
+//! How far cell centres lie off the normals of the faces between them.
+
+use rayon::prelude::*;
+
+use super::cell::{Corners, cell_corners, cross, difference, dot};
+use crate::grid::{Grid, Topology};
+
+/// The non-orthogonality of each cell in degrees, `[nj − 1][ni − 1]`: the largest angle, over its
+/// faces to other cells, between the face's normal and the line from its centre to the other's.
+/// Finite-volume programs judge meshes by it (OpenFOAM's `checkMesh`). Across
+/// the seam of an O-grid and the cut of a C-grid cells are neighbours.
+#[must_use]
+pub fn nonorthogonality(grid: &Grid) -> Vec<f64> {
+    let (closed, wake) = match grid.topology {
+        Topology::O(_) => (true, 0),
+        Topology::C { wake } => (false, wake),
+    };
+    let columns = grid.ni - 1;
+    let rows = grid.nj - 1;
+    let centre = |i: usize, j: usize| centroid(&cell_corners(grid, i, j));
+    let mut angles = vec![0.0; grid.cells()];
+    angles.par_chunks_mut(columns).enumerate().for_each(|(j, row)| {
+        for i in 0..columns {
+            let here = centre(i, j);
+            let corners = cell_corners(grid, i, j);
+            let next = if i + 1 < columns { Some(i + 1) } else { closed.then_some(0) };
+            if let Some(next) = next {
+                let angle = off_normal(here, centre(next, j), [corners[1], corners[2]]);
+                row[i] = larger(row[i], angle);
+                row[next] = larger(row[next], angle);
+            }
+            if j + 1 < rows {
+                let above = off_normal(here, centre(i, j + 1), [corners[2], corners[3]]);
+                row[i] = larger(row[i], above);
+            }
+            let in_cut = i < wake || i >= columns - wake;
+            let below = match j {
+                0 => in_cut.then(|| centre(columns - 1 - i, 0)),
+                j => Some(centre(i, j - 1)),
+            };
+            if let Some(below) = below {
+                row[i] = larger(row[i], off_normal(here, below, [corners[0], corners[1]]));
+            }
+        }
+    });
+    angles
+}
+
+/// Angle in degrees between the line from one centre to the other and the outward normal of the
+/// edge between them, which runs counter-clockwise around the first.
+fn off_normal(from: [f64; 2], to: [f64; 2], [start, end]: [[f64; 2]; 2]) -> f64 {
+    let edge = difference(end, start);
+    let normal = [edge[1], -edge[0]];
+    let line = difference(to, from);
+    cross(normal, line).abs().atan2(dot(normal, line)).to_degrees()
+}
+
+/// Centre of area; the mean of the corners of a cell without area.
+fn centroid(corners: &Corners) -> [f64; 2] {
+    let [a, b, c, d] = *corners;
+    let area = |p, q, r| cross(difference(q, p), difference(r, p));
+    let (first, second) = (area(a, b, c), area(a, c, d));
+    let total = first + second;
+    std::array::from_fn(|k| {
+        if total == 0.0 {
+            0.25 * (a[k] + b[k] + c[k] + d[k])
+        } else {
+            // Relative to a corner: cells far out lose no digits.
+            let off = |p: [f64; 2], q: [f64; 2]| (p[k] - a[k] + (q[k] - a[k])) / 3.0;
+            a[k] + (first * off(b, c) + second * off(c, d)) / total
+        }
+    })
+}
+
+/// The larger of two angles; NaN if one is.
+fn larger(a: f64, b: f64) -> f64 {
+    if b > a || b.is_nan() { b } else { a }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn sheared(slope: f64) -> Grid {
+        let mut grid = Grid::new(Topology::C { wake: 0 }, 4, 4);
+        for j in 0..4 {
+            for i in 0..4 {
+                let k = grid.index(i, j);
+                (grid.x[k], grid.y[k]) = (i as f64 + slope * j as f64, j as f64);
+            }
+        }
+        grid
+    }
+
+    #[test]
+    fn rectangles_are_orthogonal() {
+        assert!(nonorthogonality(&sheared(0.0)).iter().all(|&angle| angle == 0.0));
+    }
+
+    /// Centres above each other lie off by the shear, 45°; those beside each other by the same
+    /// angle, because the face leans and the line does not.
+    #[test]
+    fn parallelograms_are_off_by_their_shear() {
+        let angles = nonorthogonality(&sheared(1.0));
+
+        assert!(angles.iter().all(|angle| (angle - 45.0).abs() < 1e-12), "{angles:?}");
+    }
+}

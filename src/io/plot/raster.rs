@@ -1,0 +1,160 @@
+//! Areas of cells, painted pixel by pixel and gathered to rectangles.
+//!
+//! A grid has more cells than a picture has pixels: to draw each would swell the file. A pixel shows
+//! the worst of the cells that cover its centre or have their own centre in it, so that a bad cell
+//! is seen however thin it is.
+
+use std::collections::HashMap;
+
+use super::axes::Panel;
+use crate::grid::quality::Corners;
+
+/// Squares of a panel with the band painted there, 0 for none, row by row from the top.
+pub(super) struct Raster {
+    size: [usize; 2],
+    bands: Vec<u8>,
+    /// Pixels of the picture in a side of a square.
+    side: f64,
+    origin: [f64; 2],
+}
+
+/// A rectangle by its lower and upper corner, in pixels.
+pub(super) type Rectangle = [[f64; 2]; 2];
+
+impl Raster {
+    /// An empty raster over the frame of a panel, squares of `side` pixels.
+    pub(super) fn over(panel: &Panel, side: f64) -> Self {
+        let size = panel.frame.size().map(|pixels| (pixels / side).floor() as usize);
+        Self { size, bands: vec![0; size[0] * size[1]], side, origin: panel.frame.low }
+    }
+
+    /// Paints a cell, given by its corners in pixels, in a band; the higher band stays.
+    pub(super) fn paint(&mut self, corners: &Corners, band: u8) {
+        let corners = corners.map(|c| [0, 1].map(|d| (c[d] - self.origin[d]) / self.side));
+        let bound = |d: usize, of: fn(f64, f64) -> f64, start: f64| {
+            corners.iter().map(|corner| corner[d]).fold(start, of)
+        };
+        let mut range = [(0, 0); 2];
+        for d in 0..2 {
+            let (low, high) =
+                (bound(d, f64::min, f64::INFINITY), bound(d, f64::max, f64::NEG_INFINITY));
+            if !(high >= 0.0 && low < self.size[d] as f64) {
+                return;
+            }
+            // Squares whose centre lies between the bounds.
+            let first = (low - 0.5).ceil().max(0.0) as usize;
+            let end = ((high - 0.5).floor() + 1.0).clamp(0.0, self.size[d] as f64) as usize;
+            range[d] = (first, end);
+        }
+        for row in range[1].0..range[1].1 {
+            for column in range[0].0..range[0].1 {
+                if covers(&corners, [column as f64 + 0.5, row as f64 + 0.5]) {
+                    self.raise(column, row, band);
+                }
+            }
+        }
+        let centre = [0, 1].map(|d| 0.25 * corners.iter().map(|corner| corner[d]).sum::<f64>());
+        if (0..2).all(|d| centre[d] >= 0.0 && centre[d] < self.size[d] as f64) {
+            self.raise(centre[0] as usize, centre[1] as usize, band);
+        }
+    }
+
+    fn raise(&mut self, column: usize, row: usize, band: u8) {
+        let place = &mut self.bands[row * self.size[0] + column];
+        *place = band.max(*place);
+    }
+
+    /// The area of each band from 1 to `bands` as rectangles: runs of a row, joined with the same
+    /// run of the rows below.
+    pub(super) fn areas(&self, bands: u8) -> Vec<Vec<Rectangle>> {
+        let mut areas = vec![Vec::new(); bands.into()];
+        // Rectangles that reach the present row: first and end column, band, first row.
+        let mut open: HashMap<(usize, usize, u8), usize> = HashMap::new();
+        for row in 0..=self.size[1] {
+            let mut reached = HashMap::new();
+            for run in self.runs(row) {
+                reached.insert(run, open.remove(&run).unwrap_or(row));
+            }
+            let mut ended: Vec<_> = open.drain().collect();
+            ended.sort_unstable();
+            for ((first, end, band), top) in ended {
+                if let Some(area) = usize::from(band).checked_sub(1).and_then(|k| areas.get_mut(k))
+                {
+                    area.push(self.rectangle([first, top], [end, row]));
+                }
+            }
+            open = reached;
+        }
+        areas
+    }
+
+    /// Runs of one band in a row: first and end column, band. There are none below the last row.
+    fn runs(&self, row: usize) -> Vec<(usize, usize, u8)> {
+        let width = self.size[0];
+        let line = self.bands.get(row * width..(row + 1) * width).unwrap_or_default();
+        let mut runs: Vec<(usize, usize, u8)> = Vec::new();
+        for (column, &band) in line.iter().enumerate() {
+            match runs.last_mut() {
+                Some(run) if run.2 == band => run.1 = column + 1,
+                _ => runs.push((column, column + 1, band)),
+            }
+        }
+        runs.retain(|run| run.2 > 0);
+        runs
+    }
+
+    fn rectangle(&self, low: [usize; 2], high: [usize; 2]) -> Rectangle {
+        [low, high].map(|corner| [0, 1].map(|d| self.origin[d] + self.side * corner[d] as f64))
+    }
+}
+
+/// Whether a point lies in a quadrilateral: a line to the right from it crosses the border an odd
+/// number of times.
+fn covers(corners: &Corners, [x, y]: [f64; 2]) -> bool {
+    let crossed = |&k: &usize| {
+        let ([ax, ay], [bx, by]) = (corners[k], corners[(k + 1) % 4]);
+        (ay > y) != (by > y) && x < ax + (y - ay) / (by - ay) * (bx - ax)
+    };
+    (0..4).filter(crossed).count() % 2 == 1
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::clip::Window;
+    use super::*;
+
+    fn raster() -> Raster {
+        let frame = Window { low: [10.0, 20.0], high: [14.0, 23.0] };
+        Raster::over(&Panel { frame, window: frame }, 1.0)
+    }
+
+    #[test]
+    fn a_cell_covers_the_squares_whose_centres_it_holds() {
+        let mut raster = raster();
+
+        raster.paint(&[[10.0, 20.0], [12.0, 20.0], [12.0, 22.0], [10.0, 22.0]], 2);
+
+        let areas = raster.areas(3);
+        assert_eq!(areas, [vec![], vec![[[10.0, 20.0], [12.0, 22.0]]], vec![]]);
+    }
+
+    #[test]
+    fn the_worst_cell_of_a_square_is_seen_however_thin() {
+        let mut raster = raster();
+
+        raster.paint(&[[12.1, 22.1], [12.9, 22.1], [12.9, 22.11], [12.1, 22.11]], 3);
+        raster.paint(&[[10.0, 20.0], [14.0, 20.0], [14.0, 23.0], [10.0, 23.0]], 1);
+
+        assert_eq!(raster.areas(3)[2], [[[12.0, 22.0], [13.0, 23.0]]]);
+    }
+
+    #[test]
+    fn cells_outside_or_broken_paint_nothing() {
+        let mut raster = raster();
+
+        raster.paint(&[[30.0, 20.0], [31.0, 20.0], [31.0, 21.0], [30.0, 21.0]], 1);
+        raster.paint(&[[f64::NAN; 2]; 4], 1);
+
+        assert!(raster.areas(1)[0].is_empty());
+    }
+}

@@ -1,0 +1,51 @@
+//! The span of a plane grid in the third dimension.
+
+use serde::{Deserialize, Serialize};
+
+/// What the two planes at the ends of the span are.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Sides {
+    /// Planes of symmetry.
+    Symmetry,
+    /// The last repeats the first.
+    Periodic,
+}
+
+/// A plane grid repeated from z = 0 to z = `length`.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Span {
+    /// Length in chords.
+    pub length: f64,
+    /// Cells over it, at least one.
+    pub cells: usize,
+    /// What its ends are.
+    pub sides: Sides,
+}
+
+impl Span {
+    /// One cell over one chord: what programs without two dimensions take for a plane.
+    pub const ONE: Self = Self { length: 1.0, cells: 1, sides: Sides::Symmetry };
+
+    /// Planes of nodes.
+    #[must_use]
+    pub fn planes(&self) -> usize {
+        self.cells + 1
+    }
+
+    /// z of a plane.
+    #[must_use]
+    pub fn z(&self, plane: usize) -> f64 {
+        // The last one bit for bit.
+        if plane == self.cells {
+            self.length
+        } else {
+            self.length * plane as f64 / self.cells as f64
+        }
+    }
+}
+
+/// z of the planes of a grid that is extruded or stays in the plane z = 0.
+pub(super) fn planes(span: Option<Span>) -> Vec<f64> {
+    span.map_or(vec![0.0], |span| (0..span.planes()).map(|k| span.z(k)).collect())
+}

@@ -1,0 +1,184 @@
+//! Many cases, several at a time.
+
+use std::fs;
+use std::path::Path;
+use std::sync::Mutex;
+use std::sync::PoisonError;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::thread;
+
+use serde::Serialize;
+use serde_json::Value;
+
+use super::files::file_kinds;
+use super::{Outcome, Progress, RunOptions, Runner, coordinates_digest};
+use crate::case::Case;
+use crate::error::Error;
+use crate::io;
+use crate::solver::history::NewtonStep;
+
+/// How many cases are run.
+#[derive(Debug, Clone)]
+pub struct BatchOptions {
+    /// What each run takes; its files go to `output/<name of the case>`. Unless `threads` says
+    /// otherwise each case gets its share of the processor's threads.
+    pub run: RunOptions,
+    /// Cases at a time.
+    pub jobs: usize,
+    /// Whether to run cases whose results are there.
+    pub force: bool,
+}
+
+/// What came of a case among others.
+#[derive(Debug)]
+pub enum Fate {
+    /// It was run.
+    Run(Summary),
+    /// Its results were there already.
+    Kept(Summary),
+    /// It could not be run.
+    Refused(Error),
+    /// The batch was cancelled before its turn.
+    NotRun,
+}
+
+/// What came of a run, in a few numbers; those that are not finite become `null` in JSON.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Summary {
+    /// Whether the grid converged and has no folded cell.
+    pub good: bool,
+    /// Why the solve stopped.
+    pub reason: String,
+    /// Newton steps.
+    pub newton_iterations: usize,
+    /// Scaled rms residual reached.
+    pub residual: f64,
+    /// Folded cells.
+    pub folded_cells: usize,
+    /// Largest equiangle skewness.
+    pub max_skewness: f64,
+    /// Largest angle between first grid line and wall normal, in degrees.
+    pub wall_angle_error_max_deg: f64,
+    /// Seconds of the run.
+    pub seconds: f64,
+}
+
+impl From<&Outcome> for Summary {
+    fn from(outcome: &Outcome) -> Self {
+        Self {
+            good: outcome.converged && outcome.folded_cells == 0,
+            reason: outcome.reason.clone(),
+            newton_iterations: outcome.newton_iterations,
+            residual: outcome.residual,
+            folded_cells: outcome.folded_cells,
+            max_skewness: outcome.quality.max_skewness,
+            wall_angle_error_max_deg: outcome.quality.wall_angle_error_max_deg,
+            seconds: outcome.timings.last().map_or(f64::NAN, |(_, seconds)| *seconds),
+        }
+    }
+}
+
+/// Told what happens, from several threads.
+pub trait Watch: Sync {
+    /// Case `index` is done with.
+    fn done(&self, index: usize, fate: &Fate);
+    /// Whether to end the batch: cases under way leave restart files, others are not begun.
+    fn cancelled(&self) -> bool {
+        false
+    }
+}
+
+/// Runs cases, `jobs` at a time, and returns what came of each, in their order.
+///
+/// A case is not run again where its folder holds the results of the same case: `case.toml` with
+/// the same text, a report of this version on a good grid from the same coordinates, and every file
+/// that the case asks for.
+pub fn run_batch(cases: &[Case], options: &BatchOptions, watch: &dyn Watch) -> Vec<Fate> {
+    let jobs = options.jobs.clamp(1, cases.len().max(1));
+    let all = thread::available_parallelism().map_or(1, std::num::NonZero::get);
+    let threads = options.run.threads.unwrap_or((all / jobs).max(1));
+    let each = RunOptions { threads: Some(threads), ..options.run.clone() };
+    let next = AtomicUsize::new(0);
+    let fates: Vec<Mutex<Fate>> = cases.iter().map(|_| Mutex::new(Fate::NotRun)).collect();
+    let work = || {
+        // Opened for the first case that needs it, then kept.
+        let mut runner = None;
+        while let Some((index, case)) = take(&next, cases).filter(|_| !watch.cancelled()) {
+            let fate = one(case, &each, options.force, &mut runner, watch);
+            watch.done(index, &fate);
+            *fates[index].lock().unwrap_or_else(PoisonError::into_inner) = fate;
+        }
+    };
+    thread::scope(|scope| (0..jobs).for_each(|_| drop(scope.spawn(work))));
+    fates
+        .into_iter()
+        .map(|fate| fate.into_inner().unwrap_or_else(PoisonError::into_inner))
+        .collect()
+}
+
+/// The next case that nobody has taken.
+fn take<'c>(next: &AtomicUsize, cases: &'c [Case]) -> Option<(usize, &'c Case)> {
+    let index = next.fetch_add(1, Ordering::Relaxed);
+    cases.get(index).map(|case| (index, case))
+}
+
+fn one<'o>(
+    case: &Case,
+    options: &'o RunOptions,
+    force: bool,
+    runner: &mut Option<Runner<'o>>,
+    watch: &dyn Watch,
+) -> Fate {
+    let folder = options.output.join(&case.name);
+    if let Some(summary) = finished(case, &folder).filter(|_| !force) {
+        return Fate::Kept(summary);
+    }
+    let run = || -> Result<Outcome, Error> {
+        let runner = match runner.take() {
+            Some(ready) => runner.insert(ready),
+            None => runner.insert(Runner::new(options)?),
+        };
+        runner.run(case, folder.clone(), &mut Quiet(watch))
+    };
+    match { run }() {
+        Ok(outcome) => Fate::Run(Summary::from(&outcome)),
+        Err(error) => Fate::Refused(error),
+    }
+}
+
+/// The summary of an earlier run of the same case, if all its results are there and good.
+fn finished(case: &Case, folder: &Path) -> Option<Summary> {
+    let text = fs::read_to_string(folder.join(io::CASE_FILE)).ok()?;
+    if text != case.to_toml_string().ok()? {
+        return None;
+    }
+    let report = fs::read(folder.join(io::REPORT_FILE)).ok()?;
+    let report: Value = serde_json::from_slice(&report).ok()?;
+    let same = report["version"] == env!("CARGO_PKG_VERSION")
+        && report["coordinates_digest"] == Value::from(coordinates_digest(case));
+    let all = file_kinds(case).iter().all(|kind| folder.join(kind.file_name(true)).exists());
+    let number = |section: &str, key: &str| report[section][key].as_f64();
+    let summary = Summary {
+        good: report["converged"] == true && report["quality"]["folded_cells"] == 0,
+        reason: report["stop_reason"].as_str()?.to_owned(),
+        newton_iterations: number("newton", "iterations")? as usize,
+        residual: number("newton", "residual")?,
+        folded_cells: number("quality", "folded_cells")? as usize,
+        max_skewness: number("quality", "max_skewness")?,
+        wall_angle_error_max_deg: number("quality", "wall_angle_error_max_deg")?,
+        seconds: number("timing", "total_seconds")?,
+    };
+    Some(summary).filter(|summary| summary.good && same && all)
+}
+
+/// Shows nothing of a single run.
+struct Quiet<'a>(&'a dyn Watch);
+
+impl Progress for Quiet<'_> {
+    fn phase(&mut self, _name: &str) {}
+    fn newton(&mut self, _step: &NewtonStep) {}
+    fn linear(&mut self, _iteration: f64, _relative_residual: f64) {}
+    fn cancelled(&self) -> bool {
+        self.0.cancelled()
+    }
+}

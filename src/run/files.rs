@@ -1,0 +1,50 @@
+//! The files that a case asks for.
+
+use crate::case::{Case, Format};
+use crate::io::FileKind;
+use crate::io::plot3d::Flavour;
+use crate::io::span::Span;
+
+/// How the grid of a case goes on in the third dimension.
+pub(super) fn span(case: &Case) -> Option<Span> {
+    let output = &case.output;
+    let (length, cells, sides) = (output.span, output.span_cells, output.sides);
+    (cells > 0).then_some(Span { length, cells, sides })
+}
+
+/// The files of a case besides its report.
+pub(super) fn file_kinds(case: &Case) -> Vec<FileKind> {
+    let output = &case.output;
+    let mesh = output.formats.iter().flat_map(|format| -> &[FileKind] {
+        match format {
+            Format::Vts => &[FileKind::Vts],
+            Format::Vtk => &[FileKind::Vtk],
+            Format::Plot3d if output.plot3d_dimensions == 2 => &[FileKind::Plot3dPlanar],
+            Format::Plot3d => &[FileKind::Plot3d, FileKind::Nmf],
+            Format::Su2 => &[FileKind::Su2],
+            Format::Openfoam => &[FileKind::Openfoam],
+        }
+    });
+    let pictures: &[FileKind] = if output.pictures {
+        &[FileKind::ConvergenceSvg, FileKind::GridSvg, FileKind::GridPng]
+    } else {
+        &[]
+    };
+    let maps: &[FileKind] =
+        if output.quality_maps { &[FileKind::QualitySvg, FileKind::QualityPng] } else { &[] };
+    mesh.chain(&[FileKind::HistoryCsv]).chain(pictures).chain(maps).copied().collect()
+}
+
+/// Layout of `Plot3D` files; the kind of file decides on the dimensions.
+pub(super) fn flavour(case: &Case) -> Flavour {
+    let output = &case.output;
+    Flavour {
+        encoding: output.plot3d_encoding,
+        precision: output.plot3d_precision,
+        byte_order: output.plot3d_byte_order,
+        block_count: output.plot3d_block_count,
+        blanking: output.plot3d_blanking,
+        axes: output.plot3d_axes,
+        ..Flavour::default()
+    }
+}

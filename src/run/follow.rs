@@ -1,0 +1,91 @@
+//! A solve watched: progress, interruption, restart files.
+
+use std::ops::ControlFlow;
+use std::path::PathBuf;
+use std::time::{Duration, Instant};
+
+use super::Progress;
+use crate::backend::{Backend, DeviceError};
+use crate::io::IoError;
+use crate::io::restart::{self, Identity};
+use crate::solver::history::{History, NewtonStep};
+use crate::solver::newton::Observer;
+
+/// Where the state of a solve is kept, and of which case.
+#[derive(Debug)]
+pub(super) struct Keeper {
+    /// The restart file.
+    pub(super) path: PathBuf,
+    pub(super) identity: Identity,
+}
+
+impl Keeper {
+    /// Writes the restart file.
+    pub(super) fn keep(&self, history: &History, state: &[f64]) -> Result<(), IoError> {
+        restart::write(&self.path, &self.identity, history, state)
+    }
+}
+
+/// Passes what Newton reports on to the run's progress, keeps its state from time to time, and ends
+/// the solve where the run is cancelled.
+pub(super) struct Follow<'a> {
+    progress: &'a mut dyn Progress,
+    /// None where nothing is written.
+    keeper: Option<&'a Keeper>,
+    every: Duration,
+    last: Instant,
+    /// Length of the state.
+    pub(super) unknowns: usize,
+    /// Why the state could not be kept.
+    pub(super) trouble: Option<IoError>,
+}
+
+impl<'a> Follow<'a> {
+    pub(super) fn new(
+        progress: &'a mut dyn Progress,
+        keeper: Option<&'a Keeper>,
+        every: Duration,
+    ) -> Self {
+        Self { progress, keeper, every, last: Instant::now(), unknowns: 0, trouble: None }
+    }
+}
+
+impl<B: Backend> Observer<B> for Follow<'_> {
+    fn newton(&mut self, step: &NewtonStep) {
+        self.progress.newton(step);
+    }
+
+    fn linear(&mut self, iteration: f64, relative_residual: f64) {
+        self.progress.linear(iteration, relative_residual);
+    }
+
+    fn accepted(
+        &mut self,
+        backend: &B,
+        u: &B::Vector<f64>,
+        history: &History,
+    ) -> Result<ControlFlow<()>, DeviceError> {
+        if self.progress.cancelled() {
+            return Ok(ControlFlow::Break(()));
+        }
+        let due = history.newton_iterations() > 0 && self.last.elapsed() >= self.every;
+        if let Some(keeper) = self.keeper.filter(|_| due) {
+            let state = download(backend, u, self.unknowns)?;
+            // A solve that goes well need not end because its state cannot be kept.
+            self.trouble = keeper.keep(history, &state).err();
+            self.last = Instant::now();
+        }
+        Ok(ControlFlow::Continue(()))
+    }
+}
+
+/// A vector on the host.
+pub(super) fn download<B: Backend>(
+    backend: &B,
+    u: &B::Vector<f64>,
+    n: usize,
+) -> Result<Vec<f64>, DeviceError> {
+    let mut state = vec![0.0; n];
+    backend.download(u, &mut state)?;
+    Ok(state)
+}

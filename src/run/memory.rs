@@ -1,0 +1,104 @@
+//! Grids in memory: nothing is written.
+
+use super::machine::Opening;
+use super::{Error, Goal, Job, Progress, RunOptions, thread_pool};
+use crate::case::Case;
+use crate::geometry::Airfoil;
+use crate::grid::Grid;
+use crate::grid::quality::{Quality, measure};
+use crate::io::report::Timing;
+use crate::solver::history::History;
+
+/// A grid and how good it is.
+#[derive(Debug, Clone, PartialEq)]
+#[must_use]
+pub struct Made {
+    /// The grid.
+    pub grid: Grid,
+    /// Its quality.
+    pub quality: Quality,
+    /// Whether the residual reached the tolerance.
+    pub converged: bool,
+    /// Why the solve stopped.
+    pub reason: String,
+    /// The Newton steps.
+    pub history: History,
+    /// What the user should know, one sentence each.
+    pub notices: Vec<String>,
+}
+
+impl Made {
+    /// Whether the grid converged and has no folded cell. Do not use one that did not.
+    #[must_use]
+    pub fn is_good(&self) -> bool {
+        self.converged && self.quality.folded_cells == 0
+    }
+
+    /// Scaled rms residual reached.
+    #[must_use]
+    pub fn residual(&self) -> f64 {
+        self.history.steps.last().map_or(f64::NAN, |step| step.residual)
+    }
+}
+
+/// Makes the grid of a case in memory.
+///
+/// # Errors
+///
+/// See [`Error`]. A grid that is not good is no error: ask [`Made::is_good`].
+pub fn make_grid(
+    case: &Case,
+    options: &RunOptions,
+    progress: &mut dyn Progress,
+) -> Result<Made, Error> {
+    make(None, case, options, progress)
+}
+
+/// Makes a grid around a section in memory. All but the contour is that of the case, its trailing
+/// edge too.
+///
+/// # Errors
+///
+/// As [`make_grid`].
+pub fn make_grid_around(
+    airfoil: &Airfoil,
+    case: &Case,
+    options: &RunOptions,
+    progress: &mut dyn Progress,
+) -> Result<Made, Error> {
+    make(Some(airfoil), case, options, progress)
+}
+
+fn make(
+    airfoil: Option<&Airfoil>,
+    case: &Case,
+    options: &RunOptions,
+    progress: &mut dyn Progress,
+) -> Result<Made, Error> {
+    let options = &RunOptions { export_jacobian: None, ..options.clone() };
+    let pool = thread_pool(options.threads)?;
+    let opening = Opening::begin(case, options);
+    let job = Job { airfoil, ..Job::new(case, options, options.output.clone(), progress) };
+    pool.install(|| job.make(opening))
+}
+
+impl Job<'_> {
+    fn make(mut self, opening: Opening) -> Result<Made, Error> {
+        let mut timing = Timing::default();
+        let layout = self.measured_layout(&mut timing);
+        let opened = self.timed("device", &mut timing.device_seconds, |_| opening.end());
+        let layout = layout?;
+        let (machine, _) = self.ready(opened?)?;
+        let goal = Goal { tolerance: self.tolerance(), keeper: None };
+        let solved = self.solved(&machine, &layout, goal, &mut timing)?;
+        let quality = self.timed("quality", &mut timing.quality_seconds, |_| measure(&solved.grid));
+        Ok(Made {
+            quality,
+            converged: solved.report.stop.converged(),
+            reason: solved.report.stop.to_string(),
+            history: solved.report.history,
+            grid: solved.grid,
+            notices: self.notices,
+        })
+    }
+}

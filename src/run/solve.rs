@@ -1,0 +1,148 @@
+//! From the initial grid to the solution on a backend.
+
+use std::path::{Path, PathBuf};
+
+use super::export::{Export, Exporting};
+use super::follow::{Follow, download};
+use super::identity::identity;
+use super::layout::Layout;
+use crate::backend::{EllipticBackend, LevelSize, MultigridBackend, Real};
+use crate::case::Case;
+use crate::elliptic::{EllipticSettings, GridJacobian, GridPreconditioner, GridProblem};
+use crate::error::Error;
+use crate::grid::Grid;
+use crate::grid::initial::Marcher;
+use crate::io::restart::{self, Identity, Restart};
+use crate::pde::control::ControlSettings;
+use crate::solver::history::History;
+use crate::solver::linear::{LinearSettings, LinearSolver, Precision};
+use crate::solver::newton::{self, Forcing, NewtonSettings, Observer};
+use crate::solver::precond::MultigridSettings;
+use crate::solver::{NewtonStop, NonlinearProblem, SolverError};
+
+/// What a solve starts from.
+pub(super) struct Start<'a, 'f, G> {
+    pub(super) case: &'a Case,
+    pub(super) initial: G,
+    pub(super) layout: &'a Layout,
+    pub(super) tolerance: f64,
+    pub(super) export: Option<Export<'a>>,
+    pub(super) restart: Option<&'a Path>,
+    pub(super) observer: &'a mut Follow<'f>,
+}
+
+/// What a solve ends with.
+pub(super) struct Solved {
+    pub(super) grid: Grid,
+    pub(super) report: newton::NewtonReport,
+    /// The unknowns of a solve that can go on; empty where there is no use in it.
+    pub(super) state: Vec<f64>,
+    /// Files of the exported linear system.
+    pub(super) exported: Vec<PathBuf>,
+}
+
+impl<G> Start<'_, '_, G> {
+    pub(super) fn solve<B, T>(self, backend: &B) -> Result<Solved, Error>
+    where
+        B: EllipticBackend + MultigridBackend + Marcher<Grid = G>,
+        T: Real,
+    {
+        let Self { case, initial, layout, tolerance, export, restart, observer } = self;
+        let (topology, ni, nj) = (layout.topology, case.grid.ni, case.grid.nj);
+        let (problem, mut u) = GridProblem::<_, T>::on_device(
+            backend,
+            initial,
+            (topology, ni, nj),
+            &layout.normals,
+            &elliptic_settings(case),
+        )?;
+        let (n, size) = (problem.unknowns(), problem.size());
+        let mut history = History::default();
+        if let Some(path) = restart {
+            let Restart { history: taken, state, .. } = usable_restart(path, &identity(case)?, n)?;
+            backend.upload(&state, &mut u)?;
+            history = taken;
+        }
+        let mut problem = Exporting::new(problem, export);
+        observer.unknowns = n;
+        let goal = (tolerance, history);
+        let report = iterate(case, goal, backend, (&mut problem, size), &mut u, observer)?;
+        let state = match report.stop {
+            NewtonStop::Interrupted | NewtonStop::IterationLimit { .. } => {
+                download(backend, &u, n)?
+            }
+            _ => Vec::new(),
+        };
+        let (mut problem, exported) = problem.finish();
+        let mut grid = Grid::new(topology, ni, nj);
+        problem.store(backend, &u, &mut grid)?;
+        Ok(Solved { grid, report, state, exported: exported? })
+    }
+}
+
+/// What the equations ask of the grid.
+pub(super) fn elliptic_settings(case: &Case) -> EllipticSettings {
+    EllipticSettings {
+        control: ControlSettings {
+            base: case.control.base,
+            smoothing: case.control.smoothing,
+            smoothing_distance: case.control.smoothing_distance,
+            clip: case.control.clip,
+        },
+        wall: case.control.wall,
+        first_cell: case.grid.first_cell,
+        decay: case.control.decay,
+    }
+}
+
+/// Newton's method as the case asks for it, down to a tolerance and after what a history tells, on a
+/// problem of this size.
+pub(super) fn iterate<B, T, P>(
+    case: &Case,
+    (tolerance, history): (f64, History),
+    backend: &B,
+    (problem, size): (&mut P, LevelSize),
+    u: &mut B::Vector<f64>,
+    observer: &mut dyn Observer<B>,
+) -> Result<newton::NewtonReport, SolverError>
+where
+    B: EllipticBackend + MultigridBackend,
+    T: Real,
+    P: NonlinearProblem<B, Real = T, Jacobian = GridJacobian<B, T>>,
+{
+    let linear_settings = LinearSettings {
+        method: case.linear.solver,
+        max_iterations: case.linear.max_iterations,
+        restart: case.linear.restart,
+    };
+    let newton_settings = NewtonSettings {
+        tolerance,
+        max_iterations: case.newton.max_iterations,
+        forcing: Forcing {
+            initial: case.newton.forcing_initial,
+            min: case.newton.forcing_min,
+            max: case.newton.forcing_max,
+        },
+        max_halvings: case.newton.max_halvings,
+    };
+    let preconditioner = GridPreconditioner::new(
+        case.linear.preconditioner,
+        MultigridSettings {
+            cycle: case.multigrid.cycle,
+            sweeps: case.multigrid.sweeps,
+            levels: case.multigrid.levels,
+            coarsening: case.multigrid.coarsening,
+            precision: Precision::Single,
+        },
+        size,
+    );
+    let mut linear = LinearSolver::new(linear_settings, problem.unknowns(), preconditioner);
+    newton::resume(backend, problem, &mut linear, u, history, &newton_settings, observer)
+}
+
+/// A restart file that belongs to these equations of `n` unknowns.
+fn usable_restart(path: &Path, identity: &Identity, n: usize) -> Result<Restart, Error> {
+    let restart = restart::read(path)?;
+    restart.check(path, identity, n)?;
+    Ok(restart)
+}

@@ -1,0 +1,172 @@
+//! Many cases by one command.
+
+use std::fs;
+
+use serde_json::Value;
+
+use super::{COARSE, Finished, NO_PICTURES, SMALLEST, Scratch};
+
+const FILE: &str = "[geometry]\nfile = \"section.dat\"\n";
+const FEW_STEPS: &str = "[geometry]\nnaca = \"4412\"\n[newton]\nmax_iterations = 1\n";
+const SECTION: &[u8] = include_bytes!("../../cases/airfoils/e387.dat");
+
+/// Two cases that converge, one that stops too early, one that cannot be read.
+fn scratch() -> Scratch {
+    Scratch::with(&[
+        ("a-short.toml", FEW_STEPS.as_bytes()),
+        ("b-wrong.toml", b"[geometry]\nnaca = \"2412\"\nchord = 1\n"),
+        ("c-naca.toml", SMALLEST.as_bytes()),
+        ("d-file.toml", FILE.as_bytes()),
+        ("section.dat", SECTION),
+    ])
+}
+
+fn batch(scratch: &Scratch, arguments: &[&str]) -> Finished {
+    let common = ["run", "--backend", "cpu"];
+    scratch.run(&[&common, &COARSE[..], &NO_PICTURES, arguments].concat())
+}
+
+/// The table without the seconds, which differ from run to run.
+fn without_seconds(table: &str) -> String {
+    let line = |line: &str| match line.rsplit_once(' ') {
+        Some((rest, last)) if last == "seconds" || last.parse::<f64>().is_ok() => {
+            rest.trim_end().to_owned() + "\n"
+        }
+        _ => line.to_owned() + "\n",
+    };
+    table.lines().map(line).collect()
+}
+
+fn statuses(finished: &Finished) -> Vec<(String, String)> {
+    let report: Value = serde_json::from_str(&finished.stdout).unwrap();
+    let text = |value: &Value| value.as_str().unwrap().to_owned();
+    let rows = report["cases"].as_array().unwrap();
+    rows.iter().map(|row| (text(&row["name"]), text(&row["status"]))).collect()
+}
+
+#[test]
+fn many_cases_give_one_table_with_the_failures_last() {
+    let scratch = scratch();
+
+    let finished = batch(&scratch, &["*.toml", "--jobs", "2"]);
+
+    assert_eq!((finished.code, finished.stderr.as_str()), (2, ""));
+    insta::assert_snapshot!(without_seconds(&finished.stdout), @r"
+    case     status     points   steps  residual  folded  skewness
+    c-naca   converged  65 x 33      4   2.7e-11       0     0.909
+    d-file   converged  65 x 33      5   4.3e-12       0     0.978
+    a-short  failed     65 x 33      1    2.7e-4       0     0.909
+    b-wrong  failed                  -         -       -         -        -
+    4 cases: 2 converged, 2 failed
+
+    a-short: the grid did not converge: the limit of 1 Newton step was reached
+
+    b-wrong: b-wrong.toml:3: unknown key geometry.chord
+      hint: the keys here are geometry.naca, geometry.file, geometry.trailing_edge
+    ");
+    assert!(scratch.path("output/c-naca/mesh.vts").is_file());
+    assert!(scratch.path("output/a-short/mesh.failed.vts").is_file());
+}
+
+#[test]
+fn finished_cases_are_kept_until_something_changes() {
+    let scratch = scratch();
+    let good = ["c-naca.toml", "d-file.toml", "--json"];
+    let verdicts = |arguments: &[&str]| {
+        let finished = batch(&scratch, &[&good, arguments].concat());
+        assert_eq!(finished.code, 0, "{finished:?}");
+        statuses(&finished).into_iter().map(|(_, status)| status).collect::<Vec<_>>()
+    };
+    assert_eq!(verdicts(&[]), ["converged", "converged"]);
+    let before = scratch.bytes("output/c-naca/report.json");
+
+    assert_eq!(verdicts(&[]), ["kept", "kept"]);
+    assert_eq!(scratch.bytes("output/c-naca/report.json"), before);
+    assert_eq!(verdicts(&["--force"]), ["converged", "converged"]);
+
+    fs::remove_file(scratch.path("output/c-naca/mesh.p3d")).unwrap();
+    assert_eq!(verdicts(&[]), ["converged", "kept"]);
+
+    let section = String::from_utf8(SECTION.to_vec()).unwrap();
+    fs::write(scratch.path("section.dat"), section + "\n").unwrap();
+    assert_eq!(verdicts(&[]), ["kept", "converged"]);
+
+    assert_eq!(verdicts(&["--set", "grid.far_field=14"]), ["converged", "converged"]);
+}
+
+#[test]
+fn failed_cases_are_run_again() {
+    let scratch = scratch();
+
+    for _ in 0..2 {
+        let finished = batch(&scratch, &["a-short.toml", "--json"]);
+        assert_eq!(finished.code, 1);
+        assert_eq!(statuses(&finished), [("a-short".to_owned(), "failed".to_owned())]);
+    }
+}
+
+#[test]
+fn the_summary_for_programs_has_numbers_and_reasons() {
+    let scratch = scratch();
+
+    let finished = batch(&scratch, &["*.toml", "--json"]);
+
+    let report: Value = serde_json::from_str(&finished.stdout).unwrap();
+    assert_eq!(report["exit_code"], 2);
+    assert_eq!((&report["converged"], &report["failed"]), (&2.into(), &2.into()));
+    let row = |k: usize| &report["cases"][k];
+    assert_eq!(row(0)["exit_code"], 1);
+    assert_eq!(row(1)["error"], "b-wrong.toml:3: unknown key geometry.chord");
+    assert_eq!(row(2)["size"], serde_json::json!([65, 33]));
+    assert!(row(2)["residual"].as_f64().unwrap() < 1e-10);
+}
+
+#[test]
+fn a_batch_with_jobs_writes_the_same_bits() {
+    let scratch = scratch();
+    let good = ["c-naca.toml", "d-file.toml"];
+
+    batch(&scratch, &[&good[..], &["--jobs", "2", "--output", "two"]].concat()).succeeds();
+    batch(&scratch, &[&good[..], &["--output", "one"]].concat()).succeeds();
+    scratch.run(&[&["c-naca.toml", "-o", "alone"], &COARSE[..], &NO_PICTURES].concat()).succeeds();
+
+    for case in ["c-naca", "d-file"] {
+        let mesh = |folder: &str| scratch.bytes(&format!("{folder}/{case}/mesh.vts"));
+        assert!(mesh("two") == mesh("one"), "{case}");
+    }
+    assert!(scratch.bytes("alone/c-naca/mesh.vts") == scratch.bytes("one/c-naca/mesh.vts"));
+}
+
+#[test]
+fn a_pattern_that_fits_nothing_is_refused() {
+    batch(&scratch(), &["wings/*.toml"]).is_refused(
+        "error: wings/*.toml: no file has such a name\n\
+         hint: give case files, or a pattern that fits some: 'cases/*.toml'\n",
+    );
+}
+
+#[test]
+fn two_cases_of_one_name_are_refused_before_any_work() {
+    let scratch = scratch();
+
+    batch(&scratch, &["c-naca.toml", "d-file.toml", "--set", "name=wing"]).is_refused(
+        "error: c-naca.toml and d-file.toml are both named wing\n\
+         hint: give each case a name of its own: name = \"…\"\n",
+    );
+
+    assert!(!scratch.path("output").exists());
+}
+
+#[test]
+fn a_case_that_is_named_twice_is_run_once() {
+    let table = batch(&scratch(), &["c-naca.toml", "c-*.toml"]).succeeds();
+
+    assert!(table.ends_with("1 case: 1 converged\n"), "{table}");
+}
+
+#[test]
+fn a_verbose_batch_counts_its_cases() {
+    let finished = batch(&scratch(), &["c-naca.toml", "d-file.toml", "-v"]);
+
+    assert_eq!(finished.stderr, "1 of 2  c-naca: converged\n2 of 2  d-file: converged\n");
+}

@@ -1,0 +1,184 @@
+//! Meshes in other formats.
+
+use std::fs;
+
+use super::{SMALLEST, Scratch};
+
+/// A run with every structured and unstructured format.
+fn meshes() -> Scratch {
+    let scratch = Scratch::with_case(SMALLEST);
+    let formats = "output.formats=[\"vts\", \"vtk\", \"plot3d\", \"su2\", \"openfoam\"]";
+    scratch.run_coarse(&["--set", formats]).succeeds();
+    scratch
+}
+
+fn convert(scratch: &Scratch, from: &str, to: &str, options: &[&str]) -> String {
+    scratch.run(&[&["convert", from, "-o", to], options].concat()).succeeds()
+}
+
+#[test]
+fn every_way_between_formats_is_exact() {
+    let scratch = meshes();
+    let targets = ["vts", "vtk", "p3d", "su2"];
+
+    for from in targets {
+        for to in targets {
+            let name = format!("{from}.{to}");
+            convert(&scratch, &format!("output/wing/mesh.{from}"), &name, &[]);
+            let (written, made) =
+                (scratch.bytes(&format!("output/wing/mesh.{to}")), scratch.bytes(&name));
+            assert!(written == made, "{from} to {to}");
+        }
+    }
+    assert_eq!(scratch.bytes("su2.nmf"), scratch.bytes("output/wing/mesh.nmf"));
+}
+
+#[test]
+fn every_binary_flavour_comes_back_to_the_last_bit() {
+    let scratch = meshes();
+    let flavours: [&[&str]; 5] = [
+        &["--encoding", "fortran"],
+        &["--encoding", "fortran", "--byte-order", "big", "--dimensions", "2"],
+        &["--encoding", "stream", "--byte-order", "big"],
+        &["--encoding", "fortran", "--blanking"],
+        &["--dimensions", "2", "--block-count", "true"],
+    ];
+
+    for flavour in flavours {
+        convert(&scratch, "output/wing/mesh.vts", "there.p3d", flavour);
+        convert(&scratch, "there.p3d", "back.vts", &[]);
+        assert!(scratch.bytes("back.vts") == scratch.bytes("output/wing/mesh.vts"), "{flavour:?}");
+    }
+}
+
+#[test]
+fn an_openfoam_case_is_that_of_a_run() {
+    let scratch = meshes();
+
+    let said = convert(&scratch, "output/wing/mesh.su2", "case", &["--to", "openfoam"]);
+
+    assert!(said.ends_with("written:\n  case\n"), "{said}");
+    for part in ["points", "faces", "owner", "neighbour", "boundary"] {
+        let path = |root: &str| scratch.bytes(&format!("{root}/constant/polyMesh/{part}"));
+        assert!(path("case") == path("output/wing/openfoam"), "{part}");
+    }
+}
+
+#[test]
+fn an_extruded_grid_gives_its_plane_back() {
+    let scratch = meshes();
+    let span = ["--span-cells", "3", "--span", "0.25", "--sides", "periodic"];
+
+    for format in ["vts", "vtk", "p3d"] {
+        let name = format!("long.{format}");
+        convert(&scratch, "output/wing/mesh.vts", &name, &span);
+        convert(&scratch, &name, "back.vts", &[]);
+        assert!(scratch.bytes("back.vts") == scratch.bytes("output/wing/mesh.vts"), "{format}");
+    }
+    convert(
+        &scratch,
+        "output/wing/mesh.vts",
+        "fun.p3d",
+        &[&span[..], &["--axes", "fun3d"]].concat(),
+    );
+    convert(&scratch, "fun.p3d", "back.vts", &[]);
+    assert!(scratch.bytes("back.vts") == scratch.bytes("output/wing/mesh.vts"), "fun3d");
+    let map = String::from_utf8(scratch.bytes("long.nmf")).unwrap();
+    assert!(map.contains("1         65       33        4\n"), "{map}");
+    assert!(
+        map.contains("ONE_TO_ONE      1  1   1 65   1 33      1  2   1 65   1 33   FALSE"),
+        "{map}"
+    );
+}
+
+#[test]
+fn what_was_understood_is_said() {
+    let said = convert(&meshes(), "output/wing/mesh.p3d", "wing.vts", &[]);
+
+    insta::assert_snapshot!(said, @r"
+    output/wing/mesh.p3d: 65 x 33 points
+    read as:
+      Plot3D: text, 65 × 33 × 2 nodes, a block count, without blanking.
+      An O-grid: its ends in i coincide.
+    written:
+      wing.vts
+    ");
+}
+
+/// One layer of three squares, its points not closed around anything.
+const PLAIN: &str = "1\n4 2 1\n0 1 2 3 0 1 2 3\n0 0 0 0 1 1 1 1\n0 0 0 0 0 0 0 0\n";
+const FOLDED: &str = "1\n4 2 1\n0 1 2 3 0 1 1 3\n0 0 0 0 1 1 -1 1\n0 0 0 0 0 0 0 0\n";
+
+#[test]
+fn a_grid_that_is_not_closed_has_no_place_in_a_welded_format() {
+    let scratch = Scratch::with(&[("plain.p3d", PLAIN.as_bytes())]);
+
+    scratch.run(&["convert", "plain.p3d", "-o", "plain.su2"]).is_refused(
+        "error: plain.p3d: not an O-grid, as this format needs it\n\
+         hint: convert it to .vts, .vtk or Plot3D\n",
+    );
+
+    assert!(!scratch.path("plain.su2").exists());
+    convert(&scratch, "plain.p3d", "plain.vtk", &[]);
+    assert_eq!(scratch.names("."), ["plain.p3d", "plain.vtk"]);
+}
+
+#[test]
+fn a_folded_grid_is_written_and_not_praised() {
+    let scratch = Scratch::with(&[("folded.p3d", FOLDED.as_bytes())]);
+
+    let finished = scratch.run(&["convert", "folded.p3d", "-o", "folded.vts"]);
+
+    assert_eq!((finished.code, &*finished.stderr), (1, "error: folded cells in the grid: 2\n"));
+    assert!(scratch.path("folded.vts").exists());
+}
+
+#[test]
+fn a_name_without_a_format_is_refused() {
+    let scratch = Scratch::with(&[("plain.p3d", PLAIN.as_bytes())]);
+
+    scratch.run(&["convert", "plain.p3d", "-o", "plain.stl"]).is_refused(
+        "error: plain.stl: no format has such a name\n\
+         hint: name it .vts, .vtk, .p3d or .su2, or choose one with --to\n",
+    );
+}
+
+#[test]
+fn meshes_that_cannot_be_read_are_refused_with_the_reason() {
+    let quads = "NDIME= 2\nNELEM= 2\n9 0 1 2 3 0\n9 9 1 2 3 1\nNPOIN= 4\n0 0\n1 0\n1 1\n0 1\n";
+    let scratch = Scratch::with(&[
+        ("a.su2", quads.as_bytes()),
+        ("b.su2", b"NDIME= 3\nNELEM= 0\n"),
+        ("c.su2", b"NDIME= 2\nNELEM= 1\n5 0 1 2 0\n"),
+        ("d.vtk", b"# vtk DataFile Version 3.0\nx\nASCII\nDATASET POLYDATA\n"),
+        ("e.vtk", b"# vtk DataFile Version 3.0\nx\nASCII\nDATASET STRUCTURED_GRID\nDIMENSIONS 2 2 1\nPOINTS 4 double\n0 0 0 1\n"),
+    ]);
+    let su2 = "read are plane quadrilaterals in rows, as gridgen and other structured programs write \
+               them";
+    let vtk = "save the mesh as a legacy structured grid, ascii or binary";
+    for (file, reason, hint) in [
+        ("a.su2", "the cells are not in the order of a structured grid", su2),
+        ("b.su2", "NDIME= 2 was expected", su2),
+        ("c.su2", "a cell is no quadrilateral", su2),
+        ("d.vtk", "a data set of another kind, a structured grid was expected", vtk),
+        ("e.vtk", "a coordinate is missing or not a number", vtk),
+    ] {
+        scratch
+            .run(&["convert", file, "-o", "x.vts"])
+            .is_refused(&format!("error: {file}: {reason}\nhint: {hint}\n"));
+    }
+    assert!(!scratch.path("x.vts").exists());
+}
+
+#[test]
+fn legacy_text_is_read() {
+    let text = "# vtk DataFile Version 2.0\nby hand\nASCII\nDATASET STRUCTURED_GRID\n\
+                DIMENSIONS 3 2 1\nPOINTS 6 float\n0 0 0 1 0 0 2 0 0\n0 1 0 1 1 0 2 1.5 0\n";
+    let scratch = Scratch::with(&[("hand.vtk", text.as_bytes())]);
+
+    convert(&scratch, "hand.vtk", "hand.p3d", &["--dimensions", "2"]);
+
+    let made = fs::read_to_string(scratch.path("hand.p3d")).unwrap();
+    assert!(made.starts_with("3 2\n 0.0000000000000000E0 1.0000000000000000E0"), "{made}");
+    assert!(made.contains("1.5000000000000000E0"), "{made}");
+}

@@ -1,0 +1,164 @@
+//! The page of a run and the quality maps.
+
+use std::fs;
+use std::time::{Duration, Instant};
+
+use super::{COARSE, SMALLEST, Scratch};
+
+const ON_THE_CPU: [&str; 3] = ["wing.toml", "--backend", "cpu"];
+const PAGE: &str = "output/wing/report.html";
+
+fn run(scratch: &Scratch, arguments: &[&str]) -> super::Finished {
+    scratch.run(&[&ON_THE_CPU[..], &COARSE, arguments].concat())
+}
+
+fn page(scratch: &Scratch) -> String {
+    String::from_utf8(scratch.bytes(PAGE)).unwrap()
+}
+
+/// The names of the tags of a page in order, closing ones with their slash; those that close
+/// themselves are left out.
+fn tags(page: &str) -> Vec<&str> {
+    page.split('<')
+        .skip(1)
+        .filter(|part| !part.starts_with(['!', '?']))
+        .filter_map(|part| part.split('>').next())
+        .filter(|tag| !tag.ends_with('/') && !tag.starts_with("meta"))
+        .map(|tag| tag.split_whitespace().next().unwrap())
+        .collect()
+}
+
+#[test]
+fn a_run_ends_with_a_page_that_needs_nothing_beside_it() {
+    let scratch = Scratch::with_case(SMALLEST);
+
+    let said = run(&scratch, &[]).succeeds();
+
+    assert!(said.contains("  output/wing/report.html\n"), "{said}");
+    let page = page(&scratch);
+    for outside in ["<script", "<link", "src=", "href=", "url(", "@import"] {
+        assert!(!page.contains(outside), "{outside}");
+    }
+    let namespace = "http://www.w3.org/2000/svg";
+    assert_eq!(page.matches("://").count(), page.matches(namespace).count());
+    for part in [
+        "<title>wing – gridgen</title>",
+        "prefers-color-scheme: dark",
+        ">converged</span>",
+        "O-grid of 65 × 33 points",
+        "non-orthogonality",
+        "Leading edge",
+        "Trailing edge",
+        "naca = &quot;2412&quot;",
+    ] {
+        assert!(page.contains(part), "{part}");
+    }
+    assert_eq!(page.matches("<svg").count(), 3);
+}
+
+#[test]
+fn the_tags_of_the_page_are_closed_in_order() {
+    let scratch = Scratch::with_case(SMALLEST);
+    run(&scratch, &[]).succeeds();
+    let page = page(&scratch);
+
+    let mut open = Vec::new();
+    for tag in tags(&page) {
+        match tag.strip_prefix('/') {
+            Some(closed) => assert_eq!(open.pop(), Some(closed)),
+            None => open.push(tag),
+        }
+    }
+
+    assert!(open.is_empty(), "{open:?}");
+}
+
+#[test]
+fn the_page_of_a_failed_run_warns_of_the_grid() {
+    let scratch = Scratch::with_case(SMALLEST);
+
+    let failed = run(&scratch, &["--set", "newton.max_iterations=1"]);
+
+    assert_eq!(failed.code, 1);
+    let page = page(&scratch);
+    assert!(page.contains(">not converged: do not use</span>"));
+    assert!(page.contains("the limit of 1 Newton step was reached"));
+}
+
+#[test]
+fn what_was_repaired_stands_on_the_page() {
+    let case = b"[geometry]\nfile = \"wing.dat\"\n";
+    let section = include_bytes!("../data/airfoils/tasopt-b.dat");
+    let scratch = Scratch::with(&[("wing.toml", case), ("wing.dat", section)]);
+
+    let finished = run(&scratch, &[]);
+
+    let note = finished.stderr.lines().find_map(|line| line.strip_prefix("note: ")).unwrap();
+    let escaped = note.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;");
+    assert!(page(&scratch).contains(&escaped.replace('"', "&quot;")), "{note}");
+}
+
+#[test]
+fn a_name_is_no_markup() {
+    let scratch = Scratch::with_case(SMALLEST);
+
+    run(&scratch, &["--set", "name=<b>&"]).succeeds();
+
+    let page = fs::read_to_string(scratch.path("output/<b>&/report.html")).unwrap();
+    assert!(page.contains("<h1>&lt;b&gt;&amp;</h1>") && !page.contains("<b>&"));
+}
+
+#[test]
+fn pages_and_pictures_can_be_left_out() {
+    let scratch = Scratch::with_case(SMALLEST);
+
+    run(&scratch, &["--set", "output.report=false"]).succeeds();
+    assert!(!scratch.path(PAGE).exists() && scratch.path("output/wing/grid.svg").exists());
+
+    run(&scratch, &["--set", "output.pictures=false", "--set", "output.report=true"]).succeeds();
+    assert!(scratch.path(PAGE).exists() && !scratch.path("output/wing/grid.svg").exists());
+}
+
+#[test]
+fn quality_maps_are_written_where_they_are_asked_for() {
+    let scratch = Scratch::with_case(SMALLEST);
+
+    let maps = ["--set", "output.quality_maps=true", "--set", "output.pictures=false"];
+    run(&scratch, &maps).succeeds();
+
+    let svg = String::from_utf8(scratch.bytes("output/wing/quality.svg")).unwrap();
+    assert!(svg.starts_with("<svg") && svg.ends_with("</svg>\n"), "{}", &svg[svg.len() - 40..]);
+    assert!(svg.matches("<path ").count() > 40);
+    assert!(scratch.bytes("output/wing/quality.png").starts_with(b"\x89PNG\r\n"));
+}
+
+/// The program that shows pages is the first of some names on the search path.
+#[cfg(target_os = "linux")]
+#[test]
+fn the_page_is_opened_where_it_is_asked_for() {
+    use std::os::unix::fs::PermissionsExt;
+    let scratch = Scratch::with_case(SMALLEST);
+    let opener = scratch.path("xdg-open");
+    fs::write(&opener, "#!/bin/sh\necho \"$1\" > opened\n").unwrap();
+    fs::set_permissions(&opener, fs::Permissions::from_mode(0o755)).unwrap();
+
+    let mut command = scratch.gridgen();
+    command.args(ON_THE_CPU).args(COARSE).arg("--open").env("PATH", scratch.path("."));
+    super::Finished::from(command.output().unwrap()).succeeds();
+
+    let begun = Instant::now();
+    let opened = || fs::read_to_string(scratch.path("opened")).unwrap_or_default();
+    while opened() != format!("{PAGE}\n") && begun.elapsed() < Duration::from_secs(20) {
+        std::thread::sleep(Duration::from_millis(20));
+    }
+    assert_eq!(opened(), format!("{PAGE}\n"));
+}
+
+#[test]
+fn there_is_nothing_to_open_without_a_page() {
+    let finished =
+        run(&Scratch::with_case(SMALLEST), &["--open", "--set", "output.pictures=false"]);
+
+    assert_eq!(finished.code, 0);
+    assert_eq!(finished.stderr, "note: there is no report.html to open: output.report is false\n");
+}

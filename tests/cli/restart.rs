@@ -1,0 +1,241 @@
+//! Interrupted runs and how they go on.
+#![cfg(target_os = "linux")]
+
+use std::fs;
+use std::io::{BufRead, BufReader};
+use std::process::{Child, Command, Stdio};
+
+use super::{Finished, NO_PICTURES, SMALLEST, Scratch};
+
+/// A grid whose Newton steps take long enough to be interrupted.
+const FINE: [&str; 4] = ["--set", "grid.ni=513", "--set", "grid.nj=257"];
+const RESTART: &str = "output/wing/restart.bin";
+const LIMIT: [&str; 2] = ["--set", "newton.max_iterations=2"];
+const HINT_OTHER: &str = "hint: section, grid, initial grid and control functions must be those of \
+                          the run that was interrupted; solver and output may differ\n";
+
+/// A run of the fine grid that has taken the Newton step `step`, and goes on.
+fn running(scratch: &Scratch, step: usize, arguments: &[&str]) -> (Child, impl BufRead + use<>) {
+    let mut child = scratch
+        .gridgen()
+        .args(["wing.toml", "-v", "--backend", "cpu"])
+        .args(FINE)
+        .args(NO_PICTURES)
+        .args(arguments)
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let mut stderr = BufReader::new(child.stderr.take().unwrap());
+    let mut line = String::new();
+    while !line.starts_with(&format!("newton {step:>3}")) {
+        line.clear();
+        assert!(stderr.read_line(&mut line).unwrap() > 0, "the run ended before step {step}");
+    }
+    (child, stderr)
+}
+
+fn signal(name: &str, child: &Child) {
+    let status = Command::new("kill").args([name, &child.id().to_string()]).status().unwrap();
+    assert!(status.success());
+}
+
+/// The mesh of the fine grid without an interruption.
+fn uninterrupted(scratch: &Scratch) -> Vec<u8> {
+    let arguments = ["wing.toml", "--backend", "cpu", "-o", "whole"];
+    scratch.run(&[&arguments, &FINE[..], &NO_PICTURES].concat()).succeeds();
+    scratch.bytes("whole/wing/mesh.vts")
+}
+
+fn go_on(scratch: &Scratch) -> Finished {
+    let arguments = ["wing.toml", "--backend", "cpu", "--restart", RESTART];
+    scratch.run(&[&arguments, &FINE[..], &NO_PICTURES].concat())
+}
+
+#[test]
+fn an_interrupted_run_keeps_its_state_and_goes_on_to_the_same_bits() {
+    for name in ["-INT", "-TERM"] {
+        let scratch = Scratch::with_case(SMALLEST);
+
+        let (mut child, mut stderr) = running(&scratch, 1, &[]);
+        signal(name, &child);
+        let mut rest = String::new();
+        std::io::Read::read_to_string(&mut stderr, &mut rest).unwrap();
+        let status = child.wait().unwrap();
+
+        assert_eq!(status.code(), Some(130), "{rest}");
+        assert!(rest.contains("note: stopping after this Newton step"), "{rest}");
+        assert!(rest.contains("\nerror: interrupted after "), "{rest}");
+        assert!(rest.ends_with(&format!("hint: go on with --restart {RESTART}\n")), "{rest}");
+        assert_eq!(scratch.names("output/wing"), ["restart.bin"]);
+
+        go_on(&scratch).succeeds();
+        assert!(scratch.bytes("output/wing/mesh.vts") == uninterrupted(&scratch));
+        assert!(!scratch.path(RESTART).exists(), "a finished run needs no restart file");
+    }
+}
+
+/// Nothing can be caught: what is there are the files written before.
+#[test]
+fn a_killed_run_goes_on_from_its_last_restart_file() {
+    let scratch = Scratch::with_case(SMALLEST);
+
+    let (mut child, _stderr) = running(&scratch, 3, &["--restart-every", "0"]);
+    signal("-KILL", &child);
+    child.wait().unwrap();
+
+    let names = scratch.names("output/wing");
+    let whole: Vec<_> = names.iter().filter(|name| !name.starts_with(".gridgen-")).collect();
+    assert_eq!(whole, ["restart.bin"]);
+    go_on(&scratch).succeeds();
+    assert!(scratch.bytes("output/wing/mesh.vts") == uninterrupted(&scratch));
+    assert!(scratch.names("output/wing").iter().all(|name| !name.starts_with('.')));
+}
+
+/// Cases behind the one under way are not begun, and the batch goes on with them.
+#[test]
+fn an_interrupted_batch_goes_on_where_it_stopped() {
+    let names = ["a.toml", "b.toml", "c.toml"];
+    let scratch = Scratch::with(&names.map(|name| (name, SMALLEST.as_bytes())));
+    let arguments = [&["run", "-v", "--backend", "cpu"], &names[..], &FINE, &NO_PICTURES].concat();
+    let mut child = scratch
+        .gridgen()
+        .args(&arguments)
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let mut stderr = BufReader::new(child.stderr.take().unwrap());
+    let mut line = String::new();
+    stderr.read_line(&mut line).unwrap();
+    assert_eq!(line, "1 of 3  a: converged\n");
+
+    signal("-INT", &child);
+    let stopped = Finished::from(child.wait_with_output().unwrap());
+
+    assert_eq!(stopped.code, 130);
+    // The second case may not have begun when the signal arrives.
+    let table = &stopped.stdout;
+    assert!(table.contains("\n3 cases: 1 converged, "), "{table}");
+    assert!(table.contains("\nb: interrupted ") || table.contains(" 2 not run\n"), "{table}");
+    assert!(!scratch.path("output/c").exists());
+
+    let done = scratch.run(&arguments).succeeds();
+    assert!(done.ends_with("\n3 cases: 2 converged, 1 kept\n"), "{done}");
+}
+
+/// Results of an earlier run stay until there are new ones.
+#[test]
+fn an_interrupted_run_leaves_earlier_results_alone() {
+    let scratch = Scratch::with_case(SMALLEST);
+    scratch.run_coarse(&[]).succeeds();
+    let before = scratch.bytes("output/wing/mesh.vts");
+
+    let (mut child, _stderr) = running(&scratch, 0, &[]);
+    signal("-INT", &child);
+    assert_eq!(child.wait().unwrap().code(), Some(130));
+
+    assert!(scratch.bytes("output/wing/mesh.vts") == before);
+}
+
+#[test]
+fn a_run_at_its_limit_of_steps_can_go_on() {
+    let scratch = Scratch::with_case(SMALLEST);
+    let stopped = scratch.run_coarse(&LIMIT);
+    assert_eq!(stopped.code, 1);
+    assert!(stopped.stdout.contains("  output/wing/restart.bin\n"), "{}", stopped.stdout);
+
+    scratch.run_coarse(&["--restart", RESTART]).succeeds();
+
+    let mesh = scratch.bytes("output/wing/mesh.vts");
+    scratch.run_coarse(&["-o", "whole"]).succeeds();
+    assert!(mesh == scratch.bytes("whole/wing/mesh.vts"));
+    let history = |path: &str| {
+        let text = String::from_utf8(scratch.bytes(path)).unwrap();
+        text.lines().map(|line| line.rsplit_once(',').unwrap().0.to_owned()).collect::<Vec<_>>()
+    };
+    let whole = history("whole/wing/convergence.csv");
+    assert_eq!(history("output/wing/convergence.csv"), whole);
+}
+
+/// How a system is solved is no part of it.
+#[test]
+fn a_restart_may_change_the_solver() {
+    let scratch = Scratch::with_case(SMALLEST);
+    scratch.run_coarse(&LIMIT);
+
+    scratch.run_coarse(&["--restart", RESTART, "--set", "linear.solver=gmres"]).succeeds();
+}
+
+#[test]
+fn a_restart_of_another_case_is_refused() {
+    let scratch = Scratch::with_case(SMALLEST);
+    scratch.run_coarse(&LIMIT);
+
+    scratch.run_coarse(&["--restart", RESTART, "--set", "grid.nj=35"]).is_refused(&format!(
+        "error: {RESTART}: belongs to another case: grid.nj is 33 there, 35 here\n{HINT_OTHER}"
+    ));
+    let other = ["--restart", RESTART, "--set", "control.wall=frozen"];
+    scratch.run_coarse(&other).is_refused(&format!(
+        "error: {RESTART}: belongs to another case: control.wall is \"coupled\" there, \"frozen\" \
+         here\n{HINT_OTHER}"
+    ));
+}
+
+#[test]
+fn a_section_that_changed_makes_another_case() {
+    let case = b"[geometry]\nfile = \"e387.dat\"\n";
+    let section = include_bytes!("../../cases/airfoils/e387.dat");
+    let scratch = Scratch::with(&[("wing.toml", case), ("e387.dat", section)]);
+    scratch.run_coarse(&LIMIT);
+    fs::write(scratch.path("e387.dat"), [&section[..], b"\n"].concat()).unwrap();
+
+    let refused = scratch.run_coarse(&["--restart", RESTART]);
+
+    assert_eq!(refused.code, 2);
+    assert!(refused.stderr.contains("the contents of geometry.file is "), "{}", refused.stderr);
+}
+
+#[test]
+fn a_restart_file_that_is_damaged_or_none_is_refused() {
+    let scratch = Scratch::with_case(SMALLEST);
+    scratch.run_coarse(&LIMIT);
+    let good = scratch.bytes(RESTART);
+    let refused = |bytes: &[u8], message: &str| {
+        fs::write(scratch.path("r.bin"), bytes).unwrap();
+        scratch.run_coarse(&["--restart", "r.bin"]).is_refused(message);
+    };
+
+    let mut changed = good.clone();
+    changed[good.len() / 2] ^= 1;
+    let damaged = "error: r.bin: the restart file is cut off or damaged\n\
+                   hint: run the case without --restart\n";
+    refused(&changed, damaged);
+    refused(&good[..good.len() - 9], damaged);
+    refused(&good[..9], damaged);
+    refused(
+        SMALLEST.as_bytes(),
+        "error: r.bin: not a restart file of gridgen\n\
+         hint: name the restart.bin that an interrupted run wrote\n",
+    );
+    let mut newer = good;
+    newer[8] = 2;
+    refused(
+        &newer,
+        "error: r.bin: a restart file of version 2, version 1 was expected\n\
+         hint: run the case without --restart\n",
+    );
+    scratch.run_coarse(&["--restart", "none.bin"]).is_refused(
+        "error: none.bin: cannot be read: No such file or directory (os error 2)\n\
+         hint: check the path and its permissions\n",
+    );
+}
+
+#[test]
+fn the_report_goes_to_standard_output_for_programs() {
+    let scratch = Scratch::with_case(SMALLEST);
+
+    let text = scratch.run_coarse(&["--json"]).succeeds();
+
+    assert_eq!(text.as_bytes(), scratch.bytes("output/wing/report.json"));
+}

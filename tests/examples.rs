@@ -1,0 +1,123 @@
+//! The examples do what they say.
+#![allow(clippy::unwrap_used, reason = "a failing step fails the test")]
+#![allow(unreachable_pub, missing_docs, reason = "the examples are programs of their own")]
+#![allow(clippy::print_stderr, reason = "what is not checked is said")]
+
+#[path = "../examples/first_grid.rs"]
+mod first_grid;
+#[path = "../examples/own_geometry.rs"]
+mod own_geometry;
+#[path = "../examples/own_linear_solver.rs"]
+mod own_linear_solver;
+#[path = "../examples/sweep.rs"]
+mod sweep;
+
+use std::path::Path;
+use std::process::Command;
+
+use gridgen::case::Case;
+use gridgen::error::Error;
+use gridgen::run::{BackendChoice, Progress, RunOptions, make_grid, run};
+use gridgen::solver::history::NewtonStep;
+
+const SMALL: &str =
+    "geometry.naca = '2412'\n[grid]\nni = 65\nnj = 33\n[output]\npictures = false\n";
+
+fn small() -> Case {
+    Case::from_toml(SMALL, Path::new("wing.toml"), &[]).unwrap()
+}
+
+fn on_the_cpu(folder: &Path) -> RunOptions {
+    RunOptions { backend: BackendChoice::Cpu, ..RunOptions::new(folder.to_path_buf()) }
+}
+
+#[test]
+fn a_mesh_is_made_in_ten_lines() {
+    first_grid::main().unwrap();
+}
+
+#[test]
+fn a_section_can_be_ones_own() {
+    own_geometry::main().unwrap();
+}
+
+#[test]
+fn a_linear_solver_can_be_ones_own() {
+    own_linear_solver::main().unwrap();
+}
+
+#[test]
+fn sections_are_swept_in_memory() {
+    sweep::main().unwrap();
+}
+
+/// Where there is a Python with numpy.
+#[test]
+fn python_reads_meshes_and_report() {
+    let numpy = Command::new("python3").args(["-c", "import numpy"]).output();
+    if !numpy.is_ok_and(|output| output.status.success()) {
+        eprintln!("not checked: there is no python3 with numpy");
+        return;
+    }
+    let folder = tempfile::tempdir().unwrap();
+    let outcome = run(&small(), &on_the_cpu(folder.path()), &mut ()).unwrap();
+    assert!(outcome.converged);
+
+    let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("examples/read.py");
+    let read = Command::new("python3").arg(script).arg(folder.path()).output().unwrap();
+
+    let said = String::from_utf8_lossy(&read.stdout).into_owned();
+    assert!(read.status.success(), "{said}{}", String::from_utf8_lossy(&read.stderr));
+    assert!(said.starts_with("wing: converged True, residual "), "{said}");
+    assert!(
+        said.contains("\nmesh.p3d: 2 planes, the same coordinates to the last bit\n"),
+        "{said}"
+    );
+}
+
+#[test]
+fn a_grid_in_memory_is_the_one_that_is_written() {
+    let folder = tempfile::tempdir().unwrap();
+    let written = run(&small(), &on_the_cpu(folder.path()), &mut ()).unwrap();
+
+    let elsewhere = folder.path().join("none");
+    let made = make_grid(&small(), &on_the_cpu(&elsewhere), &mut ()).unwrap();
+
+    assert!(made.is_good() && !elsewhere.exists());
+    assert_eq!(made.quality, written.quality);
+    let mesh = gridgen::io::read::mesh(&folder.path().join("mesh.vts")).unwrap();
+    assert!((mesh.grid.x, mesh.grid.y) == (made.grid.x, made.grid.y));
+}
+
+/// Stops after so many questions.
+struct Impatient(std::cell::Cell<usize>);
+
+impl Progress for Impatient {
+    fn phase(&mut self, _name: &str) {}
+    fn newton(&mut self, _step: &NewtonStep) {}
+    fn linear(&mut self, _iteration: f64, _relative_residual: f64) {}
+    fn cancelled(&self) -> bool {
+        self.0.set(self.0.get().saturating_sub(1));
+        self.0.get() == 0
+    }
+}
+
+#[test]
+fn a_library_run_ends_where_its_caller_wants() {
+    let folder = tempfile::tempdir().unwrap();
+    let end_after = |questions| {
+        let mut progress = Impatient(std::cell::Cell::new(questions));
+        run(&small(), &on_the_cpu(folder.path()), &mut progress).unwrap_err()
+    };
+
+    let before = end_after(1);
+    assert!(matches!(before, Error::Interrupted { steps: None, restart: None }), "{before:?}");
+    let within = end_after(5);
+    let Error::Interrupted { steps: Some(2), restart: Some(file) } = within else {
+        panic!("{within:?}");
+    };
+    assert!(file.is_file());
+    let mut progress = Impatient(std::cell::Cell::new(4));
+    let memory = make_grid(&small(), &on_the_cpu(folder.path()), &mut progress).unwrap_err();
+    assert!(matches!(memory, Error::Interrupted { steps: Some(1), restart: None }), "{memory:?}");
+}

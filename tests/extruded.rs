@@ -1,0 +1,258 @@
+//! Grids extruded over a span, as the formats of three-dimensional programs have them.
+
+#![allow(clippy::unwrap_used, reason = "a failing step fails the test")]
+#![allow(clippy::float_cmp, reason = "what is written is read back bit for bit")]
+
+#[path = "support/grids.rs"]
+mod grids;
+
+use std::collections::HashMap;
+use std::fs;
+use std::path::Path;
+
+use gridgen::grid::Grid;
+use gridgen::grid::quality::{cell_area, cell_corners};
+use gridgen::io::plot3d::{self, Axes, Flavour};
+use gridgen::io::span::{Sides, Span};
+use gridgen::io::{nmf, openfoam, su2, vts};
+use grids::joukowski_grid;
+
+/// A grid of more points than one task encodes.
+fn grid() -> Grid {
+    joukowski_grid(83, 61, 0.2)
+}
+
+fn span(cells: usize, sides: Sides) -> Span {
+    Span { length: 0.7, cells, sides }
+}
+
+/// Six times the volume between a face and the origin.
+fn cone(face: &[usize], points: &[[f64; 3]]) -> f64 {
+    let p = |k: usize| points[face[k]];
+    let triangle = |a: [f64; 3], b: [f64; 3], c: [f64; 3]| {
+        a[0] * (b[1] * c[2] - b[2] * c[1])
+            + a[1] * (b[2] * c[0] - b[0] * c[2])
+            + a[2] * (b[0] * c[1] - b[1] * c[0])
+    };
+    triangle(p(0), p(1), p(2)) + triangle(p(0), p(2), p(3))
+}
+
+/// The volume of an extruded grid by its plane.
+fn volume(grid: &Grid, span: Span) -> f64 {
+    let cell = |k: usize| cell_area(&cell_corners(grid, k % (grid.ni - 1), k / (grid.ni - 1)));
+    span.length * (0..grid.cells()).map(cell).sum::<f64>()
+}
+
+#[test]
+fn the_planes_of_a_span_end_where_it_ends() {
+    let span = span(7, Sides::Symmetry);
+
+    assert_eq!((span.planes(), span.z(0), span.z(7)), (8, 0.0, 0.7));
+    assert!((span.z(3) - 0.3).abs() < 1e-15);
+}
+
+#[test]
+fn an_extruded_vts_has_all_planes_and_layers() {
+    let (grid, span) = (grid(), span(3, Sides::Symmetry));
+    let mut bytes = Vec::new();
+    vts::write_to(&mut bytes, &grid, Some(span)).unwrap();
+
+    let text = String::from_utf8_lossy(&bytes);
+    assert!(text.contains(r#"WholeExtent="0 82 0 60 0 3""#));
+    let (points, cells) = (83 * 61 * 4, 82 * 60 * 3);
+    let start = bytes.windows(2).position(|w| w == b" _").unwrap() + 2;
+    let real = |at: usize| f64::from_le_bytes(bytes[at..at + 8].try_into().unwrap());
+    let length = |at: usize| u64::from_le_bytes(bytes[at..at + 8].try_into().unwrap()) as usize;
+    assert_eq!(length(start), points * 24);
+    for point in 0..points {
+        let (node, plane) = (point % (83 * 61), point / (83 * 61));
+        let at = start + 8 + 24 * point;
+        let expected = [grid.x[node], grid.y[node], span.z(plane)];
+        assert_eq!([real(at), real(at + 8), real(at + 16)], expected);
+    }
+    let areas = start + 8 + points * 24;
+    assert_eq!(length(areas), cells * 8);
+    let first = real(areas + 8);
+    assert_eq!(first, cell_area(&cell_corners(&grid, 0, 0)));
+    assert_eq!(first, real(areas + 8 + 8 * 82 * 60 * 2));
+}
+
+/// Every face of every cell is shared by two cells or listed by one marker; the markers' faces point
+/// out of the flow and enclose it.
+#[test]
+fn an_extruded_su2_mesh_is_closed() {
+    for (sides, names) in [
+        (Sides::Symmetry, &["airfoil", "farfield", "symmetry"][..]),
+        (Sides::Periodic, &["airfoil", "farfield", "back", "front"]),
+    ] {
+        let (grid, span) = (joukowski_grid(17, 9, 0.1), span(3, sides));
+        let mut bytes = Vec::new();
+        su2::write_to(&mut bytes, &grid, Some(span)).unwrap();
+        let text = String::from_utf8(bytes).unwrap();
+        let mut lines = text.lines();
+        let count = |key: &str, lines: &mut std::str::Lines<'_>| -> usize {
+            lines.next().unwrap().strip_prefix(key).unwrap().trim().parse().unwrap()
+        };
+        let numbers = |line: &str| -> Vec<usize> {
+            line.split_whitespace().map(|word| word.parse().unwrap()).collect()
+        };
+        assert_eq!(count("NDIME=", &mut lines), 3);
+        let cells = count("NELEM=", &mut lines);
+        assert_eq!(cells, 16 * 8 * 3);
+        let mut open: HashMap<Vec<usize>, i32> = HashMap::new();
+        let mut meet = |mut face: Vec<usize>| {
+            face.sort_unstable();
+            *open.entry(face).or_default() += 1;
+        };
+        for cell in lines.by_ref().take(cells).map(numbers) {
+            assert_eq!(cell[0], 12);
+            let c = &cell[1..9];
+            for face in
+                [[0, 1, 2, 3], [4, 5, 6, 7], [0, 1, 5, 4], [1, 2, 6, 5], [2, 3, 7, 6], [3, 0, 4, 7]]
+            {
+                meet(face.map(|k| c[k]).to_vec());
+            }
+        }
+        let nodes = count("NPOIN=", &mut lines);
+        assert_eq!(nodes, 16 * 9 * 4);
+        let points: Vec<[f64; 3]> = lines
+            .by_ref()
+            .take(nodes)
+            .map(|line| {
+                let mut words = line.split_whitespace().map(|word| word.parse::<f64>().unwrap());
+                std::array::from_fn(|_| words.next().unwrap())
+            })
+            .collect();
+        let markers = count("NMARK=", &mut lines);
+        let (mut found, mut enclosed) = (Vec::new(), 0.0);
+        for _ in 0..markers {
+            found.push(lines.next().unwrap().strip_prefix("MARKER_TAG= ").unwrap());
+            let faces = count("MARKER_ELEMS=", &mut lines);
+            for face in lines.by_ref().take(faces).map(numbers) {
+                assert_eq!(face[0], 9);
+                enclosed += cone(&face[1..5], &points) / 6.0;
+                meet(face[1..5].to_vec());
+            }
+        }
+        assert_eq!(found, names);
+        assert!(open.values().all(|&times| times == 2), "a face is open or listed twice");
+        assert!((enclosed / volume(&grid, span) - 1.0).abs() < 1e-9, "{enclosed}");
+        assert_eq!(lines.next(), None);
+    }
+}
+
+/// The numbers of a list of one of OpenFOAM's files.
+fn foam_list(folder: &Path, name: &str) -> Vec<Vec<f64>> {
+    let text = fs::read_to_string(folder.join("constant/polyMesh").join(name)).unwrap();
+    let list = text.split_once("\n(\n").unwrap().1.rsplit_once(')').unwrap().0;
+    list.lines()
+        .map(|line| {
+            let words = line.split(['(', ')', ' ']).filter(|word| !word.is_empty());
+            words.map(|word| word.parse().unwrap()).collect()
+        })
+        .collect()
+}
+
+/// Faces are in upper triangular order, point from owner to neighbour, and enclose every cell.
+#[test]
+fn an_extruded_openfoam_mesh_is_in_order_and_closed() {
+    for (cells, sides) in [(1, Sides::Symmetry), (2, Sides::Periodic), (3, Sides::Symmetry)] {
+        let (grid, span) = (joukowski_grid(17, 9, 0.1), span(cells, sides));
+        let folder = tempfile::tempdir().unwrap();
+        openfoam::write(folder.path(), &grid, Some(span)).unwrap();
+        let points: Vec<[f64; 3]> = foam_list(folder.path(), "points")
+            .into_iter()
+            .map(|point| point.try_into().unwrap())
+            .collect();
+        let owner = foam_list(folder.path(), "owner");
+        let neighbour = foam_list(folder.path(), "neighbour");
+        let faces: Vec<Vec<usize>> = foam_list(folder.path(), "faces")
+            .iter()
+            .map(|face| face[1..].iter().map(|&node| node as usize).collect())
+            .collect();
+        let all = 16 * 8 * cells;
+        assert_eq!(points.len(), 16 * 9 * (cells + 1));
+        assert_eq!(faces.len(), owner.len());
+        let mut last = (0, 0);
+        let mut cones = vec![0.0; all];
+        let mut sides_of = vec![0; all];
+        for (k, face) in faces.iter().enumerate() {
+            let own = owner[k][0] as usize;
+            cones[own] += cone(face, &points) / 6.0;
+            sides_of[own] += 1;
+            if let Some(other) = neighbour.get(k) {
+                let other = other[0] as usize;
+                assert!(own < other && last < (own, other), "{last:?} before {:?}", (own, other));
+                last = (own, other);
+                cones[other] -= cone(face, &points) / 6.0;
+                sides_of[other] += 1;
+            }
+        }
+        assert!(sides_of.iter().all(|&sides| sides == 6));
+        for (cell, cone) in cones.iter().enumerate() {
+            let plane = cell % 128;
+            let area = cell_area(&cell_corners(&grid, plane % 16, plane / 16));
+            assert!((cone / (area * 0.7 / cells as f64) - 1.0).abs() < 1e-6, "{cell}: {cone}");
+        }
+        let boundary =
+            fs::read_to_string(folder.path().join("constant/polyMesh/boundary")).unwrap();
+        let velocity = fs::read_to_string(folder.path().join("0/U")).unwrap();
+        let kind = if sides == Sides::Symmetry { "symmetryPlane" } else { "cyclic" };
+        assert_eq!(boundary.matches(&format!("type {kind};")).count(), 2, "{boundary}");
+        assert!(velocity.contains(&format!("front {{ type {kind}; }}")), "{velocity}");
+        assert!(!velocity.contains("empty"));
+    }
+}
+
+/// The block is right-handed in indices and coordinates, its span +y, its third index outward.
+#[test]
+fn the_axes_of_fun3d_are_right_handed() {
+    let (grid, span) = (joukowski_grid(17, 9, 0.1), span(2, Sides::Symmetry));
+    let flavour = Flavour { axes: Axes::Fun3d, ..Flavour::default() };
+    let mut bytes = Vec::new();
+    plot3d::write_to(&mut bytes, &grid, Some(span), flavour).unwrap();
+
+    let words: Vec<f64> = std::str::from_utf8(&bytes)
+        .unwrap()
+        .split_whitespace()
+        .map(|word| word.parse().unwrap())
+        .collect();
+    assert_eq!(words[..4], [1.0, 17.0, 3.0, 9.0]);
+    let all = 17 * 3 * 9;
+    let point = |i: usize, k: usize, j: usize| -> [f64; 3] {
+        std::array::from_fn(|c| words[4 + c * all + i + 17 * (k + 3 * j)])
+    };
+    for (i, k, j) in [(0, 0, 0), (5, 1, 3), (15, 1, 7)] {
+        let [x, y] = grid.point(i, j);
+        let corner = point(i, k, j);
+        assert_eq!(corner, [x, span.z(k), y]);
+        let edge = |other: [f64; 3]| -> [f64; 3] { std::array::from_fn(|c| other[c] - corner[c]) };
+        let [a, b, c] = [point(i + 1, k, j), point(i, k + 1, j), point(i, k, j + 1)].map(edge);
+        let volume = a[0] * (b[1] * c[2] - b[2] * c[1])
+            + a[1] * (b[2] * c[0] - b[0] * c[2])
+            + a[2] * (b[0] * c[1] - b[1] * c[0]);
+        assert!(volume > 0.0, "{volume:e}");
+    }
+}
+
+#[test]
+fn the_neutral_map_of_fun3d_has_its_names_and_faces() {
+    let mut bytes = Vec::new();
+    let grid = joukowski_grid(17, 9, 0.1);
+    nmf::write_to(&mut bytes, &grid, Some(span(2, Sides::Symmetry)), Axes::Fun3d).unwrap();
+
+    let text = String::from_utf8(bytes).unwrap();
+    let lines: Vec<&str> = text.lines().filter(|l| !l.starts_with('#') && !l.is_empty()).collect();
+    assert_eq!(
+        lines,
+        [
+            "1",
+            "1         17        3        9",
+            "symmetry_y      1  5   1 9   1 17",
+            "symmetry_y      1  6   1 9   1 17",
+            "viscous_solid   1  1   1 17   1 3",
+            "farfield_riem   1  2   1 17   1 3",
+            "ONE_TO_ONE      1  3   1 3   1 9      1  4   1 3   1 9   FALSE",
+        ]
+    );
+}
