@@ -11,7 +11,6 @@ use crate::backend::elliptic::{
 use crate::backend::{DeviceError, Real};
 use crate::grid::Grid;
 use crate::pde::EllipticSettings;
-use rayon::prelude::*;
 
 /// Threads of the block that solves the wall's reduced system.
 const WALL_THREADS: u32 = 512;
