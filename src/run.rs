@@ -2,28 +2,30 @@
 
 mod check;
 mod export;
+mod ladder;
 mod machine;
 mod resolved_case;
+mod section;
 
 use std::path::PathBuf;
 use std::time::Instant;
 
 pub use self::check::{Estimate, check};
 use self::export::{Export, Exporting};
+use self::ladder::{Ladder, may_help, shortcoming, shortfall};
 use self::machine::Machine;
 use self::resolved_case::ResolvedCase;
+use self::section::body_wall;
+pub use self::section::{Body, body};
 use crate::backend::cpu::CpuBackend;
 use crate::backend::{DeviceError, EllipticBackend, MultigridBackend, Real};
-use crate::case::{Case, Contour, Format};
+use crate::case::{Case, Format};
 use crate::elliptic::{EllipticSettings, GridPreconditioner, GridProblem};
 use crate::error::Error;
-use crate::geometry::{
-    GeometryError, SurfaceSettings, airfoil_from_file, airfoil_from_naca, distribute,
-    spacing_geometric, wall_normals,
-};
+use crate::geometry::{GeometryError, spacing_geometric, wall_normals};
 use crate::grid::initial::{self, InitialGrid, InitialSettings, Outline};
 use crate::grid::quality::{Quality, measure};
-use crate::grid::{Grid, Seam};
+use crate::grid::{Grid, Seam, Symmetry};
 use crate::io::plot3d::Flavour;
 use crate::io::report::{self, GridReport, LinearReport, NewtonReport, Report, Timing};
 use crate::io::{self, Artifacts, FileKind};
@@ -79,6 +81,8 @@ pub struct Outcome {
     pub folded_cells: usize,
     /// Why the solve stopped.
     pub reason: String,
+    /// Which limit of the case a converged grid does not keep, if any.
+    pub shortfall: Option<String>,
     /// Files written.
     pub files: Vec<PathBuf>,
     /// Quality of the grid.
@@ -142,31 +146,32 @@ struct Wall {
     y: Vec<f64>,
     normals: Vec<[f64; 2]>,
     layers: Vec<f64>,
+    /// Treatment of the seam.
+    seam: Seam,
+    /// What brings the grid to where the body is.
+    shift: [f64; 2],
 }
 
 /// The wall of a case, and what was repaired in the section.
 fn wall(case: &Case) -> Result<(Wall, Vec<String>), GeometryError> {
-    let (geometry, grid) = (&case.geometry, &case.grid);
-    let airfoil = match &geometry.contour {
-        Contour::Naca(designation) => airfoil_from_naca(designation, geometry.trailing_edge)?,
-        Contour::File(path) => airfoil_from_file(path)?,
-    };
-    let settings = SurfaceSettings {
-        ni: grid.ni,
-        leading_edge_spacing: grid.leading_edge_spacing,
-        trailing_edge_spacing: grid.trailing_edge_spacing,
-        trailing_edge: geometry.trailing_edge,
-        base_cells: grid.base_cells,
-    };
-    let points = distribute(&airfoil, &settings)?;
-    let mut notices = Vec::new();
-    if let Contour::File(path) = &geometry.contour {
-        let name = path.file_name().unwrap_or_default().to_string_lossy();
-        notices.extend(airfoil.notes.iter().map(|note| format!("{name}: {note}")));
-    }
+    let grid = &case.grid;
+    let body = body_wall(case)?;
     let layers = spacing_geometric(grid.nj, grid.first_cell, grid.far_field)?;
+    let points = body.points;
     let normals = wall_normals(&points.x, &points.y);
-    Ok((Wall { x: points.x, y: points.y, normals, layers }, notices))
+    let seam = grid.seam.unwrap_or(body.seam);
+    let wall = Wall { x: points.x, y: points.y, normals, layers, seam, shift: body.shift };
+    Ok((wall, body.notices))
+}
+
+/// One try at a grid.
+struct Attempt {
+    grid: Grid,
+    solved: newton::NewtonReport,
+    exported: Vec<PathBuf>,
+    quality: Quality,
+    /// What is wrong with it; none if it is good.
+    shortcoming: Option<String>,
 }
 
 impl Job<'_> {
@@ -181,24 +186,13 @@ impl Job<'_> {
         let folder = &self.options.output;
         io::folder::prepare(folder)?;
         let resolved = ResolvedCase::new(self.case, folder)?;
-        let initial = self.timed("initial grid", &mut timing.initial_grid_seconds, |job| {
-            job.initial_grid(&wall)
-        })?;
-        self.notices.extend(initial.notes);
-        let initial = initial.grid;
-
         let tolerance = self.tolerance();
-        let Solved { grid, report: solved, exported } =
-            self.timed("newton", &mut timing.newton_seconds, |job| {
-                job.solve(initial, &wall.normals, tolerance)
-            })?;
+        let Attempt { mut grid, solved, exported, quality, shortcoming } =
+            self.best_attempt(&wall, tolerance, &mut timing)?;
         self.notices.extend(solved.events.iter().cloned());
-        timing.assembly_seconds = solved.history.steps.iter().map(|s| s.setup_seconds).sum();
-        timing.linear_seconds = solved.history.steps.iter().map(|s| s.linear_seconds).sum();
-
-        let quality = self.timed("quality", &mut timing.quality_seconds, |_| measure(&grid));
+        grid.place(wall.shift, self.case.geometry.chord);
         let converged = solved.stop.converged();
-        let good = converged && quality.folded_cells == 0;
+        let good = shortcoming.is_none();
         let artifacts = Artifacts {
             name: &self.case.name,
             grid: &grid,
@@ -227,6 +221,7 @@ impl Job<'_> {
             converged,
             folded_cells: quality.folded_cells,
             reason: solved.stop.to_string(),
+            shortfall: shortfall(self.case, &quality),
             files,
             newton_iterations: solved.history.newton_iterations(),
             linear_iterations: solved.history.linear_iterations(),
@@ -235,6 +230,64 @@ impl Job<'_> {
             timings: phases(&timing),
             quality,
         })
+    }
+
+    /// The first good grid among that of the case and those of the ladder; the case's own where none
+    /// is good.
+    fn best_attempt(
+        &mut self,
+        wall: &Wall,
+        tolerance: f64,
+        timing: &mut Timing,
+    ) -> Result<Attempt, Error> {
+        let case = self.case;
+        let first = self.attempt(case, wall, tolerance, timing)?;
+        let Some(wrong) = first.shortcoming.clone() else { return Ok(first) };
+        let mut ladder = Ladder::new(case);
+        let mut tried = false;
+        while may_help(case, first.solved.stop)
+            && let Some((change, changed)) = ladder.next()
+        {
+            if !tried {
+                self.notices.push(format!("the grid was not good, {wrong}; tried again"));
+                tried = true;
+            }
+            let attempt = self.attempt(&changed, wall, tolerance, timing)?;
+            let Some(wrong) = &attempt.shortcoming else {
+                self.notices.push(format!("tried {change}: the grid is good"));
+                return Ok(attempt);
+            };
+            self.notices.push(format!("tried {change}: {wrong}"));
+        }
+        Ok(first)
+    }
+
+    /// Makes a grid by the settings of `case`.
+    fn attempt(
+        &mut self,
+        case: &Case,
+        wall: &Wall,
+        tolerance: f64,
+        timing: &mut Timing,
+    ) -> Result<Attempt, Error> {
+        let initial = self.timed("initial grid", &mut timing.initial_grid_seconds, |job| {
+            job.initial_grid(case, wall)
+        })?;
+        self.notices.extend(initial.notes);
+        let initial = initial.grid;
+        let Solved { mut grid, report: solved, exported } =
+            self.timed("newton", &mut timing.newton_seconds, |job| {
+                job.solve(case, initial, &wall.normals, tolerance)
+            })?;
+        timing.assembly_seconds +=
+            solved.history.steps.iter().map(|s| s.setup_seconds).sum::<f64>();
+        timing.linear_seconds += solved.history.steps.iter().map(|s| s.linear_seconds).sum::<f64>();
+        if let Some(symmetry) = Symmetry::of_wall(&grid).filter(|_| solved.stop.converged()) {
+            symmetry.restore(&mut grid);
+        }
+        let quality = self.timed("quality", &mut timing.quality_seconds, |_| measure(&grid));
+        let shortcoming = shortcoming(case, solved.stop, &quality);
+        Ok(Attempt { grid, solved, exported, quality, shortcoming })
     }
 
     /// Announces a phase and adds its time to `seconds`.
@@ -252,8 +305,8 @@ impl Job<'_> {
         Ok(wall)
     }
 
-    fn initial_grid(&self, wall: &Wall) -> Result<InitialGrid, DeviceError> {
-        let options = &self.case.initial;
+    fn initial_grid(&self, case: &Case, wall: &Wall) -> Result<InitialGrid, DeviceError> {
+        let options = &case.initial;
         let settings = InitialSettings {
             method: options.method,
             dissipation: options.dissipation,
@@ -265,9 +318,8 @@ impl Job<'_> {
             y: &wall.y,
             normals: &wall.normals,
             layers: &wall.layers,
-            far_field: self.case.grid.far_field,
-            // A trailing edge or base is a corner: its line keeps its marched points.
-            seam: self.case.grid.seam.unwrap_or(Seam::Held),
+            far_field: case.grid.far_field,
+            seam: wall.seam,
         };
         match &self.machine {
             Machine::Cpu => Ok(initial::build(&outline, &settings)),
@@ -291,11 +343,12 @@ impl Job<'_> {
     /// Solves on the machine and in the precision of the linear solves that were chosen.
     fn solve(
         &mut self,
+        case: &Case,
         initial: Grid,
         normals: &[[f64; 2]],
         tolerance: f64,
     ) -> Result<Solved, Error> {
-        let Self { case, machine, progress, options, .. } = self;
+        let Self { machine, progress, options, .. } = self;
         let observer = &mut Follow(*progress);
         let export = options.export_jacobian.map(|step| Export { step, folder: &options.output });
         let start = Start { case, initial, normals, tolerance, export, observer };
@@ -360,6 +413,7 @@ impl Job<'_> {
             quality: artifacts.quality.clone(),
             grid: GridReport::from(artifacts.grid),
             timing,
+            geometry: serde_json::to_value(&self.case.geometry).unwrap_or_default(),
             backend: self.machine.name(),
             threads: self.threads,
             notes: self.notices.clone(),

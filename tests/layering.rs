@@ -33,7 +33,11 @@ const ALLOWED: &[(&str, &[&str])] = &[
 
 /// The choices of a case file, or the modules that hold them.
 const CHOICES: &[&str] = &[
+    "geometry::Ellipse",
+    "geometry::Flap",
+    "geometry::Joukowski",
     "geometry::TrailingEdge",
+    "geometry::WingBody",
     "grid::Seam",
     "grid::initial",
     "io::plot3d",

@@ -1,12 +1,16 @@
 //! From an airfoil file or a NACA designation to the points of the wall.
 //!
 //! [`airfoil_from_file`] or [`airfoil_from_naca`] give an [`Airfoil`], [`distribute`] the
-//! [`BoundaryPoints`] of its wall, [`wall_normals`] the directions in which the grid leaves it.
+//! [`BoundaryPoints`] of its wall. A smooth contour without edges is a [`ClosedContour`], and
+//! [`distribute_closed`] places its points; [`wall_normals`] the directions in which the grid leaves it.
 //! Lengths are in chords.
 
 mod cap;
+mod closed;
+mod conformal;
 mod crossing;
 mod error;
+mod flap;
 mod naca;
 mod normals;
 mod reader;
@@ -14,15 +18,21 @@ mod section;
 mod spacing;
 mod spline;
 mod surface;
+mod turning;
+mod wing_body;
 
+pub use closed::{ClosedContour, Mirror, distribute_closed};
+pub use conformal::{Ellipse, Joukowski};
 pub use error::GeometryError;
+pub use flap::{Flap, set_angle, set_edge_thickness};
 pub use naca::airfoil_from_naca;
 pub use normals::wall_normals;
-pub use reader::airfoil_from_file;
+pub use reader::{airfoil_from_bytes, airfoil_from_file, contour_from_bytes, contour_from_file};
 pub use section::SectionMeasures;
 pub use spacing::{spacing_geometric, spacing_tanh, spacing_vinokur};
 pub use spline::CubicSpline;
 pub use surface::{SurfaceSettings, distribute};
+pub use wing_body::WingBody;
 
 /// How the trailing edge is closed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
