@@ -198,16 +198,16 @@ mod tests {
 
     #[test]
     fn points_gather_where_the_limit_is_broken() {
-        let s: Vec<f64> = (0..=40).map(|k| f64::from(k) * 0.03).collect();
+        let s: Vec<f64> = (0..=200).map(|k| f64::from(k) * 0.006).collect();
 
-        let moved = bend().limited(s, 0.15);
+        let moved = bend().limited(s, 0.04);
 
-        assert_eq!((moved.len(), moved[0]), (41, 0.0));
-        assert!((moved[40] - 1.2).abs() < 1e-12);
+        assert_eq!((moved.len(), moved[0]), (201, 0.0));
+        assert!((moved[200] - 1.2).abs() < 1e-12);
         for w in moved.windows(2) {
             let (a, b) = (direction(w[0]), direction(w[1]));
             let turn = (a[0] * b[1] - a[1] * b[0]).asin();
-            assert!(turn <= 0.1501, "{turn}");
+            assert!(turn <= 0.0401, "{turn}");
         }
         for w in moved.windows(3) {
             let growth = (w[2] - w[1]) / (w[1] - w[0]);
