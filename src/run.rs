@@ -3,20 +3,24 @@
 mod check;
 mod export;
 mod family;
+mod ladder;
 mod layout;
 mod machine;
 #[cfg(feature = "cuda")]
 mod many;
 mod resolved_case;
+mod section;
 
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
 pub use self::check::{Estimate, check};
 use self::export::{Export, Exporting};
+use self::ladder::{Ladder, may_help, shortcoming, shortfall};
 use self::layout::Layout;
 use self::machine::{Machine, Opening};
 use self::resolved_case::ResolvedCase;
+pub use self::section::{Body, body};
 use crate::backend::cpu::CpuBackend;
 use crate::backend::cuda::CudaBackend;
 use crate::backend::{DeviceError, EllipticBackend, LevelSize, MultigridBackend, Real};
@@ -24,9 +28,9 @@ use crate::case::{Case, Format};
 use crate::elliptic::{EllipticSettings, GridJacobian, GridPreconditioner, GridProblem};
 use crate::error::Error;
 use crate::geometry::GeometryError;
-use crate::grid::Grid;
 use crate::grid::initial::{self, Marcher};
 use crate::grid::quality::{Quality, measure};
+use crate::grid::{Grid, Symmetry};
 use crate::io::plot3d::Flavour;
 use crate::io::report::{self, GridReport, LinearReport, NewtonReport, Report, Timing};
 use crate::io::{self, Artifacts, FileKind};
@@ -82,6 +86,8 @@ pub struct Outcome {
     pub folded_cells: usize,
     /// Why the solve stopped.
     pub reason: String,
+    /// Which limit of the case a converged grid does not keep, if any.
+    pub shortfall: Option<String>,
     /// Files written.
     pub files: Vec<PathBuf>,
     /// Quality of the grid.
@@ -195,6 +201,16 @@ struct Job<'a> {
     started: Instant,
 }
 
+/// One try at a grid.
+struct Attempt {
+    grid: Grid,
+    solved: newton::NewtonReport,
+    exported: Vec<PathBuf>,
+    quality: Quality,
+    /// What is wrong with it; none if it is good.
+    shortcoming: Option<String>,
+}
+
 impl Job<'_> {
     fn run(mut self, opening: Opening) -> Result<Outcome, Error> {
         let mut timing = Timing::default();
@@ -213,17 +229,17 @@ impl Job<'_> {
         io::folder::prepare(folder)?;
         let resolved = ResolvedCase::new(self.case, folder)?;
         let tolerance = self.tolerance();
-        let Solved { grid, report: solved, exported } =
-            self.solve_on(&machine, &layout, tolerance, &mut timing)?;
+        let Attempt { mut grid, solved, exported, quality, shortcoming } =
+            self.best_attempt(&machine, &layout, tolerance, &mut timing)?;
         // A GPU takes long to close, too, and nothing that follows needs it.
         let _closing = machine.close();
         self.notices.extend(solved.events.iter().cloned());
-        timing.assembly_seconds = solved.history.steps.iter().map(|s| s.setup_seconds).sum();
-        timing.linear_seconds = solved.history.steps.iter().map(|s| s.linear_seconds).sum();
-
-        let quality = self.timed("quality", &mut timing.quality_seconds, |_| measure(&grid));
+        let mut coarser = family::coarser(&grid, self.grids);
+        for grid in std::iter::once(&mut grid).chain(coarser.iter_mut().map(|(grid, _)| grid)) {
+            grid.place(layout.shift, self.case.geometry.chord);
+        }
         let converged = solved.stop.converged();
-        let good = converged && quality.folded_cells == 0;
+        let good = shortcoming.is_none();
         let artifacts = Artifacts {
             name: &self.case.name,
             grid: &grid,
@@ -243,15 +259,17 @@ impl Job<'_> {
             resolved.write()?;
             io::write_all(folder, &artifacts, &kinds)
         })?;
-        let coarser = self.coarser(&artifacts, &kinds)?;
+        let members = self.write_coarser(coarser, solved.stop, &artifacts, &kinds)?;
         timing.total_seconds = self.started.elapsed().as_secs_f64();
         let written = Written { folder, stop: solved.stop, timing, backend, note: None };
         files.push(self.write_report(&artifacts, written)?);
         files.push(resolved.path);
         files.extend(exported);
         let mut folded_cells = quality.folded_cells;
-        for member in coarser {
+        let mut shortfall = shortfall(self.case, &quality);
+        for member in members {
             folded_cells += member.quality.folded_cells;
+            shortfall = shortfall.or(member.shortfall);
             files.extend(member.files);
             let artifacts = Artifacts {
                 grid: &member.grid,
@@ -267,6 +285,7 @@ impl Job<'_> {
             converged,
             folded_cells,
             reason: solved.stop.to_string(),
+            shortfall,
             files,
             newton_iterations: solved.history.newton_iterations(),
             linear_iterations: solved.history.linear_iterations(),
@@ -275,6 +294,59 @@ impl Job<'_> {
             timings: phases(&timing),
             quality,
         })
+    }
+
+    /// The first good grid among that of the case and those of the ladder; the case's own where none
+    /// is good.
+    fn best_attempt(
+        &mut self,
+        machine: &Machine,
+        layout: &Layout,
+        tolerance: f64,
+        timing: &mut Timing,
+    ) -> Result<Attempt, Error> {
+        let case = self.case;
+        let first = self.attempt(case, machine, layout, tolerance, timing)?;
+        let Some(wrong) = first.shortcoming.clone() else { return Ok(first) };
+        let mut ladder = Ladder::new(case, layout.initial(case));
+        let mut tried = false;
+        while may_help(case, first.solved.stop)
+            && let Some((change, changed)) = ladder.next()
+        {
+            if !tried {
+                self.notices.push(format!("the grid was not good, {wrong}; tried again"));
+                tried = true;
+            }
+            let attempt = self.attempt(&changed, machine, layout, tolerance, timing)?;
+            let Some(wrong) = &attempt.shortcoming else {
+                self.notices.push(format!("tried {change}: the grid is good"));
+                return Ok(attempt);
+            };
+            self.notices.push(format!("tried {change}: {wrong}"));
+        }
+        Ok(first)
+    }
+
+    /// Makes a grid by the settings of `case`.
+    fn attempt(
+        &mut self,
+        case: &Case,
+        machine: &Machine,
+        layout: &Layout,
+        tolerance: f64,
+        timing: &mut Timing,
+    ) -> Result<Attempt, Error> {
+        let Solved { mut grid, report: solved, exported } =
+            self.solve_on(case, machine, layout, tolerance, timing)?;
+        timing.assembly_seconds +=
+            solved.history.steps.iter().map(|s| s.setup_seconds).sum::<f64>();
+        timing.linear_seconds += solved.history.steps.iter().map(|s| s.linear_seconds).sum::<f64>();
+        if let Some(symmetry) = Symmetry::of_wall(&grid).filter(|_| solved.stop.converged()) {
+            symmetry.restore(&mut grid);
+        }
+        let quality = self.timed("quality", &mut timing.quality_seconds, |_| measure(&grid));
+        let shortcoming = shortcoming(case, solved.stop, &quality);
+        Ok(Attempt { grid, solved, exported, quality, shortcoming })
     }
 
     /// Announces a phase and adds its time to `seconds`.
@@ -294,11 +366,12 @@ impl Job<'_> {
 
     fn initial_grid<M: Marcher>(
         &mut self,
+        case: &Case,
         marcher: &M,
         layout: &Layout,
         timing: &mut Timing,
     ) -> Result<M::Grid, M::Error> {
-        let (outline, settings) = (layout.outline(self.case), layout.initial(self.case));
+        let (outline, settings) = (layout.outline(case), layout.initial(case));
         let initial = self.timed("initial grid", &mut timing.initial_grid_seconds, |_| {
             initial::build_with(marcher, &outline, &settings)
         })?;
@@ -323,37 +396,39 @@ impl Job<'_> {
     /// chosen.
     fn solve_on(
         &mut self,
+        case: &Case,
         machine: &Machine,
         layout: &Layout,
         tolerance: f64,
         timing: &mut Timing,
     ) -> Result<Solved, Error> {
-        match (machine, self.case.linear.precision) {
+        match (machine, case.linear.precision) {
             (Machine::Cpu, Precision::Single) => {
-                self.solve::<_, f32>(&CpuBackend, layout, tolerance, timing)
+                self.solve::<_, f32>(case, &CpuBackend, layout, tolerance, timing)
             }
             (Machine::Cpu, Precision::Double) => {
-                self.solve::<_, f64>(&CpuBackend, layout, tolerance, timing)
+                self.solve::<_, f64>(case, &CpuBackend, layout, tolerance, timing)
             }
             (Machine::Cuda(backend), Precision::Single) => {
-                self.solve::<_, f32>(&**backend, layout, tolerance, timing)
+                self.solve::<_, f32>(case, &**backend, layout, tolerance, timing)
             }
             (Machine::Cuda(backend), Precision::Double) => {
-                self.solve::<_, f64>(&**backend, layout, tolerance, timing)
+                self.solve::<_, f64>(case, &**backend, layout, tolerance, timing)
             }
             #[cfg(feature = "cuda")]
             (Machine::Gpus(gpus), Precision::Single) => {
-                self.solve_in_bands::<f32>(gpus, layout, tolerance, timing)
+                self.solve_in_bands::<f32>(case, gpus, layout, tolerance, timing)
             }
             #[cfg(feature = "cuda")]
             (Machine::Gpus(gpus), Precision::Double) => {
-                self.solve_in_bands::<f64>(gpus, layout, tolerance, timing)
+                self.solve_in_bands::<f64>(case, gpus, layout, tolerance, timing)
             }
         }
     }
 
     fn solve<B, T>(
         &mut self,
+        case: &Case,
         backend: &B,
         layout: &Layout,
         tolerance: f64,
@@ -363,9 +438,9 @@ impl Job<'_> {
         B: EllipticBackend + MultigridBackend,
         T: Real,
     {
-        let initial = self.initial_grid(backend, layout, timing)?;
+        let initial = self.initial_grid(case, backend, layout, timing)?;
         self.timed("newton", &mut timing.newton_seconds, |job| {
-            let Self { case, progress, options, folder, .. } = job;
+            let Self { progress, options, folder, .. } = job;
             let observer = &mut Follow(*progress);
             let export = options.export_jacobian.map(|step| Export { step, folder });
             let start = Start { case, initial, layout, tolerance, export, observer };
@@ -426,6 +501,7 @@ impl Job<'_> {
             quality: artifacts.quality.clone(),
             grid: GridReport::from(artifacts.grid),
             timing,
+            geometry: serde_json::to_value(&self.case.geometry).unwrap_or_default(),
             backend: backend.to_owned(),
             threads: self.threads,
             notes: self.notices.iter().cloned().chain(note.map(str::to_owned)).collect(),
