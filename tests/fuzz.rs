@@ -131,7 +131,7 @@ fn section(bytes: &[u8]) {
         max_turn_deg: 15.0,
     };
     // The wall takes many times as long as the reading: one in sixteen.
-    if bytes.len() % 16 == 0
+    if bytes.len().is_multiple_of(16)
         && let Ok(wall) = distribute(&airfoil, &settings)
     {
         assert_eq!(wall.x.len(), 65);
@@ -141,7 +141,7 @@ fn section(bytes: &[u8]) {
 
 fn contour(bytes: &[u8]) {
     let read = contour_from_bytes(Path::new("fuzz.dat"), bytes.to_vec(), 2.0);
-    if bytes.len() % 16 == 0
+    if bytes.len().is_multiple_of(16)
         && let Ok(contour) = read
         && let Ok(wall) = distribute_closed(&contour, 65, 30.0)
     {
@@ -218,7 +218,7 @@ fn meshes() -> Vec<Vec<u8>> {
     let folder = tempfile::tempdir().unwrap();
     let (vts, text) = (folder.path().join("a.vts"), folder.path().join("a.p3d"));
     gridgen::io::vts::write(&vts, &grid).unwrap();
-    gridgen::io::plot3d::write(&text, &grid, Default::default()).unwrap();
+    gridgen::io::plot3d::write(&text, &grid, gridgen::io::plot3d::Flavour::default()).unwrap();
     [vts, text].map(|path| fs::read(path).unwrap()).to_vec()
 }
 
@@ -232,7 +232,7 @@ fn no_input_makes_a_reader_panic_hang_or_swell() {
     let started = Instant::now();
     for k in 0..runs {
         let began = Instant::now();
-        if k % MESH_EVERY == 0 {
+        if k.is_multiple_of(MESH_EVERY) {
             let bytes = mutate(&mut random, &meshes);
             fs::write(&path, &bytes).unwrap();
             let read = catch_unwind(|| drop(mesh(&path)));
@@ -245,7 +245,7 @@ fn no_input_makes_a_reader_panic_hang_or_swell() {
             assert!(done.is_ok(), "{}, execution {k}:\n{}", target.name, shown());
             assert!(began.elapsed() < LONGEST, "{}, execution {k}:\n{}", target.name, shown());
         }
-        if (k + 1) % 1_000_000 == 0 {
+        if (k + 1).is_multiple_of(1_000_000) {
             let seconds = started.elapsed().as_secs();
             println!("{} executions, {seconds} s, at most {} kB", k + 1, peak_memory());
         }

@@ -341,10 +341,11 @@ pub const KEYS: &[Key] = &[
     key(
         "grid.max_turn",
         real(Closed(0.5), Closed(180.0)),
-        Derived("15, or 15 * 256/(ni - 1) if that is less"),
+        Derived("15, or 15 * 256/cells of the section if that is less"),
         "degrees",
         "Largest turn of the wall from one cell to the next: where the spacing would turn it more, \
-         points gather, at the expense of the rest. Corners are left out. The default gives way, with \
+         points gather, at the expense of the rest. Corners are left out, and a concave bend of a \
+         smooth contour may turn twice as much. The default gives way, with \
          a note, where there are too few points; a limit that is given does not.",
     ),
     key(
@@ -462,7 +463,7 @@ pub const KEYS: &[Key] = &[
         Kind::Words(&["march", "decay", "normal", "base"]),
         Words(&["march", "decay", "normal", "base"]),
         "",
-        "What to change: twice the dissipation and volume smoothing of the march, half the decay \
+        "What to change: four times the dissipation of the march, half the decay \
          length of the wall terms, the march along normals, the Thomas-Middlecoff base.",
     ),
     key(

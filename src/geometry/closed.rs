@@ -84,7 +84,7 @@ impl Ring {
 /// Distributes `ni` points, the repeated one counted, over a smooth closed contour.
 ///
 /// A closed cubic spline goes through the contour; points gather where it bends, so that no cell
-/// turns by more than `max_turn_deg`, and are even elsewhere. The wall of a symmetric contour is
+/// turns by more than `max_turn_deg`, or twice that where it is concave, and are even elsewhere. The wall of a symmetric contour is
 /// symmetric to the last bit.
 ///
 /// # Errors

@@ -8,6 +8,9 @@ const SHARE: f64 = 0.5;
 const RELAXATION: f64 = 1.2;
 /// ... and given up beyond this angle, radians.
 const GIVEN_UP: f64 = 1.2;
+/// A concave curve counts as bent by this share: the grid lines that leave it meet, the more so the
+/// more there are.
+const CONCAVE: f64 = 0.5;
 /// Longest cells on a closed curve, as a share of its length.
 const LONGEST: f64 = 0.125;
 
@@ -15,7 +18,7 @@ const LONGEST: f64 = 0.125;
 pub(super) struct Turning {
     /// Places of the samples, rising.
     s: Vec<f64>,
-    /// Turn from each sample to the next, radians.
+    /// Turn from each sample to the next, radians, positive to the left.
     turn: Vec<f64>,
 }
 
@@ -31,10 +34,10 @@ impl Turning {
         self.s[k + 1] - self.s[k]
     }
 
-    /// Positions of `cells` + 1 points around a closed curve, both ends included.
+    /// Positions of `cells` + 1 points around a closed curve that runs clockwise, both ends included.
     ///
-    /// The spacing is 1/(1/L + κ/θ), κ the curvature and θ the largest turn of a cell, lowered so
-    /// that it grows with the distance along the curve by at most 15 %; L is chosen so that the
+    /// The spacing is 1/(1/L + κ/θ), κ the curvature, halved where the curve is concave, and θ the
+    /// largest turn of a cell; it is lowered so that it grows with the distance along the curve by at most 15 %; L is chosen so that the
     /// cells fit.
     ///
     /// # Errors
@@ -43,8 +46,10 @@ impl Turning {
     pub(super) fn around(&self, cells: usize, largest: f64) -> Result<Vec<f64>, usize> {
         let whole = self.s[self.s.len() - 1] - self.s[0];
         let spacing = |longest: f64| {
+            // Clockwise, a left turn is concave.
+            let bend = |turn: f64| if turn > 0.0 { CONCAVE * turn } else { -turn };
             let place =
-                |k: usize| 1.0 / (1.0 / longest + self.turn[k] / (largest * self.length(k)));
+                |k: usize| 1.0 / (1.0 / longest + bend(self.turn[k]) / (largest * self.length(k)));
             let mut spacing: Vec<f64> = (0..self.turn.len()).map(place).collect();
             // The second lap carries what the first found across the start.
             for _ in 0..2 {
@@ -75,7 +80,7 @@ impl Turning {
         let mut limit = largest;
         while limit < GIVEN_UP {
             let mut cap: Vec<f64> =
-                (0..self.turn.len()).map(|k| limit * self.length(k) / self.turn[k]).collect();
+                (0..self.turn.len()).map(|k| limit * self.length(k) / self.turn[k].abs()).collect();
             self.limit_growth(&mut cap, false);
             if self.count(&cap) <= SHARE * cells as f64 {
                 let spacing = |factor: f64| -> Vec<f64> {
@@ -94,7 +99,7 @@ impl Turning {
         let mut turns = vec![0.0; s.len() - 1];
         for (k, turn) in self.turn.iter().enumerate() {
             let middle = 0.5 * (self.s[k] + self.s[k + 1]);
-            turns[cell_of(s, middle)] += turn;
+            turns[cell_of(s, middle)] += turn.abs();
         }
         turns.into_iter().fold(0.0, f64::max)
     }
@@ -138,9 +143,9 @@ impl Turning {
     }
 }
 
-/// Angle between two directions, radians; a direction of length zero turns by nothing.
+/// Angle from one direction to another, radians, positive to the left; a direction of length zero turns by nothing.
 fn angle(a: [f64; 2], b: [f64; 2]) -> f64 {
-    (a[0] * b[1] - a[1] * b[0]).atan2(a[0] * b[0] + a[1] * b[1]).abs()
+    (a[0] * b[1] - a[1] * b[0]).atan2(a[0] * b[0] + a[1] * b[1])
 }
 
 /// The cell that holds a place.
@@ -218,7 +223,7 @@ mod tests {
     #[test]
     fn too_few_cells_around_a_curve_are_said() {
         let circle = Turning::along((0..=1000).map(|k| f64::from(k) * 1e-3).collect(), |s| {
-            [(std::f64::consts::TAU * s).cos(), (std::f64::consts::TAU * s).sin()]
+            [(std::f64::consts::TAU * s).cos(), -(std::f64::consts::TAU * s).sin()]
         });
 
         // 36 cells of 10°, and as many again for the longest cell of an eighth.

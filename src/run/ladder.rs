@@ -6,8 +6,9 @@ use crate::grid::quality::Quality;
 use crate::pde::control::Base;
 use crate::solver::NewtonStop;
 
-/// Factor on dissipation and volume smoothing of the march.
-const MORE_SMOOTHING: f64 = 2.0;
+/// Factor on the dissipation of the march: the march itself tries twice and four times where it folds,
+/// and less than four times is seldom another grid then.
+const MORE_SMOOTHING: f64 = 4.0;
 /// Passes over the control functions that the march along normals needs.
 const NORMAL_PASSES: usize = 30;
 /// Factor on the decay length of the wall terms.
@@ -44,15 +45,10 @@ fn climb(case: &Case, march: &InitialSettings, rung: Rung) -> Option<(String, Ca
     let Case { initial, control, .. } = &mut changed;
     let marches = initial.method == Method::Hyperbolic;
     let words = match rung {
-        Rung::March if marches && free(&["initial.dissipation", "initial.volume_smoothing"]) => {
+        Rung::March if marches && free(&["initial.dissipation"]) => {
             let dissipation = MORE_SMOOTHING * march.dissipation;
-            let volume_smoothing = MORE_SMOOTHING * march.volume_smoothing;
             initial.dissipation = Some(dissipation);
-            initial.volume_smoothing = Some(volume_smoothing);
-            format!(
-                "a smoother march (initial.dissipation = {dissipation}, \
-                 initial.volume_smoothing = {volume_smoothing})"
-            )
+            format!("a smoother march (initial.dissipation = {dissipation})")
         }
         Rung::Decay if free(&["control.decay"]) => {
             control.decay *= SHORTER_DECAY;

@@ -66,6 +66,18 @@ fn keys_of_an_edge_are_refused_where_there_is_none() {
 }
 
 #[test]
+fn a_smooth_contour_has_no_c_grid() {
+    let resolved = |topology: &str| {
+        resolve(&format!("[geometry]\nwing_body = {{}}\n[grid]\ntopology = \"{topology}\"\n"))
+    };
+
+    let refused = shown(resolved("C"));
+    assert!(refused.starts_with("wing.toml:4: grid.topology = \"C\""), "{refused}");
+    assert!(refused.contains("a smooth contour has no edge where a cut could begin"), "{refused}");
+    assert!(resolved("auto").is_ok() && resolved("O").is_ok());
+}
+
+#[test]
 fn a_flap_has_its_defaults() {
     let flap = |more: &str| resolve_with(more).unwrap().geometry.flap;
 
@@ -87,6 +99,10 @@ fn the_thickness_of_the_edge_decides_how_it_is_closed() {
     );
     let refused = shown(resolve_with("edge_thickness = 0.002\ntrailing_edge = \"sharp\"\n"));
     assert!(refused.contains("geometry.edge_thickness = 0.002: expected 0"), "{refused}");
+    let refused = shown(resolve_with("edge_thickness = 0.002\ntrailing_edge = \"extended\"\n"));
+    assert!(refused.contains("geometry.edge_thickness = 0.002: expected 0"), "{refused}");
+    let joukowski = "[geometry]\njoukowski = {}\ntrailing_edge = \"extended\"\n";
+    assert!(shown(resolve(joukowski)).contains("expected a NACA designation"));
 }
 
 #[test]

@@ -67,8 +67,10 @@ fn the_wall_of_a_wing_body_section_keeps_the_turn_and_clusters_where_it_bends() 
 
     let (turns, lengths) = (turns(&wall), lengths(&wall));
     assert!((turns.iter().sum::<f64>() + TAU).abs() < 1e-9);
-    let most = turns.iter().fold(0.0, |a: f64, b| a.max(b.abs())).to_degrees();
+    let most = turns.iter().fold(0.0, |a: f64, b| a.max(-b)).to_degrees();
     assert!(most <= 10.0, "{most}");
+    let most = turns.iter().fold(0.0, |a: f64, b| a.max(*b)).to_degrees();
+    assert!((10.0..20.0).contains(&most), "a concave bend may turn twice as much: {most}");
     let concave: f64 = turns.iter().filter(|turn| **turn > 0.0).sum();
     assert!(concave > PI, "four fillets of more than 45° each: {concave}");
     // At the tip, radius 0.005 m, and on the flat of the wing.

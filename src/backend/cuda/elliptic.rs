@@ -220,7 +220,7 @@ impl EllipticBackend for CudaBackend {
             from.download(&mut frame)?;
             match &self.place {
                 Some(place) => {
-                    store_band(&frame, state.mi + 2, place, to, (grid.ni, grid.topology))
+                    store_band(&frame, state.mi + 2, place, to, (grid.ni, grid.topology));
                 }
                 None => store_frame(&frame, state.mi + 2, state.periodic, to, grid.ni),
             }
