@@ -254,6 +254,7 @@ fn initial_grid(
         trailing_edge_spacing: TRAILING,
         trailing_edge: TrailingEdge::Sharp,
         base_cells: None,
+        max_turn_deg: 180.0,
     };
     let points = distribute(&airfoil(section)?, &surface)?;
     let normals = wall_normals(&points.x, &points.y);

@@ -114,7 +114,10 @@ impl Error {
             GeometryError::BaseCells { .. } => &["grid.base_cells", "grid.ni"],
             GeometryError::NoBase { .. } => &["geometry.trailing_edge"],
             GeometryError::CutCrosses { .. } => &["grid.wake_direction", "grid.topology"],
-            _ => &["geometry.naca", "geometry.file"],
+            GeometryError::FlapRadius { .. } => &["geometry.flap.radius", "geometry.flap"],
+            GeometryError::FarField { .. } => &["grid.far_field"],
+            GeometryError::TooFewForTurns { .. } => &["grid.max_turn", "grid.ni"],
+            _ => &[case.geometry.contour.key()],
         };
         Self::Geometry { place: Box::new(case.places.of(keys)), error: Box::new(error) }
     }

@@ -7,6 +7,7 @@ mod family;
 mod files;
 mod follow;
 mod identity;
+mod ladder;
 mod layout;
 mod machine;
 #[cfg(feature = "cuda")]
@@ -14,6 +15,7 @@ mod many;
 mod memory;
 mod options;
 mod resolved_case;
+mod section;
 mod solve;
 
 use std::path::{Path, PathBuf};
@@ -25,11 +27,13 @@ use self::export::Export;
 use self::files::{file_kinds, flavour, span};
 use self::follow::{Follow, Keeper};
 use self::identity::{coordinates_digest, identity};
+use self::ladder::{Ladder, may_help, shortcoming, shortfall};
 use self::layout::Layout;
 use self::machine::{Machine, Opened, Opening};
 pub use self::memory::{Made, make_grid, make_grid_around};
 pub use self::options::{BackendChoice, Progress, RESTART_EVERY, RunOptions};
 use self::resolved_case::ResolvedCase;
+pub use self::section::{Body, body};
 use self::solve::{Solved, Start};
 use crate::backend::cpu::CpuBackend;
 use crate::backend::cuda::CudaBackend;
@@ -39,6 +43,7 @@ use crate::error::Error;
 use crate::geometry::{Airfoil, GeometryError};
 use crate::grid::initial::{self, Marcher};
 use crate::grid::quality::{Quality, measure};
+use crate::grid::{Grid, Symmetry};
 use crate::io::page::{self, Page};
 use crate::io::report::{self, GridReport, LinearReport, NewtonReport, Report, Timing};
 use crate::io::{self, Artifacts};
@@ -56,6 +61,8 @@ pub struct Outcome {
     pub folded_cells: usize,
     /// Why the solve stopped.
     pub reason: String,
+    /// Which limit of the case a converged grid does not keep, if any.
+    pub shortfall: Option<String>,
     /// Files written.
     pub files: Vec<PathBuf>,
     /// Quality of the grid.
@@ -206,6 +213,18 @@ impl<'a> Job<'a> {
     }
 }
 
+/// One try at a grid.
+struct Attempt {
+    grid: Grid,
+    solved: newton::NewtonReport,
+    /// The unknowns of a solve that can go on.
+    state: Vec<f64>,
+    exported: Vec<PathBuf>,
+    quality: Quality,
+    /// What is wrong with it; none if it is good.
+    shortcoming: Option<String>,
+}
+
 impl Job<'_> {
     fn run(mut self, opening: Opening) -> Result<Outcome, Error> {
         let mut timing = Timing::default();
@@ -223,8 +242,8 @@ impl Job<'_> {
         let keeper = Keeper { path: folder.join(io::RESTART_FILE), identity: identity(self.case)? };
         let tolerance = self.tolerance();
         let goal = Goal { tolerance, keeper: Some(&keeper) };
-        let Solved { grid, report: solved, state, exported } =
-            self.solved(&machine.0, &layout, goal, &mut timing)?;
+        let Attempt { mut grid, solved, state, exported, quality, shortcoming } =
+            self.best_attempt(&machine.0, &layout, goal, &mut timing)?;
         // A GPU takes long to close, too, and nothing that follows needs it.
         let _closing = match self.kept.take() {
             Some(place) => {
@@ -233,10 +252,13 @@ impl Job<'_> {
             }
             None => Some(machine.0.close()),
         };
-
-        let quality = self.timed("quality", &mut timing.quality_seconds, |_| measure(&grid));
+        self.notices.extend(solved.events.iter().cloned());
+        let mut coarser = family::coarser(&grid, self.grids);
+        for grid in std::iter::once(&mut grid).chain(coarser.iter_mut().map(|(grid, _)| grid)) {
+            grid.place(layout.shift, self.case.geometry.chord);
+        }
         let converged = solved.stop.converged();
-        let good = converged && quality.folded_cells == 0;
+        let good = shortcoming.is_none();
         let artifacts = Artifacts {
             name: &self.case.name,
             grid: &grid,
@@ -257,7 +279,7 @@ impl Job<'_> {
             resolved.write()?;
             io::write_all(folder, &artifacts, &kinds)
         })?;
-        let coarser = self.coarser(&artifacts, &kinds)?;
+        let members = self.write_coarser(coarser, solved.stop, &artifacts, &kinds)?;
         timing.total_seconds = self.started.elapsed().as_secs_f64();
         let text = resolved.text.as_str();
         let written =
@@ -270,8 +292,10 @@ impl Job<'_> {
             files.push(keeper.path);
         }
         let mut folded_cells = quality.folded_cells;
-        for member in coarser {
+        let mut shortfall = shortfall(self.case, &quality);
+        for member in members {
             folded_cells += member.quality.folded_cells;
+            shortfall = shortfall.or(member.shortfall);
             files.extend(member.files);
             let artifacts = Artifacts {
                 grid: &member.grid,
@@ -288,6 +312,7 @@ impl Job<'_> {
             converged,
             folded_cells,
             reason: solved.stop.to_string(),
+            shortfall,
             files,
             newton_iterations: solved.history.newton_iterations(),
             linear_iterations: solved.history.linear_iterations(),
@@ -312,24 +337,63 @@ impl Job<'_> {
         Ok((machine, notice))
     }
 
-    /// From the layout to the grid.
-    fn solved(
+    /// The first good grid among that of the case and those of the ladder; the case's own where none
+    /// is good.
+    fn best_attempt(
         &mut self,
         machine: &Machine,
         layout: &Layout,
         goal: Goal<'_>,
         timing: &mut Timing,
-    ) -> Result<Solved, Error> {
-        self.go_on()?;
-        let solved = self.solve_on(machine, layout, goal, timing)?;
-        let newton::NewtonReport { stop, history, events } = &solved.report;
-        if *stop == NewtonStop::Interrupted {
-            return Err(interrupted(goal.keeper, history, &solved.state)?);
+    ) -> Result<Attempt, Error> {
+        let case = self.case;
+        let first = self.attempt(case, machine, layout, goal, timing)?;
+        let Some(wrong) = first.shortcoming.clone() else { return Ok(first) };
+        // A restart file is one of the case as it stands.
+        let goal = Goal { keeper: None, ..goal };
+        let mut ladder = Ladder::new(case, layout.initial(case));
+        let mut tried = false;
+        while may_help(case, first.solved.stop)
+            && let Some((change, changed)) = ladder.next()
+        {
+            if !tried {
+                self.notices.push(format!("the grid was not good, {wrong}; tried again"));
+                tried = true;
+            }
+            let attempt = self.attempt(&changed, machine, layout, goal, timing)?;
+            let Some(wrong) = &attempt.shortcoming else {
+                self.notices.push(format!("tried {change}: the grid is good"));
+                return Ok(attempt);
+            };
+            self.notices.push(format!("tried {change}: {wrong}"));
         }
-        self.notices.extend(events.iter().cloned());
-        timing.assembly_seconds = history.steps.iter().map(|s| s.setup_seconds).sum();
-        timing.linear_seconds = history.steps.iter().map(|s| s.linear_seconds).sum();
-        Ok(solved)
+        Ok(first)
+    }
+
+    /// Makes a grid by the settings of `case`.
+    fn attempt(
+        &mut self,
+        case: &Case,
+        machine: &Machine,
+        layout: &Layout,
+        goal: Goal<'_>,
+        timing: &mut Timing,
+    ) -> Result<Attempt, Error> {
+        self.go_on()?;
+        let Solved { mut grid, report: solved, state, exported } =
+            self.solve_on(case, machine, layout, goal, timing)?;
+        let steps = &solved.history.steps;
+        timing.assembly_seconds += steps.iter().map(|s| s.setup_seconds).sum::<f64>();
+        timing.linear_seconds += steps.iter().map(|s| s.linear_seconds).sum::<f64>();
+        if solved.stop == NewtonStop::Interrupted {
+            return Err(interrupted(goal.keeper, &solved.history, &state)?);
+        }
+        if let Some(symmetry) = Symmetry::of_wall(&grid).filter(|_| solved.stop.converged()) {
+            symmetry.restore(&mut grid);
+        }
+        let quality = self.timed("quality", &mut timing.quality_seconds, |_| measure(&grid));
+        let shortcoming = shortcoming(case, solved.stop, &quality);
+        Ok(Attempt { grid, solved, state, exported, quality, shortcoming })
     }
 
     /// An error where the run is cancelled before its solve.
@@ -357,11 +421,12 @@ impl Job<'_> {
 
     fn initial_grid<M: Marcher>(
         &mut self,
+        case: &Case,
         marcher: &M,
         layout: &Layout,
         timing: &mut Timing,
     ) -> Result<M::Grid, M::Error> {
-        let (outline, settings) = (layout.outline(self.case), layout.initial(self.case));
+        let (outline, settings) = (layout.outline(case), layout.initial(case));
         let initial = self.timed("initial grid", &mut timing.initial_grid_seconds, |_| {
             initial::build_with(marcher, &outline, &settings)
         })?;
@@ -386,37 +451,39 @@ impl Job<'_> {
     /// chosen.
     fn solve_on(
         &mut self,
+        case: &Case,
         machine: &Machine,
         layout: &Layout,
         goal: Goal<'_>,
         timing: &mut Timing,
     ) -> Result<Solved, Error> {
-        match (machine, self.case.linear.precision) {
+        match (machine, case.linear.precision) {
             (Machine::Cpu, Precision::Single) => {
-                self.solve::<_, f32>(&CpuBackend, layout, goal, timing)
+                self.solve::<_, f32>(case, &CpuBackend, layout, goal, timing)
             }
             (Machine::Cpu, Precision::Double) => {
-                self.solve::<_, f64>(&CpuBackend, layout, goal, timing)
+                self.solve::<_, f64>(case, &CpuBackend, layout, goal, timing)
             }
             (Machine::Cuda(backend), Precision::Single) => {
-                self.solve::<_, f32>(&**backend, layout, goal, timing)
+                self.solve::<_, f32>(case, &**backend, layout, goal, timing)
             }
             (Machine::Cuda(backend), Precision::Double) => {
-                self.solve::<_, f64>(&**backend, layout, goal, timing)
+                self.solve::<_, f64>(case, &**backend, layout, goal, timing)
             }
             #[cfg(feature = "cuda")]
             (Machine::Gpus(gpus), Precision::Single) => {
-                self.solve_in_bands::<f32>(gpus, layout, goal, timing)
+                self.solve_in_bands::<f32>(case, gpus, layout, goal, timing)
             }
             #[cfg(feature = "cuda")]
             (Machine::Gpus(gpus), Precision::Double) => {
-                self.solve_in_bands::<f64>(gpus, layout, goal, timing)
+                self.solve_in_bands::<f64>(case, gpus, layout, goal, timing)
             }
         }
     }
 
     fn solve<B, T>(
         &mut self,
+        case: &Case,
         backend: &B,
         layout: &Layout,
         Goal { tolerance, keeper }: Goal<'_>,
@@ -426,13 +493,15 @@ impl Job<'_> {
         B: EllipticBackend + MultigridBackend,
         T: Real,
     {
-        let initial = self.initial_grid(backend, layout, timing)?;
+        let initial = self.initial_grid(case, backend, layout, timing)?;
         self.go_on()?;
+        // A restart file is one of the case as it stands, not of one that the ladder changed.
+        let restarts = std::ptr::eq(case, self.case);
         self.timed("newton", &mut timing.newton_seconds, |job| {
-            let Self { case, progress, options, folder, notices, .. } = job;
+            let Self { progress, options, folder, notices, .. } = job;
             let observer = &mut Follow::new(*progress, keeper, options.restart_every);
             let export = options.export_jacobian.map(|step| Export { step, folder });
-            let restart = options.restart.as_deref();
+            let restart = options.restart.as_deref().filter(|_| restarts);
             let start = Start { case, initial, layout, tolerance, export, restart, observer };
             let solved = start.solve::<B, T>(backend);
             let trouble = observer.trouble.take();
@@ -461,6 +530,7 @@ impl Job<'_> {
             quality: artifacts.quality.clone(),
             grid: GridReport::from(artifacts.grid),
             timing,
+            geometry: serde_json::to_value(&self.case.geometry).unwrap_or_default(),
             backend: backend.to_owned(),
             threads: rayon::current_num_threads(),
             coordinates_digest: coordinates_digest(self.case),

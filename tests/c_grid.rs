@@ -194,6 +194,65 @@ fn a_family_is_nested_bit_for_bit_and_each_grid_is_good_by_itself() {
 }
 
 #[test]
+fn a_flap_an_angle_and_a_wedge_have_a_c_grid_too() {
+    let case = case(
+        "[geometry]\nnaca = \"0012\"\nedge_thickness = 0.004\ntrailing_edge = \"wedge\"\n\
+         angle = 4.0\nflap = { angle = 10.0 }\n\
+         [grid]\ntopology = \"C\"\nni = 193\nnj = 65\nfirst_cell = 1e-5\nwake = 32\n",
+    );
+
+    let made = make(&case, 1).unwrap();
+
+    assert_good(&case, &made.outcome);
+    let grid = made.grid("mesh.vts");
+    assert_eq!(grid.topology, Topology::C { wake: 32 });
+    // The edge lies below the pivot by both angles, and the cut comes back to the x axis' direction.
+    let [edge, out, near] = [32, 0, 1].map(|i| grid.point(i, 0));
+    assert!(edge[1] < -0.75 * 4_f64.to_radians().sin() - 0.2 * 10_f64.to_radians().sin());
+    assert!(((out[1] - near[1]) / (out[0] - near[0])).abs() < 1e-6, "{out:?} {near:?}");
+}
+
+#[test]
+fn a_family_in_a_unit_of_its_own_is_judged_in_chords() {
+    let text = |chord: f64| {
+        format!(
+            "[geometry]\nwing_body = {{}}\nchord = {chord}\n\
+             [grid]\nni = 257\nnj = 49\nfirst_cell = 1e-3\nfar_field = 10.0\n"
+        )
+    };
+    let [chords, metres] = [1.0, 2.0].map(|chord| make(&case(&text(chord)), 2).unwrap());
+
+    for size in ["257x49", "129x25"] {
+        let name = format!("{size}/mesh.vts");
+        let (a, b) = (chords.grid(&name), metres.grid(&name));
+        assert!(a.x.iter().zip(&b.x).all(|(a, b)| 2.0 * a == *b), "{size}");
+        let [a, b] = [&chords, &metres].map(|made| {
+            let path = made.folder.path().join(size).join("report.json");
+            let report: serde_json::Value =
+                serde_json::from_str(&std::fs::read_to_string(path).unwrap()).unwrap();
+            report["quality"].clone()
+        });
+        assert_eq!(a, b, "{size}");
+    }
+}
+
+#[test]
+fn a_limit_of_the_case_is_that_of_every_grid_of_its_family() {
+    let case = case(
+        "[geometry]\nwing_body = {}\n[quality]\nretry = false\nmax_skewness = 0.25\n\
+         [grid]\nni = 257\nnj = 49\nfirst_cell = 1e-3\nfar_field = 10.0\n",
+    );
+
+    let made = make(&case, 2).unwrap();
+
+    let shortfall = made.outcome.shortfall.unwrap();
+    assert!(made.outcome.quality.max_skewness <= 0.25, "{shortfall}");
+    assert!(shortfall.ends_with("on the 129 × 25 grid of the family"), "{shortfall}");
+    assert!(made.folder.path().join("257x49/mesh.vts").exists());
+    assert!(made.folder.path().join("129x25/mesh.failed.vts").exists());
+}
+
+#[test]
 fn a_family_that_cannot_be_halved_is_refused_before_anything_is_written() {
     let refused = |set: &[(&str, &str)], grids: u32| {
         let error = make(&shipped("naca0012-c.toml", set), grids).err().unwrap();

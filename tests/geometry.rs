@@ -14,6 +14,8 @@ mod normals;
 mod reader;
 #[path = "geometry/refusals.rs"]
 mod refusals;
+#[path = "geometry/shapes.rs"]
+mod shapes;
 #[path = "geometry/spacing.rs"]
 mod spacing;
 #[path = "geometry/spline.rs"]

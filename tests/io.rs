@@ -68,6 +68,7 @@ fn report_of(grid: &Grid, history: &History) -> Report {
         },
         quality: measure(grid),
         grid: GridReport::from(grid),
+        geometry: serde_json::json!({ "naca": "0012" }),
         timing: Timing::default(),
         backend: "cpu".to_owned(),
         threads: 2,

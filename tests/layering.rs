@@ -34,7 +34,11 @@ const ALLOWED: &[(&str, &[&str])] = &[
 
 /// The choices of a case file, or the modules that hold them.
 const CHOICES: &[&str] = &[
+    "geometry::Ellipse",
+    "geometry::Flap",
+    "geometry::Joukowski",
     "geometry::TrailingEdge",
+    "geometry::WingBody",
     // A refined case is spaced so that the given one is nested in it.
     "geometry::refined_first",
     "grid::Seam",

@@ -45,6 +45,7 @@ impl WallPoints {
             trailing_edge_spacing: case.grid.trailing_edge_spacing.unwrap_or(1e-3 * 256.0 / cells),
             trailing_edge,
             base_cells: case.grid.base_cells,
+            max_turn_deg: 180.0,
         };
         let points = distribute(&airfoil, &settings).expect("a wall of enough points");
         let layers = spacing_geometric(case.grid.nj, case.grid.first_cell, case.grid.far_field)

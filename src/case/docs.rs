@@ -9,7 +9,7 @@ const HEAD: &str = r#"# Case files
      UPDATE_DOCS=1 cargo test --test case -->
 
 A case file is [TOML](https://toml.io). All keys are optional, except that the section must be
-given by `geometry.naca` or `geometry.file`. The smallest case:
+given, by `geometry.naca`, `geometry.file` or one of the tables below. The smallest case:
 
 ```toml
 [geometry]
@@ -23,8 +23,8 @@ Unknown keys are refused, and so are values out of range. Lengths are in chords.
 
 A key can be replaced on the command line by `--set section.key=value`, as often as needed; the
 value is TOML, and text may stand without quotes there. `--set` of one of two alternatives
-(`geometry.naca` and `geometry.file`; `grid.first_cell` and `grid.y_plus` with `grid.reynolds`)
-drops the other one from the file. A relative `geometry.file` starts at the case file's folder,
+(`geometry.naca`, `geometry.file` and the other sections; `grid.first_cell` and `grid.y_plus` with
+`grid.reynolds`) drops the other one from the file. A relative `geometry.file` starts at the case file's folder,
 also with `--set`.
 
 Beside the grid, `case.toml` is written: the case with every default in place, which makes the

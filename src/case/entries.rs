@@ -13,10 +13,17 @@ use super::error::{CaseError, Found, Place};
 use super::schema::{self, KEYS, Key, Kind, SECTIONS};
 use super::suggest::{nearest, nearest_key};
 
-/// Keys of which the command line replaces one side by the other.
-const ALTERNATIVES: &[(&[&str], &[&str])] = &[
-    (&["geometry.naca"], &["geometry.file"]),
-    (&["grid.first_cell"], &["grid.y_plus", "grid.reynolds", "grid.reference_length"]),
+/// Sets of keys and sections of which the command line replaces one by another.
+const ALTERNATIVES: &[&[&[&str]]] = &[
+    &[
+        &["geometry.naca"],
+        &["geometry.file"],
+        &["geometry.section"],
+        &["geometry.wing_body"],
+        &["geometry.ellipse"],
+        &["geometry.joukowski"],
+    ],
+    &[&["grid.first_cell"], &["grid.y_plus", "grid.reynolds", "grid.reference_length"]],
 ];
 
 /// Characters of a value shown in a message.
@@ -32,6 +39,8 @@ struct Entry {
 pub(super) struct Entries {
     path: PathBuf,
     given: BTreeMap<&'static str, Entry>,
+    /// Sections within sections that stand in the file, even without keys.
+    opened: BTreeMap<&'static str, Found>,
 }
 
 impl Entries {
@@ -42,7 +51,8 @@ impl Entries {
         overrides: &[(String, String)],
     ) -> Result<Self, CaseError> {
         let document = Document::parse(text).map_err(|error| syntax_error(&error, text, path))?;
-        let mut entries = Self { path: path.to_path_buf(), given: BTreeMap::new() };
+        let mut entries =
+            Self { path: path.to_path_buf(), given: BTreeMap::new(), opened: BTreeMap::new() };
         let source = Source { text, path };
         for (name, item) in document.as_table() {
             let span = span_of(document.as_table(), name, item);
@@ -72,8 +82,16 @@ impl Entries {
         source: &Source<'_>,
     ) -> Result<(), CaseError> {
         table.iter().try_for_each(|(name, item)| {
-            let span = span_of(table, name, item);
-            self.insert(&format!("{section}.{name}"), span, item, source)
+            let (span, path) = (span_of(table, name, item), format!("{section}.{name}"));
+            let Some((nested, _)) = SECTIONS.iter().find(|(section, _)| *section == path) else {
+                return self.insert(&path, span, item, source);
+            };
+            let found = source.found(nested, span, item);
+            let Some(table) = item.as_table_like() else {
+                return Err(CaseError::NotASection { found: Box::new(found) });
+            };
+            self.opened.insert(nested, found);
+            self.read_section(nested, table, source)
         })
     }
 
@@ -117,16 +135,21 @@ impl Entries {
         let key = schema::find(path).ok_or_else(|| unknown_key(path, place.clone()))?;
         let found = Found { place, key: path.into(), value: text.into() };
         self.insert_value(key, &override_value(key, text), found)?;
-        for (one, other) in ALTERNATIVES {
-            for (mine, theirs) in [(one, other), (other, one)] {
-                if mine.contains(&path) {
-                    self.given.retain(|key, entry| {
-                        !theirs.contains(key) || matches!(entry.found.place, Place::Set { .. })
-                    });
-                }
+        for set in ALTERNATIVES {
+            let Some(chosen) = set.iter().position(|names| among(path, names)) else { continue };
+            for (_, others) in set.iter().enumerate().filter(|(k, _)| *k != chosen) {
+                self.opened.retain(|section, _| !among(section, others));
+                self.given.retain(|key, entry| {
+                    !among(key, others) || matches!(entry.found.place, Place::Set { .. })
+                });
             }
         }
         Ok(())
+    }
+
+    /// Whether a section within a section stands in the file or has a key that is given.
+    pub(super) fn opens(&self, section: &str) -> bool {
+        self.opened.contains_key(section) || self.given.keys().any(|key| among(key, &[section]))
     }
 
     /// Whether the key is given.
@@ -151,21 +174,29 @@ impl Entries {
 
     /// What stands at the first of the keys that is given; the case file if none is.
     pub(super) fn found(&self, paths: &[&str]) -> Found {
-        let given = paths.iter().find_map(|path| self.given.get(path));
-        given.map_or_else(
+        let given = paths.iter().find_map(|path| self.given.get(path).map(|entry| &entry.found));
+        let within = || {
+            let key = |path: &&str| self.given.iter().find(|(key, _)| among(key, &[path]));
+            paths
+                .iter()
+                .find_map(|path| self.opened.get(path))
+                .or_else(|| paths.iter().find_map(key).map(|(_, entry)| &entry.found))
+        };
+        given.or_else(within).map_or_else(
             || Found {
                 place: Place::File { path: self.path.clone() },
                 key: paths.first().map_or_else(String::new, ToString::to_string),
                 value: "default".into(),
             },
-            |entry| entry.found.clone(),
+            Found::clone,
         )
     }
 
     /// Where the given keys stand.
     pub(super) fn places(&self) -> Places {
-        let place = |(&key, entry): (&&'static str, &Entry)| (key, entry.found.place.clone());
-        Places::new(self.path.clone(), self.given.iter().map(place).collect())
+        let keys = self.given.iter().map(|(&key, entry)| (key, entry.found.place.clone()));
+        let sections = self.opened.iter().map(|(&name, found)| (name, found.place.clone()));
+        Places::new(self.path.clone(), keys.chain(sections).collect())
     }
 
     /// An error at the first of the keys that is given.
@@ -177,6 +208,13 @@ impl Entries {
     pub(super) fn missing(&self, key: &str) -> CaseError {
         CaseError::Missing { path: self.path.clone(), key: key.into() }
     }
+}
+
+/// Whether a dotted path is one of the names, or lies in a section of that name.
+fn among(path: &str, names: &[&str]) -> bool {
+    names.iter().any(|name| {
+        path.strip_prefix(name).is_some_and(|rest| rest.is_empty() || rest.starts_with('.'))
+    })
 }
 
 /// The text of a case file, to find lines and values in.
@@ -228,8 +266,8 @@ fn override_value(key: &Key, text: &str) -> Value {
 
 fn unknown_key(path: &str, place: Place) -> CaseError {
     let is_section = SECTIONS.iter().any(|(section, _)| *section == path);
-    let (section, name) = match path.split_once('.') {
-        None if is_section => (path, ""),
+    let (section, name) = match path.rsplit_once('.') {
+        _ if is_section => (path, ""),
         None => ("", path),
         Some(parts) => parts,
     };

@@ -218,6 +218,7 @@ impl CaseError {
             Self::UnknownSection { nearest, .. } => Some(nearest.as_ref().map_or_else(
                 || {
                     let sections = super::schema::SECTIONS.iter().map(|(name, _)| *name);
+                    let sections = sections.filter(|name| !super::schema::is_nested(name));
                     format!("the sections are {}", sections.collect::<Vec<_>>().join(", "))
                 },
                 |nearest| format!("did you mean [{nearest}]?"),

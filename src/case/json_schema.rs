@@ -2,26 +2,25 @@
 
 use serde_json::{Map, Value, json};
 
-use super::schema::{Bound, KEYS, Key, Kind, SECTIONS};
+use super::schema::{Bound, KEYS, Key, Kind, SECTIONS, is_nested};
+
+/// Keys and sections of `geometry` of which each case has one.
+const SOURCES: [&str; 6] = ["naca", "file", "section", "wing_body", "ellipse", "joukowski"];
 
 /// The schema `docs/case.schema.json`, written from the table of keys.
 ///
-/// It says what can be said of single keys and that the section needs one of its two sources;
+/// It says what can be said of single keys and that the section needs one of its sources;
 /// relations between numbers are checked by [`super::Case::from_file`] alone.
 #[must_use]
 pub fn json_schema() -> Value {
     let mut properties = members("");
-    for (section, about) in SECTIONS {
-        let mut table = json!({
-            "type": "object",
-            "description": about,
-            "additionalProperties": false,
-            "properties": members(section),
-        });
-        if *section == "geometry" {
-            table["oneOf"] = json!([{ "required": ["naca"] }, { "required": ["file"] }]);
+    for (name, about) in SECTIONS.iter().filter(|(name, _)| !is_nested(name)) {
+        let mut table = section(name, about);
+        if *name == "geometry" {
+            let sources = SOURCES.iter().map(|source| json!({ "required": [source] }));
+            table["oneOf"] = sources.collect();
         }
-        properties.insert((*section).to_owned(), table);
+        properties.insert((*name).to_owned(), table);
     }
     json!({
         "$schema": "https://json-schema.org/draft/2020-12/schema",
@@ -33,10 +32,24 @@ pub fn json_schema() -> Value {
     })
 }
 
-/// The keys of a section.
-fn members(section: &str) -> Map<String, Value> {
-    let keys = KEYS.iter().filter(|key| key.section() == section);
-    keys.map(|key| (key.name().to_owned(), property(key))).collect()
+/// A section with its keys.
+fn section(name: &str, about: &str) -> Value {
+    json!({
+        "type": "object",
+        "description": about,
+        "additionalProperties": false,
+        "properties": members(name),
+    })
+}
+
+/// The keys of a section and the sections within it.
+fn members(within: &str) -> Map<String, Value> {
+    let keys = KEYS.iter().filter(|key| key.section() == within);
+    let nested = SECTIONS.iter().filter_map(|(name, about)| {
+        let (outer, inner) = name.rsplit_once('.')?;
+        (outer == within).then(|| (inner.to_owned(), section(name, about)))
+    });
+    keys.map(|key| (key.name().to_owned(), property(key))).chain(nested).collect()
 }
 
 fn property(key: &Key) -> Value {

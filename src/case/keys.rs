@@ -7,10 +7,44 @@ use Preset::{Derived, Flag, Integer, Real, Unset, Word, Words};
 
 /// Sections of a case file and what they are about, in the order of the reference page.
 pub const SECTIONS: &[(&str, &str)] = &[
-    ("geometry", "The section. Exactly one of `naca` and `file` is needed."),
+    (
+        "geometry",
+        "The section. Exactly one of `naca`, `file`, `section`, `wing_body`, `ellipse` and \
+         `joukowski` is needed; the last four are tables, as in `ellipse = { thickness = 0.5 }`.",
+    ),
+    (
+        "geometry.flap",
+        "A plain flap: what lies behind the hinge is turned about it. The mid line bends over a \
+         short way, so that both surfaces stay smooth and cannot cross.",
+    ),
+    (
+        "geometry.section",
+        "Any smooth closed contour, such as the cross-section of a body. It has no leading or \
+         trailing edge; points gather where it bends.",
+    ),
+    (
+        "geometry.wing_body",
+        "Cross-section of a round fuselage with a low wing at constant x, symmetric about x = 0: \
+         a circle about (0, 0), wings of linear thickness with round tips, and fillets between. \
+         The defaults have the proportions of DLR-F6, lengths in metres.",
+    ),
+    ("geometry.ellipse", "An ellipse of unit chord; by default a circle."),
+    (
+        "geometry.joukowski",
+        "A Joukowski section of unit chord: the image of a circle about \
+         (-k t/(1 - k t), 2 f) through (1, 0) under z + 1/z, k = 4/(3 sqrt(3)), t and f being \
+         thickness and camber but for terms of higher order. Its trailing edge is a cusp.",
+    ),
     ("grid", "Size of the grid and spacing of its points. Lengths are in chords."),
     ("initial", "The initial grid: first guess, and source of the marched control functions."),
     ("control", "Control functions P and Q of the grid equations."),
+    (
+        "quality",
+        "What is asked of the grid, and what is tried when it is not reached: with `retry`, the \
+         steps of `ladder` one after the other, each alone, until the grid converges, has no folded \
+         cell and keeps the limits. A step that would change a key which the case gives is left out. \
+         The report says what was tried.",
+    ),
     ("newton", "The inexact Newton iteration."),
     ("linear", "The linear solver within a Newton step."),
     ("multigrid", "The multigrid preconditioner."),
@@ -61,6 +95,143 @@ pub const KEYS: &[Key] = &[
          solid wedge behind the base, by taking a NACA section's formula on to where it closes \
          (scaled back to unit chord), or as the file has it (a gap of at most 1e-3 chord is closed, \
          a larger one becomes a base, or a wedge on a C-grid).",
+    ),
+    key(
+        "geometry.edge_thickness",
+        real(Closed(0.0), Closed(0.1)),
+        Unset,
+        "chords",
+        "Thickness of the trailing edge: both surfaces are sheared, linearly in x, until their ends \
+         are so far apart. Makes `trailing_edge` \"sharp\" at 0 and \"blunt\" above, unless it \
+         is given.",
+    ),
+    key(
+        "geometry.angle",
+        real(Closed(-90.0), Closed(90.0)),
+        Real(0.0),
+        "degrees",
+        "Angle of attack: the section is turned nose up about (0.25, 0).",
+    ),
+    key(
+        "geometry.chord",
+        real(Closed(1e-6), Closed(1e9)),
+        Real(1.0),
+        "your unit",
+        "Length of the chord, or of the reference length, in the files written. All lengths of the \
+         case and of the report stay in chords.",
+    ),
+    key(
+        "geometry.flap.hinge",
+        real(Closed(0.3), Closed(0.95)),
+        Real(0.75),
+        "chords",
+        "Place of the hinge along the chord; it lies midway between the surfaces.",
+    ),
+    key(
+        "geometry.flap.angle",
+        real(Closed(-60.0), Closed(60.0)),
+        Real(10.0),
+        "degrees",
+        "Deflection, positive with the trailing edge down.",
+    ),
+    key(
+        "geometry.flap.radius",
+        real(Open(0.0), Closed(1.0)),
+        Derived("1.5 thicknesses of the section at the hinge"),
+        "chords",
+        "Smallest radius of the bent mid line; more than half the thickness there.",
+    ),
+    key(
+        "geometry.section.file",
+        Kind::Path,
+        Unset,
+        "",
+        "File with points `x y` of the contour in order, in either direction, from anywhere. A \
+         relative path starts at the case file's folder.",
+    ),
+    key(
+        "geometry.section.length",
+        real(Open(0.0), Closed(1e9)),
+        Derived("1"),
+        "the file's unit",
+        "Reference length: coordinates are divided by it, and it is the chord of all other keys.",
+    ),
+    key(
+        "geometry.wing_body.reference_length",
+        real(Open(0.0), Closed(1e9)),
+        Real(0.1412),
+        "m",
+        "Length that all lengths of this table are divided by, the chord of all other keys.",
+    ),
+    key(
+        "geometry.wing_body.fuselage_radius",
+        real(Open(0.0), Closed(1e9)),
+        Real(0.0742),
+        "m",
+        "Radius of the fuselage.",
+    ),
+    key(
+        "geometry.wing_body.half_span",
+        real(Open(0.0), Closed(1e9)),
+        Real(0.34),
+        "m",
+        "Distance of the wing tip from the plane of symmetry.",
+    ),
+    key(
+        "geometry.wing_body.wing_height",
+        real(Closed(-1e9), Closed(1e9)),
+        Real(-0.037),
+        "m",
+        "Height of the wing's mid line in the plane of symmetry over the fuselage's axis.",
+    ),
+    key(
+        "geometry.wing_body.root_thickness",
+        real(Open(0.0), Closed(1e9)),
+        Real(0.030),
+        "m",
+        "Thickness of the wing in the plane of symmetry.",
+    ),
+    key(
+        "geometry.wing_body.tip_thickness",
+        real(Open(0.0), Closed(1e9)),
+        Real(0.010),
+        "m",
+        "Thickness of the wing where its tip begins to be round.",
+    ),
+    key(
+        "geometry.wing_body.dihedral",
+        real(Closed(-30.0), Closed(30.0)),
+        Real(4.8),
+        "degrees",
+        "Dihedral of the wing's mid line.",
+    ),
+    key(
+        "geometry.wing_body.fillet_radius",
+        real(Open(0.0), Closed(1e9)),
+        Real(0.015),
+        "m",
+        "Radius of the fillets between wing and fuselage.",
+    ),
+    key(
+        "geometry.ellipse.thickness",
+        real(Closed(0.01), Closed(10.0)),
+        Real(1.0),
+        "chords",
+        "Thickness.",
+    ),
+    key(
+        "geometry.joukowski.thickness",
+        real(Closed(0.01), Closed(0.5)),
+        Real(0.12),
+        "chords",
+        "Thickness, but for terms of higher order.",
+    ),
+    key(
+        "geometry.joukowski.camber",
+        real(Closed(-0.2), Closed(0.2)),
+        Real(0.0),
+        "chords",
+        "Camber, but for terms of higher order.",
     ),
     key(
         "grid.topology",
@@ -168,6 +339,16 @@ pub const KEYS: &[Key] = &[
         "Spacing of the wall points at the trailing edge.",
     ),
     key(
+        "grid.max_turn",
+        real(Closed(0.5), Closed(180.0)),
+        Derived("15, or 15 * 256/cells of the section if that is less"),
+        "degrees",
+        "Largest turn of the wall from one cell to the next: where the spacing would turn it more, \
+         points gather, at the expense of the rest. Corners are left out, and a concave bend of a \
+         smooth contour may turn twice as much. The default gives way, with \
+         a note, where there are too few points; a limit that is given does not.",
+    ),
+    key(
         "grid.base_cells",
         integer(4, 500_000),
         Unset,
@@ -255,6 +436,35 @@ pub const KEYS: &[Key] = &[
         Real(3.0),
         "spacings",
         "Decay length of the wall terms, in local spacings of the wall points.",
+    ),
+    key(
+        "quality.max_skewness",
+        real(Open(0.0), Closed(1.0)),
+        Unset,
+        "",
+        "Largest equiangle skewness of a cell; a corner of the wall forces turn/180 degrees.",
+    ),
+    key(
+        "quality.max_wall_angle",
+        real(Open(0.0), Closed(90.0)),
+        Unset,
+        "degrees",
+        "Largest angle between the first grid line and the wall normal, corners left out.",
+    ),
+    key(
+        "quality.retry",
+        Kind::Flag,
+        Flag(true),
+        "",
+        "Whether to try again by the ladder when the grid is not good.",
+    ),
+    key(
+        "quality.ladder",
+        Kind::Words(&["march", "decay", "normal", "base"]),
+        Words(&["march", "decay", "normal", "base"]),
+        "",
+        "What to change: four times the dissipation of the march, half the decay \
+         length of the wall terms, the march along normals, the Thomas-Middlecoff base.",
     ),
     key(
         "newton.tolerance",

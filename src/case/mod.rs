@@ -14,6 +14,7 @@ mod places;
 mod read;
 mod resolve;
 pub mod schema;
+mod sections;
 mod suggest;
 mod template;
 mod write;
@@ -22,7 +23,7 @@ use std::path::PathBuf;
 
 use serde::{Deserialize, Serialize};
 
-use crate::geometry::TrailingEdge;
+use crate::geometry::{Ellipse, Flap, Joukowski, TrailingEdge, WingBody};
 use crate::grid::{Seam, initial};
 use crate::io::plot3d;
 use crate::io::span::Sides;
@@ -51,6 +52,8 @@ pub struct Case {
     pub initial: InitialOptions,
     /// Control functions.
     pub control: ControlOptions,
+    /// What is asked of the grid.
+    pub quality: QualityOptions,
     /// The Newton iteration.
     pub newton: NewtonOptions,
     /// The linear solver.
@@ -75,23 +78,64 @@ impl Case {
         grid.wake = grid.wake.map(|wake| WakeOptions { cells: wake.cells / 2, ..wake });
         grid.leading_edge_spacing = grid.leading_edge_spacing.map(|spacing| 2.0 * spacing);
         grid.trailing_edge_spacing = grid.trailing_edge_spacing.map(|spacing| 2.0 * spacing);
+        grid.max_turn = grid.max_turn.map(|degrees| (2.0 * degrees).min(180.0));
         grid.base_cells = grid.base_cells.map(|cells| cells / 2);
         case
     }
 }
 
 /// Where the section's contour comes from.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "kebab-case")]
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[serde(rename_all = "snake_case")]
+#[non_exhaustive]
 pub enum Contour {
     /// A NACA designation, not yet interpreted.
     Naca(String),
     /// A file of coordinates, as an absolute path.
     File(PathBuf),
+    /// A file with a smooth closed contour.
+    Section(SectionOptions),
+    /// A fuselage with a wing.
+    WingBody(WingBody),
+    /// An ellipse.
+    Ellipse(Ellipse),
+    /// A Joukowski section.
+    Joukowski(Joukowski),
+}
+
+impl Contour {
+    /// The key or section that names it.
+    #[must_use]
+    pub fn key(&self) -> &'static str {
+        match self {
+            Self::Naca(_) => "geometry.naca",
+            Self::File(_) => "geometry.file",
+            Self::Section(_) => "geometry.section",
+            Self::WingBody(_) => "geometry.wing_body",
+            Self::Ellipse(_) => "geometry.ellipse",
+            Self::Joukowski(_) => "geometry.joukowski",
+        }
+    }
+
+    /// Whether it is smooth all around, without leading and trailing edge.
+    #[must_use]
+    pub fn is_smooth(&self) -> bool {
+        matches!(self, Self::Section(_) | Self::WingBody(_) | Self::Ellipse(_))
+    }
+}
+
+/// Section `[geometry.section]`.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[non_exhaustive]
+pub struct SectionOptions {
+    /// File with the points of the contour, as an absolute path.
+    pub file: PathBuf,
+    /// Reference length by which coordinates are divided.
+    pub length: f64,
 }
 
 /// Section `[geometry]`.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct GeometryOptions {
     /// Where the contour comes from.
@@ -99,6 +143,14 @@ pub struct GeometryOptions {
     pub contour: Contour,
     /// How the trailing edge is closed.
     pub trailing_edge: TrailingEdge,
+    /// Thickness of the trailing edge; none leaves it as it is.
+    pub edge_thickness: Option<f64>,
+    /// Angle of attack in degrees.
+    pub angle: f64,
+    /// Length of the chord in the files written.
+    pub chord: f64,
+    /// A deflected flap.
+    pub flap: Option<Flap>,
 }
 
 /// Shapes of grid that a case can ask for.
@@ -150,6 +202,8 @@ pub struct GridOptions {
     pub leading_edge_spacing: Option<f64>,
     /// Spacing of wall points at the trailing edge; none leaves it to the topology.
     pub trailing_edge_spacing: Option<f64>,
+    /// Largest turn of the wall from one cell to the next, in degrees; none leaves it to `ni`.
+    pub max_turn: Option<f64>,
     /// Cells on a base; none leaves it to the trailing-edge spacing.
     pub base_cells: Option<usize>,
     /// Treatment of the seam; none leaves it to the trailing edge.
@@ -186,6 +240,35 @@ pub struct ControlOptions {
     pub clip: f64,
     /// Decay length of the wall terms in local wall spacings.
     pub decay: f64,
+}
+
+/// A step of the ladder that is tried when a grid is not good.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+#[non_exhaustive]
+pub enum Rung {
+    /// More smoothing in the hyperbolic march.
+    March,
+    /// A shorter decay of the wall terms.
+    Decay,
+    /// The march along normals.
+    Normal,
+    /// The base of Thomas and Middlecoff.
+    Base,
+}
+
+/// Section `[quality]`.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[non_exhaustive]
+pub struct QualityOptions {
+    /// Largest skewness of a cell.
+    pub max_skewness: Option<f64>,
+    /// Largest wall angle error in degrees.
+    pub max_wall_angle: Option<f64>,
+    /// Whether to try the ladder.
+    pub retry: bool,
+    /// What is tried, in order.
+    pub ladder: Vec<Rung>,
 }
 
 /// Section `[newton]`.

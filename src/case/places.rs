@@ -21,6 +21,12 @@ impl Places {
         Self { path, given }
     }
 
+    /// Whether the key is given.
+    #[must_use]
+    pub fn has(&self, key: &str) -> bool {
+        self.given.contains_key(key)
+    }
+
     /// Where the first of these dotted keys stands that is given; the case file if none is.
     #[must_use]
     pub fn of(&self, keys: &[&str]) -> Place {

@@ -1,17 +1,17 @@
 //! Defaults that depend on other keys, and what keys must satisfy together.
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use crate::geometry::{TrailingEdge, refined_first};
 use crate::grid::initial::Method;
 
 use super::check::shown;
 use super::entries::Entries;
-use super::error::FOLDER;
-use super::suggest::nearest;
+use super::sections::geometry;
 use super::{
     Case, CaseError, Contour, ControlOptions, GeometryOptions, GridOptions, InitialOptions,
-    LinearOptions, MultigridOptions, NewtonOptions, OutputOptions, Topology, WakeOptions,
+    LinearOptions, MultigridOptions, NewtonOptions, OutputOptions, QualityOptions, Topology,
+    WakeOptions,
 };
 
 /// Most nodes of a grid: two unknowns a node then fit a signed 32-bit index.
@@ -29,6 +29,9 @@ const FIRST_CELL: f64 = 1e-5;
 /// other generators know.
 const REFERENCE_LENGTH: f64 = 0.5;
 
+/// Least limit on the turn of a cell, degrees.
+const LEAST_TURN: f64 = 0.5;
+
 /// Longest name of a case, so that file names with endings stay below the usual 255 bytes.
 const MAX_NAME: usize = 100;
 
@@ -45,6 +48,12 @@ impl Case {
             spread: entries.given("initial.spread")?,
         };
         let control = control(entries, initial.method)?;
+        let quality = QualityOptions {
+            max_skewness: entries.given("quality.max_skewness")?,
+            max_wall_angle: entries.given("quality.max_wall_angle")?,
+            retry: entries.get("quality.retry")?,
+            ladder: entries.get("quality.ladder")?,
+        };
         let newton = newton(entries)?;
         let linear = LinearOptions {
             solver: entries.get("linear.solver")?,
@@ -68,6 +77,7 @@ impl Case {
             grid,
             initial,
             control,
+            quality,
             newton,
             linear,
             multigrid,
@@ -101,60 +111,6 @@ fn name(entries: &Entries, path: &Path) -> Result<String, CaseError> {
         ));
     }
     Ok(name)
-}
-
-fn geometry(entries: &Entries, path: &Path) -> Result<GeometryOptions, CaseError> {
-    let naca = entries.given("geometry.naca")?;
-    let file = entries.given::<PathBuf>("geometry.file")?;
-    let (contour, default) = match (naca, file) {
-        (Some(_), Some(_)) => {
-            let found = entries.found(&["geometry.file"]).into();
-            return Err(CaseError::Conflict { found, other: "geometry.naca" });
-        }
-        (None, None) => return Err(entries.missing("geometry.naca or geometry.file")),
-        (Some(naca), None) => (Contour::Naca(naca), TrailingEdge::Sharp),
-        (None, Some(file)) => {
-            (Contour::File(airfoil_file(entries, path, &file)?), TrailingEdge::AsGiven)
-        }
-    };
-    let trailing_edge = entries.given("geometry.trailing_edge")?.unwrap_or(default);
-    Ok(GeometryOptions { contour, trailing_edge })
-}
-
-/// Full path of the file of coordinates, which must exist.
-fn airfoil_file(entries: &Entries, case: &Path, file: &Path) -> Result<PathBuf, CaseError> {
-    let relative = case.parent().unwrap_or(Path::new("")).join(file);
-    let path = std::path::absolute(&relative).unwrap_or(relative);
-    let problem = match path.metadata() {
-        Ok(found) if found.is_dir() => FOLDER,
-        Ok(_) if path.to_str().is_none() => "the folder's name is not UTF-8",
-        Ok(_) => return Ok(path),
-        Err(error) if error.kind() == std::io::ErrorKind::NotFound => "no such file",
-        Err(_) => "cannot be reached",
-    };
-    let nearest = nearest_file(&path);
-    Err(CaseError::AirfoilFile {
-        found: entries.found(&["geometry.file"]).into(),
-        path,
-        problem,
-        nearest,
-    })
-}
-
-fn nearest_file(path: &Path) -> Option<String> {
-    let name = path.file_name()?.to_str()?;
-    let files = path.parent()?.read_dir().ok()?.flatten();
-    let mut names: Vec<String> = files
-        .filter(|file| file.file_type().is_ok_and(|kind| !kind.is_dir()))
-        .filter_map(|file| file.file_name().into_string().ok())
-        .collect();
-    names.sort();
-    // Names are compared without their endings, which most of them share.
-    let stem = |name: &str| name.rsplit_once('.').map_or(name, |(stem, _)| stem).to_owned();
-    let stems: Vec<String> = names.iter().map(|name| stem(name)).collect();
-    let near = nearest(&stem(name), stems.iter().map(String::as_str))?;
-    let index = stems.iter().position(|stem| stem == near)?;
-    names.into_iter().nth(index)
 }
 
 fn grid(entries: &Entries) -> Result<GridOptions, CaseError> {
@@ -194,6 +150,7 @@ fn grid(entries: &Entries) -> Result<GridOptions, CaseError> {
         wake: wake.map(|wake| WakeOptions { cells: wake.cells * refine, ..wake }),
         leading_edge_spacing: spacing("grid.leading_edge_spacing")?,
         trailing_edge_spacing: spacing("grid.trailing_edge_spacing")?,
+        max_turn: spacing("grid.max_turn")?.map(|degrees| degrees.max(LEAST_TURN)),
         base_cells: base_cells(entries, coarse.0)?.map(|cells| cells * refine),
         seam: if seam == "auto" { None } else { Some(entries.get("grid.seam")?) },
     })
@@ -248,9 +205,9 @@ fn edge_fits(
             "an edge that is one point, for the cut of grid.topology = \"C\" to begin at",
             "close the base by \"wedge\" or \"sharp\", or choose grid.topology = \"O\"",
         ),
-        (TrailingEdge::Extended, Contour::File(_)) => refuse(
+        (TrailingEdge::Extended, contour) if !matches!(contour, Contour::Naca(_)) => refuse(
             "a NACA designation, whose surfaces have a formula to go on by",
-            "close the edge of a file by \"wedge\" or \"sharp\"",
+            "close the edge of another section by \"wedge\" or \"sharp\"",
         ),
         _ => Ok(()),
     }

@@ -10,7 +10,8 @@ pub use super::keys::{KEYS, SECTIONS};
 /// One key of a case file.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Key {
-    /// Dotted path, `section.name`, or the name alone at the top of the file.
+    /// Dotted path, `section.name`, or the name alone at the top of the file. A section may stand
+    /// in another: `geometry.flap.hinge`.
     pub path: &'static str,
     /// Type and range of the value.
     pub kind: Kind,
@@ -23,17 +24,23 @@ pub struct Key {
 }
 
 impl Key {
-    /// Section the key stands in, empty at the top of the file.
+    /// Section the key stands in, dotted where it stands in another; empty at the top of the file.
     #[must_use]
     pub fn section(&self) -> &'static str {
-        self.path.split_once('.').map_or("", |(section, _)| section)
+        self.path.rsplit_once('.').map_or("", |(section, _)| section)
     }
 
     /// Name within the section.
     #[must_use]
     pub fn name(&self) -> &'static str {
-        self.path.split_once('.').map_or(self.path, |(_, name)| name)
+        self.path.rsplit_once('.').map_or(self.path, |(_, name)| name)
     }
+}
+
+/// Whether a section stands within another.
+#[must_use]
+pub fn is_nested(section: &str) -> bool {
+    section.contains('.')
 }
 
 /// The key with this dotted path.

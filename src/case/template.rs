@@ -1,6 +1,6 @@
 //! A case to begin with: every key, with what it means, as a comment.
 
-use super::schema::{KEYS, Key, Kind, SECTIONS};
+use super::schema::{KEYS, Key, Kind, SECTIONS, is_nested};
 use super::{Contour, docs};
 
 /// Characters of a line.
@@ -16,11 +16,17 @@ pub fn template(contour: &Contour) -> String {
     );
     text.push_str(&keys("", contour));
     for (section, about) in SECTIONS {
-        text += &["\n[", section, "]\n"].concat();
+        let mark = if is_optional(section, contour) { "# " } else { "" };
+        text += &["\n", mark, "[", section, "]\n"].concat();
         text.push_str(&comment(&docs::plain(about)));
         text.push_str(&keys(section, contour));
     }
     text
+}
+
+/// Whether a section says by standing there that something is so: its heading is a comment.
+fn is_optional(section: &str, contour: &Contour) -> bool {
+    is_nested(section) && section != contour.key()
 }
 
 /// The keys of a section.
@@ -36,10 +42,18 @@ fn entry(key: &Key, contour: &Contour) -> String {
     let source = match contour {
         Contour::Naca(designation) => ("geometry.naca", toml::Value::from(designation.as_str())),
         Contour::File(path) => ("geometry.file", path.to_string_lossy().as_ref().into()),
+        Contour::Section(section) => {
+            ("geometry.section.file", section.file.to_string_lossy().as_ref().into())
+        }
+        Contour::WingBody(_) | Contour::Ellipse(_) | Contour::Joukowski(_) => ("", "".into()),
     };
     let name = key.name();
     let line = match key.default.value() {
         _ if key.path == source.0 => [name, " = ", &source.1.to_string()].concat(),
+        Some(value) if is_optional(key.section(), contour) => {
+            let value = super::write::written(&value);
+            ["#", name, " = ", &value, "  # default: ", &value].concat()
+        }
         Some(value) => ["#", name, " = ", &super::write::written(&value)].concat(),
         None => {
             let default = docs::plain(&key.default.to_string());

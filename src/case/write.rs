@@ -35,11 +35,8 @@ impl Case {
         let mut text = String::from(header);
         let mut section = "";
         for key in KEYS {
-            let holder = match key.section() {
-                "" => Some(&table),
-                name => table.get(name).and_then(toml::Value::as_table),
-            };
-            let value = holder.and_then(|holder| holder.get(key.name())).cloned();
+            let Some(holder) = section_of(&table, key.section()) else { continue };
+            let value = holder.get(key.name()).cloned();
             let Some(value) = value.or_else(|| key.default.value()) else { continue };
             if key.section() != section {
                 section = key.section();
@@ -49,6 +46,12 @@ impl Case {
         }
         Ok(text)
     }
+}
+
+/// The section with this dotted name; none where the case has no such section.
+fn section_of<'a>(table: &'a toml::Table, name: &str) -> Option<&'a toml::Table> {
+    let mut names = name.split('.').filter(|name| !name.is_empty());
+    names.try_fold(table, |table, name| table.get(name)?.as_table())
 }
 
 /// A value in TOML; real numbers in the shortest form that reads back to the same bits.

@@ -1,21 +1,27 @@
-//! `gridgen airfoil`: what is understood of a section, and its picture.
+//! `gridgen airfoil`: what is understood of a section, as a file, a designation or a case has it, and
+//! its picture.
 
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use clap::Args;
+use gridgen::case::Case;
+use gridgen::error::Error;
 use gridgen::geometry::{
-    Airfoil, CubicSpline, GeometryError, SectionMeasures, TrailingEdge, airfoil_from_file,
-    airfoil_from_naca,
+    Airfoil, ClosedContour, CubicSpline, GeometryError, SectionMeasures, TrailingEdge,
+    airfoil_from_file, airfoil_from_naca,
 };
 use gridgen::io::IoError;
 use gridgen::io::plot::{AirfoilFigure, write_airfoil_png, write_airfoil_svg};
+use gridgen::run::{Body, body};
 
-use super::{answer, bad_input};
+use super::{answer, bad_input, parse_set};
 use crate::cli::terminal::Terminal;
 
 /// Points of the drawn line.
 const CURVE_POINTS: usize = 4000;
+/// The same between two points of a closed contour.
+const CURVE_PIECES: usize = 8;
 
 /// Arguments of `gridgen airfoil`.
 #[derive(Debug, Args)]
@@ -26,12 +32,16 @@ Examples:
 
 Exit codes: 0 understood, 2 not.")]
 pub(super) struct AirfoilArguments {
-    /// A file of points, or a NACA designation where no file has that name.
-    #[arg(value_name = "FILE|NACA")]
+    /// A file of points, a case file (its section with flap and edge), or a NACA designation where no
+    /// file has that name.
+    #[arg(value_name = "FILE|NACA|CASE.toml")]
     section: PathBuf,
     /// Folder of the pictures, <section>.png and <section>.svg.
     #[arg(short, long, value_name = "DIR", default_value = "output")]
     output: PathBuf,
+    /// Replace a key of the case file; can be repeated.
+    #[arg(long, value_name = "SECTION.KEY=VALUE", value_parser = parse_set)]
+    set: Vec<(String, String)>,
     /// Draw nothing.
     #[arg(long)]
     no_pictures: bool,
@@ -41,13 +51,13 @@ impl AirfoilArguments {
     /// Reads, draws and prints.
     pub(super) fn execute(&self) -> ExitCode {
         let terminal = Terminal::new(false);
-        let (airfoil, measures, curve) = match self.read() {
-            Ok(read) => read,
-            Err(error) => return bad_input(&terminal, &error.to_string(), error.hint()),
+        let section = match self.read() {
+            Ok(section) => section,
+            Err((error, hint)) => return bad_input(&terminal, &error, hint.as_deref()),
         };
-        let mut text = describe(&airfoil, &measures);
+        let mut text = section.text.clone();
         if !self.no_pictures {
-            match self.draw(&airfoil, &measures, &curve) {
+            match self.draw(&section) {
                 Ok(files) => {
                     text += "written:\n";
                     for file in files {
@@ -60,15 +70,24 @@ impl AirfoilArguments {
         answer(&terminal, &text)
     }
 
-    fn read(&self) -> Result<(Airfoil, SectionMeasures, Vec<[f64; 2]>), GeometryError> {
+    /// The section, or what is wrong with it and how to mend it.
+    fn read(&self) -> Result<Section, (String, Option<String>)> {
+        let refuse = |error: GeometryError| (error.to_string(), error.hint().map(Into::into));
+        if self.section.extension().is_some_and(|ending| ending == "toml") {
+            let refuse = |error: &Error| (error.to_string(), error.hint());
+            let case = Case::from_file(&self.section, &self.set)
+                .map_err(|error| refuse(&Error::from(error)))?;
+            return match body(&case).map_err(|error| refuse(&error))? {
+                Body::Airfoil(airfoil) => Section::airfoil(airfoil),
+                Body::Smooth(contour) => Section::smooth(contour),
+            }
+            .map_err(|error| (error.to_string(), error.hint().map(Into::into)));
+        }
         let airfoil = match self.designation() {
-            Some(designation) => airfoil_from_naca(designation, TrailingEdge::AsGiven)?,
-            None => airfoil_from_file(&self.section)?,
+            Some(designation) => airfoil_from_naca(designation, TrailingEdge::AsGiven),
+            None => airfoil_from_file(&self.section),
         };
-        let measures = SectionMeasures::of(&airfoil)?;
-        let spline = CubicSpline::through(&airfoil.points)?;
-        let at = |k: usize| spline.point(spline.length() * (k as f64 / CURVE_POINTS as f64));
-        Ok((airfoil, measures, (0..=CURVE_POINTS).map(at).collect()))
+        airfoil.and_then(Section::airfoil).map_err(refuse)
     }
 
     /// The argument as a designation: digits behind an optional `NACA`, and no file of that name.
@@ -81,30 +100,86 @@ impl AirfoilArguments {
         })
     }
 
-    fn draw(
-        &self,
-        airfoil: &Airfoil,
-        measures: &SectionMeasures,
-        curve: &[[f64; 2]],
-    ) -> Result<[PathBuf; 2], IoError> {
+    fn draw(&self, section: &Section) -> Result<[PathBuf; 2], IoError> {
         gridgen::io::atomic::create_folder(&self.output)?;
         let stem = self.section.file_stem().unwrap_or_default().to_string_lossy();
         let [png, svg] = ["png", "svg"].map(|kind| self.output.join([&stem, ".", kind].concat()));
         let figure = AirfoilFigure {
-            name: &airfoil.name,
-            summary: &format!(
+            name: &section.name,
+            summary: &section.summary,
+            points: &section.points,
+            curve: &section.curve,
+            edges: section.edges,
+        };
+        write_airfoil_png(&png, &figure)?;
+        write_airfoil_svg(&svg, &figure)?;
+        Ok([png, svg])
+    }
+}
+
+/// What is printed and drawn of a section.
+struct Section {
+    name: String,
+    text: String,
+    summary: String,
+    points: Vec<[f64; 2]>,
+    curve: Vec<[f64; 2]>,
+    edges: bool,
+}
+
+impl Section {
+    fn airfoil(airfoil: Airfoil) -> Result<Self, GeometryError> {
+        let measures = SectionMeasures::of(&airfoil)?;
+        let spline = CubicSpline::through(&airfoil.points)?;
+        let at = |k: usize| spline.point(spline.length() * (k as f64 / CURVE_POINTS as f64));
+        Ok(Self {
+            text: describe(&airfoil, &measures) + &repairs(&airfoil.notes),
+            summary: format!(
                 "{} points   ·   thickness {:.2} %   ·   camber {:.2} %   ·   edge gap {:.2e}",
                 airfoil.points.len(),
                 100.0 * measures.thickness,
                 100.0 * measures.camber,
                 measures.edge_gap,
             ),
-            points: &airfoil.points,
-            curve,
+            curve: (0..=CURVE_POINTS).map(at).collect(),
+            name: airfoil.name,
+            points: airfoil.points,
+            edges: true,
+        })
+    }
+
+    fn smooth(contour: ClosedContour) -> Result<Self, GeometryError> {
+        let curve = contour.outline(CURVE_PIECES)?;
+        let extent = |c: usize| {
+            let values = || curve.iter().map(|point| point[c]);
+            let low = values().fold(f64::INFINITY, f64::min);
+            (low, values().fold(f64::NEG_INFINITY, f64::max))
         };
-        write_airfoil_png(&png, &figure)?;
-        write_airfoil_svg(&svg, &figure)?;
-        Ok([png, svg])
+        let ((left, right), (low, high)) = (extent(0), extent(1));
+        let text = format!(
+            "{}\n\
+             \x20 points     {}\n\
+             \x20 width      {:.6} from x = {left:.6}\n\
+             \x20 height     {:.6} from y = {low:.6}\n\
+             \x20 contour    closed and smooth, no edges\n",
+            contour.name,
+            contour.points.len(),
+            right - left,
+            high - low,
+        );
+        Ok(Self {
+            text: text + &repairs(&contour.notes),
+            summary: format!(
+                "{} points   ·   {:.4} wide   ·   {:.4} high",
+                contour.points.len(),
+                right - left,
+                high - low
+            ),
+            name: contour.name,
+            points: contour.points,
+            curve,
+            edges: false,
+        })
     }
 }
 
@@ -117,7 +192,7 @@ fn describe(airfoil: &Airfoil, measures: &SectionMeasures) -> String {
     };
     // Rounded first: a symmetric section has no camber of −0.
     let camber = (1e5 * measures.camber).round() / 1e3 + 0.0;
-    let mut text = format!(
+    format!(
         "{}\n\
          \x20 points     {}\n\
          \x20 chord      1, from x = 0\n\
@@ -131,14 +206,14 @@ fn describe(airfoil: &Airfoil, measures: &SectionMeasures) -> String {
         camber,
         measures.camber_at,
         measures.edge_angle_deg,
-    );
-    if airfoil.notes.is_empty() {
-        text += "nothing was repaired or left out\n";
-    } else {
-        text += "repaired or left out:\n";
-        for note in &airfoil.notes {
-            text += &["  ", note, "\n"].concat();
-        }
+    )
+}
+
+/// What was changed on the way.
+fn repairs(notes: &[String]) -> String {
+    if notes.is_empty() {
+        return "nothing was repaired or left out\n".into();
     }
-    text
+    let lines = notes.iter().map(|note| ["  ", note, "\n"].concat());
+    std::iter::once("repaired or left out:\n".to_owned()).chain(lines).collect()
 }

@@ -6,7 +6,9 @@ use gridgen::run::Outcome;
 
 /// How to go on after a failed run.
 pub(super) fn failure_hint(case: &Case, outcome: &Outcome) -> String {
-    let way = if !outcome.converged && outcome.newton_iterations >= case.newton.max_iterations {
+    let way = if outcome.converged && outcome.folded_cells == 0 {
+        "raise the limit in [quality], or ni and nj"
+    } else if !outcome.converged && outcome.newton_iterations >= case.newton.max_iterations {
         "allow more steps by newton.max_iterations"
     } else if case.control.base != Base::Marched {
         "control.base = \"marched\", the default, converges where others do not"
@@ -23,7 +25,7 @@ pub(super) fn failure(outcome: &Outcome) -> Option<String> {
         return Some(format!("the grid did not converge: {}", outcome.reason));
     }
     match outcome.folded_cells {
-        0 => None,
+        0 => outcome.shortfall.as_ref().map(|wrong| format!("the grid is not good: {wrong}")),
         1 => Some("the grid has a folded cell".to_owned()),
         cells => Some(format!("the grid has {cells} folded cells")),
     }
@@ -34,6 +36,7 @@ pub(super) fn outcome(case: &Case, outcome: &Outcome) -> String {
     let quality = &outcome.quality;
     let verdict = match (outcome.converged, outcome.folded_cells) {
         (false, _) => "FAILED, not converged",
+        (true, 0) if outcome.shortfall.is_some() => "FAILED, not as good as asked",
         (true, 0) => "converged",
         (true, _) => "FAILED, folded",
     };
@@ -107,6 +110,7 @@ mod tests {
             converged: true,
             folded_cells: 0,
             reason: "tolerance".into(),
+            shortfall: None,
             files: vec![PathBuf::from("output/wing/wing.vts")],
             quality: Quality {
                 folded_cells: 0,

@@ -238,6 +238,60 @@ pub enum GeometryError {
         /// Place of the crossing, chords.
         y: f64,
     },
+    /// The bend at the hinge of a flap is too tight or too long.
+    #[error("flap radius {radius:.4}: between {least:.4} and {most:.4} chords were expected")]
+    FlapRadius {
+        /// As given or by default, chords.
+        radius: f64,
+        /// Half the thickness and a little.
+        least: f64,
+        /// Where the bend would reach the trailing edge.
+        most: f64,
+    },
+    /// Fuselage and wing do not fit.
+    #[error("the wing-body section cannot be made: {reason}")]
+    WingBody {
+        /// What must hold.
+        reason: &'static str,
+    },
+    /// The body reaches too near to the far field.
+    #[error(
+        "far field {far_field}: at least {least:.3}, twice the reach of the body, was expected"
+    )]
+    FarField {
+        /// As given.
+        far_field: f64,
+        /// Twice the distance of the body's farthest point from the far field's centre.
+        least: f64,
+    },
+    /// The two ends of a contour that should be closed are far apart.
+    #[error(
+        "{}:{}: the contour is open: its last point, line {}, is {gap:.3e} away from the first, \
+         neighbours at most {longest:.3e}", path.display(), lines.0, lines.1
+    )]
+    OpenContour {
+        /// As given.
+        path: PathBuf,
+        /// Lines of the first and the last point, counted from 1.
+        lines: (usize, usize),
+        /// Their distance.
+        gap: f64,
+        /// Longest way between neighbours.
+        longest: f64,
+    },
+    /// The contour bends more than so few points can follow.
+    #[error(
+        "ni = {ni}: at least {least} points are needed so that no cell turns by more than \
+         {max_turn_deg:.1} degrees"
+    )]
+    TooFewForTurns {
+        /// As given.
+        ni: usize,
+        /// Limit on the turn.
+        max_turn_deg: f64,
+        /// The fewest points that keep it.
+        least: usize,
+    },
     /// The wall, as distributed, crosses itself.
     #[error("{airfoil}: the wall crosses itself near x = {x:.4}, y = {y:.4}")]
     WallCrosses {
@@ -257,7 +311,7 @@ impl GeometryError {
         Some(match self {
             Self::Designation { .. } => {
                 "accepted: four digits (0012, 4412), five digits (23012; second and third digit 10 to \
-                 50, or 11 to 51 reflexed); give other sections as a file of points"
+                 50, or 11 to 51 reflexed); give other sections, the 6-series among them, as a file of points"
             }
             Self::FileMissing { .. } => {
                 "check the spelling; a relative path starts at the case file's folder"
@@ -296,6 +350,17 @@ impl GeometryError {
             Self::NoBase { .. } => {
                 "set the trailing edge to `sharp` or `as-given`, or give a section with an open edge"
             }
+            Self::FlapRadius { .. } => {
+                "choose a radius in that range, a smaller deflection, or a hinge farther ahead"
+            }
+            Self::FarField { .. } => {
+                "raise grid.far_field, or the reference length if the body is large by mistake"
+            }
+            Self::WingBody { .. } => "docs/case-format.md tells what each length means",
+            Self::OpenContour { .. } => {
+                "give all points around the contour; an airfoil is named by geometry.file"
+            }
+            Self::TooFewForTurns { .. } => "raise grid.ni or grid.max_turn",
             Self::Contour { .. } => "give a contour of distinct, finite points",
             Self::CutCrosses { .. } => "choose grid.wake_direction, or topology = \"O\"",
             Self::WallCrosses { .. } => {

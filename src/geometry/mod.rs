@@ -1,12 +1,16 @@
 //! From an airfoil file or a NACA designation to the points of the wall.
 //!
 //! [`airfoil_from_file`] or [`airfoil_from_naca`] give an [`Airfoil`], [`distribute`] the
-//! [`BoundaryPoints`] of its wall, [`wall_normals`] the directions in which the grid leaves it.
+//! [`BoundaryPoints`] of its wall. A smooth contour without edges is a [`ClosedContour`], and
+//! [`distribute_closed`] places its points; [`wall_normals`] the directions in which the grid leaves it.
 //! Lengths are in chords.
 
 mod bezier;
+mod closed;
+mod conformal;
 mod crossing;
 mod error;
+mod flap;
 mod naca;
 mod normals;
 mod reader;
@@ -14,12 +18,17 @@ mod section;
 mod spacing;
 mod spline;
 mod surface;
+mod turning;
 mod wake;
+mod wing_body;
 
+pub use closed::{ClosedContour, Mirror, distribute_closed};
+pub use conformal::{Ellipse, Joukowski};
 pub use error::GeometryError;
+pub use flap::{Flap, set_angle, set_edge_thickness};
 pub use naca::airfoil_from_naca;
 pub use normals::{open_normals, wall_normals};
-pub use reader::airfoil_from_file;
+pub use reader::{airfoil_from_bytes, airfoil_from_file, contour_from_bytes, contour_from_file};
 pub use section::SectionMeasures;
 pub use spacing::{
     refined_first, spacing_exponential, spacing_geometric, spacing_tanh, spacing_vinokur,
@@ -27,6 +36,7 @@ pub use spacing::{
 pub use spline::CubicSpline;
 pub use surface::{SurfaceSettings, distribute, edge_closes};
 pub use wake::{WakeSettings, with_wake};
+pub use wing_body::WingBody;
 
 /// How the trailing edge is closed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize, serde::Deserialize)]

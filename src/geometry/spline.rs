@@ -54,6 +54,16 @@ impl CubicSpline {
         self.knots[self.knots.len() - 1]
     }
 
+    /// Number of points it goes through.
+    pub(super) fn knots(&self) -> usize {
+        self.knots.len()
+    }
+
+    /// s of point k.
+    pub(super) fn knot(&self, k: usize) -> f64 {
+        self.knots[k]
+    }
+
     /// r(s); the first and last cubic go on outside 0 ≤ s ≤ length. Exact at the knots.
     #[must_use]
     pub fn point(&self, s: f64) -> [f64; 2] {

@@ -2,12 +2,13 @@
 
 use super::bezier::{Bezier, EdgeEnd, wedge_tip};
 use super::crossing::first_crossing;
+use super::turning::Turning;
 use super::{Airfoil, BoundaryPoints, CubicSpline, GeometryError, TrailingEdge, spacing_vinokur};
 
 /// A wall of fewer points leaves less than six cells for each surface beside a base of four.
 const LEAST_NI: usize = 17;
 /// Far beyond any grid, and small enough for memory.
-const MOST_NI: usize = 1_000_000;
+pub(super) const MOST_NI: usize = 1_000_000;
 /// The largest gap that [`TrailingEdge::AsGiven`] closes, chords.
 const CLOSED_GAP: f64 = 1e-3;
 /// A gap below this, in chords, is no base.
@@ -20,6 +21,8 @@ const CAP_CELLS: usize = 12;
 const BASE_SPACING_FLOOR: f64 = 3e-4;
 /// Powers of x by which the surfaces are sheared to close the edge, tried in turn.
 const SHEAR_EXPONENTS: [i32; 6] = [1, 4, 16, 64, 256, 1024];
+/// Samples of the direction in each cell, to find its turn.
+const TURN_SAMPLES: usize = 16;
 /// Intervals in which the nose is looked for.
 const NOSE_SAMPLES: usize = 4000;
 
@@ -39,13 +42,16 @@ pub struct SurfaceSettings {
     /// the trailing-edge spacing asks for, at least 4 on a base and 12 on a cap, at most a quarter
     /// of the wall.
     pub base_cells: Option<usize>,
+    /// Largest turn of a surface from one cell to the next, degrees.
+    pub max_turn_deg: f64,
 }
 
 /// Distributes points over the wall of a section.
 ///
 /// A cubic spline goes through the contour. The leading edge is its point farthest from the middle
 /// of the trailing edge. Each surface is spaced by [`spacing_vinokur`] between the two spacings, and
-/// both have the same number of cells (the upper one more where the total is odd).
+/// both have the same number of cells (the upper one more where the total is odd). Where a cell would
+/// turn by more than the limit, points gather.
 ///
 /// - A closed edge (sharp, or as given with a gap of at most 1e-3) is reached by shearing both
 ///   surfaces linearly in x to the middle of their ends; it is the first point of the wall. Where
@@ -75,13 +81,13 @@ pub fn distribute(
     let gap = edge_gap(points);
     let closed = edge_closes(airfoil, settings.trailing_edge);
     let wall = if settings.trailing_edge == TrailingEdge::Wedge && gap >= LEAST_GAP {
-        closed_wall(&Section::with_wedge(points)?, settings)?
+        closed_wall(&Section::with_wedge(points, settings)?, settings)?
     } else if closed {
         sharp_wall(points, settings)?
     } else if gap < LEAST_GAP {
         return Err(GeometryError::NoBase { airfoil: airfoil.name.clone(), gap });
     } else {
-        base_wall(&Section::new(points)?, settings)?
+        base_wall(&Section::new(points, settings)?, settings)?
     };
     if let Some((k, _)) = first_crossing(&wall, false) {
         let [x, y] = wall[k];
@@ -146,6 +152,8 @@ fn sheared(points: &[[f64; 2]], exponent: i32) -> Vec<[f64; 2]> {
 /// A contour as a curve, with its leading edge.
 struct Section {
     curve: CubicSpline,
+    /// Largest turn of a cell, radians.
+    max_turn: f64,
     /// Parameter of the leading edge.
     nose: f64,
     /// Sides of a wedge behind it, upper and lower, from the ends to the tip.
@@ -153,14 +161,15 @@ struct Section {
 }
 
 impl Section {
-    fn new(points: &[[f64; 2]]) -> Result<Self, GeometryError> {
+    fn new(points: &[[f64; 2]], settings: &SurfaceSettings) -> Result<Self, GeometryError> {
         let curve = CubicSpline::through(points)?;
         let nose = nose(&curve);
-        Ok(Self { curve, nose, wedge: None })
+        let max_turn = settings.max_turn_deg.to_radians();
+        Ok(Self { curve, max_turn, nose, wedge: None })
     }
 
-    fn with_wedge(points: &[[f64; 2]]) -> Result<Self, GeometryError> {
-        let section = Self::new(points)?;
+    fn with_wedge(points: &[[f64; 2]], settings: &SurfaceSettings) -> Result<Self, GeometryError> {
+        let section = Self::new(points, settings)?;
         let ends = section.ends();
         let tip = wedge_tip(ends);
         Ok(Self { wedge: Some(ends.map(|end| Bezier::wedge(end, tip))), ..section })
@@ -183,18 +192,34 @@ impl Section {
         self.wedge.as_ref().map_or(0.0, |wedge| wedge[side].length())
     }
 
+    /// The distances `s` from the trailing edge along a surface under the limit on the turn;
+    /// `on_curve` gives the contour's parameter from the distance along it. A wedge goes on in the
+    /// direction of the surface, so that its turn is left out.
+    fn limited(&self, side: usize, s: Vec<f64>, on_curve: impl Fn(f64) -> f64) -> Vec<f64> {
+        let between = |w: &[f64]| {
+            let (a, b) = (w[0], w[1]);
+            (0..TURN_SAMPLES).map(move |k| a + (b - a) * (k as f64 / TURN_SAMPLES as f64))
+        };
+        let samples = s.windows(2).flat_map(between).chain(s.last().copied()).collect();
+        let along = |s: f64| on_curve((s - self.wedge_length(side)).max(0.0));
+        let turning = Turning::along(samples, |s| self.curve.derivative(along(s)));
+        turning.limited(s, self.max_turn)
+    }
+
     /// The lower surface from the trailing edge to the nose, both included, in `cells` intervals
     /// from the spacing `edge` to `nose`.
     fn lower(&self, cells: usize, edge: f64, nose: f64) -> Result<Vec<[f64; 2]>, GeometryError> {
         let end = self.curve.length();
         let length = end - self.nose + self.wedge_length(1);
         let s = spacing_vinokur(cells + 1, edge, nose, length)?;
+        let s = self.limited(1, s, |s| end - s);
         Ok(s.iter().map(|&s| self.behind(1, s, |s| self.curve.point(end - s))).collect())
     }
 
     /// The upper surface from the nose to the trailing edge, the nose left out.
     fn upper(&self, cells: usize, edge: f64, nose: f64) -> Result<Vec<[f64; 2]>, GeometryError> {
         let s = spacing_vinokur(cells + 1, edge, nose, self.nose + self.wedge_length(0))?;
+        let s = self.limited(0, s, |s| s);
         let point = |&s: &f64| self.behind(0, s, |s| self.curve.point(s));
         Ok(s[..cells].iter().rev().map(point).collect())
     }
@@ -247,7 +272,7 @@ fn sharp_wall(
 ) -> Result<Vec<[f64; 2]>, GeometryError> {
     let mut wall = Vec::new();
     for exponent in SHEAR_EXPONENTS {
-        wall = closed_wall(&Section::new(&sheared(points, exponent))?, settings)?;
+        wall = closed_wall(&Section::new(&sheared(points, exponent), settings)?, settings)?;
         if first_crossing(&wall, false).is_none() {
             break;
         }

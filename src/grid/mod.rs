@@ -10,12 +10,15 @@ mod first_line;
 mod folds;
 pub mod initial;
 pub mod quality;
+mod symmetry;
 
 pub use family::{FamilyError, check_family, coarsened};
 pub use first_line::first_heights;
 
 pub use folds::folds;
 pub(crate) use folds::folds_off_seam;
+
+pub use symmetry::Symmetry;
 
 use rayon::prelude::*;
 
@@ -111,6 +114,13 @@ impl Grid {
     pub fn point(&self, i: usize, j: usize) -> [f64; 2] {
         let k = self.index(i, j);
         [self.x[k], self.y[k]]
+    }
+
+    /// Moves all nodes by `shift`, then scales them about the origin.
+    pub fn place(&mut self, shift: [f64; 2], scale: f64) {
+        for (nodes, shift) in [(&mut self.x, shift[0]), (&mut self.y, shift[1])] {
+            nodes.par_iter_mut().for_each(|node| *node = scale * (*node + shift));
+        }
     }
 
     /// Number of cells.

@@ -32,6 +32,8 @@ pub struct Report {
     pub grid: GridReport,
     /// Where the time went.
     pub timing: Timing,
+    /// The section as the case describes it, every default in place.
+    pub geometry: serde_json::Value,
     /// Where it was computed: `cpu`, or the device.
     pub backend: String,
     /// Threads used on the CPU.

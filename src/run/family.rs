@@ -3,17 +3,21 @@
 use std::path::{Path, PathBuf};
 
 use super::Job;
+use super::ladder::{shortcoming, shortfall};
 use super::resolved_case::ResolvedCase;
 use crate::error::Error;
 use crate::grid::quality::{Quality, measure};
 use crate::grid::{Grid, coarsened};
 use crate::io::{self, Artifacts, FileKind};
+use crate::solver::NewtonStop;
 
 /// A grid of a family beside the finest, as written.
 pub(super) struct Member {
     pub(super) grid: Grid,
     pub(super) quality: Quality,
     pub(super) good: bool,
+    /// Which limit of the case it does not keep, if any.
+    pub(super) shortfall: Option<String>,
     pub(super) folder: PathBuf,
     pub(super) files: Vec<PathBuf>,
     /// What the grid is, for its report.
@@ -25,11 +29,24 @@ pub(super) fn folder(output: &Path, [ni, nj]: [usize; 2], grids: u32) -> PathBuf
     if grids > 1 { output.join(format!("{ni}x{nj}")) } else { output.to_path_buf() }
 }
 
+/// Every other point of the finest grid, every other point of that, and so on, with their quality.
+pub(super) fn coarser(finest: &Grid, grids: u32) -> Vec<(Grid, Quality)> {
+    let mut members: Vec<(Grid, Quality)> = Vec::new();
+    for _ in 1..grids {
+        let grid = coarsened(members.last().map_or(finest, |(grid, _)| grid));
+        let quality = measure(&grid);
+        members.push((grid, quality));
+    }
+    members
+}
+
 impl Job<'_> {
-    /// Makes, measures and writes every other point of the finest grid, and so on. The history of
-    /// the solve stays with the finest.
-    pub(super) fn coarser(
+    /// Writes the coarser grids of a family, each of which is judged as the finest is. The history
+    /// of the solve stays with the finest.
+    pub(super) fn write_coarser(
         &mut self,
+        coarser: Vec<(Grid, Quality)>,
+        stop: NewtonStop,
         finest: &Artifacts<'_>,
         kinds: &[FileKind],
     ) -> Result<Vec<Member>, Error> {
@@ -38,15 +55,11 @@ impl Job<'_> {
             .copied()
             .filter(|kind| !matches!(kind, FileKind::HistoryCsv | FileKind::ConvergenceSvg))
             .collect();
-        let converged =
-            finest.history.steps.last().is_some_and(|step| step.residual <= finest.tolerance);
         let [ni, nj] = [finest.grid.ni, finest.grid.nj];
         let mut case = self.case.clone();
-        let mut members: Vec<Member> = Vec::new();
-        for level in 1..self.grids {
-            let grid = coarsened(members.last().map_or(finest.grid, |member| &member.grid));
-            let quality = measure(&grid);
-            let good = converged && quality.folded_cells == 0;
+        let mut members = Vec::new();
+        for (level, (grid, quality)) in (1..).zip(coarser) {
+            let good = shortcoming(self.case, stop, &quality).is_none();
             let folder = folder(&self.options.output, [grid.ni, grid.nj], self.grids);
             io::folder::prepare(&folder)?;
             case = case.coarsened(quality.first_cell_min);
@@ -62,11 +75,13 @@ impl Job<'_> {
                     quality.folded_cells, grid.ni, grid.nj
                 ));
             }
+            let shortfall = shortfall(self.case, &quality)
+                .map(|what| format!("{what}, on the {} × {} grid of the family", grid.ni, grid.nj));
             let stride = 1 << level;
             let note = format!(
                 "one of {stride} points in each direction of the {ni} × {nj} grid, which was solved"
             );
-            members.push(Member { grid, quality, good, folder, files, note });
+            members.push(Member { grid, quality, good, shortfall, folder, files, note });
         }
         Ok(members)
     }

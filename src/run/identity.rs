@@ -28,10 +28,12 @@ pub(super) fn identity(case: &Case) -> Result<Identity, Error> {
 
 /// The digest of the file of coordinates of a case, if it has one that can be read.
 pub(super) fn coordinates_digest(case: &Case) -> Option<String> {
-    match &case.geometry.contour {
-        Contour::Naca(_) => None,
-        Contour::File(path) => {
-            fs::read(path).ok().map(|bytes| format!("{:016x}", Digest::of(&bytes).number()))
+    let path = match &case.geometry.contour {
+        Contour::File(path) => path,
+        Contour::Section(section) => &section.file,
+        Contour::Naca(_) | Contour::WingBody(_) | Contour::Ellipse(_) | Contour::Joukowski(_) => {
+            return None;
         }
-    }
+    };
+    fs::read(path).ok().map(|bytes| format!("{:016x}", Digest::of(&bytes).number()))
 }

@@ -1,9 +1,10 @@
 //! From a case to the points, normals and layers that a grid starts from.
 
-use crate::case::{Case, Contour, Topology as Choice};
+use super::section::{Body, made, max_turn_deg, named, smooth_wall};
+use crate::case::{Case, Topology as Choice};
 use crate::geometry::{
-    Airfoil, GeometryError, SectionMeasures, SurfaceSettings, TrailingEdge, WakeSettings,
-    airfoil_from_file, airfoil_from_naca, distribute, edge_closes, open_normals, spacing_geometric,
+    Airfoil, BoundaryPoints, GeometryError, SectionMeasures, SurfaceSettings, TrailingEdge,
+    WakeSettings, distribute, edge_closes, open_normals, set_angle, spacing_geometric,
     wall_normals, with_wake,
 };
 use crate::grid::initial::{InitialSettings, Outline};
@@ -24,6 +25,8 @@ pub(super) struct Layout {
     layers: Vec<f64>,
     /// Whether the edge is a base or cap.
     base: bool,
+    /// What brings a point of the grid to where the body is.
+    pub(super) shift: [f64; 2],
     /// What was repaired in the section or chosen for it, one sentence each.
     pub(super) notices: Vec<String>,
 }
@@ -65,20 +68,25 @@ impl Layout {
     ///
     /// The section cannot be meshed as the case says.
     pub(super) fn new(case: &Case, airfoil: Option<&Airfoil>) -> Result<Self, GeometryError> {
+        if let Some(airfoil) = airfoil {
+            return Self::of_airfoil(case, Airfoil { notes: Vec::new(), ..airfoil.clone() });
+        }
+        match made(&case.geometry)? {
+            Body::Airfoil(airfoil) => Self::of_airfoil(case, airfoil),
+            Body::Smooth(contour) => {
+                let wall = smooth_wall(case, contour)?;
+                let topology = Topology::O(case.grid.seam.unwrap_or(Seam::Periodic));
+                let layout = Self::of_points(case, topology, wall.points, wall.notices)?;
+                Ok(Self { shift: wall.shift, ..layout })
+            }
+        }
+    }
+
+    /// Of a section with a trailing edge.
+    fn of_airfoil(case: &Case, mut airfoil: Airfoil) -> Result<Self, GeometryError> {
         let (geometry, grid) = (&case.geometry, &case.grid);
         let mut trailing_edge = geometry.trailing_edge;
-        let (airfoil, mut notices) = match (airfoil, &geometry.contour) {
-            (Some(airfoil), _) => (airfoil.clone(), Vec::new()),
-            (None, Contour::Naca(designation)) => {
-                (airfoil_from_naca(designation, trailing_edge)?, Vec::new())
-            }
-            (None, Contour::File(path)) => {
-                let airfoil = airfoil_from_file(path)?;
-                let name = path.file_name().unwrap_or_default().to_string_lossy();
-                let notices = airfoil.notes.iter().map(|note| format!("{name}: {note}")).collect();
-                (airfoil, notices)
-            }
-        };
+        let mut notices = named(&geometry.contour, std::mem::take(&mut airfoil.notes));
         let closes = edge_closes(&airfoil, trailing_edge);
         let wake = match grid.topology {
             Choice::O => None,
@@ -109,8 +117,10 @@ impl Layout {
             trailing_edge_spacing: grid.trailing_edge_spacing.unwrap_or(defaults.spacing[1]),
             trailing_edge,
             base_cells: grid.base_cells,
+            max_turn_deg: max_turn_deg(case, ni - 1),
         };
         let mut points = distribute(&airfoil, &settings)?;
+        set_angle(&mut points, geometry.angle);
         if let Some(wake) = wake {
             let settings = WakeSettings {
                 cells: wake.cells,
@@ -120,6 +130,17 @@ impl Layout {
             };
             points = with_wake(&airfoil, &points, &settings)?;
         }
+        Self::of_points(case, topology, points, notices)
+    }
+
+    /// Of the points of the line j = 0.
+    fn of_points(
+        case: &Case,
+        topology: Topology,
+        points: BoundaryPoints,
+        notices: Vec<String>,
+    ) -> Result<Self, GeometryError> {
+        let grid = &case.grid;
         let normals = if topology.closed() { wall_normals } else { open_normals };
         Ok(Self {
             topology,
@@ -128,6 +149,7 @@ impl Layout {
             x: points.x,
             y: points.y,
             layers: spacing_geometric(grid.nj, grid.first_cell, grid.far_field)?,
+            shift: [0.0; 2],
             notices,
         })
     }

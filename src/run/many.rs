@@ -8,6 +8,7 @@ use super::{Goal, Job, Progress};
 use crate::backend::cuda::CudaBackend;
 use crate::backend::cuda::driver::Gpus;
 use crate::backend::{Bands, DeviceError, EllipticData, Real};
+use crate::case::Case;
 use crate::elliptic::GridProblem;
 use crate::error::Error;
 use crate::grid::Grid;
@@ -39,37 +40,38 @@ impl Job<'_> {
     /// its columns of the grid.
     pub(super) fn solve_in_bands<T: Real>(
         &mut self,
+        case: &Case,
         gpus: &Gpus,
         layout: &Layout,
         goal: Goal<'_>,
         timing: &mut Timing,
     ) -> Result<Solved, Error> {
         let first = gpus.first()?;
-        let marched = self.initial_grid(&first, layout, timing)?;
+        let marched = self.initial_grid(case, &first, layout, timing)?;
         self.timed("newton", &mut timing.newton_seconds, |job| {
             let data = {
                 let initial = first.give(marched)?;
-                EllipticData::new(&initial, &layout.normals, &elliptic_settings(job.case))
+                EllipticData::new(&initial, &layout.normals, &elliptic_settings(case))
             };
             // The solve needs the room.
             drop(first);
             let bands =
                 Bands::new(data.mi, gpus.count(), data.periodic).map_err(DeviceError::from)?;
-            let grid = Grid::new(layout.topology, job.case.grid.ni, job.case.grid.nj);
-            let (report, grid) = job.bands::<T>(gpus, &bands, &data, goal.tolerance, grid)?;
+            let grid = Grid::new(layout.topology, case.grid.ni, case.grid.nj);
+            let (report, grid) = job.bands::<T>(case, gpus, &bands, &data, goal.tolerance, grid)?;
             Ok(Solved { grid, report, state: Vec::new(), exported: Vec::new() })
         })
     }
 
     fn bands<T: Real>(
         &mut self,
+        case: &Case,
         gpus: &Gpus,
         bands: &Bands,
         data: &EllipticData,
         tolerance: f64,
         grid: Grid,
     ) -> Result<(NewtonReport, Grid), SolverError> {
-        let case = self.case;
         let observer = Mutex::new(Told(&mut *self.progress));
         let grid = Mutex::new(grid);
         let reports = gpus.run(bands, |rank, backend| {

@@ -1,11 +1,11 @@
 //! Grids in memory: nothing is written.
 
 use super::machine::Opening;
-use super::{Error, Goal, Job, Progress, RunOptions, thread_pool};
+use super::{Attempt, Error, Goal, Job, Progress, RunOptions, thread_pool};
 use crate::case::Case;
 use crate::geometry::Airfoil;
 use crate::grid::Grid;
-use crate::grid::quality::{Quality, measure};
+use crate::grid::quality::Quality;
 use crate::io::report::Timing;
 use crate::solver::history::History;
 
@@ -90,14 +90,16 @@ impl Job<'_> {
         let layout = layout?;
         let (machine, _) = self.ready(opened?)?;
         let goal = Goal { tolerance: self.tolerance(), keeper: None };
-        let solved = self.solved(&machine, &layout, goal, &mut timing)?;
-        let quality = self.timed("quality", &mut timing.quality_seconds, |_| measure(&solved.grid));
+        let Attempt { mut grid, solved, quality, .. } =
+            self.best_attempt(&machine, &layout, goal, &mut timing)?;
+        grid.place(layout.shift, self.case.geometry.chord);
+        self.notices.extend(solved.events);
         Ok(Made {
+            grid,
             quality,
-            converged: solved.report.stop.converged(),
-            reason: solved.report.stop.to_string(),
-            history: solved.report.history,
-            grid: solved.grid,
+            converged: solved.stop.converged(),
+            reason: solved.stop.to_string(),
+            history: solved.history,
             notices: self.notices,
         })
     }

@@ -8,6 +8,7 @@ mod ranges;
 mod reference;
 mod relations;
 mod resolved;
+mod sections;
 mod template;
 mod types;
 

@@ -231,6 +231,8 @@ fn the_resolved_case_writes_every_default_out() {
     [geometry]
     naca = "2412"
     trailing_edge = "sharp"
+    angle = 0.0
+    chord = 1.0
 
     [grid]
     topology = "O"
@@ -251,6 +253,10 @@ fn the_resolved_case_writes_every_default_out() {
     smoothing_distance = 0.05
     clip = 1.0
     decay = 3.0
+
+    [quality]
+    retry = true
+    ladder = ["march", "decay", "normal", "base"]
 
     [newton]
     tolerance = 1e-10

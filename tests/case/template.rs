@@ -155,7 +155,8 @@ fn every_default_of_the_schema_is_that_of_the_table() {
     let schema = json_schema();
 
     for key in KEYS.iter().filter(|key| !key.section().is_empty()) {
-        let property = &schema["properties"][key.section()]["properties"][key.name()];
+        let names = key.path.split('.');
+        let property = names.fold(&schema, |schema, name| &schema["properties"][name]);
         assert!(property["description"].as_str().unwrap().starts_with(key.meaning), "{}", key.path);
         assert_eq!(
             property.get("default").is_some(),

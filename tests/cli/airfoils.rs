@@ -38,7 +38,8 @@ fn a_designation_that_is_none_is_refused() {
                 "error: wing.toml:2: `{designation}` is not a NACA designation that can be \
                  computed: {reason}\n\
                  hint: accepted: four digits (0012, 4412), five digits (23012; second and third \
-                 digit 10 to 50, or 11 to 51 reflexed); give other sections as a file of points\n"
+                 digit 10 to 50, or 11 to 51 reflexed); give other sections, the \
+                 6-series among them, as a file of points\n"
             )
         );
     }

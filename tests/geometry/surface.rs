@@ -14,6 +14,7 @@ fn settings(ni: usize, edge: f64, trailing_edge: TrailingEdge) -> SurfaceSetting
         trailing_edge_spacing: edge,
         trailing_edge,
         base_cells: None,
+        max_turn_deg: 180.0,
     }
 }
 

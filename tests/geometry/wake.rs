@@ -12,6 +12,7 @@ fn wall(airfoil: &Airfoil, ni: usize, trailing_edge: TrailingEdge) -> BoundaryPo
         trailing_edge_spacing: 4e-3,
         trailing_edge,
         base_cells: None,
+        max_turn_deg: 180.0,
     };
     distribute(airfoil, &settings).unwrap()
 }

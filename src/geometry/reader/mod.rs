@@ -7,6 +7,7 @@
 //! columns those that a heading names x and y are taken, or the two surfaces side by side. What is
 //! dropped or changed on the way is written to the notes; what cannot be told for certain is an error.
 
+mod closed;
 mod columns;
 mod line;
 mod order;
@@ -14,6 +15,8 @@ mod rows;
 
 use std::io::Read;
 use std::path::Path;
+
+pub use closed::{contour_from_bytes, contour_from_file};
 
 use super::{Airfoil, GeometryError};
 
@@ -33,8 +36,17 @@ const SIZE_LIMIT: u64 = 16 << 20;
 /// than ten distinct points, a surface that ends early, a contour that crosses itself.
 pub fn airfoil_from_file(path: impl AsRef<Path>) -> Result<Airfoil, GeometryError> {
     let path = path.as_ref();
+    airfoil_from_bytes(path, bytes_of(path)?)
+}
+
+/// [`airfoil_from_file`] with the bytes of the file at hand; `path` is for messages and the name.
+///
+/// # Errors
+///
+/// As [`airfoil_from_file`].
+pub fn airfoil_from_bytes(path: &Path, bytes: Vec<u8>) -> Result<Airfoil, GeometryError> {
     let mut notes = Vec::new();
-    let text = text(path, &mut notes)?;
+    let text = text(path, bytes, &mut notes)?;
     let table = rows::collect(path, &text, &mut notes)?;
     let points = order::contour(path, table.rows, table.upper, &mut notes)?;
     let stem = || path.file_stem().map(|s| s.to_string_lossy().into_owned());
@@ -42,15 +54,20 @@ pub fn airfoil_from_file(path: impl AsRef<Path>) -> Result<Airfoil, GeometryErro
     Ok(Airfoil { name, points, notes })
 }
 
-/// The file's text. Bytes that are not UTF-8 are read as Latin-1: they stand in names and remarks,
-/// never in numbers.
-fn text(path: &Path, notes: &mut Vec<String>) -> Result<String, GeometryError> {
+/// The file's bytes.
+fn bytes_of(path: &Path) -> Result<Vec<u8>, GeometryError> {
     let owned = || path.to_path_buf();
-    let bytes = bytes(path).map_err(|source| match source.kind() {
+    bytes(path).map_err(|source| match source.kind() {
         std::io::ErrorKind::NotFound => GeometryError::FileMissing { path: owned() },
         _ if path.is_dir() => GeometryError::Directory { path: owned() },
         _ => GeometryError::Unreadable { path: owned(), source },
-    })?;
+    })
+}
+
+/// The file's text. Bytes that are not UTF-8 are read as Latin-1: they stand in names and remarks,
+/// never in numbers.
+fn text(path: &Path, bytes: Vec<u8>, notes: &mut Vec<String>) -> Result<String, GeometryError> {
+    let owned = || path.to_path_buf();
     if bytes.len() as u64 > SIZE_LIMIT {
         return Err(GeometryError::FileTooLarge { path: owned(), limit: SIZE_LIMIT });
     }

@@ -27,6 +27,8 @@ pub struct AirfoilFigure<'a> {
     pub points: &'a [[f64; 2]],
     /// A finer line through the points, drawn as the wall.
     pub curve: &'a [[f64; 2]],
+    /// Whether it has a leading and a trailing edge, to be seen from near.
+    pub edges: bool,
 }
 
 impl Figure for AirfoilFigure<'_> {
@@ -39,6 +41,12 @@ impl Figure for AirfoilFigure<'_> {
         let size = CAPTION_SIZE - 1.0;
         canvas.text(self.summary, [70.0, 76.0], (size, LEFT_BOTTOM), palette::LABEL)?;
         let body = Window::around(self.curve.iter().copied());
+        if !self.edges {
+            let frame = Window { low: [70.0, 125.0], high: [1255.0, 905.0] };
+            let side = 1.1 * body.size()[0].max(body.size()[1]);
+            let view = around(body.centre(), side);
+            return self.draw_panel(canvas, &Panel::equal_scales(frame, view), "Section");
+        }
         let nose =
             self.curve.iter().fold([f64::INFINITY, 0.0], |a, &b| if b[0] < a[0] { b } else { a });
         let ends = [self.curve.first(), self.curve.last()].map(|p| p.copied().unwrap_or_default());

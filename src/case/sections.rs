@@ -1,0 +1,186 @@
+//! The section of a case: which of its sources is given, and what is done to it.
+
+use std::path::{Path, PathBuf};
+
+use crate::geometry::{Ellipse, Flap, Joukowski, TrailingEdge, WingBody};
+
+use super::entries::Entries;
+use super::error::FOLDER;
+use super::suggest::nearest;
+use super::{CaseError, Contour, GeometryOptions, SectionOptions, Topology};
+
+/// Keys and sections of which each case has one.
+const SOURCES: [&str; 6] = [
+    "geometry.naca",
+    "geometry.file",
+    "geometry.section",
+    "geometry.wing_body",
+    "geometry.ellipse",
+    "geometry.joukowski",
+];
+
+/// Keys that speak of leading and trailing edge.
+const EDGE_KEYS: [&str; 6] = [
+    "grid.topology",
+    "geometry.trailing_edge",
+    "geometry.edge_thickness",
+    "geometry.flap",
+    "geometry.angle",
+    "grid.base_cells",
+];
+
+/// Section `[geometry]`; `path` is the case file.
+pub(super) fn geometry(entries: &Entries, path: &Path) -> Result<GeometryOptions, CaseError> {
+    let contour = contour(entries, path)?;
+    if contour.is_smooth() {
+        refuse_edges(entries)?;
+    }
+    let edge_thickness: Option<f64> = entries.given("geometry.edge_thickness")?;
+    let trailing_edge = trailing_edge(entries, &contour, edge_thickness)?;
+    let flap = if entries.opens("geometry.flap") {
+        Some(Flap {
+            hinge: entries.get("geometry.flap.hinge")?,
+            angle: entries.get("geometry.flap.angle")?,
+            radius: entries.given("geometry.flap.radius")?,
+        })
+    } else {
+        None
+    };
+    Ok(GeometryOptions {
+        contour,
+        trailing_edge,
+        edge_thickness,
+        angle: entries.get("geometry.angle")?,
+        chord: entries.get("geometry.chord")?,
+        flap,
+    })
+}
+
+/// The one source that is given.
+fn contour(entries: &Entries, path: &Path) -> Result<Contour, CaseError> {
+    let mut given =
+        SOURCES.into_iter().filter(|source| entries.has(source) || entries.opens(source));
+    let Some(source) = given.next() else {
+        return Err(entries.missing("geometry.naca or geometry.file"));
+    };
+    if let Some(second) = given.next() {
+        let found = entries.found(&[second]).into();
+        return Err(CaseError::Conflict { found, other: source });
+    }
+    Ok(match source {
+        "geometry.naca" => Contour::Naca(entries.get(source)?),
+        "geometry.file" => Contour::File(airfoil_file(entries, path, source)?),
+        "geometry.section" => Contour::Section(SectionOptions {
+            file: airfoil_file(entries, path, "geometry.section.file")?,
+            length: entries.given("geometry.section.length")?.unwrap_or(1.0),
+        }),
+        "geometry.wing_body" => Contour::WingBody(wing_body(entries)?),
+        "geometry.ellipse" => {
+            Contour::Ellipse(Ellipse { thickness: entries.get("geometry.ellipse.thickness")? })
+        }
+        _ => Contour::Joukowski(Joukowski {
+            thickness: entries.get("geometry.joukowski.thickness")?,
+            camber: entries.get("geometry.joukowski.camber")?,
+        }),
+    })
+}
+
+fn wing_body(entries: &Entries) -> Result<WingBody, CaseError> {
+    let get = |name: &str| entries.get(&["geometry.wing_body.", name].concat());
+    Ok(WingBody {
+        reference_length: get("reference_length")?,
+        fuselage_radius: get("fuselage_radius")?,
+        half_span: get("half_span")?,
+        wing_height: get("wing_height")?,
+        root_thickness: get("root_thickness")?,
+        tip_thickness: get("tip_thickness")?,
+        dihedral: get("dihedral")?,
+        fillet_radius: get("fillet_radius")?,
+    })
+}
+
+/// How the edge is closed, where it is not given: as the source has it, or as its thickness says.
+fn trailing_edge(
+    entries: &Entries,
+    contour: &Contour,
+    thickness: Option<f64>,
+) -> Result<TrailingEdge, CaseError> {
+    let given = entries.given("geometry.trailing_edge")?;
+    match (given, thickness) {
+        (Some(TrailingEdge::Sharp | TrailingEdge::Extended), Some(thickness))
+            if thickness > 0.0 =>
+        {
+            Err(entries.refuse(
+                &["geometry.edge_thickness"],
+                "0, since geometry.trailing_edge closes the edge in one point".into(),
+                "leave geometry.trailing_edge out, or make it \"blunt\" or \"rounded\"".into(),
+            ))
+        }
+        (Some(given), _) => Ok(given),
+        (None, Some(thickness)) if thickness > 0.0 => Ok(TrailingEdge::Blunt),
+        (None, Some(_)) => Ok(TrailingEdge::Sharp),
+        (None, None) => Ok(match contour {
+            Contour::Naca(_) | Contour::Joukowski(_) => TrailingEdge::Sharp,
+            _ => TrailingEdge::AsGiven,
+        }),
+    }
+}
+
+/// Refuses keys of an edge for a contour that has none; `as-given`, an angle of 0 and
+/// topologies that may be O fit any.
+fn refuse_edges(entries: &Entries) -> Result<(), CaseError> {
+    let fits = |key: &str| match key {
+        "geometry.trailing_edge" => {
+            entries.get(key).is_ok_and(|edge: TrailingEdge| edge == TrailingEdge::AsGiven)
+        }
+        "grid.topology" => entries.get(key).is_ok_and(|choice: Topology| choice != Topology::C),
+        "geometry.angle" => entries.get(key).is_ok_and(|angle: f64| angle == 0.0),
+        _ => false,
+    };
+    let given = |key: &&str| (entries.has(key) || entries.opens(key)) && !fits(key);
+    match EDGE_KEYS.into_iter().find(given) {
+        None => Ok(()),
+        Some(key) => Err(entries.refuse(
+            &[key],
+            "a section with a leading and a trailing edge".into(),
+            if key == "grid.topology" {
+                "choose grid.topology = \"O\": a smooth contour has no edge where a cut could begin"
+                    .into()
+            } else {
+                format!("leave {key} out: points on a smooth contour follow grid.max_turn")
+            },
+        )),
+    }
+}
+
+/// Full path of the file of coordinates that `key` names, which must exist.
+fn airfoil_file(entries: &Entries, case: &Path, key: &str) -> Result<PathBuf, CaseError> {
+    let file: PathBuf = entries.get(key)?;
+    let relative = case.parent().unwrap_or(Path::new("")).join(file);
+    let path = std::path::absolute(&relative).unwrap_or(relative);
+    let problem = match path.metadata() {
+        Ok(found) if found.is_dir() => FOLDER,
+        Ok(_) if path.to_str().is_none() => "the folder's name is not UTF-8",
+        Ok(_) => return Ok(path),
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => "no such file",
+        Err(_) => "cannot be reached",
+    };
+    let nearest = nearest_file(&path);
+    Err(CaseError::AirfoilFile { found: entries.found(&[key]).into(), path, problem, nearest })
+}
+
+fn nearest_file(path: &Path) -> Option<String> {
+    let name = path.file_name()?.to_str()?;
+    let files = path.parent()?.read_dir().ok()?.flatten();
+    let mut names: Vec<String> = files
+        .filter(|file| file.file_type().is_ok_and(|kind| !kind.is_dir()))
+        .filter_map(|file| file.file_name().into_string().ok())
+        .collect();
+    names.sort();
+    // Names are compared without their endings, which most of them share.
+    let stem = |name: &str| name.rsplit_once('.').map_or(name, |(stem, _)| stem).to_owned();
+    let stems: Vec<String> = names.iter().map(|name| stem(name)).collect();
+    let near = nearest(&stem(name), stems.iter().map(String::as_str))?;
+    let index = stems.iter().position(|stem| stem == near)?;
+    names.into_iter().nth(index)
+}

@@ -1,0 +1,103 @@
+//! What is tried, one after the other, when a grid is not good: see [`Ladder`].
+
+use crate::case::{Case, Rung};
+use crate::grid::initial::{InitialSettings, Method};
+use crate::grid::quality::Quality;
+use crate::pde::control::Base;
+use crate::solver::NewtonStop;
+
+/// Factor on the dissipation of the march: the march itself tries twice and four times where it folds,
+/// and less than four times is seldom another grid then.
+const MORE_SMOOTHING: f64 = 4.0;
+/// Passes over the control functions that the march along normals needs.
+const NORMAL_PASSES: usize = 30;
+/// Factor on the decay length of the wall terms.
+const SHORTER_DECAY: f64 = 0.5;
+
+/// The rungs of a case that change something. A key that stands in the case is left as it is, so
+/// that a rung which would change it is none.
+pub(super) struct Ladder<'a> {
+    case: &'a Case,
+    /// Settings of the march of the case, with the defaults of its topology.
+    march: InitialSettings,
+    rungs: std::slice::Iter<'a, Rung>,
+}
+
+impl<'a> Ladder<'a> {
+    pub(super) fn new(case: &'a Case, march: InitialSettings) -> Self {
+        let rungs: &[Rung] = if case.quality.retry { &case.quality.ladder } else { &[] };
+        Self { case, march, rungs: rungs.iter() }
+    }
+}
+
+impl Iterator for Ladder<'_> {
+    /// What is changed, in words, and the case with it.
+    type Item = (String, Case);
+
+    fn next(&mut self) -> Option<Self::Item> {
+        self.rungs.find_map(|rung| climb(self.case, &self.march, *rung))
+    }
+}
+
+fn climb(case: &Case, march: &InitialSettings, rung: Rung) -> Option<(String, Case)> {
+    let free = |keys: &[&str]| keys.iter().all(|key| !case.places.has(key));
+    let mut changed = case.clone();
+    let Case { initial, control, .. } = &mut changed;
+    let marches = initial.method == Method::Hyperbolic;
+    let words = match rung {
+        Rung::March if marches && free(&["initial.dissipation"]) => {
+            let dissipation = MORE_SMOOTHING * march.dissipation;
+            initial.dissipation = Some(dissipation);
+            format!("a smoother march (initial.dissipation = {dissipation})")
+        }
+        Rung::Decay if free(&["control.decay"]) => {
+            control.decay *= SHORTER_DECAY;
+            format!("a shorter reach of the wall terms (control.decay = {})", control.decay)
+        }
+        Rung::Normal if marches && free(&["initial.method", "control.smoothing"]) => {
+            initial.method = Method::Normal;
+            control.smoothing = NORMAL_PASSES;
+            "a march along normals (initial.method = \"normal\")".into()
+        }
+        Rung::Base if control.base == Base::Marched && free(&["control.base"]) => {
+            control.base = Base::ThomasMiddlecoff;
+            "another base (control.base = \"thomas-middlecoff\")".into()
+        }
+        _ => return None,
+    };
+    Some((words, changed))
+}
+
+/// What is wrong with a grid; none where it is as good as the case asks.
+pub(super) fn shortcoming(case: &Case, stop: NewtonStop, quality: &Quality) -> Option<String> {
+    if !stop.converged() {
+        return Some(format!("it did not converge: {stop}"));
+    }
+    match quality.folded_cells {
+        0 => shortfall(case, quality),
+        1 => Some("a cell is folded".into()),
+        cells => Some(format!("{cells} cells are folded")),
+    }
+}
+
+/// Which limit of the case a converged grid without folded cells does not keep.
+pub(super) fn shortfall(case: &Case, quality: &Quality) -> Option<String> {
+    let limits = &case.quality;
+    let beyond = |limit: Option<f64>, measured: f64, what: &str, unit: &str| {
+        // Written so that NaN is beyond.
+        let kept = |limit: f64| measured <= limit;
+        limit
+            .filter(|limit| !kept(*limit))
+            .map(|limit| format!("{what} is {measured:.3}{unit}, above the limit of {limit}{unit}"))
+    };
+    beyond(limits.max_skewness, quality.max_skewness, "the largest skewness", "").or_else(|| {
+        let angle = quality.wall_angle_error_max_deg;
+        beyond(limits.max_wall_angle, angle, "the largest wall angle error", " degrees")
+    })
+}
+
+/// Whether other settings may help: not where the case itself allows so few steps.
+pub(super) fn may_help(case: &Case, stop: NewtonStop) -> bool {
+    let limited = matches!(stop, NewtonStop::IterationLimit { .. });
+    !(limited && case.places.has("newton.max_iterations"))
+}

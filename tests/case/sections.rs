@@ -1,0 +1,141 @@
+//! Where a section comes from and what is done to it.
+
+use gridgen::case::{Contour, Rung};
+use gridgen::geometry::{Ellipse, Flap, Joukowski, TrailingEdge};
+
+use super::{SMALLEST, resolve, resolve_set, resolve_with, shown};
+
+#[test]
+fn a_section_within_the_section_chooses_a_contour() {
+    let contour = |text: &str| resolve(text).unwrap().geometry.contour;
+
+    assert_eq!(contour("geometry.ellipse = {}"), Contour::Ellipse(Ellipse { thickness: 1.0 }));
+    assert_eq!(
+        contour("[geometry.joukowski]\ncamber = 0.03\n"),
+        Contour::Joukowski(Joukowski { thickness: 0.12, camber: 0.03 })
+    );
+    let Contour::WingBody(wing) = contour("[geometry]\nwing_body = { dihedral = 0 }\n") else {
+        panic!("a wing-body section")
+    };
+    assert_eq!((wing.dihedral, wing.fuselage_radius, wing.reference_length), (0.0, 0.0742, 0.1412));
+}
+
+#[test]
+fn a_closed_contour_is_named_by_its_file() {
+    let text = "[geometry]\nsection = { file = \"airfoils/e387.dat\", length = 2 }\n";
+    let case = gridgen::case::Case::from_toml(text, "cases/wing.toml".as_ref(), &[]).unwrap();
+
+    let Contour::Section(section) = case.geometry.contour else { panic!("a closed contour") };
+    assert!(section.file.is_absolute() && section.file.ends_with("cases/airfoils/e387.dat"));
+    assert_eq!((section.length, case.geometry.trailing_edge), (2.0, TrailingEdge::AsGiven));
+}
+
+#[test]
+fn two_sources_exclude_each_other() {
+    assert_eq!(
+        shown(resolve_with("ellipse = { thickness = 0.5 }\n")),
+        "wing.toml:3: geometry.ellipse = { thickness = 0.5 }: excluded by geometry.naca, which is \
+         given too\n\
+         hint: keep either geometry.ellipse or geometry.naca"
+    );
+}
+
+#[test]
+fn an_override_drops_the_other_source() {
+    let ellipse = resolve_set(SMALLEST, &[("geometry.ellipse.thickness", "0.5")]).unwrap();
+    let naca = resolve_set("geometry.wing_body = {}", &[("geometry.naca", "0012")]).unwrap();
+
+    assert_eq!(ellipse.geometry.contour, Contour::Ellipse(Ellipse { thickness: 0.5 }));
+    assert_eq!(naca.geometry.contour, Contour::Naca("0012".into()));
+}
+
+#[test]
+fn keys_of_an_edge_are_refused_where_there_is_none() {
+    for (more, key) in [
+        ("trailing_edge = \"blunt\"", "geometry.trailing_edge"),
+        ("flap = {}", "geometry.flap"),
+        ("angle = 3.0", "geometry.angle"),
+        ("edge_thickness = 0.01", "geometry.edge_thickness"),
+    ] {
+        let refused = shown(resolve(&format!("[geometry]\nellipse = {{}}\n{more}\n")));
+
+        assert!(refused.starts_with(&format!("wing.toml:3: {key} = ")), "{refused}");
+        assert!(refused.contains("expected a section with a leading and a trailing edge"));
+    }
+    assert!(resolve("[geometry]\nellipse = {}\ntrailing_edge = \"as-given\"\nangle = 0\n").is_ok());
+}
+
+#[test]
+fn a_smooth_contour_has_no_c_grid() {
+    let resolved = |topology: &str| {
+        resolve(&format!("[geometry]\nwing_body = {{}}\n[grid]\ntopology = \"{topology}\"\n"))
+    };
+
+    let refused = shown(resolved("C"));
+    assert!(refused.starts_with("wing.toml:4: grid.topology = \"C\""), "{refused}");
+    assert!(refused.contains("a smooth contour has no edge where a cut could begin"), "{refused}");
+    assert!(resolved("auto").is_ok() && resolved("O").is_ok());
+}
+
+#[test]
+fn a_flap_has_its_defaults() {
+    let flap = |more: &str| resolve_with(more).unwrap().geometry.flap;
+
+    assert_eq!(flap(""), None);
+    assert_eq!(flap("flap = {}\n"), Some(Flap { hinge: 0.75, angle: 10.0, radius: None }));
+    let given = "[geometry.flap]\nhinge = 0.8\nangle = -5\nradius = 0.1\n";
+    assert_eq!(flap(given), Some(Flap { hinge: 0.8, angle: -5.0, radius: Some(0.1) }));
+}
+
+#[test]
+fn the_thickness_of_the_edge_decides_how_it_is_closed() {
+    let edge = |more: &str| resolve_with(more).unwrap().geometry.trailing_edge;
+
+    assert_eq!(edge("edge_thickness = 0.002\n"), TrailingEdge::Blunt);
+    assert_eq!(edge("edge_thickness = 0\n"), TrailingEdge::Sharp);
+    assert_eq!(
+        edge("edge_thickness = 0.002\ntrailing_edge = \"rounded\"\n"),
+        TrailingEdge::Rounded
+    );
+    let refused = shown(resolve_with("edge_thickness = 0.002\ntrailing_edge = \"sharp\"\n"));
+    assert!(refused.contains("geometry.edge_thickness = 0.002: expected 0"), "{refused}");
+    let refused = shown(resolve_with("edge_thickness = 0.002\ntrailing_edge = \"extended\"\n"));
+    assert!(refused.contains("geometry.edge_thickness = 0.002: expected 0"), "{refused}");
+    let joukowski = "[geometry]\njoukowski = {}\ntrailing_edge = \"extended\"\n";
+    assert!(shown(resolve(joukowski)).contains("expected a NACA designation"));
+}
+
+#[test]
+fn unknown_keys_and_values_of_a_nested_section_are_refused() {
+    assert_eq!(
+        shown(resolve_with("[geometry.flap]\nangel = 3\n")),
+        "wing.toml:4: unknown key geometry.flap.angel\nhint: did you mean geometry.flap.angle?"
+    );
+    assert!(shown(resolve_with("flap = 3\n")).contains("geometry.flap = 3: expected a section"));
+}
+
+#[test]
+fn every_made_section_survives_being_written_out() {
+    for text in [
+        "geometry.ellipse = { thickness = 0.3 }",
+        "geometry.joukowski = {}",
+        "geometry.wing_body = { half_span = 0.4 }",
+        "[geometry]\nnaca = \"0012\"\nflap = { angle = 3 }\nangle = 4\nchord = 2\n\
+         edge_thickness = 0.003\n[quality]\nmax_skewness = 0.5\nladder = [\"decay\"]\n",
+    ] {
+        let case = resolve(text).unwrap();
+
+        let again = resolve(&case.to_toml_string().unwrap()).unwrap();
+
+        assert_eq!(again, case, "{text}");
+    }
+}
+
+#[test]
+fn the_ladder_is_tried_by_default() {
+    let quality = resolve(SMALLEST).unwrap().quality;
+
+    assert!(quality.retry);
+    assert_eq!(quality.ladder, [Rung::March, Rung::Decay, Rung::Normal, Rung::Base]);
+    assert_eq!((quality.max_skewness, quality.max_wall_angle), (None, None));
+}

@@ -1,0 +1,151 @@
+//! Sections whose conformal grids are known: circle, ellipse and Joukowski section.
+//!
+//! A conformal grid solves the equations with P = Q = 0 as the mesh is refined, for x and y are
+//! harmonic in its coordinates.
+#![allow(clippy::unwrap_used, reason = "a failing step fails the test")]
+
+mod support;
+
+use std::f64::consts::TAU;
+use std::path::Path;
+
+use gridgen::backend::cpu::CpuBackend;
+use gridgen::case::Case;
+use gridgen::elliptic::{EllipticSettings, GridPreconditioner, GridProblem};
+use gridgen::geometry::Joukowski;
+use gridgen::grid::{Grid, Seam, Topology};
+use gridgen::io::read::mesh;
+use gridgen::pde::control::{Base, ControlSettings, Wall};
+use gridgen::run::{BackendChoice, Progress, RunOptions, run};
+use gridgen::solver::NonlinearProblem;
+use gridgen::solver::history::NewtonStep;
+use gridgen::solver::krylov::Method;
+use gridgen::solver::linear::{LinearSettings, LinearSolver};
+use gridgen::solver::newton::solve;
+use gridgen::solver::precond::{Kind, MultigridSettings};
+use support::problems::NEWTON;
+
+/// Outer circle over the inner one, in the plane of the circle.
+const RATIO: f64 = 8.0;
+
+/// z = ζ + 1/ζ.
+fn joukowski([x, y]: [f64; 2]) -> [f64; 2] {
+    let square = x * x + y * y;
+    [x * (1.0 + 1.0 / square), y * (1.0 - 1.0 / square)]
+}
+
+/// The image of circles about `centre`, the smallest of this radius, at radii in constant ratio.
+fn conformal(ni: usize, nj: usize, centre: [f64; 2], radius: f64, seam: Seam, start: f64) -> Grid {
+    let mut grid = Grid::new(Topology::O(seam), ni, nj);
+    for (i, j) in (0..nj).flat_map(|j| (0..ni).map(move |i| (i, j))) {
+        let r = radius * RATIO.powf(j as f64 / (nj - 1) as f64);
+        let (sin, cos) = (start - TAU * (i % (ni - 1)) as f64 / (ni - 1) as f64).sin_cos();
+        let k = grid.index(i, j);
+        [grid.x[k], grid.y[k]] = joukowski([centre[0] + r * cos, centre[1] + r * sin]);
+    }
+    grid
+}
+
+/// Largest distance of the solution with P = Q = 0 from a grid whose boundary it has; the first
+/// guess is the grid with its inner nodes moved.
+fn distance_of_solution(exact: &Grid) -> f64 {
+    let mut start = exact.clone();
+    for j in 1..exact.nj - 1 {
+        for i in 0..exact.ni {
+            let k = exact.index(i, j);
+            let (above, below) = (exact.point(i, j + 1), exact.point(i, j - 1));
+            let wave = 0.1 * (TAU * 3.0 * i as f64 / (exact.ni - 1) as f64).sin();
+            start.x[k] += wave * (above[0] - below[0]);
+            start.y[k] += wave * (above[1] - below[1]);
+        }
+    }
+    if exact.topology == Topology::O(Seam::Held) {
+        for j in 0..exact.nj {
+            for i in [0, exact.ni - 1] {
+                let k = exact.index(i, j);
+                [start.x[k], start.y[k]] = exact.point(i, j);
+            }
+        }
+    }
+    let settings = EllipticSettings {
+        control: ControlSettings {
+            base: Base::Laplace,
+            smoothing: 0,
+            smoothing_distance: 0.05,
+            clip: 1.0,
+        },
+        wall: Wall::Frozen,
+        first_cell: 1e-3,
+        decay: 3.0,
+    };
+    let normals = vec![[0.0; 2]; exact.ni];
+    let (mut problem, mut u) =
+        GridProblem::<_, f64>::new(&CpuBackend, &start, &normals, &settings).unwrap();
+    let linear = LinearSettings { method: Method::Bicgstab, max_iterations: 500, restart: 30 };
+    let preconditioner =
+        GridPreconditioner::new(Kind::Multigrid, MultigridSettings::default(), problem.size());
+    let mut linear = LinearSolver::new(linear, problem.unknowns(), preconditioner);
+    let report = solve(&CpuBackend, &mut problem, &mut linear, &mut u, &NEWTON, &mut ()).unwrap();
+    assert!(report.stop.converged(), "{:?}", report.stop);
+    let mut grid = exact.clone();
+    problem.store(&CpuBackend, &u, &mut grid).unwrap();
+    let off = |k: usize| (grid.x[k] - exact.x[k]).hypot(grid.y[k] - exact.y[k]);
+    (0..grid.x.len()).map(off).fold(0.0, f64::max)
+}
+
+/// Asserts that halving all intervals quarters the distance.
+fn assert_second_order(grid: impl Fn(usize, usize) -> Grid) {
+    let [coarse, fine] = [1, 2].map(|k| distance_of_solution(&grid(64 * k + 1, 24 * k + 1)));
+    let order = (coarse / fine).log2();
+    assert!((1.7..2.4).contains(&order), "{coarse:e}, {fine:e}: order {order}");
+}
+
+#[test]
+fn the_solution_about_an_ellipse_is_the_conformal_grid_to_second_order() {
+    assert_second_order(|ni, nj| conformal(ni, nj, [0.0; 2], 1.5, Seam::Periodic, 0.0));
+}
+
+/// The cusp is a singular point of the map; its line is held.
+#[test]
+fn the_solution_about_a_joukowski_section_is_the_conformal_grid() {
+    let section = Joukowski { thickness: 0.12, camber: 0.03 };
+    let centre = section.centre();
+    let (dx, dy) = (1.0 - centre[0], -centre[1]);
+    // A little larger a circle: a smooth section with a round edge about the cusped one.
+    let radius = 1.02 * dx.hypot(dy);
+    assert_second_order(|ni, nj| conformal(ni, nj, centre, radius, Seam::Held, dy.atan2(dx)));
+}
+
+/// Watches nothing.
+struct Unwatched;
+
+impl Progress for Unwatched {
+    fn phase(&mut self, _: &str) {}
+    fn newton(&mut self, _: &NewtonStep) {}
+    fn linear(&mut self, _: f64, _: f64) {}
+}
+
+/// Equal angles and radii of one sequence, as the conformal grid has them: rays and circles.
+#[test]
+fn the_grid_of_a_circle_is_its_polar_grid() {
+    let text = "[geometry]\nellipse = {}\n[grid]\nni = 97\nnj = 49\nfirst_cell = 1e-3\n\
+                [output]\npictures = false\nformats = [\"vts\"]\n";
+    let case = Case::from_toml(text, Path::new("circle.toml"), &[]).unwrap();
+    let folder = tempfile::tempdir().unwrap();
+    let options =
+        RunOptions { backend: BackendChoice::Cpu, ..RunOptions::new(folder.path().to_path_buf()) };
+
+    let outcome = run(&case, &options, &mut Unwatched).unwrap();
+
+    assert!(outcome.converged && outcome.notices.is_empty(), "{outcome:?}");
+    let grid = mesh(&folder.path().join("mesh.vts")).unwrap().grid;
+    for j in 0..grid.nj {
+        let radius = (grid.point(0, j)[0] - 0.5).hypot(grid.point(0, j)[1]);
+        for i in 0..grid.ni {
+            let (sin, cos) = (TAU * i as f64 / 96.0).sin_cos();
+            let [x, y] = grid.point(i, j);
+            let off = (x - 0.5 - radius * cos).hypot(y + radius * sin) / radius;
+            assert!(off < 1e-8, "({i}, {j}): {off:e}");
+        }
+    }
+}

@@ -1,0 +1,351 @@
+//! Contours that are made: wing-body sections, ellipses, Joukowski sections; flaps and edges.
+
+use std::f64::consts::{PI, TAU};
+
+use gridgen::geometry::{
+    Airfoil, BoundaryPoints, ClosedContour, CubicSpline, Ellipse, Flap, GeometryError, Joukowski,
+    Mirror, SectionMeasures, TrailingEdge, WingBody, airfoil_from_naca, contour_from_file,
+    distribute_closed, set_angle, set_edge_thickness,
+};
+
+use super::file;
+
+/// The proportions of DLR-F6, metres.
+const F6: WingBody = WingBody {
+    reference_length: 0.1412,
+    fuselage_radius: 0.0742,
+    half_span: 0.34,
+    wing_height: -0.037,
+    root_thickness: 0.030,
+    tip_thickness: 0.010,
+    dihedral: 4.8,
+    fillet_radius: 0.015,
+};
+
+/// Turn at each point of a closed wall, radians; positive to the left.
+fn turns(wall: &BoundaryPoints) -> Vec<f64> {
+    let n = wall.x.len() - 1;
+    let step = |i: usize| [wall.x[i + 1] - wall.x[i], wall.y[i + 1] - wall.y[i]];
+    let turn = |i: usize| {
+        let (a, b) = (step((i + n - 1) % n), step(i));
+        (a[0] * b[1] - a[1] * b[0]).atan2(a[0] * b[0] + a[1] * b[1])
+    };
+    (0..n).map(turn).collect()
+}
+
+fn lengths(wall: &BoundaryPoints) -> Vec<f64> {
+    let pairs = wall.x.windows(2).zip(wall.y.windows(2));
+    pairs.map(|(x, y)| (x[1] - x[0]).hypot(y[1] - y[0])).collect()
+}
+
+#[test]
+fn a_wing_body_section_touches_what_its_lengths_say() {
+    let contour = F6.contour().unwrap();
+    let scaled = |length: f64| length / 0.1412;
+    let extent = |c: usize| {
+        let values = || contour.points.iter().map(|p| p[c]);
+        (values().fold(f64::INFINITY, f64::min), values().fold(f64::NEG_INFINITY, f64::max))
+    };
+
+    // The tip's circle ends where the mid line does; dihedral tilts its outermost point by 4.8°:
+    // ρ (1 − cos 4.8°) = 0.005 · 0.0035 beyond.
+    let span = extent(0).1;
+    assert!((span - scaled(0.34)).abs() < scaled(2e-5), "{span}");
+    assert_eq!(extent(1), (-scaled(0.0742), scaled(0.0742)));
+    assert_eq!(contour.points[0], [0.0, scaled(0.0742)]);
+    assert!(contour.points.contains(&[0.0, -scaled(0.0742)]));
+    for [x, y] in &contour.points {
+        assert!(contour.points.contains(&[-x, *y]), "{x} {y}");
+    }
+}
+
+/// One turn clockwise in all, and the fillets turn the other way by the angles that the circles
+/// leave: both fillets are concave.
+#[test]
+fn the_wall_of_a_wing_body_section_keeps_the_turn_and_clusters_where_it_bends() {
+    let wall = distribute_closed(&F6.contour().unwrap(), 385, 10.0).unwrap();
+
+    let (turns, lengths) = (turns(&wall), lengths(&wall));
+    assert!((turns.iter().sum::<f64>() + TAU).abs() < 1e-9);
+    let most = turns.iter().fold(0.0, |a: f64, b| a.max(-b)).to_degrees();
+    assert!(most <= 10.0, "{most}");
+    let most = turns.iter().fold(0.0, |a: f64, b| a.max(*b)).to_degrees();
+    assert!((10.0..20.0).contains(&most), "a concave bend may turn twice as much: {most}");
+    let concave: f64 = turns.iter().filter(|turn| **turn > 0.0).sum();
+    assert!(concave > PI, "four fillets of more than 45° each: {concave}");
+    // At the tip, radius 0.005 m, and on the flat of the wing.
+    let tip = (0..385).max_by(|&a, &b| wall.x[a].total_cmp(&wall.x[b])).unwrap();
+    assert!(lengths[tip] < 10_f64.to_radians() * 0.0051 / 0.1412, "{}", lengths[tip]);
+    assert!(lengths.iter().copied().fold(0.0, f64::max) > 4.0 * lengths[tip]);
+    let growth = lengths.windows(2).map(|w| (w[1] / w[0]).max(w[0] / w[1])).fold(1.0, f64::max);
+    assert!(growth < 1.25, "{growth}");
+}
+
+#[test]
+fn the_wall_of_a_symmetric_contour_is_symmetric_to_the_last_bit() {
+    let wing = distribute_closed(&F6.contour().unwrap(), 386, 10.0).unwrap();
+    let ellipse = distribute_closed(&Ellipse { thickness: 0.2 }.contour(), 129, 15.0).unwrap();
+
+    for i in 0..386 {
+        assert_eq!((wing.x[i], wing.y[i]), (-wing.x[385 - i], wing.y[385 - i]), "{i}");
+    }
+    for i in 0..129 {
+        let m = 128 - i;
+        assert_eq!((ellipse.x[i], ellipse.y[i]), (ellipse.x[m], -ellipse.y[m]), "{i}");
+    }
+    assert_eq!((wing.x[0], ellipse.y[64]), (0.0, 0.0));
+}
+
+#[test]
+fn parts_that_do_not_fit_are_refused_with_what_must_hold() {
+    for (section, part) in [
+        (WingBody { wing_height: -0.08, ..F6 }, "must meet the fuselage"),
+        (WingBody { half_span: 0.08, ..F6 }, "half_span must exceed"),
+        (WingBody { fillet_radius: 0.3, ..F6 }, "half_span must exceed"),
+    ] {
+        let error = section.contour().unwrap_err();
+
+        assert!(error.to_string().contains(part), "{error}");
+        assert!(error.hint().is_some());
+    }
+    let few = distribute_closed(&F6.contour().unwrap(), 129, 10.0).unwrap_err();
+    assert!(matches!(few, GeometryError::TooFewForTurns { ni: 129, .. }), "{few}");
+}
+
+/// A circle has no place to gather at.
+#[test]
+fn the_points_of_a_circle_are_its_equal_divisions() {
+    let wall = distribute_closed(&Ellipse { thickness: 1.0 }.contour(), 65, 15.0).unwrap();
+
+    for i in 0..65 {
+        let (sin, cos) = (TAU * i as f64 / 64.0).sin_cos();
+        let off = (wall.x[i] - 0.5 - 0.5 * cos).hypot(wall.y[i] + 0.5 * sin);
+        assert!(off < 1e-10, "{i}: {off:e}");
+    }
+}
+
+/// |ζ − μ| is the same at every point of the spline, ζ the inverse image of z.
+#[test]
+fn a_joukowski_section_is_the_image_of_its_circle() {
+    let (thickness, camber) = (0.12, 0.03);
+    let airfoil = Joukowski { thickness, camber }.airfoil().unwrap();
+    let measures = SectionMeasures::of(&airfoil).unwrap();
+    assert!((measures.thickness - 0.12).abs() < 0.005, "{}", measures.thickness);
+    assert!((measures.camber - 0.03).abs() < 0.004, "{}", measures.camber);
+    let share = 4.0 * thickness / 27_f64.sqrt();
+    let centre = [-share / (1.0 - share), 2.0 * camber];
+    let radius = (1.0 - centre[0]).hypot(centre[1]);
+    // Scale and shift follow from both ends of the chord: x = 1 is z = 2.
+    let front = airfoil.points.iter().map(|p| p[0]).fold(f64::INFINITY, f64::min);
+    assert!(front.abs() < 1e-6);
+    let curve = CubicSpline::through(&airfoil.points).unwrap();
+    let chord = {
+        // z of the foremost point: the smallest x of the image.
+        let x = |k: i32| {
+            let (sin, cos) = (f64::from(k) * 1e-5).sin_cos();
+            let zeta = [
+                centre[0] + cos * (1.0 - centre[0]) + sin * centre[1],
+                centre[1] + sin * (1.0 - centre[0]) - cos * centre[1],
+            ];
+            let square = zeta[0] * zeta[0] + zeta[1] * zeta[1];
+            zeta[0] * (1.0 + 1.0 / square)
+        };
+        2.0 - (0..628_318).map(x).fold(f64::INFINITY, f64::min)
+    };
+    for k in 1..500 {
+        let [x, y] = curve.point(curve.length() * f64::from(k) / 500.0);
+        let z = [2.0 - chord * (1.0 - x), chord * y];
+        // ζ = (z ± √(z² − 4))/2, the root outside the circle of ζ = 1/ζ.
+        let w = [z[0] * z[0] - z[1] * z[1] - 4.0, 2.0 * z[0] * z[1]];
+        let size = w[0].hypot(w[1]).sqrt();
+        let half = 0.5 * w[1].atan2(w[0]);
+        let root = [size * half.cos(), size * half.sin()];
+        let off = [1.0, -1.0]
+            .map(|sign| [0, 1].map(|c| 0.5 * (z[c] + sign * root[c])))
+            .map(|zeta| ((zeta[0] - centre[0]).hypot(zeta[1] - centre[1]) - radius).abs())
+            .into_iter()
+            .fold(f64::INFINITY, f64::min);
+        assert!(off < 1e-6, "{k}: {off:e}");
+    }
+}
+
+fn naca(designation: &str) -> Airfoil {
+    airfoil_from_naca(designation, TrailingEdge::Sharp).unwrap()
+}
+
+/// Behind the bend the section is the given one turned about the hinge, ahead of it it is untouched.
+#[test]
+fn a_flap_turns_what_lies_behind_the_hinge() {
+    for angle in [15.0_f64, -25.0] {
+        let given = naca("2412");
+        let mut deflected = given.clone();
+        Flap { hinge: 0.7, angle, radius: None }.deflect(&mut deflected).unwrap();
+
+        let hinge = {
+            let y = |upper: bool| {
+                let half = given.points.len() / 2;
+                let side = if upper { &given.points[..half] } else { &given.points[half..] };
+                let near = |p: &&[f64; 2]| (p[0] - 0.7).abs();
+                side.iter().min_by(|a, b| near(a).total_cmp(&near(b))).unwrap()[1]
+            };
+            [0.7, 0.5 * (y(true) + y(false))]
+        };
+        let (sin, cos) = angle.to_radians().sin_cos();
+        let turned = |[x, y]: [f64; 2]| {
+            let (dx, dy) = (x - hinge[0], y - hinge[1]);
+            [hinge[0] + cos * dx + sin * dy, hinge[1] - sin * dx + cos * dy]
+        };
+        let has = |p: [f64; 2], within: f64| {
+            deflected.points.iter().any(|q| (q[0] - p[0]).hypot(q[1] - p[1]) < within)
+        };
+        for p in &given.points {
+            if p[0] < 0.6 {
+                assert!(has(*p, 1e-12), "{p:?} moved");
+            }
+            if p[0] > 0.8 {
+                // The hinge above is that of the nearest stations.
+                assert!(has(turned(*p), 1e-4), "{angle}: {p:?}");
+            }
+        }
+        assert!(deflected.notes[0].contains("was turned by"), "{:?}", deflected.notes);
+    }
+}
+
+/// No kink and no crossing on either side: the radius of the bend exceeds half the thickness.
+#[test]
+fn the_surfaces_of_a_flap_are_smooth() {
+    for (section, angle) in [("0012", 30.0), ("23012", 50.0), ("4412", -40.0)] {
+        let mut airfoil = naca(section);
+        Flap { hinge: 0.75, angle, radius: None }.deflect(&mut airfoil).unwrap();
+
+        let curve = CubicSpline::through(&airfoil.points).unwrap();
+        let direction = |k: usize| {
+            let [dx, dy] = curve.derivative(curve.length() * k as f64 / 40_000.0);
+            dy.atan2(dx)
+        };
+        // From the upper to the lower trailing edge, the nose left out.
+        for k in (40..16_000).chain(24_000..39_960) {
+            let turn = (direction(k + 1) - direction(k) + PI).rem_euclid(TAU) - PI;
+            assert!(turn.to_degrees().abs() < 0.2, "{section} {k}: {}", turn.to_degrees());
+        }
+    }
+}
+
+#[test]
+fn a_bend_that_does_not_fit_is_refused_with_the_range() {
+    // A bend too tight for a thickness of 0.063; one whose end lies behind the edge.
+    for (hinge, angle, radius) in [(0.75, 10.0, 0.01), (0.95, 60.0, 0.2)] {
+        let flap = Flap { hinge, angle, radius: Some(radius) };
+
+        let error = flap.deflect(&mut naca("0012")).unwrap_err();
+
+        let GeometryError::FlapRadius { least, most, .. } = error else { panic!("{error}") };
+        assert!(radius < least || radius > most, "{error}");
+        assert!((0.032..0.037).contains(&least), "{error}");
+    }
+}
+
+#[test]
+fn an_edge_is_made_as_thick_as_asked() {
+    for (edge, thickness) in
+        [(TrailingEdge::Sharp, 0.004), (TrailingEdge::Blunt, 0.0), (TrailingEdge::Blunt, 0.01)]
+    {
+        let mut airfoil = airfoil_from_naca("4412", edge).unwrap();
+        let nose = airfoil.points[airfoil.points.len() / 2];
+
+        set_edge_thickness(&mut airfoil, thickness);
+
+        let gap = SectionMeasures::of(&airfoil).unwrap().edge_gap;
+        assert!((gap - thickness).abs() < 1e-12, "{gap}");
+        // The foremost point stays; that of the chord line lies 5e-4 behind it.
+        let [x, y] = airfoil.points[airfoil.points.len() / 2];
+        assert!((x - nose[0]).hypot(y - nose[1]) < 5e-6);
+    }
+}
+
+#[test]
+fn an_angle_of_attack_lifts_the_nose() {
+    let mut wall = BoundaryPoints {
+        x: vec![1.0, 0.25, 0.0, 1.0],
+        y: vec![0.0, 0.0, 0.0, 0.0],
+        base: false,
+        wake: 0,
+    };
+
+    set_angle(&mut wall, 30.0);
+
+    let expected = [[0.25 + 0.75 * 0.75_f64.sqrt(), -0.375], [0.25, 0.0]];
+    for (i, [x, y]) in expected.into_iter().enumerate() {
+        assert!((wall.x[i] - x).hypot(wall.y[i] - y) < 1e-15, "{i}");
+    }
+    assert!((wall.y[2] - 0.125).abs() < 1e-15);
+    assert_eq!([wall.x[0], wall.y[0]], [wall.x[3], wall.y[3]]);
+}
+
+/// Points of a rounded square, counter-clockwise, as text.
+fn squircle(points: usize) -> String {
+    let at = |k: usize| {
+        let (sin, cos) = (TAU * k as f64 / points as f64).sin_cos();
+        let size = 3.0 / (sin.powi(4) + cos.powi(4)).powf(0.25);
+        format!("{} {}\n", 5.0 + size * cos, 2.0 + size * sin)
+    };
+    (0..points).map(at).collect()
+}
+
+#[test]
+fn a_closed_contour_is_read_scaled_and_turned_clockwise() {
+    let contour = contour_from_file(file(squircle(80)).path(), 2.0).unwrap();
+
+    assert_eq!((contour.points.len(), contour.mirror), (80, None));
+    assert!((contour.centre[0] - 2.5).abs() < 1e-12 && (contour.centre[1] - 1.0).abs() < 1e-12);
+    assert!(contour.notes[0].contains("counter-clockwise"), "{:?}", contour.notes);
+    let wall = distribute_closed(&contour, 97, 15.0).unwrap();
+    assert!((turns(&wall).iter().sum::<f64>() + TAU).abs() < 1e-9);
+    assert!(turns(&wall).iter().all(|turn| turn.abs() <= 15_f64.to_radians()));
+}
+
+#[test]
+fn a_closing_point_may_stand_or_be_left_out() {
+    let open = squircle(60);
+    let closed = format!("{open}{}", open.lines().next().unwrap());
+
+    let [open, closed] = [open, closed].map(|text| contour_from_file(file(text).path(), 1.0));
+
+    assert_eq!(open.unwrap().points, closed.unwrap().points);
+}
+
+#[test]
+fn what_is_no_closed_contour_is_refused() {
+    let half = squircle(80).lines().take(40).collect::<Vec<_>>().join("\n");
+    let crossing = "0 0\n1 1\n2 2\n3 1\n4 0\n3 -1\n2 -2\n1 0\n0 2\n-1 3\n-2 2\n-1 1\n";
+
+    let open = contour_from_file(file(half).path(), 1.0).unwrap_err();
+    let crossed = contour_from_file(file(crossing).path(), 1.0).unwrap_err();
+
+    assert!(matches!(open, GeometryError::OpenContour { lines: (1, 40), .. }), "{open}");
+    assert!(matches!(crossed, GeometryError::ContourCrosses { .. }), "{crossed}");
+}
+
+#[test]
+fn few_points_of_a_smooth_contour_are_followed_without_a_seam() {
+    // 24 points of a circle: the closed spline is as exact at its start as elsewhere.
+    let at = |k: i32| {
+        let (sin, cos) = (-TAU * f64::from(k) / 24.0).sin_cos();
+        [cos, sin]
+    };
+    let contour = ClosedContour {
+        name: "circle".into(),
+        points: (0..24).map(at).collect(),
+        centre: [0.0; 2],
+        mirror: Some(Mirror::UpDown),
+        notes: Vec::new(),
+    };
+
+    let radii: Vec<f64> =
+        contour.outline(10).unwrap().iter().map(|[x, y]| x.hypot(*y) - 1.0).collect();
+
+    let worst =
+        |range: std::ops::Range<usize>| radii[range].iter().fold(0.0, |a: f64, b| a.max(b.abs()));
+    assert!(worst(0..240) < 3e-5);
+    assert!((worst(0..10) - worst(110..120)).abs() < 1e-9);
+}

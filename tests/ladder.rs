@@ -1,0 +1,86 @@
+//! What is tried when a grid is not as good as the case asks.
+#![allow(clippy::unwrap_used, reason = "a failing step fails the test")]
+
+use std::path::Path;
+
+use gridgen::case::Case;
+use gridgen::run::{BackendChoice, Outcome, Progress, RunOptions, run};
+use gridgen::solver::history::NewtonStep;
+
+/// Watches nothing.
+struct Unwatched;
+
+impl Progress for Unwatched {
+    fn phase(&mut self, _: &str) {}
+    fn newton(&mut self, _: &NewtonStep) {}
+    fn linear(&mut self, _: f64, _: f64) {}
+}
+
+/// A wing-body section on 257 × 49 points. Its largest skewness is 0.2172; with four
+/// times the dissipation in the march 0.350, with half the decay 0.2163.
+fn wing_body(quality: &str) -> Outcome {
+    let text = format!(
+        "[geometry]\nwing_body = {{}}\n\
+         [grid]\nni = 257\nnj = 49\nfirst_cell = 1e-3\nfar_field = 10.0\n\
+         [output]\npictures = false\nformats = [\"vts\"]\n[quality]\n{quality}\n"
+    );
+    let case = Case::from_toml(&text, Path::new("wing.toml"), &[]).unwrap();
+    let folder = tempfile::tempdir().unwrap();
+    let options = RunOptions {
+        backend: BackendChoice::Cpu,
+        threads: None,
+        ..RunOptions::new(folder.path().to_path_buf())
+    };
+    run(&case, &options, &mut Unwatched).unwrap()
+}
+
+#[test]
+fn the_first_grid_that_keeps_the_limit_is_taken_and_every_try_is_said() {
+    let outcome = wing_body("max_skewness = 0.2168");
+
+    assert!(outcome.converged && outcome.shortfall.is_none(), "{outcome:?}");
+    assert!(outcome.quality.max_skewness <= 0.2168);
+    let notices = &outcome.notices;
+    assert_eq!(notices.len(), 3, "{notices:?}");
+    assert!(notices[0].starts_with("the grid was not good, the largest skewness is 0.217"));
+    assert!(notices[1].starts_with("tried a smoother march (initial.dissipation = 0.8)"));
+    assert!(notices[1].contains("above the limit of 0.2168"), "{notices:?}");
+    assert_eq!(
+        notices[2],
+        "tried a shorter reach of the wall terms (control.decay = 1.5): the grid is good"
+    );
+    assert!(outcome.files.iter().any(|file| file.ends_with("mesh.vts")));
+}
+
+/// The half span is 2.41 reference lengths.
+#[test]
+fn a_body_that_fills_the_far_field_is_refused() {
+    let text = "geometry.wing_body = {}\ngrid.far_field = 4.0\n";
+    let case = Case::from_toml(text, Path::new("wing.toml"), &[]).unwrap();
+
+    let error = gridgen::run::check(&case).unwrap_err().to_string();
+
+    assert!(error.starts_with("wing.toml:2: far field 4: at least 4.8"), "{error}");
+}
+
+#[test]
+fn where_nothing_helps_the_grid_of_the_case_fails() {
+    let outcome = wing_body("max_skewness = 0.1\nladder = [\"decay\"]");
+
+    let shortfall = outcome.shortfall.unwrap();
+    assert!(shortfall.starts_with("the largest skewness is 0.217, above"), "{shortfall}");
+    assert_eq!(outcome.notices.len(), 2, "{:?}", outcome.notices);
+    assert!(outcome.files.iter().any(|file| file.ends_with("mesh.failed.vts")));
+}
+
+#[test]
+fn without_retry_and_for_keys_that_are_given_nothing_is_tried() {
+    for quality in [
+        "max_skewness = 0.1\nretry = false",
+        "max_skewness = 0.1\nladder = [\"decay\"]\n[control]\ndecay = 3.0",
+    ] {
+        let outcome = wing_body(quality);
+
+        assert!(outcome.shortfall.is_some() && outcome.notices.is_empty(), "{outcome:?}");
+    }
+}
