@@ -111,6 +111,7 @@ pub fn main() -> Result<(), Failure> {
             trailing_edge_spacing: 0.004,
             trailing_edge: case.geometry.trailing_edge,
             base_cells: None,
+            max_turn_deg: case.grid.max_turn.unwrap_or(15.0),
         },
     )?;
     let normals = wall_normals(&wall.x, &wall.y);
