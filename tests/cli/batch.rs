@@ -14,7 +14,7 @@ const SECTION: &[u8] = include_bytes!("../../cases/airfoils/e387.dat");
 fn scratch() -> Scratch {
     Scratch::with(&[
         ("a-short.toml", FEW_STEPS.as_bytes()),
-        ("b-wrong.toml", b"[geometry]\nnaca = \"2412\"\nchord = 1\n"),
+        ("b-wrong.toml", b"[geometry]\nnaca = \"2412\"\ncolour = 1\n"),
         ("c-naca.toml", SMALLEST.as_bytes()),
         ("d-file.toml", FILE.as_bytes()),
         ("section.dat", SECTION),
@@ -61,8 +61,8 @@ fn many_cases_give_one_table_with_the_failures_last() {
 
     a-short: the grid did not converge: the limit of 1 Newton step was reached
 
-    b-wrong: b-wrong.toml:3: unknown key geometry.chord
-      hint: the keys here are geometry.naca, geometry.file, geometry.trailing_edge
+    b-wrong: b-wrong.toml:3: unknown key geometry.colour
+      hint: the keys here are geometry.naca, geometry.file, geometry.trailing_edge, geometry.edge_thickness, geometry.angle, geometry.chord
     ");
     assert!(scratch.path("output/c-naca/mesh.vts").is_file());
     assert!(scratch.path("output/a-short/mesh.failed.vts").is_file());
@@ -116,7 +116,7 @@ fn the_summary_for_programs_has_numbers_and_reasons() {
     assert_eq!((&report["converged"], &report["failed"]), (&2.into(), &2.into()));
     let row = |k: usize| &report["cases"][k];
     assert_eq!(row(0)["exit_code"], 1);
-    assert_eq!(row(1)["error"], "b-wrong.toml:3: unknown key geometry.chord");
+    assert_eq!(row(1)["error"], "b-wrong.toml:3: unknown key geometry.colour");
     assert_eq!(row(2)["size"], serde_json::json!([65, 33]));
     assert!(row(2)["residual"].as_f64().unwrap() < 1e-10);
 }

@@ -114,7 +114,7 @@ fn a_grid_that_is_not_closed_has_no_place_in_a_welded_format() {
     let scratch = Scratch::with(&[("plain.p3d", PLAIN.as_bytes())]);
 
     scratch.run(&["convert", "plain.p3d", "-o", "plain.su2"]).is_refused(
-        "error: plain.p3d: not an O-grid, as this format needs it\n\
+        "error: plain.p3d: neither an O- nor a C-grid, as this format needs it\n\
          hint: convert it to .vts, .vtk or Plot3D\n",
     );
 
