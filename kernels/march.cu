@@ -147,10 +147,11 @@ __device__ void measure(uint32 n, bool open, const Pair* front, Segment* segment
 // fronts[j][i], j >= 2 <- the layers at the distances s[j]; the first two are given. bad[0] <- 1
 // if a point is not finite. Point i runs through the distances s[j] + extra[i] splay[j]; no extra
 // is more than `tallest`. One block, its threads a power of two.
-KERNEL(march, uint32 n, uint32 nj, uint32 open, const double* s, const double* splay,
-       const double* extra, double tallest, double implicit, double step_limit, double dissipation,
-       double volume_smoothing, double spread, double* fronts, double* segment_room, double* smoothed, double* eliminated,
-       double* delta, uint32* bad) {
+BOUNDED_KERNEL(512, march, uint32 n, uint32 nj, uint32 open, const double* s, const double* splay,
+               const double* extra, double tallest, double implicit, double step_limit,
+               double dissipation, double volume_smoothing, double spread, double* fronts,
+               double* segment_room, double* smoothed, double* eliminated, double* delta,
+               uint32* bad) {
     DYNAMIC_SHARED(unsigned char, shared);
     double* smallest = reinterpret_cast<double*>(shared);
     Pair* layers = reinterpret_cast<Pair*>(fronts);
