@@ -55,7 +55,7 @@ fn many_cases_give_one_table_with_the_failures_last() {
     case     status     points   steps  residual  folded  skewness
     c-naca   converged  65 x 33      4   2.7e-11       0     0.909
     d-file   converged  65 x 33      5   4.3e-12       0     0.978
-    a-short  failed     65 x 33      1    2.7e-4       0     0.909
+    a-short  failed     65 x 33      1    2.8e-4       0     0.909
     b-wrong  failed                  -         -       -         -        -
     4 cases: 2 converged, 2 failed
 
