@@ -1,5 +1,6 @@
 //! From a case to its outcome: the only place where all layers meet. No formulas.
 
+mod attempt;
 mod batch;
 mod check;
 mod export;
@@ -17,40 +18,33 @@ mod options;
 mod resolved_case;
 mod section;
 mod solve;
+mod written;
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::time::Instant;
 
+use self::attempt::{Attempt, Goal};
 pub use self::batch::{BatchOptions, Fate, Summary, Watch, run_batch};
 pub use self::check::{Estimate, check};
-use self::export::Export;
 use self::files::{file_kinds, flavour, span};
-use self::follow::{Follow, Keeper};
-use self::identity::{coordinates_digest, identity};
-use self::ladder::{Ladder, may_help, shortcoming, shortfall};
+use self::follow::Keeper;
+use self::identity::identity;
+use self::ladder::shortfall;
 use self::layout::Layout;
 use self::machine::{Machine, Opened, Opening};
 pub use self::memory::{Made, make_grid, make_grid_around};
 pub use self::options::{BackendChoice, Progress, RESTART_EVERY, RunOptions};
 use self::resolved_case::ResolvedCase;
 pub use self::section::{Body, body};
-use self::solve::{Solved, Start};
-use crate::backend::cpu::CpuBackend;
+use self::written::Written;
+use crate::backend::DeviceError;
 use crate::backend::cuda::CudaBackend;
-use crate::backend::{DeviceError, EllipticBackend, MultigridBackend, Real};
 use crate::case::Case;
 use crate::error::Error;
 use crate::geometry::{Airfoil, GeometryError};
-use crate::grid::initial::{self, Marcher};
-use crate::grid::quality::{Quality, measure};
-use crate::grid::{Grid, Symmetry};
-use crate::io::page::{self, Page};
-use crate::io::report::{self, GridReport, LinearReport, NewtonReport, Report, Timing};
+use crate::grid::quality::Quality;
+use crate::io::report::Timing;
 use crate::io::{self, Artifacts};
-use crate::solver::NewtonStop;
-use crate::solver::history::History;
-use crate::solver::linear::Precision;
-use crate::solver::newton;
 
 /// What came of a run.
 #[derive(Debug, Clone, PartialEq)]
@@ -213,18 +207,6 @@ impl<'a> Job<'a> {
     }
 }
 
-/// One try at a grid.
-struct Attempt {
-    grid: Grid,
-    solved: newton::NewtonReport,
-    /// The unknowns of a solve that can go on.
-    state: Vec<f64>,
-    exported: Vec<PathBuf>,
-    quality: Quality,
-    /// What is wrong with it; none if it is good.
-    shortcoming: Option<String>,
-}
-
 impl Job<'_> {
     fn run(mut self, opening: Opening) -> Result<Outcome, Error> {
         let mut timing = Timing::default();
@@ -337,73 +319,6 @@ impl Job<'_> {
         Ok((machine, notice))
     }
 
-    /// The first good grid among that of the case and those of the ladder; the case's own where none
-    /// is good.
-    fn best_attempt(
-        &mut self,
-        machine: &Machine,
-        layout: &Layout,
-        goal: Goal<'_>,
-        timing: &mut Timing,
-    ) -> Result<Attempt, Error> {
-        let case = self.case;
-        let first = self.attempt(case, machine, layout, goal, timing)?;
-        let Some(wrong) = first.shortcoming.clone() else { return Ok(first) };
-        // A restart file is one of the case as it stands.
-        let goal = Goal { keeper: None, ..goal };
-        let mut ladder = Ladder::new(case, layout.initial(case));
-        let mut tried = false;
-        while may_help(case, first.solved.stop)
-            && let Some((change, changed)) = ladder.next()
-        {
-            if !tried {
-                self.notices.push(format!("the grid was not good, {wrong}; tried again"));
-                tried = true;
-            }
-            let attempt = self.attempt(&changed, machine, layout, goal, timing)?;
-            let Some(wrong) = &attempt.shortcoming else {
-                self.notices.push(format!("tried {change}: the grid is good"));
-                return Ok(attempt);
-            };
-            self.notices.push(format!("tried {change}: {wrong}"));
-        }
-        Ok(first)
-    }
-
-    /// Makes a grid by the settings of `case`.
-    fn attempt(
-        &mut self,
-        case: &Case,
-        machine: &Machine,
-        layout: &Layout,
-        goal: Goal<'_>,
-        timing: &mut Timing,
-    ) -> Result<Attempt, Error> {
-        self.go_on()?;
-        let Solved { mut grid, report: solved, state, exported } =
-            self.solve_on(case, machine, layout, goal, timing)?;
-        let steps = &solved.history.steps;
-        timing.assembly_seconds += steps.iter().map(|s| s.setup_seconds).sum::<f64>();
-        timing.linear_seconds += steps.iter().map(|s| s.linear_seconds).sum::<f64>();
-        if solved.stop == NewtonStop::Interrupted {
-            return Err(interrupted(goal.keeper, &solved.history, &state)?);
-        }
-        if let Some(symmetry) = Symmetry::of_wall(&grid).filter(|_| solved.stop.converged()) {
-            symmetry.restore(&mut grid);
-        }
-        let quality = self.timed("quality", &mut timing.quality_seconds, |_| measure(&grid));
-        let shortcoming = shortcoming(case, solved.stop, &quality);
-        Ok(Attempt { grid, solved, state, exported, quality, shortcoming })
-    }
-
-    /// An error where the run is cancelled before its solve.
-    fn go_on(&self) -> Result<(), Error> {
-        if self.progress.cancelled() {
-            return Err(Error::Interrupted { steps: None, restart: None });
-        }
-        Ok(())
-    }
-
     /// Announces a phase and adds its time to `seconds`.
     fn timed<R>(&mut self, phase: &str, seconds: &mut f64, work: impl FnOnce(&mut Self) -> R) -> R {
         self.progress.phase(phase);
@@ -419,21 +334,6 @@ impl Job<'_> {
         Ok(layout)
     }
 
-    fn initial_grid<M: Marcher>(
-        &mut self,
-        case: &Case,
-        marcher: &M,
-        layout: &Layout,
-        timing: &mut Timing,
-    ) -> Result<M::Grid, M::Error> {
-        let (outline, settings) = (layout.outline(case), layout.initial(case));
-        let initial = self.timed("initial grid", &mut timing.initial_grid_seconds, |_| {
-            initial::build_with(marcher, &outline, &settings)
-        })?;
-        self.notices.extend(initial.notes);
-        Ok(initial.grid)
-    }
-
     /// The tolerance asked for, or the round-off floor where that is higher.
     fn tolerance(&mut self) -> f64 {
         let asked = self.case.newton.tolerance;
@@ -446,133 +346,6 @@ impl Job<'_> {
         }
         asked.max(floor)
     }
-
-    /// Marches and solves on the machine and in the precision of the linear solves that were
-    /// chosen.
-    fn solve_on(
-        &mut self,
-        case: &Case,
-        machine: &Machine,
-        layout: &Layout,
-        goal: Goal<'_>,
-        timing: &mut Timing,
-    ) -> Result<Solved, Error> {
-        match (machine, case.linear.precision) {
-            (Machine::Cpu, Precision::Single) => {
-                self.solve::<_, f32>(case, &CpuBackend, layout, goal, timing)
-            }
-            (Machine::Cpu, Precision::Double) => {
-                self.solve::<_, f64>(case, &CpuBackend, layout, goal, timing)
-            }
-            (Machine::Cuda(backend), Precision::Single) => {
-                self.solve::<_, f32>(case, &**backend, layout, goal, timing)
-            }
-            (Machine::Cuda(backend), Precision::Double) => {
-                self.solve::<_, f64>(case, &**backend, layout, goal, timing)
-            }
-            #[cfg(feature = "cuda")]
-            (Machine::Gpus(gpus), Precision::Single) => {
-                self.solve_in_bands::<f32>(case, gpus, layout, goal, timing)
-            }
-            #[cfg(feature = "cuda")]
-            (Machine::Gpus(gpus), Precision::Double) => {
-                self.solve_in_bands::<f64>(case, gpus, layout, goal, timing)
-            }
-        }
-    }
-
-    fn solve<B, T>(
-        &mut self,
-        case: &Case,
-        backend: &B,
-        layout: &Layout,
-        Goal { tolerance, keeper }: Goal<'_>,
-        timing: &mut Timing,
-    ) -> Result<Solved, Error>
-    where
-        B: EllipticBackend + MultigridBackend,
-        T: Real,
-    {
-        let initial = self.initial_grid(case, backend, layout, timing)?;
-        self.go_on()?;
-        // A restart file is one of the case as it stands, not of one that the ladder changed.
-        let restarts = std::ptr::eq(case, self.case);
-        self.timed("newton", &mut timing.newton_seconds, |job| {
-            let Self { progress, options, folder, notices, .. } = job;
-            let observer = &mut Follow::new(*progress, keeper, options.restart_every);
-            let export = options.export_jacobian.map(|step| Export { step, folder });
-            let restart = options.restart.as_deref().filter(|_| restarts);
-            let start = Start { case, initial, layout, tolerance, export, restart, observer };
-            let solved = start.solve::<B, T>(backend);
-            let trouble = observer.trouble.take();
-            notices.extend(trouble.map(|trouble| format!("no restart file was kept: {trouble}")));
-            solved
-        })
-    }
-
-    fn write_report(
-        &self,
-        artifacts: &Artifacts<'_>,
-        written: Written<'_>,
-    ) -> Result<Vec<PathBuf>, Error> {
-        let Written { folder, stop, timing, backend, note, case } = written;
-        let report = Report {
-            name: self.case.name.clone(),
-            version: env!("CARGO_PKG_VERSION").to_owned(),
-            converged: stop.converged(),
-            stop_reason: stop.to_string(),
-            newton: NewtonReport::new(artifacts.history, artifacts.tolerance),
-            linear: LinearReport {
-                iterations: artifacts.history.linear_iterations(),
-                solver: self.case.linear.solver,
-                preconditioner: self.case.linear.preconditioner,
-            },
-            quality: artifacts.quality.clone(),
-            grid: GridReport::from(artifacts.grid),
-            timing,
-            geometry: serde_json::to_value(&self.case.geometry).unwrap_or_default(),
-            backend: backend.to_owned(),
-            threads: rayon::current_num_threads(),
-            coordinates_digest: coordinates_digest(self.case),
-            notes: self.notices.iter().cloned().chain(note.map(str::to_owned)).collect(),
-        };
-        let path = folder.join(io::REPORT_FILE);
-        report::write(&path, &report)?;
-        let mut files = vec![path];
-        if let Some(case) = case.filter(|_| self.case.output.report) {
-            let path = folder.join(io::PAGE_FILE);
-            page::write(&path, &Page { report: &report, artifacts, case })?;
-            files.push(path);
-        }
-        Ok(files)
-    }
-}
-
-/// What a solve is to reach, and where its state is kept.
-#[derive(Clone, Copy)]
-struct Goal<'a> {
-    tolerance: f64,
-    /// None where nothing is written.
-    keeper: Option<&'a Keeper>,
-}
-
-/// What a report tells beside the grid and its history.
-#[derive(Clone, Copy)]
-struct Written<'a> {
-    folder: &'a Path,
-    stop: NewtonStop,
-    timing: Timing,
-    backend: &'a str,
-    note: Option<&'a str>,
-    /// The case's text for the page; none for the coarser grids of a family, which have no page.
-    case: Option<&'a str>,
-}
-
-/// Keeps the state of an interrupted solve and says so.
-fn interrupted(keeper: Option<&Keeper>, history: &History, state: &[f64]) -> Result<Error, Error> {
-    let steps = Some(history.newton_iterations());
-    keeper.map_or(Ok(()), |keeper| keeper.keep(history, state))?;
-    Ok(Error::Interrupted { steps, restart: keeper.map(|keeper| keeper.path.clone()) })
 }
 
 /// Phases and their seconds.

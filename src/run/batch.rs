@@ -11,7 +11,8 @@ use serde::Serialize;
 use serde_json::Value;
 
 use super::files::file_kinds;
-use super::{Outcome, Progress, RunOptions, Runner, coordinates_digest};
+use super::identity::coordinates_digest;
+use super::{Outcome, Progress, RunOptions, Runner};
 use crate::case::Case;
 use crate::error::Error;
 use crate::io;

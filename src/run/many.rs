@@ -2,9 +2,10 @@
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
+use super::attempt::Goal;
 use super::layout::Layout;
 use super::solve::{Solved, elliptic_settings, iterate};
-use super::{Goal, Job, Progress};
+use super::{Job, Progress};
 use crate::backend::cuda::CudaBackend;
 use crate::backend::cuda::driver::Gpus;
 use crate::backend::{Bands, DeviceError, EllipticData, Real};

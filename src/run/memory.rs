@@ -1,7 +1,8 @@
 //! Grids in memory: nothing is written.
 
+use super::attempt::{Attempt, Goal};
 use super::machine::Opening;
-use super::{Attempt, Error, Goal, Job, Progress, RunOptions, thread_pool};
+use super::{Error, Job, Progress, RunOptions, thread_pool};
 use crate::case::Case;
 use crate::geometry::Airfoil;
 use crate::grid::Grid;

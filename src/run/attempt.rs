@@ -1,0 +1,197 @@
+//! From a layout to a grid: the case's own try, and those of the ladder.
+
+use std::path::PathBuf;
+
+use super::Job;
+use super::export::Export;
+use super::follow::{Follow, Keeper};
+use super::ladder::{Ladder, may_help, shortcoming};
+use super::layout::Layout;
+use super::machine::Machine;
+use super::solve::{Solved, Start};
+use crate::backend::cpu::CpuBackend;
+use crate::backend::{EllipticBackend, MultigridBackend, Real};
+use crate::case::Case;
+use crate::error::Error;
+use crate::grid::initial::{self, Marcher};
+use crate::grid::quality::{Quality, measure};
+use crate::grid::{Grid, Symmetry};
+use crate::io::report::Timing;
+use crate::solver::NewtonStop;
+use crate::solver::history::History;
+use crate::solver::linear::Precision;
+use crate::solver::newton;
+
+/// One try at a grid.
+pub(super) struct Attempt {
+    pub(super) grid: Grid,
+    pub(super) solved: newton::NewtonReport,
+    /// The unknowns of a solve that can go on.
+    pub(super) state: Vec<f64>,
+    pub(super) exported: Vec<PathBuf>,
+    pub(super) quality: Quality,
+    /// What is wrong with it; none if it is good.
+    pub(super) shortcoming: Option<String>,
+}
+
+/// What a solve is to reach, and where its state is kept.
+#[derive(Clone, Copy)]
+pub(super) struct Goal<'a> {
+    pub(super) tolerance: f64,
+    /// None where nothing is written.
+    pub(super) keeper: Option<&'a Keeper>,
+}
+
+impl Job<'_> {
+    /// The first good grid among that of the case and those of the ladder; the case's own where none
+    /// is good.
+    pub(super) fn best_attempt(
+        &mut self,
+        machine: &Machine,
+        layout: &Layout,
+        goal: Goal<'_>,
+        timing: &mut Timing,
+    ) -> Result<Attempt, Error> {
+        let case = self.case;
+        let first = self.attempt(case, machine, layout, goal, timing)?;
+        let Some(wrong) = first.shortcoming.clone() else { return Ok(first) };
+        // A restart file is one of the case as it stands.
+        let goal = Goal { keeper: None, ..goal };
+        let mut ladder = Ladder::new(case, layout.initial(case));
+        let mut tried = false;
+        while may_help(case, first.solved.stop)
+            && let Some((change, changed)) = ladder.next()
+        {
+            if !tried {
+                self.notices.push(format!("the grid was not good, {wrong}; tried again"));
+                tried = true;
+            }
+            let attempt = self.attempt(&changed, machine, layout, goal, timing)?;
+            let Some(wrong) = &attempt.shortcoming else {
+                self.notices.push(format!("tried {change}: the grid is good"));
+                return Ok(attempt);
+            };
+            self.notices.push(format!("tried {change}: {wrong}"));
+        }
+        Ok(first)
+    }
+
+    /// Makes a grid by the settings of `case`.
+    fn attempt(
+        &mut self,
+        case: &Case,
+        machine: &Machine,
+        layout: &Layout,
+        goal: Goal<'_>,
+        timing: &mut Timing,
+    ) -> Result<Attempt, Error> {
+        self.go_on()?;
+        let Solved { mut grid, report: solved, state, exported } =
+            self.solve_on(case, machine, layout, goal, timing)?;
+        let steps = &solved.history.steps;
+        timing.assembly_seconds += steps.iter().map(|s| s.setup_seconds).sum::<f64>();
+        timing.linear_seconds += steps.iter().map(|s| s.linear_seconds).sum::<f64>();
+        if solved.stop == NewtonStop::Interrupted {
+            return Err(interrupted(goal.keeper, &solved.history, &state)?);
+        }
+        if let Some(symmetry) = Symmetry::of_wall(&grid).filter(|_| solved.stop.converged()) {
+            symmetry.restore(&mut grid);
+        }
+        let quality = self.timed("quality", &mut timing.quality_seconds, |_| measure(&grid));
+        let shortcoming = shortcoming(case, solved.stop, &quality);
+        Ok(Attempt { grid, solved, state, exported, quality, shortcoming })
+    }
+
+    /// An error where the run is cancelled before its solve.
+    pub(super) fn go_on(&self) -> Result<(), Error> {
+        if self.progress.cancelled() {
+            return Err(Error::Interrupted { steps: None, restart: None });
+        }
+        Ok(())
+    }
+
+    pub(super) fn initial_grid<M: Marcher>(
+        &mut self,
+        case: &Case,
+        marcher: &M,
+        layout: &Layout,
+        timing: &mut Timing,
+    ) -> Result<M::Grid, M::Error> {
+        let (outline, settings) = (layout.outline(case), layout.initial(case));
+        let initial = self.timed("initial grid", &mut timing.initial_grid_seconds, |_| {
+            initial::build_with(marcher, &outline, &settings)
+        })?;
+        self.notices.extend(initial.notes);
+        Ok(initial.grid)
+    }
+
+    /// Marches and solves on the machine and in the precision of the linear solves that were
+    /// chosen.
+    fn solve_on(
+        &mut self,
+        case: &Case,
+        machine: &Machine,
+        layout: &Layout,
+        goal: Goal<'_>,
+        timing: &mut Timing,
+    ) -> Result<Solved, Error> {
+        match (machine, case.linear.precision) {
+            (Machine::Cpu, Precision::Single) => {
+                self.solve::<_, f32>(case, &CpuBackend, layout, goal, timing)
+            }
+            (Machine::Cpu, Precision::Double) => {
+                self.solve::<_, f64>(case, &CpuBackend, layout, goal, timing)
+            }
+            (Machine::Cuda(backend), Precision::Single) => {
+                self.solve::<_, f32>(case, &**backend, layout, goal, timing)
+            }
+            (Machine::Cuda(backend), Precision::Double) => {
+                self.solve::<_, f64>(case, &**backend, layout, goal, timing)
+            }
+            #[cfg(feature = "cuda")]
+            (Machine::Gpus(gpus), Precision::Single) => {
+                self.solve_in_bands::<f32>(case, gpus, layout, goal, timing)
+            }
+            #[cfg(feature = "cuda")]
+            (Machine::Gpus(gpus), Precision::Double) => {
+                self.solve_in_bands::<f64>(case, gpus, layout, goal, timing)
+            }
+        }
+    }
+
+    fn solve<B, T>(
+        &mut self,
+        case: &Case,
+        backend: &B,
+        layout: &Layout,
+        Goal { tolerance, keeper }: Goal<'_>,
+        timing: &mut Timing,
+    ) -> Result<Solved, Error>
+    where
+        B: EllipticBackend + MultigridBackend,
+        T: Real,
+    {
+        let initial = self.initial_grid(case, backend, layout, timing)?;
+        self.go_on()?;
+        // A restart file is one of the case as it stands, not of one that the ladder changed.
+        let restarts = std::ptr::eq(case, self.case);
+        self.timed("newton", &mut timing.newton_seconds, |job| {
+            let Self { progress, options, folder, notices, .. } = job;
+            let observer = &mut Follow::new(*progress, keeper, options.restart_every);
+            let export = options.export_jacobian.map(|step| Export { step, folder });
+            let restart = options.restart.as_deref().filter(|_| restarts);
+            let start = Start { case, initial, layout, tolerance, export, restart, observer };
+            let solved = start.solve::<B, T>(backend);
+            let trouble = observer.trouble.take();
+            notices.extend(trouble.map(|trouble| format!("no restart file was kept: {trouble}")));
+            solved
+        })
+    }
+}
+
+/// Keeps the state of an interrupted solve and says so.
+fn interrupted(keeper: Option<&Keeper>, history: &History, state: &[f64]) -> Result<Error, Error> {
+    let steps = Some(history.newton_iterations());
+    keeper.map_or(Ok(()), |keeper| keeper.keep(history, state))?;
+    Ok(Error::Interrupted { steps, restart: keeper.map(|keeper| keeper.path.clone()) })
+}

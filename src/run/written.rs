@@ -1,0 +1,63 @@
+//! The report of a run and its page.
+
+use std::path::{Path, PathBuf};
+
+use super::Job;
+use super::identity::coordinates_digest;
+use crate::error::Error;
+use crate::io::page::{self, Page};
+use crate::io::report::{self, GridReport, LinearReport, NewtonReport, Report, Timing};
+use crate::io::{self, Artifacts};
+use crate::solver::NewtonStop;
+
+/// What a report tells beside the grid and its history.
+#[derive(Clone, Copy)]
+pub(super) struct Written<'a> {
+    pub(super) folder: &'a Path,
+    pub(super) stop: NewtonStop,
+    pub(super) timing: Timing,
+    pub(super) backend: &'a str,
+    pub(super) note: Option<&'a str>,
+    /// The case's text for the page; none for the coarser grids of a family, which have no page.
+    pub(super) case: Option<&'a str>,
+}
+
+impl Job<'_> {
+    /// Writes report.json and, with the case's text, the page.
+    pub(super) fn write_report(
+        &self,
+        artifacts: &Artifacts<'_>,
+        written: Written<'_>,
+    ) -> Result<Vec<PathBuf>, Error> {
+        let Written { folder, stop, timing, backend, note, case } = written;
+        let report = Report {
+            name: self.case.name.clone(),
+            version: env!("CARGO_PKG_VERSION").to_owned(),
+            converged: stop.converged(),
+            stop_reason: stop.to_string(),
+            newton: NewtonReport::new(artifacts.history, artifacts.tolerance),
+            linear: LinearReport {
+                iterations: artifacts.history.linear_iterations(),
+                solver: self.case.linear.solver,
+                preconditioner: self.case.linear.preconditioner,
+            },
+            quality: artifacts.quality.clone(),
+            grid: GridReport::from(artifacts.grid),
+            timing,
+            geometry: serde_json::to_value(&self.case.geometry).unwrap_or_default(),
+            backend: backend.to_owned(),
+            threads: rayon::current_num_threads(),
+            coordinates_digest: coordinates_digest(self.case),
+            notes: self.notices.iter().cloned().chain(note.map(str::to_owned)).collect(),
+        };
+        let path = folder.join(io::REPORT_FILE);
+        report::write(&path, &report)?;
+        let mut files = vec![path];
+        if let Some(case) = case.filter(|_| self.case.output.report) {
+            let path = folder.join(io::PAGE_FILE);
+            page::write(&path, &Page { report: &report, artifacts, case })?;
+            files.push(path);
+        }
+        Ok(files)
+    }
+}
