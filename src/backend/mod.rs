@@ -1,11 +1,13 @@
 //! What a machine must offer so that the solvers, written once, run on it.
 //!
 //! Three traits, each building on the one before: [`Backend`] (vectors), [`SparseBackend`]
-//! (ELL matrices and incomplete factors) and [`EllipticBackend`] (the grid equations). A vector
+//! (ELL matrices and incomplete factors) and [`EllipticBackend`] (the grid equations); beside the
+//! last, [`CsrBackend`] (matrices of any pattern). A vector
 //! may live in one memory or be spread over several devices; solver code never asks.
 
 mod bands;
 pub mod cpu;
+mod csr;
 pub mod cuda;
 mod data;
 mod elliptic;
@@ -14,6 +16,7 @@ mod real;
 pub mod scalars;
 
 pub use bands::{Bands, NarrowBands};
+pub use csr::{BadPivot, CsrBackend, Format, Incomplete, RowSchedule};
 pub use elliptic::{CellGuard, EllipticBackend, EllipticData, Scaling, WallTerms};
 pub use multigrid::{Coarsening, LevelSize, MultigridBackend, Order};
 pub use real::Real;

@@ -1,5 +1,6 @@
 //! Inexact Newton, Krylov methods and preconditioners, written once for all backends.
 
+pub mod general;
 pub mod history;
 pub mod krylov;
 pub mod linear;

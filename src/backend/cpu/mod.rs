@@ -4,6 +4,7 @@
 //! threads, to the last bit. The triangular solves of DILU and ILU(0) in natural order are
 //! recurrences and run on one thread.
 
+mod csr;
 mod elliptic;
 mod factors;
 mod matrix;
@@ -14,6 +15,7 @@ mod reduce;
 mod vector;
 mod wall;
 
+pub use csr::{CsrFactors, CsrMatrix};
 pub use elliptic::EllipticState;
 pub use factors::LuFactors;
 pub use matrix::EllMatrix;

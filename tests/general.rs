@@ -1,0 +1,55 @@
+//! Systems with matrices of any pattern.
+#![allow(clippy::unwrap_used, reason = "a failing step fails the test")]
+
+use gridgen::backend::cpu::CpuBackend;
+use gridgen::backend::{CsrBackend, Format, Incomplete, RowSchedule};
+use gridgen::solver::general::{GeneralKind, GeneralOperator, GeneralPreconditioner};
+use gridgen::solver::krylov::Method;
+use gridgen::solver::linear::{LinearSettings, LinearSolver};
+use gridgen::sparse::Csr;
+
+/// Five points on an m × m grid, with a wind along i.
+fn convection(m: usize) -> Csr {
+    Csr::from_rows((0..m * m).map(|row| {
+        let (i, j) = (row % m, row / m);
+        let beside = [
+            (i > 0).then(|| (row - 1, -1.3)),
+            (i + 1 < m).then(|| (row + 1, -0.7)),
+            (j > 0).then(|| (row - m, -1.0)),
+            (j + 1 < m).then(|| (row + m, -1.0)),
+        ];
+        beside.into_iter().flatten().chain([(row, 4.0)]).collect::<Vec<_>>()
+    }))
+}
+
+#[test]
+fn every_preconditioner_solves_convection_and_diffusion() {
+    let (csr, backend) = (convection(24), CpuBackend);
+    let n = csr.rows();
+    let operator = GeneralOperator { matrix: backend.csr(&csr, Format::Csr).unwrap(), rows: n };
+    let factors = |kind| GeneralKind::Factors { kind, schedule: RowSchedule::Auto, shift: 0.0 };
+    let kinds = [
+        (GeneralKind::None, 100.0),
+        (GeneralKind::Jacobi, 100.0),
+        (factors(Incomplete::Dilu), 40.0),
+        (factors(Incomplete::Ilu0), 30.0),
+    ];
+    for (kind, most) in kinds {
+        let settings =
+            LinearSettings { method: Method::Bicgstab, max_iterations: 200, restart: 30 };
+        let mut solver = LinearSolver::new(settings, n, GeneralPreconditioner::new(kind));
+        let b: Vec<f64> = (0..n).map(|k| (k as f64).sin()).collect();
+        let mut x = vec![0.0; n];
+
+        solver.update(&backend, &operator).unwrap();
+        let report = solver.solve(&backend, &operator, &b, 1e-10, &mut x, &mut |_, _| {}).unwrap();
+
+        let square: f64 = (0..n)
+            .map(|row| b[row] - csr.row(row).map(|(column, value)| value * x[column]).sum::<f64>())
+            .map(|r| r * r)
+            .sum();
+        let norm = b.iter().map(|b| b * b).sum::<f64>().sqrt();
+        assert!(square.sqrt() <= 1.01e-10 * norm, "{kind:?}");
+        assert!(report.iterations <= most, "{kind:?}: {}", report.iterations);
+    }
+}
