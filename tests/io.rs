@@ -398,6 +398,7 @@ fn all_files_are_written_under_the_names_returned() {
             "grid.png",
             "grid.svg",
             "mesh.2d.p3d",
+            "mesh.cgns",
             "mesh.nmf",
             "mesh.p3d",
             "mesh.su2",

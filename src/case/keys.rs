@@ -570,7 +570,7 @@ pub const KEYS: &[Key] = &[
     ),
     key(
         "output.formats",
-        Kind::Words(&["vts", "vtk", "plot3d", "su2", "openfoam"]),
+        Kind::Words(&["vts", "vtk", "plot3d", "su2", "openfoam", "cgns"]),
         Words(&["vts", "plot3d"]),
         "",
         "Grid files to write, in this order; docs/formats.md tells them apart.",

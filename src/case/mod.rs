@@ -35,7 +35,7 @@ pub use error::{CaseError, Found, Place};
 pub use json_schema::json_schema;
 pub use places::Places;
 pub use resolve::first_cell_from_y_plus;
-pub use template::template;
+pub use template::{Purpose, template};
 pub(crate) use write::HEADERS as RESOLVED_HEADERS;
 
 /// A checked case with every default resolved. Lengths are in chords.
@@ -336,6 +336,8 @@ pub enum Format {
     Su2,
     /// Case for OpenFOAM.
     Openfoam,
+    /// CGNS structured zone.
+    Cgns,
 }
 
 /// Section `[output]`.

@@ -8,7 +8,7 @@ use gridgen::grid::quality::measure_along;
 use gridgen::io::plot3d::{self, Axes, ByteOrder, Dimensions, Encoding, Flavour, Precision};
 use gridgen::io::read::{self, Mesh};
 use gridgen::io::span::{Sides, Span};
-use gridgen::io::{IoError, nmf, openfoam, su2, vtk, vts};
+use gridgen::io::{IoError, cgns, nmf, openfoam, su2, vtk, vts};
 
 use serde::Deserialize;
 use serde::de::IntoDeserializer;
@@ -26,8 +26,8 @@ Examples:
   gridgen convert mesh.su2 -o wing --to openfoam
   gridgen convert mesh.vts -o mesh.su2 --span-cells 8 --span 0.5 --sides periodic
 
-The format follows from the name of FILE: .vts, .vtk, .su2; .p3d, .xyz, .x, .fmt for Plot3D. Plot3D with
-three dimensions gets a neutral map, FILE.nmf, beside it.
+The format follows from the name of FILE: .vts, .vtk, .su2, .cgns; .p3d, .xyz, .x, .fmt for Plot3D. Plot3D
+with three dimensions gets a neutral map, FILE.nmf, beside it.
 
 Exit codes: 0 written, 1 written but the grid is folded, 2 not written.")]
 pub(super) struct ConvertArguments {
@@ -81,6 +81,7 @@ enum Target {
     Plot3d,
     Su2,
     Openfoam,
+    Cgns,
 }
 
 /// A length above zero.
@@ -102,14 +103,14 @@ impl ConvertArguments {
         let terminal = Terminal::new(false);
         let Some(target) = self.target() else {
             let message = format!("{}: no format has such a name", self.output.display());
-            let hint = "name it .vts, .vtk, .p3d or .su2, or choose one with --to";
+            let hint = "name it .vts, .vtk, .p3d, .su2 or .cgns, or choose one with --to";
             return bad_input(&terminal, &message, Some(hint));
         };
         let mesh = match read::mesh(&self.mesh) {
             Ok(mesh) => mesh,
             Err(error) => return bad_input(&terminal, &error.to_string(), Some(error.hint())),
         };
-        if matches!(target, Target::Su2 | Target::Openfoam) && !welds(&mesh) {
+        if matches!(target, Target::Su2 | Target::Openfoam | Target::Cgns) && !welds(&mesh) {
             let message = format!(
                 "{}: neither an O- nor a C-grid, as this format needs it",
                 self.mesh.display()
@@ -129,6 +130,7 @@ impl ConvertArguments {
             "vtk" => Some(Target::Vtk),
             "p3d" | "xyz" | "x" | "fmt" => Some(Target::Plot3d),
             "su2" => Some(Target::Su2),
+            "cgns" => Some(Target::Cgns),
             _ => None,
         })
     }
@@ -143,6 +145,7 @@ impl ConvertArguments {
             Target::Vtk => vtk::write(path, grid, span),
             Target::Su2 => su2::write(path, grid, span),
             Target::Openfoam => openfoam::write(path, grid, span),
+            Target::Cgns => cgns::write(path, grid, span),
             Target::Plot3d => plot3d::write(path, grid, span, self.flavour()),
         }?;
         if target == Target::Plot3d && self.dimensions == 3 && welds(mesh) {

@@ -5,6 +5,7 @@
 //! ([`FileKind::file_name`]).
 
 pub mod atomic;
+pub mod cgns;
 pub mod digest;
 mod error;
 pub mod folder;
@@ -68,6 +69,8 @@ pub enum FileKind {
     Su2,
     /// `openfoam`: a folder, case for OpenFOAM.
     Openfoam,
+    /// `mesh.cgns`: one structured zone with named boundaries.
+    Cgns,
     /// `convergence.csv`: one line a Newton step.
     HistoryCsv,
     /// `convergence.svg`: the residual against steps and iterations.
@@ -84,7 +87,7 @@ pub enum FileKind {
 
 impl FileKind {
     /// All kinds, in the order in which they are best written: meshes first.
-    pub const ALL: [Self; 13] = [
+    pub const ALL: [Self; 14] = [
         Self::Vts,
         Self::Vtk,
         Self::Plot3d,
@@ -92,6 +95,7 @@ impl FileKind {
         Self::Nmf,
         Self::Su2,
         Self::Openfoam,
+        Self::Cgns,
         Self::HistoryCsv,
         Self::ConvergenceSvg,
         Self::GridSvg,
@@ -119,6 +123,8 @@ impl FileKind {
             (Self::Su2, false) => "mesh.failed.su2",
             (Self::Openfoam, true) => "openfoam",
             (Self::Openfoam, false) => "openfoam.failed",
+            (Self::Cgns, true) => "mesh.cgns",
+            (Self::Cgns, false) => "mesh.failed.cgns",
             (Self::HistoryCsv, _) => "convergence.csv",
             (Self::ConvergenceSvg, _) => "convergence.svg",
             (Self::GridSvg, true) => "grid.svg",
@@ -196,6 +202,7 @@ fn write_one(path: &Path, artifacts: &Artifacts<'_>, kind: FileKind) -> Result<(
         FileKind::Nmf => nmf::write(path, grid, span, flavour.axes),
         FileKind::Su2 => su2::write(path, grid, span),
         FileKind::Openfoam => openfoam::write(path, grid, span),
+        FileKind::Cgns => cgns::write(path, grid, span),
         FileKind::HistoryCsv => history::write_csv(path, history),
         FileKind::ConvergenceSvg => {
             plot::write_convergence_svg(path, &ConvergenceFigure { name, history, tolerance })

@@ -7,7 +7,7 @@ use super::{SMALLEST, Scratch};
 /// A run with every structured and unstructured format.
 fn meshes() -> Scratch {
     let scratch = Scratch::with_case(SMALLEST);
-    let formats = "output.formats=[\"vts\", \"vtk\", \"plot3d\", \"su2\", \"openfoam\"]";
+    let formats = "output.formats=[\"vts\", \"vtk\", \"plot3d\", \"su2\", \"openfoam\", \"cgns\"]";
     scratch.run_coarse(&["--set", formats]).succeeds();
     scratch
 }
@@ -31,6 +31,8 @@ fn every_way_between_formats_is_exact() {
         }
     }
     assert_eq!(scratch.bytes("su2.nmf"), scratch.bytes("output/wing/mesh.nmf"));
+    convert(&scratch, "output/wing/mesh.su2", "wing.cgns", &[]);
+    assert!(scratch.bytes("wing.cgns") == scratch.bytes("output/wing/mesh.cgns"));
 }
 
 #[test]
@@ -139,7 +141,7 @@ fn a_name_without_a_format_is_refused() {
 
     scratch.run(&["convert", "plain.p3d", "-o", "plain.stl"]).is_refused(
         "error: plain.stl: no format has such a name\n\
-         hint: name it .vts, .vtk, .p3d or .su2, or choose one with --to\n",
+         hint: name it .vts, .vtk, .p3d, .su2 or .cgns, or choose one with --to\n",
     );
 }
 
