@@ -218,7 +218,7 @@ fn meshes() -> Vec<Vec<u8>> {
     }
     let folder = tempfile::tempdir().unwrap();
     let (vts, text) = (folder.path().join("a.vts"), folder.path().join("a.p3d"));
-    gridgen::io::vts::write(&vts, &grid, None).unwrap();
+    gridgen::io::vts::write(&vts, &grid, None, gridgen::io::vts::Compression::Zlib).unwrap();
     gridgen::io::plot3d::write(&text, &grid, None, gridgen::io::plot3d::Flavour::default())
         .unwrap();
     [vts, text].map(|path| fs::read(path).unwrap()).to_vec()

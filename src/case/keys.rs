@@ -576,6 +576,13 @@ pub const KEYS: &[Key] = &[
         "Grid files to write, in this order; docs/formats.md tells them apart.",
     ),
     key(
+        "output.compression",
+        Kind::Word(&["none", "zlib"]),
+        Word("none"),
+        "",
+        "Compression of the arrays in `mesh.vts`, which VTK reads as it reads the others.",
+    ),
+    key(
         "output.span_cells",
         integer(0, 100_000),
         Integer(0),

@@ -27,6 +27,7 @@ use crate::geometry::{Ellipse, Flap, Joukowski, TrailingEdge, WingBody};
 use crate::grid::{Seam, initial};
 use crate::io::plot3d;
 use crate::io::span::Sides;
+use crate::io::vts::Compression;
 use crate::pde::control;
 use crate::solver::linear::Precision;
 use crate::solver::{krylov, precond};
@@ -346,6 +347,8 @@ pub enum Format {
 pub struct OutputOptions {
     /// Grid files to write, in order, each once.
     pub formats: Vec<Format>,
+    /// Compression of the `.vts` file.
+    pub compression: Compression,
     /// Cells over the span, none of a plane grid.
     pub span_cells: usize,
     /// Span of an extruded grid.

@@ -8,6 +8,7 @@ use gridgen::grid::quality::measure_along;
 use gridgen::io::plot3d::{self, Axes, ByteOrder, Dimensions, Encoding, Flavour, Precision};
 use gridgen::io::read::{self, Mesh};
 use gridgen::io::span::{Sides, Span};
+use gridgen::io::vts::Compression;
 use gridgen::io::{IoError, cgns, nmf, openfoam, su2, vtk, vts};
 
 use serde::Deserialize;
@@ -49,6 +50,9 @@ pub(super) struct ConvertArguments {
     /// The ends of the span.
     #[arg(long, value_name = "symmetry|periodic", default_value = "symmetry", value_parser = word::<Sides>)]
     sides: Sides,
+    /// Compression of .vts.
+    #[arg(long, value_name = "none|zlib", default_value = "none", value_parser = word::<Compression>)]
+    compression: Compression,
     /// Coordinates a point in Plot3D.
     #[arg(long, value_name = "2|3", default_value_t = 3,
         value_parser = clap::value_parser!(u8).range(2..=3))]
@@ -141,7 +145,7 @@ impl ConvertArguments {
         let span = (cells > 0).then_some(Span { length, cells, sides: self.sides });
         let mut files = vec![self.output.clone()];
         match target {
-            Target::Vts => vts::write(path, grid, span),
+            Target::Vts => vts::write(path, grid, span, self.compression),
             Target::Vtk => vtk::write(path, grid, span),
             Target::Su2 => su2::write(path, grid, span),
             Target::Openfoam => openfoam::write(path, grid, span),

@@ -26,6 +26,7 @@ pub mod su2;
 pub mod vtk;
 pub mod vts;
 mod welded;
+mod zlib;
 
 use std::path::{Path, PathBuf};
 
@@ -158,6 +159,8 @@ pub struct Artifacts<'a> {
     pub span: Option<Span>,
     /// Layout of `Plot3D` files; the kind of file decides on the dimensions.
     pub plot3d: plot3d::Flavour,
+    /// Compression of `mesh.vts`.
+    pub compression: vts::Compression,
 }
 
 /// Writes files of the given kinds into `folder`, which is created unless it exists, and returns
@@ -183,15 +186,15 @@ pub fn write_all(
 }
 
 fn write_one(path: &Path, artifacts: &Artifacts<'_>, kind: FileKind) -> Result<(), IoError> {
-    let &Artifacts { name, grid, quality, history, tolerance, good, span, plot3d: flavour } =
-        artifacts;
+    let &Artifacts { name, grid, quality, history, tolerance, good, span, .. } = artifacts;
+    let &Artifacts { plot3d: flavour, compression, .. } = artifacts;
     let grid_figure = GridFigure { name, grid, quality, good };
     let maps = |write: fn(&Path, &QualityFigure<'_>) -> Result<(), IoError>| {
         let nonorthogonality = &nonorthogonality(grid);
         write(path, &QualityFigure { grid: grid_figure, nonorthogonality })
     };
     match kind {
-        FileKind::Vts => vts::write(path, grid, span),
+        FileKind::Vts => vts::write(path, grid, span, compression),
         FileKind::Vtk => vtk::write(path, grid, span),
         FileKind::Plot3d => {
             plot3d::write(path, grid, span, Flavour { dimensions: Dimensions::Three, ..flavour })

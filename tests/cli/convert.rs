@@ -54,6 +54,18 @@ fn every_binary_flavour_comes_back_to_the_last_bit() {
 }
 
 #[test]
+fn a_compressed_mesh_is_smaller_and_comes_back_to_the_last_bit() {
+    let scratch = meshes();
+
+    convert(&scratch, "output/wing/mesh.vts", "small.vts", &["--compression", "zlib"]);
+    convert(&scratch, "small.vts", "back.vts", &[]);
+
+    let plain = scratch.bytes("output/wing/mesh.vts");
+    assert!(scratch.bytes("small.vts").len() < plain.len());
+    assert!(scratch.bytes("back.vts") == plain);
+}
+
+#[test]
 fn an_openfoam_case_is_that_of_a_run() {
     let scratch = meshes();
 
