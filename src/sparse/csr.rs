@@ -40,6 +40,17 @@ impl Csr {
         (self.row_start[row]..self.row_start[row + 1])
             .map(|k| (self.columns[k] as usize, self.values[k]))
     }
+
+    /// P A Pᵀ of a square matrix: its row k and column k are row and column `order[k]` of A.
+    #[must_use]
+    pub fn permuted(&self, order: &[u32]) -> Self {
+        let mut place = vec![0; order.len()];
+        for (k, &row) in order.iter().enumerate() {
+            place[row as usize] = k;
+        }
+        let row = |&row: &u32| self.row(row as usize).map(|(column, value)| (place[column], value));
+        Self::from_rows(order.iter().map(row))
+    }
 }
 
 #[cfg(test)]
@@ -55,5 +66,16 @@ mod tests {
         assert_eq!(csr.row_start, [0, 2, 2, 3]);
         assert_eq!(csr.row(0).collect::<Vec<_>>(), [(0, 1.0), (2, 3.0)]);
         assert_eq!(csr.row(2).collect::<Vec<_>>(), [(1, 5.0)]);
+    }
+
+    #[test]
+    fn rows_and_columns_are_renumbered_together() {
+        let rows = [vec![(0, 1.0), (2, 2.0)], vec![(0, 3.0)], vec![(1, 4.0)]];
+        let csr = Csr::from_rows(rows.into_iter());
+
+        let permuted = csr.permuted(&[2, 0, 1]);
+
+        let expected = [vec![(2, 4.0)], vec![(0, 2.0), (1, 1.0)], vec![(1, 3.0)]];
+        assert_eq!(permuted, Csr::from_rows(expected.into_iter()));
     }
 }
