@@ -11,7 +11,36 @@ pub struct Csr {
     pub values: Vec<f64>,
 }
 
+/// Where the entries of a matrix by rows stand, whatever their values.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Pattern<'a> {
+    /// Where each row starts; one more than rows.
+    pub row_start: &'a [usize],
+    /// Column of each entry, rising within a row.
+    pub columns: &'a [u32],
+}
+
+impl<'a> Pattern<'a> {
+    /// Number of rows.
+    #[must_use]
+    pub fn rows(self) -> usize {
+        self.row_start.len() - 1
+    }
+
+    /// Columns of a row.
+    #[must_use]
+    pub fn row(self, row: usize) -> &'a [u32] {
+        &self.columns[self.row_start[row]..self.row_start[row + 1]]
+    }
+}
+
 impl Csr {
+    /// Its pattern.
+    #[must_use]
+    pub fn pattern(&self) -> Pattern<'_> {
+        Pattern { row_start: &self.row_start, columns: &self.columns }
+    }
+
     /// A matrix of the rows that are handed over in turn; entries of a row in any order, each
     /// column once.
     #[must_use]

@@ -10,7 +10,7 @@ use super::{Csr, Graph};
 /// row reached until that is no farther (their algorithm of section 4.3.3).
 #[must_use]
 pub fn reverse_cuthill_mckee(a: &Csr) -> Vec<u32> {
-    let graph = Graph::new(a);
+    let graph = Graph::new(a.pattern());
     let mut starts: Vec<u32> = (0..graph.rows() as u32).collect();
     starts.sort_by_key(|&row| graph.degree(row as usize));
     let mut search = Search { graph: &graph, turn: 0, reached: vec![0; graph.rows()] };

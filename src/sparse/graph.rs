@@ -1,6 +1,6 @@
 //! The undirected graph of a matrix.
 
-use super::Csr;
+use super::Pattern;
 
 /// Neighbours of the rows of A: the pattern of A + Aᵀ without its diagonal, rows in order.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -12,15 +12,14 @@ pub struct Graph {
 impl Graph {
     /// The graph of a square matrix.
     #[must_use]
-    pub fn new(a: &Csr) -> Self {
+    pub fn new(a: Pattern<'_>) -> Self {
         let rows = a.rows();
         let (above_start, above) = transposed(a);
         let (mut start, mut neighbours) = (Vec::with_capacity(rows + 1), Vec::new());
         start.push(0);
         for row in 0..rows {
-            let own = &a.columns[a.row_start[row]..a.row_start[row + 1]];
             let others = &above[above_start[row]..above_start[row + 1]];
-            merge(own, others, row as u32, &mut neighbours);
+            merge(a.row(row), others, row as u32, &mut neighbours);
             start.push(neighbours.len());
         }
         Self { start, neighbours }
@@ -46,9 +45,9 @@ impl Graph {
 }
 
 /// Where the columns of the pattern start, and the rows of each, rising.
-fn transposed(a: &Csr) -> (Vec<usize>, Vec<u32>) {
+fn transposed(a: Pattern<'_>) -> (Vec<usize>, Vec<u32>) {
     let mut start = vec![0; a.rows() + 1];
-    for &column in &a.columns {
+    for &column in a.columns {
         start[column as usize + 1] += 1;
     }
     for k in 0..a.rows() {
@@ -56,7 +55,7 @@ fn transposed(a: &Csr) -> (Vec<usize>, Vec<u32>) {
     }
     let (mut next, mut rows) = (start.clone(), vec![0; a.columns.len()]);
     for row in 0..a.rows() {
-        for &column in &a.columns[a.row_start[row]..a.row_start[row + 1]] {
+        for &column in a.row(row) {
             rows[next[column as usize]] = row as u32;
             next[column as usize] += 1;
         }
@@ -81,12 +80,13 @@ fn merge(a: &[u32], b: &[u32], row: u32, into: &mut Vec<u32>) {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::sparse::Csr;
 
     #[test]
     fn entries_of_either_side_make_neighbours() {
         let rows = [vec![(0, 1.0), (2, 1.0)], vec![(1, 1.0)], vec![(1, 1.0)], vec![]];
 
-        let graph = Graph::new(&Csr::from_rows(rows.into_iter()));
+        let graph = Graph::new(Csr::from_rows(rows.into_iter()).pattern());
 
         assert_eq!(graph.neighbours(0), [2]);
         assert_eq!(graph.neighbours(1), [2]);
