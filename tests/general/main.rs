@@ -7,3 +7,4 @@ mod pivots;
 mod products;
 mod schedules;
 mod systems;
+mod tables;
