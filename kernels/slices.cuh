@@ -56,14 +56,28 @@ __device__ inline void publish(uint32* at, uint32 value) {
 #define PAUSE() ((void)0)
 #endif
 
+// Where values are that other threads find: in the GPU's memory, or in the block's own.
+struct Everywhere {
+    template <class T>
+    static __device__ T look(const T* at) { return peek(at); }
+    template <class T>
+    static __device__ void put(T* at, T value) { publish(at, value); }
+};
+struct Here {
+    template <class T>
+    static __device__ T look(const T* at) { return *const_cast<const volatile T*>(at); }
+    template <class T>
+    static __device__ void put(T* at, T value) { *const_cast<volatile T*>(at) = value; }
+};
+
 // The value at an address, once it is known if WAIT.
-template <bool WAIT, class T>
+template <bool WAIT, class Place = Everywhere, class T>
 __device__ inline T fetched(const T* at) {
     if (!WAIT) return *at;
-    T value = peek(at);
+    T value = Place::look(at);
     while (!is_known(value)) {
         PAUSE();
-        value = peek(at);
+        value = Place::look(at);
     }
     return value;
 }
@@ -122,7 +136,7 @@ struct Row {
 // Folds x[column] over the entries of the row of each lane and calls finish(result) in the lane, in
 // an order of folding that is always the same. With WAIT entries of x may still be unknown, those of
 // rows of the same warp included. `together`, the same in all lanes: the warp takes row after row.
-template <bool WAIT, class Fold, class Finish>
+template <bool WAIT, class Place = Everywhere, class Fold, class Finish>
 __device__ void fold_rows(const Row& row, bool together, const uint32* columns, const Fold& fold,
                           const typename Fold::type* x, Finish finish) {
     typedef typename Fold::type T;
@@ -134,7 +148,8 @@ __device__ void fold_rows(const Row& row, bool together, const uint32* columns, 
             const uint32 length = __shfl_sync(FULL_WARP, row.length, int(owner));
             T sum = fold.start();
             for (uint32 k = lane; k < length; k += WARP)
-                sum = fold.add(sum, fold.coefficient(at + k), fetched<WAIT>(x + columns[at + k]));
+                sum = fold.add(sum, fold.coefficient(at + k),
+                               fetched<WAIT, Place>(x + columns[at + k]));
             for (int step = WARP / 2; step > 0; step /= 2)
                 sum = fold.join(sum, __shfl_xor_sync(FULL_WARP, sum, step));
             if (lane == owner) finish(sum);
@@ -173,7 +188,7 @@ __device__ void fold_rows(const Row& row, bool together, const uint32* columns, 
             T seen[BATCH];
 #pragma unroll
             for (uint32 k = 0; k < BATCH; ++k)
-                seen[k] = pending >> k & 1 ? peek(x + column[k]) : T(0);
+                seen[k] = pending >> k & 1 ? Place::look(x + column[k]) : T(0);
 #pragma unroll
             for (uint32 k = 0; k < BATCH; ++k) {
                 if (!is_known(seen[k])) continue;

@@ -227,3 +227,64 @@ KERNEL(upper_levels, uint64 rows, const uint32* width, const uint64* start, cons
                            out);
     });
 }
+
+// z <- M^-1 r within tiles of rows, whose couplings with each other are dropped: a warp a tile, which
+// keeps its values in shared memory and takes its rows, a slice at a time, in natural order and back.
+// Rows of U come last row first.
+#define TILE 1024u
+
+KERNEL(solve_row_tiles, uint64 rows, const uint32* width, const uint64* start, const uint32* length,
+       const uint32* columns, const real* lower, const uint32* upper_width,
+       const uint64* upper_start, const uint32* upper_length, const uint32* upper_columns,
+       const real* upper, const real* inverse, const real* r, real* z) {
+    __shared__ real own[TILE];
+    const uint32 lane = threadIdx.x;
+    const uint64 first = uint64(blockIdx.x) * TILE, last = min(first + TILE, rows);
+    for (uint32 k = lane; k < TILE; k += WARP) own[k] = 0;
+    __syncwarp();
+
+    const Slices below = {rows, width, start, length};
+    for (uint64 slice = first / WARP; slice * WARP < last; ++slice) {
+        bool together;
+        const Row row = below.row(slice, first, last, &together);
+        const uint64 place = slice * WARP + lane;
+        const real right = row.mine ? r[place] : real(0);
+        const real factor = row.mine ? inverse[place] : real(0);
+        const Weighted fold = {lower};
+        fold_rows<true, Here>(row, together, columns, fold, own - first, [&](real sum) {
+            Here::put(own + (place - first), known((right - sum) * factor));
+        });
+        __syncwarp();
+    }
+
+    // From here on in the order of the rows of U.
+    const uint64 from = rows - last, to = rows - first;
+    for (uint32 k = lane; 2 * k + 1 < last - first; k += WARP) {
+        const uint32 other = uint32(last - first) - 1 - k;
+        const real value = own[k];
+        own[k] = own[other];
+        own[other] = value;
+    }
+    __syncwarp();
+    const Slices above = {rows, upper_width, upper_start, upper_length};
+    for (uint64 slice = from / WARP; slice * WARP < to; ++slice) {
+        bool together;
+        const Row row = above.row(slice, from, to, &together);
+        const uint64 place = slice * WARP + lane;
+        real right = 0, factor = 0;
+        if (row.mine) {
+            right = own[place - from];
+            factor = inverse[rows - 1 - place];
+            // Unknown until the row's turn.
+            Here::put(own + (place - from), real(0));
+        }
+        __syncwarp();
+        const Weighted fold = {upper};
+        fold_rows<true, Here>(row, together, upper_columns, fold, own - from, [&](real sum) {
+            const real value = right - factor * sum;
+            Here::put(own + (place - from), known(value));
+            z[rows - 1 - place] = value;
+        });
+        __syncwarp();
+    }
+}

@@ -21,6 +21,8 @@ pub enum Waiting {
     RowByRow,
     /// A level for the launch of the one before; runs of small levels are one block's.
     Launches,
+    /// As row by row, within tiles that a warp takes each.
+    WithinTiles,
 }
 
 /// Incomplete factors in a GPU's memory.
@@ -66,13 +68,14 @@ impl<T: Real> CudaCsrFactors<T> {
         let few = rows.depths().is_some_and(|depths| depths[0].max(depths[1]) <= FEW_LEVELS);
         let choice = match schedule {
             RowSchedule::Levels => Choice::Made(Waiting::Launches),
+            RowSchedule::Tile => Choice::Made(Waiting::WithinTiles),
             RowSchedule::Auto if few && backend.timed_schedules => {
                 let trial = |waiting| Trial { waiting, done: 0, seconds: f64::INFINITY };
                 Choice::Trying([Waiting::RowByRow, Waiting::Launches].map(trial).into())
             }
             _ => Choice::Made(Waiting::RowByRow),
         };
-        if !matches!(choice, Choice::Made(Waiting::RowByRow)) {
+        if !matches!(choice, Choice::Made(Waiting::RowByRow | Waiting::WithinTiles)) {
             rows.prepare_launches()?;
         }
         Ok(Self { rows, columns, choice })

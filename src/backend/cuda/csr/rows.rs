@@ -7,6 +7,7 @@ use super::order::{DRAWING, DRAWING_BLOCKS, Order, Side, drawing};
 use super::source::Eliminated;
 use super::triangle::Triangle;
 use crate::backend::{BadPivot, DeviceError, Incomplete, Real};
+use crate::sparse::ROW_TILE;
 use std::sync::Arc;
 
 /// Lanes that eliminate a row together, as `gauss.cu` has them.
@@ -260,8 +261,10 @@ impl<T: Real> RowFactors<T> {
         r: &CudaVector<T>,
         z: &CudaVector<T>,
     ) -> Result<(), DeviceError> {
-        if waiting == Waiting::RowByRow {
-            return self.solve_row_by_row(backend, r, z);
+        match waiting {
+            Waiting::RowByRow => return self.solve_row_by_row(backend, r, z),
+            Waiting::WithinTiles => return self.solve_within_tiles(backend, r, z),
+            Waiting::Launches => {}
         }
         let vectors = [r.address(), z.address()];
         let known = self.recordings.iter().position(|(of, _)| *of == vectors);
@@ -316,6 +319,22 @@ impl<T: Real> RowFactors<T> {
         let mut arguments = self.upper_arguments(z);
         arguments.push((&self.tickets).into());
         backend.launch::<T>(Source::Triangular, "upper_flags", shape, &arguments)
+    }
+
+    /// The rows are in natural order.
+    fn solve_within_tiles(
+        &self,
+        backend: &CudaBackend,
+        r: &CudaVector<T>,
+        z: &CudaVector<T>,
+    ) -> Result<(), DeviceError> {
+        let mut arguments = self.lower.arguments();
+        arguments.push((&self.lower_values).into());
+        arguments.extend(self.upper.slices.arguments());
+        arguments.extend(arguments![&self.upper.columns, &self.upper_values, &self.inverse, r, z]);
+        let tiles = self.a.pattern.rows.div_ceil(ROW_TILE);
+        let shape = Shape { block: [32, 1, 1], ..Shape::blocks(tiles) };
+        backend.launch::<T>(Source::Triangular, "solve_row_tiles", shape, &arguments)
     }
 
     fn solve_by_launches(
