@@ -135,8 +135,9 @@ impl BenchBackend for CudaBackend {
 
     #[cfg(feature = "cuda")]
     fn vendor_product<T: Real>(&self, a: &Csr) -> Result<Option<Vendor<'_>>, DeviceError> {
-        use crate::backend::{Backend, cuda::driver::CsrProduct};
-        let product = CsrProduct::<T>::new(self.device(), a)?;
+        use crate::backend::{Backend, cuda::driver};
+        let storage = driver::Storage::Csr;
+        let product = driver::SparseProduct::<T>::new(self.device(), a, storage)?;
         let (mut x, mut y) = (self.zeros::<T>(a.rows())?, self.zeros::<T>(a.rows())?);
         self.upload(&vec![T::one(); a.rows()], &mut x)?;
         Ok(Some(("cuSPARSE", Box::new(move || product.multiply(&x, &mut y)))))
