@@ -5,6 +5,7 @@ mod axes;
 mod canvas;
 mod clip;
 mod convergence;
+mod curves;
 mod grid;
 mod histogram;
 mod quality;
@@ -22,6 +23,7 @@ use super::{IoError, atomic};
 
 pub use self::airfoil::AirfoilFigure;
 pub use self::convergence::ConvergenceFigure;
+pub use self::curves::CurvesFigure;
 pub use self::grid::GridFigure;
 pub use self::histogram::HistogramFigure;
 pub use self::quality::QualityFigure;
@@ -150,6 +152,15 @@ pub fn write_convergence_svg(path: &Path, figure: &ConvergenceFigure<'_>) -> Res
 ///
 /// [`IoError`] when the picture cannot be drawn or written.
 pub fn write_scaling_svg(path: &Path, figure: &ScalingFigure) -> Result<(), IoError> {
+    write_svg(path, figure)
+}
+
+/// Draws curves of several problems as SVG.
+///
+/// # Errors
+///
+/// [`IoError`] when the picture cannot be drawn or written.
+pub fn write_curves_svg(path: &Path, figure: &CurvesFigure) -> Result<(), IoError> {
     write_svg(path, figure)
 }
 
