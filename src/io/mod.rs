@@ -10,6 +10,7 @@ mod error;
 pub mod folder;
 pub mod history;
 pub mod linear_system;
+pub mod matrix_market;
 pub mod nmf;
 pub mod openfoam;
 pub mod page;
