@@ -21,6 +21,7 @@ pub mod read;
 pub mod report;
 pub mod restart;
 mod rows;
+pub mod solution;
 pub mod span;
 pub mod su2;
 pub mod vtk;
