@@ -18,6 +18,7 @@ mod options;
 mod resolved_case;
 mod section;
 mod solve;
+pub mod system;
 mod written;
 
 use std::path::PathBuf;
