@@ -1,8 +1,8 @@
 //! `gridgen bench solvers`: the sparse solvers.
 
 use clap::{Args, ValueEnum};
-use gridgen::backend::DeviceError;
 use gridgen::backend::cpu::CpuBackend;
+use gridgen::backend::cuda::CudaBackend;
 use gridgen::bench::{self, Generated, MatrixSource, SolverResults, SolverSettings, SolverSubject};
 use gridgen::error::Error;
 
@@ -63,10 +63,16 @@ enum Subject {
 
 impl SolverArguments {
     /// All tables of a backend.
-    pub(super) fn measure(&self, backend: Backend, _device: usize) -> Result<SolverResults, Error> {
+    pub(super) fn measure(&self, backend: Backend, device: usize) -> Result<SolverResults, Error> {
+        let settings = self.settings();
+        let on_cpu = || Ok(bench::solvers(&CpuBackend, &settings)?);
         match backend {
-            Backend::Cpu | Backend::Auto => Ok(bench::solvers(&CpuBackend, &self.settings())?),
-            Backend::Cuda => Err(DeviceError::NotBuilt { backend: "cuda" }.into()),
+            Backend::Cpu => on_cpu(),
+            Backend::Cuda => Ok(bench::solvers(&CudaBackend::open(device)?, &settings)?),
+            Backend::Auto => match CudaBackend::open(device) {
+                Ok(cuda) => Ok(bench::solvers(&cuda, &settings)?),
+                Err(_) => on_cpu(),
+            },
         }
     }
 
