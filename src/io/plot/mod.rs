@@ -10,6 +10,7 @@ mod grid;
 mod histogram;
 mod quality;
 mod raster;
+mod residuals;
 mod scaling;
 
 use std::io::Write;
@@ -27,6 +28,7 @@ pub use self::curves::CurvesFigure;
 pub use self::grid::GridFigure;
 pub use self::histogram::HistogramFigure;
 pub use self::quality::QualityFigure;
+pub use self::residuals::ResidualsFigure;
 pub use self::scaling::{ScalingFigure, ScalingPoint};
 
 /// Units of an SVG in one of its pixels: lines near the wall keep their distance.
@@ -143,6 +145,15 @@ pub fn write_quality_png(path: &Path, figure: &QualityFigure<'_>) -> Result<(), 
 ///
 /// [`IoError`] when the picture cannot be drawn or written.
 pub fn write_convergence_svg(path: &Path, figure: &ConvergenceFigure<'_>) -> Result<(), IoError> {
+    write_svg(path, figure)
+}
+
+/// Draws the residuals of a linear solve as SVG.
+///
+/// # Errors
+///
+/// [`IoError`] when the picture cannot be drawn or written.
+pub fn write_residuals_svg(path: &Path, figure: &ResidualsFigure<'_>) -> Result<(), IoError> {
     write_svg(path, figure)
 }
 
