@@ -8,6 +8,7 @@ mod problem;
 mod scaling;
 mod solvers;
 mod table;
+mod vendor;
 
 pub use matrices::Generated;
 pub use problem::ellipses;
@@ -17,6 +18,7 @@ pub use solvers::{
     MatrixSource, SolverResults, SolverSettings, SolverSubject, solvers, write_solvers,
 };
 pub use table::Table;
+pub use vendor::VendorWork;
 
 use crate::backend::cpu::CpuBackend;
 use crate::backend::cuda::CudaBackend;
@@ -46,19 +48,6 @@ pub type Copy<'a> = Box<dyn FnMut() -> Result<(), DeviceError> + 'a>;
 
 /// Name of a library, and what does its work once it is called.
 pub type Vendor<'a> = (&'static str, Copy<'a>);
-
-/// What a vendor's library is compared in, beside [`BenchBackend::vendor_product`].
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum VendorWork {
-    /// A product in the sliced ELL format.
-    SlicedProduct,
-    /// Analysis and values of ILU(0) from nothing.
-    Ilu0,
-    /// Analysis for solves with both triangles of ILU(0), from nothing.
-    TriangularAnalysis,
-    /// Solves with both triangles, analysed before.
-    TriangularSolve,
-}
 
 /// A backend that can be measured.
 pub trait BenchBackend: EllipticBackend + MultigridBackend {
@@ -146,6 +135,15 @@ impl BenchBackend for CudaBackend {
     #[cfg(not(feature = "cuda"))]
     fn vendor_product<T: Real>(&self, _: &Csr) -> Result<Option<Vendor<'_>>, DeviceError> {
         Ok(None)
+    }
+
+    #[cfg(feature = "cuda")]
+    fn vendor<T: Real>(
+        &self,
+        work: VendorWork,
+        a: &Csr,
+    ) -> Result<Option<Vendor<'_>>, DeviceError> {
+        vendor::cusparse::<T>(self, work, a)
     }
 
     fn finish(&self) -> Result<(), DeviceError> {

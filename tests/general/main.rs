@@ -2,6 +2,9 @@
 #![allow(clippy::unwrap_used, reason = "a failing step fails the test")]
 
 mod definitions;
+mod exercises;
+#[path = "../fibers/mod.rs"]
+mod fibers;
 mod matrices;
 mod pivots;
 mod products;

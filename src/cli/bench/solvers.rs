@@ -1,19 +1,24 @@
 //! `gridgen bench solvers`: the sparse solvers.
 
 use clap::{Args, ValueEnum};
-use gridgen::backend::DeviceError;
 use gridgen::backend::cpu::CpuBackend;
+use gridgen::backend::cuda::CudaBackend;
 use gridgen::bench::{self, Generated, MatrixSource, SolverResults, SolverSettings, SolverSubject};
-use gridgen::error::Error;
+use gridgen::error::{Error, SystemError};
+use gridgen::io::matrix_market::read_matrix;
+
+use std::path::Path;
 
 use crate::cli::Backend;
 
 /// Arguments of the solvers' tables.
 #[derive(Debug, Args)]
 pub(super) struct SolverArguments {
-    /// Matrices of the solvers [default: all].
-    #[arg(long, value_enum, value_name = "LIST", value_delimiter = ',')]
-    matrices: Vec<Matrix>,
+    /// Matrices of the solvers [default: all that are made]: apache2, asic_320ks, atmosmodd, cage13,
+    /// g3_circuit and parabolic_fem mean generated ones of that kind and size, jacobians those of the
+    /// grid equations; others are Matrix Market files.
+    #[arg(long, value_name = "LIST", value_delimiter = ',')]
+    matrices: Vec<String>,
     /// Tables of the solvers [default: all].
     #[arg(long, value_enum, value_name = "LIST", value_delimiter = ',')]
     tables: Vec<Subject>,
@@ -24,22 +29,6 @@ pub(super) struct SolverArguments {
     #[arg(long, value_name = "N", default_value_t = 500,
         value_parser = clap::value_parser!(u32).range(1..))]
     iterations: u32,
-}
-
-/// Matrices that can be asked for: the names of SuiteSparse mean generated ones of that kind and size.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-enum Matrix {
-    Apache2,
-    #[value(name = "asic_320ks")]
-    Asic320ks,
-    Atmosmodd,
-    Cage13,
-    #[value(name = "g3_circuit")]
-    G3Circuit,
-    #[value(name = "parabolic_fem")]
-    ParabolicFem,
-    /// Jacobians of the grid equations.
-    Jacobians,
 }
 
 /// Tables that can be asked for.
@@ -63,45 +52,55 @@ enum Subject {
 
 impl SolverArguments {
     /// All tables of a backend.
-    pub(super) fn measure(&self, backend: Backend, _device: usize) -> Result<SolverResults, Error> {
+    pub(super) fn measure(&self, backend: Backend, device: usize) -> Result<SolverResults, Error> {
+        let settings = self.settings()?;
+        let on_cpu = || Ok(bench::solvers(&CpuBackend, &settings)?);
         match backend {
-            Backend::Cpu | Backend::Auto => Ok(bench::solvers(&CpuBackend, &self.settings())?),
-            Backend::Cuda => Err(DeviceError::NotBuilt { backend: "cuda" }.into()),
+            Backend::Cpu => on_cpu(),
+            Backend::Cuda => Ok(bench::solvers(&CudaBackend::open(device)?, &settings)?),
+            Backend::Auto => match CudaBackend::open(device) {
+                Ok(cuda) => Ok(bench::solvers(&cuda, &settings)?),
+                Err(_) => on_cpu(),
+            },
         }
     }
 
-    fn settings(&self) -> SolverSettings {
+    fn settings(&self) -> Result<SolverSettings, Error> {
         let subjects = self.tables.iter().map(|&table| SolverSubject::from(table)).collect();
-        let mut matrices: Vec<MatrixSource> =
-            self.matrices.iter().flat_map(|matrix| matrix.sources()).collect();
+        let mut matrices = Vec::new();
+        for name in &self.matrices {
+            matrices.extend(sources(name)?);
+        }
         if self.matrices.is_empty() {
             matrices = MatrixSource::all();
         }
-        SolverSettings {
+        Ok(SolverSettings {
             subjects: if self.tables.is_empty() { SolverSubject::ALL.into() } else { subjects },
             matrices,
             scale: self.scale,
             iterations: self.iterations as usize,
-        }
+        })
     }
 }
 
-impl Matrix {
-    fn sources(self) -> Vec<MatrixSource> {
-        let generated = match self {
-            Self::Apache2 => Generated::Apache2,
-            Self::Asic320ks => Generated::Asic320ks,
-            Self::Atmosmodd => Generated::Atmosmodd,
-            Self::Cage13 => Generated::Cage13,
-            Self::G3Circuit => Generated::G3Circuit,
-            Self::ParabolicFem => Generated::ParabolicFem,
-            Self::Jacobians => {
-                let jacobian = |source: &MatrixSource| matches!(source, MatrixSource::Jacobian(..));
-                return MatrixSource::all().into_iter().filter(jacobian).collect();
-            }
-        };
-        vec![MatrixSource::Generated(generated)]
+/// The matrices that a name means.
+fn sources(name: &str) -> Result<Vec<MatrixSource>, Error> {
+    if name == "jacobians" {
+        let jacobian = |source: &MatrixSource| matches!(source, MatrixSource::Jacobian(..));
+        return Ok(MatrixSource::all().into_iter().filter(jacobian).collect());
     }
+    let known = Generated::ALL.into_iter().find(|known| known.name().eq_ignore_ascii_case(name));
+    if let Some(generated) = known {
+        return Ok(vec![MatrixSource::Generated(generated)]);
+    }
+    let path = Path::new(name);
+    let matrix = read_matrix(path)?;
+    let (rows, columns) = (matrix.csr.rows(), matrix.columns);
+    if rows != columns {
+        return Err(SystemError::NotSquare { path: path.to_path_buf(), rows, columns }.into());
+    }
+    let stem = path.file_name().map_or(name.into(), |name| name.to_string_lossy());
+    Ok(vec![MatrixSource::Given(stem.into_owned(), matrix.csr)])
 }
 
 impl From<Subject> for SolverSubject {
@@ -129,6 +128,15 @@ fn parse_scale(text: &str) -> Result<f64, String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_matrix_is_known_by_name_or_read() {
+        let known = sources("asic_320ks").map(|sources| sources[0].name());
+
+        assert!(known.is_ok_and(|name| name == "like ASIC_320ks"));
+        assert!(sources("jacobians").is_ok_and(|sources| sources.len() == 4));
+        assert!(matches!(sources("absent.mtx"), Err(Error::MatrixMarket(_))));
+    }
 
     #[test]
     fn a_scale_is_above_zero() {

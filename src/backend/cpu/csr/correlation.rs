@@ -11,7 +11,7 @@ use std::sync::atomic::{AtomicU32, AtomicUsize, Ordering};
 /// Consecutive variables that a thread takes in one go.
 const TAKEN: usize = 64;
 
-/// Variable correlation decomposition (Liu, Jin et al. 2020, doi:10.16511/j.cnki.qhdxxb.2019.22.048):
+/// Variable correlation decomposition (Liu, Jin et al. 2020):
 /// each variable is the sum of partial values, which whoever knows one of its neighbours adds as soon
 /// as it is known, and a counter says how many are still to come. y of (I + L) y = r and x of
 /// (D + U) x = y are variables alike, x_i one partial value of which is y_i, so that both solves are

@@ -1,0 +1,141 @@
+//! The answers to the exercises of docs/solvers.md.
+
+use std::sync::Arc;
+
+use super::fibers::{FiberDevice, Library};
+use super::matrices::{convection, difference, random};
+use gridgen::backend::cuda::kernel::{Argument, Shape, Width};
+use gridgen::backend::cuda::{Buffer, Device};
+use gridgen::sparse::{Pattern, RowSets, Triangle, levels};
+use proptest::prelude::*;
+
+/// The source of this file.
+const SOURCE: &str = include_str!("exercises.rs");
+
+/// Levels of the lower triangle: rows that wait for nobody are removed, those that waited for them
+/// alone are next.
+fn levels_by_removal(a: Pattern<'_>) -> Vec<u32> {
+    let lower = |row: usize| Triangle::Lower.of(a, row).iter().map(|&column| column as usize);
+    let rows = a.rows();
+    // Who waits for a row: the triangle by columns, counted, summed and filled.
+    let mut start = vec![0; rows + 1];
+    for column in (0..rows).flat_map(lower) {
+        start[column + 1] += 1;
+    }
+    for row in 0..rows {
+        start[row + 1] += start[row];
+    }
+    let (mut next, mut waiting) = (start.clone(), vec![0; start[rows]]);
+    for row in 0..rows {
+        for column in lower(row) {
+            waiting[next[column]] = row;
+            next[column] += 1;
+        }
+    }
+    // How many others a row still waits for.
+    let mut missing: Vec<usize> = (0..rows).map(|row| lower(row).count()).collect();
+    let mut front: Vec<usize> = (0..rows).filter(|&row| missing[row] == 0).collect();
+    let mut levels = vec![0; rows];
+    for level in 0.. {
+        if front.is_empty() {
+            break;
+        }
+        let mut following = Vec::new();
+        for row in front {
+            levels[row] = level;
+            for &waiter in &waiting[start[row]..start[row + 1]] {
+                missing[waiter] -= 1;
+                if missing[waiter] == 0 {
+                    following.push(waiter);
+                }
+            }
+        }
+        front = following;
+    }
+    levels
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 64, ..ProptestConfig::default() })]
+
+    #[test]
+    fn removal_finds_the_levels(a in random()) {
+        prop_assert_eq!(levels_by_removal(a.pattern()), levels(a.pattern(), Triangle::Lower));
+    }
+}
+
+#[test]
+fn removal_finds_the_levels_of_a_box() {
+    let a = convection(9);
+
+    let found = levels_by_removal(a.pattern());
+
+    assert_eq!(found.iter().max(), Some(&24));
+    assert_eq!(found, levels(a.pattern(), Triangle::Lower));
+}
+
+fn document() -> String {
+    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/docs/solvers.md");
+    std::fs::read_to_string(path).unwrap()
+}
+
+#[test]
+fn the_document_shows_the_answer_that_is_tested() {
+    let from = SOURCE.find("fn levels_by_removal").unwrap();
+    let answer = &SOURCE[from..from + SOURCE[from..].find("\n}\n").unwrap()];
+
+    assert!(document().contains(answer));
+}
+
+#[test]
+fn several_threads_a_row_solve_level_by_level() {
+    let text = document();
+    let kernel = text.split("```cuda\n").nth(1).unwrap().split("```").next().unwrap();
+    let library = Library::load(
+        &format!("{}{kernel}", include_str!("../../kernels/common.cuh")),
+        Width::Double,
+    );
+    let a = convection(6);
+    let lower = |row: usize| a.row(row).filter(move |&(column, _)| column < row);
+    let mut expected: Vec<f64> = (0..a.rows()).map(|row| (row as f64).sin()).collect();
+    let r = expected.clone();
+    for row in 0..a.rows() {
+        expected[row] -= lower(row).map(|(column, value)| value * expected[column]).sum::<f64>();
+    }
+    let device: Arc<dyn Device> = Arc::new(FiberDevice::default());
+    let mut row_start = vec![0_u32];
+    for row in 0..a.rows() {
+        row_start.push(row_start[row] + lower(row).count() as u32);
+    }
+    let entries = || (0..a.rows()).flat_map(lower);
+    let columns: Vec<u32> = entries().map(|(column, _)| column as u32).collect();
+    let values: Vec<f64> = entries().map(|(_, value)| value).collect();
+    let sets = RowSets::by_number(&levels(a.pattern(), Triangle::Lower));
+    let [order, row_start, columns] =
+        [sets.rows(), &row_start, &columns].map(|host| Buffer::from_host(&device, host).unwrap());
+    let [values, r] = [&values, &r].map(|host| Buffer::from_host(&device, host).unwrap());
+    for lanes in [1_u32, 2, 8, 32] {
+        let y = Buffer::<f64>::zeros(&device, a.rows()).unwrap();
+
+        for ends in sets.offsets().windows(2) {
+            let arguments = [
+                Argument::from(ends[0] as u32),
+                Argument::from(ends[1] as u32),
+                Argument::from(lanes),
+                Argument::from(&order),
+                Argument::from(&row_start),
+                Argument::from(&columns),
+                Argument::from(&values),
+                Argument::from(&r),
+                Argument::from(&y),
+            ];
+            let blocks = (ends[1] - ends[0]).div_ceil(64 / lanes as usize) as u32;
+            let shape = Shape { grid: [blocks, 1, 1], block: [64, 1, 1], shared: 0 };
+            library.launch("solve_level", shape, &arguments).unwrap();
+        }
+
+        let mut found = vec![0.0; a.rows()];
+        y.download(&mut found).unwrap();
+        assert!(difference(&found, &expected) < 1e-13, "{lanes} lanes");
+    }
+}
