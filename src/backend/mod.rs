@@ -103,6 +103,12 @@ pub enum DeviceError {
         /// What the driver said.
         reason: String,
     },
+    /// A matrix with more entries than 32 bits count.
+    #[error("a matrix of {entries} entries is too large: at most {} fit", u32::MAX)]
+    TooManyEntries {
+        /// Its entries.
+        entries: usize,
+    },
     /// A recording of another device was replayed.
     #[error("a recording belongs to another device")]
     ForeignRecording,
@@ -140,6 +146,7 @@ impl DeviceError {
                 "install CUDA's NVRTC library (libnvrtc) and put its folder into LD_LIBRARY_PATH, or \
                  run with --backend cpu"
             }
+            Self::TooManyEntries { .. } => "run with --backend cpu",
             Self::NoLibrary { .. } => "put its folder into LD_LIBRARY_PATH",
             Self::NoNccl => "install libnccl2 and put its folder into LD_LIBRARY_PATH",
             Self::OldDriver { .. } => {

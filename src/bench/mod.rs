@@ -1,15 +1,21 @@
 //! Measurements of the backends on problems of any size.
 
 mod kernels;
+mod matrices;
 mod newton;
 mod problem;
 #[cfg(feature = "cuda")]
 mod scaling;
+mod solvers;
 mod table;
 
+pub use matrices::Generated;
 pub use problem::ellipses;
 #[cfg(feature = "cuda")]
 pub use scaling::{Growth, scaling};
+pub use solvers::{
+    MatrixSource, SolverResults, SolverSettings, SolverSubject, solvers, write_solvers,
+};
 pub use table::Table;
 
 use crate::backend::cpu::CpuBackend;
@@ -30,6 +36,8 @@ pub type Size = (usize, usize);
 const SAMPLE: f64 = 2e-3;
 /// Samples of which the fastest counts.
 const SAMPLES: usize = 7;
+/// Samples of work that takes long.
+const BRIEF: usize = 3;
 /// Longest that the samples of one row may take together, in seconds.
 const PATIENCE: f64 = 3.0;
 
@@ -38,6 +46,19 @@ pub type Copy<'a> = Box<dyn FnMut() -> Result<(), DeviceError> + 'a>;
 
 /// Name of a library, and what does its work once it is called.
 pub type Vendor<'a> = (&'static str, Copy<'a>);
+
+/// What a vendor's library is compared in, beside [`BenchBackend::vendor_product`].
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum VendorWork {
+    /// A product in the sliced ELL format.
+    SlicedProduct,
+    /// Analysis and values of ILU(0) from nothing.
+    Ilu0,
+    /// Analysis for solves with both triangles of ILU(0), from nothing.
+    TriangularAnalysis,
+    /// Solves with both triangles, analysed before.
+    TriangularSolve,
+}
 
 /// A backend that can be measured.
 pub trait BenchBackend: EllipticBackend + MultigridBackend {
@@ -52,6 +73,15 @@ pub trait BenchBackend: EllipticBackend + MultigridBackend {
     /// A product of the matrix by the vendor's library on the same device, to compare with; none for a
     /// device whose vendor has none.
     fn vendor_product<T: Real>(&self, a: &Csr) -> Result<Option<Vendor<'_>>, DeviceError>;
+
+    /// Other work with the matrix by the vendor's library; none for a device whose vendor has none.
+    fn vendor<T: Real>(
+        &self,
+        _work: VendorWork,
+        _a: &Csr,
+    ) -> Result<Option<Vendor<'_>>, DeviceError> {
+        Ok(None)
+    }
 
     /// Waits until all work that was asked for is done.
     fn finish(&self) -> Result<(), DeviceError>;
@@ -105,8 +135,9 @@ impl BenchBackend for CudaBackend {
 
     #[cfg(feature = "cuda")]
     fn vendor_product<T: Real>(&self, a: &Csr) -> Result<Option<Vendor<'_>>, DeviceError> {
-        use crate::backend::{Backend, cuda::driver::CsrProduct};
-        let product = CsrProduct::<T>::new(self.device(), a)?;
+        use crate::backend::{Backend, cuda::driver};
+        let storage = driver::Storage::Csr;
+        let product = driver::SparseProduct::<T>::new(self.device(), a, storage)?;
         let (mut x, mut y) = (self.zeros::<T>(a.rows())?, self.zeros::<T>(a.rows())?);
         self.upload(&vec![T::one(); a.rows()], &mut x)?;
         Ok(Some(("cuSPARSE", Box::new(move || product.multiply(&x, &mut y)))))
@@ -158,6 +189,24 @@ impl<B: BenchBackend> Bench<'_, B> {
         let started = Instant::now();
         for _ in 0..SAMPLES {
             fastest = fastest.min(sample(calls, work)? / calls as f64);
+            if started.elapsed().as_secs_f64() > PATIENCE {
+                break;
+            }
+        }
+        Ok(fastest)
+    }
+
+    /// Seconds of `work`, the fastest of a few calls after one that does not count.
+    fn brief(&self, work: &mut dyn FnMut() -> Result<(), SolverError>) -> Result<f64, SolverError> {
+        let started = Instant::now();
+        let mut fastest = f64::INFINITY;
+        for call in 0..=BRIEF {
+            let once = Instant::now();
+            work()?;
+            self.backend.finish()?;
+            if call > 0 || once.elapsed().as_secs_f64() > PATIENCE {
+                fastest = fastest.min(once.elapsed().as_secs_f64());
+            }
             if started.elapsed().as_secs_f64() > PATIENCE {
                 break;
             }

@@ -11,7 +11,36 @@ pub struct Csr {
     pub values: Vec<f64>,
 }
 
+/// Where the entries of a matrix by rows stand, whatever their values.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Pattern<'a> {
+    /// Where each row starts; one more than rows.
+    pub row_start: &'a [usize],
+    /// Column of each entry, rising within a row.
+    pub columns: &'a [u32],
+}
+
+impl<'a> Pattern<'a> {
+    /// Number of rows.
+    #[must_use]
+    pub fn rows(self) -> usize {
+        self.row_start.len() - 1
+    }
+
+    /// Columns of a row.
+    #[must_use]
+    pub fn row(self, row: usize) -> &'a [u32] {
+        &self.columns[self.row_start[row]..self.row_start[row + 1]]
+    }
+}
+
 impl Csr {
+    /// Its pattern.
+    #[must_use]
+    pub fn pattern(&self) -> Pattern<'_> {
+        Pattern { row_start: &self.row_start, columns: &self.columns }
+    }
+
     /// A matrix of the rows that are handed over in turn; entries of a row in any order, each
     /// column once.
     #[must_use]
@@ -40,6 +69,17 @@ impl Csr {
         (self.row_start[row]..self.row_start[row + 1])
             .map(|k| (self.columns[k] as usize, self.values[k]))
     }
+
+    /// P A Pᵀ of a square matrix: its row k and column k are row and column `order[k]` of A.
+    #[must_use]
+    pub fn permuted(&self, order: &[u32]) -> Self {
+        let mut place = vec![0; order.len()];
+        for (k, &row) in order.iter().enumerate() {
+            place[row as usize] = k;
+        }
+        let row = |&row: &u32| self.row(row as usize).map(|(column, value)| (place[column], value));
+        Self::from_rows(order.iter().map(row))
+    }
 }
 
 #[cfg(test)]
@@ -55,5 +95,16 @@ mod tests {
         assert_eq!(csr.row_start, [0, 2, 2, 3]);
         assert_eq!(csr.row(0).collect::<Vec<_>>(), [(0, 1.0), (2, 3.0)]);
         assert_eq!(csr.row(2).collect::<Vec<_>>(), [(1, 5.0)]);
+    }
+
+    #[test]
+    fn rows_and_columns_are_renumbered_together() {
+        let rows = [vec![(0, 1.0), (2, 2.0)], vec![(0, 3.0)], vec![(1, 4.0)]];
+        let csr = Csr::from_rows(rows.into_iter());
+
+        let permuted = csr.permuted(&[2, 0, 1]);
+
+        let expected = [vec![(2, 4.0)], vec![(0, 2.0), (1, 1.0)], vec![(1, 3.0)]];
+        assert_eq!(permuted, Csr::from_rows(expected.into_iter()));
     }
 }

@@ -1,10 +1,20 @@
 //! Layout of sparse matrices: which entries there are and where they stand. No arithmetic.
 
+mod colours;
 mod csr;
+mod cuthill_mckee;
 mod elimination;
 mod ell;
+mod graph;
+mod levels;
+mod row_sets;
 
-pub use csr::Csr;
+pub use colours::colours;
+pub use csr::{Csr, Pattern};
+pub use cuthill_mckee::reverse_cuthill_mckee;
 pub use elimination::{Elimination, Schedule, TILE};
 pub(crate) use ell::STENCIL;
 pub use ell::{EllPattern, Structure};
+pub use graph::Graph;
+pub use levels::{Triangle, levels, levels_by_rounds};
+pub use row_sets::{ROW_TILE, RowSets, Turn};

@@ -6,6 +6,7 @@
 pub mod control;
 pub mod equations;
 pub mod factors;
+pub mod general;
 pub mod march;
 pub mod matrices;
 pub mod multigrid;
@@ -16,13 +17,13 @@ pub mod walls;
 
 use gridgen::backend::cpu::{CpuBackend, EllMatrix};
 use gridgen::backend::cuda::{CudaBackend, CudaMatrix};
-use gridgen::backend::{EllipticBackend, MultigridBackend, Real};
+use gridgen::backend::{CsrBackend, EllipticBackend, MultigridBackend, Real};
 use gridgen::sparse::{EllPattern, Schedule};
 
 use crate::support::random::Random;
 
 /// A backend under test: what the solvers need, and a look into its matrices.
-pub trait Subject: EllipticBackend + MultigridBackend + Sized {
+pub trait Subject: EllipticBackend + MultigridBackend + CsrBackend + Sized {
     /// A matrix with these values, column-major like the pattern.
     fn matrix_from<T: Real>(&self, pattern: &EllPattern, values: &[T]) -> Self::Matrix<T>;
 
@@ -160,6 +161,16 @@ macro_rules! conformance {
             factors_within_tiles
             factors_of_a_general_pattern
             a_singular_pivot_names_its_row
+        );
+        conformance!(@module $backend, [$(#[$attribute])?], general,
+            products_of_any_pattern
+            diagonals_of_any_pattern
+            schedules_of_natural_order_apply_the_same_factors
+            factors_in_single_precision
+            colours_renumber_the_rows
+            tiles_drop_what_couples_them
+            the_first_bad_pivot_and_its_value
+            a_nan_or_a_zero_does_not_stop_a_solve
         );
         conformance!(@module $backend, [$(#[$attribute])?], newton,
             a_frozen_wall_gives_the_grid_of_the_cpu

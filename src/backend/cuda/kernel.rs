@@ -35,11 +35,21 @@ pub enum Source {
     Transfer,
     /// Levels in bands.
     Bands,
+    /// Matrices by rows.
+    Csr,
+    /// The order of rows in triangular factors.
+    Order,
+    /// Triangular factors and their solves.
+    Triangular,
+    /// Gaussian elimination within a pattern.
+    Gauss,
+    /// Solves that push along columns.
+    Correlation,
 }
 
 impl Source {
     /// Every file.
-    pub const ALL: [Self; 14] = [
+    pub const ALL: [Self; 19] = [
         Self::Vector,
         Self::Matrix,
         Self::Elliptic,
@@ -54,13 +64,19 @@ impl Source {
         Self::Level,
         Self::Transfer,
         Self::Bands,
+        Self::Csr,
+        Self::Order,
+        Self::Triangular,
+        Self::Gauss,
+        Self::Correlation,
     ];
 
-    /// The precisions it is used in: grids are made in double precision alone.
+    /// The precisions it is used in: grids are made in double precision alone, and an order of rows
+    /// has none.
     #[must_use]
     pub fn widths(self) -> &'static [Width] {
         match self {
-            Self::March | Self::Initial | Self::Control => &[Width::Double],
+            Self::March | Self::Initial | Self::Control | Self::Order => &[Width::Double],
             _ => &[Width::Single, Width::Double],
         }
     }
@@ -83,6 +99,11 @@ impl Source {
             Self::Level => "level.cu",
             Self::Transfer => "transfer.cu",
             Self::Bands => "bands.cu",
+            Self::Csr => "csr.cu",
+            Self::Order => "order.cu",
+            Self::Triangular => "triangular.cu",
+            Self::Gauss => "gauss.cu",
+            Self::Correlation => "correlation.cu",
         }
     }
 
@@ -103,6 +124,11 @@ impl Source {
             Self::Level => include_str!("../../../kernels/level.cu"),
             Self::Transfer => include_str!("../../../kernels/transfer.cu"),
             Self::Bands => include_str!("../../../kernels/bands.cu"),
+            Self::Csr => include_str!("../../../kernels/csr.cu"),
+            Self::Order => include_str!("../../../kernels/order.cu"),
+            Self::Triangular => include_str!("../../../kernels/triangular.cu"),
+            Self::Gauss => include_str!("../../../kernels/gauss.cu"),
+            Self::Correlation => include_str!("../../../kernels/correlation.cu"),
         }
     }
 
@@ -113,6 +139,9 @@ impl Source {
             Self::March => &[COMMON, include_str!("../../../kernels/ring.cuh")],
             Self::Lines | Self::Pivots | Self::Level | Self::Transfer | Self::Bands => {
                 &[COMMON, include_str!("../../../kernels/level.cuh")]
+            }
+            Self::Csr | Self::Order | Self::Triangular | Self::Gauss | Self::Correlation => {
+                &[COMMON, include_str!("../../../kernels/slices.cuh")]
             }
             _ => &[COMMON],
         }

@@ -5,6 +5,7 @@
 
 mod buffer;
 mod control;
+mod csr;
 pub mod device;
 #[cfg(feature = "cuda")]
 pub mod driver;
@@ -20,6 +21,7 @@ mod room;
 mod vector;
 
 pub use buffer::Buffer;
+pub use csr::{CudaCsr, CudaCsrFactors, ProductKernel, Waiting};
 pub use device::Device;
 pub use elliptic::CudaElliptic;
 pub use factors::CudaFactors;
@@ -61,6 +63,8 @@ pub struct CudaBackend {
     /// Most points of a level of multigrid that every rank holds as a whole.
     gathered_points: usize,
     schedule: Schedule,
+    /// Whether the schedule of rows may be chosen by timing the first solves.
+    timed_schedules: bool,
     /// Place among the ranks, if there are several.
     place: Option<Place>,
 }
@@ -90,6 +94,7 @@ impl CudaBackend {
             matrix_unknowns: MATRIX_UNKNOWNS,
             gathered_points: GATHERED_POINTS,
             schedule: Schedule::default(),
+            timed_schedules: true,
             place: None,
         })
     }
@@ -121,6 +126,13 @@ impl CudaBackend {
     #[must_use]
     pub fn with_schedule(self, schedule: Schedule) -> Self {
         Self { schedule, ..self }
+    }
+
+    /// The same backend with [`crate::backend::RowSchedule::Auto`] decided by the shape of a matrix
+    /// alone, as every run does it again.
+    #[must_use]
+    pub fn with_schedules_by_rule(self) -> Self {
+        Self { timed_schedules: false, ..self }
     }
 
     /// A backend on GPU `ordinal`, its kernels compiled.

@@ -81,7 +81,7 @@ impl Journal {
         *self.0.lock().unwrap_or_else(PoisonError::into_inner) = Some(Vec::new());
     }
 
-    fn is_open(&self) -> bool {
+    pub(super) fn is_open(&self) -> bool {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).is_some()
     }
 

@@ -5,6 +5,7 @@ mod axes;
 mod canvas;
 mod clip;
 mod convergence;
+mod curves;
 mod grid;
 mod histogram;
 mod quality;
@@ -23,6 +24,7 @@ use super::{IoError, atomic};
 
 pub use self::airfoil::AirfoilFigure;
 pub use self::convergence::ConvergenceFigure;
+pub use self::curves::CurvesFigure;
 pub use self::grid::GridFigure;
 pub use self::histogram::HistogramFigure;
 pub use self::quality::QualityFigure;
@@ -161,6 +163,15 @@ pub fn write_residuals_svg(path: &Path, figure: &ResidualsFigure<'_>) -> Result<
 ///
 /// [`IoError`] when the picture cannot be drawn or written.
 pub fn write_scaling_svg(path: &Path, figure: &ScalingFigure) -> Result<(), IoError> {
+    write_svg(path, figure)
+}
+
+/// Draws curves of several problems as SVG.
+///
+/// # Errors
+///
+/// [`IoError`] when the picture cannot be drawn or written.
+pub fn write_curves_svg(path: &Path, figure: &CurvesFigure) -> Result<(), IoError> {
     write_svg(path, figure)
 }
 

@@ -11,7 +11,7 @@ mod gpus;
 mod list;
 mod nccl;
 
-pub use cusparse::CsrProduct;
+pub use cusparse::{IncompleteLu, SparseProduct, Storage, TriangularSolve, Which};
 pub use gpus::Gpus;
 pub use list::{DeviceInfo, Libraries, devices, libraries};
 pub use nccl::{CommunicatorId, NcclCommunicator, Seat};

@@ -1,0 +1,172 @@
+// Matrices by rows: products, each kernel for another shape of rows, and the diagonal.
+#include "slices.cuh"
+
+// Entries of a chunk: as many as a block keeps the products of.
+#define CHUNK 2048u
+#define BLOCK 256u
+
+// The sum of a row's part in each group of `lanes` lanes of a warp, valid in its first.
+__device__ inline real group_sum(real sum, uint32 lanes) {
+    for (uint32 step = lanes / 2; step > 0; step /= 2) sum += __shfl_down_sync(FULL_WARP, sum, step);
+    return sum;
+}
+
+// y <- A x, `lanes` lanes a row: a power of two, at most a warp.
+KERNEL(multiply_rows, uint64 rows, uint32 lanes, const uint32* row_start, const uint32* columns,
+       const real* values, const real* x, real* y) {
+    const uint64 row = thread_index() / lanes;
+    const uint32 lane = threadIdx.x % lanes;
+    real sum = 0;
+    if (row < rows) {
+        const uint32 end = row_start[row + 1];
+        for (uint32 k = row_start[row] + lane; k < end; k += lanes)
+            sum += values[k] * __ldg(x + columns[k]);
+    }
+    sum = group_sum(sum, lanes);
+    if (row < rows && lane == 0) y[row] = sum;
+}
+
+// y <- A x for rows in chunks: chunk c has rows bounds[2c] to bounds[2c + 1], of CHUNK entries at
+// most. A block reads the entries of a chunk in one piece, whatever rows they belong to, and keeps
+// the products; then groups of lanes, the larger the fewer rows there are, add up the rows.
+BOUNDED_KERNEL(BLOCK, multiply_chunks, const uint32* bounds, const uint32* row_start,
+               const uint32* columns, const real* values, const real* x, real* y) {
+    __shared__ real products[CHUNK];
+    const uint32 first = bounds[2 * blockIdx.x], last = bounds[2 * blockIdx.x + 1];
+    const uint32 begin = row_start[first], count = row_start[last] - begin;
+    uint32 column[CHUNK / BLOCK];
+    real value[CHUNK / BLOCK];
+#pragma unroll
+    for (uint32 k = 0; k < CHUNK / BLOCK; ++k) {
+        const uint32 at = k * BLOCK + threadIdx.x;
+        column[k] = at < count ? __ldcs(columns + begin + at) : 0;
+        value[k] = at < count ? __ldcs(values + begin + at) : real(0);
+    }
+#pragma unroll
+    for (uint32 k = 0; k < CHUNK / BLOCK; ++k) {
+        const uint32 at = k * BLOCK + threadIdx.x;
+        if (at < count) products[at] = value[k] * __ldg(x + column[k]);
+    }
+    __syncthreads();
+    const uint32 rows = last - first;
+    uint32 lanes = 1;
+    while (lanes < WARP && 2 * lanes * rows <= BLOCK) lanes *= 2;
+    const uint32 lane = threadIdx.x % lanes;
+    for (uint32 base = 0; base < rows; base += BLOCK / lanes) {
+        const uint32 row = first + base + threadIdx.x / lanes;
+        real sum = 0;
+        if (row < last) {
+            const uint32 end = row_start[row + 1] - begin;
+            for (uint32 k = row_start[row] - begin + lane; k < end; k += lanes) sum += products[k];
+        }
+        sum = group_sum(sum, lanes);
+        if (row < last && lane == 0) y[row] = sum;
+    }
+}
+
+// Parts of long rows: sums[p] <- what entries starts[p]..starts[p + 1] give to the product. A block a
+// part.
+BOUNDED_KERNEL(BLOCK, multiply_parts, const uint32* starts, const uint32* columns,
+               const real* values, const real* x, real* sums) {
+    __shared__ real shared[BLOCK / WARP];
+    const uint32 end = starts[2 * blockIdx.x + 1];
+    real sum = 0;
+#pragma unroll 4
+    for (uint32 k = starts[2 * blockIdx.x] + threadIdx.x; k < end; k += BLOCK)
+        sum += values[k] * __ldg(x + columns[k]);
+    sum = group_sum(sum, WARP);
+    if (threadIdx.x % WARP == 0) shared[threadIdx.x / WARP] = sum;
+    __syncthreads();
+    if (threadIdx.x != 0) return;
+    for (uint32 k = 1; k < BLOCK / WARP; ++k) sum += shared[k];
+    sums[blockIdx.x] = sum;
+}
+
+// y of the long rows <- sums of their parts firsts[k]..firsts[k + 1]. One thread a row.
+KERNEL(add_parts, uint64 count, const uint32* rows, const uint32* firsts, const real* sums, real* y) {
+    const uint64 k = thread_index();
+    if (k >= count) return;
+    real sum = 0;
+    for (uint32 p = firsts[k]; p < firsts[k + 1]; ++p) sum += sums[p];
+    y[rows[k]] = sum;
+}
+
+// The product in two kernels (Liu, Yin and Wu 2011). First all products, one thread an entry.
+KERNEL(form_products, uint64 entries, const uint32* columns, const real* values, const real* x,
+       real* products) {
+    const uint64 k = thread_index();
+    if (k < entries) products[k] = values[k] * __ldg(x + columns[k]);
+}
+
+// Then the sums: a block brings the products of its rows, a row a thread, into shared memory piece by
+// piece, and each thread adds those of its row.
+BOUNDED_KERNEL(BLOCK, sum_products, uint64 rows, const uint32* row_start, const real* products,
+               real* y) {
+    __shared__ real piece[CHUNK];
+    const uint64 first = uint64(blockIdx.x) * BLOCK, row = first + threadIdx.x;
+    const uint64 last = min(first + BLOCK, rows);
+    const uint32 begin = row < rows ? row_start[row] : 0, end = row < rows ? row_start[row + 1] : 0;
+    const uint32 stop = row_start[last];
+    real sum = 0;
+    for (uint32 base = row_start[first]; base < stop; base += CHUNK) {
+        const uint32 until = min(stop - base, CHUNK);
+        for (uint32 k = threadIdx.x; k < until; k += BLOCK) piece[k] = products[base + k];
+        __syncthreads();
+        const uint32 from = max(begin, base), to = min(end, base + until);
+        for (uint32 k = from; k < to; ++k) sum += piece[k - base];
+        __syncthreads();
+    }
+    if (row < rows) y[row] = sum;
+}
+
+// y <- A x for rows in slices. A warp a slice.
+KERNEL(multiply_slices, uint64 rows, const uint32* width, const uint64* start, const uint32* length,
+       const uint32* columns, const real* values, const real* x, real* y) {
+    const uint64 row = thread_index(), slice = row / WARP;
+    if (slice * WARP >= rows) return;
+    const Slices slices = {rows, width, start, length};
+    bool together;
+    const Row own = slices.row(slice, 0, rows, &together);
+    if (together) {
+        const Weighted fold = {values};
+        fold_rows<false>(own, true, columns, fold, x, [&](real sum) { y[row] = sum; });
+        return;
+    }
+    if (!own.mine) return;
+    real sum = 0;
+#pragma unroll 4
+    for (uint32 k = 0; k < own.length; ++k) {
+        const uint64 at = own.at + uint64(k) * WARP;
+        sum += __ldcs(values + at) * __ldg(x + __ldcs(columns + at));
+    }
+    y[row] = sum;
+}
+
+// filled <- the entries of the rows in slices. A warp a slice.
+KERNEL(fill_slices, uint64 rows, const uint32* row_start, const uint32* columns, const real* values,
+       const uint32* width, const uint64* start, const uint32* length, uint32* to_columns,
+       real* to_values) {
+    const uint64 row = thread_index(), slice = row / WARP;
+    if (slice * WARP >= rows) return;
+    const Slices slices = {rows, width, start, length};
+    bool together;
+    const Row own = slices.row(slice, 0, rows, &together);
+    const uint32 from = own.mine ? row_start[row] : 0;
+    for_entries(own, together, from, [&](uint64 at, uint32 entry, uint64) {
+        to_columns[at] = columns[entry];
+        to_values[at] = values[entry];
+    });
+}
+
+// d <- 1 / diagonal, the diagonal of a row without one being zero; first <- the first row where it is
+// zero or not finite. One thread a row.
+KERNEL(invert_diagonal, uint64 rows, const uint32* row_start, const uint32* columns,
+       const real* values, real* d, uint64* first) {
+    const uint64 row = thread_index();
+    if (row >= rows) return;
+    const uint32 end = row_start[row + 1];
+    const uint32 at = find(columns, row_start[row], end, uint32(row));
+    const real value = at < end ? values[at] : real(0);
+    d[row] = real(1) / value;
+    if (value == real(0) || !is_finite(value)) atomicMin(first, row);
+}

@@ -1,0 +1,185 @@
+// The order in which the rows of triangular factors are worked on, found on the GPU: levels, rows
+// sorted by level, and where their entries then stand. Rows of a pattern have rising columns; the
+// lower part of row r ends at split[r], where its diagonal entry is, if it has one.
+#include "slices.cuh"
+
+// Rows as long as this are taken by whole warps.
+#define LONG_ROW 64u
+
+// The part of a row left of the diagonal (`upper` = 0) or right of it.
+struct Part {
+    uint32 begin, end;
+
+    __device__ Part(uint32 upper, uint64 row, const uint32* row_start, const uint32* split,
+                    const uint32* columns) {
+        const uint32 at = split[row], last = row_start[row + 1];
+        begin = upper ? at + (at < last && columns[at] == row) : row_start[row];
+        end = upper ? last : at;
+    }
+    __device__ uint32 length() const { return end - begin; }
+};
+
+// split <- where the entries of each row stop to be left of the diagonal. One thread a row.
+KERNEL(split_rows, uint64 rows, const uint32* row_start, const uint32* columns, uint32* split) {
+    const uint64 row = thread_index();
+    if (row >= rows) return;
+    uint32 low = row_start[row], high = row_start[row + 1];
+    while (low < high) {
+        const uint32 middle = low + (high - low) / 2;
+        if (columns[middle] < row) low = middle + 1;
+        else high = middle;
+    }
+    split[row] = low;
+}
+
+// order <- the rows in natural order, or from the last to the first; place <- its inverse.
+KERNEL(number_rows, uint64 rows, uint32 backwards, uint32* order, uint32* place) {
+    const uint64 k = thread_index();
+    if (k >= rows) return;
+    const uint32 row = uint32(backwards ? rows - 1 - k : k);
+    order[k] = row;
+    place[row] = uint32(k);
+}
+
+// levels <- 1 + the highest level among the rows that a row waits for, 1 where there are none: every
+// row waits for its own entries (Wang and Liu 2022, algorithm 7). Levels and the ticket start at
+// zero; a slice of rows a warp.
+KERNEL(level_rows, uint64 rows, uint32 upper, const uint32* row_start, const uint32* split,
+       const uint32* columns, uint32* levels, uint32* ticket) {
+    const uint64 slices = (rows + WARP - 1) / WARP;
+    for (uint64 slice = draw(ticket); slice < slices; slice = draw(ticket)) {
+        const uint64 k = slice * WARP + threadIdx.x % WARP;
+        Row row = {k < rows, 0, 1, 0};
+        const uint64 own = upper ? rows - 1 - k : k;
+        if (row.mine) {
+            const Part part(upper, own, row_start, split, columns);
+            row.at = part.begin;
+            row.length = part.length();
+        }
+        const bool together = __any_sync(FULL_WARP, row.length > LONG_ROW);
+        fold_rows<true>(row, together, columns, Largest(), levels,
+                        [&](uint32 most) { publish(levels + own, most + 1); });
+    }
+}
+
+// counts[l] <- rows of level l + 1, depth <- the highest level. Both start at zero.
+KERNEL(count_levels, uint64 rows, const uint32* levels, uint32* counts, uint32* depth) {
+    uint32 most = 0;
+    for (uint64 row = thread_index(); row < rows; row += thread_count()) {
+        const uint32 level = levels[row];
+        atomicAdd(counts + level - 1, 1u);
+        most = max(most, level);
+    }
+    for (int step = WARP / 2; step > 0; step /= 2)
+        most = max(most, __shfl_xor_sync(FULL_WARP, most, step));
+    if (threadIdx.x % WARP == 0) atomicMax(depth, most);
+}
+
+// order <- the rows by level, place <- its inverse; counts become zero again. One thread a row.
+KERNEL(sort_rows, uint64 rows, const uint32* levels, const uint64* starts, uint32* counts,
+       uint32* order, uint32* place) {
+    const uint64 row = thread_index();
+    if (row >= rows) return;
+    const uint32 level = levels[row] - 1;
+    const uint32 at = uint32(starts[level]) + atomicSub(counts + level, 1u) - 1;
+    order[at] = uint32(row);
+    place[row] = at;
+}
+
+// inner[k] <- place of row order[k] in another order.
+KERNEL(link_rows, uint64 rows, const uint32* order, const uint32* place, uint32* inner) {
+    const uint64 k = thread_index();
+    if (k < rows) inner[k] = place[order[k]];
+}
+
+// Sums of what comes before: eight values a thread, then the parts of the blocks, then both.
+#define SCANNED 8u
+
+// `value` added over the threads of the block before this one; `total` over all of them.
+__device__ inline uint64 scan_block(uint64 value, uint64* shared, uint64* total) {
+    const uint32 lane = threadIdx.x % WARP, warp = threadIdx.x / WARP;
+    uint64 sum = value;
+    for (uint32 step = 1; step < WARP; step *= 2) {
+        const uint64 other = __shfl_up_sync(FULL_WARP, sum, step);
+        if (lane >= step) sum += other;
+    }
+    __syncthreads();
+    if (lane == WARP - 1) shared[warp] = sum;
+    __syncthreads();
+    uint64 before = 0;
+    *total = 0;
+    for (uint32 k = 0; k < blockDim.x / WARP; ++k) {
+        if (k < warp) before += shared[k];
+        *total += shared[k];
+    }
+    return before + sum - value;
+}
+
+// sums[k] <- what stands before values[k] in its block, parts[b] <- sum of block b.
+KERNEL(scan_parts, uint64 n, const uint32* values, uint64* sums, uint64* parts) {
+    __shared__ uint64 shared[WARP];
+    const uint64 first = thread_index() * SCANNED;
+    uint64 own = 0, total;
+    for (uint64 k = first; k < first + SCANNED && k < n; ++k) own += values[k];
+    uint64 before = scan_block(own, shared, &total);
+    for (uint64 k = first; k < first + SCANNED && k < n; ++k) {
+        sums[k] = before;
+        before += values[k];
+    }
+    if (threadIdx.x == 0) parts[blockIdx.x] = total;
+}
+
+// parts[b] <- sum of the blocks before b; sums[n] <- that of all. One block.
+KERNEL(scan_blocks, uint64 n, uint64 blocks, uint64* sums, uint64* parts) {
+    __shared__ uint64 shared[WARP];
+    uint64 before = 0, total;
+    for (uint64 first = 0; first < blocks; first += blockDim.x) {
+        const uint64 b = first + threadIdx.x;
+        const uint64 sum = scan_block(b < blocks ? parts[b] : 0, shared, &total);
+        if (b < blocks) parts[b] = before + sum;
+        before += total;
+    }
+    if (threadIdx.x == 0) sums[n] = before;
+}
+
+// sums[k] <- sums[k] + what stands before its block.
+KERNEL(scan_all, uint64 n, const uint64* parts, uint64* sums) {
+    const uint64 first = thread_index() * SCANNED;
+    for (uint64 k = first; k < first + SCANNED && k < n; ++k) sums[k] += parts[blockIdx.x];
+}
+
+// Lengths of the lower or upper parts of the rows in order; the width of each slice and the entries
+// it has room for. A warp a slice.
+KERNEL(shape_slices, uint64 rows, uint32 upper, const uint32* order, const uint32* row_start,
+       const uint32* split, const uint32* columns, uint32* length, uint32* width, uint32* room) {
+    const uint64 k = thread_index(), slice = k / WARP;
+    if (slice >= (rows + WARP - 1) / WARP) return;
+    const uint32 own =
+        k < rows ? Part(upper, order[k], row_start, split, columns).length() : 0;
+    if (k < rows) length[k] = own;
+    uint32 most = own, sum = own;
+    for (int step = WARP / 2; step > 0; step /= 2) {
+        most = max(most, __shfl_xor_sync(FULL_WARP, most, step));
+        sum += __shfl_xor_sync(FULL_WARP, sum, step);
+    }
+    if (k % WARP != 0) return;
+    const bool together = most > WARP && WARP * uint64(most) > 2 * uint64(sum);
+    width[slice] = together ? BY_ROWS : most;
+    room[slice] = together ? sum : WARP * most;
+}
+
+// filled <- columns of the lower or upper parts of the rows in order, as places in that order. A
+// warp a slice.
+KERNEL(fill_columns, uint64 rows, uint32 upper, const uint32* order, const uint32* place,
+       const uint32* row_start, const uint32* split, const uint32* columns, const uint32* width,
+       const uint64* start, const uint32* length, uint32* filled) {
+    const uint64 k = thread_index(), slice = k / WARP;
+    if (slice >= (rows + WARP - 1) / WARP) return;
+    const Slices slices = {rows, width, start, length};
+    bool together;
+    const Row row = slices.row(slice, 0, rows, &together);
+    const uint32 from = row.mine ? Part(upper, order[k], row_start, split, columns).begin : 0;
+    for_entries(row, together, from, [&](uint64 at, uint32 entry, uint64) {
+        filled[at] = place[columns[entry]];
+    });
+}

@@ -1,0 +1,261 @@
+// Rows that a warp takes together, waiting for values that other warps find at the same time.
+//
+// A slice is 32 rows in the order in which they are worked on, a row a lane: entry k of the row of
+// lane l stands at start + 32 k + l, so that a warp reads 32 entries in one piece. A slice with a few
+// long rows has its rows one after another instead, and its warp takes each of them together.
+#pragma once
+
+#include "common.cuh"
+
+// A width that says that the rows of a slice follow each other.
+#define BY_ROWS 0xffffffffu
+// Entries of a row that a lane waits for at the same time.
+#define BATCH 8
+
+// A value that is not known yet has no bit set; zero is stored as -0.
+__device__ inline bool is_known(double value) { return __double_as_longlong(value) != 0; }
+__device__ inline bool is_known(float value) { return __float_as_int(value) != 0; }
+__device__ inline bool is_known(uint32 value) { return value != 0; }
+
+__device__ inline real known(real value) { return value == real(0) ? real(-0.0) : value; }
+
+// Reads and writes of values that other blocks write and read during the same launch. A value is its
+// own flag, so that no fence stands between the two.
+#ifdef FIBERS
+template <class T>
+T peek(const T* at) { return *const_cast<const volatile T*>(at); }
+template <class T>
+void publish(T* at, T value) { *const_cast<volatile T*>(at) = value; }
+// On the GPU a look at memory takes long enough.
+#define PAUSE() fibers::nap()
+#else
+__device__ inline double peek(const double* at) {
+    double value;
+    asm volatile("ld.relaxed.gpu.global.f64 %0, [%1];" : "=d"(value) : "l"(at));
+    return value;
+}
+__device__ inline float peek(const float* at) {
+    float value;
+    asm volatile("ld.relaxed.gpu.global.f32 %0, [%1];" : "=f"(value) : "l"(at));
+    return value;
+}
+__device__ inline uint32 peek(const uint32* at) {
+    uint32 value;
+    asm volatile("ld.relaxed.gpu.global.u32 %0, [%1];" : "=r"(value) : "l"(at));
+    return value;
+}
+__device__ inline void publish(double* at, double value) {
+    asm volatile("st.relaxed.gpu.global.f64 [%0], %1;" ::"l"(at), "d"(value) : "memory");
+}
+__device__ inline void publish(float* at, float value) {
+    asm volatile("st.relaxed.gpu.global.f32 [%0], %1;" ::"l"(at), "f"(value) : "memory");
+}
+__device__ inline void publish(uint32* at, uint32 value) {
+    asm volatile("st.relaxed.gpu.global.u32 [%0], %1;" ::"l"(at), "r"(value) : "memory");
+}
+#define PAUSE() ((void)0)
+#endif
+
+// Where values are that other threads find: in the GPU's memory, or in the block's own.
+struct Everywhere {
+    template <class T>
+    static __device__ T look(const T* at) { return peek(at); }
+    template <class T>
+    static __device__ void put(T* at, T value) { publish(at, value); }
+};
+struct Here {
+    template <class T>
+    static __device__ T look(const T* at) { return *const_cast<const volatile T*>(at); }
+    template <class T>
+    static __device__ void put(T* at, T value) { *const_cast<volatile T*>(at) = value; }
+};
+
+// The value at an address, once it is known if WAIT.
+template <bool WAIT, class Place = Everywhere, class T>
+__device__ inline T fetched(const T* at) {
+    if (!WAIT) return *at;
+    T value = Place::look(at);
+    while (!is_known(value)) {
+        PAUSE();
+        value = Place::look(at);
+    }
+    return value;
+}
+
+// Number of the next slice, the same in all lanes of a warp. Whoever draws a number knows that those
+// with lower numbers are being worked on: the order of blocks is not asked.
+__device__ inline uint32 draw(uint32* ticket) {
+    uint32 number = 0;
+    if (threadIdx.x % WARP == 0) number = atomicAdd(ticket, 1u);
+    return __shfl_sync(FULL_WARP, number, 0);
+}
+
+// Position of a column in a row whose columns rise, or `end`.
+__device__ inline uint32 find(const uint32* columns, uint32 begin, uint32 end, uint32 column) {
+    uint32 low = begin, high = end;
+    while (low < high) {
+        const uint32 middle = low + (high - low) / 2;
+        if (columns[middle] < column) low = middle + 1;
+        else high = middle;
+    }
+    return low < end && columns[low] == column ? low : end;
+}
+
+// Sum of coefficients times values.
+struct Weighted {
+    typedef real type;
+    typedef real Coefficient;
+    const real* values;
+
+    __device__ real start() const { return 0; }
+    __device__ real coefficient(uint64 at) const { return values[at]; }
+    __device__ real nothing() const { return 0; }
+    __device__ real add(real sum, real coefficient, real x) const { return sum + coefficient * x; }
+    __device__ real join(real a, real b) const { return a + b; }
+};
+
+// The largest of some numbers.
+struct Largest {
+    typedef uint32 type;
+    typedef uint32 Coefficient;
+
+    __device__ uint32 start() const { return 0; }
+    __device__ uint32 coefficient(uint64) const { return 0; }
+    __device__ uint32 nothing() const { return 0; }
+    __device__ uint32 add(uint32 most, uint32, uint32 x) const { return x > most ? x : most; }
+    __device__ uint32 join(uint32 a, uint32 b) const { return a > b ? a : b; }
+};
+
+// The row of a lane: entry k stands at `at` + k `step`. Lanes without a row have `mine` unset.
+struct Row {
+    bool mine;
+    uint64 at;
+    uint32 step, length;
+};
+
+// Folds x[column] over the entries of the row of each lane and calls finish(result) in the lane, in
+// an order of folding that is always the same. With WAIT entries of x may still be unknown, those of
+// rows of the same warp included. `together`, the same in all lanes: the warp takes row after row.
+template <bool WAIT, class Place = Everywhere, class Fold, class Finish>
+__device__ void fold_rows(const Row& row, bool together, const uint32* columns, const Fold& fold,
+                          const typename Fold::type* x, Finish finish) {
+    typedef typename Fold::type T;
+    const uint32 lane = threadIdx.x % WARP;
+    if (together) {
+        for (uint32 owner = 0; owner < WARP; ++owner) {
+            if (!__shfl_sync(FULL_WARP, int(row.mine), int(owner))) continue;
+            const uint64 at = __shfl_sync(FULL_WARP, row.at, int(owner));
+            const uint32 length = __shfl_sync(FULL_WARP, row.length, int(owner));
+            T sum = fold.start();
+            for (uint32 k = lane; k < length; k += WARP)
+                sum = fold.add(sum, fold.coefficient(at + k),
+                               fetched<WAIT, Place>(x + columns[at + k]));
+            for (int step = WARP / 2; step > 0; step /= 2)
+                sum = fold.join(sum, __shfl_xor_sync(FULL_WARP, sum, step));
+            if (lane == owner) finish(sum);
+            __syncwarp();
+        }
+        return;
+    }
+    T sum = fold.start();
+    if (!WAIT) {
+        if (!row.mine) return;
+        for (uint32 k = 0; k < row.length; ++k) {
+            const uint64 at = row.at + uint64(k) * row.step;
+            sum = fold.add(sum, fold.coefficient(at), x[columns[at]]);
+        }
+        finish(sum);
+        return;
+    }
+    uint32 column[BATCH], pending = 0, from = 0;
+    typename Fold::Coefficient coefficient[BATCH];
+    T value[BATCH];
+    auto load = [&] {
+#pragma unroll
+        for (uint32 k = 0; k < BATCH; ++k) {
+            const uint64 at = row.at + uint64(from + k) * row.step;
+            const bool there = from + k < row.length;
+            column[k] = there ? columns[at] : 0;
+            coefficient[k] = there ? fold.coefficient(at) : fold.nothing();
+            value[k] = T(0);
+            pending |= uint32(there) << k;
+        }
+    };
+    bool done = !row.mine;
+    if (!done) load();
+    while (__any_sync(FULL_WARP, !done)) {
+        if (!done) {
+            T seen[BATCH];
+#pragma unroll
+            for (uint32 k = 0; k < BATCH; ++k)
+                seen[k] = pending >> k & 1 ? Place::look(x + column[k]) : T(0);
+#pragma unroll
+            for (uint32 k = 0; k < BATCH; ++k) {
+                if (!is_known(seen[k])) continue;
+                value[k] = seen[k];
+                pending &= ~(1u << k);
+            }
+            if (pending == 0) {
+#pragma unroll
+                for (uint32 k = 0; k < BATCH; ++k)
+                    if (from + k < row.length) sum = fold.add(sum, coefficient[k], value[k]);
+                from += BATCH;
+                done = from >= row.length;
+                if (done) finish(sum);
+                else load();
+            } else {
+                PAUSE();
+            }
+        }
+    }
+}
+
+// Where the rows of a triangle stand, in slices.
+struct Slices {
+    uint64 rows;
+    const uint32* width;
+    const uint64* start;
+    const uint32* length;
+
+    // The row of this lane in a slice, if it is one of first..last.
+    __device__ Row row(uint64 slice, uint64 first, uint64 last, bool* together) const {
+        const uint32 lane = threadIdx.x % WARP;
+        const uint64 place = slice * WARP + lane;
+        Row row;
+        row.mine = place >= first && place < last;
+        row.length = place < rows ? length[place] : 0;
+        *together = width[slice] == BY_ROWS;
+        row.step = *together ? 1 : WARP;
+        row.at = start[slice] + lane;
+        if (*together) {
+            uint32 before = row.length;
+            for (uint32 step = 1; step < WARP; step *= 2) {
+                const uint32 other = __shfl_up_sync(FULL_WARP, before, step);
+                if (lane >= step) before += other;
+            }
+            row.at = start[slice] + before - row.length;
+        }
+        return row;
+    }
+};
+
+// Calls work(at, entry, row) for all entries of the rows of a warp: where an entry stands in the
+// slices, where it stands in the matrix, whose rows begin at `from`, and the place of its row.
+template <class Work>
+__device__ void for_entries(const Row& row, bool together, uint32 from, Work work) {
+    const uint32 lane = threadIdx.x % WARP;
+    if (!together) {
+        if (!row.mine) return;
+        for (uint32 k = 0; k < row.length; ++k)
+            work(row.at + uint64(k) * row.step, from + k, thread_index());
+        return;
+    }
+    for (uint32 owner = 0; owner < WARP; ++owner) {
+        if (!__shfl_sync(FULL_WARP, int(row.mine), int(owner))) continue;
+        const uint64 at = __shfl_sync(FULL_WARP, row.at, int(owner));
+        const uint32 length = __shfl_sync(FULL_WARP, row.length, int(owner));
+        const uint32 first = __shfl_sync(FULL_WARP, from, int(owner));
+        for (uint32 k = lane; k < length; k += WARP)
+            work(at + k, first + k, thread_index() - lane + owner);
+    }
+}

@@ -1,0 +1,290 @@
+// Incomplete factors M = (I + L)(D + U) in slices, and their triangular solves.
+//
+// Neither L nor U is scaled: with w = D^-1 y the solves are
+//   w_i = (r_i - sum of l_ij w_j) / D_i,   z_i = w_i - (sum of u_ij z_j) / D_i,
+// where l_ij is the entry before its division by D_j: that of A itself for DILU. Rows of L come in one
+// order, those of U in another; w and D^-1 are kept in the first, z in the second.
+//
+// A value of w or z that has no bit set is not known yet. Each solve leaves the values of the other
+// unknown, and its tickets at zero, so that no launch is needed to make room for the next.
+#include "slices.cuh"
+
+// values <- entries of A; zero where source says that there is none. One thread an entry.
+KERNEL(take_values, uint64 entries, const uint32* source, const real* a, real* values) {
+    const uint64 k = thread_index();
+    if (k < entries) values[k] = source[k] == 0xffffffffu ? real(0) : a[source[k]];
+}
+
+// source <- where an entry comes from that is read from the lower triangle alone; missed grows by the
+// entries without a partner across the diagonal. One thread a row.
+KERNEL(mirror_entries, uint64 rows, const uint32* row_start, const uint32* columns, uint32* source,
+       uint32* missed) {
+    const uint64 row = thread_index();
+    if (row >= rows) return;
+    for (uint32 k = row_start[row]; k < row_start[row + 1]; ++k) {
+        const uint32 column = columns[k], end = row_start[column + 1];
+        const uint32 at = find(columns, row_start[column], end, uint32(row));
+        if (at == end) atomicAdd(missed, 1u);
+        source[k] = column > row ? at : k;
+    }
+}
+
+// lower <- entries left of the diagonal; products, if there are any, <- those of L o U^T: a_ij a_ji,
+// zero where one of them is absent (Wang and Liu 2022). A warp a slice.
+KERNEL(take_lower, uint64 rows, const uint32* order, const uint32* row_start, const uint32* split,
+       const uint32* columns, const real* a, const uint32* width, const uint64* start,
+       const uint32* length, real* lower, real* products) {
+    const uint64 k = thread_index(), slice = k / WARP;
+    if (slice * WARP >= rows) return;
+    const Slices slices = {rows, width, start, length};
+    bool together;
+    const Row own = slices.row(slice, 0, rows, &together);
+    const uint32 from = own.mine ? row_start[order[k]] : 0;
+    for_entries(own, together, from, [&](uint64 at, uint32 entry, uint64 place) {
+        lower[at] = a[entry];
+        if (!products) return;
+        const uint32 column = columns[entry], begin = split[column], end = row_start[column + 1];
+        const uint32 mirror = find(columns, begin, end, order[place]);
+        products[at] = mirror < end ? a[entry] * a[mirror] : real(0);
+    });
+}
+
+// upper <- entries right of the diagonal. A warp a slice.
+KERNEL(take_upper, uint64 rows, const uint32* order, const uint32* row_start, const real* a,
+       const uint32* width, const uint64* start, const uint32* length, real* upper) {
+    const uint64 k = thread_index(), slice = k / WARP;
+    if (slice * WARP >= rows) return;
+    const Slices slices = {rows, width, start, length};
+    bool together;
+    const Row own = slices.row(slice, 0, rows, &together);
+    const uint32 from = own.mine ? row_start[order[k] + 1] - own.length : 0;
+    for_entries(own, together, from,
+                [&](uint64 at, uint32 entry, uint64) { upper[at] = a[entry]; });
+}
+
+// Keeps a pivot and its inverse at a place; first <- the first row whose pivot is zero or not finite,
+// or negative if it must not be.
+__device__ inline void keep_pivot(uint64 place, uint32 row, real pivot, uint32 positive,
+                                  real* pivots, real* inverse, uint64* first) {
+    pivots[place] = pivot;
+    publish(inverse + place, known(real(1) / pivot));
+    if (pivot == real(0) || !is_finite(pivot) || (positive && pivot < real(0)))
+        atomicMin(first, uint64(row));
+}
+
+// D_i = a_ii - sum of (L o U^T)_ij / D_j for the rows first..last of a slice, a_ii times `scale`. A
+// row without a diagonal entry has the pivot zero.
+template <bool WAIT>
+__device__ void dilu_slice(const Slices& slices, uint64 slice, uint64 first_row, uint64 last_row,
+                           const uint32* columns, const real* products, const uint32* order,
+                           const uint32* row_start, const uint32* split, const uint32* a_columns,
+                           const real* a, real scale, uint32 positive, real* pivots, real* inverse,
+                           uint64* first) {
+    bool together;
+    const Row own = slices.row(slice, first_row, last_row, &together);
+    const uint64 place = slice * WARP + threadIdx.x % WARP;
+    uint32 row = 0;
+    bool present = false;
+    real diagonal = 0;
+    if (own.mine) {
+        row = order[place];
+        const uint32 at = split[row];
+        present = at < row_start[row + 1] && a_columns[at] == row;
+        if (present) diagonal = a[at] * scale;
+    }
+    const Weighted fold = {products};
+    fold_rows<WAIT>(own, together, columns, fold, inverse, [&](real sum) {
+        keep_pivot(place, row, present ? diagonal - sum : real(0), positive, pivots, inverse, first);
+    });
+}
+
+// The rows of a slice of (I + L) D w = r; their z becomes unknown.
+template <bool WAIT>
+__device__ void lower_slice(const Slices& slices, uint64 slice, uint64 first_row, uint64 last_row,
+                            const uint32* columns, const real* lower, const uint32* order,
+                            const real* inverse, const real* r, real* w, real* z) {
+    bool together;
+    const Row own = slices.row(slice, first_row, last_row, &together);
+    const uint64 place = slice * WARP + threadIdx.x % WARP;
+    real right = 0, factor = 0;
+    if (own.mine) {
+        right = r[order[place]];
+        factor = inverse[place];
+        z[place] = 0;
+    }
+    const Weighted fold = {lower};
+    fold_rows<WAIT>(own, together, columns, fold, w,
+                    [&](real sum) { publish(w + place, known((right - sum) * factor)); });
+}
+
+// The rows of a slice of (D + U) z = D w; their w, at place inner[k], becomes unknown. `out` gets z
+// by the rows of A.
+template <bool WAIT>
+__device__ void upper_slice(const Slices& slices, uint64 slice, uint64 first_row, uint64 last_row,
+                            const uint32* columns, const real* upper, const uint32* order,
+                            const uint32* inner, const real* inverse, real* w, real* z, real* out) {
+    bool together;
+    const Row own = slices.row(slice, first_row, last_row, &together);
+    const uint64 place = slice * WARP + threadIdx.x % WARP;
+    real right = 0, factor = 0;
+    uint32 row = 0;
+    if (own.mine) {
+        const uint32 from = inner[place];
+        right = w[from];
+        factor = inverse[from];
+        w[from] = 0;
+        row = order[place];
+    }
+    const Weighted fold = {upper};
+    fold_rows<WAIT>(own, together, columns, fold, z, [&](real sum) {
+        const real value = right - factor * sum;
+        publish(z + place, known(value));
+        out[row] = value;
+    });
+}
+
+// Calls work(slice) for all slices, each drawn by a warp; the other ticket becomes zero.
+template <class Work>
+__device__ void for_drawn_slices(uint64 rows, uint32* ticket, uint32* other, Work work) {
+    const uint64 slices = (rows + WARP - 1) / WARP;
+    for (uint64 slice = draw(ticket); slice < slices; slice = draw(ticket)) {
+        if (slice == 0 && threadIdx.x % WARP == 0) *other = 0;
+        work(slice);
+    }
+}
+
+// Calls work(slice, first, last) for the slices of all levels, level after level: the rows of a level
+// are first..last. Several levels in one block alone.
+template <class Work>
+__device__ void for_levels(const uint64* starts, uint32 first_level, uint32 last_level, Work work) {
+    const uint64 warp = thread_index() / WARP, warps = thread_count() / WARP;
+    for (uint32 level = first_level; level < last_level; ++level) {
+        const uint64 first = starts[level], last = starts[level + 1];
+        for (uint64 slice = first / WARP + warp; slice * WARP < last; slice += warps)
+            work(slice, first, last);
+        __syncthreads();
+    }
+}
+
+KERNEL(dilu_flags, uint64 rows, const uint32* width, const uint64* start, const uint32* length,
+       const uint32* columns, const real* products, const uint32* order, const uint32* row_start,
+       const uint32* split, const uint32* a_columns, const real* a, real scale, uint32 positive,
+       real* pivots, real* inverse, uint32* tickets, uint64* first) {
+    const Slices slices = {rows, width, start, length};
+    for_drawn_slices(rows, tickets + 2, tickets, [&](uint64 slice) {
+        dilu_slice<true>(slices, slice, 0, rows, columns, products, order, row_start, split,
+                         a_columns, a, scale, positive, pivots, inverse, first);
+    });
+}
+
+KERNEL(dilu_levels, uint64 rows, const uint32* width, const uint64* start, const uint32* length,
+       const uint32* columns, const real* products, const uint32* order, const uint32* row_start,
+       const uint32* split, const uint32* a_columns, const real* a, real scale, uint32 positive,
+       real* pivots, real* inverse, const uint64* starts, uint32 first_level, uint32 last_level,
+       uint64* first) {
+    const Slices slices = {rows, width, start, length};
+    for_levels(starts, first_level, last_level, [&](uint64 slice, uint64 begin, uint64 end) {
+        dilu_slice<false>(slices, slice, begin, end, columns, products, order, row_start, split,
+                          a_columns, a, scale, positive, pivots, inverse, first);
+    });
+}
+
+KERNEL(lower_flags, uint64 rows, const uint32* width, const uint64* start, const uint32* length,
+       const uint32* columns, const real* lower, const uint32* order, const real* inverse,
+       real* w, real* z, const real* r, uint32* tickets) {
+    const Slices slices = {rows, width, start, length};
+    for_drawn_slices(rows, tickets, tickets + 1, [&](uint64 slice) {
+        lower_slice<true>(slices, slice, 0, rows, columns, lower, order, inverse, r, w, z);
+    });
+}
+
+KERNEL(lower_levels, uint64 rows, const uint32* width, const uint64* start, const uint32* length,
+       const uint32* columns, const real* lower, const uint32* order, const real* inverse,
+       real* w, real* z, const real* r, const uint64* starts, uint32 first_level,
+       uint32 last_level) {
+    const Slices slices = {rows, width, start, length};
+    for_levels(starts, first_level, last_level, [&](uint64 slice, uint64 begin, uint64 end) {
+        lower_slice<false>(slices, slice, begin, end, columns, lower, order, inverse, r, w, z);
+    });
+}
+
+KERNEL(upper_flags, uint64 rows, const uint32* width, const uint64* start, const uint32* length,
+       const uint32* columns, const real* upper, const uint32* order, const uint32* inner,
+       const real* inverse, real* w, real* z, real* out, uint32* tickets) {
+    const Slices slices = {rows, width, start, length};
+    for_drawn_slices(rows, tickets + 1, tickets, [&](uint64 slice) {
+        upper_slice<true>(slices, slice, 0, rows, columns, upper, order, inner, inverse, w, z, out);
+    });
+}
+
+KERNEL(upper_levels, uint64 rows, const uint32* width, const uint64* start, const uint32* length,
+       const uint32* columns, const real* upper, const uint32* order, const uint32* inner,
+       const real* inverse, real* w, real* z, real* out, const uint64* starts, uint32 first_level,
+       uint32 last_level) {
+    const Slices slices = {rows, width, start, length};
+    for_levels(starts, first_level, last_level, [&](uint64 slice, uint64 begin, uint64 end) {
+        upper_slice<false>(slices, slice, begin, end, columns, upper, order, inner, inverse, w, z,
+                           out);
+    });
+}
+
+// z <- M^-1 r within tiles of rows, whose couplings with each other are dropped: a warp a tile, which
+// keeps its values in shared memory and takes its rows, a slice at a time, in natural order and back.
+// Rows of U come last row first.
+#define TILE 1024u
+
+KERNEL(solve_row_tiles, uint64 rows, const uint32* width, const uint64* start, const uint32* length,
+       const uint32* columns, const real* lower, const uint32* upper_width,
+       const uint64* upper_start, const uint32* upper_length, const uint32* upper_columns,
+       const real* upper, const real* inverse, const real* r, real* z) {
+    __shared__ real own[TILE];
+    const uint32 lane = threadIdx.x;
+    const uint64 first = uint64(blockIdx.x) * TILE, last = min(first + TILE, rows);
+    for (uint32 k = lane; k < TILE; k += WARP) own[k] = 0;
+    __syncwarp();
+
+    const Slices below = {rows, width, start, length};
+    for (uint64 slice = first / WARP; slice * WARP < last; ++slice) {
+        bool together;
+        const Row row = below.row(slice, first, last, &together);
+        const uint64 place = slice * WARP + lane;
+        const real right = row.mine ? r[place] : real(0);
+        const real factor = row.mine ? inverse[place] : real(0);
+        const Weighted fold = {lower};
+        fold_rows<true, Here>(row, together, columns, fold, own - first, [&](real sum) {
+            Here::put(own + (place - first), known((right - sum) * factor));
+        });
+        __syncwarp();
+    }
+
+    // From here on in the order of the rows of U.
+    const uint64 from = rows - last, to = rows - first;
+    for (uint32 k = lane; 2 * k + 1 < last - first; k += WARP) {
+        const uint32 other = uint32(last - first) - 1 - k;
+        const real value = own[k];
+        own[k] = own[other];
+        own[other] = value;
+    }
+    __syncwarp();
+    const Slices above = {rows, upper_width, upper_start, upper_length};
+    for (uint64 slice = from / WARP; slice * WARP < to; ++slice) {
+        bool together;
+        const Row row = above.row(slice, from, to, &together);
+        const uint64 place = slice * WARP + lane;
+        real right = 0, factor = 0;
+        if (row.mine) {
+            right = own[place - from];
+            factor = inverse[rows - 1 - place];
+            // Unknown until the row's turn.
+            Here::put(own + (place - from), real(0));
+        }
+        __syncwarp();
+        const Weighted fold = {upper};
+        fold_rows<true, Here>(row, together, upper_columns, fold, own - from, [&](real sum) {
+            const real value = right - factor * sum;
+            Here::put(own + (place - from), known(value));
+            z[rows - 1 - place] = value;
+        });
+        __syncwarp();
+    }
+}

@@ -1,0 +1,144 @@
+//! Matrices of any pattern on the CUDA backend, and their incomplete factors.
+
+mod columns;
+mod factors;
+mod order;
+mod product;
+mod rows;
+mod slices;
+mod source;
+mod triangle;
+
+pub use self::factors::{CudaCsrFactors, Waiting};
+pub use self::product::ProductKernel;
+
+use self::product::Product;
+use super::kernel::{Shape, Source, arguments};
+use super::{Buffer, CudaBackend, CudaVector};
+use crate::backend::{BadPivot, CsrBackend, DeviceError, Format, Incomplete, Real, RowSchedule};
+use crate::sparse::Csr;
+use std::sync::Arc;
+
+/// Where the entries of a square matrix stand, by rows; 32 bits an entry.
+pub(super) struct CsrPattern {
+    pub(super) rows: usize,
+    pub(super) entries: usize,
+    pub(super) row_start: Buffer<u32>,
+    pub(super) columns: Buffer<u32>,
+}
+
+impl CsrPattern {
+    fn new(backend: &CudaBackend, row_start: &[u32], columns: &[u32]) -> Result<Self, DeviceError> {
+        Ok(Self {
+            rows: row_start.len() - 1,
+            entries: columns.len(),
+            row_start: Buffer::from_host(&backend.device, row_start)?,
+            columns: Buffer::from_host(&backend.device, columns)?,
+        })
+    }
+
+    /// The pattern on the host.
+    fn download(&self) -> Result<(Vec<u32>, Vec<u32>), DeviceError> {
+        let (mut row_start, mut columns) = (vec![0; self.rows + 1], vec![0; self.entries]);
+        self.row_start.download(&mut row_start)?;
+        self.columns.download(&mut columns)?;
+        Ok((row_start, columns))
+    }
+}
+
+/// A matrix by rows in a GPU's memory.
+pub struct CudaCsr<T> {
+    pattern: Arc<CsrPattern>,
+    values: Buffer<T>,
+    product: Product<T>,
+}
+
+impl<T: Real> CudaCsr<T> {
+    /// A copy of `a` whose products are formed by a kernel of this kind.
+    ///
+    /// # Errors
+    /// If the device has no room, or there are too many entries.
+    pub fn with_kernel(
+        backend: &CudaBackend,
+        a: &Csr,
+        kernel: ProductKernel,
+    ) -> Result<Self, DeviceError> {
+        if u32::try_from(a.columns.len()).is_err() {
+            return Err(DeviceError::TooManyEntries { entries: a.columns.len() });
+        }
+        let row_start: Vec<u32> = a.row_start.iter().map(|&start| start as u32).collect();
+        let pattern = CsrPattern::new(backend, &row_start, &a.columns)?;
+        let values: Vec<T> = a.values.iter().map(|&value| T::narrow(value)).collect();
+        let values = Buffer::from_host(&backend.device, &values)?;
+        let product = Product::new(backend, &row_start, &pattern, &values, kernel)?;
+        Ok(Self { pattern: Arc::new(pattern), values, product })
+    }
+
+    /// The kernel of its products.
+    #[must_use]
+    pub fn kernel(&self) -> ProductKernel {
+        self.product.kernel()
+    }
+}
+
+impl CsrBackend for CudaBackend {
+    type CsrMatrix<T: Real> = CudaCsr<T>;
+    type CsrFactors<T: Real> = CudaCsrFactors<T>;
+
+    fn csr<T: Real>(&self, a: &Csr, format: Format) -> Result<CudaCsr<T>, DeviceError> {
+        let kernel = match format {
+            Format::Csr => ProductKernel::for_rows(&a.row_start),
+            Format::Ell => ProductKernel::Slices,
+        };
+        CudaCsr::with_kernel(self, a, kernel)
+    }
+
+    fn csr_multiply<T: Real>(
+        &self,
+        a: &CudaCsr<T>,
+        x: &CudaVector<T>,
+        y: &mut CudaVector<T>,
+    ) -> Result<(), DeviceError> {
+        a.product.multiply(self, &a.pattern, &a.values, x, y)
+    }
+
+    fn csr_inverse_diagonal<T: Real>(
+        &self,
+        a: &CudaCsr<T>,
+        d: &mut CudaVector<T>,
+    ) -> Result<Option<usize>, DeviceError> {
+        let pattern = &a.pattern;
+        let rows = pattern.rows;
+        let arguments =
+            arguments![rows as u64, &pattern.row_start, &pattern.columns, &a.values, &*d];
+        let shape = Shape::threads(rows);
+        self.find_first::<T>(Source::Csr, "invert_diagonal", shape, &arguments, 1)
+    }
+
+    fn csr_factors<T: Real>(
+        &self,
+        a: &CudaCsr<T>,
+        kind: Incomplete,
+        schedule: RowSchedule,
+    ) -> Result<CudaCsrFactors<T>, DeviceError> {
+        CudaCsrFactors::new(self, &a.pattern, kind, schedule)
+    }
+
+    fn csr_factor<T: Real>(
+        &self,
+        a: &CudaCsr<T>,
+        shift: f64,
+        factors: &mut CudaCsrFactors<T>,
+    ) -> Result<Option<BadPivot>, DeviceError> {
+        factors.factor(self, &a.values, shift)
+    }
+
+    fn csr_solve<T: Real>(
+        &self,
+        factors: &mut CudaCsrFactors<T>,
+        r: &CudaVector<T>,
+        z: &mut CudaVector<T>,
+    ) -> Result<(), DeviceError> {
+        factors.solve(self, r, z)
+    }
+}

@@ -1,0 +1,255 @@
+//! Products of matrices by rows.
+
+use super::super::kernel::{BLOCK, Shape, Source, arguments};
+use super::super::{Buffer, CudaBackend, CudaVector};
+use super::CsrPattern;
+use super::slices::Slices;
+use crate::backend::{DeviceError, Real};
+
+/// Entries of a chunk, as `csr.cu` has them.
+const CHUNK: u32 = 2048;
+/// Most rows of a chunk: empty ones cost time too.
+const CHUNK_ROWS: u32 = 2048;
+/// Entries of a part of a row that is longer than a chunk.
+const PART: u32 = 8192;
+
+/// How y ← A x is formed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ProductKernel {
+    /// So many lanes of a warp take a row: one thread, or a power of two up to a warp.
+    Lanes(u32),
+    /// A block takes consecutive rows with 2048 entries at most, whose products it keeps in shared
+    /// memory; longer rows are split.
+    Chunks,
+    /// All products first, their sums next (Liu, Yin and Wu 2011).
+    TwoKernels,
+    /// Rows in slices of 32, each as wide as its longest row, unless a few rows are much longer.
+    Slices,
+}
+
+impl ProductKernel {
+    /// The kernel for rows of these lengths: chunks, which read every matrix at the same rate.
+    pub(super) fn for_rows(_: &[usize]) -> Self {
+        Self::Chunks
+    }
+}
+
+/// What the kernels know of the rows beside their entries.
+pub(super) enum Product<T> {
+    Lanes(u32),
+    Chunks(Chunks<T>),
+    TwoKernels(Buffer<T>),
+    Slices { slices: Slices, columns: Buffer<u32>, values: Buffer<T> },
+}
+
+/// Rows in chunks, and the parts of the rows that are longer.
+pub(super) struct Chunks<T> {
+    count: usize,
+    bounds: Buffer<u32>,
+    long: Option<LongRows<T>>,
+}
+
+struct LongRows<T> {
+    count: usize,
+    parts: usize,
+    /// First and last entry of each part.
+    starts: Buffer<u32>,
+    rows: Buffer<u32>,
+    /// First part of each row.
+    firsts: Buffer<u32>,
+    sums: Buffer<T>,
+}
+
+/// The tables of [`Chunks`] on the host.
+#[derive(Default)]
+struct Tables {
+    bounds: Vec<u32>,
+    starts: Vec<u32>,
+    rows: Vec<u32>,
+    firsts: Vec<u32>,
+}
+
+impl Tables {
+    fn new(row_start: &[u32]) -> Self {
+        let mut tables = Self::default();
+        let mut first = 0;
+        for (row, ends) in (0_u32..).zip(row_start.windows(2)) {
+            let long = ends[1] - ends[0] > CHUNK;
+            let full = ends[1] - row_start[first as usize] > CHUNK || row - first == CHUNK_ROWS;
+            if (long || full) && row > first {
+                tables.bounds.extend([first, row]);
+                first = row;
+            }
+            if long {
+                tables.split(row, ends[0], ends[1]);
+                first = row + 1;
+            }
+        }
+        let rows = row_start.len() as u32 - 1;
+        if rows > first {
+            tables.bounds.extend([first, rows]);
+        }
+        tables.firsts.push(tables.starts.len() as u32 / 2);
+        tables
+    }
+
+    /// The parts of a long row.
+    fn split(&mut self, row: u32, begin: u32, end: u32) {
+        self.rows.push(row);
+        self.firsts.push(self.starts.len() as u32 / 2);
+        let mut from = begin;
+        while from < end {
+            let to = end.min(from.saturating_add(PART));
+            self.starts.extend([from, to]);
+            from = to;
+        }
+    }
+}
+
+impl<T: Real> Chunks<T> {
+    fn new(backend: &CudaBackend, row_start: &[u32]) -> Result<Self, DeviceError> {
+        let device = &backend.device;
+        let tables = Tables::new(row_start);
+        let parts = tables.starts.len() / 2;
+        let long = if parts > 0 {
+            Some(LongRows {
+                count: tables.rows.len(),
+                parts,
+                starts: Buffer::from_host(device, &tables.starts)?,
+                rows: Buffer::from_host(device, &tables.rows)?,
+                firsts: Buffer::from_host(device, &tables.firsts)?,
+                sums: Buffer::zeros(device, parts)?,
+            })
+        } else {
+            None
+        };
+        let bounds = Buffer::from_host(device, &tables.bounds)?;
+        Ok(Self { count: tables.bounds.len() / 2, bounds, long })
+    }
+
+    fn multiply(
+        &self,
+        backend: &CudaBackend,
+        pattern: &CsrPattern,
+        values: &Buffer<T>,
+        x: &CudaVector<T>,
+        y: &CudaVector<T>,
+    ) -> Result<(), DeviceError> {
+        let launch = |name, shape, arguments: Vec<_>| {
+            backend.launch::<T>(Source::Csr, name, shape, &arguments)
+        };
+        let CsrPattern { row_start, columns, .. } = pattern;
+        if self.count > 0 {
+            let arguments = arguments![&self.bounds, row_start, columns, values, x, y];
+            launch("multiply_chunks", Shape::blocks(self.count), arguments)?;
+        }
+        let Some(long) = &self.long else { return Ok(()) };
+        let arguments = arguments![&long.starts, columns, values, x, &long.sums];
+        launch("multiply_parts", Shape::blocks(long.parts), arguments)?;
+        let arguments = arguments![long.count as u64, &long.rows, &long.firsts, &long.sums, y];
+        launch("add_parts", Shape::threads(long.count), arguments)
+    }
+}
+
+impl<T: Real> Product<T> {
+    pub(super) fn new(
+        backend: &CudaBackend,
+        row_start: &[u32],
+        pattern: &CsrPattern,
+        values: &Buffer<T>,
+        kernel: ProductKernel,
+    ) -> Result<Self, DeviceError> {
+        Ok(match kernel {
+            ProductKernel::Lanes(lanes) => Self::Lanes(lanes),
+            ProductKernel::Chunks => Self::Chunks(Chunks::new(backend, row_start)?),
+            ProductKernel::TwoKernels => {
+                Self::TwoKernels(Buffer::zeros(&backend.device, pattern.entries)?)
+            }
+            ProductKernel::Slices => Self::sliced(backend, row_start, pattern, values)?,
+        })
+    }
+
+    /// The rows in slices.
+    fn sliced(
+        backend: &CudaBackend,
+        row_start: &[u32],
+        pattern: &CsrPattern,
+        values: &Buffer<T>,
+    ) -> Result<Self, DeviceError> {
+        let lengths: Vec<u32> = row_start.windows(2).map(|ends| ends[1] - ends[0]).collect();
+        let slices = Slices::of_lengths(backend, &lengths)?;
+        let to_columns = Buffer::zeros(&backend.device, slices.room)?;
+        let to_values = Buffer::zeros(&backend.device, slices.room)?;
+        let CsrPattern { rows, row_start, columns, .. } = pattern;
+        let mut arguments = arguments![*rows as u64, row_start, columns, values];
+        arguments.extend(slices.arguments());
+        arguments.extend(arguments![&to_columns, &to_values]);
+        backend.launch::<T>(Source::Csr, "fill_slices", slices.shape(), &arguments)?;
+        Ok(Self::Slices { slices, columns: to_columns, values: to_values })
+    }
+
+    pub(super) fn kernel(&self) -> ProductKernel {
+        match self {
+            Self::Lanes(lanes) => ProductKernel::Lanes(*lanes),
+            Self::Chunks(_) => ProductKernel::Chunks,
+            Self::TwoKernels(_) => ProductKernel::TwoKernels,
+            Self::Slices { .. } => ProductKernel::Slices,
+        }
+    }
+
+    /// y ← A x.
+    pub(super) fn multiply(
+        &self,
+        backend: &CudaBackend,
+        pattern: &CsrPattern,
+        values: &Buffer<T>,
+        x: &CudaVector<T>,
+        y: &CudaVector<T>,
+    ) -> Result<(), DeviceError> {
+        let CsrPattern { rows, entries, row_start, columns } = pattern;
+        let launch = |name, shape, arguments: Vec<_>| {
+            backend.launch::<T>(Source::Csr, name, shape, &arguments)
+        };
+        match self {
+            Self::Chunks(chunks) => chunks.multiply(backend, pattern, values, x, y),
+            Self::Lanes(lanes) => {
+                let arguments = arguments![*rows as u64, *lanes, row_start, columns, values, x, y];
+                launch("multiply_rows", Shape::threads(rows * *lanes as usize), arguments)
+            }
+            Self::TwoKernels(products) => {
+                let arguments = arguments![*entries as u64, columns, values, x, products];
+                launch("form_products", Shape::threads(*entries), arguments)?;
+                let arguments = arguments![*rows as u64, row_start, products, y];
+                launch("sum_products", Shape::blocks(rows.div_ceil(BLOCK as usize)), arguments)
+            }
+            Self::Slices { slices, columns, values } => {
+                let mut arguments = arguments![*rows as u64];
+                arguments.extend(slices.arguments());
+                arguments.extend(arguments![columns, values, x, y]);
+                launch("multiply_slices", slices.shape(), arguments)
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn chunks_hold_whole_rows_and_long_rows_are_split() {
+        let lengths = [1000, 1000, 100, 0, 20_000, 5, 2048];
+        let starts: Vec<u32> = std::iter::once(0)
+            .chain(lengths.iter().scan(0, |sum, length| {
+                *sum += length;
+                Some(*sum)
+            }))
+            .collect();
+
+        let tables = Tables::new(&starts);
+
+        assert_eq!(tables.bounds, [0, 2, 2, 4, 5, 6, 6, 7]);
+        assert_eq!((tables.rows, tables.firsts), (vec![4], vec![0, 3]));
+        assert_eq!(tables.starts, [2100, 10_292, 10_292, 18_484, 18_484, 22_100]);
+    }
+}

@@ -1,0 +1,353 @@
+//! Factors by rows: both triangles, their pivots, and the solves.
+
+use super::super::kernel::{Argument, Shape, Source, arguments};
+use super::super::{Buffer, CudaBackend, CudaRecording, CudaVector};
+use super::Waiting;
+use super::order::{DRAWING, DRAWING_BLOCKS, Order, Side, drawing};
+use super::source::Eliminated;
+use super::triangle::Triangle;
+use crate::backend::{BadPivot, DeviceError, Incomplete, Real};
+use crate::sparse::ROW_TILE;
+use std::sync::Arc;
+
+/// Lanes that eliminate a row together, as `gauss.cu` has them.
+const TEAM: usize = 8;
+/// Pairs of vectors for which the launches of a solve are kept.
+const RECORDINGS: usize = 8;
+
+/// Whether the rows are sorted by level.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Sorting {
+    Natural,
+    ByLevel,
+}
+
+/// L, D and U by rows.
+pub(super) struct RowFactors<T> {
+    kind: Incomplete,
+    pub(super) a: Eliminated,
+    /// The values that are eliminated, if they are not A's own.
+    copy: Option<Buffer<T>>,
+    lower: Triangle,
+    upper: Triangle,
+    /// Rows of A in the order of each triangle.
+    lower_rows: Arc<Buffer<u32>>,
+    upper_rows: Arc<Buffer<u32>>,
+    /// Place in the lower order of each row of the upper one.
+    inner: Buffer<u32>,
+    lower_values: Buffer<T>,
+    upper_values: Buffer<T>,
+    /// Entries of L ∘ Uᵀ, for DILU and DIC.
+    products: Option<Buffer<T>>,
+    pivots: Buffer<T>,
+    pub(super) inverse: Buffer<T>,
+    w: Buffer<T>,
+    z: Buffer<T>,
+    tickets: Buffer<u32>,
+    recordings: Vec<([u64; 2], CudaRecording)>,
+}
+
+impl<T: Real> RowFactors<T> {
+    /// Analysis.
+    pub(super) fn new(
+        backend: &CudaBackend,
+        a: Eliminated,
+        kind: Incomplete,
+        sorting: Sorting,
+    ) -> Result<Self, DeviceError> {
+        let (device, rows) = (&backend.device, a.pattern.rows);
+        let order = |side| match sorting {
+            Sorting::Natural => Order::natural(backend, rows, side),
+            Sorting::ByLevel => Order::by_level(backend, &a, side),
+        };
+        let lower = Triangle::new(backend, &a, Side::Lower, order(Side::Lower)?)?;
+        let upper = Triangle::new(backend, &a, Side::Upper, order(Side::Upper)?)?;
+        let inner = Buffer::zeros(device, rows)?;
+        let arguments = arguments![rows as u64, &*upper.order.rows, &lower.order.place, &inner];
+        backend.launch::<f64>(Source::Order, "link_rows", Shape::threads(rows), &arguments)?;
+        let diagonal = matches!(kind, Incomplete::Dilu | Incomplete::Dic);
+        Ok(Self {
+            copy: if diagonal && !a.is_moved() {
+                None
+            } else {
+                Some(Buffer::zeros(device, a.pattern.entries)?)
+            },
+            lower_rows: a.rows_of_a(backend, &lower.order.rows)?,
+            upper_rows: a.rows_of_a(backend, &upper.order.rows)?,
+            inner,
+            lower_values: lower.zeros(backend)?,
+            upper_values: upper.zeros(backend)?,
+            products: if diagonal { Some(lower.zeros(backend)?) } else { None },
+            pivots: Buffer::zeros(device, rows)?,
+            inverse: Buffer::zeros(device, rows)?,
+            w: Buffer::zeros(device, rows)?,
+            z: Buffer::zeros(device, rows)?,
+            tickets: Buffer::zeros(device, 3)?,
+            recordings: Vec::new(),
+            kind,
+            a,
+            lower,
+            upper,
+        })
+    }
+
+    /// Prepares to go through the levels launch by launch.
+    pub(super) fn prepare_launches(&mut self) -> Result<(), DeviceError> {
+        self.lower.prepare_launches()?;
+        self.upper.prepare_launches()
+    }
+
+    /// Levels of both triangles, if their rows are sorted by them.
+    pub(super) fn depths(&self) -> Option<[usize; 2]> {
+        Some([self.lower.depth()?, self.upper.depth()?])
+    }
+
+    /// Factors of a matrix with these values.
+    pub(super) fn factor(
+        &mut self,
+        backend: &CudaBackend,
+        values: &Buffer<T>,
+        shift: f64,
+        waiting: Waiting,
+    ) -> Result<Option<BadPivot>, DeviceError> {
+        if let Some(copy) = &self.copy {
+            self.a.values(backend, values, copy)?;
+        }
+        let values = self.copy.as_ref().unwrap_or(values);
+        self.tickets.clear()?;
+        self.inverse.clear()?;
+        let scale = T::narrow(1.0 + shift);
+        let bad = if let Some(products) = &self.products {
+            self.take_lower(backend, values, Some(products))?;
+            backend.first_index(1, |first| {
+                self.diagonal_pivots(backend, values, products, scale, waiting, first)
+            })?
+        } else {
+            let bad = backend
+                .first_index(1, |first| self.eliminate(backend, values, scale, waiting, first))?;
+            self.take_lower(backend, values, None)?;
+            bad
+        };
+        self.take_upper(backend, values)?;
+        // Nothing is left of a solve that was not finished.
+        self.tickets.clear()?;
+        self.w.clear()?;
+        self.z.clear()?;
+        bad.map(|row| self.bad_pivot(backend, row)).transpose()
+    }
+
+    /// The values that were eliminated last, where they are not A's own.
+    pub(super) fn eliminated<'a>(&'a self, values: &'a Buffer<T>) -> &'a Buffer<T> {
+        self.copy.as_ref().unwrap_or(values)
+    }
+
+    fn bad_pivot(&self, backend: &CudaBackend, row: usize) -> Result<BadPivot, DeviceError> {
+        let device = &backend.device;
+        let mut place = [0_u32];
+        let at = self.lower.order.place.address_of(row);
+        device.download(at, bytemuck::cast_slice_mut(&mut place))?;
+        let mut pivot = [T::zero()];
+        let at = self.pivots.address_of(place[0] as usize);
+        device.download(at, bytemuck::cast_slice_mut(&mut pivot))?;
+        Ok(BadPivot { row: self.a.row_of_a(row), value: pivot[0].widen() })
+    }
+
+    fn positive(&self) -> u32 {
+        u32::from(matches!(self.kind, Incomplete::Dic | Incomplete::Ic0))
+    }
+
+    /// The entries of L, and of L ∘ Uᵀ if they are wanted.
+    fn take_lower(
+        &self,
+        backend: &CudaBackend,
+        values: &Buffer<T>,
+        products: Option<&Buffer<T>>,
+    ) -> Result<(), DeviceError> {
+        let (slices, pattern) = (&self.lower.slices, &self.a.pattern);
+        let mut arguments = arguments![
+            slices.rows as u64,
+            &*self.lower.order.rows,
+            &pattern.row_start,
+            &self.a.split,
+            &pattern.columns,
+            values
+        ];
+        arguments.extend(slices.arguments());
+        arguments.extend(arguments![&self.lower_values, products.map_or(0, Buffer::address)]);
+        backend.launch::<T>(Source::Triangular, "take_lower", slices.shape(), &arguments)
+    }
+
+    fn take_upper(&self, backend: &CudaBackend, values: &Buffer<T>) -> Result<(), DeviceError> {
+        let (slices, pattern) = (&self.upper.slices, &self.a.pattern);
+        let mut arguments =
+            arguments![slices.rows as u64, &*self.upper.order.rows, &pattern.row_start, values];
+        arguments.extend(slices.arguments());
+        arguments.push((&self.upper_values).into());
+        backend.launch::<T>(Source::Triangular, "take_upper", slices.shape(), &arguments)
+    }
+
+    /// D of DILU.
+    fn diagonal_pivots(
+        &self,
+        backend: &CudaBackend,
+        values: &Buffer<T>,
+        products: &Buffer<T>,
+        scale: T,
+        waiting: Waiting,
+        first: Argument,
+    ) -> Result<(), DeviceError> {
+        let pattern = &self.a.pattern;
+        let mut arguments = self.lower.arguments();
+        arguments.extend(arguments![
+            products,
+            &*self.lower.order.rows,
+            &pattern.row_start,
+            &self.a.split,
+            &pattern.columns,
+            values,
+            Argument::real(scale),
+            self.positive(),
+            &self.pivots,
+            &self.inverse
+        ]);
+        if waiting == Waiting::Launches {
+            let kernel = (Source::Triangular, "dilu_levels");
+            return self.lower.launch_levels::<T>(backend, kernel, &arguments, &[first]);
+        }
+        arguments.extend([(&self.tickets).into(), first]);
+        let shape = drawing(self.lower.slices.rows);
+        backend.launch::<T>(Source::Triangular, "dilu_flags", shape, &arguments)
+    }
+
+    /// ILU(0) in place.
+    fn eliminate(
+        &self,
+        backend: &CudaBackend,
+        values: &Buffer<T>,
+        scale: T,
+        waiting: Waiting,
+        first: Argument,
+    ) -> Result<(), DeviceError> {
+        let pattern = &self.a.pattern;
+        let arguments = arguments![
+            pattern.rows as u64,
+            &*self.lower.order.rows,
+            &self.lower.order.place,
+            &pattern.row_start,
+            &self.a.split,
+            &pattern.columns,
+            values,
+            Argument::real(scale),
+            self.positive(),
+            &self.pivots,
+            &self.inverse
+        ];
+        if waiting == Waiting::Launches {
+            let kernel = (Source::Gauss, "eliminate_levels");
+            return self.lower.launch_levels::<T>(backend, kernel, &arguments, &[first]);
+        }
+        let mut arguments = arguments;
+        arguments.extend([(&self.tickets).into(), first]);
+        let blocks = (pattern.rows * TEAM).div_ceil(DRAWING as usize).clamp(1, DRAWING_BLOCKS);
+        let shape = Shape { block: [DRAWING, 1, 1], ..Shape::blocks(blocks) };
+        backend.launch::<T>(Source::Gauss, "eliminate_flags", shape, &arguments)
+    }
+
+    /// z ← M⁻¹ r.
+    pub(super) fn solve(
+        &mut self,
+        backend: &CudaBackend,
+        waiting: Waiting,
+        r: &CudaVector<T>,
+        z: &CudaVector<T>,
+    ) -> Result<(), DeviceError> {
+        match waiting {
+            Waiting::RowByRow => return self.solve_row_by_row(backend, r, z),
+            Waiting::WithinTiles => return self.solve_within_tiles(backend, r, z),
+            Waiting::Launches => {}
+        }
+        let vectors = [r.address(), z.address()];
+        let known = self.recordings.iter().position(|(of, _)| *of == vectors);
+        let mut recording = match known {
+            Some(at) => self.recordings.swap_remove(at).1,
+            None => CudaRecording::default(),
+        };
+        let done = recording.run(backend, || self.solve_by_launches(backend, r, z));
+        if self.recordings.len() == RECORDINGS {
+            self.recordings.remove(0);
+        }
+        self.recordings.push((vectors, recording));
+        done
+    }
+
+    fn lower_arguments(&self) -> Vec<Argument> {
+        let mut arguments = self.lower.arguments();
+        arguments.extend(arguments![
+            &self.lower_values,
+            &*self.lower_rows,
+            &self.inverse,
+            &self.w,
+            &self.z
+        ]);
+        arguments
+    }
+
+    fn upper_arguments(&self, z: &CudaVector<T>) -> Vec<Argument> {
+        let mut arguments = self.upper.arguments();
+        arguments.extend(arguments![
+            &self.upper_values,
+            &*self.upper_rows,
+            &self.inner,
+            &self.inverse,
+            &self.w,
+            &self.z,
+            z
+        ]);
+        arguments
+    }
+
+    fn solve_row_by_row(
+        &self,
+        backend: &CudaBackend,
+        r: &CudaVector<T>,
+        z: &CudaVector<T>,
+    ) -> Result<(), DeviceError> {
+        let shape = drawing(self.lower.slices.rows);
+        let mut arguments = self.lower_arguments();
+        arguments.extend(arguments![r, &self.tickets]);
+        backend.launch::<T>(Source::Triangular, "lower_flags", shape, &arguments)?;
+        let mut arguments = self.upper_arguments(z);
+        arguments.push((&self.tickets).into());
+        backend.launch::<T>(Source::Triangular, "upper_flags", shape, &arguments)
+    }
+
+    /// The rows are in natural order.
+    fn solve_within_tiles(
+        &self,
+        backend: &CudaBackend,
+        r: &CudaVector<T>,
+        z: &CudaVector<T>,
+    ) -> Result<(), DeviceError> {
+        let mut arguments = self.lower.arguments();
+        arguments.push((&self.lower_values).into());
+        arguments.extend(self.upper.slices.arguments());
+        arguments.extend(arguments![&self.upper.columns, &self.upper_values, &self.inverse, r, z]);
+        let tiles = self.a.pattern.rows.div_ceil(ROW_TILE);
+        let shape = Shape { block: [32, 1, 1], ..Shape::blocks(tiles) };
+        backend.launch::<T>(Source::Triangular, "solve_row_tiles", shape, &arguments)
+    }
+
+    fn solve_by_launches(
+        &self,
+        backend: &CudaBackend,
+        r: &CudaVector<T>,
+        z: &CudaVector<T>,
+    ) -> Result<(), DeviceError> {
+        let mut arguments = self.lower_arguments();
+        arguments.push(r.into());
+        let kernel = (Source::Triangular, "lower_levels");
+        self.lower.launch_levels::<T>(backend, kernel, &arguments, &[])?;
+        let kernel = (Source::Triangular, "upper_levels");
+        self.upper.launch_levels::<T>(backend, kernel, &self.upper_arguments(z), &[])
+    }
+}

@@ -1,0 +1,195 @@
+//! The matrix that is eliminated: A itself, or A renumbered, mirrored or cut into tiles.
+
+use super::super::kernel::{Shape, Source, arguments};
+use super::super::{Buffer, CudaBackend};
+use super::CsrPattern;
+use crate::backend::{DeviceError, Incomplete, Real, RowSchedule};
+use crate::sparse::{Graph, Pattern, ROW_TILE, RowSets, colours};
+use std::sync::Arc;
+
+/// A row or entry that is not there.
+const ABSENT: u32 = u32::MAX;
+
+/// The pattern that is eliminated in natural order, and where its entries come from.
+pub(super) struct Eliminated {
+    pub(super) pattern: Arc<CsrPattern>,
+    /// Where each row stops to be left of the diagonal.
+    pub(super) split: Buffer<u32>,
+    /// Entry of A that each entry comes from, if it is not A's own pattern and values.
+    source: Option<Buffer<u32>>,
+    /// Row of A that each row is, if they are renumbered.
+    renumbered: Option<Vec<u32>>,
+}
+
+impl Eliminated {
+    /// What is eliminated of matrices with the pattern of A.
+    pub(super) fn new(
+        backend: &CudaBackend,
+        a: &Arc<CsrPattern>,
+        kind: Incomplete,
+        schedule: RowSchedule,
+    ) -> Result<Self, DeviceError> {
+        let symmetric = matches!(kind, Incomplete::Dic | Incomplete::Ic0);
+        if matches!(schedule, RowSchedule::Multicolour | RowSchedule::Tile) {
+            return Self::on_host(backend, a, symmetric, schedule);
+        }
+        if !symmetric {
+            return Self::with_split(backend, a.clone(), None, None);
+        }
+        let source = Buffer::zeros(&backend.device, a.entries)?;
+        let missed = Buffer::<u32>::zeros(&backend.device, 1)?;
+        let arguments = arguments![a.rows as u64, &a.row_start, &a.columns, &source, &missed];
+        let shape = Shape::threads(a.rows);
+        backend.launch::<f64>(Source::Triangular, "mirror_entries", shape, &arguments)?;
+        let mut found = [0];
+        missed.download(&mut found)?;
+        if found[0] > 0 {
+            return Self::on_host(backend, a, symmetric, schedule);
+        }
+        Self::with_split(backend, a.clone(), Some(source), None)
+    }
+
+    fn with_split(
+        backend: &CudaBackend,
+        pattern: Arc<CsrPattern>,
+        source: Option<Buffer<u32>>,
+        renumbered: Option<Vec<u32>>,
+    ) -> Result<Self, DeviceError> {
+        let split = Buffer::zeros(&backend.device, pattern.rows)?;
+        let CsrPattern { rows, row_start, columns, .. } = &*pattern;
+        let arguments = arguments![*rows as u64, row_start, columns, &split];
+        backend.launch::<f64>(Source::Order, "split_rows", Shape::threads(*rows), &arguments)?;
+        Ok(Self { pattern, split, source, renumbered })
+    }
+
+    /// The pattern made on the host.
+    fn on_host(
+        backend: &CudaBackend,
+        a: &CsrPattern,
+        symmetric: bool,
+        schedule: RowSchedule,
+    ) -> Result<Self, DeviceError> {
+        let (row_start, columns) = a.download()?;
+        let mut entries = Entries::new(&row_start, &columns, symmetric);
+        let mut order = None;
+        match schedule {
+            RowSchedule::Multicolour => {
+                let by_colour = entries.colour_order(a.rows);
+                entries.renumber(&by_colour);
+                order = Some(by_colour);
+            }
+            RowSchedule::Tile => entries
+                .0
+                .retain(|&(row, column, _)| row as usize / ROW_TILE == column as usize / ROW_TILE),
+            _ => {}
+        }
+        let (row_start, columns, source) = entries.into_rows(a.rows);
+        let pattern = Arc::new(CsrPattern::new(backend, &row_start, &columns)?);
+        let source = Buffer::from_host(&backend.device, &source)?;
+        Self::with_split(backend, pattern, Some(source), order)
+    }
+
+    /// The values to eliminate: A's own, or a copy of them in the places of this pattern.
+    pub(super) fn values<T: Real>(
+        &self,
+        backend: &CudaBackend,
+        a: &Buffer<T>,
+        copy: &Buffer<T>,
+    ) -> Result<(), DeviceError> {
+        let entries = self.pattern.entries;
+        let Some(source) = &self.source else {
+            return backend.device.copy(a.address(), copy.address(), entries * size_of::<T>());
+        };
+        let arguments = arguments![entries as u64, source, a, copy];
+        let shape = Shape::threads(entries);
+        backend.launch::<T>(Source::Triangular, "take_values", shape, &arguments)
+    }
+
+    /// Whether entries stand elsewhere than in A.
+    pub(super) fn is_moved(&self) -> bool {
+        self.source.is_some()
+    }
+
+    /// The row of A that a row is.
+    pub(super) fn row_of_a(&self, row: usize) -> usize {
+        self.renumbered.as_ref().map_or(row, |rows| rows[row] as usize)
+    }
+
+    /// Rows of A in the place of these rows.
+    pub(super) fn rows_of_a(
+        &self,
+        backend: &CudaBackend,
+        rows: &Arc<Buffer<u32>>,
+    ) -> Result<Arc<Buffer<u32>>, DeviceError> {
+        let Some(renumbered) = &self.renumbered else { return Ok(rows.clone()) };
+        let renumbered = Buffer::from_host(&backend.device, renumbered)?;
+        let found = Buffer::zeros(&backend.device, rows.len())?;
+        let arguments = arguments![rows.len() as u64, &**rows, &renumbered, &found];
+        let shape = Shape::threads(rows.len());
+        backend.launch::<f64>(Source::Order, "link_rows", shape, &arguments)?;
+        Ok(Arc::new(found))
+    }
+}
+
+/// Entries of a pattern on the host: row, column, and the entry of A that each comes from.
+struct Entries(Vec<(u32, u32, u32)>);
+
+impl Entries {
+    /// Those of A, or those of its lower triangle and their mirror images.
+    fn new(row_start: &[u32], columns: &[u32], symmetric: bool) -> Self {
+        let mut entries = Vec::with_capacity(columns.len());
+        for (row, ends) in (0_u32..).zip(row_start.windows(2)) {
+            for at in ends[0]..ends[1] {
+                let column = columns[at as usize];
+                if !symmetric || column <= row {
+                    entries.push((row, column, at));
+                }
+                if symmetric && column < row {
+                    entries.push((column, row, at));
+                }
+            }
+        }
+        entries.sort_unstable();
+        Self(entries)
+    }
+
+    /// Rows by colour.
+    fn colour_order(&self, rows: usize) -> Vec<u32> {
+        let mut row_start = vec![0; rows + 1];
+        for &(row, ..) in &self.0 {
+            row_start[row as usize + 1] += 1;
+        }
+        for row in 0..rows {
+            row_start[row + 1] += row_start[row];
+        }
+        let columns: Vec<u32> = self.0.iter().map(|&(_, column, _)| column).collect();
+        let graph = Graph::new(Pattern { row_start: &row_start, columns: &columns });
+        RowSets::by_number(&colours(&graph)).rows().to_vec()
+    }
+
+    /// Row `order[k]` becomes row k.
+    fn renumber(&mut self, order: &[u32]) {
+        let mut place = vec![ABSENT; order.len()];
+        for (k, &row) in (0_u32..).zip(order) {
+            place[row as usize] = k;
+        }
+        for (row, column, _) in &mut self.0 {
+            (*row, *column) = (place[*row as usize], place[*column as usize]);
+        }
+        self.0.sort_unstable();
+    }
+
+    /// Row starts, columns and sources of the sorted entries.
+    fn into_rows(self, rows: usize) -> (Vec<u32>, Vec<u32>, Vec<u32>) {
+        let mut row_start = vec![0; rows + 1];
+        for &(row, ..) in &self.0 {
+            row_start[row as usize + 1] += 1;
+        }
+        for row in 0..rows {
+            row_start[row + 1] += row_start[row];
+        }
+        let columns = self.0.iter().map(|&(_, column, _)| column).collect();
+        let source = self.0.iter().map(|&(.., source)| source).collect();
+        (row_start, columns, source)
+    }
+}

@@ -1,0 +1,171 @@
+//! One triangle of the factors: its order, its slices and its levels' launches.
+
+use super::super::kernel::{Argument, Shape, Source, arguments};
+use super::super::{Buffer, CudaBackend};
+use super::order::{Order, Side, scan};
+use super::slices::{SLICE, Slices};
+use super::source::Eliminated;
+use crate::backend::{DeviceError, Real};
+
+/// Threads of a block that takes several levels.
+const MERGED: u32 = 1024;
+/// Threads of the blocks of a level of more rows.
+const WIDE: u32 = 256;
+
+/// The entries on one side of the diagonal, in the order in which its rows are worked on.
+pub(super) struct Triangle {
+    pub(super) order: Order,
+    pub(super) slices: Slices,
+    /// Places of the columns in the order.
+    pub(super) columns: Buffer<u32>,
+    launches: Vec<Launch>,
+}
+
+/// Levels `first` to `last` (not included) in so many blocks; several levels in one block.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct Launch {
+    first: u32,
+    last: u32,
+    blocks: u32,
+}
+
+impl Triangle {
+    /// One side of the diagonal in this order.
+    pub(super) fn new(
+        backend: &CudaBackend,
+        a: &Eliminated,
+        side: Side,
+        order: Order,
+    ) -> Result<Self, DeviceError> {
+        let slices = shaped(backend, a, side, &order)?;
+        let columns = Buffer::zeros(&backend.device, slices.room)?;
+        let pattern = &a.pattern;
+        let mut arguments = arguments![
+            slices.rows as u64,
+            side.flag(),
+            &*order.rows,
+            &order.place,
+            &pattern.row_start,
+            &a.split,
+            &pattern.columns
+        ];
+        arguments.extend(slices.arguments());
+        arguments.push((&columns).into());
+        backend.launch::<f64>(Source::Order, "fill_columns", slices.shape(), &arguments)?;
+        Ok(Self { order, slices, columns, launches: Vec::new() })
+    }
+
+    /// Prepares to go through the levels launch by launch.
+    pub(super) fn prepare_launches(&mut self) -> Result<(), DeviceError> {
+        if let (Some(levels), true) = (&self.order.levels, self.launches.is_empty()) {
+            self.launches = launches(&levels.download()?);
+        }
+        Ok(())
+    }
+
+    /// Number of levels; none if the rows are not sorted by them.
+    pub(super) fn depth(&self) -> Option<usize> {
+        self.order.levels.as_ref().map(|levels| levels.depth)
+    }
+
+    /// Rows, widths, starts, lengths and columns, as kernels take them.
+    pub(super) fn arguments(&self) -> Vec<Argument> {
+        let mut arguments = arguments![self.slices.rows as u64];
+        arguments.extend(self.slices.arguments());
+        arguments.push((&self.columns).into());
+        arguments
+    }
+
+    /// Room for the values of its entries.
+    pub(super) fn zeros<T: Real>(&self, backend: &CudaBackend) -> Result<Buffer<T>, DeviceError> {
+        Buffer::zeros(&backend.device, self.slices.room)
+    }
+
+    /// Launches `kernel` for all levels, one after the other. Between `arguments` and `last` stand
+    /// the levels of a launch.
+    pub(super) fn launch_levels<T: Real>(
+        &self,
+        backend: &CudaBackend,
+        (source, kernel): (Source, &'static str),
+        arguments: &[Argument],
+        last: &[Argument],
+    ) -> Result<(), DeviceError> {
+        let Some(levels) = &self.order.levels else { return Ok(()) };
+        for launch in &self.launches {
+            let mut all = arguments.to_vec();
+            all.extend(arguments![&levels.starts, launch.first, launch.last]);
+            all.extend_from_slice(last);
+            let threads = if launch.blocks == 1 { MERGED } else { WIDE };
+            let shape = Shape { grid: [launch.blocks, 1, 1], block: [threads, 1, 1], shared: 0 };
+            backend.launch::<T>(source, kernel, shape, &all)?;
+        }
+        Ok(())
+    }
+}
+
+/// Where the rows of one side stand in slices, found on the device.
+fn shaped(
+    backend: &CudaBackend,
+    a: &Eliminated,
+    side: Side,
+    order: &Order,
+) -> Result<Slices, DeviceError> {
+    let (device, rows) = (&backend.device, a.pattern.rows);
+    let count = rows.div_ceil(SLICE);
+    let length = Buffer::<u32>::zeros(device, rows)?;
+    let width = Buffer::<u32>::zeros(device, count)?;
+    let room = Buffer::<u32>::zeros(device, count)?;
+    let pattern = &a.pattern;
+    let arguments = arguments![
+        rows as u64,
+        side.flag(),
+        &*order.rows,
+        &pattern.row_start,
+        &a.split,
+        &pattern.columns,
+        &length,
+        &width,
+        &room
+    ];
+    backend.launch::<f64>(Source::Order, "shape_slices", Shape::threads(rows), &arguments)?;
+    let start = scan(backend, &room)?;
+    let mut total = [0_u64];
+    device.download(start.address_of(count), bytemuck::cast_slice_mut(&mut total))?;
+    Ok(Slices { rows, room: total[0] as usize, width, start, length })
+}
+
+/// A launch for each level of many rows, and one for each run of levels that a block takes.
+fn launches(starts: &[u64]) -> Vec<Launch> {
+    let mut launches: Vec<Launch> = Vec::new();
+    for (level, ends) in (0..).zip(starts.windows(2)) {
+        let rows = ends[1] - ends[0];
+        // A level need not begin where a slice does.
+        let wide = (rows + SLICE as u64).div_ceil(u64::from(WIDE)) as u32;
+        let blocks = if rows <= u64::from(MERGED) { 1 } else { wide };
+        match launches.last_mut() {
+            Some(last) if last.blocks == 1 && blocks == 1 => last.last = level + 1,
+            _ => launches.push(Launch { first: level, last: level + 1, blocks }),
+        }
+    }
+    launches
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn runs_of_small_levels_share_a_launch() {
+        let sizes = [1, 1024, 1025, 3, 4000, 1024];
+        let starts: Vec<u64> = std::iter::once(0)
+            .chain(sizes.iter().scan(0, |sum, size| {
+                *sum += size;
+                Some(*sum)
+            }))
+            .collect();
+
+        let found: Vec<_> = launches(&starts).iter().map(|l| (l.first, l.last, l.blocks)).collect();
+
+        assert_eq!(found, [(0, 2, 1), (2, 3, 5), (3, 4, 1), (4, 5, 16), (5, 6, 1)]);
+    }
+}

@@ -1,0 +1,286 @@
+//! Matrices of any pattern: products, factors and triangular solves by every schedule.
+
+use gridgen::backend::cpu::CpuBackend;
+use gridgen::backend::{BadPivot, CsrBackend, Format, Incomplete, Real, RowSchedule};
+use gridgen::sparse::{Csr, Graph, ROW_TILE, RowSets, colours};
+
+use super::{Subject, assert_close, random, to_device, to_host};
+use crate::support::random::Random;
+
+/// Schedules that apply the M of natural order.
+const NATURAL: [RowSchedule; 4] =
+    [RowSchedule::Auto, RowSchedule::Levels, RowSchedule::SyncFree, RowSchedule::Correlation];
+const KINDS: [Incomplete; 4] =
+    [Incomplete::Dilu, Incomplete::Dic, Incomplete::Ilu0, Incomplete::Ic0];
+
+/// Random entries, `most` a row at most and some rows empty but for what `diagonal` adds.
+fn scattered(rows: usize, most: usize, diagonal: Option<f64>) -> Csr {
+    let mut random = Random::new(rows as u64 + most as u64);
+    Csr::from_rows((0..rows).map(|row| {
+        let length = if row % 7 == 3 { 0 } else { row * 5 % (most + 1) };
+        let mut columns: Vec<usize> = random
+            .vector(length)
+            .into_iter()
+            .map(|u| ((u.abs() * rows as f64) as usize).min(rows - 1))
+            .collect();
+        columns.extend(diagonal.map(|_| row));
+        columns.sort_unstable();
+        columns.dedup();
+        let values = random.vector(columns.len());
+        let entry = |(column, value): (usize, f64)| {
+            let own = if column == row { diagonal.unwrap_or(0.0) } else { 0.0 };
+            (column, value + own)
+        };
+        columns.into_iter().zip(values).map(entry).collect::<Vec<_>>()
+    }))
+}
+
+/// A five-point stencil with a wind, and a first row and column that reach all others.
+fn arrow(mi: usize, mj: usize) -> Csr {
+    let n = mi * mj;
+    Csr::from_rows((0..n).map(|row| {
+        let (i, j) = (row % mi, row / mi);
+        let beside = [
+            (i > 0).then(|| (row - 1, -1.3)),
+            (i + 1 < mi).then(|| (row + 1, -0.7)),
+            (j > 0).then(|| (row - mi, -1.1)),
+            (j + 1 < mj).then(|| (row + mi, -0.9)),
+        ];
+        let mut entries: Vec<(usize, f64)> = beside.into_iter().flatten().collect();
+        if row == 0 {
+            entries.extend((2..n).filter(|&k| k != mi).map(|k| (k, 1e-4)));
+        } else if row != 1 && row != mi {
+            entries.push((0, 2e-4));
+        }
+        entries.push((row, 4.5 + 0.1 * (row % 3) as f64));
+        entries
+    }))
+}
+
+/// The matrix turned symmetric by its lower triangle.
+fn mirrored(a: &Csr) -> Csr {
+    let mut rows: Vec<Vec<(usize, f64)>> = vec![Vec::new(); a.rows()];
+    for row in 0..a.rows() {
+        for (column, value) in a.row(row).filter(|&(column, _)| column <= row) {
+            rows[row].push((column, value));
+            if column < row {
+                rows[column].push((row, value));
+            }
+        }
+    }
+    Csr::from_rows(rows.into_iter())
+}
+
+/// The matrices that factors are made of.
+fn factored() -> Vec<Csr> {
+    let sizes = [1, 31, 32, 33, 257, 1000];
+    let mut all: Vec<Csr> = sizes.iter().map(|&n| scattered(n, 6, Some(9.0))).collect();
+    // Rows that a warp takes together, among short ones.
+    all.push(scattered(400, 90, Some(90.0)));
+    all.push(arrow(23, 37));
+    all.push(Csr::from_rows((0..70_usize).map(|row| {
+        row.checked_sub(1).map(|before| (before, 0.5)).into_iter().chain([(row, 2.0)])
+    })));
+    all
+}
+
+fn check_product<S: Subject, T: Real>(subject: &S, a: &Csr, format: Format) {
+    let n = a.rows();
+    let x = random::<T>(3, n);
+    let mut expected = vec![T::zero(); n];
+    let on_cpu = CpuBackend.csr::<T>(a, format).unwrap();
+    CpuBackend.csr_multiply(&on_cpu, &x, &mut expected).unwrap();
+
+    let on_device = subject.csr::<T>(a, format).unwrap();
+    let mut y = to_device(subject, &random::<T>(4, n));
+    subject.csr_multiply(&on_device, &to_device(subject, &x), &mut y).unwrap();
+
+    let what = format!("{n} rows, {} entries, {format:?}", a.values.len());
+    assert_close(&to_host(subject, &y, n), &expected, 50.0, &what);
+}
+
+pub fn products_of_any_pattern<S: Subject>(subject: &S) {
+    let mut all: Vec<Csr> =
+        [1, 31, 32, 33, 257, 37 * 53].iter().map(|&n| scattered(n, 9, None)).collect();
+    all.push(scattered(3000, 40, None));
+    all.push(arrow(37, 53));
+    // A row longer than a part, rows of a chunk, and many empty ones.
+    all.push(Csr::from_rows((0..20_000_usize).map(|row| match row {
+        7 => (0..20_000).map(|column| (column, 0.25)).collect(),
+        9000 => (0..3000).map(|column| (3 * column, -0.5)).collect(),
+        _ if row % 4 == 0 => vec![(row, 1.0)],
+        _ => vec![],
+    })));
+    for a in &all {
+        for format in [Format::Csr, Format::Ell] {
+            check_product::<S, f64>(subject, a, format);
+            check_product::<S, f32>(subject, a, format);
+        }
+    }
+}
+
+pub fn diagonals_of_any_pattern<S: Subject>(subject: &S) {
+    for n in [1, 33, 257] {
+        for diagonal in [None, Some(3.0)] {
+            let a = scattered(n, 5, diagonal);
+            let mut expected = vec![0.0; n];
+            let on_cpu = CpuBackend.csr::<f64>(&a, Format::Csr).unwrap();
+            let first = CpuBackend.csr_inverse_diagonal(&on_cpu, &mut expected).unwrap();
+
+            let on_device = subject.csr::<f64>(&a, Format::Csr).unwrap();
+            let mut d = subject.zeros(n).unwrap();
+            let found = subject.csr_inverse_diagonal(&on_device, &mut d).unwrap();
+
+            assert_eq!(found, first);
+            assert_eq!(to_host(subject, &d, n), expected);
+        }
+    }
+}
+
+/// What M⁻¹ of the CPU gives, and the pivot it stops at.
+fn expected<T: Real>(a: &Csr, kind: Incomplete, shift: f64, r: &[T]) -> (Vec<T>, Option<BadPivot>) {
+    let symmetric = matches!(kind, Incomplete::Dic | Incomplete::Ic0);
+    let a = if symmetric { mirrored(a) } else { a.clone() };
+    let matrix = CpuBackend.csr::<T>(&a, Format::Csr).unwrap();
+    let mut factors = CpuBackend.csr_factors(&matrix, kind, RowSchedule::SyncFree).unwrap();
+    let bad = CpuBackend.csr_factor(&matrix, shift, &mut factors).unwrap();
+    let mut z = vec![T::zero(); r.len()];
+    if bad.is_none() {
+        CpuBackend.csr_solve(&mut factors, &r.to_vec(), &mut z).unwrap();
+    }
+    (z, bad)
+}
+
+/// Factors twice and solves five times, so that every way of waiting has its turn.
+fn check<S: Subject, T: Real>(
+    subject: &S,
+    a: &Csr,
+    (kind, schedule, shift): (Incomplete, RowSchedule, f64),
+    z: &[T],
+    bad: Option<BadPivot>,
+) {
+    let n = a.rows();
+    let r = to_device(subject, &random::<T>(5, n));
+    let what = format!("{n} rows, {kind:?}, {schedule:?}, shift {shift}");
+    let matrix = subject.csr::<T>(a, Format::Csr).unwrap();
+    let mut factors = subject.csr_factors(&matrix, kind, schedule).unwrap();
+    for _ in 0..2 {
+        let found = subject.csr_factor(&matrix, shift, &mut factors).unwrap();
+        assert_eq!(found.map(|bad| bad.row), bad.map(|bad| bad.row), "{what}");
+    }
+    if bad.is_some() {
+        return;
+    }
+    let mut found = to_device(subject, &random::<T>(6, n));
+    for _ in 0..5 {
+        subject.csr_solve(&mut factors, &r, &mut found).unwrap();
+        assert_close(&to_host(subject, &found, n), z, 200.0, &what);
+    }
+}
+
+fn check_schedules<S: Subject, T: Real>(subject: &S, schedules: &[RowSchedule]) {
+    for a in factored() {
+        for kind in KINDS {
+            let shift = if a.rows() % 2 == 1 { 0.3 } else { 0.0 };
+            let (z, bad) = expected(&a, kind, shift, &random::<T>(5, a.rows()));
+            for &schedule in schedules {
+                check(subject, &a, (kind, schedule, shift), &z, bad);
+            }
+        }
+    }
+}
+
+pub fn schedules_of_natural_order_apply_the_same_factors<S: Subject>(subject: &S) {
+    check_schedules::<S, f64>(subject, &NATURAL);
+}
+
+pub fn factors_in_single_precision<S: Subject>(subject: &S) {
+    check_schedules::<S, f32>(subject, &[RowSchedule::Auto, RowSchedule::SyncFree]);
+}
+
+pub fn colours_renumber_the_rows<S: Subject>(subject: &S) {
+    for a in factored() {
+        for kind in [Incomplete::Dilu, Incomplete::Ilu0] {
+            let order = RowSets::by_number(&colours(&Graph::new(a.pattern()))).rows().to_vec();
+            let r = random::<f64>(5, a.rows());
+            let renumbered: Vec<f64> = order.iter().map(|&row| r[row as usize]).collect();
+            let (solved, bad) = expected(&a.permuted(&order), kind, 0.0, &renumbered);
+            let mut z = vec![0.0; r.len()];
+            for (&row, value) in order.iter().zip(solved) {
+                z[row as usize] = value;
+            }
+
+            check(subject, &a, (kind, RowSchedule::Multicolour, 0.0), &z, bad);
+        }
+    }
+}
+
+pub fn tiles_drop_what_couples_them<S: Subject>(subject: &S) {
+    for a in factored().into_iter().chain([scattered(3 * ROW_TILE + 5, 12, Some(9.0))]) {
+        for kind in KINDS {
+            let within = |row: usize| {
+                let tile = move |&(column, _): &(usize, f64)| column / ROW_TILE == row / ROW_TILE;
+                a.row(row).filter(tile).collect::<Vec<_>>()
+            };
+            let cut = Csr::from_rows((0..a.rows()).map(within));
+            let (z, bad) = expected(&cut, kind, 0.0, &random::<f64>(5, a.rows()));
+
+            check(subject, &a, (kind, RowSchedule::Tile, 0.0), &z, bad);
+        }
+    }
+}
+
+/// Rows with the neighbours before and after them.
+fn chain(n: usize, diagonal: impl Fn(usize) -> Option<f64>) -> Csr {
+    Csr::from_rows((0..n).map(|row| {
+        let beside = [row.checked_sub(1), (row + 1 < n).then_some(row + 1)];
+        let beside = beside.into_iter().flatten().map(|column| (column, -1.0));
+        beside.chain(diagonal(row).map(|value| (row, value))).collect::<Vec<_>>()
+    }))
+}
+
+pub fn the_first_bad_pivot_and_its_value<S: Subject>(subject: &S) {
+    let schedules = [&NATURAL[..], &[RowSchedule::Tile]].concat();
+    let negative = chain(100, |row| Some(if row == 41 { -3.0 } else { 4.0 }));
+    let absent = chain(100, |row| (row != 60 && row != 77).then_some(4.0));
+    let not_a_number = chain(100, |row| Some(if row == 33 { f64::NAN } else { 4.0 }));
+    for (a, row) in [(negative, 41), (absent, 60), (not_a_number, 33)] {
+        for kind in KINDS {
+            let positive = matches!(kind, Incomplete::Dic | Incomplete::Ic0);
+            let bad = row != 41 || positive;
+            for &schedule in &schedules {
+                let matrix = subject.csr::<f64>(&a, Format::Csr).unwrap();
+                let mut factors = subject.csr_factors(&matrix, kind, schedule).unwrap();
+
+                let found = subject.csr_factor(&matrix, 0.0, &mut factors).unwrap();
+
+                assert_eq!(found.map(|bad| bad.row), bad.then_some(row), "{kind:?}, {schedule:?}");
+                let Some(BadPivot { value, .. }) = found else { continue };
+                match row {
+                    41 => assert!((-3.3..-3.2).contains(&value), "{value}"),
+                    60 => assert!(value.abs() == 0.0, "{value}"),
+                    _ => assert!(value.is_nan(), "{value}"),
+                }
+            }
+        }
+    }
+}
+
+/// A solve ends whatever numbers it meets, and the next one is as good as ever.
+pub fn a_nan_or_a_zero_does_not_stop_a_solve<S: Subject>(subject: &S) {
+    let (n, a) = (300, chain(300, |_| Some(4.0)));
+    for schedule in [&NATURAL[..], &[RowSchedule::Tile, RowSchedule::Multicolour]].concat() {
+        let matrix = subject.csr::<f64>(&a, Format::Csr).unwrap();
+        let mut factors = subject.csr_factors(&matrix, Incomplete::Dilu, schedule).unwrap();
+        subject.csr_factor(&matrix, 0.0, &mut factors).unwrap();
+        let mut z = subject.zeros::<f64>(n).unwrap();
+        let mut nans = vec![0.0; n];
+        nans[7] = f64::from_bits(u64::MAX);
+
+        subject.csr_solve(&mut factors, &to_device(subject, &nans), &mut z).unwrap();
+        assert!(to_host(subject, &z, n)[7].is_nan(), "{schedule:?}");
+        subject.csr_solve(&mut factors, &to_device(subject, &vec![0.0; n]), &mut z).unwrap();
+
+        assert_eq!(to_host(subject, &z, n), vec![0.0; n], "{schedule:?}");
+    }
+}
