@@ -28,6 +28,9 @@ const GROUP: usize = 4;
 /// Gragg, Kaufman and Stewart 1976, doi:10.1090/S0025-5718-1976-0431641-8).
 const OUTSIDE: f64 = 0.5;
 
+/// A residual above this part of the one before has hardly fallen.
+const KEPT: f64 = 0.5;
+
 /// The least-squares problem min ‖β e₁ − H y‖ by Givens rotations.
 struct Hessenberg {
     /// Columns of the upper triangular factor.
@@ -67,7 +70,7 @@ impl<B: Backend, T: Real> Gmres<B, T> {
         M: Preconditioner<B, T, A>,
     {
         let mut iterations = 0;
-        let mut before = f64::INFINITY;
+        let (mut before, mut promised) = (f64::INFINITY, f64::INFINITY);
         let mut residual = system.residual(x, &mut self.w)?;
         loop {
             let report = |stop| KrylovReport { stop, iterations: f64::from(iterations), residual };
@@ -80,12 +83,14 @@ impl<B: Backend, T: Real> Gmres<B, T> {
             if iterations as usize >= target.max_iterations {
                 return Ok(report(LinearStop::IterationLimit));
             }
-            // A cycle that gains nothing would be repeated for ever.
-            if residual >= before {
+            // A cycle that gains nothing, or next to nothing of what its small problem promised,
+            // would be repeated for ever: rounding holds the residual where it is.
+            if residual >= before || (residual > KEPT * before && promised < KEPT * residual) {
                 return Ok(report(LinearStop::Stagnation));
             }
             before = residual;
             let small = self.cycle(system, target, &mut iterations, residual)?;
+            promised = small.norm();
             residual = self.step(system, &small, x, residual)?;
         }
     }
@@ -245,6 +250,11 @@ impl Hessenberg {
         Self { columns: Vec::new(), rotations: Vec::new(), right: vec![beta] }
     }
 
+    /// The residual norm of the problem so far.
+    fn norm(&self) -> f64 {
+        self.right.last().copied().unwrap_or_default().abs()
+    }
+
     /// Takes column k (k + 2 entries) and returns the residual norm of the larger problem.
     fn push(&mut self, mut column: Vec<f64>) -> f64 {
         for (i, &(c, s)) in self.rotations.iter().enumerate() {
@@ -263,7 +273,7 @@ impl Hessenberg {
         let last = self.right[k];
         self.right[k] = c * last;
         self.right.push(-s * last);
-        self.right[k + 1].abs()
+        self.norm()
     }
 
     /// Solves the triangular system of the first `order` columns; a zero on its diagonal contributes
