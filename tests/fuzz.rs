@@ -16,6 +16,7 @@ use gridgen::geometry::{
     SurfaceSettings, TrailingEdge, airfoil_from_bytes, contour_from_bytes, distribute,
     distribute_closed,
 };
+use gridgen::io::matrix_market;
 use gridgen::io::read::mesh;
 
 /// Executions unless `FUZZ_RUNS` says otherwise.
@@ -30,7 +31,7 @@ const MEMORY: u64 = 1_000_000;
 const LARGEST: usize = 1 << 16;
 
 /// What stands in files where it hurts.
-const TOKENS: [&str; 32] = [
+const TOKENS: [&str; 36] = [
     "nan",
     "inf",
     "-inf",
@@ -63,6 +64,10 @@ const TOKENS: [&str; 32] = [
     "geometry.naca = \"0012\"",
     "[geometry.flap]",
     "99999999999999999999",
+    "\n4294967295 4294967295 1\n",
+    "\n9999999 9999999 9999999999\n",
+    "%",
+    "symmetric",
 ];
 
 /// Xorshift64* (S. Vigna, doi:10.1145/2845077).
@@ -117,7 +122,40 @@ fn targets() -> Vec<Target> {
         Target { name: "section", corpus: sections.clone(), run: section },
         Target { name: "contour", corpus: sections, run: contour },
         Target { name: "case", corpus: cases, run: case },
+        Target { name: "matrix", corpus: matrices(), run: matrix },
     ]
+}
+
+/// Matrix Market files of every kind.
+fn matrices() -> Vec<Vec<u8>> {
+    let entries = "% a remark\n4 4 5\n1 1 2.5\n2 1 -1D-3\n\n3 3 1e300\n4 2 7\n4 4 .5\n";
+    let values = "3 3\n1\n2.5\n-3e-2\n4\n5\n6\n7\n8\n9\n";
+    let mut files = Vec::new();
+    for symmetry in ["general", "symmetric", "skew-symmetric"] {
+        for field in ["real", "integer", "pattern", "complex"] {
+            let banner = |layout| format!("%%MatrixMarket matrix {layout} {field} {symmetry}\n");
+            files.push((banner("coordinate") + entries).into_bytes());
+            files.push((banner("array") + values).replace('\n', "\r\n").into_bytes());
+        }
+    }
+    files
+}
+
+/// Reads a matrix; one that is accepted is whole.
+fn matrix(bytes: &[u8]) {
+    match matrix_market::matrix(Path::new("fuzz.mtx"), bytes) {
+        Ok(found) => {
+            let csr = &found.csr;
+            assert_eq!(csr.row_start.last(), Some(&csr.values.len()));
+            assert!(csr.row_start.is_sorted() && csr.values.iter().all(|value| value.is_finite()));
+            for row in csr.row_start.windows(2) {
+                let columns = &csr.columns[row[0]..row[1]];
+                assert!(columns.is_sorted_by(|a, b| a < b));
+                assert!(columns.iter().all(|&column| (column as usize) < found.columns));
+            }
+        }
+        Err(error) => assert!(!error.to_string().is_empty() && !error.hint().is_empty()),
+    }
 }
 
 /// Reads a section; its wall, too, is to be found or refused.

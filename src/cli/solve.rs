@@ -7,7 +7,7 @@ use clap::builder::RangedU64ValueParser;
 use clap::error::ErrorKind;
 use clap::{Args, ValueEnum};
 use gridgen::backend::{Format, Incomplete, RowSchedule};
-use gridgen::run::system::{RightSide, SystemOptions, SystemOutcome, solve_system};
+use gridgen::run::system::{Reordering, RightSide, SystemOptions, SystemOutcome, solve_system};
 use gridgen::solver::general::GeneralKind;
 use gridgen::solver::krylov::Method;
 
@@ -22,6 +22,7 @@ Examples:
   gridgen solve A.mtx
   gridgen solve A.mtx.gz --rhs b.mtx --solver gmres --restart 50 --preconditioner ilu0
   gridgen solve A.mtx --solver cg --preconditioner ic0 --tolerance 1e-10 --seed 1
+  gridgen solve A.mtx --reorder rcm --schedule levels --backend cuda
   gridgen solve A.mtx --preconditioner none --max-iterations 500 --output solutions
 
 A and b are Matrix Market files, plain or packed by gzip; docs/formats.md describes what is read.
@@ -56,6 +57,9 @@ pub(super) struct SolveArguments {
     /// How the matrix is stored for products.
     #[arg(long, value_enum, default_value_t = Storage::Csr)]
     format: Storage,
+    /// Renumber rows and columns before the solve; x is written as A is numbered.
+    #[arg(long, value_enum, default_value_t = Reorder::None)]
+    reorder: Reorder,
     /// Relative residual to reach, of b.
     #[arg(long, value_name = "RATIO", default_value_t = 1e-8, value_parser = tolerance)]
     tolerance: f64,
@@ -136,6 +140,15 @@ enum Storage {
     Ell,
 }
 
+/// Values of `--reorder`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum Reorder {
+    /// As in the file.
+    None,
+    /// Reverse Cuthill–McKee: entries gather around the diagonal.
+    Rcm,
+}
+
 /// A shift that makes the diagonal no smaller.
 fn shift(text: &str) -> Result<f64, String> {
     let shift = text.parse().ok().filter(|shift: &f64| *shift >= 0.0 && shift.is_finite());
@@ -203,6 +216,10 @@ impl SolveArguments {
             format: match self.format {
                 Storage::Csr => Format::Csr,
                 Storage::Ell => Format::Ell,
+            },
+            reorder: match self.reorder {
+                Reorder::None => Reordering::None,
+                Reorder::Rcm => Reordering::Rcm,
             },
             tolerance: self.tolerance,
             max_iterations: self.max_iterations,

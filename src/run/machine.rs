@@ -58,6 +58,13 @@ impl Opening {
 /// A machine that is being closed; waits for that when it is dropped.
 pub(super) struct Closing(Option<JoinHandle<()>>);
 
+impl Closing {
+    /// Closes what is open while other work goes on.
+    pub(super) fn of(open: impl Send + 'static) -> Self {
+        Self(Some(std::thread::spawn(move || drop(open))))
+    }
+}
+
 impl Drop for Closing {
     fn drop(&mut self) {
         // Whatever went wrong there, the results are out.
@@ -68,7 +75,7 @@ impl Drop for Closing {
 impl Machine {
     /// Closes the machine while other work goes on.
     pub(super) fn close(self) -> Closing {
-        Closing(Some(std::thread::spawn(move || drop(self))))
+        Closing::of(self)
     }
 
     /// The machine of the options, and what the user should know of the choice: with

@@ -2,26 +2,29 @@
 
 mod facts;
 mod options;
+mod place;
 mod solve;
 
+use std::borrow::Cow;
 use std::path::PathBuf;
 use std::time::Instant;
 
 use rayon::prelude::*;
 
-use self::facts::{MatrixFacts, asymmetry};
+use self::facts::{MatrixFacts, asymmetry, bandwidth};
 pub use self::options::{Reordering, RightSide, SystemOptions};
-use self::solve::{Solved, solve_on};
-use super::{BackendChoice, Progress, thread_pool};
+use self::place::Place;
+use self::solve::Solved;
+use super::machine::Closing;
+use super::{Progress, thread_pool};
 use crate::backend::DeviceError;
-use crate::backend::cpu::CpuBackend;
 use crate::error::{Error, SystemError};
 use crate::io;
 use crate::io::matrix_market::{self, Matrix, Symmetry};
 use crate::io::plot::ResidualsFigure;
 use crate::io::solution::{self, MatrixReport, SystemReport, SystemTiming};
 use crate::solver::LinearStop;
-use crate::sparse::Csr;
+use crate::sparse::{Csr, reverse_cuthill_mckee};
 
 /// What came of a linear system.
 #[derive(Debug, Clone, PartialEq)]
@@ -75,38 +78,39 @@ pub fn solve_system(
     pool.install(|| job.run())
 }
 
-/// Where a system is solved.
-enum Place {
-    /// The CPU, in the current thread pool.
-    Cpu,
+/// A system in the order in which it is solved.
+struct Ordered<'a> {
+    a: Cow<'a, Csr>,
+    b: Cow<'a, [f64]>,
+    /// Row k is this one of the file, if they are renumbered.
+    order: Option<Vec<u32>>,
 }
 
-impl Place {
-    /// The place of the options, and why it is no other.
-    fn choose(options: &SystemOptions) -> Result<(Self, Option<String>), DeviceError> {
-        match options.backend {
-            BackendChoice::Cpu | BackendChoice::Auto => Ok((Self::Cpu, None)),
-            BackendChoice::Cuda => Err(DeviceError::NotBuilt { backend: "cuda" }),
+impl<'a> Ordered<'a> {
+    fn new(a: &'a Csr, b: &'a [f64], reordering: Reordering) -> Self {
+        match reordering {
+            Reordering::None => Self { a: Cow::Borrowed(a), b: Cow::Borrowed(b), order: None },
+            Reordering::Rcm => {
+                let order = reverse_cuthill_mckee(a);
+                let b = order.iter().map(|&row| b[row as usize]).collect();
+                Self { a: Cow::Owned(a.permuted(&order)), b: Cow::Owned(b), order: Some(order) }
+            }
         }
     }
 
-    /// Name for the report.
-    fn name(&self) -> String {
-        match self {
-            Self::Cpu => "cpu".to_owned(),
-        }
+    /// The row of the file that is row k.
+    fn row(&self, k: usize) -> usize {
+        self.order.as_ref().map_or(k, |order| order[k] as usize)
     }
 
-    fn solve(
-        &self,
-        system: (&Csr, &[f64]),
-        options: &SystemOptions,
-        timing: &mut SystemTiming,
-        progress: &mut dyn Progress,
-    ) -> Result<Solved, Error> {
-        match self {
-            Self::Cpu => solve_on(&CpuBackend, system, options, timing, progress),
+    /// A solution as the file numbers it.
+    fn unordered(&self, x: Vec<f64>) -> Vec<f64> {
+        let Some(order) = &self.order else { return x };
+        let mut as_in_file = vec![0.0; x.len()];
+        for (&row, x) in order.iter().zip(x) {
+            as_in_file[row as usize] = x;
         }
+        as_in_file
     }
 }
 
@@ -122,38 +126,81 @@ struct Job<'a> {
 impl Job<'_> {
     fn run(mut self) -> Result<SystemOutcome, Error> {
         let options = self.options;
-        let chosen = options.clone();
+        let (backend, device) = (options.backend, options.device);
         // A GPU takes long to open, and reading does not need it.
-        let opening = std::thread::spawn(move || Place::choose(&chosen));
+        let opening = std::thread::spawn(move || Place::choose(backend, device));
         let read = self.timed("reading", |timing| &mut timing.reading_seconds, Self::read);
         let opened = self.timed("device", |timing| &mut timing.device_seconds, |_| opening.join());
         let (matrix, b) = read?;
         let (place, notice) = opened.unwrap_or(Err(DeviceError::CompilerLost))?;
         self.notes.extend(notice);
-        let facts =
-            self.timed("facts", |timing| &mut timing.reordering_seconds, |job| job.facts(&matrix))?;
-        // A folder that takes no files is found before the work.
+        let (facts, solved) = self.solve(&place, &matrix, &b)?;
+        let backend = place.name();
+        // A GPU takes long to close, too, and nothing that follows needs it.
+        let _closing = Closing::of(place);
+        self.notes.extend(solved.report.events.iter().cloned());
+        let mut report = self.report((&matrix, &b), &facts, &solved, backend);
+        let mut files = self.timed(
+            "writing",
+            |timing| &mut timing.writing_seconds,
+            |job| job.write(&report, &solved),
+        )?;
+        report.timing = self.timing;
+        report.timing.total_seconds = self.started.elapsed().as_secs_f64();
+        files.push(solution::write_report(&options.output, &report)?);
+        Ok(SystemOutcome { report, files })
+    }
+
+    /// Solves the system in the order asked for, once it is known that the files can be written.
+    fn solve(
+        &mut self,
+        place: &Place,
+        matrix: &Matrix,
+        b: &[f64],
+    ) -> Result<(MatrixFacts, Solved), Error> {
+        let options = self.options;
+        let (facts, ordered) = self.timed(
+            "reordering",
+            |timing| &mut timing.reordering_seconds,
+            |job| {
+                let facts = job.facts(matrix)?;
+                Ok::<_, Error>((facts, Ordered::new(&matrix.csr, b, options.reorder)))
+            },
+        )?;
+        if ordered.order.is_some() {
+            let [before, after] = [&matrix.csr, &*ordered.a].map(bandwidth);
+            self.notes.push(format!("reverse Cuthill–McKee: bandwidth {before} became {after}"));
+        }
         io::folder::prepare(&options.output)?;
-        let Self { timing, progress, .. } = &mut self;
-        let solved = place.solve((&matrix.csr, &b), options, timing, &mut **progress);
-        let Solved { x, report: linear, residuals } =
-            solved.map_err(|error| located(error, &matrix.csr, options))?;
-        self.notes.extend(linear.events);
-        let truth = relative_residual(&matrix.csr, &x, &b);
+        let mut solved = place
+            .solve((&*ordered.a, &*ordered.b), options, &mut self.timing, &mut *self.progress)
+            .map_err(|error| located(error, &ordered, options))?;
+        solved.x = ordered.unordered(solved.x);
+        Ok((facts, solved))
+    }
+
+    fn report(
+        &mut self,
+        (matrix, b): (&Matrix, &[f64]),
+        facts: &MatrixFacts,
+        solved: &Solved,
+        backend: String,
+    ) -> SystemReport {
+        let (options, linear) = (self.options, &solved.report);
+        let truth = relative_residual(&matrix.csr, &solved.x, b);
         let met = truth <= DRIFT * options.tolerance;
-        let converged = linear.stop == LinearStop::Converged && met;
         let stop_reason = match linear.stop {
             LinearStop::Converged if !met => {
                 format!("the residual on the host is {truth:.2e}, above the tolerance")
             }
             stop => stop.to_string(),
         };
-        let mut report = SystemReport {
+        SystemReport {
             name: options.name(),
             version: env!("CARGO_PKG_VERSION").to_owned(),
-            converged,
+            converged: linear.stop == LinearStop::Converged && met,
             stop_reason,
-            matrix: matrix_report(options, &matrix, &facts),
+            matrix: matrix_report(options, matrix, facts),
             right_side: options.right_side.to_string(),
             method: options.method_report(),
             iterations: linear.iterations,
@@ -161,20 +208,10 @@ impl Job<'_> {
             true_relative_residual: truth,
             tolerance: options.tolerance,
             timing: self.timing,
-            backend: place.name(),
+            backend,
             threads: rayon::current_num_threads(),
             notes: std::mem::take(&mut self.notes),
-        };
-        drop(matrix);
-        let mut files = self.timed(
-            "writing",
-            |timing| &mut timing.writing_seconds,
-            |job| job.write(&report, &x, &residuals),
-        )?;
-        report.timing = self.timing;
-        report.timing.total_seconds = self.started.elapsed().as_secs_f64();
-        files.push(solution::write_report(&options.output, &report)?);
-        Ok(SystemOutcome { report, files })
+        }
     }
 
     /// The matrix, square, and a right side of as many rows.
@@ -214,12 +251,7 @@ impl Job<'_> {
         Ok(MatrixFacts { symmetric: found.is_none(), ..facts })
     }
 
-    fn write(
-        &mut self,
-        report: &SystemReport,
-        x: &[f64],
-        residuals: &[[f64; 2]],
-    ) -> Result<Vec<PathBuf>, Error> {
+    fn write(&mut self, report: &SystemReport, solved: &Solved) -> Result<Vec<PathBuf>, Error> {
         let folder = &self.options.output;
         // Older files go first: whatever stops the writing, none passes for one of this solve.
         solution::clear(folder)?;
@@ -234,10 +266,10 @@ impl Job<'_> {
         let figure = ResidualsFigure {
             name: &report.name,
             summary: &summary,
-            residuals,
+            residuals: &solved.residuals,
             tolerance: report.tolerance,
         };
-        Ok(solution::write(folder, x, report.converged, &figure)?)
+        Ok(solution::write(folder, &solved.x, report.converged, &figure)?)
     }
 
     /// Announces a phase and adds its time to a place in the timing.
@@ -269,7 +301,7 @@ fn matrix_report(options: &SystemOptions, matrix: &Matrix, facts: &MatrixFacts) 
 }
 
 /// A pivot that cannot be used, with what the user needs to know of its row.
-fn located(error: Error, a: &Csr, options: &SystemOptions) -> Error {
+fn located(error: Error, system: &Ordered<'_>, options: &SystemOptions) -> Error {
     use crate::solver::PreconditionerFailure::{Factor, Pivot};
     let Error::Preconditioner(failure) = error else { return error };
     let (preconditioner, row, pivot) = match failure {
@@ -277,10 +309,11 @@ fn located(error: Error, a: &Csr, options: &SystemOptions) -> Error {
         Pivot { preconditioner, row } => (preconditioner, row, None),
         _ => return error,
     };
-    let stored = a.row(row).find(|&(column, _)| column == row).map_or(0.0, |(_, value)| value);
+    let stored =
+        system.a.row(row).find(|&(column, _)| column == row).map_or(0.0, |(_, value)| value);
     let pivot = SystemError::Pivot {
         preconditioner,
-        row: row + 1,
+        row: system.row(row) + 1,
         value: pivot.unwrap_or(stored),
         diagonal: stored != 0.0,
         shift: options.shift(),

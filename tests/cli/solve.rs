@@ -51,7 +51,16 @@ fn residual(matrix: &Path, b: &[f64], x: &Path) -> f64 {
 fn a_system_is_solved_and_said_to_be() {
     let scratch = with_grid();
 
-    let said = scratch.run(&["solve", "A.mtx", "--solver", "cg", "--preconditioner", "ic0"]);
+    let said = scratch.run(&[
+        "solve",
+        "--backend",
+        "cpu",
+        "A.mtx",
+        "--solver",
+        "cg",
+        "--preconditioner",
+        "ic0",
+    ]);
 
     assert_eq!(said.stderr, "");
     insta::assert_snapshot!(said.succeeds(), @r"
@@ -78,7 +87,12 @@ fn a_system_is_solved_and_said_to_be() {
 fn the_report_tells_what_was_done() {
     let scratch = with_grid();
     let options = ["--solver", "gmres", "--restart", "20", "--preconditioner", "ilu0", "--shift"];
-    scratch.run(&[&["solve", "A.mtx", "--seed", "7"], &options[..], &["0.01"]].concat()).succeeds();
+    scratch
+        .run(
+            &[&["solve", "--backend", "cpu", "A.mtx", "--seed", "7"], &options[..], &["0.01"]]
+                .concat(),
+        )
+        .succeeds();
 
     let mut found = report(&scratch, "A");
 
@@ -138,7 +152,10 @@ fn every_solver_and_preconditioner_reaches_the_tolerance() {
             let method = ["--solver", solver, "--preconditioner", preconditioner];
 
             scratch
-                .run(&[&["solve", "A.mtx", "--seed", "3", "-q"], &method[..]].concat())
+                .run(
+                    &[&["solve", "--backend", "cpu", "A.mtx", "--seed", "3", "-q"], &method[..]]
+                        .concat(),
+                )
                 .succeeds();
 
             let found = report(&scratch, "A");
@@ -151,10 +168,49 @@ fn every_solver_and_preconditioner_reaches_the_tolerance() {
 }
 
 #[test]
+fn a_renumbered_system_has_the_same_solution() {
+    // A chain whose links lie at the multiples of 5 modulo 13: far from their neighbours.
+    let place = |row: usize| row * 5 % 13 + 1;
+    let entries = (0..13).flat_map(|row| {
+        let beside = (row > 0).then(|| (place(row), place(row - 1), -1.0));
+        [Some((place(row), place(row), 3.0)), beside].into_iter().flatten()
+    });
+    let lines: Vec<String> = entries
+        .map(|(row, column, value)| format!("{} {} {value}\n", row.max(column), row.min(column)))
+        .collect();
+    let text = format!("{SYMMETRIC}13 13 25\n{}", lines.concat());
+    let scratch = Scratch::with(&[("A.mtx", text.as_bytes())]);
+    let solve = |options: &[&str]| {
+        let shared = ["solve", "--backend", "cpu", "A.mtx", "--seed", "4", "--tolerance", "1e-12"];
+        let finished = scratch.run(&[&shared, options].concat());
+        let said = finished.stderr.clone();
+        finished.succeeds();
+        (read_vector(&scratch.path("output/A/x.mtx")).unwrap(), said)
+    };
+
+    let ((plain, _), (renumbered, said)) = (solve(&[]), solve(&["--reorder", "rcm"]));
+
+    let rest = plain.iter().zip(&renumbered).map(|(a, b)| (a - b).abs()).fold(0.0, f64::max);
+    assert!(rest < 1e-11, "{rest:e}");
+    // In its own order a chain has a bandwidth of 1.
+    assert!(said.contains("reverse Cuthill–McKee: bandwidth 8 became 1\n"), "{said}");
+}
+
+#[test]
+fn a_pivot_of_a_renumbered_system_is_named_as_in_the_file() {
+    let text = format!("{GENERAL}4 4 6\n1 1 1\n2 2 0\n3 3 1\n4 4 1\n1 4 1\n4 1 0.5\n");
+    let scratch = Scratch::with(&[("A.mtx", text.as_bytes())]);
+
+    let finished = scratch.run(&["solve", "--backend", "cpu", "A.mtx", "--reorder", "rcm"]);
+
+    assert!(finished.stderr.contains("error: DILU met the pivot 0e0 in row 2\n"), "{finished:?}");
+}
+
+#[test]
 fn a_seed_gives_the_same_right_side_on_any_number_of_threads() {
     let scratch = with_grid();
     let solve = |options: &[&str]| {
-        scratch.run(&[&["solve", "A.mtx", "-q"], options].concat()).succeeds();
+        scratch.run(&[&["solve", "--backend", "cpu", "A.mtx", "-q"], options].concat()).succeeds();
         scratch.bytes("output/A/x.mtx")
     };
 
@@ -187,7 +243,9 @@ fn an_exported_newton_step_is_solved_to_the_same_step() {
     }
 
     let options = ["--preconditioner", "ilu0", "--tolerance", "1e-12", "-q"];
-    scratch.run(&[&["solve", "A.mtx", "--rhs", "b.mtx"], &options[..]].concat()).succeeds();
+    scratch
+        .run(&[&["solve", "--backend", "cpu", "A.mtx", "--rhs", "b.mtx"], &options[..]].concat())
+        .succeeds();
 
     let x = read_vector(&scratch.path("output/A/x.mtx")).unwrap();
     let step: Vec<f64> = after.iter().zip(&before).map(|(after, before)| after - before).collect();
@@ -203,9 +261,9 @@ fn an_exported_newton_step_is_solved_to_the_same_step() {
 #[test]
 fn a_solve_that_stops_short_is_written_and_said() {
     let scratch = with_grid();
-    scratch.run(&["solve", "A.mtx"]).succeeds();
+    scratch.run(&["solve", "--backend", "cpu", "A.mtx"]).succeeds();
 
-    let finished = scratch.run(&["solve", "A.mtx", "--max-iterations", "2"]);
+    let finished = scratch.run(&["solve", "--backend", "cpu", "A.mtx", "--max-iterations", "2"]);
 
     assert_eq!(finished.code, 1);
     insta::assert_snapshot!(finished.stderr, @r"
@@ -231,11 +289,22 @@ fn small_and_odd_systems_have_an_answer() {
     ]);
     let x = |name: &str| read_vector(&scratch.path(&format!("output/{name}/x.mtx"))).unwrap();
 
-    scratch.run(&["solve", "one.mtx"]).succeeds();
-    scratch.run(&["solve", "turned.mtx", "--preconditioner", "none"]).succeeds();
+    scratch.run(&["solve", "--backend", "cpu", "one.mtx"]).succeeds();
+    scratch
+        .run(&["solve", "--backend", "cpu", "turned.mtx", "--preconditioner", "none"])
+        .succeeds();
     let turned = x("turned");
     scratch
-        .run(&["solve", "turned.mtx", "--preconditioner", "none", "--rhs", "zero.mtx"])
+        .run(&[
+            "solve",
+            "--backend",
+            "cpu",
+            "turned.mtx",
+            "--preconditioner",
+            "none",
+            "--rhs",
+            "zero.mtx",
+        ])
         .succeeds();
 
     assert_eq!(x("one"), [-0.25]);
@@ -248,8 +317,16 @@ fn a_singular_system_is_not_solved() {
     let empty = format!("{GENERAL}3 3 2\n1 1 1\n3 3 1\n");
     let scratch = Scratch::with(&[("A.mtx", empty.as_bytes())]);
     for solver in ["cg", "bicgstab", "gmres"] {
-        let finished =
-            scratch.run(&["solve", "A.mtx", "--preconditioner", "none", "--solver", solver]);
+        let finished = scratch.run(&[
+            "solve",
+            "--backend",
+            "cpu",
+            "A.mtx",
+            "--preconditioner",
+            "none",
+            "--solver",
+            solver,
+        ]);
 
         assert_eq!(finished.code, 1, "{finished:?}");
         assert!(finished.stderr.contains("the matrix has empty rows"), "{finished:?}");
@@ -282,7 +359,7 @@ fn what_cannot_be_solved_as_asked_is_refused_with_the_remedy() {
     let said: Vec<String> = cases
         .into_iter()
         .map(|case| {
-            let finished = scratch.run(&[&["solve"], case].concat());
+            let finished = scratch.run(&[&["solve", "--backend", "cpu"], case].concat());
             assert_eq!((finished.code, finished.stdout.as_str()), (2, ""), "{finished:?}");
             finished.stderr
         })
@@ -329,7 +406,7 @@ fn a_pivot_that_cannot_be_used_is_named_with_its_row() {
     let said: Vec<String> = cases
         .into_iter()
         .map(|case| {
-            let finished = scratch.run(&[&["solve"], &case[..]].concat());
+            let finished = scratch.run(&[&["solve", "--backend", "cpu"], &case[..]].concat());
             assert_eq!((finished.code, finished.stdout.as_str()), (1, ""), "{finished:?}");
             finished.stderr
         })
@@ -345,7 +422,17 @@ fn a_pivot_that_cannot_be_used_is_named_with_its_row() {
     error: IC(0) met the pivot -3e0 in row 2
     hint: strengthen the diagonal with --shift 0.01, or use another --preconditioner
     ");
-    let shifted = ["solve", "negative.mtx", "--preconditioner", "ic0", "--shift", "4", "-q"];
+    let shifted = [
+        "solve",
+        "--backend",
+        "cpu",
+        "negative.mtx",
+        "--preconditioner",
+        "ic0",
+        "--shift",
+        "4",
+        "-q",
+    ];
     scratch.run(&shifted).succeeds();
     assert_eq!(report(&scratch, "negative")["method"]["shift"], 4.0);
 }
@@ -357,12 +444,12 @@ fn arguments_that_contradict_each_other_are_refused() {
         (&["--seed", "1", "--rhs", "b.mtx"], "cannot be used with"),
         (&["--preconditioner", "jacobi", "--shift", "1"], "--shift is for preconditioners with"),
         (&["--preconditioner", "none", "--schedule", "levels"], "--schedule is for precond"),
-        (&["--devices", "0,1"], "a system is solved on one GPU"),
+        (&["--devices", "0"], "--devices names GPUs, which --backend cpu does not use"),
         (&["--tolerance", "1"], "a number between 0 and 1 was expected"),
         (&["--shift", "-1"], "a number not below 0 was expected"),
     ];
     for (options, reason) in cases {
-        let finished = scratch.run(&[&["solve", "A.mtx"], options].concat());
+        let finished = scratch.run(&[&["solve", "--backend", "cpu", "A.mtx"], options].concat());
 
         assert_eq!((finished.code, finished.stdout.as_str()), (2, ""), "{finished:?}");
         assert!(finished.stderr.contains(reason), "{finished:?}");
@@ -370,11 +457,24 @@ fn arguments_that_contradict_each_other_are_refused() {
 }
 
 #[test]
+fn a_system_has_one_gpu_and_none_is_an_error_of_the_device() {
+    let scratch = with_grid();
+
+    let two = scratch.run(&["solve", "A.mtx", "--devices", "0,1"]);
+    let none = scratch.run(&["solve", "A.mtx", "--backend", "cuda"]);
+    let auto = scratch.run(&["solve", "A.mtx"]);
+
+    assert_eq!([two.code, none.code, auto.code], [2, 3, 0], "{two:?} {none:?} {auto:?}");
+    assert!(two.stderr.contains("a system is solved on one GPU"), "{two:?}");
+    assert!(auto.stderr.starts_with("note: running on the CPU: "), "{auto:?}");
+}
+
+#[test]
 fn a_folder_that_takes_no_files_is_found_before_the_work() {
     let scratch = with_grid();
     fs::write(scratch.path("output"), "in the way").unwrap();
 
-    let finished = scratch.run(&["solve", "A.mtx"]);
+    let finished = scratch.run(&["solve", "--backend", "cpu", "A.mtx"]);
 
     assert_eq!(finished.code, 2);
     assert!(finished.stderr.contains("a folder was expected"), "{finished:?}");
@@ -382,7 +482,7 @@ fn a_folder_that_takes_no_files_is_found_before_the_work() {
 
 #[test]
 fn phases_are_timed_on_request() {
-    let finished = with_grid().run(&["solve", "A.mtx", "-v"]);
+    let finished = with_grid().run(&["solve", "--backend", "cpu", "A.mtx", "-v"]);
 
     for phase in ["reading", "set-up", "analysis", "factorisation", "solve", "total"] {
         assert!(finished.stderr.contains(&format!("time  {phase} ")), "{finished:?}");

@@ -17,9 +17,17 @@ pub fn write_matrix(path: &Path, a: &Csr) -> Result<(), IoError> {
         writeln!(out, "%%MatrixMarket matrix coordinate real general")?;
         writeln!(out, "{} {} {}", a.rows(), a.rows(), a.values.len())?;
         pieces::write_lines(out, a.rows(), |text, row| {
-            a.row(row).try_for_each(|(column, value)| {
-                writeln!(text, "{} {} {value:e}", row + 1, column + 1)
-            })
+            let (mut first, mut second) = (itoa::Buffer::new(), itoa::Buffer::new());
+            let mut number = zmij::Buffer::new();
+            let row_word = first.format(row + 1);
+            for (column, value) in a.row(row) {
+                for word in
+                    [row_word, " ", second.format(column + 1), " ", number.format(value), "\n"]
+                {
+                    text.extend_from_slice(word.as_bytes());
+                }
+            }
+            Ok(())
         })
     })
 }
@@ -33,6 +41,10 @@ pub fn write_vector(path: &Path, b: &[f64]) -> Result<(), IoError> {
     atomic::write(path, |out| {
         writeln!(out, "%%MatrixMarket matrix array real general")?;
         writeln!(out, "{} 1", b.len())?;
-        pieces::write_lines(out, b.len(), |text, row| writeln!(text, "{:e}", b[row]))
+        pieces::write_lines(out, b.len(), |text, row| {
+            text.extend_from_slice(zmij::Buffer::new().format(b[row]).as_bytes());
+            text.push(b'\n');
+            Ok(())
+        })
     })
 }

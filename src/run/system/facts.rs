@@ -48,6 +48,12 @@ pub(super) fn asymmetry(a: &Csr) -> Option<(usize, usize, f64, f64)> {
     (0..a.rows()).into_par_iter().with_min_len(TOGETHER).find_map_first(odd)
 }
 
+/// max |i − j| of the entries.
+pub(super) fn bandwidth(a: &Csr) -> usize {
+    let of_row = |row: usize| a.row(row).map(|(column, _)| row.abs_diff(column)).max();
+    (0..a.rows()).into_par_iter().with_min_len(TOGETHER).filter_map(of_row).max().unwrap_or(0)
+}
+
 /// The value of an entry, if it is there.
 fn find(a: &Csr, row: usize, column: usize) -> Option<f64> {
     let range = a.row_start[row]..a.row_start[row + 1];

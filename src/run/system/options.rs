@@ -30,6 +30,8 @@ pub enum Reordering {
     /// As in the file.
     #[default]
     None,
+    /// Reverse Cuthill–McKee.
+    Rcm,
 }
 
 /// What solving a linear system takes.
