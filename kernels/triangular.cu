@@ -143,16 +143,6 @@ __device__ void upper_slice(const Slices& slices, uint64 slice, uint64 first_row
     });
 }
 
-// Calls work(slice) for all slices, each drawn by a warp; the other ticket becomes zero.
-template <class Work>
-__device__ void for_drawn_slices(uint64 rows, uint32* ticket, uint32* other, Work work) {
-    const uint64 slices = (rows + WARP - 1) / WARP;
-    for (uint64 slice = draw(ticket); slice < slices; slice = draw(ticket)) {
-        if (slice == 0 && threadIdx.x % WARP == 0) *other = 0;
-        work(slice);
-    }
-}
-
 // Calls work(slice, first, last) for the slices of all levels, level after level: the rows of a level
 // are first..last. Several levels in one block alone.
 template <class Work>
@@ -166,12 +156,12 @@ __device__ void for_levels(const uint64* starts, uint32 first_level, uint32 last
     }
 }
 
-KERNEL(dilu_flags, uint64 rows, const uint32* width, const uint64* start, const uint32* length,
+BOUNDED_KERNEL(256, dilu_flags, uint64 rows, const uint32* width, const uint64* start, const uint32* length,
        const uint32* columns, const real* products, const uint32* order, const uint32* row_start,
        const uint32* split, const uint32* a_columns, const real* a, real scale, uint32 positive,
        real* pivots, real* inverse, uint32* tickets, uint64* first) {
     const Slices slices = {rows, width, start, length};
-    for_drawn_slices(rows, tickets + 2, tickets, [&](uint64 slice) {
+    for_drawn_slices((rows + WARP - 1) / WARP, tickets + 2, [&](uint64 slice) {
         dilu_slice<true>(slices, slice, 0, rows, columns, products, order, row_start, split,
                          a_columns, a, scale, positive, pivots, inverse, first);
     });
@@ -189,11 +179,12 @@ KERNEL(dilu_levels, uint64 rows, const uint32* width, const uint64* start, const
     });
 }
 
-KERNEL(lower_flags, uint64 rows, const uint32* width, const uint64* start, const uint32* length,
+BOUNDED_KERNEL(256, lower_flags, uint64 rows, const uint32* width, const uint64* start, const uint32* length,
        const uint32* columns, const real* lower, const uint32* order, const real* inverse,
        real* w, real* z, const real* r, uint32* tickets) {
     const Slices slices = {rows, width, start, length};
-    for_drawn_slices(rows, tickets, tickets + 1, [&](uint64 slice) {
+    if (thread_index() == 0) tickets[1] = 0;
+    for_drawn_slices((rows + WARP - 1) / WARP, tickets, [&](uint64 slice) {
         lower_slice<true>(slices, slice, 0, rows, columns, lower, order, inverse, r, w, z);
     });
 }
@@ -208,11 +199,12 @@ KERNEL(lower_levels, uint64 rows, const uint32* width, const uint64* start, cons
     });
 }
 
-KERNEL(upper_flags, uint64 rows, const uint32* width, const uint64* start, const uint32* length,
+BOUNDED_KERNEL(256, upper_flags, uint64 rows, const uint32* width, const uint64* start, const uint32* length,
        const uint32* columns, const real* upper, const uint32* order, const uint32* inner,
        const real* inverse, real* w, real* z, real* out, uint32* tickets) {
     const Slices slices = {rows, width, start, length};
-    for_drawn_slices(rows, tickets + 1, tickets, [&](uint64 slice) {
+    if (thread_index() == 0) tickets[0] = 0;
+    for_drawn_slices((rows + WARP - 1) / WARP, tickets + 1, [&](uint64 slice) {
         upper_slice<true>(slices, slice, 0, rows, columns, upper, order, inner, inverse, w, z, out);
     });
 }
@@ -232,14 +224,18 @@ KERNEL(upper_levels, uint64 rows, const uint32* width, const uint64* start, cons
 // keeps its values in shared memory and takes its rows, a slice at a time, in natural order and back.
 // Rows of U come last row first.
 #define TILE 1024u
+// Tiles of a block.
+#define TILES 4
 
 KERNEL(solve_row_tiles, uint64 rows, const uint32* width, const uint64* start, const uint32* length,
        const uint32* columns, const real* lower, const uint32* upper_width,
        const uint64* upper_start, const uint32* upper_length, const uint32* upper_columns,
        const real* upper, const real* inverse, const real* r, real* z) {
-    __shared__ real own[TILE];
-    const uint32 lane = threadIdx.x;
-    const uint64 first = uint64(blockIdx.x) * TILE, last = min(first + TILE, rows);
+    __shared__ real all[TILES][TILE];
+    const uint32 lane = threadIdx.x % WARP;
+    real* own = all[threadIdx.x / WARP];
+    const uint64 first = thread_index() / WARP * TILE, last = min(first + TILE, rows);
+    if (first >= rows) return;
     for (uint32 k = lane; k < TILE; k += WARP) own[k] = 0;
     __syncwarp();
 

@@ -2,7 +2,7 @@
 
 use super::super::kernel::{Argument, Shape, Source, arguments};
 use super::super::{Buffer, CudaBackend};
-use super::order::{Order, Side, scan};
+use super::order::{Order, Side, drawing, scan};
 use super::slices::{SLICE, Slices};
 use super::source::Eliminated;
 use crate::backend::{DeviceError, Real};
@@ -66,6 +66,11 @@ impl Triangle {
     /// Number of levels; none if the rows are not sorted by them.
     pub(super) fn depth(&self) -> Option<usize> {
         self.order.levels.as_ref().map(|levels| levels.depth)
+    }
+
+    /// Blocks that draw its rows.
+    pub(super) fn drawing(&self) -> Shape {
+        drawing(self.slices.rows, self.order.most_drawing())
     }
 
     /// Rows, widths, starts, lengths and columns, as kernels take them.
