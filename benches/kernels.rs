@@ -8,6 +8,8 @@
 #![allow(clippy::expect_used, reason = "a benchmark that cannot run has nothing to measure")]
 #![allow(clippy::print_stdout, reason = "the table is the result of this program")]
 
+#[path = "kernels/matrix_market.rs"]
+mod matrix_market;
 #[path = "kernels/multigrid.rs"]
 mod multigrid;
 mod support;
@@ -57,13 +59,17 @@ const MESH: usize = 2049;
 /// Times that it is written.
 const WRITES: usize = 5;
 
+/// Rows of the matrix that is written and read as Matrix Market text: 13 million entries.
+const UNKNOWNS: usize = 1_000_000;
+
 fn main() {
     // Without `--bench` this is a test that the program works, as Cargo's harness has it.
     let asked = |word: &str| std::env::args().any(|argument| argument == word);
     let measure = asked("--bench");
     let (sizes, repeats): (&[_], _) = if measure { (&SIZES, REPEATS) } else { (&[(33, 17)], 1) };
     println!("{} threads, fastest of {repeats}", rayon::current_num_threads());
-    for &(ni, nj) in sizes.iter().filter(|_| !asked("writing")) {
+    let alone = asked("writing") || asked("matrix-market");
+    for &(ni, nj) in sizes.iter().filter(|_| !alone) {
         let workload = Workload::new(ni, nj, repeats);
         println!("\n{ni} × {nj} points, {} unknowns\n", workload.unknowns());
         println!("| kernel | MB | ms | GB/s | copy GB/s | share of copy |");
@@ -78,7 +84,13 @@ fn main() {
         workload.vectors();
         multigrid::rows(&workload);
     }
-    writing::print(if measure { MESH } else { 33 }, if measure { WRITES } else { 1 });
+    let repeats = if measure { WRITES } else { 1 };
+    if asked("writing") || !alone {
+        writing::print(if measure { MESH } else { 33 }, repeats);
+    }
+    if asked("matrix-market") || !alone {
+        matrix_market::print(if measure { UNKNOWNS } else { 1000 }, repeats);
+    }
 }
 
 /// The yardstick: each thread copies its part of an array in one go.

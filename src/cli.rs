@@ -10,6 +10,7 @@ mod interrupt;
 mod progress;
 mod quality;
 mod reference;
+mod solve;
 mod summary;
 mod terminal;
 
@@ -49,6 +50,7 @@ Examples:
   gridgen airfoil airfoils/e387.dat
   gridgen quality output/naca0012/mesh.p3d
   gridgen convert output/naca0012/mesh.p3d -o wing.su2
+  gridgen solve A.mtx --rhs b.mtx
   gridgen completions bash > ~/.local/share/bash-completion/completions/gridgen
 
 A case of two lines is enough:
@@ -84,6 +86,8 @@ enum Command {
     Convert(convert::ConvertArguments),
     /// Measure any structured grid.
     Quality(QualityArguments),
+    /// Solve a linear system from Matrix Market files.
+    Solve(solve::SolveArguments),
     /// Write the completions of a shell to standard output.
     #[command(after_help = reference::COMPLETIONS_EXAMPLE)]
     Completions {
@@ -198,6 +202,7 @@ impl Cli {
             Some(Command::Bench(arguments)) => return arguments.execute(),
             Some(Command::Airfoil(arguments)) => return arguments.execute(),
             Some(Command::Quality(arguments)) => return arguments.execute(),
+            Some(Command::Solve(arguments)) => return arguments.execute(),
             None => {}
         }
         let terminal = Terminal::new(self.grid.common.quiet);
@@ -286,7 +291,7 @@ impl GridArguments {
     fn report(&self, case: &Case, outcome: &Outcome, terminal: &Terminal) -> ExitCode {
         outcome.notices.iter().for_each(|notice| terminal.note(notice));
         if self.common.verbose {
-            terminal.log(&summary::timings(outcome));
+            terminal.log(&summary::phases(&outcome.timings));
         }
         if self.open {
             show(outcome, terminal);

@@ -1,10 +1,15 @@
 //! The crate's error: which layer failed, what to do about it, and the exit code.
 
+mod system;
+
+pub use system::SystemError;
+
 use crate::backend::DeviceError;
 use crate::case::{Case, CaseError, Place};
 use crate::geometry::GeometryError;
 use crate::grid::FamilyError;
 use crate::io::IoError;
+use crate::io::matrix_market::MatrixMarketError;
 use crate::io::restart::RestartError;
 use crate::solver::{PreconditionerFailure, SolverError};
 use std::path::PathBuf;
@@ -35,6 +40,12 @@ pub enum Error {
     /// A restart file cannot be used.
     #[error(transparent)]
     Restart(#[from] RestartError),
+    /// A matrix or a right side cannot be read.
+    #[error(transparent)]
+    MatrixMarket(#[from] MatrixMarketError),
+    /// A linear system cannot be solved as asked.
+    #[error(transparent)]
+    System(#[from] SystemError),
     /// The run was cancelled.
     #[error("interrupted {}", when(*steps))]
     Interrupted {
@@ -65,7 +76,9 @@ impl Error {
             | Self::Family(_)
             | Self::Io(_)
             | Self::Restart(_)
+            | Self::MatrixMarket(_)
             | Self::CaseText(_) => 2,
+            Self::System(error) => error.exit_code(),
             Self::Preconditioner(_) => 1,
             Self::Device(_) => 3,
             Self::Interrupted { .. } => 130,
@@ -81,6 +94,8 @@ impl Error {
             Self::Family(error) => Some(error.hint().into()),
             Self::Io(error) => Some(error.hint().into()),
             Self::Restart(error) => Some(error.hint().into()),
+            Self::MatrixMarket(error) => Some(error.hint().into()),
+            Self::System(error) => Some(error.hint()),
             Self::Interrupted { restart, .. } => {
                 restart.as_ref().map(|file| format!("go on with --restart {}", file.display()))
             }

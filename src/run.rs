@@ -18,6 +18,7 @@ mod options;
 mod resolved_case;
 mod section;
 mod solve;
+pub mod system;
 mod written;
 
 use std::path::PathBuf;
@@ -250,6 +251,7 @@ impl Job<'_> {
             good,
             span: span(self.case),
             plot3d: flavour(self.case),
+            compression: self.case.output.compression,
         };
         if let Some(step) = self.options.export_jacobian.filter(|_| exported.is_empty()) {
             self.notices.push(format!("there was no Newton step {step} to export"));

@@ -400,6 +400,24 @@ fn the_cut_of_a_c_grid_is_inside_an_openfoam_mesh() {
     );
 }
 
+#[cfg(unix)]
+#[test]
+fn the_script_of_an_openfoam_case_can_be_run_and_is_kept() {
+    use std::os::unix::fs::PermissionsExt;
+    let folder = tempfile::tempdir().unwrap();
+    let script = folder.path().join("Allrun");
+    let grid = joukowski_grid(17, 9, 0.1);
+
+    openfoam::write(folder.path(), &grid, None).unwrap();
+    let mode = fs::metadata(&script).unwrap().permissions().mode();
+    fs::write(&script, "mine").unwrap();
+    fs::remove_dir_all(folder.path().join("constant")).unwrap();
+    openfoam::write(folder.path(), &grid, None).unwrap();
+
+    assert_eq!(mode & 0o100, 0o100, "{mode:o}");
+    assert_eq!(fs::read_to_string(&script).unwrap(), "mine");
+}
+
 #[test]
 fn a_second_mesh_replaces_the_first_and_keeps_what_users_changed() {
     let folder = tempfile::tempdir().unwrap();
@@ -416,6 +434,7 @@ fn a_second_mesh_replaces_the_first_and_keeps_what_users_changed() {
     assert_eq!(foam_list(&case, "points").len(), 2 * 32 * 9);
     assert_eq!(fs::read_to_string(case.join("0/U")).unwrap(), "mine");
     assert!(case.join("100").exists());
+    assert!(case.join("Allrun").exists());
     let mut names: Vec<_> =
         fs::read_dir(case.join("constant")).unwrap().map(|e| e.unwrap().file_name()).collect();
     names.sort();

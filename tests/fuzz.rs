@@ -109,7 +109,8 @@ fn files(folder: &str, ending: &str) -> Vec<Vec<u8>> {
 fn targets() -> Vec<Target> {
     let sections = files("tests/data/airfoils", "dat");
     let mut cases = files("cases", "toml");
-    cases.push(gridgen::case::template(&gridgen::case::Contour::Naca("0012".into())).into());
+    let naca = gridgen::case::Contour::Naca("0012".into());
+    cases.push(gridgen::case::template(&naca, gridgen::case::Purpose::Openfoam).into());
     let uncommented = String::from_utf8(cases[cases.len() - 1].clone()).unwrap();
     cases.push(uncommented.replace("\n#", "\n").into());
     vec![
@@ -217,7 +218,7 @@ fn meshes() -> Vec<Vec<u8>> {
     }
     let folder = tempfile::tempdir().unwrap();
     let (vts, text) = (folder.path().join("a.vts"), folder.path().join("a.p3d"));
-    gridgen::io::vts::write(&vts, &grid, None).unwrap();
+    gridgen::io::vts::write(&vts, &grid, None, gridgen::io::vts::Compression::Zlib).unwrap();
     gridgen::io::plot3d::write(&text, &grid, None, gridgen::io::plot3d::Flavour::default())
         .unwrap();
     [vts, text].map(|path| fs::read(path).unwrap()).to_vec()

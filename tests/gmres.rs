@@ -1,4 +1,4 @@
-//! GMRES: its costs, its restarts, and that it ends.
+//! GMRES: its costs, its basis, its restarts, and that it ends.
 #![allow(clippy::unwrap_used, reason = "a failing step fails the test")]
 #![allow(clippy::float_cmp, reason = "iteration counts are halves")]
 
@@ -9,8 +9,9 @@ use gridgen::backend::cpu::CpuBackend;
 use gridgen::solver::LinearStop;
 use gridgen::solver::krylov::{Gmres, Method, System, Target};
 use gridgen::solver::precond::Kind;
+use nalgebra::{DMatrix, DVector};
 use support::krylov::{Solve, full_matrix, tridiagonal};
-use support::linear::{Counted, Matrix};
+use support::linear::{Counted, Matrix, norm};
 use support::random::Random;
 
 #[test]
@@ -27,6 +28,120 @@ fn gmres_takes_one_product_and_one_application_an_iteration() {
         assert_eq!(matrix.products.get(), max_iterations + cycles + 1);
         assert_eq!(solved.applications, max_iterations);
     }
+}
+
+/// Arnoldi's method with modified Gram–Schmidt: the basis, and the least residual after each step by
+/// singular values.
+fn modified_gram_schmidt(matrix: &Matrix<f64>, b: &[f64], m: usize) -> (Vec<Vec<f64>>, Vec<f64>) {
+    let dot = |a: &[f64], b: &[f64]| a.iter().zip(b).map(|(a, b)| a * b).sum::<f64>();
+    let beta = norm(b.iter().copied());
+    let mut basis = vec![b.iter().map(|b| b / beta).collect::<Vec<_>>()];
+    let mut h = DMatrix::<f64>::zeros(m + 1, m);
+    let mut residuals = Vec::new();
+    for k in 0..m {
+        let mut w = matrix.times(&basis[k]);
+        for (i, v) in basis.iter().enumerate() {
+            h[(i, k)] = dot(&w, v);
+            w.iter_mut().zip(v).for_each(|(w, v)| *w -= h[(i, k)] * v);
+        }
+        h[(k + 1, k)] = norm(w.iter().copied());
+        basis.push(w.iter().map(|w| w / h[(k + 1, k)]).collect());
+        let small = h.view((0, 0), (k + 2, k + 1)).clone_owned();
+        let mut right = DVector::zeros(k + 2);
+        right[0] = beta;
+        let y = small.clone().svd(true, true).solve(&right, 0.0).unwrap();
+        residuals.push((right - small * y).norm());
+    }
+    (basis, residuals)
+}
+
+/// max |(v_i, v_j) − δ_ij|.
+fn departure(basis: &[Vec<f64>]) -> f64 {
+    let mut most = 0.0_f64;
+    for (i, a) in basis.iter().enumerate() {
+        for (j, b) in basis.iter().enumerate() {
+            let product: f64 = a.iter().zip(b).map(|(a, b)| a * b).sum();
+            most = most.max((product - f64::from(i == j)).abs());
+        }
+    }
+    most
+}
+
+#[test]
+fn the_basis_stays_orthogonal_where_that_of_modified_gram_schmidt_does_not() {
+    // The residual falls to rounding within the cycle, and with it goes what tells the last vectors
+    // of the space from the others.
+    let (n, m) = (200, 40);
+    let mut rows = vec![vec![0.0; n]; n];
+    for (row, entries) in rows.iter_mut().enumerate() {
+        entries[row] = 1.0 + row as f64 / n as f64;
+        entries[(row + 1) % n] = 0.1;
+    }
+    let matrix = Matrix::new(&rows);
+    let b = Random::new(15).vector(n);
+    let mut preconditioner = Counted::prepared(Kind::None, &matrix);
+    let mut system = System {
+        backend: &CpuBackend,
+        operator: &matrix,
+        preconditioner: &mut preconditioner,
+        b: &b,
+        observe: &mut |_, _| {},
+    };
+    let mut gmres = Gmres::new(&CpuBackend, n, m).unwrap();
+    let target = Target { norm: 0.0, max_iterations: m };
+
+    let report = gmres.solve(&mut system, target, &mut vec![0.0; n]).unwrap();
+
+    let (modified, _) = modified_gram_schmidt(&matrix, &b, m);
+    let (ours, theirs) = (departure(gmres.basis()), departure(&modified));
+    assert!(report.residual < 1e-13 * norm(b.iter().copied()), "{report:?}");
+    assert_eq!(gmres.basis().len(), m + 1);
+    assert!(ours <= 1e-14 * m as f64, "{ours:e}");
+    assert!(theirs > 1e-4, "{theirs:e}");
+}
+
+#[test]
+fn residuals_are_the_least_in_the_space() {
+    let matrix = full_matrix(40);
+    let b = Random::new(16).vector(40);
+    let (_, least) = modified_gram_schmidt(&matrix, &b, 40);
+
+    let solved = Solve::new(Method::Gmres, &matrix).solve(&b);
+
+    let needed = least.iter().position(|&residual| residual <= 1e-10).unwrap() + 1;
+    assert_eq!(solved.report.iterations, needed as f64);
+    for ((_, found), least) in solved.observed.iter().zip(&least) {
+        assert!((found - least).abs() <= 1e-9 * least + 1e-13, "{found:e} {least:e}");
+    }
+}
+
+#[test]
+fn an_invariant_space_ends_the_cycle() {
+    // Three different eigenvalues: the space of any right side has at most three dimensions.
+    let rows: Vec<Vec<f64>> = (0..30)
+        .map(|row| (0..30).map(|c| if c == row { 1.0 + f64::from(row % 3) } else { 0.0 }).collect())
+        .collect();
+    let matrix = Matrix::new(&rows);
+    let b = Random::new(17).vector(30);
+
+    let solved = Solve::new(Method::Gmres, &matrix).solve(&b);
+
+    assert_eq!((solved.report.stop, solved.report.iterations), (LinearStop::Converged, 3.0));
+    assert!(solved.report.residual <= 1e-13, "{:?}", solved.report);
+}
+
+#[test]
+fn a_singular_system_without_solution_ends_at_its_least_residual() {
+    let mut rows = vec![vec![0.0; 12]; 12];
+    for (row, entries) in rows.iter_mut().enumerate().take(9) {
+        entries[row] = 1.0 + row as f64;
+    }
+    let matrix = Matrix::new(&rows);
+
+    let solved = Solve::new(Method::Gmres, &matrix).solve(&vec![1.0; 12]);
+
+    assert_eq!(solved.report.stop, LinearStop::Stagnation);
+    assert!((solved.report.residual - 3.0_f64.sqrt()).abs() < 1e-9, "{:?}", solved.report);
 }
 
 #[test]

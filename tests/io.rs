@@ -15,7 +15,7 @@ use gridgen::grid::Grid;
 use gridgen::grid::quality::{cell_area, cell_aspect_ratio, cell_corners, cell_skewness, measure};
 use gridgen::io::plot3d::{self, Flavour};
 use gridgen::io::report::{GridReport, LinearReport, NewtonReport, Report, Timing};
-use gridgen::io::vts;
+use gridgen::io::vts::{self, Compression};
 use gridgen::io::{
     Artifacts, FileKind, IoError, REPORT_FILE, atomic, folder, history, report, write_all,
 };
@@ -151,6 +151,33 @@ fn a_refused_write_is_told_from_a_broken_disk() {
     assert!(matches!(fail(io::ErrorKind::PermissionDenied), IoError::Denied { .. }));
     assert!(matches!(fail(io::ErrorKind::ReadOnlyFilesystem), IoError::Denied { .. }));
     assert!(matches!(fail(io::ErrorKind::BrokenPipe), IoError::Write { .. }));
+}
+
+/// A grid of more bytes than are compressed together, whose last block is not a whole one.
+#[test]
+fn the_blocks_of_a_compressed_file_are_as_long_as_it_says() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("mesh.vts");
+    let grid = polar_grid(601, 801, 1e-3, 1.005);
+
+    vts::write(&path, &grid, None, Compression::Zlib).unwrap();
+    let mesh = gridgen::io::read::mesh(&path).unwrap();
+    let mut cut = fs::read(&path).unwrap();
+    let last = cut.windows(8).rposition(|w| w == b"</Append").unwrap();
+    let points = cut.windows(16).position(|w| w == b"encoding=\"raw\">\n").unwrap() + 20;
+    let number = |at: usize| u64::from_le_bytes(cut[at..at + 8].try_into().unwrap()) as usize;
+    let mut at = points;
+    for bytes in [24 * 601 * 801, 8 * 600 * 800, 8 * 600 * 800, 8 * 600 * 800] {
+        let (blocks, block, rest) = (number(at), number(at + 8), number(at + 16));
+        assert_eq!((blocks - 1) * block + rest, bytes);
+        at += 24 + 8 * blocks + (0..blocks).map(|k| number(at + 24 + 8 * k)).sum::<usize>();
+    }
+
+    assert_eq!((mesh.grid.x, mesh.grid.y), (grid.x, grid.y));
+    assert_eq!(at, last - 3);
+    cut[points + 5000] ^= 0x55;
+    fs::write(&path, cut).unwrap();
+    assert!(gridgen::io::read::mesh(&path).is_err());
 }
 
 // --- VTK -------------------------------------------------------------------------------------
@@ -373,6 +400,7 @@ fn write_kinds(folder: &Path, grid: &Grid, good: bool, kinds: &[FileKind]) -> Ve
         good,
         span: None,
         plot3d: Flavour::default(),
+        compression: Compression::None,
     };
     write_all(folder, &artifacts, kinds)
         .unwrap()
@@ -398,6 +426,7 @@ fn all_files_are_written_under_the_names_returned() {
             "grid.png",
             "grid.svg",
             "mesh.2d.p3d",
+            "mesh.cgns",
             "mesh.nmf",
             "mesh.p3d",
             "mesh.su2",
@@ -530,6 +559,7 @@ fn pictures_of_nothing_are_drawn_too() {
             good: false,
             span: None,
             plot3d: Flavour::default(),
+            compression: Compression::None,
         };
         write_all(folder.path(), &artifacts, &[FileKind::ConvergenceSvg]).unwrap();
         fs::read_to_string(&path).unwrap()

@@ -45,6 +45,7 @@ const CHOICES: &[&str] = &[
     "grid::initial",
     "io::plot3d",
     "io::span",
+    "io::vts",
     "pde::control",
     "solver::krylov",
     "solver::linear::Precision",

@@ -1,35 +1,74 @@
-//! Time of writing a mesh beside that of copying its file.
+//! Time of writing a mesh beside that of copying its file and that of the disk.
 
 use std::fs::{self, File};
 use std::io::{Read, Write};
 use std::path::Path;
 
 use gridgen::grid::{Grid, Seam, Topology};
-use gridgen::io::vts;
+use gridgen::io::plot3d::{self, Encoding, Flavour};
+use gridgen::io::vts::{self, Compression};
+use gridgen::io::{IoError, cgns};
 
 use crate::seconds;
 
 /// Bytes that the copy reads and writes at a time.
 const BUFFER: usize = 1 << 20;
 
-/// Prints the fastest of `repeats` times of writing `n` × `n` points as `.vts` into the folder for
-/// temporary files, and of reading the file, writing its bytes to another, and waiting for the disk
-/// as gridgen does.
+/// A format, and what writes a grid in it.
+type Format = (&'static str, fn(&Path, &Grid) -> Result<(), IoError>);
+
+const FORMATS: [Format; 4] = [
+    (".vts", |path, grid| vts::write(path, grid, None, Compression::None)),
+    (".vts, zlib", |path, grid| vts::write(path, grid, None, Compression::Zlib)),
+    ("Plot3D, f8 stream", |path, grid| {
+        plot3d::write(
+            path,
+            grid,
+            None,
+            Flavour { encoding: Encoding::Stream, ..Flavour::default() },
+        )
+    }),
+    (".cgns", |path, grid| cgns::write(path, grid, None)),
+];
+
+/// Prints for each format the fastest of `repeats` times of writing `n` × `n` points into the folder
+/// for temporary files; of reading the file, writing its bytes to another, and waiting for the
+/// disk as gridgen does; and of writing as many bytes that are at hand. The environment's SIDE
+/// replaces `n`.
 pub(crate) fn print(n: usize, repeats: usize) {
+    let side = std::env::var("SIDE").ok().and_then(|side| side.parse().ok());
+    let grid = ring(side.unwrap_or(n));
     let folder = tempfile::tempdir().expect("a folder for temporary files");
-    let (mesh, copy) = (folder.path().join("mesh.vts"), folder.path().join("copy.vts"));
-    let grid = ring(n);
-    let mut fastest = (f64::INFINITY, f64::INFINITY);
-    for _ in 0..repeats {
-        let written = seconds(|| vts::write(&mesh, &grid, None).expect("the folder takes files"));
-        fastest = (fastest.0.min(written), fastest.1.min(seconds(|| copy_bytes(&mesh, &copy))));
-        fs::remove_file(&copy).expect("the copy is there");
-    }
-    let megabytes = fs::metadata(&mesh).expect("the mesh is there").len() as f64 / 1e6;
-    let (written, copied) = fastest;
-    println!("\n| {} points as .vts | MB | s | copy s | times the copy |", n * n);
+    let (mesh, copy) = (folder.path().join("mesh"), folder.path().join("copy"));
+    let points = grid.x.len();
+    println!("\n| {points} points as | MB | s | times the copy | share of the disk's speed |");
     println!("| --- | ---: | ---: | ---: | ---: |");
-    println!("| | {megabytes:.0} | {written:.2} | {copied:.2} | {:.2} |", written / copied);
+    for (name, write) in FORMATS {
+        let mut fastest = [f64::INFINITY; 3];
+        for _ in 0..repeats {
+            let times = [
+                seconds(|| write(&mesh, &grid).expect("the folder takes files")),
+                seconds(|| copy_bytes(&mesh, &copy)),
+                seconds(|| write_bytes(&copy, &mesh)),
+            ];
+            fs::remove_file(&copy).expect("the copy is there");
+            for (fastest, time) in fastest.iter_mut().zip(times) {
+                *fastest = fastest.min(time);
+            }
+        }
+        let megabytes = length(&mesh) as f64 / 1e6;
+        fs::remove_file(&mesh).expect("the mesh is there");
+        let [written, copied, at_hand] = fastest;
+        println!(
+            "| {name} | {megabytes:.0} | {written:.2} | {:.2} | {:.0} % |",
+            written / copied,
+            100.0 * at_hand / written
+        );
+    }
+}
+
+fn length(file: &Path) -> u64 {
+    fs::metadata(file).expect("the mesh is there").len()
 }
 
 fn copy_bytes(from: &Path, to: &Path) {
@@ -42,6 +81,20 @@ fn copy_bytes(from: &Path, to: &Path) {
             break;
         }
         to.write_all(&buffer[..n]).expect("the folder takes files");
+    }
+    to.sync_data().expect("the disk has no trouble");
+}
+
+/// Writes as many bytes as another file has to a new one.
+fn write_bytes(to: &Path, like: &Path) {
+    fs::remove_file(to).expect("the copy is there");
+    let mut to = File::create(to).expect("the folder takes files");
+    let buffer: Vec<u8> = (0..BUFFER).map(|k| ((k * k) >> 3) as u8).collect();
+    let mut left = length(like);
+    while left > 0 {
+        let part = left.min(BUFFER as u64);
+        to.write_all(&buffer[..part as usize]).expect("the folder takes files");
+        left -= part;
     }
     to.sync_data().expect("the disk has no trouble");
 }

@@ -1,16 +1,24 @@
 //! Measurements of the backends on problems of any size.
 
 mod kernels;
+mod matrices;
 mod newton;
 mod problem;
 #[cfg(feature = "cuda")]
 mod scaling;
+mod solvers;
 mod table;
+mod vendor;
 
+pub use matrices::Generated;
 pub use problem::ellipses;
 #[cfg(feature = "cuda")]
 pub use scaling::{Growth, scaling};
+pub use solvers::{
+    MatrixSource, SolverResults, SolverSettings, SolverSubject, solvers, write_solvers,
+};
 pub use table::Table;
+pub use vendor::VendorWork;
 
 use crate::backend::cpu::CpuBackend;
 use crate::backend::cuda::CudaBackend;
@@ -30,6 +38,8 @@ pub type Size = (usize, usize);
 const SAMPLE: f64 = 2e-3;
 /// Samples of which the fastest counts.
 const SAMPLES: usize = 7;
+/// Samples of work that takes long.
+const BRIEF: usize = 3;
 /// Longest that the samples of one row may take together, in seconds.
 const PATIENCE: f64 = 3.0;
 
@@ -52,6 +62,15 @@ pub trait BenchBackend: EllipticBackend + MultigridBackend {
     /// A product of the matrix by the vendor's library on the same device, to compare with; none for a
     /// device whose vendor has none.
     fn vendor_product<T: Real>(&self, a: &Csr) -> Result<Option<Vendor<'_>>, DeviceError>;
+
+    /// Other work with the matrix by the vendor's library; none for a device whose vendor has none.
+    fn vendor<T: Real>(
+        &self,
+        _work: VendorWork,
+        _a: &Csr,
+    ) -> Result<Option<Vendor<'_>>, DeviceError> {
+        Ok(None)
+    }
 
     /// Waits until all work that was asked for is done.
     fn finish(&self) -> Result<(), DeviceError>;
@@ -118,6 +137,15 @@ impl BenchBackend for CudaBackend {
         Ok(None)
     }
 
+    #[cfg(feature = "cuda")]
+    fn vendor<T: Real>(
+        &self,
+        work: VendorWork,
+        a: &Csr,
+    ) -> Result<Option<Vendor<'_>>, DeviceError> {
+        vendor::cusparse::<T>(self, work, a)
+    }
+
     fn finish(&self) -> Result<(), DeviceError> {
         self.device().synchronise()
     }
@@ -159,6 +187,24 @@ impl<B: BenchBackend> Bench<'_, B> {
         let started = Instant::now();
         for _ in 0..SAMPLES {
             fastest = fastest.min(sample(calls, work)? / calls as f64);
+            if started.elapsed().as_secs_f64() > PATIENCE {
+                break;
+            }
+        }
+        Ok(fastest)
+    }
+
+    /// Seconds of `work`, the fastest of a few calls after one that does not count.
+    fn brief(&self, work: &mut dyn FnMut() -> Result<(), SolverError>) -> Result<f64, SolverError> {
+        let started = Instant::now();
+        let mut fastest = f64::INFINITY;
+        for call in 0..=BRIEF {
+            let once = Instant::now();
+            work()?;
+            self.backend.finish()?;
+            if call > 0 || once.elapsed().as_secs_f64() > PATIENCE {
+                fastest = fastest.min(once.elapsed().as_secs_f64());
+            }
             if started.elapsed().as_secs_f64() > PATIENCE {
                 break;
             }

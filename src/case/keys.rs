@@ -570,10 +570,17 @@ pub const KEYS: &[Key] = &[
     ),
     key(
         "output.formats",
-        Kind::Words(&["vts", "vtk", "plot3d", "su2", "openfoam"]),
+        Kind::Words(&["vts", "vtk", "plot3d", "su2", "openfoam", "cgns"]),
         Words(&["vts", "plot3d"]),
         "",
         "Grid files to write, in this order; docs/formats.md tells them apart.",
+    ),
+    key(
+        "output.compression",
+        Kind::Word(&["none", "zlib"]),
+        Word("none"),
+        "",
+        "Compression of the arrays in `mesh.vts`, which VTK reads as it reads the others.",
     ),
     key(
         "output.span_cells",

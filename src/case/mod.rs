@@ -27,6 +27,7 @@ use crate::geometry::{Ellipse, Flap, Joukowski, TrailingEdge, WingBody};
 use crate::grid::{Seam, initial};
 use crate::io::plot3d;
 use crate::io::span::Sides;
+use crate::io::vts::Compression;
 use crate::pde::control;
 use crate::solver::linear::Precision;
 use crate::solver::{krylov, precond};
@@ -35,7 +36,7 @@ pub use error::{CaseError, Found, Place};
 pub use json_schema::json_schema;
 pub use places::Places;
 pub use resolve::first_cell_from_y_plus;
-pub use template::template;
+pub use template::{Purpose, template};
 pub(crate) use write::HEADERS as RESOLVED_HEADERS;
 
 /// A checked case with every default resolved. Lengths are in chords.
@@ -336,6 +337,8 @@ pub enum Format {
     Su2,
     /// Case for OpenFOAM.
     Openfoam,
+    /// CGNS structured zone.
+    Cgns,
 }
 
 /// Section `[output]`.
@@ -344,6 +347,8 @@ pub enum Format {
 pub struct OutputOptions {
     /// Grid files to write, in order, each once.
     pub formats: Vec<Format>,
+    /// Compression of the `.vts` file.
+    pub compression: Compression,
     /// Cells over the span, none of a plane grid.
     pub span_cells: usize,
     /// Span of an extruded grid.

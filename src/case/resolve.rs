@@ -311,6 +311,7 @@ fn output(entries: &Entries) -> Result<OutputOptions, CaseError> {
     let pictures = entries.get("output.pictures")?;
     Ok(OutputOptions {
         formats: entries.get("output.formats")?,
+        compression: entries.get("output.compression")?,
         span_cells: span_cells(entries)?,
         span: entries.get("output.span")?,
         sides: entries.get("output.sides")?,

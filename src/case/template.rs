@@ -6,20 +6,49 @@ use super::{Contour, docs};
 /// Characters of a line.
 const WIDTH: usize = 90;
 
+/// What a case to begin with is for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Purpose {
+    /// Any grid: the defaults.
+    #[default]
+    Any,
+    /// Inviscid flow by OpenFOAM: its case is written, and first cells have a height that such
+    /// flow wants.
+    Openfoam,
+}
+
+impl Purpose {
+    /// Keys that are set for it, and their values.
+    fn set(self) -> &'static [(&'static str, &'static str)] {
+        match self {
+            Self::Any => &[],
+            Self::Openfoam => &[
+                ("grid.topology", "\"auto\""),
+                ("grid.ni", "193"),
+                ("grid.nj", "97"),
+                ("grid.far_field", "30.0"),
+                ("grid.first_cell", "2.5e-3"),
+                ("output.formats", "[\"vts\", \"openfoam\"]"),
+            ],
+        }
+    }
+}
+
 /// A case file for the given section in which every key stands as a comment with its meaning,
 /// range and default. Keys whose default is a value show it: to take the `#` away changes nothing.
+/// Keys that are set for the purpose stand without the `#`.
 #[must_use]
-pub fn template(contour: &Contour) -> String {
+pub fn template(contour: &Contour, purpose: Purpose) -> String {
     let mut text = comment(
         "A case for gridgen. Lines that begin with # are comments: take the # away from a key to \
          set it. Lengths are in chords.",
     );
-    text.push_str(&keys("", contour));
+    text.push_str(&keys("", contour, purpose));
     for (section, about) in SECTIONS {
         let mark = if is_optional(section, contour) { "# " } else { "" };
         text += &["\n", mark, "[", section, "]\n"].concat();
         text.push_str(&comment(&docs::plain(about)));
-        text.push_str(&keys(section, contour));
+        text.push_str(&keys(section, contour, purpose));
     }
     text
 }
@@ -30,12 +59,12 @@ fn is_optional(section: &str, contour: &Contour) -> bool {
 }
 
 /// The keys of a section.
-fn keys(section: &str, contour: &Contour) -> String {
+fn keys(section: &str, contour: &Contour, purpose: Purpose) -> String {
     let keys = KEYS.iter().filter(|key| key.section() == section);
-    keys.map(|key| ["\n", &entry(key, contour)].concat()).collect()
+    keys.map(|key| ["\n", &entry(key, contour, purpose)].concat()).collect()
 }
 
-fn entry(key: &Key, contour: &Contour) -> String {
+fn entry(key: &Key, contour: &Contour, purpose: Purpose) -> String {
     let unit = if key.unit.is_empty() { String::new() } else { format!(", in {}", key.unit) };
     let about = format!("{} Value: {}{unit}.", key.meaning, key.kind);
     let text = comment(&docs::plain(&about));
@@ -48,6 +77,9 @@ fn entry(key: &Key, contour: &Contour) -> String {
         Contour::WingBody(_) | Contour::Ellipse(_) | Contour::Joukowski(_) => ("", "".into()),
     };
     let name = key.name();
+    if let Some((_, value)) = purpose.set().iter().find(|(path, _)| *path == key.path) {
+        return [&text, name, " = ", value, "\n"].concat();
+    }
     let line = match key.default.value() {
         _ if key.path == source.0 => [name, " = ", &source.1.to_string()].concat(),
         Some(value) if is_optional(key.section(), contour) => {

@@ -1,5 +1,7 @@
 //! `gridgen bench`: measurements of a backend.
 
+mod solvers;
+
 use std::path::PathBuf;
 use std::process::ExitCode;
 
@@ -7,19 +9,21 @@ use clap::Args;
 use gridgen::backend::DeviceError;
 use gridgen::backend::cpu::CpuBackend;
 use gridgen::backend::cuda::CudaBackend;
-use gridgen::bench::{self, BenchBackend, Size, Table};
+use gridgen::bench::{self, BenchBackend, Size, SolverResults, Table};
 use gridgen::error::Error;
 use gridgen::io::plot::ScalingFigure;
 
 use super::terminal::Terminal;
 use super::{Backend, each_once, refuse, stdout_failed};
+use solvers::SolverArguments;
 
 /// Arguments of the measurements.
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:
   gridgen bench
-  gridgen bench kernels --sizes 257x129,1025x513 --output tables")]
+  gridgen bench kernels --sizes 257x129,1025x513 --output tables
+  gridgen bench solvers --matrices cage13,jacobians --scale 0.1")]
 pub(super) struct BenchArguments {
     /// What to measure.
     #[arg(value_enum, default_values_t = [Subject::Kernels, Subject::Newton])]
@@ -40,9 +44,11 @@ pub(super) struct BenchArguments {
     /// Points of a multigrid level up to which all GPUs of the scaling hold it as a whole.
     #[arg(long, value_name = "POINTS")]
     gathered: Option<usize>,
-    /// Write the tables as CSV files and the times against the unknowns as a picture to DIR.
+    /// Write the tables as CSV files and their pictures to DIR.
     #[arg(short, long, value_name = "DIR")]
     output: Option<PathBuf>,
+    #[command(flatten)]
+    solvers: SolverArguments,
 }
 
 /// Tables that can be asked for.
@@ -54,10 +60,19 @@ enum Subject {
     Newton,
     /// Newton solves on 1, 2, 4, … GPUs: of the same size, and of the same size a GPU.
     Scaling,
+    /// Sparse solvers on matrices of any pattern.
+    Solvers,
 }
 
 /// Tables, and the picture of the last.
 type Measured = (Vec<Table>, Option<ScalingFigure>);
+
+/// All tables and pictures.
+struct Results {
+    tables: Vec<Table>,
+    scaling: Option<ScalingFigure>,
+    solvers: Option<SolverResults>,
+}
 
 impl BenchArguments {
     /// Measures, prints and writes.
@@ -66,20 +81,26 @@ impl BenchArguments {
             error.exit();
         }
         let terminal = Terminal::new(false);
-        match self.tables() {
-            Ok((tables, scaling)) => self.publish(&tables, scaling.as_ref(), &terminal),
+        match self.results() {
+            Ok(results) => self.publish(&results, &terminal),
             Err(error) => refuse(&terminal, &error),
         }
     }
 
-    fn tables(&self) -> Result<Measured, Error> {
-        let of_one = |subject: &Subject| *subject != Subject::Scaling;
-        let (mut tables, figure) =
+    fn results(&self) -> Result<Results, Error> {
+        let of_one = |subject: &Subject| matches!(subject, Subject::Kernels | Subject::Newton);
+        let (mut tables, scaling) =
             if self.subjects.iter().any(of_one) { self.of_one()? } else { (Vec::new(), None) };
         if self.subjects.contains(&Subject::Scaling) {
             tables.extend(self.scaling()?);
         }
-        Ok((tables, figure))
+        let mut solvers = None;
+        if self.subjects.contains(&Subject::Solvers) {
+            let results = self.solvers.measure(self.backend, self.device)?;
+            tables.extend_from_slice(&results.tables);
+            solvers = Some(results);
+        }
+        Ok(Results { tables, scaling, solvers })
     }
 
     /// Tables of one backend.
@@ -104,7 +125,7 @@ impl BenchArguments {
                     tables.push(table);
                     scaling = Some(figure);
                 }
-                Subject::Scaling => {}
+                Subject::Scaling | Subject::Solvers => {}
             }
         }
         Ok((tables, scaling))
@@ -131,18 +152,20 @@ impl BenchArguments {
         Err(DeviceError::NotBuilt { backend: "cuda" }.into())
     }
 
-    fn publish(
-        &self,
-        tables: &[Table],
-        scaling: Option<&ScalingFigure>,
-        terminal: &Terminal,
-    ) -> ExitCode {
-        let text: Vec<String> = tables.iter().map(Table::markdown).collect();
+    fn publish(&self, results: &Results, terminal: &Terminal) -> ExitCode {
+        let text: Vec<String> = results.tables.iter().map(Table::markdown).collect();
         if let Err(error) = terminal.result(&text.join("\n")) {
             return stdout_failed(terminal, &error);
         }
         let Some(folder) = &self.output else { return ExitCode::SUCCESS };
-        match bench::write(folder, tables, scaling) {
+        let written =
+            bench::write(folder, &results.tables, results.scaling.as_ref()).and_then(|()| {
+                match &results.solvers {
+                    Some(solvers) => bench::write_solvers(folder, solvers),
+                    None => Ok(()),
+                }
+            });
+        match written {
             Ok(()) => ExitCode::SUCCESS,
             Err(error) => refuse(terminal, &error.into()),
         }

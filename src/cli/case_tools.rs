@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 
 use clap::Args;
-use gridgen::case::{Case, Contour, template};
+use gridgen::case::{Case, Contour, Purpose, template};
 use gridgen::error::Error;
 use gridgen::io::atomic;
 use gridgen::run::{Estimate, check};
@@ -20,6 +20,7 @@ Examples:
   gridgen init
   gridgen init wing.toml --naca 4412
   gridgen init wing.toml --file airfoils/e387.dat
+  gridgen init wing.toml --openfoam
 
 An existing file is not replaced.")]
 pub(super) struct InitArguments {
@@ -32,6 +33,9 @@ pub(super) struct InitArguments {
     /// File with the section's coordinates, relative to the case file.
     #[arg(long, value_name = "FILE", conflicts_with = "naca")]
     file: Option<PathBuf>,
+    /// Set keys for inviscid flow by OpenFOAM: the run writes a case that its script Allrun solves.
+    #[arg(long)]
+    openfoam: bool,
 }
 
 impl InitArguments {
@@ -41,7 +45,8 @@ impl InitArguments {
             Some(file) => Contour::File(file.clone()),
             None => Contour::Naca(self.naca.clone()),
         };
-        let text = template(&contour);
+        let purpose = if self.openfoam { Purpose::Openfoam } else { Purpose::Any };
+        let text = template(&contour, purpose);
         match atomic::write_new(&self.case, |out| out.write_all(text.as_bytes())) {
             Ok(()) => answer(&terminal, &format!("written:\n  {}\n", self.case.display())),
             Err(error) => refuse(&terminal, &error.into()),

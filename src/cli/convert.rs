@@ -8,7 +8,8 @@ use gridgen::grid::quality::measure_along;
 use gridgen::io::plot3d::{self, Axes, ByteOrder, Dimensions, Encoding, Flavour, Precision};
 use gridgen::io::read::{self, Mesh};
 use gridgen::io::span::{Sides, Span};
-use gridgen::io::{IoError, nmf, openfoam, su2, vtk, vts};
+use gridgen::io::vts::Compression;
+use gridgen::io::{IoError, cgns, nmf, openfoam, su2, vtk, vts};
 
 use serde::Deserialize;
 use serde::de::IntoDeserializer;
@@ -26,8 +27,8 @@ Examples:
   gridgen convert mesh.su2 -o wing --to openfoam
   gridgen convert mesh.vts -o mesh.su2 --span-cells 8 --span 0.5 --sides periodic
 
-The format follows from the name of FILE: .vts, .vtk, .su2; .p3d, .xyz, .x, .fmt for Plot3D. Plot3D with
-three dimensions gets a neutral map, FILE.nmf, beside it.
+The format follows from the name of FILE: .vts, .vtk, .su2, .cgns; .p3d, .xyz, .x, .fmt for Plot3D. Plot3D
+with three dimensions gets a neutral map, FILE.nmf, beside it.
 
 Exit codes: 0 written, 1 written but the grid is folded, 2 not written.")]
 pub(super) struct ConvertArguments {
@@ -49,6 +50,9 @@ pub(super) struct ConvertArguments {
     /// The ends of the span.
     #[arg(long, value_name = "symmetry|periodic", default_value = "symmetry", value_parser = word::<Sides>)]
     sides: Sides,
+    /// Compression of .vts.
+    #[arg(long, value_name = "none|zlib", default_value = "none", value_parser = word::<Compression>)]
+    compression: Compression,
     /// Coordinates a point in Plot3D.
     #[arg(long, value_name = "2|3", default_value_t = 3,
         value_parser = clap::value_parser!(u8).range(2..=3))]
@@ -81,6 +85,7 @@ enum Target {
     Plot3d,
     Su2,
     Openfoam,
+    Cgns,
 }
 
 /// A length above zero.
@@ -102,14 +107,14 @@ impl ConvertArguments {
         let terminal = Terminal::new(false);
         let Some(target) = self.target() else {
             let message = format!("{}: no format has such a name", self.output.display());
-            let hint = "name it .vts, .vtk, .p3d or .su2, or choose one with --to";
+            let hint = "name it .vts, .vtk, .p3d, .su2 or .cgns, or choose one with --to";
             return bad_input(&terminal, &message, Some(hint));
         };
         let mesh = match read::mesh(&self.mesh) {
             Ok(mesh) => mesh,
             Err(error) => return bad_input(&terminal, &error.to_string(), Some(error.hint())),
         };
-        if matches!(target, Target::Su2 | Target::Openfoam) && !welds(&mesh) {
+        if matches!(target, Target::Su2 | Target::Openfoam | Target::Cgns) && !welds(&mesh) {
             let message = format!(
                 "{}: neither an O- nor a C-grid, as this format needs it",
                 self.mesh.display()
@@ -129,6 +134,7 @@ impl ConvertArguments {
             "vtk" => Some(Target::Vtk),
             "p3d" | "xyz" | "x" | "fmt" => Some(Target::Plot3d),
             "su2" => Some(Target::Su2),
+            "cgns" => Some(Target::Cgns),
             _ => None,
         })
     }
@@ -139,10 +145,11 @@ impl ConvertArguments {
         let span = (cells > 0).then_some(Span { length, cells, sides: self.sides });
         let mut files = vec![self.output.clone()];
         match target {
-            Target::Vts => vts::write(path, grid, span),
+            Target::Vts => vts::write(path, grid, span, self.compression),
             Target::Vtk => vtk::write(path, grid, span),
             Target::Su2 => su2::write(path, grid, span),
             Target::Openfoam => openfoam::write(path, grid, span),
+            Target::Cgns => cgns::write(path, grid, span),
             Target::Plot3d => plot3d::write(path, grid, span, self.flavour()),
         }?;
         if target == Target::Plot3d && self.dimensions == 3 && welds(mesh) {

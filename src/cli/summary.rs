@@ -3,6 +3,8 @@
 use gridgen::case::Case;
 use gridgen::pde::control::Base;
 use gridgen::run::Outcome;
+use gridgen::run::system::SystemOutcome;
+use std::path::PathBuf;
 
 /// How to go on after a failed run.
 pub(super) fn failure_hint(case: &Case, outcome: &Outcome) -> String {
@@ -68,12 +70,7 @@ pub(super) fn outcome(case: &Case, outcome: &Outcome) -> String {
         quality.p99_skewness,
         quality.mean_skewness,
     );
-    if !outcome.files.is_empty() {
-        text.push_str("written:\n");
-        for file in &outcome.files {
-            text += &["  ", &file.to_string_lossy(), "\n"].concat();
-        }
-    }
+    text += &written(&outcome.files);
     text
 }
 
@@ -84,18 +81,56 @@ fn counted(number: f64, noun: &str) -> String {
 }
 
 /// Seconds of each phase.
-pub(super) fn timings(outcome: &Outcome) -> String {
-    let width = outcome.timings.iter().map(|(phase, _)| phase.chars().count()).max().unwrap_or(0);
+pub(super) fn phases(timings: &[(String, f64)]) -> String {
+    let width = timings.iter().map(|(phase, _)| phase.chars().count()).max().unwrap_or(0);
     let line =
         |(phase, seconds): &(String, f64)| format!("time  {phase:width$}  {seconds:9.3} s\n");
-    outcome.timings.iter().map(line).collect()
+    timings.iter().map(line).collect()
+}
+
+/// The compact summary of a linear system.
+pub(super) fn system(outcome: &SystemOutcome) -> String {
+    let report = &outcome.report;
+    let (matrix, method) = (&report.matrix, &report.method);
+    let verdict = if report.converged { "converged" } else { "FAILED, not converged" };
+    let symmetry = if matrix.symmetric { "symmetric" } else { "unsymmetric" };
+    let mut text = format!(
+        "{}: {verdict}\n\
+         \x20 matrix        {}, {}, at most {} in a row, {symmetry}\n\
+         \x20 right side    {}\n\
+         \x20 method        {}, preconditioner {}\n\
+         \x20 residual      {:.2e} of the right side after {}, asked for {:.0e}\n",
+        report.name,
+        counted(matrix.rows as f64, "row"),
+        entries(matrix.entries),
+        matrix.longest_row,
+        report.right_side,
+        method.solver,
+        method.preconditioner,
+        report.true_relative_residual,
+        counted(report.iterations, "iteration"),
+        report.tolerance,
+    );
+    text += &written(&outcome.files);
+    text
+}
+
+fn entries(number: usize) -> String {
+    if number == 1 { "1 entry".to_owned() } else { format!("{number} entries") }
+}
+
+/// The files of a run, or nothing.
+fn written(files: &[PathBuf]) -> String {
+    let lines: String =
+        files.iter().map(|file| ["  ", &file.to_string_lossy(), "\n"].concat()).collect();
+    if lines.is_empty() { lines } else { ["written:\n", &lines].concat() }
 }
 
 #[cfg(test)]
 mod tests {
     #![allow(clippy::unwrap_used, reason = "a failing step fails the test")]
 
-    use std::path::{Path, PathBuf};
+    use std::path::Path;
 
     use gridgen::grid::quality::Quality;
 
@@ -198,7 +233,7 @@ mod tests {
 
     #[test]
     fn the_times_of_the_phases_are_aligned() {
-        insta::assert_snapshot!(timings(&good()), @r"
+        insta::assert_snapshot!(phases(&good().timings), @r"
         time  initial grid      0.250 s
         time  solve            12.000 s
         ");

@@ -56,7 +56,7 @@ pub(super) fn remove_parts(folder: &Path) -> Result<(), IoError> {
 }
 
 /// Removes a file, or nothing where there is none.
-fn remove(path: &Path) -> Result<(), IoError> {
+pub(super) fn remove(path: &Path) -> Result<(), IoError> {
     match fs::remove_file(path) {
         Err(source) if source.kind() != io::ErrorKind::NotFound && !path.is_dir() => {
             Err(IoError::new(path, source))

@@ -1,4 +1,4 @@
-//! Linear systems for other programs: Matrix Market text, and 2×2 blocks in binary.
+//! Linear systems for other programs: 2×2 blocks in binary.
 
 use std::io::Write;
 use std::path::Path;
@@ -8,37 +8,6 @@ use crate::sparse::Csr;
 
 /// First bytes of a file of blocks.
 pub const BLOCKS_MAGIC: &[u8; 8] = b"GGBLK2x2";
-
-/// Writes a matrix in Matrix Market's coordinate format, indices from 1, 17 digits.
-///
-/// # Errors
-///
-/// [`IoError`] when the file cannot be written.
-pub fn write_matrix(path: &Path, a: &Csr) -> Result<(), IoError> {
-    atomic::write(path, |out| {
-        writeln!(out, "%%MatrixMarket matrix coordinate real general")?;
-        writeln!(out, "{} {} {}", a.rows(), a.rows(), a.values.len())?;
-        for row in 0..a.rows() {
-            for (column, value) in a.row(row) {
-                writeln!(out, "{} {} {value:e}", row + 1, column + 1)?;
-            }
-        }
-        Ok(())
-    })
-}
-
-/// Writes a vector in Matrix Market's array format.
-///
-/// # Errors
-///
-/// [`IoError`] when the file cannot be written.
-pub fn write_vector(path: &Path, b: &[f64]) -> Result<(), IoError> {
-    atomic::write(path, |out| {
-        writeln!(out, "%%MatrixMarket matrix array real general")?;
-        writeln!(out, "{} 1", b.len())?;
-        b.iter().try_for_each(|value| writeln!(out, "{value:e}"))
-    })
-}
 
 /// Writes a matrix of 2×2 blocks and a right side in binary, all little-endian:
 /// [`BLOCKS_MAGIC`]; block rows n and blocks m as u64; n + 1 starts of block rows as u64; m block

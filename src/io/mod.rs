@@ -5,11 +5,13 @@
 //! ([`FileKind::file_name`]).
 
 pub mod atomic;
+pub mod cgns;
 pub mod digest;
 mod error;
 pub mod folder;
 pub mod history;
 pub mod linear_system;
+pub mod matrix_market;
 pub mod nmf;
 pub mod openfoam;
 pub mod page;
@@ -20,11 +22,13 @@ pub mod read;
 pub mod report;
 pub mod restart;
 mod rows;
+pub mod solution;
 pub mod span;
 pub mod su2;
 pub mod vtk;
 pub mod vts;
 mod welded;
+mod zlib;
 
 use std::path::{Path, PathBuf};
 
@@ -68,6 +72,8 @@ pub enum FileKind {
     Su2,
     /// `openfoam`: a folder, case for OpenFOAM.
     Openfoam,
+    /// `mesh.cgns`: one structured zone with named boundaries.
+    Cgns,
     /// `convergence.csv`: one line a Newton step.
     HistoryCsv,
     /// `convergence.svg`: the residual against steps and iterations.
@@ -84,7 +90,7 @@ pub enum FileKind {
 
 impl FileKind {
     /// All kinds, in the order in which they are best written: meshes first.
-    pub const ALL: [Self; 13] = [
+    pub const ALL: [Self; 14] = [
         Self::Vts,
         Self::Vtk,
         Self::Plot3d,
@@ -92,6 +98,7 @@ impl FileKind {
         Self::Nmf,
         Self::Su2,
         Self::Openfoam,
+        Self::Cgns,
         Self::HistoryCsv,
         Self::ConvergenceSvg,
         Self::GridSvg,
@@ -119,6 +126,8 @@ impl FileKind {
             (Self::Su2, false) => "mesh.failed.su2",
             (Self::Openfoam, true) => "openfoam",
             (Self::Openfoam, false) => "openfoam.failed",
+            (Self::Cgns, true) => "mesh.cgns",
+            (Self::Cgns, false) => "mesh.failed.cgns",
             (Self::HistoryCsv, _) => "convergence.csv",
             (Self::ConvergenceSvg, _) => "convergence.svg",
             (Self::GridSvg, true) => "grid.svg",
@@ -152,6 +161,8 @@ pub struct Artifacts<'a> {
     pub span: Option<Span>,
     /// Layout of `Plot3D` files; the kind of file decides on the dimensions.
     pub plot3d: plot3d::Flavour,
+    /// Compression of `mesh.vts`.
+    pub compression: vts::Compression,
 }
 
 /// Writes files of the given kinds into `folder`, which is created unless it exists, and returns
@@ -177,15 +188,15 @@ pub fn write_all(
 }
 
 fn write_one(path: &Path, artifacts: &Artifacts<'_>, kind: FileKind) -> Result<(), IoError> {
-    let &Artifacts { name, grid, quality, history, tolerance, good, span, plot3d: flavour } =
-        artifacts;
+    let &Artifacts { name, grid, quality, history, tolerance, good, span, .. } = artifacts;
+    let &Artifacts { plot3d: flavour, compression, .. } = artifacts;
     let grid_figure = GridFigure { name, grid, quality, good };
     let maps = |write: fn(&Path, &QualityFigure<'_>) -> Result<(), IoError>| {
         let nonorthogonality = &nonorthogonality(grid);
         write(path, &QualityFigure { grid: grid_figure, nonorthogonality })
     };
     match kind {
-        FileKind::Vts => vts::write(path, grid, span),
+        FileKind::Vts => vts::write(path, grid, span, compression),
         FileKind::Vtk => vtk::write(path, grid, span),
         FileKind::Plot3d => {
             plot3d::write(path, grid, span, Flavour { dimensions: Dimensions::Three, ..flavour })
@@ -196,6 +207,7 @@ fn write_one(path: &Path, artifacts: &Artifacts<'_>, kind: FileKind) -> Result<(
         FileKind::Nmf => nmf::write(path, grid, span, flavour.axes),
         FileKind::Su2 => su2::write(path, grid, span),
         FileKind::Openfoam => openfoam::write(path, grid, span),
+        FileKind::Cgns => cgns::write(path, grid, span),
         FileKind::HistoryCsv => history::write_csv(path, history),
         FileKind::ConvergenceSvg => {
             plot::write_convergence_svg(path, &ConvergenceFigure { name, history, tolerance })

@@ -5,7 +5,8 @@ use std::path::{Path, PathBuf};
 use crate::backend::{CellGuard, DeviceError, EllipticBackend, Real, Scaling};
 use crate::elliptic::GridProblem;
 use crate::io::IoError;
-use crate::io::linear_system::{write_blocks, write_matrix, write_vector};
+use crate::io::linear_system::write_blocks;
+use crate::io::matrix_market::{write_matrix, write_vector};
 use crate::solver::NonlinearProblem;
 
 /// Which system is exported, and where to.

@@ -23,6 +23,7 @@ pub(super) fn file_kinds(case: &Case) -> Vec<FileKind> {
             Format::Plot3d => &[FileKind::Plot3d, FileKind::Nmf],
             Format::Su2 => &[FileKind::Su2],
             Format::Openfoam => &[FileKind::Openfoam],
+            Format::Cgns => &[FileKind::Cgns],
         }
     });
     let pictures: &[FileKind] = if output.pictures {

@@ -1,7 +1,7 @@
 //! Matrices of any pattern as operators, and their preconditioners.
 
 use super::{LinearOperator, Preconditioner, PreconditionerFailure, SolverError};
-use crate::backend::{CsrBackend, DeviceError, Incomplete, Real, RowSchedule};
+use crate::backend::{BadPivot, CsrBackend, DeviceError, Incomplete, Real, RowSchedule};
 
 /// A matrix by rows as a linear map.
 pub struct GeneralOperator<B: CsrBackend, T: Real> {
@@ -77,22 +77,22 @@ impl<B: CsrBackend, T: Real> Preconditioner<B, T, GeneralOperator<B, T>>
         if self.diagonal.is_none() && self.factors.is_none() {
             self.analyse(backend, a)?;
         }
-        let bad = match (self.kind, &mut self.diagonal, &mut self.factors) {
+        let failure = match (self.kind, &mut self.diagonal, &mut self.factors) {
             (GeneralKind::Jacobi, Some(diagonal), _) => {
-                backend.csr_inverse_diagonal(&a.matrix, diagonal)?.map(|row| ("Jacobi", row))
+                let bad = backend.csr_inverse_diagonal(&a.matrix, diagonal)?;
+                bad.map(|row| PreconditionerFailure::Pivot { preconditioner: "Jacobi", row })
             }
             (GeneralKind::Factors { kind, shift, .. }, _, Some(factors)) => {
                 let bad = backend.csr_factor(&a.matrix, shift, factors)?;
-                bad.map(|bad| (name(kind), bad.row))
+                bad.map(|BadPivot { row, value }| PreconditionerFailure::Factor {
+                    preconditioner: name(kind),
+                    row,
+                    value,
+                })
             }
             _ => None,
         };
-        match bad {
-            Some((preconditioner, row)) => {
-                Err(PreconditionerFailure::Pivot { preconditioner, row }.into())
-            }
-            None => Ok(()),
-        }
+        failure.map_or(Ok(()), |failure| Err(failure.into()))
     }
 
     fn apply(

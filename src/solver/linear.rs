@@ -1,6 +1,6 @@
 //! The linear solve of a Newton step: method, preconditioner, and what happens on a breakdown.
 
-use super::krylov::{Bicgstab, Gmres, KrylovReport, Method, System, Target};
+use super::krylov::{Bicgstab, Cg, Gmres, KrylovReport, Method, System, Target};
 use super::{LinearOperator, LinearStop, Preconditioner, SolverError};
 use crate::backend::{Backend, Real};
 
@@ -48,6 +48,7 @@ pub struct LinearSolver<B: Backend, T: Real, M> {
     settings: LinearSettings,
     preconditioner: M,
     n: usize,
+    cg: Option<Cg<B, T>>,
     bicgstab: Option<Bicgstab<B, T>>,
     gmres: Option<Gmres<B, T>>,
     events: Vec<String>,
@@ -56,7 +57,8 @@ pub struct LinearSolver<B: Backend, T: Real, M> {
 impl<B: Backend, T: Real, M> LinearSolver<B, T, M> {
     /// A solver for systems of `n` unknowns.
     pub fn new(settings: LinearSettings, n: usize, preconditioner: M) -> Self {
-        Self { settings, preconditioner, n, bicgstab: None, gmres: None, events: Vec::new() }
+        let (cg, bicgstab, gmres) = (None, None, None);
+        Self { settings, preconditioner, n, cg, bicgstab, gmres, events: Vec::new() }
     }
 
     /// Prepares the preconditioner for the present values of `a`, in its next form where the
@@ -178,6 +180,11 @@ impl<B: Backend, T: Real, M> LinearSolver<B, T, M> {
                 observe: &mut relative,
             };
             let KrylovReport { stop, iterations, residual } = match method {
+                Method::Cg => present(&mut self.cg, || Cg::new(backend, self.n))?.solve(
+                    &mut system,
+                    target,
+                    x,
+                )?,
                 Method::Bicgstab => present(&mut self.bicgstab, || Bicgstab::new(backend, self.n))?
                     .solve(&mut system, target, x)?,
                 Method::Gmres => {
@@ -192,7 +199,7 @@ impl<B: Backend, T: Real, M> LinearSolver<B, T, M> {
             *done += iterations;
             *relative_residual = residual / scale;
             let broken = matches!(stop, LinearStop::Breakdown { .. } | LinearStop::NotFinite);
-            if !broken || method == Method::Gmres {
+            if !broken || method != Method::Bicgstab {
                 return Ok(stop);
             }
             if !residual.is_finite() {

@@ -17,6 +17,11 @@ pub enum LinearStop {
         /// Name of the scalar in the method's formulas.
         scalar: &'static str,
     },
+    /// Conjugate gradients met a direction p with (p, A p) ≤ 0 or (p, M⁻¹ p) ≤ 0.
+    Indefinite {
+        /// The `matrix` or its `preconditioner`.
+        what: &'static str,
+    },
     /// A value was not a number.
     NotFinite,
 }
@@ -63,6 +68,7 @@ impl std::fmt::Display for LinearStop {
             Self::IterationLimit => write!(f, "the limit of linear iterations was reached"),
             Self::Stagnation => write!(f, "the linear residual no longer falls"),
             Self::Breakdown { scalar } => write!(f, "the Krylov method broke down ({scalar} = 0)"),
+            Self::Indefinite { what } => write!(f, "the {what} is not positive definite"),
             Self::NotFinite => write!(f, "a value in the linear solve was not a number"),
         }
     }
@@ -91,7 +97,7 @@ impl std::fmt::Display for NewtonStop {
 }
 
 /// Why a preconditioner could not be made.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+#[derive(Debug, Clone, Copy, PartialEq, thiserror::Error)]
 pub enum PreconditionerFailure {
     /// A pivot is zero or not finite.
     #[error("{preconditioner} met a pivot that is zero or not finite in row {row}")]
@@ -100,6 +106,16 @@ pub enum PreconditionerFailure {
         preconditioner: &'static str,
         /// Row of the matrix.
         row: usize,
+    },
+    /// A pivot of incomplete factors cannot be used.
+    #[error("{preconditioner} met the pivot {value:e} in row {row}")]
+    Factor {
+        /// Name of the preconditioner.
+        preconditioner: &'static str,
+        /// Row of the matrix.
+        row: usize,
+        /// The pivot: zero, not finite, or negative where it must be positive.
+        value: f64,
     },
     /// A line of a multigrid level has a pivot that is not finite.
     #[error("a line solve of the multigrid preconditioner has a singular pivot")]
@@ -113,7 +129,7 @@ pub enum PreconditionerFailure {
 }
 
 /// A failure in a solver.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[derive(Debug, Clone, PartialEq, thiserror::Error)]
 pub enum SolverError {
     /// The device failed.
     #[error(transparent)]

@@ -282,6 +282,7 @@ fn the_resolved_case_writes_every_default_out() {
 
     [output]
     formats = ["vts", "plot3d"]
+    compression = "none"
     span_cells = 0
     span = 1.0
     sides = "symmetry"

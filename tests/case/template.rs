@@ -4,7 +4,7 @@ use std::cmp::Ordering;
 use std::path::Path;
 
 use gridgen::case::schema::{KEYS, Key, Kind};
-use gridgen::case::{Case, Contour, json_schema, template};
+use gridgen::case::{Case, Contour, Format, Purpose, json_schema, template};
 use serde_json::Value;
 
 use super::{SMALLEST, resolve};
@@ -20,12 +20,20 @@ fn lines(text: &str) -> impl Iterator<Item = &str> {
 
 #[test]
 fn the_case_to_begin_with_is_the_smallest_case() {
-    assert_eq!(resolve(&template(&naca())).unwrap(), resolve(SMALLEST).unwrap());
+    assert_eq!(resolve(&template(&naca(), Purpose::Any)).unwrap(), resolve(SMALLEST).unwrap());
+}
+
+#[test]
+fn a_case_for_openfoam_writes_one_and_keeps_its_first_cells_high() {
+    let case = resolve(&template(&naca(), Purpose::Openfoam)).unwrap();
+
+    assert_eq!(case.output.formats, [Format::Vts, Format::Openfoam]);
+    assert_eq!((case.grid.ni, case.grid.nj, case.grid.first_cell), (193, 97, 2.5e-3));
 }
 
 #[test]
 fn every_key_stands_in_the_case_to_begin_with() {
-    let text = template(&naca());
+    let text = template(&naca(), Purpose::Any);
 
     let names: Vec<&str> = lines(&text)
         .map(|line| line.split_once(" = ").unwrap().0.trim_start_matches('#'))
@@ -37,7 +45,7 @@ fn every_key_stands_in_the_case_to_begin_with() {
 
 #[test]
 fn to_take_the_number_sign_from_a_default_changes_nothing() {
-    let text = template(&naca());
+    let text = template(&naca(), Purpose::Any);
     let lines: Vec<&str> = text
         .lines()
         .map(|line| match line.strip_prefix('#') {

@@ -7,7 +7,7 @@ use super::{SMALLEST, Scratch};
 /// A run with every structured and unstructured format.
 fn meshes() -> Scratch {
     let scratch = Scratch::with_case(SMALLEST);
-    let formats = "output.formats=[\"vts\", \"vtk\", \"plot3d\", \"su2\", \"openfoam\"]";
+    let formats = "output.formats=[\"vts\", \"vtk\", \"plot3d\", \"su2\", \"openfoam\", \"cgns\"]";
     scratch.run_coarse(&["--set", formats]).succeeds();
     scratch
 }
@@ -31,6 +31,8 @@ fn every_way_between_formats_is_exact() {
         }
     }
     assert_eq!(scratch.bytes("su2.nmf"), scratch.bytes("output/wing/mesh.nmf"));
+    convert(&scratch, "output/wing/mesh.su2", "wing.cgns", &[]);
+    assert!(scratch.bytes("wing.cgns") == scratch.bytes("output/wing/mesh.cgns"));
 }
 
 #[test]
@@ -49,6 +51,18 @@ fn every_binary_flavour_comes_back_to_the_last_bit() {
         convert(&scratch, "there.p3d", "back.vts", &[]);
         assert!(scratch.bytes("back.vts") == scratch.bytes("output/wing/mesh.vts"), "{flavour:?}");
     }
+}
+
+#[test]
+fn a_compressed_mesh_is_smaller_and_comes_back_to_the_last_bit() {
+    let scratch = meshes();
+
+    convert(&scratch, "output/wing/mesh.vts", "small.vts", &["--compression", "zlib"]);
+    convert(&scratch, "small.vts", "back.vts", &[]);
+
+    let plain = scratch.bytes("output/wing/mesh.vts");
+    assert!(scratch.bytes("small.vts").len() < plain.len());
+    assert!(scratch.bytes("back.vts") == plain);
 }
 
 #[test]
@@ -139,7 +153,7 @@ fn a_name_without_a_format_is_refused() {
 
     scratch.run(&["convert", "plain.p3d", "-o", "plain.stl"]).is_refused(
         "error: plain.stl: no format has such a name\n\
-         hint: name it .vts, .vtk, .p3d or .su2, or choose one with --to\n",
+         hint: name it .vts, .vtk, .p3d, .su2 or .cgns, or choose one with --to\n",
     );
 }
 

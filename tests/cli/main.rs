@@ -13,6 +13,7 @@ mod quality;
 mod rerun;
 mod restart;
 mod sections;
+mod solve;
 mod streams;
 mod tools;
 mod usage;

@@ -1,13 +1,13 @@
 //! One Krylov method on one small system, and the systems.
 
 use gridgen::backend::cpu::CpuBackend;
-use gridgen::solver::krylov::{Bicgstab, Gmres, KrylovReport, Method, System, Target};
+use gridgen::solver::krylov::{Bicgstab, Cg, Gmres, KrylovReport, Method, System, Target};
 use gridgen::solver::precond::Kind;
 
 use super::linear::{Counted, Matrix};
 use super::random::Random;
 
-/// Both methods.
+/// The methods for any matrix.
 pub const METHODS: [Method; 2] = [Method::Bicgstab, Method::Gmres];
 
 /// One linear system and its bounds.
@@ -50,6 +50,7 @@ impl<'a> Solve<'a> {
             observe: &mut |iteration, residual| observed.push((iteration, residual)),
         };
         let report = match self.method {
+            Method::Cg => Cg::new(&backend, n).unwrap().solve(&mut system, self.target, &mut x),
             Method::Bicgstab => {
                 Bicgstab::new(&backend, n).unwrap().solve(&mut system, self.target, &mut x)
             }

@@ -10,6 +10,7 @@ mod mesh;
 mod setup;
 
 use std::fs;
+use std::io::{self, Write};
 use std::path::Path;
 
 use super::span::Span;
@@ -18,6 +19,9 @@ use crate::grid::Grid;
 
 /// The mesh within the case.
 const MESH: &str = "constant/polyMesh";
+
+/// The script within the case.
+const SCRIPT: &str = "Allrun";
 
 /// Writes the case into the folder `path`.
 ///
@@ -38,6 +42,7 @@ pub fn write(path: &Path, grid: &Grid, span: Option<Span>) -> Result<(), IoError
             atomic::write(&file, |out| setup::write_to(out, class, object, contents, span))?;
         }
     }
+    write_script(&path.join(SCRIPT))?;
     atomic::write_folder(&path.join(MESH), |folder| {
         for part in mesh::Part::ALL {
             atomic::write(&folder.join(part.file_name()), |out| {
@@ -46,6 +51,31 @@ pub fn write(path: &Path, grid: &Grid, span: Option<Span>) -> Result<(), IoError
         }
         Ok(())
     })
+}
+
+/// Writes the script that solves the case unless it is there.
+fn write_script(path: &Path) -> Result<(), IoError> {
+    if path.exists() {
+        return Ok(());
+    }
+    atomic::write(path, |out| {
+        out.write_all(setup::SCRIPT.as_bytes())?;
+        make_executable(out.get_ref())
+    })
+}
+
+#[cfg(unix)]
+fn make_executable(file: &fs::File) -> io::Result<()> {
+    use std::os::unix::fs::PermissionsExt;
+    let mut permissions = file.metadata()?.permissions();
+    // Whoever may read the script may run it.
+    permissions.set_mode(permissions.mode() | (permissions.mode() & 0o444) >> 2);
+    file.set_permissions(permissions)
+}
+
+#[cfg(not(unix))]
+fn make_executable(_: &fs::File) -> io::Result<()> {
+    Ok(())
 }
 
 /// Removes the mesh from the case in the folder `path`, and parts that an interrupted run left;

@@ -39,6 +39,26 @@ pub(super) const FILES: [File; 7] = [
     ("0/p", "volScalarField", PRESSURE),
 ];
 
+/// Solves the case.
+pub(super) const SCRIPT: &str = "#!/bin/sh
+# Solves this case by simpleFoam. Residuals go to log.simpleFoam, force coefficients to
+# postProcessing/forceCoeffs.
+cd \"${0%/*}\" || exit
+if ! command -v simpleFoam > /dev/null; then
+    echo 'simpleFoam was not found: load the environment of OpenFOAM first' >&2
+    exit 1
+fi
+# Debian's package has no environment to load.
+: \"${WM_PROJECT_DIR:=/usr/share/openfoam}\"
+export WM_PROJECT_DIR
+if ! simpleFoam > log.simpleFoam 2>&1; then
+    tail -n 20 log.simpleFoam >&2
+    exit 1
+fi
+awk '/^[^#]/ { last = $0 } /^# Time/ { names = $0 } END { print names; print last }' \\
+    postProcessing/forceCoeffs/0/coefficient.dat
+";
+
 const CONTROL: &str = "
 application simpleFoam;
 startFrom startTime;

@@ -5,10 +5,12 @@ mod axes;
 mod canvas;
 mod clip;
 mod convergence;
+mod curves;
 mod grid;
 mod histogram;
 mod quality;
 mod raster;
+mod residuals;
 mod scaling;
 
 use std::io::Write;
@@ -22,9 +24,11 @@ use super::{IoError, atomic};
 
 pub use self::airfoil::AirfoilFigure;
 pub use self::convergence::ConvergenceFigure;
+pub use self::curves::CurvesFigure;
 pub use self::grid::GridFigure;
 pub use self::histogram::HistogramFigure;
 pub use self::quality::QualityFigure;
+pub use self::residuals::ResidualsFigure;
 pub use self::scaling::{ScalingFigure, ScalingPoint};
 
 /// Units of an SVG in one of its pixels: lines near the wall keep their distance.
@@ -144,12 +148,30 @@ pub fn write_convergence_svg(path: &Path, figure: &ConvergenceFigure<'_>) -> Res
     write_svg(path, figure)
 }
 
+/// Draws the residuals of a linear solve as SVG.
+///
+/// # Errors
+///
+/// [`IoError`] when the picture cannot be drawn or written.
+pub fn write_residuals_svg(path: &Path, figure: &ResidualsFigure<'_>) -> Result<(), IoError> {
+    write_svg(path, figure)
+}
+
 /// Draws times against unknowns as SVG.
 ///
 /// # Errors
 ///
 /// [`IoError`] when the picture cannot be drawn or written.
 pub fn write_scaling_svg(path: &Path, figure: &ScalingFigure) -> Result<(), IoError> {
+    write_svg(path, figure)
+}
+
+/// Draws curves of several problems as SVG.
+///
+/// # Errors
+///
+/// [`IoError`] when the picture cannot be drawn or written.
+pub fn write_curves_svg(path: &Path, figure: &CurvesFigure) -> Result<(), IoError> {
     write_svg(path, figure)
 }
 

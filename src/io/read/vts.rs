@@ -1,13 +1,17 @@
-//! The points of a VTK XML structured grid: ascii, or appended raw without compression.
+//! The points of a VTK XML structured grid: ascii, or appended raw, also compressed by zlib.
 
 use std::path::Path;
 
+use super::super::zlib;
 use super::{Block, ReadError};
 
 /// Reads the points of the one piece.
 pub(super) fn block(path: &Path, bytes: &[u8]) -> Result<Block, ReadError> {
     parse(bytes).map_err(|reason| ReadError::Vts { path: path.to_path_buf(), reason })
 }
+
+/// VTK's name of the compression that is read.
+const ZLIB: &str = "vtkZLibDataCompressor";
 
 fn parse(bytes: &[u8]) -> Result<Block, &'static str> {
     // Raw bytes may follow the appended mark; the head is text up to there.
@@ -17,8 +21,8 @@ fn parse(bytes: &[u8]) -> Result<Block, &'static str> {
     if attribute(file, "type") != Some("StructuredGrid") {
         return Err("a VTK file of another type, a structured grid was expected");
     }
-    if attribute(file, "compressor").is_some() {
-        return Err("the arrays are compressed");
+    if attribute(file, "compressor").is_some_and(|name| name != ZLIB) {
+        return Err("the arrays are compressed by another method than zlib");
     }
     if head.matches("<Piece").count() != 1 {
         return Err("one piece was expected");
@@ -73,18 +77,29 @@ fn appended(
         _ => return Err("the points are neither Float32 nor Float64"),
     };
     let offset: usize = attribute(array, "offset")
-        .and_then(|t| t.parse().ok())
+        .and_then(|t| t.trim().parse().ok())
         .ok_or("the points have no offset")?;
     let start = position(data, b"_").and_then(|at| (at + 1).checked_add(offset)).ok_or(short)?;
+    let expected = numbers.checked_mul(size).ok_or(short)?;
+    let real = |field| real(field, little);
+    if attribute(file, "compressor").is_some() {
+        let data = data.get(start..).ok_or(short)?;
+        let bytes = zlib::inflated(data, expected, marker, |field| bits(field, little));
+        let bytes = bytes.ok_or("the compressed points cannot be unpacked")?;
+        return Ok(bytes.chunks_exact(size).map(real).collect());
+    }
     let begin = start.checked_add(marker).ok_or(short)?;
-    let bytes = numbers.checked_mul(size).and_then(|n| begin.checked_add(n)).ok_or(short)?;
-    let fields = data.get(begin..bytes).ok_or(short)?.chunks_exact(size);
-    Ok(fields.map(|field| real(field, little)).collect())
+    let end = begin.checked_add(expected).ok_or(short)?;
+    Ok(data.get(begin..end).ok_or(short)?.chunks_exact(size).map(real).collect())
+}
+
+fn bits(field: &[u8], little: bool) -> u64 {
+    let fill = |bits: u64, byte: &u8| bits << 8 | u64::from(*byte);
+    if little { field.iter().rev().fold(0, fill) } else { field.iter().fold(0, fill) }
 }
 
 fn real(field: &[u8], little: bool) -> f64 {
-    let fill = |bits: u64, byte: &u8| bits << 8 | u64::from(*byte);
-    let bits = if little { field.iter().rev().fold(0, fill) } else { field.iter().fold(0, fill) };
+    let bits = bits(field, little);
     if field.len() == 4 { f64::from(f32::from_bits(bits as u32)) } else { f64::from_bits(bits) }
 }
 

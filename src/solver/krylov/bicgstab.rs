@@ -1,8 +1,9 @@
 //! BiCGStab.
 
+use super::recursion::{MOST, Recursive, Run, SINGLE, UNIT, lost, reached, solve};
 use super::{KrylovReport, System, Target};
 use crate::backend::scalars::{
-    Coefficient, Condition, Ending, FIRST, HALTED, LOG, LOGGED, SLOTS, Slot, Test,
+    Coefficient, Condition, Ending, FIRST, HALTED, LOG, LOGGED, SLOTS, Slot,
 };
 use crate::backend::{Advance, Backend, DeviceError, Real};
 use crate::solver::{LinearOperator, LinearStop, Preconditioner};
@@ -18,26 +19,6 @@ pub struct Bicgstab<B: Backend, T: Real> {
     hat: B::Vector<T>,
     scalars: B::Scalars,
 }
-
-/// How a run from one shadow residual ended.
-enum Run {
-    Ended(LinearStop),
-    /// The recursive residual met the tolerance.
-    Met,
-}
-
-/// A run from a restart must lower the true residual at least by this factor.
-const STAGNATION: f64 = 0.5;
-
-/// How far the true residual may stand above a target that the recursive one met.
-const DRIFT: f64 = 1.01;
-
-/// Iterations of a run that are looked at one by one, before they are recorded and repeated in
-/// growing numbers: the host's looks are then few, and so are the iterations done in vain.
-const SINGLE: usize = 4;
-
-/// Most iterations between two looks.
-const MOST: usize = 16;
 
 /// Slots of the scalars: ρ = (r̃, r), (r̃, v), (v, v), (s, s), (t, s), (t, t), (r, r), the squared
 /// norm of r̃ and that of the target.
@@ -99,30 +80,64 @@ impl<B: Backend, T: Real> Bicgstab<B, T> {
         A: LinearOperator<B, T>,
         M: Preconditioner<B, T, A>,
     {
-        let mut iterations = 0.0;
-        let mut before = f64::INFINITY;
-        loop {
-            let residual = system.residual(x, &mut self.r)?;
-            let report = |stop| KrylovReport { stop, iterations, residual };
-            if !residual.is_finite() {
-                return Ok(report(LinearStop::NotFinite));
-            }
-            if residual <= DRIFT * target.norm {
-                return Ok(report(LinearStop::Converged));
-            }
-            if iterations >= target.max_iterations as f64 {
-                return Ok(report(LinearStop::IterationLimit));
-            }
-            // The recursion claimed the target and x did not follow.
-            if residual > STAGNATION * before {
-                return Ok(report(LinearStop::Stagnation));
-            }
-            before = residual;
-            if let Run::Ended(stop) = self.run(system, target, x, &mut iterations, residual)? {
-                let residual = system.residual(x, &mut self.r)?;
-                return Ok(KrylovReport { stop, iterations, residual });
-            }
-        }
+        solve(self, system, target, x)
+    }
+
+    /// The step along M⁻¹ p.
+    fn first_half<A, M>(
+        &mut self,
+        system: &mut System<'_, B, T, A, M>,
+        x: &mut B::Vector<T>,
+    ) -> Result<(), DeviceError>
+    where
+        A: LinearOperator<B, T>,
+        M: Preconditioner<B, T, A>,
+    {
+        let backend = system.backend;
+        let Self { r, shadow, p, v, hat, scalars, .. } = self;
+        // p ← r + β (p − ω v)
+        backend.lincomb_by(scalars, p, BETA, [(UNIT, r), (MINUS_BETA_OMEGA, v)])?;
+        // v ← A M⁻¹ p
+        system.precondition(p, hat, v)?;
+        let conditions = [lost::<T>(SHADOW_V, [SHADOW_SQUARE, V_V], LOST_SHADOW_V)];
+        let ending = Ending { log: false, conditions: &conditions };
+        backend.dots_into(scalars, SHADOW_V, [(shadow, v), (v, v)], ending)?;
+        // s ← r − α v, kept in r; x ← x + α M⁻¹ p
+        let along = (ALPHA, &*hat);
+        let step = Advance { x, along, r, change: (MINUS_ALPHA, v), with: None };
+        let ending = Ending { log: false, conditions: &[met(S_S, MET_HALFWAY)] };
+        backend.advance(scalars, step, S_S, ending)
+    }
+
+    /// The step along M⁻¹ s.
+    fn second_half<A, M>(
+        &mut self,
+        system: &mut System<'_, B, T, A, M>,
+        x: &mut B::Vector<T>,
+    ) -> Result<(), DeviceError>
+    where
+        A: LinearOperator<B, T>,
+        M: Preconditioner<B, T, A>,
+    {
+        let backend = system.backend;
+        let Self { r, shadow, t, hat, scalars, .. } = self;
+        // t ← A M⁻¹ s
+        system.precondition(r, hat, t)?;
+        let conditions = [lost::<T>(T_S, [T_T, S_S], LOST_OMEGA)];
+        let ending = Ending { log: false, conditions: &conditions };
+        backend.dots_into(scalars, T_S, [(t, r), (t, t)], ending)?;
+        // x ← x + ω M⁻¹ s, r ← s − ω t
+        let conditions = [met(R_R, MET), lost::<T>(RHO, [SHADOW_SQUARE, R_R], LOST_RHO)];
+        let ending = Ending { log: true, conditions: &conditions };
+        let along = (OMEGA, &*hat);
+        let step = Advance { x, along, r, change: (MINUS_OMEGA, t), with: Some(shadow) };
+        backend.advance(scalars, step, R_R, ending)
+    }
+}
+
+impl<B: Backend, T: Real> Recursive<B, T> for Bicgstab<B, T> {
+    fn residual(&mut self) -> &mut B::Vector<T> {
+        &mut self.r
     }
 
     /// Iterates with r̃ = r = b − A x until the recursive residual meets the target.
@@ -203,70 +218,11 @@ impl<B: Backend, T: Real> Bicgstab<B, T> {
         }
         Ok(Run::Ended(LinearStop::IterationLimit))
     }
-
-    /// The step along M⁻¹ p.
-    fn first_half<A, M>(
-        &mut self,
-        system: &mut System<'_, B, T, A, M>,
-        x: &mut B::Vector<T>,
-    ) -> Result<(), DeviceError>
-    where
-        A: LinearOperator<B, T>,
-        M: Preconditioner<B, T, A>,
-    {
-        let backend = system.backend;
-        let Self { r, shadow, p, v, hat, scalars, .. } = self;
-        // p ← r + β (p − ω v)
-        backend.lincomb_by(scalars, p, BETA, [(UNIT, r), (MINUS_BETA_OMEGA, v)])?;
-        // v ← A M⁻¹ p
-        system.precondition(p, hat, v)?;
-        let conditions = [lost::<T>(SHADOW_V, [SHADOW_SQUARE, V_V], LOST_SHADOW_V)];
-        let ending = Ending { log: false, conditions: &conditions };
-        backend.dots_into(scalars, SHADOW_V, [(shadow, v), (v, v)], ending)?;
-        // s ← r − α v, kept in r; x ← x + α M⁻¹ p
-        let along = (ALPHA, &*hat);
-        let step = Advance { x, along, r, change: (MINUS_ALPHA, v), with: None };
-        let ending = Ending { log: false, conditions: &[met(S_S, MET_HALFWAY)] };
-        backend.advance(scalars, step, S_S, ending)
-    }
-
-    /// The step along M⁻¹ s.
-    fn second_half<A, M>(
-        &mut self,
-        system: &mut System<'_, B, T, A, M>,
-        x: &mut B::Vector<T>,
-    ) -> Result<(), DeviceError>
-    where
-        A: LinearOperator<B, T>,
-        M: Preconditioner<B, T, A>,
-    {
-        let backend = system.backend;
-        let Self { r, shadow, t, hat, scalars, .. } = self;
-        // t ← A M⁻¹ s
-        system.precondition(r, hat, t)?;
-        let conditions = [lost::<T>(T_S, [T_T, S_S], LOST_OMEGA)];
-        let ending = Ending { log: false, conditions: &conditions };
-        backend.dots_into(scalars, T_S, [(t, r), (t, t)], ending)?;
-        // x ← x + ω M⁻¹ s, r ← s − ω t
-        let conditions = [met(R_R, MET), lost::<T>(RHO, [SHADOW_SQUARE, R_R], LOST_RHO)];
-        let ending = Ending { log: true, conditions: &conditions };
-        let along = (OMEGA, &*hat);
-        let step = Advance { x, along, r, change: (MINUS_OMEGA, t), with: Some(shadow) };
-        backend.advance(scalars, step, R_R, ending)
-    }
-}
-
-const UNIT: Coefficient = Coefficient::number(1.0);
-
-/// An inner product is lost in the rounding of its operands.
-fn lost<T: Real>(value: Slot, squares: [Slot; 2], flag: u8) -> Condition {
-    let epsilon = T::epsilon().widen();
-    Condition { test: Test::Vanished { value, squares, epsilon }, flag }
 }
 
 /// A squared norm meets the target.
 fn met(value: Slot, flag: u8) -> Condition {
-    Condition { test: Test::Reached { value, bound: TARGET_SQUARE }, flag }
+    reached(value, TARGET_SQUARE, flag)
 }
 
 fn broken(scalar: &'static str, value: f64) -> LinearStop {

@@ -15,7 +15,18 @@ pub struct Gmres<B: Backend, T: Real> {
     /// Preconditioned basis Z = M⁻¹ V, so that the preconditioner may vary.
     preconditioned: Vec<B::Vector<T>>,
     w: B::Vector<T>,
+    /// x at the start of a cycle.
+    start: B::Vector<T>,
+    /// Vectors of the basis that the last cycle made.
+    spanned: usize,
 }
+
+/// Basis vectors that one reduction or one sum takes.
+const GROUP: usize = 4;
+
+/// Part of ‖w‖² that a second orthogonalisation leaves to a w outside the space, at least (Daniel,
+/// Gragg, Kaufman and Stewart 1976, doi:10.1090/S0025-5718-1976-0431641-8).
+const OUTSIDE: f64 = 0.5;
 
 /// The least-squares problem min ‖β e₁ − H y‖ by Givens rotations.
 struct Hessenberg {
@@ -29,13 +40,21 @@ impl<B: Backend, T: Real> Gmres<B, T> {
     /// Room for systems of `n` unknowns with a restart after `restart` iterations.
     pub fn new(backend: &B, n: usize, restart: usize) -> Result<Self, DeviceError> {
         let (basis, preconditioned) = (Vec::new(), Vec::new());
-        Ok(Self { n, restart: restart.max(1), basis, preconditioned, w: backend.zeros(n)? })
+        let (w, start) = (backend.zeros(n)?, backend.zeros(n)?);
+        Ok(Self { n, restart: restart.max(1), basis, preconditioned, w, start, spanned: 0 })
+    }
+
+    /// The orthonormal basis of the Krylov space of the last cycle.
+    pub fn basis(&self) -> &[B::Vector<T>] {
+        &self.basis[..self.spanned]
     }
 
     /// Improves x until ‖b − A x‖ meets the target.
     ///
-    /// Iteration k takes one product, one preconditioner application and k + 1 inner products;
-    /// modified Gram–Schmidt. The residual is recomputed from x at every restart and before
+    /// Iteration k, from 0, takes one product, one preconditioner application, and 2 k + 3 inner
+    /// products of which four are taken, and waited for, at a time: classical Gram–Schmidt, done
+    /// twice, keeps the basis orthogonal to rounding (Giraud, Langou and Rozložník 2005,
+    /// doi:10.1007/s00211-005-0615-4). The residual is recomputed from x at every restart and before
     /// convergence is declared.
     pub fn solve<A, M>(
         &mut self,
@@ -49,9 +68,8 @@ impl<B: Backend, T: Real> Gmres<B, T> {
     {
         let mut iterations = 0;
         let mut before = f64::INFINITY;
+        let mut residual = system.residual(x, &mut self.w)?;
         loop {
-            self.reserve(system.backend, 1)?;
-            let residual = system.residual(x, &mut self.basis[0])?;
             let report = |stop| KrylovReport { stop, iterations: f64::from(iterations), residual };
             if !residual.is_finite() {
                 return Ok(report(LinearStop::NotFinite));
@@ -67,53 +85,109 @@ impl<B: Backend, T: Real> Gmres<B, T> {
                 return Ok(report(LinearStop::Stagnation));
             }
             before = residual;
-            self.cycle(system, target, x, &mut iterations, residual)?;
+            let small = self.cycle(system, target, &mut iterations, residual)?;
+            residual = self.step(system, &small, x, residual)?;
         }
     }
 
-    /// Up to `restart` iterations from the residual in the first basis vector.
+    /// Up to `restart` iterations from the residual in w, of norm `start`.
     fn cycle<A, M>(
         &mut self,
         system: &mut System<'_, B, T, A, M>,
         target: Target,
-        x: &mut B::Vector<T>,
         iterations: &mut u32,
         start: f64,
-    ) -> Result<(), DeviceError>
+    ) -> Result<Hessenberg, DeviceError>
     where
         A: LinearOperator<B, T>,
         M: Preconditioner<B, T, A>,
     {
         let backend = system.backend;
-        backend.lincomb::<T, 0>(&mut self.basis[0], 1.0 / start, [])?;
+        self.reserve(backend, 1)?;
+        backend.lincomb(&mut self.basis[0], 0.0, [(1.0 / start, &self.w)])?;
         let mut small = Hessenberg::new(start);
         for k in 0..self.restart {
             self.reserve(backend, k + 2)?;
             // w ← A z_k, z_k = M⁻¹ v_k
             system.precondition(&self.basis[k], &mut self.preconditioned[k], &mut self.w)?;
-            // h_ik ← (w, v_i), w ← w − h_ik v_i
-            let mut column = Vec::with_capacity(k + 2);
-            for v in &self.basis[..=k] {
-                let [h] = backend.dots([(&self.w, v)])?;
-                backend.lincomb(&mut self.w, 1.0, [(-h, v)])?;
-                column.push(h);
-            }
-            let next = system.norm(&self.w)?;
-            column.push(next);
+            let column = self.orthogonalise(backend, k)?;
+            let next = column[k + 1];
             *iterations += 1;
             let norm = small.push(column);
             (system.observe)(f64::from(*iterations), norm);
             // next = 0: the space is invariant and holds the solution.
-            let ended = norm <= target.norm || next <= f64::EPSILON * start || !norm.is_finite();
+            let ended = norm <= target.norm || next == 0.0 || !norm.is_finite();
             if ended || *iterations as usize >= target.max_iterations {
                 break;
             }
-            backend.lincomb(&mut self.basis[k + 1], 0.0, [(1.0 / next, &self.w)])?;
         }
-        for (y, z) in small.solve().into_iter().zip(&self.preconditioned) {
-            backend.lincomb(x, 1.0, [(y, z)])?;
+        Ok(small)
+    }
+
+    /// Takes the step of a cycle from x, whose residual has the norm `before`; returns the new norm.
+    ///
+    /// In the space of a singular A rounding decides on the coefficient of the last vector, or on all
+    /// of them: without it, or them, no residual is larger than before.
+    fn step<A, M>(
+        &mut self,
+        system: &System<'_, B, T, A, M>,
+        small: &Hessenberg,
+        x: &mut B::Vector<T>,
+        before: f64,
+    ) -> Result<f64, DeviceError>
+    where
+        A: LinearOperator<B, T>,
+        M: Preconditioner<B, T, A>,
+    {
+        let backend = system.backend;
+        backend.lincomb(&mut self.start, 0.0, [(1.0, &*x)])?;
+        let order = small.columns.len();
+        let mut residual = before;
+        for order in [order, order.saturating_sub(1), 0] {
+            let y = small.solve(order);
+            let terms = y.into_iter().zip(&self.preconditioned);
+            let terms: Vec<_> = std::iter::once((1.0, &self.start)).chain(terms).collect();
+            combine(backend, x, 0.0, &terms)?;
+            residual = system.residual(x, &mut self.w)?;
+            let rose = residual > before;
+            if !rose {
+                break;
+            }
         }
-        Ok(())
+        Ok(residual)
+    }
+
+    /// h ← Vᵀ w and w ← w − V h, twice, then v_{k+1} ← w / ‖w‖. Returns the sums of the h and the
+    /// norm, which is 0 for a w in the space; there is no v_{k+1} then.
+    fn orthogonalise(&mut self, backend: &B, k: usize) -> Result<Vec<f64>, DeviceError> {
+        let Self { basis, w, spanned, .. } = self;
+        let (basis, next) = basis.split_at_mut(k + 1);
+        let mut with: Vec<&B::Vector<T>> = basis.iter().collect();
+        let mut column = products(backend, w, &with)?;
+        let terms: Vec<_> = column.iter().map(|h| -h).zip(with.iter().copied()).collect();
+        combine(backend, w, 1.0, &terms)?;
+        with.push(w);
+        let mut again = products(backend, w, &with)?;
+        let square = again.pop().unwrap_or_default();
+        // Pythagoras: what the second pass takes away is small.
+        let left = square - again.iter().map(|h| h * h).sum::<f64>();
+        let mut norm = if left <= OUTSIDE * square { 0.0 } else { left.sqrt() };
+        for (h, more) in column.iter_mut().zip(&again) {
+            *h += more;
+        }
+        let whole = column.iter().fold(norm, |whole, h| whole.hypot(*h));
+        if norm <= T::epsilon().widen() * whole {
+            norm = 0.0;
+        }
+        column.push(norm);
+        *spanned = k + 1;
+        if norm != 0.0 {
+            let rest = again.iter().map(|h| -h / norm).zip(basis.iter());
+            let terms: Vec<_> = std::iter::once((norm.recip(), &*w)).chain(rest).collect();
+            combine(backend, &mut next[0], 0.0, &terms)?;
+            *spanned = k + 2;
+        }
+        Ok(column)
     }
 
     /// Makes sure that there are `count` basis vectors and as many preconditioned ones.
@@ -124,6 +198,46 @@ impl<B: Backend, T: Real> Gmres<B, T> {
         }
         Ok(())
     }
+}
+
+/// Inner products of w with several vectors, a group at a time.
+fn products<B: Backend, T: Real>(
+    backend: &B,
+    w: &B::Vector<T>,
+    with: &[&B::Vector<T>],
+) -> Result<Vec<f64>, DeviceError> {
+    let mut products = Vec::with_capacity(with.len() + 1);
+    for group in with.chunks(GROUP) {
+        match *group {
+            [a] => products.extend(backend.dots([(w, a)])?),
+            [a, b] => products.extend(backend.dots([(w, a), (w, b)])?),
+            [a, b, c] => products.extend(backend.dots([(w, a), (w, b), (w, c)])?),
+            [a, b, c, d] => products.extend(backend.dots([(w, a), (w, b), (w, c), (w, d)])?),
+            _ => {}
+        }
+    }
+    Ok(products)
+}
+
+/// y ← β y + Σ αₖ xₖ, a group of terms at a time.
+fn combine<B: Backend, T: Real>(
+    backend: &B,
+    y: &mut B::Vector<T>,
+    beta: f64,
+    terms: &[(f64, &B::Vector<T>)],
+) -> Result<(), DeviceError> {
+    let mut beta = beta;
+    for group in terms.chunks(GROUP) {
+        match *group {
+            [a] => backend.lincomb(y, beta, [a])?,
+            [a, b] => backend.lincomb(y, beta, [a, b])?,
+            [a, b, c] => backend.lincomb(y, beta, [a, b, c])?,
+            [a, b, c, d] => backend.lincomb(y, beta, [a, b, c, d])?,
+            _ => {}
+        }
+        beta = 1.0;
+    }
+    Ok(())
 }
 
 impl Hessenberg {
@@ -152,10 +266,11 @@ impl Hessenberg {
         self.right[k + 1].abs()
     }
 
-    /// Solves the triangular system; a zero on its diagonal contributes nothing.
-    fn solve(&self) -> Vec<f64> {
-        let mut y = self.right[..self.columns.len()].to_vec();
-        for k in (0..y.len()).rev() {
+    /// Solves the triangular system of the first `order` columns; a zero on its diagonal contributes
+    /// nothing.
+    fn solve(&self, order: usize) -> Vec<f64> {
+        let mut y = self.right[..order].to_vec();
+        for k in (0..order).rev() {
             let diagonal = self.columns[k][k];
             y[k] = if diagonal == 0.0 { 0.0 } else { y[k] / diagonal };
             for i in 0..k {

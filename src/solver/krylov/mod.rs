@@ -1,9 +1,12 @@
-//! Krylov methods, right preconditioned, written on [`Backend::dots`] and [`Backend::lincomb`].
+//! Krylov methods, preconditioned from the right or symmetrically, written on [`Backend::dots`] and [`Backend::lincomb`].
 
 mod bicgstab;
+mod cg;
 mod gmres;
+mod recursion;
 
 pub use bicgstab::Bicgstab;
+pub use cg::Cg;
 pub use gmres::Gmres;
 
 use super::{LinearOperator, LinearStop, Preconditioner};
@@ -13,6 +16,9 @@ use crate::backend::{Backend, DeviceError, Real};
 #[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Method {
+    /// Conjugate gradients, for symmetric positive definite matrices: no Jacobian of the grid
+    /// equations is one, and a case cannot ask for it.
+    Cg,
     /// BiCGStab, right preconditioned.
     Bicgstab,
     /// Restarted flexible GMRES, right preconditioned.

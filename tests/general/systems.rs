@@ -1,5 +1,4 @@
-//! Systems with matrices of any pattern.
-#![allow(clippy::unwrap_used, reason = "a failing step fails the test")]
+//! Whole solves.
 
 use gridgen::backend::cpu::CpuBackend;
 use gridgen::backend::{CsrBackend, Format, Incomplete, RowSchedule};

@@ -1,0 +1,171 @@
+//! In which order, and by which threads, the rows of factors are worked on.
+
+use super::rows::Rows;
+use crate::sparse::{ROW_TILE, RowSets, Triangle, Turn, levels};
+use rayon::prelude::*;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+
+/// Most rows of a set that one thread works on alone: handing work to others takes microseconds, a
+/// row some ten nanoseconds.
+const SMALL: usize = 1024;
+/// Rows of a large set that one thread takes at least.
+const SHARE: usize = 256;
+/// Consecutive rows that a thread takes in one go where rows wait one by one.
+const TAKEN: usize = 64;
+/// Looks at a flag before the thread lets others run.
+const LOOKS: usize = 256;
+
+/// A way through the rows.
+#[derive(Debug)]
+pub(super) enum Plan {
+    /// One after the other on one thread.
+    Natural,
+    /// Sets of rows that do not wait for each other, shared among threads; small ones on one thread.
+    Sets {
+        /// For the lower triangle.
+        lower: Sets,
+        /// For the upper one.
+        upper: Sets,
+    },
+    /// Threads take rows in order, and every row waits for its entries.
+    SyncFree(Flags),
+    /// Blocks of rows that are independent of each other.
+    Tiles,
+}
+
+/// Sets of rows in turns.
+#[derive(Debug)]
+pub(super) struct Sets {
+    rows: Vec<u32>,
+    turns: Vec<Turn>,
+}
+
+impl Sets {
+    fn new(sets: &RowSets) -> Self {
+        Self { rows: sets.rows().to_vec(), turns: sets.merged(SMALL) }
+    }
+}
+
+impl Plan {
+    /// Level sets of both triangles.
+    pub(super) fn levels(rows: &Rows) -> Self {
+        let sets = |triangle| Sets::new(&RowSets::by_number(&levels(rows.pattern(), triangle)));
+        Self::Sets { lower: sets(Triangle::Lower), upper: sets(Triangle::Upper) }
+    }
+
+    /// Colours, which are intervals of the rows, up and down.
+    pub(super) fn colours(sets: &RowSets) -> Self {
+        let numbers = sets.offsets().windows(2).zip(0..);
+        let numbers: Vec<u32> =
+            numbers.flat_map(|(ends, colour)| (ends[0]..ends[1]).map(move |_| colour)).collect();
+        let last = numbers.last().copied().unwrap_or(0);
+        let down: Vec<u32> = numbers.iter().map(|colour| last - colour).collect();
+        Self::Sets { lower: Sets::new(sets), upper: Sets::new(&RowSets::by_number(&down)) }
+    }
+
+    /// A flag a row.
+    pub(super) fn sync_free(rows: &Rows) -> Self {
+        Self::SyncFree(Flags::new(rows.len()))
+    }
+
+    /// Whether there is work for more than one thread at a time.
+    pub(super) fn is_shared(&self) -> bool {
+        match self {
+            Self::Natural => false,
+            Self::Sets { lower, upper } => {
+                lower.turns.iter().chain(&upper.turns).any(|turn| turn.together)
+            }
+            Self::SyncFree(_) | Self::Tiles => true,
+        }
+    }
+
+    /// Works on all rows of a triangle, each after those that it has entries of.
+    pub(super) fn run(&self, rows: &Rows, triangle: Triangle, work: &(impl Fn(usize) + Sync)) {
+        // Alone, a thread is fastest where rows are beside each other.
+        let alone = rayon::current_num_threads() == 1;
+        match self {
+            Self::Tiles => (0..rows.len().div_ceil(ROW_TILE)).into_par_iter().for_each(|tile| {
+                let first = tile * ROW_TILE;
+                let length = ROW_TILE.min(rows.len() - first);
+                triangle.order(length).for_each(|row| work(first + row));
+            }),
+            Self::Sets { lower, upper } if !alone => {
+                in_sets(if triangle == Triangle::Lower { lower } else { upper }, work);
+            }
+            Self::SyncFree(flags) if !alone => flags.run(rows, triangle, work),
+            _ => triangle.order(rows.len()).for_each(work),
+        }
+    }
+}
+
+fn in_sets(sets: &Sets, work: &(impl Fn(usize) + Sync)) {
+    for Turn { range, together } in &sets.turns {
+        let rows = &sets.rows[range.clone()];
+        if *together {
+            let share = rows.len().div_ceil(2 * rayon::current_num_threads()).max(SHARE);
+            rows.par_chunks(share).for_each(|rows| {
+                for &row in rows {
+                    work(row as usize);
+                }
+            });
+        } else {
+            for &row in rows {
+                work(row as usize);
+            }
+        }
+    }
+}
+
+/// Which rows are done: those whose flag is that of the present sweep, which alternates.
+#[derive(Debug)]
+pub(super) struct Flags {
+    done: Vec<AtomicBool>,
+    sweep: AtomicBool,
+}
+
+impl Flags {
+    fn new(rows: usize) -> Self {
+        let done = (0..rows).map(|_| AtomicBool::new(false)).collect();
+        Self { done, sweep: AtomicBool::new(false) }
+    }
+
+    /// Threads take rows in their order from a counter. The first row that is not done waits for
+    /// none, and the thread that took it is at work: whatever the number of threads that run, one of
+    /// them goes forward.
+    fn run(&self, rows: &Rows, triangle: Triangle, work: &(impl Fn(usize) + Sync)) {
+        let now = !self.sweep.fetch_xor(true, Ordering::Relaxed);
+        let (n, next) = (rows.len(), AtomicUsize::new(0));
+        let threads = rayon::current_num_threads().min(n.div_ceil(TAKEN));
+        (0..threads).into_par_iter().with_max_len(1).for_each(|_| {
+            loop {
+                let first = next.fetch_add(TAKEN, Ordering::Relaxed);
+                if first >= n {
+                    return;
+                }
+                for taken in first..(first + TAKEN).min(n) {
+                    let row = if triangle == Triangle::Lower { taken } else { n - 1 - taken };
+                    for &column in &rows.columns()[rows.side(row, triangle)] {
+                        let done = &self.done[column as usize];
+                        wait(|| done.load(Ordering::Acquire) == now);
+                    }
+                    work(row);
+                    self.done[row].store(now, Ordering::Release);
+                }
+            }
+        });
+    }
+}
+
+/// Looks until `done`.
+#[inline(always)]
+pub(super) fn wait(done: impl Fn() -> bool) {
+    let mut looks = 0;
+    while !done() {
+        looks += 1;
+        if looks % LOOKS == 0 {
+            std::thread::yield_now();
+        } else {
+            std::hint::spin_loop();
+        }
+    }
+}

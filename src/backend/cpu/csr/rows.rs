@@ -1,0 +1,181 @@
+//! The rows of incomplete factors: which entries of A they have, and in which order they are.
+
+use crate::backend::{Incomplete, RowSchedule};
+use crate::sparse::{Graph, Pattern, ROW_TILE, RowSets, Triangle, colours};
+use std::ops::Range;
+
+/// Where the entries of the factors stand: L left of the diagonal, D on it, U right of it. Every row
+/// has a diagonal.
+#[derive(Debug)]
+pub(super) struct Rows {
+    row_start: Vec<usize>,
+    diagonal: Vec<usize>,
+    columns: Vec<u32>,
+    /// Position in A of each entry; [`ABSENT`] for a diagonal that A does not have.
+    source: Vec<usize>,
+    renumbering: Option<Renumbering>,
+}
+
+/// Other numbers for the rows than those of A.
+#[derive(Debug)]
+pub(super) struct Renumbering {
+    /// Row of A of each row.
+    pub(super) order: Vec<u32>,
+    /// Row of each row of A.
+    pub(super) place: Vec<u32>,
+    /// Colours, in which the rows are sorted.
+    pub(super) sets: RowSets,
+}
+
+const ABSENT: usize = usize::MAX;
+
+impl Rows {
+    pub(super) fn new(a: Pattern<'_>, kind: Incomplete, schedule: RowSchedule) -> Self {
+        let renumbering = (schedule == RowSchedule::Multicolour).then(|| Renumbering::new(a));
+        let mirrored = matches!(kind, Incomplete::Dic | Incomplete::Ic0).then(|| Mirror::new(a));
+        let tiles = schedule == RowSchedule::Tile;
+        let mut rows = Self {
+            row_start: vec![0],
+            diagonal: Vec::with_capacity(a.rows()),
+            columns: Vec::with_capacity(a.columns.len()),
+            source: Vec::with_capacity(a.columns.len()),
+            renumbering: None,
+        };
+        let mut entries: Vec<(u32, usize)> = Vec::new();
+        for row in 0..a.rows() {
+            let of_a = renumbering.as_ref().map_or(row, |numbers| numbers.order[row] as usize);
+            entries.clear();
+            let own = a.row_start[of_a]..a.row_start[of_a + 1];
+            match &mirrored {
+                None => entries.extend(own.map(|k| (a.columns[k], k))),
+                Some(mirror) => {
+                    let kept = own.filter(|&k| a.columns[k] as usize <= of_a);
+                    entries.extend(kept.map(|k| (a.columns[k], k)));
+                    entries.extend(mirror.row(of_a));
+                }
+            }
+            if let Some(numbers) = &renumbering {
+                for (column, _) in &mut entries {
+                    *column = numbers.place[*column as usize];
+                }
+                entries.sort_unstable_by_key(|&(column, _)| column);
+            }
+            if tiles {
+                entries.retain(|&(column, _)| column as usize / ROW_TILE == row / ROW_TILE);
+            }
+            rows.push(row, &entries);
+        }
+        Self { renumbering, ..rows }
+    }
+
+    /// Adds a row of rising columns.
+    fn push(&mut self, row: usize, entries: &[(u32, usize)]) {
+        let before = entries.partition_point(|&(column, _)| (column as usize) < row);
+        let (lower, rest) = entries.split_at(before);
+        let (diagonal, upper) = match rest.split_first() {
+            Some((first, upper)) if first.0 as usize == row => (*first, upper),
+            _ => ((row as u32, ABSENT), rest),
+        };
+        self.diagonal.push(self.columns.len() + lower.len());
+        for &(column, source) in lower.iter().chain([&diagonal]).chain(upper) {
+            self.columns.push(column);
+            self.source.push(source);
+        }
+        self.row_start.push(self.columns.len());
+    }
+
+    pub(super) fn len(&self) -> usize {
+        self.diagonal.len()
+    }
+
+    pub(super) fn columns(&self) -> &[u32] {
+        &self.columns
+    }
+
+    pub(super) fn pattern(&self) -> Pattern<'_> {
+        Pattern { row_start: &self.row_start, columns: &self.columns }
+    }
+
+    pub(super) fn renumbering(&self) -> Option<&Renumbering> {
+        self.renumbering.as_ref()
+    }
+
+    /// Positions of the entries of a row left of the diagonal, or right of it.
+    #[inline(always)]
+    pub(super) fn side(&self, row: usize, triangle: Triangle) -> Range<usize> {
+        match triangle {
+            Triangle::Lower => self.row_start[row]..self.diagonal[row],
+            Triangle::Upper => self.diagonal[row] + 1..self.row_start[row + 1],
+        }
+    }
+
+    /// Position of the diagonal.
+    pub(super) fn diagonal(&self, row: usize) -> usize {
+        self.diagonal[row]
+    }
+
+    /// Whether A has a diagonal there.
+    pub(super) fn has_diagonal(&self, row: usize) -> bool {
+        self.source[self.diagonal[row]] != ABSENT
+    }
+
+    /// Value of an entry, zero for a diagonal that A does not have.
+    #[inline(always)]
+    pub(super) fn value<T: num_traits::Zero + Copy>(&self, at: usize, values: &[T]) -> T {
+        values.get(self.source[at]).copied().unwrap_or(T::zero())
+    }
+
+    /// Number of the row in A.
+    pub(super) fn row_of_a(&self, row: usize) -> usize {
+        self.renumbering.as_ref().map_or(row, |numbers| numbers.order[row] as usize)
+    }
+}
+
+impl Renumbering {
+    fn new(a: Pattern<'_>) -> Self {
+        let numbers = colours(&Graph::new(a));
+        let order = RowSets::by_number(&numbers).rows().to_vec();
+        let mut place = vec![0; order.len()];
+        for (row, &of_a) in order.iter().enumerate() {
+            place[of_a as usize] = row as u32;
+        }
+        let sorted: Vec<u32> = order.iter().map(|&of_a| numbers[of_a as usize]).collect();
+        Self { sets: RowSets::by_number(&sorted), order, place }
+    }
+}
+
+/// The entries left of the diagonal, by columns: the right side of a symmetric matrix of which only
+/// the left is read.
+struct Mirror {
+    start: Vec<usize>,
+    entries: Vec<(u32, usize)>,
+}
+
+impl Mirror {
+    fn new(a: Pattern<'_>) -> Self {
+        let lower = || {
+            (0..a.rows()).flat_map(move |row| {
+                let first = a.row_start[row];
+                let own = Triangle::Lower.of(a, row).iter().enumerate();
+                own.map(move |(k, &column)| (row as u32, column as usize, first + k))
+            })
+        };
+        let mut start = vec![0; a.rows() + 1];
+        for (_, column, _) in lower() {
+            start[column + 1] += 1;
+        }
+        for k in 0..a.rows() {
+            start[k + 1] += start[k];
+        }
+        let (mut next, mut entries) = (start.clone(), vec![(0, 0); start[a.rows()]]);
+        for (row, column, at) in lower() {
+            entries[next[column]] = (row, at);
+            next[column] += 1;
+        }
+        Self { start, entries }
+    }
+
+    fn row(&self, row: usize) -> &[(u32, usize)] {
+        &self.entries[self.start[row]..self.start[row + 1]]
+    }
+}

@@ -1,0 +1,146 @@
+//! `gridgen bench solvers`: the sparse solvers.
+
+use clap::{Args, ValueEnum};
+use gridgen::backend::cpu::CpuBackend;
+use gridgen::backend::cuda::CudaBackend;
+use gridgen::bench::{self, Generated, MatrixSource, SolverResults, SolverSettings, SolverSubject};
+use gridgen::error::{Error, SystemError};
+use gridgen::io::matrix_market::read_matrix;
+
+use std::path::Path;
+
+use crate::cli::Backend;
+
+/// Arguments of the solvers' tables.
+#[derive(Debug, Args)]
+pub(super) struct SolverArguments {
+    /// Matrices of the solvers [default: all that are made]: apache2, asic_320ks, atmosmodd, cage13,
+    /// g3_circuit and parabolic_fem mean generated ones of that kind and size, jacobians those of the
+    /// grid equations; others are Matrix Market files.
+    #[arg(long, value_name = "LIST", value_delimiter = ',')]
+    matrices: Vec<String>,
+    /// Tables of the solvers [default: all].
+    #[arg(long, value_enum, value_name = "LIST", value_delimiter = ',')]
+    tables: Vec<Subject>,
+    /// Rows of the solvers' matrices, in units of their full size.
+    #[arg(long, value_name = "FACTOR", default_value_t = 1.0, value_parser = parse_scale)]
+    scale: f64,
+    /// Iterations of the solvers that are timed, and the most of a solve.
+    #[arg(long, value_name = "N", default_value_t = 500,
+        value_parser = clap::value_parser!(u32).range(1..))]
+    iterations: u32,
+}
+
+/// Tables that can be asked for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum Subject {
+    /// Sizes, levels, colours and bandwidths.
+    Shapes,
+    /// Products against copy and the vendor's.
+    Products,
+    /// Set-up of DILU and ILU(0).
+    Construction,
+    /// Iterations with DILU by schedule.
+    Iterations,
+    /// Triangular solves.
+    Triangles,
+    /// GMRES(8, 16, 32) against the CPU.
+    Gmres,
+    /// Residuals against iterations.
+    Convergence,
+}
+
+impl SolverArguments {
+    /// All tables of a backend.
+    pub(super) fn measure(&self, backend: Backend, device: usize) -> Result<SolverResults, Error> {
+        let settings = self.settings()?;
+        let on_cpu = || Ok(bench::solvers(&CpuBackend, &settings)?);
+        match backend {
+            Backend::Cpu => on_cpu(),
+            Backend::Cuda => Ok(bench::solvers(&CudaBackend::open(device)?, &settings)?),
+            Backend::Auto => match CudaBackend::open(device) {
+                Ok(cuda) => Ok(bench::solvers(&cuda, &settings)?),
+                Err(_) => on_cpu(),
+            },
+        }
+    }
+
+    fn settings(&self) -> Result<SolverSettings, Error> {
+        let subjects = self.tables.iter().map(|&table| SolverSubject::from(table)).collect();
+        let mut matrices = Vec::new();
+        for name in &self.matrices {
+            matrices.extend(sources(name)?);
+        }
+        if self.matrices.is_empty() {
+            matrices = MatrixSource::all();
+        }
+        Ok(SolverSettings {
+            subjects: if self.tables.is_empty() { SolverSubject::ALL.into() } else { subjects },
+            matrices,
+            scale: self.scale,
+            iterations: self.iterations as usize,
+        })
+    }
+}
+
+/// The matrices that a name means.
+fn sources(name: &str) -> Result<Vec<MatrixSource>, Error> {
+    if name == "jacobians" {
+        let jacobian = |source: &MatrixSource| matches!(source, MatrixSource::Jacobian(..));
+        return Ok(MatrixSource::all().into_iter().filter(jacobian).collect());
+    }
+    let known = Generated::ALL.into_iter().find(|known| known.name().eq_ignore_ascii_case(name));
+    if let Some(generated) = known {
+        return Ok(vec![MatrixSource::Generated(generated)]);
+    }
+    let path = Path::new(name);
+    let matrix = read_matrix(path)?;
+    let (rows, columns) = (matrix.csr.rows(), matrix.columns);
+    if rows != columns {
+        return Err(SystemError::NotSquare { path: path.to_path_buf(), rows, columns }.into());
+    }
+    let stem = path.file_name().map_or(name.into(), |name| name.to_string_lossy());
+    Ok(vec![MatrixSource::Given(stem.into_owned(), matrix.csr)])
+}
+
+impl From<Subject> for SolverSubject {
+    fn from(subject: Subject) -> Self {
+        match subject {
+            Subject::Shapes => Self::Shapes,
+            Subject::Products => Self::Products,
+            Subject::Construction => Self::Construction,
+            Subject::Iterations => Self::Iterations,
+            Subject::Triangles => Self::Triangles,
+            Subject::Gmres => Self::Gmres,
+            Subject::Convergence => Self::Convergence,
+        }
+    }
+}
+
+/// Reads a factor above zero that leaves the matrices room.
+fn parse_scale(text: &str) -> Result<f64, String> {
+    match text.parse::<f64>() {
+        Ok(scale) if scale > 0.0 && scale <= 100.0 => Ok(scale),
+        _ => Err("expected a number above 0, at most 100".to_owned()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_matrix_is_known_by_name_or_read() {
+        let known = sources("asic_320ks").map(|sources| sources[0].name());
+
+        assert!(known.is_ok_and(|name| name == "like ASIC_320ks"));
+        assert!(sources("jacobians").is_ok_and(|sources| sources.len() == 4));
+        assert!(matches!(sources("absent.mtx"), Err(Error::MatrixMarket(_))));
+    }
+
+    #[test]
+    fn a_scale_is_above_zero() {
+        assert_eq!(parse_scale("0.1"), Ok(0.1));
+        assert!(parse_scale("0").is_err() && parse_scale("nan").is_err());
+    }
+}

@@ -1,0 +1,365 @@
+//! The part of HDF5 that a CGNS tree needs: groups with attributes, and contiguous arrays.
+//!
+//! The numbers of an array are asked for when its place in the file is reached, so that a grid is
+//! streamed; libraries that write HDF5 without C hold all arrays until the end. Addresses follow
+//! from the sizes of the headers alone and are known before the first byte. Superblock version 0,
+//! object headers version 1, groups with link messages, which every HDF5 since 1.8 reads. Source:
+//! "HDF5 File Format Specification Version 3.0",
+//! <https://support.hdfgroup.org/documentation/hdf5/latest/_f_m_t3.html>.
+//!
+//! A node of the tree is a group with the attributes `name`, `label`, `type` and `flags`; its data
+//! are the array ` data` within. Source: "CGNS HDF5 file mapping",
+//! <https://cgns.org/standard/FMM/hdf5.html>.
+
+use std::io::{self, Write};
+
+/// An address that leads nowhere.
+const UNDEFINED: u64 = u64::MAX;
+/// Bytes of the superblock with the entry of the root group.
+const SUPERBLOCK_BYTES: u64 = 96;
+/// Messages and objects start at multiples of this.
+const ALIGNMENT: usize = 8;
+/// Longest names and labels of nodes, their ending zero included.
+const NAME_BYTES: usize = 33;
+
+/// Types of messages in object headers.
+const DATASPACE: u16 = 0x01;
+const LINK_INFO: u16 = 0x02;
+const DATATYPE: u16 = 0x03;
+const FILL_VALUE: u16 = 0x05;
+const LINK: u16 = 0x06;
+const LAYOUT: u16 = 0x08;
+const GROUP_INFO: u16 = 0x0a;
+const ATTRIBUTE: u16 = 0x0c;
+
+/// Writes the numbers of an array, little-endian.
+pub(super) type Fill<'a> = Box<dyn Fn(&mut dyn Write) -> io::Result<()> + 'a>;
+
+/// Type of the numbers of an array.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Number {
+    /// Characters, as 8-bit integers.
+    C1,
+    /// 32-bit integers.
+    I4,
+    /// 32-bit floating-point numbers.
+    R4,
+    /// 64-bit floating-point numbers.
+    R8,
+}
+
+impl Number {
+    fn bytes(self) -> u8 {
+        match self {
+            Self::C1 => 1,
+            Self::I4 | Self::R4 => 4,
+            Self::R8 => 8,
+        }
+    }
+
+    fn cgns_name(self) -> &'static str {
+        match self {
+            Self::C1 => "C1",
+            Self::I4 => "I4",
+            Self::R4 => "R4",
+            Self::R8 => "R8",
+        }
+    }
+
+    /// The datatype message: class and version, bit field, size, then properties.
+    fn message(self) -> Vec<u8> {
+        let (bytes, bits) = (self.bytes(), 8 * self.bytes());
+        let float = |sign: u8, exponent: [u8; 2], mantissa: u8, bias: u32| {
+            let mut message = vec![0x11, 0x20, sign, 0, bytes, 0, 0, 0, 0, 0, bits, 0];
+            message.extend([exponent[0], exponent[1], 0, mantissa]);
+            message.extend(bias.to_le_bytes());
+            message
+        };
+        match self {
+            Self::C1 | Self::I4 => vec![0x10, 0x08, 0, 0, bytes, 0, 0, 0, 0, 0, bits, 0],
+            Self::R4 => float(31, [23, 8], 23, 127),
+            Self::R8 => float(63, [52, 11], 52, 1023),
+        }
+    }
+}
+
+/// The data of a node.
+pub(super) struct Array<'a> {
+    number: Number,
+    /// Slowest first.
+    shape: Vec<usize>,
+    fill: Fill<'a>,
+}
+
+impl<'a> Array<'a> {
+    /// An array whose numbers `fill` writes, the last index of `shape` fastest.
+    pub(super) fn new(number: Number, shape: Vec<usize>, fill: Fill<'a>) -> Self {
+        Self { number, shape, fill }
+    }
+
+    /// An array of bytes at hand.
+    fn at_hand(number: Number, shape: Vec<usize>, bytes: Vec<u8>) -> Self {
+        Self::new(number, shape, Box::new(move |out| out.write_all(&bytes)))
+    }
+
+    fn bytes(&self) -> u64 {
+        self.shape.iter().map(|&n| n as u64).product::<u64>() * u64::from(self.number.bytes())
+    }
+
+    fn header(&self, at: u64) -> Vec<u8> {
+        let mut layout = vec![3, 1];
+        layout.extend(at.to_le_bytes());
+        layout.extend(self.bytes().to_le_bytes());
+        object_header(&[
+            (DATASPACE, dataspace(&self.shape)),
+            (DATATYPE, self.number.message()),
+            // Version 2; storage allocated late, nothing filled in.
+            (FILL_VALUE, vec![2, 2, 1, 0]),
+            (LAYOUT, layout),
+        ])
+    }
+}
+
+/// A node of a CGNS tree.
+pub(super) struct Node<'a> {
+    name: String,
+    label: &'static str,
+    data: Option<Array<'a>>,
+    children: Vec<Node<'a>>,
+}
+
+impl<'a> Node<'a> {
+    /// A node without data.
+    pub(super) fn new(name: &str, label: &'static str) -> Self {
+        Self { name: name.to_owned(), label, data: None, children: Vec::new() }
+    }
+
+    /// The same node with data.
+    pub(super) fn with(self, data: Array<'a>) -> Self {
+        Self { data: Some(data), ..self }
+    }
+
+    /// The same node with a text.
+    pub(super) fn text(self, text: &str) -> Self {
+        self.with(Array::at_hand(Number::C1, vec![text.len()], text.into()))
+    }
+
+    /// The same node with integers.
+    pub(super) fn integers(self, shape: Vec<usize>, values: &[i32]) -> Self {
+        let bytes = values.iter().flat_map(|value| value.to_le_bytes()).collect();
+        self.with(Array::at_hand(Number::I4, shape, bytes))
+    }
+
+    /// The same node with numbers in single precision.
+    pub(super) fn singles(self, values: &[f32]) -> Self {
+        let bytes = values.iter().flat_map(|value| value.to_le_bytes()).collect();
+        self.with(Array::at_hand(Number::R4, vec![values.len()], bytes))
+    }
+
+    /// Puts one more node below.
+    pub(super) fn add(&mut self, child: Node<'a>) {
+        self.children.push(child);
+    }
+
+    /// The same node with these below it.
+    pub(super) fn above(self, children: impl IntoIterator<Item = Node<'a>>) -> Self {
+        Self { children: children.into_iter().collect(), ..self }
+    }
+}
+
+/// Writes a file whose root has these nodes below it.
+pub(super) fn write(out: &mut dyn Write, children: Vec<Node<'_>>) -> io::Result<()> {
+    let root = Group {
+        name: "HDF5 MotherNode".to_owned(),
+        label: "Root Node of HDF5 File",
+        kind: "MT",
+        arrays: vec![root_text(" format", "IEEE_LITTLE_32"), root_text(" hdf5version", "HDF5 1.8")],
+        children: children.into_iter().map(Group::from).collect(),
+    };
+    let mut placed = Placed::default();
+    let mut end = SUPERBLOCK_BYTES;
+    let root_at = placed.place(&root, &mut end);
+    out.write_all(&superblock(root_at, end))?;
+    placed.objects.into_iter().try_for_each(|object| match object {
+        Object::Header(bytes) => out.write_all(&bytes),
+        Object::Numbers(array) => {
+            (array.fill)(out)?;
+            let bytes = array.bytes();
+            out.write_all(&[0; ALIGNMENT][..(aligned(bytes) - bytes) as usize])
+        }
+    })
+}
+
+/// A text of the root, as long as CGNS wants it.
+fn root_text(name: &'static str, text: &str) -> (&'static str, Array<'static>) {
+    let mut bytes = text.as_bytes().to_vec();
+    bytes.resize(if name == " format" { text.len() + 1 } else { NAME_BYTES }, 0);
+    (name, Array::at_hand(Number::C1, vec![bytes.len()], bytes))
+}
+
+/// A group of the file: a node, or the root.
+struct Group<'a> {
+    name: String,
+    label: &'static str,
+    kind: &'static str,
+    arrays: Vec<(&'static str, Array<'a>)>,
+    children: Vec<Group<'a>>,
+}
+
+impl<'a> From<Node<'a>> for Group<'a> {
+    fn from(Node { name, label, data, children }: Node<'a>) -> Self {
+        Self {
+            name,
+            label,
+            kind: data.as_ref().map_or("MT", |data| data.number.cgns_name()),
+            arrays: data.into_iter().map(|data| (" data", data)).collect(),
+            children: children.into_iter().map(Self::from).collect(),
+        }
+    }
+}
+
+impl Group<'_> {
+    /// The header with these addresses of the arrays and the groups below.
+    fn header(&self, addresses: &[u64]) -> Vec<u8> {
+        let flags = (Number::I4.message(), dataspace(&[1]), 1_i32.to_le_bytes().to_vec());
+        let mut messages = vec![link_info(addresses.len()), (GROUP_INFO, vec![0, 0])];
+        messages.extend([
+            attribute("name", string(&self.name, NAME_BYTES)),
+            attribute("label", string(self.label, NAME_BYTES)),
+            attribute("type", string(self.kind, 3)),
+            attribute("flags", flags),
+        ]);
+        let arrays = self.arrays.iter().map(|(name, _)| *name);
+        let groups = self.children.iter().map(|child| child.name.as_str());
+        let names = arrays.chain(groups).enumerate().zip(addresses);
+        messages.extend(names.map(|((order, name), &at)| link(name, order, at)));
+        object_header(&messages)
+    }
+}
+
+/// What stands in the file after the superblock.
+enum Object<'a> {
+    Header(Vec<u8>),
+    Numbers(&'a Array<'a>),
+}
+
+/// The objects in the order of the file.
+#[derive(Default)]
+struct Placed<'a> {
+    objects: Vec<Object<'a>>,
+}
+
+impl<'a> Placed<'a> {
+    /// Places a group and all below it from `end` on; returns the address of its header.
+    fn place(&mut self, group: &'a Group<'a>, end: &mut u64) -> u64 {
+        let at = *end;
+        let mut addresses = vec![0; group.arrays.len() + group.children.len()];
+        *end += group.header(&addresses).len() as u64;
+        let place = self.objects.len();
+        self.objects.push(Object::Header(Vec::new()));
+        let (arrays, groups) = addresses.split_at_mut(group.arrays.len());
+        for (address, (_, array)) in arrays.iter_mut().zip(&group.arrays) {
+            *address = *end;
+            let data = *end + array.header(0).len() as u64;
+            self.objects.extend([Object::Header(array.header(data)), Object::Numbers(array)]);
+            *end = data + aligned(array.bytes());
+        }
+        for (address, child) in groups.iter_mut().zip(&group.children) {
+            *address = self.place(child, end);
+        }
+        self.objects[place] = Object::Header(group.header(&addresses));
+        at
+    }
+}
+
+fn aligned(bytes: u64) -> u64 {
+    bytes.next_multiple_of(ALIGNMENT as u64)
+}
+
+fn superblock(root: u64, end: u64) -> Vec<u8> {
+    let mut bytes = b"\x89HDF\r\n\x1a\n".to_vec();
+    // Versions of the superblock and of four structures, with sizes of offsets and of lengths.
+    bytes.extend([0, 0, 0, 0, 0, 8, 8, 0]);
+    // Half the entries of a leaf and of an inner node of groups of the old kind, of which there are
+    // none; consistency flags.
+    bytes.extend([4, 0, 16, 0, 0, 0, 0, 0]);
+    for address in [0, UNDEFINED, end, UNDEFINED, 0, root] {
+        bytes.extend(address.to_le_bytes());
+    }
+    // Nothing cached about the root.
+    bytes.resize(SUPERBLOCK_BYTES as usize, 0);
+    bytes
+}
+
+/// An object header with these messages.
+fn object_header(messages: &[(u16, Vec<u8>)]) -> Vec<u8> {
+    let mut body = Vec::new();
+    for (kind, message) in messages {
+        let length = message.len().next_multiple_of(ALIGNMENT);
+        body.extend(kind.to_le_bytes());
+        body.extend((length as u16).to_le_bytes());
+        body.extend([0; 4]);
+        body.extend(message);
+        body.resize(body.len() + length - message.len(), 0);
+    }
+    let mut bytes = vec![1, 0];
+    bytes.extend((messages.len() as u16).to_le_bytes());
+    // One link leads here.
+    bytes.extend(1_u32.to_le_bytes());
+    bytes.extend((body.len() as u32).to_le_bytes());
+    bytes.extend([0; 4]);
+    bytes.extend(body);
+    bytes
+}
+
+/// A dataspace of this shape; of one number if it is empty.
+fn dataspace(shape: &[usize]) -> Vec<u8> {
+    let mut message = vec![1, shape.len() as u8, 0, 0, 0, 0, 0, 0];
+    message.extend(shape.iter().flat_map(|&n| (n as u64).to_le_bytes()));
+    message
+}
+
+/// Datatype, dataspace and bytes of a text of so many bytes, ended by zeros.
+fn string(text: &str, length: usize) -> (Vec<u8>, Vec<u8>, Vec<u8>) {
+    let mut bytes = text.as_bytes().to_vec();
+    bytes.resize(length, 0);
+    let mut datatype = vec![0x13, 0, 0, 0];
+    datatype.extend((length as u32).to_le_bytes());
+    (datatype, dataspace(&[]), bytes)
+}
+
+fn attribute(
+    name: &str,
+    (datatype, dataspace, data): (Vec<u8>, Vec<u8>, Vec<u8>),
+) -> (u16, Vec<u8>) {
+    let mut name = name.as_bytes().to_vec();
+    name.push(0);
+    let mut message = vec![1, 0];
+    for part in [&name, &datatype, &dataspace] {
+        message.extend((part.len() as u16).to_le_bytes());
+    }
+    for part in [name, datatype, dataspace] {
+        message.extend(&part);
+        message.resize(message.len().next_multiple_of(ALIGNMENT), 0);
+    }
+    message.extend(data);
+    (ATTRIBUTE, message)
+}
+
+/// Links are kept in the header, and their order of creation is tracked: CGNS lists nodes by it.
+fn link_info(links: usize) -> (u16, Vec<u8>) {
+    let mut message = vec![0, 1];
+    for value in [links as u64, UNDEFINED, UNDEFINED] {
+        message.extend(value.to_le_bytes());
+    }
+    (LINK_INFO, message)
+}
+
+fn link(name: &str, order: usize, at: u64) -> (u16, Vec<u8>) {
+    let mut message = vec![1, 0x04];
+    message.extend((order as u64).to_le_bytes());
+    message.push(name.len() as u8);
+    message.extend(name.as_bytes());
+    message.extend(at.to_le_bytes());
+    (LINK, message)
+}

@@ -1,0 +1,251 @@
+//! CGNS files, `.cgns`: one structured zone with named boundaries and one-to-one connectivity.
+//!
+//! Source: "CGNS Standard Interface Data Structures", <https://cgns.org/standard/SIDS>.
+
+mod hdf5;
+
+use std::io::{self, Write};
+use std::path::Path;
+
+use self::hdf5::{Array, Fill, Node, Number};
+use super::span::{Sides, Span};
+use super::{IoError, atomic};
+use crate::grid::{Grid, Topology};
+
+/// Version of the standard that the nodes follow.
+const VERSION: f32 = 3.4;
+/// Name of the zone.
+const ZONE: &str = "grid";
+
+/// Names of the boundaries, as in the other formats, with the condition of each.
+const AIRFOIL: (&str, &str) = ("airfoil", "BCWallViscous");
+const FAR_FIELD: (&str, &str) = ("farfield", "BCFarfield");
+const SYMMETRY: (&str, &str) = ("symmetry", "BCSymmetryPlane");
+
+/// Writes the grid as one structured zone, two-dimensional or extruded: families `airfoil`,
+/// `farfield` and, on the sides of an extruded grid, `symmetry`; the seam, the two sides of the cut
+/// and periodic sides are one-to-one connectivity. The outflow of a C-grid belongs to the far
+/// field. Coordinates are streamed.
+///
+/// # Errors
+///
+/// [`IoError`] when the file cannot be written.
+pub fn write(path: &Path, grid: &Grid, span: Option<Span>) -> Result<(), IoError> {
+    atomic::write(path, |out| write_to(out, grid, span))
+}
+
+/// Writes the same bytes to any writer.
+pub fn write_to(out: &mut impl Write, grid: &Grid, span: Option<Span>) -> io::Result<()> {
+    let dimensions = if span.is_some() { 3 } else { 2 };
+    let family = |(name, condition): (&str, &str)| {
+        Node::new(name, "Family_t").above([Node::new("FamilyBC", "FamilyBC_t").text(condition)])
+    };
+    let mut below = vec![
+        Node::new("DataClass", "DataClass_t").text("NormalizedByUnknownDimensional"),
+        zone(grid, span),
+        family(AIRFOIL),
+        family(FAR_FIELD),
+    ];
+    if span.is_some_and(|span| span.sides == Sides::Symmetry) {
+        below.push(family(SYMMETRY));
+    }
+    let base = Node::new("Base", "CGNSBase_t").integers(vec![2], &[dimensions; 2]).above(below);
+    hdf5::write(
+        out,
+        vec![Node::new("CGNSLibraryVersion", "CGNSLibraryVersion_t").singles(&[VERSION]), base],
+    )
+}
+
+fn zone(grid: &Grid, span: Option<Span>) -> Node<'_> {
+    let size = size(grid, span);
+    let cells: Vec<i32> = size.iter().map(|n| n - 1).collect();
+    let none = vec![0; size.len()];
+    let block = Block { grid, span, size };
+    Node::new(ZONE, "Zone_t")
+        .integers(vec![3, block.size.len()], &[&block.size[..], &cells, &none].concat())
+        .above([
+            Node::new("ZoneType", "ZoneType_t").text("Structured"),
+            Node::new("GridCoordinates", "GridCoordinates_t").above(block.coordinates()),
+            Node::new("ZoneBC", "ZoneBC_t").above(block.boundaries()),
+            Node::new("ZoneGridConnectivity", "ZoneGridConnectivity_t").above(block.connections()),
+        ])
+}
+
+/// A count as the file has it. Grids of more points in a direction fit no memory.
+fn index(count: usize) -> i32 {
+    i32::try_from(count).unwrap_or(i32::MAX)
+}
+
+/// Points in i, j and, where the grid is extruded, k.
+fn size(grid: &Grid, span: Option<Span>) -> Vec<i32> {
+    let planes = span.map(|span| index(span.planes()));
+    [index(grid.ni), index(grid.nj)].into_iter().chain(planes).collect()
+}
+
+/// Exponents of mass, length, time, temperature and angle in the units of a quantity.
+type Exponents = [f32; 5];
+
+const LENGTH: Exponents = [0.0, 1.0, 0.0, 0.0, 0.0];
+const ANGLE: Exponents = [0.0, 0.0, 0.0, 0.0, 1.0];
+
+fn exponents(values: Exponents) -> Node<'static> {
+    Node::new("DimensionalExponents", "DimensionalExponents_t").singles(&values)
+}
+
+/// First and last index, from 1.
+type Range = [i32; 2];
+
+/// What is written of the grid.
+struct Block<'a> {
+    grid: &'a Grid,
+    span: Option<Span>,
+    /// Points in each direction.
+    size: Vec<i32>,
+}
+
+impl<'a> Block<'a> {
+    fn coordinates(&self) -> Vec<Node<'a>> {
+        let (grid, span) = (self.grid, self.span);
+        let planes = span.map_or(1, |span| span.planes());
+        let shape: Vec<usize> = self.size.iter().rev().map(|&n| n as usize).collect();
+        let array = |name: &str, fill: Fill<'a>| {
+            Node::new(name, "DataArray_t")
+                .with(Array::new(Number::R8, shape.clone(), fill))
+                .above([exponents(LENGTH)])
+        };
+        let plane = |of: &'a [f64]| -> Fill<'a> {
+            Box::new(move |out| (0..planes).try_for_each(|_| write_numbers(out, of)))
+        };
+        let mut arrays =
+            vec![array("CoordinateX", plane(&grid.x)), array("CoordinateY", plane(&grid.y))];
+        if let Some(span) = span {
+            let row = move |out: &mut dyn Write, z: f64| {
+                let row = vec![z; grid.ni];
+                (0..grid.nj).try_for_each(|_| write_numbers(out, &row))
+            };
+            let fill =
+                move |out: &mut dyn Write| (0..planes).try_for_each(|k| row(&mut *out, span.z(k)));
+            arrays.push(array("CoordinateZ", Box::new(fill)));
+        }
+        arrays
+    }
+
+    /// All points in a direction.
+    fn all(&self, direction: usize) -> Range {
+        [1, self.size[direction]]
+    }
+
+    /// A node with the first and last point of a part of the zone, whose range in k, where there
+    /// is one, is all of it unless given.
+    fn range(&self, name: &str, [i, j]: [Range; 2], k: Option<Range>) -> Node<'a> {
+        let k = (self.size.len() == 3).then(|| k.unwrap_or_else(|| self.all(2)));
+        let ranges: Vec<Range> = [i, j].into_iter().chain(k).collect();
+        let ends: Vec<i32> =
+            [0, 1].into_iter().flat_map(|end| ranges.iter().map(move |r| r[end])).collect();
+        Node::new(name, "IndexRange_t").integers(vec![2, ranges.len()], &ends)
+    }
+
+    fn boundaries(&self) -> Vec<Node<'a>> {
+        let (ni, nj) = (self.size[0], self.size[1]);
+        // The condition stands with the family, where all readers look for it.
+        let boundary = |name: &str, (family, _): (&str, &str), sides, k| {
+            Node::new(name, "BC_t").text("FamilySpecified").above([
+                self.range("PointRange", sides, k),
+                Node::new("FamilyName", "FamilyName_t").text(family),
+            ])
+        };
+        let wall = self.grid.topology.wall(self.grid.ni);
+        let body = [index(*wall.start()) + 1, index(*wall.end()) + 1];
+        let mut boundaries = vec![
+            boundary("airfoil", AIRFOIL, [body, [1, 1]], None),
+            boundary("farfield", FAR_FIELD, [self.all(0), [nj, nj]], None),
+        ];
+        if let Topology::C { .. } = self.grid.topology {
+            for (name, i) in [("outflow_first", 1), ("outflow_last", ni)] {
+                boundaries.push(boundary(name, FAR_FIELD, [[i, i], self.all(1)], None));
+            }
+        }
+        if self.span.is_some_and(|span| span.sides == Sides::Symmetry) {
+            for (name, k) in [("symmetry_first", 1), ("symmetry_last", self.size[2])] {
+                let plane = [self.all(0), self.all(1)];
+                boundaries.push(boundary(name, SYMMETRY, plane, Some([k, k])));
+            }
+        }
+        boundaries
+    }
+
+    /// Both directions of each connection.
+    fn connections(&self) -> Vec<Node<'a>> {
+        let (ni, directions) = (self.size[0], self.size.len());
+        let all = [self.all(0), self.all(1)];
+        let connection = |name: &str, from: Node<'a>, to: Node<'a>, transform: [i32; 3]| {
+            Node::new(name, "GridConnectivity1to1_t").text(ZONE).above([
+                from,
+                to,
+                Node::new("Transform", "\"int[IndexDimension]\"")
+                    .integers(vec![directions], &transform[..directions]),
+            ])
+        };
+        let point_range = |sides, k| self.range("PointRange", sides, k);
+        let donor = |sides, k| self.range("PointRangeDonor", sides, k);
+        // A range and what it meets, which may run backwards.
+        let (names, [first, last], backwards, transform) = match self.grid.topology {
+            Topology::O(_) => {
+                let sides = [[[1, 1], all[1]], [[ni, ni], all[1]]];
+                (["seam_first", "seam_last"], sides, false, [1, 2, 3])
+            }
+            // Across the cut both i and j run the other way.
+            Topology::C { wake } => {
+                let wake = index(wake);
+                let sides = [[[1, wake + 1], [1, 1]], [[ni - wake, ni], [1, 1]]];
+                (["cut_first", "cut_last"], sides, true, [-1, -2, 3])
+            }
+        };
+        let met = |[[from, to], j]: [Range; 2]| {
+            donor([if backwards { [to, from] } else { [from, to] }, j], None)
+        };
+        let mut connections = vec![
+            connection(names[0], point_range(first, None), met(last), transform),
+            connection(names[1], point_range(last, None), met(first), transform),
+        ];
+        if let Some(span) = self.span.filter(|span| span.sides == Sides::Periodic) {
+            let ends = [[1, 1], [self.size[2]; 2]];
+            let width = span.z(span.cells) as f32;
+            for (name, from, to, shift) in
+                [("side_first", ends[0], ends[1], width), ("side_last", ends[1], ends[0], -width)]
+            {
+                let (from, to) = (point_range(all, Some(from)), donor(all, Some(to)));
+                let mut side = connection(name, from, to, [1, 2, 3]);
+                side.add(periodic([0.0, 0.0, shift]));
+                connections.push(side);
+            }
+        }
+        connections
+    }
+}
+
+/// A connection to the zone moved by `translation`.
+fn periodic(translation: [f32; 3]) -> Node<'static> {
+    let vector = |name, values: [f32; 3], of| {
+        Node::new(name, "DataArray_t").singles(&values).above([exponents(of)])
+    };
+    Node::new("GridConnectivityProperty", "GridConnectivityProperty_t").above([Node::new(
+        "Periodic",
+        "Periodic_t",
+    )
+    .above([
+        vector("RotationCenter", [0.0; 3], LENGTH),
+        vector("RotationAngle", [0.0; 3], ANGLE),
+        vector("Translation", translation, LENGTH),
+    ])])
+}
+
+/// Writes numbers little-endian.
+fn write_numbers(out: &mut dyn Write, numbers: &[f64]) -> io::Result<()> {
+    let mut bytes = Vec::new();
+    numbers.chunks(1 << 14).try_for_each(|part| {
+        bytes.clear();
+        bytes.extend(part.iter().flat_map(|number| number.to_le_bytes()));
+        out.write_all(&bytes)
+    })
+}

@@ -1,0 +1,170 @@
+//! Conjugate gradients.
+
+use super::recursion::{MOST, Recursive, Run, SINGLE, UNIT, lost, reached, solve};
+use super::{KrylovReport, System, Target};
+use crate::backend::scalars::{
+    Coefficient, Condition, Ending, FIRST, HALTED, LOG, LOGGED, SLOTS, Slot,
+};
+use crate::backend::{Advance, Backend, DeviceError, Real};
+use crate::solver::{LinearOperator, LinearStop, Preconditioner};
+
+/// Vectors of preconditioned conjugate gradients (Hestenes and Stiefel 1952,
+/// doi:10.6028/jres.049.044) for symmetric positive definite A and M, kept from one solve to the
+/// next.
+///
+/// β is taken from the conjugacy of the directions, β = −(z, A p) / (p, A p), and not from
+/// ρ′/ρ, its equal in exact arithmetic: a preconditioner may then vary a little from one iteration to
+/// the next (Golub and Ye 1999, doi:10.1137/S1064827597323415).
+pub struct Cg<B: Backend, T: Real> {
+    r: B::Vector<T>,
+    z: B::Vector<T>,
+    p: B::Vector<T>,
+    v: B::Vector<T>,
+    scalars: B::Scalars,
+}
+
+/// Slots of the scalars: ρ = (r, z), (v, z), (p, v), (r, r), the squared norm of the target, and 0.
+const RHO: Slot = FIRST;
+const V_Z: Slot = FIRST + 1;
+const P_V: Slot = FIRST + 2;
+const R_R: Slot = FIRST + 3;
+const TARGET_SQUARE: Slot = FIRST + 4;
+const ZERO: Slot = FIRST + 5;
+
+/// Flags of what ends a run.
+const MET: u8 = 1;
+const RHO_NOT_POSITIVE: u8 = 2;
+const P_V_NOT_POSITIVE: u8 = 3;
+
+/// α = ρ / (p, v).
+const ALPHA: Coefficient = Coefficient::ratio(1.0, RHO, P_V);
+const MINUS_ALPHA: Coefficient = Coefficient::ratio(-1.0, RHO, P_V);
+/// β = −(z, v) / (p, v).
+const BETA: Coefficient = Coefficient::ratio(-1.0, V_Z, P_V);
+
+impl<B: Backend, T: Real> Cg<B, T> {
+    /// Room for systems of `n` unknowns.
+    pub fn new(backend: &B, n: usize) -> Result<Self, DeviceError> {
+        Ok(Self {
+            r: backend.zeros(n)?,
+            z: backend.zeros(n)?,
+            p: backend.zeros(n)?,
+            v: backend.zeros(n)?,
+            scalars: backend.scalars()?,
+        })
+    }
+
+    /// Improves x until ‖b − A x‖ meets the target.
+    ///
+    /// An iteration takes one product, one preconditioner application and 14 vector reads and writes
+    /// beside them: 3 in the pair of inner products with z, 3 in the sum for p, 2 in (p, A p), 6 in
+    /// the step. The residual is recomputed from x before convergence is declared. An A or M that
+    /// turns out not to be positive definite ends the solve with [`LinearStop::Indefinite`].
+    pub fn solve<A, M>(
+        &mut self,
+        system: &mut System<'_, B, T, A, M>,
+        target: Target,
+        x: &mut B::Vector<T>,
+    ) -> Result<KrylovReport, DeviceError>
+    where
+        A: LinearOperator<B, T>,
+        M: Preconditioner<B, T, A>,
+    {
+        solve(self, system, target, x)
+    }
+
+    /// One iteration.
+    fn step<A, M>(
+        &mut self,
+        system: &mut System<'_, B, T, A, M>,
+        x: &mut B::Vector<T>,
+    ) -> Result<(), DeviceError>
+    where
+        A: LinearOperator<B, T>,
+        M: Preconditioner<B, T, A>,
+    {
+        let backend = system.backend;
+        let Self { r, z, p, v, scalars } = self;
+        // z ← M⁻¹ r
+        system.preconditioner.apply(backend, system.operator, r, z)?;
+        let conditions = positive::<T>(RHO, RHO_NOT_POSITIVE);
+        let ending = Ending { log: false, conditions: &conditions };
+        backend.dots_into(scalars, RHO, [(r, z), (v, z)], ending)?;
+        // p ← z + β p
+        backend.lincomb_by(scalars, p, BETA, [(UNIT, z)])?;
+        // v ← A p
+        system.operator.apply(backend, p, v)?;
+        let conditions = positive::<T>(P_V, P_V_NOT_POSITIVE);
+        let ending = Ending { log: false, conditions: &conditions };
+        backend.dots_into(scalars, P_V, [(p, v)], ending)?;
+        // x ← x + α p, r ← r − α v
+        let conditions = [reached(R_R, TARGET_SQUARE, MET)];
+        let ending = Ending { log: true, conditions: &conditions };
+        let step = Advance { x, along: (ALPHA, p), r, change: (MINUS_ALPHA, v), with: None };
+        backend.advance(scalars, step, R_R, ending)
+    }
+}
+
+impl<B: Backend, T: Real> Recursive<B, T> for Cg<B, T> {
+    fn residual(&mut self) -> &mut B::Vector<T> {
+        &mut self.r
+    }
+
+    fn run<A, M>(
+        &mut self,
+        system: &mut System<'_, B, T, A, M>,
+        target: Target,
+        x: &mut B::Vector<T>,
+        iterations: &mut f64,
+        start: f64,
+    ) -> Result<Run, DeviceError>
+    where
+        A: LinearOperator<B, T>,
+        M: Preconditioner<B, T, A>,
+    {
+        let backend = system.backend;
+        // p = v = 0 and (p, v) = 1 make β = 0 and the first direction z.
+        backend.lincomb::<T, 0>(&mut self.p, 0.0, [])?;
+        backend.lincomb::<T, 0>(&mut self.v, 0.0, [])?;
+        let mut slots = [0.0; SLOTS];
+        slots[usize::from(P_V)] = 1.0;
+        slots[usize::from(R_R)] = start * start;
+        slots[usize::from(TARGET_SQUARE)] = target.norm * target.norm;
+        backend.set_scalars(&mut self.scalars, &slots)?;
+        let mut slots = [0.0; SLOTS + LOG];
+        let mut recording = B::Recording::default();
+        let mut done = 0;
+        while *iterations < target.max_iterations as f64 {
+            let left = target.max_iterations - *iterations as usize;
+            if done < SINGLE {
+                self.step(system, x)?;
+            } else {
+                for _ in 0..(done / 4).clamp(1, MOST.min(left)) {
+                    backend.replay(&mut recording, || self.step(system, x))?;
+                }
+            }
+            backend.read_scalars(&self.scalars, &mut slots)?;
+            let slot = |at: Slot| slots[usize::from(at)];
+            for k in done..slot(LOGGED) as usize {
+                *iterations += 1.0;
+                (system.observe)(*iterations, slots[SLOTS + k % LOG].sqrt());
+            }
+            done = slot(LOGGED) as usize;
+            let (what, value) = match slot(HALTED) as u8 {
+                0 => continue,
+                MET => return Ok(Run::Met),
+                P_V_NOT_POSITIVE => ("matrix", slot(P_V)),
+                _ => ("preconditioner", slot(RHO)),
+            };
+            let indefinite = LinearStop::Indefinite { what };
+            let stop = if value.is_finite() { indefinite } else { LinearStop::NotFinite };
+            return Ok(Run::Ended(stop));
+        }
+        Ok(Run::Ended(LinearStop::IterationLimit))
+    }
+}
+
+/// An inner product is to be positive, and a number.
+fn positive<T: Real>(value: Slot, flag: u8) -> [Condition; 2] {
+    [reached(value, ZERO, flag), lost::<T>(value, [ZERO; 2], flag)]
+}

@@ -1,0 +1,97 @@
+//! What methods with a recursive residual have in common: the true residual has the last word.
+
+use super::{KrylovReport, System, Target};
+use crate::backend::scalars::{Coefficient, Condition, Slot, Test};
+use crate::backend::{Backend, DeviceError, Real};
+use crate::solver::{LinearOperator, LinearStop, Preconditioner};
+
+/// A run from a restart must lower the true residual at least by this factor.
+const STAGNATION: f64 = 0.5;
+
+/// How far the true residual may stand above a target that the recursive one met.
+const DRIFT: f64 = 1.01;
+
+/// Iterations of a run that are looked at one by one, before they are recorded and repeated in
+/// growing numbers: the host's looks are then few, and so are the iterations done in vain.
+pub(super) const SINGLE: usize = 4;
+
+/// Most iterations between two looks.
+pub(super) const MOST: usize = 16;
+
+pub(super) const UNIT: Coefficient = Coefficient::number(1.0);
+
+/// How a run from one true residual ended.
+pub(super) enum Run {
+    Ended(LinearStop),
+    /// The recursive residual met the tolerance.
+    Met,
+}
+
+/// A method whose residual is updated beside x.
+pub(super) trait Recursive<B: Backend, T: Real> {
+    /// The residual.
+    fn residual(&mut self) -> &mut B::Vector<T>;
+
+    /// Iterates from the residual b − A x of norm `start` until the recursive one meets the target.
+    fn run<A, M>(
+        &mut self,
+        system: &mut System<'_, B, T, A, M>,
+        target: Target,
+        x: &mut B::Vector<T>,
+        iterations: &mut f64,
+        start: f64,
+    ) -> Result<Run, DeviceError>
+    where
+        A: LinearOperator<B, T>,
+        M: Preconditioner<B, T, A>;
+}
+
+/// Runs `method` until the true residual meets the target, or falls no further.
+pub(super) fn solve<B, T, A, M>(
+    method: &mut impl Recursive<B, T>,
+    system: &mut System<'_, B, T, A, M>,
+    target: Target,
+    x: &mut B::Vector<T>,
+) -> Result<KrylovReport, DeviceError>
+where
+    B: Backend,
+    T: Real,
+    A: LinearOperator<B, T>,
+    M: Preconditioner<B, T, A>,
+{
+    let mut iterations = 0.0;
+    let mut before = f64::INFINITY;
+    loop {
+        let residual = system.residual(x, method.residual())?;
+        let report = |stop| KrylovReport { stop, iterations, residual };
+        if !residual.is_finite() {
+            return Ok(report(LinearStop::NotFinite));
+        }
+        if residual <= DRIFT * target.norm {
+            return Ok(report(LinearStop::Converged));
+        }
+        if iterations >= target.max_iterations as f64 {
+            return Ok(report(LinearStop::IterationLimit));
+        }
+        // The recursion claimed the target and x did not follow.
+        if residual > STAGNATION * before {
+            return Ok(report(LinearStop::Stagnation));
+        }
+        before = residual;
+        if let Run::Ended(stop) = method.run(system, target, x, &mut iterations, residual)? {
+            let residual = system.residual(x, method.residual())?;
+            return Ok(KrylovReport { stop, iterations, residual });
+        }
+    }
+}
+
+/// An inner product is lost in the rounding of its operands.
+pub(super) fn lost<T: Real>(value: Slot, squares: [Slot; 2], flag: u8) -> Condition {
+    let epsilon = T::epsilon().widen();
+    Condition { test: Test::Vanished { value, squares, epsilon }, flag }
+}
+
+/// A slot is no larger than another.
+pub(super) fn reached(value: Slot, bound: Slot, flag: u8) -> Condition {
+    Condition { test: Test::Reached { value, bound }, flag }
+}

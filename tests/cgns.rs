@@ -1,0 +1,233 @@
+//! CGNS files, read back by another implementation of HDF5.
+
+#![allow(clippy::unwrap_used, reason = "a failing step fails the test")]
+#![allow(clippy::float_cmp, reason = "what is written is read back bit for bit")]
+
+#[path = "support/grids.rs"]
+mod grids;
+
+use std::collections::{HashMap, HashSet};
+
+use gridgen::grid::Grid;
+use gridgen::io::cgns;
+use gridgen::io::span::{Sides, Span};
+use grids::{joukowski_grid, parabolic_grid};
+use hdf5_pure::{AttrValue, File, Group};
+
+const SYMMETRY: Span = Span { length: 0.7, cells: 3, sides: Sides::Symmetry };
+
+/// The file, and where the zone stands in it.
+fn written(grid: &Grid, span: Option<Span>) -> File {
+    let mut bytes = Vec::new();
+    cgns::write_to(&mut bytes, grid, span).unwrap();
+    File::from_bytes(bytes).unwrap()
+}
+
+fn zone(file: &File) -> Group {
+    file.group("Base/grid").unwrap()
+}
+
+/// O- and C-grids, plane and extruded; an odd number of points that fills no buffer.
+fn all() -> Vec<(Grid, Option<Span>)> {
+    let grids = || [joukowski_grid(41, 23, 0.2), parabolic_grid(43, 15, 9)];
+    let plane = grids().map(|grid| (grid, None));
+    plane.into_iter().chain(grids().map(|grid| (grid, Some(SYMMETRY)))).collect()
+}
+
+fn text(value: &AttrValue) -> &str {
+    match value {
+        AttrValue::String(text) | AttrValue::AsciiString(text) => text,
+        AttrValue::AsciiStringSized { value, .. } | AttrValue::StringSized { value, .. } => value,
+        other => panic!("{other:?}"),
+    }
+}
+
+/// The characters of a node.
+fn characters(group: &Group) -> String {
+    let bytes = group.dataset(" data").unwrap().read_i8().unwrap();
+    bytes.into_iter().map(|byte| char::from(byte as u8)).collect()
+}
+
+fn integers(group: &Group, node: &str) -> Vec<i32> {
+    group.dataset(&format!("{node}/ data")).unwrap().read_i32().unwrap()
+}
+
+/// First and last point of a node, in each direction.
+fn ends(group: &Group, node: &str) -> [Vec<i32>; 2] {
+    let ends = integers(group, node);
+    let (first, last) = ends.split_at(ends.len() / 2);
+    [first.to_vec(), last.to_vec()]
+}
+
+/// The points of a zone in three dimensions, by indices from 1.
+fn points(grid: &Grid, span: Option<Span>) -> impl Fn(&[i32]) -> [f64; 3] {
+    move |at| {
+        let [x, y] = grid.point(at[0] as usize - 1, at[1] as usize - 1);
+        let z = at.get(2).zip(span).map_or(0.0, |(k, span)| span.z(*k as usize - 1));
+        [x, y, z]
+    }
+}
+
+#[test]
+fn coordinates_are_read_back_bit_for_bit() {
+    for (grid, span) in all() {
+        let file = written(&grid, span);
+        let planes = span.map_or(1, |span| span.planes());
+
+        let read = |name: &str| {
+            let array = zone(&file).dataset(&format!("GridCoordinates/{name}/ data")).unwrap();
+            (array.shape().unwrap(), array.read_f64().unwrap())
+        };
+
+        let shape = [planes, grid.nj, grid.ni].map(|n| n as u64);
+        let shape = if span.is_some() { &shape[..] } else { &shape[1..] };
+        assert_eq!(read("CoordinateX"), (shape.to_vec(), grid.x.repeat(planes)));
+        assert_eq!(read("CoordinateY"), (shape.to_vec(), grid.y.repeat(planes)));
+        if let Some(span) = span {
+            let z = (0..planes).flat_map(|k| vec![span.z(k); grid.ni * grid.nj]).collect();
+            assert_eq!(read("CoordinateZ"), (shape.to_vec(), z));
+        }
+    }
+}
+
+#[test]
+fn a_zone_says_how_large_it_is() {
+    let file = written(&joukowski_grid(41, 23, 0.2), Some(SYMMETRY));
+
+    let base = integers(&file.group("Base").unwrap(), ".");
+    let size = integers(&zone(&file), ".");
+
+    assert_eq!(base, [3, 3]);
+    assert_eq!(size, [41, 23, 4, 40, 22, 3, 0, 0, 0]);
+}
+
+#[test]
+fn every_node_has_a_name_a_label_and_a_type() {
+    fn walk(group: &Group, nodes: &mut Vec<[String; 3]>) {
+        for name in group.groups().unwrap() {
+            let child = group.group(&name).unwrap();
+            let attributes = child.attrs().unwrap();
+            let of = |key: &str| text(&attributes[key]).to_owned();
+            assert_eq!(of("name"), name);
+            nodes.push([name, of("label"), of("type")]);
+            walk(&child, nodes);
+        }
+    }
+    let file = written(&parabolic_grid(43, 15, 9), Some(SYMMETRY));
+    let mut nodes = Vec::new();
+
+    walk(&file.group("/").unwrap(), &mut nodes);
+
+    let labels: HashMap<&str, [&str; 2]> =
+        nodes.iter().map(|[name, label, kind]| (&**name, [&**label, &**kind])).collect();
+    assert_eq!(labels["CGNSLibraryVersion"], ["CGNSLibraryVersion_t", "R4"]);
+    assert_eq!(labels["Base"], ["CGNSBase_t", "I4"]);
+    assert_eq!(labels["grid"], ["Zone_t", "I4"]);
+    assert_eq!(labels["ZoneType"], ["ZoneType_t", "C1"]);
+    assert_eq!(labels["CoordinateX"], ["DataArray_t", "R8"]);
+    assert_eq!(labels["cut_first"], ["GridConnectivity1to1_t", "C1"]);
+    assert_eq!(labels["Transform"], ["\"int[IndexDimension]\"", "I4"]);
+    assert_eq!(labels["ZoneBC"], ["ZoneBC_t", "MT"]);
+}
+
+#[test]
+fn boundaries_and_connections_cover_the_rim_once() {
+    for (grid, span) in all() {
+        let file = written(&grid, span);
+        let zone = zone(&file);
+        let size = &integers(&zone, ".")[..if span.is_some() { 3 } else { 2 }];
+        let mut faces = HashSet::new();
+
+        for list in ["ZoneBC", "ZoneGridConnectivity"] {
+            let list = zone.group(list).unwrap();
+            for name in list.groups().unwrap() {
+                let [first, last] = ends(&list.group(&name).unwrap(), "PointRange");
+                let across = (0..size.len()).find(|&d| first[d] == last[d]).unwrap();
+                // Cells of the range, one along the direction across.
+                let mut cells = vec![Vec::new()];
+                for d in 0..size.len() {
+                    let along: Vec<i32> =
+                        if d == across { vec![first[d]] } else { (first[d]..last[d]).collect() };
+                    cells = cells
+                        .iter()
+                        .flat_map(|cell| along.iter().map(|k| [&cell[..], &[*k]].concat()))
+                        .collect();
+                }
+                for cell in cells {
+                    assert!(faces.insert((across, cell.clone())), "{name} {cell:?}");
+                }
+            }
+        }
+
+        let cells = |d: usize| size[d] as usize - 1;
+        let rim: usize = (0..size.len())
+            .map(|d| 2 * (0..size.len()).filter(|e| *e != d).map(cells).product::<usize>())
+            .sum();
+        assert_eq!(faces.len(), rim);
+    }
+}
+
+#[test]
+fn points_that_meet_are_the_same() {
+    for (grid, span) in all() {
+        let file = written(&grid, span);
+        let list = zone(&file).group("ZoneGridConnectivity").unwrap();
+        let point = points(&grid, span);
+
+        for name in list.groups().unwrap() {
+            let node = list.group(&name).unwrap();
+            let ([first, last], [donor, donor_last]) =
+                (ends(&node, "PointRange"), ends(&node, "PointRangeDonor"));
+            let transform = integers(&node, "Transform");
+            let met = |at: &[i32]| -> Vec<i32> {
+                let mut met = donor.clone();
+                for (d, t) in transform.iter().enumerate() {
+                    met[t.unsigned_abs() as usize - 1] += t.signum() * (at[d] - first[d]);
+                }
+                met
+            };
+
+            assert_eq!(met(&last), donor_last, "{name}");
+            assert_eq!(transform.iter().product::<i32>().signum(), 1, "{name} turns the hand");
+            for i in first[0]..=last[0] {
+                for j in first[1]..=last[1] {
+                    let at = [&[i, j], &first[2..]].concat();
+                    assert_eq!(point(&at), point(&met(&at)), "{name} {at:?}");
+                }
+            }
+            assert_eq!(characters(&node), "grid");
+        }
+    }
+}
+
+#[test]
+fn boundaries_belong_to_families_with_their_condition() {
+    let file = written(&parabolic_grid(43, 15, 9), Some(SYMMETRY));
+    let list = zone(&file).group("ZoneBC").unwrap();
+    let family = |name: &str| characters(&list.group(&format!("{name}/FamilyName")).unwrap());
+    let condition = |name: &str| characters(&file.group(&format!("Base/{name}/FamilyBC")).unwrap());
+
+    let [first, last] = ends(&list.group("airfoil").unwrap(), "PointRange");
+
+    assert_eq!((first, last), (vec![10, 1, 1], vec![34, 1, 4]));
+    assert_eq!(family("outflow_last"), "farfield");
+    assert_eq!(family("symmetry_first"), "symmetry");
+    assert_eq!(condition("airfoil"), "BCWallViscous");
+    assert_eq!(condition("farfield"), "BCFarfield");
+    assert_eq!(condition("symmetry"), "BCSymmetryPlane");
+}
+
+#[test]
+fn periodic_sides_meet_at_their_distance() {
+    let span = Span { sides: Sides::Periodic, ..SYMMETRY };
+    let file = written(&joukowski_grid(41, 23, 0.2), Some(span));
+    let side = zone(&file).group("ZoneGridConnectivity/side_first").unwrap();
+
+    let ends = [ends(&side, "PointRange"), ends(&side, "PointRangeDonor")];
+    let shift = "GridConnectivityProperty/Periodic/Translation/ data";
+    let shift = side.dataset(shift).unwrap().read_f32().unwrap();
+
+    assert_eq!(ends[0], [[1, 1, 1], [41, 23, 1]]);
+    assert_eq!(ends[1], [[1, 1, 4], [41, 23, 4]]);
+    assert_eq!(shift, [0.0, 0.0, 0.7]);
+}

@@ -1,0 +1,391 @@
+//! Linear systems from files.
+
+use std::fs;
+use std::path::Path;
+
+use gridgen::io::matrix_market::{read_matrix, read_vector};
+use gridgen::io::restart;
+use serde_json::Value;
+
+use super::{SMALLEST, Scratch};
+
+const GENERAL: &str = "%%MatrixMarket matrix coordinate real general\n";
+const SYMMETRIC: &str = "%%MatrixMarket matrix coordinate real symmetric\n";
+
+/// Five points on an m × m grid, the lower triangle.
+fn laplacian(m: usize) -> String {
+    let mut lines = Vec::new();
+    for row in 0..m * m {
+        let mut entry = |column: usize, value: f64| {
+            lines.push(format!("{} {} {value}\n", row + 1, column + 1));
+        };
+        if row >= m {
+            entry(row - m, -1.0);
+        }
+        if !row.is_multiple_of(m) {
+            entry(row - 1, -1.0);
+        }
+        entry(row, 4.0);
+    }
+    format!("{SYMMETRIC}{} {} {}\n{}", m * m, m * m, lines.len(), lines.concat())
+}
+
+/// With the grid as `A.mtx`.
+fn with_grid() -> Scratch {
+    Scratch::with(&[("A.mtx", laplacian(12).as_bytes())])
+}
+
+fn report(scratch: &Scratch, name: &str) -> Value {
+    serde_json::from_slice(&scratch.bytes(&format!("output/{name}/report.json"))).unwrap()
+}
+
+/// ‖b − A x‖ / ‖b‖ of files.
+fn residual(matrix: &Path, b: &[f64], x: &Path) -> f64 {
+    let (a, x) = (read_matrix(matrix).unwrap().csr, read_vector(x).unwrap());
+    let product = |row| a.row(row).map(|(column, value)| value * x[column]).sum::<f64>();
+    let norm = |v: Vec<f64>| v.iter().map(|v| v * v).sum::<f64>().sqrt();
+    norm((0..a.rows()).map(|row| b[row] - product(row)).collect()) / norm(b.to_vec())
+}
+
+#[test]
+fn a_system_is_solved_and_said_to_be() {
+    let scratch = with_grid();
+
+    let said = scratch.run(&["solve", "A.mtx", "--solver", "cg", "--preconditioner", "ic0"]);
+
+    assert_eq!(said.stderr, "");
+    insta::assert_snapshot!(said.succeeds(), @r"
+    A: converged
+      matrix        144 rows, 672 entries, at most 5 in a row, symmetric
+      right side    ones
+      method        cg, preconditioner ic0
+      residual      7.59e-9 of the right side after 13 iterations, asked for 1e-8
+    written:
+      output/A/x.mtx
+      output/A/convergence.csv
+      output/A/convergence.svg
+      output/A/report.json
+    ");
+    let files = ["convergence.csv", "convergence.svg", "report.json", "x.mtx"];
+    assert_eq!(scratch.names("output/A"), files);
+    let found = residual(&scratch.path("A.mtx"), &[1.0; 144], &scratch.path("output/A/x.mtx"));
+    assert!(found <= 1.02e-8, "{found:e}");
+    let csv = String::from_utf8(scratch.bytes("output/A/convergence.csv")).unwrap();
+    assert!(csv.starts_with("iteration,relative_residual\n0,1e0\n1,"), "{csv}");
+}
+
+#[test]
+fn the_report_tells_what_was_done() {
+    let scratch = with_grid();
+    let options = ["--solver", "gmres", "--restart", "20", "--preconditioner", "ilu0", "--shift"];
+    scratch.run(&[&["solve", "A.mtx", "--seed", "7"], &options[..], &["0.01"]].concat()).succeeds();
+
+    let mut found = report(&scratch, "A");
+
+    let timing = found["timing"].take();
+    let seconds = timing.as_object().unwrap().values().map(|s| s.as_f64().unwrap());
+    assert!(seconds.clone().all(|s| (0.0..60.0).contains(&s)) && seconds.count() == 9, "{timing}");
+    for key in ["relative_residual", "true_relative_residual"] {
+        let residual = found[key].take().as_f64().unwrap();
+        assert!((0.0..=1.02e-8).contains(&residual), "{key}: {residual:e}");
+    }
+    for key in ["threads", "version"] {
+        assert!(!found[key].take().is_null());
+    }
+    insta::assert_snapshot!(format!("{found:#}"), @r#"
+    {
+      "backend": "cpu",
+      "converged": true,
+      "iterations": 16.0,
+      "matrix": {
+        "duplicates": 0,
+        "empty_rows": 0,
+        "entries": 672,
+        "file": "A.mtx",
+        "longest_row": 5,
+        "missing_diagonals": 0,
+        "rows": 144,
+        "symmetric": true
+      },
+      "method": {
+        "format": "csr",
+        "preconditioner": "ilu0",
+        "reorder": "none",
+        "restart": 20,
+        "schedule": "auto",
+        "shift": 0.01,
+        "solver": "gmres"
+      },
+      "name": "A",
+      "notes": [],
+      "relative_residual": null,
+      "right_side": "random, seed 7",
+      "stop_reason": "converged",
+      "threads": null,
+      "timing": null,
+      "tolerance": 1e-8,
+      "true_relative_residual": null,
+      "version": null
+    }
+    "#);
+}
+
+#[test]
+fn every_solver_and_preconditioner_reaches_the_tolerance() {
+    let scratch = with_grid();
+    for solver in ["cg", "bicgstab", "gmres"] {
+        for preconditioner in ["none", "jacobi", "dilu", "dic", "ilu0", "ic0"] {
+            let method = ["--solver", solver, "--preconditioner", preconditioner];
+
+            scratch
+                .run(&[&["solve", "A.mtx", "--seed", "3", "-q"], &method[..]].concat())
+                .succeeds();
+
+            let found = report(&scratch, "A");
+            let residual = found["true_relative_residual"].as_f64().unwrap();
+            assert!(residual <= 1.02e-8, "{method:?}: {residual:e}");
+            assert_eq!(found["method"]["solver"], solver);
+            assert_eq!(found["method"]["preconditioner"], preconditioner);
+        }
+    }
+}
+
+#[test]
+fn a_seed_gives_the_same_right_side_on_any_number_of_threads() {
+    let scratch = with_grid();
+    let solve = |options: &[&str]| {
+        scratch.run(&[&["solve", "A.mtx", "-q"], options].concat()).succeeds();
+        scratch.bytes("output/A/x.mtx")
+    };
+
+    let one = solve(&["--seed", "1", "--threads", "1"]);
+    let two = solve(&["--seed", "1", "--threads", "2"]);
+    let other = solve(&["--seed", "2"]);
+
+    assert!(one == two && one != other);
+}
+
+#[test]
+fn an_exported_newton_step_is_solved_to_the_same_step() {
+    // One Newton step, its linear system solved to rounding; the state after it is in the restart
+    // file, as is that before it.
+    let scratch = Scratch::with_case(SMALLEST);
+    let exact = ["--set", "newton.forcing_initial=1e-12", "--set", "newton.forcing_min=1e-12"];
+    let double = ["--set", "linear.precision=\"double\"", "--set", "newton.forcing_max=1e-12"];
+    let steps = |count: &str, more: &[&str]| {
+        let limit = format!("newton.max_iterations={count}");
+        scratch.run_coarse(&[&["--set", &limit], &exact[..], &double[..], more].concat());
+        let restart = scratch.path("output/wing/restart.bin");
+        restart::read(&restart).unwrap().state
+    };
+    let after = steps("2", &["--export-jacobian", "1"]);
+    let system = ["jacobian-1.mtx", "jacobian-1-rhs.mtx"]
+        .map(|name| scratch.bytes(&format!("output/wing/{name}")));
+    let before = steps("1", &[]);
+    for (name, bytes) in ["A.mtx", "b.mtx"].into_iter().zip(system) {
+        fs::write(scratch.path(name), bytes).unwrap();
+    }
+
+    let options = ["--preconditioner", "ilu0", "--tolerance", "1e-12", "-q"];
+    scratch.run(&[&["solve", "A.mtx", "--rhs", "b.mtx"], &options[..]].concat()).succeeds();
+
+    let x = read_vector(&scratch.path("output/A/x.mtx")).unwrap();
+    let step: Vec<f64> = after.iter().zip(&before).map(|(after, before)| after - before).collect();
+    assert_eq!(x.len(), step.len());
+    // The step may have been shortened: its direction is what the system determines.
+    let dot = |a: &[f64], b: &[f64]| a.iter().zip(b).map(|(a, b)| a * b).sum::<f64>();
+    let length = dot(&x, &step) / dot(&x, &x);
+    let rest: Vec<f64> = step.iter().zip(&x).map(|(step, x)| step - length * x).collect();
+    assert!((length - 1.0).abs() < 1e-6, "{length}");
+    assert!(dot(&rest, &rest).sqrt() <= 1e-6 * dot(&step, &step).sqrt(), "{:e}", dot(&rest, &rest));
+}
+
+#[test]
+fn a_solve_that_stops_short_is_written_and_said() {
+    let scratch = with_grid();
+    scratch.run(&["solve", "A.mtx"]).succeeds();
+
+    let finished = scratch.run(&["solve", "A.mtx", "--max-iterations", "2"]);
+
+    assert_eq!(finished.code, 1);
+    insta::assert_snapshot!(finished.stderr, @r"
+    error: the system is not solved: the limit of linear iterations was reached
+    hint: allow more with --max-iterations, or use another --preconditioner or --solver. The residual of the x written is 4.98e-2 of b
+    ");
+    assert!(finished.stdout.starts_with("A: FAILED, not converged\n"), "{}", finished.stdout);
+    // The good solution of the earlier run does not stay beside it.
+    let files = ["convergence.csv", "convergence.svg", "report.json", "x.failed.mtx"];
+    assert_eq!(scratch.names("output/A"), files);
+    assert_eq!(report(&scratch, "A")["converged"], false);
+}
+
+#[test]
+fn small_and_odd_systems_have_an_answer() {
+    let one = format!("{GENERAL}1 1 1\n1 1 -4\n");
+    let turned = format!("{GENERAL}2 2 2\n1 2 2\n2 1 4\n");
+    let zero = format!("{GENERAL}2 1 0\n");
+    let scratch = Scratch::with(&[
+        ("one.mtx", one.as_bytes()),
+        ("turned.mtx", turned.as_bytes()),
+        ("zero.mtx", zero.as_bytes()),
+    ]);
+    let x = |name: &str| read_vector(&scratch.path(&format!("output/{name}/x.mtx"))).unwrap();
+
+    scratch.run(&["solve", "one.mtx"]).succeeds();
+    scratch.run(&["solve", "turned.mtx", "--preconditioner", "none"]).succeeds();
+    let turned = x("turned");
+    scratch
+        .run(&["solve", "turned.mtx", "--preconditioner", "none", "--rhs", "zero.mtx"])
+        .succeeds();
+
+    assert_eq!(x("one"), [-0.25]);
+    assert!((turned[0] - 0.25).abs() < 1e-8 && (turned[1] - 0.5).abs() < 1e-8, "{turned:?}");
+    assert_eq!(x("turned"), [0.0, 0.0]);
+}
+
+#[test]
+fn a_singular_system_is_not_solved() {
+    let empty = format!("{GENERAL}3 3 2\n1 1 1\n3 3 1\n");
+    let scratch = Scratch::with(&[("A.mtx", empty.as_bytes())]);
+    for solver in ["cg", "bicgstab", "gmres"] {
+        let finished =
+            scratch.run(&["solve", "A.mtx", "--preconditioner", "none", "--solver", solver]);
+
+        assert_eq!(finished.code, 1, "{finished:?}");
+        assert!(finished.stderr.contains("the matrix has empty rows"), "{finished:?}");
+    }
+}
+
+#[test]
+fn what_cannot_be_solved_as_asked_is_refused_with_the_remedy() {
+    let wide = format!("{GENERAL}2 3 1\n1 1 1\n");
+    let uneven = format!("{GENERAL}2 2 4\n1 1 4\n1 2 1\n2 1 -1\n2 2 3\n");
+    let bad = format!("{GENERAL}2 2 1\n1 1 nan\n");
+    let long = format!("{GENERAL}3 1 1\n1 1 1\n");
+    let scratch = Scratch::with(&[
+        ("wide.mtx", wide.as_bytes()),
+        ("uneven.mtx", uneven.as_bytes()),
+        ("bad.mtx", bad.as_bytes()),
+        ("long.mtx", long.as_bytes()),
+    ]);
+    let cases: [&[&str]; 8] = [
+        &["wide.mtx"],
+        &["bad.mtx"],
+        &["none.mtx"],
+        &["uneven.mtx", "--rhs", "long.mtx"],
+        &["uneven.mtx", "--rhs", "uneven.mtx"],
+        &["uneven.mtx", "--solver", "cg", "--preconditioner", "none"],
+        &["uneven.mtx", "--preconditioner", "dic"],
+        &["uneven.mtx", "--preconditioner", "ic0", "--solver", "gmres"],
+    ];
+
+    let said: Vec<String> = cases
+        .into_iter()
+        .map(|case| {
+            let finished = scratch.run(&[&["solve"], case].concat());
+            assert_eq!((finished.code, finished.stdout.as_str()), (2, ""), "{finished:?}");
+            finished.stderr
+        })
+        .collect();
+
+    insta::assert_snapshot!(said.concat(), @r"
+    error: wide.mtx: 2 rows and 3 columns, a square matrix was expected
+    hint: give a matrix with as many columns as rows
+    error: bad.mtx:3: `1 1 nan`: the value is not finite
+    hint: write finite numbers such as 1.5e-3 or 1.5D-03
+    error: none.mtx: cannot be read: No such file or directory (os error 2)
+    hint: check the path and its permissions
+    error: long.mtx: 3 numbers, the matrix has 2 rows
+    hint: give a right side of this matrix, or leave --rhs out for one of ones
+    error: uneven.mtx: 2 rows and 2 columns, one column was expected
+    hint: give a right side of one column
+    error: CG needs a symmetric matrix: entry (1, 2) is 1e0, entry (2, 1) -1e0
+    hint: use --solver bicgstab or gmres, and --preconditioner dilu or ilu0
+    error: DIC needs a symmetric matrix: entry (1, 2) is 1e0, entry (2, 1) -1e0
+    hint: use --solver bicgstab or gmres, and --preconditioner dilu or ilu0
+    error: IC(0) needs a symmetric matrix: entry (1, 2) is 1e0, entry (2, 1) -1e0
+    hint: use --solver bicgstab or gmres, and --preconditioner dilu or ilu0
+    ");
+    assert!(!scratch.path("output").exists());
+}
+
+#[test]
+fn a_pivot_that_cannot_be_used_is_named_with_its_row() {
+    let absent = format!("{GENERAL}3 3 4\n1 1 1\n2 1 1\n2 3 1\n3 3 1\n");
+    let vanishing = format!("{GENERAL}2 2 4\n1 1 1\n1 2 2\n2 1 2\n2 2 4\n");
+    let negative = format!("{SYMMETRIC}2 2 3\n1 1 1\n2 1 2\n2 2 1\n");
+    let scratch = Scratch::with(&[
+        ("absent.mtx", absent.as_bytes()),
+        ("vanishing.mtx", vanishing.as_bytes()),
+        ("negative.mtx", negative.as_bytes()),
+    ]);
+    let cases = [
+        ["absent.mtx", "--preconditioner", "jacobi"],
+        ["absent.mtx", "--preconditioner", "dilu"],
+        ["vanishing.mtx", "--preconditioner", "ilu0"],
+        ["negative.mtx", "--preconditioner", "ic0"],
+    ];
+
+    let said: Vec<String> = cases
+        .into_iter()
+        .map(|case| {
+            let finished = scratch.run(&[&["solve"], &case[..]].concat());
+            assert_eq!((finished.code, finished.stdout.as_str()), (1, ""), "{finished:?}");
+            finished.stderr
+        })
+        .collect();
+
+    insta::assert_snapshot!(said.concat(), @r"
+    error: Jacobi met the pivot 0e0 in row 2
+    hint: the row has no diagonal entry other than zero: use --preconditioner none, or put the equations in an order in which it has one
+    error: DILU met the pivot 0e0 in row 2
+    hint: the row has no diagonal entry other than zero: use --preconditioner none, or put the equations in an order in which it has one
+    error: ILU(0) met the pivot 0e0 in row 2
+    hint: strengthen the diagonal with --shift 0.01, or use another --preconditioner
+    error: IC(0) met the pivot -3e0 in row 2
+    hint: strengthen the diagonal with --shift 0.01, or use another --preconditioner
+    ");
+    let shifted = ["solve", "negative.mtx", "--preconditioner", "ic0", "--shift", "4", "-q"];
+    scratch.run(&shifted).succeeds();
+    assert_eq!(report(&scratch, "negative")["method"]["shift"], 4.0);
+}
+
+#[test]
+fn arguments_that_contradict_each_other_are_refused() {
+    let scratch = with_grid();
+    let cases: [(&[&str], &str); 6] = [
+        (&["--seed", "1", "--rhs", "b.mtx"], "cannot be used with"),
+        (&["--preconditioner", "jacobi", "--shift", "1"], "--shift is for preconditioners with"),
+        (&["--preconditioner", "none", "--schedule", "levels"], "--schedule is for precond"),
+        (&["--devices", "0,1"], "a system is solved on one GPU"),
+        (&["--tolerance", "1"], "a number between 0 and 1 was expected"),
+        (&["--shift", "-1"], "a number not below 0 was expected"),
+    ];
+    for (options, reason) in cases {
+        let finished = scratch.run(&[&["solve", "A.mtx"], options].concat());
+
+        assert_eq!((finished.code, finished.stdout.as_str()), (2, ""), "{finished:?}");
+        assert!(finished.stderr.contains(reason), "{finished:?}");
+    }
+}
+
+#[test]
+fn a_folder_that_takes_no_files_is_found_before_the_work() {
+    let scratch = with_grid();
+    fs::write(scratch.path("output"), "in the way").unwrap();
+
+    let finished = scratch.run(&["solve", "A.mtx"]);
+
+    assert_eq!(finished.code, 2);
+    assert!(finished.stderr.contains("a folder was expected"), "{finished:?}");
+}
+
+#[test]
+fn phases_are_timed_on_request() {
+    let finished = with_grid().run(&["solve", "A.mtx", "-v"]);
+
+    for phase in ["reading", "set-up", "analysis", "factorisation", "solve", "total"] {
+        assert!(finished.stderr.contains(&format!("time  {phase} ")), "{finished:?}");
+    }
+    finished.succeeds();
+}

@@ -1,0 +1,129 @@
+//! Incomplete factors are what their definitions say.
+
+use super::matrices::{
+    KINDS, SAME, applied, convection, dense, difference, factored, is_symmetric, mirrored, random,
+    sparse, times,
+};
+use gridgen::backend::{Incomplete, RowSchedule};
+use gridgen::sparse::Csr;
+use nalgebra::{DMatrix, DVector};
+use proptest::prelude::*;
+
+/// M = (I + L)(D + U) by dense loops over rows in natural order.
+fn defined(a: &Csr, kind: Incomplete) -> DMatrix<f64> {
+    let a = if is_symmetric(kind) { mirrored(&dense(a)) } else { dense(a) };
+    let (n, full) = (a.nrows(), matches!(kind, Incomplete::Ilu0 | Incomplete::Ic0));
+    let (mut lower, mut upper) = (DMatrix::identity(n, n), a.clone());
+    for i in 0..n {
+        for k in (0..i).filter(|&k| a[(i, k)] != 0.0) {
+            lower[(i, k)] = upper[(i, k)] / upper[(k, k)];
+            for j in (k + 1..n).filter(|&j| if full { a[(i, j)] != 0.0 } else { j == i }) {
+                upper[(i, j)] -= lower[(i, k)] * upper[(k, j)];
+            }
+        }
+    }
+    lower * upper.upper_triangle()
+}
+
+/// M from what its inverse does to unit vectors.
+fn applied_matrix(a: &Csr, kind: Incomplete, schedule: RowSchedule) -> DMatrix<f64> {
+    let (n, mut factors) = (a.rows(), factored(a, kind, schedule));
+    let column = |k: usize| {
+        let unit: Vec<f64> = (0..n).map(|row| f64::from(row == k)).collect();
+        DVector::from_vec(applied(&mut factors, &unit))
+    };
+    let columns: Vec<_> = (0..n).map(column).collect();
+    DMatrix::from_columns(&columns).try_inverse().unwrap()
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 64, ..ProptestConfig::default() })]
+
+    #[test]
+    fn every_kind_under_every_schedule_solves_with_the_factors_of_its_definition(a in random()) {
+        let r: Vec<f64> = (0..a.rows()).map(|k| (k as f64 + 0.5).sin()).collect();
+        for kind in KINDS {
+            let m = defined(&a, kind);
+            let expected = m.lu().solve(&DVector::from_column_slice(&r)).unwrap();
+            for schedule in SAME {
+                let mut factors = factored(&a, kind, schedule);
+
+                let z = applied(&mut factors, &r);
+
+                let off = difference(&z, expected.as_slice());
+                prop_assert!(off < 1e-12, "{kind:?}, {schedule:?}: {off}");
+            }
+        }
+    }
+
+    #[test]
+    fn dilu_keeps_the_diagonal_and_ilu0_the_pattern(a in random()) {
+        let (n, full) = (a.rows(), dense(&a));
+        let symmetric = mirrored(&full);
+        for kind in KINDS {
+            let a_of_kind = if is_symmetric(kind) { &symmetric } else { &full };
+            let whole = matches!(kind, Incomplete::Ilu0 | Incomplete::Ic0);
+
+            let m = applied_matrix(&a, kind, RowSchedule::Levels);
+
+            for (i, j) in (0..n).flat_map(|i| (0..n).map(move |j| (i, j))) {
+                if i == j || whole && a_of_kind[(i, j)] != 0.0 {
+                    let off = (m[(i, j)] - a_of_kind[(i, j)]).abs();
+                    prop_assert!(off < 1e-11 * a_of_kind.max(), "{kind:?} ({i}, {j}): {off}");
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn factors_of_a_triangle_solve_with_the_matrix_itself(a in random()) {
+        let lower = sparse(&dense(&a).lower_triangle());
+        let x: Vec<f64> = (0..a.rows()).map(|k| 1.0 + k as f64).collect();
+        for kind in [Incomplete::Dilu, Incomplete::Ilu0] {
+            for schedule in SAME {
+                let mut factors = factored(&lower, kind, schedule);
+
+                let solved = applied(&mut factors, &times(&lower, &x));
+
+                prop_assert!(difference(&solved, &x) < 1e-12, "{kind:?}, {schedule:?}");
+            }
+        }
+    }
+
+    #[test]
+    fn what_is_right_of_the_diagonal_is_not_read_of_a_symmetric_matrix(a in random()) {
+        let r = vec![1.0; a.rows()];
+        let spoilt = Csr::from_rows((0..a.rows()).map(|row| {
+            a.row(row).map(|(c, v)| (c, if c > row { f64::NAN } else { v })).collect::<Vec<_>>()
+        }));
+        for kind in [Incomplete::Dic, Incomplete::Ic0] {
+            for schedule in [RowSchedule::Levels, RowSchedule::Multicolour, RowSchedule::Tile] {
+                let mut factors = factored(&spoilt, kind, schedule);
+
+                let z = applied(&mut factors, &r);
+
+                prop_assert_eq!(z, applied(&mut factored(&a, kind, schedule), &r));
+            }
+        }
+    }
+}
+
+#[test]
+fn a_shift_scales_the_diagonal_before_the_elimination() {
+    use gridgen::backend::cpu::CpuBackend;
+    use gridgen::backend::{CsrBackend, Format};
+    let a = convection(4);
+    let shifted = Csr::from_rows((0..a.rows()).map(|row| {
+        a.row(row).map(|(c, v)| (c, if c == row { 1.25 * v } else { v })).collect::<Vec<_>>()
+    }));
+    let r = vec![1.0; a.rows()];
+    for kind in KINDS {
+        let matrix = CpuBackend.csr::<f64>(&a, Format::Csr).unwrap();
+        let mut factors = CpuBackend.csr_factors(&matrix, kind, RowSchedule::Levels).unwrap();
+
+        let bad = CpuBackend.csr_factor(&matrix, 0.25, &mut factors).unwrap();
+
+        let expected = applied(&mut factored(&shifted, kind, RowSchedule::Levels), &r);
+        assert_eq!((bad, applied(&mut factors, &r)), (None, expected), "{kind:?}");
+    }
+}

@@ -1,0 +1,10 @@
+//! Matrices of any pattern: products, incomplete factors, and systems solved with them.
+#![allow(clippy::unwrap_used, reason = "a failing step fails the test")]
+
+mod definitions;
+mod matrices;
+mod pivots;
+mod products;
+mod schedules;
+mod systems;
+mod tables;

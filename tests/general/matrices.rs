@@ -1,0 +1,102 @@
+//! Matrices of the tests.
+
+use gridgen::backend::cpu::{CpuBackend, CsrFactors};
+use gridgen::backend::{CsrBackend, Format, Incomplete, RowSchedule};
+use gridgen::sparse::Csr;
+use nalgebra::DMatrix;
+use proptest::prelude::*;
+
+pub(crate) const KINDS: [Incomplete; 4] =
+    [Incomplete::Dilu, Incomplete::Dic, Incomplete::Ilu0, Incomplete::Ic0];
+
+/// Schedules that apply the same M.
+pub(crate) const SAME: [RowSchedule; 4] =
+    [RowSchedule::Auto, RowSchedule::Levels, RowSchedule::SyncFree, RowSchedule::Correlation];
+
+/// Only the left and the diagonal of a symmetric matrix are read.
+pub(crate) fn is_symmetric(kind: Incomplete) -> bool {
+    matches!(kind, Incomplete::Dic | Incomplete::Ic0)
+}
+
+/// Small matrices of random patterns with heavy diagonals, so that no pivot vanishes; some rows have
+/// nothing but their diagonal.
+pub(crate) fn random() -> impl Strategy<Value = Csr> {
+    let entry = |n: usize| (0..n, 0..n, -1.0..1.0_f64);
+    let entries = (1..25_usize)
+        .prop_flat_map(move |n| (Just(n), proptest::collection::vec(entry(n), 0..5 * n)));
+    entries.prop_map(|(n, entries)| {
+        let mut dense = DMatrix::zeros(n, n);
+        for (row, column, value) in entries {
+            dense[(row, column)] = value;
+        }
+        for k in 0..n {
+            let sum = |values: &[f64]| values.iter().map(|v| v.abs()).sum::<f64>();
+            let (row, column) = (dense.row(k).into_owned(), dense.column(k).into_owned());
+            dense[(k, k)] = 1.0 + sum(row.as_slice()) + sum(column.as_slice());
+        }
+        sparse(&dense)
+    })
+}
+
+/// The entries of a dense matrix that are not zero.
+pub(crate) fn sparse(dense: &DMatrix<f64>) -> Csr {
+    let row = |row: usize| (0..dense.ncols()).map(move |column| (column, dense[(row, column)]));
+    Csr::from_rows(
+        (0..dense.nrows()).map(|k| row(k).filter(|&(_, v)| v != 0.0).collect::<Vec<_>>()),
+    )
+}
+
+pub(crate) fn dense(a: &Csr) -> DMatrix<f64> {
+    let mut dense = DMatrix::zeros(a.rows(), a.rows());
+    for row in 0..a.rows() {
+        for (column, value) in a.row(row) {
+            dense[(row, column)] = value;
+        }
+    }
+    dense
+}
+
+/// The symmetric matrix with the same entries left of the diagonal and on it.
+pub(crate) fn mirrored(a: &DMatrix<f64>) -> DMatrix<f64> {
+    DMatrix::from_fn(a.nrows(), a.ncols(), |i, j| a[(i.max(j), i.min(j))])
+}
+
+/// Factors of a matrix whose pivots can all be used.
+pub(crate) fn factored(a: &Csr, kind: Incomplete, schedule: RowSchedule) -> CsrFactors<f64> {
+    let matrix = CpuBackend.csr(a, Format::Csr).unwrap();
+    let mut factors = CpuBackend.csr_factors(&matrix, kind, schedule).unwrap();
+    assert_eq!(CpuBackend.csr_factor(&matrix, 0.0, &mut factors).unwrap(), None);
+    factors
+}
+
+/// M⁻¹ r.
+pub(crate) fn applied(factors: &mut CsrFactors<f64>, r: &[f64]) -> Vec<f64> {
+    let mut z = vec![f64::NAN; r.len()];
+    CpuBackend.csr_solve(factors, &r.to_vec(), &mut z).unwrap();
+    z
+}
+
+/// A x entry by entry.
+pub(crate) fn times(a: &Csr, x: &[f64]) -> Vec<f64> {
+    (0..a.rows()).map(|row| a.row(row).map(|(column, value)| value * x[column]).sum()).collect()
+}
+
+/// Largest difference, in units of the largest value of `b`.
+pub(crate) fn difference(a: &[f64], b: &[f64]) -> f64 {
+    let most = |values: &mut dyn Iterator<Item = f64>| values.fold(0.0, f64::max);
+    let scale = most(&mut b.iter().map(|b| b.abs()));
+    most(&mut a.iter().zip(b).map(|(a, b)| (a - b).abs())) / scale.max(f64::MIN_POSITIVE)
+}
+
+/// Seven points on a box of m³ points with a wind, 3 m − 2 levels.
+pub(crate) fn convection(m: usize) -> Csr {
+    Csr::from_rows((0..m * m * m).map(|row| {
+        let mut entries = vec![(row, 6.3)];
+        for (stride, wind) in [(1, 0.4), (m, 0.2), (m * m, -0.3)] {
+            let at = row / stride % m;
+            entries.extend((at > 0).then(|| (row - stride, -1.0 - wind)));
+            entries.extend((at + 1 < m).then(|| (row + stride, -1.0 + wind)));
+        }
+        entries
+    }))
+}

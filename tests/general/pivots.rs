@@ -1,0 +1,104 @@
+//! Matrices whose factors do not exist.
+
+use super::matrices::{KINDS, SAME, convection, is_symmetric};
+use gridgen::backend::cpu::CpuBackend;
+use gridgen::backend::{BadPivot, CsrBackend, Format, Incomplete, RowSchedule};
+use gridgen::sparse::Csr;
+
+/// The first pivot of a matrix that cannot be used.
+fn first_bad(a: &Csr, kind: Incomplete, schedule: RowSchedule) -> Option<BadPivot> {
+    let matrix = CpuBackend.csr::<f64>(a, Format::Csr).unwrap();
+    let mut factors = CpuBackend.csr_factors(&matrix, kind, schedule).unwrap();
+    CpuBackend.csr_factor(&matrix, 0.0, &mut factors).unwrap()
+}
+
+/// `a` with other entries in one row.
+fn replaced(a: &Csr, row: usize, entries: &[(usize, f64)]) -> Csr {
+    Csr::from_rows((0..a.rows()).map(
+        |k| {
+            if k == row { entries.to_vec() } else { a.row(k).collect() }
+        },
+    ))
+}
+
+#[test]
+fn a_row_without_diagonal_or_without_entries_is_named() {
+    let a = convection(18);
+    for (row, entries) in [(4000, vec![]), (2000, vec![(1999, 1.0), (2001, 1.0)])] {
+        // A second one comes later.
+        let spoilt = replaced(&replaced(&a, row, &entries), 5000, &[]);
+        for kind in KINDS {
+            for schedule in SAME.into_iter().chain([RowSchedule::Tile]) {
+                let bad = first_bad(&spoilt, kind, schedule);
+
+                assert_eq!(bad, Some(BadPivot { row, value: 0.0 }), "{kind:?}, {schedule:?}");
+            }
+            let bad = first_bad(&replaced(&a, row, &entries), kind, RowSchedule::Multicolour);
+            assert_eq!(bad, Some(BadPivot { row, value: 0.0 }), "{kind:?}");
+        }
+    }
+}
+
+#[test]
+fn a_pivot_that_vanishes_in_the_elimination_is_named() {
+    // 2 − 1·2/1 = 0 in row 1.
+    let singular = Csr::from_rows([[(0, 1.0), (1, 2.0)], [(0, 1.0), (1, 2.0)]].into_iter());
+    for kind in [Incomplete::Dilu, Incomplete::Ilu0] {
+        for schedule in SAME {
+            let bad = first_bad(&singular, kind, schedule);
+
+            assert_eq!(bad, Some(BadPivot { row: 1, value: 0.0 }), "{kind:?}, {schedule:?}");
+        }
+    }
+}
+
+#[test]
+fn a_negative_pivot_is_named_of_symmetric_kinds_alone() {
+    // 1 − 2·2/1 = −3 in row 1.
+    let indefinite = Csr::from_rows([[(0, 1.0), (1, 2.0)], [(0, 2.0), (1, 1.0)]].into_iter());
+    for kind in KINDS {
+        let expected = is_symmetric(kind).then_some(BadPivot { row: 1, value: -3.0 });
+
+        assert_eq!(first_bad(&indefinite, kind, RowSchedule::Auto), expected, "{kind:?}");
+    }
+}
+
+#[test]
+fn a_pivot_that_is_no_number_is_named() {
+    let a = convection(5);
+    for value in [f64::NAN, f64::INFINITY] {
+        let spoilt = replaced(&a, 60, &[(60, value)]);
+        for kind in KINDS {
+            let bad = first_bad(&spoilt, kind, RowSchedule::SyncFree).unwrap();
+
+            assert_eq!(bad.row, 60);
+            assert!(!bad.value.is_finite());
+        }
+    }
+}
+
+#[test]
+fn one_row_is_a_matrix_too() {
+    let one = Csr::from_rows([[(0, 4.0)]].into_iter());
+    for kind in KINDS {
+        for schedule in SAME.into_iter().chain([RowSchedule::Tile, RowSchedule::Multicolour]) {
+            let mut factors = super::matrices::factored(&one, kind, schedule);
+
+            assert_eq!(super::matrices::applied(&mut factors, &[2.0]), [0.5]);
+        }
+    }
+}
+
+#[test]
+fn the_inverse_diagonal_names_the_first_row_that_has_none() {
+    let a = convection(3);
+    let matrix = |a: &Csr| CpuBackend.csr::<f64>(a, Format::Csr).unwrap();
+    let mut d = vec![0.0; 27];
+
+    let whole = CpuBackend.csr_inverse_diagonal(&matrix(&a), &mut d).unwrap();
+    let broken = replaced(&replaced(&a, 20, &[]), 7, &[(7, 0.0)]);
+    let bad = CpuBackend.csr_inverse_diagonal(&matrix(&broken), &mut d.clone()).unwrap();
+
+    assert_eq!((whole, bad), (None, Some(7)));
+    assert_eq!(d, [1.0 / 6.3; 27]);
+}

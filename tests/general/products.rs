@@ -1,0 +1,68 @@
+//! Products in every format.
+
+use super::matrices::{convection, difference, random, times};
+use gridgen::backend::cpu::CpuBackend;
+use gridgen::backend::{CsrBackend, Format};
+use gridgen::sparse::Csr;
+use proptest::prelude::*;
+
+fn product(a: &Csr, format: Format, x: &[f64]) -> Vec<f64> {
+    let matrix = CpuBackend.csr(a, format).unwrap();
+    let mut y = vec![f64::NAN; a.rows()];
+    CpuBackend.csr_multiply(&matrix, &x.to_vec(), &mut y).unwrap();
+    y
+}
+
+/// Rows of no entry, of one, of few and of 40 000 each, as circuits have.
+fn uneven() -> Csr {
+    Csr::from_rows((0..40_000_usize).map(|row| {
+        let length = match row % 20_000 {
+            777 => 40_000,
+            k if k % 3 == 0 => 0,
+            k => k % 7,
+        };
+        (0..length).map(move |k| ((row + k) % 40_000, 1.0 / (1.0 + k as f64)))
+    }))
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 64, ..ProptestConfig::default() })]
+
+    #[test]
+    fn both_formats_multiply_matrices_of_any_pattern(a in random()) {
+        let x: Vec<f64> = (0..a.rows()).map(|k| (k as f64).cos()).collect();
+        for format in [Format::Csr, Format::Ell] {
+            let y = product(&a, format, &x);
+
+            prop_assert!(difference(&y, &times(&a, &x)) < 1e-14, "{format:?}");
+        }
+    }
+}
+
+#[test]
+fn products_do_not_depend_on_the_threads() {
+    for a in [uneven(), convection(25)] {
+        let x: Vec<f64> = (0..a.rows()).map(|k| (k as f64).sin()).collect();
+        for format in [Format::Csr, Format::Ell] {
+            let with = |threads: usize| {
+                let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
+                pool.install(|| product(&a, format, &x))
+            };
+
+            let y = with(1);
+
+            assert!(difference(&y, &times(&a, &x)) < 1e-12);
+            assert!(y == with(3) && y == with(8), "{format:?}");
+        }
+    }
+}
+
+#[test]
+fn a_row_without_entries_gives_zero_and_one_by_one_a_number() {
+    let empty = Csr::from_rows([vec![(1, 3.0)], vec![]].into_iter());
+    let single = Csr::from_rows([vec![(0, -2.0)]].into_iter());
+    for format in [Format::Csr, Format::Ell] {
+        assert_eq!(product(&empty, format, &[5.0, 7.0]), [21.0, 0.0]);
+        assert_eq!(product(&single, format, &[3.0]), [-6.0]);
+    }
+}

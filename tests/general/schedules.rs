@@ -1,0 +1,116 @@
+//! Schedules agree where they apply the same M, and apply the M that they say where not.
+
+use super::matrices::{KINDS, applied, convection, difference, factored, is_symmetric};
+use gridgen::backend::{Incomplete, RowSchedule};
+use gridgen::sparse::{Csr, Graph, ROW_TILE, RowSets, colours};
+
+/// Applications after which `Auto` has tried everything.
+const APPLICATIONS: usize = 12;
+
+fn with_threads<R: Send>(threads: usize, work: impl FnOnce() -> R + Send) -> R {
+    rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap().install(work)
+}
+
+/// Two layers of 3000 rows, those of the second coupled to five of the first: two large levels.
+fn layers() -> Csr {
+    Csr::from_rows((0..6000_usize).map(|row| {
+        let beside = (0..5).map(|k| ((row * 37 + k * 611) % 3000 + 3000 - row / 3000 * 3000, -0.3));
+        beside.chain([(row, 4.0 + (row as f64).sin())]).collect::<Vec<_>>()
+    }))
+}
+
+#[test]
+fn all_that_apply_the_same_factors_agree_whatever_the_threads() {
+    for a in [convection(20), layers()] {
+        let r: Vec<f64> = (0..a.rows()).map(|k| (k as f64 * 0.7).cos()).collect();
+        for kind in KINDS {
+            let alone =
+                with_threads(1, || applied(&mut factored(&a, kind, RowSchedule::Levels), &r));
+            for schedule in [RowSchedule::Levels, RowSchedule::SyncFree, RowSchedule::Auto] {
+                for threads in [2, 5] {
+                    let z = with_threads(threads, || {
+                        let mut factors = factored(&a, kind, schedule);
+                        (0..APPLICATIONS).map(|_| applied(&mut factors, &r)).collect::<Vec<_>>()
+                    });
+
+                    assert!(z.iter().all(|z| *z == alone), "{kind:?}, {schedule:?}, {threads}");
+                }
+            }
+            let pushed =
+                with_threads(4, || applied(&mut factored(&a, kind, RowSchedule::Correlation), &r));
+            assert!(difference(&pushed, &alone) < 1e-12, "{kind:?}");
+        }
+    }
+}
+
+#[test]
+fn colours_are_levels_of_the_renumbered_matrix() {
+    let a = convection(16);
+    let order = RowSets::by_number(&colours(&Graph::new(a.pattern()))).rows().to_vec();
+    let renumbered = a.permuted(&order);
+    let r: Vec<f64> = (0..a.rows()).map(|k| (k as f64).sin()).collect();
+    let moved: Vec<f64> = order.iter().map(|&row| r[row as usize]).collect();
+    for kind in KINDS.into_iter().filter(|&kind| !is_symmetric(kind)) {
+        let expected = applied(&mut factored(&renumbered, kind, RowSchedule::Levels), &moved);
+
+        let z = with_threads(3, || applied(&mut factored(&a, kind, RowSchedule::Multicolour), &r));
+
+        let z: Vec<f64> = order.iter().map(|&row| z[row as usize]).collect();
+        assert_eq!(z, expected, "{kind:?}");
+    }
+}
+
+#[test]
+fn tiles_are_factors_of_what_stands_within_them() {
+    let a = convection(15);
+    let within = Csr::from_rows((0..a.rows()).map(|row| {
+        let kept = a.row(row).filter(|(column, _)| column / ROW_TILE == row / ROW_TILE);
+        kept.collect::<Vec<_>>()
+    }));
+    let r: Vec<f64> = (0..a.rows()).map(|k| (k as f64).sin()).collect();
+    assert!(within.values.len() < a.values.len());
+    for kind in KINDS {
+        let z = with_threads(3, || applied(&mut factored(&a, kind, RowSchedule::Tile), &r));
+
+        assert_eq!(z, applied(&mut factored(&within, kind, RowSchedule::Levels), &r), "{kind:?}");
+    }
+}
+
+#[test]
+fn single_precision_agrees_with_double() {
+    use gridgen::backend::cpu::CpuBackend;
+    use gridgen::backend::{CsrBackend, Format};
+    let a = convection(12);
+    let r: Vec<f64> = (0..a.rows()).map(|k| (k as f64).sin()).collect();
+    let single: Vec<f32> = r.iter().map(|&r| r as f32).collect();
+    for kind in KINDS {
+        let expected = applied(&mut factored(&a, kind, RowSchedule::Levels), &r);
+        for schedule in [RowSchedule::Auto, RowSchedule::SyncFree, RowSchedule::Correlation] {
+            let matrix = CpuBackend.csr::<f32>(&a, Format::Csr).unwrap();
+            let mut factors = CpuBackend.csr_factors(&matrix, kind, schedule).unwrap();
+            let mut z = vec![0.0; a.rows()];
+            assert_eq!(CpuBackend.csr_factor(&matrix, 0.0, &mut factors).unwrap(), None);
+
+            CpuBackend.csr_solve(&mut factors, &single, &mut z).unwrap();
+
+            let z: Vec<f64> = z.iter().map(|&z| f64::from(z)).collect();
+            assert!(difference(&z, &expected) < 1e-5, "{kind:?}, {schedule:?}");
+        }
+    }
+}
+
+#[test]
+fn factors_are_renewed_with_the_values() {
+    use gridgen::backend::cpu::CpuBackend;
+    use gridgen::backend::{CsrBackend, Format};
+    let (a, r) = (convection(6), vec![1.0; 216]);
+    let twice = Csr { values: a.values.iter().map(|v| 2.0 * v).collect(), ..a.clone() };
+    let mut factors = factored(&a, Incomplete::Ilu0, RowSchedule::Auto);
+    let once = applied(&mut factors, &r);
+
+    let matrix = CpuBackend.csr::<f64>(&twice, Format::Csr).unwrap();
+    assert_eq!(CpuBackend.csr_factor(&matrix, 0.0, &mut factors).unwrap(), None);
+
+    let half: Vec<f64> = once.iter().map(|z| 0.5 * z).collect();
+    assert_eq!(applied(&mut factors, &r), half);
+}
