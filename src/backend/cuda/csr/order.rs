@@ -122,8 +122,10 @@ impl Order {
         let order = Buffer::zeros(device, rows)?;
         let place = Buffer::zeros(device, rows)?;
         let shape = Shape::threads(rows);
-        launch(backend, "turn_order", shape, &arguments![rows as u64, &*self.rows, &order])?;
-        launch(backend, "invert_order", shape, &arguments![rows as u64, &order, &place])?;
+        let arguments = arguments![rows as u64, &*self.rows, &order];
+        launch(backend, "turn_order", shape, &arguments)?;
+        let arguments = arguments![rows as u64, &order, &place];
+        launch(backend, "invert_order", shape, &arguments)?;
         let levels = match &self.levels {
             None => None,
             Some(Levels { starts, depth }) => {
@@ -189,16 +191,13 @@ pub(super) fn scan(
     let blocks = n.div_ceil(SCANNED).max(1);
     let sums = Buffer::<u64>::zeros(&backend.device, n + 1)?;
     let parts = Buffer::<u64>::zeros(&backend.device, blocks)?;
-    launch(
-        backend,
-        "scan_parts",
-        Shape::blocks(blocks),
-        &arguments![n as u64, values, &sums, &parts],
-    )?;
+    let arguments = arguments![n as u64, values, &sums, &parts];
+    launch(backend, "scan_parts", Shape::blocks(blocks), &arguments)?;
     let arguments = arguments![n as u64, blocks as u64, &sums, &parts];
     launch(backend, "scan_blocks", Shape { block: [1024, 1, 1], ..Shape::blocks(1) }, &arguments)?;
     if blocks > 1 {
-        launch(backend, "scan_all", Shape::blocks(blocks), &arguments![n as u64, &parts, &sums])?;
+        let arguments = arguments![n as u64, &parts, &sums];
+        launch(backend, "scan_all", Shape::blocks(blocks), &arguments)?;
     }
     Ok(sums)
 }
