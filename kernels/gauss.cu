@@ -52,7 +52,7 @@ KERNEL(eliminate_flags, uint64 rows, const uint32* order, const uint32* place,
        const uint32* row_start, const uint32* split, const uint32* columns, real* values, real scale,
        uint32 positive, real* pivots, real* inverse, uint32* ticket, uint64* first) {
     const uint32 lane = threadIdx.x % TEAM, mask = team_mask(), teams = WARP / TEAM;
-    for_drawn_slices((rows + teams - 1) / teams, ticket, [&](uint64 slice) {
+    for_slices_by_warps((rows + teams - 1) / teams, ticket, [&](uint64 slice) {
         const uint64 k = slice * teams + threadIdx.x % WARP / TEAM;
         if (k < rows)
             eliminate<true>(k, lane, mask, order, place, row_start, split, columns, values, scale,

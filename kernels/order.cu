@@ -44,9 +44,9 @@ KERNEL(number_rows, uint64 rows, uint32 backwards, uint32* order, uint32* place)
 // levels <- 1 + the highest level among the rows that a row waits for, 1 where there are none: every
 // row waits for its own entries (Wang and Liu 2022, algorithm 7). Levels and the ticket start at
 // zero; a slice of rows a warp.
-BOUNDED_KERNEL(256, level_rows, uint64 rows, uint32 upper, const uint32* row_start, const uint32* split,
+KERNEL(level_rows, uint64 rows, uint32 upper, const uint32* row_start, const uint32* split,
        const uint32* columns, uint32* levels, uint32* ticket) {
-    for_drawn_slices((rows + WARP - 1) / WARP, ticket, [&](uint64 slice) {
+    for_slices_by_warps((rows + WARP - 1) / WARP, ticket, [&](uint64 slice) {
         const uint64 k = slice * WARP + threadIdx.x % WARP;
         Row row = {k < rows, 0, 1, 0};
         const uint64 own = upper ? rows - 1 - k : k;
@@ -56,8 +56,8 @@ BOUNDED_KERNEL(256, level_rows, uint64 rows, uint32 upper, const uint32* row_sta
             row.length = part.length();
         }
         const bool together = __any_sync(FULL_WARP, row.length > LONG_ROW);
-        fold_rows<true>(row, together, columns, Largest(), levels,
-                        [&](uint32 most) { publish(levels + own, most + 1); });
+        fold_rows<true, SLIM>(row, together, columns, Largest(), levels,
+                              [&](uint32 most) { publish(levels + own, most + 1); });
     });
 }
 

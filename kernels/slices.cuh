@@ -9,8 +9,10 @@
 
 // A width that says that the rows of a slice follow each other.
 #define BY_ROWS 0xffffffffu
-// Entries of a row that a lane waits for at the same time.
-#define BATCH 16
+// Entries of a row that a lane waits for at the same time: many where rows are sorted by level and few
+// warps work ahead, few where it matters that many warps fit a multiprocessor.
+#define WIDE 16
+#define SLIM 8
 
 // A value that is not known yet has no bit set; zero is stored as -0.
 __device__ inline bool is_known(double value) { return __double_as_longlong(value) != 0; }
@@ -100,6 +102,19 @@ __device__ void for_drawn_slices(uint64 slices, uint32* ticket, Work work) {
     }
 }
 
+// The same, every warp drawing for itself: in natural order the warps of a block would wait for each
+// other's chains.
+template <class Work>
+__device__ void for_slices_by_warps(uint64 slices, uint32* ticket, Work work) {
+    for (;;) {
+        uint32 drawn = 0;
+        if (threadIdx.x % WARP == 0) drawn = atomicAdd(ticket, 1u);
+        drawn = __shfl_sync(FULL_WARP, drawn, 0);
+        if (drawn >= slices) return;
+        work(uint64(drawn));
+    }
+}
+
 // Position of a column in a row whose columns rise, or `end`.
 __device__ inline uint32 find(const uint32* columns, uint32 begin, uint32 end, uint32 column) {
     uint32 low = begin, high = end;
@@ -142,7 +157,7 @@ struct Row {
 // Folds x[column] over the entries of the row of each lane and calls finish(result) in the lane, in
 // an order of folding that is always the same. With WAIT entries of x may still be unknown, those of
 // rows of the same warp included. `together`, the same in all lanes: the warp takes row after row.
-template <bool WAIT, class Place = Everywhere, class Fold, class Finish>
+template <bool WAIT, uint32 BATCH = WIDE, class Place = Everywhere, class Fold, class Finish>
 __device__ void fold_rows(const Row& row, bool together, const uint32* columns, const Fold& fold,
                           const typename Fold::type* x, Finish finish) {
     typedef typename Fold::type T;

@@ -65,7 +65,9 @@ impl<T: Real> CudaCsrFactors<T> {
         schedule: RowSchedule,
     ) -> Result<Self, DeviceError> {
         let a = Arc::new(Eliminated::new(backend, a, kind, schedule)?);
-        let sorts_later = schedule == RowSchedule::Auto && backend.timed_schedules;
+        // Gaussian elimination gains more from sorted rows than their sort costs.
+        let diagonal = matches!(kind, Incomplete::Dilu | Incomplete::Dic);
+        let sorts_later = schedule == RowSchedule::Auto && diagonal && backend.timed_schedules;
         let sorting = match schedule {
             RowSchedule::Auto if sorts_later => Sorting::Natural,
             RowSchedule::Auto | RowSchedule::Levels | RowSchedule::Multicolour => Sorting::ByLevel,

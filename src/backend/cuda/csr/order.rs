@@ -11,11 +11,13 @@ const SCANNED: usize = 8 * BLOCK as usize;
 /// Digits and keys of a block of a pass of the sort, as `order.cu` has them.
 const DIGITS: usize = 256;
 const KEYS: usize = 2048;
-/// Threads of a block that draws slices of rows.
+/// Threads of a block that draws slices of rows, and of one whose warps each draw their own.
 pub(super) const DRAWING: usize = 256;
+const SLIM: usize = 128;
 /// Most such blocks, and fewest where there is work for them.
-pub(super) const MOST_DRAWING: usize = 1056;
-const FEWEST_DRAWING: usize = 66;
+const MOST_DRAWING: usize = 1056;
+const MOST_SLIM: usize = 2112;
+const FEWEST_DRAWING: usize = 132;
 /// Levels that are worked on ahead of the one that everybody waits for: rows further ahead would only
 /// look in vain, and be in the way of those that look for what is nearly there.
 const LEVELS_AHEAD: usize = 8;
@@ -37,6 +39,12 @@ impl Side {
 /// Blocks that draw `rows` rows, at most so many.
 pub(super) fn drawing(rows: usize, most: usize) -> Shape {
     Shape::blocks(rows.div_ceil(DRAWING).clamp(1, most))
+}
+
+/// Blocks whose warps each draw their own of `rows` rows.
+pub(super) fn slim(rows: usize) -> Shape {
+    let blocks = rows.div_ceil(SLIM).clamp(1, MOST_SLIM);
+    Shape { block: [SLIM as u32, 1, 1], ..Shape::blocks(blocks) }
 }
 
 /// Rows in an order in which each comes after those that it waits for.
@@ -99,7 +107,7 @@ impl Order {
             &levels,
             &ticket
         ];
-        launch(backend, "level_rows", drawing(rows, MOST_DRAWING), &arguments)?;
+        launch(backend, "level_rows", slim(rows), &arguments)?;
         let counts = Buffer::<u32>::zeros(device, rows)?;
         let depth = Buffer::<u32>::zeros(device, 1)?;
         let arguments = arguments![rows as u64, &levels, &counts, &depth];

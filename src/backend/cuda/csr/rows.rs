@@ -3,7 +3,7 @@
 use super::super::kernel::{Argument, Shape, Source, arguments};
 use super::super::{Buffer, CudaBackend, CudaRecording, CudaVector};
 use super::Waiting;
-use super::order::{MOST_DRAWING, Order, Side, drawing};
+use super::order::{Order, Side, slim};
 use super::source::Eliminated;
 use super::triangle::Triangle;
 use crate::backend::{BadPivot, DeviceError, Incomplete, Real};
@@ -253,8 +253,8 @@ impl<T: Real> RowFactors<T> {
             return self.lower.launch_levels::<T>(backend, kernel, &arguments, &[first]);
         }
         arguments.extend([(&self.tickets).into(), first]);
-        let shape = self.lower.drawing();
-        backend.launch::<T>(Source::Triangular, "dilu_flags", shape, &arguments)
+        let (kernel, shape) = self.lower.drawing(["dilu_flags", "dilu_slim"]);
+        backend.launch::<T>(Source::Triangular, kernel, shape, &arguments)
     }
 
     /// ILU(0) in place.
@@ -286,7 +286,7 @@ impl<T: Real> RowFactors<T> {
         }
         let mut arguments = arguments;
         arguments.extend([(&self.tickets).into(), first]);
-        let shape = drawing(pattern.rows * TEAM, MOST_DRAWING);
+        let shape = slim(pattern.rows * TEAM);
         backend.launch::<T>(Source::Gauss, "eliminate_flags", shape, &arguments)
     }
 
@@ -351,10 +351,12 @@ impl<T: Real> RowFactors<T> {
     ) -> Result<(), DeviceError> {
         let mut arguments = self.lower_arguments();
         arguments.extend(arguments![r, &self.tickets]);
-        backend.launch::<T>(Source::Triangular, "lower_flags", self.lower.drawing(), &arguments)?;
+        let (kernel, shape) = self.lower.drawing(["lower_flags", "lower_slim"]);
+        backend.launch::<T>(Source::Triangular, kernel, shape, &arguments)?;
         let mut arguments = self.upper_arguments(z);
         arguments.push((&self.tickets).into());
-        backend.launch::<T>(Source::Triangular, "upper_flags", self.upper.drawing(), &arguments)
+        let (kernel, shape) = self.upper.drawing(["upper_flags", "upper_slim"]);
+        backend.launch::<T>(Source::Triangular, kernel, shape, &arguments)
     }
 
     /// The rows are in natural order.
