@@ -48,8 +48,7 @@ KERNEL(push_columns, uint64 rows, const uint32* row_start, const uint32* split,
        const uint32* columns, const uint64* starts, const uint32* to_rows, const real* values,
        const real* inverse, real* sums, uint32* counters, uint32* tickets, real* w, const real* r,
        real* z) {
-    const uint64 slices = (2 * rows + WARP - 1) / WARP;
-    for (uint64 slice = draw(tickets); slice < slices; slice = draw(tickets)) {
+    for_slices_by_warps((2 * rows + WARP - 1) / WARP, tickets, [&](uint64 slice) {
         const uint64 unknown = slice * WARP + threadIdx.x % WARP;
         bool done = unknown >= 2 * rows;
         const bool upper = unknown >= rows;
@@ -83,7 +82,7 @@ KERNEL(push_columns, uint64 rows, const uint32* row_start, const uint32* split,
             if (!upper) atomicSub(counters + rows + row, 1u);
             done = true;
         }
-    }
+    });
     if (threadIdx.x % WARP != 0) return;
     __threadfence();
     if (atomicAdd(tickets + 1, 1u) + 1 < thread_count() / WARP) return;

@@ -122,24 +122,28 @@ BOUNDED_KERNEL(BLOCK, sum_products, uint64 rows, const uint32* row_start, const 
 // y <- A x for rows in slices. A warp a slice.
 KERNEL(multiply_slices, uint64 rows, const uint32* width, const uint64* start, const uint32* length,
        const uint32* columns, const real* values, const real* x, real* y) {
-    const uint64 row = thread_index(), slice = row / WARP;
+    const uint64 place = thread_index(), slice = place / WARP;
     if (slice * WARP >= rows) return;
     const Slices slices = {rows, width, start, length};
     bool together;
     const Row own = slices.row(slice, 0, rows, &together);
+    const bool alone = own.length <= WARP;
     if (together) {
+        // Short rows a lane each, long ones by the whole warp.
+        Row row = own;
+        row.mine = own.mine && !alone;
         const Weighted fold = {values};
-        fold_rows<false>(own, true, columns, fold, x, [&](real sum) { y[row] = sum; });
-        return;
+        fold_rows<false>(row, true, columns, fold, x, [&](real sum) { y[place] = sum; });
+        if (!alone) return;
     }
     if (!own.mine) return;
     real sum = 0;
 #pragma unroll 4
     for (uint32 k = 0; k < own.length; ++k) {
-        const uint64 at = own.at + uint64(k) * WARP;
+        const uint64 at = own.at + uint64(k) * own.step;
         sum += __ldcs(values + at) * __ldg(x + __ldcs(columns + at));
     }
-    y[row] = sum;
+    y[place] = sum;
 }
 
 // filled <- the entries of the rows in slices. A warp a slice.

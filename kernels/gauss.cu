@@ -47,20 +47,17 @@ __device__ inline uint32 team_mask() {
     return ((1u << TEAM) - 1) << (threadIdx.x % WARP / TEAM * TEAM);
 }
 
-// Every row waits for the rows whose entries it eliminates; as many teams as there are draw rows in
-// order.
+// Every row waits for the rows whose entries it eliminates.
 KERNEL(eliminate_flags, uint64 rows, const uint32* order, const uint32* place,
        const uint32* row_start, const uint32* split, const uint32* columns, real* values, real scale,
        uint32 positive, real* pivots, real* inverse, uint32* ticket, uint64* first) {
-    const uint32 lane = threadIdx.x % TEAM, mask = team_mask();
-    for (;;) {
-        uint32 drawn = 0;
-        if (lane == 0) drawn = atomicAdd(ticket, 1u);
-        drawn = __shfl_sync(mask, drawn, 0, TEAM);
-        if (drawn >= rows) return;
-        eliminate<true>(drawn, lane, mask, order, place, row_start, split, columns, values, scale,
-                        positive, pivots, inverse, first);
-    }
+    const uint32 lane = threadIdx.x % TEAM, mask = team_mask(), teams = WARP / TEAM;
+    for_slices_by_warps((rows + teams - 1) / teams, ticket, [&](uint64 slice) {
+        const uint64 k = slice * teams + threadIdx.x % WARP / TEAM;
+        if (k < rows)
+            eliminate<true>(k, lane, mask, order, place, row_start, split, columns, values, scale,
+                            positive, pivots, inverse, first);
+    });
 }
 
 // Level after level, several in one block alone.

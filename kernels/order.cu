@@ -46,8 +46,7 @@ KERNEL(number_rows, uint64 rows, uint32 backwards, uint32* order, uint32* place)
 // zero; a slice of rows a warp.
 KERNEL(level_rows, uint64 rows, uint32 upper, const uint32* row_start, const uint32* split,
        const uint32* columns, uint32* levels, uint32* ticket) {
-    const uint64 slices = (rows + WARP - 1) / WARP;
-    for (uint64 slice = draw(ticket); slice < slices; slice = draw(ticket)) {
+    for_slices_by_warps((rows + WARP - 1) / WARP, ticket, [&](uint64 slice) {
         const uint64 k = slice * WARP + threadIdx.x % WARP;
         Row row = {k < rows, 0, 1, 0};
         const uint64 own = upper ? rows - 1 - k : k;
@@ -57,9 +56,9 @@ KERNEL(level_rows, uint64 rows, uint32 upper, const uint32* row_start, const uin
             row.length = part.length();
         }
         const bool together = __any_sync(FULL_WARP, row.length > LONG_ROW);
-        fold_rows<true>(row, together, columns, Largest(), levels,
-                        [&](uint32 most) { publish(levels + own, most + 1); });
-    }
+        fold_rows<true, SLIM>(row, together, columns, Largest(), levels,
+                              [&](uint32 most) { publish(levels + own, most + 1); });
+    });
 }
 
 // counts[l] <- rows of level l + 1, depth <- the highest level. Both start at zero.
@@ -75,15 +74,93 @@ KERNEL(count_levels, uint64 rows, const uint32* levels, uint32* counts, uint32* 
     if (threadIdx.x % WARP == 0) atomicMax(depth, most);
 }
 
-// order <- the rows by level, place <- its inverse; counts become zero again. One thread a row.
-KERNEL(sort_rows, uint64 rows, const uint32* levels, const uint64* starts, uint32* counts,
-       uint32* order, uint32* place) {
+// Rows sorted by level, in several passes over DIGITS values of a level's number: neighbours on the
+// grid that come in one level stay beside each other, so that a warp looks for what they need in few
+// pieces of memory. `keys` holds levels, `order` rows in the order of the last pass, none at first.
+#define DIGITS 256u
+#define KEYS 2048u
+
+__device__ inline uint32 digit_of(const uint32* levels, const uint32* order, uint64 k,
+                                  uint32 shift) {
+    return (levels[order ? order[k] : k] - 1) >> shift & (DIGITS - 1);
+}
+
+// counts[digit * blocks + block] <- keys of a block with a digit.
+KERNEL(count_digits, uint64 rows, uint32 shift, const uint32* levels, const uint32* order,
+       uint32* counts) {
+    __shared__ uint32 own[DIGITS];
+    for (uint32 d = threadIdx.x; d < DIGITS; d += blockDim.x) own[d] = 0;
+    __syncthreads();
+    const uint64 first = uint64(blockIdx.x) * KEYS, last = min(first + KEYS, rows);
+    for (uint64 k = first + threadIdx.x; k < last; k += blockDim.x)
+        atomicAdd(own + digit_of(levels, order, k, shift), 1u);
+    __syncthreads();
+    for (uint32 d = threadIdx.x; d < DIGITS; d += blockDim.x)
+        counts[uint64(d) * gridDim.x + blockIdx.x] = own[d];
+}
+
+// sorted <- the rows by digit, those with the same one in the order that they had. DIGITS threads.
+BOUNDED_KERNEL(DIGITS, move_rows, uint64 rows, uint32 shift, const uint32* levels,
+               const uint32* order, const uint64* starts, uint32* sorted) {
+    __shared__ uint32 seen[DIGITS / WARP][DIGITS];
+    const uint32 lane = threadIdx.x % WARP, warp = threadIdx.x / WARP;
+    // Of the digit with this thread's number.
+    uint64 next = starts[uint64(threadIdx.x) * gridDim.x + blockIdx.x];
+    __shared__ uint64 base[DIGITS];
+    const uint64 first = uint64(blockIdx.x) * KEYS, last = min(first + KEYS, rows);
+    for (uint64 turn = first; turn < last; turn += DIGITS) {
+        for (uint32 w = 0; w < DIGITS / WARP; ++w) seen[w][threadIdx.x] = 0;
+        base[threadIdx.x] = next;
+        __syncthreads();
+        const uint64 k = turn + threadIdx.x;
+        const bool mine = k < last;
+        const uint32 digit = mine ? digit_of(levels, order, k, shift) : 0;
+        uint32 same = __ballot_sync(FULL_WARP, mine);
+        for (uint32 bit = 1; bit < DIGITS; bit *= 2) {
+            const uint32 set = __ballot_sync(FULL_WARP, (digit & bit) != 0);
+            same &= digit & bit ? set : ~set;
+        }
+        const uint32 before = __popc(same & ((1u << lane) - 1));
+        if (mine && before == 0) seen[warp][digit] = __popc(same);
+        __syncthreads();
+        if (mine) {
+            uint64 to = base[digit] + before;
+            for (uint32 w = 0; w < warp; ++w) to += seen[w][digit];
+            sorted[to] = order ? order[k] : uint32(k);
+        }
+        for (uint32 w = 0; w < DIGITS / WARP; ++w) next += seen[w][threadIdx.x];
+        __syncthreads();
+    }
+}
+
+// place <- the inverse of an order. One thread a row.
+KERNEL(invert_order, uint64 rows, const uint32* order, uint32* place) {
+    const uint64 k = thread_index();
+    if (k < rows) place[order[k]] = uint32(k);
+}
+
+// backwards <- an order from its end.
+KERNEL(turn_order, uint64 rows, const uint32* order, uint32* backwards) {
+    const uint64 k = thread_index();
+    if (k < rows) backwards[k] = order[rows - 1 - k];
+}
+
+// backwards <- where the levels of that order start.
+KERNEL(turn_starts, uint64 rows, uint32 depth, const uint64* starts, uint64* backwards) {
+    const uint64 level = thread_index();
+    if (level <= depth) backwards[level] = rows - starts[depth - level];
+}
+
+// missed grows if an entry has no partner across the diagonal. One thread a row.
+KERNEL(match_entries, uint64 rows, const uint32* row_start, const uint32* columns, uint32* missed) {
     const uint64 row = thread_index();
     if (row >= rows) return;
-    const uint32 level = levels[row] - 1;
-    const uint32 at = uint32(starts[level]) + atomicSub(counts + level, 1u) - 1;
-    order[at] = uint32(row);
-    place[row] = at;
+    uint32 alone = 0;
+    for (uint32 k = row_start[row]; k < row_start[row + 1]; ++k) {
+        const uint32 column = columns[k], end = row_start[column + 1];
+        alone += find(columns, row_start[column], end, uint32(row)) == end;
+    }
+    if (alone) atomicAdd(missed, alone);
 }
 
 // inner[k] <- place of row order[k] in another order.

@@ -9,8 +9,10 @@
 
 // A width that says that the rows of a slice follow each other.
 #define BY_ROWS 0xffffffffu
-// Entries of a row that a lane waits for at the same time.
-#define BATCH 8
+// Entries of a row that a lane waits for at the same time: many where rows are sorted by level and few
+// warps work ahead, few where it matters that many warps fit a multiprocessor.
+#define WIDE 16
+#define SLIM 8
 
 // A value that is not known yet has no bit set; zero is stored as -0.
 __device__ inline bool is_known(double value) { return __double_as_longlong(value) != 0; }
@@ -82,12 +84,35 @@ __device__ inline T fetched(const T* at) {
     return value;
 }
 
-// Number of the next slice, the same in all lanes of a warp. Whoever draws a number knows that those
-// with lower numbers are being worked on: the order of blocks is not asked.
-__device__ inline uint32 draw(uint32* ticket) {
-    uint32 number = 0;
-    if (threadIdx.x % WARP == 0) number = atomicAdd(ticket, 1u);
-    return __shfl_sync(FULL_WARP, number, 0);
+// Calls work(slice) for all slices, each once: a block draws as many at a time as it has warps. Who
+// draws a number knows that those with lower numbers are being worked on: the order of blocks is not
+// asked. The next number is drawn while the warps work on theirs.
+template <class Work>
+__device__ void for_drawn_slices(uint64 slices, uint32* ticket, Work work) {
+    __shared__ uint32 drawn[2];
+    const uint32 warps = blockDim.x / WARP, warp = threadIdx.x / WARP;
+    if (threadIdx.x == 0) drawn[0] = atomicAdd(ticket, 1u);
+    __syncthreads();
+    for (uint32 turn = 0;; turn ^= 1) {
+        const uint64 first = uint64(drawn[turn]) * warps;
+        if (first >= slices) return;
+        if (threadIdx.x == 0) drawn[turn ^ 1] = atomicAdd(ticket, 1u);
+        if (first + warp < slices) work(first + warp);
+        __syncthreads();
+    }
+}
+
+// The same, every warp drawing for itself: in natural order the warps of a block would wait for each
+// other's chains.
+template <class Work>
+__device__ void for_slices_by_warps(uint64 slices, uint32* ticket, Work work) {
+    for (;;) {
+        uint32 drawn = 0;
+        if (threadIdx.x % WARP == 0) drawn = atomicAdd(ticket, 1u);
+        drawn = __shfl_sync(FULL_WARP, drawn, 0);
+        if (drawn >= slices) return;
+        work(uint64(drawn));
+    }
 }
 
 // Position of a column in a row whose columns rise, or `end`.
@@ -104,25 +129,21 @@ __device__ inline uint32 find(const uint32* columns, uint32 begin, uint32 end, u
 // Sum of coefficients times values.
 struct Weighted {
     typedef real type;
-    typedef real Coefficient;
     const real* values;
 
     __device__ real start() const { return 0; }
     __device__ real coefficient(uint64 at) const { return values[at]; }
-    __device__ real nothing() const { return 0; }
-    __device__ real add(real sum, real coefficient, real x) const { return sum + coefficient * x; }
+    __device__ real term(real coefficient, real x) const { return coefficient * x; }
     __device__ real join(real a, real b) const { return a + b; }
 };
 
 // The largest of some numbers.
 struct Largest {
     typedef uint32 type;
-    typedef uint32 Coefficient;
 
     __device__ uint32 start() const { return 0; }
     __device__ uint32 coefficient(uint64) const { return 0; }
-    __device__ uint32 nothing() const { return 0; }
-    __device__ uint32 add(uint32 most, uint32, uint32 x) const { return x > most ? x : most; }
+    __device__ uint32 term(uint32, uint32 x) const { return x; }
     __device__ uint32 join(uint32 a, uint32 b) const { return a > b ? a : b; }
 };
 
@@ -136,7 +157,7 @@ struct Row {
 // Folds x[column] over the entries of the row of each lane and calls finish(result) in the lane, in
 // an order of folding that is always the same. With WAIT entries of x may still be unknown, those of
 // rows of the same warp included. `together`, the same in all lanes: the warp takes row after row.
-template <bool WAIT, class Place = Everywhere, class Fold, class Finish>
+template <bool WAIT, uint32 BATCH = WIDE, class Place = Everywhere, class Fold, class Finish>
 __device__ void fold_rows(const Row& row, bool together, const uint32* columns, const Fold& fold,
                           const typename Fold::type* x, Finish finish) {
     typedef typename Fold::type T;
@@ -148,8 +169,8 @@ __device__ void fold_rows(const Row& row, bool together, const uint32* columns, 
             const uint32 length = __shfl_sync(FULL_WARP, row.length, int(owner));
             T sum = fold.start();
             for (uint32 k = lane; k < length; k += WARP)
-                sum = fold.add(sum, fold.coefficient(at + k),
-                               fetched<WAIT, Place>(x + columns[at + k]));
+                sum = fold.join(sum, fold.term(fold.coefficient(at + k),
+                                               fetched<WAIT, Place>(x + columns[at + k])));
             for (int step = WARP / 2; step > 0; step /= 2)
                 sum = fold.join(sum, __shfl_xor_sync(FULL_WARP, sum, step));
             if (lane == owner) finish(sum);
@@ -162,22 +183,21 @@ __device__ void fold_rows(const Row& row, bool together, const uint32* columns, 
         if (!row.mine) return;
         for (uint32 k = 0; k < row.length; ++k) {
             const uint64 at = row.at + uint64(k) * row.step;
-            sum = fold.add(sum, fold.coefficient(at), x[columns[at]]);
+            sum = fold.join(sum, fold.term(fold.coefficient(at), x[columns[at]]));
         }
         finish(sum);
         return;
     }
+    // A coefficient becomes a term once its value is known.
     uint32 column[BATCH], pending = 0, from = 0;
-    typename Fold::Coefficient coefficient[BATCH];
-    T value[BATCH];
+    T term[BATCH];
     auto load = [&] {
 #pragma unroll
         for (uint32 k = 0; k < BATCH; ++k) {
             const uint64 at = row.at + uint64(from + k) * row.step;
             const bool there = from + k < row.length;
             column[k] = there ? columns[at] : 0;
-            coefficient[k] = there ? fold.coefficient(at) : fold.nothing();
-            value[k] = T(0);
+            term[k] = there ? fold.coefficient(at) : fold.start();
             pending |= uint32(there) << k;
         }
     };
@@ -192,13 +212,12 @@ __device__ void fold_rows(const Row& row, bool together, const uint32* columns, 
 #pragma unroll
             for (uint32 k = 0; k < BATCH; ++k) {
                 if (!is_known(seen[k])) continue;
-                value[k] = seen[k];
+                term[k] = fold.term(term[k], seen[k]);
                 pending &= ~(1u << k);
             }
             if (pending == 0) {
 #pragma unroll
-                for (uint32 k = 0; k < BATCH; ++k)
-                    if (from + k < row.length) sum = fold.add(sum, coefficient[k], value[k]);
+                for (uint32 k = 0; k < BATCH; ++k) sum = fold.join(sum, term[k]);
                 from += BATCH;
                 done = from >= row.length;
                 if (done) finish(sum);

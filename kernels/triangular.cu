@@ -74,7 +74,7 @@ __device__ inline void keep_pivot(uint64 place, uint32 row, real pivot, uint32 p
 
 // D_i = a_ii - sum of (L o U^T)_ij / D_j for the rows first..last of a slice, a_ii times `scale`. A
 // row without a diagonal entry has the pivot zero.
-template <bool WAIT>
+template <bool WAIT, uint32 BATCH>
 __device__ void dilu_slice(const Slices& slices, uint64 slice, uint64 first_row, uint64 last_row,
                            const uint32* columns, const real* products, const uint32* order,
                            const uint32* row_start, const uint32* split, const uint32* a_columns,
@@ -93,13 +93,13 @@ __device__ void dilu_slice(const Slices& slices, uint64 slice, uint64 first_row,
         if (present) diagonal = a[at] * scale;
     }
     const Weighted fold = {products};
-    fold_rows<WAIT>(own, together, columns, fold, inverse, [&](real sum) {
+    fold_rows<WAIT, BATCH>(own, together, columns, fold, inverse, [&](real sum) {
         keep_pivot(place, row, present ? diagonal - sum : real(0), positive, pivots, inverse, first);
     });
 }
 
 // The rows of a slice of (I + L) D w = r; their z becomes unknown.
-template <bool WAIT>
+template <bool WAIT, uint32 BATCH>
 __device__ void lower_slice(const Slices& slices, uint64 slice, uint64 first_row, uint64 last_row,
                             const uint32* columns, const real* lower, const uint32* order,
                             const real* inverse, const real* r, real* w, real* z) {
@@ -113,13 +113,13 @@ __device__ void lower_slice(const Slices& slices, uint64 slice, uint64 first_row
         z[place] = 0;
     }
     const Weighted fold = {lower};
-    fold_rows<WAIT>(own, together, columns, fold, w,
+    fold_rows<WAIT, BATCH>(own, together, columns, fold, w,
                     [&](real sum) { publish(w + place, known((right - sum) * factor)); });
 }
 
 // The rows of a slice of (D + U) z = D w; their w, at place inner[k], becomes unknown. `out` gets z
 // by the rows of A.
-template <bool WAIT>
+template <bool WAIT, uint32 BATCH>
 __device__ void upper_slice(const Slices& slices, uint64 slice, uint64 first_row, uint64 last_row,
                             const uint32* columns, const real* upper, const uint32* order,
                             const uint32* inner, const real* inverse, real* w, real* z, real* out) {
@@ -136,21 +136,11 @@ __device__ void upper_slice(const Slices& slices, uint64 slice, uint64 first_row
         row = order[place];
     }
     const Weighted fold = {upper};
-    fold_rows<WAIT>(own, together, columns, fold, z, [&](real sum) {
+    fold_rows<WAIT, BATCH>(own, together, columns, fold, z, [&](real sum) {
         const real value = right - factor * sum;
         publish(z + place, known(value));
         out[row] = value;
     });
-}
-
-// Calls work(slice) for all slices, each drawn by a warp; the other ticket becomes zero.
-template <class Work>
-__device__ void for_drawn_slices(uint64 rows, uint32* ticket, uint32* other, Work work) {
-    const uint64 slices = (rows + WARP - 1) / WARP;
-    for (uint64 slice = draw(ticket); slice < slices; slice = draw(ticket)) {
-        if (slice == 0 && threadIdx.x % WARP == 0) *other = 0;
-        work(slice);
-    }
 }
 
 // Calls work(slice, first, last) for the slices of all levels, level after level: the rows of a level
@@ -166,13 +156,26 @@ __device__ void for_levels(const uint64* starts, uint32 first_level, uint32 last
     }
 }
 
-KERNEL(dilu_flags, uint64 rows, const uint32* width, const uint64* start, const uint32* length,
+// Kernels whose rows wait for their own entries: `flags` for rows sorted by level, `slim` for natural
+// order, in which the rows that can be worked on stand far apart and many must be at hand.
+BOUNDED_KERNEL(256, dilu_flags, uint64 rows, const uint32* width, const uint64* start, const uint32* length,
        const uint32* columns, const real* products, const uint32* order, const uint32* row_start,
        const uint32* split, const uint32* a_columns, const real* a, real scale, uint32 positive,
        real* pivots, real* inverse, uint32* tickets, uint64* first) {
     const Slices slices = {rows, width, start, length};
-    for_drawn_slices(rows, tickets + 2, tickets, [&](uint64 slice) {
-        dilu_slice<true>(slices, slice, 0, rows, columns, products, order, row_start, split,
+    for_drawn_slices((rows + WARP - 1) / WARP, tickets + 2, [&](uint64 slice) {
+        dilu_slice<true, WIDE>(slices, slice, 0, rows, columns, products, order, row_start, split,
+                         a_columns, a, scale, positive, pivots, inverse, first);
+    });
+}
+
+KERNEL(dilu_slim, uint64 rows, const uint32* width, const uint64* start, const uint32* length,
+       const uint32* columns, const real* products, const uint32* order, const uint32* row_start,
+       const uint32* split, const uint32* a_columns, const real* a, real scale, uint32 positive,
+       real* pivots, real* inverse, uint32* tickets, uint64* first) {
+    const Slices slices = {rows, width, start, length};
+    for_slices_by_warps((rows + WARP - 1) / WARP, tickets + 2, [&](uint64 slice) {
+        dilu_slice<true, SLIM>(slices, slice, 0, rows, columns, products, order, row_start, split,
                          a_columns, a, scale, positive, pivots, inverse, first);
     });
 }
@@ -184,17 +187,28 @@ KERNEL(dilu_levels, uint64 rows, const uint32* width, const uint64* start, const
        uint64* first) {
     const Slices slices = {rows, width, start, length};
     for_levels(starts, first_level, last_level, [&](uint64 slice, uint64 begin, uint64 end) {
-        dilu_slice<false>(slices, slice, begin, end, columns, products, order, row_start, split,
+        dilu_slice<false, WIDE>(slices, slice, begin, end, columns, products, order, row_start, split,
                           a_columns, a, scale, positive, pivots, inverse, first);
     });
 }
 
-KERNEL(lower_flags, uint64 rows, const uint32* width, const uint64* start, const uint32* length,
+BOUNDED_KERNEL(256, lower_flags, uint64 rows, const uint32* width, const uint64* start, const uint32* length,
        const uint32* columns, const real* lower, const uint32* order, const real* inverse,
        real* w, real* z, const real* r, uint32* tickets) {
     const Slices slices = {rows, width, start, length};
-    for_drawn_slices(rows, tickets, tickets + 1, [&](uint64 slice) {
-        lower_slice<true>(slices, slice, 0, rows, columns, lower, order, inverse, r, w, z);
+    if (thread_index() == 0) tickets[1] = 0;
+    for_drawn_slices((rows + WARP - 1) / WARP, tickets, [&](uint64 slice) {
+        lower_slice<true, WIDE>(slices, slice, 0, rows, columns, lower, order, inverse, r, w, z);
+    });
+}
+
+KERNEL(lower_slim, uint64 rows, const uint32* width, const uint64* start, const uint32* length,
+       const uint32* columns, const real* lower, const uint32* order, const real* inverse,
+       real* w, real* z, const real* r, uint32* tickets) {
+    const Slices slices = {rows, width, start, length};
+    if (thread_index() == 0) tickets[1] = 0;
+    for_slices_by_warps((rows + WARP - 1) / WARP, tickets, [&](uint64 slice) {
+        lower_slice<true, SLIM>(slices, slice, 0, rows, columns, lower, order, inverse, r, w, z);
     });
 }
 
@@ -204,16 +218,27 @@ KERNEL(lower_levels, uint64 rows, const uint32* width, const uint64* start, cons
        uint32 last_level) {
     const Slices slices = {rows, width, start, length};
     for_levels(starts, first_level, last_level, [&](uint64 slice, uint64 begin, uint64 end) {
-        lower_slice<false>(slices, slice, begin, end, columns, lower, order, inverse, r, w, z);
+        lower_slice<false, WIDE>(slices, slice, begin, end, columns, lower, order, inverse, r, w, z);
     });
 }
 
-KERNEL(upper_flags, uint64 rows, const uint32* width, const uint64* start, const uint32* length,
+BOUNDED_KERNEL(256, upper_flags, uint64 rows, const uint32* width, const uint64* start, const uint32* length,
        const uint32* columns, const real* upper, const uint32* order, const uint32* inner,
        const real* inverse, real* w, real* z, real* out, uint32* tickets) {
     const Slices slices = {rows, width, start, length};
-    for_drawn_slices(rows, tickets + 1, tickets, [&](uint64 slice) {
-        upper_slice<true>(slices, slice, 0, rows, columns, upper, order, inner, inverse, w, z, out);
+    if (thread_index() == 0) tickets[0] = 0;
+    for_drawn_slices((rows + WARP - 1) / WARP, tickets + 1, [&](uint64 slice) {
+        upper_slice<true, WIDE>(slices, slice, 0, rows, columns, upper, order, inner, inverse, w, z, out);
+    });
+}
+
+KERNEL(upper_slim, uint64 rows, const uint32* width, const uint64* start, const uint32* length,
+       const uint32* columns, const real* upper, const uint32* order, const uint32* inner,
+       const real* inverse, real* w, real* z, real* out, uint32* tickets) {
+    const Slices slices = {rows, width, start, length};
+    if (thread_index() == 0) tickets[0] = 0;
+    for_slices_by_warps((rows + WARP - 1) / WARP, tickets + 1, [&](uint64 slice) {
+        upper_slice<true, SLIM>(slices, slice, 0, rows, columns, upper, order, inner, inverse, w, z, out);
     });
 }
 
@@ -223,7 +248,7 @@ KERNEL(upper_levels, uint64 rows, const uint32* width, const uint64* start, cons
        uint32 last_level) {
     const Slices slices = {rows, width, start, length};
     for_levels(starts, first_level, last_level, [&](uint64 slice, uint64 begin, uint64 end) {
-        upper_slice<false>(slices, slice, begin, end, columns, upper, order, inner, inverse, w, z,
+        upper_slice<false, WIDE>(slices, slice, begin, end, columns, upper, order, inner, inverse, w, z,
                            out);
     });
 }
@@ -232,14 +257,18 @@ KERNEL(upper_levels, uint64 rows, const uint32* width, const uint64* start, cons
 // keeps its values in shared memory and takes its rows, a slice at a time, in natural order and back.
 // Rows of U come last row first.
 #define TILE 1024u
+// Tiles of a block.
+#define TILES 4
 
 KERNEL(solve_row_tiles, uint64 rows, const uint32* width, const uint64* start, const uint32* length,
        const uint32* columns, const real* lower, const uint32* upper_width,
        const uint64* upper_start, const uint32* upper_length, const uint32* upper_columns,
        const real* upper, const real* inverse, const real* r, real* z) {
-    __shared__ real own[TILE];
-    const uint32 lane = threadIdx.x;
-    const uint64 first = uint64(blockIdx.x) * TILE, last = min(first + TILE, rows);
+    __shared__ real all[TILES][TILE];
+    const uint32 lane = threadIdx.x % WARP;
+    real* own = all[threadIdx.x / WARP];
+    const uint64 first = thread_index() / WARP * TILE, last = min(first + TILE, rows);
+    if (first >= rows) return;
     for (uint32 k = lane; k < TILE; k += WARP) own[k] = 0;
     __syncwarp();
 
@@ -251,7 +280,7 @@ KERNEL(solve_row_tiles, uint64 rows, const uint32* width, const uint64* start, c
         const real right = row.mine ? r[place] : real(0);
         const real factor = row.mine ? inverse[place] : real(0);
         const Weighted fold = {lower};
-        fold_rows<true, Here>(row, together, columns, fold, own - first, [&](real sum) {
+        fold_rows<true, WIDE, Here>(row, together, columns, fold, own - first, [&](real sum) {
             Here::put(own + (place - first), known((right - sum) * factor));
         });
         __syncwarp();
@@ -280,7 +309,7 @@ KERNEL(solve_row_tiles, uint64 rows, const uint32* width, const uint64* start, c
         }
         __syncwarp();
         const Weighted fold = {upper};
-        fold_rows<true, Here>(row, together, upper_columns, fold, own - from, [&](real sum) {
+        fold_rows<true, WIDE, Here>(row, together, upper_columns, fold, own - from, [&](real sum) {
             const real value = right - factor * sum;
             Here::put(own + (place - from), known(value));
             z[rows - 1 - place] = value;

@@ -2,7 +2,7 @@
 
 use super::super::kernel::{Shape, Source, arguments};
 use super::super::{Buffer, CudaBackend, CudaVector};
-use super::order::{drawing, scan};
+use super::order::{scan, slim};
 use super::source::Eliminated;
 use crate::backend::{DeviceError, Real};
 
@@ -104,7 +104,7 @@ impl<T: Real> Columns<T> {
             r,
             z
         ];
-        let shape = drawing(2 * pattern.rows);
+        let shape = slim(2 * pattern.rows);
         backend.launch::<T>(Source::Correlation, "push_columns", shape, &arguments)
     }
 }

@@ -11,8 +11,8 @@ use std::time::Instant;
 
 /// Levels up to which a launch a level may be faster than flags.
 const FEW_LEVELS: usize = 256;
-/// Applications in which a way of waiting is timed; the first also loads its kernels.
-const TRIALS: usize = 2;
+/// Solves in which a way of waiting is timed; the first also loads its kernels.
+const TIMED: usize = 2;
 
 /// How rows wait for those that they need.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -27,23 +27,34 @@ pub enum Waiting {
 
 /// Incomplete factors in a GPU's memory.
 pub struct CudaCsrFactors<T> {
-    rows: RowFactors<T>,
+    kind: Incomplete,
+    a: Arc<Eliminated>,
+    /// The same factors, their rows in one order or another.
+    layouts: Vec<RowFactors<T>>,
     /// Of the schedule that pushes along columns.
     columns: Option<Columns<T>>,
-    choice: Choice,
+    /// The values of the matrix that was factored last.
+    values: Option<Arc<Buffer<T>>>,
+    trials: Vec<Trial>,
+    /// The best of the trials, once that is known.
+    chosen: Option<usize>,
+    /// Whether the rows are to be sorted by level when a second solve comes.
+    sorts_later: bool,
+    solves: usize,
 }
 
-/// How a solve waits.
-enum Choice {
-    Made(Waiting),
-    /// The fastest of these, each timed so often; seconds of the fastest application.
-    Trying(Vec<Trial>),
-}
-
+/// A way to solve, and how long it took.
 struct Trial {
+    layout: usize,
     waiting: Waiting,
-    done: usize,
+    timed: usize,
     seconds: f64,
+}
+
+impl Trial {
+    fn new(layout: usize, waiting: Waiting) -> Self {
+        Self { layout, waiting, timed: 0, seconds: f64::INFINITY }
+    }
 }
 
 impl<T: Real> CudaCsrFactors<T> {
@@ -53,60 +64,78 @@ impl<T: Real> CudaCsrFactors<T> {
         kind: Incomplete,
         schedule: RowSchedule,
     ) -> Result<Self, DeviceError> {
-        let eliminated = Eliminated::new(backend, a, kind, schedule)?;
+        let a = Arc::new(Eliminated::new(backend, a, kind, schedule)?);
+        // Gaussian elimination gains more from sorted rows than their sort costs.
+        let diagonal = matches!(kind, Incomplete::Dilu | Incomplete::Dic);
+        let sorts_later = schedule == RowSchedule::Auto && diagonal && backend.timed_schedules;
         let sorting = match schedule {
+            RowSchedule::Auto if sorts_later => Sorting::Natural,
             RowSchedule::Auto | RowSchedule::Levels | RowSchedule::Multicolour => Sorting::ByLevel,
-            RowSchedule::SyncFree | RowSchedule::Tile | RowSchedule::Correlation => {
-                Sorting::Natural
-            }
+            _ => Sorting::Natural,
         };
-        let mut rows = RowFactors::new(backend, eliminated, kind, sorting)?;
+        let rows = RowFactors::new(backend, a.clone(), kind, sorting)?;
         let columns = match schedule {
-            RowSchedule::Correlation => Some(Columns::new(backend, &rows.a)?),
+            RowSchedule::Correlation => Some(Columns::new(backend, &a)?),
             _ => None,
         };
-        let few = rows.depths().is_some_and(|depths| depths[0].max(depths[1]) <= FEW_LEVELS);
-        let choice = match schedule {
-            RowSchedule::Levels => Choice::Made(Waiting::Launches),
-            RowSchedule::Tile => Choice::Made(Waiting::WithinTiles),
-            RowSchedule::Auto if few && backend.timed_schedules => {
-                let trial = |waiting| Trial { waiting, done: 0, seconds: f64::INFINITY };
-                Choice::Trying([Waiting::RowByRow, Waiting::Launches].map(trial).into())
-            }
-            _ => Choice::Made(Waiting::RowByRow),
+        let waiting = match schedule {
+            RowSchedule::Levels => Waiting::Launches,
+            RowSchedule::Tile => Waiting::WithinTiles,
+            _ => Waiting::RowByRow,
         };
-        if !matches!(choice, Choice::Made(Waiting::RowByRow | Waiting::WithinTiles)) {
-            rows.prepare_launches()?;
+        let mut factors = Self {
+            kind,
+            a,
+            layouts: vec![rows],
+            columns,
+            values: None,
+            trials: vec![Trial::new(0, waiting)],
+            chosen: (!sorts_later).then_some(0),
+            sorts_later,
+            solves: 0,
+        };
+        if waiting == Waiting::Launches {
+            factors.layouts[0].prepare_launches()?;
         }
-        Ok(Self { rows, columns, choice })
+        if schedule == RowSchedule::Multicolour && backend.timed_schedules {
+            factors.chosen = None;
+            factors.try_launches(0)?;
+        }
+        Ok(factors)
     }
 
     /// How solves wait, once that is decided.
     #[must_use]
     pub fn waiting(&self) -> Option<Waiting> {
-        match self.choice {
-            Choice::Made(waiting) => Some(waiting),
-            Choice::Trying(_) => None,
-        }
+        self.chosen.map(|chosen| self.trials[chosen].waiting)
     }
 
     /// Levels of L and of U, if the rows are sorted by them.
     #[must_use]
     pub fn depths(&self) -> Option<[usize; 2]> {
-        self.rows.depths()
+        self.layouts.iter().find_map(RowFactors::depths)
     }
 
     pub(super) fn factor(
         &mut self,
         backend: &CudaBackend,
-        values: &Buffer<T>,
+        values: &Arc<Buffer<T>>,
         shift: f64,
     ) -> Result<Option<BadPivot>, DeviceError> {
-        let waiting = self.waiting().unwrap_or(Waiting::RowByRow);
-        let bad = self.rows.factor(backend, values, shift, waiting)?;
-        if let Some(columns) = &self.columns {
-            columns.take(backend, &self.rows.a, self.rows.eliminated(values))?;
+        // Launches are for schedules that are meant to be levels.
+        let waiting = match self.waiting() {
+            Some(Waiting::Launches) if !self.sorts_later => Waiting::Launches,
+            _ => Waiting::RowByRow,
+        };
+        let (first, others) = self.layouts.split_at_mut(1);
+        let bad = first[0].factor(backend, values, shift, waiting)?;
+        for other in others {
+            other.adopt(backend, &first[0], values)?;
         }
+        if let Some(columns) = &self.columns {
+            columns.take(backend, &self.a, first[0].eliminated(values))?;
+        }
+        self.values = Some(values.clone());
         Ok(bad)
     }
 
@@ -117,28 +146,69 @@ impl<T: Real> CudaCsrFactors<T> {
         z: &CudaVector<T>,
     ) -> Result<(), DeviceError> {
         if let Some(columns) = &self.columns {
-            return columns.solve(backend, &self.rows.a, &self.rows.inverse, r, z);
+            return columns.solve(backend, &self.a, &self.layouts[0].inverse, r, z);
         }
-        let trials = match &mut self.choice {
-            Choice::Made(waiting) => return self.rows.solve(backend, *waiting, r, z),
-            Choice::Trying(trials) => trials,
-        };
         // Nothing can be timed while work is only noted.
-        if backend.journal.is_open() {
-            return self.rows.solve(backend, Waiting::RowByRow, r, z);
+        if let Some(chosen) = self.chosen.or(backend.journal.is_open().then_some(0)) {
+            let Trial { layout, waiting, .. } = self.trials[chosen];
+            return self.layouts[layout].solve(backend, waiting, r, z);
         }
-        if let Some(trial) = trials.iter_mut().find(|trial| trial.done < TRIALS) {
+        if self.sorts_later && self.solves == 1 {
+            self.sort(backend)?;
+        }
+        self.solves += 1;
+        self.solve_timed(backend, r, z)
+    }
+
+    /// Solves by a way that is to be timed; the fastest is kept once all have been.
+    fn solve_timed(
+        &mut self,
+        backend: &CudaBackend,
+        r: &CudaVector<T>,
+        z: &CudaVector<T>,
+    ) -> Result<(), DeviceError> {
+        // The first solve alone does not tell how long it takes when its kernels are there.
+        let next = self.trials.iter_mut().min_by_key(|trial| trial.timed);
+        if let Some(trial) = next {
             backend.device.synchronise()?;
             let started = Instant::now();
-            self.rows.solve(backend, trial.waiting, r, z)?;
+            self.layouts[trial.layout].solve(backend, trial.waiting, r, z)?;
             backend.device.synchronise()?;
             trial.seconds = trial.seconds.min(started.elapsed().as_secs_f64());
-            trial.done += 1;
+            trial.timed += 1;
         }
-        if trials.iter().all(|trial| trial.done == TRIALS) {
-            let fastest = trials.iter().min_by(|a, b| a.seconds.total_cmp(&b.seconds));
-            self.choice = Choice::Made(fastest.map_or(Waiting::RowByRow, |trial| trial.waiting));
+        let sorted = !self.sorts_later || self.layouts.len() > 1;
+        if sorted && self.trials.iter().all(|trial| trial.timed >= TIMED) {
+            self.choose();
         }
+        Ok(())
+    }
+
+    /// Keeps the fastest way and what it needs.
+    fn choose(&mut self) {
+        let seconds = |trial: &Trial| trial.seconds;
+        self.trials.sort_by(|a, b| seconds(a).total_cmp(&seconds(b)));
+        self.trials.truncate(1);
+        self.layouts.swap(0, self.trials[0].layout);
+        self.layouts.truncate(1);
+        self.trials[0].layout = 0;
+        self.chosen = Some(0);
+    }
+
+    /// Adds the factors with their rows sorted by level to what is tried.
+    fn sort(&mut self, backend: &CudaBackend) -> Result<(), DeviceError> {
+        let Some(values) = &self.values else { return Ok(()) };
+        let mut rows = RowFactors::new(backend, self.a.clone(), self.kind, Sorting::ByLevel)?;
+        rows.adopt(backend, &self.layouts[0], values)?;
+        self.layouts.push(rows);
+        self.trials.push(Trial::new(1, Waiting::RowByRow));
+        let few = self.depths().is_some_and(|depths| depths[0].max(depths[1]) <= FEW_LEVELS);
+        if few { self.try_launches(1) } else { Ok(()) }
+    }
+
+    fn try_launches(&mut self, layout: usize) -> Result<(), DeviceError> {
+        self.layouts[layout].prepare_launches()?;
+        self.trials.push(Trial::new(layout, Waiting::Launches));
         Ok(())
     }
 }

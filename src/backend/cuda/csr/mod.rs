@@ -49,7 +49,7 @@ impl CsrPattern {
 /// A matrix by rows in a GPU's memory.
 pub struct CudaCsr<T> {
     pattern: Arc<CsrPattern>,
-    values: Buffer<T>,
+    values: Arc<Buffer<T>>,
     product: Product<T>,
 }
 
@@ -71,7 +71,7 @@ impl<T: Real> CudaCsr<T> {
         let values: Vec<T> = a.values.iter().map(|&value| T::narrow(value)).collect();
         let values = Buffer::from_host(&backend.device, &values)?;
         let product = Product::new(backend, &row_start, &pattern, &values, kernel)?;
-        Ok(Self { pattern: Arc::new(pattern), values, product })
+        Ok(Self { pattern: Arc::new(pattern), values: Arc::new(values), product })
     }
 
     /// The kernel of its products.
@@ -110,7 +110,7 @@ impl CsrBackend for CudaBackend {
         let pattern = &a.pattern;
         let rows = pattern.rows;
         let arguments =
-            arguments![rows as u64, &pattern.row_start, &pattern.columns, &a.values, &*d];
+            arguments![rows as u64, &pattern.row_start, &pattern.columns, &*a.values, &*d];
         let shape = Shape::threads(rows);
         self.find_first::<T>(Source::Csr, "invert_diagonal", shape, &arguments, 1)
     }

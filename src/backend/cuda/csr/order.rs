@@ -1,6 +1,6 @@
 //! The order in which rows are worked on, found on the GPU.
 
-use super::super::kernel::{BLOCK, Shape, Source, arguments};
+use super::super::kernel::{Argument, BLOCK, Shape, Source, arguments};
 use super::super::{Buffer, CudaBackend};
 use super::source::Eliminated;
 use crate::backend::DeviceError;
@@ -8,10 +8,19 @@ use std::sync::Arc;
 
 /// Values that a block of a scan takes, as `order.cu` has it.
 const SCANNED: usize = 8 * BLOCK as usize;
-/// Most blocks whose warps draw slices of rows.
-pub(super) const DRAWING_BLOCKS: usize = 1056;
-/// Threads of such a block.
-pub(super) const DRAWING: u32 = 128;
+/// Digits and keys of a block of a pass of the sort, as `order.cu` has them.
+const DIGITS: usize = 256;
+const KEYS: usize = 2048;
+/// Threads of a block that draws slices of rows, and of one whose warps each draw their own.
+pub(super) const DRAWING: usize = 256;
+const SLIM: usize = 128;
+/// Most such blocks, and fewest where there is work for them.
+const MOST_DRAWING: usize = 1056;
+const MOST_SLIM: usize = 2112;
+const FEWEST_DRAWING: usize = 132;
+/// Levels that are worked on ahead of the one that everybody waits for: rows further ahead would only
+/// look in vain, and be in the way of those that look for what is nearly there.
+const LEVELS_AHEAD: usize = 8;
 
 /// One side of the diagonal.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -27,10 +36,15 @@ impl Side {
     }
 }
 
-/// Blocks whose warps draw slices of `rows` rows.
-pub(super) fn drawing(rows: usize) -> Shape {
-    let blocks = rows.div_ceil(DRAWING as usize).clamp(1, DRAWING_BLOCKS);
-    Shape { grid: [blocks as u32, 1, 1], block: [DRAWING, 1, 1], shared: 0 }
+/// Blocks that draw `rows` rows, at most so many.
+pub(super) fn drawing(rows: usize, most: usize) -> Shape {
+    Shape::blocks(rows.div_ceil(DRAWING).clamp(1, most))
+}
+
+/// Blocks whose warps each draw their own of `rows` rows.
+pub(super) fn slim(rows: usize) -> Shape {
+    let blocks = rows.div_ceil(SLIM).clamp(1, MOST_SLIM);
+    Shape { block: [SLIM as u32, 1, 1], ..Shape::blocks(blocks) }
 }
 
 /// Rows in an order in which each comes after those that it waits for.
@@ -70,7 +84,7 @@ impl Order {
         let order = Buffer::zeros(&backend.device, rows)?;
         let place = Buffer::zeros(&backend.device, rows)?;
         let arguments = arguments![rows as u64, side.flag(), &order, &place];
-        backend.launch::<f64>(Source::Order, "number_rows", Shape::threads(rows), &arguments)?;
+        launch(backend, "number_rows", Shape::threads(rows), &arguments)?;
         Ok(Self { rows: Arc::new(order), place, levels: None })
     }
 
@@ -80,13 +94,10 @@ impl Order {
         a: &Eliminated,
         side: Side,
     ) -> Result<Self, DeviceError> {
-        let (device, rows) = (&backend.device, a.pattern.rows);
-        let launch = |name, shape, arguments: Vec<_>| {
-            backend.launch::<f64>(Source::Order, name, shape, &arguments)
-        };
+        let (device, pattern) = (&backend.device, &a.pattern);
+        let rows = pattern.rows;
         let levels = Buffer::<u32>::zeros(device, rows)?;
         let ticket = Buffer::<u32>::zeros(device, 1)?;
-        let pattern = &a.pattern;
         let arguments = arguments![
             rows as u64,
             side.flag(),
@@ -96,21 +107,87 @@ impl Order {
             &levels,
             &ticket
         ];
-        launch("level_rows", drawing(rows), arguments)?;
+        launch(backend, "level_rows", slim(rows), &arguments)?;
         let counts = Buffer::<u32>::zeros(device, rows)?;
         let depth = Buffer::<u32>::zeros(device, 1)?;
         let arguments = arguments![rows as u64, &levels, &counts, &depth];
-        launch("count_levels", Shape::reduction(rows), arguments)?;
+        launch(backend, "count_levels", Shape::reduction(rows), &arguments)?;
         let starts = scan(backend, &counts)?;
-        let order = Buffer::zeros(device, rows)?;
-        let place = Buffer::zeros(device, rows)?;
-        let arguments = arguments![rows as u64, &levels, &starts, &counts, &order, &place];
-        launch("sort_rows", Shape::threads(rows), arguments)?;
         let mut found = [0];
         depth.download(&mut found)?;
+        let order = sorted(backend, &levels, found[0])?;
+        let place = Buffer::zeros(device, rows)?;
+        let arguments = arguments![rows as u64, &order, &place];
+        launch(backend, "invert_order", Shape::threads(rows), &arguments)?;
         let levels = Levels { starts, depth: found[0] as usize };
         Ok(Self { rows: Arc::new(order), place, levels: Some(levels) })
     }
+
+    /// The same levels from the last to the first: those of the other side, if every entry has a
+    /// partner across the diagonal.
+    pub(super) fn turned(&self, backend: &CudaBackend) -> Result<Self, DeviceError> {
+        let (device, rows) = (&backend.device, self.rows.len());
+        let order = Buffer::zeros(device, rows)?;
+        let place = Buffer::zeros(device, rows)?;
+        let shape = Shape::threads(rows);
+        let arguments = arguments![rows as u64, &*self.rows, &order];
+        launch(backend, "turn_order", shape, &arguments)?;
+        let arguments = arguments![rows as u64, &order, &place];
+        launch(backend, "invert_order", shape, &arguments)?;
+        let levels = match &self.levels {
+            None => None,
+            Some(Levels { starts, depth }) => {
+                let turned = Buffer::zeros(device, depth + 1)?;
+                let arguments = arguments![rows as u64, *depth as u32, starts, &turned];
+                launch(backend, "turn_starts", Shape::threads(depth + 1), &arguments)?;
+                Some(Levels { starts: turned, depth: *depth })
+            }
+        };
+        Ok(Self { rows: Arc::new(order), place, levels })
+    }
+
+    /// Most blocks that should draw the rows at a time.
+    pub(super) fn most_drawing(&self) -> usize {
+        let Some(levels) = &self.levels else { return MOST_DRAWING };
+        let ahead = LEVELS_AHEAD * self.rows.len() / levels.depth.max(1);
+        (ahead / DRAWING).clamp(FEWEST_DRAWING, MOST_DRAWING)
+    }
+}
+
+/// The rows sorted by levels from 1 to `depth`, those of a level in natural order.
+fn sorted(
+    backend: &CudaBackend,
+    levels: &Buffer<u32>,
+    depth: u32,
+) -> Result<Buffer<u32>, DeviceError> {
+    let (device, rows) = (&backend.device, levels.len());
+    let blocks = rows.div_ceil(KEYS);
+    let counts = Buffer::<u32>::zeros(device, DIGITS * blocks)?;
+    let mut order: Option<Buffer<u32>> = None;
+    let mut shift = 0;
+    loop {
+        let next = Buffer::<u32>::zeros(device, rows)?;
+        let before = order.as_ref().map_or(0, Buffer::address);
+        let arguments = arguments![rows as u64, shift, levels, before, &counts];
+        launch(backend, "count_digits", Shape::blocks(blocks), &arguments)?;
+        let starts = scan(backend, &counts)?;
+        let arguments = arguments![rows as u64, shift, levels, before, &starts, &next];
+        launch(backend, "move_rows", Shape::blocks(blocks), &arguments)?;
+        shift += DIGITS.ilog2();
+        if shift >= u32::BITS || depth.saturating_sub(1) >> shift == 0 {
+            return Ok(next);
+        }
+        order = Some(next);
+    }
+}
+
+fn launch(
+    backend: &CudaBackend,
+    name: &'static str,
+    shape: Shape,
+    arguments: &[Argument],
+) -> Result<(), DeviceError> {
+    backend.launch::<f64>(Source::Order, name, shape, arguments)
 }
 
 /// What stands before each value, and the sum of all.
@@ -122,14 +199,13 @@ pub(super) fn scan(
     let blocks = n.div_ceil(SCANNED).max(1);
     let sums = Buffer::<u64>::zeros(&backend.device, n + 1)?;
     let parts = Buffer::<u64>::zeros(&backend.device, blocks)?;
-    let launch = |name, shape, arguments: Vec<_>| {
-        backend.launch::<f64>(Source::Order, name, shape, &arguments)
-    };
-    launch("scan_parts", Shape::blocks(blocks), arguments![n as u64, values, &sums, &parts])?;
+    let arguments = arguments![n as u64, values, &sums, &parts];
+    launch(backend, "scan_parts", Shape::blocks(blocks), &arguments)?;
     let arguments = arguments![n as u64, blocks as u64, &sums, &parts];
-    launch("scan_blocks", Shape { block: [1024, 1, 1], ..Shape::blocks(1) }, arguments)?;
+    launch(backend, "scan_blocks", Shape { block: [1024, 1, 1], ..Shape::blocks(1) }, &arguments)?;
     if blocks > 1 {
-        launch("scan_all", Shape::blocks(blocks), arguments![n as u64, &parts, &sums])?;
+        let arguments = arguments![n as u64, &parts, &sums];
+        launch(backend, "scan_all", Shape::blocks(blocks), &arguments)?;
     }
     Ok(sums)
 }

@@ -10,6 +10,9 @@ use crate::backend::{DeviceError, Real};
 const CHUNK: u32 = 2048;
 /// Most rows of a chunk: empty ones cost time too.
 const CHUNK_ROWS: u32 = 2048;
+/// Rows longer than this, and than eight of the mean, are a chunk of their own: beside short ones a
+/// few lanes would add them up.
+const LONELY: u32 = 128;
 /// Entries of a part of a row that is longer than a chunk.
 const PART: u32 = 8192;
 
@@ -72,20 +75,26 @@ struct Tables {
 impl Tables {
     fn new(row_start: &[u32]) -> Self {
         let mut tables = Self::default();
+        let rows = row_start.len() as u32 - 1;
+        let mean = row_start[rows as usize] / rows.max(1);
+        let lonely = LONELY.max(8 * mean);
         let mut first = 0;
         for (row, ends) in (0_u32..).zip(row_start.windows(2)) {
-            let long = ends[1] - ends[0] > CHUNK;
+            let length = ends[1] - ends[0];
+            let long = length > CHUNK;
             let full = ends[1] - row_start[first as usize] > CHUNK || row - first == CHUNK_ROWS;
-            if (long || full) && row > first {
+            if (length > lonely || full) && row > first {
                 tables.bounds.extend([first, row]);
                 first = row;
             }
             if long {
                 tables.split(row, ends[0], ends[1]);
                 first = row + 1;
+            } else if length > lonely {
+                tables.bounds.extend([row, row + 1]);
+                first = row + 1;
             }
         }
-        let rows = row_start.len() as u32 - 1;
         if rows > first {
             tables.bounds.extend([first, rows]);
         }

@@ -3,7 +3,7 @@
 use super::super::kernel::{Argument, Shape, Source, arguments};
 use super::super::{Buffer, CudaBackend, CudaRecording, CudaVector};
 use super::Waiting;
-use super::order::{DRAWING, DRAWING_BLOCKS, Order, Side, drawing};
+use super::order::{Order, Side, slim};
 use super::source::Eliminated;
 use super::triangle::Triangle;
 use crate::backend::{BadPivot, DeviceError, Incomplete, Real};
@@ -12,6 +12,8 @@ use std::sync::Arc;
 
 /// Lanes that eliminate a row together, as `gauss.cu` has them.
 const TEAM: usize = 8;
+/// Tiles of a block, as `triangular.cu` has them.
+const TILES: usize = 4;
 /// Pairs of vectors for which the launches of a solve are kept.
 const RECORDINGS: usize = 8;
 
@@ -25,7 +27,7 @@ pub(super) enum Sorting {
 /// L, D and U by rows.
 pub(super) struct RowFactors<T> {
     kind: Incomplete,
-    pub(super) a: Eliminated,
+    pub(super) a: Arc<Eliminated>,
     /// The values that are eliminated, if they are not A's own.
     copy: Option<Buffer<T>>,
     lower: Triangle,
@@ -47,21 +49,37 @@ pub(super) struct RowFactors<T> {
     recordings: Vec<([u64; 2], CudaRecording)>,
 }
 
+/// The orders in which the rows of L and of U are worked on.
+fn orders(
+    backend: &CudaBackend,
+    a: &Eliminated,
+    sorting: Sorting,
+) -> Result<[Order; 2], DeviceError> {
+    let order = |side| match sorting {
+        Sorting::Natural => Order::natural(backend, a.pattern.rows, side),
+        Sorting::ByLevel => Order::by_level(backend, a, side),
+    };
+    let below = order(Side::Lower)?;
+    let above = if a.matched && sorting == Sorting::ByLevel {
+        below.turned(backend)?
+    } else {
+        order(Side::Upper)?
+    };
+    Ok([below, above])
+}
+
 impl<T: Real> RowFactors<T> {
     /// Analysis.
     pub(super) fn new(
         backend: &CudaBackend,
-        a: Eliminated,
+        a: Arc<Eliminated>,
         kind: Incomplete,
         sorting: Sorting,
     ) -> Result<Self, DeviceError> {
         let (device, rows) = (&backend.device, a.pattern.rows);
-        let order = |side| match sorting {
-            Sorting::Natural => Order::natural(backend, rows, side),
-            Sorting::ByLevel => Order::by_level(backend, &a, side),
-        };
-        let lower = Triangle::new(backend, &a, Side::Lower, order(Side::Lower)?)?;
-        let upper = Triangle::new(backend, &a, Side::Upper, order(Side::Upper)?)?;
+        let [below, above] = orders(backend, &a, sorting)?;
+        let lower = Triangle::new(backend, &a, Side::Lower, below)?;
+        let upper = Triangle::new(backend, &a, Side::Upper, above)?;
         let inner = Buffer::zeros(device, rows)?;
         let arguments = arguments![rows as u64, &*upper.order.rows, &lower.order.place, &inner];
         backend.launch::<f64>(Source::Order, "link_rows", Shape::threads(rows), &arguments)?;
@@ -134,6 +152,26 @@ impl<T: Real> RowFactors<T> {
         self.w.clear()?;
         self.z.clear()?;
         bad.map(|row| self.bad_pivot(backend, row)).transpose()
+    }
+
+    /// The factors that `other` has of a matrix with these values, in the order of this one.
+    pub(super) fn adopt(
+        &mut self,
+        backend: &CudaBackend,
+        other: &Self,
+        values: &Buffer<T>,
+    ) -> Result<(), DeviceError> {
+        let values = other.eliminated(values);
+        self.take_lower(backend, values, None)?;
+        self.take_upper(backend, values)?;
+        let rows = self.a.pattern.rows;
+        let places = Buffer::<u32>::zeros(&backend.device, rows)?;
+        let arguments =
+            arguments![rows as u64, &*self.lower.order.rows, &other.lower.order.place, &places];
+        let shape = Shape::threads(rows);
+        backend.launch::<f64>(Source::Order, "link_rows", shape, &arguments)?;
+        let arguments = arguments![rows as u64, &places, &other.inverse, &self.inverse];
+        backend.launch::<T>(Source::Triangular, "take_values", shape, &arguments)
     }
 
     /// The values that were eliminated last, where they are not A's own.
@@ -215,8 +253,8 @@ impl<T: Real> RowFactors<T> {
             return self.lower.launch_levels::<T>(backend, kernel, &arguments, &[first]);
         }
         arguments.extend([(&self.tickets).into(), first]);
-        let shape = drawing(self.lower.slices.rows);
-        backend.launch::<T>(Source::Triangular, "dilu_flags", shape, &arguments)
+        let (kernel, shape) = self.lower.drawing(["dilu_flags", "dilu_slim"]);
+        backend.launch::<T>(Source::Triangular, kernel, shape, &arguments)
     }
 
     /// ILU(0) in place.
@@ -248,8 +286,7 @@ impl<T: Real> RowFactors<T> {
         }
         let mut arguments = arguments;
         arguments.extend([(&self.tickets).into(), first]);
-        let blocks = (pattern.rows * TEAM).div_ceil(DRAWING as usize).clamp(1, DRAWING_BLOCKS);
-        let shape = Shape { block: [DRAWING, 1, 1], ..Shape::blocks(blocks) };
+        let shape = slim(pattern.rows * TEAM);
         backend.launch::<T>(Source::Gauss, "eliminate_flags", shape, &arguments)
     }
 
@@ -312,13 +349,14 @@ impl<T: Real> RowFactors<T> {
         r: &CudaVector<T>,
         z: &CudaVector<T>,
     ) -> Result<(), DeviceError> {
-        let shape = drawing(self.lower.slices.rows);
         let mut arguments = self.lower_arguments();
         arguments.extend(arguments![r, &self.tickets]);
-        backend.launch::<T>(Source::Triangular, "lower_flags", shape, &arguments)?;
+        let (kernel, shape) = self.lower.drawing(["lower_flags", "lower_slim"]);
+        backend.launch::<T>(Source::Triangular, kernel, shape, &arguments)?;
         let mut arguments = self.upper_arguments(z);
         arguments.push((&self.tickets).into());
-        backend.launch::<T>(Source::Triangular, "upper_flags", shape, &arguments)
+        let (kernel, shape) = self.upper.drawing(["upper_flags", "upper_slim"]);
+        backend.launch::<T>(Source::Triangular, kernel, shape, &arguments)
     }
 
     /// The rows are in natural order.
@@ -333,7 +371,8 @@ impl<T: Real> RowFactors<T> {
         arguments.extend(self.upper.slices.arguments());
         arguments.extend(arguments![&self.upper.columns, &self.upper_values, &self.inverse, r, z]);
         let tiles = self.a.pattern.rows.div_ceil(ROW_TILE);
-        let shape = Shape { block: [32, 1, 1], ..Shape::blocks(tiles) };
+        let shape =
+            Shape { block: [32 * TILES as u32, 1, 1], ..Shape::blocks(tiles.div_ceil(TILES)) };
         backend.launch::<T>(Source::Triangular, "solve_row_tiles", shape, &arguments)
     }
 

@@ -19,6 +19,8 @@ pub(super) struct Eliminated {
     source: Option<Buffer<u32>>,
     /// Row of A that each row is, if they are renumbered.
     renumbered: Option<Vec<u32>>,
+    /// Whether every entry has a partner across the diagonal.
+    pub(super) matched: bool,
 }
 
 impl Eliminated {
@@ -58,8 +60,14 @@ impl Eliminated {
         let split = Buffer::zeros(&backend.device, pattern.rows)?;
         let CsrPattern { rows, row_start, columns, .. } = &*pattern;
         let arguments = arguments![*rows as u64, row_start, columns, &split];
-        backend.launch::<f64>(Source::Order, "split_rows", Shape::threads(*rows), &arguments)?;
-        Ok(Self { pattern, split, source, renumbered })
+        let shape = Shape::threads(*rows);
+        backend.launch::<f64>(Source::Order, "split_rows", shape, &arguments)?;
+        let missed = Buffer::<u32>::zeros(&backend.device, 1)?;
+        let arguments = arguments![*rows as u64, row_start, columns, &missed];
+        backend.launch::<f64>(Source::Order, "match_entries", shape, &arguments)?;
+        let mut found = [0];
+        missed.download(&mut found)?;
+        Ok(Self { pattern, split, source, renumbered, matched: found[0] == 0 })
     }
 
     /// The pattern made on the host.

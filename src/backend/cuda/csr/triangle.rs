@@ -2,11 +2,13 @@
 
 use super::super::kernel::{Argument, Shape, Source, arguments};
 use super::super::{Buffer, CudaBackend};
-use super::order::{Order, Side, scan};
+use super::order::{Order, Side, drawing, scan, slim};
 use super::slices::{SLICE, Slices};
 use super::source::Eliminated;
 use crate::backend::{DeviceError, Real};
 
+/// Entries of a row that a lane looks for at a time, where few registers shall do.
+const SHORT: usize = 8;
 /// Threads of a block that takes several levels.
 const MERGED: u32 = 1024;
 /// Threads of the blocks of a level of more rows.
@@ -66,6 +68,17 @@ impl Triangle {
     /// Number of levels; none if the rows are not sorted by them.
     pub(super) fn depth(&self) -> Option<usize> {
         self.order.levels.as_ref().map(|levels| levels.depth)
+    }
+
+    /// The kernel, of two, that draws its rows, and its blocks: rows in natural order are drawn one
+    /// by one, unless a lane would have to look for too many entries of a row in turn.
+    pub(super) fn drawing(&self, [sorted, natural]: [&'static str; 2]) -> (&'static str, Shape) {
+        let rows = self.slices.rows;
+        if self.order.levels.is_none() && self.slices.room <= SHORT * rows {
+            (natural, slim(rows))
+        } else {
+            (sorted, drawing(rows, self.order.most_drawing()))
+        }
     }
 
     /// Rows, widths, starts, lengths and columns, as kernels take them.
