@@ -3,8 +3,10 @@
 use super::cells::Cells;
 use super::plan::Plan;
 use super::rows::Rows;
+use crate::backend::cpu::PIECE;
 use crate::backend::{BadPivot, Real};
 use crate::sparse::Triangle;
+use rayon::prelude::*;
 use std::ops::Range;
 use std::sync::{Mutex, PoisonError};
 
@@ -50,16 +52,31 @@ pub(super) struct Mirrored {
 
 impl Mirrored {
     pub(super) fn new(rows: &Rows) -> Self {
+        let pieces: Vec<(Vec<usize>, Vec<[usize; 2]>)> = (0..rows.len().div_ceil(PIECE))
+            .into_par_iter()
+            .map(|piece| Self::of(rows, piece * PIECE..((piece + 1) * PIECE).min(rows.len())))
+            .collect();
         let mut mirrored = Self { row_start: vec![0], pairs: Vec::new() };
-        for row in 0..rows.len() {
+        for (ends, pairs) in pieces {
+            let before = mirrored.pairs.len();
+            mirrored.row_start.extend(ends.into_iter().map(|end| before + end));
+            mirrored.pairs.extend(pairs);
+        }
+        mirrored
+    }
+
+    /// The pairs of some rows, and where those of each row end.
+    fn of(rows: &Rows, range: Range<usize>) -> (Vec<usize>, Vec<[usize; 2]>) {
+        let (mut ends, mut pairs) = (Vec::with_capacity(range.len()), Vec::new());
+        for row in range {
             for at in rows.side(row, Triangle::Lower) {
                 let upper = rows.side(rows.columns()[at] as usize, Triangle::Upper);
                 let found = rows.columns()[upper.clone()].binary_search(&(row as u32));
-                mirrored.pairs.extend(found.map(|k| [at, upper.start + k]));
+                pairs.extend(found.map(|k| [at, upper.start + k]));
             }
-            mirrored.row_start.push(mirrored.pairs.len());
+            ends.push(pairs.len());
         }
-        mirrored
+        (ends, pairs)
     }
 }
 
