@@ -76,13 +76,15 @@ impl SystemError {
                 "use --solver bicgstab or gmres, and --preconditioner dilu or ilu0".to_owned()
             }
             Self::Pivot { diagonal: false, .. } => {
-                "the row has no diagonal entry other than zero: use --preconditioner none, or put the \
-                 equations in an order in which it has one"
+                "the row has no diagonal entry other than zero, which no shift mends: use \
+                 --preconditioner none, or put the equations in an order in which it has one"
                     .to_owned()
             }
             Self::Pivot { shift, .. } => {
                 let next = if *shift == 0.0 { 0.01 } else { 4.0 * shift };
-                format!("strengthen the diagonal with --shift {next}, or use another --preconditioner")
+                format!(
+                    "strengthen the diagonal with --shift {next}, or use another --preconditioner"
+                )
             }
         }
     }

@@ -414,9 +414,9 @@ fn a_pivot_that_cannot_be_used_is_named_with_its_row() {
 
     insta::assert_snapshot!(said.concat(), @r"
     error: Jacobi met the pivot 0e0 in row 2
-    hint: the row has no diagonal entry other than zero: use --preconditioner none, or put the equations in an order in which it has one
+    hint: the row has no diagonal entry other than zero, which no shift mends: use --preconditioner none, or put the equations in an order in which it has one
     error: DILU met the pivot 0e0 in row 2
-    hint: the row has no diagonal entry other than zero: use --preconditioner none, or put the equations in an order in which it has one
+    hint: the row has no diagonal entry other than zero, which no shift mends: use --preconditioner none, or put the equations in an order in which it has one
     error: ILU(0) met the pivot 0e0 in row 2
     hint: strengthen the diagonal with --shift 0.01, or use another --preconditioner
     error: IC(0) met the pivot -3e0 in row 2
