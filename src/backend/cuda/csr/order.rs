@@ -16,7 +16,7 @@ pub(super) const DRAWING: usize = 256;
 const SLIM: usize = 128;
 /// Most such blocks, and fewest where there is work for them.
 const MOST_DRAWING: usize = 1056;
-const MOST_SLIM: usize = 2112;
+const MOST_SLIM: usize = 1056;
 const FEWEST_DRAWING: usize = 132;
 /// Levels that are worked on ahead of the one that everybody waits for: rows further ahead would only
 /// look in vain, and be in the way of those that look for what is nearly there.

@@ -261,4 +261,15 @@ mod tests {
         assert_eq!((tables.rows, tables.firsts), (vec![4], vec![0, 3]));
         assert_eq!(tables.starts, [2100, 10_292, 10_292, 18_484, 18_484, 22_100]);
     }
+
+    #[test]
+    fn a_row_much_longer_than_the_mean_is_a_chunk_of_its_own() {
+        let starts: Vec<u32> =
+            (0..=101).map(|row| 2 * row + if row > 50 { 198 } else { 0 }).collect();
+
+        let tables = Tables::new(&starts);
+
+        assert_eq!(tables.bounds, [0, 50, 50, 51, 51, 101]);
+        assert!(tables.starts.is_empty());
+    }
 }
