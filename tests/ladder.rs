@@ -22,7 +22,7 @@ fn wing_body(quality: &str) -> Outcome {
     let text = format!(
         "[geometry]\nwing_body = {{}}\n\
          [grid]\nni = 257\nnj = 49\nfirst_cell = 1e-3\nfar_field = 10.0\n\
-         [output]\npictures = false\nformats = [\"vts\"]\n[quality]\n{quality}\n"
+         [initial]\nvolume_smoothing = 0.3\n[output]\npictures = false\nformats = [\"vts\"]\n[quality]\n{quality}\n"
     );
     let case = Case::from_toml(&text, Path::new("wing.toml"), &[]).unwrap();
     let folder = tempfile::tempdir().unwrap();

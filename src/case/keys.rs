@@ -354,7 +354,7 @@ pub const KEYS: &[Key] = &[
         Unset,
         "cells",
         "Cells on the base of a blunt or rounded edge, at most `(ni - 1)/2`; unset, the spacing \
-         of the trailing edge decides.",
+         of the trailing edge decides: at least 8, on a rounded edge 12.",
     ),
     key(
         "grid.seam",
@@ -382,7 +382,7 @@ pub const KEYS: &[Key] = &[
     key(
         "initial.volume_smoothing",
         real(Closed(0.0), Closed(10.0)),
-        Derived("0.3; 0.05 on a C-grid"),
+        Derived("0.4; 0.05 on a C-grid"),
         "",
         "Smoothing of the cell volumes along the body in the hyperbolic march.",
     ),

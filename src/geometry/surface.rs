@@ -15,6 +15,8 @@ const CLOSED_GAP: f64 = 1e-3;
 const LEAST_GAP: f64 = 1e-5;
 /// Cells on a base or cap, at least.
 const LEAST_BASE_CELLS: usize = 4;
+/// Fewest cells on a base unless they are given: the lines that leave it spread less far.
+const BASE_CELLS: usize = 8;
 /// Cells on a cap if none are asked for: 15° of turn in each.
 const CAP_CELLS: usize = 12;
 /// Surfaces are not drawn closer than this to match the cells of a thin base, chords.
@@ -304,8 +306,7 @@ fn base_wall(
         .then(|| Bezier::cap(upper_end, lower_end));
     let straight = (lower_end.at[0] - upper_end.at[0]).hypot(lower_end.at[1] - upper_end.at[1]);
     let length = cap.as_ref().map_or(straight, Bezier::length);
-    let cells =
-        base_cells(settings, length, if cap.is_some() { CAP_CELLS } else { LEAST_BASE_CELLS })?;
+    let cells = base_cells(settings, length, if cap.is_some() { CAP_CELLS } else { BASE_CELLS })?;
     let cell = length / cells as f64;
 
     let base = match &cap {

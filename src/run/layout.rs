@@ -51,7 +51,7 @@ impl Defaults {
         match topology {
             Topology::O(_) => Self {
                 spacing: [3e-3, 1e-3].map(|chords| chords * 256.0 / cells as f64),
-                march: InitialDefaults { dissipation: 0.2, volume_smoothing: 0.3, spread: 10.0 },
+                march: InitialDefaults { dissipation: 0.2, volume_smoothing: 0.4, spread: 10.0 },
             },
             Topology::C { .. } => Self {
                 spacing: [4e-4, 3e-3].map(|chords| chords * 128.0 / cells as f64),

@@ -121,18 +121,18 @@ fn the_spacings_asked_for_are_met() {
 }
 
 #[test]
-fn a_blunt_base_keeps_its_corners_and_has_at_least_four_cells() {
+fn a_blunt_base_keeps_its_corners_and_has_at_least_eight_cells() {
     let airfoil = naca_0012(TrailingEdge::Blunt);
     let wall = distribute(&airfoil, &settings(251, 1e-3, TrailingEdge::Blunt)).unwrap();
 
     let last = airfoil.points[airfoil.points.len() - 1];
     let corner = (0..251).position(|i| [wall.x[i], wall.y[i]] == last).expect("the lower corner");
 
-    assert_eq!(corner, 2, "half of four cells");
-    assert_eq!([wall.x[248], wall.y[248]], airfoil.points[0]);
+    assert_eq!(corner, 4, "half of eight cells");
+    assert_eq!([wall.x[246], wall.y[246]], airfoil.points[0]);
     assert_eq!((wall.x[0], wall.y[0]), (1.0, 0.0), "the wall starts in the middle of the base");
     // Base turned by 90° less the slope of the surface there, 7.97°.
-    assert!((turns(&wall)[2] - 82.0).abs() < 0.3, "{}", turns(&wall)[2]);
+    assert!((turns(&wall)[4] - 82.0).abs() < 0.3, "{}", turns(&wall)[4]);
     assert!(largest_jump(&wall) < 1.3, "{}", largest_jump(&wall));
 }
 
@@ -147,7 +147,7 @@ fn the_number_of_cells_on_the_base_follows_the_spacing_or_the_user() {
 
     // gap 0.00252: 0.00252/0.0001/2 = 12.6 → 26
     assert_eq!(cells(&blunt(1e-4)), 26);
-    assert_eq!(cells(&blunt(4e-3)), 4);
+    assert_eq!(cells(&blunt(4e-3)), 8);
     assert_eq!(cells(&SurfaceSettings { base_cells: Some(10), ..blunt(1e-3) }), 10);
 }
 
