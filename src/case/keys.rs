@@ -305,7 +305,7 @@ pub const KEYS: &[Key] = &[
     ),
     key(
         "grid.y_plus",
-        real(Open(0.0), Closed(1000.0)),
+        real(Closed(1e-6), Closed(1000.0)),
         Unset,
         "",
         "Height of the first cell in wall units, instead of `first_cell`; needs `reynolds`.",
@@ -319,7 +319,7 @@ pub const KEYS: &[Key] = &[
     ),
     key(
         "grid.reference_length",
-        real(Open(0.0), Closed(1e3)),
+        real(Closed(1e-6), Closed(1e3)),
         Derived("0.5, with `y_plus`"),
         "chords",
         "Length L of the flat plate whose skin friction `y_plus` refers to.",

@@ -194,3 +194,14 @@ fn a_range_violated_by_an_override_is_refused() {
          hint: leave grid.ni out for the default: 257"
     );
 }
+
+/// It would give a first cell of no height at all.
+#[test]
+fn a_height_in_wall_units_that_vanishes_is_refused() {
+    let text = "[grid]\ny_plus = 1.01e-320\nreynolds = 3e6\n";
+
+    let message = shown(resolve_with(text));
+
+    assert!(message.contains("grid.y_plus = "), "{message}");
+    assert!(message.contains("expected a number at least 1e-6 and at most 1000"), "{message}");
+}
