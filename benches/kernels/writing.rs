@@ -19,7 +19,6 @@ type Format = (&'static str, fn(&Path, &Grid) -> Result<(), IoError>);
 
 const FORMATS: [Format; 4] = [
     (".vts", |path, grid| vts::write(path, grid, None, Compression::None)),
-    (".vts, zlib", |path, grid| vts::write(path, grid, None, Compression::Zlib)),
     ("Plot3D, f8 stream", |path, grid| {
         plot3d::write(
             path,
@@ -29,6 +28,7 @@ const FORMATS: [Format; 4] = [
         )
     }),
     (".cgns", |path, grid| cgns::write(path, grid, None)),
+    (".vts, zlib", |path, grid| vts::write(path, grid, None, Compression::Zlib)),
 ];
 
 /// Prints for each format the fastest of `repeats` times of writing `n` × `n` points into the folder
