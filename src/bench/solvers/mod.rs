@@ -75,24 +75,32 @@ impl MatrixSource {
         generated.chain(jacobians).collect()
     }
 
-    /// A short name.
+    /// A short name, with `scale` times the rows of the full size.
     #[must_use]
-    pub fn name(&self) -> String {
+    pub fn name(&self, scale: f64) -> String {
         match self {
             Self::Generated(generated) => format!("like {}", generated.name()),
-            Self::Jacobian((ni, nj), step) => format!("Jacobian {ni} × {nj}, step {step}"),
+            Self::Jacobian(size, step) => {
+                let (ni, nj) = scaled(*size, scale);
+                format!("Jacobian {ni} × {nj}, step {step}")
+            }
             Self::Given(name, _) => name.clone(),
         }
     }
 
     fn matrix<B: BenchBackend>(&self, backend: &B, scale: f64) -> Result<Csr, SolverError> {
-        let side = |n: usize| (((n - 1) as f64 * scale.sqrt()).round() as usize + 1).max(9);
         Ok(match self {
             Self::Generated(generated) => generated.matrix(scale),
-            Self::Jacobian((ni, nj), steps) => jacobian(backend, (side(*ni), side(*nj)), *steps)?,
+            Self::Jacobian(size, steps) => jacobian(backend, scaled(*size, scale), *steps)?,
             Self::Given(_, a) => a.clone(),
         })
     }
+}
+
+/// A grid of about `scale` times the points.
+fn scaled((ni, nj): Size, scale: f64) -> Size {
+    let side = |n: usize| (((n - 1) as f64 * scale.sqrt()).round() as usize + 1).max(9);
+    (side(ni), side(nj))
 }
 
 /// What is measured.
@@ -152,7 +160,7 @@ pub fn solvers<B: BenchBackend + CsrBackend>(
         let mut b = backend.zeros(csr.rows())?;
         backend.upload(&right, &mut b)?;
         let operator = GeneralOperator { matrix, rows: csr.rows() };
-        let problem = Problem { name: source.name(), csr: &csr, operator, b };
+        let problem = Problem { name: source.name(settings.scale), csr: &csr, operator, b };
         for (subject, table) in &mut tables {
             match subject {
                 SolverSubject::Shapes => shapes::measure(&problem, table, &mut levels),

@@ -131,7 +131,7 @@ mod tests {
 
     #[test]
     fn a_matrix_is_known_by_name_or_read() {
-        let known = sources("asic_320ks").map(|sources| sources[0].name());
+        let known = sources("asic_320ks").map(|sources| sources[0].name(1.0));
 
         assert!(known.is_ok_and(|name| name == "like ASIC_320ks"));
         assert!(sources("jacobians").is_ok_and(|sources| sources.len() == 4));
