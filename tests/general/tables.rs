@@ -48,7 +48,7 @@ fn pictures_and_curves_are_written() {
 
     let read = |name: &str| std::fs::read_to_string(folder.path().join(name)).unwrap();
     assert!(read("levels.svg").contains("like ASIC_320ks"));
-    assert!(read("convergence.svg").contains("Jacobian 257 × 129, step 4"));
+    assert!(read("convergence.svg").contains("Jacobian 9 × 9, step 4"));
     let curves = read("convergence.csv");
     assert!(curves.starts_with("matrix,preconditioner,iteration,relative residual\n"));
     assert!(curves.lines().any(|line| line.starts_with("box,DILU,2,")), "{curves}");
