@@ -32,8 +32,11 @@ const LAYOUT: u16 = 0x08;
 const GROUP_INFO: u16 = 0x0a;
 const ATTRIBUTE: u16 = 0x0c;
 
+/// What takes the bytes of a file.
+pub(super) type Out<'o> = dyn Write + Send + 'o;
+
 /// Writes the numbers of an array, little-endian.
-pub(super) type Fill<'a> = Box<dyn Fn(&mut dyn Write) -> io::Result<()> + 'a>;
+pub(super) type Fill<'a> = Box<dyn Fn(&mut Out<'_>) -> io::Result<()> + 'a>;
 
 /// Type of the numbers of an array.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -168,7 +171,7 @@ impl<'a> Node<'a> {
 }
 
 /// Writes a file whose root has these nodes below it.
-pub(super) fn write(out: &mut dyn Write, children: Vec<Node<'_>>) -> io::Result<()> {
+pub(super) fn write(out: &mut Out<'_>, children: Vec<Node<'_>>) -> io::Result<()> {
     let root = Group {
         name: "HDF5 MotherNode".to_owned(),
         label: "Root Node of HDF5 File",

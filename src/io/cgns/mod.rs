@@ -7,9 +7,9 @@ mod hdf5;
 use std::io::{self, Write};
 use std::path::Path;
 
-use self::hdf5::{Array, Fill, Node, Number};
+use self::hdf5::{Array, Fill, Node, Number, Out};
 use super::span::{Sides, Span};
-use super::{IoError, atomic};
+use super::{IoError, atomic, pieces};
 use crate::grid::{Grid, Topology};
 
 /// Version of the standard that the nodes follow.
@@ -35,7 +35,7 @@ pub fn write(path: &Path, grid: &Grid, span: Option<Span>) -> Result<(), IoError
 }
 
 /// Writes the same bytes to any writer.
-pub fn write_to(out: &mut impl Write, grid: &Grid, span: Option<Span>) -> io::Result<()> {
+pub fn write_to(out: &mut (impl Write + Send), grid: &Grid, span: Option<Span>) -> io::Result<()> {
     let dimensions = if span.is_some() { 3 } else { 2 };
     let family = |(name, condition): (&str, &str)| {
         Node::new(name, "Family_t").above([Node::new("FamilyBC", "FamilyBC_t").text(condition)])
@@ -119,12 +119,13 @@ impl<'a> Block<'a> {
         let mut arrays =
             vec![array("CoordinateX", plane(&grid.x)), array("CoordinateY", plane(&grid.y))];
         if let Some(span) = span {
-            let row = move |out: &mut dyn Write, z: f64| {
-                let row = vec![z; grid.ni];
-                (0..grid.nj).try_for_each(|_| write_numbers(out, &row))
+            let points = grid.ni * grid.nj;
+            let fill = move |mut out: &mut Out<'_>| {
+                (0..planes).try_for_each(|k| {
+                    let z = span.z(k).to_le_bytes();
+                    pieces::write(&mut out, points, |piece| z.repeat(piece.len()))
+                })
             };
-            let fill =
-                move |out: &mut dyn Write| (0..planes).try_for_each(|k| row(&mut *out, span.z(k)));
             arrays.push(array("CoordinateZ", Box::new(fill)));
         }
         arrays
@@ -241,11 +242,8 @@ fn periodic(translation: [f32; 3]) -> Node<'static> {
 }
 
 /// Writes numbers little-endian.
-fn write_numbers(out: &mut dyn Write, numbers: &[f64]) -> io::Result<()> {
-    let mut bytes = Vec::new();
-    numbers.chunks(1 << 14).try_for_each(|part| {
-        bytes.clear();
-        bytes.extend(part.iter().flat_map(|number| number.to_le_bytes()));
-        out.write_all(&bytes)
+fn write_numbers(mut out: &mut Out<'_>, numbers: &[f64]) -> io::Result<()> {
+    pieces::write(&mut out, numbers.len(), |piece| {
+        numbers[piece].iter().flat_map(|number| number.to_le_bytes()).collect()
     })
 }
