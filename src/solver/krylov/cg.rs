@@ -1,10 +1,8 @@
 //! Conjugate gradients.
 
-use super::recursion::{MOST, Recursive, Run, SINGLE, UNIT, lost, reached, solve};
+use super::recursion::{Recursive, Run, SINGLE, UNIT, ahead, lost, reached, solve, take_log};
 use super::{KrylovReport, System, Target};
-use crate::backend::scalars::{
-    Coefficient, Condition, Ending, FIRST, HALTED, LOG, LOGGED, SLOTS, Slot,
-};
+use crate::backend::scalars::{Coefficient, Condition, Ending, FIRST, HALTED, LOG, SLOTS, Slot};
 use crate::backend::{Advance, Backend, DeviceError, Real};
 use crate::solver::{LinearOperator, LinearStop, Preconditioner};
 
@@ -139,17 +137,13 @@ impl<B: Backend, T: Real> Recursive<B, T> for Cg<B, T> {
             if done < SINGLE {
                 self.step(system, x)?;
             } else {
-                for _ in 0..(done / 4).clamp(1, MOST.min(left)) {
+                for _ in 0..ahead(done, left) {
                     backend.replay(&mut recording, || self.step(system, x))?;
                 }
             }
             backend.read_scalars(&self.scalars, &mut slots)?;
+            take_log(system, &slots, &mut done, iterations);
             let slot = |at: Slot| slots[usize::from(at)];
-            for k in done..slot(LOGGED) as usize {
-                *iterations += 1.0;
-                (system.observe)(*iterations, slots[SLOTS + k % LOG].sqrt());
-            }
-            done = slot(LOGGED) as usize;
             let (what, value) = match slot(HALTED) as u8 {
                 0 => continue,
                 MET => return Ok(Run::Met),

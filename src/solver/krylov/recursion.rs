@@ -1,7 +1,7 @@
 //! What methods with a recursive residual have in common: the true residual has the last word.
 
 use super::{KrylovReport, System, Target};
-use crate::backend::scalars::{Coefficient, Condition, Slot, Test};
+use crate::backend::scalars::{Coefficient, Condition, LOG, LOGGED, SLOTS, Slot, Test};
 use crate::backend::{Backend, DeviceError, Real};
 use crate::solver::{LinearOperator, LinearStop, Preconditioner};
 
@@ -16,7 +16,7 @@ const DRIFT: f64 = 1.01;
 pub(super) const SINGLE: usize = 4;
 
 /// Most iterations between two looks.
-pub(super) const MOST: usize = 16;
+const MOST: usize = 16;
 
 pub(super) const UNIT: Coefficient = Coefficient::number(1.0);
 
@@ -83,6 +83,26 @@ where
             return Ok(KrylovReport { stop, iterations, residual });
         }
     }
+}
+
+/// Iterations until the next look, after `done` of them with `left` more allowed.
+pub(super) fn ahead(done: usize, left: usize) -> usize {
+    (done / 4).clamp(1, MOST.min(left))
+}
+
+/// Counts the iterations that a run logged after the first `done`, and shows their residuals.
+pub(super) fn take_log<B: Backend, T: Real, A, M>(
+    system: &mut System<'_, B, T, A, M>,
+    slots: &[f64; SLOTS + LOG],
+    done: &mut usize,
+    iterations: &mut f64,
+) {
+    let logged = slots[usize::from(LOGGED)] as usize;
+    for k in *done..logged {
+        *iterations += 1.0;
+        (system.observe)(*iterations, slots[SLOTS + k % LOG].sqrt());
+    }
+    *done = logged;
 }
 
 /// An inner product is lost in the rounding of its operands.
