@@ -1,6 +1,7 @@
 //! The machine a case is solved on.
 
-use super::{BackendChoice, RunOptions};
+use super::RunOptions;
+use super::options::Chosen;
 #[cfg(feature = "cuda")]
 use crate::backend::Bands;
 use crate::backend::DeviceError;
@@ -37,7 +38,7 @@ pub(super) enum Opening {
 }
 
 /// A machine, and why it is no other.
-pub(super) type Opened = (Machine, Option<String>);
+pub(super) type Opened = Chosen<Machine>;
 
 impl Opening {
     /// Begins to open the machine of the options for a case.
@@ -79,18 +80,9 @@ impl Machine {
     }
 
     /// The machine of the options, and what the user should know of the choice: with
-    /// [`BackendChoice::Auto`] and no GPU that can be used why it is the CPU.
+    /// [`super::BackendChoice::Auto`] and no GPU that can be used why it is the CPU.
     fn choose(case: &Case, options: &RunOptions) -> Result<Opened, DeviceError> {
-        match options.backend {
-            BackendChoice::Cpu => Ok((Self::Cpu, None)),
-            BackendChoice::Cuda => open(case, options),
-            BackendChoice::Auto => match open(case, options) {
-                Err(error) if options.devices.is_none() => {
-                    Ok((Self::Cpu, Some(format!("running on the CPU: {error}"))))
-                }
-                opened => opened,
-            },
-        }
+        options.backend.open(options.devices.is_some(), Self::Cpu, || open(case, options))
     }
 
     /// The same machine with the order of elimination that a case asks for; what it cannot do of

@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
+use crate::backend::DeviceError;
 use crate::solver::history::NewtonStep;
 
 /// Choice of backend.
@@ -14,6 +15,30 @@ pub enum BackendChoice {
     Cpu,
     /// NVIDIA GPUs.
     Cuda,
+}
+
+/// What a choice of backend came to, and what the user should know of it.
+pub(super) type Chosen<M> = (M, Option<String>);
+
+impl BackendChoice {
+    /// `cpu`, or what `gpu` opens: with [`Self::Auto`], unless GPUs are `named`, the first and why
+    /// where the second fails.
+    pub(super) fn open<M>(
+        self,
+        named: bool,
+        cpu: M,
+        gpu: impl FnOnce() -> Result<Chosen<M>, DeviceError>,
+    ) -> Result<Chosen<M>, DeviceError> {
+        if self == Self::Cpu {
+            return Ok((cpu, None));
+        }
+        match gpu() {
+            Err(error) if self == Self::Auto && !named => {
+                Ok((cpu, Some(format!("running on the CPU: {error}"))))
+            }
+            opened => opened,
+        }
+    }
 }
 
 /// What a run takes beside the case.

@@ -7,6 +7,7 @@ use crate::backend::cpu::CpuBackend;
 use crate::backend::cuda::CudaBackend;
 use crate::error::Error;
 use crate::io::solution::SystemTiming;
+use crate::run::options::Chosen;
 use crate::run::{BackendChoice, Progress};
 use crate::sparse::Csr;
 
@@ -24,18 +25,10 @@ impl Place {
     pub(super) fn choose(
         backend: BackendChoice,
         device: Option<usize>,
-    ) -> Result<(Self, Option<String>), DeviceError> {
-        let gpu = || CudaBackend::open(device.unwrap_or(0)).map(|gpu| Self::Cuda(Box::new(gpu)));
-        match backend {
-            BackendChoice::Cpu => Ok((Self::Cpu, None)),
-            BackendChoice::Cuda => Ok((gpu()?, None)),
-            BackendChoice::Auto => match gpu() {
-                Err(error) if device.is_none() => {
-                    Ok((Self::Cpu, Some(format!("running on the CPU: {error}"))))
-                }
-                opened => Ok((opened?, None)),
-            },
-        }
+    ) -> Result<Chosen<Self>, DeviceError> {
+        backend.open(device.is_some(), Self::Cpu, || {
+            Ok((Self::Cuda(Box::new(CudaBackend::open(device.unwrap_or(0))?)), None))
+        })
     }
 
     /// Name for the report.
