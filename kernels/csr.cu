@@ -26,14 +26,11 @@ KERNEL(multiply_rows, uint64 rows, uint32 lanes, const uint32* row_start, const 
     if (row < rows && lane == 0) y[row] = sum;
 }
 
-// y <- A x for rows in chunks: chunk c has rows bounds[2c] to bounds[2c + 1], of CHUNK entries at
-// most. A block reads the entries of a chunk in one piece, whatever rows they belong to, and keeps
-// the products; then groups of lanes, the larger the fewer rows there are, add up the rows.
-BOUNDED_KERNEL(BLOCK, multiply_chunks, const uint32* bounds, const uint32* row_start,
-               const uint32* columns, const real* values, const real* x, real* y) {
-    __shared__ real products[CHUNK];
-    const uint32 first = bounds[2 * blockIdx.x], last = bounds[2 * blockIdx.x + 1];
-    const uint32 begin = row_start[first], count = row_start[last] - begin;
+// Calls each(k, product) for `count` entries from `begin` on, CHUNK at most: those of a thread are read
+// at the same time.
+template <class Each>
+__device__ void for_products(uint32 begin, uint32 count, const uint32* columns, const real* values,
+                             const real* x, Each each) {
     uint32 column[CHUNK / BLOCK];
     real value[CHUNK / BLOCK];
 #pragma unroll
@@ -45,8 +42,67 @@ BOUNDED_KERNEL(BLOCK, multiply_chunks, const uint32* bounds, const uint32* row_s
 #pragma unroll
     for (uint32 k = 0; k < CHUNK / BLOCK; ++k) {
         const uint32 at = k * BLOCK + threadIdx.x;
-        if (at < count) products[at] = value[k] * __ldg(x + column[k]);
+        if (at < count) each(at, value[k] * __ldg(x + column[k]));
     }
+}
+
+// Rows of more than CHUNK entries in parts: part p has entries bounds[2p] to bounds[2p + 1] of long row
+// owner[p]; long row k is row rows[k] and has parts firsts[k] to firsts[k + 1]. Tickets start and end at
+// zero.
+struct LongRows {
+    const uint32 *bounds, *owner, *rows, *firsts;
+    real* sums;
+    uint32* tickets;
+};
+
+// What a part gives to its row. The block that is the last of a row adds up the parts, in an order that
+// is always the same.
+__device__ inline void multiply_part(const LongRows& rows, uint32 part, const uint32* columns,
+                                     const real* values, const real* x, real* y) {
+    __shared__ double shared[WARP];
+    __shared__ bool last;
+    const uint32 begin = rows.bounds[2 * part], row = rows.owner[part];
+    const uint32 first = rows.firsts[row], end = rows.firsts[row + 1];
+    double sum = 0;
+    for_products(begin, rows.bounds[2 * part + 1] - begin, columns, values, x,
+                 [&](uint32, real product) { sum += product; });
+    sum = block_reduce<Sum>(0, sum, shared);
+    if (threadIdx.x == 0) {
+        rows.sums[part] = real(sum);
+        __threadfence();
+        last = atomicAdd(rows.tickets + row, 1u) + 1 == end - first;
+    }
+    __syncthreads();
+    if (!last) return;
+    __threadfence();
+    sum = 0;
+    for (uint32 p = first + threadIdx.x; p < end; p += BLOCK)
+        sum += ((const volatile real*)rows.sums)[p];
+    sum = block_reduce<Sum>(0, sum, shared);
+    if (threadIdx.x != 0) return;
+    y[rows.rows[row]] = real(sum);
+    rows.tickets[row] = 0;
+}
+
+// y <- A x for rows in chunks: chunk c has rows bounds[2c] to bounds[2c + 1], of CHUNK entries at
+// most. A block reads the entries of a chunk in one piece, whatever rows they belong to, and keeps
+// the products; then groups of lanes, the larger the fewer rows there are, add up the rows. The first
+// blocks take the parts of longer rows.
+BOUNDED_KERNEL(BLOCK, multiply_chunks, const uint32* bounds, const uint32* row_start,
+               const uint32* columns, const real* values, const real* x, real* y, uint32 parts,
+               const uint32* part_bounds, const uint32* owner, const uint32* long_rows,
+               const uint32* firsts, real* sums, uint32* tickets) {
+    __shared__ real products[CHUNK];
+    if (blockIdx.x < parts) {
+        const LongRows longer = {part_bounds, owner, long_rows, firsts, sums, tickets};
+        multiply_part(longer, blockIdx.x, columns, values, x, y);
+        return;
+    }
+    const uint32 chunk = blockIdx.x - parts;
+    const uint32 first = bounds[2 * chunk], last = bounds[2 * chunk + 1];
+    const uint32 begin = row_start[first], count = row_start[last] - begin;
+    for_products(begin, count, columns, values, x,
+                 [&](uint32 at, real product) { products[at] = product; });
     __syncthreads();
     const uint32 rows = last - first;
     uint32 lanes = 1;
@@ -62,33 +118,6 @@ BOUNDED_KERNEL(BLOCK, multiply_chunks, const uint32* bounds, const uint32* row_s
         sum = group_sum(sum, lanes);
         if (row < last && lane == 0) y[row] = sum;
     }
-}
-
-// Parts of long rows: sums[p] <- what entries starts[p]..starts[p + 1] give to the product. A block a
-// part.
-BOUNDED_KERNEL(BLOCK, multiply_parts, const uint32* starts, const uint32* columns,
-               const real* values, const real* x, real* sums) {
-    __shared__ real shared[BLOCK / WARP];
-    const uint32 end = starts[2 * blockIdx.x + 1];
-    real sum = 0;
-#pragma unroll 4
-    for (uint32 k = starts[2 * blockIdx.x] + threadIdx.x; k < end; k += BLOCK)
-        sum += values[k] * __ldg(x + columns[k]);
-    sum = group_sum(sum, WARP);
-    if (threadIdx.x % WARP == 0) shared[threadIdx.x / WARP] = sum;
-    __syncthreads();
-    if (threadIdx.x != 0) return;
-    for (uint32 k = 1; k < BLOCK / WARP; ++k) sum += shared[k];
-    sums[blockIdx.x] = sum;
-}
-
-// y of the long rows <- sums of their parts firsts[k]..firsts[k + 1]. One thread a row.
-KERNEL(add_parts, uint64 count, const uint32* rows, const uint32* firsts, const real* sums, real* y) {
-    const uint64 k = thread_index();
-    if (k >= count) return;
-    real sum = 0;
-    for (uint32 p = firsts[k]; p < firsts[k + 1]; ++p) sum += sums[p];
-    y[rows[k]] = sum;
 }
 
 // The product in two kernels (Liu, Yin and Wu 2011). First all products, one thread an entry.

@@ -13,9 +13,6 @@ const CHUNK_ROWS: u32 = 2048;
 /// Rows longer than this, and than eight of the mean, are a chunk of their own: beside short ones a
 /// few lanes would add them up.
 const LONELY: u32 = 128;
-/// Entries of a part of a row that is longer than a chunk.
-const PART: u32 = 8192;
-
 /// How y ← A x is formed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ProductKernel {
@@ -52,22 +49,25 @@ pub(super) struct Chunks<T> {
     long: Option<LongRows<T>>,
 }
 
+/// Rows that are longer than a chunk, in parts as long as one.
 struct LongRows<T> {
-    count: usize,
-    parts: usize,
     /// First and last entry of each part.
-    starts: Buffer<u32>,
+    bounds: Buffer<u32>,
+    /// Which of the long rows each part belongs to.
+    owner: Buffer<u32>,
     rows: Buffer<u32>,
     /// First part of each row.
     firsts: Buffer<u32>,
     sums: Buffer<T>,
+    tickets: Buffer<u32>,
 }
 
 /// The tables of [`Chunks`] on the host.
 #[derive(Default)]
 struct Tables {
     bounds: Vec<u32>,
-    starts: Vec<u32>,
+    part_bounds: Vec<u32>,
+    owner: Vec<u32>,
     rows: Vec<u32>,
     firsts: Vec<u32>,
 }
@@ -98,20 +98,21 @@ impl Tables {
         if rows > first {
             tables.bounds.extend([first, rows]);
         }
-        tables.firsts.push(tables.starts.len() as u32 / 2);
+        tables.firsts.push(tables.owner.len() as u32);
         tables
     }
 
     /// The parts of a long row.
     fn split(&mut self, row: u32, begin: u32, end: u32) {
-        self.rows.push(row);
-        self.firsts.push(self.starts.len() as u32 / 2);
         let mut from = begin;
+        self.firsts.push(self.owner.len() as u32);
         while from < end {
-            let to = end.min(from.saturating_add(PART));
-            self.starts.extend([from, to]);
+            let to = end.min(from.saturating_add(CHUNK));
+            self.part_bounds.extend([from, to]);
+            self.owner.push(self.rows.len() as u32);
             from = to;
         }
+        self.rows.push(row);
     }
 }
 
@@ -119,18 +120,17 @@ impl<T: Real> Chunks<T> {
     fn new(backend: &CudaBackend, row_start: &[u32]) -> Result<Self, DeviceError> {
         let device = &backend.device;
         let tables = Tables::new(row_start);
-        let parts = tables.starts.len() / 2;
-        let long = if parts > 0 {
+        let long = if tables.rows.is_empty() {
+            None
+        } else {
             Some(LongRows {
-                count: tables.rows.len(),
-                parts,
-                starts: Buffer::from_host(device, &tables.starts)?,
+                bounds: Buffer::from_host(device, &tables.part_bounds)?,
+                owner: Buffer::from_host(device, &tables.owner)?,
                 rows: Buffer::from_host(device, &tables.rows)?,
                 firsts: Buffer::from_host(device, &tables.firsts)?,
-                sums: Buffer::zeros(device, parts)?,
+                sums: Buffer::zeros(device, tables.owner.len())?,
+                tickets: Buffer::zeros(device, tables.rows.len())?,
             })
-        } else {
-            None
         };
         let bounds = Buffer::from_host(device, &tables.bounds)?;
         Ok(Self { count: tables.bounds.len() / 2, bounds, long })
@@ -144,19 +144,16 @@ impl<T: Real> Chunks<T> {
         x: &CudaVector<T>,
         y: &CudaVector<T>,
     ) -> Result<(), DeviceError> {
-        let launch = |name, shape, arguments: Vec<_>| {
-            backend.launch::<T>(Source::Csr, name, shape, &arguments)
-        };
         let CsrPattern { row_start, columns, .. } = pattern;
-        if self.count > 0 {
-            let arguments = arguments![&self.bounds, row_start, columns, values, x, y];
-            launch("multiply_chunks", Shape::blocks(self.count), arguments)?;
+        let mut arguments = arguments![&self.bounds, row_start, columns, values, x, y];
+        let parts = self.long.as_ref().map_or(0, |long| long.owner.len());
+        match &self.long {
+            None => arguments.extend(arguments![0_u32, 0_u64, 0_u64, 0_u64, 0_u64, 0_u64, 0_u64]),
+            Some(LongRows { bounds, owner, rows, firsts, sums, tickets }) => arguments
+                .extend(arguments![parts as u32, bounds, owner, rows, firsts, sums, tickets]),
         }
-        let Some(long) = &self.long else { return Ok(()) };
-        let arguments = arguments![&long.starts, columns, values, x, &long.sums];
-        launch("multiply_parts", Shape::blocks(long.parts), arguments)?;
-        let arguments = arguments![long.count as u64, &long.rows, &long.firsts, &long.sums, y];
-        launch("add_parts", Shape::threads(long.count), arguments)
+        let shape = Shape::blocks(parts + self.count);
+        backend.launch::<T>(Source::Csr, "multiply_chunks", shape, &arguments)
     }
 }
 
@@ -247,7 +244,7 @@ mod tests {
 
     #[test]
     fn chunks_hold_whole_rows_and_long_rows_are_split() {
-        let lengths = [1000, 1000, 100, 0, 20_000, 5, 2048];
+        let lengths = [1000, 1000, 100, 0, 5000, 5, 2048];
         let starts: Vec<u32> = std::iter::once(0)
             .chain(lengths.iter().scan(0, |sum, length| {
                 *sum += length;
@@ -259,7 +256,8 @@ mod tests {
 
         assert_eq!(tables.bounds, [0, 2, 2, 4, 5, 6, 6, 7]);
         assert_eq!((tables.rows, tables.firsts), (vec![4], vec![0, 3]));
-        assert_eq!(tables.starts, [2100, 10_292, 10_292, 18_484, 18_484, 22_100]);
+        assert_eq!(tables.part_bounds, [2100, 4148, 4148, 6196, 6196, 7100]);
+        assert_eq!(tables.owner, [0, 0, 0]);
     }
 
     #[test]
@@ -270,6 +268,6 @@ mod tests {
         let tables = Tables::new(&starts);
 
         assert_eq!(tables.bounds, [0, 50, 50, 51, 51, 101]);
-        assert!(tables.starts.is_empty());
+        assert!(tables.owner.is_empty());
     }
 }
