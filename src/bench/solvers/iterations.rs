@@ -9,7 +9,7 @@ use crate::solver::{Preconditioner, SolverError};
 use std::time::Instant;
 
 /// Seconds after which no further solve is begun.
-const PATIENCE: f64 = 5.0;
+const PATIENCE: f64 = 2.0;
 /// Iterations before the clock starts: schedules are chosen and graphs recorded in them.
 const FIRST: usize = 24;
 
