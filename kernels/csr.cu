@@ -1,5 +1,5 @@
 // Matrices by rows: products, each kernel for another shape of rows, and the diagonal.
-#include "slices.cuh"
+#include "fold.cuh"
 
 // Entries of a chunk: as many as a block keeps the products of.
 #define CHUNK 2048u
@@ -162,7 +162,7 @@ KERNEL(multiply_slices, uint64 rows, const uint32* width, const uint64* start, c
         Row row = own;
         row.mine = own.mine && !alone;
         const Weighted fold = {values};
-        fold_rows<false>(row, true, columns, fold, x, [&](real sum) { y[place] = sum; });
+        fold_rows<false>(row, 1, true, columns, fold, x, [&](real sum) { y[place] = sum; });
         if (!alone) return;
     }
     if (!own.mine) return;
@@ -182,10 +182,9 @@ KERNEL(fill_slices, uint64 rows, const uint32* row_start, const uint32* columns,
     const uint64 row = thread_index(), slice = row / WARP;
     if (slice * WARP >= rows) return;
     const Slices slices = {rows, width, start, length};
-    bool together;
-    const Row own = slices.row(slice, 0, rows, &together);
-    const uint32 from = own.mine ? row_start[row] : 0;
-    for_entries(own, together, from, [&](uint64 at, uint32 entry, uint64) {
+    const Unit unit = slices.unit(slice, 0, rows);
+    const uint32 from = unit.row.mine ? row_start[row] : 0;
+    for_entries(unit, from, [&](uint64 at, uint32 entry, uint64) {
         to_columns[at] = columns[entry];
         to_values[at] = values[entry];
     });

@@ -1,7 +1,7 @@
 // The order in which the rows of triangular factors are worked on, found on the GPU: levels, rows
 // sorted by level, and where their entries then stand. Rows of a pattern have rising columns; the
 // lower part of row r ends at split[r], where its diagonal entry is, if it has one.
-#include "slices.cuh"
+#include "fold.cuh"
 
 // Rows as long as this are taken by whole warps.
 #define LONG_ROW 64u
@@ -23,13 +23,7 @@ struct Part {
 KERNEL(split_rows, uint64 rows, const uint32* row_start, const uint32* columns, uint32* split) {
     const uint64 row = thread_index();
     if (row >= rows) return;
-    uint32 low = row_start[row], high = row_start[row + 1];
-    while (low < high) {
-        const uint32 middle = low + (high - low) / 2;
-        if (columns[middle] < row) low = middle + 1;
-        else high = middle;
-    }
-    split[row] = low;
+    split[row] = lower_bound(columns, row_start[row], row_start[row + 1], row);
 }
 
 // order <- the rows in natural order, or from the last to the first; place <- its inverse.
@@ -56,22 +50,29 @@ KERNEL(level_rows, uint64 rows, uint32 upper, const uint32* row_start, const uin
             row.length = part.length();
         }
         const bool together = __any_sync(FULL_WARP, row.length > LONG_ROW);
-        fold_rows<true, SLIM>(row, together, columns, Largest(), levels,
+        fold_rows<true>(row, 1, together, columns, Largest(), levels,
                               [&](uint32 most) { publish(levels + own, most + 1); });
     });
 }
 
-// counts[l] <- rows of level l + 1, depth <- the highest level. Both start at zero.
-KERNEL(count_levels, uint64 rows, const uint32* levels, uint32* counts, uint32* depth) {
+// depth <- the highest level. It starts at zero.
+KERNEL(find_depth, uint64 rows, const uint32* levels, uint32* depth) {
     uint32 most = 0;
-    for (uint64 row = thread_index(); row < rows; row += thread_count()) {
-        const uint32 level = levels[row];
-        atomicAdd(counts + level - 1, 1u);
-        most = max(most, level);
-    }
+    for (uint64 row = thread_index(); row < rows; row += thread_count())
+        most = max(most, levels[row]);
     for (int step = WARP / 2; step > 0; step /= 2)
         most = max(most, __shfl_xor_sync(FULL_WARP, most, step));
     if (threadIdx.x % WARP == 0) atomicMax(depth, most);
+}
+
+// starts <- where each level begins in an order by level, and the number of rows: none is empty. One
+// thread a row.
+KERNEL(find_starts, uint64 rows, const uint32* levels, const uint32* order, uint64* starts) {
+    const uint64 k = thread_index();
+    if (k >= rows) return;
+    const uint32 level = levels[order[k]];
+    if (k == 0 || levels[order[k - 1]] != level) starts[level - 1] = k;
+    if (k + 1 == rows) starts[level] = rows;
 }
 
 // Rows sorted by level, in several passes over DIGITS values of a level's number: neighbours on the
@@ -151,16 +152,25 @@ KERNEL(turn_starts, uint64 rows, uint32 depth, const uint64* starts, uint64* bac
     if (level <= depth) backwards[level] = rows - starts[depth - level];
 }
 
-// missed grows if an entry has no partner across the diagonal. One thread a row.
-KERNEL(match_entries, uint64 rows, const uint32* row_start, const uint32* columns, uint32* missed) {
-    const uint64 row = thread_index();
-    if (row >= rows) return;
-    uint32 alone = 0;
-    for (uint32 k = row_start[row]; k < row_start[row + 1]; ++k) {
-        const uint32 column = columns[k], end = row_start[column + 1];
-        alone += find(columns, row_start[column], end, uint32(row)) == end;
+// missed[0] grows if an entry left of the diagonal has no partner across it; missed[1] is zero in the
+// end if there are as many on both sides. So many threads a row.
+KERNEL(match_entries, uint64 rows, uint32 lanes, const uint32* row_start, const uint32* split,
+       const uint32* columns, uint32* missed) {
+    const uint64 row = thread_index() / lanes;
+    uint32 alone = 0, more = 0;
+    if (row < rows) {
+        const Part lower(0, row, row_start, split, columns), upper(1, row, row_start, split, columns);
+        const uint32 nth = uint32(thread_index() % lanes);
+        if (nth == 0) more = lower.length() - upper.length();
+        for (uint32 k = lower.begin + nth; k < lower.end; k += lanes) {
+            const uint32 column = columns[k], end = row_start[column + 1];
+            alone += find(columns, split[column], end, uint32(row)) == end;
+        }
     }
+    for (int step = WARP / 2; step > 0; step /= 2)
+        more += __shfl_xor_sync(FULL_WARP, more, step);
     if (alone) atomicAdd(missed, alone);
+    if (threadIdx.x % WARP == 0 && more) atomicAdd(missed + 1, more);
 }
 
 // inner[k] <- place of row order[k] in another order.
@@ -246,17 +256,17 @@ KERNEL(shape_slices, uint64 rows, uint32 upper, const uint32* order, const uint3
 }
 
 // filled <- columns of the lower or upper parts of the rows in order, as places in that order. A
-// warp a slice.
-KERNEL(fill_columns, uint64 rows, uint32 upper, const uint32* order, const uint32* place,
-       const uint32* row_start, const uint32* split, const uint32* columns, const uint32* width,
-       const uint64* start, const uint32* length, uint32* filled) {
-    const uint64 k = thread_index(), slice = k / WARP;
-    if (slice >= (rows + WARP - 1) / WARP) return;
+// warp a unit, so many lanes a row.
+KERNEL(fill_columns, uint64 rows, uint32 lanes, uint32 upper, const uint32* order,
+       const uint32* place, const uint32* row_start, const uint32* split, const uint32* columns,
+       const uint32* width, const uint64* start, const uint32* length, uint32* filled) {
+    const uint64 number = thread_index() / WARP;
+    if (number >= (rows + WARP - 1) / WARP * lanes) return;
     const Slices slices = {rows, width, start, length};
-    bool together;
-    const Row row = slices.row(slice, 0, rows, &together);
-    const uint32 from = row.mine ? Part(upper, order[k], row_start, split, columns).begin : 0;
-    for_entries(row, together, from, [&](uint64 at, uint32 entry, uint64) {
+    const Unit unit = slices.team(number, lanes);
+    const uint32 from =
+        unit.row.mine ? Part(upper, order[unit.place], row_start, split, columns).begin : 0;
+    for_entries(unit, from, [&](uint64 at, uint32 entry, uint64) {
         filled[at] = place[columns[entry]];
     });
 }

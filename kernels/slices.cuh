@@ -9,15 +9,12 @@
 
 // A width that says that the rows of a slice follow each other.
 #define BY_ROWS 0xffffffffu
-// Entries of a row that a lane waits for at the same time: many where rows are sorted by level and few
-// warps work ahead, few where it matters that many warps fit a multiprocessor.
-#define WIDE 16
-#define SLIM 8
 
 // A value that is not known yet has no bit set; zero is stored as -0.
 __device__ inline bool is_known(double value) { return __double_as_longlong(value) != 0; }
 __device__ inline bool is_known(float value) { return __float_as_int(value) != 0; }
 __device__ inline bool is_known(uint32 value) { return value != 0; }
+__device__ inline bool is_known(uint64 value) { return value != 0; }
 
 __device__ inline real known(real value) { return value == real(0) ? real(-0.0) : value; }
 
@@ -46,6 +43,11 @@ __device__ inline uint32 peek(const uint32* at) {
     asm volatile("ld.relaxed.gpu.global.u32 %0, [%1];" : "=r"(value) : "l"(at));
     return value;
 }
+__device__ inline uint64 peek(const uint64* at) {
+    uint64 value;
+    asm volatile("ld.relaxed.gpu.global.u64 %0, [%1];" : "=l"(value) : "l"(at));
+    return value;
+}
 __device__ inline void publish(double* at, double value) {
     asm volatile("st.relaxed.gpu.global.f64 [%0], %1;" ::"l"(at), "d"(value) : "memory");
 }
@@ -54,6 +56,9 @@ __device__ inline void publish(float* at, float value) {
 }
 __device__ inline void publish(uint32* at, uint32 value) {
     asm volatile("st.relaxed.gpu.global.u32 [%0], %1;" ::"l"(at), "r"(value) : "memory");
+}
+__device__ inline void publish(uint64* at, uint64 value) {
+    asm volatile("st.relaxed.gpu.global.u64 [%0], %1;" ::"l"(at), "l"(value) : "memory");
 }
 #define PAUSE() ((void)0)
 #endif
@@ -115,37 +120,23 @@ __device__ void for_slices_by_warps(uint64 slices, uint32* ticket, Work work) {
     }
 }
 
-// Position of a column in a row whose columns rise, or `end`.
-__device__ inline uint32 find(const uint32* columns, uint32 begin, uint32 end, uint32 column) {
+// Position of the first entry of a row whose columns rise that is not left of a column, or `end`.
+__device__ inline uint32 lower_bound(const uint32* columns, uint32 begin, uint32 end,
+                                     uint64 column) {
     uint32 low = begin, high = end;
     while (low < high) {
         const uint32 middle = low + (high - low) / 2;
         if (columns[middle] < column) low = middle + 1;
         else high = middle;
     }
-    return low < end && columns[low] == column ? low : end;
+    return low;
 }
 
-// Sum of coefficients times values.
-struct Weighted {
-    typedef real type;
-    const real* values;
-
-    __device__ real start() const { return 0; }
-    __device__ real coefficient(uint64 at) const { return values[at]; }
-    __device__ real term(real coefficient, real x) const { return coefficient * x; }
-    __device__ real join(real a, real b) const { return a + b; }
-};
-
-// The largest of some numbers.
-struct Largest {
-    typedef uint32 type;
-
-    __device__ uint32 start() const { return 0; }
-    __device__ uint32 coefficient(uint64) const { return 0; }
-    __device__ uint32 term(uint32, uint32 x) const { return x; }
-    __device__ uint32 join(uint32 a, uint32 b) const { return a > b ? a : b; }
-};
+// Position of a column in a row whose columns rise, or `end`.
+__device__ inline uint32 find(const uint32* columns, uint32 begin, uint32 end, uint32 column) {
+    const uint32 at = lower_bound(columns, begin, end, column);
+    return at < end && columns[at] == column ? at : end;
+}
 
 // The row of a lane: entry k stands at `at` + k `step`. Lanes without a row have `mine` unset.
 struct Row {
@@ -154,80 +145,14 @@ struct Row {
     uint32 step, length;
 };
 
-// Folds x[column] over the entries of the row of each lane and calls finish(result) in the lane, in
-// an order of folding that is always the same. With WAIT entries of x may still be unknown, those of
-// rows of the same warp included. `together`, the same in all lanes: the warp takes row after row.
-template <bool WAIT, uint32 BATCH = WIDE, class Place = Everywhere, class Fold, class Finish>
-__device__ void fold_rows(const Row& row, bool together, const uint32* columns, const Fold& fold,
-                          const typename Fold::type* x, Finish finish) {
-    typedef typename Fold::type T;
-    const uint32 lane = threadIdx.x % WARP;
-    if (together) {
-        for (uint32 owner = 0; owner < WARP; ++owner) {
-            if (!__shfl_sync(FULL_WARP, int(row.mine), int(owner))) continue;
-            const uint64 at = __shfl_sync(FULL_WARP, row.at, int(owner));
-            const uint32 length = __shfl_sync(FULL_WARP, row.length, int(owner));
-            T sum = fold.start();
-            for (uint32 k = lane; k < length; k += WARP)
-                sum = fold.join(sum, fold.term(fold.coefficient(at + k),
-                                               fetched<WAIT, Place>(x + columns[at + k])));
-            for (int step = WARP / 2; step > 0; step /= 2)
-                sum = fold.join(sum, __shfl_xor_sync(FULL_WARP, sum, step));
-            if (lane == owner) finish(sum);
-            __syncwarp();
-        }
-        return;
-    }
-    T sum = fold.start();
-    if (!WAIT) {
-        if (!row.mine) return;
-        for (uint32 k = 0; k < row.length; ++k) {
-            const uint64 at = row.at + uint64(k) * row.step;
-            sum = fold.join(sum, fold.term(fold.coefficient(at), x[columns[at]]));
-        }
-        finish(sum);
-        return;
-    }
-    // A coefficient becomes a term once its value is known.
-    uint32 column[BATCH], pending = 0, from = 0;
-    T term[BATCH];
-    auto load = [&] {
-#pragma unroll
-        for (uint32 k = 0; k < BATCH; ++k) {
-            const uint64 at = row.at + uint64(from + k) * row.step;
-            const bool there = from + k < row.length;
-            column[k] = there ? columns[at] : 0;
-            term[k] = there ? fold.coefficient(at) : fold.start();
-            pending |= uint32(there) << k;
-        }
-    };
-    bool done = !row.mine;
-    if (!done) load();
-    while (__any_sync(FULL_WARP, !done)) {
-        if (!done) {
-            T seen[BATCH];
-#pragma unroll
-            for (uint32 k = 0; k < BATCH; ++k)
-                seen[k] = pending >> k & 1 ? Place::look(x + column[k]) : T(0);
-#pragma unroll
-            for (uint32 k = 0; k < BATCH; ++k) {
-                if (!is_known(seen[k])) continue;
-                term[k] = fold.term(term[k], seen[k]);
-                pending &= ~(1u << k);
-            }
-            if (pending == 0) {
-#pragma unroll
-                for (uint32 k = 0; k < BATCH; ++k) sum = fold.join(sum, term[k]);
-                from += BATCH;
-                done = from >= row.length;
-                if (done) finish(sum);
-                else load();
-            } else {
-                PAUSE();
-            }
-        }
-    }
-}
+// What a warp does at a time: for each team of lanes, a power of two, a row and its place in the order.
+// `together`: the warp takes row after row.
+struct Unit {
+    Row row;
+    uint64 place;
+    uint32 lanes;
+    bool together;
+};
 
 // Where the rows of a triangle stand, in slices.
 struct Slices {
@@ -256,25 +181,49 @@ struct Slices {
         }
         return row;
     }
+
+    // The same with its place, a lane a team.
+    __device__ Unit unit(uint64 slice, uint64 first, uint64 last) const {
+        Unit unit;
+        unit.row = row(slice, first, last, &unit.together);
+        unit.place = slice * WARP + threadIdx.x % WARP;
+        unit.lanes = 1;
+        return unit;
+    }
+
+    // The row of the team of `lanes` lanes that this lane is of: a slice is as many units as a team has
+    // lanes, each for a warp.
+    __device__ Unit team(uint64 number, uint32 lanes) const {
+        Unit unit = this->unit(number / lanes, 0, rows);
+        const Row own = unit.row;
+        const int nth = int(number % lanes * (WARP / lanes) + threadIdx.x % WARP / lanes);
+        unit.row.mine = __shfl_sync(FULL_WARP, int(own.mine), nth);
+        unit.row.at = __shfl_sync(FULL_WARP, own.at, nth);
+        unit.row.length = __shfl_sync(FULL_WARP, own.length, nth);
+        unit.place = number / lanes * WARP + nth;
+        unit.lanes = lanes;
+        return unit;
+    }
 };
 
-// Calls work(at, entry, row) for all entries of the rows of a warp: where an entry stands in the
+// Calls work(at, entry, place) for all entries of the rows of a unit: where an entry stands in the
 // slices, where it stands in the matrix, whose rows begin at `from`, and the place of its row.
 template <class Work>
-__device__ void for_entries(const Row& row, bool together, uint32 from, Work work) {
+__device__ void for_entries(const Unit& unit, uint32 from, Work work) {
+    const Row& row = unit.row;
     const uint32 lane = threadIdx.x % WARP;
-    if (!together) {
+    if (!unit.together) {
         if (!row.mine) return;
-        for (uint32 k = 0; k < row.length; ++k)
-            work(row.at + uint64(k) * row.step, from + k, thread_index());
+        for (uint32 k = lane % unit.lanes; k < row.length; k += unit.lanes)
+            work(row.at + uint64(k) * row.step, from + k, unit.place);
         return;
     }
-    for (uint32 owner = 0; owner < WARP; ++owner) {
+    for (uint32 owner = 0; owner < WARP; owner += unit.lanes) {
         if (!__shfl_sync(FULL_WARP, int(row.mine), int(owner))) continue;
         const uint64 at = __shfl_sync(FULL_WARP, row.at, int(owner));
         const uint32 length = __shfl_sync(FULL_WARP, row.length, int(owner));
         const uint32 first = __shfl_sync(FULL_WARP, from, int(owner));
-        for (uint32 k = lane; k < length; k += WARP)
-            work(at + k, first + k, thread_index() - lane + owner);
+        const uint64 place = __shfl_sync(FULL_WARP, unit.place, int(owner));
+        for (uint32 k = lane; k < length; k += WARP) work(at + k, first + k, place);
     }
 }

@@ -7,7 +7,7 @@
 //
 // A value of w or z that has no bit set is not known yet. Each solve leaves the values of the other
 // unknown, and its tickets at zero, so that no launch is needed to make room for the next.
-#include "slices.cuh"
+#include "fold.cuh"
 
 // values <- entries of A; zero where source says that there is none. One thread an entry.
 KERNEL(take_values, uint64 entries, const uint32* source, const real* a, real* values) {
@@ -30,17 +30,16 @@ KERNEL(mirror_entries, uint64 rows, const uint32* row_start, const uint32* colum
 }
 
 // lower <- entries left of the diagonal; products, if there are any, <- those of L o U^T: a_ij a_ji,
-// zero where one of them is absent (Wang and Liu 2022). A warp a slice.
-KERNEL(take_lower, uint64 rows, const uint32* order, const uint32* row_start, const uint32* split,
-       const uint32* columns, const real* a, const uint32* width, const uint64* start,
-       const uint32* length, real* lower, real* products) {
-    const uint64 k = thread_index(), slice = k / WARP;
-    if (slice * WARP >= rows) return;
+// zero where one of them is absent (Wang and Liu 2022). A warp a unit, so many lanes a row.
+KERNEL(take_lower, uint64 rows, uint32 lanes, const uint32* order, const uint32* row_start,
+       const uint32* split, const uint32* columns, const real* a, const uint32* width,
+       const uint64* start, const uint32* length, real* lower, real* products) {
+    const uint64 number = thread_index() / WARP;
+    if (number >= (rows + WARP - 1) / WARP * lanes) return;
     const Slices slices = {rows, width, start, length};
-    bool together;
-    const Row own = slices.row(slice, 0, rows, &together);
-    const uint32 from = own.mine ? row_start[order[k]] : 0;
-    for_entries(own, together, from, [&](uint64 at, uint32 entry, uint64 place) {
+    const Unit unit = slices.team(number, lanes);
+    const uint32 from = unit.row.mine ? row_start[order[unit.place]] : 0;
+    for_entries(unit, from, [&](uint64 at, uint32 entry, uint64 place) {
         lower[at] = a[entry];
         if (!products) return;
         const uint32 column = columns[entry], begin = split[column], end = row_start[column + 1];
@@ -49,17 +48,16 @@ KERNEL(take_lower, uint64 rows, const uint32* order, const uint32* row_start, co
     });
 }
 
-// upper <- entries right of the diagonal. A warp a slice.
-KERNEL(take_upper, uint64 rows, const uint32* order, const uint32* row_start, const real* a,
-       const uint32* width, const uint64* start, const uint32* length, real* upper) {
-    const uint64 k = thread_index(), slice = k / WARP;
-    if (slice * WARP >= rows) return;
+// upper <- entries right of the diagonal. A warp a unit, so many lanes a row.
+KERNEL(take_upper, uint64 rows, uint32 lanes, const uint32* order, const uint32* row_start,
+       const real* a, const uint32* width, const uint64* start, const uint32* length,
+       real* upper) {
+    const uint64 number = thread_index() / WARP;
+    if (number >= (rows + WARP - 1) / WARP * lanes) return;
     const Slices slices = {rows, width, start, length};
-    bool together;
-    const Row own = slices.row(slice, 0, rows, &together);
-    const uint32 from = own.mine ? row_start[order[k] + 1] - own.length : 0;
-    for_entries(own, together, from,
-                [&](uint64 at, uint32 entry, uint64) { upper[at] = a[entry]; });
+    const Unit unit = slices.team(number, lanes);
+    const uint32 from = unit.row.mine ? row_start[order[unit.place] + 1] - unit.row.length : 0;
+    for_entries(unit, from, [&](uint64 at, uint32 entry, uint64) { upper[at] = a[entry]; });
 }
 
 // Keeps a pivot and its inverse at a place; first <- the first row whose pivot is zero or not finite,
@@ -72,74 +70,71 @@ __device__ inline void keep_pivot(uint64 place, uint32 row, real pivot, uint32 p
         atomicMin(first, uint64(row));
 }
 
-// D_i = a_ii - sum of (L o U^T)_ij / D_j for the rows first..last of a slice, a_ii times `scale`. A
-// row without a diagonal entry has the pivot zero.
-template <bool WAIT, uint32 BATCH>
-__device__ void dilu_slice(const Slices& slices, uint64 slice, uint64 first_row, uint64 last_row,
+// D_i = a_ii - sum of (L o U^T)_ij / D_j for the rows of a unit, a_ii times `scale`. A row without a
+// diagonal entry has the pivot zero.
+template <bool WAIT>
+__device__ void dilu_rows(const Unit& unit,
                            const uint32* columns, const real* products, const uint32* order,
                            const uint32* row_start, const uint32* split, const uint32* a_columns,
                            const real* a, real scale, uint32 positive, real* pivots, real* inverse,
                            uint64* first) {
-    bool together;
-    const Row own = slices.row(slice, first_row, last_row, &together);
-    const uint64 place = slice * WARP + threadIdx.x % WARP;
+    const uint64 place = unit.place;
     uint32 row = 0;
     bool present = false;
     real diagonal = 0;
-    if (own.mine) {
+    if (unit.row.mine) {
         row = order[place];
         const uint32 at = split[row];
         present = at < row_start[row + 1] && a_columns[at] == row;
         if (present) diagonal = a[at] * scale;
     }
     const Weighted fold = {products};
-    fold_rows<WAIT, BATCH>(own, together, columns, fold, inverse, [&](real sum) {
+    fold_rows<WAIT>(unit.row, unit.lanes, unit.together, columns, fold, inverse, [&](real sum) {
         keep_pivot(place, row, present ? diagonal - sum : real(0), positive, pivots, inverse, first);
     });
 }
 
-// The rows of a slice of (I + L) D w = r; their z becomes unknown.
-template <bool WAIT, uint32 BATCH>
-__device__ void lower_slice(const Slices& slices, uint64 slice, uint64 first_row, uint64 last_row,
+// The rows of a unit of (I + L) D w = r; their z becomes unknown, at the end: a store that waits for its
+// address would keep back all loads behind it.
+template <bool WAIT>
+__device__ void lower_rows(const Unit& unit,
                             const uint32* columns, const real* lower, const uint32* order,
                             const real* inverse, const real* r, real* w, real* z) {
-    bool together;
-    const Row own = slices.row(slice, first_row, last_row, &together);
-    const uint64 place = slice * WARP + threadIdx.x % WARP;
+    const uint64 place = unit.place;
     real right = 0, factor = 0;
-    if (own.mine) {
+    if (unit.row.mine) {
         right = r[order[place]];
         factor = inverse[place];
-        z[place] = 0;
     }
     const Weighted fold = {lower};
-    fold_rows<WAIT, BATCH>(own, together, columns, fold, w,
-                    [&](real sum) { publish(w + place, known((right - sum) * factor)); });
+    fold_rows<WAIT>(unit.row, unit.lanes, unit.together, columns, fold, w,
+                           [&](real sum) {
+        publish(w + place, known((right - sum) * factor));
+        z[place] = 0;
+    });
 }
 
-// The rows of a slice of (D + U) z = D w; their w, at place inner[k], becomes unknown. `out` gets z
+// The rows of a unit of (D + U) z = D w; their w, at place inner[k], becomes unknown. `out` gets z
 // by the rows of A.
-template <bool WAIT, uint32 BATCH>
-__device__ void upper_slice(const Slices& slices, uint64 slice, uint64 first_row, uint64 last_row,
+template <bool WAIT>
+__device__ void upper_rows(const Unit& unit,
                             const uint32* columns, const real* upper, const uint32* order,
                             const uint32* inner, const real* inverse, real* w, real* z, real* out) {
-    bool together;
-    const Row own = slices.row(slice, first_row, last_row, &together);
-    const uint64 place = slice * WARP + threadIdx.x % WARP;
+    const uint64 place = unit.place;
     real right = 0, factor = 0;
-    uint32 row = 0;
-    if (own.mine) {
-        const uint32 from = inner[place];
+    uint32 row = 0, from = 0;
+    if (unit.row.mine) {
+        from = inner[place];
         right = w[from];
         factor = inverse[from];
-        w[from] = 0;
         row = order[place];
     }
     const Weighted fold = {upper};
-    fold_rows<WAIT, BATCH>(own, together, columns, fold, z, [&](real sum) {
+    fold_rows<WAIT>(unit.row, unit.lanes, unit.together, columns, fold, z, [&](real sum) {
         const real value = right - factor * sum;
         publish(z + place, known(value));
         out[row] = value;
+        w[from] = 0;
     });
 }
 
@@ -161,10 +156,10 @@ __device__ void for_levels(const uint64* starts, uint32 first_level, uint32 last
 BOUNDED_KERNEL(256, dilu_flags, uint64 rows, const uint32* width, const uint64* start, const uint32* length,
        const uint32* columns, const real* products, const uint32* order, const uint32* row_start,
        const uint32* split, const uint32* a_columns, const real* a, real scale, uint32 positive,
-       real* pivots, real* inverse, uint32* tickets, uint64* first) {
+       real* pivots, real* inverse, uint32* tickets, uint32 lanes, uint64* first) {
     const Slices slices = {rows, width, start, length};
-    for_drawn_slices((rows + WARP - 1) / WARP, tickets + 2, [&](uint64 slice) {
-        dilu_slice<true, WIDE>(slices, slice, 0, rows, columns, products, order, row_start, split,
+    for_drawn_slices((rows + WARP - 1) / WARP * lanes, tickets + 2, [&](uint64 unit) {
+        dilu_rows<true>(slices.team(unit, lanes), columns, products, order, row_start, split,
                          a_columns, a, scale, positive, pivots, inverse, first);
     });
 }
@@ -172,83 +167,87 @@ BOUNDED_KERNEL(256, dilu_flags, uint64 rows, const uint32* width, const uint64* 
 KERNEL(dilu_slim, uint64 rows, const uint32* width, const uint64* start, const uint32* length,
        const uint32* columns, const real* products, const uint32* order, const uint32* row_start,
        const uint32* split, const uint32* a_columns, const real* a, real scale, uint32 positive,
-       real* pivots, real* inverse, uint32* tickets, uint64* first) {
+       real* pivots, real* inverse, uint32* tickets, uint32 lanes, uint64* first) {
     const Slices slices = {rows, width, start, length};
-    for_slices_by_warps((rows + WARP - 1) / WARP, tickets + 2, [&](uint64 slice) {
-        dilu_slice<true, SLIM>(slices, slice, 0, rows, columns, products, order, row_start, split,
+    for_slices_by_warps((rows + WARP - 1) / WARP * lanes, tickets + 2, [&](uint64 unit) {
+        dilu_rows<true>(slices.team(unit, lanes), columns, products, order, row_start, split,
                          a_columns, a, scale, positive, pivots, inverse, first);
     });
 }
 
-KERNEL(dilu_levels, uint64 rows, const uint32* width, const uint64* start, const uint32* length,
+BOUNDED_KERNEL(1024, dilu_levels, uint64 rows, const uint32* width, const uint64* start, const uint32* length,
        const uint32* columns, const real* products, const uint32* order, const uint32* row_start,
        const uint32* split, const uint32* a_columns, const real* a, real scale, uint32 positive,
        real* pivots, real* inverse, const uint64* starts, uint32 first_level, uint32 last_level,
        uint64* first) {
     const Slices slices = {rows, width, start, length};
     for_levels(starts, first_level, last_level, [&](uint64 slice, uint64 begin, uint64 end) {
-        dilu_slice<false, WIDE>(slices, slice, begin, end, columns, products, order, row_start, split,
+        dilu_rows<false>(slices.unit(slice, begin, end), columns, products, order, row_start, split,
                           a_columns, a, scale, positive, pivots, inverse, first);
     });
 }
 
 BOUNDED_KERNEL(256, lower_flags, uint64 rows, const uint32* width, const uint64* start, const uint32* length,
        const uint32* columns, const real* lower, const uint32* order, const real* inverse,
-       real* w, real* z, const real* r, uint32* tickets) {
+       real* w, real* z, const real* r, uint32* tickets,
+       uint32 lanes) {
     const Slices slices = {rows, width, start, length};
     if (thread_index() == 0) tickets[1] = 0;
-    for_drawn_slices((rows + WARP - 1) / WARP, tickets, [&](uint64 slice) {
-        lower_slice<true, WIDE>(slices, slice, 0, rows, columns, lower, order, inverse, r, w, z);
+    for_drawn_slices((rows + WARP - 1) / WARP * lanes, tickets, [&](uint64 unit) {
+        lower_rows<true>(slices.team(unit, lanes), columns, lower, order, inverse, r, w, z);
     });
 }
 
 KERNEL(lower_slim, uint64 rows, const uint32* width, const uint64* start, const uint32* length,
        const uint32* columns, const real* lower, const uint32* order, const real* inverse,
-       real* w, real* z, const real* r, uint32* tickets) {
+       real* w, real* z, const real* r, uint32* tickets,
+       uint32 lanes) {
     const Slices slices = {rows, width, start, length};
     if (thread_index() == 0) tickets[1] = 0;
-    for_slices_by_warps((rows + WARP - 1) / WARP, tickets, [&](uint64 slice) {
-        lower_slice<true, SLIM>(slices, slice, 0, rows, columns, lower, order, inverse, r, w, z);
+    for_slices_by_warps((rows + WARP - 1) / WARP * lanes, tickets, [&](uint64 unit) {
+        lower_rows<true>(slices.team(unit, lanes), columns, lower, order, inverse, r, w, z);
     });
 }
 
-KERNEL(lower_levels, uint64 rows, const uint32* width, const uint64* start, const uint32* length,
+BOUNDED_KERNEL(1024, lower_levels, uint64 rows, const uint32* width, const uint64* start, const uint32* length,
        const uint32* columns, const real* lower, const uint32* order, const real* inverse,
        real* w, real* z, const real* r, const uint64* starts, uint32 first_level,
        uint32 last_level) {
     const Slices slices = {rows, width, start, length};
     for_levels(starts, first_level, last_level, [&](uint64 slice, uint64 begin, uint64 end) {
-        lower_slice<false, WIDE>(slices, slice, begin, end, columns, lower, order, inverse, r, w, z);
+        lower_rows<false>(slices.unit(slice, begin, end), columns, lower, order, inverse, r, w, z);
     });
 }
 
 BOUNDED_KERNEL(256, upper_flags, uint64 rows, const uint32* width, const uint64* start, const uint32* length,
        const uint32* columns, const real* upper, const uint32* order, const uint32* inner,
-       const real* inverse, real* w, real* z, real* out, uint32* tickets) {
+       const real* inverse, real* w, real* z, real* out, uint32* tickets,
+       uint32 lanes) {
     const Slices slices = {rows, width, start, length};
     if (thread_index() == 0) tickets[0] = 0;
-    for_drawn_slices((rows + WARP - 1) / WARP, tickets + 1, [&](uint64 slice) {
-        upper_slice<true, WIDE>(slices, slice, 0, rows, columns, upper, order, inner, inverse, w, z, out);
+    for_drawn_slices((rows + WARP - 1) / WARP * lanes, tickets + 1, [&](uint64 unit) {
+        upper_rows<true>(slices.team(unit, lanes), columns, upper, order, inner, inverse, w, z, out);
     });
 }
 
 KERNEL(upper_slim, uint64 rows, const uint32* width, const uint64* start, const uint32* length,
        const uint32* columns, const real* upper, const uint32* order, const uint32* inner,
-       const real* inverse, real* w, real* z, real* out, uint32* tickets) {
+       const real* inverse, real* w, real* z, real* out, uint32* tickets,
+       uint32 lanes) {
     const Slices slices = {rows, width, start, length};
     if (thread_index() == 0) tickets[0] = 0;
-    for_slices_by_warps((rows + WARP - 1) / WARP, tickets + 1, [&](uint64 slice) {
-        upper_slice<true, SLIM>(slices, slice, 0, rows, columns, upper, order, inner, inverse, w, z, out);
+    for_slices_by_warps((rows + WARP - 1) / WARP * lanes, tickets + 1, [&](uint64 unit) {
+        upper_rows<true>(slices.team(unit, lanes), columns, upper, order, inner, inverse, w, z, out);
     });
 }
 
-KERNEL(upper_levels, uint64 rows, const uint32* width, const uint64* start, const uint32* length,
+BOUNDED_KERNEL(1024, upper_levels, uint64 rows, const uint32* width, const uint64* start, const uint32* length,
        const uint32* columns, const real* upper, const uint32* order, const uint32* inner,
        const real* inverse, real* w, real* z, real* out, const uint64* starts, uint32 first_level,
        uint32 last_level) {
     const Slices slices = {rows, width, start, length};
     for_levels(starts, first_level, last_level, [&](uint64 slice, uint64 begin, uint64 end) {
-        upper_slice<false, WIDE>(slices, slice, begin, end, columns, upper, order, inner, inverse, w, z,
+        upper_rows<false>(slices.unit(slice, begin, end), columns, upper, order, inner, inverse, w, z,
                            out);
     });
 }
@@ -280,7 +279,7 @@ KERNEL(solve_row_tiles, uint64 rows, const uint32* width, const uint64* start, c
         const real right = row.mine ? r[place] : real(0);
         const real factor = row.mine ? inverse[place] : real(0);
         const Weighted fold = {lower};
-        fold_rows<true, WIDE, Here>(row, together, columns, fold, own - first, [&](real sum) {
+        fold_rows<true, Here>(row, 1, together, columns, fold, own - first, [&](real sum) {
             Here::put(own + (place - first), known((right - sum) * factor));
         });
         __syncwarp();
@@ -309,7 +308,7 @@ KERNEL(solve_row_tiles, uint64 rows, const uint32* width, const uint64* start, c
         }
         __syncwarp();
         const Weighted fold = {upper};
-        fold_rows<true, WIDE, Here>(row, together, upper_columns, fold, own - from, [&](real sum) {
+        fold_rows<true, Here>(row, 1, together, upper_columns, fold, own - from, [&](real sum) {
             const real value = right - factor * sum;
             Here::put(own + (place - from), known(value));
             z[rows - 1 - place] = value;

@@ -151,7 +151,7 @@ fn expected<T: Real>(a: &Csr, kind: Incomplete, shift: f64, r: &[T]) -> (Vec<T>,
     (z, bad)
 }
 
-/// Factors twice and solves five times, so that every way of waiting has its turn.
+/// Factors twice and solves eight times, so that every way of waiting has its turn.
 fn check<S: Subject, T: Real>(
     subject: &S,
     a: &Csr,
@@ -172,7 +172,7 @@ fn check<S: Subject, T: Real>(
         return;
     }
     let mut found = to_device(subject, &random::<T>(6, n));
-    for _ in 0..5 {
+    for _ in 0..8 {
         subject.csr_solve(&mut factors, &r, &mut found).unwrap();
         assert_close(&to_host(subject, &found, n), z, 200.0, &what);
     }
@@ -199,7 +199,13 @@ pub fn factors_in_single_precision<S: Subject>(subject: &S) {
 }
 
 pub fn colours_renumber_the_rows<S: Subject>(subject: &S) {
-    for a in factored() {
+    // With a partner across the diagonal for every entry, and with more colours than bits.
+    let paired = mirrored(&scattered(700, 6, Some(9.0)));
+    let crowded =
+        Csr::from_rows((0..70).map(|row| {
+            (0..70).map(move |column| (column, if row == column { 90.0 } else { 1.0 }))
+        }));
+    for a in factored().into_iter().chain([paired, crowded]) {
         for kind in [Incomplete::Dilu, Incomplete::Ilu0] {
             let order = RowSets::by_number(&colours(&Graph::new(a.pattern()))).rows().to_vec();
             let r = random::<f64>(5, a.rows());

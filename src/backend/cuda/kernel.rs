@@ -39,6 +39,8 @@ pub enum Source {
     Csr,
     /// The order of rows in triangular factors.
     Order,
+    /// Patterns renumbered by colour or cut into tiles.
+    Layout,
     /// Triangular factors and their solves.
     Triangular,
     /// Gaussian elimination within a pattern.
@@ -49,7 +51,7 @@ pub enum Source {
 
 impl Source {
     /// Every file.
-    pub const ALL: [Self; 19] = [
+    pub const ALL: [Self; 20] = [
         Self::Vector,
         Self::Matrix,
         Self::Elliptic,
@@ -66,6 +68,7 @@ impl Source {
         Self::Bands,
         Self::Csr,
         Self::Order,
+        Self::Layout,
         Self::Triangular,
         Self::Gauss,
         Self::Correlation,
@@ -76,7 +79,9 @@ impl Source {
     #[must_use]
     pub fn widths(self) -> &'static [Width] {
         match self {
-            Self::March | Self::Initial | Self::Control | Self::Order => &[Width::Double],
+            Self::March | Self::Initial | Self::Control | Self::Order | Self::Layout => {
+                &[Width::Double]
+            }
             _ => &[Width::Single, Width::Double],
         }
     }
@@ -101,6 +106,7 @@ impl Source {
             Self::Bands => "bands.cu",
             Self::Csr => "csr.cu",
             Self::Order => "order.cu",
+            Self::Layout => "layout.cu",
             Self::Triangular => "triangular.cu",
             Self::Gauss => "gauss.cu",
             Self::Correlation => "correlation.cu",
@@ -126,6 +132,7 @@ impl Source {
             Self::Bands => include_str!("../../../kernels/bands.cu"),
             Self::Csr => include_str!("../../../kernels/csr.cu"),
             Self::Order => include_str!("../../../kernels/order.cu"),
+            Self::Layout => include_str!("../../../kernels/layout.cu"),
             Self::Triangular => include_str!("../../../kernels/triangular.cu"),
             Self::Gauss => include_str!("../../../kernels/gauss.cu"),
             Self::Correlation => include_str!("../../../kernels/correlation.cu"),
@@ -135,14 +142,16 @@ impl Source {
     /// What the file includes.
     fn headers(self) -> &'static [&'static str] {
         const COMMON: &str = include_str!("../../../kernels/common.cuh");
+        const SLICES: &str = include_str!("../../../kernels/slices.cuh");
         match self {
             Self::March => &[COMMON, include_str!("../../../kernels/ring.cuh")],
             Self::Lines | Self::Pivots | Self::Level | Self::Transfer | Self::Bands => {
                 &[COMMON, include_str!("../../../kernels/level.cuh")]
             }
-            Self::Csr | Self::Order | Self::Triangular | Self::Gauss | Self::Correlation => {
-                &[COMMON, include_str!("../../../kernels/slices.cuh")]
+            Self::Csr | Self::Order | Self::Layout | Self::Triangular => {
+                &[COMMON, SLICES, include_str!("../../../kernels/fold.cuh")]
             }
+            Self::Gauss | Self::Correlation => &[COMMON, SLICES],
             _ => &[COMMON],
         }
     }

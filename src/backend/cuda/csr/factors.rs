@@ -9,8 +9,9 @@ use crate::backend::{BadPivot, DeviceError, Incomplete, Real, RowSchedule};
 use std::sync::Arc;
 use std::time::Instant;
 
-/// Levels up to which a launch a level may be faster than flags.
-const FEW_LEVELS: usize = 256;
+/// Seconds that a level takes at least where each is a launch of its own, or a turn of one block: with
+/// more levels than fit into the time of the best way so far, launches are not tried.
+const LEVEL: f64 = 2e-6;
 /// Solves in which a way of waiting is timed; the first also loads its kernels.
 const TIMED: usize = 2;
 
@@ -40,6 +41,8 @@ pub struct CudaCsrFactors<T> {
     chosen: Option<usize>,
     /// Whether the rows are to be sorted by level when a second solve comes.
     sorts_later: bool,
+    /// Whether a launch a level may still be added to the trials.
+    may_launch: bool,
     solves: usize,
 }
 
@@ -92,6 +95,7 @@ impl<T: Real> CudaCsrFactors<T> {
             trials: vec![Trial::new(0, waiting)],
             chosen: (!sorts_later).then_some(0),
             sorts_later,
+            may_launch: true,
             solves: 0,
         };
         if waiting == Waiting::Launches {
@@ -99,7 +103,6 @@ impl<T: Real> CudaCsrFactors<T> {
         }
         if schedule == RowSchedule::Multicolour && backend.timed_schedules {
             factors.chosen = None;
-            factors.try_launches(0)?;
         }
         Ok(factors)
     }
@@ -179,9 +182,22 @@ impl<T: Real> CudaCsrFactors<T> {
         }
         let sorted = !self.sorts_later || self.layouts.len() > 1;
         if sorted && self.trials.iter().all(|trial| trial.timed >= TIMED) {
+            if std::mem::take(&mut self.may_launch) && self.launches_may_win() {
+                return self.try_launches();
+            }
             self.choose();
         }
         Ok(())
+    }
+
+    /// Whether launches level by level could be faster than what was tried. They sum the entries of a row
+    /// one by one: where lanes share a row, the last bits would depend on the clock.
+    fn launches_may_win(&self) -> bool {
+        if self.layouts.iter().any(RowFactors::shares_rows) {
+            return false;
+        }
+        let best = self.trials.iter().map(|trial| trial.seconds).fold(f64::INFINITY, f64::min);
+        self.depths().is_some_and(|[below, above]| (below + above) as f64 * LEVEL < best)
     }
 
     /// Keeps the fastest way and what it needs.
@@ -202,11 +218,12 @@ impl<T: Real> CudaCsrFactors<T> {
         rows.adopt(backend, &self.layouts[0], values)?;
         self.layouts.push(rows);
         self.trials.push(Trial::new(1, Waiting::RowByRow));
-        let few = self.depths().is_some_and(|depths| depths[0].max(depths[1]) <= FEW_LEVELS);
-        if few { self.try_launches(1) } else { Ok(()) }
+        Ok(())
     }
 
-    fn try_launches(&mut self, layout: usize) -> Result<(), DeviceError> {
+    /// Adds launches of the layout that is sorted by level, the last, to what is tried.
+    fn try_launches(&mut self) -> Result<(), DeviceError> {
+        let layout = self.layouts.len() - 1;
         self.layouts[layout].prepare_launches()?;
         self.trials.push(Trial::new(layout, Waiting::Launches));
         Ok(())

@@ -2,6 +2,7 @@
 
 mod columns;
 mod factors;
+mod layout;
 mod order;
 mod product;
 mod rows;

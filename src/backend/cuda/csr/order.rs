@@ -36,14 +36,14 @@ impl Side {
     }
 }
 
-/// Blocks that draw `rows` rows, at most so many.
-pub(super) fn drawing(rows: usize, most: usize) -> Shape {
-    Shape::blocks(rows.div_ceil(DRAWING).clamp(1, most))
+/// Blocks that draw the rows of so many threads, at most so many.
+pub(super) fn drawing(threads: usize, most: usize) -> Shape {
+    Shape::blocks(threads.div_ceil(DRAWING).clamp(1, most))
 }
 
-/// Blocks whose warps each draw their own of `rows` rows.
-pub(super) fn slim(rows: usize) -> Shape {
-    let blocks = rows.div_ceil(SLIM).clamp(1, MOST_SLIM);
+/// Blocks whose warps each draw their own of the rows of so many threads.
+pub(super) fn slim(threads: usize) -> Shape {
+    let blocks = threads.div_ceil(SLIM).clamp(1, MOST_SLIM);
     Shape { block: [SLIM as u32, 1, 1], ..Shape::blocks(blocks) }
 }
 
@@ -108,18 +108,13 @@ impl Order {
             &ticket
         ];
         launch(backend, "level_rows", slim(rows), &arguments)?;
-        let counts = Buffer::<u32>::zeros(device, rows)?;
-        let depth = Buffer::<u32>::zeros(device, 1)?;
-        let arguments = arguments![rows as u64, &levels, &counts, &depth];
-        launch(backend, "count_levels", Shape::reduction(rows), &arguments)?;
-        let starts = scan(backend, &counts)?;
-        let mut found = [0];
-        depth.download(&mut found)?;
-        let order = sorted(backend, &levels, found[0])?;
-        let place = Buffer::zeros(device, rows)?;
-        let arguments = arguments![rows as u64, &order, &place];
-        launch(backend, "invert_order", Shape::threads(rows), &arguments)?;
-        let levels = Levels { starts, depth: found[0] as usize };
+        let depth = depth(backend, &levels)?;
+        let order = sorted(backend, &levels, depth)?;
+        let starts = Buffer::zeros(device, depth as usize + 1)?;
+        let arguments = arguments![rows as u64, &levels, &order, &starts];
+        launch(backend, "find_starts", Shape::threads(rows), &arguments)?;
+        let place = inverse(backend, &order)?;
+        let levels = Levels { starts, depth: depth as usize };
         Ok(Self { rows: Arc::new(order), place, levels: Some(levels) })
     }
 
@@ -128,12 +123,9 @@ impl Order {
     pub(super) fn turned(&self, backend: &CudaBackend) -> Result<Self, DeviceError> {
         let (device, rows) = (&backend.device, self.rows.len());
         let order = Buffer::zeros(device, rows)?;
-        let place = Buffer::zeros(device, rows)?;
-        let shape = Shape::threads(rows);
         let arguments = arguments![rows as u64, &*self.rows, &order];
-        launch(backend, "turn_order", shape, &arguments)?;
-        let arguments = arguments![rows as u64, &order, &place];
-        launch(backend, "invert_order", shape, &arguments)?;
+        launch(backend, "turn_order", Shape::threads(rows), &arguments)?;
+        let place = inverse(backend, &order)?;
         let levels = match &self.levels {
             None => None,
             Some(Levels { starts, depth }) => {
@@ -146,16 +138,37 @@ impl Order {
         Ok(Self { rows: Arc::new(order), place, levels })
     }
 
-    /// Most blocks that should draw the rows at a time.
-    pub(super) fn most_drawing(&self) -> usize {
+    /// Most blocks that should draw the rows at a time, so many lanes a row.
+    pub(super) fn most_drawing(&self, lanes: usize) -> usize {
         let Some(levels) = &self.levels else { return MOST_DRAWING };
-        let ahead = LEVELS_AHEAD * self.rows.len() / levels.depth.max(1);
+        let ahead = LEVELS_AHEAD * self.rows.len() * lanes / levels.depth.max(1);
         (ahead / DRAWING).clamp(FEWEST_DRAWING, MOST_DRAWING)
     }
 }
 
+/// The highest level.
+pub(super) fn depth(backend: &CudaBackend, levels: &Buffer<u32>) -> Result<u32, DeviceError> {
+    let most = Buffer::<u32>::zeros(&backend.device, 1)?;
+    let arguments = arguments![levels.len() as u64, levels, &most];
+    launch(backend, "find_depth", Shape::reduction(levels.len()), &arguments)?;
+    let mut found = [0];
+    most.download(&mut found)?;
+    Ok(found[0])
+}
+
+/// Place of each row in an order.
+pub(super) fn inverse(
+    backend: &CudaBackend,
+    order: &Buffer<u32>,
+) -> Result<Buffer<u32>, DeviceError> {
+    let place = Buffer::zeros(&backend.device, order.len())?;
+    let arguments = arguments![order.len() as u64, order, &place];
+    launch(backend, "invert_order", Shape::threads(order.len()), &arguments)?;
+    Ok(place)
+}
+
 /// The rows sorted by levels from 1 to `depth`, those of a level in natural order.
-fn sorted(
+pub(super) fn sorted(
     backend: &CudaBackend,
     levels: &Buffer<u32>,
     depth: u32,

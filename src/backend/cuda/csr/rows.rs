@@ -60,7 +60,7 @@ fn orders(
         Sorting::ByLevel => Order::by_level(backend, a, side),
     };
     let below = order(Side::Lower)?;
-    let above = if a.matched && sorting == Sorting::ByLevel {
+    let above = if sorting == Sorting::ByLevel && a.is_matched(backend)? {
         below.turned(backend)?
     } else {
         order(Side::Upper)?
@@ -113,6 +113,11 @@ impl<T: Real> RowFactors<T> {
     pub(super) fn prepare_launches(&mut self) -> Result<(), DeviceError> {
         self.lower.prepare_launches()?;
         self.upper.prepare_launches()
+    }
+
+    /// Whether several lanes take a row.
+    pub(super) fn shares_rows(&self) -> bool {
+        self.lower.lanes > 1
     }
 
     /// Levels of both triangles, if their rows are sorted by them.
@@ -187,7 +192,7 @@ impl<T: Real> RowFactors<T> {
         let mut pivot = [T::zero()];
         let at = self.pivots.address_of(place[0] as usize);
         device.download(at, bytemuck::cast_slice_mut(&mut pivot))?;
-        Ok(BadPivot { row: self.a.row_of_a(row), value: pivot[0].widen() })
+        Ok(BadPivot { row: self.a.row_of_a(backend, row)?, value: pivot[0].widen() })
     }
 
     fn positive(&self) -> u32 {
@@ -204,6 +209,7 @@ impl<T: Real> RowFactors<T> {
         let (slices, pattern) = (&self.lower.slices, &self.a.pattern);
         let mut arguments = arguments![
             slices.rows as u64,
+            slices.lanes() as u32,
             &*self.lower.order.rows,
             &pattern.row_start,
             &self.a.split,
@@ -212,16 +218,21 @@ impl<T: Real> RowFactors<T> {
         ];
         arguments.extend(slices.arguments());
         arguments.extend(arguments![&self.lower_values, products.map_or(0, Buffer::address)]);
-        backend.launch::<T>(Source::Triangular, "take_lower", slices.shape(), &arguments)
+        backend.launch::<T>(Source::Triangular, "take_lower", slices.shape_of_teams(), &arguments)
     }
 
     fn take_upper(&self, backend: &CudaBackend, values: &Buffer<T>) -> Result<(), DeviceError> {
         let (slices, pattern) = (&self.upper.slices, &self.a.pattern);
-        let mut arguments =
-            arguments![slices.rows as u64, &*self.upper.order.rows, &pattern.row_start, values];
+        let mut arguments = arguments![
+            slices.rows as u64,
+            slices.lanes() as u32,
+            &*self.upper.order.rows,
+            &pattern.row_start,
+            values
+        ];
         arguments.extend(slices.arguments());
         arguments.push((&self.upper_values).into());
-        backend.launch::<T>(Source::Triangular, "take_upper", slices.shape(), &arguments)
+        backend.launch::<T>(Source::Triangular, "take_upper", slices.shape_of_teams(), &arguments)
     }
 
     /// D of DILU.
@@ -252,8 +263,8 @@ impl<T: Real> RowFactors<T> {
             let kernel = (Source::Triangular, "dilu_levels");
             return self.lower.launch_levels::<T>(backend, kernel, &arguments, &[first]);
         }
-        arguments.extend([(&self.tickets).into(), first]);
-        let (kernel, shape) = self.lower.drawing(["dilu_flags", "dilu_slim"]);
+        let (kernel, shape, lanes) = self.lower.drawing(["dilu_flags", "dilu_slim"]);
+        arguments.extend([(&self.tickets).into(), lanes.into(), first]);
         backend.launch::<T>(Source::Triangular, kernel, shape, &arguments)
     }
 
@@ -350,12 +361,12 @@ impl<T: Real> RowFactors<T> {
         z: &CudaVector<T>,
     ) -> Result<(), DeviceError> {
         let mut arguments = self.lower_arguments();
-        arguments.extend(arguments![r, &self.tickets]);
-        let (kernel, shape) = self.lower.drawing(["lower_flags", "lower_slim"]);
+        let (kernel, shape, lanes) = self.lower.drawing(["lower_flags", "lower_slim"]);
+        arguments.extend(arguments![r, &self.tickets, lanes]);
         backend.launch::<T>(Source::Triangular, kernel, shape, &arguments)?;
         let mut arguments = self.upper_arguments(z);
-        arguments.push((&self.tickets).into());
-        let (kernel, shape) = self.upper.drawing(["upper_flags", "upper_slim"]);
+        let (kernel, shape, lanes) = self.upper.drawing(["upper_flags", "upper_slim"]);
+        arguments.extend(arguments![&self.tickets, lanes]);
         backend.launch::<T>(Source::Triangular, kernel, shape, &arguments)
     }
 

@@ -6,6 +6,8 @@ use crate::backend::DeviceError;
 
 /// Rows of a slice.
 pub(super) const SLICE: usize = 32;
+/// Most lanes that bring the entries of a row to their places.
+const MOST_LANES: usize = 8;
 /// A width that says that the rows of a slice follow each other.
 const BY_ROWS: u32 = u32::MAX;
 
@@ -51,5 +53,15 @@ impl Slices {
     /// A thread a row, so a warp a slice.
     pub(super) fn shape(&self) -> Shape {
         Shape::threads(self.rows)
+    }
+
+    /// Lanes that bring the entries of a row to their places: about half as many as it has.
+    pub(super) fn lanes(&self) -> usize {
+        (self.room / (2 * self.rows.max(1))).clamp(1, MOST_LANES).next_power_of_two()
+    }
+
+    /// So many threads a row, the rows in whole slices.
+    pub(super) fn shape_of_teams(&self) -> Shape {
+        Shape::threads(self.rows.div_ceil(SLICE) * SLICE * self.lanes())
     }
 }

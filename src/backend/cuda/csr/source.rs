@@ -3,10 +3,13 @@
 use super::super::kernel::{Shape, Source, arguments};
 use super::super::{Buffer, CudaBackend};
 use super::CsrPattern;
+use super::layout::{self, Layout};
 use crate::backend::{DeviceError, Incomplete, Real, RowSchedule};
 use crate::sparse::{Graph, Pattern, ROW_TILE, RowSets, colours};
 use std::sync::Arc;
 
+/// Lanes that look for the partners of a row's entries.
+const LANES: usize = 8;
 /// A row or entry that is not there.
 const ABSENT: u32 = u32::MAX;
 
@@ -18,9 +21,7 @@ pub(super) struct Eliminated {
     /// Entry of A that each entry comes from, if it is not A's own pattern and values.
     source: Option<Buffer<u32>>,
     /// Row of A that each row is, if they are renumbered.
-    renumbered: Option<Vec<u32>>,
-    /// Whether every entry has a partner across the diagonal.
-    pub(super) matched: bool,
+    renumbered: Option<Arc<Buffer<u32>>>,
 }
 
 impl Eliminated {
@@ -32,45 +33,67 @@ impl Eliminated {
         schedule: RowSchedule,
     ) -> Result<Self, DeviceError> {
         let symmetric = matches!(kind, Incomplete::Dic | Incomplete::Ic0);
-        if matches!(schedule, RowSchedule::Multicolour | RowSchedule::Tile) {
-            return Self::on_host(backend, a, symmetric, schedule);
+        let mut source = None;
+        if symmetric {
+            source = mirrored(backend, a)?;
+            if source.is_none() {
+                return Self::on_host(backend, a, symmetric, schedule);
+            }
         }
-        if !symmetric {
-            return Self::with_split(backend, a.clone(), None, None);
+        match schedule {
+            RowSchedule::Tile => {
+                let layout = layout::within_tiles(backend, a, source.as_ref())?;
+                Self::with_layout(backend, layout)
+            }
+            RowSchedule::Multicolour => {
+                let plain = Self::with_split(backend, a.clone(), None, None)?;
+                let layout = if symmetric || plain.is_matched(backend)? {
+                    layout::by_colour(backend, a, &plain.split, source.as_ref())?
+                } else {
+                    None
+                };
+                match layout {
+                    Some(layout) => Self::with_layout(backend, layout),
+                    None => Self::on_host(backend, a, symmetric, schedule),
+                }
+            }
+            _ => Self::with_split(backend, a.clone(), source, None),
         }
-        let source = Buffer::zeros(&backend.device, a.entries)?;
-        let missed = Buffer::<u32>::zeros(&backend.device, 1)?;
-        let arguments = arguments![a.rows as u64, &a.row_start, &a.columns, &source, &missed];
-        let shape = Shape::threads(a.rows);
-        backend.launch::<f64>(Source::Triangular, "mirror_entries", shape, &arguments)?;
-        let mut found = [0];
-        missed.download(&mut found)?;
-        if found[0] > 0 {
-            return Self::on_host(backend, a, symmetric, schedule);
-        }
-        Self::with_split(backend, a.clone(), Some(source), None)
+    }
+
+    fn with_layout(backend: &CudaBackend, layout: Layout) -> Result<Self, DeviceError> {
+        Self::with_split(backend, layout.pattern, Some(layout.source), layout.rows)
     }
 
     fn with_split(
         backend: &CudaBackend,
         pattern: Arc<CsrPattern>,
         source: Option<Buffer<u32>>,
-        renumbered: Option<Vec<u32>>,
+        renumbered: Option<Arc<Buffer<u32>>>,
     ) -> Result<Self, DeviceError> {
         let split = Buffer::zeros(&backend.device, pattern.rows)?;
         let CsrPattern { rows, row_start, columns, .. } = &*pattern;
         let arguments = arguments![*rows as u64, row_start, columns, &split];
         let shape = Shape::threads(*rows);
         backend.launch::<f64>(Source::Order, "split_rows", shape, &arguments)?;
-        let missed = Buffer::<u32>::zeros(&backend.device, 1)?;
-        let arguments = arguments![*rows as u64, row_start, columns, &missed];
-        backend.launch::<f64>(Source::Order, "match_entries", shape, &arguments)?;
-        let mut found = [0];
-        missed.download(&mut found)?;
-        Ok(Self { pattern, split, source, renumbered, matched: found[0] == 0 })
+        Ok(Self { pattern, split, source, renumbered })
     }
 
-    /// The pattern made on the host.
+    /// Whether every entry has a partner across the diagonal.
+    pub(super) fn is_matched(&self, backend: &CudaBackend) -> Result<bool, DeviceError> {
+        let CsrPattern { rows, row_start, columns, .. } = &*self.pattern;
+        let missed = Buffer::<u32>::zeros(&backend.device, 2)?;
+        let arguments =
+            arguments![*rows as u64, LANES as u32, row_start, &self.split, columns, &missed];
+        let shape = Shape::threads(rows * LANES);
+        backend.launch::<f64>(Source::Order, "match_entries", shape, &arguments)?;
+        let mut found = [0; 2];
+        missed.download(&mut found)?;
+        Ok(found == [0; 2])
+    }
+
+    /// The pattern made on the host, of matrices whose pattern is not that of their transpose, or with
+    /// very many colours.
     fn on_host(
         backend: &CudaBackend,
         a: &CsrPattern,
@@ -84,7 +107,7 @@ impl Eliminated {
             RowSchedule::Multicolour => {
                 let by_colour = entries.colour_order(a.rows);
                 entries.renumber(&by_colour);
-                order = Some(by_colour);
+                order = Some(Arc::new(Buffer::from_host(&backend.device, &by_colour)?));
             }
             RowSchedule::Tile => entries
                 .0
@@ -119,8 +142,12 @@ impl Eliminated {
     }
 
     /// The row of A that a row is.
-    pub(super) fn row_of_a(&self, row: usize) -> usize {
-        self.renumbered.as_ref().map_or(row, |rows| rows[row] as usize)
+    pub(super) fn row_of_a(&self, backend: &CudaBackend, row: usize) -> Result<usize, DeviceError> {
+        let Some(renumbered) = &self.renumbered else { return Ok(row) };
+        let mut found = [0_u32];
+        let at = renumbered.address_of(row);
+        backend.device.download(at, bytemuck::cast_slice_mut(&mut found))?;
+        Ok(found[0] as usize)
     }
 
     /// Rows of A in the place of these rows.
@@ -130,13 +157,25 @@ impl Eliminated {
         rows: &Arc<Buffer<u32>>,
     ) -> Result<Arc<Buffer<u32>>, DeviceError> {
         let Some(renumbered) = &self.renumbered else { return Ok(rows.clone()) };
-        let renumbered = Buffer::from_host(&backend.device, renumbered)?;
         let found = Buffer::zeros(&backend.device, rows.len())?;
-        let arguments = arguments![rows.len() as u64, &**rows, &renumbered, &found];
+        let arguments = arguments![rows.len() as u64, &**rows, &**renumbered, &found];
         let shape = Shape::threads(rows.len());
         backend.launch::<f64>(Source::Order, "link_rows", shape, &arguments)?;
         Ok(Arc::new(found))
     }
+}
+
+/// Where each entry comes from if only the lower triangle is read; none if one has no partner across the
+/// diagonal.
+fn mirrored(backend: &CudaBackend, a: &CsrPattern) -> Result<Option<Buffer<u32>>, DeviceError> {
+    let source = Buffer::zeros(&backend.device, a.entries)?;
+    let missed = Buffer::<u32>::zeros(&backend.device, 1)?;
+    let arguments = arguments![a.rows as u64, &a.row_start, &a.columns, &source, &missed];
+    let shape = Shape::threads(a.rows);
+    backend.launch::<f64>(Source::Triangular, "mirror_entries", shape, &arguments)?;
+    let mut found = [0];
+    missed.download(&mut found)?;
+    Ok((found[0] == 0).then_some(source))
 }
 
 /// Entries of a pattern on the host: row, column, and the entry of A that each comes from.

@@ -7,9 +7,13 @@ use super::slices::{SLICE, Slices};
 use super::source::Eliminated;
 use crate::backend::{DeviceError, Real};
 
-/// Room for entries a row up to which a lane looks for all of a row's at a time with few registers; for
-/// eight a row the wide kernel built DILU of a matrix like cage13 in 16 ms and this one in 57.
+/// Room for entries a row up to which rows in natural order are drawn by warps one by one; for eight a
+/// row drawing them by blocks built DILU of a matrix like cage13 in 16 ms and this in 57.
 const SHORT: usize = 7;
+/// Entries of a row, on both sides of the diagonal, from which on each so many get a lane.
+const ENTRIES_A_LANE: usize = 8;
+/// Most lanes that take a row together.
+const MOST_LANES: usize = 8;
 /// Threads of a block that takes several levels.
 const MERGED: u32 = 1024;
 /// Threads of the blocks of a level of more rows.
@@ -21,6 +25,8 @@ pub(super) struct Triangle {
     pub(super) slices: Slices,
     /// Places of the columns in the order.
     pub(super) columns: Buffer<u32>,
+    /// Lanes that take a row together.
+    pub(super) lanes: usize,
     launches: Vec<Launch>,
 }
 
@@ -45,6 +51,7 @@ impl Triangle {
         let pattern = &a.pattern;
         let mut arguments = arguments![
             slices.rows as u64,
+            slices.lanes() as u32,
             side.flag(),
             &*order.rows,
             &order.place,
@@ -54,8 +61,14 @@ impl Triangle {
         ];
         arguments.extend(slices.arguments());
         arguments.push((&columns).into());
-        backend.launch::<f64>(Source::Order, "fill_columns", slices.shape(), &arguments)?;
-        Ok(Self { order, slices, columns, launches: Vec::new() })
+        backend.launch::<f64>(
+            Source::Order,
+            "fill_columns",
+            slices.shape_of_teams(),
+            &arguments,
+        )?;
+        let lanes = lanes(pattern.entries / pattern.rows.max(1));
+        Ok(Self { order, slices, columns, lanes, launches: Vec::new() })
     }
 
     /// Prepares to go through the levels launch by launch.
@@ -71,14 +84,19 @@ impl Triangle {
         self.order.levels.as_ref().map(|levels| levels.depth)
     }
 
-    /// The kernel, of two, that draws its rows, and its blocks: rows in natural order are drawn one
-    /// by one, unless a lane would have to look for too many entries of a row in turn.
-    pub(super) fn drawing(&self, [sorted, natural]: [&'static str; 2]) -> (&'static str, Shape) {
+    /// The kernel, of two, that draws its rows, its blocks, and the lanes that take a row: rows in natural
+    /// order are drawn warp by warp, unless they are long.
+    pub(super) fn drawing(
+        &self,
+        [sorted, natural]: [&'static str; 2],
+    ) -> (&'static str, Shape, u32) {
         let rows = self.slices.rows;
+        let lanes = self.lanes;
+        let threads = rows.div_ceil(SLICE) * SLICE * lanes;
         if self.order.levels.is_none() && self.slices.room <= SHORT * rows {
-            (natural, slim(rows))
+            (natural, slim(threads), lanes as u32)
         } else {
-            (sorted, drawing(rows, self.order.most_drawing()))
+            (sorted, drawing(threads, self.order.most_drawing(lanes)), lanes as u32)
         }
     }
 
@@ -115,6 +133,12 @@ impl Triangle {
         }
         Ok(())
     }
+}
+
+/// Lanes that take a row together, for so many entries a row on both sides of the diagonal: the same
+/// in any order of the rows, so that sums are the same to the last bit.
+fn lanes(entries: usize) -> usize {
+    (entries / ENTRIES_A_LANE).clamp(1, MOST_LANES).next_power_of_two()
 }
 
 /// Where the rows of one side stand in slices, found on the device.
@@ -167,6 +191,11 @@ fn launches(starts: &[u64]) -> Vec<Launch> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn long_rows_get_more_lanes() {
+        assert_eq!([0, 5, 13, 17, 40, 1000].map(lanes), [1, 1, 1, 2, 8, 8]);
+    }
 
     #[test]
     fn runs_of_small_levels_share_a_launch() {

@@ -1,0 +1,146 @@
+// Folds over the entries of rows, some of which wait for values that other warps find at the same time.
+#pragma once
+
+#include "slices.cuh"
+
+// Entries of a row that a lane waits for at the same time. More take registers, and with them warps,
+// from those that do the waiting.
+#define LOOKS 8
+
+// Sum of coefficients times values.
+struct Weighted {
+    typedef real type;
+    const real* values;
+
+    __device__ real start() const { return 0; }
+    __device__ real coefficient(uint64 at) const { return values[at]; }
+    __device__ real term(real coefficient, real x) const { return coefficient * x; }
+    __device__ real join(real a, real b) const { return a + b; }
+};
+
+// The largest of some numbers.
+struct Largest {
+    typedef uint32 type;
+
+    __device__ uint32 start() const { return 0; }
+    __device__ uint32 coefficient(uint64) const { return 0; }
+    __device__ uint32 term(uint32, uint32 x) const { return x; }
+    __device__ uint32 join(uint32 a, uint32 b) const { return a > b ? a : b; }
+};
+
+// The sum over a row that the whole warp takes, in every lane; COUNT entries of a lane are read at the
+// same time.
+template <bool WAIT, uint32 COUNT, class Place, class Fold>
+__device__ typename Fold::type fold_together(uint64 at, uint32 length, const uint32* columns,
+                                             const Fold& fold, const typename Fold::type* x) {
+    typedef typename Fold::type T;
+    const uint32 lane = threadIdx.x % WARP;
+    T sum = fold.start();
+    for (uint32 from = lane; from < length; from += WARP * COUNT) {
+        uint32 column[COUNT];
+        T term[COUNT], seen[COUNT];
+#pragma unroll
+        for (uint32 k = 0; k < COUNT; ++k) {
+            const bool there = from + k * WARP < length;
+            column[k] = there ? columns[at + from + k * WARP] : 0;
+            term[k] = there ? fold.coefficient(at + from + k * WARP) : fold.start();
+        }
+#pragma unroll
+        for (uint32 k = 0; k < COUNT; ++k) {
+            const bool there = from + k * WARP < length;
+            seen[k] = !there ? T(0) : WAIT ? Place::look(x + column[k]) : x[column[k]];
+        }
+#pragma unroll
+        for (uint32 k = 0; k < COUNT; ++k) {
+            if (from + k * WARP >= length) break;
+            const bool missed = WAIT && !is_known(seen[k]);
+            const T value = missed ? fetched<WAIT, Place>(x + column[k]) : seen[k];
+            sum = fold.join(sum, fold.term(term[k], value));
+        }
+    }
+    for (int step = WARP / 2; step > 0; step /= 2)
+        sum = fold.join(sum, __shfl_xor_sync(FULL_WARP, sum, step));
+    return sum;
+}
+
+// Folds x[column] over the entries of the row of each team of `lanes` lanes and calls finish(result)
+// in its first lane, in an order of folding that is always the same. With WAIT entries of x may still
+// be unknown, those of rows of the same warp included; without, a lane is a team.
+template <bool WAIT, class Place = Everywhere, class Fold, class Finish>
+__device__ void fold_rows(const Row& row, uint32 lanes, bool together, const uint32* columns,
+                          const Fold& fold, const typename Fold::type* x, Finish finish) {
+    typedef typename Fold::type T;
+    const uint32 lane = threadIdx.x % WARP;
+    if (together) {
+        for (uint32 owner = 0; owner < WARP; owner += lanes) {
+            if (!__shfl_sync(FULL_WARP, int(row.mine), int(owner))) continue;
+            const uint64 at = __shfl_sync(FULL_WARP, row.at, int(owner));
+            const uint32 length = __shfl_sync(FULL_WARP, row.length, int(owner));
+            const T sum = fold_together<WAIT, WAIT ? 16 : 4, Place>(at, length, columns, fold, x);
+            if (lane == owner) finish(sum);
+            __syncwarp();
+        }
+        return;
+    }
+    T sum = fold.start();
+    if (!WAIT) {
+        if (!row.mine) return;
+        for (uint32 k = 0; k < row.length; ++k) {
+            const uint64 at = row.at + uint64(k) * row.step;
+            sum = fold.join(sum, fold.term(fold.coefficient(at), x[columns[at]]));
+        }
+        finish(sum);
+        return;
+    }
+    // This lane's entries: every so-many-th. A coefficient becomes a term once its value is known.
+    const uint32 nth = lane % lanes, step = row.step * lanes;
+    const uint64 begin = row.at + uint64(nth) * row.step;
+    const uint32 length = row.length > nth ? (row.length - nth - 1) / lanes + 1 : 0;
+    uint32 column[LOOKS], pending = 0, from = 0;
+    T term[LOOKS];
+    auto load = [&] {
+#pragma unroll
+        for (uint32 k = 0; k < LOOKS; ++k) {
+            const uint64 at = begin + uint64(from + k) * step;
+            const bool there = from + k < length;
+            column[k] = there ? columns[at] : 0;
+            term[k] = there ? fold.coefficient(at) : fold.start();
+            pending |= uint32(there) << k;
+        }
+    };
+    const uint32 team = lanes == WARP ? FULL_WARP : ((1u << lanes) - 1) << (lane - nth);
+    bool ready = !row.mine, done = ready;
+    if (!ready) load();
+    for (uint32 all = 0; all != FULL_WARP;) {
+        if (!ready) {
+            T seen[LOOKS];
+#pragma unroll
+            for (uint32 k = 0; k < LOOKS; ++k)
+                seen[k] = pending >> k & 1 ? Place::look(x + column[k]) : T(0);
+#pragma unroll
+            for (uint32 k = 0; k < LOOKS; ++k) {
+                if (!is_known(seen[k])) continue;
+                term[k] = fold.term(term[k], seen[k]);
+                pending &= ~(1u << k);
+            }
+            if (pending == 0) {
+#pragma unroll
+                for (uint32 k = 0; k < LOOKS; ++k) sum = fold.join(sum, term[k]);
+                from += LOOKS;
+                ready = from >= length;
+                if (!ready) load();
+                else if (lanes == 1) finish(sum);
+            } else {
+                PAUSE();
+            }
+        }
+        all = __ballot_sync(FULL_WARP, ready);
+        const bool whole = !done && (all & team) == team;
+        if (lanes == 1 || !__any_sync(FULL_WARP, whole)) continue;
+        T total = sum;
+        for (uint32 half = lanes / 2; half > 0; half /= 2)
+            total = fold.join(total, __shfl_xor_sync(FULL_WARP, total, int(half)));
+        if (whole && nth == 0) finish(total);
+        done |= whole;
+    }
+}
