@@ -17,6 +17,7 @@ mod matrix;
 mod multigrid;
 mod ranks;
 mod recording;
+mod ring;
 mod room;
 mod vector;
 
