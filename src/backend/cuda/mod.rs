@@ -28,7 +28,7 @@ pub use factors::CudaFactors;
 pub use march::CudaGrid;
 pub use matrix::CudaMatrix;
 pub use multigrid::CudaLevel;
-pub use ranks::{Alarm, Communicator, HostCommunicator, Post, Swap, run_ranks};
+pub use ranks::{Alarm, Communicator, HostCommunicator, Parcel, Post, run_ranks};
 pub use recording::CudaRecording;
 pub use room::{Demand, Kept};
 pub use vector::CudaVector;
