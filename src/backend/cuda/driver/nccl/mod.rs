@@ -269,7 +269,8 @@ impl Communicator for NcclCommunicator {
                 .and_then(|()| result::stream::wait_event(*side, *forked, wait))
         }
         .map_err(self.device.failed("beginning an exchange"))?;
-        self.group(nccl()?, sent, received).map_err(|reason| self.device.without_message(reason))?;
+        self.group(nccl()?, sent, received)
+            .map_err(|reason| self.device.without_message(reason))?;
         // SAFETY: as above.
         unsafe { result::event::record(*joined, *side) }
             .map_err(self.device.failed("beginning an exchange"))
