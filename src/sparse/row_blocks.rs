@@ -115,6 +115,9 @@ impl RowBlocks {
             place[column as usize] = k;
         }
         let (mut own, mut beyond) = (empty(), empty());
+        let entries = a.row_start[rows.end] - a.row_start[rows.start];
+        own.columns.reserve(entries);
+        own.values.reserve(entries);
         let mut border = Vec::new();
         for row in rows.clone() {
             let before = beyond.columns.len();

@@ -6,7 +6,7 @@ use gridgen::backend::{Backend, BadPivot, CsrBackend, Format, Incomplete, RowSch
 use gridgen::sparse::{Csr, RowBlocks};
 
 use crate::machine::Devices;
-use crate::matrices::{convection, difference};
+use crate::patterns::{convection, difference};
 use crate::systems::Machine;
 
 const KINDS: [Incomplete; 4] =

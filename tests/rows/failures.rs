@@ -10,7 +10,7 @@ use gridgen::solver::krylov::Method;
 
 use crate::fibers::{FiberDevice, MortalDevice, lost};
 use crate::machine::Devices;
-use crate::matrices::convection;
+use crate::patterns::convection;
 use crate::systems::{Way, solve};
 
 #[test]

@@ -7,7 +7,7 @@ mod factors;
 mod failures;
 mod kernels;
 mod machine;
-mod matrices;
+mod patterns;
 mod products;
 mod solves;
 mod systems;

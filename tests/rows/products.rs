@@ -5,7 +5,7 @@ use gridgen::sparse::{Csr, RowBlocks};
 use proptest::prelude::*;
 
 use crate::machine::Devices;
-use crate::matrices::{arrow, convection, difference, half_full, shifted, times};
+use crate::patterns::{arrow, convection, difference, half_full, shifted, times};
 use crate::systems::product;
 
 const FORMATS: [Format; 2] = [Format::Csr, Format::Ell];

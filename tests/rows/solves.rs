@@ -12,7 +12,7 @@ use gridgen::sparse::Csr;
 
 use crate::fibers::FiberDevice;
 use crate::machine::Devices;
-use crate::matrices::{arrow, convection, difference, times};
+use crate::patterns::{arrow, convection, difference, times};
 use crate::systems::{Solved, Way, solve, solve_on};
 
 const METHODS: [Method; 3] = [Method::Cg, Method::Bicgstab, Method::Gmres];
