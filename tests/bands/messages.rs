@@ -75,7 +75,7 @@ fn any_two_ranks_exchange_parcels_of_any_length_while_all_gather() {
     let found = on(3, |device, communicator| {
         let rank = communicator.rank();
         let other = 2 - rank;
-        let own = Buffer::from_host(device, &vec![rank as u32; 3])?;
+        let own = Buffer::from_host(device, &[rank as u32; 3])?;
         let (from, all) = (Buffer::<u32>::zeros(device, 3)?, Buffer::<u32>::zeros(device, 3)?);
         let parcel = |at, count| [Parcel { rank: other, at, bytes: 4 * count }];
         let received = parcel(from.address(), other + 1);

@@ -49,10 +49,9 @@ pub fn times(a: &Csr, x: &[f64]) -> Vec<f64> {
 /// Largest difference, in units of the largest value of `b`.
 pub fn difference(a: &[f64], b: &[f64]) -> f64 {
     assert_eq!(a.len(), b.len());
-    let most = |values: &mut dyn Iterator<Item = f64>| values.fold(0.0, f64::max);
-    let scale = most(&mut b.iter().map(|b| b.abs()));
     // A NaN is no small difference.
-    let apart = |(a, b): (&f64, &f64)| if a == b { 0.0 } else { (a - b).abs() };
-    let apart = a.iter().zip(b).map(apart).map(|d| if d.is_nan() { f64::INFINITY } else { d });
-    most(&mut { apart }) / scale.max(f64::MIN_POSITIVE)
+    let magnitude = |v: f64| if v.is_nan() { f64::INFINITY } else { v.abs() };
+    let scale = b.iter().map(|&b| magnitude(b)).fold(0.0, f64::max);
+    let apart = a.iter().zip(b).map(|(a, b)| magnitude(a - b)).fold(0.0, f64::max);
+    apart / scale.max(f64::MIN_POSITIVE)
 }
