@@ -154,10 +154,7 @@ fn open(case: &Case, options: &RunOptions) -> Result<Opened, DeviceError> {
     // Before any work: whether there are columns for so many.
     Bands::new(case.grid.ni - 2, ordinals.len(), false)?;
     let gpus = Gpus::open(&ordinals)?;
-    let slow = (!gpus.direct()).then(|| {
-        "NCCL was not found: messages between GPUs go through the host's memory, which is slow"
-            .to_owned()
-    });
+    let slow = gpus.slow();
     Ok((Machine::Gpus(gpus), slow))
 }
 

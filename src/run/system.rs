@@ -1,6 +1,8 @@
 //! A linear system from files: read, solved and written.
 
 mod facts;
+#[cfg(feature = "cuda")]
+mod many;
 mod options;
 mod place;
 mod solve;
@@ -126,20 +128,20 @@ struct Job<'a> {
 impl Job<'_> {
     fn run(mut self) -> Result<SystemOutcome, Error> {
         let options = self.options;
-        let (backend, device) = (options.backend, options.device);
+        let (backend, devices) = (options.backend, options.devices.clone());
         // A GPU takes long to open, and reading does not need it.
-        let opening = std::thread::spawn(move || Place::choose(backend, device));
+        let opening = std::thread::spawn(move || Place::choose(backend, devices.as_deref()));
         let read = self.timed("reading", |timing| &mut timing.reading_seconds, Self::read);
         let opened = self.timed("device", |timing| &mut timing.device_seconds, |_| opening.join());
         let (matrix, b) = read?;
         let (place, notice) = opened.unwrap_or(Err(DeviceError::CompilerLost))?;
         self.notes.extend(notice);
         let (facts, solved) = self.solve(&place, &matrix, &b)?;
-        let backend = place.name();
+        let (backend, blocks) = (place.name(), place.blocks());
         // A GPU takes long to close, too, and nothing that follows needs it.
         let _closing = Closing::of(place);
         self.notes.extend(solved.report.events.iter().cloned());
-        let mut report = self.report((&matrix, &b), &facts, &solved, backend);
+        let mut report = self.report((&matrix, &b), &facts, &solved, (backend, blocks));
         let mut files = self.timed(
             "writing",
             |timing| &mut timing.writing_seconds,
@@ -184,7 +186,7 @@ impl Job<'_> {
         (matrix, b): (&Matrix, &[f64]),
         facts: &MatrixFacts,
         solved: &Solved,
-        backend: String,
+        (backend, blocks): (String, usize),
     ) -> SystemReport {
         let (options, linear) = (self.options, &solved.report);
         let truth = relative_residual(&matrix.csr, &solved.x, b);
@@ -202,7 +204,7 @@ impl Job<'_> {
             stop_reason,
             matrix: matrix_report(options, matrix, facts),
             right_side: options.right_side.to_string(),
-            method: options.method_report(),
+            method: options.method_report(blocks),
             iterations: linear.iterations,
             relative_residual: linear.relative_residual,
             true_relative_residual: truth,

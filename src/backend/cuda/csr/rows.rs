@@ -137,12 +137,12 @@ impl<T: Real> RowFactors<T> {
         let scale = T::narrow(1.0 + shift);
         let bad = if let Some(products) = &self.products {
             self.take_lower(backend, values, Some(products))?;
-            backend.first_index(1, |first| {
+            backend.own_first_index(|first| {
                 self.diagonal_pivots(backend, values, products, scale, waiting, first)
             })?
         } else {
             let bad = backend
-                .first_index(1, |first| self.eliminate(backend, values, scale, waiting, first))?;
+                .own_first_index(|first| self.eliminate(backend, values, scale, waiting, first))?;
             self.take_lower(backend, values, None)?;
             bad
         };

@@ -1,0 +1,65 @@
+//! A linear system on several GPUs, a block of rows each.
+
+use std::sync::{Mutex, PoisonError};
+
+use super::SystemOptions;
+use super::solve::{Solved, solve_on};
+use crate::backend::cuda::CudaCsr;
+use crate::backend::cuda::driver::Gpus;
+use crate::backend::{Bands, DeviceError};
+use crate::io::solution::SystemTiming;
+use crate::run::Progress;
+use crate::solver::SolverError;
+use crate::solver::general::GeneralKind;
+use crate::sparse::{Csr, RowBlocks};
+
+/// Cuts the rows into blocks of about as many entries and solves with each GPU on its own.
+pub(super) fn solve_by_rows(
+    gpus: &Gpus,
+    (a, b): (&Csr, &[f64]),
+    options: &SystemOptions,
+    timing: &mut SystemTiming,
+    progress: &mut dyn Progress,
+) -> Result<Solved, SolverError> {
+    let blocks = RowBlocks::new(a.pattern(), gpus.count()).map_err(DeviceError::from)?;
+    // All ranks see and time the same: the first tells it.
+    let told = Mutex::new((timing, progress));
+    let parts = gpus.run(&Bands::from(&blocks), |rank, backend| {
+        let part = blocks.part(rank, a);
+        let own = &b[part.rows.clone()];
+        let matrix = |backend: &_| CudaCsr::of_rows(backend, &part, options.format);
+        if rank == 0 {
+            let mut told = told.lock().unwrap_or_else(PoisonError::into_inner);
+            let (timing, progress) = &mut *told;
+            return solve_on(backend, (matrix, own), options, timing, &mut **progress);
+        }
+        let mut timing = SystemTiming::default();
+        solve_on(backend, (matrix, own), options, &mut timing, &mut ())
+    })?;
+    let mut parts = parts.into_iter();
+    let mut whole = parts.next().ok_or(DeviceError::NoGpu)?;
+    parts.for_each(|part| whole.x.extend(part.x));
+    whole.report.events.extend(notes(&blocks, options));
+    Ok(whole)
+}
+
+/// What the user should know of the blocks.
+fn notes(blocks: &RowBlocks, options: &SystemOptions) -> Vec<String> {
+    let ranks = 0..blocks.ranks();
+    let rows = || ranks.clone().map(|rank| blocks.of(rank).len());
+    let share = |rank| blocks.halo(rank).len() as f64 / blocks.of(rank).len() as f64;
+    let mut notes = vec![format!(
+        "each GPU has {} to {} rows, and needs of the others up to {:.1} % as many entries of a vector",
+        rows().min().unwrap_or_default(),
+        rows().max().unwrap_or_default(),
+        100.0 * ranks.clone().map(share).fold(0.0, f64::max),
+    )];
+    if matches!(options.preconditioner, GeneralKind::Factors { .. }) {
+        notes.push(format!(
+            "the factors leave out what couples the rows of one GPU with those of another: \
+             block Jacobi of {} blocks",
+            blocks.ranks(),
+        ));
+    }
+    notes
+}
