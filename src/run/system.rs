@@ -1,7 +1,6 @@
 //! A linear system from files: read, solved and written.
 
 mod facts;
-#[cfg(feature = "cuda")]
 mod many;
 mod options;
 mod place;
@@ -14,10 +13,12 @@ use std::time::Instant;
 use rayon::prelude::*;
 
 use self::facts::{MatrixFacts, asymmetry, bandwidth};
+pub use self::many::{RankWork, Ranks};
 pub use self::options::{Reordering, RightSide, SystemOptions};
 use self::place::Place;
 use self::solve::Solved;
 use super::machine::Closing;
+use super::options::Chosen;
 use super::{Progress, thread_pool};
 use crate::backend::DeviceError;
 use crate::error::{Error, SystemError};
@@ -73,11 +74,33 @@ pub fn solve_system(
     options: &SystemOptions,
     progress: &mut dyn Progress,
 ) -> Result<SystemOutcome, Error> {
+    let (backend, devices) = (options.backend, options.devices.clone());
+    solve_in(options, progress, move || Place::choose(backend, devices.as_deref()))
+}
+
+/// The same on devices of the caller, a block of rows each, whatever the options name.
+///
+/// # Errors
+///
+/// As [`solve_system`].
+pub fn solve_system_on(
+    ranks: Box<dyn Ranks>,
+    options: &SystemOptions,
+    progress: &mut dyn Progress,
+) -> Result<SystemOutcome, Error> {
+    solve_in(options, progress, move || Ok((Place::Ranks(ranks), None)))
+}
+
+fn solve_in(
+    options: &SystemOptions,
+    progress: &mut dyn Progress,
+    open: impl FnOnce() -> Result<Chosen<Place>, DeviceError> + Send + 'static,
+) -> Result<SystemOutcome, Error> {
     let started = Instant::now();
     let pool = thread_pool(options.threads)?;
     let job =
         Job { options, progress, timing: SystemTiming::default(), notes: Vec::new(), started };
-    pool.install(|| job.run())
+    pool.install(|| job.run(open))
 }
 
 /// A system in the order in which it is solved.
@@ -126,11 +149,13 @@ struct Job<'a> {
 }
 
 impl Job<'_> {
-    fn run(mut self) -> Result<SystemOutcome, Error> {
+    fn run(
+        mut self,
+        open: impl FnOnce() -> Result<Chosen<Place>, DeviceError> + Send + 'static,
+    ) -> Result<SystemOutcome, Error> {
         let options = self.options;
-        let (backend, devices) = (options.backend, options.devices.clone());
         // A GPU takes long to open, and reading does not need it.
-        let opening = std::thread::spawn(move || Place::choose(backend, devices.as_deref()));
+        let opening = std::thread::spawn(open);
         let read = self.timed("reading", |timing| &mut timing.reading_seconds, Self::read);
         let opened = self.timed("device", |timing| &mut timing.device_seconds, |_| opening.join());
         let (matrix, b) = read?;
