@@ -5,6 +5,7 @@ mod fibers;
 
 mod factors;
 mod failures;
+mod files;
 mod kernels;
 mod machine;
 mod patterns;

@@ -1,11 +1,12 @@
-//! A linear system on several GPUs, a block of rows each.
+//! A linear system on several ranks, a block of rows each.
 
 use std::sync::{Mutex, PoisonError};
 
 use super::SystemOptions;
 use super::solve::{Solved, solve_on};
-use crate::backend::cuda::CudaCsr;
+#[cfg(feature = "cuda")]
 use crate::backend::cuda::driver::Gpus;
+use crate::backend::cuda::{CudaBackend, CudaCsr};
 use crate::backend::{Bands, DeviceError};
 use crate::io::solution::SystemTiming;
 use crate::run::Progress;
@@ -13,31 +14,69 @@ use crate::solver::SolverError;
 use crate::solver::general::GeneralKind;
 use crate::sparse::{Csr, RowBlocks};
 
-/// Cuts the rows into blocks of about as many entries and solves with each GPU on its own.
+/// What a rank does, by its number and on its backend.
+pub type RankWork<'a> = dyn Fn(usize, &CudaBackend) -> Result<(), SolverError> + Sync + 'a;
+
+/// Several devices that can meet: GPUs, or whatever else the kernels run on.
+pub trait Ranks: Send {
+    /// How many there are.
+    fn count(&self) -> usize;
+
+    /// Name for the report.
+    fn name(&self) -> String;
+
+    /// Does `work` on all of them, each with a backend that has its band of `bands`.
+    ///
+    /// # Errors
+    /// The failure of the first rank that failed on its own; all others stop.
+    fn run(&self, bands: &Bands, work: &RankWork<'_>) -> Result<(), SolverError>;
+}
+
+#[cfg(feature = "cuda")]
+impl Ranks for Gpus {
+    fn count(&self) -> usize {
+        Self::count(self)
+    }
+
+    fn name(&self) -> String {
+        format!("cuda ({} × {})", self.count(), self.names())
+    }
+
+    fn run(&self, bands: &Bands, work: &RankWork<'_>) -> Result<(), SolverError> {
+        Self::run(self, bands, work).map(|_| ())
+    }
+}
+
+/// Cuts the rows into blocks of about as many entries and solves with each rank on its own.
 pub(super) fn solve_by_rows(
-    gpus: &Gpus,
+    ranks: &dyn Ranks,
     (a, b): (&Csr, &[f64]),
     options: &SystemOptions,
     timing: &mut SystemTiming,
     progress: &mut dyn Progress,
 ) -> Result<Solved, SolverError> {
-    let blocks = RowBlocks::new(a.pattern(), gpus.count()).map_err(DeviceError::from)?;
+    let blocks = RowBlocks::new(a.pattern(), ranks.count()).map_err(DeviceError::from)?;
+    let parts: Vec<Mutex<Option<Solved>>> = (0..ranks.count()).map(|_| Mutex::default()).collect();
     // All ranks see and time the same: the first tells it.
     let told = Mutex::new((timing, progress));
-    let parts = gpus.run(&Bands::from(&blocks), |rank, backend| {
+    ranks.run(&Bands::from(&blocks), &|rank, backend| {
         let part = blocks.part(rank, a);
         let own = &b[part.rows.clone()];
         let matrix = |backend: &_| CudaCsr::of_rows(backend, &part, options.format);
-        if rank == 0 {
+        let solved = if rank == 0 {
             let mut told = told.lock().unwrap_or_else(PoisonError::into_inner);
             let (timing, progress) = &mut *told;
-            return solve_on(backend, (matrix, own), options, timing, &mut **progress);
-        }
-        let mut timing = SystemTiming::default();
-        solve_on(backend, (matrix, own), options, &mut timing, &mut ())
+            solve_on(backend, (matrix, own), options, timing, &mut **progress)
+        } else {
+            let mut timing = SystemTiming::default();
+            solve_on(backend, (matrix, own), options, &mut timing, &mut ())
+        };
+        *parts[rank].lock().unwrap_or_else(PoisonError::into_inner) = Some(solved?);
+        Ok(())
     })?;
-    let mut parts = parts.into_iter();
-    let mut whole = parts.next().ok_or(DeviceError::NoGpu)?;
+    let solved = |part: Mutex<Option<_>>| part.into_inner().unwrap_or_else(PoisonError::into_inner);
+    let mut parts = parts.into_iter().filter_map(solved);
+    let mut whole: Solved = parts.next().ok_or(DeviceError::NoGpu)?;
     parts.for_each(|part| whole.x.extend(part.x));
     whole.report.events.extend(notes(&blocks, options));
     Ok(whole)

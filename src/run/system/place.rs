@@ -1,8 +1,7 @@
 //! Where a linear system is solved.
 
 use super::SystemOptions;
-#[cfg(feature = "cuda")]
-use super::many;
+use super::many::{Ranks, solve_by_rows};
 use super::solve::{Solved, solve_on};
 use crate::backend::cpu::CpuBackend;
 use crate::backend::cuda::CudaBackend;
@@ -22,9 +21,8 @@ pub(super) enum Place {
     Cpu,
     /// A GPU.
     Cuda(Box<CudaBackend>),
-    /// Several GPUs, a block of rows each.
-    #[cfg(feature = "cuda")]
-    Gpus(Gpus),
+    /// Several devices, a block of rows each.
+    Ranks(Box<dyn Ranks>),
 }
 
 impl Place {
@@ -42,8 +40,7 @@ impl Place {
         match self {
             Self::Cpu => "cpu".to_owned(),
             Self::Cuda(backend) => format!("cuda ({})", backend.device().name()),
-            #[cfg(feature = "cuda")]
-            Self::Gpus(gpus) => format!("cuda ({} × {})", gpus.count(), gpus.names()),
+            Self::Ranks(ranks) => ranks.name(),
         }
     }
 
@@ -51,8 +48,7 @@ impl Place {
     pub(super) fn blocks(&self) -> usize {
         match self {
             Self::Cpu | Self::Cuda(_) => 1,
-            #[cfg(feature = "cuda")]
-            Self::Gpus(gpus) => gpus.count(),
+            Self::Ranks(ranks) => ranks.count(),
         }
     }
 
@@ -67,8 +63,7 @@ impl Place {
         let solved = match self {
             Self::Cpu => whole(&CpuBackend, system, options, timing, progress),
             Self::Cuda(backend) => whole(&**backend, system, options, timing, progress),
-            #[cfg(feature = "cuda")]
-            Self::Gpus(gpus) => many::solve_by_rows(gpus, system, options, timing, progress),
+            Self::Ranks(ranks) => solve_by_rows(&**ranks, system, options, timing, progress),
         };
         Ok(solved?)
     }
@@ -92,7 +87,7 @@ fn open(devices: &[usize]) -> Result<Chosen<Place>, DeviceError> {
     if devices.len() > 1 {
         let gpus = Gpus::open(devices)?;
         let slow = gpus.slow();
-        return Ok((Place::Gpus(gpus), slow));
+        return Ok((Place::Ranks(Box::new(gpus)), slow));
     }
     let first = devices.first().copied().unwrap_or(0);
     Ok((Place::Cuda(Box::new(CudaBackend::open(first)?)), None))

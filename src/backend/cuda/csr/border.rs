@@ -3,9 +3,14 @@
 use super::super::kernel::{Shape, Source, arguments};
 use super::super::ranks::Parcel;
 use super::super::{Buffer, CudaBackend, CudaVector};
-use super::CudaCsr;
-use crate::backend::{CsrBackend, DeviceError, Format, Real};
-use crate::sparse::{Passage, RowPart};
+use super::{CudaCsr, ProductKernel};
+use crate::backend::{DeviceError, Real};
+use crate::sparse::{Csr, Passage, RowPart};
+
+/// Entries of a border up to which so few blocks would take it in chunks that most of a GPU would wait.
+const FEW: usize = 1 << 20;
+/// Entries of a row that a lane adds up, at most.
+const LANE: usize = 64;
 
 /// Entries of x on their way between ranks, and the entries of a matrix that wait for them.
 ///
@@ -23,16 +28,25 @@ pub(super) struct Border<T> {
     rows: Buffer<u32>,
     /// Their entries in its columns.
     beyond: CudaCsr<T>,
-    /// Their products.
+    /// Their products, where they are formed before they are added.
     sums: Buffer<T>,
 }
 
+/// Lanes for the rows of a small border, as many as the mean row has entries. Many entries are read
+/// fastest in chunks, and a long row is shared by blocks.
+fn kernel(beyond: &Csr) -> ProductKernel {
+    let (rows, entries) = (beyond.rows(), beyond.values.len());
+    let lanes = entries.div_ceil(rows.max(1)).next_power_of_two().min(32);
+    let longest = beyond.row_start.windows(2).map(|ends| ends[1] - ends[0]).max().unwrap_or(0);
+    if entries <= FEW && longest <= LANE * lanes {
+        ProductKernel::Lanes(lanes as u32)
+    } else {
+        ProductKernel::Chunks
+    }
+}
+
 impl<T: Real> Border<T> {
-    pub(super) fn new(
-        backend: &CudaBackend,
-        part: &RowPart,
-        format: Format,
-    ) -> Result<Self, DeviceError> {
+    pub(super) fn new(backend: &CudaBackend, part: &RowPart) -> Result<Self, DeviceError> {
         let device = &backend.device;
         let outgoing = Buffer::zeros(device, part.packed.len())?;
         let halo = Buffer::zeros(device, part.halo.len())?;
@@ -43,7 +57,7 @@ impl<T: Real> Border<T> {
             received: parcels(&halo, &part.received),
             halo,
             rows: Buffer::from_host(device, &part.border)?,
-            beyond: backend.csr(&part.beyond, format)?,
+            beyond: CudaCsr::with_kernel(backend, &part.beyond, kernel(&part.beyond))?,
             sums: Buffer::zeros(device, part.border.len())?,
         })
     }
@@ -81,6 +95,20 @@ impl<T: Real> Border<T> {
             return Ok(());
         }
         let CudaCsr { product, pattern, values, .. } = &self.beyond;
+        if let ProductKernel::Lanes(lanes) = self.beyond.kernel() {
+            let arguments = arguments![
+                count as u64,
+                lanes,
+                &self.rows,
+                &pattern.row_start,
+                &pattern.columns,
+                &**values,
+                &self.halo,
+                y
+            ];
+            let shape = Shape::threads(count * lanes as usize);
+            return backend.launch::<T>(Source::Rows, "add_rows", shape, &arguments);
+        }
         product.multiply(backend, pattern, values, &self.halo, &self.sums)?;
         let arguments = arguments![count as u64, &self.rows, &self.sums, y];
         backend.launch::<T>(Source::Rows, "add_sums", Shape::threads(count), &arguments)
@@ -95,4 +123,24 @@ fn parcels<T: Real>(buffer: &Buffer<T>, passages: &[Passage]) -> Vec<Parcel> {
         bytes: places.len() * size_of::<T>(),
     };
     passages.iter().map(parcel).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A matrix with rows of these lengths.
+    fn rows(lengths: &[usize]) -> Csr {
+        Csr::from_rows(lengths.iter().map(|&length| (0..length).map(|column| (column, 1.0))))
+    }
+
+    #[test]
+    fn long_rows_and_large_borders_are_taken_in_chunks() {
+        assert_eq!(kernel(&rows(&[1; 50])), ProductKernel::Lanes(1));
+        assert_eq!(kernel(&rows(&[3, 4, 3])), ProductKernel::Lanes(4));
+        assert_eq!(kernel(&rows(&[2000])), ProductKernel::Lanes(32));
+        assert_eq!(kernel(&rows(&[&[1; 300][..], &[150]].concat())), ProductKernel::Chunks);
+        assert_eq!(kernel(&rows(&[2049])), ProductKernel::Chunks);
+        assert_eq!(kernel(&rows(&[1024; 1025])), ProductKernel::Chunks);
+    }
 }

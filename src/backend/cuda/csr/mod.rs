@@ -89,7 +89,7 @@ impl<T: Real> CudaCsr<T> {
         format: Format,
     ) -> Result<Self, DeviceError> {
         let own = backend.csr(&part.own, format)?;
-        Ok(Self { border: Some(Box::new(Border::new(backend, part, format)?)), ..own })
+        Ok(Self { border: Some(Box::new(Border::new(backend, part)?)), ..own })
     }
 
     /// Exchanges what a product with x needs of other ranks, and does no more: for measurements.

@@ -165,8 +165,7 @@ impl NcclCommunicator {
         let event = || result::event::create(plain).map_err(device.failed("making an event"));
         let link = Arc::new(Link {
             communicator: Mutex::new(Some(Handle(handle))),
-            side: result::stream::create(result::stream::StreamKind::NonBlocking)
-                .map_err(device.failed("making a stream"))?,
+            side: side_stream().map_err(device.failed("making a stream"))?,
             forked: event()?,
             joined: event()?,
             alarm: alarm.clone(),
@@ -209,6 +208,13 @@ impl NcclCommunicator {
         }
         nccl.group_end()
     }
+}
+
+/// A stream whose kernels come before those of others: messages that waited for the last block of the
+/// work beside them would not pass beside it.
+fn side_stream() -> Result<sys::CUstream, result::DriverError> {
+    let (_, greatest) = result::stream::get_priority_range()?;
+    result::stream::create_with_priority(result::stream::StreamKind::NonBlocking, greatest)
 }
 
 /// A device's address as NCCL takes it.
