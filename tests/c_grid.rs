@@ -167,6 +167,26 @@ fn a_blunt_file_is_closed_by_a_wedge_for_a_c_grid_and_said_to_be() {
 }
 
 #[test]
+fn an_edge_of_a_given_thickness_is_closed_by_a_wedge_for_a_c_grid() {
+    let text = |more: &str| {
+        format!(
+            "[geometry]\nnaca = \"0012\"\nedge_thickness = 0.01\n{more}\
+             [grid]\ntopology = \"C\"\nni = 129\nnj = 49\nfirst_cell = 1e-4\n"
+        )
+    };
+    let [chosen, given] =
+        ["", "trailing_edge = \"wedge\"\n"].map(|more| make(&case(&text(more)), 1).unwrap());
+
+    assert_good(&case(&text("")), &chosen.outcome);
+    assert_eq!(chosen.grid("mesh.vts"), given.grid("mesh.vts"));
+    let said = |made: &Made| made.outcome.notices.iter().any(|n| n.contains("closed by a wedge"));
+    assert!(said(&chosen) && !said(&given), "{:?}", chosen.outcome.notices);
+    // The tip is four thicknesses behind the base, or where the tangents meet.
+    let [x, y] = chosen.grid("mesh.vts").point(24, 0);
+    assert!(x > 1.02 && x <= 1.0401 && y.abs() < 1e-12, "{x} {y}");
+}
+
+#[test]
 fn the_cut_leaves_the_edge_on_its_bisector_and_goes_where_it_is_told() {
     let case = case(
         "[geometry]\nnaca = \"4412\"\n[grid]\ntopology = \"C\"\nni = 161\nnj = 49\n\

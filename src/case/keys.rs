@@ -102,8 +102,8 @@ pub const KEYS: &[Key] = &[
         Unset,
         "chords",
         "Thickness of the trailing edge: both surfaces are sheared, linearly in x, until their ends \
-         are so far apart. Makes `trailing_edge` \"sharp\" at 0 and \"blunt\" above, unless it \
-         is given.",
+         are so far apart. Makes `trailing_edge` \"sharp\" at 0 and \"blunt\" above, \"wedge\" on a C-grid, \
+         unless it is given.",
     ),
     key(
         "geometry.angle",

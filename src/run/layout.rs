@@ -116,7 +116,10 @@ impl Layout {
                 grid.wake.filter(|_| angle < ROUND_EDGE)
             }
         };
-        if wake.is_some() && !closes {
+        let chosen = trailing_edge == TrailingEdge::Wedge
+            && geometry.edge_thickness.is_some()
+            && !case.places.has("geometry.trailing_edge");
+        if wake.is_some() && (!closes || chosen) {
             trailing_edge = TrailingEdge::Wedge;
             notices.push(
                 "the base is closed by a wedge behind it: the cut of a C-grid begins at one point"
