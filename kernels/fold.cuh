@@ -65,8 +65,8 @@ __device__ typename Fold::type fold_together(uint64 at, uint32 length, const uin
 
 // Folds x[column] over the entries of the row of each team of `lanes` lanes and calls finish(result)
 // in its first lane, in an order of folding that is always the same. With WAIT entries of x may still
-// be unknown, those of rows of the same warp included; without, a lane is a team.
-template <bool WAIT, class Place = Everywhere, class Fold, class Finish>
+// be unknown, those of rows of the same warp included. Without, or without TEAMS, a lane is a team.
+template <bool WAIT, bool TEAMS = false, class Place = Everywhere, class Fold, class Finish>
 __device__ void fold_rows(const Row& row, uint32 lanes, bool together, const uint32* columns,
                           const Fold& fold, const typename Fold::type* x, Finish finish) {
     typedef typename Fold::type T;
@@ -93,9 +93,10 @@ __device__ void fold_rows(const Row& row, uint32 lanes, bool together, const uin
         return;
     }
     // This lane's entries: every so-many-th. A coefficient becomes a term once its value is known.
-    const uint32 nth = lane % lanes, step = row.step * lanes;
+    const uint32 nth = TEAMS ? lane % lanes : 0, step = TEAMS ? row.step * lanes : row.step;
     const uint64 begin = row.at + uint64(nth) * row.step;
-    const uint32 length = row.length > nth ? (row.length - nth - 1) / lanes + 1 : 0;
+    const uint32 shared = row.length > nth ? (row.length - nth - 1) / lanes + 1 : 0;
+    const uint32 length = TEAMS ? shared : row.length;
     uint32 column[LOOKS], pending = 0, from = 0;
     T term[LOOKS];
     auto load = [&] {
@@ -111,7 +112,7 @@ __device__ void fold_rows(const Row& row, uint32 lanes, bool together, const uin
     const uint32 team = lanes == WARP ? FULL_WARP : ((1u << lanes) - 1) << (lane - nth);
     bool ready = !row.mine, done = ready;
     if (!ready) load();
-    for (uint32 all = 0; all != FULL_WARP;) {
+    while (TEAMS ? __any_sync(FULL_WARP, !done) : __any_sync(FULL_WARP, !ready)) {
         if (!ready) {
             T seen[LOOKS];
 #pragma unroll
@@ -129,14 +130,14 @@ __device__ void fold_rows(const Row& row, uint32 lanes, bool together, const uin
                 from += LOOKS;
                 ready = from >= length;
                 if (!ready) load();
-                else if (lanes == 1) finish(sum);
+                else if (!TEAMS) finish(sum);
             } else {
                 PAUSE();
             }
         }
-        all = __ballot_sync(FULL_WARP, ready);
-        const bool whole = !done && (all & team) == team;
-        if (lanes == 1 || !__any_sync(FULL_WARP, whole)) continue;
+        if (!TEAMS) continue;
+        const bool whole = (__ballot_sync(FULL_WARP, ready) & team) == team && !done;
+        if (!__any_sync(FULL_WARP, whole)) continue;
         T total = sum;
         for (uint32 half = lanes / 2; half > 0; half /= 2)
             total = fold.join(total, __shfl_xor_sync(FULL_WARP, total, int(half)));

@@ -1,6 +1,7 @@
-// The hyperbolic march (theory section 4; after Chan and Steger 1992), all layers in one launch of
-// one block: a layer needs the one before, so that there is no more to do at a time than a ring
-// of points. Double precision only.
+// The hyperbolic march (theory section 4; after Chan and Steger 1992): a layer needs the one before, so
+// that there is no more to do at a time than a ring of points. A substep is three launches of one
+// shape, between which lie its two cyclic systems; the number of substeps is known to the GPU
+// alone, and launches beyond the last do nothing. Double precision only.
 #include "common.cuh"
 #include "ring.cuh"
 
@@ -15,49 +16,67 @@ struct Segment {
     double x, y, length;
 };
 
+// How far the march has come: the substep to do of the way from `layer` to the next, and how many
+// those are, once the first is done.
+struct Progress {
+    uint32 layer, substep, substeps, bad;
+};
+
 // One substep: its height is `height` and `more` for each unit of a point's extra first height.
 struct Step {
     double height, more, distance, dissipation, volume_smoothing, implicit;
+    uint32 layer, substep, substeps, idle;
+
+    // The layer that the front is read from; the substep leaves it in `layer` + 1.
+    __device__ uint32 source() const { return substep == 0 ? layer : layer + 1; }
 };
 
-// The front with its segments, the widths of its cells, smoothed, and the extra first heights. An
-// open front is a ring whose two ends do not couple.
+// The front, its smoothed widths and the extra first heights. An open front is a ring whose two
+// ends do not couple.
 struct Front {
     uint32 n;
     bool open;
     const Pair* points;
-    const Segment* segments;
     const double* smoothed;
     const double* extra;
 
     __device__ uint32 before(uint32 i) const { return i == 0 ? n - 1 : i - 1; }
-    // The segment that ends at point i; the first point of an open front has its own.
-    __device__ uint32 segment_before(uint32 i) const { return i == 0 && open ? 0 : before(i); }
-    __device__ bool end(uint32 i) const { return open && (i == 0 || i + 1 == n); }
     __device__ uint32 after(uint32 i) const { return i + 1 == n ? 0 : i + 1; }
-    __device__ double width(uint32 i) const {
-        return 0.5 * (segments[i].length + segments[segment_before(i)].length);
+    __device__ bool end(uint32 i) const { return open && (i == 0 || i + 1 == n); }
+    // Between points i and i + 1; the last point of an open front has the segment before it.
+    __device__ Segment segment(uint32 i) const {
+        const uint32 from = open && i + 1 == n ? i - 1 : i;
+        const Pair d = points[after(from)] - points[from];
+        Segment s;
+        s.length = hypot(d.x, d.y);
+        s.x = d.x / s.length;
+        s.y = d.y / s.length;
+        return s;
     }
-    // Between points i and i + 1.
-    __device__ double kappa(uint32 i, const Step& s) const {
-        if (open && i + 1 == n) return 0.0;
-        const double root = s.volume_smoothing * s.distance / segments[i].length;
-        return root * root;
+    // The segment that ends at point i; the first point of an open front has its own.
+    __device__ Segment segment_before(uint32 i) const {
+        return segment(i == 0 && open ? 0 : before(i));
     }
 };
 
-// Row of (1 - d kappa d) b = a, which smooths the widths.
+// Row of (1 - d kappa d) b = a, which smooths the widths a of the cells.
 struct WidthRow {
     Front front;
     Step step;
 
+    __device__ double kappa(const Segment& s) const {
+        const double root = step.volume_smoothing * step.distance / s.length;
+        return root * root;
+    }
     __device__ RingRow<double, double> operator()(uint32 i) const {
-        const double west = front.kappa(front.before(i), step), east = front.kappa(i, step);
+        const Segment behind = front.segment_before(i), ahead = front.segment(i);
+        const double west = front.open && i == 0 ? 0.0 : kappa(behind);
+        const double east = front.open && i + 1 == front.n ? 0.0 : kappa(ahead);
         RingRow<double, double> r;
         r.lower = -west;
         r.upper = -east;
         r.centre = 1.0 + west + east;
-        r.right = front.width(i);
+        r.right = 0.5 * (ahead.length + behind.length);
         return r;
     }
 };
@@ -78,7 +97,7 @@ struct MarchRow {
             r.right = pair(0.0, 0.0);
             return r;
         }
-        const Segment u = front.segments[front.segment_before(i)], v = front.segments[i];
+        const Segment u = front.segment_before(i), v = front.segment(i);
         const double along = u.x * v.x + u.y * v.y, turn = u.x * v.y - u.y * v.x;
         // Outward bisector; where the front turns by more than 90 degrees the sum of the two
         // directions cancels, and their difference points along it.
@@ -92,7 +111,7 @@ struct MarchRow {
         nx /= length;
         ny /= length;
         const double height = step.height + step.more * front.extra[i];
-        const double a = front.width(i), volume = height * front.smoothed[i];
+        const double a = 0.5 * (u.length + v.length), volume = height * front.smoothed[i];
         const double tx = a * ny, ty = -a * nx, ratio = volume / (a * a);
         const double ex = ratio * -ty, ey = ratio * tx;
         const Block b_inverse = inverse(block(tx, ty, -ty, tx));
@@ -114,6 +133,38 @@ struct MarchRow {
     }
 };
 
+// What takes the solutions.
+struct Smoothed {
+    double* widths;
+
+    __device__ void operator()(uint32 i, double width) const { widths[i] = width; }
+};
+
+struct Moved {
+    const Pair* from;
+    Pair* to;
+    uint32* bad;
+
+    __device__ void operator()(uint32 i, Pair move) const {
+        const Pair point = from[i] + move;
+        to[i] = point;
+        if (!is_finite(point.x) || !is_finite(point.y)) *bad = 1;
+    }
+};
+
+__device__ inline RingRoom<double, double> widths_room(double* points, double* chunks,
+                                                       double* rims) {
+    return {reinterpret_cast<Eliminated<double, double>*>(points),
+            reinterpret_cast<KeptRow<double, double>*>(chunks),
+            reinterpret_cast<Rim<double, double>*>(rims)};
+}
+
+__device__ inline RingRoom<Block, Pair> moves_room(double* points, double* chunks, double* rims) {
+    return {reinterpret_cast<Eliminated<Block, Pair>*>(points),
+            reinterpret_cast<KeptRow<Block, Pair>*>(chunks),
+            reinterpret_cast<Rim<Block, Pair>*>(rims)};
+}
+
 // Smallest value over the block, for all threads.
 __device__ double block_smallest(double value, double* shared) {
     __syncthreads();
@@ -129,73 +180,120 @@ __device__ double block_smallest(double value, double* shared) {
     return smallest;
 }
 
-__device__ void measure(uint32 n, bool open, const Pair* front, Segment* segments) {
-    for (uint32 i = threadIdx.x; i < n; i += blockDim.x) {
-        const bool last = i + 1 == n;
-        // The last point of an open front has the segment before it.
-        const Pair d = last && open ? front[i] - front[i - 1] : front[last ? 0 : i + 1] - front[i];
-        const double length = hypot(d.x, d.y);
-        Segment s;
-        s.x = d.x / length;
-        s.y = d.y / length;
-        s.length = length;
-        segments[i] = s;
+// shortest[block] <- the shortest segment between two points of the block.
+__device__ void shortest_within(const Front& front, double* shared, double* shortest) {
+    const Chunk chunk = chunk_of(front.n, thread_index());
+    const bool last = threadIdx.x + 1 == blockDim.x;
+    double smallest = 1e300;
+    for (uint32 i = chunk.begin; i < chunk.last + !last; ++i) {
+        const double length = front.segment(i).length;
+        if (length < smallest) smallest = length;
     }
-    __syncthreads();
+    smallest = block_smallest(smallest, shared);
+    if (threadIdx.x == 0) shortest[blockIdx.x] = smallest;
 }
 
-// fronts[j][i], j >= 2 <- the layers at the distances s[j]; the first two are given. bad[0] <- 1
-// if a point is not finite. Point i runs through the distances s[j] + extra[i] splay[j]; no extra
-// is more than `tallest`. One block, its threads a power of two.
-BOUNDED_KERNEL(512, march, uint32 n, uint32 nj, uint32 open, const double* s, const double* splay,
-               const double* extra, double tallest, double implicit, double step_limit,
-               double dissipation, double volume_smoothing, double spread, double* fronts,
-               double* segment_room, double* smoothed, double* eliminated, double* delta,
-               uint32* bad) {
+// The shortest segment of the front: those within the blocks are known.
+__device__ double shortest_of(const Front& front, const double* shortest, double* shared) {
+    double smallest = 1e300;
+    if (threadIdx.x < gridDim.x) {
+        smallest = shortest[threadIdx.x];
+        const uint32 last = chunk_of(front.n, uint64(threadIdx.x + 1) * blockDim.x - 1).last;
+        const double length = front.segment(last).length;
+        if (length < smallest) smallest = length;
+    }
+    return block_smallest(smallest, shared);
+}
+
+// Begins a march from fronts[1].
+BOUNDED_KERNEL(128, march_begin, uint32 n, uint32 open, const double* fronts, double* shortest,
+               uint32* progress) {
+    DYNAMIC_SHARED(double, shared);
+    const Front front = {n, open != 0, reinterpret_cast<const Pair*>(fronts) + n, nullptr, nullptr};
+    shortest_within(front, shared, shortest);
+    if (thread_index() == 0) *reinterpret_cast<Progress*>(progress) = {1, 0, 0, 0};
+}
+
+// First launch of a substep: what it is, and the elimination of the widths. fronts[j][i] are the
+// layers at the distances s[j]; point i runs through the distances s[j] + extra[i] splay[j], and no
+// extra is more than `tallest`.
+BOUNDED_KERNEL(128, march_widths, uint32 n, uint32 nj, uint32 open, const double* s,
+               const double* splay, double tallest, double implicit, double step_limit,
+               double dissipation, double volume_smoothing, double spread, const double* fronts,
+               const double* shortest, const uint32* progress, double* step_room, double* points,
+               double* chunks, double* rims) {
     DYNAMIC_SHARED(unsigned char, shared);
-    double* smallest = reinterpret_cast<double*>(shared);
-    Pair* layers = reinterpret_cast<Pair*>(fronts);
-    Segment* segments = reinterpret_cast<Segment*>(segment_room);
-    Pair* moves = reinterpret_cast<Pair*>(delta);
-    for (uint32 j = 1; j + 1 < nj; ++j) {
-        const Pair* from = layers + uint64(j) * n;
-        Pair* front = layers + (uint64(j) + 1) * n;
-        for (uint32 i = threadIdx.x; i < n; i += blockDim.x) front[i] = from[i];
-        __syncthreads();
-        measure(n, open != 0, front, segments);
-        double shortest = 1e300;
-        for (uint32 i = threadIdx.x; i < n; i += blockDim.x)
-            if (segments[i].length < shortest) shortest = segments[i].length;
-        shortest = block_smallest(shortest, smallest);
-        const double height = s[j + 1] - s[j], more = splay[j + 1] - splay[j];
+    const Progress at = *reinterpret_cast<const Progress*>(progress);
+    Step step;
+    step.layer = at.layer;
+    step.substep = at.substep;
+    step.idle = at.bad != 0 || at.layer + 1 >= nj;
+    if (step.idle) {
+        if (thread_index() == 0) *reinterpret_cast<Step*>(step_room) = step;
+        return;
+    }
+    const uint32 j = at.layer;
+    const Pair* source = reinterpret_cast<const Pair*>(fronts) + uint64(step.source()) * n;
+    const Front front = {n, open != 0, source, nullptr, nullptr};
+    const double height = s[j + 1] - s[j], more = splay[j + 1] - splay[j];
+    step.substeps = at.substeps;
+    if (at.substep == 0) {
         const double highest = height + (more > 0.0 ? more : 0.0) * tallest;
-        const double wanted = ceil(highest / (step_limit * shortest));
-        const double substeps = wanted < 1.0 ? 1.0 : wanted < SUBSTEPS ? wanted : SUBSTEPS;
-        const double share = double(j) / (RISE * double(nj - 1));
-        const double rise = sqrt(share < 1.0 ? share : 1.0);
-        Step step;
-        step.height = height / substeps;
-        step.more = more / substeps;
-        step.implicit = implicit;
-        step.volume_smoothing = volume_smoothing;
-        step.dissipation = dissipation * rise * (1.0 + spread * s[j] / (s[j] + SPREAD_DISTANCE));
-        for (uint32 k = 0; k < uint32(substeps); ++k) {
-            step.distance = s[j] + height * (double(k) + 0.5) / substeps;
-            if (k > 0) measure(n, open != 0, front, segments);
-            const Front present = {n, open != 0, front, segments, smoothed, extra};
-            const WidthRow widths = {present, step};
-            solve_ring(n, widths, reinterpret_cast<Eliminated<double, double>*>(eliminated),
-                       reinterpret_cast<KeptRow<double, double>*>(shared), smoothed);
-            const MarchRow rows = {present, step};
-            solve_ring(n, rows, reinterpret_cast<Eliminated<Block, Pair>*>(eliminated),
-                       reinterpret_cast<KeptRow<Block, Pair>*>(shared), moves);
-            for (uint32 i = threadIdx.x; i < n; i += blockDim.x) {
-                front[i] = front[i] + moves[i];
-                if (!is_finite(front[i].x) || !is_finite(front[i].y)) *bad = 1;
-            }
-            __syncthreads();
-        }
-        if (*(volatile uint32*)bad) return;
-        __syncthreads();
+        const double least = shortest_of(front, shortest, reinterpret_cast<double*>(shared));
+        const double wanted = ceil(highest / (step_limit * least));
+        step.substeps = uint32(wanted < 1.0 ? 1.0 : wanted < SUBSTEPS ? wanted : SUBSTEPS);
+    }
+    const double substeps = step.substeps, share = double(j) / (RISE * double(nj - 1));
+    const double rise = sqrt(share < 1.0 ? share : 1.0);
+    step.height = height / substeps;
+    step.more = more / substeps;
+    step.implicit = implicit;
+    step.volume_smoothing = volume_smoothing;
+    step.dissipation = dissipation * rise * (1.0 + spread * s[j] / (s[j] + SPREAD_DISTANCE));
+    step.distance = s[j] + height * (double(at.substep) + 0.5) / substeps;
+    if (thread_index() == 0) *reinterpret_cast<Step*>(step_room) = step;
+    const WidthRow rows = {front, step};
+    eliminate_ring(n, rows, widths_room(points, chunks, rims),
+                   reinterpret_cast<KeptRow<double, double>*>(shared));
+}
+
+// Second launch: the smoothed widths, and the elimination of the moves.
+BOUNDED_KERNEL(128, march_volumes, uint32 n, uint32 open, const double* extra, const double* fronts,
+               const double* step_room, double* smoothed, double* width_points,
+               double* width_chunks, double* width_rims, double* points, double* chunks,
+               double* rims) {
+    DYNAMIC_SHARED(unsigned char, shared);
+    const Step step = *reinterpret_cast<const Step*>(step_room);
+    if (step.idle) return;
+    solve_ring(n, widths_room(width_points, width_chunks, width_rims),
+               reinterpret_cast<KeptRow<double, double>*>(shared), Smoothed{smoothed});
+    __syncthreads();
+    const Pair* source = reinterpret_cast<const Pair*>(fronts) + uint64(step.source()) * n;
+    const MarchRow rows = {{n, open != 0, source, smoothed, extra}, step};
+    eliminate_ring(n, rows, moves_room(points, chunks, rims),
+                   reinterpret_cast<KeptRow<Block, Pair>*>(shared));
+}
+
+// Third launch: moves the front. progress.bad <- 1 if a point is not finite.
+BOUNDED_KERNEL(128, march_front, uint32 n, uint32 open, double* fronts, const double* step_room,
+               double* points, double* chunks, double* rims, double* shortest,
+               uint32* progress_room) {
+    DYNAMIC_SHARED(unsigned char, shared);
+    const Step step = *reinterpret_cast<const Step*>(step_room);
+    if (step.idle) return;
+    Progress* progress = reinterpret_cast<Progress*>(progress_room);
+    Pair* layers = reinterpret_cast<Pair*>(fronts);
+    Pair* moved = layers + (uint64(step.layer) + 1) * n;
+    const Moved take = {layers + uint64(step.source()) * n, moved, &progress->bad};
+    solve_ring(n, moves_room(points, chunks, rims),
+               reinterpret_cast<KeptRow<Block, Pair>*>(shared), take);
+    __syncthreads();
+    const Front front = {n, open != 0, moved, nullptr, nullptr};
+    shortest_within(front, reinterpret_cast<double*>(shared), shortest);
+    if (thread_index() == 0) {
+        const bool last = step.substep + 1 == step.substeps;
+        progress->layer = last ? step.layer + 1 : step.layer;
+        progress->substep = last ? 0 : step.substep + 1;
+        progress->substeps = step.substeps;
     }
 }

@@ -1,10 +1,12 @@
-// Cyclic tridiagonal systems L_i x_{i-1} + D_i x_i + U_i x_{i+1} = f_i, solved by one block, with
-// scalar or 2x2 entries.
+// Cyclic tridiagonal systems L_i x_{i-1} + D_i x_i + U_i x_{i+1} = f_i with scalar or 2x2 entries,
+// solved by all blocks of two launches of one shape: `eliminate_ring`, then `solve_ring`.
 //
-// Partition method: each thread eliminates the inner points of its chunk, x_i = g_i - P_i x_before -
-// Q_i x_kept, where x_kept is the last point of its chunk and x_before that of the chunk before.
-// The kept points form a smaller ring, solved by parallel cyclic reduction: their number is a
-// power of two, so that each couples with nothing but itself in the end.
+// Partition method on two levels. Each thread eliminates the inner points of its chunk,
+// x_i = g_i - P_i x_before - Q_i x_kept, where x_kept is the last point of its chunk and x_before that
+// of the chunk before. The kept points of a block but the last are a chain between two points that
+// the blocks keep; parallel cyclic reduction couples each with nothing but those two. What the blocks
+// keep is a ring, which every block solves for itself by parallel cyclic reduction in the second
+// launch: blocks, like threads, are a power of two, so that each couples with itself in the end.
 #pragma once
 #include "common.cuh"
 
@@ -29,117 +31,215 @@ struct Eliminated {
     M p, q;
 };
 
-// A row of the ring of kept points, its diagonal 1.
+// A row of kept points, its diagonal 1.
 template <class M, class V>
 struct KeptRow {
     M lower, upper;
     V right;
 };
 
-// Chunks of a ring of n points for a block of `threads`: a power of two, at most n / 2.
-__device__ inline uint32 ring_chunks(uint32 n, uint32 threads) {
-    uint32 chunks = 1;
-    while (2 * chunks <= threads && 4 * chunks <= n) chunks *= 2;
-    return chunks;
+// What a block leaves for the ring of blocks: the row of the point that it keeps, coupled with the
+// one that the block before keeps and with the first point of the next block; and its own first
+// point.
+template <class M, class V>
+struct Rim {
+    M lower, centre, upper;
+    V right;
+    Eliminated<M, V> first;
+};
+
+// Room between the launches: n points, a row for each thread of all blocks, a rim for each block.
+template <class M, class V>
+struct RingRoom {
+    Eliminated<M, V>* points;
+    KeptRow<M, V>* chunks;
+    Rim<M, V>* rims;
+};
+
+// Points of a chunk: inner ones from `begin`, then the kept one.
+struct Chunk {
+    uint32 begin, last;
+};
+
+__device__ inline Chunk chunk_of(uint32 n, uint64 t) {
+    const uint64 chunks = thread_count();
+    return {uint32(t * n / chunks), uint32((t + 1) * n / chunks) - 1};
 }
 
-// solution <- the solution of the ring whose rows are row(i). `eliminated` has room for n points,
-// `kept` (shared) for a row a thread. All threads of the block call it.
+// points[i] <- x_i of the inner points of a chunk.
 template <class M, class V, class Row>
-__device__ void solve_ring(uint32 n, const Row& row, Eliminated<M, V>* eliminated,
-                           KeptRow<M, V>* kept, V* solution) {
-    const uint32 t = threadIdx.x, chunks = ring_chunks(n, blockDim.x);
-    const bool active = t < chunks;
-    const uint32 begin = uint32(uint64(t) * n / chunks);
-    const uint32 last = uint32(uint64(t + 1) * n / chunks) - 1;
-    const M one = identity(M());
-    const M zero = one - one;
-
-    if (active && begin < last) {
-        Eliminated<M, V> before;
-        for (uint32 i = begin; i < last; ++i) {
-            const RingRow<M, V> r = row(i);
-            Eliminated<M, V> here;
-            M pivot = r.centre;
-            here.g = r.right;
-            here.p = r.lower;
-            if (i > begin) {
-                pivot = pivot - r.lower * before.q;
-                here.g = here.g - r.lower * before.g;
-                here.p = zero - r.lower * before.p;
-            }
-            pivot = inverse(pivot);
-            here.g = pivot * here.g;
-            here.p = pivot * here.p;
-            here.q = pivot * r.upper;
-            eliminated[i] = here;
-            before = here;
+__device__ void eliminate_chunk(const Chunk& chunk, const Row& row, Eliminated<M, V>* points) {
+    const M one = identity(M()), zero = one - one;
+    Eliminated<M, V> before;
+    for (uint32 i = chunk.begin; i < chunk.last; ++i) {
+        const RingRow<M, V> r = row(i);
+        Eliminated<M, V> here;
+        M pivot = r.centre;
+        here.g = r.right;
+        here.p = r.lower;
+        if (i > chunk.begin) {
+            pivot = pivot - r.lower * before.q;
+            here.g = here.g - r.lower * before.g;
+            here.p = zero - r.lower * before.p;
         }
-        for (uint32 i = last - 1; i-- > begin;) {
-            const Eliminated<M, V> after = before;
-            before = eliminated[i];
-            before.g = before.g - before.q * after.g;
-            before.p = before.p - before.q * after.p;
-            before.q = zero - before.q * after.q;
-            eliminated[i] = before;
-        }
+        pivot = inverse(pivot);
+        here.g = pivot * here.g;
+        here.p = pivot * here.p;
+        here.q = pivot * r.upper;
+        points[i] = here;
+        before = here;
     }
+    if (chunk.begin == chunk.last) return;
+    for (uint32 i = chunk.last - 1; i-- > chunk.begin;) {
+        const Eliminated<M, V> after = before;
+        before = points[i];
+        before.g = before.g - before.q * after.g;
+        before.p = before.p - before.q * after.p;
+        before.q = zero - before.q * after.q;
+        points[i] = before;
+    }
+}
+
+// First launch: the rows are row(i), i < n, at least as many as threads. `kept` (shared) has room for
+// a row a thread. All threads of at least two call it.
+template <class M, class V, class Row>
+__device__ void eliminate_ring(uint32 n, const Row& row, const RingRoom<M, V>& room,
+                               KeptRow<M, V>* kept) {
+    const uint32 t = threadIdx.x, links = blockDim.x - 1;
+    const Chunk chunk = chunk_of(n, thread_index());
+    const M one = identity(M()), zero = one - one;
+    eliminate_chunk(chunk, row, room.points);
     __syncthreads();
 
+    // The row of the kept point, without the point before it.
+    const RingRow<M, V> r = row(chunk.last);
+    M left = r.lower, centre = r.centre;
+    V right = r.right;
+    if (chunk.begin < chunk.last) {
+        const Eliminated<M, V> west = room.points[chunk.last - 1];
+        left = zero - r.lower * west.p;
+        centre = centre - r.lower * west.q;
+        right = right - r.lower * west.g;
+    }
     KeptRow<M, V> mine;
-    if (active) {
-        const RingRow<M, V> r = row(last);
-        const uint32 next = last + 1 == n ? 0 : last + 1;
-        const uint32 next_chunk = t + 1 == chunks ? 0 : t + 1;
-        const uint32 next_last = uint32(uint64(next_chunk + 1) * n / chunks) - 1;
-        // The points beside the kept one: inner points, or kept ones where a chunk has but one.
-        Eliminated<M, V> west, east;
-        if (begin < last) {
-            west = eliminated[last - 1];
-        } else {
-            west.g = nothing(V());
-            west.p = zero - one;
-            west.q = zero;
+    if (t < links) {
+        // The point after it: an inner one, or the kept one where the chunk has no other.
+        const Chunk next = chunk_of(n, thread_index() + 1);
+        M pivot = centre, beyond = r.upper;
+        if (next.begin < next.last) {
+            const Eliminated<M, V> east = room.points[next.begin];
+            pivot = pivot - r.upper * east.p;
+            right = right - r.upper * east.g;
+            beyond = zero - r.upper * east.q;
         }
-        if (next < next_last) {
-            east = eliminated[next];
-        } else {
-            east.g = nothing(V());
-            east.p = zero;
-            east.q = zero - one;
-        }
-        const M pivot = inverse(r.centre - r.lower * west.q - r.upper * east.p);
-        mine.right = pivot * (r.right - r.lower * west.g - r.upper * east.g);
-        mine.lower = zero - pivot * (r.lower * west.p);
-        mine.upper = zero - pivot * (r.upper * east.q);
+        pivot = inverse(pivot);
+        mine.lower = pivot * left;
+        mine.upper = pivot * beyond;
+        mine.right = pivot * right;
         kept[t] = mine;
     }
     __syncthreads();
-    for (uint32 step = 1; step < chunks; step *= 2) {
-        if (active) {
-            const KeptRow<M, V> west = kept[(t + chunks - step) & (chunks - 1)];
-            const KeptRow<M, V> east = kept[(t + step) & (chunks - 1)];
-            const M pivot = inverse(one - mine.lower * west.upper - mine.upper * east.lower);
-            mine.right = pivot * (mine.right - mine.lower * west.right - mine.upper * east.right);
-            const M lower = zero - pivot * (mine.lower * west.lower);
-            mine.upper = zero - pivot * (mine.upper * east.upper);
-            mine.lower = lower;
+    // At each end of the chain a row keeps its coupling with the point that a block keeps.
+    for (uint32 step = 1; step < links; step *= 2) {
+        if (t < links) {
+            KeptRow<M, V> next = mine;
+            M pivot = one;
+            if (t >= step) {
+                const KeptRow<M, V> west = kept[t - step];
+                pivot = pivot - mine.lower * west.upper;
+                next.right = next.right - mine.lower * west.right;
+                next.lower = zero - mine.lower * west.lower;
+            }
+            if (t + step < links) {
+                const KeptRow<M, V> east = kept[t + step];
+                pivot = pivot - mine.upper * east.lower;
+                next.right = next.right - mine.upper * east.right;
+                next.upper = zero - mine.upper * east.upper;
+            }
+            pivot = inverse(pivot);
+            mine.lower = pivot * next.lower;
+            mine.upper = pivot * next.upper;
+            mine.right = pivot * next.right;
         }
         __syncthreads();
-        if (active) kept[t] = mine;
+        if (t < links) kept[t] = mine;
+        __syncthreads();
+    }
+
+    Rim<M, V>& rim = room.rims[blockIdx.x];
+    if (t < links) {
+        room.chunks[thread_index()] = mine;
+    } else {
+        const KeptRow<M, V> before = kept[links - 1];
+        rim.lower = zero - left * before.lower;
+        rim.centre = centre - left * before.upper;
+        rim.upper = r.upper;
+        rim.right = right - left * before.right;
+    }
+    if (t == 0) {
+        Eliminated<M, V> first;
+        first.g = mine.right;
+        first.p = mine.lower;
+        first.q = mine.upper;
+        if (chunk.begin < chunk.last) {
+            const Eliminated<M, V> inner = room.points[chunk.begin];
+            first.g = inner.g - inner.q * mine.right;
+            first.p = inner.p - inner.q * mine.lower;
+            first.q = zero - inner.q * mine.upper;
+        }
+        rim.first = first;
+    }
+}
+
+// Second launch: take(i, x_i) for all points, each by the thread of its chunk. No more blocks than
+// threads of a block.
+template <class M, class V, class Take>
+__device__ void solve_ring(uint32 n, const RingRoom<M, V>& room, KeptRow<M, V>* kept,
+                           const Take& take) {
+    const uint32 t = threadIdx.x, blocks = gridDim.x, last_block = blocks - 1;
+    const Chunk chunk = chunk_of(n, thread_index());
+    const M one = identity(M()), zero = one - one;
+    KeptRow<M, V> mine;
+    if (t < blocks) {
+        const Rim<M, V> rim = room.rims[t];
+        const Eliminated<M, V> east = room.rims[(t + 1) & last_block].first;
+        const M pivot = inverse(rim.centre - rim.upper * east.p);
+        mine.right = pivot * (rim.right - rim.upper * east.g);
+        mine.lower = pivot * rim.lower;
+        mine.upper = zero - pivot * (rim.upper * east.q);
+        kept[t] = mine;
+    }
+    __syncthreads();
+    for (uint32 step = 1; step < blocks; step *= 2) {
+        if (t < blocks) {
+            const KeptRow<M, V> west = kept[(t + blocks - step) & last_block];
+            const KeptRow<M, V> east = kept[(t + step) & last_block];
+            const M pivot = inverse(one - mine.lower * west.upper - mine.upper * east.lower);
+            mine.right = pivot * (mine.right - mine.lower * west.right - mine.upper * east.right);
+            mine.lower = zero - pivot * (mine.lower * west.lower);
+            mine.upper = zero - pivot * (mine.upper * east.upper);
+        }
+        __syncthreads();
+        if (t < blocks) kept[t] = mine;
         __syncthreads();
     }
     // Both neighbours of a kept point are now the point itself.
-    if (active) {
-        mine.right = inverse(one + mine.lower + mine.upper) * mine.right;
-        kept[t].right = mine.right;
-        solution[last] = mine.right;
-    }
+    if (t < blocks) kept[t].right = inverse(one + mine.lower + mine.upper) * mine.right;
     __syncthreads();
-    if (active) {
-        const V before = kept[(t + chunks - 1) & (chunks - 1)].right;
-        for (uint32 i = begin; i < last; ++i)
-            solution[i] = eliminated[i].g - eliminated[i].p * before - eliminated[i].q * mine.right;
-    }
+    const V here = kept[blockIdx.x].right;
+    V before = kept[(blockIdx.x + last_block) & last_block].right;
     __syncthreads();
+    V value = here;
+    if (t + 1 < blockDim.x) {
+        const KeptRow<M, V> row = room.chunks[thread_index()];
+        value = row.right - row.lower * before - row.upper * here;
+    }
+    kept[t].right = value;
+    __syncthreads();
+    if (t > 0) before = kept[t - 1].right;
+    for (uint32 i = chunk.begin; i < chunk.last; ++i) {
+        const Eliminated<M, V> inner = room.points[i];
+        take(i, inner.g - inner.p * before - inner.q * value);
+    }
+    take(chunk.last, value);
 }

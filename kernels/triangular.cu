@@ -72,7 +72,7 @@ __device__ inline void keep_pivot(uint64 place, uint32 row, real pivot, uint32 p
 
 // D_i = a_ii - sum of (L o U^T)_ij / D_j for the rows of a unit, a_ii times `scale`. A row without a
 // diagonal entry has the pivot zero.
-template <bool WAIT>
+template <bool WAIT, bool TEAMS>
 __device__ void dilu_rows(const Unit& unit,
                            const uint32* columns, const real* products, const uint32* order,
                            const uint32* row_start, const uint32* split, const uint32* a_columns,
@@ -89,14 +89,14 @@ __device__ void dilu_rows(const Unit& unit,
         if (present) diagonal = a[at] * scale;
     }
     const Weighted fold = {products};
-    fold_rows<WAIT>(unit.row, unit.lanes, unit.together, columns, fold, inverse, [&](real sum) {
+    fold_rows<WAIT, TEAMS>(unit.row, unit.lanes, unit.together, columns, fold, inverse, [&](real sum) {
         keep_pivot(place, row, present ? diagonal - sum : real(0), positive, pivots, inverse, first);
     });
 }
 
 // The rows of a unit of (I + L) D w = r; their z becomes unknown, at the end: a store that waits for its
 // address would keep back all loads behind it.
-template <bool WAIT>
+template <bool WAIT, bool TEAMS>
 __device__ void lower_rows(const Unit& unit,
                             const uint32* columns, const real* lower, const uint32* order,
                             const real* inverse, const real* r, real* w, real* z) {
@@ -107,7 +107,7 @@ __device__ void lower_rows(const Unit& unit,
         factor = inverse[place];
     }
     const Weighted fold = {lower};
-    fold_rows<WAIT>(unit.row, unit.lanes, unit.together, columns, fold, w,
+    fold_rows<WAIT, TEAMS>(unit.row, unit.lanes, unit.together, columns, fold, w,
                            [&](real sum) {
         publish(w + place, known((right - sum) * factor));
         z[place] = 0;
@@ -116,7 +116,7 @@ __device__ void lower_rows(const Unit& unit,
 
 // The rows of a unit of (D + U) z = D w; their w, at place inner[k], becomes unknown. `out` gets z
 // by the rows of A.
-template <bool WAIT>
+template <bool WAIT, bool TEAMS>
 __device__ void upper_rows(const Unit& unit,
                             const uint32* columns, const real* upper, const uint32* order,
                             const uint32* inner, const real* inverse, real* w, real* z, real* out) {
@@ -130,7 +130,7 @@ __device__ void upper_rows(const Unit& unit,
         row = order[place];
     }
     const Weighted fold = {upper};
-    fold_rows<WAIT>(unit.row, unit.lanes, unit.together, columns, fold, z, [&](real sum) {
+    fold_rows<WAIT, TEAMS>(unit.row, unit.lanes, unit.together, columns, fold, z, [&](real sum) {
         const real value = right - factor * sum;
         publish(z + place, known(value));
         out[row] = value;
@@ -159,7 +159,11 @@ BOUNDED_KERNEL(256, dilu_flags, uint64 rows, const uint32* width, const uint64* 
        real* pivots, real* inverse, uint32* tickets, uint32 lanes, uint64* first) {
     const Slices slices = {rows, width, start, length};
     for_drawn_slices((rows + WARP - 1) / WARP * lanes, tickets + 2, [&](uint64 unit) {
-        dilu_rows<true>(slices.team(unit, lanes), columns, products, order, row_start, split,
+        if (lanes == 1)
+            dilu_rows<true, false>(slices.unit(unit, 0, rows), columns, products, order, row_start, split,
+                         a_columns, a, scale, positive, pivots, inverse, first);
+        else
+            dilu_rows<true, true>(slices.team(unit, lanes), columns, products, order, row_start, split,
                          a_columns, a, scale, positive, pivots, inverse, first);
     });
 }
@@ -167,10 +171,10 @@ BOUNDED_KERNEL(256, dilu_flags, uint64 rows, const uint32* width, const uint64* 
 KERNEL(dilu_slim, uint64 rows, const uint32* width, const uint64* start, const uint32* length,
        const uint32* columns, const real* products, const uint32* order, const uint32* row_start,
        const uint32* split, const uint32* a_columns, const real* a, real scale, uint32 positive,
-       real* pivots, real* inverse, uint32* tickets, uint32 lanes, uint64* first) {
+       real* pivots, real* inverse, uint32* tickets, uint64* first) {
     const Slices slices = {rows, width, start, length};
-    for_slices_by_warps((rows + WARP - 1) / WARP * lanes, tickets + 2, [&](uint64 unit) {
-        dilu_rows<true>(slices.team(unit, lanes), columns, products, order, row_start, split,
+    for_slices_by_warps((rows + WARP - 1) / WARP, tickets + 2, [&](uint64 slice) {
+        dilu_rows<true, false>(slices.unit(slice, 0, rows), columns, products, order, row_start, split,
                          a_columns, a, scale, positive, pivots, inverse, first);
     });
 }
@@ -182,7 +186,7 @@ BOUNDED_KERNEL(1024, dilu_levels, uint64 rows, const uint32* width, const uint64
        uint64* first) {
     const Slices slices = {rows, width, start, length};
     for_levels(starts, first_level, last_level, [&](uint64 slice, uint64 begin, uint64 end) {
-        dilu_rows<false>(slices.unit(slice, begin, end), columns, products, order, row_start, split,
+        dilu_rows<false, false>(slices.unit(slice, begin, end), columns, products, order, row_start, split,
                           a_columns, a, scale, positive, pivots, inverse, first);
     });
 }
@@ -194,18 +198,20 @@ BOUNDED_KERNEL(256, lower_flags, uint64 rows, const uint32* width, const uint64*
     const Slices slices = {rows, width, start, length};
     if (thread_index() == 0) tickets[1] = 0;
     for_drawn_slices((rows + WARP - 1) / WARP * lanes, tickets, [&](uint64 unit) {
-        lower_rows<true>(slices.team(unit, lanes), columns, lower, order, inverse, r, w, z);
+        if (lanes == 1)
+            lower_rows<true, false>(slices.unit(unit, 0, rows), columns, lower, order, inverse, r, w, z);
+        else
+            lower_rows<true, true>(slices.team(unit, lanes), columns, lower, order, inverse, r, w, z);
     });
 }
 
 KERNEL(lower_slim, uint64 rows, const uint32* width, const uint64* start, const uint32* length,
        const uint32* columns, const real* lower, const uint32* order, const real* inverse,
-       real* w, real* z, const real* r, uint32* tickets,
-       uint32 lanes) {
+       real* w, real* z, const real* r, uint32* tickets) {
     const Slices slices = {rows, width, start, length};
     if (thread_index() == 0) tickets[1] = 0;
-    for_slices_by_warps((rows + WARP - 1) / WARP * lanes, tickets, [&](uint64 unit) {
-        lower_rows<true>(slices.team(unit, lanes), columns, lower, order, inverse, r, w, z);
+    for_slices_by_warps((rows + WARP - 1) / WARP, tickets, [&](uint64 slice) {
+        lower_rows<true, false>(slices.unit(slice, 0, rows), columns, lower, order, inverse, r, w, z);
     });
 }
 
@@ -215,7 +221,7 @@ BOUNDED_KERNEL(1024, lower_levels, uint64 rows, const uint32* width, const uint6
        uint32 last_level) {
     const Slices slices = {rows, width, start, length};
     for_levels(starts, first_level, last_level, [&](uint64 slice, uint64 begin, uint64 end) {
-        lower_rows<false>(slices.unit(slice, begin, end), columns, lower, order, inverse, r, w, z);
+        lower_rows<false, false>(slices.unit(slice, begin, end), columns, lower, order, inverse, r, w, z);
     });
 }
 
@@ -226,18 +232,20 @@ BOUNDED_KERNEL(256, upper_flags, uint64 rows, const uint32* width, const uint64*
     const Slices slices = {rows, width, start, length};
     if (thread_index() == 0) tickets[0] = 0;
     for_drawn_slices((rows + WARP - 1) / WARP * lanes, tickets + 1, [&](uint64 unit) {
-        upper_rows<true>(slices.team(unit, lanes), columns, upper, order, inner, inverse, w, z, out);
+        if (lanes == 1)
+            upper_rows<true, false>(slices.unit(unit, 0, rows), columns, upper, order, inner, inverse, w, z, out);
+        else
+            upper_rows<true, true>(slices.team(unit, lanes), columns, upper, order, inner, inverse, w, z, out);
     });
 }
 
 KERNEL(upper_slim, uint64 rows, const uint32* width, const uint64* start, const uint32* length,
        const uint32* columns, const real* upper, const uint32* order, const uint32* inner,
-       const real* inverse, real* w, real* z, real* out, uint32* tickets,
-       uint32 lanes) {
+       const real* inverse, real* w, real* z, real* out, uint32* tickets) {
     const Slices slices = {rows, width, start, length};
     if (thread_index() == 0) tickets[0] = 0;
-    for_slices_by_warps((rows + WARP - 1) / WARP * lanes, tickets + 1, [&](uint64 unit) {
-        upper_rows<true>(slices.team(unit, lanes), columns, upper, order, inner, inverse, w, z, out);
+    for_slices_by_warps((rows + WARP - 1) / WARP, tickets + 1, [&](uint64 slice) {
+        upper_rows<true, false>(slices.unit(slice, 0, rows), columns, upper, order, inner, inverse, w, z, out);
     });
 }
 
@@ -247,7 +255,7 @@ BOUNDED_KERNEL(1024, upper_levels, uint64 rows, const uint32* width, const uint6
        uint32 last_level) {
     const Slices slices = {rows, width, start, length};
     for_levels(starts, first_level, last_level, [&](uint64 slice, uint64 begin, uint64 end) {
-        upper_rows<false>(slices.unit(slice, begin, end), columns, upper, order, inner, inverse, w, z,
+        upper_rows<false, false>(slices.unit(slice, begin, end), columns, upper, order, inner, inverse, w, z,
                            out);
     });
 }
@@ -279,7 +287,7 @@ KERNEL(solve_row_tiles, uint64 rows, const uint32* width, const uint64* start, c
         const real right = row.mine ? r[place] : real(0);
         const real factor = row.mine ? inverse[place] : real(0);
         const Weighted fold = {lower};
-        fold_rows<true, Here>(row, 1, together, columns, fold, own - first, [&](real sum) {
+        fold_rows<true, false, Here>(row, 1, together, columns, fold, own - first, [&](real sum) {
             Here::put(own + (place - first), known((right - sum) * factor));
         });
         __syncwarp();
@@ -308,7 +316,7 @@ KERNEL(solve_row_tiles, uint64 rows, const uint32* width, const uint64* start, c
         }
         __syncwarp();
         const Weighted fold = {upper};
-        fold_rows<true, Here>(row, 1, together, upper_columns, fold, own - from, [&](real sum) {
+        fold_rows<true, false, Here>(row, 1, together, upper_columns, fold, own - from, [&](real sum) {
             const real value = right - factor * sum;
             Here::put(own + (place - from), known(value));
             z[rows - 1 - place] = value;

@@ -131,6 +131,7 @@ impl Error {
             GeometryError::CutCrosses { .. } => &["grid.wake_direction", "grid.topology"],
             GeometryError::FlapRadius { .. } => &["geometry.flap.radius", "geometry.flap"],
             GeometryError::FarField { .. } => &["grid.far_field"],
+            GeometryError::NotSymmetric { .. } => &["grid.topology"],
             GeometryError::TooFewForTurns { .. } => &["grid.max_turn", "grid.ni"],
             _ => &[case.geometry.contour.key()],
         };

@@ -11,7 +11,7 @@ use std::collections::{HashMap, HashSet};
 use gridgen::grid::Grid;
 use gridgen::io::cgns;
 use gridgen::io::span::{Sides, Span};
-use grids::{joukowski_grid, parabolic_grid};
+use grids::{half_grid, joukowski_grid, parabolic_grid};
 use hdf5_pure::{AttrValue, File, Group};
 
 const SYMMETRY: Span = Span { length: 0.7, cells: 3, sides: Sides::Symmetry };
@@ -27,9 +27,9 @@ fn zone(file: &File) -> Group {
     file.group("Base/grid").unwrap()
 }
 
-/// O- and C-grids, plane and extruded; an odd number of points that fills no buffer.
+/// O- and C-grids and half an O-grid, plane and extruded; an odd number of points that fills no buffer.
 fn all() -> Vec<(Grid, Option<Span>)> {
-    let grids = || [joukowski_grid(41, 23, 0.2), parabolic_grid(43, 15, 9)];
+    let grids = || [joukowski_grid(41, 23, 0.2), parabolic_grid(43, 15, 9), half_grid(21, 23)];
     let plane = grids().map(|grid| (grid, None));
     plane.into_iter().chain(grids().map(|grid| (grid, Some(SYMMETRY)))).collect()
 }
@@ -215,6 +215,24 @@ fn boundaries_belong_to_families_with_their_condition() {
     assert_eq!(condition("airfoil"), "BCWallViscous");
     assert_eq!(condition("farfield"), "BCFarfield");
     assert_eq!(condition("symmetry"), "BCSymmetryPlane");
+}
+
+#[test]
+fn half_a_grid_has_a_plane_of_symmetry_beside_its_sides() {
+    let file = written(&half_grid(21, 23), Some(SYMMETRY));
+    let list = zone(&file).group("ZoneBC").unwrap();
+    let family = |name: &str| characters(&list.group(&format!("{name}/FamilyName")).unwrap());
+    let condition = |name: &str| characters(&file.group(&format!("Base/{name}/FamilyBC")).unwrap());
+
+    let [first, last] = ends(&list.group("symmetry_last").unwrap(), "PointRange");
+
+    assert_eq!((first, last), (vec![21, 1, 1], vec![21, 23, 4]));
+    let names = ["symmetry_first", "symmetry_last", "back", "front"];
+    assert_eq!(names.map(family), ["symmetry", "symmetry", "back", "front"]);
+    for name in ["symmetry", "back", "front"] {
+        assert_eq!(condition(name), "BCSymmetryPlane");
+    }
+    assert!(zone(&file).group("ZoneGridConnectivity").unwrap().groups().unwrap().is_empty());
 }
 
 #[test]

@@ -15,7 +15,7 @@ use gridgen::grid::quality::{cell_area, cell_corners};
 use gridgen::io::plot3d::{self, Axes, Flavour};
 use gridgen::io::span::{Sides, Span};
 use gridgen::io::{nmf, openfoam, su2, vts};
-use grids::joukowski_grid;
+use grids::{half_grid, joukowski_grid};
 
 /// A grid of more points than one task encodes.
 fn grid() -> Grid {
@@ -81,11 +81,18 @@ fn an_extruded_vts_has_all_planes_and_layers() {
 /// out of the flow and enclose it.
 #[test]
 fn an_extruded_su2_mesh_is_closed() {
-    for (sides, names) in [
-        (Sides::Symmetry, &["airfoil", "farfield", "symmetry"][..]),
-        (Sides::Periodic, &["airfoil", "farfield", "back", "front"]),
+    let o_grid = || joukowski_grid(17, 9, 0.1);
+    for (grid, columns, sides, names) in [
+        (o_grid(), 16, Sides::Symmetry, &["airfoil", "farfield", "symmetry"][..]),
+        (o_grid(), 16, Sides::Periodic, &["airfoil", "farfield", "back", "front"]),
+        (
+            half_grid(17, 9),
+            17,
+            Sides::Symmetry,
+            &["airfoil", "farfield", "symmetry", "back", "front"],
+        ),
     ] {
-        let (grid, span) = (joukowski_grid(17, 9, 0.1), span(3, sides));
+        let span = span(3, sides);
         let mut bytes = Vec::new();
         su2::write_to(&mut bytes, &grid, Some(span)).unwrap();
         let text = String::from_utf8(bytes).unwrap();
@@ -114,7 +121,7 @@ fn an_extruded_su2_mesh_is_closed() {
             }
         }
         let nodes = count("NPOIN=", &mut lines);
-        assert_eq!(nodes, 16 * 9 * 4);
+        assert_eq!(nodes, columns * 9 * 4);
         let points: Vec<[f64; 3]> = lines
             .by_ref()
             .take(nodes)
@@ -156,8 +163,14 @@ fn foam_list(folder: &Path, name: &str) -> Vec<Vec<f64>> {
 /// Faces are in upper triangular order, point from owner to neighbour, and enclose every cell.
 #[test]
 fn an_extruded_openfoam_mesh_is_in_order_and_closed() {
-    for (cells, sides) in [(1, Sides::Symmetry), (2, Sides::Periodic), (3, Sides::Symmetry)] {
-        let (grid, span) = (joukowski_grid(17, 9, 0.1), span(cells, sides));
+    let o_grid = || joukowski_grid(17, 9, 0.1);
+    for (grid, columns, cells, sides) in [
+        (o_grid(), 16, 1, Sides::Symmetry),
+        (o_grid(), 16, 2, Sides::Periodic),
+        (o_grid(), 16, 3, Sides::Symmetry),
+        (half_grid(17, 9), 17, 3, Sides::Symmetry),
+    ] {
+        let span = span(cells, sides);
         let folder = tempfile::tempdir().unwrap();
         openfoam::write(folder.path(), &grid, Some(span)).unwrap();
         let points: Vec<[f64; 3]> = foam_list(folder.path(), "points")
@@ -171,7 +184,7 @@ fn an_extruded_openfoam_mesh_is_in_order_and_closed() {
             .map(|face| face[1..].iter().map(|&node| node as usize).collect())
             .collect();
         let all = 16 * 8 * cells;
-        assert_eq!(points.len(), 16 * 9 * (cells + 1));
+        assert_eq!(points.len(), columns * 9 * (cells + 1));
         assert_eq!(faces.len(), owner.len());
         let mut last = (0, 0);
         let mut cones = vec![0.0; all];
@@ -198,7 +211,8 @@ fn an_extruded_openfoam_mesh_is_in_order_and_closed() {
             fs::read_to_string(folder.path().join("constant/polyMesh/boundary")).unwrap();
         let velocity = fs::read_to_string(folder.path().join("0/U")).unwrap();
         let kind = if sides == Sides::Symmetry { "symmetryPlane" } else { "cyclic" };
-        assert_eq!(boundary.matches(&format!("type {kind};")).count(), 2, "{boundary}");
+        let planes = 2 + usize::from(columns == 17);
+        assert_eq!(boundary.matches(&format!("type {kind};")).count(), planes, "{boundary}");
         assert!(velocity.contains(&format!("front {{ type {kind}; }}")), "{velocity}");
         assert!(!velocity.contains("empty"));
     }

@@ -10,10 +10,10 @@ use std::fs;
 use std::path::Path;
 
 use gridgen::grid::quality::{cell_area, cell_aspect_ratio, cell_corners, cell_skewness};
-use gridgen::grid::{Grid, Topology};
+use gridgen::grid::{Grid, Symmetry, Topology};
 use gridgen::io::plot3d::{self, Axes, ByteOrder, Dimensions, Encoding, Flavour, Precision};
 use gridgen::io::{nmf, openfoam, su2, vtk};
-use grids::{joukowski_grid, parabolic_grid};
+use grids::{half_grid, joukowski_grid, parabolic_grid};
 
 /// A grid of more points than one task encodes.
 fn grid() -> Grid {
@@ -190,9 +190,9 @@ fn a_legacy_vtk_file_returns_points_and_cell_measures_bit_for_bit() {
 
 // --- welded meshes -------------------------------------------------------------------------
 
-/// An O- and a C-grid.
-fn both() -> [Grid; 2] {
-    [grid(), parabolic_grid(83, 61, 20)]
+/// An O-grid, a C-grid, and half an O-grid.
+fn all() -> [Grid; 3] {
+    [grid(), parabolic_grid(83, 61, 20), half_grid(42, 61)]
 }
 
 /// Nodes of the grid without those that repeat others: the last column of an O-grid, the upper side
@@ -200,17 +200,21 @@ fn both() -> [Grid; 2] {
 fn welded_points(grid: &Grid) -> Vec<[f64; 2]> {
     let nodes = |j: usize| match grid.topology {
         Topology::C { wake } if j == 0 => grid.ni - 1 - wake,
-        Topology::C { .. } => grid.ni,
+        Topology::C { .. } | Topology::Half(_) => grid.ni,
         _ => grid.ni - 1,
     };
     (0..grid.nj).flat_map(|j| (0..nodes(j)).map(move |i| grid.point(i, j))).collect()
 }
 
-/// Edges on the body and on the far field, the outflow included.
-fn boundary_edges(grid: &Grid) -> [usize; 2] {
+/// Markers and their edges: the body, the far field with the outflow, the plane of symmetry.
+fn boundary_edges(grid: &Grid) -> Vec<(&'static str, usize)> {
+    let (around, ends) = (grid.ni - 1, 2 * (grid.nj - 1));
     match grid.topology {
-        Topology::C { wake } => [grid.ni - 1 - 2 * wake, grid.ni - 1 + 2 * (grid.nj - 1)],
-        _ => [grid.ni - 1; 2],
+        Topology::C { wake } => vec![("airfoil", around - 2 * wake), ("farfield", around + ends)],
+        Topology::Half(_) => {
+            vec![("airfoil", around), ("farfield", around), ("symmetry", ends)]
+        }
+        _ => vec![("airfoil", around), ("farfield", around)],
     }
 }
 
@@ -234,8 +238,8 @@ fn su2_table(text: &str, name: &str) -> Vec<Vec<f64>> {
 }
 
 #[test]
-fn an_su2_mesh_has_welded_counter_clockwise_cells_and_its_boundary_in_two_markers() {
-    for grid in both() {
+fn an_su2_mesh_has_welded_counter_clockwise_cells_and_its_boundary_in_markers() {
+    for grid in all() {
         assert_su2(&grid);
     }
 }
@@ -263,7 +267,9 @@ fn assert_su2(grid: &Grid) {
     // Edges that no cell runs through the other way are the boundary.
     let cells = edges.clone();
     edges.retain(|(a, b)| !cells.contains(&(*b, *a)));
-    for (marker, count) in ["airfoil", "farfield"].into_iter().zip(boundary_edges(grid)) {
+    let markers = boundary_edges(grid);
+    assert!(text.contains(&format!("\nNMARK= {}\n", markers.len())));
+    for (marker, count) in markers {
         let table = su2_table(&text, &format!("MARKER_TAG= {marker}\nMARKER_ELEMS"));
         assert_eq!(table.len(), count);
         for line in table {
@@ -305,7 +311,7 @@ fn face_vector(p: &[[f64; 3]]) -> ([f64; 3], [f64; 3]) {
 
 #[test]
 fn the_cells_of_an_openfoam_mesh_are_closed_and_have_the_areas_of_the_grid() {
-    for grid in both() {
+    for grid in all() {
         assert_foam(&grid);
     }
 }
@@ -400,6 +406,36 @@ fn the_cut_of_a_c_grid_is_inside_an_openfoam_mesh() {
     );
 }
 
+#[test]
+fn the_ends_of_half_a_grid_are_a_plane_of_symmetry_of_an_openfoam_mesh() {
+    let (folder, grid) = (tempfile::tempdir().unwrap(), half_grid(9, 5));
+
+    openfoam::write(folder.path(), &grid, None).unwrap();
+
+    let list = |name| foam_list(folder.path(), name);
+    let (owner, neighbour) = (list("owner"), list("neighbour"));
+    let pairs: Vec<_> = owner.iter().zip(&neighbour).map(|(o, n)| (o[0], n[0])).collect();
+    assert!(pairs.is_sorted_by(|a, b| a < b), "{pairs:?}");
+    // 8 × 4 cells: 7 × 4 faces along, 8 × 3 between the layers; 2 × 8, 2 × 4 and 2 × 32 outside.
+    assert_eq!((neighbour.len(), owner.len()), (52, 140));
+    let boundary = fs::read_to_string(folder.path().join("constant/polyMesh/boundary")).unwrap();
+    let words: Vec<_> = boundary.split_once("\n4\n").unwrap().1.split_whitespace().collect();
+    assert_eq!(
+        words.join(" "),
+        "( airfoil { type wall; nFaces 8; startFace 52; } \
+         farfield { type patch; nFaces 8; startFace 60; } \
+         symmetry { type symmetryPlane; nFaces 8; startFace 68; } \
+         frontAndBack { type empty; nFaces 64; startFace 76; } )"
+    );
+    let (faces, points) = (list("faces"), list("points"));
+    let on_plane = |face: &[f64]| face.iter().all(|&point| points[point as usize][1] == 0.0);
+    assert!(faces[68..76].iter().all(|face| on_plane(face)));
+    for field in ["U", "p"] {
+        let text = fs::read_to_string(folder.path().join("0").join(field)).unwrap();
+        assert!(text.contains("symmetry { type symmetryPlane; }"), "{text}");
+    }
+}
+
 #[cfg(unix)]
 #[test]
 fn the_script_of_an_openfoam_case_can_be_run_and_is_kept() {
@@ -480,10 +516,31 @@ fn the_neutral_map_of_a_c_grid_ties_the_two_sides_of_the_cut() {
     );
 }
 
+#[test]
+fn the_neutral_map_of_half_a_grid_has_its_plane_of_symmetry() {
+    let up_down = half_grid(17, 9);
+    let left_right = Grid { topology: Topology::Half(Symmetry::LeftRight), ..up_down.clone() };
+
+    let ends = |grid: &Grid, axes| -> Vec<String> {
+        let rows = nmf_rows_on(grid, axes).into_iter().skip(2);
+        rows.filter(|row| row.contains(" 1 9 1 2") || row.contains(" 1 2 1 9")).collect()
+    };
+
+    assert_eq!(ends(&up_down, Axes::Ijk), ["SYMMETRY-Y 1 3 1 9 1 2", "SYMMETRY-Y 1 4 1 9 1 2"]);
+    assert_eq!(ends(&left_right, Axes::Ijk), ["SYMMETRY-X 1 3 1 9 1 2", "SYMMETRY-X 1 4 1 9 1 2"]);
+    // With FUN3D's axes z is up.
+    assert_eq!(ends(&up_down, Axes::Fun3d), ["symmetry_z 1 3 1 2 1 9", "symmetry_z 1 4 1 2 1 9"]);
+    assert_eq!(nmf_rows(&up_down).len(), 8, "nothing is one-to-one");
+}
+
 /// The rows of a map, without comments and spare blanks.
 fn nmf_rows(grid: &Grid) -> Vec<String> {
+    nmf_rows_on(grid, Axes::Ijk)
+}
+
+fn nmf_rows_on(grid: &Grid, axes: Axes) -> Vec<String> {
     let mut bytes = Vec::new();
-    nmf::write_to(&mut bytes, grid, None, Axes::Ijk).unwrap();
+    nmf::write_to(&mut bytes, grid, None, axes).unwrap();
     String::from_utf8(bytes)
         .unwrap()
         .lines()

@@ -10,7 +10,7 @@ use std::f64::consts::PI;
 use std::path::Path;
 
 use gridgen::case::Case;
-use gridgen::grid::Grid;
+use gridgen::grid::{Grid, Symmetry, Topology};
 use gridgen::io::read::mesh;
 use gridgen::run::{BackendChoice, Outcome, Progress, RunOptions, run};
 use gridgen::solver::history::NewtonStep;
@@ -172,7 +172,7 @@ fn assert_mirrored(grid: &Grid, image: impl Fn([f64; 2]) -> [f64; 2]) {
 /// Fillets are concave, tips turn by 180° within 0.005 m: the values are those of the first run with
 /// a margin of a tenth.
 #[test]
-fn f6_section_is_good_and_symmetric() {
+fn f6_section_is_good_and_symmetric_and_f6_half_is_its_half() {
     let (case, outcome, grid) = grid_of("f6-section.toml");
     let quality = &outcome.quality;
 
@@ -193,6 +193,13 @@ fn f6_section_is_good_and_symmetric() {
         assert_eq!((grid.point(0, j)[0], grid.point(middle, j)[0]), (0.0, 0.0), "line {j}");
         assert_eq!(grid.point(0, j), grid.point(grid.ni - 1, j), "line {j}");
     }
+    let (_, half, kept) = grid_of("f6-half.toml");
+    assert!(half.converged && half.notices.is_empty(), "{:?}", half.notices);
+    assert_eq!((kept.topology, kept.ni), (Topology::Half(Symmetry::LeftRight), 193));
+    for (i, j) in (0..kept.nj).flat_map(|j| (0..kept.ni).map(move |i| (i, j))) {
+        assert_eq!(kept.point(i, j), grid.point(i, j), "({i}, {j})");
+    }
+    assert_eq!(half.quality.max_skewness, quality.max_skewness);
     // The top of the fuselage, and the tip.
     assert_eq!(grid.point(0, 0), [0.0, 0.0742 / 0.1412]);
     let span = (0..grid.ni).map(|i| grid.point(i, 0)[0]).fold(0.0, f64::max);
@@ -214,6 +221,13 @@ fn every_shipped_case_is_tested_here() {
 
     assert_eq!(
         cases,
-        ["e387.toml", "f6-section.toml", "naca0012-blunt.toml", "naca0012.toml", "naca4412.toml"]
+        [
+            "e387.toml",
+            "f6-half.toml",
+            "f6-section.toml",
+            "naca0012-blunt.toml",
+            "naca0012.toml",
+            "naca4412.toml"
+        ]
     );
 }

@@ -1,7 +1,8 @@
-//! A grid cut into bands of columns, one for each rank.
+//! A grid cut into bands of columns, or a matrix into blocks of rows, one for each rank.
 
 use super::EllipticData;
 use super::elliptic::WallTerms;
+use crate::sparse::RowBlocks;
 use std::ops::Range;
 
 /// Fewest columns of a band: more than the smallest level of multigrid has, so that every rank
@@ -30,6 +31,13 @@ pub struct Bands {
     /// First columns of the bands, then the number of columns.
     starts: Vec<usize>,
     periodic: bool,
+}
+
+/// The rows of a matrix are the columns of a grid of one point each, in bands of any width.
+impl From<&RowBlocks> for Bands {
+    fn from(blocks: &RowBlocks) -> Self {
+        Self { starts: blocks.starts().to_vec(), periodic: false }
+    }
 }
 
 impl Bands {

@@ -22,7 +22,7 @@ pub use multigrid::{Coarsening, LevelSize, MultigridBackend, Order};
 pub use real::Real;
 
 use self::scalars::{Coefficient, Ending, LOG, SLOTS, Slot};
-use crate::sparse::EllPattern;
+use crate::sparse::{EllPattern, TooFewRows};
 
 /// Trouble with the device that should do the work. The CPU backend reports none.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -51,6 +51,9 @@ pub enum DeviceError {
     /// More GPUs than the grid has bands for.
     #[error(transparent)]
     NarrowBands(#[from] NarrowBands),
+    /// More GPUs than the matrix has rows for.
+    #[error(transparent)]
+    TooFewRows(#[from] TooFewRows),
     /// The run-time compiler is not installed.
     #[error("NVRTC, NVIDIA's run-time compiler, was not found")]
     NoCompiler,
@@ -142,6 +145,7 @@ impl DeviceError {
                 "`gridgen devices` lists the GPUs; --backend cpu needs none"
             }
             Self::NarrowBands(_) => "name fewer GPUs with --devices, or make grid.ni larger",
+            Self::TooFewRows(_) => "name fewer GPUs with --devices",
             Self::NoCompiler => {
                 "install CUDA's NVRTC library (libnvrtc) and put its folder into LD_LIBRARY_PATH, or \
                  run with --backend cpu"

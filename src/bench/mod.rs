@@ -14,6 +14,8 @@ pub use matrices::Generated;
 pub use problem::ellipses;
 #[cfg(feature = "cuda")]
 pub use scaling::{Growth, scaling};
+#[cfg(feature = "cuda")]
+pub use solvers::row_scaling;
 pub use solvers::{
     MatrixSource, SolverResults, SolverSettings, SolverSubject, solvers, write_solvers,
 };

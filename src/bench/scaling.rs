@@ -75,7 +75,7 @@ pub fn scaling(
 }
 
 /// 1, 2, 4, … and all.
-fn counts(all: usize) -> impl Iterator<Item = usize> {
+pub(super) fn counts(all: usize) -> impl Iterator<Item = usize> {
     let powers = std::iter::successors(Some(1), |count| Some(2 * count));
     powers.take_while(move |count| *count < all).chain((all > 0).then_some(all))
 }

@@ -102,8 +102,8 @@ pub const KEYS: &[Key] = &[
         Unset,
         "chords",
         "Thickness of the trailing edge: both surfaces are sheared, linearly in x, until their ends \
-         are so far apart. Makes `trailing_edge` \"sharp\" at 0 and \"blunt\" above, unless it \
-         is given.",
+         are so far apart. Makes `trailing_edge` \"sharp\" at 0 and \"blunt\" above, \"wedge\" on a C-grid, \
+         unless it is given.",
     ),
     key(
         "geometry.angle",
@@ -235,12 +235,13 @@ pub const KEYS: &[Key] = &[
     ),
     key(
         "grid.topology",
-        Kind::Word(&["O", "C", "auto"]),
+        Kind::Word(&["O", "C", "auto", "half"]),
         Word("O"),
         "",
         "Shape of the grid: lines that close around the body, or lines that begin and end in the \
          outflow, with a cut behind the edge; `auto` is C for an edge that is one point and O for \
-         one with a base.",
+         one with a base. `half` is the half of an O-grid beside the plane of symmetry of a symmetric \
+         section: its upper half, or the right half of a body's cross-section.",
     ),
     key(
         "grid.ni",
@@ -248,7 +249,9 @@ pub const KEYS: &[Key] = &[
         Integer(257),
         "points",
         "Points of the line along the wall. On an O-grid they go around the body and the seam's \
-         counts twice; on a C-grid they go along the cut, around the body and along the cut again.",
+         counts twice; on a C-grid they go along the cut, around the body and along the cut again; on \
+         half a grid they go from one end to the other, and the whole that is solved for has \
+         `2 ni - 1`.",
     ),
     key(
         "grid.nj",
@@ -327,14 +330,14 @@ pub const KEYS: &[Key] = &[
     key(
         "grid.leading_edge_spacing",
         real(Open(0.0), Closed(0.1)),
-        Derived("3e-3 * 256/(ni - 1); 4e-4 * 128/cells of the section on a C-grid"),
+        Derived("3e-3 * 256/cells around the section; 4e-4 * 128/cells of it on a C-grid"),
         "chords",
         "Spacing of the wall points at the leading edge.",
     ),
     key(
         "grid.trailing_edge_spacing",
         real(Open(0.0), Closed(0.1)),
-        Derived("1e-3 * 256/(ni - 1); 3e-3 * 128/cells of the section on a C-grid"),
+        Derived("1e-3 * 256/cells around the section; 3e-3 * 128/cells of it on a C-grid"),
         "chords",
         "Spacing of the wall points at the trailing edge.",
     ),
@@ -353,8 +356,9 @@ pub const KEYS: &[Key] = &[
         integer(4, 500_000),
         Unset,
         "cells",
-        "Cells on the base of a blunt or rounded edge, at most `(ni - 1)/2`; unset, the spacing \
-         of the trailing edge decides: at least 8, on a rounded edge 12.",
+        "Cells on the base of a blunt or rounded edge, at most `(ni - 1)/2`; of half a grid those of \
+         the whole base, at most `ni - 1`; unset, the spacing of the trailing edge decides: at least \
+         8, on a rounded edge 12.",
     ),
     key(
         "grid.seam",

@@ -165,6 +165,21 @@ pub enum Topology {
     /// `C` for a trailing edge that is one point, `O` for one with a base.
     #[serde(rename = "auto")]
     Auto,
+    /// Half of `O` around a symmetric section.
+    #[serde(rename = "half")]
+    Half,
+}
+
+impl Topology {
+    /// Points around of the grid that is solved for, where `ni` are asked for: of half a grid those of
+    /// the whole.
+    #[must_use]
+    pub const fn around(self, ni: usize) -> usize {
+        match self {
+            Self::Half => 2 * ni - 1,
+            Self::O | Self::C | Self::Auto => ni,
+        }
+    }
 }
 
 /// The keys of the wake of a C-grid in section `[grid]`.
@@ -188,7 +203,8 @@ pub struct WakeOptions {
 pub struct GridOptions {
     /// Shape of the grid.
     pub topology: Topology,
-    /// Points of the line along the wall, the seam's or the cut's counted twice.
+    /// Points of the line along the wall, the seam's or the cut's counted twice; of half a grid those
+    /// from one end to the other.
     pub ni: usize,
     /// Points from wall to far field.
     pub nj: usize,
@@ -209,6 +225,14 @@ pub struct GridOptions {
     pub base_cells: Option<usize>,
     /// Treatment of the seam; none leaves it to the trailing edge.
     pub seam: Option<Seam>,
+}
+
+impl GridOptions {
+    /// Points around of the grid that is solved for: of half a grid those of the whole.
+    #[must_use]
+    pub const fn around(&self) -> usize {
+        self.topology.around(self.ni)
+    }
 }
 
 /// Section `[initial]`.

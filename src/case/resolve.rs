@@ -119,11 +119,12 @@ fn grid(entries: &Entries) -> Result<GridOptions, CaseError> {
     let coarse: (usize, usize) = (entries.get("grid.ni")?, entries.get("grid.nj")?);
     let (ni, nj) = (refined(coarse.0), refined(coarse.1));
     let far_field: f64 = entries.get("grid.far_field")?;
-    let topology = entries.get("grid.topology")?;
-    if ni.saturating_mul(nj) > MAX_NODES {
+    let topology: Topology = entries.get("grid.topology")?;
+    let around = topology.around(ni);
+    if around.saturating_mul(nj) > MAX_NODES {
         return Err(entries.refuse(
             &["grid.ni", "grid.nj", "grid.refine"],
-            format!("grid.ni × grid.nj of at most {MAX_NODES}, here {ni} × {nj}"),
+            format!("grid.ni × grid.nj of at most {MAX_NODES}, here {around} × {nj}"),
             "choose fewer points".into(),
         ));
     }
@@ -151,12 +152,12 @@ fn grid(entries: &Entries) -> Result<GridOptions, CaseError> {
         leading_edge_spacing: spacing("grid.leading_edge_spacing")?,
         trailing_edge_spacing: spacing("grid.trailing_edge_spacing")?,
         max_turn: spacing("grid.max_turn")?.map(|degrees| degrees.max(LEAST_TURN)),
-        base_cells: base_cells(entries, coarse.0)?.map(|cells| cells * refine),
+        base_cells: base_cells(entries, topology, coarse.0)?.map(|cells| cells * refine),
         seam: if seam == "auto" { None } else { Some(entries.get("grid.seam")?) },
     })
 }
 
-/// The wake, unless the grid is an O-grid in any case.
+/// The wake, unless the grid is an O-grid or half of one in any case.
 fn wake(
     entries: &Entries,
     topology: Topology,
@@ -164,7 +165,7 @@ fn wake(
     far_field: f64,
 ) -> Result<Option<WakeOptions>, CaseError> {
     let keys = ["grid.wake", "grid.wake_length", "grid.wake_direction"];
-    if topology == Topology::O {
+    if matches!(topology, Topology::O | Topology::Half) {
         return match keys.into_iter().find(|key| entries.has(key)) {
             None => Ok(None),
             Some(key) => Err(entries.refuse(
@@ -255,13 +256,18 @@ fn first_cell(entries: &Entries, far_field: f64, nj: usize) -> Result<f64, CaseE
     ))
 }
 
-fn base_cells(entries: &Entries, ni: usize) -> Result<Option<usize>, CaseError> {
+fn base_cells(
+    entries: &Entries,
+    topology: Topology,
+    ni: usize,
+) -> Result<Option<usize>, CaseError> {
     let cells = entries.given("grid.base_cells")?;
-    let most = (ni - 1) / 2;
+    let most = (topology.around(ni) - 1) / 2;
+    let limit = if topology == Topology::Half { "grid.ni - 1" } else { "(grid.ni - 1)/2" };
     if cells.is_some_and(|cells: usize| cells > most) {
         return Err(entries.refuse(
             &["grid.base_cells"],
-            format!("at most (grid.ni - 1)/2 = {most}"),
+            format!("at most {limit} = {most}"),
             "choose fewer cells on the base, or more points around the body".into(),
         ));
     }

@@ -99,7 +99,8 @@ fn wing_body(entries: &Entries) -> Result<WingBody, CaseError> {
     })
 }
 
-/// How the edge is closed, where it is not given: as the source has it, or as its thickness says.
+/// How the edge is closed, where it is not given: as the source has it, or as its thickness says; the
+/// cut of a C-grid begins at one point.
 fn trailing_edge(
     entries: &Entries,
     contour: &Contour,
@@ -113,11 +114,15 @@ fn trailing_edge(
             Err(entries.refuse(
                 &["geometry.edge_thickness"],
                 "0, since geometry.trailing_edge closes the edge in one point".into(),
-                "leave geometry.trailing_edge out, or make it \"blunt\" or \"rounded\"".into(),
+                "leave geometry.trailing_edge out, or make it \"blunt\", \"rounded\" or \"wedge\""
+                    .into(),
             ))
         }
         (Some(given), _) => Ok(given),
-        (None, Some(thickness)) if thickness > 0.0 => Ok(TrailingEdge::Blunt),
+        (None, Some(thickness)) if thickness > 0.0 => {
+            let cut = entries.get::<Topology>("grid.topology")? == Topology::C;
+            Ok(if cut { TrailingEdge::Wedge } else { TrailingEdge::Blunt })
+        }
         (None, Some(_)) => Ok(TrailingEdge::Sharp),
         (None, None) => Ok(match contour {
             Contour::Naca(_) | Contour::Joukowski(_) => TrailingEdge::Sharp,

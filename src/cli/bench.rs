@@ -23,7 +23,8 @@ use solvers::SolverArguments;
 Examples:
   gridgen bench
   gridgen bench kernels --sizes 257x129,1025x513 --output tables
-  gridgen bench solvers --matrices cage13,jacobians --scale 0.1")]
+  gridgen bench solvers --matrices cage13,jacobians --scale 0.1
+  gridgen bench solvers --tables scaling --devices 0,1")]
 pub(super) struct BenchArguments {
     /// What to measure.
     #[arg(value_enum, default_values_t = [Subject::Kernels, Subject::Newton])]
@@ -96,7 +97,8 @@ impl BenchArguments {
         }
         let mut solvers = None;
         if self.subjects.contains(&Subject::Solvers) {
-            let results = self.solvers.measure(self.backend, self.device)?;
+            let devices = self.devices.as_deref();
+            let results = self.solvers.measure(self.backend, self.device, devices)?;
             tables.extend_from_slice(&results.tables);
             solvers = Some(results);
         }
@@ -134,14 +136,7 @@ impl BenchArguments {
     /// Both tables of scaling on the GPUs named, or on all.
     #[cfg(feature = "cuda")]
     fn scaling(&self) -> Result<Vec<Table>, Error> {
-        use gridgen::backend::cuda::driver;
-        let all: Vec<usize> = match &self.devices {
-            Some(named) => named.clone(),
-            None => driver::devices()?.iter().map(|device| device.ordinal).collect(),
-        };
-        if all.is_empty() {
-            return Err(DeviceError::NoGpu.into());
-        }
+        let all = gpus(self.devices.as_deref())?;
         let table = |growth| bench::scaling(&all, &self.sizes, growth, self.gathered);
         Ok(vec![table(bench::Growth::Fixed)?, table(bench::Growth::Weak)?])
     }
@@ -170,6 +165,17 @@ impl BenchArguments {
             Err(error) => refuse(terminal, &error.into()),
         }
     }
+}
+
+/// The GPUs named, or all.
+#[cfg(feature = "cuda")]
+fn gpus(named: Option<&[usize]>) -> Result<Vec<usize>, Error> {
+    use gridgen::backend::cuda::driver;
+    let all: Vec<usize> = match named {
+        Some(named) => named.to_vec(),
+        None => driver::devices()?.iter().map(|device| device.ordinal).collect(),
+    };
+    if all.is_empty() { Err(DeviceError::NoGpu.into()) } else { Ok(all) }
 }
 
 /// Reads `NIxNJ`.

@@ -91,9 +91,13 @@ impl CheckArguments {
 }
 
 fn summary(case: &Case, estimate: &Estimate) -> String {
+    let whole = match case.grid.around() {
+        around if around == case.grid.ni => String::new(),
+        around => format!(", half of {around} x {}", case.grid.nj),
+    };
     format!(
         "{}: can be run\n\
-         \x20 grid          {} x {} points, {} in all\n\
+         \x20 grid          {} x {} points{whole}, {} in all\n\
          \x20 memory        about {}\n\
          \x20 time          about {} of CPU on one thread\n",
         case.name,

@@ -13,7 +13,7 @@ use gridgen::solver::krylov::Method;
 
 use super::progress::Reporter;
 use super::terminal::Terminal;
-use super::{Backend, NOT_CONVERGED, refuse, refuse_use, stdout_failed, summary};
+use super::{Backend, NOT_CONVERGED, each_once, refuse, refuse_use, stdout_failed, summary};
 
 /// Arguments of `gridgen solve`.
 #[derive(Debug, Args)]
@@ -23,6 +23,7 @@ Examples:
   gridgen solve A.mtx.gz --rhs b.mtx --solver gmres --restart 50 --preconditioner ilu0
   gridgen solve A.mtx --solver cg --preconditioner ic0 --tolerance 1e-10 --seed 1
   gridgen solve A.mtx --reorder rcm --schedule levels --backend cuda
+  gridgen solve A.mtx --reorder rcm --preconditioner jacobi --devices 0,1
   gridgen solve A.mtx --preconditioner none --max-iterations 500 --output solutions
 
 A and b are Matrix Market files, plain or packed by gzip; docs/formats.md describes what is read.
@@ -69,7 +70,8 @@ pub(super) struct SolveArguments {
     /// Where to compute; auto takes a GPU if there is one.
     #[arg(long, value_enum, default_value_t = Backend::Auto)]
     backend: Backend,
-    /// GPU to use, by number.
+    /// GPUs to use, by number. Several have a block of rows each, and the factors of dilu, dic, ilu0
+    /// and ic0 leave out what couples the blocks.
     #[arg(long, value_name = "LIST", value_delimiter = ',')]
     devices: Option<Vec<usize>>,
     /// Threads on the CPU [default: all].
@@ -183,9 +185,6 @@ impl SolveArguments {
         if !devices.is_empty() && self.backend == Backend::Cpu {
             return conflict("--devices names GPUs, which --backend cpu does not use");
         }
-        if devices.len() > 1 {
-            return conflict("a system is solved on one GPU: name one with --devices");
-        }
         let factors = !matches!(self.preconditioner, Preconditioner::None | Preconditioner::Jacobi);
         if !factors && self.shift.is_some() {
             return conflict("--shift is for preconditioners with factors: dilu, dic, ilu0, ic0");
@@ -195,7 +194,7 @@ impl SolveArguments {
                 "--schedule is for preconditioners with factors: dilu, dic, ilu0, ic0",
             );
         }
-        Ok(())
+        each_once(devices)
     }
 
     fn options(&self) -> SystemOptions {
@@ -225,7 +224,7 @@ impl SolveArguments {
             max_iterations: self.max_iterations,
             output: self.output.join(matrix.name()),
             backend: self.backend.into(),
-            device: self.devices.as_ref().and_then(|devices| devices.first().copied()),
+            devices: self.devices.clone(),
             threads: self.threads,
             ..matrix
         }

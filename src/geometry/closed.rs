@@ -23,6 +23,16 @@ pub enum Mirror {
     UpDown,
 }
 
+impl Mirror {
+    /// Coordinate that changes its sign, and the one that stays.
+    const fn axes(self) -> [usize; 2] {
+        match self {
+            Self::LeftRight => [0, 1],
+            Self::UpDown => [1, 0],
+        }
+    }
+}
+
 /// A smooth closed contour.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ClosedContour {
@@ -52,6 +62,58 @@ impl ClosedContour {
         Ok(Ring { curve, knots })
     }
 
+    /// Finds a symmetry about a line through the centre whose points stand in mirrored pairs, left to
+    /// right or else up and down; then the contour begins on that line, at its top or at its right.
+    ///
+    /// Points closer than `tolerance` are one point.
+    pub(super) fn find_symmetry(&mut self, tolerance: f64) -> Result<(), GeometryError> {
+        let pairs = [Mirror::LeftRight, Mirror::UpDown].map(|mirror| Pairs::of(self, mirror));
+        if let Some(pairs) = pairs.into_iter().find(|pairs| pairs.by <= tolerance) {
+            self.begin_on(&pairs)?;
+            self.mirror = Some(pairs.mirror);
+        }
+        Ok(())
+    }
+
+    /// Rotates the points so that the first one lies on the line of symmetry, where there is a point;
+    /// adds one on the curve where there is none.
+    fn begin_on(&mut self, pairs: &Pairs) -> Result<(), GeometryError> {
+        let n = self.points.len();
+        let [across, along] = pairs.mirror.axes();
+        // Both crossings of the line in half steps from point to point.
+        let height = |half: usize| {
+            self.points[half / 2 % n][along] + self.points[half.div_ceil(2) % n][along]
+        };
+        let crossings = [pairs.partner, pairs.partner + n];
+        let [one, other] = crossings.map(height);
+        let start = crossings[usize::from(other > one)];
+        if start % 2 == 1 {
+            let ring = self.curve()?;
+            let (a, b) = (start / 2 % n, start / 2 % n + 1);
+            let mut between = ring.curve.point(0.5 * (ring.knots[a] + ring.knots[b]));
+            between[across] = self.centre[across];
+            self.points.insert(b, between);
+        }
+        let n = self.points.len();
+        self.points.rotate_left(start.div_ceil(2) % n);
+        Ok(())
+    }
+
+    /// Refuses a contour without a symmetry, with the point that is farthest off the nearest one.
+    ///
+    /// # Errors
+    ///
+    /// [`GeometryError::NotSymmetric`].
+    pub fn check_symmetry(&self) -> Result<(), GeometryError> {
+        if self.mirror.is_some() {
+            return Ok(());
+        }
+        let pairs = [Mirror::LeftRight, Mirror::UpDown].map(|mirror| Pairs::of(self, mirror));
+        let [one, other] = pairs;
+        let Pairs { at: [x, y], by, .. } = if other.by < one.by { other } else { one };
+        Err(GeometryError::NotSymmetric { x, y, by })
+    }
+
     /// Points of the curve, `pieces` between neighbouring points of the contour.
     ///
     /// # Errors
@@ -60,6 +122,39 @@ impl ClosedContour {
     pub fn outline(&self, pieces: usize) -> Result<Vec<[f64; 2]>, GeometryError> {
         let ring = self.curve()?;
         Ok(ring.samples(pieces).into_iter().map(|s| ring.curve.point(s)).collect())
+    }
+}
+
+/// Points of a contour and their partners across a line through its centre: point k and point
+/// `partner` − k, around the contour.
+struct Pairs {
+    mirror: Mirror,
+    partner: usize,
+    /// The point farthest from the mirror image of its partner.
+    at: [f64; 2],
+    /// How far.
+    by: f64,
+}
+
+impl Pairs {
+    fn of(contour: &ClosedContour, mirror: Mirror) -> Self {
+        let (points, n) = (&contour.points, contour.points.len());
+        let [across, _] = mirror.axes();
+        let off = |point: [f64; 2], partner: [f64; 2]| {
+            let mut image = partner;
+            image[across] = 2.0 * contour.centre[across] - partner[across];
+            (image[0] - point[0]).hypot(image[1] - point[1])
+        };
+        let first = points.first().copied().unwrap_or_default();
+        let partner = (0..n)
+            .min_by(|&a, &b| off(first, points[a]).total_cmp(&off(first, points[b])))
+            .unwrap_or(0);
+        let pair = |k: usize| (points[k], off(points[k], points[(partner + n - k) % n]));
+        let (at, by) = (0..n)
+            .map(pair)
+            .max_by(|(_, a), (_, b)| a.total_cmp(b))
+            .unwrap_or((first, f64::INFINITY));
+        Self { mirror, partner, at, by }
     }
 }
 
@@ -121,11 +216,7 @@ pub fn distribute_closed(
 
 /// Replaces points i and n − 1 − i by their mean, mirrored.
 fn symmetrise(wall: &mut [[f64; 2]], mirror: Mirror, centre: [f64; 2]) {
-    let across = match mirror {
-        Mirror::LeftRight => 0,
-        Mirror::UpDown => 1,
-    };
-    let along = 1 - across;
+    let [across, along] = mirror.axes();
     let last = wall.len() - 1;
     for i in 0..=last / 2 {
         let (a, b) = (wall[i], wall[last - i]);

@@ -292,6 +292,19 @@ pub enum GeometryError {
         /// The fewest points that keep it.
         least: usize,
     },
+    /// Half a grid was asked for around a section that is not symmetric.
+    #[error(
+        "the section is not symmetric: its point x = {x:.6}, y = {y:.6} is {by:.1e} chord away \
+         from the mirror image of its partner"
+    )]
+    NotSymmetric {
+        /// Place of the worst point, chords.
+        x: f64,
+        /// Place of the worst point, chords.
+        y: f64,
+        /// Its distance from the mirror image, chords.
+        by: f64,
+    },
     /// The wall, as distributed, crosses itself.
     #[error("{airfoil}: the wall crosses itself near x = {x:.4}, y = {y:.4}")]
     WallCrosses {
@@ -362,6 +375,10 @@ impl GeometryError {
             }
             Self::TooFewForTurns { .. } => "raise grid.ni or grid.max_turn",
             Self::Contour { .. } => "give a contour of distinct, finite points",
+            Self::NotSymmetric { .. } => {
+                "choose grid.topology = \"O\", or a section without camber, angle and flap whose points \
+                 stand in mirrored pairs"
+            }
             Self::CutCrosses { .. } => "choose grid.wake_direction, or topology = \"O\"",
             Self::WallCrosses { .. } => {
                 "near the trailing edge: keep the base (`blunt`); elsewhere: check the points there, \

@@ -106,7 +106,7 @@ fn stride(grids: u32) -> Option<usize> {
 pub fn coarsened(grid: &Grid) -> Grid {
     let topology = match grid.topology {
         Topology::C { wake } => Topology::C { wake: wake / 2 },
-        closed @ Topology::O(_) => closed,
+        same @ (Topology::O(_) | Topology::Half(_)) => same,
     };
     let mut coarse = Grid::new(topology, grid.ni.div_ceil(2), grid.nj.div_ceil(2));
     for j in 0..coarse.nj {

@@ -24,10 +24,11 @@ pub fn first_heights(topology: Topology, x: &[f64], y: &[f64], first_cell: f64) 
     let ni = x.len();
     let Topology::C { wake } = topology else { return vec![first_cell; ni] };
     let interval = |i: usize| (x[i + 1] - x[i]).hypot(y[i + 1] - y[i]);
-    // Point k of the cut counted from the trailing edge, the same on both sides.
+    // Point k of the cut counted from the trailing edge, the same on both sides. In the outflow the march
+    // takes the heights of the neighbour, and so does this.
     let spacing = |k: usize| {
-        let i = wake - k;
-        if i == 0 { interval(0) } else { 0.5 * (interval(i - 1) + interval(i)) }
+        let i = (wake - k).max(1);
+        0.5 * (interval(i - 1) + interval(i))
     };
     let at_edge = interval(wake - 1);
     let height = |i: usize| {

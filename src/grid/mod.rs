@@ -3,7 +3,8 @@
 //! Conventions: `i` runs clockwise around the body from the trailing edge (lower surface →
 //! leading edge → upper surface; on a C-grid it comes from the outflow along the cut and goes back
 //! there), `j` runs outward, arrays are `[nj][ni]` with `i` fastest, so that the cell determinant
-//! `x_xi y_eta − x_eta y_xi` is positive. Lengths are in chords.
+//! `x_xi y_eta − x_eta y_xi` is positive. Half a grid runs from one part of its plane of symmetry to
+//! the other. Lengths are in chords.
 
 mod family;
 mod first_line;
@@ -18,6 +19,7 @@ pub use first_line::first_heights;
 pub use folds::folds;
 pub(crate) use folds::folds_off_seam;
 
+pub(crate) use symmetry::Asymmetry;
 pub use symmetry::Symmetry;
 
 use rayon::prelude::*;
@@ -45,6 +47,9 @@ pub enum Topology {
         /// Cells of the cut.
         wake: usize,
     },
+    /// Half an O-grid that has this symmetry: columns 0 and ni − 1 lie on the plane of symmetry, ahead
+    /// of the body and behind it or above and below. It is cut from a whole grid ([`Symmetry::half`]).
+    Half(Symmetry),
 }
 
 impl Topology {
@@ -53,7 +58,7 @@ impl Topology {
     pub fn columns(self, ni: usize) -> usize {
         match self {
             Self::O(_) => ni - 1,
-            Self::C { .. } => ni,
+            Self::C { .. } | Self::Half(_) => ni,
         }
     }
 
@@ -69,11 +74,11 @@ impl Topology {
         self == Self::O(Seam::Periodic)
     }
 
-    /// Nodes of the body on the line j = 0; the last one repeats the first.
+    /// Nodes of the body on the line j = 0; the last one repeats the first but on half a grid.
     #[must_use]
     pub fn wall(self, ni: usize) -> std::ops::RangeInclusive<usize> {
         match self {
-            Self::O(_) => 0..=ni - 1,
+            Self::O(_) | Self::Half(_) => 0..=ni - 1,
             Self::C { wake } => wake..=ni - 1 - wake,
         }
     }

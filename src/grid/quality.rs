@@ -22,7 +22,7 @@ pub use worst::{BadCell, skewness_histogram, worst_cells};
 
 use rayon::prelude::*;
 
-use super::Grid;
+use super::{Grid, Topology};
 use cell::edge_length_squared;
 
 /// A wall point where the wall turns by more than this many degrees has no one normal: its
@@ -97,10 +97,12 @@ pub struct Quality {
 #[must_use]
 pub fn measure(grid: &Grid) -> Quality {
     let wall = grid.topology.wall(grid.ni);
-    measure_along(grid, WallLine { from: *wall.start(), to: *wall.end(), closed: true })
+    let closed = !matches!(grid.topology, Topology::Half(_));
+    measure_along(grid, WallLine { from: *wall.start(), to: *wall.end(), closed })
 }
 
-/// [`measure`] of a grid whose wall may be a part of the line j = 0, as that of a C-grid.
+/// [`measure`] of a grid whose wall may be a part of the line j = 0, as that of a C-grid, or open, as
+/// that of half a grid.
 #[must_use]
 pub fn measure_along(grid: &Grid, wall: WallLine) -> Quality {
     let cells_i = grid.ni - 1;

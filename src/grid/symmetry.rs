@@ -1,8 +1,11 @@
 //! Grids that are symmetric in the solution and nearly so in its digits.
 
-use super::Grid;
-use super::initial::FAR_FIELD_CENTRE;
+use std::ops::RangeInclusive;
+
 use rayon::prelude::*;
+
+use super::initial::FAR_FIELD_CENTRE;
+use super::{Grid, Topology};
 
 /// Distance from symmetry, in chords, up to which a wall is symmetric.
 const TOLERANCE: f64 = 1e-12;
@@ -20,13 +23,33 @@ impl Symmetry {
     /// The symmetry of the line j = 0, if it has one.
     #[must_use]
     pub fn of_wall(grid: &Grid) -> Option<Self> {
-        let holds = |symmetry: Self| {
-            (0..=grid.ni / 2).all(|i| {
-                let (a, b) = (grid.point(i, 0), symmetry.mirrored(grid.point(grid.ni - 1 - i, 0)));
-                (a[0] - b[0]).abs().max((a[1] - b[1]).abs()) <= TOLERANCE
-            })
-        };
-        [Self::UpDown, Self::LeftRight].into_iter().find(|&symmetry| holds(symmetry))
+        Self::of_line(&grid.x[..grid.ni], &grid.y[..grid.ni]).ok()
+    }
+
+    /// The symmetry of a closed line of the points (x, y), or what it comes nearest to.
+    pub(crate) fn of_line(x: &[f64], y: &[f64]) -> Result<Self, Asymmetry> {
+        let [up_down, left_right] =
+            [Self::UpDown, Self::LeftRight].map(|symmetry| symmetry.asymmetry(x, y));
+        match (up_down.by <= TOLERANCE, left_right.by <= TOLERANCE) {
+            (true, _) => Ok(Self::UpDown),
+            (false, true) => Ok(Self::LeftRight),
+            (false, false) if left_right.by < up_down.by => Err(left_right),
+            (false, false) => Err(up_down),
+        }
+    }
+
+    /// Where a line is farthest from this symmetry.
+    fn asymmetry(self, x: &[f64], y: &[f64]) -> Asymmetry {
+        let last = x.len() - 1;
+        let mut worst = Asymmetry { at: [x[0], y[0]], by: 0.0 };
+        for i in 0..=last {
+            let (a, b) = ([x[i], y[i]], self.mirrored([x[last - i], y[last - i]]));
+            let by = (a[0] - b[0]).abs().max((a[1] - b[1]).abs());
+            if by > worst.by {
+                worst = Asymmetry { at: a, by };
+            }
+        }
+        worst
     }
 
     fn mirrored(self, [x, y]: [f64; 2]) -> [f64; 2] {
@@ -68,4 +91,40 @@ impl Symmetry {
             }
         });
     }
+
+    /// Columns of the whole grid of `ni` nodes around that are kept of it: above y = 0, or from the
+    /// first to the middle one, which is the right half where the wall starts at the top. The count
+    /// of nodes is odd.
+    #[must_use]
+    pub(crate) fn kept(self, ni: usize) -> RangeInclusive<usize> {
+        let middle = (ni - 1) / 2;
+        match self {
+            Self::UpDown => middle..=ni - 1,
+            Self::LeftRight => 0..=middle,
+        }
+    }
+
+    /// Half of an O-grid with this symmetry, which has an odd number of nodes around.
+    ///
+    /// On the plane of symmetry the equations of the whole grid see mirrored neighbours: the half
+    /// solves the equations of the half with mirror images beyond its ends.
+    #[must_use]
+    pub fn half(self, whole: &Grid) -> Grid {
+        let columns = self.kept(whole.ni);
+        let ni = columns.clone().count();
+        let of_rows = |all: &[f64]| -> Vec<f64> {
+            all.chunks(whole.ni).flat_map(|row| &row[columns.clone()]).copied().collect()
+        };
+        let (x, y) = (of_rows(&whole.x), of_rows(&whole.y));
+        Grid { topology: Topology::Half(self), ni, nj: whole.nj, x, y }
+    }
+}
+
+/// Where a line is farthest from a symmetry.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) struct Asymmetry {
+    /// A point of the line.
+    pub(crate) at: [f64; 2],
+    /// How far it is from the mirror image of its partner, in x or y.
+    pub(crate) by: f64,
 }

@@ -12,11 +12,12 @@ use std::path::Path;
 use super::plot3d::Axes;
 use super::span::{Sides, Span};
 use super::{IoError, atomic};
-use crate::grid::{Grid, Topology};
+use crate::grid::{Grid, Symmetry, Topology};
 
 /// Writes the map of the block that [`super::plot3d`] writes with three dimensions: the wall
-/// viscous, the outer line far field, the ends of the span symmetric or one-to-one, and the seam or
-/// the two sides of the cut one-to-one; the outflow of a C-grid is far field.
+/// viscous, the outer line far field, the ends of the span symmetric or one-to-one, the seam or the two
+/// sides of the cut one-to-one, and the ends of half a grid symmetric; the outflow of a C-grid is far
+/// field.
 ///
 /// # Errors
 ///
@@ -29,6 +30,9 @@ pub fn write(path: &Path, grid: &Grid, span: Option<Span>, axes: Axes) -> Result
 const VISCOUS: [&str; 2] = ["VISCOUS", "viscous_solid"];
 const FAR_FIELD: [&str; 2] = ["FARFIELD", "farfield_riem"];
 const SYMMETRY: [&str; 2] = ["SYMMETRY-Z", "symmetry_y"];
+const SYMMETRY_X: [&str; 2] = ["SYMMETRY-X", "symmetry_x"];
+/// The vertical is y, or z with FUN3D's axes.
+const SYMMETRY_Y: [&str; 2] = ["SYMMETRY-Y", "symmetry_z"];
 const ONE_TO_ONE: [&str; 2] = ["ONE_TO_ONE"; 2];
 
 /// A face and the ranges of its two indices, as numbered with i, j, k around, outward, span.
@@ -73,6 +77,15 @@ pub fn write_to(
     }
     match grid.topology {
         Topology::O(_) => single(VISCOUS, Face(5, [k, i]))?,
+        Topology::Half(symmetry) => {
+            let plane = match symmetry {
+                Symmetry::UpDown => SYMMETRY_Y,
+                Symmetry::LeftRight => SYMMETRY_X,
+            };
+            single(plane, Face(3, [j, k]))?;
+            single(plane, Face(4, [j, k]))?;
+            single(VISCOUS, Face(5, [k, i]))?;
+        }
         Topology::C { wake } => {
             single(FAR_FIELD, Face(3, [j, k]))?;
             single(FAR_FIELD, Face(4, [j, k]))?;
@@ -89,6 +102,7 @@ pub fn write_to(
     }
     match grid.topology {
         Topology::O(_) => double(Face(3, [j, k]), Face(4, [j, k])),
+        Topology::Half(_) => Ok(()),
         Topology::C { wake } => double(Face(5, [k, [1, wake + 1]]), Face(5, [k, [ni, ni - wake]])),
     }
 }

@@ -88,7 +88,7 @@ pub struct GridReport {
     pub ni: usize,
     /// Nodes in j, wall and outer line counted.
     pub nj: usize,
-    /// Logical shape: `O` or `C`.
+    /// Logical shape: `O`, `C`, or `half` of an O-grid.
     pub topology: &'static str,
     /// Whether the seam of an O-grid was held or solved for.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -103,6 +103,7 @@ impl From<&Grid> for GridReport {
         let (topology, seam, wake) = match grid.topology {
             Topology::O(seam) => ("O", Some(seam), None),
             Topology::C { wake } => ("C", None, Some(wake)),
+            Topology::Half(_) => ("half", None, None),
         };
         Self { ni: grid.ni, nj: grid.nj, topology, seam, wake }
     }

@@ -85,6 +85,9 @@ pub struct MethodReport {
     /// Schedule of their triangular solves.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub schedule: Option<String>,
+    /// Blocks of rows, one a GPU, that the factors do not couple, where there are several.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub blocks: Option<usize>,
     /// Format of the matrix in products.
     pub format: String,
     /// How rows and columns were renumbered.

@@ -1,6 +1,7 @@
 //! Meshes for SU2, `.su2`: quadrilaterals or hexahedra with welded seam or cut, markers `airfoil`
 //! and `farfield`, and on the sides of an extruded grid `symmetry`, or `front` and `back`; the
-//! outflow of a C-grid belongs to the far field.
+//! outflow of a C-grid belongs to the far field. On half a grid `symmetry` is its plane, and the
+//! sides of an extruded one are `front` and `back` in any case.
 //!
 //! Source: "Mesh File", <https://su2code.github.io/docs_v7/Mesh-File/>.
 
@@ -48,18 +49,33 @@ fn write_plane(out: &mut (impl Write + Send), mesh: Welded<'_>) -> io::Result<()
         let [x, y] = mesh.point(node);
         writeln!(text, "{x:e} {y:e} {node}")
     })?;
-    writeln!(out, "NMARK= 2")?;
-    let body = mesh.body().len();
-    writeln!(out, "MARKER_TAG= airfoil\nMARKER_ELEMS= {body}")?;
-    pieces::write_lines(out, body, |text, k| {
-        let [a, b] = mesh.ends(mesh.wall(k));
-        writeln!(text, "{LINE} {a} {b}")
-    })?;
-    writeln!(out, "MARKER_TAG= farfield\nMARKER_ELEMS= {}", mesh.far_sides())?;
-    pieces::write_lines(out, mesh.far_sides(), |text, k| {
-        let [a, b] = mesh.ends(mesh.far_side(k));
-        writeln!(text, "{LINE} {a} {b}")
-    })
+    let rims = rims(&mesh);
+    writeln!(out, "NMARK= {}", rims.len())?;
+    for Rim { tag, sides, side } in rims {
+        writeln!(out, "MARKER_TAG= {tag}\nMARKER_ELEMS= {sides}")?;
+        pieces::write_lines(out, sides, |text, k| {
+            let [a, b] = mesh.ends(side(&mesh, k));
+            writeln!(text, "{LINE} {a} {b}")
+        })?;
+    }
+    Ok(())
+}
+
+/// A marker of a plane grid.
+struct Rim<'a> {
+    tag: &'static str,
+    sides: usize,
+    /// The k-th of its sides.
+    side: fn(&Welded<'a>, usize) -> Side,
+}
+
+fn rims<'a>(mesh: &Welded<'a>) -> Vec<Rim<'a>> {
+    let all: [Rim<'a>; 3] = [
+        Rim { tag: "airfoil", sides: mesh.body().len(), side: Welded::wall },
+        Rim { tag: "farfield", sides: mesh.far_sides(), side: Welded::far_side },
+        Rim { tag: "symmetry", sides: mesh.plane_sides(), side: Welded::end_side },
+    ];
+    all.into_iter().filter(|rim| rim.sides > 0).collect()
 }
 
 /// Hexahedra in layers, the nodes of each plane after those of the plane before; the faces of all
@@ -79,16 +95,15 @@ fn write_volume(out: &mut (impl Write + Send), mesh: Welded<'_>, span: Span) -> 
         let [x, y] = mesh.point(node % nodes);
         writeln!(text, "{x:e} {y:e} {:e} {node}", span.z(node / nodes))
     })?;
-    let markers = if span.sides == Sides::Symmetry { 3 } else { 4 };
-    writeln!(out, "NMARK= {markers}")?;
-    let wall = |k| mesh.wall(k);
-    let far = |k| mesh.far_side(k);
-    let rims: [(_, usize, &(dyn Fn(usize) -> Side + Sync)); 2] =
-        [("airfoil", mesh.body().len(), &wall), ("farfield", mesh.far_sides(), &far)];
-    for (tag, sides, side) in rims {
+    let rims = rims(&mesh);
+    // The plane of half a grid has the name already.
+    let one_marker = span.sides == Sides::Symmetry && mesh.plane_sides() == 0;
+    writeln!(out, "NMARK= {}", rims.len() + if one_marker { 1 } else { 2 })?;
+    for Rim { tag, sides, side } in rims {
         writeln!(out, "MARKER_TAG= {tag}\nMARKER_ELEMS= {}", sides * layers)?;
         pieces::write_lines(out, sides * layers, |text, face| {
-            let [a, b] = mesh.ends(side(face % sides)).map(|node| node + face / sides * nodes);
+            let ends = mesh.ends(side(&mesh, face % sides));
+            let [a, b] = ends.map(|node| node + face / sides * nodes);
             writeln!(text, "{QUADRILATERAL} {a} {b} {} {}", b + nodes, a + nodes)
         })?;
     }
@@ -100,17 +115,14 @@ fn write_volume(out: &mut (impl Write + Send), mesh: Welded<'_>, span: Span) -> 
         let [a, b, c, d] = mesh.corners(cell).map(|node| node + nodes * layers);
         writeln!(text, "{QUADRILATERAL} {a} {b} {c} {d}")
     };
-    match span.sides {
-        Sides::Symmetry => {
-            writeln!(out, "MARKER_TAG= symmetry\nMARKER_ELEMS= {}", 2 * cells)?;
-            pieces::write_lines(out, cells, back)?;
-            pieces::write_lines(out, cells, front)
-        }
-        Sides::Periodic => {
-            writeln!(out, "MARKER_TAG= back\nMARKER_ELEMS= {cells}")?;
-            pieces::write_lines(out, cells, back)?;
-            writeln!(out, "MARKER_TAG= front\nMARKER_ELEMS= {cells}")?;
-            pieces::write_lines(out, cells, front)
-        }
+    if one_marker {
+        writeln!(out, "MARKER_TAG= symmetry\nMARKER_ELEMS= {}", 2 * cells)?;
+    } else {
+        writeln!(out, "MARKER_TAG= back\nMARKER_ELEMS= {cells}")?;
     }
+    pieces::write_lines(out, cells, back)?;
+    if !one_marker {
+        writeln!(out, "MARKER_TAG= front\nMARKER_ELEMS= {cells}")?;
+    }
+    pieces::write_lines(out, cells, front)
 }

@@ -94,8 +94,17 @@ impl Job<'_> {
         if solved.stop == NewtonStop::Interrupted {
             return Err(interrupted(goal.keeper, &solved.history, &state)?);
         }
-        if let Some(symmetry) = Symmetry::of_wall(&grid).filter(|_| solved.stop.converged()) {
-            symmetry.restore(&mut grid);
+        match layout.half {
+            Some(symmetry) => {
+                symmetry.restore(&mut grid);
+                grid = symmetry.half(&grid);
+            }
+            None if solved.stop.converged() => {
+                if let Some(symmetry) = Symmetry::of_wall(&grid) {
+                    symmetry.restore(&mut grid);
+                }
+            }
+            None => {}
         }
         let quality = self.timed("quality", &mut timing.quality_seconds, |_| measure(&grid));
         let shortcoming = shortcoming(case, solved.stop, &quality);

@@ -15,7 +15,7 @@ const SECONDS: f64 = 6.8e-6;
 /// What a run of a case would take.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Estimate {
-    /// Points of the grid.
+    /// Points of the grid that is solved for: of half a grid those of the whole.
     pub points: usize,
     /// Peak memory in bytes.
     pub memory_bytes: f64,
@@ -33,7 +33,7 @@ pub struct Estimate {
 /// The section cannot be meshed as the case says, at the place in the case that has to do with it.
 pub fn check(case: &Case) -> Result<Estimate, Error> {
     let layout = Layout::new(case, None).map_err(|error| Error::geometry(case, error))?;
-    let points = case.grid.ni * case.grid.nj;
+    let points = case.grid.around() * case.grid.nj;
     let bytes = match case.linear.precision {
         Precision::Single => BYTES_SINGLE,
         Precision::Double => BYTES_DOUBLE,

@@ -8,7 +8,7 @@ use crate::geometry::{
     wall_normals, with_wake,
 };
 use crate::grid::initial::{InitialSettings, Outline};
-use crate::grid::{FamilyError, Seam, Topology, check_family};
+use crate::grid::{Asymmetry, FamilyError, Seam, Symmetry, Topology, check_family};
 
 /// Angle of the trailing edge from which it is round rather than sharp, degrees.
 const ROUND_EDGE: f64 = 90.0;
@@ -25,6 +25,8 @@ pub(super) struct Layout {
     layers: Vec<f64>,
     /// Whether the edge is a base or cap.
     base: bool,
+    /// The symmetry by which half of the grid is kept.
+    pub(super) half: Option<Symmetry>,
     /// What brings a point of the grid to where the body is.
     pub(super) shift: [f64; 2],
     /// What was repaired in the section or chosen for it, one sentence each.
@@ -49,7 +51,7 @@ impl Defaults {
     /// For a section of so many cells.
     fn of(topology: Topology, cells: usize) -> Self {
         match topology {
-            Topology::O(_) => Self {
+            Topology::O(_) | Topology::Half(_) => Self {
                 spacing: [3e-3, 1e-3].map(|chords| chords * 256.0 / cells as f64),
                 march: InitialDefaults { dissipation: 0.2, volume_smoothing: 0.4, spread: 10.0 },
             },
@@ -68,12 +70,29 @@ impl Layout {
     ///
     /// The section cannot be meshed as the case says.
     pub(super) fn new(case: &Case, airfoil: Option<&Airfoil>) -> Result<Self, GeometryError> {
+        Self::whole(case, airfoil).map_err(|error| match error {
+            // The case counts the points of a half.
+            GeometryError::TooFewForTurns { ni, max_turn_deg, least }
+                if case.grid.topology == Choice::Half =>
+            {
+                let half = |around: usize| around / 2 + 1;
+                GeometryError::TooFewForTurns { ni: half(ni), max_turn_deg, least: half(least) }
+            }
+            error => error,
+        })
+    }
+
+    /// The same; points are those of a whole grid.
+    fn whole(case: &Case, airfoil: Option<&Airfoil>) -> Result<Self, GeometryError> {
         if let Some(airfoil) = airfoil {
             return Self::of_airfoil(case, Airfoil { notes: Vec::new(), ..airfoil.clone() });
         }
         match made(&case.geometry)? {
             Body::Airfoil(airfoil) => Self::of_airfoil(case, airfoil),
             Body::Smooth(contour) => {
+                if case.grid.topology == Choice::Half {
+                    contour.check_symmetry()?;
+                }
                 let wall = smooth_wall(case, contour)?;
                 let topology = Topology::O(case.grid.seam.unwrap_or(Seam::Periodic));
                 let layout = Self::of_points(case, topology, wall.points, wall.notices)?;
@@ -89,7 +108,7 @@ impl Layout {
         let mut notices = named(&geometry.contour, std::mem::take(&mut airfoil.notes));
         let closes = edge_closes(&airfoil, trailing_edge);
         let wake = match grid.topology {
-            Choice::O => None,
+            Choice::O | Choice::Half => None,
             Choice::C => grid.wake,
             Choice::Auto if !closes => None,
             Choice::Auto => {
@@ -97,7 +116,10 @@ impl Layout {
                 grid.wake.filter(|_| angle < ROUND_EDGE)
             }
         };
-        if wake.is_some() && !closes {
+        let chosen = trailing_edge == TrailingEdge::Wedge
+            && geometry.edge_thickness.is_some()
+            && !case.places.has("geometry.trailing_edge");
+        if wake.is_some() && (!closes || chosen) {
             trailing_edge = TrailingEdge::Wedge;
             notices.push(
                 "the base is closed by a wedge behind it: the cut of a C-grid begins at one point"
@@ -109,7 +131,7 @@ impl Layout {
             // A trailing edge or base is a corner: its line keeps its marched points.
             None => Topology::O(grid.seam.unwrap_or(Seam::Held)),
         };
-        let ni = grid.ni - wake.map_or(0, |wake| 2 * wake.cells);
+        let ni = grid.around() - wake.map_or(0, |wake| 2 * wake.cells);
         let defaults = Defaults::of(topology, ni - 1);
         let settings = SurfaceSettings {
             ni,
@@ -142,8 +164,13 @@ impl Layout {
     ) -> Result<Self, GeometryError> {
         let grid = &case.grid;
         let normals = if topology.closed() { wall_normals } else { open_normals };
+        let unsymmetric = |Asymmetry { at: [x, y], by }| GeometryError::NotSymmetric { x, y, by };
+        let half = (grid.topology == Choice::Half)
+            .then(|| Symmetry::of_line(&points.x, &points.y).map_err(unsymmetric))
+            .transpose()?;
         Ok(Self {
             topology,
+            half,
             normals: normals(&points.x, &points.y),
             base: points.base,
             x: points.x,
@@ -158,8 +185,11 @@ impl Layout {
     pub(super) fn check_family(&self, case: &Case, grids: u32) -> Result<(), FamilyError> {
         check_family(self.topology, case.grid.ni, case.grid.nj, grids)?;
         let stride = 1 << grids.saturating_sub(1);
-        let corner = (1..self.x.len() - 1)
-            .filter(|&i| self.base && self.turn_deg(i) > BASE_CORNER)
+        let last = self.x.len() - 1;
+        let kept = self.half.map_or(0..=last, |symmetry| symmetry.kept(last + 1));
+        let corner = (1..last)
+            .filter(|&i| kept.contains(&i) && self.base && self.turn_deg(i) > BASE_CORNER)
+            .map(|i| i - kept.start())
             .find(|point| point % stride > 0);
         match corner {
             Some(point) => Err(FamilyError::Corner { grids, stride, point }),

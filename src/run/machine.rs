@@ -128,7 +128,7 @@ impl Machine {
 
 fn demand(case: &Case) -> Demand {
     Demand {
-        points: case.grid.ni * case.grid.nj,
+        points: case.grid.around() * case.grid.nj,
         value: match case.linear.precision {
             Precision::Single => 4,
             Precision::Double => 8,
@@ -152,12 +152,9 @@ fn open(case: &Case, options: &RunOptions) -> Result<Opened, DeviceError> {
         return Ok((Machine::Cuda(Box::new(CudaBackend::open(ordinal)?)), None));
     }
     // Before any work: whether there are columns for so many.
-    Bands::new(case.grid.ni - 2, ordinals.len(), false)?;
+    Bands::new(case.grid.around() - 2, ordinals.len(), false)?;
     let gpus = Gpus::open(&ordinals)?;
-    let slow = (!gpus.direct()).then(|| {
-        "NCCL was not found: messages between GPUs go through the host's memory, which is slow"
-            .to_owned()
-    });
+    let slow = gpus.slow();
     Ok((Machine::Gpus(gpus), slow))
 }
 

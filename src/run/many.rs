@@ -58,7 +58,7 @@ impl Job<'_> {
             drop(first);
             let bands =
                 Bands::new(data.mi, gpus.count(), data.periodic).map_err(DeviceError::from)?;
-            let grid = Grid::new(layout.topology, case.grid.ni, case.grid.nj);
+            let grid = Grid::new(layout.topology, case.grid.around(), case.grid.nj);
             let (report, grid) = job.bands::<T>(case, gpus, &bands, &data, goal.tolerance, grid)?;
             Ok(Solved { grid, report, state: Vec::new(), exported: Vec::new() })
         })

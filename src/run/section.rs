@@ -78,11 +78,12 @@ pub(super) fn smooth_wall(
     contour: ClosedContour,
 ) -> Result<SmoothWall, GeometryError> {
     let grid = &case.grid;
-    let max_turn_deg = max_turn_deg(case, grid.ni - 1);
+    let around = grid.around();
+    let max_turn_deg = max_turn_deg(case, around - 1);
     let mut notices = Vec::new();
-    let mut points = match distribute_closed(&contour, grid.ni, max_turn_deg) {
+    let mut points = match distribute_closed(&contour, around, max_turn_deg) {
         Err(GeometryError::TooFewForTurns { .. }) if grid.max_turn.is_none() => {
-            let relaxed = relaxed(&contour, grid.ni, max_turn_deg)?;
+            let relaxed = relaxed(&contour, around, max_turn_deg)?;
             notices.push(format!(
                 "cells turn by up to {:.1} degrees: {} points are few for this contour",
                 relaxed.1, grid.ni

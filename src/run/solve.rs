@@ -48,7 +48,7 @@ impl<G> Start<'_, '_, G> {
         T: Real,
     {
         let Self { case, initial, layout, tolerance, export, restart, observer } = self;
-        let (topology, ni, nj) = (layout.topology, case.grid.ni, case.grid.nj);
+        let (topology, ni, nj) = (layout.topology, case.grid.around(), case.grid.nj);
         let (problem, mut u) = GridProblem::<_, T>::on_device(
             backend,
             initial,

@@ -1,21 +1,25 @@
 //! A linear system from files: read, solved and written.
 
 mod facts;
+mod many;
 mod options;
+mod ordered;
 mod place;
 mod solve;
 
-use std::borrow::Cow;
 use std::path::PathBuf;
 use std::time::Instant;
 
 use rayon::prelude::*;
 
 use self::facts::{MatrixFacts, asymmetry, bandwidth};
+pub use self::many::{RankWork, Ranks};
 pub use self::options::{Reordering, RightSide, SystemOptions};
+use self::ordered::{Ordered, located};
 use self::place::Place;
 use self::solve::Solved;
 use super::machine::Closing;
+use super::options::Chosen;
 use super::{Progress, thread_pool};
 use crate::backend::DeviceError;
 use crate::error::{Error, SystemError};
@@ -24,7 +28,7 @@ use crate::io::matrix_market::{self, Matrix, Symmetry};
 use crate::io::plot::ResidualsFigure;
 use crate::io::solution::{self, MatrixReport, SystemReport, SystemTiming};
 use crate::solver::LinearStop;
-use crate::sparse::{Csr, reverse_cuthill_mckee};
+use crate::sparse::Csr;
 
 /// What came of a linear system.
 #[derive(Debug, Clone, PartialEq)]
@@ -71,47 +75,33 @@ pub fn solve_system(
     options: &SystemOptions,
     progress: &mut dyn Progress,
 ) -> Result<SystemOutcome, Error> {
+    let (backend, devices) = (options.backend, options.devices.clone());
+    solve_in(options, progress, move || Place::choose(backend, devices.as_deref()))
+}
+
+/// The same on devices of the caller, a block of rows each, whatever the options name.
+///
+/// # Errors
+///
+/// As [`solve_system`].
+pub fn solve_system_on(
+    ranks: Box<dyn Ranks>,
+    options: &SystemOptions,
+    progress: &mut dyn Progress,
+) -> Result<SystemOutcome, Error> {
+    solve_in(options, progress, move || Ok((Place::Ranks(ranks), None)))
+}
+
+fn solve_in(
+    options: &SystemOptions,
+    progress: &mut dyn Progress,
+    open: impl FnOnce() -> Result<Chosen<Place>, DeviceError> + Send + 'static,
+) -> Result<SystemOutcome, Error> {
     let started = Instant::now();
     let pool = thread_pool(options.threads)?;
     let job =
         Job { options, progress, timing: SystemTiming::default(), notes: Vec::new(), started };
-    pool.install(|| job.run())
-}
-
-/// A system in the order in which it is solved.
-struct Ordered<'a> {
-    a: Cow<'a, Csr>,
-    b: Cow<'a, [f64]>,
-    /// Row k is this one of the file, if they are renumbered.
-    order: Option<Vec<u32>>,
-}
-
-impl<'a> Ordered<'a> {
-    fn new(a: &'a Csr, b: &'a [f64], reordering: Reordering) -> Self {
-        match reordering {
-            Reordering::None => Self { a: Cow::Borrowed(a), b: Cow::Borrowed(b), order: None },
-            Reordering::Rcm => {
-                let order = reverse_cuthill_mckee(a);
-                let b = order.iter().map(|&row| b[row as usize]).collect();
-                Self { a: Cow::Owned(a.permuted(&order)), b: Cow::Owned(b), order: Some(order) }
-            }
-        }
-    }
-
-    /// The row of the file that is row k.
-    fn row(&self, k: usize) -> usize {
-        self.order.as_ref().map_or(k, |order| order[k] as usize)
-    }
-
-    /// A solution as the file numbers it.
-    fn unordered(&self, x: Vec<f64>) -> Vec<f64> {
-        let Some(order) = &self.order else { return x };
-        let mut as_in_file = vec![0.0; x.len()];
-        for (&row, x) in order.iter().zip(x) {
-            as_in_file[row as usize] = x;
-        }
-        as_in_file
-    }
+    pool.install(|| job.run(open))
 }
 
 /// A solve under way.
@@ -124,22 +114,24 @@ struct Job<'a> {
 }
 
 impl Job<'_> {
-    fn run(mut self) -> Result<SystemOutcome, Error> {
+    fn run(
+        mut self,
+        open: impl FnOnce() -> Result<Chosen<Place>, DeviceError> + Send + 'static,
+    ) -> Result<SystemOutcome, Error> {
         let options = self.options;
-        let (backend, device) = (options.backend, options.device);
         // A GPU takes long to open, and reading does not need it.
-        let opening = std::thread::spawn(move || Place::choose(backend, device));
+        let opening = std::thread::spawn(open);
         let read = self.timed("reading", |timing| &mut timing.reading_seconds, Self::read);
         let opened = self.timed("device", |timing| &mut timing.device_seconds, |_| opening.join());
         let (matrix, b) = read?;
         let (place, notice) = opened.unwrap_or(Err(DeviceError::CompilerLost))?;
         self.notes.extend(notice);
         let (facts, solved) = self.solve(&place, &matrix, &b)?;
-        let backend = place.name();
+        let (backend, blocks) = (place.name(), place.blocks());
         // A GPU takes long to close, too, and nothing that follows needs it.
         let _closing = Closing::of(place);
         self.notes.extend(solved.report.events.iter().cloned());
-        let mut report = self.report((&matrix, &b), &facts, &solved, backend);
+        let mut report = self.report((&matrix, &b), &facts, &solved, (backend, blocks));
         let mut files = self.timed(
             "writing",
             |timing| &mut timing.writing_seconds,
@@ -184,7 +176,7 @@ impl Job<'_> {
         (matrix, b): (&Matrix, &[f64]),
         facts: &MatrixFacts,
         solved: &Solved,
-        backend: String,
+        (backend, blocks): (String, usize),
     ) -> SystemReport {
         let (options, linear) = (self.options, &solved.report);
         let truth = relative_residual(&matrix.csr, &solved.x, b);
@@ -202,7 +194,7 @@ impl Job<'_> {
             stop_reason,
             matrix: matrix_report(options, matrix, facts),
             right_side: options.right_side.to_string(),
-            method: options.method_report(),
+            method: options.method_report(blocks),
             iterations: linear.iterations,
             relative_residual: linear.relative_residual,
             true_relative_residual: truth,
@@ -298,27 +290,6 @@ fn matrix_report(options: &SystemOptions, matrix: &Matrix, facts: &MatrixFacts) 
         duplicates: matrix.duplicates,
         symmetric: facts.symmetric,
     }
-}
-
-/// A pivot that cannot be used, with what the user needs to know of its row.
-fn located(error: Error, system: &Ordered<'_>, options: &SystemOptions) -> Error {
-    use crate::solver::PreconditionerFailure::{Factor, Pivot};
-    let Error::Preconditioner(failure) = error else { return error };
-    let (preconditioner, row, pivot) = match failure {
-        Factor { preconditioner, row, value } => (preconditioner, row, Some(value)),
-        Pivot { preconditioner, row } => (preconditioner, row, None),
-        _ => return error,
-    };
-    let stored =
-        system.a.row(row).find(|&(column, _)| column == row).map_or(0.0, |(_, value)| value);
-    let pivot = SystemError::Pivot {
-        preconditioner,
-        row: system.row(row) + 1,
-        value: pivot.unwrap_or(stored),
-        diagonal: stored != 0.0,
-        shift: options.shift(),
-    };
-    pivot.into()
 }
 
 /// ‖b − A x‖ / ‖b‖, 0 for b = 0 and x = 0.

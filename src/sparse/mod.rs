@@ -7,6 +7,7 @@ mod elimination;
 mod ell;
 mod graph;
 mod levels;
+mod row_blocks;
 mod row_sets;
 
 pub use colours::colours;
@@ -17,4 +18,5 @@ pub(crate) use ell::STENCIL;
 pub use ell::{EllPattern, Structure};
 pub use graph::Graph;
 pub use levels::{Triangle, levels, levels_by_rounds};
+pub use row_blocks::{Passage, RowBlocks, RowPart, TooFewRows};
 pub use row_sets::{ROW_TILE, RowSets, Turn};

@@ -2,12 +2,9 @@
 #![allow(clippy::unwrap_used, reason = "a failing step fails the test")]
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
 use gridgen::backend::DeviceError;
-use gridgen::backend::cuda::device::{Address, Recording};
-use gridgen::backend::cuda::kernel::{Argument, Kernel, Shape};
 use gridgen::backend::cuda::{Alarm, Device, run_ranks};
 use gridgen::pde::control::Wall;
 use gridgen::solver::SolverError;
@@ -15,74 +12,7 @@ use gridgen::solver::krylov::Method;
 use gridgen::solver::precond::Kind;
 
 use crate::cases::Case;
-use crate::fibers::FiberDevice;
-
-/// A device that is lost after so many launches.
-struct Mortal {
-    device: FiberDevice,
-    left: AtomicUsize,
-}
-
-fn lost() -> DeviceError {
-    DeviceError::Call {
-        device: "GPU 1".to_owned(),
-        operation: "launching a kernel",
-        reason: "the device is lost".to_owned(),
-    }
-}
-
-impl Device for Mortal {
-    fn name(&self) -> &'static str {
-        "mortal"
-    }
-
-    fn allocate(&self, bytes: usize) -> Result<Address, DeviceError> {
-        self.device.allocate(bytes)
-    }
-
-    fn free(&self, at: Address) {
-        self.device.free(at);
-    }
-
-    fn clear(&self, at: Address, bytes: usize) -> Result<(), DeviceError> {
-        self.device.clear(at, bytes)
-    }
-
-    fn upload(&self, from: &[u8], to: Address) -> Result<(), DeviceError> {
-        self.device.upload(from, to)
-    }
-
-    fn download(&self, from: Address, to: &mut [u8]) -> Result<(), DeviceError> {
-        self.device.download(from, to)
-    }
-
-    fn copy(&self, from: Address, to: Address, bytes: usize) -> Result<(), DeviceError> {
-        self.device.copy(from, to, bytes)
-    }
-
-    fn launch(
-        &self,
-        kernel: Kernel,
-        shape: Shape,
-        arguments: &[Argument],
-    ) -> Result<(), DeviceError> {
-        let left =
-            self.left.fetch_update(Ordering::Relaxed, Ordering::Relaxed, |k| k.checked_sub(1));
-        left.map_err(|_| lost())?;
-        self.device.launch(kernel, shape, arguments)
-    }
-
-    fn record(
-        &self,
-        work: &mut dyn FnMut() -> Result<(), DeviceError>,
-    ) -> Result<Recording, DeviceError> {
-        self.device.record(work)
-    }
-
-    fn replay(&self, recording: &Recording) -> Result<(), DeviceError> {
-        self.device.replay(recording)
-    }
-}
+use crate::fibers::{FiberDevice, MortalDevice, lost};
 
 #[test]
 fn a_lost_device_stops_all_with_its_own_message() {
@@ -95,7 +25,7 @@ fn a_lost_device_stops_all_with_its_own_message() {
     };
     // At the start, within the linear solve, and later.
     for launches in [0, 5, 100, 400] {
-        let mortal = Mortal { device: FiberDevice::default(), left: launches.into() };
+        let mortal = MortalDevice::new(launches);
         let devices: [Arc<dyn Device>; 3] =
             [Arc::new(FiberDevice::default()), Arc::new(mortal), Arc::new(FiberDevice::default())];
         let started = Instant::now();

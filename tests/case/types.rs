@@ -99,7 +99,7 @@ fn an_unknown_topology_is_refused() {
 
     assert_eq!(
         message,
-        "wing.toml:4: grid.topology = \"H\": expected one of \"O\", \"C\", \"auto\"\n\
+        "wing.toml:4: grid.topology = \"H\": expected one of \"O\", \"C\", \"auto\", \"half\"\n\
          hint: leave grid.topology out for the default: \"O\""
     );
 }

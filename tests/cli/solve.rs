@@ -457,15 +457,18 @@ fn arguments_that_contradict_each_other_are_refused() {
 }
 
 #[test]
-fn a_system_has_one_gpu_and_none_is_an_error_of_the_device() {
+fn gpus_that_are_not_there_are_an_error_of_the_device() {
     let scratch = with_grid();
 
     let two = scratch.run(&["solve", "A.mtx", "--devices", "0,1"]);
+    let twice = scratch.run(&["solve", "A.mtx", "--devices", "1,0,1"]);
     let none = scratch.run(&["solve", "A.mtx", "--backend", "cuda"]);
     let auto = scratch.run(&["solve", "A.mtx"]);
 
-    assert_eq!([two.code, none.code, auto.code], [2, 3, 0], "{two:?} {none:?} {auto:?}");
-    assert!(two.stderr.contains("a system is solved on one GPU"), "{two:?}");
+    assert_eq!([two.code, none.code, auto.code], [3, 3, 0], "{two:?} {none:?} {auto:?}");
+    assert_eq!(two.stderr, none.stderr);
+    assert_eq!(twice.code, 2);
+    assert!(twice.stderr.contains("--devices names device 1 twice"), "{twice:?}");
     assert!(auto.stderr.starts_with("note: running on the CPU: "), "{auto:?}");
 }
 

@@ -108,10 +108,12 @@ fn more_gpus_than_bands_of_columns_are_refused_before_any_is_opened() {
 #[test]
 #[cfg(feature = "cuda")]
 fn scaling_without_a_gpu_says_so() {
-    let finished = run(&["bench", "scaling", "--devices", "0,1"]);
+    for subject in [&["scaling"][..], &["solvers", "--tables", "scaling"]] {
+        let finished = run(&[&["bench"], subject, &["--devices", "0,1"]].concat());
 
-    assert_eq!((finished.code, finished.stdout.as_str()), (3, ""));
-    assert!(finished.stderr.starts_with("error: "), "{}", finished.stderr);
+        assert_eq!((finished.code, finished.stdout.as_str()), (3, ""), "{subject:?}");
+        assert!(finished.stderr.starts_with("error: "), "{}", finished.stderr);
+    }
     let twice = run(&["bench", "scaling", "--devices", "0,0"]);
     assert_eq!(twice.code, 2, "{}", twice.stderr);
 }

@@ -6,6 +6,8 @@
 mod device;
 mod library;
 mod memory;
+mod mortal;
 
 pub use device::FiberDevice;
 pub use library::{Code, Library};
+pub use mortal::{MortalDevice, lost};

@@ -296,7 +296,7 @@ fn squircle(points: usize) -> String {
 fn a_closed_contour_is_read_scaled_and_turned_clockwise() {
     let contour = contour_from_file(file(squircle(80)).path(), 2.0).unwrap();
 
-    assert_eq!((contour.points.len(), contour.mirror), (80, None));
+    assert_eq!((contour.points.len(), contour.mirror), (80, Some(Mirror::LeftRight)));
     assert!((contour.centre[0] - 2.5).abs() < 1e-12 && (contour.centre[1] - 1.0).abs() < 1e-12);
     assert!(contour.notes[0].contains("counter-clockwise"), "{:?}", contour.notes);
     let wall = distribute_closed(&contour, 97, 15.0).unwrap();

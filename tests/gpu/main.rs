@@ -6,8 +6,13 @@ mod bands;
 mod cases;
 #[path = "../conformance/mod.rs"]
 mod conformance;
+#[path = "../rows/patterns.rs"]
+mod patterns;
+mod rows;
 #[path = "../support/mod.rs"]
 mod support;
+#[path = "../rows/systems.rs"]
+mod systems;
 
 use std::sync::Arc;
 

@@ -3,7 +3,7 @@
 // Each test program uses a part of this module.
 #![allow(dead_code, unreachable_pub)]
 
-use gridgen::grid::{Grid, Seam, Topology};
+use gridgen::grid::{Grid, Seam, Symmetry, Topology};
 
 /// A grid with node (i, j) at `place(i, j)`.
 pub fn grid_from(ni: usize, nj: usize, place: impl Fn(usize, usize) -> [f64; 2]) -> Grid {
@@ -58,6 +58,13 @@ pub fn parabolic_grid(ni: usize, nj: usize, wake: usize) -> Grid {
     });
     grid.topology = Topology::C { wake };
     grid
+}
+
+/// The upper half of an O-grid around a circle, its ends on y = 0 bit for bit.
+pub fn half_grid(ni: usize, nj: usize) -> Grid {
+    let mut whole = polar_grid(2 * ni - 1, nj, 0.01, 1.1);
+    Symmetry::UpDown.restore(&mut whole);
+    Symmetry::UpDown.half(&whole)
 }
 
 /// Zero at both ends of the line, bit for bit.

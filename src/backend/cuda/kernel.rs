@@ -47,11 +47,13 @@ pub enum Source {
     Gauss,
     /// Solves that push along columns.
     Correlation,
+    /// Matrices spread by rows.
+    Rows,
 }
 
 impl Source {
     /// Every file.
-    pub const ALL: [Self; 20] = [
+    pub const ALL: [Self; 21] = [
         Self::Vector,
         Self::Matrix,
         Self::Elliptic,
@@ -72,6 +74,7 @@ impl Source {
         Self::Triangular,
         Self::Gauss,
         Self::Correlation,
+        Self::Rows,
     ];
 
     /// The precisions it is used in: grids are made in double precision alone, and an order of rows
@@ -110,6 +113,7 @@ impl Source {
             Self::Triangular => "triangular.cu",
             Self::Gauss => "gauss.cu",
             Self::Correlation => "correlation.cu",
+            Self::Rows => "rows.cu",
         }
     }
 
@@ -136,6 +140,7 @@ impl Source {
             Self::Triangular => include_str!("../../../kernels/triangular.cu"),
             Self::Gauss => include_str!("../../../kernels/gauss.cu"),
             Self::Correlation => include_str!("../../../kernels/correlation.cu"),
+            Self::Rows => include_str!("../../../kernels/rows.cu"),
         }
     }
 

@@ -1,6 +1,7 @@
 //! The hyperbolic march on a GPU, and the grid that it leaves there.
 
 use super::kernel::{Shape, Source, arguments};
+use super::ring::{MOST_BLOCKS, Ring, ring_shape};
 use super::vector::sum;
 use super::{Buffer, CudaBackend};
 use crate::backend::DeviceError;
@@ -8,15 +9,13 @@ use crate::grid::initial::hyperbolic::{Scheme, first_layers};
 use crate::grid::initial::{FAR_FIELD_CENTRE, Fronts, InitialSettings, Marcher, Outline};
 use crate::grid::{Grid, Topology};
 
-/// Threads of the one block that marches: a power of two.
-const THREADS: u32 = 512;
 /// Threads of a block where one follows a whole line: few, so that all multiprocessors have lines.
 const LINE_THREADS: u32 = 32;
-/// Bytes of a row of the ring of kept points: two blocks and a pair.
-const KEPT_ROW: u32 = 80;
-/// Values of an eliminated point: a pair and two blocks, and of a segment.
-const ELIMINATED: usize = 10;
-const SEGMENT: usize = 3;
+/// Substeps that are launched at least before the host asks how far the march has come.
+const SUBSTEPS: usize = 32;
+/// Values of a substep and of the progress of a march, in its kernels.
+const STEP: usize = 8;
+const PROGRESS: usize = 4;
 
 /// Nodes of a grid in a GPU's memory, `[nj][ni]`.
 pub struct CudaGrid {
@@ -111,34 +110,86 @@ impl CudaBackend {
         let layers = Buffer::from_host(&self.device, outline.layers)?;
         let splay = Buffer::from_host(&self.device, &outline.splay())?;
         let extra = Buffer::from_host(&self.device, &extra)?;
-        let (segments, smoothed) = (zeros(SEGMENT * n)?, zeros(n)?);
-        let (eliminated, moves) = (zeros(ELIMINATED * n)?, zeros(2 * n)?);
-        let bad = Buffer::<u32>::zeros(&self.device, 1)?;
-        let arguments = arguments![
-            n as u32,
-            nj as u32,
-            u32::from(!scheme.closed),
-            &layers,
-            &splay,
-            &extra,
-            tallest,
-            scheme.implicit,
-            scheme.step_limit,
-            dissipation,
-            settings.volume_smoothing,
-            settings.spread,
-            &fronts,
-            &segments,
-            &smoothed,
-            &eliminated,
-            &moves,
-            &bad,
+        let shape = ring_shape(n);
+        let (widths, moves) = (Ring::new(self, n, shape, 1)?, Ring::new(self, n, shape, 2)?);
+        let (smoothed, shortest, step) = (zeros(n)?, zeros(MOST_BLOCKS)?, zeros(STEP)?);
+        let progress = Buffer::<u32>::zeros(&self.device, PROGRESS)?;
+        let (points, lines, open) = (n as u32, nj as u32, u32::from(!scheme.closed));
+        let begin = arguments![points, open, &fronts, &shortest, &progress];
+        let launches = [
+            (
+                "march_widths",
+                arguments![
+                    points,
+                    lines,
+                    open,
+                    &layers,
+                    &splay,
+                    tallest,
+                    scheme.implicit,
+                    scheme.step_limit,
+                    dissipation,
+                    settings.volume_smoothing,
+                    settings.spread,
+                    &fronts,
+                    &shortest,
+                    &progress,
+                    &step,
+                    &widths.points,
+                    &widths.chunks,
+                    &widths.rims,
+                ],
+            ),
+            (
+                "march_volumes",
+                arguments![
+                    points,
+                    open,
+                    &extra,
+                    &fronts,
+                    &step,
+                    &smoothed,
+                    &widths.points,
+                    &widths.chunks,
+                    &widths.rims,
+                    &moves.points,
+                    &moves.chunks,
+                    &moves.rims,
+                ],
+            ),
+            (
+                "march_front",
+                arguments![
+                    points,
+                    open,
+                    &fronts,
+                    &step,
+                    &moves.points,
+                    &moves.chunks,
+                    &moves.rims,
+                    &shortest,
+                    &progress,
+                ],
+            ),
         ];
-        let shape = Shape { grid: [1; 3], block: [THREADS, 1, 1], shared: THREADS * KEPT_ROW };
-        self.launch::<f64>(Source::March, "march", shape, &arguments)?;
-        let mut failed = [0];
-        bad.download(&mut failed)?;
-        Ok((failed[0] == 0).then_some(fronts))
+        self.launch::<f64>(Source::March, "march_begin", shape, &begin)?;
+        let mut layer = 1;
+        while layer + 1 < nj {
+            // Every layer takes a substep, and those beyond the last do nothing.
+            for _ in 0..(nj - 1 - layer).max(SUBSTEPS) {
+                for (name, arguments) in &launches {
+                    self.launch::<f64>(Source::March, name, shape, arguments)?;
+                }
+            }
+            let mut come = [0; PROGRESS];
+            progress.download(&mut come)?;
+            let [reached, _, _, bad] = come;
+            if bad != 0 {
+                return Ok(None);
+            }
+            layer = reached as usize;
+        }
+        Ok(Some(fronts))
     }
 
     /// The layers of an O-grid as a grid whose outer line lies on the circle.

@@ -17,6 +17,7 @@ mod matrix;
 mod multigrid;
 mod ranks;
 mod recording;
+mod ring;
 mod room;
 mod vector;
 
@@ -28,7 +29,7 @@ pub use factors::CudaFactors;
 pub use march::CudaGrid;
 pub use matrix::CudaMatrix;
 pub use multigrid::CudaLevel;
-pub use ranks::{Alarm, Communicator, HostCommunicator, Post, Swap, run_ranks};
+pub use ranks::{Alarm, Communicator, HostCommunicator, Parcel, Post, run_ranks};
 pub use recording::CudaRecording;
 pub use room::{Demand, Kept};
 pub use vector::CudaVector;
@@ -99,8 +100,8 @@ impl CudaBackend {
         })
     }
 
-    /// A backend on `device` that works on the band of the communicator's rank. Whatever runs on
-    /// it must run on all ranks.
+    /// A backend on `device` that works on the band of the communicator's rank, or on its block of
+    /// the rows of matrices. Whatever runs on it must run on all ranks.
     pub fn banded(
         device: Arc<dyn Device>,
         communicator: Box<dyn Communicator>,
@@ -224,15 +225,23 @@ impl CudaBackend {
         each: usize,
         work: impl FnOnce(Argument) -> Result<(), DeviceError>,
     ) -> Result<Option<usize>, DeviceError> {
+        let own = self.own_first_index(work)?;
+        match &self.place {
+            Some(place) => place.first_of_all(own, each),
+            None => Ok(own),
+        }
+    }
+
+    /// As [`Self::first_index`], on this rank alone.
+    fn own_first_index(
+        &self,
+        work: impl FnOnce(Argument) -> Result<(), DeviceError>,
+    ) -> Result<Option<usize>, DeviceError> {
         let room = self.reduction();
         room.first.upload(&[u64::MAX])?;
         work(Argument::from(&room.first))?;
         let mut first = [0];
         room.first.download(&mut first)?;
-        let own = (first[0] != u64::MAX).then_some(first[0] as usize);
-        match &self.place {
-            Some(place) => place.first_of_all(own, each),
-            None => Ok(own),
-        }
+        Ok((first[0] != u64::MAX).then_some(first[0] as usize))
     }
 }

@@ -8,7 +8,7 @@ use crate::solver::krylov::{Bicgstab, System, Target};
 use crate::solver::{Preconditioner, SolverError};
 use std::time::Instant;
 
-/// Seconds after which no further solve is begun.
+/// Seconds after which no further solve of a row is begun.
 const PATIENCE: f64 = 2.0;
 /// Iterations before the clock starts: schedules are chosen and graphs recorded in them.
 const FIRST: usize = 24;
@@ -37,7 +37,7 @@ pub(super) fn measure<B: BenchBackend + CsrBackend>(
     table: &mut Table,
 ) -> Result<(), SolverError> {
     let mut add = |name: &str, kind, none: Option<f64>| -> Result<Option<f64>, SolverError> {
-        match seconds(bench, problem, kind, iterations) {
+        match seconds(bench, problem, kind, iterations, PATIENCE) {
             Ok((done, seconds)) => {
                 let once = seconds / done;
                 let cells = [
@@ -64,12 +64,14 @@ pub(super) fn measure<B: BenchBackend + CsrBackend>(
     Ok(())
 }
 
-/// Iterations done and their seconds.
-fn seconds<B: BenchBackend + CsrBackend>(
+/// Iterations done and their seconds. After `patience` seconds no further solve is begun; ranks, which
+/// must do the same, need all of it.
+pub(super) fn seconds<B: BenchBackend + CsrBackend>(
     bench: &Bench<'_, B>,
     problem: &Problem<'_, B>,
     kind: GeneralKind,
     iterations: usize,
+    patience: f64,
 ) -> Result<(f64, f64), SolverError> {
     let Problem { operator, b, .. } = problem;
     let backend = bench.backend;
@@ -93,7 +95,7 @@ fn seconds<B: BenchBackend + CsrBackend>(
     backend.finish()?;
     let started = Instant::now();
     let mut done = 0.0;
-    while done < iterations as f64 && started.elapsed().as_secs_f64() < PATIENCE {
+    while done < iterations as f64 && started.elapsed().as_secs_f64() < patience {
         let left = (iterations - done as usize).min(100);
         done += solve(left)?.iterations.max(1.0);
     }

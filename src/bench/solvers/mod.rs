@@ -5,8 +5,13 @@ mod convergence;
 mod gmres;
 mod iterations;
 mod products;
+#[cfg(feature = "cuda")]
+mod ranks;
 mod shapes;
 mod triangles;
+
+#[cfg(feature = "cuda")]
+pub use ranks::row_scaling;
 
 use super::matrices::{Generated, Random, jacobian};
 use super::{Bench, BenchBackend, Size, Table};
@@ -117,7 +122,7 @@ pub struct SolverSettings {
 }
 
 /// Tables and pictures.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, Default, PartialEq)]
 pub struct SolverResults {
     /// One a subject.
     pub tables: Vec<Table>,

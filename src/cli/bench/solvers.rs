@@ -3,7 +3,9 @@
 use clap::{Args, ValueEnum};
 use gridgen::backend::cpu::CpuBackend;
 use gridgen::backend::cuda::CudaBackend;
-use gridgen::bench::{self, Generated, MatrixSource, SolverResults, SolverSettings, SolverSubject};
+use gridgen::bench::{
+    self, Generated, MatrixSource, SolverResults, SolverSettings, SolverSubject, Table,
+};
 use gridgen::error::{Error, SystemError};
 use gridgen::io::matrix_market::read_matrix;
 
@@ -19,7 +21,7 @@ pub(super) struct SolverArguments {
     /// grid equations; others are Matrix Market files.
     #[arg(long, value_name = "LIST", value_delimiter = ',')]
     matrices: Vec<String>,
-    /// Tables of the solvers [default: all].
+    /// Tables of the solvers [default: all, scaling with several --devices].
     #[arg(long, value_enum, value_name = "LIST", value_delimiter = ',')]
     tables: Vec<Subject>,
     /// Rows of the solvers' matrices, in units of their full size.
@@ -48,25 +50,49 @@ enum Subject {
     Gmres,
     /// Residuals against iterations.
     Convergence,
+    /// Products and iterations on 1, 2, 4, … GPUs by rows: with --devices, or if asked for.
+    Scaling,
 }
 
 impl SolverArguments {
-    /// All tables of a backend.
-    pub(super) fn measure(&self, backend: Backend, device: usize) -> Result<SolverResults, Error> {
+    /// All tables: of a backend, and of the GPUs of the scaling.
+    pub(super) fn measure(
+        &self,
+        backend: Backend,
+        device: usize,
+        devices: Option<&[usize]>,
+    ) -> Result<SolverResults, Error> {
         let settings = self.settings()?;
-        let on_cpu = || Ok(bench::solvers(&CpuBackend, &settings)?);
+        let mut results = if settings.subjects.is_empty() {
+            SolverResults::default()
+        } else {
+            Self::of_one(backend, device, &settings)?
+        };
+        let several = devices.is_some_and(|devices| devices.len() > 1);
+        if self.tables.contains(&Subject::Scaling) || self.tables.is_empty() && several {
+            results.tables.push(scaling(devices, &settings)?);
+        }
+        Ok(results)
+    }
+
+    fn of_one(
+        backend: Backend,
+        device: usize,
+        settings: &SolverSettings,
+    ) -> Result<SolverResults, Error> {
+        let on_cpu = || Ok(bench::solvers(&CpuBackend, settings)?);
         match backend {
             Backend::Cpu => on_cpu(),
-            Backend::Cuda => Ok(bench::solvers(&CudaBackend::open(device)?, &settings)?),
+            Backend::Cuda => Ok(bench::solvers(&CudaBackend::open(device)?, settings)?),
             Backend::Auto => match CudaBackend::open(device) {
-                Ok(cuda) => Ok(bench::solvers(&cuda, &settings)?),
+                Ok(cuda) => Ok(bench::solvers(&cuda, settings)?),
                 Err(_) => on_cpu(),
             },
         }
     }
 
     fn settings(&self) -> Result<SolverSettings, Error> {
-        let subjects = self.tables.iter().map(|&table| SolverSubject::from(table)).collect();
+        let subjects = self.tables.iter().filter_map(|table| table.subject()).collect();
         let mut matrices = Vec::new();
         for name in &self.matrices {
             matrices.extend(sources(name)?);
@@ -103,17 +129,31 @@ fn sources(name: &str) -> Result<Vec<MatrixSource>, Error> {
     Ok(vec![MatrixSource::Given(stem.into_owned(), matrix.csr)])
 }
 
-impl From<Subject> for SolverSubject {
-    fn from(subject: Subject) -> Self {
-        match subject {
-            Subject::Shapes => Self::Shapes,
-            Subject::Products => Self::Products,
-            Subject::Construction => Self::Construction,
-            Subject::Iterations => Self::Iterations,
-            Subject::Triangles => Self::Triangles,
-            Subject::Gmres => Self::Gmres,
-            Subject::Convergence => Self::Convergence,
-        }
+/// The table of scaling on the GPUs named, or on all.
+#[cfg(feature = "cuda")]
+fn scaling(devices: Option<&[usize]>, settings: &SolverSettings) -> Result<Table, Error> {
+    Ok(bench::row_scaling(&super::gpus(devices)?, settings)?)
+}
+
+/// Refuses: this build has no GPUs.
+#[cfg(not(feature = "cuda"))]
+fn scaling(_: Option<&[usize]>, _: &SolverSettings) -> Result<Table, Error> {
+    Err(gridgen::backend::DeviceError::NotBuilt { backend: "cuda" }.into())
+}
+
+impl Subject {
+    /// The table of one backend that it means, if it is one.
+    fn subject(self) -> Option<SolverSubject> {
+        Some(match self {
+            Self::Shapes => SolverSubject::Shapes,
+            Self::Products => SolverSubject::Products,
+            Self::Construction => SolverSubject::Construction,
+            Self::Iterations => SolverSubject::Iterations,
+            Self::Triangles => SolverSubject::Triangles,
+            Self::Gmres => SolverSubject::Gmres,
+            Self::Convergence => SolverSubject::Convergence,
+            Self::Scaling => return None,
+        })
     }
 }
 

@@ -19,7 +19,9 @@ const OPEN: f64 = 3.0;
 /// Reads the closed contour in the file at `path` and divides it by `length`.
 ///
 /// Points stand in order around the contour, in either direction, from anywhere, the last one
-/// repeating the first or not. Its centre is that of its extents.
+/// repeating the first or not. Its centre is that of its extents. A contour that is symmetric about a
+/// line through its centre, point by point, begins on that line: at its top, or at its right where
+/// only up and down are alike.
 ///
 /// # Errors
 ///
@@ -68,13 +70,15 @@ pub fn contour_from_bytes(
         notes.push("The points run counter-clockwise; their order was reversed.".into());
     }
     let name = table.name.or_else(|| path.file_stem().map(|s| s.to_string_lossy().into_owned()));
-    Ok(ClosedContour {
+    let mut contour = ClosedContour {
         name: name.unwrap_or_default(),
         points: rows.iter().map(|row| row.at.map(|c| c / length)).collect(),
         centre: size.map(|[low, high]| 0.5 * (low + high) / length),
         mirror: None,
         notes,
-    })
+    };
+    contour.find_symmetry(SAME * across / length)?;
+    Ok(contour)
 }
 
 /// Smallest and largest x, and y.

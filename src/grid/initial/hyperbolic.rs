@@ -37,7 +37,8 @@ impl Scheme {
     #[must_use]
     pub fn of(topology: Topology) -> Self {
         match topology {
-            Topology::O(_) => Self::default(),
+            // Half a grid is cut from a whole one.
+            Topology::O(_) | Topology::Half(_) => Self::default(),
             Topology::C { .. } => Self { closed: false, implicit: 2.0, step_limit: 10.0 },
         }
     }

@@ -53,9 +53,11 @@ pub struct Outline<'a> {
     pub topology: Topology,
 }
 
-/// Distance from the wall, in chords, over which lines whose first cells are higher than others
-/// come to the common layers.
+/// Distance from the wall, in chords, beyond which lines whose first cells are higher than others
+/// come back to the common layers.
 const SPLAY_DISTANCE: f64 = 0.5;
+/// Part of the far field by which they may stay ahead of them.
+const SPLAY_SHARE: f64 = 0.1;
 
 impl Outline<'_> {
     /// Points of a front.
@@ -73,15 +75,17 @@ impl Outline<'_> {
         heights.iter().map(|height| height - base).collect()
     }
 
-    /// e_j = j exp(−s_j/0.5), with e_1 = 1: line i runs through the distances
-    /// s_ij = s_j + (h_i − h) e_j (theory section 4).
+    /// e_j = (s_j/h) (D + h)/(D + s_j), with e_1 = 1: line i runs through the distances
+    /// s_ij = s_j + (h_i − h) e_j, which near the wall are those of the common layers times h_i/h, so
+    /// that the centres of the cells stand above each other (theory section 4). D is 0.5, or as much
+    /// as takes the highest line a tenth of the far field ahead.
     #[must_use]
     pub fn splay(&self) -> Vec<f64> {
-        let weight = |(j, s): (usize, &f64)| match j {
-            1 => 1.0,
-            j => j as f64 * (-s / SPLAY_DISTANCE).exp(),
-        };
-        self.layers.iter().enumerate().map(weight).collect()
+        let base = self.layers[1] - self.layers[0];
+        let tallest = self.extra_heights().into_iter().fold(0.0, f64::max);
+        let distance = SPLAY_DISTANCE.min(SPLAY_SHARE * self.far_field * base / tallest);
+        let weight = |s: &f64| s / base * ((distance + base) / (distance + s));
+        self.layers.iter().map(weight).collect()
     }
 }
 

@@ -20,7 +20,8 @@ pub(super) fn way(outline: &Outline, [x, y]: [f64; 2]) -> [f64; 2] {
 pub(super) fn spaced(outline: &Outline, i: usize) -> [f64; 2] {
     let ([cx, cy], radius, ni) = (FAR_FIELD_CENTRE, outline.far_field, outline.x.len());
     let wake = match outline.topology {
-        Topology::O(_) => {
+        // Half a grid is cut from a whole one.
+        Topology::O(_) | Topology::Half(_) => {
             let around = (i % (ni - 1)) as f64 / (ni - 1) as f64;
             // Clockwise from the trailing edge.
             let (sin, cos) = (-std::f64::consts::TAU * around).sin_cos();

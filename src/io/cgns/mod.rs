@@ -21,11 +21,15 @@ const ZONE: &str = "grid";
 const AIRFOIL: (&str, &str) = ("airfoil", "BCWallViscous");
 const FAR_FIELD: (&str, &str) = ("farfield", "BCFarfield");
 const SYMMETRY: (&str, &str) = ("symmetry", "BCSymmetryPlane");
+/// The sides of half an extruded grid, whose plane has that name already.
+const BACK: (&str, &str) = ("back", "BCSymmetryPlane");
+const FRONT: (&str, &str) = ("front", "BCSymmetryPlane");
 
 /// Writes the grid as one structured zone, two-dimensional or extruded: families `airfoil`,
 /// `farfield` and, on the sides of an extruded grid, `symmetry`; the seam, the two sides of the cut
 /// and periodic sides are one-to-one connectivity. The outflow of a C-grid belongs to the far
-/// field. Coordinates are streamed.
+/// field. On half a grid `symmetry` is its plane, and the sides of an extruded one are `back` and
+/// `front`. Coordinates are streamed.
 ///
 /// # Errors
 ///
@@ -46,8 +50,13 @@ pub fn write_to(out: &mut (impl Write + Send), grid: &Grid, span: Option<Span>) 
         family(AIRFOIL),
         family(FAR_FIELD),
     ];
-    if span.is_some_and(|span| span.sides == Sides::Symmetry) {
+    let half = matches!(grid.topology, Topology::Half(_));
+    let symmetric = span.is_some_and(|span| span.sides == Sides::Symmetry);
+    if half || symmetric {
         below.push(family(SYMMETRY));
+    }
+    if half && symmetric {
+        below.extend([BACK, FRONT].map(family));
     }
     let base = Node::new("Base", "CGNSBase_t").integers(vec![2], &[dimensions; 2]).above(below);
     hdf5::write(
@@ -161,15 +170,24 @@ impl<'a> Block<'a> {
             boundary("airfoil", AIRFOIL, [body, [1, 1]], None),
             boundary("farfield", FAR_FIELD, [self.all(0), [nj, nj]], None),
         ];
-        if let Topology::C { .. } = self.grid.topology {
-            for (name, i) in [("outflow_first", 1), ("outflow_last", ni)] {
-                boundaries.push(boundary(name, FAR_FIELD, [[i, i], self.all(1)], None));
+        let ends = match self.grid.topology {
+            Topology::O(_) => None,
+            Topology::C { .. } => Some((["outflow_first", "outflow_last"], FAR_FIELD)),
+            Topology::Half(_) => Some((["symmetry_first", "symmetry_last"], SYMMETRY)),
+        };
+        if let Some((names, family)) = ends {
+            for (name, i) in names.into_iter().zip([1, ni]) {
+                boundaries.push(boundary(name, family, [[i, i], self.all(1)], None));
             }
         }
         if self.span.is_some_and(|span| span.sides == Sides::Symmetry) {
-            for (name, k) in [("symmetry_first", 1), ("symmetry_last", self.size[2])] {
+            let sides = match self.grid.topology {
+                Topology::Half(_) => [("back", BACK), ("front", FRONT)],
+                _ => [("symmetry_first", SYMMETRY), ("symmetry_last", SYMMETRY)],
+            };
+            for ((name, family), k) in sides.into_iter().zip([1, self.size[2]]) {
                 let plane = [self.all(0), self.all(1)];
-                boundaries.push(boundary(name, SYMMETRY, plane, Some([k, k])));
+                boundaries.push(boundary(name, family, plane, Some([k, k])));
             }
         }
         boundaries
@@ -189,26 +207,30 @@ impl<'a> Block<'a> {
         };
         let point_range = |sides, k| self.range("PointRange", sides, k);
         let donor = |sides, k| self.range("PointRangeDonor", sides, k);
-        // A range and what it meets, which may run backwards.
-        let (names, [first, last], backwards, transform) = match self.grid.topology {
+        // Two ranges that meet, the second of which may run backwards.
+        let welded = match self.grid.topology {
             Topology::O(_) => {
                 let sides = [[[1, 1], all[1]], [[ni, ni], all[1]]];
-                (["seam_first", "seam_last"], sides, false, [1, 2, 3])
+                Some((["seam_first", "seam_last"], sides, false, [1, 2, 3]))
             }
             // Across the cut both i and j run the other way.
             Topology::C { wake } => {
                 let wake = index(wake);
                 let sides = [[[1, wake + 1], [1, 1]], [[ni - wake, ni], [1, 1]]];
-                (["cut_first", "cut_last"], sides, true, [-1, -2, 3])
+                Some((["cut_first", "cut_last"], sides, true, [-1, -2, 3]))
             }
+            Topology::Half(_) => None,
         };
-        let met = |[[from, to], j]: [Range; 2]| {
-            donor([if backwards { [to, from] } else { [from, to] }, j], None)
-        };
-        let mut connections = vec![
-            connection(names[0], point_range(first, None), met(last), transform),
-            connection(names[1], point_range(last, None), met(first), transform),
-        ];
+        let mut connections = Vec::new();
+        if let Some((names, [first, last], backwards, transform)) = welded {
+            let met = |[[from, to], j]: [Range; 2]| {
+                donor([if backwards { [to, from] } else { [from, to] }, j], None)
+            };
+            for (name, side, other) in [(names[0], first, last), (names[1], last, first)] {
+                let range = point_range(side, None);
+                connections.push(connection(name, range, met(other), transform));
+            }
+        }
         if let Some(span) = self.span.filter(|span| span.sides == Sides::Periodic) {
             let ends = [[1, 1], [self.size[2]; 2]];
             let width = span.z(span.cells) as f32;

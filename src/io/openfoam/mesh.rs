@@ -157,6 +157,10 @@ impl Mesh<'_> {
         let patch = |name, kind, faces| Patch { name, kind, faces };
         let mut patches =
             vec![patch("airfoil", "wall;", walls), patch("farfield", "patch;", outer)];
+        match self.plane.plane_sides() * layers {
+            0 => {}
+            sides => patches.push(patch("symmetry", "symmetryPlane;", sides)),
+        }
         match self.sides {
             None => patches.push(patch("frontAndBack", "empty;", 2 * cells)),
             Some(Sides::Symmetry) => {
@@ -182,12 +186,17 @@ impl Mesh<'_> {
         let (cells, nodes) = (self.plane.cells(), self.plane.nodes());
         let (body, far) = (self.plane.body().len(), self.plane.far_sides());
         let walls = body * self.span.cells;
-        let rim = walls + far * self.span.cells;
+        let around = walls + far * self.span.cells;
+        let plane = self.plane.plane_sides();
+        let rim = around + plane * self.span.cells;
         let (owner, points) = if outer < walls {
             self.outer(self.plane.wall(outer % body), outer / body)
-        } else if outer < rim {
+        } else if outer < around {
             let side = outer - walls;
             self.outer(self.plane.far_side(side % far), side / far)
+        } else if outer < rim {
+            let side = outer - around;
+            self.outer(self.plane.end_side(side % plane), side / plane)
         } else if outer < rim + cells {
             let cell = outer - rim;
             // From the same corner as in front: cyclic patches are matched by it.

@@ -3,7 +3,7 @@
 //! A plane grid is one layer of cells over a span of one chord, with the patches `airfoil` (a wall),
 //! `farfield` (with the outflow of a C-grid) and `frontAndBack` (empty, which makes it
 //! two-dimensional); an extruded one has the patches `back` and `front`, planes of symmetry or
-//! cyclic. Source: "OpenFOAM User
+//! cyclic; half a grid has the patch `symmetry`, a plane of symmetry. Source: "OpenFOAM User
 //! Guide", chapter 4.1, mesh description.
 
 mod mesh;
@@ -15,7 +15,7 @@ use std::path::Path;
 
 use super::span::Span;
 use super::{IoError, atomic, folder};
-use crate::grid::Grid;
+use crate::grid::{Grid, Topology};
 
 /// The mesh within the case.
 const MESH: &str = "constant/polyMesh";
@@ -39,7 +39,9 @@ pub fn write(path: &Path, grid: &Grid, span: Option<Span>) -> Result<(), IoError
                 atomic::create_folder(folder)?;
             }
             let object = name.rsplit('/').next().unwrap_or(name);
-            atomic::write(&file, |out| setup::write_to(out, class, object, contents, span))?;
+            let half = matches!(grid.topology, Topology::Half(_));
+            let sides = setup::sides(span, half);
+            atomic::write(&file, |out| setup::write_to(out, class, object, contents, &sides))?;
         }
     }
     write_script(&path.join(SCRIPT))?;

@@ -7,19 +7,25 @@ use crate::io::span::{Sides, Span};
 /// A file: its path in the case, its class, and its contents below the head.
 pub(super) type File = (&'static str, &'static str, &'static str);
 
-/// Writes a file with its head.
+/// What the fields say of the ends of the span and, on half a grid, of its plane of symmetry.
+pub(super) fn sides(span: Option<Span>, half: bool) -> String {
+    let ends = match span.map(|span| span.sides) {
+        None => PLANE,
+        Some(Sides::Symmetry) => "back { type symmetryPlane; }\n    front { type symmetryPlane; }",
+        Some(Sides::Periodic) => "back { type cyclic; }\n    front { type cyclic; }",
+    };
+    let plane = if half { "symmetry { type symmetryPlane; }\n    " } else { "" };
+    [plane, ends].concat()
+}
+
+/// Writes a file with its head; `sides` are those of [`sides`].
 pub(super) fn write_to(
     out: &mut impl Write,
     class: &str,
     object: &str,
     contents: &str,
-    span: Option<Span>,
+    sides: &str,
 ) -> io::Result<()> {
-    let sides = match span.map(|span| span.sides) {
-        None => PLANE,
-        Some(Sides::Symmetry) => "back { type symmetryPlane; }\n    front { type symmetryPlane; }",
-        Some(Sides::Periodic) => "back { type cyclic; }\n    front { type cyclic; }",
-    };
     let contents = contents.replace(PLANE, sides);
     writeln!(out, "FoamFile\n{{\n    version 2.0;\n    format ascii;")?;
     writeln!(out, "    class {class};\n    object {object};\n}}\n\n{}", contents.trim_start())

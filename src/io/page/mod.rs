@@ -115,11 +115,15 @@ fn header(report: &Report, good: bool) -> String {
         (false, true) => ("bad", "folded: do not use"),
         (false, false) => ("bad", "not converged: do not use"),
     };
+    let topology = match report.grid.topology {
+        "half" => "Half O",
+        other => other,
+    };
     format!(
         "<header><h1>{}</h1> <span class=\"verdict {class}\">{verdict}</span>\n\
          <span class=\"about\">{}-grid of {} × {} points; {}</span></header>\n",
         escaped(&report.name),
-        report.grid.topology,
+        topology,
         report.grid.ni,
         report.grid.nj,
         escaped(&report.stop_reason),

@@ -6,8 +6,8 @@ use super::axes::{CAPTION_SIZE, Panel, TITLE_SIZE};
 use super::canvas::{Canvas, DrawError, LEFT_BOTTOM, RIGHT_BOTTOM};
 use super::clip::Window;
 use super::{Figure, palette};
-use crate::grid::Grid;
 use crate::grid::quality::{Quality, cell_corners, corner_determinants, is_folded};
+use crate::grid::{Grid, Topology};
 
 /// Size of the picture in pixels.
 const SIZE: [u32; 2] = [1280, 1200];
@@ -69,7 +69,11 @@ impl GridFigure<'_> {
         let summary = format!(
             "{}-grid {} × {}   ·   {folded}   ·   skewness at most {:.3}, mean {:.3}   ·   \
              wall angle error at most {:.2}°   ·   first cell {:.2e}",
-            if grid.topology.closed() { "O" } else { "C" },
+            match grid.topology {
+                Topology::O(_) => "O",
+                Topology::C { .. } => "C",
+                Topology::Half(_) => "Half O",
+            },
             grid.ni,
             grid.nj,
             quality.max_skewness,

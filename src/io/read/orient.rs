@@ -1,22 +1,23 @@
 //! Turns a grid so that i runs around the body, j outward, and cells are counter-clockwise.
 
 use crate::grid::quality::{WallLine, cell_area, cell_corners};
-use crate::grid::{Grid, Topology};
+use crate::grid::{Grid, Symmetry, Topology};
 
 /// Nodes closer than this part of the chord or extent of the wall are one.
 const SAME: f64 = 1e-9;
 
 /// The turned grid and its wall.
 pub(super) fn orient(mut grid: Grid, notes: &mut Vec<String>) -> (Grid, WallLine) {
-    if !closes(&grid) && !folds_back(&grid) {
+    let known = |grid: &Grid| closes(grid) || folds_back(grid) || plane(grid).is_some();
+    if !known(&grid) {
         let other = transposed(&grid);
-        if closes(&other) || folds_back(&other) || folds_back(&outside_in(&other)) {
+        if known(&other) || folds_back(&outside_in(&other)) {
             notes.push("i and j were exchanged, so that i runs around the body.".to_owned());
             grid = other;
         }
     }
     let inside_out = outside_in(&grid);
-    let flipped = if closes(&grid) {
+    let flipped = if closes(&grid) || plane(&grid).is_some() {
         length(&inside_out) < length(&grid)
     } else {
         !folds_back(&grid) && folds_back(&inside_out)
@@ -33,10 +34,19 @@ pub(super) fn orient(mut grid: Grid, notes: &mut Vec<String>) -> (Grid, WallLine
         grid = mapped(&grid, [grid.ni, grid.nj], |i, j| [grid.ni - 1 - i, j]);
     }
     let wall = wall(&grid);
-    if let WallLine { from: wake @ 1.., closed: true, .. } = wall {
-        grid.topology = Topology::C { wake };
+    match wall {
+        WallLine { from: wake @ 1.., closed: true, .. } => grid.topology = Topology::C { wake },
+        WallLine { closed: false, .. } => {
+            if let Some(symmetry) = plane(&grid) {
+                grid.topology = Topology::Half(symmetry);
+            }
+        }
+        WallLine { .. } => {}
     }
     notes.push(match wall {
+        WallLine { .. } if matches!(grid.topology, Topology::Half(_)) => {
+            "Half a grid: its ends in i lie on one plane of symmetry.".to_owned()
+        }
         WallLine { from: 0, closed: true, .. } => "An O-grid: its ends in i coincide.".to_owned(),
         WallLine { from, to, closed: true } => {
             format!("A C-grid: the wall runs from i = {from} to {to}, the rest is its wake.")
@@ -76,6 +86,15 @@ fn wake(grid: &Grid) -> usize {
     let tolerance = SAME * length(grid);
     let welded = |i: &usize| distance(grid.point(*i, 0), grid.point(last - i, 0)) <= tolerance;
     (0..grid.ni / 2).take_while(welded).count().saturating_sub(1)
+}
+
+/// The symmetry of half a grid: both ends in i lie on one line, x or y = const.
+fn plane(grid: &Grid) -> Option<Symmetry> {
+    let tolerance = SAME * length(grid);
+    let ends = || (0..grid.nj).flat_map(|j| [grid.point(0, j), grid.point(grid.ni - 1, j)]);
+    let level = |c: usize| ends().all(|p| (p[c] - grid.point(0, 0)[c]).abs() <= tolerance);
+    let symmetries = [(1, Symmetry::UpDown), (0, Symmetry::LeftRight)];
+    symmetries.into_iter().find(|(c, _)| level(*c)).map(|(_, symmetry)| symmetry)
 }
 
 /// Length of the line j = 0.

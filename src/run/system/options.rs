@@ -59,8 +59,8 @@ pub struct SystemOptions {
     pub output: PathBuf,
     /// Backend.
     pub backend: BackendChoice,
-    /// GPU to use; none leaves the choice to the backend.
-    pub device: Option<usize>,
+    /// GPUs to use, a block of rows each; none leaves the choice to the backend.
+    pub devices: Option<Vec<usize>>,
     /// Threads to use on the CPU; none means all.
     pub threads: Option<usize>,
 }
@@ -85,7 +85,7 @@ impl SystemOptions {
             max_iterations: 10_000,
             output,
             backend: BackendChoice::Auto,
-            device: None,
+            devices: None,
             threads: None,
         }
     }
@@ -117,8 +117,8 @@ impl SystemOptions {
         }
     }
 
-    /// The method in words.
-    pub(super) fn method_report(&self) -> MethodReport {
+    /// The method in words, on so many blocks of rows.
+    pub(super) fn method_report(&self, blocks: usize) -> MethodReport {
         let (preconditioner, schedule, shift) = match self.preconditioner {
             GeneralKind::None => ("none".to_owned(), None, None),
             GeneralKind::Jacobi => ("jacobi".to_owned(), None, None),
@@ -131,6 +131,7 @@ impl SystemOptions {
             restart: self.restart,
             preconditioner,
             shift,
+            blocks: (schedule.is_some() && blocks > 1).then_some(blocks),
             schedule,
             format: word(&self.format),
             reorder: word(&self.reorder),

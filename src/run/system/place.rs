@@ -1,14 +1,18 @@
 //! Where a linear system is solved.
 
 use super::SystemOptions;
+use super::many::{Ranks, solve_by_rows};
 use super::solve::{Solved, solve_on};
-use crate::backend::DeviceError;
 use crate::backend::cpu::CpuBackend;
 use crate::backend::cuda::CudaBackend;
+#[cfg(feature = "cuda")]
+use crate::backend::cuda::driver::Gpus;
+use crate::backend::{CsrBackend, DeviceError};
 use crate::error::Error;
 use crate::io::solution::SystemTiming;
 use crate::run::options::Chosen;
 use crate::run::{BackendChoice, Progress};
+use crate::solver::SolverError;
 use crate::sparse::Csr;
 
 /// Where a system is solved.
@@ -17,6 +21,8 @@ pub(super) enum Place {
     Cpu,
     /// A GPU.
     Cuda(Box<CudaBackend>),
+    /// Several devices, a block of rows each.
+    Ranks(Box<dyn Ranks>),
 }
 
 impl Place {
@@ -24,11 +30,9 @@ impl Place {
     /// [`BackendChoice::Auto`] and no GPU that can be used why it is the CPU.
     pub(super) fn choose(
         backend: BackendChoice,
-        device: Option<usize>,
+        devices: Option<&[usize]>,
     ) -> Result<Chosen<Self>, DeviceError> {
-        backend.open(device.is_some(), Self::Cpu, || {
-            Ok((Self::Cuda(Box::new(CudaBackend::open(device.unwrap_or(0))?)), None))
-        })
+        backend.open(devices.is_some(), Self::Cpu, || open(devices.unwrap_or_default()))
     }
 
     /// Name for the report.
@@ -36,6 +40,15 @@ impl Place {
         match self {
             Self::Cpu => "cpu".to_owned(),
             Self::Cuda(backend) => format!("cuda ({})", backend.device().name()),
+            Self::Ranks(ranks) => ranks.name(),
+        }
+    }
+
+    /// Blocks of rows that a matrix is cut into.
+    pub(super) fn blocks(&self) -> usize {
+        match self {
+            Self::Cpu | Self::Cuda(_) => 1,
+            Self::Ranks(ranks) => ranks.count(),
         }
     }
 
@@ -47,9 +60,35 @@ impl Place {
         timing: &mut SystemTiming,
         progress: &mut dyn Progress,
     ) -> Result<Solved, Error> {
-        match self {
-            Self::Cpu => solve_on(&CpuBackend, system, options, timing, progress),
-            Self::Cuda(backend) => solve_on(&**backend, system, options, timing, progress),
-        }
+        let solved = match self {
+            Self::Cpu => whole(&CpuBackend, system, options, timing, progress),
+            Self::Cuda(backend) => whole(&**backend, system, options, timing, progress),
+            Self::Ranks(ranks) => solve_by_rows(&**ranks, system, options, timing, progress),
+        };
+        Ok(solved?)
     }
+}
+
+/// Solves a system on one backend.
+fn whole<B: CsrBackend>(
+    backend: &B,
+    (a, b): (&Csr, &[f64]),
+    options: &SystemOptions,
+    timing: &mut SystemTiming,
+    progress: &mut dyn Progress,
+) -> Result<Solved, SolverError> {
+    let matrix = |backend: &B| backend.csr(a, options.format);
+    solve_on(backend, (matrix, b), options, timing, progress)
+}
+
+/// The GPUs named, or the first.
+fn open(devices: &[usize]) -> Result<Chosen<Place>, DeviceError> {
+    #[cfg(feature = "cuda")]
+    if devices.len() > 1 {
+        let gpus = Gpus::open(devices)?;
+        let slow = gpus.slow();
+        return Ok((Place::Ranks(Box::new(gpus)), slow));
+    }
+    let first = devices.first().copied().unwrap_or(0);
+    Ok((Place::Cuda(Box::new(CudaBackend::open(first)?)), None))
 }

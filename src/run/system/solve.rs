@@ -4,12 +4,11 @@ use std::time::Instant;
 
 use super::options::SystemOptions;
 use crate::backend::{Backend, CsrBackend, DeviceError};
-use crate::error::Error;
 use crate::io::solution::SystemTiming;
 use crate::run::Progress;
+use crate::solver::SolverError;
 use crate::solver::general::{GeneralOperator, GeneralPreconditioner};
 use crate::solver::linear::{LinearReport, LinearSettings, LinearSolver};
-use crate::sparse::Csr;
 
 /// What a solve ends with.
 pub(super) struct Solved {
@@ -19,18 +18,19 @@ pub(super) struct Solved {
     pub(super) residuals: Vec<[f64; 2]>,
 }
 
-/// Solves A x = b from x = 0 as the options ask for it.
+/// Solves A x = b from x = 0 as the options ask for it, with what makes A on the backend. On one of
+/// several ranks A, b and x are its rows.
 pub(super) fn solve_on<B: CsrBackend>(
     backend: &B,
-    (a, b): (&Csr, &[f64]),
+    (matrix, b): (impl FnOnce(&B) -> Result<B::CsrMatrix<f64>, DeviceError>, &[f64]),
     options: &SystemOptions,
     timing: &mut SystemTiming,
     progress: &mut dyn Progress,
-) -> Result<Solved, Error> {
-    let n = a.rows();
+) -> Result<Solved, SolverError> {
+    let n = b.len();
     let mut clock = Clock { backend, ready: backend.zeros(1)?, last: Instant::now() };
     progress.phase("set-up");
-    let operator = GeneralOperator { matrix: backend.csr(a, options.format)?, rows: n };
+    let operator = GeneralOperator { matrix: matrix(backend)?, rows: n };
     let (mut right, mut x) = (backend.zeros::<f64>(n)?, backend.zeros::<f64>(n)?);
     backend.upload(b, &mut right)?;
     timing.set_up_seconds = clock.lap()?;

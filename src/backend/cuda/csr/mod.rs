@@ -1,5 +1,6 @@
 //! Matrices of any pattern on the CUDA backend, and their incomplete factors.
 
+mod border;
 mod columns;
 mod factors;
 mod layout;
@@ -13,11 +14,12 @@ mod triangle;
 pub use self::factors::{CudaCsrFactors, Waiting};
 pub use self::product::ProductKernel;
 
+use self::border::Border;
 use self::product::Product;
 use super::kernel::{Shape, Source, arguments};
 use super::{Buffer, CudaBackend, CudaVector};
 use crate::backend::{BadPivot, CsrBackend, DeviceError, Format, Incomplete, Real, RowSchedule};
-use crate::sparse::Csr;
+use crate::sparse::{Csr, RowPart};
 use std::sync::Arc;
 
 /// Where the entries of a square matrix stand, by rows; 32 bits an entry.
@@ -52,6 +54,8 @@ pub struct CudaCsr<T> {
     pattern: Arc<CsrPattern>,
     values: Arc<Buffer<T>>,
     product: Product<T>,
+    /// What other ranks have to do with it, of a part of a larger matrix.
+    border: Option<Box<Border<T>>>,
 }
 
 impl<T: Real> CudaCsr<T> {
@@ -72,7 +76,31 @@ impl<T: Real> CudaCsr<T> {
         let values: Vec<T> = a.values.iter().map(|&value| T::narrow(value)).collect();
         let values = Buffer::from_host(&backend.device, &values)?;
         let product = Product::new(backend, &row_start, &pattern, &values, kernel)?;
-        Ok(Self { pattern: Arc::new(pattern), values: Arc::new(values), product })
+        Ok(Self { pattern: Arc::new(pattern), values: Arc::new(values), product, border: None })
+    }
+
+    /// The rows that the rank of `backend` has of a matrix. Vectors have as many entries; factors are
+    /// those of the entries in columns of its own.
+    ///
+    /// # Errors
+    /// If the device has no room, or there are too many entries.
+    pub fn of_rows(
+        backend: &CudaBackend,
+        part: &RowPart,
+        format: Format,
+    ) -> Result<Self, DeviceError> {
+        let own = backend.csr(&part.own, format)?;
+        Ok(Self { border: Some(Box::new(Border::new(backend, part)?)), ..own })
+    }
+
+    /// Exchanges what a product with x needs of other ranks, and does no more: for measurements.
+    ///
+    /// # Errors
+    /// If the device or another rank fails.
+    pub fn exchange(&self, backend: &CudaBackend, x: &CudaVector<T>) -> Result<(), DeviceError> {
+        let Some(border) = &self.border else { return Ok(()) };
+        border.start(backend, x)?;
+        border.receive(backend)
     }
 
     /// The kernel of its products.
@@ -100,7 +128,13 @@ impl CsrBackend for CudaBackend {
         x: &CudaVector<T>,
         y: &mut CudaVector<T>,
     ) -> Result<(), DeviceError> {
-        a.product.multiply(self, &a.pattern, &a.values, x, y)
+        let Some(border) = &a.border else {
+            return a.product.multiply(self, &a.pattern, &a.values, x, y);
+        };
+        border.start(self, x)?;
+        a.product.multiply(self, &a.pattern, &a.values, x, y)?;
+        border.receive(self)?;
+        border.add(self, y)
     }
 
     fn csr_inverse_diagonal<T: Real>(
@@ -131,7 +165,11 @@ impl CsrBackend for CudaBackend {
         shift: f64,
         factors: &mut CudaCsrFactors<T>,
     ) -> Result<Option<BadPivot>, DeviceError> {
-        factors.factor(self, &a.values, shift)
+        let bad = factors.factor(self, &a.values, shift)?;
+        match &self.place {
+            Some(place) => place.first_pivot(bad),
+            None => Ok(bad),
+        }
     }
 
     fn csr_solve<T: Real>(

@@ -5,13 +5,15 @@ use super::super::{Buffer, CudaBackend, CudaRecording, CudaVector};
 use super::Waiting;
 use super::order::{Order, Side, slim};
 use super::source::Eliminated;
-use super::triangle::Triangle;
+use super::triangle::{PIVOT_LANES, Triangle};
 use crate::backend::{BadPivot, DeviceError, Incomplete, Real};
 use crate::sparse::ROW_TILE;
 use std::sync::Arc;
 
 /// Lanes that eliminate a row together, as `gauss.cu` has them.
 const TEAM: usize = 8;
+/// Lanes of a warp.
+const WARP: usize = 32;
 /// Tiles of a block, as `triangular.cu` has them.
 const TILES: usize = 4;
 /// Pairs of vectors for which the launches of a solve are kept.
@@ -142,12 +144,12 @@ impl<T: Real> RowFactors<T> {
         let scale = T::narrow(1.0 + shift);
         let bad = if let Some(products) = &self.products {
             self.take_lower(backend, values, Some(products))?;
-            backend.first_index(1, |first| {
+            backend.own_first_index(|first| {
                 self.diagonal_pivots(backend, values, products, scale, waiting, first)
             })?
         } else {
             let bad = backend
-                .first_index(1, |first| self.eliminate(backend, values, scale, waiting, first))?;
+                .own_first_index(|first| self.eliminate(backend, values, scale, waiting, first))?;
             self.take_lower(backend, values, None)?;
             bad
         };
@@ -263,8 +265,10 @@ impl<T: Real> RowFactors<T> {
             let kernel = (Source::Triangular, "dilu_levels");
             return self.lower.launch_levels::<T>(backend, kernel, &arguments, &[first]);
         }
-        let (kernel, shape, lanes) = self.lower.drawing(["dilu_flags", "dilu_slim"]);
-        arguments.extend([(&self.tickets).into(), lanes.into(), first]);
+        let (kernel, shape, lanes) = self.lower.drawing(["dilu_flags", "dilu_slim"], PIVOT_LANES);
+        arguments.push((&self.tickets).into());
+        arguments.extend(lanes);
+        arguments.push(first);
         backend.launch::<T>(Source::Triangular, kernel, shape, &arguments)
     }
 
@@ -361,12 +365,14 @@ impl<T: Real> RowFactors<T> {
         z: &CudaVector<T>,
     ) -> Result<(), DeviceError> {
         let mut arguments = self.lower_arguments();
-        let (kernel, shape, lanes) = self.lower.drawing(["lower_flags", "lower_slim"]);
-        arguments.extend(arguments![r, &self.tickets, lanes]);
+        let (kernel, shape, lanes) = self.lower.drawing(["lower_flags", "lower_slim"], WARP);
+        arguments.extend(arguments![r, &self.tickets]);
+        arguments.extend(lanes);
         backend.launch::<T>(Source::Triangular, kernel, shape, &arguments)?;
         let mut arguments = self.upper_arguments(z);
-        let (kernel, shape, lanes) = self.upper.drawing(["upper_flags", "upper_slim"]);
-        arguments.extend(arguments![&self.tickets, lanes]);
+        let (kernel, shape, lanes) = self.upper.drawing(["upper_flags", "upper_slim"], WARP);
+        arguments.push((&self.tickets).into());
+        arguments.extend(lanes);
         backend.launch::<T>(Source::Triangular, kernel, shape, &arguments)
     }
 

@@ -10,10 +10,11 @@ use crate::backend::{DeviceError, Real};
 /// Room for entries a row up to which rows in natural order are drawn by warps one by one; for eight a
 /// row drawing them by blocks built DILU of a matrix like cage13 in 16 ms and this in 57.
 const SHORT: usize = 7;
-/// Entries of a row, on both sides of the diagonal, from which on each so many get a lane.
-const ENTRIES_A_LANE: usize = 8;
-/// Most lanes that take a row together.
-const MOST_LANES: usize = 8;
+/// Entries of a row, on both sides of the diagonal, from which on several lanes take it.
+const LONG: usize = 16;
+/// Those that solve with it, and those that form its pivot.
+const LANES: usize = 4;
+pub(super) const PIVOT_LANES: usize = 2;
 /// Threads of a block that takes several levels.
 const MERGED: u32 = 1024;
 /// Threads of the blocks of a level of more rows.
@@ -84,20 +85,22 @@ impl Triangle {
         self.order.levels.as_ref().map(|levels| levels.depth)
     }
 
-    /// The kernel, of two, that draws its rows, its blocks, and the lanes that take a row: rows in natural
-    /// order are drawn warp by warp, unless they are long.
+    /// The kernel, of two, that draws its rows, its blocks, and the lanes that take a row, at most so many,
+    /// if it asks for them: short rows in natural order are drawn warp by warp.
     pub(super) fn drawing(
         &self,
         [sorted, natural]: [&'static str; 2],
-    ) -> (&'static str, Shape, u32) {
+        most_lanes: usize,
+    ) -> (&'static str, Shape, Option<Argument>) {
         let rows = self.slices.rows;
-        let lanes = self.lanes;
-        let threads = rows.div_ceil(SLICE) * SLICE * lanes;
-        if self.order.levels.is_none() && self.slices.room <= SHORT * rows {
-            (natural, slim(threads), lanes as u32)
-        } else {
-            (sorted, drawing(threads, self.order.most_drawing(lanes)), lanes as u32)
+        let short = self.lanes == 1 && self.slices.room <= SHORT * rows;
+        if self.order.levels.is_none() && short {
+            return (natural, slim(rows), None);
         }
+        let lanes = self.lanes.min(most_lanes);
+        let threads = rows.div_ceil(SLICE) * SLICE * lanes;
+        let shape = drawing(threads, self.order.most_drawing(lanes));
+        (sorted, shape, Some(Argument::from(lanes as u32)))
     }
 
     /// Rows, widths, starts, lengths and columns, as kernels take them.
@@ -138,7 +141,7 @@ impl Triangle {
 /// Lanes that take a row together, for so many entries a row on both sides of the diagonal: the same
 /// in any order of the rows, so that sums are the same to the last bit.
 fn lanes(entries: usize) -> usize {
-    (entries / ENTRIES_A_LANE).clamp(1, MOST_LANES).next_power_of_two()
+    if entries < LONG { 1 } else { LANES }
 }
 
 /// Where the rows of one side stand in slices, found on the device.
@@ -194,7 +197,7 @@ mod tests {
 
     #[test]
     fn long_rows_get_more_lanes() {
-        assert_eq!([0, 5, 13, 17, 40, 1000].map(lanes), [1, 1, 1, 2, 8, 8]);
+        assert_eq!([0, 13, 16, 1000].map(lanes), [1, 1, 4, 4]);
     }
 
     #[test]

@@ -1,4 +1,4 @@
-//! Several GPUs that work on one grid.
+//! Several GPUs that work on one grid, or on one matrix.
 
 use super::DriverDevice;
 use super::nccl::{self, CommunicatorId, NcclCommunicator, Seat};
@@ -67,6 +67,15 @@ impl Gpus {
     #[must_use]
     pub fn direct(&self) -> bool {
         nccl::present()
+    }
+
+    /// What the user should know where messages go through the host's memory.
+    #[must_use]
+    pub fn slow(&self) -> Option<String> {
+        (!self.direct()).then(|| {
+            "NCCL was not found: messages between GPUs go through the host's memory, which is slow"
+                .to_owned()
+        })
     }
 
     /// A backend on the first GPU alone.

@@ -385,7 +385,9 @@ impl Device for DriverDevice {
         unsafe {
             let graph =
                 result::stream::end_capture(self.stream).map_err(self.failed("recording"))?;
-            let flags = sys::CUgraphInstantiate_flags(0);
+            // Messages keep the priority of their stream.
+            let flags =
+                sys::CUgraphInstantiate_flags::CUDA_GRAPH_INSTANTIATE_FLAG_USE_NODE_PRIORITY;
             let launchable = done.and_then(|()| {
                 result::graph::instantiate(graph, flags).map_err(self.failed("recording"))
             });

@@ -3,13 +3,15 @@
 use super::super::device::Address;
 use crate::backend::DeviceError;
 
-/// What goes to a neighbour, and where that which comes from it goes.
+/// Device memory that goes to another rank, or that is filled by what comes from it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Swap {
-    /// Device memory that is sent.
-    pub send: Address,
-    /// Device memory that is received into.
-    pub receive: Address,
+pub struct Parcel {
+    /// The other rank.
+    pub rank: usize,
+    /// Where it starts.
+    pub at: Address,
+    /// Its length.
+    pub bytes: usize,
 }
 
 /// One rank's way to the others. Calls are part of the work of the rank's device, in its order,
@@ -27,13 +29,13 @@ pub trait Communicator: Send + Sync {
     /// Place r of `to` ← `bytes` bytes at `from` of rank r, for all ranks.
     fn all_gather(&self, from: Address, to: Address, bytes: usize) -> Result<(), DeviceError>;
 
-    /// Begins to pass `bytes` bytes to the rank before and after this one, in a ring, and to
-    /// receive as many. A rank leaves out a side if its neighbour there does. What is asked of
-    /// the device meanwhile must not touch these places.
-    fn start_exchange(&self, sides: [Option<Swap>; 2], bytes: usize) -> Result<(), DeviceError>;
+    /// Begins to send and to receive. What one rank sends to another the other receives in the same
+    /// call, and several parcels between the same two in the same order. What is asked of the
+    /// device meanwhile must not touch these places.
+    fn start_exchange(&self, sent: &[Parcel], received: &[Parcel]) -> Result<(), DeviceError>;
 
     /// What was received is in its place for work asked for later.
-    fn finish_exchange(&self, sides: [Option<Swap>; 2], bytes: usize) -> Result<(), DeviceError>;
+    fn finish_exchange(&self, received: &[Parcel]) -> Result<(), DeviceError>;
 
     /// Whether these calls can be part of a recording of the device.
     fn recorded(&self) -> bool;

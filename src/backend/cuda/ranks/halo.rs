@@ -3,7 +3,7 @@
 use super::super::Buffer;
 use super::super::device::Device;
 use super::super::kernel::Argument;
-use super::{Place, Swap};
+use super::{Parcel, Place};
 use crate::backend::DeviceError;
 use std::sync::Arc;
 
@@ -41,7 +41,11 @@ impl<T: bytemuck::Pod> Halo<T> {
         place: &Place,
         neighbours: [bool; 2],
     ) -> Result<(), DeviceError> {
-        place.communicator().start_exchange(self.swaps(neighbours), self.bytes())
+        // Two ranks in a ring are neighbours on both sides: what one sends to the rank before it comes
+        // to the other from the rank after it.
+        let [before, after] = self.parcels(&self.send, place, neighbours);
+        let sent: Vec<Parcel> = before.into_iter().chain(after).collect();
+        place.communicator().start_exchange(&sent, &self.expected(place, neighbours))
     }
 
     /// What was received is in its place for work asked for later.
@@ -50,7 +54,7 @@ impl<T: bytemuck::Pod> Halo<T> {
         place: &Place,
         neighbours: [bool; 2],
     ) -> Result<(), DeviceError> {
-        place.communicator().finish_exchange(self.swaps(neighbours), self.bytes())
+        place.communicator().finish_exchange(&self.expected(place, neighbours))
     }
 
     /// What was received from the band after this one.
@@ -68,15 +72,23 @@ impl<T: bytemuck::Pod> Halo<T> {
         self.finish(place, neighbours)
     }
 
-    fn bytes(&self) -> usize {
-        self.side * size_of::<T>()
+    fn expected(&self, place: &Place, neighbours: [bool; 2]) -> Vec<Parcel> {
+        let [before, after] = self.parcels(&self.receive, place, neighbours);
+        after.into_iter().chain(before).collect()
     }
 
-    fn swaps(&self, neighbours: [bool; 2]) -> [Option<Swap>; 2] {
+    /// The pieces of a buffer for the rank before this one and the rank after it, in a ring.
+    fn parcels(
+        &self,
+        buffer: &Buffer<T>,
+        place: &Place,
+        neighbours: [bool; 2],
+    ) -> [Option<Parcel>; 2] {
+        let (rank, ranks) = (place.rank(), place.ranks());
+        let beside = [(rank + ranks - 1) % ranks, (rank + 1) % ranks];
         [0, 1].map(|k| {
-            let [send, receive] =
-                [&self.send, &self.receive].map(|buffer| buffer.address_of(k * self.side));
-            neighbours[k].then_some(Swap { send, receive })
+            let (at, bytes) = (buffer.address_of(k * self.side), self.side * size_of::<T>());
+            neighbours[k].then_some(Parcel { rank: beside[k], at, bytes })
         })
     }
 }

@@ -1,7 +1,7 @@
 //! Ranks that meet in the host's memory: threads of one process with any devices.
 
 use super::super::device::{Address, Device};
-use super::{Alarm, Communicator, Swap};
+use super::{Alarm, Communicator, Parcel};
 use crate::backend::DeviceError;
 use std::collections::{HashMap, VecDeque};
 use std::sync::{Arc, Condvar, Mutex, PoisonError};
@@ -10,15 +10,13 @@ use std::time::Duration;
 /// How long a rank waits before it looks at the alarm again.
 const LOOK: Duration = Duration::from_millis(5);
 
-/// What a letter is for: two neighbours may be one rank.
+/// What a letter is for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 enum Kind {
     /// For everybody.
     All,
-    /// For the rank before the sender.
-    Before,
-    /// For the rank after the sender.
-    After,
+    /// For one rank: an exchange may go on while all gather something.
+    One,
 }
 
 /// Sender, receiver and kind.
@@ -78,11 +76,6 @@ impl HostCommunicator {
         self.device.download(from, &mut letter)?;
         Ok(letter)
     }
-
-    /// Numbers of the ranks before and after this one.
-    fn beside(&self) -> [usize; 2] {
-        [(self.rank + self.size - 1) % self.size, (self.rank + 1) % self.size]
-    }
 }
 
 impl Communicator for HostCommunicator {
@@ -106,22 +99,17 @@ impl Communicator for HostCommunicator {
         Ok(())
     }
 
-    fn start_exchange(&self, sides: [Option<Swap>; 2], bytes: usize) -> Result<(), DeviceError> {
-        let routes = self.beside().into_iter().zip([Kind::Before, Kind::After]);
-        for (side, (to, kind)) in sides.into_iter().zip(routes) {
-            let Some(swap) = side else { continue };
-            self.post.send((self.rank, to, kind), self.load(swap.send, bytes)?);
+    fn start_exchange(&self, sent: &[Parcel], _: &[Parcel]) -> Result<(), DeviceError> {
+        for &Parcel { rank, at, bytes } in sent {
+            self.post.send((self.rank, rank, Kind::One), self.load(at, bytes)?);
         }
         Ok(())
     }
 
-    fn finish_exchange(&self, sides: [Option<Swap>; 2], _: usize) -> Result<(), DeviceError> {
-        // The rank before sends to the one after it, and the other way round.
-        let routes = self.beside().into_iter().zip([Kind::After, Kind::Before]);
-        for (side, (from, kind)) in sides.into_iter().zip(routes) {
-            let Some(swap) = side else { continue };
-            let letter = self.post.receive((from, self.rank, kind))?;
-            self.device.upload(&letter, swap.receive)?;
+    fn finish_exchange(&self, received: &[Parcel]) -> Result<(), DeviceError> {
+        for &Parcel { rank, at, .. } in received {
+            let letter = self.post.receive((rank, self.rank, Kind::One))?;
+            self.device.upload(&letter, at)?;
         }
         Ok(())
     }

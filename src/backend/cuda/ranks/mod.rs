@@ -1,4 +1,5 @@
-//! Many devices: every rank runs the solver on its band of columns and meets the others here.
+//! Many devices: every rank runs the solver on its band of columns, or on its rows of a matrix, and
+//! meets the others here.
 //!
 //! All ranks do the same work in the same order. What decides its course (inner products, merits,
 //! counts) is combined over all ranks in one order, so that every rank sees the same bits and takes
@@ -12,7 +13,7 @@ mod place;
 mod team;
 
 pub use alarm::Alarm;
-pub use communicator::{Communicator, Swap};
+pub use communicator::{Communicator, Parcel};
 pub use host::{HostCommunicator, Post};
 pub use team::run_ranks;
 

@@ -3,8 +3,8 @@
 use super::super::Buffer;
 use super::super::device::Device;
 use super::{Communicator, halo};
-use crate::backend::DeviceError;
 use crate::backend::bands::Bands;
+use crate::backend::{BadPivot, DeviceError};
 use std::sync::{Arc, Mutex, PoisonError};
 
 /// Values of a rank in one gathering.
@@ -94,11 +94,28 @@ impl Place {
 
     /// A number of each rank, by rank.
     pub(in super::super) fn numbers(&self, own: u64) -> Result<Vec<u64>, DeviceError> {
+        Ok(self.pairs([own, 0])?.into_iter().map(|[number, _]| number).collect())
+    }
+
+    /// Two numbers of each rank, by rank.
+    fn pairs(&self, own: [u64; 2]) -> Result<Vec<[u64; 2]>, DeviceError> {
         let room = self.own.lock().unwrap_or_else(PoisonError::into_inner);
-        room.upload_part(&[own])?;
+        room.upload_part(&own)?;
         let bytes = GATHERED * size_of::<u64>();
         self.communicator.all_gather(room.address(), self.all.address(), bytes)?;
-        Ok(self.download()?.chunks(GATHERED).map(|rank| rank[0]).collect())
+        Ok(self.download()?.chunks(GATHERED).map(|rank| [rank[0], rank[1]]).collect())
+    }
+
+    /// The first of the bad pivots that the ranks found in factors of their own rows, as a row of the
+    /// whole matrix.
+    pub(in super::super) fn first_pivot(
+        &self,
+        own: Option<BadPivot>,
+    ) -> Result<Option<BadPivot>, DeviceError> {
+        let found = own.map(|bad| [(self.first() + bad.row) as u64, bad.value.to_bits()]);
+        let all = self.pairs(found.unwrap_or([u64::MAX, 0]))?;
+        let first = all.into_iter().find(|[row, _]| *row != u64::MAX);
+        Ok(first.map(|[row, value]| BadPivot { row: row as usize, value: f64::from_bits(value) }))
     }
 
     /// The first of the indices that the ranks found in their bands, as an index of the whole grid,

@@ -7,7 +7,7 @@ use super::DriverDevice;
 use crate::backend::DeviceError;
 use crate::backend::cuda::Buffer;
 use crate::backend::cuda::device::{Address, Device};
-use crate::backend::cuda::ranks::{Alarm, Communicator, Swap};
+use crate::backend::cuda::ranks::{Alarm, Communicator, Parcel};
 use cudarc::driver::{result, sys};
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -165,8 +165,7 @@ impl NcclCommunicator {
         let event = || result::event::create(plain).map_err(device.failed("making an event"));
         let link = Arc::new(Link {
             communicator: Mutex::new(Some(Handle(handle))),
-            side: result::stream::create(result::stream::StreamKind::NonBlocking)
-                .map_err(device.failed("making a stream"))?,
+            side: side_stream().map_err(device.failed("making a stream"))?,
             forked: event()?,
             joined: event()?,
             alarm: alarm.clone(),
@@ -177,46 +176,45 @@ impl NcclCommunicator {
         Ok(joined)
     }
 
-    /// First messages of each kind, for which NCCL connects the GPUs: later ones never keep the host
-    /// waiting.
+    /// First messages of each kind, and from each rank to each, for which NCCL connects the GPUs:
+    /// later ones never keep the host waiting.
     fn meet(&self) -> Result<(), DeviceError> {
         let device: Arc<dyn Device> = self.device.clone();
-        let (own, all) =
-            (Buffer::<u64>::zeros(&device, 2)?, Buffer::<u64>::zeros(&device, self.seat.size)?);
-        let from = Buffer::<u64>::zeros(&device, 2)?;
+        let size = self.seat.size;
+        let (own, all) = (Buffer::<u64>::zeros(&device, 1)?, Buffer::<u64>::zeros(&device, size)?);
         self.all_gather(own.address(), all.address(), 8)?;
-        let sides =
-            [0, 1].map(|k| Some(Swap { send: own.address_of(k), receive: from.address_of(k) }));
-        self.start_exchange(sides, 8)?;
-        self.finish_exchange(sides, 8)?;
+        let sent: Vec<Parcel> =
+            (0..size).map(|rank| Parcel { rank, at: own.address(), bytes: 8 }).collect();
+        let received: Vec<Parcel> =
+            (0..size).map(|rank| Parcel { rank, at: all.address_of(rank), bytes: 8 }).collect();
+        self.start_exchange(&sent, &received)?;
+        self.finish_exchange(&received)?;
         self.device.synchronise()
     }
 
-    /// Sends and receives of one exchange, all at once.
-    ///
-    /// Two ranks in a ring are neighbours on both sides, and NCCL tells their messages apart by
-    /// their order: what the one sends to its left comes to the other from its right.
-    fn group(&self, nccl: &Nccl, sides: [Option<Swap>; 2], bytes: usize) -> Answer {
+    /// Sends and receives of one exchange, all at once. NCCL tells messages between the same two ranks
+    /// apart by their order.
+    fn group(&self, nccl: &Nccl, sent: &[Parcel], received: &[Parcel]) -> Answer {
         let Ok(Handle(handle)) = self.link.handle() else { return Ok(()) };
-        let Seat { rank, size, .. } = self.seat;
-        let ranks = [(rank + size - 1) % size, (rank + 1) % size];
         let stream = self.link.side.cast();
         nccl.group_start()?;
-        // SAFETY: the caller owns the memory; the handle and the stream are valid.
-        unsafe {
-            for k in [0, 1] {
-                if let Some(Swap { send, .. }) = sides[k] {
-                    nccl.send(pointer(send), bytes, ranks[k], handle, stream)?;
-                }
-            }
-            for k in [1, 0] {
-                if let Some(Swap { receive, .. }) = sides[k] {
-                    nccl.receive(pointer(receive).cast_mut(), bytes, ranks[k], handle, stream)?;
-                }
-            }
+        for &Parcel { rank, at, bytes } in sent {
+            // SAFETY: the caller owns the memory; the handle and the stream are valid.
+            unsafe { nccl.send(pointer(at), bytes, rank, handle, stream) }?;
+        }
+        for &Parcel { rank, at, bytes } in received {
+            // SAFETY: as above.
+            unsafe { nccl.receive(pointer(at).cast_mut(), bytes, rank, handle, stream) }?;
         }
         nccl.group_end()
     }
+}
+
+/// A stream whose kernels come before those of others: messages that waited for the last block of the
+/// work beside them would not pass beside it.
+fn side_stream() -> Result<sys::CUstream, result::DriverError> {
+    let (_, greatest) = result::stream::get_priority_range()?;
+    result::stream::create_with_priority(result::stream::StreamKind::NonBlocking, greatest)
 }
 
 /// A device's address as NCCL takes it.
@@ -267,7 +265,7 @@ impl Communicator for NcclCommunicator {
             .map_err(|reason| self.device.without_message(reason))
     }
 
-    fn start_exchange(&self, sides: [Option<Swap>; 2], bytes: usize) -> Result<(), DeviceError> {
+    fn start_exchange(&self, sent: &[Parcel], received: &[Parcel]) -> Result<(), DeviceError> {
         self.device.bind()?;
         let Link { side, forked, joined, .. } = &*self.link;
         let (stream, wait) = (self.device.stream, sys::CUevent_wait_flags::CU_EVENT_WAIT_DEFAULT);
@@ -277,13 +275,14 @@ impl Communicator for NcclCommunicator {
                 .and_then(|()| result::stream::wait_event(*side, *forked, wait))
         }
         .map_err(self.device.failed("beginning an exchange"))?;
-        self.group(nccl()?, sides, bytes).map_err(|reason| self.device.without_message(reason))?;
+        self.group(nccl()?, sent, received)
+            .map_err(|reason| self.device.without_message(reason))?;
         // SAFETY: as above.
         unsafe { result::event::record(*joined, *side) }
             .map_err(self.device.failed("beginning an exchange"))
     }
 
-    fn finish_exchange(&self, _: [Option<Swap>; 2], _: usize) -> Result<(), DeviceError> {
+    fn finish_exchange(&self, _: &[Parcel]) -> Result<(), DeviceError> {
         self.device.bind()?;
         let wait = sys::CUevent_wait_flags::CU_EVENT_WAIT_DEFAULT;
         // SAFETY: stream and event live as long as the link and the device.

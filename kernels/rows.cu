@@ -1,0 +1,31 @@
+// Matrices spread over several devices by rows: entries of a vector that others need, and what theirs add
+// to a product.
+#include "common.cuh"
+
+// to[k] <- x[rows[k]]. One thread an entry.
+KERNEL(pack_entries, uint64 count, const uint32* rows, const real* x, real* to) {
+    const uint64 k = thread_index();
+    if (k < count) to[k] = x[rows[k]];
+}
+
+// y[rows[k]] += row k of a matrix times x; no row stands there twice. `lanes` lanes a row: a power of
+// two, at most a warp.
+KERNEL(add_rows, uint64 count, uint32 lanes, const uint32* rows, const uint32* row_start,
+       const uint32* columns, const real* values, const real* x, real* y) {
+    const uint64 k = thread_index() / lanes;
+    const uint32 lane = threadIdx.x % lanes;
+    real sum = 0;
+    if (k < count) {
+        const uint32 end = row_start[k + 1];
+        for (uint32 at = row_start[k] + lane; at < end; at += lanes) sum += values[at] * x[columns[at]];
+    }
+    for (uint32 step = lanes / 2; step > 0; step /= 2)
+        sum += __shfl_down_sync(FULL_WARP, sum, step);
+    if (k < count && lane == 0) y[rows[k]] += sum;
+}
+
+// y[rows[k]] += sums[k]; no row stands there twice. One thread a row.
+KERNEL(add_sums, uint64 count, const uint32* rows, const real* sums, real* y) {
+    const uint64 k = thread_index();
+    if (k < count) y[rows[k]] += sums[k];
+}

@@ -1,0 +1,146 @@
+//! What a rank needs of others for the product of its rows.
+
+use super::super::kernel::{Shape, Source, arguments};
+use super::super::ranks::Parcel;
+use super::super::{Buffer, CudaBackend, CudaVector};
+use super::{CudaCsr, ProductKernel};
+use crate::backend::{DeviceError, Real};
+use crate::sparse::{Csr, Passage, RowPart};
+
+/// Entries of a border up to which so few blocks would take it in chunks that most of a GPU would wait.
+const FEW: usize = 1 << 20;
+/// Entries of a row that a lane adds up, at most.
+const LANE: usize = 64;
+
+/// Entries of x on their way between ranks, and the entries of a matrix that wait for them.
+///
+/// y ← A x of a rank is A_own x_own + A_beyond x_halo: the first term needs nothing of others, so that
+/// messages pass while it is formed.
+pub(super) struct Border<T> {
+    /// Own rows whose entries of x others need.
+    packed: Buffer<u32>,
+    /// Those entries.
+    outgoing: Buffer<T>,
+    sent: Vec<Parcel>,
+    halo: Buffer<T>,
+    received: Vec<Parcel>,
+    /// Rows that need the halo.
+    rows: Buffer<u32>,
+    /// Their entries in its columns.
+    beyond: CudaCsr<T>,
+    /// Their products, where they are formed before they are added.
+    sums: Buffer<T>,
+}
+
+/// Lanes for the rows of a small border, as many as the mean row has entries. Many entries are read
+/// fastest in chunks, and a long row is shared by blocks.
+fn kernel(beyond: &Csr) -> ProductKernel {
+    let (rows, entries) = (beyond.rows(), beyond.values.len());
+    let lanes = entries.div_ceil(rows.max(1)).next_power_of_two().min(32);
+    let longest = beyond.row_start.windows(2).map(|ends| ends[1] - ends[0]).max().unwrap_or(0);
+    if entries <= FEW && longest <= LANE * lanes {
+        ProductKernel::Lanes(lanes as u32)
+    } else {
+        ProductKernel::Chunks
+    }
+}
+
+impl<T: Real> Border<T> {
+    pub(super) fn new(backend: &CudaBackend, part: &RowPart) -> Result<Self, DeviceError> {
+        let device = &backend.device;
+        let outgoing = Buffer::zeros(device, part.packed.len())?;
+        let halo = Buffer::zeros(device, part.halo.len())?;
+        Ok(Self {
+            packed: Buffer::from_host(device, &part.packed)?,
+            sent: parcels(&outgoing, &part.sent),
+            outgoing,
+            received: parcels(&halo, &part.received),
+            halo,
+            rows: Buffer::from_host(device, &part.border)?,
+            beyond: CudaCsr::with_kernel(backend, &part.beyond, kernel(&part.beyond))?,
+            sums: Buffer::zeros(device, part.border.len())?,
+        })
+    }
+
+    /// Begins to send what others need of x, and to receive the halo.
+    pub(super) fn start(
+        &self,
+        backend: &CudaBackend,
+        x: &CudaVector<T>,
+    ) -> Result<(), DeviceError> {
+        let count = self.packed.len();
+        if count > 0 {
+            let arguments = arguments![count as u64, &self.packed, x, &self.outgoing];
+            let shape = Shape::threads(count);
+            backend.launch::<T>(Source::Rows, "pack_entries", shape, &arguments)?;
+        }
+        match &backend.place {
+            Some(place) => place.communicator().start_exchange(&self.sent, &self.received),
+            None => Ok(()),
+        }
+    }
+
+    /// The halo is there for what is asked for later.
+    pub(super) fn receive(&self, backend: &CudaBackend) -> Result<(), DeviceError> {
+        match &backend.place {
+            Some(place) => place.communicator().finish_exchange(&self.received),
+            None => Ok(()),
+        }
+    }
+
+    /// y ← y + A_beyond x_halo.
+    pub(super) fn add(&self, backend: &CudaBackend, y: &CudaVector<T>) -> Result<(), DeviceError> {
+        let count = self.rows.len();
+        if count == 0 {
+            return Ok(());
+        }
+        let CudaCsr { product, pattern, values, .. } = &self.beyond;
+        if let ProductKernel::Lanes(lanes) = self.beyond.kernel() {
+            let arguments = arguments![
+                count as u64,
+                lanes,
+                &self.rows,
+                &pattern.row_start,
+                &pattern.columns,
+                &**values,
+                &self.halo,
+                y
+            ];
+            let shape = Shape::threads(count * lanes as usize);
+            return backend.launch::<T>(Source::Rows, "add_rows", shape, &arguments);
+        }
+        product.multiply(backend, pattern, values, &self.halo, &self.sums)?;
+        let arguments = arguments![count as u64, &self.rows, &self.sums, y];
+        backend.launch::<T>(Source::Rows, "add_sums", Shape::threads(count), &arguments)
+    }
+}
+
+/// Pieces of a buffer for other ranks, or of them.
+fn parcels<T: Real>(buffer: &Buffer<T>, passages: &[Passage]) -> Vec<Parcel> {
+    let parcel = |Passage { rank, places }: &Passage| Parcel {
+        rank: *rank,
+        at: buffer.address_of(places.start),
+        bytes: places.len() * size_of::<T>(),
+    };
+    passages.iter().map(parcel).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A matrix with rows of these lengths.
+    fn rows(lengths: &[usize]) -> Csr {
+        Csr::from_rows(lengths.iter().map(|&length| (0..length).map(|column| (column, 1.0))))
+    }
+
+    #[test]
+    fn long_rows_and_large_borders_are_taken_in_chunks() {
+        assert_eq!(kernel(&rows(&[1; 50])), ProductKernel::Lanes(1));
+        assert_eq!(kernel(&rows(&[3, 4, 3])), ProductKernel::Lanes(4));
+        assert_eq!(kernel(&rows(&[2000])), ProductKernel::Lanes(32));
+        assert_eq!(kernel(&rows(&[&[1; 300][..], &[150]].concat())), ProductKernel::Chunks);
+        assert_eq!(kernel(&rows(&[2049])), ProductKernel::Chunks);
+        assert_eq!(kernel(&rows(&[1024; 1025])), ProductKernel::Chunks);
+    }
+}

@@ -1,0 +1,128 @@
+//! Matrices by rows on the first two GPUs, by NCCL where it is there.
+#![allow(clippy::unwrap_used, reason = "a failing step fails the test")]
+
+use std::time::{Duration, Instant};
+
+use gridgen::backend::cuda::driver::Gpus;
+use gridgen::backend::cuda::{CudaBackend, CudaCsr};
+use gridgen::backend::{Backend, Bands, CsrBackend, DeviceError, Format, Incomplete, RowSchedule};
+use gridgen::solver::general::GeneralKind;
+use gridgen::solver::krylov::Method;
+use gridgen::solver::{LinearStop, SolverError};
+use gridgen::sparse::RowBlocks;
+
+use crate::patterns::{arrow, convection, difference, half_full, shifted, times};
+use crate::systems::{Machine, Way, product, solve, solve_on};
+
+impl Machine for Gpus {
+    fn ranks(&self) -> usize {
+        self.count()
+    }
+
+    fn run<R: Send>(
+        &self,
+        bands: &Bands,
+        work: impl Fn(usize, &CudaBackend) -> Result<R, SolverError> + Sync,
+    ) -> Result<Vec<R>, SolverError> {
+        Self::run(self, bands, work)
+    }
+}
+
+fn two() -> Gpus {
+    Gpus::open(&[0, 1]).unwrap()
+}
+
+#[test]
+#[ignore = "needs two GPUs: cargo test --test gpu -- --ignored rows"]
+fn products_by_rows_on_two_gpus() {
+    let gpus = two();
+    for a in [convection(257, 311, 0.3), arrow(20_000), shifted(4096, 2048), half_full(300)] {
+        let x: Vec<f64> = (0..a.rows()).map(|k| (0.7 * k as f64).cos()).collect();
+        let expected = times(&a, &x);
+        for format in [Format::Csr, Format::Ell] {
+            let far = difference(&product(&gpus, &a, &x, format), &expected);
+
+            assert!(far < 1e-12, "{} rows, {format:?}: {far:e}", a.rows());
+        }
+    }
+}
+
+#[test]
+#[ignore = "needs two GPUs: cargo test --test gpu -- --ignored rows"]
+fn a_small_product_by_rows_on_two_gpus() {
+    let a = convection(23, 31, 0.3);
+    let x: Vec<f64> = (0..a.rows()).map(|k| (0.7 * k as f64).cos()).collect();
+
+    let y = product(&two(), &a, &x, Format::Csr);
+
+    assert!(difference(&y, &times(&a, &x)) < 1e-12);
+}
+
+/// Iterations on one GPU, and on two, which give the same x; shown for the documents.
+#[allow(clippy::print_stdout, reason = "shown with --nocapture")]
+fn iterations(gpus: &Gpus, way: Way) -> [f64; 2] {
+    let wind = if way.method == Method::Cg { 0.0 } else { 0.4 };
+    let a = convection(257, 311, wind);
+    let b: Vec<f64> = (0..a.rows()).map(|k| (k as f64).sin()).collect();
+    let first = gpus.first().unwrap();
+    let one = solve_on(&first, first.csr(&a, Format::Csr).unwrap(), &b, way).unwrap();
+
+    let many = solve(gpus, &a, &b, way).unwrap();
+
+    let counts = [one.report.iterations, many.report.iterations];
+    println!("{way:?}: {counts:?} iterations on one GPU and on two");
+    assert_eq!(many.report.stop, LinearStop::Converged, "{way:?}");
+    assert!(difference(&many.x, &one.x) < 1e-8, "{way:?}");
+    counts
+}
+
+#[test]
+#[ignore = "needs two GPUs: cargo test --test gpu -- --ignored rows"]
+fn solves_by_rows_on_two_gpus() {
+    let gpus = two();
+    for method in [Method::Cg, Method::Bicgstab, Method::Gmres] {
+        for kind in [GeneralKind::None, GeneralKind::Jacobi] {
+            let [one, many] = iterations(&gpus, Way { method, kind });
+
+            assert!((one - many).abs() <= 1.0, "{method:?}, {kind:?}: {one}, {many}");
+        }
+        let kinds = if method == Method::Cg {
+            [Incomplete::Dic, Incomplete::Ic0]
+        } else {
+            [Incomplete::Dilu, Incomplete::Ilu0]
+        };
+        for kind in kinds {
+            for schedule in [RowSchedule::Auto, RowSchedule::Levels] {
+                let kind = GeneralKind::Factors { kind, schedule, shift: 0.0 };
+                let [one, many] = iterations(&gpus, Way { method, kind });
+
+                assert!(many <= 2.0 * one + 2.0, "{method:?}, {kind:?}: {one}, {many}");
+            }
+        }
+    }
+}
+
+#[test]
+#[ignore = "needs two GPUs: cargo test --test gpu -- --ignored rows"]
+fn a_rank_that_gives_up_within_products_stops_the_other() {
+    let (gpus, a) = (two(), convection(64, 64, 0.1));
+    let blocks = RowBlocks::new(a.pattern(), 2).unwrap();
+    let started = Instant::now();
+
+    let result = gpus.run(&Bands::from(&blocks), |rank, backend| {
+        let part = blocks.part(rank, &a);
+        let matrix = CudaCsr::<f64>::of_rows(backend, &part, Format::Csr)?;
+        let (x, mut y) = (backend.zeros(part.rows.len())?, backend.zeros(part.rows.len())?);
+        for turn in 0.. {
+            if rank == 1 && turn == 100 {
+                return Err(DeviceError::NoGpu);
+            }
+            backend.csr_multiply(&matrix, &x, &mut y)?;
+            let _ = backend.dots([(&y, &y)])?;
+        }
+        Ok(())
+    });
+
+    assert_eq!(result, Err(DeviceError::NoGpu));
+    assert!(started.elapsed() < Duration::from_secs(20));
+}

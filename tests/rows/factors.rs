@@ -1,0 +1,85 @@
+//! Factors of the rows of each rank.
+#![allow(clippy::unwrap_used, reason = "a failing step fails the test")]
+
+use gridgen::backend::cpu::CpuBackend;
+use gridgen::backend::{Backend, BadPivot, CsrBackend, Format, Incomplete, RowSchedule};
+use gridgen::sparse::{Csr, RowBlocks};
+
+use crate::machine::Devices;
+use crate::patterns::{convection, difference};
+use crate::systems::Machine;
+
+const KINDS: [Incomplete; 4] =
+    [Incomplete::Dilu, Incomplete::Dic, Incomplete::Ilu0, Incomplete::Ic0];
+
+/// What M⁻¹ r is on the CPU.
+fn on_cpu(a: &Csr, kind: Incomplete, r: &[f64]) -> Vec<f64> {
+    let matrix = CpuBackend.csr::<f64>(a, Format::Csr).unwrap();
+    let mut factors = CpuBackend.csr_factors(&matrix, kind, RowSchedule::Levels).unwrap();
+    assert_eq!(CpuBackend.csr_factor(&matrix, 0.0, &mut factors).unwrap(), None);
+    let mut z = vec![0.0; r.len()];
+    CpuBackend.csr_solve(&mut factors, &r.to_vec(), &mut z).unwrap();
+    z
+}
+
+#[test]
+fn factors_are_those_without_the_couplings_between_ranks() {
+    const RANKS: usize = 3;
+    let a = convection(7, 9, 0.2);
+    let r: Vec<f64> = (0..a.rows()).map(|k| (k as f64).sin()).collect();
+    let blocks = RowBlocks::new(a.pattern(), RANKS).unwrap();
+    let block = |row: &usize| (0..RANKS).find(|&rank| blocks.of(rank).contains(row)).unwrap();
+    let cut = Csr::from_rows((0..a.rows()).map(|row| {
+        a.row(row).filter(|(column, _)| block(column) == block(&row)).collect::<Vec<_>>()
+    }));
+    for kind in KINDS {
+        let expected = on_cpu(&cut, kind, &r);
+        for schedule in [RowSchedule::Auto, RowSchedule::Levels] {
+            let found = Devices::fibers(RANKS).by_rows((&a, &r), Format::Csr, |backend, a, r| {
+                let mut factors = backend.csr_factors(&a, kind, schedule)?;
+                assert_eq!(backend.csr_factor(&a, 0.0, &mut factors)?, None);
+                let (mut x, mut z) = (backend.zeros(r.len())?, backend.zeros(r.len())?);
+                backend.upload(r, &mut x)?;
+                let mut host = vec![0.0; r.len()];
+                backend.csr_solve(&mut factors, &x, &mut z)?;
+                backend.download(&z, &mut host)?;
+                Ok(host)
+            });
+
+            let far = difference(&found.unwrap().concat(), &expected);
+            assert!(far < 1e-12, "{kind:?}, {schedule:?}: {far:e}");
+        }
+    }
+}
+
+/// A diagonal of 100 rows with other values in some of them, all rows coupled with the next.
+fn diagonal(others: &[(usize, f64)]) -> Csr {
+    Csr::from_rows((0..100).map(|row| {
+        let value = others.iter().find(|other| other.0 == row).map_or(4.0, |other| other.1);
+        [(row, value), ((row + 1) % 100, -0.01)]
+    }))
+}
+
+#[test]
+fn every_rank_names_the_first_bad_pivot_of_the_whole_matrix() {
+    // The second of three ranks has rows 33 to 66.
+    let a = diagonal(&[(40, -3.0), (45, 0.0), (90, -5.0)]);
+    for (kind, row, value) in [(Incomplete::Dilu, 45, 0.0), (Incomplete::Ic0, 40, -3.0)] {
+        let found = Devices::fibers(3).by_rows((&a, &[0.0; 100]), Format::Csr, |backend, a, _| {
+            let mut factors = backend.csr_factors(&a, kind, RowSchedule::SyncFree)?;
+            Ok(backend.csr_factor(&a, 0.0, &mut factors)?)
+        });
+
+        assert_eq!(found.unwrap(), [Some(BadPivot { row, value }); 3], "{kind:?}");
+    }
+}
+
+#[test]
+fn every_rank_names_the_first_missing_diagonal() {
+    let a = diagonal(&[(80, 0.0), (70, 0.0)]);
+    let found = Devices::fibers(3).by_rows((&a, &[0.0; 100]), Format::Csr, |backend, a, own| {
+        Ok(backend.csr_inverse_diagonal(&a, &mut backend.zeros(own.len())?)?)
+    });
+
+    assert_eq!(found.unwrap(), [Some(70); 3]);
+}

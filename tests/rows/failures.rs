@@ -1,0 +1,37 @@
+//! A rank that fails stops all others.
+
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use gridgen::backend::cuda::Device;
+use gridgen::solver::SolverError;
+use gridgen::solver::general::GeneralKind;
+use gridgen::solver::krylov::Method;
+
+use crate::fibers::{FiberDevice, MortalDevice, lost};
+use crate::machine::Devices;
+use crate::patterns::convection;
+use crate::systems::{Way, solve};
+
+#[test]
+fn a_lost_device_stops_all_with_its_own_message() {
+    let a = convection(12, 17, 0.4);
+    let b = vec![1.0; a.rows()];
+    for method in [Method::Bicgstab, Method::Gmres] {
+        // At the first product, and within the iterations.
+        for launches in [0, 3, 50] {
+            let devices: [Arc<dyn Device>; 3] = [
+                Arc::new(FiberDevice::default()),
+                Arc::new(MortalDevice::new(launches)),
+                Arc::new(FiberDevice::default()),
+            ];
+            let started = Instant::now();
+
+            let way = Way { method, kind: GeneralKind::Jacobi };
+            let result = solve(&Devices(devices.into()), &a, &b, way).map(|solved| solved.x);
+
+            assert_eq!(result, Err(SolverError::Device(lost())), "after {launches} launches");
+            assert!(started.elapsed() < Duration::from_secs(30), "after {launches} launches");
+        }
+    }
+}

@@ -1,0 +1,119 @@
+//! Systems from files to files on several ranks.
+#![allow(clippy::unwrap_used, reason = "a failing step fails the test")]
+
+use std::fs;
+use std::io::Write;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use gridgen::backend::{Bands, DeviceError, Incomplete, RowSchedule};
+use gridgen::error::{Error, SystemError};
+use gridgen::io::matrix_market::read_vector;
+use gridgen::run::system::{
+    RankWork, Ranks, Reordering, SystemOptions, SystemOutcome, solve_system_on,
+};
+use gridgen::solver::SolverError;
+use gridgen::solver::general::GeneralKind;
+use gridgen::sparse::{Csr, TooFewRows};
+
+use crate::fibers::{FiberDevice, MortalDevice, lost};
+use crate::machine::Devices;
+use crate::patterns::{convection, times};
+use crate::systems::Machine;
+
+impl Ranks for Devices {
+    fn count(&self) -> usize {
+        self.0.len()
+    }
+
+    fn name(&self) -> String {
+        format!("{} × fibers", self.0.len())
+    }
+
+    fn run(&self, bands: &Bands, work: &RankWork<'_>) -> Result<(), SolverError> {
+        Machine::run(self, bands, work).map(|_| ())
+    }
+}
+
+/// Writes a matrix; the right side is ones, the files go to `out`.
+fn options(folder: &Path, a: &Csr) -> SystemOptions {
+    let path: PathBuf = folder.join("A.mtx");
+    let mut file = fs::File::create(&path).unwrap();
+    let (rows, entries) = (a.rows(), a.values.len());
+    writeln!(file, "%%MatrixMarket matrix coordinate real general\n{rows} {rows} {entries}")
+        .unwrap();
+    for row in 0..rows {
+        for (column, value) in a.row(row) {
+            writeln!(file, "{} {} {value:e}", row + 1, column + 1).unwrap();
+        }
+    }
+    SystemOptions::new(path, folder.join("out"))
+}
+
+fn solved(ranks: usize, options: &SystemOptions) -> Result<SystemOutcome, Error> {
+    solve_system_on(Box::new(Devices::fibers(ranks)), options, &mut ())
+}
+
+#[test]
+fn a_system_is_read_solved_by_rows_and_written() {
+    let folder = tempfile::tempdir().unwrap();
+    // Numbered in strides, which the reordering mends.
+    let grid = convection(8, 11, 0.3);
+    let order: Vec<u32> = (0..88).map(|k| k * 35 % 88).collect();
+    let a = grid.permuted(&order);
+    let options = options(folder.path(), &a);
+    let jacobi = SystemOptions { preconditioner: GeneralKind::Jacobi, ..options.clone() };
+    let rcm = SystemOptions { reorder: Reordering::Rcm, ..options };
+
+    for (options, blocks) in [(rcm, Some(3)), (jacobi, None)] {
+        let outcome = solved(3, &options).unwrap();
+
+        let report = &outcome.report;
+        assert!(report.converged, "{}", report.stop_reason);
+        assert_eq!((report.backend.as_str(), report.method.blocks), ("3 × fibers", blocks));
+        assert!(report.notes.iter().any(|note| note.starts_with("each GPU has 2")), "{report:?}");
+        let block_jacobi = report.notes.iter().any(|note| note.contains("block Jacobi"));
+        assert_eq!(block_jacobi, blocks.is_some());
+        let x = read_vector(&folder.path().join("out/x.mtx")).unwrap();
+        let worst = times(&a, &x).iter().map(|b| (b - 1.0).abs()).fold(0.0, f64::max);
+        assert!(worst < 1e-6, "{worst:e}");
+    }
+}
+
+#[test]
+fn a_pivot_that_fails_on_any_rank_is_named_as_in_the_file() {
+    let folder = tempfile::tempdir().unwrap();
+    let grid = convection(8, 11, 0.3);
+    let without = |row: usize| grid.row(row).filter(move |_| row != 70);
+    let a = Csr::from_rows((0..88).map(without));
+    let options = options(folder.path(), &a);
+
+    let (kind, schedule) = (Incomplete::Ilu0, RowSchedule::Auto);
+    let factors = GeneralKind::Factors { kind, schedule, shift: 0.0 };
+    for preconditioner in [factors, GeneralKind::Jacobi] {
+        for reorder in [Reordering::None, Reordering::Rcm] {
+            let options = SystemOptions { preconditioner, reorder, ..options.clone() };
+
+            let refused = solved(2, &options).unwrap_err();
+
+            let named = matches!(&refused, Error::System(SystemError::Pivot { row: 71, .. }));
+            assert!(named, "{preconditioner:?}, {reorder:?}: {refused}");
+        }
+    }
+}
+
+#[test]
+fn more_ranks_than_rows_are_refused_and_a_lost_device_is_named() {
+    let folder = tempfile::tempdir().unwrap();
+    let options = options(folder.path(), &convection(2, 1, 0.0));
+
+    let few = solved(3, &options).unwrap_err();
+    let mortal =
+        Devices(vec![Arc::new(FiberDevice::default()) as _, Arc::new(MortalDevice::new(7)) as _]);
+    let dead = solve_system_on(Box::new(mortal), &options, &mut ()).unwrap_err();
+
+    let expected = DeviceError::TooFewRows(TooFewRows { rows: 2, ranks: 3 });
+    assert!(matches!(&few, Error::Device(found) if *found == expected), "{few}");
+    assert_eq!((few.exit_code(), few.hint().unwrap().as_str()), (3, expected.hint()));
+    assert!(matches!(&dead, Error::Device(found) if *found == lost()), "{dead}");
+}

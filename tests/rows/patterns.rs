@@ -1,0 +1,57 @@
+//! Matrices that are hard to share.
+#![allow(dead_code, unreachable_pub, reason = "each test program uses a part of this module")]
+
+use gridgen::sparse::Csr;
+
+/// Five points on an m × n grid with a wind along i; symmetric without one.
+pub fn convection(m: usize, n: usize, wind: f64) -> Csr {
+    Csr::from_rows((0..m * n).map(|row| {
+        let (i, j) = (row % m, row / m);
+        let beside = [
+            (i > 0).then(|| (row - 1, -1.0 - wind)),
+            (i + 1 < m).then(|| (row + 1, -1.0 + wind)),
+            (j > 0).then(|| (row - m, -1.0)),
+            (j + 1 < n).then(|| (row + m, -1.0)),
+        ];
+        // Diagonals of several sizes, so that Jacobi is not the identity.
+        let diagonal = 4.0 + (row % 5) as f64;
+        beside.into_iter().flatten().chain([(row, diagonal)]).collect::<Vec<_>>()
+    }))
+}
+
+/// A diagonal with a full first row and column.
+pub fn arrow(n: usize) -> Csr {
+    Csr::from_rows((0..n).map(|row| {
+        let tip = (0..n).filter(move |&column| row == 0 || column == 0 || column == row);
+        tip.map(move |column| (column, if row == column { 2.0 + n as f64 } else { -0.5 }))
+    }))
+}
+
+/// Every row has but the entry `offset` places after it, around the end: nothing of its own where
+/// blocks are shorter.
+pub fn shifted(n: usize, offset: usize) -> Csr {
+    Csr::from_rows((0..n).map(|row| [((row + offset) % n, 1.0 + row as f64)]))
+}
+
+/// Full rows in the second half, empty rows in the first.
+pub fn half_full(n: usize) -> Csr {
+    Csr::from_rows((0..n).map(|row| {
+        let length = if row < n / 2 { 0 } else { n };
+        (0..length).map(move |column| (column, ((row * n + column) as f64).sin()))
+    }))
+}
+
+/// A x entry by entry.
+pub fn times(a: &Csr, x: &[f64]) -> Vec<f64> {
+    (0..a.rows()).map(|row| a.row(row).map(|(column, value)| value * x[column]).sum()).collect()
+}
+
+/// Largest difference, in units of the largest value of `b`.
+pub fn difference(a: &[f64], b: &[f64]) -> f64 {
+    assert_eq!(a.len(), b.len());
+    // A NaN is no small difference.
+    let magnitude = |v: f64| if v.is_nan() { f64::INFINITY } else { v.abs() };
+    let scale = b.iter().map(|&b| magnitude(b)).fold(0.0, f64::max);
+    let apart = a.iter().zip(b).map(|(a, b)| magnitude(a - b)).fold(0.0, f64::max);
+    apart / scale.max(f64::MIN_POSITIVE)
+}

@@ -1,0 +1,114 @@
+//! Products of rows on several ranks.
+#![allow(clippy::unwrap_used, reason = "a failing step fails the test")]
+
+use gridgen::backend::Format;
+use gridgen::sparse::{Csr, RowBlocks};
+use proptest::prelude::*;
+
+use crate::machine::Devices;
+use crate::patterns::{arrow, convection, difference, half_full, shifted, times};
+use crate::systems::product;
+
+const FORMATS: [Format; 2] = [Format::Csr, Format::Ell];
+
+fn vector(n: usize) -> Vec<f64> {
+    (0..n).map(|k| (0.7 * k as f64).cos()).collect()
+}
+
+/// Any pattern: rows of no entry, a few, or all.
+fn random() -> impl Strategy<Value = Csr> {
+    let row = |n: usize| {
+        let few = proptest::collection::btree_map(0..n, -1.0..1.0_f64, 0..6.min(n));
+        let full = proptest::collection::vec(-1.0..1.0_f64, n);
+        prop_oneof![
+            8 => few.prop_map(|row| row.into_iter().collect::<Vec<_>>()),
+            1 => full.prop_map(|row| row.into_iter().enumerate().collect()),
+        ]
+    };
+    let rows = (4..60_usize).prop_flat_map(move |n| proptest::collection::vec(row(n), n));
+    rows.prop_map(|rows| Csr::from_rows(rows.into_iter()))
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 48, ..ProptestConfig::default() })]
+
+    #[test]
+    fn products_are_those_of_one_rank_for_any_pattern(a in random(), ranks in 1..5_usize) {
+        let x = vector(a.rows());
+        for format in FORMATS {
+            let y = product(&Devices::fibers(ranks), &a, &x, format);
+
+            prop_assert!(difference(&y, &times(&a, &x)) < 1e-13, "{ranks} ranks, {format:?}");
+        }
+    }
+
+    #[test]
+    fn parts_hold_every_entry_once_and_agree_on_what_passes(a in random(), ranks in 1..5_usize) {
+        let blocks = RowBlocks::new(a.pattern(), ranks).unwrap();
+        let parts: Vec<_> = (0..ranks).map(|rank| blocks.part(rank, &a)).collect();
+        let mut rows = vec![Vec::new(); a.rows()];
+        for part in &parts {
+            let first = part.rows.start;
+            for row in part.rows.clone() {
+                let own = part.own.row(row - first).map(|(column, value)| (first + column, value));
+                rows[row].extend(own);
+            }
+            for (k, &row) in part.border.iter().enumerate() {
+                let beyond = part.beyond.row(k);
+                let beyond = beyond.map(|(place, value)| (part.halo[place] as usize, value));
+                rows[first + row as usize].extend(beyond);
+            }
+        }
+        prop_assert_eq!(Csr::from_rows(rows.into_iter()), a);
+        for (rank, part) in parts.iter().enumerate() {
+            prop_assert_eq!(part.received.iter().map(|p| p.places.len()).sum::<usize>(), part.halo.len());
+            for passage in &part.received {
+                let other = &parts[passage.rank];
+                let sent = other.sent.iter().find(|p| p.rank == rank).unwrap().places.clone();
+                let sent: Vec<usize> =
+                    other.packed[sent].iter().map(|&k| other.rows.start + k as usize).collect();
+                let wanted: Vec<usize> =
+                    part.halo[passage.places.clone()].iter().map(|&k| k as usize).collect();
+                prop_assert_eq!(sent, wanted);
+            }
+        }
+    }
+}
+
+#[test]
+fn patterns_that_are_hard_to_share() {
+    // All rows but a few need others; nobody needs others; everybody needs others alone; a rank's
+    // halo is everything and the others have no entry; a row longer than a chunk of the kernel.
+    let matrices = [
+        convection(9, 13, 0.3),
+        arrow(67),
+        shifted(33, 0),
+        shifted(32, 16),
+        half_full(40),
+        arrow(5000),
+    ];
+    for a in matrices {
+        let x = vector(a.rows());
+        let expected = times(&a, &x);
+        for ranks in [2, 3, 4] {
+            for format in FORMATS {
+                let y = product(&Devices::fibers(ranks), &a, &x, format);
+
+                let far = difference(&y, &expected);
+                assert!(far < 1e-12, "{} rows, {ranks} ranks, {format:?}: {far:e}", a.rows());
+            }
+        }
+    }
+}
+
+#[test]
+fn single_precision_passes_between_ranks() {
+    let a = convection(11, 7, 0.2);
+    let x = vector(77);
+    let single: Vec<f32> = x.iter().map(|&x| x as f32).collect();
+
+    let y = product(&Devices::fibers(3), &a, &single, Format::Csr);
+
+    let y: Vec<f64> = y.into_iter().map(f64::from).collect();
+    assert!(difference(&y, &times(&a, &x)) < 1e-6);
+}

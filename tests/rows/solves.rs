@@ -1,0 +1,99 @@
+//! Whole solves on several ranks against one.
+#![allow(clippy::unwrap_used, reason = "a failing step fails the test")]
+
+use std::sync::Arc;
+
+use gridgen::backend::cuda::CudaBackend;
+use gridgen::backend::{CsrBackend, Format, Incomplete, RowSchedule};
+use gridgen::solver::LinearStop;
+use gridgen::solver::general::GeneralKind;
+use gridgen::solver::krylov::Method;
+use gridgen::sparse::Csr;
+
+use crate::fibers::FiberDevice;
+use crate::machine::Devices;
+use crate::patterns::{arrow, convection, difference, times};
+use crate::systems::{Solved, Way, solve, solve_on};
+
+const METHODS: [Method; 3] = [Method::Cg, Method::Bicgstab, Method::Gmres];
+
+/// A matrix that the method can be used with, and a right side.
+fn system(method: Method) -> (Csr, Vec<f64>) {
+    let wind = if method == Method::Cg { 0.0 } else { 0.4 };
+    let a = convection(9, 12, wind);
+    let b = (0..a.rows()).map(|k| (k as f64).sin()).collect();
+    (a, b)
+}
+
+/// On a backend without ranks.
+fn alone(a: &Csr, b: &[f64], way: Way) -> Solved {
+    let backend = CudaBackend::new(Arc::new(FiberDevice::default())).unwrap();
+    solve_on(&backend, backend.csr(a, Format::Csr).unwrap(), b, way).unwrap()
+}
+
+/// Relative residual of x.
+fn residual(a: &Csr, b: &[f64], x: &[f64]) -> f64 {
+    let norm = |v: &mut dyn Iterator<Item = f64>| v.map(|v| v * v).sum::<f64>().sqrt();
+    let product = times(a, x);
+    norm(&mut b.iter().zip(product).map(|(b, p)| b - p)) / norm(&mut b.iter().copied())
+}
+
+#[test]
+fn without_factors_the_iterations_are_those_of_one_rank() {
+    for method in METHODS {
+        let (a, b) = system(method);
+        for kind in [GeneralKind::None, GeneralKind::Jacobi] {
+            let way = Way { method, kind };
+            let one = alone(&a, &b, way);
+            let counts = if method == Method::Bicgstab { 1..=4 } else { 3..=3 };
+            for ranks in counts {
+                let many = solve(&Devices::fibers(ranks), &a, &b, way).unwrap();
+
+                let what = format!("{way:?}, {ranks} ranks");
+                assert_eq!(many.report.stop, LinearStop::Converged, "{what}");
+                let apart = (many.report.iterations - one.report.iterations).abs();
+                assert!(apart <= 1.0, "{what}: {} iterations", many.report.iterations);
+                assert!(difference(&many.x, &one.x) < 1e-8, "{what}");
+                assert!(residual(&a, &b, &many.x) < 1.02e-10, "{what}");
+            }
+        }
+    }
+}
+
+#[test]
+fn factors_of_each_ranks_rows_precondition() {
+    for method in METHODS {
+        let (a, b) = system(method);
+        let kinds = if method == Method::Cg {
+            [Incomplete::Dic, Incomplete::Ic0]
+        } else {
+            [Incomplete::Dilu, Incomplete::Ilu0]
+        };
+        for kind in kinds {
+            let way = |kind| Way { method, kind };
+            let factors = GeneralKind::Factors { kind, schedule: RowSchedule::Auto, shift: 0.0 };
+            let one = alone(&a, &b, way(factors)).report.iterations;
+            let none = alone(&a, &b, way(GeneralKind::None)).report.iterations;
+            let many = solve(&Devices::fibers(3), &a, &b, way(factors)).unwrap();
+
+            let (what, found) = (format!("{method:?}, {kind:?}"), many.report);
+            assert_eq!(found.stop, LinearStop::Converged, "{what}");
+            let within = one - 1.0..none;
+            assert!(within.contains(&found.iterations), "{what}: {}", found.iterations);
+            assert!(residual(&a, &b, &many.x) < 1.02e-10, "{what}");
+        }
+    }
+}
+
+#[test]
+fn a_dense_row_and_column_are_shared() {
+    let a = arrow(300);
+    let b = vec![1.0; 300];
+    let way = Way { method: Method::Gmres, kind: GeneralKind::Jacobi };
+
+    let many = solve(&Devices::fibers(3), &a, &b, way).unwrap();
+
+    assert!(residual(&a, &b, &many.x) < 1.02e-10);
+    let one = alone(&a, &b, way);
+    assert!((many.report.iterations - one.report.iterations).abs() <= 1.0);
+}

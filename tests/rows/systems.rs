@@ -1,0 +1,96 @@
+//! Products and solves by rows on any machine of several ranks.
+#![allow(clippy::unwrap_used, unreachable_pub, reason = "a failing step fails the test")]
+
+use gridgen::backend::cuda::{CudaBackend, CudaCsr};
+use gridgen::backend::{Backend, Bands, CsrBackend, Format, Real};
+use gridgen::solver::SolverError;
+use gridgen::solver::general::{GeneralKind, GeneralOperator, GeneralPreconditioner};
+use gridgen::solver::krylov::Method;
+use gridgen::solver::linear::{LinearReport, LinearSettings, LinearSolver};
+use gridgen::sparse::{Csr, RowBlocks};
+
+/// What brings ranks to work.
+pub trait Machine {
+    /// How many there are.
+    fn ranks(&self) -> usize;
+
+    /// Does `work` on every rank; its results by rank.
+    fn run<R: Send>(
+        &self,
+        bands: &Bands,
+        work: impl Fn(usize, &CudaBackend) -> Result<R, SolverError> + Sync,
+    ) -> Result<Vec<R>, SolverError>;
+
+    /// Does `work` with the rows of each rank of a matrix and of a vector.
+    fn by_rows<T: Real, R: Send>(
+        &self,
+        (a, x): (&Csr, &[T]),
+        format: Format,
+        work: impl Fn(&CudaBackend, CudaCsr<T>, &[T]) -> Result<R, SolverError> + Sync,
+    ) -> Result<Vec<R>, SolverError> {
+        let blocks = RowBlocks::new(a.pattern(), self.ranks()).unwrap();
+        self.run(&Bands::from(&blocks), |rank, backend| {
+            let part = blocks.part(rank, a);
+            let matrix = CudaCsr::of_rows(backend, &part, format)?;
+            work(backend, matrix, &x[part.rows])
+        })
+    }
+}
+
+/// A x, formed twice so that messages that follow each other are seen to keep their order.
+pub fn product<M: Machine, T: Real>(machine: &M, a: &Csr, x: &[T], format: Format) -> Vec<T> {
+    let parts = machine.by_rows((a, x), format, |backend, a, x| {
+        let (mut from, mut y) = (backend.zeros(x.len())?, backend.zeros(x.len())?);
+        let mut host = vec![T::zero(); x.len()];
+        backend.upload(&vec![T::one(); x.len()], &mut from)?;
+        backend.csr_multiply(&a, &from, &mut y)?;
+        backend.upload(x, &mut from)?;
+        backend.csr_multiply(&a, &from, &mut y)?;
+        backend.download(&y, &mut host)?;
+        Ok(host)
+    });
+    parts.unwrap().concat()
+}
+
+/// How a system is solved.
+#[derive(Debug, Clone, Copy)]
+pub struct Way {
+    pub method: Method,
+    pub kind: GeneralKind,
+}
+
+/// x and how it was reached.
+#[derive(Debug)]
+pub struct Solved {
+    pub x: Vec<f64>,
+    pub report: LinearReport,
+}
+
+/// Solves on one backend, which may be a rank, to a relative residual of 1e-10.
+pub fn solve_on<B: CsrBackend>(
+    backend: &B,
+    matrix: B::CsrMatrix<f64>,
+    b: &[f64],
+    way: Way,
+) -> Result<Solved, SolverError> {
+    let n = b.len();
+    let operator = GeneralOperator { matrix, rows: n };
+    let settings = LinearSettings { method: way.method, max_iterations: 500, restart: 20 };
+    let mut solver = LinearSolver::new(settings, n, GeneralPreconditioner::new(way.kind));
+    let (mut right, mut x) = (backend.zeros(n)?, backend.zeros(n)?);
+    backend.upload(b, &mut right)?;
+    solver.update(backend, &operator)?;
+    let report = solver.solve(backend, &operator, &right, 1e-10, &mut x, &mut |_, _| {})?;
+    let mut host = vec![0.0; n];
+    backend.download(&x, &mut host)?;
+    Ok(Solved { x: host, report })
+}
+
+/// Solves on all ranks, which take the same turns.
+pub fn solve<M: Machine>(machine: &M, a: &Csr, b: &[f64], way: Way) -> Result<Solved, SolverError> {
+    let work = |backend: &CudaBackend, a, b: &[f64]| solve_on(backend, a, b, way);
+    let parts = machine.by_rows((a, b), Format::Csr, work)?;
+    let report = parts[0].report.clone();
+    assert!(parts.iter().all(|part| part.report == report), "{way:?}");
+    Ok(Solved { x: parts.into_iter().flat_map(|part| part.x).collect(), report })
+}
