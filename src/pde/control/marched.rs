@@ -5,6 +5,9 @@ use crate::grid::Grid;
 use crate::pde::residual;
 use rayon::prelude::*;
 
+/// Distance behind the edge of a C-grid, in chords, over which smoothing ceases.
+const WAKE_DISTANCE: f64 = 0.5;
+
 /// At each node (g22 r_xi) P + (g11 r_eta) Q = −R(P = Q = 0), clipped, then `smoothing` passes of
 /// F ← F + (1 − exp(−s/d)) (S F − F), S = ¼ ½ ¼ along xi, then along eta (theory eq. 8).
 pub(super) fn control_functions(grid: &Grid, settings: &ControlSettings) -> ControlFunctions {
@@ -26,12 +29,36 @@ pub(super) fn control_functions(grid: &Grid, settings: &ControlSettings) -> Cont
         }
     });
     let mut weights = arc_length(grid);
-    weights.par_iter_mut().for_each(|s| *s = -(-*s / settings.smoothing_distance).exp_m1());
+    let shares = shares(grid);
+    weights.par_chunks_mut(grid.ni).for_each(|row| {
+        for (s, share) in row.iter_mut().zip(&shares) {
+            *s = -(-*s / settings.smoothing_distance).exp_m1() * share;
+        }
+    });
     for f in [&mut p, &mut q] {
         extend_to_rim(f, ring, nj);
         smooth(f, ring, &weights, settings.smoothing);
     }
     ControlFunctions { p, q }
+}
+
+/// Part of the smoothing for each line: all of it but in the wake of a C-grid, where it fades with the
+/// distance from the edge.
+///
+/// Smoothing changes the layers of a line at their far end, and the wall terms, which keep its height,
+/// make up for it all along. Where neighbouring lines do so differently, heights grow along the wake at
+/// rates that differ from layer to layer, and the centres of long cells no longer stand above each other.
+fn shares(grid: &Grid) -> Vec<f64> {
+    let wall = grid.topology.wall(grid.ni);
+    let [x, y] = grid.point(*wall.start(), 0);
+    let share = |i: usize| {
+        if wall.contains(&i) {
+            return 1.0;
+        }
+        let point = grid.point(i, 0);
+        (-(point[0] - x).hypot(point[1] - y) / WAKE_DISTANCE).exp()
+    };
+    (0..grid.ni).map(share).collect()
 }
 
 /// Clips to ±limit; a value that is not a number (a degenerate node) becomes 0.
