@@ -76,7 +76,7 @@ __device__ void fold_rows(const Row& row, uint32 lanes, bool together, const uin
             if (!__shfl_sync(FULL_WARP, int(row.mine), int(owner))) continue;
             const uint64 at = __shfl_sync(FULL_WARP, row.at, int(owner));
             const uint32 length = __shfl_sync(FULL_WARP, row.length, int(owner));
-            const T sum = fold_together<WAIT, WAIT ? 16 : 4, Place>(at, length, columns, fold, x);
+            const T sum = fold_together<WAIT, WAIT ? 8 : 4, Place>(at, length, columns, fold, x);
             if (lane == owner) finish(sum);
             __syncwarp();
         }
