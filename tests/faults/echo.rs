@@ -8,67 +8,20 @@ use gridgen::backend::cuda::Device;
 use gridgen::backend::cuda::device::{Address, Recording};
 use gridgen::backend::cuda::kernel::{Argument, Kernel, Shape};
 
-use crate::fibers::FiberDevice;
+use crate::fibers::Watch;
 
 /// What a run of the program read from a device, in order.
 pub(crate) type Answers = Arc<Mutex<Vec<Vec<u8>>>>;
 
-/// Does the work and keeps the answers.
+/// Keeps the answers of a device.
 #[derive(Default)]
 pub(crate) struct Listening {
-    inner: FiberDevice,
     pub(crate) answers: Answers,
 }
 
-impl Device for Listening {
-    fn name(&self) -> &str {
-        self.inner.name()
-    }
-
-    fn allocate(&self, bytes: usize) -> Result<Address, DeviceError> {
-        self.inner.allocate(bytes)
-    }
-
-    fn free(&self, at: Address) {
-        self.inner.free(at);
-    }
-
-    fn clear(&self, at: Address, bytes: usize) -> Result<(), DeviceError> {
-        self.inner.clear(at, bytes)
-    }
-
-    fn upload(&self, from: &[u8], to: Address) -> Result<(), DeviceError> {
-        self.inner.upload(from, to)
-    }
-
-    fn download(&self, from: Address, to: &mut [u8]) -> Result<(), DeviceError> {
-        self.inner.download(from, to)?;
-        self.answers.lock().unwrap().push(to.to_vec());
-        Ok(())
-    }
-
-    fn copy(&self, from: Address, to: Address, bytes: usize) -> Result<(), DeviceError> {
-        self.inner.copy(from, to, bytes)
-    }
-
-    fn launch(
-        &self,
-        kernel: Kernel,
-        shape: Shape,
-        arguments: &[Argument],
-    ) -> Result<(), DeviceError> {
-        self.inner.launch(kernel, shape, arguments)
-    }
-
-    fn record(
-        &self,
-        work: &mut dyn FnMut() -> Result<(), DeviceError>,
-    ) -> Result<Recording, DeviceError> {
-        self.inner.record(work)
-    }
-
-    fn replay(&self, recording: &Recording) -> Result<(), DeviceError> {
-        self.inner.replay(recording)
+impl Watch for Listening {
+    fn downloaded(&self, bytes: &[u8]) {
+        self.answers.lock().unwrap().push(bytes.to_vec());
     }
 }
 

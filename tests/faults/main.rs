@@ -10,6 +10,7 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
 use echo::{Answers, Echo, Listening};
+use fibers::Watched;
 use gridgen::backend::DeviceError;
 use gridgen::backend::cuda::device::Recording;
 use gridgen::backend::cuda::kernel::{Argument, Kernel, Shape};
@@ -57,7 +58,7 @@ fn lost_at_every_call(preconditioner: &str) {
     let listening = Listening::default();
     let answers: Answers = listening.answers.clone();
     let folder = tempfile::tempdir().unwrap();
-    let whole = run(Arc::new(listening), &sets, folder.path()).unwrap();
+    let whole = run(Arc::new(Watched::by(listening)), &sets, folder.path()).unwrap();
     assert!(whole.converged, "{}", whole.reason);
     let never = Echo::new(&answers, usize::MAX);
     let calls = never.calls();

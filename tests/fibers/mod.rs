@@ -7,7 +7,9 @@ mod device;
 mod library;
 mod memory;
 mod mortal;
+mod watched;
 
 pub use device::FiberDevice;
 pub use library::{Code, Library};
 pub use mortal::{MortalDevice, lost};
+pub use watched::{Watch, Watched};
