@@ -297,6 +297,13 @@ fn foam_list(folder: &Path, name: &str) -> Vec<Vec<f64>> {
     items
 }
 
+/// The patches of a mesh that has `count`, their words one blank apart.
+fn foam_patches(folder: &Path, count: usize) -> String {
+    let text = fs::read_to_string(folder.join("constant/polyMesh/boundary")).unwrap();
+    let (_, patches) = text.split_once(&format!("\n{count}\n")).unwrap();
+    patches.split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
 fn subtract(a: [f64; 3], b: [f64; 3]) -> [f64; 3] {
     [a[0] - b[0], a[1] - b[1], a[2] - b[2]]
 }
@@ -367,10 +374,8 @@ fn the_faces_of_an_openfoam_mesh_are_in_upper_triangular_order_and_the_patches_f
     assert!(pairs.is_sorted_by(|a, b| a < b), "{pairs:?}");
     // 16 × 8 cells: 16 × 8 faces around, 16 × 7 between the layers; 2 × 16 and 2 × 128 outside.
     assert_eq!((neighbour.len(), owner.len(), faces.len()), (240, 528, 528));
-    let boundary = fs::read_to_string(folder.path().join("constant/polyMesh/boundary")).unwrap();
-    let words: Vec<_> = boundary.split_once("\n3\n").unwrap().1.split_whitespace().collect();
     assert_eq!(
-        words.join(" "),
+        foam_patches(folder.path(), 3),
         "( airfoil { type wall; nFaces 16; startFace 240; } \
          farfield { type patch; nFaces 16; startFace 256; } \
          frontAndBack { type empty; nFaces 256; startFace 272; } )"
@@ -396,10 +401,8 @@ fn the_cut_of_a_c_grid_is_inside_an_openfoam_mesh() {
     assert!((0..3).all(|i| pairs.contains(&(f64::from(i), f64::from(15 - i)))), "{pairs:?}");
     // 15 × 4 faces along, 16 × 3 between the layers, 3 on the cut.
     assert_eq!(neighbour.len(), 111);
-    let boundary = fs::read_to_string(folder.path().join("constant/polyMesh/boundary")).unwrap();
-    let words: Vec<_> = boundary.split_once("\n3\n").unwrap().1.split_whitespace().collect();
     assert_eq!(
-        words.join(" "),
+        foam_patches(folder.path(), 3),
         "( airfoil { type wall; nFaces 10; startFace 111; } \
          farfield { type patch; nFaces 24; startFace 121; } \
          frontAndBack { type empty; nFaces 128; startFace 145; } )"
@@ -418,10 +421,8 @@ fn the_ends_of_half_a_grid_are_a_plane_of_symmetry_of_an_openfoam_mesh() {
     assert!(pairs.is_sorted_by(|a, b| a < b), "{pairs:?}");
     // 8 × 4 cells: 7 × 4 faces along, 8 × 3 between the layers; 2 × 8, 2 × 4 and 2 × 32 outside.
     assert_eq!((neighbour.len(), owner.len()), (52, 140));
-    let boundary = fs::read_to_string(folder.path().join("constant/polyMesh/boundary")).unwrap();
-    let words: Vec<_> = boundary.split_once("\n4\n").unwrap().1.split_whitespace().collect();
     assert_eq!(
-        words.join(" "),
+        foam_patches(folder.path(), 4),
         "( airfoil { type wall; nFaces 8; startFace 52; } \
          farfield { type patch; nFaces 8; startFace 60; } \
          symmetry { type symmetryPlane; nFaces 8; startFace 68; } \
