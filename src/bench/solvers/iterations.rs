@@ -91,12 +91,15 @@ pub(super) fn seconds<B: BenchBackend + CsrBackend>(
         let target = Target { norm: 0.0, max_iterations: most };
         krylov.solve(&mut system, target, &mut x)
     };
+    let first = Instant::now();
     let _ = solve(FIRST)?;
     backend.finish()?;
+    let bearable = patience * FIRST as f64 / first.elapsed().as_secs_f64();
+    let chunk = (bearable as usize).clamp(20, 100);
     let started = Instant::now();
     let mut done = 0.0;
     while done < iterations as f64 && started.elapsed().as_secs_f64() < patience {
-        let left = (iterations - done as usize).min(100);
+        let left = (iterations - done as usize).min(chunk);
         done += solve(left)?.iterations.max(1.0);
     }
     backend.finish()?;
