@@ -10,7 +10,8 @@ use gridgen::solver::precond::Kind;
 use gridgen::sparse::EllPattern;
 
 use crate::cases::Case;
-use crate::ranks::{fibers, on_ranks};
+use crate::fibers::Messages;
+use crate::ranks::{fibers, on_bands_of};
 
 /// The Jacobian of the first guess.
 fn jacobian<B: EllipticBackend>(
@@ -87,7 +88,7 @@ fn factors_of_bands_are_those_without_the_couplings_between_them() {
         let r: Vec<f64> = (0..2 * mi * mj).map(right).collect();
         for dilu in [true, false] {
             let expected = solved(&CpuBackend, &cut, &r, dilu).unwrap();
-            let found = on_ranks(&fibers(3), &bands, |rank, backend| {
+            let found = on_bands_of(&fibers(3), Messages::Host, &bands, |rank, backend| {
                 let a = jacobian(backend, &bands.part(rank, &data))?;
                 let columns = bands.of(rank);
                 let rows = (0..mj).flat_map(|j| {

@@ -12,7 +12,7 @@ use gridgen::solver::krylov::Method;
 use gridgen::solver::precond::Kind;
 
 use crate::cases::Case;
-use crate::fibers::{FiberDevice, MortalDevice, lost};
+use crate::fibers::{FiberDevice, Messages, MortalDevice, lost};
 
 #[test]
 fn a_lost_device_stops_all_with_its_own_message() {
@@ -24,13 +24,18 @@ fn a_lost_device_stops_all_with_its_own_message() {
         method: Method::Bicgstab,
     };
     // At the start, within the linear solve, and later.
-    for launches in [0, 5, 100, 400] {
+    for (launches, messages) in [
+        (0, Messages::Memory),
+        (5, Messages::Memory),
+        (100, Messages::Host),
+        (400, Messages::Memory),
+    ] {
         let mortal = MortalDevice::new(launches);
         let devices: [Arc<dyn Device>; 3] =
             [Arc::new(FiberDevice::default()), Arc::new(mortal), Arc::new(FiberDevice::default())];
         let started = Instant::now();
 
-        let result = case.on_devices(&devices).map(|_| ());
+        let result = case.on_devices(&devices, messages).map(|_| ());
 
         assert_eq!(result, Err(SolverError::Device(lost())), "after {launches} launches");
         assert!(started.elapsed() < Duration::from_secs(30), "after {launches} launches");

@@ -4,44 +4,50 @@
 use std::sync::Arc;
 
 use gridgen::backend::DeviceError;
-use gridgen::backend::cuda::{
-    Alarm, Buffer, Communicator, Device, HostCommunicator, Parcel, Post, run_ranks,
-};
+use gridgen::backend::cuda::{Buffer, Communicator, Device, Parcel};
 
-use crate::fibers::FiberDevice;
+use crate::fibers::{Messages, on_ranks};
+use crate::ranks::fibers;
+
+const WAYS: [Messages; 2] = [Messages::Memory, Messages::Host];
 
 /// Does `work` on every rank with its device and communicator.
 fn on<R: Send>(
     ranks: usize,
-    work: impl Fn(&Arc<dyn Device>, &HostCommunicator) -> Result<R, DeviceError> + Sync,
-) -> Result<Vec<R>, DeviceError> {
-    let alarm = Arc::new(Alarm::default());
-    let post = Arc::new(Post::new(alarm.clone()));
-    run_ranks(ranks, &alarm, |rank| {
-        let device: Arc<dyn Device> = Arc::new(FiberDevice::default());
-        work(&device, &HostCommunicator::new(post.clone(), rank, ranks, device.clone()))
-    })
+    messages: Messages,
+    work: impl Fn(&Arc<dyn Device>, &dyn Communicator) -> Result<R, DeviceError> + Sync,
+) -> Vec<R> {
+    on_ranks(&fibers(ranks), messages, |device, link| work(&device, &*link)).unwrap()
 }
 
 #[test]
 fn everybody_gathers_what_all_have() {
-    let found = on(3, |device, communicator| {
-        let own = Buffer::from_host(device, &[communicator.rank() as u32, 7])?;
-        let all = Buffer::<u32>::zeros(device, 6)?;
-        communicator.all_gather(own.address(), all.address(), 8)?;
-        let mut host = [0; 6];
-        all.download(&mut host)?;
-        Ok(host)
-    });
+    for messages in WAYS {
+        // The last is longer than a mailbox has room for.
+        for length in [1, 2, 5000, 20_000] {
+            let found = on(3, messages, |device, communicator| {
+                let rank = communicator.rank() as u32;
+                let own: Vec<u32> = (0..length).map(|k| 100_000 * rank + k).collect();
+                let own = Buffer::from_host(device, &own)?;
+                let all = Buffer::<u32>::zeros(device, 3 * length as usize)?;
+                communicator.all_gather(own.address(), all.address(), 4 * length as usize)?;
+                let mut host = vec![0; 3 * length as usize];
+                all.download(&mut host)?;
+                Ok(host)
+            });
 
-    assert_eq!(found.unwrap(), [[0, 7, 1, 7, 2, 7]; 3]);
+            let expected: Vec<u32> =
+                (0..3).flat_map(|rank| (0..length).map(move |k| 100_000 * rank + k)).collect();
+            assert!(found.iter().all(|all| *all == expected), "{messages:?}, {length} values");
+        }
+    }
 }
 
-/// What each rank receives from before and after, 9 where there is nobody.
-fn exchanged(ranks: usize, ring: bool) -> Vec<[u32; 2]> {
-    let work = |device: &Arc<dyn Device>, communicator: &HostCommunicator| {
+/// What each rank receives from before and after, 9 where there is nobody, after so many exchanges.
+fn exchanged(ranks: usize, ring: bool, messages: Messages) -> Vec<[u32; 2]> {
+    on(ranks, messages, |device, communicator| {
         let rank = communicator.rank();
-        let sent = Buffer::from_host(device, &[10 * rank as u32, 10 * rank as u32 + 1])?;
+        let sent = Buffer::<u32>::zeros(device, 2)?;
         let received = Buffer::from_host(device, &[9, 9])?;
         let there = [ring || rank > 0, ring || rank + 1 < ranks];
         let beside = [(rank + ranks - 1) % ranks, (rank + 1) % ranks];
@@ -51,49 +57,65 @@ fn exchanged(ranks: usize, ring: bool) -> Vec<[u32; 2]> {
         };
         // What goes to the rank before comes there from the rank after.
         let (sends, receives) = (parcels(&sent, [0, 1]), parcels(&received, [1, 0]));
-        // Twice, so that messages that follow each other keep their order.
-        for _ in 0..2 {
+        // More than a mailbox has room for: messages that follow each other keep their order.
+        for turn in (0..5).rev() {
+            let own = 100 * turn + 10 * rank as u32;
+            sent.upload(&[own, own + 1])?;
             communicator.start_exchange(&sends, &receives)?;
             communicator.finish_exchange(&receives)?;
         }
         let mut host = [0; 2];
         received.download(&mut host)?;
         Ok(host)
-    };
-    on(ranks, work).unwrap()
+    })
 }
 
 #[test]
 fn neighbours_exchange_their_sides() {
-    assert_eq!(exchanged(3, false), [[9, 10], [1, 20], [11, 9]]);
-    assert_eq!(exchanged(3, true), [[21, 10], [1, 20], [11, 0]]);
-}
-
-#[test]
-fn any_two_ranks_exchange_parcels_of_any_length_while_all_gather() {
-    // Rank r sends r + 1 numbers to rank 2 − r, which may be itself.
-    let found = on(3, |device, communicator| {
-        let rank = communicator.rank();
-        let other = 2 - rank;
-        let own = Buffer::from_host(device, &[rank as u32; 3])?;
-        let (from, all) = (Buffer::<u32>::zeros(device, 3)?, Buffer::<u32>::zeros(device, 3)?);
-        let parcel = |at, count| [Parcel { rank: other, at, bytes: 4 * count }];
-        let received = parcel(from.address(), other + 1);
-        communicator.start_exchange(&parcel(own.address(), rank + 1), &received)?;
-        communicator.all_gather(own.address(), all.address(), 4)?;
-        communicator.finish_exchange(&received)?;
-        let (mut came, mut gathered) = ([0; 3], [0; 3]);
-        from.download(&mut came)?;
-        all.download(&mut gathered)?;
-        Ok((came, gathered))
-    });
-
-    let gathered = [0, 1, 2];
-    let expected = [([2, 2, 2], gathered), ([1, 1, 0], gathered), ([0, 0, 0], gathered)];
-    assert_eq!(found.unwrap(), expected);
+    for messages in WAYS {
+        assert_eq!(exchanged(3, false, messages), [[9, 10], [1, 20], [11, 9]], "{messages:?}");
+        assert_eq!(exchanged(3, true, messages), [[21, 10], [1, 20], [11, 0]], "{messages:?}");
+    }
 }
 
 #[test]
 fn two_ranks_in_a_ring_are_neighbours_on_both_sides() {
-    assert_eq!(exchanged(2, true), [[11, 10], [1, 0]]);
+    for messages in WAYS {
+        assert_eq!(exchanged(2, true, messages), [[11, 10], [1, 0]], "{messages:?}");
+    }
+}
+
+#[test]
+fn any_two_ranks_exchange_parcels_of_any_length_while_all_gather() {
+    // Rank r sends so many numbers to rank 2 − r, which may be itself.
+    for (messages, lengths) in [
+        (Messages::Host, [1, 2, 3]),
+        (Messages::Memory, [1, 2, 3]),
+        (Messages::Memory, [40_000, 0, 3]),
+    ] {
+        let longest = 40_000;
+        let found = on(3, messages, |device, communicator| {
+            let rank = communicator.rank();
+            let other = 2 - rank;
+            let own = Buffer::from_host(device, &vec![rank as u32 + 1; longest])?;
+            let from = Buffer::<u32>::zeros(device, longest)?;
+            let all = Buffer::<u32>::zeros(device, 3)?;
+            let parcel = |at, count| [Parcel { rank: other, at, bytes: 4 * count }];
+            let received = parcel(from.address(), lengths[other]);
+            communicator.start_exchange(&parcel(own.address(), lengths[rank]), &received)?;
+            communicator.all_gather(own.address(), all.address(), 4)?;
+            communicator.finish_exchange(&received)?;
+            let (mut came, mut gathered) = (vec![0; longest], [0; 3]);
+            from.download(&mut came)?;
+            all.download(&mut gathered)?;
+            Ok((came, gathered))
+        });
+
+        for (rank, (came, gathered)) in found.into_iter().enumerate() {
+            let mut expected = vec![3 - rank as u32; lengths[2 - rank]];
+            expected.resize(longest, 0);
+            assert!(came == expected, "{messages:?} {lengths:?}, rank {rank}: {:?}", &came[..4]);
+            assert_eq!(gathered, [1, 2, 3], "{messages:?} {lengths:?}, rank {rank}");
+        }
+    }
 }

@@ -1,7 +1,7 @@
 //! The device.
 
 use std::collections::HashMap;
-use std::sync::{Arc, LazyLock, Mutex, PoisonError};
+use std::sync::{Arc, LazyLock, Mutex, OnceLock, PoisonError};
 
 use gridgen::backend::DeviceError;
 use gridgen::backend::cuda::Device;
@@ -17,6 +17,8 @@ pub struct FiberDevice {
     memory: Mutex<Memory>,
     /// What is being recorded.
     recorded: Mutex<Option<Vec<Action>>>,
+    /// Kernels that wait for those of other devices, which therefore have other copies.
+    mail: OnceLock<Library>,
 }
 
 /// What can be recorded.
@@ -28,6 +30,15 @@ enum Action {
 
 type Libraries = HashMap<(Source, Width), Arc<Library>>;
 
+/// Copies of the kernels for messages that no device has at present.
+static COPIES: Mutex<Vec<Library>> = Mutex::new(Vec::new());
+
+impl Drop for FiberDevice {
+    fn drop(&mut self) {
+        COPIES.lock().unwrap_or_else(PoisonError::into_inner).extend(self.mail.take());
+    }
+}
+
 /// The module of a kernel, compiled at its first use in this process.
 fn library(kernel: Kernel) -> Arc<Library> {
     static LOADED: LazyLock<Mutex<Libraries>> = LazyLock::new(Mutex::default);
@@ -37,6 +48,14 @@ fn library(kernel: Kernel) -> Arc<Library> {
 }
 
 impl FiberDevice {
+    /// The kernels for messages, for this device alone.
+    fn mail(&self) -> &Library {
+        self.mail.get_or_init(|| {
+            let idle = COPIES.lock().unwrap_or_else(PoisonError::into_inner).pop();
+            idle.unwrap_or_else(|| Library::copy(&Source::Mail.text(), Width::Double))
+        })
+    }
+
     fn memory<R>(&self, work: impl FnOnce(&mut Memory) -> R) -> R {
         work(&mut self.memory.lock().unwrap_or_else(PoisonError::into_inner))
     }
@@ -57,7 +76,11 @@ impl FiberDevice {
                 memory.bytes(*to, *bytes).copy_from_slice(&moved);
             }),
             Action::Launch(kernel, shape, arguments) => {
-                if let Err(fault) = library(*kernel).launch(kernel.name, *shape, arguments) {
+                let launched = match kernel.source {
+                    Source::Mail => self.mail().launch(kernel.name, *shape, arguments),
+                    _ => library(*kernel).launch(kernel.name, *shape, arguments),
+                };
+                if let Err(fault) = launched {
                     panic!("{kernel:?}: {:?}: {}", fault.code, fault.message);
                 }
                 self.memory(|memory| memory.check(&format!("after {kernel:?}")));

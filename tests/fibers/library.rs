@@ -63,10 +63,21 @@ pub struct Library {
 impl Library {
     /// Compiles the text of a module, unless that was done before, and loads it.
     pub fn load(text: &str, width: Width) -> Self {
-        let file = compiled(text, width.c_type());
+        Self::open(&compiled(text, width.c_type()))
+    }
+
+    /// The same, with a state of its own: its kernels run while those of other copies wait.
+    pub fn copy(text: &str, width: Width) -> Self {
+        let folder = tempfile::tempdir().unwrap();
+        let copy = folder.path().join("so");
+        fs::copy(compiled(text, width.c_type()), &copy).unwrap();
+        Self::open(&copy)
+    }
+
+    fn open(file: &Path) -> Self {
         // SAFETY: the library was built from the header and kernels, which run nothing on loading
         // but the registration of their names.
-        let library = unsafe { libloading::Library::new(&file) }
+        let library = unsafe { libloading::Library::new(file) }
             .unwrap_or_else(|error| panic!("{}: {error}", file.display()));
         // SAFETY: the type is that of the header.
         let launch = *unsafe { library.get::<Launch>(b"launch\0") }.unwrap();

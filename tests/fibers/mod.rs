@@ -7,9 +7,11 @@ mod device;
 mod library;
 mod memory;
 mod mortal;
+mod ranks;
 mod watched;
 
 pub use device::FiberDevice;
 pub use library::{Code, Library};
 pub use mortal::{MortalDevice, lost};
+pub use ranks::{Messages, on_ranks};
 pub use watched::{Watch, Watched};

@@ -4,10 +4,10 @@
 use std::sync::Arc;
 
 use gridgen::backend::Bands;
-use gridgen::backend::cuda::{Alarm, CudaBackend, Device, HostCommunicator, Post, run_ranks};
+use gridgen::backend::cuda::{CudaBackend, Device};
 use gridgen::solver::SolverError;
 
-use crate::fibers::FiberDevice;
+use crate::fibers::{FiberDevice, Messages, on_ranks};
 use crate::systems::Machine;
 
 /// A rank for each device.
@@ -30,12 +30,9 @@ impl Machine for Devices {
         bands: &Bands,
         work: impl Fn(usize, &CudaBackend) -> Result<R, SolverError> + Sync,
     ) -> Result<Vec<R>, SolverError> {
-        let (alarm, ranks) = (Arc::new(Alarm::default()), self.0.len());
-        let post = Arc::new(Post::new(alarm.clone()));
-        run_ranks(ranks, &alarm, |rank| {
-            let device = self.0[rank].clone();
-            let link = HostCommunicator::new(post.clone(), rank, ranks, device.clone());
-            work(rank, &CudaBackend::banded(device, Box::new(link), bands.clone())?)
+        on_ranks(&self.0, Messages::Memory, |device, link| {
+            let rank = link.rank();
+            work(rank, &CudaBackend::banded(device, link, bands.clone())?)
         })
     }
 }

@@ -6,12 +6,35 @@
 use super::kernel::{Argument, Kernel, Shape};
 use crate::backend::DeviceError;
 use std::any::Any;
+use std::fmt::Debug;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU32, Ordering};
 
 /// An address in the device's memory.
 pub type Address = u64;
 
 /// Launches that can be repeated with the same arguments.
 pub type Recording = Box<dyn Any + Send>;
+
+/// A word in the host's memory, 0 at first, that running kernels read while the host may set it.
+pub trait HostWord: Debug + Send + Sync {
+    /// Where kernels find it.
+    fn address(&self) -> Address;
+
+    /// Makes it 1.
+    fn set(&self);
+}
+
+/// For devices that work in the host's memory.
+impl HostWord for AtomicU32 {
+    fn address(&self) -> Address {
+        std::ptr::from_ref(self).expose_provenance() as Address
+    }
+
+    fn set(&self) {
+        self.store(1, Ordering::Relaxed);
+    }
+}
 
 /// One device with one queue of work: what is asked for first is done first.
 ///
@@ -29,6 +52,11 @@ pub trait Device: Send + Sync {
     /// The driver's handle of its queue, for libraries beside the driver; none where it has none.
     fn queue(&self) -> Option<u64> {
         None
+    }
+
+    /// A word that its kernels can read. A device in the host's memory takes any.
+    fn host_word(&self) -> Result<Arc<dyn HostWord>, DeviceError> {
+        Ok(Arc::new(AtomicU32::new(0)))
     }
 
     /// Waits for all work. A device that works while it is asked has nothing to wait for.

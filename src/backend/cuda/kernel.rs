@@ -49,11 +49,13 @@ pub enum Source {
     Correlation,
     /// Matrices spread by rows.
     Rows,
+    /// Messages between devices.
+    Mail,
 }
 
 impl Source {
     /// Every file.
-    pub const ALL: [Self; 21] = [
+    pub const ALL: [Self; 22] = [
         Self::Vector,
         Self::Matrix,
         Self::Elliptic,
@@ -75,16 +77,20 @@ impl Source {
         Self::Gauss,
         Self::Correlation,
         Self::Rows,
+        Self::Mail,
     ];
 
     /// The precisions it is used in: grids are made in double precision alone, and an order of rows
-    /// has none.
+    /// and a message have none.
     #[must_use]
     pub fn widths(self) -> &'static [Width] {
         match self {
-            Self::March | Self::Initial | Self::Control | Self::Order | Self::Layout => {
-                &[Width::Double]
-            }
+            Self::March
+            | Self::Initial
+            | Self::Control
+            | Self::Order
+            | Self::Layout
+            | Self::Mail => &[Width::Double],
             _ => &[Width::Single, Width::Double],
         }
     }
@@ -114,6 +120,7 @@ impl Source {
             Self::Gauss => "gauss.cu",
             Self::Correlation => "correlation.cu",
             Self::Rows => "rows.cu",
+            Self::Mail => "mail.cu",
         }
     }
 
@@ -141,6 +148,7 @@ impl Source {
             Self::Gauss => include_str!("../../../kernels/gauss.cu"),
             Self::Correlation => include_str!("../../../kernels/correlation.cu"),
             Self::Rows => include_str!("../../../kernels/rows.cu"),
+            Self::Mail => include_str!("../../../kernels/mail.cu"),
         }
     }
 

@@ -29,7 +29,10 @@ pub use factors::CudaFactors;
 pub use march::CudaGrid;
 pub use matrix::CudaMatrix;
 pub use multigrid::CudaLevel;
-pub use ranks::{Alarm, Communicator, HostCommunicator, Parcel, Post, run_ranks};
+pub use ranks::{
+    Alarm, Communicator, GuardedDevice, HostCommunicator, MailCommunicator, Mailroom, Parcel, Post,
+    run_ranks,
+};
 pub use recording::CudaRecording;
 pub use room::{Demand, Kept};
 pub use vector::CudaVector;

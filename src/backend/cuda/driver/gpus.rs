@@ -2,21 +2,38 @@
 
 use super::DriverDevice;
 use super::nccl::{self, CommunicatorId, NcclCommunicator, Seat};
-use crate::backend::cuda::ranks::{Alarm, Communicator, HostCommunicator, Post, run_ranks};
+use super::peers;
+use crate::backend::cuda::ranks::{
+    Alarm, Communicator, GuardedDevice, HostCommunicator, MailCommunicator, Mailroom, Post,
+    run_ranks,
+};
 use crate::backend::cuda::{CudaBackend, Demand, Device};
 use crate::backend::{Bands, DeviceError};
 use crate::sparse::Schedule;
 use std::sync::Arc;
 
+/// The way of messages between GPUs.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Way {
+    /// Kernels write into the memory of other GPUs.
+    Memory,
+    /// NCCL.
+    Nccl,
+    /// Through the host's memory.
+    Host,
+}
+
 /// GPUs of this machine, opened, with their kernels compiled.
 pub struct Gpus {
     devices: Vec<Arc<DriverDevice>>,
+    way: Way,
     gathered_points: Option<usize>,
     schedule: Schedule,
 }
 
 /// How a rank meets the others.
 enum Meeting {
+    Memory(Arc<Mailroom>),
     Nccl(CommunicatorId),
     Host(Arc<Post>),
 }
@@ -29,8 +46,21 @@ impl Gpus {
     pub fn open(ordinals: &[usize]) -> Result<Self, DeviceError> {
         // The first compiles what the others find on the disk.
         let open = |&ordinal: &usize| DriverDevice::open_compiled(ordinal).map(Arc::new);
-        let devices = ordinals.iter().map(open).collect::<Result<_, _>>()?;
-        Ok(Self { devices, gathered_points: None, schedule: Schedule::default() })
+        let devices: Vec<_> = ordinals.iter().map(open).collect::<Result<_, _>>()?;
+        let way = if peers::connect(&devices)? {
+            Way::Memory
+        } else if nccl::present() {
+            Way::Nccl
+        } else {
+            Way::Host
+        };
+        Ok(Self { devices, way, gathered_points: None, schedule: Schedule::default() })
+    }
+
+    /// Sends messages this way instead of the fastest there is.
+    #[must_use]
+    pub fn with_way(self, way: Way) -> Self {
+        Self { way, ..self }
     }
 
     /// Gathers levels of multigrid with up to so many points onto every GPU.
@@ -63,17 +93,12 @@ impl Gpus {
         names.join(", ")
     }
 
-    /// Whether messages go from GPU to GPU, by NCCL; else they go through the host's memory.
-    #[must_use]
-    pub fn direct(&self) -> bool {
-        nccl::present()
-    }
-
     /// What the user should know where messages go through the host's memory.
     #[must_use]
     pub fn slow(&self) -> Option<String> {
-        (!self.direct()).then(|| {
-            "NCCL was not found: messages between GPUs go through the host's memory, which is slow"
+        (self.way == Way::Host).then(|| {
+            "the GPUs do not reach each other's memory, and NCCL was not found: messages between them \
+             go through the host's memory, which is slow"
                 .to_owned()
         })
     }
@@ -111,25 +136,30 @@ impl Gpus {
         E: Send + PartialEq + From<DeviceError>,
     {
         let alarm = Arc::new(Alarm::default());
-        let meeting = if self.direct() {
-            Meeting::Nccl(CommunicatorId::new()?)
-        } else {
-            Meeting::Host(Arc::new(Post::new(alarm.clone())))
-        };
         let size = self.count();
+        let meeting = match self.way {
+            Way::Memory => Meeting::Memory(Arc::new(Mailroom::new(size, alarm.clone()))),
+            Way::Nccl => Meeting::Nccl(CommunicatorId::new()?),
+            Way::Host => Meeting::Host(Arc::new(Post::new(alarm.clone()))),
+        };
         run_ranks(size, &alarm, |rank| {
-            let device = &self.devices[rank];
+            let gpu = &self.devices[rank];
+            let mut device: Arc<dyn Device> = gpu.clone();
             let communicator: Box<dyn Communicator> = match &meeting {
+                Meeting::Memory(room) => {
+                    device = Arc::new(GuardedDevice::new(device, alarm.clone()));
+                    Box::new(MailCommunicator::join(room.clone(), rank, size, device.clone())?)
+                }
                 Meeting::Nccl(id) => {
                     let seat = Seat { rank, size, id: *id };
-                    Box::new(NcclCommunicator::join(device, seat, &alarm)?)
+                    Box::new(NcclCommunicator::join(gpu, seat, &alarm)?)
                 }
                 Meeting::Host(post) => {
                     let (post, device) = (post.clone(), device.clone());
                     Box::new(HostCommunicator::new(post, rank, size, device))
                 }
             };
-            let backend = CudaBackend::banded(device.clone(), communicator, bands.clone())?
+            let backend = CudaBackend::banded(device, communicator, bands.clone())?
                 .with_schedule(self.schedule);
             work(
                 rank,

@@ -10,13 +10,14 @@ mod cusparse;
 mod gpus;
 mod list;
 mod nccl;
+mod peers;
 
 pub use cusparse::{IncompleteLu, SparseProduct, Storage, TriangularSolve, Which};
-pub use gpus::Gpus;
+pub use gpus::{Gpus, Way};
 pub use list::{DeviceInfo, Libraries, devices, libraries};
 pub use nccl::{CommunicatorId, NcclCommunicator, Seat};
 
-use super::device::{Address, Device, Recording};
+use super::device::{Address, Device, HostWord, Recording};
 use super::kernel::{Argument, Kernel, Shape, Source, Width};
 use crate::backend::DeviceError;
 use cudarc::driver::{result, sys};
@@ -265,6 +266,10 @@ impl Device for DriverDevice {
 
     fn queue(&self) -> Option<u64> {
         Some(self.stream as u64)
+    }
+
+    fn host_word(&self) -> Result<Arc<dyn HostWord>, DeviceError> {
+        Ok(Arc::new(self.pinned_word()?))
     }
 
     fn synchronise(&self) -> Result<(), DeviceError> {

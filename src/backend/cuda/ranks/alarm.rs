@@ -1,16 +1,24 @@
 //! How ranks learn that one of them cannot go on.
 
+use super::super::device::HostWord;
 use crate::backend::DeviceError;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-/// Raised by a rank that fails; all others stop waiting for it.
+/// Raised by a rank that fails; all others stop waiting for it, their kernels too.
 #[derive(Debug, Default)]
-pub struct Alarm(AtomicBool);
+pub struct Alarm {
+    raised: AtomicBool,
+    words: Mutex<Vec<Arc<dyn HostWord>>>,
+}
 
 impl Alarm {
     /// Stops all ranks.
     pub fn raise(&self) {
-        self.0.store(true, Ordering::Release);
+        self.raised.store(true, Ordering::Release);
+        for word in self.words().iter() {
+            word.set();
+        }
     }
 
     /// Refuses to go on once the alarm is raised.
@@ -18,6 +26,24 @@ impl Alarm {
     /// # Errors
     /// [`DeviceError::OtherRank`].
     pub fn check(&self) -> Result<(), DeviceError> {
-        if self.0.load(Ordering::Acquire) { Err(DeviceError::OtherRank) } else { Ok(()) }
+        if self.raised.load(Ordering::Acquire) { Err(DeviceError::OtherRank) } else { Ok(()) }
+    }
+
+    /// Sets a word when the alarm is raised.
+    pub(super) fn tell(&self, word: Arc<dyn HostWord>) {
+        let mut words = self.words();
+        if self.check().is_err() {
+            word.set();
+        }
+        words.push(word);
+    }
+
+    /// Leaves a word alone from now on.
+    pub(super) fn forget(&self, word: &Arc<dyn HostWord>) {
+        self.words().retain(|other| !Arc::ptr_eq(other, word));
+    }
+
+    fn words(&self) -> MutexGuard<'_, Vec<Arc<dyn HostWord>>> {
+        self.words.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

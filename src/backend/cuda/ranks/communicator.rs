@@ -30,7 +30,7 @@ pub trait Communicator: Send + Sync {
     fn all_gather(&self, from: Address, to: Address, bytes: usize) -> Result<(), DeviceError>;
 
     /// Begins to send and to receive. What one rank sends to another the other receives in the same
-    /// call, and several parcels between the same two in the same order. What is asked of the
+    /// call, and two parcels between the same two, which there may be, in the same order. What is asked of the
     /// device meanwhile must not touch these places.
     fn start_exchange(&self, sent: &[Parcel], received: &[Parcel]) -> Result<(), DeviceError>;
 

@@ -7,14 +7,18 @@
 
 mod alarm;
 mod communicator;
+mod guarded;
 mod halo;
 mod host;
+mod mail;
 mod place;
 mod team;
 
 pub use alarm::Alarm;
 pub use communicator::{Communicator, Parcel};
+pub use guarded::GuardedDevice;
 pub use host::{HostCommunicator, Post};
+pub use mail::{MailCommunicator, Mailroom};
 pub use team::run_ranks;
 
 pub(super) use halo::{CLOSED, Halo, rim};

@@ -1,0 +1,214 @@
+//! Ranks that write into the memory of each other's devices.
+
+use super::super::Buffer;
+use super::super::device::{Address, Device, HostWord};
+use super::super::kernel::{Argument, BLOCK, Kernel, Shape, Source, arguments};
+use super::{Alarm, Communicator, Parcel};
+use crate::backend::DeviceError;
+use std::collections::HashMap;
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+// As in `kernels/mail.cu`.
+/// Shares of a message, at most.
+const SHARES: usize = 8;
+/// Bytes of a share that goes through the mailbox.
+const SHARE: usize = 8192;
+/// Messages that an end of a lane has room for.
+const ROOMS: usize = 2;
+/// Lanes from one rank to another.
+const CHANNELS: usize = 3;
+/// Bytes of an end of a lane: four numbers a share, and the rooms.
+const END: usize = SHARES * (4 * 8 + ROOMS * SHARE);
+/// The lane of what all gather; exchanges, which may go on meanwhile, have the others.
+const GATHERING: usize = CHANNELS - 1;
+/// Bytes that a thread moves at a time, and threads of a warp.
+const WORD: usize = 16;
+const WARP: usize = 32;
+/// Jobs of a launch.
+const JOBS: usize = 8;
+
+/// How long a rank waits for the others to come before it looks at the alarm.
+const LOOK: Duration = Duration::from_millis(5);
+
+/// The mailboxes of all ranks, which outlive every rank's last message.
+pub struct Mailroom {
+    boxes: Mutex<Vec<Option<Buffer<u64>>>>,
+    opened: Condvar,
+    alarm: Arc<Alarm>,
+}
+
+impl Mailroom {
+    /// Room for the mailboxes of `ranks` ranks that stop at this alarm.
+    #[must_use]
+    pub fn new(ranks: usize, alarm: Arc<Alarm>) -> Self {
+        Self {
+            boxes: Mutex::new((0..ranks).map(|_| None).collect()),
+            opened: Condvar::new(),
+            alarm,
+        }
+    }
+
+    /// Brings the mailbox of a rank, empty, and waits for those of all others.
+    fn open(&self, rank: usize, own: Buffer<u64>) -> Result<Vec<Address>, DeviceError> {
+        let mut boxes = self.boxes.lock().unwrap_or_else(PoisonError::into_inner);
+        boxes[rank] = Some(own);
+        self.opened.notify_all();
+        loop {
+            let there = boxes.iter().map(|mailbox| mailbox.as_ref().map(Buffer::address));
+            if let Some(addresses) = there.collect() {
+                return Ok(addresses);
+            }
+            self.alarm.check()?;
+            let waited = self.opened.wait_timeout(boxes, LOOK);
+            boxes = waited.unwrap_or_else(PoisonError::into_inner).0;
+        }
+    }
+}
+
+/// What a job of the kernel does: its constants of `kernels/mail.cu`.
+#[derive(Clone, Copy)]
+enum Kind {
+    Send = 1,
+    Receive = 2,
+    LetFetch = 3,
+}
+
+/// A parcel and what is done with it on which lane.
+#[derive(Clone, Copy)]
+struct Job {
+    kind: Kind,
+    channel: usize,
+    parcel: Parcel,
+}
+
+impl Job {
+    fn arguments(self) -> [Argument; 3] {
+        let packed =
+            self.kind as u64 | (self.channel as u64) << 8 | (self.parcel.rank as u64) << 32;
+        [packed.into(), self.parcel.at.into(), (self.parcel.bytes as u64).into()]
+    }
+
+    /// Whether the receiver fetches the parcel from where it stands.
+    fn fetched(self) -> bool {
+        self.parcel.bytes > SHARES * SHARE
+    }
+}
+
+/// Jobs of one kind for the parcels of an exchange: the second between the same two has another lane.
+fn jobs(kind: Kind, parcels: &[Parcel]) -> Vec<Job> {
+    let mut before = HashMap::new();
+    let job = |&parcel: &Parcel| {
+        let count: &mut usize = before.entry(parcel.rank).or_default();
+        let channel = *count;
+        *count += 1;
+        Job { kind, channel, parcel }
+    };
+    parcels.iter().map(job).collect()
+}
+
+/// A rank whose messages are stores of its kernels into the memory of other ranks' devices, on each of
+/// which the kernels of all run at the same time. No call waits on the host.
+pub struct MailCommunicator {
+    rank: usize,
+    size: usize,
+    device: Arc<dyn Device>,
+    /// Addresses of all mailboxes.
+    ends: Buffer<u64>,
+    room: Arc<Mailroom>,
+    word: Arc<dyn HostWord>,
+    /// What an exchange under way has sent that is fetched by its receivers.
+    fetched: Mutex<Vec<Job>>,
+}
+
+impl MailCommunicator {
+    /// Meets the other ranks of `room`; returns when all are there. The devices reach each other's memory.
+    ///
+    /// # Errors
+    /// If the device has no room, or another rank fails.
+    pub fn join(
+        room: Arc<Mailroom>,
+        rank: usize,
+        size: usize,
+        device: Arc<dyn Device>,
+    ) -> Result<Self, DeviceError> {
+        let own = Buffer::zeros(&device, size * CHANNELS * END / size_of::<u64>())?;
+        // Others write as soon as they know the address.
+        device.synchronise()?;
+        let ends = Buffer::from_host(&device, &room.open(rank, own)?)?;
+        let word = device.host_word()?;
+        room.alarm.tell(word.clone());
+        Ok(Self { rank, size, device, ends, room, word, fetched: Mutex::default() })
+    }
+
+    /// Does jobs at the same time, so many in a launch; those that send come first.
+    fn pass(&self, jobs: &[Job]) -> Result<(), DeviceError> {
+        for jobs in jobs.chunks(JOBS) {
+            let longest = jobs.iter().map(|job| job.parcel.bytes).max().unwrap_or(0);
+            let shares = longest.div_ceil(SHARE).clamp(1, SHARES);
+            let mut arguments = arguments![&self.ends, self.rank as u32, self.word.address()];
+            arguments.extend(jobs.iter().flat_map(|job| job.arguments()));
+            arguments.resize(3 + 3 * JOBS, Argument::from(0_u64));
+            let threads = longest.div_ceil(WORD).next_multiple_of(WARP).clamp(WARP, BLOCK as usize);
+            let grid = [shares as u32, jobs.len() as u32, 1];
+            let shape = Shape { grid, block: [threads as u32, 1, 1], shared: 0 };
+            self.device.launch(Kernel::new::<f64>(Source::Mail, "pass_mail"), shape, &arguments)?;
+        }
+        Ok(())
+    }
+
+    fn fetched(&self) -> MutexGuard<'_, Vec<Job>> {
+        self.fetched.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// What is to be waited for after jobs that send what is fetched.
+fn let_fetch(sends: &[Job]) -> impl Iterator<Item = Job> {
+    sends.iter().filter(|job| job.fetched()).map(|job| Job { kind: Kind::LetFetch, ..*job })
+}
+
+impl Communicator for MailCommunicator {
+    fn rank(&self) -> usize {
+        self.rank
+    }
+
+    fn size(&self) -> usize {
+        self.size
+    }
+
+    fn all_gather(&self, from: Address, to: Address, bytes: usize) -> Result<(), DeviceError> {
+        let job =
+            |kind, rank, at| Job { kind, channel: GATHERING, parcel: Parcel { rank, at, bytes } };
+        let ranks = 0..self.size;
+        let sends: Vec<Job> = ranks.clone().map(|rank| job(Kind::Send, rank, from)).collect();
+        let place = |rank: usize| to + (rank * bytes) as Address;
+        let receives = ranks.map(|rank| job(Kind::Receive, rank, place(rank)));
+        let jobs: Vec<Job> =
+            sends.iter().copied().chain(receives).chain(let_fetch(&sends)).collect();
+        self.pass(&jobs)
+    }
+
+    fn start_exchange(&self, sent: &[Parcel], _: &[Parcel]) -> Result<(), DeviceError> {
+        let sends = jobs(Kind::Send, sent);
+        self.fetched().extend(let_fetch(&sends));
+        self.pass(&sends)
+    }
+
+    fn finish_exchange(&self, received: &[Parcel]) -> Result<(), DeviceError> {
+        let mut jobs = jobs(Kind::Receive, received);
+        jobs.append(&mut self.fetched());
+        self.pass(&jobs)
+    }
+
+    fn recorded(&self) -> bool {
+        true
+    }
+}
+
+impl Drop for MailCommunicator {
+    fn drop(&mut self) {
+        // Nothing reads the word any more when all that was asked for is done, or the alarm has ended it.
+        let _ = self.device.synchronise();
+        self.room.alarm.forget(&self.word);
+    }
+}
