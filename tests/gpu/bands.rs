@@ -1,9 +1,9 @@
-//! Bands on the first two GPUs, by NCCL where it is there.
+//! Bands on the first two GPUs.
 #![allow(clippy::unwrap_used, reason = "a failing step fails the test")]
 
 use std::time::{Duration, Instant};
 
-use gridgen::backend::cuda::driver::Gpus;
+use gridgen::backend::cuda::driver::{Gpus, Way};
 use gridgen::backend::{Backend, Bands, DeviceError};
 use gridgen::pde::control::Wall;
 use gridgen::solver::krylov::Method;
@@ -19,14 +19,16 @@ const JACOBI: Case = Case {
     method: Method::Bicgstab,
 };
 
-/// The grid of the CPU on two GPUs.
+/// The grid of the CPU on two GPUs, whichever way their messages go.
 fn check(case: Case) {
-    // Some coarse levels are in bands too.
-    let gpus = Gpus::open(&[0, 1]).unwrap().with_gathered_points(Some(1000));
-    let what = if gpus.direct() { "by NCCL" } else { "through the host" };
-    let found = case.on_ranks(2, |bands, work| gpus.run(bands, work)).unwrap();
+    let expected = case.on_cpu();
+    for way in [Way::Memory, Way::Nccl] {
+        // Some coarse levels are in bands too.
+        let gpus = Gpus::open(&[0, 1]).unwrap().with_way(way).with_gathered_points(Some(1000));
+        let found = case.on_ranks(2, |bands, work| gpus.run(bands, work)).unwrap();
 
-    let _ = cases::check(case, &case.on_cpu(), &found, what);
+        let _ = cases::check(case, &expected, &found, &format!("{way:?}"));
+    }
 }
 
 #[test]
@@ -55,7 +57,12 @@ fn multigrid_on_two_gpus() {
 #[test]
 #[ignore = "needs two GPUs: cargo test --test gpu -- --ignored bands"]
 fn a_rank_that_gives_up_stops_the_other() {
-    let gpus = Gpus::open(&[0, 1]).unwrap();
+    for way in [Way::Memory, Way::Nccl] {
+        gives_up(&Gpus::open(&[0, 1]).unwrap().with_way(way));
+    }
+}
+
+fn gives_up(gpus: &Gpus) {
     let bands = Bands::new(64, 2, false).unwrap();
     let started = Instant::now();
 
