@@ -2,13 +2,13 @@
 //
 // A lane takes messages between two ranks on a channel. Each rank has its end of every lane in its own
 // memory: the other writes what it sends there, so that to wait is to look at memory nearby. A message
-// has up to eight shares, which go their ways alone, a block each; its number is one more than that of
+// has up to 32 shares, which go their ways alone, a block each; its number is one more than that of
 // the message before it on the lane. What is too long for the room at an end is fetched from where it
 // stands by its receiver.
 #include "common.cuh"
 
 // Shares of a message, at most, and bytes of each in an end's room.
-#define SHARES 8u
+#define SHARES 32u
 #define SHARE 8192u
 // Messages that an end has room for: one is taken while the next comes.
 #define ROOMS 2u

@@ -90,6 +90,17 @@ pub trait Device: Send + Sync {
         arguments: &[Argument],
     ) -> Result<(), DeviceError>;
 
+    /// Asks for launches that pass beside what is asked for later, until [`Self::join`]; they come after
+    /// all that was asked for before. The thread that asks for work does so.
+    fn beside(&self, work: &mut dyn FnMut() -> Result<(), DeviceError>) -> Result<(), DeviceError> {
+        work()
+    }
+
+    /// What is asked for later comes after the launches that passed beside.
+    fn join(&self) -> Result<(), DeviceError> {
+        Ok(())
+    }
+
     /// Notes the launches, clearings and copies on the device that `work` asks for, without doing
     /// them.
     fn record(

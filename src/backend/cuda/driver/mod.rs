@@ -4,6 +4,7 @@
 //! that work is done in the order it is asked for.
 #![allow(unsafe_code, reason = "the driver's interface is C; every call's contract is kept here")]
 
+mod aside;
 mod blocks;
 mod compile;
 mod cusparse;
@@ -23,7 +24,8 @@ use crate::backend::DeviceError;
 use cudarc::driver::{result, sys};
 use std::collections::HashMap;
 use std::ffi::{CString, c_void};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError, RwLock};
 
 /// Bytes of the pinned buffer through which small answers come back.
 const ANSWER: usize = 4096;
@@ -43,6 +45,9 @@ pub struct DriverDevice {
     functions: RwLock<HashMap<Kernel, Function>>,
     answer: Mutex<Pinned>,
     blocks: Mutex<blocks::Blocks>,
+    aside: OnceLock<aside::Aside>,
+    /// Whether launches go there.
+    passing: AtomicBool,
     /// The way to other ranks, while there are any.
     link: RwLock<Option<Arc<nccl::Link>>>,
 }
@@ -125,6 +130,8 @@ impl DriverDevice {
             functions: RwLock::default(),
             answer: Mutex::new(Pinned(answer)),
             blocks: Mutex::default(),
+            aside: OnceLock::new(),
+            passing: AtomicBool::new(false),
             link: RwLock::default(),
         })
     }
@@ -227,6 +234,9 @@ impl Drop for DriverDevice {
         self.give_back();
         let modules = self.modules.get_mut().unwrap_or_else(PoisonError::into_inner);
         let answer = self.answer.get_mut().unwrap_or_else(PoisonError::into_inner).0;
+        if let Some(aside) = self.aside.get() {
+            aside.close();
+        }
         // SAFETY: nothing else holds these handles; errors of a dying context leave nothing to do.
         unsafe {
             let _ = result::stream::synchronize(self.stream);
@@ -361,6 +371,10 @@ impl Device for DriverDevice {
         let mut pointers: Vec<*mut c_void> =
             arguments.iter().map(|argument| argument.pointer().cast_mut()).collect();
         let ([gx, gy, gz], [bx, by, bz]) = (shape.grid, shape.block);
+        let stream = match self.aside.get() {
+            Some(aside) if self.passing.load(Ordering::Relaxed) => aside.stream,
+            _ => self.stream,
+        };
         // SAFETY: the arguments are those of the kernel's signature (checked by running every
         // launch in the tests), and the memory behind them belongs to the caller.
         unsafe {
@@ -369,11 +383,25 @@ impl Device for DriverDevice {
                 (gx, gy, gz),
                 (bx, by, bz),
                 shape.shared,
-                self.stream,
+                stream,
                 &mut pointers,
             )
         }
         .map_err(self.failed("launching a kernel"))
+    }
+
+    fn beside(&self, work: &mut dyn FnMut() -> Result<(), DeviceError>) -> Result<(), DeviceError> {
+        let aside = self.aside()?;
+        aside.fork(self)?;
+        self.passing.store(true, Ordering::Relaxed);
+        let done = work();
+        self.passing.store(false, Ordering::Relaxed);
+        aside.end(self)?;
+        done
+    }
+
+    fn join(&self) -> Result<(), DeviceError> {
+        self.aside()?.join(self)
     }
 
     fn record(

@@ -78,6 +78,14 @@ impl Device for GuardedDevice {
         self.device.launch(kernel, shape, arguments)
     }
 
+    fn beside(&self, work: &mut dyn FnMut() -> Result<(), DeviceError>) -> Result<(), DeviceError> {
+        self.device.beside(work)
+    }
+
+    fn join(&self) -> Result<(), DeviceError> {
+        self.device.join()
+    }
+
     fn record(
         &self,
         work: &mut dyn FnMut() -> Result<(), DeviceError>,

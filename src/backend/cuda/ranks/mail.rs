@@ -6,12 +6,12 @@ use super::super::kernel::{Argument, BLOCK, Kernel, Shape, Source, arguments};
 use super::{Alarm, Communicator, Parcel};
 use crate::backend::DeviceError;
 use std::collections::HashMap;
-use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Condvar, Mutex, PoisonError};
 use std::time::Duration;
 
 // As in `kernels/mail.cu`.
 /// Shares of a message, at most.
-const SHARES: usize = 8;
+const SHARES: usize = 32;
 /// Bytes of a share that goes through the mailbox.
 const SHARE: usize = 8192;
 /// Messages that an end of a lane has room for.
@@ -117,8 +117,6 @@ pub struct MailCommunicator {
     ends: Buffer<u64>,
     room: Arc<Mailroom>,
     word: Arc<dyn HostWord>,
-    /// What an exchange under way has sent that is fetched by its receivers.
-    fetched: Mutex<Vec<Job>>,
 }
 
 impl MailCommunicator {
@@ -138,11 +136,15 @@ impl MailCommunicator {
         let ends = Buffer::from_host(&device, &room.open(rank, own)?)?;
         let word = device.host_word()?;
         room.alarm.tell(word.clone());
-        Ok(Self { rank, size, device, ends, room, word, fetched: Mutex::default() })
+        Ok(Self { rank, size, device, ends, room, word })
     }
 
-    /// Does jobs at the same time, so many in a launch; those that send come first.
-    fn pass(&self, jobs: &[Job]) -> Result<(), DeviceError> {
+    /// Sends, receives, and waits until what was sent is no longer needed: so many jobs in a launch, in
+    /// this order, so that nobody waits for what a rank would do later.
+    fn pass(&self, sends: &[Job], receives: &[Job]) -> Result<(), DeviceError> {
+        let fetched = sends.iter().filter(|job| job.fetched());
+        let let_fetch = fetched.map(|job| Job { kind: Kind::LetFetch, ..*job });
+        let jobs: Vec<Job> = sends.iter().chain(receives).copied().chain(let_fetch).collect();
         for jobs in jobs.chunks(JOBS) {
             let longest = jobs.iter().map(|job| job.parcel.bytes).max().unwrap_or(0);
             let shares = longest.div_ceil(SHARE).clamp(1, SHARES);
@@ -156,15 +158,6 @@ impl MailCommunicator {
         }
         Ok(())
     }
-
-    fn fetched(&self) -> MutexGuard<'_, Vec<Job>> {
-        self.fetched.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-}
-
-/// What is to be waited for after jobs that send what is fetched.
-fn let_fetch(sends: &[Job]) -> impl Iterator<Item = Job> {
-    sends.iter().filter(|job| job.fetched()).map(|job| Job { kind: Kind::LetFetch, ..*job })
 }
 
 impl Communicator for MailCommunicator {
@@ -179,25 +172,20 @@ impl Communicator for MailCommunicator {
     fn all_gather(&self, from: Address, to: Address, bytes: usize) -> Result<(), DeviceError> {
         let job =
             |kind, rank, at| Job { kind, channel: GATHERING, parcel: Parcel { rank, at, bytes } };
-        let ranks = 0..self.size;
-        let sends: Vec<Job> = ranks.clone().map(|rank| job(Kind::Send, rank, from)).collect();
         let place = |rank: usize| to + (rank * bytes) as Address;
-        let receives = ranks.map(|rank| job(Kind::Receive, rank, place(rank)));
-        let jobs: Vec<Job> =
-            sends.iter().copied().chain(receives).chain(let_fetch(&sends)).collect();
-        self.pass(&jobs)
+        let sends: Vec<Job> = (0..self.size).map(|rank| job(Kind::Send, rank, from)).collect();
+        let receives: Vec<Job> =
+            (0..self.size).map(|rank| job(Kind::Receive, rank, place(rank))).collect();
+        self.pass(&sends, &receives)
     }
 
-    fn start_exchange(&self, sent: &[Parcel], _: &[Parcel]) -> Result<(), DeviceError> {
-        let sends = jobs(Kind::Send, sent);
-        self.fetched().extend(let_fetch(&sends));
-        self.pass(&sends)
+    fn start_exchange(&self, sent: &[Parcel], received: &[Parcel]) -> Result<(), DeviceError> {
+        let (sends, receives) = (jobs(Kind::Send, sent), jobs(Kind::Receive, received));
+        self.device.beside(&mut || self.pass(&sends, &receives))
     }
 
-    fn finish_exchange(&self, received: &[Parcel]) -> Result<(), DeviceError> {
-        let mut jobs = jobs(Kind::Receive, received);
-        jobs.append(&mut self.fetched());
-        self.pass(&jobs)
+    fn finish_exchange(&self, _: &[Parcel]) -> Result<(), DeviceError> {
+        self.device.join()
     }
 
     fn recorded(&self) -> bool {

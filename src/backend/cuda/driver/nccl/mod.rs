@@ -54,22 +54,17 @@ pub struct Seat {
     pub id: CommunicatorId,
 }
 
-/// A device's way to the other ranks. Exchanges have a stream of their own, so that work goes on
-/// beside them.
+/// A device's way to the other ranks.
 pub(super) struct Link {
     /// None once it was aborted.
     communicator: Mutex<Option<Handle>>,
-    side: sys::CUstream,
-    forked: sys::CUevent,
-    joined: sys::CUevent,
     alarm: Arc<Alarm>,
 }
 
 #[derive(Clone, Copy)]
 struct Handle(library::Handle);
 
-// SAFETY: one thread at a time uses the handles, behind the mutex; streams and events may be used
-// from any thread that has made the context current.
+// SAFETY: one thread at a time uses the handle, behind the mutex.
 unsafe impl Send for Link {}
 // SAFETY: as above.
 unsafe impl Sync for Link {}
@@ -132,9 +127,6 @@ impl Drop for Link {
             if let (Some(Handle(handle)), Some(nccl)) = (handle, Nccl::get()) {
                 let _ = nccl.destroy(handle);
             }
-            let _ = result::stream::destroy(self.side);
-            let _ = result::event::destroy(self.forked);
-            let _ = result::event::destroy(self.joined);
         }
     }
 }
@@ -161,15 +153,8 @@ impl NcclCommunicator {
             let operation = "meeting the other GPUs";
             DeviceError::Call { device: device.label(), operation, reason }
         })?;
-        let plain = sys::CUevent_flags::CU_EVENT_DISABLE_TIMING;
-        let event = || result::event::create(plain).map_err(device.failed("making an event"));
-        let link = Arc::new(Link {
-            communicator: Mutex::new(Some(Handle(handle))),
-            side: side_stream().map_err(device.failed("making a stream"))?,
-            forked: event()?,
-            joined: event()?,
-            alarm: alarm.clone(),
-        });
+        let communicator = Mutex::new(Some(Handle(handle)));
+        let link = Arc::new(Link { communicator, alarm: alarm.clone() });
         device.set_link(Some(link.clone()));
         let joined = Self { device: device.clone(), seat, link };
         joined.meet()?;
@@ -194,9 +179,15 @@ impl NcclCommunicator {
 
     /// Sends and receives of one exchange, all at once. NCCL tells messages between the same two ranks
     /// apart by their order.
-    fn group(&self, nccl: &Nccl, sent: &[Parcel], received: &[Parcel]) -> Answer {
+    fn group(
+        &self,
+        stream: sys::CUstream,
+        nccl: &Nccl,
+        sent: &[Parcel],
+        received: &[Parcel],
+    ) -> Answer {
+        let stream = stream.cast();
         let Ok(Handle(handle)) = self.link.handle() else { return Ok(()) };
-        let stream = self.link.side.cast();
         nccl.group_start()?;
         for &Parcel { rank, at, bytes } in sent {
             // SAFETY: the caller owns the memory; the handle and the stream are valid.
@@ -208,13 +199,6 @@ impl NcclCommunicator {
         }
         nccl.group_end()
     }
-}
-
-/// A stream whose kernels come before those of others: messages that waited for the last block of the
-/// work beside them would not pass beside it.
-fn side_stream() -> Result<sys::CUstream, result::DriverError> {
-    let (_, greatest) = result::stream::get_priority_range()?;
-    result::stream::create_with_priority(result::stream::StreamKind::NonBlocking, greatest)
 }
 
 /// A device's address as NCCL takes it.
@@ -265,29 +249,17 @@ impl Communicator for NcclCommunicator {
             .map_err(|reason| self.device.without_message(reason))
     }
 
+    /// Exchanges have a stream of their own, so that work goes on beside them.
     fn start_exchange(&self, sent: &[Parcel], received: &[Parcel]) -> Result<(), DeviceError> {
-        self.device.bind()?;
-        let Link { side, forked, joined, .. } = &*self.link;
-        let (stream, wait) = (self.device.stream, sys::CUevent_wait_flags::CU_EVENT_WAIT_DEFAULT);
-        // SAFETY: streams and events live as long as the link and the device.
-        unsafe {
-            result::event::record(*forked, stream)
-                .and_then(|()| result::stream::wait_event(*side, *forked, wait))
-        }
-        .map_err(self.device.failed("beginning an exchange"))?;
-        self.group(nccl()?, sent, received)
+        let aside = self.device.aside()?;
+        aside.fork(&self.device)?;
+        self.group(aside.stream, nccl()?, sent, received)
             .map_err(|reason| self.device.without_message(reason))?;
-        // SAFETY: as above.
-        unsafe { result::event::record(*joined, *side) }
-            .map_err(self.device.failed("beginning an exchange"))
+        aside.end(&self.device)
     }
 
     fn finish_exchange(&self, _: &[Parcel]) -> Result<(), DeviceError> {
-        self.device.bind()?;
-        let wait = sys::CUevent_wait_flags::CU_EVENT_WAIT_DEFAULT;
-        // SAFETY: stream and event live as long as the link and the device.
-        unsafe { result::stream::wait_event(self.device.stream, self.link.joined, wait) }
-            .map_err(self.device.failed("ending an exchange"))
+        self.device.aside()?.join(&self.device)
     }
 
     fn recorded(&self) -> bool {
