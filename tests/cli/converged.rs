@@ -174,3 +174,18 @@ fn what_was_repaired_in_a_file_of_points_is_said_and_reported() {
     assert_eq!(finished.code, 0);
     assert_eq!(scratch.report()["notes"][0], note);
 }
+
+#[test]
+fn the_span_is_in_chords() {
+    let scratch = Scratch::with_case(SMALLEST);
+    let settings =
+        ["geometry.chord=4", "output.span_cells=1", "output.span=0.5", "output.formats=[\"vtk\"]"];
+
+    scratch.run_coarse(&settings.map(|setting| ["--set", setting]).concat()).succeeds();
+
+    let mesh = scratch.bytes("output/wing/mesh.vtk");
+    let points = mesh.windows(7).position(|word| word == b"double\n").unwrap() + 7;
+    let last = points + 3 * 8 * 2 * 65 * 33 - 8;
+    let z: [u8; 8] = mesh[last..last + 8].try_into().unwrap();
+    assert!((f64::from_be_bytes(z) - 2.0).abs() < 1e-15);
+}

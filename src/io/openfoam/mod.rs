@@ -40,8 +40,8 @@ pub fn write(path: &Path, grid: &Grid, span: Option<Span>) -> Result<(), IoError
             }
             let object = name.rsplit('/').next().unwrap_or(name);
             let half = matches!(grid.topology, Topology::Half(_));
-            let sides = setup::sides(span, half);
-            atomic::write(&file, |out| setup::write_to(out, class, object, contents, &sides))?;
+            let choices = setup::Choices::new(span, half);
+            atomic::write(&file, |out| setup::write_to(out, class, object, contents, &choices))?;
         }
     }
     write_script(&path.join(SCRIPT))?;
