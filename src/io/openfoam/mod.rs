@@ -6,12 +6,15 @@
 //! cyclic; half a grid has the patch `symmetry`, a plane of symmetry. Source: "OpenFOAM User
 //! Guide", chapter 4.1, mesh description.
 
+mod check;
 mod mesh;
 mod setup;
 
 use std::fs;
 use std::io::{self, Write};
 use std::path::Path;
+
+pub use check::{Measure, Objection, objections};
 
 use super::span::Span;
 use super::{IoError, atomic, folder};
