@@ -54,7 +54,8 @@ pub fn write(path: &Path, grid: &Grid, span: Option<Span>) -> Result<(), IoError
                 mesh::write_to(out, grid, span, part)
             })?;
         }
-        Ok(())
+        // The earlier one stays until this one is complete.
+        remove_folder(&path.join(MESH))
     })
 }
 
@@ -90,14 +91,18 @@ fn make_executable(_: &fs::File) -> io::Result<()> {
 ///
 /// [`IoError`] when something of it cannot be removed.
 pub(super) fn remove_mesh(path: &Path) -> Result<(), IoError> {
-    let mesh = path.join(MESH);
-    match fs::remove_dir_all(&mesh) {
-        Err(source) if mesh.exists() => return Err(IoError::new(&mesh, source)),
-        _ => {}
-    }
+    remove_folder(&path.join(MESH))?;
     let folders = ["0", "constant", "system"].map(|name| path.join(name));
     folders
         .iter()
         .filter(|folder| folder.is_dir())
         .try_for_each(|found| folder::remove_parts(found))
+}
+
+/// Removes a folder if it is there.
+fn remove_folder(path: &Path) -> Result<(), IoError> {
+    match fs::remove_dir_all(path) {
+        Err(source) if path.exists() => Err(IoError::new(path, source)),
+        _ => Ok(()),
+    }
 }
