@@ -14,6 +14,7 @@ mod machine;
 #[cfg(feature = "cuda")]
 mod many;
 mod memory;
+mod objections;
 mod options;
 mod resolved_case;
 mod section;
@@ -34,6 +35,7 @@ use self::ladder::shortfall;
 use self::layout::Layout;
 use self::machine::{Machine, Opened, Opening};
 pub use self::memory::{Made, make_grid, make_grid_around};
+use self::objections::objections;
 pub use self::options::{BackendChoice, Progress, RESTART_EVERY, RunOptions};
 use self::resolved_case::ResolvedCase;
 pub use self::section::{Body, body};
@@ -242,6 +244,9 @@ impl Job<'_> {
         }
         let converged = solved.stop.converged();
         let good = shortcoming.is_none();
+        if good {
+            self.notices.extend(objections(self.case, &grid));
+        }
         let artifacts = Artifacts {
             name: &self.case.name,
             grid: &grid,

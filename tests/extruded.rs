@@ -218,6 +218,18 @@ fn an_extruded_openfoam_mesh_is_in_order_and_closed() {
     }
 }
 
+/// Forces act on the whole span.
+#[test]
+fn force_coefficients_of_an_extruded_case_refer_to_its_span() {
+    let folder = tempfile::tempdir().unwrap();
+
+    openfoam::write(folder.path(), &joukowski_grid(17, 9, 0.1), Some(span(2, Sides::Periodic)))
+        .unwrap();
+
+    let control = fs::read_to_string(folder.path().join("system/controlDict")).unwrap();
+    assert!(control.contains("Aref 0.7;"), "{control}");
+}
+
 /// The block is right-handed in indices and coordinates, its span +y, its third index outward.
 #[test]
 fn the_axes_of_fun3d_are_right_handed() {

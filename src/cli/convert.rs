@@ -122,7 +122,10 @@ impl ConvertArguments {
             return bad_input(&terminal, &message, Some("convert it to .vts, .vtk or Plot3D"));
         }
         match self.write(target, &mesh) {
-            Ok(files) => self.report(&mesh, &files, &terminal),
+            Ok(files) => {
+                self.note_objections(target, &mesh, &terminal);
+                self.report(&mesh, &files, &terminal)
+            }
             Err(error) => bad_input(&terminal, &error.to_string(), Some(error.hint())),
         }
     }
@@ -140,9 +143,7 @@ impl ConvertArguments {
     }
 
     fn write(&self, target: Target, mesh: &Mesh) -> Result<Vec<PathBuf>, IoError> {
-        let (path, grid): (&Path, _) = (&self.output, &mesh.grid);
-        let (length, cells) = (self.span, self.span_cells);
-        let span = (cells > 0).then_some(Span { length, cells, sides: self.sides });
+        let (path, grid, span): (&Path, _, _) = (&self.output, &mesh.grid, self.span());
         let mut files = vec![self.output.clone()];
         match target {
             Target::Vts => vts::write(path, grid, span, self.compression),
@@ -158,6 +159,20 @@ impl ConvertArguments {
             files.push(map);
         }
         Ok(files)
+    }
+
+    fn span(&self) -> Option<Span> {
+        let (length, cells) = (self.span, self.span_cells);
+        (cells > 0).then_some(Span { length, cells, sides: self.sides })
+    }
+
+    /// Says what OpenFOAM will have against a mesh for it.
+    fn note_objections(&self, target: Target, mesh: &Mesh, terminal: &Terminal) {
+        if target == Target::Openfoam {
+            for objection in openfoam::objections(&mesh.grid, self.span()) {
+                terminal.note(&objection.to_string());
+            }
+        }
     }
 
     fn flavour(&self) -> Flavour {

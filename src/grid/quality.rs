@@ -6,6 +6,7 @@
 
 mod angle;
 mod cell;
+mod face;
 mod orthogonality;
 mod row;
 mod wall;
@@ -16,6 +17,7 @@ pub use cell::{
     is_folded,
 };
 
+pub use face::{centroid, face_skewness, middle, off_normal, prism_aspect_ratio};
 pub use orthogonality::nonorthogonality;
 pub use row::CellMeasure;
 pub use worst::{BadCell, skewness_histogram, worst_cells};

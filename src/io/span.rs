@@ -15,7 +15,7 @@ pub enum Sides {
 /// A plane grid repeated from z = 0 to z = `length`.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Span {
-    /// Length in chords.
+    /// Length in the unit of the grid.
     pub length: f64,
     /// Cells over it, at least one.
     pub cells: usize,
@@ -24,7 +24,7 @@ pub struct Span {
 }
 
 impl Span {
-    /// One cell over one chord: what programs without two dimensions take for a plane.
+    /// One cell over one unit: what programs without two dimensions take for a plane.
     pub const ONE: Self = Self { length: 1.0, cells: 1, sides: Sides::Symmetry };
 
     /// Planes of nodes.

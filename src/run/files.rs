@@ -5,10 +5,11 @@ use crate::io::FileKind;
 use crate::io::plot3d::Flavour;
 use crate::io::span::Span;
 
-/// How the grid of a case goes on in the third dimension.
+/// How the grid of a case goes on in the third dimension, in the unit of its files.
 pub(super) fn span(case: &Case) -> Option<Span> {
     let output = &case.output;
-    let (length, cells, sides) = (output.span, output.span_cells, output.sides);
+    let length = output.span * case.geometry.chord;
+    let (cells, sides) = (output.span_cells, output.sides);
     (cells > 0).then_some(Span { length, cells, sides })
 }
 

@@ -174,3 +174,52 @@ fn what_was_repaired_in_a_file_of_points_is_said_and_reported() {
     assert_eq!(finished.code, 0);
     assert_eq!(scratch.report()["notes"][0], note);
 }
+
+/// checkMesh of OpenFOAM 1912 printed "Max skewness = 17.17479533, 12 highly skew faces detected" for
+/// this mesh.
+#[test]
+fn what_check_mesh_will_find_is_said_and_reported_where_openfoam_is_asked_for() {
+    let scratch = Scratch::with_case(SMALLEST);
+
+    let silent = scratch.run_coarse(&[]);
+    let finished = scratch.run_coarse(&["--set", "output.formats=[\"openfoam\"]"]);
+
+    let note = "OpenFOAM's checkMesh will find 12 faces with a skewness above 4, 17.2 at (1, 0); \
+                grid.trailing_edge_spacing = 1.0e-5, the height of the first cell, mends that";
+    assert_eq!(silent.stderr, "");
+    assert_eq!(finished.stderr, format!("note: {note}\n"));
+    assert_eq!(scratch.report()["notes"][0], note);
+}
+
+/// The edge of half a grid is at the end of its wall, that of a C-grid between wall and wake.
+#[test]
+fn what_mends_a_mesh_depends_on_what_is_wrong_and_where() {
+    for (settings, remedy) in [
+        (["grid.topology=half", "geometry.naca=0012"], "grid.trailing_edge_spacing = 1.0e-5"),
+        (["grid.topology=C", "grid.ni=97"], "OpenFOAM runs with them"),
+        (["geometry.trailing_edge=blunt", "grid.first_cell=1e-7"], "it lets that pass, and more"),
+    ] {
+        let scratch = Scratch::with_case(SMALLEST);
+        let settings = [&settings[..], &["output.formats=[\"openfoam\"]"]].concat();
+
+        let sets: Vec<&str> = settings.iter().flat_map(|setting| ["--set", setting]).collect();
+        let finished = scratch.run_coarse(&sets);
+
+        assert!(finished.stderr.contains(remedy), "{settings:?}: {}", finished.stderr);
+    }
+}
+
+#[test]
+fn the_span_is_in_chords() {
+    let scratch = Scratch::with_case(SMALLEST);
+    let settings =
+        ["geometry.chord=4", "output.span_cells=1", "output.span=0.5", "output.formats=[\"vtk\"]"];
+
+    scratch.run_coarse(&settings.map(|setting| ["--set", setting]).concat()).succeeds();
+
+    let mesh = scratch.bytes("output/wing/mesh.vtk");
+    let points = mesh.windows(7).position(|word| word == b"double\n").unwrap() + 7;
+    let last = points + 3 * 8 * 2 * 65 * 33 - 8;
+    let z: [u8; 8] = mesh[last..last + 8].try_into().unwrap();
+    assert!((f64::from_be_bytes(z) - 2.0).abs() < 1e-15);
+}

@@ -79,6 +79,32 @@ fn an_openfoam_case_is_that_of_a_run() {
 }
 
 #[test]
+fn what_check_mesh_will_find_in_a_converted_mesh_is_said() {
+    let scratch = meshes();
+
+    let run = ["convert", "output/wing/mesh.vts", "-o", "case", "--to", "openfoam"];
+    let finished = scratch.run(&run);
+
+    assert_eq!(
+        finished.stderr,
+        "note: OpenFOAM's checkMesh will find 12 faces with a skewness above 4, 17.2 at (1, 0)\n"
+    );
+}
+
+#[test]
+fn an_openfoam_mesh_replaces_the_one_before() {
+    let scratch = meshes();
+    let options = ["--to", "openfoam"];
+    let extruded = ["--to", "openfoam", "--span-cells", "2"];
+
+    convert(&scratch, "output/wing/mesh.vts", "case", &extruded);
+    convert(&scratch, "output/wing/mesh.vts", "case", &options);
+
+    let points = |root: &str| scratch.bytes(&format!("{root}/constant/polyMesh/points"));
+    assert!(points("case") == points("output/wing/openfoam"));
+}
+
+#[test]
 fn an_extruded_grid_gives_its_plane_back() {
     let scratch = meshes();
     let span = ["--span-cells", "3", "--span", "0.25", "--sides", "periodic"];

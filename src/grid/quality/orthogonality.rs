@@ -2,7 +2,8 @@
 
 use rayon::prelude::*;
 
-use super::cell::{Corners, cell_corners, cross, difference, dot};
+use super::cell::cell_corners;
+use super::face::{centroid, off_normal};
 use crate::grid::{Grid, Topology};
 
 /// The non-orthogonality of each cell in degrees, `[nj − 1][ni − 1]`: the largest angle, over its
@@ -45,32 +46,6 @@ pub fn nonorthogonality(grid: &Grid) -> Vec<f64> {
         }
     });
     angles
-}
-
-/// Angle in degrees between the line from one centre to the other and the outward normal of the
-/// edge between them, which runs counter-clockwise around the first.
-fn off_normal(from: [f64; 2], to: [f64; 2], [start, end]: [[f64; 2]; 2]) -> f64 {
-    let edge = difference(end, start);
-    let normal = [edge[1], -edge[0]];
-    let line = difference(to, from);
-    cross(normal, line).abs().atan2(dot(normal, line)).to_degrees()
-}
-
-/// Centre of area; the mean of the corners of a cell without area.
-fn centroid(corners: &Corners) -> [f64; 2] {
-    let [a, b, c, d] = *corners;
-    let area = |p, q, r| cross(difference(q, p), difference(r, p));
-    let (first, second) = (area(a, b, c), area(a, c, d));
-    let total = first + second;
-    std::array::from_fn(|k| {
-        if total == 0.0 {
-            0.25 * (a[k] + b[k] + c[k] + d[k])
-        } else {
-            // Relative to a corner: cells far out lose no digits.
-            let off = |p: [f64; 2], q: [f64; 2]| (p[k] - a[k] + (q[k] - a[k])) / 3.0;
-            a[k] + (first * off(b, c) + second * off(c, d)) / total
-        }
-    })
 }
 
 /// The larger of two angles; NaN if one is.

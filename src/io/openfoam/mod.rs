@@ -6,12 +6,15 @@
 //! cyclic; half a grid has the patch `symmetry`, a plane of symmetry. Source: "OpenFOAM User
 //! Guide", chapter 4.1, mesh description.
 
+mod check;
 mod mesh;
 mod setup;
 
 use std::fs;
 use std::io::{self, Write};
 use std::path::Path;
+
+pub use check::{Measure, Objection, objections};
 
 use super::span::Span;
 use super::{IoError, atomic, folder};
@@ -40,8 +43,8 @@ pub fn write(path: &Path, grid: &Grid, span: Option<Span>) -> Result<(), IoError
             }
             let object = name.rsplit('/').next().unwrap_or(name);
             let half = matches!(grid.topology, Topology::Half(_));
-            let sides = setup::sides(span, half);
-            atomic::write(&file, |out| setup::write_to(out, class, object, contents, &sides))?;
+            let choices = setup::Choices::new(span, half);
+            atomic::write(&file, |out| setup::write_to(out, class, object, contents, &choices))?;
         }
     }
     write_script(&path.join(SCRIPT))?;
@@ -51,7 +54,8 @@ pub fn write(path: &Path, grid: &Grid, span: Option<Span>) -> Result<(), IoError
                 mesh::write_to(out, grid, span, part)
             })?;
         }
-        Ok(())
+        // The earlier one stays until this one is complete.
+        remove_folder(&path.join(MESH))
     })
 }
 
@@ -87,14 +91,18 @@ fn make_executable(_: &fs::File) -> io::Result<()> {
 ///
 /// [`IoError`] when something of it cannot be removed.
 pub(super) fn remove_mesh(path: &Path) -> Result<(), IoError> {
-    let mesh = path.join(MESH);
-    match fs::remove_dir_all(&mesh) {
-        Err(source) if mesh.exists() => return Err(IoError::new(&mesh, source)),
-        _ => {}
-    }
+    remove_folder(&path.join(MESH))?;
     let folders = ["0", "constant", "system"].map(|name| path.join(name));
     folders
         .iter()
         .filter(|folder| folder.is_dir())
         .try_for_each(|found| folder::remove_parts(found))
+}
+
+/// Removes a folder if it is there.
+fn remove_folder(path: &Path) -> Result<(), IoError> {
+    match fs::remove_dir_all(path) {
+        Err(source) if path.exists() => Err(IoError::new(path, source)),
+        _ => Ok(()),
+    }
 }

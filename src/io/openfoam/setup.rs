@@ -7,29 +7,44 @@ use crate::io::span::{Sides, Span};
 /// A file: its path in the case, its class, and its contents below the head.
 pub(super) type File = (&'static str, &'static str, &'static str);
 
-/// What the fields say of the ends of the span and, on half a grid, of its plane of symmetry.
-pub(super) fn sides(span: Option<Span>, half: bool) -> String {
-    let ends = match span.map(|span| span.sides) {
-        None => PLANE,
-        Some(Sides::Symmetry) => "back { type symmetryPlane; }\n    front { type symmetryPlane; }",
-        Some(Sides::Periodic) => "back { type cyclic; }\n    front { type cyclic; }",
-    };
-    let plane = if half { "symmetry { type symmetryPlane; }\n    " } else { "" };
-    [plane, ends].concat()
+/// What of the set-up depends on the grid.
+pub(super) struct Choices {
+    /// What the fields say of the ends of the span and, on half a grid, of its plane of symmetry.
+    sides: String,
+    /// Reference area of the force coefficients: a chord of one unit times the span.
+    area: f64,
 }
 
-/// Writes a file with its head; `sides` are those of [`sides`].
+impl Choices {
+    pub(super) fn new(span: Option<Span>, half: bool) -> Self {
+        let ends = match span.map(|span| span.sides) {
+            None => PLANE,
+            Some(Sides::Symmetry) => {
+                "back { type symmetryPlane; }\n    front { type symmetryPlane; }"
+            }
+            Some(Sides::Periodic) => "back { type cyclic; }\n    front { type cyclic; }",
+        };
+        let plane = if half { "symmetry { type symmetryPlane; }\n    " } else { "" };
+        Self { sides: [plane, ends].concat(), area: span.unwrap_or(Span::ONE).length }
+    }
+}
+
+/// Writes a file with its head.
 pub(super) fn write_to(
     out: &mut impl Write,
     class: &str,
     object: &str,
     contents: &str,
-    sides: &str,
+    choices: &Choices,
 ) -> io::Result<()> {
-    let contents = contents.replace(PLANE, sides);
+    let area = format!("Aref {};", choices.area);
+    let contents = contents.replace(PLANE, &choices.sides).replace(AREA, &area);
     writeln!(out, "FoamFile\n{{\n    version 2.0;\n    format ascii;")?;
     writeln!(out, "    class {class};\n    object {object};\n}}\n\n{}", contents.trim_start())
 }
+
+/// What the force coefficients say of the area of a plane grid.
+const AREA: &str = "Aref 1;";
 
 /// What the fields say of the sides of a plane grid.
 const PLANE: &str = "frontAndBack { type empty; }";

@@ -1,0 +1,98 @@
+//! Measures of faces and cells by which finite-volume programs judge meshes.
+
+use super::cell::{Corners, cell_area, cross, difference, dot};
+
+/// Centre of area; the mean of the corners of a cell without area.
+#[must_use]
+pub fn centroid(corners: &Corners) -> [f64; 2] {
+    let [a, b, c, d] = *corners;
+    let area = |p, q, r| cross(difference(q, p), difference(r, p));
+    let (first, second) = (area(a, b, c), area(a, c, d));
+    let total = first + second;
+    std::array::from_fn(|k| {
+        if total == 0.0 {
+            0.25 * (a[k] + b[k] + c[k] + d[k])
+        } else {
+            // Relative to a corner: cells far out lose no digits.
+            let off = |p: [f64; 2], q: [f64; 2]| (p[k] - a[k] + (q[k] - a[k])) / 3.0;
+            a[k] + (first * off(b, c) + second * off(c, d)) / total
+        }
+    })
+}
+
+/// Angle in degrees between the line from one centre to the other and the outward normal of the
+/// edge between them, which runs counter-clockwise around the first.
+#[must_use]
+pub fn off_normal(from: [f64; 2], to: [f64; 2], edge: [[f64; 2]; 2]) -> f64 {
+    let normal = normal(edge);
+    let line = difference(to, from);
+    cross(normal, line).abs().atan2(dot(normal, line)).to_degrees()
+}
+
+/// How far the line from one centre to the other misses the middle m of the edge between them, over
+/// the reach of the edge in that direction.
+///
+/// With the normal s of the edge, c and e the centres and d = e − c, the line misses m by
+/// v = m − c − d s·(m − c)/(s·d). |v| is divided by |(b − a)·v|/(2 |v|), a and b being the ends of
+/// the edge, or by 0.2 |d| if that is more. Without a second centre, on a rim, d is the part of m − c
+/// along s, and 0.4 |d| takes the place of 0.2 |d|. Source: OpenFOAM 1912, `faceSkewness` and
+/// `boundaryFaceSkewness` in `primitiveMeshTools.C`.
+#[must_use]
+pub fn face_skewness(from: [f64; 2], to: Option<[f64; 2]>, edge: [[f64; 2]; 2]) -> f64 {
+    let [start, end] = edge;
+    let normal = normal(edge);
+    let to_middle = difference(middle(edge), from);
+    let across = dot(normal, to_middle);
+    let (line, least) = match to {
+        Some(to) => (difference(to, from), 0.2),
+        None => (scaled(normal, across / dot(normal, normal)), 0.4),
+    };
+    let miss = difference(to_middle, scaled(line, across / dot(normal, line)));
+    let length = dot(miss, miss).sqrt();
+    if length == 0.0 {
+        return 0.0;
+    }
+    let reach = 0.5 * dot(difference(end, start), miss).abs() / length;
+    length / reach.max(least * dot(line, line).sqrt())
+}
+
+/// Aspect ratio of the prism on a cell: the areas of its faces, thrown onto the planes of the axes
+/// and summed, largest over smallest.
+///
+/// Without a `depth` the two planes along z count. With one, the third counts too, and so does the
+/// sum of the three over 6 V^(2/3), V being the volume, if that is more. Source: OpenFOAM 1912,
+/// `cellClosedness` in `primitiveMeshTools.C`.
+#[must_use]
+pub fn prism_aspect_ratio(corners: &Corners, depth: Option<f64>) -> f64 {
+    let sum = |k: usize| -> f64 {
+        (0..4).map(|corner| (corners[(corner + 1) % 4][k] - corners[corner][k]).abs()).sum()
+    };
+    let (along_x, along_y) = (sum(0), sum(1));
+    let Some(depth) = depth else {
+        return along_x.max(along_y) / along_x.min(along_y);
+    };
+    let area = cell_area(corners).abs();
+    let areas = [depth * along_y, depth * along_x, 2.0 * area];
+    let [largest, smallest] = [
+        areas.iter().copied().fold(0.0, f64::max),
+        areas.iter().copied().fold(f64::INFINITY, f64::min),
+    ];
+    let sum: f64 = areas.iter().sum();
+    (largest / smallest).max(sum / (6.0 * (area * depth).powf(2.0 / 3.0)))
+}
+
+/// Normal of an edge, to the right of it and as long.
+fn normal([start, end]: [[f64; 2]; 2]) -> [f64; 2] {
+    let edge = difference(end, start);
+    [edge[1], -edge[0]]
+}
+
+/// Middle of an edge.
+#[must_use]
+pub fn middle([start, end]: [[f64; 2]; 2]) -> [f64; 2] {
+    [start[0].midpoint(end[0]), start[1].midpoint(end[1])]
+}
+
+fn scaled(vector: [f64; 2], by: f64) -> [f64; 2] {
+    vector.map(|component| by * component)
+}

@@ -1,0 +1,126 @@
+//! What OpenFOAM's `checkMesh` has against meshes: beside each figure stands the run of version 1912
+//! on the same mesh that printed it.
+
+#![allow(clippy::unwrap_used, reason = "a failing step fails the test")]
+
+#[path = "support/grids.rs"]
+mod grids;
+
+use std::path::Path;
+
+use gridgen::case::Case;
+use gridgen::grid::{Grid, Symmetry, Topology};
+use gridgen::io::openfoam::{Measure, Objection, objections};
+use gridgen::io::span::{Sides, Span};
+use gridgen::run::{RunOptions, make_grid};
+use grids::{grid_from, half_grid, joukowski_grid};
+
+/// The grid of the NACA 0012 with the keys of `[grid]`.
+fn naca0012(grid: &str) -> Grid {
+    let text = format!("geometry.naca = '0012'\n[grid]\n{grid}");
+    let case = Case::from_toml(&text, Path::new("wing.toml"), &[]).unwrap();
+    let made = make_grid(&case, &RunOptions::default(), &mut ()).unwrap();
+    assert!(made.is_good(), "{}", made.reason);
+    made.grid
+}
+
+/// Rectangles of 0.3 × 1, the lines 5 farther on each.
+fn leaning() -> Grid {
+    let mut grid = grid_from(9, 5, |i, j| [0.3 * i as f64 + 5.0 * j as f64, j as f64]);
+    grid.topology = Topology::Half(Symmetry::UpDown);
+    grid
+}
+
+/// Asserts that there are these objections, counts exactly, values within `tolerance` of themselves.
+fn assert_found(found: &[Objection], printed: &[(Measure, usize, f64)], tolerance: f64) {
+    assert_eq!(found.len(), printed.len(), "{found:?}");
+    for (objection, &(measure, count, worst)) in found.iter().zip(printed) {
+        assert_eq!((objection.measure, objection.count), (measure, count), "{found:?}");
+        assert!((objection.worst / worst - 1.0).abs() < tolerance, "{found:?}");
+    }
+}
+
+/// " ***Max skewness = 16.9181458862, 17 highly skew faces detected"
+#[test]
+fn faces_behind_a_sharp_edge_are_skew() {
+    let grid = naca0012("ni = 161\nnj = 65\nfirst_cell = 1e-5");
+
+    let found = objections(&grid, None);
+
+    assert_found(&found, &[(Measure::Skewness, 17, 16.918_145_886_2)], 1e-6);
+    let [x, y] = found[0].at;
+    assert!((x - 1.000_005).abs() < 1e-9 && y.abs() < 1e-9, "{found:?}");
+}
+
+/// "Max skewness = 3.2 OK", "Mesh OK."
+#[test]
+fn none_is_where_the_spacing_at_the_edge_is_the_first_cell() {
+    let grid = naca0012("ni = 161\nnj = 65\nfirst_cell = 1e-5\ntrailing_edge_spacing = 1e-5");
+
+    assert_eq!(objections(&grid, None), []);
+}
+
+/// " ***High aspect ratio cells found, Max aspect ratio: 21650.779773, number of cells 8312",
+/// " ***Max skewness = 16.9181458862, 68 highly skew faces detected"
+#[test]
+fn extruded_cells_are_as_long_as_a_cell_over_the_span() {
+    let grid = naca0012("ni = 161\nnj = 65\nfirst_cell = 1e-5");
+    let span = Span { length: 0.5, cells: 4, sides: Sides::Symmetry };
+
+    let found = objections(&grid, Some(span));
+
+    let printed =
+        [(Measure::Skewness, 68, 16.918_145_886_2), (Measure::AspectRatio, 8312, 21_650.779_773)];
+    assert_found(&found, &printed, 1e-6);
+}
+
+/// " ***High aspect ratio cells found, Max aspect ratio: 1068088.02343, number of cells 3082",
+/// "Mesh non-orthogonality Max: 77.8666021941", "Number of severely non-orthogonal (> 70 degrees)
+/// faces: 4."
+#[test]
+fn cells_of_a_wake_are_flat_and_faces_at_the_edge_off_the_lines_between_centres() {
+    let grid = naca0012("topology = 'C'\nni = 225\nnj = 97\nwake = 48\nfirst_cell = 1e-7");
+
+    let found = objections(&grid, None);
+
+    let printed = [
+        (Measure::AspectRatio, 3082, 1_068_088.023_43),
+        (Measure::NonOrthogonality, 4, 77.866_602_194_1),
+    ];
+    assert_found(&found, &printed, 1e-3);
+}
+
+/// " ***Max skewness = 12.8946301787, 4 highly skew faces detected", " ***High aspect ratio cells found,
+/// Max aspect ratio: 2713.54216417, number of cells 1292"
+#[test]
+fn a_grid_by_a_formula_has_the_figures_to_all_digits() {
+    let span = Span { length: 0.001, cells: 2, sides: Sides::Symmetry };
+
+    let found = objections(&joukowski_grid(83, 61, 0.2), Some(span));
+
+    let printed =
+        [(Measure::Skewness, 4, 12.894_630_178_7), (Measure::AspectRatio, 1292, 2_713.542_164_17)];
+    assert_found(&found, &printed, 1e-11);
+}
+
+/// " ***High aspect ratio cells found, Max aspect ratio: 29528.1581153, number of cells 864"
+#[test]
+fn half_a_grid_has_cells_of_its_own() {
+    let span = Span { length: 1e-4, cells: 3, sides: Sides::Symmetry };
+
+    let found = objections(&half_grid(9, 41), Some(span));
+
+    assert_found(&found, &[(Measure::AspectRatio, 864, 29_528.158_115_3)], 1e-11);
+}
+
+/// By hand, and checkMesh says the same where the planes of symmetry are patches: the 16 faces of the first and the last line have their middles 2.5 beside the centres,
+/// which are 0.5 off; 2.5/max(0.15, 0.4 · 0.5) = 12.5. The 24 faces between lines and the 28 between
+/// columns lean by atan 5 against the lines between centres.
+#[test]
+fn faces_of_the_rim_are_measured_against_their_normal() {
+    let found = objections(&leaning(), None);
+
+    let by_hand =
+        [(Measure::Skewness, 16, 12.5), (Measure::NonOrthogonality, 52, 5_f64.atan().to_degrees())];
+    assert_found(&found, &by_hand, 1e-12);
+}
