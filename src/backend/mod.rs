@@ -75,6 +75,27 @@ pub enum DeviceError {
         /// Version of NVRTC.
         compiler: (i32, i32),
     },
+    /// The driver is older than what gridgen asks of it.
+    #[error("the NVIDIA driver is for CUDA {}.{}: gridgen needs one for {}.{} or newer",
+        driver.0, driver.1, oldest.0, oldest.1)]
+    AncientDriver {
+        /// CUDA version of the driver.
+        driver: (i32, i32),
+        /// The oldest that will do.
+        oldest: (i32, i32),
+    },
+    /// The driver lacks a function that gridgen calls.
+    #[error("the NVIDIA driver has no {function}")]
+    LackingDriver {
+        /// Name of the function.
+        function: String,
+    },
+    /// The driver's library and its kernel module do not belong together.
+    #[error("the NVIDIA driver does not start: {reason}")]
+    DriverMismatch {
+        /// What the driver said.
+        reason: String,
+    },
     /// NVRTC refused a file of kernels.
     #[error("NVRTC could not compile {file}: {reason}")]
     Compile {
@@ -156,6 +177,13 @@ impl DeviceError {
             Self::OldDriver { .. } => {
                 "install a newer driver, or an NVRTC of the driver's CUDA version, or run with \
                  --backend cpu"
+            }
+            Self::AncientDriver { .. } | Self::LackingDriver { .. } => {
+                "install a newer driver, or run with --backend cpu"
+            }
+            Self::DriverMismatch { .. } => {
+                "the driver was changed while it was in use, or a container brings another's library: \
+                 restart the machine, or install one driver; --backend cpu needs none"
             }
             Self::Compile { .. }
             | Self::CompilerLost

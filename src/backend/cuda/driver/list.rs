@@ -3,7 +3,15 @@
 use super::reason;
 use crate::backend::DeviceError;
 use cudarc::driver::{result, sys};
+use std::ffi::CStr;
 use sys::CUdevice_attribute_enum as Attribute;
+
+/// The oldest driver that has all that is called: the priorities of the nodes of graphs are of
+/// CUDA 11.7 (`CUDA_GRAPH_INSTANTIATE_FLAG_USE_NODE_PRIORITY`).
+const OLDEST: (i32, i32) = (11, 7);
+
+/// The newest function that is called.
+const NEWEST_FUNCTION: &CStr = c"cuGraphInstantiateWithFlags";
 
 /// One GPU as the driver describes it.
 #[derive(Debug, Clone, PartialEq, Eq, serde::Serialize)]
@@ -64,14 +72,27 @@ fn unexpected(error: result::DriverError) -> DeviceError {
     }
 }
 
-/// CUDA version of the driver.
+/// CUDA version of the driver, if there is one.
 fn driver_version() -> Option<(i32, i32)> {
     let mut version = 0;
-    // SAFETY: the library is there when the symbol is called.
+    // SAFETY: library and symbols are there when they are called. Another library of that name has
+    // no such symbols, and to call them all the same would be a panic.
     let answered = unsafe {
-        sys::is_culib_present() && sys::cuDriverGetVersion(&raw mut version).result().is_ok()
+        sys::is_culib_present()
+            && has(c"cuInit")
+            && has(c"cuDriverGetVersion")
+            && sys::cuDriverGetVersion(&raw mut version).result().is_ok()
     };
     answered.then_some((version / 1000, version % 1000 / 10))
+}
+
+/// Whether the driver's library, which must be there, has a function of this name.
+///
+/// # Safety
+/// The library is opened: whatever it does then is done.
+unsafe fn has(function: &CStr) -> bool {
+    // SAFETY: the symbol is looked for and not called.
+    unsafe { sys::culib().get::<unsafe extern "C" fn()>(function.to_bytes_with_nul()).is_ok() }
 }
 
 /// Version of NVRTC.
@@ -91,6 +112,14 @@ pub(super) fn compiler_version() -> Result<(i32, i32), DeviceError> {
 /// Starts the driver, and checks that it can run what the compiler makes.
 pub(super) fn initialise() -> Result<(), DeviceError> {
     let driver = driver_version().ok_or(DeviceError::NoDriver)?;
+    if driver < OLDEST {
+        return Err(DeviceError::AncientDriver { driver, oldest: OLDEST });
+    }
+    // SAFETY: the library was opened above.
+    if !unsafe { has(NEWEST_FUNCTION) } {
+        let function = NEWEST_FUNCTION.to_string_lossy().into_owned();
+        return Err(DeviceError::LackingDriver { function });
+    }
     // Both take long: the driver looks for GPUs, and the compiler is a large library.
     let (started, compiler) = std::thread::scope(|scope| {
         let compiler = scope.spawn(compiler_version);
@@ -98,6 +127,10 @@ pub(super) fn initialise() -> Result<(), DeviceError> {
     });
     started.map_err(|error| match error.0 {
         sys::CUresult::CUDA_ERROR_NO_DEVICE => DeviceError::NoGpu,
+        sys::CUresult::CUDA_ERROR_SYSTEM_DRIVER_MISMATCH
+        | sys::CUresult::CUDA_ERROR_COMPAT_NOT_SUPPORTED_ON_DEVICE => {
+            DeviceError::DriverMismatch { reason: reason(error) }
+        }
         _ => unexpected(error),
     })?;
     match compiler {
