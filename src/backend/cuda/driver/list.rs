@@ -3,7 +3,9 @@
 use super::reason;
 use crate::backend::DeviceError;
 use cudarc::driver::{result, sys};
+use libloading::Library;
 use std::ffi::CStr;
+use std::sync::OnceLock;
 use sys::CUdevice_attribute_enum as Attribute;
 
 /// The oldest driver that has all that is called: the priorities of the nodes of graphs are of
@@ -72,13 +74,31 @@ fn unexpected(error: result::DriverError) -> DeviceError {
     }
 }
 
+/// Whether the driver's library is there, and NVRTC.
+static DRIVER: OnceLock<bool> = OnceLock::new();
+static COMPILER: OnceLock<bool> = OnceLock::new();
+
+/// Opens a library by one of its names, once and for good, and notes whether it is there: opened and
+/// closed again it would be loaded twice.
+///
+/// # Safety
+/// The library is opened: whatever it does then is done.
+unsafe fn held<const N: usize>(there: &OnceLock<bool>, names: [&str; N]) -> bool {
+    *there.get_or_init(|| {
+        let files = names.into_iter().flat_map(cudarc::get_lib_name_candidates);
+        // SAFETY: as asked of the caller.
+        let library = files.map(|file| unsafe { Library::new(file) }).find_map(Result::ok);
+        library.map(std::mem::forget).is_some()
+    })
+}
+
 /// CUDA version of the driver, if there is one.
 fn driver_version() -> Option<(i32, i32)> {
     let mut version = 0;
     // SAFETY: library and symbols are there when they are called. Another library of that name has
     // no such symbols, and to call them all the same would be a panic.
     let answered = unsafe {
-        sys::is_culib_present()
+        held(&DRIVER, ["cuda", "nvcuda"])
             && has(c"cuInit")
             && has(c"cuDriverGetVersion")
             && sys::cuDriverGetVersion(&raw mut version).result().is_ok()
@@ -102,7 +122,7 @@ pub(super) fn compiler_version() -> Result<(i32, i32), DeviceError> {
     // SAFETY: library and symbol are there when it is called. Another library of that name has no
     // such symbol, and to call it all the same would be a panic.
     let answered = unsafe {
-        nvrtc::is_culib_present()
+        held(&COMPILER, ["nvrtc"])
             && nvrtc::culib().get::<unsafe extern "C" fn()>(b"nvrtcVersion\0").is_ok()
             && nvrtc::nvrtcVersion(&raw mut major, &raw mut minor).result().is_ok()
     };
