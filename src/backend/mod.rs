@@ -12,6 +12,7 @@ pub mod cuda;
 mod data;
 mod elliptic;
 mod multigrid;
+pub mod projection;
 mod real;
 pub mod scalars;
 
@@ -21,6 +22,7 @@ pub use elliptic::{CellGuard, EllipticBackend, EllipticData, Scaling, WallTerms}
 pub use multigrid::{Coarsening, LevelSize, MultigridBackend, Order};
 pub use real::Real;
 
+use self::projection::Projection;
 use self::scalars::{Coefficient, Ending, LOG, SLOTS, Slot};
 use crate::sparse::{EllPattern, TooFewRows};
 
@@ -284,6 +286,19 @@ pub trait Backend: Sync {
         beta: f64,
         terms: [(f64, &Self::Vector<T>); K],
     ) -> Result<(), DeviceError>;
+
+    /// h ← Vᵀ w and w ← w − V h for a `basis` V; then Vᵀ w and (w, w) again. A device is waited for
+    /// once.
+    fn project<T: Real>(
+        &self,
+        basis: &[Self::Vector<T>],
+        w: &mut Self::Vector<T>,
+    ) -> Result<Projection, DeviceError>
+    where
+        Self: Sized,
+    {
+        projection::project(self, basis, w)
+    }
 
     /// Room for [`scalars::SLOTS`] slots and a log.
     fn scalars(&self) -> Result<Self::Scalars, DeviceError>;
