@@ -1,15 +1,31 @@
 // Vectors: sums, conversions and reductions. All loops stride over the grid.
 #include "common.cuh"
 
-// y <- beta y + sum of alpha_k x_k over `terms` <= 3 terms; beta = 0 overwrites y, even a NaN.
+// y <- beta y + sum of alpha_k x_k over `terms` <= 4 terms; beta = 0 overwrites y, even a NaN.
 KERNEL(lincomb, uint64 n, real* y, real beta, uint32 terms, real alpha0, const real* x0, real alpha1,
-       const real* x1, real alpha2, const real* x2) {
+       const real* x1, real alpha2, const real* x2, real alpha3, const real* x3) {
     for (uint64 k = thread_index(); k < n; k += thread_count()) {
         real sum = 0;
         if (terms > 0) sum += alpha0 * x0[k];
         if (terms > 1) sum += alpha1 * x1[k];
         if (terms > 2) sum += alpha2 * x2[k];
+        if (terms > 3) sum += alpha3 * x3[k];
         y[k] = beta == real(0) ? sum : beta * y[k] + sum;
+    }
+}
+
+// y <- y - sum of h_k x_k over `terms` <= 4 terms, the h_k in memory.
+KERNEL(subtract, uint64 n, real* y, uint32 terms, const double* h, const real* x0, const real* x1,
+       const real* x2, const real* x3) {
+    real minus[4];
+    for (uint32 k = 0; k < 4; ++k) minus[k] = k < terms ? real(-h[k]) : real(0);
+    for (uint64 k = thread_index(); k < n; k += thread_count()) {
+        real sum = 0;
+        if (terms > 0) sum += minus[0] * x0[k];
+        if (terms > 1) sum += minus[1] * x1[k];
+        if (terms > 2) sum += minus[2] * x2[k];
+        if (terms > 3) sum += minus[3] * x3[k];
+        y[k] += sum;
     }
 }
 
@@ -39,6 +55,15 @@ KERNEL(dots, uint64 n, uint32 pairs, const real* a0, const real* b0, const real*
         if (pairs > 3) sums[3] += double(a3[k]) * double(b3[k]);
     }
     grid_reduce<Sum>(sums, pairs, partials, ticket, result);
+}
+
+// result <- sums of the parts of all ranks, four places each. One thread.
+KERNEL(sum_parts, uint32 ranks, uint32 count, const double* parts, double* result) {
+    for (uint32 k = 0; k < count; ++k) {
+        double sum = parts[k];
+        for (uint32 rank = 1; rank < ranks; ++rank) sum += parts[4 * rank + k];
+        result[k] = sum;
+    }
 }
 
 // The larger of two; a NaN wins.

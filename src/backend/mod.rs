@@ -12,6 +12,7 @@ pub mod cuda;
 mod data;
 mod elliptic;
 mod multigrid;
+pub mod projection;
 mod real;
 pub mod scalars;
 
@@ -21,6 +22,7 @@ pub use elliptic::{CellGuard, EllipticBackend, EllipticData, Scaling, WallTerms}
 pub use multigrid::{Coarsening, LevelSize, MultigridBackend, Order};
 pub use real::Real;
 
+use self::projection::Projection;
 use self::scalars::{Coefficient, Ending, LOG, SLOTS, Slot};
 use crate::sparse::{EllPattern, TooFewRows};
 
@@ -74,6 +76,27 @@ pub enum DeviceError {
         driver: (i32, i32),
         /// Version of NVRTC.
         compiler: (i32, i32),
+    },
+    /// The driver is older than what gridgen asks of it.
+    #[error("the NVIDIA driver is for CUDA {}.{}: gridgen needs one for {}.{} or newer",
+        driver.0, driver.1, oldest.0, oldest.1)]
+    AncientDriver {
+        /// CUDA version of the driver.
+        driver: (i32, i32),
+        /// The oldest that will do.
+        oldest: (i32, i32),
+    },
+    /// The driver lacks a function that gridgen calls.
+    #[error("the NVIDIA driver has no {function}")]
+    LackingDriver {
+        /// Name of the function.
+        function: String,
+    },
+    /// The driver's library and its kernel module do not belong together.
+    #[error("the NVIDIA driver does not start: {reason}")]
+    DriverMismatch {
+        /// What the driver said.
+        reason: String,
     },
     /// NVRTC refused a file of kernels.
     #[error("NVRTC could not compile {file}: {reason}")]
@@ -156,6 +179,13 @@ impl DeviceError {
             Self::OldDriver { .. } => {
                 "install a newer driver, or an NVRTC of the driver's CUDA version, or run with \
                  --backend cpu"
+            }
+            Self::AncientDriver { .. } | Self::LackingDriver { .. } => {
+                "install a newer driver, or run with --backend cpu"
+            }
+            Self::DriverMismatch { .. } => {
+                "the driver was changed while it was in use, or a container brings another's library: \
+                 restart the machine, or install one driver; --backend cpu needs none"
             }
             Self::Compile { .. }
             | Self::CompilerLost
@@ -256,6 +286,19 @@ pub trait Backend: Sync {
         beta: f64,
         terms: [(f64, &Self::Vector<T>); K],
     ) -> Result<(), DeviceError>;
+
+    /// h ← Vᵀ w and w ← w − V h for a `basis` V; then Vᵀ w and (w, w) again. A device is waited for
+    /// once.
+    fn project<T: Real>(
+        &self,
+        basis: &[Self::Vector<T>],
+        w: &mut Self::Vector<T>,
+    ) -> Result<Projection, DeviceError>
+    where
+        Self: Sized,
+    {
+        projection::project(self, basis, w)
+    }
 
     /// Room for [`scalars::SLOTS`] slots and a log.
     fn scalars(&self) -> Result<Self::Scalars, DeviceError>;

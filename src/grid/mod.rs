@@ -106,6 +106,14 @@ impl Grid {
         Self { topology, ni, nj, x: vec![0.0; ni * nj], y: vec![0.0; ni * nj] }
     }
 
+    /// A grid whose nodes are NaN until they are written. Its memory is all there: the first touch of
+    /// a page takes the system longer than a copy into it.
+    #[must_use]
+    pub fn unset(topology: Topology, ni: usize, nj: usize) -> Self {
+        let nodes = || vec![f64::NAN; ni * nj];
+        Self { topology, ni, nj, x: nodes(), y: nodes() }
+    }
+
     /// Position in `x` and `y` of node (i, j).
     #[inline]
     #[must_use]

@@ -106,22 +106,22 @@ pub fn measure(grid: &Grid) -> Quality {
 /// [`measure`] of a grid whose wall may be a part of the line j = 0, as that of a C-grid, or open, as
 /// that of half a grid.
 #[must_use]
-pub fn measure_along(grid: &Grid, wall: WallLine) -> Quality {
+pub fn measure_along(grid: &Grid, line: WallLine) -> Quality {
     let cells_i = grid.ni - 1;
     let mut skewness = vec![0.0; grid.cells()];
-    let rows: Vec<RowMeasure> = skewness
-        .par_chunks_mut(cells_i)
-        .enumerate()
-        .map_init(
-            || vec![0.0; cells_i],
-            |scratch, (j, row)| measure_cell_row(grid, j, row, scratch),
-        )
-        .collect();
-    let growth_i: Vec<f64> = (0..grid.nj).into_par_iter().map(|j| row_growth(grid, j)).collect();
+    let mut cells = || -> Vec<RowMeasure> {
+        let rows = skewness.par_chunks_mut(cells_i).enumerate();
+        let scratch = || vec![0.0; cells_i];
+        rows.map_init(scratch, |scratch, (j, row)| measure_cell_row(grid, j, row, scratch))
+            .collect()
+    };
+    let lines =
+        || -> Vec<f64> { (0..grid.nj).into_par_iter().map(|j| row_growth(grid, j)).collect() };
+    let ((rows, growth_i), wall) =
+        rayon::join(|| (cells(), lines()), || wall::measure_wall(grid, line));
 
     // Sums run over the rows in order: the same bits for any number of threads.
     let all = rows.iter().fold(RowMeasure::default(), RowMeasure::join);
-    let wall = wall::measure_wall(grid, wall);
     let max_growth_i = growth_i.into_iter().fold(1.0, larger);
     let max_growth_j = all.growth_j_squared.sqrt();
     let (far_field_min, far_field_max) = far_field_radii(grid);
@@ -235,7 +235,8 @@ fn row_growth(grid: &Grid, j: usize) -> f64 {
 
 /// `max(a/b, b/a)`, infinite when a length is zero.
 fn ratio(a: f64, b: f64) -> f64 {
-    if a == 0.0 || b == 0.0 { f64::INFINITY } else { larger(a / b, b / a) }
+    let (high, low) = if a < b { (b, a) } else { (a, b) };
+    if a == 0.0 || b == 0.0 { f64::INFINITY } else { high / low }
 }
 
 fn far_field_radii(grid: &Grid) -> (f64, f64) {

@@ -1,12 +1,13 @@
 //! Files that appear whole or not at all.
 
 use std::fs::{self, File};
-use std::io::{self, BufWriter, Write};
+use std::io::{self, BufWriter};
 use std::path::Path;
 
 use tempfile::NamedTempFile;
 
 use super::IoError;
+use super::paced::Paced;
 
 /// Beginning and end of the name of a file that is not complete yet.
 const PART: [&str; 2] = [".gridgen-", ".part"];
@@ -15,7 +16,7 @@ const PART: [&str; 2] = [".gridgen-", ".part"];
 const BUFFER_BYTES: usize = 1 << 20;
 
 /// Writer handed to the functions that produce a file's contents.
-pub type Writer<'a> = BufWriter<&'a File>;
+pub type Writer<'a> = BufWriter<Paced<'a>>;
 
 /// Writes a file under a temporary name in its own folder and renames it when it is complete.
 ///
@@ -39,11 +40,10 @@ fn fill<F>(file: &File, contents: F) -> io::Result<()>
 where
     F: FnOnce(&mut Writer<'_>) -> io::Result<()>,
 {
-    let mut writer = BufWriter::with_capacity(BUFFER_BYTES, file);
+    let mut writer = BufWriter::with_capacity(BUFFER_BYTES, Paced::new(file));
     contents(&mut writer)?;
-    writer.flush()?;
     // A disk on the network may say only now that it is full.
-    file.sync_data()
+    writer.into_inner()?.finish()
 }
 
 /// Writes a file like [`write()`], but replaces none.

@@ -55,9 +55,21 @@ pub(super) fn remove_parts(folder: &Path) -> Result<(), IoError> {
     Ok(())
 }
 
+/// Bytes of a file that takes the system long to remove.
+const LARGE: u64 = 16 << 20;
+
 /// Removes a file, or nothing where there is none.
 pub(super) fn remove(path: &Path) -> Result<(), IoError> {
-    match fs::remove_file(path) {
+    // A file that is open goes when it is closed, and no more than its name goes at once. Elsewhere
+    // than on Unix the name would stay, too.
+    let large = |path| fs::symlink_metadata(path).is_ok_and(|it| it.is_file() && it.len() >= LARGE);
+    let open = if cfg!(unix) && large(path) { fs::File::open(path).ok() } else { None };
+    let removed = fs::remove_file(path);
+    if let Some(file) = open {
+        // Nobody waits for that; where it cannot be done beside it is done here.
+        let _ = std::thread::Builder::new().spawn(move || drop(file));
+    }
+    match removed {
         Err(source) if source.kind() != io::ErrorKind::NotFound && !path.is_dir() => {
             Err(IoError::new(path, source))
         }

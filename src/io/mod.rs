@@ -14,6 +14,7 @@ pub mod linear_system;
 pub mod matrix_market;
 pub mod nmf;
 pub mod openfoam;
+mod paced;
 pub mod page;
 mod pieces;
 pub mod plot;

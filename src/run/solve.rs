@@ -66,7 +66,12 @@ impl<G> Start<'_, '_, G> {
         let mut problem = Exporting::new(problem, export);
         observer.unknowns = n;
         let goal = (tolerance, history);
-        let report = iterate(case, goal, backend, (&mut problem, size), &mut u, observer)?;
+        let (report, grid) = std::thread::scope(|scope| {
+            // Room for the nodes is made while the device solves for them.
+            let grid = scope.spawn(move || Grid::unset(topology, ni, nj));
+            (iterate(case, goal, backend, (&mut problem, size), &mut u, observer), grid.join())
+        });
+        let report = report?;
         let state = match report.stop {
             NewtonStop::Interrupted | NewtonStop::IterationLimit { .. } => {
                 download(backend, &u, n)?
@@ -74,7 +79,7 @@ impl<G> Start<'_, '_, G> {
             _ => Vec::new(),
         };
         let (mut problem, exported) = problem.finish();
-        let mut grid = Grid::new(topology, ni, nj);
+        let mut grid = grid.unwrap_or_else(|_| Grid::unset(topology, ni, nj));
         problem.store(backend, &u, &mut grid)?;
         Ok(Solved { grid, report, state, exported: exported? })
     }

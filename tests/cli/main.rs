@@ -7,6 +7,8 @@ mod case_files;
 mod converged;
 mod convert;
 mod disk;
+#[cfg(all(feature = "cuda", target_os = "linux"))]
+mod drivers;
 mod failed;
 mod page;
 mod quality;

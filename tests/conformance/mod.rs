@@ -112,6 +112,7 @@ macro_rules! conformance {
             a_zero_factor_overwrites_a_nan
             inner_products_are_those_of_the_cpu
             an_inner_product_with_a_nan_is_a_nan
+            a_vector_is_projected_as_on_the_cpu
             the_largest_magnitude_is_found
             a_nan_is_the_largest_magnitude
             precision_is_converted

@@ -87,6 +87,40 @@ pub fn an_inner_product_with_a_nan_is_a_nan<S: Subject>(subject: &S) {
     }
 }
 
+pub fn a_vector_is_projected_as_on_the_cpu<S: Subject>(subject: &S) {
+    fn check<S: Subject, T: Real>(subject: &S, n: usize, order: usize) {
+        let scale = 1.0 / (n as f64).sqrt();
+        let vector = |seed: usize| -> Vec<T> {
+            random::<f64>(seed as u64, n).into_iter().map(|v| T::narrow(scale * v)).collect()
+        };
+        let basis: Vec<Vec<T>> = (0..order).map(vector).collect();
+        let on_device: Vec<_> = basis.iter().map(|v| to_device(subject, v)).collect();
+        let mut expected_w = vector(order);
+        let mut w = to_device(subject, &expected_w);
+        let expected = CpuBackend.project(&basis, &mut expected_w).unwrap();
+
+        let found = subject.project(&on_device, &mut w).unwrap();
+
+        let what = format!("{n} entries, {order} vectors");
+        let ulps = 8.0 * (order + 1) as f64;
+        assert_close(&to_host(subject, &w, n), &expected_w, ulps, &what);
+        for (found, expected) in [
+            (&found.first, &expected.first),
+            (&found.again, &expected.again),
+            (&vec![found.square], &vec![expected.square]),
+        ] {
+            let narrow = |values: &[f64]| values.iter().map(|v| T::narrow(*v)).collect::<Vec<T>>();
+            assert_close(&narrow(found), &narrow(expected), 16.0 * ulps, &what);
+        }
+    }
+    for n in LENGTHS {
+        for order in [1, 3, 4, 5, 9] {
+            check::<S, f64>(subject, n, order);
+            check::<S, f32>(subject, n, order);
+        }
+    }
+}
+
 pub fn the_largest_magnitude_is_found<S: Subject>(subject: &S) {
     for n in LENGTHS {
         for at in [0, n / 2, n - 1] {

@@ -15,6 +15,7 @@ pub mod kernel;
 mod march;
 mod matrix;
 mod multigrid;
+mod projection;
 mod ranks;
 mod recording;
 mod ring;
@@ -80,6 +81,8 @@ struct Reduction {
     result: Buffer<f64>,
     /// Index of the first entry that is not finite.
     first: Buffer<u64>,
+    /// Coefficients of a vector in a basis, twice; as many as were needed so far.
+    projection: Buffer<f64>,
 }
 
 impl CudaBackend {
@@ -90,6 +93,7 @@ impl CudaBackend {
             ticket: Buffer::zeros(&device, 1)?,
             result: Buffer::zeros(&device, REDUCTIONS)?,
             first: Buffer::zeros(&device, 1)?,
+            projection: Buffer::zeros(&device, 0)?,
         };
         Ok(Self {
             device,

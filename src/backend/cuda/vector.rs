@@ -2,6 +2,7 @@
 
 use super::kernel::{Argument, Shape, Source, arguments};
 use super::{Buffer, CudaBackend, CudaRecording, REDUCTIONS};
+use crate::backend::projection::Projection;
 use crate::backend::scalars::{
     Coefficient, Condition, Ending, HALTED, LOG, LOGGED, ONE, SLOTS, Slot,
 };
@@ -11,7 +12,7 @@ use crate::backend::{Advance, Backend, DeviceError, Pair, Real};
 pub type CudaVector<T> = Buffer<T>;
 
 /// Terms of one launch of `lincomb`.
-const TERMS: usize = 3;
+const TERMS: usize = 4;
 
 /// Pairs and conditions of one launch of `dots_into`, and terms of `lincomb_by`.
 const KEPT: usize = 2;
@@ -98,6 +99,14 @@ impl Backend for CudaBackend {
                 return Ok(());
             }
         }
+    }
+
+    fn project<T: Real>(
+        &self,
+        basis: &[CudaVector<T>],
+        w: &mut CudaVector<T>,
+    ) -> Result<Projection, DeviceError> {
+        self.project_on_device(basis, w)
     }
 
     fn scalars(&self) -> Result<Buffer<f64>, DeviceError> {

@@ -66,7 +66,7 @@ fn write_script(path: &Path) -> Result<(), IoError> {
     }
     atomic::write(path, |out| {
         out.write_all(setup::SCRIPT.as_bytes())?;
-        make_executable(out.get_ref())
+        make_executable(out.get_ref().file())
     })
 }
 

@@ -1,6 +1,7 @@
 //! Restarted flexible GMRES.
 
 use super::{KrylovReport, System, Target};
+use crate::backend::projection::{Projection, combine};
 use crate::backend::{Backend, DeviceError, Real};
 use crate::solver::{LinearOperator, LinearStop, Preconditioner};
 
@@ -20,9 +21,6 @@ pub struct Gmres<B: Backend, T: Real> {
     /// Vectors of the basis that the last cycle made.
     spanned: usize,
 }
-
-/// Basis vectors that one reduction or one sum takes.
-const GROUP: usize = 4;
 
 /// Part of ‖w‖² that a second orthogonalisation leaves to a w outside the space, at least (Daniel,
 /// Gragg, Kaufman and Stewart 1976, doi:10.1090/S0025-5718-1976-0431641-8).
@@ -55,7 +53,7 @@ impl<B: Backend, T: Real> Gmres<B, T> {
     /// Improves x until ‖b − A x‖ meets the target.
     ///
     /// Iteration k, from 0, takes one product, one preconditioner application, and 2 k + 3 inner
-    /// products of which four are taken, and waited for, at a time: classical Gram–Schmidt, done
+    /// products, four at a time, for which a device is waited for once: classical Gram–Schmidt, done
     /// twice, keeps the basis orthogonal to rounding (Giraud, Langou and Rozložník 2005,
     /// doi:10.1007/s00211-005-0615-4). The residual is recomputed from x at every restart and before
     /// convergence is declared.
@@ -167,13 +165,7 @@ impl<B: Backend, T: Real> Gmres<B, T> {
     fn orthogonalise(&mut self, backend: &B, k: usize) -> Result<Vec<f64>, DeviceError> {
         let Self { basis, w, spanned, .. } = self;
         let (basis, next) = basis.split_at_mut(k + 1);
-        let mut with: Vec<&B::Vector<T>> = basis.iter().collect();
-        let mut column = products(backend, w, &with)?;
-        let terms: Vec<_> = column.iter().map(|h| -h).zip(with.iter().copied()).collect();
-        combine(backend, w, 1.0, &terms)?;
-        with.push(w);
-        let mut again = products(backend, w, &with)?;
-        let square = again.pop().unwrap_or_default();
+        let Projection { first: mut column, again, square } = backend.project(basis, w)?;
         // Pythagoras: what the second pass takes away is small.
         let left = square - again.iter().map(|h| h * h).sum::<f64>();
         let mut norm = if left <= OUTSIDE * square { 0.0 } else { left.sqrt() };
@@ -203,46 +195,6 @@ impl<B: Backend, T: Real> Gmres<B, T> {
         }
         Ok(())
     }
-}
-
-/// Inner products of w with several vectors, a group at a time.
-fn products<B: Backend, T: Real>(
-    backend: &B,
-    w: &B::Vector<T>,
-    with: &[&B::Vector<T>],
-) -> Result<Vec<f64>, DeviceError> {
-    let mut products = Vec::with_capacity(with.len() + 1);
-    for group in with.chunks(GROUP) {
-        match *group {
-            [a] => products.extend(backend.dots([(w, a)])?),
-            [a, b] => products.extend(backend.dots([(w, a), (w, b)])?),
-            [a, b, c] => products.extend(backend.dots([(w, a), (w, b), (w, c)])?),
-            [a, b, c, d] => products.extend(backend.dots([(w, a), (w, b), (w, c), (w, d)])?),
-            _ => {}
-        }
-    }
-    Ok(products)
-}
-
-/// y ← β y + Σ αₖ xₖ, a group of terms at a time.
-fn combine<B: Backend, T: Real>(
-    backend: &B,
-    y: &mut B::Vector<T>,
-    beta: f64,
-    terms: &[(f64, &B::Vector<T>)],
-) -> Result<(), DeviceError> {
-    let mut beta = beta;
-    for group in terms.chunks(GROUP) {
-        match *group {
-            [a] => backend.lincomb(y, beta, [a])?,
-            [a, b] => backend.lincomb(y, beta, [a, b])?,
-            [a, b, c] => backend.lincomb(y, beta, [a, b, c])?,
-            [a, b, c, d] => backend.lincomb(y, beta, [a, b, c, d])?,
-            _ => {}
-        }
-        beta = 1.0;
-    }
-    Ok(())
 }
 
 impl Hessenberg {

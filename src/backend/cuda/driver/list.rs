@@ -3,7 +3,17 @@
 use super::reason;
 use crate::backend::DeviceError;
 use cudarc::driver::{result, sys};
+use libloading::Library;
+use std::ffi::CStr;
+use std::sync::OnceLock;
 use sys::CUdevice_attribute_enum as Attribute;
+
+/// The oldest driver that has all that is called: the priorities of the nodes of graphs are of
+/// CUDA 11.7 (`CUDA_GRAPH_INSTANTIATE_FLAG_USE_NODE_PRIORITY`).
+const OLDEST: (i32, i32) = (11, 7);
+
+/// The newest function that is called.
+const NEWEST_FUNCTION: &CStr = c"cuGraphInstantiateWithFlags";
 
 /// One GPU as the driver describes it.
 #[derive(Debug, Clone, PartialEq, Eq, serde::Serialize)]
@@ -64,14 +74,45 @@ fn unexpected(error: result::DriverError) -> DeviceError {
     }
 }
 
-/// CUDA version of the driver.
+/// Whether the driver's library is there, and NVRTC.
+static DRIVER: OnceLock<bool> = OnceLock::new();
+static COMPILER: OnceLock<bool> = OnceLock::new();
+
+/// Opens a library by one of its names, once and for good, and notes whether it is there: opened and
+/// closed again it would be loaded twice.
+///
+/// # Safety
+/// The library is opened: whatever it does then is done.
+unsafe fn held<const N: usize>(there: &OnceLock<bool>, names: [&str; N]) -> bool {
+    *there.get_or_init(|| {
+        let files = names.into_iter().flat_map(cudarc::get_lib_name_candidates);
+        // SAFETY: as asked of the caller.
+        let library = files.map(|file| unsafe { Library::new(file) }).find_map(Result::ok);
+        library.map(std::mem::forget).is_some()
+    })
+}
+
+/// CUDA version of the driver, if there is one.
 fn driver_version() -> Option<(i32, i32)> {
     let mut version = 0;
-    // SAFETY: the library is there when the symbol is called.
+    // SAFETY: library and symbols are there when they are called. Another library of that name has
+    // no such symbols, and to call them all the same would be a panic.
     let answered = unsafe {
-        sys::is_culib_present() && sys::cuDriverGetVersion(&raw mut version).result().is_ok()
+        held(&DRIVER, ["cuda", "nvcuda"])
+            && has(c"cuInit")
+            && has(c"cuDriverGetVersion")
+            && sys::cuDriverGetVersion(&raw mut version).result().is_ok()
     };
     answered.then_some((version / 1000, version % 1000 / 10))
+}
+
+/// Whether the driver's library, which must be there, has a function of this name.
+///
+/// # Safety
+/// The library is opened: whatever it does then is done.
+unsafe fn has(function: &CStr) -> bool {
+    // SAFETY: the symbol is looked for and not called.
+    unsafe { sys::culib().get::<unsafe extern "C" fn()>(function.to_bytes_with_nul()).is_ok() }
 }
 
 /// Version of NVRTC.
@@ -81,7 +122,7 @@ pub(super) fn compiler_version() -> Result<(i32, i32), DeviceError> {
     // SAFETY: library and symbol are there when it is called. Another library of that name has no
     // such symbol, and to call it all the same would be a panic.
     let answered = unsafe {
-        nvrtc::is_culib_present()
+        held(&COMPILER, ["nvrtc"])
             && nvrtc::culib().get::<unsafe extern "C" fn()>(b"nvrtcVersion\0").is_ok()
             && nvrtc::nvrtcVersion(&raw mut major, &raw mut minor).result().is_ok()
     };
@@ -91,6 +132,14 @@ pub(super) fn compiler_version() -> Result<(i32, i32), DeviceError> {
 /// Starts the driver, and checks that it can run what the compiler makes.
 pub(super) fn initialise() -> Result<(), DeviceError> {
     let driver = driver_version().ok_or(DeviceError::NoDriver)?;
+    if driver < OLDEST {
+        return Err(DeviceError::AncientDriver { driver, oldest: OLDEST });
+    }
+    // SAFETY: the library was opened above.
+    if !unsafe { has(NEWEST_FUNCTION) } {
+        let function = NEWEST_FUNCTION.to_string_lossy().into_owned();
+        return Err(DeviceError::LackingDriver { function });
+    }
     // Both take long: the driver looks for GPUs, and the compiler is a large library.
     let (started, compiler) = std::thread::scope(|scope| {
         let compiler = scope.spawn(compiler_version);
@@ -98,6 +147,10 @@ pub(super) fn initialise() -> Result<(), DeviceError> {
     });
     started.map_err(|error| match error.0 {
         sys::CUresult::CUDA_ERROR_NO_DEVICE => DeviceError::NoGpu,
+        sys::CUresult::CUDA_ERROR_SYSTEM_DRIVER_MISMATCH
+        | sys::CUresult::CUDA_ERROR_COMPAT_NOT_SUPPORTED_ON_DEVICE => {
+            DeviceError::DriverMismatch { reason: reason(error) }
+        }
         _ => unexpected(error),
     })?;
     match compiler {

@@ -1,0 +1,125 @@
+//! Drivers that cannot be used: too old, at odds with the system, or none at all.
+
+use std::fs;
+use std::process::{Command, Stdio};
+
+use super::{COARSE, Finished, NO_PICTURES, SMALLEST, Scratch};
+
+/// What gridgen asks of a driver and of NVRTC before it asks for a GPU.
+const LIBRARIES: &str = r#"
+extern "C" {
+#ifndef FOREIGN
+int cuDriverGetVersion(int *version) { *version = VERSION; return 0; }
+#endif
+int cuInit(unsigned) { return INIT; }
+int cuGetErrorString(int, const char **text) { *text = "what the driver says"; return 0; }
+#ifndef LACKING
+int cuGraphInstantiateWithFlags(void **, void *, unsigned long long) { return INIT; }
+#endif
+int nvrtcVersion(int *major, int *minor) { *major = 13; *minor = 0; return 0; }
+}
+"#;
+
+/// A folder with a case, and beside it a driver and an NVRTC compiled with these definitions.
+fn machine(definitions: &[&str]) -> Scratch {
+    let scratch =
+        Scratch::with(&[("wing.toml", SMALLEST.as_bytes()), ("stub.cpp", LIBRARIES.as_bytes())]);
+    let library = scratch.path("libcuda.so");
+    let compiled = Command::new("c++")
+        .args(["-shared", "-fPIC", "-o"])
+        .args([&library, &scratch.path("stub.cpp")])
+        .args(definitions.iter().map(|definition| format!("-D{definition}")))
+        .stderr(Stdio::inherit())
+        .status();
+    assert!(compiled.unwrap().success());
+    fs::copy(library, scratch.path("libnvrtc.so")).unwrap();
+    scratch
+}
+
+/// Runs gridgen in the folder of [`machine`] with its libraries.
+fn run(machine: &Scratch, arguments: &[&str]) -> Finished {
+    let mut command = machine.gridgen();
+    command.env("LD_LIBRARY_PATH", machine.path("")).args(arguments);
+    Finished::from(command.output().unwrap())
+}
+
+/// Asserts that the driver made with these definitions is refused in these words where a GPU is
+/// asked for, that the CPU takes over where it may, and that the libraries are listed all the same.
+#[track_caller]
+fn is_refused(definitions: &[&str], message: &str, hint: &str) {
+    let machine = &machine(definitions);
+    let case = [&["wing.toml"], &COARSE[..], &NO_PICTURES].concat();
+
+    let asked_for = run(machine, &[&case[..], &["--backend", "cuda"]].concat());
+    let left_nothing = !machine.path("output").exists();
+    let left_open = run(machine, &[&case[..], &["--backend", "auto"]].concat());
+    let listed = run(machine, &["devices"]);
+
+    assert_eq!((asked_for.code, asked_for.stdout.as_str()), (3, ""), "{asked_for:?}");
+    assert!(asked_for.stderr.contains(message), "{asked_for:?}");
+    assert!(asked_for.stderr.contains(hint), "{asked_for:?}");
+    assert!(left_nothing, "files of a run that was refused");
+    assert_eq!(left_open.code, 0, "{left_open:?}");
+    assert!(left_open.stderr.contains("running on the CPU: "), "{left_open:?}");
+    assert!(left_open.stderr.contains(message), "{left_open:?}");
+    assert_eq!(listed.code, 0, "{listed:?}");
+    assert!(listed.stdout.contains("NVRTC     CUDA 13.0"), "{listed:?}");
+}
+
+#[test]
+fn a_driver_older_than_the_compiler_is_refused() {
+    is_refused(
+        &["VERSION=12080", "INIT=0"],
+        "the NVIDIA driver is for CUDA 12.8, older than NVRTC 13.0",
+        "install a newer driver, or an NVRTC of the driver's CUDA version",
+    );
+}
+
+#[test]
+fn a_driver_that_is_too_old_for_any_compiler_is_refused() {
+    is_refused(
+        &["VERSION=10020", "INIT=0", "LACKING"],
+        "the NVIDIA driver is for CUDA 10.2: gridgen needs one for 11.7 or newer",
+        "install a newer driver",
+    );
+}
+
+#[test]
+fn a_driver_without_a_function_that_is_called_is_refused_whatever_its_version() {
+    is_refused(
+        &["VERSION=13000", "INIT=0", "LACKING"],
+        "the NVIDIA driver has no cuGraphInstantiateWithFlags",
+        "install a newer driver",
+    );
+}
+
+#[test]
+fn a_driver_at_odds_with_the_system_is_refused() {
+    // CUDA_ERROR_SYSTEM_DRIVER_MISMATCH.
+    is_refused(
+        &["VERSION=13000", "INIT=803"],
+        "the NVIDIA driver does not start: what the driver says",
+        "restart the machine",
+    );
+}
+
+#[test]
+fn a_driver_that_does_not_start_is_refused_with_its_reason() {
+    // CUDA_ERROR_UNKNOWN.
+    is_refused(&["VERSION=13000", "INIT=999"], "what the driver says", "dmesg");
+}
+
+#[test]
+fn a_driver_without_gpu_is_refused() {
+    // CUDA_ERROR_NO_DEVICE.
+    is_refused(
+        &["VERSION=13000", "INIT=100"],
+        "the NVIDIA driver finds no GPU",
+        "--backend cpu needs none",
+    );
+}
+
+#[test]
+fn another_library_of_the_drivers_name_is_no_driver() {
+    is_refused(&["FOREIGN", "INIT=0"], "no NVIDIA driver was found", "install NVIDIA's driver");
+}
