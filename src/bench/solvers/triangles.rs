@@ -20,8 +20,9 @@ const SCHEDULES: [(RowSchedule, &str); 4] = [
 
 /// Times that a first solve is measured.
 const FIRSTS: usize = 3;
-/// Times that a hundred solves are measured.
+/// Times that a hundred solves are measured, unless they take so many seconds.
 const HUNDREDS: usize = 2;
+const LONG: f64 = 0.5;
 
 /// Seconds of an analysis, of the first solve after it, of a later one, and of the analysis with a
 /// hundred solves.
@@ -120,6 +121,9 @@ fn ours<B: BenchBackend + CsrBackend>(
         // The first hundred of new factors has what `auto` loses by trying.
         hundred = hundred.min(analysis + many(bench, solve)?);
         alone = alone.min(bench.brief(solve)?);
+        if hundred > LONG {
+            break;
+        }
     }
     Ok(Some(Seconds { analysis, first, alone, hundred }))
 }
