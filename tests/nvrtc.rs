@@ -5,6 +5,8 @@
 #![allow(clippy::unwrap_used, reason = "a failing step fails the test")]
 
 use std::ffi::{CStr, CString};
+use std::sync::Mutex;
+use std::thread::available_parallelism;
 
 use cudarc::nvrtc::{result, sys};
 use gridgen::backend::cuda::kernel::{Source, Width};
@@ -39,17 +41,31 @@ fn compile(text: &str, width: Width, capability: u32) -> Result<(), String> {
 #[test]
 #[ignore = "needs NVRTC: see .ci/run"]
 fn every_kernel_compiles_without_a_warning() {
-    let mut said = Vec::new();
-    for source in Source::ALL {
-        for &width in source.widths() {
-            for capability in CAPABILITIES {
-                if let Err(log) = compile(&source.text(), width, capability) {
-                    said.push(format!("{} {width:?} sm_{capability}:\n{log}", source.file()));
-                }
-            }
-        }
-    }
+    let all = Source::ALL.into_iter().flat_map(|source| {
+        let widths = source.widths().iter();
+        widths.flat_map(move |&width| CAPABILITIES.map(|capability| (source, width, capability)))
+    });
+    let left = Mutex::new(all);
+    let said = Mutex::new(Vec::new());
 
+    // NVRTC compiles on as many threads as ask it.
+    let threads = available_parallelism().map_or(1, usize::from);
+    std::thread::scope(|scope| {
+        for _ in 0..threads {
+            scope.spawn(|| {
+                loop {
+                    let next = left.lock().unwrap().next();
+                    let Some((source, width, capability)) = next else { return };
+                    if let Err(log) = compile(&source.text(), width, capability) {
+                        let what = format!("{} {width:?} sm_{capability}:\n{log}", source.file());
+                        said.lock().unwrap().push(what);
+                    }
+                }
+            });
+        }
+    });
+
+    let said = said.into_inner().unwrap();
     assert!(said.is_empty(), "{}", said.join("\n"));
 }
 
