@@ -153,7 +153,7 @@ __device__ double block_reduce(uint32 k, double value, double* shared) {
 //
 // Every block leaves its part in `partials[k][block]`; the block that finishes last, known from a
 // ticket that starts and ends at zero, combines the parts: the result depends on the shape of
-// the launch alone. Returns true in the one thread that wrote the results.
+// the launch alone. Returns true in that block, whose first thread writes the results.
 template <class Op, int N>
 __device__ bool grid_reduce(const double (&values)[N], uint32 count, double* partials,
                             uint32* ticket, double* result) {
@@ -180,5 +180,5 @@ __device__ bool grid_reduce(const double (&values)[N], uint32 count, double* par
         if (threadIdx.x == 0) result[k] = value;
     }
     if (threadIdx.x == 0) *ticket = 0;
-    return threadIdx.x == 0;
+    return true;
 }

@@ -6,50 +6,16 @@
 // the message before it on the lane. What is too long for the room at an end is fetched from where it
 // stands by its receiver.
 #include "common.cuh"
-
-// Shares of a message, at most, and bytes of each in an end's room.
-#define SHARES 32u
-#define SHARE 8192u
-// Messages that an end has room for: one is taken while the next comes.
-#define ROOMS 2u
-// Ways of messages from one rank to another at the same time.
-#define CHANNELS 3u
-// Looks at a number between two looks at the alarm.
-#define LOOKS_BETWEEN 256u
-
-// Numbers of messages of one share: of the last that arrived, of the last own one that the other rank
-// took, both written by that rank; of the last sent and the last received.
-struct Numbers {
-    uint64 arrived, taken, sent, received;
-};
-
-struct End {
-    Numbers numbers[SHARES];
-    unsigned char room[ROOMS][SHARES][SHARE];
-};
+#include "mail.cuh"
 
 struct alignas(16) Quad {
     uint32 a, b, c, d;
 };
 
-// What one device writes and another reads: the reader of a number sees all that its writer's block did
-// before.
 #ifdef FIBERS
-static inline uint64 look(const uint64* at) { return __atomic_load_n(at, __ATOMIC_ACQUIRE); }
-static inline void tell(uint64* at, uint64 number) { __atomic_store_n(at, number, __ATOMIC_RELEASE); }
 template <class T>
 T fresh(const T* at) { return *at; }
-#define PAUSE() fibers::doze()
 #else
-__device__ inline uint64 look(const uint64* at) {
-    uint64 number;
-    asm volatile("ld.acquire.sys.global.u64 %0, [%1];" : "=l"(number) : "l"(at) : "memory");
-    return number;
-}
-__device__ inline void tell(uint64* at, uint64 number) {
-    __threadfence_system();
-    asm volatile("st.release.sys.global.u64 [%0], %1;" ::"l"(at), "l"(number) : "memory");
-}
 // A value that no cache near this block has.
 __device__ inline Quad fresh(const Quad* at) {
     Quad q;
@@ -63,17 +29,7 @@ __device__ inline uint32 fresh(const uint32* at) {
     asm volatile("ld.volatile.global.u32 %0, [%1];" : "=r"(value) : "l"(at));
     return value;
 }
-#define PAUSE() ((void)0)
 #endif
-
-// Waits until a number is at least so large; false if the alarm was raised meanwhile.
-__device__ inline bool reaches(const uint64* at, uint64 least, const uint32* alarm) {
-    for (uint32 looks = 1; look(at) < least; ++looks) {
-        if (looks % LOOKS_BETWEEN == 0 && *const_cast<const volatile uint32*>(alarm)) return false;
-        PAUSE();
-    }
-    return true;
-}
 
 // to <- from, by the block, four loads of a thread at a time.
 template <class T>

@@ -1,7 +1,7 @@
 //! The device.
 
 use std::collections::HashMap;
-use std::sync::{Arc, LazyLock, Mutex, OnceLock, PoisonError};
+use std::sync::{Arc, LazyLock, Mutex, PoisonError};
 
 use gridgen::backend::DeviceError;
 use gridgen::backend::cuda::Device;
@@ -18,7 +18,7 @@ pub struct FiberDevice {
     /// What is being recorded.
     recorded: Mutex<Option<Vec<Action>>>,
     /// Kernels that wait for those of other devices, which therefore have other copies.
-    mail: OnceLock<Library>,
+    waiting: Mutex<Libraries>,
 }
 
 /// What can be recorded.
@@ -30,12 +30,13 @@ enum Action {
 
 type Libraries = HashMap<(Source, Width), Arc<Library>>;
 
-/// Copies of the kernels for messages that no device has at present.
-static COPIES: Mutex<Vec<Library>> = Mutex::new(Vec::new());
+/// Libraries of such kernels that no device has at present.
+static IDLE: Mutex<Vec<Libraries>> = Mutex::new(Vec::new());
 
 impl Drop for FiberDevice {
     fn drop(&mut self) {
-        COPIES.lock().unwrap_or_else(PoisonError::into_inner).extend(self.mail.take());
+        let own = std::mem::take(self.waiting.get_mut().unwrap_or_else(PoisonError::into_inner));
+        IDLE.lock().unwrap_or_else(PoisonError::into_inner).push(own);
     }
 }
 
@@ -48,12 +49,17 @@ fn library(kernel: Kernel) -> Arc<Library> {
 }
 
 impl FiberDevice {
-    /// The kernels for messages, for this device alone.
-    fn mail(&self) -> &Library {
-        self.mail.get_or_init(|| {
-            let idle = COPIES.lock().unwrap_or_else(PoisonError::into_inner).pop();
-            idle.unwrap_or_else(|| Library::copy(&Source::Mail.text(), Width::Double))
-        })
+    /// The module of a kernel: one that waits for other devices is for this one alone.
+    fn library(&self, kernel: Kernel) -> Arc<Library> {
+        if !matches!(kernel.source, Source::Mail | Source::Scalars) {
+            return library(kernel);
+        }
+        let mut own = self.waiting.lock().unwrap_or_else(PoisonError::into_inner);
+        if own.is_empty() {
+            *own = IDLE.lock().unwrap_or_else(PoisonError::into_inner).pop().unwrap_or_default();
+        }
+        let copy = || Arc::new(Library::copy(&kernel.source.text(), kernel.width));
+        own.entry((kernel.source, kernel.width)).or_insert_with(copy).clone()
     }
 
     fn memory<R>(&self, work: impl FnOnce(&mut Memory) -> R) -> R {
@@ -76,10 +82,7 @@ impl FiberDevice {
                 memory.bytes(*to, *bytes).copy_from_slice(&moved);
             }),
             Action::Launch(kernel, shape, arguments) => {
-                let launched = match kernel.source {
-                    Source::Mail => self.mail().launch(kernel.name, *shape, arguments),
-                    _ => library(*kernel).launch(kernel.name, *shape, arguments),
-                };
+                let launched = self.library(*kernel).launch(kernel.name, *shape, arguments);
                 if let Err(fault) = launched {
                     panic!("{kernel:?}: {:?}: {}", fault.code, fault.message);
                 }

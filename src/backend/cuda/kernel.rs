@@ -9,6 +9,8 @@ use std::ffi::c_void;
 pub enum Source {
     /// Sums of vectors, inner products, conversions.
     Vector,
+    /// The same with scalars that stay on the device.
+    Scalars,
     /// ELL matrices.
     Matrix,
     /// Residual and Jacobian of the grid equations.
@@ -55,8 +57,9 @@ pub enum Source {
 
 impl Source {
     /// Every file.
-    pub const ALL: [Self; 22] = [
+    pub const ALL: [Self; 23] = [
         Self::Vector,
+        Self::Scalars,
         Self::Matrix,
         Self::Elliptic,
         Self::Wall,
@@ -100,6 +103,7 @@ impl Source {
     pub fn file(self) -> &'static str {
         match self {
             Self::Vector => "vector.cu",
+            Self::Scalars => "scalars.cu",
             Self::Matrix => "matrix.cu",
             Self::Elliptic => "elliptic.cu",
             Self::Wall => "wall.cu",
@@ -128,6 +132,7 @@ impl Source {
     fn body(self) -> &'static str {
         match self {
             Self::Vector => include_str!("../../../kernels/vector.cu"),
+            Self::Scalars => include_str!("../../../kernels/scalars.cu"),
             Self::Matrix => include_str!("../../../kernels/matrix.cu"),
             Self::Elliptic => include_str!("../../../kernels/elliptic.cu"),
             Self::Wall => include_str!("../../../kernels/wall.cu"),
@@ -165,6 +170,7 @@ impl Source {
                 &[COMMON, SLICES, include_str!("../../../kernels/fold.cuh")]
             }
             Self::Gauss | Self::Correlation => &[COMMON, SLICES],
+            Self::Scalars | Self::Mail => &[COMMON, include_str!("../../../kernels/mail.cuh")],
             _ => &[COMMON],
         }
     }

@@ -32,7 +32,7 @@ pub use matrix::CudaMatrix;
 pub use multigrid::CudaLevel;
 pub use ranks::{
     Alarm, Communicator, GuardedDevice, HostCommunicator, MailCommunicator, Mailroom, Parcel, Post,
-    run_ranks,
+    Reach, run_ranks,
 };
 pub use recording::CudaRecording;
 pub use room::{Demand, Kept};

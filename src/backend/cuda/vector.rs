@@ -1,6 +1,7 @@
 //! Vectors of the CUDA backend.
 
 use super::kernel::{Argument, Shape, Source, arguments};
+use super::ranks::Reach;
 use super::{Buffer, CudaBackend, CudaRecording, REDUCTIONS};
 use crate::backend::projection::Projection;
 use crate::backend::scalars::{
@@ -178,7 +179,7 @@ impl Backend for CudaBackend {
         for (alpha, x) in terms.into_iter().chain(std::iter::repeat(none)).take(KEPT) {
             arguments.extend(arguments![alpha.factor, alpha.packed(), x]);
         }
-        self.launch::<T>(Source::Vector, "lincomb_by", Shape::elementwise(y.len()), &arguments)
+        self.launch::<T>(Source::Scalars, "lincomb_by", Shape::elementwise(y.len()), &arguments)
     }
 }
 
@@ -213,8 +214,8 @@ impl Slots<'_> {
 }
 
 impl CudaBackend {
-    /// Launches a kernel over `n` entries that reduces into slots and ends as they say: on several
-    /// ranks after their parts have been summed.
+    /// Launches a kernel over `n` entries that reduces into slots and ends as they say, with the parts of
+    /// all ranks if there are several.
     fn reduce_into<T: Real>(
         &self,
         name: &'static str,
@@ -222,16 +223,19 @@ impl CudaBackend {
         mut arguments: Vec<Argument>,
         slots: &Slots<'_>,
     ) -> Result<(), DeviceError> {
-        let alone = self.place.is_none();
-        arguments.extend(slots.ending(if alone { slots.ending } else { Ending::default() }));
+        let reach = self.place.as_ref().map(|place| place.communicator().reach());
+        // Ranks whose kernels do not reach each other add their parts up in a launch of its own.
+        let apart = reach.is_some_and(|reach| reach.is_none());
+        arguments.extend(slots.ending(if apart { Ending::default() } else { slots.ending }));
         let room = self.reduction();
         arguments.extend(arguments![&room.partials, &room.ticket]);
-        self.launch::<T>(Source::Vector, name, Shape::reduction(n), &arguments)?;
-        let Some(place) = &self.place else { return Ok(()) };
+        arguments.extend(Reach::arguments(reach.flatten()));
+        self.launch::<T>(Source::Scalars, name, Shape::reduction(n), &arguments)?;
+        let (Some(place), true) = (&self.place, apart) else { return Ok(()) };
         let parts = place.gather(slots.scalars, usize::from(slots.first))?;
         let mut arguments = arguments![place.ranks() as u32, slots.count as u32, parts];
         arguments.extend(slots.ending(slots.ending));
         let one = Shape { grid: [1; 3], block: [1; 3], shared: 0 };
-        self.launch::<T>(Source::Vector, "sum_slots", one, &arguments)
+        self.launch::<T>(Source::Scalars, "sum_slots", one, &arguments)
     }
 }

@@ -1,6 +1,7 @@
 //! What ranks need of each other.
 
 use super::super::device::Address;
+use super::super::kernel::{Argument, arguments};
 use crate::backend::DeviceError;
 
 /// Device memory that goes to another rank, or that is filled by what comes from it.
@@ -12,6 +13,28 @@ pub struct Parcel {
     pub at: Address,
     /// Its length.
     pub bytes: usize,
+}
+
+/// The way of kernels to the memory of all ranks: `Reach` of `kernels/mail.cuh`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Reach {
+    /// Addresses of the mailboxes of all ranks.
+    pub ends: Address,
+    /// Number of this rank.
+    pub rank: u32,
+    /// Number of ranks.
+    pub ranks: u32,
+    /// The word that ends all waiting.
+    pub alarm: Address,
+}
+
+impl Reach {
+    /// What kernels take; zeros if there is no such way.
+    pub(in super::super) fn arguments(reach: Option<Self>) -> Vec<Argument> {
+        let none = Self { ends: 0, rank: 0, ranks: 0, alarm: 0 };
+        let Self { ends, rank, ranks, alarm } = reach.unwrap_or(none);
+        arguments![ends, rank, ranks, alarm]
+    }
 }
 
 /// One rank's way to the others. Calls are part of the work of the rank's device, in its order,
@@ -36,6 +59,11 @@ pub trait Communicator: Send + Sync {
 
     /// What was received is in its place for work asked for later.
     fn finish_exchange(&self, received: &[Parcel]) -> Result<(), DeviceError>;
+
+    /// How kernels reach the other ranks, if they may add up the parts of all ranks by themselves.
+    fn reach(&self) -> Option<Reach> {
+        None
+    }
 
     /// Whether these calls can be part of a recording of the device.
     fn recorded(&self) -> bool;

@@ -3,13 +3,13 @@
 use super::super::Buffer;
 use super::super::device::{Address, Device, HostWord};
 use super::super::kernel::{Argument, BLOCK, Kernel, Shape, Source, arguments};
-use super::{Alarm, Communicator, Parcel};
+use super::{Alarm, Communicator, Parcel, Reach};
 use crate::backend::DeviceError;
 use std::collections::HashMap;
 use std::sync::{Arc, Condvar, Mutex, PoisonError};
 use std::time::Duration;
 
-// As in `kernels/mail.cu`.
+// As in `kernels/mail.cuh`.
 /// Shares of a message, at most.
 const SHARES: usize = 32;
 /// Bytes of a share that goes through the mailbox.
@@ -20,6 +20,11 @@ const ROOMS: usize = 2;
 const CHANNELS: usize = 3;
 /// Bytes of an end of a lane: four numbers a share, and the rooms.
 const END: usize = SHARES * (4 * 8 + ROOMS * SHARE);
+/// Bytes of a rank's note, and of the number of the last.
+const NOTE: usize = 4 * 16;
+const LAST: usize = 8;
+/// Most ranks whose notes a block reads.
+const NOTED: usize = 32;
 /// The lane of what all gather; exchanges, which may go on meanwhile, have the others.
 const GATHERING: usize = CHANNELS - 1;
 /// Bytes that a thread moves at a time, and threads of a warp.
@@ -130,7 +135,8 @@ impl MailCommunicator {
         size: usize,
         device: Arc<dyn Device>,
     ) -> Result<Self, DeviceError> {
-        let own = Buffer::zeros(&device, size * CHANNELS * END / size_of::<u64>())?;
+        let bytes = size * (CHANNELS * END + ROOMS * NOTE) + LAST;
+        let own = Buffer::zeros(&device, bytes / size_of::<u64>())?;
         // Others write as soon as they know the address.
         device.synchronise()?;
         let ends = Buffer::from_host(&device, &room.open(rank, own)?)?;
@@ -186,6 +192,12 @@ impl Communicator for MailCommunicator {
 
     fn finish_exchange(&self, _: &[Parcel]) -> Result<(), DeviceError> {
         self.device.join()
+    }
+
+    fn reach(&self) -> Option<Reach> {
+        let (rank, ranks) = (self.rank as u32, self.size as u32);
+        let reach = Reach { ends: self.ends.address(), rank, ranks, alarm: self.word.address() };
+        (self.size <= NOTED).then_some(reach)
     }
 
     fn recorded(&self) -> bool {

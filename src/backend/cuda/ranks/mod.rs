@@ -15,7 +15,7 @@ mod place;
 mod team;
 
 pub use alarm::Alarm;
-pub use communicator::{Communicator, Parcel};
+pub use communicator::{Communicator, Parcel, Reach};
 pub use guarded::GuardedDevice;
 pub use host::{HostCommunicator, Post};
 pub use mail::{MailCommunicator, Mailroom};

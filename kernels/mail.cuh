@@ -1,0 +1,114 @@
+// Memory through which devices that reach each other's pass messages.
+#pragma once
+#include "common.cuh"
+
+// Shares of a message, at most, and bytes of each in an end's room.
+#define SHARES 32u
+#define SHARE 8192u
+// Messages that an end has room for: one is taken while the next comes.
+#define ROOMS 2u
+// Ways of messages from one rank to another at the same time.
+#define CHANNELS 3u
+// Looks at a number between two looks at the alarm.
+#define LOOKS_BETWEEN 256u
+
+// Numbers of messages of one share: of the last that arrived, of the last own one that the other rank
+// took, both written by that rank; of the last sent and the last received.
+struct Numbers {
+    uint64 arrived, taken, sent, received;
+};
+
+struct End {
+    Numbers numbers[SHARES];
+    unsigned char room[ROOMS][SHARES][SHARE];
+};
+
+// What one device writes and another reads: the reader of a number sees all that its writer's block did
+// before.
+#ifdef FIBERS
+static inline uint64 look(const uint64* at) { return __atomic_load_n(at, __ATOMIC_ACQUIRE); }
+static inline void tell(uint64* at, uint64 number) { __atomic_store_n(at, number, __ATOMIC_RELEASE); }
+#define PAUSE() fibers::doze()
+#else
+__device__ inline uint64 look(const uint64* at) {
+    uint64 number;
+    asm volatile("ld.acquire.sys.global.u64 %0, [%1];" : "=l"(number) : "l"(at) : "memory");
+    return number;
+}
+__device__ inline void tell(uint64* at, uint64 number) {
+    __threadfence_system();
+    asm volatile("st.release.sys.global.u64 [%0], %1;" ::"l"(at), "l"(number) : "memory");
+}
+#define PAUSE() ((void)0)
+#endif
+
+// Waits until a number is at least so large; false if the alarm was raised meanwhile.
+__device__ inline bool reaches(const uint64* at, uint64 least, const uint32* alarm) {
+    for (uint32 looks = 1; look(at) < least; ++looks) {
+        if (looks % LOOKS_BETWEEN == 0 && *const_cast<const volatile uint32*>(alarm)) return false;
+        PAUSE();
+    }
+    return true;
+}
+
+// Results of reductions go from rank to rank in notes: 32 bits of a value beside the number of the
+// note, stored at once, so that they need no order among each other. A rank sends a note when it has
+// read all of the one before, so that two rooms suffice; they follow the ends of the lanes, by room and
+// sender, and after them stands the number of the last note.
+#define NOTE_VALUES 4u
+#define NOTE_WORDS (2 * NOTE_VALUES)
+
+// The way to the memory of all ranks; no ends if this one is alone or cannot reach the others.
+struct Reach {
+    const uint64* ends;
+    uint32 rank, ranks;
+    const uint32* alarm;
+
+    __device__ uint64* notes(uint32 of) const {
+        return reinterpret_cast<uint64*>(reinterpret_cast<End*>(ends[of]) + ranks * CHANNELS);
+    }
+    __device__ uint64* note(uint32 of, uint32 from, uint32 number) const {
+        return notes(of) + (number % ROOMS * ranks + from) * NOTE_WORDS;
+    }
+};
+
+// The other half of a word that bears this number; any if the alarm was raised meanwhile.
+__device__ inline uint32 read_note(const uint64* at, uint32 number, const uint32* alarm) {
+    for (uint32 looks = 1;; ++looks) {
+        const uint64 word = *const_cast<const volatile uint64*>(at);
+        if (word >> 32 == number) return uint32(word);
+        if (looks % LOOKS_BETWEEN == 0 && *const_cast<const volatile uint32*>(alarm)) return 0;
+        PAUSE();
+    }
+}
+
+// sums[0..count] <- their sums over all ranks, in the order of the ranks, by one block of 256 threads,
+// which are at least NOTE_WORDS a rank.
+__device__ inline void sum_ranks(const Reach& reach, uint32 count, double* sums) {
+    __shared__ uint32 halves[256];
+    if (!reach.ends) return;
+    const uint32 words = 2 * count, t = threadIdx.x, rank = t / words, word = t % words;
+    uint64* last = reach.notes(reach.rank) + ROOMS * reach.ranks * NOTE_WORDS;
+    __syncthreads();
+    const uint32 number = uint32(*last) + 1;
+    if (rank < reach.ranks) {
+        const uint64 bits = uint64(__double_as_longlong(sums[word / 2]));
+        volatile uint64* to = reach.note(rank, reach.rank, number) + word;
+        *to = uint64(number) << 32 | (word % 2 ? bits >> 32 : bits & 0xffffffffu);
+    }
+    __syncthreads();
+    if (rank < reach.ranks)
+        halves[t] = read_note(reach.note(reach.rank, rank, number) + word, number, reach.alarm);
+    __syncthreads();
+    if (t < count) {
+        double sum = 0.0;
+        for (uint32 r = 0; r < reach.ranks; ++r) {
+            const uint32* part = halves + r * words + 2 * t;
+            const double value = __longlong_as_double(int64(uint64(part[1]) << 32 | part[0]));
+            sum = r == 0 ? value : sum + value;
+        }
+        sums[t] = sum;
+    }
+    if (t == 0) *last = number;
+    __syncthreads();
+}
