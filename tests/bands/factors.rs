@@ -1,5 +1,5 @@
 //! Incomplete factors of each band.
-#![allow(clippy::unwrap_used, reason = "a failing step fails the test")]
+#![allow(clippy::unwrap_used, unreachable_pub, reason = "a failing step fails the test")]
 
 use gridgen::backend::cpu::{CpuBackend, EllMatrix};
 use gridgen::backend::{Bands, EllipticBackend, EllipticData, Scaling, SparseBackend};
@@ -14,7 +14,7 @@ use crate::fibers::Messages;
 use crate::ranks::{fibers, on_bands_of};
 
 /// The Jacobian of the first guess.
-fn jacobian<B: EllipticBackend>(
+pub fn jacobian<B: EllipticBackend>(
     backend: &B,
     data: &EllipticData,
 ) -> Result<B::Matrix<f64>, SolverError> {

@@ -11,3 +11,4 @@ mod failures;
 mod grids;
 mod messages;
 mod ranks;
+mod vectors;

@@ -133,7 +133,7 @@ impl SparseBackend for CudaBackend {
             arguments.push(skip.into());
         }
         arguments.extend(arguments![add, &*y]);
-        self.start_halo(a, x)?;
+        self.start_halo(a, None, x)?;
         self.launch::<T>(Source::Matrix, name, Shape::threads(threads), &arguments)?;
         self.add_halo(a, skip, y)
     }
@@ -176,15 +176,16 @@ impl SparseBackend for CudaBackend {
         z: &mut CudaVector<T>,
         y: &mut CudaVector<T>,
     ) -> Result<(), DeviceError> {
-        // Bands beside this one wait for the outer columns of z.
-        let (Structure::NinePoint { mi, mj, periodic }, None) = (a.structure, &self.place) else {
+        let Structure::NinePoint { mi, mj, periodic } = a.structure else {
             self.scale(d, r, z)?;
             return self.multiply(a, z, Product::default(), y);
         };
         let mut arguments = self.grid_arguments(mi, mj, periodic);
         arguments.extend(arguments![&a.values, d, r, &*z, &*y]);
         let shape = Shape::threads(a.points());
-        self.launch::<T>(Source::Matrix, "scale_and_multiply", shape, &arguments)
+        self.start_halo(a, Some(d), r)?;
+        self.launch::<T>(Source::Matrix, "scale_and_multiply", shape, &arguments)?;
+        self.add_halo(a, 0, y)
     }
 
     fn factors<T: Real>(&self, a: &CudaMatrix<T>) -> Result<CudaFactors<T>, DeviceError> {
@@ -232,12 +233,22 @@ impl CudaBackend {
         }
     }
 
-    /// Begins to exchange the outer columns of x with the bands beside this one, if A needs them.
-    fn start_halo<T: Real>(&self, a: &CudaMatrix<T>, x: &CudaVector<T>) -> Result<(), DeviceError> {
+    /// Begins to exchange the outer columns of x, or of d ∘ x, with the bands beside this one, if A
+    /// needs them.
+    fn start_halo<T: Real>(
+        &self,
+        a: &CudaMatrix<T>,
+        d: Option<&CudaVector<T>>,
+        x: &CudaVector<T>,
+    ) -> Result<(), DeviceError> {
         let (Some(place), Some(halo)) = (&self.place, &a.halo) else { return Ok(()) };
         let Structure::NinePoint { mi, mj, .. } = a.structure else { return Ok(()) };
-        let arguments = arguments![mi as u32, mj as u32, x, halo.sent()];
-        self.launch::<T>(Source::Matrix, "pack_columns", Shape::threads(2 * mj), &arguments)?;
+        let d = d.map_or(Argument::from(0_u64), Argument::from);
+        let arguments = arguments![mi as u32, mj as u32, d, x, halo.sent()];
+        let shape = Shape::threads(2 * mj);
+        let mut pack = || self.launch::<T>(Source::Matrix, "pack_columns", shape, &arguments);
+        // The product of the band's own columns need not wait for it.
+        self.device.beside(&mut pack)?;
         halo.start(place, place.neighbours())
     }
 

@@ -72,7 +72,8 @@ impl<T: Real> Border<T> {
         if count > 0 {
             let arguments = arguments![count as u64, &self.packed, x, &self.outgoing];
             let shape = Shape::threads(count);
-            backend.launch::<T>(Source::Rows, "pack_entries", shape, &arguments)?;
+            let mut pack = || backend.launch::<T>(Source::Rows, "pack_entries", shape, &arguments);
+            backend.device.beside(&mut pack)?;
         }
         match &backend.place {
             Some(place) => place.communicator().start_exchange(&self.sent, &self.received),

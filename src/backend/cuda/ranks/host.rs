@@ -100,6 +100,8 @@ impl Communicator for HostCommunicator {
     }
 
     fn start_exchange(&self, sent: &[Parcel], _: &[Parcel]) -> Result<(), DeviceError> {
+        // What is sent may have been put in its place beside the device's other work.
+        self.device.join()?;
         for &Parcel { rank, at, bytes } in sent {
             self.post.send((self.rank, rank, Kind::One), self.load(at, bytes)?);
         }

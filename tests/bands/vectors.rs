@@ -1,0 +1,115 @@
+//! Products and inner products of vectors that lie in bands.
+#![allow(clippy::unwrap_used, reason = "a failing step fails the test")]
+
+use gridgen::backend::cpu::CpuBackend;
+use gridgen::backend::scalars::{Ending, FIRST, LOG, SLOTS};
+use gridgen::backend::{Backend, Bands, SparseBackend};
+use gridgen::pde::control::Wall;
+use gridgen::solver::krylov::Method;
+use gridgen::solver::precond::Kind;
+
+use crate::cases::Case;
+use crate::factors::jacobian;
+use crate::fibers::Messages;
+use crate::ranks::{fibers, on_bands_of};
+
+const WAYS: [Messages; 2] = [Messages::Memory, Messages::Host];
+
+/// Two numbers by the place of an unknown in the whole grid.
+fn numbers(row: usize) -> [f64; 2] {
+    [(0.7 * row as f64).cos(), 1.0 + (0.3 * row as f64).sin()]
+}
+
+/// Rows of the columns of a rank, in its order.
+fn rows(bands: &Bands, rank: usize, mi: usize, mj: usize) -> Vec<usize> {
+    let columns = bands.of(rank);
+    (0..mj).flat_map(|j| 2 * (j * mi + columns.start)..2 * (j * mi + columns.end)).collect()
+}
+
+#[test]
+fn every_rank_has_the_sums_of_all() {
+    const SUMS: u8 = 5;
+    let bands = Bands::new(30, 3, false).unwrap();
+    let length = |rank: usize| 100 + 37 * rank;
+    let expected: Vec<f64> = (0..usize::from(SUMS))
+        .map(|turn| {
+            let all = (0..3).flat_map(|rank| (0..length(rank)).map(move |k| numbers(rank + k)));
+            all.map(|[a, b]| a * (b + turn as f64)).sum()
+        })
+        .collect();
+    for messages in WAYS {
+        let found = on_bands_of(&fibers(3), messages, &bands, |rank, backend| {
+            let [mut a, mut b] = [(); 2].map(|()| backend.zeros::<f64>(length(rank)).unwrap());
+            let own: Vec<[f64; 2]> = (0..length(rank)).map(|k| numbers(rank + k)).collect();
+            backend.upload(&own.iter().map(|own| own[0]).collect::<Vec<_>>(), &mut a)?;
+            let mut scalars = backend.scalars()?;
+            backend.set_scalars(&mut scalars, &[0.0; SLOTS])?;
+            // More of them than messages have room for.
+            for turn in 0..SUMS {
+                let own: Vec<f64> = own.iter().map(|own| own[1] + f64::from(turn)).collect();
+                backend.upload(&own, &mut b)?;
+                let pairs = [(&a, &b), (&a, &a)];
+                backend.dots_into(&mut scalars, FIRST + turn, pairs, Ending::default())?;
+            }
+            let mut slots = [0.0; SLOTS + LOG];
+            backend.read_scalars(&scalars, &mut slots)?;
+            Ok(slots[usize::from(FIRST)..][..usize::from(SUMS)].to_vec())
+        });
+
+        let found = found.unwrap();
+        assert!(found.iter().all(|sums| *sums == found[0]), "{messages:?}: {found:?}");
+        for (found, expected) in found[0].iter().zip(&expected) {
+            assert!((found - expected).abs() < 1e-11, "{messages:?}: {found} for {expected}");
+        }
+    }
+}
+
+#[test]
+fn a_scaled_vector_is_multiplied_across_borders() {
+    for periodic in [false, true] {
+        let case = Case {
+            periodic,
+            nodes: (38, 9),
+            wall: Wall::Frozen,
+            kind: Kind::Jacobi,
+            method: Method::Bicgstab,
+        };
+        let (_, data) = case.start();
+        let (mi, mj) = (data.mi, data.mj);
+        let bands = Bands::new(mi, 3, periodic).unwrap();
+        let (d, r): (Vec<f64>, Vec<f64>) =
+            (0..2 * mi * mj).map(numbers).map(|[d, r]| (d, r)).unzip();
+        let (mut scaled, mut expected) = (d.clone(), d.clone());
+        let whole = jacobian(&CpuBackend, &data).unwrap();
+        CpuBackend.scale_and_multiply(&whole, &d, &r, &mut scaled, &mut expected).unwrap();
+        for messages in WAYS {
+            let found = on_bands_of(&fibers(3), messages, &bands, |rank, backend| {
+                let rows = rows(&bands, rank, mi, mj);
+                let a = jacobian(backend, &bands.part(rank, &data))?;
+                let part = |of: &[f64]| rows.iter().map(|&row| of[row]).collect::<Vec<_>>();
+                let [mut own_d, mut own_r, mut z, mut y] =
+                    [(); 4].map(|()| backend.zeros::<f64>(rows.len()).unwrap());
+                backend.upload(&part(&d), &mut own_d)?;
+                backend.upload(&part(&r), &mut own_r)?;
+                backend.scale_and_multiply(&a, &own_d, &own_r, &mut z, &mut y)?;
+                let (mut own_z, mut own_y) = (part(&d), part(&d));
+                backend.download(&z, &mut own_z)?;
+                backend.download(&y, &mut own_y)?;
+                Ok((rows, own_z, own_y))
+            });
+
+            for (rows, z, y) in found.unwrap() {
+                for ((row, z), y) in rows.into_iter().zip(z).zip(y) {
+                    assert_eq!(
+                        z.to_bits(),
+                        scaled[row].to_bits(),
+                        "{messages:?}, {periodic}, {row}"
+                    );
+                    let difference = (y - expected[row]).abs();
+                    let bound = 1e-12 * expected[row].abs().max(1.0);
+                    assert!(difference < bound, "{messages:?}, {periodic}, {row}: {difference:e}");
+                }
+            }
+        }
+    }
+}
