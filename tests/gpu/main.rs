@@ -6,6 +6,7 @@ mod bands;
 mod cases;
 #[path = "../conformance/mod.rs"]
 mod conformance;
+mod messages;
 #[path = "../rows/patterns.rs"]
 mod patterns;
 mod rows;

@@ -1,0 +1,75 @@
+//! Messages of one rank to itself: on one GPU, and so under `compute-sanitizer`, which keeps kernels of
+//! two from running at the same time.
+#![allow(clippy::unwrap_used, reason = "a failing step fails the test")]
+
+use std::sync::Arc;
+
+use gridgen::backend::cuda::driver::DriverDevice;
+use gridgen::backend::cuda::{
+    Alarm, Buffer, Communicator, CudaBackend, Device, GuardedDevice, MailCommunicator, Mailroom,
+    Parcel,
+};
+use gridgen::pde::control::Wall;
+use gridgen::solver::krylov::Method;
+use gridgen::solver::precond::Kind;
+
+use crate::cases::{self, Case};
+
+/// The only rank.
+fn alone() -> (Arc<dyn Device>, MailCommunicator) {
+    let alarm = Arc::new(Alarm::default());
+    let gpu = Arc::new(DriverDevice::open(0).unwrap());
+    let device: Arc<dyn Device> = Arc::new(GuardedDevice::new(gpu, alarm.clone()));
+    let room = Arc::new(Mailroom::new(1, alarm));
+    let link = MailCommunicator::join(room, 0, 1, device.clone()).unwrap();
+    (device, link)
+}
+
+#[test]
+#[ignore = "needs a GPU: cargo test --test gpu -- --ignored"]
+fn a_rank_passes_parcels_to_itself() {
+    let (device, link) = alone();
+    // The last is longer than a mailbox has room for.
+    for length in [1, 2, 5000, 80_000] {
+        let sent: Vec<u32> = (7..7 + length).collect();
+        let from = Buffer::from_host(&device, &sent).unwrap();
+        let [gathered, came, after] =
+            [(); 3].map(|()| Buffer::<u32>::zeros(&device, length as usize).unwrap());
+        let parcel = |buffer: &Buffer<u32>| Parcel {
+            rank: 0,
+            at: buffer.address(),
+            bytes: 4 * length as usize,
+        };
+
+        for _ in 0..3 {
+            link.all_gather(from.address(), gathered.address(), 4 * length as usize).unwrap();
+            let received = [parcel(&came), parcel(&after)];
+            link.start_exchange(&[parcel(&from), parcel(&from)], &received).unwrap();
+            link.finish_exchange(&received).unwrap();
+        }
+
+        for buffer in [gathered, came, after] {
+            let mut host = vec![0; length as usize];
+            buffer.download(&mut host).unwrap();
+            assert!(host == sent, "{length}");
+        }
+    }
+}
+
+#[test]
+#[ignore = "needs a GPU: cargo test --test gpu -- --ignored"]
+fn a_band_around_the_seam_is_its_own_neighbour() {
+    for kind in [Kind::Jacobi, Kind::Multigrid] {
+        let wall = if kind == Kind::Jacobi { Wall::Frozen } else { Wall::Coupled };
+        let case = Case { periodic: true, nodes: (129, 33), wall, kind, method: Method::Bicgstab };
+        let expected = case.on_cpu();
+
+        let found = case.on_ranks(1, |bands, work| {
+            let (device, link) = alone();
+            let backend = CudaBackend::banded(device, Box::new(link), bands.clone())?;
+            Ok(vec![work(0, &backend.with_gathered_points(1000))?])
+        });
+
+        let _ = cases::check(case, &expected, &found.unwrap(), "one rank");
+    }
+}
