@@ -4,7 +4,6 @@ mod kernels;
 mod matrices;
 mod newton;
 mod problem;
-#[cfg(feature = "cuda")]
 mod scaling;
 mod solvers;
 mod table;
@@ -13,7 +12,11 @@ mod vendor;
 pub use matrices::Generated;
 pub use problem::ellipses;
 #[cfg(feature = "cuda")]
-pub use scaling::{Growth, scaling};
+pub use scaling::scaling;
+pub use scaling::{
+    Growth, ScalingRecord, ScalingResults, ScalingRun, ScalingSettings, scaling_results,
+    write_scaling,
+};
 #[cfg(feature = "cuda")]
 pub use solvers::row_scaling;
 pub use solvers::{

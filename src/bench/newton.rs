@@ -98,8 +98,8 @@ pub(super) fn solve<B: BenchBackend, T: Real>(
     };
     let max_iterations = if kind == Kind::Jacobi { LIMIT } else { 1000 };
     let linear = LinearSettings { method: Method::Bicgstab, max_iterations, restart: 30 };
-    let data = match kind {
-        Kind::Jacobi => &EllipticData { wall: None, ..data.clone() },
+    let data = match (kind, &data.wall) {
+        (Kind::Jacobi, Some(_)) => &EllipticData { wall: None, ..data.clone() },
         _ => data,
     };
     let (mut problem, mut u) = GridProblem::<B, T>::from_data(backend, data)?;

@@ -60,11 +60,11 @@ pub fn ellipses(ni: usize, nj: usize) -> EllipticData {
         mi,
         mj,
         periodic: false,
-        x: guess.iter().map(|node| node[0]).collect(),
-        y: guess.iter().map(|node| node[1]).collect(),
-        control_p: controls.iter().map(|c| c[0]).collect(),
-        control_q: controls.iter().map(|c| c[1]).collect(),
-        wall: Some(WallTerms { psi: phi.iter().map(|phi| phi.sqrt()).collect(), phi }),
+        x: guess.par_iter().map(|node| node[0]).collect(),
+        y: guess.par_iter().map(|node| node[1]).collect(),
+        control_p: controls.par_iter().map(|c| c[0]).collect(),
+        control_q: controls.par_iter().map(|c| c[1]).collect(),
+        wall: Some(WallTerms { psi: phi.par_iter().map(|phi| phi.sqrt()).collect(), phi }),
     }
 }
 

@@ -9,7 +9,7 @@ use clap::Args;
 use gridgen::backend::DeviceError;
 use gridgen::backend::cpu::CpuBackend;
 use gridgen::backend::cuda::CudaBackend;
-use gridgen::bench::{self, BenchBackend, Size, SolverResults, Table};
+use gridgen::bench::{self, BenchBackend, ScalingResults, Size, SolverResults, Table};
 use gridgen::error::Error;
 use gridgen::io::plot::ScalingFigure;
 
@@ -17,22 +17,29 @@ use super::terminal::Terminal;
 use super::{Backend, each_once, refuse, stdout_failed};
 use solvers::SolverArguments;
 
+/// Sizes of the tables of one backend.
+const SIZES: [Size; 3] = [(65, 33), (257, 129), (1025, 513)];
+
 /// Arguments of the measurements.
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:
   gridgen bench
   gridgen bench kernels --sizes 257x129,1025x513 --output tables
+  gridgen bench scaling --output scaling
   gridgen bench solvers --matrices cage13,jacobians --scale 0.1
   gridgen bench solvers --tables scaling --devices 0,1")]
 pub(super) struct BenchArguments {
     /// What to measure.
     #[arg(value_enum, default_values_t = [Subject::Kernels, Subject::Newton])]
     subjects: Vec<Subject>,
-    /// Grid sizes, points around the body and away from it.
-    #[arg(long, value_name = "NIxNJ", value_delimiter = ',', value_parser = parse_size,
-        default_value = "65x33,257x129,1025x513")]
-    sizes: Vec<Size>,
+    /// Grid sizes, points around the body and away from it [default: 65x33,257x129,1025x513; of the
+    /// scaling nine from 129x65 to 12289x8193, as far as they fit].
+    #[arg(long, value_name = "NIxNJ", value_delimiter = ',', value_parser = parse_size)]
+    sizes: Option<Vec<Size>>,
+    /// Sizes a GPU of the scaling's growing problems [default: those of --sizes, or 7501x4001].
+    #[arg(long, value_name = "NIxNJ", value_delimiter = ',', value_parser = parse_size)]
+    weak: Option<Vec<Size>>,
     /// Where to compute; auto takes a GPU if there is one.
     #[arg(long, value_enum, default_value_t = Backend::Auto)]
     backend: Backend,
@@ -71,7 +78,8 @@ type Measured = (Vec<Table>, Option<ScalingFigure>);
 /// All tables and pictures.
 struct Results {
     tables: Vec<Table>,
-    scaling: Option<ScalingFigure>,
+    newton: Option<ScalingFigure>,
+    scaling: Option<ScalingResults>,
     solvers: Option<SolverResults>,
 }
 
@@ -90,10 +98,13 @@ impl BenchArguments {
 
     fn results(&self) -> Result<Results, Error> {
         let of_one = |subject: &Subject| matches!(subject, Subject::Kernels | Subject::Newton);
-        let (mut tables, scaling) =
+        let (mut tables, newton) =
             if self.subjects.iter().any(of_one) { self.of_one()? } else { (Vec::new(), None) };
+        let mut scaling = None;
         if self.subjects.contains(&Subject::Scaling) {
-            tables.extend(self.scaling()?);
+            let results = self.scaling()?;
+            tables.extend_from_slice(&results.tables);
+            scaling = Some(results);
         }
         let mut solvers = None;
         if self.subjects.contains(&Subject::Solvers) {
@@ -102,7 +113,7 @@ impl BenchArguments {
             tables.extend_from_slice(&results.tables);
             solvers = Some(results);
         }
-        Ok(Results { tables, scaling, solvers })
+        Ok(Results { tables, newton, scaling, solvers })
     }
 
     /// Tables of one backend.
@@ -118,32 +129,36 @@ impl BenchArguments {
     }
 
     fn measure<B: BenchBackend>(&self, backend: &B) -> Result<Measured, Error> {
-        let (mut tables, mut scaling) = (Vec::new(), None);
+        let sizes = self.sizes.as_deref().unwrap_or(&SIZES);
+        let (mut tables, mut newton) = (Vec::new(), None);
         for subject in &self.subjects {
             match subject {
-                Subject::Kernels => tables.extend(bench::kernels(backend, &self.sizes)?),
+                Subject::Kernels => tables.extend(bench::kernels(backend, sizes)?),
                 Subject::Newton => {
-                    let (table, figure) = bench::newton(backend, &self.sizes)?;
+                    let (table, figure) = bench::newton(backend, sizes)?;
                     tables.push(table);
-                    scaling = Some(figure);
+                    newton = Some(figure);
                 }
                 Subject::Scaling | Subject::Solvers => {}
             }
         }
-        Ok((tables, scaling))
+        Ok((tables, newton))
     }
 
-    /// Both tables of scaling on the GPUs named, or on all.
+    /// Tables and pictures of scaling on the GPUs named, or on all.
     #[cfg(feature = "cuda")]
-    fn scaling(&self) -> Result<Vec<Table>, Error> {
-        let all = gpus(self.devices.as_deref())?;
-        let table = |growth| bench::scaling(&all, &self.sizes, growth, self.gathered);
-        Ok(vec![table(bench::Growth::Fixed)?, table(bench::Growth::Weak)?])
+    fn scaling(&self) -> Result<ScalingResults, Error> {
+        let settings = bench::ScalingSettings {
+            gathered_points: self.gathered,
+            ..bench::ScalingSettings::new(self.sizes.clone(), self.weak.clone())
+        };
+        let (names, records) = bench::scaling(&gpus(self.devices.as_deref())?, &settings)?;
+        Ok(bench::scaling_results(&names, &records))
     }
 
     /// Refuses: this build has no GPUs.
     #[cfg(not(feature = "cuda"))]
-    fn scaling(&self) -> Result<Vec<Table>, Error> {
+    fn scaling(&self) -> Result<ScalingResults, Error> {
         Err(DeviceError::NotBuilt { backend: "cuda" }.into())
     }
 
@@ -153,12 +168,14 @@ impl BenchArguments {
             return stdout_failed(terminal, &error);
         }
         let Some(folder) = &self.output else { return ExitCode::SUCCESS };
-        let written =
-            bench::write(folder, &results.tables, results.scaling.as_ref()).and_then(|()| {
-                match &results.solvers {
-                    Some(solvers) => bench::write_solvers(folder, solvers),
-                    None => Ok(()),
-                }
+        let written = bench::write(folder, &results.tables, results.newton.as_ref())
+            .and_then(|()| match &results.scaling {
+                Some(scaling) => bench::write_scaling(folder, scaling),
+                None => Ok(()),
+            })
+            .and_then(|()| match &results.solvers {
+                Some(solvers) => bench::write_solvers(folder, solvers),
+                None => Ok(()),
             });
         match written {
             Ok(()) => ExitCode::SUCCESS,

@@ -8,6 +8,7 @@ mod fibers;
 mod matrices;
 mod pivots;
 mod products;
+mod scaling;
 mod schedules;
 mod systems;
 mod tables;

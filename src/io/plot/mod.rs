@@ -3,9 +3,11 @@
 mod airfoil;
 mod axes;
 mod canvas;
+mod cited;
 mod clip;
 mod convergence;
 mod curves;
+mod gpus;
 mod grid;
 mod histogram;
 mod quality;
@@ -23,8 +25,10 @@ use self::canvas::{Canvas, WideLines};
 use super::{IoError, atomic};
 
 pub use self::airfoil::AirfoilFigure;
+pub use self::cited::{CitedScaling, LIU_ZHONG_CHEN};
 pub use self::convergence::ConvergenceFigure;
 pub use self::curves::CurvesFigure;
+pub use self::gpus::{GpusFigure, GpusPoint};
 pub use self::grid::GridFigure;
 pub use self::histogram::HistogramFigure;
 pub use self::quality::QualityFigure;
@@ -163,6 +167,15 @@ pub fn write_residuals_svg(path: &Path, figure: &ResidualsFigure<'_>) -> Result<
 ///
 /// [`IoError`] when the picture cannot be drawn or written.
 pub fn write_scaling_svg(path: &Path, figure: &ScalingFigure) -> Result<(), IoError> {
+    write_svg(path, figure)
+}
+
+/// Draws times, speed-ups and shares on one and more GPUs as SVG.
+///
+/// # Errors
+///
+/// [`IoError`] when the picture cannot be drawn or written.
+pub fn write_gpus_svg(path: &Path, figure: &GpusFigure) -> Result<(), IoError> {
     write_svg(path, figure)
 }
 

@@ -4,23 +4,12 @@ use plotters::prelude::{DrawingBackend, RGBColor};
 
 use super::axes::{CAPTION_SIZE, LABEL_SIZE, Panel, TITLE_SIZE, Ticks};
 use super::canvas::{CENTRE_TOP, Canvas, DrawError, LEFT, LEFT_BOTTOM};
+use super::cited::LIU_ZHONG_CHEN as REFERENCE;
 use super::clip::Window;
 use super::{Figure, palette};
 
 /// Size of the picture in pixels.
 const SIZE: [u32; 2] = [1500, 560];
-
-/// Share of a linear solve step with Jacobi that making matrix and preconditioner takes, and the
-/// most unknowns on one GPU, in Liu, Zhong and Chen (2011), "Solvers for systems of large sparse
-/// linear and nonlinear equations based on multi-GPUs".
-const REFERENCE: Reference =
-    Reference { name: "Liu, Zhong, Chen 2011", share: 0.09, unknowns: 2.8e6 };
-
-struct Reference {
-    name: &'static str,
-    share: f64,
-    unknowns: f64,
-}
 
 /// One solve.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -111,18 +100,18 @@ impl ScalingFigure {
             "{}: most unknowns on one GPU, {:.1} million; share with Jacobi, {:.0} %",
             REFERENCE.name,
             REFERENCE.unknowns / 1e6,
-            100.0 * REFERENCE.share
+            100.0 * REFERENCE.share.1
         );
         canvas.text(&text, [x + 34.0, 68.0], (LABEL_SIZE, LEFT), palette::TEXT)
     }
 }
 
-fn colour(curve: usize) -> RGBColor {
+pub(super) fn colour(curve: usize) -> RGBColor {
     [palette::WALL, palette::LINEAR, palette::FOLDED, palette::GRID][curve % 4]
 }
 
 /// Whole decades around the points.
-fn decades(curves: &[Vec<[f64; 2]>]) -> [f64; 2] {
+pub(super) fn decades(curves: &[Vec<[f64; 2]>]) -> [f64; 2] {
     let ys = curves.iter().flatten().map(|point| point[1]);
     let (low, high) =
         ys.fold((f64::INFINITY, f64::NEG_INFINITY), |(low, high), y| (low.min(y), high.max(y)));
@@ -132,7 +121,7 @@ fn decades(curves: &[Vec<[f64; 2]>]) -> [f64; 2] {
 /// From zero to above all points and the reference.
 fn percents(curves: &[Vec<[f64; 2]>]) -> [f64; 2] {
     let highest = curves.iter().flatten().map(|point| point[1]).fold(0.0, f64::max);
-    [0.0, 1.1 * highest.max(100.0 * REFERENCE.share)]
+    [0.0, 1.1 * highest.max(100.0 * REFERENCE.share.1)]
 }
 
 /// The values of the reference as dashed lines.
@@ -145,7 +134,7 @@ fn draw_reference<DB: DrawingBackend>(
     let x = REFERENCE.unknowns.log10();
     let mut lines = vec![[[x, low[1]], [x, high[1]]]];
     if share {
-        let y = 100.0 * REFERENCE.share;
+        let y = 100.0 * REFERENCE.share.1;
         lines.push([[low[0], y], [high[0], y]]);
     }
     for line in lines {

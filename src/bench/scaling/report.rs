@@ -1,0 +1,150 @@
+//! Tables and pictures of solves on one and more GPUs.
+
+use super::{Growth, ScalingRecord, ScalingRun};
+use crate::bench::{Size, Table};
+use crate::io::IoError;
+use crate::io::plot::{GpusFigure, write_gpus_svg};
+use crate::solver::precond::Kind;
+use std::io::Write;
+use std::path::Path;
+
+/// Preconditioners, that of the paper first, and their pictures.
+const KINDS: [(Kind, &str); 2] =
+    [(Kind::Jacobi, "gpus-jacobi.svg"), (Kind::Multigrid, "gpus-multigrid.svg")];
+
+/// Tables and pictures.
+#[derive(Debug, Clone, PartialEq)]
+pub struct ScalingResults {
+    /// Problems that do not grow, those that do, and both beside what others report.
+    pub tables: Vec<Table>,
+    /// The name of a file, and all in figures with others' values.
+    pub values: (&'static str, Table),
+    /// Pictures with names of files.
+    pub figures: Vec<(&'static str, GpusFigure)>,
+}
+
+/// Tables and pictures of records from GPUs of these names.
+///
+/// Speed-up is the time of one GPU over that of so many; of a problem that grows with them, their product
+/// with the growth. Beside ours stand the values of Liu, Zhong and Chen (2011).
+#[must_use]
+pub fn scaling_results(names: &str, records: &[ScalingRecord]) -> ScalingResults {
+    let all = Records(records);
+    let measured = |kind| records.iter().any(|record| record.kind == kind);
+    let kinds = KINDS.into_iter().filter(|(kind, _)| measured(*kind));
+    ScalingResults {
+        tables: vec![
+            all.table(Growth::Fixed, &format!("Fixed size, {names}")),
+            all.table(Growth::Weak, &format!("Fixed size a GPU, {names}")),
+            all.beside_cited(),
+        ],
+        values: ("gpus.csv", all.values()),
+        figures: kinds.map(|(kind, file)| (file, all.figure(names, kind))).collect(),
+    }
+}
+
+/// Writes the pictures and the values under their names into `folder`; [`crate::bench::write`] has the
+/// tables.
+///
+/// # Errors
+///
+/// [`IoError`] with the path.
+pub fn write_scaling(folder: &Path, results: &ScalingResults) -> Result<(), IoError> {
+    crate::io::folder::prepare(folder)?;
+    for (name, figure) in &results.figures {
+        write_gpus_svg(&folder.join(name), figure)?;
+    }
+    let (name, table) = &results.values;
+    crate::io::atomic::write(&folder.join(name), |file| file.write_all(table.csv().as_bytes()))
+}
+
+/// All that was measured.
+#[derive(Clone, Copy)]
+pub(super) struct Records<'a>(pub(super) &'a [ScalingRecord]);
+
+impl<'a> Records<'a> {
+    /// Records by growth, preconditioner and size in the order of the first, then by number of GPUs.
+    pub(super) fn sorted(self, growth: Growth) -> Vec<&'a ScalingRecord> {
+        let of_growth = self.0.iter().filter(|record| record.growth == growth);
+        let mut sorted: Vec<_> = of_growth.clone().collect();
+        sorted.sort_by_key(|record| {
+            let kind = KINDS.iter().position(|(kind, _)| *kind == record.kind);
+            (kind, of_growth.clone().position(|r| r.start == record.start), record.gpus)
+        });
+        sorted
+    }
+
+    /// How many times as fast as one GPU a solve is, a step, and an iteration; NaN if one has no room.
+    pub(super) fn speed_ups(self, record: &ScalingRecord, run: &ScalingRun) -> [f64; 3] {
+        let problem = |r: &ScalingRecord| (r.growth, r.kind, r.start);
+        let alone = self.0.iter().find(|r| problem(r) == problem(record) && r.gpus == 1);
+        let times = |run: &ScalingRun| [run.seconds, run.step(), run.iteration()];
+        let Some(alone) = alone.and_then(|record| record.run.as_ref()) else {
+            return [f64::NAN; 3];
+        };
+        let (alone, own) = (times(alone), times(run));
+        std::array::from_fn(|k| record.grown() * alone[k] / own[k])
+    }
+
+    fn table(self, growth: Growth, title: &str) -> Table {
+        let columns = [
+            "points",
+            "unknowns",
+            "GPUs",
+            "preconditioner",
+            "Newton steps",
+            "linear iterations",
+            "residual",
+            "solve ms",
+            "Newton step ms",
+            "linear iteration ms",
+            "assembly and set-up share of a step",
+            "speed-up of the solve",
+            "of a step",
+            "of an iteration",
+        ];
+        let mut table = Table::new(title, &columns);
+        for record in self.sorted(growth) {
+            let mut row = vec![
+                points(record.size),
+                record.unknowns().to_string(),
+                record.gpus.to_string(),
+                format!("{:?}", record.kind),
+            ];
+            match &record.run {
+                Some(run) => row.extend(self.cells(record, run)),
+                None => row.push("does not fit".to_owned()),
+            }
+            row.resize(columns.len(), String::new());
+            table.rows.push(row);
+        }
+        table
+    }
+
+    fn cells(self, record: &ScalingRecord, run: &ScalingRun) -> Vec<String> {
+        let mut cells = vec![
+            run.steps.to_string(),
+            run.iterations.to_string(),
+            format!("{:.1e}", run.residual),
+            format!("{:.3}", 1e3 * run.seconds),
+            format!("{:.3}", 1e3 * run.step()),
+            format!("{:.4}", 1e3 * run.iteration()),
+            percent(run.share()),
+        ];
+        cells.extend(self.speed_ups(record, run).map(times));
+        cells
+    }
+}
+
+pub(super) fn points((ni, nj): Size) -> String {
+    format!("{ni} × {nj}")
+}
+
+pub(super) fn percent(share: f64) -> String {
+    format!("{:.1} %", 100.0 * share)
+}
+
+/// How many times, if that is known.
+pub(super) fn times(ratio: f64) -> String {
+    if ratio.is_finite() { format!("{ratio:.2}") } else { String::new() }
+}
