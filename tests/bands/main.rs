@@ -9,5 +9,6 @@ mod cases;
 mod factors;
 mod failures;
 mod grids;
+mod lines;
 mod messages;
 mod ranks;

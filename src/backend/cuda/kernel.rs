@@ -35,6 +35,8 @@ pub enum Source {
     Transfer,
     /// Levels in bands.
     Bands,
+    /// Their lines across borders.
+    Spikes,
     /// Matrices by rows.
     Csr,
     /// The order of rows in triangular factors.
@@ -55,7 +57,7 @@ pub enum Source {
 
 impl Source {
     /// Every file.
-    pub const ALL: [Self; 22] = [
+    pub const ALL: [Self; 23] = [
         Self::Vector,
         Self::Matrix,
         Self::Elliptic,
@@ -70,6 +72,7 @@ impl Source {
         Self::Level,
         Self::Transfer,
         Self::Bands,
+        Self::Spikes,
         Self::Csr,
         Self::Order,
         Self::Layout,
@@ -113,6 +116,7 @@ impl Source {
             Self::Level => "level.cu",
             Self::Transfer => "transfer.cu",
             Self::Bands => "bands.cu",
+            Self::Spikes => "spikes.cu",
             Self::Csr => "csr.cu",
             Self::Order => "order.cu",
             Self::Layout => "layout.cu",
@@ -141,6 +145,7 @@ impl Source {
             Self::Level => include_str!("../../../kernels/level.cu"),
             Self::Transfer => include_str!("../../../kernels/transfer.cu"),
             Self::Bands => include_str!("../../../kernels/bands.cu"),
+            Self::Spikes => include_str!("../../../kernels/spikes.cu"),
             Self::Csr => include_str!("../../../kernels/csr.cu"),
             Self::Order => include_str!("../../../kernels/order.cu"),
             Self::Layout => include_str!("../../../kernels/layout.cu"),
@@ -158,9 +163,12 @@ impl Source {
         const SLICES: &str = include_str!("../../../kernels/slices.cuh");
         match self {
             Self::March => &[COMMON, include_str!("../../../kernels/ring.cuh")],
-            Self::Lines | Self::Pivots | Self::Level | Self::Transfer | Self::Bands => {
-                &[COMMON, include_str!("../../../kernels/level.cuh")]
-            }
+            Self::Lines
+            | Self::Pivots
+            | Self::Level
+            | Self::Transfer
+            | Self::Bands
+            | Self::Spikes => &[COMMON, include_str!("../../../kernels/level.cuh")],
             Self::Csr | Self::Order | Self::Layout | Self::Triangular => {
                 &[COMMON, SLICES, include_str!("../../../kernels/fold.cuh")]
             }
