@@ -66,6 +66,12 @@ fn multigrid_with_a_held_seam() {
     check(case, &[1, 2, 4], 1.3);
 }
 
+/// Pieces of the xi-lines, each solved by itself, take 27 iterations in two bands and in four.
+#[test]
+fn xi_lines_across_borders_take_no_more_iterations() {
+    check(Case { nodes: (129, 17), ..MULTIGRID }, &[1, 2, 4], 1.1);
+}
+
 #[test]
 fn multigrid_around_a_periodic_seam() {
     check(Case { periodic: true, ..MULTIGRID }, &[1, 2], 1.3);

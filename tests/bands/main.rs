@@ -9,6 +9,7 @@ mod cases;
 mod factors;
 mod failures;
 mod grids;
+mod lines;
 mod messages;
 mod ranks;
 mod vectors;

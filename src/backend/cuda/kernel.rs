@@ -37,6 +37,8 @@ pub enum Source {
     Transfer,
     /// Levels in bands.
     Bands,
+    /// Their lines across borders.
+    Spikes,
     /// Matrices by rows.
     Csr,
     /// The order of rows in triangular factors.
@@ -73,6 +75,7 @@ impl Source {
         Self::Level,
         Self::Transfer,
         Self::Bands,
+        Self::Spikes,
         Self::Csr,
         Self::Order,
         Self::Layout,
@@ -117,6 +120,7 @@ impl Source {
             Self::Level => "level.cu",
             Self::Transfer => "transfer.cu",
             Self::Bands => "bands.cu",
+            Self::Spikes => "spikes.cu",
             Self::Csr => "csr.cu",
             Self::Order => "order.cu",
             Self::Layout => "layout.cu",
@@ -146,6 +150,7 @@ impl Source {
             Self::Level => include_str!("../../../kernels/level.cu"),
             Self::Transfer => include_str!("../../../kernels/transfer.cu"),
             Self::Bands => include_str!("../../../kernels/bands.cu"),
+            Self::Spikes => include_str!("../../../kernels/spikes.cu"),
             Self::Csr => include_str!("../../../kernels/csr.cu"),
             Self::Order => include_str!("../../../kernels/order.cu"),
             Self::Layout => include_str!("../../../kernels/layout.cu"),
@@ -163,9 +168,12 @@ impl Source {
         const SLICES: &str = include_str!("../../../kernels/slices.cuh");
         match self {
             Self::March => &[COMMON, include_str!("../../../kernels/ring.cuh")],
-            Self::Lines | Self::Pivots | Self::Level | Self::Transfer | Self::Bands => {
-                &[COMMON, include_str!("../../../kernels/level.cuh")]
-            }
+            Self::Lines
+            | Self::Pivots
+            | Self::Level
+            | Self::Transfer
+            | Self::Bands
+            | Self::Spikes => &[COMMON, include_str!("../../../kernels/level.cuh")],
             Self::Csr | Self::Order | Self::Layout | Self::Triangular => {
                 &[COMMON, SLICES, include_str!("../../../kernels/fold.cuh")]
             }

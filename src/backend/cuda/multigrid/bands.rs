@@ -2,10 +2,11 @@
 //!
 //! A level is cut like the grid as long as its bands are wide and its points many; below that every
 //! rank holds the whole of it and does the same work on it. Beside a band stand the columns of its
-//! neighbours, brought anew whenever the lines of a direction were solved: eta-lines see what is
-//! beside them, and xi-lines end at the border with the values beyond it on their right side.
+//! neighbours, brought anew whenever the eta-lines were solved, which see what is beside them;
+//! `spikes.rs` has the xi-lines, which pass the borders.
 
 use super::level::{CudaLevel, Storage};
+use super::spikes::Spikes;
 use crate::backend::bands::Bands;
 use crate::backend::cuda::kernel::{Argument, Shape, Source, arguments};
 use crate::backend::cuda::ranks::{Halo, Place, rim};
@@ -24,9 +25,11 @@ fn operator_values(storage: Storage) -> usize {
 /// What a band of a level has beside its points.
 pub(super) struct Part<M> {
     bands: Bands,
-    neighbours: [bool; 2],
-    solution: Halo<M>,
+    pub(super) neighbours: [bool; 2],
+    pub(super) solution: Halo<M>,
     operator: Halo<M>,
+    /// Of a level that is smoothed along xi too.
+    pub(super) spikes: Option<Spikes<M>>,
 }
 
 impl<M> Part<M> {
@@ -69,6 +72,7 @@ pub(super) fn band<M: Real>(
         bands,
         solution: Halo::new(device, 2 * mj)?,
         operator: Halo::new(device, operator_values(storage) * mj)?,
+        spikes: level.has_xi.then(|| Spikes::new(device, size)).transpose()?,
     });
     Ok(level)
 }
@@ -109,7 +113,7 @@ impl<M: Real> CudaLevel<M> {
     }
 
     /// Launches a kernel on the outer columns of a band.
-    fn on_columns(
+    pub(super) fn on_columns(
         &self,
         backend: &CudaBackend,
         name: &'static str,

@@ -186,7 +186,8 @@ impl<M: Real> CudaLevel<M> {
             shared: 0,
         };
         let name = self.storage.pick("factor_compact", "factor_full");
-        backend.launch::<M>(Source::Pivots, name, shape, &arguments)
+        backend.launch::<M>(Source::Pivots, name, shape, &arguments)?;
+        self.make_spikes(backend)
     }
 
     /// Solves the eta-lines of `first`, then those of the other colour; then the xi-lines so, if
@@ -206,9 +207,10 @@ impl<M: Real> CudaLevel<M> {
         self.refresh(backend)?;
         if self.has_xi {
             for colour in [first, 1 - first] {
-                self.relax_lines(backend, xi, colour, Team::xi::<M>(mi, lines(mj, colour)), false)?;
+                let count = lines(mj, colour);
+                self.relax_lines(backend, xi, colour, Team::xi::<M>(mi, count), false)?;
+                self.join_lines(backend, colour, count)?;
             }
-            self.refresh(backend)?;
         }
         let solved = if first == 0 { Contents::SolvedOdd } else { Contents::SolvedEven };
         self.set_contents(backend, solved);

@@ -6,6 +6,7 @@
 mod bands;
 mod level;
 mod matrix;
+mod spikes;
 mod team;
 
 pub use level::CudaLevel;

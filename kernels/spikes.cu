@@ -1,0 +1,139 @@
+// Xi-lines of levels in bands, solved across the borders: the truncated SPIKE algorithm (theory,
+// section 6).
+//
+// A band solves its piece of a line for what stands beyond its ends before. Where that changes by d,
+// the solution changes by -S d: W = A^-1 (P at the first point) for the end before the piece, V = A^-1
+// (N at the last one) for the end after it. Both decay from their border on. The piece and the one
+// beside it are coupled by the tips of their spikes alone, since the other ends are far.
+#include "common.cuh"
+#include "level.cuh"
+
+// What changes the solution by less than this share of d is left out.
+#define NEGLIGIBLE (sizeof(real) == 4 ? real(1e-6) : real(1e-15))
+
+// A value for each line at both borders: that before the band comes first.
+__device__ inline uint64 place(uint32 side, uint32 mj, uint32 j) { return side * uint64(mj) + j; }
+
+__device__ inline bool negligible(const Block& a) {
+    const real xx = a.xx < 0 ? -a.xx : a.xx, xy = a.xy < 0 ? -a.xy : a.xy;
+    const real yx = a.yx < 0 ? -a.yx : a.yx, yy = a.yy < 0 ? -a.yy : a.yy;
+    return xx + xy < NEGLIGIBLE && yx + yy < NEGLIGIBLE;
+}
+
+// V of a line from its last point on. Returns the points it reaches, of `columns` at most.
+template <bool COMPACT>
+__device__ uint32 spike_after(const Line<true, COMPACT>& line, uint32 columns, Block* spike) {
+    Block value = diagonal(-1);
+    for (uint32 k = 0; k < columns; ++k) {
+        const int at = line.at(line.along() - 1 - k);
+        value = real(-1) * (line.pivot()[at] * (line.next()[at] * value));
+        spike[k] = value;
+        if (negligible(value)) return k + 1;
+    }
+    return columns;
+}
+
+// W of a line from its first point on, so.
+template <bool COMPACT>
+__device__ uint32 spike_before(const Line<true, COMPACT>& line, uint32 columns, Block* spike) {
+    Block value = diagonal(-1);
+    uint32 reach = 0;
+    while (reach < columns) {
+        const int at = line.at(reach);
+        value = real(-1) * (line.pivot()[at] * (line.prev()[at] * value));
+        spike[reach++] = value;
+        if (negligible(value)) break;
+    }
+    for (uint32 k = reach - 1; k-- > 0;) {
+        const int at = line.at(k);
+        value = spike[k] - line.pivot()[at] * (line.next()[at] * value);
+        spike[k] = value;
+    }
+    return reach;
+}
+
+// Spikes of all lines, `columns` blocks each, how far they reach, and their tips once more. One thread
+// a spike.
+template <bool COMPACT>
+__device__ void make_spikes(const Layout& layout, uint32 columns, real* values, Block* spikes,
+                            uint32* reach, Block* tips) {
+    const uint64 k = thread_index();
+    if (k >= 2 * uint64(layout.mj)) return;
+    const bool after = k >= layout.mj;
+    Line<true, COMPACT> line;
+    line.layout = layout;
+    line.a = {values, layout.points()};
+    line.number = uint32(k - after * uint64(layout.mj));
+    Block* spike = spikes + k * columns;
+    reach[k] = 0;
+    if (!(layout.rim & (after ? RIM_EAST : RIM_WEST))) return;
+    reach[k] = after ? spike_after(line, columns, spike) : spike_before(line, columns, spike);
+    tips[k] = spike[0];
+}
+
+#define MAKE_SPIKES(name, COMPACT)                                                                \
+    KERNEL(name, uint32 mi, uint32 mj, uint32 half, uint32 rim, uint32 columns, real* a,          \
+           real* spikes, uint32* reach, real* tips) {                                             \
+        make_spikes<COMPACT>({mi, mj, half, rim}, columns, a, reinterpret_cast<Block*>(spikes),   \
+                             reach, reinterpret_cast<Block*>(tips));                              \
+    }
+
+MAKE_SPIKES(make_spikes_compact, true)
+MAKE_SPIKES(make_spikes_full, false)
+
+// What the points at a border change by: the last one before it by l, the first one after it by r,
+// where their pieces alone changed them by a and b:
+//
+//   l = a - V r,   r = b - W l.
+struct Change {
+    Pair before, after;
+
+    __device__ Change(const Block& v, const Block& w, Pair a, Pair b) {
+        after = inverse(diagonal(1) - w * v) * (b - w * a);
+        before = a - v * after;
+    }
+};
+
+// Values of the outer columns and of those beyond them, before the lines were solved and after.
+struct Outer {
+    const Pair *own_old, *beyond_old, *own, *beyond;
+
+    __device__ Pair own_change(uint64 at) const { return own[at] - own_old[at]; }
+    __device__ Pair beyond_change(uint64 at) const { return beyond[at] - beyond_old[at]; }
+};
+
+// u of the lines of one colour, solved piece by piece, <- that of the whole lines; and beyond the outer
+// columns. One block a line.
+KERNEL(join_lines, uint32 mi, uint32 mj, uint32 half, uint32 rim, uint32 colour, uint32 columns,
+       const real* spikes, const uint32* reach, const real* tips, const real* own_old,
+       const real* beyond_old, const real* own, const real* beyond, real* u_values) {
+    const Layout layout = {mi, mj, half, rim};
+    const Outer outer = {reinterpret_cast<const Pair*>(own_old),
+                         reinterpret_cast<const Pair*>(beyond_old),
+                         reinterpret_cast<const Pair*>(own), reinterpret_cast<const Pair*>(beyond)};
+    const Block* theirs = reinterpret_cast<const Block*>(tips);
+    const uint32 j = 2 * blockIdx.x + colour;
+    const uint64 first = place(0, mj, j), last = place(1, mj, j);
+    const Block* w = reinterpret_cast<const Block*>(spikes) + first * columns;
+    const Block* v = reinterpret_cast<const Block*>(spikes) + last * columns;
+    Pair* u = reinterpret_cast<Pair*>(u_values) + int64(j) * layout.row();
+    Pair before = pair(0, 0), after = before;
+    if (rim & RIM_WEST) {
+        const Change change(theirs[first], w[0], outer.beyond_change(first), outer.own_change(first));
+        before = change.before;
+        if (threadIdx.x == 0) u[layout.column(-1)] = outer.beyond_old[first] + before;
+    }
+    if (rim & RIM_EAST) {
+        const Change change(v[0], theirs[last], outer.own_change(last), outer.beyond_change(last));
+        after = change.after;
+        if (threadIdx.x == 0) u[layout.column(mi)] = outer.beyond_old[last] + after;
+    }
+    const uint32 west = reach[first], east = reach[last], count = min(mi, west + east);
+    for (uint32 k = threadIdx.x; k < count; k += blockDim.x) {
+        const uint32 i = k < west ? k : mi - count + k, from_end = mi - 1 - i;
+        Pair value = u[layout.column(i)];
+        if (i < west) subtract(value, w[i], before);
+        if (from_end < east) subtract(value, v[from_end], after);
+        u[layout.column(i)] = value;
+    }
+}

@@ -1,0 +1,100 @@
+//! Lines that pass the borders of bands.
+#![allow(clippy::unwrap_used, reason = "a failing step fails the test")]
+
+use gridgen::backend::cpu::{CpuBackend, EllMatrix};
+use gridgen::backend::cuda::CudaMatrix;
+use gridgen::backend::{Bands, Coarsening, LevelSize, MultigridBackend, Order, Real};
+use gridgen::sparse::EllPattern;
+
+use crate::fibers::Messages;
+use crate::ranks::{fibers, on_bands_of};
+use crate::support::stencil::stencil;
+
+/// Rows without coupling between them, whose lines along xi let a change decay by e in
+/// sixteen points.
+fn lines(size: LevelSize) -> (EllPattern, Vec<f64>) {
+    let (pattern, mut values) = stencil::<f64>(size);
+    for row in 0..pattern.rows() {
+        for (at, column) in pattern.row(row) {
+            let same_line = row / 2 / size.mi == column / 2 / size.mi;
+            values[at] = match (same_line, row == column, row % 2 == column % 2) {
+                (false, ..) => 0.0,
+                (true, true, _) => -1.0,
+                (true, false, true) => 0.499,
+                (true, false, false) => values[at] / 100.0,
+            };
+        }
+    }
+    (pattern, values)
+}
+
+/// The rows of a band.
+fn rows_of(bands: &Bands, rank: usize, mj: usize) -> Vec<usize> {
+    let (mi, columns) = (2 * bands.columns(), bands.of(rank));
+    (0..mj).flat_map(|j| j * mi + 2 * columns.start..j * mi + 2 * columns.end).collect()
+}
+
+/// u after a sweep from zero on the level of a matrix.
+fn swept<B: MultigridBackend, M: Real>(
+    backend: &B,
+    a: &B::Matrix<f64>,
+    size: LevelSize,
+    right: &[f64],
+) -> Vec<f64> {
+    let mut level = backend.finest_level::<M>(size, Coarsening::Full).unwrap();
+    backend.load_operator(a, &mut level).unwrap();
+    let mut v = backend.zeros(right.len()).unwrap();
+    backend.upload(right, &mut v).unwrap();
+    backend.load_right(&v, &mut level).unwrap();
+    backend.smooth(&mut level, Order::Forward).unwrap();
+    backend.store_solution(&level, &mut v).unwrap();
+    let mut u = vec![0.0; right.len()];
+    backend.download(&v, &mut u).unwrap();
+    u
+}
+
+/// Largest difference of a sweep over so many bands from that over the whole level, as a share of the
+/// largest value.
+fn difference<M: Real>(size: LevelSize, ranks: usize) -> f64 {
+    let LevelSize { mi, mj, periodic } = size;
+    let (pattern, values) = lines(size);
+    let right: Vec<f64> = (0..pattern.rows()).map(|row| (0.7 * row as f64).cos()).collect();
+    let whole = EllMatrix::from_values(pattern.clone(), values.clone());
+    let expected = swept::<_, M>(&CpuBackend, &whole, size, &right);
+    let most = expected.iter().fold(0.0, |most: f64, value| most.max(value.abs()));
+    let bands = Bands::new(mi, ranks, periodic).unwrap();
+
+    let found = on_bands_of(&fibers(ranks), Messages::Memory, &bands, |rank, backend| {
+        let rows = rows_of(&bands, rank, mj);
+        let part = EllPattern::nine_point(bands.of(rank).len(), mj, false);
+        let slots = values.chunks(pattern.rows());
+        let own: Vec<f64> = slots.flat_map(|slot| rows.iter().map(|&row| slot[row])).collect();
+        let a = CudaMatrix::from_values(backend, &part, &own)?;
+        let right: Vec<f64> = rows.iter().map(|&row| right[row]).collect();
+        Ok((rows, swept::<_, M>(backend, &a, size, &right)))
+    });
+
+    let pairs = found.unwrap().into_iter().flat_map(|(rows, u)| rows.into_iter().zip(u));
+    pairs.map(|(row, u)| (u - expected[row]).abs() / most).fold(0.0, f64::max)
+}
+
+#[test]
+fn a_line_in_two_pieces_is_solved_as_a_whole() {
+    for mi in [61, 16] {
+        let size = LevelSize { mi, mj: 9, periodic: false };
+
+        assert!(difference::<f64>(size, 2) < 1e-12, "{mi}: {:e}", difference::<f64>(size, 2));
+        assert!(difference::<f32>(size, 2) < 1e-5, "{mi}: {:e}", difference::<f32>(size, 2));
+    }
+}
+
+#[test]
+fn wide_pieces_are_joined_on_both_sides() {
+    for periodic in [false, true] {
+        let size = LevelSize { mi: 900, mj: 3, periodic };
+
+        let difference = difference::<f64>(size, 3);
+
+        assert!(difference < 1e-6, "{periodic}: {difference:e}");
+    }
+}
