@@ -243,6 +243,9 @@ pub struct Shape {
 /// Threads of a block where a kernel does not care.
 pub const BLOCK: u32 = 256;
 
+/// Threads of a warp.
+pub const WARP: usize = 32;
+
 impl Shape {
     /// One thread for each of `n` items.
     #[must_use]

@@ -2,7 +2,7 @@
 
 use super::super::Buffer;
 use super::super::device::{Address, Device, HostWord};
-use super::super::kernel::{Argument, BLOCK, Kernel, Shape, Source, arguments};
+use super::super::kernel::{Argument, BLOCK, Kernel, Shape, Source, WARP, arguments};
 use super::{Alarm, Communicator, Parcel};
 use crate::backend::DeviceError;
 use std::collections::HashMap;
@@ -22,9 +22,8 @@ const CHANNELS: usize = 3;
 const END: usize = SHARES * (4 * 8 + ROOMS * SHARE);
 /// The lane of what all gather; exchanges, which may go on meanwhile, have the others.
 const GATHERING: usize = CHANNELS - 1;
-/// Bytes that a thread moves at a time, and threads of a warp.
+/// Bytes that a thread moves at a time.
 const WORD: usize = 16;
-const WARP: usize = 32;
 /// Jobs of a launch.
 const JOBS: usize = 8;
 
