@@ -171,6 +171,14 @@ impl CudaBackend {
         self.device.launch(Kernel::new::<T>(source, name), shape, arguments)
     }
 
+    /// What was to be received from other ranks is in its place for work asked for later.
+    fn finish_exchange(&self) -> Result<(), DeviceError> {
+        match &self.place {
+            Some(place) => place.communicator().finish_exchange(),
+            None => Ok(()),
+        }
+    }
+
     /// Room for a reduction, one at a time.
     fn reduction(&self) -> MutexGuard<'_, Reduction> {
         self.reduction.lock().unwrap_or_else(PoisonError::into_inner)

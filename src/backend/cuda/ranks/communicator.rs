@@ -34,8 +34,8 @@ pub trait Communicator: Send + Sync {
     /// device meanwhile must not touch these places.
     fn start_exchange(&self, sent: &[Parcel], received: &[Parcel]) -> Result<(), DeviceError>;
 
-    /// What was received is in its place for work asked for later.
-    fn finish_exchange(&self, received: &[Parcel]) -> Result<(), DeviceError>;
+    /// What was to be received is in its place for work asked for later.
+    fn finish_exchange(&self) -> Result<(), DeviceError>;
 
     /// Whether these calls can be part of a recording of the device.
     fn recorded(&self) -> bool;

@@ -183,7 +183,7 @@ impl Communicator for MailCommunicator {
         self.device.beside(&mut || self.pass(&sends, &receives))
     }
 
-    fn finish_exchange(&self, _: &[Parcel]) -> Result<(), DeviceError> {
+    fn finish_exchange(&self) -> Result<(), DeviceError> {
         self.device.join()
     }
 
