@@ -21,6 +21,7 @@ mod recording;
 mod ring;
 mod room;
 mod vector;
+mod watched;
 
 pub use buffer::Buffer;
 pub use csr::{CudaCsr, CudaCsrFactors, ProductKernel, Waiting};
@@ -31,12 +32,12 @@ pub use march::CudaGrid;
 pub use matrix::CudaMatrix;
 pub use multigrid::CudaLevel;
 pub use ranks::{
-    Alarm, Communicator, GuardedDevice, HostCommunicator, MailCommunicator, Mailroom, Parcel, Post,
-    run_ranks,
+    Alarm, Communicator, HostCommunicator, MailCommunicator, Mailroom, Parcel, Post, run_ranks,
 };
 pub use recording::CudaRecording;
 pub use room::{Demand, Kept};
 pub use vector::CudaVector;
+pub use watched::{Watch, WatchedDevice};
 
 use self::kernel::{Argument, Kernel, Shape, Source};
 use self::ranks::Place;
