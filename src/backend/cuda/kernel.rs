@@ -21,6 +21,8 @@ pub enum Source {
     Initial,
     /// Control functions and wall terms.
     Control,
+    /// Finished grids and their quality.
+    Quality,
     /// Incomplete factors by rows.
     Factors,
     /// DILU within tiles.
@@ -55,7 +57,7 @@ pub enum Source {
 
 impl Source {
     /// Every file.
-    pub const ALL: [Self; 22] = [
+    pub const ALL: [Self; 23] = [
         Self::Vector,
         Self::Matrix,
         Self::Elliptic,
@@ -63,6 +65,7 @@ impl Source {
         Self::March,
         Self::Initial,
         Self::Control,
+        Self::Quality,
         Self::Factors,
         Self::Tiles,
         Self::Lines,
@@ -88,6 +91,7 @@ impl Source {
             Self::March
             | Self::Initial
             | Self::Control
+            | Self::Quality
             | Self::Order
             | Self::Layout
             | Self::Mail => &[Width::Double],
@@ -106,6 +110,7 @@ impl Source {
             Self::March => "march.cu",
             Self::Initial => "initial.cu",
             Self::Control => "control.cu",
+            Self::Quality => "quality.cu",
             Self::Factors => "factors.cu",
             Self::Tiles => "tiles.cu",
             Self::Lines => "lines.cu",
@@ -134,6 +139,7 @@ impl Source {
             Self::March => include_str!("../../../kernels/march.cu"),
             Self::Initial => include_str!("../../../kernels/initial.cu"),
             Self::Control => include_str!("../../../kernels/control.cu"),
+            Self::Quality => include_str!("../../../kernels/quality.cu"),
             Self::Factors => include_str!("../../../kernels/factors.cu"),
             Self::Tiles => include_str!("../../../kernels/tiles.cu"),
             Self::Lines => include_str!("../../../kernels/lines.cu"),
