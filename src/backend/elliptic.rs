@@ -1,8 +1,7 @@
 //! The kernels of the grid equations that a backend offers.
 
-use super::{DeviceError, Real, SparseBackend};
-use crate::grid::Grid;
-use crate::grid::initial::Marcher;
+use super::{DeviceError, GridBackend, Real, SparseBackend};
+use crate::grid::{Grid, Topology};
 use crate::pde::EllipticSettings;
 
 /// Whether the row weights are evaluated anew or kept from the last renewal.
@@ -88,9 +87,9 @@ pub struct WallTerms {
 /// The vector of unknowns holds (x, y) of unknown point (I, J) at `2 (J mi + I)`. With wall
 /// terms the slots of J = 0 hold (p_i, q_i) instead, and that row of points stays fixed.
 ///
-/// The march puts the initial grid where its equations are made, so that it need not leave the
-/// device.
-pub trait EllipticBackend: SparseBackend + Marcher<Error = DeviceError> {
+/// The march puts the initial grid where its equations are made, and the finished one stays there until
+/// it is measured: a grid leaves the device once.
+pub trait EllipticBackend: SparseBackend + GridBackend {
     /// Coordinates, control functions and weights on the device.
     type Elliptic: Send;
 
@@ -146,7 +145,12 @@ pub trait EllipticBackend: SparseBackend + Marcher<Error = DeviceError> {
     /// Folded cells and the smallest area of the present state.
     fn cell_guard(&self, state: &Self::Elliptic) -> Result<CellGuard, DeviceError>;
 
-    /// Writes the present state into the nodes of `grid`.
+    /// The nodes of the present state, whose other memory is given back. Not for one of several ranks,
+    /// which has a band of them.
+    fn nodes(&self, state: Self::Elliptic, topology: Topology) -> Result<Self::Grid, DeviceError>;
+
+    /// Writes the present state into the nodes of `grid`, those of its own columns if the backend is one
+    /// of several ranks.
     fn store_grid(&self, state: &Self::Elliptic, grid: &mut Grid) -> Result<(), DeviceError>;
 
     /// s ← factors of the block-tridiagonal matrix S over the `walls` leading points that

@@ -11,6 +11,7 @@ mod csr;
 pub mod cuda;
 mod data;
 mod elliptic;
+mod grids;
 mod multigrid;
 pub mod projection;
 mod real;
@@ -19,6 +20,7 @@ pub mod scalars;
 pub use bands::{Bands, NarrowBands};
 pub use csr::{BadPivot, CsrBackend, Format, Incomplete, RowSchedule};
 pub use elliptic::{CellGuard, EllipticBackend, EllipticData, Scaling, WallTerms};
+pub use grids::GridBackend;
 pub use multigrid::{Coarsening, LevelSize, MultigridBackend, Order};
 pub use real::Real;
 

@@ -80,6 +80,22 @@ impl<B: EllipticBackend, T: Real> GridProblem<B, T> {
         self.size
     }
 
+    /// The nodes of the state u where the backend keeps grids; the memory of the problem is given back.
+    /// Not for one of several ranks.
+    ///
+    /// # Errors
+    /// If the device fails.
+    pub fn nodes(
+        mut self,
+        backend: &B,
+        u: &B::Vector<f64>,
+        topology: Topology,
+    ) -> Result<B::Grid, DeviceError> {
+        self.load(backend, u)?;
+        drop(self.jacobian);
+        backend.nodes(self.state, topology)
+    }
+
     /// Writes the state u into the nodes of `grid`.
     ///
     /// # Errors

@@ -20,10 +20,12 @@ pub use cell::{
 pub use face::{centroid, face_skewness, middle, off_normal, prism_aspect_ratio};
 pub use orthogonality::nonorthogonality;
 pub use row::CellMeasure;
+pub(crate) use wall::corner_tangent;
 pub use worst::{BadCell, skewness_histogram, worst_cells};
 
 use rayon::prelude::*;
 
+use super::initial::FAR_FIELD_CENTRE;
 use super::{Grid, Topology};
 use cell::edge_length_squared;
 
@@ -31,8 +33,8 @@ use cell::edge_length_squared;
 /// first-line angle is left out of the wall angle errors.
 pub const CORNER_TURN_DEG: f64 = 20.0;
 
-/// Centre from which the far-field radii are measured: mid-chord.
-const FAR_FIELD_CENTRE: [f64; 2] = [0.5, 0.0];
+/// The percentile of the skewness that is reported.
+pub(crate) const PERCENTILE: f64 = 99.0;
 
 /// Where on the line j = 0 the wall is: the points `from` to `to`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -43,6 +45,20 @@ pub struct WallLine {
     pub to: usize,
     /// Whether the last point repeats the first. The two ends of an open wall have no normal.
     pub closed: bool,
+}
+
+impl WallLine {
+    /// The wall of a grid with `ni` nodes around.
+    pub(crate) fn of(topology: Topology, ni: usize) -> Self {
+        let wall = topology.wall(ni);
+        let closed = !matches!(topology, Topology::Half(_));
+        Self { from: *wall.start(), to: *wall.end(), closed }
+    }
+
+    /// Number of its points; a last point that repeats the first is none.
+    pub(crate) fn points(self) -> usize {
+        self.to - self.from + usize::from(!self.closed)
+    }
 }
 
 /// Summary of the quality of a grid. Angles in degrees, lengths in chords.
@@ -98,9 +114,7 @@ pub struct Quality {
 /// parabola through it and its two neighbours, parametrised by chord length.
 #[must_use]
 pub fn measure(grid: &Grid) -> Quality {
-    let wall = grid.topology.wall(grid.ni);
-    let closed = !matches!(grid.topology, Topology::Half(_));
-    measure_along(grid, WallLine { from: *wall.start(), to: *wall.end(), closed })
+    measure_along(grid, WallLine::of(grid.topology, grid.ni))
 }
 
 /// [`measure`] of a grid whose wall may be a part of the line j = 0, as that of a C-grid, or open, as
@@ -130,7 +144,7 @@ pub fn measure_along(grid: &Grid, line: WallLine) -> Quality {
         min_jacobian: all.determinant,
         max_skewness: all.skewness,
         max_skewness_at: all.skewness_at,
-        p99_skewness: percentile(&skewness, 99.0),
+        p99_skewness: percentile(&skewness, PERCENTILE),
         mean_skewness: all.skewness_sum / grid.cells() as f64,
         wall_angle_error_max_deg: wall.angle_error_max_deg,
         wall_angle_error_mean_deg: wall.angle_error_mean_deg,
@@ -251,7 +265,7 @@ fn exceeds(b: f64, a: f64) -> bool {
 }
 
 /// The larger of two numbers; NaN if one is, unlike [`f64::max`].
-fn larger(a: f64, b: f64) -> f64 {
+pub(crate) fn larger(a: f64, b: f64) -> f64 {
     if exceeds(b, a) { b } else { a }
 }
 
@@ -269,8 +283,7 @@ fn percentile(values: &[f64], q: f64) -> f64 {
     if values.is_empty() {
         return f64::NAN;
     }
-    let rank = q / 100.0 * (values.len() - 1) as f64;
-    let below = rank.floor() as usize;
+    let (below, fraction) = order_of(q, values.len());
     let (mut before, mut bin) = (0, 0);
     for (k, count) in leading_bits(values).into_iter().enumerate() {
         bin = k;
@@ -286,7 +299,14 @@ fn percentile(values: &[f64], q: f64) -> f64 {
     let next = above.iter().copied().min_by(f64::total_cmp);
     let next = next.or_else(|| all().filter(|&v| leading(v) > bin).min_by(f64::total_cmp));
     let high = next.unwrap_or(low);
-    low + (high - low) * (rank - rank.floor())
+    low + (high - low) * fraction
+}
+
+/// The order statistic below the `q`-th percentile of `n` values, counted from 0, and how far it is from
+/// there to the next.
+pub(crate) fn order_of(q: f64, n: usize) -> (usize, f64) {
+    let rank = q / 100.0 * (n - 1) as f64;
+    (rank.floor() as usize, rank - rank.floor())
 }
 
 /// Leading bits of a number, in the order of [`f64::total_cmp`].

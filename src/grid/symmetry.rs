@@ -20,12 +20,6 @@ pub enum Symmetry {
 }
 
 impl Symmetry {
-    /// The symmetry of the line j = 0, if it has one.
-    #[must_use]
-    pub fn of_wall(grid: &Grid) -> Option<Self> {
-        Self::of_line(&grid.x[..grid.ni], &grid.y[..grid.ni]).ok()
-    }
-
     /// The symmetry of a closed line of the points (x, y), or what it comes nearest to.
     pub(crate) fn of_line(x: &[f64], y: &[f64]) -> Result<Self, Asymmetry> {
         let [up_down, left_right] =

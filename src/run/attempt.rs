@@ -13,9 +13,9 @@ use crate::backend::cpu::CpuBackend;
 use crate::backend::{EllipticBackend, MultigridBackend, Real};
 use crate::case::Case;
 use crate::error::Error;
+use crate::grid::Grid;
 use crate::grid::initial::{self, Marcher};
-use crate::grid::quality::{Quality, measure};
-use crate::grid::{Grid, Symmetry};
+use crate::grid::quality::Quality;
 use crate::io::report::Timing;
 use crate::solver::NewtonStop;
 use crate::solver::history::History;
@@ -86,27 +86,11 @@ impl Job<'_> {
         timing: &mut Timing,
     ) -> Result<Attempt, Error> {
         self.go_on()?;
-        let Solved { mut grid, report: solved, state, exported } =
+        let (Solved { grid, report: solved, state, exported }, quality) =
             self.solve_on(case, machine, layout, goal, timing)?;
         let steps = &solved.history.steps;
         timing.assembly_seconds += steps.iter().map(|s| s.setup_seconds).sum::<f64>();
         timing.linear_seconds += steps.iter().map(|s| s.linear_seconds).sum::<f64>();
-        if solved.stop == NewtonStop::Interrupted {
-            return Err(interrupted(goal.keeper, &solved.history, &state)?);
-        }
-        match layout.half {
-            Some(symmetry) => {
-                symmetry.restore(&mut grid);
-                grid = symmetry.half(&grid);
-            }
-            None if solved.stop.converged() => {
-                if let Some(symmetry) = Symmetry::of_wall(&grid) {
-                    symmetry.restore(&mut grid);
-                }
-            }
-            None => {}
-        }
-        let quality = self.timed("quality", &mut timing.quality_seconds, |_| measure(&grid));
         let shortcoming = shortcoming(case, solved.stop, &quality);
         Ok(Attempt { grid, solved, state, exported, quality, shortcoming })
     }
@@ -134,8 +118,8 @@ impl Job<'_> {
         Ok(initial.grid)
     }
 
-    /// Marches and solves on the machine and in the precision of the linear solves that were
-    /// chosen.
+    /// Marches, solves and measures on the machine and in the precision of the linear solves that
+    /// were chosen.
     fn solve_on(
         &mut self,
         case: &Case,
@@ -143,7 +127,7 @@ impl Job<'_> {
         layout: &Layout,
         goal: Goal<'_>,
         timing: &mut Timing,
-    ) -> Result<Solved, Error> {
+    ) -> Result<(Solved, Quality), Error> {
         match (machine, case.linear.precision) {
             (Machine::Cpu, Precision::Single) => {
                 self.solve::<_, f32>(case, &CpuBackend, layout, goal, timing)
@@ -175,7 +159,7 @@ impl Job<'_> {
         layout: &Layout,
         Goal { tolerance, keeper }: Goal<'_>,
         timing: &mut Timing,
-    ) -> Result<Solved, Error>
+    ) -> Result<(Solved, Quality), Error>
     where
         B: EllipticBackend + MultigridBackend,
         T: Real,
@@ -184,7 +168,7 @@ impl Job<'_> {
         self.go_on()?;
         // A restart file is one of the case as it stands, not of one that the ladder changed.
         let restarts = std::ptr::eq(case, self.case);
-        self.timed("newton", &mut timing.newton_seconds, |job| {
+        let (solved, nodes) = self.timed("newton", &mut timing.newton_seconds, |job| {
             let Self { progress, options, folder, notices, .. } = job;
             let observer = &mut Follow::new(*progress, keeper, options.restart_every);
             let export = options.export_jacobian.map(|step| Export { step, folder });
@@ -194,7 +178,14 @@ impl Job<'_> {
             let trouble = observer.trouble.take();
             notices.extend(trouble.map(|trouble| format!("no restart file was kept: {trouble}")));
             solved
-        })
+        })?;
+        let newton::NewtonReport { stop, history, .. } = &solved.report;
+        if *stop == NewtonStop::Interrupted {
+            return Err(interrupted(keeper, history, &solved.state)?);
+        }
+        let quality =
+            self.timed("quality", &mut timing.quality_seconds, |_| backend.measure(&nodes))?;
+        Ok((solved, quality))
     }
 }
 

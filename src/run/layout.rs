@@ -8,7 +8,7 @@ use crate::geometry::{
     wall_normals, with_wake,
 };
 use crate::grid::initial::{InitialSettings, Outline};
-use crate::grid::{Asymmetry, FamilyError, Seam, Symmetry, Topology, check_family};
+use crate::grid::{Asymmetry, FamilyError, Grid, Seam, Symmetry, Topology, check_family};
 
 /// Angle of the trailing edge from which it is round rather than sharp, degrees.
 const ROUND_EDGE: f64 = 90.0;
@@ -202,6 +202,20 @@ impl Layout {
         let step = |i: usize| [self.x[i + 1] - self.x[i], self.y[i + 1] - self.y[i]];
         let (a, b) = (step(i - 1), step(i));
         (a[0] * b[1] - a[1] * b[0]).atan2(a[0] * b[0] + a[1] * b[1]).abs().to_degrees()
+    }
+
+    /// The symmetry that is restored in a grid that did or did not converge.
+    pub(super) fn symmetry(&self, converged: bool) -> Option<Symmetry> {
+        self.half.or_else(|| Symmetry::of_line(&self.x, &self.y).ok().filter(|_| converged))
+    }
+
+    /// Room for the finished grid of `nj` lines around the body.
+    pub(super) fn room(&self, nj: usize) -> Grid {
+        let ni = self.x.len();
+        match self.half {
+            Some(half) => Grid::unset(Topology::Half(half), half.kept(ni).count(), nj),
+            None => Grid::unset(self.topology, ni, nj),
+        }
     }
 
     pub(super) fn outline(&self, case: &Case) -> Outline<'_> {

@@ -4,8 +4,9 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use super::attempt::Goal;
 use super::layout::Layout;
-use super::solve::{Solved, elliptic_settings, iterate};
+use super::solve::{Solved, elliptic_settings, finished, iterate};
 use super::{Job, Progress};
+use crate::backend::cpu::CpuBackend;
 use crate::backend::cuda::CudaBackend;
 use crate::backend::cuda::driver::Gpus;
 use crate::backend::{Bands, DeviceError, EllipticData, Real};
@@ -14,6 +15,7 @@ use crate::elliptic::GridProblem;
 use crate::error::Error;
 use crate::grid::Grid;
 use crate::grid::initial::Marcher;
+use crate::grid::quality::{Quality, measure};
 use crate::io::report::Timing;
 use crate::solver::SolverError;
 use crate::solver::history::{History, NewtonStep};
@@ -38,7 +40,8 @@ impl Observer<CudaBackend> for Told<'_> {
 
 impl Job<'_> {
     /// Marches on the first GPU, cuts the equations into bands, solves, and lets every GPU write
-    /// its columns of the grid.
+    /// its columns of the grid. On the host its symmetry is restored, whose partners are columns of
+    /// different GPUs, and it is measured there.
     pub(super) fn solve_in_bands<T: Real>(
         &mut self,
         case: &Case,
@@ -46,10 +49,10 @@ impl Job<'_> {
         layout: &Layout,
         goal: Goal<'_>,
         timing: &mut Timing,
-    ) -> Result<Solved, Error> {
+    ) -> Result<(Solved, Quality), Error> {
         let first = gpus.first()?;
         let marched = self.initial_grid(case, &first, layout, timing)?;
-        self.timed("newton", &mut timing.newton_seconds, |job| {
+        let solved = self.timed("newton", &mut timing.newton_seconds, |job| {
             let data = {
                 let initial = first.give(marched)?;
                 EllipticData::new(&initial, &layout.normals, &elliptic_settings(case))
@@ -60,8 +63,11 @@ impl Job<'_> {
                 Bands::new(data.mi, gpus.count(), data.periodic).map_err(DeviceError::from)?;
             let grid = Grid::new(layout.topology, case.grid.around(), case.grid.nj);
             let (report, grid) = job.bands::<T>(case, gpus, &bands, &data, goal.tolerance, grid)?;
-            Ok(Solved { grid, report, state: Vec::new(), exported: Vec::new() })
-        })
+            let grid = finished(&CpuBackend, grid, layout, report.stop.converged())?;
+            Ok::<_, Error>(Solved { grid, report, state: Vec::new(), exported: Vec::new() })
+        })?;
+        let quality = self.timed("quality", &mut timing.quality_seconds, |_| measure(&solved.grid));
+        Ok((solved, quality))
     }
 
     fn bands<T: Real>(

@@ -6,7 +6,9 @@ use super::export::{Export, Exporting};
 use super::follow::{Follow, download};
 use super::identity::identity;
 use super::layout::Layout;
-use crate::backend::{EllipticBackend, LevelSize, MultigridBackend, Real};
+use crate::backend::{
+    DeviceError, EllipticBackend, GridBackend, LevelSize, MultigridBackend, Real,
+};
 use crate::case::Case;
 use crate::elliptic::{EllipticSettings, GridJacobian, GridPreconditioner, GridProblem};
 use crate::error::Error;
@@ -42,7 +44,8 @@ pub(super) struct Solved {
 }
 
 impl<G> Start<'_, '_, G> {
-    pub(super) fn solve<B, T>(self, backend: &B) -> Result<Solved, Error>
+    /// The grid, and the same where it was solved for.
+    pub(super) fn solve<B, T>(self, backend: &B) -> Result<(Solved, G), Error>
     where
         B: EllipticBackend + MultigridBackend + Marcher<Grid = G>,
         T: Real,
@@ -68,7 +71,7 @@ impl<G> Start<'_, '_, G> {
         let goal = (tolerance, history);
         let (report, grid) = std::thread::scope(|scope| {
             // Room for the nodes is made while the device solves for them.
-            let grid = scope.spawn(move || Grid::unset(topology, ni, nj));
+            let grid = scope.spawn(|| layout.room(nj));
             (iterate(case, goal, backend, (&mut problem, size), &mut u, observer), grid.join())
         });
         let report = report?;
@@ -78,10 +81,28 @@ impl<G> Start<'_, '_, G> {
             }
             _ => Vec::new(),
         };
-        let (mut problem, exported) = problem.finish();
-        let mut grid = grid.unwrap_or_else(|_| Grid::unset(topology, ni, nj));
-        problem.store(backend, &u, &mut grid)?;
-        Ok(Solved { grid, report, state, exported: exported? })
+        let (problem, exported) = problem.finish();
+        let mut grid = grid.unwrap_or_else(|_| layout.room(nj));
+        let nodes = problem.nodes(backend, &u, topology)?;
+        let nodes = finished(backend, nodes, layout, report.stop.converged())?;
+        backend.fetch(&nodes, &mut grid)?;
+        Ok((Solved { grid, report, state, exported: exported? }, nodes))
+    }
+}
+
+/// A solution as the grid of its layout: with the symmetry of the wall, or the half that is kept.
+pub(super) fn finished<B: GridBackend>(
+    backend: &B,
+    mut nodes: B::Grid,
+    layout: &Layout,
+    converged: bool,
+) -> Result<B::Grid, DeviceError> {
+    if let Some(symmetry) = layout.symmetry(converged) {
+        backend.restore(symmetry, &mut nodes)?;
+    }
+    match layout.half {
+        Some(symmetry) => backend.half(symmetry, &nodes),
+        None => Ok(nodes),
     }
 }
 

@@ -12,7 +12,7 @@ use gridgen::solver::krylov::Method;
 use gridgen::solver::precond::Kind;
 
 use crate::cases::Case;
-use crate::fibers::{FiberDevice, Messages, MortalDevice, lost};
+use crate::fibers::{FiberDevice, Messages, lost, mortal};
 
 #[test]
 fn a_lost_device_stops_all_with_its_own_message() {
@@ -30,9 +30,8 @@ fn a_lost_device_stops_all_with_its_own_message() {
         (100, Messages::Host),
         (400, Messages::Memory),
     ] {
-        let mortal = MortalDevice::new(launches);
         let devices: [Arc<dyn Device>; 3] =
-            [Arc::new(FiberDevice::default()), Arc::new(mortal), Arc::new(FiberDevice::default())];
+            [Arc::new(FiberDevice::default()), mortal(launches), Arc::new(FiberDevice::default())];
         let started = Instant::now();
 
         let result = case.on_devices(&devices, messages).map(|_| ());

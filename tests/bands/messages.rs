@@ -62,7 +62,7 @@ fn exchanged(ranks: usize, ring: bool, messages: Messages) -> Vec<[u32; 2]> {
             let own = 100 * turn + 10 * rank as u32;
             sent.upload(&[own, own + 1])?;
             communicator.start_exchange(&sends, &receives)?;
-            communicator.finish_exchange(&receives)?;
+            communicator.finish_exchange()?;
         }
         let mut host = [0; 2];
         received.download(&mut host)?;
@@ -104,7 +104,7 @@ fn any_two_ranks_exchange_parcels_of_any_length_while_all_gather() {
             let received = parcel(from.address(), lengths[other]);
             communicator.start_exchange(&parcel(own.address(), lengths[rank]), &received)?;
             communicator.all_gather(own.address(), all.address(), 4)?;
-            communicator.finish_exchange(&received)?;
+            communicator.finish_exchange()?;
             let (mut came, mut gathered) = (vec![0; longest], [0; 3]);
             from.download(&mut came)?;
             all.download(&mut gathered)?;

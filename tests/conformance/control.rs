@@ -29,6 +29,11 @@ fn settings(base: Base, smoothing: usize, wall: Wall) -> EllipticSettings {
     EllipticSettings { control, wall, first_cell: FIRST_CELL, decay: 3.0 }
 }
 
+/// Equations without control functions.
+pub fn laplace() -> EllipticSettings {
+    settings(Base::Laplace, 0, Wall::Frozen)
+}
+
 /// What shows of the equations: the first guess, and the residual with these amplitudes of the
 /// wall terms in place of zeros.
 fn seen<S: Subject>(
@@ -71,7 +76,7 @@ fn check<S: Subject>(subject: &S, settings: &EllipticSettings, amplitude: f64) {
 }
 
 pub fn the_first_guess_is_that_of_the_host<S: Subject>(subject: &S) {
-    check(subject, &settings(Base::Laplace, 0, Wall::Frozen), 0.0);
+    check(subject, &laplace(), 0.0);
     check(subject, &settings(Base::Laplace, 0, Wall::Coupled), 0.0);
 }
 

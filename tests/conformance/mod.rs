@@ -7,6 +7,7 @@ pub mod control;
 pub mod equations;
 pub mod factors;
 pub mod general;
+pub mod grids;
 pub mod march;
 pub mod matrices;
 pub mod multigrid;
@@ -149,6 +150,15 @@ macro_rules! conformance {
             the_cell_guard_counts_folded_cells
             a_nan_is_a_folded_cell
             the_grid_is_stored_with_its_seam
+        );
+        conformance!(@module $backend, [$(#[$attribute])?], grids,
+            the_nodes_of_a_solution_are_its_grid
+            symmetry_is_restored_as_on_the_host
+            a_half_is_that_of_the_host
+            the_quality_is_that_of_the_host
+            mirror_images_are_equally_good
+            grids_of_few_cells_are_measured
+            what_is_no_number_is_never_overlooked
         );
         conformance!(@module $backend, [$(#[$attribute])?], walls,
             probes_are_ones_and_alternating_ones

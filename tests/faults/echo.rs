@@ -4,11 +4,9 @@ use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 
 use gridgen::backend::DeviceError;
-use gridgen::backend::cuda::Device;
 use gridgen::backend::cuda::device::{Address, Recording};
 use gridgen::backend::cuda::kernel::{Argument, Kernel, Shape};
-
-use crate::fibers::Watch;
+use gridgen::backend::cuda::{Device, Watch};
 
 /// What a run of the program read from a device, in order.
 pub(crate) type Answers = Arc<Mutex<Vec<Vec<u8>>>>;
@@ -20,8 +18,9 @@ pub(crate) struct Listening {
 }
 
 impl Watch for Listening {
-    fn downloaded(&self, bytes: &[u8]) {
+    fn downloaded(&self, bytes: &[u8]) -> Result<(), DeviceError> {
         self.answers.lock().unwrap().push(bytes.to_vec());
+        Ok(())
     }
 }
 

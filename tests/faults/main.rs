@@ -10,11 +10,11 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
 use echo::{Answers, Echo, Listening};
-use fibers::Watched;
+use fibers::FiberDevice;
 use gridgen::backend::DeviceError;
 use gridgen::backend::cuda::device::Recording;
 use gridgen::backend::cuda::kernel::{Argument, Kernel, Shape};
-use gridgen::backend::cuda::{CudaBackend, Device};
+use gridgen::backend::cuda::{CudaBackend, Device, WatchedDevice};
 use gridgen::case::Case;
 use gridgen::error::Error;
 use gridgen::run::{Outcome, Progress, run_on};
@@ -58,7 +58,12 @@ fn lost_at_every_call(preconditioner: &str) {
     let listening = Listening::default();
     let answers: Answers = listening.answers.clone();
     let folder = tempfile::tempdir().unwrap();
-    let whole = run(Arc::new(Watched::by(listening)), &sets, folder.path()).unwrap();
+    let whole = run(
+        Arc::new(WatchedDevice::new(Arc::new(FiberDevice::default()), listening)),
+        &sets,
+        folder.path(),
+    )
+    .unwrap();
     assert!(whole.converged, "{}", whole.reason);
     let never = Echo::new(&answers, usize::MAX);
     let calls = never.calls();

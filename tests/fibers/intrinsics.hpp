@@ -123,6 +123,8 @@ std::common_type_t<A, B> max(A a, B b) {
     if constexpr (std::is_floating_point<T>::value) return T(a) != T(a) || T(a) < T(b) ? T(b) : T(a);
     else return T(a) < T(b) ? T(b) : T(a);
 }
+// A product that is not fused with a sum: no instruction of the oldest processors fuses them.
+static inline double __dmul_rn(double x, double y) { return x * y; }
 static inline double rsqrt(double x) { return 1.0 / sqrt(x); }
 static inline float rsqrtf(float x) { return 1.0f / sqrtf(x); }
 static inline int __popc(unsigned x) { return __builtin_popcount(x); }

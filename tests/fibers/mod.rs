@@ -8,10 +8,8 @@ mod library;
 mod memory;
 mod mortal;
 mod ranks;
-mod watched;
 
 pub use device::FiberDevice;
 pub use library::{Code, Library};
-pub use mortal::{MortalDevice, lost};
+pub use mortal::{lost, mortal};
 pub use ranks::{Messages, on_ranks};
-pub use watched::{Watch, Watched};

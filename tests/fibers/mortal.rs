@@ -1,13 +1,15 @@
 //! A device that fails.
 
+use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use gridgen::backend::DeviceError;
+use gridgen::backend::cuda::{Device, Watch, WatchedDevice};
 
-use super::watched::{Watch, Watched};
+use super::FiberDevice;
 
 /// The launches that a device has left.
-pub struct Launches(AtomicUsize);
+struct Launches(AtomicUsize);
 
 impl Watch for Launches {
     fn launching(&self) -> Result<(), DeviceError> {
@@ -17,13 +19,9 @@ impl Watch for Launches {
 }
 
 /// A device that is lost after so many launches.
-pub type MortalDevice = Watched<Launches>;
-
-impl MortalDevice {
-    /// After this many launches.
-    pub fn new(launches: usize) -> Self {
-        Self::by(Launches(launches.into()))
-    }
+pub fn mortal(launches: usize) -> Arc<dyn Device> {
+    let device = Arc::new(FiberDevice::default());
+    Arc::new(WatchedDevice::new(device, Launches(launches.into())))
 }
 
 /// Its error.

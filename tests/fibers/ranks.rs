@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use gridgen::backend::DeviceError;
 use gridgen::backend::cuda::{
-    Alarm, Communicator, Device, GuardedDevice, HostCommunicator, MailCommunicator, Mailroom, Post,
+    Alarm, Communicator, Device, HostCommunicator, MailCommunicator, Mailroom, Post, WatchedDevice,
     run_ranks,
 };
 
@@ -30,7 +30,7 @@ pub fn on_ranks<R: Send, E: Send + PartialEq + From<DeviceError>>(
         let device = devices[rank].clone();
         match messages {
             Messages::Memory => {
-                let device: Arc<dyn Device> = Arc::new(GuardedDevice::new(device, alarm.clone()));
+                let device: Arc<dyn Device> = Arc::new(WatchedDevice::new(device, alarm.clone()));
                 let link = MailCommunicator::join(room.clone(), rank, ranks, device.clone())?;
                 work(device, Box::new(link))
             }

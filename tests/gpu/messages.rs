@@ -6,8 +6,8 @@ use std::sync::Arc;
 
 use gridgen::backend::cuda::driver::DriverDevice;
 use gridgen::backend::cuda::{
-    Alarm, Buffer, Communicator, CudaBackend, Device, GuardedDevice, MailCommunicator, Mailroom,
-    Parcel,
+    Alarm, Buffer, Communicator, CudaBackend, Device, MailCommunicator, Mailroom, Parcel,
+    WatchedDevice,
 };
 use gridgen::pde::control::Wall;
 use gridgen::solver::krylov::Method;
@@ -19,7 +19,7 @@ use crate::cases::{self, Case};
 fn alone() -> (Arc<dyn Device>, MailCommunicator) {
     let alarm = Arc::new(Alarm::default());
     let gpu = Arc::new(DriverDevice::open(0).unwrap());
-    let device: Arc<dyn Device> = Arc::new(GuardedDevice::new(gpu, alarm.clone()));
+    let device: Arc<dyn Device> = Arc::new(WatchedDevice::new(gpu, alarm.clone()));
     let room = Arc::new(Mailroom::new(1, alarm));
     let link = MailCommunicator::join(room, 0, 1, device.clone()).unwrap();
     (device, link)
@@ -45,7 +45,7 @@ fn a_rank_passes_parcels_to_itself() {
             link.all_gather(from.address(), gathered.address(), 4 * length as usize).unwrap();
             let received = [parcel(&came), parcel(&after)];
             link.start_exchange(&[parcel(&from), parcel(&from)], &received).unwrap();
-            link.finish_exchange(&received).unwrap();
+            link.finish_exchange().unwrap();
         }
 
         for buffer in [gathered, came, after] {

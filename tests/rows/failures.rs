@@ -8,7 +8,7 @@ use gridgen::solver::SolverError;
 use gridgen::solver::general::GeneralKind;
 use gridgen::solver::krylov::Method;
 
-use crate::fibers::{FiberDevice, MortalDevice, lost};
+use crate::fibers::{FiberDevice, lost, mortal};
 use crate::machine::Devices;
 use crate::patterns::convection;
 use crate::systems::{Way, solve};
@@ -22,7 +22,7 @@ fn a_lost_device_stops_all_with_its_own_message() {
         for launches in [0, 3, 50] {
             let devices: [Arc<dyn Device>; 3] = [
                 Arc::new(FiberDevice::default()),
-                Arc::new(MortalDevice::new(launches)),
+                mortal(launches),
                 Arc::new(FiberDevice::default()),
             ];
             let started = Instant::now();

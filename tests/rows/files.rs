@@ -16,7 +16,7 @@ use gridgen::solver::SolverError;
 use gridgen::solver::general::GeneralKind;
 use gridgen::sparse::{Csr, TooFewRows};
 
-use crate::fibers::{FiberDevice, MortalDevice, lost};
+use crate::fibers::{FiberDevice, lost, mortal};
 use crate::machine::Devices;
 use crate::patterns::{convection, times};
 use crate::systems::Machine;
@@ -108,9 +108,8 @@ fn more_ranks_than_rows_are_refused_and_a_lost_device_is_named() {
     let options = options(folder.path(), &convection(2, 1, 0.0));
 
     let few = solved(3, &options).unwrap_err();
-    let mortal =
-        Devices(vec![Arc::new(FiberDevice::default()) as _, Arc::new(MortalDevice::new(7)) as _]);
-    let dead = solve_system_on(Box::new(mortal), &options, &mut ()).unwrap_err();
+    let devices = Devices(vec![Arc::new(FiberDevice::default()), mortal(7)]);
+    let dead = solve_system_on(Box::new(devices), &options, &mut ()).unwrap_err();
 
     let expected = DeviceError::TooFewRows(TooFewRows { rows: 2, ranks: 3 });
     assert!(matches!(&few, Error::Device(found) if *found == expected), "{few}");

@@ -9,8 +9,8 @@ use crate::backend::elliptic::{
     CellGuard, EllipticBackend, EllipticData, Scaling, WallTerms, store_frame, wrap,
 };
 use crate::backend::{DeviceError, Real};
-use crate::grid::Grid;
 use crate::grid::initial::{InitialSettings, Marcher, Outline, hyperbolic};
+use crate::grid::{Grid, Topology};
 use crate::pde::EllipticSettings;
 use crate::simd;
 use rayon::prelude::*;
@@ -198,6 +198,18 @@ impl EllipticBackend for CpuBackend {
         };
         let none = CellGuard { folded: 0, min_area: f64::INFINITY };
         Ok(reduce(0..state.data.mj + 1, 8, &|rows| rows.map(row).fold(none, worse), &worse))
+    }
+
+    fn nodes(&self, state: EllipticState, topology: Topology) -> Result<Grid, DeviceError> {
+        let (ni, nj) = (state.stride() - usize::from(state.data.periodic), state.data.mj + 2);
+        if state.data.periodic {
+            let mut grid = Grid::new(topology, ni, nj);
+            self.store_grid(&state, &mut grid)?;
+            return Ok(grid);
+        }
+        // A held frame is the grid.
+        let EllipticData { x, y, .. } = state.data;
+        Ok(Grid { topology, ni, nj, x, y })
     }
 
     fn store_grid(&self, state: &EllipticState, grid: &mut Grid) -> Result<(), DeviceError> {

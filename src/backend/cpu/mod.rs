@@ -7,6 +7,7 @@
 mod csr;
 mod elliptic;
 mod factors;
+mod grids;
 mod matrix;
 mod multigrid;
 mod points;

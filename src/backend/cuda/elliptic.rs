@@ -9,7 +9,7 @@ use crate::backend::elliptic::{
     CellGuard, EllipticBackend, EllipticData, Scaling, store_frame, wrap,
 };
 use crate::backend::{DeviceError, Real};
-use crate::grid::Grid;
+use crate::grid::{Grid, Topology};
 use crate::pde::EllipticSettings;
 
 /// Threads of the block that solves the wall's reduced system.
@@ -203,6 +203,10 @@ impl EllipticBackend for CudaBackend {
             |k, a, b| if k == 0 { a + b } else { a.min(b) },
         )?;
         Ok(CellGuard { folded: folded as usize, min_area })
+    }
+
+    fn nodes(&self, state: CudaElliptic, topology: Topology) -> Result<CudaGrid, DeviceError> {
+        self.nodes_of(state, topology)
     }
 
     fn store_grid(&self, state: &CudaElliptic, grid: &mut Grid) -> Result<(), DeviceError> {

@@ -23,6 +23,8 @@ pub enum Source {
     Initial,
     /// Control functions and wall terms.
     Control,
+    /// Finished grids and their quality.
+    Quality,
     /// Incomplete factors by rows.
     Factors,
     /// DILU within tiles.
@@ -59,7 +61,7 @@ pub enum Source {
 
 impl Source {
     /// Every file.
-    pub const ALL: [Self; 23] = [
+    pub const ALL: [Self; 25] = [
         Self::Vector,
         Self::Scalars,
         Self::Matrix,
@@ -68,6 +70,7 @@ impl Source {
         Self::March,
         Self::Initial,
         Self::Control,
+        Self::Quality,
         Self::Factors,
         Self::Tiles,
         Self::Lines,
@@ -94,6 +97,7 @@ impl Source {
             Self::March
             | Self::Initial
             | Self::Control
+            | Self::Quality
             | Self::Order
             | Self::Layout
             | Self::Mail => &[Width::Double],
@@ -113,6 +117,7 @@ impl Source {
             Self::March => "march.cu",
             Self::Initial => "initial.cu",
             Self::Control => "control.cu",
+            Self::Quality => "quality.cu",
             Self::Factors => "factors.cu",
             Self::Tiles => "tiles.cu",
             Self::Lines => "lines.cu",
@@ -143,6 +148,7 @@ impl Source {
             Self::March => include_str!("../../../kernels/march.cu"),
             Self::Initial => include_str!("../../../kernels/initial.cu"),
             Self::Control => include_str!("../../../kernels/control.cu"),
+            Self::Quality => include_str!("../../../kernels/quality.cu"),
             Self::Factors => include_str!("../../../kernels/factors.cu"),
             Self::Tiles => include_str!("../../../kernels/tiles.cu"),
             Self::Lines => include_str!("../../../kernels/lines.cu"),
@@ -256,6 +262,9 @@ pub struct Shape {
 
 /// Threads of a block where a kernel does not care.
 pub const BLOCK: u32 = 256;
+
+/// Threads of a warp.
+pub const WARP: usize = 32;
 
 impl Shape {
     /// One thread for each of `n` items.

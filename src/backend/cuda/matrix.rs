@@ -259,9 +259,9 @@ impl CudaBackend {
         skip: u64,
         y: &mut CudaVector<T>,
     ) -> Result<(), DeviceError> {
-        let (Some(place), Some(halo)) = (&self.place, &a.halo) else { return Ok(()) };
+        let Some(halo) = &a.halo else { return Ok(()) };
         let Structure::NinePoint { mi, mj, periodic } = a.structure else { return Ok(()) };
-        halo.finish(place, place.neighbours())?;
+        self.finish_exchange()?;
         let mut arguments = self.grid_arguments(mi, mj, periodic);
         arguments.extend(arguments![&a.values, halo.received(), skip, &*y]);
         self.launch::<T>(Source::Matrix, "add_halo", Shape::threads(2 * mj), &arguments)

@@ -11,16 +11,19 @@ pub mod device;
 pub mod driver;
 mod elliptic;
 mod factors;
+mod grids;
 pub mod kernel;
 mod march;
 mod matrix;
 mod multigrid;
 mod projection;
+mod quality;
 mod ranks;
 mod recording;
 mod ring;
 mod room;
 mod vector;
+mod watched;
 
 pub use buffer::Buffer;
 pub use csr::{CudaCsr, CudaCsrFactors, ProductKernel, Waiting};
@@ -31,14 +34,15 @@ pub use march::CudaGrid;
 pub use matrix::CudaMatrix;
 pub use multigrid::CudaLevel;
 pub use ranks::{
-    Alarm, Communicator, GuardedDevice, HostCommunicator, MailCommunicator, Mailroom, Parcel, Post,
-    Reach, run_ranks,
+    Alarm, Communicator, HostCommunicator, MailCommunicator, Mailroom, Parcel, Post, Reach,
+    run_ranks,
 };
 pub use recording::CudaRecording;
 pub use room::{Demand, Kept};
 pub use vector::CudaVector;
+pub use watched::{Watch, WatchedDevice};
 
-use self::kernel::{Argument, Kernel, Shape, Source};
+use self::kernel::{Argument, Kernel, Shape, Source, arguments};
 use self::ranks::Place;
 use self::recording::Journal;
 use super::{Bands, DeviceError, Real};
@@ -171,6 +175,14 @@ impl CudaBackend {
         self.device.launch(Kernel::new::<T>(source, name), shape, arguments)
     }
 
+    /// What was to be received from other ranks is in its place for work asked for later.
+    fn finish_exchange(&self) -> Result<(), DeviceError> {
+        match &self.place {
+            Some(place) => place.communicator().finish_exchange(),
+            None => Ok(()),
+        }
+    }
+
     /// Room for a reduction, one at a time.
     fn reduction(&self) -> MutexGuard<'_, Reduction> {
         self.reduction.lock().unwrap_or_else(PoisonError::into_inner)
@@ -187,25 +199,43 @@ impl CudaBackend {
         arguments: &[Argument],
         combine: impl Fn(usize, f64, f64) -> f64,
     ) -> Result<[f64; K], DeviceError> {
-        let room = self.reduction();
-        let shape = Shape::reduction(n);
-        let mut all = arguments.to_vec();
-        all.extend([
-            Argument::from(&room.partials),
-            Argument::from(&room.ticket),
-            Argument::from(&room.result),
-        ]);
-        self.launch::<T>(source, name, shape, &all)?;
         let Some(place) = &self.place else {
-            let mut results = [0.0; K];
-            room.result.download(&mut results)?;
-            return Ok(results);
+            return self.own_reduction::<T, K>(source, name, n, arguments);
         };
+        let room = self.reduction();
+        self.launch_reduction::<T>(&room, (source, name), n, arguments)?;
         let parts = place.gathered::<K>(&room.result)?;
         let (first, others) = parts.split_first().ok_or(DeviceError::OtherRank)?;
         Ok(others
             .iter()
             .fold(*first, |sums, part| std::array::from_fn(|k| combine(k, sums[k], part[k]))))
+    }
+
+    /// As [`Self::reduce`], on this rank alone.
+    fn own_reduction<T: Real, const K: usize>(
+        &self,
+        source: Source,
+        name: &'static str,
+        n: usize,
+        arguments: &[Argument],
+    ) -> Result<[f64; K], DeviceError> {
+        let room = self.reduction();
+        self.launch_reduction::<T>(&room, (source, name), n, arguments)?;
+        let mut results = [0.0; K];
+        room.result.download(&mut results)?;
+        Ok(results)
+    }
+
+    fn launch_reduction<T: Real>(
+        &self,
+        room: &Reduction,
+        (source, name): (Source, &'static str),
+        n: usize,
+        arguments: &[Argument],
+    ) -> Result<(), DeviceError> {
+        let mut all = arguments.to_vec();
+        all.extend(arguments![&room.partials, &room.ticket, &room.result]);
+        self.launch::<T>(source, name, Shape::reduction(n), &all)
     }
 
     /// Launches a kernel that lowers its last argument to the first index where something is

@@ -1,5 +1,6 @@
 //! Angle and height of the first cells on the wall.
 
+use super::angle::right_angles_from_right;
 use super::cell::{cross, difference, dot};
 use super::{CORNER_TURN_DEG, WallLine, larger, smaller};
 use crate::grid::Grid;
@@ -16,7 +17,8 @@ pub(super) struct WallMeasure {
 /// Goes once along the wall. The angle errors are NaN when every point is a corner or an end.
 pub(super) fn measure_wall(grid: &Grid, line: WallLine) -> WallMeasure {
     // Where the last point repeats the first it is left out, and every point has two neighbours.
-    let points = line.to - line.from + usize::from(!line.closed);
+    let points = line.points();
+    let corner = corner_tangent();
     let at = |k: usize| grid.point(line.from + k % points, 0);
     let mut smooth = 0_usize;
     let mut wall = WallMeasure {
@@ -38,14 +40,15 @@ pub(super) fn measure_wall(grid: &Grid, line: WallLine) -> WallMeasure {
 
         let before = difference(point, at(k + points - 1));
         let after = difference(at(k + 1), point);
-        let (tangent, turn) = tangent_and_turn(before, after);
-        if turn > CORNER_TURN_DEG {
+        // Beyond 90° the product of the edges is negative.
+        if cross(before, after).abs() > corner * dot(before, after) {
             wall.corners += 1;
             continue;
         }
-        // |90° − angle to the tangent|; the arc tangent keeps its digits near zero.
-        let error =
-            dot(tangent, first_line).abs().atan2(cross(tangent, first_line).abs()).to_degrees();
+        let tangent = tangent(before, after);
+        // |90° − angle to the tangent|, on whichever side the line leaves.
+        let sine = cross(tangent, first_line).abs();
+        let error = 90.0 * right_angles_from_right(sine, dot(tangent, first_line));
         wall.angle_error_max_deg = larger(wall.angle_error_max_deg, error);
         wall.angle_error_mean_deg += error;
         smooth += 1;
@@ -57,16 +60,19 @@ pub(super) fn measure_wall(grid: &Grid, line: WallLine) -> WallMeasure {
     wall
 }
 
-/// Direction of the parabola through three points at the middle one, and the turn there in
-/// degrees. With edges a, b of lengths `l_a`, `l_b` the direction is `a l_b / l_a + b l_a / l_b`.
-fn tangent_and_turn(before: [f64; 2], after: [f64; 2]) -> ([f64; 2], f64) {
+/// Tangent of [`CORNER_TURN_DEG`].
+pub(crate) fn corner_tangent() -> f64 {
+    CORNER_TURN_DEG.to_radians().tan()
+}
+
+/// Direction of the parabola through three points at the middle one. With edges a, b of lengths `l_a`,
+/// `l_b` it is `a l_b / l_a + b l_a / l_b`.
+fn tangent(before: [f64; 2], after: [f64; 2]) -> [f64; 2] {
     let l_before = dot(before, before).sqrt();
     let l_after = dot(after, after).sqrt();
     if l_before == 0.0 || l_after == 0.0 {
-        return ([before[0] + after[0], before[1] + after[1]], 0.0);
+        return [before[0] + after[0], before[1] + after[1]];
     }
     let (w_before, w_after) = (l_after / l_before, l_before / l_after);
-    let tangent =
-        [before[0] * w_before + after[0] * w_after, before[1] * w_before + after[1] * w_after];
-    (tangent, cross(before, after).atan2(dot(before, after)).abs().to_degrees())
+    [before[0] * w_before + after[0] * w_after, before[1] * w_before + after[1] * w_after]
 }

@@ -81,14 +81,6 @@ impl<T: Real> Border<T> {
         }
     }
 
-    /// The halo is there for what is asked for later.
-    pub(super) fn receive(&self, backend: &CudaBackend) -> Result<(), DeviceError> {
-        match &backend.place {
-            Some(place) => place.communicator().finish_exchange(&self.received),
-            None => Ok(()),
-        }
-    }
-
     /// y ← y + A_beyond x_halo.
     pub(super) fn add(&self, backend: &CudaBackend, y: &CudaVector<T>) -> Result<(), DeviceError> {
         let count = self.rows.len();

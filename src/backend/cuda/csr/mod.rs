@@ -100,7 +100,7 @@ impl<T: Real> CudaCsr<T> {
     pub fn exchange(&self, backend: &CudaBackend, x: &CudaVector<T>) -> Result<(), DeviceError> {
         let Some(border) = &self.border else { return Ok(()) };
         border.start(backend, x)?;
-        border.receive(backend)
+        backend.finish_exchange()
     }
 
     /// The kernel of its products.
@@ -133,7 +133,7 @@ impl CsrBackend for CudaBackend {
         };
         border.start(self, x)?;
         a.product.multiply(self, &a.pattern, &a.values, x, y)?;
-        border.receive(self)?;
+        self.finish_exchange()?;
         border.add(self, y)
     }
 

@@ -1,6 +1,6 @@
 //! Factors by rows: both triangles, their pivots, and the solves.
 
-use super::super::kernel::{Argument, Shape, Source, arguments};
+use super::super::kernel::{Argument, Shape, Source, WARP, arguments};
 use super::super::{Buffer, CudaBackend, CudaRecording, CudaVector};
 use super::Waiting;
 use super::order::{Order, Side, slim};
@@ -12,8 +12,6 @@ use std::sync::Arc;
 
 /// Lanes that eliminate a row together, as `gauss.cu` has them.
 const TEAM: usize = 8;
-/// Lanes of a warp.
-const WARP: usize = 32;
 /// Tiles of a block, as `triangular.cu` has them.
 const TILES: usize = 4;
 /// Pairs of vectors for which the launches of a solve are kept.

@@ -56,10 +56,12 @@ impl Aside {
         unsafe { result::stream::wait_event(device.stream, self.joined, wait) }
             .map_err(device.failed("ending an exchange"))
     }
+}
 
-    /// Gives everything back to the driver.
-    pub(super) fn close(&self) {
-        // SAFETY: called once, last; errors of a dying context leave nothing to do.
+/// Gives everything back to the driver.
+impl Drop for Aside {
+    fn drop(&mut self) {
+        // SAFETY: nothing else holds these handles; errors of a dying context leave nothing to do.
         unsafe {
             let _ = result::stream::destroy(self.stream);
             let _ = result::event::destroy(self.forked);
@@ -76,9 +78,6 @@ impl DriverDevice {
             return Ok(aside);
         }
         let new = Aside::new().map_err(self.failed("making a stream"))?;
-        if let Err(second) = self.aside.set(new) {
-            second.close();
-        }
-        self.aside.get().ok_or(DeviceError::OtherRank)
+        Ok(self.aside.get_or_init(|| new))
     }
 }

@@ -4,10 +4,9 @@ use super::DriverDevice;
 use super::nccl::{self, CommunicatorId, NcclCommunicator, Seat};
 use super::peers;
 use crate::backend::cuda::ranks::{
-    Alarm, Communicator, GuardedDevice, HostCommunicator, MailCommunicator, Mailroom, Post,
-    run_ranks,
+    Alarm, Communicator, HostCommunicator, MailCommunicator, Mailroom, Post, run_ranks,
 };
-use crate::backend::cuda::{CudaBackend, Demand, Device};
+use crate::backend::cuda::{CudaBackend, Demand, Device, WatchedDevice};
 use crate::backend::{Bands, DeviceError};
 use crate::sparse::Schedule;
 use std::sync::Arc;
@@ -147,7 +146,7 @@ impl Gpus {
             let mut device: Arc<dyn Device> = gpu.clone();
             let communicator: Box<dyn Communicator> = match &meeting {
                 Meeting::Memory(room) => {
-                    device = Arc::new(GuardedDevice::new(device, alarm.clone()));
+                    device = Arc::new(WatchedDevice::new(device, alarm.clone()));
                     Box::new(MailCommunicator::join(room.clone(), rank, size, device.clone())?)
                 }
                 Meeting::Nccl(id) => {

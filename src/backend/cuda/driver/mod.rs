@@ -234,9 +234,7 @@ impl Drop for DriverDevice {
         self.give_back();
         let modules = self.modules.get_mut().unwrap_or_else(PoisonError::into_inner);
         let answer = self.answer.get_mut().unwrap_or_else(PoisonError::into_inner).0;
-        if let Some(aside) = self.aside.get() {
-            aside.close();
-        }
+        drop(self.aside.take());
         // SAFETY: nothing else holds these handles; errors of a dying context leave nothing to do.
         unsafe {
             let _ = result::stream::synchronize(self.stream);

@@ -1,9 +1,7 @@
 //! How the threads of a block share lines.
 
 use crate::backend::Real;
-use crate::backend::cuda::kernel::Shape;
-
-const WARP: usize = 32;
+use crate::backend::cuda::kernel::{Shape, WARP};
 
 /// The shape of a launch of the smoother: every block takes `lines` lines, with one thread for
 /// each of `chunks` chunks of a line. A line that is longer is solved in segments.

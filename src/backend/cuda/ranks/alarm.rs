@@ -1,6 +1,7 @@
 //! How ranks learn that one of them cannot go on.
 
 use super::super::device::HostWord;
+use super::super::watched::Watch;
 use crate::backend::DeviceError;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -45,5 +46,21 @@ impl Alarm {
 
     fn words(&self) -> MutexGuard<'_, Vec<Arc<dyn HostWord>>> {
         self.words.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// A device that refuses to go on once the alarm is raised. Kernels that waited for a message then have
+/// gone on without it: what they left must not be read.
+impl Watch for Arc<Alarm> {
+    fn launching(&self) -> Result<(), DeviceError> {
+        self.check()
+    }
+
+    fn downloaded(&self, _: &[u8]) -> Result<(), DeviceError> {
+        self.check()
+    }
+
+    fn waited(&self) -> Result<(), DeviceError> {
+        self.check()
     }
 }

@@ -57,8 +57,8 @@ pub trait Communicator: Send + Sync {
     /// device meanwhile must not touch these places.
     fn start_exchange(&self, sent: &[Parcel], received: &[Parcel]) -> Result<(), DeviceError>;
 
-    /// What was received is in its place for work asked for later.
-    fn finish_exchange(&self, received: &[Parcel]) -> Result<(), DeviceError>;
+    /// What was to be received is in its place for work asked for later.
+    fn finish_exchange(&self) -> Result<(), DeviceError>;
 
     /// How kernels reach the other ranks, if they may add up the parts of all ranks by themselves.
     fn reach(&self) -> Option<Reach> {

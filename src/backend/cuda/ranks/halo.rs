@@ -45,16 +45,9 @@ impl<T: bytemuck::Pod> Halo<T> {
         // to the other from the rank after it.
         let [before, after] = self.parcels(&self.send, place, neighbours);
         let sent: Vec<Parcel> = before.into_iter().chain(after).collect();
-        place.communicator().start_exchange(&sent, &self.expected(place, neighbours))
-    }
-
-    /// What was received is in its place for work asked for later.
-    pub(in super::super) fn finish(
-        &self,
-        place: &Place,
-        neighbours: [bool; 2],
-    ) -> Result<(), DeviceError> {
-        place.communicator().finish_exchange(&self.expected(place, neighbours))
+        let [before, after] = self.parcels(&self.receive, place, neighbours);
+        let received: Vec<Parcel> = after.into_iter().chain(before).collect();
+        place.communicator().start_exchange(&sent, &received)
     }
 
     /// What was received from the band after this one.
@@ -69,12 +62,7 @@ impl<T: bytemuck::Pod> Halo<T> {
         neighbours: [bool; 2],
     ) -> Result<(), DeviceError> {
         self.start(place, neighbours)?;
-        self.finish(place, neighbours)
-    }
-
-    fn expected(&self, place: &Place, neighbours: [bool; 2]) -> Vec<Parcel> {
-        let [before, after] = self.parcels(&self.receive, place, neighbours);
-        after.into_iter().chain(before).collect()
+        place.communicator().finish_exchange()
     }
 
     /// The pieces of a buffer for the rank before this one and the rank after it, in a ring.

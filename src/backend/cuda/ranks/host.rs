@@ -4,7 +4,7 @@ use super::super::device::{Address, Device};
 use super::{Alarm, Communicator, Parcel};
 use crate::backend::DeviceError;
 use std::collections::{HashMap, VecDeque};
-use std::sync::{Arc, Condvar, Mutex, PoisonError};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 /// How long a rank waits before it looks at the alarm again.
@@ -62,13 +62,19 @@ pub struct HostCommunicator {
     size: usize,
     device: Arc<dyn Device>,
     post: Arc<Post>,
+    /// What the exchange that has begun is to bring.
+    expected: Mutex<Vec<Parcel>>,
 }
 
 impl HostCommunicator {
     /// Rank `rank` of `size` ranks that share `post`.
     #[must_use]
     pub fn new(post: Arc<Post>, rank: usize, size: usize, device: Arc<dyn Device>) -> Self {
-        Self { rank, size, device, post }
+        Self { rank, size, device, post, expected: Mutex::default() }
+    }
+
+    fn expected(&self) -> MutexGuard<'_, Vec<Parcel>> {
+        self.expected.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     fn load(&self, from: Address, bytes: usize) -> Result<Vec<u8>, DeviceError> {
@@ -99,7 +105,8 @@ impl Communicator for HostCommunicator {
         Ok(())
     }
 
-    fn start_exchange(&self, sent: &[Parcel], _: &[Parcel]) -> Result<(), DeviceError> {
+    fn start_exchange(&self, sent: &[Parcel], received: &[Parcel]) -> Result<(), DeviceError> {
+        self.expected().extend_from_slice(received);
         // What is sent may have been put in its place beside the device's other work.
         self.device.join()?;
         for &Parcel { rank, at, bytes } in sent {
@@ -108,8 +115,8 @@ impl Communicator for HostCommunicator {
         Ok(())
     }
 
-    fn finish_exchange(&self, received: &[Parcel]) -> Result<(), DeviceError> {
-        for &Parcel { rank, at, .. } in received {
+    fn finish_exchange(&self) -> Result<(), DeviceError> {
+        for Parcel { rank, at, .. } in std::mem::take(&mut *self.expected()) {
             let letter = self.post.receive((rank, self.rank, Kind::One))?;
             self.device.upload(&letter, at)?;
         }

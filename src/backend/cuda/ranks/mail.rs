@@ -2,7 +2,7 @@
 
 use super::super::Buffer;
 use super::super::device::{Address, Device, HostWord};
-use super::super::kernel::{Argument, BLOCK, Kernel, Shape, Source, arguments};
+use super::super::kernel::{Argument, BLOCK, Kernel, Shape, Source, WARP, arguments};
 use super::{Alarm, Communicator, Parcel, Reach};
 use crate::backend::DeviceError;
 use std::collections::HashMap;
@@ -27,9 +27,8 @@ const LAST: usize = 8;
 const NOTED: usize = 32;
 /// The lane of what all gather; exchanges, which may go on meanwhile, have the others.
 const GATHERING: usize = CHANNELS - 1;
-/// Bytes that a thread moves at a time, and threads of a warp.
+/// Bytes that a thread moves at a time.
 const WORD: usize = 16;
-const WARP: usize = 32;
 /// Jobs of a launch.
 const JOBS: usize = 8;
 
@@ -190,7 +189,7 @@ impl Communicator for MailCommunicator {
         self.device.beside(&mut || self.pass(&sends, &receives))
     }
 
-    fn finish_exchange(&self, _: &[Parcel]) -> Result<(), DeviceError> {
+    fn finish_exchange(&self) -> Result<(), DeviceError> {
         self.device.join()
     }
 

@@ -7,7 +7,6 @@
 
 mod alarm;
 mod communicator;
-mod guarded;
 mod halo;
 mod host;
 mod mail;
@@ -16,7 +15,6 @@ mod team;
 
 pub use alarm::Alarm;
 pub use communicator::{Communicator, Parcel, Reach};
-pub use guarded::GuardedDevice;
 pub use host::{HostCommunicator, Post};
 pub use mail::{MailCommunicator, Mailroom};
 pub use team::run_ranks;

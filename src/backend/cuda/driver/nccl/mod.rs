@@ -173,7 +173,7 @@ impl NcclCommunicator {
         let received: Vec<Parcel> =
             (0..size).map(|rank| Parcel { rank, at: all.address_of(rank), bytes: 8 }).collect();
         self.start_exchange(&sent, &received)?;
-        self.finish_exchange(&received)?;
+        self.finish_exchange()?;
         self.device.synchronise()
     }
 
@@ -258,7 +258,7 @@ impl Communicator for NcclCommunicator {
         aside.end(&self.device)
     }
 
-    fn finish_exchange(&self, _: &[Parcel]) -> Result<(), DeviceError> {
+    fn finish_exchange(&self) -> Result<(), DeviceError> {
         self.device.aside()?.join(&self.device)
     }
 

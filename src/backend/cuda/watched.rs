@@ -1,27 +1,52 @@
-//! A device whose rank stops with the others.
+//! A device whose work is watched.
 
-use super::super::device::{Address, Device, HostWord, Recording};
-use super::super::kernel::{Argument, Kernel, Shape};
-use super::Alarm;
+use super::device::{Address, Device, HostWord, Recording};
+use super::kernel::{Argument, Kernel, Shape};
 use crate::backend::DeviceError;
 use std::sync::Arc;
 
-/// A device that refuses to go on once the alarm is raised. Kernels that waited for a message then have
-/// gone on without it: what they left must not be read.
-pub struct GuardedDevice {
-    device: Arc<dyn Device>,
-    alarm: Arc<Alarm>,
-}
+/// What is asked and told of the work of a device. An error is that of the device.
+pub trait Watch: Send + Sync {
+    /// A kernel or a recording is to be launched.
+    ///
+    /// # Errors
+    /// It is not.
+    fn launching(&self) -> Result<(), DeviceError> {
+        Ok(())
+    }
 
-impl GuardedDevice {
-    /// `device`, stopped by `alarm`.
-    #[must_use]
-    pub fn new(device: Arc<dyn Device>, alarm: Arc<Alarm>) -> Self {
-        Self { device, alarm }
+    /// These bytes were read from the device.
+    ///
+    /// # Errors
+    /// They are worth nothing.
+    fn downloaded(&self, _: &[u8]) -> Result<(), DeviceError> {
+        Ok(())
+    }
+
+    /// All work was waited for.
+    ///
+    /// # Errors
+    /// It was not done to its end.
+    fn waited(&self) -> Result<(), DeviceError> {
+        Ok(())
     }
 }
 
-impl Device for GuardedDevice {
+/// A device that does all its work under a watch.
+pub struct WatchedDevice<W> {
+    device: Arc<dyn Device>,
+    watch: W,
+}
+
+impl<W: Watch> WatchedDevice<W> {
+    /// `device`, watched by `watch`.
+    #[must_use]
+    pub fn new(device: Arc<dyn Device>, watch: W) -> Self {
+        Self { device, watch }
+    }
+}
+
+impl<W: Watch> Device for WatchedDevice<W> {
     fn name(&self) -> &str {
         self.device.name()
     }
@@ -40,7 +65,7 @@ impl Device for GuardedDevice {
 
     fn synchronise(&self) -> Result<(), DeviceError> {
         self.device.synchronise()?;
-        self.alarm.check()
+        self.watch.waited()
     }
 
     fn allocate(&self, bytes: usize) -> Result<Address, DeviceError> {
@@ -61,7 +86,7 @@ impl Device for GuardedDevice {
 
     fn download(&self, from: Address, to: &mut [u8]) -> Result<(), DeviceError> {
         self.device.download(from, to)?;
-        self.alarm.check()
+        self.watch.downloaded(to)
     }
 
     fn copy(&self, from: Address, to: Address, bytes: usize) -> Result<(), DeviceError> {
@@ -74,7 +99,7 @@ impl Device for GuardedDevice {
         shape: Shape,
         arguments: &[Argument],
     ) -> Result<(), DeviceError> {
-        self.alarm.check()?;
+        self.watch.launching()?;
         self.device.launch(kernel, shape, arguments)
     }
 
@@ -94,7 +119,7 @@ impl Device for GuardedDevice {
     }
 
     fn replay(&self, recording: &Recording) -> Result<(), DeviceError> {
-        self.alarm.check()?;
+        self.watch.launching()?;
         self.device.replay(recording)
     }
 }

@@ -1,0 +1,303 @@
+// A finished grid: its symmetry restored, its columns cut, its quality measured. The formulas are those
+// of src/grid/quality and src/grid/symmetry.rs, and so are the bits, for cells that are mirror images
+// of each other to stay equally good: no product is fused with a sum.
+#include "common.cuh"
+
+typedef Two<double> Vec;
+
+__device__ inline double times(double a, double b) { return __dmul_rn(a, b); }
+__device__ inline double dot(Vec a, Vec b) { return times(a.x, b.x) + times(a.y, b.y); }
+__device__ inline double cross(Vec a, Vec b) { return times(a.x, b.y) - times(a.y, b.x); }
+__device__ inline double magnitude(double a) { return a < 0.0 ? -a : a; }
+__device__ inline bool is_nan(double a) { return a != a; }
+__device__ inline double not_a_number() { return __longlong_as_double(0x7ff8000000000000ll); }
+__device__ inline uint64 bits(double a) { return uint64(__double_as_longlong(a)); }
+
+// The larger and the smaller of two numbers; NaN if one is.
+__device__ inline double larger(double a, double b) { return b > a || is_nan(b) ? b : a; }
+__device__ inline double smaller(double a, double b) { return b < a || is_nan(b) ? b : a; }
+
+// The nodes of a grid, ni in a row.
+struct Nodes {
+    uint32 ni;
+    const double *x, *y;
+
+    __device__ Vec at(uint64 i, uint64 j) const {
+        const uint64 k = j * ni + i;
+        return {x[k], y[k]};
+    }
+};
+
+// Each node and its mirror image <- their mean, mirrored: (x, -y), or with `sideways`
+// (2 centre - x, y). A node with the bits of its partner is put on the line of symmetry. One thread a
+// pair.
+KERNEL(restore_symmetry, uint32 ni, uint32 nj, uint32 sideways, double centre, double* x, double* y) {
+    const uint32 pairs = (ni + 1) / 2;
+    const uint64 k = thread_index();
+    if (k >= uint64(pairs) * nj) return;
+    const uint64 row = k / pairs * ni, i = row + k % pairs, m = row + ni - 1 - k % pairs;
+    auto mirrored = [=](Vec a) {
+        const Vec image = {sideways ? times(2.0, centre) - a.x : a.x, sideways ? a.y : -a.y};
+        return image;
+    };
+    const Vec a = {x[i], y[i]}, b = {x[m], y[m]};
+    Vec here, there;
+    if (bits(a.x) == bits(b.x) && bits(a.y) == bits(b.y)) {
+        here.x = sideways ? centre : a.x;
+        here.y = sideways ? a.y : 0.0;
+        there = here;
+    } else {
+        here = 0.5 * (a + mirrored(b));
+        there = mirrored(here);
+    }
+    x[i] = here.x;
+    y[i] = here.y;
+    x[m] = there.x;
+    y[m] = there.y;
+}
+
+// to [nj][columns] <- columns from `first` on of from [nj][stride].
+KERNEL(cut_columns, uint32 stride, uint32 first, uint32 columns, uint32 nj, const double* from,
+       double* to) {
+    const uint64 values = uint64(columns) * nj;
+    for (uint64 k = thread_index(); k < values; k += thread_count()) {
+        const uint64 j = k / columns;
+        to[k] = from[j * stride + first + (k - j * columns)];
+    }
+}
+
+// A number that rises with |angle - 90 degrees|, of the angle with this sine and cosine times anything.
+__device__ inline double distance_from_right(double sine, double cosine) {
+    const double size = magnitude(sine) + magnitude(cosine);
+    if (size == 0.0) return 1.0;
+    return sine < 0.0 ? 2.0 + cosine / size : magnitude(cosine) / size;
+}
+
+#define TAN_22_5 (1.41421356237309504880 - 1.0)
+#define TAN_67_5 (1.41421356237309504880 + 1.0)
+#define TWO_OVER_PI 0.636619772367581343076
+
+// |angle - 90 degrees| / 90 degrees.
+__device__ inline double right_angles_from_right(double sine, double cosine) {
+    const double coefficients[11] = {
+        1.0, -0.33333333333328435, 0.19999999998854168, -0.14285714180900647, 0.11111106177375227,
+        -0.09090773003240828, 0.07689952488233016, -0.066402251735395, 0.0568830340363325,
+        -0.04347919839046537, 0.021133752033748364};
+    const double along = magnitude(sine), across = magnitude(cosine);
+    double base = 0.0, over = across, under = along;
+    if (across > times(TAN_67_5, along)) {
+        base = 1.0;
+        over = -along;
+        under = across;
+    } else if (across > times(TAN_22_5, along)) {
+        base = 0.5;
+        over = across - along;
+        under = across + along;
+    }
+    const double t = over / under, z = times(t, t);
+    double sum = 0.0;
+#pragma unroll
+    for (int k = 10; k >= 0; --k) sum = times(sum, z) + coefficients[k];
+    double quarter = base + times(TWO_OVER_PI, times(t, sum));
+    if (under == 0.0) quarter = 1.0;
+    const double behind = cosine > 0.0 ? 2.0 + quarter : 2.0 - quarter;
+    return sine < 0.0 ? behind : quarter;
+}
+
+// Largest skewness, sum of skewness, folded cells, smallest determinant.
+struct Cells {
+    static __device__ double start(uint32 k) { return k == 3 ? infinity() : 0.0; }
+    static __device__ double combine(uint32 k, double a, double b) {
+        if (k == 0) return larger(a, b);
+        return k == 3 ? smaller(a, b) : a + b;
+    }
+};
+
+// skewness [nj - 1][ni - 1] <- equiangle skewness of the cells; result <- see Cells.
+KERNEL(measure_cells, uint32 ni, uint32 nj, const double* x, const double* y, double* skewness,
+       double* partials, uint32* ticket, double* result) {
+    const Nodes nodes = {ni, x, y};
+    const uint64 columns = ni - 1, cells = columns * (nj - 1);
+    double all[4] = {Cells::start(0), Cells::start(1), Cells::start(2), Cells::start(3)};
+    for (uint64 cell = thread_index(); cell < cells; cell += thread_count()) {
+        const uint64 j = cell / columns, i = cell - j * columns;
+        const Vec corners[4] = {nodes.at(i, j), nodes.at(i + 1, j), nodes.at(i + 1, j + 1),
+                                nodes.at(i, j + 1)};
+        double worst = -infinity(), sine = 0.0, cosine = 0.0, smallest = infinity();
+        bool wrong = false;
+#pragma unroll
+        for (int k = 0; k < 4; ++k) {
+            const Vec next = corners[(k + 1) % 4] - corners[k];
+            const Vec previous = corners[(k + 3) % 4] - corners[k];
+            const double determinant = cross(next, previous), product = dot(next, previous);
+            const double distance = distance_from_right(determinant, product);
+            wrong = wrong || is_nan(distance);
+            smallest = smaller(determinant, smallest);
+            if (distance > worst) {
+                worst = distance;
+                sine = determinant;
+                cosine = product;
+            }
+        }
+        const double skew = wrong ? not_a_number() : right_angles_from_right(sine, cosine);
+        skewness[cell] = skew;
+        all[0] = Cells::combine(0, all[0], skew);
+        all[1] += skew;
+        all[2] += smallest > 0.0 ? 0.0 : 1.0;
+        all[3] = Cells::combine(3, all[3], smallest);
+    }
+    grid_reduce<Cells>(all, 4, partials, ticket, result);
+}
+
+// The largest of ratios that are 1 at least.
+struct Ratios {
+    static __device__ double start(uint32) { return 1.0; }
+    static __device__ double combine(uint32, double a, double b) { return larger(a, b); }
+};
+
+__device__ inline double length_squared(Vec from, Vec to) { return dot(to - from, to - from); }
+
+// max(a/b, b/a), infinite when one is zero.
+__device__ inline double ratio(double a, double b) {
+    if (a == 0.0 || b == 0.0) return infinity();
+    return a < b ? b / a : a / b;
+}
+
+// result <- largest finite aspect ratio of a cell; largest ratio of the squares of consecutive edges
+// along i, and along j. One node at a time, with the cell and the edges that begin there.
+KERNEL(measure_ratios, uint32 ni, uint32 nj, const double* x, const double* y, double* partials,
+       uint32* ticket, double* result) {
+    const Nodes nodes = {ni, x, y};
+    const uint64 count = uint64(ni) * nj;
+    double all[3] = {1.0, 1.0, 1.0};
+    for (uint64 k = thread_index(); k < count; k += thread_count()) {
+        const uint64 j = k / ni, i = k - j * ni;
+        const bool east = i + 1 < ni, north = j + 1 < nj;
+        const Vec a = nodes.at(i, j);
+        const double along_i = east ? length_squared(a, nodes.at(i + 1, j)) : 0.0;
+        const double along_j = north ? length_squared(a, nodes.at(i, j + 1)) : 0.0;
+        if (i + 2 < ni) {
+            const double next = length_squared(nodes.at(i + 1, j), nodes.at(i + 2, j));
+            all[1] = larger(all[1], ratio(along_i, next));
+        }
+        if (j + 2 < nj) {
+            const double next = length_squared(nodes.at(i, j + 1), nodes.at(i, j + 2));
+            all[2] = larger(all[2], ratio(along_j, next));
+        }
+        if (!east || !north) continue;
+        const double across_i = length_squared(nodes.at(i, j + 1), nodes.at(i + 1, j + 1));
+        const double across_j = length_squared(nodes.at(i + 1, j), nodes.at(i + 1, j + 1));
+        const double longest = larger(larger(along_i, across_i), larger(along_j, across_j));
+        const double shortest = smaller(smaller(along_i, across_i), smaller(along_j, across_j));
+        const double aspect = sqrt(longest / shortest);
+        if (shortest != 0.0 && is_finite(aspect)) all[0] = larger(all[0], aspect);
+    }
+    grid_reduce<Ratios>(all, 3, partials, ticket, result);
+}
+
+// Smallest and largest twice.
+struct Ranges {
+    static __device__ double start(uint32 k) { return k % 2 == 0 ? infinity() : 0.0; }
+    static __device__ double combine(uint32 k, double a, double b) {
+        return k % 2 == 0 ? smaller(a, b) : larger(a, b);
+    }
+};
+
+// result <- smallest and largest distance of the first line from the wall, whose `points` points
+// begin at column `from`; of the outer nodes from the centre.
+KERNEL(measure_lines, uint32 ni, uint32 nj, uint32 from, uint32 points, double centre_x,
+       double centre_y, const double* x, const double* y, double* partials, uint32* ticket,
+       double* result) {
+    const Nodes nodes = {ni, x, y};
+    const Vec centre = {centre_x, centre_y};
+    double all[4] = {infinity(), 0.0, infinity(), 0.0};
+    for (uint64 k = thread_index(); k < ni; k += thread_count()) {
+        const double radius = sqrt(length_squared(nodes.at(k, nj - 1), centre));
+        all[2] = smaller(all[2], radius);
+        all[3] = larger(all[3], radius);
+        if (k >= points) continue;
+        const double height = sqrt(length_squared(nodes.at(from + k, 0), nodes.at(from + k, 1)));
+        all[0] = smaller(all[0], height);
+        all[1] = larger(all[1], height);
+    }
+    grid_reduce<Ranges>(all, 4, partials, ticket, result);
+}
+
+// Largest and sum of the angles, corners, points with an angle.
+struct Angles {
+    static __device__ double start(uint32) { return 0.0; }
+    static __device__ double combine(uint32 k, double a, double b) {
+        return k == 0 ? larger(a, b) : a + b;
+    }
+};
+
+// result <- see Angles: of the first line off the wall's normal in degrees, where the wall does not
+// turn by an angle of more than this tangent. The ends of a wall that is not closed have none.
+KERNEL(measure_angles, uint32 ni, uint32 from, uint32 points, uint32 closed, double corner,
+       const double* x, const double* y, double* partials, uint32* ticket, double* result) {
+    const Nodes nodes = {ni, x, y};
+    double all[4] = {0.0, 0.0, 0.0, 0.0};
+    for (uint64 k = thread_index(); k < points; k += thread_count()) {
+        if (!closed && (k == 0 || k + 1 == points)) continue;
+        const Vec point = nodes.at(from + k, 0), first_line = nodes.at(from + k, 1) - point;
+        const Vec before = point - nodes.at(from + (k + points - 1) % points, 0);
+        const Vec after = nodes.at(from + (k + 1) % points, 0) - point;
+        if (magnitude(cross(before, after)) > times(corner, dot(before, after))) {
+            all[2] += 1.0;
+            continue;
+        }
+        const double l_before = sqrt(dot(before, before)), l_after = sqrt(dot(after, after));
+        Vec tangent = before + after;
+        if (l_before != 0.0 && l_after != 0.0) {
+            const double w_before = l_after / l_before, w_after = l_before / l_after;
+            tangent.x = times(before.x, w_before) + times(after.x, w_after);
+            tangent.y = times(before.y, w_before) + times(after.y, w_after);
+        }
+        const double right = right_angles_from_right(magnitude(cross(tangent, first_line)),
+                                                     dot(tangent, first_line));
+        const double angle = times(90.0, right);
+        all[0] = larger(all[0], angle);
+        all[1] += angle;
+        all[3] += 1.0;
+    }
+    grid_reduce<Angles>(all, 4, partials, ticket, result);
+}
+
+// first <- the first of the values with these bits, or the first NaN if they are those of one.
+KERNEL(find_value, uint64 n, const double* values, double wanted, uint64* first) {
+    for (uint64 k = thread_index(); k < n; k += thread_count()) {
+        const double value = values[k];
+        const bool found = is_nan(wanted) ? is_nan(value) : bits(value) == bits(wanted);
+        if (found) atomicMin(first, k);
+    }
+}
+
+// result[k] <- values whose bits are below a limit: none of them is negative, so that their bits are in
+// their order, and NaN last.
+KERNEL(count_below, uint64 n, const double* values, uint64 limit0, uint64 limit1, uint64 limit2,
+       uint64 limit3, double* partials, uint32* ticket, double* result) {
+    double counts[4] = {0.0, 0.0, 0.0, 0.0};
+    for (uint64 k = thread_index(); k < n; k += thread_count()) {
+        const uint64 key = bits(values[k]);
+        counts[0] += key < limit0 ? 1.0 : 0.0;
+        counts[1] += key < limit1 ? 1.0 : 0.0;
+        counts[2] += key < limit2 ? 1.0 : 0.0;
+        counts[3] += key < limit3 ? 1.0 : 0.0;
+    }
+    grid_reduce<Sum>(counts, 4, partials, ticket, result);
+}
+
+// The smallest.
+struct Least {
+    static __device__ double start(uint32) { return infinity(); }
+    static __device__ double combine(uint32, double a, double b) { return b < a ? b : a; }
+};
+
+// result <- the least of the values above a bound, infinite if there is none.
+KERNEL(least_above, uint64 n, const double* values, double bound, double* partials, uint32* ticket,
+       double* result) {
+    double least[1] = {infinity()};
+    for (uint64 k = thread_index(); k < n; k += thread_count())
+        if (values[k] > bound && values[k] < least[0]) least[0] = values[k];
+    grid_reduce<Least>(least, 1, partials, ticket, result);
+}

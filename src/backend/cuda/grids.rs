@@ -1,0 +1,69 @@
+//! Finished grids on a GPU: their symmetry, their halves, their way to the host.
+
+use super::kernel::{Shape, Source, arguments};
+use super::{Buffer, CudaBackend, CudaElliptic, CudaGrid};
+use crate::backend::{DeviceError, GridBackend};
+use crate::grid::initial::FAR_FIELD_CENTRE;
+use crate::grid::quality::Quality;
+use crate::grid::{Grid, Symmetry, Topology};
+
+impl GridBackend for CudaBackend {
+    fn restore(&self, symmetry: Symmetry, grid: &mut CudaGrid) -> Result<(), DeviceError> {
+        let (ni, nj) = (grid.ni as u32, grid.nj as u32);
+        let sideways = u32::from(symmetry == Symmetry::LeftRight);
+        let arguments = arguments![ni, nj, sideways, FAR_FIELD_CENTRE[0], &grid.x, &grid.y];
+        let shape = Shape::threads(grid.ni.div_ceil(2) * grid.nj);
+        self.launch::<f64>(Source::Quality, "restore_symmetry", shape, &arguments)
+    }
+
+    fn half(&self, symmetry: Symmetry, grid: &CudaGrid) -> Result<CudaGrid, DeviceError> {
+        let columns = symmetry.kept(grid.ni);
+        let (first, ni) = (*columns.start(), columns.count());
+        let cut = |nodes| self.cut(nodes, grid.ni, (first, ni), grid.nj);
+        let (x, y) = (cut(&grid.x)?, cut(&grid.y)?);
+        Ok(CudaGrid { topology: Topology::Half(symmetry), ni, nj: grid.nj, x, y })
+    }
+
+    fn measure(&self, grid: &CudaGrid) -> Result<Quality, DeviceError> {
+        self.quality_of(grid)
+    }
+
+    fn fetch(&self, grid: &CudaGrid, host: &mut Grid) -> Result<(), DeviceError> {
+        grid.x.download(&mut host.x)?;
+        grid.y.download(&mut host.y)
+    }
+}
+
+impl CudaBackend {
+    /// The nodes of a state on this GPU alone. The frame of a held seam is the grid; that of a periodic
+    /// one has a node more at the start of its rows.
+    pub(super) fn nodes_of(
+        &self,
+        state: CudaElliptic,
+        topology: Topology,
+    ) -> Result<CudaGrid, DeviceError> {
+        let (stride, nj) = (state.mi + 2, state.mj + 2);
+        if !state.periodic {
+            return Ok(CudaGrid { topology, ni: stride, nj, x: state.x, y: state.y });
+        }
+        let ni = stride - 1;
+        let cut = |nodes| self.cut(nodes, stride, (1, ni), nj);
+        Ok(CudaGrid { topology, ni, nj, x: cut(&state.x)?, y: cut(&state.y)? })
+    }
+
+    /// So many columns from the first on of nodes in `rows` rows of `stride`.
+    fn cut(
+        &self,
+        nodes: &Buffer<f64>,
+        stride: usize,
+        (first, columns): (usize, usize),
+        rows: usize,
+    ) -> Result<Buffer<f64>, DeviceError> {
+        let cut = Buffer::zeros(&self.device, columns * rows)?;
+        let arguments =
+            arguments![stride as u32, first as u32, columns as u32, rows as u32, nodes, &cut];
+        let shape = Shape::elementwise(cut.len());
+        self.launch::<f64>(Source::Quality, "cut_columns", shape, &arguments)?;
+        Ok(cut)
+    }
+}

@@ -1,0 +1,175 @@
+//! Finished grids: nodes of a solution, symmetry, halves, quality.
+
+use gridgen::backend::cpu::CpuBackend;
+use gridgen::backend::{EllipticBackend, EllipticData};
+use gridgen::grid::initial::Method;
+use gridgen::grid::quality::{Quality, measure};
+use gridgen::grid::{Grid, Seam, Symmetry, Topology};
+
+use super::{Subject, random};
+use crate::support::walls::WallPoints;
+
+const FIRST_CELL: f64 = 1e-3;
+
+/// A grid on the subject, and what it gives back after `work`.
+fn on<S: Subject>(subject: &S, grid: &Grid, work: impl FnOnce(S::Grid) -> S::Grid) -> Grid {
+    let nodes = work(subject.take(grid.clone()).unwrap());
+    subject.give(nodes).unwrap()
+}
+
+/// Every node moved at random, by so much of a thousandth of its place.
+fn disturbed(grid: &Grid, by: f64) -> Grid {
+    let moved = |nodes: &[f64], seed| -> Vec<f64> {
+        let noise = random::<f64>(seed, nodes.len());
+        nodes.iter().zip(noise).map(|(node, noise)| node * (1.0 + 1e-3 * by * noise)).collect()
+    };
+    Grid { x: moved(&grid.x, 1), y: moved(&grid.y, 2), ..grid.clone() }
+}
+
+/// Grids of all shapes, of columns and lines that fill no block.
+fn grids() -> Vec<Grid> {
+    let walls = [
+        (WallPoints::naca("0012", 65), 33),
+        (WallPoints::naca("4412", 131), 17),
+        (WallPoints::ellipse(0.3, 98), 12),
+        (WallPoints::naca_with_wake("2412", 113, 24), 20),
+    ];
+    let grids = walls.map(|(wall, nj)| wall.initial(Method::Hyperbolic, nj, FIRST_CELL).grid);
+    let half = Symmetry::UpDown.half(&grids[0]);
+    grids.into_iter().chain([half]).collect()
+}
+
+fn exact(grid: &Grid) -> (Topology, usize, usize, Vec<u64>) {
+    let bits = grid.x.iter().chain(&grid.y).map(|value| value.to_bits()).collect();
+    (grid.topology, grid.ni, grid.nj, bits)
+}
+
+pub fn the_nodes_of_a_solution_are_its_grid<S: Subject>(subject: &S) {
+    for grid in grids() {
+        let (Topology::O(_) | Topology::C { .. }) = grid.topology else { continue };
+        let normals = vec![[0.0, 1.0]; grid.ni];
+        let data = EllipticData::new(&grid, &normals, &super::control::laplace());
+        let mut expected = grid.clone();
+        let state = CpuBackend.elliptic(&data).unwrap();
+        CpuBackend.store_grid(&state, &mut expected).unwrap();
+
+        let nodes = subject.nodes(subject.elliptic(&data).unwrap(), grid.topology).unwrap();
+
+        let mut found = Grid::unset(grid.topology, grid.ni, grid.nj);
+        subject.fetch(&nodes, &mut found).unwrap();
+        assert_eq!(exact(&found), exact(&expected));
+    }
+}
+
+pub fn symmetry_is_restored_as_on_the_host<S: Subject>(subject: &S) {
+    for grid in grids() {
+        for symmetry in [Symmetry::UpDown, Symmetry::LeftRight] {
+            let mut expected = disturbed(&grid, 1.0);
+            // A seam and a cut are their own images.
+            let (last, middle) = (grid.ni - 1, grid.index(grid.ni / 2, 3));
+            (expected.x[last], expected.y[last]) = (expected.x[0], expected.y[0]);
+            let other = grid.index(last - grid.ni / 2, 3);
+            (expected.x[other], expected.y[other]) = (expected.x[middle], expected.y[middle]);
+            let found = on(subject, &expected, |mut nodes| {
+                subject.restore(symmetry, &mut nodes).unwrap();
+                nodes
+            });
+
+            symmetry.restore(&mut expected);
+
+            assert_eq!(exact(&found), exact(&expected), "{symmetry:?}");
+        }
+    }
+}
+
+pub fn a_half_is_that_of_the_host<S: Subject>(subject: &S) {
+    for grid in grids().into_iter().filter(|grid| grid.ni % 2 == 1) {
+        for symmetry in [Symmetry::UpDown, Symmetry::LeftRight] {
+            let found = on(subject, &grid, |nodes| subject.half(symmetry, &nodes).unwrap());
+
+            assert_eq!(exact(&found), exact(&symmetry.half(&grid)));
+        }
+    }
+}
+
+/// Asserts that the subject measures what the host measures: to the last bit, but for sums, whose order
+/// differs, and the sign of a determinant of zero, of which some have the one and some the other.
+#[track_caller]
+fn check<S: Subject>(subject: &S, grid: &Grid) -> Quality {
+    let expected = measure(grid);
+    let found = subject.measure(&subject.take(grid.clone()).unwrap()).unwrap();
+
+    let close = |found: f64, expected: f64| {
+        let same = found.total_cmp(&expected).is_eq() || (found.is_nan() && expected.is_nan());
+        assert!(same || (found / expected - 1.0).abs() < 1e-13, "{found}, not {expected}");
+    };
+    close(found.mean_skewness, expected.mean_skewness);
+    close(found.wall_angle_error_mean_deg, expected.wall_angle_error_mean_deg);
+    let others = |quality: &Quality| {
+        let others = Quality {
+            min_jacobian: quality.min_jacobian + 0.0,
+            mean_skewness: 0.0,
+            wall_angle_error_mean_deg: 0.0,
+            ..quality.clone()
+        };
+        // The shortest digits that give a number back tell its bits, and NaN is like NaN.
+        format!("{others:?}")
+    };
+    assert_eq!(others(&found), others(&expected));
+    found
+}
+
+pub fn the_quality_is_that_of_the_host<S: Subject>(subject: &S) {
+    for grid in grids() {
+        for by in [0.0, 1e-6, 0.1, 30.0] {
+            check(subject, &disturbed(&grid, by));
+        }
+    }
+}
+
+pub fn mirror_images_are_equally_good<S: Subject>(subject: &S) {
+    let mut grid = disturbed(&grids()[0], 0.1);
+    Symmetry::UpDown.restore(&mut grid);
+
+    let [i, _] = check(subject, &grid).max_skewness_at;
+
+    assert!(i < grid.ni / 2, "the first of two cells is named, not {i}");
+}
+
+pub fn grids_of_few_cells_are_measured<S: Subject>(subject: &S) {
+    for (ni, nj) in [(2, 2), (3, 2), (2, 3), (5, 4), (102, 2)] {
+        let mut grid = Grid::new(Topology::Half(Symmetry::UpDown), ni, nj);
+        for k in 0..grid.x.len() {
+            (grid.x[k], grid.y[k]) = ((k % ni) as f64, (k / ni) as f64);
+        }
+        // Squares, all of them alike; then sheared ones; then none.
+        check(subject, &grid);
+        for k in 0..grid.x.len() {
+            grid.x[k] += 0.1 * grid.y[k] * grid.y[k] * (k % 3) as f64;
+        }
+        check(subject, &grid);
+        grid.y.fill(0.0);
+        check(subject, &grid);
+    }
+}
+
+pub fn what_is_no_number_is_never_overlooked<S: Subject>(subject: &S) {
+    let whole = Grid { topology: Topology::O(Seam::Held), ..grids()[1].clone() };
+    for (i, j) in [(5, 4), (0, 0), (70, 1), (130, 16)] {
+        let mut grid = whole.clone();
+        let k = grid.index(i, j);
+        grid.x[k] = f64::NAN;
+
+        let quality = check(subject, &grid);
+
+        assert!(quality.folded_cells > 0 && quality.max_skewness.is_nan());
+    }
+    // So many that the percentile is none.
+    let mut grid = whole.clone();
+    grid.y.iter_mut().step_by(7).for_each(|y| *y = f64::NAN);
+    assert!(check(subject, &grid).p99_skewness.is_nan());
+    // An edge without length.
+    let mut grid = whole;
+    (grid.x[500], grid.y[500]) = (grid.x[501], grid.y[501]);
+    assert!(check(subject, &grid).max_growth.is_infinite());
+}
