@@ -54,10 +54,17 @@ fn swept<B: MultigridBackend, M: Real>(
 }
 
 /// Largest difference of a sweep over so many bands from that over the whole level, as a share of the
-/// largest value.
+/// largest value, for a matrix of lines alone.
 fn difference<M: Real>(size: LevelSize, ranks: usize) -> f64 {
+    difference_of::<M>(lines(size), size, ranks)
+}
+
+fn difference_of<M: Real>(
+    (pattern, values): (EllPattern, Vec<f64>),
+    size: LevelSize,
+    ranks: usize,
+) -> f64 {
     let LevelSize { mi, mj, periodic } = size;
-    let (pattern, values) = lines(size);
     let right: Vec<f64> = (0..pattern.rows()).map(|row| (0.7 * row as f64).cos()).collect();
     let whole = EllMatrix::from_values(pattern.clone(), values.clone());
     let expected = swept::<_, M>(&CpuBackend, &whole, size, &right);
@@ -96,5 +103,16 @@ fn wide_pieces_are_joined_on_both_sides() {
         let difference = difference::<f64>(size, 3);
 
         assert!(difference < 1e-6, "{periodic}: {difference:e}");
+    }
+}
+
+#[test]
+fn a_sweep_over_two_bands_is_that_over_the_whole() {
+    for mi in [16, 61] {
+        let size = LevelSize { mi, mj: 9, periodic: false };
+
+        let difference = difference_of::<f64>(stencil(size), size, 2);
+
+        assert!(difference < 1e-12, "{mi}: {difference:e}");
     }
 }

@@ -2,7 +2,7 @@
 //!
 //! A level is cut like the grid as long as its bands are wide and its points many; below that every
 //! rank holds the whole of it and does the same work on it. Beside a band stand the columns of its
-//! neighbours, brought anew whenever the eta-lines were solved, which see what is beside them;
+//! neighbours, brought anew whenever eta-lines of a colour were solved, which see what is beside them;
 //! `spikes.rs` has the xi-lines, which pass the borders.
 
 use super::level::{CudaLevel, Storage};

@@ -202,9 +202,10 @@ impl<M: Real> CudaLevel<M> {
         let mut zero = self.contents.get() == Contents::Zero as u32;
         for colour in [first, 1 - first] {
             self.relax_lines(backend, eta, colour, Team::eta::<M>(mj, lines(mi, colour)), zero)?;
+            // The lines of a colour stand between those of the other, across borders too.
+            self.refresh(backend)?;
             zero = false;
         }
-        self.refresh(backend)?;
         if self.has_xi {
             for colour in [first, 1 - first] {
                 let count = lines(mj, colour);
