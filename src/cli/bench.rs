@@ -102,7 +102,7 @@ impl BenchArguments {
             if self.subjects.iter().any(of_one) { self.of_one()? } else { (Vec::new(), None) };
         let mut scaling = None;
         if self.subjects.contains(&Subject::Scaling) {
-            let results = self.scaling()?;
+            let results = Self::scaling(self)?;
             tables.extend_from_slice(&results.tables);
             scaling = Some(results);
         }
@@ -147,18 +147,18 @@ impl BenchArguments {
 
     /// Tables and pictures of scaling on the GPUs named, or on all.
     #[cfg(feature = "cuda")]
-    fn scaling(&self) -> Result<ScalingResults, Error> {
+    fn scaling(asked: &Self) -> Result<ScalingResults, Error> {
         let settings = bench::ScalingSettings {
-            gathered_points: self.gathered,
-            ..bench::ScalingSettings::new(self.sizes.clone(), self.weak.clone())
+            gathered_points: asked.gathered,
+            ..bench::ScalingSettings::new(asked.sizes.clone(), asked.weak.clone())
         };
-        let (names, records) = bench::scaling(&gpus(self.devices.as_deref())?, &settings)?;
+        let (names, records) = bench::scaling(&gpus(asked.devices.as_deref())?, &settings)?;
         Ok(bench::scaling_results(&names, &records))
     }
 
     /// Refuses: this build has no GPUs.
     #[cfg(not(feature = "cuda"))]
-    fn scaling(&self) -> Result<ScalingResults, Error> {
+    fn scaling(_: &Self) -> Result<ScalingResults, Error> {
         Err(DeviceError::NotBuilt { backend: "cuda" }.into())
     }
 
