@@ -1,5 +1,5 @@
-// Levels of multigrid in bands: columns on their way between neighbours, and levels that every rank
-// holds as a whole.
+// Levels of multigrid in bands: columns of their operators on their way between neighbours, and levels
+// that every rank holds as a whole.
 #include "common.cuh"
 #include "level.cuh"
 
@@ -20,24 +20,13 @@ struct Side {
     }
 };
 
-// to <- u in the outer columns. One thread a point of both columns, as in all kernels of columns.
-KERNEL(pack_solution, uint32 mi, uint32 mj, uint32 half, uint32 rim, const real* u, real* to) {
+// u beyond the outer columns <- 0. One thread a point of both columns, as in all kernels here.
+KERNEL(clear_beyond, uint32 mi, uint32 mj, uint32 half, uint32 rim, real* u) {
     const Layout layout = {mi, mj, half, rim};
     const uint64 k = thread_index();
     if (k >= 2 * uint64(mj)) return;
     const Side side(k, mj);
-    reinterpret_cast<Pair*>(to)[k] = reinterpret_cast<const Pair*>(u)[side.own(layout)];
-}
-
-// u beyond the outer columns <- what came, or zero if nothing did.
-KERNEL(unpack_solution, uint32 mi, uint32 mj, uint32 half, uint32 rim, const real* from, real* u) {
-    const Layout layout = {mi, mj, half, rim};
-    const uint64 k = thread_index();
-    if (k >= 2 * uint64(mj)) return;
-    const Side side(k, mj);
-    if (!side.there(layout)) return;
-    reinterpret_cast<Pair*>(u)[side.beyond(layout)] =
-        from ? reinterpret_cast<const Pair*>(from)[k] : pair(0, 0);
+    if (side.there(layout)) reinterpret_cast<Pair*>(u)[side.beyond(layout)] = pair(0, 0);
 }
 
 // Values of a point that the next coarser operator is made of: all but the pivots.

@@ -72,6 +72,31 @@ __device__ inline void subtract(Pair& b, const Block& a, Pair u) {
     b.y -= a.yx * u.x + a.yy * u.y;
 }
 
+// f - A u at a point.
+template <bool COMPACT>
+__device__ inline Pair residual(const Layout& layout, const Operator<COMPACT>& a, const Pair* f,
+                                const Pair* u, uint32 i, uint32 j) {
+    const int row = j * layout.row(), at = row + layout.column(i);
+    const Pair* here = u + row;
+    const Pair *south = here - layout.row(), *north = here + layout.row();
+    const int w = layout.west(i), c = layout.column(i), e = layout.east(i);
+    Pair r = f[at];
+    subtract(r, a.west()[at], here[w]);
+    subtract(r, a.east()[at], here[e]);
+    subtract(r, a.south()[at], south[c]);
+    subtract(r, a.north()[at], north[c]);
+    if (COMPACT) {
+        r = r - a.corner()[at] * ((south[w] - south[e]) + (north[e] - north[w]));
+        return r - a.diagonal_centre()[at] * here[c];
+    }
+    subtract(r, a.southwest()[at], south[w]);
+    subtract(r, a.southeast()[at], south[e]);
+    subtract(r, a.northwest()[at], north[w]);
+    subtract(r, a.northeast()[at], north[e]);
+    subtract(r, a.full_centre()[at], here[c]);
+    return r;
+}
+
 // The blocks of a point named for the line through it: `prev` and `next` along it, `left` and
 // `right` beside it.
 template <bool XI, bool COMPACT>

@@ -8,6 +8,28 @@
 #include "common.cuh"
 #include "mail.cuh"
 
+// What one device writes and another reads: the reader of a number sees all that its writer's block did
+// before.
+#ifdef FIBERS
+static inline uint64 look(const uint64* at) { return __atomic_load_n(at, __ATOMIC_ACQUIRE); }
+static inline void tell(uint64* at, uint64 number) { __atomic_store_n(at, number, __ATOMIC_RELEASE); }
+#else
+__device__ inline uint64 look(const uint64* at) {
+    uint64 number;
+    asm volatile("ld.acquire.sys.global.u64 %0, [%1];" : "=l"(number) : "l"(at) : "memory");
+    return number;
+}
+__device__ inline void tell(uint64* at, uint64 number) {
+    __threadfence_system();
+    asm volatile("st.release.sys.global.u64 [%0], %1;" ::"l"(at), "l"(number) : "memory");
+}
+#endif
+
+// Waits until a number is at least so large; false if the alarm was raised meanwhile.
+__device__ inline bool reaches(const uint64* at, uint64 least, const uint32* alarm) {
+    return wait_for(alarm, [=] { return look(at) >= least; });
+}
+
 struct alignas(16) Quad {
     uint32 a, b, c, d;
 };

@@ -1,4 +1,5 @@
-// Memory through which devices that reach each other's pass messages.
+// Memory through which devices that reach each other's pass messages. A rank has ends of lanes
+// (mail.cu), then room for notes, then room for columns (columns.cuh).
 #pragma once
 #include "common.cuh"
 
@@ -23,28 +24,16 @@ struct End {
     unsigned char room[ROOMS][SHARES][SHARE];
 };
 
-// What one device writes and another reads: the reader of a number sees all that its writer's block did
-// before.
 #ifdef FIBERS
-static inline uint64 look(const uint64* at) { return __atomic_load_n(at, __ATOMIC_ACQUIRE); }
-static inline void tell(uint64* at, uint64 number) { __atomic_store_n(at, number, __ATOMIC_RELEASE); }
 #define PAUSE() fibers::doze()
 #else
-__device__ inline uint64 look(const uint64* at) {
-    uint64 number;
-    asm volatile("ld.acquire.sys.global.u64 %0, [%1];" : "=l"(number) : "l"(at) : "memory");
-    return number;
-}
-__device__ inline void tell(uint64* at, uint64 number) {
-    __threadfence_system();
-    asm volatile("st.release.sys.global.u64 [%0], %1;" ::"l"(at), "l"(number) : "memory");
-}
 #define PAUSE() ((void)0)
 #endif
 
-// Waits until a number is at least so large; false if the alarm was raised meanwhile.
-__device__ inline bool reaches(const uint64* at, uint64 least, const uint32* alarm) {
-    for (uint32 looks = 1; look(at) < least; ++looks) {
+// Waits until something has come; false if the alarm was raised meanwhile.
+template <class Come>
+__device__ inline bool wait_for(const uint32* alarm, const Come& come) {
+    for (uint32 looks = 1; !come(); ++looks) {
         if (looks % LOOKS_BETWEEN == 0 && *const_cast<const volatile uint32*>(alarm)) return false;
         PAUSE();
     }
@@ -57,6 +46,7 @@ __device__ inline bool reaches(const uint64* at, uint64 least, const uint32* ala
 // sender, and after them stands the number of the last note.
 #define NOTE_VALUES 4u
 #define NOTE_WORDS (2 * NOTE_VALUES)
+#define LAST_WORDS 4u
 
 // The way to the memory of all ranks; no ends if this one is alone or cannot reach the others.
 struct Reach {
@@ -70,16 +60,20 @@ struct Reach {
     __device__ uint64* note(uint32 of, uint32 from, uint32 number) const {
         return notes(of) + (number % ROOMS * ranks + from) * NOTE_WORDS;
     }
+    __device__ uint64* last_note() const { return notes(rank) + ROOMS * ranks * NOTE_WORDS; }
+    __device__ uint64* columns(uint32 of) const {
+        return notes(of) + ROOMS * ranks * NOTE_WORDS + LAST_WORDS;
+    }
 };
 
 // The other half of a word that bears this number; any if the alarm was raised meanwhile.
 __device__ inline uint32 read_note(const uint64* at, uint32 number, const uint32* alarm) {
-    for (uint32 looks = 1;; ++looks) {
-        const uint64 word = *const_cast<const volatile uint64*>(at);
-        if (word >> 32 == number) return uint32(word);
-        if (looks % LOOKS_BETWEEN == 0 && *const_cast<const volatile uint32*>(alarm)) return 0;
-        PAUSE();
-    }
+    uint64 word = 0;
+    wait_for(alarm, [&] {
+        word = *const_cast<const volatile uint64*>(at);
+        return word >> 32 == number;
+    });
+    return uint32(word);
 }
 
 // sums[0..count] <- their sums over all ranks, in the order of the ranks, by one block of 256 threads,
@@ -88,7 +82,7 @@ __device__ inline void sum_ranks(const Reach& reach, uint32 count, double* sums)
     __shared__ uint32 halves[256];
     if (!reach.ends) return;
     const uint32 words = 2 * count, t = threadIdx.x, rank = t / words, word = t % words;
-    uint64* last = reach.notes(reach.rank) + ROOMS * reach.ranks * NOTE_WORDS;
+    uint64* last = reach.last_note();
     __syncthreads();
     const uint32 number = uint32(*last) + 1;
     if (rank < reach.ranks) {

@@ -103,18 +103,6 @@ KERNEL(scale_and_multiply, uint32 mi, uint32 mj, uint32 rim, const real* values,
     reinterpret_cast<Pair*>(y)[k] = nine_points(at, values, k, pair(0, 0), scaled);
 }
 
-// to <- the first column of x, then the last, or of d o x if there is a d: what the pieces beside this
-// one need of it.
-KERNEL(pack_columns, uint32 mi, uint32 mj, const real* d, const real* x, real* to) {
-    const uint64 k = thread_index();
-    if (k >= 2 * uint64(mj)) return;
-    const uint32 side = k >= mj, j = uint32(k - side * mj);
-    const uint64 point = uint64(j) * mi + (side ? mi - 1 : 0);
-    const Pair u = reinterpret_cast<const Pair*>(x)[point];
-    const Pair s = d ? reinterpret_cast<const Pair*>(d)[point] : pair(1, 1);
-    reinterpret_cast<Pair*>(to)[k] = pair(s.x * u.x, s.y * u.y);
-}
-
 // y <- y + A halo: what the column before the first and the one after the last give to a product;
 // the halo's row 0 counts as zero if columns are skipped. One thread a point of both columns.
 KERNEL(add_halo, uint32 mi, uint32 mj, uint32 rim, const real* values, const real* halo,

@@ -7,6 +7,8 @@
 // beside it are coupled by the tips of their spikes alone, since the other ends are far.
 #include "common.cuh"
 #include "level.cuh"
+#include "mail.cuh"
+#include "columns.cuh"
 
 // What changes the solution by less than this share of d is left out.
 #define NEGLIGIBLE (sizeof(real) == 4 ? real(1e-6) : real(1e-15))
@@ -94,40 +96,34 @@ struct Change {
     }
 };
 
-// Values of the outer columns and of those beyond them, before the lines were solved and after.
-struct Outer {
-    const Pair *own_old, *beyond_old, *own, *beyond;
-
-    __device__ Pair own_change(uint64 at) const { return own[at] - own_old[at]; }
-    __device__ Pair beyond_change(uint64 at) const { return beyond[at] - beyond_old[at]; }
-};
-
 // u of the lines of one colour, solved piece by piece, <- that of the whole lines; and beyond the outer
-// columns. One block a line.
+// columns. What stood in those before is in own_old. One block a line, a thread a border.
 KERNEL(join_lines, uint32 mi, uint32 mj, uint32 half, uint32 rim, uint32 colour, uint32 columns,
        const real* spikes, const uint32* reach, const real* tips, const real* own_old,
-       const real* beyond_old, const real* own, const real* beyond, real* u_values) {
+       real* u_values, BORDERS) {
+    __shared__ Pair changes[2];
     const Layout layout = {mi, mj, half, rim};
-    const Outer outer = {reinterpret_cast<const Pair*>(own_old),
-                         reinterpret_cast<const Pair*>(beyond_old),
-                         reinterpret_cast<const Pair*>(own), reinterpret_cast<const Pair*>(beyond)};
+    const Borders borders = THE_BORDERS(rim, mj);
+    const uint32 j = 2 * blockIdx.x + colour, side = threadIdx.x;
+    Pair* u = reinterpret_cast<Pair*>(u_values) + int64(j) * layout.row();
+    const int near = layout.column(side ? int(mi) - 1 : 0);
+    if (side < 2 && borders.puts(side)) borders.put(side, j, u[near]);
+    if (!(phase & GET)) return;
     const Block* theirs = reinterpret_cast<const Block*>(tips);
-    const uint32 j = 2 * blockIdx.x + colour;
     const uint64 first = place(0, mj, j), last = place(1, mj, j);
     const Block* w = reinterpret_cast<const Block*>(spikes) + first * columns;
     const Block* v = reinterpret_cast<const Block*>(spikes) + last * columns;
-    Pair* u = reinterpret_cast<Pair*>(u_values) + int64(j) * layout.row();
-    Pair before = pair(0, 0), after = before;
-    if (rim & RIM_WEST) {
-        const Change change(theirs[first], w[0], outer.beyond_change(first), outer.own_change(first));
-        before = change.before;
-        if (threadIdx.x == 0) u[layout.column(-1)] = outer.beyond_old[first] + before;
+    if (side < 2) changes[side] = pair(0, 0);
+    if (side < 2 && borders.gets(side)) {
+        Pair& beyond = u[layout.column(side ? int(mi) : -1)];
+        const Pair old = reinterpret_cast<const Pair*>(own_old)[place(side, mj, j)];
+        const Pair own = u[near] - old, other = borders.get(side, j) - beyond;
+        changes[side] = side ? Change(v[0], theirs[last], own, other).after
+                             : Change(theirs[first], w[0], other, own).before;
+        beyond = beyond + changes[side];
     }
-    if (rim & RIM_EAST) {
-        const Change change(v[0], theirs[last], outer.own_change(last), outer.beyond_change(last));
-        after = change.after;
-        if (threadIdx.x == 0) u[layout.column(mi)] = outer.beyond_old[last] + after;
-    }
+    __syncthreads();
+    const Pair before = changes[0], after = changes[1];
     const uint32 west = reach[first], east = reach[last], count = min(mi, west + east);
     for (uint32 k = threadIdx.x; k < count; k += blockDim.x) {
         const uint32 i = k < west ? k : mi - count + k, from_end = mi - 1 - i;

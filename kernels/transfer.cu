@@ -2,31 +2,6 @@
 #include "common.cuh"
 #include "level.cuh"
 
-// f - A u at a point.
-template <bool COMPACT>
-__device__ inline Pair residual(const Layout& layout, const Operator<COMPACT>& a, const Pair* f,
-                                const Pair* u, uint32 i, uint32 j) {
-    const int row = j * layout.row(), at = row + layout.column(i);
-    const Pair* here = u + row;
-    const Pair *south = here - layout.row(), *north = here + layout.row();
-    const int w = layout.west(i), c = layout.column(i), e = layout.east(i);
-    Pair r = f[at];
-    subtract(r, a.west()[at], here[w]);
-    subtract(r, a.east()[at], here[e]);
-    subtract(r, a.south()[at], south[c]);
-    subtract(r, a.north()[at], north[c]);
-    if (COMPACT) {
-        r = r - a.corner()[at] * ((south[w] - south[e]) + (north[e] - north[w]));
-        return r - a.diagonal_centre()[at] * here[c];
-    }
-    subtract(r, a.southwest()[at], south[w]);
-    subtract(r, a.southeast()[at], south[e]);
-    subtract(r, a.northwest()[at], north[w]);
-    subtract(r, a.northeast()[at], north[e]);
-    subtract(r, a.full_centre()[at], here[c]);
-    return r;
-}
-
 // Coarse points of a block of the restriction.
 #define TILE_I 32
 #define TILE_J 8
@@ -105,22 +80,6 @@ __device__ void restrict_residual(const Layout& fine, const Operator<COMPACT>& a
 
 RESTRICT(restrict_compact, true)
 RESTRICT(restrict_full, false)
-
-// to <- the residual f - A u at the points of column 0.
-#define RESIDUAL_COLUMN(name, COMPACT)                                                            \
-    KERNEL(name, uint32 mi, uint32 mj, uint32 half, uint32 rim, real* a, const real* f,           \
-           const real* u, real* to) {                                                             \
-        const Layout layout = {mi, mj, half, rim};                                                \
-        const Operator<COMPACT> operator_ = {a, layout.points()};                                 \
-        const uint64 j = thread_index();                                                          \
-        if (j >= mj) return;                                                                      \
-        reinterpret_cast<Pair*>(to)[j] =                                                          \
-            residual<COMPACT>(layout, operator_, reinterpret_cast<const Pair*>(f),                \
-                              reinterpret_cast<const Pair*>(u), 0, uint32(j));                    \
-    }
-
-RESIDUAL_COLUMN(residual_column_compact, true)
-RESIDUAL_COLUMN(residual_column_full, false)
 
 // Fine u <- u + P coarse u: an odd fine point takes its coarse point, an even one the mean of the
 // coarse points beside it. Fine column 0 stands at coarse column `start`; `wraps` says whether the

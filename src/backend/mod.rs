@@ -242,6 +242,8 @@ pub trait Backend: Sync {
     type Vector<T: Real>: Send;
     /// Scalars beside the vectors; see [`scalars`].
     type Scalars: Send;
+    /// A look at them that was asked for.
+    type Look;
     /// Work that is done again and again in the same places; empty at first.
     type Recording: Default + Send;
 
@@ -309,12 +311,21 @@ pub trait Backend: Sync {
     /// log.
     fn set_scalars(&self, scalars: &mut Self::Scalars, values: &[f64]) -> Result<(), DeviceError>;
 
+    /// Looks at the scalars as all that was asked for so far leaves them; does not wait. At most eight
+    /// looks may be open.
+    fn look(&self, scalars: &Self::Scalars) -> Result<Self::Look, DeviceError>;
+
+    /// host ← the slots that a look found, followed by the log.
+    fn see(&self, look: Self::Look, host: &mut [f64; SLOTS + LOG]) -> Result<(), DeviceError>;
+
     /// host ← the slots, followed by the log.
     fn read_scalars(
         &self,
         scalars: &Self::Scalars,
         host: &mut [f64; SLOTS + LOG],
-    ) -> Result<(), DeviceError>;
+    ) -> Result<(), DeviceError> {
+        self.see(self.look(scalars)?, host)
+    }
 
     /// Slots from `first` on ← several inner products in one reduction, then what `ending` says.
     /// Nothing if the slots are halted.

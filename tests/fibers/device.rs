@@ -51,7 +51,8 @@ fn library(kernel: Kernel) -> Arc<Library> {
 impl FiberDevice {
     /// The module of a kernel: one that waits for other devices is for this one alone.
     fn library(&self, kernel: Kernel) -> Arc<Library> {
-        if !matches!(kernel.source, Source::Mail | Source::Scalars) {
+        let waits = [Source::Mail, Source::Scalars, Source::Columns, Source::Spikes];
+        if !waits.contains(&kernel.source) {
             return library(kernel);
         }
         let mut own = self.waiting.lock().unwrap_or_else(PoisonError::into_inner);

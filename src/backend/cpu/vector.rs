@@ -9,6 +9,7 @@ use rayon::prelude::*;
 impl Backend for CpuBackend {
     type Vector<T: Real> = Vec<T>;
     type Scalars = Vec<f64>;
+    type Look = Vec<f64>;
     type Recording = ();
 
     fn zeros<T: Real>(&self, n: usize) -> Result<Vec<T>, DeviceError> {
@@ -107,12 +108,12 @@ impl Backend for CpuBackend {
         Ok(())
     }
 
-    fn read_scalars(
-        &self,
-        scalars: &Vec<f64>,
-        host: &mut [f64; SLOTS + LOG],
-    ) -> Result<(), DeviceError> {
-        host.copy_from_slice(scalars);
+    fn look(&self, scalars: &Vec<f64>) -> Result<Vec<f64>, DeviceError> {
+        Ok(scalars.clone())
+    }
+
+    fn see(&self, look: Vec<f64>, host: &mut [f64; SLOTS + LOG]) -> Result<(), DeviceError> {
+        host.copy_from_slice(&look);
         Ok(())
     }
 

@@ -16,6 +16,15 @@ pub type Address = u64;
 /// Launches that can be repeated with the same arguments.
 pub type Recording = Box<dyn Any + Send>;
 
+/// A download that was asked for.
+#[derive(Debug)]
+pub enum Download {
+    /// What it brought.
+    Done(Vec<u8>),
+    /// It is on its way: its number.
+    Begun(usize),
+}
+
 /// A word in the host's memory, 0 at first, that running kernels read while the host may set it.
 pub trait HostWord: Debug + Send + Sync {
     /// Where kernels find it.
@@ -78,6 +87,22 @@ pub trait Device: Send + Sync {
 
     /// Host ← device memory.
     fn download(&self, from: Address, to: &mut [u8]) -> Result<(), DeviceError>;
+
+    /// Asks for some values without waiting for them. At most eight downloads may be unfinished; what is
+    /// asked for later does not change what they bring.
+    fn begin_download(&self, from: Address, bytes: usize) -> Result<Download, DeviceError> {
+        let mut to = vec![0; bytes];
+        self.download(from, &mut to)?;
+        Ok(Download::Done(to))
+    }
+
+    /// Host ← what was asked for, as long.
+    fn end_download(&self, download: Download, to: &mut [u8]) -> Result<(), DeviceError> {
+        if let Download::Done(from) = download {
+            to.copy_from_slice(&from);
+        }
+        Ok(())
+    }
 
     /// Device memory ← device memory.
     fn copy(&self, from: Address, to: Address, bytes: usize) -> Result<(), DeviceError>;

@@ -57,11 +57,13 @@ pub enum Source {
     Rows,
     /// Messages between devices.
     Mail,
+    /// Columns that neighbours exchange.
+    Columns,
 }
 
 impl Source {
     /// Every file.
-    pub const ALL: [Self; 25] = [
+    pub const ALL: [Self; 26] = [
         Self::Vector,
         Self::Scalars,
         Self::Matrix,
@@ -87,6 +89,7 @@ impl Source {
         Self::Correlation,
         Self::Rows,
         Self::Mail,
+        Self::Columns,
     ];
 
     /// The precisions it is used in: grids are made in double precision alone, and an order of rows
@@ -134,6 +137,7 @@ impl Source {
             Self::Correlation => "correlation.cu",
             Self::Rows => "rows.cu",
             Self::Mail => "mail.cu",
+            Self::Columns => "columns.cu",
         }
     }
 
@@ -165,6 +169,7 @@ impl Source {
             Self::Correlation => include_str!("../../../kernels/correlation.cu"),
             Self::Rows => include_str!("../../../kernels/rows.cu"),
             Self::Mail => include_str!("../../../kernels/mail.cu"),
+            Self::Columns => include_str!("../../../kernels/columns.cu"),
         }
     }
 
@@ -172,19 +177,21 @@ impl Source {
     fn headers(self) -> &'static [&'static str] {
         const COMMON: &str = include_str!("../../../kernels/common.cuh");
         const SLICES: &str = include_str!("../../../kernels/slices.cuh");
+        const LEVEL: &str = include_str!("../../../kernels/level.cuh");
+        const MAIL: &str = include_str!("../../../kernels/mail.cuh");
         match self {
             Self::March => &[COMMON, include_str!("../../../kernels/ring.cuh")],
-            Self::Lines
-            | Self::Pivots
-            | Self::Level
-            | Self::Transfer
-            | Self::Bands
-            | Self::Spikes => &[COMMON, include_str!("../../../kernels/level.cuh")],
+            Self::Lines | Self::Pivots | Self::Level | Self::Transfer | Self::Bands => {
+                &[COMMON, LEVEL]
+            }
+            Self::Columns | Self::Spikes => {
+                &[COMMON, LEVEL, MAIL, include_str!("../../../kernels/columns.cuh")]
+            }
             Self::Csr | Self::Order | Self::Layout | Self::Triangular => {
                 &[COMMON, SLICES, include_str!("../../../kernels/fold.cuh")]
             }
             Self::Gauss | Self::Correlation => &[COMMON, SLICES],
-            Self::Scalars | Self::Mail => &[COMMON, include_str!("../../../kernels/mail.cuh")],
+            Self::Scalars | Self::Mail => &[COMMON, MAIL],
             _ => &[COMMON],
         }
     }

@@ -244,12 +244,13 @@ impl CudaBackend {
         let (Some(place), Some(halo)) = (&self.place, &a.halo) else { return Ok(()) };
         let Structure::NinePoint { mi, mj, .. } = a.structure else { return Ok(()) };
         let d = d.map_or(Argument::from(0_u64), Argument::from);
-        let arguments = arguments![mi as u32, mj as u32, d, x, halo.sent()];
-        let shape = Shape::threads(2 * mj);
-        let mut pack = || self.launch::<T>(Source::Matrix, "pack_columns", shape, &arguments);
+        let own = arguments![mi as u32, mj as u32, place.rim(), d, x];
         // The product of the band's own columns need not wait for it.
-        self.device.beside(&mut pack)?;
-        halo.start(place, place.neighbours())
+        halo.start_passing(&*self.device, place, place.neighbours(), |borders| {
+            let arguments = [own.as_slice(), &borders].concat();
+            let shape = Shape::threads(mj);
+            self.launch::<T>(Source::Columns, "exchange_columns", shape, &arguments)
+        })
     }
 
     /// y ← y + what the columns of those bands give to the product.

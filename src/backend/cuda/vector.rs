@@ -1,5 +1,6 @@
 //! Vectors of the CUDA backend.
 
+use super::device::Download;
 use super::kernel::{Argument, Shape, Source, arguments};
 use super::ranks::Reach;
 use super::{Buffer, CudaBackend, CudaRecording, REDUCTIONS};
@@ -21,6 +22,7 @@ const KEPT: usize = 2;
 impl Backend for CudaBackend {
     type Vector<T: Real> = CudaVector<T>;
     type Scalars = Buffer<f64>;
+    type Look = Download;
     type Recording = CudaRecording;
 
     fn replay(
@@ -123,12 +125,12 @@ impl Backend for CudaBackend {
         scalars.upload(&all)
     }
 
-    fn read_scalars(
-        &self,
-        scalars: &Buffer<f64>,
-        host: &mut [f64; SLOTS + LOG],
-    ) -> Result<(), DeviceError> {
-        scalars.download(host)
+    fn look(&self, scalars: &Buffer<f64>) -> Result<Download, DeviceError> {
+        self.device.begin_download(scalars.address(), (SLOTS + LOG) * size_of::<f64>())
+    }
+
+    fn see(&self, look: Download, host: &mut [f64; SLOTS + LOG]) -> Result<(), DeviceError> {
+        self.device.end_download(look, bytemuck::cast_slice_mut(host))
     }
 
     fn dots_into<T: Real, const K: usize>(

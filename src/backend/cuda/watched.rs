@@ -1,6 +1,6 @@
 //! A device whose work is watched.
 
-use super::device::{Address, Device, HostWord, Recording};
+use super::device::{Address, Device, Download, HostWord, Recording};
 use super::kernel::{Argument, Kernel, Shape};
 use crate::backend::DeviceError;
 use std::sync::Arc;
@@ -86,6 +86,15 @@ impl<W: Watch> Device for WatchedDevice<W> {
 
     fn download(&self, from: Address, to: &mut [u8]) -> Result<(), DeviceError> {
         self.device.download(from, to)?;
+        self.watch.downloaded(to)
+    }
+
+    fn begin_download(&self, from: Address, bytes: usize) -> Result<Download, DeviceError> {
+        self.device.begin_download(from, bytes)
+    }
+
+    fn end_download(&self, download: Download, to: &mut [u8]) -> Result<(), DeviceError> {
+        self.device.end_download(download, to)?;
         self.watch.downloaded(to)
     }
 

@@ -1,6 +1,6 @@
 //! BiCGStab.
 
-use super::recursion::{Recursive, Run, SINGLE, UNIT, ahead, lost, reached, solve, take_log};
+use super::recursion::{Lookout, Recursive, Run, SINGLE, UNIT, lost, reached, solve, take_log};
 use super::{KrylovReport, System, Target};
 use crate::backend::scalars::{Coefficient, Condition, Ending, FIRST, HALTED, LOG, SLOTS, Slot};
 use crate::backend::{Advance, Backend, DeviceError, Real};
@@ -140,8 +140,8 @@ impl<B: Backend, T: Real> Recursive<B, T> for Bicgstab<B, T> {
 
     /// Iterates with r̃ = r = b − A x until the recursive residual meets the target.
     ///
-    /// All scalars stay with the vectors; the host reads them after each of the first iterations
-    /// and after growing numbers of the later ones.
+    /// All scalars stay with the vectors; the host waits for those of each of the first iterations, and
+    /// asks for more of the later ones than it has seen.
     fn run<A, M>(
         &mut self,
         system: &mut System<'_, B, T, A, M>,
@@ -172,7 +172,7 @@ impl<B: Backend, T: Real> Recursive<B, T> for Bicgstab<B, T> {
         backend.set_scalars(&mut self.scalars, &slots)?;
         let mut slots = [0.0; SLOTS + LOG];
 
-        let mut recording = B::Recording::default();
+        let (mut recording, mut lookout) = (B::Recording::default(), Lookout::new());
         let mut done = 0;
         while *iterations < target.max_iterations as f64 {
             let left = target.max_iterations - *iterations as usize;
@@ -184,13 +184,14 @@ impl<B: Backend, T: Real> Recursive<B, T> for Bicgstab<B, T> {
                     backend.read_scalars(&self.scalars, &mut slots)?;
                 }
             } else {
-                for _ in 0..ahead(done, left) {
+                while lookout.is_short(done, left) {
                     backend.replay(&mut recording, || {
                         self.first_half(system, x)?;
                         self.second_half(system, x)
                     })?;
+                    lookout.ask(backend, &self.scalars)?;
                 }
-                backend.read_scalars(&self.scalars, &mut slots)?;
+                lookout.see(backend, &mut slots)?;
             }
             take_log(system, &slots, &mut done, iterations);
             let slot = |at: Slot| slots[usize::from(at)];

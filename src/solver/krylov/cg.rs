@@ -1,6 +1,6 @@
 //! Conjugate gradients.
 
-use super::recursion::{Recursive, Run, SINGLE, UNIT, ahead, lost, reached, solve, take_log};
+use super::recursion::{Lookout, Recursive, Run, SINGLE, UNIT, lost, reached, solve, take_log};
 use super::{KrylovReport, System, Target};
 use crate::backend::scalars::{Coefficient, Condition, Ending, FIRST, HALTED, LOG, SLOTS, Slot};
 use crate::backend::{Advance, Backend, DeviceError, Real};
@@ -130,18 +130,20 @@ impl<B: Backend, T: Real> Recursive<B, T> for Cg<B, T> {
         slots[usize::from(TARGET_SQUARE)] = target.norm * target.norm;
         backend.set_scalars(&mut self.scalars, &slots)?;
         let mut slots = [0.0; SLOTS + LOG];
-        let mut recording = B::Recording::default();
+        let (mut recording, mut lookout) = (B::Recording::default(), Lookout::new());
         let mut done = 0;
         while *iterations < target.max_iterations as f64 {
             let left = target.max_iterations - *iterations as usize;
             if done < SINGLE {
                 self.step(system, x)?;
+                backend.read_scalars(&self.scalars, &mut slots)?;
             } else {
-                for _ in 0..ahead(done, left) {
+                while lookout.is_short(done, left) {
                     backend.replay(&mut recording, || self.step(system, x))?;
+                    lookout.ask(backend, &self.scalars)?;
                 }
+                lookout.see(backend, &mut slots)?;
             }
-            backend.read_scalars(&self.scalars, &mut slots)?;
             take_log(system, &slots, &mut done, iterations);
             let slot = |at: Slot| slots[usize::from(at)];
             let (what, value) = match slot(HALTED) as u8 {

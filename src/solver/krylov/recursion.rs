@@ -4,6 +4,7 @@ use super::{KrylovReport, System, Target};
 use crate::backend::scalars::{Coefficient, Condition, LOG, LOGGED, SLOTS, Slot, Test};
 use crate::backend::{Backend, DeviceError, Real};
 use crate::solver::{LinearOperator, LinearStop, Preconditioner};
+use std::collections::VecDeque;
 
 /// A run from a restart must lower the true residual at least by this factor.
 const STAGNATION: f64 = 0.5;
@@ -11,12 +12,12 @@ const STAGNATION: f64 = 0.5;
 /// How far the true residual may stand above a target that the recursive one met.
 const DRIFT: f64 = 1.01;
 
-/// Iterations of a run that are looked at one by one, before they are recorded and repeated in
-/// growing numbers: the host's looks are then few, and so are the iterations done in vain.
+/// Iterations of a run that are looked at one by one, before they are recorded and repeated.
 pub(super) const SINGLE: usize = 4;
 
-/// Most iterations between two looks.
-const MOST: usize = 16;
+/// Most iterations that are asked for beyond the last one seen: the device need not wait for the host's
+/// look at one while it does the next two, which are in vain at the end of a run.
+const MOST: usize = 3;
 
 pub(super) const UNIT: Coefficient = Coefficient::number(1.0);
 
@@ -85,9 +86,34 @@ where
     }
 }
 
-/// Iterations until the next look, after `done` of them with `left` more allowed.
-pub(super) fn ahead(done: usize, left: usize) -> usize {
-    (done / 4).clamp(1, MOST.min(left))
+/// Looks at the scalars after iterations that were asked for ahead.
+pub(super) struct Lookout<B: Backend>(VecDeque<B::Look>);
+
+impl<B: Backend> Lookout<B> {
+    pub(super) fn new() -> Self {
+        Self(VecDeque::with_capacity(MOST))
+    }
+
+    /// Whether another iteration may be asked for after `done` were seen, `left` more allowed: ever
+    /// more, so that few of a short run are in vain.
+    pub(super) fn is_short(&self, done: usize, left: usize) -> bool {
+        self.0.len() < (done / SINGLE).clamp(1, MOST.min(left))
+    }
+
+    /// An iteration was asked for.
+    pub(super) fn ask(&mut self, backend: &B, scalars: &B::Scalars) -> Result<(), DeviceError> {
+        self.0.push_back(backend.look(scalars)?);
+        Ok(())
+    }
+
+    /// The scalars after the first iteration that was not seen.
+    pub(super) fn see(
+        &mut self,
+        backend: &B,
+        slots: &mut [f64; SLOTS + LOG],
+    ) -> Result<(), DeviceError> {
+        self.0.pop_front().map_or(Ok(()), |look| backend.see(look, slots))
+    }
 }
 
 /// Counts the iterations that a run logged after the first `done`, and shows their residuals.

@@ -57,6 +57,9 @@ const COARSEST_SWEEPS: usize = 4;
 /// Levels that take the sweeps of the settings; coarser ones take twice as many. Mesh Péclet
 /// numbers double from level to level, and a single sweep there lets one smooth mode grow.
 const FINE_LEVELS: usize = 2;
+/// Points from which on the work on the finest level takes longer than to ask for it: it goes on while a
+/// recording of that on the coarser ones is launched, for which it would wait as part of it.
+const LONG: usize = 1 << 20;
 
 /// One cycle from a zero guess on 9-point operators with 2×2 blocks: alternating zebra line
 /// solves, linear transfer, Galerkin operators (theory section 6).
@@ -125,8 +128,14 @@ impl<B: MultigridBackend, M: Real> Multigrid<B, M> {
         z: &mut B::Vector<T>,
     ) -> Result<(), DeviceError> {
         backend.load_right(r, &mut self.levels[0])?;
-        let Self { settings, levels, recording, .. } = self;
-        backend.replay(recording, || cycle(backend, settings, 0, levels))?;
+        let Self { settings, levels, recording, size, .. } = self;
+        if size.mi * size.mj < LONG {
+            backend.replay(recording, || cycle(backend, settings, 0, levels))?;
+        } else {
+            visit(backend, settings, 0, levels, |coarser| {
+                backend.replay(recording, || cycle(backend, settings, 1, coarser))
+            })?;
+        }
         backend.store_solution(&self.levels[0], z)
     }
 }
@@ -138,6 +147,17 @@ fn cycle<B: MultigridBackend, M: Real>(
     settings: &MultigridSettings,
     depth: usize,
     levels: &mut [B::Level<M>],
+) -> Result<(), DeviceError> {
+    visit(backend, settings, depth, levels, |coarser| cycle(backend, settings, depth + 1, coarser))
+}
+
+/// The same, with the solution of the coarser levels improved by `below`.
+fn visit<B: MultigridBackend, M: Real>(
+    backend: &B,
+    settings: &MultigridSettings,
+    depth: usize,
+    levels: &mut [B::Level<M>],
+    mut below: impl FnMut(&mut [B::Level<M>]) -> Result<(), DeviceError>,
 ) -> Result<(), DeviceError> {
     let Some((fine, coarser)) = levels.split_first_mut() else { return Ok(()) };
     if backend.apply_cycle(fine)? {
@@ -160,7 +180,7 @@ fn cycle<B: MultigridBackend, M: Real>(
     };
     for _ in 0..visits {
         backend.restrict_residual(fine, &mut coarser[0])?;
-        cycle(backend, settings, depth + 1, coarser)?;
+        below(coarser)?;
         backend.prolong(&coarser[0], fine)?;
     }
     for _ in 0..sweeps {

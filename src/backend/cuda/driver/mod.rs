@@ -8,6 +8,7 @@ mod aside;
 mod blocks;
 mod compile;
 mod cusparse;
+mod downloads;
 mod gpus;
 mod list;
 mod nccl;
@@ -18,7 +19,7 @@ pub use gpus::{Gpus, Way};
 pub use list::{DeviceInfo, Libraries, devices, libraries};
 pub use nccl::{CommunicatorId, NcclCommunicator, Seat};
 
-use super::device::{Address, Device, HostWord, Recording};
+use super::device::{Address, Device, Download, HostWord, Recording};
 use super::kernel::{Argument, Kernel, Shape, Source, Width};
 use crate::backend::DeviceError;
 use cudarc::driver::{result, sys};
@@ -45,6 +46,7 @@ pub struct DriverDevice {
     functions: RwLock<HashMap<Kernel, Function>>,
     answer: Mutex<Pinned>,
     blocks: Mutex<blocks::Blocks>,
+    downloads: OnceLock<downloads::Downloads>,
     aside: OnceLock<aside::Aside>,
     /// Whether launches go there.
     passing: AtomicBool,
@@ -130,6 +132,7 @@ impl DriverDevice {
             functions: RwLock::default(),
             answer: Mutex::new(Pinned(answer)),
             blocks: Mutex::default(),
+            downloads: OnceLock::new(),
             aside: OnceLock::new(),
             passing: AtomicBool::new(false),
             link: RwLock::default(),
@@ -235,9 +238,12 @@ impl Drop for DriverDevice {
         let modules = self.modules.get_mut().unwrap_or_else(PoisonError::into_inner);
         let answer = self.answer.get_mut().unwrap_or_else(PoisonError::into_inner).0;
         drop(self.aside.take());
+        // Copies that nobody waited for end before their memory does.
+        // SAFETY: the stream is destroyed below.
+        let _ = unsafe { result::stream::synchronize(self.stream) };
+        drop(self.downloads.take());
         // SAFETY: nothing else holds these handles; errors of a dying context leave nothing to do.
         unsafe {
-            let _ = result::stream::synchronize(self.stream);
             for module in modules.values() {
                 let _ = result::module::unload(module.0);
             }
@@ -348,6 +354,23 @@ impl Device for DriverDevice {
             .map_err(self.failed("copying from the device"))?;
         self.synchronise()?;
         to.copy_from_slice(pinned);
+        Ok(())
+    }
+
+    fn begin_download(&self, from: Address, bytes: usize) -> Result<Download, DeviceError> {
+        if bytes > downloads::ROOM {
+            let mut to = vec![0; bytes];
+            self.download(from, &mut to)?;
+            return Ok(Download::Done(to));
+        }
+        DriverDevice::begin_download(self, from, bytes).map(Download::Begun)
+    }
+
+    fn end_download(&self, download: Download, to: &mut [u8]) -> Result<(), DeviceError> {
+        match download {
+            Download::Done(from) => to.copy_from_slice(&from),
+            Download::Begun(number) => DriverDevice::end_download(self, number, to)?,
+        }
         Ok(())
     }
 

@@ -113,11 +113,11 @@ impl<M: Real> CudaLevel<M> {
     }
 
     /// Launches a kernel on the outer columns of a band.
-    pub(super) fn on_columns(
+    fn on_columns(
         &self,
         backend: &CudaBackend,
         name: &'static str,
-        own: [Argument; 2],
+        own: Vec<Argument>,
     ) -> Result<(), DeviceError> {
         let mut arguments = self.rimmed_layout();
         arguments.extend(own);
@@ -126,11 +126,22 @@ impl<M: Real> CudaLevel<M> {
 
     /// Brings u beside a band from its neighbours.
     pub(super) fn refresh(&self, backend: &CudaBackend) -> Result<(), DeviceError> {
+        self.exchange(backend, "exchange_solution", &[self.u().into()])
+    }
+
+    /// Exchanges columns with the neighbours of a band.
+    fn exchange(
+        &self,
+        backend: &CudaBackend,
+        name: &'static str,
+        own: &[Argument],
+    ) -> Result<(), DeviceError> {
         let (Some(place), Some(part)) = (&backend.place, &self.part) else { return Ok(()) };
-        let halo = &part.solution;
-        self.on_columns(backend, "pack_solution", [self.u().into(), halo.sent()])?;
-        halo.exchange(place, part.neighbours)?;
-        self.on_columns(backend, "unpack_solution", [halo.received(), self.u().into()])
+        part.solution.pass(place, part.neighbours, |borders| {
+            let arguments = [&self.rimmed_layout(), own, &borders].concat();
+            let shape = Shape::threads(self.size.mj);
+            backend.launch::<M>(Source::Columns, name, shape, &arguments)
+        })
     }
 
     /// u beside a band is zero where the whole u is.
@@ -138,7 +149,7 @@ impl<M: Real> CudaLevel<M> {
         if self.part.is_none() {
             return Ok(());
         }
-        self.on_columns(backend, "unpack_solution", [0_u64.into(), self.u().into()])
+        self.on_columns(backend, "clear_beyond", arguments![self.u()])
     }
 
     /// Brings the operator beside a band from its neighbours.
@@ -146,26 +157,20 @@ impl<M: Real> CudaLevel<M> {
         let (Some(place), Some(part)) = (&backend.place, &self.part) else { return Ok(()) };
         let (halo, a) = (&part.operator, Argument::from(&self.operator));
         let pack = self.storage.pick("pack_operator_compact", "pack_operator_full");
-        self.on_columns(backend, pack, [a, halo.sent()])?;
+        self.on_columns(backend, pack, arguments![a, halo.sent()])?;
         halo.exchange(place, part.neighbours)?;
         let unpack = self.storage.pick("unpack_operator_compact", "unpack_operator_full");
-        self.on_columns(backend, unpack, [halo.received(), a])
+        self.on_columns(backend, unpack, arguments![halo.received(), a])
     }
 
     /// Where the residual of the column after a band stands, brought from the neighbour; nowhere for
     /// a whole level.
     pub(super) fn residual_beside(&self, backend: &CudaBackend) -> Result<Argument, DeviceError> {
-        let (Some(place), Some(part)) = (&backend.place, &self.part) else {
-            return Ok(0_u64.into());
-        };
-        let halo = &part.solution;
-        let mut arguments = self.rimmed_layout();
-        arguments.extend(arguments![&self.operator, &self.f, self.u(), halo.sent()]);
-        let name = self.storage.pick("residual_column_compact", "residual_column_full");
-        let shape = Shape::threads(self.size.mj);
-        backend.launch::<M>(Source::Transfer, name, shape, &arguments)?;
-        halo.exchange(place, part.neighbours)?;
-        Ok(halo.received_after())
+        let Some(part) = &self.part else { return Ok(0_u64.into()) };
+        let name = self.storage.pick("exchange_residual_compact", "exchange_residual_full");
+        let own = [(&self.operator).into(), (&self.f).into(), self.u().into()];
+        self.exchange(backend, name, &own)?;
+        Ok(part.solution.received_after())
     }
 
     /// Where coarsening and restriction to this level leave what they make.

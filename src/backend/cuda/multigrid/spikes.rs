@@ -76,23 +76,21 @@ impl<M: Real> CudaLevel<M> {
     ) -> Result<(), DeviceError> {
         let (Some(place), Some(part)) = (&backend.place, &self.part) else { return Ok(()) };
         let Some(spikes) = part.spikes.as_ref().filter(|_| count > 0) else { return Ok(()) };
-        let (before, after) = (&part.solution, &spikes.solved);
-        self.on_columns(backend, "pack_solution", [self.u().into(), after.sent()])?;
-        after.exchange(place, part.neighbours)?;
-        let mut arguments = self.rimmed_layout();
-        arguments.extend(arguments![
+        let mut own = self.rimmed_layout();
+        own.extend(arguments![
             colour as u32,
             spikes.columns as u32,
             &spikes.blocks,
             &spikes.reach,
             spikes.tips.received(),
-            before.sent(),
-            before.received(),
-            after.sent(),
-            after.received(),
+            part.solution.sent(),
             self.u(),
         ]);
-        let shape = Shape { grid: [count as u32, 1, 1], block: [JOIN_THREADS, 1, 1], shared: 0 };
-        backend.launch::<M>(Source::Spikes, "join_lines", shape, &arguments)
+        spikes.solved.pass(place, part.neighbours, |borders| {
+            let arguments = [own.as_slice(), &borders].concat();
+            let shape =
+                Shape { grid: [count as u32, 1, 1], block: [JOIN_THREADS, 1, 1], shared: 0 };
+            backend.launch::<M>(Source::Spikes, "join_lines", shape, &arguments)
+        })
     }
 }

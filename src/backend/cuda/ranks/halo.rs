@@ -2,10 +2,17 @@
 
 use super::super::Buffer;
 use super::super::device::Device;
-use super::super::kernel::Argument;
-use super::{Parcel, Place};
+use super::super::kernel::{Argument, arguments};
+use super::{Parcel, Place, Reach};
 use crate::backend::DeviceError;
 use std::sync::Arc;
+
+// As in `kernels/columns.cuh`.
+/// Points of a column that kernels pass by themselves.
+pub(super) const COLUMN_POINTS: usize = 16_384;
+/// What a launch does.
+const PUT: u32 = 1;
+const GET: u32 = 2;
 
 /// Room for what is sent and received: a piece for the side before the band, one for that after.
 pub(in super::super) struct Halo<T> {
@@ -48,6 +55,53 @@ impl<T: bytemuck::Pod> Halo<T> {
         let [before, after] = self.parcels(&self.receive, place, neighbours);
         let received: Vec<Parcel> = after.into_iter().chain(before).collect();
         place.communicator().start_exchange(&sent, &received)
+    }
+
+    /// Exchanges columns of two values a point by a kernel of `kernels/columns.cuh`, which `launch` is
+    /// given the last arguments of: once where it reaches the neighbours, else to put what is sent
+    /// and to get what came.
+    pub(in super::super) fn pass(
+        &self,
+        place: &Place,
+        neighbours: [bool; 2],
+        launch: impl Fn(Vec<Argument>) -> Result<(), DeviceError>,
+    ) -> Result<(), DeviceError> {
+        let reach = self.reach(place);
+        if reach.is_some() {
+            return launch(self.borders(reach, PUT | GET));
+        }
+        launch(self.borders(None, PUT))?;
+        self.exchange(place, neighbours)?;
+        launch(self.borders(None, GET))
+    }
+
+    /// Begins such an exchange beside what is asked for later; what comes will stand at
+    /// [`Self::received`].
+    pub(in super::super) fn start_passing(
+        &self,
+        device: &dyn Device,
+        place: &Place,
+        neighbours: [bool; 2],
+        launch: impl Fn(Vec<Argument>) -> Result<(), DeviceError>,
+    ) -> Result<(), DeviceError> {
+        let reach = self.reach(place);
+        if reach.is_some() {
+            return device.beside(&mut || launch(self.borders(reach, PUT | GET)));
+        }
+        device.beside(&mut || launch(self.borders(None, PUT)))?;
+        self.start(place, neighbours)
+    }
+
+    /// The way to the neighbours, if columns fit the room there.
+    fn reach(&self, place: &Place) -> Option<Reach> {
+        place.communicator().reach().filter(|_| self.side <= 2 * COLUMN_POINTS)
+    }
+
+    /// `BORDERS` of `kernels/columns.cuh`.
+    fn borders(&self, reach: Option<Reach>, phase: u32) -> Vec<Argument> {
+        let mut all = Reach::arguments(reach);
+        all.extend(arguments![phase, &self.send, &self.receive]);
+        all
     }
 
     /// What was received from the band after this one.

@@ -3,6 +3,7 @@
 use super::super::Buffer;
 use super::super::device::{Address, Device, HostWord};
 use super::super::kernel::{Argument, BLOCK, Kernel, Shape, Source, WARP, arguments};
+use super::halo::COLUMN_POINTS;
 use super::{Alarm, Communicator, Parcel, Reach};
 use crate::backend::DeviceError;
 use std::collections::HashMap;
@@ -22,7 +23,9 @@ const CHANNELS: usize = 3;
 const END: usize = SHARES * (4 * 8 + ROOMS * SHARE);
 /// Bytes of a rank's note, and of the number of the last.
 const NOTE: usize = 4 * 16;
-const LAST: usize = 8;
+const LAST: usize = 32;
+/// Bytes of a point of a column.
+const COLUMN_POINT: usize = 32;
 /// Most ranks whose notes a block reads.
 const NOTED: usize = 32;
 /// The lane of what all gather; exchanges, which may go on meanwhile, have the others.
@@ -134,7 +137,8 @@ impl MailCommunicator {
         size: usize,
         device: Arc<dyn Device>,
     ) -> Result<Self, DeviceError> {
-        let bytes = size * (CHANNELS * END + ROOMS * NOTE) + LAST;
+        let columns = 2 * COLUMN_POINTS * (ROOMS * COLUMN_POINT + size_of::<u32>());
+        let bytes = size * (CHANNELS * END + ROOMS * NOTE) + LAST + columns;
         let own = Buffer::zeros(&device, bytes / size_of::<u64>())?;
         // Others write as soon as they know the address.
         device.synchronise()?;
