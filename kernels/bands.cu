@@ -20,15 +20,6 @@ struct Side {
     }
 };
 
-// u beyond the outer columns <- 0. One thread a point of both columns, as in all kernels here.
-KERNEL(clear_beyond, uint32 mi, uint32 mj, uint32 half, uint32 rim, real* u) {
-    const Layout layout = {mi, mj, half, rim};
-    const uint64 k = thread_index();
-    if (k >= 2 * uint64(mj)) return;
-    const Side side(k, mj);
-    if (side.there(layout)) reinterpret_cast<Pair*>(u)[side.beyond(layout)] = pair(0, 0);
-}
-
 // Values of a point that the next coarser operator is made of: all but the pivots.
 #define COMPACT_VALUES 18u
 #define FULL_VALUES 36u
@@ -77,15 +68,18 @@ __device__ void unpack_operator(const Layout& layout, const real* from, real* a)
 OPERATOR_COLUMNS(pack_operator_compact, unpack_operator_compact, true)
 OPERATOR_COLUMNS(pack_operator_full, unpack_operator_full, false)
 
-// A level from the pieces of all ranks: `planes` planes of `each` values a point.
+// A level from the pieces of all ranks: `planes` planes of `each` values a point; and u <- 0, if there is
+// a u.
 struct Join {
     Layout layout;
     uint32 width, ranks, piece_half, each, planes;
     int64 piece_values;
     const real* pieces;
     real* to;
+    Pair* u;
 
     __device__ void operator()(uint32 i, uint32 j) const {
+        if (u) clear_point(layout, u, i, j);
         const uint32 rank = min(i / width, ranks - 1);
         const Layout piece = {0, layout.mj, piece_half, 0};
         const int64 from = each * int64(j * piece.row() + piece.column(i - rank * width));
@@ -98,9 +92,9 @@ struct Join {
 };
 
 KERNEL(join_pieces, uint32 mi, uint32 mj, uint32 half, uint32 width, uint32 ranks, uint32 piece_half,
-       uint32 each, uint32 planes, uint64 piece_values, const real* pieces, real* to) {
+       uint32 each, uint32 planes, uint64 piece_values, const real* pieces, real* to, real* u) {
     const Layout layout = {mi, mj, half, 0};
     const Join join = {layout, width,  ranks,  piece_half, each,
-                       planes, int64(piece_values), pieces, to};
+                       planes, int64(piece_values), pieces, to, reinterpret_cast<Pair*>(u)};
     each_point(layout, join);
 }

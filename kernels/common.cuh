@@ -38,6 +38,13 @@ typedef long long int64;
 #define RIM_EAST 2u
 #define RIM_CLOSED 4u
 
+// Entries from a slot of a matrix of the grid in ELL format to the next, of so many points with two rows
+// each: what the threads of a warp read of a slot starts with a line of memory in every slot.
+#define SLOT_UNIT 64u
+__device__ inline uint64 slot_stride(uint64 points) {
+    return (2 * points + SLOT_UNIT - 1) / SLOT_UNIT * SLOT_UNIT;
+}
+
 // Two values of one point: x and y, or p and q.
 template <class T>
 struct alignas(2 * sizeof(T)) Two {
@@ -157,6 +164,7 @@ __device__ double block_reduce(uint32 k, double value, double* shared) {
 template <class Op, int N>
 __device__ bool grid_reduce(const double (&values)[N], uint32 count, double* partials,
                             uint32* ticket, double* result) {
+    const uint32 AT_ONCE = 4;
     __shared__ double shared[WARP];
     __shared__ bool last;
 #pragma unroll
@@ -174,8 +182,18 @@ __device__ bool grid_reduce(const double (&values)[N], uint32 count, double* par
     __threadfence();
     for (uint32 k = 0; k < count; ++k) {
         double value = Op::start(k);
-        for (uint32 b = threadIdx.x; b < gridDim.x; b += blockDim.x)
-            value = Op::combine(k, value, ((volatile double*)partials)[k * gridDim.x + b]);
+        // Several parts are loaded before the first is needed.
+        for (uint32 first = threadIdx.x; first < gridDim.x; first += AT_ONCE * blockDim.x) {
+            double parts[AT_ONCE];
+#pragma unroll
+            for (uint32 n = 0; n < AT_ONCE; ++n) {
+                const uint32 b = first + n * blockDim.x;
+                if (b < gridDim.x) parts[n] = ((volatile double*)partials)[k * gridDim.x + b];
+            }
+#pragma unroll
+            for (uint32 n = 0; n < AT_ONCE; ++n)
+                if (first + n * blockDim.x < gridDim.x) value = Op::combine(k, value, parts[n]);
+        }
         value = block_reduce<Op>(k, value, shared);
         if (threadIdx.x == 0) result[k] = value;
     }

@@ -89,11 +89,11 @@ KERNEL(residual, uint32 mi, uint32 mj, const double* x, const double* y, const d
 // Writes the two rows of a point, slot after slot.
 struct Writer {
     real* values;
-    uint64 rows;
+    uint64 stride;
 
     __device__ void put(double x, double y) {
         *reinterpret_cast<Pair*>(values) = pair(real(x), real(y));
-        values += rows;
+        values += stride;
     }
 };
 
@@ -128,7 +128,7 @@ KERNEL(jacobian, uint32 mi, uint32 mj, uint32 rim, const double* x, const double
     const double g11 = w * m.g11, g22 = w * m.g22, corner = -h * m.g12;
     const double xi_shift = 0.5 * g22 * c.x, eta_shift = 0.5 * g11 * c.y;
     const bool west = i > 0 || (rim & RIM_WEST), east = i + 1 < mi || (rim & RIM_EAST);
-    Writer a = {values + 2 * k, 2 * points};
+    Writer a = {values + 2 * k, slot_stride(points)};
     if (j > 0) {
         if (west) a.put(corner, corner);
         put_face(a, g11, -1.0, eta_shift, eta_x, eta_y);
@@ -143,7 +143,7 @@ KERNEL(jacobian, uint32 mi, uint32 mj, uint32 rim, const double* x, const double
         put_face(a, g11, 1.0, eta_shift, eta_x, eta_y);
         if (east) a.put(corner, corner);
     }
-    while (a.values < values + 26 * points) a.put(0.0, 0.0);
+    while (a.values < values + 13 * a.stride) a.put(0.0, 0.0);
 }
 
 // b <- w dR/d(p, q) (theory eq. 6), two entries a row. One thread a point.
@@ -157,7 +157,7 @@ KERNEL(wall_columns, uint32 mi, uint32 mj, const double* x, const double* y, con
     const Metrics m = metrics(s, mi, i, j);
     const double along_p = row_weights[k] * m.g22 * phi[k];
     const double along_q = row_weights[k] * m.g11 * psi[k];
-    Writer b = {values + 2 * k, 2 * points};
+    Writer b = {values + 2 * k, slot_stride(points)};
     b.put(along_p * m.xi.x, along_p * m.xi.y);
     b.put(along_q * m.eta.x, along_q * m.eta.y);
 }

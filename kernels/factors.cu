@@ -33,13 +33,13 @@ __device__ inline void take_pivot(const Factors& f, uint64 row, real pivot, uint
     if (pivot == real(0) || !is_finite(pivot)) atomicMin(first, row);
 }
 
-// values <- those of A: entry k of a row comes from slot source[k] of A, or is zero where that is
-// 255. One thread an entry.
-KERNEL(take_entries, uint64 rows, uint64 entries, const unsigned char* source, const real* a,
-       real* values) {
+// values <- those of A, `stride` entries a slot: entry k of a row comes from slot source[k] of A, or is
+// zero where that is 255. One thread an entry.
+KERNEL(take_entries, uint64 rows, uint64 entries, const unsigned char* source, uint64 stride,
+       const real* a, real* values) {
     const uint64 k = thread_index();
     if (k >= entries) return;
-    values[k] = source[k] == 255 ? real(0) : a[source[k] * rows + k % rows];
+    values[k] = source[k] == 255 ? real(0) : a[source[k] * stride + k % rows];
 }
 
 // DILU: D_i = a_ii - sum of a_ij a_ji / D_j over entries present on both sides, L_ij = a_ij / D_j.

@@ -6,11 +6,11 @@
 template <class T>
 struct Slots {
     const T* values;
-    int64 rows;
+    uint64 stride;
 
     __device__ Pair next() {
         const Two<T> v = *reinterpret_cast<const Two<T>*>(values);
-        values += rows;
+        values += stride;
         return pair(real(v.x), real(v.y));
     }
     // The block of a neighbour beside or above, zero where its coupling is dropped.
@@ -33,7 +33,7 @@ struct Load {
     __device__ void operator()(uint32 i, uint32 j) const {
         const int64 k = int64(j) * layout.mi + i;
         const int at = j * layout.row() + layout.column(i);
-        Slots<T> slots = {values + 2 * k, 2 * int64(layout.mi) * layout.mj};
+        Slots<T> slots = {values + 2 * k, slot_stride(uint64(layout.mi) * layout.mj)};
         const bool west = i > 0 || (rim & RIM_WEST), east = i + 1 < layout.mi || (rim & RIM_EAST);
         const bool keep_west = i > 0 || (layout.rim & RIM_WEST);
         const bool keep_east = i + 1 < layout.mi || (layout.rim & RIM_EAST);
@@ -90,7 +90,7 @@ struct LoadRight {
         const Two<T> value = r[int64(j) * layout.mi + i];
         const int at = j * layout.row() + layout.column(i);
         f[at] = pair(real(value.x), real(value.y));
-        u[at] = pair(0, 0);
+        clear_point(layout, u, i, j);
     }
 };
 

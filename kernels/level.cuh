@@ -97,6 +97,14 @@ __device__ inline Pair residual(const Layout& layout, const Operator<COMPACT>& a
     return r;
 }
 
+// u <- 0 at a point, and beyond the ends of its row.
+__device__ inline void clear_point(const Layout& layout, Pair* u, uint32 i, uint32 j) {
+    Pair* row = u + int(j) * layout.row();
+    row[layout.column(i)] = pair(0, 0);
+    if (i == 0) row[layout.column(-1)] = pair(0, 0);
+    if (i + 1 == layout.mi) row[layout.column(layout.mi)] = pair(0, 0);
+}
+
 // The blocks of a point named for the line through it: `prev` and `next` along it, `left` and
 // `right` beside it.
 template <bool XI, bool COMPACT>

@@ -2,7 +2,7 @@
 //
 // A lane takes messages between two ranks on a channel. Each rank has its end of every lane in its own
 // memory: the other writes what it sends there, so that to wait is to look at memory nearby. A message
-// has up to 32 shares, which go their ways alone, a block each; its number is one more than that of
+// has up to 64 shares, which go their ways alone, a block each; its number is one more than that of
 // the message before it on the lane. What is too long for the room at an end is fetched from where it
 // stands by its receiver.
 #include "common.cuh"

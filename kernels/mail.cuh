@@ -4,8 +4,8 @@
 #include "common.cuh"
 
 // Shares of a message, at most, and bytes of each in an end's room.
-#define SHARES 32u
-#define SHARE 8192u
+#define SHARES 64u
+#define SHARE 16384u
 // Messages that an end has room for: one is taken while the next comes.
 #define ROOMS 2u
 // Ways of messages from one rank to another at the same time.
@@ -83,8 +83,8 @@ __device__ inline void sum_ranks(const Reach& reach, uint32 count, double* sums)
     if (!reach.ends) return;
     const uint32 words = 2 * count, t = threadIdx.x, rank = t / words, word = t % words;
     uint64* last = reach.last_note();
-    __syncthreads();
     const uint32 number = uint32(*last) + 1;
+    __syncthreads();
     if (rank < reach.ranks) {
         const uint64 bits = uint64(__double_as_longlong(sums[word / 2]));
         volatile uint64* to = reach.note(rank, reach.rank, number) + word;

@@ -1,5 +1,6 @@
-// ELL matrices: slot k of row r stands at k * rows + r; slots left over hold zero and the row's
-// own index (Liu, Zhong and Chen 2011). Two rows, x and y, belong to a point of the grid.
+// ELL matrices: slot k of row r stands at k * stride + r; slots left over hold zero and the row's
+// own index (Liu, Zhong and Chen 2011). Two rows, x and y, belong to a point of the grid; the stride is
+// that of `slot_stride`, and the number of rows where the columns are explicit.
 #include "common.cuh"
 
 // Columns of the nine-point stencil on mi x mj points: neighbour by neighbour from SW to NE, own
@@ -24,12 +25,12 @@ struct Stencil {
 // Values at the two rows of a point, slot after slot.
 struct Slots {
     const real* values;
-    uint64 rows;
+    uint64 stride;
 
-    __device__ void pass(uint32 slots) { values += slots * rows; }
+    __device__ void pass(uint32 slots) { values += slots * stride; }
     __device__ Pair next() {
         const Pair v = *reinterpret_cast<const Pair*>(values);
-        values += rows;
+        values += stride;
         return v;
     }
 };
@@ -59,7 +60,7 @@ __device__ inline Pair nine_points(const Stencil& at, const real* values, uint64
     const bool west = at.west(i), east = at.east(i);
     auto x_west = [&](uint32 row) { return at.own_west(i) ? x(at.west_of(i, row)) : pair(0, 0); };
     auto x_east = [&](uint32 row) { return at.own_east(i) ? x(at.east_of(i, row)) : pair(0, 0); };
-    Slots a = {values + 2 * k, 2 * uint64(at.mi) * at.mj};
+    Slots a = {values + 2 * k, slot_stride(uint64(at.mi) * at.mj)};
     if (j > 0) {
         if (west) add_own(sum, a, x_west(j - 1));
         add_both(sum, a, x(k - at.mi));
@@ -115,7 +116,7 @@ KERNEL(add_halo, uint32 mi, uint32 mj, uint32 rim, const real* values, const rea
     const uint32 j = uint32(k - last * mj), i = last ? mi - 1 : 0;
     const bool west = at.west(i), east = at.east(i);
     const uint64 point = uint64(j) * mi + i;
-    Slots a = {values + 2 * point, 2 * uint64(mi) * mj};
+    Slots a = {values + 2 * point, slot_stride(uint64(mi) * mj)};
     Pair* result = reinterpret_cast<Pair*>(y) + point;
     Pair sum = *result;
     const Pair* beyond = reinterpret_cast<const Pair*>(halo) + last * uint64(mj);
@@ -145,7 +146,7 @@ KERNEL(multiply_wall_columns, uint32 mi, uint64 points, const real* values, cons
     const uint64 k = thread_index();
     if (k >= points) return;
     const Pair u = reinterpret_cast<const Pair*>(x)[k % mi];
-    Slots a = {values + 2 * k, 2 * points};
+    Slots a = {values + 2 * k, slot_stride(points)};
     const Pair p = a.next(), q = a.next();
     Pair* result = reinterpret_cast<Pair*>(y) + k;
     const Pair sum = add ? *result : pair(0, 0);
@@ -208,7 +209,7 @@ KERNEL(inverse_diagonal_nine_point, uint32 mi, uint32 mj, uint32 rim, const real
     const uint32 j = uint32(k / mi), i = uint32(k - uint64(j) * mi);
     const uint32 west = at.west(i), east = at.east(i);
     const uint32 slot = (j > 0 ? 2 + west + east : 0) + 2 * west;
-    const Pair diagonal = reinterpret_cast<const Pair*>(values + slot * 2 * points)[k];
+    const Pair diagonal = reinterpret_cast<const Pair*>(values + slot * slot_stride(points))[k];
     const Pair inverse = pair(real(1) / diagonal.x, real(1) / diagonal.y);
     reinterpret_cast<Pair*>(d)[k] = inverse;
     if (!is_finite(inverse.x)) {

@@ -33,6 +33,12 @@ KERNEL(lincomb_by, uint64 n, const double* slots, real* y, double beta, uint32 b
     }
 }
 
+// to <- from. Not by the device's copying, which makes kernels before and after it wait for each other for
+// longer than they take; `to` is memory of the host that the device reaches.
+KERNEL(show_words, uint64 n, const uint64* from, uint64* to) {
+    for (uint64 k = thread_index(); k < n; k += thread_count()) to[k] = from[k];
+}
+
 // Whether a condition holds: kind, slots and flag packed into bytes. Kind 1: value <= bound. Kind
 // 2: value^2 <= factor * slot * slot, or not a number.
 __device__ inline bool holds(const double* slots, uint64 packed, double factor) {

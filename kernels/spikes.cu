@@ -22,17 +22,43 @@ __device__ inline bool negligible(const Block& a) {
     return xx + xy < NEGLIGIBLE && yx + yy < NEGLIGIBLE;
 }
 
+// Blocks that a point of a spike is made of.
+struct Factors {
+    Block pivot, beside, value;
+};
+
+// Does step(k, load(k)) for k < count in turn, as long as it says so. What several need is loaded at
+// once: it does not depend on what they do.
+template <class Load, class Step>
+__device__ void in_turn(uint32 count, const Load& load, const Step& step) {
+    const uint32 AT_ONCE = 4;
+    for (uint32 first = 0; first < count; first += AT_ONCE) {
+        Factors loaded[AT_ONCE];
+#pragma unroll
+        for (uint32 n = 0; n < AT_ONCE; ++n)
+            if (first + n < count) loaded[n] = load(first + n);
+#pragma unroll
+        for (uint32 n = 0; n < AT_ONCE; ++n)
+            if (first + n < count && !step(first + n, loaded[n])) return;
+    }
+}
+
 // V of a line from its last point on. Returns the points it reaches, of `columns` at most.
 template <bool COMPACT>
 __device__ uint32 spike_after(const Line<true, COMPACT>& line, uint32 columns, Block* spike) {
     Block value = diagonal(-1);
-    for (uint32 k = 0; k < columns; ++k) {
+    uint32 reach = 0;
+    auto load = [&](uint32 k) {
         const int at = line.at(line.along() - 1 - k);
-        value = real(-1) * (line.pivot()[at] * (line.next()[at] * value));
+        return Factors{line.pivot()[at], line.next()[at], diagonal(0)};
+    };
+    in_turn(columns, load, [&](uint32 k, const Factors& point) {
+        value = real(-1) * (point.pivot * (point.beside * value));
         spike[k] = value;
-        if (negligible(value)) return k + 1;
-    }
-    return columns;
+        reach = k + 1;
+        return !negligible(value);
+    });
+    return reach;
 }
 
 // W of a line from its first point on, so.
@@ -40,17 +66,27 @@ template <bool COMPACT>
 __device__ uint32 spike_before(const Line<true, COMPACT>& line, uint32 columns, Block* spike) {
     Block value = diagonal(-1);
     uint32 reach = 0;
-    while (reach < columns) {
-        const int at = line.at(reach);
-        value = real(-1) * (line.pivot()[at] * (line.prev()[at] * value));
-        spike[reach++] = value;
-        if (negligible(value)) break;
-    }
-    for (uint32 k = reach - 1; k-- > 0;) {
+    auto load = [&](uint32 k) {
         const int at = line.at(k);
-        value = spike[k] - line.pivot()[at] * (line.next()[at] * value);
+        return Factors{line.pivot()[at], line.prev()[at], diagonal(0)};
+    };
+    in_turn(columns, load, [&](uint32 k, const Factors& point) {
+        value = real(-1) * (point.pivot * (point.beside * value));
         spike[k] = value;
-    }
+        reach = k + 1;
+        return !negligible(value);
+    });
+    // From the last point but one back to the first.
+    auto load_back = [&](uint32 k) {
+        const uint32 to = reach - 2 - k;
+        const int at = line.at(to);
+        return Factors{line.pivot()[at], line.next()[at], spike[to]};
+    };
+    in_turn(reach - 1, load_back, [&](uint32 k, const Factors& point) {
+        value = point.value - point.pivot * (point.beside * value);
+        spike[reach - 2 - k] = value;
+        return true;
+    });
     return reach;
 }
 
@@ -96,8 +132,16 @@ struct Change {
     }
 };
 
+// A point that the change at a border reaches, and how.
+struct Reached {
+    uint32 i;
+    Pair value;
+    Block before, after;
+};
+
 // u of the lines of one colour, solved piece by piece, <- that of the whole lines; and beyond the outer
-// columns. What stood in those before is in own_old. One block a line, a thread a border.
+// columns. What stood in those before is in own_old. One block a line, a thread a border. What does not
+// depend on the neighbours is loaded before they are waited for.
 KERNEL(join_lines, uint32 mi, uint32 mj, uint32 half, uint32 rim, uint32 colour, uint32 columns,
        const real* spikes, const uint32* reach, const real* tips, const real* own_old,
        real* u_values, BORDERS) {
@@ -106,30 +150,37 @@ KERNEL(join_lines, uint32 mi, uint32 mj, uint32 half, uint32 rim, uint32 colour,
     const Borders borders = THE_BORDERS(rim, mj);
     const uint32 j = 2 * blockIdx.x + colour, side = threadIdx.x;
     Pair* u = reinterpret_cast<Pair*>(u_values) + int64(j) * layout.row();
-    const int near = layout.column(side ? int(mi) - 1 : 0);
-    if (side < 2 && borders.puts(side)) borders.put(side, j, u[near]);
+    const Pair solved = side < 2 ? u[layout.column(side ? int(mi) - 1 : 0)] : pair(0, 0);
+    if (side < 2 && borders.puts(side)) borders.put(side, j, solved);
     if (!(phase & GET)) return;
-    const Block* theirs = reinterpret_cast<const Block*>(tips);
     const uint64 first = place(0, mj, j), last = place(1, mj, j);
     const Block* w = reinterpret_cast<const Block*>(spikes) + first * columns;
     const Block* v = reinterpret_cast<const Block*>(spikes) + last * columns;
+    const uint32 west = reach[first], east = reach[last], count = min(mi, west + east);
+    auto load = [&](uint32 k) {
+        const uint32 i = k < west ? k : mi - count + k, from_end = mi - 1 - i;
+        return Reached{i, u[layout.column(i)], i < west ? w[i] : diagonal(0),
+                       from_end < east ? v[from_end] : diagonal(0)};
+    };
+    Reached point;
+    if (threadIdx.x < count) point = load(threadIdx.x);
     if (side < 2) changes[side] = pair(0, 0);
     if (side < 2 && borders.gets(side)) {
+        const uint64 at = place(side, mj, j);
+        const Block theirs = reinterpret_cast<const Block*>(tips)[at], ours = (side ? v : w)[0];
+        const Pair own = solved - reinterpret_cast<const Pair*>(own_old)[at];
         Pair& beyond = u[layout.column(side ? int(mi) : -1)];
-        const Pair old = reinterpret_cast<const Pair*>(own_old)[place(side, mj, j)];
-        const Pair own = u[near] - old, other = borders.get(side, j) - beyond;
-        changes[side] = side ? Change(v[0], theirs[last], own, other).after
-                             : Change(theirs[first], w[0], other, own).before;
-        beyond = beyond + changes[side];
+        const Pair old = beyond, other = borders.get(side, j) - old;
+        changes[side] = side ? Change(ours, theirs, own, other).after
+                             : Change(theirs, ours, other, own).before;
+        beyond = old + changes[side];
     }
     __syncthreads();
-    const Pair before = changes[0], after = changes[1];
-    const uint32 west = reach[first], east = reach[last], count = min(mi, west + east);
-    for (uint32 k = threadIdx.x; k < count; k += blockDim.x) {
-        const uint32 i = k < west ? k : mi - count + k, from_end = mi - 1 - i;
-        Pair value = u[layout.column(i)];
-        if (i < west) subtract(value, w[i], before);
-        if (from_end < east) subtract(value, v[from_end], after);
-        u[layout.column(i)] = value;
+    for (uint32 k = threadIdx.x; k < count;) {
+        subtract(point.value, point.before, changes[0]);
+        subtract(point.value, point.after, changes[1]);
+        u[layout.column(point.i)] = point.value;
+        k += blockDim.x;
+        if (k < count) point = load(k);
     }
 }

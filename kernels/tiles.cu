@@ -91,7 +91,7 @@ __device__ inline uint32 place_of(const uint32* starts, uint32 i, uint32 j) {
 // become zero, with a diagonal of one.
 __device__ void take_point(const Tile& tile, uint32 rim, const real* a, uint32 i, uint32 j,
                            uint32 p, real* values) {
-    const uint64 rows = 2 * uint64(tile.mi) * tile.mj;
+    const uint64 stride = slot_stride(uint64(tile.mi) * tile.mj);
     const bool here = tile.holds(i, j);
     const uint64 row = here ? tile.row(i, j) : 0;
     const uint32 gi = tile.first_i + i, gj = tile.first_j + j;
@@ -100,7 +100,7 @@ __device__ void take_point(const Tile& tile, uint32 rim, const real* a, uint32 i
     auto take = [&](uint32 e, bool present, bool kept) {
         for (uint32 v = 0; v < 2; ++v) {
             const real other = e == DIAGONAL ? 1 : 0;
-            values[tile.at(e, p, v)] = present && kept ? a[slot * rows + row + v] : other;
+            values[tile.at(e, p, v)] = present && kept ? a[slot * stride + row + v] : other;
         }
         slot += present;
     };

@@ -60,7 +60,7 @@ __device__ void restrict_residual(const Layout& fine, const Operator<COMPACT>& a
     }
     const int at = j * coarse.row() + coarse.column(i);
     coarse_f[at] = sum;
-    coarse_u[at] = pair(0, 0);
+    clear_point(coarse, coarse_u, i, j);
 }
 
 #define RESTRICT(name, COMPACT)                                                                   \

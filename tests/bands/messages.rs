@@ -24,7 +24,7 @@ fn on<R: Send>(
 fn everybody_gathers_what_all_have() {
     for messages in WAYS {
         // The last is longer than a mailbox has room for.
-        for length in [1, 2, 5000, 80_000] {
+        for length in [1, 2, 5000, 300_000] {
             let found = on(3, messages, |device, communicator| {
                 let rank = communicator.rank() as u32;
                 let own: Vec<u32> = (0..length).map(|k| 100_000 * rank + k).collect();
@@ -91,9 +91,9 @@ fn any_two_ranks_exchange_parcels_of_any_length_while_all_gather() {
     for (messages, lengths) in [
         (Messages::Host, [1, 2, 3]),
         (Messages::Memory, [1, 2, 3]),
-        (Messages::Memory, [80_000, 0, 3]),
+        (Messages::Memory, [300_000, 0, 3]),
     ] {
-        let longest = 80_000;
+        let longest = 300_000;
         let found = on(3, messages, |device, communicator| {
             let rank = communicator.rank();
             let other = 2 - rank;

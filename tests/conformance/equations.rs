@@ -145,7 +145,7 @@ fn check_jacobian<S: Subject, T: Real>(subject: &S, problem: &(EllipticData, Vec
 
     subject.jacobian(&both.state, &mut a).unwrap();
 
-    assert_close(&subject.values(&a), expected.values(), 100.0, &both.name);
+    assert_close(&subject.matrix_values(&a).unwrap(), expected.values(), 100.0, &both.name);
 }
 
 pub fn the_entries_of_the_jacobian<S: Subject>(subject: &S) {
@@ -165,7 +165,7 @@ fn check_wall_columns<S: Subject, T: Real>(subject: &S, problem: &(EllipticData,
 
     subject.wall_columns(&both.state, &mut b).unwrap();
 
-    assert_close(&subject.values(&b), expected.values(), 100.0, &both.name);
+    assert_close(&subject.matrix_values(&b).unwrap(), expected.values(), 100.0, &both.name);
 }
 
 pub fn the_entries_of_the_wall_columns<S: Subject>(subject: &S) {

@@ -30,9 +30,6 @@ pub trait Subject: EllipticBackend + MultigridBackend + CsrBackend + Sized {
 
     /// A backend like this one whose incomplete factors are eliminated by another schedule.
     fn scheduled(&self, schedule: Schedule) -> Self;
-
-    /// The values of a matrix.
-    fn values<T: Real>(&self, a: &Self::Matrix<T>) -> Vec<T>;
 }
 
 impl Subject for CudaBackend {
@@ -42,12 +39,6 @@ impl Subject for CudaBackend {
 
     fn scheduled(&self, schedule: Schedule) -> Self {
         Self::new(self.device().clone()).unwrap().with_schedule(schedule)
-    }
-
-    fn values<T: Real>(&self, a: &CudaMatrix<T>) -> Vec<T> {
-        let mut host = vec![T::zero(); a.values().len()];
-        a.values().download(&mut host).unwrap();
-        host
     }
 }
 
@@ -59,10 +50,6 @@ impl Subject for CpuBackend {
     /// The CPU eliminates in natural order alone.
     fn scheduled(&self, _schedule: Schedule) -> Self {
         Self
-    }
-
-    fn values<T: Real>(&self, a: &EllMatrix<T>) -> Vec<T> {
-        a.values().to_vec()
     }
 }
 
@@ -122,6 +109,7 @@ macro_rules! conformance {
         conformance!(@module $backend, [$(#[$attribute])?], scalars,
             sums_and_steps_are_those_of_the_cpu
             a_condition_that_holds_halts_the_slots
+            a_look_finds_the_slots_as_they_were
             a_nan_halts_as_vanished
             the_log_is_a_ring
         );

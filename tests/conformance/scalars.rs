@@ -57,6 +57,34 @@ fn equal_to_the_cpu<S: Subject, T: Real>(subject: &S) {
     }
 }
 
+/// A look finds the slots as they were, whatever is asked for before it is seen.
+pub fn a_look_finds_the_slots_as_they_were<S: Subject>(subject: &S) {
+    let mut scalars = subject.scalars().unwrap();
+    subject.set_scalars(&mut scalars, &slots()).unwrap();
+    let v = to_device(subject, &random::<f64>(1, 1000));
+    let looks: Vec<_> = (0..8)
+        .map(|_| {
+            let look = subject.look(&scalars).unwrap();
+            let ending = Ending { log: true, conditions: &[] };
+            subject.dots_into(&mut scalars, A, [(&v, &v)], ending).unwrap();
+            look
+        })
+        .collect();
+    let found: Vec<[f64; SLOTS + LOG]> = looks
+        .into_iter()
+        .map(|look| {
+            let mut host = [0.0; SLOTS + LOG];
+            subject.see(look, &mut host).unwrap();
+            host
+        })
+        .collect();
+
+    let logged: Vec<f64> = found.iter().map(|slots| slots[usize::from(LOGGED)]).collect();
+    assert_eq!(logged, (0..8).map(f64::from).collect::<Vec<_>>());
+    assert_eq!(found[0][usize::from(A)].to_bits(), slots()[usize::from(A)].to_bits());
+    assert!(found[1][usize::from(A)] > 100.0);
+}
+
 /// Sums and steps with coefficients of slots, and the inner products that go into slots.
 pub fn sums_and_steps_are_those_of_the_cpu<S: Subject>(subject: &S) {
     equal_to_the_cpu::<S, f32>(subject);

@@ -5,7 +5,7 @@ use std::sync::{Arc, LazyLock, Mutex, PoisonError};
 
 use gridgen::backend::DeviceError;
 use gridgen::backend::cuda::Device;
-use gridgen::backend::cuda::device::{Address, Recording};
+use gridgen::backend::cuda::device::{Address, Download, Recording};
 use gridgen::backend::cuda::kernel::{Argument, Kernel, Shape, Source, Width};
 
 use super::library::Library;
@@ -129,6 +129,16 @@ impl Device for FiberDevice {
         self.must_not_be_recorded("a download");
         self.memory(|memory| to.copy_from_slice(memory.bytes(from, to.len())));
         Ok(())
+    }
+
+    // By the kernel that shows a GPU's words to the host.
+    fn begin_download(&self, from: Address, bytes: usize) -> Result<Download, DeviceError> {
+        let words = vec![0_u64; bytes / size_of::<u64>()];
+        let to = words.as_ptr().expose_provenance() as Address;
+        let arguments = [(words.len() as u64).into(), from.into(), to.into()];
+        let kernel = Kernel::new::<f64>(Source::Scalars, "show_words");
+        self.launch(kernel, Shape::threads(words.len()), &arguments)?;
+        Ok(Download::Done(bytemuck::cast_slice(&words).to_vec()))
     }
 
     fn copy(&self, from: Address, to: Address, bytes: usize) -> Result<(), DeviceError> {

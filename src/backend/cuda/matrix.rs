@@ -7,7 +7,11 @@ use crate::backend::{DeviceError, Product, Real, SparseBackend};
 use crate::sparse::{EllPattern, Structure};
 use std::borrow::Cow;
 
-/// A matrix in ELL format in a GPU's memory: `values[k * rows + r]` is slot k of row r.
+/// Entries of which a slot of a matrix of the grid equations takes a multiple: `SLOT_UNIT` of
+/// `kernels/common.cuh`.
+const SLOT_UNIT: usize = 64;
+
+/// A matrix in ELL format in a GPU's memory: `values[k * stride + r]` is slot k of row r.
 ///
 /// The columns of a matrix of the grid equations follow from the place of a row on the grid and
 /// are not read by a product.
@@ -15,6 +19,8 @@ pub struct CudaMatrix<T> {
     pub(super) structure: Structure,
     rows: usize,
     width: usize,
+    /// Entries from a slot to the next: the rows, and padding that keeps slots aligned.
+    stride: usize,
     pub(super) values: Buffer<T>,
     /// Column of each slot, of matrices with another pattern.
     columns: Option<Buffer<u32>>,
@@ -25,14 +31,22 @@ pub struct CudaMatrix<T> {
 }
 
 impl<T: Real> CudaMatrix<T> {
-    /// A matrix with given values, column-major like its pattern; padding must be zero.
+    /// A matrix with given values, column-major like its pattern; slots left over must be zero.
     pub fn from_values(
         backend: &CudaBackend,
         pattern: &EllPattern,
         values: &[T],
     ) -> Result<Self, DeviceError> {
-        let matrix = backend.matrix(pattern)?;
-        matrix.values.upload(values)?;
+        let matrix: Self = backend.matrix(pattern)?;
+        if matrix.stride == matrix.rows {
+            matrix.values.upload(values)?;
+            return Ok(matrix);
+        }
+        let mut padded = vec![T::zero(); matrix.values.len()];
+        for (to, from) in padded.chunks_mut(matrix.stride).zip(values.chunks(matrix.rows)) {
+            to[..matrix.rows].copy_from_slice(from);
+        }
+        matrix.values.upload(&padded)?;
         Ok(matrix)
     }
 
@@ -42,9 +56,13 @@ impl<T: Real> CudaMatrix<T> {
         self.width
     }
 
-    /// Values by slot, column-major.
-    #[must_use]
-    pub fn values(&self) -> &Buffer<T> {
+    /// Entries from a slot to the next.
+    pub(super) fn stride(&self) -> usize {
+        self.stride
+    }
+
+    /// Values by slot, column-major, [`Self::stride`] entries each.
+    pub(super) fn values(&self) -> &Buffer<T> {
         &self.values
     }
 
@@ -82,11 +100,14 @@ impl SparseBackend for CudaBackend {
             (Some(_), Structure::NinePoint { mj, .. }) => Some(Halo::new(&self.device, 2 * mj)?),
             _ => None,
         };
+        let (rows, width) = (pattern.rows(), pattern.width());
+        let stride = if general.is_some() { rows } else { rows.next_multiple_of(SLOT_UNIT) };
         Ok(CudaMatrix {
             structure: pattern.structure(),
-            rows: pattern.rows(),
-            width: pattern.width(),
-            values: Buffer::zeros(&self.device, pattern.rows() * pattern.width())?,
+            rows,
+            width,
+            stride,
+            values: Buffer::zeros(&self.device, stride * width)?,
             columns,
             general,
             halo,
@@ -94,9 +115,10 @@ impl SparseBackend for CudaBackend {
     }
 
     fn matrix_values<T: Real>(&self, a: &CudaMatrix<T>) -> Result<Vec<T>, DeviceError> {
-        let mut values = vec![T::zero(); a.values.len()];
-        a.values.download(&mut values)?;
-        Ok(values)
+        let mut padded = vec![T::zero(); a.values.len()];
+        a.values.download(&mut padded)?;
+        let slots = padded.chunks(a.stride.max(1));
+        Ok(slots.flat_map(|slot| &slot[..a.rows]).copied().collect())
     }
 
     fn rows<T: Real>(&self, a: &CudaMatrix<T>) -> usize {

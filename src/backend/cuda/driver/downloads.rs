@@ -2,18 +2,20 @@
 
 use super::DriverDevice;
 use crate::backend::DeviceError;
-use crate::backend::cuda::device::Address;
+use crate::backend::cuda::device::{Address, Device};
+use crate::backend::cuda::kernel::{Kernel, Shape, Source};
 use cudarc::driver::{result, sys};
 use std::ffi::c_void;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 /// Downloads that may be unfinished at a time.
 const MOST: usize = 8;
-/// Most bytes of one.
-pub(super) const ROOM: usize = 1024;
+/// Most words of one.
+pub(super) const ROOM: usize = 128;
 
 /// Pinned memory for downloads in turn, and what ends each of them.
 pub(super) struct Downloads {
+    /// The same address for the host and for the GPU.
     room: *mut c_void,
     ended: Vec<sys::CUevent>,
     next: AtomicUsize,
@@ -30,13 +32,13 @@ impl Downloads {
         let event = |_| result::event::create(sys::CUevent_flags::CU_EVENT_DISABLE_TIMING);
         let ended = (0..MOST).map(event).collect::<Result<_, _>>()?;
         // SAFETY: freed when this value is dropped.
-        let room = unsafe { result::malloc_host(MOST * ROOM, 0) }?;
+        let room = unsafe { result::malloc_host(MOST * ROOM * size_of::<u64>(), 0) }?;
         Ok(Self { room, ended, next: AtomicUsize::new(0) })
     }
 
     /// The memory of a download.
-    fn place(&self, number: usize) -> *mut u8 {
-        self.room.cast::<u8>().wrapping_add(number % MOST * ROOM)
+    fn place(&self, number: usize) -> *mut u64 {
+        self.room.cast::<u64>().wrapping_add(number % MOST * ROOM)
     }
 }
 
@@ -54,31 +56,31 @@ impl Drop for Downloads {
 }
 
 impl DriverDevice {
-    /// Asks for `bytes` bytes, at most [`ROOM`]; returns the number of the download.
-    pub(super) fn begin_download(&self, from: Address, bytes: usize) -> Result<usize, DeviceError> {
+    /// Asks for `words` words, at most [`ROOM`]; returns the number of the download.
+    pub(super) fn show_words(&self, from: Address, words: usize) -> Result<usize, DeviceError> {
         let downloads = self.downloads()?;
         let number = downloads.next.fetch_add(1, Ordering::Relaxed);
-        // SAFETY: the place has room for as many bytes and is not read before the event; the caller owns
-        // the memory at `from`.
-        unsafe {
-            let to = std::slice::from_raw_parts_mut(downloads.place(number), bytes);
-            result::memcpy_dtoh_async(to, from, self.stream)
-                .and_then(|()| result::event::record(downloads.ended[number % MOST], self.stream))
-        }
-        .map_err(self.failed("copying from the device"))?;
+        let to = downloads.place(number) as Address;
+        let kernel = Kernel::new::<f64>(Source::Scalars, "show_words");
+        let arguments = [(words as u64).into(), from.into(), to.into()];
+        self.launch(kernel, Shape::threads(words), &arguments)?;
+        // SAFETY: event and stream live as long as the device.
+        unsafe { result::event::record(downloads.ended[number % MOST], self.stream) }
+            .map_err(self.failed("copying from the device"))?;
         Ok(number)
     }
 
     /// Waits for a download, one of the last [`MOST`].
-    pub(super) fn end_download(&self, number: usize, to: &mut [u8]) -> Result<(), DeviceError> {
+    pub(super) fn shown(&self, number: usize, to: &mut [u8]) -> Result<(), DeviceError> {
         let downloads = self.downloads()?;
         self.settle()?;
-        // SAFETY: the event was recorded when the download was asked for; what it ends has filled the
-        // place.
+        // SAFETY: the event was recorded when the download was asked for; what it ends has filled as many
+        // words of the place.
         unsafe {
             result::event::synchronize(downloads.ended[number % MOST])
                 .map_err(self.failed("a kernel"))?;
-            to.copy_from_slice(std::slice::from_raw_parts(downloads.place(number), to.len()));
+            let place = downloads.place(number).cast::<u8>();
+            to.copy_from_slice(std::slice::from_raw_parts(place, to.len()));
         }
         Ok(())
     }

@@ -31,6 +31,9 @@ use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError, RwLock};
 /// Bytes of the pinned buffer through which small answers come back.
 const ANSWER: usize = 4096;
 
+/// Bytes of the words of such answers as are asked for ahead.
+const WORD: usize = size_of::<u64>();
+
 /// A GPU, its stream and its compiled kernels.
 pub struct DriverDevice {
     name: String,
@@ -358,18 +361,18 @@ impl Device for DriverDevice {
     }
 
     fn begin_download(&self, from: Address, bytes: usize) -> Result<Download, DeviceError> {
-        if bytes > downloads::ROOM {
-            let mut to = vec![0; bytes];
-            self.download(from, &mut to)?;
-            return Ok(Download::Done(to));
+        if bytes <= downloads::ROOM * WORD && bytes.is_multiple_of(WORD) {
+            return self.show_words(from, bytes / WORD).map(Download::Begun);
         }
-        DriverDevice::begin_download(self, from, bytes).map(Download::Begun)
+        let mut to = vec![0; bytes];
+        self.download(from, &mut to)?;
+        Ok(Download::Done(to))
     }
 
     fn end_download(&self, download: Download, to: &mut [u8]) -> Result<(), DeviceError> {
         match download {
             Download::Done(from) => to.copy_from_slice(&from),
-            Download::Begun(number) => DriverDevice::end_download(self, number, to)?,
+            Download::Begun(number) => self.shown(number, to)?,
         }
         Ok(())
     }

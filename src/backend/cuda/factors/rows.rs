@@ -138,8 +138,8 @@ impl<T: Real> RowFactors<T> {
         kernel: &'static str,
     ) -> Result<Option<usize>, DeviceError> {
         let entries = self.values.len();
-        let arguments =
-            arguments![self.rows as u64, entries as u64, &self.source, a.values(), &self.values];
+        let mut arguments = arguments![self.rows as u64, entries as u64, &self.source];
+        arguments.extend(arguments![a.stride() as u64, a.values(), &self.values]);
         let shape = Shape::threads(entries);
         backend.launch::<T>(Source::Factors, "take_entries", shape, &arguments)?;
         backend.first_index(2, |first| self.sweep(backend, kernel, &self.forward, &[first]))

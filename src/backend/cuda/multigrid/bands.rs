@@ -144,14 +144,6 @@ impl<M: Real> CudaLevel<M> {
         })
     }
 
-    /// u beside a band is zero where the whole u is.
-    pub(super) fn clear_beside(&self, backend: &CudaBackend) -> Result<(), DeviceError> {
-        if self.part.is_none() {
-            return Ok(());
-        }
-        self.on_columns(backend, "clear_beyond", arguments![self.u()])
-    }
-
     /// Brings the operator beside a band from its neighbours.
     pub(super) fn refresh_operator(&self, backend: &CudaBackend) -> Result<(), DeviceError> {
         let (Some(place), Some(part)) = (&backend.place, &self.part) else { return Ok(()) };
@@ -181,17 +173,17 @@ impl<M: Real> CudaLevel<M> {
     /// The operator from the pieces of all ranks, if this level is made of them.
     pub(super) fn join_operator(&self, backend: &CudaBackend) -> Result<(), DeviceError> {
         let Some(joined) = &self.joined else { return Ok(()) };
-        self.join(backend, joined, &joined.piece.operator, [4, 10], &self.operator)
+        let none = 0_u64.into();
+        self.join(backend, joined, &joined.piece.operator, [4, 10], &self.operator, none)
     }
 
     /// The right side so, and u ← 0.
     pub(super) fn join_right(&self, backend: &CudaBackend) -> Result<(), DeviceError> {
         let Some(joined) = &self.joined else { return Ok(()) };
-        self.join(backend, joined, &joined.piece.f, [2, 1], &self.f)?;
-        self.u.clear()
+        self.join(backend, joined, &joined.piece.f, [2, 1], &self.f, self.u().into())
     }
 
-    /// `planes` planes of `each` values a point from all ranks' pieces.
+    /// `planes` planes of `each` values a point from all ranks' pieces, and u ← 0 if there is a u.
     fn join(
         &self,
         backend: &CudaBackend,
@@ -199,6 +191,7 @@ impl<M: Real> CudaLevel<M> {
         piece: &Buffer<M>,
         [each, planes]: [usize; 2],
         to: &Buffer<M>,
+        u: Argument,
     ) -> Result<(), DeviceError> {
         let Some(place) = &backend.place else { return Ok(()) };
         let values = joined.piece.values(each * planes);
@@ -214,6 +207,7 @@ impl<M: Real> CudaLevel<M> {
             values as u64,
             &joined.all,
             to,
+            u,
         ]);
         backend.launch::<M>(Source::Bands, "join_pieces", self.point_pairs(), &arguments)
     }

@@ -110,7 +110,6 @@ impl MultigridBackend for CudaBackend {
         let mut arguments = level.layout();
         arguments.extend(arguments![r, &level.f, level.u()]);
         self.launch::<M>(Source::Level, name, level.point_pairs(), &arguments)?;
-        level.clear_beside(self)?;
         level.set_contents(self, Contents::Zero);
         Ok(())
     }
@@ -140,7 +139,6 @@ impl MultigridBackend for CudaBackend {
         };
         self.launch::<M>(Source::Transfer, name, shape, &arguments)?;
         coarse.join_right(self)?;
-        coarse.clear_beside(self)?;
         coarse.set_contents(self, Contents::Zero);
         Ok(())
     }

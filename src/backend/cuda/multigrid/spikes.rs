@@ -18,7 +18,7 @@ use std::sync::Arc;
 const COLUMNS: usize = 256;
 /// Threads of a block that makes spikes, one each, and of one that joins a line.
 const SPIKE_THREADS: u32 = 32;
-const JOIN_THREADS: u32 = 64;
+const JOIN_THREADS: u32 = 128;
 
 /// The spikes of the xi-lines of a band, and what passes the borders for them.
 pub(super) struct Spikes<M> {

@@ -12,9 +12,9 @@ use std::time::Duration;
 
 // As in `kernels/mail.cuh`.
 /// Shares of a message, at most.
-const SHARES: usize = 32;
+const SHARES: usize = 64;
 /// Bytes of a share that goes through the mailbox.
-const SHARE: usize = 8192;
+const SHARE: usize = 16_384;
 /// Messages that an end of a lane has room for.
 const ROOMS: usize = 2;
 /// Lanes from one rank to another.
