@@ -15,6 +15,8 @@ struct Layout {
 
     // Whether the first and the last point of a row are neighbours.
     __device__ bool wraps() const { return rim & RIM_CLOSED; }
+    // Whether column -1 is that of another band.
+    __device__ bool comes_from() const { return (rim & (RIM_WEST | RIM_CLOSED)) == RIM_WEST; }
     // Whether column mi is that of another band.
     __device__ bool goes_on() const { return (rim & (RIM_EAST | RIM_CLOSED)) == RIM_EAST; }
     __device__ int row() const { return 2 * half; }

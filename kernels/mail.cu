@@ -151,3 +151,9 @@ KERNEL(pass_mail, const uint64* ends, uint32 rank, const uint32* alarm, uint64 j
     const uint32 k = blockIdx.y;
     pass(jobs[k], reinterpret_cast<unsigned char*>(at[k]), bytes[k], ends, rank, alarm);
 }
+
+// to <- the `count` <= NOTE_VALUES words of every rank, one after the other. One block of 256 threads.
+KERNEL(gather_notes, const uint64* ends, uint32 rank, uint32 ranks, const uint32* alarm, uint32 count,
+       const uint64* from, uint64* to) {
+    pass_notes({ends, rank, ranks, alarm}, count, from, to);
+}

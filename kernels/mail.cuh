@@ -76,17 +76,20 @@ __device__ inline uint32 read_note(const uint64* at, uint32 number, const uint32
     return uint32(word);
 }
 
-// sums[0..count] <- their sums over all ranks, in the order of the ranks, by one block of 256 threads,
-// which are at least NOTE_WORDS a rank.
-__device__ inline void sum_ranks(const Reach& reach, uint32 count, double* sums) {
+__device__ inline uint64 word_of(double value) { return uint64(__double_as_longlong(value)); }
+__device__ inline uint64 word_of(uint64 value) { return value; }
+
+// What all ranks have in a note: `count` values each, the own ones given, the values of rank r from
+// r * count on. By one block of 256 threads, which are at least NOTE_WORDS a rank.
+template <class T>
+__device__ inline void pass_notes(const Reach& reach, uint32 count, const T* own, uint64* all) {
     __shared__ uint32 halves[256];
-    if (!reach.ends) return;
     const uint32 words = 2 * count, t = threadIdx.x, rank = t / words, word = t % words;
     uint64* last = reach.last_note();
     const uint32 number = uint32(*last) + 1;
     __syncthreads();
     if (rank < reach.ranks) {
-        const uint64 bits = uint64(__double_as_longlong(sums[word / 2]));
+        const uint64 bits = word_of(own[word / 2]);
         volatile uint64* to = reach.note(rank, reach.rank, number) + word;
         *to = uint64(number) << 32 | (word % 2 ? bits >> 32 : bits & 0xffffffffu);
     }
@@ -94,15 +97,23 @@ __device__ inline void sum_ranks(const Reach& reach, uint32 count, double* sums)
     if (rank < reach.ranks)
         halves[t] = read_note(reach.note(reach.rank, rank, number) + word, number, reach.alarm);
     __syncthreads();
-    if (t < count) {
+    if (t < count * reach.ranks) all[t] = uint64(halves[2 * t + 1]) << 32 | halves[2 * t];
+    if (t == 0) *last = number;
+    __syncthreads();
+}
+
+// sums[0..count] <- their sums over all ranks, in the order of the ranks, by such a block.
+__device__ inline void sum_ranks(const Reach& reach, uint32 count, double* sums) {
+    __shared__ uint64 all[128];
+    if (!reach.ends) return;
+    pass_notes(reach, count, sums, all);
+    if (threadIdx.x < count) {
         double sum = 0.0;
         for (uint32 r = 0; r < reach.ranks; ++r) {
-            const uint32* part = halves + r * words + 2 * t;
-            const double value = __longlong_as_double(int64(uint64(part[1]) << 32 | part[0]));
+            const double value = __longlong_as_double(int64(all[r * count + threadIdx.x]));
             sum = r == 0 ? value : sum + value;
         }
-        sums[t] = sum;
+        sums[threadIdx.x] = sum;
     }
-    if (t == 0) *last = number;
     __syncthreads();
 }

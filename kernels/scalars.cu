@@ -79,14 +79,15 @@ __device__ inline void end(double* slots, uint32 first, uint32 log, uint64 condi
         if (threadIdx.x == 0) end(slots, first, log, condition0, factor0, condition1, factor1);   \
     }
 
-// slots[first..] <- up to two inner products. Nothing if the slots are halted already.
+// slots[first..] <- up to three inner products. Nothing if the slots are halted already.
 KERNEL(dots_into, uint64 n, uint32 pairs, const real* a0, const real* b0, const real* a1,
-       const real* b1, INTO_SLOTS) {
+       const real* b1, const real* a2, const real* b2, INTO_SLOTS) {
     if (slots[HALTED] != 0.0) return;
-    double sums[2] = {0.0, 0.0};
+    double sums[3] = {0.0, 0.0, 0.0};
     for (uint64 k = thread_index(); k < n; k += thread_count()) {
         sums[0] += double(a0[k]) * double(b0[k]);
         if (pairs > 1) sums[1] += double(a1[k]) * double(b1[k]);
+        if (pairs > 2) sums[2] += double(a2[k]) * double(b2[k]);
     }
     SUM_INTO_SLOTS(sums, pairs)
 }

@@ -83,7 +83,8 @@ RESTRICT(restrict_full, false)
 
 // Fine u <- u + P coarse u: an odd fine point takes its coarse point, an even one the mean of the
 // coarse points beside it. Fine column 0 stands at coarse column `start`; `wraps` says whether the
-// first and the last of the coarse points are neighbours.
+// first and the last of the coarse points are neighbours. The columns beside a band become what they
+// become in the bands there.
 struct Prolong {
     Layout fine, coarse;
     uint32 start;
@@ -100,27 +101,43 @@ struct Prolong {
         const Pair before = row[coarse.column(at == 0 && wraps ? last : at - 1)];
         return real(0.5) * (before + after);
     }
+    // The same beside a band: column -1, which takes its coarse point, or column mi.
+    __device__ Pair beside(bool east, int j) const {
+        const Pair* row = from + j * coarse.row();
+        const int at = int(start) + (east ? int(fine.mi / 2) : -1), last = coarse.mi - 1;
+        const int around = !wraps ? at : at < 0 ? last : at > last ? 0 : at;
+        const Pair value = row[coarse.column(around)];
+        return east ? real(0.5) * (row[coarse.column(at - 1)] + value) : value;
+    }
+    // Along eta too, on fine row j.
+    template <class Along>
+    __device__ Pair on_row(uint32 j, const Along& along) const {
+        if (coarse.mj == fine.mj) return along(int(j));
+        const Pair value = along(int(j / 2));
+        return j % 2 ? value : real(0.5) * (along(int(j / 2) - 1) + value);
+    }
     __device__ void operator()(uint32 i, uint32 j) const {
-        Pair value;
-        if (coarse.mj == fine.mj) {
-            value = along_xi(i, j);
-        } else {
-            value = along_xi(i, j / 2);
-            if (j % 2 == 0) value = real(0.5) * (along_xi(i, int(j / 2) - 1) + value);
-        }
         Pair& to = u[j * fine.row() + fine.column(i)];
-        to = to + value;
+        to = to + on_row(j, [=](int row) { return along_xi(i, row); });
+    }
+    __device__ void add_beside(bool east, uint32 j) const {
+        Pair& to = u[j * fine.row() + fine.column(east ? int(fine.mi) : -1)];
+        to = to + on_row(j, [=](int row) { return beside(east, row); });
     }
 };
 
-KERNEL(prolong, uint32 fine_mi, uint32 fine_mj, uint32 fine_half, real* u, uint32 mi, uint32 mj,
-       uint32 half, uint32 start, uint32 wraps, const real* from) {
-    const Layout fine = {fine_mi, fine_mj, fine_half, 0};
+KERNEL(prolong, uint32 fine_mi, uint32 fine_mj, uint32 fine_half, uint32 fine_rim, real* u, uint32 mi,
+       uint32 mj, uint32 half, uint32 start, uint32 wraps, const real* from) {
+    const Layout fine = {fine_mi, fine_mj, fine_half, fine_rim};
     const Layout coarse = {mi, mj, half, 0};
     const Prolong prolong = {fine, coarse, start, wraps != 0,
                              reinterpret_cast<const Pair*>(from) + coarse.copy_of_u(),
                              reinterpret_cast<Pair*>(u) + fine.copy_of_u()};
     each_point(fine, prolong);
+    // The first two threads of a row have a column beside it each.
+    const bool east = thread_index() == 1;
+    if (thread_index() > 1 || !(east ? fine.goes_on() : fine.comes_from())) return;
+    for (uint32 j = blockIdx.y; j < fine.mj; j += gridDim.y) prolong.add_beside(east, j);
 }
 
 // A cycle from a zero guess is linear in its right side. On a small level it is kept as a matrix of

@@ -30,6 +30,8 @@ fn play<S: Subject, T: Real>(subject: &S, n: usize) -> (Vec<T>, Vec<T>, Vec<f64>
     let beta = Coefficient { factor: -0.5, over: [A, B], under: [5, ONE] };
     subject.lincomb_by(&scalars, &mut x, beta, [(Coefficient::ratio(2.0, 6, 7), &h)]).unwrap();
     subject.dots_into(&mut scalars, 8, [(&x, &v), (&h, &h)], Ending::default()).unwrap();
+    let three = [(&r, &v), (&h, &v), (&r, &r)];
+    subject.dots_into(&mut scalars, 12, three, Ending::default()).unwrap();
     let step = Advance {
         x: &mut x,
         along: (Coefficient::ratio(1.0, A, B), &h),

@@ -16,7 +16,10 @@ pub type CudaVector<T> = Buffer<T>;
 /// Terms of one launch of `lincomb`.
 const TERMS: usize = 4;
 
-/// Pairs and conditions of one launch of `dots_into`, and terms of `lincomb_by`.
+/// Pairs of one launch of `dots_into`.
+const PAIRS: usize = 3;
+
+/// Conditions of a reduction into slots, and terms of `lincomb_by`.
 const KEPT: usize = 2;
 
 impl Backend for CudaBackend {
@@ -140,10 +143,10 @@ impl Backend for CudaBackend {
         pairs: [Pair<'_, CudaVector<T>>; K],
         ending: Ending<'_>,
     ) -> Result<(), DeviceError> {
-        const { assert!(K >= 1 && K <= KEPT) };
+        const { assert!(K >= 1 && K <= PAIRS) };
         let n = pairs[0].0.len();
         let mut arguments = arguments![n as u64, K as u32];
-        for (a, b) in pairs.iter().chain(std::iter::repeat(&pairs[0])).take(KEPT) {
+        for (a, b) in pairs.iter().chain(std::iter::repeat(&pairs[0])).take(PAIRS) {
             arguments.extend(arguments![*a, *b]);
         }
         let slots = Slots { scalars, first, count: K, ending };

@@ -18,17 +18,26 @@ pub struct Bicgstab<B: Backend, T: Real> {
     scalars: B::Scalars,
 }
 
-/// Slots of the scalars: ρ = (r̃, r), (r̃, v), (v, v), (s, s), (t, s), (t, t), (r, r), the squared
+/// Slots of the scalars: ρ = (r̃, r), (r̃, v), (v, v), (t, s), (t, t), (s, s), (r, r), the squared
 /// norm of r̃ and that of the target.
 const RHO: Slot = FIRST + 6;
 const SHADOW_V: Slot = FIRST;
 const V_V: Slot = FIRST + 1;
-const S_S: Slot = FIRST + 2;
-const T_S: Slot = FIRST + 3;
-const T_T: Slot = FIRST + 4;
+const T_S: Slot = FIRST + 2;
+const T_T: Slot = FIRST + 3;
+const S_S: Slot = FIRST + 4;
 const R_R: Slot = FIRST + 5;
 const SHADOW_SQUARE: Slot = FIRST + 7;
 const TARGET_SQUARE: Slot = FIRST + 8;
+
+/// When the norm of s is compared with the target.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Halfway {
+    /// As soon as there is an s: the host looks before the second half.
+    Seen,
+    /// With the inner products of t, one reduction less: the second half ends there.
+    Joined,
+}
 
 /// Flags of what ends a run.
 const MET_HALFWAY: u8 = 1;
@@ -86,6 +95,7 @@ impl<B: Backend, T: Real> Bicgstab<B, T> {
         &mut self,
         system: &mut System<'_, B, T, A, M>,
         x: &mut B::Vector<T>,
+        halfway: Halfway,
     ) -> Result<(), DeviceError>
     where
         A: LinearOperator<B, T>,
@@ -101,6 +111,11 @@ impl<B: Backend, T: Real> Bicgstab<B, T> {
         let ending = Ending { log: false, conditions: &conditions };
         backend.dots_into(scalars, SHADOW_V, [(shadow, v), (v, v)], ending)?;
         // s ← r − α v, kept in r; x ← x + α M⁻¹ p
+        if halfway == Halfway::Joined {
+            // Two passes of three vectors are faster than one of six, which fewer caches hold.
+            backend.lincomb_by(scalars, x, UNIT, [(ALPHA, hat)])?;
+            return backend.lincomb_by(scalars, r, UNIT, [(MINUS_ALPHA, v)]);
+        }
         let along = (ALPHA, &*hat);
         let step = Advance { x, along, r, change: (MINUS_ALPHA, v), with: None };
         let ending = Ending { log: false, conditions: &[met(S_S, MET_HALFWAY)] };
@@ -112,6 +127,7 @@ impl<B: Backend, T: Real> Bicgstab<B, T> {
         &mut self,
         system: &mut System<'_, B, T, A, M>,
         x: &mut B::Vector<T>,
+        halfway: Halfway,
     ) -> Result<(), DeviceError>
     where
         A: LinearOperator<B, T>,
@@ -121,9 +137,14 @@ impl<B: Backend, T: Real> Bicgstab<B, T> {
         let Self { r, shadow, t, hat, scalars, .. } = self;
         // t ← A M⁻¹ s
         system.precondition(r, hat, t)?;
-        let conditions = [lost::<T>(T_S, [T_T, S_S], LOST_OMEGA)];
-        let ending = Ending { log: false, conditions: &conditions };
-        backend.dots_into(scalars, T_S, [(t, r), (t, t)], ending)?;
+        let conditions = [met(S_S, MET_HALFWAY), lost::<T>(T_S, [T_T, S_S], LOST_OMEGA)];
+        if halfway == Halfway::Joined {
+            let ending = Ending { log: false, conditions: &conditions };
+            backend.dots_into(scalars, T_S, [(t, r), (t, t), (r, r)], ending)?;
+        } else {
+            let ending = Ending { log: false, conditions: &conditions[1..] };
+            backend.dots_into(scalars, T_S, [(t, r), (t, t)], ending)?;
+        }
         // x ← x + ω M⁻¹ s, r ← s − ω t
         let conditions = [met(R_R, MET), lost::<T>(RHO, [SHADOW_SQUARE, R_R], LOST_RHO)];
         let ending = Ending { log: true, conditions: &conditions };
@@ -177,17 +198,17 @@ impl<B: Backend, T: Real> Recursive<B, T> for Bicgstab<B, T> {
         while *iterations < target.max_iterations as f64 {
             let left = target.max_iterations - *iterations as usize;
             if done < SINGLE {
-                self.first_half(system, x)?;
+                self.first_half(system, x, Halfway::Seen)?;
                 backend.read_scalars(&self.scalars, &mut slots)?;
                 if slots[usize::from(HALTED)] == 0.0 {
-                    self.second_half(system, x)?;
+                    self.second_half(system, x, Halfway::Seen)?;
                     backend.read_scalars(&self.scalars, &mut slots)?;
                 }
             } else {
                 while lookout.is_short(done, left) {
                     backend.replay(&mut recording, || {
-                        self.first_half(system, x)?;
-                        self.second_half(system, x)
+                        self.first_half(system, x, Halfway::Joined)?;
+                        self.second_half(system, x, Halfway::Joined)
                     })?;
                     lookout.ask(backend, &self.scalars)?;
                 }

@@ -57,8 +57,8 @@ const COARSEST_SWEEPS: usize = 4;
 /// Levels that take the sweeps of the settings; coarser ones take twice as many. Mesh Péclet
 /// numbers double from level to level, and a single sweep there lets one smooth mode grow.
 const FINE_LEVELS: usize = 2;
-/// Points from which on the work on the finest level takes longer than to ask for it: it goes on while a
-/// recording of that on the coarser ones is launched, for which it would wait as part of it.
+/// Points from which on the first sweep takes longer than to launch the recording of all that follows,
+/// which it would have to wait for as a part of it. The levels are then several.
 const LONG: usize = 1 << 20;
 
 /// One cycle from a zero guess on 9-point operators with 2×2 blocks: alternating zebra line
@@ -132,9 +132,8 @@ impl<B: MultigridBackend, M: Real> Multigrid<B, M> {
         if size.mi * size.mj < LONG {
             backend.replay(recording, || cycle(backend, settings, 0, levels))?;
         } else {
-            visit(backend, settings, 0, levels, |coarser| {
-                backend.replay(recording, || cycle(backend, settings, 1, coarser))
-            })?;
+            smooth(backend, settings, 0, Order::Forward, &mut levels[0])?;
+            backend.replay(recording, || correct(backend, settings, 0, levels))?;
         }
         backend.store_solution(&self.levels[0], z)
     }
@@ -148,17 +147,6 @@ fn cycle<B: MultigridBackend, M: Real>(
     depth: usize,
     levels: &mut [B::Level<M>],
 ) -> Result<(), DeviceError> {
-    visit(backend, settings, depth, levels, |coarser| cycle(backend, settings, depth + 1, coarser))
-}
-
-/// The same, with the solution of the coarser levels improved by `below`.
-fn visit<B: MultigridBackend, M: Real>(
-    backend: &B,
-    settings: &MultigridSettings,
-    depth: usize,
-    levels: &mut [B::Level<M>],
-    mut below: impl FnMut(&mut [B::Level<M>]) -> Result<(), DeviceError>,
-) -> Result<(), DeviceError> {
     let Some((fine, coarser)) = levels.split_first_mut() else { return Ok(()) };
     if backend.apply_cycle(fine)? {
         return Ok(());
@@ -170,21 +158,38 @@ fn visit<B: MultigridBackend, M: Real>(
         }
         return Ok(());
     }
+    smooth(backend, settings, depth, Order::Forward, fine)?;
+    correct(backend, settings, depth, levels)
+}
+
+/// The sweeps before a coarse correction, or after it.
+fn smooth<B: MultigridBackend, M: Real>(
+    backend: &B,
+    settings: &MultigridSettings,
+    depth: usize,
+    order: Order,
+    level: &mut B::Level<M>,
+) -> Result<(), DeviceError> {
     let sweeps = if depth < FINE_LEVELS { settings.sweeps } else { 2 * settings.sweeps };
-    for _ in 0..sweeps {
-        backend.smooth(fine, Order::Forward)?;
-    }
+    (0..sweeps).try_for_each(|_| backend.smooth(level, order))
+}
+
+/// What follows the sweeps before: the coarse correction and the sweeps after it.
+fn correct<B: MultigridBackend, M: Real>(
+    backend: &B,
+    settings: &MultigridSettings,
+    depth: usize,
+    levels: &mut [B::Level<M>],
+) -> Result<(), DeviceError> {
+    let Some((fine, coarser)) = levels.split_first_mut() else { return Ok(()) };
     let visits = match settings.cycle {
         Cycle::V => 1,
         Cycle::W => 2,
     };
     for _ in 0..visits {
         backend.restrict_residual(fine, &mut coarser[0])?;
-        below(coarser)?;
+        cycle(backend, settings, depth + 1, coarser)?;
         backend.prolong(&coarser[0], fine)?;
     }
-    for _ in 0..sweeps {
-        backend.smooth(fine, Order::Reverse)?;
-    }
-    Ok(())
+    smooth(backend, settings, depth, Order::Reverse, fine)
 }

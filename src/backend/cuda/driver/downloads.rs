@@ -1,4 +1,4 @@
-//! Small downloads that the host waits for later.
+//! Small downloads, which the host may wait for later.
 
 use super::DriverDevice;
 use crate::backend::DeviceError;
@@ -11,7 +11,13 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 /// Downloads that may be unfinished at a time.
 const MOST: usize = 8;
 /// Most words of one.
-pub(super) const ROOM: usize = 128;
+const ROOM: usize = 128;
+
+/// The words of a download of so many bytes, if it is a small one.
+pub(super) fn words(bytes: usize) -> Option<usize> {
+    let words = bytes / size_of::<u64>();
+    (bytes.is_multiple_of(size_of::<u64>()) && (1..=ROOM).contains(&words)).then_some(words)
+}
 
 /// Pinned memory for downloads in turn, and what ends each of them.
 pub(super) struct Downloads {

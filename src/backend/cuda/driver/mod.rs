@@ -31,9 +31,6 @@ use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError, RwLock};
 /// Bytes of the pinned buffer through which small answers come back.
 const ANSWER: usize = 4096;
 
-/// Bytes of the words of such answers as are asked for ahead.
-const WORD: usize = size_of::<u64>();
-
 /// A GPU, its stream and its compiled kernels.
 pub struct DriverDevice {
     name: String,
@@ -342,6 +339,10 @@ impl Device for DriverDevice {
 
     fn download(&self, from: Address, to: &mut [u8]) -> Result<(), DeviceError> {
         self.bind()?;
+        if let Some(words) = downloads::words(to.len()) {
+            let number = self.show_words(from, words)?;
+            return self.shown(number, to);
+        }
         if to.len() > ANSWER {
             self.settle()?;
             // SAFETY: the caller owns the memory at `from`; `to` outlives the copy.
@@ -361,8 +362,8 @@ impl Device for DriverDevice {
     }
 
     fn begin_download(&self, from: Address, bytes: usize) -> Result<Download, DeviceError> {
-        if bytes <= downloads::ROOM * WORD && bytes.is_multiple_of(WORD) {
-            return self.show_words(from, bytes / WORD).map(Download::Begun);
+        if let Some(words) = downloads::words(bytes) {
+            return self.show_words(from, words).map(Download::Begun);
         }
         let mut to = vec![0; bytes];
         self.download(from, &mut to)?;

@@ -149,12 +149,11 @@ impl MultigridBackend for CudaBackend {
         fine: &mut CudaLevel<M>,
     ) -> Result<(), DeviceError> {
         let [start, wraps] = fine.start_in(self, coarse);
-        let mut arguments = fine.layout();
+        let mut arguments = fine.rimmed_layout();
         arguments.push(fine.u().into());
         arguments.extend(coarse.layout());
         arguments.extend(arguments![start, wraps, coarse.u()]);
         self.launch::<M>(Source::Transfer, "prolong", fine.point_pairs(), &arguments)?;
-        fine.refresh(self)?;
         fine.set_contents(self, Contents::Unknown);
         Ok(())
     }

@@ -28,6 +28,9 @@ const LAST: usize = 32;
 const COLUMN_POINT: usize = 32;
 /// Most ranks whose notes a block reads.
 const NOTED: usize = 32;
+/// Bytes of a value of a note, and lengths of what all gather by notes.
+const WORD_OF_NOTE: usize = 8;
+const NOTED_BYTES: [usize; 4] = [8, 16, 24, 32];
 /// The lane of what all gather; exchanges, which may go on meanwhile, have the others.
 const GATHERING: usize = CHANNELS - 1;
 /// Bytes that a thread moves at a time.
@@ -179,6 +182,13 @@ impl Communicator for MailCommunicator {
     }
 
     fn all_gather(&self, from: Address, to: Address, bytes: usize) -> Result<(), DeviceError> {
+        if let Some(reach) = self.reach().filter(|_| NOTED_BYTES.contains(&bytes)) {
+            let mut arguments = Reach::arguments(Some(reach));
+            arguments.extend(arguments![(bytes / WORD_OF_NOTE) as u32, from, to]);
+            let shape = Shape { grid: [1; 3], block: [BLOCK, 1, 1], shared: 0 };
+            let kernel = Kernel::new::<f64>(Source::Mail, "gather_notes");
+            return self.device.launch(kernel, shape, &arguments);
+        }
         let job =
             |kind, rank, at| Job { kind, channel: GATHERING, parcel: Parcel { rank, at, bytes } };
         let place = |rank: usize| to + (rank * bytes) as Address;
