@@ -1,6 +1,8 @@
 //! Whole Newton solves against the number of unknowns.
 
 use super::problem::ellipses;
+use super::scaling::ScalingRun;
+use super::table::points;
 use super::{BenchBackend, Size, Table};
 use crate::backend::{EllipticData, Real};
 use crate::elliptic::{GridPreconditioner, GridProblem};
@@ -22,18 +24,8 @@ pub(super) fn table<B: BenchBackend>(
     backend: &B,
     sizes: &[Size],
 ) -> Result<(Table, ScalingFigure), SolverError> {
-    let columns = [
-        "points",
-        "unknowns",
-        "preconditioner",
-        "Newton steps",
-        "linear iterations",
-        "residual",
-        "solve ms",
-        "Newton step ms",
-        "linear iteration ms",
-        "assembly and set-up share of a step",
-    ];
+    let columns =
+        [["points", "unknowns", "preconditioner"].as_slice(), &ScalingRun::HEADINGS].concat();
     let name = format!("Newton solves on {}", backend.name());
     let mut table = Table::new(name.clone(), &columns);
     let kinds = [Kind::Multigrid, Kind::Jacobi];
@@ -42,47 +34,16 @@ pub(super) fn table<B: BenchBackend>(
         let data = ellipses(ni, nj);
         for (kind, curve) in kinds.into_iter().zip(&mut curves) {
             let (report, seconds) = solve::<B, f32>(backend, &data, kind)?;
-            let point = point(&data, &report, seconds);
-            table.rows.push(row((ni, nj), kind, &report, seconds, &point));
-            curve.1.push(point);
+            let run = ScalingRun::new(&report, seconds);
+            let unknowns = 2 * data.mi * data.mj;
+            let mut row = vec![points((ni, nj)), unknowns.to_string(), format!("{kind:?}")];
+            row.extend(run.cells());
+            table.rows.push(row);
+            let (step, iteration, share) = (run.step(), run.iteration(), run.share());
+            curve.1.push(ScalingPoint { unknowns, step, iteration, share });
         }
     }
     Ok((table, ScalingFigure { name, curves: curves.into() }))
-}
-
-/// Times a step and an iteration of a solve.
-fn point(data: &EllipticData, report: &NewtonReport, seconds: f64) -> ScalingPoint {
-    let steps = &report.history.steps;
-    let setup: f64 = steps.iter().map(|step| step.setup_seconds).sum();
-    let linear: f64 = steps.iter().map(|step| step.linear_seconds).sum();
-    ScalingPoint {
-        unknowns: 2 * data.mi * data.mj,
-        step: seconds / report.history.newton_iterations().max(1) as f64,
-        iteration: linear / report.history.linear_iterations().max(0.5),
-        share: setup / seconds,
-    }
-}
-
-fn row(
-    (ni, nj): Size,
-    kind: Kind,
-    report: &NewtonReport,
-    seconds: f64,
-    point: &ScalingPoint,
-) -> Vec<String> {
-    let last = report.history.steps.last();
-    vec![
-        format!("{ni} × {nj}"),
-        point.unknowns.to_string(),
-        format!("{kind:?}"),
-        report.history.newton_iterations().to_string(),
-        report.history.linear_iterations().to_string(),
-        last.map_or_else(String::new, |step| format!("{:.1e}", step.residual)),
-        format!("{:.3}", 1e3 * seconds),
-        format!("{:.3}", 1e3 * point.step),
-        format!("{:.4}", 1e3 * point.iteration),
-        format!("{:.1} %", 100.0 * point.share),
-    ]
 }
 
 /// A whole solve and its seconds.

@@ -1,5 +1,6 @@
 //! Tables of measurements.
 
+use super::Size;
 use std::fmt::Write;
 
 /// A table of text cells.
@@ -53,6 +54,16 @@ impl Table {
         };
         std::iter::once(&self.columns).chain(&self.rows).map(|cells| line(cells)).collect()
     }
+}
+
+/// Points of a grid.
+pub(super) fn points((ni, nj): Size) -> String {
+    format!("{ni} × {nj}")
+}
+
+/// A share.
+pub(super) fn percent(share: f64) -> String {
+    format!("{:.1} %", 100.0 * share)
 }
 
 #[cfg(test)]

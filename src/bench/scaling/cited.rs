@@ -1,8 +1,9 @@
 //! What others report beside ours.
 
-use super::report::{Records, percent, times};
+use super::report::{Records, times};
 use super::{Growth, ScalingRecord, ScalingRun};
 use crate::bench::Table;
+use crate::bench::table::percent;
 use crate::io::plot::LIU_ZHONG_CHEN as CITED;
 use crate::solver::precond::Kind;
 

@@ -96,7 +96,7 @@ fn measure(gpus: &Gpus, data: &EllipticData, kind: Kind) -> Result<ScalingRun, S
         .map(|k| (k, slowest(k)))
         .min_by(|one, other| one.1.total_cmp(&other.1));
     let (k, seconds) = fastest.ok_or(DeviceError::NoGpu)?;
-    Ok(run(&ranks[0][k].0, seconds))
+    Ok(ScalingRun::new(&ranks[0][k].0, seconds))
 }
 
 /// Solves of one rank with their seconds: as many on all, whatever a clock says.
@@ -113,18 +113,6 @@ fn solves<B: BenchBackend>(
 /// Solves that count.
 fn count_of_solves(data: &EllipticData) -> usize {
     (WORTH / (2 * data.mi * data.mj)).clamp(1, SOLVES)
-}
-
-fn run(report: &NewtonReport, seconds: f64) -> ScalingRun {
-    let history = &report.history;
-    ScalingRun {
-        steps: history.newton_iterations(),
-        iterations: history.linear_iterations(),
-        residual: history.steps.last().map_or(f64::NAN, |step| step.residual),
-        seconds,
-        setup: history.steps.iter().map(|step| step.setup_seconds).sum(),
-        linear: history.steps.iter().map(|step| step.linear_seconds).sum(),
-    }
 }
 
 #[cfg(test)]

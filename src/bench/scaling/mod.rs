@@ -13,6 +13,8 @@ pub use measure::scaling;
 pub use report::{ScalingResults, scaling_results, write_scaling};
 
 use super::Size;
+use super::table::percent;
+use crate::solver::newton::NewtonReport;
 use crate::solver::precond::Kind;
 
 /// Sizes measured if none are named: 16,000 to 201 million unknowns, with the most that Liu, Zhong and
@@ -115,6 +117,43 @@ impl ScalingRecord {
 }
 
 impl ScalingRun {
+    /// Names of [`Self::cells`].
+    pub(super) const HEADINGS: [&str; 7] = [
+        "Newton steps",
+        "linear iterations",
+        "residual",
+        "solve ms",
+        "Newton step ms",
+        "linear iteration ms",
+        "assembly and set-up share of a step",
+    ];
+
+    /// A solve that took so many seconds.
+    pub(super) fn new(report: &NewtonReport, seconds: f64) -> Self {
+        let history = &report.history;
+        Self {
+            steps: history.newton_iterations(),
+            iterations: history.linear_iterations(),
+            residual: history.steps.last().map_or(f64::NAN, |step| step.residual),
+            seconds,
+            setup: history.steps.iter().map(|step| step.setup_seconds).sum(),
+            linear: history.steps.iter().map(|step| step.linear_seconds).sum(),
+        }
+    }
+
+    /// What a table says of it.
+    pub(super) fn cells(&self) -> [String; 7] {
+        [
+            self.steps.to_string(),
+            self.iterations.to_string(),
+            format!("{:.1e}", self.residual),
+            format!("{:.3}", 1e3 * self.seconds),
+            format!("{:.3}", 1e3 * self.step()),
+            format!("{:.4}", 1e3 * self.iteration()),
+            percent(self.share()),
+        ]
+    }
+
     /// Seconds of a Newton step.
     #[must_use]
     pub fn step(&self) -> f64 {

@@ -1,8 +1,9 @@
 //! The pictures.
 
 use super::Growth;
-use super::report::{Records, points};
+use super::report::Records;
 use crate::bench::Size;
+use crate::bench::table::points;
 use crate::io::plot::{GpusFigure, GpusPoint};
 use crate::solver::precond::Kind;
 

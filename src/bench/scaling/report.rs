@@ -1,7 +1,8 @@
 //! Tables and pictures of solves on one and more GPUs.
 
 use super::{Growth, ScalingRecord, ScalingRun};
-use crate::bench::{Size, Table};
+use crate::bench::Table;
+use crate::bench::table::points;
 use crate::io::IoError;
 use crate::io::plot::{GpusFigure, write_gpus_svg};
 use crate::solver::precond::Kind;
@@ -88,21 +89,11 @@ impl<'a> Records<'a> {
 
     fn table(self, growth: Growth, title: &str) -> Table {
         let columns = [
-            "points",
-            "unknowns",
-            "GPUs",
-            "preconditioner",
-            "Newton steps",
-            "linear iterations",
-            "residual",
-            "solve ms",
-            "Newton step ms",
-            "linear iteration ms",
-            "assembly and set-up share of a step",
-            "speed-up of the solve",
-            "of a step",
-            "of an iteration",
-        ];
+            ["points", "unknowns", "GPUs", "preconditioner"].as_slice(),
+            &ScalingRun::HEADINGS,
+            &["speed-up of the solve", "of a step", "of an iteration"],
+        ]
+        .concat();
         let mut table = Table::new(title, &columns);
         for record in self.sorted(growth) {
             let mut row = vec![
@@ -112,7 +103,10 @@ impl<'a> Records<'a> {
                 format!("{:?}", record.kind),
             ];
             match &record.run {
-                Some(run) => row.extend(self.cells(record, run)),
+                Some(run) => {
+                    row.extend(run.cells());
+                    row.extend(self.speed_ups(record, run).map(times));
+                }
                 None => row.push("does not fit".to_owned()),
             }
             row.resize(columns.len(), String::new());
@@ -120,28 +114,6 @@ impl<'a> Records<'a> {
         }
         table
     }
-
-    fn cells(self, record: &ScalingRecord, run: &ScalingRun) -> Vec<String> {
-        let mut cells = vec![
-            run.steps.to_string(),
-            run.iterations.to_string(),
-            format!("{:.1e}", run.residual),
-            format!("{:.3}", 1e3 * run.seconds),
-            format!("{:.3}", 1e3 * run.step()),
-            format!("{:.4}", 1e3 * run.iteration()),
-            percent(run.share()),
-        ];
-        cells.extend(self.speed_ups(record, run).map(times));
-        cells
-    }
-}
-
-pub(super) fn points((ni, nj): Size) -> String {
-    format!("{ni} × {nj}")
-}
-
-pub(super) fn percent(share: f64) -> String {
-    format!("{:.1} %", 100.0 * share)
 }
 
 /// How many times, if that is known.
