@@ -4,7 +4,7 @@ use super::krylov::{Bicgstab, Cg, Gmres, KrylovReport, Method, System, Target};
 use super::{LinearOperator, LinearStop, Preconditioner, SolverError};
 use crate::backend::{Backend, Real};
 
-/// Restarts of BiCGStab after a breakdown before flexible GMRES takes over.
+/// Restarts of BiCGStab after a breakdown before flexible GMRES takes over, if not said otherwise.
 const RESTARTS: usize = 2;
 /// Iterations that every form of a preconditioner gets before the residual is judged.
 const FEWEST: usize = 10;
@@ -51,6 +51,8 @@ pub struct LinearSolver<B: Backend, T: Real, M> {
     cg: Option<Cg<B, T>>,
     bicgstab: Option<Bicgstab<B, T>>,
     gmres: Option<Gmres<B, T>>,
+    /// Restarts of BiCGStab before flexible GMRES takes over.
+    restarts: usize,
     events: Vec<String>,
 }
 
@@ -58,7 +60,14 @@ impl<B: Backend, T: Real, M> LinearSolver<B, T, M> {
     /// A solver for systems of `n` unknowns.
     pub fn new(settings: LinearSettings, n: usize, preconditioner: M) -> Self {
         let (cg, bicgstab, gmres) = (None, None, None);
-        Self { settings, preconditioner, n, cg, bicgstab, gmres, events: Vec::new() }
+        let events = Vec::new();
+        Self { settings, preconditioner, n, cg, bicgstab, gmres, restarts: RESTARTS, events }
+    }
+
+    /// The same solver with so many restarts of BiCGStab before flexible GMRES takes over.
+    #[must_use]
+    pub fn with_restarts(self, restarts: usize) -> Self {
+        Self { restarts, ..self }
     }
 
     /// Prepares the preconditioner for the present values of `a`, in its next form where the
@@ -87,7 +96,7 @@ impl<B: Backend, T: Real, M> LinearSolver<B, T, M> {
 
     /// Solves A x = b from x = 0 to ‖b − A x‖ ≤ rtol ‖b‖.
     ///
-    /// Where BiCGStab breaks down it restarts from the x it has reached, at most twice; then
+    /// Where BiCGStab breaks down it restarts from the x it has reached, at most twice if not said otherwise; then
     /// flexible GMRES goes on from there. A preconditioner with a bound gets as many iterations as
     /// the bound allows, and at least ten; if they do not suffice, or a value is not a
     /// number, its next form goes on from the x reached, in this solve and those that follow.
@@ -206,7 +215,7 @@ impl<B: Backend, T: Real, M> LinearSolver<B, T, M> {
                 backend.lincomb::<T, 0>(x, 0.0, [])?;
             }
             breakdowns += 1;
-            if breakdowns <= RESTARTS {
+            if breakdowns <= self.restarts {
                 self.events.push(format!("{stop}; BiCGStab restarted"));
             } else {
                 self.events.push(format!("{stop}; flexible GMRES took over"));
