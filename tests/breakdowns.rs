@@ -115,6 +115,20 @@ fn a_restart_overcomes_a_vanishing_rho() {
 }
 
 #[test]
+fn a_solver_restarts_as_often_as_it_is_told() {
+    let (matrix, b) = (skew_matrix(8), Random::new(2).vector(8));
+    let mut solver =
+        LinearSolver::new(SETTINGS, b.len(), Counted::new(Kind::None)).with_restarts(5);
+    let mut x = vec![0.0; b.len()];
+
+    let report = solver.solve(&CpuBackend, &matrix, &b, 1e-10, &mut x, &mut |_, _| {}).unwrap();
+
+    let restarts = report.events.iter().filter(|event| event.ends_with("BiCGStab restarted"));
+    assert_eq!((restarts.count(), report.events.len()), (5, 6), "{:?}", report.events);
+    assert_eq!(report.stop, LinearStop::Converged);
+}
+
+#[test]
 fn gmres_takes_over_after_two_restarts() {
     for n in [2, 8, 20] {
         let (matrix, b) = (skew_matrix(n), Random::new(2).vector(n));

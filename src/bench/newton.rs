@@ -34,7 +34,8 @@ pub(super) fn table<B: BenchBackend>(
     for &(ni, nj) in sizes {
         let data = ellipses(ni, nj);
         for (kind, curve) in kinds.into_iter().zip(&mut curves) {
-            let (report, seconds) = solve::<B, f32>(backend, &data, kind)?;
+            let (report, seconds) =
+                solve::<B, f32>(backend, &data, kind, MultigridSettings::default())?;
             let run = ScalingRun::new(&report, seconds);
             let unknowns = 2 * data.mi * data.mj;
             let mut row = vec![points((ni, nj)), unknowns.to_string(), format!("{kind:?}")];
@@ -52,6 +53,7 @@ pub(super) fn solve<B: BenchBackend, T: Real>(
     backend: &B,
     data: &EllipticData,
     kind: Kind,
+    multigrid: MultigridSettings,
 ) -> Result<(NewtonReport, f64), SolverError> {
     let settings = NewtonSettings {
         tolerance: 1e-10,
@@ -66,8 +68,7 @@ pub(super) fn solve<B: BenchBackend, T: Real>(
         _ => data,
     };
     let (mut problem, mut u) = GridProblem::<B, T>::from_data(backend, data)?;
-    let preconditioner =
-        GridPreconditioner::new(kind, MultigridSettings::default(), problem.size());
+    let preconditioner = GridPreconditioner::new(kind, multigrid, problem.size());
     let mut linear = LinearSolver::new(linear, problem.unknowns(), preconditioner);
     if kind == Kind::Jacobi {
         linear = linear.with_restarts(LIMIT);

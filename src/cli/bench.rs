@@ -52,6 +52,9 @@ pub(super) struct BenchArguments {
     /// Points of a multigrid level up to which all GPUs of the scaling hold it as a whole.
     #[arg(long, value_name = "POINTS")]
     gathered: Option<usize>,
+    /// Most levels of multigrid of the scaling [default: that of case files].
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u8).range(1..=32))]
+    levels: Option<u8>,
     /// Write the tables as CSV files and their pictures to DIR.
     #[arg(short, long, value_name = "DIR")]
     output: Option<PathBuf>,
@@ -150,6 +153,7 @@ impl BenchArguments {
     fn scaling(asked: &Self) -> Result<ScalingResults, Error> {
         let settings = bench::ScalingSettings {
             gathered_points: asked.gathered,
+            levels: asked.levels.map(usize::from),
             ..bench::ScalingSettings::new(asked.sizes.clone(), asked.weak.clone())
         };
         let (names, records) = bench::scaling(&gpus(asked.devices.as_deref())?, &settings)?;

@@ -96,11 +96,11 @@ impl<B: Backend, T: Real, M> LinearSolver<B, T, M> {
 
     /// Solves A x = b from x = 0 to ‖b − A x‖ ≤ rtol ‖b‖.
     ///
-    /// Where BiCGStab breaks down it restarts from the x it has reached, at most twice if not said otherwise; then
-    /// flexible GMRES goes on from there. A preconditioner with a bound gets as many iterations as
-    /// the bound allows, and at least ten; if they do not suffice, or a value is not a
-    /// number, its next form goes on from the x reached, in this solve and those that follow.
-    /// `observe` gets the iteration and the relative residual.
+    /// Where BiCGStab breaks down it restarts from the x it has reached, at most twice or as
+    /// [`Self::with_restarts`] says; then flexible GMRES goes on from there. A preconditioner with a
+    /// bound gets as many iterations as the bound allows, and at least ten; if they do not suffice,
+    /// or a value is not a number, its next form goes on from the x reached, in this solve and those
+    /// that follow. `observe` gets the iteration and the relative residual.
     ///
     /// # Errors
     /// If the device fails, or no form of the preconditioner can be made.

@@ -9,7 +9,7 @@ use crate::bench::problem::ellipses;
 use crate::bench::{BenchBackend, Size};
 use crate::solver::SolverError;
 use crate::solver::newton::NewtonReport;
-use crate::solver::precond::Kind;
+use crate::solver::precond::{Kind, MultigridSettings};
 
 /// Solves after the first are as many as have this many unknowns together, one at least and at most
 /// [`SOLVES`]: a small one takes milliseconds and is easily disturbed.
@@ -32,7 +32,7 @@ pub fn scaling(
         let fixed = settings.sizes.iter().map(|&size| (Growth::Fixed, size));
         let weak = settings.weak.iter().map(|&size| (Growth::Weak, size));
         for (growth, start) in fixed.chain(weak) {
-            records.extend(problem(&gpus, growth, start, settings.multigrid)?);
+            records.extend(problem(&gpus, growth, start, settings)?);
         }
     }
     Ok((names, records))
@@ -49,14 +49,14 @@ fn problem(
     gpus: &Gpus,
     growth: Growth,
     start: Size,
-    multigrid: usize,
+    settings: &ScalingSettings,
 ) -> Result<Vec<ScalingRecord>, SolverError> {
     let grown = if growth == Growth::Weak { gpus.count() } else { 1 };
     let size = ((start.0 - 1) * grown + 1, start.1);
     let empty = |kind| ScalingRecord { growth, start, size, gpus: gpus.count(), kind, run: None };
     let mut records: Vec<_> = [Kind::Multigrid, Kind::Jacobi].map(empty).into();
     records.retain(|record| {
-        let small = growth == Growth::Weak || record.unknowns() <= multigrid;
+        let small = growth == Growth::Weak || record.unknowns() <= settings.multigrid;
         small || record.kind == Kind::Jacobi
     });
     let mut data: Option<EllipticData> = None;
@@ -67,7 +67,7 @@ fn problem(
                 // It has a frozen wall: without its terms now, none are copied later.
                 data.wall = None;
             }
-            record.run = Some(measure(gpus, data, record.kind)?);
+            record.run = Some(measure(gpus, data, record.kind, settings.cycle())?);
         }
     }
     Ok(records)
@@ -84,12 +84,19 @@ fn fits(gpus: &Gpus, (ni, nj): Size, kind: Kind) -> Result<bool, DeviceError> {
 }
 
 /// The fastest of several solves after one that finds out what is only done once.
-fn measure(gpus: &Gpus, data: &EllipticData, kind: Kind) -> Result<ScalingRun, SolverError> {
+fn measure(
+    gpus: &Gpus,
+    data: &EllipticData,
+    kind: Kind,
+    multigrid: MultigridSettings,
+) -> Result<ScalingRun, SolverError> {
     let ranks = if gpus.count() == 1 {
-        vec![solves(&gpus.first()?, data, data, kind)?]
+        vec![solves(&gpus.first()?, data, data, kind, multigrid)?]
     } else {
         let bands = Bands::new(data.mi, gpus.count(), data.periodic).map_err(DeviceError::from)?;
-        gpus.run(&bands, |rank, backend| solves(backend, &bands.part(rank, data), data, kind))?
+        gpus.run(&bands, |rank, backend| {
+            solves(backend, &bands.part(rank, data), data, kind, multigrid)
+        })?
     };
     let slowest = |k: usize| ranks.iter().map(|runs| runs[k].1).fold(0.0, f64::max);
     let fastest = (0..count_of_solves(data))
@@ -105,9 +112,11 @@ fn solves<B: BenchBackend>(
     part: &EllipticData,
     whole: &EllipticData,
     kind: Kind,
+    multigrid: MultigridSettings,
 ) -> Result<Vec<(NewtonReport, f64)>, SolverError> {
-    let _ = solve::<_, f32>(backend, part, kind)?;
-    (0..count_of_solves(whole)).map(|_| solve::<_, f32>(backend, part, kind)).collect()
+    let solve = || solve::<_, f32>(backend, part, kind, multigrid);
+    let _ = solve()?;
+    (0..count_of_solves(whole)).map(|_| solve()).collect()
 }
 
 /// Solves that count.

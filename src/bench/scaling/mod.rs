@@ -15,7 +15,7 @@ pub use report::{ScalingResults, scaling_results, write_scaling};
 use super::Size;
 use super::table::percent;
 use crate::solver::newton::NewtonReport;
-use crate::solver::precond::Kind;
+use crate::solver::precond::{Kind, MultigridSettings};
 
 /// Sizes measured if none are named: 16,000 to 201 million unknowns, with the most that Liu, Zhong and
 /// Chen (2011) had on one GPU among them.
@@ -55,9 +55,18 @@ pub struct ScalingSettings {
     pub multigrid: usize,
     /// Levels of multigrid with up to so many points are held by every GPU.
     pub gathered_points: Option<usize>,
+    /// Most levels of multigrid, if not those of [`MultigridSettings`].
+    pub levels: Option<usize>,
 }
 
 impl ScalingSettings {
+    /// The cycle.
+    #[cfg(feature = "cuda")]
+    fn cycle(&self) -> MultigridSettings {
+        let settings = MultigridSettings::default();
+        MultigridSettings { levels: self.levels.unwrap_or(settings.levels), ..settings }
+    }
+
     /// These sizes, or the ones of the figures; problems that grow start from `weak`, or from the sizes
     /// named, or from 30 million points a GPU.
     #[must_use]
@@ -65,7 +74,7 @@ impl ScalingSettings {
         let multigrid = if sizes.is_some() { usize::MAX } else { MULTIGRID };
         let weak = weak.or_else(|| sizes.clone()).unwrap_or_else(|| vec![WEAK]);
         let sizes = sizes.unwrap_or_else(|| SIZES.into());
-        Self { sizes, weak, multigrid, gathered_points: None }
+        Self { sizes, weak, multigrid, gathered_points: None, levels: None }
     }
 }
 

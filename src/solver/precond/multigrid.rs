@@ -58,7 +58,7 @@ const COARSEST_SWEEPS: usize = 4;
 /// numbers double from level to level, and a single sweep there lets one smooth mode grow.
 const FINE_LEVELS: usize = 2;
 /// Points from which on the first sweep takes longer than to launch the recording of all that follows,
-/// which it would have to wait for as a part of it. The levels are then several.
+/// which it would have to wait for as a part of it.
 const LONG: usize = 1 << 20;
 
 /// One cycle from a zero guess on 9-point operators with 2×2 blocks: alternating zebra line
@@ -129,7 +129,7 @@ impl<B: MultigridBackend, M: Real> Multigrid<B, M> {
     ) -> Result<(), DeviceError> {
         backend.load_right(r, &mut self.levels[0])?;
         let Self { settings, levels, recording, size, .. } = self;
-        if size.mi * size.mj < LONG {
+        if levels.len() == 1 || size.mi * size.mj < LONG {
             backend.replay(recording, || cycle(backend, settings, 0, levels))?;
         } else {
             smooth(backend, settings, 0, Order::Forward, &mut levels[0])?;

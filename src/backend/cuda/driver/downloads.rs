@@ -13,10 +13,11 @@ const MOST: usize = 8;
 /// Most words of one.
 const ROOM: usize = 128;
 
-/// The words of a download of so many bytes, if it is a small one.
-pub(super) fn words(bytes: usize) -> Option<usize> {
-    let words = bytes / size_of::<u64>();
-    (bytes.is_multiple_of(size_of::<u64>()) && (1..=ROOM).contains(&words)).then_some(words)
+/// The words of a download of so many bytes, if it is a small one of whole words.
+pub(super) fn words(from: Address, bytes: usize) -> Option<usize> {
+    const WORD: usize = size_of::<u64>();
+    let whole = bytes.is_multiple_of(WORD) && from.is_multiple_of(WORD as Address);
+    (whole && (1..=ROOM).contains(&(bytes / WORD))).then_some(bytes / WORD)
 }
 
 /// Pinned memory for downloads in turn, and what ends each of them.

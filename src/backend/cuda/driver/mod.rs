@@ -339,7 +339,7 @@ impl Device for DriverDevice {
 
     fn download(&self, from: Address, to: &mut [u8]) -> Result<(), DeviceError> {
         self.bind()?;
-        if let Some(words) = downloads::words(to.len()) {
+        if let Some(words) = downloads::words(from, to.len()) {
             let number = self.show_words(from, words)?;
             return self.shown(number, to);
         }
@@ -362,7 +362,7 @@ impl Device for DriverDevice {
     }
 
     fn begin_download(&self, from: Address, bytes: usize) -> Result<Download, DeviceError> {
-        if let Some(words) = downloads::words(bytes) {
+        if let Some(words) = downloads::words(from, bytes) {
             return self.show_words(from, words).map(Download::Begun);
         }
         let mut to = vec![0; bytes];
