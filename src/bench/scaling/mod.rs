@@ -15,7 +15,9 @@ pub use report::{ScalingResults, scaling_results, write_scaling};
 use super::Size;
 use super::table::percent;
 use crate::solver::newton::NewtonReport;
-use crate::solver::precond::{Kind, MultigridSettings};
+use crate::solver::precond::Kind;
+#[cfg(feature = "cuda")]
+use crate::solver::precond::MultigridSettings;
 
 /// Sizes measured if none are named: 16,000 to 201 million unknowns, with the most that Liu, Zhong and
 /// Chen (2011) had on one GPU among them.
@@ -55,7 +57,7 @@ pub struct ScalingSettings {
     pub multigrid: usize,
     /// Levels of multigrid with up to so many points are held by every GPU.
     pub gathered_points: Option<usize>,
-    /// Most levels of multigrid, if not those of [`MultigridSettings`].
+    /// Most levels of multigrid, if not those of [`crate::solver::precond::MultigridSettings`].
     pub levels: Option<usize>,
 }
 
