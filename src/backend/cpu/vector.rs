@@ -9,7 +9,7 @@ use rayon::prelude::*;
 impl Backend for CpuBackend {
     type Vector<T: Real> = Vec<T>;
     type Scalars = Vec<f64>;
-    type Look = Vec<f64>;
+    type Look = [f64; SLOTS + LOG];
     type Recording = ();
 
     fn zeros<T: Real>(&self, n: usize) -> Result<Vec<T>, DeviceError> {
@@ -108,12 +108,16 @@ impl Backend for CpuBackend {
         Ok(())
     }
 
-    fn look(&self, scalars: &Vec<f64>) -> Result<Vec<f64>, DeviceError> {
-        Ok(scalars.clone())
+    fn look(&self, scalars: &Vec<f64>) -> Result<[f64; SLOTS + LOG], DeviceError> {
+        Ok(std::array::from_fn(|slot| scalars[slot]))
     }
 
-    fn see(&self, look: Vec<f64>, host: &mut [f64; SLOTS + LOG]) -> Result<(), DeviceError> {
-        host.copy_from_slice(&look);
+    fn see(
+        &self,
+        look: [f64; SLOTS + LOG],
+        host: &mut [f64; SLOTS + LOG],
+    ) -> Result<(), DeviceError> {
+        *host = look;
         Ok(())
     }
 
