@@ -131,36 +131,23 @@ static inline int __popc(unsigned x) { return __builtin_popcount(x); }
 static inline int __ffs(int x) { return __builtin_ffs(x); }
 static inline int __clz(int x) { return x == 0 ? 32 : __builtin_clz(unsigned(x)); }
 
-static inline float __uint_as_float(unsigned bits) {
-    float x;
-    memcpy(&x, &bits, sizeof x);
-    return x;
+namespace fibers {
+// The same bits as another type.
+template <class To, class From>
+To as(From from) {
+    static_assert(sizeof(To) == sizeof(From), "bits are neither lost nor made up");
+    To to;
+    memcpy(&to, &from, sizeof to);
+    return to;
 }
-static inline unsigned __float_as_uint(float x) {
-    unsigned bits;
-    memcpy(&bits, &x, sizeof bits);
-    return bits;
-}
-static inline double __longlong_as_double(long long bits) {
-    double x;
-    memcpy(&x, &bits, sizeof x);
-    return x;
-}
-static inline long long __double_as_longlong(double x) {
-    long long bits;
-    memcpy(&bits, &x, sizeof bits);
-    return bits;
-}
-static inline float __int_as_float(int bits) {
-    float x;
-    memcpy(&x, &bits, sizeof x);
-    return x;
-}
-static inline int __float_as_int(float x) {
-    int bits;
-    memcpy(&bits, &x, sizeof bits);
-    return bits;
-}
+}  // namespace fibers
+
+static inline float __uint_as_float(unsigned bits) { return fibers::as<float>(bits); }
+static inline unsigned __float_as_uint(float x) { return fibers::as<unsigned>(x); }
+static inline float __int_as_float(int bits) { return fibers::as<float>(bits); }
+static inline int __float_as_int(float x) { return fibers::as<int>(x); }
+static inline double __longlong_as_double(long long bits) { return fibers::as<double>(bits); }
+static inline long long __double_as_longlong(double x) { return fibers::as<long long>(x); }
 
 #define FIBERS_VECTORS(type)                                                                \
     struct alignas(2 * sizeof(type)) type##2 { type x, y; };                                \
