@@ -238,7 +238,7 @@ impl Drop for DriverDevice {
         let modules = self.modules.get_mut().unwrap_or_else(PoisonError::into_inner);
         let answer = self.answer.get_mut().unwrap_or_else(PoisonError::into_inner).0;
         drop(self.aside.take());
-        // Copies that nobody waited for end before their memory does.
+        // Stores that nobody waited for end before their memory does.
         // SAFETY: the stream is destroyed below.
         let _ = unsafe { result::stream::synchronize(self.stream) };
         drop(self.downloads.take());
