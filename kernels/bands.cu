@@ -20,13 +20,21 @@ struct Side {
     }
 };
 
-// Values of a point that the next coarser operator is made of: all but the pivots.
+// Values of a point that the next coarser operator is made of: all but the pivots, and the columns of
+// wall terms behind them.
 #define COMPACT_VALUES 18u
 #define FULL_VALUES 36u
+
+template <bool COMPACT>
+__device__ inline uint32 operator_values(const Layout& layout) {
+    return (COMPACT ? COMPACT_VALUES : FULL_VALUES) + (layout.walls() ? 4 : 0);
+}
 
 // Where value v of a point at place `at` stands.
 template <bool COMPACT>
 __device__ inline int64 value_at(int64 points, uint32 v, int at) {
+    const uint32 own = COMPACT ? COMPACT_VALUES : FULL_VALUES;
+    if (v >= own) return (COMPACT ? 26 : 44) * points + 4 * int64(at) + v - own;
     if (COMPACT && v >= 16) return (4 + v) * points + at;
     const uint32 plane = v < 16 ? v / 4 : v / 4 + 1;
     return 4 * plane * points + 4 * int64(at) + v % 4;
@@ -37,7 +45,7 @@ __device__ void pack_operator(const Layout& layout, const real* a, real* to) {
     const uint64 k = thread_index();
     if (k >= 2 * uint64(layout.mj)) return;
     const Side side(k, layout.mj);
-    const uint32 values = COMPACT ? COMPACT_VALUES : FULL_VALUES;
+    const uint32 values = operator_values<COMPACT>(layout);
     const int at = side.own(layout);
     for (uint32 v = 0; v < values; ++v)
         to[(side.side * values + v) * uint64(layout.mj) + side.j] =
@@ -50,7 +58,7 @@ __device__ void unpack_operator(const Layout& layout, const real* from, real* a)
     if (k >= 2 * uint64(layout.mj)) return;
     const Side side(k, layout.mj);
     if (!side.there(layout)) return;
-    const uint32 values = COMPACT ? COMPACT_VALUES : FULL_VALUES;
+    const uint32 values = operator_values<COMPACT>(layout);
     const int at = side.beyond(layout);
     for (uint32 v = 0; v < values; ++v)
         a[value_at<COMPACT>(layout.points(), v, at)] =

@@ -36,7 +36,7 @@ KERNEL(exchange_solution, uint32 mi, uint32 mj, uint32 half, uint32 rim, real* u
             row[layout.column(side ? int(mi) : -1)] = borders.get(side, uint32(j));
 }
 
-// The residual f - A u of column 0, to the west; that of the column after the last one is kept. What
+// The residual f - A u - B d of column 0, to the west; that of the column after the last one is kept. What
 // passes in the other direction, only to be counted, is zero.
 template <bool COMPACT>
 __device__ void exchange_residual(const Layout& layout, real* a, const real* f, const real* u,
@@ -44,7 +44,7 @@ __device__ void exchange_residual(const Layout& layout, real* a, const real* f, 
     const uint64 j = thread_index();
     if (j >= layout.mj) return;
     if (borders.puts(0)) {
-        const Operator<COMPACT> operator_ = {a, layout.points()};
+        const Operator<COMPACT> operator_ = operator_of<COMPACT>(layout, a);
         borders.put(0, uint32(j),
                     residual<COMPACT>(layout, operator_, reinterpret_cast<const Pair*>(f),
                                       reinterpret_cast<const Pair*>(u), 0, uint32(j)));

@@ -37,6 +37,8 @@ typedef long long int64;
 #define RIM_WEST 1u
 #define RIM_EAST 2u
 #define RIM_CLOSED 4u
+// Beside them in the same word, of a level of multigrid: wall terms take the places of its first row.
+#define RIM_WALLS 8u
 
 // Entries from a slot of a matrix of the grid in ELL format to the next, of so many points with two rows
 // each: what the threads of a warp read of a slot starts with a line of memory in every slot.

@@ -21,12 +21,13 @@ struct Slots {
 };
 
 // The operator of the finest level from a matrix with the nine-point pattern, whose slots move up
-// at the rim; couplings across a periodic seam are dropped where the level does not wrap.
+// at the rim; couplings across a periodic seam are dropped where the level does not wrap. The columns
+// of wall terms from a matrix of two slots.
 template <class T>
 struct Load {
     Layout layout;
     Operator<true> a;
-    const T* values;
+    const T *values, *columns;
     // What lies beyond the ends of the matrix's rows.
     uint32 rim;
 
@@ -58,6 +59,11 @@ struct Load {
         if (keep_east && se != 0) corner = -se;
         if (keep_west && sw != 0) corner = sw;
         if (keep_east && ne != 0) corner = ne;
+        if (columns) {
+            Slots<T> wall = {columns + 2 * k, slots.stride};
+            const Pair p = wall.next(), q = wall.next();
+            a.columns()[at] = block(p.x, q.x, p.y, q.y);
+        }
         a.west()[at] = w;
         a.east()[at] = e;
         a.south()[at] = south;
@@ -69,10 +75,10 @@ struct Load {
 
 #define LOAD_OPERATOR(name, T)                                                                    \
     KERNEL(name, uint32 mi, uint32 mj, uint32 half, uint32 rim, uint32 matrix_rim,                \
-           const T* values, real* a, uint32* bad) {                                               \
+           const T* values, const T* columns, real* a, uint32* borders, uint32* bad) {            \
         const Layout layout = {mi, mj, half, rim};                                                \
-        if (blockIdx.y == 0 && thread_index() == 0) *bad = 0;                                     \
-        const Load<T> load = {layout, {a, layout.points()}, values, matrix_rim};                  \
+        if (blockIdx.y == 0 && thread_index() == 0) *bad = 0, *borders = ALL_BORDERS;             \
+        const Load<T> load = {layout, operator_of<true>(layout, a), values, columns, matrix_rim}; \
         each_point(layout, load);                                                                 \
     }
 
@@ -195,6 +201,25 @@ struct Galerkin {
         }
     }
 
+    // Full weighting of the columns of the wall terms.
+    __device__ Block weighted_columns(uint32 coarse_i, uint32 coarse_j) const {
+        const bool both = coarse.mj != fine.mj;
+        Block sum = diagonal(0);
+        for (int row = both ? -1 : 0; row <= (both ? 1 : 0); ++row) {
+            const uint32 j = both ? 2 * coarse_j + 1 + row : coarse_j;
+            if (j >= fine.mj) continue;
+            for (int column = -1; column <= 1; ++column) {
+                uint32 i = 2 * coarse_i + 1 + column;
+                if (i == fine.mi && fine.wraps()) i = 0;
+                if (i >= fine.mi + fine.goes_on()) continue;
+                const real share = real(0.5) * interpolation(column) *
+                                   (both ? real(0.5) * interpolation(row) : real(1));
+                sum = sum + share * a.columns()[j * fine.row() + fine.column(i)];
+            }
+        }
+        return sum;
+    }
+
     __device__ void operator()(uint32 i, uint32 j) const {
         Block sum[3][3];
 #pragma unroll
@@ -208,6 +233,7 @@ struct Galerkin {
             }
         }
         const int at = j * coarse.row() + coarse.column(i);
+        if (fine.walls()) to.columns()[at] = weighted_columns(i, j);
         to.southwest()[at] = sum[0][0];
         to.south()[at] = sum[0][1];
         to.southeast()[at] = sum[0][2];
@@ -227,8 +253,8 @@ struct Galerkin {
         const Layout fine = {fine_mi, fine_mj, fine_half, fine_rim};                              \
         const Layout coarse = {mi, mj, half, 0};                                              \
         if (blockIdx.y == 0 && thread_index() == 0) *bad = *fine_bad;                             \
-        const Galerkin<COMPACT> galerkin = {                                                      \
-            fine, coarse, {a, fine.points()}, {to, coarse.points()}};                             \
+        const Galerkin<COMPACT> galerkin = {fine, coarse, operator_of<COMPACT>(fine, a),          \
+                                            {to, coarse.points(), fine.walls()}};                 \
         each_point(coarse, galerkin);                                                             \
     }
 

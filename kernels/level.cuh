@@ -5,6 +5,9 @@
 // than the points of a parity, so every row has a column of zeros for neighbours that are not
 // there; u has a row of zeros below and above as well, at j = -1 and j = mj. In a level cut into
 // bands those columns, at i = -1 and i = mi, hold what the bands beside have there.
+//
+// With wall terms the points of the first row are held at zero, and the row of u holds the wall terms
+// d_i in their places: as a point, row 0 is read from the row of zeros below it.
 #pragma once
 
 // Places of a level, fewer than 2^31.
@@ -15,11 +18,17 @@ struct Layout {
 
     // Whether the first and the last point of a row are neighbours.
     __device__ bool wraps() const { return rim & RIM_CLOSED; }
+    // Whether wall terms take the places of the first row.
+    __device__ bool walls() const { return rim & RIM_WALLS; }
     // Whether column -1 is that of another band.
     __device__ bool comes_from() const { return (rim & (RIM_WEST | RIM_CLOSED)) == RIM_WEST; }
     // Whether column mi is that of another band.
     __device__ bool goes_on() const { return (rim & (RIM_EAST | RIM_CLOSED)) == RIM_EAST; }
     __device__ int row() const { return 2 * half; }
+    // Where the points of row j start in u.
+    __device__ int points_of_row(int j) const {
+        return (walls() && j == 0 ? -1 : j) * row();
+    }
     __device__ int points() const { return row() * mj; }
     // Where the right side and the solution of this block's copy start: a level may have several,
     // one for each block in z.
@@ -34,12 +43,14 @@ struct Layout {
     __device__ int east(int i) const { return column(i + 1 == int(mi) && wraps() ? 0 : i + 1); }
 };
 
-// A level's operator: planes of 2x2 blocks by compass, then what the storage needs, then inverse
-// pivots. On the finest level (COMPACT) the corner blocks are +-d I and the centre is c I.
+// A level's operator: planes of 2x2 blocks by compass, then what the storage needs, then those of the
+// wall terms if there are any, then inverse pivots. On the finest level (COMPACT) the corner blocks are
+// +-d I and the centre is c I.
 template <bool COMPACT>
 struct Operator {
     real* values;
     int64 points;
+    bool walls;
 
     __device__ Block* plane(int64 reals) const {
         return reinterpret_cast<Block*>(values + reals * points);
@@ -59,14 +70,29 @@ struct Operator {
     __device__ Block* northwest() const { return plane(28); }
     __device__ Block* northeast() const { return plane(32); }
     __device__ Block* full_centre() const { return plane(36); }
+    // Borders of the eta-lines: V, and in the first row the inverse pivots of the wall terms.
+    __device__ Block* border() const { return plane(COMPACT ? 22 : 40); }
+    // Columns of the wall terms.
+    __device__ Block* columns() const { return plane(COMPACT ? 26 : 44); }
     // Inverse pivots of the xi-lines, and H of those that are closed.
-    __device__ Block* xi_pivot() const { return plane(COMPACT ? 22 : 40); }
-    __device__ Block* closing() const { return plane(COMPACT ? 26 : 44); }
+    __device__ Block* xi_pivot() const { return plane((COMPACT ? 22 : 40) + (walls ? 8 : 0)); }
+    __device__ Block* closing() const { return xi_pivot() + points; }
 
     __device__ Block centre(int at) const {
         return COMPACT ? diagonal(diagonal_centre()[at]) : full_centre()[at];
     }
 };
+
+template <bool COMPACT>
+__device__ inline Operator<COMPACT> operator_of(const Layout& layout, real* values) {
+    return {values, layout.points(), layout.walls()};
+}
+
+// Which borders of its eta-lines a level has: none; those whose wall terms have a pivot that keeps the
+// sign of B; all.
+#define NO_BORDERS 0u
+#define SIGNED_BORDERS 1u
+#define ALL_BORDERS 2u
 
 // b <- b - a u.
 __device__ inline void subtract(Pair& b, const Block& a, Pair u) {
@@ -74,15 +100,17 @@ __device__ inline void subtract(Pair& b, const Block& a, Pair u) {
     b.y -= a.yx * u.x + a.yy * u.y;
 }
 
-// f - A u at a point.
+// f - A u - B d at a point.
 template <bool COMPACT>
 __device__ inline Pair residual(const Layout& layout, const Operator<COMPACT>& a, const Pair* f,
                                 const Pair* u, uint32 i, uint32 j) {
-    const int row = j * layout.row(), at = row + layout.column(i);
-    const Pair* here = u + row;
-    const Pair *south = here - layout.row(), *north = here + layout.row();
     const int w = layout.west(i), c = layout.column(i), e = layout.east(i);
+    const int at = j * layout.row() + c;
+    const Pair* here = u + layout.points_of_row(j);
+    const Pair* south = u + layout.points_of_row(int(j) - 1);
+    const Pair* north = u + int(j + 1) * layout.row();
     Pair r = f[at];
+    if (layout.walls()) subtract(r, a.columns()[at], u[c]);
     subtract(r, a.west()[at], here[w]);
     subtract(r, a.east()[at], here[e]);
     subtract(r, a.south()[at], south[c]);
@@ -118,6 +146,12 @@ struct Line {
     __device__ uint32 along() const { return XI ? layout.mi : layout.mj; }
     __device__ uint32 across() const { return XI ? layout.mj : layout.mi; }
     __device__ bool closed() const { return XI && layout.wraps(); }
+    // Whether the line's first point gives its place to the wall terms.
+    __device__ bool bordered() const { return !XI && layout.walls(); }
+    // Whether the line is solved: not that of the points whose places the wall terms take.
+    __device__ bool solved() const {
+        return number < across() && !(XI && layout.walls() && number == 0);
+    }
     // Points of the recurrence: the last point of a closed line is condensed out.
     __device__ uint32 open() const { return along() - closed(); }
 
@@ -128,12 +162,12 @@ struct Line {
     // Places of the neighbours beside point l, which may be one before the first or one after
     // the last: around a closed line, and zeros otherwise.
     __device__ int left(int l) const {
-        return XI ? (int(number) - 1) * layout.row() + around(l)
-                  : l * layout.row() + layout.west(number);
+        return XI ? layout.points_of_row(int(number) - 1) + around(l)
+                  : layout.points_of_row(l) + layout.west(number);
     }
     __device__ int right(int l) const {
         return XI ? (int(number) + 1) * layout.row() + around(l)
-                  : l * layout.row() + layout.east(number);
+                  : layout.points_of_row(l) + layout.east(number);
     }
     __device__ int around(int l) const {
         return l < 0                 ? layout.west(0)

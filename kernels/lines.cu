@@ -133,21 +133,24 @@ struct Beside {
 // are affine maps of the value before. A thread composes the maps of its chunk, a scan over the
 // team gives what flows into it, and it runs the recurrence. A line that is longer than its team
 // takes is solved in segments. Closed lines: the last point is condensed out,
-// u_l <- u_l - H_l u_last with u_last = D^-1 (b - P u_{last-1} - N u_0).
+// u_l <- u_l - H_l u_last with u_last = D^-1 (b - P u_{last-1} - N u_0). Bordered lines: with the first
+// point held at zero, whose inverse pivot is zero, u_l <- u_l - V_l d with d = G^-1 (b_0 - N_0 u_1).
 //
 // Only COPIES has several blocks in z: the smoother has no registers to spare.
 template <bool XI, bool COMPACT, bool COPIES>
 __device__ void relax(const Layout& layout, uint32 colour, uint32 lines, uint32 chunks, uint32 zero,
                       real* values, const real* f_values, real* u_values) {
     __shared__ Affine maps[2][LINE_MAPS];
-    // The value carried between segments; the two ends and the closing value of closed lines.
+    // The value carried between segments; the two ends of closed lines; their closing value, or the wall
+    // terms of bordered lines.
     __shared__ Pair carries[WARP], firsts[WARP], lasts[WARP], closings[WARP];
     const Team team = ::team<XI>(lines, chunks);
     Line<XI, COMPACT> line;
     line.layout = layout;
-    line.a = {values, layout.points()};
+    line.a = operator_of<COMPACT>(layout, values);
     line.number = 2 * (blockIdx.x * lines + team.line) + colour;
-    const bool live = line.number < line.across();
+    const bool live = line.solved();
+    const bool condensed = line.closed() || line.bordered();
     const int along = live ? line.along() : 0, open = live ? line.open() : 0;
     const Pair* f = reinterpret_cast<const Pair*>(f_values) + (COPIES ? layout.copy_of_f() : 0);
     Pair* u = reinterpret_cast<Pair*>(u_values) + (COPIES ? layout.copy_of_u() : 0);
@@ -158,6 +161,8 @@ __device__ void relax(const Layout& layout, uint32 colour, uint32 lines, uint32 
     // g = D^-1 b, then y, then u; P stands for D^-1 P, N for D^-1 N.
     Pair y[CHUNK];
     Block next[CHUNK];
+    // Right side of a bordered line's first point.
+    Pair wall_right = pair(0, 0);
     // Before and after a xi-line stands what another band has there, or zero.
     Pair carry = XI && live ? u[line.at(-1)] : pair(0, 0);
     for (uint32 s = 0; s < segments; ++s) {
@@ -174,6 +179,9 @@ __device__ void relax(const Layout& layout, uint32 colour, uint32 lines, uint32 
                 const int at = line.at(l);
                 Pair b = f[at];
                 if (!zero) beside.subtract_from(b);
+                if (XI && layout.walls())
+                    subtract(b, line.a.columns()[at], u[layout.column(l)]);
+                if (!XI && l == 0) wall_right = b;
                 if (l < open) {
                     const Block pivot = line.pivot()[at];
                     y[k] = pivot * b;
@@ -222,7 +230,7 @@ __device__ void relax(const Layout& layout, uint32 colour, uint32 lines, uint32 
             subtract(y[k], next[k], value);
             value = y[k];
         }
-        if (!line.closed() || s > 0)
+        if (!condensed || s > 0)
 #pragma unroll
             for (int k = 0; k < CHUNK; ++k)
                 if (first + k < open) u[line.at(first + k)] = y[k];
@@ -232,8 +240,29 @@ __device__ void relax(const Layout& layout, uint32 colour, uint32 lines, uint32 
             carry = carries[team.line];
         }
     }
-    if (!line.closed()) return;
+    if (!condensed) return;
 
+    if (!XI) {
+        if (live && team.chunk == 0) {
+            const int at = line.at(0);
+            if (along > 1) subtract(wall_right, line.next()[at], y[1]);
+            closings[team.line] = line.a.border()[at] * wall_right;
+        }
+        __syncthreads();
+        const Pair terms = closings[team.line];
+        for (uint32 s = 0; s < segments; ++s) {
+#pragma unroll
+            for (int k = 0; k < CHUNK; ++k) {
+                const int l = s * segment + team.chunk * CHUNK + k;
+                if (l >= along) break;
+                const int at = line.at(l);
+                Pair value = s == 0 ? y[k] : u[at];
+                subtract(value, line.a.border()[at], terms);
+                u[at] = l == 0 ? terms : value;
+            }
+        }
+        return;
+    }
     // The value of point open - 1 stands in memory if its segment is not the first.
     const int first = team.chunk * CHUNK;
     if (team.chunk == 0) firsts[team.line] = y[0];

@@ -5,10 +5,10 @@
 // Points whose blocks a thread of the factorisation fetches while it works on those before.
 #define AHEAD 4
 
-// Blocks P, C, N of a line ahead of the elimination.
+// Blocks P, C, N of a line, and its columns B if it is bordered, ahead of the elimination.
 template <class AnyLine>
 struct Fetched {
-    Block prev[AHEAD], centre[AHEAD], next[AHEAD];
+    Block prev[AHEAD], centre[AHEAD], next[AHEAD], column[AHEAD];
 
     __device__ void fetch(const AnyLine& line, int first, int end) {
 #pragma unroll
@@ -18,25 +18,57 @@ struct Fetched {
             prev[k] = line.prev()[at];
             centre[k] = line.a.centre(at);
             next[k] = line.next()[at];
+            if (line.bordered()) column[k] = line.a.columns()[at];
         }
     }
 };
 
+// Whether the pivot G = B (1 + N V') of wall terms has kept the sign of B, V' being what a line that
+// couples as it should has: X = B^-1 G has X_pp, X_qq > SMALLEST_PIVOT and det X > SMALLEST_PIVOT^2.
+#define SMALLEST_PIVOT real(0.1)
+__device__ inline bool keeps_sign(const Block& columns, const Block& pivot) {
+    const Block x = inverse(columns) * pivot;
+    return x.xx > SMALLEST_PIVOT && x.yy > SMALLEST_PIVOT &&
+           x.xx * x.yy - x.xy * x.yx > SMALLEST_PIVOT * SMALLEST_PIVOT;
+}
+
+// The border of a line whose V have been carried from the wall outwards, v at the last point: V of all
+// points but the first, and at the first the inverse of G = B_0 - N_0 V_1. Returns whether that is
+// finite.
+template <bool COMPACT>
+__device__ bool finish_border(const Line<false, COMPACT>& line, Block v, bool guarded) {
+    Block* border = line.a.border();
+    for (int l = int(line.along()) - 1; l-- > 1;) {
+        const int at = line.at(l);
+        v = border[at] - line.pivot()[at] * (line.next()[at] * v);
+        border[at] = v;
+    }
+    const int at = line.at(0);
+    const Block columns = line.a.columns()[at], pivot = columns - line.next()[at] * v;
+    const Block found = inverse(pivot);
+    const bool kept = !guarded || keeps_sign(columns, pivot);
+    border[at] = kept ? found : diagonal(0);
+    return !kept || is_finite(found);
+}
+template <bool COMPACT>
+__device__ bool finish_border(const Line<true, COMPACT>&, Block, bool) { return true; }
+
 // Inverse pivots of a line: D_l = C_l - P_l D_{l-1}^-1 N_{l-1}. Closed lines without their last
 // point are open lines T; H = T^-1 (P_0 at the first point, N at the last one) is kept beside the
-// pivots, and the last point's pivot is D = C - P H_{last-1} - N H_0. Returns whether all are
-// finite.
+// pivots, and the last point's pivot is D = C - P H_{last-1} - N H_0. The first point of a bordered
+// line is held, its inverse pivot stays zero; the line from its second point on is T, and V = T^-1 B is
+// kept beside the pivots, unless the level has no `borders`. Returns whether all are finite.
 template <bool XI, bool COMPACT>
-__device__ bool factor_line(const Line<XI, COMPACT>& line) {
-    const int open = line.open();
-    const bool closed = line.closed();
+__device__ bool factor_line(const Line<XI, COMPACT>& line, uint32 borders) {
+    const int open = line.open(), start = line.bordered();
+    const bool closed = line.closed(), bordered = line.bordered() && borders != NO_BORDERS;
     Block* pivots = line.pivot();
     Block* closing = line.a.closing();
     Fetched<Line<XI, COMPACT>> now, ahead;
-    ahead.fetch(line, 0, open);
-    Block carried = diagonal(0), h = diagonal(-1);
+    ahead.fetch(line, start, open);
+    Block carried = diagonal(0), h = diagonal(-1), v = diagonal(0);
     bool finite = true;
-    for (int first = 0; first < open; first += AHEAD) {
+    for (int first = start; first < open; first += AHEAD) {
         now = ahead;
         ahead.fetch(line, first + AHEAD, open);
 #pragma unroll
@@ -48,6 +80,10 @@ __device__ bool factor_line(const Line<XI, COMPACT>& line) {
             finite = finite && is_finite(pivot);
             carried = pivot * now.next[k];
             pivots[at] = pivot;
+            if (bordered) {
+                v = pivot * (now.column[k] - now.prev[k] * v);
+                line.a.border()[at] = v;
+            }
             if (closed) {
                 h = real(-1) * (now.prev[k] * h);
                 if (l + 1 == open) h = h + now.next[k];
@@ -56,6 +92,8 @@ __device__ bool factor_line(const Line<XI, COMPACT>& line) {
             }
         }
     }
+    if (bordered) return finish_border(line, v, borders == SIGNED_BORDERS) && finite;
+    if (line.bordered()) line.a.border()[line.at(0)] = diagonal(0);
     if (!closed) return finite;
     for (int l = open - 1; l-- > 0;) {
         const int at = line.at(l);
@@ -70,32 +108,55 @@ __device__ bool factor_line(const Line<XI, COMPACT>& line) {
 }
 
 template <bool XI, bool COMPACT>
-__device__ bool factor_line(const Layout& layout, real* values, uint32 number) {
+__device__ bool factor_line(const Layout& layout, real* values, uint32 number, uint32 borders) {
     Line<XI, COMPACT> line;
     line.layout = layout;
-    line.a = {values, layout.points()};
+    line.a = operator_of<COMPACT>(layout, values);
     line.number = number;
-    return factor_line(line);
+    return !line.solved() || factor_line(line, borders);
 }
 
 // Factors of all lines, one thread each; the first `eta_blocks` blocks take the eta-lines, the
 // others the xi-lines. bad <- 1 if a pivot is not finite.
 template <bool COMPACT>
-__device__ void factor(const Layout& layout, uint32 eta_blocks, real* values, uint32* bad) {
+__device__ void factor(const Layout& layout, uint32 eta_blocks, real* values,
+                       const uint32* borders, uint32* bad) {
     const bool xi = blockIdx.x >= eta_blocks;
     const uint32 number = (blockIdx.x - (xi ? eta_blocks : 0)) * blockDim.x + threadIdx.x;
     if (number >= (xi ? layout.mj : layout.mi)) return;
-    const bool finite = xi ? factor_line<true, COMPACT>(layout, values, number)
-                           : factor_line<false, COMPACT>(layout, values, number);
+    const uint32 kept = layout.walls() ? *borders : NO_BORDERS;
+    const bool finite = xi ? factor_line<true, COMPACT>(layout, values, number, kept)
+                           : factor_line<false, COMPACT>(layout, values, number, kept);
     if (!finite) *bad = 1;
 }
 
 KERNEL(factor_compact, uint32 mi, uint32 mj, uint32 half, uint32 rim, uint32 eta_blocks, real* a,
-       uint32* bad) {
-    factor<true>({mi, mj, half, rim}, eta_blocks, a, bad);
+       const uint32* borders, uint32* bad) {
+    factor<true>({mi, mj, half, rim}, eta_blocks, a, borders, bad);
 }
 
 KERNEL(factor_full, uint32 mi, uint32 mj, uint32 half, uint32 rim, uint32 eta_blocks, real* a,
-       uint32* bad) {
-    factor<false>({mi, mj, half, rim}, eta_blocks, a, bad);
+       const uint32* borders, uint32* bad) {
+    factor<false>({mi, mj, half, rim}, eta_blocks, a, borders, bad);
+}
+
+// borders <- whether a coarse level has wall terms, and how many of its lines keep them: those whose
+// second point has tr N > SMALLEST_NORTH tr S, none where the fine level has none. One block.
+#define SMALLEST_NORTH real(0.05)
+KERNEL(count_borders, uint32 mi, uint32 mj, uint32 half, uint32 rim, real* values,
+       const uint32* fine_borders, uint32* borders) {
+    __shared__ double shared[WARP];
+    const Layout layout = {mi, mj, half, rim};
+    const Operator<false> a = operator_of<false>(layout, values);
+    double kept = 0;
+    for (uint32 i = threadIdx.x; i < mi && mj > 1; i += blockDim.x) {
+        const int at = layout.row() + layout.column(i);
+        const Block north = a.north()[at], south = a.south()[at];
+        kept += (north.xx + north.yy) / (south.xx + south.yy) > SMALLEST_NORTH;
+    }
+    kept = block_reduce<Sum>(0, kept, shared);
+    if (threadIdx.x > 0) return;
+    const uint32 count = *fine_borders == NO_BORDERS ? 0 : uint32(kept);
+    borders[0] = count > 0 && 2 * count >= mi ? SIGNED_BORDERS : NO_BORDERS;
+    borders[1] = count;
 }

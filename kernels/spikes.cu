@@ -100,7 +100,7 @@ __device__ void make_spikes(const Layout& layout, uint32 columns, real* values, 
     const bool after = k >= layout.mj;
     Line<true, COMPACT> line;
     line.layout = layout;
-    line.a = {values, layout.points()};
+    line.a = operator_of<COMPACT>(layout, values);
     line.number = uint32(k - after * uint64(layout.mj));
     Block* spike = spikes + k * columns;
     reach[k] = 0;

@@ -6,7 +6,7 @@
 #define TILE_I 32
 #define TILE_J 8
 
-// Coarse f <- R (f - A u), coarse u <- 0. The residual is zero on the lines solved last, those of
+// Coarse f <- R (f - A u - B d), coarse u <- 0. The residual is zero on the lines solved last, those of
 // parity `solved` (2: none): rows where both directions are coarsened, else columns. A block
 // leaves the residual around its coarse points in shared memory and combines it. That of column mi,
 // where the level goes on in another band, is in `beside`. Lines at the border of a band were solved
@@ -68,7 +68,7 @@ __device__ void restrict_residual(const Layout& fine, const Operator<COMPACT>& a
            const real* f, const real* u, uint32 solved, const real* beside, uint32 mi, uint32 mj, \
            uint32 half, real* coarse_f, real* coarse_u) {                                         \
         const Layout fine = {fine_mi, fine_mj, fine_half, fine_rim};                              \
-        const Operator<COMPACT> operator_ = {a, fine.points()};                                   \
+        const Operator<COMPACT> operator_ = operator_of<COMPACT>(fine, a);                        \
         const Layout coarse = {mi, mj, half, 0};                                                  \
         restrict_residual<COMPACT>(fine, operator_,                                               \
                                    reinterpret_cast<const Pair*>(f) + fine.copy_of_f(),           \
@@ -81,7 +81,7 @@ __device__ void restrict_residual(const Layout& fine, const Operator<COMPACT>& a
 RESTRICT(restrict_compact, true)
 RESTRICT(restrict_full, false)
 
-// Fine u <- u + P coarse u: an odd fine point takes its coarse point, an even one the mean of the
+// Fine u <- u + P coarse u, and the wall terms so along xi: an odd fine point takes its coarse point, an even one the mean of the
 // coarse points beside it. Fine column 0 stands at coarse column `start`; `wraps` says whether the
 // first and the last of the coarse points are neighbours. The columns beside a band become what they
 // become in the bands there.
@@ -109,12 +109,13 @@ struct Prolong {
         const Pair value = row[coarse.column(around)];
         return east ? real(0.5) * (row[coarse.column(at - 1)] + value) : value;
     }
-    // Along eta too, on fine row j.
+    // Along eta too, on fine row j. Wall terms are prolonged along xi alone.
     template <class Along>
     __device__ Pair on_row(uint32 j, const Along& along) const {
-        if (coarse.mj == fine.mj) return along(int(j));
-        const Pair value = along(int(j / 2));
-        return j % 2 ? value : real(0.5) * (along(int(j / 2) - 1) + value);
+        if (coarse.mj == fine.mj || (fine.walls() && j == 0)) return along(int(j));
+        auto points = [&](int row) { return along(fine.walls() && row == 0 ? -1 : row); };
+        const Pair value = points(int(j / 2));
+        return j % 2 ? value : real(0.5) * (points(int(j / 2) - 1) + value);
     }
     __device__ void operator()(uint32 i, uint32 j) const {
         Pair& to = u[j * fine.row() + fine.column(i)];

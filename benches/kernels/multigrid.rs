@@ -40,7 +40,7 @@ impl Levels {
         let mut matrix = CpuBackend.matrix(&pattern).expect("the CPU has room");
         CpuBackend.jacobian(&workload.state(), &mut matrix).expect("the CPU has no trouble");
         let n = workload.unknowns();
-        let fine = CpuBackend.finest_level(size, coarsening).expect("the CPU has room");
+        let fine = CpuBackend.finest_level(size, coarsening, false).expect("the CPU has room");
         let mut levels = Self {
             matrix,
             coarse: CpuBackend.coarse_level(&fine, coarsening).expect("the CPU has room"),
@@ -56,7 +56,9 @@ impl Levels {
     }
 
     fn load(&mut self) {
-        CpuBackend.load_operator(&self.matrix, &mut self.fine).expect("the CPU has no trouble");
+        CpuBackend
+            .load_operator(&self.matrix, None, &mut self.fine)
+            .expect("the CPU has no trouble");
     }
 
     fn coarsen(&mut self) {

@@ -21,7 +21,7 @@ pub use bands::{Bands, NarrowBands};
 pub use csr::{BadPivot, CsrBackend, Format, Incomplete, RowSchedule};
 pub use elliptic::{CellGuard, EllipticBackend, EllipticData, Scaling, WallTerms};
 pub use grids::GridBackend;
-pub use multigrid::{Coarsening, LevelSize, MultigridBackend, Order};
+pub use multigrid::{Coarsening, LevelSize, MultigridBackend, Order, SMALLEST_NORTH};
 pub use real::Real;
 
 use self::projection::Projection;

@@ -58,19 +58,32 @@ pub enum Order {
     Reverse,
 }
 
+/// A coarse level, and those below it, carry wall terms as long as tr N > 0.05 tr S for at least half
+/// of the lines, with N and S the couplings of a line's second point with those after and before. On
+/// coarse levels the mesh Péclet number of Q r_eta turns N round, and the pivot of the wall terms,
+/// B − N V, goes through zero.
+pub const SMALLEST_NORTH: f64 = 0.05;
+
 /// Multigrid on 9-point operators with 2×2 blocks, smoothed by zebra line solves.
 ///
-/// A level holds its operator A, the factors of its lines, a right side f and a solution u.
+/// A level holds its operator A, the factors of its lines, a right side f and a solution u. With wall
+/// terms it solves K = A (I − E Eᵀ) + B Eᵀ: the points of its first row are held at u = 0, and their
+/// places in right sides and solutions are those of the wall terms d_i = (p_i, q_i), whose columns B_ij
+/// reach all points of line i. Eta-lines are solved together with their own d_i, xi-lines from the
+/// second row on with d as it is (theory section 6).
+///
 /// `T` is the precision of the Krylov method around it, `M` that of the hierarchy.
 pub trait MultigridBackend: SparseBackend {
     /// One level.
     type Level<M: Real>: Send;
 
-    /// Room for the finest level, whose operator has the pattern of the grid equations.
+    /// Room for the finest level, whose operator has the pattern of the grid equations, with or
+    /// without wall terms.
     fn finest_level<M: Real>(
         &self,
         size: LevelSize,
         coarsening: Coarsening,
+        walls: bool,
     ) -> Result<Self::Level<M>, DeviceError>;
 
     /// Room for the level below `fine`.
@@ -83,16 +96,17 @@ pub trait MultigridBackend: SparseBackend {
     /// Size of a level, as a whole if it is spread over several devices.
     fn level_size<M: Real>(&self, level: &Self::Level<M>) -> LevelSize;
 
-    /// Takes the operator of the finest level from a matrix with the nine-point pattern and
-    /// factors its lines.
+    /// Takes the operator of the finest level from a matrix with the nine-point pattern and, if it
+    /// has wall terms, the columns B from one with theirs; factors its lines.
     fn load_operator<T: Real, M: Real>(
         &self,
         a: &Self::Matrix<T>,
+        columns: Option<&Self::Matrix<T>>,
         level: &mut Self::Level<M>,
     ) -> Result<(), DeviceError>;
 
     /// Coarse A ← R A P with linear prolongation P (½ 1 ½) and restriction R = ½ Pᵀ (¼ ½ ¼) in each
-    /// coarsened direction (theory eq. 12), and factors its lines.
+    /// coarsened direction (theory eq. 12), B ← R B in both directions, and factors its lines.
     fn coarsen<M: Real>(
         &self,
         fine: &Self::Level<M>,
@@ -114,14 +128,14 @@ pub trait MultigridBackend: SparseBackend {
     /// along the xi-lines if the level has them.
     fn smooth<M: Real>(&self, level: &mut Self::Level<M>, order: Order) -> Result<(), DeviceError>;
 
-    /// Coarse f ← R (f − A u), coarse u ← 0.
+    /// Coarse f ← R (f − A u − B d), coarse u, d ← 0.
     fn restrict_residual<M: Real>(
         &self,
         fine: &mut Self::Level<M>,
         coarse: &mut Self::Level<M>,
     ) -> Result<(), DeviceError>;
 
-    /// Fine u ← u + P coarse u.
+    /// Fine u ← u + P coarse u, and d so along xi.
     fn prolong<M: Real>(
         &self,
         coarse: &Self::Level<M>,

@@ -564,7 +564,13 @@ pub const KEYS: &[Key] = &[
         "sweeps",
         "Line sweeps before and after each coarse correction; twice as many from the third level on.",
     ),
-    key("multigrid.levels", integer(1, 32), Integer(7), "levels", "Most levels."),
+    key(
+        "multigrid.levels",
+        integer(1, 32),
+        Integer(16),
+        "levels",
+        "Most levels; the size of the grid limits them as well.",
+    ),
     key(
         "multigrid.coarsening",
         Kind::Word(&["full", "xi"]),

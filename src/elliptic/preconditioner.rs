@@ -6,16 +6,32 @@ use crate::backend::{DeviceError, EllipticBackend, LevelSize, MultigridBackend, 
 use crate::solver::precond::{Kind, MatrixPreconditioner, MultigridSettings};
 use crate::solver::{LinearOperator, Preconditioner, PreconditionerFailure, SolverError};
 
-/// M⁻¹ ≈ J⁻¹ of the field Jacobian, extended to the coupled system K = J (I − E Eᵀ) + B Eᵀ:
+/// M⁻¹ ≈ K⁻¹ of the Jacobian, K = J (I − E Eᵀ) + B Eᵀ with the field Jacobian J and the wall columns B
+/// where the wall terms are unknowns, and K = J where they are not.
 ///
-/// z = M⁻¹ v, d = S⁻¹ Eᵀ z, z ← z − M⁻¹ B d, Eᵀ z ← d,
+/// Multigrid has the wall terms on its levels: an application is one cycle. Jacobi, DILU and ILU(0)
+/// know J alone, and so does multigrid where the cycle with wall terms does not contract; they are
+/// extended to K by the reduced system of the wall terms:
+///
+/// z = M_J⁻¹ v, d = S⁻¹ Eᵀ z, z ← z − M_J⁻¹ B d, Eᵀ z ← d,
 ///
 /// where S ≈ Eᵀ J⁻¹ B is replaced by a matrix that couples each line with its two neighbours
 /// only, probed once an update with p or q = 1 everywhere and = ±1 by turns: the two ends of the
-/// spectrum along the wall. With exact J⁻¹ and S this is K⁻¹.
+/// spectrum along the wall. With exact J⁻¹ and S this is K⁻¹; the replacement is good where cells at
+/// the wall are much longer than high.
 pub struct GridPreconditioner<B: EllipticBackend + MultigridBackend, T: Real> {
     field: MatrixPreconditioner<B, T>,
-    wall: Option<WallReduction<B, T>>,
+    walls: Walls<B, T>,
+}
+
+/// Where the wall terms are solved for.
+enum Walls<B: EllipticBackend + MultigridBackend, T: Real> {
+    /// There are none.
+    Frozen,
+    /// In the field's multigrid cycle.
+    InCycle,
+    /// In a reduced system, once it is made.
+    Reduced(Option<WallReduction<B, T>>),
 }
 
 /// The reduced system of the wall terms.
@@ -69,10 +85,11 @@ impl<B: EllipticBackend + MultigridBackend, T: Real> WallReduction<B, T> {
 }
 
 impl<B: EllipticBackend + MultigridBackend, T: Real> GridPreconditioner<B, T> {
-    /// A preconditioner of this kind for the field part on `size` unknown points.
+    /// A preconditioner of this kind for the Jacobian on `size` unknown points.
     #[must_use]
     pub fn new(kind: Kind, multigrid: MultigridSettings, size: LevelSize) -> Self {
-        Self { field: MatrixPreconditioner::new(kind, multigrid, size), wall: None }
+        let walls = if kind == Kind::Multigrid { Walls::Frozen } else { Walls::Reduced(None) };
+        Self { field: MatrixPreconditioner::new(kind, multigrid, size), walls }
     }
 }
 
@@ -80,15 +97,17 @@ impl<B: EllipticBackend + MultigridBackend, T: Real> Preconditioner<B, T, GridJa
     for GridPreconditioner<B, T>
 {
     fn update(&mut self, backend: &B, a: &GridJacobian<B, T>) -> Result<(), SolverError> {
+        let Some(columns) = &a.wall else { return self.field.update(backend, &a.field) };
+        let Walls::Reduced(reduction) = &mut self.walls else {
+            self.walls = Walls::InCycle;
+            return self.field.update_with_walls(backend, &a.field, &columns.columns);
+        };
         self.field.update(backend, &a.field)?;
-        let Some(columns) = &a.wall else { return Ok(()) };
-        let mut reduction = match self.wall.take() {
-            Some(reduction) => reduction,
+        let made = match reduction.take() {
+            Some(made) => made,
             None => WallReduction::new(backend, backend.rows(&a.field), columns.points)?,
         };
-        let updated = reduction.update(backend, &mut self.field, &a.field, columns);
-        self.wall = Some(reduction);
-        updated
+        reduction.insert(made).update(backend, &mut self.field, &a.field, columns)
     }
 
     fn apply(
@@ -99,7 +118,7 @@ impl<B: EllipticBackend + MultigridBackend, T: Real> Preconditioner<B, T, GridJa
         z: &mut B::Vector<T>,
     ) -> Result<(), DeviceError> {
         self.field.apply(backend, &a.field, r, z)?;
-        if let (Some(wall), Some(columns)) = (&mut self.wall, &a.wall) {
+        if let (Walls::Reduced(Some(wall)), Some(columns)) = (&mut self.walls, &a.wall) {
             backend.solve_wall_blocks(columns.points, &wall.factors, z, &mut wall.terms)?;
             let all = Product::default();
             backend.multiply(&columns.columns, &wall.terms, all, &mut wall.right)?;
@@ -131,6 +150,11 @@ impl<B: EllipticBackend + MultigridBackend, T: Real> Preconditioner<B, T, GridJa
     }
 
     fn fall_back(&mut self) -> Option<&'static str> {
+        if matches!(self.walls, Walls::InCycle) {
+            self.field = self.field.renewed();
+            self.walls = Walls::Reduced(None);
+            return Some("multigrid without wall terms and their reduced system");
+        }
         self.field.fall_back()
     }
 }

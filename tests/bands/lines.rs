@@ -8,7 +8,7 @@ use gridgen::sparse::EllPattern;
 
 use crate::fibers::Messages;
 use crate::ranks::{fibers, on_bands_of};
-use crate::support::stencil::stencil;
+use crate::support::stencil::{stencil, wall_columns};
 
 /// Rows without coupling between them, whose lines along xi let a change decay by e in
 /// sixteen points.
@@ -37,12 +37,13 @@ fn rows_of(bands: &Bands, rank: usize, mj: usize) -> Vec<usize> {
 /// u after a sweep from zero on the level of a matrix.
 fn swept<B: MultigridBackend, M: Real>(
     backend: &B,
-    a: &B::Matrix<f64>,
+    (a, columns): (&B::Matrix<f64>, Option<&B::Matrix<f64>>),
     size: LevelSize,
     right: &[f64],
 ) -> Vec<f64> {
-    let mut level = backend.finest_level::<M>(size, Coarsening::Full).unwrap();
-    backend.load_operator(a, &mut level).unwrap();
+    let walls = columns.is_some();
+    let mut level = backend.finest_level::<M>(size, Coarsening::Full, walls).unwrap();
+    backend.load_operator(a, columns, &mut level).unwrap();
     let mut v = backend.zeros(right.len()).unwrap();
     backend.upload(right, &mut v).unwrap();
     backend.load_right(&v, &mut level).unwrap();
@@ -56,29 +57,37 @@ fn swept<B: MultigridBackend, M: Real>(
 /// Largest difference of a sweep over so many bands from that over the whole level, as a share of the
 /// largest value, for a matrix of lines alone.
 fn difference<M: Real>(size: LevelSize, ranks: usize) -> f64 {
-    difference_of::<M>(lines(size), size, ranks)
+    difference_of::<M>(lines(size), false, size, ranks)
 }
 
 fn difference_of<M: Real>(
     (pattern, values): (EllPattern, Vec<f64>),
+    walls: bool,
     size: LevelSize,
     ranks: usize,
 ) -> f64 {
     let LevelSize { mi, mj, periodic } = size;
     let right: Vec<f64> = (0..pattern.rows()).map(|row| (0.7 * row as f64).cos()).collect();
     let whole = EllMatrix::from_values(pattern.clone(), values.clone());
-    let expected = swept::<_, M>(&CpuBackend, &whole, size, &right);
+    let (wall_pattern, wall_values) = wall_columns::<f64>(size);
+    let columns = walls.then(|| EllMatrix::from_values(wall_pattern.clone(), wall_values.clone()));
+    let expected = swept::<_, M>(&CpuBackend, (&whole, columns.as_ref()), size, &right);
     let most = expected.iter().fold(0.0, |most: f64, value| most.max(value.abs()));
     let bands = Bands::new(mi, ranks, periodic).unwrap();
 
     let found = on_bands_of(&fibers(ranks), Messages::Memory, &bands, |rank, backend| {
         let rows = rows_of(&bands, rank, mj);
         let part = EllPattern::nine_point(bands.of(rank).len(), mj, false);
-        let slots = values.chunks(pattern.rows());
-        let own: Vec<f64> = slots.flat_map(|slot| rows.iter().map(|&row| slot[row])).collect();
-        let a = CudaMatrix::from_values(backend, &part, &own)?;
+        let own = |values: &[f64]| -> Vec<f64> {
+            let slots = values.chunks(pattern.rows());
+            slots.flat_map(|slot| rows.iter().map(|&row| slot[row])).collect()
+        };
+        let a = CudaMatrix::from_values(backend, &part, &own(&values))?;
+        let part = EllPattern::wall_columns(bands.of(rank).len(), mj);
+        let columns = CudaMatrix::from_values(backend, &part, &own(&wall_values))?;
         let right: Vec<f64> = rows.iter().map(|&row| right[row]).collect();
-        Ok((rows, swept::<_, M>(backend, &a, size, &right)))
+        let u = swept::<_, M>(backend, (&a, walls.then_some(&columns)), size, &right);
+        Ok((rows, u))
     });
 
     let pairs = found.unwrap().into_iter().flat_map(|(rows, u)| rows.into_iter().zip(u));
@@ -111,8 +120,10 @@ fn a_sweep_over_two_bands_is_that_over_the_whole() {
     for mi in [16, 61] {
         let size = LevelSize { mi, mj: 9, periodic: false };
 
-        let difference = difference_of::<f64>(stencil(size), size, 2);
+        for walls in [false, true] {
+            let difference = difference_of::<f64>(stencil(size), walls, size, 2);
 
-        assert!(difference < 1e-12, "{mi}: {difference:e}");
+            assert!(difference < 1e-12, "{mi} {walls}: {difference:e}");
+        }
     }
 }

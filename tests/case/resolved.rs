@@ -277,7 +277,7 @@ fn the_resolved_case_writes_every_default_out() {
     [multigrid]
     cycle = "v"
     sweeps = 1
-    levels = 7
+    levels = 16
     coarsening = "full"
 
     [output]

@@ -1,7 +1,9 @@
 //! Multigrid.
 
 use gridgen::backend::cpu::CpuBackend;
-use gridgen::backend::{Coarsening, EllipticBackend, LevelSize, MultigridBackend, Order, Real};
+use gridgen::backend::{
+    Coarsening, DeviceError, EllipticBackend, LevelSize, MultigridBackend, Order, Real,
+};
 use gridgen::elliptic::{EllipticSettings, GridPreconditioner, GridProblem};
 use gridgen::grid::Grid;
 use gridgen::grid::initial::Method as InitialMethod;
@@ -15,13 +17,32 @@ use gridgen::sparse::EllPattern;
 
 use super::{Subject, assert_close, to_device, to_host};
 use crate::support::problems::NEWTON;
-use crate::support::stencil::stencil;
+use crate::support::stencil::{stencil, stencil_that_drops_walls, wall_columns};
 use crate::support::walls::WallPoints;
 
 fn matrix<S: Subject, T: Real>(subject: &S, size: LevelSize) -> S::Matrix<T> {
     let (pattern, values) = stencil(size);
     subject.matrix_from(&pattern, &values)
 }
+
+/// Levels that have wall terms.
+#[derive(Debug, Clone, Copy, PartialEq)]
+enum Walls {
+    None,
+    All,
+    DroppedBelow,
+}
+
+type Levels = (Coarsening, Walls);
+
+const KINDS: [Levels; 5] = [
+    (Coarsening::Full, Walls::None),
+    (Coarsening::Full, Walls::All),
+    (Coarsening::Full, Walls::DroppedBelow),
+    (Coarsening::Xi, Walls::None),
+    (Coarsening::Xi, Walls::All),
+];
+const FULL: [Levels; 2] = [KINDS[0], KINDS[1]];
 
 /// A hierarchy and what its operations leave in the solutions, by name.
 struct Seen<'a, S: Subject, M: Real> {
@@ -32,14 +53,20 @@ struct Seen<'a, S: Subject, M: Real> {
 }
 
 impl<'a, S: Subject, M: Real> Seen<'a, S, M> {
-    /// As many levels as there can be up to three, for the matrix of [`stencil`].
-    fn new<T: Real>(subject: &'a S, finest: LevelSize, coarsening: Coarsening) -> Self {
+    /// As many levels as there can be up to three, for the matrix of [`stencil`], or
+    /// [`stencil_that_drops_walls`], with the wall terms of [`wall_columns`] where there are any.
+    fn new<T: Real>(subject: &'a S, finest: LevelSize, (coarsening, walls): Levels) -> Self {
         let mut sizes = vec![finest];
-        let mut levels = vec![subject.finest_level::<M>(finest, coarsening).unwrap()];
-        let a = matrix::<S, T>(subject, finest);
+        let (thin, walls) = (walls == Walls::DroppedBelow, walls != Walls::None);
+        let mut levels = vec![subject.finest_level::<M>(finest, coarsening, walls).unwrap()];
+        let (pattern, values) =
+            if thin { stencil_that_drops_walls::<T>(finest) } else { stencil::<T>(finest) };
+        let a = subject.matrix_from(&pattern, &values);
+        let (pattern, values) = wall_columns::<T>(finest);
+        let columns = walls.then(|| subject.matrix_from(&pattern, &values));
         // What a level held before must not matter.
-        subject.load_operator(&a, &mut levels[0]).unwrap();
-        subject.load_operator(&a, &mut levels[0]).unwrap();
+        subject.load_operator(&a, columns.as_ref(), &mut levels[0]).unwrap();
+        subject.load_operator(&a, columns.as_ref(), &mut levels[0]).unwrap();
         for _ in 0..2 {
             let size = sizes[sizes.len() - 1];
             if size.mi < 4 || size.mj < 4 {
@@ -95,9 +122,9 @@ impl<'a, S: Subject, M: Real> Seen<'a, S, M> {
 fn operations<S: Subject, T: Real, M: Real>(
     subject: &S,
     finest: LevelSize,
-    coarsening: Coarsening,
+    kind: Levels,
 ) -> Vec<(&'static str, Vec<f64>)> {
-    let mut seen = Seen::<S, M>::new::<T>(subject, finest, coarsening);
+    let mut seen = Seen::<S, M>::new::<T>(subject, finest, kind);
     seen.load::<T>();
     seen.restrict("restriction of the right side", 0, Order::Reverse);
     seen.smooth("forward", 0, Order::Forward);
@@ -121,17 +148,17 @@ fn operations<S: Subject, T: Real, M: Real>(
 fn compare<S: Subject, T: Real, M: Real>(
     subject: &S,
     finest: LevelSize,
-    coarsening: Coarsening,
+    kind: Levels,
     tolerance: f64,
 ) {
-    let expected = operations::<_, T, M>(&CpuBackend, finest, coarsening);
-    let found = operations::<_, T, M>(subject, finest, coarsening);
+    let expected = operations::<_, T, M>(&CpuBackend, finest, kind);
+    let found = operations::<_, T, M>(subject, finest, kind);
     let most = expected.iter().flat_map(|(_, values)| values).fold(0.0, |m: f64, v| m.max(v.abs()));
     for ((name, expected), (_, found)) in expected.iter().zip(&found) {
         for (k, (expected, found)) in expected.iter().zip(found).enumerate() {
             assert!(
                 (expected - found).abs() <= tolerance * most,
-                "{finest:?} {coarsening:?}, {name}: unknown {k} is {found:?}, not {expected:?}"
+                "{finest:?} {kind:?}, {name}: unknown {k} is {found:?}, not {expected:?}"
             );
         }
     }
@@ -153,32 +180,34 @@ const SINGLE: f64 = 1e-6;
 
 pub fn every_operation_in_double_precision<S: Subject>(subject: &S) {
     for size in small_sizes() {
-        for coarsening in [Coarsening::Full, Coarsening::Xi] {
-            compare::<_, f64, f64>(subject, size, coarsening, DOUBLE);
+        for kind in KINDS {
+            compare::<_, f64, f64>(subject, size, kind, DOUBLE);
         }
     }
 }
 
 pub fn every_operation_in_single_precision<S: Subject>(subject: &S) {
     for size in small_sizes() {
-        for coarsening in [Coarsening::Full, Coarsening::Xi] {
-            compare::<_, f64, f32>(subject, size, coarsening, SINGLE);
-            compare::<_, f32, f32>(subject, size, coarsening, SINGLE);
+        for kind in KINDS {
+            compare::<_, f64, f32>(subject, size, kind, SINGLE);
+            compare::<_, f32, f32>(subject, size, kind, SINGLE);
         }
     }
-    compare::<_, f32, f64>(subject, small_sizes()[4], Coarsening::Full, DOUBLE);
+    compare::<_, f32, f64>(subject, small_sizes()[4], FULL[1], DOUBLE);
 }
 
 pub fn lines_over_several_warps<S: Subject>(subject: &S) {
-    for periodic in [false, true] {
+    for (periodic, kind) in [(false, FULL[0]), (false, FULL[1]), (true, FULL[0]), (true, FULL[1])] {
         let (wide, long) =
             (LevelSize { mi: 130, mj: 67, periodic }, LevelSize { mi: 1100, mj: 9, periodic });
-        compare::<_, f64, f32>(subject, wide, Coarsening::Full, SINGLE);
-        compare::<_, f64, f64>(subject, wide, Coarsening::Full, DOUBLE);
-        compare::<_, f64, f32>(subject, long, Coarsening::Full, SINGLE);
+        compare::<_, f64, f32>(subject, wide, kind, SINGLE);
+        compare::<_, f64, f64>(subject, wide, kind, DOUBLE);
+        compare::<_, f64, f32>(subject, long, kind, SINGLE);
     }
     let high = LevelSize { mi: 9, mj: 1100, periodic: false };
-    compare::<_, f64, f32>(subject, high, Coarsening::Full, SINGLE);
+    for kind in FULL {
+        compare::<_, f64, f32>(subject, high, kind, SINGLE);
+    }
 }
 
 /// In double precision a team takes 1024 points: a remainder; a seam point alone in its segment;
@@ -187,23 +216,27 @@ pub fn lines_longer_than_a_team_takes<S: Subject>(subject: &S) {
     for (mi, mj, periodic) in
         [(1100, 8, false), (1026, 8, true), (1025, 8, false), (2100, 8, true), (8, 2100, false)]
     {
-        compare::<_, f64, f64>(subject, LevelSize { mi, mj, periodic }, Coarsening::Full, DOUBLE);
+        for kind in FULL {
+            compare::<_, f64, f64>(subject, LevelSize { mi, mj, periodic }, kind, DOUBLE);
+        }
     }
     let high = LevelSize { mi: 8, mj: 1100, periodic: true };
-    compare::<_, f64, f64>(subject, high, Coarsening::Xi, DOUBLE);
+    for kind in &KINDS[3..] {
+        compare::<_, f64, f64>(subject, high, *kind, DOUBLE);
+    }
 }
 
 pub fn a_singular_pivot_is_seen_on_the_coarsest_level<S: Subject>(subject: &S) {
     let size = LevelSize { mi: 9, mj: 9, periodic: false };
     let zero = subject.matrix::<f64>(&EllPattern::nine_point(9, 9, false)).unwrap();
-    let mut fine = subject.finest_level::<f32>(size, Coarsening::Full).unwrap();
+    let mut fine = subject.finest_level::<f32>(size, Coarsening::Full, false).unwrap();
     let mut coarse = subject.coarse_level::<f32>(&fine, Coarsening::Full).unwrap();
 
-    subject.load_operator(&zero, &mut fine).unwrap();
+    subject.load_operator(&zero, None, &mut fine).unwrap();
     subject.coarsen(&fine, &mut coarse).unwrap();
     assert!(!subject.pivots_are_finite(&coarse).unwrap());
 
-    subject.load_operator(&matrix::<S, f64>(subject, size), &mut fine).unwrap();
+    subject.load_operator(&matrix::<S, f64>(subject, size), None, &mut fine).unwrap();
     subject.coarsen(&fine, &mut coarse).unwrap();
     assert!(subject.pivots_are_finite(&coarse).unwrap());
 }
@@ -211,8 +244,8 @@ pub fn a_singular_pivot_is_seen_on_the_coarsest_level<S: Subject>(subject: &S) {
 /// A recorded sweep leaves the level, and what the host knows about it, as a plain one does.
 pub fn a_replayed_sweep_is_a_sweep<S: Subject>(subject: &S) {
     let size = LevelSize { mi: 16, mj: 9, periodic: true };
-    let mut plain = Seen::<S, f64>::new::<f64>(subject, size, Coarsening::Full);
-    let mut replayed = Seen::<S, f64>::new::<f64>(subject, size, Coarsening::Full);
+    let mut plain = Seen::<S, f64>::new::<f64>(subject, size, FULL[1]);
+    let mut replayed = Seen::<S, f64>::new::<f64>(subject, size, FULL[1]);
     let mut recording = S::Recording::default();
     for _ in 0..3 {
         plain.load::<f64>();
@@ -241,7 +274,18 @@ pub fn a_cycle_as_a_matrix_is_the_cycle<S: Subject>(subject: &S) {
         subject.prolong(coarse, fine)?;
         subject.smooth(fine, Order::Reverse)
     };
-    let mut seen = Seen::<S, f64>::new::<f64>(subject, size, Coarsening::Full);
+    for kind in FULL {
+        a_cycle_of_this_kind_as_a_matrix(subject, size, kind, work);
+    }
+}
+
+fn a_cycle_of_this_kind_as_a_matrix<S: Subject>(
+    subject: &S,
+    size: LevelSize,
+    kind: Levels,
+    work: impl Fn(&mut [S::Level<f64>]) -> Result<(), DeviceError> + Copy,
+) {
+    let mut seen = Seen::<S, f64>::new::<f64>(subject, size, kind);
     // The second time it is prepared as it was noted the first time.
     for _ in 0..2 {
         seen.load::<f64>();

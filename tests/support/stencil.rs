@@ -33,3 +33,32 @@ pub fn stencil<T: Real>(size: LevelSize) -> (EllPattern, Vec<T>) {
     }
     (pattern, values)
 }
+
+/// The same with stronger couplings away from the wall: in Galerkin operators the two
+/// are of different signs, and some coarse levels keep no wall terms.
+pub fn stencil_that_drops_walls<T: Real>(size: LevelSize) -> (EllPattern, Vec<T>) {
+    let (pattern, mut values) = stencil::<T>(size);
+    for row in 0..pattern.rows() {
+        let north = |column: usize| column / 2 / size.mi > row / 2 / size.mi;
+        for (at, _) in pattern.row(row).filter(|&(_, column)| north(column)) {
+            values[at] *= T::narrow(1.5);
+        }
+    }
+    (pattern, values)
+}
+
+/// Pattern and values of wall columns that decay from the wall and suit [`stencil`]: pivots of the
+/// wall terms stay near those of their first row.
+pub fn wall_columns<T: Real>(size: LevelSize) -> (EllPattern, Vec<T>) {
+    let LevelSize { mi, mj, .. } = size;
+    let pattern = EllPattern::wall_columns(mi, mj);
+    let n = pattern.rows();
+    let noise = |k: usize| ((k * 6563 + 29) % 1000) as f64 / 1000.0 - 0.5;
+    let value = |slot: usize, row: usize| {
+        let (j, own) = (row / 2 / mi, row % 2 == slot);
+        let decay = (-(j as f64) / if slot == 0 { 2.0 } else { 7.0 }).exp();
+        decay * if own { 0.6 + 0.2 * noise(row) } else { 0.1 * noise(5 * row + slot) }
+    };
+    let values = (0..2).flat_map(|slot| (0..n).map(move |row| (slot, row)));
+    (pattern, values.map(|(slot, row)| T::narrow(value(slot, row))).collect())
+}

@@ -19,6 +19,10 @@ impl<B: SparseBackend, T: Real> Classical<B, T> {
         Self { kind, diagonal: None, factors: None }
     }
 
+    pub(super) fn kind(&self) -> Kind {
+        self.kind
+    }
+
     /// D⁻¹, if that is all there is to this preconditioner.
     pub(super) fn diagonal(&self) -> Option<&B::Vector<T>> {
         self.diagonal.as_ref()

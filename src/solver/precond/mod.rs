@@ -84,6 +84,38 @@ impl<B: MultigridBackend, T: Real> MatrixPreconditioner<B, T> {
         }
     }
 
+    /// Prepares for K = A (I − E Eᵀ) + B Eᵀ, where wall terms with the columns B take the places of
+    /// the first row of points, if this form can: multigrid can, the others prepare for A alone.
+    ///
+    /// # Errors
+    /// If the device fails or a pivot vanishes.
+    pub fn update_with_walls(
+        &mut self,
+        backend: &B,
+        a: &B::Matrix<T>,
+        columns: &B::Matrix<T>,
+    ) -> Result<(), SolverError> {
+        match self {
+            Self::Classical(classical) => classical.update(backend, a),
+            Self::Single(multigrid) => multigrid.update(backend, a, Some(columns)),
+            Self::Double(multigrid) => multigrid.update(backend, a, Some(columns)),
+        }
+    }
+
+    /// A preconditioner of the same form, not prepared for a matrix yet.
+    #[must_use]
+    pub fn renewed(&self) -> Self {
+        match self {
+            Self::Classical(classical) => Self::Classical(Classical::new(classical.kind())),
+            Self::Single(multigrid) => {
+                Self::Single(Multigrid::new(multigrid.settings, multigrid.size))
+            }
+            Self::Double(multigrid) => {
+                Self::Double(Multigrid::new(multigrid.settings, multigrid.size))
+            }
+        }
+    }
+
     /// d, where an application is no more than z ← d ∘ r.
     pub fn diagonal(&self) -> Option<&B::Vector<T>> {
         match self {
@@ -108,8 +140,8 @@ impl<B: MultigridBackend, T: Real> Preconditioner<B, T, B::Matrix<T>>
     fn update(&mut self, backend: &B, a: &B::Matrix<T>) -> Result<(), SolverError> {
         match self {
             Self::Classical(classical) => classical.update(backend, a),
-            Self::Single(multigrid) => multigrid.update(backend, a),
-            Self::Double(multigrid) => multigrid.update(backend, a),
+            Self::Single(multigrid) => multigrid.update(backend, a, None),
+            Self::Double(multigrid) => multigrid.update(backend, a, None),
         }
     }
 

@@ -1,22 +1,46 @@
 //! Factors of the lines of one panel.
 
-use super::lines::{LANES, Lane, Shape, Storage};
+use super::lines::{LANES, Lane, Shape, Storage, WallPlace};
 use crate::backend::Real;
 use crate::simd::Kernel;
+use std::ops::Range;
 
 /// A 2×2 block a lane, row-major.
 type Block<M> = [Lane<M>; 4];
 
-/// Pivots of one panel; lanes from `lines` on are padding and keep inverse pivots of zero.
+/// Which borders of lines are kept.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Guard {
+    /// All, whatever their pivots.
+    All,
+    /// Those whose pivot G keeps the sign of B₁: X = B₁⁻¹ G has X_pp, X_qq > θ and det X > θ².
+    SameSign,
+    /// None: the wall terms of the level stay zero.
+    Nothing,
+}
+
+/// θ of [`Guard::SameSign`]. X is 1 plus something positive as long as a line's coupling N with the
+/// point after is positive.
+const SMALLEST_PIVOT: f64 = 0.1;
+
+/// Pivots of one panel; lanes that are not among `lanes` are padding, or are not solved, and keep
+/// inverse pivots of zero: their solution is zero.
 ///
 /// Closed lines without their last point are open lines T; H = T⁻¹ (P₀ at the first point,
 /// N at the last one) is kept beside the pivots, and the last point's pivot is
 /// D = C − P H_{last−1} − N H_0.
+///
+/// The first point of a bordered line is held at zero: T is the line from its second point on. Its
+/// place is taken by the line's wall terms d with the columns B, which stand where V = T⁻¹ B
+/// replaces them, and at the first point the inverse of the pivot G = B_0 − N_0 V_1 of d (theory
+/// eq. 13).
 pub(super) struct Factor<'a, M> {
     pub(super) operator: &'a mut [M],
     pub(super) storage: Storage,
     pub(super) shape: Shape,
-    pub(super) lines: usize,
+    pub(super) lanes: Range<usize>,
+    /// Which borders are kept.
+    pub(super) guard: Guard,
     /// Whether all pivots are finite.
     pub(super) finite: &'a mut bool,
 }
@@ -24,18 +48,22 @@ pub(super) struct Factor<'a, M> {
 impl<M: Real> Kernel for Factor<'_, M> {
     #[inline(always)]
     fn run(self) {
-        let Self { operator, storage, shape, lines, finite } = self;
+        let Self { operator, storage, shape, lanes, guard, finite } = self;
         let mut panel = Panel {
             points: operator.as_chunks_mut::<LANES>().0,
-            width: storage.width(shape.closed),
+            width: storage.width(shape),
             storage,
-            lines,
+            lanes,
         };
         let open = shape.along - usize::from(shape.closed);
+        let bordered = shape.wall == WallPlace::Start;
         let mut watch = Finite([M::zero(); LANES]);
-        panel.factor_open(open, &mut watch);
+        panel.factor_open(usize::from(bordered), open, &mut watch);
         if shape.closed {
             panel.factor_closing(open, &mut watch);
+        }
+        if bordered {
+            panel.factor_border(open, guard, &mut watch);
         }
         *finite = watch.holds();
     }
@@ -46,7 +74,7 @@ struct Panel<'a, M> {
     points: &'a mut [Lane<M>],
     width: usize,
     storage: Storage,
-    lines: usize,
+    lanes: Range<usize>,
 }
 
 impl<M: Real> Panel<'_, M> {
@@ -73,14 +101,17 @@ impl<M: Real> Panel<'_, M> {
         }
     }
 
-    /// Inverse pivots of the first `open` points.
+    /// Inverse pivots of the points from `first` to `open`; zero before.
     #[inline(always)]
-    fn factor_open(&mut self, open: usize, finite: &mut Finite<M>) {
+    fn factor_open(&mut self, first: usize, open: usize, finite: &mut Finite<M>) {
         let [at_prev, at_next, _, at_inverse] = self.storage.line_blocks();
         let mut carried = [[M::zero(); LANES]; 4];
-        for l in 0..open {
+        for l in 0..first {
+            self.put(l, at_inverse, carried);
+        }
+        for l in first..open {
             let fill = mul(&self.get(l, at_prev), &carried);
-            let inverse = invert(&sub(&self.centre(l), &fill), self.lines);
+            let inverse = invert(&sub(&self.centre(l), &fill), &self.lanes);
             carried = mul(&inverse, &self.get(l, at_next));
             self.put(l, at_inverse, inverse);
             finite.watch(&inverse);
@@ -115,8 +146,50 @@ impl<M: Real> Panel<'_, M> {
         let before = mul(&self.get(open, at_prev), &self.get(open - 1, at_closing));
         let after = mul(&self.get(open, at_next), &self.get(0, at_closing));
         let pivot = sub(&sub(&self.centre(open), &before), &after);
-        let inverse = invert(&pivot, self.lines);
+        let inverse = invert(&pivot, &self.lanes);
         self.put(open, at_inverse, inverse);
+        finite.watch(&inverse);
+    }
+
+    /// V of the points after the first, and G⁻¹ in its place at the first.
+    #[inline(always)]
+    fn factor_border(&mut self, open: usize, guard: Guard, finite: &mut Finite<M>) {
+        let [at_prev, at_next, _, at_inverse] = self.storage.line_blocks();
+        let at_border = at_inverse + 4;
+        let zero = [[M::zero(); LANES]; 4];
+        if guard == Guard::Nothing {
+            for l in 0..open {
+                self.put(l, at_border, zero);
+            }
+            return;
+        }
+        let mut v = zero;
+        for l in 1..open {
+            let right = sub(&self.get(l, at_border), &mul(&self.get(l, at_prev), &v));
+            v = mul(&self.get(l, at_inverse), &right);
+            self.put(l, at_border, v);
+        }
+        for l in (1..open.saturating_sub(1)).rev() {
+            let pull = mul(&self.get(l, at_inverse), &mul(&self.get(l, at_next), &v));
+            v = sub(&self.get(l, at_border), &pull);
+            self.put(l, at_border, v);
+        }
+        let columns = self.get(0, at_border);
+        let pivot = sub(&columns, &mul(&self.get(0, at_next), &v));
+        let mut inverse = invert(&pivot, &self.lanes);
+        if guard == Guard::SameSign {
+            let x = mul(&invert(&columns, &self.lanes), &pivot);
+            let least = M::narrow(SMALLEST_PIVOT);
+            for k in 0..LANES {
+                let det = x[0][k] * x[3][k] - x[1][k] * x[2][k];
+                if !(x[0][k] > least && x[3][k] > least && det > least * least) {
+                    for entry in &mut inverse {
+                        entry[k] = M::zero();
+                    }
+                }
+            }
+        }
+        self.put(0, at_border, inverse);
         finite.watch(&inverse);
     }
 }
@@ -151,12 +224,12 @@ fn mul<M: Real>(a: &Block<M>, b: &Block<M>) -> Block<M> {
         .map(|(p, q, r, s)| std::array::from_fn(|k| a[p][k] * b[r][k] + a[q][k] * b[s][k]))
 }
 
-/// Inverses of the first `lines` lanes; zero in the others.
+/// Inverses in these lanes; zero in the others.
 #[inline(always)]
-fn invert<M: Real>(a: &Block<M>, lines: usize) -> Block<M> {
+fn invert<M: Real>(a: &Block<M>, lanes: &Range<usize>) -> Block<M> {
     let inverse_det: Lane<M> = std::array::from_fn(|k| {
         let det = a[0][k] * a[3][k] - a[1][k] * a[2][k];
-        if k < lines { det.recip() } else { M::zero() }
+        if lanes.contains(&k) { det.recip() } else { M::zero() }
     });
     let each = |e: usize, sign: M| std::array::from_fn(|k| sign * a[e][k] * inverse_det[k]);
     let (plus, minus) = (M::one(), -M::one());

@@ -6,8 +6,8 @@
 //! solves run in lockstep with unit stride, one stream of memory feeds each sweep, and panels are
 //! disjoint slices for the threads. Lanes beyond the last line hold zero everywhere.
 
-use super::factor::Factor;
-use super::sweep::{Neighbours, Relax, Residual};
+use super::factor::{Factor, Guard};
+use super::sweep::{Neighbours, Relax, Residual, Walls};
 use crate::backend::Real;
 use crate::backend::cpu::vector::clear;
 use crate::simd;
@@ -34,11 +34,11 @@ pub(super) enum Storage {
 }
 
 impl Storage {
-    /// Lanes a point, those of closed lines at the end: H of [`Factor`].
+    /// Lanes a point, those of closed or bordered lines at the end: H or V of [`Factor`].
     #[inline(always)]
-    pub(super) fn width(self, closed: bool) -> usize {
+    pub(super) fn width(self, shape: Shape) -> usize {
         let [_, _, _, inverse] = self.line_blocks();
-        inverse + if closed { 8 } else { 4 }
+        inverse + if shape.closed || shape.wall == WallPlace::Start { 8 } else { 4 }
     }
 
     /// Writes the blocks of one lane of a point; its pivot follows in [`Factor`].
@@ -97,6 +97,17 @@ pub(super) struct PointBlocks<M> {
     pub(super) centre: [M; 4],
 }
 
+/// Where a set of lines has the first row of points, if wall terms are unknown in its place.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum WallPlace {
+    /// The first row is like the others.
+    Nowhere,
+    /// At the first point of every line, whose place the wall terms of that line take.
+    Start,
+    /// On the first line, which is not solved.
+    Line,
+}
+
 /// Number and kind of the lines of a set.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Shape {
@@ -108,6 +119,8 @@ pub(super) struct Shape {
     pub(super) closed: bool,
     /// Whether the last line neighbours the first; their number is even then.
     pub(super) ring: bool,
+    /// Where the wall terms stand.
+    pub(super) wall: WallPlace,
 }
 
 impl Shape {
@@ -143,7 +156,7 @@ impl Shape {
 #[derive(Debug)]
 pub(super) struct LineSet<M> {
     pub(super) shape: Shape,
-    storage: Storage,
+    pub(super) storage: Storage,
     operator: [Vec<M>; 2],
     pub(super) u: [Vec<M>; 2],
     pub(super) f: [Vec<M>; 2],
@@ -157,7 +170,7 @@ impl<M: Real> LineSet<M> {
                 vec![M::zero(); panels * LANES * shape.along * width]
             })
         };
-        let operator = room(storage.width(shape.closed));
+        let operator = room(storage.width(shape));
         Self { shape, storage, operator, u: room(2), f: room(2) }
     }
 
@@ -168,28 +181,45 @@ impl<M: Real> LineSet<M> {
     }
 
     /// Takes the operator from `blocks(line, point along)` and factors the lines: pivots
-    /// D_l = C_l − P_l D_{l−1}⁻¹ N_{l−1}, kept as D⁻¹. Returns whether all of them are finite.
-    pub(super) fn fill(&mut self, blocks: impl Fn(usize, usize) -> PointBlocks<M> + Sync) -> bool {
+    /// D_l = C_l − P_l D_{l−1}⁻¹ N_{l−1}, kept as D⁻¹. Bordered lines take their wall columns from
+    /// `column(line, point along)`. Returns whether all pivots are finite.
+    pub(super) fn fill(
+        &mut self,
+        blocks: impl Fn(usize, usize) -> PointBlocks<M> + Sync,
+        column: impl Fn(usize, usize) -> [M; 4] + Sync,
+        guard: Guard,
+    ) -> bool {
         let (shape, storage) = (self.shape, self.storage);
-        let (width, panel_len) = (storage.width(shape.closed), self.operator_len());
+        let (width, panel_len) = (storage.width(shape), self.operator_len());
+        let [_, _, _, inverse] = storage.line_blocks();
         (0..2).all(|colour| {
-            let lines = shape.lines(colour);
+            let count = shape.lines(colour);
             self.operator[colour]
                 .par_chunks_mut(panel_len)
                 .enumerate()
                 .map(|(p, panel)| {
-                    let lanes = LANES.min(lines - p * LANES);
+                    let lanes = LANES.min(count - p * LANES);
                     let points = panel.as_chunks_mut::<LANES>().0.chunks_mut(width);
                     for (l, point) in points.enumerate() {
                         for lane in 0..lanes {
                             let line = 2 * (p * LANES + lane) + colour;
                             storage.put(point, lane, &blocks(line, l));
+                            if shape.wall == WallPlace::Start {
+                                let to = point[inverse + 4..].iter_mut();
+                                to.zip(column(line, l)).for_each(|(to, b)| to[lane] = b);
+                            }
                         }
                     }
+                    let held = shape.wall == WallPlace::Line && (colour, p) == (0, 0);
                     let mut finite = true;
-                    let operator = panel;
-                    let lines = lanes;
-                    simd::run(Factor { operator, storage, shape, lines, finite: &mut finite });
+                    simd::run(Factor {
+                        operator: panel,
+                        storage,
+                        shape,
+                        lanes: usize::from(held)..lanes,
+                        guard,
+                        finite: &mut finite,
+                    });
                     finite
                 })
                 .reduce(|| true, |a, b| a && b)
@@ -199,7 +229,7 @@ impl<M: Real> LineSet<M> {
     /// The operator at (line, point along).
     pub(super) fn blocks(&self, line: usize, point: usize) -> PointBlocks<M> {
         let (colour, m) = (line % 2, line / 2);
-        let width = self.storage.width(self.shape.closed);
+        let width = self.storage.width(self.shape);
         let start = (m / LANES * self.shape.along + point) * width * LANES + m % LANES;
         let operator = &self.operator[colour];
         let value = |k: usize| operator[start + k * LANES];
@@ -241,11 +271,18 @@ impl<M: Real> LineSet<M> {
 
     /// Values of the operator that one panel holds.
     fn operator_len(&self) -> usize {
-        self.shape.along * self.storage.width(self.shape.closed) * LANES
+        self.shape.along * self.storage.width(self.shape) * LANES
     }
 
-    /// One zebra sweep: solves the lines of `first`, then those of the other colour.
-    pub(super) fn relax(&mut self, first: usize) {
+    /// One zebra sweep: solves the lines of `first`, then those of the other colour. `walls` are the
+    /// wall columns of lines that are not bordered, `terms` takes the wall terms of those that are:
+    /// by colour, `[panel][component][lane]`.
+    pub(super) fn relax(
+        &mut self,
+        first: usize,
+        walls: Option<&Walls<'_, M>>,
+        terms: &mut [Vec<M>; 2],
+    ) {
         for colour in [first, 1 - first] {
             let coefficients = self.operator_len();
             let [even, odd] = &mut self.u;
@@ -253,20 +290,29 @@ impl<M: Real> LineSet<M> {
             let neighbours = Neighbours { u: other, colour, shape: self.shape };
             let storage = self.storage;
             let pairs = self.shape.panel_len();
-            own.par_chunks_mut(pairs)
+            let relax = |panel, u, f, operator, terms| {
+                let (neighbours, walls) = (&neighbours, walls.map(|walls| walls.of(colour, panel)));
+                simd::run(Relax { neighbours, panel, storage, operator, walls, f, u, terms });
+            };
+            let panels = own
+                .par_chunks_mut(pairs)
                 .zip(self.f[colour].par_chunks(pairs))
                 .zip(self.operator[colour].par_chunks(coefficients))
-                .with_min_len(self.shape.panels_together())
-                .enumerate()
-                .for_each(|(panel, ((u, f), operator))| {
-                    let neighbours = &neighbours;
-                    simd::run(Relax { neighbours, panel, storage, operator, f, u });
+                .with_min_len(self.shape.panels_together());
+            if self.shape.wall == WallPlace::Start {
+                panels.zip(terms[colour].par_chunks_mut(2 * LANES)).enumerate().for_each(
+                    |(panel, (((u, f), operator), terms))| relax(panel, u, f, operator, terms),
+                );
+            } else {
+                panels.enumerate().for_each(|(panel, ((u, f), operator))| {
+                    relax(panel, u, f, operator, &mut []);
                 });
+            }
         }
     }
 
-    /// r ← f − A u on the lines of one colour, in the layout of its pairs.
-    pub(super) fn residual(&self, colour: usize, r: &mut [M]) {
+    /// r ← f − A u − B d on the lines of one colour, in the layout of its pairs.
+    pub(super) fn residual(&self, colour: usize, walls: Option<&Walls<'_, M>>, r: &mut [M]) {
         let neighbours = Neighbours { u: &self.u[1 - colour], colour, shape: self.shape };
         let storage = self.storage;
         let pairs = self.shape.panel_len();
@@ -278,8 +324,8 @@ impl<M: Real> LineSet<M> {
             .with_min_len(self.shape.panels_together())
             .enumerate()
             .for_each(|(panel, (((r, f), u), operator))| {
-                let neighbours = &neighbours;
-                simd::run(Residual { neighbours, panel, storage, operator, f, u, r });
+                let (neighbours, walls) = (&neighbours, walls.map(|walls| walls.of(colour, panel)));
+                simd::run(Residual { neighbours, panel, storage, operator, walls, f, u, r });
             });
     }
 

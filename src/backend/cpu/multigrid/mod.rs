@@ -5,9 +5,12 @@ mod galerkin;
 mod lines;
 mod sweep;
 mod transfer;
+mod wall;
 
+use self::factor::Guard;
 use self::galerkin::{Nine, finest_blocks, galerkin};
-use self::lines::{LineSet, PointBlocks, Shape, Storage};
+use self::lines::{LineSet, PointBlocks, Shape, Storage, WallPlace};
+use self::wall::Wall;
 use super::{CpuBackend, EllMatrix};
 use crate::backend::multigrid::{Coarsening, LevelSize, MultigridBackend, Order};
 use crate::backend::{DeviceError, Real};
@@ -29,17 +32,24 @@ pub struct Level<M> {
     solved: Option<usize>,
     /// Whether all pivots are finite, here and on the finer levels.
     finite: bool,
+    /// The wall terms, if there are any in the equations.
+    wall: Option<Wall<M>>,
 }
 
 impl<M: Real> Level<M> {
-    fn new(size: LevelSize, coarsening: Coarsening, storage: Storage) -> Self {
+    fn new(size: LevelSize, coarsening: Coarsening, storage: Storage, walls: bool) -> Self {
         let (LevelSize { mi, mj, .. }, wraps) = (size, size.wraps());
-        let along_eta = Shape { along: mj, across: mi, closed: false, ring: wraps };
-        let along_xi = Shape { along: mi, across: mj, closed: wraps, ring: false };
+        let wall = |place| if walls { place } else { WallPlace::Nowhere };
+        let (start, line) = (wall(WallPlace::Start), wall(WallPlace::Line));
+        let along_eta = Shape { along: mj, across: mi, closed: false, ring: wraps, wall: start };
+        let along_xi = Shape { along: mi, across: mj, closed: wraps, ring: false, wall: line };
         let eta = LineSet::new(along_eta, storage);
         let xi = (coarsening == Coarsening::Full).then(|| LineSet::new(along_xi, storage));
-        let residual = xi.as_ref().unwrap_or(&eta).f.clone();
-        Self { size, eta, xi, residual, solution_in_xi: false, solved: None, finite: true }
+        let lines = xi.as_ref().unwrap_or(&eta);
+        let residual = lines.f.clone();
+        let wall = walls.then(|| Wall::new(lines, &eta));
+        let (solution_in_xi, solved, finite) = (false, None, true);
+        Self { size, eta, xi, residual, solution_in_xi, solved, finite, wall }
     }
 
     /// The lines that hold the right side and the residual for transfers between levels.
@@ -47,13 +57,16 @@ impl<M: Real> Level<M> {
         self.xi.as_ref().unwrap_or(&self.eta)
     }
 
-    /// Fills both line sets from compass blocks at (i, j).
-    fn fill(&mut self, blocks: impl Fn(usize, usize) -> Nine<M> + Sync) -> bool {
-        let eta = &mut self.eta;
-        let mut finite = eta.fill(|i, j| blocks(i, j).eta_line());
+    /// Fills both line sets from compass blocks at (i, j), and from the wall columns, which are
+    /// there already.
+    fn fill(&mut self, blocks: impl Fn(usize, usize) -> Nine<M> + Sync, guard: Guard) -> bool {
+        let (eta, wall) = (&mut self.eta, &self.wall);
+        let column = |i, j| wall.as_ref().map_or([M::zero(); 4], |wall| wall.column(i, j));
+        let mut finite = eta.fill(|i, j| blocks(i, j).eta_line(), column, guard);
         if let Some(xi) = &mut self.xi {
-            let eta = &self.eta;
-            finite &= xi.fill(|j, i| Nine::from_eta_line(&eta.blocks(i, j)).xi_line());
+            let (eta, none) = (&self.eta, |_, _| [M::zero(); 4]);
+            let blocks = |j, i| Nine::from_eta_line(&eta.blocks(i, j)).xi_line();
+            finite &= xi.fill(blocks, none, guard);
         }
         finite
     }
@@ -74,7 +87,15 @@ impl<M: Real> Level<M> {
         if let Some(xi) = &self.xi {
             transfer::transpose(xi, &xi.f, &mut self.eta.f, self.size.mi, self.size.mj);
         }
+        self.clear_solution();
+    }
+
+    /// u ← 0, d ← 0.
+    fn clear_solution(&mut self) {
         self.eta.clear_solution();
+        if let Some(wall) = &mut self.wall {
+            wall.clear();
+        }
         self.solution_in_xi = false;
         self.solved = None;
     }
@@ -87,8 +108,9 @@ impl MultigridBackend for CpuBackend {
         &self,
         size: LevelSize,
         coarsening: Coarsening,
+        walls: bool,
     ) -> Result<Level<M>, DeviceError> {
-        Ok(Level::new(size, coarsening, Storage::Compact))
+        Ok(Level::new(size, coarsening, Storage::Compact, walls))
     }
 
     fn coarse_level<M: Real>(
@@ -96,7 +118,8 @@ impl MultigridBackend for CpuBackend {
         fine: &Level<M>,
         coarsening: Coarsening,
     ) -> Result<Level<M>, DeviceError> {
-        Ok(Level::new(fine.size.coarser(coarsening), coarsening, Storage::Full))
+        let (size, walls) = (fine.size.coarser(coarsening), fine.wall.is_some());
+        Ok(Level::new(size, coarsening, Storage::Full, walls))
     }
 
     fn level_size<M: Real>(&self, level: &Level<M>) -> LevelSize {
@@ -106,16 +129,27 @@ impl MultigridBackend for CpuBackend {
     fn load_operator<T: Real, M: Real>(
         &self,
         a: &EllMatrix<T>,
+        columns: Option<&EllMatrix<T>>,
         level: &mut Level<M>,
     ) -> Result<(), DeviceError> {
         let size = level.size;
-        level.finite = level.fill(|i, j| finest_blocks(a, size, i, j));
+        let guard = match (&mut level.wall, columns) {
+            (Some(wall), Some(columns)) => wall.load(columns, size),
+            _ => Guard::Nothing,
+        };
+        level.finite = level.fill(|i, j| finest_blocks(a, size, i, j), guard);
         Ok(())
     }
 
     fn coarsen<M: Real>(&self, fine: &Level<M>, coarse: &mut Level<M>) -> Result<(), DeviceError> {
+        let sizes = [coarse.size, fine.size];
         let coarsen_eta = coarse.size.mj != fine.size.mj;
-        let finite = coarse.fill(|i, j| galerkin(&|i, j| fine.nine(i, j), i, j, coarsen_eta));
+        let blocks = |i, j| galerkin(&|i, j| fine.nine(i, j), i, j, coarsen_eta);
+        let guard = match (&mut coarse.wall, &fine.wall) {
+            (Some(wall), Some(fine)) => wall.coarsen(fine, sizes, |i| blocks(i, 1)),
+            _ => Guard::Nothing,
+        };
+        let finite = coarse.fill(blocks, guard);
         coarse.finite = fine.finite && finite;
         Ok(())
     }
@@ -134,9 +168,7 @@ impl MultigridBackend for CpuBackend {
         if let Some(xi) = &mut level.xi {
             transfer::load_xi(r, mi, xi);
         }
-        level.eta.clear_solution();
-        level.solution_in_xi = false;
-        level.solved = None;
+        level.clear_solution();
         Ok(())
     }
 
@@ -149,13 +181,22 @@ impl MultigridBackend for CpuBackend {
         if let (Some(xi), true) = (&level.xi, level.solution_in_xi) {
             transfer::transpose(xi, &xi.u, &mut level.eta.u, mi, mj);
         }
-        level.eta.relax(first);
-        if let Some(xi) = &mut level.xi {
-            transfer::transpose(&level.eta, &level.eta.u, &mut xi.u, mj, mi);
-            xi.relax(first);
-            level.solution_in_xi = true;
+        let mut none = [Vec::new(), Vec::new()];
+        level.eta.relax(first, None, level.wall.as_mut().map_or(&mut none, Wall::solved));
+        if let Some(wall) = &mut level.wall {
+            wall.take_solved();
         }
         level.solved = Some(1 - first);
+        if let Some(xi) = &mut level.xi {
+            transfer::transpose(&level.eta, &level.eta.u, &mut xi.u, mj, mi);
+            let walls = level.wall.as_ref().and_then(Wall::walls);
+            xi.relax(first, walls.as_ref(), &mut none);
+            level.solution_in_xi = true;
+            // The first row, an even one, is not relaxed where wall terms take its place.
+            if level.wall.is_some() && first == 1 {
+                level.solved = None;
+            }
+        }
         Ok(())
     }
 
@@ -165,9 +206,10 @@ impl MultigridBackend for CpuBackend {
         coarse: &mut Level<M>,
     ) -> Result<(), DeviceError> {
         let lines = fine.xi.as_ref().unwrap_or(&fine.eta);
+        let walls = fine.wall.as_ref().and_then(Wall::walls);
         for (colour, residual) in fine.residual.iter_mut().enumerate() {
             if fine.solved != Some(colour) {
-                lines.residual(colour, residual);
+                lines.residual(colour, walls.as_ref(), residual);
             }
         }
         let residual = [0, 1].map(|colour| {
@@ -184,6 +226,9 @@ impl MultigridBackend for CpuBackend {
         let coarsen_along = fine.xi.is_some();
         let to = fine.xi.as_mut().unwrap_or(&mut fine.eta);
         transfer::prolong(coarse.transfer_lines(), coarsen_along, to);
+        if let (Some(wall), Some(coarse)) = (&mut fine.wall, &coarse.wall) {
+            wall.prolong(coarse, fine.size.wraps());
+        }
         fine.solved = None;
         Ok(())
     }
@@ -196,6 +241,9 @@ impl MultigridBackend for CpuBackend {
         match &level.xi {
             Some(xi) if level.solution_in_xi => transfer::store_xi(xi, level.size.mi, z),
             _ => transfer::store_eta(&level.eta, level.size.mi, z),
+        }
+        if let Some(wall) = &level.wall {
+            wall.store(z);
         }
         Ok(())
     }

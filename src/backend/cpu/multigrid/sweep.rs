@@ -1,6 +1,6 @@
 //! Line solves and residuals of one panel, in lockstep.
 
-use super::lines::{LANES, Lane, Shape, Storage};
+use super::lines::{LANES, Lane, Shape, Storage, WallPlace};
 use crate::backend::Real;
 use crate::simd::Kernel;
 
@@ -80,6 +80,60 @@ fn as_pair<M: Real>(values: &[M]) -> [Lane<M>; 2] {
     [lanes[0], lanes[1]]
 }
 
+/// Wall columns B in the layout of lines that are not bordered, and the wall terms d.
+pub(super) struct Walls<'a, M> {
+    /// `[panel][point along][entry of the block][lane]` of each colour.
+    pub(super) columns: [&'a [M]; 2],
+    /// d, a pair for each i.
+    pub(super) terms: &'a [M],
+    pub(super) shape: Shape,
+}
+
+/// The part of one panel.
+#[derive(Clone, Copy)]
+pub(super) struct PanelWalls<'a, M> {
+    columns: &'a [[Lane<M>; 4]],
+    terms: Terms<'a, M>,
+}
+
+/// d at the points of a panel.
+#[derive(Clone, Copy)]
+enum Terms<'a, M> {
+    /// A pair for each point along, the same in all lanes.
+    Along(&'a [[M; 2]]),
+    /// A pair for each lane, the same at all points.
+    Across([Lane<M>; 2]),
+}
+
+impl<'a, M: Real> Walls<'a, M> {
+    pub(super) fn of(&self, colour: usize, panel: usize) -> PanelWalls<'a, M> {
+        let (along, length) = (self.shape.along, self.shape.along * 4 * LANES);
+        let columns = &self.columns[colour][panel * length..][..length];
+        let pairs = self.terms.as_chunks::<2>().0;
+        let terms = if self.shape.wall == WallPlace::Line {
+            Terms::Along(&pairs[..along])
+        } else {
+            let line = |lane: usize| pairs.get(2 * (panel * LANES + lane) + colour);
+            Terms::Across([0, 1].map(|component| {
+                std::array::from_fn(|lane| line(lane).map_or(M::zero(), |pair| pair[component]))
+            }))
+        };
+        PanelWalls { columns: columns.as_chunks::<LANES>().0.as_chunks::<4>().0, terms }
+    }
+}
+
+impl<M: Real> PanelWalls<'_, M> {
+    /// b ← b − B d at point `l`.
+    #[inline(always)]
+    fn subtract_from(&self, b: &mut [Lane<M>; 2], l: usize) {
+        let d = match self.terms {
+            Terms::Along(pairs) => pairs[l].map(|value| [value; LANES]),
+            Terms::Across(lanes) => lanes,
+        };
+        subtract(b, &self.columns[l], &d);
+    }
+}
+
 /// b ← b − A u for one 2×2 block a lane.
 #[inline(always)]
 fn subtract<M: Real>(b: &mut [Lane<M>; 2], a: &[Lane<M>], u: &[Lane<M>; 2]) {
@@ -130,46 +184,36 @@ fn subtract_beside<M: Real>(
 
 /// Line solves of one panel: forward g_l = D_l⁻¹ (f_l − beside − P_l g_{l−1}), then backward
 /// u_l = g_l − D_l⁻¹ N_l u_{l+1}. Closed lines: the last point is condensed out,
-/// u_l ← u_l − H_l u_last with u_last = D⁻¹ (b − P u_{last−1} − N u_0).
+/// u_l ← u_l − H_l u_last with u_last = D⁻¹ (b − P u_{last−1} − N u_0). Bordered lines: with the first
+/// point held at zero, u_l ← u_l − V_l d with d = G⁻¹ (b_0 − N_0 u_1).
 pub(super) struct Relax<'a, M> {
     pub(super) neighbours: &'a Neighbours<'a, M>,
     pub(super) panel: usize,
     pub(super) storage: Storage,
     pub(super) operator: &'a [M],
+    /// Of lines that are not bordered.
+    pub(super) walls: Option<PanelWalls<'a, M>>,
     pub(super) f: &'a [M],
     pub(super) u: &'a mut [M],
+    /// d of bordered lines, `[component][lane]`.
+    pub(super) terms: &'a mut [M],
 }
 
 impl<M: Real> Kernel for Relax<'_, M> {
     #[inline(always)]
     fn run(self) {
-        let Self { neighbours, panel, storage, operator, f, u } = self;
-        match (storage, neighbours.shape.closed) {
-            (Storage::Compact, false) => {
-                relax_lines::<M, 22>(neighbours, panel, Storage::Compact, operator, f, u);
-            }
-            (Storage::Compact, true) => {
-                relax_lines::<M, 26>(neighbours, panel, Storage::Compact, operator, f, u);
-            }
-            (Storage::Full, false) => {
-                relax_lines::<M, 40>(neighbours, panel, Storage::Full, operator, f, u);
-            }
-            (Storage::Full, true) => {
-                relax_lines::<M, 44>(neighbours, panel, Storage::Full, operator, f, u);
-            }
+        match (self.storage, self.storage.width(self.neighbours.shape)) {
+            (Storage::Compact, 22) => relax_lines::<M, 22>(self, Storage::Compact),
+            (Storage::Compact, _) => relax_lines::<M, 26>(self, Storage::Compact),
+            (Storage::Full, 40) => relax_lines::<M, 40>(self, Storage::Full),
+            (Storage::Full, _) => relax_lines::<M, 44>(self, Storage::Full),
         }
     }
 }
 
 #[inline(always)]
-fn relax_lines<M: Real, const WIDTH: usize>(
-    neighbours: &Neighbours<'_, M>,
-    panel: usize,
-    storage: Storage,
-    operator: &[M],
-    f: &[M],
-    u: &mut [M],
-) {
+fn relax_lines<M: Real, const WIDTH: usize>(relax: Relax<'_, M>, storage: Storage) {
+    let Relax { neighbours, panel, operator, walls, f, u, terms, .. } = relax;
     let shape = neighbours.shape;
     let [at_prev, at_next, _, at_inverse] = storage.line_blocks();
     let a = operator.as_chunks::<LANES>().0.as_chunks::<WIDTH>().0;
@@ -180,11 +224,18 @@ fn relax_lines<M: Real, const WIDTH: usize>(
     let mut prev = neighbours.at_optional(panel, shape.prev(0));
     let mut here = neighbours.at(panel, 0);
     let mut solved = [[M::zero(); LANES]; 2];
+    let mut first = solved;
     for l in 0..shape.along {
         let next = neighbours.at_optional(panel, shape.next(l));
         let a = &a[l];
         let mut b = f[l];
         subtract_beside(&mut b, a, storage, [&prev, &here, &next]);
+        if let Some(walls) = &walls {
+            walls.subtract_from(&mut b, l);
+        }
+        if l == 0 {
+            first = b;
+        }
         if l < open {
             subtract(&mut b, &a[at_prev..at_prev + 4], &solved);
             solved = product(&a[at_inverse..at_inverse + 4], &b);
@@ -202,6 +253,7 @@ fn relax_lines<M: Real, const WIDTH: usize>(
         u[l] = b;
         solved = b;
     }
+    let condensed = at_inverse + 4..at_inverse + 8;
     if shape.closed {
         let (last, mut b) = (&a[open], u[open]);
         subtract(&mut b, &last[at_prev..at_prev + 4], &u[open - 1]);
@@ -209,17 +261,28 @@ fn relax_lines<M: Real, const WIDTH: usize>(
         let closing = product(&last[at_inverse..at_inverse + 4], &b);
         u[open] = closing;
         for (u, a) in u[..open].iter_mut().zip(a) {
-            subtract(u, &a[at_inverse + 4..at_inverse + 8], &closing);
+            subtract(u, &a[condensed.clone()], &closing);
         }
+    }
+    if shape.wall == WallPlace::Start {
+        if let Some(second) = u.get(1) {
+            subtract(&mut first, &a[0][at_next..at_next + 4], second);
+        }
+        let d = product(&a[0][condensed.clone()], &first);
+        for (u, a) in u[1..].iter_mut().zip(&a[1..]) {
+            subtract(u, &a[condensed.clone()], &d);
+        }
+        terms.copy_from_slice(d.as_flattened());
     }
 }
 
-/// r ← f − A u on one panel.
+/// r ← f − A u − B d on one panel.
 pub(super) struct Residual<'a, M> {
     pub(super) neighbours: &'a Neighbours<'a, M>,
     pub(super) panel: usize,
     pub(super) storage: Storage,
     pub(super) operator: &'a [M],
+    pub(super) walls: Option<PanelWalls<'a, M>>,
     pub(super) f: &'a [M],
     pub(super) u: &'a [M],
     pub(super) r: &'a mut [M],
@@ -228,29 +291,19 @@ pub(super) struct Residual<'a, M> {
 impl<M: Real> Kernel for Residual<'_, M> {
     #[inline(always)]
     fn run(self) {
-        let Self { neighbours, panel, storage, operator, f, u, r } = self;
-        match storage {
-            Storage::Compact => {
-                residual_lines(neighbours, panel, Storage::Compact, operator, f, u, r);
-            }
-            Storage::Full => residual_lines(neighbours, panel, Storage::Full, operator, f, u, r),
+        match self.storage {
+            Storage::Compact => residual_lines(self, Storage::Compact),
+            Storage::Full => residual_lines(self, Storage::Full),
         }
     }
 }
 
 #[inline(always)]
-fn residual_lines<M: Real>(
-    neighbours: &Neighbours<'_, M>,
-    panel: usize,
-    storage: Storage,
-    operator: &[M],
-    f: &[M],
-    u: &[M],
-    r: &mut [M],
-) {
+fn residual_lines<M: Real>(residual: Residual<'_, M>, storage: Storage) {
+    let Residual { neighbours, panel, operator, walls, f, u, r, .. } = residual;
     let shape = neighbours.shape;
     let [at_prev, at_next, at_centre, _] = storage.line_blocks();
-    let operator = operator.as_chunks::<LANES>().0.chunks(storage.width(shape.closed));
+    let operator = operator.as_chunks::<LANES>().0.chunks(storage.width(shape));
     let f = f.as_chunks::<LANES>().0.as_chunks::<2>().0;
     let u = u.as_chunks::<LANES>().0.as_chunks::<2>().0;
     let r = r.as_chunks_mut::<LANES>().0.as_chunks_mut::<2>().0;
@@ -260,6 +313,9 @@ fn residual_lines<M: Real>(
         let next = neighbours.at_optional(panel, shape.next(l));
         let mut b = *f;
         subtract_beside(&mut b, a, storage, [&prev, &here, &next]);
+        if let Some(walls) = &walls {
+            walls.subtract_from(&mut b, l);
+        }
         if let Some(before) = shape.prev(l) {
             subtract(&mut b, &a[at_prev..at_prev + 4], &u[before]);
         }

@@ -164,7 +164,7 @@ pub(super) fn restrict<M: Real>(
 /// Fine u ← u + P coarse u: fine line 2L + 1 takes coarse line L, fine line 2L the mean of L − 1
 /// and L; along the lines the same where they are coarsened too.
 pub(super) fn prolong<M: Real>(coarse: &LineSet<M>, coarsen_along: bool, fine: &mut LineSet<M>) {
-    let Shape { along, across, closed, ring } = fine.shape;
+    let Shape { along, across, closed, ring, .. } = fine.shape;
     let panel_len = fine.shape.panel_len();
     let half = M::narrow(0.5);
     for_each_panel(&mut fine.u, panel_len, |colour, panel, u| {

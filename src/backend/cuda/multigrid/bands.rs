@@ -5,21 +5,22 @@
 //! neighbours, brought anew whenever eta-lines of a colour were solved, which see what is beside them;
 //! `spikes.rs` has the xi-lines, which pass the borders.
 
-use super::level::{CudaLevel, Storage};
+use super::level::{CudaLevel, LevelKind, Storage, WALL_VALUES};
 use super::spikes::Spikes;
 use crate::backend::bands::Bands;
 use crate::backend::cuda::kernel::{Argument, Shape, Source, arguments};
 use crate::backend::cuda::ranks::{Halo, Place, rim};
 use crate::backend::cuda::{Buffer, CudaBackend};
-use crate::backend::{Coarsening, DeviceError, LevelSize, Real};
+use crate::backend::{DeviceError, LevelSize, Real};
 
 /// Values of a point that the next coarser operator is made of: `COMPACT_VALUES` and `FULL_VALUES` of
-/// `kernels/bands.cu`.
-fn operator_values(storage: Storage) -> usize {
-    match storage {
+/// `kernels/bands.cu`, and a block of wall columns.
+fn operator_values(kind: LevelKind) -> usize {
+    let own = match kind.storage {
         Storage::Compact => 18,
         Storage::Full => 36,
-    }
+    };
+    own + if kind.walls { 4 } else { 0 }
 }
 
 /// What a band of a level has beside its points.
@@ -59,19 +60,18 @@ pub(super) fn band<M: Real>(
     place: &Place,
     bands: Bands,
     mj: usize,
-    coarsening: Coarsening,
-    storage: Storage,
+    kind: LevelKind,
 ) -> Result<CudaLevel<M>, DeviceError> {
     let (rank, device) = (place.rank(), &backend.device);
     let size = LevelSize { mi: bands.of(rank).len(), mj, periodic: false };
     // All ranks' bands stand alike in memory, so that they can be joined.
     let [_, widest] = bands.widths();
-    let mut level = CudaLevel::with_width(backend, size, widest, coarsening, storage)?;
+    let mut level = CudaLevel::with_width(backend, size, widest, kind)?;
     level.part = Some(Part {
         neighbours: bands.neighbours(rank),
         bands,
         solution: Halo::new(device, 2 * mj)?,
-        operator: Halo::new(device, operator_values(storage) * mj)?,
+        operator: Halo::new(device, operator_values(kind) * mj)?,
         spikes: level.has_xi.then(|| Spikes::new(device, size)).transpose()?,
     });
     Ok(level)
@@ -83,25 +83,43 @@ pub(super) fn below<M: Real>(
     place: &Place,
     fine: &CudaLevel<M>,
     part: &Part<M>,
-    coarsening: Coarsening,
+    kind: LevelKind,
 ) -> Result<CudaLevel<M>, DeviceError> {
-    let whole = part.size(fine.size.mj).coarser(coarsening);
+    let whole = part.size(fine.size.mj).coarser(kind.coarsening);
     let bands = part.bands.coarser().on_level();
-    let (mj, storage) = (whole.mj, Storage::Full);
     let [width, _] = bands.widths();
-    let many = whole.mi * mj > backend.gathered_points;
+    let many = whole.mi * whole.mj > backend.gathered_points;
     let cut = many && bands.can_be_coarsened();
-    let piece = band(backend, place, bands, mj, coarsening, storage)?;
+    let piece = band(backend, place, bands, whole.mj, kind)?;
     if cut {
         return Ok(piece);
     }
-    let mut level = CudaLevel::new(backend, whole, coarsening, storage)?;
-    let all = Buffer::zeros(&backend.device, place.ranks() * piece.values(storage.values()))?;
+    let mut level = CudaLevel::new(backend, whole, kind)?;
+    let values = piece.values(BLOCK * piece.operator_planes());
+    let all = Buffer::zeros(&backend.device, place.ranks() * values)?;
     level.joined = Some(Box::new(Joined { piece, all, width }));
     Ok(level)
 }
 
+/// Values of a 2×2 block.
+const BLOCK: usize = 4;
+
 impl<M: Real> CudaLevel<M> {
+    /// Planes of blocks that a whole level takes from its pieces: all but the pivots of the xi-lines.
+    fn operator_planes(&self) -> usize {
+        (self.storage.values() + if self.walls { WALL_VALUES } else { 0 }) / BLOCK
+    }
+
+    /// Counts the lines that keep wall terms on all ranks.
+    pub(super) fn agree_on_borders(&self, backend: &CudaBackend) -> Result<(), DeviceError> {
+        let (Some(place), Some(part)) = (&backend.place, &self.part) else { return Ok(()) };
+        let mut borders = [0; 2];
+        self.borders.download(&mut borders)?;
+        let lines: u64 = place.numbers(borders[1].into())?.iter().sum();
+        let kept = lines > 0 && 2 * lines >= part.bands.columns() as u64;
+        self.borders.upload(&[u32::from(kept), borders[1]])
+    }
+
     /// Values of so many planes.
     fn values(&self, planes: usize) -> usize {
         planes * 2 * self.half * self.size.mj
@@ -174,7 +192,8 @@ impl<M: Real> CudaLevel<M> {
     pub(super) fn join_operator(&self, backend: &CudaBackend) -> Result<(), DeviceError> {
         let Some(joined) = &self.joined else { return Ok(()) };
         let none = 0_u64.into();
-        self.join(backend, joined, &joined.piece.operator, [4, 10], &self.operator, none)
+        let planes = [BLOCK, joined.piece.operator_planes()];
+        self.join(backend, joined, &joined.piece.operator, planes, &self.operator, none)
     }
 
     /// The right side so, and u ← 0.

@@ -17,6 +17,11 @@ const MOST_ROWS: usize = 65_535;
 const ROW_THREADS: usize = 256;
 /// Threads of a block of the factorisation, one a line.
 const FACTOR_THREADS: usize = 32;
+/// Threads of the block that counts the lines which keep wall terms.
+const COUNT_THREADS: u32 = 256;
+/// Beside what lies beyond the ends of the rows, that wall terms take the places of the first row:
+/// `RIM_WALLS` of `kernels/common.cuh`.
+const WALLS: u32 = 8;
 
 /// How the operator is stored.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -45,6 +50,17 @@ impl Storage {
     }
 }
 
+/// Values a point of V and B, between those of the storage and the inverse pivots of the xi-lines.
+pub(super) const WALL_VALUES: usize = 8;
+
+/// How a level is stored and smoothed, and whether it has wall terms.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct LevelKind {
+    pub(super) storage: Storage,
+    pub(super) coarsening: Coarsening,
+    pub(super) walls: bool,
+}
+
 /// What u holds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[repr(u32)]
@@ -65,6 +81,8 @@ pub struct CudaLevel<M> {
     pub(super) storage: Storage,
     /// Whether the level is smoothed along xi too.
     pub(super) has_xi: bool,
+    /// Whether wall terms take the places of the first row.
+    pub(super) walls: bool,
     pub(super) half: usize,
     pub(super) operator: Buffer<M>,
     pub(super) f: Buffer<M>,
@@ -78,6 +96,9 @@ pub struct CudaLevel<M> {
     pub(super) covered: bool,
     /// 1 where a pivot is not finite, here or on a finer level.
     pub(super) bad: Buffer<u32>,
+    /// Which borders the eta-lines have, and on coarse levels how many have one: `NO_BORDERS` and so on
+    /// of `kernels/level.cuh`.
+    pub(super) borders: Buffer<u32>,
     /// What a band of a level has beside, if this is one.
     pub(super) part: Option<Part<M>>,
     /// Where the bands of the level above leave what they coarsen, if they do and this is a whole
@@ -90,10 +111,9 @@ impl<M: Real> CudaLevel<M> {
     pub(super) fn new(
         backend: &CudaBackend,
         size: LevelSize,
-        coarsening: Coarsening,
-        storage: Storage,
+        kind: LevelKind,
     ) -> Result<Self, DeviceError> {
-        Self::with_width(backend, size, size.mi, coarsening, storage)
+        Self::with_width(backend, size, size.mi, kind)
     }
 
     /// A level in whose rows there is room for `width` points.
@@ -101,9 +121,9 @@ impl<M: Real> CudaLevel<M> {
         backend: &CudaBackend,
         size: LevelSize,
         width: usize,
-        coarsening: Coarsening,
-        storage: Storage,
+        kind: LevelKind,
     ) -> Result<Self, DeviceError> {
+        let LevelKind { storage, coarsening, walls } = kind;
         let device = &backend.device;
         // And for one more on either side.
         let half = (width.div_ceil(2) + 2).next_multiple_of(ALIGNED);
@@ -114,15 +134,18 @@ impl<M: Real> CudaLevel<M> {
             (true, false) => 4,
             (true, true) => 8,
         };
+        let values = storage.values() + if walls { WALL_VALUES } else { 0 } + xi_values;
         Ok(Self {
             size,
             storage,
             has_xi,
+            walls,
             half,
-            operator: Buffer::zeros(device, (storage.values() + xi_values) * row * size.mj)?,
+            operator: Buffer::zeros(device, values * row * size.mj)?,
             f: Buffer::zeros(device, 2 * row * size.mj)?,
             u: Buffer::zeros(device, 2 * row * (size.mj + 2))?,
             bad: Buffer::zeros(device, 1)?,
+            borders: Buffer::zeros(device, 2)?,
             copies: 1,
             matrix: None,
             covered: false,
@@ -151,7 +174,7 @@ impl<M: Real> CudaLevel<M> {
         arguments![self.size.mi as u32, self.size.mj as u32, self.half as u32]
     }
 
-    /// The size and what lies beyond the ends of the rows.
+    /// The size, what lies beyond the ends of the rows, and whether there are wall terms.
     pub(super) fn rimmed_layout(&self) -> Vec<Argument> {
         let rim = match &self.part {
             Some(part) => part.rim(),
@@ -159,7 +182,7 @@ impl<M: Real> CudaLevel<M> {
             None => 0,
         };
         let mut arguments = self.layout();
-        arguments.push(rim.into());
+        arguments.push((rim | if self.walls { WALLS } else { 0 }).into());
         arguments
     }
 
@@ -179,7 +202,7 @@ impl<M: Real> CudaLevel<M> {
         let eta_blocks = self.size.mi.div_ceil(FACTOR_THREADS);
         let xi_blocks = if self.has_xi { self.size.mj.div_ceil(FACTOR_THREADS) } else { 0 };
         let mut arguments = self.rimmed_layout();
-        arguments.extend(arguments![eta_blocks as u32, &self.operator, &self.bad]);
+        arguments.extend(arguments![eta_blocks as u32, &self.operator, &self.borders, &self.bad]);
         let shape = Shape {
             grid: [(eta_blocks + xi_blocks) as u32, 1, 1],
             block: [FACTOR_THREADS as u32, 1, 1],
@@ -188,6 +211,22 @@ impl<M: Real> CudaLevel<M> {
         let name = self.storage.pick("factor_compact", "factor_full");
         backend.launch::<M>(Source::Pivots, name, shape, &arguments)?;
         self.make_spikes(backend)
+    }
+
+    /// Decides whether this coarse level has wall terms.
+    pub(super) fn choose_borders(
+        &self,
+        backend: &CudaBackend,
+        fine: &Self,
+    ) -> Result<(), DeviceError> {
+        if !self.walls {
+            return Ok(());
+        }
+        let mut arguments = self.rimmed_layout();
+        arguments.extend(arguments![&self.operator, &fine.borders, &self.borders]);
+        let shape = Shape { grid: [1, 1, 1], block: [COUNT_THREADS, 1, 1], shared: 0 };
+        backend.launch::<M>(Source::Pivots, "count_borders", shape, &arguments)?;
+        self.agree_on_borders(backend)
     }
 
     /// Solves the eta-lines of `first`, then those of the other colour; then the xi-lines so, if
@@ -213,7 +252,12 @@ impl<M: Real> CudaLevel<M> {
                 self.join_lines(backend, colour, count)?;
             }
         }
-        let solved = if first == 0 { Contents::SolvedOdd } else { Contents::SolvedEven };
+        let solved = match first {
+            0 => Contents::SolvedOdd,
+            // The first row, an even one, is not relaxed along xi where wall terms take its place.
+            _ if self.walls && self.has_xi => Contents::Unknown,
+            _ => Contents::SolvedEven,
+        };
         self.set_contents(backend, solved);
         Ok(())
     }

@@ -11,7 +11,7 @@ mod team;
 
 pub use level::CudaLevel;
 
-use self::level::{Contents, Storage};
+use self::level::{Contents, LevelKind, Storage};
 use super::kernel::{Shape, Source, arguments};
 use super::{CudaBackend, CudaMatrix, CudaVector};
 use crate::backend::{Coarsening, DeviceError, LevelSize, MultigridBackend, Order, Real};
@@ -32,13 +32,12 @@ impl MultigridBackend for CudaBackend {
         &self,
         size: LevelSize,
         coarsening: Coarsening,
+        walls: bool,
     ) -> Result<CudaLevel<M>, DeviceError> {
+        let kind = LevelKind { storage: Storage::Compact, coarsening, walls };
         match &self.place {
-            Some(place) => {
-                let (bands, storage) = (place.bands().on_level(), Storage::Compact);
-                bands::band(self, place, bands, size.mj, coarsening, storage)
-            }
-            None => CudaLevel::new(self, size, coarsening, Storage::Compact),
+            Some(place) => bands::band(self, place, place.bands().on_level(), size.mj, kind),
+            None => CudaLevel::new(self, size, kind),
         }
     }
 
@@ -47,9 +46,10 @@ impl MultigridBackend for CudaBackend {
         fine: &CudaLevel<M>,
         coarsening: Coarsening,
     ) -> Result<CudaLevel<M>, DeviceError> {
+        let kind = LevelKind { storage: Storage::Full, coarsening, walls: fine.walls };
         match (&self.place, &fine.part) {
-            (Some(place), Some(part)) => bands::below(self, place, fine, part, coarsening),
-            _ => CudaLevel::new(self, fine.size.coarser(coarsening), coarsening, Storage::Full),
+            (Some(place), Some(part)) => bands::below(self, place, fine, part, kind),
+            _ => CudaLevel::new(self, fine.size.coarser(coarsening), kind),
         }
     }
 
@@ -60,17 +60,16 @@ impl MultigridBackend for CudaBackend {
     fn load_operator<T: Real, M: Real>(
         &self,
         a: &CudaMatrix<T>,
+        columns: Option<&CudaMatrix<T>>,
         level: &mut CudaLevel<M>,
     ) -> Result<(), DeviceError> {
         debug_assert!(matches!(a.structure, Structure::NinePoint { .. }));
         let name = pick::<T>("load_operator_single", "load_operator_double");
         let mut arguments = level.rimmed_layout();
-        arguments.extend(arguments![
-            self.rim(level.size.periodic),
-            &a.values,
-            &level.operator,
-            &level.bad
-        ]);
+        let columns = columns.map_or(0_u64.into(), |columns| (&columns.values).into());
+        arguments.extend(arguments![self.rim(level.size.periodic), &a.values]);
+        arguments.push(columns);
+        arguments.extend(arguments![&level.operator, &level.borders, &level.bad]);
         self.launch::<M>(Source::Level, name, level.point_pairs(), &arguments)?;
         level.factor(self)
     }
@@ -89,6 +88,7 @@ impl MultigridBackend for CudaBackend {
         arguments.extend(arguments![&target.operator, &coarse.bad]);
         self.launch::<M>(Source::Level, name, target.point_pairs(), &arguments)?;
         coarse.join_operator(self)?;
+        coarse.choose_borders(self, fine)?;
         coarse.factor(self)
     }
 
