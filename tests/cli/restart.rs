@@ -40,11 +40,20 @@ fn signal(name: &str, child: &Child) {
     assert!(status.success());
 }
 
-/// The mesh of the fine grid without an interruption.
-fn uninterrupted(scratch: &Scratch) -> Vec<u8> {
+/// The steps that led to the mesh in a folder, without their seconds. A solve that began anew may end
+/// with the same mesh: only its steps tell.
+fn steps(scratch: &Scratch, folder: &str) -> Vec<String> {
+    let text = String::from_utf8(scratch.bytes(&format!("{folder}/wing/convergence.csv"))).unwrap();
+    text.lines().map(|line| line.rsplit_once(',').unwrap().0.to_owned()).collect()
+}
+
+/// Asserts that mesh and steps are those of the fine grid without an interruption.
+#[track_caller]
+fn is_as_uninterrupted(scratch: &Scratch) {
     let arguments = ["wing.toml", "--backend", "cpu", "-o", "whole"];
     scratch.run(&[&arguments, &FINE[..], &NO_PICTURES].concat()).succeeds();
-    scratch.bytes("whole/wing/mesh.vts")
+    assert!(scratch.bytes("output/wing/mesh.vts") == scratch.bytes("whole/wing/mesh.vts"));
+    assert_eq!(steps(scratch, "output"), steps(scratch, "whole"));
 }
 
 fn go_on(scratch: &Scratch) -> Finished {
@@ -70,7 +79,7 @@ fn an_interrupted_run_keeps_its_state_and_goes_on_to_the_same_bits() {
         assert_eq!(scratch.names("output/wing"), ["restart.bin"]);
 
         go_on(&scratch).succeeds();
-        assert!(scratch.bytes("output/wing/mesh.vts") == uninterrupted(&scratch));
+        is_as_uninterrupted(&scratch);
         assert!(!scratch.path(RESTART).exists(), "a finished run needs no restart file");
     }
 }
@@ -88,7 +97,7 @@ fn a_killed_run_goes_on_from_its_last_restart_file() {
     let whole: Vec<_> = names.iter().filter(|name| !name.starts_with(".gridgen-")).collect();
     assert_eq!(whole, ["restart.bin"]);
     go_on(&scratch).succeeds();
-    assert!(scratch.bytes("output/wing/mesh.vts") == uninterrupted(&scratch));
+    is_as_uninterrupted(&scratch);
     assert!(scratch.names("output/wing").iter().all(|name| !name.starts_with('.')));
 }
 
@@ -150,12 +159,7 @@ fn a_run_at_its_limit_of_steps_can_go_on() {
     let mesh = scratch.bytes("output/wing/mesh.vts");
     scratch.run_coarse(&["-o", "whole"]).succeeds();
     assert!(mesh == scratch.bytes("whole/wing/mesh.vts"));
-    let history = |path: &str| {
-        let text = String::from_utf8(scratch.bytes(path)).unwrap();
-        text.lines().map(|line| line.rsplit_once(',').unwrap().0.to_owned()).collect::<Vec<_>>()
-    };
-    let whole = history("whole/wing/convergence.csv");
-    assert_eq!(history("output/wing/convergence.csv"), whole);
+    assert_eq!(steps(&scratch, "output"), steps(&scratch, "whole"));
 }
 
 /// How a system is solved is no part of it.
@@ -165,6 +169,12 @@ fn a_restart_may_change_the_solver() {
     scratch.run_coarse(&LIMIT);
 
     scratch.run_coarse(&["--restart", RESTART, "--set", "linear.solver=gmres"]).succeeds();
+
+    let residuals: Vec<f64> = steps(&scratch, "output")[1..]
+        .iter()
+        .map(|step| step.split(',').nth(1).unwrap().parse().unwrap())
+        .collect();
+    assert!(residuals.len() > 3 && residuals.is_sorted_by(|a, b| b < a), "{residuals:?}");
 }
 
 #[test]
