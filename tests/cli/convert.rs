@@ -65,6 +65,19 @@ fn a_compressed_mesh_is_smaller_and_comes_back_to_the_last_bit() {
     assert!(scratch.bytes("back.vts") == plain);
 }
 
+/// What the hint names is what the test before reads.
+#[test]
+fn another_compression_is_refused_with_the_one_that_is_read() {
+    let file = "<VTKFile type=\"StructuredGrid\" compressor=\"vtkLZ4DataCompressor\">";
+    let scratch = Scratch::with(&[("lz4.vts", file.as_bytes())]);
+
+    scratch.run(&["convert", "lz4.vts", "-o", "x.su2"]).is_refused(
+        "error: lz4.vts: the arrays are compressed by another method than zlib\n\
+         hint: save the mesh as one structured grid, ascii or appended raw, not compressed or by \
+         zlib\n",
+    );
+}
+
 #[test]
 fn an_openfoam_case_is_that_of_a_run() {
     let scratch = meshes();

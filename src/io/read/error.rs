@@ -108,7 +108,7 @@ impl ReadError {
                 "write the mesh as text with three dimensions and a block count"
             }
             Self::Vts { .. } => {
-                "save the mesh as one structured grid, ascii or appended raw, without compression"
+                "save the mesh as one structured grid, ascii or appended raw, not compressed or by zlib"
             }
             Self::Vtk { .. } => "save the mesh as a legacy structured grid, ascii or binary",
             Self::Su2 { .. } => {
