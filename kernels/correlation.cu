@@ -55,10 +55,11 @@ KERNEL(push_columns, uint64 rows, const uint32* row_start, const uint32* split,
         const uint64 row = done ? 0 : upper ? 2 * rows - 1 - unknown : unknown;
         const uint64 own = upper ? rows + row : row;
         const uint64 base = upper ? rows : 0;
+        Wait wait;
         while (__any_sync(FULL_WARP, !done)) {
             if (done) continue;
             if (peek(counters + own) != 0) {
-                PAUSE();
+                wait.pause();
                 continue;
             }
             __threadfence();

@@ -111,6 +111,7 @@ __device__ void fold_rows(const Row& row, uint32 lanes, bool together, const uin
     };
     const uint32 team = lanes == WARP ? FULL_WARP : ((1u << lanes) - 1) << (lane - nth);
     bool ready = !row.mine, done = ready;
+    Wait wait;
     if (!ready) load();
     while (TEAMS ? __any_sync(FULL_WARP, !done) : __any_sync(FULL_WARP, !ready)) {
         if (!ready) {
@@ -132,7 +133,7 @@ __device__ void fold_rows(const Row& row, uint32 lanes, bool together, const uin
                 if (!ready) load();
                 else if (!TEAMS) finish(sum);
             } else {
-                PAUSE();
+                wait.pause();
             }
         }
         if (!TEAMS) continue;

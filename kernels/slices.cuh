@@ -27,6 +27,7 @@ template <class T>
 void publish(T* at, T value) { *const_cast<volatile T*>(at) = value; }
 // On the GPU a look at memory takes long enough.
 #define PAUSE() fibers::nap()
+#define FAIL() fibers::trap()
 #else
 __device__ inline double peek(const double* at) {
     double value;
@@ -61,7 +62,25 @@ __device__ inline void publish(uint64* at, uint64 value) {
     asm volatile("st.relaxed.gpu.global.u64 [%0], %1;" ::"l"(at), "l"(value) : "memory");
 }
 #define PAUSE() ((void)0)
+#define FAIL() __trap()
 #endif
+
+// Looks of a wait for what another warp of the same launch does: minutes of them, so that more would never
+// end. The launch fails then.
+#ifndef MOST_LOOKS
+#define MOST_LOOKS (1u << 30)
+#endif
+
+struct Wait {
+    uint32 looks;
+
+    __device__ Wait() : looks(0) {}
+    // Before the next look.
+    __device__ void pause() {
+        if (++looks == MOST_LOOKS) FAIL();
+        PAUSE();
+    }
+};
 
 // Where values are that other threads find: in the GPU's memory, or in the block's own.
 struct Everywhere {
@@ -82,10 +101,7 @@ template <bool WAIT, class Place = Everywhere, class T>
 __device__ inline T fetched(const T* at) {
     if (!WAIT) return *at;
     T value = Place::look(at);
-    while (!is_known(value)) {
-        PAUSE();
-        value = Place::look(at);
-    }
+    for (Wait wait; !is_known(value); value = Place::look(at)) wait.pause();
     return value;
 }
 

@@ -57,6 +57,24 @@ fn threads_and_blocks_know_their_place_in_three_dimensions() {
     assert!(seen.iter().all(|count| *count == 1), "{seen:?}");
 }
 
+/// A library of its own: the order is for all launches of one.
+#[test]
+fn blocks_begin_with_the_last_where_that_is_asked_for() {
+    let device: Arc<dyn Device> = Arc::new(FiberDevice::default());
+    let library = Library::copy(include_str!("fibers/header.cu"), Width::Double);
+    let shape = Shape { grid: [3, 1, 1], block: [1; 3], shared: 0 };
+    for (backward, expected) in [(true, [2, 1, 0]), (false, [0, 1, 2])] {
+        let turns = Buffer::<u32>::zeros(&device, 4).unwrap();
+
+        library.set_backward(backward);
+        library.launch("turns", shape, &[Argument::from(&turns)]).unwrap();
+
+        let mut host = [0; 4];
+        turns.download(&mut host).unwrap();
+        assert_eq!(host[..3], expected);
+    }
+}
+
 #[test]
 fn shuffles_reach_the_lanes_that_cuda_names() {
     let lanes: Vec<i32> = filled("shuffles", block(32), &[], 5 * 32);

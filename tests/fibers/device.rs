@@ -19,6 +19,8 @@ pub struct FiberDevice {
     recorded: Mutex<Option<Vec<Action>>>,
     /// Kernels that wait for those of other devices, which therefore have other copies.
     waiting: Mutex<Libraries>,
+    /// Whether their last block comes first.
+    backward: bool,
 }
 
 /// What can be recorded.
@@ -49,6 +51,14 @@ fn library(kernel: Kernel) -> Arc<Library> {
 }
 
 impl FiberDevice {
+    /// A device that works on the last block of a launch first, where kernels wait for those of other
+    /// devices: CUDA promises no order.
+    pub fn backward() -> Self {
+        let mut device = Self::default();
+        device.backward = true;
+        device
+    }
+
     /// The module of a kernel: one that waits for other devices is for this one alone.
     fn library(&self, kernel: Kernel) -> Arc<Library> {
         let waits = [Source::Mail, Source::Scalars, Source::Columns, Source::Spikes];
@@ -60,7 +70,9 @@ impl FiberDevice {
             *own = IDLE.lock().unwrap_or_else(PoisonError::into_inner).pop().unwrap_or_default();
         }
         let copy = || Arc::new(Library::copy(&kernel.source.text(), kernel.width));
-        own.entry((kernel.source, kernel.width)).or_insert_with(copy).clone()
+        let library = own.entry((kernel.source, kernel.width)).or_insert_with(copy);
+        library.set_backward(self.backward);
+        library.clone()
     }
 
     fn memory<R>(&self, work: impl FnOnce(&mut Memory) -> R) -> R {

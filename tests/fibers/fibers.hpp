@@ -59,7 +59,8 @@ enum Code {
     DIVERGENT_BARRIER,
     DIVERGENT_WARP,
     DEADLOCK,
-    SHARED_OVERRUN
+    SHARED_OVERRUN,
+    TRAPPED
 };
 
 const unsigned LANES = 32, MOST_THREADS = 1024, MOST_SHARED = 227 * 1024;
@@ -77,13 +78,21 @@ struct Entry {
     const char* name;
     Trampoline call;
     unsigned arguments;
+    unsigned (*size)(unsigned argument);
     Entry* next;
 
     template <class C>
-    Entry(const char* name, C) : name(name), call(&C::run), arguments(C::COUNT), next(entries) {
+    Entry(const char* name, C)
+        : name(name), call(&C::run), arguments(C::COUNT), size(&C::size), next(entries) {
         entries = this;
     }
 };
+
+static const Entry* find(const char* name) {
+    const Entry* entry = entries;
+    while (entry && strcmp(entry->name, name) != 0) entry = entry->next;
+    return entry;
+}
 
 // Unpacks the arguments of a launch.
 template <class F, F f>
@@ -97,6 +106,10 @@ struct Call<void (*)(P...), f> {
     static void unpack(void** arguments, std::index_sequence<K...>) {
         (void)arguments;
         f(*static_cast<std::remove_cv_t<P>*>(arguments[K])...);
+    }
+    static unsigned size(unsigned argument) {
+        const unsigned sizes[] = {unsigned(sizeof(P))..., 0};
+        return sizes[argument];
     }
     static void run(void** arguments) { unpack(arguments, std::index_sequence_for<P...>()); }
 };
@@ -126,6 +139,8 @@ static void** arguments;
 static unsigned char* shared_memory;
 static Code code;
 static char text[512];
+// Whether the last block of a launch comes first: CUDA promises no order.
+static bool backward;
 
 static void leave() {
     Fiber* self = threads[current].fiber;
@@ -242,12 +257,25 @@ static void nap() {
     leave();
 }
 
+// What a kernel does that finds itself at fault.
+static void trap() {
+    fail(TRAPPED, "thread %u gave up", current);
+    leave();
+}
+
 // Waits for another device, whose kernels run in another thread.
 static void doze() {
     const timespec while_others_work = {0, 20000};
     nanosleep(&while_others_work, nullptr);
     make_ready(current);
     leave();
+}
+
+// Of a clock that all threads of the machine share.
+static uint64_t nanoseconds() {
+    timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return uint64_t(now.tv_sec) * 1000000000u + uint64_t(now.tv_nsec);
 }
 
 static unsigned char* dynamic_shared() { return shared_memory; }
@@ -353,21 +381,23 @@ static Code run_grid(const Entry& entry, const unsigned* grid, const unsigned* b
     room.resize(shared + GUARD + 128);
     shared_memory = room.data() + (128 - reinterpret_cast<uintptr_t>(room.data()) % 128);
     memset(shared_memory + shared, 0xa5, GUARD - 128);
-    for (blockIdx.z = 0; blockIdx.z < grid[2]; ++blockIdx.z)
-        for (blockIdx.y = 0; blockIdx.y < grid[1]; ++blockIdx.y)
-            for (blockIdx.x = 0; blockIdx.x < grid[0]; ++blockIdx.x) {
-                // Nobody may count on what shared memory holds: NaN.
-                memset(shared_memory, 0xff, shared);
-                run_block();
-                for (size_t k = 0; k < GUARD - 128 && code == FINISHED; ++k)
-                    if (shared_memory[shared + k] != 0xa5)
-                        fail(SHARED_OVERRUN, "%s wrote %zu bytes behind its %u bytes of shared memory",
-                             entry.name, k, shared);
-                if (code != FINISHED) {
-                    drop_fibers();
-                    return code;
-                }
-            }
+    const uint64_t blocks = uint64_t(grid[0]) * grid[1] * grid[2];
+    for (uint64_t turn = 0; turn < blocks; ++turn) {
+        const uint64_t number = backward ? blocks - 1 - turn : turn;
+        blockIdx = {unsigned(number % grid[0]), unsigned(number / grid[0] % grid[1]),
+                    unsigned(number / grid[0] / grid[1])};
+        // Nobody may count on what shared memory holds: NaN.
+        memset(shared_memory, 0xff, shared);
+        run_block();
+        for (size_t k = 0; k < GUARD - 128 && code == FINISHED; ++k)
+            if (shared_memory[shared + k] != 0xa5)
+                fail(SHARED_OVERRUN, "%s wrote %zu bytes behind its %u bytes of shared memory",
+                     entry.name, k, shared);
+        if (code != FINISHED) {
+            drop_fibers();
+            return code;
+        }
+    }
     return code;
 }
 
@@ -381,8 +411,7 @@ extern "C" __attribute__((visibility("default"))) int launch(
     static pthread_mutex_t one_at_a_time = PTHREAD_MUTEX_INITIALIZER;
     static thread_local char copy[sizeof fibers::text];
     *message = copy;
-    const fibers::Entry* entry = fibers::entries;
-    while (entry && strcmp(entry->name, name) != 0) entry = entry->next;
+    const fibers::Entry* entry = fibers::find(name);
     if (!entry) {
         snprintf(copy, sizeof copy, "there is no kernel '%s'", name);
         return fibers::UNKNOWN_KERNEL;
@@ -392,6 +421,20 @@ extern "C" __attribute__((visibility("default"))) int launch(
     memcpy(copy, fibers::text, sizeof copy);
     pthread_mutex_unlock(&one_at_a_time);
     return code;
+}
+
+// Runs the blocks of later launches from the last to the first, or from the first to the last again.
+extern "C" __attribute__((visibility("default"))) void set_backward(int whether) {
+    fibers::backward = whether != 0;
+}
+
+// Number and sizes in bytes of a kernel's arguments; ~0 if there is no such kernel.
+extern "C" __attribute__((visibility("default"))) unsigned parameters(const char* name,
+                                                                      unsigned* sizes) {
+    const fibers::Entry* entry = fibers::find(name);
+    if (!entry) return ~0u;
+    for (unsigned k = 0; k < entry->arguments; ++k) sizes[k] = entry->size(k);
+    return entry->arguments;
 }
 
 #include "intrinsics.hpp"

@@ -101,4 +101,6 @@ KERNEL(overrun) {
     bytes[100] = 0;
 }
 
+KERNEL(turns, unsigned* turns) { turns[blockIdx.x] = atomicAdd(turns + gridDim.x, 1u); }
+
 KERNEL(count_threads, unsigned* count) { atomicAdd(count, 1u); }

@@ -96,6 +96,7 @@ T atomicCAS(T* at, fibers::Exactly<T> expected, fibers::Exactly<T> value) {
 
 static inline void __threadfence() {}
 static inline void __threadfence_block() {}
+static inline void __threadfence_system() {}
 static inline void __nanosleep(unsigned) { fibers::nap(); }
 
 // Loads and stores with cache hints.

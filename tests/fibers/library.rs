@@ -46,6 +46,7 @@ pub enum Code {
     DivergentWarp,
     Deadlock,
     SharedOverrun,
+    Trapped,
 }
 
 /// A launch that was not carried out, or not to its end.
@@ -55,9 +56,13 @@ pub struct Fault {
     pub message: String,
 }
 
+/// `set_backward` of the header.
+type SetBackward = unsafe extern "C" fn(c_int);
+
 /// One kernel file, compiled for one precision and loaded. Stays loaded.
 pub struct Library {
     launch: Launch,
+    set_backward: SetBackward,
 }
 
 impl Library {
@@ -79,10 +84,21 @@ impl Library {
         // but the registration of their names.
         let library = unsafe { libloading::Library::new(file) }
             .unwrap_or_else(|error| panic!("{}: {error}", file.display()));
-        // SAFETY: the type is that of the header.
-        let launch = *unsafe { library.get::<Launch>(b"launch\0") }.unwrap();
+        // SAFETY: the types are those of the header.
+        let (launch, set_backward) = unsafe {
+            (
+                *library.get::<Launch>(b"launch\0").unwrap(),
+                *library.get::<SetBackward>(b"set_backward\0").unwrap(),
+            )
+        };
         std::mem::forget(library);
-        Self { launch }
+        Self { launch, set_backward }
+    }
+
+    /// Runs the blocks of later launches from the last to the first, or as usual again.
+    pub fn set_backward(&self, backward: bool) {
+        // SAFETY: sets a variable that a launch reads; a copy has one user.
+        unsafe { (self.set_backward)(c_int::from(backward)) };
     }
 
     /// Runs a kernel to its end. Addresses among the arguments must be those of live memory.
@@ -111,6 +127,7 @@ impl Library {
             4 => Code::DivergentWarp,
             5 => Code::Deadlock,
             6 => Code::SharedOverrun,
+            7 => Code::Trapped,
             other => panic!("the header knows no code {other}"),
         };
         // SAFETY: the text lasts until the next launch of this thread.
@@ -120,7 +137,7 @@ impl Library {
 }
 
 /// The shared library of a text, named by what it is made of.
-fn compiled(text: &str, real: &str) -> PathBuf {
+pub fn compiled(text: &str, real: &str) -> PathBuf {
     let mut hasher = DefaultHasher::new();
     (HEADERS, FLAGS, text, real, std::env::consts::ARCH).hash(&mut hasher);
     let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("fibers");

@@ -6,6 +6,7 @@ mod conformance;
 mod fibers;
 #[path = "../support/mod.rs"]
 mod support;
+mod waits;
 
 use std::sync::Arc;
 

@@ -1,0 +1,77 @@
+//! Waits for what another warp of the same launch does.
+#![allow(clippy::unwrap_used, reason = "a failing step fails the test")]
+
+use std::sync::Arc;
+
+use gridgen::backend::cuda::kernel::{Argument, Shape, Source, Width};
+use gridgen::backend::cuda::{Buffer, Device};
+
+use crate::fibers::{Code, FiberDevice, Library};
+
+/// The kernels of a file, whose waits end after a few looks.
+fn impatient(source: Source) -> Library {
+    Library::load(&format!("#define MOST_LOOKS 50u\n{}", source.text()), Width::Double)
+}
+
+/// What comes of a launch of one warp.
+fn code(library: &Library, name: &str, arguments: &[Argument]) -> Code {
+    let warp = Shape { grid: [1; 3], block: [32, 1, 1], shared: 0 };
+    library.launch(name, warp, arguments).unwrap_err().code
+}
+
+fn device() -> Arc<dyn Device> {
+    Arc::new(FiberDevice::default())
+}
+
+/// A row that waits for itself: by lanes, and by the whole warp where it is long.
+#[test]
+fn a_row_that_waits_without_end_fails_its_launch() {
+    let library = impatient(Source::Order);
+    for length in [1, 1000] {
+        let device = device();
+        let buffer = |values: &[u32]| Buffer::from_host(&device, values).unwrap();
+        let (starts, split) = (buffer(&[0, length]), buffer(&[length]));
+        let (columns, zeros) = (buffer(&vec![0; length as usize]), buffer(&[0; 2]));
+        let arguments = [
+            Argument::from(1_u64),
+            Argument::from(0_u32),
+            (&starts).into(),
+            (&split).into(),
+            (&columns).into(),
+            (&zeros).into(),
+            zeros.address_of(1).into(),
+        ];
+
+        assert_eq!(code(&library, "level_rows", &arguments), Code::Trapped, "{length}");
+    }
+}
+
+/// An unknown whose counter says that something is missing, which nobody brings.
+#[test]
+fn a_counter_that_nobody_lowers_fails_its_launch() {
+    let library = impatient(Source::Correlation);
+    let device = device();
+    let buffer = |values: &[u32]| Buffer::from_host(&device, values).unwrap();
+    let reals = Buffer::<f64>::zeros(&device, 8).unwrap();
+    let (row_start, split, columns) = (buffer(&[0, 1]), buffer(&[0]), buffer(&[0]));
+    let starts = Buffer::<u64>::zeros(&device, 2).unwrap();
+    let (counters, tickets) = (buffer(&[1, 1]), buffer(&[0; 2]));
+    let arguments = [
+        Argument::from(1_u64),
+        (&row_start).into(),
+        (&split).into(),
+        (&columns).into(),
+        (&starts).into(),
+        (&columns).into(),
+        (&reals).into(),
+        (&reals).into(),
+        (&reals).into(),
+        (&counters).into(),
+        (&tickets).into(),
+        (&reals).into(),
+        (&reals).into(),
+        (&reals).into(),
+    ];
+
+    assert_eq!(code(&library, "push_columns", &arguments), Code::Trapped);
+}
