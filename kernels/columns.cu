@@ -5,10 +5,14 @@
 #include "mail.cuh"
 #include "columns.cuh"
 
+__device__ inline uint64 row_of_thread(const Borders& borders) {
+    return uint64(borders.turn()) * blockDim.x + threadIdx.x;
+}
+
 // The outer columns of x on mi x mj points, or of d o x if there is a d; what comes is kept.
 KERNEL(exchange_columns, uint32 mi, uint32 mj, uint32 rim, const real* d, const real* x, BORDERS) {
     const Borders borders = THE_BORDERS(rim, mj);
-    const uint64 j = thread_index();
+    const uint64 j = row_of_thread(borders);
     if (j >= mj) return;
     for (uint32 side = 0; side < 2; ++side) {
         if (!borders.puts(side)) continue;
@@ -25,7 +29,7 @@ KERNEL(exchange_columns, uint32 mi, uint32 mj, uint32 rim, const real* d, const 
 KERNEL(exchange_solution, uint32 mi, uint32 mj, uint32 half, uint32 rim, real* u, BORDERS) {
     const Layout layout = {mi, mj, half, rim};
     const Borders borders = THE_BORDERS(rim, mj);
-    const uint64 j = thread_index();
+    const uint64 j = row_of_thread(borders);
     if (j >= mj) return;
     Pair* row = reinterpret_cast<Pair*>(u) + j * layout.row();
     for (uint32 side = 0; side < 2; ++side)
@@ -41,7 +45,7 @@ KERNEL(exchange_solution, uint32 mi, uint32 mj, uint32 half, uint32 rim, real* u
 template <bool COMPACT>
 __device__ void exchange_residual(const Layout& layout, real* a, const real* f, const real* u,
                                   const Borders& borders) {
-    const uint64 j = thread_index();
+    const uint64 j = row_of_thread(borders);
     if (j >= layout.mj) return;
     if (borders.puts(0)) {
         const Operator<COMPACT> operator_ = operator_of<COMPACT>(layout, a);

@@ -82,8 +82,8 @@ struct Borders {
         const uint32 number = *count(side, j) + 1;
         const uint64* from = words(reach.rank, side, number, j);
         uint64 x = 0, y = 0, upper_x = 0, upper_y = 0;
-        read(from, number, x, y);
-        if (sizeof(real) == 8) read(from + 2, number, upper_x, upper_y);
+        read(side, from, number, x, y);
+        if (sizeof(real) == 8) read(side, from + 2, number, upper_x, upper_y);
         *count(side, j) = number;
         Pair value;
         set_bits(value.x, upper_x << 32 | uint32(x));
@@ -95,8 +95,14 @@ struct Borders {
         received[side * uint64(mj) + j] = get(side, j);
     }
 
-    __device__ void read(const uint64* at, uint32 number, uint64& a, uint64& b) const {
-        wait_for(reach.alarm, [&] {
+    // The turn of this block: neighbours take their rows in the same order, so that the first row that
+    // waits has its counterpart at work, however few blocks fit a GPU at a time.
+    __device__ uint32 turn() const {
+        return reach.ends && gridDim.x > 1 ? draw_turn(reach.ticket(), gridDim.x) : blockIdx.x;
+    }
+
+    __device__ void read(uint32 side, const uint64* at, uint32 number, uint64& a, uint64& b) const {
+        wait_for(reach.alarm, neighbour(side), [&] {
             load_words(at, a, b);
             return a >> 32 == number && b >> 32 == number;
         });
@@ -105,7 +111,7 @@ struct Borders {
 
 // The last arguments of kernels that pass columns.
 #define BORDERS                                                                                   \
-    const uint64 *ends, uint32 rank, uint32 ranks, const uint32 *alarm, uint32 phase, real *sent, \
+    const uint64 *ends, uint32 rank, uint32 ranks, uint32 *alarm, uint32 phase, real *sent,       \
         real *received
 #define THE_BORDERS(rim, mj)                                                                      \
     {{ends, rank, ranks, alarm}, rim, mj, phase, reinterpret_cast<Pair*>(sent),                   \

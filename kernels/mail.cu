@@ -25,9 +25,10 @@ __device__ inline void tell(uint64* at, uint64 number) {
 }
 #endif
 
-// Waits until a number is at least so large; false if the alarm was raised meanwhile.
-__device__ inline bool reaches(const uint64* at, uint64 least, const uint32* alarm) {
-    return wait_for(alarm, [=] { return look(at) >= least; });
+// Waits until another rank has brought a number to at least so much; false if the alarm was raised
+// meanwhile.
+__device__ inline bool reaches(const uint64* at, uint64 least, uint32 other, uint32* alarm) {
+    return wait_for(alarm, other, [=] { return look(at) >= least; });
 }
 
 struct alignas(16) Quad {
@@ -74,13 +75,13 @@ __device__ inline void move_bytes(void* to, const void* from, uint64 bytes) {
         move_words(static_cast<uint32*>(to), static_cast<const uint32*>(from), bytes / sizeof(uint32));
 }
 
-// The share of a message that this block passes on.
+// The share of a message that a block passes on.
 struct Share {
     uint32 number;
     uint64 first, bytes;
     bool fetched, there;
 
-    __device__ explicit Share(uint64 all) : number(blockIdx.x), fetched(all > SHARES * SHARE) {
+    __device__ Share(uint32 number, uint64 all) : number(number), fetched(all > SHARES * SHARE) {
         const uint64 each = fetched ? ((all + SHARES - 1) / SHARES + 255) / 256 * 256 : SHARE;
         first = number * each;
         there = first < all || number == 0;
@@ -88,13 +89,13 @@ struct Share {
     }
 };
 
-__device__ void send(const Share& share, End* own, End* other, const unsigned char* from,
-                     const uint32* alarm) {
+__device__ void send(const Share& share, End* own, End* other, const unsigned char* from, uint32 rank,
+                     uint32* alarm) {
     Numbers* numbers = own->numbers + share.number;
     const uint64 number = numbers->sent + 1;
     const bool first = threadIdx.x == 0;
     const uint64 taken = number > ROOMS ? number - ROOMS : 0;
-    if (__syncthreads_or(first && !reaches(&numbers->taken, taken, alarm))) return;
+    if (__syncthreads_or(first && !reaches(&numbers->taken, taken, rank, alarm))) return;
     unsigned char* room = other->room[number % ROOMS][share.number];
     if (!share.fetched) move_bytes(room, from + share.first, share.bytes);
     else if (first) *reinterpret_cast<const unsigned char**>(room) = from + share.first;
@@ -104,12 +105,12 @@ __device__ void send(const Share& share, End* own, End* other, const unsigned ch
     tell(&other->numbers[share.number].arrived, number);
 }
 
-__device__ void receive(const Share& share, End* own, End* other, unsigned char* to,
-                        const uint32* alarm) {
+__device__ void receive(const Share& share, End* own, End* other, unsigned char* to, uint32 rank,
+                        uint32* alarm) {
     Numbers* numbers = own->numbers + share.number;
     const uint64 number = numbers->received + 1;
     const bool first = threadIdx.x == 0;
-    if (__syncthreads_or(first && !reaches(&numbers->arrived, number, alarm))) return;
+    if (__syncthreads_or(first && !reaches(&numbers->arrived, number, rank, alarm))) return;
     const unsigned char* from = own->room[number % ROOMS][share.number];
     if (share.fetched) from = *reinterpret_cast<const unsigned char* const volatile*>(from);
     move_bytes(to + share.first, from, share.bytes);
@@ -122,38 +123,40 @@ __device__ void receive(const Share& share, End* own, End* other, unsigned char*
 // What a job is, packed: kind, channel, and the other rank in the upper half.
 #define SEND 1u
 #define RECEIVE 2u
-// Waits until the other rank has fetched what was sent.
+// Waits until the other rank has fetched what an earlier launch has sent.
 #define LET_FETCH 3u
 
-__device__ void pass(uint64 job, unsigned char* at, uint64 bytes, const uint64* ends, uint32 rank,
-                     const uint32* alarm) {
-    const Share share(bytes);
+__device__ void pass(uint64 job, uint32 number, unsigned char* at, uint64 bytes, const uint64* ends,
+                     uint32 rank, uint32* alarm) {
+    const Share share(number, bytes);
     if (!share.there) return;
     const uint32 channel = uint32(job >> 8) & 255, other = uint32(job >> 32);
     End* near = reinterpret_cast<End*>(ends[rank]) + other * CHANNELS + channel;
     End* far = reinterpret_cast<End*>(ends[other]) + rank * CHANNELS + channel;
     const uint32 kind = uint32(job) & 255;
-    if (kind == SEND) send(share, near, far, at, alarm);
-    else if (kind == RECEIVE) receive(share, near, far, at, alarm);
+    if (kind == SEND) send(share, near, far, at, other, alarm);
+    else if (kind == RECEIVE) receive(share, near, far, at, other, alarm);
     else if (kind == LET_FETCH && threadIdx.x == 0)
-        reaches(&near->numbers[share.number].taken, near->numbers[share.number].sent, alarm);
+        reaches(&near->numbers[share.number].taken, near->numbers[share.number].sent, other, alarm);
 }
 
-// Up to eight jobs: the blocks with the same y do one of them, those that send first.
-KERNEL(pass_mail, const uint64* ends, uint32 rank, const uint32* alarm, uint64 job0, uint64 at0,
-       uint64 bytes0, uint64 job1, uint64 at1, uint64 bytes1, uint64 job2, uint64 at2, uint64 bytes2,
-       uint64 job3, uint64 at3, uint64 bytes3, uint64 job4, uint64 at4, uint64 bytes4, uint64 job5,
-       uint64 at5, uint64 bytes5, uint64 job6, uint64 at6, uint64 bytes6, uint64 job7, uint64 at7,
-       uint64 bytes7) {
+// Up to eight jobs, a row of blocks each, begun one after the other: those that send come first, so that
+// what waits never keeps a block from beginning that others wait for.
+KERNEL(pass_mail, const uint64* ends, uint32 rank, uint32* alarm, uint32* ticket, uint64 job0,
+       uint64 at0, uint64 bytes0, uint64 job1, uint64 at1, uint64 bytes1, uint64 job2, uint64 at2,
+       uint64 bytes2, uint64 job3, uint64 at3, uint64 bytes3, uint64 job4, uint64 at4, uint64 bytes4,
+       uint64 job5, uint64 at5, uint64 bytes5, uint64 job6, uint64 at6, uint64 bytes6, uint64 job7,
+       uint64 at7, uint64 bytes7) {
     const uint64 jobs[8] = {job0, job1, job2, job3, job4, job5, job6, job7};
     const uint64 at[8] = {at0, at1, at2, at3, at4, at5, at6, at7};
     const uint64 bytes[8] = {bytes0, bytes1, bytes2, bytes3, bytes4, bytes5, bytes6, bytes7};
-    const uint32 k = blockIdx.y;
-    pass(jobs[k], reinterpret_cast<unsigned char*>(at[k]), bytes[k], ends, rank, alarm);
+    const uint32 turn = draw_turn(ticket, gridDim.x * gridDim.y), k = turn / gridDim.x;
+    pass(jobs[k], turn % gridDim.x, reinterpret_cast<unsigned char*>(at[k]), bytes[k], ends, rank,
+         alarm);
 }
 
 // to <- the `count` <= NOTE_VALUES words of every rank, one after the other. One block of 256 threads.
-KERNEL(gather_notes, const uint64* ends, uint32 rank, uint32 ranks, const uint32* alarm, uint32 count,
+KERNEL(gather_notes, const uint64* ends, uint32 rank, uint32 ranks, uint32* alarm, uint32 count,
        const uint64* from, uint64* to) {
     pass_notes({ends, rank, ranks, alarm}, count, from, to);
 }

@@ -70,7 +70,7 @@ __device__ inline void end(double* slots, uint32 first, uint32 log, uint64 condi
 #define INTO_SLOTS                                                                                \
     double *slots, uint32 first, uint32 log, uint64 condition0, double factor0,                  \
         uint64 condition1, double factor1, double *partials, uint32 *ticket,                     \
-        const uint64 *ends, uint32 rank, uint32 ranks, const uint32 *alarm
+        const uint64 *ends, uint32 rank, uint32 ranks, uint32 *alarm
 
 // slots[first..] <- the sums of all threads, of all ranks; then what follows.
 #define SUM_INTO_SLOTS(sums, count)                                                               \

@@ -140,15 +140,15 @@ struct Reached {
 };
 
 // u of the lines of one colour, solved piece by piece, <- that of the whole lines; and beyond the outer
-// columns. What stood in those before is in own_old. One block a line, a thread a border. What does not
-// depend on the neighbours is loaded before they are waited for.
+// columns. What stood in those before is in own_old. One block a line, in turn, a thread a border. What does
+// not depend on the neighbours is loaded before they are waited for.
 KERNEL(join_lines, uint32 mi, uint32 mj, uint32 half, uint32 rim, uint32 colour, uint32 columns,
        const real* spikes, const uint32* reach, const real* tips, const real* own_old,
        real* u_values, BORDERS) {
     __shared__ Pair changes[2];
     const Layout layout = {mi, mj, half, rim};
     const Borders borders = THE_BORDERS(rim, mj);
-    const uint32 j = 2 * blockIdx.x + colour, side = threadIdx.x;
+    const uint32 j = 2 * borders.turn() + colour, side = threadIdx.x;
     Pair* u = reinterpret_cast<Pair*>(u_values) + int64(j) * layout.row();
     const Pair solved = side < 2 ? u[layout.column(side ? int(mi) - 1 : 0)] : pair(0, 0);
     if (side < 2 && borders.puts(side)) borders.put(side, j, solved);

@@ -27,6 +27,7 @@ pub use real::Real;
 use self::projection::Projection;
 use self::scalars::{Coefficient, Ending, LOG, SLOTS, Slot};
 use crate::sparse::{EllPattern, TooFewRows};
+use std::time::Duration;
 
 /// Trouble with the device that should do the work. The CPU backend reports none.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -143,6 +144,16 @@ pub enum DeviceError {
     /// Another rank failed, whose error is the one to look at.
     #[error("another GPU of this run failed")]
     OtherRank,
+    /// A rank waited for another one that has gone silent.
+    #[error("rank {rank} waited {} s for rank {other}, which sent nothing", waited.as_secs_f64())]
+    Silent {
+        /// The rank that waited, by its place among the GPUs of the run.
+        rank: usize,
+        /// The rank that it waited for.
+        other: usize,
+        /// How long.
+        waited: Duration,
+    },
     /// The worker threads could not be started.
     #[error("{threads} worker threads could not be started: {reason}")]
     Threads {
@@ -195,6 +206,10 @@ impl DeviceError {
             | Self::OtherRank => {
                 "this is a fault of gridgen: please report it with this message; --backend cpu works \
                  without kernels"
+            }
+            Self::Silent { .. } => {
+                "ranks are numbered from 0 in the order of --devices: look at the driver's log (dmesg, \
+                 nvidia-smi) for that GPU, or run on others"
             }
             Self::OutOfMemory { .. } => {
                 "make the grid smaller, set linear.precision = \"single\", or run with --backend cpu"

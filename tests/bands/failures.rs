@@ -5,14 +5,17 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use gridgen::backend::DeviceError;
-use gridgen::backend::cuda::{Alarm, Device, run_ranks};
+use gridgen::backend::cuda::{
+    Alarm, Buffer, Communicator, Device, MailCommunicator, Mailroom, Parcel, run_ranks,
+};
 use gridgen::pde::control::Wall;
 use gridgen::solver::SolverError;
 use gridgen::solver::krylov::Method;
 use gridgen::solver::precond::Kind;
 
 use crate::cases::Case;
-use crate::fibers::{FiberDevice, Messages, lost, mortal};
+use crate::fibers::{FiberDevice, Messages, lost, mortal, on_patient_ranks};
+use crate::ranks::fibers;
 
 #[test]
 fn a_lost_device_stops_all_with_its_own_message() {
@@ -68,4 +71,65 @@ fn a_panic_of_a_rank_is_not_swallowed() {
             std::thread::yield_now();
         },
     });
+}
+
+/// What a rank asks of the others: a reduction, a parcel for a mailbox, one that is fetched.
+type Question = fn(&Arc<dyn Device>, &dyn Communicator) -> Result<(), DeviceError>;
+
+fn gather(device: &Arc<dyn Device>, link: &dyn Communicator) -> Result<(), DeviceError> {
+    let (own, all) = (Buffer::<u64>::zeros(device, 4)?, Buffer::<u64>::zeros(device, 12)?);
+    link.all_gather(own.address(), all.address(), 32)?;
+    all.download(&mut [0; 12])
+}
+
+fn receive<const BYTES: usize>(
+    device: &Arc<dyn Device>,
+    link: &dyn Communicator,
+) -> Result<(), DeviceError> {
+    let own = Buffer::<u8>::zeros(device, BYTES)?;
+    let parcel = Parcel { rank: 2, at: own.address(), bytes: BYTES };
+    link.start_exchange(&[], &[parcel])?;
+    link.finish_exchange()?;
+    own.download(&mut vec![0; BYTES])
+}
+
+#[test]
+fn a_rank_that_sends_nothing_is_named_when_the_patience_of_another_ends() {
+    let patience = Duration::from_millis(100);
+    let questions: [Question; 3] = [gather, receive::<16>, receive::<2_000_000>];
+    for messages in [Messages::Memory, Messages::Host] {
+        for question in questions {
+            let started = Instant::now();
+
+            let result = on_patient_ranks(&fibers(3), messages, patience, |device, link| {
+                if link.rank() < 2 {
+                    return question(&device, &*link);
+                }
+                // Busy with something else.
+                std::thread::sleep(5 * patience);
+                Ok(())
+            });
+
+            let silent = |rank| Err(DeviceError::Silent { rank, other: 2, waited: patience });
+            assert!(result == silent(0) || result == silent(1), "{messages:?}: {result:?}");
+            let took = started.elapsed();
+            assert!(took < Duration::from_secs(10), "{messages:?}: {took:?}");
+        }
+    }
+}
+
+/// A rank that never comes to meet the others.
+#[test]
+fn a_rank_that_never_joins_is_named() {
+    let patience = Duration::from_millis(100);
+    let alarm = Arc::new(Alarm::new(patience));
+    let room = Arc::new(Mailroom::new(3, alarm.clone()));
+
+    let result = run_ranks(3, &alarm, |rank| match rank {
+        1 => Ok(()),
+        _ => MailCommunicator::join(room.clone(), rank, 3, fibers(1).remove(0)).map(drop),
+    });
+
+    let silent = |rank| Err(DeviceError::Silent { rank, other: 1, waited: patience });
+    assert!(result == silent(0) || result == silent(2), "{result:?}");
 }

@@ -1,13 +1,15 @@
 //! Lines that pass the borders of bands.
 #![allow(clippy::unwrap_used, reason = "a failing step fails the test")]
 
+use std::sync::Arc;
+
 use gridgen::backend::cpu::{CpuBackend, EllMatrix};
-use gridgen::backend::cuda::CudaMatrix;
+use gridgen::backend::cuda::{CudaMatrix, Device};
 use gridgen::backend::{Bands, Coarsening, LevelSize, MultigridBackend, Order, Real};
 use gridgen::sparse::EllPattern;
 
 use crate::fibers::Messages;
-use crate::ranks::{fibers, on_bands_of};
+use crate::ranks::{fibers, on_bands_of, opposite};
 use crate::support::stencil::{stencil, wall_columns};
 
 /// Rows without coupling between them, whose lines along xi let a change decay by e in
@@ -61,12 +63,22 @@ fn difference<M: Real>(size: LevelSize, ranks: usize) -> f64 {
 }
 
 fn difference_of<M: Real>(
-    (pattern, values): (EllPattern, Vec<f64>),
+    system: (EllPattern, Vec<f64>),
     walls: bool,
     size: LevelSize,
     ranks: usize,
 ) -> f64 {
+    difference_on::<M>(system, walls, size, &fibers(ranks))
+}
+
+fn difference_on<M: Real>(
+    (pattern, values): (EllPattern, Vec<f64>),
+    walls: bool,
+    size: LevelSize,
+    devices: &[Arc<dyn Device>],
+) -> f64 {
     let LevelSize { mi, mj, periodic } = size;
+    let ranks = devices.len();
     let right: Vec<f64> = (0..pattern.rows()).map(|row| (0.7 * row as f64).cos()).collect();
     let whole = EllMatrix::from_values(pattern.clone(), values.clone());
     let (wall_pattern, wall_values) = wall_columns::<f64>(size);
@@ -75,7 +87,7 @@ fn difference_of<M: Real>(
     let most = expected.iter().fold(0.0, |most: f64, value| most.max(value.abs()));
     let bands = Bands::new(mi, ranks, periodic).unwrap();
 
-    let found = on_bands_of(&fibers(ranks), Messages::Memory, &bands, |rank, backend| {
+    let found = on_bands_of(devices, Messages::Memory, &bands, |rank, backend| {
         let rows = rows_of(&bands, rank, mj);
         let part = EllPattern::nine_point(bands.of(rank).len(), mj, false);
         let own = |values: &[f64]| -> Vec<f64> {
@@ -126,4 +138,16 @@ fn a_sweep_over_two_bands_is_that_over_the_whole() {
             assert!(difference < 1e-12, "{mi} {walls}: {difference:e}");
         }
     }
+}
+
+/// Of the blocks of a launch, each of which waits for its counterpart on the neighbour, one is at work at
+/// a time, and the two devices begin at opposite ends: their rows are taken in one order all the same.
+#[test]
+fn borders_pass_however_few_blocks_are_at_work_in_any_order() {
+    // More rows than a block of the exchanges has threads.
+    let size = LevelSize { mi: 16, mj: 530, periodic: false };
+
+    let difference = difference_on::<f64>(stencil(size), true, size, &opposite());
+
+    assert!(difference < 1e-12, "{difference:e}");
 }

@@ -2,12 +2,13 @@
 #![allow(clippy::unwrap_used, reason = "a failing step fails the test")]
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use gridgen::backend::DeviceError;
 use gridgen::backend::cuda::{Buffer, Communicator, Device, Parcel};
 
 use crate::fibers::{Messages, on_ranks};
-use crate::ranks::fibers;
+use crate::ranks::{fibers, opposite};
 
 const WAYS: [Messages; 2] = [Messages::Memory, Messages::Host];
 
@@ -118,4 +119,62 @@ fn any_two_ranks_exchange_parcels_of_any_length_while_all_gather() {
             assert_eq!(gathered, [1, 2, 3], "{messages:?} {lengths:?}, rank {rank}");
         }
     }
+}
+
+#[test]
+fn parcels_pass_in_any_order_of_blocks() {
+    // Shares of a mailbox, and what is longer than it has room for.
+    for length in [3, 50_000, 300_000] {
+        let found = on_ranks(&opposite(), Messages::Memory, |device, link| {
+            let rank = link.rank();
+            let own = Buffer::from_host(&device, &vec![rank as u32 + 1; length])?;
+            let [all, came] = [2 * length, length].map(|n| Buffer::<u32>::zeros(&device, n));
+            let (all, came) = (all?, came?);
+            let parcel = |buffer: &Buffer<u32>| {
+                [Parcel { rank: 1 - rank, at: buffer.address(), bytes: 4 * length }]
+            };
+            for _ in 0..3 {
+                link.start_exchange(&parcel(&own), &parcel(&came))?;
+                link.all_gather(own.address(), all.address(), 4 * length)?;
+                link.finish_exchange()?;
+            }
+            let (mut exchanged, mut gathered) = (vec![0; length], vec![0; 2 * length]);
+            came.download(&mut exchanged)?;
+            all.download(&mut gathered)?;
+            Ok::<_, DeviceError>((exchanged, gathered))
+        });
+
+        let gathered = [vec![1; length], vec![2; length]].concat();
+        for (rank, found) in found.unwrap().into_iter().enumerate() {
+            assert!(found == (vec![2 - rank as u32; length], gathered.clone()), "{length}, {rank}");
+        }
+    }
+}
+
+/// Too long for a mailbox, a parcel is read where it stands: its sender may use the memory again once
+/// the exchange is finished, whichever block of a launch came first.
+#[test]
+fn what_is_sent_stays_until_it_is_fetched() {
+    let length = 300_000;
+    let found = on_ranks(&opposite(), Messages::Memory, |device, link| {
+        let own = Buffer::from_host(&device, &vec![7_u32; length])?;
+        let parcel = |rank| [Parcel { rank, at: own.address(), bytes: 4 * length }];
+        if link.rank() == 1 {
+            link.start_exchange(&parcel(0), &[])?;
+            link.finish_exchange()?;
+            own.upload(&vec![9; length])?;
+        } else {
+            std::thread::sleep(Duration::from_millis(100));
+            link.start_exchange(&[], &parcel(1))?;
+            link.finish_exchange()?;
+        }
+        // The memory is there until both are done.
+        let all = Buffer::<u32>::zeros(&device, 4)?;
+        link.all_gather(own.address(), all.address(), 8)?;
+        let mut host = vec![0; length];
+        own.download(&mut host)?;
+        Ok::<_, DeviceError>(host)
+    });
+
+    assert!(found.unwrap()[0] == vec![7; length]);
 }

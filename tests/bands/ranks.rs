@@ -27,6 +27,11 @@ pub fn on_bands_of<R: Send>(
     })
 }
 
+/// Two devices that work on the blocks of a launch in opposite orders, one block at a time.
+pub fn opposite() -> [Arc<dyn Device>; 2] {
+    [Arc::new(FiberDevice::default()), Arc::new(FiberDevice::backward())]
+}
+
 /// Devices on the CPU.
 pub fn fibers(count: usize) -> Vec<Arc<dyn Device>> {
     (0..count).map(|_| Arc::new(FiberDevice::default()) as Arc<dyn Device>).collect()

@@ -10,6 +10,6 @@ mod mortal;
 mod ranks;
 
 pub use device::FiberDevice;
-pub use library::{Code, Library};
+pub use library::{Code, Library, compiled};
 pub use mortal::{lost, mortal};
-pub use ranks::{Messages, on_ranks};
+pub use ranks::{Messages, on_patient_ranks, on_ranks};

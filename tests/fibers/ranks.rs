@@ -1,11 +1,12 @@
 //! Ranks on devices on the CPU, and the ways of their messages.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use gridgen::backend::DeviceError;
 use gridgen::backend::cuda::{
-    Alarm, Communicator, Device, HostCommunicator, MailCommunicator, Mailroom, Post, WatchedDevice,
-    run_ranks,
+    Alarm, Communicator, Device, HostCommunicator, MailCommunicator, Mailroom, PATIENCE, Post,
+    WatchedDevice, run_ranks,
 };
 
 /// The way of messages.
@@ -23,7 +24,17 @@ pub fn on_ranks<R: Send, E: Send + PartialEq + From<DeviceError>>(
     messages: Messages,
     work: impl Fn(Arc<dyn Device>, Box<dyn Communicator>) -> Result<R, E> + Sync,
 ) -> Result<Vec<R>, E> {
-    let (alarm, ranks) = (Arc::new(Alarm::default()), devices.len());
+    on_patient_ranks(devices, messages, PATIENCE, work)
+}
+
+/// The same where a rank waits so long for another one.
+pub fn on_patient_ranks<R: Send, E: Send + PartialEq + From<DeviceError>>(
+    devices: &[Arc<dyn Device>],
+    messages: Messages,
+    patience: Duration,
+    work: impl Fn(Arc<dyn Device>, Box<dyn Communicator>) -> Result<R, E> + Sync,
+) -> Result<Vec<R>, E> {
+    let (alarm, ranks) = (Arc::new(Alarm::new(patience)), devices.len());
     let post = Arc::new(Post::new(alarm.clone()));
     let room = Arc::new(Mailroom::new(ranks, alarm.clone()));
     run_ranks(ranks, &alarm, |rank| {

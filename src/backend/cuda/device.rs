@@ -8,7 +8,7 @@ use crate::backend::DeviceError;
 use std::any::Any;
 use std::fmt::Debug;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::atomic::AtomicU32;
 
 /// An address in the device's memory.
 pub type Address = u64;
@@ -25,23 +25,27 @@ pub enum Download {
     Begun(usize),
 }
 
-/// A word in the host's memory, 0 at first, that running kernels read while the host may set it.
-pub trait HostWord: Debug + Send + Sync {
-    /// Where kernels find it.
+/// Words in the host's memory, 0 at first, through which the host and running kernels tell each other
+/// something.
+pub trait HostWords: Debug + Send + Sync {
+    /// Where kernels find them.
     fn address(&self) -> Address;
 
-    /// Makes it 1.
-    fn set(&self);
+    /// The words.
+    fn words(&self) -> &Words;
 }
 
+/// Four words.
+pub type Words = [AtomicU32; 4];
+
 /// For devices that work in the host's memory.
-impl HostWord for AtomicU32 {
+impl HostWords for Words {
     fn address(&self) -> Address {
         std::ptr::from_ref(self).expose_provenance() as Address
     }
 
-    fn set(&self) {
-        self.store(1, Ordering::Relaxed);
+    fn words(&self) -> &Words {
+        self
     }
 }
 
@@ -63,9 +67,9 @@ pub trait Device: Send + Sync {
         None
     }
 
-    /// A word that its kernels can read. A device in the host's memory takes any.
-    fn host_word(&self) -> Result<Arc<dyn HostWord>, DeviceError> {
-        Ok(Arc::new(AtomicU32::new(0)))
+    /// Words that its kernels can read and write. A device in the host's memory takes any.
+    fn host_words(&self) -> Result<Arc<dyn HostWords>, DeviceError> {
+        Ok(Arc::new(Words::default()))
     }
 
     /// Waits for all work. A device that works while it is asked has nothing to wait for.

@@ -34,8 +34,8 @@ pub use march::CudaGrid;
 pub use matrix::CudaMatrix;
 pub use multigrid::CudaLevel;
 pub use ranks::{
-    Alarm, Communicator, HostCommunicator, MailCommunicator, Mailroom, Parcel, Post, Reach,
-    run_ranks,
+    Alarm, Communicator, HostCommunicator, MailCommunicator, Mailroom, PATIENCE, Parcel, Post,
+    Reach, run_ranks,
 };
 pub use recording::CudaRecording;
 pub use room::{Demand, Kept};

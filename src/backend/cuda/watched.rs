@@ -1,6 +1,6 @@
 //! A device whose work is watched.
 
-use super::device::{Address, Device, Download, HostWord, Recording};
+use super::device::{Address, Device, Download, HostWords, Recording};
 use super::kernel::{Argument, Kernel, Shape};
 use crate::backend::DeviceError;
 use std::sync::Arc;
@@ -59,8 +59,8 @@ impl<W: Watch> Device for WatchedDevice<W> {
         self.device.queue()
     }
 
-    fn host_word(&self) -> Result<Arc<dyn HostWord>, DeviceError> {
-        self.device.host_word()
+    fn host_words(&self) -> Result<Arc<dyn HostWords>, DeviceError> {
+        self.device.host_words()
     }
 
     fn synchronise(&self) -> Result<(), DeviceError> {

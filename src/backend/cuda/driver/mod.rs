@@ -19,7 +19,7 @@ pub use gpus::{Gpus, Way};
 pub use list::{DeviceInfo, Libraries, devices, libraries};
 pub use nccl::{CommunicatorId, NcclCommunicator, Seat};
 
-use super::device::{Address, Device, Download, HostWord, Recording};
+use super::device::{Address, Device, Download, HostWords, Recording};
 use super::kernel::{Argument, Kernel, Shape, Source, Width};
 use crate::backend::DeviceError;
 use cudarc::driver::{result, sys};
@@ -282,8 +282,8 @@ impl Device for DriverDevice {
         Some(self.stream as u64)
     }
 
-    fn host_word(&self) -> Result<Arc<dyn HostWord>, DeviceError> {
-        Ok(Arc::new(self.pinned_word()?))
+    fn host_words(&self) -> Result<Arc<dyn HostWords>, DeviceError> {
+        Ok(Arc::new(self.pinned_words()?))
     }
 
     fn synchronise(&self) -> Result<(), DeviceError> {

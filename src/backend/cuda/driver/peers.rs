@@ -1,12 +1,11 @@
-//! GPUs that reach each other's memory, and a word of the host's that they read.
+//! GPUs that reach each other's memory, and words of the host's that they read and write.
 
 use super::{DriverDevice, reason};
 use crate::backend::DeviceError;
-use crate::backend::cuda::device::{Address, HostWord};
+use crate::backend::cuda::device::{Address, HostWords, Words};
 use cudarc::driver::{result, sys};
 use std::ffi::c_void;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU32, Ordering};
 
 /// Lets the kernels of each GPU reach the memory of all others; false if there is no way for two of
 /// them.
@@ -51,49 +50,44 @@ impl DriverDevice {
         }
     }
 
-    pub(super) fn pinned_word(&self) -> Result<PinnedWord, DeviceError> {
+    pub(super) fn pinned_words(&self) -> Result<PinnedWords, DeviceError> {
         self.bind()?;
-        // SAFETY: freed when the word is dropped.
-        let at = unsafe { result::malloc_host(size_of::<AtomicU32>(), 0) }
+        // SAFETY: freed when the words are dropped.
+        let at = unsafe { result::malloc_host(size_of::<Words>(), 0) }
             .map_err(self.failed("pinned memory"))?;
-        let word = PinnedWord { at, context: self.context };
-        word.value().store(0, Ordering::Relaxed);
-        Ok(word)
+        // SAFETY: the memory is new and has the room.
+        unsafe { at.cast::<Words>().write(Words::default()) };
+        Ok(PinnedWords { at, context: self.context })
     }
 }
 
-/// A word in pinned memory, which has one address for the host and for the GPU.
+/// Words in pinned memory, which has one address for the host and for the GPU.
 #[derive(Debug)]
-pub(super) struct PinnedWord {
+pub(super) struct PinnedWords {
     at: *mut c_void,
     context: sys::CUcontext,
 }
 
-// SAFETY: the word is only used as an atomic; the context may be made current on any thread.
-unsafe impl Send for PinnedWord {}
+// SAFETY: the words are only used as atomics; the context may be made current on any thread.
+unsafe impl Send for PinnedWords {}
 // SAFETY: as above.
-unsafe impl Sync for PinnedWord {}
+unsafe impl Sync for PinnedWords {}
 
-impl PinnedWord {
-    fn value(&self) -> &AtomicU32 {
-        // SAFETY: pinned memory is aligned to pages, this word's is freed last, and all use it so.
-        unsafe { AtomicU32::from_ptr(self.at.cast()) }
-    }
-}
-
-impl HostWord for PinnedWord {
+impl HostWords for PinnedWords {
     fn address(&self) -> Address {
         self.at as Address
     }
 
-    fn set(&self) {
-        self.value().store(1, Ordering::Release);
+    fn words(&self) -> &Words {
+        // SAFETY: pinned memory is aligned to pages, was filled when it was given, and lives as long as
+        // `self`.
+        unsafe { &*self.at.cast() }
     }
 }
 
-impl Drop for PinnedWord {
+impl Drop for PinnedWords {
     fn drop(&mut self) {
-        // SAFETY: whoever has the word has its device; errors of a dying context leave nothing to do.
+        // SAFETY: whoever has the words has their device; errors of a dying context leave nothing to do.
         unsafe {
             let _ = result::ctx::set_current(self.context);
             let _ = result::free_host(self.at);

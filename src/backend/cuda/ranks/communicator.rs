@@ -24,7 +24,7 @@ pub struct Reach {
     pub rank: u32,
     /// Number of ranks.
     pub ranks: u32,
-    /// The word that ends all waiting.
+    /// The words that end all waiting.
     pub alarm: Address,
 }
 

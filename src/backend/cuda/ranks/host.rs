@@ -5,7 +5,7 @@ use super::{Alarm, Communicator, Parcel};
 use crate::backend::DeviceError;
 use std::collections::{HashMap, VecDeque};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 /// How long a rank waits before it looks at the alarm again.
 const LOOK: Duration = Duration::from_millis(5);
@@ -44,12 +44,17 @@ impl Post {
     }
 
     fn receive(&self, route: Route) -> Result<Vec<u8>, DeviceError> {
+        let started = Instant::now();
         let mut letters = self.letters.lock().unwrap_or_else(PoisonError::into_inner);
         loop {
             if let Some(letter) = letters.get_mut(&route).and_then(VecDeque::pop_front) {
                 return Ok(letter);
             }
             self.alarm.check()?;
+            if started.elapsed() >= self.alarm.patience() {
+                let (sender, receiver, _) = route;
+                return Err(self.alarm.silent(receiver, sender));
+            }
             let waited = self.arrived.wait_timeout(letters, LOOK);
             letters = waited.unwrap_or_else(PoisonError::into_inner).0;
         }

@@ -1,14 +1,14 @@
 //! Ranks that write into the memory of each other's devices.
 
 use super::super::Buffer;
-use super::super::device::{Address, Device, HostWord};
+use super::super::device::{Address, Device, HostWords};
 use super::super::kernel::{Argument, BLOCK, Kernel, Shape, Source, WARP, arguments};
 use super::halo::COLUMN_POINTS;
 use super::{Alarm, Communicator, Parcel, Reach};
 use crate::backend::DeviceError;
 use std::collections::HashMap;
 use std::sync::{Arc, Condvar, Mutex, PoisonError};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 // As in `kernels/mail.cuh`.
 /// Shares of a message, at most.
@@ -64,12 +64,15 @@ impl Mailroom {
         let mut boxes = self.boxes.lock().unwrap_or_else(PoisonError::into_inner);
         boxes[rank] = Some(own);
         self.opened.notify_all();
+        let started = Instant::now();
         loop {
-            let there = boxes.iter().map(|mailbox| mailbox.as_ref().map(Buffer::address));
-            if let Some(addresses) = there.collect() {
-                return Ok(addresses);
-            }
+            let Some(missing) = boxes.iter().position(Option::is_none) else {
+                return Ok(boxes.iter().flatten().map(Buffer::address).collect());
+            };
             self.alarm.check()?;
+            if started.elapsed() >= self.alarm.patience() {
+                return Err(self.alarm.silent(rank, missing));
+            }
             let waited = self.opened.wait_timeout(boxes, LOOK);
             boxes = waited.unwrap_or_else(PoisonError::into_inner).0;
         }
@@ -125,8 +128,10 @@ pub struct MailCommunicator {
     device: Arc<dyn Device>,
     /// Addresses of all mailboxes.
     ends: Buffer<u64>,
+    /// Tickets of launches that gather, and of those that exchange: zero but while one runs.
+    tickets: Buffer<u32>,
     room: Arc<Mailroom>,
-    word: Arc<dyn HostWord>,
+    words: Arc<dyn HostWords>,
 }
 
 impl MailCommunicator {
@@ -146,23 +151,29 @@ impl MailCommunicator {
         // Others write as soon as they know the address.
         device.synchronise()?;
         let ends = Buffer::from_host(&device, &room.open(rank, own)?)?;
-        let word = device.host_word()?;
-        room.alarm.tell(word.clone());
-        Ok(Self { rank, size, device, ends, room, word })
+        let tickets = Buffer::zeros(&device, 2)?;
+        let words = device.host_words()?;
+        room.alarm.tell(rank, words.clone());
+        Ok(Self { rank, size, device, ends, tickets, room, words })
     }
 
     /// Sends, receives, and waits until what was sent is no longer needed: so many jobs in a launch, in
-    /// this order, so that nobody waits for what a rank would do later.
+    /// this order, so that nobody waits for what a rank would do later. The waiting for what is fetched
+    /// has launches of its own, since it asks for the number that sending ends with.
     fn pass(&self, sends: &[Job], receives: &[Job]) -> Result<(), DeviceError> {
+        let jobs: Vec<Job> = sends.iter().chain(receives).copied().collect();
         let fetched = sends.iter().filter(|job| job.fetched());
-        let let_fetch = fetched.map(|job| Job { kind: Kind::LetFetch, ..*job });
-        let jobs: Vec<Job> = sends.iter().chain(receives).copied().chain(let_fetch).collect();
-        for jobs in jobs.chunks(JOBS) {
+        let let_fetch: Vec<Job> = fetched.map(|job| Job { kind: Kind::LetFetch, ..*job }).collect();
+        for jobs in jobs.chunks(JOBS).chain(let_fetch.chunks(JOBS)) {
+            let gathers = jobs.iter().any(|job| job.channel == GATHERING);
+            let ticket = self.tickets.address_of(usize::from(!gathers));
             let longest = jobs.iter().map(|job| job.parcel.bytes).max().unwrap_or(0);
             let shares = longest.div_ceil(SHARE).clamp(1, SHARES);
-            let mut arguments = arguments![&self.ends, self.rank as u32, self.word.address()];
+            let mut arguments =
+                arguments![&self.ends, self.rank as u32, self.words.address(), ticket];
+            let own = arguments.len();
             arguments.extend(jobs.iter().flat_map(|job| job.arguments()));
-            arguments.resize(3 + 3 * JOBS, Argument::from(0_u64));
+            arguments.resize(own + 3 * JOBS, Argument::from(0_u64));
             let threads = longest.div_ceil(WORD).next_multiple_of(WARP).clamp(WARP, BLOCK as usize);
             let grid = [shares as u32, jobs.len() as u32, 1];
             let shape = Shape { grid, block: [threads as u32, 1, 1], shared: 0 };
@@ -209,7 +220,7 @@ impl Communicator for MailCommunicator {
 
     fn reach(&self) -> Option<Reach> {
         let (rank, ranks) = (self.rank as u32, self.size as u32);
-        let reach = Reach { ends: self.ends.address(), rank, ranks, alarm: self.word.address() };
+        let reach = Reach { ends: self.ends.address(), rank, ranks, alarm: self.words.address() };
         (self.size <= NOTED).then_some(reach)
     }
 
@@ -220,8 +231,8 @@ impl Communicator for MailCommunicator {
 
 impl Drop for MailCommunicator {
     fn drop(&mut self) {
-        // Nothing reads the word any more when all that was asked for is done, or the alarm has ended it.
+        // Nothing uses the words any more when all that was asked for is done, or the alarm has ended it.
         let _ = self.device.synchronise();
-        self.room.alarm.forget(&self.word);
+        self.room.alarm.forget(&self.words);
     }
 }

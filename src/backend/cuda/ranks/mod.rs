@@ -13,7 +13,7 @@ mod mail;
 mod place;
 mod team;
 
-pub use alarm::Alarm;
+pub use alarm::{Alarm, PATIENCE};
 pub use communicator::{Communicator, Parcel, Reach};
 pub use host::{HostCommunicator, Post};
 pub use mail::{MailCommunicator, Mailroom};
