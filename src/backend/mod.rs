@@ -138,6 +138,12 @@ pub enum DeviceError {
         /// Its entries.
         entries: usize,
     },
+    /// A download was waited for after too many others had been asked for.
+    #[error("more than {most} downloads were asked for before the first of them was waited for")]
+    TooManyDownloads {
+        /// Most that may be unfinished.
+        most: usize,
+    },
     /// A recording of another device was replayed.
     #[error("a recording belongs to another device")]
     ForeignRecording,
@@ -145,12 +151,12 @@ pub enum DeviceError {
     #[error("another GPU of this run failed")]
     OtherRank,
     /// A rank waited for another one that has gone silent.
-    #[error("rank {rank} waited {} s for rank {other}, which sent nothing", waited.as_secs_f64())]
+    #[error("rank {rank} waited {} s for {}, and nothing came", waited.as_secs_f64(), rank_of(*other))]
     Silent {
         /// The rank that waited, by its place among the GPUs of the run.
         rank: usize,
-        /// The rank that it waited for.
-        other: usize,
+        /// The rank that it waited for; none if that is not known.
+        other: Option<usize>,
         /// How long.
         waited: Duration,
     },
@@ -202,6 +208,7 @@ impl DeviceError {
             }
             Self::Compile { .. }
             | Self::CompilerLost
+            | Self::TooManyDownloads { .. }
             | Self::ForeignRecording
             | Self::OtherRank => {
                 "this is a fault of gridgen: please report it with this message; --backend cpu works \
@@ -220,6 +227,11 @@ impl DeviceError {
             }
         }
     }
+}
+
+/// A rank for people.
+fn rank_of(rank: Option<usize>) -> String {
+    rank.map_or_else(|| "the others".to_owned(), |rank| format!("rank {rank}"))
 }
 
 /// A number of bytes for people.

@@ -110,7 +110,7 @@ fn a_rank_that_sends_nothing_is_named_when_the_patience_of_another_ends() {
                 Ok(())
             });
 
-            let silent = |rank| Err(DeviceError::Silent { rank, other: 2, waited: patience });
+            let silent = |rank| Err(DeviceError::Silent { rank, other: Some(2), waited: patience });
             assert!(result == silent(0) || result == silent(1), "{messages:?}: {result:?}");
             let took = started.elapsed();
             assert!(took < Duration::from_secs(10), "{messages:?}: {took:?}");
@@ -130,6 +130,6 @@ fn a_rank_that_never_joins_is_named() {
         _ => MailCommunicator::join(room.clone(), rank, 3, fibers(1).remove(0)).map(drop),
     });
 
-    let silent = |rank| Err(DeviceError::Silent { rank, other: 1, waited: patience });
+    let silent = |rank| Err(DeviceError::Silent { rank, other: Some(1), waited: patience });
     assert!(result == silent(0) || result == silent(2), "{result:?}");
 }

@@ -92,8 +92,8 @@ pub trait Device: Send + Sync {
     /// Host ← device memory.
     fn download(&self, from: Address, to: &mut [u8]) -> Result<(), DeviceError>;
 
-    /// Asks for some values without waiting for them. At most eight downloads may be unfinished; what is
-    /// asked for later does not change what they bring.
+    /// Asks for some values without waiting for them. At most eight downloads may be unfinished: to wait for
+    /// an earlier one is an error. What is asked for later does not change what they bring.
     fn begin_download(&self, from: Address, bytes: usize) -> Result<Download, DeviceError> {
         let mut to = vec![0; bytes];
         self.download(from, &mut to)?;

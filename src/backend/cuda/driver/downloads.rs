@@ -77,9 +77,12 @@ impl DriverDevice {
         Ok(number)
     }
 
-    /// Waits for a download, one of the last [`MOST`].
+    /// Waits for a download, one of the last [`MOST`]; the place of an earlier one is another's.
     pub(super) fn shown(&self, number: usize, to: &mut [u8]) -> Result<(), DeviceError> {
         let downloads = self.downloads()?;
+        if downloads.next.load(Ordering::Relaxed) - number > MOST {
+            return Err(DeviceError::TooManyDownloads { most: MOST });
+        }
         self.settle()?;
         // SAFETY: the event was recorded when the download was asked for; what it ends has filled as many
         // words of the place.

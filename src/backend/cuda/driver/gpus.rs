@@ -4,12 +4,13 @@ use super::DriverDevice;
 use super::nccl::{self, CommunicatorId, NcclCommunicator, Seat};
 use super::peers;
 use crate::backend::cuda::ranks::{
-    Alarm, Communicator, HostCommunicator, MailCommunicator, Mailroom, Post, run_ranks,
+    Alarm, Communicator, HostCommunicator, MailCommunicator, Mailroom, PATIENCE, Post, run_ranks,
 };
 use crate::backend::cuda::{CudaBackend, Demand, Device, WatchedDevice};
 use crate::backend::{Bands, DeviceError};
 use crate::sparse::Schedule;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
 
 /// The way of messages between GPUs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -22,18 +23,23 @@ pub enum Way {
     Host,
 }
 
+/// Held by what runs on several GPUs: where kernels of two runs wait for other GPUs, each may stand before
+/// what the other waits for.
+static ALONE: Mutex<()> = Mutex::new(());
+
 /// GPUs of this machine, opened, with their kernels compiled.
 pub struct Gpus {
     devices: Vec<Arc<DriverDevice>>,
     way: Way,
     gathered_points: Option<usize>,
     schedule: Schedule,
+    patience: Duration,
 }
 
 /// How a rank meets the others.
 enum Meeting {
     Memory(Arc<Mailroom>),
-    Nccl(CommunicatorId),
+    Nccl(CommunicatorId, Arc<Post>),
     Host(Arc<Post>),
 }
 
@@ -53,7 +59,8 @@ impl Gpus {
         } else {
             Way::Host
         };
-        Ok(Self { devices, way, gathered_points: None, schedule: Schedule::default() })
+        let schedule = Schedule::default();
+        Ok(Self { devices, way, gathered_points: None, schedule, patience: PATIENCE })
     }
 
     /// Sends messages this way instead of the fastest there is.
@@ -72,6 +79,12 @@ impl Gpus {
     #[must_use]
     pub fn with_schedule(self, schedule: Schedule) -> Self {
         Self { schedule, ..self }
+    }
+
+    /// Gives up a GPU that another one has waited for so long.
+    #[must_use]
+    pub fn with_patience(self, patience: Duration) -> Self {
+        Self { patience, ..self }
     }
 
     /// Number of GPUs.
@@ -121,7 +134,7 @@ impl Gpus {
     }
 
     /// Does `work` on all GPUs, with the number of the rank and a backend whose band is that of
-    /// `bands`, and returns what came of it, by rank.
+    /// `bands`, and returns what came of it, by rank. One such run of this process comes after another.
     ///
     /// # Errors
     /// The failure of the first rank that failed on its own.
@@ -134,11 +147,12 @@ impl Gpus {
         R: Send,
         E: Send + PartialEq + From<DeviceError>,
     {
-        let alarm = Arc::new(Alarm::default());
+        let _alone = ALONE.lock().unwrap_or_else(PoisonError::into_inner);
+        let alarm = Arc::new(Alarm::new(self.patience));
         let size = self.count();
         let meeting = match self.way {
             Way::Memory => Meeting::Memory(Arc::new(Mailroom::new(size, alarm.clone()))),
-            Way::Nccl => Meeting::Nccl(CommunicatorId::new()?),
+            Way::Nccl => Meeting::Nccl(CommunicatorId::new()?, Arc::new(Post::new(alarm.clone()))),
             Way::Host => Meeting::Host(Arc::new(Post::new(alarm.clone()))),
         };
         run_ranks(size, &alarm, |rank| {
@@ -149,9 +163,9 @@ impl Gpus {
                     device = Arc::new(WatchedDevice::new(device, alarm.clone()));
                     Box::new(MailCommunicator::join(room.clone(), rank, size, device.clone())?)
                 }
-                Meeting::Nccl(id) => {
+                Meeting::Nccl(id, post) => {
                     let seat = Seat { rank, size, id: *id };
-                    Box::new(NcclCommunicator::join(gpu, seat, &alarm)?)
+                    Box::new(NcclCommunicator::join(gpu, seat, post)?)
                 }
                 Meeting::Host(post) => {
                     let (post, device) = (post.clone(), device.clone());

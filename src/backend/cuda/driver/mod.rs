@@ -421,8 +421,9 @@ impl Device for DriverDevice {
         self.passing.store(true, Ordering::Relaxed);
         let done = work();
         self.passing.store(false, Ordering::Relaxed);
-        aside.end(self)?;
-        done
+        let ended = aside.end(self);
+        // What the work met comes first.
+        done.and(ended)
     }
 
     fn join(&self) -> Result<(), DeviceError> {
@@ -441,16 +442,19 @@ impl Device for DriverDevice {
         let done = work();
         // SAFETY: the capture was begun above; the graph is destroyed once it is instantiated.
         unsafe {
-            let graph =
-                result::stream::end_capture(self.stream).map_err(self.failed("recording"))?;
+            let ended = result::stream::end_capture(self.stream);
+            // What the work met comes first: it may be why the recording ends with an error.
+            if let Err(error) = done {
+                let _ = ended.map(|graph| result::graph::destroy(graph));
+                return Err(error);
+            }
+            let graph = ended.map_err(self.failed("recording"))?;
             // Messages keep the priority of their stream.
             let flags =
                 sys::CUgraphInstantiate_flags::CUDA_GRAPH_INSTANTIATE_FLAG_USE_NODE_PRIORITY;
-            let launchable = done.and_then(|()| {
-                result::graph::instantiate(graph, flags).map_err(self.failed("recording"))
-            });
+            let launchable = result::graph::instantiate(graph, flags);
             let _ = result::graph::destroy(graph);
-            Ok(Box::new(Graph(launchable?)))
+            Ok(Box::new(Graph(launchable.map_err(self.failed("recording"))?)))
         }
     }
 

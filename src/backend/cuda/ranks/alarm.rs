@@ -71,7 +71,7 @@ impl Alarm {
     fn check_kernels(&self) -> Result<(), DeviceError> {
         let waited = self.words().iter().find_map(|(rank, words)| {
             let other = words.words()[AWAITED].load(Ordering::Acquire).checked_sub(1)?;
-            Some(self.silent(*rank, other as usize))
+            Some(self.silent(*rank, Some(other as usize)))
         });
         match waited {
             None => self.check(),
@@ -83,7 +83,7 @@ impl Alarm {
     }
 
     /// The error of a rank that has waited for another one as long as it may.
-    pub(in super::super) fn silent(&self, rank: usize, other: usize) -> DeviceError {
+    pub(in super::super) fn silent(&self, rank: usize, other: Option<usize>) -> DeviceError {
         DeviceError::Silent { rank, other, waited: self.patience }
     }
 

@@ -37,6 +37,17 @@ impl Post {
         Self { alarm, ..Self::default() }
     }
 
+    /// What stops all who wait.
+    pub(in super::super) fn alarm(&self) -> &Arc<Alarm> {
+        &self.alarm
+    }
+
+    /// Waits until all ranks have come here.
+    pub(in super::super) fn meet(&self, rank: usize, ranks: usize) -> Result<(), DeviceError> {
+        (0..ranks).for_each(|other| self.send((rank, other, Kind::All), Vec::new()));
+        (0..ranks).try_for_each(|other| self.receive((other, rank, Kind::All)).map(drop))
+    }
+
     fn send(&self, route: Route, letter: Vec<u8>) {
         let mut letters = self.letters.lock().unwrap_or_else(PoisonError::into_inner);
         letters.entry(route).or_default().push_back(letter);
@@ -53,7 +64,7 @@ impl Post {
             self.alarm.check()?;
             if started.elapsed() >= self.alarm.patience() {
                 let (sender, receiver, _) = route;
-                return Err(self.alarm.silent(receiver, sender));
+                return Err(self.alarm.silent(receiver, Some(sender)));
             }
             let waited = self.arrived.wait_timeout(letters, LOOK);
             letters = waited.unwrap_or_else(PoisonError::into_inner).0;

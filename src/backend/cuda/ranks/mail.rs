@@ -71,7 +71,7 @@ impl Mailroom {
             };
             self.alarm.check()?;
             if started.elapsed() >= self.alarm.patience() {
-                return Err(self.alarm.silent(rank, missing));
+                return Err(self.alarm.silent(rank, Some(missing)));
             }
             let waited = self.opened.wait_timeout(boxes, LOOK);
             boxes = waited.unwrap_or_else(PoisonError::into_inner).0;

@@ -7,9 +7,10 @@ use super::DriverDevice;
 use crate::backend::DeviceError;
 use crate::backend::cuda::Buffer;
 use crate::backend::cuda::device::{Address, Device};
-use crate::backend::cuda::ranks::{Alarm, Communicator, Parcel};
+use crate::backend::cuda::ranks::{Alarm, Communicator, Parcel, Post};
 use cudarc::driver::{result, sys};
 use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Instant;
 
 /// Looks at the stream between two looks at the alarm, and between two questions to NCCL.
 const ALARM_LOOKS: u32 = 16;
@@ -58,6 +59,7 @@ pub struct Seat {
 pub(super) struct Link {
     /// None once it was aborted.
     communicator: Mutex<Option<Handle>>,
+    seat: Seat,
     alarm: Arc<Alarm>,
 }
 
@@ -70,13 +72,15 @@ unsafe impl Send for Link {}
 unsafe impl Sync for Link {}
 
 impl Link {
-    /// Waits for the device's stream, unless another rank fails meanwhile.
+    /// Waits for the device's stream, unless another rank fails meanwhile or goes silent.
     pub(super) fn wait(&self, device: &DriverDevice) -> Result<(), DeviceError> {
+        let started = Instant::now();
         let mut looks = 0_u32;
         loop {
             // SAFETY: the stream lives as long as the device.
             match unsafe { sys::cuStreamQuery(device.stream) } {
-                sys::CUresult::CUDA_SUCCESS => return Ok(()),
+                // Messages that were cut off have left nothing to read.
+                sys::CUresult::CUDA_SUCCESS => return self.handle().map(drop),
                 sys::CUresult::CUDA_ERROR_NOT_READY => {}
                 error => return Err(device.failed("a kernel")(result::DriverError(error))),
             }
@@ -87,6 +91,10 @@ impl Link {
             }
             if looks.is_multiple_of(NCCL_LOOKS) {
                 self.look(device)?;
+                if started.elapsed() >= self.alarm.patience() {
+                    self.abort();
+                    return Err(self.alarm.silent(self.seat.rank, self.seat.only_other()));
+                }
             }
         }
     }
@@ -138,23 +146,29 @@ pub struct NcclCommunicator {
     link: Arc<Link>,
 }
 
+impl Seat {
+    /// The rank that this one waits for, if there is but one other.
+    fn only_other(&self) -> Option<usize> {
+        (self.size == 2).then(|| 1 - self.rank)
+    }
+}
+
 impl NcclCommunicator {
-    /// Meets the other ranks; returns when all are there. While `alarm` is raised nobody waits.
+    /// Meets the other ranks, which have the same `post`; returns when all are there. While its alarm is
+    /// raised nobody waits.
     ///
     /// # Errors
-    /// If NCCL finds no way between the GPUs, or the GPU fails.
-    pub fn join(
-        device: &Arc<DriverDevice>,
-        seat: Seat,
-        alarm: &Arc<Alarm>,
-    ) -> Result<Self, DeviceError> {
+    /// If NCCL finds no way between the GPUs, the GPU fails, or another rank does not come.
+    pub fn join(device: &Arc<DriverDevice>, seat: Seat, post: &Post) -> Result<Self, DeviceError> {
         device.bind()?;
+        // NCCL waits without end for a rank that fails before this.
+        post.meet(seat.rank, seat.size)?;
         let handle = nccl()?.init(seat.size, seat.id.0, seat.rank).map_err(|reason| {
             let operation = "meeting the other GPUs";
             DeviceError::Call { device: device.label(), operation, reason }
         })?;
         let communicator = Mutex::new(Some(Handle(handle)));
-        let link = Arc::new(Link { communicator, alarm: alarm.clone() });
+        let link = Arc::new(Link { communicator, seat, alarm: post.alarm().clone() });
         device.set_link(Some(link.clone()));
         let joined = Self { device: device.clone(), seat, link };
         joined.meet()?;
@@ -182,22 +196,29 @@ impl NcclCommunicator {
     fn group(
         &self,
         stream: sys::CUstream,
-        nccl: &Nccl,
         sent: &[Parcel],
         received: &[Parcel],
-    ) -> Answer {
-        let stream = stream.cast();
-        let Ok(Handle(handle)) = self.link.handle() else { return Ok(()) };
-        nccl.group_start()?;
-        for &Parcel { rank, at, bytes } in sent {
-            // SAFETY: the caller owns the memory; the handle and the stream are valid.
-            unsafe { nccl.send(pointer(at), bytes, rank, handle, stream) }?;
-        }
-        for &Parcel { rank, at, bytes } in received {
-            // SAFETY: as above.
-            unsafe { nccl.receive(pointer(at).cast_mut(), bytes, rank, handle, stream) }?;
-        }
-        nccl.group_end()
+    ) -> Result<(), DeviceError> {
+        let (nccl, stream) = (nccl()?, stream.cast());
+        let Handle(handle) = self.link.handle()?;
+        let pass = || -> Answer {
+            for &Parcel { rank, at, bytes } in sent {
+                // SAFETY: the caller owns the memory; the handle and the stream are valid.
+                unsafe { nccl.send(pointer(at), bytes, rank, handle, stream) }?;
+            }
+            for &Parcel { rank, at, bytes } in received {
+                // SAFETY: as above.
+                unsafe { nccl.receive(pointer(at).cast_mut(), bytes, rank, handle, stream) }?;
+            }
+            Ok(())
+        };
+        // A group that has begun is ended: the thread's next messages would be part of it.
+        let passed = nccl.group_start().and_then(|()| {
+            let passed = pass();
+            let ended = nccl.group_end();
+            passed.and(ended)
+        });
+        passed.map_err(|reason| self.device.without_message(reason))
     }
 }
 
@@ -253,9 +274,9 @@ impl Communicator for NcclCommunicator {
     fn start_exchange(&self, sent: &[Parcel], received: &[Parcel]) -> Result<(), DeviceError> {
         let aside = self.device.aside()?;
         aside.fork(&self.device)?;
-        self.group(aside.stream, nccl()?, sent, received)
-            .map_err(|reason| self.device.without_message(reason))?;
-        aside.end(&self.device)
+        let passed = self.group(aside.stream, sent, received);
+        let ended = aside.end(&self.device);
+        passed.and(ended)
     }
 
     fn finish_exchange(&self) -> Result<(), DeviceError> {

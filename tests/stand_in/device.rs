@@ -1,0 +1,75 @@
+//! One device.
+
+use gridgen::backend::DeviceError;
+use gridgen::backend::cuda::Device;
+use gridgen::backend::cuda::device::Download;
+use gridgen::backend::cuda::driver::DriverDevice;
+
+use crate::{elsewhere, fail};
+
+/// `CUDA_ERROR_STREAM_CAPTURE_INVALIDATED`.
+const INVALIDATED: i32 = 901;
+
+fn trouble() -> DeviceError {
+    DeviceError::NoLibrary { name: "what the work asked for" }
+}
+
+#[test]
+fn the_error_of_a_recording_is_not_hidden_by_that_of_its_end() {
+    if elsewhere() {
+        return;
+    }
+    let device = DriverDevice::open(0).unwrap();
+    fail("cuStreamEndCapture", 0, 1, INVALIDATED);
+
+    let recorded = device.record(&mut || Err(trouble()));
+
+    assert_eq!(recorded.err(), Some(trouble()));
+    // The stream can be used again, and an end that fails alone is an error.
+    assert!(device.record(&mut || Ok(())).is_ok());
+    fail("cuStreamEndCapture", 0, 1, INVALIDATED);
+    let said = device.record(&mut || Ok(())).err().unwrap().to_string();
+    assert_eq!(said, "GPU 0 (stand-in 0): recording failed: error 901");
+}
+
+#[test]
+fn the_error_of_work_beside_is_not_hidden_by_that_of_its_end() {
+    if elsewhere() {
+        return;
+    }
+    let device = DriverDevice::open(0).unwrap();
+    // The first event begins, the second ends.
+    fail("cuEventRecord", 1, 1, INVALIDATED);
+
+    let done = device.beside(&mut || Err(trouble()));
+
+    assert_eq!(done, Err(trouble()));
+}
+
+#[test]
+fn a_download_is_never_another_ones() {
+    if elsewhere() {
+        return;
+    }
+    let device = DriverDevice::open(0).unwrap();
+    let at = device.allocate(9 * 8).unwrap();
+    let words: Vec<u64> = (100..109).collect();
+    device.upload(bytemuck::cast_slice(&words), at).unwrap();
+    let begin = |k: u64| device.begin_download(at + 8 * k, 8).unwrap();
+    let end = |download: Download| -> Result<u64, DeviceError> {
+        let mut word = [0_u64];
+        device.end_download(download, bytemuck::cast_slice_mut(&mut word))?;
+        Ok(word[0])
+    };
+
+    let mut begun: Vec<Download> = (0..9).map(begin).collect();
+    let last = begun.split_off(1);
+    let first = end(begun.remove(0));
+
+    assert_eq!(first, Err(DeviceError::TooManyDownloads { most: 8 }));
+    let found: Vec<_> = last.into_iter().map(end).collect();
+    assert_eq!(found, (101..109).map(Ok).collect::<Vec<_>>());
+    // Those that nobody waits for are no hindrance.
+    (0..20).for_each(|_| drop(begin(0)));
+    assert_eq!(end(begin(3)), Ok(103));
+}
