@@ -254,12 +254,6 @@ impl GridArguments {
                 "--export-jacobian writes the system of one GPU: name one with --devices",
             );
         }
-        if several && self.restart.is_some() {
-            return refuse_use(
-                clap::error::ErrorKind::ArgumentConflict,
-                "--restart goes on with the state of one GPU: name one with --devices",
-            );
-        }
         match &self.case {
             Some(path) => Ok(path),
             None => refuse_use(clap::error::ErrorKind::MissingRequiredArgument, "name a case file"),

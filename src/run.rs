@@ -11,11 +11,11 @@ mod identity;
 mod ladder;
 mod layout;
 mod machine;
-#[cfg(feature = "cuda")]
 mod many;
 mod memory;
 mod objections;
 mod options;
+mod ranks;
 mod resolved_case;
 mod section;
 mod solve;
@@ -37,6 +37,7 @@ use self::machine::{Machine, Opened, Opening};
 pub use self::memory::{Made, make_grid, make_grid_around};
 use self::objections::objections;
 pub use self::options::{BackendChoice, Progress, RESTART_EVERY, RunOptions};
+pub use self::ranks::{RankWork, Ranks};
 use self::resolved_case::ResolvedCase;
 pub use self::section::{Body, body};
 use self::written::Written;
@@ -133,6 +134,22 @@ pub fn run_on(
     let machine = Machine::Cuda(Box::new(backend));
     let job = Job::new(case, &options, options.output.clone(), progress);
     job.run(Opening::Done((machine, None)))
+}
+
+/// [`run`] on several devices of the caller, a band of columns each, whatever the options name.
+///
+/// # Errors
+///
+/// See [`Error`].
+pub fn run_on_ranks(
+    ranks: Box<dyn Ranks>,
+    case: &Case,
+    options: &RunOptions,
+    progress: &mut dyn Progress,
+) -> Result<Outcome, Error> {
+    let pool = thread_pool(options.threads)?;
+    let job = Job::new(case, options, options.output.clone(), progress);
+    pool.install(|| job.run(Opening::Done((Machine::Ranks(ranks), None))))
 }
 
 /// Threads and, after the first case, a machine, ready for one case after the other.

@@ -151,6 +151,23 @@ impl Bands {
                 .map(|wall| WallTerms { phi: inner(&wall.phi), psi: inner(&wall.psi) }),
         }
     }
+
+    /// The unknowns of a band among those of all columns, two a point.
+    #[must_use]
+    pub fn part_of_state(&self, rank: usize, state: &[f64]) -> Vec<f64> {
+        let (row, columns) = (2 * self.columns(), self.of(rank));
+        let own = 2 * columns.start..2 * columns.end;
+        state.chunks(row).flat_map(|row| &row[own.clone()]).copied().collect()
+    }
+
+    /// Puts the unknowns of a band in their places among those of all columns.
+    pub fn put_state(&self, rank: usize, part: &[f64], state: &mut [f64]) {
+        let (row, columns) = (2 * self.columns(), self.of(rank));
+        let own = 2 * columns.start..2 * columns.end;
+        for (row, part) in state.chunks_mut(row).zip(part.chunks(own.len())) {
+            row[own.clone()].copy_from_slice(part);
+        }
+    }
 }
 
 #[cfg(test)]
@@ -204,6 +221,21 @@ mod tests {
 
         assert_eq!(refused, Err(NarrowBands { columns: 40, ranks: 6 }));
         assert!(Bands::new(40, 0, false).is_err());
+    }
+
+    #[test]
+    fn parts_of_a_state_make_it_up() {
+        let state: Vec<f64> = (0..2 * 37 * 5).map(f64::from).collect();
+        let bands = Bands::new(37, 3, false).unwrap();
+        let mut again = vec![f64::NAN; state.len()];
+
+        for rank in 0..3 {
+            let part = bands.part_of_state(rank, &state);
+            assert_eq!(part[0], 2.0 * bands.of(rank).start as f64);
+            bands.put_state(rank, &part, &mut again);
+        }
+
+        assert_eq!(again, state);
     }
 
     #[test]

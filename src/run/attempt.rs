@@ -1,6 +1,6 @@
 //! From a layout to a grid: the case's own try, and those of the ladder.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use super::Job;
 use super::export::Export;
@@ -141,13 +141,11 @@ impl Job<'_> {
             (Machine::Cuda(backend), Precision::Double) => {
                 self.solve::<_, f64>(case, &**backend, layout, goal, timing)
             }
-            #[cfg(feature = "cuda")]
-            (Machine::Gpus(gpus), Precision::Single) => {
-                self.solve_in_bands::<f32>(case, gpus, layout, goal, timing)
+            (Machine::Ranks(ranks), Precision::Single) => {
+                self.solve_in_bands::<f32>(case, &**ranks, layout, goal, timing)
             }
-            #[cfg(feature = "cuda")]
-            (Machine::Gpus(gpus), Precision::Double) => {
-                self.solve_in_bands::<f64>(case, gpus, layout, goal, timing)
+            (Machine::Ranks(ranks), Precision::Double) => {
+                self.solve_in_bands::<f64>(case, &**ranks, layout, goal, timing)
             }
         }
     }
@@ -165,16 +163,33 @@ impl Job<'_> {
         T: Real,
     {
         let initial = self.initial_grid(case, backend, layout, timing)?;
+        let folder = self.folder.clone();
+        let export = self.options.export_jacobian.map(|step| Export { step, folder: &folder });
+        let (solved, nodes) = self.followed(case, keeper, timing, |observer, restart| {
+            let start = Start { case, initial, layout, tolerance, export, restart, observer };
+            start.solve::<B, T>(backend)
+        })?;
+        let quality =
+            self.timed("quality", &mut timing.quality_seconds, |_| backend.measure(&nodes))?;
+        Ok((solved, quality))
+    }
+
+    /// Solves for the grid of `case`, watched, from a restart file if there is one to go on from.
+    pub(super) fn followed<S>(
+        &mut self,
+        case: &Case,
+        keeper: Option<&Keeper>,
+        timing: &mut Timing,
+        solve: impl FnOnce(&mut Follow<'_>, Option<&Path>) -> Result<(Solved, S), Error>,
+    ) -> Result<(Solved, S), Error> {
         self.go_on()?;
         // A restart file is one of the case as it stands, not of one that the ladder changed.
         let restarts = std::ptr::eq(case, self.case);
         let (solved, nodes) = self.timed("newton", &mut timing.newton_seconds, |job| {
-            let Self { progress, options, folder, notices, .. } = job;
+            let Self { progress, options, notices, .. } = job;
             let observer = &mut Follow::new(*progress, keeper, options.restart_every);
-            let export = options.export_jacobian.map(|step| Export { step, folder });
             let restart = options.restart.as_deref().filter(|_| restarts);
-            let start = Start { case, initial, layout, tolerance, export, restart, observer };
-            let solved = start.solve::<B, T>(backend);
+            let solved = solve(observer, restart);
             let trouble = observer.trouble.take();
             notices.extend(trouble.map(|trouble| format!("no restart file was kept: {trouble}")));
             solved
@@ -183,9 +198,7 @@ impl Job<'_> {
         if *stop == NewtonStop::Interrupted {
             return Err(interrupted(keeper, history, &solved.state)?);
         }
-        let quality =
-            self.timed("quality", &mut timing.quality_seconds, |_| backend.measure(&nodes))?;
-        Ok((solved, quality))
+        Ok((solved, nodes))
     }
 }
 

@@ -50,6 +50,37 @@ impl<'a> Follow<'a> {
     }
 }
 
+/// What becomes of a solve between two Newton steps.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Decision {
+    /// It goes on.
+    GoOn,
+    /// Its state is kept, and it goes on.
+    Keep,
+    /// It ends.
+    Stop,
+}
+
+impl Follow<'_> {
+    /// What becomes of the solve after the steps of `history`.
+    pub(super) fn decision(&self, history: &History) -> Decision {
+        let due = history.newton_iterations() > 0 && self.last.elapsed() >= self.every;
+        if self.progress.cancelled() {
+            Decision::Stop
+        } else if due && self.keeper.is_some() {
+            Decision::Keep
+        } else {
+            Decision::GoOn
+        }
+    }
+
+    /// Writes the restart file. A solve that goes well need not end because its state cannot be kept.
+    pub(super) fn keep(&mut self, history: &History, state: &[f64]) {
+        self.trouble = self.keeper.and_then(|keeper| keeper.keep(history, state).err());
+        self.last = Instant::now();
+    }
+}
+
 impl<B: Backend> Observer<B> for Follow<'_> {
     fn newton(&mut self, step: &NewtonStep) {
         self.progress.newton(step);
@@ -65,15 +96,10 @@ impl<B: Backend> Observer<B> for Follow<'_> {
         u: &B::Vector<f64>,
         history: &History,
     ) -> Result<ControlFlow<()>, DeviceError> {
-        if self.progress.cancelled() {
-            return Ok(ControlFlow::Break(()));
-        }
-        let due = history.newton_iterations() > 0 && self.last.elapsed() >= self.every;
-        if let Some(keeper) = self.keeper.filter(|_| due) {
-            let state = download(backend, u, self.unknowns)?;
-            // A solve that goes well need not end because its state cannot be kept.
-            self.trouble = keeper.keep(history, &state).err();
-            self.last = Instant::now();
+        match self.decision(history) {
+            Decision::Stop => return Ok(ControlFlow::Break(())),
+            Decision::Keep => self.keep(history, &download(backend, u, self.unknowns)?),
+            Decision::GoOn => {}
         }
         Ok(ControlFlow::Continue(()))
     }

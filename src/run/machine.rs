@@ -1,7 +1,7 @@
 //! The machine a case is solved on.
 
-use super::RunOptions;
 use super::options::Chosen;
+use super::{Ranks, RunOptions};
 #[cfg(feature = "cuda")]
 use crate::backend::Bands;
 use crate::backend::DeviceError;
@@ -25,8 +25,7 @@ pub(super) enum Machine {
     /// A GPU.
     Cuda(Box<CudaBackend>),
     /// Several GPUs.
-    #[cfg(feature = "cuda")]
-    Gpus(Gpus),
+    Ranks(Box<dyn Ranks>),
 }
 
 /// A machine that is opened while other work goes on.
@@ -93,8 +92,7 @@ impl Machine {
         let asked = !matches!(linear.schedule, Ordering::Auto | Ordering::Levels);
         match self {
             Self::Cuda(backend) => (Self::Cuda(Box::new(backend.with_schedule(schedule))), None),
-            #[cfg(feature = "cuda")]
-            Self::Gpus(gpus) => (Self::Gpus(gpus.with_schedule(schedule)), None),
+            Self::Ranks(ranks) => (Self::Ranks(ranks.with_schedule(schedule)), None),
             Self::Cpu if factors && asked => {
                 let notice = "linear.schedule is for GPUs: on the CPU the factors are eliminated in \
                               natural order";
@@ -110,8 +108,7 @@ impl Machine {
         match self {
             Self::Cpu => Ok(()),
             Self::Cuda(backend) => backend.check_room(demand),
-            #[cfg(feature = "cuda")]
-            Self::Gpus(gpus) => gpus.check_room(demand),
+            Self::Ranks(ranks) => ranks.check_room(demand),
         }
     }
 
@@ -120,8 +117,7 @@ impl Machine {
         match self {
             Self::Cpu => "cpu".to_owned(),
             Self::Cuda(backend) => format!("cuda ({})", backend.device().name()),
-            #[cfg(feature = "cuda")]
-            Self::Gpus(gpus) => format!("cuda ({} × {})", gpus.count(), gpus.names()),
+            Self::Ranks(ranks) => ranks.name(),
         }
     }
 }
@@ -155,7 +151,7 @@ fn open(case: &Case, options: &RunOptions) -> Result<Opened, DeviceError> {
     Bands::new(case.grid.around() - 2, ordinals.len(), false)?;
     let gpus = Gpus::open(&ordinals)?;
     let slow = gpus.slow();
-    Ok((Machine::Gpus(gpus), slow))
+    Ok((Machine::Ranks(Box::new(gpus)), slow))
 }
 
 /// The first GPU, or as many as the points of the case keep busy or do not fit. Exports are those of

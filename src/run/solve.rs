@@ -75,12 +75,7 @@ impl<G> Start<'_, '_, G> {
             (iterate(case, goal, backend, (&mut problem, size), &mut u, observer), grid.join())
         });
         let report = report?;
-        let state = match report.stop {
-            NewtonStop::Interrupted | NewtonStop::IterationLimit { .. } => {
-                download(backend, &u, n)?
-            }
-            _ => Vec::new(),
-        };
+        let state = if can_go_on(report.stop) { download(backend, &u, n)? } else { Vec::new() };
         let (problem, exported) = problem.finish();
         let mut grid = grid.unwrap_or_else(|_| layout.room(nj));
         let nodes = problem.nodes(backend, &u, topology)?;
@@ -166,8 +161,13 @@ where
     newton::resume(backend, problem, &mut linear, u, history, &newton_settings, observer)
 }
 
+/// Whether a solve that stopped so can go on from its state.
+pub(super) fn can_go_on(stop: NewtonStop) -> bool {
+    matches!(stop, NewtonStop::Interrupted | NewtonStop::IterationLimit { .. })
+}
+
 /// A restart file that belongs to these equations of `n` unknowns.
-fn usable_restart(path: &Path, identity: &Identity, n: usize) -> Result<Restart, Error> {
+pub(super) fn usable_restart(path: &Path, identity: &Identity, n: usize) -> Result<Restart, Error> {
     let restart = restart::read(path)?;
     restart.check(path, identity, n)?;
     Ok(restart)

@@ -13,14 +13,13 @@ use std::time::Instant;
 use rayon::prelude::*;
 
 use self::facts::{MatrixFacts, asymmetry, bandwidth};
-pub use self::many::{RankWork, Ranks};
 pub use self::options::{Reordering, RightSide, SystemOptions};
 use self::ordered::{Ordered, located};
 use self::place::Place;
 use self::solve::Solved;
 use super::machine::Closing;
 use super::options::Chosen;
-use super::{Progress, thread_pool};
+use super::{Progress, Ranks, thread_pool};
 use crate::backend::DeviceError;
 use crate::error::{Error, SystemError};
 use crate::io;

@@ -12,4 +12,5 @@ mod grids;
 mod lines;
 mod messages;
 mod ranks;
+mod runs;
 mod vectors;

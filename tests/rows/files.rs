@@ -6,15 +6,15 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use gridgen::backend::cuda::CudaBackend;
 use gridgen::backend::{Bands, DeviceError, Incomplete, RowSchedule};
 use gridgen::error::{Error, SystemError};
 use gridgen::io::matrix_market::read_vector;
-use gridgen::run::system::{
-    RankWork, Ranks, Reordering, SystemOptions, SystemOutcome, solve_system_on,
-};
+use gridgen::run::system::{Reordering, SystemOptions, SystemOutcome, solve_system_on};
+use gridgen::run::{RankWork, Ranks};
 use gridgen::solver::SolverError;
 use gridgen::solver::general::GeneralKind;
-use gridgen::sparse::{Csr, TooFewRows};
+use gridgen::sparse::{Csr, Schedule, TooFewRows};
 
 use crate::fibers::{FiberDevice, lost, mortal};
 use crate::machine::Devices;
@@ -28,6 +28,14 @@ impl Ranks for Devices {
 
     fn name(&self) -> String {
         format!("{} × fibers", self.0.len())
+    }
+
+    fn first(&self) -> Result<CudaBackend, DeviceError> {
+        CudaBackend::new(self.0[0].clone())
+    }
+
+    fn with_schedule(self: Box<Self>, _: Schedule) -> Box<dyn Ranks> {
+        self
     }
 
     fn run(&self, bands: &Bands, work: &RankWork<'_>) -> Result<(), SolverError> {

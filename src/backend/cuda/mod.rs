@@ -183,6 +183,17 @@ impl CudaBackend {
         }
     }
 
+    /// What the first rank says; all ranks must ask. Alone, what this one says.
+    ///
+    /// # Errors
+    /// If the device or another rank fails.
+    pub fn said_by_first(&self, own: u64) -> Result<u64, DeviceError> {
+        match &self.place {
+            Some(place) => place.numbers(own)?.first().copied().ok_or(DeviceError::OtherRank),
+            None => Ok(own),
+        }
+    }
+
     /// Room for a reduction, one at a time.
     fn reduction(&self) -> MutexGuard<'_, Reduction> {
         self.reduction.lock().unwrap_or_else(PoisonError::into_inner)

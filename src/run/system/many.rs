@@ -4,48 +4,13 @@ use std::sync::{Mutex, PoisonError};
 
 use super::SystemOptions;
 use super::solve::{Solved, solve_on};
-#[cfg(feature = "cuda")]
-use crate::backend::cuda::driver::Gpus;
-use crate::backend::cuda::{CudaBackend, CudaCsr};
+use crate::backend::cuda::CudaCsr;
 use crate::backend::{Bands, DeviceError};
 use crate::io::solution::SystemTiming;
-use crate::run::Progress;
+use crate::run::{Progress, Ranks};
 use crate::solver::SolverError;
 use crate::solver::general::GeneralKind;
 use crate::sparse::{Csr, RowBlocks};
-
-/// What a rank does, by its number and on its backend.
-pub type RankWork<'a> = dyn Fn(usize, &CudaBackend) -> Result<(), SolverError> + Sync + 'a;
-
-/// Several devices that can meet: GPUs, or whatever else the kernels run on.
-pub trait Ranks: Send {
-    /// How many there are.
-    fn count(&self) -> usize;
-
-    /// Name for the report.
-    fn name(&self) -> String;
-
-    /// Does `work` on all of them, each with a backend that has its band of `bands`.
-    ///
-    /// # Errors
-    /// The failure of the first rank that failed on its own; all others stop.
-    fn run(&self, bands: &Bands, work: &RankWork<'_>) -> Result<(), SolverError>;
-}
-
-#[cfg(feature = "cuda")]
-impl Ranks for Gpus {
-    fn count(&self) -> usize {
-        Self::count(self)
-    }
-
-    fn name(&self) -> String {
-        format!("cuda ({} × {})", self.count(), self.names())
-    }
-
-    fn run(&self, bands: &Bands, work: &RankWork<'_>) -> Result<(), SolverError> {
-        Self::run(self, bands, work).map(|_| ())
-    }
-}
 
 /// Cuts the rows into blocks of about as many entries and solves with each rank on its own.
 pub(super) fn solve_by_rows(

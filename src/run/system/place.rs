@@ -1,7 +1,7 @@
 //! Where a linear system is solved.
 
 use super::SystemOptions;
-use super::many::{Ranks, solve_by_rows};
+use super::many::solve_by_rows;
 use super::solve::{Solved, solve_on};
 use crate::backend::cpu::CpuBackend;
 use crate::backend::cuda::CudaBackend;
@@ -11,7 +11,7 @@ use crate::backend::{CsrBackend, DeviceError};
 use crate::error::Error;
 use crate::io::solution::SystemTiming;
 use crate::run::options::Chosen;
-use crate::run::{BackendChoice, Progress};
+use crate::run::{BackendChoice, Progress, Ranks};
 use crate::solver::SolverError;
 use crate::sparse::Csr;
 

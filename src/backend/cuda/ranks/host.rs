@@ -38,12 +38,16 @@ impl Post {
     }
 
     /// What stops all who wait.
-    pub(in super::super) fn alarm(&self) -> &Arc<Alarm> {
+    #[must_use]
+    pub fn alarm(&self) -> &Arc<Alarm> {
         &self.alarm
     }
 
     /// Waits until all ranks have come here.
-    pub(in super::super) fn meet(&self, rank: usize, ranks: usize) -> Result<(), DeviceError> {
+    ///
+    /// # Errors
+    /// If the alarm is raised, or one does not come.
+    pub fn meet(&self, rank: usize, ranks: usize) -> Result<(), DeviceError> {
         (0..ranks).for_each(|other| self.send((rank, other, Kind::All), Vec::new()));
         (0..ranks).try_for_each(|other| self.receive((other, rank, Kind::All)).map(drop))
     }

@@ -1,0 +1,281 @@
+//! Runs from case to files on several devices: interrupted, and gone on with.
+#![allow(clippy::unwrap_used, reason = "a failing step fails the test")]
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::Duration;
+
+use gridgen::backend::cuda::{CudaBackend, Device};
+use gridgen::backend::{Bands, DeviceError};
+use gridgen::case::Case;
+use gridgen::error::Error;
+use gridgen::io::restart;
+use gridgen::run::{
+    BackendChoice, Outcome, Progress, RankWork, Ranks, RunOptions, run, run_on_ranks,
+};
+use gridgen::solver::SolverError;
+use gridgen::solver::history::NewtonStep;
+use gridgen::sparse::Schedule;
+
+use crate::fibers::{Messages, lost, mortal};
+use crate::ranks::{fibers, on_bands_of};
+
+/// A rank for each device.
+struct Devices(Vec<Arc<dyn Device>>, Messages);
+
+impl Ranks for Devices {
+    fn count(&self) -> usize {
+        self.0.len()
+    }
+
+    fn name(&self) -> String {
+        format!("{} × fibers", self.0.len())
+    }
+
+    fn first(&self) -> Result<CudaBackend, DeviceError> {
+        CudaBackend::new(self.0[0].clone())
+    }
+
+    fn run(&self, bands: &Bands, work: &RankWork<'_>) -> Result<(), SolverError> {
+        on_bands_of(&self.0, self.1, bands, work).map(drop)
+    }
+
+    fn with_schedule(self: Box<Self>, _: Schedule) -> Box<dyn Ranks> {
+        self
+    }
+}
+
+/// A small grid, made by one solve.
+fn case(sets: &[(&str, &str)]) -> Case {
+    let small = [("grid.ni", "33"), ("grid.nj", "13"), ("grid.first_cell", "1e-2")];
+    let bare =
+        [("quality.retry", "false"), ("output.pictures", "false"), ("output.report", "false")];
+    let sets: Vec<(String, String)> = small
+        .iter()
+        .chain(&bare)
+        .chain(sets)
+        .map(|(key, value)| ((*key).to_owned(), (*value).to_owned()))
+        .collect();
+    Case::from_toml("[geometry]\nnaca = \"2412\"\n", Path::new("wing.toml"), &sets).unwrap()
+}
+
+/// Cancels after a step, and keeps the restart files that are there when a step is told.
+#[derive(Default)]
+struct Watch {
+    stop_after: Option<usize>,
+    steps: usize,
+    restart: PathBuf,
+    kept: Vec<Vec<u8>>,
+}
+
+impl Progress for Watch {
+    fn phase(&mut self, _: &str) {}
+
+    fn newton(&mut self, step: &NewtonStep) {
+        self.steps = step.step;
+        self.kept.extend(fs::read(&self.restart).ok());
+    }
+
+    fn linear(&mut self, _: f64, _: f64) {}
+
+    fn cancelled(&self) -> bool {
+        self.stop_after.is_some_and(|last| self.steps >= last)
+    }
+}
+
+/// A run on so many devices; on none it is the CPU's.
+struct Run<'a> {
+    devices: usize,
+    messages: Messages,
+    folder: &'a Path,
+    restart: Option<PathBuf>,
+    every: Duration,
+}
+
+impl<'a> Run<'a> {
+    fn on(devices: usize, folder: &'a Path) -> Self {
+        let every = Duration::from_hours(1);
+        Self { devices, messages: Messages::Memory, folder, restart: None, every }
+    }
+
+    fn from(self, restart: PathBuf) -> Self {
+        Self { restart: Some(restart), ..self }
+    }
+
+    fn go(&self, case: &Case, watch: &mut Watch) -> Result<Outcome, Error> {
+        let options = RunOptions {
+            backend: BackendChoice::Cpu,
+            restart: self.restart.clone(),
+            restart_every: self.every,
+            ..RunOptions::new(self.folder.to_path_buf())
+        };
+        watch.restart = self.file("restart.bin");
+        if self.devices == 0 {
+            return run(case, &options, watch);
+        }
+        let ranks = Box::new(Devices(fibers(self.devices), self.messages));
+        run_on_ranks(ranks, case, &options, watch)
+    }
+
+    /// Runs until a step was taken; returns the restart file.
+    fn stopped_after(&self, step: usize, case: &Case) -> PathBuf {
+        let mut watch = Watch { stop_after: Some(step), ..Watch::default() };
+
+        let stopped = self.go(case, &mut watch).unwrap_err();
+
+        let restart = self.file("restart.bin");
+        let Error::Interrupted { steps, restart: named } = &stopped else { panic!("{stopped}") };
+        assert_eq!((*steps, named.as_ref()), (Some(step), Some(&restart)));
+        assert_eq!(stopped.exit_code(), 130);
+        restart
+    }
+
+    fn file(&self, name: &str) -> PathBuf {
+        self.folder.join(name)
+    }
+
+    /// The steps, without their seconds.
+    fn steps(&self) -> Vec<String> {
+        let text = fs::read_to_string(self.file("convergence.csv")).unwrap();
+        text.lines().map(|line| line.rsplit_once(',').unwrap().0.to_owned()).collect()
+    }
+}
+
+#[test]
+fn an_interrupted_run_in_bands_goes_on_to_the_same_bits() {
+    let case = case(&[]);
+    for (devices, messages) in [(2, Messages::Memory), (3, Messages::Host)] {
+        let folders = [(); 2].map(|()| tempfile::tempdir().unwrap());
+        let [whole, other] =
+            folders.each_ref().map(|folder| Run { messages, ..Run::on(devices, folder.path()) });
+        let outcome = whole.go(&case, &mut Watch::default()).unwrap();
+        assert!(outcome.converged && outcome.newton_iterations > 3, "{outcome:?}");
+
+        let restart = other.stopped_after(2, &case);
+        assert_eq!(fs::read_dir(other.folder).unwrap().count(), 1, "the restart file alone");
+        let other = other.from(restart.clone());
+        other.go(&case, &mut Watch::default()).unwrap();
+
+        assert_eq!(other.steps(), whole.steps(), "{devices}, {messages:?}");
+        let mesh = |run: &Run<'_>| fs::read(run.file("mesh.vts")).unwrap();
+        assert!(mesh(&other) == mesh(&whole), "{devices}, {messages:?}");
+        assert!(!restart.exists(), "a finished run needs no restart file");
+    }
+}
+
+/// The state is that of the whole grid, whatever it was cut into.
+#[test]
+fn a_restart_file_serves_any_number_of_devices() {
+    let case = case(&[]);
+    for (before, after) in [(2, 0), (0, 3), (3, 2)] {
+        let folders = [(); 2].map(|()| tempfile::tempdir().unwrap());
+        let [first, second] =
+            [(before, 0), (after, 1)].map(|(devices, k)| Run::on(devices, folders[k].path()));
+        let whole_folder = tempfile::tempdir().unwrap();
+        let whole = Run::on(before, whole_folder.path());
+        whole.go(&case, &mut Watch::default()).unwrap();
+
+        let second = second.from(first.stopped_after(2, &case));
+        let outcome = second.go(&case, &mut Watch::default()).unwrap();
+
+        assert!(outcome.converged, "{before}, {after}: {}", outcome.reason);
+        let (found, expected) = (second.steps(), whole.steps());
+        assert_eq!(found.len(), expected.len(), "{before}, {after}");
+        // Heading, start, and the steps that were taken before.
+        assert_eq!(found[..4], expected[..4], "{before}, {after}");
+        // The step after them is the one that would have been taken, but for the order of sums.
+        let residual = |line: &String| -> f64 { line.split(',').nth(1).unwrap().parse().unwrap() };
+        let ratio = residual(&found[4]) / residual(&expected[4]);
+        assert!((0.5..2.0).contains(&ratio), "{before}, {after}: {ratio}");
+    }
+}
+
+#[test]
+fn a_long_run_in_bands_leaves_restart_files_on_its_way() {
+    let (case, folder) = (case(&[]), tempfile::tempdir().unwrap());
+    let run = Run { every: Duration::ZERO, ..Run::on(2, folder.path()) };
+    let mut watch = Watch::default();
+
+    let outcome = run.go(&case, &mut watch).unwrap();
+
+    // None before the first step; after it one before each further step is told.
+    assert_eq!(watch.kept.len(), outcome.newton_iterations - 1);
+    let file = folder.path().join("kept.bin");
+    for (k, bytes) in watch.kept.iter().enumerate() {
+        fs::write(&file, bytes).unwrap();
+        let kept = restart::read(&file).unwrap();
+        assert_eq!(kept.history.newton_iterations(), k + 1);
+        assert!(kept.state.iter().all(|value| value.is_finite()));
+    }
+    // The last of them leads to where the run ended.
+    let again_folder = tempfile::tempdir().unwrap();
+    let again = Run::on(2, again_folder.path()).from(file);
+    again.go(&case, &mut Watch::default()).unwrap();
+    assert_eq!(again.steps(), run.steps());
+}
+
+#[test]
+fn a_run_in_bands_at_its_limit_of_steps_can_go_on() {
+    let folder = tempfile::tempdir().unwrap();
+    let run = Run::on(2, folder.path());
+    let limited = run.go(&case(&[("newton.max_iterations", "2")]), &mut Watch::default()).unwrap();
+    assert!(!limited.converged && limited.files.contains(&run.file("restart.bin")));
+    let restart = run.file("restart.bin");
+
+    let run = run.from(restart);
+    let outcome = run.go(&case(&[]), &mut Watch::default()).unwrap();
+
+    assert!(outcome.converged, "{}", outcome.reason);
+    let whole_folder = tempfile::tempdir().unwrap();
+    let whole = Run::on(2, whole_folder.path());
+    whole.go(&case(&[]), &mut Watch::default()).unwrap();
+    assert_eq!(run.steps(), whole.steps());
+}
+
+#[test]
+fn a_restart_of_another_case_is_refused_in_bands_too() {
+    let folder = tempfile::tempdir().unwrap();
+    let run = Run::on(2, folder.path());
+    let restart = run.stopped_after(1, &case(&[]));
+
+    let refused = run
+        .from(restart.clone())
+        .go(&case(&[("grid.nj", "15")]), &mut Watch::default())
+        .unwrap_err();
+
+    assert!(matches!(refused, Error::Restart(_)), "{refused}");
+    assert!(refused.to_string().contains("grid.nj is 13 there, 15 here"), "{refused}");
+    assert!(restart.exists());
+}
+
+/// Where nothing can be kept the solve goes on, and the user is told.
+#[test]
+fn a_restart_file_that_cannot_be_written_in_bands_is_a_note() {
+    let folder = tempfile::tempdir().unwrap();
+    let run = Run { every: Duration::ZERO, ..Run::on(2, folder.path()) };
+    // A folder in its place, which is not empty.
+    fs::create_dir_all(run.file("restart.bin/full")).unwrap();
+
+    let outcome = run.go(&case(&[]), &mut Watch::default());
+
+    let notices = outcome.unwrap().notices;
+    assert!(notices.iter().any(|n| n.starts_with("no restart file was kept: ")), "{notices:?}");
+}
+
+#[test]
+fn a_device_lost_in_bands_is_named_and_leaves_no_mesh() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut devices = fibers(2);
+    devices[1] = mortal(300);
+    let options = RunOptions {
+        restart_every: Duration::ZERO,
+        ..RunOptions::new(folder.path().to_path_buf())
+    };
+
+    let ranks = Box::new(Devices(devices, Messages::Memory));
+    let dead = run_on_ranks(ranks, &case(&[]), &options, &mut ()).unwrap_err();
+
+    assert!(matches!(&dead, Error::Device(found) if *found == lost()), "{dead}");
+    assert!(!folder.path().join("mesh.vts").exists());
+}
