@@ -27,6 +27,7 @@ pub use real::Real;
 use self::projection::Projection;
 use self::scalars::{Coefficient, Ending, LOG, SLOTS, Slot};
 use crate::sparse::{EllPattern, TooFewRows};
+use std::any::Any;
 use std::time::Duration;
 
 /// Trouble with the device that should do the work. The CPU backend reports none.
@@ -109,9 +110,14 @@ pub enum DeviceError {
         /// What it said.
         reason: String,
     },
-    /// A thread that compiled kernels ended early.
-    #[error("a thread that compiled kernels ended early")]
-    CompilerLost,
+    /// A thread of the backend panicked.
+    #[error("{work} ended in a panic: {reason}")]
+    Panic {
+        /// What it was to do.
+        work: &'static str,
+        /// What the panic said.
+        reason: String,
+    },
     /// The GPU's memory is too small.
     #[error("{device} has no room: {} asked, {} free", bytes(*asked), bytes(*free))]
     OutOfMemory {
@@ -171,6 +177,13 @@ pub enum DeviceError {
 }
 
 impl DeviceError {
+    /// The error of a thread that was to do some work and panicked.
+    pub(crate) fn panic(work: &'static str, payload: &(dyn Any + Send)) -> Self {
+        let said = payload.downcast_ref::<&str>().copied();
+        let said = said.or_else(|| payload.downcast_ref::<String>().map(String::as_str));
+        Self::Panic { work, reason: said.unwrap_or("it says no more").to_owned() }
+    }
+
     /// What the user can do about it.
     #[must_use]
     pub fn hint(&self) -> &'static str {
@@ -207,7 +220,7 @@ impl DeviceError {
                  restart the machine, or install one driver; --backend cpu needs none"
             }
             Self::Compile { .. }
-            | Self::CompilerLost
+            | Self::Panic { .. }
             | Self::TooManyDownloads { .. }
             | Self::ForeignRecording
             | Self::OtherRank => {

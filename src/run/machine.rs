@@ -18,6 +18,9 @@ use std::thread::JoinHandle;
 #[cfg(feature = "cuda")]
 const POINTS_A_GPU: usize = 32_000_000;
 
+/// What a thread does that opens a machine.
+pub(super) const OPENING: &str = "opening the device";
+
 /// Where the grid equations are solved.
 pub(super) enum Machine {
     /// The CPU, in the current thread pool.
@@ -49,7 +52,9 @@ impl Opening {
     /// Waits until it is open.
     pub(super) fn end(self) -> Result<Opened, DeviceError> {
         match self {
-            Self::UnderWay(thread) => thread.join().unwrap_or(Err(DeviceError::CompilerLost)),
+            Self::UnderWay(thread) => {
+                thread.join().unwrap_or_else(|panic| Err(DeviceError::panic(OPENING, &*panic)))
+            }
             Self::Done(opened) => Ok(opened),
         }
     }

@@ -7,6 +7,7 @@ mod ordered;
 mod place;
 mod solve;
 
+use std::any::Any;
 use std::path::PathBuf;
 use std::time::Instant;
 
@@ -17,7 +18,7 @@ pub use self::options::{Reordering, RightSide, SystemOptions};
 use self::ordered::{Ordered, located};
 use self::place::Place;
 use self::solve::Solved;
-use super::machine::Closing;
+use super::machine::{Closing, OPENING};
 use super::options::Chosen;
 use super::{Progress, Ranks, thread_pool};
 use crate::backend::DeviceError;
@@ -123,7 +124,8 @@ impl Job<'_> {
         let read = self.timed("reading", |timing| &mut timing.reading_seconds, Self::read);
         let opened = self.timed("device", |timing| &mut timing.device_seconds, |_| opening.join());
         let (matrix, b) = read?;
-        let (place, notice) = opened.unwrap_or(Err(DeviceError::CompilerLost))?;
+        let lost = |panic: Box<dyn Any + Send>| Err(DeviceError::panic(OPENING, &*panic));
+        let (place, notice) = opened.unwrap_or_else(lost)?;
         self.notes.extend(notice);
         let (facts, solved) = self.solve(&place, &matrix, &b)?;
         let (backend, blocks) = (place.name(), place.blocks());

@@ -123,3 +123,23 @@ fn a_driver_without_gpu_is_refused() {
 fn another_library_of_the_drivers_name_is_no_driver() {
     is_refused(&["FOREIGN", "INIT=0"], "no NVIDIA driver was found", "install NVIDIA's driver");
 }
+
+/// The functions that the library lacks are asked for one by one, by a crate that panics where one is not
+/// there.
+#[test]
+fn a_panic_while_a_gpu_is_opened_is_told_as_what_it_is() {
+    let machine = &machine(&["VERSION=13000", "INIT=0"]);
+    let case = [&["wing.toml"], &COARSE[..], &NO_PICTURES].concat();
+    let system = "%%MatrixMarket matrix coordinate real general\n1 1 1\n1 1 2.0\n";
+    fs::write(machine.path("A.mtx"), system).unwrap();
+
+    for arguments in [case.as_slice(), &["solve", "A.mtx"]] {
+        let refused = run(machine, &[arguments, &["--backend", "cuda"]].concat());
+
+        assert_eq!((refused.code, refused.stdout.as_str()), (3, ""), "{refused:?}");
+        let error = refused.stderr.lines().find(|line| line.starts_with("error: ")).unwrap();
+        let told = "error: opening the device ended in a panic: ";
+        assert!(error.starts_with(told) && error.contains("cuDeviceGetCount"), "{refused:?}");
+        assert!(refused.stderr.contains("hint: this is a fault of gridgen"), "{refused:?}");
+    }
+}

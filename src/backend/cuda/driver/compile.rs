@@ -40,7 +40,9 @@ pub(super) fn images(capability: u32) -> Result<Vec<Image>, DeviceError> {
             })
             .collect();
         let ended = |worker: std::thread::ScopedJoinHandle<'_, _>| {
-            worker.join().unwrap_or(Err(DeviceError::CompilerLost))
+            worker
+                .join()
+                .unwrap_or_else(|panic| Err(DeviceError::panic("compiling kernels", &*panic)))
         };
         workers.into_iter().map(ended).collect()
     })

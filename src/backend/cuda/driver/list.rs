@@ -4,6 +4,7 @@ use super::reason;
 use crate::backend::DeviceError;
 use cudarc::driver::{result, sys};
 use libloading::Library;
+use std::any::Any;
 use std::ffi::CStr;
 use std::sync::OnceLock;
 use sys::CUdevice_attribute_enum as Attribute;
@@ -64,6 +65,15 @@ pub fn devices() -> Result<Vec<DeviceInfo>, DeviceError> {
     (0..count as usize)
         .map(|ordinal| Ok(DeviceInfo { free: free_memory(handle(ordinal)?), ..info(ordinal)? }))
         .collect()
+}
+
+/// GPU `ordinal`, all but its free memory.
+///
+/// # Errors
+/// If there is no driver, or no such GPU.
+pub fn device(ordinal: usize) -> Result<DeviceInfo, DeviceError> {
+    initialise()?;
+    info(ordinal)
 }
 
 fn unexpected(error: result::DriverError) -> DeviceError {
@@ -143,7 +153,8 @@ pub(super) fn initialise() -> Result<(), DeviceError> {
     // Both take long: the driver looks for GPUs, and the compiler is a large library.
     let (started, compiler) = std::thread::scope(|scope| {
         let compiler = scope.spawn(compiler_version);
-        (result::init(), compiler.join().unwrap_or(Err(DeviceError::CompilerLost)))
+        let lost = |panic: Box<dyn Any + Send>| Err(DeviceError::panic("opening NVRTC", &*panic));
+        (result::init(), compiler.join().unwrap_or_else(lost))
     });
     started.map_err(|error| match error.0 {
         sys::CUresult::CUDA_ERROR_NO_DEVICE => DeviceError::NoGpu,

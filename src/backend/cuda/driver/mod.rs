@@ -16,13 +16,14 @@ mod peers;
 
 pub use cusparse::{IncompleteLu, SparseProduct, Storage, TriangularSolve, Which};
 pub use gpus::{Gpus, Way};
-pub use list::{DeviceInfo, Libraries, devices, libraries};
+pub use list::{DeviceInfo, Libraries, device, devices, libraries};
 pub use nccl::{CommunicatorId, NcclCommunicator, Seat};
 
 use super::device::{Address, Device, Download, HostWords, Recording};
 use super::kernel::{Argument, Kernel, Shape, Source, Width};
 use crate::backend::DeviceError;
 use cudarc::driver::{result, sys};
+use std::any::Any;
 use std::collections::HashMap;
 use std::ffi::{CString, c_void};
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -82,19 +83,19 @@ impl DriverDevice {
     /// Opens GPU `ordinal`, in the order of `gridgen devices`. Kernels are compiled when they are
     /// first launched.
     pub fn open(ordinal: usize) -> Result<Self, DeviceError> {
-        list::initialise()?;
-        Self::with_context(list::info(ordinal)?)
+        Self::with_context(list::device(ordinal)?)
     }
 
     /// Opens GPU `ordinal` with all kernels compiled: several at a time, while the driver makes
     /// the context.
     pub fn open_compiled(ordinal: usize) -> Result<Self, DeviceError> {
-        list::initialise()?;
-        let info = list::info(ordinal)?;
+        let info = list::device(ordinal)?;
         let capability = capability(&info);
         let (device, images) = std::thread::scope(|scope| {
             let images = scope.spawn(move || compile::images(capability));
-            (Self::with_context(info), images.join().unwrap_or(Err(DeviceError::CompilerLost)))
+            let lost =
+                |panic: Box<dyn Any + Send>| Err(DeviceError::panic("compiling kernels", &*panic));
+            (Self::with_context(info), images.join().unwrap_or_else(lost))
         });
         let device = device?;
         for (source, width, image) in images? {
