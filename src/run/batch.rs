@@ -12,6 +12,7 @@ use serde_json::Value;
 
 use super::files::file_kinds;
 use super::identity::coordinates_digest;
+use super::machine::needs_several;
 use super::{Outcome, Progress, RunOptions, Runner};
 use crate::case::Case;
 use crate::error::Error;
@@ -24,7 +25,7 @@ pub struct BatchOptions {
     /// What each run takes; its files go to `output/<name of the case>`. Unless `threads` says
     /// otherwise each case gets its share of the processor's threads.
     pub run: RunOptions,
-    /// Cases at a time.
+    /// Cases at a time; one at least for each GPU that `run` names.
     pub jobs: usize,
     /// Whether to run cases whose results are there.
     pub force: bool,
@@ -91,26 +92,52 @@ pub trait Watch: Sync {
 
 /// Runs cases, `jobs` at a time, and returns what came of each, in their order.
 ///
+/// GPUs that are named take whole cases, each one of its own. A case that does not fit one of them, or is
+/// large enough for several, waits for the others and then has all to itself.
+///
 /// A case is not run again where its folder holds the results of the same case: `case.toml` with
 /// the same text, a report of this version on a good grid from the same coordinates, and every file
 /// that the case asks for.
 pub fn run_batch(cases: &[Case], options: &BatchOptions, watch: &dyn Watch) -> Vec<Fate> {
-    let jobs = options.jobs.clamp(1, cases.len().max(1));
+    let gpus = options.run.devices.as_deref().unwrap_or_default();
+    let jobs = options.jobs.max(gpus.len()).clamp(1, cases.len().max(1));
     let all = thread::available_parallelism().map_or(1, std::num::NonZero::get);
     let threads = options.run.threads.unwrap_or((all / jobs).max(1));
     let each = RunOptions { threads: Some(threads), ..options.run.clone() };
     let next = AtomicUsize::new(0);
     let fates: Vec<Mutex<Fate>> = cases.iter().map(|_| Mutex::new(Fate::NotRun)).collect();
-    let work = || {
+    let done = |index: usize, fate: Fate| {
+        watch.done(index, &fate);
+        *fates[index].lock().unwrap_or_else(PoisonError::into_inner) = fate;
+    };
+    let for_all = Mutex::new(Vec::new());
+    let work = |job: usize| {
+        let own = gpus.get(job % gpus.len().max(1)).map(|&gpu| vec![gpu]);
+        let own = RunOptions { devices: own, ..each.clone() };
         // Opened for the first case that needs it, then kept.
         let mut runner = None;
         while let Some((index, case)) = take(&next, cases).filter(|_| !watch.cancelled()) {
-            let fate = one(case, &each, options.force, &mut runner, watch);
-            watch.done(index, &fate);
-            *fates[index].lock().unwrap_or_else(PoisonError::into_inner) = fate;
+            match one(case, &own, options.force, gpus, &mut runner, watch) {
+                Some(fate) => done(index, fate),
+                None => for_all.lock().unwrap_or_else(PoisonError::into_inner).push(index),
+            }
         }
     };
-    thread::scope(|scope| (0..jobs).for_each(|_| drop(scope.spawn(work))));
+    thread::scope(|scope| {
+        (0..jobs).for_each(|job| drop(scope.spawn(move || work(job))));
+    });
+    let mut for_all = for_all.into_inner().unwrap_or_else(PoisonError::into_inner);
+    for_all.sort_unstable();
+    let mut runner = None;
+    for index in for_all {
+        if watch.cancelled() {
+            break;
+        }
+        if let Some(fate) = one(&cases[index], &options.run, options.force, &[], &mut runner, watch)
+        {
+            done(index, fate);
+        }
+    }
     fates
         .into_iter()
         .map(|fate| fate.into_inner().unwrap_or_else(PoisonError::into_inner))
@@ -123,16 +150,21 @@ fn take<'c>(next: &AtomicUsize, cases: &'c [Case]) -> Option<(usize, &'c Case)> 
     cases.get(index).map(|case| (index, case))
 }
 
+/// What came of a case; nothing yet where it needs several of `gpus`.
 fn one<'o>(
     case: &Case,
     options: &'o RunOptions,
     force: bool,
+    gpus: &[usize],
     runner: &mut Option<Runner<'o>>,
     watch: &dyn Watch,
-) -> Fate {
+) -> Option<Fate> {
     let folder = options.output.join(&case.name);
     if let Some(summary) = finished(case, &folder).filter(|_| !force) {
-        return Fate::Kept(summary);
+        return Some(Fate::Kept(summary));
+    }
+    if needs_several(case, gpus) {
+        return None;
     }
     let run = || -> Result<Outcome, Error> {
         let runner = match runner.take() {
@@ -141,10 +173,10 @@ fn one<'o>(
         };
         runner.run(case, folder.clone(), &mut Quiet(watch))
     };
-    match { run }() {
+    Some(match { run }() {
         Ok(outcome) => Fate::Run(Summary::from(&outcome)),
         Err(error) => Fate::Refused(error),
-    }
+    })
 }
 
 /// The summary of an earlier run of the same case, if all its results are there and good.

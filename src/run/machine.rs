@@ -164,14 +164,33 @@ fn open(case: &Case, options: &RunOptions) -> Result<Opened, DeviceError> {
 #[cfg(feature = "cuda")]
 fn helpful(case: &Case, options: &RunOptions) -> Result<Vec<usize>, DeviceError> {
     let demand = demand(case);
-    // To ask every GPU for its free memory takes a while itself.
-    if demand.points < POINTS_A_GPU || options.export_jacobian.is_some() {
+    if options.export_jacobian.is_some() || wanted(demand, driver::device(0)?.memory) < 2 {
         return Ok(vec![0]);
     }
+    // To ask every GPU for its free memory takes a while itself.
     let gpus = driver::devices()?;
-    let free = gpus.iter().filter_map(|gpu| gpu.free).min().unwrap_or(usize::MAX).max(1);
-    let many = (demand.points / POINTS_A_GPU).max(demand.bytes().div_ceil(free));
-    Ok((0..many.clamp(1, gpus.len().max(1))).collect())
+    let free = gpus.iter().filter_map(|gpu| gpu.free).min().unwrap_or(usize::MAX);
+    Ok((0..wanted(demand, free).clamp(1, gpus.len().max(1))).collect())
+}
+
+/// GPUs that a solve keeps busy or does not fit, each with so many bytes.
+#[cfg(feature = "cuda")]
+fn wanted(demand: Demand, memory: usize) -> usize {
+    (demand.points / POINTS_A_GPU).max(demand.bytes().div_ceil(memory.max(1)))
+}
+
+/// Whether a case is for several of these GPUs together. One that cannot be asked is no reason.
+#[cfg(feature = "cuda")]
+pub(super) fn needs_several(case: &Case, gpus: &[usize]) -> bool {
+    let memory = |gpu: &usize| driver::device(*gpu).map(|info| info.memory).ok();
+    gpus.len() > 1
+        && gpus.iter().filter_map(memory).min().is_some_and(|least| wanted(demand(case), least) > 1)
+}
+
+/// No: this build has no GPUs.
+#[cfg(not(feature = "cuda"))]
+pub(super) fn needs_several(_: &Case, _: &[usize]) -> bool {
+    false
 }
 
 /// Refuses: this build has no driver.

@@ -10,12 +10,20 @@ mod disk;
 #[cfg(all(feature = "cuda", target_os = "linux"))]
 mod drivers;
 mod failed;
+#[cfg(all(feature = "cuda", target_os = "linux"))]
+#[path = "../fibers/mod.rs"]
+mod fibers;
+#[cfg(all(feature = "cuda", target_os = "linux"))]
+mod gpus;
 mod page;
 mod quality;
 mod rerun;
 mod restart;
 mod sections;
 mod solve;
+#[cfg(all(feature = "cuda", target_os = "linux"))]
+#[path = "../stand_in/machine.rs"]
+mod stand_in;
 mod streams;
 mod tools;
 mod usage;

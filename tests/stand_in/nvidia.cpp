@@ -4,8 +4,8 @@
 // A call does its work at once, unless that waits for a message of NCCL's: then it is done, with all that
 // follows, by who looks at the stream. A thread drives one device, which runs one kernel at a time. The
 // environment says how many devices
-// there are (STAND_IN_GPUS) with how many MiB (STAND_IN_MEMORY), where the kernels are, compiled
-// (STAND_IN_KERNELS), and what hangs (STAND_IN_STUCK: init, or exit). Calls fail by `stand_in_fail`.
+// there are (STAND_IN_GPUS) with how many KiB (STAND_IN_MEMORY), where the kernels are, compiled
+// (STAND_IN_KERNELS), and what hangs (STAND_IN_STUCK: init, exit). Calls fail by `stand_in_fail`.
 #include <dlfcn.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -35,8 +35,8 @@ const char* setting(const char* name, const char* otherwise) {
     return value ? value : otherwise;
 }
 int device_count() { return atoi(setting("STAND_IN_GPUS", "2")); }
-size_t memory() { return size_t(atol(setting("STAND_IN_MEMORY", "8192"))) << 20; }
-bool stuck(const char* where) { return strcmp(setting("STAND_IN_STUCK", ""), where) == 0; }
+size_t memory() { return size_t(atol(setting("STAND_IN_MEMORY", "8388608"))) << 10; }
+bool stuck(const char* where) { return strstr(setting("STAND_IN_STUCK", ""), where); }
 
 void hang() {
     for (;;) pause();

@@ -1,0 +1,146 @@
+//! Runs on GPUs, which libraries stand in for.
+
+use std::io::{BufRead, BufReader, Read};
+use std::process::{Child, Command, Stdio};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use super::{Finished, Scratch};
+use crate::stand_in::equip;
+
+const BARE: [&str; 4] = ["--set", "output.pictures=false", "--set", "output.report=false"];
+
+/// A grid that kernels on fibers are done with in a moment: what follows the section, and a case of it.
+const SMALL: &str = "[grid]\nnj = 13\nfirst_cell = 1e-2\n";
+const REST: &str = "ni = 33\n[quality]\nretry = false\n";
+
+fn small(section: &str) -> String {
+    format!("[geometry]\nnaca = \"{section}\"\n{SMALL}{REST}")
+}
+
+/// gridgen where there are GPUs.
+fn gridgen(scratch: &Scratch, arguments: &[&str]) -> Command {
+    let mut command = scratch.gridgen();
+    equip(command.args(arguments).args(BARE), &scratch.path("cache"));
+    command
+}
+
+fn run(scratch: &Scratch, arguments: &[&str]) -> Finished {
+    Finished::from(gridgen(scratch, arguments).output().unwrap())
+}
+
+/// The device that the report in a folder names.
+fn device(scratch: &Scratch, folder: &str) -> String {
+    let report = scratch.bytes(&format!("{folder}/report.json"));
+    let report: serde_json::Value = serde_json::from_slice(&report).unwrap();
+    report["backend"].as_str().unwrap().to_owned()
+}
+
+/// So many small cases, by their files.
+fn sections(many: usize) -> (Scratch, Vec<String>) {
+    let files: Vec<(String, String)> =
+        (0..many).map(|k| (format!("s{k}.toml"), small(&(2410 + k).to_string()))).collect();
+    let named: Vec<(&str, &[u8])> =
+        files.iter().map(|(name, text)| (name.as_str(), text.as_bytes())).collect();
+    (Scratch::with(&named), files.into_iter().map(|(name, _)| name).collect())
+}
+
+/// Waits for the end of a program, which is killed when it takes too long.
+fn ended(mut child: Child, limit: Duration) -> Finished {
+    let started = Instant::now();
+    while child.try_wait().unwrap().is_none() {
+        if started.elapsed() > limit {
+            child.kill().unwrap();
+        }
+        thread::sleep(Duration::from_millis(10));
+    }
+    Finished::from(child.wait_with_output().unwrap())
+}
+
+fn piped(command: &mut Command) -> Child {
+    command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap()
+}
+
+fn signal(name: &str, child: &Child) {
+    let status = Command::new("kill").args([name, &child.id().to_string()]).status().unwrap();
+    assert!(status.success());
+}
+
+#[test]
+fn a_run_takes_the_gpus_that_are_named() {
+    let scratch = Scratch::with_case(small("2412"));
+    for (devices, name) in
+        [("1", "cuda (stand-in 1)"), ("1,0", "cuda (2 × stand-in 1, stand-in 0)")]
+    {
+        run(&scratch, &["wing.toml", "--backend", "cuda", "--devices", devices]).succeeds();
+
+        assert_eq!(device(&scratch, "output/wing"), name);
+    }
+}
+
+/// Kernels of several cases that wait for another GPU stood behind each other.
+#[test]
+fn a_batch_shares_whole_cases_out_to_the_gpus() {
+    let (scratch, files) = sections(3);
+    let files: Vec<&str> = files.iter().map(String::as_str).collect();
+    for jobs in ["1", "4"] {
+        let output = format!("jobs-{jobs}");
+        let arguments = ["--backend", "cuda", "--devices", "0,1", "--jobs", jobs, "-o", &output];
+        let mut command = gridgen(&scratch, &[&["run"], &files[..], &arguments].concat());
+
+        let table = ended(piped(&mut command), Duration::from_secs(60)).succeeds();
+
+        assert!(table.ends_with("3 cases: 3 converged\n"), "{table}");
+        let mut devices: Vec<String> =
+            (0..3).map(|k| device(&scratch, &format!("{output}/s{k}"))).collect();
+        devices.sort();
+        devices.dedup();
+        assert_eq!(devices, ["cuda (stand-in 0)", "cuda (stand-in 1)"], "--jobs {jobs}");
+    }
+}
+
+#[test]
+fn a_case_of_a_batch_that_fits_no_gpu_has_all_of_them_to_itself() {
+    let (scratch, files) = sections(3);
+    let larger =
+        ["[geometry]\nnaca = \"2412\"\n[grid]\nnj = 17\nfirst_cell = 1e-3\n", REST].concat();
+    std::fs::write(scratch.path(&files[2]), larger).unwrap();
+    let mut command = scratch.gridgen();
+    let arguments = ["--backend", "cuda", "--devices", "0,1", "--jobs", "2"];
+    command.arg("run").args(&files).args(arguments).args(BARE);
+    // The last needs 262,435 KiB, the others 262,367.
+    equip(command.env("STAND_IN_MEMORY", "262400"), &scratch.path("cache"));
+
+    let table = ended(piped(&mut command), Duration::from_secs(60)).succeeds();
+
+    assert!(table.ends_with("3 cases: 3 converged\n"), "{table}");
+    let [first, second, last] = [0, 1, 2].map(|k| device(&scratch, &format!("output/s{k}")));
+    assert_ne!(first, second);
+    assert_eq!(last, "cuda (2 × stand-in 0, stand-in 1)");
+}
+
+#[test]
+fn an_interrupted_run_on_two_gpus_keeps_its_state_and_goes_on() {
+    let scratch = Scratch::with_case(small("2412"));
+    let arguments = ["wing.toml", "--backend", "cuda", "--devices", "0,1", "-v"];
+    let mut child = piped(&mut gridgen(&scratch, &arguments));
+    let mut stderr = BufReader::new(child.stderr.take().unwrap());
+    let mut line = String::new();
+    while !line.starts_with("newton   1") {
+        line.clear();
+        assert!(stderr.read_line(&mut line).unwrap() > 0, "the run ended before step 1");
+    }
+
+    signal("-INT", &child);
+    let mut said = String::new();
+    stderr.read_to_string(&mut said).unwrap();
+    let stopped = ended(child, Duration::from_secs(20));
+
+    assert_eq!(stopped.code, 130, "{said}");
+    assert!(said.ends_with("hint: go on with --restart output/wing/restart.bin\n"), "{said}");
+    assert_eq!(scratch.names("output/wing"), ["restart.bin"]);
+    let restart = ["--restart", "output/wing/restart.bin"];
+    let done = run(&scratch, &[&arguments, &restart[..]].concat());
+    assert!(!done.stderr.contains("newton   1"), "{done:?}");
+    done.succeeds();
+}
