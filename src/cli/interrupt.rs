@@ -1,6 +1,7 @@
 //! Ctrl-C, and what a shell sends to end a program.
 
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread;
 
 use super::terminal::{Terminal, to_stderr};
 
@@ -13,9 +14,12 @@ static ASKED: AtomicBool = AtomicBool::new(false);
 pub(super) fn listen(terminal: &Terminal) {
     let handler = || {
         if ASKED.swap(true, Ordering::Relaxed) {
-            std::process::exit(i32::from(INTERRUPTED));
+            // Nothing more is done: what libraries do at the end waits for a GPU that may be stuck.
+            signal_hook::low_level::exit(i32::from(INTERRUPTED));
         }
-        to_stderr("note: stopping after this Newton step; once more ends at once\n");
+        // Nobody may read it, and the next signal is handled after this one.
+        let note = || to_stderr("note: stopping after this Newton step; once more ends at once\n");
+        drop(thread::Builder::new().spawn(note));
     };
     if let Err(error) = ctrlc::set_handler(handler) {
         terminal.note(&format!("an interruption will leave no restart file: {error}"));

@@ -1,6 +1,6 @@
 //! Runs on GPUs, which libraries stand in for.
 
-use std::io::{BufRead, BufReader, Read};
+use std::io::{BufRead, BufReader, Read, Write};
 use std::process::{Child, Command, Stdio};
 use std::thread;
 use std::time::{Duration, Instant};
@@ -143,4 +143,49 @@ fn an_interrupted_run_on_two_gpus_keeps_its_state_and_goes_on() {
     let done = run(&scratch, &[&arguments, &restart[..]].concat());
     assert!(!done.stderr.contains("newton   1"), "{done:?}");
     done.succeeds();
+}
+
+/// A driver that answers no more, neither now nor when its process ends.
+#[test]
+fn the_second_signal_ends_the_program_whatever_hangs() {
+    let scratch = Scratch::with_case(small("2412"));
+    for arguments in
+        [&["wing.toml", "--backend", "cuda"][..], &["run", "wing.toml", "--backend", "cuda"]]
+    {
+        for name in ["-INT", "-TERM"] {
+            let mut command = gridgen(&scratch, arguments);
+            let child = piped(command.env("STAND_IN_STUCK", "init, exit"));
+            // Until it has come there.
+            thread::sleep(Duration::from_millis(500));
+
+            signal(name, &child);
+            thread::sleep(Duration::from_millis(200));
+            signal(name, &child);
+
+            let stopped = ended(child, Duration::from_secs(10));
+            assert_eq!(stopped.code, 130, "{arguments:?}: {stopped:?}");
+            let note = "note: stopping after this Newton step; once more ends at once\n";
+            assert_eq!(stopped.stderr, note, "{arguments:?}");
+        }
+    }
+}
+
+/// What is told of a run goes to a pipe that nobody reads.
+#[test]
+fn the_second_signal_ends_a_program_that_cannot_say_anything() {
+    let scratch = Scratch::with_case(small("2412"));
+    let (reader, mut writer) = std::io::pipe().unwrap();
+    let mut command = gridgen(&scratch, &["wing.toml", "--backend", "cuda"]);
+    command.env("STAND_IN_STUCK", "init, exit").stderr(writer.try_clone().unwrap());
+    // As much as a pipe of Linux has room for.
+    writer.write_all(&[0; 65536]).unwrap();
+    let child = command.stdout(Stdio::piped()).spawn().unwrap();
+    thread::sleep(Duration::from_millis(500));
+
+    signal("-TERM", &child);
+    thread::sleep(Duration::from_millis(200));
+    signal("-TERM", &child);
+
+    assert_eq!(ended(child, Duration::from_secs(10)).code, 130);
+    drop(reader);
 }
