@@ -143,10 +143,10 @@ struct CommonArguments {
     /// Files go to DIR/<name of the case>.
     #[arg(short, long, value_name = "DIR", default_value = "output")]
     output: PathBuf,
-    /// Where to compute; auto takes a GPU if there is one.
+    /// Where to compute; auto takes a GPU if there is one and the grid is large enough to be faster there.
     #[arg(long, value_enum, default_value_t = Backend::Auto)]
     backend: Backend,
-    /// GPUs to use, by number: 0,1 [default: one, and for large grids as many as help].
+    /// GPUs to use, by number: 0,1; of a batch each takes whole cases [default: one, and for large grids as many as help].
     #[arg(long, value_name = "LIST", value_delimiter = ',')]
     devices: Option<Vec<usize>>,
     /// Threads on the CPU [default: all].
@@ -169,7 +169,7 @@ struct CommonArguments {
 /// Values of `--backend`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 enum Backend {
-    /// A GPU if there is one that can be used, else the CPU.
+    /// A GPU, if there is one that can be used, where it is faster; else the CPU.
     Auto,
     /// The CPU.
     Cpu,

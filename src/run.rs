@@ -33,6 +33,7 @@ use self::follow::Keeper;
 use self::identity::identity;
 use self::ladder::shortfall;
 use self::layout::Layout;
+pub use self::machine::CROSSOVER;
 use self::machine::{Machine, Opened, Opening};
 pub use self::memory::{Made, make_grid, make_grid_around};
 use self::objections::objections;
@@ -171,12 +172,17 @@ impl<'a> Runner<'a> {
         folder: PathBuf,
         progress: &mut dyn Progress,
     ) -> Result<Outcome, Error> {
-        let opening = match self.machine.take() {
-            Some(opened) => Opening::Done(opened),
-            None => Opening::begin(case, self.options),
-        };
         let Self { options, pool, machine } = self;
-        let job = Job { kept: Some(machine), ..Job::new(case, options, folder, progress) };
+        let job = Job::new(case, options, folder, progress);
+        // A GPU stays open for the next case that is large enough.
+        if let Some(opened) = Machine::faster_cpu(case, options) {
+            return pool.install(|| job.run(Opening::Done(opened)));
+        }
+        let opening = match machine.take() {
+            Some(opened) => Opening::Done(opened),
+            None => Opening::begin(case, options),
+        };
+        let job = Job { kept: Some(machine), ..job };
         pool.install(|| job.run(opening))
     }
 }

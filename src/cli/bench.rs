@@ -1,5 +1,6 @@
 //! `gridgen bench`: measurements of a backend.
 
+mod crossover;
 mod solvers;
 
 use std::path::PathBuf;
@@ -27,6 +28,7 @@ Examples:
   gridgen bench
   gridgen bench kernels --sizes 257x129,1025x513 --output tables
   gridgen bench scaling --output scaling
+  gridgen bench crossover
   gridgen bench solvers --matrices cage13,jacobians --scale 0.1
   gridgen bench solvers --tables scaling --devices 0,1")]
 pub(super) struct BenchArguments {
@@ -34,7 +36,8 @@ pub(super) struct BenchArguments {
     #[arg(value_enum, default_values_t = [Subject::Kernels, Subject::Newton])]
     subjects: Vec<Subject>,
     /// Grid sizes, points around the body and away from it [default: 65x33,257x129,1025x513; of the
-    /// scaling nine from 129x65 to 12289x8193, as far as they fit].
+    /// scaling nine from 129x65 to 12289x8193, as far as they fit; of the crossover seven from 129x65 to
+    /// 2049x1025].
     #[arg(long, value_name = "NIxNJ", value_delimiter = ',', value_parser = parse_size)]
     sizes: Option<Vec<Size>>,
     /// Sizes a GPU of the scaling's growing problems [default: those of --sizes, or 7501x4001].
@@ -73,6 +76,8 @@ enum Subject {
     Scaling,
     /// Sparse solvers on matrices of any pattern.
     Solvers,
+    /// Whole runs on the CPU and on a GPU: from which size on the GPU is faster.
+    Crossover,
 }
 
 /// Tables, and the picture of the last.
@@ -103,6 +108,9 @@ impl BenchArguments {
         let of_one = |subject: &Subject| matches!(subject, Subject::Kernels | Subject::Newton);
         let (mut tables, newton) =
             if self.subjects.iter().any(of_one) { self.of_one()? } else { (Vec::new(), None) };
+        if self.subjects.contains(&Subject::Crossover) {
+            tables.push(crossover::table(self.sizes.as_deref(), self.device)?);
+        }
         let mut scaling = None;
         if self.subjects.contains(&Subject::Scaling) {
             let results = Self::scaling(self)?;
@@ -142,7 +150,7 @@ impl BenchArguments {
                     tables.push(table);
                     newton = Some(figure);
                 }
-                Subject::Scaling | Subject::Solvers => {}
+                Subject::Scaling | Subject::Solvers | Subject::Crossover => {}
             }
         }
         Ok((tables, newton))

@@ -1,7 +1,7 @@
 //! The machine a case is solved on.
 
 use super::options::Chosen;
-use super::{Ranks, RunOptions};
+use super::{BackendChoice, Ranks, RunOptions};
 #[cfg(feature = "cuda")]
 use crate::backend::Bands;
 use crate::backend::DeviceError;
@@ -17,6 +17,12 @@ use std::thread::JoinHandle;
 /// docs/performance.md.
 #[cfg(feature = "cuda")]
 const POINTS_A_GPU: usize = 32_000_000;
+
+/// Points of a grid from which a run takes less time on a GPU than on the CPU, from the case file to the
+/// mesh: where [`BackendChoice::Auto`] changes over. An H200's driver takes 0.25 s to start and to end,
+/// and the 16 cores beside it 6.8 s for 4.2 million points, 0.25 s for 155,000 (docs/performance.md);
+/// `gridgen bench crossover` measures it.
+pub const CROSSOVER: usize = 155_000;
 
 /// What a thread does that opens a machine.
 pub(super) const OPENING: &str = "opening the device";
@@ -84,9 +90,33 @@ impl Machine {
     }
 
     /// The machine of the options, and what the user should know of the choice: with
-    /// [`super::BackendChoice::Auto`] and no GPU that can be used why it is the CPU.
+    /// [`BackendChoice::Auto`] which it is and why.
     fn choose(case: &Case, options: &RunOptions) -> Result<Opened, DeviceError> {
-        options.backend.open(options.devices.is_some(), Self::Cpu, || open(case, options))
+        if let Some(opened) = Self::faster_cpu(case, options) {
+            return Ok(opened);
+        }
+        let left = left_open(options);
+        let (machine, notice) = options.backend.open(!left, Self::Cpu, || open(case, options))?;
+        let faster = left && !matches!(machine, Self::Cpu);
+        let chosen = faster.then(|| {
+            format!(
+                "running on a GPU, which is faster from {CROSSOVER} points on: --backend cpu takes none"
+            )
+        });
+        let notices: Vec<String> = chosen.into_iter().chain(notice).collect();
+        Ok((machine, (!notices.is_empty()).then(|| notices.join("; "))))
+    }
+
+    /// The CPU, if it is left open what to take, and a GPU would be slower for the size of the case.
+    pub(super) fn faster_cpu(case: &Case, options: &RunOptions) -> Option<Opened> {
+        let small = demand(case).points < CROSSOVER;
+        // Where there is no driver the user is told that.
+        (left_open(options) && small && has_driver()).then(|| {
+            let notice = format!(
+                "running on the CPU, which is faster below {CROSSOVER} points: --backend cuda takes a GPU"
+            );
+            (Self::Cpu, Some(notice))
+        })
     }
 
     /// The same machine with the order of elimination that a case asks for; what it cannot do of
@@ -125,6 +155,23 @@ impl Machine {
             Self::Ranks(ranks) => ranks.name(),
         }
     }
+}
+
+/// Whether it is left open what machine to take.
+fn left_open(options: &RunOptions) -> bool {
+    options.backend == BackendChoice::Auto && options.devices.is_none()
+}
+
+/// Whether NVIDIA's driver is there; it is not started.
+#[cfg(feature = "cuda")]
+fn has_driver() -> bool {
+    driver::present()
+}
+
+/// No: this build does not use it.
+#[cfg(not(feature = "cuda"))]
+fn has_driver() -> bool {
+    false
 }
 
 fn demand(case: &Case) -> Demand {

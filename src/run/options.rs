@@ -9,7 +9,7 @@ use crate::solver::history::NewtonStep;
 /// Choice of backend.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum BackendChoice {
-    /// A GPU if there is one that can be used, else the CPU.
+    /// Of a GPU, if there is one that can be used, and the CPU what is faster for the size of the grid.
     Auto,
     /// The CPU.
     Cpu,

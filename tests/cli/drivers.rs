@@ -20,6 +20,17 @@ int nvrtcVersion(int *major, int *minor) { *major = 13; *minor = 0; return 0; }
 }
 "#;
 
+const LARGE: [&str; 8] = [
+    "--set",
+    "grid.ni=513",
+    "--set",
+    "grid.nj=305",
+    "--set",
+    "newton.max_iterations=1",
+    "--set",
+    "output.report=false",
+];
+
 /// A folder with a case, and beside it a driver and an NVRTC compiled with these definitions.
 fn machine(definitions: &[&str]) -> Scratch {
     let scratch =
@@ -49,17 +60,20 @@ fn run(machine: &Scratch, arguments: &[&str]) -> Finished {
 fn is_refused(definitions: &[&str], message: &str, hint: &str) {
     let machine = &machine(definitions);
     let case = [&["wing.toml"], &COARSE[..], &NO_PICTURES].concat();
+    // Large enough for a GPU, were there one; a step of it is enough.
+    let large = [&["wing.toml"], &LARGE[..], &NO_PICTURES].concat();
 
     let asked_for = run(machine, &[&case[..], &["--backend", "cuda"]].concat());
     let left_nothing = !machine.path("output").exists();
-    let left_open = run(machine, &[&case[..], &["--backend", "auto"]].concat());
+    let left_open = run(machine, &[&large[..], &["--backend", "auto"]].concat());
     let listed = run(machine, &["devices"]);
 
     assert_eq!((asked_for.code, asked_for.stdout.as_str()), (3, ""), "{asked_for:?}");
     assert!(asked_for.stderr.contains(message), "{asked_for:?}");
     assert!(asked_for.stderr.contains(hint), "{asked_for:?}");
     assert!(left_nothing, "files of a run that was refused");
-    assert_eq!(left_open.code, 0, "{left_open:?}");
+    assert_eq!(left_open.code, 1, "{left_open:?}");
+    assert!(left_open.stderr.contains("the limit of 1 Newton step was reached"), "{left_open:?}");
     assert!(left_open.stderr.contains("running on the CPU: "), "{left_open:?}");
     assert!(left_open.stderr.contains(message), "{left_open:?}");
     assert_eq!(listed.code, 0, "{listed:?}");

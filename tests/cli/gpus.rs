@@ -78,6 +78,28 @@ fn a_run_takes_the_gpus_that_are_named() {
     }
 }
 
+#[test]
+fn what_is_faster_is_taken_and_said_where_that_is_left_open() {
+    let scratch = Scratch::with_case(small("2412"));
+    for (arguments, taken, said) in [
+        (
+            &[][..],
+            "cpu",
+            "note: running on the CPU, which is faster below 155000 points: --backend cuda takes a GPU\n",
+        ),
+        (&["--backend", "cuda"], "cuda (stand-in 0)", ""),
+        (&["--devices", "1"], "cuda (stand-in 1)", ""),
+        (&["--backend", "cpu"], "cpu", ""),
+    ] {
+        let finished = run(&scratch, &[&["wing.toml"], arguments].concat());
+
+        assert_eq!((finished.code, finished.stderr.as_str()), (0, said), "{arguments:?}");
+        assert_eq!(device(&scratch, "output/wing"), taken, "{arguments:?}");
+    }
+    run(&scratch, &["run", "wing.toml", "--force"]).succeeds();
+    assert_eq!(device(&scratch, "output/wing"), "cpu");
+}
+
 /// Kernels of several cases that wait for another GPU stood behind each other.
 #[test]
 fn a_batch_shares_whole_cases_out_to_the_gpus() {
@@ -188,4 +210,20 @@ fn the_second_signal_ends_a_program_that_cannot_say_anything() {
 
     assert_eq!(ended(child, Duration::from_secs(10)).code, 130);
     drop(reader);
+}
+
+#[test]
+fn the_crossover_is_measured_by_whole_runs() {
+    let scratch = Scratch::with_case("");
+    let arguments = ["bench", "crossover", "--sizes", "17x9", "--output", "measured"];
+    let mut command = scratch.gridgen();
+    equip(command.args(arguments), &scratch.path("cache"));
+
+    let text = ended(piped(&mut command), Duration::from_secs(60)).succeeds();
+
+    let (title, rows) = text.split_once("\n\n").unwrap();
+    assert!(title.starts_with("Whole runs, fastest of 3: stand-in 0 is faster at "), "{text}");
+    let row: Vec<&str> = rows.lines().nth(2).unwrap().split('|').map(str::trim).collect();
+    let [cpu, gpu] = [2, 3].map(|k| row[k].parse::<f64>().unwrap());
+    assert!(row[1] == "17 × 9" && cpu > 0.0 && gpu > cpu, "{text}");
 }

@@ -5,11 +5,17 @@ use std::time::{Duration, Instant};
 
 use gridgen::backend::cuda::driver::{Gpus, Way};
 use gridgen::backend::{Backend, Bands, DeviceError};
+use gridgen::bench::ellipses;
+use gridgen::elliptic::{GridPreconditioner, GridProblem};
 use gridgen::pde::control::Wall;
 use gridgen::solver::krylov::Method;
-use gridgen::solver::precond::Kind;
+use gridgen::solver::linear::{LinearSettings, LinearSolver};
+use gridgen::solver::newton::{NewtonSettings, solve};
+use gridgen::solver::precond::{Kind, MultigridSettings};
+use gridgen::solver::{NonlinearProblem, SolverError};
 
 use crate::cases::{self, Case};
+use crate::support::problems::NEWTON;
 
 const JACOBI: Case = Case {
     periodic: false,
@@ -82,4 +88,76 @@ fn gives_up(gpus: &Gpus) {
     // The GPUs can be used again.
     let sums = gpus.run(&bands, |_, backend| backend.max_abs(&backend.zeros::<f64>(9)?));
     assert_eq!(sums, Ok(vec![0.0, 0.0]));
+}
+
+#[test]
+#[ignore = "needs two GPUs: cargo test --test gpu -- --ignored bands"]
+fn a_rank_that_goes_silent_is_named() {
+    let (patience, bands) = (Duration::from_secs(1), Bands::new(64, 2, false).unwrap());
+    for way in [Way::Memory, Way::Nccl, Way::Host] {
+        let gpus = Gpus::open(&[0, 1]).unwrap().with_way(way).with_patience(patience);
+        let started = Instant::now();
+
+        let result = gpus.run(&bands, |rank, backend| {
+            let x = backend.zeros::<f64>(1000)?;
+            let _ = backend.dots([(&x, &x)])?;
+            if rank == 1 {
+                std::thread::sleep(2 * patience);
+                return Ok(());
+            }
+            backend.dots([(&x, &x)]).map(drop)
+        });
+
+        let silent = DeviceError::Silent { rank: 0, other: Some(1), waited: patience };
+        assert_eq!(result, Err(silent), "{way:?}");
+        assert!(started.elapsed() < Duration::from_secs(20), "{way:?}");
+        // The GPUs can be used again.
+        let sums = gpus.run(&bands, |_, backend| backend.max_abs(&backend.zeros::<f64>(9)?));
+        assert_eq!(sums, Ok(vec![0.0, 0.0]), "{way:?}");
+    }
+}
+
+#[test]
+#[ignore = "needs two GPUs: cargo test --test gpu -- --ignored bands"]
+fn runs_side_by_side_on_two_gpus_end() {
+    let bands = Bands::new(64, 2, false).unwrap();
+    let run = || {
+        let gpus = Gpus::open(&[0, 1]).unwrap().with_patience(Duration::from_secs(20));
+        gpus.run(&bands, |_, backend| {
+            let x = backend.zeros::<f64>(100_000)?;
+            (0..200).try_for_each(|_| backend.dots([(&x, &x)]).map(drop))
+        })
+    };
+
+    let results: Vec<_> = std::thread::scope(|scope| {
+        let runs: Vec<_> = (0..4).map(|_| scope.spawn(run)).collect();
+        runs.into_iter().map(|run| run.join().unwrap()).collect()
+    });
+
+    assert!(results.iter().all(|result| *result == Ok::<_, DeviceError>(vec![(), ()])));
+}
+
+/// More lines than blocks are at work at a time, each of which waits for its counterpart.
+#[test]
+#[ignore = "needs two GPUs: cargo test --test gpu -- --ignored bands"]
+fn thousands_of_lines_cross_the_border_of_two_gpus() {
+    let data = ellipses(129, 16_001);
+    let bands = Bands::new(data.mi, 2, data.periodic).unwrap();
+    let gpus = Gpus::open(&[0, 1]).unwrap().with_patience(Duration::from_secs(20));
+
+    let residuals = gpus.run(&bands, |rank, backend| {
+        let (mut problem, mut u) =
+            GridProblem::<_, f64>::from_data(backend, &bands.part(rank, &data))?;
+        let settings = MultigridSettings::default();
+        let preconditioner = GridPreconditioner::new(Kind::Multigrid, settings, problem.size());
+        let linear = LinearSettings { method: Method::Bicgstab, max_iterations: 20, restart: 30 };
+        let mut linear = LinearSolver::new(linear, problem.unknowns(), preconditioner);
+        let newton = NewtonSettings { tolerance: 1e-10, ..NEWTON };
+        let newton = NewtonSettings { max_iterations: 2, ..newton };
+        let report = solve(backend, &mut problem, &mut linear, &mut u, &newton, &mut ())?;
+        Ok::<_, SolverError>(report.history.steps.last().map(|step| step.residual.to_bits()))
+    });
+
+    let residuals = residuals.unwrap();
+    assert_eq!(residuals[0], residuals[1]);
 }

@@ -10,6 +10,7 @@ mod messages;
 #[path = "../rows/patterns.rs"]
 mod patterns;
 mod rows;
+mod runs;
 #[path = "../support/mod.rs"]
 mod support;
 #[path = "../rows/systems.rs"]

@@ -3,10 +3,12 @@
 #![allow(clippy::unwrap_used, reason = "a failing step fails the test")]
 
 use std::sync::Arc;
+use std::time::{Duration, Instant};
 
+use gridgen::backend::DeviceError;
 use gridgen::backend::cuda::driver::DriverDevice;
 use gridgen::backend::cuda::{
-    Alarm, Buffer, Communicator, CudaBackend, Device, MailCommunicator, Mailroom, Parcel,
+    Alarm, Buffer, Communicator, CudaBackend, Device, MailCommunicator, Mailroom, PATIENCE, Parcel,
     WatchedDevice,
 };
 use gridgen::pde::control::Wall;
@@ -17,7 +19,12 @@ use crate::cases::{self, Case};
 
 /// The only rank.
 fn alone() -> (Arc<dyn Device>, MailCommunicator) {
-    let alarm = Arc::new(Alarm::default());
+    patient(PATIENCE)
+}
+
+/// The same, which waits so long for a message.
+fn patient(patience: Duration) -> (Arc<dyn Device>, MailCommunicator) {
+    let alarm = Arc::new(Alarm::new(patience));
     let gpu = Arc::new(DriverDevice::open(0).unwrap());
     let device: Arc<dyn Device> = Arc::new(WatchedDevice::new(gpu, alarm.clone()));
     let room = Arc::new(Mailroom::new(1, alarm));
@@ -53,6 +60,26 @@ fn a_rank_passes_parcels_to_itself() {
             buffer.download(&mut host).unwrap();
             assert!(host == sent, "{length}");
         }
+    }
+}
+
+#[test]
+#[ignore = "needs a GPU: cargo test --test gpu -- --ignored"]
+fn a_message_that_never_comes_is_given_up() {
+    let patience = Duration::from_millis(500);
+    for bytes in [16, 2_000_000] {
+        let (device, link) = patient(patience);
+        let room = Buffer::<u8>::zeros(&device, bytes).unwrap();
+        let started = Instant::now();
+
+        link.start_exchange(&[], &[Parcel { rank: 0, at: room.address(), bytes }]).unwrap();
+        link.finish_exchange().unwrap();
+        let waited = device.synchronise();
+
+        let silent = DeviceError::Silent { rank: 0, other: Some(0), waited: patience };
+        assert_eq!(waited, Err(silent), "{bytes} bytes");
+        let took = started.elapsed();
+        assert!(took >= patience && took < 10 * patience, "{took:?}");
     }
 }
 

@@ -52,6 +52,12 @@ pub fn libraries() -> Libraries {
     Libraries { driver: driver_version(), compiler: compiler_version().ok() }
 }
 
+/// Whether the driver's library is there; it is not started.
+#[must_use]
+pub fn present() -> bool {
+    driver_version().is_some()
+}
+
 /// Every GPU; none where there is no driver.
 pub fn devices() -> Result<Vec<DeviceInfo>, DeviceError> {
     if driver_version().is_none() {

@@ -16,7 +16,7 @@ mod peers;
 
 pub use cusparse::{IncompleteLu, SparseProduct, Storage, TriangularSolve, Which};
 pub use gpus::{Gpus, Way};
-pub use list::{DeviceInfo, Libraries, device, devices, libraries};
+pub use list::{DeviceInfo, Libraries, device, devices, libraries, present};
 pub use nccl::{CommunicatorId, NcclCommunicator, Seat};
 
 use super::device::{Address, Device, Download, HostWords, Recording};
