@@ -40,7 +40,7 @@ pub(super) struct BatchArguments {
     cases: Vec<String>,
     #[command(flatten)]
     common: CommonArguments,
-    /// Cases at a time; each gets its share of the threads.
+    /// Cases at a time, one at least for each GPU of --devices; each gets its share of the threads.
     #[arg(short, long, value_name = "N", default_value_t = 1,
         value_parser = RangedU64ValueParser::<usize>::new().range(1..=4096))]
     jobs: usize,

@@ -110,7 +110,7 @@ fn a_batch_shares_whole_cases_out_to_the_gpus() {
         let arguments = ["--backend", "cuda", "--devices", "0,1", "--jobs", jobs, "-o", &output];
         let mut command = gridgen(&scratch, &[&["run"], &files[..], &arguments].concat());
 
-        let table = ended(piped(&mut command), Duration::from_secs(60)).succeeds();
+        let table = ended(piped(&mut command), Duration::from_mins(1)).succeeds();
 
         assert!(table.ends_with("3 cases: 3 converged\n"), "{table}");
         let mut devices: Vec<String> =
@@ -133,7 +133,7 @@ fn a_case_of_a_batch_that_fits_no_gpu_has_all_of_them_to_itself() {
     // The last needs 262,435 KiB, the others 262,367.
     equip(command.env("STAND_IN_MEMORY", "262400"), &scratch.path("cache"));
 
-    let table = ended(piped(&mut command), Duration::from_secs(60)).succeeds();
+    let table = ended(piped(&mut command), Duration::from_mins(1)).succeeds();
 
     assert!(table.ends_with("3 cases: 3 converged\n"), "{table}");
     let [first, second, last] = [0, 1, 2].map(|k| device(&scratch, &format!("output/s{k}")));
@@ -200,7 +200,7 @@ fn the_second_signal_ends_a_program_that_cannot_say_anything() {
     let mut command = gridgen(&scratch, &["wing.toml", "--backend", "cuda"]);
     command.env("STAND_IN_STUCK", "init, exit").stderr(writer.try_clone().unwrap());
     // As much as a pipe of Linux has room for.
-    writer.write_all(&[0; 65536]).unwrap();
+    writer.write_all(&vec![0; 65536]).unwrap();
     let child = command.stdout(Stdio::piped()).spawn().unwrap();
     thread::sleep(Duration::from_millis(500));
 
@@ -219,7 +219,7 @@ fn the_crossover_is_measured_by_whole_runs() {
     let mut command = scratch.gridgen();
     equip(command.args(arguments), &scratch.path("cache"));
 
-    let text = ended(piped(&mut command), Duration::from_secs(60)).succeeds();
+    let text = ended(piped(&mut command), Duration::from_mins(1)).succeeds();
 
     let (title, rows) = text.split_once("\n\n").unwrap();
     assert!(title.starts_with("Whole runs, fastest of 3: stand-in 0 is faster at "), "{text}");
