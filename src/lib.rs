@@ -8,6 +8,7 @@ pub mod error;
 pub mod geometry;
 pub mod grid;
 pub mod io;
+pub mod memory;
 pub mod pde;
 pub mod run;
 mod simd;

@@ -28,7 +28,7 @@ use std::time::Instant;
 use self::attempt::{Attempt, Goal};
 pub use self::batch::{BatchOptions, Fate, Summary, Watch, run_batch};
 pub use self::check::{Estimate, check};
-use self::files::{file_kinds, flavour, span};
+use self::files::{check_limits, file_kinds, flavour, span};
 use self::follow::Keeper;
 use self::identity::identity;
 use self::ladder::shortfall;
@@ -246,6 +246,7 @@ impl Job<'_> {
         // files is found before the work.
         let folder = &self.folder.clone();
         io::folder::prepare(folder)?;
+        check_limits(self.case, folder)?;
         let resolved = ResolvedCase::new(self.case, folder)?;
         let keeper = Keeper { path: folder.join(io::RESTART_FILE), identity: identity(self.case)? };
         let tolerance = self.tolerance();

@@ -26,6 +26,7 @@ pub use real::Real;
 
 use self::projection::Projection;
 use self::scalars::{Coefficient, Ending, LOG, SLOTS, Slot};
+use crate::memory;
 use crate::sparse::{EllPattern, TooFewRows};
 use std::any::Any;
 use std::time::Duration;
@@ -249,10 +250,7 @@ fn rank_of(rank: Option<usize>) -> String {
 
 /// A number of bytes for people.
 fn bytes(n: usize) -> String {
-    const GIB: f64 = (1_u64 << 30) as f64;
-    const MIB: f64 = (1_u64 << 20) as f64;
-    let n = n as f64;
-    if n >= GIB { format!("{:.1} GiB", n / GIB) } else { format!("{:.1} MiB", n / MIB) }
+    memory::shown(n as u64)
 }
 
 /// Two vectors of which the inner product is wanted.

@@ -69,7 +69,7 @@ impl Case {
             levels: entries.get("multigrid.levels")?,
             coarsening: entries.get("multigrid.coarsening")?,
         };
-        let output = output(entries)?;
+        let output = output(entries, (grid.ni, grid.nj))?;
         let name = name(entries, path)?;
         Ok(Self {
             name,
@@ -312,13 +312,13 @@ fn newton(entries: &Entries) -> Result<NewtonOptions, CaseError> {
     })
 }
 
-fn output(entries: &Entries) -> Result<OutputOptions, CaseError> {
+fn output(entries: &Entries, plane: (usize, usize)) -> Result<OutputOptions, CaseError> {
     let dimensions: u8 = entries.get("output.plot3d_dimensions")?;
     let pictures = entries.get("output.pictures")?;
     Ok(OutputOptions {
         formats: entries.get("output.formats")?,
         compression: entries.get("output.compression")?,
-        span_cells: span_cells(entries)?,
+        span_cells: span_cells(entries, plane)?,
         span: entries.get("output.span")?,
         sides: entries.get("output.sides")?,
         plot3d_dimensions: dimensions,
@@ -334,10 +334,11 @@ fn output(entries: &Entries) -> Result<OutputOptions, CaseError> {
     })
 }
 
-/// Cells over the span, few enough for the nodes of all planes to be numbered.
-fn span_cells(entries: &Entries) -> Result<usize, CaseError> {
+/// Cells over the span of a grid of so many points in its plane, few enough for the nodes of all planes
+/// to be numbered.
+fn span_cells(entries: &Entries, plane: (usize, usize)) -> Result<usize, CaseError> {
     let cells: usize = entries.get("output.span_cells")?;
-    let plane = entries.get::<usize>("grid.ni")?.saturating_mul(entries.get("grid.nj")?);
+    let plane = plane.0.saturating_mul(plane.1);
     let most = MAX_NODES / plane.max(1);
     if cells > 0 && cells >= most {
         return Err(entries.refuse(

@@ -3,6 +3,8 @@
 use std::io;
 use std::path::{Path, PathBuf};
 
+use crate::memory::shown;
+
 /// A result could not be written. Nothing stands under the final name unless it stood there
 /// before.
 #[derive(Debug, thiserror::Error)]
@@ -43,6 +45,28 @@ pub enum IoError {
         path: PathBuf,
         /// What the operating system said.
         source: io::Error,
+    },
+    /// The format cannot number the parts of the mesh.
+    #[error("cannot write {}: {count} {what}, the format numbers at most {most}", path.display())]
+    TooLarge {
+        /// File that was to be written.
+        path: PathBuf,
+        /// What there would be too many of.
+        what: &'static str,
+        /// As many as there would be.
+        count: u128,
+        /// As many as there may be.
+        most: u128,
+    },
+    /// The disk has not the room that the file needs at least.
+    #[error("cannot write {}: {} or more are needed, {} are free on the disk", path.display(), shown(*needed), shown(*free))]
+    NoRoom {
+        /// File that was to be written.
+        path: PathBuf,
+        /// Bytes needed, at least.
+        needed: u64,
+        /// Bytes free.
+        free: u64,
     },
     /// Any other failure of the operating system.
     #[error("cannot write {}: {source}", path.display())]
@@ -106,7 +130,8 @@ impl IoError {
             }
             Self::Exists { .. } => "choose another name, or remove that file first",
             Self::OwnCase { .. } => "rename it, or choose another output folder with --output",
-            Self::Full { .. } => {
+            Self::TooLarge { .. } => "choose fewer cells over the span, or a coarser grid",
+            Self::NoRoom { .. } | Self::Full { .. } => {
                 "free some space, choose an output folder on another disk, or ask for fewer files"
             }
             Self::Write { .. } => "check the output folder and the disk it is on, then try again",

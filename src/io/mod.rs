@@ -6,10 +6,12 @@
 
 pub mod atomic;
 pub mod cgns;
+mod contents;
 pub mod digest;
 mod error;
 pub mod folder;
 pub mod history;
+pub mod limits;
 pub mod linear_system;
 pub mod matrix_market;
 pub mod nmf;

@@ -11,7 +11,7 @@ use std::path::Path;
 
 use super::plot3d::Axes;
 use super::span::{Sides, Span};
-use super::{IoError, atomic};
+use super::{FileKind, IoError, atomic, limits};
 use crate::grid::{Grid, Symmetry, Topology};
 
 /// Writes the map of the block that [`super::plot3d`] writes with three dimensions: the wall
@@ -23,6 +23,7 @@ use crate::grid::{Grid, Symmetry, Topology};
 ///
 /// [`IoError`] when the file cannot be written.
 pub fn write(path: &Path, grid: &Grid, span: Option<Span>, axes: Axes) -> Result<(), IoError> {
+    limits::check(path, FileKind::Nmf, [grid.ni, grid.nj], span)?;
     atomic::write(path, |out| write_to(out, grid, span, axes))
 }
 

@@ -5,12 +5,11 @@
 //! state as f64; the [`Digest`] of all that as u64.
 
 use std::collections::BTreeMap;
-use std::fs;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
 use super::digest::{Digest, Digesting};
-use super::{IoError, atomic};
+use super::{IoError, atomic, contents};
 use crate::solver::history::{History, NewtonStep};
 
 /// First bytes of a restart file.
@@ -24,6 +23,9 @@ const HEAD: usize = 8 + 4 + 3 * 8;
 
 /// Numbers of a step before its linear residuals, the last being their count.
 const STEP_NUMBERS: usize = 9;
+
+/// Memory for a byte of a file: the numbers and the state are copies.
+const MEMORY_A_BYTE: u64 = 3;
 
 /// What the grid equations of a case depend on: keys and their values.
 pub type Identity = BTreeMap<String, String>;
@@ -90,7 +92,7 @@ impl RestartError {
     #[must_use]
     pub fn hint(&self) -> &'static str {
         match self {
-            Self::Unreadable { .. } => "check the path and its permissions",
+            Self::Unreadable { source, .. } => contents::hint(source),
             Self::NotARestart { .. } => "name the restart.bin that an interrupted run wrote",
             Self::Version { .. } | Self::Damaged { .. } => "run the case without --restart",
             Self::OtherCase { .. } => {
@@ -134,16 +136,24 @@ pub fn write(
 ///
 /// [`RestartError`] with the path.
 pub fn read(path: &Path) -> Result<Restart, RestartError> {
+    match contents::read(path, MEMORY_A_BYTE) {
+        Ok(bytes) => from_bytes(path, &bytes),
+        Err(source) => Err(RestartError::Unreadable { path: path.to_path_buf(), source }),
+    }
+}
+
+/// [`read`] with the bytes of the file at hand; `path` is for messages.
+///
+/// # Errors
+///
+/// As [`read`].
+pub fn from_bytes(path: &Path, bytes: &[u8]) -> Result<Restart, RestartError> {
     let path = path.to_path_buf();
-    let bytes = match fs::read(&path) {
-        Ok(bytes) => bytes,
-        Err(source) => return Err(RestartError::Unreadable { path, source }),
-    };
     if !bytes.starts_with(MAGIC) {
         return Err(RestartError::NotARestart { path });
     }
     match bytes.get(8..12).and_then(|field| field.try_into().ok()).map(u32::from_le_bytes) {
-        Some(VERSION) => parse(&bytes).ok_or(RestartError::Damaged { path }),
+        Some(VERSION) => parse(bytes).ok_or(RestartError::Damaged { path }),
         Some(version) => Err(RestartError::Version { path, version }),
         None => Err(RestartError::Damaged { path }),
     }

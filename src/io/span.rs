@@ -45,7 +45,12 @@ impl Span {
     }
 }
 
-/// z of the planes of a grid that is extruded or stays in the plane z = 0.
-pub(super) fn planes(span: Option<Span>) -> Vec<f64> {
-    span.map_or(vec![0.0], |span| (0..span.planes()).map(|k| span.z(k)).collect())
+/// Number of planes of a grid that is extruded or stays in the plane z = 0.
+pub(super) fn count(span: Option<Span>) -> usize {
+    span.map_or(1, |span| span.planes())
+}
+
+/// z of these planes.
+pub(super) fn planes(span: Option<Span>) -> impl Iterator<Item = f64> {
+    (0..count(span)).map(move |k| span.map_or(0.0, |span| span.z(k)))
 }

@@ -10,7 +10,7 @@ use std::path::Path;
 
 use super::span::{Sides, Span};
 use super::welded::{Side, Welded};
-use super::{IoError, atomic, pieces};
+use super::{FileKind, IoError, atomic, limits, pieces};
 use crate::grid::Grid;
 
 /// Numbers by which VTK and SU2 call an edge, a quadrilateral and a hexahedron.
@@ -26,6 +26,7 @@ const HEXAHEDRON: u8 = 12;
 ///
 /// [`IoError`] when the file cannot be written.
 pub fn write(path: &Path, grid: &Grid, span: Option<Span>) -> Result<(), IoError> {
+    limits::check(path, FileKind::Su2, [grid.ni, grid.nj], span)?;
     atomic::write(path, |out| write_to(out, grid, span))
 }
 

@@ -6,9 +6,9 @@
 use std::io::{self, Write};
 use std::path::Path;
 
-use super::span::{Span, planes};
+use super::span::{Span, count, planes};
 use super::vts::CELL_ARRAYS;
-use super::{IoError, atomic, rows};
+use super::{FileKind, IoError, atomic, limits, rows};
 use crate::grid::Grid;
 
 /// Writes the grid, in the plane z = 0 or extruded, with the cell arrays of [`super::vts`].
@@ -17,6 +17,7 @@ use crate::grid::Grid;
 ///
 /// [`IoError`] when the file cannot be written.
 pub fn write(path: &Path, grid: &Grid, span: Option<Span>) -> Result<(), IoError> {
+    limits::check(path, FileKind::Vtk, [grid.ni, grid.nj], span)?;
     atomic::write(path, |out| write_to(out, grid, span))
 }
 
@@ -24,13 +25,12 @@ pub fn write(path: &Path, grid: &Grid, span: Option<Span>) -> Result<(), IoError
 pub fn write_to(out: &mut (impl Write + Send), grid: &Grid, span: Option<Span>) -> io::Result<()> {
     let Grid { ni, nj, .. } = *grid;
     let (plane, layer) = (ni * nj, grid.cells());
-    let planes = planes(span);
-    let nk = planes.len();
+    let nk = count(span);
     let layers = span.map_or(1, |span| span.cells);
     let (points, cells) = (plane * nk, layer * layers);
     writeln!(out, "# vtk DataFile Version 3.0\ngrid of gridgen\nBINARY")?;
     writeln!(out, "DATASET STRUCTURED_GRID\nDIMENSIONS {ni} {nj} {nk}\nPOINTS {points} double")?;
-    planes.into_iter().try_for_each(|z| rows::write_points(out, grid, z, f64::to_be_bytes))?;
+    planes(span).try_for_each(|z| rows::write_points(out, grid, z, f64::to_be_bytes))?;
     writeln!(out, "\nCELL_DATA {cells}")?;
     for (name, measure) in CELL_ARRAYS {
         writeln!(out, "SCALARS {name} double 1\nLOOKUP_TABLE default")?;

@@ -8,8 +8,8 @@
 use std::io::{self, Seek, SeekFrom, Write};
 use std::path::Path;
 
-use super::span::{Span, planes};
-use super::{IoError, atomic, rows, zlib};
+use super::span::{Span, count, planes};
+use super::{FileKind, IoError, atomic, limits, rows, zlib};
 use crate::grid::Grid;
 use crate::grid::quality::CellMeasure;
 
@@ -49,6 +49,7 @@ pub fn write(
     span: Option<Span>,
     compression: Compression,
 ) -> Result<(), IoError> {
+    limits::check(path, FileKind::Vts, [grid.ni, grid.nj], span)?;
     atomic::write(path, |out| match compression {
         Compression::None => write_to(out, grid, span),
         Compression::Zlib => write_compressed_to(out, grid, span),
@@ -115,21 +116,20 @@ const COMPRESSOR: &str = r#" compressor="vtkZLibDataCompressor""#;
 /// What is written.
 struct File<'a> {
     grid: &'a Grid,
-    /// z of each plane of points.
-    planes: Vec<f64>,
+    span: Option<Span>,
     /// Layers of cells.
     layers: usize,
 }
 
 impl<'a> File<'a> {
     fn new(grid: &'a Grid, span: Option<Span>) -> Self {
-        Self { grid, planes: planes(span), layers: span.map_or(1, |span| span.cells) }
+        Self { grid, span, layers: span.map_or(1, |span| span.cells) }
     }
 
     /// Bytes of an array.
     fn bytes(&self, array: usize) -> usize {
         match array {
-            0 => self.planes.len() * points_bytes(self.grid),
+            0 => count(self.span) * points_bytes(self.grid),
             _ => self.layers * cells_bytes(self.grid),
         }
     }
@@ -137,8 +137,8 @@ impl<'a> File<'a> {
     fn write_array(&self, out: &mut (impl Write + Send), array: usize) -> io::Result<()> {
         let grid = self.grid;
         let Some(cells) = array.checked_sub(1) else {
-            let mut planes = self.planes.iter();
-            return planes.try_for_each(|&z| rows::write_points(out, grid, z, f64::to_le_bytes));
+            return planes(self.span)
+                .try_for_each(|z| rows::write_points(out, grid, z, f64::to_le_bytes));
         };
         let (_, measure) = CELL_ARRAYS[cells];
         (0..self.layers).try_for_each(|_| rows::write_cells(out, grid, measure, f64::to_le_bytes))
@@ -146,7 +146,7 @@ impl<'a> File<'a> {
 
     /// The text before the arrays, with the place of each and what the file says of compression.
     fn head(&self, offsets: &[String; ARRAYS], compressor: &str) -> String {
-        let (ni, nj, nk) = (self.grid.ni, self.grid.nj, self.planes.len());
+        let (ni, nj, nk) = (self.grid.ni, self.grid.nj, count(self.span));
         let extent = format!("0 {} 0 {} 0 {}", ni - 1, nj - 1, nk - 1);
         let points = &offsets[0];
         let array = |((name, _), offset): (&(&str, CellMeasure), &String)| {

@@ -1,9 +1,10 @@
 //! The files that a case asks for.
 
 use crate::case::{Case, Format};
-use crate::io::FileKind;
 use crate::io::plot3d::Flavour;
 use crate::io::span::Span;
+use crate::io::{FileKind, IoError, limits};
+use std::path::Path;
 
 /// How the grid of a case goes on in the third dimension, in the unit of its files.
 pub(super) fn span(case: &Case) -> Option<Span> {
@@ -35,6 +36,18 @@ pub(super) fn file_kinds(case: &Case) -> Vec<FileKind> {
     let maps: &[FileKind] =
         if output.quality_maps { &[FileKind::QualitySvg, FileKind::QualityPng] } else { &[] };
     mesh.chain(&[FileKind::HistoryCsv]).chain(pictures).chain(maps).copied().collect()
+}
+
+/// Refuses meshes that their formats cannot number or the disk of `folder` has no room for.
+///
+/// # Errors
+///
+/// [`IoError`] of the first such file.
+pub(super) fn check_limits(case: &Case, folder: &Path) -> Result<(), IoError> {
+    let size = [case.grid.ni, case.grid.nj];
+    file_kinds(case).into_iter().try_for_each(|kind| {
+        limits::check(&folder.join(kind.file_name(true)), kind, size, span(case))
+    })
 }
 
 /// Layout of `Plot3D` files; the kind of file decides on the dimensions.

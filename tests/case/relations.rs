@@ -174,3 +174,18 @@ fn a_refinement_beyond_all_grids_is_refused() {
 
     assert!(message.contains("expected grid.ni × grid.nj of at most 1073741823"), "{message}");
 }
+
+/// 100 001 planes of 257 × 33 points are few enough, of 4097 × 513 points they are not.
+#[test]
+fn planes_of_a_refined_grid_are_counted() {
+    let case = |refine: u32| {
+        resolve_with(&format!(
+            "[grid]\nni = 257\nnj = 33\nrefine = {refine}\n[output]\nspan_cells = 100000\n"
+        ))
+    };
+
+    assert!(case(1).is_ok());
+    let message = shown(case(16));
+
+    assert!(message.contains("output.span_cells = 100000: expected at most 509, for"), "{message}");
+}

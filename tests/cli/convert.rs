@@ -73,8 +73,8 @@ fn another_compression_is_refused_with_the_one_that_is_read() {
 
     scratch.run(&["convert", "lz4.vts", "-o", "x.su2"]).is_refused(
         "error: lz4.vts: the arrays are compressed by another method than zlib\n\
-         hint: save the mesh as one structured grid, ascii or appended raw, not compressed or by \
-         zlib\n",
+         hint: save the mesh as one structured grid, ascii or appended raw, plain or compressed \
+         by zlib\n",
     );
 }
 
@@ -234,4 +234,41 @@ fn legacy_text_is_read() {
     let made = fs::read_to_string(scratch.path("hand.p3d")).unwrap();
     assert!(made.starts_with("3 2\n 0.0000000000000000E0 1.0000000000000000E0"), "{made}");
     assert!(made.contains("1.5000000000000000E0"), "{made}");
+}
+
+#[test]
+fn a_span_that_no_format_or_disk_can_hold_is_refused_before_anything_is_written() {
+    let scratch = meshes();
+    let targets = ["a.vts", "a.vtk", "a.p3d", "a.su2", "a.cgns", "a"];
+
+    for cells in
+        ["2000000000000000000", "18446744073709551615", "18446744073709551614", "2147483646"]
+    {
+        for to in targets {
+            let options: &[&str] = if to == "a" { &["--to", "openfoam"] } else { &[] };
+            let span = ["convert", "output/wing/mesh.vts", "-o", to, "--span-cells", cells];
+            let done = scratch.run(&[&span[..], options].concat());
+
+            let said = &done.stderr;
+            assert_eq!(done.code, 2, "{said}");
+            assert!(said.contains("cannot write a"), "{said}");
+            assert!(said.contains("numbers at most") || said.contains("on the disk"), "{said}");
+            assert!(!scratch.path(to).exists(), "{to}");
+        }
+    }
+}
+
+/// 4097 × 2049 points in 101 planes have 2.5 thousand million faces.
+#[test]
+fn a_case_beyond_the_labels_of_openfoam_is_refused_before_the_solve() {
+    let scratch = Scratch::with_case(SMALLEST);
+    let sets =
+        ["grid.ni=4097", "grid.nj=2049", "output.span_cells=100", "output.formats=[\"openfoam\"]"];
+    let sets = sets.map(|set| ["--set", set]).concat();
+
+    let done = scratch.run(&[&["wing.toml", "--backend", "cpu"], &sets[..]].concat());
+
+    assert_eq!(done.code, 2, "{done:?}");
+    assert!(done.stderr.contains("faces, the format numbers at most 2147483647"), "{done:?}");
+    assert_eq!(scratch.names("output/wing"), [""; 0]);
 }

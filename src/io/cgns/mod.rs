@@ -9,7 +9,7 @@ use std::path::Path;
 
 use self::hdf5::{Array, Fill, Node, Number, Out};
 use super::span::{Sides, Span};
-use super::{IoError, atomic, pieces};
+use super::{FileKind, IoError, atomic, limits, pieces};
 use crate::grid::{Grid, Topology};
 
 /// Version of the standard that the nodes follow.
@@ -35,6 +35,7 @@ const FRONT: (&str, &str) = ("front", "BCSymmetryPlane");
 ///
 /// [`IoError`] when the file cannot be written.
 pub fn write(path: &Path, grid: &Grid, span: Option<Span>) -> Result<(), IoError> {
+    limits::check(path, FileKind::Cgns, [grid.ni, grid.nj], span)?;
     atomic::write(path, |out| write_to(out, grid, span))
 }
 

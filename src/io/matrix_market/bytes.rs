@@ -1,38 +1,32 @@
 //! The text of a file, unpacked.
 
-use std::fs;
-use std::io::{self, Read};
+use std::borrow::Cow;
 use std::path::Path;
 
 use flate2::read::MultiGzDecoder;
 
+use super::super::contents;
 use super::MatrixMarketError;
 
 /// First bytes of a file packed by gzip.
 const GZIP: [u8; 2] = [0x1f, 0x8b];
 
-/// Bytes that any packed file may unpack to, and how many times its own size more: what claims to
-/// be longer is no text of numbers.
-const UNPACKED: u64 = 1 << 26;
-const TIMES: u64 = 100;
+/// Memory for a byte of text: an entry of four bytes, `1 1` and the end of its line, becomes two of
+/// sixteen where it is mirrored, which are sorted into a copy.
+const MEMORY_A_BYTE: u64 = 16;
 
-/// The bytes of a file, unpacked if gzip made it.
+/// The bytes of a file as they stand.
 pub(super) fn contents(path: &Path) -> Result<Vec<u8>, MatrixMarketError> {
-    let bytes = fs::read(path)
-        .map_err(|source| MatrixMarketError::Unreadable { path: path.to_path_buf(), source })?;
-    if !bytes.starts_with(&GZIP) {
-        return Ok(bytes);
-    }
-    unpack(&bytes).map_err(|source| MatrixMarketError::Packed { path: path.to_path_buf(), source })
+    contents::read(path, MEMORY_A_BYTE)
+        .map_err(|source| MatrixMarketError::Unreadable { path: path.to_path_buf(), source })
 }
 
-fn unpack(packed: &[u8]) -> io::Result<Vec<u8>> {
-    let most = UNPACKED + TIMES * packed.len() as u64;
-    let mut bytes = Vec::new();
-    MultiGzDecoder::new(packed).take(most + 1).read_to_end(&mut bytes)?;
-    if bytes.len() as u64 > most {
-        let reason = format!("it becomes more than {TIMES} times as long, as no numbers do");
-        return Err(io::Error::new(io::ErrorKind::InvalidData, reason));
+/// The text that some bytes are, unpacked if gzip made them.
+pub(super) fn text<'a>(path: &Path, bytes: &'a [u8]) -> Result<Cow<'a, [u8]>, MatrixMarketError> {
+    if !bytes.starts_with(&GZIP) {
+        return Ok(Cow::Borrowed(bytes));
     }
-    Ok(bytes)
+    contents::unpacked(MultiGzDecoder::new(bytes), bytes.len())
+        .map(Cow::Owned)
+        .map_err(|source| MatrixMarketError::Packed { path: path.to_path_buf(), source })
 }

@@ -4,6 +4,9 @@ use std::fmt;
 use std::io;
 use std::path::PathBuf;
 
+use super::super::contents;
+use crate::memory::NotEnoughMemory;
+
 /// A matrix or a vector could not be read. [`MatrixMarketError::hint`] says how to mend it.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
@@ -62,6 +65,24 @@ pub enum MatrixMarketError {
         /// Counted from 1.
         column: usize,
     },
+    /// Rows of which the entries of the file fill but a few.
+    #[error("{}: {entries} entries leave nearly all of {rows} rows empty", path.display())]
+    TooManyRows {
+        /// As given.
+        path: PathBuf,
+        /// Rows there are to be.
+        rows: u64,
+        /// Entries there are.
+        entries: u64,
+    },
+    /// The matrix does not fit the memory.
+    #[error("{}: {source}", path.display())]
+    Memory {
+        /// As given.
+        path: PathBuf,
+        /// What is needed and what there is.
+        source: NotEnoughMemory,
+    },
     /// A vector was wanted, and the file holds a matrix.
     #[error("{}: {rows} rows and {columns} columns, one column was expected", path.display())]
     NoVector {
@@ -100,13 +121,6 @@ pub enum Fault {
     Nothing,
     /// More rows or columns than can be numbered.
     TooLarge,
-    /// Rows of which the file cannot fill but a few.
-    TooManyRows {
-        /// Rows there are to be.
-        rows: u64,
-        /// Bytes of the file behind the line of sizes.
-        bytes: usize,
-    },
     /// A symmetric matrix that is not square.
     Unsquare,
     /// An entry has other than so many words.
@@ -146,9 +160,6 @@ impl fmt::Display for Fault {
             Self::Sizes { names } => write!(f, "{names} were expected"),
             Self::Nothing => write!(f, "a matrix has at least one row and one column"),
             Self::TooLarge => write!(f, "at most {} rows and columns can be numbered", u32::MAX),
-            Self::TooManyRows { rows, bytes } => {
-                write!(f, "{bytes} bytes of entries leave nearly all of {rows} rows empty")
-            }
             Self::Unsquare => write!(f, "a symmetric matrix has as many columns as rows"),
             Self::Entry { names } => write!(f, "{names} was expected"),
             Self::Index { what, most } => write!(f, "the {what} must be 1 to {most}"),
@@ -170,7 +181,11 @@ impl MatrixMarketError {
     #[must_use]
     pub fn hint(&self) -> &'static str {
         match self {
-            Self::Unreadable { .. } => "check the path and its permissions",
+            Self::Unreadable { source, .. } => contents::hint(source),
+            Self::Memory { source, .. } => source.hint(),
+            Self::TooManyRows { .. } => {
+                "correct the line of sizes, or fetch or write the file again"
+            }
             Self::Packed { .. } => "unpack it with gunzip, or fetch it again",
             Self::Line { fault, .. } => fault.hint(),
             Self::NoSizes { .. } | Self::Short { .. } => {
@@ -194,7 +209,7 @@ impl Fault {
                  `skew-symmetric` are read; a pattern needs `coordinate` and is not skew-symmetric"
             }
             Self::Complex => "split the system into real and imaginary parts",
-            Self::Sizes { .. } | Self::Nothing | Self::Unsquare | Self::TooManyRows { .. } => {
+            Self::Sizes { .. } | Self::Nothing | Self::Unsquare => {
                 "correct the line of sizes, or fetch or write the file again"
             }
             Self::TooLarge => "split the system",

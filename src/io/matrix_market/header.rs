@@ -47,12 +47,6 @@ pub(super) struct Header {
     pub(super) body: usize,
 }
 
-/// Rows for a byte of entries, at most: a file that claims more is not believed, however empty its rows
-/// may be.
-const ROWS_A_BYTE: u64 = 16;
-/// Rows that any file may have.
-const ANY_ROWS: u64 = 1 << 24;
-
 impl Header {
     /// Reads it; none if the text ends before the sizes.
     pub(super) fn read(text: &[u8]) -> Result<Option<Self>, At> {
@@ -83,10 +77,6 @@ impl Header {
         }
         if symmetry != Symmetry::General && rows != columns {
             return Err(fault(Fault::Unsquare));
-        }
-        let bytes = text.len() - body;
-        if layout == Layout::Coordinate && rows > ANY_ROWS + ROWS_A_BYTE * bytes as u64 {
-            return Err(fault(Fault::TooManyRows { rows, bytes }));
         }
         let entries = match (layout, symmetry) {
             (Layout::Coordinate, _) => listed,

@@ -21,6 +21,7 @@ pub use write::{write_matrix, write_vector};
 
 use self::cursor::At;
 use self::header::{Header, Layout};
+use crate::memory;
 use crate::sparse::Csr;
 
 /// A matrix from a file.
@@ -43,16 +44,16 @@ pub struct Matrix {
 ///
 /// [`MatrixMarketError`] with the path, the line and what stands there.
 pub fn read_matrix(path: &Path) -> Result<Matrix, MatrixMarketError> {
-    let text = bytes::contents(path)?;
-    matrix(path, &text)
+    matrix(path, &bytes::contents(path)?)
 }
 
-/// Reads a matrix from text that stands in memory; `path` is for messages.
+/// Reads a matrix from the bytes of a file, packed or not; `path` is for messages.
 ///
 /// # Errors
 ///
 /// As [`read_matrix`].
-pub fn matrix(path: &Path, text: &[u8]) -> Result<Matrix, MatrixMarketError> {
+pub fn matrix(path: &Path, bytes: &[u8]) -> Result<Matrix, MatrixMarketError> {
+    let text = &*bytes::text(path, bytes)?;
     let header = header(path, text)?;
     let pieces = match header.layout {
         Layout::Coordinate => {
@@ -63,6 +64,7 @@ pub fn matrix(path: &Path, text: &[u8]) -> Result<Matrix, MatrixMarketError> {
         Layout::Array => array(path, text, &header)?,
     };
     let total: usize = pieces.iter().map(Vec::len).sum();
+    believe_rows(path, &header, total as u64)?;
     let csr = assembly::assemble(header.rows as usize, pieces).map_err(|(row, column)| {
         MatrixMarketError::Overflow { path: path.to_path_buf(), row: row + 1, column: column + 1 }
     })?;
@@ -80,14 +82,35 @@ pub fn matrix(path: &Path, text: &[u8]) -> Result<Matrix, MatrixMarketError> {
 ///
 /// As [`read_matrix`], and [`MatrixMarketError::NoVector`] for more columns.
 pub fn read_vector(path: &Path) -> Result<Vec<f64>, MatrixMarketError> {
-    let text = bytes::contents(path)?;
-    let header = header(path, &text)?;
+    let bytes = bytes::contents(path)?;
+    let text = &*bytes::text(path, &bytes)?;
+    let header = header(path, text)?;
     let (rows, columns) = (header.rows as usize, header.columns as usize);
     if columns != 1 {
         return Err(MatrixMarketError::NoVector { path: path.to_path_buf(), rows, columns });
     }
-    let Matrix { csr, .. } = matrix(path, &text)?;
+    let Matrix { csr, .. } = matrix(path, text)?;
     Ok((0..rows).map(|row| csr.row(row).map(|(_, value)| value).sum()).collect())
+}
+
+/// Rows that any file may have, and rows for each of its entries beyond: a file that claims more is
+/// not believed, since nearly all of them would be empty.
+const ANY_ROWS: u64 = 1 << 24;
+const ROWS_AN_ENTRY: u64 = 4;
+/// Memory for a row, and for an entry: see [`Csr`], and as much again while it is assembled.
+const ROW_BYTES: u64 = 16;
+const ENTRY_BYTES: u64 = 28;
+
+/// Refuses more rows than the entries that the file has, all of which were found, can fill, and what
+/// does not fit the memory: `total` entries with those that symmetry gives.
+fn believe_rows(path: &Path, header: &Header, total: u64) -> Result<(), MatrixMarketError> {
+    let path = || path.to_path_buf();
+    let &Header { rows, entries, .. } = header;
+    if rows > ANY_ROWS + ROWS_AN_ENTRY * entries {
+        return Err(MatrixMarketError::TooManyRows { path: path(), rows, entries });
+    }
+    memory::check(rows * ROW_BYTES + total * ENTRY_BYTES)
+        .map_err(|source| MatrixMarketError::Memory { path: path(), source })
 }
 
 fn header(path: &Path, text: &[u8]) -> Result<Header, MatrixMarketError> {

@@ -17,7 +17,7 @@ use std::path::Path;
 pub use check::{Measure, Objection, objections};
 
 use super::span::Span;
-use super::{IoError, atomic, folder};
+use super::{FileKind, IoError, atomic, folder, limits};
 use crate::grid::{Grid, Topology};
 
 /// The mesh within the case.
@@ -35,6 +35,7 @@ const SCRIPT: &str = "Allrun";
 ///
 /// [`IoError`] of the first file that cannot be written.
 pub fn write(path: &Path, grid: &Grid, span: Option<Span>) -> Result<(), IoError> {
+    limits::check(path, FileKind::Openfoam, [grid.ni, grid.nj], span)?;
     for (name, class, contents) in setup::FILES {
         let file = path.join(name);
         if !file.exists() {

@@ -27,9 +27,7 @@ pub(super) fn write_part(
             .size()
             .into_iter()
             .try_for_each(|count| out.write_all(&order.of_i32(integer(count)?))),
-        Part::Block => {
-            block.fields().into_iter().try_for_each(|field| write_field(out, field, flavour))
-        }
+        Part::Block => block.fields().try_for_each(|field| write_field(out, field, flavour)),
     }
 }
 
@@ -46,7 +44,6 @@ pub(super) fn part_bytes(block: &Block<'_>, part: Part) -> u64 {
         Part::Size => block.size().len() as u64 * I32_BYTES,
         Part::Block => block
             .fields()
-            .into_iter()
             .map(|field| match field {
                 Field::Plane(numbers) => numbers.len() as u64 * real_bytes(flavour),
                 Field::Constant(_, count) => count as u64 * real_bytes(flavour),

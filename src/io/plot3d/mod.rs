@@ -16,7 +16,7 @@ pub use flavour::{Axes, ByteOrder, Dimensions, Encoding, Flavour, Precision};
 
 use self::binary::Record;
 use super::span::Span;
-use super::{IoError, atomic};
+use super::{FileKind, IoError, atomic, limits};
 use crate::grid::Grid;
 
 /// IBLANK of a point that is part of the grid. A single block around one body blanks none.
@@ -37,6 +37,11 @@ pub fn write(
     span: Option<Span>,
     flavour: Flavour,
 ) -> Result<(), IoError> {
+    let kind = match flavour.dimensions {
+        Dimensions::Two => FileKind::Plot3dPlanar,
+        Dimensions::Three => FileKind::Plot3d,
+    };
+    limits::check(path, kind, [grid.ni, grid.nj], span)?;
     atomic::write(path, |out| write_to(out, grid, span, flavour))
 }
 
@@ -109,31 +114,28 @@ impl<'a> Block<'a> {
     }
 
     /// The fields, in the order of the file.
-    fn fields(&self) -> Vec<Field<'a>> {
-        let (grid, planes) = (self.grid, self.planes());
+    fn fields(&self) -> impl Iterator<Item = Field<'a>> + use<'a> {
+        let (grid, span, planes) = (self.grid, self.span, self.planes());
         let points = grid.ni * grid.nj;
-        let (x, y) = (grid.x.as_slice(), grid.y.as_slice());
-        let mut fields = match (self.flavour.dimensions, self.flavour.axes) {
-            (Dimensions::Two, _) => vec![Field::Plane(x), Field::Plane(y)],
-            (Dimensions::Three, Axes::Ijk) => {
-                let z = (0..planes).map(|k| Field::Constant(self.span.z(k), points));
-                [vec![Field::Plane(x); planes], vec![Field::Plane(y); planes], z.collect()].concat()
-            }
-            (Dimensions::Three, Axes::Fun3d) => {
-                // The lines j = const, each as often as there are planes.
-                let lines = |of: &'a [f64]| -> Vec<Field<'a>> {
-                    let line = |line| vec![Field::Plane(line); planes];
-                    of.chunks(grid.ni).flat_map(line).collect()
-                };
-                let across = (0..planes).map(|k| Field::Constant(self.span.z(k), grid.ni));
-                let across: Vec<_> = across.collect();
-                [lines(x), across.repeat(grid.nj), lines(y)].concat()
-            }
-        };
-        if self.flavour.blanking {
-            fields.push(Field::Blank(IN_THE_GRID, points * planes));
-        }
-        fields
+        let all = [grid.x.as_slice(), grid.y.as_slice()];
+        let repeated = move |of: &'a [f64]| std::iter::repeat_n(Field::Plane(of), planes);
+        let coordinates: Box<dyn Iterator<Item = Field<'a>>> =
+            match (self.flavour.dimensions, self.flavour.axes) {
+                (Dimensions::Two, _) => Box::new(all.into_iter().map(Field::Plane)),
+                (Dimensions::Three, Axes::Ijk) => {
+                    let z = (0..planes).map(move |k| Field::Constant(span.z(k), points));
+                    Box::new(all.into_iter().flat_map(repeated).chain(z))
+                }
+                (Dimensions::Three, Axes::Fun3d) => {
+                    // The lines j = const, each as often as there are planes.
+                    let [x, y] = all.map(|of| of.chunks(grid.ni).flat_map(repeated));
+                    let across =
+                        move |_| (0..planes).map(move |k| Field::Constant(span.z(k), grid.ni));
+                    Box::new(x.chain((0..grid.nj).flat_map(across)).chain(y))
+                }
+            };
+        let blanks = self.flavour.blanking.then_some(Field::Blank(IN_THE_GRID, points * planes));
+        coordinates.chain(blanks)
     }
 
     /// `ni nj`, or `ni nj nk`, or with FUN3D's axes `ni nk nj`.

@@ -3,6 +3,9 @@
 use std::io;
 use std::path::PathBuf;
 
+use super::super::contents;
+use crate::memory::NotEnoughMemory;
+
 /// A mesh could not be read.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
@@ -14,6 +17,28 @@ pub enum ReadError {
         path: PathBuf,
         /// What the operating system said.
         source: io::Error,
+    },
+    /// The mesh does not fit the memory.
+    #[error("{}: {source}", path.display())]
+    Memory {
+        /// As given.
+        path: PathBuf,
+        /// What is needed and what there is.
+        source: NotEnoughMemory,
+    },
+    /// Repeat counts of a text file that stand for more numbers than a grid of its length has.
+    #[error("{}: word {place}, `{word}`, makes more than {most} numbers of {bytes} bytes", path.display())]
+    Repeats {
+        /// As given.
+        path: PathBuf,
+        /// Counted from 1.
+        place: usize,
+        /// As it stands.
+        word: String,
+        /// Numbers that a file of this length may have.
+        most: usize,
+        /// Length of the file.
+        bytes: usize,
     },
     /// No layout of Plot3D fits the file.
     #[error("{}: not a Plot3D file of one block: no layout fits its {length} {unit}", path.display())]
@@ -100,7 +125,11 @@ impl ReadError {
     #[must_use]
     pub fn hint(&self) -> &'static str {
         match self {
-            Self::Unreadable { .. } => "check the path and its permissions",
+            Self::Unreadable { source, .. } => contents::hint(source),
+            Self::Memory { source, .. } => source.hint(),
+            Self::Repeats { .. } => {
+                "write the numbers out: points of a grid differ from each other"
+            }
             Self::NoLayout { .. } | Self::NotANumber { .. } => {
                 "read are text, Fortran records and plain binary; two or three dimensions; one block"
             }
@@ -108,7 +137,7 @@ impl ReadError {
                 "write the mesh as text with three dimensions and a block count"
             }
             Self::Vts { .. } => {
-                "save the mesh as one structured grid, ascii or appended raw, not compressed or by zlib"
+                "save the mesh as one structured grid, ascii or appended raw, plain or compressed by zlib"
             }
             Self::Vtk { .. } => "save the mesh as a legacy structured grid, ascii or binary",
             Self::Su2 { .. } => {

@@ -11,13 +11,18 @@ mod su2;
 mod vtk;
 mod vts;
 
-use std::fs;
 use std::path::Path;
 
 pub use error::ReadError;
 
+use super::contents;
 use crate::grid::Grid;
 use crate::grid::quality::WallLine;
+use crate::memory;
+
+/// Memory for a byte of a file, at most: `.su2` cells of ten bytes become four corners and the
+/// nodes that they share.
+const MEMORY_A_BYTE: u64 = 12;
 
 /// A mesh from a file.
 #[derive(Debug, Clone, PartialEq)]
@@ -45,21 +50,39 @@ struct Block {
 /// [`ReadError`] with the path: unreadable, of no known layout or of several that fit, more than one
 /// block, not plane.
 pub fn mesh(path: &Path) -> Result<Mesh, ReadError> {
-    let owned = || path.to_path_buf();
-    let bytes = fs::read(path).map_err(|source| ReadError::Unreadable { path: owned(), source })?;
+    let bytes = contents::read(path, MEMORY_A_BYTE)
+        .map_err(|source| ReadError::Unreadable { path: path.to_path_buf(), source })?;
+    mesh_from_bytes(path, &bytes)
+}
+
+/// [`mesh`] with the bytes of the file at hand; `path` is for messages and tells the format.
+///
+/// # Errors
+///
+/// As [`mesh`].
+pub fn mesh_from_bytes(path: &Path, bytes: &[u8]) -> Result<Mesh, ReadError> {
     let head = &bytes[..bytes.len().min(512)];
     let xml = head.windows(8).any(|w| w == b"<VTKFile");
     let mut notes = Vec::new();
     let named = |name: &str| path.extension().is_some_and(|e| e.eq_ignore_ascii_case(name));
     let grid = if xml || named("vts") {
-        plane::of(path, vts::block(path, &bytes)?)?
+        plane::of(path, vts::block(path, bytes)?)?
     } else if head.starts_with(vtk::MAGIC) || named("vtk") {
-        plane::of(path, vtk::block(path, &bytes)?)?
+        plane::of(path, vtk::block(path, bytes)?)?
     } else if su2::is_su2(head) || named("su2") {
-        plane::of(path, su2::block(path, &bytes)?)?
+        plane::of(path, su2::block(path, bytes)?)?
     } else {
-        plot3d::grid(path, &bytes, &mut notes)?
+        plot3d::grid(path, bytes, &mut notes)?
     };
     let (grid, wall) = orient::orient(grid, &mut notes);
     Ok(Mesh { grid, wall, notes })
+}
+
+/// Memory for a number of a mesh: of the file, of its block, of its plane, and of the turned grid.
+const NUMBER_BYTES: u64 = 32;
+
+/// Refuses a mesh of so many numbers that does not fit the memory.
+fn check_memory(path: &Path, numbers: usize) -> Result<(), ReadError> {
+    memory::check((numbers as u64).saturating_mul(NUMBER_BYTES))
+        .map_err(|source| ReadError::Memory { path: path.to_path_buf(), source })
 }

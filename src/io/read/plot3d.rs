@@ -7,11 +7,15 @@
 
 use std::path::Path;
 
-use super::{Block, ReadError, plane};
+use super::{Block, ReadError, check_memory, plane};
 use crate::grid::Grid;
 
 /// Words read from the head of the file: block count and three dimensions.
 const HEAD: usize = 4;
+/// Numbers that any text may stand for by repeat counts, and numbers for each of its bytes beyond: only
+/// the third coordinate of a plane and blanking repeat themselves.
+const ANY_NUMBERS: usize = 1 << 20;
+const NUMBERS_A_BYTE: usize = 16;
 /// Coordinates beyond this are not those of a grid but bytes read in the wrong layout.
 const LARGEST: f64 = 1e30;
 
@@ -89,26 +93,41 @@ pub(super) fn grid(path: &Path, bytes: &[u8], notes: &mut Vec<String>) -> Result
     Ok(grid)
 }
 
+/// How often a word of a text file stands, by Fortran's repeat count before a star, and the word.
+fn repeated(word: &str) -> Option<(usize, &str)> {
+    match word.split_once('*') {
+        Some((count, number)) => Some((count.parse().ok()?, number)),
+        None => Some((1, word)),
+    }
+}
+
 fn text_fits(path: &Path, bytes: &[u8]) -> Result<Vec<Fit>, ReadError> {
     let text = String::from_utf8_lossy(bytes);
-    let mut values = Vec::new();
-    let words = text.split(|c: char| c.is_whitespace() || c == ',').filter(|w| !w.is_empty());
-    for (index, word) in words.enumerate() {
-        let (count, number) = match word.split_once('*') {
-            Some((count, number)) => (count.parse().ok(), number),
-            None => (Some(1_usize), word),
-        };
-        let value = number.replace(['d', 'D'], "e").parse::<f64>().ok();
-        match count.zip(value) {
-            // A repeat count of Fortran stands for no more numbers than a large grid has.
-            Some((count, value)) if count < 1 << 28 => {
-                values.extend(std::iter::repeat_n(value, count));
-            }
-            _ => {
-                let (place, word) = (index + 1, word.chars().take(30).collect());
-                return Err(ReadError::NotANumber { path: path.to_path_buf(), place, word });
-            }
+    let words = || text.split(|c: char| c.is_whitespace() || c == ',').filter(|w| !w.is_empty());
+    let shown = |word: &str| word.chars().take(30).collect::<String>();
+    let refused = |index: usize, word: &str| ReadError::NotANumber {
+        path: path.to_path_buf(),
+        place: index + 1,
+        word: shown(word),
+    };
+    let (most, mut total) = (ANY_NUMBERS + NUMBERS_A_BYTE * bytes.len(), 0_usize);
+    for (index, word) in words().enumerate() {
+        let (count, _) = repeated(word).ok_or_else(|| refused(index, word))?;
+        total = total.saturating_add(count);
+        if total > most {
+            let (path, place, word) = (path.to_path_buf(), index + 1, shown(word));
+            return Err(ReadError::Repeats { path, place, word, most, bytes: bytes.len() });
         }
+    }
+    check_memory(path, total)?;
+    let mut values = Vec::with_capacity(total);
+    for (index, word) in words().enumerate() {
+        let number = repeated(word).and_then(|(count, number)| {
+            let value = number.replace(['d', 'D'], "e").parse::<f64>().ok()?;
+            Some((count, value))
+        });
+        let (count, value) = number.ok_or_else(|| refused(index, word))?;
+        values.extend(std::iter::repeat_n(value, count));
     }
     let whole = |v: &&f64| v.fract() == 0.0 && v.abs() < 1e9;
     let words: Vec<i64> = values.iter().take(HEAD).take_while(whole).map(|&v| v as i64).collect();

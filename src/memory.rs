@@ -1,0 +1,82 @@
+//! The memory of this machine: what does not fit is refused before it is asked for.
+
+use sysinfo::{MemoryRefreshKind, RefreshKind, System};
+
+/// More memory than is free.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+#[error("{} of memory are needed, {} are free", shown(*.needed), shown(*.free))]
+pub struct NotEnoughMemory {
+    /// Bytes that are needed, at least.
+    pub needed: u64,
+    /// Bytes that the machine, or the group of processes that this one is in, has free.
+    pub free: u64,
+}
+
+impl NotEnoughMemory {
+    /// What the user can do about it.
+    #[must_use]
+    pub fn hint(&self) -> &'static str {
+        HINT
+    }
+}
+
+/// What can be done where memory is short.
+pub(crate) const HINT: &str = "end other programs, use a machine with more memory, or ask for less";
+
+/// Bytes that need no question: asking the system takes longer than using them.
+const SMALL: u64 = 1 << 26;
+
+/// Refuses to use `needed` bytes where fewer are free. Where the system does not tell, all are.
+///
+/// # Errors
+///
+/// [`NotEnoughMemory`].
+pub fn check(needed: u64) -> Result<(), NotEnoughMemory> {
+    if needed <= SMALL {
+        return Ok(());
+    }
+    match free() {
+        Some(free) if needed > free => Err(NotEnoughMemory { needed, free }),
+        _ => Ok(()),
+    }
+}
+
+/// Bytes that can be used without swapping, where the system tells. A limit on this process's group
+/// (a Linux control group) counts.
+#[must_use]
+pub fn free() -> Option<u64> {
+    let kinds = RefreshKind::nothing().with_memory(MemoryRefreshKind::nothing().with_ram());
+    let system = System::new_with_specifics(kinds).ok()?;
+    let limited = system.cgroup_limits().map(|limits| limits.free_memory);
+    let free = Some(system.available_memory()).filter(|free| *free > 0);
+    free.map(|free| limited.map_or(free, |limit| free.min(limit)))
+}
+
+/// A number of bytes in a unit that people read.
+pub(crate) fn shown(bytes: u64) -> String {
+    const KIB: f64 = 1024.0;
+    let units = [(KIB.powi(3), "PiB"), (KIB.powi(2), "TiB"), (KIB, "GiB")];
+    let mib = bytes as f64 / KIB.powi(2);
+    let (size, unit) = units.into_iter().find(|(size, _)| mib >= *size).unwrap_or((1.0, "MiB"));
+    format!("{:.1} {unit}", mib / size)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_no_machine_has_is_refused_and_little_is_not() {
+        let refused = check(1 << 60);
+
+        assert!(refused.is_err_and(|error| error.needed == 1 << 60 && error.free < 1 << 60));
+        assert_eq!(check(SMALL), Ok(()));
+    }
+
+    #[test]
+    fn bytes_are_shown_in_units_that_people_read() {
+        let shown = [1 << 19, 3 << 20, 3 << 29, 5 << 40, 7 << 50].map(shown);
+
+        assert_eq!(shown, ["0.5 MiB", "3.0 MiB", "1.5 GiB", "5.0 TiB", "7.0 PiB"]);
+    }
+}
