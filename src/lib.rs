@@ -3,6 +3,7 @@
 pub mod backend;
 pub mod bench;
 pub mod case;
+pub mod digest;
 pub mod elliptic;
 pub mod error;
 pub mod geometry;

@@ -10,13 +10,15 @@ use std::path::{Path, PathBuf};
 const ALLOWED: &[(&str, &[&str])] = &[
     ("geometry", &[]),
     ("simd", &[]),
+    ("memory", &[]),
+    ("digest", &[]),
     ("grid", &["geometry", "simd"]),
     ("sparse", &[]),
     ("pde", &["grid", "geometry"]),
-    ("backend", &["pde", "sparse", "grid", "simd"]),
+    ("backend", &["pde", "sparse", "grid", "simd", "memory", "digest"]),
     ("solver", &["backend", "sparse"]),
     ("elliptic", &["backend", "solver", "pde", "grid", "sparse"]),
-    ("io", &["grid", "solver::history", "sparse"]),
+    ("io", &["grid", "solver::history", "sparse", "memory", "digest"]),
     ("bench", &["backend", "solver", "elliptic", "pde", "sparse", "io"]),
     ("case", CHOICES),
     (
@@ -27,7 +29,7 @@ const ALLOWED: &[(&str, &[&str])] = &[
         "run",
         &[
             "geometry", "grid", "sparse", "pde", "backend", "solver", "elliptic", "io", "case",
-            "error",
+            "error", "memory",
         ],
     ),
 ];

@@ -102,14 +102,14 @@ mod tests {
 
     #[test]
     fn labels_of_openfoam_have_thirty_one_bits() {
-        // 26755 × 26755 × 1 cells: 2 147 593 395 faces, 2³¹ + 109 747; of 26753² there are fewer.
-        let beyond = refusal(FileKind::Openfoam, [26756, 26756], 0);
+        // A layer of (n − 1)² cells has 2 (n − 1)(2 n − 1) faces: 2 147 441 940 for n = 23 171.
+        let beyond = refusal(FileKind::Openfoam, [23172, 23172], 0);
 
         assert_eq!(
             beyond.as_deref(),
-            Some("cannot write m: 2147593585 faces, the format numbers at most 2147483647")
+            Some("cannot write m: 2147627306 faces, the format numbers at most 2147483647")
         );
-        assert_eq!(refusal(FileKind::Openfoam, [26750, 26750], 0), None);
+        assert_eq!(faces([23171, 23171, 1]), 2_147_441_940);
     }
 
     #[test]

@@ -7,7 +7,6 @@
 pub mod atomic;
 pub mod cgns;
 mod contents;
-pub mod digest;
 mod error;
 pub mod folder;
 pub mod history;
@@ -35,6 +34,7 @@ mod zlib;
 
 use std::path::{Path, PathBuf};
 
+pub use crate::digest;
 pub use error::IoError;
 
 use self::plot::{ConvergenceFigure, GridFigure, QualityFigure};

@@ -13,6 +13,7 @@ mod elliptic;
 mod factors;
 mod grids;
 pub mod kernel;
+pub mod kernel_cache;
 mod march;
 mod matrix;
 mod multigrid;

@@ -1,12 +1,11 @@
 //! Kernels from source to machine code, by NVRTC, kept on disk.
 
 use super::super::kernel::{Source, Width};
+use super::super::kernel_cache::{KernelCache, Key};
 use super::list;
 use crate::backend::DeviceError;
 use cudarc::nvrtc::{result, sys};
 use std::ffi::CString;
-use std::hash::{DefaultHasher, Hash, Hasher};
-use std::path::PathBuf;
 
 /// Machine code of a file of kernels for GPUs of a compute capability, from the disk if it was
 /// compiled before by the same version of NVRTC from the same text.
@@ -14,13 +13,14 @@ pub(super) fn image(source: Source, width: Width, capability: u32) -> Result<Vec
     let version = list::compiler_version()?;
     let text = source.text();
     let options = options(width, capability);
-    let kept = cache_path(&text, &options, version);
-    if let Some(image) = kept.as_ref().and_then(|path| std::fs::read(path).ok()) {
+    let key = Key { text: &text, options: &options, compiler: version };
+    let cache = KernelCache::of_the_user();
+    if let Some(image) = cache.as_ref().and_then(|cache| cache.load(&key)) {
         return Ok(image);
     }
     let image = compile(source, &text, &options)?;
-    if let Some(path) = kept {
-        keep(&path, &image);
+    if let Some(cache) = cache {
+        cache.store(&key, &image);
     }
     Ok(image)
 }
@@ -56,29 +56,6 @@ fn options(width: Width, capability: u32) -> Vec<String> {
         "--std=c++17".to_owned(),
         "-default-device".to_owned(),
     ]
-}
-
-/// Where compiled code is kept: in the user's cache folder, if there is one.
-fn cache_path(text: &str, options: &[String], version: (i32, i32)) -> Option<PathBuf> {
-    let folder = std::env::var_os("XDG_CACHE_HOME")
-        .map(PathBuf::from)
-        .or_else(|| std::env::var_os("HOME").map(|home| PathBuf::from(home).join(".cache")))?;
-    let mut hasher = DefaultHasher::new();
-    (text, options, version, env!("CARGO_PKG_VERSION")).hash(&mut hasher);
-    Some(folder.join("gridgen").join(format!("{:016x}.cubin", hasher.finish())))
-}
-
-/// Writes compiled code for the next time; where that fails it is compiled again.
-fn keep(path: &std::path::Path, image: &[u8]) {
-    let Some(folder) = path.parent() else { return };
-    let written = std::fs::create_dir_all(folder).and_then(|()| {
-        let mut file = tempfile::NamedTempFile::new_in(folder)?;
-        std::io::Write::write_all(&mut file, image)?;
-        file.persist(path).map_err(|error| error.error)?;
-        Ok(())
-    });
-    // A cache that cannot be written costs time, nothing else.
-    drop(written);
 }
 
 fn compile(source: Source, text: &str, options: &[String]) -> Result<Vec<u8>, DeviceError> {

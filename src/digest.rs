@@ -33,18 +33,18 @@ impl Digest {
 }
 
 /// Hands on what is written, and its digest.
-pub(super) struct Digesting<W> {
+pub(crate) struct Digesting<W> {
     out: W,
-    pub(super) digest: Digest,
+    pub(crate) digest: Digest,
 }
 
 impl<W: Write> Digesting<W> {
-    pub(super) fn new(out: W) -> Self {
+    pub(crate) fn new(out: W) -> Self {
         Self { out, digest: Digest::of(&[]) }
     }
 
     /// The writer behind.
-    pub(super) fn into_inner(self) -> W {
+    pub(crate) fn into_inner(self) -> W {
         self.out
     }
 }

@@ -1,0 +1,88 @@
+//! Compiled kernels kept on disk: what is damaged, or of other kernels, is compiled anew.
+#![allow(clippy::unwrap_used, reason = "a failing step fails the test")]
+
+use std::fs;
+use std::path::Path;
+
+use gridgen::backend::cuda::kernel_cache::{KernelCache, Key, code, entry};
+
+fn options(capability: u32) -> Vec<String> {
+    vec![format!("--gpu-architecture=sm_{capability}"), "--std=c++17".to_owned()]
+}
+
+fn key<'a>(text: &'a str, options: &'a [String], compiler: (i32, i32)) -> Key<'a> {
+    Key { text, options, compiler }
+}
+
+#[test]
+fn kept_code_comes_back() {
+    let folder = tempfile::tempdir().unwrap();
+    let cache = KernelCache::at(folder.path().join("a/b"));
+    let options = options(90);
+    let key = key("kernel", &options, (13, 0));
+
+    assert_eq!(cache.load(&key), None);
+    cache.store(&key, b"machine code");
+
+    assert_eq!(cache.load(&key).unwrap(), b"machine code");
+}
+
+#[test]
+fn code_of_another_source_option_or_compiler_is_not_loaded() {
+    let folder = tempfile::tempdir().unwrap();
+    let cache = KernelCache::at(folder.path().to_path_buf());
+    let (sm_90, sm_80) = (options(90), options(80));
+    let kept = key("kernel", &sm_90, (13, 0));
+    cache.store(&kept, b"machine code");
+    let others = [
+        key("kernels", &sm_90, (13, 0)),
+        key("kernel", &sm_80, (13, 0)),
+        key("kernel", &sm_90, (13, 1)),
+    ];
+
+    for other in others {
+        assert_eq!(cache.load(&other), None);
+        // Not even where it stands under the other's name.
+        fs::copy(cache.path(&kept), cache.path(&other)).unwrap();
+        assert_eq!(cache.load(&other), None);
+    }
+}
+
+#[test]
+fn an_entry_that_is_cut_changed_or_empty_is_compiled_anew() {
+    let folder = tempfile::tempdir().unwrap();
+    let cache = KernelCache::at(folder.path().to_path_buf());
+    let options = options(90);
+    let key = key("kernel", &options, (13, 0));
+    let whole = entry(b"machine code", &key);
+
+    for length in 0..whole.len() {
+        assert_eq!(code(&whole[..length], &key), None, "cut to {length}");
+        let mut changed = whole.clone();
+        changed[length] ^= 1;
+        assert_eq!(code(&changed, &key), None, "changed at {length}");
+    }
+    assert_eq!(code(&entry(b"", &key), &key), None);
+    fs::write(cache.path(&key), b"").unwrap();
+    assert_eq!(cache.load(&key), None);
+    // What is compiled then replaces it.
+    cache.store(&key, b"machine code");
+    assert_eq!(cache.load(&key).unwrap(), b"machine code");
+}
+
+#[test]
+fn an_empty_or_relative_cache_folder_is_ignored() {
+    let of = |cache: Option<&str>, home: Option<&str>| {
+        KernelCache::of(cache.map(Into::into), home.map(Into::into))
+            .map(|cache| cache.folder().to_path_buf())
+    };
+    let in_home = Some(Path::new("/home/u/.cache/gridgen").to_path_buf());
+
+    assert_eq!(of(Some("/cache"), None).as_deref(), Some(Path::new("/cache/gridgen")));
+    for cache in [None, Some(""), Some("."), Some("cache"), Some("./cache")] {
+        assert_eq!(of(cache, Some("/home/u")), in_home, "{cache:?}");
+        for home in [None, Some(""), Some("home")] {
+            assert_eq!(of(cache, home), None, "{cache:?}, {home:?}");
+        }
+    }
+}
