@@ -1,37 +1,39 @@
-//! Broken input: no bytes make a reader or the case parser panic, hang, or take a gigabyte.
+//! Broken input: no bytes make a reader panic, hang, or take much memory.
 //!
-//! Files that are good, and files that once were not, are cut, spliced and overwritten at random.
-//! `FUZZ_RUNS` sets the number of executions, `FUZZ_SEED` the sequence:
-//! `FUZZ_RUNS=10000000 cargo test --release --test fuzz -- --nocapture`.
+//! Files that are good, and files that once were not, are cut, spliced and overwritten at random, with
+//! a new seed each time. `FUZZ_RUNS` sets the executions of each target, `FUZZ_SEED` the sequence, as
+//! a failure prints it. `tests/fuzz` has the same targets for libFuzzer.
 #![allow(clippy::unwrap_used, reason = "a failing step fails the test")]
-#![allow(clippy::print_stdout, reason = "long runs tell how far they are")]
+#![allow(clippy::print_stdout, reason = "the seed is said")]
+#![allow(unreachable_pub, reason = "the targets are shared with the fuzzers")]
+#![allow(unsafe_code, reason = "an allocator that counts is made no other way")]
 
-use std::fs;
+#[path = "fuzz/targets.rs"]
+mod targets;
+
+use std::alloc::{GlobalAlloc, Layout, System};
+use std::hash::{BuildHasher, RandomState};
 use std::panic::catch_unwind;
-use std::path::{Path, PathBuf};
-use std::time::{Duration, Instant};
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::Duration;
 
-use gridgen::case::Case;
-use gridgen::geometry::{
-    SurfaceSettings, TrailingEdge, airfoil_from_bytes, contour_from_bytes, distribute,
-    distribute_closed,
-};
-use gridgen::io::matrix_market;
-use gridgen::io::read::mesh;
+use rustix::time::{ClockId, clock_gettime};
+use targets::{TARGETS, Target};
 
-/// Executions unless `FUZZ_RUNS` says otherwise.
-const RUNS: u64 = 4_000;
-/// Every so many executions one reads a mesh, which goes through a file.
-const MESH_EVERY: u64 = 16;
-/// A single execution that takes longer hangs.
+/// The repository.
+const ROOT: &str = env!("CARGO_MANIFEST_DIR");
+
+/// Executions of each target unless `FUZZ_RUNS` says otherwise.
+const RUNS: u64 = 400;
+/// Time of the processor that an input may take: a thousand times what the slowest does.
 const LONGEST: Duration = Duration::from_secs(10);
-/// Largest memory of the process, kilobytes.
-const MEMORY: u64 = 1_000_000;
+/// Memory that an input may take: rows of a matrix that may all be empty, twice over.
+const MOST: usize = 300 << 20;
 /// Inputs grow no longer than this by splicing.
 const LARGEST: usize = 1 << 16;
 
 /// What stands in files where it hurts.
-const TOKENS: [&str; 36] = [
+const TOKENS: [&str; 44] = [
     "nan",
     "inf",
     "-inf",
@@ -53,6 +55,7 @@ const TOKENS: [&str; 36] = [
     "\r\n",
     "\n\n",
     "\u{feff}",
+    "\u{1b}[31m",
     "(",
     ")",
     "#",
@@ -64,11 +67,43 @@ const TOKENS: [&str; 36] = [
     "geometry.naca = \"0012\"",
     "[geometry.flap]",
     "99999999999999999999",
+    "268435455*0.5 ",
+    "9*1",
     "\n4294967295 4294967295 1\n",
     "\n9999999 9999999 9999999999\n",
+    "0 2147483646 0 2147483646 0 0",
+    "NELEM= 99999999999",
+    "DIMENSIONS 2147483647 2147483647 1",
     "%",
     "symmetric",
+    "\u{ff}\u{ff}\u{ff}\u{7f}",
+    "\0\0\0\0\0\0\0\u{80}",
 ];
+
+/// The system's allocator with a count.
+struct Counting;
+
+static USED: AtomicUsize = AtomicUsize::new(0);
+static PEAK: AtomicUsize = AtomicUsize::new(0);
+
+// SAFETY: every call goes to the system's allocator unchanged.
+unsafe impl GlobalAlloc for Counting {
+    unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
+        let used = USED.fetch_add(layout.size(), Ordering::Relaxed) + layout.size();
+        PEAK.fetch_max(used, Ordering::Relaxed);
+        // SAFETY: the caller keeps the contract of `alloc`.
+        unsafe { System.alloc(layout) }
+    }
+
+    unsafe fn dealloc(&self, pointer: *mut u8, layout: Layout) {
+        USED.fetch_sub(layout.size(), Ordering::Relaxed);
+        // SAFETY: the caller keeps the contract of `dealloc`.
+        unsafe { System.dealloc(pointer, layout) }
+    }
+}
+
+#[global_allocator]
+static ALLOCATOR: Counting = Counting;
 
 /// Xorshift64* (S. Vigna, doi:10.1145/2845077).
 struct Random(u64);
@@ -92,112 +127,6 @@ impl Random {
 
     fn pick<'a, T>(&mut self, among: &'a [T]) -> &'a T {
         &among[self.below(among.len())]
-    }
-}
-
-/// A kind of input with files to start from.
-struct Target {
-    name: &'static str,
-    corpus: Vec<Vec<u8>>,
-    run: fn(&[u8]),
-}
-
-fn files(folder: &str, ending: &str) -> Vec<Vec<u8>> {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join(folder);
-    let mut paths: Vec<PathBuf> =
-        fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()).collect();
-    paths.retain(|path| path.extension().is_some_and(|found| found == ending));
-    paths.sort();
-    paths.iter().map(|path| fs::read(path).unwrap()).collect()
-}
-
-fn targets() -> Vec<Target> {
-    let sections = files("tests/data/airfoils", "dat");
-    let mut cases = files("cases", "toml");
-    let naca = gridgen::case::Contour::Naca("0012".into());
-    cases.push(gridgen::case::template(&naca, gridgen::case::Purpose::Openfoam).into());
-    let uncommented = String::from_utf8(cases[cases.len() - 1].clone()).unwrap();
-    cases.push(uncommented.replace("\n#", "\n").into());
-    vec![
-        Target { name: "section", corpus: sections.clone(), run: section },
-        Target { name: "contour", corpus: sections, run: contour },
-        Target { name: "case", corpus: cases, run: case },
-        Target { name: "matrix", corpus: matrices(), run: matrix },
-    ]
-}
-
-/// Matrix Market files of every kind.
-fn matrices() -> Vec<Vec<u8>> {
-    let entries = "% a remark\n4 4 5\n1 1 2.5\n2 1 -1D-3\n\n3 3 1e300\n4 2 7\n4 4 .5\n";
-    let values = "3 3\n1\n2.5\n-3e-2\n4\n5\n6\n7\n8\n9\n";
-    let mut files = Vec::new();
-    for symmetry in ["general", "symmetric", "skew-symmetric"] {
-        for field in ["real", "integer", "pattern", "complex"] {
-            let banner = |layout| format!("%%MatrixMarket matrix {layout} {field} {symmetry}\n");
-            files.push((banner("coordinate") + entries).into_bytes());
-            files.push((banner("array") + values).replace('\n', "\r\n").into_bytes());
-        }
-    }
-    files
-}
-
-/// Reads a matrix; one that is accepted is whole.
-fn matrix(bytes: &[u8]) {
-    match matrix_market::matrix(Path::new("fuzz.mtx"), bytes) {
-        Ok(found) => {
-            let csr = &found.csr;
-            assert_eq!(csr.row_start.last(), Some(&csr.values.len()));
-            assert!(csr.row_start.is_sorted() && csr.values.iter().all(|value| value.is_finite()));
-            for row in csr.row_start.windows(2) {
-                let columns = &csr.columns[row[0]..row[1]];
-                assert!(columns.is_sorted_by(|a, b| a < b));
-                assert!(columns.iter().all(|&column| (column as usize) < found.columns));
-            }
-        }
-        Err(error) => assert!(!error.to_string().is_empty() && !error.hint().is_empty()),
-    }
-}
-
-/// Reads a section; its wall, too, is to be found or refused.
-fn section(bytes: &[u8]) {
-    let Ok(airfoil) = airfoil_from_bytes(Path::new("fuzz.dat"), bytes.to_vec()) else { return };
-    let settings = SurfaceSettings {
-        ni: 65,
-        leading_edge_spacing: 0.01,
-        trailing_edge_spacing: 0.01,
-        trailing_edge: TrailingEdge::AsGiven,
-        base_cells: None,
-        max_turn_deg: 15.0,
-    };
-    // The wall takes many times as long as the reading: one in sixteen.
-    if bytes.len().is_multiple_of(16)
-        && let Ok(wall) = distribute(&airfoil, &settings)
-    {
-        assert_eq!(wall.x.len(), 65);
-        assert!(wall.x.iter().chain(&wall.y).all(|c| c.is_finite()));
-    }
-}
-
-fn contour(bytes: &[u8]) {
-    let read = contour_from_bytes(Path::new("fuzz.dat"), bytes.to_vec(), 2.0);
-    if bytes.len().is_multiple_of(16)
-        && let Ok(contour) = read
-        && let Ok(wall) = distribute_closed(&contour, 65, 30.0)
-    {
-        assert_eq!(wall.x.len(), 65);
-        assert!(wall.x.iter().chain(&wall.y).all(|c| c.is_finite()));
-    }
-}
-
-fn case(bytes: &[u8]) {
-    let text = String::from_utf8_lossy(bytes);
-    match Case::from_toml(&text, Path::new("fuzz.toml"), &[]) {
-        // What is accepted can be written out and read again.
-        Ok(case) => {
-            let written = case.to_toml_string().unwrap();
-            assert_eq!(Case::from_toml(&written, Path::new("fuzz.toml"), &[]).unwrap(), case);
-        }
-        Err(error) => assert!(!error.to_string().is_empty()),
     }
 }
 
@@ -232,65 +161,48 @@ fn mutate(random: &mut Random, corpus: &[Vec<u8>]) -> Vec<u8> {
     bytes
 }
 
-fn setting(name: &str, default: u64) -> u64 {
-    std::env::var(name).ok().map_or(default, |text| text.parse().unwrap())
+fn setting(name: &str) -> Option<u64> {
+    std::env::var(name).ok().map(|text| text.parse().unwrap())
 }
 
-/// Largest memory so far, in kilobytes; 0 where the system does not tell.
-fn peak_memory() -> u64 {
-    let status = fs::read_to_string("/proc/self/status").unwrap_or_default();
-    let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"));
-    line.and_then(|line| line.trim().trim_end_matches(" kB").parse().ok()).unwrap_or(0)
+/// Time of the processor that this process has taken, all its threads together.
+fn spent() -> Duration {
+    let time = clock_gettime(ClockId::ProcessCPUTime);
+    Duration::new(time.tv_sec as u64, time.tv_nsec as u32)
 }
 
-/// A good mesh in both formats, from the program's own writers.
-fn meshes() -> Vec<Vec<u8>> {
-    use gridgen::grid::{Grid, Seam, Topology};
-    let mut grid = Grid::new(Topology::O(Seam::Held), 9, 3);
-    for j in 0..3 {
-        for i in 0..9 {
-            let (sin, cos) = (-std::f64::consts::TAU * (i % 8) as f64 / 8.0).sin_cos();
-            let k = grid.index(i, j);
-            [grid.x[k], grid.y[k]] = [cos, sin].map(|c| c * (j + 1) as f64);
-        }
+/// Runs a target on inputs that follow from the seed; the most time and memory that one took.
+fn fuzz(target: &Target, runs: u64, seed: u64) -> (Duration, usize) {
+    let corpus = (target.seeds)();
+    assert!(!corpus.is_empty(), "{} has no seeds", target.name);
+    let mut random = Random(seed.wrapping_mul(0x9E37_79B9_7F4A_7C15) | 1);
+    let mut most = (Duration::ZERO, 0);
+    for k in 0..runs {
+        let bytes = match corpus.get(k as usize) {
+            Some(whole) => whole.clone(),
+            None => mutate(&mut random, &corpus),
+        };
+        let (began, before) = (spent(), USED.load(Ordering::Relaxed));
+        PEAK.store(before, Ordering::Relaxed);
+        let done = catch_unwind(|| (target.run)(&bytes));
+        let took = (spent() - began, PEAK.load(Ordering::Relaxed).saturating_sub(before));
+        let shown = || String::from_utf8_lossy(&bytes).into_owned();
+        let name = target.name;
+        assert!(done.is_ok(), "{name}, execution {k} of FUZZ_SEED={seed}:\n{}", shown());
+        assert!(took.0 < LONGEST && took.1 < MOST, "{name}, {k} of {seed}: {took:?}\n{}", shown());
+        most = (most.0.max(took.0), most.1.max(took.1));
     }
-    let folder = tempfile::tempdir().unwrap();
-    let (vts, text) = (folder.path().join("a.vts"), folder.path().join("a.p3d"));
-    gridgen::io::vts::write(&vts, &grid, None, gridgen::io::vts::Compression::Zlib).unwrap();
-    gridgen::io::plot3d::write(&text, &grid, None, gridgen::io::plot3d::Flavour::default())
-        .unwrap();
-    [vts, text].map(|path| fs::read(path).unwrap()).to_vec()
+    most
 }
 
+/// One test, so that the memory of one input at a time is counted.
 #[test]
 fn no_input_makes_a_reader_panic_hang_or_swell() {
-    let runs = setting("FUZZ_RUNS", RUNS);
-    let mut random = Random(setting("FUZZ_SEED", 1).wrapping_mul(0x9E37_79B9_7F4A_7C15) | 1);
-    let (targets, meshes) = (targets(), meshes());
-    let folder = tempfile::tempdir().unwrap();
-    let path = folder.path().join("mesh");
-    let started = Instant::now();
-    for k in 0..runs {
-        let began = Instant::now();
-        if k.is_multiple_of(MESH_EVERY) {
-            let bytes = mutate(&mut random, &meshes);
-            fs::write(&path, &bytes).unwrap();
-            let read = catch_unwind(|| drop(mesh(&path)));
-            assert!(read.is_ok(), "mesh, execution {k}: {bytes:?}");
-        } else {
-            let target = random.pick(&targets);
-            let bytes = mutate(&mut random, &target.corpus);
-            let done = catch_unwind(|| (target.run)(&bytes));
-            let shown = || String::from_utf8_lossy(&bytes).into_owned();
-            assert!(done.is_ok(), "{}, execution {k}:\n{}", target.name, shown());
-            assert!(began.elapsed() < LONGEST, "{}, execution {k}:\n{}", target.name, shown());
-        }
-        if (k + 1).is_multiple_of(1_000_000) {
-            let seconds = started.elapsed().as_secs();
-            println!("{} executions, {seconds} s, at most {} kB", k + 1, peak_memory());
-        }
+    let runs = setting("FUZZ_RUNS").unwrap_or(RUNS);
+    let seed = setting("FUZZ_SEED").unwrap_or_else(|| RandomState::new().hash_one(0));
+    println!("FUZZ_SEED={seed}");
+    for target in &TARGETS {
+        let (time, memory) = fuzz(target, runs, seed);
+        println!("{}: {runs} executions, at most {time:?} and {memory} bytes each", target.name);
     }
-    let memory = peak_memory();
-    println!("{runs} executions, {} s, at most {memory} kB", started.elapsed().as_secs());
-    assert!(memory < MEMORY, "{memory} kB");
 }

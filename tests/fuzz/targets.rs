@@ -1,0 +1,363 @@
+//! What is read of a user, each as a function of bytes that must end without a panic, in bounded
+//! time and memory, and with a result that is whole or an error that says what to do.
+
+use std::io::{Cursor, Write};
+use std::path::Path;
+
+use flate2::Compression as Effort;
+use flate2::write::GzEncoder;
+use gridgen::backend::cuda::kernel_cache::{self, Key};
+use gridgen::case::{Case, Contour, Purpose, template};
+use gridgen::geometry::{
+    SurfaceSettings, TrailingEdge, airfoil_from_bytes, contour_from_bytes, distribute,
+    distribute_closed,
+};
+use gridgen::grid::quality::measure_along;
+use gridgen::grid::{Grid, Seam, Topology};
+use gridgen::io::digest::Digest;
+use gridgen::io::matrix_market::{self, MatrixMarketError};
+use gridgen::io::plot3d::{self, ByteOrder, Dimensions, Encoding, Flavour, Precision};
+use gridgen::io::read::mesh_from_bytes;
+use gridgen::io::span::{Sides, Span};
+use gridgen::io::{cgns, restart, su2, vtk, vts};
+use gridgen::solver::history::{History, NewtonStep};
+
+/// A kind of input.
+pub struct Target {
+    /// Its name, also that of its fuzzer.
+    pub name: &'static str,
+    /// Reads an input.
+    pub run: fn(&[u8]),
+    /// Inputs to start from.
+    pub seeds: fn() -> Vec<Vec<u8>>,
+}
+
+/// All that is read.
+pub const TARGETS: [Target; 12] = [
+    Target { name: "section", run: section, seeds: sections },
+    Target { name: "contour", run: contour, seeds: sections },
+    Target { name: "case", run: case, seeds: cases },
+    Target { name: "matrix", run: matrix, seeds: matrices },
+    Target { name: "gzip", run: matrix, seeds: packed },
+    Target { name: "plot3d_text", run: |bytes| mesh("a.p3d", bytes), seeds: texts },
+    Target { name: "plot3d_binary", run: |bytes| mesh("a.p3d", bytes), seeds: binaries },
+    Target { name: "vts", run: |bytes| mesh("a.vts", bytes), seeds: vts_files },
+    Target { name: "vtk", run: |bytes| mesh("a.vtk", bytes), seeds: vtk_files },
+    Target { name: "su2", run: |bytes| mesh("a.su2", bytes), seeds: su2_files },
+    Target { name: "restart", run: restart_file, seeds: restarts },
+    Target { name: "kernel_cache", run: cached_kernels, seeds: cache_entries },
+];
+
+/// Reads an input of the target of this name.
+#[allow(dead_code, reason = "the fuzzers have one target each")]
+pub fn run(name: &str, bytes: &[u8]) {
+    TARGETS.iter().filter(|target| target.name == name).for_each(|target| (target.run)(bytes));
+}
+
+/// Wall points of the sections that are meshed as far as their wall.
+const WALL_POINTS: usize = 65;
+/// Nodes of a mesh up to which it is measured and written again.
+const WRITTEN: usize = 1 << 12;
+
+/// Reads a section; its wall, too, is to be found or refused.
+fn section(bytes: &[u8]) {
+    let Ok(airfoil) = airfoil_from_bytes(Path::new("fuzz.dat"), bytes.to_vec()) else { return };
+    let settings = SurfaceSettings {
+        ni: WALL_POINTS,
+        leading_edge_spacing: 0.01,
+        trailing_edge_spacing: 0.01,
+        trailing_edge: TrailingEdge::AsGiven,
+        base_cells: None,
+        max_turn_deg: 15.0,
+    };
+    // The wall takes many times as long as the reading: one in sixteen.
+    if bytes.len().is_multiple_of(16)
+        && let Ok(wall) = distribute(&airfoil, &settings)
+    {
+        assert_eq!(wall.x.len(), WALL_POINTS);
+        assert!(wall.x.iter().chain(&wall.y).all(|c| c.is_finite()));
+    }
+}
+
+/// Reads a closed contour and its wall.
+fn contour(bytes: &[u8]) {
+    let read = contour_from_bytes(Path::new("fuzz.dat"), bytes.to_vec(), 2.0);
+    if bytes.len().is_multiple_of(16)
+        && let Ok(contour) = read
+        && let Ok(wall) = distribute_closed(&contour, WALL_POINTS, 30.0)
+    {
+        assert_eq!(wall.x.len(), WALL_POINTS);
+        assert!(wall.x.iter().chain(&wall.y).all(|c| c.is_finite()));
+    }
+}
+
+/// Reads a case; what is accepted can be written out and read again.
+fn case(bytes: &[u8]) {
+    let text = String::from_utf8_lossy(bytes);
+    match Case::from_toml(&text, Path::new("fuzz.toml"), &[]) {
+        Ok(case) => {
+            let written = case.to_toml_string();
+            let again =
+                written.map(|written| Case::from_toml(&written, Path::new("fuzz.toml"), &[]));
+            assert!(matches!(again, Ok(Ok(again)) if again == case), "{text}");
+        }
+        Err(error) => assert!(!error.to_string().is_empty()),
+    }
+}
+
+/// Reads a matrix, packed or not; one that is accepted is whole.
+fn matrix(bytes: &[u8]) {
+    match matrix_market::matrix(Path::new("fuzz.mtx"), bytes) {
+        Ok(found) => {
+            let csr = &found.csr;
+            assert_eq!(csr.row_start.last(), Some(&csr.values.len()));
+            assert!(csr.row_start.is_sorted() && csr.values.iter().all(|value| value.is_finite()));
+            for row in csr.row_start.windows(2) {
+                let columns = &csr.columns[row[0]..row[1]];
+                assert!(columns.is_sorted_by(|a, b| a < b));
+                assert!(columns.iter().all(|&column| (column as usize) < found.columns));
+            }
+        }
+        // A fault without a hint would be an empty one.
+        Err(MatrixMarketError::Line { line, .. }) => assert!(line > 0),
+        Err(error) => assert!(!error.to_string().is_empty() && !error.hint().is_empty()),
+    }
+}
+
+/// Reads a mesh; one that is accepted can be measured and written in every format of one file.
+fn mesh(name: &str, bytes: &[u8]) {
+    let mesh = match mesh_from_bytes(Path::new(name), bytes) {
+        Ok(mesh) => mesh,
+        Err(error) => {
+            assert!(!error.to_string().is_empty() && !error.hint().is_empty());
+            return;
+        }
+    };
+    let grid = &mesh.grid;
+    assert!(grid.ni >= 2 && grid.nj >= 2);
+    assert_eq!((grid.x.len(), grid.y.len()), (grid.ni * grid.nj, grid.ni * grid.nj));
+    if grid.x.len() > WRITTEN {
+        return;
+    }
+    assert!(measure_along(grid, mesh.wall).folded_cells <= grid.cells());
+    let welds = !grid.topology.closed() || (mesh.wall.closed && mesh.wall.from == 0);
+    let mut out = std::io::sink();
+    let mut written = vec![
+        vts::write_to(&mut out, grid, None),
+        vtk::write_to(&mut out, grid, None),
+        plot3d::write_to(&mut out, grid, None, Flavour::default()),
+    ];
+    if welds {
+        written.push(su2::write_to(&mut out, grid, None));
+        written.push(cgns::write_to(&mut out, grid, None));
+    }
+    assert!(written.iter().all(Result::is_ok), "{written:?}");
+}
+
+/// Reads a restart file as it is, and with a digest that is right.
+fn restart_file(bytes: &[u8]) {
+    let read = |bytes: &[u8]| match restart::from_bytes(Path::new("restart.bin"), bytes) {
+        Ok(restart) => assert!(restart.history.steps.len() <= bytes.len()),
+        Err(error) => assert!(!error.hint().is_empty()),
+    };
+    read(bytes);
+    let digest = Digest::of(bytes).number().to_le_bytes();
+    read(&[bytes, &digest].concat());
+}
+
+/// Reads an entry of the cache of compiled kernels as it is, and with a digest that is right.
+fn cached_kernels(bytes: &[u8]) {
+    let options = ["--std=c++17".to_owned()];
+    let key = Key { text: "kernel", options: &options, compiler: (13, 0) };
+    let read = |bytes: &[u8]| {
+        if let Some(code) = kernel_cache::code(bytes, &key) {
+            assert!(!code.is_empty() && kernel_cache::entry(code, &key) == bytes);
+        }
+    };
+    read(bytes);
+    let digest = Digest::of(bytes).number().to_le_bytes();
+    read(&[bytes, &digest].concat());
+}
+
+/// The files of a folder of the repository with this ending.
+fn files(folder: &str, ending: &str) -> Vec<Vec<u8>> {
+    let folder = Path::new(super::ROOT).join(folder);
+    let entries = std::fs::read_dir(folder).into_iter().flatten().flatten();
+    let mut paths: Vec<_> = entries.map(|entry| entry.path()).collect();
+    paths.retain(|path| path.extension().is_some_and(|found| found == ending));
+    paths.sort();
+    paths.iter().flat_map(std::fs::read).collect()
+}
+
+fn sections() -> Vec<Vec<u8>> {
+    [files("tests/data/airfoils", "dat"), files("tests/data/airfoils/malformed", "dat")].concat()
+}
+
+fn cases() -> Vec<Vec<u8>> {
+    let template = template(&Contour::Naca("0012".into()), Purpose::Openfoam);
+    let uncommented = template.replace("\n#", "\n");
+    [files("cases", "toml"), vec![template.into(), uncommented.into()]].concat()
+}
+
+/// Matrix Market files of every kind.
+fn matrices() -> Vec<Vec<u8>> {
+    let entries = "% a remark\n4 4 5\n1 1 2.5\n2 1 -1D-3\n\n3 3 1e300\n4 2 7\n4 4 .5\n";
+    let values = "3 3\n1\n2.5\n-3e-2\n4\n5\n6\n7\n8\n9\n";
+    let mut files = Vec::new();
+    for symmetry in ["general", "symmetric", "skew-symmetric"] {
+        for field in ["real", "integer", "pattern", "complex"] {
+            let banner = |layout| format!("%%MatrixMarket matrix {layout} {field} {symmetry}\n");
+            files.push((banner("coordinate") + entries).into_bytes());
+            files.push((banner("array") + values).replace('\n', "\r\n").into_bytes());
+        }
+    }
+    files
+}
+
+fn packed() -> Vec<Vec<u8>> {
+    let pack = |text: &Vec<u8>| {
+        let mut packer = GzEncoder::new(Vec::new(), Effort::default());
+        packer.write_all(text)?;
+        packer.finish()
+    };
+    matrices().iter().flat_map(pack).collect()
+}
+
+/// A polar O-grid, the same with a wake folded onto itself, and half of it.
+fn grids() -> [Grid; 3] {
+    let filled = |topology, ni: usize, place: fn(usize, f64) -> [f64; 2]| {
+        let mut grid = Grid::new(topology, ni, 3);
+        for j in 0..3 {
+            for i in 0..ni {
+                let k = grid.index(i, j);
+                [grid.x[k], grid.y[k]] = place(i, (j + 1) as f64);
+            }
+        }
+        grid
+    };
+    let polar = |i: usize, radius: f64| {
+        let (sin, cos) = (-std::f64::consts::TAU * (i % 8) as f64 / 8.0).sin_cos();
+        [cos, sin].map(|c| c * radius)
+    };
+    let cut = |i: usize, radius: f64| match i {
+        0..=2 => [3.0 - i as f64, 1.0 - radius],
+        8..=10 => [i as f64 - 7.0, radius - 1.0],
+        _ => {
+            let (sin, cos) = (-std::f64::consts::TAU * (i - 2) as f64 / 6.0).sin_cos();
+            [cos, sin].map(|c| c * radius)
+        }
+    };
+    [
+        filled(Topology::O(Seam::Held), 9, polar),
+        filled(Topology::C { wake: 2 }, 11, cut),
+        filled(Topology::O(Seam::Held), 5, polar),
+    ]
+}
+
+/// What `write` makes of each grid.
+fn written(write: impl Fn(&Grid, &mut Cursor<Vec<u8>>) -> std::io::Result<()>) -> Vec<Vec<u8>> {
+    let bytes = |grid: &Grid| {
+        let mut out = Cursor::new(Vec::new());
+        write(grid, &mut out).map(|()| out.into_inner())
+    };
+    grids().iter().flat_map(bytes).collect()
+}
+
+const SPAN: Span = Span { length: 1.0, cells: 2, sides: Sides::Periodic };
+
+fn texts() -> Vec<Vec<u8>> {
+    let repeated = b"1\n3 2 2\n0 1 2 0 1 2 0 1 2 0 1 2\n3*0,3*1 3*0 3*1\n6*0.0 6*1D0\n".to_vec();
+    let plane = Flavour { dimensions: Dimensions::Two, block_count: false, ..Flavour::default() };
+    [
+        written(|grid, out| plot3d::write_to(out, grid, None, Flavour::default())),
+        written(|grid, out| plot3d::write_to(out, grid, Some(SPAN), Flavour::default())),
+        written(|grid, out| plot3d::write_to(out, grid, None, plane)),
+        vec![repeated],
+    ]
+    .concat()
+}
+
+fn binaries() -> Vec<Vec<u8>> {
+    let mut all = Vec::new();
+    for encoding in [Encoding::Fortran, Encoding::Stream] {
+        for byte_order in [ByteOrder::Little, ByteOrder::Big] {
+            for precision in [Precision::Single, Precision::Double] {
+                for dimensions in [Dimensions::Two, Dimensions::Three] {
+                    let blanking = precision == Precision::Single;
+                    let three = dimensions == Dimensions::Three;
+                    let flavour = Flavour {
+                        encoding,
+                        byte_order,
+                        precision,
+                        dimensions,
+                        blanking,
+                        block_count: three,
+                        ..Flavour::default()
+                    };
+                    all.extend(written(|grid, out| plot3d::write_to(out, grid, None, flavour)));
+                }
+            }
+        }
+    }
+    all
+}
+
+fn vts_files() -> Vec<Vec<u8>> {
+    let ascii = br#"<VTKFile type="StructuredGrid"><StructuredGrid><Piece Extent="0 1 0 1 0 0">
+        <Points><DataArray type="Float64" NumberOfComponents="3" format="ascii">
+        0 0 0 1 0 0 0 1 0 1 1 0</DataArray></Points></Piece></StructuredGrid></VTKFile>"#;
+    [
+        written(|grid, out| vts::write_to(out, grid, None)),
+        written(|grid, out| vts::write_compressed_to(out, grid, None)),
+        written(|grid, out| vts::write_compressed_to(out, grid, Some(SPAN))),
+        vec![ascii.to_vec()],
+    ]
+    .concat()
+}
+
+fn vtk_files() -> Vec<Vec<u8>> {
+    let ascii =
+        b"# vtk DataFile Version 3.0\na\nASCII\nDATASET STRUCTURED_GRID\nDIMENSIONS 2 2 1\n\
+        POINTS 4 float\n0 0 0 1 0 0 0 1 0 1 1 0\n";
+    let binary = written(|grid, out| vtk::write_to(out, grid, None));
+    [binary, written(|grid, out| vtk::write_to(out, grid, Some(SPAN))), vec![ascii.to_vec()]]
+        .concat()
+}
+
+fn su2_files() -> Vec<Vec<u8>> {
+    [
+        written(|grid, out| su2::write_to(out, grid, None)),
+        written(|grid, out| su2::write_to(out, grid, Some(SPAN))),
+    ]
+    .concat()
+}
+
+fn restarts() -> Vec<Vec<u8>> {
+    let step = |step, linear_residuals: Vec<f64>| NewtonStep {
+        step,
+        residual: 1e-3,
+        forcing_term: 0.1,
+        linear_iterations: linear_residuals.len() as f64,
+        step_length: 1.0,
+        min_area: 1e-9,
+        folded_cells: 0,
+        setup_seconds: 0.1,
+        linear_seconds: 0.2,
+        linear_residuals,
+    };
+    let history = History { steps: vec![step(0, vec![]), step(1, vec![0.5, 0.25])] };
+    let identity = [("grid.ni".to_owned(), "65".to_owned())].into();
+    let folder = std::env::temp_dir();
+    let path = folder.join(format!("gridgen-fuzz-{}.bin", std::process::id()));
+    let written = restart::write(&path, &identity, &history, &[1.0, 2.0, f64::NAN]);
+    let bytes = written.ok().and_then(|()| std::fs::read(&path).ok()).unwrap_or_default();
+    let _ = std::fs::remove_file(&path);
+    vec![bytes[..bytes.len().saturating_sub(8)].to_vec(), bytes]
+}
+
+fn cache_entries() -> Vec<Vec<u8>> {
+    let options = ["--std=c++17".to_owned()];
+    let key = Key { text: "kernel", options: &options, compiler: (13, 0) };
+    let entry = kernel_cache::entry(b"machine code", &key);
+    vec![entry[..entry.len() - 8].to_vec(), entry]
+}
