@@ -30,6 +30,7 @@ use self::batch::BatchArguments;
 use self::progress::Reporter;
 use self::quality::QualityArguments;
 use self::terminal::Terminal;
+pub(crate) use self::terminal::explain;
 
 /// Exit code of a run whose grid did not converge or is folded.
 const NOT_CONVERGED: u8 = 1;
@@ -208,7 +209,7 @@ impl Cli {
         let terminal = Terminal::new(self.grid.common.quiet);
         match self.grid.check() {
             Ok(path) => self.grid.make_grid(path, &terminal),
-            Err(error) => error.exit(),
+            Err(error) => explain(&error),
         }
     }
 }

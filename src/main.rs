@@ -7,5 +7,8 @@ use std::process::ExitCode;
 use clap::Parser;
 
 fn main() -> ExitCode {
-    cli::Cli::parse().execute()
+    match cli::Cli::try_parse() {
+        Ok(cli) => cli.execute(),
+        Err(error) => cli::explain(&error),
+    }
 }

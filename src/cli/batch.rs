@@ -12,7 +12,7 @@ use gridgen::run::{BatchOptions, Fate, Watch, run_batch};
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
 use super::interrupt::{self, INTERRUPTED};
-use super::terminal::{Terminal, to_stderr};
+use super::terminal::{Terminal, to_stderr, visible};
 use super::{CommonArguments, NOT_CONVERGED, bad_input, stdout_failed};
 
 mod table;
@@ -182,7 +182,7 @@ impl Watch for Follower<'_> {
     fn done(&self, index: usize, fate: &Fate) {
         let done = self.done.fetch_add(1, Ordering::Relaxed) + 1;
         let name = &self.cases[index].name;
-        self.bar.set_message(name.clone());
+        self.bar.set_message(visible(name).into_owned());
         self.bar.inc(1);
         if self.verbose {
             let line =

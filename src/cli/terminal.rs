@@ -1,6 +1,11 @@
 //! What goes to standard output and standard error, and in which form.
+//!
+//! Names and words of files are part of messages and results. A terminal obeys escape sequences, so all
+//! text passes through [`visible`] here before this program's own colours are added.
 
+use std::borrow::Cow;
 use std::io::{self, ErrorKind, IsTerminal, Write};
+use std::process::ExitCode;
 
 /// The two output streams.
 pub(super) struct Terminal {
@@ -27,19 +32,20 @@ impl Terminal {
 
     /// An error and how to mend it, to standard error.
     pub(super) fn error(&self, message: &str, hint: Option<&str>) {
-        let hint =
-            hint.map_or_else(String::new, |hint| format!("{} {hint}\n", self.label("hint:", "36")));
-        to_stderr(&format!("{} {message}\n{hint}", self.label("error:", "1;31")));
+        let hint = hint.map_or_else(String::new, |hint| {
+            format!("{} {}\n", self.label("hint:", "36"), visible(hint))
+        });
+        to_stderr_styled(&format!("{} {}\n{hint}", self.label("error:", "1;31"), visible(message)));
     }
 
     /// Something the user should know, to standard error.
     pub(super) fn note(&self, message: &str) {
         if !self.quiet {
-            to_stderr(&format!("{} {message}\n", self.label("note:", "36")));
+            to_stderr_styled(&format!("{} {}\n", self.label("note:", "36"), visible(message)));
         }
     }
 
-    /// Text for standard error as it stands.
+    /// Text for standard error.
     pub(super) fn log(&self, text: &str) {
         if !self.quiet {
             to_stderr(text);
@@ -52,7 +58,7 @@ impl Terminal {
             return Ok(());
         }
         let mut stdout = io::stdout().lock();
-        match stdout.write_all(text.as_bytes()).and_then(|()| stdout.flush()) {
+        match stdout.write_all(visible(text).as_bytes()).and_then(|()| stdout.flush()) {
             Err(error) if error.kind() == ErrorKind::BrokenPipe => Ok(()),
             other => other,
         }
@@ -63,7 +69,78 @@ impl Terminal {
     }
 }
 
-/// Where standard error cannot be written there is nobody left to tell.
+/// Text for standard error.
 pub(super) fn to_stderr(text: &str) {
+    to_stderr_styled(&visible(text));
+}
+
+/// What clap has to say: help and version, or why the arguments cannot be used. Arguments may be names
+/// of files, as shells fill them in.
+pub(crate) fn explain(error: &clap::Error) -> ExitCode {
+    if !std::env::args_os().any(|argument| argument.to_string_lossy().contains(acts)) {
+        error.exit();
+    }
+    // Without colours, and without what looks like them.
+    to_stderr(&error.render().to_string());
+    ExitCode::from(u8::try_from(error.exit_code()).unwrap_or(2))
+}
+
+/// The text with control characters, but for ends of lines and tabs, and characters that change the
+/// direction of writing as `\u001b`, which means the same in JSON.
+pub(super) fn visible(text: &str) -> Cow<'_, str> {
+    if !text.chars().any(acts) {
+        return Cow::Borrowed(text);
+    }
+    let mut shown = String::with_capacity(text.len() + 8);
+    for c in text.chars() {
+        if acts(c) {
+            shown.push_str(&format!("\\u{:04x}", u32::from(c)));
+        } else {
+            shown.push(c);
+        }
+    }
+    Cow::Owned(shown)
+}
+
+/// Whether a terminal does something else with a character than to show it. Source of those beyond
+/// control characters: Unicode Standard Annex 9, "Unicode Bidirectional Algorithm", section 2.
+fn acts(c: char) -> bool {
+    let control = c.is_control() && !matches!(c, '\n' | '\t');
+    control
+        || matches!(c, '\u{61c}' | '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
+}
+
+/// Where standard error cannot be written there is nobody left to tell.
+fn to_stderr_styled(text: &str) {
     let _ = io::stderr().lock().write_all(text.as_bytes());
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_acts_on_a_terminal_is_shown_instead() {
+        let hostile = "\u{1b}]0;title\u{7}a\rb\u{9b}2J\u{7f}\u{202e}txt.exe\tµ ×\n";
+
+        let shown = visible(hostile);
+
+        assert_eq!(shown, "\\u001b]0;title\\u0007a\\u000db\\u009b2J\\u007f\\u202etxt.exe\tµ ×\n");
+    }
+
+    #[test]
+    fn other_text_is_left_as_it_is() {
+        assert!(matches!(visible("naca0012: 257 × 129\n\tµ"), Cow::Borrowed(_)));
+    }
+
+    #[test]
+    fn what_is_shown_means_the_same_in_json() {
+        let name = "a\u{9b}b\u{202e}";
+        let json = serde_json::to_string(name).unwrap_or_default();
+
+        let shown = visible(&json);
+
+        assert_ne!(shown, json);
+        assert_eq!(serde_json::from_str::<String>(&shown).unwrap_or_default(), name);
+    }
 }

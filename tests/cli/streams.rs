@@ -159,3 +159,58 @@ fn a_terminal_that_understands_nothing_gets_plain_text() {
 fn quiet_is_silent_in_a_terminal() {
     assert_eq!(run_in_terminal("xterm-256color", "", &["-q"]), "");
 }
+
+/// Names of sections, skipped lines, quoted keys and words of mesh files are text of others, and so are
+/// the names of the files themselves.
+#[test]
+fn escape_sequences_of_files_are_shown_and_not_sent() {
+    let evil = "\u{1b}]0;owned\u{7}\u{1b}[2J\u{9b}31m";
+    let mut section = format!("{evil} the name\n");
+    for k in 0..=40 {
+        let angle = std::f64::consts::TAU * f64::from(k) / 40.0;
+        section += &format!("{} {}\n", 0.5 + 0.5 * angle.cos(), 0.1 * angle.sin());
+        if k == 20 {
+            section += &format!("# {evil}\n");
+        }
+    }
+    let matrix = "%%MatrixMarket matrix coordinate real general\n1 1 1\n";
+    let name = format!("e{}l", &evil[..4]);
+    let scratch = Scratch::with(&[
+        ("section.dat", section.as_bytes()),
+        ("broken.dat", format!("{}{evil} 1\n", "1 0\n0 0\n").as_bytes()),
+        ("key.toml", "geometry.naca = '0012'\n\"\\u001b[2J\" = 1\n".as_bytes()),
+        ("value.toml", "geometry.naca = \"\\u001b[2J\"\n".as_bytes()),
+        ("section.toml", b"geometry.file = 'section.dat'\n"),
+        ("word.p3d", format!("2 2\n0 0 0 {}\n{evil}", "0 ".repeat(4096)).as_bytes()),
+        ("a.mtx", format!("{matrix}1 1 {evil}\n").as_bytes()),
+        (&name, b"0"),
+        (&format!("{name}.toml"), b"geometry.naca = '0012'\n"),
+    ]);
+    let toml = format!("{name}.toml");
+    let commands: [&[&str]; 11] = [
+        &["airfoil", "section.dat"],
+        &["airfoil", "broken.dat"],
+        &["key.toml"],
+        &["value.toml"],
+        &["check", "section.toml"],
+        &["quality", "word.p3d"],
+        &["quality", &name],
+        &["convert", "word.p3d", "-o", &toml],
+        &["solve", "a.mtx"],
+        &["check", &toml],
+        // The argument of an option that is not there, as a shell fills it in.
+        &["check", "section.toml", &name],
+    ];
+
+    let mut shown = 0;
+    for command in commands {
+        let done = scratch.run(command);
+
+        let said = done.stdout + &done.stderr;
+        let acts = |c: char| c.is_control() && !matches!(c, '\n' | '\t');
+        assert!(!said.contains(acts), "{command:?}: {said:?}");
+        println!("{command:?}: {said}");
+        shown += u32::from(said.contains("\\u001b"));
+    }
+    assert!(shown >= 8, "{shown} of {} show what stands there", commands.len());
+}

@@ -54,6 +54,16 @@ pub fn run(name: &str, bytes: &[u8]) {
     TARGETS.iter().filter(|target| target.name == name).for_each(|target| (target.run)(bytes));
 }
 
+/// Writes the inputs to start from into a folder.
+#[allow(dead_code, reason = "cargo test needs no files")]
+pub fn plant(name: &str, folder: &Path) -> std::io::Result<()> {
+    std::fs::create_dir_all(folder)?;
+    let seeds = TARGETS.iter().filter(|target| target.name == name).flat_map(|t| (t.seeds)());
+    seeds
+        .enumerate()
+        .try_for_each(|(k, seed)| std::fs::write(folder.join(format!("seed-{k}")), seed))
+}
+
 /// Wall points of the sections that are meshed as far as their wall.
 const WALL_POINTS: usize = 65;
 /// Nodes of a mesh up to which it is measured and written again.

@@ -169,8 +169,7 @@ fn line(path: &Path, text: &[u8], At { offset, fault }: At) -> MatrixMarketError
     let rest = &text[offset..];
     let end = rest.iter().take(4 * SHOWN).position(|byte| matches!(byte, b'\n' | b'\r'));
     let shown = String::from_utf8_lossy(&rest[..end.unwrap_or(rest.len().min(4 * SHOWN))]);
-    let visible = |c: char| if c.is_control() { char::REPLACEMENT_CHARACTER } else { c };
-    let mut text: String = shown.trim_end().chars().take(SHOWN).map(visible).collect();
+    let mut text: String = shown.trim_end().chars().take(SHOWN).collect();
     if text.chars().count() < shown.trim_end().chars().count() {
         text.push('…');
     }
