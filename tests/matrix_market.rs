@@ -203,6 +203,7 @@ fn wrong_entries_are_refused_with_their_line() {
     let said: Vec<String> = lines
         .into_iter()
         .map(|line| refusal(&format!("{GENERAL}% a remark\n3 3 2\n3 3 1\n{line}")))
+        .map(|said| said.replace('\0', "NUL"))
         .collect();
 
     insta::assert_snapshot!(said.join("\n"), @r"
@@ -224,7 +225,7 @@ fn wrong_entries_are_refused_with_their_line() {
     a.mtx:5: `1 1 1..2`: the value is no number
     a.mtx:5: `1 1 0x10`: the value is no number
     a.mtx:5: `1, 1, 2`: `row column value` was expected
-    a.mtx:5: `��`: `row column value` was expected
+    a.mtx:5: `�NUL`: `row column value` was expected
     ");
 }
 

@@ -26,7 +26,7 @@ pub use real::Real;
 
 use self::projection::Projection;
 use self::scalars::{Coefficient, Ending, LOG, SLOTS, Slot};
-use crate::memory;
+use crate::memory::{self, NotEnoughMemory};
 use crate::sparse::{EllPattern, TooFewRows};
 use std::any::Any;
 use std::time::Duration;
@@ -151,6 +151,17 @@ pub enum DeviceError {
         /// Most that may be unfinished.
         most: usize,
     },
+    /// The machine's memory is too small.
+    #[error(transparent)]
+    Memory(#[from] NotEnoughMemory),
+    /// Incomplete factors on the CPU with more entries than 32 bits number.
+    #[error("incomplete factors of {rows} rows are too large for the CPU: at most {most} fit")]
+    FactorsTooLarge {
+        /// Rows of the matrix.
+        rows: usize,
+        /// Rows that fit.
+        most: usize,
+    },
     /// A recording of another device was replayed.
     #[error("a recording belongs to another device")]
     ForeignRecording,
@@ -207,6 +218,10 @@ impl DeviceError {
                  run with --backend cpu"
             }
             Self::TooManyEntries { .. } => "run with --backend cpu",
+            Self::Memory(_) => "make the grid smaller, or set linear.precision = \"single\"",
+            Self::FactorsTooLarge { .. } => {
+                "set linear.preconditioner to \"jacobi\", choose fewer points, or use several GPUs"
+            }
             Self::NoLibrary { .. } => "put its folder into LD_LIBRARY_PATH",
             Self::NoNccl => "install libnccl2 and put its folder into LD_LIBRARY_PATH",
             Self::OldDriver { .. } => {

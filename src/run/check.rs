@@ -1,9 +1,13 @@
 //! A case judged without solving for its grid.
 
 use super::layout::Layout;
+use crate::backend::DeviceError;
+use crate::backend::cpu::check_factors;
 use crate::case::Case;
 use crate::error::Error;
+use crate::memory;
 use crate::solver::linear::Precision;
+use crate::solver::precond::Kind;
 
 /// Peak memory a point, in bytes: measured on 2049 × 1025 points, docs/performance.md.
 const BYTES_SINGLE: f64 = 690.0;
@@ -33,15 +37,41 @@ pub struct Estimate {
 /// The section cannot be meshed as the case says, at the place in the case that has to do with it.
 pub fn check(case: &Case) -> Result<Estimate, Error> {
     let layout = Layout::new(case, None).map_err(|error| Error::geometry(case, error))?;
-    let points = case.grid.around() * case.grid.nj;
+    let points = points(case);
+    Ok(Estimate {
+        points,
+        memory_bytes: memory_bytes(case),
+        cpu_seconds: points as f64 * SECONDS,
+        notices: layout.notices,
+    })
+}
+
+/// Points of the grid that is solved for.
+fn points(case: &Case) -> usize {
+    case.grid.around() * case.grid.nj
+}
+
+/// Peak memory of a run on the CPU, in bytes.
+fn memory_bytes(case: &Case) -> f64 {
     let bytes = match case.linear.precision {
         Precision::Single => BYTES_SINGLE,
         Precision::Double => BYTES_DOUBLE,
     };
-    Ok(Estimate {
-        points,
-        memory_bytes: points as f64 * bytes,
-        cpu_seconds: points as f64 * SECONDS,
-        notices: layout.notices,
-    })
+    points(case) as f64 * bytes
+}
+
+/// Slots of a row of the grid's matrix: x and y of nine points.
+const WIDTH: usize = 18;
+
+/// Refuses a case that the CPU cannot do: incomplete factors whose entries 32 bits do not number, and
+/// what does not fit the free memory.
+///
+/// # Errors
+///
+/// [`DeviceError::FactorsTooLarge`], [`DeviceError::Memory`].
+pub(super) fn check_cpu(case: &Case) -> Result<(), DeviceError> {
+    if matches!(case.linear.preconditioner, Kind::Dilu | Kind::Ilu0) {
+        check_factors(2 * points(case), WIDTH)?;
+    }
+    Ok(memory::check(memory_bytes(case) as u64)?)
 }

@@ -1,5 +1,6 @@
 //! The machine a case is solved on.
 
+use super::check::check_cpu;
 use super::options::Chosen;
 use super::{BackendChoice, Ranks, RunOptions};
 #[cfg(feature = "cuda")]
@@ -141,7 +142,7 @@ impl Machine {
     pub(super) fn check_room(&self, case: &Case) -> Result<(), DeviceError> {
         let demand = demand(case);
         match self {
-            Self::Cpu => Ok(()),
+            Self::Cpu => check_cpu(case),
             Self::Cuda(backend) => backend.check_room(demand),
             Self::Ranks(ranks) => ranks.check_room(demand),
         }

@@ -43,6 +43,9 @@ impl Csr {
 
     /// A matrix of the rows that are handed over in turn; entries of a row in any order, each
     /// column once.
+    ///
+    /// # Panics
+    /// If a column does not fit 32 bits, an error of the caller.
     #[must_use]
     pub fn from_rows<I: IntoIterator<Item = (usize, f64)>>(rows: impl Iterator<Item = I>) -> Self {
         let mut csr = Self { row_start: vec![0], ..Self::default() };
@@ -51,6 +54,8 @@ impl Csr {
             row.clear();
             row.extend(entries);
             row.sort_unstable_by_key(|&(column, _)| column);
+            let fits = row.last().is_none_or(|&(column, _)| u32::try_from(column).is_ok());
+            assert!(fits, "a column does not fit a 32-bit index");
             csr.columns.extend(row.iter().map(|&(column, _)| column as u32));
             csr.values.extend(row.iter().map(|&(_, value)| value));
             csr.row_start.push(csr.columns.len());
@@ -95,6 +100,12 @@ mod tests {
         assert_eq!(csr.row_start, [0, 2, 2, 3]);
         assert_eq!(csr.row(0).collect::<Vec<_>>(), [(0, 1.0), (2, 3.0)]);
         assert_eq!(csr.row(2).collect::<Vec<_>>(), [(1, 5.0)]);
+    }
+
+    #[test]
+    #[should_panic(expected = "32-bit index")]
+    fn a_column_beyond_32_bits_does_not_wrap() {
+        let _ = Csr::from_rows([[(1 << 32, 1.0)]].into_iter());
     }
 
     #[test]

@@ -26,6 +26,7 @@ pub const TILE: usize = 32;
 #[derive(Debug, Clone, Copy)]
 pub struct Elimination {
     schedule: Schedule,
+    rows: u32,
     mi: usize,
     periodic: bool,
 }
@@ -34,9 +35,11 @@ impl Elimination {
     /// The order that a schedule gives the rows of a pattern.
     #[must_use]
     pub fn new(pattern: &EllPattern, schedule: Schedule) -> Self {
+        // A pattern numbers its rows in 32 bits.
+        let rows = pattern.rows() as u32;
         match pattern.structure() {
-            Structure::NinePoint { mi, periodic, .. } => Self { schedule, mi, periodic },
-            _ => Self { schedule: Schedule::Levels, mi: 1, periodic: false },
+            Structure::NinePoint { mi, periodic, .. } => Self { schedule, rows, mi, periodic },
+            _ => Self { schedule: Schedule::Levels, rows, mi: 1, periodic: false },
         }
     }
 
@@ -62,8 +65,8 @@ impl Elimination {
 
     /// The rows, first to last.
     #[must_use]
-    pub fn order(&self, rows: usize) -> Vec<u32> {
-        let mut order: Vec<u32> = (0..rows as u32).collect();
+    pub fn order(&self) -> Vec<u32> {
+        let mut order: Vec<u32> = (0..self.rows).collect();
         if self.schedule == Schedule::Colours {
             order.sort_by_key(|&row| self.key(row as usize));
         }

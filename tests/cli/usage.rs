@@ -176,3 +176,29 @@ fn the_automatic_choice_says_that_it_runs_on_the_cpu() {
     }
     assert_eq!(on(&["--backend", "cpu"]).stderr, "");
 }
+
+/// 200 million points: factors whose entries 32 bits do not number, or more memory than there is.
+#[test]
+fn a_grid_that_the_cpu_cannot_hold_is_refused_before_any_work() {
+    let scratch = super::Scratch::with_case(super::SMALLEST);
+    let large = |preconditioner: &str| {
+        let linear = format!("linear.preconditioner={preconditioner}");
+        let sets = ["grid.ni=20001", "grid.nj=10001", "grid.max_turn=180", &linear];
+        let sets = sets.map(|set| ["--set", set]).concat();
+        scratch.run(&[&["wing.toml", "--backend", "cpu"], &sets[..]].concat())
+    };
+
+    for preconditioner in ["dilu", "ilu0"] {
+        let done = large(preconditioner);
+
+        let said = "error: incomplete factors of 400060002 rows are too large for the CPU";
+        assert!(done.code == 3 && done.stderr.contains(said), "{done:?}");
+        assert!(!scratch.path("output").exists());
+    }
+    // 186 GiB or so: a machine of these tests that has them makes the grid and takes long.
+    if gridgen::memory::free().is_some_and(|free| free < 100 << 30) {
+        let done = large("multigrid");
+
+        assert!(done.code == 3 && done.stderr.contains("of memory are needed"), "{done:?}");
+    }
+}

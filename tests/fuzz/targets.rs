@@ -146,7 +146,8 @@ fn mesh(name: &str, bytes: &[u8]) {
     let grid = &mesh.grid;
     assert!(grid.ni >= 2 && grid.nj >= 2);
     assert_eq!((grid.x.len(), grid.y.len()), (grid.ni * grid.nj, grid.ni * grid.nj));
-    if grid.x.len() > WRITTEN {
+    // To measure and to write takes many times as long as to read: one in sixteen.
+    if grid.x.len() > WRITTEN || !bytes.len().is_multiple_of(16) {
         return;
     }
     assert!(measure_along(grid, mesh.wall).folded_cells <= grid.cells());

@@ -1,7 +1,7 @@
 //! Incomplete factors on the CPU.
 
 use super::EllMatrix;
-use crate::backend::Real;
+use crate::backend::{DeviceError, Real};
 use crate::sparse::{Elimination, EllPattern, Schedule};
 
 /// M = (I + L)(D + U) on the pattern of A, stored by rows whose columns stand in the order of
@@ -26,11 +26,30 @@ pub struct LuFactors<T> {
 
 const ABSENT: u32 = u32::MAX;
 
+/// Slots that positions of 32 bits tell apart.
+const SLOTS: usize = ABSENT as usize;
+
+/// Refuses incomplete factors on the CPU of a matrix of so many rows with so many slots each: positions
+/// of its entries would not fit 32 bits.
+///
+/// # Errors
+/// [`DeviceError::FactorsTooLarge`].
+pub(crate) fn check_factors(rows: usize, width: usize) -> Result<(), DeviceError> {
+    match rows.checked_mul(width) {
+        Some(slots) if slots <= SLOTS => Ok(()),
+        _ => Err(DeviceError::FactorsTooLarge { rows, most: SLOTS / width.max(1) }),
+    }
+}
+
 impl<T: Real> LuFactors<T> {
     /// Room for the factors of matrices with this pattern. A row without a diagonal entry is
     /// reported as a zero pivot when it is factored.
-    pub(super) fn new(pattern: &EllPattern, schedule: Schedule) -> Self {
+    ///
+    /// # Errors
+    /// [`DeviceError::FactorsTooLarge`]; nothing is allocated then.
+    pub(super) fn new(pattern: &EllPattern, schedule: Schedule) -> Result<Self, DeviceError> {
         let n = pattern.rows();
+        check_factors(n, pattern.width())?;
         let elimination = Elimination::new(pattern, schedule);
         let mut row_start = Vec::with_capacity(n + 1);
         let mut diagonal = Vec::with_capacity(n);
@@ -48,16 +67,16 @@ impl<T: Real> LuFactors<T> {
             source.extend(entries.iter().map(|&(_, at)| at));
             row_start.push(columns.len() as u32);
         }
-        Self {
+        Ok(Self {
             values: vec![T::zero(); columns.len()],
             inverse: vec![T::zero(); n],
             position: vec![ABSENT; n],
-            order: elimination.order(n),
+            order: elimination.order(),
             row_start,
             diagonal,
             columns,
             source,
-        }
+        })
     }
 
     /// Entries left of the diagonal, of the diagonal, and right of it in `values`.
@@ -167,7 +186,21 @@ impl<T: Real> LuFactors<T> {
 
 #[cfg(test)]
 mod tests {
+    #![allow(clippy::unwrap_used, reason = "a failing step fails the test")]
+
     use super::*;
+
+    /// 2³² − 1 slots can be told apart, of 18 a row.
+    #[test]
+    fn factors_whose_positions_do_not_fit_are_refused_before_they_are_allocated() {
+        let most = 238_609_294;
+
+        assert_eq!(check_factors(most, 18), Ok(()));
+        for rows in [most + 1, 330_000_000, usize::MAX] {
+            assert_eq!(check_factors(rows, 18), Err(DeviceError::FactorsTooLarge { rows, most }));
+        }
+        assert_eq!(check_factors(4, 0), Ok(()));
+    }
 
     /// The 4×4 matrix with rows (4 −1 0 −1), (−2 5 −1 0), (0 −1 4 −1), (−1 0 −2 6).
     fn matrix() -> EllMatrix<f64> {
@@ -186,7 +219,7 @@ mod tests {
 
     #[test]
     fn dilu_pivots_follow_the_formula() {
-        let mut factors = LuFactors::new(matrix().pattern(), Schedule::Levels);
+        let mut factors = LuFactors::new(matrix().pattern(), Schedule::Levels).unwrap();
 
         assert_eq!(factors.dilu(&matrix()), None);
 
@@ -201,7 +234,7 @@ mod tests {
     #[test]
     fn ilu0_reproduces_the_matrix_on_its_pattern() {
         let (a, n) = (matrix(), 4);
-        let mut factors = LuFactors::new(a.pattern(), Schedule::Levels);
+        let mut factors = LuFactors::new(a.pattern(), Schedule::Levels).unwrap();
         assert_eq!(factors.ilu0(&a), None);
 
         // Columns of M by solving against unit vectors would invert it; multiply instead.
@@ -234,7 +267,7 @@ mod tests {
         let a = EllMatrix::from_values(pattern, values);
         let x: Vec<f64> = (0..n).map(|k| (k as f64).cos()).collect();
         let mut z: Vec<f64> = (0..n).map(|r| a.row(r).map(|(c, v)| v * x[c]).sum()).collect();
-        let mut factors = LuFactors::new(a.pattern(), Schedule::Levels);
+        let mut factors = LuFactors::new(a.pattern(), Schedule::Levels).unwrap();
 
         assert_eq!(factors.ilu0(&a), None);
         factors.solve(&mut z);
@@ -248,7 +281,7 @@ mod tests {
     fn a_zero_pivot_names_its_row() {
         let pattern = EllPattern::new(3, 1, |row| [row]);
         let a = EllMatrix::from_values(pattern, vec![1.0, 0.0, 1.0]);
-        let mut factors = LuFactors::new(a.pattern(), Schedule::Levels);
+        let mut factors = LuFactors::new(a.pattern(), Schedule::Levels).unwrap();
 
         assert_eq!(factors.dilu(&a), Some(1));
         assert_eq!(factors.ilu0(&a), Some(1));

@@ -58,7 +58,14 @@ impl<T: Real> EllMatrix<T> {
 impl CpuBackend {
     /// Room for factors of matrices with the pattern of `a`, eliminated by this schedule.
     #[must_use]
-    pub fn scheduled_factors<T: Real>(&self, a: &EllMatrix<T>, schedule: Schedule) -> LuFactors<T> {
+    ///
+    /// # Errors
+    /// [`DeviceError::FactorsTooLarge`] for more entries than 32 bits number.
+    pub fn scheduled_factors<T: Real>(
+        &self,
+        a: &EllMatrix<T>,
+        schedule: Schedule,
+    ) -> Result<LuFactors<T>, DeviceError> {
         LuFactors::new(a.pattern(), schedule)
     }
 }
@@ -116,7 +123,7 @@ impl SparseBackend for CpuBackend {
     }
 
     fn factors<T: Real>(&self, a: &EllMatrix<T>) -> Result<LuFactors<T>, DeviceError> {
-        Ok(self.scheduled_factors(a, Schedule::default()))
+        self.scheduled_factors(a, Schedule::default())
     }
 
     fn factor_dilu<T: Real>(

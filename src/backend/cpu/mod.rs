@@ -19,6 +19,7 @@ mod wall;
 pub use csr::{CsrFactors, CsrMatrix};
 pub use elliptic::EllipticState;
 pub use factors::LuFactors;
+pub(crate) use factors::check_factors;
 pub use matrix::EllMatrix;
 pub use multigrid::Level;
 

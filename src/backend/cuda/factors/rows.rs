@@ -113,7 +113,7 @@ impl<T: Real> RowFactors<T> {
         let neighbours = backend.place.as_ref().map_or([false; 2], Place::neighbours);
         let layout = Layout::new(pattern, neighbours, &elimination);
         let (device, rows) = (&backend.device, layout.rows);
-        let order = elimination.order(rows);
+        let order = elimination.order();
         let first_to_last = order.iter().copied();
         let last_to_first = first_to_last.clone().rev();
         Ok(Self {
