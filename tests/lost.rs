@@ -1,6 +1,7 @@
 //! A GPU that is lost in the middle of work. A process of its own: the driver gives up the context
 //! for good. Needs a GPU: `cargo test --test lost -- --ignored`.
 #![cfg(feature = "cuda")]
+#![allow(unsafe_code, reason = "a device is lost by what safe code cannot do")]
 #![allow(clippy::unwrap_used, reason = "a failing step fails the test")]
 
 use std::sync::Arc;
@@ -23,7 +24,8 @@ fn an_illegal_address_is_an_error_of_every_later_call() {
     let nowhere = Argument::from(4096_u64);
     let arguments = [Argument::from(1000_u64), nowhere, nowhere, nowhere];
     let kernel = Kernel::new::<f64>(Source::Vector, "scale");
-    let launched = device.launch(kernel, Shape::elementwise(1000), &arguments);
+    // SAFETY: none; a lost device is what this test is about.
+    let launched = unsafe { device.launch_unchecked(kernel, Shape::elementwise(1000), &arguments) };
     let waited = launched.and_then(|()| device.synchronise());
 
     let said = waited.unwrap_err().to_string();

@@ -162,6 +162,14 @@ pub enum DeviceError {
         /// Rows that fit.
         most: usize,
     },
+    /// A copy to or from a buffer of another length.
+    #[error("a copy of {asked} values to or from a buffer of {there}")]
+    Length {
+        /// Values of the buffer.
+        there: usize,
+        /// Values that were to be copied.
+        asked: usize,
+    },
     /// A recording of another device was replayed.
     #[error("a recording belongs to another device")]
     ForeignRecording,
@@ -238,6 +246,7 @@ impl DeviceError {
             Self::Compile { .. }
             | Self::Panic { .. }
             | Self::TooManyDownloads { .. }
+            | Self::Length { .. }
             | Self::ForeignRecording
             | Self::OtherRank => {
                 "this is a fault of gridgen: please report it with this message; --backend cpu works \

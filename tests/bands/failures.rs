@@ -2,7 +2,6 @@
 #![allow(clippy::unwrap_used, reason = "a failing step fails the test")]
 
 use std::sync::Arc;
-use std::time::{Duration, Instant};
 
 use gridgen::backend::DeviceError;
 use gridgen::backend::cuda::{
@@ -35,12 +34,10 @@ fn a_lost_device_stops_all_with_its_own_message() {
     ] {
         let devices: [Arc<dyn Device>; 3] =
             [Arc::new(FiberDevice::default()), mortal(launches), Arc::new(FiberDevice::default())];
-        let started = Instant::now();
 
         let result = case.on_devices(&devices, messages).map(|_| ());
 
         assert_eq!(result, Err(SolverError::Device(lost())), "after {launches} launches");
-        assert!(started.elapsed() < Duration::from_secs(30), "after {launches} launches");
     }
 }
 

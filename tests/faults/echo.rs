@@ -4,7 +4,7 @@ use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 
 use gridgen::backend::DeviceError;
-use gridgen::backend::cuda::device::{Address, Download, Recording};
+use gridgen::backend::cuda::device::{Address, Download, Granted, Recording};
 use gridgen::backend::cuda::kernel::{Argument, Kernel, Shape};
 use gridgen::backend::cuda::{Device, Watch};
 
@@ -59,6 +59,16 @@ impl Echo {
     }
 }
 
+impl Echo {
+    /// The next answer of the device that was listened to.
+    fn answer(&self, to: &mut [u8]) -> Result<(), DeviceError> {
+        self.call("copying from the device")?;
+        let answers = self.answers.lock().unwrap();
+        to.copy_from_slice(&answers[self.next_answer.fetch_add(1, Ordering::Relaxed)]);
+        Ok(())
+    }
+}
+
 impl Device for Echo {
     fn name(&self) -> &'static str {
         "an echo"
@@ -78,38 +88,46 @@ impl Device for Echo {
         Ok(self.next_address.fetch_add(bytes.next_multiple_of(256) as u64, Ordering::Relaxed))
     }
 
-    fn free(&self, _: Address) {}
+    fn free_raw(&self, _: Granted, _: Address) {}
 
-    fn clear(&self, _: Address, _: usize) -> Result<(), DeviceError> {
+    fn clear_raw(&self, _: Granted, _: Address, _: usize) -> Result<(), DeviceError> {
         self.call("clearing memory")
     }
 
-    fn upload(&self, _: &[u8], _: Address) -> Result<(), DeviceError> {
+    fn upload_raw(&self, _: Granted, _: &[u8], _: Address) -> Result<(), DeviceError> {
         self.call("copying to the device")
     }
 
-    fn download(&self, _: Address, to: &mut [u8]) -> Result<(), DeviceError> {
-        self.call("copying from the device")?;
-        let answers = self.answers.lock().unwrap();
-        to.copy_from_slice(&answers[self.next_answer.fetch_add(1, Ordering::Relaxed)]);
-        Ok(())
+    fn download_raw(&self, _: Granted, _: Address, to: &mut [u8]) -> Result<(), DeviceError> {
+        self.answer(to)
     }
 
-    fn begin_download(&self, _: Address, _: usize) -> Result<Download, DeviceError> {
+    fn begin_download_raw(
+        &self,
+        _: Granted,
+        _: Address,
+        _: usize,
+    ) -> Result<Download, DeviceError> {
         self.call("copying from the device")?;
         Ok(Download::Begun(0))
     }
 
     // Answers were noted when they came.
     fn end_download(&self, _: Download, to: &mut [u8]) -> Result<(), DeviceError> {
-        self.download(0, to)
+        self.answer(to)
     }
 
-    fn copy(&self, _: Address, _: Address, _: usize) -> Result<(), DeviceError> {
+    fn copy_raw(&self, _: Granted, _: Address, _: Address, _: usize) -> Result<(), DeviceError> {
         self.call("copying on the device")
     }
 
-    fn launch(&self, _: Kernel, _: Shape, _: &[Argument]) -> Result<(), DeviceError> {
+    fn launch_raw(
+        &self,
+        _: Granted,
+        _: Kernel,
+        _: Shape,
+        _: &[Argument],
+    ) -> Result<(), DeviceError> {
         self.call("launching a kernel")
     }
 
@@ -122,7 +140,7 @@ impl Device for Echo {
         Ok(Box::new(()))
     }
 
-    fn replay(&self, _: &Recording) -> Result<(), DeviceError> {
+    fn replay_raw(&self, _: Granted, _: &Recording) -> Result<(), DeviceError> {
         self.call("replaying")
     }
 }

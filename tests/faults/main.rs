@@ -12,7 +12,7 @@ use std::sync::atomic::Ordering;
 use echo::{Answers, Echo, Listening};
 use fibers::FiberDevice;
 use gridgen::backend::DeviceError;
-use gridgen::backend::cuda::device::Recording;
+use gridgen::backend::cuda::device::{Granted, Recording};
 use gridgen::backend::cuda::kernel::{Argument, Kernel, Shape};
 use gridgen::backend::cuda::{CudaBackend, Device, WatchedDevice};
 use gridgen::case::Case;
@@ -116,25 +116,31 @@ impl Device for Small {
         Ok(256)
     }
 
-    fn free(&self, _: u64) {}
+    fn free_raw(&self, _: Granted, _: u64) {}
 
-    fn clear(&self, _: u64, _: usize) -> Result<(), DeviceError> {
+    fn clear_raw(&self, _: Granted, _: u64, _: usize) -> Result<(), DeviceError> {
         Ok(())
     }
 
-    fn upload(&self, _: &[u8], _: u64) -> Result<(), DeviceError> {
+    fn upload_raw(&self, _: Granted, _: &[u8], _: u64) -> Result<(), DeviceError> {
         Ok(())
     }
 
-    fn download(&self, _: u64, _: &mut [u8]) -> Result<(), DeviceError> {
+    fn download_raw(&self, _: Granted, _: u64, _: &mut [u8]) -> Result<(), DeviceError> {
         Ok(())
     }
 
-    fn copy(&self, _: u64, _: u64, _: usize) -> Result<(), DeviceError> {
+    fn copy_raw(&self, _: Granted, _: u64, _: u64, _: usize) -> Result<(), DeviceError> {
         Ok(())
     }
 
-    fn launch(&self, _: Kernel, _: Shape, _: &[Argument]) -> Result<(), DeviceError> {
+    fn launch_raw(
+        &self,
+        _: Granted,
+        _: Kernel,
+        _: Shape,
+        _: &[Argument],
+    ) -> Result<(), DeviceError> {
         Ok(())
     }
 
@@ -146,7 +152,7 @@ impl Device for Small {
         Ok(Box::new(()))
     }
 
-    fn replay(&self, _: &Recording) -> Result<(), DeviceError> {
+    fn replay_raw(&self, _: Granted, _: &Recording) -> Result<(), DeviceError> {
         Ok(())
     }
 }

@@ -5,7 +5,7 @@ use std::sync::{Arc, LazyLock, Mutex, PoisonError};
 
 use gridgen::backend::DeviceError;
 use gridgen::backend::cuda::Device;
-use gridgen::backend::cuda::device::{Address, Download, Recording};
+use gridgen::backend::cuda::device::{Address, Download, Granted, Recording};
 use gridgen::backend::cuda::kernel::{Argument, Kernel, Shape, Source, Width};
 
 use super::library::Library;
@@ -104,6 +104,30 @@ impl FiberDevice {
         }
     }
 
+    /// Runs a kernel.
+    pub fn run(&self, kernel: Kernel, shape: Shape, arguments: &[Argument]) {
+        self.take(Action::Launch(kernel, shape, arguments.to_vec()));
+    }
+
+    /// Bytes ← 0.
+    pub fn zero(&self, at: Address, bytes: usize) {
+        self.take(Action::Clear(at, bytes));
+    }
+
+    /// Bytes ← others.
+    pub fn duplicate(&self, from: Address, to: Address, bytes: usize) {
+        self.take(Action::Copy(from, to, bytes));
+    }
+
+    /// Does what was recorded.
+    pub fn again(&self, recording: &Recording) {
+        self.must_not_be_recorded("a replay");
+        let actions: &Vec<Action> = recording.downcast_ref().unwrap();
+        for action in actions {
+            self.perform(action);
+        }
+    }
+
     fn must_not_be_recorded(&self, what: &str) {
         assert!(self.recorded.lock().unwrap().is_none(), "{what} cannot be recorded");
     }
@@ -119,52 +143,64 @@ impl Device for FiberDevice {
         Ok(self.memory(|memory| memory.allocate(bytes)))
     }
 
-    fn free(&self, at: Address) {
+    fn free_raw(&self, _: Granted, at: Address) {
         // A buffer that is dropped while a test fails must not abort the test program.
         if !std::thread::panicking() {
             self.memory(|memory| memory.free(at));
         }
     }
 
-    fn clear(&self, at: Address, bytes: usize) -> Result<(), DeviceError> {
-        self.take(Action::Clear(at, bytes));
+    fn clear_raw(&self, _: Granted, at: Address, bytes: usize) -> Result<(), DeviceError> {
+        self.zero(at, bytes);
         Ok(())
     }
 
-    fn upload(&self, from: &[u8], to: Address) -> Result<(), DeviceError> {
+    fn upload_raw(&self, _: Granted, from: &[u8], to: Address) -> Result<(), DeviceError> {
         self.must_not_be_recorded("an upload");
         self.memory(|memory| memory.bytes(to, from.len()).copy_from_slice(from));
         Ok(())
     }
 
-    fn download(&self, from: Address, to: &mut [u8]) -> Result<(), DeviceError> {
+    fn download_raw(&self, _: Granted, from: Address, to: &mut [u8]) -> Result<(), DeviceError> {
         self.must_not_be_recorded("a download");
         self.memory(|memory| to.copy_from_slice(memory.bytes(from, to.len())));
         Ok(())
     }
 
     // By the kernel that shows a GPU's words to the host.
-    fn begin_download(&self, from: Address, bytes: usize) -> Result<Download, DeviceError> {
+    fn begin_download_raw(
+        &self,
+        granted: Granted,
+        from: Address,
+        bytes: usize,
+    ) -> Result<Download, DeviceError> {
         let words = vec![0_u64; bytes / size_of::<u64>()];
         let to = words.as_ptr().expose_provenance() as Address;
         let arguments = [(words.len() as u64).into(), from.into(), to.into()];
         let kernel = Kernel::new::<f64>(Source::Scalars, "show_words");
-        self.launch(kernel, Shape::threads(words.len()), &arguments)?;
+        self.launch_raw(granted, kernel, Shape::threads(words.len()), &arguments)?;
         Ok(Download::Done(bytemuck::cast_slice(&words).to_vec()))
     }
 
-    fn copy(&self, from: Address, to: Address, bytes: usize) -> Result<(), DeviceError> {
-        self.take(Action::Copy(from, to, bytes));
+    fn copy_raw(
+        &self,
+        _: Granted,
+        from: Address,
+        to: Address,
+        bytes: usize,
+    ) -> Result<(), DeviceError> {
+        self.duplicate(from, to, bytes);
         Ok(())
     }
 
-    fn launch(
+    fn launch_raw(
         &self,
+        _: Granted,
         kernel: Kernel,
         shape: Shape,
         arguments: &[Argument],
     ) -> Result<(), DeviceError> {
-        self.take(Action::Launch(kernel, shape, arguments.to_vec()));
+        self.run(kernel, shape, arguments);
         Ok(())
     }
 
@@ -179,12 +215,8 @@ impl Device for FiberDevice {
         result.map(|()| -> Recording { Box::new(actions.unwrap()) })
     }
 
-    fn replay(&self, recording: &Recording) -> Result<(), DeviceError> {
-        self.must_not_be_recorded("a replay");
-        let actions: &Vec<Action> = recording.downcast_ref().unwrap();
-        for action in actions {
-            self.perform(action);
-        }
+    fn replay_raw(&self, _: Granted, recording: &Recording) -> Result<(), DeviceError> {
+        self.again(recording);
         Ok(())
     }
 }

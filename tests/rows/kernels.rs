@@ -28,11 +28,12 @@ fn numbers(n: usize) -> Vec<f64> {
 
 /// Launches a kernel with rows, values by row, and values by place; returns those it writes.
 fn launched(name: &'static str, from: &[f64], to: &[f64], count: usize) -> Vec<f64> {
-    let device: Arc<dyn Device> = Arc::new(FiberDevice::default());
+    let fibers = Arc::new(FiberDevice::default());
+    let device: Arc<dyn Device> = fibers.clone();
     let (rows, from, into) = (on(&device, &rows(count)), on(&device, from), on(&device, to));
     let arguments = [(count as u64).into(), (&rows).into(), (&from).into(), Argument::from(&into)];
     let kernel = Kernel::new::<f64>(Source::Rows, name);
-    device.launch(kernel, Shape::threads(count), &arguments).unwrap();
+    fibers.run(kernel, Shape::threads(count), &arguments);
     let mut host = to.to_vec();
     into.download(&mut host).unwrap();
     host
@@ -50,7 +51,8 @@ fn entries_are_packed_as_a_loop_packs_them() {
 
 #[test]
 fn short_rows_are_multiplied_and_added_as_a_loop_does() {
-    let device: Arc<dyn Device> = Arc::new(FiberDevice::default());
+    let fibers = Arc::new(FiberDevice::default());
+    let device: Arc<dyn Device> = fibers.clone();
     for (count, lanes) in COUNTS.into_iter().zip([1_u32, 2, 8, 32]) {
         // Rows of no entry, of some, and of more than there are lanes.
         let beyond = Csr::from_rows((0..count).map(|k| {
@@ -77,7 +79,7 @@ fn short_rows_are_multiplied_and_added_as_a_loop_does() {
             (&into).into(),
         ];
         let kernel = Kernel::new::<f64>(Source::Rows, "add_rows");
-        device.launch(kernel, Shape::threads(count * lanes as usize), &arguments).unwrap();
+        fibers.run(kernel, Shape::threads(count * lanes as usize), &arguments);
 
         let mut found = y.clone();
         into.download(&mut found).unwrap();

@@ -57,7 +57,6 @@ impl<T: Real> EllMatrix<T> {
 
 impl CpuBackend {
     /// Room for factors of matrices with the pattern of `a`, eliminated by this schedule.
-    #[must_use]
     ///
     /// # Errors
     /// [`DeviceError::FactorsTooLarge`] for more entries than 32 bits number.

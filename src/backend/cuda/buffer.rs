@@ -1,6 +1,6 @@
 //! Typed memory of a device.
 
-use super::device::{Address, Device};
+use super::device::{Address, Device, check_length};
 use super::kernel::Argument;
 use crate::backend::DeviceError;
 use std::marker::PhantomData;
@@ -17,6 +17,10 @@ pub struct Buffer<T> {
 impl<T: bytemuck::Pod> Buffer<T> {
     /// Zeros.
     pub fn zeros(device: &Arc<dyn Device>, len: usize) -> Result<Self, DeviceError> {
+        let most = usize::MAX / size_of::<T>().max(1);
+        if len > most {
+            return Err(DeviceError::Length { there: most, asked: len });
+        }
         let bytes = (len * size_of::<T>()).max(1);
         let address = device.allocate(bytes)?;
         let buffer = Self { device: device.clone(), address, len, values: PhantomData };
@@ -55,21 +59,30 @@ impl<T: bytemuck::Pod> Buffer<T> {
         self.address + (at * size_of::<T>()) as Address
     }
 
-    /// All values ← host. Both have the same length.
+    /// All values ← host.
+    ///
+    /// # Errors
+    /// [`DeviceError::Length`] unless both have the same length.
     pub fn upload(&self, host: &[T]) -> Result<(), DeviceError> {
-        debug_assert_eq!(host.len(), self.len);
+        check_length(self.len, host.len())?;
         self.device.upload(bytemuck::cast_slice(host), self.address)
     }
 
     /// The leading values ← host.
+    ///
+    /// # Errors
+    /// [`DeviceError::Length`] for more values than there are.
     pub fn upload_part(&self, host: &[T]) -> Result<(), DeviceError> {
-        debug_assert!(host.len() <= self.len);
+        check_length(self.len, host.len().max(self.len))?;
         self.device.upload(bytemuck::cast_slice(host), self.address)
     }
 
     /// The leading values to the host.
+    ///
+    /// # Errors
+    /// [`DeviceError::Length`] for more values than there are.
     pub fn download(&self, host: &mut [T]) -> Result<(), DeviceError> {
-        debug_assert!(host.len() <= self.len);
+        check_length(self.len, host.len().max(self.len))?;
         self.device.download(self.address, bytemuck::cast_slice_mut(host))
     }
 

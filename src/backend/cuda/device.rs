@@ -13,6 +13,25 @@ use std::sync::atomic::AtomicU32;
 /// An address in the device's memory.
 pub type Address = u64;
 
+/// What only this crate can hand over: methods of [`Device`] that take addresses can be implemented
+/// elsewhere, and be called by this crate alone, whose buffers own the memory behind them.
+///
+/// ```compile_fail,E0624
+/// # use gridgen::backend::cuda::Device;
+/// fn copy(device: &dyn Device) {
+///     let _ = device.copy(4096, 8192, 16); // private
+/// }
+/// ```
+///
+/// ```compile_fail,E0423
+/// # use gridgen::backend::cuda::{Device, device::Granted};
+/// fn copy(device: &dyn Device) {
+///     let _ = device.copy_raw(Granted(()), 4096, 8192, 16); // not to be made elsewhere
+/// }
+/// ```
+#[derive(Debug, Clone, Copy)]
+pub struct Granted(());
+
 /// Launches that can be repeated with the same arguments.
 pub type Recording = Box<dyn Any + Send>;
 
@@ -81,39 +100,59 @@ pub trait Device: Send + Sync {
     fn allocate(&self, bytes: usize) -> Result<Address, DeviceError>;
 
     /// Gives back what [`Self::allocate`] gave.
-    fn free(&self, at: Address);
+    fn free_raw(&self, granted: Granted, at: Address);
 
     /// Bytes ← 0.
-    fn clear(&self, at: Address, bytes: usize) -> Result<(), DeviceError>;
+    fn clear_raw(&self, granted: Granted, at: Address, bytes: usize) -> Result<(), DeviceError>;
 
     /// Device memory ← host.
-    fn upload(&self, from: &[u8], to: Address) -> Result<(), DeviceError>;
+    fn upload_raw(&self, granted: Granted, from: &[u8], to: Address) -> Result<(), DeviceError>;
 
     /// Host ← device memory.
-    fn download(&self, from: Address, to: &mut [u8]) -> Result<(), DeviceError>;
+    fn download_raw(
+        &self,
+        granted: Granted,
+        from: Address,
+        to: &mut [u8],
+    ) -> Result<(), DeviceError>;
 
     /// Asks for some values without waiting for them. At most eight downloads may be unfinished: to wait for
     /// an earlier one is an error. What is asked for later does not change what they bring.
-    fn begin_download(&self, from: Address, bytes: usize) -> Result<Download, DeviceError> {
+    fn begin_download_raw(
+        &self,
+        granted: Granted,
+        from: Address,
+        bytes: usize,
+    ) -> Result<Download, DeviceError> {
         let mut to = vec![0; bytes];
-        self.download(from, &mut to)?;
+        self.download_raw(granted, from, &mut to)?;
         Ok(Download::Done(to))
     }
 
     /// Host ← what was asked for, as long.
+    ///
+    /// # Errors
+    /// [`DeviceError::Length`] where it is not.
     fn end_download(&self, download: Download, to: &mut [u8]) -> Result<(), DeviceError> {
-        if let Download::Done(from) = download {
-            to.copy_from_slice(&from);
+        match download {
+            Download::Done(from) => fill(to, &from),
+            Download::Begun(_) => Ok(()),
         }
-        Ok(())
     }
 
     /// Device memory ← device memory.
-    fn copy(&self, from: Address, to: Address, bytes: usize) -> Result<(), DeviceError>;
+    fn copy_raw(
+        &self,
+        granted: Granted,
+        from: Address,
+        to: Address,
+        bytes: usize,
+    ) -> Result<(), DeviceError>;
 
     /// Runs a kernel. The arguments must be those of its signature, in order.
-    fn launch(
+    fn launch_raw(
         &self,
+        granted: Granted,
         kernel: Kernel,
         shape: Shape,
         arguments: &[Argument],
@@ -138,5 +177,61 @@ pub trait Device: Send + Sync {
     ) -> Result<Recording, DeviceError>;
 
     /// Does what was noted.
-    fn replay(&self, recording: &Recording) -> Result<(), DeviceError>;
+    fn replay_raw(&self, granted: Granted, recording: &Recording) -> Result<(), DeviceError>;
+}
+
+/// What this crate asks of a device: the methods above, granted.
+impl dyn Device + '_ {
+    pub(crate) fn free(&self, at: Address) {
+        self.free_raw(Granted(()), at);
+    }
+
+    pub(crate) fn clear(&self, at: Address, bytes: usize) -> Result<(), DeviceError> {
+        self.clear_raw(Granted(()), at, bytes)
+    }
+
+    pub(crate) fn upload(&self, from: &[u8], to: Address) -> Result<(), DeviceError> {
+        self.upload_raw(Granted(()), from, to)
+    }
+
+    pub(crate) fn download(&self, from: Address, to: &mut [u8]) -> Result<(), DeviceError> {
+        self.download_raw(Granted(()), from, to)
+    }
+
+    pub(crate) fn begin_download(
+        &self,
+        from: Address,
+        bytes: usize,
+    ) -> Result<Download, DeviceError> {
+        self.begin_download_raw(Granted(()), from, bytes)
+    }
+
+    pub(crate) fn copy(&self, from: Address, to: Address, bytes: usize) -> Result<(), DeviceError> {
+        self.copy_raw(Granted(()), from, to, bytes)
+    }
+
+    pub(crate) fn launch(
+        &self,
+        kernel: Kernel,
+        shape: Shape,
+        arguments: &[Argument],
+    ) -> Result<(), DeviceError> {
+        self.launch_raw(Granted(()), kernel, shape, arguments)
+    }
+
+    pub(crate) fn replay(&self, recording: &Recording) -> Result<(), DeviceError> {
+        self.replay_raw(Granted(()), recording)
+    }
+}
+
+/// Host ← bytes that came, as many.
+pub(super) fn fill(to: &mut [u8], from: &[u8]) -> Result<(), DeviceError> {
+    check_length(from.len(), to.len())?;
+    to.copy_from_slice(from);
+    Ok(())
+}
+
+/// Refuses a copy of `asked` of something to or from `there` of it.
+pub(super) fn check_length(there: usize, asked: usize) -> Result<(), DeviceError> {
+    if there == asked { Ok(()) } else { Err(DeviceError::Length { there, asked }) }
 }

@@ -1,6 +1,6 @@
 //! A device whose work is watched.
 
-use super::device::{Address, Device, Download, HostWords, Recording};
+use super::device::{Address, Device, Download, Granted, HostWords, Recording};
 use super::kernel::{Argument, Kernel, Shape};
 use crate::backend::DeviceError;
 use std::sync::Arc;
@@ -72,24 +72,29 @@ impl<W: Watch> Device for WatchedDevice<W> {
         self.device.allocate(bytes)
     }
 
-    fn free(&self, at: Address) {
+    fn free_raw(&self, _: Granted, at: Address) {
         self.device.free(at);
     }
 
-    fn clear(&self, at: Address, bytes: usize) -> Result<(), DeviceError> {
+    fn clear_raw(&self, _: Granted, at: Address, bytes: usize) -> Result<(), DeviceError> {
         self.device.clear(at, bytes)
     }
 
-    fn upload(&self, from: &[u8], to: Address) -> Result<(), DeviceError> {
+    fn upload_raw(&self, _: Granted, from: &[u8], to: Address) -> Result<(), DeviceError> {
         self.device.upload(from, to)
     }
 
-    fn download(&self, from: Address, to: &mut [u8]) -> Result<(), DeviceError> {
+    fn download_raw(&self, _: Granted, from: Address, to: &mut [u8]) -> Result<(), DeviceError> {
         self.device.download(from, to)?;
         self.watch.downloaded(to)
     }
 
-    fn begin_download(&self, from: Address, bytes: usize) -> Result<Download, DeviceError> {
+    fn begin_download_raw(
+        &self,
+        _: Granted,
+        from: Address,
+        bytes: usize,
+    ) -> Result<Download, DeviceError> {
         self.device.begin_download(from, bytes)
     }
 
@@ -98,12 +103,19 @@ impl<W: Watch> Device for WatchedDevice<W> {
         self.watch.downloaded(to)
     }
 
-    fn copy(&self, from: Address, to: Address, bytes: usize) -> Result<(), DeviceError> {
+    fn copy_raw(
+        &self,
+        _: Granted,
+        from: Address,
+        to: Address,
+        bytes: usize,
+    ) -> Result<(), DeviceError> {
         self.device.copy(from, to, bytes)
     }
 
-    fn launch(
+    fn launch_raw(
         &self,
+        _: Granted,
         kernel: Kernel,
         shape: Shape,
         arguments: &[Argument],
@@ -127,7 +139,7 @@ impl<W: Watch> Device for WatchedDevice<W> {
         self.device.record(work)
     }
 
-    fn replay(&self, recording: &Recording) -> Result<(), DeviceError> {
+    fn replay_raw(&self, _: Granted, recording: &Recording) -> Result<(), DeviceError> {
         self.watch.launching()?;
         self.device.replay(recording)
     }

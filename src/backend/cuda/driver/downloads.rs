@@ -70,7 +70,8 @@ impl DriverDevice {
         let to = downloads.place(number) as Address;
         let kernel = Kernel::new::<f64>(Source::Scalars, "show_words");
         let arguments = [(words as u64).into(), from.into(), to.into()];
-        self.launch(kernel, Shape::threads(words), &arguments)?;
+        let device: &dyn Device = self;
+        device.launch(kernel, Shape::threads(words), &arguments)?;
         // SAFETY: event and stream live as long as the device.
         unsafe { result::event::record(downloads.ended[number % MOST], self.stream) }
             .map_err(self.failed("copying from the device"))?;

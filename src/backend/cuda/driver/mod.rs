@@ -19,7 +19,7 @@ pub use gpus::{Gpus, Way};
 pub use list::{DeviceInfo, Libraries, device, devices, libraries, present};
 pub use nccl::{CommunicatorId, NcclCommunicator, Seat};
 
-use super::device::{Address, Device, Download, HostWords, Recording};
+use super::device::{Address, Device, Download, Granted, HostWords, Recording, fill};
 use super::kernel::{Argument, Kernel, Shape, Source, Width};
 use crate::backend::DeviceError;
 use cudarc::driver::{result, sys};
@@ -255,6 +255,23 @@ impl Drop for DriverDevice {
     }
 }
 
+impl DriverDevice {
+    /// Launches a kernel with any arguments.
+    ///
+    /// # Safety
+    /// The arguments are those of the kernel's signature, and the memory behind their addresses is that
+    /// of live buffers of this device; what is not so loses the device for this process.
+    pub unsafe fn launch_unchecked(
+        &self,
+        kernel: Kernel,
+        shape: Shape,
+        arguments: &[Argument],
+    ) -> Result<(), DeviceError> {
+        let device: &dyn Device = self;
+        device.launch(kernel, shape, arguments)
+    }
+}
+
 /// A graph that can be launched.
 struct Graph(sys::CUgraphExec);
 
@@ -317,18 +334,18 @@ impl Device for DriverDevice {
         })
     }
 
-    fn free(&self, at: Address) {
+    fn free_raw(&self, _: Granted, at: Address) {
         self.blocks().put(at);
     }
 
-    fn clear(&self, at: Address, bytes: usize) -> Result<(), DeviceError> {
+    fn clear_raw(&self, _: Granted, at: Address, bytes: usize) -> Result<(), DeviceError> {
         self.bind()?;
         // SAFETY: the caller owns `bytes` bytes from `at` on.
         unsafe { result::memset_d8_async(at, 0, bytes, self.stream) }
             .map_err(self.failed("clearing memory"))
     }
 
-    fn upload(&self, from: &[u8], to: Address) -> Result<(), DeviceError> {
+    fn upload_raw(&self, _: Granted, from: &[u8], to: Address) -> Result<(), DeviceError> {
         self.bind()?;
         self.settle()?;
         // SAFETY: the caller owns the memory at `to`; `from` outlives the copy, since the stream
@@ -338,7 +355,7 @@ impl Device for DriverDevice {
         self.synchronise()
     }
 
-    fn download(&self, from: Address, to: &mut [u8]) -> Result<(), DeviceError> {
+    fn download_raw(&self, _: Granted, from: Address, to: &mut [u8]) -> Result<(), DeviceError> {
         self.bind()?;
         if let Some(words) = downloads::words(from, to.len()) {
             let number = self.show_words(from, words)?;
@@ -362,32 +379,44 @@ impl Device for DriverDevice {
         Ok(())
     }
 
-    fn begin_download(&self, from: Address, bytes: usize) -> Result<Download, DeviceError> {
+    fn begin_download_raw(
+        &self,
+        granted: Granted,
+        from: Address,
+        bytes: usize,
+    ) -> Result<Download, DeviceError> {
         if let Some(words) = downloads::words(from, bytes) {
             return self.show_words(from, words).map(Download::Begun);
         }
         let mut to = vec![0; bytes];
-        self.download(from, &mut to)?;
+        self.download_raw(granted, from, &mut to)?;
         Ok(Download::Done(to))
     }
 
     fn end_download(&self, download: Download, to: &mut [u8]) -> Result<(), DeviceError> {
         match download {
-            Download::Done(from) => to.copy_from_slice(&from),
+            Download::Done(from) => fill(to, &from)?,
             Download::Begun(number) => self.shown(number, to)?,
         }
         Ok(())
     }
 
-    fn copy(&self, from: Address, to: Address, bytes: usize) -> Result<(), DeviceError> {
+    fn copy_raw(
+        &self,
+        _: Granted,
+        from: Address,
+        to: Address,
+        bytes: usize,
+    ) -> Result<(), DeviceError> {
         self.bind()?;
         // SAFETY: the caller owns both ranges.
         unsafe { result::memcpy_dtod_async(to, from, bytes, self.stream) }
             .map_err(self.failed("copying on the device"))
     }
 
-    fn launch(
+    fn launch_raw(
         &self,
+        _: Granted,
         kernel: Kernel,
         shape: Shape,
         arguments: &[Argument],
@@ -459,7 +488,7 @@ impl Device for DriverDevice {
         }
     }
 
-    fn replay(&self, recording: &Recording) -> Result<(), DeviceError> {
+    fn replay_raw(&self, _: Granted, recording: &Recording) -> Result<(), DeviceError> {
         self.bind()?;
         let Some(graph) = recording.downcast_ref::<Graph>() else {
             return Err(DeviceError::ForeignRecording);
