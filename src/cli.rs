@@ -85,7 +85,7 @@ enum Command {
     Airfoil(AirfoilArguments),
     /// Write a mesh in another format.
     Convert(convert::ConvertArguments),
-    /// Measure any structured grid.
+    /// Measure a plane structured grid of one block.
     Quality(QualityArguments),
     /// Solve a linear system from Matrix Market files.
     Solve(solve::SolveArguments),
@@ -102,6 +102,9 @@ enum Command {
     /// Write the JSON schema of the case file to standard output.
     #[command(after_help = reference::SCHEMA_EXAMPLE)]
     Schema,
+    /// Write the licences of the program and of the font in its pictures to standard output.
+    #[command(after_help = reference::LICENCES_EXAMPLE)]
+    Licences,
     /// Write the manual page to standard output.
     #[command(after_help = reference::MAN_EXAMPLE)]
     Man,
@@ -198,6 +201,7 @@ impl Cli {
             Some(Command::Init(arguments)) => return arguments.execute(),
             Some(Command::Check(arguments)) => return arguments.execute(),
             Some(Command::Schema) => return reference::schema(),
+            Some(Command::Licences) => return reference::licences(),
             Some(Command::Man) => return reference::man(),
             Some(Command::Devices) => return devices::list(),
             Some(Command::Bench(arguments)) => return arguments.execute(),

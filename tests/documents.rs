@@ -53,6 +53,19 @@ fn the_case_in_the_readme_is_valid() {
     }
 }
 
+/// Doctests are what `src/lib.rs` names.
+#[test]
+fn the_rust_blocks_of_every_document_are_doctests() {
+    let library = read(&root().join("src/lib.rs"));
+
+    for document in documents() {
+        let name = document.strip_prefix(root()).unwrap().display().to_string();
+        if read(&document).contains("```rust") {
+            assert!(library.contains(&format!("include_str!(\"../{name}\")")), "{name}");
+        }
+    }
+}
+
 #[test]
 fn links_between_files_lead_to_files() {
     let documents = documents();

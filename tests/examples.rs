@@ -9,6 +9,9 @@ mod first_grid;
 mod own_geometry;
 #[path = "../examples/own_linear_solver.rs"]
 mod own_linear_solver;
+#[path = "../examples/random_sections.rs"]
+#[allow(dead_code, reason = "its program does the same with 5000 sections")]
+mod random_sections;
 #[path = "../examples/sweep.rs"]
 mod sweep;
 
@@ -120,4 +123,22 @@ fn a_library_run_ends_where_its_caller_wants() {
     let mut progress = Impatient(std::cell::Cell::new(4));
     let memory = make_grid(&small(), &on_the_cpu(folder.path()), &mut progress).unwrap_err();
     assert!(matches!(memory, Error::Interrupted { steps: Some(1), restart: None }), "{memory:?}");
+}
+
+/// One section of each kind, as O and as C; the 5000 are a program of their own.
+#[test]
+fn random_sections_are_valid_or_refused_with_their_reason() {
+    let folder = tempfile::tempdir().unwrap();
+    let table = folder.path().join("table.tsv");
+
+    random_sections::survey(0..5, &table).unwrap();
+    // What is there is not done again.
+    random_sections::survey(0..5, &table).unwrap();
+
+    let text = std::fs::read_to_string(&table).unwrap();
+    assert_eq!(text.lines().count(), 10, "{text}");
+    assert!(text.lines().all(|line| line.contains("\tvalid\t")), "{text}");
+    assert!(random_sections::summarise(&text));
+    assert!(!random_sections::summarise("0\tPlain\tO\tfailed\t1e-5\t3\tline search\n"));
+    assert!(!random_sections::summarise("0\tPlain\tO\trefused\t1e-5\t0\tcrosses\n"));
 }

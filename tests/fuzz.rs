@@ -185,7 +185,8 @@ fn fuzz(target: &Target, runs: u64, seed: u64) -> (Duration, usize) {
         let (began, before) = (spent(), USED.load(Ordering::Relaxed));
         PEAK.store(before, Ordering::Relaxed);
         let done = catch_unwind(|| (target.run)(&bytes));
-        let took = (spent() - began, PEAK.load(Ordering::Relaxed).saturating_sub(before));
+        let took =
+            (spent().saturating_sub(began), PEAK.load(Ordering::Relaxed).saturating_sub(before));
         let shown = || String::from_utf8_lossy(&bytes).into_owned();
         let name = target.name;
         assert!(done.is_ok(), "{name}, execution {k} of FUZZ_SEED={seed}:\n{}", shown());

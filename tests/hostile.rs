@@ -2,6 +2,7 @@
 //! allocator that ends the test where a reader asks for more than [`CAP`].
 #![allow(clippy::unwrap_used, reason = "a failing step fails the test")]
 #![allow(unsafe_code, reason = "an allocator is unsafe by its trait")]
+#![allow(clippy::print_stdout, reason = "what is not checked is said")]
 
 #[path = "support/grids.rs"]
 mod grids;
@@ -99,9 +100,10 @@ fn repeat_counts_of_plot3d_stand_for_no_more_numbers_than_the_file_can_mean() {
 #[test]
 fn repeat_counts_of_a_plane_are_read() {
     let grid = grids::polar_grid(257, 129, 1e-3, 1.05);
-    let words = |values: &[f64]| values.iter().map(|v| format!("{v:e} ")).collect::<String>();
+    let words =
+        |values: &[f64]| values.iter().map(|v| format!("{v:e}")).collect::<Vec<_>>().join(" ");
     let (x, y, n) = (words(&grid.x), words(&grid.y), grid.x.len());
-    let text = format!("1\n257 129 2\n{x}{x}{y}{y}{n}*0.0 {n}*1.0\n");
+    let text = format!("1\n257 129 2\n{x} {x} {y} {y} {n}*0.0 {n}*1.0\n");
 
     let read = mesh_from_bytes(Path::new("a.p3d"), text.as_bytes()).unwrap();
 
@@ -115,7 +117,7 @@ fn rows_of_a_matrix_are_not_believed_without_entries() {
     let head = |rows: u64, entries: u64| {
         format!("%%MatrixMarket matrix coordinate real general\n{rows} {rows} {entries}\n")
     };
-    let blank = [b'\n'; 1 << 16];
+    let blank = vec![b'\n'; 1 << 16];
     let none = head(1_100_000_000, 1) + "1 1 1\n";
     let some = head(1_100_000_000, 1 << 16);
     let files = [
@@ -176,7 +178,7 @@ fn an_extent_is_not_believed_beyond_what_its_bytes_can_hold() {
 fn lengths_in_a_restart_file_are_not_believed() {
     let _alone = alone();
     let mut body = [&restart::MAGIC[..], &restart::VERSION.to_le_bytes()].concat();
-    [2_u64, 1 << 60, u64::MAX].iter().for_each(|n| body.extend(n.to_le_bytes()));
+    body.extend([2_u64, 1 << 60, u64::MAX].iter().flat_map(|n| n.to_le_bytes()));
     body.extend(b"{}");
     let digest = gridgen::io::digest::Digest::of(&body).number();
     body.extend(digest.to_le_bytes());

@@ -1,4 +1,4 @@
-//! `gridgen quality`: the measures of any structured grid.
+//! `gridgen quality`: the measures of a plane structured grid.
 
 use std::fmt::Write;
 use std::path::PathBuf;

@@ -1,4 +1,4 @@
-//! `schema` and `man`: the case file and the program for other programs to show; examples of commands
+//! `schema`, `man` and `licences`: texts that stand in the program; examples of commands
 //! without options.
 
 use std::process::ExitCode;
@@ -28,9 +28,18 @@ pub(super) const MAN_EXAMPLE: &str = "\
 Example:
   gridgen man > ~/.local/share/man/man1/gridgen.1";
 
+pub(super) const LICENCES_EXAMPLE: &str = "\
+Example:
+  gridgen licences | less";
+
 pub(super) fn schema() -> ExitCode {
     // `#` asks for indented JSON.
     answer(&Terminal::new(false), &format!("{:#}\n", json_schema()))
+}
+
+/// The licences: of the program, and of what is embedded in it.
+pub(super) fn licences() -> ExitCode {
+    answer(&Terminal::new(false), include_str!("../../docs/licences.md"))
 }
 
 pub(super) fn man() -> ExitCode {

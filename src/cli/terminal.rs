@@ -94,7 +94,7 @@ pub(super) fn visible(text: &str) -> Cow<'_, str> {
     let mut shown = String::with_capacity(text.len() + 8);
     for c in text.chars() {
         if acts(c) {
-            shown.push_str(&format!("\\u{:04x}", u32::from(c)));
+            shown.extend(["\\u", &format!("{:04x}", u32::from(c))]);
         } else {
             shown.push(c);
         }

@@ -57,16 +57,14 @@ fn faces([ni, nj, planes]: [u128; 3]) -> u128 {
 /// Bytes of a file for a node, at least; none for files that hold no mesh.
 fn least_bytes(kind: FileKind) -> Option<u64> {
     match kind {
+        FileKind::Nmf => Some(0),
         // Compressed arrays are shorter.
         FileKind::Vts => Some(1),
-        FileKind::Vtk => Some(24),
-        // Single precision in two dimensions; as text a number is longer.
+        // Plot3D in single precision and two dimensions; as text a number is longer.
         FileKind::Plot3d | FileKind::Plot3dPlanar => Some(8),
-        // `0 0 N`, and a cell of numbers parted by blanks.
-        FileKind::Su2 => Some(16),
-        FileKind::Openfoam => Some(24),
-        FileKind::Cgns => Some(16),
-        FileKind::Nmf => Some(0),
+        // `0 0 N` and a cell of numbers parted by blanks in SU2.
+        FileKind::Su2 | FileKind::Cgns => Some(16),
+        FileKind::Vtk | FileKind::Openfoam => Some(24),
         _ => None,
     }
 }

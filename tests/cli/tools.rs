@@ -92,6 +92,7 @@ fn every_command_has_an_example_in_its_help() {
         "init",
         "check",
         "schema",
+        "licences",
         "man",
         "airfoil",
         "quality",
@@ -123,5 +124,21 @@ fn wrong_use_of_a_command_exits_with_2() {
         let Finished { code, stdout, stderr } = Scratch::with(&[]).run(arguments);
         assert_eq!((code, stdout.as_str()), (2, ""), "{arguments:?}: {stderr}");
         assert!(stderr.starts_with("error: "), "{arguments:?}: {stderr}");
+    }
+}
+
+/// The embedded font's licence asks for its notice beside it.
+#[test]
+fn the_licence_of_the_embedded_font_ships_with_the_program() {
+    let text = Scratch::with(&[]).run(&["licences"]).succeeds();
+
+    for part in [
+        "UBUNTU FONT LICENCE Version 1.0",
+        "SIL OPEN FONT LICENSE Version 1.1",
+        "© 2010, 2011 Canonical Ltd",
+        "LICENSE-APACHE",
+        "UIUC Airfoil Coordinates Database",
+    ] {
+        assert!(text.contains(part), "{part}");
     }
 }
