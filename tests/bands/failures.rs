@@ -2,6 +2,7 @@
 #![allow(clippy::unwrap_used, reason = "a failing step fails the test")]
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use gridgen::backend::DeviceError;
 use gridgen::backend::cuda::{
@@ -96,8 +97,6 @@ fn a_rank_that_sends_nothing_is_named_when_the_patience_of_another_ends() {
     let questions: [Question; 3] = [gather, receive::<16>, receive::<2_000_000>];
     for messages in [Messages::Memory, Messages::Host] {
         for question in questions {
-            let started = Instant::now();
-
             let result = on_patient_ranks(&fibers(3), messages, patience, |device, link| {
                 if link.rank() < 2 {
                     return question(&device, &*link);
@@ -109,8 +108,6 @@ fn a_rank_that_sends_nothing_is_named_when_the_patience_of_another_ends() {
 
             let silent = |rank| Err(DeviceError::Silent { rank, other: Some(2), waited: patience });
             assert!(result == silent(0) || result == silent(1), "{messages:?}: {result:?}");
-            let took = started.elapsed();
-            assert!(took < Duration::from_secs(10), "{messages:?}: {took:?}");
         }
     }
 }

@@ -1,7 +1,7 @@
 //! Bands on the first two GPUs.
 #![allow(clippy::unwrap_used, reason = "a failing step fails the test")]
 
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use gridgen::backend::cuda::driver::{Gpus, Way};
 use gridgen::backend::{Backend, Bands, DeviceError};
@@ -70,7 +70,6 @@ fn a_rank_that_gives_up_stops_the_other() {
 
 fn gives_up(gpus: &Gpus) {
     let bands = Bands::new(64, 2, false).unwrap();
-    let started = Instant::now();
 
     let result = gpus.run(&bands, |rank, backend| {
         let x = backend.zeros::<f64>(1000)?;
@@ -84,7 +83,6 @@ fn gives_up(gpus: &Gpus) {
     });
 
     assert_eq!(result, Err(DeviceError::NoGpu));
-    assert!(started.elapsed() < Duration::from_secs(20));
     // The GPUs can be used again.
     let sums = gpus.run(&bands, |_, backend| backend.max_abs(&backend.zeros::<f64>(9)?));
     assert_eq!(sums, Ok(vec![0.0, 0.0]));
@@ -96,7 +94,6 @@ fn a_rank_that_goes_silent_is_named() {
     let (patience, bands) = (Duration::from_secs(1), Bands::new(64, 2, false).unwrap());
     for way in [Way::Memory, Way::Nccl, Way::Host] {
         let gpus = Gpus::open(&[0, 1]).unwrap().with_way(way).with_patience(patience);
-        let started = Instant::now();
 
         let result = gpus.run(&bands, |rank, backend| {
             let x = backend.zeros::<f64>(1000)?;
@@ -110,7 +107,6 @@ fn a_rank_that_goes_silent_is_named() {
 
         let silent = DeviceError::Silent { rank: 0, other: Some(1), waited: patience };
         assert_eq!(result, Err(silent), "{way:?}");
-        assert!(started.elapsed() < Duration::from_secs(20), "{way:?}");
         // The GPUs can be used again.
         let sums = gpus.run(&bands, |_, backend| backend.max_abs(&backend.zeros::<f64>(9)?));
         assert_eq!(sums, Ok(vec![0.0, 0.0]), "{way:?}");

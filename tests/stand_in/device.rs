@@ -1,12 +1,17 @@
 //! One device.
 
-use gridgen::backend::DeviceError;
-use gridgen::backend::cuda::Device;
+use std::sync::Arc;
+
 use gridgen::backend::cuda::device::Download;
 use gridgen::backend::cuda::driver::DriverDevice;
+use gridgen::backend::cuda::{CudaBackend, Device};
+use gridgen::backend::scalars::{FIRST as SLOT, LOG, SLOTS};
+use gridgen::backend::{Backend, DeviceError};
 
 use crate::{elsewhere, fail};
 
+/// A place among the scalars.
+const FIRST: usize = SLOT as usize;
 /// `CUDA_ERROR_STREAM_CAPTURE_INVALIDATED`.
 const INVALIDATED: i32 = 901;
 
@@ -51,15 +56,21 @@ fn a_download_is_never_another_ones() {
     if elsewhere() {
         return;
     }
-    let device = DriverDevice::open(0).unwrap();
-    let at = device.allocate(9 * 8).unwrap();
-    let words: Vec<u64> = (100..109).collect();
-    device.upload(bytemuck::cast_slice(&words), at).unwrap();
-    let begin = |k: u64| device.begin_download(at + 8 * k, 8).unwrap();
-    let end = |download: Download| -> Result<u64, DeviceError> {
-        let mut word = [0_u64];
-        device.end_download(download, bytemuck::cast_slice_mut(&mut word))?;
-        Ok(word[0])
+    let backend = CudaBackend::new(Arc::new(DriverDevice::open(0).unwrap())).unwrap();
+    let scalars: Vec<_> = (0..9_u16)
+        .map(|k| {
+            let mut scalars = backend.scalars().unwrap();
+            let mut values = [0.0; SLOTS];
+            values[FIRST] = f64::from(100 + k);
+            backend.set_scalars(&mut scalars, &values).unwrap();
+            scalars
+        })
+        .collect();
+    let begin = |k: usize| backend.look(&scalars[k]).unwrap();
+    let end = |download: Download| -> Result<f64, DeviceError> {
+        let mut host = [0.0; SLOTS + LOG];
+        backend.see(download, &mut host)?;
+        Ok(host[FIRST])
     };
 
     let mut begun: Vec<Download> = (0..9).map(begin).collect();
@@ -68,8 +79,8 @@ fn a_download_is_never_another_ones() {
 
     assert_eq!(first, Err(DeviceError::TooManyDownloads { most: 8 }));
     let found: Vec<_> = last.into_iter().map(end).collect();
-    assert_eq!(found, (101..109).map(Ok).collect::<Vec<_>>());
+    assert_eq!(found, (101..109).map(|k| Ok(f64::from(k))).collect::<Vec<_>>());
     // Those that nobody waits for are no hindrance.
     (0..20).for_each(|_| drop(begin(0)));
-    assert_eq!(end(begin(3)), Ok(103));
+    assert_eq!(end(begin(3)), Ok(103.0));
 }

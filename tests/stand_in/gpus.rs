@@ -1,7 +1,7 @@
 //! Several devices.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use gridgen::backend::cuda::driver::{Gpus, Way};
 use gridgen::backend::{Backend, Bands, DeviceError};
@@ -37,7 +37,6 @@ fn a_rank_that_goes_silent_is_named_whichever_way_messages_go() {
     let (patience, bands) = (Duration::from_millis(200), Bands::new(64, 2, false).unwrap());
     for way in WAYS {
         let gpus = Gpus::open(&[0, 1]).unwrap().with_way(way).with_patience(patience);
-        let started = Instant::now();
 
         let result = gpus.run(&bands, |rank, backend| {
             let x = backend.zeros::<f64>(100)?;
@@ -51,7 +50,6 @@ fn a_rank_that_goes_silent_is_named_whichever_way_messages_go() {
 
         let silent = DeviceError::Silent { rank: 0, other: Some(1), waited: patience };
         assert_eq!(result, Err(silent), "{way:?}");
-        assert!(started.elapsed() < Duration::from_secs(20), "{way:?}");
         // The GPUs can be used again.
         let sums = gpus.run(&bands, |_, backend| backend.max_abs(&backend.zeros::<f64>(9)?));
         assert_eq!(sums, Ok(vec![0.0, 0.0]), "{way:?}");

@@ -2,7 +2,7 @@
 
 use super::DriverDevice;
 use crate::backend::DeviceError;
-use crate::backend::cuda::device::{Address, Device};
+use crate::backend::cuda::device::{Address, Device, check_length};
 use crate::backend::cuda::kernel::{Kernel, Shape, Source};
 use cudarc::driver::{result, sys};
 use std::ffi::c_void;
@@ -81,9 +81,11 @@ impl DriverDevice {
     /// Waits for a download, one of the last [`MOST`]; the place of an earlier one is another's.
     pub(super) fn shown(&self, number: usize, to: &mut [u8]) -> Result<(), DeviceError> {
         let downloads = self.downloads()?;
-        if downloads.next.load(Ordering::Relaxed) - number > MOST {
+        let begun_since = downloads.next.load(Ordering::Relaxed).wrapping_sub(number);
+        if !(1..=MOST).contains(&begun_since) {
             return Err(DeviceError::TooManyDownloads { most: MOST });
         }
+        check_length(to.len().min(ROOM * size_of::<u64>()), to.len())?;
         self.settle()?;
         // SAFETY: the event was recorded when the download was asked for; what it ends has filled as many
         // words of the place.
