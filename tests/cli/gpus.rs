@@ -1,6 +1,8 @@
 //! Runs on GPUs, which libraries stand in for.
 
+use std::collections::BTreeMap;
 use std::io::{BufRead, BufReader, Read, Write};
+use std::path::PathBuf;
 use std::process::{Child, Command, Stdio};
 use std::thread;
 use std::time::{Duration, Instant};
@@ -226,4 +228,32 @@ fn the_crossover_is_measured_by_whole_runs() {
     let row: Vec<&str> = rows.lines().nth(2).unwrap().split('|').map(str::trim).collect();
     let [cpu, gpu] = [2, 3].map(|k| row[k].parse::<f64>().unwrap());
     assert!(row[1] == "17 × 9" && cpu > 0.0 && gpu > cpu, "{text}");
+}
+
+/// An interrupted write, or a full disk, left files that the driver cannot load.
+#[test]
+fn damaged_kernels_of_the_cache_are_compiled_anew() {
+    let scratch = Scratch::with_case(small("2412"));
+    let on_gpu = ["wing.toml", "--backend", "cuda"];
+    let kept = || -> BTreeMap<PathBuf, Vec<u8>> {
+        let files = std::fs::read_dir(scratch.path("cache/gridgen")).unwrap();
+        files
+            .map(|file| file.unwrap().path())
+            .map(|at| (at.clone(), std::fs::read(at).unwrap()))
+            .collect()
+    };
+    run(&scratch, &on_gpu).succeeds();
+    let (whole, mesh) = (kept(), scratch.bytes("output/wing/mesh.vts"));
+    assert!(whole.len() > 1);
+
+    for length in [0, 1, 100] {
+        for (path, bytes) in &whole {
+            std::fs::write(path, &bytes[..length.min(bytes.len() - 1)]).unwrap();
+        }
+
+        run(&scratch, &on_gpu).succeeds();
+
+        assert!(kept() == whole, "cut to {length}");
+        assert!(scratch.bytes("output/wing/mesh.vts") == mesh, "cut to {length}");
+    }
 }
