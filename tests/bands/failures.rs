@@ -14,7 +14,7 @@ use gridgen::solver::krylov::Method;
 use gridgen::solver::precond::Kind;
 
 use crate::cases::Case;
-use crate::fibers::{FiberDevice, Messages, lost, mortal, on_patient_ranks};
+use crate::fibers::{FiberDevice, Messages, lost, mortal, on_patient_ranks, on_ranks};
 use crate::ranks::fibers;
 
 #[test]
@@ -93,7 +93,10 @@ fn receive<const BYTES: usize>(
 
 #[test]
 fn a_rank_that_sends_nothing_is_named_when_the_patience_of_another_ends() {
-    let patience = Duration::from_millis(100);
+    // Loads the kernels, which takes time that the others would wait.
+    let met = on_ranks(&fibers(3), Messages::Memory, |device, link| gather(&device, &*link));
+    assert_eq!(met, Ok(vec![(); 3]));
+    let patience = Duration::from_millis(500);
     let questions: [Question; 3] = [gather, receive::<16>, receive::<2_000_000>];
     for messages in [Messages::Memory, Messages::Host] {
         for question in questions {
@@ -102,7 +105,7 @@ fn a_rank_that_sends_nothing_is_named_when_the_patience_of_another_ends() {
                     return question(&device, &*link);
                 }
                 // Busy with something else.
-                std::thread::sleep(5 * patience);
+                std::thread::sleep(2 * patience);
                 Ok(())
             });
 
@@ -115,7 +118,7 @@ fn a_rank_that_sends_nothing_is_named_when_the_patience_of_another_ends() {
 /// A rank that never comes to meet the others.
 #[test]
 fn a_rank_that_never_joins_is_named() {
-    let patience = Duration::from_millis(100);
+    let patience = Duration::from_millis(500);
     let alarm = Arc::new(Alarm::new(patience));
     let room = Arc::new(Mailroom::new(3, alarm.clone()));
 
