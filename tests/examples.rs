@@ -125,6 +125,19 @@ fn a_library_run_ends_where_its_caller_wants() {
     assert!(matches!(memory, Error::Interrupted { steps: Some(1), restart: None }), "{memory:?}");
 }
 
+/// A section with noise whose blunt edge is a spike: along directions that were solved for roughly the
+/// residual rose at once.
+#[test]
+fn a_section_that_needs_exact_directions_becomes_a_valid_grid() {
+    let folder = tempfile::tempdir().unwrap();
+    let table = folder.path().join("table.tsv");
+
+    random_sections::survey(3166..3167, &table).unwrap();
+
+    let text = std::fs::read_to_string(&table).unwrap();
+    assert_eq!(text.matches("\tvalid\t").count(), 2, "{text}");
+}
+
 /// One section of each kind, as O and as C; the 5000 are a program of their own.
 #[test]
 fn random_sections_are_valid_or_refused_with_their_reason() {

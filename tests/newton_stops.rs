@@ -130,6 +130,9 @@ fn a_direction_of_ascent_ends_in_the_line_search() {
     // The last trial is 1 + 1/16.
     assert_eq!(report.stop, NewtonStop::LineSearch { folded: 0, ratio: 1.0625 });
     assert_eq!((report.history.newton_iterations(), u), (0, 1.0));
+    let again =
+        "Newton step 1: no step length was accepted; the direction is solved for again, to 1.0e-3";
+    assert_eq!(report.events, [again]);
 }
 
 #[test]

@@ -45,7 +45,15 @@ impl Forcing {
                 .clamp(self.min, self.max),
         }
     }
+
+    /// Forcing term of a second direction, where no step length along one of `term` was accepted.
+    fn tighter(&self, term: f64) -> f64 {
+        (TIGHTER * term).max(self.min)
+    }
 }
+
+/// Part of a forcing term to which a direction is solved for that no step length was accepted of.
+const TIGHTER: f64 = 0.01;
 
 /// How a Newton solve went.
 #[derive(Debug, Clone)]
@@ -104,7 +112,9 @@ struct Accepted {
 ///
 /// Each step solves J d = −F to the forcing term, then halves λ until u + λ d folds no cell more
 /// than u does (none, if u is unfolded) and lowers the merit sufficiently, with the row scaling
-/// of the step's start. The residual returned in the history is the merit with the scaling of
+/// of the step's start. Where there is no such λ, the direction is solved for once more, to a hundredth
+/// of the forcing term: along a rough one the residual may rise at once where the equations are strongly
+/// nonlinear. The residual returned in the history is the merit with the scaling of
 /// its own state. On any stop `u` holds the last accepted state.
 pub fn solve<B, P, M>(
     backend: &B,
@@ -184,12 +194,28 @@ where
             forcing_term: settings.forcing.term(merit, before, settings.tolerance),
             ..NewtonStep::default()
         };
-        if let Err(stop) =
-            direction(backend, problem, linear, &mut work, &mut record, &mut events, observer)?
-        {
-            break stop;
-        }
-        let accepted = match search(backend, problem, u, &mut work, merit, guard, settings)? {
+        let mut again = false;
+        let found = loop {
+            let directed =
+                direction(backend, problem, linear, &mut work, &mut record, &mut events, observer)?;
+            let found = match directed {
+                Ok(()) => search(backend, problem, u, &mut work, merit, guard, settings)?,
+                Err(stop) => Err(stop),
+            };
+            let tighter = settings.forcing.tighter(record.forcing_term);
+            match found {
+                Err(NewtonStop::LineSearch { .. }) if !again && tighter < record.forcing_term => {}
+                found => break found,
+            }
+            events.push(format!(
+                "Newton step {step}: no step length was accepted; the direction is solved for again, \
+                 to {tighter:.1e}"
+            ));
+            (again, record.forcing_term) = (true, tighter);
+            // The line search left that of its last trial.
+            problem.residual(backend, u, Scaling::Renewed, &mut work.f)?;
+        };
+        let accepted = match found {
             Ok(accepted) => accepted,
             Err(stop) => break stop,
         };
@@ -233,7 +259,7 @@ where
         }
         updated => updated?,
     }
-    record.setup_seconds = started.elapsed().as_secs_f64();
+    record.setup_seconds += started.elapsed().as_secs_f64();
 
     let started = Instant::now();
     backend.convert(-1.0 / size, &work.f, &mut work.right)?;
@@ -256,9 +282,9 @@ where
         }
         solved => solved?,
     };
-    record.linear_seconds = started.elapsed().as_secs_f64();
-    record.linear_iterations = report.iterations;
-    record.linear_residuals = residuals;
+    record.linear_seconds += started.elapsed().as_secs_f64();
+    record.linear_iterations += report.iterations;
+    record.linear_residuals.extend(residuals);
     events.extend(at_step(record.step, report.events));
     // A direction that lowers the linear residual at all is tried; the line search judges it.
     if report.relative_residual >= 1.0 || !report.relative_residual.is_finite() {
