@@ -22,7 +22,8 @@ editors the keys: name it in the first line of a case, `#:schema path/to/case.sc
 Unknown keys are refused, and so are values out of range. Lengths are in chords.
 
 A key can be replaced on the command line by `--set section.key=value`, as often as needed; the
-value is TOML, and text may stand without quotes there. `--set` of one of two alternatives
+value is TOML, and text may stand without quotes there, the words of a list between commas:
+`--set output.formats=vts,su2`. `--set` of one of two alternatives
 (`geometry.naca`, `geometry.file` and the other sections; `grid.first_cell` and `grid.y_plus` with
 `grid.reynolds`) drops the other one from the file. A relative `geometry.file` starts at the case file's folder,
 also with `--set`.

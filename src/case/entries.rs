@@ -255,13 +255,29 @@ fn span_of(table: &dyn TableLike, name: &str, item: &Item) -> Range<usize> {
     key.or_else(|| item.span()).unwrap_or_default()
 }
 
-/// An override's value: TOML, or the text itself where the key holds text or where it is no TOML.
+/// An override's value: TOML, or the text itself where the key holds text or where it is no TOML; for
+/// a list of words, words between commas too.
 fn override_value(key: &Key, text: &str) -> Value {
     let holds_text = matches!(key.kind, Kind::Text | Kind::Path | Kind::Word(_));
+    let holds_words = matches!(key.kind, Kind::Words(_));
     match text.parse::<Value>() {
+        Ok(value) if holds_words && !value.is_array() => listed(value.as_str().unwrap_or(text)),
         Ok(value) if value.is_str() || !holds_text => value,
+        _ if holds_words => listed(text),
         _ => Value::from(text),
     }
+}
+
+/// The words between the commas of a text, each with or without quotes, all with or without brackets.
+fn listed(text: &str) -> Value {
+    let text = text.trim();
+    let inner = text.strip_prefix('[').and_then(|rest| rest.strip_suffix(']')).unwrap_or(text);
+    let plain = |word: &str| word.trim().trim_matches(['"', '\'']).to_owned();
+    // A comma may follow the last word, as in TOML.
+    let inner = inner.trim();
+    let inner = inner.strip_suffix(',').unwrap_or(inner);
+    let words = inner.split(',').map(plain).filter(|_| !inner.is_empty());
+    Value::Array(words.collect())
 }
 
 fn unknown_key(path: &str, place: Place) -> CaseError {

@@ -9,7 +9,7 @@ use gridgen::pde::control::{Base, Wall};
 use gridgen::solver::{krylov, precond};
 use proptest::prelude::*;
 
-use super::{SMALLEST, resolve, resolve_set, resolve_with};
+use super::{SMALLEST, resolve, resolve_set, resolve_with, shown};
 
 /// A folder with `case.toml` and the files of coordinates it names.
 fn folder(case: &str) -> (tempfile::TempDir, PathBuf) {
@@ -198,6 +198,56 @@ fn words_and_digits_need_no_quotes_in_overrides() {
     assert_eq!(case.geometry.trailing_edge, TrailingEdge::Blunt);
     assert_eq!(case.linear.solver, krylov::Method::Gmres);
     assert_eq!(case.output.formats, [Format::Vts]);
+}
+
+/// As people type lists: a shell takes the quotes, and often the brackets are left out.
+#[test]
+fn the_words_of_a_list_need_neither_quotes_nor_brackets_in_overrides() {
+    for text in [
+        "vts,su2",
+        "vts, su2",
+        "[vts,su2]",
+        "[vts, su2]",
+        "[ vts , su2, ]",
+        "[\"vts\", \"su2\"]",
+        "['vts', 'su2']",
+        "\"vts\", su2",
+        "\"vts,su2\"",
+    ] {
+        let case = resolve_set(SMALLEST, &[("output.formats", text)]).unwrap();
+
+        assert_eq!(case.output.formats, [Format::Vts, Format::Su2], "{text}");
+    }
+    for text in ["cgns", "[cgns]", "\"cgns\""] {
+        let case = resolve_set(SMALLEST, &[("output.formats", text)]).unwrap();
+
+        assert_eq!(case.output.formats, [Format::Cgns], "{text}");
+    }
+}
+
+#[test]
+fn a_list_of_wrong_words_is_refused_by_the_word() {
+    let refused = |text| shown(resolve_set(SMALLEST, &[("output.formats", text)]));
+
+    let texts = ["vts,su3", "[vts vtk]", "vts,,vtk", "vts,vts", "[]", "", "3", "{ a = 1 }"];
+    insta::assert_snapshot!(texts.map(refused).join("\n"), @r#"
+    --set output.formats=vts,su3: expected a list of "vts", "vtk", "plot3d", "su2", "openfoam", "cgns"
+    hint: did you mean "su2"?
+    --set output.formats=[vts vtk]: expected a list of "vts", "vtk", "plot3d", "su2", "openfoam", "cgns"
+    hint: did you mean "vts"?
+    --set output.formats=vts,,vtk: expected a list of "vts", "vtk", "plot3d", "su2", "openfoam", "cgns"
+    hint: leave output.formats out for the default: ["vts", "plot3d"]
+    --set output.formats=vts,vts: expected a list of "vts", "vtk", "plot3d", "su2", "openfoam", "cgns"
+    hint: name "vts" once
+    --set output.formats=[]: expected a list of "vts", "vtk", "plot3d", "su2", "openfoam", "cgns"
+    hint: name at least one of them
+    --set output.formats=: expected a list of "vts", "vtk", "plot3d", "su2", "openfoam", "cgns"
+    hint: name at least one of them
+    --set output.formats=3: expected a list of "vts", "vtk", "plot3d", "su2", "openfoam", "cgns"
+    hint: leave output.formats out for the default: ["vts", "plot3d"]
+    --set output.formats={ a = 1 }: expected a list of "vts", "vtk", "plot3d", "su2", "openfoam", "cgns"
+    hint: leave output.formats out for the default: ["vts", "plot3d"]
+    "#);
 }
 
 #[test]
