@@ -10,6 +10,7 @@ mod entries;
 mod error;
 mod json_schema;
 mod keys;
+mod name;
 mod places;
 mod read;
 mod resolve;
@@ -34,6 +35,7 @@ use crate::solver::{krylov, precond};
 
 pub use error::{CaseError, Found, Place};
 pub use json_schema::json_schema;
+pub(crate) use name::is_fit as is_fit_name;
 pub use places::Places;
 pub use resolve::first_cell_from_y_plus;
 pub use template::{Purpose, template};

@@ -11,7 +11,7 @@ use super::sections::geometry;
 use super::{
     Case, CaseError, Contour, ControlOptions, GeometryOptions, GridOptions, InitialOptions,
     LinearOptions, MultigridOptions, NewtonOptions, OutputOptions, QualityOptions, Topology,
-    WakeOptions,
+    WakeOptions, name,
 };
 
 /// Most nodes of a grid: two unknowns a node then fit a signed 32-bit index.
@@ -31,9 +31,6 @@ const REFERENCE_LENGTH: f64 = 0.5;
 
 /// Least limit on the turn of a cell, degrees.
 const LEAST_TURN: f64 = 0.5;
-
-/// Longest name of a case, so that file names with endings stay below the usual 255 bytes.
-const MAX_NAME: usize = 100;
 
 impl Case {
     /// The case that `entries` describe; `path` is the case file.
@@ -70,7 +67,7 @@ impl Case {
             coarsening: entries.get("multigrid.coarsening")?,
         };
         let output = output(entries, (grid.ni, grid.nj))?;
-        let name = name(entries, path)?;
+        let name = name::of(entries, path)?;
         Ok(Self {
             name,
             geometry,
@@ -97,20 +94,6 @@ impl Case {
 pub fn first_cell_from_y_plus(y_plus: f64, reynolds: f64, length: f64) -> f64 {
     let friction = (2.0 * reynolds.log10() - 0.65).powf(-2.3);
     y_plus * length / (reynolds * (friction / 2.0).sqrt())
-}
-
-fn name(entries: &Entries, path: &Path) -> Result<String, CaseError> {
-    let stem = || path.file_stem().map_or_else(String::new, |s| s.to_string_lossy().into_owned());
-    let name = entries.given::<String>("name")?.unwrap_or_else(stem);
-    let separator = name.contains(['/', '\\']);
-    if separator || name.is_empty() || name == "." || name == ".." || name.len() > MAX_NAME {
-        return Err(entries.refuse(
-            &["name"],
-            format!("a name fit for a file, of at most {MAX_NAME} bytes and without slashes"),
-            "choose the folder by --output, the name by name = \"…\"".into(),
-        ));
-    }
-    Ok(name)
 }
 
 fn grid(entries: &Entries) -> Result<GridOptions, CaseError> {

@@ -1,5 +1,9 @@
 //! Keys that do not go together.
 
+use std::path::Path;
+
+use gridgen::case::Case;
+
 use super::{SMALLEST, resolve, resolve_with, shown};
 
 /// The working folder, from which relative paths of the tests start.
@@ -73,16 +77,75 @@ fn a_reynolds_number_without_wall_units_is_refused() {
     );
 }
 
+const UNFIT: &str = "expected a name fit for a file on every system: at most 100 bytes, no control \
+                     characters, none of / \\ < > : \" | ? *, no blank or point at its end, and no \
+                     device such as NUL\n\
+                     hint: choose the folder by --output, the name by name = \"…\"";
+
 #[test]
 fn a_name_with_a_slash_is_refused() {
     let message = shown(resolve(&["name = \"../wing\"\n", SMALLEST].concat()));
 
-    assert_eq!(
-        message,
-        "wing.toml:1: name = \"../wing\": expected a name fit for a file, of at most 100 bytes \
-         and without slashes\n\
-         hint: choose the folder by --output, the name by name = \"…\""
-    );
+    assert_eq!(message, format!("wing.toml:1: name = \"../wing\": {UNFIT}"));
+}
+
+/// The name becomes a folder: below the output folder, and one that every system can make. On Windows
+/// `C:x` is a place on another drive.
+#[test]
+fn a_name_that_is_no_folder_of_its_own_is_refused() {
+    let long = "a".repeat(101);
+    for name in [
+        "",
+        " ",
+        ".",
+        "..",
+        "...",
+        "wing.",
+        "wing ",
+        "a/b",
+        "a\\b",
+        "C:x",
+        "a:b",
+        "a?",
+        "a*",
+        "<a>",
+        "a|b",
+        "a\"b",
+        "a\u{7f}b",
+        "a\u{85}b",
+        "NUL",
+        "nul",
+        "con.1",
+        "Com1",
+        "lpt9.x",
+        "COM\u{b9}",
+        &long,
+    ] {
+        let text = format!("name = {}\n{SMALLEST}", toml::Value::from(name));
+        let refused = resolve(&text);
+        assert!(refused.is_err(), "{name:?} is taken");
+
+        // The name of a case without one is that of its file.
+        let file = Path::new("cases").join(format!("{name}.toml"));
+        let from_file = Case::from_toml(SMALLEST, &file, &[]);
+        let same = file.file_stem().is_some_and(|stem| stem == name);
+        assert!(!same || from_file.is_err(), "{name:?} is taken from a file");
+    }
+    for name in ["wing", ".wing", "section 7", "naca-0012_b", "ευρώ", "NULL", "com", "COM12", "a.b"]
+    {
+        let text = format!("name = {}\n{SMALLEST}", toml::Value::from(name));
+
+        assert_eq!(resolve(&text).unwrap().name, name);
+    }
+}
+
+#[test]
+fn control_characters_of_a_file_do_not_become_a_name() {
+    let path = Path::new("wing\u{1b}[31m.toml");
+
+    let message = shown(Case::from_toml(SMALLEST, path, &[]));
+
+    assert_eq!(message, format!("wing\u{1b}[31m.toml: name = default: {UNFIT}"));
 }
 
 #[test]

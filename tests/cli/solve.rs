@@ -39,6 +39,24 @@ fn report(scratch: &Scratch, name: &str) -> Value {
     serde_json::from_slice(&scratch.bytes(&format!("output/{name}/report.json"))).unwrap()
 }
 
+/// The folder is named by the matrix, and is one below the output folder whatever the matrix is called.
+#[cfg(unix)]
+#[test]
+fn a_matrix_of_an_odd_name_is_solved_into_a_folder_of_its_own() {
+    for name in ["...mtx", "..mtx.gz", ".mtx", "a\tb.mtx", "C:x.mtx", "NUL.mtx.gz", "x .mtx"] {
+        let scratch = Scratch::with(&[(name, laplacian(5).as_bytes())]);
+
+        let said = scratch.run(&["solve", "--backend", "cpu", name, "-o", "out"]).succeeds();
+
+        assert!(said.starts_with("system: converged\n"), "{name:?}: {said}");
+        let mut names = [name, "out"];
+        names.sort_unstable();
+        assert_eq!(scratch.names("."), names);
+        assert_eq!(scratch.names("out"), ["system"], "{name:?}");
+        assert!(scratch.path("out/system/x.mtx").is_file(), "{name:?}");
+    }
+}
+
 /// ‖b − A x‖ / ‖b‖ of files.
 fn residual(matrix: &Path, b: &[f64], x: &Path) -> f64 {
     let (a, x) = (read_matrix(matrix).unwrap().csr, read_vector(x).unwrap());

@@ -4,6 +4,7 @@ use std::fmt;
 use std::path::PathBuf;
 
 use crate::backend::{Format, Incomplete, RowSchedule};
+use crate::case::is_fit_name;
 use crate::io::solution::MethodReport;
 use crate::run::BackendChoice;
 use crate::solver::general::GeneralKind;
@@ -90,13 +91,14 @@ impl SystemOptions {
         }
     }
 
-    /// Name of the matrix: its file without `.mtx` and `.gz`.
+    /// Name of the matrix: its file without `.mtx` and `.gz`, or `system` where that is no name for a
+    /// folder.
     #[must_use]
     pub fn name(&self) -> String {
         let name = self.matrix.file_name().unwrap_or_default().to_string_lossy();
         let plain = name.strip_suffix(".gz").unwrap_or(&name);
         let stem = plain.strip_suffix(".mtx").unwrap_or(plain);
-        if stem.is_empty() { "system".to_owned() } else { stem.to_owned() }
+        if is_fit_name(stem) { stem.to_owned() } else { "system".to_owned() }
     }
 
     /// What of the options is for symmetric matrices only.
