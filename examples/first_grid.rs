@@ -13,7 +13,7 @@ pub fn main() -> Result<(), Error> {
     let case = Case::from_toml("geometry.naca = '2412'", Path::new("wing.toml"), &[])?;
     let made = make_grid(&case, &RunOptions::default(), &mut ())?;
     println!("residual {:.1e}, skewness {:.3}", made.residual(), made.quality.max_skewness);
-    assert!(made.is_good(), "{}", made.reason);
+    assert!(made.is_good(), "{}", made.verdict);
     vts::write(&std::env::temp_dir().join("first_grid.vts"), &made.grid, None, Compression::None)?;
     Ok(())
 }

@@ -29,7 +29,7 @@ pub fn main() -> Result<(), Error> {
         "first cell {:.3e} to {:.3e}",
         made.quality.first_cell_min, made.quality.first_cell_max
     );
-    assert!(made.is_good(), "{}", made.reason);
+    assert!(made.is_good(), "{}", made.verdict);
     Ok(())
 }
 

@@ -126,11 +126,10 @@ fn verdict((k, topology): (u64, &str)) -> Result<String, Failure> {
     match make_grid(&case, &options, &mut Silent) {
         Ok(made) => {
             let steps = made.history.newton_iterations();
-            let folded = made.quality.folded_cells;
-            match (made.is_good(), folded) {
-                (true, _) => line("valid", steps, ""),
-                (false, 0) => line("failed", steps, &made.reason),
-                (false, _) => line("failed", steps, &format!("{folded} folded, {}", made.reason)),
+            if made.is_good() {
+                line("valid", steps, "")
+            } else {
+                line("failed", steps, &made.verdict.to_string())
             }
         }
         // Only what is wrong with the section is its own doing.

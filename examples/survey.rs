@@ -140,10 +140,8 @@ fn measures(outcome: &Outcome, first_cell: f64) -> String {
     let off = |cell: f64| (cell / first_cell - 1.0).abs();
     let first_cell = off(quality.first_cell_min).max(off(quality.first_cell_max));
     let angle = quality.wall_angle_error_max_deg;
-    let reason = if !outcome.converged {
-        outcome.reason.clone()
-    } else if outcome.folded_cells > 0 {
-        "folded".to_owned()
+    let reason = if !outcome.verdict.is_good() {
+        outcome.verdict.to_string()
     } else if angle.is_nan() || angle > WALL_ANGLE {
         "wall angle".to_owned()
     } else if first_cell.is_nan() || first_cell > FIRST_CELL {

@@ -19,7 +19,7 @@ pub fn main() -> Result<(), Error> {
             let text = "[grid]\nni = 161\nnj = 65\nfirst_cell = 1e-4\n";
             let case = Case::from_toml(text, Path::new("sweep.toml"), &overrides)?;
             let made = make_grid(&case, &RunOptions::default(), &mut ())?;
-            assert!(made.is_good(), "{section}: {}", made.reason);
+            assert!(made.is_good(), "{section}: {}", made.verdict);
             println!(
                 "{section:7}  {:5}  {:8.3}  {:9.1e}°",
                 made.history.newton_iterations(),

@@ -60,8 +60,8 @@ A case of two lines is enough:
 
 docs/case-format.md lists all keys.
 
-Exit codes: 0 converged, 1 not converged or folded, 2 bad input or files that cannot be read or
-written, 3 device, 130 interrupted.";
+Exit codes: 0 a good grid, 1 not converged, folded or beyond a limit of the case, 2 bad input or files
+that cannot be read or written, 3 device, 130 interrupted.";
 
 /// Structured meshes around airfoils by elliptic grid equations.
 ///
@@ -295,20 +295,18 @@ impl GridArguments {
         if self.open {
             show(outcome, terminal);
         }
-        let failure = summary::failure(outcome);
-        if let Some(failure) = &failure {
-            terminal.error(failure, Some(&summary::failure_hint(case, outcome)));
+        let verdict = &outcome.verdict;
+        if !verdict.is_good() {
+            terminal.error(&verdict.to_string(), Some(&summary::failure_hint(case, outcome)));
         }
         let text = match self.json.then(|| report_of(outcome)) {
             None => summary::outcome(case, outcome),
             Some(Ok(text)) => text,
             Some(Err(error)) => return stdout_failed(terminal, &error),
         };
-        let written = terminal.result(&text);
-        match (written, failure) {
-            (Err(error), _) => stdout_failed(terminal, &error),
-            (Ok(()), Some(_)) => ExitCode::from(NOT_CONVERGED),
-            (Ok(()), None) => ExitCode::SUCCESS,
+        match terminal.result(&text) {
+            Err(error) => stdout_failed(terminal, &error),
+            Ok(()) => ExitCode::from(verdict.exit_code()),
         }
     }
 }

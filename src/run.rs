@@ -31,7 +31,6 @@ pub use self::check::{Estimate, check};
 use self::files::{check_limits, file_kinds, flavour, span};
 use self::follow::Keeper;
 use self::identity::identity;
-use self::ladder::shortfall;
 use self::layout::Layout;
 pub use self::machine::CROSSOVER;
 use self::machine::{Machine, Opened, Opening};
@@ -47,6 +46,7 @@ use crate::backend::cuda::CudaBackend;
 use crate::case::Case;
 use crate::error::Error;
 use crate::geometry::{Airfoil, GeometryError};
+use crate::grid::Verdict;
 use crate::grid::quality::Quality;
 use crate::io::report::Timing;
 use crate::io::{self, Artifacts};
@@ -54,14 +54,14 @@ use crate::io::{self, Artifacts};
 /// What came of a run.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Outcome {
+    /// Whether the grid may be used; of a family the verdict on the worst.
+    pub verdict: Verdict,
     /// Whether the residual reached the tolerance.
     pub converged: bool,
     /// Folded cells of the grid.
     pub folded_cells: usize,
     /// Why the solve stopped.
     pub reason: String,
-    /// Which limit of the case a converged grid does not keep, if any.
-    pub shortfall: Option<String>,
     /// Files written.
     pub files: Vec<PathBuf>,
     /// Quality of the grid.
@@ -251,7 +251,7 @@ impl Job<'_> {
         let keeper = Keeper { path: folder.join(io::RESTART_FILE), identity: identity(self.case)? };
         let tolerance = self.tolerance();
         let goal = Goal { tolerance, keeper: Some(&keeper) };
-        let Attempt { mut grid, solved, state, exported, quality, shortcoming } =
+        let Attempt { mut grid, solved, state, exported, quality, verdict } =
             self.best_attempt(&machine.0, &layout, goal, &mut timing)?;
         // A GPU takes long to close, too, and nothing that follows needs it.
         let _closing = match self.kept.take() {
@@ -267,7 +267,7 @@ impl Job<'_> {
             grid.place(layout.shift, self.case.geometry.chord);
         }
         let converged = solved.stop.converged();
-        let good = shortcoming.is_none();
+        let good = verdict.is_good();
         if good {
             self.notices.extend(objections(self.case, &grid));
         }
@@ -297,7 +297,7 @@ impl Job<'_> {
         let text = resolved.text.as_str();
         let written =
             Written { folder, stop: solved.stop, timing, backend, note: None, case: Some(text) };
-        files.extend(self.write_report(&artifacts, written)?);
+        files.extend(self.write_report(&artifacts, &verdict, written)?);
         files.push(resolved.path);
         files.extend(exported);
         if !state.is_empty() {
@@ -305,27 +305,27 @@ impl Job<'_> {
             files.push(keeper.path);
         }
         let mut folded_cells = quality.folded_cells;
-        let mut shortfall = shortfall(self.case, &quality);
+        let mut verdict = verdict;
         for member in members {
             folded_cells += member.quality.folded_cells;
-            shortfall = shortfall.or(member.shortfall);
             files.extend(member.files);
             let artifacts = Artifacts {
                 grid: &member.grid,
                 quality: &member.quality,
-                good: member.good,
+                good: member.verdict.is_good(),
                 ..artifacts
             };
             let note = Some(member.note.as_str());
             let written = Written { folder: &member.folder, note, case: None, ..written };
-            files.extend(self.write_report(&artifacts, written)?);
+            files.extend(self.write_report(&artifacts, &member.verdict, written)?);
+            verdict = verdict.and(member.verdict);
         }
 
         Ok(Outcome {
+            verdict,
             converged,
             folded_cells,
             reason: solved.stop.to_string(),
-            shortfall,
             files,
             newton_iterations: solved.history.newton_iterations(),
             linear_iterations: solved.history.linear_iterations(),

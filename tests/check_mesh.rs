@@ -20,7 +20,7 @@ fn naca0012(grid: &str) -> Grid {
     let text = format!("geometry.naca = '0012'\n[grid]\n{grid}");
     let case = Case::from_toml(&text, Path::new("wing.toml"), &[]).unwrap();
     let made = make_grid(&case, &RunOptions::default(), &mut ()).unwrap();
-    assert!(made.is_good(), "{}", made.reason);
+    assert!(made.is_good(), "{}", made.verdict);
     made.grid
 }
 

@@ -56,7 +56,7 @@ fn half_of_a_wing_body_section_is_the_right_half_of_the_whole() {
     let [half, whole] =
         both("[geometry.wing_body]\n[grid]\n$SIZE\nfirst_cell = 1e-3\nfar_field = 10\n");
 
-    assert!(half.is_good(), "{}", half.reason);
+    assert!(half.is_good(), "{}", half.verdict);
     assert_eq!(half.grid.topology, Topology::Half(Symmetry::LeftRight));
     assert_half(&half.grid, &whole.grid, 0, |[x, _]| x);
     assert_eq!(half.history.linear_iterations(), whole.history.linear_iterations());
@@ -78,7 +78,7 @@ fn half_of_a_symmetric_airfoil_is_the_upper_half_of_the_whole() {
              [grid]\n$SIZE\nfirst_cell = 1e-4\n"
         ));
 
-        assert!(half.is_good(), "{edge}: {}", half.reason);
+        assert!(half.is_good(), "{edge}: {}", half.verdict);
         assert_eq!(half.grid.topology, Topology::Half(Symmetry::UpDown));
         assert_half(&half.grid, &whole.grid, 64, |[_, y]| y);
         // From the nose to the edge.
@@ -173,7 +173,7 @@ fn half_of_a_contour_from_a_file_lies_on_the_plane_of_its_symmetry() {
     std::fs::write(&path, contour(120, 0.5, 0.02)).unwrap();
     let refused = refusal(&text(&path));
 
-    assert!(made.is_good(), "{}", made.reason);
+    assert!(made.is_good(), "{}", made.verdict);
     let plane = made.grid.point(0, 0)[0];
     assert!(plane.abs() < 1e-12, "{plane:e}");
     for j in 0..made.grid.nj {

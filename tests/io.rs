@@ -58,6 +58,7 @@ fn report_of(grid: &Grid, history: &History) -> Report {
     Report {
         name: "test".to_owned(),
         version: "0.0.0".to_owned(),
+        verdict: gridgen::grid::Verdict::Good,
         converged: true,
         stop_reason: "the residual fell below the tolerance".to_owned(),
         newton: NewtonReport::new(history, 1e-8),

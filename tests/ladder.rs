@@ -4,6 +4,7 @@
 use std::path::Path;
 
 use gridgen::case::Case;
+use gridgen::grid::{Limited, Verdict};
 use gridgen::run::{BackendChoice, Outcome, Progress, RunOptions, run};
 use gridgen::solver::history::NewtonStep;
 
@@ -38,13 +39,15 @@ fn wing_body(quality: &str) -> Outcome {
 fn the_first_grid_that_keeps_the_limit_is_taken_and_every_try_is_said() {
     let outcome = wing_body("max_skewness = 0.2168");
 
-    assert!(outcome.converged && outcome.shortfall.is_none(), "{outcome:?}");
+    assert!(outcome.verdict.is_good(), "{outcome:?}");
     assert!(outcome.quality.max_skewness <= 0.2168);
     let notices = &outcome.notices;
     assert_eq!(notices.len(), 3, "{notices:?}");
-    assert!(notices[0].starts_with("the grid was not good, the largest skewness is 0.217"));
+    let beyond = "the grid is beyond a limit of the case: the largest skewness is ";
+    assert!(notices[0].starts_with(&format!("{beyond}0.217")), "{notices:?}");
+    assert!(notices[0].ends_with(", above 0.2168; tried again"), "{notices:?}");
     assert!(notices[1].starts_with("tried a smoother march (initial.dissipation = 0.8)"));
-    assert!(notices[1].contains("above the limit of 0.2168"), "{notices:?}");
+    assert!(notices[1].ends_with("above 0.2168"), "{notices:?}");
     assert_eq!(
         notices[2],
         "tried a shorter reach of the wall terms (control.decay = 1.5): the grid is good"
@@ -67,8 +70,10 @@ fn a_body_that_fills_the_far_field_is_refused() {
 fn where_nothing_helps_the_grid_of_the_case_fails() {
     let outcome = wing_body("max_skewness = 0.1\nladder = [\"decay\"]");
 
-    let shortfall = outcome.shortfall.unwrap();
-    assert!(shortfall.starts_with("the largest skewness is 0.217, above"), "{shortfall}");
+    let Verdict::BeyondLimit { measure: Limited::Skewness, value, limit } = outcome.verdict else {
+        panic!("{}", outcome.verdict);
+    };
+    assert!((value - 0.2172).abs() < 1e-4 && (limit - 0.1).abs() < 1e-15, "{value} {limit}");
     assert_eq!(outcome.notices.len(), 2, "{:?}", outcome.notices);
     assert!(outcome.files.iter().any(|file| file.ends_with("mesh.failed.vts")));
 }
@@ -81,6 +86,6 @@ fn without_retry_and_for_keys_that_are_given_nothing_is_tried() {
     ] {
         let outcome = wing_body(quality);
 
-        assert!(outcome.shortfall.is_some() && outcome.notices.is_empty(), "{outcome:?}");
+        assert!(!outcome.verdict.is_good() && outcome.notices.is_empty(), "{outcome:?}");
     }
 }

@@ -13,7 +13,7 @@ use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
 use super::interrupt::{self, INTERRUPTED};
 use super::terminal::{Terminal, to_stderr, visible};
-use super::{CommonArguments, NOT_CONVERGED, bad_input, stdout_failed};
+use super::{CommonArguments, bad_input, stdout_failed};
 
 mod table;
 
@@ -32,8 +32,8 @@ text, a report.json of this version on a good grid from the same coordinates, an
 case asks for. Cases that failed are run again. A batch that was interrupted goes on where it stopped
 when it is started again.
 
-Exit codes: 0 every grid converged and is not folded; else the largest of the cases' own: 1 not
-converged or folded, 2 bad input or files that cannot be read or written, 3 device, 130 interrupted.")]
+Exit codes: 0 every grid is good; else the largest of the cases' own: 1 not converged, folded or beyond a
+limit of the case, 2 bad input or files that cannot be read or written, 3 device, 130 interrupted.")]
 pub(super) struct BatchArguments {
     /// Case files, or patterns of them with * and ?.
     #[arg(value_name = "CASE.toml", required = true)]
@@ -199,8 +199,7 @@ impl Watch for Follower<'_> {
 /// The exit code that a case would have alone.
 fn exit_code(fate: &Fate) -> u8 {
     match fate {
-        Fate::Run(summary) if !summary.good => NOT_CONVERGED,
-        Fate::Run(_) | Fate::Kept(_) => 0,
+        Fate::Run(summary) | Fate::Kept(summary) => summary.verdict.exit_code(),
         Fate::Refused(error) => error.exit_code(),
         Fate::NotRun => INTERRUPTED,
     }

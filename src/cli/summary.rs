@@ -1,6 +1,7 @@
 //! The last lines of a run: how good the grid is and what was written.
 
 use gridgen::case::Case;
+use gridgen::grid::Verdict;
 use gridgen::pde::control::Base;
 use gridgen::run::Outcome;
 use gridgen::run::system::SystemOutcome;
@@ -8,7 +9,7 @@ use std::path::PathBuf;
 
 /// How to go on after a failed run.
 pub(super) fn failure_hint(case: &Case, outcome: &Outcome) -> String {
-    let way = if outcome.converged && outcome.folded_cells == 0 {
+    let way = if matches!(outcome.verdict, Verdict::BeyondLimit { .. }) {
         "raise the limit in [quality], or ni and nj"
     } else if !outcome.converged && outcome.newton_iterations >= case.newton.max_iterations {
         "allow more steps by newton.max_iterations"
@@ -21,33 +22,16 @@ pub(super) fn failure_hint(case: &Case, outcome: &Outcome) -> String {
     format!("{way}. Do not use the failed grid; -v shows each step")
 }
 
-/// Why the run failed, if it did.
-pub(super) fn failure(outcome: &Outcome) -> Option<String> {
-    if !outcome.converged {
-        return Some(format!("the grid did not converge: {}", outcome.reason));
-    }
-    match outcome.folded_cells {
-        0 => outcome.shortfall.as_ref().map(|wrong| format!("the grid is not good: {wrong}")),
-        1 => Some("the grid has a folded cell".to_owned()),
-        cells => Some(format!("the grid has {cells} folded cells")),
-    }
-}
-
 /// The compact summary.
 pub(super) fn outcome(case: &Case, outcome: &Outcome) -> String {
     let quality = &outcome.quality;
-    let verdict = match (outcome.converged, outcome.folded_cells) {
-        (false, _) => "FAILED, not converged",
-        (true, 0) if outcome.shortfall.is_some() => "FAILED, not as good as asked",
-        (true, 0) => "converged",
-        (true, _) => "FAILED, folded",
-    };
+    let failed = if outcome.verdict.is_good() { "" } else { "FAILED, " };
     let corners = match quality.wall_corners {
         0 => String::new(),
         corners => format!(", {} left out", counted(corners as f64, "corner")),
     };
     let mut text = format!(
-        "{}: {verdict}\n\
+        "{}: {failed}{}\n\
          \x20 grid          {} x {} points\n\
          \x20 residual      {:.2e} after {}, {}\n\
          \x20 folded cells  {}\n\
@@ -55,6 +39,7 @@ pub(super) fn outcome(case: &Case, outcome: &Outcome) -> String {
          \x20 wall angle    off normal by at most {:.2e} deg, mean {:.2e}{corners}\n\
          \x20 skewness      max {:.3}, 99% below {:.3}, mean {:.4}\n",
         case.name,
+        outcome.verdict.label(),
         case.grid.ni,
         case.grid.nj,
         outcome.residual,
@@ -142,10 +127,10 @@ mod tests {
 
     fn good() -> Outcome {
         Outcome {
+            verdict: Verdict::Good,
             converged: true,
             folded_cells: 0,
             reason: "tolerance".into(),
-            shortfall: None,
             files: vec![PathBuf::from("output/wing/wing.vts")],
             quality: Quality {
                 folded_cells: 0,
@@ -192,24 +177,10 @@ mod tests {
     }
 
     #[test]
-    fn a_converged_unfolded_grid_is_no_failure() {
-        assert_eq!(failure(&good()), None);
-    }
+    fn a_grid_that_is_not_good_is_a_failure_whatever_else_is_said() {
+        let folded = Outcome { verdict: Verdict::Folded { cells: 3 }, ..good() };
 
-    #[test]
-    fn a_folded_grid_is_a_failure_even_when_converged() {
-        let folded = Outcome { folded_cells: 3, ..good() };
-
-        assert_eq!(failure(&folded).unwrap(), "the grid has 3 folded cells");
         assert!(outcome(&case(), &folded).starts_with("wing: FAILED, folded\n"));
-    }
-
-    #[test]
-    fn a_grid_that_did_not_converge_says_why() {
-        let short = Outcome { converged: false, reason: "30 steps taken".into(), ..good() };
-
-        assert_eq!(failure(&short).unwrap(), "the grid did not converge: 30 steps taken");
-        assert!(outcome(&case(), &short).starts_with("wing: FAILED, not converged\n"));
     }
 
     #[test]
@@ -221,7 +192,8 @@ mod tests {
 
     #[test]
     fn the_way_out_of_a_failure_depends_on_its_cause() {
-        let stopped = Outcome { converged: false, ..good() };
+        let verdict = Verdict::NotConverged { reason: "30 steps taken".into() };
+        let stopped = Outcome { verdict, converged: false, ..good() };
         let at_the_limit = Outcome { newton_iterations: 30, ..stopped.clone() };
         let text = "geometry.naca = '0012'\ncontrol.base = 'laplace'";
         let laplace = Case::from_toml(text, Path::new("wing.toml"), &[]).unwrap();

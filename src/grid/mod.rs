@@ -12,6 +12,7 @@ mod folds;
 pub mod initial;
 pub mod quality;
 mod symmetry;
+mod verdict;
 
 pub use family::{FamilyError, check_family, coarsened};
 pub use first_line::first_heights;
@@ -21,6 +22,7 @@ pub(crate) use folds::folds_off_seam;
 
 pub(crate) use symmetry::Asymmetry;
 pub use symmetry::Symmetry;
+pub use verdict::{Limited, Verdict};
 
 use rayon::prelude::*;
 

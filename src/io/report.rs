@@ -7,7 +7,7 @@ use serde::Serialize;
 
 use super::{IoError, atomic};
 use crate::grid::quality::Quality;
-use crate::grid::{Grid, Seam, Topology};
+use crate::grid::{Grid, Seam, Topology, Verdict};
 use crate::solver::history::History;
 use crate::solver::{krylov, precond};
 
@@ -18,6 +18,8 @@ pub struct Report {
     pub name: String,
     /// Version of gridgen.
     pub version: String,
+    /// Whether the grid may be used, and if not why.
+    pub verdict: Verdict,
     /// Whether the Newton residual fell below its tolerance.
     pub converged: bool,
     /// Why the solve stopped, one sentence.

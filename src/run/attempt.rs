@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use super::Job;
 use super::export::Export;
 use super::follow::{Follow, Keeper};
-use super::ladder::{Ladder, may_help, shortcoming};
+use super::ladder::{Ladder, may_help, verdict};
 use super::layout::Layout;
 use super::machine::Machine;
 use super::solve::{Solved, Start};
@@ -13,9 +13,9 @@ use crate::backend::cpu::CpuBackend;
 use crate::backend::{EllipticBackend, MultigridBackend, Real};
 use crate::case::Case;
 use crate::error::Error;
-use crate::grid::Grid;
 use crate::grid::initial::{self, Marcher};
 use crate::grid::quality::Quality;
+use crate::grid::{Grid, Verdict};
 use crate::io::report::Timing;
 use crate::solver::NewtonStop;
 use crate::solver::history::History;
@@ -30,8 +30,7 @@ pub(super) struct Attempt {
     pub(super) state: Vec<f64>,
     pub(super) exported: Vec<PathBuf>,
     pub(super) quality: Quality,
-    /// What is wrong with it; none if it is good.
-    pub(super) shortcoming: Option<String>,
+    pub(super) verdict: Verdict,
 }
 
 /// What a solve is to reach, and where its state is kept.
@@ -54,7 +53,9 @@ impl Job<'_> {
     ) -> Result<Attempt, Error> {
         let case = self.case;
         let first = self.attempt(case, machine, layout, goal, timing)?;
-        let Some(wrong) = first.shortcoming.clone() else { return Ok(first) };
+        if first.verdict.is_good() {
+            return Ok(first);
+        }
         // A restart file is one of the case as it stands.
         let goal = Goal { keeper: None, ..goal };
         let mut ladder = Ladder::new(case, layout.initial(case));
@@ -63,15 +64,14 @@ impl Job<'_> {
             && let Some((change, changed)) = ladder.next()
         {
             if !tried {
-                self.notices.push(format!("the grid was not good, {wrong}; tried again"));
+                self.notices.push(format!("{}; tried again", first.verdict));
                 tried = true;
             }
             let attempt = self.attempt(&changed, machine, layout, goal, timing)?;
-            let Some(wrong) = &attempt.shortcoming else {
-                self.notices.push(format!("tried {change}: the grid is good"));
+            self.notices.push(format!("tried {change}: {}", attempt.verdict));
+            if attempt.verdict.is_good() {
                 return Ok(attempt);
-            };
-            self.notices.push(format!("tried {change}: {wrong}"));
+            }
         }
         Ok(first)
     }
@@ -91,8 +91,8 @@ impl Job<'_> {
         let steps = &solved.history.steps;
         timing.assembly_seconds += steps.iter().map(|s| s.setup_seconds).sum::<f64>();
         timing.linear_seconds += steps.iter().map(|s| s.linear_seconds).sum::<f64>();
-        let shortcoming = shortcoming(case, solved.stop, &quality);
-        Ok(Attempt { grid, solved, state, exported, quality, shortcoming })
+        let verdict = verdict(case, solved.stop, &quality);
+        Ok(Attempt { grid, solved, state, exported, quality, verdict })
     }
 
     /// An error where the run is cancelled before its solve.

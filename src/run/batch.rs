@@ -16,6 +16,7 @@ use super::machine::needs_several;
 use super::{Outcome, Progress, RunOptions, Runner};
 use crate::case::Case;
 use crate::error::Error;
+use crate::grid::Verdict;
 use crate::io;
 use crate::solver::history::NewtonStep;
 
@@ -47,8 +48,8 @@ pub enum Fate {
 /// What came of a run, in a few numbers; those that are not finite become `null` in JSON.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Summary {
-    /// Whether the grid converged and has no folded cell.
-    pub good: bool,
+    /// Whether the grid may be used, and if not why.
+    pub verdict: Verdict,
     /// Why the solve stopped.
     pub reason: String,
     /// Newton steps.
@@ -68,7 +69,7 @@ pub struct Summary {
 impl From<&Outcome> for Summary {
     fn from(outcome: &Outcome) -> Self {
         Self {
-            good: outcome.converged && outcome.folded_cells == 0,
+            verdict: outcome.verdict.clone(),
             reason: outcome.reason.clone(),
             newton_iterations: outcome.newton_iterations,
             residual: outcome.residual,
@@ -187,12 +188,13 @@ fn finished(case: &Case, folder: &Path) -> Option<Summary> {
     }
     let report = fs::read(folder.join(io::REPORT_FILE)).ok()?;
     let report: Value = serde_json::from_slice(&report).ok()?;
-    let same = report["version"] == env!("CARGO_PKG_VERSION")
+    let same = report["verdict"]["good"] == true
+        && report["version"] == env!("CARGO_PKG_VERSION")
         && report["coordinates_digest"] == Value::from(coordinates_digest(case));
     let all = file_kinds(case).iter().all(|kind| folder.join(kind.file_name(true)).exists());
     let number = |section: &str, key: &str| report[section][key].as_f64();
     let summary = Summary {
-        good: report["converged"] == true && report["quality"]["folded_cells"] == 0,
+        verdict: Verdict::Good,
         reason: report["stop_reason"].as_str()?.to_owned(),
         newton_iterations: number("newton", "iterations")? as usize,
         residual: number("newton", "residual")?,
@@ -201,7 +203,7 @@ fn finished(case: &Case, folder: &Path) -> Option<Summary> {
         wall_angle_error_max_deg: number("quality", "wall_angle_error_max_deg")?,
         seconds: number("timing", "total_seconds")?,
     };
-    Some(summary).filter(|summary| summary.good && same && all)
+    Some(summary).filter(|_| same && all)
 }
 
 /// Shows nothing of a single run.

@@ -3,11 +3,11 @@
 use std::path::{Path, PathBuf};
 
 use super::Job;
-use super::ladder::{shortcoming, shortfall};
+use super::ladder::verdict;
 use super::resolved_case::ResolvedCase;
 use crate::error::Error;
 use crate::grid::quality::{Quality, measure};
-use crate::grid::{Grid, coarsened};
+use crate::grid::{Grid, Verdict, coarsened};
 use crate::io::{self, Artifacts, FileKind};
 use crate::solver::NewtonStop;
 
@@ -15,9 +15,7 @@ use crate::solver::NewtonStop;
 pub(super) struct Member {
     pub(super) grid: Grid,
     pub(super) quality: Quality,
-    pub(super) good: bool,
-    /// Which limit of the case it does not keep, if any.
-    pub(super) shortfall: Option<String>,
+    pub(super) verdict: Verdict,
     pub(super) folder: PathBuf,
     pub(super) files: Vec<PathBuf>,
     /// What the grid is, for its report.
@@ -59,29 +57,26 @@ impl Job<'_> {
         let mut case = self.case.clone();
         let mut members = Vec::new();
         for (level, (grid, quality)) in (1..).zip(coarser) {
-            let good = shortcoming(self.case, stop, &quality).is_none();
+            let verdict = verdict(self.case, stop, &quality);
             let folder = folder(&self.options.output, [grid.ni, grid.nj], self.grids);
             io::folder::prepare(&folder)?;
             case = case.coarsened(quality.first_cell_min);
             let resolved = ResolvedCase::member(&case, &folder)?;
             io::folder::clear(&folder)?;
             resolved.iter().try_for_each(ResolvedCase::write)?;
+            let good = verdict.is_good();
             let artifacts = Artifacts { grid: &grid, quality: &quality, good, ..*finest };
             let mut files = io::write_all(&folder, &artifacts, &kinds)?;
             files.extend(resolved.map(|resolved| resolved.path));
-            if quality.folded_cells > 0 {
-                self.notices.push(format!(
-                    "{} cells of the {} × {} grid of the family are folded",
-                    quality.folded_cells, grid.ni, grid.nj
-                ));
+            if !good && stop.converged() {
+                let size = format!("{} × {}", grid.ni, grid.nj);
+                self.notices.push(format!("the {size} grid of the family: {verdict}"));
             }
-            let shortfall = shortfall(self.case, &quality)
-                .map(|what| format!("{what}, on the {} × {} grid of the family", grid.ni, grid.nj));
             let stride = 1 << level;
             let note = format!(
                 "one of {stride} points in each direction of the {ni} × {nj} grid, which was solved"
             );
-            members.push(Member { grid, quality, good, shortfall, folder, files, note });
+            members.push(Member { grid, quality, verdict, folder, files, note });
         }
         Ok(members)
     }

@@ -3,6 +3,7 @@
 use crate::case::{Case, Rung};
 use crate::grid::initial::{InitialSettings, Method};
 use crate::grid::quality::Quality;
+use crate::grid::{Limited, Verdict};
 use crate::pde::control::Base;
 use crate::solver::NewtonStop;
 
@@ -68,32 +69,25 @@ fn climb(case: &Case, march: &InitialSettings, rung: Rung) -> Option<(String, Ca
     Some((words, changed))
 }
 
-/// What is wrong with a grid; none where it is as good as the case asks.
-pub(super) fn shortcoming(case: &Case, stop: NewtonStop, quality: &Quality) -> Option<String> {
+/// The verdict on a grid of a case.
+pub(super) fn verdict(case: &Case, stop: NewtonStop, quality: &Quality) -> Verdict {
     if !stop.converged() {
-        return Some(format!("it did not converge: {stop}"));
+        return Verdict::NotConverged { reason: stop.to_string() };
     }
-    match quality.folded_cells {
-        0 => shortfall(case, quality),
-        1 => Some("a cell is folded".into()),
-        cells => Some(format!("{cells} cells are folded")),
+    if quality.folded_cells > 0 {
+        return Verdict::Folded { cells: quality.folded_cells };
     }
-}
-
-/// Which limit of the case a converged grid without folded cells does not keep.
-pub(super) fn shortfall(case: &Case, quality: &Quality) -> Option<String> {
-    let limits = &case.quality;
-    let beyond = |limit: Option<f64>, measured: f64, what: &str, unit: &str| {
+    let limits = [
+        (Limited::Skewness, quality.max_skewness, case.quality.max_skewness),
+        (Limited::WallAngle, quality.wall_angle_error_max_deg, case.quality.max_wall_angle),
+    ];
+    let beyond = limits.into_iter().find_map(|(measure, value, limit)| {
         // Written so that NaN is beyond.
-        let kept = |limit: f64| measured <= limit;
-        limit
-            .filter(|limit| !kept(*limit))
-            .map(|limit| format!("{what} is {measured:.3}{unit}, above the limit of {limit}{unit}"))
-    };
-    beyond(limits.max_skewness, quality.max_skewness, "the largest skewness", "").or_else(|| {
-        let angle = quality.wall_angle_error_max_deg;
-        beyond(limits.max_wall_angle, angle, "the largest wall angle error", " degrees")
-    })
+        let kept = |limit: &f64| value <= *limit;
+        let limit = limit.filter(|limit| !kept(limit))?;
+        Some(Verdict::BeyondLimit { measure, value, limit })
+    });
+    beyond.unwrap_or(Verdict::Good)
 }
 
 /// Whether other settings may help: not where the case itself allows so few steps.

@@ -5,8 +5,8 @@ use super::machine::Opening;
 use super::{Error, Job, Progress, RunOptions, thread_pool};
 use crate::case::Case;
 use crate::geometry::Airfoil;
-use crate::grid::Grid;
 use crate::grid::quality::Quality;
+use crate::grid::{Grid, Verdict};
 use crate::io::report::Timing;
 use crate::solver::history::History;
 
@@ -18,6 +18,8 @@ pub struct Made {
     pub grid: Grid,
     /// Its quality.
     pub quality: Quality,
+    /// Whether it may be used.
+    pub verdict: Verdict,
     /// Whether the residual reached the tolerance.
     pub converged: bool,
     /// Why the solve stopped.
@@ -29,10 +31,10 @@ pub struct Made {
 }
 
 impl Made {
-    /// Whether the grid converged and has no folded cell. Do not use one that did not.
+    /// Whether the grid may be used: [`Made::verdict`] says why not.
     #[must_use]
     pub fn is_good(&self) -> bool {
-        self.converged && self.quality.folded_cells == 0
+        self.verdict.is_good()
     }
 
     /// Scaled rms residual reached.
@@ -91,13 +93,14 @@ impl Job<'_> {
         let layout = layout?;
         let (machine, _) = self.ready(opened?)?;
         let goal = Goal { tolerance: self.tolerance(), keeper: None };
-        let Attempt { mut grid, solved, quality, .. } =
+        let Attempt { mut grid, solved, quality, verdict, .. } =
             self.best_attempt(&machine, &layout, goal, &mut timing)?;
         grid.place(layout.shift, self.case.geometry.chord);
         self.notices.extend(solved.events);
         Ok(Made {
             grid,
             quality,
+            verdict,
             converged: solved.stop.converged(),
             reason: solved.stop.to_string(),
             history: solved.history,

@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use super::Job;
 use super::identity::coordinates_digest;
 use crate::error::Error;
+use crate::grid::Verdict;
 use crate::io::page::{self, Page};
 use crate::io::report::{self, GridReport, LinearReport, NewtonReport, Report, Timing};
 use crate::io::{self, Artifacts};
@@ -27,12 +28,14 @@ impl Job<'_> {
     pub(super) fn write_report(
         &self,
         artifacts: &Artifacts<'_>,
+        verdict: &Verdict,
         written: Written<'_>,
     ) -> Result<Vec<PathBuf>, Error> {
         let Written { folder, stop, timing, backend, note, case } = written;
         let report = Report {
             name: self.case.name.clone(),
             version: env!("CARGO_PKG_VERSION").to_owned(),
+            verdict: verdict.clone(),
             converged: stop.converged(),
             stop_reason: stop.to_string(),
             newton: NewtonReport::new(artifacts.history, artifacts.tolerance),

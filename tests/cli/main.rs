@@ -27,6 +27,7 @@ mod stand_in;
 mod streams;
 mod tools;
 mod usage;
+mod verdict;
 
 use std::fs;
 use std::path::{Path, PathBuf};

@@ -97,7 +97,11 @@ fn a_batch_with_more_jobs_than_gpus_ends() {
     let fates = run_batch(&cases, &options, &Nobody);
 
     for (case, fate) in cases.iter().zip(&fates) {
-        assert!(matches!(fate, Fate::Run(summary) if summary.good), "{}: {fate:?}", case.name);
+        assert!(
+            matches!(fate, Fate::Run(summary) if summary.verdict.is_good()),
+            "{}: {fate:?}",
+            case.name
+        );
         let report =
             fs::read_to_string(folder.path().join(&case.name).join("report.json")).unwrap();
         assert!(report.contains("\"cuda (") && !report.contains("2 ×"), "{}", case.name);

@@ -42,7 +42,8 @@ impl Row {
         };
         match fate {
             Fate::Run(summary) | Fate::Kept(summary) => {
-                row.error = reason(&summary);
+                let verdict = &summary.verdict;
+                row.error = (!verdict.is_good()).then(|| verdict.to_string());
                 row.summary = Some(summary);
             }
             Fate::Refused(error) => {
@@ -99,19 +100,10 @@ const WORDS: usize = 3;
 /// What came of a case, in a word or two.
 pub(super) fn verdict(fate: &Fate) -> &'static str {
     match fate {
-        Fate::Run(summary) if summary.good => "converged",
+        Fate::Run(summary) if summary.verdict.is_good() => "converged",
         Fate::Kept(_) => "kept",
         Fate::Run(_) | Fate::Refused(_) => "failed",
         Fate::NotRun => "not run",
-    }
-}
-
-/// Why a grid that was computed is of no use.
-fn reason(summary: &Summary) -> Option<String> {
-    match (summary.good, summary.folded_cells) {
-        (true, _) => None,
-        (false, 0) => Some(format!("the grid did not converge: {}", summary.reason)),
-        (false, folded) => Some(format!("folded cells: {folded}; {}", summary.reason)),
     }
 }
 

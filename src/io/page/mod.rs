@@ -95,7 +95,7 @@ impl Page<'_> {
             STYLE,
             &dark(),
             "</style>\n</head>\n<body>\n",
-            &header(report, good),
+            &header(report),
             &sections.concat(),
             &format!(
                 "<footer>gridgen {} on {}</footer>\n",
@@ -109,11 +109,12 @@ impl Page<'_> {
 }
 
 /// Name and verdict.
-fn header(report: &Report, good: bool) -> String {
-    let (class, verdict) = match (good, report.converged) {
-        (true, _) => ("good", "converged"),
-        (false, true) => ("bad", "folded: do not use"),
-        (false, false) => ("bad", "not converged: do not use"),
+fn header(report: &Report) -> String {
+    let label = report.verdict.label();
+    let (class, verdict) = if report.verdict.is_good() {
+        ("good", label.to_owned())
+    } else {
+        ("bad", format!("{label}: do not use"))
     };
     let topology = match report.grid.topology {
         "half" => "Half O",
@@ -126,7 +127,7 @@ fn header(report: &Report, good: bool) -> String {
         topology,
         report.grid.ni,
         report.grid.nj,
-        escaped(&report.stop_reason),
+        escaped(&report.verdict.to_string()),
     )
 }
 

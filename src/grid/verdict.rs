@@ -1,0 +1,169 @@
+//! Whether a grid may be used.
+
+use std::fmt;
+
+use serde::ser::{Serialize, SerializeStruct, Serializer};
+
+/// What is said of a grid wherever something is said of it: by exit codes, tables, reports and the
+/// library.
+#[derive(Debug, Clone, PartialEq)]
+#[must_use]
+#[non_exhaustive]
+pub enum Verdict {
+    /// Converged, without a folded cell, within the limits that were set.
+    Good,
+    /// The residual did not reach its tolerance.
+    NotConverged {
+        /// Why the solve stopped.
+        reason: String,
+    },
+    /// A corner determinant of some cells is not positive.
+    Folded {
+        /// How many.
+        cells: usize,
+    },
+    /// A measure is beyond a limit that was set for it.
+    BeyondLimit {
+        /// What is limited.
+        measure: Limited,
+        /// Its value.
+        value: f64,
+        /// The limit.
+        limit: f64,
+    },
+}
+
+/// A measure that has a limit in a case.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Limited {
+    /// Largest equiangle skewness of a cell.
+    Skewness,
+    /// Largest angle between first grid line and wall normal, degrees.
+    WallAngle,
+}
+
+impl Verdict {
+    /// Whether the grid may be used.
+    #[must_use]
+    pub fn is_good(&self) -> bool {
+        *self == Self::Good
+    }
+
+    /// Exit code of a program that made the grid: 0 for a good one, else 1.
+    #[must_use]
+    pub fn exit_code(&self) -> u8 {
+        u8::from(!self.is_good())
+    }
+
+    /// The word for it in headings.
+    #[must_use]
+    pub fn label(&self) -> &'static str {
+        match self {
+            Self::Good => "converged",
+            Self::NotConverged { .. } => "not converged",
+            Self::Folded { .. } => "folded",
+            Self::BeyondLimit { .. } => "beyond a limit of the case",
+        }
+    }
+
+    /// The word for it in `report.json`.
+    #[must_use]
+    pub fn kind(&self) -> &'static str {
+        match self {
+            Self::Good => "good",
+            Self::NotConverged { .. } => "not-converged",
+            Self::Folded { .. } => "folded",
+            Self::BeyondLimit { .. } => "beyond-limit",
+        }
+    }
+
+    /// The verdict on two grids of a family together: that on the worse, with the folded cells of both.
+    pub fn and(self, other: Self) -> Self {
+        let gravity = |verdict: &Self| match verdict {
+            Self::Good => 0,
+            Self::BeyondLimit { .. } => 1,
+            Self::Folded { .. } => 2,
+            Self::NotConverged { .. } => 3,
+        };
+        match (self, other) {
+            (Self::Folded { cells: a }, Self::Folded { cells: b }) => Self::Folded { cells: a + b },
+            (a, b) if gravity(&b) > gravity(&a) => b,
+            (a, _) => a,
+        }
+    }
+}
+
+impl fmt::Display for Verdict {
+    /// A clause that says why.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Good => write!(f, "the grid is good"),
+            Self::NotConverged { reason } => write!(f, "the grid did not converge: {reason}"),
+            Self::Folded { cells: 1 } => write!(f, "the grid has a folded cell"),
+            Self::Folded { cells } => write!(f, "the grid has {cells} folded cells"),
+            Self::BeyondLimit { measure, value, limit } => {
+                let (what, unit) = match measure {
+                    Limited::Skewness => ("skewness", ""),
+                    Limited::WallAngle => ("wall angle error", " degrees"),
+                };
+                write!(f, "the grid is beyond a limit of the case: the largest {what} is ")?;
+                // Three decimals, or as many digits of a small one.
+                match value {
+                    value if value.abs() < 1e-2 => write!(f, "{value:.2e}")?,
+                    value => write!(f, "{value:.3}")?,
+                }
+                write!(f, "{unit}, above {limit}{unit}")
+            }
+        }
+    }
+}
+
+impl Serialize for Verdict {
+    /// As an object of `kind`, `good` and `reason`.
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let mut object = serializer.serialize_struct("Verdict", 3)?;
+        object.serialize_field("kind", self.kind())?;
+        object.serialize_field("good", &self.is_good())?;
+        object.serialize_field("reason", &self.to_string())?;
+        object.end()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn one_folded_cell_is_singular() {
+        let [one, two] = [1, 2].map(|cells| Verdict::Folded { cells }.to_string());
+
+        assert_eq!([&*one, &*two], ["the grid has a folded cell", "the grid has 2 folded cells"]);
+    }
+
+    #[test]
+    fn a_family_is_as_bad_as_its_worst_grid() {
+        let skew = || Verdict::BeyondLimit { measure: Limited::Skewness, value: 0.9, limit: 0.5 };
+        let folded = |cells| Verdict::Folded { cells };
+        let short = || Verdict::NotConverged { reason: "30 steps".into() };
+
+        assert_eq!(Verdict::Good.and(Verdict::Good), Verdict::Good);
+        assert_eq!(Verdict::Good.and(skew()), skew());
+        assert_eq!(folded(2).and(skew()), folded(2));
+        assert_eq!(skew().and(folded(2)).and(folded(3)), folded(5));
+        assert_eq!(folded(1).and(short()), short());
+    }
+
+    /// A value that is no number keeps no limit.
+    #[test]
+    fn no_number_is_beyond_every_limit() {
+        let angle = f64::NAN;
+        let verdict =
+            Verdict::BeyondLimit { measure: Limited::WallAngle, value: angle, limit: 0.5 };
+
+        let said = verdict.to_string();
+
+        assert!(said.ends_with("wall angle error is NaN degrees, above 0.5 degrees"), "{said}");
+        assert_eq!(verdict.exit_code(), 1);
+    }
+}

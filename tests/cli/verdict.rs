@@ -1,0 +1,117 @@
+//! One verdict on a grid, wherever it is said.
+
+use std::fs;
+
+use gridgen::case::Case;
+use gridgen::run::{BackendChoice, RunOptions, make_grid};
+use serde_json::Value;
+
+use super::{Finished, Scratch};
+
+/// A case for each verdict: its name, its keys, the verdict's word and sentence.
+const CASES: [(&str, &str, &str, &str); 5] = [
+    ("good", "geometry.naca = '2412'", "good", "the grid is good"),
+    (
+        "short",
+        "geometry.naca = '2412'\nnewton.max_iterations = 1",
+        "not-converged",
+        "the grid did not converge: the limit of 1 Newton step was reached",
+    ),
+    (
+        "folded",
+        "geometry.wing_body = {}\ninitial.method = 'transfinite'\nnewton.tolerance = 0.99\n\
+         grid.first_cell = 1e-3\ngrid.ni = 129",
+        "folded",
+        "the grid has 2682 folded cells",
+    ),
+    (
+        "skew",
+        "geometry.naca = '2412'\nquality.max_skewness = 0.5",
+        "beyond-limit",
+        "the grid is beyond a limit of the case: the largest skewness is 0.909, above 0.5",
+    ),
+    (
+        "oblique",
+        "geometry.naca = '2412'\ncontrol.wall = 'frozen'\nquality.max_wall_angle = 1e-6",
+        "beyond-limit",
+        "the grid is beyond a limit of the case: the largest wall angle error is ",
+    ),
+];
+
+/// Files that take no long to draw.
+const FEW: &str = "output.formats = ['vts']\noutput.pictures = false\noutput.report = true\n";
+
+fn scratch() -> Scratch {
+    let file = |name: &str| format!("{name}.toml");
+    let text = |keys: &str| {
+        let ni = if keys.contains("grid.ni") { "" } else { "grid.ni = 65\n" };
+        format!("{keys}\n{ni}grid.nj = 33\nquality.retry = false\n{FEW}")
+    };
+    let files = CASES.map(|(name, keys, ..)| (file(name), text(keys)));
+    let files: Vec<(&str, &[u8])> =
+        files.iter().map(|(name, text)| (&**name, text.as_bytes())).collect();
+    Scratch::with(&files)
+}
+
+#[test]
+fn exit_codes_tables_reports_pages_and_the_library_say_one_verdict() {
+    let scratch = scratch();
+    let batch = scratch.run(&["run", "*.toml", "--backend", "cpu", "--json", "-o", "batch"]);
+    let table: Value = serde_json::from_str(&batch.stdout).unwrap();
+    let rows = table["cases"].as_array().unwrap();
+    assert_eq!((batch.code, &table["exit_code"], rows.len()), (1, &1.into(), CASES.len()));
+    assert_eq!((&table["converged"], &table["failed"]), (&1.into(), &4.into()));
+
+    for (name, _, kind, sentence) in CASES {
+        let good = kind == "good";
+        let file = format!("{name}.toml");
+        let Finished { code, stdout, stderr } = scratch.run(&[&file, "--backend", "cpu"]);
+        let row = rows.iter().find(|row| row["name"] == name).unwrap();
+
+        assert_eq!(code, i32::from(!good), "{stderr}");
+        assert_eq!(row["exit_code"], code, "{row}");
+        assert_eq!(row["status"], if good { "converged" } else { "failed" }, "{row}");
+        if good {
+            assert!(stdout.starts_with("good: converged\n"), "{stdout}");
+            assert_eq!((stderr.contains("error"), &row["error"]), (false, &Value::Null));
+        } else {
+            assert!(stdout.starts_with(&format!("{name}: FAILED, ")), "{stdout}");
+            assert!(stderr.contains(&format!("error: {sentence}")), "{stderr}");
+            assert!(row["error"].as_str().unwrap().starts_with(sentence), "{row}");
+        }
+
+        for folder in ["batch", "output"] {
+            let path = |file: &str| scratch.path(&format!("{folder}/{name}/{file}"));
+            let report = fs::read(path("report.json")).unwrap();
+            let verdict = &serde_json::from_slice::<Value>(&report).unwrap()["verdict"];
+            assert_eq!((&verdict["kind"], &verdict["good"]), (&kind.into(), &good.into()));
+            assert!(verdict["reason"].as_str().unwrap().starts_with(sentence), "{verdict}");
+            let page = fs::read_to_string(path("report.html")).unwrap();
+            let class = if good { "verdict good" } else { "verdict bad" };
+            assert!(page.contains(&format!("<span class=\"{class}\">")), "{name}");
+            assert!(page.contains(sentence), "{name}");
+            assert!(path(if good { "mesh.vts" } else { "mesh.failed.vts" }).is_file());
+        }
+
+        let case = Case::from_file(&scratch.path(&file), &[]).unwrap();
+        let options = RunOptions { backend: BackendChoice::Cpu, ..RunOptions::default() };
+        let made = make_grid(&case, &options, &mut ()).unwrap();
+        assert_eq!(made.is_good(), good, "{name}");
+        assert!(made.verdict.to_string().starts_with(sentence), "{}", made.verdict);
+    }
+}
+
+/// Where a case is good a batch keeps it, where it is not it runs it again.
+#[test]
+fn a_batch_keeps_what_is_good_and_nothing_else() {
+    let scratch = scratch();
+    let batch = || scratch.run(&["run", "*.toml", "--backend", "cpu", "--json"]);
+    batch();
+
+    let again: Value = serde_json::from_str(&batch().stdout).unwrap();
+
+    let kept = |row: &&Value| row["status"] == "kept";
+    let names: Vec<_> =
+        again["cases"].as_array().unwrap().iter().filter(kept).map(|row| &row["name"]).collect();
+    assert_eq!(names, ["good"]);
+}
