@@ -11,7 +11,7 @@ use gridgen::backend::cpu::CpuBackend;
 use gridgen::case::Case;
 use gridgen::elliptic::{EllipticSettings, GridJacobian, GridProblem};
 use gridgen::geometry::{
-    SurfaceSettings, airfoil_from_naca, distribute, spacing_geometric, wall_normals,
+    BaseCells, SurfaceSettings, airfoil_from_naca, distribute, spacing_geometric, wall_normals,
 };
 use gridgen::grid::initial::{self, InitialSettings, Outline};
 use gridgen::grid::{Seam, Topology};
@@ -110,7 +110,7 @@ pub fn main() -> Result<(), Failure> {
             leading_edge_spacing: 0.012,
             trailing_edge_spacing: 0.004,
             trailing_edge: case.geometry.trailing_edge,
-            base_cells: None,
+            base_cells: BaseCells::AtLeast { base: 8, cap: 12 },
             max_turn_deg: case.grid.max_turn.unwrap_or(15.0),
         },
     )?;

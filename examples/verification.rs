@@ -10,8 +10,8 @@ use gridgen::backend::cpu::CpuBackend;
 use gridgen::backend::{Backend, Scaling};
 use gridgen::elliptic::{EllipticSettings, GridPreconditioner, GridProblem};
 use gridgen::geometry::{
-    Airfoil, GeometryError, SurfaceSettings, TrailingEdge, airfoil_from_file, airfoil_from_naca,
-    distribute, spacing_geometric, wall_normals,
+    Airfoil, BaseCells, GeometryError, SurfaceSettings, TrailingEdge, airfoil_from_file,
+    airfoil_from_naca, distribute, spacing_geometric, wall_normals,
 };
 use gridgen::grid::initial::{self, InitialSettings, Method, Outline};
 use gridgen::grid::{Grid, Seam, Topology};
@@ -254,7 +254,7 @@ fn initial_grid(
         leading_edge_spacing: LEADING,
         trailing_edge_spacing: TRAILING,
         trailing_edge: TrailingEdge::Sharp,
-        base_cells: None,
+        base_cells: BaseCells::AtLeast { base: 8, cap: 12 },
         max_turn_deg: 180.0,
     };
     let points = distribute(&airfoil(section)?, &surface)?;

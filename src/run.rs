@@ -39,6 +39,7 @@ use self::objections::objections;
 pub use self::options::{BackendChoice, Progress, RESTART_EVERY, RunOptions};
 pub use self::ranks::{RankWork, Ranks};
 use self::resolved_case::ResolvedCase;
+pub use self::resolved_case::resolved;
 pub use self::section::{Body, body};
 use self::written::Written;
 use crate::backend::DeviceError;
@@ -247,8 +248,9 @@ impl Job<'_> {
         let folder = &self.folder.clone();
         io::folder::prepare(folder)?;
         check_limits(self.case, folder)?;
-        let resolved = ResolvedCase::new(self.case, folder)?;
-        let keeper = Keeper { path: folder.join(io::RESTART_FILE), identity: identity(self.case)? };
+        let resolved = ResolvedCase::new(&layout.case, folder)?;
+        let keeper =
+            Keeper { path: folder.join(io::RESTART_FILE), identity: identity(&layout.case)? };
         let tolerance = self.tolerance();
         let goal = Goal { tolerance, keeper: Some(&keeper) };
         let Attempt { mut grid, solved, state, exported, quality, verdict } =
@@ -292,7 +294,7 @@ impl Job<'_> {
             resolved.write()?;
             io::write_all(folder, &artifacts, &kinds)
         })?;
-        let members = self.write_coarser(coarser, solved.stop, &artifacts, &kinds)?;
+        let members = self.write_coarser(&layout.case, coarser, solved.stop, &artifacts, &kinds)?;
         timing.total_seconds = self.started.elapsed().as_secs_f64();
         let text = resolved.text.as_str();
         let written =

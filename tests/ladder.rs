@@ -79,13 +79,21 @@ fn where_nothing_helps_the_grid_of_the_case_fails() {
 }
 
 #[test]
-fn without_retry_and_for_keys_that_are_given_nothing_is_tried() {
-    for quality in [
-        "max_skewness = 0.1\nretry = false",
-        "max_skewness = 0.1\nladder = [\"decay\"]\n[control]\ndecay = 3.0",
-    ] {
-        let outcome = wing_body(quality);
+fn without_retry_nothing_is_tried() {
+    let outcome = wing_body("max_skewness = 0.1\nretry = false");
 
-        assert!(!outcome.verdict.is_good() && outcome.notices.is_empty(), "{outcome:?}");
-    }
+    assert!(!outcome.verdict.is_good() && outcome.notices.is_empty(), "{outcome:?}");
+}
+
+/// Of the ladder that is not given, only the march is left here.
+#[test]
+fn keys_that_are_given_are_left_as_they_are() {
+    let outcome = wing_body(
+        "max_skewness = 0.1\n[control]\ndecay = 3.0\nsmoothing = 5\nbase = \"marched\"\n",
+    );
+
+    assert!(!outcome.verdict.is_good(), "{outcome:?}");
+    let tried: Vec<_> = outcome.notices.iter().filter(|note| note.starts_with("tried ")).collect();
+    assert_eq!(tried.len(), 1, "{tried:?}");
+    assert!(tried[0].starts_with("tried a smoother march"), "{tried:?}");
 }

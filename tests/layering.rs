@@ -37,7 +37,8 @@ const ALLOWED: &[(&str, &[&str])] = &[
 /// The choices of a case file, or the modules that hold them.
 const CHOICES: &[&str] = &[
     "geometry::Ellipse",
-    "geometry::Flap",
+    // How many cells a base has by default.
+    "geometry::BaseCells",
     "geometry::Joukowski",
     "geometry::TrailingEdge",
     "geometry::WingBody",

@@ -9,7 +9,7 @@ use std::path::Path;
 use gridgen::case::Case;
 use gridgen::elliptic::EllipticSettings;
 use gridgen::geometry::{
-    SurfaceSettings, airfoil_from_naca, distribute, spacing_geometric, wall_normals,
+    BaseCells, SurfaceSettings, airfoil_from_naca, distribute, spacing_geometric, wall_normals,
 };
 use gridgen::grid::initial::{self, InitialSettings, Outline};
 use gridgen::grid::{Grid, Seam, Topology};
@@ -44,7 +44,7 @@ impl WallPoints {
             leading_edge_spacing: case.grid.leading_edge_spacing.unwrap_or(3e-3 * 256.0 / cells),
             trailing_edge_spacing: case.grid.trailing_edge_spacing.unwrap_or(1e-3 * 256.0 / cells),
             trailing_edge,
-            base_cells: case.grid.base_cells,
+            base_cells: BaseCells::AtLeast { base: 8, cap: 12 },
             max_turn_deg: 180.0,
         };
         let points = distribute(&airfoil, &settings).expect("a wall of enough points");

@@ -28,8 +28,9 @@ value is TOML, and text may stand without quotes there, the words of a list betw
 `grid.reynolds`) drops the other one from the file. A relative `geometry.file` starts at the case file's folder,
 also with `--set`.
 
-Beside the grid, `case.toml` is written: the case with every default in place, which makes the
-same grid again.
+Beside the grid, `case.toml` is written: the case with every default in place, those among them that
+the section decides too, so that it makes the same grid again, also where a later version has other
+defaults.
 
 With `y_plus` and `reynolds` the first cell is `y_plus L / (reynolds * sqrt(Cf/2))` chords high
 with L = `reference_length`,

@@ -1,5 +1,6 @@
 //! The table of all keys of a case file.
 
+use super::defaults::NEWTON_STEPS;
 use super::schema::{Bound, Key, Kind, Preset};
 
 use Bound::{Closed, Open};
@@ -42,8 +43,8 @@ pub const SECTIONS: &[(&str, &str)] = &[
         "quality",
         "What is asked of the grid, and what is tried when it is not reached: with `retry`, the \
          steps of `ladder` one after the other, each alone, until the grid converges, has no folded \
-         cell and keeps the limits. A step that would change a key which the case gives is left out. \
-         The report says what was tried.",
+         cell and keeps the limits. Where `ladder` is not given, a step that would change a key which \
+         the case gives is left out. The report says what was tried.",
     ),
     ("newton", "The inexact Newton iteration."),
     ("linear", "The linear solver within a Newton step."),
@@ -136,7 +137,7 @@ pub const KEYS: &[Key] = &[
     ),
     key(
         "geometry.flap.radius",
-        real(Open(0.0), Closed(1.0)),
+        real(Open(0.0), Closed(10.0)),
         Derived("1.5 thicknesses of the section at the hinge"),
         "chords",
         "Smallest radius of the bent mid line; more than half the thickness there.",
@@ -343,7 +344,7 @@ pub const KEYS: &[Key] = &[
     ),
     key(
         "grid.max_turn",
-        real(Closed(0.5), Closed(180.0)),
+        real(Closed(1e-3), Closed(180.0)),
         Derived("15, or 15 * 256/cells of the section if that is less"),
         "degrees",
         "Largest turn of the wall from one cell to the next: where the spacing would turn it more, \
@@ -477,7 +478,13 @@ pub const KEYS: &[Key] = &[
         "",
         "Scaled rms residual at which the grid is converged.",
     ),
-    key("newton.max_iterations", integer(1, 10_000), Integer(30), "steps", "Most Newton steps."),
+    key(
+        "newton.max_iterations",
+        integer(1, 10_000),
+        Integer(NEWTON_STEPS),
+        "steps",
+        "Most Newton steps.",
+    ),
     key(
         "newton.forcing_initial",
         real(Open(0.0), Open(1.0)),

@@ -5,6 +5,7 @@
 //! on the reference page that [`docs::case_format`] writes.
 
 mod check;
+pub(crate) mod defaults;
 pub mod docs;
 mod entries;
 mod error;
@@ -24,7 +25,7 @@ use std::path::PathBuf;
 
 use serde::{Deserialize, Serialize};
 
-use crate::geometry::{Ellipse, Flap, Joukowski, TrailingEdge, WingBody};
+use crate::geometry::{Ellipse, Joukowski, TrailingEdge, WingBody};
 use crate::grid::{Seam, initial};
 use crate::io::plot3d;
 use crate::io::span::Sides;
@@ -153,7 +154,19 @@ pub struct GeometryOptions {
     /// Length of the chord in the files written.
     pub chord: f64,
     /// A deflected flap.
-    pub flap: Option<Flap>,
+    pub flap: Option<FlapOptions>,
+}
+
+/// Section `[geometry.flap]`.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+#[non_exhaustive]
+pub struct FlapOptions {
+    /// Place of the hinge, chords.
+    pub hinge: f64,
+    /// Deflection in degrees, trailing edge down.
+    pub angle: f64,
+    /// Smallest radius of the bent mid line, chords; none leaves it to the thickness at the hinge.
+    pub radius: Option<f64>,
 }
 
 /// Shapes of grid that a case can ask for.

@@ -10,8 +10,8 @@ use super::entries::Entries;
 use super::sections::geometry;
 use super::{
     Case, CaseError, Contour, ControlOptions, GeometryOptions, GridOptions, InitialOptions,
-    LinearOptions, MultigridOptions, NewtonOptions, OutputOptions, QualityOptions, Topology,
-    WakeOptions, name,
+    LinearOptions, MultigridOptions, NewtonOptions, OutputOptions, QualityOptions, Rung, Topology,
+    WakeOptions, defaults, name,
 };
 
 /// Most nodes of a grid: two unknowns a node then fit a signed 32-bit index.
@@ -19,16 +19,6 @@ const MAX_NODES: usize = (1 << 30) - 1;
 
 /// Points that a C-grid leaves for the section at least.
 const LEAST_SECTION: usize = 17;
-/// Cells of the cut for each cell of the line along the wall: 48 of 224, as in NASA's C-grids.
-const WAKE_SHARE: f64 = 3.0 / 14.0;
-
-/// Height of the first cell when neither it nor `y_plus` is given.
-const FIRST_CELL: f64 = 1e-5;
-
-/// Length behind `y_plus`, in chords: gives 1.04e-5 for y+ 0.9 at Re 1e6, the height that users of
-/// other generators know.
-const REFERENCE_LENGTH: f64 = 0.5;
-
 /// Least limit on the turn of a cell, degrees.
 const LEAST_TURN: f64 = 0.5;
 
@@ -45,12 +35,7 @@ impl Case {
             spread: entries.given("initial.spread")?,
         };
         let control = control(entries, initial.method)?;
-        let quality = QualityOptions {
-            max_skewness: entries.given("quality.max_skewness")?,
-            max_wall_angle: entries.given("quality.max_wall_angle")?,
-            retry: entries.get("quality.retry")?,
-            ladder: entries.get("quality.ladder")?,
-        };
+        let quality = quality(entries)?;
         let newton = newton(entries)?;
         let linear = LinearOptions {
             solver: entries.get("linear.solver")?,
@@ -159,8 +144,7 @@ fn wake(
         };
     }
     let most = ni.saturating_sub(LEAST_SECTION) / 2;
-    let eighths = ((ni - 1) as f64 * WAKE_SHARE / 8.0).round() as usize;
-    let cells = entries.given("grid.wake")?.unwrap_or((8 * eighths).clamp(8, most.max(8)));
+    let cells = entries.given("grid.wake")?.unwrap_or_else(|| defaults::wake_cells(ni, most));
     if cells > most {
         return Err(entries.refuse(
             &["grid.wake", "grid.ni"],
@@ -211,10 +195,10 @@ fn first_cell(entries: &Entries, far_field: f64, nj: usize) -> Result<f64, CaseE
     }
     let height = match (y_plus, reynolds) {
         (Some(y_plus), Some(reynolds)) => {
-            let length = length.unwrap_or(REFERENCE_LENGTH);
+            let length = length.unwrap_or(defaults::REFERENCE_LENGTH);
             first_cell_from_y_plus(y_plus, reynolds, length)
         }
-        (None, None) => entries.given("grid.first_cell")?.unwrap_or(FIRST_CELL),
+        (None, None) => entries.given("grid.first_cell")?.unwrap_or(defaults::FIRST_CELL),
         (Some(_), None) => {
             let found = entries.found(&["grid.y_plus"]).into();
             return Err(CaseError::Incomplete { found, other: "grid.reynolds" });
@@ -258,14 +242,34 @@ fn base_cells(
 }
 
 fn control(entries: &Entries, method: Method) -> Result<ControlOptions, CaseError> {
-    let smoothing = if method == Method::Hyperbolic { 5 } else { 30 };
     Ok(ControlOptions {
         base: entries.get("control.base")?,
         wall: entries.get("control.wall")?,
-        smoothing: entries.given("control.smoothing")?.unwrap_or(smoothing),
+        smoothing: entries
+            .given("control.smoothing")?
+            .unwrap_or_else(|| defaults::smoothing(method)),
         smoothing_distance: entries.get("control.smoothing_distance")?,
         clip: entries.get("control.clip")?,
         decay: entries.get("control.decay")?,
+    })
+}
+
+/// What is asked of the grid. A ladder that is given is tried as it stands; of the default one those
+/// rungs that change no key which is given.
+fn quality(entries: &Entries) -> Result<QualityOptions, CaseError> {
+    let (retry, all): (bool, Vec<Rung>) =
+        (entries.get("quality.retry")?, entries.get("quality.ladder")?);
+    let ladder = if entries.has("quality.ladder") {
+        all.clone()
+    } else {
+        defaults::ladder(all.clone(), |key| entries.has(key))
+    };
+    Ok(QualityOptions {
+        max_skewness: entries.given("quality.max_skewness")?,
+        max_wall_angle: entries.given("quality.max_wall_angle")?,
+        retry: retry && !ladder.is_empty(),
+        // A case has no list without words: where nothing is tried it does not matter which.
+        ladder: if ladder.is_empty() { all } else { ladder },
     })
 }
 

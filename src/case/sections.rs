@@ -2,12 +2,12 @@
 
 use std::path::{Path, PathBuf};
 
-use crate::geometry::{Ellipse, Flap, Joukowski, TrailingEdge, WingBody};
+use crate::geometry::{Ellipse, Joukowski, TrailingEdge, WingBody};
 
 use super::entries::Entries;
 use super::error::FOLDER;
 use super::suggest::nearest;
-use super::{CaseError, Contour, GeometryOptions, SectionOptions, Topology};
+use super::{CaseError, Contour, FlapOptions, GeometryOptions, SectionOptions, Topology};
 
 /// Keys and sections of which each case has one.
 const SOURCES: [&str; 6] = [
@@ -38,7 +38,7 @@ pub(super) fn geometry(entries: &Entries, path: &Path) -> Result<GeometryOptions
     let edge_thickness: Option<f64> = entries.given("geometry.edge_thickness")?;
     let trailing_edge = trailing_edge(entries, &contour, edge_thickness)?;
     let flap = if entries.opens("geometry.flap") {
-        Some(Flap {
+        Some(FlapOptions {
             hinge: entries.get("geometry.flap.hinge")?,
             angle: entries.get("geometry.flap.angle")?,
             radius: entries.given("geometry.flap.radius")?,

@@ -211,7 +211,7 @@ pub fn distribute_closed(
         return Err(GeometryError::WallCrosses { airfoil: contour.name.clone(), x, y });
     }
     let (x, y) = wall.into_iter().map(|[x, y]| (x, y)).unzip();
-    Ok(BoundaryPoints { x, y, base: false, wake: 0 })
+    Ok(BoundaryPoints { x, y, base_cells: 0, wake: 0 })
 }
 
 /// Replaces points i and n − 1 − i by their mean, mirrored.

@@ -4,8 +4,6 @@ use super::{Airfoil, BoundaryPoints, CubicSpline, GeometryError};
 
 /// Points of the contour along the bend, at least.
 const BEND_POINTS: f64 = 60.0;
-/// Radius of the bent mid line, in thicknesses of the section at the hinge.
-const RADIUS: f64 = 1.5;
 /// The bend ends this far ahead of the trailing edge, chords.
 const END: f64 = 0.005;
 /// Intervals in which the bent mid line is integrated.
@@ -22,15 +20,14 @@ const PIVOT: [f64; 2] = [0.25, 0.0];
 /// that its direction and curvature are continuous and its smallest radius is ρ; points keep their
 /// distance from it. The surfaces stay as smooth as they were, and cannot cross while ρ is larger
 /// than half the thickness.
-#[derive(Debug, Clone, Copy, PartialEq, serde::Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Flap {
     /// Place of the hinge, chords.
     pub hinge: f64,
     /// Deflection in degrees, trailing edge down.
     pub angle: f64,
-    /// ρ in chords; none is 1.5 thicknesses at the hinge.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub radius: Option<f64>,
+    /// ρ in chords.
+    pub radius: f64,
 }
 
 /// The bent mid line.
@@ -118,7 +115,7 @@ impl Flap {
         let curve = CubicSpline::through(&airfoil.points)?;
         let [upper, lower] = surfaces_at(&curve, self.hinge)?;
         let thickness = upper - lower;
-        let radius = self.radius.unwrap_or(RADIUS * thickness);
+        let radius = self.radius;
         let bend = Bend::new(angle, radius);
         let ahead = surfaces_at(&curve, self.hinge - bend.reach)?;
         let least = 0.525 * (ahead[0] - ahead[1]).max(thickness);
@@ -156,6 +153,16 @@ impl Flap {
         places.push(curve.length());
         places
     }
+}
+
+/// Thickness of a section at x.
+///
+/// # Errors
+///
+/// [`GeometryError::Contour`] for a contour that no spline goes through or that does not reach there.
+pub fn thickness_at(airfoil: &Airfoil, x: f64) -> Result<f64, GeometryError> {
+    let [upper, lower] = surfaces_at(&CubicSpline::through(&airfoil.points)?, x)?;
+    Ok(upper - lower)
 }
 
 /// Ordinates of the upper and the lower surface at x: the first and the last crossing.

@@ -25,7 +25,7 @@ mod wing_body;
 pub use closed::{ClosedContour, Mirror, distribute_closed};
 pub use conformal::{Ellipse, Joukowski};
 pub use error::GeometryError;
-pub use flap::{Flap, set_angle, set_edge_thickness};
+pub use flap::{Flap, set_angle, set_edge_thickness, thickness_at};
 pub use naca::airfoil_from_naca;
 pub use normals::{open_normals, wall_normals};
 pub use reader::{airfoil_from_bytes, airfoil_from_file, contour_from_bytes, contour_from_file};
@@ -34,7 +34,7 @@ pub use spacing::{
     refined_first, spacing_exponential, spacing_geometric, spacing_tanh, spacing_vinokur,
 };
 pub use spline::CubicSpline;
-pub use surface::{SurfaceSettings, distribute, edge_closes};
+pub use surface::{BaseCells, SurfaceSettings, distribute, edge_closes};
 pub use wake::{WakeSettings, with_wake};
 pub use wing_body::WingBody;
 
@@ -77,8 +77,8 @@ pub struct BoundaryPoints {
     pub x: Vec<f64>,
     /// y in chords.
     pub y: Vec<f64>,
-    /// Whether the edge is a base (blunt or rounded) and not one point.
-    pub base: bool,
+    /// Cells on the base (blunt or rounded) of the edge, 0 where it is one point.
+    pub base_cells: usize,
     /// Cells of the cut on each side, whose points are the same bit for bit; 0 without a wake.
     pub wake: usize,
 }

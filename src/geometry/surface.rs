@@ -15,10 +15,6 @@ const CLOSED_GAP: f64 = 1e-3;
 const LEAST_GAP: f64 = 1e-5;
 /// Cells on a base or cap, at least.
 const LEAST_BASE_CELLS: usize = 4;
-/// Fewest cells on a base unless they are given: the lines that leave it spread less far.
-const BASE_CELLS: usize = 8;
-/// Cells on a cap if none are asked for: 15° of turn in each.
-const CAP_CELLS: usize = 12;
 /// Surfaces are not drawn closer than this to match the cells of a thin base, chords.
 const BASE_SPACING_FLOOR: f64 = 3e-4;
 /// Powers of x by which the surfaces are sheared to close the edge, tried in turn.
@@ -40,12 +36,24 @@ pub struct SurfaceSettings {
     pub trailing_edge_spacing: f64,
     /// How the trailing edge is closed.
     pub trailing_edge: TrailingEdge,
-    /// Cells on the base or cap, an even number; used only where there is one. `None`: as many as
-    /// the trailing-edge spacing asks for, at least 4 on a base and 12 on a cap, at most a quarter
-    /// of the wall.
-    pub base_cells: Option<usize>,
+    /// Cells on the base or cap; used only where there is one.
+    pub base_cells: BaseCells,
     /// Largest turn of a surface from one cell to the next, degrees.
     pub max_turn_deg: f64,
+}
+
+/// Cells on a base or cap.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum BaseCells {
+    /// So many, an even number.
+    Exactly(usize),
+    /// As many as the trailing-edge spacing asks for, at least these, at most a quarter of the wall.
+    AtLeast {
+        /// On a base, an even number.
+        base: usize,
+        /// On a cap, an even number.
+        cap: usize,
+    },
 }
 
 /// Distributes points over the wall of a section.
@@ -82,10 +90,10 @@ pub fn distribute(
     }
     let gap = edge_gap(points);
     let closed = edge_closes(airfoil, settings.trailing_edge);
-    let wall = if settings.trailing_edge == TrailingEdge::Wedge && gap >= LEAST_GAP {
-        closed_wall(&Section::with_wedge(points, settings)?, settings)?
+    let (wall, base_cells) = if settings.trailing_edge == TrailingEdge::Wedge && gap >= LEAST_GAP {
+        (closed_wall(&Section::with_wedge(points, settings)?, settings)?, 0)
     } else if closed {
-        sharp_wall(points, settings)?
+        (sharp_wall(points, settings)?, 0)
     } else if gap < LEAST_GAP {
         return Err(GeometryError::NoBase { airfoil: airfoil.name.clone(), gap });
     } else {
@@ -96,7 +104,7 @@ pub fn distribute(
         return Err(GeometryError::WallCrosses { airfoil: airfoil.name.clone(), x, y });
     }
     let (x, y) = wall.into_iter().map(|[x, y]| (x, y)).unzip();
-    Ok(BoundaryPoints { x, y, base: !closed, wake: 0 })
+    Ok(BoundaryPoints { x, y, base_cells, wake: 0 })
 }
 
 /// Whether the trailing edge becomes one point, and no base or cap.
@@ -296,17 +304,17 @@ fn closed_wall(
     Ok(wall)
 }
 
-/// The wall of a section with a base or a cap.
+/// The wall of a section with a base or a cap, and the cells of that.
 fn base_wall(
     section: &Section,
     settings: &SurfaceSettings,
-) -> Result<Vec<[f64; 2]>, GeometryError> {
+) -> Result<(Vec<[f64; 2]>, usize), GeometryError> {
     let [upper_end, lower_end] = section.ends();
     let cap = (settings.trailing_edge == TrailingEdge::Rounded)
         .then(|| Bezier::cap(upper_end, lower_end));
     let straight = (lower_end.at[0] - upper_end.at[0]).hypot(lower_end.at[1] - upper_end.at[1]);
     let length = cap.as_ref().map_or(straight, Bezier::length);
-    let cells = base_cells(settings, length, if cap.is_some() { CAP_CELLS } else { BASE_CELLS })?;
+    let cells = base_cells(settings, length, cap.is_some())?;
     let cell = length / cells as f64;
 
     let base = match &cap {
@@ -323,19 +331,19 @@ fn base_wall(
     wall.extend(section.lower(remaining / 2, edge, nose)?);
     wall.extend(section.upper(remaining - remaining / 2, edge, nose)?);
     wall.extend(&base[1..=cells / 2]);
-    Ok(wall)
+    Ok((wall, cells))
 }
 
-/// Cells on a base of the given length.
-fn base_cells(
-    settings: &SurfaceSettings,
-    length: f64,
-    least: usize,
-) -> Result<usize, GeometryError> {
+/// Cells on a base or cap of the given length.
+fn base_cells(settings: &SurfaceSettings, length: f64, cap: bool) -> Result<usize, GeometryError> {
     let most = (settings.ni - 1) / 8 * 2;
-    let Some(given) = settings.base_cells else {
-        let wanted = 2.0 * (length / settings.trailing_edge_spacing / 2.0).round_ties_even();
-        return Ok((wanted as usize).max(least).min(most));
+    let given = match settings.base_cells {
+        BaseCells::Exactly(given) => given,
+        BaseCells::AtLeast { base, cap: on_cap } => {
+            let least = if cap { on_cap } else { base };
+            let wanted = 2.0 * (length / settings.trailing_edge_spacing / 2.0).round_ties_even();
+            return Ok((wanted as usize).max(least).min(most));
+        }
     };
     let most = 2 * most;
     if given % 2 == 1 || !(LEAST_BASE_CELLS..=most).contains(&given) {

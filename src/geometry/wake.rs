@@ -56,7 +56,7 @@ pub fn with_wake(
     Ok(BoundaryPoints {
         x: line(&wall.x, 0),
         y: line(&wall.y, 1),
-        base: wall.base,
+        base_cells: wall.base_cells,
         wake: settings.cells,
     })
 }

@@ -51,7 +51,7 @@ impl Job<'_> {
         goal: Goal<'_>,
         timing: &mut Timing,
     ) -> Result<Attempt, Error> {
-        let case = self.case;
+        let case = &layout.case;
         let first = self.attempt(case, machine, layout, goal, timing)?;
         if first.verdict.is_good() {
             return Ok(first);
@@ -110,7 +110,7 @@ impl Job<'_> {
         layout: &Layout,
         timing: &mut Timing,
     ) -> Result<M::Grid, M::Error> {
-        let (outline, settings) = (layout.outline(case), layout.initial(case));
+        let (outline, settings) = (layout.outline(), layout.initial(case));
         let initial = self.timed("initial grid", &mut timing.initial_grid_seconds, |_| {
             initial::build_with(marcher, &outline, &settings)
         })?;
@@ -165,10 +165,11 @@ impl Job<'_> {
         let initial = self.initial_grid(case, backend, layout, timing)?;
         let folder = self.folder.clone();
         let export = self.options.export_jacobian.map(|step| Export { step, folder: &folder });
-        let (solved, nodes) = self.followed(case, keeper, timing, |observer, restart| {
-            let start = Start { case, initial, layout, tolerance, export, restart, observer };
-            start.solve::<B, T>(backend)
-        })?;
+        let (solved, nodes) =
+            self.followed(case, layout, keeper, timing, |observer, restart| {
+                let start = Start { case, initial, layout, tolerance, export, restart, observer };
+                start.solve::<B, T>(backend)
+            })?;
         let quality =
             self.timed("quality", &mut timing.quality_seconds, |_| backend.measure(&nodes))?;
         Ok((solved, quality))
@@ -178,13 +179,14 @@ impl Job<'_> {
     pub(super) fn followed<S>(
         &mut self,
         case: &Case,
+        layout: &Layout,
         keeper: Option<&Keeper>,
         timing: &mut Timing,
         solve: impl FnOnce(&mut Follow<'_>, Option<&Path>) -> Result<(Solved, S), Error>,
     ) -> Result<(Solved, S), Error> {
         self.go_on()?;
         // A restart file is one of the case as it stands, not of one that the ladder changed.
-        let restarts = std::ptr::eq(case, self.case);
+        let restarts = std::ptr::eq(case, &raw const layout.case);
         let (solved, nodes) = self.timed("newton", &mut timing.newton_seconds, |job| {
             let Self { progress, options, notices, .. } = job;
             let observer = &mut Follow::new(*progress, keeper, options.restart_every);

@@ -13,7 +13,7 @@ use serde_json::Value;
 use super::files::file_kinds;
 use super::identity::coordinates_digest;
 use super::machine::needs_several;
-use super::{Outcome, Progress, RunOptions, Runner};
+use super::{Outcome, Progress, RunOptions, Runner, resolved};
 use crate::case::Case;
 use crate::error::Error;
 use crate::grid::Verdict;
@@ -183,7 +183,7 @@ fn one<'o>(
 /// The summary of an earlier run of the same case, if all its results are there and good.
 fn finished(case: &Case, folder: &Path) -> Option<Summary> {
     let text = fs::read_to_string(folder.join(io::CASE_FILE)).ok()?;
-    if text != case.to_toml_string().ok()? {
+    if text != resolved(case).ok()?.to_toml_string().ok()? {
         return None;
     }
     let report = fs::read(folder.join(io::REPORT_FILE)).ok()?;

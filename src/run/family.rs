@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use super::Job;
 use super::ladder::verdict;
 use super::resolved_case::ResolvedCase;
+use crate::case::Case;
 use crate::error::Error;
 use crate::grid::quality::{Quality, measure};
 use crate::grid::{Grid, Verdict, coarsened};
@@ -43,6 +44,7 @@ impl Job<'_> {
     /// of the solve stays with the finest.
     pub(super) fn write_coarser(
         &mut self,
+        case: &Case,
         coarser: Vec<(Grid, Quality)>,
         stop: NewtonStop,
         finest: &Artifacts<'_>,
@@ -54,7 +56,7 @@ impl Job<'_> {
             .filter(|kind| !matches!(kind, FileKind::HistoryCsv | FileKind::ConvergenceSvg))
             .collect();
         let [ni, nj] = [finest.grid.ni, finest.grid.nj];
-        let mut case = self.case.clone();
+        let mut case = case.clone();
         let mut members = Vec::new();
         for (level, (grid, quality)) in (1..).zip(coarser) {
             let verdict = verdict(self.case, stop, &quality);

@@ -1,5 +1,6 @@
 //! What is tried, one after the other, when a grid is not good: see [`Ladder`].
 
+use crate::case::defaults::NEWTON_STEPS;
 use crate::case::{Case, Rung};
 use crate::grid::initial::{InitialSettings, Method};
 use crate::grid::quality::Quality;
@@ -15,8 +16,7 @@ const NORMAL_PASSES: usize = 30;
 /// Factor on the decay length of the wall terms.
 const SHORTER_DECAY: f64 = 0.5;
 
-/// The rungs of a case that change something. A key that stands in the case is left as it is, so
-/// that a rung which would change it is none.
+/// The rungs of a case that change something.
 pub(super) struct Ladder<'a> {
     case: &'a Case,
     /// Settings of the march of the case, with the defaults of its topology.
@@ -41,26 +41,25 @@ impl Iterator for Ladder<'_> {
 }
 
 fn climb(case: &Case, march: &InitialSettings, rung: Rung) -> Option<(String, Case)> {
-    let free = |keys: &[&str]| keys.iter().all(|key| !case.places.has(key));
     let mut changed = case.clone();
     let Case { initial, control, .. } = &mut changed;
     let marches = initial.method == Method::Hyperbolic;
     let words = match rung {
-        Rung::March if marches && free(&["initial.dissipation"]) => {
+        Rung::March if marches => {
             let dissipation = MORE_SMOOTHING * march.dissipation;
             initial.dissipation = Some(dissipation);
             format!("a smoother march (initial.dissipation = {dissipation})")
         }
-        Rung::Decay if free(&["control.decay"]) => {
+        Rung::Decay => {
             control.decay *= SHORTER_DECAY;
             format!("a shorter reach of the wall terms (control.decay = {})", control.decay)
         }
-        Rung::Normal if marches && free(&["initial.method", "control.smoothing"]) => {
+        Rung::Normal if marches => {
             initial.method = Method::Normal;
             control.smoothing = NORMAL_PASSES;
             "a march along normals (initial.method = \"normal\")".into()
         }
-        Rung::Base if control.base == Base::Marched && free(&["control.base"]) => {
+        Rung::Base if control.base == Base::Marched => {
             control.base = Base::ThomasMiddlecoff;
             "another base (control.base = \"thomas-middlecoff\")".into()
         }
@@ -93,5 +92,6 @@ pub(super) fn verdict(case: &Case, stop: NewtonStop, quality: &Quality) -> Verdi
 /// Whether other settings may help: not where the case itself allows so few steps.
 pub(super) fn may_help(case: &Case, stop: NewtonStop) -> bool {
     let limited = matches!(stop, NewtonStop::IterationLimit { .. });
-    !(limited && case.places.has("newton.max_iterations"))
+    let few = i64::try_from(case.newton.max_iterations).is_ok_and(|steps| steps < NEWTON_STEPS);
+    !(limited && few)
 }

@@ -1,14 +1,15 @@
 //! From a case to the points, normals and layers that a grid starts from.
 
-use super::section::{Body, made, max_turn_deg, named, smooth_wall};
+use super::section::{Body, SmoothWall, made, named, smooth_wall};
+use crate::case::defaults::{BASE_CELLS, Wall};
 use crate::case::{Case, Topology as Choice};
 use crate::geometry::{
-    Airfoil, BoundaryPoints, GeometryError, SectionMeasures, SurfaceSettings, TrailingEdge,
-    WakeSettings, distribute, edge_closes, open_normals, set_angle, spacing_geometric,
-    wall_normals, with_wake,
+    Airfoil, BaseCells, BoundaryPoints, GeometryError, SectionMeasures, SurfaceSettings,
+    TrailingEdge, WakeSettings, distribute, edge_closes, open_normals, set_angle,
+    spacing_geometric, wall_normals, with_wake,
 };
 use crate::grid::initial::{InitialSettings, Outline};
-use crate::grid::{Asymmetry, FamilyError, Grid, Seam, Symmetry, Topology, check_family};
+use crate::grid::{Asymmetry, FamilyError, Grid, Symmetry, Topology, check_family};
 
 /// Angle of the trailing edge from which it is round rather than sharp, degrees.
 const ROUND_EDGE: f64 = 90.0;
@@ -23,6 +24,8 @@ pub(super) struct Layout {
     y: Vec<f64>,
     pub(super) normals: Vec<[f64; 2]>,
     layers: Vec<f64>,
+    /// The case with every default in place.
+    pub(super) case: Case,
     /// Whether the edge is a base or cap.
     base: bool,
     /// The symmetry by which half of the grid is kept.
@@ -31,36 +34,6 @@ pub(super) struct Layout {
     pub(super) shift: [f64; 2],
     /// What was repaired in the section or chosen for it, one sentence each.
     pub(super) notices: Vec<String>,
-}
-
-/// What is spaced and smoothed differently on O- and C-grids, where the case leaves it open.
-struct Defaults {
-    /// Spacing of the section at its leading and trailing edge, chords.
-    spacing: [f64; 2],
-    march: InitialDefaults,
-}
-
-/// The march's share of them.
-struct InitialDefaults {
-    dissipation: f64,
-    volume_smoothing: f64,
-    spread: f64,
-}
-
-impl Defaults {
-    /// For a section of so many cells.
-    fn of(topology: Topology, cells: usize) -> Self {
-        match topology {
-            Topology::O(_) | Topology::Half(_) => Self {
-                spacing: [3e-3, 1e-3].map(|chords| chords * 256.0 / cells as f64),
-                march: InitialDefaults { dissipation: 0.2, volume_smoothing: 0.4, spread: 10.0 },
-            },
-            Topology::C { .. } => Self {
-                spacing: [4e-4, 3e-3].map(|chords| chords * 128.0 / cells as f64),
-                march: InitialDefaults { dissipation: 0.1, volume_smoothing: 0.05, spread: 0.0 },
-            },
-        }
-    }
 }
 
 impl Layout {
@@ -87,16 +60,21 @@ impl Layout {
         if let Some(airfoil) = airfoil {
             return Self::of_airfoil(case, Airfoil { notes: Vec::new(), ..airfoil.clone() });
         }
-        match made(&case.geometry)? {
-            Body::Airfoil(airfoil) => Self::of_airfoil(case, airfoil),
+        let mut case = case.clone();
+        match made(&mut case.geometry)? {
+            Body::Airfoil(airfoil) => Self::of_airfoil(&case, airfoil),
             Body::Smooth(contour) => {
                 if case.grid.topology == Choice::Half {
                     contour.check_symmetry()?;
                 }
-                let wall = smooth_wall(case, contour)?;
-                let topology = Topology::O(case.grid.seam.unwrap_or(Seam::Periodic));
-                let layout = Self::of_points(case, topology, wall.points, wall.notices)?;
-                Ok(Self { shift: wall.shift, ..layout })
+                let wall = Wall { cut: false, edge: false, cells: case.grid.around() - 1 };
+                let seam = case.grid.held_or_periodic(wall);
+                let SmoothWall { points, max_turn_deg, shift, notices } =
+                    smooth_wall(&case, contour)?;
+                case.grid.max_turn = Some(max_turn_deg);
+                let layout =
+                    Self::of_points(case.settled(wall), Topology::O(seam), points, notices)?;
+                Ok(Self { shift, ..layout })
             }
         }
     }
@@ -126,22 +104,27 @@ impl Layout {
                     .into(),
             );
         }
+        let ni = grid.around() - wake.map_or(0, |wake| 2 * wake.cells);
+        let wall = Wall { cut: wake.is_some(), edge: true, cells: ni - 1 };
         let topology = match wake {
             Some(wake) => Topology::C { wake: wake.cells },
-            // A trailing edge or base is a corner: its line keeps its marched points.
-            None => Topology::O(grid.seam.unwrap_or(Seam::Held)),
+            None => Topology::O(grid.held_or_periodic(wall)),
         };
-        let ni = grid.around() - wake.map_or(0, |wake| 2 * wake.cells);
-        let defaults = Defaults::of(topology, ni - 1);
+        let [leading_edge_spacing, trailing_edge_spacing] = grid.spacing(wall);
         let settings = SurfaceSettings {
             ni,
-            leading_edge_spacing: grid.leading_edge_spacing.unwrap_or(defaults.spacing[0]),
-            trailing_edge_spacing: grid.trailing_edge_spacing.unwrap_or(defaults.spacing[1]),
+            leading_edge_spacing,
+            trailing_edge_spacing,
             trailing_edge,
-            base_cells: grid.base_cells,
-            max_turn_deg: max_turn_deg(case, ni - 1),
+            base_cells: grid.base_cells.map_or(BASE_CELLS, BaseCells::Exactly),
+            max_turn_deg: grid.turn(wall),
         };
         let mut points = distribute(&airfoil, &settings)?;
+        let mut settled = case.clone().settled(wall);
+        settled.geometry.trailing_edge = trailing_edge;
+        if points.base_cells > 0 {
+            settled.grid.base_cells = Some(points.base_cells);
+        }
         set_angle(&mut points, geometry.angle);
         if let Some(wake) = wake {
             let settings = WakeSettings {
@@ -152,12 +135,12 @@ impl Layout {
             };
             points = with_wake(&airfoil, &points, &settings)?;
         }
-        Self::of_points(case, topology, points, notices)
+        Self::of_points(settled, topology, points, notices)
     }
 
-    /// Of the points of the line j = 0.
+    /// Of the points of the line j = 0, which are those of the settled case.
     fn of_points(
-        case: &Case,
+        case: Case,
         topology: Topology,
         points: BoundaryPoints,
         notices: Vec<String>,
@@ -172,10 +155,11 @@ impl Layout {
             topology,
             half,
             normals: normals(&points.x, &points.y),
-            base: points.base,
+            base: points.base_cells > 0,
             x: points.x,
             y: points.y,
             layers: spacing_geometric(grid.nj, grid.first_cell, grid.far_field)?,
+            case,
             shift: [0.0; 2],
             notices,
         })
@@ -218,27 +202,19 @@ impl Layout {
         }
     }
 
-    pub(super) fn outline(&self, case: &Case) -> Outline<'_> {
+    pub(super) fn outline(&self) -> Outline<'_> {
         Outline {
             x: &self.x,
             y: &self.y,
             normals: &self.normals,
             layers: &self.layers,
-            far_field: case.grid.far_field,
+            far_field: self.case.grid.far_field,
             topology: self.topology,
         }
     }
 
-    /// Settings of the initial grid.
+    /// Settings of the initial grid of a case on this layout.
     pub(super) fn initial(&self, case: &Case) -> InitialSettings {
-        let options = &case.initial;
-        let InitialDefaults { dissipation, volume_smoothing, spread } =
-            Defaults::of(self.topology, self.x.len() - 1).march;
-        InitialSettings {
-            method: options.method,
-            dissipation: options.dissipation.unwrap_or(dissipation),
-            volume_smoothing: options.volume_smoothing.unwrap_or(volume_smoothing),
-            spread: options.spread.unwrap_or(spread),
-        }
+        case.initial.settings(matches!(self.topology, Topology::C { .. }))
     }
 }

@@ -123,7 +123,7 @@ impl Job<'_> {
     ) -> Result<(Solved, Quality), Error> {
         let first = ranks.first()?;
         let marched = self.initial_grid(case, &first, layout, timing)?;
-        let (solved, ()) = self.followed(case, keeper, timing, |follow, restart| {
+        let (solved, ()) = self.followed(case, layout, keeper, timing, |follow, restart| {
             let data = {
                 let initial = first.give(marched)?;
                 EllipticData::new(&initial, &layout.normals, &elliptic_settings(case))

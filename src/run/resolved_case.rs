@@ -3,9 +3,22 @@
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
+use super::layout::Layout;
 use crate::case::{Case, RESOLVED_HEADERS};
 use crate::error::Error;
 use crate::io::{self, IoError};
+
+/// The case with every default in place, those among them that its section decides: how wide the base
+/// is, whether `auto` is an O or a C, what turn of the wall so many points can keep. It makes the same
+/// grid, and goes on doing so where defaults change.
+///
+/// # Errors
+///
+/// The section cannot be meshed as the case says.
+pub fn resolved(case: &Case) -> Result<Case, Error> {
+    let layout = Layout::new(case, None).map_err(|error| Error::geometry(case, error))?;
+    Ok(layout.case)
+}
 
 /// The text of the resolved case and where it goes.
 pub(super) struct ResolvedCase {

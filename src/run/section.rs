@@ -1,16 +1,14 @@
 //! The section of a case: read or made, changed as the case says; and the wall of a smooth one in
 //! the frame of the grid.
 
+use crate::case::defaults::{FLAP_RADIUS, Wall};
 use crate::case::{Case, Contour, GeometryOptions};
 use crate::error::Error;
 use crate::geometry::{
-    Airfoil, BoundaryPoints, ClosedContour, GeometryError, airfoil_from_file, airfoil_from_naca,
-    contour_from_file, distribute_closed, set_edge_thickness,
+    Airfoil, BoundaryPoints, ClosedContour, Flap, GeometryError, airfoil_from_file,
+    airfoil_from_naca, contour_from_file, distribute_closed, set_edge_thickness, thickness_at,
 };
 use crate::grid::initial::FAR_FIELD_CENTRE;
-
-/// Largest turn of the wall in a cell where the case leaves it open, degrees, up to 257 points.
-const MAX_TURN: f64 = 15.0;
 
 /// A default that cannot be kept is raised by this factor, up to an angle at which a wall is coarse.
 const RELAXATION: f64 = 1.15;
@@ -32,11 +30,11 @@ pub enum Body {
 ///
 /// The body cannot be read or made so, at the place in the case that has to do with it.
 pub fn body(case: &Case) -> Result<Body, Error> {
-    made(&case.geometry).map_err(|error| Error::geometry(case, error))
+    made(&mut case.geometry.clone()).map_err(|error| Error::geometry(case, error))
 }
 
-/// As [`body`], with the error of the geometry alone.
-pub(super) fn made(geometry: &GeometryOptions) -> Result<Body, GeometryError> {
+/// As [`body`], with the error of the geometry alone; defaults that the section decides are put in place.
+pub(super) fn made(geometry: &mut GeometryOptions) -> Result<Body, GeometryError> {
     let mut airfoil = match &geometry.contour {
         Contour::Naca(designation) => airfoil_from_naca(designation, geometry.trailing_edge)?,
         Contour::File(path) => airfoil_from_file(path)?,
@@ -50,8 +48,13 @@ pub(super) fn made(geometry: &GeometryOptions) -> Result<Body, GeometryError> {
     if let Some(thickness) = geometry.edge_thickness {
         set_edge_thickness(&mut airfoil, thickness);
     }
-    if let Some(flap) = geometry.flap {
-        flap.deflect(&mut airfoil)?;
+    if let Some(flap) = &mut geometry.flap {
+        let radius = match flap.radius {
+            Some(radius) => radius,
+            None => FLAP_RADIUS * thickness_at(&airfoil, flap.hinge)?,
+        };
+        flap.radius = Some(radius);
+        Flap { hinge: flap.hinge, angle: flap.angle, radius }.deflect(&mut airfoil)?;
     }
     Ok(Body::Airfoil(airfoil))
 }
@@ -60,16 +63,12 @@ pub(super) fn made(geometry: &GeometryOptions) -> Result<Body, GeometryError> {
 pub(super) struct SmoothWall {
     /// Its points in the frame of the grid, in which the far field is a circle about (0.5, 0).
     pub(super) points: BoundaryPoints,
+    /// Largest turn in a cell that was allowed, degrees.
+    pub(super) max_turn_deg: f64,
     /// What brings a point of that frame back to where the contour is.
     pub(super) shift: [f64; 2],
     /// What was repaired or changed, one sentence each.
     pub(super) notices: Vec<String>,
-}
-
-/// Largest turn of the wall in a cell, degrees, where the section has so many.
-pub(super) fn max_turn_deg(case: &Case, cells: usize) -> f64 {
-    let finer = 256.0 / cells as f64;
-    case.grid.max_turn.unwrap_or(MAX_TURN * finer.min(1.0))
 }
 
 /// The wall of a smooth contour.
@@ -79,14 +78,15 @@ pub(super) fn smooth_wall(
 ) -> Result<SmoothWall, GeometryError> {
     let grid = &case.grid;
     let around = grid.around();
-    let max_turn_deg = max_turn_deg(case, around - 1);
+    let mut max_turn_deg = grid.turn(Wall { cut: false, edge: false, cells: around - 1 });
     let mut notices = Vec::new();
     let mut points = match distribute_closed(&contour, around, max_turn_deg) {
         Err(GeometryError::TooFewForTurns { .. }) if grid.max_turn.is_none() => {
             let relaxed = relaxed(&contour, around, max_turn_deg)?;
+            max_turn_deg = relaxed.1;
             notices.push(format!(
-                "cells turn by up to {:.1} degrees: {} points are few for this contour",
-                relaxed.1, grid.ni
+                "cells turn by up to {max_turn_deg:.1} degrees: {} points are few for this contour",
+                grid.ni
             ));
             relaxed.0
         }
@@ -99,7 +99,7 @@ pub(super) fn smooth_wall(
     }
     check_reach(&points, grid.far_field)?;
     notices.extend(named(&case.geometry.contour, contour.notes));
-    Ok(SmoothWall { points, shift, notices })
+    Ok(SmoothWall { points, max_turn_deg, shift, notices })
 }
 
 /// Refuses a body that fills half of the far field's circle.

@@ -2,7 +2,8 @@
 
 use std::path::{Path, PathBuf};
 
-use gridgen::case::{Case, Contour, Format, Topology, first_cell_from_y_plus};
+use gridgen::case::schema::KEYS;
+use gridgen::case::{Case, Contour, Format, Rung, Topology, first_cell_from_y_plus};
 use gridgen::geometry::TrailingEdge;
 use gridgen::grid::{Seam, initial};
 use gridgen::pde::control::{Base, Wall};
@@ -347,6 +348,124 @@ fn the_resolved_case_writes_every_default_out() {
     quality_maps = false
     report = true
     "#);
+}
+
+/// Keys that a resolved case need not have, and when: no text of theirs stands for a default.
+fn may_be_missing(key: &str, text: &str) -> bool {
+    let has = |key: &str| text.lines().any(|line| line.starts_with(key));
+    let smooth = ["[geometry.section]", "[geometry.wing_body]", "[geometry.ellipse]"];
+    match key {
+        // Left out, another source is given, the edge is as it is, and nothing is asked of the grid.
+        "geometry.naca"
+        | "geometry.file"
+        | "geometry.edge_thickness"
+        | "quality.max_skewness"
+        | "quality.max_wall_angle" => true,
+        // The height that they come to is written.
+        "grid.y_plus" | "grid.reynolds" | "grid.reference_length" => has("first_cell ="),
+        "grid.wake" | "grid.wake_length" | "grid.wake_direction" => !has("topology = \"C\""),
+        "grid.base_cells" => {
+            !has("trailing_edge = \"blunt\"") && !has("trailing_edge = \"rounded\"")
+        }
+        "grid.leading_edge_spacing" | "grid.trailing_edge_spacing" => smooth.into_iter().any(has),
+        nested => {
+            let section = nested.rsplit_once('.').map_or("", |(section, _)| section);
+            section.contains('.') && !has(&format!("[{section}]"))
+        }
+    }
+}
+
+/// A case of every shape, and keys whose default its section decides, by hand: 1e-3 · 256/64 on an
+/// O-grid of 64 cells, 3e-3 · 128/72 on a C-grid with 72 cells around the section; a flap with 1.5 of
+/// the 0.0624 chords that the NACA 0012 is thick at 0.75; cells on a base 2e-2 chords wide.
+const SHAPES: [(&str, &[&str]); 9] = [
+    (
+        "geometry.naca = '0012'",
+        &["trailing_edge_spacing = 0.004", "spread = 10.0", "max_turn = 15.0", "seam = \"held\""],
+    ),
+    (
+        "geometry.naca = '0012'\ngrid.topology = 'C'\ngrid.ni = 97\ngrid.wake = 12",
+        &["topology = \"C\"", "trailing_edge_spacing = 0.005333333333333333", "spread = 0.0"],
+    ),
+    (
+        "geometry.naca = '0012'\ngrid.topology = 'auto'\ngrid.ni = 97",
+        &["topology = \"C\"", "wake = 24", "volume_smoothing = 0.05"],
+    ),
+    (
+        "geometry.naca = '0012'\ngeometry.trailing_edge = 'blunt'\ngrid.topology = 'auto'",
+        &["topology = \"O\"", "base_cells = 8"],
+    ),
+    (
+        "geometry.naca = '2412'\ngeometry.trailing_edge = 'rounded'\ngeometry.edge_thickness = 0.1\ngrid.ni = 129",
+        &["base_cells = 32", "seam = \"held\""],
+    ),
+    (
+        "geometry.naca = '0012'\ngeometry.edge_thickness = 0.01\ngrid.topology = 'C'\ngrid.ni = 97",
+        &["trailing_edge = \"wedge\""],
+    ),
+    ("geometry.naca = '0012'\ngeometry.flap = {}", &["radius = 0.0936"]),
+    ("geometry.wing_body = {}\ngrid.ni = 129", &["seam = \"periodic\"", "max_turn = 30.1703"]),
+    (
+        "geometry.ellipse = { thickness = 0.5 }\ngrid.topology = 'half'\ngrid.ni = 33",
+        &["topology = \"half\"", "seam = \"periodic\""],
+    ),
+];
+
+#[test]
+fn the_resolved_case_has_every_default_those_of_the_section_too() {
+    for (keys, settled) in SHAPES {
+        let ni = if keys.contains("grid.ni") { "" } else { "grid.ni = 65" };
+        let case = resolve(&format!("{keys}\n{ni}\ngrid.nj = 33\n")).unwrap();
+
+        let resolved = gridgen::run::resolved(&case).unwrap();
+        let text = resolved.to_toml_string().unwrap();
+
+        let mut section = String::new();
+        let stands: Vec<String> = text
+            .lines()
+            .filter_map(|line| {
+                if let Some(name) = line.strip_prefix('[') {
+                    section = name.trim_end_matches(']').to_owned() + ".";
+                }
+                line.split_once(" = ").map(|(key, _)| format!("{section}{key}"))
+            })
+            .collect();
+        for key in KEYS {
+            let there = stands.iter().any(|path| path == key.path);
+            assert!(there || may_be_missing(key.path, &text), "{} is missing:\n{text}", key.path);
+        }
+        for line in settled {
+            assert!(text.lines().any(|l| l.starts_with(line)), "{line} is missing:\n{text}");
+        }
+        // Nothing is left to decide.
+        let again = resolve(&text).unwrap();
+        assert_eq!(again, resolved, "{keys}");
+        assert_eq!(gridgen::run::resolved(&again).unwrap(), resolved, "{keys}");
+    }
+}
+
+/// A ladder that is given is tried as it stands, so that the resolved case tries what the case does.
+#[test]
+fn the_resolved_ladder_is_what_the_case_tries() {
+    let ladder = |more: &str| {
+        let case = resolve_with(more).unwrap();
+        let again = resolve(&case.to_toml_string().unwrap()).unwrap();
+        assert_eq!(again.quality, case.quality);
+        (case.quality.retry, case.quality.ladder)
+    };
+    let all = [Rung::March, Rung::Decay, Rung::Normal, Rung::Base];
+
+    assert_eq!(ladder(""), (true, all.to_vec()));
+    assert_eq!(
+        ladder("[control]\ndecay = 3\nsmoothing = 5\n"),
+        (true, vec![Rung::March, Rung::Base])
+    );
+    assert_eq!(
+        ladder("[control]\ndecay = 3\n[quality]\nladder = ['decay']\n"),
+        (true, vec![Rung::Decay])
+    );
+    let none = "[initial]\nmethod = 'hyperbolic'\ndissipation = 0.2\n[control]\ndecay = 3\nbase = 'marched'\n";
+    assert_eq!(ladder(none), (false, all.to_vec()));
 }
 
 #[test]

@@ -44,6 +44,27 @@ fn a_case_with_overrides_and_derived_values_is_run_again() {
     assert_reruns(&Scratch::with_case(SMALLEST), &[&COARSE[..], &arguments].concat());
 }
 
+/// What the section decides is in the case, and what the ladder may try.
+#[test]
+fn cases_whose_section_decides_on_defaults_are_run_again() {
+    for keys in [
+        "geometry.naca=0012\ngrid.topology=auto\ngrid.ni=97",
+        "geometry.trailing_edge=rounded\ngrid.topology=auto",
+        "geometry.edge_thickness=0.01\ngrid.topology=C\ngrid.ni=97",
+        "geometry.flap.angle=20\ngeometry.angle=3",
+        // Too few points for the default turn: it gives way, and what it comes to is kept.
+        "geometry.wing_body.dihedral=4.8\ngrid.ni=129\ngrid.first_cell=1e-3",
+        "geometry.naca=0012\ngrid.topology=half",
+        // The grid is that of the second rung.
+        "geometry.wing_body.dihedral=4.8\ngrid.ni=257\ngrid.nj=49\ngrid.first_cell=1e-3\n\
+         grid.far_field=10\ninitial.volume_smoothing=0.3\nquality.max_skewness=0.2168",
+    ] {
+        let sets: Vec<&str> = keys.lines().flat_map(|set| ["--set", set]).collect();
+
+        assert_reruns(&Scratch::with_case(SMALLEST), &[&COARSE[..], &sets].concat());
+    }
+}
+
 /// The case file names the section relative to itself; the resolved case works elsewhere too.
 #[test]
 fn a_file_of_points_is_run_again() {

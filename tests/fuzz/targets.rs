@@ -9,7 +9,7 @@ use flate2::write::GzEncoder;
 use gridgen::backend::cuda::kernel_cache::{self, Key};
 use gridgen::case::{Case, Contour, Purpose, template};
 use gridgen::geometry::{
-    SurfaceSettings, TrailingEdge, airfoil_from_bytes, contour_from_bytes, distribute,
+    BaseCells, SurfaceSettings, TrailingEdge, airfoil_from_bytes, contour_from_bytes, distribute,
     distribute_closed,
 };
 use gridgen::grid::quality::measure_along;
@@ -77,7 +77,7 @@ fn section(bytes: &[u8]) {
         leading_edge_spacing: 0.01,
         trailing_edge_spacing: 0.01,
         trailing_edge: TrailingEdge::AsGiven,
-        base_cells: None,
+        base_cells: BaseCells::AtLeast { base: 8, cap: 12 },
         max_turn_deg: 15.0,
     };
     // The wall takes many times as long as the reading: one in sixteen.

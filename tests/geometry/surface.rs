@@ -1,8 +1,8 @@
 //! Wall points.
 
 use gridgen::geometry::{
-    Airfoil, BoundaryPoints, GeometryError, SurfaceSettings, TrailingEdge, airfoil_from_file,
-    airfoil_from_naca, distribute,
+    Airfoil, BaseCells, BoundaryPoints, GeometryError, SurfaceSettings, TrailingEdge,
+    airfoil_from_file, airfoil_from_naca, distribute,
 };
 
 use crate::data;
@@ -13,7 +13,7 @@ fn settings(ni: usize, edge: f64, trailing_edge: TrailingEdge) -> SurfaceSetting
         leading_edge_spacing: 3e-3,
         trailing_edge_spacing: edge,
         trailing_edge,
-        base_cells: None,
+        base_cells: BaseCells::AtLeast { base: 8, cap: 12 },
         max_turn_deg: 180.0,
     }
 }
@@ -86,7 +86,7 @@ fn the_wall_runs_clockwise_and_closes_bit_for_bit() {
             assert_eq!(wall.y[0].to_bits(), wall.y[n].to_bits());
             assert!(area < 0.0, "{edge:?} {ni}");
             assert!(segments(&wall).iter().all(|d| *d > 0.0));
-            assert_eq!(wall.base, edge != TrailingEdge::Sharp);
+            assert_eq!(wall.base_cells > 0, edge != TrailingEdge::Sharp);
         }
     }
 }
@@ -148,7 +148,7 @@ fn the_number_of_cells_on_the_base_follows_the_spacing_or_the_user() {
     // gap 0.00252: 0.00252/0.0001/2 = 12.6 → 26
     assert_eq!(cells(&blunt(1e-4)), 26);
     assert_eq!(cells(&blunt(4e-3)), 8);
-    assert_eq!(cells(&SurfaceSettings { base_cells: Some(10), ..blunt(1e-3) }), 10);
+    assert_eq!(cells(&SurfaceSettings { base_cells: BaseCells::Exactly(10), ..blunt(1e-3) }), 10);
 }
 
 #[test]
@@ -179,7 +179,7 @@ fn as_given_closes_small_gaps_and_keeps_large_ones() {
 
         let wall = distribute(&airfoil, &settings(129, 4e-3, TrailingEdge::AsGiven)).unwrap();
 
-        assert_eq!(wall.base, base, "{name}");
+        assert_eq!(wall.base_cells > 0, base, "{name}");
     }
 }
 
@@ -224,11 +224,11 @@ fn settings_out_of_range_are_refused_with_the_range() {
             "trailing_edge_spacing = NaN: a length",
         ),
         (
-            SurfaceSettings { base_cells: Some(5), ..good.clone() },
+            SurfaceSettings { base_cells: BaseCells::Exactly(5), ..good.clone() },
             "base_cells = 5: an even number from 4 to 64",
         ),
-        (SurfaceSettings { base_cells: Some(66), ..good.clone() }, "base_cells = 66"),
-        (SurfaceSettings { base_cells: Some(2), ..good.clone() }, "base_cells = 2"),
+        (SurfaceSettings { base_cells: BaseCells::Exactly(66), ..good.clone() }, "base_cells = 66"),
+        (SurfaceSettings { base_cells: BaseCells::Exactly(2), ..good.clone() }, "base_cells = 2"),
     ] {
         let error = distribute(&airfoil, &settings).unwrap_err();
 

@@ -1,7 +1,7 @@
 //! The cut of a C-grid, and edges closed for it.
 
 use gridgen::geometry::{
-    Airfoil, BoundaryPoints, GeometryError, SurfaceSettings, TrailingEdge, WakeSettings,
+    Airfoil, BaseCells, BoundaryPoints, GeometryError, SurfaceSettings, TrailingEdge, WakeSettings,
     airfoil_from_naca, distribute, edge_closes, open_normals, with_wake,
 };
 
@@ -11,7 +11,7 @@ fn wall(airfoil: &Airfoil, ni: usize, trailing_edge: TrailingEdge) -> BoundaryPo
         leading_edge_spacing: 1e-3,
         trailing_edge_spacing: 4e-3,
         trailing_edge,
-        base_cells: None,
+        base_cells: BaseCells::AtLeast { base: 8, cap: 12 },
         max_turn_deg: 180.0,
     };
     distribute(airfoil, &settings).unwrap()
@@ -88,7 +88,7 @@ fn a_cut_that_runs_into_the_section_is_refused() {
     let section = BoundaryPoints {
         x: vec![1.0, 0.9, 0.5, 0.0, 0.5, 1.3, 1.3, 1.1, 1.0],
         y: vec![0.0, -0.01, -0.05, 0.0, 0.6, 0.6, -0.2, -0.1, 0.0],
-        base: false,
+        base_cells: 0,
         wake: 0,
     };
 
@@ -105,7 +105,7 @@ fn a_wedge_goes_on_tangent_to_both_surfaces_and_ends_in_one_point() {
 
         let wall = wall(&airfoil, 401, TrailingEdge::Wedge);
 
-        assert!(!wall.base && edge_closes(&airfoil, TrailingEdge::Wedge));
+        assert!(wall.base_cells == 0 && edge_closes(&airfoil, TrailingEdge::Wedge));
         let tip = [wall.x[0], wall.y[0]];
         assert_eq!(tip, [wall.x[400], wall.y[400]]);
         let reach = tip[0] - 1.0;

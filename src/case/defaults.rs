@@ -1,0 +1,133 @@
+//! Defaults that follow a rule. Those that are a value stand in the table of keys; every other one is
+//! here, and the resolved case has all of them, so that an archived case is the same in every build.
+
+use super::{Case, GridOptions, InitialOptions, Rung, Topology};
+use crate::geometry::BaseCells;
+use crate::grid::initial::Method;
+use crate::grid::{Seam, initial};
+
+/// Height of the first cell when neither it nor `y_plus` is given, chords.
+pub(super) const FIRST_CELL: f64 = 1e-5;
+
+/// Length behind `y_plus`, in chords: gives 1.04e-5 for y+ 0.9 at Re 1e6, the height that users of
+/// other generators know.
+pub(super) const REFERENCE_LENGTH: f64 = 0.5;
+
+/// Cells of the cut for each cell of the line along the wall: 48 of 224, as in NASA's C-grids.
+const WAKE_SHARE: f64 = 3.0 / 14.0;
+
+/// Newton steps that a case allows; one that allows fewer wants no second try.
+pub(crate) const NEWTON_STEPS: i64 = 30;
+
+/// Largest turn of the wall in a cell, degrees, up to 257 points.
+const MAX_TURN: f64 = 15.0;
+
+/// Smallest radius of the bent mid line of a flap, in thicknesses of the section at the hinge.
+pub(crate) const FLAP_RADIUS: f64 = 1.5;
+
+/// Cells on a base and on a cap: as many as the spacing asks for, but no fewer. The lines that leave a
+/// base then spread less far, and a cap turns by 15° in each.
+pub(crate) const BASE_CELLS: BaseCells = BaseCells::AtLeast { base: 8, cap: 12 };
+
+/// Cells of the cut on each side, for `ni` points that leave `most`.
+pub(super) fn wake_cells(ni: usize, most: usize) -> usize {
+    let eighths = ((ni - 1) as f64 * WAKE_SHARE / 8.0).round() as usize;
+    (8 * eighths).clamp(8, most.max(8))
+}
+
+/// Passes over the marched control functions.
+pub(super) fn smoothing(method: Method) -> usize {
+    if method == Method::Hyperbolic { 5 } else { 30 }
+}
+
+/// Keys that a rung changes.
+fn changed(rung: Rung) -> &'static [&'static str] {
+    match rung {
+        Rung::March => &["initial.dissipation"],
+        Rung::Decay => &["control.decay"],
+        Rung::Normal => &["initial.method", "control.smoothing"],
+        Rung::Base => &["control.base"],
+    }
+}
+
+/// Those of the rungs that change no key which is given.
+pub(super) fn ladder(rungs: Vec<Rung>, given: impl Fn(&str) -> bool) -> Vec<Rung> {
+    let free = |rung: &Rung| !changed(*rung).iter().any(|key| given(key));
+    rungs.into_iter().filter(free).collect()
+}
+
+/// The line along the wall, as far as defaults depend on it.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Wall {
+    /// Whether the grid is a C-grid.
+    pub(crate) cut: bool,
+    /// Whether the section has a trailing edge.
+    pub(crate) edge: bool,
+    /// Cells around the section; of half a grid those of the whole.
+    pub(crate) cells: usize,
+}
+
+impl GridOptions {
+    /// Spacing of the section at its leading and trailing edge, chords.
+    pub(crate) fn spacing(&self, wall: Wall) -> [f64; 2] {
+        let ([leading, trailing], cells) =
+            if wall.cut { ([4e-4, 3e-3], 128.0) } else { ([3e-3, 1e-3], 256.0) };
+        let default = |chords: f64| chords * cells / wall.cells as f64;
+        [
+            self.leading_edge_spacing.unwrap_or_else(|| default(leading)),
+            self.trailing_edge_spacing.unwrap_or_else(|| default(trailing)),
+        ]
+    }
+
+    /// Largest turn of the wall in a cell, degrees, where the section has points for it.
+    pub(crate) fn turn(&self, wall: Wall) -> f64 {
+        let finer = 256.0 / wall.cells as f64;
+        self.max_turn.unwrap_or(MAX_TURN * finer.min(1.0))
+    }
+
+    /// Treatment of the seam: a trailing edge or base is a corner, whose line keeps its marched points.
+    pub(crate) fn held_or_periodic(&self, wall: Wall) -> Seam {
+        self.seam.unwrap_or(if wall.edge { Seam::Held } else { Seam::Periodic })
+    }
+}
+
+impl InitialOptions {
+    /// Settings of the initial grid.
+    pub(crate) fn settings(&self, cut: bool) -> initial::InitialSettings {
+        let [dissipation, volume_smoothing, spread] =
+            if cut { [0.1, 0.05, 0.0] } else { [0.2, 0.4, 10.0] };
+        initial::InitialSettings {
+            method: self.method,
+            dissipation: self.dissipation.unwrap_or(dissipation),
+            volume_smoothing: self.volume_smoothing.unwrap_or(volume_smoothing),
+            spread: self.spread.unwrap_or(spread),
+        }
+    }
+}
+
+impl Case {
+    /// The case with every default that follows from the wall.
+    pub(crate) fn settled(mut self, wall: Wall) -> Self {
+        let grid = &mut self.grid;
+        if wall.edge {
+            let [leading, trailing] = grid.spacing(wall);
+            grid.leading_edge_spacing = Some(leading);
+            grid.trailing_edge_spacing = Some(trailing);
+        }
+        grid.max_turn = Some(grid.turn(wall));
+        if wall.cut {
+            grid.topology = Topology::C;
+        } else {
+            grid.wake = None;
+            grid.seam = Some(grid.held_or_periodic(wall));
+            if grid.topology == Topology::Auto {
+                grid.topology = Topology::O;
+            }
+        }
+        let initial = self.initial.settings(wall.cut);
+        self.initial.dissipation = Some(initial.dissipation);
+        self.initial.volume_smoothing = Some(initial.volume_smoothing);
+        self.initial.spread = Some(initial.spread);
+        self
+    }
+}
