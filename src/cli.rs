@@ -162,6 +162,10 @@ struct CommonArguments {
     /// Replace a key of the case file; can be repeated.
     #[arg(long, value_name = "SECTION.KEY=VALUE", value_parser = parse_set)]
     set: Vec<(String, String)>,
+    /// Replace files in the output folder that gridgen did not write; with many cases also run those
+    /// again whose results are there.
+    #[arg(long)]
+    force: bool,
     /// Say nothing but errors.
     #[arg(short, long, conflicts_with = "verbose")]
     quiet: bool,
@@ -238,6 +242,7 @@ impl CommonArguments {
             devices: self.devices.clone(),
             threads: self.threads,
             restart_every: Duration::from_secs(self.restart_every),
+            force: self.force,
             ..RunOptions::new(output)
         }
     }

@@ -22,13 +22,13 @@ mod solve;
 pub mod system;
 mod written;
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::Instant;
 
 use self::attempt::{Attempt, Goal};
 pub use self::batch::{BatchOptions, Fate, Summary, Watch, run_batch};
 pub use self::check::{Estimate, check};
-use self::files::{check_limits, file_kinds, flavour, span};
+use self::files::{check_limits, file_kinds, flavour, names, reference, span};
 use self::follow::Keeper;
 use self::identity::identity;
 use self::layout::Layout;
@@ -49,8 +49,9 @@ use crate::error::Error;
 use crate::geometry::{Airfoil, GeometryError};
 use crate::grid::Verdict;
 use crate::grid::quality::Quality;
+use crate::io::output::Output;
 use crate::io::report::Timing;
-use crate::io::{self, Artifacts};
+use crate::io::{self, Artifacts, FileKind, openfoam};
 
 /// What came of a run.
 #[derive(Debug, Clone, PartialEq)]
@@ -245,14 +246,13 @@ impl Job<'_> {
         let backend = &machine.0.name();
         // A section that cannot be meshed leaves the folder as it is; a folder that takes no
         // files is found before the work.
-        let folder = &self.folder.clone();
-        io::folder::prepare(folder)?;
-        check_limits(self.case, folder)?;
-        let resolved = ResolvedCase::new(&layout.case, folder)?;
-        let keeper =
-            Keeper { path: folder.join(io::RESTART_FILE), identity: identity(&layout.case)? };
+        let (output, others) = self.outputs()?;
+        check_limits(self.case, output.root())?;
+        let resolved = ResolvedCase::new(&layout.case)?;
+        let path = output.root().join(io::RESTART_FILE);
+        let keeper = Keeper { path, identity: identity(&layout.case)? };
         let tolerance = self.tolerance();
-        let goal = Goal { tolerance, keeper: Some(&keeper) };
+        let goal = Goal { tolerance, keeper: Some(&keeper), output: Some(&output) };
         let Attempt { mut grid, solved, state, exported, quality, verdict } =
             self.best_attempt(&machine.0, &layout, goal, &mut timing)?;
         // A GPU takes long to close, too, and nothing that follows needs it.
@@ -283,32 +283,34 @@ impl Job<'_> {
             span: span(self.case),
             plot3d: flavour(self.case),
             compression: self.case.output.compression,
+            reference: reference(&layout.case, layout.shift),
         };
         if let Some(step) = self.options.export_jacobian.filter(|_| exported.is_empty()) {
             self.notices.push(format!("there was no Newton step {step} to export"));
         }
         let kinds = file_kinds(self.case);
         let mut files = self.timed("writing", &mut timing.writing_seconds, |_| {
-            // Older files go first: whatever stops the writing, none passes for one of this run.
-            io::folder::clear(folder)?;
-            resolved.write()?;
-            io::write_all(folder, &artifacts, &kinds)
+            output.fill(|folder| io::write_all(folder, &artifacts, &kinds))
         })?;
-        let members = self.write_coarser(&layout.case, coarser, solved.stop, &artifacts, &kinds)?;
+        let members =
+            self.write_coarser(&layout.case, coarser, solved.stop, &artifacts, &kinds, &others)?;
+        if kinds.contains(&FileKind::Openfoam) {
+            let case = FileKind::Openfoam.file_name(good);
+            self.notices.extend(openfoam::lacks(&output, case, &grid, artifacts.span));
+        }
         timing.total_seconds = self.started.elapsed().as_secs_f64();
         let text = resolved.text.as_str();
-        let written =
-            Written { folder, stop: solved.stop, timing, backend, note: None, case: Some(text) };
-        files.extend(self.write_report(&artifacts, &verdict, written)?);
-        files.push(resolved.path);
-        files.extend(exported);
+        let written = Written { stop: solved.stop, timing, backend, note: None, case: Some(text) };
+        files.extend(self.write_report(&output, &artifacts, &verdict, written)?);
+        files.extend(output.fill(|folder| Ok(vec![resolved.write(folder)?]))?);
+        files.extend(output.take(&exported)?);
         if !state.is_empty() {
-            keeper.keep(&solved.history, &state)?;
-            files.push(keeper.path);
+            let keep = |folder: &Path| keeper.keep_in(folder, &solved.history, &state);
+            files.extend(output.fill(|folder| Ok(vec![keep(folder)?]))?);
         }
         let mut folded_cells = quality.folded_cells;
         let mut verdict = verdict;
-        for member in members {
+        for (member, output) in members.into_iter().zip(&others) {
             folded_cells += member.quality.folded_cells;
             files.extend(member.files);
             let artifacts = Artifacts {
@@ -318,10 +320,13 @@ impl Job<'_> {
                 ..artifacts
             };
             let note = Some(member.note.as_str());
-            let written = Written { folder: &member.folder, note, case: None, ..written };
-            files.extend(self.write_report(&artifacts, &member.verdict, written)?);
+            let written = Written { note, case: None, ..written };
+            files.extend(self.write_report(output, &artifacts, &member.verdict, written)?);
             verdict = verdict.and(member.verdict);
         }
+        // All is complete: now the old files go.
+        others.into_iter().try_for_each(Output::commit)?;
+        output.commit()?;
 
         Ok(Outcome {
             verdict,
@@ -336,6 +341,23 @@ impl Job<'_> {
             timings: phases(&timing),
             quality,
         })
+    }
+
+    /// The folders of the grids of the family, the finest first, this process's until it is done with
+    /// them; a file in the way is found before the work.
+    fn outputs(&mut self) -> Result<(Output, Vec<Output>), Error> {
+        let names = names(self.case, self.options.export_jacobian);
+        let size = [self.case.grid.ni, self.case.grid.nj];
+        let coarser = family::coarser_folders(&self.options.output, size, self.grids);
+        let mut open = |folder: &Path| -> Result<Output, Error> {
+            let output = Output::open(folder, self.options.force)?;
+            output.check(names.iter().map(String::as_str))?;
+            self.notices.extend(output.notice());
+            Ok(output)
+        };
+        let finest = open(&self.folder)?;
+        let others = coarser.iter().map(|folder| open(folder)).collect::<Result<_, _>>()?;
+        Ok((finest, others))
     }
 
     /// The layout, timed.

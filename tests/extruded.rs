@@ -172,7 +172,7 @@ fn an_extruded_openfoam_mesh_is_in_order_and_closed() {
     ] {
         let span = span(cells, sides);
         let folder = tempfile::tempdir().unwrap();
-        openfoam::write(folder.path(), &grid, Some(span)).unwrap();
+        openfoam::write(folder.path(), &grid, Some(span), false).unwrap();
         let points: Vec<[f64; 3]> = foam_list(folder.path(), "points")
             .into_iter()
             .map(|point| point.try_into().unwrap())
@@ -223,11 +223,21 @@ fn an_extruded_openfoam_mesh_is_in_order_and_closed() {
 fn force_coefficients_of_an_extruded_case_refer_to_its_span() {
     let folder = tempfile::tempdir().unwrap();
 
-    openfoam::write(folder.path(), &joukowski_grid(17, 9, 0.1), Some(span(2, Sides::Periodic)))
-        .unwrap();
+    openfoam::write(
+        folder.path(),
+        &joukowski_grid(17, 9, 0.1),
+        Some(span(2, Sides::Periodic)),
+        false,
+    )
+    .unwrap();
 
     let control = fs::read_to_string(folder.path().join("system/controlDict")).unwrap();
-    assert!(control.contains("Aref 0.7;"), "{control}");
+    // The span is 0.7 long.
+    let number = |key: &str| -> f64 {
+        let line = control.lines().find_map(|line| line.trim().strip_prefix(key)).unwrap();
+        line.trim().trim_end_matches(';').parse().unwrap()
+    };
+    assert!((number("Aref") / number("lRef") - 0.7).abs() < 1e-15, "{control}");
 }
 
 /// The block is right-handed in indices and coordinates, its span +y, its third index outward.

@@ -326,7 +326,7 @@ fn the_cells_of_an_openfoam_mesh_are_closed_and_have_the_areas_of_the_grid() {
 fn assert_foam(grid: &Grid) {
     let folder = tempfile::tempdir().unwrap();
 
-    openfoam::write(folder.path(), grid, None).unwrap();
+    openfoam::write(folder.path(), grid, None, false).unwrap();
 
     let points: Vec<[f64; 3]> =
         foam_list(folder.path(), "points").into_iter().map(|p| p.try_into().unwrap()).collect();
@@ -365,7 +365,7 @@ fn assert_foam(grid: &Grid) {
 fn the_faces_of_an_openfoam_mesh_are_in_upper_triangular_order_and_the_patches_follow() {
     let (folder, grid) = (tempfile::tempdir().unwrap(), joukowski_grid(17, 9, 0.1));
 
-    openfoam::write(folder.path(), &grid, None).unwrap();
+    openfoam::write(folder.path(), &grid, None, false).unwrap();
 
     let list = |name| foam_list(folder.path(), name);
     let (owner, neighbour, faces) = (list("owner"), list("neighbour"), list("faces"));
@@ -392,7 +392,7 @@ fn the_cut_of_a_c_grid_is_inside_an_openfoam_mesh() {
     // 16 × 4 cells, 3 of the cut on each side.
     let (folder, grid) = (tempfile::tempdir().unwrap(), parabolic_grid(17, 5, 3));
 
-    openfoam::write(folder.path(), &grid, None).unwrap();
+    openfoam::write(folder.path(), &grid, None, false).unwrap();
 
     let list = |name| foam_list(folder.path(), name);
     let (owner, neighbour) = (list("owner"), list("neighbour"));
@@ -413,7 +413,7 @@ fn the_cut_of_a_c_grid_is_inside_an_openfoam_mesh() {
 fn the_ends_of_half_a_grid_are_a_plane_of_symmetry_of_an_openfoam_mesh() {
     let (folder, grid) = (tempfile::tempdir().unwrap(), half_grid(9, 5));
 
-    openfoam::write(folder.path(), &grid, None).unwrap();
+    openfoam::write(folder.path(), &grid, None, false).unwrap();
 
     let list = |name| foam_list(folder.path(), name);
     let (owner, neighbour) = (list("owner"), list("neighbour"));
@@ -445,11 +445,11 @@ fn the_script_of_an_openfoam_case_can_be_run_and_is_kept() {
     let script = folder.path().join("Allrun");
     let grid = joukowski_grid(17, 9, 0.1);
 
-    openfoam::write(folder.path(), &grid, None).unwrap();
+    openfoam::write(folder.path(), &grid, None, false).unwrap();
     let mode = fs::metadata(&script).unwrap().permissions().mode();
     fs::write(&script, "mine").unwrap();
     fs::remove_dir_all(folder.path().join("constant")).unwrap();
-    openfoam::write(folder.path(), &grid, None).unwrap();
+    openfoam::write(folder.path(), &grid, None, false).unwrap();
 
     assert_eq!(mode & 0o100, 0o100, "{mode:o}");
     assert_eq!(fs::read_to_string(&script).unwrap(), "mine");
@@ -459,14 +459,11 @@ fn the_script_of_an_openfoam_case_can_be_run_and_is_kept() {
 fn a_second_mesh_replaces_the_first_and_keeps_what_users_changed() {
     let folder = tempfile::tempdir().unwrap();
     let case = folder.path().join("openfoam");
-    openfoam::write(&case, &joukowski_grid(17, 9, 0.1), None).unwrap();
+    openfoam::write(&case, &joukowski_grid(17, 9, 0.1), None, false).unwrap();
     fs::write(case.join("0/U"), "mine").unwrap();
     fs::create_dir(case.join("100")).unwrap();
-    fs::create_dir_all(case.join("constant/.gridgen-x1.part/contents")).unwrap();
 
-    gridgen::io::folder::clear(folder.path()).unwrap();
-    assert!(!case.join("constant/polyMesh").exists());
-    openfoam::write(&case, &joukowski_grid(33, 9, 0.1), None).unwrap();
+    openfoam::write(&case, &joukowski_grid(33, 9, 0.1), None, false).unwrap();
 
     assert_eq!(foam_list(&case, "points").len(), 2 * 32 * 9);
     assert_eq!(fs::read_to_string(case.join("0/U")).unwrap(), "mine");

@@ -13,6 +13,7 @@ use std::path::Path;
 
 use gridgen::grid::Grid;
 use gridgen::grid::quality::{cell_area, cell_aspect_ratio, cell_corners, cell_skewness, measure};
+use gridgen::io::openfoam::Reference;
 use gridgen::io::plot3d::{self, Flavour};
 use gridgen::io::report::{GridReport, LinearReport, NewtonReport, Report, Timing};
 use gridgen::io::vts::{self, Compression};
@@ -182,21 +183,6 @@ fn the_blocks_of_a_compressed_file_are_as_long_as_it_says() {
 }
 
 // --- VTK -------------------------------------------------------------------------------------
-
-#[test]
-fn clearing_a_folder_removes_results_and_parts_and_nothing_else() {
-    let folder = tempfile::tempdir().unwrap();
-    let files = FileKind::ALL.into_iter().filter(|kind| *kind != FileKind::Openfoam);
-    let results = files.flat_map(|kind| [kind.file_name(true), kind.file_name(false)]);
-    for name in results.chain([REPORT_FILE, ".gridgen-x1.part", "case.toml", "mesh.stl"]) {
-        fs::write(folder.path().join(name), "").unwrap();
-    }
-    fs::create_dir(folder.path().join("results")).unwrap();
-
-    folder::clear(folder.path()).unwrap();
-
-    assert_eq!(names_in(folder.path()), ["case.toml", "mesh.stl", "results"]);
-}
 
 #[test]
 fn a_prepared_folder_exists_and_is_empty() {
@@ -402,6 +388,7 @@ fn write_kinds(folder: &Path, grid: &Grid, good: bool, kinds: &[FileKind]) -> Ve
         span: None,
         plot3d: Flavour::default(),
         compression: Compression::None,
+        reference: Reference::of(grid),
     };
     write_all(folder, &artifacts, kinds)
         .unwrap()
@@ -561,6 +548,7 @@ fn pictures_of_nothing_are_drawn_too() {
             span: None,
             plot3d: Flavour::default(),
             compression: Compression::None,
+            reference: Reference::of(&grid),
         };
         write_all(folder.path(), &artifacts, &[FileKind::ConvergenceSvg]).unwrap();
         fs::read_to_string(&path).unwrap()

@@ -40,7 +40,6 @@ pub(crate) use name::is_fit as is_fit_name;
 pub use places::Places;
 pub use resolve::first_cell_from_y_plus;
 pub use template::{Purpose, template};
-pub(crate) use write::HEADERS as RESOLVED_HEADERS;
 
 /// A checked case with every default resolved. Lengths are in chords.
 #[derive(Debug, Clone, PartialEq, Serialize)]

@@ -10,9 +10,6 @@ const HEADER: &str = "# A case with every default written out; it makes the same
 const MEMBER: &str =
     "# A case of the size of this grid, which is itself every other point of a finer one.\n";
 
-/// First lines that tell a case which gridgen wrote from one that somebody wrote.
-pub(crate) const HEADERS: [&str; 2] = [HEADER, MEMBER];
-
 impl Case {
     /// The case as a case file in which every default is written out: read again, it gives the
     /// same case. Numbers are written with all their digits; the file of coordinates is named by

@@ -44,9 +44,6 @@ pub(super) struct BatchArguments {
     #[arg(short, long, value_name = "N", default_value_t = 1,
         value_parser = RangedU64ValueParser::<usize>::new().range(1..=4096))]
     jobs: usize,
-    /// Run cases again whose results are there.
-    #[arg(long)]
-    force: bool,
     /// Print the summary as JSON.
     #[arg(long)]
     json: bool,
@@ -99,11 +96,8 @@ impl BatchArguments {
                 Err(error) => rows.push(Row::refused(file, name, &error.into())),
             }
         }
-        let options = BatchOptions {
-            run: self.common.options(self.common.output.clone()),
-            jobs: self.jobs,
-            force: self.force,
-        };
+        let options =
+            BatchOptions { run: self.common.options(self.common.output.clone()), jobs: self.jobs };
         let follower = Follower::new(&cases, self.common.verbose, terminal);
         let fates = run_batch(&cases, &options, &follower);
         follower.bar.finish_and_clear();

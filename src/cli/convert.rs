@@ -9,7 +9,7 @@ use gridgen::io::plot3d::{self, Axes, ByteOrder, Dimensions, Encoding, Flavour, 
 use gridgen::io::read::{self, Mesh};
 use gridgen::io::span::{Sides, Span};
 use gridgen::io::vts::Compression;
-use gridgen::io::{IoError, cgns, nmf, openfoam, su2, vtk, vts};
+use gridgen::io::{IoError, atomic, cgns, nmf, openfoam, su2, vtk, vts};
 
 use serde::Deserialize;
 use serde::de::IntoDeserializer;
@@ -75,6 +75,9 @@ pub(super) struct ConvertArguments {
     /// Indices of Plot3D: around, outward, span, or around, span, outward as FUN3D has them.
     #[arg(long, value_name = "ijk|fun3d", default_value = "ijk", value_parser = word::<Axes>)]
     axes: Axes,
+    /// Replace a mesh of OpenFOAM or a neutral map that gridgen did not write.
+    #[arg(long)]
+    force: bool,
 }
 
 /// Formats that can be written.
@@ -122,7 +125,10 @@ impl ConvertArguments {
             return bad_input(&terminal, &message, Some("convert it to .vts, .vtk or Plot3D"));
         }
         match self.write(target, &mesh) {
-            Ok(files) => {
+            Ok((files, notes)) => {
+                for note in &notes {
+                    terminal.note(note);
+                }
                 self.note_objections(target, &mesh, &terminal);
                 self.report(&mesh, &files, &terminal)
             }
@@ -142,23 +148,36 @@ impl ConvertArguments {
         })
     }
 
-    fn write(&self, target: Target, mesh: &Mesh) -> Result<Vec<PathBuf>, IoError> {
+    /// Writes the mesh; returns the files, and what the user should know of them.
+    fn write(&self, target: Target, mesh: &Mesh) -> Result<(Vec<PathBuf>, Vec<String>), IoError> {
         let (path, grid, span): (&Path, _, _) = (&self.output, &mesh.grid, self.span());
-        let mut files = vec![self.output.clone()];
+        let (mut files, mut notes) = (vec![self.output.clone()], Vec::new());
+        // A conversion that was killed here may have left a part of a file.
+        atomic::sweep_beside(path);
         match target {
-            Target::Vts => vts::write(path, grid, span, self.compression),
-            Target::Vtk => vtk::write(path, grid, span),
-            Target::Su2 => su2::write(path, grid, span),
-            Target::Openfoam => openfoam::write(path, grid, span),
-            Target::Cgns => cgns::write(path, grid, span),
-            Target::Plot3d => plot3d::write(path, grid, span, self.flavour()),
-        }?;
-        if target == Target::Plot3d && self.dimensions == 3 && welds(mesh) {
-            let map = path.with_extension("nmf");
-            nmf::write(&map, grid, span, self.axes)?;
-            files.push(map);
+            Target::Vts => vts::write(path, grid, span, self.compression)?,
+            Target::Vtk => vtk::write(path, grid, span)?,
+            Target::Su2 => su2::write(path, grid, span)?,
+            Target::Cgns => cgns::write(path, grid, span)?,
+            Target::Plot3d => files.extend(self.write_plot3d(mesh)?),
+            Target::Openfoam => {
+                notes = openfoam::write(path, grid, span, self.force)?;
+            }
         }
-        Ok(files)
+        Ok((files, notes))
+    }
+
+    /// Writes Plot3D, and the neutral map beside it where there is one, which is returned. Both are
+    /// complete before one of them is put in place.
+    fn write_plot3d(&self, mesh: &Mesh) -> Result<Option<PathBuf>, IoError> {
+        let (path, grid, span): (&Path, _, _) = (&self.output, &mesh.grid, self.span());
+        let map = path.with_extension("nmf");
+        let mapped = self.dimensions == 3 && welds(mesh) && map != path;
+        let made = mapped.then(|| nmf::make_beside(&map, grid, span, self.axes, self.force));
+        let made = made.transpose()?;
+        plot3d::write(path, grid, span, self.flavour())?;
+        made.map_or(Ok(()), atomic::Made::place)?;
+        Ok(mapped.then_some(map))
     }
 
     fn span(&self) -> Option<Span> {

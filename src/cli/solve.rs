@@ -80,6 +80,9 @@ pub(super) struct SolveArguments {
     /// Files go to DIR/<name of the matrix>.
     #[arg(short, long, value_name = "DIR", default_value = "output")]
     output: PathBuf,
+    /// Replace files in the output folder that gridgen did not write.
+    #[arg(long)]
+    force: bool,
     /// Say nothing but errors.
     #[arg(short, long, conflicts_with = "verbose")]
     quiet: bool,
@@ -226,6 +229,7 @@ impl SolveArguments {
             backend: self.backend.into(),
             devices: self.devices.clone(),
             threads: self.threads,
+            force: self.force,
             ..matrix
         }
     }

@@ -1,8 +1,8 @@
 //! Files that appear whole or not at all.
 
-use std::fs::{self, File};
+use std::fs::{self, File, TryLockError};
 use std::io::{self, BufWriter};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use tempfile::NamedTempFile;
 
@@ -30,10 +30,41 @@ pub fn write<F>(path: &Path, contents: F) -> Result<(), IoError>
 where
     F: FnOnce(&mut Writer<'_>) -> io::Result<()>,
 {
-    let temporary = create_beside(path)?;
-    fill(temporary.as_file(), contents).map_err(|source| IoError::new(path, source))?;
-    temporary.persist(path).map_err(|error| persist_error(path, error.error))?;
-    Ok(())
+    make(path, contents)?.place()
+}
+
+/// A complete file beside its place; it is removed where it is not placed.
+#[derive(Debug)]
+pub struct Made {
+    file: NamedTempFile,
+    path: PathBuf,
+}
+
+/// Makes a file like [`write()`], but does not rename it yet.
+///
+/// # Errors
+///
+/// As [`write()`].
+pub fn make<F>(path: &Path, contents: F) -> Result<Made, IoError>
+where
+    F: FnOnce(&mut Writer<'_>) -> io::Result<()>,
+{
+    let file = create_beside(path)?;
+    fill(file.as_file(), contents).map_err(|source| IoError::new(path, source))?;
+    Ok(Made { file, path: path.to_path_buf() })
+}
+
+impl Made {
+    /// Puts the file in its place.
+    ///
+    /// # Errors
+    ///
+    /// [`IoError`] with the path, sorted by remedy.
+    pub fn place(self) -> Result<(), IoError> {
+        let Self { file, path } = self;
+        file.persist(&path).map_err(|error| persist_error(&path, error.error))?;
+        Ok(())
+    }
 }
 
 fn fill<F>(file: &File, contents: F) -> io::Result<()>
@@ -65,28 +96,6 @@ where
     Ok(())
 }
 
-/// Fills a folder under a temporary name and renames it when it is complete. A folder of that name
-/// that is not empty must be removed first.
-///
-/// # Errors
-///
-/// [`IoError`] of `contents`, or with the path, sorted by remedy.
-pub fn write_folder<F>(path: &Path, contents: F) -> Result<(), IoError>
-where
-    F: FnOnce(&Path) -> Result<(), IoError>,
-{
-    let beside = folder_of(path);
-    create_folder(beside)?;
-    let new = |source| IoError::new(path, source);
-    let temporary =
-        tempfile::Builder::new().prefix(PART[0]).suffix(PART[1]).tempdir_in(beside).map_err(new)?;
-    // Temporary folders are private to the user; one within it is like any other.
-    let inner = temporary.path().join("contents");
-    fs::create_dir(&inner).map_err(new)?;
-    contents(&inner)?;
-    fs::rename(&inner, path).map_err(new)
-}
-
 /// Creates a folder and those above it unless they exist.
 ///
 /// # Errors
@@ -104,20 +113,47 @@ pub(super) fn probe(folder: &Path) -> Result<(), IoError> {
     create_in(folder).map(drop).map_err(|source| IoError::new(folder, source))
 }
 
-/// Whether this is the name of a file that was never completed.
-pub(super) fn is_part(path: &Path) -> bool {
+/// Whether this is the name of a file that is not complete.
+fn is_part(path: &Path) -> bool {
     let name = path.file_name().and_then(|name| name.to_str()).unwrap_or_default();
     name.starts_with(PART[0]) && name.ends_with(PART[1])
 }
 
-/// A file in `folder` that is removed when it is dropped.
+/// As [`sweep`], of the folder that the file `path` is in.
+pub fn sweep_beside(path: &Path) {
+    sweep(folder_of(path));
+}
+
+/// Removes from `folder` what was never completed by processes that are gone: a part is locked as long
+/// as somebody writes it. What cannot be removed stays.
+pub fn sweep(folder: &Path) {
+    let entries = fs::read_dir(folder).into_iter().flatten().flatten().map(|entry| entry.path());
+    for path in entries.filter(|path| is_part(path)) {
+        // Opened for writing, as locks on some file systems need it.
+        let Ok(file) = File::options().write(true).open(&path) else { continue };
+        if file.try_lock().is_ok() {
+            let _ = fs::remove_file(&path);
+        }
+    }
+}
+
+/// A file in `folder` that is locked, and removed when it is dropped.
 ///
 /// It is opened by the standard library: temporary files proper are private to the user, and
 /// their errors name a path that nobody asked for.
 fn create_in(folder: &Path) -> io::Result<NamedTempFile> {
     let mut builder = tempfile::Builder::new();
     builder.prefix(PART[0]).suffix(PART[1]);
-    builder.make_in(folder, |path| File::create_new(path))
+    loop {
+        let file = builder.make_in(folder, |path| File::create_new(path))?;
+        // Between the two somebody who sweeps may have come first.
+        match file.as_file().try_lock() {
+            Ok(()) if !file.path().exists() => {}
+            Err(TryLockError::WouldBlock) => {}
+            // Where there are no locks nobody sweeps either.
+            _ => return Ok(file),
+        }
+    }
 }
 
 fn folder_of(path: &Path) -> &Path {

@@ -82,11 +82,19 @@ pub enum IoError {
         /// File that was to be written.
         path: PathBuf,
     },
-    /// A case file of the user's own stands where the resolved case should go.
-    #[error("cannot write {}: a case file that gridgen did not write stands there", path.display())]
-    OwnCase {
-        /// File that was to be written.
+    /// Something stands where a result should go that is not as gridgen wrote it.
+    #[error("cannot write {}: {}", path.display(), whose(*changed))]
+    InTheWay {
+        /// What stands there.
         path: PathBuf,
+        /// Whether gridgen wrote it, and somebody changed it since.
+        changed: bool,
+    },
+    /// Another process writes into the output folder.
+    #[error("cannot write into {}: another run of gridgen does so", folder.display())]
+    Busy {
+        /// The folder.
+        folder: PathBuf,
     },
     /// The plotting library refused to draw.
     #[error("cannot draw {}: {reason}", path.display())]
@@ -96,6 +104,15 @@ pub enum IoError {
         /// What the library said.
         reason: String,
     },
+}
+
+/// What is said of a file that is in the way.
+fn whose(changed: bool) -> &'static str {
+    if changed {
+        "the file there was changed since gridgen wrote it"
+    } else {
+        "gridgen did not write what stands there"
+    }
 }
 
 impl IoError {
@@ -114,6 +131,27 @@ impl IoError {
         }
     }
 
+    /// The same error with its paths elsewhere.
+    pub(crate) fn moved(mut self, place: impl Fn(&Path) -> PathBuf) -> Self {
+        match &mut self {
+            Self::MissingFolder { path, folder } => {
+                (*path, *folder) = (place(path), place(folder));
+            }
+            Self::NotAFolder { path }
+            | Self::IsAFolder { path }
+            | Self::Denied { path, .. }
+            | Self::Full { path, .. }
+            | Self::TooLarge { path, .. }
+            | Self::NoRoom { path, .. }
+            | Self::Write { path, .. }
+            | Self::Exists { path }
+            | Self::InTheWay { path, .. }
+            | Self::Draw { path, .. }
+            | Self::Busy { folder: path } => *path = place(path),
+        }
+        self
+    }
+
     /// What the user can do about it.
     #[must_use]
     pub fn hint(&self) -> &'static str {
@@ -129,8 +167,11 @@ impl IoError {
                 "choose an output folder you may write to, or change its permissions"
             }
             Self::Exists { .. } => "choose another name, or remove that file first",
-            Self::OwnCase { .. } => "rename it, or choose another output folder with --output",
             Self::TooLarge { .. } => "choose fewer cells over the span, or a coarser grid",
+            Self::InTheWay { .. } => {
+                "move it away, choose another output folder, or replace it with --force"
+            }
+            Self::Busy { .. } => "wait until that one is done, or choose another output folder",
             Self::NoRoom { .. } | Self::Full { .. } => {
                 "free some space, choose an output folder on another disk, or ask for fewer files"
             }

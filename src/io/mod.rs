@@ -1,7 +1,8 @@
 //! Results on disk: meshes, history, pictures and the report. Takes finished data.
 //!
 //! Every file is written under a temporary name and renamed when it is complete
-//! ([`atomic::write`]). A grid that is not good says so in the names of its files
+//! ([`atomic::write`]); the files of a run replace those of the last one together
+//! ([`output::Output`]). A grid that is not good says so in the names of its files
 //! ([`FileKind::file_name`]).
 
 pub mod atomic;
@@ -15,6 +16,7 @@ pub mod linear_system;
 pub mod matrix_market;
 pub mod nmf;
 pub mod openfoam;
+pub mod output;
 mod paced;
 pub mod page;
 mod pieces;
@@ -166,10 +168,13 @@ pub struct Artifacts<'a> {
     pub plot3d: plot3d::Flavour,
     /// Compression of `mesh.vts`.
     pub compression: vts::Compression,
+    /// What the force coefficients of an OpenFOAM case refer to.
+    pub reference: openfoam::Reference,
 }
 
 /// Writes files of the given kinds into `folder`, which is created unless it exists, and returns
-/// their paths in the same order.
+/// their paths in the same order. Files of the same names are replaced: where there may be some that
+/// are not to be lost, write into [`output::Output::files`].
 ///
 /// # Errors
 ///
@@ -192,7 +197,7 @@ pub fn write_all(
 
 fn write_one(path: &Path, artifacts: &Artifacts<'_>, kind: FileKind) -> Result<(), IoError> {
     let &Artifacts { name, grid, quality, history, tolerance, good, span, .. } = artifacts;
-    let &Artifacts { plot3d: flavour, compression, .. } = artifacts;
+    let &Artifacts { plot3d: flavour, compression, reference, .. } = artifacts;
     let grid_figure = GridFigure { name, grid, quality, good };
     let maps = |write: fn(&Path, &QualityFigure<'_>) -> Result<(), IoError>| {
         let nonorthogonality = &nonorthogonality(grid);
@@ -209,7 +214,7 @@ fn write_one(path: &Path, artifacts: &Artifacts<'_>, kind: FileKind) -> Result<(
         }
         FileKind::Nmf => nmf::write(path, grid, span, flavour.axes),
         FileKind::Su2 => su2::write(path, grid, span),
-        FileKind::Openfoam => openfoam::write(path, grid, span),
+        FileKind::Openfoam => openfoam::make(path, grid, span, reference),
         FileKind::Cgns => cgns::write(path, grid, span),
         FileKind::HistoryCsv => history::write_csv(path, history),
         FileKind::ConvergenceSvg => {

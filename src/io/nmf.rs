@@ -6,6 +6,7 @@
 //! <https://crumsey.github.io/turbmodels/nmf_documentation.html>. FUN3D's order of axes and names are those
 //! that Construct2D writes for it.
 
+use std::fs;
 use std::io::{self, Write};
 use std::path::Path;
 
@@ -23,9 +24,37 @@ use crate::grid::{Grid, Symmetry, Topology};
 ///
 /// [`IoError`] when the file cannot be written.
 pub fn write(path: &Path, grid: &Grid, span: Option<Span>, axes: Axes) -> Result<(), IoError> {
-    limits::check(path, FileKind::Nmf, [grid.ni, grid.nj], span)?;
-    atomic::write(path, |out| write_to(out, grid, span, axes))
+    make(path, grid, span, axes)?.place()
 }
+
+/// Makes the map like [`write()`], but does not put it in its place yet.
+fn make(path: &Path, grid: &Grid, span: Option<Span>, axes: Axes) -> Result<atomic::Made, IoError> {
+    limits::check(path, FileKind::Nmf, [grid.ni, grid.nj], span)?;
+    atomic::make(path, |out| write_to(out, grid, span, axes))
+}
+
+/// Makes the map that is to stand beside a mesh, complete before the mesh is written.
+///
+/// # Errors
+///
+/// [`IoError::InTheWay`] where a file stands there that is no map of gridgen's, unless `force` says to
+/// replace it; else as [`write()`].
+pub fn make_beside(
+    path: &Path,
+    grid: &Grid,
+    span: Option<Span>,
+    axes: Axes,
+    force: bool,
+) -> Result<atomic::Made, IoError> {
+    let own = |text: Vec<u8>| text.windows(TITLE.len()).any(|words| words == TITLE.as_bytes());
+    if !force && path.exists() && !fs::read(path).is_ok_and(own) {
+        return Err(IoError::InTheWay { path: path.to_path_buf(), changed: false });
+    }
+    make(path, grid, span, axes)
+}
+
+/// What a map of gridgen's begins with.
+const TITLE: &str = "# Neutral map file of gridgen\n";
 
 /// Names of the conditions in GeoLab's files and in FUN3D's.
 const VISCOUS: [&str; 2] = ["VISCOUS", "viscous_solid"];
@@ -63,7 +92,7 @@ pub fn write_to(
     let span = span.unwrap_or(Span::ONE);
     let (ni, nj, nk) = (grid.ni, grid.nj, span.planes());
     let rule = format!("# {}", "=".repeat(77));
-    writeln!(out, "{rule}\n# Neutral map file of gridgen\n{rule}")?;
+    writeln!(out, "{rule}\n{TITLE}{rule}")?;
     writeln!(out, "# Block   IDIM     JDIM     KDIM\n{rule}\n1\n")?;
     let (jdim, kdim) = if axes == Axes::Ijk { (nj, nk) } else { (nk, nj) };
     writeln!(out, "1 {ni:>10} {jdim:>8} {kdim:>8}\n")?;

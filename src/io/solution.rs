@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use serde::Serialize;
 
 use super::plot::{ResidualsFigure, write_residuals_svg};
-use super::{FileKind, IoError, REPORT_FILE, atomic, folder, matrix_market};
+use super::{FileKind, IoError, REPORT_FILE, atomic, matrix_market};
 
 /// Name of the file of the solution; that of one that is not converged says so.
 #[must_use]
@@ -117,18 +117,11 @@ pub struct SystemTiming {
     pub total_seconds: f64,
 }
 
-/// Removes what an earlier solve wrote into `folder`.
-///
-/// # Errors
-///
-/// [`IoError`] of the first file that cannot be removed.
-pub fn clear(folder: &Path) -> Result<(), IoError> {
-    let pictures =
+/// Names of all files that a solve may write.
+pub(crate) fn names() -> [&'static str; 5] {
+    let [history, picture] =
         [FileKind::HistoryCsv, FileKind::ConvergenceSvg].map(|kind| kind.file_name(true));
-    for name in pictures.into_iter().chain([true, false].map(solution_file)).chain([REPORT_FILE]) {
-        folder::remove(&folder.join(name))?;
-    }
-    folder::remove_parts(folder)
+    [solution_file(true), solution_file(false), history, picture, REPORT_FILE]
 }
 
 /// Writes x, and its residuals as text and as a picture; returns the files.

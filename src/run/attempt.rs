@@ -16,6 +16,7 @@ use crate::error::Error;
 use crate::grid::initial::{self, Marcher};
 use crate::grid::quality::Quality;
 use crate::grid::{Grid, Verdict};
+use crate::io::output::Output;
 use crate::io::report::Timing;
 use crate::solver::NewtonStop;
 use crate::solver::history::History;
@@ -37,8 +38,10 @@ pub(super) struct Attempt {
 #[derive(Clone, Copy)]
 pub(super) struct Goal<'a> {
     pub(super) tolerance: f64,
-    /// None where nothing is written.
+    /// None where nothing is kept.
     pub(super) keeper: Option<&'a Keeper>,
+    /// None where nothing is written.
+    pub(super) output: Option<&'a Output>,
 }
 
 impl Job<'_> {
@@ -155,7 +158,7 @@ impl Job<'_> {
         case: &Case,
         backend: &B,
         layout: &Layout,
-        Goal { tolerance, keeper }: Goal<'_>,
+        Goal { tolerance, keeper, output }: Goal<'_>,
         timing: &mut Timing,
     ) -> Result<(Solved, Quality), Error>
     where
@@ -163,8 +166,10 @@ impl Job<'_> {
         T: Real,
     {
         let initial = self.initial_grid(case, backend, layout, timing)?;
-        let folder = self.folder.clone();
-        let export = self.options.export_jacobian.map(|step| Export { step, folder: &folder });
+        let exports = output.filter(|_| self.options.export_jacobian.is_some());
+        let aside = exports.map(Output::aside).transpose()?;
+        let export = self.options.export_jacobian.zip(aside.as_deref());
+        let export = export.map(|(step, folder)| Export { step, folder });
         let (solved, nodes) =
             self.followed(case, layout, keeper, timing, |observer, restart| {
                 let start = Start { case, initial, layout, tolerance, export, restart, observer };

@@ -24,12 +24,11 @@ use crate::solver::history::NewtonStep;
 #[derive(Debug, Clone)]
 pub struct BatchOptions {
     /// What each run takes; its files go to `output/<name of the case>`. Unless `threads` says
-    /// otherwise each case gets its share of the processor's threads.
+    /// otherwise each case gets its share of the processor's threads. With `force` cases are run whose
+    /// results are there.
     pub run: RunOptions,
     /// Cases at a time; one at least for each GPU that `run` names.
     pub jobs: usize,
-    /// Whether to run cases whose results are there.
-    pub force: bool,
 }
 
 /// What came of a case among others.
@@ -118,7 +117,7 @@ pub fn run_batch(cases: &[Case], options: &BatchOptions, watch: &dyn Watch) -> V
         // Opened for the first case that needs it, then kept.
         let mut runner = None;
         while let Some((index, case)) = take(&next, cases).filter(|_| !watch.cancelled()) {
-            match one(case, &own, options.force, gpus, &mut runner, watch) {
+            match one(case, &own, gpus, &mut runner, watch) {
                 Some(fate) => done(index, fate),
                 None => for_all.lock().unwrap_or_else(PoisonError::into_inner).push(index),
             }
@@ -134,8 +133,7 @@ pub fn run_batch(cases: &[Case], options: &BatchOptions, watch: &dyn Watch) -> V
         if watch.cancelled() {
             break;
         }
-        if let Some(fate) = one(&cases[index], &options.run, options.force, &[], &mut runner, watch)
-        {
+        if let Some(fate) = one(&cases[index], &options.run, &[], &mut runner, watch) {
             done(index, fate);
         }
     }
@@ -155,13 +153,12 @@ fn take<'c>(next: &AtomicUsize, cases: &'c [Case]) -> Option<(usize, &'c Case)> 
 fn one<'o>(
     case: &Case,
     options: &'o RunOptions,
-    force: bool,
     gpus: &[usize],
     runner: &mut Option<Runner<'o>>,
     watch: &dyn Watch,
 ) -> Option<Fate> {
     let folder = options.output.join(&case.name);
-    if let Some(summary) = finished(case, &folder).filter(|_| !force) {
+    if let Some(summary) = finished(case, &folder).filter(|_| !options.force) {
         return Some(Fate::Kept(summary));
     }
     if needs_several(case, gpus) {

@@ -14,15 +14,20 @@ use crate::solver::NonlinearProblem;
 pub(super) struct Export<'a> {
     /// Newton step, the first being 0.
     pub(super) step: usize,
-    /// Folder.
+    /// Folder of this try alone: its grid may not be the one that is written.
     pub(super) folder: &'a Path,
+}
+
+/// Names of the files of a Newton step: matrix, right side, and both in binary.
+pub(super) fn names(step: usize) -> [String; 3] {
+    [".mtx", "-rhs.mtx", ".blocks"].map(|end| format!("jacobian-{step}{end}"))
 }
 
 /// Hands a problem on to the solver and writes J d = −F of one step on the way.
 pub(super) struct Exporting<'a, B: EllipticBackend, T: Real> {
     pub(super) problem: GridProblem<B, T>,
     export: Option<Export<'a>>,
-    /// Steps linearised so far.
+    /// The step that comes next.
     step: usize,
     /// F of the present state, while the step is still to come.
     residual: Vec<f64>,
@@ -30,8 +35,13 @@ pub(super) struct Exporting<'a, B: EllipticBackend, T: Real> {
 }
 
 impl<'a, B: EllipticBackend, T: Real> Exporting<'a, B, T> {
-    pub(super) fn new(problem: GridProblem<B, T>, export: Option<Export<'a>>) -> Self {
-        Self { problem, export, step: 0, residual: Vec::new(), written: Ok(Vec::new()) }
+    /// After so many steps that were `taken` before.
+    pub(super) fn new(
+        problem: GridProblem<B, T>,
+        export: Option<Export<'a>>,
+        taken: usize,
+    ) -> Self {
+        Self { problem, export, step: taken, residual: Vec::new(), written: Ok(Vec::new()) }
     }
 
     /// The problem and the files written.
@@ -69,12 +79,12 @@ impl<B: EllipticBackend, T: Real> NonlinearProblem<B> for Exporting<'_, B, T> {
         if let Some(export) = self.export.filter(|export| export.step == self.step) {
             let a = jacobian.to_csr(backend)?;
             let b: Vec<f64> = self.residual.iter().map(|f| -f).collect();
-            let path = |name: &str| export.folder.join(format!("jacobian-{}{name}", export.step));
-            let (matrix, right, blocks) = (path(".mtx"), path("-rhs.mtx"), path(".blocks"));
-            self.written = write_matrix(&matrix, &a)
-                .and_then(|()| write_vector(&right, &b))
-                .and_then(|()| write_blocks(&blocks, &a, &b))
-                .map(|()| vec![matrix, right, blocks]);
+            let files = names(export.step).map(|name| export.folder.join(name));
+            let [matrix, right, blocks] = &files;
+            self.written = write_matrix(matrix, &a)
+                .and_then(|()| write_vector(right, &b))
+                .and_then(|()| write_blocks(blocks, &a, &b))
+                .map(|()| files.to_vec());
         }
         self.step += 1;
         Ok(jacobian)

@@ -9,6 +9,7 @@ use crate::case::Case;
 use crate::error::Error;
 use crate::grid::quality::{Quality, measure};
 use crate::grid::{Grid, Verdict, coarsened};
+use crate::io::output::Output;
 use crate::io::{self, Artifacts, FileKind};
 use crate::solver::NewtonStop;
 
@@ -17,7 +18,6 @@ pub(super) struct Member {
     pub(super) grid: Grid,
     pub(super) quality: Quality,
     pub(super) verdict: Verdict,
-    pub(super) folder: PathBuf,
     pub(super) files: Vec<PathBuf>,
     /// What the grid is, for its report.
     pub(super) note: String,
@@ -26,6 +26,13 @@ pub(super) struct Member {
 /// Folder of the grid of this size: one below `output` if there are several.
 pub(super) fn folder(output: &Path, [ni, nj]: [usize; 2], grids: u32) -> PathBuf {
     if grids > 1 { output.join(format!("{ni}x{nj}")) } else { output.to_path_buf() }
+}
+
+/// Folders of the coarser grids of the family whose finest has this size.
+pub(super) fn coarser_folders(output: &Path, size: [usize; 2], grids: u32) -> Vec<PathBuf> {
+    let halved = |size: &[usize; 2]| Some(size.map(|points| points.div_ceil(2)));
+    let sizes = std::iter::successors(Some(size), halved).skip(1);
+    sizes.take(grids.saturating_sub(1) as usize).map(|size| folder(output, size, grids)).collect()
 }
 
 /// Every other point of the finest grid, every other point of that, and so on, with their quality.
@@ -49,6 +56,7 @@ impl Job<'_> {
         stop: NewtonStop,
         finest: &Artifacts<'_>,
         kinds: &[FileKind],
+        outputs: &[Output],
     ) -> Result<Vec<Member>, Error> {
         let kinds: Vec<FileKind> = kinds
             .iter()
@@ -58,18 +66,16 @@ impl Job<'_> {
         let [ni, nj] = [finest.grid.ni, finest.grid.nj];
         let mut case = case.clone();
         let mut members = Vec::new();
-        for (level, (grid, quality)) in (1..).zip(coarser) {
+        for (level, ((grid, quality), output)) in (1..).zip(coarser.into_iter().zip(outputs)) {
             let verdict = verdict(self.case, stop, &quality);
-            let folder = folder(&self.options.output, [grid.ni, grid.nj], self.grids);
-            io::folder::prepare(&folder)?;
             case = case.coarsened(quality.first_cell_min);
-            let resolved = ResolvedCase::member(&case, &folder)?;
-            io::folder::clear(&folder)?;
-            resolved.iter().try_for_each(ResolvedCase::write)?;
+            let resolved = ResolvedCase::member(&case)?;
             let good = verdict.is_good();
             let artifacts = Artifacts { grid: &grid, quality: &quality, good, ..*finest };
-            let mut files = io::write_all(&folder, &artifacts, &kinds)?;
-            files.extend(resolved.map(|resolved| resolved.path));
+            let mut files = output.fill(|folder| io::write_all(folder, &artifacts, &kinds))?;
+            if let Some(resolved) = resolved {
+                files.extend(output.fill(|folder| Ok(vec![resolved.write(folder)?]))?);
+            }
             if !good && stop.converged() {
                 let size = format!("{} × {}", grid.ni, grid.nj);
                 self.notices.push(format!("the {size} grid of the family: {verdict}"));
@@ -78,7 +84,7 @@ impl Job<'_> {
             let note = format!(
                 "one of {stride} points in each direction of the {ni} × {nj} grid, which was solved"
             );
-            members.push(Member { grid, quality, verdict, folder, files, note });
+            members.push(Member { grid, quality, verdict, files, note });
         }
         Ok(members)
     }

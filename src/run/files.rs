@@ -1,10 +1,16 @@
 //! The files that a case asks for.
 
+use super::export;
 use crate::case::{Case, Format};
+use crate::grid::initial::FAR_FIELD_CENTRE;
+use crate::io::openfoam::{self, Reference};
 use crate::io::plot3d::Flavour;
 use crate::io::span::Span;
-use crate::io::{FileKind, IoError, limits};
+use crate::io::{self, FileKind, IoError, limits};
 use std::path::Path;
+
+/// Point of a section of unit chord that moments are taken about, and about which an angle turns it.
+const QUARTER: [f64; 2] = [0.25, 0.0];
 
 /// How the grid of a case goes on in the third dimension, in the unit of its files.
 pub(super) fn span(case: &Case) -> Option<Span> {
@@ -48,6 +54,37 @@ pub(super) fn check_limits(case: &Case, folder: &Path) -> Result<(), IoError> {
     file_kinds(case).into_iter().try_for_each(|kind| {
         limits::check(&folder.join(kind.file_name(true)), kind, size, span(case))
     })
+}
+
+/// Names of all files that a run of a case may write, good or failed, with the linear system of a
+/// Newton step where that is asked for.
+pub(super) fn names(case: &Case, export: Option<usize>) -> Vec<String> {
+    let mut names: Vec<String> = Vec::new();
+    for kind in file_kinds(case) {
+        for name in [true, false].map(|good| kind.file_name(good)) {
+            match kind {
+                FileKind::Openfoam => names.extend(openfoam::mesh_files(name)),
+                _ => names.push(name.to_owned()),
+            }
+        }
+    }
+    let others = [io::REPORT_FILE, io::CASE_FILE, io::RESTART_FILE].map(str::to_owned);
+    names.extend(others);
+    names.extend(case.output.report.then(|| io::PAGE_FILE.to_owned()));
+    names.extend(export.into_iter().flat_map(export::names));
+    names
+}
+
+/// What force coefficients refer to, in the unit of the files: chord and quarter point of a section,
+/// the middle of a smooth contour, whose grid was moved by `shift`.
+pub(super) fn reference(case: &Case, shift: [f64; 2]) -> Reference {
+    let chord = case.geometry.chord;
+    let centre = if case.geometry.contour.is_smooth() {
+        [0, 1].map(|c| FAR_FIELD_CENTRE[c] + shift[c])
+    } else {
+        QUARTER
+    };
+    Reference { length: chord, centre: centre.map(|c| c * chord) }
 }
 
 /// Layout of `Plot3D` files; the kind of file decides on the dimensions.

@@ -1,13 +1,13 @@
 //! A solve watched: progress, interruption, restart files.
 
 use std::ops::ControlFlow;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use super::Progress;
 use crate::backend::{Backend, DeviceError};
-use crate::io::IoError;
 use crate::io::restart::{self, Identity};
+use crate::io::{IoError, RESTART_FILE};
 use crate::solver::history::{History, NewtonStep};
 use crate::solver::newton::Observer;
 
@@ -23,6 +23,18 @@ impl Keeper {
     /// Writes the restart file.
     pub(super) fn keep(&self, history: &History, state: &[f64]) -> Result<(), IoError> {
         restart::write(&self.path, &self.identity, history, state)
+    }
+
+    /// Writes it into another folder; returns its path.
+    pub(super) fn keep_in(
+        &self,
+        folder: &Path,
+        history: &History,
+        state: &[f64],
+    ) -> Result<PathBuf, IoError> {
+        let path = folder.join(RESTART_FILE);
+        restart::write(&path, &self.identity, history, state)?;
+        Ok(path)
     }
 }
 

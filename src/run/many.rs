@@ -118,7 +118,7 @@ impl Job<'_> {
         case: &Case,
         ranks: &dyn Ranks,
         layout: &Layout,
-        Goal { tolerance, keeper }: Goal<'_>,
+        Goal { tolerance, keeper, .. }: Goal<'_>,
         timing: &mut Timing,
     ) -> Result<(Solved, Quality), Error> {
         let first = ranks.first()?;

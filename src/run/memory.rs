@@ -92,7 +92,7 @@ impl Job<'_> {
         let opened = self.timed("device", &mut timing.device_seconds, |_| opening.end());
         let layout = layout?;
         let (machine, _) = self.ready(opened?)?;
-        let goal = Goal { tolerance: self.tolerance(), keeper: None };
+        let goal = Goal { tolerance: self.tolerance(), keeper: None, output: None };
         let Attempt { mut grid, solved, quality, verdict, .. } =
             self.best_attempt(&machine, &layout, goal, &mut timing)?;
         grid.place(layout.shift, self.case.geometry.chord);

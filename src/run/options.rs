@@ -58,6 +58,8 @@ pub struct RunOptions {
     pub restart: Option<PathBuf>,
     /// Time between two restart files.
     pub restart_every: Duration,
+    /// Whether to replace files in the output folder that gridgen did not write.
+    pub force: bool,
 }
 
 /// Time between two restart files if nothing else is asked for.
@@ -75,6 +77,7 @@ impl RunOptions {
             export_jacobian: None,
             restart: None,
             restart_every: RESTART_EVERY,
+            force: false,
         }
     }
 }

@@ -4,7 +4,7 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 
 use super::layout::Layout;
-use crate::case::{Case, RESOLVED_HEADERS};
+use crate::case::Case;
 use crate::error::Error;
 use crate::io::{self, IoError};
 
@@ -20,44 +20,28 @@ pub fn resolved(case: &Case) -> Result<Case, Error> {
     Ok(layout.case)
 }
 
-/// The text of the resolved case and where it goes.
+/// The text of a resolved case.
 pub(super) struct ResolvedCase {
-    pub(super) path: PathBuf,
     pub(super) text: String,
 }
 
 impl ResolvedCase {
-    /// The resolved case for `folder`.
-    ///
-    /// # Errors
-    ///
-    /// [`IoError::OwnCase`] where a case stands that the user wrote: to replace it would lose its
-    /// comments.
-    pub(super) fn new(case: &Case, folder: &Path) -> Result<Self, Error> {
-        Ok(Self { path: path(folder)?, text: case.to_toml_string()? })
+    pub(super) fn new(case: &Case) -> Result<Self, Error> {
+        Ok(Self { text: case.to_toml_string()? })
     }
 
-    /// The case of a coarser grid of a family, for its `folder`; none where the grid has fewer
-    /// points than a case may ask for.
-    ///
-    /// # Errors
-    ///
-    /// As [`Self::new`].
-    pub(super) fn member(case: &Case, folder: &Path) -> Result<Option<Self>, Error> {
-        let (path, text) = (path(folder)?, case.member_toml_string()?);
-        let valid = Case::from_toml(&text, &path, &[]).is_ok();
-        Ok(valid.then_some(Self { path, text }))
+    /// The case of a coarser grid of a family; none where the grid has fewer points than a case may
+    /// ask for.
+    pub(super) fn member(case: &Case) -> Result<Option<Self>, Error> {
+        let text = case.member_toml_string()?;
+        let valid = Case::from_toml(&text, Path::new(io::CASE_FILE), &[]).is_ok();
+        Ok(valid.then_some(Self { text }))
     }
 
-    /// Writes it, or replaces the one an earlier run wrote.
-    pub(super) fn write(&self) -> Result<(), IoError> {
-        io::atomic::write(&self.path, |out| out.write_all(self.text.as_bytes()))
+    /// Writes it into a folder; returns its path.
+    pub(super) fn write(&self, folder: &Path) -> Result<PathBuf, IoError> {
+        let path = folder.join(io::CASE_FILE);
+        io::atomic::write(&path, |out| out.write_all(self.text.as_bytes()))?;
+        Ok(path)
     }
-}
-
-/// Where the case goes, unless a case stands there that the user wrote.
-fn path(folder: &Path) -> Result<PathBuf, IoError> {
-    let path = folder.join(io::CASE_FILE);
-    let own = |text: Vec<u8>| !RESOLVED_HEADERS.iter().any(|h| text.starts_with(h.as_bytes()));
-    if std::fs::read(&path).is_ok_and(own) { Err(IoError::OwnCase { path }) } else { Ok(path) }
 }

@@ -66,7 +66,7 @@ impl<G> Start<'_, '_, G> {
             backend.upload(&state, &mut u)?;
             history = taken;
         }
-        let mut problem = Exporting::new(problem, export);
+        let mut problem = Exporting::new(problem, export, history.newton_iterations());
         observer.unknowns = n;
         let goal = (tolerance, history);
         let (report, grid) = std::thread::scope(|scope| {

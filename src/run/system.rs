@@ -8,7 +8,7 @@ mod place;
 mod solve;
 
 use std::any::Any;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::Instant;
 
 use rayon::prelude::*;
@@ -23,8 +23,8 @@ use super::options::Chosen;
 use super::{Progress, Ranks, thread_pool};
 use crate::backend::DeviceError;
 use crate::error::{Error, SystemError};
-use crate::io;
 use crate::io::matrix_market::{self, Matrix, Symmetry};
+use crate::io::output::Output;
 use crate::io::plot::ResidualsFigure;
 use crate::io::solution::{self, MatrixReport, SystemReport, SystemTiming};
 use crate::solver::LinearStop;
@@ -118,7 +118,6 @@ impl Job<'_> {
         mut self,
         open: impl FnOnce() -> Result<Chosen<Place>, DeviceError> + Send + 'static,
     ) -> Result<SystemOutcome, Error> {
-        let options = self.options;
         // A GPU takes long to open, and reading does not need it.
         let opening = std::thread::spawn(open);
         let read = self.timed("reading", |timing| &mut timing.reading_seconds, Self::read);
@@ -127,7 +126,7 @@ impl Job<'_> {
         let lost = |panic: Box<dyn Any + Send>| Err(DeviceError::panic(OPENING, &*panic));
         let (place, notice) = opened.unwrap_or_else(lost)?;
         self.notes.extend(notice);
-        let (facts, solved) = self.solve(&place, &matrix, &b)?;
+        let (facts, output, solved) = self.solve(&place, &matrix, &b)?;
         let (backend, blocks) = (place.name(), place.blocks());
         // A GPU takes long to close, too, and nothing that follows needs it.
         let _closing = Closing::of(place);
@@ -136,11 +135,12 @@ impl Job<'_> {
         let mut files = self.timed(
             "writing",
             |timing| &mut timing.writing_seconds,
-            |job| job.write(&report, &solved),
+            |_| write(&output, &report, &solved),
         )?;
         report.timing = self.timing;
         report.timing.total_seconds = self.started.elapsed().as_secs_f64();
-        files.push(solution::write_report(&options.output, &report)?);
+        files.extend(output.fill(|folder| Ok(vec![solution::write_report(folder, &report)?]))?);
+        output.commit()?;
         Ok(SystemOutcome { report, files })
     }
 
@@ -150,7 +150,7 @@ impl Job<'_> {
         place: &Place,
         matrix: &Matrix,
         b: &[f64],
-    ) -> Result<(MatrixFacts, Solved), Error> {
+    ) -> Result<(MatrixFacts, Output, Solved), Error> {
         let options = self.options;
         let (facts, ordered) = self.timed(
             "reordering",
@@ -164,12 +164,14 @@ impl Job<'_> {
             let [before, after] = [&matrix.csr, &*ordered.a].map(bandwidth);
             self.notes.push(format!("reverse Cuthill–McKee: bandwidth {before} became {after}"));
         }
-        io::folder::prepare(&options.output)?;
+        let output = Output::open(&options.output, options.force)?;
+        output.check(solution::names())?;
+        self.notes.extend(output.notice());
         let mut solved = place
             .solve((&*ordered.a, &*ordered.b), options, &mut self.timing, &mut *self.progress)
             .map_err(|error| located(error, &ordered, options))?;
         solved.x = ordered.unordered(solved.x);
-        Ok((facts, solved))
+        Ok((facts, output, solved))
     }
 
     fn report(
@@ -244,27 +246,6 @@ impl Job<'_> {
         Ok(MatrixFacts { symmetric: found.is_none(), ..facts })
     }
 
-    fn write(&mut self, report: &SystemReport, solved: &Solved) -> Result<Vec<PathBuf>, Error> {
-        let folder = &self.options.output;
-        // Older files go first: whatever stops the writing, none passes for one of this solve.
-        solution::clear(folder)?;
-        let summary = format!(
-            "{} rows, {} entries   ·   {}, {}   ·   {} iterations",
-            report.matrix.rows,
-            report.matrix.entries,
-            report.method.solver,
-            report.method.preconditioner,
-            report.iterations,
-        );
-        let figure = ResidualsFigure {
-            name: &report.name,
-            summary: &summary,
-            residuals: &solved.residuals,
-            tolerance: report.tolerance,
-        };
-        Ok(solution::write(folder, &solved.x, report.converged, &figure)?)
-    }
-
     /// Announces a phase and adds its time to a place in the timing.
     fn timed<R>(
         &mut self,
@@ -278,6 +259,26 @@ impl Job<'_> {
         *place(&mut self.timing) += started.elapsed().as_secs_f64();
         result
     }
+}
+
+/// Makes the files of a solution and returns where they are to stand.
+fn write(output: &Output, report: &SystemReport, solved: &Solved) -> Result<Vec<PathBuf>, Error> {
+    let summary = format!(
+        "{} rows, {} entries   ·   {}, {}   ·   {} iterations",
+        report.matrix.rows,
+        report.matrix.entries,
+        report.method.solver,
+        report.method.preconditioner,
+        report.iterations,
+    );
+    let figure = ResidualsFigure {
+        name: &report.name,
+        summary: &summary,
+        residuals: &solved.residuals,
+        tolerance: report.tolerance,
+    };
+    let write = |folder: &Path| solution::write(folder, &solved.x, report.converged, &figure);
+    Ok(output.fill(write)?)
 }
 
 fn matrix_report(options: &SystemOptions, matrix: &Matrix, facts: &MatrixFacts) -> MatrixReport {

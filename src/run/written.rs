@@ -1,11 +1,12 @@
 //! The report of a run and its page.
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use super::Job;
 use super::identity::coordinates_digest;
 use crate::error::Error;
 use crate::grid::Verdict;
+use crate::io::output::Output;
 use crate::io::page::{self, Page};
 use crate::io::report::{self, GridReport, LinearReport, NewtonReport, Report, Timing};
 use crate::io::{self, Artifacts};
@@ -14,7 +15,6 @@ use crate::solver::NewtonStop;
 /// What a report tells beside the grid and its history.
 #[derive(Clone, Copy)]
 pub(super) struct Written<'a> {
-    pub(super) folder: &'a Path,
     pub(super) stop: NewtonStop,
     pub(super) timing: Timing,
     pub(super) backend: &'a str,
@@ -27,11 +27,12 @@ impl Job<'_> {
     /// Writes report.json and, with the case's text, the page.
     pub(super) fn write_report(
         &self,
+        output: &Output,
         artifacts: &Artifacts<'_>,
         verdict: &Verdict,
         written: Written<'_>,
     ) -> Result<Vec<PathBuf>, Error> {
-        let Written { folder, stop, timing, backend, note, case } = written;
+        let Written { stop, timing, backend, note, case } = written;
         let report = Report {
             name: self.case.name.clone(),
             version: env!("CARGO_PKG_VERSION").to_owned(),
@@ -53,14 +54,17 @@ impl Job<'_> {
             coordinates_digest: coordinates_digest(self.case),
             notes: self.notices.iter().cloned().chain(note.map(str::to_owned)).collect(),
         };
-        let path = folder.join(io::REPORT_FILE);
-        report::write(&path, &report)?;
-        let mut files = vec![path];
-        if let Some(case) = case.filter(|_| self.case.output.report) {
-            let path = folder.join(io::PAGE_FILE);
-            page::write(&path, &Page { report: &report, artifacts, case })?;
-            files.push(path);
-        }
+        let files = output.fill(|folder| {
+            let path = folder.join(io::REPORT_FILE);
+            report::write(&path, &report)?;
+            let mut files = vec![path];
+            if let Some(case) = case.filter(|_| self.case.output.report) {
+                let path = folder.join(io::PAGE_FILE);
+                page::write(&path, &Page { report: &report, artifacts, case })?;
+                files.push(path);
+            }
+            Ok(files)
+        })?;
         Ok(files)
     }
 }

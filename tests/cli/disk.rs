@@ -30,7 +30,7 @@ fn a_folder_in_place_of_a_result_is_refused() {
          hint: remove or rename that folder, or choose another output folder\n",
     );
 
-    assert_eq!(scratch.names("output/wing"), ["case.toml", "mesh.vts"]);
+    assert_eq!(scratch.names("output/wing"), ["mesh.vts"]);
 }
 
 /// The permission bits of a folder do not stop the superuser, whom tests often run as; the
@@ -85,17 +85,37 @@ const LIMITED: &str = "trap '' XFSZ; ulimit -f 64; exec \"$@\"";
 
 #[cfg(target_os = "linux")]
 #[test]
-fn a_mesh_that_does_not_fit_is_refused_and_nothing_half_written_stays() {
+fn a_mesh_that_does_not_fit_is_refused_and_the_earlier_results_stay() {
     let scratch = Scratch::with_case(SMALLEST);
-    // An earlier run's mesh must not pass for one of this run.
-    scratch.run_coarse(&[]).succeeds();
+    scratch.run_coarse(&["--set", "grid.far_field=12"]).succeeds();
+    let names = scratch.names("output/wing");
+    let read = || names.iter().map(|name| scratch.bytes(&format!("output/wing/{name}")));
+    let earlier: Vec<_> = read().collect();
 
     let finished = run_in_bash(&scratch, &["env"], LIMITED);
 
     finished.is_refused(&format!(
         "error: cannot write output/wing/mesh.vts: File too large (os error 27)\n{FULL}"
     ));
-    assert_eq!(scratch.names("output/wing"), ["case.toml"]);
+    assert_eq!(scratch.names("output/wing"), names);
+    assert!(read().eq(earlier), "a file was changed");
+    assert_eq!(scratch.names("output/wing/.gridgen"), ["lock", "written.json"]);
+}
+
+/// The state of a solve that was interrupted is no less than a result: it stays until there is one.
+#[cfg(target_os = "linux")]
+#[test]
+fn a_restart_file_stays_where_the_results_do_not_fit() {
+    let scratch = Scratch::with_case(SMALLEST);
+    assert_eq!(scratch.run_coarse(&["--set", "newton.max_iterations=2"]).code, 1);
+    let before = scratch.bytes("output/wing/restart.bin");
+
+    let finished = run_in_bash(&scratch, &["env"], LIMITED);
+
+    assert_eq!(finished.code, 2, "{finished:?}");
+    assert!(scratch.bytes("output/wing/restart.bin") == before);
+    scratch.run_coarse(&["--restart", "output/wing/restart.bin"]).succeeds();
+    assert!(!scratch.path("output/wing/restart.bin").exists());
 }
 
 /// A file system of 64 KiB in memory, in a namespace of its own. Where the kernel lets nobody but
@@ -108,7 +128,7 @@ fn a_full_disk_is_refused_and_nothing_half_written_stays() {
     // The listing is taken inside the namespace, where the small file system is seen.
     let small = format!(
         "if mount -t tmpfs -o size=64k none output; then :; else {}; fi; \
-         \"$@\"; code=$?; ls -A output/wing; exit $code",
+         \"$@\"; code=$?; ls -A output; exit $code",
         "trap '' XFSZ; ulimit -f 64"
     );
     let own_mounts = ["unshare", "--mount", "--map-root-user"];
@@ -121,7 +141,8 @@ fn a_full_disk_is_refused_and_nothing_half_written_stays() {
 
     let finished = run_in_bash(&scratch, wrapper, &small);
 
-    assert_eq!((finished.code, finished.stdout.as_str()), (2, "case.toml\n"), "{finished:?}");
+    // Where there was nothing before there is no folder either.
+    assert_eq!((finished.code, finished.stdout.as_str()), (2, ""), "{finished:?}");
     let error = "error: cannot write output/wing/mesh.vts: ";
     assert!(finished.stderr.contains(error), "{finished:?}");
     assert!(finished.stderr.ends_with(FULL), "{finished:?}");
@@ -130,10 +151,10 @@ fn a_full_disk_is_refused_and_nothing_half_written_stays() {
     }
 }
 
-/// The page is the last file and the largest of these: what came before it stays.
+/// The page is the last file and the largest of these: nothing takes its place before all of it can.
 #[cfg(target_os = "linux")]
 #[test]
-fn a_page_that_does_not_fit_is_refused_and_the_mesh_stays() {
+fn a_page_that_does_not_fit_is_refused_with_all_files_beside_it() {
     let case = "geometry.naca = '2412'\n[output]\nformats = ['vts']\nreport = true\n";
     let scratch = Scratch::with_case(case);
 
@@ -142,8 +163,7 @@ fn a_page_that_does_not_fit_is_refused_and_the_mesh_stays() {
     finished.is_refused(&format!(
         "error: cannot write output/wing/report.html: File too large (os error 27)\n{FULL}"
     ));
-    let names = ["case.toml", "convergence.csv", "mesh.vts", "report.json"];
-    assert_eq!(scratch.names("output/wing"), names);
+    assert!(!scratch.path("output/wing").exists());
 }
 
 /// A solve that goes well does not end because its state cannot be kept.

@@ -142,8 +142,9 @@ fn bad_input_leaves_the_earlier_results_as_they_are() {
 #[test]
 fn what_an_interrupted_run_left_half_written_is_removed() {
     let scratch = Scratch::with_case(SMALLEST);
-    fs::create_dir_all(scratch.path("output/wing")).unwrap();
+    fs::create_dir_all(scratch.path("output/wing/.gridgen/part/files")).unwrap();
     fs::write(scratch.path("output/wing/.gridgen-Xa3b9Z.part"), "half").unwrap();
+    fs::write(scratch.path("output/wing/.gridgen/part/files/mesh.vts"), "half").unwrap();
 
     scratch.run_coarse(&[]).succeeds();
 

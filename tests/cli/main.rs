@@ -15,6 +15,8 @@ mod failed;
 mod fibers;
 #[cfg(all(feature = "cuda", target_os = "linux"))]
 mod gpus;
+mod openfoam;
+mod output;
 mod page;
 mod quality;
 mod rerun;
@@ -33,6 +35,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
+use gridgen::io::output::HOME;
 use serde_json::Value;
 use tempfile::TempDir;
 
@@ -71,11 +74,12 @@ impl Scratch {
         fs::read(self.path(name)).unwrap_or_else(|error| panic!("{name}: {error}"))
     }
 
-    /// Names in a folder, sorted.
+    /// Names in a folder, sorted, but for the folder that every folder of results has.
     fn names(&self, folder: &str) -> Vec<String> {
         let entries = fs::read_dir(self.path(folder)).unwrap();
         let mut names: Vec<_> =
             entries.map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect();
+        names.retain(|name| name != HOME);
         names.sort();
         names
     }

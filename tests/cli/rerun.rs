@@ -99,9 +99,8 @@ fn a_case_of_the_users_own_is_never_replaced() {
     fs::write(scratch.path("wing/case.toml"), own).unwrap();
 
     scratch.run(&["wing/case.toml", "--output", ".", "--backend", "cpu"]).is_refused(
-        "error: cannot write ./wing/case.toml: a case file that gridgen did not write stands \
-         there\n\
-         hint: rename it, or choose another output folder with --output\n",
+        "error: cannot write ./wing/case.toml: gridgen did not write what stands there\n\
+         hint: move it away, choose another output folder, or replace it with --force\n",
     );
 
     assert_eq!(scratch.bytes("wing/case.toml"), own.as_bytes());

@@ -92,7 +92,7 @@ impl Watch for Nobody {
 fn a_batch_with_more_jobs_than_gpus_ends() {
     let folder = tempfile::tempdir().unwrap();
     let cases: Vec<Case> = (0..20).map(|k| case(&(2408 + k).to_string())).collect();
-    let options = BatchOptions { run: options(folder.path(), &[0, 1]), jobs: 4, force: false };
+    let options = BatchOptions { run: options(folder.path(), &[0, 1]), jobs: 4 };
 
     let fates = run_batch(&cases, &options, &Nobody);
 

@@ -45,6 +45,11 @@ impl Part {
     }
 }
 
+/// Names of the patches.
+pub(super) fn patches(grid: &Grid, span: Option<Span>) -> Vec<&'static str> {
+    Mesh::new(grid, span).patches().into_iter().map(|patch| patch.name).collect()
+}
+
 /// Writes one file of the mesh.
 pub(super) fn write_to(
     out: &mut (impl Write + Send),
@@ -52,11 +57,7 @@ pub(super) fn write_to(
     span: Option<Span>,
     part: Part,
 ) -> io::Result<()> {
-    let mesh = Mesh {
-        plane: Welded::new(grid),
-        span: span.unwrap_or(Span::ONE),
-        sides: span.map(|span| span.sides),
-    };
+    let mesh = Mesh::new(grid, span);
     writeln!(
         out,
         "FoamFile\n{{\n    version 2.0;\n    format ascii;\n    class {};",
@@ -112,6 +113,16 @@ struct Patch {
     /// Its type, and what else it needs.
     kind: &'static str,
     faces: usize,
+}
+
+impl<'a> Mesh<'a> {
+    fn new(grid: &'a Grid, span: Option<Span>) -> Self {
+        Self {
+            plane: Welded::new(grid),
+            span: span.unwrap_or(Span::ONE),
+            sides: span.map(|span| span.sides),
+        }
+    }
 }
 
 impl Mesh<'_> {

@@ -2,6 +2,7 @@
 
 use std::io::{self, Write};
 
+use super::Reference;
 use crate::io::span::{Sides, Span};
 
 /// A file: its path in the case, its class, and its contents below the head.
@@ -11,12 +12,14 @@ pub(super) type File = (&'static str, &'static str, &'static str);
 pub(super) struct Choices {
     /// What the fields say of the ends of the span and, on half a grid, of its plane of symmetry.
     sides: String,
-    /// Reference area of the force coefficients: a chord of one unit times the span.
+    /// What force coefficients refer to.
+    reference: Reference,
+    /// Their reference area: the chord times the span.
     area: f64,
 }
 
 impl Choices {
-    pub(super) fn new(span: Option<Span>, half: bool) -> Self {
+    pub(super) fn new(span: Option<Span>, half: bool, reference: Reference) -> Self {
         let ends = match span.map(|span| span.sides) {
             None => PLANE,
             Some(Sides::Symmetry) => {
@@ -25,7 +28,8 @@ impl Choices {
             Some(Sides::Periodic) => "back { type cyclic; }\n    front { type cyclic; }",
         };
         let plane = if half { "symmetry { type symmetryPlane; }\n    " } else { "" };
-        Self { sides: [plane, ends].concat(), area: span.unwrap_or(Span::ONE).length }
+        let area = reference.length * span.unwrap_or(Span::ONE).length;
+        Self { sides: [plane, ends].concat(), reference, area }
     }
 }
 
@@ -37,13 +41,19 @@ pub(super) fn write_to(
     contents: &str,
     choices: &Choices,
 ) -> io::Result<()> {
-    let area = format!("Aref {};", choices.area);
-    let contents = contents.replace(PLANE, &choices.sides).replace(AREA, &area);
+    let Reference { length, centre: [x, y] } = choices.reference;
+    let contents = contents
+        .replace(PLANE, &choices.sides)
+        .replace(CENTRE, &format!("CofR ({x} {y} 0);"))
+        .replace(LENGTH, &format!("lRef {length};"))
+        .replace(AREA, &format!("Aref {};", choices.area));
     writeln!(out, "FoamFile\n{{\n    version 2.0;\n    format ascii;")?;
     writeln!(out, "    class {class};\n    object {object};\n}}\n\n{}", contents.trim_start())
 }
 
-/// What the force coefficients say of the area of a plane grid.
+/// What the force coefficients of a section of unit chord at its place refer to.
+const CENTRE: &str = "CofR (0.25 0 0);";
+const LENGTH: &str = "lRef 1;";
 const AREA: &str = "Aref 1;";
 
 /// What the fields say of the sides of a plane grid.

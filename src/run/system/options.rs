@@ -64,6 +64,8 @@ pub struct SystemOptions {
     pub devices: Option<Vec<usize>>,
     /// Threads to use on the CPU; none means all.
     pub threads: Option<usize>,
+    /// Whether to replace files in the output folder that gridgen did not write.
+    pub force: bool,
 }
 
 impl SystemOptions {
@@ -88,6 +90,7 @@ impl SystemOptions {
             backend: BackendChoice::Auto,
             devices: None,
             threads: None,
+            force: false,
         }
     }
 

@@ -1,0 +1,168 @@
+//! The set-up of an OpenFOAM case goes with its mesh.
+
+use std::fs;
+
+use super::{SMALLEST, Scratch};
+
+const OPENFOAM: [&str; 2] = ["--set", "output.formats=openfoam"];
+
+fn run(scratch: &Scratch, sets: &[&str]) -> String {
+    let sets: Vec<&str> = sets.iter().flat_map(|set| ["--set", set]).collect();
+    let finished = scratch.run_coarse(&[&OPENFOAM[..], &sets].concat());
+    assert_eq!(finished.code, 0, "{finished:?}");
+    finished.stderr
+}
+
+fn read(scratch: &Scratch, file: &str) -> String {
+    fs::read_to_string(scratch.path("output/wing/openfoam").join(file)).unwrap()
+}
+
+/// Names of the patches of the mesh.
+fn patches(scratch: &Scratch) -> Vec<String> {
+    let text = read(scratch, "constant/polyMesh/boundary");
+    let lines: Vec<&str> = text.lines().map(str::trim).collect();
+    let named = lines.windows(2).filter(|pair| pair[1] == "{" && pair[0] != "FoamFile");
+    named.map(|pair| pair[0].to_owned()).collect()
+}
+
+/// Names that a field gives conditions for.
+fn conditions(scratch: &Scratch, field: &str) -> Vec<String> {
+    let text = read(scratch, field);
+    let boundary = text.split("boundaryField").nth(1).unwrap();
+    let lines = boundary.lines().filter_map(|line| line.trim().split_once(" { type"));
+    lines.map(|(name, _)| name.to_owned()).collect()
+}
+
+#[test]
+fn a_set_up_that_nobody_changed_goes_with_the_patches_of_the_mesh() {
+    let scratch = Scratch::with_case("geometry.naca = '0012'\n");
+    for (sets, expected) in [
+        (&[][..], &["airfoil", "farfield", "frontAndBack"][..]),
+        (&["output.span_cells=2"], &["airfoil", "farfield", "back", "front"]),
+        (&["grid.topology=half"], &["airfoil", "farfield", "symmetry", "frontAndBack"]),
+        (
+            &["grid.topology=half", "output.span_cells=2", "output.sides=periodic"],
+            &["airfoil", "farfield", "symmetry", "back", "front"],
+        ),
+        (&[], &["airfoil", "farfield", "frontAndBack"]),
+    ] {
+        let said = run(&scratch, sets);
+
+        assert_eq!(patches(&scratch), expected);
+        for field in ["0/U", "0/p"] {
+            assert_eq!(conditions(&scratch, field), expected, "{field}");
+        }
+        assert!(!said.contains("does not name"), "{said}");
+    }
+}
+
+/// What somebody wrote stays, and what it lacks is said.
+#[test]
+fn a_set_up_that_somebody_changed_stays_and_what_it_lacks_is_said() {
+    let scratch = Scratch::with_case(SMALLEST);
+    run(&scratch, &[]);
+    let field = scratch.path("output/wing/openfoam/0/U");
+    let mine = read(&scratch, "0/U").replace("(1 0 0)", "(2 0 0)");
+    fs::write(&field, &mine).unwrap();
+    let omega = "boundaryField\n{\n    \".*\" { type zeroGradient; }\n}\n";
+    fs::write(scratch.path("output/wing/openfoam/0/omega"), omega).unwrap();
+    fs::create_dir(scratch.path("output/wing/openfoam/100")).unwrap();
+
+    let same = run(&scratch, &[]);
+    let changed = run(&scratch, &["output.span_cells=2"]);
+
+    let path = "output/wing/openfoam/0/U";
+    let lacks = "stays as you have it and does not name the patches back, front of the new mesh";
+    assert!(!same.contains("does not name"), "{same}");
+    assert!(changed.contains(&format!("note: {path} {lacks}\n")), "{changed}");
+    assert_eq!(changed.matches("does not name").count(), 1, "{changed}");
+    assert_eq!(
+        scratch.report()["notes"].as_array().unwrap().last().unwrap(),
+        &*format!("{path} {lacks}")
+    );
+    assert_eq!(read(&scratch, "0/U"), mine);
+    assert_eq!(conditions(&scratch, "0/p"), ["airfoil", "farfield", "back", "front"]);
+    assert!(scratch.path("output/wing/openfoam/100").exists());
+
+    // It may be replaced where that is asked for.
+    let forced = [&OPENFOAM[..], &["--set", "output.span_cells=2", "--force"]].concat();
+    scratch.run_coarse(&forced).succeeds();
+    assert_eq!(conditions(&scratch, "0/U"), ["airfoil", "farfield", "back", "front"]);
+}
+
+/// A conversion says it, too, of a case that somebody set up.
+#[test]
+fn what_the_set_up_of_a_case_lacks_for_a_converted_mesh_is_said() {
+    let scratch = Scratch::with_case(SMALLEST);
+    scratch.run_coarse(&["-o", "."]).succeeds();
+    fs::create_dir_all(scratch.path("case/0")).unwrap();
+    let velocity = "boundaryField\n{\n    wing { type slip; }\n    farfield { type slip; }\n}\n";
+    fs::write(scratch.path("case/0/U"), velocity).unwrap();
+
+    let done = scratch.run(&["convert", "wing/mesh.vts", "-o", "case", "--to", "openfoam"]);
+
+    assert_eq!(done.code, 0, "{done:?}");
+    let note = "note: case/0/U stays as you have it and does not name the patches airfoil, frontAndBack \
+                of the new mesh\n";
+    assert!(done.stderr.starts_with(note), "{done:?}");
+    assert_eq!(fs::read_to_string(scratch.path("case/0/U")).unwrap(), velocity);
+    assert!(scratch.path("case/0/p").is_file());
+}
+
+/// The force coefficients of a section that is 2 units long and of a body beside the origin: by hand,
+/// its quarter point, its middle, and length times span.
+#[test]
+fn force_coefficients_refer_to_the_chord_and_the_place_of_the_section() {
+    let scratch = Scratch::with_case(SMALLEST);
+    // About (5, 1), with a radius of 1.
+    let circle: Vec<String> = (0..=24)
+        .map(|k| f64::from(k % 24) / 24.0 * std::f64::consts::TAU)
+        .map(|angle| format!("{} {}\n", 5.0 + angle.cos(), 1.0 + angle.sin()))
+        .collect();
+    fs::write(scratch.path("circle.dat"), circle.concat()).unwrap();
+    let read_numbers = |sets: &[&str]| {
+        run(&scratch, sets);
+        let control = read(&scratch, "system/controlDict");
+        ["CofR", "lRef", "Aref"].map(|key| {
+            let line = control.lines().find_map(|line| line.trim().strip_prefix(key)).unwrap();
+            let plain = line.trim_matches([' ', ';']).replace(['(', ')'], "");
+            plain.split_whitespace().map(|n| n.parse().unwrap()).collect::<Vec<f64>>()
+        })
+    };
+
+    assert_eq!(read_numbers(&[]), [vec![0.25, 0.0, 0.0], vec![1.0], vec![1.0]]);
+    let long = ["geometry.chord=2", "geometry.angle=5"];
+    assert_eq!(read_numbers(&long), [vec![0.5, 0.0, 0.0], vec![2.0], vec![2.0]]);
+    let wide = [&long[..], &["output.span_cells=3", "output.span=0.25"]].concat();
+    assert_eq!(read_numbers(&wide), [vec![0.5, 0.0, 0.0], vec![2.0], vec![1.0]]);
+    let body = [
+        "geometry.section.file=circle.dat",
+        "geometry.section.length=2",
+        "geometry.chord=2",
+        "grid.first_cell=1e-3",
+    ];
+    let [centre, length, area] = read_numbers(&body);
+    assert_eq!((length, area), (vec![2.0], vec![2.0]));
+    assert!((centre[0] - 5.0).abs() < 1e-6 && (centre[1] - 1.0).abs() < 1e-6, "{centre:?}");
+}
+
+/// Of a mesh alone the chord is the way from the edge to the nose, wherever it points.
+#[test]
+fn force_coefficients_of_a_converted_mesh_refer_to_the_chord_of_its_wall() {
+    let scratch = Scratch::with_case("geometry.naca = '0012'\n");
+    let sets = ["--set", "geometry.chord=2", "--set", "geometry.angle=90"];
+    scratch.run_coarse(&[&sets[..], &["-o", "."]].concat()).succeeds();
+
+    scratch.run(&["convert", "wing/mesh.vts", "-o", "case", "--to", "openfoam"]).succeeds();
+
+    let control = fs::read_to_string(scratch.path("case/system/controlDict")).unwrap();
+    let line = |key: &str| {
+        let line = control.lines().find_map(|line| line.trim().strip_prefix(key)).unwrap();
+        let plain = line.trim_matches([' ', ';']).replace(['(', ')'], "");
+        plain.split_whitespace().map(|n| n.parse().unwrap()).collect::<Vec<f64>>()
+    };
+    // Turned by a right angle about (0.25, 0) it stands upright there.
+    let [x, y, _] = line("CofR")[..] else { panic!("{control}") };
+    assert!((x - 0.5).abs() < 1e-9 && y.abs() < 1e-9, "{x} {y}");
+    assert!((line("lRef")[0] - 2.0).abs() < 1e-9 && line("Aref") == line("lRef"), "{control}");
+}
