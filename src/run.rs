@@ -6,6 +6,7 @@ mod check;
 mod export;
 mod family;
 mod files;
+mod fingerprint;
 mod follow;
 mod identity;
 mod ladder;
@@ -29,6 +30,7 @@ use self::attempt::{Attempt, Goal};
 pub use self::batch::{BatchOptions, Fate, Summary, Watch, run_batch};
 pub use self::check::{Estimate, check};
 use self::files::{check_limits, file_kinds, flavour, names, reference, span};
+use self::fingerprint::fingerprint;
 use self::follow::Keeper;
 use self::identity::identity;
 use self::layout::Layout;
@@ -167,14 +169,17 @@ impl<'a> Runner<'a> {
         Ok(Self { options, pool: thread_pool(options.threads)?, machine: None })
     }
 
-    /// Runs a case, its files to `folder`.
+    /// Runs a case, its files to `folder`, from a restart file if there is one.
     fn run(
         &mut self,
         case: &Case,
         folder: PathBuf,
+        restart: Option<PathBuf>,
         progress: &mut dyn Progress,
     ) -> Result<Outcome, Error> {
         let Self { options, pool, machine } = self;
+        let restart = restart.or_else(|| options.restart.clone());
+        let options = &RunOptions { restart, ..options.clone() };
         let job = Job::new(case, options, folder, progress);
         // A GPU stays open for the next case that is large enough.
         if let Some(opened) = Machine::faster_cpu(case, options) {
@@ -300,7 +305,14 @@ impl Job<'_> {
         }
         timing.total_seconds = self.started.elapsed().as_secs_f64();
         let text = resolved.text.as_str();
-        let written = Written { stop: solved.stop, timing, backend, note: None, case: Some(text) };
+        let written = Written {
+            fingerprint: &fingerprint(&layout.case)?,
+            stop: solved.stop,
+            timing,
+            backend,
+            note: None,
+            case: Some(text),
+        };
         files.extend(self.write_report(&output, &artifacts, &verdict, written)?);
         files.extend(output.fill(|folder| Ok(vec![resolved.write(folder)?]))?);
         files.extend(output.take(&exported)?);
@@ -311,17 +323,8 @@ impl Job<'_> {
         let mut folded_cells = quality.folded_cells;
         let mut verdict = verdict;
         for (member, output) in members.into_iter().zip(&others) {
+            files.extend(self.report_member(&member, output, &artifacts, written)?);
             folded_cells += member.quality.folded_cells;
-            files.extend(member.files);
-            let artifacts = Artifacts {
-                grid: &member.grid,
-                quality: &member.quality,
-                good: member.verdict.is_good(),
-                ..artifacts
-            };
-            let note = Some(member.note.as_str());
-            let written = Written { note, case: None, ..written };
-            files.extend(self.write_report(output, &artifacts, &member.verdict, written)?);
             verdict = verdict.and(member.verdict);
         }
         // All is complete: now the old files go.

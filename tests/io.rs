@@ -74,6 +74,7 @@ fn report_of(grid: &Grid, history: &History) -> Report {
         timing: Timing::default(),
         backend: "cpu".to_owned(),
         threads: 2,
+        fingerprint: "0123456789abcdef".to_owned(),
         coordinates_digest: None,
         notes: vec!["one".to_owned()],
     }

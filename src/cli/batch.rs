@@ -27,10 +27,10 @@ Examples:
   gridgen run 'cases/*.toml' --jobs 2 --output grids
   gridgen run 'cases/*.toml' --set grid.ni=513 --force --json
 
-A case is not run again where its folder holds the results of the same case: case.toml with the same
-text, a report.json of this version on a good grid from the same coordinates, and all files that the
-case asks for. Cases that failed are run again. A batch that was interrupted goes on where it stopped
-when it is started again.
+A case is not run again where its folder holds its results: a report.json on a good grid, with the
+fingerprint of the same case, the same coordinates and a program of the same sources, and all files that
+the case asks for. Cases that failed are run again. A batch that was interrupted goes on where it stopped
+when it is started again: cases under way go on from restart.bin. --force runs all from their start.
 
 Exit codes: 0 every grid is good; else the largest of the cases' own: 1 not converged, folded or beyond a
 limit of the case, 2 bad input or files that cannot be read or written, 3 device, 130 interrupted.")]

@@ -40,6 +40,8 @@ pub struct Report {
     pub backend: String,
     /// Threads used on the CPU.
     pub threads: usize,
+    /// Tells results of this case by these sources from all others.
+    pub fingerprint: String,
     /// Tells the contents of the file of coordinates from others; none for a designation.
     pub coordinates_digest: Option<String>,
     /// What was repaired or chosen on the way, one sentence each.

@@ -1,7 +1,7 @@
 //! Many cases, several at a time.
 
 use std::fs;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 use std::sync::PoisonError;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -11,13 +11,15 @@ use serde::Serialize;
 use serde_json::Value;
 
 use super::files::file_kinds;
-use super::identity::coordinates_digest;
+use super::fingerprint::fingerprint;
+use super::identity::identity;
 use super::machine::needs_several;
 use super::{Outcome, Progress, RunOptions, Runner, resolved};
 use crate::case::Case;
 use crate::error::Error;
 use crate::grid::Verdict;
 use crate::io;
+use crate::io::output::Output;
 use crate::solver::history::NewtonStep;
 
 /// How many cases are run.
@@ -95,9 +97,10 @@ pub trait Watch: Sync {
 /// GPUs that are named take whole cases, each one of its own. A case that does not fit one of them, or is
 /// large enough for several, waits for the others and then has all to itself.
 ///
-/// A case is not run again where its folder holds the results of the same case: `case.toml` with
-/// the same text, a report of this version on a good grid from the same coordinates, and every file
-/// that the case asks for.
+/// A case is not run again where its folder holds its results: a report on a good grid with the
+/// fingerprint of the same case, coordinates and sources of the program, and every file that the case
+/// asks for. A case that was interrupted, or stopped at its limit of steps, goes on from the restart
+/// file in its folder.
 pub fn run_batch(cases: &[Case], options: &BatchOptions, watch: &dyn Watch) -> Vec<Fate> {
     let gpus = options.run.devices.as_deref().unwrap_or_default();
     let jobs = options.jobs.max(gpus.len()).clamp(1, cases.len().max(1));
@@ -165,11 +168,12 @@ fn one<'o>(
         return None;
     }
     let run = || -> Result<Outcome, Error> {
+        let restart = restart(case, &folder).filter(|_| !options.force);
         let runner = match runner.take() {
             Some(ready) => runner.insert(ready),
             None => runner.insert(Runner::new(options)?),
         };
-        runner.run(case, folder.clone(), &mut Quiet(watch))
+        runner.run(case, folder.clone(), restart, &mut Quiet(watch))
     };
     Some(match { run }() {
         Ok(outcome) => Fate::Run(Summary::from(&outcome)),
@@ -179,16 +183,15 @@ fn one<'o>(
 
 /// The summary of an earlier run of the same case, if all its results are there and good.
 fn finished(case: &Case, folder: &Path) -> Option<Summary> {
-    let text = fs::read_to_string(folder.join(io::CASE_FILE)).ok()?;
-    if text != resolved(case).ok()?.to_toml_string().ok()? {
-        return None;
-    }
+    // What a process that was killed had complete is a result like any other.
+    Output::recover(folder).ok()?;
     let report = fs::read(folder.join(io::REPORT_FILE)).ok()?;
     let report: Value = serde_json::from_slice(&report).ok()?;
     let same = report["verdict"]["good"] == true
-        && report["version"] == env!("CARGO_PKG_VERSION")
-        && report["coordinates_digest"] == Value::from(coordinates_digest(case));
-    let all = file_kinds(case).iter().all(|kind| folder.join(kind.file_name(true)).exists());
+        && report["fingerprint"] == fingerprint(&resolved(case).ok()?).ok()?;
+    let names = file_kinds(case).into_iter().map(|kind| kind.file_name(true));
+    let page = case.output.report.then_some(io::PAGE_FILE);
+    let all = names.chain([io::CASE_FILE]).chain(page).all(|name| folder.join(name).exists());
     let number = |section: &str, key: &str| report[section][key].as_f64();
     let summary = Summary {
         verdict: Verdict::Good,
@@ -203,6 +206,14 @@ fn finished(case: &Case, folder: &Path) -> Option<Summary> {
     Some(summary).filter(|_| same && all)
 }
 
+/// The restart file of this very case in its folder, if there is one that can be used.
+fn restart(case: &Case, folder: &Path) -> Option<PathBuf> {
+    let path = folder.join(io::RESTART_FILE);
+    let there = io::restart::read(&path).ok()?.identity;
+    let here = identity(&resolved(case).ok()?).ok()?;
+    (there == here).then_some(path)
+}
+
 /// Shows nothing of a single run.
 struct Quiet<'a>(&'a dyn Watch);
 
@@ -212,5 +223,62 @@ impl Progress for Quiet<'_> {
     fn linear(&mut self, _iteration: f64, _relative_residual: f64) {}
     fn cancelled(&self) -> bool {
         self.0.cancelled()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used, reason = "a failing step fails the test")]
+
+    use super::*;
+    use crate::run::{BackendChoice, run};
+
+    fn case(more: &str) -> Case {
+        let text = format!(
+            "geometry.naca = '2412'\ngrid.ni = 65\ngrid.nj = 33\noutput.pictures = false\n{more}"
+        );
+        Case::from_toml(&text, Path::new("wing.toml"), &[]).unwrap()
+    }
+
+    #[test]
+    fn results_of_other_sources_are_not_kept_and_those_of_another_version_are() {
+        let folder = tempfile::tempdir().unwrap();
+        let options = RunOptions {
+            backend: BackendChoice::Cpu,
+            ..RunOptions::new(folder.path().to_path_buf())
+        };
+        run(&case(""), &options, &mut ()).unwrap();
+        let path = folder.path().join(io::REPORT_FILE);
+        let report: Value = serde_json::from_slice(&fs::read(&path).unwrap()).unwrap();
+        let kept_with = |key: &str, value: &str| {
+            let mut other = report.clone();
+            other[key] = value.into();
+            fs::write(&path, other.to_string()).unwrap();
+            finished(&case(""), folder.path()).is_some()
+        };
+
+        let of_other_sources = format!("{:016x}", 1);
+        assert!(kept_with("version", "9.9.9"), "what counts is what the program does");
+        assert!(!kept_with("fingerprint", &of_other_sources));
+        assert!(!kept_with("fingerprint", ""));
+    }
+
+    #[test]
+    fn every_key_is_part_of_the_fingerprint() {
+        let print = |more: &str| fingerprint(&resolved(&case(more)).unwrap()).unwrap();
+        let base = print("");
+
+        assert_eq!(print("grid.far_field = 15.0\n"), base, "a default that is given");
+        for other in [
+            "grid.far_field = 15.1\n",
+            "newton.tolerance = 1e-9\n",
+            "linear.precision = 'double'\n",
+            "output.formats = ['vts']\n",
+            "quality.max_skewness = 0.95\n",
+            "geometry.chord = 2.0\n",
+            "name = 'other'\n",
+        ] {
+            assert_ne!(print(other), base, "{other}");
+        }
     }
 }

@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use super::Job;
 use super::ladder::verdict;
 use super::resolved_case::ResolvedCase;
+use super::written::Written;
 use crate::case::Case;
 use crate::error::Error;
 use crate::grid::quality::{Quality, measure};
@@ -47,6 +48,25 @@ pub(super) fn coarser(finest: &Grid, grids: u32) -> Vec<(Grid, Quality)> {
 }
 
 impl Job<'_> {
+    /// Writes the report of a coarser grid; returns all its files.
+    pub(super) fn report_member(
+        &self,
+        member: &Member,
+        output: &Output,
+        finest: &Artifacts<'_>,
+        written: Written<'_>,
+    ) -> Result<Vec<PathBuf>, Error> {
+        let artifacts = Artifacts {
+            grid: &member.grid,
+            quality: &member.quality,
+            good: member.verdict.is_good(),
+            ..*finest
+        };
+        let written = Written { note: Some(&member.note), case: None, ..written };
+        let report = self.write_report(output, &artifacts, &member.verdict, written)?;
+        Ok(member.files.iter().cloned().chain(report).collect())
+    }
+
     /// Writes the coarser grids of a family, each of which is judged as the finest is. The history
     /// of the solve stays with the finest.
     pub(super) fn write_coarser(

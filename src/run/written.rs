@@ -15,6 +15,8 @@ use crate::solver::NewtonStop;
 /// What a report tells beside the grid and its history.
 #[derive(Clone, Copy)]
 pub(super) struct Written<'a> {
+    /// Of the whole family.
+    pub(super) fingerprint: &'a str,
     pub(super) stop: NewtonStop,
     pub(super) timing: Timing,
     pub(super) backend: &'a str,
@@ -32,7 +34,7 @@ impl Job<'_> {
         verdict: &Verdict,
         written: Written<'_>,
     ) -> Result<Vec<PathBuf>, Error> {
-        let Written { stop, timing, backend, note, case } = written;
+        let Written { fingerprint, stop, timing, backend, note, case } = written;
         let report = Report {
             name: self.case.name.clone(),
             version: env!("CARGO_PKG_VERSION").to_owned(),
@@ -51,6 +53,7 @@ impl Job<'_> {
             geometry: serde_json::to_value(&self.case.geometry).unwrap_or_default(),
             backend: backend.to_owned(),
             threads: rayon::current_num_threads(),
+            fingerprint: fingerprint.to_owned(),
             coordinates_digest: coordinates_digest(self.case),
             notes: self.notices.iter().cloned().chain(note.map(str::to_owned)).collect(),
         };

@@ -94,6 +94,37 @@ fn finished_cases_are_kept_until_something_changes() {
     assert_eq!(verdicts(&["--set", "grid.far_field=14"]), ["converged", "converged"]);
 }
 
+/// A file of coordinates counts by its contents, and the archived case is the case.
+#[test]
+fn the_same_case_is_kept_wherever_it_stands() {
+    let scratch = scratch();
+    batch(&scratch, &["d-file.toml"]).succeeds();
+    fs::create_dir(scratch.path("moved")).unwrap();
+    for name in ["d-file.toml", "section.dat"] {
+        fs::rename(scratch.path(name), scratch.path("moved").join(name)).unwrap();
+    }
+
+    let moved = batch(&scratch, &["moved/d-file.toml", "--json"]);
+    assert_eq!(statuses(&moved), [("d-file".to_owned(), "kept".to_owned())]);
+
+    fs::rename(scratch.path("moved/section.dat"), scratch.path("section.dat")).unwrap();
+    let archived = scratch.run(&["run", "output/d-file/case.toml", "--backend", "cpu", "--json"]);
+    assert_eq!(statuses(&archived), [("d-file".to_owned(), "kept".to_owned())]);
+}
+
+#[test]
+fn a_case_is_run_again_where_one_of_its_files_is_gone() {
+    let scratch = scratch();
+    batch(&scratch, &["c-naca.toml"]).succeeds();
+    for name in ["case.toml", "mesh.nmf", "convergence.csv", "report.json"] {
+        fs::remove_file(scratch.path("output/c-naca").join(name)).unwrap();
+
+        let table = batch(&scratch, &["c-naca.toml"]).succeeds();
+
+        assert!(table.ends_with("1 case: 1 converged\n"), "{name}: {table}");
+    }
+}
+
 #[test]
 fn failed_cases_are_run_again() {
     let scratch = scratch();

@@ -133,6 +133,56 @@ fn an_interrupted_batch_goes_on_where_it_stopped() {
     assert!(done.ends_with("\n3 cases: 2 converged, 1 kept\n"), "{done}");
 }
 
+/// What a case under way had reached is not lost: its steps before the interruption have the seconds
+/// that they took then.
+#[test]
+fn a_case_of_a_batch_goes_on_from_its_restart_file() {
+    for name in ["-INT", "-KILL"] {
+        let scratch = Scratch::with_case(SMALLEST);
+        let (mut child, _stderr) = running(&scratch, 2, &["--restart-every", "0"]);
+        signal(name, &child);
+        child.wait().unwrap();
+        let taken = gridgen::io::restart::read(&scratch.path(RESTART)).unwrap().history.steps;
+        assert!(taken.len() > 1, "{} steps", taken.len());
+
+        let arguments =
+            [&["run", "wing.toml", "--backend", "cpu"], &FINE[..], &NO_PICTURES].concat();
+        let table = scratch.run(&arguments).succeeds();
+
+        assert!(table.ends_with("\n1 case: 1 converged\n"), "{table}");
+        let text = String::from_utf8(scratch.bytes("output/wing/convergence.csv")).unwrap();
+        let seconds: Vec<&str> =
+            text.lines().skip(1).map(|line| line.rsplit(',').next().unwrap()).collect();
+        assert!(seconds.len() > taken.len());
+        for (then, now) in taken.iter().zip(seconds) {
+            assert_eq!(format!("{:.6}", then.setup_seconds + then.linear_seconds), now);
+        }
+        is_as_uninterrupted(&scratch);
+        assert!(!scratch.path(RESTART).exists());
+    }
+}
+
+/// A state of other equations, or a damaged one, is none to go on from.
+#[test]
+fn a_batch_begins_anew_where_the_restart_file_is_of_no_use() {
+    let scratch = Scratch::with_case(SMALLEST);
+    let batch = |more: &[&str]| {
+        let coarse = ["run", "wing.toml", "--backend", "cpu", "--set", "grid.ni=65"];
+        scratch.run(&[&coarse[..], &["--set", "grid.nj=33"], &NO_PICTURES, more].concat())
+    };
+    assert_eq!(batch(&LIMIT).code, 1);
+    assert!(scratch.path(RESTART).exists());
+
+    batch(&["--set", "grid.far_field=14"]).succeeds();
+    assert_eq!(scratch.report()["newton"]["iterations"], 5);
+
+    assert_eq!(batch(&LIMIT).code, 1);
+    let mut damaged = scratch.bytes(RESTART);
+    damaged.truncate(1000);
+    fs::write(scratch.path(RESTART), damaged).unwrap();
+    batch(&[]).succeeds();
+}
+
 /// Results of an earlier run stay until there are new ones.
 #[test]
 fn an_interrupted_run_leaves_earlier_results_alone() {
