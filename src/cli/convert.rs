@@ -175,7 +175,10 @@ impl ConvertArguments {
         let mapped = self.dimensions == 3 && welds(mesh) && map != path;
         let made = mapped.then(|| nmf::make_beside(&map, grid, span, self.axes, self.force));
         let made = made.transpose()?;
-        plot3d::write(path, grid, span, self.flavour())?;
+        let mesh = plot3d::make(path, grid, span, self.flavour())?;
+        // No mesh ever stands beside the map of another.
+        made.as_ref().map_or(Ok(()), atomic::Made::clear)?;
+        mesh.place()?;
         made.map_or(Ok(()), atomic::Made::place)?;
         Ok(mapped.then_some(map))
     }

@@ -55,6 +55,20 @@ where
 }
 
 impl Made {
+    /// Removes the older file from its place, if there is one.
+    ///
+    /// # Errors
+    ///
+    /// [`IoError`] with the path, sorted by remedy.
+    pub fn clear(&self) -> Result<(), IoError> {
+        match fs::remove_file(&self.path) {
+            Err(source) if source.kind() != io::ErrorKind::NotFound => {
+                Err(IoError::new(&self.path, source))
+            }
+            _ => Ok(()),
+        }
+    }
+
     /// Puts the file in its place.
     ///
     /// # Errors

@@ -1,7 +1,7 @@
 //! Old files exchanged for new ones, by a plan that is kept until all of it is done.
 
 use std::fs;
-use std::io::{self, Write};
+use std::io;
 use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
@@ -168,8 +168,7 @@ impl Plan {
                 let mut record = self.stays.clone();
                 let put = self.put.iter().filter(|put| put.name != crate::io::RESTART_FILE);
                 record.extend(put.map(|put| (put.name.clone(), put.print)));
-                write_record(&home.join(RECORD), &record)
-                    .map_err(|source| IoError::new(root, source))
+                write_record(home, &record).map_err(|source| IoError::new(root, source))
             }
             Step::Close => {
                 let new = home.join(NEW);
@@ -220,11 +219,11 @@ fn carry_out(root: &Path, home: &Path, force: bool, most: usize) -> Result<(), I
     plan.steps().into_iter().take(most).try_for_each(|step| plan.take(step, root, home))
 }
 
-fn write_record(path: &Path, record: &Record) -> io::Result<()> {
-    let mut file = tempfile::NamedTempFile::new_in(path.parent().unwrap_or(Path::new(".")))?;
-    file.write_all(&serde_json::to_vec_pretty(record)?)?;
-    file.persist(path)?;
-    Ok(())
+/// Writes the record; its part goes with the plan.
+fn write_record(home: &Path, record: &Record) -> io::Result<()> {
+    let part = home.join(NEW).join(RECORD);
+    fs::write(&part, serde_json::to_vec_pretty(record)?)?;
+    fs::rename(part, home.join(RECORD))
 }
 
 /// Moves a new file to its place, unless that was done before.

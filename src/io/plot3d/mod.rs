@@ -37,12 +37,26 @@ pub fn write(
     span: Option<Span>,
     flavour: Flavour,
 ) -> Result<(), IoError> {
+    make(path, grid, span, flavour)?.place()
+}
+
+/// Makes the file of [`write()`], to be put in its place later.
+///
+/// # Errors
+///
+/// [`IoError`] when the file cannot be written.
+pub fn make(
+    path: &Path,
+    grid: &Grid,
+    span: Option<Span>,
+    flavour: Flavour,
+) -> Result<atomic::Made, IoError> {
     let kind = match flavour.dimensions {
         Dimensions::Two => FileKind::Plot3dPlanar,
         Dimensions::Three => FileKind::Plot3d,
     };
     limits::check(path, kind, [grid.ni, grid.nj], span)?;
-    atomic::write(path, |out| write_to(out, grid, span, flavour))
+    atomic::make(path, |out| write_to(out, grid, span, flavour))
 }
 
 /// Writes the bytes of [`write()`] to any writer.

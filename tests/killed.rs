@@ -1,0 +1,359 @@
+//! Processes that are ended by force at any instant: what is there then are the old results or the new
+//! ones, whole, and the next process succeeds.
+//!
+//! `KILLS` sets the number of processes of each kind, `KILL_SEED` the sequence, `KILL_BACKEND=cuda` has the
+//! runs on a GPU: `KILLS=200 cargo test --release --test killed -- --nocapture`.
+#![allow(clippy::unwrap_used, reason = "a failing step fails the test")]
+#![allow(clippy::print_stdout, reason = "long runs tell what was seen")]
+
+#[allow(dead_code, unreachable_pub, reason = "each test uses a part of this module")]
+#[path = "support/random.rs"]
+mod random;
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+use std::thread::sleep;
+use std::time::{Duration, Instant, SystemTime};
+
+use gridgen::io::output::HOME;
+use random::Random;
+use serde_json::Value;
+use tempfile::TempDir;
+
+/// Processes of each kind unless `KILLS` says otherwise.
+const KILLS: usize = 6;
+
+/// Names and contents of files.
+type Files = BTreeMap<String, Vec<u8>>;
+
+/// A folder in which gridgen is run, and ended.
+struct Killer {
+    folder: TempDir,
+    random: Random,
+    seed: u64,
+    kills: usize,
+    /// Processes that were ended so far.
+    ended: usize,
+    /// What was found after an end: old results, new ones, none, an exchange under way.
+    seen: [usize; 4],
+}
+
+/// What a process left.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Left {
+    Old,
+    New,
+    Nothing,
+    Exchange,
+}
+
+impl Killer {
+    fn new() -> Self {
+        let number = |name| std::env::var(name).ok().map(|text| text.parse::<u64>().unwrap());
+        let now = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap();
+        let seed = number("KILL_SEED").unwrap_or(now.as_nanos() as u64);
+        let kills = number("KILLS").map_or(KILLS, |kills| kills as usize);
+        let folder = TempDir::new().unwrap();
+        Self { folder, random: Random::new(seed), seed, kills, ended: 0, seen: [0; 4] }
+    }
+
+    fn path(&self, name: &str) -> PathBuf {
+        self.folder.path().join(name)
+    }
+
+    fn gridgen(&self, arguments: &[&str]) -> Command {
+        let mut command = Command::new(assert_cmd::cargo::cargo_bin!("gridgen"));
+        command.current_dir(self.folder.path()).args(arguments);
+        command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
+        command
+    }
+
+    /// Runs to the end; returns how long it took.
+    #[track_caller]
+    fn finish(&self, arguments: &[&str]) -> Duration {
+        let begun = Instant::now();
+        let output = self.gridgen(arguments).stderr(Stdio::piped()).output().unwrap();
+        let said = String::from_utf8_lossy(&output.stderr).into_owned();
+        assert!(output.status.success(), "seed {}: {arguments:?}: {said}", self.seed);
+        begun.elapsed()
+    }
+
+    /// Uniform in [0, 1).
+    fn uniform(&mut self) -> f64 {
+        0.5 + 0.5 * self.random.symmetric()
+    }
+
+    /// Begins a process that would take so long, and ends it at a random instant: anywhere, from when
+    /// it begins to make files, or from when it begins to exchange them.
+    fn kill(&mut self, arguments: &[&str], whole: Duration, home: Option<&Path>) {
+        let mut child = self.gridgen(arguments).spawn().unwrap();
+        let (from, within) = match (home, (self.uniform() * 3.0) as usize) {
+            (None, _) | (_, 0) => (None, whole.mul_f64(1.1)),
+            (Some(home), 1) => (Some(home.join("part")), whole),
+            (Some(home), _) => (Some(home.join("new")), Duration::from_micros(500)),
+        };
+        while from.as_ref().is_some_and(|path| !path.exists())
+            && child.try_wait().unwrap().is_none()
+        {
+            // The exchange takes less than a millisecond.
+            std::hint::spin_loop();
+        }
+        sleep(within.mul_f64(self.uniform()));
+        // It may have come to its end by itself.
+        self.ended += usize::from(child.try_wait().unwrap().is_none());
+        let _ = child.kill();
+        child.wait().unwrap();
+    }
+
+    fn saw(&mut self, left: Left) {
+        self.seen[left as usize] += 1;
+    }
+
+    /// Tells what was seen, and forgets it.
+    fn tell(&mut self, what: &str) {
+        let [old, new, nothing, exchange] = self.seen;
+        println!(
+            "{what}: {} of {} processes ended by force, seed {}: old results {old} times, new {new}, none {nothing}, \
+             the exchange under way {exchange}",
+            self.ended, self.kills, self.seed
+        );
+        (self.ended, self.seen) = (0, [0; 4]);
+    }
+}
+
+/// Whether runs are on a GPU.
+fn backend() -> String {
+    std::env::var("KILL_BACKEND").unwrap_or_else(|_| "cpu".to_owned())
+}
+
+/// The results in a folder: what differs from run to run, seconds, is left out.
+fn results(folder: &Path) -> Files {
+    let mut files = Files::new();
+    let mut folders = vec![folder.to_path_buf()];
+    while let Some(within) = folders.pop() {
+        for entry in fs::read_dir(&within).into_iter().flatten() {
+            let path = entry.unwrap().path();
+            let name = path.strip_prefix(folder).unwrap().to_string_lossy().replace('\\', "/");
+            // A restart file is written while the solve goes on.
+            let of_the_solve = name == "restart.bin" || name.ends_with(".part");
+            if name == HOME || of_the_solve {
+                continue;
+            }
+            if path.is_dir() {
+                folders.push(path);
+                continue;
+            }
+            let bytes = fs::read(&path).unwrap();
+            let bytes = match name.as_str() {
+                "report.json" => fingerprint(&bytes),
+                "convergence.csv" => without_seconds(&bytes),
+                // Its case and pictures are those of other files; it is whole.
+                "report.html" => bytes.ends_with(b"</html>\n").to_string().into_bytes(),
+                _ => bytes,
+            };
+            files.insert(name, bytes);
+        }
+    }
+    files
+}
+
+fn fingerprint(report: &[u8]) -> Vec<u8> {
+    let report: Value = serde_json::from_slice(report).unwrap();
+    report["fingerprint"].to_string().into_bytes()
+}
+
+fn without_seconds(history: &[u8]) -> Vec<u8> {
+    let text = std::str::from_utf8(history).unwrap();
+    text.lines().flat_map(|line| line.rsplit_once(',').unwrap().0.bytes().chain([b'\n'])).collect()
+}
+
+/// What a process left in a folder; panics where it is neither this nor that.
+fn judge(folder: &Path, [old, new]: [&Files; 2], seed: u64) -> Left {
+    let found = results(folder);
+    let pending = folder.join(HOME).join("new").join("plan.json").exists();
+    if found == *new && !new.is_empty() {
+        return Left::New;
+    }
+    if found == *old {
+        return if old.is_empty() { Left::Nothing } else { Left::Old };
+    }
+    let names: Vec<_> = found.keys().collect();
+    assert!(pending, "seed {seed}: neither the old results nor the new ones: {names:?}");
+    // Nobody takes them for results: what tells of them is away.
+    let told =
+        ["report.json", "constant/polyMesh/boundary"].iter().any(|it| found.contains_key(*it));
+    assert!(!told, "seed {seed}: old and new results together: {names:?}");
+    Left::Exchange
+}
+
+const CASE: &str = "geometry.naca = '2412'\ngrid.ni = 65\ngrid.nj = 33\n\
+                    output.formats = ['vts', 'plot3d', 'su2', 'openfoam', 'cgns']\n";
+
+/// A run that replaces results of another far field, or is the first into its folder.
+#[test]
+fn a_run_that_is_killed_leaves_the_old_results_or_the_new_ones() {
+    let mut killer = Killer::new();
+    fs::write(killer.path("wing.toml"), CASE).unwrap();
+    let backend = backend();
+    let run = |far_field: &'static str| {
+        let sets = ["--set", far_field, "--set", "output.report=true", "--set"];
+        [&["wing.toml", "--backend", &backend], &sets[..], &["output.pictures=false"]].concat()
+    };
+    let runs = [run("grid.far_field=15"), run("grid.far_field=14")];
+    let folder = killer.path("output/wing");
+    let mut whole = Duration::ZERO;
+    let references = [0, 1].map(|k| {
+        whole = whole.max(killer.finish(&runs[k]));
+        results(&folder)
+    });
+    assert_ne!(references[0], references[1]);
+    let (nothing, mut there) = (Files::new(), 1);
+    for _ in 0..killer.kills {
+        let next = 1 - there;
+        let mut old = &references[there];
+        if killer.uniform() < 0.25 {
+            fs::remove_dir_all(&folder).unwrap();
+            old = &nothing;
+        }
+
+        killer.kill(&runs[next], whole, Some(&folder.join(HOME)));
+
+        let left = judge(&folder, [old, &references[next]], killer.seed);
+        killer.saw(left);
+        killer.finish(&runs[next]);
+        assert!(results(&folder) == references[next], "seed {}", killer.seed);
+        let mut state: Vec<_> =
+            fs::read_dir(folder.join(HOME)).unwrap().map(|e| e.unwrap().file_name()).collect();
+        state.sort();
+        assert_eq!(state, ["lock", "written.json"], "seed {}", killer.seed);
+        there = next;
+    }
+    killer.tell("run");
+}
+
+/// Three cases, two at a time; those that were done are kept.
+#[test]
+fn a_batch_that_is_killed_leaves_old_results_or_new_ones_of_each_case() {
+    let mut killer = Killer::new();
+    let names = ["a", "b", "c"];
+    for name in names {
+        fs::write(killer.path(&format!("{name}.toml")), CASE).unwrap();
+    }
+    let backend = backend();
+    let run = |far_field: &'static str| {
+        let options = ["--backend", &backend, "--jobs", "2", "--restart-every", "0"];
+        let sets = ["--set", far_field, "--set", "output.pictures=false"];
+        [&["run", "a.toml", "b.toml", "c.toml"], &options[..], &sets].concat()
+    };
+    let runs = [run("grid.far_field=15"), run("grid.far_field=14")];
+    let folders = names.map(|name| killer.path("output").join(name));
+    let mut whole = Duration::ZERO;
+    let references = [0, 1].map(|k| {
+        whole = whole.max(killer.finish(&runs[k]));
+        folders.each_ref().map(|folder| results(folder))
+    });
+    let mut there = 1;
+    for _ in 0..killer.kills {
+        let next = 1 - there;
+        let watched = (killer.uniform() * 3.0) as usize;
+
+        killer.kill(&runs[next], whole, Some(&folders[watched].join(HOME)));
+
+        for (k, folder) in folders.iter().enumerate() {
+            let old_and_new = [&references[there][k], &references[next][k]];
+            let left = judge(folder, old_and_new, killer.seed);
+            killer.saw(left);
+        }
+        killer.finish(&runs[next]);
+        for (folder, reference) in folders.iter().zip(&references[next]) {
+            assert!(results(folder) == *reference, "seed {}", killer.seed);
+            let left = ["restart.bin", ".part"];
+            let names = fs::read_dir(folder).unwrap().map(|e| e.unwrap().file_name());
+            let names: Vec<_> = names.map(|name| name.into_string().unwrap()).collect();
+            let more = names.iter().any(|name| left.iter().any(|end| name.ends_with(end)));
+            assert!(!more, "seed {}: {names:?}", killer.seed);
+        }
+        there = next;
+    }
+    killer.tell("batch, each case");
+}
+
+/// To one file, to a file with its map, and to a case of OpenFOAM.
+#[test]
+fn a_conversion_that_is_killed_leaves_the_old_mesh_or_the_new_one() {
+    let mut killer = Killer::new();
+    fs::write(killer.path("wing.toml"), CASE).unwrap();
+    let make = |size: [&str; 2], folder: &str| {
+        let sizes = size.map(|size| format!("grid.{size}"));
+        let [ni, nj] = sizes.each_ref().map(String::as_str);
+        let run = ["wing.toml", "--backend", "cpu", "--set", ni, "--set", nj, "-o", folder];
+        let sets = ["--set", "output.formats=vts", "--set", "output.pictures=false"];
+        killer.finish(&[&run[..], &sets].concat());
+    };
+    // Large enough for its writing to be met.
+    make(["ni=129", "nj=97"], "large");
+    make(["ni=121", "nj=91"], "small");
+    for target in ["mesh.su2", "mesh.p3d", "case"] {
+        let openfoam = if target == "case" { &["--to", "openfoam"][..] } else { &[] };
+        let convert = |from: &'static str| [&["convert", from, "-o", target], openfoam].concat();
+        let converts = [convert("large/wing/mesh.vts"), convert("small/wing/mesh.vts")];
+        let folder = killer.path(target);
+        // Of what is no folder the files beside the sources.
+        let files = [target, "mesh.nmf"].map(|name| (name.to_owned(), killer.path(name)));
+        let results = || match target {
+            "case" => results(&folder),
+            _ => files
+                .iter()
+                .filter_map(|(name, it)| Some((name.clone(), fs::read(it).ok()?)))
+                .collect(),
+        };
+        let mut whole = Duration::ZERO;
+        let references = [0, 1].map(|k| {
+            whole = whole.max(killer.finish(&converts[k]));
+            results()
+        });
+        let mut there = 1;
+        for _ in 0..killer.kills {
+            let next = 1 - there;
+            let home = (target == "case").then(|| folder.join(HOME));
+
+            killer.kill(&converts[next], whole, home.as_deref());
+
+            let found = results();
+            let old_and_new = [&references[there], &references[next]];
+            let left = if target == "case" {
+                judge(&folder, old_and_new, killer.seed)
+            } else {
+                judge_files(&found, old_and_new, target, killer.seed)
+            };
+            killer.saw(left);
+            killer.finish(&converts[next]);
+            assert!(results() == references[next], "{target}, seed {}", killer.seed);
+            let left: Vec<_> = fs::read_dir(killer.folder.path())
+                .unwrap()
+                .map(|entry| entry.unwrap().file_name().into_string().unwrap())
+                .filter(|name| name.starts_with(HOME))
+                .collect();
+            assert!(left.is_empty(), "{target}, seed {}: {left:?}", killer.seed);
+            there = next;
+        }
+        killer.tell(&format!("conversion to {target}"));
+    }
+}
+
+/// Of a mesh and its map: both old, both new, or the mesh alone between the two.
+fn judge_files(found: &Files, [old, new]: [&Files; 2], target: &str, seed: u64) -> Left {
+    if found == new {
+        Left::New
+    } else if found == old {
+        Left::Old
+    } else {
+        let whole = [old, new].iter().any(|files| found.get(target) == files.get(target));
+        let map = "mesh.nmf";
+        let alone = target == "mesh.p3d" && !found.contains_key(map);
+        assert!(whole && alone, "seed {seed}: {:?}", found.keys().collect::<Vec<_>>());
+        Left::Exchange
+    }
+}
