@@ -1,8 +1,8 @@
 //! Processes that are ended by force at any instant: what is there then are the old results or the new
 //! ones, whole, and the next process succeeds.
 //!
-//! `KILLS` sets the number of processes of each kind, `KILL_SEED` the sequence, `KILL_BACKEND=cuda` has the
-//! runs on a GPU: `KILLS=200 cargo test --release --test killed -- --nocapture`.
+//! `KILLS` sets how many of each kind are ended before they come to their end, `KILL_SEED` the sequence, `KILL_BACKEND=cuda` has the
+//! runs on a GPU: `KILLS=200 cargo test --test killed -- --nocapture`.
 #![allow(clippy::unwrap_used, reason = "a failing step fails the test")]
 #![allow(clippy::print_stdout, reason = "long runs tell what was seen")]
 
@@ -22,8 +22,8 @@ use random::Random;
 use serde_json::Value;
 use tempfile::TempDir;
 
-/// Processes of each kind unless `KILLS` says otherwise.
-const KILLS: usize = 6;
+/// Processes of each kind that are ended unless `KILLS` says otherwise.
+const KILLS: usize = 4;
 
 /// Names and contents of files.
 type Files = BTreeMap<String, Vec<u8>>;
@@ -34,7 +34,8 @@ struct Killer {
     random: Random,
     seed: u64,
     kills: usize,
-    /// Processes that were ended so far.
+    /// Processes that were begun so far, and those that were ended before their end.
+    begun: usize,
     ended: usize,
     /// What was found after an end: old results, new ones, none, an exchange under way.
     seen: [usize; 4],
@@ -56,7 +57,7 @@ impl Killer {
         let seed = number("KILL_SEED").unwrap_or(now.as_nanos() as u64);
         let kills = number("KILLS").map_or(KILLS, |kills| kills as usize);
         let folder = TempDir::new().unwrap();
-        Self { folder, random: Random::new(seed), seed, kills, ended: 0, seen: [0; 4] }
+        Self { folder, random: Random::new(seed), seed, kills, begun: 0, ended: 0, seen: [0; 4] }
     }
 
     fn path(&self, name: &str) -> PathBuf {
@@ -88,6 +89,7 @@ impl Killer {
     /// Begins a process that would take so long, and ends it at a random instant: anywhere, from when
     /// it begins to make files, or from when it begins to exchange them.
     fn kill(&mut self, arguments: &[&str], whole: Duration, home: Option<&Path>) {
+        self.begun += 1;
         let mut child = self.gridgen(arguments).spawn().unwrap();
         let (from, within) = match (home, (self.uniform() * 3.0) as usize) {
             (None, _) | (_, 0) => (None, whole.mul_f64(1.1)),
@@ -117,9 +119,9 @@ impl Killer {
         println!(
             "{what}: {} of {} processes ended by force, seed {}: old results {old} times, new {new}, none {nothing}, \
              the exchange under way {exchange}",
-            self.ended, self.kills, self.seed
+            self.ended, self.begun, self.seed
         );
-        (self.ended, self.seen) = (0, [0; 4]);
+        (self.begun, self.ended, self.seen) = (0, 0, [0; 4]);
     }
 }
 
@@ -210,7 +212,7 @@ fn a_run_that_is_killed_leaves_the_old_results_or_the_new_ones() {
     });
     assert_ne!(references[0], references[1]);
     let (nothing, mut there) = (Files::new(), 1);
-    for _ in 0..killer.kills {
+    while killer.ended < killer.kills {
         let next = 1 - there;
         let mut old = &references[there];
         if killer.uniform() < 0.25 {
@@ -255,7 +257,7 @@ fn a_batch_that_is_killed_leaves_old_results_or_new_ones_of_each_case() {
         folders.each_ref().map(|folder| results(folder))
     });
     let mut there = 1;
-    for _ in 0..killer.kills {
+    while killer.ended < killer.kills {
         let next = 1 - there;
         let watched = (killer.uniform() * 3.0) as usize;
 
@@ -315,7 +317,7 @@ fn a_conversion_that_is_killed_leaves_the_old_mesh_or_the_new_one() {
             results()
         });
         let mut there = 1;
-        for _ in 0..killer.kills {
+        while killer.ended < killer.kills {
             let next = 1 - there;
             let home = (target == "case").then(|| folder.join(HOME));
 
