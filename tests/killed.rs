@@ -1,8 +1,8 @@
 //! Processes that are ended by force at any instant: what is there then are the old results or the new
 //! ones, whole, and the next process succeeds.
 //!
-//! `KILLS` sets how many of each kind are ended before they come to their end, `KILL_SEED` the sequence, `KILL_BACKEND=cuda` has the
-//! runs on a GPU: `KILLS=200 cargo test --test killed -- --nocapture`.
+//! `KILLS` sets how many of each kind are ended before they come to their end, `KILL_SEED` the sequence,
+//! and `KILL_BACKEND=cuda` has the runs on a GPU: `KILLS=200 cargo test --test killed -- --nocapture`.
 #![allow(clippy::unwrap_used, reason = "a failing step fails the test")]
 #![allow(clippy::print_stdout, reason = "long runs tell what was seen")]
 

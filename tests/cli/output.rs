@@ -254,6 +254,29 @@ fn the_exported_system_is_that_of_the_grid_beside_it() {
     assert_eq!(jacobians(scratch.names("output/wing")), [""; 0]);
 }
 
+/// Where a step of the ladder helped, system and grid are those of that step.
+#[test]
+fn the_exported_system_is_that_of_the_try_that_helped() {
+    let case = "geometry.wing_body = {}\ninitial.volume_smoothing = 0.3\noutput.pictures = false\n\
+                grid = { ni = 257, nj = 49, first_cell = 1e-3, far_field = 10.0 }\n";
+    let scratch = Scratch::with_case(case);
+    let export = |folder: &str, set: &str| {
+        let run = ["wing.toml", "--backend", "cpu", "--export-jacobian", "0", "-o", folder];
+        scratch.run(&[&run, &["--set", "output.formats=vts", "--set", set][..]].concat())
+    };
+
+    let climbed = export("climbed", "quality.max_skewness=0.2168");
+    export("alone", "control.decay=1.5").succeeds();
+    export("first", "control.decay=3").succeeds();
+
+    assert!(climbed.stderr.contains("(control.decay = 1.5): the grid is good"), "{climbed:?}");
+    for name in ["jacobian-0-rhs.mtx", "jacobian-0.blocks", "jacobian-0.mtx", "mesh.vts"] {
+        let of = |folder: &str| scratch.bytes(&format!("{folder}/wing/{name}"));
+        assert!(of("climbed") == of("alone"), "{name}");
+        assert!(of("climbed") != of("first"), "{name}");
+    }
+}
+
 /// Steps are counted from the start of the solve, also where it goes on.
 #[test]
 fn a_step_that_was_taken_before_the_restart_is_not_exported_again() {
