@@ -139,7 +139,8 @@ fn results(folder: &Path) -> Files {
             let path = entry.unwrap().path();
             let name = path.strip_prefix(folder).unwrap().to_string_lossy().replace('\\', "/");
             // A restart file is written while the solve goes on.
-            let of_the_solve = name == "restart.bin" || name.ends_with(".part");
+            let of_the_solve =
+                name == "restart.bin" || path.extension().is_some_and(|end| end == "part");
             if name == HOME || of_the_solve {
                 continue;
             }

@@ -261,7 +261,7 @@ fn the_exported_system_is_that_of_the_try_that_helped() {
                 grid = { ni = 257, nj = 49, first_cell = 1e-3, far_field = 10.0 }\n";
     let scratch = Scratch::with_case(case);
     let export = |folder: &str, set: &str| {
-        let run = ["wing.toml", "--backend", "cpu", "--export-jacobian", "0", "-o", folder];
+        let run = ["wing.toml", "--backend", "cpu", "--export-jacobian", "1", "-o", folder];
         scratch.run(&[&run, &["--set", "output.formats=vts", "--set", set][..]].concat())
     };
 
@@ -270,7 +270,7 @@ fn the_exported_system_is_that_of_the_try_that_helped() {
     export("first", "control.decay=3").succeeds();
 
     assert!(climbed.stderr.contains("(control.decay = 1.5): the grid is good"), "{climbed:?}");
-    for name in ["jacobian-0-rhs.mtx", "jacobian-0.blocks", "jacobian-0.mtx", "mesh.vts"] {
+    for name in ["jacobian-1-rhs.mtx", "jacobian-1.blocks", "jacobian-1.mtx", "mesh.vts"] {
         let of = |folder: &str| scratch.bytes(&format!("{folder}/wing/{name}"));
         assert!(of("climbed") == of("alone"), "{name}");
         assert!(of("climbed") != of("first"), "{name}");
