@@ -7,7 +7,9 @@ use std::process::{Child, Command, Stdio};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use super::{Finished, Scratch};
+use rustix::process::Signal;
+
+use super::{Finished, Scratch, signal};
 use crate::stand_in::equip;
 
 const BARE: [&str; 4] = ["--set", "output.pictures=false", "--set", "output.report=false"];
@@ -61,11 +63,6 @@ fn ended(mut child: Child, limit: Duration) -> Finished {
 
 fn piped(command: &mut Command) -> Child {
     command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap()
-}
-
-fn signal(name: &str, child: &Child) {
-    let status = Command::new("kill").args([name, &child.id().to_string()]).status().unwrap();
-    assert!(status.success());
 }
 
 #[test]
@@ -155,7 +152,7 @@ fn an_interrupted_run_on_two_gpus_keeps_its_state_and_goes_on() {
         assert!(stderr.read_line(&mut line).unwrap() > 0, "the run ended before step 1");
     }
 
-    signal("-INT", &child);
+    signal(Signal::INT, &child);
     let mut said = String::new();
     stderr.read_to_string(&mut said).unwrap();
     let stopped = ended(child, Duration::from_secs(20));
@@ -176,7 +173,7 @@ fn the_second_signal_ends_the_program_whatever_hangs() {
     for arguments in
         [&["wing.toml", "--backend", "cuda"][..], &["run", "wing.toml", "--backend", "cuda"]]
     {
-        for name in ["-INT", "-TERM"] {
+        for name in [Signal::INT, Signal::TERM] {
             let mut command = gridgen(&scratch, arguments);
             let child = piped(command.env("STAND_IN_STUCK", "init, exit"));
             // Until it has come there.
@@ -206,9 +203,9 @@ fn the_second_signal_ends_a_program_that_cannot_say_anything() {
     let child = command.stdout(Stdio::piped()).spawn().unwrap();
     thread::sleep(Duration::from_millis(500));
 
-    signal("-TERM", &child);
+    signal(Signal::TERM, &child);
     thread::sleep(Duration::from_millis(200));
-    signal("-TERM", &child);
+    signal(Signal::TERM, &child);
 
     assert_eq!(ended(child, Duration::from_secs(10)).code, 130);
     drop(reader);

@@ -33,9 +33,13 @@ mod verdict;
 
 use std::fs;
 use std::path::{Path, PathBuf};
+#[cfg(target_os = "linux")]
+use std::process::Child;
 use std::process::{Command, Output};
 
 use gridgen::io::output::HOME;
+#[cfg(target_os = "linux")]
+use rustix::process::{Pid, Signal, kill_process};
 use serde_json::Value;
 use tempfile::TempDir;
 
@@ -111,6 +115,12 @@ fn gridgen(folder: &Path) -> Command {
     // These tests are about machines without a GPU, wherever they run.
     command.current_dir(folder).env_remove("NO_COLOR").env("CUDA_VISIBLE_DEVICES", "-1");
     command
+}
+
+/// Sends a signal to a program, at once: to start another program for that takes long where many run.
+#[cfg(target_os = "linux")]
+fn signal(signal: Signal, child: &Child) {
+    kill_process(Pid::from_child(child), signal).unwrap();
 }
 
 /// A finished program.
