@@ -214,7 +214,8 @@ fn the_second_signal_ends_a_program_that_cannot_say_anything() {
 #[test]
 fn the_crossover_is_measured_by_whole_runs() {
     let scratch = Scratch::with_case("");
-    let arguments = ["bench", "crossover", "--sizes", "17x9", "--output", "measured"];
+    // A coarser grid does not converge, and all methods of last resort are tried on it.
+    let arguments = ["bench", "crossover", "--sizes", "33x25", "--output", "measured"];
     let mut command = scratch.gridgen();
     equip(command.args(arguments), &scratch.path("cache"));
 
@@ -224,7 +225,7 @@ fn the_crossover_is_measured_by_whole_runs() {
     assert!(title.starts_with("Whole runs, fastest of 3: stand-in 0 is faster at "), "{text}");
     let row: Vec<&str> = rows.lines().nth(2).unwrap().split('|').map(str::trim).collect();
     let [cpu, gpu] = [2, 3].map(|k| row[k].parse::<f64>().unwrap());
-    assert!(row[1] == "17 × 9" && cpu > 0.0 && gpu > cpu, "{text}");
+    assert!(row[1] == "33 × 25" && cpu > 0.0 && gpu > cpu, "{text}");
 }
 
 /// An interrupted write, or a full disk, left files that the driver cannot load.
