@@ -67,6 +67,8 @@ struct Watch {
     steps: usize,
     restart: PathBuf,
     kept: Vec<Vec<u8>>,
+    /// Whether a folder is to stand in the place of the restart file once the run is under way.
+    obstructs: bool,
 }
 
 impl Progress for Watch {
@@ -74,6 +76,9 @@ impl Progress for Watch {
 
     fn newton(&mut self, step: &NewtonStep) {
         self.steps = step.step;
+        if self.obstructs {
+            fs::create_dir_all(self.restart.join("full")).unwrap();
+        }
         self.kept.extend(fs::read(&self.restart).ok());
     }
 
@@ -254,10 +259,9 @@ fn a_restart_of_another_case_is_refused_in_bands_too() {
 fn a_restart_file_that_cannot_be_written_in_bands_is_a_note() {
     let folder = tempfile::tempdir().unwrap();
     let run = Run { every: Duration::ZERO, ..Run::on(2, folder.path()) };
-    // A folder in its place, which is not empty.
-    fs::create_dir_all(run.file("restart.bin/full")).unwrap();
+    let mut watch = Watch { obstructs: true, ..Watch::default() };
 
-    let outcome = run.go(&case(&[]), &mut Watch::default());
+    let outcome = run.go(&case(&[]), &mut watch);
 
     let notices = outcome.unwrap().notices;
     assert!(notices.iter().any(|n| n.starts_with("no restart file was kept: ")), "{notices:?}");

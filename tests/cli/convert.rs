@@ -270,5 +270,5 @@ fn a_case_beyond_the_labels_of_openfoam_is_refused_before_the_solve() {
 
     assert_eq!(done.code, 2, "{done:?}");
     assert!(done.stderr.contains("faces, the format numbers at most 2147483647"), "{done:?}");
-    assert_eq!(scratch.names("output/wing"), [""; 0]);
+    assert!(!scratch.path("output/wing").exists());
 }
