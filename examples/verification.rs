@@ -1,6 +1,8 @@
 //! Prints the iteration tables of `docs/verification.md`.
 //!
-//! `cargo run --release --example verification [newton] [linear] [multigrid] [factor]`; without a name all.
+//! `cargo run --release --example verification [newton] [linear] [multigrid] [coupled] [factor]`; without a
+//! name all. `coupled` makes grids of the sizes that follow, 65x33 to 1025x513 unless there are any, on a
+//! GPU where `auto` takes one.
 #![allow(clippy::print_stdout, reason = "the tables are this program's result")]
 #![allow(clippy::format_push_string, reason = "rows of a table are put together piece by piece")]
 
@@ -8,6 +10,7 @@ use std::path::Path;
 
 use gridgen::backend::cpu::CpuBackend;
 use gridgen::backend::{Backend, Scaling};
+use gridgen::case::Case;
 use gridgen::elliptic::{EllipticSettings, GridPreconditioner, GridProblem};
 use gridgen::geometry::{
     Airfoil, BaseCells, GeometryError, SurfaceSettings, TrailingEdge, airfoil_from_file,
@@ -16,6 +19,7 @@ use gridgen::geometry::{
 use gridgen::grid::initial::{self, InitialSettings, Method, Outline};
 use gridgen::grid::{Grid, Seam, Topology};
 use gridgen::pde::control::{Base, ControlSettings, Wall};
+use gridgen::run::{Made, RunOptions, make_grid};
 use gridgen::solver::krylov;
 use gridgen::solver::linear::{LinearSettings, LinearSolver};
 use gridgen::solver::newton::{self, Forcing, NewtonReport, NewtonSettings};
@@ -56,6 +60,9 @@ fn main() -> Result<(), Failure> {
     }
     if print("multigrid") {
         multigrid_table()?;
+    }
+    if print("coupled") {
+        coupled_table(&wanted)?;
     }
     if print("factor") {
         factor_table()?;
@@ -146,6 +153,59 @@ fn multigrid_table() -> Result<(), Failure> {
     }
     println!();
     Ok(())
+}
+
+/// Whole solves by the program's own defaults: Newton steps / linear iterations, and a star where another
+/// form of the preconditioner took over.
+fn coupled_table(arguments: &[String]) -> Result<(), Failure> {
+    let size = |text: &String| {
+        let (ni, nj) = text.split_once('x')?;
+        Some((ni.parse::<usize>().ok()?, nj.parse::<usize>().ok()?))
+    };
+    let mut sizes: Vec<_> = arguments.iter().filter_map(size).collect();
+    if sizes.is_empty() {
+        sizes = vec![(65, 33), (129, 65), (257, 129), (513, 257), (1025, 513)];
+    }
+    let heads = sizes.iter().map(|(ni, nj)| format!(" {ni}×{nj} |"));
+    println!("| grid | far field | first cell |{}", heads.collect::<String>());
+    println!("| --- | ---: | --- |{}", " --- |".repeat(sizes.len()));
+    let kinds = [
+        ("O, sharp", "0012", "trailing_edge = 'sharp'", "O"),
+        ("O, blunt", "4412", "trailing_edge = 'blunt'", "O"),
+        ("O, rounded", "0012", "trailing_edge = 'rounded'", "O"),
+        ("C", "4412", "trailing_edge = 'sharp'", "C"),
+        ("half", "0012", "trailing_edge = 'sharp'", "half"),
+    ];
+    for (kind, section, edge, topology) in kinds {
+        for far_field in [30.0, 500.0] {
+            for first_cell in [1e-2, 3e-3, 1e-3, 1e-4, 1e-5, 1e-6, 1e-7] {
+                let mut row = format!("| {kind}, {section} | {far_field} | {first_cell:.0e} |");
+                for (ni, nj) in &sizes {
+                    let text = format!(
+                        "[geometry]\nnaca = '{section}'\n{edge}\n[grid]\ntopology = '{topology}'\n\
+                         ni = {ni}\nnj = {nj}\nfirst_cell = {first_cell:e}\nfar_field = {far_field}\n"
+                    );
+                    let case = Case::from_toml(&text, Path::new("coupled.toml"), &[])?;
+                    row += &match make_grid(&case, &RunOptions::default(), &mut ()) {
+                        Ok(made) => counts(&made),
+                        Err(error) => format!(" {error} |"),
+                    };
+                }
+                println!("{row}");
+            }
+        }
+    }
+    println!();
+    Ok(())
+}
+
+fn counts(made: &Made) -> String {
+    if !made.is_good() {
+        return format!(" {} |", made.reason);
+    }
+    let star =
+        if made.notices.iter().any(|notice| notice.contains("took over")) { "*" } else { "" };
+    format!(" {} / {}{star} |", made.history.newton_iterations(), made.history.linear_iterations())
 }
 
 /// How fast the multigrid cycle alone contracts an error, without a Krylov method: from the

@@ -10,11 +10,11 @@ use crate::solver::linear::Precision;
 use crate::solver::precond::Kind;
 
 /// Peak memory a point, in bytes: measured on 2049 × 1025 points, docs/performance.md.
-const BYTES_SINGLE: f64 = 690.0;
+const BYTES_SINGLE: f64 = 710.0;
 const BYTES_DOUBLE: f64 = 900.0;
 
 /// CPU time a point on one thread, in seconds: measured on 1025 × 513 points, docs/performance.md.
-const SECONDS: f64 = 6.8e-6;
+const SECONDS: f64 = 5e-6;
 
 /// What a run of a case would take.
 #[derive(Debug, Clone, PartialEq)]
