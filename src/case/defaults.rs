@@ -13,6 +13,12 @@ pub(super) const FIRST_CELL: f64 = 1e-5;
 /// other generators know.
 pub(super) const REFERENCE_LENGTH: f64 = 0.5;
 
+/// Most first-cell heights in the default spacing at a sharp trailing edge, and the widest spacing that
+/// follows from it, chords. Beside the line that leaves the edge between both surfaces, cells much
+/// taller than wide are sheared; the equations there are the harder to solve the more of them there are.
+const MOST_HEIGHTS: f64 = 6.0;
+const WIDEST: f64 = 1e-2;
+
 /// Cells of the cut for each cell of the line along the wall: 48 of 224, as in NASA's C-grids.
 const WAKE_SHARE: f64 = 3.0 / 14.0;
 
@@ -63,6 +69,8 @@ pub(crate) struct Wall {
     pub(crate) cut: bool,
     /// Whether the section has a trailing edge.
     pub(crate) edge: bool,
+    /// Whether the edge closes in one point.
+    pub(crate) sharp: bool,
     /// Cells around the section; of half a grid those of the whole.
     pub(crate) cells: usize,
 }
@@ -73,9 +81,11 @@ impl GridOptions {
         let ([leading, trailing], cells) =
             if wall.cut { ([4e-4, 3e-3], 128.0) } else { ([3e-3, 1e-3], 256.0) };
         let default = |chords: f64| chords * cells / wall.cells as f64;
+        let thick = if wall.sharp { self.first_cell / MOST_HEIGHTS } else { 0.0 };
+        let trailing_default = default(trailing).max(thick.min(WIDEST));
         [
             self.leading_edge_spacing.unwrap_or_else(|| default(leading)),
-            self.trailing_edge_spacing.unwrap_or_else(|| default(trailing)),
+            self.trailing_edge_spacing.unwrap_or(trailing_default),
         ]
     }
 

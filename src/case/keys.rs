@@ -340,7 +340,8 @@ pub const KEYS: &[Key] = &[
         real(Open(0.0), Closed(0.1)),
         Derived("1e-3 * 256/cells around the section; 3e-3 * 128/cells of it on a C-grid"),
         "chords",
-        "Spacing of the wall points at the trailing edge.",
+        "Spacing of the wall points at the trailing edge. Where that is sharp, the default is at least a \
+         sixth of the first cell, up to 1e-2.",
     ),
     key(
         "grid.max_turn",

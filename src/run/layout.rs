@@ -67,7 +67,8 @@ impl Layout {
                 if case.grid.topology == Choice::Half {
                     contour.check_symmetry()?;
                 }
-                let wall = Wall { cut: false, edge: false, cells: case.grid.around() - 1 };
+                let wall =
+                    Wall { cut: false, edge: false, sharp: false, cells: case.grid.around() - 1 };
                 let seam = case.grid.held_or_periodic(wall);
                 let SmoothWall { points, max_turn_deg, shift, notices } =
                     smooth_wall(&case, contour)?;
@@ -105,7 +106,8 @@ impl Layout {
             );
         }
         let ni = grid.around() - wake.map_or(0, |wake| 2 * wake.cells);
-        let wall = Wall { cut: wake.is_some(), edge: true, cells: ni - 1 };
+        let sharp = closes || wake.is_some();
+        let wall = Wall { cut: wake.is_some(), edge: true, sharp, cells: ni - 1 };
         let topology = match wake {
             Some(wake) => Topology::C { wake: wake.cells },
             None => Topology::O(grid.held_or_periodic(wall)),

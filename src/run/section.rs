@@ -78,7 +78,8 @@ pub(super) fn smooth_wall(
 ) -> Result<SmoothWall, GeometryError> {
     let grid = &case.grid;
     let around = grid.around();
-    let mut max_turn_deg = grid.turn(Wall { cut: false, edge: false, cells: around - 1 });
+    let mut max_turn_deg =
+        grid.turn(Wall { cut: false, edge: false, sharp: false, cells: around - 1 });
     let mut notices = Vec::new();
     let mut points = match distribute_closed(&contour, around, max_turn_deg) {
         Err(GeometryError::TooFewForTurns { .. }) if grid.max_turn.is_none() => {

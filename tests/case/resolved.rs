@@ -377,8 +377,9 @@ fn may_be_missing(key: &str, text: &str) -> bool {
 
 /// A case of every shape, and keys whose default its section decides, by hand: 1e-3 · 256/64 on an
 /// O-grid of 64 cells, 3e-3 · 128/72 on a C-grid with 72 cells around the section; a flap with 1.5 of
-/// the 0.0624 chords that the NACA 0012 is thick at 0.75; cells on a base 2e-2 chords wide.
-const SHAPES: [(&str, &[&str]); 9] = [
+/// the 0.0624 chords that the NACA 0012 is thick at 0.75; cells on a base 2e-2 chords wide; a sixth of
+/// the first cell at a sharp edge, up to 1e-2.
+const SHAPES: [(&str, &[&str]); 12] = [
     (
         "geometry.naca = '0012'",
         &["trailing_edge_spacing = 0.004", "spread = 10.0", "max_turn = 15.0", "seam = \"held\""],
@@ -386,6 +387,15 @@ const SHAPES: [(&str, &[&str]); 9] = [
     (
         "geometry.naca = '0012'\ngrid.topology = 'C'\ngrid.ni = 97\ngrid.wake = 12",
         &["topology = \"C\"", "trailing_edge_spacing = 0.005333333333333333", "spread = 0.0"],
+    ),
+    (
+        "geometry.naca = '0012'\ngrid.first_cell = 0.03\ngrid.topology = 'half'\ngrid.ni = 33",
+        &["trailing_edge_spacing = 0.005"],
+    ),
+    ("geometry.naca = '0012'\ngrid.first_cell = 0.08", &["trailing_edge_spacing = 0.01"]),
+    (
+        "geometry.naca = '0012'\ngeometry.trailing_edge = 'blunt'\ngrid.first_cell = 0.03",
+        &["trailing_edge_spacing = 0.004"],
     ),
     (
         "geometry.naca = '0012'\ngrid.topology = 'auto'\ngrid.ni = 97",
