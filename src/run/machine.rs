@@ -20,10 +20,9 @@ use std::thread::JoinHandle;
 const POINTS_A_GPU: usize = 32_000_000;
 
 /// Points of a grid from which a run takes less time on a GPU than on the CPU, from the case file to the
-/// mesh: where [`BackendChoice::Auto`] changes over. An H200's driver takes 0.25 s to start and to end,
-/// and the 16 cores beside it 6.8 s for 4.2 million points, 0.25 s for 155,000 (docs/performance.md);
-/// `gridgen bench crossover` measures it.
-pub const CROSSOVER: usize = 155_000;
+/// mesh: where [`BackendChoice::Auto`] changes over. Measured with `gridgen bench crossover` on an H200 beside
+/// 32 cores: docs/performance.md.
+pub const CROSSOVER: usize = 205_000;
 
 /// What a thread does that opens a machine.
 pub(super) const OPENING: &str = "opening the device";

@@ -84,7 +84,7 @@ fn what_is_faster_is_taken_and_said_where_that_is_left_open() {
         (
             &[][..],
             "cpu",
-            "note: running on the CPU, which is faster below 155000 points: --backend cuda takes a GPU\n",
+            "note: running on the CPU, which is faster below 205000 points: --backend cuda takes a GPU\n",
         ),
         (&["--backend", "cuda"], "cuda (stand-in 0)", ""),
         (&["--devices", "1"], "cuda (stand-in 1)", ""),

@@ -47,8 +47,8 @@ fn a_check_says_what_a_run_takes_and_writes_nothing() {
         said,
         "wing: can be run\n\
          \x20 grid          2049 x 1025 points, 2100225 in all\n\
-         \x20 memory        about 1.4 GB\n\
-         \x20 time          about 14 s of CPU on one thread\n"
+         \x20 memory        about 1.5 GB\n\
+         \x20 time          about 11 s of CPU on one thread\n"
     );
     assert_eq!(scratch.names("."), ["wing.toml"]);
 }
