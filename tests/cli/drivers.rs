@@ -24,7 +24,7 @@ const LARGE: [&str; 8] = [
     "--set",
     "grid.ni=513",
     "--set",
-    "grid.nj=305",
+    "grid.nj=405",
     "--set",
     "newton.max_iterations=1",
     "--set",
