@@ -44,30 +44,6 @@ pub fn levels(pattern: Pattern<'_>, triangle: Triangle) -> Vec<u32> {
     levels
 }
 
-/// The same in rounds, each of which takes the rows whose entries all have a level: algorithm 2 of
-/// Wang and Liu (2022). Every round looks at all rows, so that the work grows with rows times levels;
-/// what speaks for it is that no row waits within a round.
-#[must_use]
-pub fn levels_by_rounds(pattern: Pattern<'_>, triangle: Triangle) -> Vec<u32> {
-    const NONE: u32 = u32::MAX;
-    let mut levels = vec![NONE; pattern.rows()];
-    let mut left = pattern.rows();
-    for round in 0.. {
-        if left == 0 {
-            break;
-        }
-        for row in triangle.order(pattern.rows()) {
-            // A level of this round is none yet: the row would have to wait within the round.
-            let known = |&column: &u32| levels[column as usize] < round;
-            if levels[row] == NONE && triangle.of(pattern, row).iter().all(known) {
-                levels[row] = round;
-                left -= 1;
-            }
-        }
-    }
-    levels
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -81,11 +57,10 @@ mod tests {
     }
 
     #[test]
-    fn both_algorithms_find_the_levels_of_the_paper() {
+    fn the_levels_are_those_of_the_paper() {
         let a = triangle();
 
         assert_eq!(levels(a.pattern(), Triangle::Lower), [0, 0, 1, 1, 2, 2, 1]);
-        assert_eq!(levels_by_rounds(a.pattern(), Triangle::Lower), [0, 0, 1, 1, 2, 2, 1]);
     }
 
     #[test]
@@ -101,7 +76,6 @@ mod tests {
         for triangle in [Triangle::Lower, Triangle::Upper] {
             let found = levels(a.pattern(), triangle);
 
-            assert_eq!(found, levels_by_rounds(a.pattern(), triangle));
             for row in 0..60 {
                 let before = triangle.of(a.pattern(), row).iter().map(|&c| found[c as usize]);
                 assert_eq!(before.max().map_or(0, |l| l + 1), found[row], "{triangle:?} {row}");
@@ -116,6 +90,6 @@ mod tests {
 
         assert_eq!(levels(chain.pattern(), Triangle::Lower), [0, 1, 2, 3, 4]);
         assert_eq!(levels(chain.pattern(), Triangle::Upper), [0; 5]);
-        assert_eq!(levels_by_rounds(diagonal.pattern(), Triangle::Upper), [0; 5]);
+        assert_eq!(levels(diagonal.pattern(), Triangle::Upper), [0; 5]);
     }
 }

@@ -17,6 +17,6 @@ pub use elimination::{Elimination, Schedule, TILE};
 pub(crate) use ell::STENCIL;
 pub use ell::{EllPattern, Structure};
 pub use graph::Graph;
-pub use levels::{Triangle, levels, levels_by_rounds};
+pub use levels::{Triangle, levels};
 pub use row_blocks::{Passage, RowBlocks, RowPart, TooFewRows};
 pub use row_sets::{ROW_TILE, RowSets, Turn};
