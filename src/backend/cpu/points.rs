@@ -6,6 +6,7 @@
 use crate::backend::{EllipticData, Real, Scaling};
 use crate::pde::{Blocks, Metrics, Stencil, merit_weight, residual, row_weight};
 use crate::simd::Kernel;
+use crate::sparse::STENCIL;
 use std::ops::Range;
 
 /// Points of a chunk at most.
@@ -13,7 +14,7 @@ const CHUNK: usize = 64;
 /// Running sums of the merit.
 const LANES: usize = 8;
 /// Entries of a row of the field Jacobian.
-const ENTRIES: usize = 13;
+const ENTRIES: usize = STENCIL.len();
 
 /// Operands of neighbouring unknown points of one row; each slice has one value a point.
 #[derive(Clone, Copy)]
@@ -236,23 +237,8 @@ impl Entries {
 /// Which of the 13 entries of a row have a neighbour, in the order of [`Blocks::row`], where the
 /// row of points does not close.
 fn present_entries(i: usize, j: usize, mi: usize, mj: usize) -> [bool; ENTRIES] {
-    let (west, east) = (i > 0, i + 1 < mi);
-    let (south, north) = (j > 0, j + 1 < mj);
-    [
-        south && west,
-        south,
-        south,
-        south && east,
-        west,
-        west,
-        true,
-        east,
-        east,
-        north && west,
-        north,
-        north,
-        north && east,
-    ]
+    let within = |at: usize, by, end| at.checked_add_signed(by).is_some_and(|at| at < end);
+    STENCIL.map(|(di, dj, _)| within(i, di, mi) && within(j, dj, mj))
 }
 
 /// Row j of b ← w ∂R/∂(p, q).

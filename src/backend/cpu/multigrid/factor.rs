@@ -1,6 +1,6 @@
 //! Factors of the lines of one panel.
 
-use super::lines::{LANES, Lane, Shape, Storage, WallPlace};
+use super::panel::{LANES, Lane, Shape, Storage, WallPlace};
 use crate::backend::Real;
 use crate::simd::Kernel;
 use std::ops::Range;

@@ -1,35 +1,80 @@
 //! Operators of the levels: from the Jacobian, and Galerkin products.
 
+use super::panel::PointBlocks;
 use crate::backend::Real;
 use crate::backend::cpu::EllMatrix;
 use crate::backend::multigrid::LevelSize;
+use crate::sparse::STENCIL;
 
 /// The 2×2 blocks of a point by compass: SW S SE W C E NW N NE, row-major.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Nine<M>(pub(super) [[M; 4]; 9]);
+
+impl<M: Real> Nine<M> {
+    /// Blocks named for an eta-line: left is W, prev is S.
+    pub(super) fn eta_line(&self) -> PointBlocks<M> {
+        let [sw, s, se, w, c, e, nw, n, ne] = self.0;
+        PointBlocks {
+            left: w,
+            right: e,
+            left_prev: sw,
+            right_prev: se,
+            left_next: nw,
+            right_next: ne,
+            prev: s,
+            next: n,
+            centre: c,
+        }
+    }
+
+    /// Blocks named for a xi-line: left is S, prev is W.
+    pub(super) fn xi_line(&self) -> PointBlocks<M> {
+        let [sw, s, se, w, c, e, nw, n, ne] = self.0;
+        PointBlocks {
+            left: s,
+            right: n,
+            left_prev: sw,
+            right_prev: nw,
+            left_next: se,
+            right_next: ne,
+            prev: w,
+            next: e,
+            centre: c,
+        }
+    }
+
+    /// The same from the blocks named for an eta-line.
+    pub(super) fn from_eta_line(b: &PointBlocks<M>) -> Self {
+        Self([
+            b.left_prev,
+            b.prev,
+            b.right_prev,
+            b.left,
+            b.centre,
+            b.right,
+            b.left_next,
+            b.next,
+            b.right_next,
+        ])
+    }
+}
 
 /// Triples of blocks along xi, by rising eta offset.
 const ALONG_XI: [[usize; 3]; 3] = [[0, 1, 2], [3, 4, 5], [6, 7, 8]];
 /// Triples of blocks along eta, by rising xi offset.
 const ALONG_ETA: [[usize; 3]; 3] = [[0, 3, 6], [1, 4, 7], [2, 5, 8]];
 
-/// Compass of the thirteen entries of a row, and whether the entry is of the other variable: the
-/// order of `sparse::ell::STENCIL`.
-const ENTRIES: [(usize, bool); 13] = [
-    (0, false),
-    (1, false),
-    (1, true),
-    (2, false),
-    (3, false),
-    (3, true),
-    (4, false),
-    (5, false),
-    (5, true),
-    (6, false),
-    (7, false),
-    (7, true),
-    (8, false),
-];
+/// Compass of the thirteen entries of a row, and whether the entry is of the other variable.
+const ENTRIES: [(usize, bool); STENCIL.len()] = {
+    let mut entries = [(0, false); STENCIL.len()];
+    let mut k = 0;
+    while k < STENCIL.len() {
+        let (di, dj, other) = STENCIL[k];
+        entries[k] = ((3 * (dj + 1) + di + 1).cast_unsigned(), other);
+        k += 1;
+    }
+    entries
+};
 
 /// Blocks of unknown point (i, j) of a matrix with the nine-point pattern; couplings across a
 /// periodic seam are dropped where the level does not wrap.

@@ -3,13 +3,15 @@
 mod factor;
 mod galerkin;
 mod lines;
+mod panel;
 mod sweep;
 mod transfer;
 mod wall;
 
 use self::factor::Guard;
 use self::galerkin::{Nine, finest_blocks, galerkin};
-use self::lines::{LineSet, PointBlocks, Shape, Storage, WallPlace};
+use self::lines::LineSet;
+use self::panel::{Shape, Storage, WallPlace};
 use self::wall::Wall;
 use super::{CpuBackend, EllMatrix};
 use crate::backend::multigrid::{Coarsening, LevelSize, MultigridBackend, Order};
@@ -246,53 +248,5 @@ impl MultigridBackend for CpuBackend {
             wall.store(z);
         }
         Ok(())
-    }
-}
-
-impl<M: Real> Nine<M> {
-    /// Blocks named for an eta-line: left is W, prev is S.
-    fn eta_line(&self) -> PointBlocks<M> {
-        let [sw, s, se, w, c, e, nw, n, ne] = self.0;
-        PointBlocks {
-            left: w,
-            right: e,
-            left_prev: sw,
-            right_prev: se,
-            left_next: nw,
-            right_next: ne,
-            prev: s,
-            next: n,
-            centre: c,
-        }
-    }
-
-    /// Blocks named for a xi-line: left is S, prev is W.
-    fn xi_line(&self) -> PointBlocks<M> {
-        let [sw, s, se, w, c, e, nw, n, ne] = self.0;
-        PointBlocks {
-            left: s,
-            right: n,
-            left_prev: sw,
-            right_prev: nw,
-            left_next: se,
-            right_next: ne,
-            prev: w,
-            next: e,
-            centre: c,
-        }
-    }
-
-    fn from_eta_line(b: &PointBlocks<M>) -> Self {
-        Self([
-            b.left_prev,
-            b.prev,
-            b.right_prev,
-            b.left,
-            b.centre,
-            b.right,
-            b.left_next,
-            b.next,
-            b.right_next,
-        ])
     }
 }

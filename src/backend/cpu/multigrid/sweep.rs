@@ -1,6 +1,6 @@
 //! Line solves and residuals of one panel, in lockstep.
 
-use super::lines::{LANES, Lane, Shape, Storage, WallPlace};
+use super::panel::{LANES, Lane, Shape, Storage, WallPlace};
 use crate::backend::Real;
 use crate::simd::Kernel;
 

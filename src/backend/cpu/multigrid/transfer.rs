@@ -1,6 +1,7 @@
 //! Moving vectors between layouts and levels.
 
-use super::lines::{LANES, Lane, LineSet, Shape};
+use super::lines::LineSet;
+use super::panel::{LANES, Lane, Shape};
 use crate::backend::Real;
 use rayon::prelude::*;
 

@@ -2,7 +2,8 @@
 
 use super::factor::Guard;
 use super::galerkin::Nine;
-use super::lines::{LANES, LineSet, Shape, WallPlace};
+use super::lines::LineSet;
+use super::panel::{LANES, Shape, WallPlace};
 use super::sweep::Walls;
 use crate::backend::Real;
 use crate::backend::cpu::EllMatrix;
