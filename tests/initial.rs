@@ -4,8 +4,9 @@
 
 mod support;
 
-use gridgen::grid::initial::{FAR_FIELD_CENTRE, InitialGrid, Method};
-use gridgen::grid::{Grid, first_heights, folds};
+use gridgen::grid::initial::{InitialGrid, Method, first_heights};
+use gridgen::grid::quality::folds;
+use gridgen::grid::{FAR_FIELD_CENTRE, Grid};
 use support::walls::{FAR_FIELD, TRAILING, WallPoints, geometric_layers};
 
 const FIRST_CELLS: [f64; 4] = [1e-3, 1e-4, 1e-5, 1e-6];

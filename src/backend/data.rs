@@ -2,7 +2,8 @@
 
 use super::elliptic::WallTerms;
 use super::{EllipticData, LevelSize};
-use crate::grid::{Grid, first_heights};
+use crate::grid::Grid;
+use crate::grid::initial::first_heights;
 use crate::pde::control::{Wall, arc_length, control_functions};
 use crate::pde::{EllipticSettings, decay};
 use rayon::prelude::*;

@@ -7,24 +7,20 @@
 //! the other. Lengths are in chords.
 
 mod family;
-mod first_line;
-mod folds;
 pub mod initial;
 pub mod quality;
 mod symmetry;
 mod verdict;
 
 pub use family::{FamilyError, check_family, coarsened};
-pub use first_line::first_heights;
-
-pub use folds::folds;
-pub(crate) use folds::folds_off_seam;
-
 pub(crate) use symmetry::Asymmetry;
 pub use symmetry::Symmetry;
 pub use verdict::{Limited, Verdict};
 
 use rayon::prelude::*;
+
+/// Centre of the outer circle, in chords.
+pub const FAR_FIELD_CENTRE: [f64; 2] = [0.5, 0.0];
 
 /// How the two ends of a grid line around the body meet.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize, serde::Deserialize)]

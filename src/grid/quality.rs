@@ -25,9 +25,9 @@ pub use worst::{BadCell, skewness_histogram, worst_cells};
 
 use rayon::prelude::*;
 
-use super::initial::FAR_FIELD_CENTRE;
-use super::{Grid, Topology};
+use super::{FAR_FIELD_CENTRE, Grid, Topology};
 use cell::edge_length_squared;
+use std::ops::Range;
 
 /// A wall point where the wall turns by more than this many degrees has no one normal: its
 /// first-line angle is left out of the wall angle errors.
@@ -233,6 +233,23 @@ fn measure_cell_row(
         }
     }
     row
+}
+
+/// Cells with a corner determinant e_i × e_j that is not positive (or not a number).
+#[must_use]
+pub fn folds(grid: &Grid) -> usize {
+    folds_in(grid, 0..grid.ni - 1)
+}
+
+/// The same without the cells on both sides of the seam of an O-grid.
+pub(crate) fn folds_off_seam(grid: &Grid) -> usize {
+    if grid.topology.closed() { folds_in(grid, 1..grid.ni - 2) } else { folds(grid) }
+}
+
+fn folds_in(grid: &Grid, columns: Range<usize>) -> usize {
+    let folded = |i: usize, j: usize| is_folded(&corner_determinants(&cell_corners(grid, i, j)));
+    let row = |j: usize| columns.clone().filter(|&i| folded(i, j)).count();
+    (0..grid.nj - 1).into_par_iter().map(row).sum()
 }
 
 /// Largest ratio of consecutive edges of the line j, its end not joined to its start.

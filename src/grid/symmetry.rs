@@ -4,8 +4,7 @@ use std::ops::RangeInclusive;
 
 use rayon::prelude::*;
 
-use super::initial::FAR_FIELD_CENTRE;
-use super::{Grid, Topology};
+use super::{FAR_FIELD_CENTRE, Grid, Topology};
 
 /// Distance from symmetry, in chords, up to which a wall is symmetric.
 const TOLERANCE: f64 = 1e-12;

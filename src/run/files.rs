@@ -2,7 +2,7 @@
 
 use super::export;
 use crate::case::{Case, Format};
-use crate::grid::initial::FAR_FIELD_CENTRE;
+use crate::grid::FAR_FIELD_CENTRE;
 use crate::io::openfoam::{self, Reference};
 use crate::io::plot3d::Flavour;
 use crate::io::span::Span;

@@ -8,7 +8,7 @@ use crate::geometry::{
     Airfoil, BoundaryPoints, ClosedContour, Flap, GeometryError, airfoil_from_file,
     airfoil_from_naca, contour_from_file, distribute_closed, set_edge_thickness, thickness_at,
 };
-use crate::grid::initial::FAR_FIELD_CENTRE;
+use crate::grid::FAR_FIELD_CENTRE;
 
 /// A default that cannot be kept is raised by this factor, up to an angle at which a wall is coarse.
 const RELAXATION: f64 = 1.15;

@@ -1,7 +1,8 @@
 //! The hyperbolic march.
 
+use gridgen::grid::Grid;
 use gridgen::grid::initial::{Method, Outline, build, build_with};
-use gridgen::grid::{Grid, folds};
+use gridgen::grid::quality::folds;
 
 use super::Subject;
 use crate::support::walls::{FAR_FIELD, WallPoints, geometric_layers};

@@ -49,7 +49,7 @@ impl Marcher for CpuBackend {
     }
 
     fn folds(&self, grid: &Grid) -> Result<usize, DeviceError> {
-        Ok(crate::grid::folds(grid))
+        Ok(crate::grid::quality::folds(grid))
     }
 
     fn take(&self, grid: Grid) -> Result<Grid, DeviceError> {

@@ -3,9 +3,8 @@
 use super::kernel::{Shape, Source, arguments};
 use super::{Buffer, CudaBackend, CudaElliptic, CudaGrid};
 use crate::backend::{DeviceError, GridBackend};
-use crate::grid::initial::FAR_FIELD_CENTRE;
 use crate::grid::quality::Quality;
-use crate::grid::{Grid, Symmetry, Topology};
+use crate::grid::{FAR_FIELD_CENTRE, Grid, Symmetry, Topology};
 
 impl GridBackend for CudaBackend {
     fn restore(&self, symmetry: Symmetry, grid: &mut CudaGrid) -> Result<(), DeviceError> {

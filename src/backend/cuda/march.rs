@@ -6,8 +6,8 @@ use super::vector::sum;
 use super::{Buffer, CudaBackend, CudaRecording};
 use crate::backend::{Backend, DeviceError};
 use crate::grid::initial::hyperbolic::{Scheme, first_layers};
-use crate::grid::initial::{FAR_FIELD_CENTRE, Fronts, InitialSettings, Marcher, Outline};
-use crate::grid::{Grid, Topology};
+use crate::grid::initial::{Fronts, InitialSettings, Marcher, Outline};
+use crate::grid::{FAR_FIELD_CENTRE, Grid, Topology};
 
 /// Threads of a block where one follows a whole line: few, so that all multiprocessors have lines.
 const LINE_THREADS: u32 = 32;

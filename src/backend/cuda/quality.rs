@@ -3,7 +3,7 @@
 use super::kernel::{Argument, Shape, Source, arguments};
 use super::{Buffer, CudaBackend, CudaGrid};
 use crate::backend::DeviceError;
-use crate::grid::initial::FAR_FIELD_CENTRE;
+use crate::grid::FAR_FIELD_CENTRE;
 use crate::grid::quality::{PERCENTILE, Quality, WallLine, corner_tangent, larger, order_of};
 
 /// Limits below which a kernel counts values.

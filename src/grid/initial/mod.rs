@@ -4,10 +4,12 @@ mod cyclic;
 mod front;
 pub mod hyperbolic;
 mod normal;
-mod outer;
-mod transfinite;
+mod outline;
 
-use super::{Grid, Topology, arc_length, first_heights, folds};
+pub use outline::{Outline, first_heights};
+
+use super::quality::folds;
+use super::{Grid, arc_length};
 use rayon::prelude::*;
 
 /// Construction of the initial grid.
@@ -35,60 +37,6 @@ pub struct InitialSettings {
     pub spread: f64,
 }
 
-/// The fixed data of an initial grid.
-#[derive(Debug, Clone, Copy)]
-pub struct Outline<'a> {
-    /// x of the points of the line j = 0, clockwise, the last one repeating the first.
-    pub x: &'a [f64],
-    /// y of the points.
-    pub y: &'a [f64],
-    /// Outward unit normals of the points.
-    pub normals: &'a [[f64; 2]],
-    /// Distance of each layer from the wall, rising from 0, in chords.
-    pub layers: &'a [f64],
-    /// Radius of the outer circle about (0.5, 0), in chords. On a C-grid the half circle ahead of
-    /// x = 0.5 is continued by straight lines to the outflow.
-    pub far_field: f64,
-    /// Logical shape of the grid.
-    pub topology: Topology,
-}
-
-/// Distance from the wall, in chords, beyond which lines whose first cells are higher than others
-/// come back to the common layers.
-const SPLAY_DISTANCE: f64 = 0.5;
-/// Part of the far field by which they may stay ahead of them.
-const SPLAY_SHARE: f64 = 0.1;
-
-impl Outline<'_> {
-    /// Points of a front.
-    #[must_use]
-    pub fn columns(&self) -> usize {
-        self.topology.columns(self.x.len())
-    }
-
-    /// h_i − h: what the first cell of each point of a front is higher than `layers` say.
-    #[must_use]
-    pub fn extra_heights(&self) -> Vec<f64> {
-        let base = self.layers[1] - self.layers[0];
-        let mut heights = first_heights(self.topology, self.x, self.y, base);
-        heights.truncate(self.columns());
-        heights.iter().map(|height| height - base).collect()
-    }
-
-    /// e_j = (s_j/h) (D + h)/(D + s_j), with e_1 = 1: line i runs through the distances
-    /// s_ij = s_j + (h_i − h) e_j, which near the wall are those of the common layers times h_i/h, so
-    /// that the centres of the cells stand above each other (theory section 4). D is 0.5, or as much
-    /// as takes the highest line a tenth of the far field ahead.
-    #[must_use]
-    pub fn splay(&self) -> Vec<f64> {
-        let base = self.layers[1] - self.layers[0];
-        let tallest = self.extra_heights().into_iter().fold(0.0, f64::max);
-        let distance = SPLAY_DISTANCE.min(SPLAY_SHARE * self.far_field * base / tallest);
-        let weight = |s: &f64| s / base * ((distance + base) / (distance + s));
-        self.layers.iter().map(weight).collect()
-    }
-}
-
 /// An initial grid and how it came about.
 #[derive(Debug, Clone)]
 pub struct InitialGrid<G = Grid> {
@@ -101,9 +49,6 @@ pub struct InitialGrid<G = Grid> {
     /// Cells with a corner determinant that is not positive.
     pub folded: usize,
 }
-
-/// Centre of the outer circle.
-pub const FAR_FIELD_CENTRE: [f64; 2] = [0.5, 0.0];
 
 /// Does the hyperbolic march of [`hyperbolic`], here or on a device.
 pub trait Marcher {
@@ -197,7 +142,7 @@ pub fn build_with<M: Marcher>(
             .push("the hyperbolic march folded at every dissipation; marched along normals".into());
     }
     let (grid, method) = match settings.method {
-        Method::Transfinite => (transfinite::interpolate(outline), Method::Transfinite),
+        Method::Transfinite => (outline::interpolate(outline), Method::Transfinite),
         _ => (normal::march(outline, &mut notes), Method::Normal),
     };
     let folded = folds(&grid);
@@ -233,7 +178,7 @@ impl Fronts {
         let end = grid.x.len() - ni;
         let lengths = &arc[end..];
         let moves: Vec<[f64; 2]> =
-            (end..grid.x.len()).map(|k| outer::way(outline, [grid.x[k], grid.y[k]])).collect();
+            (end..grid.x.len()).map(|k| outline::way(outline, [grid.x[k], grid.y[k]])).collect();
         let rows = grid.x.par_chunks_mut(ni).zip(grid.y.par_chunks_mut(ni));
         rows.zip(arc.par_chunks(ni)).for_each(|((x, y), arc)| {
             for i in 0..ni {

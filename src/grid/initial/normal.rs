@@ -2,7 +2,8 @@
 
 use super::front::{Segments, unit};
 use super::{Fronts, Outline};
-use crate::grid::{Grid, folds_off_seam};
+use crate::grid::Grid;
+use crate::grid::quality::folds_off_seam;
 
 /// Distances from the wall, in chords, over which position smoothing sets in, one a try.
 const SMOOTHING_DISTANCES: [f64; 4] = [0.2, 0.1, 0.05, 0.025];
@@ -24,7 +25,7 @@ pub(super) fn march(outline: &Outline, notes: &mut Vec<String>) -> Grid {
         }
         last = Some(grid);
     }
-    last.unwrap_or_else(|| super::transfinite::interpolate(outline))
+    last.unwrap_or_else(|| super::outline::interpolate(outline))
 }
 
 fn attempt_march(outline: &Outline, distance: f64, attempt: usize) -> Fronts {

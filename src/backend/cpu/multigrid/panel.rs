@@ -146,4 +146,3 @@ impl Shape {
         if l + 1 < self.along { Some(l + 1) } else { self.closed.then_some(0) }
     }
 }
-

@@ -1,0 +1,164 @@
+//! The fixed data of an initial grid: the wall, the layers, the heights of the first cells and the outer
+//! line.
+
+use crate::grid::{FAR_FIELD_CENTRE, Grid, Topology};
+
+/// The fixed data of an initial grid.
+#[derive(Debug, Clone, Copy)]
+pub struct Outline<'a> {
+    /// x of the points of the line j = 0, clockwise, the last one repeating the first.
+    pub x: &'a [f64],
+    /// y of the points.
+    pub y: &'a [f64],
+    /// Outward unit normals of the points.
+    pub normals: &'a [[f64; 2]],
+    /// Distance of each layer from the wall, rising from 0, in chords.
+    pub layers: &'a [f64],
+    /// Radius of the outer circle about (0.5, 0), in chords. On a C-grid the half circle ahead of
+    /// x = 0.5 is continued by straight lines to the outflow.
+    pub far_field: f64,
+    /// Logical shape of the grid.
+    pub topology: Topology,
+}
+
+/// Distance from the wall, in chords, beyond which lines whose first cells are higher than others
+/// come back to the common layers.
+const SPLAY_DISTANCE: f64 = 0.5;
+/// Part of the far field by which they may stay ahead of them.
+const SPLAY_SHARE: f64 = 0.1;
+
+impl Outline<'_> {
+    /// Points of a front.
+    #[must_use]
+    pub fn columns(&self) -> usize {
+        self.topology.columns(self.x.len())
+    }
+
+    /// h_i − h: what the first cell of each point of a front is higher than `layers` say.
+    #[must_use]
+    pub fn extra_heights(&self) -> Vec<f64> {
+        let base = self.layers[1] - self.layers[0];
+        let mut heights = first_heights(self.topology, self.x, self.y, base);
+        heights.truncate(self.columns());
+        heights.iter().map(|height| height - base).collect()
+    }
+
+    /// e_j = (s_j/h) (D + h)/(D + s_j), with e_1 = 1: line i runs through the distances
+    /// s_ij = s_j + (h_i − h) e_j, which near the wall are those of the common layers times h_i/h, so
+    /// that the centres of the cells stand above each other (theory section 4). D is 0.5, or as much
+    /// as takes the highest line a tenth of the far field ahead.
+    #[must_use]
+    pub fn splay(&self) -> Vec<f64> {
+        let base = self.layers[1] - self.layers[0];
+        let tallest = self.extra_heights().into_iter().fold(0.0, f64::max);
+        let distance = SPLAY_DISTANCE.min(SPLAY_SHARE * self.far_field * base / tallest);
+        let weight = |s: &f64| s / base * ((distance + base) / (distance + s));
+        self.layers.iter().map(weight).collect()
+    }
+}
+
+/// Longest cell of the wake in heights of its first cell. A cell that is as low as those of the wall
+/// and many chords long would be 1e7 times as long as high; P0 grows with the square of that, and
+/// with 5e6 here Newton stopped short (449 × 129 points, 1.8e-6, far field 500). Less costs solvers
+/// more than it gains: where heights grow along the wake, the centres of cells no longer stand above
+/// each other.
+const ASPECT: f64 = 1e6;
+
+/// Height of the first cell at each of the points (`x`, `y`) of the line j = 0, in chords.
+///
+/// It is `first_cell` on the body. In the wake it grows with the spacing d of the points from what
+/// that is at the trailing edge, d₀,
+///
+/// ```text
+/// h_i = h √(1 + ((d_i − d₀)/(A h))²),   A = 1e6
+/// ```
+///
+/// so that no first cell is longer than about A times its height.
+#[must_use]
+pub fn first_heights(topology: Topology, x: &[f64], y: &[f64], first_cell: f64) -> Vec<f64> {
+    let ni = x.len();
+    let Topology::C { wake } = topology else { return vec![first_cell; ni] };
+    let interval = |i: usize| (x[i + 1] - x[i]).hypot(y[i + 1] - y[i]);
+    // Point k of the cut counted from the trailing edge, the same on both sides. In the outflow the march
+    // takes the heights of the neighbour, and so does this.
+    let spacing = |k: usize| {
+        let i = (wake - k).max(1);
+        0.5 * (interval(i - 1) + interval(i))
+    };
+    let at_edge = interval(wake - 1);
+    let height = |i: usize| {
+        let from_end = i.min(ni - 1 - i);
+        if from_end >= wake {
+            return first_cell;
+        }
+        let growth = (spacing(wake - from_end) - at_edge).max(0.0) / (ASPECT * first_cell);
+        first_cell * growth.hypot(1.0)
+    };
+    (0..ni).map(height).collect()
+}
+
+/// The way from a point to the far field: to the circle along the polar angle; on a C-grid behind
+/// the circle's centre straight up or down to the lines that continue it.
+pub(super) fn way(outline: &Outline, [x, y]: [f64; 2]) -> [f64; 2] {
+    let ([cx, cy], radius) = (FAR_FIELD_CENTRE, outline.far_field);
+    if !outline.topology.closed() && x >= cx {
+        return [0.0, (radius + cy).copysign(y) - y];
+    }
+    let scale = radius / (x - cx).hypot(y - cy);
+    [(x - cx) * scale + cx - x, (y - cy) * scale + cy - y]
+}
+
+/// Point i of an outer line that is spaced without regard to a march: equal angles on a circle. On
+/// a C-grid the points of the wake lie above and below those of the cut, the others at equal steps
+/// on the line from there around the nose.
+fn spaced(outline: &Outline, i: usize) -> [f64; 2] {
+    let ([cx, cy], radius, ni) = (FAR_FIELD_CENTRE, outline.far_field, outline.x.len());
+    let wake = match outline.topology {
+        // Half a grid is cut from a whole one.
+        Topology::O(_) | Topology::Half(_) => {
+            let around = (i % (ni - 1)) as f64 / (ni - 1) as f64;
+            // Clockwise from the trailing edge.
+            let (sin, cos) = (-std::f64::consts::TAU * around).sin_cos();
+            return [cx + radius * cos, cy + radius * sin];
+        }
+        Topology::C { wake } => wake,
+    };
+    if i <= wake || i >= ni - 1 - wake {
+        return [outline.x[i], if 2 * i < ni { cy - radius } else { cy + radius }];
+    }
+    let straight = outline.x[wake] - cx;
+    let half = std::f64::consts::PI * radius;
+    let along = (i - wake) as f64 / (ni - 1 - 2 * wake) as f64 * (2.0 * straight + half);
+    if along <= straight {
+        [outline.x[wake] - along, cy - radius]
+    } else if along >= straight + half {
+        [cx + along - straight - half, cy + radius]
+    } else {
+        // Clockwise from straight below.
+        let (sin, cos) = ((along - straight) / radius).sin_cos();
+        [cx - radius * sin, cy - radius * cos]
+    }
+}
+
+/// Transfinite interpolation between the wall and the far field.
+///
+/// Straight lines from the points of the wall to evenly spaced ones of the outer line:
+/// r(i, s) = (1 − s) r_wall + s r_outer, s the relative distance of the layers. It folds where
+/// such a line crosses the body, as on cambered sections; the layers' first height is only met
+/// where a line leaves the wall at a right angle.
+pub(super) fn interpolate(outline: &Outline) -> Grid {
+    let ni = outline.x.len();
+    let nj = outline.layers.len();
+    let end = outline.layers[nj - 1];
+    let mut grid = Grid::new(outline.topology, ni, nj);
+    for (j, layer) in outline.layers.iter().enumerate() {
+        let s = layer / end;
+        for i in 0..ni {
+            let outer = spaced(outline, i);
+            let k = grid.index(i, j);
+            grid.x[k] = (1.0 - s) * outline.x[i] + s * outer[0];
+            grid.y[k] = (1.0 - s) * outline.y[i] + s * outer[1];
+        }
+    }
+    grid
+}
