@@ -8,7 +8,7 @@ use divan::Bencher;
 use divan::counter::ItemsCount;
 use gridgen::backend::cpu::CpuBackend;
 use gridgen::elliptic::{GridPreconditioner, GridProblem};
-use gridgen::run::{BackendChoice, Progress, RunOptions, run};
+use gridgen::generate::{BackendChoice, Progress, RunOptions, run};
 use gridgen::solver::history::NewtonStep;
 use gridgen::solver::linear::{LinearSettings, LinearSolver, Precision};
 use gridgen::solver::newton::{self, Forcing, NewtonSettings};

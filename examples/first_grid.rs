@@ -5,8 +5,8 @@ use std::path::Path;
 
 use gridgen::case::Case;
 use gridgen::error::Error;
+use gridgen::generate::{RunOptions, make_grid};
 use gridgen::io::vts::{self, Compression};
-use gridgen::run::{RunOptions, make_grid};
 
 /// Makes, measures and writes a grid.
 pub fn main() -> Result<(), Error> {

@@ -8,8 +8,8 @@ use std::path::Path;
 
 use gridgen::case::Case;
 use gridgen::error::Error;
+use gridgen::generate::{RunOptions, make_grid_around};
 use gridgen::geometry::Airfoil;
-use gridgen::run::{RunOptions, make_grid_around};
 
 /// Points on the contour.
 const POINTS: usize = 201;

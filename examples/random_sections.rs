@@ -27,7 +27,7 @@ use std::thread;
 
 use gridgen::case::Case;
 use gridgen::error::Error;
-use gridgen::run::{BackendChoice, Progress, RunOptions, make_grid};
+use gridgen::generate::{BackendChoice, Progress, RunOptions, make_grid};
 use gridgen::solver::history::NewtonStep;
 
 type Failure = Box<dyn std::error::Error + Send + Sync>;

@@ -18,7 +18,7 @@ use std::thread;
 
 use gridgen::case::Case;
 use gridgen::error::Error;
-use gridgen::run::{BackendChoice, Outcome, Progress, RunOptions, run};
+use gridgen::generate::{BackendChoice, Outcome, Progress, RunOptions, run};
 use gridgen::solver::history::NewtonStep;
 
 type Failure = Box<dyn std::error::Error>;

@@ -7,7 +7,7 @@ use std::path::Path;
 
 use gridgen::case::Case;
 use gridgen::error::Error;
-use gridgen::run::{RunOptions, make_grid};
+use gridgen::generate::{RunOptions, make_grid};
 
 /// Makes and measures nine grids.
 pub fn main() -> Result<(), Error> {

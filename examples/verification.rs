@@ -12,6 +12,7 @@ use gridgen::backend::cpu::CpuBackend;
 use gridgen::backend::{Backend, Scaling};
 use gridgen::case::Case;
 use gridgen::elliptic::{EllipticSettings, GridPreconditioner, GridProblem};
+use gridgen::generate::{Made, RunOptions, make_grid};
 use gridgen::geometry::{
     Airfoil, BaseCells, GeometryError, SurfaceSettings, TrailingEdge, airfoil_from_file,
     airfoil_from_naca, distribute, spacing_geometric, wall_normals,
@@ -19,7 +20,6 @@ use gridgen::geometry::{
 use gridgen::grid::initial::{self, InitialSettings, Method, Outline};
 use gridgen::grid::{Grid, Seam, Topology};
 use gridgen::pde::control::{Base, ControlSettings, Wall};
-use gridgen::run::{Made, RunOptions, make_grid};
 use gridgen::solver::krylov;
 use gridgen::solver::linear::{LinearSettings, LinearSolver};
 use gridgen::solver::newton::{self, Forcing, NewtonReport, NewtonSettings};

@@ -6,6 +6,7 @@ pub mod case;
 pub mod digest;
 pub mod elliptic;
 pub mod error;
+pub mod generate;
 pub mod geometry;
 pub mod grid;
 pub mod io;

@@ -9,10 +9,10 @@ mod grids;
 use std::path::Path;
 
 use gridgen::case::Case;
+use gridgen::generate::{RunOptions, make_grid};
 use gridgen::grid::{Grid, Symmetry, Topology};
 use gridgen::io::openfoam::{Measure, Objection, objections};
 use gridgen::io::span::{Sides, Span};
-use gridgen::run::{RunOptions, make_grid};
 use grids::{grid_from, half_grid, joukowski_grid};
 
 /// The grid of the NACA 0012 with the keys of `[grid]`.

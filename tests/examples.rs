@@ -20,7 +20,7 @@ use std::process::Command;
 
 use gridgen::case::Case;
 use gridgen::error::Error;
-use gridgen::run::{BackendChoice, Progress, RunOptions, make_grid, run};
+use gridgen::generate::{BackendChoice, Progress, RunOptions, make_grid, run};
 use gridgen::solver::history::NewtonStep;
 
 const SMALL: &str =

@@ -4,8 +4,8 @@
 use std::path::Path;
 
 use gridgen::case::Case;
+use gridgen::generate::{BackendChoice, Outcome, Progress, RunOptions, run};
 use gridgen::grid::{Limited, Verdict};
-use gridgen::run::{BackendChoice, Outcome, Progress, RunOptions, run};
 use gridgen::solver::history::NewtonStep;
 
 /// Watches nothing.
@@ -61,7 +61,7 @@ fn a_body_that_fills_the_far_field_is_refused() {
     let text = "geometry.wing_body = {}\ngrid.far_field = 4.0\n";
     let case = Case::from_toml(text, Path::new("wing.toml"), &[]).unwrap();
 
-    let error = gridgen::run::check(&case).unwrap_err().to_string();
+    let error = gridgen::generate::check(&case).unwrap_err().to_string();
 
     assert!(error.starts_with("wing.toml:2: far field 4: at least 4.8"), "{error}");
 }

@@ -1,7 +1,7 @@
 //! Defaults that follow a rule. Those that are a value stand in the table of keys; every other one is
 //! here, and the resolved case has all of them, so that an archived case is the same in every build.
 
-use super::{Case, GridOptions, InitialOptions, Rung, Topology};
+use super::{Case, GridOptions, InitialOptions, Retry, Topology};
 use crate::geometry::BaseCells;
 use crate::grid::initial::Method;
 use crate::grid::{Seam, initial};
@@ -46,20 +46,20 @@ pub(super) fn smoothing(method: Method) -> usize {
     if method == Method::Hyperbolic { 5 } else { 30 }
 }
 
-/// Keys that a rung changes.
-fn changed(rung: Rung) -> &'static [&'static str] {
-    match rung {
-        Rung::March => &["initial.dissipation"],
-        Rung::Decay => &["control.decay"],
-        Rung::Normal => &["initial.method", "control.smoothing"],
-        Rung::Base => &["control.base"],
+/// Keys that a retry changes.
+fn changed(retry: Retry) -> &'static [&'static str] {
+    match retry {
+        Retry::March => &["initial.dissipation"],
+        Retry::Decay => &["control.decay"],
+        Retry::Normal => &["initial.method", "control.smoothing"],
+        Retry::Base => &["control.base"],
     }
 }
 
-/// Those of the rungs that change no key which is given.
-pub(super) fn ladder(rungs: Vec<Rung>, given: impl Fn(&str) -> bool) -> Vec<Rung> {
-    let free = |rung: &Rung| !changed(*rung).iter().any(|key| given(key));
-    rungs.into_iter().filter(free).collect()
+/// Those of the retries that change no key which is given.
+pub(super) fn retries(all: Vec<Retry>, given: impl Fn(&str) -> bool) -> Vec<Retry> {
+    let free = |retry: &Retry| !changed(*retry).iter().any(|key| given(key));
+    all.into_iter().filter(free).collect()
 }
 
 /// The line along the wall, as far as defaults depend on it.

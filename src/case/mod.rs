@@ -281,11 +281,11 @@ pub struct ControlOptions {
     pub decay: f64,
 }
 
-/// A step of the ladder that is tried when a grid is not good.
+/// A change of settings that is tried when a grid is not good.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 #[non_exhaustive]
-pub enum Rung {
+pub enum Retry {
     /// More smoothing in the hyperbolic march.
     March,
     /// A shorter decay of the wall terms.
@@ -304,10 +304,10 @@ pub struct QualityOptions {
     pub max_skewness: Option<f64>,
     /// Largest wall angle error in degrees.
     pub max_wall_angle: Option<f64>,
-    /// Whether to try the ladder.
+    /// Whether to try other settings.
     pub retry: bool,
-    /// What is tried, in order.
-    pub ladder: Vec<Rung>,
+    /// The retry plan: what is tried, in order.
+    pub ladder: Vec<Retry>,
 }
 
 /// Section `[newton]`.

@@ -10,7 +10,7 @@ use super::entries::Entries;
 use super::sections::geometry;
 use super::{
     Case, CaseError, Contour, ControlOptions, GeometryOptions, GridOptions, InitialOptions,
-    LinearOptions, MultigridOptions, NewtonOptions, OutputOptions, QualityOptions, Rung, Topology,
+    LinearOptions, MultigridOptions, NewtonOptions, OutputOptions, QualityOptions, Retry, Topology,
     WakeOptions, defaults, name,
 };
 
@@ -254,15 +254,15 @@ fn control(entries: &Entries, method: Method) -> Result<ControlOptions, CaseErro
     })
 }
 
-/// What is asked of the grid. A ladder that is given is tried as it stands; of the default one those
-/// rungs that change no key which is given.
+/// What is asked of the grid. A retry plan that is given is tried as it stands; of the default one
+/// those retries that change no key which is given.
 fn quality(entries: &Entries) -> Result<QualityOptions, CaseError> {
-    let (retry, all): (bool, Vec<Rung>) =
+    let (retry, all): (bool, Vec<Retry>) =
         (entries.get("quality.retry")?, entries.get("quality.ladder")?);
     let ladder = if entries.has("quality.ladder") {
         all.clone()
     } else {
-        defaults::ladder(all.clone(), |key| entries.has(key))
+        defaults::retries(all.clone(), |key| entries.has(key))
     };
     Ok(QualityOptions {
         max_skewness: entries.given("quality.max_skewness")?,

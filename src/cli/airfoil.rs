@@ -7,13 +7,13 @@ use std::process::ExitCode;
 use clap::Args;
 use gridgen::case::Case;
 use gridgen::error::Error;
+use gridgen::generate::{Body, body};
 use gridgen::geometry::{
     Airfoil, ClosedContour, CubicSpline, GeometryError, SectionMeasures, TrailingEdge,
     airfoil_from_file, airfoil_from_naca,
 };
 use gridgen::io::IoError;
 use gridgen::io::plot::{AirfoilFigure, write_airfoil_png, write_airfoil_svg};
-use gridgen::run::{Body, body};
 
 use super::{answer, bad_input, parse_set};
 use crate::cli::terminal::Terminal;

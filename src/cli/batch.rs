@@ -8,7 +8,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use clap::Args;
 use clap::builder::RangedU64ValueParser;
 use gridgen::case::Case;
-use gridgen::run::{BatchOptions, Fate, Watch, run_batch};
+use gridgen::generate::{BatchObserver, BatchOptions, BatchResult, run_batch};
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
 use super::interrupt::{self, INTERRUPTED};
@@ -89,7 +89,7 @@ impl BatchArguments {
             let name = file.file_stem().unwrap_or_default().to_string_lossy().into_owned();
             match case {
                 Ok(case) => {
-                    rows.push(Row::new(file, case.name.clone(), &case, Fate::NotRun));
+                    rows.push(Row::new(file, case.name.clone(), &case, BatchResult::NotRun));
                     places.push(rows.len() - 1);
                     cases.push(case);
                 }
@@ -99,10 +99,10 @@ impl BatchArguments {
         let options =
             BatchOptions { run: self.common.options(self.common.output.clone()), jobs: self.jobs };
         let follower = Follower::new(&cases, self.common.verbose, terminal);
-        let fates = run_batch(&cases, &options, &follower);
+        let results = run_batch(&cases, &options, &follower);
         follower.bar.finish_and_clear();
-        for ((place, case), fate) in places.into_iter().zip(&cases).zip(fates) {
-            rows[place] = Row::new(&files[place], case.name.clone(), case, fate);
+        for ((place, case), result) in places.into_iter().zip(&cases).zip(results) {
+            rows[place] = Row::new(&files[place], case.name.clone(), case, result);
         }
         rows
     }
@@ -172,15 +172,15 @@ impl<'a> Follower<'a> {
     }
 }
 
-impl Watch for Follower<'_> {
-    fn done(&self, index: usize, fate: &Fate) {
+impl BatchObserver for Follower<'_> {
+    fn done(&self, index: usize, result: &BatchResult) {
         let done = self.done.fetch_add(1, Ordering::Relaxed) + 1;
         let name = &self.cases[index].name;
         self.bar.set_message(visible(name).into_owned());
         self.bar.inc(1);
         if self.verbose {
             let line =
-                format!("{done} of {}  {name}: {}\n", self.cases.len(), table::verdict(fate));
+                format!("{done} of {}  {name}: {}\n", self.cases.len(), table::verdict(result));
             self.bar.suspend(|| to_stderr(&line));
         }
     }
@@ -191,10 +191,10 @@ impl Watch for Follower<'_> {
 }
 
 /// The exit code that a case would have alone.
-fn exit_code(fate: &Fate) -> u8 {
-    match fate {
-        Fate::Run(summary) | Fate::Kept(summary) => summary.verdict.exit_code(),
-        Fate::Refused(error) => error.exit_code(),
-        Fate::NotRun => INTERRUPTED,
+fn exit_code(result: &BatchResult) -> u8 {
+    match result {
+        BatchResult::Run(summary) | BatchResult::UpToDate(summary) => summary.verdict.exit_code(),
+        BatchResult::Failed(error) => error.exit_code(),
+        BatchResult::NotRun => INTERRUPTED,
     }
 }

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use gridgen::run::Progress;
+use gridgen::generate::Progress;
 use gridgen::solver::history::NewtonStep;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 

@@ -1,9 +1,9 @@
 //! The last lines of a run: how good the grid is and what was written.
 
 use gridgen::case::Case;
+use gridgen::generate::Outcome;
 use gridgen::grid::Verdict;
 use gridgen::pde::control::Base;
-use gridgen::run::Outcome;
 use gridgen::run::system::SystemOutcome;
 use std::path::PathBuf;
 

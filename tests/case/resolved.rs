@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use gridgen::case::schema::KEYS;
-use gridgen::case::{Case, Contour, Format, Rung, Topology, first_cell_from_y_plus};
+use gridgen::case::{Case, Contour, Format, Retry, Topology, first_cell_from_y_plus};
 use gridgen::geometry::TrailingEdge;
 use gridgen::grid::{Seam, initial};
 use gridgen::pde::control::{Base, Wall};
@@ -427,7 +427,7 @@ fn the_resolved_case_has_every_default_those_of_the_section_too() {
         let ni = if keys.contains("grid.ni") { "" } else { "grid.ni = 65" };
         let case = resolve(&format!("{keys}\n{ni}\ngrid.nj = 33\n")).unwrap();
 
-        let resolved = gridgen::run::resolved(&case).unwrap();
+        let resolved = gridgen::generate::resolved(&case).unwrap();
         let text = resolved.to_toml_string().unwrap();
 
         let mut section = String::new();
@@ -450,7 +450,7 @@ fn the_resolved_case_has_every_default_those_of_the_section_too() {
         // Nothing is left to decide.
         let again = resolve(&text).unwrap();
         assert_eq!(again, resolved, "{keys}");
-        assert_eq!(gridgen::run::resolved(&again).unwrap(), resolved, "{keys}");
+        assert_eq!(gridgen::generate::resolved(&again).unwrap(), resolved, "{keys}");
     }
 }
 
@@ -463,16 +463,16 @@ fn the_resolved_ladder_is_what_the_case_tries() {
         assert_eq!(again.quality, case.quality);
         (case.quality.retry, case.quality.ladder)
     };
-    let all = [Rung::March, Rung::Decay, Rung::Normal, Rung::Base];
+    let all = [Retry::March, Retry::Decay, Retry::Normal, Retry::Base];
 
     assert_eq!(ladder(""), (true, all.to_vec()));
     assert_eq!(
         ladder("[control]\ndecay = 3\nsmoothing = 5\n"),
-        (true, vec![Rung::March, Rung::Base])
+        (true, vec![Retry::March, Retry::Base])
     );
     assert_eq!(
         ladder("[control]\ndecay = 3\n[quality]\nladder = ['decay']\n"),
-        (true, vec![Rung::Decay])
+        (true, vec![Retry::Decay])
     );
     let none = "[initial]\nmethod = 'hyperbolic'\ndissipation = 0.2\n[control]\ndecay = 3\nbase = 'marched'\n";
     assert_eq!(ladder(none), (false, all.to_vec()));

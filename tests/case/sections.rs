@@ -1,6 +1,6 @@
 //! Where a section comes from and what is done to it.
 
-use gridgen::case::{Contour, Rung};
+use gridgen::case::{Contour, Retry};
 use gridgen::geometry::{Ellipse, Joukowski, TrailingEdge};
 
 use super::{SMALLEST, resolve, resolve_set, resolve_with, shown};
@@ -141,6 +141,6 @@ fn the_ladder_is_tried_by_default() {
     let quality = resolve(SMALLEST).unwrap().quality;
 
     assert!(quality.retry);
-    assert_eq!(quality.ladder, [Rung::March, Rung::Decay, Rung::Normal, Rung::Base]);
+    assert_eq!(quality.ladder, [Retry::March, Retry::Decay, Retry::Normal, Retry::Base]);
     assert_eq!((quality.max_skewness, quality.max_wall_angle), (None, None));
 }

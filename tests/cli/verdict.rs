@@ -3,7 +3,7 @@
 use std::fs;
 
 use gridgen::case::Case;
-use gridgen::run::{BackendChoice, RunOptions, make_grid};
+use gridgen::generate::{BackendChoice, RunOptions, make_grid};
 use serde_json::Value;
 
 use super::{Finished, Scratch};

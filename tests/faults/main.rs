@@ -17,7 +17,7 @@ use gridgen::backend::cuda::kernel::{Argument, Kernel, Shape};
 use gridgen::backend::cuda::{CudaBackend, Device, WatchedDevice};
 use gridgen::case::Case;
 use gridgen::error::Error;
-use gridgen::run::{Outcome, Progress, run_on};
+use gridgen::generate::{Outcome, Progress, run_on};
 use gridgen::solver::history::NewtonStep;
 
 struct Silent;

@@ -6,8 +6,9 @@ use std::path::{Path, PathBuf};
 
 use gridgen::case::Case;
 use gridgen::error::Error;
-use gridgen::run::{
-    BackendChoice, BatchOptions, Fate, Outcome, Progress, RunOptions, Watch, run, run_batch,
+use gridgen::generate::{
+    BackendChoice, BatchObserver, BatchOptions, BatchResult, Outcome, Progress, RunOptions, run,
+    run_batch,
 };
 use gridgen::solver::history::NewtonStep;
 
@@ -83,8 +84,8 @@ fn an_interrupted_run_on_two_gpus_goes_on_to_the_same_bits() {
 /// Nobody watches.
 struct Nobody;
 
-impl Watch for Nobody {
-    fn done(&self, _: usize, _: &Fate) {}
+impl BatchObserver for Nobody {
+    fn done(&self, _: usize, _: &BatchResult) {}
 }
 
 #[test]
@@ -94,12 +95,12 @@ fn a_batch_with_more_jobs_than_gpus_ends() {
     let cases: Vec<Case> = (0..20).map(|k| case(&(2408 + k).to_string())).collect();
     let options = BatchOptions { run: options(folder.path(), &[0, 1]), jobs: 4 };
 
-    let fates = run_batch(&cases, &options, &Nobody);
+    let results = run_batch(&cases, &options, &Nobody);
 
-    for (case, fate) in cases.iter().zip(&fates) {
+    for (case, result) in cases.iter().zip(&results) {
         assert!(
-            matches!(fate, Fate::Run(summary) if summary.verdict.is_good()),
-            "{}: {fate:?}",
+            matches!(result, BatchResult::Run(summary) if summary.verdict.is_good()),
+            "{}: {result:?}",
             case.name
         );
         let report =

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use gridgen::case::Case;
 use gridgen::error::Error;
-use gridgen::run::{Fate, Summary};
+use gridgen::generate::{BatchResult, Summary};
 use serde::Serialize;
 
 /// What came of one case.
@@ -26,9 +26,9 @@ pub(super) struct Row {
 
 impl Row {
     /// The row of a case that could be read.
-    pub(super) fn new(file: &Path, name: String, case: &Case, fate: Fate) -> Self {
-        let status = verdict(&fate);
-        let exit_code = super::exit_code(&fate);
+    pub(super) fn new(file: &Path, name: String, case: &Case, result: BatchResult) -> Self {
+        let status = verdict(&result);
+        let exit_code = super::exit_code(&result);
         let size = Some([case.grid.ni, case.grid.nj]);
         let mut row = Self {
             case: file.to_path_buf(),
@@ -40,17 +40,17 @@ impl Row {
             error: None,
             hint: None,
         };
-        match fate {
-            Fate::Run(summary) | Fate::Kept(summary) => {
+        match result {
+            BatchResult::Run(summary) | BatchResult::UpToDate(summary) => {
                 let verdict = &summary.verdict;
                 row.error = (!verdict.is_good()).then(|| verdict.to_string());
                 row.summary = Some(summary);
             }
-            Fate::Refused(error) => {
+            BatchResult::Failed(error) => {
                 row.hint = error.hint();
                 row.error = Some(error.to_string());
             }
-            Fate::NotRun => {}
+            BatchResult::NotRun => {}
         }
         row
     }
@@ -98,12 +98,12 @@ const HEADS: [&str; 8] =
 const WORDS: usize = 3;
 
 /// What came of a case, in a word or two.
-pub(super) fn verdict(fate: &Fate) -> &'static str {
-    match fate {
-        Fate::Run(summary) if summary.verdict.is_good() => "converged",
-        Fate::Kept(_) => "kept",
-        Fate::Run(_) | Fate::Refused(_) => "failed",
-        Fate::NotRun => "not run",
+pub(super) fn verdict(result: &BatchResult) -> &'static str {
+    match result {
+        BatchResult::Run(summary) if summary.verdict.is_good() => "converged",
+        BatchResult::UpToDate(_) => "kept",
+        BatchResult::Run(_) | BatchResult::Failed(_) => "failed",
+        BatchResult::NotRun => "not run",
     }
 }
 

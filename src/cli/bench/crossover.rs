@@ -7,7 +7,7 @@ use std::time::Instant;
 use gridgen::backend::DeviceError;
 use gridgen::backend::cuda::CudaBackend;
 use gridgen::bench::{Size, Table};
-use gridgen::run::CROSSOVER;
+use gridgen::generate::CROSSOVER;
 
 use crate::cli::NOT_CONVERGED;
 

@@ -5,8 +5,8 @@ use std::path::PathBuf;
 
 use crate::backend::{Format, Incomplete, RowSchedule};
 use crate::case::is_fit_name;
+use crate::generate::BackendChoice;
 use crate::io::solution::MethodReport;
-use crate::run::BackendChoice;
 use crate::solver::general::GeneralKind;
 use crate::solver::krylov::Method;
 

@@ -9,9 +9,9 @@ use crate::backend::cuda::CudaBackend;
 use crate::backend::cuda::driver::Gpus;
 use crate::backend::{CsrBackend, DeviceError};
 use crate::error::Error;
+use crate::generate::options::Chosen;
+use crate::generate::{BackendChoice, Progress, Ranks};
 use crate::io::solution::SystemTiming;
-use crate::run::options::Chosen;
-use crate::run::{BackendChoice, Progress, Ranks};
 use crate::solver::SolverError;
 use crate::sparse::Csr;
 

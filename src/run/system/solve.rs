@@ -4,8 +4,8 @@ use std::time::Instant;
 
 use super::options::SystemOptions;
 use crate::backend::{Backend, CsrBackend, DeviceError};
+use crate::generate::Progress;
 use crate::io::solution::SystemTiming;
-use crate::run::Progress;
 use crate::solver::SolverError;
 use crate::solver::general::{GeneralOperator, GeneralPreconditioner};
 use crate::solver::linear::{LinearReport, LinearSettings, LinearSolver};

@@ -1,7 +1,7 @@
-//! What is tried, one after the other, when a grid is not good: see [`Ladder`].
+//! The retry plan: settings that are tried one after the other when a grid is not good.
 
 use crate::case::defaults::NEWTON_STEPS;
-use crate::case::{Case, Rung};
+use crate::case::{Case, Retry};
 use crate::grid::initial::{InitialSettings, Method};
 use crate::grid::quality::Quality;
 use crate::grid::{Limited, Verdict};
@@ -16,50 +16,50 @@ const NORMAL_PASSES: usize = 30;
 /// Factor on the decay length of the wall terms.
 const SHORTER_DECAY: f64 = 0.5;
 
-/// The rungs of a case that change something.
-pub(super) struct Ladder<'a> {
+/// The retries of a case that change something: an iterator over changed cases.
+pub(super) struct RetryPlan<'a> {
     case: &'a Case,
     /// Settings of the march of the case, with the defaults of its topology.
     march: InitialSettings,
-    rungs: std::slice::Iter<'a, Rung>,
+    retries: std::slice::Iter<'a, Retry>,
 }
 
-impl<'a> Ladder<'a> {
+impl<'a> RetryPlan<'a> {
     pub(super) fn new(case: &'a Case, march: InitialSettings) -> Self {
-        let rungs: &[Rung] = if case.quality.retry { &case.quality.ladder } else { &[] };
-        Self { case, march, rungs: rungs.iter() }
+        let retries: &[Retry] = if case.quality.retry { &case.quality.ladder } else { &[] };
+        Self { case, march, retries: retries.iter() }
     }
 }
 
-impl Iterator for Ladder<'_> {
+impl Iterator for RetryPlan<'_> {
     /// What is changed, in words, and the case with it.
     type Item = (String, Case);
 
     fn next(&mut self) -> Option<Self::Item> {
-        self.rungs.find_map(|rung| climb(self.case, &self.march, *rung))
+        self.retries.find_map(|retry| changed_by(self.case, &self.march, *retry))
     }
 }
 
-fn climb(case: &Case, march: &InitialSettings, rung: Rung) -> Option<(String, Case)> {
+fn changed_by(case: &Case, march: &InitialSettings, retry: Retry) -> Option<(String, Case)> {
     let mut changed = case.clone();
     let Case { initial, control, .. } = &mut changed;
     let marches = initial.method == Method::Hyperbolic;
-    let words = match rung {
-        Rung::March if marches => {
+    let words = match retry {
+        Retry::March if marches => {
             let dissipation = MORE_SMOOTHING * march.dissipation;
             initial.dissipation = Some(dissipation);
             format!("a smoother march (initial.dissipation = {dissipation})")
         }
-        Rung::Decay => {
+        Retry::Decay => {
             control.decay *= SHORTER_DECAY;
             format!("a shorter reach of the wall terms (control.decay = {})", control.decay)
         }
-        Rung::Normal if marches => {
+        Retry::Normal if marches => {
             initial.method = Method::Normal;
             control.smoothing = NORMAL_PASSES;
             "a march along normals (initial.method = \"normal\")".into()
         }
-        Rung::Base if control.base == Base::Marched => {
+        Retry::Base if control.base == Base::Marched => {
             control.base = Base::ThomasMiddlecoff;
             "another base (control.base = \"thomas-middlecoff\")".into()
         }

@@ -3,9 +3,9 @@
 use std::path::{Path, PathBuf};
 
 use super::export::{Export, Exporting};
-use super::follow::{Follow, download};
 use super::identity::identity;
 use super::layout::Layout;
+use super::observe::{Follow, download};
 use crate::backend::{
     DeviceError, EllipticBackend, GridBackend, LevelSize, MultigridBackend, Real,
 };

@@ -10,10 +10,10 @@ use std::thread;
 use serde::Serialize;
 use serde_json::Value;
 
-use super::files::file_kinds;
 use super::fingerprint::fingerprint;
 use super::identity::identity;
 use super::machine::needs_several;
+use super::outputs::file_kinds;
 use super::{Outcome, Progress, RunOptions, Runner, resolved};
 use crate::case::Case;
 use crate::error::Error;
@@ -35,13 +35,13 @@ pub struct BatchOptions {
 
 /// What came of a case among others.
 #[derive(Debug)]
-pub enum Fate {
+pub enum BatchResult {
     /// It was run.
     Run(Summary),
     /// Its results were there already.
-    Kept(Summary),
+    UpToDate(Summary),
     /// It could not be run.
-    Refused(Error),
+    Failed(Error),
     /// The batch was cancelled before its turn.
     NotRun,
 }
@@ -83,9 +83,9 @@ impl From<&Outcome> for Summary {
 }
 
 /// Told what happens, from several threads.
-pub trait Watch: Sync {
+pub trait BatchObserver: Sync {
     /// Case `index` is done with.
-    fn done(&self, index: usize, fate: &Fate);
+    fn done(&self, index: usize, result: &BatchResult);
     /// Whether to end the batch: cases under way leave restart files, others are not begun.
     fn cancelled(&self) -> bool {
         false
@@ -101,17 +101,22 @@ pub trait Watch: Sync {
 /// fingerprint of the same case, coordinates and sources of the program, and every file that the case
 /// asks for. A case that was interrupted, or stopped at its limit of steps, goes on from the restart
 /// file in its folder.
-pub fn run_batch(cases: &[Case], options: &BatchOptions, watch: &dyn Watch) -> Vec<Fate> {
+pub fn run_batch(
+    cases: &[Case],
+    options: &BatchOptions,
+    observer: &dyn BatchObserver,
+) -> Vec<BatchResult> {
     let gpus = options.run.devices.as_deref().unwrap_or_default();
     let jobs = options.jobs.max(gpus.len()).clamp(1, cases.len().max(1));
     let all = thread::available_parallelism().map_or(1, std::num::NonZero::get);
     let threads = options.run.threads.unwrap_or((all / jobs).max(1));
     let each = RunOptions { threads: Some(threads), ..options.run.clone() };
     let next = AtomicUsize::new(0);
-    let fates: Vec<Mutex<Fate>> = cases.iter().map(|_| Mutex::new(Fate::NotRun)).collect();
-    let done = |index: usize, fate: Fate| {
-        watch.done(index, &fate);
-        *fates[index].lock().unwrap_or_else(PoisonError::into_inner) = fate;
+    let results: Vec<Mutex<BatchResult>> =
+        cases.iter().map(|_| Mutex::new(BatchResult::NotRun)).collect();
+    let done = |index: usize, result: BatchResult| {
+        observer.done(index, &result);
+        *results[index].lock().unwrap_or_else(PoisonError::into_inner) = result;
     };
     let for_all = Mutex::new(Vec::new());
     let work = |job: usize| {
@@ -119,9 +124,9 @@ pub fn run_batch(cases: &[Case], options: &BatchOptions, watch: &dyn Watch) -> V
         let own = RunOptions { devices: own, ..each.clone() };
         // Opened for the first case that needs it, then kept.
         let mut runner = None;
-        while let Some((index, case)) = take(&next, cases).filter(|_| !watch.cancelled()) {
-            match one(case, &own, gpus, &mut runner, watch) {
-                Some(fate) => done(index, fate),
+        while let Some((index, case)) = take(&next, cases).filter(|_| !observer.cancelled()) {
+            match one(case, &own, gpus, &mut runner, observer) {
+                Some(result) => done(index, result),
                 None => for_all.lock().unwrap_or_else(PoisonError::into_inner).push(index),
             }
         }
@@ -133,16 +138,16 @@ pub fn run_batch(cases: &[Case], options: &BatchOptions, watch: &dyn Watch) -> V
     for_all.sort_unstable();
     let mut runner = None;
     for index in for_all {
-        if watch.cancelled() {
+        if observer.cancelled() {
             break;
         }
-        if let Some(fate) = one(&cases[index], &options.run, &[], &mut runner, watch) {
-            done(index, fate);
+        if let Some(result) = one(&cases[index], &options.run, &[], &mut runner, observer) {
+            done(index, result);
         }
     }
-    fates
+    results
         .into_iter()
-        .map(|fate| fate.into_inner().unwrap_or_else(PoisonError::into_inner))
+        .map(|result| result.into_inner().unwrap_or_else(PoisonError::into_inner))
         .collect()
 }
 
@@ -158,11 +163,11 @@ fn one<'o>(
     options: &'o RunOptions,
     gpus: &[usize],
     runner: &mut Option<Runner<'o>>,
-    watch: &dyn Watch,
-) -> Option<Fate> {
+    observer: &dyn BatchObserver,
+) -> Option<BatchResult> {
     let folder = options.output.join(&case.name);
     if let Some(summary) = finished(case, &folder).filter(|_| !options.force) {
-        return Some(Fate::Kept(summary));
+        return Some(BatchResult::UpToDate(summary));
     }
     if needs_several(case, gpus) {
         return None;
@@ -173,11 +178,11 @@ fn one<'o>(
             Some(ready) => runner.insert(ready),
             None => runner.insert(Runner::new(options)?),
         };
-        runner.run(case, folder.clone(), restart, &mut Quiet(watch))
+        runner.run(case, folder.clone(), restart, &mut Quiet(observer))
     };
     Some(match { run }() {
-        Ok(outcome) => Fate::Run(Summary::from(&outcome)),
-        Err(error) => Fate::Refused(error),
+        Ok(outcome) => BatchResult::Run(Summary::from(&outcome)),
+        Err(error) => BatchResult::Failed(error),
     })
 }
 
@@ -215,7 +220,7 @@ fn restart(case: &Case, folder: &Path) -> Option<PathBuf> {
 }
 
 /// Shows nothing of a single run.
-struct Quiet<'a>(&'a dyn Watch);
+struct Quiet<'a>(&'a dyn BatchObserver);
 
 impl Progress for Quiet<'_> {
     fn phase(&mut self, _name: &str) {}
@@ -231,7 +236,7 @@ mod tests {
     #![allow(clippy::unwrap_used, reason = "a failing step fails the test")]
 
     use super::*;
-    use crate::run::{BackendChoice, run};
+    use crate::generate::{BackendChoice, run};
 
     fn case(more: &str) -> Case {
         let text = format!(

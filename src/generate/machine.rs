@@ -1,6 +1,6 @@
 //! The machine a case is solved on.
 
-use super::check::check_cpu;
+use super::estimate::check_cpu;
 use super::options::Chosen;
 use super::{BackendChoice, Ranks, RunOptions};
 #[cfg(feature = "cuda")]
@@ -25,7 +25,7 @@ const POINTS_A_GPU: usize = 32_000_000;
 pub const CROSSOVER: usize = 205_000;
 
 /// What a thread does that opens a machine.
-pub(super) const OPENING: &str = "opening the device";
+pub(crate) const OPENING: &str = "opening the device";
 
 /// Where the grid equations are solved.
 pub(super) enum Machine {
@@ -67,11 +67,11 @@ impl Opening {
 }
 
 /// A machine that is being closed; waits for that when it is dropped.
-pub(super) struct Closing(Option<JoinHandle<()>>);
+pub(crate) struct Closing(Option<JoinHandle<()>>);
 
 impl Closing {
     /// Closes what is open while other work goes on.
-    pub(super) fn of(open: impl Send + 'static) -> Self {
+    pub(crate) fn of(open: impl Send + 'static) -> Self {
         Self(Some(std::thread::spawn(move || drop(open))))
     }
 }

@@ -1,13 +1,13 @@
-//! From a layout to a grid: the case's own try, and those of the ladder.
+//! From a layout to a grid: the case's own try, and those of the retry plan.
 
 use std::path::{Path, PathBuf};
 
 use super::Job;
 use super::export::Export;
-use super::follow::{Follow, Keeper};
-use super::ladder::{Ladder, may_help, verdict};
 use super::layout::Layout;
 use super::machine::Machine;
+use super::observe::{Follow, Keeper};
+use super::retry::{RetryPlan, may_help, verdict};
 use super::solve::{Solved, Start};
 use crate::backend::cpu::CpuBackend;
 use crate::backend::{EllipticBackend, MultigridBackend, Real};
@@ -45,7 +45,7 @@ pub(super) struct Goal<'a> {
 }
 
 impl Job<'_> {
-    /// The first good grid among that of the case and those of the ladder; the case's own where none
+    /// The first good grid among that of the case and those of the retry plan; the case's own where none
     /// is good.
     pub(super) fn best_attempt(
         &mut self,
@@ -61,10 +61,10 @@ impl Job<'_> {
         }
         // A restart file is one of the case as it stands.
         let goal = Goal { keeper: None, ..goal };
-        let mut ladder = Ladder::new(case, layout.initial(case));
+        let mut plan = RetryPlan::new(case, layout.initial(case));
         let mut tried = false;
         while may_help(case, first.solved.stop)
-            && let Some((change, changed)) = ladder.next()
+            && let Some((change, changed)) = plan.next()
         {
             if !tried {
                 self.notices.push(format!("{}; tried again", first.verdict));
@@ -190,7 +190,7 @@ impl Job<'_> {
         solve: impl FnOnce(&mut Follow<'_>, Option<&Path>) -> Result<(Solved, S), Error>,
     ) -> Result<(Solved, S), Error> {
         self.go_on()?;
-        // A restart file is one of the case as it stands, not of one that the ladder changed.
+        // A restart file is one of the case as it stands, not of one that the retry plan changed.
         let restarts = std::ptr::eq(case, &raw const layout.case);
         let (solved, nodes) = self.timed("newton", &mut timing.newton_seconds, |job| {
             let Self { progress, options, notices, .. } = job;

@@ -4,9 +4,9 @@ use std::ops::ControlFlow;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use super::attempt::Goal;
-use super::follow::{Decision, Follow, download};
 use super::identity::identity;
 use super::layout::Layout;
+use super::observe::{Decision, Follow, download};
 use super::solve::{Solved, can_go_on, elliptic_settings, finished, iterate, usable_restart};
 use super::{Job, Ranks};
 use crate::backend::cpu::CpuBackend;

@@ -18,12 +18,12 @@ pub enum BackendChoice {
 }
 
 /// What a choice of backend came to, and what the user should know of it.
-pub(super) type Chosen<M> = (M, Option<String>);
+pub(crate) type Chosen<M> = (M, Option<String>);
 
 impl BackendChoice {
     /// `cpu`, or what `gpu` opens: with [`Self::Auto`], unless GPUs are `named`, the first and why
     /// where the second fails.
-    pub(super) fn open<M>(
+    pub(crate) fn open<M>(
         self,
         named: bool,
         cpu: M,

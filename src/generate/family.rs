@@ -3,9 +3,9 @@
 use std::path::{Path, PathBuf};
 
 use super::Job;
-use super::ladder::verdict;
+use super::report::Written;
 use super::resolved_case::ResolvedCase;
-use super::written::Written;
+use super::retry::verdict;
 use crate::case::Case;
 use crate::error::Error;
 use crate::grid::quality::{Quality, measure};
