@@ -4,25 +4,15 @@
 #![allow(clippy::unreadable_literal)] // Reference values stand as they were printed.
 #![allow(missing_docs)] // Tests are named for the fact they show.
 
-#[path = "geometry/dialects.rs"]
 mod dialects;
-#[path = "geometry/naca.rs"]
 mod naca;
-#[path = "geometry/normals.rs"]
 mod normals;
-#[path = "geometry/reader.rs"]
 mod reader;
-#[path = "geometry/refusals.rs"]
 mod refusals;
-#[path = "geometry/shapes.rs"]
 mod shapes;
-#[path = "geometry/spacing.rs"]
 mod spacing;
-#[path = "geometry/spline.rs"]
 mod spline;
-#[path = "geometry/surface.rs"]
 mod surface;
-#[path = "geometry/wake.rs"]
 mod wake;
 
 use std::path::PathBuf;
