@@ -221,7 +221,7 @@ fn every_shipped_case_is_tested_here() {
     let mut cases: Vec<_> = names
         .map(|name| name.into_string().unwrap())
         .filter(|name| Path::new(name).extension().is_some_and(|ending| ending == "toml"))
-        // These are run by tests/c_grid.rs.
+        // These are run by tests/grid/c_grid.rs.
         .filter(|name| !c_grids.contains(&name.as_str()))
         .collect();
     cases.sort();

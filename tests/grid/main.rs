@@ -1,0 +1,14 @@
+//! Grids: initial ones, measures of quality, sections with known solutions, the shipped cases, C-grids and
+//! halves, and what is tried where a grid is not good.
+
+mod c_grid;
+mod conformal;
+mod golden;
+#[path = "../support/grids.rs"]
+mod grids;
+mod half;
+mod initial;
+mod ladder;
+mod quality;
+#[path = "../support/mod.rs"]
+mod support;
