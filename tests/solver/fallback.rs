@@ -1,8 +1,7 @@
 //! What takes the place of a multigrid cycle that does not contract, and that the report says so.
 #![allow(clippy::unwrap_used, reason = "a failing step fails the test")]
 
-mod support;
-
+use crate::support::problems::{NEWTON, Setup};
 use gridgen::backend::cpu::{CpuBackend, EllMatrix};
 use gridgen::backend::{DeviceError, LevelSize, Product, SparseBackend};
 use gridgen::elliptic::GridPreconditioner;
@@ -13,7 +12,6 @@ use gridgen::solver::newton::solve;
 use gridgen::solver::precond::{Kind, MatrixPreconditioner, MultigridSettings};
 use gridgen::solver::{LinearOperator, LinearStop, Preconditioner, SolverError};
 use gridgen::sparse::EllPattern;
-use support::problems::{NEWTON, Setup};
 
 const SETTINGS: LinearSettings =
     LinearSettings { method: Method::Bicgstab, max_iterations: 500, restart: 30 };

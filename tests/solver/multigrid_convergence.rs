@@ -1,8 +1,6 @@
 //! Multigrid on real grids: counts, precision, periodic seams.
 #![allow(clippy::unwrap_used, reason = "a failing step fails the test")]
 
-mod support;
-
 use std::path::Path;
 
 use gridgen::backend::Scaling;
@@ -15,8 +13,8 @@ use gridgen::solver::newton::NewtonSettings;
 use gridgen::solver::precond::{Cycle, Kind, MultigridSettings};
 use gridgen::solver::{LinearOperator, NonlinearProblem, Preconditioner};
 
-use support::problems::{NEWTON, Setup};
-use support::walls::WallPoints;
+use crate::support::problems::{NEWTON, Setup};
+use crate::support::walls::WallPoints;
 
 const FIRST_CELLS: [f64; 3] = [1e-3, 1e-5, 1e-6];
 

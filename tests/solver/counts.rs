@@ -1,8 +1,7 @@
 //! How many iterations the solvers take, against reference counts.
 #![allow(clippy::unwrap_used, reason = "a failing step fails the test")]
 
-mod support;
-
+use crate::support::problems::{NEWTON, Setup};
 use gridgen::backend::cpu::CpuBackend;
 use gridgen::backend::{Backend, Scaling};
 use gridgen::elliptic::GridPreconditioner;
@@ -11,7 +10,6 @@ use gridgen::solver::krylov::Method;
 use gridgen::solver::linear::{LinearReport, LinearSettings, LinearSolver};
 use gridgen::solver::precond::{Kind, MultigridSettings};
 use gridgen::solver::{LinearStop, NonlinearProblem};
-use support::problems::{NEWTON, Setup};
 
 /// The two grids, in nodes.
 const SIZES: [(usize, usize); 2] = [(65, 33), (129, 65)];

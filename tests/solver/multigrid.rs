@@ -1,13 +1,11 @@
 //! Multigrid: exact identities on small grids, and convergence on real ones.
 #![allow(clippy::unwrap_used, clippy::expect_used, reason = "a failing step fails the test")]
 
-mod support;
-
 use gridgen::backend::cpu::{CpuBackend, EllMatrix, Level};
 use gridgen::backend::{Backend, Coarsening, LevelSize, MultigridBackend, Order};
 use nalgebra::{DMatrix, DVector};
 
-use support::stencil::{stencil, wall_columns};
+use crate::support::stencil::{stencil, wall_columns};
 
 /// A matrix with the structure of the grid equations.
 fn matrix(size: LevelSize) -> EllMatrix<f64> {

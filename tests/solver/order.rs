@@ -1,10 +1,9 @@
 //! Manufactured solutions: the discrete equations are of second order.
 #![allow(clippy::unwrap_used, reason = "a failing step fails the test")]
 
-mod support;
-
 use std::f64::consts::TAU;
 
+use crate::support::problems::NEWTON;
 use gridgen::backend::cpu::CpuBackend;
 use gridgen::backend::{EllipticData, WallTerms};
 use gridgen::elliptic::{GridPreconditioner, GridProblem};
@@ -12,7 +11,6 @@ use gridgen::solver::krylov::Method;
 use gridgen::solver::linear::{LinearSettings, LinearSolver};
 use gridgen::solver::newton::{NewtonSettings, solve};
 use gridgen::solver::precond::{Kind, MultigridSettings};
-use support::problems::NEWTON;
 
 /// A function of (X, Y) with its first and second derivatives.
 #[derive(Clone, Copy)]

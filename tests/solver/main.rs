@@ -1,0 +1,17 @@
+//! Krylov methods, preconditioners and multigrid, Newton's method, and the equations that it solves.
+
+mod breakdowns;
+mod cg;
+mod counts;
+mod fallback;
+mod gmres;
+mod jacobian;
+mod krylov;
+mod multigrid;
+mod multigrid_convergence;
+mod newton;
+mod newton_stops;
+mod order;
+mod preconditioners;
+#[path = "../support/mod.rs"]
+mod support;
