@@ -2,18 +2,18 @@
 #![cfg(feature = "cuda")]
 
 mod bands;
-#[path = "../bands/cases.rs"]
+#[path = "../backends/bands/cases.rs"]
 mod cases;
 #[path = "../conformance/mod.rs"]
 mod conformance;
 mod messages;
-#[path = "../rows/patterns.rs"]
+#[path = "../backends/rows/patterns.rs"]
 mod patterns;
 mod rows;
 mod runs;
 #[path = "../support/mod.rs"]
 mod support;
-#[path = "../rows/systems.rs"]
+#[path = "../backends/rows/systems.rs"]
 mod systems;
 
 use std::sync::Arc;

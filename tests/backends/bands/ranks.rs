@@ -7,7 +7,7 @@ use gridgen::backend::Bands;
 use gridgen::backend::cuda::{CudaBackend, Device};
 use gridgen::solver::SolverError;
 
-use crate::cases::{Case, Solved};
+use super::cases::{Case, Solved};
 use crate::fibers::{FiberDevice, Messages, on_ranks};
 
 /// Does `work` on every device, with the number of the rank and a backend for its band. Levels are

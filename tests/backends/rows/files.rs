@@ -16,10 +16,10 @@ use gridgen::solver::SolverError;
 use gridgen::solver::general::GeneralKind;
 use gridgen::sparse::{Csr, Schedule, TooFewRows};
 
+use super::machine::Devices;
+use super::patterns::{convection, times};
+use super::systems::Machine;
 use crate::fibers::{FiberDevice, lost, mortal};
-use crate::machine::Devices;
-use crate::patterns::{convection, times};
-use crate::systems::Machine;
 
 impl Ranks for Devices {
     fn count(&self) -> usize {

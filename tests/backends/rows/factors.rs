@@ -5,9 +5,9 @@ use gridgen::backend::cpu::CpuBackend;
 use gridgen::backend::{Backend, BadPivot, CsrBackend, Format, Incomplete, RowSchedule};
 use gridgen::sparse::{Csr, RowBlocks};
 
-use crate::machine::Devices;
-use crate::patterns::{convection, difference};
-use crate::systems::Machine;
+use super::machine::Devices;
+use super::patterns::{convection, difference};
+use super::systems::Machine;
 
 const KINDS: [Incomplete; 4] =
     [Incomplete::Dilu, Incomplete::Dic, Incomplete::Ilu0, Incomplete::Ic0];

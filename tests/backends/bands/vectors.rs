@@ -8,10 +8,10 @@ use gridgen::pde::control::Wall;
 use gridgen::solver::krylov::Method;
 use gridgen::solver::precond::Kind;
 
-use crate::cases::Case;
-use crate::factors::jacobian;
+use super::cases::Case;
+use super::factors::jacobian;
+use super::ranks::{fibers, on_bands_of};
 use crate::fibers::Messages;
-use crate::ranks::{fibers, on_bands_of};
 
 const WAYS: [Messages; 2] = [Messages::Memory, Messages::Host];
 

@@ -7,8 +7,8 @@ use std::time::Duration;
 use gridgen::backend::DeviceError;
 use gridgen::backend::cuda::{Buffer, Communicator, Device, Parcel};
 
+use super::ranks::{fibers, opposite};
 use crate::fibers::{Messages, on_ranks};
-use crate::ranks::{fibers, opposite};
 
 const WAYS: [Messages; 2] = [Messages::Memory, Messages::Host];
 

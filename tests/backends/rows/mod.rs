@@ -1,8 +1,5 @@
 //! Matrices spread over several ranks by rows, each a thread with a device of its own, against one.
 
-#[path = "../fibers/mod.rs"]
-mod fibers;
-
 mod factors;
 mod failures;
 mod files;

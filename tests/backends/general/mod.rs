@@ -3,8 +3,6 @@
 
 mod definitions;
 mod exercises;
-#[path = "../fibers/mod.rs"]
-mod fibers;
 mod matrices;
 mod pivots;
 mod products;

@@ -5,9 +5,9 @@ use gridgen::backend::Format;
 use gridgen::sparse::{Csr, RowBlocks};
 use proptest::prelude::*;
 
-use crate::machine::Devices;
-use crate::patterns::{arrow, convection, difference, half_full, shifted, times};
-use crate::systems::product;
+use super::machine::Devices;
+use super::patterns::{arrow, convection, difference, half_full, shifted, times};
+use super::systems::product;
 
 const FORMATS: [Format; 2] = [Format::Csr, Format::Ell];
 

@@ -8,8 +8,8 @@ use gridgen::backend::cuda::{CudaMatrix, Device};
 use gridgen::backend::{Bands, Coarsening, LevelSize, MultigridBackend, Order, Real};
 use gridgen::sparse::EllPattern;
 
+use super::ranks::{fibers, on_bands_of, opposite};
 use crate::fibers::Messages;
-use crate::ranks::{fibers, on_bands_of, opposite};
 use crate::support::stencil::{stencil, wall_columns};
 
 /// Rows without coupling between them, whose lines along xi let a change decay by e in

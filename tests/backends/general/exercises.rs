@@ -2,8 +2,8 @@
 
 use std::sync::Arc;
 
-use super::fibers::{FiberDevice, Library};
 use super::matrices::{convection, difference, random};
+use crate::fibers::{FiberDevice, Library};
 use gridgen::backend::cuda::kernel::{Argument, Shape, Width};
 use gridgen::backend::cuda::{Buffer, Device};
 use gridgen::sparse::{Pattern, RowSets, Triangle, levels};
@@ -92,7 +92,7 @@ fn several_threads_a_row_solve_level_by_level() {
     let text = document();
     let kernel = text.split("```cuda\n").nth(1).unwrap().split("```").next().unwrap();
     let library = Library::load(
-        &format!("{}{kernel}", include_str!("../../kernels/common.cuh")),
+        &format!("{}{kernel}", include_str!("../../../kernels/common.cuh")),
         Width::Double,
     );
     let a = convection(6);

@@ -18,8 +18,8 @@ use gridgen::solver::SolverError;
 use gridgen::solver::history::NewtonStep;
 use gridgen::sparse::Schedule;
 
+use super::ranks::{fibers, on_bands_of};
 use crate::fibers::{Messages, lost, mortal};
-use crate::ranks::{fibers, on_bands_of};
 
 /// A rank for each device.
 struct Devices(Vec<Arc<dyn Device>>, Messages);

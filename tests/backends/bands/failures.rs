@@ -13,9 +13,9 @@ use gridgen::solver::SolverError;
 use gridgen::solver::krylov::Method;
 use gridgen::solver::precond::Kind;
 
-use crate::cases::Case;
+use super::cases::Case;
+use super::ranks::fibers;
 use crate::fibers::{FiberDevice, Messages, lost, mortal, on_patient_ranks, on_ranks};
-use crate::ranks::fibers;
 
 #[test]
 fn a_lost_device_stops_all_with_its_own_message() {

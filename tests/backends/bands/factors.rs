@@ -9,9 +9,9 @@ use gridgen::solver::krylov::Method;
 use gridgen::solver::precond::Kind;
 use gridgen::sparse::EllPattern;
 
-use crate::cases::Case;
+use super::cases::Case;
+use super::ranks::{fibers, on_bands_of};
 use crate::fibers::Messages;
-use crate::ranks::{fibers, on_bands_of};
 
 /// The Jacobian of the first guess.
 pub fn jacobian<B: EllipticBackend>(

@@ -4,7 +4,7 @@ use gridgen::pde::control::Wall;
 use gridgen::solver::krylov::Method;
 use gridgen::solver::precond::Kind;
 
-use crate::cases::{self, Case};
+use super::cases::{self, Case};
 
 /// The grid of the CPU; `more` times the linear iterations of one band at most, and two more.
 fn check(case: Case, bands: &[usize], more: f64) {

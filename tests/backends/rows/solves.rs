@@ -10,10 +10,10 @@ use gridgen::solver::general::GeneralKind;
 use gridgen::solver::krylov::Method;
 use gridgen::sparse::Csr;
 
+use super::machine::Devices;
+use super::patterns::{arrow, convection, difference, times};
+use super::systems::{Solved, Way, solve, solve_on};
 use crate::fibers::FiberDevice;
-use crate::machine::Devices;
-use crate::patterns::{arrow, convection, difference, times};
-use crate::systems::{Solved, Way, solve, solve_on};
 
 const METHODS: [Method; 3] = [Method::Cg, Method::Bicgstab, Method::Gmres];
 

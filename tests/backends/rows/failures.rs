@@ -7,10 +7,10 @@ use gridgen::solver::SolverError;
 use gridgen::solver::general::GeneralKind;
 use gridgen::solver::krylov::Method;
 
+use super::machine::Devices;
+use super::patterns::convection;
+use super::systems::{Way, solve};
 use crate::fibers::{FiberDevice, lost, mortal};
-use crate::machine::Devices;
-use crate::patterns::convection;
-use crate::systems::{Way, solve};
 
 #[test]
 fn a_lost_device_stops_all_with_its_own_message() {

@@ -1,10 +1,5 @@
 //! Grids in bands: several ranks, each a thread with a device of its own, against one.
 
-#[path = "../fibers/mod.rs"]
-mod fibers;
-#[path = "../support/mod.rs"]
-mod support;
-
 mod cases;
 mod factors;
 mod failures;
