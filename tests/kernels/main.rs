@@ -2,8 +2,11 @@
 
 #[path = "../conformance/mod.rs"]
 mod conformance;
+mod fiber_header;
 #[path = "../fibers/mod.rs"]
 mod fibers;
+mod kernel_cache;
+mod nvrtc;
 #[path = "../support/mod.rs"]
 mod support;
 mod waits;
