@@ -3,15 +3,12 @@
 #![allow(clippy::unwrap_used, reason = "a failing step fails the test")]
 #![allow(clippy::float_cmp, reason = "what is written is read back bit for bit")]
 
-#[path = "support/grids.rs"]
-mod grids;
-
 use std::collections::{HashMap, HashSet};
 
+use crate::grids::{half_grid, joukowski_grid, parabolic_grid};
 use gridgen::grid::Grid;
 use gridgen::io::cgns;
 use gridgen::io::span::{Sides, Span};
-use grids::{half_grid, joukowski_grid, parabolic_grid};
 use hdf5_pure::{AttrValue, File, Group};
 
 const SYMMETRY: Span = Span { length: 0.7, cells: 3, sides: Sides::Symmetry };

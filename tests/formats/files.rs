@@ -4,13 +4,11 @@
 // bit for bit, so numbers are compared exactly.
 #![allow(clippy::expect_used, clippy::float_cmp, clippy::unwrap_used)]
 
-#[path = "support/grids.rs"]
-mod grids;
-
 use std::fs;
 use std::io::{self, Write};
 use std::path::Path;
 
+use crate::grids::{grid_from, joukowski_grid, polar_grid};
 use gridgen::grid::Grid;
 use gridgen::grid::quality::{cell_area, cell_aspect_ratio, cell_corners, cell_skewness, measure};
 use gridgen::io::openfoam::Reference;
@@ -21,7 +19,6 @@ use gridgen::io::{
     Artifacts, FileKind, IoError, REPORT_FILE, atomic, folder, history, report, write_all,
 };
 use gridgen::solver::history::{History, NewtonStep};
-use grids::{grid_from, joukowski_grid, polar_grid};
 
 fn names_in(folder: &Path) -> Vec<String> {
     let mut names: Vec<_> = fs::read_dir(folder)

@@ -3,17 +3,14 @@
 
 #![allow(clippy::unwrap_used, reason = "a failing step fails the test")]
 
-#[path = "support/grids.rs"]
-mod grids;
-
 use std::path::Path;
 
+use crate::grids::{grid_from, half_grid, joukowski_grid};
 use gridgen::case::Case;
 use gridgen::generate::{RunOptions, make_grid};
 use gridgen::grid::{Grid, Symmetry, Topology};
 use gridgen::io::openfoam::{Measure, Objection, objections};
 use gridgen::io::span::{Sides, Span};
-use grids::{grid_from, half_grid, joukowski_grid};
 
 /// The grid of the NACA 0012 with the keys of `[grid]`.
 fn naca0012(grid: &str) -> Grid {

@@ -2,13 +2,10 @@
 #![allow(clippy::unwrap_used, clippy::float_cmp)] // A test stops at the first surprise.
 #![allow(missing_docs)] // Tests are named for the fact they show.
 
-#[path = "support/grids.rs"]
-mod grids;
-
+use crate::grids::{grid_from, polar_grid};
 use gridgen::grid::Grid;
 use gridgen::grid::quality::{WallLine, measure, measure_along, worst_cells};
 use gridgen::io::read::{Mesh, ReadError, mesh};
-use grids::{grid_from, polar_grid};
 
 /// Reads bytes as a file.
 fn read(bytes: impl AsRef<[u8]>) -> Result<Mesh, ReadError> {

@@ -3,17 +3,14 @@
 #![allow(clippy::unwrap_used, reason = "a failing step fails the test")]
 #![allow(clippy::float_cmp, reason = "what is written is read back bit for bit")]
 
-#[path = "support/grids.rs"]
-mod grids;
-
 use std::fs;
 use std::path::Path;
 
+use crate::grids::{half_grid, joukowski_grid, parabolic_grid};
 use gridgen::grid::quality::{cell_area, cell_aspect_ratio, cell_corners, cell_skewness};
 use gridgen::grid::{Grid, Symmetry, Topology};
 use gridgen::io::plot3d::{self, Axes, ByteOrder, Dimensions, Encoding, Flavour, Precision};
 use gridgen::io::{nmf, openfoam, su2, vtk};
-use grids::{half_grid, joukowski_grid, parabolic_grid};
 
 /// A grid of more points than one task encodes.
 fn grid() -> Grid {

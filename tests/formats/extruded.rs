@@ -3,19 +3,16 @@
 #![allow(clippy::unwrap_used, reason = "a failing step fails the test")]
 #![allow(clippy::float_cmp, reason = "what is written is read back bit for bit")]
 
-#[path = "support/grids.rs"]
-mod grids;
-
 use std::collections::HashMap;
 use std::fs;
 use std::path::Path;
 
+use crate::grids::{half_grid, joukowski_grid};
 use gridgen::grid::Grid;
 use gridgen::grid::quality::{cell_area, cell_corners};
 use gridgen::io::plot3d::{self, Axes, Flavour};
 use gridgen::io::span::{Sides, Span};
 use gridgen::io::{nmf, openfoam, su2, vts};
-use grids::{half_grid, joukowski_grid};
 
 /// A grid of more points than one task encodes.
 fn grid() -> Grid {

@@ -1,0 +1,11 @@
+//! Files: meshes for other programs and of them, results, matrices.
+
+mod cgns;
+mod check_mesh;
+mod extruded;
+mod files;
+#[path = "../support/grids.rs"]
+mod grids;
+mod matrix_market;
+mod mesh_files;
+mod writers;
