@@ -3,6 +3,7 @@
 
 mod airfoils;
 mod batch;
+mod browser;
 mod case_files;
 mod converged;
 mod convert;
@@ -15,10 +16,14 @@ mod failed;
 mod fibers;
 #[cfg(all(feature = "cuda", target_os = "linux"))]
 mod gpus;
+mod killed;
 mod openfoam;
 mod output;
 mod page;
 mod quality;
+#[allow(dead_code, unreachable_pub, reason = "each program uses a part of this module")]
+#[path = "../support/random.rs"]
+mod random;
 mod rerun;
 mod restart;
 mod sections;

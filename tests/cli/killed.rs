@@ -6,10 +6,6 @@
 #![allow(clippy::unwrap_used, reason = "a failing step fails the test")]
 #![allow(clippy::print_stdout, reason = "long runs tell what was seen")]
 
-#[allow(dead_code, unreachable_pub, reason = "each test uses a part of this module")]
-#[path = "support/random.rs"]
-mod random;
-
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -17,8 +13,8 @@ use std::process::{Command, Stdio};
 use std::thread::sleep;
 use std::time::{Duration, Instant, SystemTime};
 
+use crate::random::Random;
 use gridgen::io::output::HOME;
-use random::Random;
 use serde_json::Value;
 use tempfile::TempDir;
 
