@@ -1,16 +1,11 @@
 //! A device that is lost: at every single call of a whole run.
-#![allow(clippy::unwrap_used, reason = "a failing step fails the test")]
-
-mod echo;
-#[path = "../fibers/mod.rs"]
-mod fibers;
 
 use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
-use echo::{Answers, Echo, Listening};
-use fibers::FiberDevice;
+use crate::echo::{Answers, Echo, Listening};
+use crate::fibers::FiberDevice;
 use gridgen::backend::DeviceError;
 use gridgen::backend::cuda::device::{Granted, Recording};
 use gridgen::backend::cuda::kernel::{Argument, Kernel, Shape};

@@ -1,11 +1,6 @@
 //! What calls NVIDIA's driver and NCCL, on libraries that stand in for them. Each test is run again in a
 //! process of its own, in which they are found.
 #![cfg(all(feature = "cuda", target_os = "linux"))]
-#![allow(clippy::unwrap_used, reason = "a failing step fails the test")]
-
-#[path = "../fibers/mod.rs"]
-mod fibers;
-mod machine;
 
 mod device;
 mod gpus;
@@ -24,7 +19,7 @@ fn elsewhere() -> bool {
     let test = thread.name().unwrap();
     let cache = tempfile::tempdir().unwrap();
     let mut command = Command::new(std::env::current_exe().unwrap());
-    machine::equip(command.args(["--exact", test, "--nocapture"]), cache.path());
+    crate::stand_in::equip(command.args(["--exact", test, "--nocapture"]), cache.path());
     let output = command.output().unwrap();
     let said = String::from_utf8_lossy(&output.stdout) + String::from_utf8_lossy(&output.stderr);
     assert!(output.status.success() && said.contains("1 passed"), "{said}");

@@ -8,7 +8,7 @@ use gridgen::backend::DeviceError;
 use gridgen::backend::cuda::driver::{CommunicatorId, DriverDevice, NcclCommunicator, Seat};
 use gridgen::backend::cuda::{Alarm, Buffer, Communicator, Device, Parcel, Post};
 
-use crate::{elsewhere, fail, function};
+use super::{elsewhere, fail, function};
 
 /// `ncclInvalidArgument`, `ncclRemoteError`, `CUDA_ERROR_NOT_READY`.
 const INVALID: i32 = 4;

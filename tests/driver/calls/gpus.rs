@@ -6,7 +6,7 @@ use std::time::Duration;
 use gridgen::backend::cuda::driver::{Gpus, Way};
 use gridgen::backend::{Backend, Bands, DeviceError};
 
-use crate::elsewhere;
+use super::elsewhere;
 
 const WAYS: [Way; 3] = [Way::Memory, Way::Nccl, Way::Host];
 

@@ -8,7 +8,7 @@ use gridgen::backend::cuda::{CudaBackend, Device};
 use gridgen::backend::scalars::{FIRST as SLOT, LOG, SLOTS};
 use gridgen::backend::{Backend, DeviceError};
 
-use crate::{elsewhere, fail};
+use super::{elsewhere, fail};
 
 /// A place among the scalars.
 const FIRST: usize = SLOT as usize;
