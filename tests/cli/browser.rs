@@ -1,4 +1,4 @@
-//! report.html as a real browser lays it out: `BROWSER=chromium cargo test --test browser --
+//! report.html as a real browser lays it out: `BROWSER=chromium cargo test --test cli browser --
 //! --ignored`, as `.ci/run` does where there is one. Chromium and its kin are understood.
 #![allow(clippy::unwrap_used, reason = "a failing step fails the test")]
 

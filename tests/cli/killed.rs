@@ -2,7 +2,7 @@
 //! ones, whole, and the next process succeeds.
 //!
 //! `KILLS` sets how many of each kind are ended before they come to their end, `KILL_SEED` the sequence,
-//! and `KILL_BACKEND=cuda` has the runs on a GPU: `KILLS=200 cargo test --test killed -- --nocapture`.
+//! and `KILL_BACKEND=cuda` has the runs on a GPU: `KILLS=200 cargo test --test cli killed -- --nocapture`.
 #![allow(clippy::unwrap_used, reason = "a failing step fails the test")]
 #![allow(clippy::print_stdout, reason = "long runs tell what was seen")]
 

@@ -1,5 +1,5 @@
 //! All kernels compile for the GPUs of the field, without a warning. Needs NVRTC, no GPU:
-//! `LD_LIBRARY_PATH=… cargo test --test nvrtc -- --ignored`, as `.ci/run` does.
+//! `LD_LIBRARY_PATH=… cargo test --test kernels nvrtc -- --ignored`, as `.ci/run` does.
 #![cfg(feature = "cuda")]
 #![allow(unsafe_code, reason = "NVRTC's interface is C")]
 #![allow(clippy::unwrap_used, reason = "a failing step fails the test")]
