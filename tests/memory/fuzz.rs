@@ -6,19 +6,18 @@
 #![allow(clippy::unwrap_used, reason = "a failing step fails the test")]
 #![allow(clippy::print_stdout, reason = "the seed is said")]
 #![allow(unreachable_pub, reason = "the targets are shared with the fuzzers")]
-#![allow(unsafe_code, reason = "an allocator that counts is made no other way")]
 
-#[path = "fuzz/targets.rs"]
+#[path = "../fuzz/targets.rs"]
 mod targets;
 
-use std::alloc::{GlobalAlloc, Layout, System};
 use std::hash::{BuildHasher, RandomState};
 use std::panic::catch_unwind;
-use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
 use rustix::time::{ClockId, clock_gettime};
 use targets::{TARGETS, Target};
+
+use crate::allocator::{alone, peak};
 
 /// The repository.
 const ROOT: &str = env!("CARGO_MANIFEST_DIR");
@@ -79,31 +78,6 @@ const TOKENS: [&str; 44] = [
     "\u{ff}\u{ff}\u{ff}\u{7f}",
     "\0\0\0\0\0\0\0\u{80}",
 ];
-
-/// The system's allocator with a count.
-struct Counting;
-
-static USED: AtomicUsize = AtomicUsize::new(0);
-static PEAK: AtomicUsize = AtomicUsize::new(0);
-
-// SAFETY: every call goes to the system's allocator unchanged.
-unsafe impl GlobalAlloc for Counting {
-    unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
-        let used = USED.fetch_add(layout.size(), Ordering::Relaxed) + layout.size();
-        PEAK.fetch_max(used, Ordering::Relaxed);
-        // SAFETY: the caller keeps the contract of `alloc`.
-        unsafe { System.alloc(layout) }
-    }
-
-    unsafe fn dealloc(&self, pointer: *mut u8, layout: Layout) {
-        USED.fetch_sub(layout.size(), Ordering::Relaxed);
-        // SAFETY: the caller keeps the contract of `dealloc`.
-        unsafe { System.dealloc(pointer, layout) }
-    }
-}
-
-#[global_allocator]
-static ALLOCATOR: Counting = Counting;
 
 /// Xorshift64* (S. Vigna, doi:10.1145/2845077).
 struct Random(u64);
@@ -182,11 +156,9 @@ fn fuzz(target: &Target, runs: u64, seed: u64) -> (Duration, usize) {
             Some(whole) => whole.clone(),
             None => mutate(&mut random, &corpus),
         };
-        let (began, before) = (spent(), USED.load(Ordering::Relaxed));
-        PEAK.store(before, Ordering::Relaxed);
-        let done = catch_unwind(|| (target.run)(&bytes));
-        let took =
-            (spent().saturating_sub(began), PEAK.load(Ordering::Relaxed).saturating_sub(before));
+        let began = spent();
+        let (done, most_bytes) = peak(|| catch_unwind(|| (target.run)(&bytes)));
+        let took = (spent().saturating_sub(began), most_bytes);
         let shown = || String::from_utf8_lossy(&bytes).into_owned();
         let name = target.name;
         assert!(done.is_ok(), "{name}, execution {k} of FUZZ_SEED={seed}:\n{}", shown());
@@ -196,9 +168,9 @@ fn fuzz(target: &Target, runs: u64, seed: u64) -> (Duration, usize) {
     most
 }
 
-/// One test, so that the memory of one input at a time is counted.
 #[test]
 fn no_input_makes_a_reader_panic_hang_or_swell() {
+    let _alone = alone(usize::MAX);
     let runs = setting("FUZZ_RUNS").unwrap_or(RUNS);
     let seed = setting("FUZZ_SEED").unwrap_or_else(|| RandomState::new().hash_one(0));
     println!("FUZZ_SEED={seed}");

@@ -1,8 +1,5 @@
 //! The linear iterations allocate nothing.
 #![allow(clippy::unwrap_used, reason = "a failing step fails the test")]
-#![allow(unsafe_code, reason = "an allocator that counts is made no other way")]
-
-mod support;
 
 use gridgen::backend::Scaling;
 use gridgen::backend::cpu::CpuBackend;
@@ -11,42 +8,15 @@ use gridgen::pde::control::Wall;
 use gridgen::solver::krylov::{Bicgstab, System, Target};
 use gridgen::solver::precond::{Kind, MultigridSettings};
 use gridgen::solver::{NonlinearProblem, Preconditioner};
-use std::alloc::{GlobalAlloc, Layout, System as SystemAllocator};
-use std::sync::atomic::{AtomicUsize, Ordering};
-use support::problems::Setup;
 
-struct Counting;
+use crate::allocator::{allocations, alone, count_this_thread};
+use crate::support::problems::Setup;
 
-static ALLOCATIONS: AtomicUsize = AtomicUsize::new(0);
-
-// SAFETY: every call goes to the system's allocator unchanged.
-unsafe impl GlobalAlloc for Counting {
-    unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
-        ALLOCATIONS.fetch_add(1, Ordering::Relaxed);
-        // SAFETY: the caller keeps the contract of `alloc`.
-        unsafe { SystemAllocator.alloc(layout) }
-    }
-
-    unsafe fn dealloc(&self, pointer: *mut u8, layout: Layout) {
-        // SAFETY: the caller keeps the contract of `dealloc`.
-        unsafe { SystemAllocator.dealloc(pointer, layout) }
-    }
-}
-
-#[global_allocator]
-static ALLOCATOR: Counting = Counting;
-
-/// Allocations of all threads while `work` runs.
-fn allocations(work: impl FnOnce()) -> usize {
-    let before = ALLOCATIONS.load(Ordering::Relaxed);
-    work();
-    ALLOCATIONS.load(Ordering::Relaxed) - before
-}
-
-/// One test for both: another one running beside it would be counted.
 #[test]
 fn cycles_and_krylov_iterations_allocate_nothing() {
+    let _alone = alone(usize::MAX);
     let pool = rayon::ThreadPoolBuilder::new().num_threads(2).build().unwrap();
+    pool.broadcast(|_| count_this_thread());
     pool.install(|| {
         let mut setup = Setup::<f32>::naca("0012", (129, 65), 1e-5, Wall::Coupled);
         let n = setup.n();

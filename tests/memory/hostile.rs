@@ -1,17 +1,10 @@
 //! Files that claim to be larger than they are: refused with few bytes of memory, counted by an
 //! allocator that ends the test where a reader asks for more than [`CAP`].
 #![allow(clippy::unwrap_used, reason = "a failing step fails the test")]
-#![allow(unsafe_code, reason = "an allocator is unsafe by its trait")]
 #![allow(clippy::print_stdout, reason = "what is not checked is said")]
 
-#[path = "support/grids.rs"]
-mod grids;
-
-use std::alloc::{GlobalAlloc, Layout, System};
 use std::io::Write;
 use std::path::Path;
-use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use flate2::Compression;
 use flate2::write::GzEncoder;
@@ -21,50 +14,11 @@ use gridgen::io::restart;
 use gridgen::io::vts;
 use gridgen::memory::NotEnoughMemory;
 
+use crate::allocator::{alone, peak};
+use crate::grids;
+
 /// Bytes that no input of these tests may make a reader ask for.
 const CAP: usize = 256 << 20;
-
-/// The system's allocator with a count; beyond the cap it has no memory.
-struct Counting;
-
-static USED: AtomicUsize = AtomicUsize::new(0);
-static PEAK: AtomicUsize = AtomicUsize::new(0);
-static ALONE: Mutex<()> = Mutex::new(());
-
-// SAFETY: all is left to the system's allocator, which keeps the contract.
-unsafe impl GlobalAlloc for Counting {
-    unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
-        let used = USED.fetch_add(layout.size(), Ordering::SeqCst) + layout.size();
-        PEAK.fetch_max(used, Ordering::SeqCst);
-        if used > CAP {
-            return std::ptr::null_mut();
-        }
-        // SAFETY: as asked of the caller.
-        unsafe { System.alloc(layout) }
-    }
-
-    unsafe fn dealloc(&self, at: *mut u8, layout: Layout) {
-        USED.fetch_sub(layout.size(), Ordering::SeqCst);
-        // SAFETY: as asked of the caller.
-        unsafe { System.dealloc(at, layout) }
-    }
-}
-
-#[global_allocator]
-static ALLOCATOR: Counting = Counting;
-
-/// Lets one test at a time count.
-fn alone() -> MutexGuard<'static, ()> {
-    ALONE.lock().unwrap_or_else(PoisonError::into_inner)
-}
-
-/// What `work` gives, and the most bytes that it held at a time.
-fn counted<R>(work: impl FnOnce() -> R) -> (R, usize) {
-    let before = USED.load(Ordering::SeqCst);
-    PEAK.store(before, Ordering::SeqCst);
-    let result = work();
-    (result, PEAK.load(Ordering::SeqCst) - before)
-}
 
 fn packed(parts: &[(&[u8], usize)]) -> Vec<u8> {
     let mut packer = GzEncoder::new(Vec::new(), Compression::best());
@@ -77,7 +31,7 @@ fn packed(parts: &[(&[u8], usize)]) -> Vec<u8> {
 /// Twenty words of 2²⁸ − 1 numbers each would take 43 GB.
 #[test]
 fn repeat_counts_of_plot3d_stand_for_no_more_numbers_than_the_file_can_mean() {
-    let _alone = alone();
+    let _alone = alone(CAP);
     let texts = [
         format!("2 2\n{}", "268435455*0.5 ".repeat(20)),
         // The header asks for just as many.
@@ -88,17 +42,18 @@ fn repeat_counts_of_plot3d_stand_for_no_more_numbers_than_the_file_can_mean() {
     ];
 
     for text in texts {
-        let (read, peak) = counted(|| mesh_from_bytes(Path::new("a.p3d"), text.as_bytes()));
+        let (read, most) = peak(|| mesh_from_bytes(Path::new("a.p3d"), text.as_bytes()));
 
         let error = read.unwrap_err();
         assert!(matches!(error, ReadError::Repeats { most, .. } if most < 1 << 21), "{error}");
-        assert!(peak < 1 << 20, "{peak} bytes for {text}");
+        assert!(most < 1 << 20, "{most} bytes for {text}");
     }
 }
 
 /// The third coordinate of a plane is one number, as Fortran's list-directed output has it.
 #[test]
 fn repeat_counts_of_a_plane_are_read() {
+    let _alone = alone(CAP);
     let grid = grids::polar_grid(257, 129, 1e-3, 1.05);
     let words =
         |values: &[f64]| values.iter().map(|v| format!("{v:e}")).collect::<Vec<_>>().join(" ");
@@ -113,7 +68,7 @@ fn repeat_counts_of_a_plane_are_read() {
 /// 70 kB of gzip whose header claims 1.1 billion rows would take 9 GB.
 #[test]
 fn rows_of_a_matrix_are_not_believed_without_entries() {
-    let _alone = alone();
+    let _alone = alone(CAP);
     let head = |rows: u64, entries: u64| {
         format!("%%MatrixMarket matrix coordinate real general\n{rows} {rows} {entries}\n")
     };
@@ -129,21 +84,21 @@ fn rows_of_a_matrix_are_not_believed_without_entries() {
 
     for (k, file) in files.into_iter().enumerate() {
         assert!(file.len() < 80_000, "{}", file.len());
-        let (read, peak) = counted(|| matrix(Path::new("a.mtx"), &file));
+        let (read, most) = peak(|| matrix(Path::new("a.mtx"), &file));
 
         let error = read.unwrap_err();
         match k {
             1 => assert!(matches!(error, MatrixMarketError::Packed { .. }), "{error}"),
             _ => assert!(matches!(error, MatrixMarketError::TooManyRows { .. }), "{error}"),
         }
-        assert!(peak < 64 << 20, "{peak} bytes for file {k}");
+        assert!(most < 64 << 20, "{most} bytes for file {k}");
     }
 }
 
 /// Right sides with few entries have as many rows as their matrix.
 #[test]
 fn rows_may_be_empty() {
-    let _alone = alone();
+    let _alone = alone(CAP);
     let text = "%%MatrixMarket matrix coordinate real general\n2000000 1 1\n1999999 1 5\n";
 
     let read = matrix(Path::new("b.mtx"), text.as_bytes()).unwrap();
@@ -154,7 +109,7 @@ fn rows_may_be_empty() {
 /// The extent of a compressed file asks for 24 GB.
 #[test]
 fn an_extent_is_not_believed_beyond_what_its_bytes_can_hold() {
-    let _alone = alone();
+    let _alone = alone(CAP);
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("a.vts");
     vts::write(&path, &grids::polar_grid(9, 5, 0.1, 2.0), None, vts::Compression::Zlib).unwrap();
@@ -166,43 +121,43 @@ fn an_extent_is_not_believed_beyond_what_its_bytes_can_hold() {
     };
 
     for extent in ["0 31622 0 31622 0 0", "0 2147483646 0 2147483646 0 2147483646"] {
-        let (read, peak) = counted(|| mesh_from_bytes(&path, &large(&bytes, extent)));
+        let (read, most) = peak(|| mesh_from_bytes(&path, &large(&bytes, extent)));
 
         let error = read.unwrap_err().to_string();
         assert!(error.contains("the extent"), "{error}");
-        assert!(peak < 1 << 20, "{peak} bytes");
+        assert!(most < 1 << 20, "{most} bytes");
     }
 }
 
 #[test]
 fn lengths_in_a_restart_file_are_not_believed() {
-    let _alone = alone();
+    let _alone = alone(CAP);
     let mut body = [&restart::MAGIC[..], &restart::VERSION.to_le_bytes()].concat();
     body.extend([2_u64, 1 << 60, u64::MAX].iter().flat_map(|n| n.to_le_bytes()));
     body.extend(b"{}");
     let digest = gridgen::io::digest::Digest::of(&body).number();
     body.extend(digest.to_le_bytes());
 
-    let (read, peak) = counted(|| restart::from_bytes(Path::new("restart.bin"), &body));
+    let (read, most) = peak(|| restart::from_bytes(Path::new("restart.bin"), &body));
 
     assert!(read.is_err());
-    assert!(peak < 1 << 16, "{peak} bytes");
+    assert!(most < 1 << 16, "{most} bytes");
 }
 
 /// A file that claims, truly, to be larger than the memory; a sparse one takes no disk.
 #[test]
 fn a_file_larger_than_the_memory_is_refused_before_it_is_read() {
-    let _alone = alone();
+    let _alone = alone(CAP);
     let file = tempfile::NamedTempFile::new().unwrap();
     if file.as_file().set_len(1 << 43).is_err() {
         println!("not checked: this file system has no sparse files of 8 TiB");
         return;
     }
 
-    let (read, peak) = counted(|| mesh(file.path()));
+    let (read, most) = peak(|| mesh(file.path()));
 
     let error = read.unwrap_err();
     assert!(error.to_string().contains("of memory are needed"), "{error}");
     assert_eq!(error.hint(), NotEnoughMemory { needed: 1, free: 0 }.hint());
-    assert!(peak < 1 << 20, "{peak} bytes");
+    assert!(most < 1 << 20, "{most} bytes");
 }

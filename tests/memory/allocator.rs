@@ -1,0 +1,84 @@
+//! The system's allocator with counts, and without memory beyond a cap.
+#![allow(unsafe_code, reason = "an allocator is unsafe by its trait")]
+
+use std::alloc::{GlobalAlloc, Layout, System};
+use std::cell::Cell;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+struct Counting;
+
+#[global_allocator]
+static ALLOCATOR: Counting = Counting;
+
+/// Bytes in use, and the most since [`peak`] began.
+static USED: AtomicUsize = AtomicUsize::new(0);
+static PEAK: AtomicUsize = AtomicUsize::new(0);
+/// Bytes in use beyond which there is no memory.
+static CAP: AtomicUsize = AtomicUsize::new(usize::MAX);
+/// Allocations of the threads that [`count_this_thread`] names.
+static ALLOCATIONS: AtomicUsize = AtomicUsize::new(0);
+
+thread_local! {
+    static COUNTED: Cell<bool> = const { Cell::new(false) };
+}
+
+// SAFETY: all is left to the system's allocator, which keeps the contract.
+unsafe impl GlobalAlloc for Counting {
+    unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
+        ALLOCATIONS.fetch_add(COUNTED.get().into(), Ordering::Relaxed);
+        let used = USED.fetch_add(layout.size(), Ordering::Relaxed) + layout.size();
+        PEAK.fetch_max(used, Ordering::Relaxed);
+        if used > CAP.load(Ordering::Relaxed) {
+            return std::ptr::null_mut();
+        }
+        // SAFETY: the caller keeps the contract of `alloc`.
+        unsafe { System.alloc(layout) }
+    }
+
+    unsafe fn dealloc(&self, pointer: *mut u8, layout: Layout) {
+        USED.fetch_sub(layout.size(), Ordering::Relaxed);
+        // SAFETY: the caller keeps the contract of `dealloc`.
+        unsafe { System.dealloc(pointer, layout) }
+    }
+}
+
+/// Holds back all other tests of this program, and the cap.
+pub(crate) struct Alone(
+    #[allow(dead_code, reason = "held until it is dropped")] MutexGuard<'static, ()>,
+);
+
+impl Drop for Alone {
+    fn drop(&mut self) {
+        CAP.store(usize::MAX, Ordering::Relaxed);
+    }
+}
+
+/// Lets one test at a time have the memory, `cap` bytes of it.
+pub(crate) fn alone(cap: usize) -> Alone {
+    static ALONE: Mutex<()> = Mutex::new(());
+    let guard = ALONE.lock().unwrap_or_else(PoisonError::into_inner);
+    CAP.store(cap, Ordering::Relaxed);
+    Alone(guard)
+}
+
+/// What `work` gives, and the most bytes that it held at a time.
+pub(crate) fn peak<R>(work: impl FnOnce() -> R) -> (R, usize) {
+    let before = USED.load(Ordering::Relaxed);
+    PEAK.store(before, Ordering::Relaxed);
+    let result = work();
+    (result, PEAK.load(Ordering::Relaxed).saturating_sub(before))
+}
+
+/// From now on [`allocations`] has those of this thread, too: the threads that run the tests allocate
+/// whenever one of them ends.
+pub(crate) fn count_this_thread() {
+    COUNTED.set(true);
+}
+
+/// Allocations of the counted threads while `work` runs.
+pub(crate) fn allocations(work: impl FnOnce()) -> usize {
+    let before = ALLOCATIONS.load(Ordering::Relaxed);
+    work();
+    ALLOCATIONS.load(Ordering::Relaxed) - before
+}

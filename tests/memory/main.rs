@@ -1,0 +1,12 @@
+//! What is counted by an allocator: memory that broken or hostile files may take, and allocations of
+//! linear iterations. A program of its own, since its allocator is that of all its tests, which run one
+//! at a time.
+
+mod allocation;
+mod allocator;
+mod fuzz;
+#[path = "../support/grids.rs"]
+mod grids;
+mod hostile;
+#[path = "../support/mod.rs"]
+mod support;
