@@ -3,16 +3,16 @@
 #![allow(unreachable_pub, missing_docs, reason = "the examples are programs of their own")]
 #![allow(clippy::print_stderr, reason = "what is not checked is said")]
 
-#[path = "../examples/first_grid.rs"]
+#[path = "../../examples/first_grid.rs"]
 mod first_grid;
-#[path = "../examples/own_geometry.rs"]
+#[path = "../../examples/own_geometry.rs"]
 mod own_geometry;
-#[path = "../examples/own_linear_solver.rs"]
+#[path = "../../examples/own_linear_solver.rs"]
 mod own_linear_solver;
-#[path = "../examples/random_sections.rs"]
+#[path = "../../examples/random_sections.rs"]
 #[allow(dead_code, reason = "its program does the same with 5000 sections")]
 mod random_sections;
-#[path = "../examples/sweep.rs"]
+#[path = "../../examples/sweep.rs"]
 mod sweep;
 
 use std::path::Path;
