@@ -45,9 +45,14 @@ impl Drop for FiberDevice {
 /// The module of a kernel, compiled at its first use in this process.
 fn library(kernel: Kernel) -> Arc<Library> {
     static LOADED: LazyLock<Mutex<Libraries>> = LazyLock::new(Mutex::default);
-    let mut loaded = LOADED.lock().unwrap_or_else(PoisonError::into_inner);
-    let load = || Arc::new(Library::load(&kernel.source.text(), kernel.width));
-    loaded.entry((kernel.source, kernel.width)).or_insert_with(load).clone()
+    let loaded = || LOADED.lock().unwrap_or_else(PoisonError::into_inner);
+    let key = (kernel.source, kernel.width);
+    if let Some(library) = loaded().get(&key) {
+        return library.clone();
+    }
+    // Others go on while this is compiled.
+    let library = Arc::new(Library::load(&kernel.source.text(), kernel.width));
+    loaded().entry(key).or_insert(library).clone()
 }
 
 impl FiberDevice {

@@ -1,11 +1,13 @@
 //! Kernel files as shared libraries.
 #![allow(unsafe_code, reason = "foreign code is loaded and called")]
 
+use std::collections::BTreeMap;
 use std::ffi::{CStr, CString, c_char, c_int, c_uint, c_void};
 use std::fs;
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::path::{Path, PathBuf};
 use std::process::Command;
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use gridgen::backend::cuda::kernel::{Argument, Shape, Width};
 
@@ -136,18 +138,30 @@ impl Library {
     }
 }
 
-/// The shared library of a text, named by what it is made of.
+/// The shared library of a text, named by what it is made of. Different texts are compiled at the same
+/// time, and none twice.
 pub fn compiled(text: &str, real: &str) -> PathBuf {
+    static FILES: Mutex<BTreeMap<u64, Arc<OnceLock<PathBuf>>>> = Mutex::new(BTreeMap::new());
     let mut hasher = DefaultHasher::new();
     (HEADERS, FLAGS, text, real, std::env::consts::ARCH).hash(&mut hasher);
-    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("fibers");
-    let file = folder.join(format!("{:016x}.so", hasher.finish()));
-    if file.exists() {
-        return file;
-    }
-    fs::create_dir_all(&folder).unwrap();
-    // Other tests may be building the same: what they see is whole or not there.
-    let own = tempfile::tempdir_in(&folder).unwrap();
+    let key = hasher.finish();
+    let file = FILES.lock().unwrap_or_else(PoisonError::into_inner).entry(key).or_default().clone();
+    file.get_or_init(|| {
+        let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("fibers");
+        let file = folder.join(format!("{key:016x}.so"));
+        if !file.exists() {
+            fs::create_dir_all(&folder).unwrap();
+            compile(text, real, &folder, &file);
+        }
+        file
+    })
+    .clone()
+}
+
+/// Compiles a text to a file in this folder.
+fn compile(text: &str, real: &str, folder: &Path, file: &Path) {
+    // Another process may be building the same: what it sees is whole or not there.
+    let own = tempfile::tempdir_in(folder).unwrap();
     let (source, library) = (own.path().join("kernels.cpp"), own.path().join("so"));
     for (name, text) in HEADERS {
         fs::write(own.path().join(name), text).unwrap();
@@ -168,6 +182,5 @@ pub fn compiled(text: &str, real: &str) -> PathBuf {
     });
     let said = String::from_utf8_lossy(&output.stderr);
     assert!(output.status.success(), "c++ refuses the kernels:\n{said}");
-    fs::rename(&library, &file).unwrap();
-    file
+    fs::rename(&library, file).unwrap();
 }

@@ -11,6 +11,7 @@ use std::process::Command;
 use std::sync::LazyLock;
 
 use gridgen::backend::cuda::kernel::Source;
+use rayon::prelude::*;
 
 use crate::fibers::compiled;
 
@@ -21,9 +22,12 @@ const NAMES: [&str; 3] = ["libcuda.so", "libnvrtc.so", "libnccl.so.2"];
 
 /// The folder with the libraries and, below it, the kernels.
 static FOLDER: LazyLock<PathBuf> = LazyLock::new(|| {
-    let kernels: Vec<(String, PathBuf)> = Source::ALL
+    let modules: Vec<_> = Source::ALL
         .into_iter()
         .flat_map(|source| source.widths().iter().map(move |&width| (source, width)))
+        .collect();
+    let kernels: Vec<(String, PathBuf)> = modules
+        .into_par_iter()
         .map(|(source, width)| {
             let text = format!("{}\n{}", width.c_type(), source.text());
             (text, compiled(&source.text(), width.c_type()))
