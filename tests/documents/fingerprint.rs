@@ -2,7 +2,7 @@
 #![allow(clippy::unwrap_used, reason = "a failing step fails the test")]
 
 #[allow(dead_code, reason = "its main is run before the build")]
-#[path = "../build.rs"]
+#[path = "../../build.rs"]
 mod build;
 
 use std::fs;

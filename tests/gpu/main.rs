@@ -6,6 +6,7 @@ mod bands;
 mod cases;
 #[path = "../conformance/mod.rs"]
 mod conformance;
+mod lost;
 mod messages;
 #[path = "../backends/rows/patterns.rs"]
 mod patterns;
