@@ -5,8 +5,8 @@ use std::path::Path;
 
 use gridgen::case::Case;
 use gridgen::error::Error;
+use gridgen::formats::vts::{self, Compression};
 use gridgen::generate::{RunOptions, make_grid};
-use gridgen::io::vts::{self, Compression};
 
 /// Makes, measures and writes a grid.
 pub fn main() -> Result<(), Error> {

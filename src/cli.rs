@@ -22,8 +22,8 @@ use clap::builder::RangedU64ValueParser;
 use clap::{Args, CommandFactory, Parser, Subcommand, ValueEnum};
 use gridgen::case::Case;
 use gridgen::error::Error;
+use gridgen::files::{PAGE_FILE, REPORT_FILE};
 use gridgen::generate::{BackendChoice, Outcome, RESTART_EVERY, RunOptions, run_family};
-use gridgen::io::{PAGE_FILE, REPORT_FILE};
 
 use self::airfoil::AirfoilArguments;
 use self::batch::BatchArguments;

@@ -6,11 +6,11 @@ pub use system::SystemError;
 
 use crate::backend::DeviceError;
 use crate::case::{Case, CaseError, Place};
+use crate::files::IoError;
+use crate::files::restart::RestartError;
+use crate::formats::matrix_market::MatrixMarketError;
 use crate::geometry::GeometryError;
 use crate::grid::FamilyError;
-use crate::io::IoError;
-use crate::io::matrix_market::MatrixMarketError;
-use crate::io::restart::RestartError;
 use crate::solver::{PreconditionerFailure, SolverError};
 use std::path::PathBuf;
 

@@ -4,7 +4,7 @@ use std::fs;
 use std::hint::black_box;
 use std::path::Path;
 
-use gridgen::io::matrix_market::{read_matrix, write_matrix};
+use gridgen::formats::matrix_market::{read_matrix, write_matrix};
 use gridgen::sparse::Csr;
 use rayon::prelude::*;
 

@@ -4,10 +4,11 @@ use std::fs::{self, File};
 use std::io::{Read, Write};
 use std::path::Path;
 
+use gridgen::files::IoError;
+use gridgen::formats::cgns;
+use gridgen::formats::plot3d::{self, Encoding, Flavour};
+use gridgen::formats::vts::{self, Compression};
 use gridgen::grid::{Grid, Seam, Topology};
-use gridgen::io::plot3d::{self, Encoding, Flavour};
-use gridgen::io::vts::{self, Compression};
-use gridgen::io::{IoError, cgns};
 
 use crate::seconds;
 

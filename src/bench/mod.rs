@@ -28,8 +28,8 @@ pub use vendor::VendorWork;
 use crate::backend::cpu::CpuBackend;
 use crate::backend::cuda::CudaBackend;
 use crate::backend::{DeviceError, EllipticBackend, MultigridBackend, Real};
-use crate::io::IoError;
-use crate::io::plot::{ScalingFigure, write_scaling_svg};
+use crate::files::IoError;
+use crate::report::plot::{ScalingFigure, write_scaling_svg};
 use crate::solver::SolverError;
 use crate::sparse::{Csr, Schedule};
 use std::io::Write;
@@ -254,10 +254,10 @@ pub fn write(
     tables: &[Table],
     scaling: Option<&ScalingFigure>,
 ) -> Result<(), IoError> {
-    crate::io::folder::prepare(folder)?;
+    crate::files::atomic::prepare_folder(folder)?;
     for (k, table) in tables.iter().enumerate() {
         let path = folder.join(format!("table-{}.csv", k + 1));
-        crate::io::atomic::write(&path, |file| file.write_all(table.csv().as_bytes()))?;
+        crate::files::atomic::write(&path, |file| file.write_all(table.csv().as_bytes()))?;
     }
     match scaling {
         Some(figure) => write_scaling_svg(&folder.join("scaling.svg"), figure),

@@ -6,7 +6,7 @@ use super::table::points;
 use super::{BenchBackend, Size, Table};
 use crate::backend::{EllipticData, Real};
 use crate::elliptic::{GridPreconditioner, GridProblem};
-use crate::io::plot::{ScalingFigure, ScalingPoint};
+use crate::report::plot::{ScalingFigure, ScalingPoint};
 use crate::solver::krylov::Method;
 use crate::solver::linear::{LinearSettings, LinearSolver};
 use crate::solver::newton::{self, Forcing, NewtonReport, NewtonSettings};

@@ -25,11 +25,11 @@ use std::path::PathBuf;
 
 use serde::{Deserialize, Serialize};
 
+use crate::formats::plot3d;
+use crate::formats::span::Sides;
+use crate::formats::vts::Compression;
 use crate::geometry::{Ellipse, Joukowski, TrailingEdge, WingBody};
 use crate::grid::{Seam, initial};
-use crate::io::plot3d;
-use crate::io::span::Sides;
-use crate::io::vts::Compression;
 use crate::pde::control;
 use crate::solver::linear::Precision;
 use crate::solver::{krylov, precond};

@@ -7,13 +7,13 @@ use std::process::ExitCode;
 use clap::Args;
 use gridgen::case::Case;
 use gridgen::error::Error;
+use gridgen::files::IoError;
 use gridgen::generate::{Body, body};
 use gridgen::geometry::{
     Airfoil, ClosedContour, CubicSpline, GeometryError, SectionMeasures, TrailingEdge,
     airfoil_from_file, airfoil_from_naca,
 };
-use gridgen::io::IoError;
-use gridgen::io::plot::{AirfoilFigure, write_airfoil_png, write_airfoil_svg};
+use gridgen::report::plot::{AirfoilFigure, write_airfoil_png, write_airfoil_svg};
 
 use super::{answer, bad_input, parse_set};
 use crate::cli::terminal::Terminal;
@@ -101,7 +101,7 @@ impl AirfoilArguments {
     }
 
     fn draw(&self, section: &Section) -> Result<[PathBuf; 2], IoError> {
-        gridgen::io::atomic::create_folder(&self.output)?;
+        gridgen::files::atomic::create_folder(&self.output)?;
         let stem = self.section.file_stem().unwrap_or_default().to_string_lossy();
         let [png, svg] = ["png", "svg"].map(|kind| self.output.join([&stem, ".", kind].concat()));
         let figure = AirfoilFigure {

@@ -12,7 +12,7 @@ use gridgen::backend::cpu::CpuBackend;
 use gridgen::backend::cuda::CudaBackend;
 use gridgen::bench::{self, BenchBackend, ScalingResults, Size, SolverResults, Table};
 use gridgen::error::Error;
-use gridgen::io::plot::ScalingFigure;
+use gridgen::report::plot::ScalingFigure;
 
 use super::terminal::Terminal;
 use super::{Backend, each_once, refuse, stdout_failed};

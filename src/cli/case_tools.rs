@@ -7,8 +7,8 @@ use std::process::ExitCode;
 use clap::Args;
 use gridgen::case::{Case, Contour, Purpose, template};
 use gridgen::error::Error;
+use gridgen::files::atomic;
 use gridgen::generate::{Estimate, check};
-use gridgen::io::atomic;
 
 use super::terminal::Terminal;
 use super::{answer, parse_set, refuse};

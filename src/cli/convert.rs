@@ -4,12 +4,13 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use clap::{Args, ValueEnum};
+use gridgen::files::{IoError, atomic};
+use gridgen::formats::plot3d::{self, Axes, ByteOrder, Dimensions, Encoding, Flavour, Precision};
+use gridgen::formats::read::{self, Mesh};
+use gridgen::formats::span::{Sides, Span};
+use gridgen::formats::vts::Compression;
+use gridgen::formats::{cgns, nmf, openfoam, su2, vtk, vts};
 use gridgen::grid::quality::measure_along;
-use gridgen::io::plot3d::{self, Axes, ByteOrder, Dimensions, Encoding, Flavour, Precision};
-use gridgen::io::read::{self, Mesh};
-use gridgen::io::span::{Sides, Span};
-use gridgen::io::vts::Compression;
-use gridgen::io::{IoError, atomic, cgns, nmf, openfoam, su2, vtk, vts};
 
 use serde::Deserialize;
 use serde::de::IntoDeserializer;

@@ -5,10 +5,10 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 
 use clap::Args;
+use gridgen::files::{IoError, atomic};
+use gridgen::formats::read::{self, Mesh};
 use gridgen::grid::quality::{BadCell, Quality, measure_along, skewness_histogram, worst_cells};
-use gridgen::io::plot::{HistogramFigure, write_histogram_png, write_histogram_svg};
-use gridgen::io::read::{self, Mesh};
-use gridgen::io::{IoError, atomic};
+use gridgen::report::plot::{HistogramFigure, write_histogram_png, write_histogram_svg};
 
 use super::terminal::Terminal;
 use super::{NOT_CONVERGED, bad_input, stdout_failed};

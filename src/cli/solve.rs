@@ -7,7 +7,7 @@ use clap::builder::RangedU64ValueParser;
 use clap::error::ErrorKind;
 use clap::{Args, ValueEnum};
 use gridgen::backend::{Format, Incomplete, RowSchedule};
-use gridgen::run::system::{Reordering, RightSide, SystemOptions, SystemOutcome, solve_system};
+use gridgen::linear_system::{Reordering, RightSide, SystemOptions, SystemOutcome, solve_system};
 use gridgen::solver::general::GeneralKind;
 use gridgen::solver::krylov::Method;
 

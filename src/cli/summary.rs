@@ -3,8 +3,8 @@
 use gridgen::case::Case;
 use gridgen::generate::Outcome;
 use gridgen::grid::Verdict;
+use gridgen::linear_system::SystemOutcome;
 use gridgen::pde::control::Base;
-use gridgen::run::system::SystemOutcome;
 use std::path::PathBuf;
 
 /// How to go on after a failed run.

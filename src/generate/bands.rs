@@ -18,7 +18,7 @@ use crate::error::Error;
 use crate::grid::Grid;
 use crate::grid::initial::Marcher;
 use crate::grid::quality::{Quality, measure};
-use crate::io::report::Timing;
+use crate::report::Timing;
 use crate::solver::history::{History, NewtonStep};
 use crate::solver::newton::{NewtonReport, Observer};
 

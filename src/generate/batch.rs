@@ -17,9 +17,9 @@ use super::outputs::file_kinds;
 use super::{Outcome, Progress, RunOptions, Runner, resolved};
 use crate::case::Case;
 use crate::error::Error;
+use crate::files;
+use crate::files::output::Output;
 use crate::grid::Verdict;
-use crate::io;
-use crate::io::output::Output;
 use crate::solver::history::NewtonStep;
 
 /// How many cases are run.
@@ -190,13 +190,13 @@ fn one<'o>(
 fn finished(case: &Case, folder: &Path) -> Option<Summary> {
     // What a process that was killed had complete is a result like any other.
     Output::recover(folder).ok()?;
-    let report = fs::read(folder.join(io::REPORT_FILE)).ok()?;
+    let report = fs::read(folder.join(files::REPORT_FILE)).ok()?;
     let report: Value = serde_json::from_slice(&report).ok()?;
     let same = report["verdict"]["good"] == true
         && report["fingerprint"] == fingerprint(&resolved(case).ok()?).ok()?;
     let names = file_kinds(case).into_iter().map(|kind| kind.file_name(true));
-    let page = case.output.report.then_some(io::PAGE_FILE);
-    let all = names.chain([io::CASE_FILE]).chain(page).all(|name| folder.join(name).exists());
+    let page = case.output.report.then_some(files::PAGE_FILE);
+    let all = names.chain([files::CASE_FILE]).chain(page).all(|name| folder.join(name).exists());
     let number = |section: &str, key: &str| report[section][key].as_f64();
     let summary = Summary {
         verdict: Verdict::Good,
@@ -213,8 +213,8 @@ fn finished(case: &Case, folder: &Path) -> Option<Summary> {
 
 /// The restart file of this very case in its folder, if there is one that can be used.
 fn restart(case: &Case, folder: &Path) -> Option<PathBuf> {
-    let path = folder.join(io::RESTART_FILE);
-    let there = io::restart::read(&path).ok()?.identity;
+    let path = folder.join(files::RESTART_FILE);
+    let there = files::restart::read(&path).ok()?.identity;
     let here = identity(&resolved(case).ok()?).ok()?;
     (there == here).then_some(path)
 }
@@ -253,7 +253,7 @@ mod tests {
             ..RunOptions::new(folder.path().to_path_buf())
         };
         run(&case(""), &options, &mut ()).unwrap();
-        let path = folder.path().join(io::REPORT_FILE);
+        let path = folder.path().join(files::REPORT_FILE);
         let report: Value = serde_json::from_slice(&fs::read(&path).unwrap()).unwrap();
         let kept_with = |key: &str, value: &str| {
             let mut other = report.clone();

@@ -4,9 +4,8 @@ use std::path::{Path, PathBuf};
 
 use crate::backend::{CellGuard, DeviceError, EllipticBackend, Real, Scaling};
 use crate::elliptic::GridProblem;
-use crate::io::IoError;
-use crate::io::linear_system::write_blocks;
-use crate::io::matrix_market::{write_matrix, write_vector};
+use crate::files::IoError;
+use crate::formats::matrix_market::{write_matrix, write_vector};
 use crate::solver::NonlinearProblem;
 
 /// Which system is exported, and where to.
@@ -18,9 +17,9 @@ pub(super) struct Export<'a> {
     pub(super) folder: &'a Path,
 }
 
-/// Names of the files of a Newton step: matrix, right side, and both in binary.
-pub(super) fn names(step: usize) -> [String; 3] {
-    [".mtx", "-rhs.mtx", ".blocks"].map(|end| format!("jacobian-{step}{end}"))
+/// Names of the files of a Newton step: matrix and right side.
+pub(super) fn names(step: usize) -> [String; 2] {
+    [".mtx", "-rhs.mtx"].map(|end| format!("jacobian-{step}{end}"))
 }
 
 /// Hands a problem on to the solver and writes J d = −F of one step on the way.
@@ -80,10 +79,9 @@ impl<B: EllipticBackend, T: Real> NonlinearProblem<B> for Exporting<'_, B, T> {
             let a = jacobian.to_csr(backend)?;
             let b: Vec<f64> = self.residual.iter().map(|f| -f).collect();
             let files = names(export.step).map(|name| export.folder.join(name));
-            let [matrix, right, blocks] = &files;
+            let [matrix, right] = &files;
             self.written = write_matrix(matrix, &a)
                 .and_then(|()| write_vector(right, &b))
-                .and_then(|()| write_blocks(blocks, &a, &b))
                 .map(|()| files.to_vec());
         }
         self.step += 1;

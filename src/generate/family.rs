@@ -8,10 +8,11 @@ use super::resolved_case::ResolvedCase;
 use super::retry::verdict;
 use crate::case::Case;
 use crate::error::Error;
+use crate::files::output::Output;
+use crate::formats::FileKind;
 use crate::grid::quality::{Quality, measure};
 use crate::grid::{Grid, Verdict, coarsened};
-use crate::io::output::Output;
-use crate::io::{self, Artifacts, FileKind};
+use crate::report::{self, Artifacts};
 use crate::solver::NewtonStop;
 
 /// A grid of a family beside the finest, as written.
@@ -92,7 +93,7 @@ impl Job<'_> {
             let resolved = ResolvedCase::member(&case)?;
             let good = verdict.is_good();
             let artifacts = Artifacts { grid: &grid, quality: &quality, good, ..*finest };
-            let mut files = output.fill(|folder| io::write_all(folder, &artifacts, &kinds))?;
+            let mut files = output.fill(|folder| report::write_all(folder, &artifacts, &kinds))?;
             if let Some(resolved) = resolved {
                 files.extend(output.fill(|folder| Ok(vec![resolved.write(folder)?]))?);
             }

@@ -2,8 +2,8 @@
 
 use super::identity::keys;
 use crate::case::Case;
+use crate::digest::Digest;
 use crate::error::Error;
-use crate::io::digest::Digest;
 
 /// The sources and libraries that this build was made from, as its build script has them.
 const SOURCES: &str = env!("GRIDGEN_SOURCES");

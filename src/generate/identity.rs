@@ -3,9 +3,9 @@
 use std::fs;
 
 use crate::case::{Case, Contour};
+use crate::digest::Digest;
 use crate::error::Error;
-use crate::io::digest::Digest;
-use crate::io::restart::Identity;
+use crate::files::restart::Identity;
 
 /// Sections whose keys decide on the grid; the others decide how it is solved for and written.
 const SECTIONS: [&str; 4] = ["geometry", "grid", "initial", "control"];

@@ -7,7 +7,7 @@ use crate::case::Case;
 use crate::geometry::Airfoil;
 use crate::grid::quality::Quality;
 use crate::grid::{Grid, Verdict};
-use crate::io::report::Timing;
+use crate::report::Timing;
 use crate::solver::history::History;
 
 /// A grid and how good it is.

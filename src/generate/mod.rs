@@ -47,12 +47,14 @@ use crate::backend::DeviceError;
 use crate::backend::cuda::CudaBackend;
 use crate::case::Case;
 use crate::error::Error;
+use crate::files::RESTART_FILE;
+use crate::files::output::Output;
+use crate::formats::{FileKind, openfoam};
 use crate::geometry::{Airfoil, GeometryError};
 use crate::grid::Verdict;
 use crate::grid::quality::Quality;
-use crate::io::output::Output;
-use crate::io::report::Timing;
-use crate::io::{self, Artifacts, FileKind, openfoam};
+use crate::report::Timing;
+use crate::report::{Artifacts, write_all};
 
 /// What came of a run.
 #[derive(Debug, Clone, PartialEq)]
@@ -253,7 +255,7 @@ impl Job<'_> {
         let (output, others) = self.outputs()?;
         check_limits(self.case, output.root())?;
         let resolved = ResolvedCase::new(&layout.case)?;
-        let path = output.root().join(io::RESTART_FILE);
+        let path = output.root().join(RESTART_FILE);
         let keeper = Keeper { path, identity: identity(&layout.case)? };
         let tolerance = self.tolerance();
         let goal = Goal { tolerance, keeper: Some(&keeper), output: Some(&output) };
@@ -294,7 +296,7 @@ impl Job<'_> {
         }
         let kinds = file_kinds(self.case);
         let mut files = self.timed("writing", &mut timing.writing_seconds, |_| {
-            output.fill(|folder| io::write_all(folder, &artifacts, &kinds))
+            output.fill(|folder| write_all(folder, &artifacts, &kinds))
         })?;
         let members =
             self.write_coarser(&layout.case, coarser, solved.stop, &artifacts, &kinds, &others)?;
@@ -352,7 +354,7 @@ impl Job<'_> {
         let size = [self.case.grid.ni, self.case.grid.nj];
         let coarser = family::coarser_folders(&self.options.output, size, self.grids);
         let mut open = |folder: &Path| -> Result<Output, Error> {
-            let output = Output::open(folder, self.options.force)?;
+            let output = Output::open(folder, openfoam::RULES, self.options.force)?;
             output.check(names.iter().map(String::as_str))?;
             self.notices.extend(output.notice());
             Ok(output)

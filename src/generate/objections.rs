@@ -2,8 +2,8 @@
 
 use super::span;
 use crate::case::{Case, Format};
+use crate::formats::openfoam::{self, Measure, Objection};
 use crate::grid::{Grid, Topology};
-use crate::io::openfoam::{self, Measure, Objection};
 
 /// Distance from the trailing edge, in chords, within which faces are its own.
 const AT_THE_EDGE: f64 = 0.05;

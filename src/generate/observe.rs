@@ -6,8 +6,8 @@ use std::time::{Duration, Instant};
 
 use super::Progress;
 use crate::backend::{Backend, DeviceError};
-use crate::io::restart::{self, Identity};
-use crate::io::{IoError, RESTART_FILE};
+use crate::files::restart::{self, Identity};
+use crate::files::{IoError, RESTART_FILE};
 use crate::solver::history::{History, NewtonStep};
 use crate::solver::newton::Observer;
 

@@ -2,11 +2,12 @@
 
 use super::export;
 use crate::case::{Case, Format};
+use crate::files::{self, IoError};
+use crate::formats::openfoam::{self, Reference};
+use crate::formats::plot3d::Flavour;
+use crate::formats::span::Span;
+use crate::formats::{FileKind, limits};
 use crate::grid::FAR_FIELD_CENTRE;
-use crate::io::openfoam::{self, Reference};
-use crate::io::plot3d::Flavour;
-use crate::io::span::Span;
-use crate::io::{self, FileKind, IoError, limits};
 use std::path::Path;
 
 /// Point of a section of unit chord that moments are taken about, and about which an angle turns it.
@@ -68,9 +69,9 @@ pub(super) fn names(case: &Case, export: Option<usize>) -> Vec<String> {
             }
         }
     }
-    let others = [io::REPORT_FILE, io::CASE_FILE, io::RESTART_FILE].map(str::to_owned);
+    let others = [files::REPORT_FILE, files::CASE_FILE, files::RESTART_FILE].map(str::to_owned);
     names.extend(others);
-    names.extend(case.output.report.then(|| io::PAGE_FILE.to_owned()));
+    names.extend(case.output.report.then(|| files::PAGE_FILE.to_owned()));
     names.extend(export.into_iter().flat_map(export::names));
     names
 }

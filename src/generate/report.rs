@@ -5,11 +5,11 @@ use std::path::PathBuf;
 use super::Job;
 use super::identity::coordinates_digest;
 use crate::error::Error;
+use crate::files;
+use crate::files::output::Output;
 use crate::grid::Verdict;
-use crate::io::output::Output;
-use crate::io::page::{self, Page};
-use crate::io::report::{self, GridReport, LinearReport, NewtonReport, Report, Timing};
-use crate::io::{self, Artifacts};
+use crate::report::page::{self, Page};
+use crate::report::{self, Artifacts, GridReport, LinearReport, NewtonReport, Report, Timing};
 use crate::solver::NewtonStop;
 
 /// What a report tells beside the grid and its history.
@@ -58,11 +58,11 @@ impl Job<'_> {
             notes: self.notices.iter().cloned().chain(note.map(str::to_owned)).collect(),
         };
         let files = output.fill(|folder| {
-            let path = folder.join(io::REPORT_FILE);
-            report::write(&path, &report)?;
+            let path = folder.join(files::REPORT_FILE);
+            report::write_json(&path, &report)?;
             let mut files = vec![path];
             if let Some(case) = case.filter(|_| self.case.output.report) {
-                let path = folder.join(io::PAGE_FILE);
+                let path = folder.join(files::PAGE_FILE);
                 page::write(&path, &Page { report: &report, artifacts, case })?;
                 files.push(path);
             }

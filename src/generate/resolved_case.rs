@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use super::layout::Layout;
 use crate::case::Case;
 use crate::error::Error;
-use crate::io::{self, IoError};
+use crate::files::{self, IoError};
 
 /// The case with every default in place, those among them that its section decides: how wide the base
 /// is, whether `auto` is an O or a C, what turn of the wall so many points can keep. It makes the same
@@ -34,14 +34,14 @@ impl ResolvedCase {
     /// ask for.
     pub(super) fn member(case: &Case) -> Result<Option<Self>, Error> {
         let text = case.member_toml_string()?;
-        let valid = Case::from_toml(&text, Path::new(io::CASE_FILE), &[]).is_ok();
+        let valid = Case::from_toml(&text, Path::new(files::CASE_FILE), &[]).is_ok();
         Ok(valid.then_some(Self { text }))
     }
 
     /// Writes it into a folder; returns its path.
     pub(super) fn write(&self, folder: &Path) -> Result<PathBuf, IoError> {
-        let path = folder.join(io::CASE_FILE);
-        io::atomic::write(&path, |out| out.write_all(self.text.as_bytes()))?;
+        let path = folder.join(files::CASE_FILE);
+        files::atomic::write(&path, |out| out.write_all(self.text.as_bytes()))?;
         Ok(path)
     }
 }

@@ -12,9 +12,9 @@ use crate::backend::{
 use crate::case::Case;
 use crate::elliptic::{EllipticSettings, GridJacobian, GridPreconditioner, GridProblem};
 use crate::error::Error;
+use crate::files::restart::{self, Identity, Restart};
 use crate::grid::Grid;
 use crate::grid::initial::Marcher;
-use crate::io::restart::{self, Identity, Restart};
 use crate::pde::control::ControlSettings;
 use crate::solver::history::History;
 use crate::solver::linear::{LinearSettings, LinearSolver, Precision};

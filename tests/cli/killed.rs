@@ -14,7 +14,7 @@ use std::thread::sleep;
 use std::time::{Duration, Instant, SystemTime};
 
 use crate::random::Random;
-use gridgen::io::output::HOME;
+use gridgen::files::output::HOME;
 use serde_json::Value;
 use tempfile::TempDir;
 

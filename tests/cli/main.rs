@@ -42,7 +42,7 @@ use std::path::{Path, PathBuf};
 use std::process::Child;
 use std::process::{Command, Output};
 
-use gridgen::io::output::HOME;
+use gridgen::files::output::HOME;
 #[cfg(target_os = "linux")]
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::Value;

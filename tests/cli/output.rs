@@ -237,7 +237,7 @@ fn the_exported_system_is_that_of_the_grid_beside_it() {
 
     assert_eq!(climbed.code, 1, "{climbed:?}");
     assert!(climbed.stderr.contains("note: tried a march along normals"), "{climbed:?}");
-    let names = ["jacobian-0-rhs.mtx", "jacobian-0.blocks", "jacobian-0.mtx", "mesh.failed.vts"];
+    let names = ["jacobian-0-rhs.mtx", "jacobian-0.mtx", "mesh.failed.vts"];
     for name in names {
         let of = |folder: &str| scratch.bytes(&format!("{folder}/wing/{name}"));
         assert!(of("output") == of("alone"), "{name}");
@@ -248,7 +248,7 @@ fn the_exported_system_is_that_of_the_grid_beside_it() {
     let jacobians = |names: Vec<String>| -> Vec<String> {
         names.into_iter().filter(|name| name.starts_with("jacobian")).collect()
     };
-    let of_step = ["jacobian-1-rhs.mtx", "jacobian-1.blocks", "jacobian-1.mtx"];
+    let of_step = ["jacobian-1-rhs.mtx", "jacobian-1.mtx"];
     assert_eq!(jacobians(scratch.names("output/wing")), of_step);
     scratch.run_coarse(&[]);
     assert_eq!(jacobians(scratch.names("output/wing")), [""; 0]);
@@ -270,7 +270,7 @@ fn the_exported_system_is_that_of_the_try_that_helped() {
     export("first", "control.decay=3").succeeds();
 
     assert!(climbed.stderr.contains("(control.decay = 1.5): the grid is good"), "{climbed:?}");
-    for name in ["jacobian-1-rhs.mtx", "jacobian-1.blocks", "jacobian-1.mtx", "mesh.vts"] {
+    for name in ["jacobian-1-rhs.mtx", "jacobian-1.mtx", "mesh.vts"] {
         let of = |folder: &str| scratch.bytes(&format!("{folder}/wing/{name}"));
         assert!(of("climbed") == of("alone"), "{name}");
         assert!(of("climbed") != of("first"), "{name}");

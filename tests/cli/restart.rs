@@ -151,7 +151,7 @@ fn a_case_of_a_batch_goes_on_from_its_restart_file() {
         await_restart_file(&scratch, &mut child);
         signal(name, &child);
         child.wait().unwrap();
-        let taken = gridgen::io::restart::read(&scratch.path(RESTART)).unwrap().history.steps;
+        let taken = gridgen::files::restart::read(&scratch.path(RESTART)).unwrap().history.steps;
         assert!(taken.len() > 1, "{} steps", taken.len());
 
         let arguments =

@@ -3,8 +3,8 @@
 use std::fs;
 use std::path::Path;
 
-use gridgen::io::matrix_market::{read_matrix, read_vector};
-use gridgen::io::restart;
+use gridgen::files::restart;
+use gridgen::formats::matrix_market::{read_matrix, read_vector};
 use serde_json::Value;
 
 use super::{SMALLEST, Scratch};

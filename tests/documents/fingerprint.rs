@@ -50,7 +50,7 @@ fn what_a_result_may_depend_on_changes_the_number_and_nothing_else_does() {
         ("src/pde/wall.rs", ""),
         ("kernels/elliptic.cu", "2.0f"),
         ("Cargo.lock", "nalgebra 2"),
-        ("src/io/su2.rs", "NDIME"),
+        ("src/formats/su2.rs", "NDIME"),
     ] {
         numbers.push(file(name, text));
     }

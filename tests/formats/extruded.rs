@@ -8,11 +8,11 @@ use std::fs;
 use std::path::Path;
 
 use crate::grids::{half_grid, joukowski_grid};
+use gridgen::formats::plot3d::{self, Axes, Flavour};
+use gridgen::formats::span::{Sides, Span};
+use gridgen::formats::{nmf, openfoam, su2, vts};
 use gridgen::grid::Grid;
 use gridgen::grid::quality::{cell_area, cell_corners};
-use gridgen::io::plot3d::{self, Axes, Flavour};
-use gridgen::io::span::{Sides, Span};
-use gridgen::io::{nmf, openfoam, su2, vts};
 
 /// A grid of more points than one task encodes.
 fn grid() -> Grid {

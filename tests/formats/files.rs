@@ -9,15 +9,15 @@ use std::io::{self, Write};
 use std::path::Path;
 
 use crate::grids::{grid_from, joukowski_grid, polar_grid};
+use gridgen::files::{IoError, REPORT_FILE, atomic};
+use gridgen::formats::FileKind;
+use gridgen::formats::openfoam::Reference;
+use gridgen::formats::plot3d::{self, Flavour};
+use gridgen::formats::vts::{self, Compression};
 use gridgen::grid::Grid;
 use gridgen::grid::quality::{cell_area, cell_aspect_ratio, cell_corners, cell_skewness, measure};
-use gridgen::io::openfoam::Reference;
-use gridgen::io::plot3d::{self, Flavour};
-use gridgen::io::report::{GridReport, LinearReport, NewtonReport, Report, Timing};
-use gridgen::io::vts::{self, Compression};
-use gridgen::io::{
-    Artifacts, FileKind, IoError, REPORT_FILE, atomic, folder, history, report, write_all,
-};
+use gridgen::report::{self, Artifacts, history, write_all};
+use gridgen::report::{GridReport, LinearReport, NewtonReport, Report, Timing};
 use gridgen::solver::history::{History, NewtonStep};
 
 fn names_in(folder: &Path) -> Vec<String> {
@@ -161,7 +161,7 @@ fn the_blocks_of_a_compressed_file_are_as_long_as_it_says() {
     let grid = polar_grid(601, 801, 1e-3, 1.005);
 
     vts::write(&path, &grid, None, Compression::Zlib).unwrap();
-    let mesh = gridgen::io::read::mesh(&path).unwrap();
+    let mesh = gridgen::formats::read::mesh(&path).unwrap();
     let mut cut = fs::read(&path).unwrap();
     let last = cut.windows(8).rposition(|w| w == b"</Append").unwrap();
     let points = cut.windows(16).position(|w| w == b"encoding=\"raw\">\n").unwrap() + 20;
@@ -177,7 +177,7 @@ fn the_blocks_of_a_compressed_file_are_as_long_as_it_says() {
     assert_eq!(at, last - 3);
     cut[points + 5000] ^= 0x55;
     fs::write(&path, cut).unwrap();
-    assert!(gridgen::io::read::mesh(&path).is_err());
+    assert!(gridgen::formats::read::mesh(&path).is_err());
 }
 
 // --- VTK -------------------------------------------------------------------------------------
@@ -187,7 +187,7 @@ fn a_prepared_folder_exists_and_is_empty() {
     let above = tempfile::tempdir().unwrap();
     let path = above.path().join("output/wing");
 
-    folder::prepare(&path).unwrap();
+    atomic::prepare_folder(&path).unwrap();
 
     assert_eq!(names_in(&path), Vec::<String>::new());
 }
@@ -331,7 +331,7 @@ fn the_report_has_the_keys_programs_ask_for() {
     let path = folder.path().join(REPORT_FILE);
     let grid = polar_grid(33, 9, 0.01, 1.2);
 
-    report::write(&path, &report_of(&grid, &short_history())).unwrap();
+    report::write_json(&path, &report_of(&grid, &short_history())).unwrap();
 
     let json: serde_json::Value = serde_json::from_slice(&fs::read(path).unwrap()).unwrap();
     assert_eq!(json["converged"], true);
@@ -366,7 +366,7 @@ fn numbers_that_are_not_finite_become_null() {
     let mut report = report_of(&polar_grid(17, 9, 0.01, 1.2), &History::default());
     report.quality.max_growth = f64::INFINITY;
 
-    report::write(&path, &report).unwrap();
+    report::write_json(&path, &report).unwrap();
 
     let json: serde_json::Value = serde_json::from_slice(&fs::read(path).unwrap()).unwrap();
     assert!(json["newton"]["residual"].is_null() && json["quality"]["max_growth"].is_null());

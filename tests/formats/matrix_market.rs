@@ -7,7 +7,7 @@ use std::path::Path;
 
 use flate2::Compression;
 use flate2::write::GzEncoder;
-use gridgen::io::matrix_market::{
+use gridgen::formats::matrix_market::{
     Matrix, MatrixMarketError, Symmetry, matrix, read_matrix, read_vector, write_matrix,
     write_vector,
 };

@@ -3,9 +3,9 @@
 #![allow(missing_docs)] // Tests are named for the fact they show.
 
 use crate::grids::{grid_from, polar_grid};
+use gridgen::formats::read::{Mesh, ReadError, mesh};
 use gridgen::grid::Grid;
 use gridgen::grid::quality::{WallLine, measure, measure_along, worst_cells};
-use gridgen::io::read::{Mesh, ReadError, mesh};
 
 /// Reads bytes as a file.
 fn read(bytes: impl AsRef<[u8]>) -> Result<Mesh, ReadError> {

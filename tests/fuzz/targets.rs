@@ -8,18 +8,19 @@ use flate2::Compression as Effort;
 use flate2::write::GzEncoder;
 use gridgen::backend::cuda::kernel_cache::{self, Key};
 use gridgen::case::{Case, Contour, Purpose, template};
+use gridgen::digest::Digest;
+use gridgen::files::restart;
+use gridgen::formats::matrix_market::{self, MatrixMarketError};
+use gridgen::formats::plot3d::{self, ByteOrder, Dimensions, Encoding, Flavour, Precision};
+use gridgen::formats::read::mesh_from_bytes;
+use gridgen::formats::span::{Sides, Span};
+use gridgen::formats::{cgns, su2, vtk, vts};
 use gridgen::geometry::{
     BaseCells, SurfaceSettings, TrailingEdge, airfoil_from_bytes, contour_from_bytes, distribute,
     distribute_closed,
 };
 use gridgen::grid::quality::measure_along;
 use gridgen::grid::{Grid, Seam, Topology};
-use gridgen::io::digest::Digest;
-use gridgen::io::matrix_market::{self, MatrixMarketError};
-use gridgen::io::plot3d::{self, ByteOrder, Dimensions, Encoding, Flavour, Precision};
-use gridgen::io::read::mesh_from_bytes;
-use gridgen::io::span::{Sides, Span};
-use gridgen::io::{cgns, restart, su2, vtk, vts};
 use gridgen::solver::history::{History, NewtonStep};
 
 /// A kind of input.

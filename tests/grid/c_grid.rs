@@ -6,11 +6,11 @@ use std::path::Path;
 
 use gridgen::case::Case;
 use gridgen::error::Error;
+use gridgen::formats::read;
 use gridgen::generate::{BackendChoice, Outcome, Progress, RunOptions, run_family};
 use gridgen::geometry::{TrailingEdge, airfoil_from_naca};
 use gridgen::grid::quality::nonorthogonality;
 use gridgen::grid::{Grid, Topology, Verdict};
-use gridgen::io::read;
 use gridgen::solver::history::NewtonStep;
 
 /// Watches nothing.

@@ -11,9 +11,9 @@ use std::f64::consts::PI;
 use std::path::Path;
 
 use gridgen::case::Case;
+use gridgen::formats::read::mesh;
 use gridgen::generate::{BackendChoice, Outcome, Progress, RunOptions, run};
 use gridgen::grid::{Grid, Symmetry, Topology};
-use gridgen::io::read::mesh;
 use gridgen::solver::history::NewtonStep;
 
 /// Watches nothing.

@@ -7,13 +7,13 @@ use std::path::{Path, PathBuf};
 
 use gridgen::case::Case;
 use gridgen::error::Error;
+use gridgen::formats::read;
 use gridgen::generate::{
     BackendChoice, Made, Outcome, RunOptions, check, make_grid, run, run_family,
 };
 use gridgen::geometry::Mirror;
 use gridgen::geometry::contour_from_bytes;
 use gridgen::grid::{Grid, Symmetry, Topology};
-use gridgen::io::read;
 
 fn case(text: &str) -> Case {
     Case::from_toml(text, Path::new("wing.toml"), &[]).unwrap()

@@ -8,10 +8,10 @@ use std::path::Path;
 
 use flate2::Compression;
 use flate2::write::GzEncoder;
-use gridgen::io::matrix_market::{MatrixMarketError, matrix};
-use gridgen::io::read::{ReadError, mesh, mesh_from_bytes};
-use gridgen::io::restart;
-use gridgen::io::vts;
+use gridgen::files::restart;
+use gridgen::formats::matrix_market::{MatrixMarketError, matrix};
+use gridgen::formats::read::{ReadError, mesh, mesh_from_bytes};
+use gridgen::formats::vts;
 use gridgen::memory::NotEnoughMemory;
 
 use crate::allocator::{alone, peak};
@@ -135,7 +135,7 @@ fn lengths_in_a_restart_file_are_not_believed() {
     let mut body = [&restart::MAGIC[..], &restart::VERSION.to_le_bytes()].concat();
     body.extend([2_u64, 1 << 60, u64::MAX].iter().flat_map(|n| n.to_le_bytes()));
     body.extend(b"{}");
-    let digest = gridgen::io::digest::Digest::of(&body).number();
+    let digest = gridgen::digest::Digest::of(&body).number();
     body.extend(digest.to_le_bytes());
 
     let (read, most) = peak(|| restart::from_bytes(Path::new("restart.bin"), &body));

@@ -4,7 +4,7 @@ use super::report::{Records, times};
 use super::{Growth, ScalingRecord, ScalingRun};
 use crate::bench::Table;
 use crate::bench::table::percent;
-use crate::io::plot::LIU_ZHONG_CHEN as CITED;
+use crate::report::plot::LIU_ZHONG_CHEN as CITED;
 use crate::solver::precond::Kind;
 
 /// Columns of the long table.

@@ -4,7 +4,7 @@ use super::Growth;
 use super::report::Records;
 use crate::bench::Size;
 use crate::bench::table::points;
-use crate::io::plot::{GpusFigure, GpusPoint};
+use crate::report::plot::{GpusFigure, GpusPoint};
 use crate::solver::precond::Kind;
 
 impl Records<'_> {

@@ -3,8 +3,8 @@
 use super::{Growth, ScalingRecord, ScalingRun};
 use crate::bench::Table;
 use crate::bench::table::points;
-use crate::io::IoError;
-use crate::io::plot::{GpusFigure, write_gpus_svg};
+use crate::files::IoError;
+use crate::report::plot::{GpusFigure, write_gpus_svg};
 use crate::solver::precond::Kind;
 use std::io::Write;
 use std::path::Path;
@@ -51,12 +51,12 @@ pub fn scaling_results(names: &str, records: &[ScalingRecord]) -> ScalingResults
 ///
 /// [`IoError`] with the path.
 pub fn write_scaling(folder: &Path, results: &ScalingResults) -> Result<(), IoError> {
-    crate::io::folder::prepare(folder)?;
+    crate::files::atomic::prepare_folder(folder)?;
     for (name, figure) in &results.figures {
         write_gpus_svg(&folder.join(name), figure)?;
     }
     let (name, table) = &results.values;
-    crate::io::atomic::write(&folder.join(name), |file| file.write_all(table.csv().as_bytes()))
+    crate::files::atomic::write(&folder.join(name), |file| file.write_all(table.csv().as_bytes()))
 }
 
 /// All that was measured.

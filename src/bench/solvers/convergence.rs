@@ -3,7 +3,7 @@
 use super::{Problem, factors, row};
 use crate::backend::{CsrBackend, Incomplete, RowSchedule};
 use crate::bench::{Bench, BenchBackend, Table};
-use crate::io::plot::CurvesFigure;
+use crate::report::plot::CurvesFigure;
 use crate::solver::general::{GeneralKind, GeneralPreconditioner};
 use crate::solver::krylov::{Bicgstab, KrylovReport, System, Target};
 use crate::solver::{Preconditioner, SolverError};

@@ -16,8 +16,8 @@ pub use ranks::row_scaling;
 use super::matrices::{Generated, Random, jacobian};
 use super::{Bench, BenchBackend, Size, Table};
 use crate::backend::{CsrBackend, Format, Incomplete, RowSchedule};
-use crate::io::IoError;
-use crate::io::plot::{CurvesFigure, write_curves_svg};
+use crate::files::IoError;
+use crate::report::plot::{CurvesFigure, write_curves_svg};
 use crate::solver::SolverError;
 use crate::solver::general::{GeneralKind, GeneralOperator};
 use crate::sparse::Csr;
@@ -219,12 +219,12 @@ fn empty(subject: SolverSubject, settings: &SolverSettings) -> Table {
 ///
 /// [`IoError`] with the path.
 pub fn write_solvers(folder: &Path, results: &SolverResults) -> Result<(), IoError> {
-    crate::io::folder::prepare(folder)?;
+    crate::files::atomic::prepare_folder(folder)?;
     for (name, figure) in &results.figures {
         write_curves_svg(&folder.join(name), figure)?;
     }
     for (name, table) in &results.curves {
-        crate::io::atomic::write(&folder.join(name), |file| {
+        crate::files::atomic::write(&folder.join(name), |file| {
             file.write_all(table.csv().as_bytes())
         })?;
     }

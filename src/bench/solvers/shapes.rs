@@ -3,7 +3,7 @@
 use super::{Problem, row};
 use crate::backend::CsrBackend;
 use crate::bench::Table;
-use crate::io::plot::CurvesFigure;
+use crate::report::plot::CurvesFigure;
 use crate::sparse::{Csr, Graph, RowSets, Triangle, colours, levels, reverse_cuthill_mckee};
 
 pub(super) fn table() -> Table {

@@ -7,7 +7,7 @@ use gridgen::bench::{
     self, Generated, MatrixSource, SolverResults, SolverSettings, SolverSubject, Table,
 };
 use gridgen::error::{Error, SystemError};
-use gridgen::io::matrix_market::read_matrix;
+use gridgen::formats::matrix_market::read_matrix;
 
 use std::path::Path;
 

@@ -10,10 +10,10 @@ use gridgen::backend::cuda::{CudaBackend, Device};
 use gridgen::backend::{Bands, DeviceError};
 use gridgen::case::Case;
 use gridgen::error::Error;
+use gridgen::files::restart;
 use gridgen::generate::{
     BackendChoice, Outcome, Progress, RankWork, Ranks, RunOptions, run, run_on_ranks,
 };
-use gridgen::io::restart;
 use gridgen::solver::SolverError;
 use gridgen::solver::history::NewtonStep;
 use gridgen::sparse::Schedule;

@@ -1,0 +1,27 @@
+//! Files and folders: written whole or not at all, locked while they are written, read within bounds.
+//!
+//! Every file is written under a temporary name and renamed when it is complete
+//! ([`atomic::write`]); the files of a run replace those of the last one together
+//! ([`output::Output`]).
+
+pub mod atomic;
+pub(crate) mod contents;
+mod error;
+pub mod output;
+mod paced;
+pub(crate) mod pieces;
+pub mod restart;
+
+pub use self::error::IoError;
+
+/// Name of the report in the output folder, the same for good and failed runs.
+pub const REPORT_FILE: &str = "report.json";
+
+/// Name of the page in the output folder, the same for good and failed runs.
+pub const PAGE_FILE: &str = "report.html";
+
+/// Name of the restart file in the output folder.
+pub const RESTART_FILE: &str = "restart.bin";
+
+/// Name of the resolved case in the output folder.
+pub const CASE_FILE: &str = "case.toml";

@@ -1,0 +1,312 @@
+//! A folder of results: one process writes into it at a time, new files are complete beside the old ones
+//! before any of those goes, and nothing goes that gridgen did not write.
+//!
+//! Beside the results stands the folder [`HOME`]. In it are the lock, the record of the files that were
+//! written, new files that are being made, and, once they are complete, what is to be done with them: a
+//! process that is killed before leaves the old results, and what one that is killed after that left to do
+//! is done when the folder is opened again.
+
+mod lock;
+mod record;
+mod replace;
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use self::lock::Lock;
+use self::record::{Record, Standing, standing};
+use self::replace::{Plan, Put};
+use super::{IoError, atomic};
+
+/// Name of the folder of gridgen's own files.
+pub const HOME: &str = ".gridgen";
+
+/// Names within it: files that are being made, complete ones with their plan, and the record.
+const PART: &str = "part";
+const NEW: &str = "new";
+const FILES: &str = "files";
+const PLAN: &str = "plan.json";
+const RECORD: &str = "written.json";
+
+/// What the files of a format that is a folder ask of their exchange. Names are those below the output
+/// folder, parted by `/`.
+#[derive(Debug, Clone, Copy)]
+pub struct FolderRules {
+    /// Whether a file is one that users edit: it is replaced only with `force` if somebody did.
+    pub editable: fn(&str) -> bool,
+    /// The folder of a file in which nothing may stand that gridgen did not write.
+    pub sole: fn(&str) -> Option<&str>,
+    /// Whether a file is the one by which others are found whole: it is put in place after them.
+    pub completing: fn(&str) -> bool,
+}
+
+impl FolderRules {
+    /// Those of files that stand alone.
+    pub const NONE: Self = Self { editable: |_| false, sole: |_| None, completing: |_| false };
+}
+
+/// A folder that is this process's to write into until this is dropped.
+#[derive(Debug)]
+pub struct Output {
+    root: PathBuf,
+    home: PathBuf,
+    lock: Lock,
+    /// Whether the folder was not there before.
+    created: bool,
+    /// Whether files are replaced that gridgen did not write.
+    force: bool,
+    rules: FolderRules,
+    record: Record,
+}
+
+impl Output {
+    /// Opens the folder `root`, which is created unless it exists. What a killed process had complete is
+    /// put in place, what it had not is removed. With `force` files may be replaced that gridgen did
+    /// not write, or that were changed since; `rules` are those of the folders among the new files.
+    ///
+    /// # Errors
+    ///
+    /// [`IoError::Busy`] where another process writes into it; else [`IoError`] with the path, sorted
+    /// by remedy.
+    pub fn open(root: &Path, rules: FolderRules, force: bool) -> Result<Self, IoError> {
+        let created = !root.exists();
+        let home = root.join(HOME);
+        let lock = Lock::take(root, &home)?;
+        let (root, record) = (root.to_path_buf(), Record::new());
+        let mut output = Self { root, home, lock, created, force, rules, record };
+        replace::finish(&output.root, &output.home, force)?;
+        output.remove_part()?;
+        fs::create_dir_all(output.files()).map_err(|source| IoError::new(&output.root, source))?;
+        atomic::sweep(&output.root);
+        output.record = record::read(&output.home.join(RECORD));
+        Ok(output)
+    }
+
+    /// Puts in place what a killed process had complete in `root`; nothing where there is none.
+    ///
+    /// # Errors
+    ///
+    /// As [`Self::open`].
+    pub fn recover(root: &Path) -> Result<(), IoError> {
+        let pending = root.join(HOME).join(NEW).exists();
+        if pending { Self::open(root, FolderRules::NONE, false).map(drop) } else { Ok(()) }
+    }
+
+    /// Why the folder is not locked, where the file system has no locks.
+    #[must_use]
+    pub fn notice(&self) -> Option<String> {
+        let trouble = self.lock.trouble.as_ref()?;
+        let root = self.root.display();
+        Some(format!("{root} cannot be locked, and no other run may write into it: {trouble}"))
+    }
+
+    /// The folder.
+    #[must_use]
+    pub fn root(&self) -> &Path {
+        &self.root
+    }
+
+    /// Where new files are made: an empty folder that stands for the output folder.
+    #[must_use]
+    pub fn files(&self) -> PathBuf {
+        self.home.join(PART).join(FILES)
+    }
+
+    /// An empty folder for files of which it is not decided yet whether they are results.
+    ///
+    /// # Errors
+    ///
+    /// [`IoError`] when it cannot be made.
+    pub fn aside(&self) -> Result<PathBuf, IoError> {
+        let folder = tempfile::tempdir_in(self.home.join(PART));
+        folder.map(tempfile::TempDir::keep).map_err(|source| IoError::new(&self.root, source))
+    }
+
+    /// Makes files put aside results; returns where they are to stand.
+    ///
+    /// # Errors
+    ///
+    /// [`IoError`] when a file cannot be moved.
+    pub fn take(&self, files: &[PathBuf]) -> Result<Vec<PathBuf>, IoError> {
+        let mut taken = Vec::new();
+        for file in files {
+            let to = self.files().join(file.file_name().unwrap_or_default());
+            fs::rename(file, &to).map_err(|source| IoError::new(&self.place(&to), source))?;
+            taken.push(self.place(&to));
+        }
+        Ok(taken)
+    }
+
+    /// Where a file is to stand that is made in [`Self::files`].
+    fn place(&self, made: &Path) -> PathBuf {
+        match made.strip_prefix(self.files()) {
+            Ok(name) if name.as_os_str().is_empty() => self.root.clone(),
+            Ok(name) => self.root.join(name),
+            Err(_) => made.to_path_buf(),
+        }
+    }
+
+    /// Makes files: `work` gets [`Self::files`] and returns what it made there. Returned are the places
+    /// where they are to stand.
+    ///
+    /// # Errors
+    ///
+    /// That of `work`, which names those places, too.
+    pub fn fill(
+        &self,
+        work: impl FnOnce(&Path) -> Result<Vec<PathBuf>, IoError>,
+    ) -> Result<Vec<PathBuf>, IoError> {
+        let made = work(&self.files()).map_err(|error| error.moved(|path| self.place(path)))?;
+        Ok(made.iter().map(|path| self.place(path)).collect())
+    }
+
+    /// Refuses names under which something stands that gridgen did not write, before the work. What
+    /// users may edit is no obstacle.
+    ///
+    /// # Errors
+    ///
+    /// [`IoError::InTheWay`], [`IoError::IsAFolder`] with the first of them.
+    pub fn check<'n>(&self, names: impl IntoIterator<Item = &'n str>) -> Result<(), IoError> {
+        for name in names {
+            if !(self.rules.editable)(name) {
+                self.admit(name)?;
+            }
+            if let Some(sole) = (self.rules.sole)(name) {
+                self.strangers(sole, &[])?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Whether a file may be put under a name.
+    fn admit(&self, name: &str) -> Result<(), IoError> {
+        replace::admit(&self.root, name, self.record.get(name), self.force)
+    }
+
+    /// What stands in the folder `sole` and is no file of gridgen's, `new` names left out.
+    ///
+    /// # Errors
+    ///
+    /// [`IoError::InTheWay`] with the first of them, unless it is to be replaced.
+    fn strangers(&self, sole: &str, new: &[String]) -> Result<Vec<String>, IoError> {
+        let Ok(entries) = fs::read_dir(self.root.join(sole)) else { return Ok(Vec::new()) };
+        let mut strangers = Vec::new();
+        for entry in entries.flatten() {
+            let name = format!("{sole}/{}", entry.file_name().to_string_lossy());
+            let own = standing(&self.root, &name, self.record.get(&name)) == Standing::Own;
+            let waiting = entry.file_name().to_string_lossy().starts_with(HOME);
+            if own || waiting || new.contains(&name) {
+                continue;
+            }
+            if !self.force {
+                let changed = self.record.contains_key(&name);
+                return Err(IoError::InTheWay { path: self.root.join(name), changed });
+            }
+            strangers.push(name);
+        }
+        Ok(strangers)
+    }
+
+    /// Whether what stands under a name stays as it is when the files that were made are put in place.
+    pub(crate) fn stays(&self, name: &str) -> bool {
+        !self.files().join(name).exists() || self.is_edited(name)
+    }
+
+    /// Whether a name is that of a file that somebody edited and that is not to be replaced.
+    fn is_edited(&self, name: &str) -> bool {
+        let there = || standing(&self.root, name, self.record.get(name));
+        !self.force
+            && (self.rules.editable)(name)
+            && matches!(there(), Standing::Changed | Standing::Foreign)
+    }
+
+    /// Replaces the results of the folder by the files that were made. Earlier results that are not
+    /// among them go; what gridgen did not write, or somebody changed since, stays, and so do files
+    /// that users edit.
+    ///
+    /// # Errors
+    ///
+    /// [`IoError`] of the first file that cannot be put in place. Until all of them are complete
+    /// nothing is replaced.
+    pub fn commit(self) -> Result<(), IoError> {
+        self.plan()?.write(&self.root, &self.home)?;
+        replace::finish(&self.root, &self.home, self.force)
+    }
+
+    /// What is to be done with the files that were made.
+    fn plan(&self) -> Result<Plan, IoError> {
+        let names =
+            names_below(&self.files()).map_err(|source| IoError::new(&self.root, source))?;
+        let mut put = Vec::new();
+        for name in names.iter().filter(|name| !self.is_edited(name)) {
+            self.admit(name)?;
+            put.push(Put::new(&self.root, &self.files(), name, (self.rules.completing)(name))?);
+        }
+        let mut remove: Vec<String> = Vec::new();
+        let mut stays = Record::new();
+        for (name, print) in &self.record {
+            if names.contains(name) {
+                continue;
+            }
+            if (self.rules.editable)(name) {
+                stays.insert(name.clone(), *print);
+            } else if standing(&self.root, name, [print]) == Standing::Own {
+                remove.push(name.clone());
+            }
+        }
+        let restart = super::RESTART_FILE;
+        if !names.iter().any(|name| name == restart)
+            && standing(&self.root, restart, []) == Standing::Own
+        {
+            remove.push(restart.to_owned());
+        }
+        let mut folders: Vec<&str> =
+            names.iter().filter_map(|name| (self.rules.sole)(name)).collect();
+        folders.dedup();
+        for folder in folders {
+            let strangers = self.strangers(folder, &names)?;
+            remove.extend(
+                strangers.into_iter().filter(|name| !remove.contains(name)).collect::<Vec<_>>(),
+            );
+        }
+        Ok(Plan { force: self.force, put, remove, stays, old: self.record.clone() })
+    }
+
+    fn remove_part(&self) -> Result<(), IoError> {
+        match fs::remove_dir_all(self.home.join(PART)) {
+            Err(source) if self.home.join(PART).exists() => Err(IoError::new(&self.root, source)),
+            _ => Ok(()),
+        }
+    }
+}
+
+impl Drop for Output {
+    fn drop(&mut self) {
+        // What cannot be removed is removed when the folder is opened again.
+        let _ = self.remove_part();
+        if !self.home.join(RECORD).exists() && !self.home.join(NEW).exists() {
+            self.lock.vanish();
+            let _ = fs::remove_dir(&self.home);
+            if self.created {
+                let _ = fs::remove_dir(&self.root);
+            }
+        }
+    }
+}
+
+/// Names of the files below a folder, parted by `/`, sorted.
+fn names_below(folder: &Path) -> std::io::Result<Vec<String>> {
+    let mut names = Vec::new();
+    for entry in fs::read_dir(folder)? {
+        let entry = entry?;
+        let name = entry.file_name().to_string_lossy().into_owned();
+        if entry.file_type()?.is_dir() {
+            let below = names_below(&entry.path())?;
+            names.extend(below.into_iter().map(|below| format!("{name}/{below}")));
+        } else {
+            names.push(name);
+        }
+    }
+    names.sort();
+    Ok(names)
+}

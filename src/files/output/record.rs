@@ -1,0 +1,137 @@
+//! Which files of a folder gridgen wrote.
+
+use std::collections::BTreeMap;
+use std::fs::{self, File};
+use std::io::{self, Read, Seek, SeekFrom};
+use std::path::Path;
+
+use serde::{Deserialize, Serialize};
+
+use crate::digest::Digest;
+use crate::files::{RESTART_FILE, restart};
+
+/// Bytes of a file that are read to tell it, and of each of the pieces that they are taken in.
+const READ: u64 = 1 << 20;
+const PIECE: u64 = 4096;
+
+/// What tells a file from one that somebody else wrote or changed: its length and a digest of its
+/// contents, of a file longer than [`READ`] of pieces at equal distances from its first byte to its
+/// last. A copy of a folder is as good as the folder, and a large file need not be read.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub(super) struct Print {
+    bytes: u64,
+    digest: u64,
+}
+
+impl Print {
+    pub(super) fn of(path: &Path) -> io::Result<Self> {
+        let mut file = File::open(path)?;
+        let bytes = file.metadata()?.len();
+        let mut digest = Digest::of(&[]);
+        let mut piece = Vec::new();
+        let (pieces, longest) = if bytes > READ { (READ / PIECE, PIECE) } else { (1, READ) };
+        for k in 0..pieces {
+            let at = (u128::from(bytes.saturating_sub(longest)) * u128::from(k))
+                / u128::from(pieces.max(2) - 1);
+            file.seek(SeekFrom::Start(at as u64))?;
+            piece.clear();
+            (&mut file).take(longest).read_to_end(&mut piece)?;
+            digest = digest.then(&piece);
+        }
+        Ok(Self { bytes, digest: digest.number() })
+    }
+}
+
+/// Names of files below a folder, parted by `/`, and what tells them.
+pub(super) type Record = BTreeMap<String, Print>;
+
+/// The record at `path`; none where there is none that can be read, as if nothing had been written.
+pub(super) fn read(path: &Path) -> Record {
+    let bytes = fs::read(path).unwrap_or_default();
+    serde_json::from_slice(&bytes).unwrap_or_default()
+}
+
+/// What stands under a name.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Standing {
+    /// Nothing.
+    Nothing,
+    /// A file as gridgen wrote it.
+    Own,
+    /// A file that gridgen wrote and somebody changed.
+    Changed,
+    /// A file that gridgen did not write.
+    Foreign,
+    /// A folder.
+    Folder,
+}
+
+/// What stands at `root/name`, going by the prints that it may have.
+pub(super) fn standing<'p>(
+    root: &Path,
+    name: &str,
+    prints: impl IntoIterator<Item = &'p Print>,
+) -> Standing {
+    let path = root.join(name);
+    match fs::metadata(&path) {
+        // A link to nowhere is somebody's, too.
+        Err(_) if fs::symlink_metadata(&path).is_ok() => return Standing::Foreign,
+        Err(_) => return Standing::Nothing,
+        Ok(found) if found.is_dir() => return Standing::Folder,
+        Ok(_) => {}
+    }
+    // A restart file tells by itself what it is, and is written while the solve goes on.
+    if name == RESTART_FILE {
+        return if begins_with(&path, restart::MAGIC) { Standing::Own } else { Standing::Foreign };
+    }
+    let mut prints = prints.into_iter().peekable();
+    if prints.peek().is_none() {
+        return Standing::Foreign;
+    }
+    let found = Print::of(&path).ok();
+    if prints.any(|print| Some(*print) == found) { Standing::Own } else { Standing::Changed }
+}
+
+fn begins_with(path: &Path, magic: &[u8]) -> bool {
+    let mut begin = Vec::new();
+    let read = File::open(path).and_then(|f| f.take(magic.len() as u64).read_to_end(&mut begin));
+    read.is_ok() && begin == magic
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used, reason = "a failing step fails the test")]
+
+    use super::*;
+
+    /// A mesh that is smoothed where it stands keeps its length and both ends.
+    #[test]
+    fn a_change_within_a_file_that_keeps_its_length_is_seen() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("mesh.p3d");
+        let print = |contents: &[u8]| {
+            fs::write(&path, contents).unwrap();
+            Print::of(&path).unwrap()
+        };
+        for length in [0, 1, 9_000, READ as usize, READ as usize + 1, 5_000_001] {
+            let contents: Vec<u8> = (0..length).map(|k| (k * k / 7) as u8).collect();
+            let as_written = print(&contents);
+            assert_eq!(print(&contents), as_written, "{length} bytes");
+
+            let changed = |within: std::ops::Range<usize>| {
+                let mut contents = contents.clone();
+                contents[within].iter_mut().for_each(|byte| *byte ^= 1);
+                contents
+            };
+            let middle = length / 3..length - length / 3;
+            let more = [&contents[..], &[0]].concat();
+            let mut others = vec![more];
+            if length > 0 {
+                others.extend([changed(middle), changed(0..1), changed(length - 1..length)]);
+            }
+            for other in others {
+                assert_ne!(print(&other), as_written, "{length} bytes");
+            }
+        }
+    }
+}

@@ -1,0 +1,402 @@
+//! Old files exchanged for new ones, by a plan that is kept until all of it is done.
+
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+
+use serde::{Deserialize, Serialize};
+
+use super::record::{Print, Record, Standing, standing};
+use super::{FILES, HOME, NEW, PART, PLAN, RECORD};
+use crate::files::{IoError, REPORT_FILE, atomic};
+
+/// What is to be done with new files.
+#[derive(Debug, Serialize, Deserialize)]
+pub(super) struct Plan {
+    /// Whether files are replaced that gridgen did not write.
+    pub(super) force: bool,
+    /// New files.
+    pub(super) put: Vec<Put>,
+    /// What goes, beside the files that new ones replace.
+    pub(super) remove: Vec<String>,
+    /// Files of the record that stay.
+    pub(super) stays: Record,
+    /// The record before.
+    pub(super) old: Record,
+}
+
+/// A new file.
+#[derive(Debug, Serialize, Deserialize)]
+pub(super) struct Put {
+    name: String,
+    print: Print,
+    /// Whether it waits beside its place, which is behind a link and may be on another disk.
+    beside: bool,
+    /// Whether others are found whole by it.
+    completing: bool,
+}
+
+/// A part of the exchange. Each can be done again where it is not known whether it was.
+#[derive(Debug, Clone, Copy)]
+enum Step<'p> {
+    /// Takes away the file that a new one replaces.
+    Clear(&'p Put),
+    /// Takes away what is not replaced.
+    Remove(&'p str),
+    /// Puts a new file in place.
+    Place(&'p Put),
+    /// Writes the record of what is there now.
+    Record,
+    /// Forgets the plan.
+    Close,
+}
+
+impl Put {
+    /// The new file `name` below `files`, to be put below `root`.
+    pub(super) fn new(
+        root: &Path,
+        files: &Path,
+        name: &str,
+        completing: bool,
+    ) -> Result<Self, IoError> {
+        let print = Print::of(&files.join(name)).map_err(|e| IoError::new(&root.join(name), e))?;
+        let beside = is_elsewhere(root, &root.join(name));
+        Ok(Self { name: name.to_owned(), print, beside, completing })
+    }
+
+    /// Where it waits.
+    fn source(&self, root: &Path, home: &Path) -> PathBuf {
+        if self.beside {
+            let path = root.join(&self.name);
+            let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
+            path.with_file_name(format!("{HOME}-{name}.new"))
+        } else {
+            home.join(NEW).join(FILES).join(&self.name)
+        }
+    }
+
+    /// Its turn: last come the files by which others are found whole, the report at the very end. While
+    /// they are away nobody takes what is there for results.
+    fn turn(&self) -> u8 {
+        match self.name.as_str() {
+            REPORT_FILE => 2,
+            _ if self.completing => 1,
+            _ => 0,
+        }
+    }
+}
+
+/// Whether the folder of a path is behind a link that leads out of `root`.
+fn is_elsewhere(root: &Path, path: &Path) -> bool {
+    let Ok(root) = root.canonicalize() else { return false };
+    let folder = path.ancestors().skip(1).find_map(|folder| folder.canonicalize().ok());
+    folder.is_some_and(|folder| !folder.starts_with(&root))
+}
+
+/// Whether a file may be put at `root/name`, where one with this print was written before.
+pub(super) fn admit<'p>(
+    root: &Path,
+    name: &str,
+    prints: impl IntoIterator<Item = &'p Print>,
+    force: bool,
+) -> Result<(), IoError> {
+    let path = root.join(name);
+    match standing(root, name, prints) {
+        Standing::Folder => Err(IoError::IsAFolder { path }),
+        Standing::Changed if !force => Err(IoError::InTheWay { path, changed: true }),
+        Standing::Foreign if !force => Err(IoError::InTheWay { path, changed: false }),
+        _ => Ok(()),
+    }
+}
+
+impl Plan {
+    /// Writes the plan, which makes it hold: from now on it will be carried out.
+    pub(super) fn write(&self, root: &Path, home: &Path) -> Result<(), IoError> {
+        let part = home.join(PART);
+        let result = self.bring_beside(root, home).and_then(|()| {
+            let text = serde_json::to_vec(self).map_err(io::Error::from);
+            let written = text.and_then(|text| fs::write(part.join(PLAN), text));
+            let held = written.and_then(|()| fs::rename(&part, home.join(NEW)));
+            held.map_err(|source| IoError::new(root, source))
+        });
+        if result.is_err() {
+            for put in self.put.iter().filter(|put| put.beside) {
+                let _ = fs::remove_file(put.source(root, home));
+            }
+        }
+        result
+    }
+
+    /// Copies the files that are to stand behind a link to beside their places.
+    fn bring_beside(&self, root: &Path, home: &Path) -> Result<(), IoError> {
+        for put in self.put.iter().filter(|put| put.beside) {
+            let place = root.join(&put.name);
+            let refused = |source| IoError::new(&place, source);
+            let made = home.join(PART).join(FILES).join(&put.name);
+            if let Some(folder) = place.parent() {
+                atomic::create_folder(folder)?;
+            }
+            let beside = put.source(root, home);
+            fs::copy(&made, &beside).map_err(refused)?;
+            fs::File::open(&beside).and_then(|file| file.sync_data()).map_err(refused)?;
+        }
+        Ok(())
+    }
+
+    /// All that is to be done, in order: a folder whose report is there holds the files of that
+    /// report, whole.
+    fn steps(&self) -> Vec<Step<'_>> {
+        let mut put: Vec<&Put> = self.put.iter().collect();
+        put.sort_by_key(|put| put.turn());
+        let last_first = put.iter().rev().filter(|put| put.turn() > 0);
+        let mut steps: Vec<Step<'_>> = last_first.map(|put| Step::Clear(put)).collect();
+        steps.extend(self.remove.iter().map(|name| Step::Remove(name)));
+        steps.extend(put.into_iter().map(Step::Place));
+        steps.extend([Step::Record, Step::Close]);
+        steps
+    }
+
+    /// Refuses to go on where something stands in the place of a new file that is neither the old file
+    /// nor the new one.
+    fn check(&self, root: &Path, home: &Path, force: bool) -> Result<(), IoError> {
+        let waiting = self.put.iter().filter(|put| put.source(root, home).exists());
+        waiting.into_iter().try_for_each(|put| {
+            let prints = self.old.get(&put.name).into_iter().chain([&put.print]);
+            admit(root, &put.name, prints, self.force || force)
+        })
+    }
+
+    fn take(&self, step: Step<'_>, root: &Path, home: &Path) -> Result<(), IoError> {
+        match step {
+            Step::Clear(put) if put.source(root, home).exists() => remove(&root.join(&put.name)),
+            Step::Clear(_) => Ok(()),
+            Step::Remove(name) => self.remove(root, name),
+            Step::Place(put) => place(&put.source(root, home), &root.join(&put.name)),
+            Step::Record => {
+                let mut record = self.stays.clone();
+                let put = self.put.iter().filter(|put| put.name != crate::files::RESTART_FILE);
+                record.extend(put.map(|put| (put.name.clone(), put.print)));
+                write_record(home, &record).map_err(|source| IoError::new(root, source))
+            }
+            Step::Close => {
+                let new = home.join(NEW);
+                fs::remove_dir_all(&new).map_err(|source| IoError::new(root, source))
+            }
+        }
+    }
+
+    /// Takes away what is as gridgen wrote it, or whatever it is where that was asked for; then the
+    /// folders that it leaves empty.
+    fn remove(&self, root: &Path, name: &str) -> Result<(), IoError> {
+        let path = root.join(name);
+        match standing(root, name, self.old.get(name)) {
+            Standing::Own => remove(&path)?,
+            Standing::Folder if self.force => {
+                fs::remove_dir_all(&path).map_err(|source| IoError::new(&path, source))?;
+            }
+            Standing::Changed | Standing::Foreign if self.force => remove(&path)?,
+            _ => return Ok(()),
+        }
+        for folder in path.ancestors().skip(1).take_while(|folder| *folder != root) {
+            if fs::remove_dir(folder).is_err() {
+                break;
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Carries out the plan in `home`, if there is one.
+pub(super) fn finish(root: &Path, home: &Path, force: bool) -> Result<(), IoError> {
+    carry_out(root, home, force, usize::MAX)
+}
+
+/// The first `most` steps of the plan.
+fn carry_out(root: &Path, home: &Path, force: bool, most: usize) -> Result<(), IoError> {
+    let new = home.join(NEW);
+    if !new.exists() {
+        return Ok(());
+    }
+    let plan: Option<Plan> =
+        fs::read(new.join(PLAN)).ok().and_then(|text| serde_json::from_slice(&text).ok());
+    let Some(plan) = plan else {
+        // It goes first when all is done; nothing waits without it.
+        return fs::remove_dir_all(&new).map_err(|source| IoError::new(root, source));
+    };
+    plan.check(root, home, force)?;
+    plan.steps().into_iter().take(most).try_for_each(|step| plan.take(step, root, home))
+}
+
+/// Writes the record; its part goes with the plan.
+fn write_record(home: &Path, record: &Record) -> io::Result<()> {
+    let part = home.join(NEW).join(RECORD);
+    fs::write(&part, serde_json::to_vec_pretty(record)?)?;
+    fs::rename(part, home.join(RECORD))
+}
+
+/// Moves a new file to its place, unless that was done before.
+fn place(source: &Path, path: &Path) -> Result<(), IoError> {
+    if !source.exists() {
+        return Ok(());
+    }
+    if let Some(folder) = path.parent() {
+        atomic::create_folder(folder)?;
+    }
+    let replaced = held(path);
+    fs::rename(source, path).map_err(|source| IoError::new(path, source))?;
+    let_go(replaced);
+    Ok(())
+}
+
+/// Removes a file, or nothing where there is none.
+fn remove(path: &Path) -> Result<(), IoError> {
+    let removed = held(path);
+    match fs::remove_file(path) {
+        Err(source) if source.kind() != io::ErrorKind::NotFound => Err(IoError::new(path, source)),
+        _ => {
+            let_go(removed);
+            Ok(())
+        }
+    }
+}
+
+/// Bytes of a file that takes the system long to remove.
+const LARGE: u64 = 16 << 20;
+
+/// A large file, open: no more than its name goes at once then, and the rest when it is closed.
+/// Elsewhere than on Unix the name would stay, too.
+fn held(path: &Path) -> Option<fs::File> {
+    let large = fs::symlink_metadata(path).is_ok_and(|it| it.is_file() && it.len() >= LARGE);
+    if cfg!(unix) && large { fs::File::open(path).ok() } else { None }
+}
+
+/// Closes a file that is gone; nobody waits for that.
+fn let_go(file: Option<fs::File>) {
+    if let Some(file) = file {
+        // Where it cannot be done beside it is done here.
+        let _ = std::thread::Builder::new().spawn(move || drop(file));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used, reason = "a failing step fails the test")]
+
+    use super::super::{FolderRules, Output};
+    use super::*;
+
+    const OLD: [&str; 4] =
+        ["convergence.csv", "mesh.su2", "openfoam/constant/polyMesh/boundary", "report.json"];
+    const NEW_ONES: [&str; 4] =
+        ["convergence.csv", "mesh.vts", "openfoam/constant/polyMesh/boundary", "report.json"];
+
+    /// A mesh of several files is whole when its list of patches is there.
+    const RULES: FolderRules =
+        FolderRules { completing: |name| name.ends_with("polyMesh/boundary"), ..FolderRules::NONE };
+
+    /// Makes the files with this text each.
+    fn make(output: &Output, names: &[&str], text: &str) {
+        for name in names {
+            let path = output.files().join(name);
+            fs::create_dir_all(path.parent().unwrap()).unwrap();
+            fs::write(path, text).unwrap();
+        }
+    }
+
+    /// Names and contents of all results below a folder.
+    fn results(root: &Path) -> Vec<(String, String)> {
+        let names = super::super::names_below(root).unwrap();
+        let names = names.into_iter().filter(|name| !name.starts_with(HOME));
+        names.map(|name| (name.clone(), fs::read_to_string(root.join(name)).unwrap())).collect()
+    }
+
+    fn expected(names: &[&str], text: &str) -> Vec<(String, String)> {
+        names.iter().map(|name| ((*name).to_owned(), text.to_owned())).collect()
+    }
+
+    /// A folder with old results and a plan for new ones, of which the first `steps` were done before
+    /// the process ended.
+    fn ended_after(root: &Path, steps: usize) {
+        let output = Output::open(root, RULES, false).unwrap();
+        make(&output, &OLD, "old");
+        output.commit().unwrap();
+        fs::write(root.join("mine"), "mine").unwrap();
+        let output = Output::open(root, RULES, false).unwrap();
+        make(&output, &NEW_ONES, "new");
+        output.plan().unwrap().write(root, &output.home).unwrap();
+        carry_out(root, &output.home, false, steps).unwrap();
+    }
+
+    #[test]
+    fn a_process_may_end_after_every_step_of_the_exchange() {
+        let mine = ("mine".to_owned(), "mine".to_owned());
+        let with_mine = |mut files: Vec<(String, String)>| {
+            files.push(mine.clone());
+            files.sort();
+            files
+        };
+        let (old, new) = (with_mine(expected(&OLD, "old")), with_mine(expected(&NEW_ONES, "new")));
+        let all = 2 + 1 + 4 + 2;
+        for steps in 0..=all {
+            let folder = tempfile::tempdir().unwrap();
+            ended_after(folder.path(), steps);
+
+            // Where there is a report, what it tells of is there, whole.
+            let found = results(folder.path());
+            let told = found.iter().any(|(name, _)| name == REPORT_FILE);
+            assert!(!told || found == old || found == new, "after {steps} steps: {found:?}");
+            assert_eq!(steps == 0, found == old, "after {steps} steps: {found:?}");
+
+            Output::recover(folder.path()).unwrap();
+            assert_eq!(results(folder.path()), new, "after {steps} steps");
+            assert!(!folder.path().join(HOME).join(NEW).exists());
+            // All of them are known as gridgen's.
+            let again = Output::open(folder.path(), RULES, false).unwrap();
+            again.check(NEW_ONES).unwrap();
+        }
+    }
+
+    /// Before there is a plan the old results are all there is.
+    #[test]
+    fn a_process_that_ends_while_it_makes_files_leaves_the_old_ones() {
+        let folder = tempfile::tempdir().unwrap();
+        ended_after(folder.path(), usize::MAX);
+        let home = folder.path().join(HOME);
+        fs::create_dir_all(home.join(PART).join(FILES)).unwrap();
+        fs::write(home.join(PART).join(FILES).join("mesh.vts"), "half").unwrap();
+        fs::write(home.join(PART).join(PLAN), "{").unwrap();
+        let before = results(folder.path());
+
+        drop(Output::open(folder.path(), RULES, false).unwrap());
+
+        assert_eq!(results(folder.path()), before);
+        assert!(!home.join(PART).exists());
+    }
+
+    /// What somebody put into the place of a new file meanwhile is not lost either.
+    #[test]
+    fn a_file_that_came_in_the_way_meanwhile_stays_until_it_may_go() {
+        let folder = tempfile::tempdir().unwrap();
+        ended_after(folder.path(), 3);
+        fs::write(folder.path().join("mesh.vts"), "mine").unwrap();
+
+        let refused = Output::open(folder.path(), RULES, false).unwrap_err();
+        assert!(matches!(refused, IoError::InTheWay { changed: true, .. }), "{refused}");
+        assert_eq!(fs::read_to_string(folder.path().join("mesh.vts")).unwrap(), "mine");
+
+        drop(Output::open(folder.path(), RULES, true).unwrap());
+        assert_eq!(fs::read_to_string(folder.path().join("mesh.vts")).unwrap(), "new");
+        assert!(folder.path().join(REPORT_FILE).exists());
+    }
+
+    #[test]
+    fn a_folder_in_which_nothing_was_written_is_left_as_it_was() {
+        let above = tempfile::tempdir().unwrap();
+        let new = above.path().join("new");
+
+        drop(Output::open(&new, RULES, false).unwrap());
+        drop(Output::open(above.path(), RULES, false).unwrap());
+
+        assert_eq!(fs::read_dir(above.path()).unwrap().count(), 0);
+    }
+}

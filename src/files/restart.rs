@@ -1,0 +1,253 @@
+//! Restart files: the state of a Newton solve that is not done.
+//!
+//! All numbers are little-endian: [`MAGIC`]; [`VERSION`] as u32; three lengths as u64, of the
+//! identity in bytes, of the history and of the state in numbers; the identity as JSON; history and
+//! state as f64; the [`Digest`] of all that as u64.
+
+use std::collections::BTreeMap;
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+
+use super::{IoError, atomic, contents};
+use crate::digest::{Digest, Digesting};
+use crate::solver::history::{History, NewtonStep};
+
+/// First bytes of a restart file.
+pub const MAGIC: &[u8; 8] = b"GGRESTRT";
+
+/// Version of the layout.
+pub const VERSION: u32 = 1;
+
+/// Bytes before the identity: magic, version, three lengths.
+const HEAD: usize = 8 + 4 + 3 * 8;
+
+/// Numbers of a step before its linear residuals, the last being their count.
+const STEP_NUMBERS: usize = 9;
+
+/// Memory for a byte of a file: the numbers and the state are copies.
+const MEMORY_A_BYTE: u64 = 3;
+
+/// What the grid equations of a case depend on: keys and their values.
+pub type Identity = BTreeMap<String, String>;
+
+/// The state of a solve.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Restart {
+    /// The equations it belongs to.
+    pub identity: Identity,
+    /// The steps taken.
+    pub history: History,
+    /// The unknowns after them.
+    pub state: Vec<f64>,
+}
+
+/// A restart file that cannot be used.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum RestartError {
+    /// The operating system would not let the file be read.
+    #[error("{}: cannot be read: {source}", path.display())]
+    Unreadable {
+        /// As given.
+        path: PathBuf,
+        /// What the operating system said.
+        source: io::Error,
+    },
+    /// The file begins otherwise.
+    #[error("{}: not a restart file of gridgen", path.display())]
+    NotARestart {
+        /// As given.
+        path: PathBuf,
+    },
+    /// The layout is another one.
+    #[error("{}: a restart file of version {version}, version {VERSION} was expected", path.display())]
+    Version {
+        /// As given.
+        path: PathBuf,
+        /// As it stands.
+        version: u32,
+    },
+    /// The contents are not what was written.
+    #[error("{}: the restart file is cut off or damaged", path.display())]
+    Damaged {
+        /// As given.
+        path: PathBuf,
+    },
+    /// The state is that of other equations.
+    #[error("{}: belongs to another case: {key} is {there} there, {here} here", path.display())]
+    OtherCase {
+        /// As given.
+        path: PathBuf,
+        /// What differs.
+        key: String,
+        /// Its value in the file.
+        there: String,
+        /// Its value in the case.
+        here: String,
+    },
+}
+
+impl RestartError {
+    /// What the user can do about it.
+    #[must_use]
+    pub fn hint(&self) -> &'static str {
+        match self {
+            Self::Unreadable { source, .. } => contents::hint(source),
+            Self::NotARestart { .. } => "name the restart.bin that an interrupted run wrote",
+            Self::Version { .. } | Self::Damaged { .. } => "run the case without --restart",
+            Self::OtherCase { .. } => {
+                "section, grid, initial grid and control functions must be those of the run that \
+                 was interrupted; solver and output may differ"
+            }
+        }
+    }
+}
+
+/// Writes a restart file.
+///
+/// # Errors
+///
+/// [`IoError`] when the file cannot be written.
+pub fn write(
+    path: &Path,
+    identity: &Identity,
+    history: &History,
+    state: &[f64],
+) -> Result<(), IoError> {
+    let identity = serde_json::to_vec(identity).map_err(|e| IoError::new(path, e.into()))?;
+    let history = numbers(history);
+    atomic::write(path, |out| {
+        let mut out = Digesting::new(out);
+        out.write_all(MAGIC)?;
+        out.write_all(&VERSION.to_le_bytes())?;
+        for length in [identity.len(), history.len(), state.len()] {
+            out.write_all(&(length as u64).to_le_bytes())?;
+        }
+        out.write_all(&identity)?;
+        history.iter().chain(state).try_for_each(|number| out.write_all(&number.to_le_bytes()))?;
+        let digest = out.digest.number();
+        out.into_inner().write_all(&digest.to_le_bytes())
+    })
+}
+
+/// Reads a restart file.
+///
+/// # Errors
+///
+/// [`RestartError`] with the path.
+pub fn read(path: &Path) -> Result<Restart, RestartError> {
+    match contents::read(path, MEMORY_A_BYTE) {
+        Ok(bytes) => from_bytes(path, &bytes),
+        Err(source) => Err(RestartError::Unreadable { path: path.to_path_buf(), source }),
+    }
+}
+
+/// [`read`] with the bytes of the file at hand; `path` is for messages.
+///
+/// # Errors
+///
+/// As [`read`].
+pub fn from_bytes(path: &Path, bytes: &[u8]) -> Result<Restart, RestartError> {
+    let path = path.to_path_buf();
+    if !bytes.starts_with(MAGIC) {
+        return Err(RestartError::NotARestart { path });
+    }
+    match bytes.get(8..12).and_then(|field| field.try_into().ok()).map(u32::from_le_bytes) {
+        Some(VERSION) => parse(bytes).ok_or(RestartError::Damaged { path }),
+        Some(version) => Err(RestartError::Version { path, version }),
+        None => Err(RestartError::Damaged { path }),
+    }
+}
+
+impl Restart {
+    /// Refuses a restart of other equations than those of `identity` with so many unknowns.
+    ///
+    /// # Errors
+    ///
+    /// [`RestartError::OtherCase`] with the first difference.
+    pub fn check(&self, path: &Path, identity: &Identity, n: usize) -> Result<(), RestartError> {
+        let other = |key: &str, there: &str, here: &str| RestartError::OtherCase {
+            path: path.to_path_buf(),
+            key: key.to_owned(),
+            there: there.to_owned(),
+            here: here.to_owned(),
+        };
+        for key in self.identity.keys().chain(identity.keys()) {
+            let value = |of: &Identity| of.get(key).map_or("not set", String::as_str).to_owned();
+            let (there, here) = (value(&self.identity), value(identity));
+            if there != here {
+                return Err(other(key, &there, &here));
+            }
+        }
+        if self.state.len() == n {
+            Ok(())
+        } else {
+            let [there, here] = [self.state.len(), n].map(|n| n.to_string());
+            Err(other("the number of unknowns", &there, &here))
+        }
+    }
+}
+
+/// The contents of a file with the right beginning, if they are whole.
+fn parse(bytes: &[u8]) -> Option<Restart> {
+    let (body, digest) = bytes.split_last_chunk::<8>()?;
+    if u64::from_le_bytes(*digest) != Digest::of(body).number() {
+        return None;
+    }
+    let lengths = body.get(12..HEAD)?.as_chunks::<8>().0;
+    let [identity, history, state] = [0, 1, 2].map(|k| u64::from_le_bytes(lengths[k]) as usize);
+    let rest = &body[HEAD..];
+    let (identity, numbers) = rest.split_at_checked(identity)?;
+    let numbers: Vec<f64> =
+        numbers.as_chunks::<8>().0.iter().map(|field| f64::from_le_bytes(*field)).collect();
+    let (history, rest) = numbers.split_at_checked(history)?;
+    (rest.len() == state).then_some(())?;
+    Some(Restart {
+        identity: serde_json::from_slice(identity).ok()?,
+        history: history_of(history)?,
+        state: rest.to_vec(),
+    })
+}
+
+/// A history as numbers.
+fn numbers(history: &History) -> Vec<f64> {
+    let step = |s: &NewtonStep| {
+        let fixed: [f64; STEP_NUMBERS] = [
+            s.residual,
+            s.forcing_term,
+            s.linear_iterations,
+            s.step_length,
+            s.min_area,
+            s.folded_cells as f64,
+            s.setup_seconds,
+            s.linear_seconds,
+            s.linear_residuals.len() as f64,
+        ];
+        [&fixed, s.linear_residuals.as_slice()].concat()
+    };
+    history.steps.iter().flat_map(step).collect()
+}
+
+/// The history that became these numbers.
+fn history_of(mut numbers: &[f64]) -> Option<History> {
+    let mut steps = Vec::new();
+    while let Some((fixed, rest)) = numbers.split_first_chunk::<STEP_NUMBERS>() {
+        let &[residual, forcing_term, linear_iterations, step_length, min_area, folded, ..] = fixed;
+        let [setup_seconds, linear_seconds, count] = [fixed[6], fixed[7], fixed[8]];
+        let (linear, rest) = rest.split_at_checked(count as usize)?;
+        steps.push(NewtonStep {
+            step: steps.len(),
+            residual,
+            forcing_term,
+            linear_iterations,
+            step_length,
+            min_area,
+            folded_cells: folded as usize,
+            setup_seconds,
+            linear_seconds,
+            linear_residuals: linear.to_vec(),
+        });
+        numbers = rest;
+    }
+    numbers.is_empty().then_some(History { steps })
+}

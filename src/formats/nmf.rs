@@ -1,0 +1,139 @@
+//! Neutral map files, `.nmf`: what the faces of the block in a `Plot3D` file are.
+//!
+//! Faces are numbered 1 to 6: k, i, j at their first and last index, in this order; their ranges
+//! are those of the next two indices in cyclic order: (i, j) on a k face, (j, k) on an i face,
+//! (k, i) on a j face. Source: W. T. Jones, "The Neutral Map File", GeoLab, NASA Langley, kept at
+//! <https://crumsey.github.io/turbmodels/nmf_documentation.html>. FUN3D's order of axes and names are those
+//! that Construct2D writes for it.
+
+use std::fs;
+use std::io::{self, Write};
+use std::path::Path;
+
+use super::plot3d::Axes;
+use super::span::{Sides, Span};
+use super::{FileKind, limits};
+use crate::files::{IoError, atomic};
+use crate::grid::{Grid, Symmetry, Topology};
+
+/// Writes the map of the block that [`super::plot3d`] writes with three dimensions: the wall
+/// viscous, the outer line far field, the ends of the span symmetric or one-to-one, the seam or the two
+/// sides of the cut one-to-one, and the ends of half a grid symmetric; the outflow of a C-grid is far
+/// field.
+///
+/// # Errors
+///
+/// [`IoError`] when the file cannot be written.
+pub fn write(path: &Path, grid: &Grid, span: Option<Span>, axes: Axes) -> Result<(), IoError> {
+    make(path, grid, span, axes)?.place()
+}
+
+/// Makes the map like [`write()`], but does not put it in its place yet.
+fn make(path: &Path, grid: &Grid, span: Option<Span>, axes: Axes) -> Result<atomic::Made, IoError> {
+    limits::check(path, FileKind::Nmf, [grid.ni, grid.nj], span)?;
+    atomic::make(path, |out| write_to(out, grid, span, axes))
+}
+
+/// Makes the map that is to stand beside a mesh, complete before the mesh is written.
+///
+/// # Errors
+///
+/// [`IoError::InTheWay`] where a file stands there that is no map of gridgen's, unless `force` says to
+/// replace it; else as [`write()`].
+pub fn make_beside(
+    path: &Path,
+    grid: &Grid,
+    span: Option<Span>,
+    axes: Axes,
+    force: bool,
+) -> Result<atomic::Made, IoError> {
+    let own = |text: Vec<u8>| text.windows(TITLE.len()).any(|words| words == TITLE.as_bytes());
+    if !force && path.exists() && !fs::read(path).is_ok_and(own) {
+        return Err(IoError::InTheWay { path: path.to_path_buf(), changed: false });
+    }
+    make(path, grid, span, axes)
+}
+
+/// What a map of gridgen's begins with.
+const TITLE: &str = "# Neutral map file of gridgen\n";
+
+/// Names of the conditions in GeoLab's files and in FUN3D's.
+const VISCOUS: [&str; 2] = ["VISCOUS", "viscous_solid"];
+const FAR_FIELD: [&str; 2] = ["FARFIELD", "farfield_riem"];
+const SYMMETRY: [&str; 2] = ["SYMMETRY-Z", "symmetry_y"];
+const SYMMETRY_X: [&str; 2] = ["SYMMETRY-X", "symmetry_x"];
+/// The vertical is y, or z with FUN3D's axes.
+const SYMMETRY_Y: [&str; 2] = ["SYMMETRY-Y", "symmetry_z"];
+const ONE_TO_ONE: [&str; 2] = ["ONE_TO_ONE"; 2];
+
+/// A face and the ranges of its two indices, as numbered with i, j, k around, outward, span.
+struct Face(u8, [[usize; 2]; 2]);
+
+impl Face {
+    /// With FUN3D's axes j and k change places: faces 1, 2 with 5, 6, and the order of the ranges.
+    fn on(self, axes: Axes) -> String {
+        let Self(face, [first, second]) = self;
+        let (face, [[a, b], [c, d]]) = match (axes, face) {
+            (Axes::Ijk, _) => (face, [first, second]),
+            (Axes::Fun3d, 1 | 2) => (face + 4, [second, first]),
+            (Axes::Fun3d, 5 | 6) => (face - 4, [second, first]),
+            (Axes::Fun3d, _) => (face, [second, first]),
+        };
+        format!("1  {face}   {a} {b}   {c} {d}")
+    }
+}
+
+/// Writes the same bytes to any writer.
+pub fn write_to(
+    out: &mut impl Write,
+    grid: &Grid,
+    span: Option<Span>,
+    axes: Axes,
+) -> io::Result<()> {
+    let span = span.unwrap_or(Span::ONE);
+    let (ni, nj, nk) = (grid.ni, grid.nj, span.planes());
+    let rule = format!("# {}", "=".repeat(77));
+    writeln!(out, "{rule}\n{TITLE}{rule}")?;
+    writeln!(out, "# Block   IDIM     JDIM     KDIM\n{rule}\n1\n")?;
+    let (jdim, kdim) = if axes == Axes::Ijk { (nj, nk) } else { (nk, nj) };
+    writeln!(out, "1 {ni:>10} {jdim:>8} {kdim:>8}\n")?;
+    writeln!(out, "{rule}\n# Type         B1 F1   S1 E1   S2 E2     B2 F2   S1 E1   S2 E2   Swap")?;
+    writeln!(out, "{rule}")?;
+    let (i, j, k) = ([1, ni], [1, nj], [1, nk]);
+    let name = |names: [&'static str; 2]| names[usize::from(axes == Axes::Fun3d)];
+    let mut single = |names, face: Face| writeln!(out, "{:<14}  {}", name(names), face.on(axes));
+    if span.sides == Sides::Symmetry {
+        single(SYMMETRY, Face(1, [i, j]))?;
+        single(SYMMETRY, Face(2, [i, j]))?;
+    }
+    match grid.topology {
+        Topology::O(_) => single(VISCOUS, Face(5, [k, i]))?,
+        Topology::Half(symmetry) => {
+            let plane = match symmetry {
+                Symmetry::UpDown => SYMMETRY_Y,
+                Symmetry::LeftRight => SYMMETRY_X,
+            };
+            single(plane, Face(3, [j, k]))?;
+            single(plane, Face(4, [j, k]))?;
+            single(VISCOUS, Face(5, [k, i]))?;
+        }
+        Topology::C { wake } => {
+            single(FAR_FIELD, Face(3, [j, k]))?;
+            single(FAR_FIELD, Face(4, [j, k]))?;
+            single(VISCOUS, Face(5, [k, [wake + 1, ni - wake]]))?;
+        }
+    }
+    single(FAR_FIELD, Face(6, [k, i]))?;
+    let mut double = |face: Face, other: Face| {
+        let (face, other) = (face.on(axes), other.on(axes));
+        writeln!(out, "{:<14}  {face}      {other}   FALSE", name(ONE_TO_ONE))
+    };
+    if span.sides == Sides::Periodic {
+        double(Face(1, [i, j]), Face(2, [i, j]))?;
+    }
+    match grid.topology {
+        Topology::O(_) => double(Face(3, [j, k]), Face(4, [j, k])),
+        Topology::Half(_) => Ok(()),
+        Topology::C { wake } => double(Face(5, [k, [1, wake + 1]]), Face(5, [k, [ni, ni - wake]])),
+    }
+}

@@ -1,0 +1,203 @@
+//! What OpenFOAM's `checkMesh` has against a mesh.
+//!
+//! Measures and limits are those of OpenFOAM 1912 (`primitiveMeshCheck.C`). All cells are prisms on
+//! the cells of a plane, so that the measures of their faces follow from the edges of the plane, and
+//! the faces that lie in it are neither skew nor off the lines between centres.
+
+use std::fmt;
+
+use rayon::prelude::*;
+
+use crate::formats::span::Span;
+use crate::formats::welded::{Side, Welded};
+use crate::grid::Grid;
+use crate::grid::quality::{
+    Corners, centroid, face_skewness, middle, off_normal, prism_aspect_ratio,
+};
+
+/// What `checkMesh` measures.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Measure {
+    /// Skewness of faces, [`face_skewness`].
+    Skewness,
+    /// Aspect ratio of cells, [`prism_aspect_ratio`].
+    AspectRatio,
+    /// Angle of faces against the line between the centres beside them, [`off_normal`], in degrees.
+    NonOrthogonality,
+}
+
+impl Measure {
+    const ALL: [Self; 3] = [Self::Skewness, Self::AspectRatio, Self::NonOrthogonality];
+
+    /// The most that `checkMesh` takes without a word. A mesh with more of the last still passes.
+    #[must_use]
+    pub fn limit(self) -> f64 {
+        match self {
+            Self::Skewness => 4.0,
+            Self::AspectRatio => 1000.0,
+            Self::NonOrthogonality => 70.0,
+        }
+    }
+}
+
+/// Faces or cells above the limit of a measure.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Objection {
+    /// What is measured.
+    pub measure: Measure,
+    /// How many faces or cells are above its limit.
+    pub count: usize,
+    /// The largest value.
+    pub worst: f64,
+    /// Centre of that face or cell in the plane.
+    pub at: [f64; 2],
+}
+
+impl fmt::Display for Objection {
+    /// What `checkMesh` will say, with the worst of them and its place.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { measure, count, worst, at } = self;
+        let (what, above) = match measure {
+            Measure::Skewness => ("face", "a skewness above 4"),
+            Measure::AspectRatio => ("cell", "an aspect ratio above 1000"),
+            Measure::NonOrthogonality => ("face", "a non-orthogonality above 70 degrees"),
+        };
+        let plural = if *count == 1 { "" } else { "s" };
+        let worst = rounded(*worst, *worst, 3);
+        let [x, y] = at.map(|coordinate| rounded(coordinate, f64::hypot(at[0], at[1]), 6));
+        write!(
+            f,
+            "OpenFOAM's checkMesh will find {count} {what}{plural} with {above}, {worst} at ({x}, {y})"
+        )
+    }
+}
+
+/// A number to so many significant digits of one as large as `scale`.
+fn rounded(value: f64, scale: f64, digits: u8) -> f64 {
+    if value == 0.0 {
+        return value;
+    }
+    let decimals = f64::from(digits) - 1.0 - scale.abs().log10().floor();
+    // The power of a number above 1 is exact for longer.
+    let unit = 10_f64.powf(decimals.abs());
+    let nearest =
+        if decimals < 0.0 { (value / unit).round() * unit } else { (value * unit).round() / unit };
+    // Zero has no sign here.
+    nearest + 0.0
+}
+
+/// What `checkMesh` finds in the mesh of a grid that has no folded cell.
+#[must_use]
+pub fn objections(grid: &Grid, span: Option<Span>) -> Vec<Objection> {
+    let mesh = Mesh { plane: Welded::new(grid), span };
+    let inside = (0..mesh.plane.layers)
+        .into_par_iter()
+        .map(|layer| mesh.layer(layer))
+        .reduce(Tallies::default, Tallies::merged);
+    let tallies = inside.merged(mesh.rim());
+    let layers = span.map_or(1, |span| span.cells);
+    let seen = Measure::ALL.into_iter().zip(tallies.0).filter(|(_, tally)| tally.count > 0);
+    seen.map(|(measure, Tally { count, worst, at })| Objection {
+        measure,
+        count: count * layers,
+        worst,
+        at,
+    })
+    .collect()
+}
+
+/// How many are above a limit, and the worst.
+#[derive(Debug, Clone, Copy, Default)]
+struct Tally {
+    count: usize,
+    worst: f64,
+    at: [f64; 2],
+}
+
+/// A tally of each measure.
+#[derive(Debug, Clone, Copy, Default)]
+struct Tallies([Tally; 3]);
+
+impl Tallies {
+    fn see(&mut self, measure: Measure, value: f64, at: [f64; 2]) {
+        let tally = &mut self.0[measure as usize];
+        tally.count += usize::from(value > measure.limit());
+        if value > tally.worst {
+            (tally.worst, tally.at) = (value, at);
+        }
+    }
+
+    /// Of two places that are equally bad the first stays.
+    fn merged(self, other: Self) -> Self {
+        Self(std::array::from_fn(|k| {
+            let (a, b) = (self.0[k], other.0[k]);
+            Tally { count: a.count + b.count, ..if b.worst > a.worst { b } else { a } }
+        }))
+    }
+}
+
+struct Mesh<'a> {
+    plane: Welded<'a>,
+    span: Option<Span>,
+}
+
+impl Mesh<'_> {
+    fn corners(&self, cell: usize) -> Corners {
+        self.plane.corners(cell).map(|node| self.plane.point(node))
+    }
+
+    /// The cells of a layer around the body, and the faces to others that they own.
+    fn layer(&self, layer: usize) -> Tallies {
+        let Welded { columns, layers, .. } = self.plane;
+        let welds = self.plane.welds(layer);
+        let depth = self.span.map(|span| span.length / span.cells as f64);
+        let mut tallies = Tallies::default();
+        for i in 0..columns {
+            let cell = layer * columns + i;
+            let corners = &self.corners(cell);
+            let centre = centroid(corners);
+            tallies.see(Measure::AspectRatio, prism_aspect_ratio(corners, depth), centre);
+            let mut face = |Side { side, .. }: Side, across: usize| {
+                let edge = edge(corners, side);
+                let beyond = centroid(&self.corners(across));
+                let skewness = face_skewness(centre, Some(beyond), edge);
+                tallies.see(Measure::Skewness, skewness, middle(edge));
+                let angle = off_normal(centre, beyond, edge);
+                tallies.see(Measure::NonOrthogonality, angle, middle(edge));
+            };
+            let [next, up] = Welded::next_and_up(cell);
+            if i + 1 < columns {
+                face(next, cell + 1);
+            }
+            if i < welds {
+                let (side, across) = self.plane.weld(cell);
+                face(side, across);
+            }
+            if layer + 1 < layers {
+                face(up, cell + columns);
+            }
+        }
+        tallies
+    }
+
+    /// The faces of the rim.
+    fn rim(&self) -> Tallies {
+        let plane = &self.plane;
+        let walls = (0..plane.body().len()).map(|k| plane.wall(k));
+        let far = (0..plane.far_sides()).map(|k| plane.far_side(k));
+        let symmetry = (0..plane.plane_sides()).map(|k| plane.end_side(k));
+        let mut tallies = Tallies::default();
+        for Side { cell, side } in walls.chain(far).chain(symmetry) {
+            let corners = &self.corners(cell);
+            let edge = edge(corners, side);
+            let skewness = face_skewness(centroid(corners), None, edge);
+            tallies.see(Measure::Skewness, skewness, middle(edge));
+        }
+        tallies
+    }
+}
+
+/// Edge of a cell, from its corner `side` to the next.
+fn edge(corners: &Corners, side: usize) -> [[f64; 2]; 2] {
+    [corners[side], corners[(side + 1) % 4]]
+}

@@ -1,0 +1,311 @@
+//! A linear system from files: read, solved and written.
+
+mod facts;
+mod many;
+mod options;
+mod ordered;
+mod place;
+pub mod report;
+mod solve;
+
+use std::any::Any;
+use std::path::{Path, PathBuf};
+use std::time::Instant;
+
+use rayon::prelude::*;
+
+use self::facts::{MatrixFacts, asymmetry, bandwidth};
+pub use self::options::{Reordering, RightSide, SystemOptions};
+use self::ordered::{Ordered, located};
+use self::place::Place;
+use self::report::{MatrixReport, SystemReport, SystemTiming};
+use self::solve::Solved;
+use crate::backend::DeviceError;
+use crate::error::{Error, SystemError};
+use crate::files::output::{FolderRules, Output};
+use crate::formats::matrix_market::{self, Matrix, Symmetry};
+use crate::generate::machine::{Closing, OPENING};
+use crate::generate::options::Chosen;
+use crate::generate::{Progress, Ranks, thread_pool};
+use crate::report::plot::ResidualsFigure;
+use crate::solver::LinearStop;
+use crate::sparse::Csr;
+
+/// What came of a linear system.
+#[derive(Debug, Clone, PartialEq)]
+pub struct SystemOutcome {
+    /// The report as written.
+    pub report: SystemReport,
+    /// Files written.
+    pub files: Vec<PathBuf>,
+}
+
+impl SystemOutcome {
+    /// Phases and their seconds.
+    #[must_use]
+    pub fn timings(&self) -> Vec<(String, f64)> {
+        let timing = &self.report.timing;
+        [
+            ("reading", timing.reading_seconds),
+            ("reordering", timing.reordering_seconds),
+            ("device", timing.device_seconds),
+            ("set-up", timing.set_up_seconds),
+            ("analysis", timing.analysis_seconds),
+            ("factorisation", timing.factorisation_seconds),
+            ("solve", timing.solve_seconds),
+            ("writing", timing.writing_seconds),
+            ("total", timing.total_seconds),
+        ]
+        .map(|(phase, seconds)| (phase.to_owned(), seconds))
+        .to_vec()
+    }
+}
+
+/// How far the true residual may stand above the tolerance that the solver's met: the solver allows
+/// its own to drift by a hundredth, and products on the host round in another order.
+const DRIFT: f64 = 1.02;
+
+/// Solves A x = b with A from a Matrix Market file, from x = 0, and writes x, the residuals and the
+/// report.
+///
+/// # Errors
+///
+/// See [`Error`]: files that cannot be read, systems that cannot be solved as asked, devices. A solve
+/// that stops short is an outcome, whose solution is named as failed.
+pub fn solve_system(
+    options: &SystemOptions,
+    progress: &mut dyn Progress,
+) -> Result<SystemOutcome, Error> {
+    let (backend, devices) = (options.backend, options.devices.clone());
+    solve_in(options, progress, move || Place::choose(backend, devices.as_deref()))
+}
+
+/// The same on devices of the caller, a block of rows each, whatever the options name.
+///
+/// # Errors
+///
+/// As [`solve_system`].
+pub fn solve_system_on(
+    ranks: Box<dyn Ranks>,
+    options: &SystemOptions,
+    progress: &mut dyn Progress,
+) -> Result<SystemOutcome, Error> {
+    solve_in(options, progress, move || Ok((Place::Ranks(ranks), None)))
+}
+
+fn solve_in(
+    options: &SystemOptions,
+    progress: &mut dyn Progress,
+    open: impl FnOnce() -> Result<Chosen<Place>, DeviceError> + Send + 'static,
+) -> Result<SystemOutcome, Error> {
+    let started = Instant::now();
+    let pool = thread_pool(options.threads)?;
+    let job =
+        Job { options, progress, timing: SystemTiming::default(), notes: Vec::new(), started };
+    pool.install(|| job.run(open))
+}
+
+/// A solve under way.
+struct Job<'a> {
+    options: &'a SystemOptions,
+    progress: &'a mut dyn Progress,
+    timing: SystemTiming,
+    notes: Vec<String>,
+    started: Instant,
+}
+
+impl Job<'_> {
+    fn run(
+        mut self,
+        open: impl FnOnce() -> Result<Chosen<Place>, DeviceError> + Send + 'static,
+    ) -> Result<SystemOutcome, Error> {
+        // A GPU takes long to open, and reading does not need it.
+        let opening = std::thread::spawn(open);
+        let read = self.timed("reading", |timing| &mut timing.reading_seconds, Self::read);
+        let opened = self.timed("device", |timing| &mut timing.device_seconds, |_| opening.join());
+        let (matrix, b) = read?;
+        let lost = |panic: Box<dyn Any + Send>| Err(DeviceError::panic(OPENING, &*panic));
+        let (place, notice) = opened.unwrap_or_else(lost)?;
+        self.notes.extend(notice);
+        let (facts, output, solved) = self.solve(&place, &matrix, &b)?;
+        let (backend, blocks) = (place.name(), place.blocks());
+        // A GPU takes long to close, too, and nothing that follows needs it.
+        let _closing = Closing::of(place);
+        self.notes.extend(solved.report.events.iter().cloned());
+        let mut report = self.report((&matrix, &b), &facts, &solved, (backend, blocks));
+        let mut files = self.timed(
+            "writing",
+            |timing| &mut timing.writing_seconds,
+            |_| write(&output, &report, &solved),
+        )?;
+        report.timing = self.timing;
+        report.timing.total_seconds = self.started.elapsed().as_secs_f64();
+        files.extend(output.fill(|folder| Ok(vec![report::write_report(folder, &report)?]))?);
+        output.commit()?;
+        Ok(SystemOutcome { report, files })
+    }
+
+    /// Solves the system in the order asked for, once it is known that the files can be written.
+    fn solve(
+        &mut self,
+        place: &Place,
+        matrix: &Matrix,
+        b: &[f64],
+    ) -> Result<(MatrixFacts, Output, Solved), Error> {
+        let options = self.options;
+        let (facts, ordered) = self.timed(
+            "reordering",
+            |timing| &mut timing.reordering_seconds,
+            |job| {
+                let facts = job.facts(matrix)?;
+                Ok::<_, Error>((facts, Ordered::new(&matrix.csr, b, options.reorder)))
+            },
+        )?;
+        if ordered.order.is_some() {
+            let [before, after] = [&matrix.csr, &*ordered.a].map(bandwidth);
+            self.notes.push(format!("reverse Cuthill–McKee: bandwidth {before} became {after}"));
+        }
+        let output = Output::open(&options.output, FolderRules::NONE, options.force)?;
+        output.check(report::names())?;
+        self.notes.extend(output.notice());
+        let mut solved = place
+            .solve((&*ordered.a, &*ordered.b), options, &mut self.timing, &mut *self.progress)
+            .map_err(|error| located(error, &ordered, options))?;
+        solved.x = ordered.unordered(solved.x);
+        Ok((facts, output, solved))
+    }
+
+    fn report(
+        &mut self,
+        (matrix, b): (&Matrix, &[f64]),
+        facts: &MatrixFacts,
+        solved: &Solved,
+        (backend, blocks): (String, usize),
+    ) -> SystemReport {
+        let (options, linear) = (self.options, &solved.report);
+        let truth = relative_residual(&matrix.csr, &solved.x, b);
+        let met = truth <= DRIFT * options.tolerance;
+        let stop_reason = match linear.stop {
+            LinearStop::Converged if !met => {
+                format!("the residual on the host is {truth:.2e}, above the tolerance")
+            }
+            stop => stop.to_string(),
+        };
+        SystemReport {
+            name: options.name(),
+            version: env!("CARGO_PKG_VERSION").to_owned(),
+            converged: linear.stop == LinearStop::Converged && met,
+            stop_reason,
+            matrix: matrix_report(options, matrix, facts),
+            right_side: options.right_side.to_string(),
+            method: options.method_report(blocks),
+            iterations: linear.iterations,
+            relative_residual: linear.relative_residual,
+            true_relative_residual: truth,
+            tolerance: options.tolerance,
+            timing: self.timing,
+            backend,
+            threads: rayon::current_num_threads(),
+            notes: std::mem::take(&mut self.notes),
+        }
+    }
+
+    /// The matrix, square, and a right side of as many rows.
+    fn read(&mut self) -> Result<(Matrix, Vec<f64>), Error> {
+        let path = &self.options.matrix;
+        let matrix = matrix_market::read_matrix(path)?;
+        let (rows, columns) = (matrix.csr.rows(), matrix.columns);
+        if rows != columns {
+            return Err(SystemError::NotSquare { path: path.clone(), rows, columns }.into());
+        }
+        let b = match &self.options.right_side {
+            RightSide::File(path) => {
+                let b = matrix_market::read_vector(path)?;
+                if b.len() != rows {
+                    let (path, found) = (path.clone(), b.len());
+                    return Err(SystemError::RightSide { path, found, rows }.into());
+                }
+                b
+            }
+            RightSide::Ones => vec![1.0; rows],
+            RightSide::Random { seed } => options::random(*seed, rows),
+        };
+        Ok((matrix, b))
+    }
+
+    /// Facts of the matrix; refuses methods that they rule out.
+    fn facts(&mut self, matrix: &Matrix) -> Result<MatrixFacts, Error> {
+        let facts = MatrixFacts::new(&matrix.csr);
+        let listed = matrix.symmetry == Symmetry::Symmetric;
+        let found = if listed { None } else { asymmetry(&matrix.csr) };
+        if let (Some(method), Some((row, column, value, other))) =
+            (self.options.needs_symmetry(), found)
+        {
+            let (row, column) = (row + 1, column + 1);
+            return Err(SystemError::NotSymmetric { method, row, column, value, other }.into());
+        }
+        Ok(MatrixFacts { symmetric: found.is_none(), ..facts })
+    }
+
+    /// Announces a phase and adds its time to a place in the timing.
+    fn timed<R>(
+        &mut self,
+        phase: &str,
+        place: impl FnOnce(&mut SystemTiming) -> &mut f64,
+        work: impl FnOnce(&mut Self) -> R,
+    ) -> R {
+        self.progress.phase(phase);
+        let started = Instant::now();
+        let result = work(self);
+        *place(&mut self.timing) += started.elapsed().as_secs_f64();
+        result
+    }
+}
+
+/// Makes the files of a solution and returns where they are to stand.
+fn write(output: &Output, report: &SystemReport, solved: &Solved) -> Result<Vec<PathBuf>, Error> {
+    let summary = format!(
+        "{} rows, {} entries   ·   {}, {}   ·   {} iterations",
+        report.matrix.rows,
+        report.matrix.entries,
+        report.method.solver,
+        report.method.preconditioner,
+        report.iterations,
+    );
+    let figure = ResidualsFigure {
+        name: &report.name,
+        summary: &summary,
+        residuals: &solved.residuals,
+        tolerance: report.tolerance,
+    };
+    let write = |folder: &Path| report::write(folder, &solved.x, report.converged, &figure);
+    Ok(output.fill(write)?)
+}
+
+fn matrix_report(options: &SystemOptions, matrix: &Matrix, facts: &MatrixFacts) -> MatrixReport {
+    MatrixReport {
+        file: options.matrix.clone(),
+        rows: matrix.csr.rows(),
+        entries: matrix.csr.values.len(),
+        longest_row: facts.longest_row,
+        empty_rows: facts.empty_rows,
+        missing_diagonals: facts.missing_diagonals,
+        duplicates: matrix.duplicates,
+        symmetric: facts.symmetric,
+    }
+}
+
+/// ‖b − A x‖ / ‖b‖, 0 for b = 0 and x = 0.
+fn relative_residual(a: &Csr, x: &[f64], b: &[f64]) -> f64 {
+    let squares: Vec<[f64; 2]> = (0..a.rows())
+        .into_par_iter()
+        .with_min_len(1 << 12)
+        .map(|row| {
+            let product: f64 = a.row(row).map(|(column, value)| value * x[column]).sum();
+            [(b[row] - product).powi(2), b[row] * b[row]]
+        })
+        .collect();
+    let [residual, scale] =
+        squares.iter().fold([0.0; 2], |sum, square| [sum[0] + square[0], sum[1] + square[1]]);
+    if residual == 0.0 { 0.0 } else { (residual / scale).sqrt() }
+}

@@ -1,0 +1,178 @@
+//! What solving a linear system takes.
+
+use std::fmt;
+use std::path::PathBuf;
+
+use super::report::MethodReport;
+use crate::backend::{Format, Incomplete, RowSchedule};
+use crate::case::is_fit_name;
+use crate::generate::BackendChoice;
+use crate::solver::general::GeneralKind;
+use crate::solver::krylov::Method;
+
+/// The right side of a system.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum RightSide {
+    /// From a Matrix Market file.
+    File(PathBuf),
+    /// Ones.
+    Ones,
+    /// Numbers uniform in [−1, 1), always the same for a seed.
+    Random {
+        /// The seed.
+        seed: u64,
+    },
+}
+
+/// How rows and columns are renumbered before the solve; x is written as the file numbers it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, serde::Serialize, serde::Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Reordering {
+    /// As in the file.
+    #[default]
+    None,
+    /// Reverse Cuthill–McKee.
+    Rcm,
+}
+
+/// What solving a linear system takes.
+#[derive(Debug, Clone, PartialEq)]
+pub struct SystemOptions {
+    /// Matrix Market file of A.
+    pub matrix: PathBuf,
+    /// b.
+    pub right_side: RightSide,
+    /// Krylov method.
+    pub method: Method,
+    /// Iterations of GMRES between restarts.
+    pub restart: usize,
+    /// Preconditioner.
+    pub preconditioner: GeneralKind,
+    /// How entries are stored for products.
+    pub format: Format,
+    /// Renumbering.
+    pub reorder: Reordering,
+    /// ‖b − A x‖ / ‖b‖ to reach.
+    pub tolerance: f64,
+    /// Limit of iterations.
+    pub max_iterations: usize,
+    /// Folder the files are written to.
+    pub output: PathBuf,
+    /// Backend.
+    pub backend: BackendChoice,
+    /// GPUs to use, a block of rows each; none leaves the choice to the backend.
+    pub devices: Option<Vec<usize>>,
+    /// Threads to use on the CPU; none means all.
+    pub threads: Option<usize>,
+    /// Whether to replace files in the output folder that gridgen did not write.
+    pub force: bool,
+}
+
+impl SystemOptions {
+    /// DILU-preconditioned BiCGStab to 1e-8 with a right side of ones, files to `output`.
+    #[must_use]
+    pub fn new(matrix: PathBuf, output: PathBuf) -> Self {
+        Self {
+            matrix,
+            right_side: RightSide::Ones,
+            method: Method::Bicgstab,
+            restart: 30,
+            preconditioner: GeneralKind::Factors {
+                kind: Incomplete::Dilu,
+                schedule: RowSchedule::Auto,
+                shift: 0.0,
+            },
+            format: Format::Csr,
+            reorder: Reordering::None,
+            tolerance: 1e-8,
+            max_iterations: 10_000,
+            output,
+            backend: BackendChoice::Auto,
+            devices: None,
+            threads: None,
+            force: false,
+        }
+    }
+
+    /// Name of the matrix: its file without `.mtx` and `.gz`, or `system` where that is no name for a
+    /// folder.
+    #[must_use]
+    pub fn name(&self) -> String {
+        let name = self.matrix.file_name().unwrap_or_default().to_string_lossy();
+        let plain = name.strip_suffix(".gz").unwrap_or(&name);
+        let stem = plain.strip_suffix(".mtx").unwrap_or(plain);
+        if is_fit_name(stem) { stem.to_owned() } else { "system".to_owned() }
+    }
+
+    /// What of the options is for symmetric matrices only.
+    pub(super) fn needs_symmetry(&self) -> Option<&'static str> {
+        match (self.method, self.preconditioner) {
+            (Method::Cg, _) => Some("CG"),
+            (_, GeneralKind::Factors { kind: Incomplete::Dic, .. }) => Some("DIC"),
+            (_, GeneralKind::Factors { kind: Incomplete::Ic0, .. }) => Some("IC(0)"),
+            _ => None,
+        }
+    }
+
+    /// Shift of the factors.
+    pub(super) fn shift(&self) -> f64 {
+        match self.preconditioner {
+            GeneralKind::Factors { shift, .. } => shift,
+            GeneralKind::None | GeneralKind::Jacobi => 0.0,
+        }
+    }
+
+    /// The method in words, on so many blocks of rows.
+    pub(super) fn method_report(&self, blocks: usize) -> MethodReport {
+        let (preconditioner, schedule, shift) = match self.preconditioner {
+            GeneralKind::None => ("none".to_owned(), None, None),
+            GeneralKind::Jacobi => ("jacobi".to_owned(), None, None),
+            GeneralKind::Factors { kind, schedule, shift } => {
+                (word(&kind), Some(word(&schedule)), Some(shift))
+            }
+        };
+        MethodReport {
+            solver: word(&self.method),
+            restart: self.restart,
+            preconditioner,
+            shift,
+            blocks: (schedule.is_some() && blocks > 1).then_some(blocks),
+            schedule,
+            format: word(&self.format),
+            reorder: word(&self.reorder),
+        }
+    }
+}
+
+/// A choice by its word.
+fn word(choice: &impl serde::Serialize) -> String {
+    match serde_json::to_value(choice) {
+        Ok(serde_json::Value::String(word)) => word,
+        other => format!("{other:?}"),
+    }
+}
+
+impl fmt::Display for RightSide {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::File(path) => write!(f, "{}", path.display()),
+            Self::Ones => write!(f, "ones"),
+            Self::Random { seed } => write!(f, "random, seed {seed}"),
+        }
+    }
+}
+
+/// `n` numbers uniform in [−1, 1) by SplitMix64 (Steele, Lea and Flood 2014,
+/// doi:10.1145/2660193.2660195).
+pub(super) fn random(seed: u64, n: usize) -> Vec<f64> {
+    let mut state = seed;
+    let mut next = || {
+        state = state.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let mut z = state;
+        z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        z ^= z >> 31;
+        (z >> 11) as f64 / (1_u64 << 52) as f64 - 1.0
+    };
+    (0..n).map(|_| next()).collect()
+}

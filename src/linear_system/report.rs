@@ -1,0 +1,170 @@
+//! What came of a linear system: its solution, how the residual fell, and a report.
+
+use std::io::Write;
+use std::path::{Path, PathBuf};
+
+use serde::Serialize;
+
+use crate::files::{IoError, REPORT_FILE, atomic};
+use crate::formats::{FileKind, matrix_market};
+use crate::report::plot::{ResidualsFigure, write_residuals_svg};
+
+/// Name of the file of the solution; that of one that is not converged says so.
+#[must_use]
+pub fn solution_file(converged: bool) -> &'static str {
+    if converged { "x.mtx" } else { "x.failed.mtx" }
+}
+
+/// The report of a linear system. Numbers that are not finite are written as `null`.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct SystemReport {
+    /// Name of the matrix.
+    pub name: String,
+    /// Version of gridgen.
+    pub version: String,
+    /// Whether the residual fell below its tolerance.
+    pub converged: bool,
+    /// Why the solve stopped, one sentence.
+    pub stop_reason: String,
+    /// The matrix.
+    pub matrix: MatrixReport,
+    /// The right side: its file, `ones`, or `random` with a seed.
+    pub right_side: String,
+    /// How it was solved.
+    pub method: MethodReport,
+    /// Iterations; BiCGStab counts halves.
+    pub iterations: f64,
+    /// ‖b − A x‖ / ‖b‖ as the solver has it.
+    pub relative_residual: f64,
+    /// The same from the matrix of the file and x as written, in double precision on the host.
+    pub true_relative_residual: f64,
+    /// Relative residual at which the solve was to stop.
+    pub tolerance: f64,
+    /// Where the time went.
+    pub timing: SystemTiming,
+    /// Where it was computed: `cpu`, or the device.
+    pub backend: String,
+    /// Threads used on the CPU.
+    pub threads: usize,
+    /// What happened on the way, one sentence each.
+    pub notes: Vec<String>,
+}
+
+/// The matrix in the report.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct MatrixReport {
+    /// Its file.
+    pub file: PathBuf,
+    /// Rows, and columns.
+    pub rows: usize,
+    /// Entries, those that symmetry gives among them.
+    pub entries: usize,
+    /// Entries of the longest row.
+    pub longest_row: usize,
+    /// Rows without entries.
+    pub empty_rows: usize,
+    /// Rows without an entry on the diagonal.
+    pub missing_diagonals: usize,
+    /// Entries that were added to another of the same place.
+    pub duplicates: usize,
+    /// Whether A = Aᵀ, to rounding.
+    pub symmetric: bool,
+}
+
+/// How a system was solved, in the words of the command line.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct MethodReport {
+    /// Krylov method.
+    pub solver: String,
+    /// Iterations of GMRES between restarts.
+    pub restart: usize,
+    /// Preconditioner.
+    pub preconditioner: String,
+    /// Shift α of factors of A + α diag(A).
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub shift: Option<f64>,
+    /// Schedule of their triangular solves.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub schedule: Option<String>,
+    /// Blocks of rows, one a GPU, that the factors do not couple, where there are several.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub blocks: Option<usize>,
+    /// Format of the matrix in products.
+    pub format: String,
+    /// How rows and columns were renumbered.
+    pub reorder: String,
+}
+
+/// Wall-clock time of each phase.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize)]
+pub struct SystemTiming {
+    /// Reading matrix and right side.
+    pub reading_seconds: f64,
+    /// Facts of the matrix and its renumbering.
+    pub reordering_seconds: f64,
+    /// Waiting for the device after that: it is opened meanwhile.
+    pub device_seconds: f64,
+    /// Bringing the matrix to the device in the format of its products.
+    pub set_up_seconds: f64,
+    /// What the factors take from the pattern of the matrix alone.
+    pub analysis_seconds: f64,
+    /// Making the preconditioner.
+    pub factorisation_seconds: f64,
+    /// The iterations.
+    pub solve_seconds: f64,
+    /// Writing the files that were complete before the report.
+    pub writing_seconds: f64,
+    /// All from the start until the report.
+    pub total_seconds: f64,
+}
+
+/// Names of all files that a solve may write.
+pub(crate) fn names() -> [&'static str; 5] {
+    let [history, picture] =
+        [FileKind::HistoryCsv, FileKind::ConvergenceSvg].map(|kind| kind.file_name(true));
+    [solution_file(true), solution_file(false), history, picture, REPORT_FILE]
+}
+
+/// Writes x, and its residuals as text and as a picture; returns the files.
+///
+/// # Errors
+///
+/// [`IoError`] of the first file that cannot be written.
+pub fn write(
+    folder: &Path,
+    x: &[f64],
+    converged: bool,
+    figure: &ResidualsFigure<'_>,
+) -> Result<Vec<PathBuf>, IoError> {
+    let names = [
+        solution_file(converged),
+        FileKind::HistoryCsv.file_name(converged),
+        FileKind::ConvergenceSvg.file_name(converged),
+    ];
+    let files = names.map(|name| folder.join(name));
+    let [solution, history, picture] = &files;
+    matrix_market::write_vector(solution, x)?;
+    atomic::write(history, |out| {
+        writeln!(out, "iteration,relative_residual")?;
+        figure
+            .residuals
+            .iter()
+            .try_for_each(|[iteration, residual]| writeln!(out, "{iteration},{residual:e}"))
+    })?;
+    write_residuals_svg(picture, figure)?;
+    Ok(files.to_vec())
+}
+
+/// Writes the report as indented JSON; returns its path.
+///
+/// # Errors
+///
+/// [`IoError`] when the file cannot be written.
+pub fn write_report(folder: &Path, report: &SystemReport) -> Result<PathBuf, IoError> {
+    let path = folder.join(REPORT_FILE);
+    atomic::write(&path, |out| {
+        serde_json::to_writer_pretty(&mut *out, report)?;
+        out.write_all(b"\n")
+    })?;
+    Ok(path)
+}

@@ -1,0 +1,150 @@
+//! `report.json`: what was computed, how well and how fast, for programs to read.
+
+use std::io::Write;
+use std::path::Path;
+
+use serde::Serialize;
+
+use crate::files::{IoError, atomic};
+use crate::grid::quality::Quality;
+use crate::grid::{Grid, Seam, Topology, Verdict};
+use crate::solver::history::History;
+use crate::solver::{krylov, precond};
+
+/// The report of a run. Numbers that are not finite are written as `null`.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Report {
+    /// Name of the case.
+    pub name: String,
+    /// Version of gridgen.
+    pub version: String,
+    /// Whether the grid may be used, and if not why.
+    pub verdict: Verdict,
+    /// Whether the Newton residual fell below its tolerance.
+    pub converged: bool,
+    /// Why the solve stopped, one sentence.
+    pub stop_reason: String,
+    /// The Newton solve.
+    pub newton: NewtonReport,
+    /// The linear solves.
+    pub linear: LinearReport,
+    /// Quality of the grid as written.
+    pub quality: Quality,
+    /// Size and shape of the grid.
+    pub grid: GridReport,
+    /// Where the time went.
+    pub timing: Timing,
+    /// The section as the case describes it, every default in place.
+    pub geometry: serde_json::Value,
+    /// Where it was computed: `cpu`, or the device.
+    pub backend: String,
+    /// Threads used on the CPU.
+    pub threads: usize,
+    /// Tells results of this case by these sources from all others.
+    pub fingerprint: String,
+    /// Tells the contents of the file of coordinates from others; none for a designation.
+    pub coordinates_digest: Option<String>,
+    /// What was repaired or chosen on the way, one sentence each.
+    pub notes: Vec<String>,
+}
+
+/// The Newton solve in the report.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct NewtonReport {
+    /// Newton steps taken.
+    pub iterations: usize,
+    /// Scaled rms residual at the start.
+    pub initial_residual: f64,
+    /// Scaled rms residual of the grid as written.
+    pub residual: f64,
+    /// Residual below which the solve has converged.
+    pub tolerance: f64,
+}
+
+impl NewtonReport {
+    /// Takes the counts and residuals from a history; without steps the residuals are NaN.
+    #[must_use]
+    pub fn new(history: &History, tolerance: f64) -> Self {
+        Self {
+            iterations: history.newton_iterations(),
+            initial_residual: history.steps.first().map_or(f64::NAN, |step| step.residual),
+            residual: history.steps.last().map_or(f64::NAN, |step| step.residual),
+            tolerance,
+        }
+    }
+}
+
+/// The linear solves in the report.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct LinearReport {
+    /// Linear iterations of all steps.
+    pub iterations: f64,
+    /// Krylov method, as in the case file.
+    pub solver: krylov::Method,
+    /// Preconditioner, as in the case file.
+    pub preconditioner: precond::Kind,
+}
+
+/// The grid in the report.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct GridReport {
+    /// Nodes in i, the repeated seam node counted.
+    pub ni: usize,
+    /// Nodes in j, wall and outer line counted.
+    pub nj: usize,
+    /// Logical shape: `O`, `C`, or `half` of an O-grid.
+    pub topology: &'static str,
+    /// Whether the seam of an O-grid was held or solved for.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub seam: Option<Seam>,
+    /// Cells on each side of the cut of a C-grid.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub wake: Option<usize>,
+}
+
+impl From<&Grid> for GridReport {
+    fn from(grid: &Grid) -> Self {
+        let (topology, seam, wake) = match grid.topology {
+            Topology::O(seam) => ("O", Some(seam), None),
+            Topology::C { wake } => ("C", None, Some(wake)),
+            Topology::Half(_) => ("half", None, None),
+        };
+        Self { ni: grid.ni, nj: grid.nj, topology, seam, wake }
+    }
+}
+
+/// Wall-clock time of each phase. `assembly_seconds` and `linear_seconds` are parts of
+/// `newton_seconds`.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize)]
+pub struct Timing {
+    /// Reading the airfoil and placing the points of the wall.
+    pub geometry_seconds: f64,
+    /// Waiting for the device after that: it is opened meanwhile.
+    pub device_seconds: f64,
+    /// The initial grid.
+    pub initial_grid_seconds: f64,
+    /// The whole Newton solve.
+    pub newton_seconds: f64,
+    /// Residual, assembly and preconditioner set-up.
+    pub assembly_seconds: f64,
+    /// The linear solves.
+    pub linear_seconds: f64,
+    /// Measuring the quality.
+    pub quality_seconds: f64,
+    /// Writing the files that were complete before this one.
+    pub writing_seconds: f64,
+    /// The run from its start until this report.
+    pub total_seconds: f64,
+}
+
+/// Writes the report as indented JSON.
+///
+/// # Errors
+///
+/// [`IoError`] when the file cannot be written.
+pub fn write_json(path: &Path, report: &Report) -> Result<(), IoError> {
+    atomic::write(path, |out| {
+        serde_json::to_writer_pretty(&mut *out, report)?;
+        out.write_all(b"\n")
+    })
+}

@@ -1,0 +1,300 @@
+//! Pictures of a section, of a grid and of the convergence.
+
+mod airfoil;
+mod axes;
+mod canvas;
+mod cited;
+mod clip;
+mod convergence;
+mod curves;
+mod gpus;
+mod grid;
+mod histogram;
+mod quality;
+mod raster;
+mod residuals;
+mod scaling;
+
+use std::io::Write;
+use std::path::Path;
+
+use plotters::prelude::{BitMapBackend, DrawingBackend, RGBColor, SVGBackend};
+
+pub(super) use self::canvas::DrawError;
+use self::canvas::{Canvas, WideLines};
+use crate::files::{IoError, atomic};
+
+pub use self::airfoil::AirfoilFigure;
+pub use self::cited::{CitedScaling, LIU_ZHONG_CHEN};
+pub use self::convergence::ConvergenceFigure;
+pub use self::curves::CurvesFigure;
+pub use self::gpus::{GpusFigure, GpusPoint};
+pub use self::grid::GridFigure;
+pub use self::histogram::HistogramFigure;
+pub use self::quality::QualityFigure;
+pub use self::residuals::ResidualsFigure;
+pub use self::scaling::{ScalingFigure, ScalingPoint};
+
+/// Units of an SVG in one of its pixels: lines near the wall keep their distance.
+const SVG_UNITS: u32 = 10;
+
+/// Bitmap pixels in four pixels of the figure, and samples across one bitmap pixel.
+const BITMAP_PIXELS_IN_4: u32 = 5;
+const BITMAP_SAMPLES: u32 = 2;
+
+/// Bytes of a bitmap pixel.
+const RGB_BYTES: usize = 3;
+
+/// The colours of all figures.
+mod palette {
+    use plotters::prelude::RGBColor;
+
+    pub(super) const PAPER: RGBColor = RGBColor(255, 255, 255);
+    pub(super) const TEXT: RGBColor = RGBColor(26, 32, 44);
+    pub(super) const LABEL: RGBColor = RGBColor(88, 98, 114);
+    pub(super) const FRAME: RGBColor = RGBColor(140, 150, 164);
+    pub(super) const RULE: RGBColor = RGBColor(228, 232, 238);
+    pub(super) const GRID: RGBColor = RGBColor(38, 70, 110);
+    pub(super) const OUTER: RGBColor = RGBColor(38, 70, 110);
+    pub(super) const BODY: RGBColor = RGBColor(242, 240, 236);
+    pub(super) const WALL: RGBColor = RGBColor(208, 50, 38);
+    pub(super) const FOLDED: RGBColor = RGBColor(255, 140, 0);
+    pub(super) const LINEAR: RGBColor = RGBColor(104, 152, 200);
+}
+
+/// A picture that can be drawn on any surface.
+trait Figure {
+    /// Width and height in pixels.
+    fn size(&self) -> [u32; 2];
+
+    /// Draws on an empty surface of that size.
+    fn draw<DB: DrawingBackend>(&self, canvas: &Canvas<DB>) -> Result<(), DrawError>;
+}
+
+/// Draws a grid as SVG.
+///
+/// # Errors
+///
+/// [`IoError`] when the picture cannot be drawn or written.
+pub fn write_grid_svg(path: &Path, figure: &GridFigure<'_>) -> Result<(), IoError> {
+    write_svg(path, figure)
+}
+
+/// Draws a grid as PNG.
+///
+/// # Errors
+///
+/// [`IoError`] when the picture cannot be drawn or written.
+pub fn write_grid_png(path: &Path, figure: &GridFigure<'_>) -> Result<(), IoError> {
+    write_png(path, figure)
+}
+
+/// Draws a section as SVG.
+///
+/// # Errors
+///
+/// [`IoError`] when the picture cannot be drawn or written.
+pub fn write_airfoil_svg(path: &Path, figure: &AirfoilFigure<'_>) -> Result<(), IoError> {
+    write_svg(path, figure)
+}
+
+/// Draws a section as PNG.
+///
+/// # Errors
+///
+/// [`IoError`] when the picture cannot be drawn or written.
+pub fn write_airfoil_png(path: &Path, figure: &AirfoilFigure<'_>) -> Result<(), IoError> {
+    write_png(path, figure)
+}
+
+/// Draws a histogram as SVG.
+///
+/// # Errors
+///
+/// [`IoError`] when the picture cannot be drawn or written.
+pub fn write_histogram_svg(path: &Path, figure: &HistogramFigure<'_>) -> Result<(), IoError> {
+    write_svg(path, figure)
+}
+
+/// Draws a histogram as PNG.
+///
+/// # Errors
+///
+/// [`IoError`] when the picture cannot be drawn or written.
+pub fn write_histogram_png(path: &Path, figure: &HistogramFigure<'_>) -> Result<(), IoError> {
+    write_png(path, figure)
+}
+
+/// Draws the quality maps of a grid as SVG.
+///
+/// # Errors
+///
+/// [`IoError`] when the picture cannot be drawn or written.
+pub fn write_quality_svg(path: &Path, figure: &QualityFigure<'_>) -> Result<(), IoError> {
+    write_svg(path, figure)
+}
+
+/// Draws the quality maps of a grid as PNG.
+///
+/// # Errors
+///
+/// [`IoError`] when the picture cannot be drawn or written.
+pub fn write_quality_png(path: &Path, figure: &QualityFigure<'_>) -> Result<(), IoError> {
+    write_png(path, figure)
+}
+
+/// Draws a convergence history as SVG.
+///
+/// # Errors
+///
+/// [`IoError`] when the picture cannot be drawn or written.
+pub fn write_convergence_svg(path: &Path, figure: &ConvergenceFigure<'_>) -> Result<(), IoError> {
+    write_svg(path, figure)
+}
+
+/// Draws the residuals of a linear solve as SVG.
+///
+/// # Errors
+///
+/// [`IoError`] when the picture cannot be drawn or written.
+pub fn write_residuals_svg(path: &Path, figure: &ResidualsFigure<'_>) -> Result<(), IoError> {
+    write_svg(path, figure)
+}
+
+/// Draws times against unknowns as SVG.
+///
+/// # Errors
+///
+/// [`IoError`] when the picture cannot be drawn or written.
+pub fn write_scaling_svg(path: &Path, figure: &ScalingFigure) -> Result<(), IoError> {
+    write_svg(path, figure)
+}
+
+/// Draws times, speed-ups and shares on one and more GPUs as SVG.
+///
+/// # Errors
+///
+/// [`IoError`] when the picture cannot be drawn or written.
+pub fn write_gpus_svg(path: &Path, figure: &GpusFigure) -> Result<(), IoError> {
+    write_svg(path, figure)
+}
+
+/// Draws curves of several problems as SVG.
+///
+/// # Errors
+///
+/// [`IoError`] when the picture cannot be drawn or written.
+pub fn write_curves_svg(path: &Path, figure: &CurvesFigure) -> Result<(), IoError> {
+    write_svg(path, figure)
+}
+
+fn write_svg(path: &Path, figure: &impl Figure) -> Result<(), IoError> {
+    let text = draw_svg(figure).map_err(|error| draw_error(path, error))?;
+    atomic::write(path, |out| out.write_all(text.as_bytes()))
+}
+
+/// Colours of the figures by what they are for, as SVG has them: a page that shows the figures on
+/// another ground exchanges them.
+pub(super) const COLOURS: [(&str, RGBColor); 10] = [
+    ("paper", palette::PAPER),
+    ("text", palette::TEXT),
+    ("label", palette::LABEL),
+    ("frame", palette::FRAME),
+    ("rule", palette::RULE),
+    ("grid", palette::GRID),
+    ("body", palette::BODY),
+    ("wall", palette::WALL),
+    ("folded", palette::FOLDED),
+    ("linear", palette::LINEAR),
+];
+
+/// A colour as SVG has it.
+pub(super) fn hexadecimal(RGBColor(red, green, blue): RGBColor) -> String {
+    format!("#{red:02X}{green:02X}{blue:02X}")
+}
+
+/// The texts of the three figures of a report.
+pub(super) fn report_svgs(
+    grid: &GridFigure<'_>,
+    quality: &QualityFigure<'_>,
+    convergence: &ConvergenceFigure<'_>,
+) -> Result<[String; 3], DrawError> {
+    Ok([draw_svg(grid)?, draw_svg(quality)?, draw_svg(convergence)?])
+}
+
+fn draw_svg(figure: &impl Figure) -> Result<String, DrawError> {
+    let [width, height] = figure.size();
+    let units = (width * SVG_UNITS, height * SVG_UNITS);
+    let mut text = String::new();
+    let backend = SVGBackend::with_string(&mut text, units);
+    let canvas = Canvas::new(backend, f64::from(SVG_UNITS), WideLines::Native);
+    draw_figure(&canvas, figure)?;
+    let areas = canvas.into_areas();
+    if let Some(end) = text.rfind("</svg>") {
+        text.insert_str(end, &areas);
+    }
+    // The view box keeps the fine units; the picture itself has the size asked for.
+    let fine = format!(r#"width="{}" height="{}""#, units.0, units.1);
+    Ok(text.replacen(&fine, &format!(r#"width="{width}" height="{height}""#), 1))
+}
+
+fn write_png(path: &Path, figure: &impl Figure) -> Result<(), IoError> {
+    let (pixels, size) = draw_bitmap(figure).map_err(|error| draw_error(path, error))?;
+    atomic::write(path, |out| {
+        let mut encoder = png::Encoder::new(out, size[0], size[1]);
+        encoder.set_color(png::ColorType::Rgb);
+        encoder.set_depth(png::BitDepth::Eight);
+        encoder.set_deflate_compression(png::DeflateCompression::Level(1));
+        // Line art with flat colours: filters meant for photographs make it larger.
+        encoder.set_filter(png::Filter::NoFilter);
+        encoder.write_header()?.write_image_data(&pixels)?;
+        Ok(())
+    })
+}
+
+/// RGB bytes of a figure, row by row from the top, and the size in bitmap pixels.
+fn draw_bitmap(figure: &impl Figure) -> Result<(Vec<u8>, [u32; 2]), DrawError> {
+    canvas::register_fonts()?;
+    let size = figure.size().map(|pixels| pixels * BITMAP_PIXELS_IN_4 / 4);
+    let [width, height] = size.map(|pixels| pixels * BITMAP_SAMPLES);
+    let mut fine = vec![0; width as usize * height as usize * RGB_BYTES];
+    let scale = f64::from(BITMAP_PIXELS_IN_4 * BITMAP_SAMPLES) / 4.0;
+    let backend = BitMapBackend::with_buffer(&mut fine, (width, height));
+    draw_figure(&Canvas::new(backend, scale, WideLines::Filled), figure)?;
+    Ok((average(&fine, width as usize), size))
+}
+
+/// Averages squares of samples into pixels.
+fn average(fine: &[u8], width: usize) -> Vec<u8> {
+    let samples = BITMAP_SAMPLES as usize;
+    let count = (samples * samples) as u16;
+    let mut pixels = Vec::with_capacity(fine.len() / (samples * samples));
+    let mut sums = vec![[0_u16; RGB_BYTES]; width / samples];
+    for rows in fine.chunks_exact(width * RGB_BYTES * samples) {
+        sums.fill([0; RGB_BYTES]);
+        for row in rows.chunks_exact(width * RGB_BYTES) {
+            for (sum, square) in sums.iter_mut().zip(row.chunks_exact(RGB_BYTES * samples)) {
+                for sample in square.chunks_exact(RGB_BYTES) {
+                    for (sum, value) in sum.iter_mut().zip(sample) {
+                        *sum += u16::from(*value);
+                    }
+                }
+            }
+        }
+        pixels.extend(sums.iter().flatten().map(|sum| (sum / count) as u8));
+    }
+    pixels
+}
+
+fn draw_figure<DB: DrawingBackend>(
+    canvas: &Canvas<DB>,
+    figure: &impl Figure,
+) -> Result<(), DrawError> {
+    canvas.fill(palette::PAPER)?;
+    figure.draw(canvas)?;
+    canvas.present()
+}
+
+pub(super) fn draw_error(path: &Path, DrawError(reason): DrawError) -> IoError {
+    IoError::Draw { path: path.to_path_buf(), reason }
+}

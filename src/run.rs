@@ -1,3 +1,0 @@
-//! Linear systems from files.
-
-pub mod system;
