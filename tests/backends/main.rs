@@ -2,9 +2,5 @@
 //! several ranks.
 
 mod bands;
-#[path = "../fibers/mod.rs"]
-mod fibers;
 mod general;
 mod rows;
-#[path = "../support/mod.rs"]
-mod support;

@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 use rustix::process::Signal;
 
 use super::{Finished, Scratch, signal};
-use crate::stand_in::equip;
+use support::stand_in::equip;
 
 const BARE: [&str; 4] = ["--set", "output.pictures=false", "--set", "output.report=false"];
 

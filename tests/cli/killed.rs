@@ -13,9 +13,9 @@ use std::process::{Command, Stdio};
 use std::thread::sleep;
 use std::time::{Duration, Instant, SystemTime};
 
-use crate::random::Random;
 use gridgen::files::output::HOME;
 use serde_json::Value;
+use support::random::Random;
 use tempfile::TempDir;
 
 /// Processes of each kind that are ended unless `KILLS` says otherwise.

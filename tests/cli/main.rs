@@ -12,25 +12,16 @@ mod disk;
 mod drivers;
 mod failed;
 #[cfg(all(feature = "cuda", target_os = "linux"))]
-#[path = "../fibers/mod.rs"]
-mod fibers;
-#[cfg(all(feature = "cuda", target_os = "linux"))]
 mod gpus;
 mod killed;
 mod openfoam;
 mod output;
 mod page;
 mod quality;
-#[allow(dead_code, unreachable_pub, reason = "each program uses a part of this module")]
-#[path = "../support/random.rs"]
-mod random;
 mod rerun;
 mod restart;
 mod sections;
 mod solve;
-#[cfg(all(feature = "cuda", target_os = "linux"))]
-#[path = "../stand_in/machine.rs"]
-mod stand_in;
 mod streams;
 mod tools;
 mod usage;

@@ -8,7 +8,7 @@ use gridgen::grid::initial::Method;
 use gridgen::pde::control::{Base, ControlSettings, Wall};
 
 use super::{Subject, assert_close, random, to_device, to_host};
-use crate::support::walls::WallPoints;
+use support::walls::WallPoints;
 
 const FIRST_CELL: f64 = 1e-3;
 

@@ -5,7 +5,7 @@ use gridgen::backend::{BadPivot, CsrBackend, Format, Incomplete, Real, RowSchedu
 use gridgen::sparse::{Csr, Graph, ROW_TILE, RowSets, colours};
 
 use super::{Subject, assert_close, random, to_device, to_host};
-use crate::support::random::Random;
+use support::random::Random;
 
 /// Schedules that apply the M of natural order.
 const NATURAL: [RowSchedule; 4] =

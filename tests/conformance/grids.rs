@@ -7,7 +7,7 @@ use gridgen::grid::quality::{Quality, measure};
 use gridgen::grid::{Grid, Seam, Symmetry, Topology};
 
 use super::{Subject, random};
-use crate::support::walls::WallPoints;
+use support::walls::WallPoints;
 
 const FIRST_CELL: f64 = 1e-3;
 

@@ -5,7 +5,7 @@ use gridgen::grid::initial::{Method, Outline, build, build_with};
 use gridgen::grid::quality::folds;
 
 use super::Subject;
-use crate::support::walls::{FAR_FIELD, WallPoints, geometric_layers};
+use support::walls::{FAR_FIELD, WallPoints, geometric_layers};
 
 /// The march gives the host's grid on sharp, concave and smooth walls, on rings whose points are
 /// no power of two, more and fewer than the threads of a block, and on the open lines of C-grids.

@@ -21,7 +21,7 @@ use gridgen::backend::cuda::{CudaBackend, CudaMatrix};
 use gridgen::backend::{CsrBackend, EllipticBackend, MultigridBackend, Real};
 use gridgen::sparse::{EllPattern, Schedule};
 
-use crate::support::random::Random;
+use support::random::Random;
 
 /// A backend under test: what the solvers need, and a look into its matrices.
 pub trait Subject: EllipticBackend + MultigridBackend + CsrBackend + Sized {

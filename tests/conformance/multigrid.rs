@@ -16,9 +16,9 @@ use gridgen::solver::precond::{Kind, MultigridSettings};
 use gridgen::sparse::EllPattern;
 
 use super::{Subject, assert_close, to_device, to_host};
-use crate::support::problems::NEWTON;
-use crate::support::stencil::{stencil, stencil_that_drops_walls, wall_columns};
-use crate::support::walls::WallPoints;
+use support::problems::NEWTON;
+use support::stencil::{stencil, stencil_that_drops_walls, wall_columns};
+use support::walls::WallPoints;
 
 fn matrix<S: Subject, T: Real>(subject: &S, size: LevelSize) -> S::Matrix<T> {
     let (pattern, values) = stencil(size);

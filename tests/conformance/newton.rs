@@ -15,8 +15,8 @@ use gridgen::solver::{LinearOperator, NonlinearProblem, Preconditioner, SolverEr
 use nalgebra::{DMatrix, DVector, Dyn, LU};
 
 use super::Subject;
-use crate::support::problems::NEWTON;
-use crate::support::walls::WallPoints;
+use support::problems::NEWTON;
+use support::walls::WallPoints;
 
 /// A preconditioner of the Jacobian.
 enum Approximate<B: EllipticBackend> {

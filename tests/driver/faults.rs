@@ -5,7 +5,6 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
 use crate::echo::{Answers, Echo, Listening};
-use crate::fibers::FiberDevice;
 use gridgen::backend::DeviceError;
 use gridgen::backend::cuda::device::{Granted, Recording};
 use gridgen::backend::cuda::kernel::{Argument, Kernel, Shape};
@@ -14,6 +13,7 @@ use gridgen::case::Case;
 use gridgen::error::Error;
 use gridgen::generate::{Outcome, Progress, run_on};
 use gridgen::solver::history::NewtonStep;
+use support::fibers::FiberDevice;
 
 struct Silent;
 

@@ -4,8 +4,3 @@
 mod calls;
 mod echo;
 mod faults;
-#[path = "../fibers/mod.rs"]
-mod fibers;
-#[cfg(all(feature = "cuda", target_os = "linux"))]
-#[path = "../stand_in/machine.rs"]
-mod stand_in;

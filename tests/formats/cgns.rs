@@ -5,11 +5,11 @@
 
 use std::collections::{HashMap, HashSet};
 
-use crate::grids::{half_grid, joukowski_grid, parabolic_grid};
 use gridgen::formats::cgns;
 use gridgen::formats::span::{Sides, Span};
 use gridgen::grid::Grid;
 use hdf5_pure::{AttrValue, File, Group};
+use support::grids::{half_grid, joukowski_grid, parabolic_grid};
 
 const SYMMETRY: Span = Span { length: 0.7, cells: 3, sides: Sides::Symmetry };
 

@@ -5,12 +5,12 @@
 
 use std::path::Path;
 
-use crate::grids::{grid_from, half_grid, joukowski_grid};
 use gridgen::case::Case;
 use gridgen::formats::openfoam::{Measure, Objection, objections};
 use gridgen::formats::span::{Sides, Span};
 use gridgen::generate::{RunOptions, make_grid};
 use gridgen::grid::{Grid, Symmetry, Topology};
+use support::grids::{grid_from, half_grid, joukowski_grid};
 
 /// The grid of the NACA 0012 with the keys of `[grid]`.
 fn naca0012(grid: &str) -> Grid {

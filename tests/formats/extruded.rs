@@ -7,12 +7,12 @@ use std::collections::HashMap;
 use std::fs;
 use std::path::Path;
 
-use crate::grids::{half_grid, joukowski_grid};
 use gridgen::formats::plot3d::{self, Axes, Flavour};
 use gridgen::formats::span::{Sides, Span};
 use gridgen::formats::{nmf, openfoam, su2, vts};
 use gridgen::grid::Grid;
 use gridgen::grid::quality::{cell_area, cell_corners};
+use support::grids::{half_grid, joukowski_grid};
 
 /// A grid of more points than one task encodes.
 fn grid() -> Grid {

@@ -8,7 +8,6 @@ use std::fs;
 use std::io::{self, Write};
 use std::path::Path;
 
-use crate::grids::{grid_from, joukowski_grid, polar_grid};
 use gridgen::files::{IoError, REPORT_FILE, atomic};
 use gridgen::formats::FileKind;
 use gridgen::formats::openfoam::Reference;
@@ -19,6 +18,7 @@ use gridgen::grid::quality::{cell_area, cell_aspect_ratio, cell_corners, cell_sk
 use gridgen::report::{self, Artifacts, history, write_all};
 use gridgen::report::{GridReport, LinearReport, NewtonReport, Report, Timing};
 use gridgen::solver::history::{History, NewtonStep};
+use support::grids::{grid_from, joukowski_grid, polar_grid};
 
 fn names_in(folder: &Path) -> Vec<String> {
     let mut names: Vec<_> = fs::read_dir(folder)

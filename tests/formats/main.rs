@@ -4,8 +4,6 @@ mod cgns;
 mod check_mesh;
 mod extruded;
 mod files;
-#[path = "../support/grids.rs"]
-mod grids;
 mod matrix_market;
 mod mesh_files;
 mod writers;

@@ -2,10 +2,10 @@
 #![allow(clippy::unwrap_used, clippy::float_cmp)] // A test stops at the first surprise.
 #![allow(missing_docs)] // Tests are named for the fact they show.
 
-use crate::grids::{grid_from, polar_grid};
 use gridgen::formats::read::{Mesh, ReadError, mesh};
 use gridgen::grid::Grid;
 use gridgen::grid::quality::{WallLine, measure, measure_along, worst_cells};
+use support::grids::{grid_from, polar_grid};
 
 /// Reads bytes as a file.
 fn read(bytes: impl AsRef<[u8]>) -> Result<Mesh, ReadError> {

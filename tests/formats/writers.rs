@@ -6,11 +6,11 @@
 use std::fs;
 use std::path::Path;
 
-use crate::grids::{half_grid, joukowski_grid, parabolic_grid};
 use gridgen::formats::plot3d::{self, Axes, ByteOrder, Dimensions, Encoding, Flavour, Precision};
 use gridgen::formats::{nmf, openfoam, su2, vtk};
 use gridgen::grid::quality::{cell_area, cell_aspect_ratio, cell_corners, cell_skewness};
 use gridgen::grid::{Grid, Symmetry, Topology};
+use support::grids::{half_grid, joukowski_grid, parabolic_grid};
 
 /// A grid of more points than one task encodes.
 fn grid() -> Grid {

@@ -15,7 +15,7 @@ use gridgen::solver::precond::{Kind, MultigridSettings};
 use gridgen::solver::{NonlinearProblem, SolverError};
 
 use crate::cases::{self, Case};
-use crate::support::problems::NEWTON;
+use support::problems::NEWTON;
 
 const JACOBI: Case = Case {
     periodic: false,

@@ -12,8 +12,6 @@ mod messages;
 mod patterns;
 mod rows;
 mod runs;
-#[path = "../support/mod.rs"]
-mod support;
 #[path = "../backends/rows/systems.rs"]
 mod systems;
 

@@ -7,7 +7,6 @@
 use std::f64::consts::TAU;
 use std::path::Path;
 
-use crate::support::problems::NEWTON;
 use gridgen::backend::cpu::CpuBackend;
 use gridgen::case::Case;
 use gridgen::elliptic::{EllipticSettings, GridPreconditioner, GridProblem};
@@ -22,6 +21,7 @@ use gridgen::solver::krylov::Method;
 use gridgen::solver::linear::{LinearSettings, LinearSolver};
 use gridgen::solver::newton::solve;
 use gridgen::solver::precond::{Kind, MultigridSettings};
+use support::problems::NEWTON;
 
 /// Outer circle over the inner one, in the plane of the circle.
 const RATIO: f64 = 8.0;

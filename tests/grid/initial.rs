@@ -2,10 +2,10 @@
 #![allow(clippy::unwrap_used, reason = "a failing step fails the test")]
 #![allow(clippy::float_cmp, reason = "boundary points must be kept to the last bit")]
 
-use crate::support::walls::{FAR_FIELD, TRAILING, WallPoints, geometric_layers};
 use gridgen::grid::initial::{InitialGrid, Method, first_heights};
 use gridgen::grid::quality::folds;
 use gridgen::grid::{FAR_FIELD_CENTRE, Grid};
+use support::walls::{FAR_FIELD, TRAILING, WallPoints, geometric_layers};
 
 const FIRST_CELLS: [f64; 4] = [1e-3, 1e-4, 1e-5, 1e-6];
 const SECTIONS: [&str; 2] = ["0012", "4412"];

@@ -4,11 +4,7 @@
 mod c_grid;
 mod conformal;
 mod golden;
-#[path = "../support/grids.rs"]
-mod grids;
 mod half;
 mod initial;
 mod ladder;
 mod quality;
-#[path = "../support/mod.rs"]
-mod support;

@@ -5,8 +5,8 @@
 // at the first thing that is not as it should be.
 #![allow(clippy::float_cmp, clippy::unwrap_used)]
 
-use crate::grids::{grid_from, joukowski_grid, polar_grid};
 use gridgen::grid::quality::{cell_area, cell_aspect_ratio, cell_skewness, measure};
+use support::grids::{grid_from, joukowski_grid, polar_grid};
 
 fn assert_close(actual: f64, expected: f64, relative: f64) {
     let error = (actual - expected).abs();

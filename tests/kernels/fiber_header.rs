@@ -3,17 +3,17 @@
 
 use std::sync::{Arc, LazyLock};
 
-use crate::fibers::{Code, FiberDevice, Library};
 use gridgen::backend::DeviceError;
 use gridgen::backend::cuda::device::Download;
 use gridgen::backend::cuda::kernel::{Argument, Shape, Width};
 use gridgen::backend::cuda::{Buffer, Device};
+use support::fibers::{Code, FiberDevice, Library};
 
 /// Sizes that fill no warp, one warp, and a little more.
 const SIZES: [u32; 6] = [1, 31, 32, 33, 257, 1024];
 
 static KERNELS: LazyLock<Library> =
-    LazyLock::new(|| Library::load(include_str!("../fibers/header.cu"), Width::Double));
+    LazyLock::new(|| Library::load(include_str!("../support/fibers/header.cu"), Width::Double));
 
 /// One block of `threads` threads.
 fn block(threads: u32) -> Shape {
@@ -61,7 +61,7 @@ fn threads_and_blocks_know_their_place_in_three_dimensions() {
 #[test]
 fn blocks_begin_with_the_last_where_that_is_asked_for() {
     let device: Arc<dyn Device> = Arc::new(FiberDevice::default());
-    let library = Library::copy(include_str!("../fibers/header.cu"), Width::Double);
+    let library = Library::copy(include_str!("../support/fibers/header.cu"), Width::Double);
     let shape = Shape { grid: [3, 1, 1], block: [1; 3], shared: 0 };
     for (backward, expected) in [(true, [2, 1, 0]), (false, [0, 1, 2])] {
         let turns = Buffer::<u32>::zeros(&device, 4).unwrap();

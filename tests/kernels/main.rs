@@ -3,19 +3,15 @@
 #[path = "../conformance/mod.rs"]
 mod conformance;
 mod fiber_header;
-#[path = "../fibers/mod.rs"]
-mod fibers;
 mod kernel_cache;
 mod nvrtc;
-#[path = "../support/mod.rs"]
-mod support;
 mod waits;
 
 use std::sync::Arc;
 
 use conformance::conformance;
-use fibers::FiberDevice;
 use gridgen::backend::cuda::CudaBackend;
+use support::fibers::FiberDevice;
 
 #[allow(clippy::unwrap_used, reason = "a failing step fails the test")]
 fn on_fibers() -> CudaBackend {

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use gridgen::backend::cuda::kernel::{Argument, Shape, Source, Width};
 use gridgen::backend::cuda::{Buffer, Device};
 
-use crate::fibers::{Code, FiberDevice, Library};
+use support::fibers::{Code, FiberDevice, Library};
 
 /// The kernels of a file, whose waits end after a few looks.
 fn impatient(source: Source) -> Library {

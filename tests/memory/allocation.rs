@@ -10,7 +10,7 @@ use gridgen::solver::precond::{Kind, MultigridSettings};
 use gridgen::solver::{NonlinearProblem, Preconditioner};
 
 use crate::allocator::{allocations, alone, count_this_thread};
-use crate::support::problems::Setup;
+use support::problems::Setup;
 
 #[test]
 fn cycles_and_krylov_iterations_allocate_nothing() {

@@ -15,7 +15,7 @@ use gridgen::formats::vts;
 use gridgen::memory::NotEnoughMemory;
 
 use crate::allocator::{alone, peak};
-use crate::grids;
+use support::grids;
 
 /// Bytes that no input of these tests may make a reader ask for.
 const CAP: usize = 256 << 20;

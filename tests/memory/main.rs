@@ -5,8 +5,4 @@
 mod allocation;
 mod allocator;
 mod fuzz;
-#[path = "../support/grids.rs"]
-mod grids;
 mod hostile;
-#[path = "../support/mod.rs"]
-mod support;

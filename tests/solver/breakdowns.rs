@@ -2,13 +2,13 @@
 #![allow(clippy::unwrap_used, reason = "a failing step fails the test")]
 #![allow(clippy::float_cmp, reason = "iteration counts are halves")]
 
-use crate::support::linear::{Counted, Matrix, norm};
-use crate::support::random::Random;
 use gridgen::backend::cpu::{CpuBackend, EllMatrix};
 use gridgen::solver::LinearStop;
 use gridgen::solver::krylov::{Bicgstab, KrylovReport, Method, System, Target};
 use gridgen::solver::linear::{LinearReport, LinearSettings, LinearSolver};
 use gridgen::solver::precond::Kind;
+use support::linear::{Counted, Matrix, norm};
+use support::random::Random;
 
 /// `BiCGStab` alone.
 fn bicgstab(matrix: &Matrix<f64>, b: &Vec<f64>) -> (KrylovReport, Vec<f64>) {

@@ -2,14 +2,14 @@
 #![allow(clippy::unwrap_used, reason = "a failing step fails the test")]
 #![allow(clippy::float_cmp, reason = "iteration counts are whole")]
 
-use crate::support::krylov::{Solve, identity, tridiagonal};
-use crate::support::linear::{Counted, Matrix, norm};
-use crate::support::random::Random;
 use gridgen::backend::cpu::CpuBackend;
 use gridgen::solver::LinearStop;
 use gridgen::solver::krylov::{Method, Target};
 use gridgen::solver::linear::{LinearSettings, LinearSolver};
 use gridgen::solver::precond::Kind;
+use support::krylov::{Solve, identity, tridiagonal};
+use support::linear::{Counted, Matrix, norm};
+use support::random::Random;
 
 /// Five points on an m × m grid: the symmetric part of many a problem.
 fn laplacian(m: usize) -> Matrix<f64> {

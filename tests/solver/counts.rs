@@ -1,7 +1,6 @@
 //! How many iterations the solvers take, against reference counts.
 #![allow(clippy::unwrap_used, reason = "a failing step fails the test")]
 
-use crate::support::problems::{NEWTON, Setup};
 use gridgen::backend::cpu::CpuBackend;
 use gridgen::backend::{Backend, Scaling};
 use gridgen::elliptic::GridPreconditioner;
@@ -10,6 +9,7 @@ use gridgen::solver::krylov::Method;
 use gridgen::solver::linear::{LinearReport, LinearSettings, LinearSolver};
 use gridgen::solver::precond::{Kind, MultigridSettings};
 use gridgen::solver::{LinearStop, NonlinearProblem};
+use support::problems::{NEWTON, Setup};
 
 /// The two grids, in nodes.
 const SIZES: [(usize, usize); 2] = [(65, 33), (129, 65)];

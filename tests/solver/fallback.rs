@@ -1,7 +1,6 @@
 //! What takes the place of a multigrid cycle that does not contract, and that the report says so.
 #![allow(clippy::unwrap_used, reason = "a failing step fails the test")]
 
-use crate::support::problems::{NEWTON, Setup};
 use gridgen::backend::cpu::{CpuBackend, EllMatrix};
 use gridgen::backend::{DeviceError, LevelSize, Product, SparseBackend};
 use gridgen::elliptic::GridPreconditioner;
@@ -12,6 +11,7 @@ use gridgen::solver::newton::solve;
 use gridgen::solver::precond::{Kind, MatrixPreconditioner, MultigridSettings};
 use gridgen::solver::{LinearOperator, LinearStop, Preconditioner, SolverError};
 use gridgen::sparse::EllPattern;
+use support::problems::{NEWTON, Setup};
 
 const SETTINGS: LinearSettings =
     LinearSettings { method: Method::Bicgstab, max_iterations: 500, restart: 30 };

@@ -2,15 +2,15 @@
 #![allow(clippy::unwrap_used, reason = "a failing step fails the test")]
 #![allow(clippy::float_cmp, reason = "iteration counts are halves")]
 
-use crate::support::krylov::{Solve, full_matrix, tridiagonal};
-use crate::support::linear::{Counted, Matrix, norm};
-use crate::support::random::Random;
 use gridgen::backend::Real;
 use gridgen::backend::cpu::CpuBackend;
 use gridgen::solver::LinearStop;
 use gridgen::solver::krylov::{Gmres, Method, System, Target};
 use gridgen::solver::precond::Kind;
 use nalgebra::{DMatrix, DVector};
+use support::krylov::{Solve, full_matrix, tridiagonal};
+use support::linear::{Counted, Matrix, norm};
+use support::random::Random;
 
 #[test]
 fn gmres_takes_one_product_and_one_application_an_iteration() {

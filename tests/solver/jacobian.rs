@@ -2,16 +2,16 @@
 #![allow(clippy::unwrap_used, reason = "a failing step fails the test")]
 #![allow(clippy::float_cmp, reason = "rounded entries must be equal")]
 
-use crate::support::linear::{dense, norm};
-use crate::support::problems::Setup;
-use crate::support::random::Random;
-use crate::support::walls::WallPoints;
 use gridgen::backend::cpu::CpuBackend;
 use gridgen::backend::{Real, Scaling};
 use gridgen::grid::Seam;
 use gridgen::pde::control::{Base, Wall};
 use gridgen::solver::{LinearOperator, NonlinearProblem};
 use nalgebra::{DMatrix, DVector};
+use support::linear::{dense, norm};
+use support::problems::Setup;
+use support::random::Random;
+use support::walls::WallPoints;
 
 const BASES: [Base; 3] = [Base::Laplace, Base::ThomasMiddlecoff, Base::Marched];
 const WALLS: [Wall; 2] = [Wall::Frozen, Wall::Coupled];

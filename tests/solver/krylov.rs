@@ -1,12 +1,12 @@
 //! `BiCGStab` and GMRES on matrices with known behaviour.
 #![allow(clippy::float_cmp, reason = "iteration counts are halves")]
 
-use crate::support::krylov::{METHODS, Solve, full_matrix, identity, tridiagonal};
-use crate::support::linear::{KINDS, Matrix, norm};
-use crate::support::random::Random;
 use gridgen::solver::LinearStop;
 use gridgen::solver::krylov::{Method, Target};
 use gridgen::solver::precond::Kind;
+use support::krylov::{METHODS, Solve, full_matrix, identity, tridiagonal};
+use support::linear::{KINDS, Matrix, norm};
+use support::random::Random;
 
 #[test]
 fn a_zero_right_side_takes_no_iteration() {

@@ -13,5 +13,3 @@ mod newton;
 mod newton_stops;
 mod order;
 mod preconditioners;
-#[path = "../support/mod.rs"]
-mod support;

@@ -5,7 +5,7 @@ use gridgen::backend::cpu::{CpuBackend, EllMatrix, Level};
 use gridgen::backend::{Backend, Coarsening, LevelSize, MultigridBackend, Order};
 use nalgebra::{DMatrix, DVector};
 
-use crate::support::stencil::{stencil, wall_columns};
+use support::stencil::{stencil, wall_columns};
 
 /// A matrix with the structure of the grid equations.
 fn matrix(size: LevelSize) -> EllMatrix<f64> {

@@ -13,8 +13,8 @@ use gridgen::solver::newton::NewtonSettings;
 use gridgen::solver::precond::{Cycle, Kind, MultigridSettings};
 use gridgen::solver::{LinearOperator, NonlinearProblem, Preconditioner};
 
-use crate::support::problems::{NEWTON, Setup};
-use crate::support::walls::WallPoints;
+use support::problems::{NEWTON, Setup};
+use support::walls::WallPoints;
 
 const FIRST_CELLS: [f64; 3] = [1e-3, 1e-5, 1e-6];
 

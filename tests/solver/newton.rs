@@ -2,10 +2,6 @@
 #![allow(clippy::unwrap_used, reason = "a failing step fails the test")]
 #![allow(clippy::float_cmp, reason = "what is recorded must be what was used, to the last bit")]
 
-use crate::support::linear::ExactInverse;
-use crate::support::problems::{FORCING, NEWTON, Setup, preconditioner};
-use crate::support::random::Random;
-use crate::support::walls::WallPoints;
 use gridgen::backend::Scaling;
 use gridgen::backend::cpu::CpuBackend;
 use gridgen::grid::Grid;
@@ -16,6 +12,10 @@ use gridgen::solver::krylov::Method;
 use gridgen::solver::linear::{LinearSettings, LinearSolver};
 use gridgen::solver::newton::{Forcing, NewtonReport, NewtonSettings, Observer, solve};
 use gridgen::solver::precond::Kind;
+use support::linear::ExactInverse;
+use support::problems::{FORCING, NEWTON, Setup, preconditioner};
+use support::random::Random;
+use support::walls::WallPoints;
 
 const WALLS: [Wall; 2] = [Wall::Frozen, Wall::Coupled];
 

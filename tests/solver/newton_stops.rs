@@ -2,9 +2,6 @@
 #![allow(clippy::unwrap_used, reason = "a failing step fails the test")]
 #![allow(clippy::float_cmp, reason = "step lengths are powers of two")]
 
-use crate::support::linear::{Counted, Matrix};
-use crate::support::problems::{NEWTON, Setup};
-use crate::support::walls::WallPoints;
 use gridgen::backend::cpu::{CpuBackend, EllMatrix};
 use gridgen::backend::{CellGuard, DeviceError, Scaling};
 use gridgen::pde::control::{Base, Wall};
@@ -13,6 +10,9 @@ use gridgen::solver::linear::{LinearSettings, LinearSolver};
 use gridgen::solver::newton::{NewtonReport, NewtonSettings, solve};
 use gridgen::solver::precond::Kind;
 use gridgen::solver::{LinearStop, NewtonStop, NonlinearProblem, PreconditionerFailure};
+use support::linear::{Counted, Matrix};
+use support::problems::{NEWTON, Setup};
+use support::walls::WallPoints;
 
 /// f(u) = 0 in one unknown, with cells that fold where `folded` says so.
 struct Scalar {

@@ -3,7 +3,6 @@
 
 use std::f64::consts::TAU;
 
-use crate::support::problems::NEWTON;
 use gridgen::backend::cpu::CpuBackend;
 use gridgen::backend::{EllipticData, WallTerms};
 use gridgen::elliptic::{GridPreconditioner, GridProblem};
@@ -11,6 +10,7 @@ use gridgen::solver::krylov::Method;
 use gridgen::solver::linear::{LinearSettings, LinearSolver};
 use gridgen::solver::newton::{NewtonSettings, solve};
 use gridgen::solver::precond::{Kind, MultigridSettings};
+use support::problems::NEWTON;
 
 /// A function of (X, Y) with its first and second derivatives.
 #[derive(Clone, Copy)]

@@ -1,8 +1,6 @@
 //! Every preconditioner with every method, on random diagonally dominant matrices.
 #![allow(clippy::unwrap_used, reason = "a failing step fails the test")]
 
-use crate::support::linear::{Counted, KINDS, Matrix, norm};
-use crate::support::random::Random;
 use gridgen::backend::Real;
 use gridgen::backend::cpu::CpuBackend;
 use gridgen::solver::krylov::Method;
@@ -10,6 +8,8 @@ use gridgen::solver::linear::{LinearSettings, LinearSolver};
 use gridgen::solver::precond::Kind;
 use gridgen::solver::{LinearStop, Preconditioner, PreconditionerFailure, SolverError};
 use proptest::prelude::*;
+use support::linear::{Counted, KINDS, Matrix, norm};
+use support::random::Random;
 
 /// A sparse matrix of `n` rows, a share `density` of whose entries is not zero, and whose
 /// diagonal exceeds the sum of the others by a tenth. The signs of the diagonal alternate at

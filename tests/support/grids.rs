@@ -1,8 +1,5 @@
 //! Analytic grids for tests.
 
-// Each test program uses a part of this module.
-#![allow(dead_code, unreachable_pub)]
-
 use gridgen::grid::{Grid, Seam, Symmetry, Topology};
 
 /// A grid with node (i, j) at `place(i, j)`.

@@ -16,8 +16,8 @@ use gridgen::solver::newton::{NewtonReport, NewtonSettings, solve};
 use gridgen::solver::precond::{Kind, MultigridSettings};
 use gridgen::solver::{NonlinearProblem, SolverError};
 
-use crate::support::problems::NEWTON;
-use crate::support::walls::WallPoints;
+use support::problems::NEWTON;
+use support::walls::WallPoints;
 
 const FIRST_CELL: f64 = 1e-3;
 /// A residual of 1e-12 of cells of up to a few chords leaves that much.

@@ -11,7 +11,7 @@ use gridgen::sparse::EllPattern;
 
 use super::cases::Case;
 use super::ranks::{fibers, on_bands_of};
-use crate::fibers::Messages;
+use support::fibers::Messages;
 
 /// The Jacobian of the first guess.
 pub fn jacobian<B: EllipticBackend>(

@@ -15,7 +15,7 @@ use gridgen::solver::precond::Kind;
 
 use super::cases::Case;
 use super::ranks::fibers;
-use crate::fibers::{FiberDevice, Messages, lost, mortal, on_patient_ranks, on_ranks};
+use support::fibers::{FiberDevice, Messages, lost, mortal, on_patient_ranks, on_ranks};
 
 #[test]
 fn a_lost_device_stops_all_with_its_own_message() {

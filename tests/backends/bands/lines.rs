@@ -9,8 +9,8 @@ use gridgen::backend::{Bands, Coarsening, LevelSize, MultigridBackend, Order, Re
 use gridgen::sparse::EllPattern;
 
 use super::ranks::{fibers, on_bands_of, opposite};
-use crate::fibers::Messages;
-use crate::support::stencil::{stencil, wall_columns};
+use support::fibers::Messages;
+use support::stencil::{stencil, wall_columns};
 
 /// Rows without coupling between them, whose lines along xi let a change decay by e in
 /// sixteen points.

@@ -8,7 +8,7 @@ use gridgen::backend::DeviceError;
 use gridgen::backend::cuda::{Buffer, Communicator, Device, Parcel};
 
 use super::ranks::{fibers, opposite};
-use crate::fibers::{Messages, on_ranks};
+use support::fibers::{Messages, on_ranks};
 
 const WAYS: [Messages; 2] = [Messages::Memory, Messages::Host];
 

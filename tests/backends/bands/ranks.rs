@@ -8,7 +8,7 @@ use gridgen::backend::cuda::{CudaBackend, Device};
 use gridgen::solver::SolverError;
 
 use super::cases::{Case, Solved};
-use crate::fibers::{FiberDevice, Messages, on_ranks};
+use support::fibers::{FiberDevice, Messages, on_ranks};
 
 /// Does `work` on every device, with the number of the rank and a backend for its band. Levels are
 /// in bands down to about a hundred points.

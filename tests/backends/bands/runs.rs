@@ -19,7 +19,7 @@ use gridgen::solver::history::NewtonStep;
 use gridgen::sparse::Schedule;
 
 use super::ranks::{fibers, on_bands_of};
-use crate::fibers::{Messages, lost, mortal};
+use support::fibers::{Messages, lost, mortal};
 
 /// A rank for each device.
 struct Devices(Vec<Arc<dyn Device>>, Messages);

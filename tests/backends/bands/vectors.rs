@@ -11,7 +11,7 @@ use gridgen::solver::precond::Kind;
 use super::cases::Case;
 use super::factors::jacobian;
 use super::ranks::{fibers, on_bands_of};
-use crate::fibers::Messages;
+use support::fibers::Messages;
 
 const WAYS: [Messages; 2] = [Messages::Memory, Messages::Host];
 

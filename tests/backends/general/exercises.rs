@@ -3,11 +3,11 @@
 use std::sync::Arc;
 
 use super::matrices::{convection, difference, random};
-use crate::fibers::{FiberDevice, Library};
 use gridgen::backend::cuda::kernel::{Argument, Shape, Width};
 use gridgen::backend::cuda::{Buffer, Device};
 use gridgen::sparse::{Pattern, RowSets, Triangle, levels};
 use proptest::prelude::*;
+use support::fibers::{FiberDevice, Library};
 
 /// The source of this file.
 const SOURCE: &str = include_str!("exercises.rs");

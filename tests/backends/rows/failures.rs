@@ -10,7 +10,7 @@ use gridgen::solver::krylov::Method;
 use super::machine::Devices;
 use super::patterns::convection;
 use super::systems::{Way, solve};
-use crate::fibers::{FiberDevice, lost, mortal};
+use support::fibers::{FiberDevice, lost, mortal};
 
 #[test]
 fn a_lost_device_stops_all_with_its_own_message() {

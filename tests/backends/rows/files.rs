@@ -19,7 +19,7 @@ use gridgen::sparse::{Csr, Schedule, TooFewRows};
 use super::machine::Devices;
 use super::patterns::{convection, times};
 use super::systems::Machine;
-use crate::fibers::{FiberDevice, lost, mortal};
+use support::fibers::{FiberDevice, lost, mortal};
 
 impl Ranks for Devices {
     fn count(&self) -> usize {

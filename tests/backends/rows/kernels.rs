@@ -8,7 +8,7 @@ use gridgen::backend::cuda::{Buffer, Device};
 use gridgen::sparse::Csr;
 
 use super::patterns::{difference, times};
-use crate::fibers::FiberDevice;
+use support::fibers::FiberDevice;
 
 /// Counts that fill no block, one, and a little more.
 const COUNTS: [usize; 4] = [1, 255, 256, 700];

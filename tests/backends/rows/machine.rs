@@ -8,7 +8,7 @@ use gridgen::backend::cuda::{CudaBackend, Device};
 use gridgen::solver::SolverError;
 
 use super::systems::Machine;
-use crate::fibers::{FiberDevice, Messages, on_ranks};
+use support::fibers::{FiberDevice, Messages, on_ranks};
 
 /// A rank for each device.
 pub(crate) struct Devices(pub(crate) Vec<Arc<dyn Device>>);

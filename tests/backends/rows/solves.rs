@@ -13,7 +13,7 @@ use gridgen::sparse::Csr;
 use super::machine::Devices;
 use super::patterns::{arrow, convection, difference, times};
 use super::systems::{Solved, Way, solve, solve_on};
-use crate::fibers::FiberDevice;
+use support::fibers::FiberDevice;
 
 const METHODS: [Method; 3] = [Method::Cg, Method::Bicgstab, Method::Gmres];
 

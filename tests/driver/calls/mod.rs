@@ -19,7 +19,7 @@ fn elsewhere() -> bool {
     let test = thread.name().unwrap();
     let cache = tempfile::tempdir().unwrap();
     let mut command = Command::new(std::env::current_exe().unwrap());
-    crate::stand_in::equip(command.args(["--exact", test, "--nocapture"]), cache.path());
+    support::stand_in::equip(command.args(["--exact", test, "--nocapture"]), cache.path());
     let output = command.output().unwrap();
     let said = String::from_utf8_lossy(&output.stdout) + String::from_utf8_lossy(&output.stderr);
     assert!(output.status.success() && said.contains("1 passed"), "{said}");

@@ -11,6 +11,8 @@ use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use gridgen::backend::cuda::kernel::{Argument, Shape, Width};
 
+use crate::scratch;
+
 /// The header, and what it includes.
 const HEADERS: [(&str, &str); 3] = [
     ("fibers.hpp", include_str!("fibers.hpp")),
@@ -147,7 +149,7 @@ pub fn compiled(text: &str, real: &str) -> PathBuf {
     let key = hasher.finish();
     let file = FILES.lock().unwrap_or_else(PoisonError::into_inner).entry(key).or_default().clone();
     file.get_or_init(|| {
-        let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("fibers");
+        let folder = scratch("fibers");
         let file = folder.join(format!("{key:016x}.so"));
         if !file.exists() {
             fs::create_dir_all(&folder).unwrap();

@@ -1,7 +1,5 @@
 //! NVIDIA's libraries on a machine without a GPU: `nvidia.cpp`, compiled, with the kernels compiled for
 //! fibers beside it.
-#![allow(dead_code, unreachable_pub, reason = "each program uses a part")]
-#![allow(clippy::unwrap_used, reason = "a failing step fails the test")]
 
 use std::fs;
 use std::hash::{DefaultHasher, Hash, Hasher};
@@ -14,6 +12,7 @@ use gridgen::backend::cuda::kernel::Source;
 use rayon::prelude::*;
 
 use crate::fibers::compiled;
+use crate::scratch;
 
 const SOURCE: &str = include_str!("nvidia.cpp");
 
@@ -35,7 +34,7 @@ static FOLDER: LazyLock<PathBuf> = LazyLock::new(|| {
         .collect();
     let mut hasher = DefaultHasher::new();
     (SOURCE, &kernels).hash(&mut hasher);
-    let all = Path::new(env!("CARGO_TARGET_TMPDIR")).join("stand_in");
+    let all = scratch("stand_in");
     let folder = all.join(format!("{:016x}", hasher.finish()));
     if !folder.exists() {
         fs::create_dir_all(&all).unwrap();

@@ -1,7 +1,5 @@
 //! A device of the CUDA backend on the CPU: kernels compiled by the system's C++ compiler, whose
 //! threads are fibers (`fibers.hpp`).
-#![allow(dead_code, unused_imports, unreachable_pub, reason = "each program uses a part")]
-#![allow(clippy::unwrap_used, clippy::panic, reason = "a failing step fails the test")]
 
 mod device;
 mod library;

@@ -1,0 +1,21 @@
+//! What test programs share: walls given by formulas, problems on them, grids, small matrices, random
+//! numbers; and devices on the CPU.
+#![allow(clippy::unwrap_used, clippy::panic, reason = "a failing step fails the test")]
+
+pub mod fibers;
+pub mod grids;
+pub mod krylov;
+pub mod linear;
+pub mod problems;
+pub mod random;
+#[cfg(target_os = "linux")]
+pub mod stand_in;
+pub mod stencil;
+pub mod walls;
+
+/// A folder of this name for what test programs compile, kept with what cargo compiles. Test programs are
+/// in `target/PROFILE/deps`.
+fn scratch(name: &str) -> std::path::PathBuf {
+    let program = std::env::current_exe().unwrap();
+    program.ancestors().nth(3).unwrap().join("tmp").join(name)
+}
