@@ -1,6 +1,5 @@
 //! report.html as a real browser lays it out: `BROWSER=chromium cargo test --test cli browser --
 //! --ignored`, as `.ci/run` does where there is one. Chromium and its kin are understood.
-#![allow(clippy::unwrap_used, reason = "a failing step fails the test")]
 
 use std::path::{Path, PathBuf};
 use std::process::Command;

@@ -3,7 +3,6 @@
 //!
 //! `KILLS` sets how many of each kind are ended before they come to their end, `KILL_SEED` the sequence,
 //! and `KILL_BACKEND=cuda` has the runs on a GPU: `KILLS=200 cargo test --test cli killed -- --nocapture`.
-#![allow(clippy::unwrap_used, reason = "a failing step fails the test")]
 #![allow(clippy::print_stdout, reason = "long runs tell what was seen")]
 
 use std::collections::BTreeMap;

@@ -1,7 +1,5 @@
 //! What every backend must do, checked against the CPU backend. One suite for fibers and GPUs:
 //! `conformance!(backend)` makes a test of each fact, where `backend()` gives a fresh backend.
-#![allow(dead_code, unreachable_pub, reason = "the macro below uses what the suite exports")]
-#![allow(clippy::unwrap_used, reason = "a failing step fails the test")]
 
 pub mod control;
 pub mod equations;

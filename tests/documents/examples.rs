@@ -1,5 +1,4 @@
 //! The examples do what they say.
-#![allow(clippy::unwrap_used, reason = "a failing step fails the test")]
 #![allow(unreachable_pub, missing_docs, reason = "the examples are programs of their own")]
 #![allow(clippy::print_stderr, reason = "what is not checked is said")]
 

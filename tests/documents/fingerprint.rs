@@ -1,5 +1,4 @@
 //! What the fingerprint of results has of the program.
-#![allow(clippy::unwrap_used, reason = "a failing step fails the test")]
 
 #[allow(dead_code, reason = "its main is run before the build")]
 #[path = "../../build.rs"]

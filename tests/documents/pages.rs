@@ -1,5 +1,4 @@
 //! What the documents show is what the program takes, and their links lead somewhere.
-#![allow(clippy::unwrap_used, reason = "a file that cannot be read fails the test")]
 
 use std::path::{Path, PathBuf};
 

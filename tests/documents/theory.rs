@@ -1,5 +1,4 @@
 //! The source cites docs/theory.md by equation and section number; those numbers are there.
-#![allow(clippy::unwrap_used, reason = "a file that cannot be read fails the test")]
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};

@@ -1,6 +1,5 @@
 //! CGNS files, read back by another implementation of HDF5.
 
-#![allow(clippy::unwrap_used, reason = "a failing step fails the test")]
 #![allow(clippy::float_cmp, reason = "what is written is read back bit for bit")]
 
 use std::collections::{HashMap, HashSet};

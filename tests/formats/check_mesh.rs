@@ -1,8 +1,6 @@
 //! What OpenFOAM's `checkMesh` has against meshes: beside each figure stands the run of version 1912
 //! on the same mesh that printed it.
 
-#![allow(clippy::unwrap_used, reason = "a failing step fails the test")]
-
 use std::path::Path;
 
 use gridgen::case::Case;

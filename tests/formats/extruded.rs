@@ -1,6 +1,5 @@
 //! Grids extruded over a span, as the formats of three-dimensional programs have them.
 
-#![allow(clippy::unwrap_used, reason = "a failing step fails the test")]
 #![allow(clippy::float_cmp, reason = "what is written is read back bit for bit")]
 
 use std::collections::HashMap;

@@ -1,8 +1,5 @@
 //! Files read back by small readers of their own, and what happens when they cannot be written.
-
-// A test may stop at the first thing that is not as it should be; what is written is read back
-// bit for bit, so numbers are compared exactly.
-#![allow(clippy::expect_used, clippy::float_cmp, clippy::unwrap_used)]
+#![allow(clippy::float_cmp, reason = "what is written is read back bit for bit")]
 
 use std::fs;
 use std::io::{self, Write};

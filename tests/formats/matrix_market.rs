@@ -1,5 +1,4 @@
 //! Matrix Market files: what is read, what is refused, and that nothing is lost on the way.
-#![allow(clippy::unwrap_used, reason = "a failing step fails the test")]
 
 use std::fs;
 use std::io::Write;

@@ -1,6 +1,5 @@
 //! Meshes of other programs: every layout of Plot3D is told from the others, and grids are turned.
-#![allow(clippy::unwrap_used, clippy::float_cmp)] // A test stops at the first surprise.
-#![allow(missing_docs)] // Tests are named for the fact they show.
+#![allow(clippy::float_cmp, reason = "what is written is read back bit for bit")]
 
 use gridgen::formats::read::{Mesh, ReadError, mesh};
 use gridgen::grid::Grid;

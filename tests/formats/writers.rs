@@ -1,6 +1,5 @@
 //! Meshes for other programs, read back by small readers of their own.
 
-#![allow(clippy::unwrap_used, reason = "a failing step fails the test")]
 #![allow(clippy::float_cmp, reason = "what is written is read back bit for bit")]
 
 use std::fs;

@@ -1,8 +1,7 @@
 //! The geometry layer from files and designations to wall points.
-#![allow(clippy::unwrap_used, clippy::expect_used)] // A test stops at the first surprise.
+#![allow(clippy::expect_used, clippy::unwrap_used, reason = "a failing step fails the test")]
 #![allow(clippy::float_cmp)] // Where numbers are compared, exactness is the fact shown.
 #![allow(clippy::unreadable_literal)] // Reference values stand as they were printed.
-#![allow(missing_docs)] // Tests are named for the fact they show.
 
 mod dialects;
 mod naca;

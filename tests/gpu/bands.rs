@@ -1,5 +1,4 @@
 //! Bands on the first two GPUs.
-#![allow(clippy::unwrap_used, reason = "a failing step fails the test")]
 
 use std::time::Duration;
 

@@ -1,6 +1,5 @@
 //! A GPU that is lost in the middle of work.
 #![allow(unsafe_code, reason = "a device is lost by what safe code cannot do")]
-#![allow(clippy::unwrap_used, reason = "a failing step fails the test")]
 
 use std::process::Command;
 use std::sync::Arc;

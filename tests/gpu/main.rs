@@ -1,4 +1,6 @@
 //! The CUDA backend on the first GPU. Needs one: `cargo test --test gpu -- --ignored`.
+#![allow(clippy::unwrap_used, reason = "a failing step fails the test")]
+#![allow(dead_code, unreachable_pub, reason = "some modules serve several programs")]
 #![cfg(feature = "cuda")]
 
 mod bands;
@@ -21,7 +23,6 @@ use conformance::conformance;
 use gridgen::backend::cuda::CudaBackend;
 use gridgen::backend::cuda::driver::DriverDevice;
 
-#[allow(clippy::unwrap_used, reason = "a failing step fails the test")]
 fn on_gpu() -> CudaBackend {
     CudaBackend::new(Arc::new(DriverDevice::open(0).unwrap())).unwrap()
 }

@@ -1,6 +1,5 @@
 //! Messages of one rank to itself: on one GPU, and so under `compute-sanitizer`, which keeps kernels of
 //! two from running at the same time.
-#![allow(clippy::unwrap_used, reason = "a failing step fails the test")]
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};

@@ -1,5 +1,4 @@
 //! Matrices by rows on the first two GPUs, by NCCL where it is there.
-#![allow(clippy::unwrap_used, reason = "a failing step fails the test")]
 
 use gridgen::backend::cuda::driver::Gpus;
 use gridgen::backend::cuda::{CudaBackend, CudaCsr};

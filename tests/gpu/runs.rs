@@ -1,5 +1,4 @@
 //! Whole runs on the first two GPUs: interrupted and gone on with, and many at a time.
-#![allow(clippy::unwrap_used, reason = "a failing step fails the test")]
 
 use std::fs;
 use std::path::{Path, PathBuf};

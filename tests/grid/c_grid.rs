@@ -1,5 +1,4 @@
 //! C-grids and families, as a user makes them.
-#![allow(clippy::unwrap_used, reason = "a failing step fails the test")]
 #![allow(clippy::float_cmp, reason = "welded points are the same to the last bit")]
 
 use std::path::Path;

@@ -2,7 +2,6 @@
 //!
 //! A conformal grid solves the equations with P = Q = 0 as the mesh is refined, for x and y are
 //! harmonic in its coordinates.
-#![allow(clippy::unwrap_used, reason = "a failing step fails the test")]
 
 use std::f64::consts::TAU;
 use std::path::Path;

@@ -1,5 +1,4 @@
 //! Half grids beside a plane of symmetry, as a user makes them.
-#![allow(clippy::unwrap_used, reason = "a failing step fails the test")]
 #![allow(clippy::float_cmp, reason = "a half is a part of the whole to the last bit")]
 
 use std::f64::consts::TAU;

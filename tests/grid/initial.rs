@@ -1,5 +1,4 @@
 //! Initial grids on a section and on an ellipse.
-#![allow(clippy::unwrap_used, reason = "a failing step fails the test")]
 #![allow(clippy::float_cmp, reason = "boundary points must be kept to the last bit")]
 
 use gridgen::grid::initial::{InitialGrid, Method, first_heights};

@@ -1,5 +1,4 @@
 //! What is tried when a grid is not as good as the case asks.
-#![allow(clippy::unwrap_used, reason = "a failing step fails the test")]
 
 use std::path::Path;
 

@@ -1,9 +1,6 @@
 //! Quality measures on grids that can be worked out by hand, and against numbers of an
 //! independent implementation.
-
-// Expected numbers are exact in floating point where they are compared exactly; a test may stop
-// at the first thing that is not as it should be.
-#![allow(clippy::float_cmp, clippy::unwrap_used)]
+#![allow(clippy::float_cmp, reason = "expected numbers are exact in floating point")]
 
 use gridgen::grid::quality::{cell_area, cell_aspect_ratio, cell_skewness, measure};
 use support::grids::{grid_from, joukowski_grid, polar_grid};

@@ -1,5 +1,4 @@
 //! Compiled kernels kept on disk: what is damaged, or of other kernels, is compiled anew.
-#![allow(clippy::unwrap_used, reason = "a failing step fails the test")]
 
 use std::fs;
 use std::path::Path;

@@ -1,4 +1,6 @@
 //! The CUDA backend on fibers: every kernel and its launch, without a GPU.
+#![allow(clippy::unwrap_used, reason = "a failing step fails the test")]
+#![allow(unreachable_pub, reason = "some modules serve several programs")]
 
 #[path = "../conformance/mod.rs"]
 mod conformance;
@@ -13,7 +15,6 @@ use conformance::conformance;
 use gridgen::backend::cuda::CudaBackend;
 use support::fibers::FiberDevice;
 
-#[allow(clippy::unwrap_used, reason = "a failing step fails the test")]
 fn on_fibers() -> CudaBackend {
     // Fibers take long for the many copies of a larger level.
     CudaBackend::new(Arc::new(FiberDevice::default())).unwrap().with_matrix_unknowns(64)

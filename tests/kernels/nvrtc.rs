@@ -2,7 +2,6 @@
 //! `LD_LIBRARY_PATH=… cargo test --test kernels nvrtc -- --ignored`, as `.ci/run` does.
 #![cfg(feature = "cuda")]
 #![allow(unsafe_code, reason = "NVRTC's interface is C")]
-#![allow(clippy::unwrap_used, reason = "a failing step fails the test")]
 
 use std::ffi::{CStr, CString};
 use std::sync::Mutex;

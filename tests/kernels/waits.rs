@@ -1,5 +1,4 @@
 //! Waits for what another warp of the same launch does.
-#![allow(clippy::unwrap_used, reason = "a failing step fails the test")]
 
 use std::sync::Arc;
 

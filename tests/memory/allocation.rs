@@ -1,5 +1,4 @@
 //! The linear iterations allocate nothing.
-#![allow(clippy::unwrap_used, reason = "a failing step fails the test")]
 
 use gridgen::backend::Scaling;
 use gridgen::backend::cpu::CpuBackend;

@@ -3,7 +3,6 @@
 //! Files that are good, and files that once were not, are cut, spliced and overwritten at random, with
 //! a new seed each time. `FUZZ_RUNS` sets the executions of each target, `FUZZ_SEED` the sequence, as
 //! a failure prints it. `tests/fuzz` has the same targets for libFuzzer.
-#![allow(clippy::unwrap_used, reason = "a failing step fails the test")]
 #![allow(clippy::print_stdout, reason = "the seed is said")]
 #![allow(unreachable_pub, reason = "the targets are shared with the fuzzers")]
 

@@ -1,6 +1,5 @@
 //! Files that claim to be larger than they are: refused with few bytes of memory, counted by an
 //! allocator that ends the test where a reader asks for more than [`CAP`].
-#![allow(clippy::unwrap_used, reason = "a failing step fails the test")]
 #![allow(clippy::print_stdout, reason = "what is not checked is said")]
 
 use std::io::Write;

@@ -1,5 +1,4 @@
 //! What the linear solver does where `BiCGStab` has no next step.
-#![allow(clippy::unwrap_used, reason = "a failing step fails the test")]
 #![allow(clippy::float_cmp, reason = "iteration counts are halves")]
 
 use gridgen::backend::cpu::{CpuBackend, EllMatrix};

@@ -1,5 +1,4 @@
 //! Conjugate gradients on matrices with known behaviour.
-#![allow(clippy::unwrap_used, reason = "a failing step fails the test")]
 #![allow(clippy::float_cmp, reason = "iteration counts are whole")]
 
 use gridgen::backend::cpu::CpuBackend;

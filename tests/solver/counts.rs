@@ -1,5 +1,4 @@
 //! How many iterations the solvers take, against reference counts.
-#![allow(clippy::unwrap_used, reason = "a failing step fails the test")]
 
 use gridgen::backend::cpu::CpuBackend;
 use gridgen::backend::{Backend, Scaling};

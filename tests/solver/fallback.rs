@@ -1,5 +1,4 @@
 //! What takes the place of a multigrid cycle that does not contract, and that the report says so.
-#![allow(clippy::unwrap_used, reason = "a failing step fails the test")]
 
 use gridgen::backend::cpu::{CpuBackend, EllMatrix};
 use gridgen::backend::{DeviceError, LevelSize, Product, SparseBackend};

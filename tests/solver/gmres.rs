@@ -1,5 +1,4 @@
 //! GMRES: its costs, its basis, its restarts, and that it ends.
-#![allow(clippy::unwrap_used, reason = "a failing step fails the test")]
 #![allow(clippy::float_cmp, reason = "iteration counts are halves")]
 
 use gridgen::backend::Real;

@@ -1,5 +1,4 @@
 //! The Jacobian is the derivative of the residual: Taylor test, and against a dense matrix.
-#![allow(clippy::unwrap_used, reason = "a failing step fails the test")]
 #![allow(clippy::float_cmp, reason = "rounded entries must be equal")]
 
 use gridgen::backend::cpu::CpuBackend;

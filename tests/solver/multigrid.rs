@@ -1,5 +1,4 @@
 //! Multigrid: exact identities on small grids, and convergence on real ones.
-#![allow(clippy::unwrap_used, clippy::expect_used, reason = "a failing step fails the test")]
 
 use gridgen::backend::cpu::{CpuBackend, EllMatrix, Level};
 use gridgen::backend::{Backend, Coarsening, LevelSize, MultigridBackend, Order};

@@ -1,5 +1,4 @@
 //! Multigrid on real grids: counts, precision, periodic seams.
-#![allow(clippy::unwrap_used, reason = "a failing step fails the test")]
 
 use std::path::Path;
 

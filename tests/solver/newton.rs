@@ -1,5 +1,4 @@
 //! Inexact Newton on the grid equations: convergence, forcing terms, history, reproducibility.
-#![allow(clippy::unwrap_used, reason = "a failing step fails the test")]
 #![allow(clippy::float_cmp, reason = "what is recorded must be what was used, to the last bit")]
 
 use gridgen::backend::Scaling;

@@ -1,5 +1,4 @@
 //! Why Newton stops, and its line search: each reason reached by a small problem made for it.
-#![allow(clippy::unwrap_used, reason = "a failing step fails the test")]
 #![allow(clippy::float_cmp, reason = "step lengths are powers of two")]
 
 use gridgen::backend::cpu::{CpuBackend, EllMatrix};

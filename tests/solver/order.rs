@@ -1,5 +1,4 @@
 //! Manufactured solutions: the discrete equations are of second order.
-#![allow(clippy::unwrap_used, reason = "a failing step fails the test")]
 
 use std::f64::consts::TAU;
 

@@ -1,5 +1,4 @@
 //! A grid solved for on any number of bands.
-#![allow(clippy::unwrap_used, unreachable_pub, reason = "a failing step fails the test")]
 
 use std::sync::Mutex;
 

@@ -1,5 +1,4 @@
 //! Incomplete factors of each band.
-#![allow(clippy::unwrap_used, unreachable_pub, reason = "a failing step fails the test")]
 
 use gridgen::backend::cpu::{CpuBackend, EllMatrix};
 use gridgen::backend::{Bands, EllipticBackend, EllipticData, Scaling, SparseBackend};

@@ -1,5 +1,4 @@
 //! A rank that fails stops all others.
-#![allow(clippy::unwrap_used, reason = "a failing step fails the test")]
 
 use std::sync::Arc;
 use std::time::Duration;

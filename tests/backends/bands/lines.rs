@@ -1,5 +1,4 @@
 //! Lines that pass the borders of bands.
-#![allow(clippy::unwrap_used, reason = "a failing step fails the test")]
 
 use std::sync::Arc;
 

@@ -1,5 +1,4 @@
 //! What ranks pass to each other.
-#![allow(clippy::unwrap_used, reason = "a failing step fails the test")]
 
 use std::sync::Arc;
 use std::time::Duration;

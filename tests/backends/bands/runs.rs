@@ -1,5 +1,4 @@
 //! Runs from case to files on several devices: interrupted, and gone on with.
-#![allow(clippy::unwrap_used, reason = "a failing step fails the test")]
 
 use std::fs;
 use std::path::{Path, PathBuf};

@@ -1,5 +1,4 @@
 //! Products and inner products of vectors that lie in bands.
-#![allow(clippy::unwrap_used, reason = "a failing step fails the test")]
 
 use gridgen::backend::cpu::CpuBackend;
 use gridgen::backend::scalars::{Ending, FIRST, LOG, SLOTS};

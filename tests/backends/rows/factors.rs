@@ -1,5 +1,4 @@
 //! Factors of the rows of each rank.
-#![allow(clippy::unwrap_used, reason = "a failing step fails the test")]
 
 use gridgen::backend::cpu::CpuBackend;
 use gridgen::backend::{Backend, BadPivot, CsrBackend, Format, Incomplete, RowSchedule};

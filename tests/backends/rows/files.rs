@@ -1,5 +1,4 @@
 //! Systems from files to files on several ranks.
-#![allow(clippy::unwrap_used, reason = "a failing step fails the test")]
 
 use std::fs;
 use std::io::Write;

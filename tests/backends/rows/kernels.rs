@@ -1,5 +1,4 @@
 //! The kernels of `rows.cu` against plain loops.
-#![allow(clippy::unwrap_used, reason = "a failing step fails the test")]
 
 use std::sync::Arc;
 

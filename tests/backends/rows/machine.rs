@@ -1,5 +1,4 @@
 //! Ranks on devices on the CPU.
-#![allow(clippy::unwrap_used, reason = "a failing step fails the test")]
 
 use std::sync::Arc;
 

@@ -1,5 +1,4 @@
 //! Matrices that are hard to share.
-#![allow(dead_code, unreachable_pub, reason = "each test program uses a part of this module")]
 
 use gridgen::sparse::Csr;
 

@@ -1,5 +1,4 @@
 //! Products of rows on several ranks.
-#![allow(clippy::unwrap_used, reason = "a failing step fails the test")]
 
 use gridgen::backend::Format;
 use gridgen::sparse::{Csr, RowBlocks};

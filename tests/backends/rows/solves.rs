@@ -1,5 +1,4 @@
 //! Whole solves on several ranks against one.
-#![allow(clippy::unwrap_used, reason = "a failing step fails the test")]
 
 use std::sync::Arc;
 
