@@ -236,36 +236,12 @@ mod tests {
     #![allow(clippy::unwrap_used, reason = "a failing step fails the test")]
 
     use super::*;
-    use crate::generate::{BackendChoice, run};
 
     fn case(more: &str) -> Case {
         let text = format!(
             "geometry.naca = '2412'\ngrid.ni = 65\ngrid.nj = 33\noutput.pictures = false\n{more}"
         );
         Case::from_toml(&text, Path::new("wing.toml"), &[]).unwrap()
-    }
-
-    #[test]
-    fn results_of_other_sources_are_not_kept_and_those_of_another_version_are() {
-        let folder = tempfile::tempdir().unwrap();
-        let options = RunOptions {
-            backend: BackendChoice::Cpu,
-            ..RunOptions::new(folder.path().to_path_buf())
-        };
-        run(&case(""), &options, &mut ()).unwrap();
-        let path = folder.path().join(files::REPORT_FILE);
-        let report: Value = serde_json::from_slice(&fs::read(&path).unwrap()).unwrap();
-        let kept_with = |key: &str, value: &str| {
-            let mut other = report.clone();
-            other[key] = value.into();
-            fs::write(&path, other.to_string()).unwrap();
-            finished(&case(""), folder.path()).is_some()
-        };
-
-        let of_other_sources = format!("{:016x}", 1);
-        assert!(kept_with("version", "9.9.9"), "what counts is what the program does");
-        assert!(!kept_with("fingerprint", &of_other_sources));
-        assert!(!kept_with("fingerprint", ""));
     }
 
     #[test]

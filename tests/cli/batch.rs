@@ -94,6 +94,27 @@ fn finished_cases_are_kept_until_something_changes() {
     assert_eq!(verdicts(&["--set", "grid.far_field=14"]), ["converged", "converged"]);
 }
 
+/// What counts is what the program does.
+#[test]
+fn results_of_other_sources_are_not_kept_and_those_of_another_version_are() {
+    let scratch = scratch();
+    batch(&scratch, &["c-naca.toml"]).succeeds();
+    let report: Value =
+        serde_json::from_slice(&scratch.bytes("output/c-naca/report.json")).unwrap();
+    let kept_with = |key: &str, value: &str| {
+        let mut other = report.clone();
+        other[key] = value.into();
+        fs::write(scratch.path("output/c-naca/report.json"), other.to_string()).unwrap();
+        let again = batch(&scratch, &["c-naca.toml", "--json"]);
+        statuses(&again) == [("c-naca".to_owned(), "kept".to_owned())]
+    };
+
+    let of_other_sources = format!("{:016x}", 1);
+    assert!(kept_with("version", "9.9.9"));
+    assert!(!kept_with("fingerprint", &of_other_sources));
+    assert!(!kept_with("fingerprint", ""));
+}
+
 /// A file of coordinates counts by its contents, and the archived case is the case.
 #[test]
 fn the_same_case_is_kept_wherever_it_stands() {
