@@ -2,7 +2,6 @@
 
 mod airfoil;
 mod batch;
-mod bench;
 mod case_tools;
 mod convert;
 mod devices;
@@ -47,7 +46,6 @@ Examples:
   gridgen init wing.toml --naca 4412
   gridgen check wing.toml
   gridgen devices
-  gridgen bench kernels --sizes 257x129,1025x513
   gridgen airfoil airfoils/e387.dat
   gridgen quality output/naca0012/mesh.p3d
   gridgen convert output/naca0012/mesh.p3d -o wing.su2
@@ -111,8 +109,6 @@ enum Command {
     /// List the GPUs and NVIDIA's libraries that are found.
     #[command(after_help = reference::DEVICES_EXAMPLE)]
     Devices,
-    /// Measure kernels and solves on problems of any size.
-    Bench(bench::BenchArguments),
 }
 
 /// Arguments of a run.
@@ -208,7 +204,6 @@ impl Cli {
             Some(Command::Licences) => return reference::licences(),
             Some(Command::Man) => return reference::man(),
             Some(Command::Devices) => return devices::list(),
-            Some(Command::Bench(arguments)) => return arguments.execute(),
             Some(Command::Airfoil(arguments)) => return arguments.execute(),
             Some(Command::Quality(arguments)) => return arguments.execute(),
             Some(Command::Solve(arguments)) => return arguments.execute(),

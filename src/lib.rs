@@ -1,7 +1,6 @@
 //! gridgen: structured meshes around airfoils by elliptic grid equations, solved by Newton–Krylov.
 
 pub mod backend;
-pub mod bench;
 pub mod case;
 pub mod digest;
 pub mod elliptic;
@@ -44,6 +43,4 @@ mod documents {
     struct Validation;
     #[doc = include_str!("../docs/verification.md")]
     struct Verification;
-    #[doc = include_str!("../benches/README.md")]
-    struct Benches;
 }

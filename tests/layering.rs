@@ -21,7 +21,6 @@ const ALLOWED: &[(&str, &[&str])] = &[
     ("files", &["solver::history", "memory", "digest"]),
     ("formats", &["files", "grid", "sparse", "memory"]),
     ("report", &["files", "formats", "grid", "solver::history"]),
-    ("bench", &["backend", "solver", "elliptic", "pde", "sparse", "files", "formats", "report"]),
     ("case", CHOICES),
     (
         "error",

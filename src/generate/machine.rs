@@ -20,7 +20,7 @@ use std::thread::JoinHandle;
 const POINTS_A_GPU: usize = 32_000_000;
 
 /// Points of a grid from which a run takes less time on a GPU than on the CPU, from the case file to the
-/// mesh: where [`BackendChoice::Auto`] changes over. Measured with `gridgen bench crossover` on an H200 beside
+/// mesh: where [`BackendChoice::Auto`] changes over. Measured with `gridgen-bench crossover` on an H200 beside
 /// 32 cores: docs/performance.md.
 pub const CROSSOVER: usize = 205_000;
 

@@ -211,23 +211,6 @@ fn the_second_signal_ends_a_program_that_cannot_say_anything() {
     drop(reader);
 }
 
-#[test]
-fn the_crossover_is_measured_by_whole_runs() {
-    let scratch = Scratch::with_case("");
-    // A coarser grid does not converge, and all methods of last resort are tried on it.
-    let arguments = ["bench", "crossover", "--sizes", "33x25", "--output", "measured"];
-    let mut command = scratch.gridgen();
-    equip(command.args(arguments), &scratch.path("cache"));
-
-    let text = ended(piped(&mut command), Duration::from_mins(1)).succeeds();
-
-    let (title, rows) = text.split_once("\n\n").unwrap();
-    assert!(title.starts_with("Whole runs, fastest of 3: stand-in 0 is faster at "), "{text}");
-    let row: Vec<&str> = rows.lines().nth(2).unwrap().split('|').map(str::trim).collect();
-    let [cpu, gpu] = [2, 3].map(|k| row[k].parse::<f64>().unwrap());
-    assert!(row[1] == "33 × 25" && cpu > 0.0 && gpu > cpu, "{text}");
-}
-
 /// An interrupted write, or a full disk, left files that the driver cannot load.
 #[test]
 fn damaged_kernels_of_the_cache_are_compiled_anew() {

@@ -96,7 +96,6 @@ fn every_command_has_an_example_in_its_help() {
         "man",
         "airfoil",
         "quality",
-        "bench",
         "completions",
         "devices",
     ];

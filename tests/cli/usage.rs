@@ -72,8 +72,6 @@ fn usage_errors_exit_with_2() {
         &["wing.toml", "other.toml"],
         &["wing.toml", "completions", "bash"],
         &["completions", "csh"],
-        &["bench", "--sizes", "257"],
-        &["bench", "everything"],
     ] {
         let Finished { code, stdout, stderr } = run(arguments);
         assert_eq!((code, stdout.as_str()), (2, ""), "{arguments:?}: {stderr}");
@@ -106,44 +104,11 @@ fn more_gpus_than_bands_of_columns_are_refused_before_any_is_opened() {
 }
 
 #[test]
-#[cfg(feature = "cuda")]
-fn scaling_without_a_gpu_says_so() {
-    for subject in [&["scaling"][..], &["solvers", "--tables", "scaling"]] {
-        let finished = run(&[&["bench"], subject, &["--devices", "0,1"]].concat());
-
-        assert_eq!((finished.code, finished.stdout.as_str()), (3, ""), "{subject:?}");
-        assert!(finished.stderr.starts_with("error: "), "{}", finished.stderr);
-    }
-    let twice = run(&["bench", "scaling", "--devices", "0,0"]);
-    assert_eq!(twice.code, 2, "{}", twice.stderr);
-}
-
-#[test]
 fn devices_are_listed_where_there_are_none() {
     let Finished { code, stdout, stderr } = run(&["devices"]);
 
     assert_eq!((code, stderr.as_str()), (0, ""));
     assert!(stdout.contains("computes on the CPU"), "{stdout}");
-}
-
-#[test]
-fn a_bench_on_the_cpu_prints_its_tables_and_writes_them() {
-    let scratch = Scratch::with(&[]);
-    let finished =
-        scratch.run(&["bench", "--backend", "cpu", "--sizes", "33x17", "--output", "tables"]);
-
-    assert_eq!((finished.code, finished.stderr.as_str()), (0, ""));
-    for part in ["ELL product", "V(1,1) cycle", "| 33 × 17 | 930 | Multigrid |"] {
-        assert!(finished.stdout.contains(part), "{part} is not in\n{}", finished.stdout);
-    }
-    for table in 1..=3 {
-        assert!(scratch.path(&format!("tables/table-{table}.csv")).is_file());
-    }
-    let picture = String::from_utf8(scratch.bytes("tables/scaling.svg")).unwrap();
-    for part in ["ms a Newton step", "ms a linear iteration", "Multigrid", "Liu, Zhong, Chen 2011"]
-    {
-        assert!(picture.contains(part), "{part} is not in the picture");
-    }
 }
 
 #[test]

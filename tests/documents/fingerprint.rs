@@ -37,7 +37,7 @@ fn what_a_result_may_depend_on_changes_the_number_and_nothing_else_does() {
     for (name, text) in [
         ("src/cli.rs", "//! Other messages."),
         ("src/cli/table.rs", "//! A table."),
-        ("src/bench/mod.rs", "//! A benchmark."),
+        ("bench/src/lib.rs", "//! A benchmark."),
         ("tests/pde.rs", "//! A test."),
         ("docs/theory.md", "# Theory"),
     ] {

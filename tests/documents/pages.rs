@@ -14,7 +14,7 @@ fn read(path: &Path) -> String {
 
 /// The documents of the repository.
 fn documents() -> Vec<PathBuf> {
-    let folders = ["", "docs", "benches", "cases"].map(|folder| root().join(folder));
+    let folders = ["", "docs", "bench", "cases"].map(|folder| root().join(folder));
     let files = folders.iter().flat_map(|folder| folder.read_dir().unwrap());
     let paths = files.map(|file| file.unwrap().path());
     paths.filter(|path| path.extension().is_some_and(|e| e == "md")).collect()

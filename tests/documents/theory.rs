@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
 /// Folders whose files may cite the theory, and the endings of those files.
-const FOLDERS: [&str; 4] = ["src", "benches", "tests", "kernels"];
+const FOLDERS: [&str; 4] = ["src", "bench", "tests", "kernels"];
 const ENDINGS: [&str; 3] = ["rs", "cu", "cuh"];
 
 /// A citation: where it stands and the number, if one follows.

@@ -4,17 +4,11 @@ use std::time::Duration;
 
 use gridgen::backend::cuda::driver::{Gpus, Way};
 use gridgen::backend::{Backend, Bands, DeviceError};
-use gridgen::bench::ellipses;
-use gridgen::elliptic::{GridPreconditioner, GridProblem};
 use gridgen::pde::control::Wall;
 use gridgen::solver::krylov::Method;
-use gridgen::solver::linear::{LinearSettings, LinearSolver};
-use gridgen::solver::newton::{NewtonSettings, solve};
-use gridgen::solver::precond::{Kind, MultigridSettings};
-use gridgen::solver::{NonlinearProblem, SolverError};
+use gridgen::solver::precond::Kind;
 
 use crate::cases::{self, Case};
-use support::problems::NEWTON;
 
 const JACOBI: Case = Case {
     periodic: false,
@@ -130,29 +124,4 @@ fn runs_side_by_side_on_two_gpus_end() {
     });
 
     assert!(results.iter().all(|result| *result == Ok::<_, DeviceError>(vec![(), ()])));
-}
-
-/// More lines than blocks are at work at a time, each of which waits for its counterpart.
-#[test]
-#[ignore = "needs two GPUs: cargo test --test gpu -- --ignored bands"]
-fn thousands_of_lines_cross_the_border_of_two_gpus() {
-    let data = ellipses(129, 16_001);
-    let bands = Bands::new(data.mi, 2, data.periodic).unwrap();
-    let gpus = Gpus::open(&[0, 1]).unwrap().with_patience(Duration::from_secs(20));
-
-    let residuals = gpus.run(&bands, |rank, backend| {
-        let (mut problem, mut u) =
-            GridProblem::<_, f64>::from_data(backend, &bands.part(rank, &data))?;
-        let settings = MultigridSettings::default();
-        let preconditioner = GridPreconditioner::new(Kind::Multigrid, settings, problem.size());
-        let linear = LinearSettings { method: Method::Bicgstab, max_iterations: 20, restart: 30 };
-        let mut linear = LinearSolver::new(linear, problem.unknowns(), preconditioner);
-        let newton = NewtonSettings { tolerance: 1e-10, ..NEWTON };
-        let newton = NewtonSettings { max_iterations: 2, ..newton };
-        let report = solve(backend, &mut problem, &mut linear, &mut u, &newton, &mut ())?;
-        Ok::<_, SolverError>(report.history.steps.last().map(|step| step.residual.to_bits()))
-    });
-
-    let residuals = residuals.unwrap();
-    assert_eq!(residuals[0], residuals[1]);
 }

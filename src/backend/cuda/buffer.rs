@@ -86,6 +86,15 @@ impl<T: bytemuck::Pod> Buffer<T> {
         self.device.download(self.address, bytemuck::cast_slice_mut(host))
     }
 
+    /// All values ← those of another buffer on the same device.
+    ///
+    /// # Errors
+    /// [`DeviceError::Length`] unless both have the same length.
+    pub fn copy_from(&self, other: &Self) -> Result<(), DeviceError> {
+        check_length(self.len, other.len)?;
+        self.device.copy(other.address, self.address, self.len * size_of::<T>())
+    }
+
     /// All values ← 0.
     pub fn clear(&self) -> Result<(), DeviceError> {
         self.device.clear(self.address, self.len * size_of::<T>())

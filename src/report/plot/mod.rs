@@ -3,17 +3,14 @@
 mod airfoil;
 mod axes;
 mod canvas;
-mod cited;
 mod clip;
 mod convergence;
-mod curves;
-mod gpus;
 mod grid;
 mod histogram;
 mod quality;
 mod raster;
 mod residuals;
-mod scaling;
+mod xy;
 
 use std::io::Write;
 use std::path::Path;
@@ -25,15 +22,12 @@ use self::canvas::{Canvas, WideLines};
 use crate::files::{IoError, atomic};
 
 pub use self::airfoil::AirfoilFigure;
-pub use self::cited::{CitedScaling, LIU_ZHONG_CHEN};
 pub use self::convergence::ConvergenceFigure;
-pub use self::curves::CurvesFigure;
-pub use self::gpus::{GpusFigure, GpusPoint};
 pub use self::grid::GridFigure;
 pub use self::histogram::HistogramFigure;
 pub use self::quality::QualityFigure;
 pub use self::residuals::ResidualsFigure;
-pub use self::scaling::{ScalingFigure, ScalingPoint};
+pub use self::xy::{Axis, Curve, Line, Rule, RuleAt, Stroke, XyFigure, XyPanel};
 
 /// Units of an SVG in one of its pixels: lines near the wall keep their distance.
 const SVG_UNITS: u32 = 10;
@@ -161,30 +155,12 @@ pub fn write_residuals_svg(path: &Path, figure: &ResidualsFigure<'_>) -> Result<
     write_svg(path, figure)
 }
 
-/// Draws times against unknowns as SVG.
+/// Draws curves as SVG.
 ///
 /// # Errors
 ///
 /// [`IoError`] when the picture cannot be drawn or written.
-pub fn write_scaling_svg(path: &Path, figure: &ScalingFigure) -> Result<(), IoError> {
-    write_svg(path, figure)
-}
-
-/// Draws times, speed-ups and shares on one and more GPUs as SVG.
-///
-/// # Errors
-///
-/// [`IoError`] when the picture cannot be drawn or written.
-pub fn write_gpus_svg(path: &Path, figure: &GpusFigure) -> Result<(), IoError> {
-    write_svg(path, figure)
-}
-
-/// Draws curves of several problems as SVG.
-///
-/// # Errors
-///
-/// [`IoError`] when the picture cannot be drawn or written.
-pub fn write_curves_svg(path: &Path, figure: &CurvesFigure) -> Result<(), IoError> {
+pub fn write_xy_svg(path: &Path, figure: &XyFigure) -> Result<(), IoError> {
     write_svg(path, figure)
 }
 

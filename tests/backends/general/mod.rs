@@ -5,7 +5,5 @@ mod exercises;
 mod matrices;
 mod pivots;
 mod products;
-mod scaling;
 mod schedules;
 mod systems;
-mod tables;

@@ -7,14 +7,12 @@
 mod aside;
 mod blocks;
 mod compile;
-mod cusparse;
 mod downloads;
 mod gpus;
 mod list;
 mod nccl;
 mod peers;
 
-pub use cusparse::{IncompleteLu, SparseProduct, Storage, TriangularSolve, Which};
 pub use gpus::{Gpus, Way};
 pub use list::{DeviceInfo, Libraries, device, devices, libraries, present};
 pub use nccl::{CommunicatorId, NcclCommunicator, Seat};

@@ -1,0 +1,131 @@
+//! What a backend offers to be measured.
+
+use gridgen::backend::cpu::CpuBackend;
+use gridgen::backend::cuda::{Buffer, CudaBackend};
+use gridgen::backend::{DeviceError, EllipticBackend, MultigridBackend, Real};
+use gridgen::sparse::{Csr, Schedule};
+
+/// Does what is measured, once.
+pub type Work<'a> = Box<dyn FnMut() -> Result<(), DeviceError> + 'a>;
+
+/// Name of a library, and what does its work once it is called.
+pub type VendorLibrary<'a> = (&'static str, Work<'a>);
+
+/// What a vendor's library is compared in.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum VendorWork {
+    /// A product with the matrix by rows.
+    Product,
+    /// A product in the sliced ELL format.
+    SlicedProduct,
+    /// Analysis and values of ILU(0) in double precision from nothing, with level information or
+    /// without.
+    Ilu0 {
+        /// With it.
+        levels: bool,
+    },
+    /// Analysis for solves with both triangles of the matrix as it is, from nothing.
+    TriangularAnalysis,
+    /// Solves with both triangles, analysed before.
+    TriangularSolve,
+}
+
+/// A backend that can be measured.
+pub trait BenchBackend: EllipticBackend + MultigridBackend {
+    /// Name for titles.
+    fn name(&self) -> String;
+
+    /// The same backend with incomplete factors eliminated by this schedule, if it has a choice.
+    fn scheduled(&self, schedule: Schedule) -> Result<Option<Self>, DeviceError>
+    where
+        Self: Sized;
+
+    /// Work with the matrix by the vendor's library on the same device, to compare with; none for a
+    /// device whose vendor has none.
+    fn vendor<T: Real>(
+        &self,
+        work: VendorWork,
+        a: &Csr,
+    ) -> Result<Option<VendorLibrary<'_>>, DeviceError>;
+
+    /// Waits until all work that was asked for is done.
+    fn finish(&self) -> Result<(), DeviceError>;
+
+    /// A copy that reads `bytes` / 2 and writes as many.
+    fn copy(&self, bytes: usize) -> Result<Work<'_>, DeviceError>;
+}
+
+impl BenchBackend for CpuBackend {
+    fn name(&self) -> String {
+        format!("CPU, {} threads", rayon::current_num_threads())
+    }
+
+    fn scheduled(&self, _: Schedule) -> Result<Option<Self>, DeviceError> {
+        Ok(None)
+    }
+
+    fn vendor<T: Real>(
+        &self,
+        _: VendorWork,
+        _: &Csr,
+    ) -> Result<Option<VendorLibrary<'_>>, DeviceError> {
+        Ok(None)
+    }
+
+    fn finish(&self) -> Result<(), DeviceError> {
+        Ok(())
+    }
+
+    fn copy(&self, bytes: usize) -> Result<Work<'_>, DeviceError> {
+        use rayon::prelude::*;
+        let n = (bytes / 16).max(1);
+        let (from, mut to) = (vec![1.0_f64; n], vec![0.0_f64; n]);
+        // Each thread copies its part in one go.
+        let part = n.div_ceil(rayon::current_num_threads());
+        Ok(Box::new(move || {
+            let parts = to.par_chunks_mut(part).zip(from.par_chunks(part));
+            parts.for_each(|(to, from)| to.copy_from_slice(from));
+            std::hint::black_box(&mut to);
+            Ok(())
+        }))
+    }
+}
+
+impl BenchBackend for CudaBackend {
+    fn name(&self) -> String {
+        self.device().name().to_owned()
+    }
+
+    fn scheduled(&self, schedule: Schedule) -> Result<Option<Self>, DeviceError> {
+        Ok(Some(Self::new(self.device().clone())?.with_schedule(schedule)))
+    }
+
+    #[cfg(feature = "cuda")]
+    fn vendor<T: Real>(
+        &self,
+        work: VendorWork,
+        a: &Csr,
+    ) -> Result<Option<VendorLibrary<'_>>, DeviceError> {
+        Ok(Some(("cuSPARSE", super::cusparse::work::<T>(self, work, a)?)))
+    }
+
+    #[cfg(not(feature = "cuda"))]
+    fn vendor<T: Real>(
+        &self,
+        _: VendorWork,
+        _: &Csr,
+    ) -> Result<Option<VendorLibrary<'_>>, DeviceError> {
+        Ok(None)
+    }
+
+    fn finish(&self) -> Result<(), DeviceError> {
+        self.device().synchronise()
+    }
+
+    fn copy(&self, bytes: usize) -> Result<Work<'_>, DeviceError> {
+        let half = (bytes / 2).max(1);
+        let from = Buffer::<u8>::zeros(self.device(), half)?;
+        let to = Buffer::<u8>::zeros(self.device(), half)?;
+        Ok(Box::new(move || to.copy_from(&from)))
+    }
+}

@@ -1,0 +1,169 @@
+//! From which size on a run takes less time on a GPU.
+
+use std::path::Path;
+use std::process::{Command, Output};
+use std::time::Instant;
+
+use gridgen::backend::DeviceError;
+use gridgen::backend::cuda::CudaBackend;
+use gridgen::case::Case;
+use gridgen::error::Error;
+use gridgen::generate::{BackendChoice, CROSSOVER, RunOptions, run};
+
+use super::results::points;
+use super::{Results, Size, Table};
+
+/// Sizes measured if none are named, about and beside the crossover.
+const SIZES: [Size; 7] =
+    [(129, 65), (257, 129), (385, 193), (513, 257), (769, 385), (1025, 513), (2049, 1025)];
+
+/// Runs of each size on each, in turn, of which the fastest counts.
+const RUNS: usize = 3;
+
+/// Seconds of a run: of the whole process, from the case file to the mesh, the driver's start included.
+#[derive(Debug, Clone, Copy, PartialEq)]
+struct Measured {
+    points: usize,
+    cpu: f64,
+    gpu: f64,
+}
+
+/// The table of runs on the CPU and on a GPU. Each is a process, for which `program` makes the command: it must
+/// call [`timed_run`] with the case file, the folder and the device of the arguments that follow. Kernels are
+/// compiled before.
+///
+/// # Errors
+/// If the GPU cannot be used, or a run fails.
+pub fn crossover(
+    sizes: Option<&[Size]>,
+    device: usize,
+    program: &dyn Fn() -> std::io::Result<Command>,
+) -> Result<Results, DeviceError> {
+    // Compiles what the runs find, and tells what is wrong with the GPU.
+    let name = CudaBackend::open(device)?.device().name().to_owned();
+    let columns = ["points", "on the CPU, s", "on the GPU, s", "speed-up"];
+    let mut table = Table::new("", &columns);
+    let mut all = Vec::new();
+    for &size in sizes.unwrap_or(&SIZES) {
+        let mut fastest =
+            Measured { points: size.0 * size.1, cpu: f64::INFINITY, gpu: f64::INFINITY };
+        // The first fills what the system keeps of files.
+        for run in 0..=RUNS {
+            let [cpu, gpu] = [None, Some(device)].map(|device| seconds(size, device, program));
+            let (cpu, gpu) = (cpu?, gpu?);
+            if run > 0 {
+                (fastest.cpu, fastest.gpu) = (fastest.cpu.min(cpu), fastest.gpu.min(gpu));
+            }
+        }
+        let Measured { cpu, gpu, .. } = fastest;
+        let numbers = [format!("{cpu:.3}"), format!("{gpu:.3}"), format!("{:.2}", cpu / gpu)];
+        table.rows.push([points(size)].into_iter().chain(numbers).collect());
+        all.push(fastest);
+    }
+    table.title = format!(
+        "Whole runs, fastest of {RUNS}: {name} is faster {}; --backend auto takes a GPU from {CROSSOVER} \
+         points on",
+        verdict(&all)
+    );
+    Ok(vec![table].into())
+}
+
+/// The run that is timed: what `gridgen` does with a case file, on the CPU or on a GPU.
+///
+/// # Errors
+/// As those of [`run`].
+pub fn timed_run(case: &Path, output: &Path, device: Option<usize>) -> Result<(), Error> {
+    let backend = if device.is_some() { BackendChoice::Cuda } else { BackendChoice::Cpu };
+    let devices = device.map(|device| vec![device]);
+    let options = RunOptions { backend, devices, ..RunOptions::new(output.to_path_buf()) };
+    // A grid that did not converge took its time, too.
+    run(&Case::from_file(case, &[])?, &options, &mut ()).map(drop)
+}
+/// From where on the GPU is faster, in words.
+fn verdict(all: &[Measured]) -> String {
+    match faster_from(all) {
+        None => "at none of these sizes".to_owned(),
+        Some(points) if points <= all.first().map_or(0, |first| first.points) => {
+            "at all of these sizes".to_owned()
+        }
+        Some(points) => format!("from {points} points on"),
+    }
+}
+
+/// The points from which on the GPU is faster at all sizes, which rise: where the ratio of the times, a
+/// power of the points between two sizes, is one.
+fn faster_from(all: &[Measured]) -> Option<usize> {
+    let slower = all.iter().rposition(|at| at.gpu >= at.cpu);
+    let Some(last) = slower else { return all.first().map(|first| first.points) };
+    let (before, after) = (all[last], all.get(last + 1)?);
+    let ratio = |at: &Measured| (at.cpu / at.gpu).ln();
+    let share = ratio(&before) / (ratio(&before) - ratio(after));
+    let [from, to] = [before.points, after.points].map(|points| (points as f64).ln());
+    Some((from + share * (to - from)).exp().round() as usize)
+}
+
+/// Seconds of a run on the CPU, or on a GPU.
+fn seconds(
+    (ni, nj): Size,
+    device: Option<usize>,
+    program: &dyn Fn() -> std::io::Result<Command>,
+) -> Result<f64, DeviceError> {
+    let failed = |reason: String| DeviceError::Call {
+        device: device.map_or_else(|| "the CPU".to_owned(), |device| format!("GPU {device}")),
+        operation: "a run to be timed",
+        reason,
+    };
+    let run = || -> std::io::Result<(f64, Output)> {
+        let folder = tempfile::tempdir()?;
+        let file = folder.path().join("timed.toml");
+        let case = format!(
+            "[geometry]\nnaca = \"0012\"\n[grid]\nni = {ni}\nnj = {nj}\n\
+             [quality]\nretry = false\n\
+             [output]\npictures = false\nreport = false\nformats = [\"vts\"]\n"
+        );
+        std::fs::write(&file, case)?;
+        let mut command = program()?;
+        command.arg(file).arg(folder.path().join("timed"));
+        command.args(device.map(|device| device.to_string()));
+        let started = Instant::now();
+        let output = command.output()?;
+        Ok((started.elapsed().as_secs_f64(), output))
+    };
+    let (seconds, output) = run().map_err(|error| failed(error.to_string()))?;
+    if output.status.success() {
+        Ok(seconds)
+    } else {
+        Err(failed(String::from_utf8_lossy(&output.stderr).trim().to_owned()))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn measured(ratios: &[(usize, f64)]) -> Vec<Measured> {
+        ratios.iter().map(|&(points, ratio)| Measured { points, cpu: ratio, gpu: 1.0 }).collect()
+    }
+
+    #[test]
+    fn the_crossover_lies_where_both_take_as_long() {
+        // The ratio grows like the points.
+        let between = measured(&[(1_000, 0.01), (10_000, 0.1), (1_000_000, 10.0)]);
+
+        assert_eq!(faster_from(&between), Some(100_000));
+        assert_eq!(verdict(&between), "from 100000 points on");
+    }
+
+    #[test]
+    fn a_gpu_that_is_faster_now_and_then_counts_from_where_it_stays_so() {
+        let wavering = measured(&[(1_000, 2.0), (10_000, 0.5), (40_000, 2.0)]);
+
+        assert_eq!(faster_from(&wavering), Some(20_000));
+    }
+
+    #[test]
+    fn there_may_be_no_crossover_among_the_sizes() {
+        assert_eq!(verdict(&measured(&[(1_000, 0.1), (2_000, 0.2)])), "at none of these sizes");
+        assert_eq!(verdict(&measured(&[(1_000, 1.1), (2_000, 2.2)])), "at all of these sizes");
+    }
+}

@@ -1,0 +1,196 @@
+//! Products by cuSPARSE.
+
+use super::{Arrays, Session, Vectors, count, data_type, pointer};
+use cudarc::cusparse::sys;
+use gridgen::backend::cuda::{Buffer, CudaVector, Device};
+use gridgen::backend::{DeviceError, Real};
+use gridgen::sparse::Csr;
+use std::sync::Arc;
+
+/// Version from which on a product can be prepared.
+const PREPARED_FROM: i32 = 12_400;
+/// Rows of a slice.
+const SLICE: usize = 32;
+
+/// How cuSPARSE stores the matrix.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Storage {
+    /// By rows.
+    Csr,
+    /// In slices of 32 rows, each as wide as its longest.
+    SlicedEll,
+}
+
+/// y ← A x by cuSPARSE.
+pub(crate) struct SparseProduct<T: Real> {
+    // The order of the fields is that in which they are given back.
+    matrix: sys::cusparseSpMatDescr_t,
+    vectors: Vectors,
+    algorithm: sys::cusparseSpMVAlg_t,
+    work: Buffer<u8>,
+    _arrays: Arrays<T>,
+    session: Session,
+}
+
+impl<T: Real> SparseProduct<T> {
+    /// A square matrix on `device`, for products of vectors of its size.
+    ///
+    /// # Errors
+    /// [`DeviceError::NoLibrary`] where cuSPARSE is not found.
+    pub(crate) fn new(
+        device: &Arc<dyn Device>,
+        a: &Csr,
+        storage: Storage,
+    ) -> Result<Self, DeviceError> {
+        let session = Session::open(device, &[c"cusparseSpMV", c"cusparseCreateSlicedEll"])?;
+        let (x, y) = (Buffer::<T>::zeros(device, a.rows())?, Buffer::zeros(device, a.rows())?);
+        let vectors = Vectors::new(&session, &x, &y)?;
+        let (arrays, matrix, algorithm) = match storage {
+            Storage::Csr => {
+                let arrays = Arrays::new(device, a)?;
+                let matrix = arrays.describe(&session)?;
+                (arrays, matrix, sys::cusparseSpMVAlg_t::CUSPARSE_SPMV_ALG_DEFAULT)
+            }
+            Storage::SlicedEll => {
+                let (arrays, matrix) = sliced(&session, a)?;
+                (arrays, matrix, sys::cusparseSpMVAlg_t::CUSPARSE_SPMV_SELL_ALG1)
+            }
+        };
+        let work = Buffer::zeros(device, 0)?;
+        let mut product = Self { matrix, vectors, algorithm, work, _arrays: arrays, session };
+        product.prepare()?;
+        Ok(product)
+    }
+
+    /// Room for the product, and what cuSPARSE finds out about the matrix beforehand.
+    fn prepare(&mut self) -> Result<(), DeviceError> {
+        let (one, zero) = (T::one(), T::zero());
+        let mut bytes = 0;
+        // SAFETY: the descriptors are valid; scalars are on the host, the default.
+        let status = unsafe {
+            sys::cusparseSpMV_bufferSize(
+                self.session.handle,
+                sys::cusparseOperation_t::CUSPARSE_OPERATION_NON_TRANSPOSE,
+                (&raw const one).cast(),
+                self.matrix,
+                self.vectors.x,
+                (&raw const zero).cast(),
+                self.vectors.y,
+                data_type::<T>(),
+                self.algorithm,
+                &raw mut bytes,
+            )
+        };
+        self.session.check(status)?;
+        self.work = Buffer::zeros(&self.session.device, bytes)?;
+        if self.session.version()? < PREPARED_FROM {
+            return Ok(());
+        }
+        // SAFETY: as above; the room has the size asked for.
+        let status = unsafe {
+            sys::cusparseSpMV_preprocess(
+                self.session.handle,
+                sys::cusparseOperation_t::CUSPARSE_OPERATION_NON_TRANSPOSE,
+                (&raw const one).cast(),
+                self.matrix,
+                self.vectors.x,
+                (&raw const zero).cast(),
+                self.vectors.y,
+                data_type::<T>(),
+                self.algorithm,
+                pointer(&self.work),
+            )
+        };
+        self.session.check(status)
+    }
+
+    /// y ← A x.
+    ///
+    /// # Errors
+    /// If cuSPARSE reports one.
+    pub(crate) fn multiply(
+        &self,
+        x: &CudaVector<T>,
+        y: &mut CudaVector<T>,
+    ) -> Result<(), DeviceError> {
+        let (one, zero) = (T::one(), T::zero());
+        self.vectors.set(&self.session, x, y)?;
+        // SAFETY: the descriptors are valid, and the vectors have as many values as rows.
+        let status = unsafe {
+            sys::cusparseSpMV(
+                self.session.handle,
+                sys::cusparseOperation_t::CUSPARSE_OPERATION_NON_TRANSPOSE,
+                (&raw const one).cast(),
+                self.matrix,
+                self.vectors.x,
+                (&raw const zero).cast(),
+                self.vectors.y,
+                data_type::<T>(),
+                self.algorithm,
+                pointer(&self.work),
+            )
+        };
+        self.session.check(status)
+    }
+}
+
+impl<T: Real> Drop for SparseProduct<T> {
+    fn drop(&mut self) {
+        let _ = self.session.device.synchronise();
+        // SAFETY: nothing else holds the descriptor, and the queue is empty.
+        let _ = unsafe { sys::cusparseDestroySpMat(self.matrix) };
+    }
+}
+
+/// The rows in slices.
+fn sliced<T: Real>(
+    session: &Session,
+    a: &Csr,
+) -> Result<(Arrays<T>, sys::cusparseSpMatDescr_t), DeviceError> {
+    let (mut offsets, mut columns, mut values) = (vec![0_u32], Vec::new(), Vec::new());
+    for first in (0..a.rows()).step_by(SLICE) {
+        let rows = first..(first + SLICE).min(a.rows());
+        let length = |row: usize| a.row_start[row + 1] - a.row_start[row];
+        let (width, at) = (rows.clone().map(length).max().unwrap_or(0), columns.len());
+        columns.resize(at + SLICE * width, u32::MAX);
+        values.resize(at + SLICE * width, T::zero());
+        count(columns.len())?;
+        for row in rows {
+            for (k, (column, value)) in a.row(row).enumerate() {
+                columns[at + SLICE * k + row - first] = column as u32;
+                values[at + SLICE * k + row - first] = T::narrow(value);
+            }
+        }
+        offsets.push(columns.len() as u32);
+    }
+    let device = &session.device;
+    let arrays = Arrays {
+        rows: count(a.rows())?,
+        entries: count(a.values.len())?,
+        offsets: Buffer::from_host(device, &offsets)?,
+        columns: Buffer::from_host(device, &columns)?,
+        values: Buffer::from_host(device, &values)?,
+    };
+    let mut matrix = std::ptr::null_mut();
+    let rows = i64::from(arrays.rows);
+    // SAFETY: the arrays have these lengths and are kept with the descriptor.
+    let status = unsafe {
+        sys::cusparseCreateSlicedEll(
+            &raw mut matrix,
+            rows,
+            rows,
+            i64::from(arrays.entries),
+            i64::from(count(columns.len())?),
+            i64::from(count(SLICE)?),
+            pointer(&arrays.offsets),
+            pointer(&arrays.columns),
+            pointer(&arrays.values),
+            sys::cusparseIndexType_t::CUSPARSE_INDEX_32I,
+            sys::cusparseIndexType_t::CUSPARSE_INDEX_32I,
+            sys::cusparseIndexBase_t::CUSPARSE_INDEX_BASE_ZERO,
+            data_type::<T>(),
+        )
+    };
+    session.check(status)?;
+    Ok((arrays, matrix))
+}

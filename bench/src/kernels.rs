@@ -1,0 +1,317 @@
+//! Kernels against a copy of the bytes that they must move.
+
+use super::problem::ellipses;
+use super::timing::Bench;
+use super::{BenchBackend, Results, Size, Table, VendorWork};
+use gridgen::backend::{EllipticData, LevelSize, Product, Real, Scaling};
+use gridgen::elliptic::{GridPreconditioner, GridProblem};
+use gridgen::solver::krylov::{Bicgstab, System, Target};
+use gridgen::solver::linear::Precision;
+use gridgen::solver::precond::{Kind, MatrixPreconditioner, MultigridSettings};
+use gridgen::solver::{NonlinearProblem, Preconditioner, SolverError};
+use gridgen::sparse::{EllPattern, Schedule};
+
+/// Slots a row of the field Jacobian and of the wall columns.
+const FIELD: usize = 13;
+const WALL: usize = 2;
+/// Schedules of DILU and the most points they are measured at: on a long grid levels are launches
+/// by the thousand.
+const SCHEDULES: [(Schedule, &str, usize); 3] = [
+    (Schedule::Tiles, "DILU in tiles", usize::MAX),
+    (Schedule::Colours, "DILU by colours", 5_000_000),
+    (Schedule::Levels, "DILU by levels", 1_000_000),
+];
+/// Most points at which others' libraries are compared with: their matrix is made on the host.
+const COMPARED: usize = 5_000_000;
+/// Iterations of a timed BiCGStab run, and of one with multigrid.
+const ITERATIONS: [usize; 2] = [96, 4];
+
+/// Tables of kernels at each size, in single and double precision.
+///
+/// # Errors
+/// If the device fails.
+pub fn kernels<B: BenchBackend>(backend: &B, sizes: &[Size]) -> Result<Results, SolverError> {
+    let bench = Bench { backend };
+    let mut tables = Vec::new();
+    for &size in sizes {
+        tables.push(table::<B, f32>(&bench, size)?);
+        tables.push(table::<B, f64>(&bench, size)?);
+    }
+    Ok(tables.into())
+}
+
+/// The table of kernels on `ni` × `nj` points with matrices of `T`.
+///
+/// The bytes are those that a kernel must move: every array read or written once. The share is the
+/// time of a copy of as many bytes, measured beside it, over the kernel's time.
+fn table<B: BenchBackend, T: Real>(
+    bench: &Bench<'_, B>,
+    (ni, nj): Size,
+) -> Result<Table, SolverError> {
+    let precision = if size_of::<T>() == 4 { "single" } else { "double" };
+    let title = format!("{ni} × {nj} points, {precision}-precision matrices");
+    let columns = ["kernel", "MB", "ms", "GB/s", "copy GB/s", "share of copy"];
+    let mut rows = Rows { bench, table: Table::new(title, &columns) };
+    let data = ellipses(ni, nj);
+    grid_equations::<B, T>(&mut rows, &data)?;
+    vectors::<B, T>(&mut rows, 2 * data.mi * data.mj)?;
+    multigrid::<B, T>(&mut rows, &data)?;
+    if ni * nj <= COMPARED {
+        compared::<B, T>(&mut rows, &data)?;
+    }
+    for (kind, name) in [(Kind::Jacobi, "Jacobi"), (Kind::Multigrid, "multigrid")] {
+        iteration::<B, T>(&mut rows, bench.backend, &data, kind, name)?;
+    }
+    for (schedule, name, largest) in SCHEDULES {
+        if let Some(backend) = bench.backend.scheduled(schedule)?.filter(|_| ni * nj <= largest) {
+            iteration::<B, T>(&mut rows, &backend, &data, Kind::Dilu, name)?;
+        }
+    }
+    Ok(rows.table)
+}
+
+/// The rows of a table under way.
+struct Rows<'a, 'b, B> {
+    bench: &'a Bench<'b, B>,
+    table: Table,
+}
+
+impl<B: BenchBackend> Rows<'_, '_, B> {
+    /// Measures `work`, which moves `bytes` if that is known.
+    fn add(
+        &mut self,
+        name: &str,
+        bytes: usize,
+        mut work: impl FnMut() -> Result<(), SolverError>,
+    ) -> Result<(), SolverError> {
+        let seconds = self.bench.seconds(&mut work)?;
+        let copy = self.bench.copy_seconds(bytes)?;
+        let rate = |seconds: f64| format!("{:.1}", bytes as f64 / seconds / 1e9);
+        self.table.rows.push(vec![
+            name.to_owned(),
+            format!("{:.2}", bytes as f64 / 1e6),
+            format!("{:.4}", 1e3 * seconds),
+            rate(seconds),
+            rate(copy),
+            format!("{:.0} %", 100.0 * copy / seconds),
+        ]);
+        Ok(())
+    }
+}
+
+impl<B> Rows<'_, '_, B> {
+    /// A row of a time alone.
+    fn time(&mut self, name: &str, seconds: f64) {
+        let cells = [name, "", &format!("{:.4}", 1e3 * seconds), "", "", ""];
+        self.table.rows.push(cells.map(str::to_owned).into());
+    }
+
+    /// A row that says why there are no figures.
+    fn say(&mut self, why: &str) {
+        self.table.rows.push([why, "", "", "", "", ""].map(str::to_owned).into());
+    }
+}
+
+/// Residual, Jacobian, wall columns, guard and the product.
+fn grid_equations<B: BenchBackend, T: Real>(
+    rows: &mut Rows<'_, '_, B>,
+    data: &EllipticData,
+) -> Result<(), SolverError> {
+    let backend = rows.bench.backend;
+    let (mi, mj) = (data.mi, data.mj);
+    let (points, nodes) = (mi * mj, data.x.len());
+    let mut state = backend.elliptic(data)?;
+    let mut f = backend.zeros::<f64>(2 * points)?;
+    // x, y of the nodes; P0, Q0, phi, psi, two weights and two residuals a point.
+    let bytes = 8 * (2 * nodes + 8 * points);
+    for (name, scaling) in
+        [("residual, weights renewed", Scaling::Renewed), ("residual", Scaling::Kept)]
+    {
+        rows.add(name, bytes, || {
+            backend.residual(&mut state, scaling, &mut f)?;
+            Ok(())
+        })?;
+    }
+    rows.add("cell guard", 16 * nodes, || {
+        backend.cell_guard(&state)?;
+        Ok(())
+    })?;
+    let mut a = backend.matrix::<T>(&EllPattern::nine_point(mi, mj, data.periodic))?;
+    let entry = size_of::<T>();
+    rows.add("Jacobian", 8 * (2 * nodes + 5 * points) + 2 * FIELD * entry * points, || {
+        Ok(backend.jacobian(&state, &mut a)?)
+    })?;
+    let mut b = backend.matrix::<T>(&EllPattern::wall_columns(mi, mj))?;
+    rows.add("wall columns", 8 * (2 * nodes + 3 * points) + 2 * WALL * entry * points, || {
+        Ok(backend.wall_columns(&state, &mut b)?)
+    })?;
+    let (x, mut y) = (backend.zeros::<T>(2 * points)?, backend.zeros::<T>(2 * points)?);
+    rows.add("ELL product, columns implied", 2 * points * entry * (FIELD + 2), || {
+        Ok(backend.multiply(&a, &x, Product::default(), &mut y)?)
+    })?;
+    let general = EllPattern::new(2 * points, FIELD, |row| {
+        EllPattern::nine_point_row(mi, mj, data.periodic, row)
+    });
+    let a = backend.matrix::<T>(&general)?;
+    rows.add("ELL product, columns read", 2 * points * (entry * (FIELD + 2) + 4 * FIELD), || {
+        Ok(backend.multiply(&a, &x, Product::default(), &mut y)?)
+    })
+}
+
+/// Sums and inner products.
+fn vectors<B: BenchBackend, T: Real>(
+    rows: &mut Rows<'_, '_, B>,
+    n: usize,
+) -> Result<(), SolverError> {
+    let backend = rows.bench.backend;
+    let (x, z, mut y) = (backend.zeros::<T>(n)?, backend.zeros::<T>(n)?, backend.zeros::<T>(n)?);
+    let entry = size_of::<T>();
+    rows.add("y ← y + a x + b z", 4 * n * entry, || {
+        Ok(backend.lincomb(&mut y, 1.0, [(0.5, &x), (0.25, &z)])?)
+    })?;
+    rows.add("two inner products of three vectors", 3 * n * entry, || {
+        backend.dots([(&x, &z), (&y, &z)])?;
+        Ok(())
+    })
+}
+
+/// Set-up and one V(1,1) cycle.
+///
+/// Of a finest point the cycle must move, in values: each of the two sweeps reads the operator and
+/// the pivots along eta (22) and along xi (22), and for each direction the right side, the
+/// solution beside the line and its own (6); the residual of one colour reads half of 22 + 4 and
+/// restricts to a quarter of a point; the correction reads and writes the solution (4.5). Coarse
+/// levels hold 40 values a direction and a third as many points altogether.
+fn multigrid<B: BenchBackend, T: Real>(
+    rows: &mut Rows<'_, '_, B>,
+    data: &EllipticData,
+) -> Result<(), SolverError> {
+    let backend = rows.bench.backend;
+    let size = LevelSize { mi: data.mi, mj: data.mj, periodic: data.periodic };
+    let points = data.mi * data.mj;
+    let (mut problem, u) = GridProblem::<B, T>::from_data(backend, data)?;
+    let mut f = backend.zeros(2 * points)?;
+    problem.residual(backend, &u, Scaling::Renewed, &mut f)?;
+    let jacobian = problem.linearise(backend)?;
+    let precision = if size_of::<T>() == 4 { Precision::Single } else { Precision::Double };
+    let settings = MultigridSettings { precision, ..MultigridSettings::default() };
+    let mut cycle = MatrixPreconditioner::new(Kind::Multigrid, settings, size);
+    let entry = size_of::<T>();
+    // Read 26 values of the matrix, write 26 of the finest level and 44 of the coarse ones' third.
+    let setup = points * entry * (26 + 26) + points * entry * 44 / 3;
+    rows.add("multigrid set-up", setup, || cycle.update(backend, jacobian.field()))?;
+    let level = |operator: f64| 2.0 * 2.0 * (operator + 6.0) + 0.5 * operator + 4.0 + 4.5;
+    let values = level(22.0) + level(40.0) / 3.0 + 6.0;
+    let bytes = (points as f64 * values) as usize * entry;
+    let (r, mut z) = (backend.zeros::<T>(2 * points)?, backend.zeros::<T>(2 * points)?);
+    rows.add("V(1,1) cycle", bytes, || Ok(cycle.apply(backend, jacobian.field(), &r, &mut z)?))
+}
+
+/// What libraries of sparse matrices do with the Jacobian of a frozen wall, the first Newton matrix:
+/// a product by the vendor's, beside the ELL product above, and a whole linear solve to 1e-6 with
+/// its set-up.
+fn compared<B: BenchBackend, T: Real>(
+    rows: &mut Rows<'_, '_, B>,
+    data: &EllipticData,
+) -> Result<(), SolverError> {
+    let backend = rows.bench.backend;
+    let n = 2 * data.mi * data.mj;
+    let frozen = EllipticData { wall: None, ..data.clone() };
+    let (mut problem, u) = GridProblem::<B, T>::from_data(backend, &frozen)?;
+    let mut f = backend.zeros(n)?;
+    problem.residual(backend, &u, Scaling::Renewed, &mut f)?;
+    let scale = backend.max_abs(&f)?;
+    let mut b = backend.zeros::<T>(n)?;
+    backend.convert(-1.0 / scale, &f, &mut b)?;
+    let size = problem.size();
+    let jacobian = problem.linearise(backend)?;
+    let a = jacobian.to_csr(backend)?;
+    match backend.vendor::<T>(VendorWork::Product, &a) {
+        Ok(None) => {}
+        Ok(Some((name, mut product))) => {
+            let entry = size_of::<T>();
+            let bytes = a.values.len() * (entry + 4) + n * (2 * entry + 4);
+            rows.add(&format!("{name} CSR product"), bytes, || Ok(product()?))?;
+        }
+        Err(error) => rows.say(&error.to_string()),
+    }
+    let [norm] = backend.dots([(&b, &b)])?;
+    let target = Target { norm: 1e-6 * norm.sqrt(), max_iterations: 100 };
+    let settings = MultigridSettings::default();
+    let mut preconditioner = GridPreconditioner::new(Kind::Multigrid, settings, size);
+    let mut krylov = Bicgstab::new(backend, n)?;
+    let (mut x, mut iterations) = (backend.zeros::<T>(n)?, 0.0);
+    let seconds = rows.bench.seconds(&mut || {
+        preconditioner.update(backend, jacobian)?;
+        backend.lincomb::<T, 0>(&mut x, 0.0, [])?;
+        let mut system = System {
+            backend,
+            operator: jacobian,
+            preconditioner: &mut preconditioner,
+            b: &b,
+            observe: &mut |_, _| {},
+        };
+        iterations = krylov.solve(&mut system, target, &mut x)?.iterations;
+        Ok(())
+    })?;
+    rows.time(&format!("set-up and {iterations} iterations with multigrid, to 1e-6"), seconds);
+    Ok(())
+}
+
+/// One iteration of BiCGStab with a frozen wall: two products with the application of the
+/// preconditioner before them, and 21 vectors. With Jacobi each product reads the diagonal and a
+/// vector and writes two.
+fn iteration<B: BenchBackend, T: Real>(
+    rows: &mut Rows<'_, '_, B>,
+    backend: &B,
+    data: &EllipticData,
+    kind: Kind,
+    name: &str,
+) -> Result<(), SolverError> {
+    let n = 2 * data.mi * data.mj;
+    let frozen = EllipticData { wall: None, ..data.clone() };
+    let (mut problem, u) = GridProblem::<B, T>::from_data(backend, &frozen)?;
+    let mut f = backend.zeros(n)?;
+    problem.residual(backend, &u, Scaling::Renewed, &mut f)?;
+    let scale = backend.max_abs(&f)?;
+    let mut b = backend.zeros::<T>(n)?;
+    backend.convert(-1.0 / scale, &f, &mut b)?;
+    let size = problem.size();
+    let jacobian = problem.linearise(backend)?;
+    let mut preconditioner = GridPreconditioner::new(kind, MultigridSettings::default(), size);
+    preconditioner.update(backend, jacobian)?;
+    let mut krylov = Bicgstab::new(backend, n)?;
+    let mut x = backend.zeros::<T>(n)?;
+    let mut iterations = 0.0;
+    let seconds = rows.bench.seconds(&mut || {
+        backend.lincomb::<T, 0>(&mut x, 0.0, [])?;
+        let mut system = System {
+            backend,
+            operator: jacobian,
+            preconditioner: &mut preconditioner,
+            b: &b,
+            observe: &mut |_, _| {},
+        };
+        let [others, multigrid] = ITERATIONS;
+        let max_iterations = if kind == Kind::Multigrid { multigrid } else { others };
+        let target = Target { norm: 0.0, max_iterations };
+        iterations = krylov.solve(&mut system, target, &mut x)?.iterations;
+        Ok(())
+    })?;
+    let seconds = seconds / iterations.max(0.5);
+    let entry = size_of::<T>();
+    // What the other preconditioners move depends on how they work.
+    let bytes = if kind == Kind::Jacobi { n * entry * (2 * (FIELD + 4) + 21) } else { 0 };
+    let rate = bytes as f64 / seconds / 1e9;
+    let copy = rows.bench.copy_seconds(bytes.max(n * entry))?;
+    let share = if bytes > 0 { format!("{:.0} %", 100.0 * copy / seconds) } else { String::new() };
+    rows.table.rows.push(vec![
+        format!("BiCGStab + {name}, an iteration"),
+        if bytes > 0 { format!("{:.2}", bytes as f64 / 1e6) } else { String::new() },
+        format!("{:.4}", 1e3 * seconds),
+        if bytes > 0 { format!("{rate:.1}") } else { String::new() },
+        String::new(),
+        share,
+    ]);
+    Ok(())
+}

@@ -1,0 +1,25 @@
+#![doc = include_str!("../README.md")]
+
+mod backend;
+mod crossover;
+#[cfg(feature = "cuda")]
+mod cusparse;
+mod kernels;
+mod matrices;
+mod newton;
+mod problem;
+mod results;
+pub mod scaling;
+pub mod solvers;
+mod timing;
+
+pub use backend::{BenchBackend, VendorLibrary, VendorWork, Work};
+pub use crossover::{crossover, timed_run};
+pub use kernels::kernels;
+pub use matrices::Generated;
+pub use newton::newton;
+pub use problem::ellipses;
+pub use results::{Results, Table};
+
+/// Points in i and j.
+pub type Size = (usize, usize);

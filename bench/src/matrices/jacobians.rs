@@ -1,0 +1,38 @@
+//! Matrices of the grid equations.
+
+use crate::{BenchBackend, Size, ellipses};
+use gridgen::backend::EllipticData;
+use gridgen::backend::Scaling;
+use gridgen::elliptic::{GridPreconditioner, GridProblem};
+use gridgen::solver::krylov::Method;
+use gridgen::solver::linear::{LinearSettings, LinearSolver};
+use gridgen::solver::newton::{self, Forcing, NewtonSettings};
+use gridgen::solver::precond::{Kind, MultigridSettings};
+use gridgen::solver::{NonlinearProblem, SolverError};
+use gridgen::sparse::Csr;
+
+/// The Jacobian of the grid of ellipses after `steps` Newton steps, scaled by rows, with a frozen wall.
+pub(crate) fn jacobian<B: BenchBackend>(
+    backend: &B,
+    (ni, nj): Size,
+    steps: usize,
+) -> Result<Csr, SolverError> {
+    let data = EllipticData { wall: None, ..ellipses(ni, nj) };
+    let (mut problem, mut u) = GridProblem::<B, f64>::from_data(backend, &data)?;
+    if steps > 0 {
+        let settings = NewtonSettings {
+            tolerance: 1e-13,
+            max_iterations: steps,
+            forcing: Forcing { initial: 0.1, min: 1e-4, max: 0.1 },
+            max_halvings: 10,
+        };
+        let linear = LinearSettings { method: Method::Bicgstab, max_iterations: 1000, restart: 30 };
+        let multigrid = MultigridSettings::default();
+        let preconditioner = GridPreconditioner::new(Kind::Multigrid, multigrid, problem.size());
+        let mut linear = LinearSolver::new(linear, problem.unknowns(), preconditioner);
+        let _ = newton::solve(backend, &mut problem, &mut linear, &mut u, &settings, &mut ())?;
+    }
+    let mut f = backend.zeros(problem.unknowns())?;
+    problem.residual(backend, &u, Scaling::Renewed, &mut f)?;
+    Ok(problem.linearise(backend)?.to_csr(backend)?)
+}

@@ -1,0 +1,124 @@
+//! Matrices of the sizes and kinds that the literature on solvers measures.
+
+mod circuits;
+mod fields;
+mod jacobians;
+mod random;
+
+pub(crate) use jacobians::jacobian;
+pub(crate) use random::Random;
+
+use gridgen::sparse::Csr;
+
+/// A generated matrix like one of the SuiteSparse collection that Wang and Liu (2022) measure.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Generated {
+    /// Anisotropic diffusion in a box, seven points, symmetric: 715 thousand rows.
+    Apache2,
+    /// A circuit with hubs, rows of very uneven length: 322 thousand rows.
+    Asic320ks,
+    /// Convection and diffusion in a box, seven points: 1.27 million rows.
+    Atmosmodd,
+    /// A Markov chain, 17 entries a row: 445 thousand rows.
+    Cage13,
+    /// Laplacian of a two-dimensional network with some wires across, symmetric: 1.59 million rows.
+    G3Circuit,
+    /// A time step of diffusion with linear elements on a grid refined again and again, symmetric:
+    /// 526 thousand rows.
+    ParabolicFem,
+}
+
+impl Generated {
+    /// All of them.
+    pub const ALL: [Self; 6] = [
+        Self::Apache2,
+        Self::Asic320ks,
+        Self::Atmosmodd,
+        Self::Cage13,
+        Self::G3Circuit,
+        Self::ParabolicFem,
+    ];
+
+    /// Name of the matrix that it is like.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Apache2 => "apache2",
+            Self::Asic320ks => "ASIC_320ks",
+            Self::Atmosmodd => "atmosmodd",
+            Self::Cage13 => "cage13",
+            Self::G3Circuit => "G3_circuit",
+            Self::ParabolicFem => "parabolic_fem",
+        }
+    }
+
+    /// The matrix with about `scale` times as many rows; the same in every run.
+    #[must_use]
+    pub fn matrix(self, scale: f64) -> Csr {
+        let side = |full: usize, dimensions: f64| {
+            ((full as f64 * scale.powf(dimensions.recip())).round() as usize).max(3)
+        };
+        let rows = |full: usize| side(full, 1.0).max(100);
+        match self {
+            Self::Apache2 => fields::anisotropic([89, 89, 90].map(|n| side(n, 3.0))),
+            Self::Asic320ks => circuits::hubs(rows(321_671)),
+            Self::Atmosmodd => fields::convection([108, 108, 109].map(|n| side(n, 3.0))),
+            Self::Cage13 => circuits::chain(rows(445_315)),
+            Self::G3Circuit => circuits::network(side(1259, 2.0)),
+            Self::ParabolicFem => fields::elements([1025, 513].map(|n| side(n, 2.0))),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use gridgen::sparse::{Graph, RowSets, Triangle, levels};
+
+    #[test]
+    fn small_ones_have_the_entries_a_row_of_those_that_they_are_like() {
+        // Entries over rows of the collection's matrices.
+        let expected = [6.74, 4.09, 6.94, 16.80, 4.83, 6.99];
+        for (generated, expected) in Generated::ALL.into_iter().zip(expected) {
+            let a = generated.matrix(0.05);
+
+            let mean = a.values.len() as f64 / a.rows() as f64;
+            assert!((mean / expected - 1.0).abs() < 0.1, "{generated:?}: {mean}");
+        }
+    }
+
+    #[test]
+    fn full_size_and_few_levels_are_those_of_the_collection() {
+        let a = Generated::ParabolicFem.matrix(1.0);
+
+        // Its rows and entries. Nodes of coarser grids couple with those of the finest alone, of which
+        // there are three kinds.
+        assert_eq!((a.rows(), a.values.len()), (525_825, 3_674_625));
+        let levels = RowSets::by_number(&levels(a.pattern(), Triangle::Lower)).len();
+        assert_eq!(levels, 4);
+    }
+
+    #[test]
+    fn all_have_a_heavy_diagonal_and_a_symmetric_pattern() {
+        for generated in Generated::ALL {
+            let a = generated.matrix(0.003);
+            let graph = Graph::new(a.pattern());
+            for row in 0..a.rows() {
+                let diagonal = a.row(row).find(|&(column, _)| column == row).map_or(0.0, |e| e.1);
+                let others: f64 = a.row(row).filter(|e| e.0 != row).map(|e| e.1.abs()).sum();
+
+                assert!(diagonal >= (1.0 - 1e-12) * others, "{generated:?} {row}");
+                assert_eq!(graph.degree(row), a.row(row).count() - 1, "{generated:?} {row}");
+            }
+        }
+    }
+
+    #[test]
+    fn a_circuit_has_rows_of_very_uneven_length() {
+        let a = Generated::Asic320ks.matrix(0.1);
+
+        let longest = (0..a.rows()).map(|row| a.row(row).count()).max();
+
+        assert!(longest > Some(a.rows() / 60), "{longest:?}");
+    }
+}

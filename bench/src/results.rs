@@ -1,0 +1,129 @@
+//! Tables and pictures of measurements.
+
+use super::Size;
+use gridgen::files::{IoError, atomic};
+use gridgen::report::plot::{XyFigure, write_xy_svg};
+use std::fmt::Write as _;
+use std::io::Write as _;
+use std::path::Path;
+
+/// What was measured.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct Results {
+    /// Tables to be read.
+    pub tables: Vec<Table>,
+    /// Long tables for programs, with names of files.
+    pub values: Vec<(&'static str, Table)>,
+    /// Pictures with names of files.
+    pub figures: Vec<(&'static str, XyFigure)>,
+}
+
+impl Results {
+    /// Writes the tables as `table-1.csv` and so on, in their order, and the others under their names into
+    /// `to`, which is made unless it exists.
+    ///
+    /// # Errors
+    ///
+    /// [`IoError`] with the path.
+    pub fn write(&self, to: &Path) -> Result<(), IoError> {
+        atomic::prepare_folder(to)?;
+        let numbered = (1..).map(|k| format!("table-{k}.csv")).zip(&self.tables);
+        let named = self.values.iter().map(|(name, table)| ((*name).to_owned(), table));
+        for (name, table) in numbered.chain(named) {
+            atomic::write(&to.join(name), |file| file.write_all(table.csv().as_bytes()))?;
+        }
+        self.figures.iter().try_for_each(|(name, figure)| write_xy_svg(&to.join(name), figure))
+    }
+
+    /// The tables in Markdown.
+    #[must_use]
+    pub fn markdown(&self) -> String {
+        self.tables.iter().map(Table::markdown).collect::<Vec<_>>().join("\n")
+    }
+}
+
+impl From<Vec<Table>> for Results {
+    fn from(tables: Vec<Table>) -> Self {
+        Self { tables, ..Self::default() }
+    }
+}
+
+/// A table of text cells.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Table {
+    /// What it shows.
+    pub title: String,
+    /// Names of the columns.
+    pub columns: Vec<String>,
+    /// Rows of as many cells.
+    pub rows: Vec<Vec<String>>,
+}
+
+impl Table {
+    /// An empty table.
+    #[must_use]
+    pub fn new(title: impl Into<String>, columns: &[&str]) -> Self {
+        let columns = columns.iter().map(|&name| name.to_owned()).collect();
+        Self { title: title.into(), columns, rows: Vec::new() }
+    }
+
+    /// The table in Markdown, numbers to the right.
+    #[must_use]
+    pub fn markdown(&self) -> String {
+        let mut text = format!("{}\n\n| {} |\n|", self.title, self.columns.join(" | "));
+        for k in 0..self.columns.len() {
+            text += if k == 0 { " --- |" } else { " ---: |" };
+        }
+        text.push('\n');
+        for row in &self.rows {
+            let _ = writeln!(text, "| {} |", row.join(" | "));
+        }
+        text
+    }
+
+    /// The table as comma-separated values, cells with a comma in quotes.
+    #[must_use]
+    pub fn csv(&self) -> String {
+        let line = |cells: &[String]| {
+            let quoted: Vec<String> = cells
+                .iter()
+                .map(|cell| {
+                    if cell.contains([',', '"']) {
+                        format!("\"{}\"", cell.replace('"', "\"\""))
+                    } else {
+                        cell.clone()
+                    }
+                })
+                .collect();
+            quoted.join(",") + "\n"
+        };
+        std::iter::once(&self.columns).chain(&self.rows).map(|cells| line(cells)).collect()
+    }
+}
+
+/// Points of a grid.
+pub(crate) fn points((ni, nj): Size) -> String {
+    format!("{ni} × {nj}")
+}
+
+/// A share.
+pub(crate) fn percent(share: f64) -> String {
+    format!("{:.1} %", 100.0 * share)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_table_is_written_in_both_forms() {
+        let mut table = Table::new("Kernels", &["kernel", "GB/s"]);
+        table.rows.push(vec!["product, single".to_owned(), "4.1".to_owned()]);
+
+        assert_eq!(
+            table.markdown(),
+            "Kernels\n\n| kernel | GB/s |\n| --- | ---: |\n| product, single | 4.1 |\n"
+        );
+        assert_eq!(table.csv(), "kernel,GB/s\n\"product, single\",4.1\n");
+    }
+}

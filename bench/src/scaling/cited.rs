@@ -1,0 +1,137 @@
+//! What others report beside ours.
+
+use super::report::{Records, times};
+use super::{CITED, Growth, ScalingRecord, ScalingRun};
+use crate::Table;
+use crate::results::percent;
+use gridgen::solver::precond::Kind;
+
+/// Columns of the long table.
+const VALUES: [&str; 17] = [
+    "source",
+    "growth",
+    "ni",
+    "nj",
+    "unknowns",
+    "GPUs",
+    "preconditioner",
+    "Newton steps",
+    "linear iterations",
+    "residual",
+    "solve s",
+    "Newton step s",
+    "linear iteration s",
+    "assembly and set-up share",
+    "speed-up of the solve",
+    "speed-up of a step",
+    "speed-up of an iteration",
+];
+
+/// A problem and what was found.
+type Measured<'a> = (&'a ScalingRecord, &'a ScalingRun);
+
+impl<'a> Records<'a> {
+    /// Others' values with ours at about their largest size on one GPU and at our largest.
+    pub(crate) fn beside_cited(self) -> Table {
+        let columns = [
+            "with Jacobi",
+            "GPUs",
+            CITED.name,
+            "here, at about as many unknowns",
+            "unknowns",
+            "here, largest",
+            "unknowns",
+        ];
+        let title = format!(
+            "Beside {}, {:.1} million unknowns at most on one GPU",
+            CITED.name,
+            CITED.unknowns / 1e6
+        );
+        let mut table = Table::new(title, &columns);
+        let mut add =
+            |name: &str, gpus: usize, cited: String, of: &dyn Fn(Measured<'_>) -> String| {
+                let mut row = vec![name.to_owned(), gpus.to_string(), cited];
+                for found in self.near_and_largest(gpus) {
+                    let value = found.map_or_else(String::new, of);
+                    let unknowns =
+                        found.map_or_else(String::new, |(r, _)| r.unknowns().to_string());
+                    row.extend([value, unknowns]);
+                }
+                table.rows.push(row);
+            };
+        let (gpus, share) = CITED.share;
+        let share = format!("{:.0} %", 100.0 * share);
+        add("share of assembly and set-up (figure 9)", gpus, share, &|(_, run)| {
+            percent(run.share())
+        });
+        for (gpus, cited) in CITED.iteration {
+            let of = |(record, run): Measured<'_>| times(self.speed_ups(record, run)[2]);
+            add("speed-up of a linear iteration (figure 8)", gpus, cited.to_string(), &of);
+        }
+        for (gpus, cited) in CITED.step {
+            let of = |(record, run): Measured<'_>| times(self.speed_ups(record, run)[1]);
+            add("speed-up of a Newton step (figure 11)", gpus, cited.to_string(), &of);
+        }
+        table
+    }
+
+    /// Of the problems with Jacobi on so many GPUs that one has room for, the one nearest to the cited
+    /// size and the largest.
+    fn near_and_largest(self, gpus: usize) -> [Option<Measured<'a>>; 2] {
+        let sorted = self.sorted(Growth::Fixed);
+        let found = || {
+            let of = sorted.iter().filter(|r| r.kind == Kind::Jacobi && r.gpus == gpus);
+            let runs = of.filter_map(|&record| Some((record, record.run.as_ref()?)));
+            runs.filter(|(record, run)| self.speed_ups(record, run)[0].is_finite())
+        };
+        let far =
+            |(record, _): &Measured<'_>| (record.unknowns() as f64 / CITED.unknowns).ln().abs();
+        [
+            found().min_by(|one, other| far(one).total_cmp(&far(other))),
+            found().max_by_key(|(record, _)| record.unknowns()),
+        ]
+    }
+
+    /// Every record and every cited value in a line.
+    pub(crate) fn values(self) -> Table {
+        let mut table = Table::new("Values", &VALUES);
+        for growth in [Growth::Fixed, Growth::Weak] {
+            for record in self.sorted(growth) {
+                let Some(run) = &record.run else { continue };
+                let mut row = vec!["gridgen".to_owned(), format!("{growth:?}")];
+                let (ni, nj) = record.size;
+                row.extend([ni, nj, record.unknowns(), record.gpus].map(|n| n.to_string()));
+                row.extend([format!("{:?}", record.kind), run.steps.to_string()]);
+                let [solve, step, iteration] = self.speed_ups(record, run);
+                let numbers = [run.iterations, run.residual, run.seconds, run.step()];
+                let more = [run.iteration(), run.share(), solve, step, iteration];
+                row.extend(numbers.into_iter().chain(more).map(number));
+                table.rows.push(row);
+            }
+        }
+        table.rows.extend(cited_values());
+        table
+    }
+}
+
+/// Lines of the cited values, as far as they go.
+fn cited_values() -> Vec<Vec<String>> {
+    let line = |column: usize, (gpus, value): (usize, f64)| {
+        let mut row = vec![String::new(); VALUES.len()];
+        for (column, fact) in [(0, CITED.name), (1, "Fixed"), (6, "Jacobi")] {
+            row[column].push_str(fact);
+        }
+        for (column, value) in [(4, CITED.unknowns), (5, gpus as f64), (column, value)] {
+            row[column] = number(value);
+        }
+        row
+    };
+    let steps = CITED.step.map(|step| line(15, step));
+    let iterations = CITED.iteration.map(|iteration| line(16, iteration));
+    std::iter::once(line(13, CITED.share)).chain(steps).chain(iterations).collect()
+}
+
+/// All digits of a number, nothing for none.
+fn number(value: f64) -> String {
+    if value.is_finite() { value.to_string() } else { String::new() }
+}

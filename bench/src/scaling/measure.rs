@@ -1,0 +1,141 @@
+//! Newton solves on one and more GPUs.
+
+use super::{Growth, ScalingRecord, ScalingRun, ScalingSettings};
+use crate::newton::solve;
+use crate::problem::ellipses;
+use crate::{BenchBackend, Size};
+use gridgen::backend::cuda::driver::Gpus;
+use gridgen::backend::cuda::{Demand, Kept};
+use gridgen::backend::{Bands, DeviceError, EllipticData};
+use gridgen::solver::SolverError;
+use gridgen::solver::newton::NewtonReport;
+use gridgen::solver::precond::{Kind, MultigridSettings};
+
+/// Solves after the first are as many as have this many unknowns together, one at least and at most
+/// [`SOLVES`]: a small one takes milliseconds and is easily disturbed.
+const WORTH: usize = 8_000_000;
+const SOLVES: usize = 5;
+
+/// Names of the GPUs, and a record of each size, preconditioner and number of GPUs: 1, 2, 4, … up to all
+/// of `ordinals`.
+///
+/// # Errors
+/// If a GPU cannot be used, or a size has too few columns.
+pub fn scaling(
+    ordinals: &[usize],
+    settings: &ScalingSettings,
+) -> Result<(String, Vec<ScalingRecord>), SolverError> {
+    let (mut names, mut records) = (String::new(), Vec::new());
+    for count in counts(ordinals.len()) {
+        let gpus = Gpus::open(&ordinals[..count])?.with_gathered_points(settings.gathered_points);
+        names = gpus.names();
+        let fixed = settings.sizes.iter().map(|&size| (Growth::Fixed, size));
+        let weak = settings.weak.iter().map(|&size| (Growth::Weak, size));
+        for (growth, start) in fixed.chain(weak) {
+            records.extend(problem(&gpus, growth, start, settings)?);
+        }
+    }
+    Ok((names, records))
+}
+
+/// 1, 2, 4, … and all.
+pub(crate) fn counts(all: usize) -> impl Iterator<Item = usize> {
+    let powers = std::iter::successors(Some(1), |count| Some(2 * count));
+    powers.take_while(move |count| *count < all).chain((all > 0).then_some(all))
+}
+
+/// A problem with each preconditioner, multigrid up to so many unknowns of a fixed one.
+fn problem(
+    gpus: &Gpus,
+    growth: Growth,
+    start: Size,
+    settings: &ScalingSettings,
+) -> Result<Vec<ScalingRecord>, SolverError> {
+    let grown = if growth == Growth::Weak { gpus.count() } else { 1 };
+    let size = ((start.0 - 1) * grown + 1, start.1);
+    let empty = |kind| ScalingRecord { growth, start, size, gpus: gpus.count(), kind, run: None };
+    let mut records: Vec<_> = [Kind::Multigrid, Kind::Jacobi].map(empty).into();
+    records.retain(|record| {
+        let small = growth == Growth::Weak || record.unknowns() <= settings.multigrid;
+        small || record.kind == Kind::Jacobi
+    });
+    let mut data: Option<EllipticData> = None;
+    for record in &mut records {
+        if fits(gpus, size, record.kind)? {
+            let data = data.get_or_insert_with(|| ellipses(size.0, size.1));
+            if record.kind == Kind::Jacobi {
+                // It has a frozen wall: without its terms now, none are copied later.
+                data.wall = None;
+            }
+            record.run = Some(measure(gpus, data, record.kind, settings.cycle())?);
+        }
+    }
+    Ok(records)
+}
+
+/// Whether the GPUs have room for a solve.
+fn fits(gpus: &Gpus, (ni, nj): Size, kind: Kind) -> Result<bool, DeviceError> {
+    let preconditioner = if kind == Kind::Multigrid { Kept::Hierarchy } else { Kept::Diagonal };
+    match gpus.check_room(Demand { points: ni * nj, value: size_of::<f32>(), preconditioner }) {
+        Ok(()) => Ok(true),
+        Err(DeviceError::OutOfMemory { .. }) => Ok(false),
+        Err(error) => Err(error),
+    }
+}
+
+/// The fastest of several solves after one that finds out what is only done once.
+fn measure(
+    gpus: &Gpus,
+    data: &EllipticData,
+    kind: Kind,
+    multigrid: MultigridSettings,
+) -> Result<ScalingRun, SolverError> {
+    let ranks = if gpus.count() == 1 {
+        vec![solves(&gpus.first()?, data, data, kind, multigrid)?]
+    } else {
+        let bands = Bands::new(data.mi, gpus.count(), data.periodic).map_err(DeviceError::from)?;
+        gpus.run(&bands, |rank, backend| {
+            solves(backend, &bands.part(rank, data), data, kind, multigrid)
+        })?
+    };
+    let slowest = |k: usize| ranks.iter().map(|runs| runs[k].1).fold(0.0, f64::max);
+    let fastest = (0..count_of_solves(data))
+        .map(|k| (k, slowest(k)))
+        .min_by(|one, other| one.1.total_cmp(&other.1));
+    let (k, seconds) = fastest.ok_or(DeviceError::NoGpu)?;
+    Ok(ScalingRun::new(&ranks[0][k].0, seconds))
+}
+
+/// Solves of one rank with their seconds: as many on all, whatever a clock says.
+fn solves<B: BenchBackend>(
+    backend: &B,
+    part: &EllipticData,
+    whole: &EllipticData,
+    kind: Kind,
+    multigrid: MultigridSettings,
+) -> Result<Vec<(NewtonReport, f64)>, SolverError> {
+    let solve = || solve::<_, f32>(backend, part, kind, multigrid);
+    let _ = solve()?;
+    (0..count_of_solves(whole)).map(|_| solve()).collect()
+}
+
+/// Solves that count.
+fn count_of_solves(data: &EllipticData) -> usize {
+    (WORTH / (2 * data.mi * data.mj)).clamp(1, SOLVES)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn counts_double_up_to_all() {
+        let of = |all| counts(all).collect::<Vec<_>>();
+
+        assert_eq!(
+            [of(1), of(2), of(3), of(8)],
+            [vec![1], vec![1, 2], vec![1, 2, 3], vec![1, 2, 4, 8]]
+        );
+        assert!(of(0).is_empty());
+    }
+}

@@ -1,0 +1,72 @@
+//! Set-up of incomplete factors.
+
+use super::{Problem, milliseconds, row, times};
+use crate::timing::Bench;
+use crate::{BenchBackend, Table, VendorWork};
+use gridgen::backend::{CsrBackend, Incomplete, RowSchedule};
+use gridgen::solver::SolverError;
+
+const KINDS: [(Incomplete, &str); 2] = [(Incomplete::Dilu, "DILU"), (Incomplete::Ilu0, "ILU(0)")];
+
+const SCHEDULES: [(RowSchedule, &str); 4] = [
+    (RowSchedule::Levels, "levels"),
+    (RowSchedule::SyncFree, "sync-free"),
+    (RowSchedule::Multicolour, "colours"),
+    (RowSchedule::Tile, "tiles"),
+];
+
+pub(crate) fn table() -> Table {
+    let columns =
+        ["matrix", "factors", "analysis ms", "values ms", "set-up ms", "vendor's set-up, times"];
+    Table::new("Construction of incomplete factors", &columns)
+}
+
+pub(crate) fn measure<B: BenchBackend + CsrBackend>(
+    bench: &Bench<'_, B>,
+    problem: &Problem<'_, B>,
+    table: &mut Table,
+) -> Result<(), SolverError> {
+    let backend = bench.backend;
+    let a = &problem.operator.matrix;
+    let mut vendor: Option<f64> = None;
+    for (levels, name) in [(true, "ILU(0), levels"), (false, "ILU(0), no levels")] {
+        match backend.vendor::<f64>(VendorWork::Ilu0 { levels }, problem.csr) {
+            Ok(None) => {}
+            Ok(Some((library, mut work))) => {
+                let seconds = bench.seconds_of_long(&mut || Ok(work()?))?;
+                let cells = [format!("{library}, {name}"), String::new(), String::new()];
+                row(table, &problem.name, cells.into_iter().chain([milliseconds(seconds)]));
+                vendor = Some(vendor.map_or(seconds, |faster| faster.min(seconds)));
+            }
+            Err(error) => row(table, &problem.name, [error.to_string()]),
+        }
+    }
+    for (kind, kind_name) in KINDS {
+        for (schedule, schedule_name) in SCHEDULES {
+            let name = format!("{kind_name}, {schedule_name}");
+            let analysis = bench.seconds_of_long(&mut || {
+                drop(backend.csr_factors(a, kind, schedule)?);
+                Ok(())
+            })?;
+            let mut factors = backend.csr_factors(a, kind, schedule)?;
+            let mut bad = None;
+            let values = bench.seconds_of_long(&mut || {
+                bad = backend.csr_factor(a, 0.0, &mut factors)?;
+                Ok(())
+            })?;
+            if let Some(bad) = bad {
+                row(
+                    table,
+                    &problem.name,
+                    [name, format!("pivot {} of row {}", bad.value, bad.row)],
+                );
+                continue;
+            }
+            let whole = analysis + values;
+            let against = vendor.map_or_else(String::new, |vendor| times(vendor, whole));
+            let cells = [analysis, values, whole].map(milliseconds);
+            row(table, &problem.name, [name].into_iter().chain(cells).chain([against]));
+        }
+    }
+    Ok(())
+}

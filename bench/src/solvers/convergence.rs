@@ -1,0 +1,116 @@
+//! Residuals of BiCGStab without preconditioner, with DILU and with ILU(0).
+
+use super::{Points, Problem, factors, figure, row};
+use crate::timing::Bench;
+use crate::{BenchBackend, Table};
+use gridgen::backend::{CsrBackend, Incomplete, RowSchedule};
+use gridgen::report::plot::XyFigure;
+use gridgen::solver::general::{GeneralKind, GeneralPreconditioner};
+use gridgen::solver::krylov::{Bicgstab, KrylovReport, System, Target};
+use gridgen::solver::{Preconditioner, SolverError};
+use std::time::Instant;
+
+/// Residual over that of x = 0 at which a solve ends.
+const TOLERANCE: f64 = 1e-10;
+
+/// Names of the curves.
+const CURVES: [&str; 3] = ["none", "DILU", "ILU(0)"];
+
+/// Curves of all matrices: relative residuals against iterations.
+pub(crate) struct Curves {
+    panels: Vec<(String, Vec<Points>)>,
+    table: Table,
+}
+
+impl Curves {
+    pub(crate) fn new() -> Self {
+        let columns = ["matrix", "preconditioner", "iteration", "relative residual"];
+        Self { panels: Vec::new(), table: Table::new("Residuals", &columns) }
+    }
+
+    pub(crate) fn finish(self) -> (XyFigure, Table) {
+        let name = "Residual of BiCGStab against iterations";
+        (figure(name, "iterations", &CURVES, self.panels), self.table)
+    }
+
+    fn add(&mut self, matrix: &str, curves: Vec<Points>) {
+        for (name, curve) in CURVES.iter().zip(&curves) {
+            for [iteration, residual] in curve {
+                let cells = [(*name).to_owned(), iteration.to_string(), format!("{residual:e}")];
+                row(&mut self.table, matrix, cells);
+            }
+        }
+        self.panels.push((matrix.to_owned(), curves));
+    }
+}
+
+pub(crate) fn table() -> Table {
+    let columns = ["matrix", "preconditioner", "iterations", "residual", "s", "end"];
+    Table::new(format!("BiCGStab to {TOLERANCE:.0e}"), &columns)
+}
+
+pub(crate) fn measure<B: BenchBackend + CsrBackend>(
+    bench: &Bench<'_, B>,
+    problem: &Problem<'_, B>,
+    most: usize,
+    table: &mut Table,
+    curves: &mut Curves,
+) -> Result<(), SolverError> {
+    let kinds = [
+        GeneralKind::None,
+        factors(Incomplete::Dilu, RowSchedule::Auto),
+        factors(Incomplete::Ilu0, RowSchedule::Auto),
+    ];
+    let mut found = Vec::new();
+    for (name, kind) in CURVES.into_iter().zip(kinds) {
+        let mut points = Vec::new();
+        let started = Instant::now();
+        match solve(bench, problem, kind, most, &mut points) {
+            Ok((report, norm)) => {
+                let cells = [
+                    name.to_owned(),
+                    report.iterations.to_string(),
+                    format!("{:.1e}", report.residual / norm),
+                    format!("{:.3}", started.elapsed().as_secs_f64()),
+                    report.stop.to_string(),
+                ];
+                row(table, &problem.name, cells);
+            }
+            Err(SolverError::Preconditioner(failure)) => {
+                let cells = [name, "", "", "", &failure.to_string()].map(str::to_owned);
+                row(table, &problem.name, cells);
+            }
+            Err(error) => return Err(error),
+        }
+        found.push(points);
+    }
+    curves.add(&problem.name, found);
+    Ok(())
+}
+
+/// The report and ‖b‖.
+fn solve<B: BenchBackend + CsrBackend>(
+    bench: &Bench<'_, B>,
+    problem: &Problem<'_, B>,
+    kind: GeneralKind,
+    most: usize,
+    points: &mut Points,
+) -> Result<(KrylovReport, f64), SolverError> {
+    let (backend, operator, b) = (bench.backend, &problem.operator, &problem.b);
+    let mut preconditioner = GeneralPreconditioner::new(kind);
+    preconditioner.update(backend, operator)?;
+    let mut krylov = Bicgstab::new(backend, operator.rows)?;
+    let mut x = backend.zeros(operator.rows)?;
+    let [square] = backend.dots([(b, b)])?;
+    let norm = square.sqrt();
+    points.push([0.0, 1.0]);
+    let mut system = System {
+        backend,
+        operator,
+        preconditioner: &mut preconditioner,
+        b,
+        observe: &mut |iteration, residual| points.push([iteration, residual / norm]),
+    };
+    let target = Target { norm: TOLERANCE * norm, max_iterations: most };
+    Ok((krylov.solve(&mut system, target, &mut x)?, norm))
+}

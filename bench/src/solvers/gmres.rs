@@ -1,0 +1,72 @@
+//! GMRES with short restarts, on the backend and on the CPU.
+
+use super::{Problem, milliseconds, row, times};
+use crate::timing::Bench;
+use crate::{BenchBackend, Table};
+use gridgen::backend::cpu::CpuBackend;
+use gridgen::backend::{CsrBackend, Format};
+use gridgen::solver::SolverError;
+use gridgen::solver::general::{GeneralKind, GeneralOperator, GeneralPreconditioner};
+use gridgen::solver::krylov::{Gmres, System, Target};
+use gridgen::sparse::Csr;
+
+/// Dimensions of the Krylov space, and restarts, of table 3 of Liu, Yin and Wu (2011).
+const DIMENSIONS: [usize; 3] = [8, 16, 32];
+const RESTARTS: usize = 10;
+
+pub(crate) fn table() -> Table {
+    let columns = ["matrix", "m", "iterations", "ms", "ms on the CPU", "times"];
+    Table::new(format!("GMRES(m), {RESTARTS} restarts without preconditioner"), &columns)
+}
+
+pub(crate) fn measure<B: BenchBackend + CsrBackend>(
+    bench: &Bench<'_, B>,
+    problem: &Problem<'_, B>,
+    right: &[f64],
+    table: &mut Table,
+) -> Result<(), SolverError> {
+    let backend = bench.backend;
+    let on_cpu = backend.name() == CpuBackend.name();
+    for m in DIMENSIONS {
+        let (iterations, seconds) = solve(backend, (&problem.operator, &problem.b), m)?;
+        let mut cells = vec![m.to_string(), format!("{iterations}"), milliseconds(seconds)];
+        if !on_cpu {
+            let (cpu, b) = (operator(problem.csr)?, right.to_vec());
+            let (_, reference) = solve(&CpuBackend, (&cpu, &b), m)?;
+            cells.extend([milliseconds(reference), times(reference, seconds)]);
+        }
+        row(table, &problem.name, cells);
+    }
+    Ok(())
+}
+
+fn operator(csr: &Csr) -> Result<GeneralOperator<CpuBackend, f64>, SolverError> {
+    let matrix = CpuBackend.csr(csr, Format::Csr)?;
+    Ok(GeneralOperator { matrix, rows: csr.rows() })
+}
+
+/// Iterations and seconds of a solve that ends after all restarts.
+fn solve<B: BenchBackend + CsrBackend>(
+    backend: &B,
+    (operator, b): (&GeneralOperator<B, f64>, &B::Vector<f64>),
+    m: usize,
+) -> Result<(f64, f64), SolverError> {
+    let mut krylov = Gmres::new(backend, operator.rows, m)?;
+    let mut preconditioner = GeneralPreconditioner::new(GeneralKind::None);
+    let mut x = backend.zeros(operator.rows)?;
+    let mut iterations = 0.0;
+    let seconds = Bench { backend }.seconds_of_long(&mut || {
+        backend.lincomb::<f64, 0>(&mut x, 0.0, [])?;
+        let mut system = System {
+            backend,
+            operator,
+            preconditioner: &mut preconditioner,
+            b,
+            observe: &mut |_, _| {},
+        };
+        let target = Target { norm: 0.0, max_iterations: RESTARTS * m };
+        iterations = krylov.solve(&mut system, target, &mut x)?.iterations;
+        Ok(())
+    })?;
+    Ok((iterations, seconds))
+}

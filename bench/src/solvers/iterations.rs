@@ -1,0 +1,114 @@
+//! Time of iterations with DILU under each schedule.
+
+use super::{Problem, factors, milliseconds, row, times};
+use crate::timing::Bench;
+use crate::{BenchBackend, Table};
+use gridgen::backend::{CsrBackend, Incomplete, RowSchedule};
+use gridgen::solver::general::{GeneralKind, GeneralPreconditioner};
+use gridgen::solver::krylov::{Bicgstab, System, Target};
+use gridgen::solver::{Preconditioner, SolverError};
+use std::time::Instant;
+
+/// Seconds after which no further solve of a row is begun.
+const PATIENCE: f64 = 2.0;
+/// Iterations before the clock starts: schedules are chosen and graphs recorded in them.
+const FIRST: usize = 24;
+/// Iterations of a solve while the clock has not been looked at.
+const UNSEEN: usize = 8;
+
+const SCHEDULES: [(RowSchedule, &str); 6] = [
+    (RowSchedule::Auto, "auto"),
+    (RowSchedule::Levels, "levels"),
+    (RowSchedule::SyncFree, "sync-free"),
+    (RowSchedule::Correlation, "correlation"),
+    (RowSchedule::Multicolour, "colours"),
+    (RowSchedule::Tile, "tiles"),
+];
+
+pub(crate) fn table(iterations: usize) -> Table {
+    let whole = format!("{iterations} iterations s");
+    let columns = ["matrix", "preconditioner", "timed", "ms an iteration", &whole, "times none"];
+    Table::new("BiCGStab with DILU", &columns)
+}
+
+/// Solves that end early, because they have converged, are begun anew until as many iterations are
+/// done.
+pub(crate) fn measure<B: BenchBackend + CsrBackend>(
+    bench: &Bench<'_, B>,
+    problem: &Problem<'_, B>,
+    iterations: usize,
+    table: &mut Table,
+) -> Result<(), SolverError> {
+    let mut add = |name: &str, kind, none: Option<f64>| -> Result<Option<f64>, SolverError> {
+        match seconds(bench, problem, kind, iterations, PATIENCE) {
+            Ok((done, seconds)) => {
+                let once = seconds / done;
+                let cells = [
+                    name.to_owned(),
+                    format!("{done}"),
+                    milliseconds(once),
+                    format!("{:.3}", once * iterations as f64),
+                    times(once, none.unwrap_or(once)),
+                ];
+                row(table, &problem.name, cells);
+                Ok(Some(once))
+            }
+            Err(SolverError::Preconditioner(failure)) => {
+                row(table, &problem.name, [name.to_owned(), failure.to_string()]);
+                Ok(None)
+            }
+            Err(error) => Err(error),
+        }
+    };
+    let none = add("none", GeneralKind::None, None)?;
+    for (schedule, name) in SCHEDULES {
+        add(&format!("DILU, {name}"), factors(Incomplete::Dilu, schedule), none)?;
+    }
+    Ok(())
+}
+
+/// Iterations done and their seconds. After `patience` seconds no further solve is begun; ranks, which
+/// must do the same, need all of it.
+pub(crate) fn seconds<B: BenchBackend + CsrBackend>(
+    bench: &Bench<'_, B>,
+    problem: &Problem<'_, B>,
+    kind: GeneralKind,
+    iterations: usize,
+    patience: f64,
+) -> Result<(f64, f64), SolverError> {
+    let Problem { operator, b, .. } = problem;
+    let backend = bench.backend;
+    let mut preconditioner = GeneralPreconditioner::new(kind);
+    preconditioner.update(backend, operator)?;
+    let mut krylov = Bicgstab::new(backend, operator.rows)?;
+    let mut x = backend.zeros(operator.rows)?;
+    let mut solve = |most: usize| {
+        backend.lincomb::<f64, 0>(&mut x, 0.0, [])?;
+        let mut system = System {
+            backend,
+            operator,
+            preconditioner: &mut preconditioner,
+            b,
+            observe: &mut |_, _| {},
+        };
+        let target = Target { norm: 0.0, max_iterations: most };
+        krylov.solve(&mut system, target, &mut x)
+    };
+    let (mut first, mut bearable) = (0, f64::INFINITY);
+    while first < FIRST && bearable > FIRST as f64 {
+        let started = Instant::now();
+        let _ = solve(UNSEEN)?;
+        backend.finish()?;
+        first += UNSEEN;
+        bearable = patience * UNSEEN as f64 / started.elapsed().as_secs_f64();
+    }
+    let chunk = (bearable as usize).clamp(UNSEEN, 100);
+    let started = Instant::now();
+    let mut done = 0.0;
+    while done < iterations as f64 && started.elapsed().as_secs_f64() < patience {
+        let left = (iterations - done as usize).min(chunk);
+        done += solve(left)?.iterations.max(1.0);
+    }
+    backend.finish()?;
+    Ok((done, started.elapsed().as_secs_f64()))
+}

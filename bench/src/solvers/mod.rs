@@ -1,0 +1,250 @@
+//! The sparse solvers on matrices of any pattern, subject by subject as the papers report them.
+
+mod construction;
+mod convergence;
+mod gmres;
+mod iterations;
+mod products;
+#[cfg(feature = "cuda")]
+mod ranks;
+mod shapes;
+mod triangles;
+
+#[cfg(feature = "cuda")]
+pub use ranks::row_scaling;
+
+use super::matrices::{Generated, Random, jacobian};
+use super::timing::Bench;
+use super::{BenchBackend, Results, Size, Table};
+use gridgen::backend::{CsrBackend, Format, Incomplete, RowSchedule};
+use gridgen::report::plot::{Axis, Curve, Line, Stroke, XyFigure, XyPanel};
+use gridgen::solver::SolverError;
+use gridgen::solver::general::{GeneralKind, GeneralOperator};
+use gridgen::sparse::Csr;
+
+/// Sizes of the grids whose Jacobians are measured, and after how many Newton steps.
+const GRIDS: [Size; 2] = [(257, 129), (2049, 513)];
+const STEPS: [usize; 2] = [0, 4];
+
+/// A table, or a picture, of the solvers.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum SolverSubject {
+    /// Sizes, levels, colours and bandwidths of the matrices.
+    Shapes,
+    /// Products against copy and the vendor's.
+    Products,
+    /// Set-up of DILU and ILU(0) by schedule (table 2 and 4 of Wang and Liu 2022).
+    Construction,
+    /// Iterations of BiCGStab with DILU by schedule (their tables 3 and 5).
+    Iterations,
+    /// Triangular solves, one and a hundred with their analysis.
+    Triangles,
+    /// GMRES(8, 16, 32) against the CPU (table 3 of Liu, Yin and Wu 2011).
+    Gmres,
+    /// Residuals against iterations with no preconditioner, DILU and ILU(0) (figure 6 of Wang and Liu).
+    Convergence,
+}
+
+impl SolverSubject {
+    /// All of them.
+    pub const ALL: [Self; 7] = [
+        Self::Shapes,
+        Self::Products,
+        Self::Construction,
+        Self::Iterations,
+        Self::Triangles,
+        Self::Gmres,
+        Self::Convergence,
+    ];
+}
+
+/// Where a matrix comes from.
+#[derive(Debug, Clone, PartialEq)]
+pub enum MatrixSource {
+    /// It is generated.
+    Generated(Generated),
+    /// It is the Jacobian of a grid of so many points after so many Newton steps.
+    Jacobian(Size, usize),
+    /// It was read.
+    Given(String, Csr),
+}
+
+impl MatrixSource {
+    /// The generated ones and the Jacobians of the full sizes.
+    #[must_use]
+    pub fn all() -> Vec<Self> {
+        let generated = Generated::ALL.into_iter().map(Self::Generated);
+        let jacobians = GRIDS.into_iter().flat_map(|size| STEPS.map(|k| Self::Jacobian(size, k)));
+        generated.chain(jacobians).collect()
+    }
+
+    /// A short name, with `scale` times the rows of the full size.
+    #[must_use]
+    pub fn name(&self, scale: f64) -> String {
+        match self {
+            Self::Generated(generated) => format!("like {}", generated.name()),
+            Self::Jacobian(size, step) => {
+                let (ni, nj) = scaled(*size, scale);
+                format!("Jacobian {ni} × {nj}, step {step}")
+            }
+            Self::Given(name, _) => name.clone(),
+        }
+    }
+
+    fn matrix<B: BenchBackend>(&self, backend: &B, scale: f64) -> Result<Csr, SolverError> {
+        Ok(match self {
+            Self::Generated(generated) => generated.matrix(scale),
+            Self::Jacobian(size, steps) => jacobian(backend, scaled(*size, scale), *steps)?,
+            Self::Given(_, a) => a.clone(),
+        })
+    }
+}
+
+/// A grid of about `scale` times the points.
+fn scaled((ni, nj): Size, scale: f64) -> Size {
+    let side = |n: usize| (((n - 1) as f64 * scale.sqrt()).round() as usize + 1).max(9);
+    (side(ni), side(nj))
+}
+
+/// What is measured.
+#[derive(Debug, Clone, PartialEq)]
+pub struct SolverSettings {
+    /// Tables.
+    pub subjects: Vec<SolverSubject>,
+    /// Matrices.
+    pub matrices: Vec<MatrixSource>,
+    /// Rows of the matrices that are made, in units of the full size.
+    pub scale: f64,
+    /// Iterations that are timed, and the most of a solve.
+    pub iterations: usize,
+}
+
+/// A matrix under measurement.
+struct Problem<'a, B: CsrBackend> {
+    name: String,
+    csr: &'a Csr,
+    operator: GeneralOperator<B, f64>,
+    /// Right-hand side, random in [0, 1) as Wang and Liu have it.
+    b: B::Vector<f64>,
+}
+
+/// The tables that `settings` names.
+///
+/// # Errors
+/// If the device fails. A matrix whose factors do not exist gets a row that says so.
+pub fn solvers<B: BenchBackend + CsrBackend>(
+    backend: &B,
+    settings: &SolverSettings,
+) -> Result<Results, SolverError> {
+    let bench = Bench { backend };
+    let mut tables: Vec<(SolverSubject, Table)> =
+        settings.subjects.iter().map(|&subject| (subject, empty(subject, settings))).collect();
+    for (_, table) in &mut tables {
+        table.title = format!("{}, {}", table.title, backend.name());
+    }
+    let mut levels = shapes::Levels::default();
+    let mut residuals = convergence::Curves::new();
+    for source in &settings.matrices {
+        let csr = source.matrix(backend, settings.scale)?;
+        let matrix = backend.csr(&csr, Format::Csr)?;
+        let mut random = Random::new(1);
+        let right: Vec<f64> = (0..csr.rows()).map(|_| random.unit()).collect();
+        let mut b = backend.zeros(csr.rows())?;
+        backend.upload(&right, &mut b)?;
+        let operator = GeneralOperator { matrix, rows: csr.rows() };
+        let problem = Problem { name: source.name(settings.scale), csr: &csr, operator, b };
+        for (subject, table) in &mut tables {
+            match subject {
+                SolverSubject::Shapes => shapes::measure(&problem, table, &mut levels),
+                SolverSubject::Products => products::measure(&bench, &problem, table)?,
+                SolverSubject::Construction => construction::measure(&bench, &problem, table)?,
+                SolverSubject::Iterations => {
+                    iterations::measure(&bench, &problem, settings.iterations, table)?;
+                }
+                SolverSubject::Triangles => triangles::measure(&bench, &problem, table)?,
+                SolverSubject::Gmres => gmres::measure(&bench, &problem, &right, table)?,
+                SolverSubject::Convergence => {
+                    let most = settings.iterations;
+                    convergence::measure(&bench, &problem, most, table, &mut residuals)?;
+                }
+            }
+        }
+    }
+    let mut results: Results =
+        tables.into_iter().map(|(_, table)| table).collect::<Vec<_>>().into();
+    if settings.subjects.contains(&SolverSubject::Shapes) {
+        results.figures.push(("levels.svg", levels.figure()));
+    }
+    if settings.subjects.contains(&SolverSubject::Convergence) {
+        let (figure, table) = residuals.finish();
+        results.figures.push(("convergence.svg", figure));
+        results.values.push(("convergence.csv", table));
+    }
+    Ok(results)
+}
+
+/// The table of a subject without rows.
+fn empty(subject: SolverSubject, settings: &SolverSettings) -> Table {
+    match subject {
+        SolverSubject::Shapes => shapes::table(),
+        SolverSubject::Products => products::table(),
+        SolverSubject::Construction => construction::table(),
+        SolverSubject::Iterations => iterations::table(settings.iterations),
+        SolverSubject::Triangles => triangles::table(),
+        SolverSubject::Gmres => gmres::table(),
+        SolverSubject::Convergence => convergence::table(),
+    }
+}
+
+/// A picture with a panel per matrix, of curves with these names, y logarithmic.
+fn figure(
+    name: &str,
+    across: &str,
+    curves: &[&str],
+    panels: Vec<(String, Vec<Points>)>,
+) -> XyFigure {
+    let line = |k| Line { colour: Some(k), stroke: Stroke::Plain };
+    let panel = |(caption, curves): (String, Vec<Points>)| XyPanel {
+        caption,
+        axes: [(across, false), ("", true)]
+            .map(|(name, logarithmic)| Axis { name: name.to_owned(), logarithmic }),
+        curves: curves
+            .into_iter()
+            .enumerate()
+            .map(|(k, points)| Curve { line: line(k), name: None, points })
+            .collect(),
+        rules: Vec::new(),
+    };
+    XyFigure {
+        name: name.to_owned(),
+        legend: curves.iter().enumerate().map(|(k, name)| (line(k), (*name).to_owned())).collect(),
+        across: 3,
+        panel: [360.0, 240.0],
+        panels: panels.into_iter().map(panel).collect(),
+        ..XyFigure::default()
+    }
+}
+
+/// Points of a curve.
+type Points = Vec<[f64; 2]>;
+
+/// Incomplete factors under a schedule, without a shift.
+fn factors(kind: Incomplete, schedule: RowSchedule) -> GeneralKind {
+    GeneralKind::Factors { kind, schedule, shift: 0.0 }
+}
+
+fn milliseconds(seconds: f64) -> String {
+    format!("{:.4}", 1e3 * seconds)
+}
+
+/// How many times as long as another.
+fn times(seconds: f64, other: f64) -> String {
+    format!("{:.2}", seconds / other)
+}
+
+/// A row of the matrix and cells, filled up to the columns of the table.
+fn row(table: &mut Table, name: &str, cells: impl IntoIterator<Item = String>) {
+    let mut row: Vec<String> = std::iter::once(name.to_owned()).chain(cells).collect();
+    row.resize(table.columns.len(), String::new());
+    table.rows.push(row);
+}

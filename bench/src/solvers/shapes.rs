@@ -1,0 +1,66 @@
+//! What the matrices are like.
+
+use super::{Points, Problem, figure, row};
+use crate::Table;
+use gridgen::backend::CsrBackend;
+use gridgen::report::plot::XyFigure;
+use gridgen::sparse::{Csr, Graph, RowSets, Triangle, colours, levels, reverse_cuthill_mckee};
+
+pub(crate) fn table() -> Table {
+    let columns = [
+        "matrix",
+        "rows",
+        "entries",
+        "longest row",
+        "levels",
+        "rows of the largest",
+        "colours",
+        "bandwidth",
+        "bandwidth after RCM",
+        "levels after RCM",
+    ];
+    Table::new("Matrices", &columns)
+}
+
+/// Rows in each level of the lower triangle, as figure 7 of Wang and Liu (2022), by matrix.
+#[derive(Default)]
+pub(crate) struct Levels(Vec<(String, Vec<Points>)>);
+
+impl Levels {
+    pub(crate) fn figure(self) -> XyFigure {
+        let curves = ["as numbered", "after reverse Cuthill–McKee"];
+        figure("Rows in each level of the lower triangle", "level", &curves, self.0)
+    }
+}
+
+pub(crate) fn measure<B: CsrBackend>(
+    problem: &Problem<'_, B>,
+    table: &mut Table,
+    shown: &mut Levels,
+) {
+    let a = problem.csr;
+    let ordered = a.permuted(&reverse_cuthill_mckee(a));
+    let [sets, ordered_sets] =
+        [a, &ordered].map(|a| RowSets::by_number(&levels(a.pattern(), Triangle::Lower)));
+    let colours = colours(&Graph::new(a.pattern())).iter().max().map_or(0, |&most| most + 1);
+    let longest = (0..a.rows()).map(|row| a.pattern().row(row).len()).max().unwrap_or(0);
+    let numbers = [a.rows(), a.values.len(), longest, sets.len()];
+    let largest = sets.sizes().max().unwrap_or(0);
+    let cells = numbers.into_iter().chain([largest, colours as usize, bandwidth(a)]);
+    let cells = cells.chain([bandwidth(&ordered), ordered_sets.len()]);
+    row(table, &problem.name, cells.map(|cell| cell.to_string()));
+    let curve = |sets: &RowSets| {
+        sets.sizes().enumerate().map(|(level, rows)| [level as f64, rows as f64]).collect()
+    };
+    shown.0.push((problem.name.clone(), vec![curve(&sets), curve(&ordered_sets)]));
+}
+
+/// Largest |i − j| of an entry.
+fn bandwidth(a: &Csr) -> usize {
+    let row = |row: usize| {
+        let ends = a.pattern().row(row);
+        let ends = ends.first().into_iter().chain(ends.last());
+        ends.map(move |&column| row.abs_diff(column as usize)).max().unwrap_or(0)
+    };
+    (0..a.rows()).map(row).max().unwrap_or(0)
+}

@@ -1,0 +1,167 @@
+//! Triangular solves with the factors of DILU: one with its analysis, one alone, and a hundred.
+
+use super::{Problem, milliseconds, row, times};
+use crate::timing::Bench;
+use crate::{BenchBackend, Table, VendorWork};
+use gridgen::backend::{CsrBackend, Incomplete, RowSchedule};
+use gridgen::solver::SolverError;
+use std::time::Instant;
+
+/// Solves with one analysis.
+const MANY: usize = 100;
+/// Longest that a row may take altogether, in seconds.
+const PATIENCE: f64 = 5.0;
+
+const SCHEDULES: [(RowSchedule, &str); 4] = [
+    (RowSchedule::Auto, "auto"),
+    (RowSchedule::Levels, "levels"),
+    (RowSchedule::SyncFree, "sync-free"),
+    (RowSchedule::Correlation, "correlation"),
+];
+
+/// Times that a first solve is measured.
+const FIRSTS: usize = 3;
+/// Times that a hundred solves are measured, unless they take so many seconds.
+const HUNDREDS: usize = 2;
+const LONG: f64 = 0.5;
+
+/// Seconds of an analysis, of the first solve after it, of a later one, and of the analysis with a
+/// hundred solves.
+#[derive(Clone, Copy)]
+struct Seconds {
+    analysis: f64,
+    first: f64,
+    alone: f64,
+    hundred: f64,
+}
+
+impl Seconds {
+    fn three(self) -> [f64; 3] {
+        [self.analysis + self.first, self.alone, self.hundred]
+    }
+}
+
+pub(crate) fn table() -> Table {
+    let columns = [
+        "matrix",
+        "solve",
+        "analysis ms",
+        "analysis and one ms",
+        "alone ms",
+        "analysis and 100 ms",
+        "vendor's, times: analysis and one",
+        "alone",
+        "analysis and 100",
+    ];
+    Table::new("Solves with both triangles of DILU", &columns)
+}
+
+pub(crate) fn measure<B: BenchBackend + CsrBackend>(
+    bench: &Bench<'_, B>,
+    problem: &Problem<'_, B>,
+    table: &mut Table,
+) -> Result<(), SolverError> {
+    let vendor = match vendor(bench, problem) {
+        Ok(Some((name, seconds))) => {
+            let cells = [name.to_owned(), milliseconds(seconds.analysis)];
+            row(table, &problem.name, cells.into_iter().chain(seconds.three().map(milliseconds)));
+            Some(seconds)
+        }
+        Ok(None) => None,
+        Err(error) => {
+            row(table, &problem.name, [error.to_string()]);
+            None
+        }
+    };
+    for (schedule, name) in SCHEDULES {
+        let Some(seconds) = ours(bench, problem, schedule)? else {
+            row(table, &problem.name, [name.to_owned(), "no factors".to_owned()]);
+            continue;
+        };
+        let against = vendor.map(|vendor| {
+            let pairs = vendor.three().into_iter().zip(seconds.three());
+            pairs.map(|(vendor, ours)| times(vendor, ours)).collect::<Vec<_>>()
+        });
+        let cells = [name.to_owned(), milliseconds(seconds.analysis)];
+        let cells = cells.into_iter().chain(seconds.three().map(milliseconds));
+        row(table, &problem.name, cells.chain(against.unwrap_or_default()));
+    }
+    Ok(())
+}
+
+/// Times of a schedule; none where a pivot cannot be used.
+fn ours<B: BenchBackend + CsrBackend>(
+    bench: &Bench<'_, B>,
+    problem: &Problem<'_, B>,
+    schedule: RowSchedule,
+) -> Result<Option<Seconds>, SolverError> {
+    let (backend, a) = (bench.backend, &problem.operator.matrix);
+    let kind = Incomplete::Dilu;
+    let analysis = bench.seconds_of_long(&mut || {
+        drop(backend.csr_factors(a, kind, schedule)?);
+        Ok(())
+    })?;
+    let mut z = backend.zeros(problem.csr.rows())?;
+    let mut first = f64::INFINITY;
+    for _ in 0..FIRSTS {
+        let mut factors = backend.csr_factors(a, kind, schedule)?;
+        if backend.csr_factor(a, 0.0, &mut factors)?.is_some() {
+            return Ok(None);
+        }
+        backend.finish()?;
+        let started = Instant::now();
+        backend.csr_solve(&mut factors, &problem.b, &mut z)?;
+        backend.finish()?;
+        first = first.min(started.elapsed().as_secs_f64());
+    }
+    let (mut hundred, mut alone) = (f64::INFINITY, f64::INFINITY);
+    for _ in 0..HUNDREDS {
+        let mut factors = backend.csr_factors(a, kind, schedule)?;
+        backend.csr_factor(a, 0.0, &mut factors)?;
+        let solve = &mut || Ok(backend.csr_solve(&mut factors, &problem.b, &mut z)?);
+        // The first hundred of new factors has what `auto` loses by trying.
+        hundred = hundred.min(analysis + many(bench, solve)?);
+        alone = alone.min(bench.seconds_of_long(solve)?);
+        if hundred > LONG {
+            break;
+        }
+    }
+    Ok(Some(Seconds { analysis, first, alone, hundred }))
+}
+
+/// Seconds of [`MANY`] calls, from fewer where they take long.
+fn many<B: BenchBackend>(
+    bench: &Bench<'_, B>,
+    work: &mut dyn FnMut() -> Result<(), SolverError>,
+) -> Result<f64, SolverError> {
+    bench.backend.finish()?;
+    let started = Instant::now();
+    let mut done = 0;
+    while done < MANY && started.elapsed().as_secs_f64() < PATIENCE {
+        work()?;
+        done += 1;
+        if done % 10 == 0 {
+            bench.backend.finish()?;
+        }
+    }
+    bench.backend.finish()?;
+    Ok(started.elapsed().as_secs_f64() * MANY as f64 / done as f64)
+}
+
+fn vendor<B: BenchBackend + CsrBackend>(
+    bench: &Bench<'_, B>,
+    problem: &Problem<'_, B>,
+) -> Result<Option<(&'static str, Seconds)>, SolverError> {
+    let vendor = |work| bench.backend.vendor::<f64>(work, problem.csr);
+    let Some((name, mut analyse)) = vendor(VendorWork::TriangularAnalysis)? else {
+        return Ok(None);
+    };
+    let analysis = bench.seconds_of_long(&mut || Ok(analyse()?))?;
+    let Some((_, mut solve)) = vendor(VendorWork::TriangularSolve)? else { return Ok(None) };
+    let (mut hundred, mut alone) = (f64::INFINITY, f64::INFINITY);
+    for _ in 0..HUNDREDS {
+        hundred = hundred.min(analysis + many(bench, &mut || Ok(solve()?))?);
+        alone = alone.min(bench.seconds_of_long(&mut || Ok(solve()?))?);
+    }
+    Ok(Some((name, Seconds { analysis, first: alone, alone, hundred })))
+}

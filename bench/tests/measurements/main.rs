@@ -1,0 +1,26 @@
+//! Measurements at small sizes: what is printed and written, and what made-up times come to.
+#![allow(clippy::unwrap_used, reason = "a failing step fails the test")]
+
+#[cfg(all(feature = "cuda", target_os = "linux"))]
+mod crossover;
+#[cfg(feature = "cuda")]
+mod gpu;
+mod program;
+mod scaling;
+mod solvers;
+
+use std::process::Command;
+
+/// The program.
+fn bench(arguments: &[&str]) -> Command {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_gridgen-bench"));
+    command.args(arguments);
+    command
+}
+
+/// Exit code, standard output and standard error.
+fn ran(mut command: Command) -> (Option<i32>, String, String) {
+    let output = command.output().unwrap();
+    let text = |bytes| String::from_utf8(bytes).unwrap();
+    (output.status.code(), text(output.stdout), text(output.stderr))
+}

@@ -1,0 +1,65 @@
+//! The program as its users see it.
+
+use super::{bench, ran};
+
+#[test]
+fn wrong_use_exits_with_2() {
+    for arguments in [
+        &["everything"][..],
+        &["kernels", "--sizes", "257"],
+        &["newton", "--weak", "257x129"],
+        &["solvers", "--scale", "0"],
+        &["scaling", "--devices", "0,0"],
+    ] {
+        let (code, stdout, stderr) = ran(bench(arguments));
+
+        assert_eq!((code, stdout.as_str()), (Some(2), ""), "{arguments:?}: {stderr}");
+        assert!(stderr.starts_with("error: "), "{arguments:?}: {stderr}");
+    }
+}
+
+#[test]
+#[cfg(feature = "cuda")]
+fn scaling_without_a_gpu_says_so() {
+    for subject in [&["scaling"][..], &["solvers", "--tables", "scaling"]] {
+        let (code, stdout, stderr) = ran(bench(&[subject, &["--devices", "0,1"]].concat()));
+
+        assert_eq!((code, stdout.as_str()), (Some(3), ""), "{subject:?}");
+        assert!(stderr.starts_with("error: "), "{stderr}");
+    }
+}
+
+#[test]
+fn kernels_of_the_cpu_are_printed_and_written() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut command = bench(&["kernels", "--backend", "cpu", "--sizes", "33x17", "--output"]);
+    command.arg(folder.path());
+
+    let (code, stdout, stderr) = ran(command);
+
+    assert_eq!((code, stderr.as_str()), (Some(0), ""));
+    for part in ["33 × 17 points, single-precision", "ELL product", "V(1,1) cycle"] {
+        assert!(stdout.contains(part), "{part} is not in\n{stdout}");
+    }
+    for table in ["table-1.csv", "table-2.csv"] {
+        assert!(folder.path().join(table).is_file());
+    }
+}
+
+#[test]
+fn newton_solves_of_the_cpu_are_printed_and_drawn() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut command = bench(&["newton", "--backend", "cpu", "--sizes", "33x17", "--output"]);
+    command.arg(folder.path());
+
+    let (code, stdout, stderr) = ran(command);
+
+    assert_eq!((code, stderr.as_str()), (Some(0), ""));
+    assert!(stdout.contains("| 33 × 17 | 930 | Multigrid |"), "{stdout}");
+    assert!(folder.path().join("table-1.csv").is_file());
+    let picture = std::fs::read_to_string(folder.path().join("scaling.svg")).unwrap();
+    for part in ["ms a Newton step", "ms a linear iteration", "Multigrid", "Liu, Zhong, Chen 2011"]
+    {
+        assert!(picture.contains(part), "{part} is not in the picture");
+    }
+}

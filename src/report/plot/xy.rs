@@ -1,0 +1,301 @@
+//! Curves over x and y, in panels beside each other.
+
+use plotters::prelude::{DrawingBackend, RGBColor};
+
+use super::axes::{CAPTION_SIZE, LABEL_SIZE, Panel, TITLE_SIZE, Ticks};
+use super::canvas::{CENTRE_BOTTOM, CENTRE_TOP, Canvas, DrawError, LEFT, LEFT_BOTTOM};
+use super::clip::Window;
+use super::{Figure, palette};
+
+/// Pixels left of the first panel, and on the right of and below the last.
+const MARGIN: f64 = 95.0;
+const END: [f64; 2] = [30.0, 65.0];
+/// Pixels between panels.
+const GAP: [f64; 2] = [85.0, 110.0];
+/// Pixels above the first panel, without captions and with them.
+const TOP: [f64; 2] = [92.0, 118.0];
+/// Height of the line with summary and legend.
+const LEGEND: f64 = 68.0;
+/// Lengths of dashes and gaps.
+const DASHES: [f64; 2] = [8.0, 5.0];
+/// Most decades shown of a logarithmic y.
+const DECADES: f64 = 32.0;
+
+/// Panels with curves.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct XyFigure {
+    /// The title.
+    pub name: String,
+    /// What is written below the title, before the legend.
+    pub summary: String,
+    /// Names of lines that all panels share.
+    pub legend: Vec<(Line, String)>,
+    /// Panels in a row.
+    pub across: usize,
+    /// Width and height of a panel in pixels.
+    pub panel: [f64; 2],
+    /// The panels, row by row.
+    pub panels: Vec<XyPanel>,
+}
+
+/// Curves with their axes.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct XyPanel {
+    /// What is written above.
+    pub caption: String,
+    /// The axes x and y.
+    pub axes: [Axis; 2],
+    /// The curves. Points that have no place on an axis are left out.
+    pub curves: Vec<Curve>,
+    /// Straight lines across the panel.
+    pub rules: Vec<Rule>,
+}
+
+/// A horizontal or vertical axis, as long as the curves and rules need.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct Axis {
+    /// What is written beside it.
+    pub name: String,
+    /// Whether it shows decimal logarithms; else it begins at zero, and x counts.
+    pub logarithmic: bool,
+}
+
+/// How a line looks.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Line {
+    /// Number of its colour, of four; none for grey.
+    pub colour: Option<usize>,
+    /// Its stroke.
+    pub stroke: Stroke,
+}
+
+/// Strokes of a line.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Stroke {
+    /// A thin line.
+    Thin,
+    /// A line.
+    Plain,
+    /// A line with a dot at each point.
+    Dotted,
+    /// Dashes, of a rule.
+    Dashed,
+}
+
+/// A line through points.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Curve {
+    /// How it looks.
+    pub line: Line,
+    /// Name within the panel, for what the figure's legend does not have.
+    pub name: Option<String>,
+    /// Points x, y.
+    pub points: Vec<[f64; 2]>,
+}
+
+/// A dashed line across a panel.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Rule {
+    /// Where it stands: at this x, or at this y.
+    pub at: RuleAt,
+    /// Number of its colour, of four; none for grey.
+    pub colour: Option<usize>,
+    /// What is written on it.
+    pub text: String,
+}
+
+/// Place of a rule.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum RuleAt {
+    /// Upright, at this x.
+    X(f64),
+    /// Level, at this y.
+    Y(f64),
+}
+
+impl Figure for XyFigure {
+    fn size(&self) -> [u32; 2] {
+        let Window { high, .. } = self.frame(self.panels.len().max(self.across()) - 1);
+        let row = MARGIN + self.across() as f64 * (self.panel[0] + GAP[0]) - GAP[0];
+        [(row + END[0]) as u32, (high[1] + END[1]) as u32]
+    }
+
+    fn draw<DB: DrawingBackend>(&self, canvas: &Canvas<DB>) -> Result<(), DrawError> {
+        canvas.text(&self.name, [MARGIN, 44.0], (TITLE_SIZE, LEFT_BOTTOM), palette::TEXT)?;
+        let size = CAPTION_SIZE - 1.0;
+        canvas.text(&self.summary, [MARGIN, 70.0], (size, LEFT_BOTTOM), palette::LABEL)?;
+        let width = |text: &str| 9.0 * text.chars().count() as f64;
+        let mut x =
+            MARGIN + if self.summary.is_empty() { 0.0 } else { 40.0 + width(&self.summary) };
+        for (line, name) in &self.legend {
+            line.draw_key(canvas, [x, LEGEND], name)?;
+            x += 64.0 + width(name);
+        }
+        self.panels.iter().enumerate().try_for_each(|(k, panel)| panel.draw(canvas, self.frame(k)))
+    }
+}
+
+impl XyFigure {
+    fn across(&self) -> usize {
+        self.across.max(1)
+    }
+
+    /// The frame of panel k.
+    fn frame(&self, k: usize) -> Window {
+        let captions = self.panels.iter().any(|panel| !panel.caption.is_empty());
+        let place = [k % self.across(), k / self.across()].map(|n| n as f64);
+        let from = [MARGIN, TOP[usize::from(captions)]];
+        let low = std::array::from_fn(|d| from[d] + place[d] * (self.panel[d] + GAP[d]));
+        Window { low, high: std::array::from_fn(|d| low[d] + self.panel[d]) }
+    }
+}
+
+impl XyPanel {
+    fn draw<DB: DrawingBackend>(
+        &self,
+        canvas: &Canvas<DB>,
+        frame: Window,
+    ) -> Result<(), DrawError> {
+        let curves: Vec<Vec<[f64; 2]>> = self.curves.iter().map(|c| self.shown(c)).collect();
+        let panel = Panel { frame, window: self.window(&curves) };
+        self.draw_axes(canvas, &panel)?;
+        for rule in &self.rules {
+            self.draw_rule(canvas, &panel, rule)?;
+        }
+        for (Curve { line, .. }, points) in self.curves.iter().zip(&curves) {
+            panel.draw_line(canvas, points.iter().copied(), line.shade(), line.width())?;
+            for &point in points.iter().filter(|_| line.stroke == Stroke::Dotted) {
+                canvas.dot(panel.pixel(point), 3.6, line.shade())?;
+            }
+        }
+        let named = || self.curves.iter().filter_map(|c| Some((c.line, c.name.as_ref()?)));
+        for (k, (line, name)) in named().enumerate() {
+            let y = frame.high[1] - 20.0 * (named().count() - k) as f64;
+            line.draw_key(canvas, [frame.low[0] + 12.0, y], name)?;
+        }
+        panel.draw_frame(canvas)?;
+        let above = [frame.low[0], frame.low[1] - 6.0];
+        canvas.text(&self.caption, above, (CAPTION_SIZE - 2.0, LEFT_BOTTOM), palette::LABEL)
+    }
+
+    /// Points of a curve in the scales of the axes.
+    fn shown(&self, curve: &Curve) -> Vec<[f64; 2]> {
+        let [x, y] = &self.axes;
+        let point = |&[a, b]: &[f64; 2]| Some([x.place(a)?, y.place(b)?]);
+        curve.points.iter().filter_map(point).collect()
+    }
+
+    /// What the panel shows, in the scales of the axes.
+    fn window(&self, curves: &[Vec<[f64; 2]>]) -> Window {
+        let extent = |d: usize| {
+            let rules = self.rules.iter().filter_map(|rule| match (d, rule.at) {
+                (0, RuleAt::X(at)) | (1, RuleAt::Y(at)) => self.axes[d].place(at),
+                _ => None,
+            });
+            let points = curves.iter().flatten().map(|point| point[d]);
+            points.chain(rules).fold(None, |extent: Option<[f64; 2]>, at| {
+                Some(extent.map_or([at; 2], |[low, high]| [low.min(at), high.max(at)]))
+            })
+        };
+        let x = match (self.axes[0].logarithmic, extent(0)) {
+            (true, None) => [0.0, 1.0],
+            (true, Some([low, high])) => [low - 0.15, high + 0.15],
+            (false, found) => [-0.02, 1.03].map(|end| end * last(found)),
+        };
+        let y = match (self.axes[1].logarithmic, extent(1)) {
+            (true, None) => [-1.0, 0.0],
+            (true, Some([low, high])) => {
+                let high = (high + 0.15).ceil();
+                [(low - 0.15).floor().clamp(high - DECADES, high - 1.0), high]
+            }
+            (false, found) => [0.0, found.map_or(1.0, |[_, high]| 1.1 * high.max(1e-9))],
+        };
+        Window { low: [x[0], y[0]], high: [x[1], y[1]] }
+    }
+
+    fn draw_axes<DB: DrawingBackend>(
+        &self,
+        canvas: &Canvas<DB>,
+        panel: &Panel,
+    ) -> Result<(), DrawError> {
+        let (Panel { frame, window }, [x, y]) = (panel, &self.axes);
+        if y.logarithmic {
+            panel.draw_decades(canvas)?;
+        } else {
+            panel.draw_y_numbers(canvas, 8.0)?;
+        }
+        if x.logarithmic {
+            panel.draw_x_powers(canvas, &Ticks::whole(window.low[0], window.high[0], 6.0))?;
+        } else {
+            panel.draw_x_ticks(canvas, &Ticks::whole(0.0, window.high[0], 8.0))?;
+        }
+        let below = [frame.centre()[0], frame.high[1] + 32.0];
+        canvas.text(&x.name, below, (LABEL_SIZE + 1.0, CENTRE_TOP), palette::TEXT)?;
+        let beside = [frame.low[0] - 62.0, frame.centre()[1]];
+        canvas.upward_text(&y.name, beside, (LABEL_SIZE + 1.0, CENTRE_BOTTOM), palette::TEXT)
+    }
+
+    fn draw_rule<DB: DrawingBackend>(
+        &self,
+        canvas: &Canvas<DB>,
+        panel: &Panel,
+        rule: &Rule,
+    ) -> Result<(), DrawError> {
+        let (Window { low, high }, [x, y]) = (panel.window, &self.axes);
+        let ends = match rule.at {
+            RuleAt::X(at) => x.place(at).map(|x| [[x, low[1]], [x, high[1]]]),
+            RuleAt::Y(at) => y.place(at).map(|y| [[low[0], y], [high[0], y]]),
+        };
+        let Some(ends) = ends.map(|ends| ends.map(|end| panel.pixel(end))) else { return Ok(()) };
+        canvas.dashes(ends, DASHES, shade(rule.colour), 1.2)?;
+        let above = [ends[0][0] + 6.0, ends[0][1] - 3.0];
+        canvas.text(&rule.text, above, (LABEL_SIZE - 2.0, LEFT_BOTTOM), palette::LABEL)
+    }
+}
+
+/// The largest x, at least 1.
+fn last(extent: Option<[f64; 2]>) -> f64 {
+    extent.map_or(1.0, |[_, high]| high.max(1.0))
+}
+
+impl Axis {
+    /// Place of a value on the axis; none for one that has none there.
+    fn place(&self, value: f64) -> Option<f64> {
+        let place = if self.logarithmic { value.log10() } else { value };
+        place.is_finite().then_some(place)
+    }
+}
+
+impl Line {
+    fn shade(self) -> RGBColor {
+        shade(self.colour)
+    }
+
+    fn width(self) -> f64 {
+        if matches!(self.stroke, Stroke::Thin | Stroke::Dashed) { 1.2 } else { 1.6 }
+    }
+
+    /// A piece of the line, and its name beside it.
+    fn draw_key<DB: DrawingBackend>(
+        self,
+        canvas: &Canvas<DB>,
+        [x, y]: [f64; 2],
+        name: &str,
+    ) -> Result<(), DrawError> {
+        let ends = [[x, y], [x + 26.0, y]];
+        if self.stroke == Stroke::Dashed {
+            canvas.dashes(ends, DASHES, self.shade(), self.width())?;
+        } else {
+            canvas.line(&ends, self.shade(), self.width())?;
+        }
+        if self.stroke == Stroke::Dotted {
+            canvas.dot([x + 13.0, y], 3.6, self.shade())?;
+        }
+        canvas.text(name, [x + 34.0, y], (LABEL_SIZE, LEFT), palette::TEXT)
+    }
+}
+
+fn shade(colour: Option<usize>) -> RGBColor {
+    let colours = [palette::WALL, palette::LINEAR, palette::FOLDED, palette::GRID];
+    colour.map_or(palette::LABEL, |colour| colours[colour % colours.len()])
+}
