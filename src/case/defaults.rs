@@ -19,6 +19,13 @@ pub(super) const REFERENCE_LENGTH: f64 = 0.5;
 const MOST_HEIGHTS: f64 = 6.0;
 const WIDEST: f64 = 1e-2;
 
+/// Smoothing of the marched volumes around a closed section, and the least of it. First cells higher than a
+/// quarter of the length of the wall's cells are marched with as much less: Newton's method then starts
+/// nearer to its solution, in 4 steps on 8193 × 2049 points at 1e-2 where it took 18.
+const VOLUME_SMOOTHING: f64 = 0.4;
+const LEAST_VOLUME_SMOOTHING: f64 = 0.05;
+const HEIGHTS_IN_LENGTH: f64 = 4.0;
+
 /// Cells of the cut for each cell of the line along the wall: 48 of 224, as in NASA's C-grids.
 const WAKE_SHARE: f64 = 3.0 / 14.0;
 
@@ -102,10 +109,13 @@ impl GridOptions {
 }
 
 impl InitialOptions {
-    /// Settings of the initial grid.
-    pub(crate) fn settings(&self, cut: bool) -> initial::InitialSettings {
+    /// Settings of the initial grid on a wall, whose length counts as two chords.
+    pub(crate) fn settings(&self, wall: Wall, first_cell: f64) -> initial::InitialSettings {
+        let length = 2.0 / wall.cells as f64;
+        let thin = (length / (HEIGHTS_IN_LENGTH * first_cell)).min(1.0);
+        let smoothing = (VOLUME_SMOOTHING * thin).max(LEAST_VOLUME_SMOOTHING);
         let [dissipation, volume_smoothing, spread] =
-            if cut { [0.1, 0.05, 0.0] } else { [0.2, 0.4, 10.0] };
+            if wall.cut { [0.1, 0.05, 0.0] } else { [0.2, smoothing, 10.0] };
         initial::InitialSettings {
             method: self.method,
             dissipation: self.dissipation.unwrap_or(dissipation),
@@ -134,7 +144,7 @@ impl Case {
                 grid.topology = Topology::O;
             }
         }
-        let initial = self.initial.settings(wall.cut);
+        let initial = self.initial.settings(wall, self.grid.first_cell);
         self.initial.dissipation = Some(initial.dissipation);
         self.initial.volume_smoothing = Some(initial.volume_smoothing);
         self.initial.spread = Some(initial.spread);

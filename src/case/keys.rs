@@ -388,7 +388,7 @@ pub const KEYS: &[Key] = &[
     key(
         "initial.volume_smoothing",
         real(Closed(0.0), Closed(10.0)),
-        Derived("0.4; 0.05 on a C-grid"),
+        Derived("0.4, less under thick first cells; 0.05 on a C-grid"),
         "",
         "Smoothing of the cell volumes along the body in the hyperbolic march.",
     ),

@@ -19,6 +19,7 @@ const BASE_CORNER: f64 = 45.0;
 
 /// The line j = 0 and what the march needs beside it.
 pub(super) struct Layout {
+    wall: Wall,
     pub(super) topology: Topology,
     x: Vec<f64>,
     y: Vec<f64>,
@@ -74,7 +75,7 @@ impl Layout {
                     smooth_wall(&case, contour)?;
                 case.grid.max_turn = Some(max_turn_deg);
                 let layout =
-                    Self::of_points(case.settled(wall), Topology::O(seam), points, notices)?;
+                    Self::of_points(case.settled(wall), wall, Topology::O(seam), points, notices)?;
                 Ok(Self { shift, ..layout })
             }
         }
@@ -137,12 +138,13 @@ impl Layout {
             };
             points = with_wake(&airfoil, &points, &settings)?;
         }
-        Self::of_points(settled, topology, points, notices)
+        Self::of_points(settled, wall, topology, points, notices)
     }
 
     /// Of the points of the line j = 0, which are those of the settled case.
     fn of_points(
         case: Case,
+        wall: Wall,
         topology: Topology,
         points: BoundaryPoints,
         notices: Vec<String>,
@@ -154,6 +156,7 @@ impl Layout {
             .then(|| Symmetry::of_line(&points.x, &points.y).map_err(unsymmetric))
             .transpose()?;
         Ok(Self {
+            wall,
             topology,
             half,
             normals: normals(&points.x, &points.y),
@@ -217,6 +220,6 @@ impl Layout {
 
     /// Settings of the initial grid of a case on this layout.
     pub(super) fn initial(&self, case: &Case) -> InitialSettings {
-        case.initial.settings(matches!(self.topology, Topology::C { .. }))
+        case.initial.settings(self.wall, case.grid.first_cell)
     }
 }

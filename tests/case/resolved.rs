@@ -527,3 +527,23 @@ proptest! {
         let _ = resolve_set(SMALLEST, &[("grid.ni", &text), (&text, "1")]);
     }
 }
+
+/// From a quarter of the length of the wall's cells, two chords over their number, on.
+#[test]
+fn volumes_are_smoothed_less_under_thick_first_cells() {
+    let smoothing = |ni: usize, first_cell: f64, topology: &str| {
+        let case = format!(
+            "geometry.naca = '0012'\n[grid]\ntopology = '{topology}'\nni = {ni}\nnj = 33\n\
+             first_cell = {first_cell:e}\n"
+        );
+        let resolved = gridgen::generate::resolved(&resolve(&case).unwrap()).unwrap();
+        resolved.initial.volume_smoothing.unwrap()
+    };
+
+    assert_eq!(smoothing(257, 1e-5, "O"), 0.4);
+    assert_eq!(smoothing(201, 2.5e-3, "O"), 0.4);
+    assert_eq!(smoothing(201, 5e-3, "O"), 0.2);
+    assert_eq!(smoothing(101, 5e-3, "half"), 0.2);
+    assert_eq!(smoothing(4097, 1e-2, "O"), 0.05);
+    assert_eq!(smoothing(257, 1e-5, "C"), 0.05);
+}
