@@ -9,6 +9,7 @@
 use std::path::Path;
 
 use gridgen::backend::cpu::CpuBackend;
+use gridgen::backend::scalars::{self, read_dots};
 use gridgen::backend::{Backend, Scaling};
 use gridgen::case::Case;
 use gridgen::elliptic::{EllipticSettings, GridPreconditioner, GridProblem};
@@ -254,14 +255,15 @@ fn stationary_factor(
     preconditioner.update(&backend, jacobian)?;
     let mut e: Vec<f64> = (0..n).map(|k| ((k * k) as f64 * 0.37).sin()).collect();
     let mut factor = f64::NAN;
+    let mut scalars = scalars::room(&backend)?;
     for _ in 0..30 {
-        let [before] = backend.dots([(&e, &e)])?;
+        let [before] = read_dots(&backend, &mut scalars, [(&e, &e)])?;
         // Kept at norm 1: some cycles diverge.
         let unit: Vec<f64> = e.iter().map(|e| e / before.sqrt()).collect();
         jacobian.apply(&backend, &unit, &mut r)?;
         preconditioner.apply(&backend, jacobian, &r, &mut z)?;
-        backend.lincomb(&mut z, -1.0, [(1.0, &unit)])?;
-        let [after] = backend.dots([(&z, &z)])?;
+        backend.lincomb(None, &mut z, -1.0, &[(1.0, &unit)])?;
+        let [after] = read_dots(&backend, &mut scalars, [(&z, &z)])?;
         factor = after.sqrt();
         std::mem::swap(&mut e, &mut z);
     }

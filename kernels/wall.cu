@@ -2,18 +2,6 @@
 // point: inverse pivot D, D U, and L.
 #include "common.cuh"
 
-// v <- 1, or +-1 by turns, in component `component` of the leading points; 0 elsewhere.
-KERNEL(wall_probe, uint64 points, uint32 walls, uint32 component, uint32 alternating, real* v) {
-    const uint64 k = thread_index();
-    if (k >= points) return;
-    Pair value = pair(0, 0);
-    if (k < walls) {
-        const real sign = alternating && k % 2 ? real(-1) : real(1);
-        value = component == 0 ? pair(sign, 0) : pair(0, sign);
-    }
-    reinterpret_cast<Pair*>(v)[k] = value;
-}
-
 // Row i of the tridiagonal matrix that gives these answers to the probes: the diagonal block and
 // the block on both sides of it.
 __device__ inline void probed(const Pair* even_p, const Pair* even_q, const Pair* odd_p,

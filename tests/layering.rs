@@ -71,6 +71,7 @@ const CHOICES: &[&str] = &[
     "solver::krylov",
     "solver::linear::Precision",
     "solver::precond",
+    "sparse::Schedule",
 ];
 
 /// Parts of an allowed module that stay out of reach: solvers know the traits of a backend and

@@ -20,6 +20,7 @@ use std::hint::black_box;
 use std::time::Instant;
 
 use gridgen::backend::cpu::{CpuBackend, EllMatrix, EllipticState};
+use gridgen::backend::scalars::{self, read_dots};
 use gridgen::backend::{
     Backend, EllipticBackend, EllipticData, Product, Scaling, SparseBackend, WallTerms,
 };
@@ -173,7 +174,7 @@ impl Workload {
 
     /// The equations on the CPU, evaluated at the initial grid.
     fn state(&self) -> EllipticState {
-        let mut state = CpuBackend.elliptic(&self.data).expect("the CPU has room");
+        let (mut state, _) = CpuBackend.elliptic(&self.data).expect("the CPU has room");
         let mut f = vec![0.0; self.unknowns()];
         let merit = CpuBackend.residual(&mut state, Scaling::Renewed, &mut f);
         merit.expect("the CPU has no trouble");
@@ -202,7 +203,7 @@ impl Workload {
         let values = 5 + VARIABLES * FIELD_SLOTS;
         self.print("Jacobian assembly", self.node_bytes() + values * VALUE * self.points(), || {
             seconds(|| {
-                CpuBackend.jacobian(&state, &mut a).expect("the CPU has no trouble");
+                CpuBackend.jacobian(&state, &mut a, None).expect("the CPU has no trouble");
                 black_box(&mut a);
             })
         });
@@ -213,16 +214,19 @@ impl Workload {
         CpuBackend.matrix(&pattern).expect("the CPU has room")
     }
 
-    /// b ← w ∂R/∂(p, q). Reads x and y of the nodes, and φ, ψ and one weight of the unknown
-    /// points; writes two entries for each of the two rows of a point.
+    /// The same with b ← w ∂R/∂(p, q), for which x and y of the nodes, and φ, ψ and one weight of the
+    /// unknown points are read again; writes two entries more for each of the two rows of a point.
     fn wall_columns(&self) {
         let state = self.state();
+        let mut a = self.field_matrix();
         let pattern = EllPattern::wall_columns(self.data.mi, self.data.mj);
         let mut b = CpuBackend.matrix::<f64>(&pattern).expect("the CPU has room");
-        let values = 3 + VARIABLES * WALL_SLOTS;
-        self.print("wall columns", self.node_bytes() + values * VALUE * self.points(), || {
+        let values = 5 + VARIABLES * FIELD_SLOTS + 3 + VARIABLES * WALL_SLOTS;
+        let bytes = 2 * self.node_bytes() + values * VALUE * self.points();
+        self.print("Jacobian and wall columns", bytes, || {
             seconds(|| {
-                CpuBackend.wall_columns(&state, &mut b).expect("the CPU has no trouble");
+                let jacobian = CpuBackend.jacobian(&state, &mut a, Some(&mut b));
+                jacobian.expect("the CPU has no trouble");
                 black_box(&mut b);
             })
         });
@@ -231,7 +235,7 @@ impl Workload {
     /// y ← A x with the field Jacobian; its bytes: [`product_bytes`].
     fn product(&self) {
         let mut a = self.field_matrix();
-        CpuBackend.jacobian(&self.state(), &mut a).expect("the CPU has no trouble");
+        CpuBackend.jacobian(&self.state(), &mut a, None).expect("the CPU has no trouble");
         let x = vec![1.0; self.unknowns()];
         let mut y = vec![0.0; self.unknowns()];
         self.print("ELL product", product_bytes(self.unknowns()), || {
@@ -249,14 +253,15 @@ impl Workload {
         let [mut y, x, z] = [1.0, 2.0, 3.0].map(|value| vec![value; n]);
         self.print("sum of three vectors", 4 * VALUE * n, || {
             seconds(|| {
-                let sum = CpuBackend.lincomb(&mut y, 0.5, [(0.1, &x), (0.1, &z)]);
+                let sum = CpuBackend.lincomb(None, &mut y, 0.5, &[(0.1, &x), (0.1, &z)]);
                 sum.expect("the CPU has no trouble");
                 black_box(&mut y);
             })
         });
+        let mut scalars = scalars::room(&CpuBackend).expect("the CPU has room");
         self.print("two inner products", 3 * VALUE * n, || {
             seconds(|| {
-                let dots = CpuBackend.dots([(&x, &z), (&x, &y)]);
+                let dots = read_dots(&CpuBackend, &mut scalars, [(&x, &z), (&x, &y)]);
                 black_box(dots.expect("the CPU has no trouble"));
             })
         });

@@ -3,7 +3,7 @@
 use gridgen::backend::cpu::CpuBackend;
 use gridgen::backend::cuda::{Buffer, CudaBackend};
 use gridgen::backend::{DeviceError, EllipticBackend, MultigridBackend, Real};
-use gridgen::sparse::{Csr, Schedule};
+use gridgen::sparse::Csr;
 
 /// Does what is measured, once.
 pub type Work<'a> = Box<dyn FnMut() -> Result<(), DeviceError> + 'a>;
@@ -35,10 +35,8 @@ pub trait BenchBackend: EllipticBackend + MultigridBackend {
     /// Name for titles.
     fn name(&self) -> String;
 
-    /// The same backend with incomplete factors eliminated by this schedule, if it has a choice.
-    fn scheduled(&self, schedule: Schedule) -> Result<Option<Self>, DeviceError>
-    where
-        Self: Sized;
+    /// Whether it has a choice of the order in which incomplete factors are eliminated.
+    const HAS_SCHEDULES: bool;
 
     /// Work with the matrix by the vendor's library on the same device, to compare with; none for a
     /// device whose vendor has none.
@@ -60,9 +58,7 @@ impl BenchBackend for CpuBackend {
         format!("CPU, {} threads", rayon::current_num_threads())
     }
 
-    fn scheduled(&self, _: Schedule) -> Result<Option<Self>, DeviceError> {
-        Ok(None)
-    }
+    const HAS_SCHEDULES: bool = false;
 
     fn vendor<T: Real>(
         &self,
@@ -96,9 +92,7 @@ impl BenchBackend for CudaBackend {
         self.device().name().to_owned()
     }
 
-    fn scheduled(&self, schedule: Schedule) -> Result<Option<Self>, DeviceError> {
-        Ok(Some(Self::new(self.device().clone())?.with_schedule(schedule)))
-    }
+    const HAS_SCHEDULES: bool = true;
 
     #[cfg(feature = "cuda")]
     fn vendor<T: Real>(

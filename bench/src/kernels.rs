@@ -3,11 +3,11 @@
 use super::problem::ellipses;
 use super::timing::Bench;
 use super::{BenchBackend, Results, Size, Table, VendorWork};
-use gridgen::backend::{EllipticData, LevelSize, Product, Real, Scaling};
+use gridgen::backend::{EllipticData, LevelSize, Product, Real, Scaling, scalars};
 use gridgen::elliptic::{GridPreconditioner, GridProblem};
 use gridgen::solver::krylov::{Bicgstab, System, Target};
 use gridgen::solver::linear::Precision;
-use gridgen::solver::precond::{Kind, MatrixPreconditioner, MultigridSettings};
+use gridgen::solver::precond::{Forms, Kind, MultigridSettings};
 use gridgen::solver::{NonlinearProblem, Preconditioner, SolverError};
 use gridgen::sparse::{EllPattern, Schedule};
 
@@ -60,11 +60,11 @@ fn table<B: BenchBackend, T: Real>(
         compared::<B, T>(&mut rows, &data)?;
     }
     for (kind, name) in [(Kind::Jacobi, "Jacobi"), (Kind::Multigrid, "multigrid")] {
-        iteration::<B, T>(&mut rows, bench.backend, &data, kind, name)?;
+        iteration::<B, T>(&mut rows, &data, (kind, Schedule::Auto), name)?;
     }
     for (schedule, name, largest) in SCHEDULES {
-        if let Some(backend) = bench.backend.scheduled(schedule)?.filter(|_| ni * nj <= largest) {
-            iteration::<B, T>(&mut rows, &backend, &data, Kind::Dilu, name)?;
+        if B::HAS_SCHEDULES && ni * nj <= largest {
+            iteration::<B, T>(&mut rows, &data, (Kind::Dilu, schedule), name)?;
         }
     }
     Ok(rows.table)
@@ -120,7 +120,7 @@ fn grid_equations<B: BenchBackend, T: Real>(
     let backend = rows.bench.backend;
     let (mi, mj) = (data.mi, data.mj);
     let (points, nodes) = (mi * mj, data.x.len());
-    let mut state = backend.elliptic(data)?;
+    let (mut state, _) = backend.elliptic(data)?;
     let mut f = backend.zeros::<f64>(2 * points)?;
     // x, y of the nodes; P0, Q0, phi, psi, two weights and two residuals a point.
     let bytes = 8 * (2 * nodes + 8 * points);
@@ -139,11 +139,12 @@ fn grid_equations<B: BenchBackend, T: Real>(
     let mut a = backend.matrix::<T>(&EllPattern::nine_point(mi, mj, data.periodic))?;
     let entry = size_of::<T>();
     rows.add("Jacobian", 8 * (2 * nodes + 5 * points) + 2 * FIELD * entry * points, || {
-        Ok(backend.jacobian(&state, &mut a)?)
+        Ok(backend.jacobian(&state, &mut a, None)?)
     })?;
     let mut b = backend.matrix::<T>(&EllPattern::wall_columns(mi, mj))?;
-    rows.add("wall columns", 8 * (2 * nodes + 3 * points) + 2 * WALL * entry * points, || {
-        Ok(backend.wall_columns(&state, &mut b)?)
+    let values = 2 * (FIELD + WALL) * entry * points;
+    rows.add("Jacobian and wall columns", 8 * (4 * nodes + 8 * points) + values, || {
+        Ok(backend.jacobian(&state, &mut a, Some(&mut b))?)
     })?;
     let (x, mut y) = (backend.zeros::<T>(2 * points)?, backend.zeros::<T>(2 * points)?);
     rows.add("ELL product, columns implied", 2 * points * entry * (FIELD + 2), || {
@@ -167,10 +168,11 @@ fn vectors<B: BenchBackend, T: Real>(
     let (x, z, mut y) = (backend.zeros::<T>(n)?, backend.zeros::<T>(n)?, backend.zeros::<T>(n)?);
     let entry = size_of::<T>();
     rows.add("y ← y + a x + b z", 4 * n * entry, || {
-        Ok(backend.lincomb(&mut y, 1.0, [(0.5, &x), (0.25, &z)])?)
+        Ok(backend.lincomb(None, &mut y, 1.0, &[(0.5, &x), (0.25, &z)])?)
     })?;
+    let mut scalars = scalars::room(backend)?;
     rows.add("two inner products of three vectors", 3 * n * entry, || {
-        backend.dots([(&x, &z), (&y, &z)])?;
+        scalars::read_dots(backend, &mut scalars, [(&x, &z), (&y, &z)])?;
         Ok(())
     })
 }
@@ -195,7 +197,7 @@ fn multigrid<B: BenchBackend, T: Real>(
     let jacobian = problem.linearise(backend)?;
     let precision = if size_of::<T>() == 4 { Precision::Single } else { Precision::Double };
     let settings = MultigridSettings { precision, ..MultigridSettings::default() };
-    let mut cycle = MatrixPreconditioner::new(Kind::Multigrid, settings, size);
+    let mut cycle = Forms::of_matrix((Kind::Multigrid, Schedule::Auto), settings, size);
     let entry = size_of::<T>();
     // Read 26 values of the matrix, write 26 of the finest level and 44 of the coarse ones' third.
     let setup = points * entry * (26 + 26) + points * entry * 44 / 3;
@@ -235,7 +237,8 @@ fn compared<B: BenchBackend, T: Real>(
         }
         Err(error) => rows.say(&error.to_string()),
     }
-    let [norm] = backend.dots([(&b, &b)])?;
+    let mut scalars = scalars::room(backend)?;
+    let [norm] = scalars::read_dots(backend, &mut scalars, [(&b, &b)])?;
     let target = Target { norm: 1e-6 * norm.sqrt(), max_iterations: 100 };
     let settings = MultigridSettings::default();
     let mut preconditioner = GridPreconditioner::new(Kind::Multigrid, settings, size);
@@ -243,7 +246,7 @@ fn compared<B: BenchBackend, T: Real>(
     let (mut x, mut iterations) = (backend.zeros::<T>(n)?, 0.0);
     let seconds = rows.bench.seconds(&mut || {
         preconditioner.update(backend, jacobian)?;
-        backend.lincomb::<T, 0>(&mut x, 0.0, [])?;
+        backend.lincomb(None, &mut x, 0.0, &[])?;
         let mut system = System {
             backend,
             operator: jacobian,
@@ -263,11 +266,11 @@ fn compared<B: BenchBackend, T: Real>(
 /// vector and writes two.
 fn iteration<B: BenchBackend, T: Real>(
     rows: &mut Rows<'_, '_, B>,
-    backend: &B,
     data: &EllipticData,
-    kind: Kind,
+    (kind, schedule): (Kind, Schedule),
     name: &str,
 ) -> Result<(), SolverError> {
+    let backend = rows.bench.backend;
     let n = 2 * data.mi * data.mj;
     let frozen = EllipticData { wall: None, ..data.clone() };
     let (mut problem, u) = GridProblem::<B, T>::from_data(backend, &frozen)?;
@@ -278,13 +281,14 @@ fn iteration<B: BenchBackend, T: Real>(
     backend.convert(-1.0 / scale, &f, &mut b)?;
     let size = problem.size();
     let jacobian = problem.linearise(backend)?;
-    let mut preconditioner = GridPreconditioner::new(kind, MultigridSettings::default(), size);
+    let settings = MultigridSettings::default();
+    let mut preconditioner = GridPreconditioner::scheduled((kind, schedule), settings, size);
     preconditioner.update(backend, jacobian)?;
     let mut krylov = Bicgstab::new(backend, n)?;
     let mut x = backend.zeros::<T>(n)?;
     let mut iterations = 0.0;
     let seconds = rows.bench.seconds(&mut || {
-        backend.lincomb::<T, 0>(&mut x, 0.0, [])?;
+        backend.lincomb(None, &mut x, 0.0, &[])?;
         let mut system = System {
             backend,
             operator: jacobian,

@@ -1,8 +1,11 @@
-//! The kernels of the grid equations that a backend offers.
+//! The grid equations on a backend, and their data from an initial grid.
 
-use super::{DeviceError, GridBackend, Real, SparseBackend};
+use super::{DeviceError, GridBackend, LevelSize, Real, SparseBackend};
+use crate::grid::initial::first_heights;
 use crate::grid::{Grid, Topology};
-use crate::pde::EllipticSettings;
+use crate::pde::control::{Wall, arc_length, control_functions};
+use crate::pde::{EllipticSettings, decay};
+use rayon::prelude::*;
 
 /// Whether the row weights are evaluated anew or kept from the last renewal.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -47,6 +50,91 @@ pub struct EllipticData {
     pub wall: Option<WallTerms>,
 }
 
+/// Decay of the wall terms: P = P0 + p_i φ, Q = Q0 + q_i ψ.
+#[derive(Debug, Clone)]
+pub struct WallTerms {
+    /// φ at the unknown points, `[mj][mi]`.
+    pub phi: Vec<f64>,
+    /// ψ at the unknown points, `[mj][mi]`.
+    pub psi: Vec<f64>,
+}
+
+impl EllipticData {
+    /// Frame, control functions and wall terms of an initial grid. `normals` are the wall normals of
+    /// all `ni` points of the line j = 0; a coupled wall puts the first row of points at
+    /// r_{i,0} + h_i n_i with the heights of [`first_heights`].
+    #[must_use]
+    pub fn new(initial: &Grid, normals: &[[f64; 2]], settings: &EllipticSettings) -> Self {
+        let (ni, nj) = (initial.ni, initial.nj);
+        let LevelSize { mi, mj, periodic } = LevelSize::of_grid(initial.topology, ni, nj);
+        // Unknown columns start at node 0 of a periodic grid and at node 1 of one with held ends.
+        let first = usize::from(!periodic);
+        let columns = initial.topology.columns(ni);
+        let heights = first_heights(
+            initial.topology,
+            &initial.x[..ni],
+            &initial.y[..ni],
+            settings.first_cell,
+        );
+        let inner = |f: &[f64]| -> Vec<f64> {
+            let mut kept = vec![0.0; mi * mj];
+            let rows = kept.par_chunks_mut(mi).zip(f.par_chunks(columns).skip(1));
+            rows.for_each(|(kept, row)| kept.copy_from_slice(&row[first..first + mi]));
+            kept
+        };
+        let control = control_functions(initial, &settings.control);
+        let wall = (settings.wall == Wall::Coupled).then(|| {
+            let (phi, psi) = decay(initial, &arc_length(initial), &heights, settings.decay);
+            WallTerms { phi: inner(&phi), psi: inner(&psi) }
+        });
+        let (mut x, mut y) = (framed(&initial.x, ni, periodic), framed(&initial.y, ni, periodic));
+        if wall.is_some() {
+            let stride = mi + 2;
+            for i in 0..mi {
+                let ([nx, ny], height) = (normals[i + first], heights[i + first]);
+                x[stride + i + 1] = x[i + 1] + height * nx;
+                y[stride + i + 1] = y[i + 1] + height * ny;
+            }
+        }
+        Self {
+            mi,
+            mj,
+            periodic,
+            x,
+            y,
+            control_p: inner(&control.p),
+            control_q: inner(&control.q),
+            wall,
+        }
+    }
+}
+
+/// Nodes of a grid as a frame: a periodic one gets one more column at its start.
+fn framed(nodes: &[f64], ni: usize, periodic: bool) -> Vec<f64> {
+    let more = usize::from(periodic);
+    let mut frame = vec![0.0; nodes.len() / ni * (ni + more)];
+    frame.par_chunks_mut(ni + more).zip(nodes.par_chunks(ni)).for_each(|(frame, row)| {
+        frame[..more].copy_from_slice(&row[ni - 2..ni - 2 + more]);
+        frame[more..].copy_from_slice(row);
+    });
+    frame
+}
+
+/// The unknowns of the frame's nodes; wall terms start at zero.
+pub(super) fn first_guess(data: &EllipticData) -> Vec<f64> {
+    let (mi, stride) = (data.mi, data.mi + 2);
+    let fixed = usize::from(data.wall.is_some());
+    let mut u = vec![0.0; 2 * mi * data.mj];
+    u.par_chunks_mut(2 * mi).enumerate().skip(fixed).for_each(|(j, row)| {
+        for (i, point) in row.chunks_exact_mut(2).enumerate() {
+            let k = (j + 1) * stride + i + 1;
+            point[0] = data.x[k];
+            point[1] = data.y[k];
+        }
+    });
+    u
+}
+
 /// Copies the outer columns of a row of a periodic frame from the opposite unknown columns.
 pub(super) fn wrap(row: &mut [f64]) {
     let mi = row.len() - 2;
@@ -73,15 +161,6 @@ pub(super) fn store_frame(
     }
 }
 
-/// Decay of the wall terms: P = P0 + p_i φ, Q = Q0 + q_i ψ.
-#[derive(Debug, Clone)]
-pub struct WallTerms {
-    /// φ at the unknown points, `[mj][mi]`.
-    pub phi: Vec<f64>,
-    /// ψ at the unknown points, `[mj][mi]`.
-    pub psi: Vec<f64>,
-}
-
 /// The grid equations on a backend. See `docs/theory.md` for the equations.
 ///
 /// The vector of unknowns holds (x, y) of unknown point (I, J) at `2 (J mi + I)`. With wall
@@ -93,23 +172,20 @@ pub trait EllipticBackend: SparseBackend + GridBackend {
     /// Coordinates, control functions and weights on the device.
     type Elliptic: Send;
 
-    /// The equations of an initial grid: what [`EllipticData::new`] gives, on the device.
+    /// The equations of an initial grid, what [`EllipticData::new`] gives, on the device; and the first
+    /// guess of the unknowns: the nodes, wall terms zero.
     fn equations(
         &self,
         grid: &Self::Grid,
         normals: &[[f64; 2]],
         settings: &EllipticSettings,
-    ) -> Result<Self::Elliptic, DeviceError>;
+    ) -> Result<(Self::Elliptic, Self::Vector<f64>), DeviceError>;
 
-    /// u ← the unknown nodes; wall terms zero.
-    fn first_guess(
+    /// The equations of `data` on the device, and the first guess.
+    fn elliptic(
         &self,
-        state: &Self::Elliptic,
-        u: &mut Self::Vector<f64>,
-    ) -> Result<(), DeviceError>;
-
-    /// Moves `data` to the device.
-    fn elliptic(&self, data: &EllipticData) -> Result<Self::Elliptic, DeviceError>;
+        data: &EllipticData,
+    ) -> Result<(Self::Elliptic, Self::Vector<f64>), DeviceError>;
 
     /// Takes over the unknowns `u` as the present state.
     fn load_state(
@@ -128,18 +204,13 @@ pub trait EllipticBackend: SparseBackend + GridBackend {
     ) -> Result<f64, DeviceError>;
 
     /// a ← w ∂R/∂r of the present state, rows scaled as in [`Self::residual`] (theory eq. 4).
-    /// The columns of J = 0 always stand for the points r_{i,1}.
+    /// The columns of J = 0 always stand for the points r_{i,1}. And b ← w ∂R/∂(p, q), two entries a
+    /// row (theory eq. 6), if there is a `b`.
     fn jacobian<T: Real>(
         &self,
         state: &Self::Elliptic,
         a: &mut Self::Matrix<T>,
-    ) -> Result<(), DeviceError>;
-
-    /// b ← w ∂R/∂(p, q) of the present state (theory eq. 6); two entries a row.
-    fn wall_columns<T: Real>(
-        &self,
-        state: &Self::Elliptic,
-        b: &mut Self::Matrix<T>,
+        b: Option<&mut Self::Matrix<T>>,
     ) -> Result<(), DeviceError>;
 
     /// Folded cells and the smallest area of the present state.
@@ -154,8 +225,8 @@ pub trait EllipticBackend: SparseBackend + GridBackend {
     fn store_grid(&self, state: &Self::Elliptic, grid: &mut Grid) -> Result<(), DeviceError>;
 
     /// s ← factors of the block-tridiagonal matrix S over the `walls` leading points that
-    /// answers to the probes of [`Self::wall_probe`] with the leading points of `responses`,
-    /// ordered p, q of the even probe, p, q of the alternating one; twelve entries a point.
+    /// answers to its probes with the leading points of `responses`: 1 everywhere in p, then in q,
+    /// ±1 by turns in p, then in q; twelve entries a point.
     /// Returns the first point whose pivot is singular.
     ///
     /// With A the answer to all ones and B that to ±1 divided by its own sign, the diagonal
@@ -182,15 +253,5 @@ pub trait EllipticBackend: SparseBackend + GridBackend {
         walls: usize,
         d: &Self::Vector<T>,
         z: &mut Self::Vector<T>,
-    ) -> Result<(), DeviceError>;
-
-    /// v ← 1, or ±1 by turns, in component `component` (0: p, 1: q) of the `walls` leading
-    /// points, 0 elsewhere.
-    fn wall_probe<T: Real>(
-        &self,
-        walls: usize,
-        component: usize,
-        alternating: bool,
-        v: &mut Self::Vector<T>,
     ) -> Result<(), DeviceError>;
 }

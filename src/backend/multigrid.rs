@@ -77,41 +77,28 @@ pub trait MultigridBackend: SparseBackend {
     /// One level.
     type Level<M: Real>: Send;
 
-    /// Room for the finest level, whose operator has the pattern of the grid equations, with or
-    /// without wall terms.
-    fn finest_level<M: Real>(
-        &self,
-        size: LevelSize,
-        coarsening: Coarsening,
-        walls: bool,
-    ) -> Result<Self::Level<M>, DeviceError>;
-
-    /// Room for the level below `fine`.
-    fn coarse_level<M: Real>(
-        &self,
-        fine: &Self::Level<M>,
-        coarsening: Coarsening,
-    ) -> Result<Self::Level<M>, DeviceError>;
-
     /// Size of a level, as a whole if it is spread over several devices.
     fn level_size<M: Real>(&self, level: &Self::Level<M>) -> LevelSize;
 
-    /// Takes the operator of the finest level from a matrix with the nine-point pattern and, if it
-    /// has wall terms, the columns B from one with theirs; factors its lines.
-    fn load_operator<T: Real, M: Real>(
+    /// The finest level, `kept` or a new one, of this size, with the operator of a matrix with the nine-point
+    /// pattern and, if it has wall terms, the columns B from one with theirs; factors its lines.
+    fn finest_level<T: Real, M: Real>(
         &self,
+        kept: Option<Self::Level<M>>,
+        kind: (LevelSize, Coarsening),
         a: &Self::Matrix<T>,
         columns: Option<&Self::Matrix<T>>,
-        level: &mut Self::Level<M>,
-    ) -> Result<(), DeviceError>;
+    ) -> Result<Self::Level<M>, DeviceError>;
 
-    /// Coarse A ← R A P with linear prolongation P (½ 1 ½) and restriction R = ½ Pᵀ (¼ ½ ¼) in each
-    /// coarsened direction (theory eq. 12), B ← R B in both directions, and factors its lines.
-    fn coarsen<M: Real>(
+    /// The level below `fine`, `kept` or a new one, with A ← R A P, linear prolongation P (½ 1 ½) and
+    /// restriction R = ½ Pᵀ (¼ ½ ¼) in each coarsened direction (theory eq. 12), and B ← R B in both
+    /// directions; factors its lines.
+    fn coarse_level<M: Real>(
         &self,
+        kept: Option<Self::Level<M>>,
         fine: &Self::Level<M>,
-        coarse: &mut Self::Level<M>,
-    ) -> Result<(), DeviceError>;
+        coarsening: Coarsening,
+    ) -> Result<Self::Level<M>, DeviceError>;
 
     /// Whether the pivots of all lines are finite, on this level and on those it was coarsened
     /// from.

@@ -4,6 +4,8 @@
 //! live in numbered slots on the device; the coefficients of vector sums are quotients of slots,
 //! and conditions on slots end the iteration there, so that the host may look now and then.
 
+use super::{Backend, DeviceError, Pair, Real};
+
 /// Number of a slot.
 pub type Slot = u8;
 
@@ -55,6 +57,12 @@ impl Coefficient {
     /// The four slots as one number, the first lowest.
     pub(super) fn packed(&self) -> u32 {
         u32::from_le_bytes([self.over[0], self.over[1], self.under[0], self.under[1]])
+    }
+}
+
+impl From<f64> for Coefficient {
+    fn from(factor: f64) -> Self {
+        Self::number(factor)
     }
 }
 
@@ -121,6 +129,58 @@ pub struct Ending<'a> {
     pub log: bool,
     /// Conditions that are tried in turn afterwards; at most two.
     pub conditions: &'a [Condition],
+}
+
+/// Room for the slots and the log.
+///
+/// # Errors
+/// If the device has no room.
+pub fn room<B: Backend>(backend: &B) -> Result<B::Vector<f64>, DeviceError> {
+    backend.zeros(SLOTS + LOG)
+}
+
+/// Slots ← these values and zeros elsewhere; [`HALTED`] ← 0, [`ONE`] ← 1, an empty log.
+///
+/// # Errors
+/// If the device fails.
+pub fn set<B: Backend>(
+    backend: &B,
+    scalars: &mut B::Vector<f64>,
+    values: &[(Slot, f64)],
+) -> Result<(), DeviceError> {
+    let mut all = [0.0; SLOTS + LOG];
+    for &(slot, value) in values.iter().chain(&[(ONE, 1.0)]) {
+        all[usize::from(slot)] = value;
+    }
+    backend.upload(&all, scalars)
+}
+
+/// host ← the slots, followed by the log.
+///
+/// # Errors
+/// If the device fails.
+pub fn read<B: Backend>(
+    backend: &B,
+    scalars: &B::Vector<f64>,
+    host: &mut [f64; SLOTS + LOG],
+) -> Result<(), DeviceError> {
+    backend.see(backend.look(scalars)?, host)
+}
+
+/// Inner products that the host waits for; what the slots held before is lost.
+///
+/// # Errors
+/// If the device fails.
+pub fn read_dots<B: Backend, T: Real, const K: usize>(
+    backend: &B,
+    scalars: &mut B::Vector<f64>,
+    pairs: [Pair<'_, B::Vector<T>>; K],
+) -> Result<[f64; K], DeviceError> {
+    set(backend, scalars, &[])?;
+    backend.dots(scalars, FIRST, pairs, Ending::default())?;
+    let mut slots = [0.0; SLOTS + LOG];
+    read(backend, scalars, &mut slots)?;
+    Ok(std::array::from_fn(|k| slots[usize::from(FIRST) + k]))
 }
 
 #[cfg(test)]

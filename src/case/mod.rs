@@ -33,6 +33,7 @@ use crate::grid::{Seam, initial};
 use crate::pde::control;
 use crate::solver::linear::Precision;
 use crate::solver::{krylov, precond};
+use crate::sparse::Schedule;
 
 pub use error::{CaseError, Found, Place};
 pub use json_schema::json_schema;
@@ -337,7 +338,7 @@ pub struct LinearOptions {
     /// Preconditioner.
     pub preconditioner: precond::Kind,
     /// Order of elimination of DILU and ILU(0) on a GPU.
-    pub schedule: precond::Ordering,
+    pub schedule: Schedule,
     /// Iterations of GMRES between restarts.
     pub restart: usize,
     /// Most linear iterations in one Newton step.

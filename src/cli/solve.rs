@@ -6,10 +6,10 @@ use std::process::ExitCode;
 use clap::builder::RangedU64ValueParser;
 use clap::error::ErrorKind;
 use clap::{Args, ValueEnum};
-use gridgen::backend::{Format, Incomplete, RowSchedule};
+use gridgen::backend::{Algebraic, Format, Incomplete};
 use gridgen::linear_system::{Reordering, RightSide, SystemOptions, SystemOutcome, solve_system};
-use gridgen::solver::general::GeneralKind;
 use gridgen::solver::krylov::Method;
+use gridgen::sparse;
 
 use super::progress::Reporter;
 use super::terminal::Terminal;
@@ -129,9 +129,9 @@ enum Schedule {
     /// Each row as soon as its entries are known.
     SyncFree,
     /// Rows renumbered by colour: other factors.
-    Multicolour,
+    Colours,
     /// Rows in blocks that do not see each other: other factors.
-    Tile,
+    Tiles,
     /// Each column as soon as its value is known.
     Correlation,
 }
@@ -234,24 +234,24 @@ impl SolveArguments {
         }
     }
 
-    fn preconditioner(&self) -> GeneralKind {
+    fn preconditioner(&self) -> Algebraic {
         let kind = match self.preconditioner {
-            Preconditioner::None => return GeneralKind::None,
-            Preconditioner::Jacobi => return GeneralKind::Jacobi,
+            Preconditioner::None => return Algebraic::None,
+            Preconditioner::Jacobi => return Algebraic::Jacobi,
             Preconditioner::Dilu => Incomplete::Dilu,
             Preconditioner::Dic => Incomplete::Dic,
             Preconditioner::Ilu0 => Incomplete::Ilu0,
             Preconditioner::Ic0 => Incomplete::Ic0,
         };
         let schedule = match self.schedule.unwrap_or(Schedule::Auto) {
-            Schedule::Auto => RowSchedule::Auto,
-            Schedule::Levels => RowSchedule::Levels,
-            Schedule::SyncFree => RowSchedule::SyncFree,
-            Schedule::Multicolour => RowSchedule::Multicolour,
-            Schedule::Tile => RowSchedule::Tile,
-            Schedule::Correlation => RowSchedule::Correlation,
+            Schedule::Auto => sparse::Schedule::Auto,
+            Schedule::Levels => sparse::Schedule::Levels,
+            Schedule::SyncFree => sparse::Schedule::SyncFree,
+            Schedule::Colours => sparse::Schedule::Colours,
+            Schedule::Tiles => sparse::Schedule::Tiles,
+            Schedule::Correlation => sparse::Schedule::Correlation,
         };
-        GeneralKind::Factors { kind, schedule, shift: self.shift.unwrap_or(0.0) }
+        Algebraic::Factors { kind, schedule, shift: self.shift.unwrap_or(0.0) }
     }
 
     fn report(&self, outcome: &SystemOutcome, terminal: &Terminal) -> ExitCode {

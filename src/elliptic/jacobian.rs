@@ -36,11 +36,8 @@ impl<B: EllipticBackend, T: Real> GridJacobian<B, T> {
 
     /// Evaluates the entries at the present state.
     pub(super) fn assemble(&mut self, backend: &B, state: &B::Elliptic) -> Result<(), DeviceError> {
-        backend.jacobian(state, &mut self.field)?;
-        match &mut self.wall {
-            Some(wall) => backend.wall_columns(state, &mut wall.columns),
-            None => Ok(()),
-        }
+        let columns = self.wall.as_mut().map(|wall| &mut wall.columns);
+        backend.jacobian(state, &mut self.field, columns)
     }
 
     /// The whole operator K by rows, on the host.
@@ -66,6 +63,12 @@ impl<B: EllipticBackend, T: Real> GridJacobian<B, T> {
         })))
     }
 
+    /// Number of rows.
+    #[must_use]
+    pub fn rows(&self) -> usize {
+        2 * self.size.mi * self.size.mj
+    }
+
     /// The field Jacobian J in ELL format.
     #[must_use]
     pub fn field(&self) -> &B::Matrix<T> {
@@ -81,7 +84,7 @@ impl<B: EllipticBackend, T: Real> LinearOperator<B, T> for GridJacobian<B, T> {
         y: &mut B::Vector<T>,
     ) -> Result<(), DeviceError> {
         match &self.wall {
-            None => backend.multiply(&self.field, x, Product::default(), y),
+            None => self.field.apply(backend, x, y),
             Some(wall) => {
                 let kept = Product { skip_columns: 2 * wall.points, add: false };
                 backend.multiply(&self.field, x, kept, y)?;

@@ -2,9 +2,11 @@
 
 use super::GridJacobian;
 use super::jacobian::WallColumns;
-use crate::backend::{DeviceError, EllipticBackend, LevelSize, MultigridBackend, Product, Real};
-use crate::solver::precond::{Kind, MatrixPreconditioner, MultigridSettings};
+use crate::backend::{DeviceError, EllipticBackend, LevelSize, MultigridBackend, Real};
+use crate::solver::linear::Precision;
+use crate::solver::precond::{Form, Forms, Kind, Multigrid, MultigridSettings};
 use crate::solver::{LinearOperator, Preconditioner, PreconditionerFailure, SolverError};
+use crate::sparse::Schedule;
 
 /// M⁻¹ ≈ K⁻¹ of the Jacobian, K = J (I − E Eᵀ) + B Eᵀ with the field Jacobian J and the wall columns B
 /// where the wall terms are unknowns, and K = J where they are not.
@@ -19,36 +21,146 @@ use crate::solver::{LinearOperator, Preconditioner, PreconditionerFailure, Solve
 /// only, probed once an update with p or q = 1 everywhere and = ±1 by turns: the two ends of the
 /// spectrum along the wall. With exact J⁻¹ and S this is K⁻¹; the replacement is good where cells at
 /// the wall are much longer than high.
-pub struct GridPreconditioner<B: EllipticBackend + MultigridBackend, T: Real> {
-    field: MatrixPreconditioner<B, T>,
-    walls: Walls<B, T>,
+pub type GridPreconditioner<B, T> = Forms<B, T, GridJacobian<B, T>>;
+
+impl<B: EllipticBackend + MultigridBackend, T: Real> GridPreconditioner<B, T> {
+    /// A preconditioner of this kind for the Jacobian on `size` unknown points; incomplete factors are
+    /// eliminated in natural order.
+    #[must_use]
+    pub fn new(kind: Kind, multigrid: MultigridSettings, size: LevelSize) -> Self {
+        Self::scheduled((kind, Schedule::Levels), multigrid, size)
+    }
+
+    /// The same with incomplete factors eliminated by this schedule.
+    #[must_use]
+    pub fn scheduled(
+        (kind, schedule): (Kind, Schedule),
+        multigrid: MultigridSettings,
+        size: LevelSize,
+    ) -> Self {
+        let of_field = Forms::of_matrix((kind, schedule), multigrid, size).0.into_iter();
+        let mut forms: Vec<_> = of_field.map(reduced).collect();
+        if kind == Kind::Multigrid {
+            let whole: Box<dyn Preconditioner<B, T, GridJacobian<B, T>>> = match multigrid.precision
+            {
+                Precision::Single => Box::new(InCycle::<B, f32>(Multigrid::new(multigrid, size))),
+                Precision::Double => Box::new(InCycle::<B, f64>(Multigrid::new(multigrid, size))),
+            };
+            let field = &mut forms[0];
+            let (name, bound) = (field.name, field.bound);
+            field.name = "multigrid without wall terms and their reduced system";
+            field.fits = |a| a.wall.is_some();
+            forms.insert(0, Form { name, bound, fits: |_| true, preconditioner: whole });
+        }
+        Self(forms.into())
+    }
 }
 
-/// Where the wall terms are solved for.
-enum Walls<B: EllipticBackend + MultigridBackend, T: Real> {
-    /// There are none.
-    Frozen,
-    /// In the field's multigrid cycle.
-    InCycle,
-    /// In a reduced system, once it is made.
-    Reduced(Option<WallReduction<B, T>>),
+/// Multigrid with the wall terms on its levels.
+struct InCycle<B: MultigridBackend, M: Real>(Multigrid<B, M>);
+
+impl<B, T, M> Preconditioner<B, T, GridJacobian<B, T>> for InCycle<B, M>
+where
+    B: EllipticBackend + MultigridBackend,
+    T: Real,
+    M: Real,
+{
+    fn update(&mut self, backend: &B, a: &GridJacobian<B, T>) -> Result<(), SolverError> {
+        self.0.prepare(backend, &a.field, a.wall.as_ref().map(|wall| &wall.columns))
+    }
+
+    fn apply(
+        &mut self,
+        backend: &B,
+        _: &GridJacobian<B, T>,
+        r: &B::Vector<T>,
+        z: &mut B::Vector<T>,
+    ) -> Result<(), DeviceError> {
+        self.0.cycle(backend, r, z)
+    }
+}
+
+/// A form of the field's preconditioner as one of the Jacobian.
+fn reduced<B: EllipticBackend, T: Real>(
+    form: Form<B, T, B::Matrix<T>>,
+) -> Form<B, T, GridJacobian<B, T>> {
+    let Form { name, bound, preconditioner: field, .. } = form;
+    let preconditioner = Box::new(Reduced { field, reduction: None });
+    Form { name, bound, fits: |_| true, preconditioner }
+}
+
+/// A preconditioner of the field part, and the reduced system where there are wall terms.
+struct Reduced<B: EllipticBackend, T: Real> {
+    field: Box<dyn Preconditioner<B, T, B::Matrix<T>>>,
+    reduction: Option<WallReduction<B, T>>,
+}
+
+impl<B: EllipticBackend, T: Real> Preconditioner<B, T, GridJacobian<B, T>> for Reduced<B, T> {
+    fn update(&mut self, backend: &B, a: &GridJacobian<B, T>) -> Result<(), SolverError> {
+        self.field.update(backend, &a.field)?;
+        let Some(wall) = &a.wall else { return Ok(()) };
+        let made = match self.reduction.take() {
+            Some(made) => made,
+            None => WallReduction::new(backend, a.rows(), wall.points)?,
+        };
+        self.reduction.insert(made).update(backend, &mut *self.field, &a.field, wall)
+    }
+
+    fn apply(
+        &mut self,
+        backend: &B,
+        a: &GridJacobian<B, T>,
+        r: &B::Vector<T>,
+        z: &mut B::Vector<T>,
+    ) -> Result<(), DeviceError> {
+        self.field.apply(backend, &a.field, r, z)?;
+        if let (Some(reduction), Some(wall)) = (&mut self.reduction, &a.wall) {
+            let WallReduction { factors, terms, right, correction, .. } = reduction;
+            backend.solve_wall_blocks(wall.points, factors, z, terms)?;
+            wall.columns.apply(backend, terms, right)?;
+            self.field.apply(backend, &a.field, right, correction)?;
+            backend.lincomb(None, z, 1.0, &[(-1.0, &*correction)])?;
+            backend.copy_wall(wall.points, terms, z)?;
+        }
+        Ok(())
+    }
+
+    fn apply_and_multiply(
+        &mut self,
+        backend: &B,
+        a: &GridJacobian<B, T>,
+        r: &B::Vector<T>,
+        z: &mut B::Vector<T>,
+        y: &mut B::Vector<T>,
+    ) -> Result<(), DeviceError> {
+        // With wall columns the operator is more than its field part.
+        if a.wall.is_none() {
+            return self.field.apply_and_multiply(backend, &a.field, r, z, y);
+        }
+        self.apply(backend, a, r, z)?;
+        a.apply(backend, z, y)
+    }
 }
 
 /// The reduced system of the wall terms.
-struct WallReduction<B: EllipticBackend + MultigridBackend, T: Real> {
+struct WallReduction<B: EllipticBackend, T: Real> {
     /// Factors of S.
     factors: B::Vector<T>,
+    /// Unit wall terms, of one component: all 1, or ±1 by turns.
+    probe: B::Vector<T>,
     /// Answers to the probes on the leading points.
     responses: [B::Vector<T>; 4],
+    /// Wall terms on the leading points, zero elsewhere.
     terms: B::Vector<T>,
     right: B::Vector<T>,
     correction: B::Vector<T>,
 }
 
-impl<B: EllipticBackend + MultigridBackend, T: Real> WallReduction<B, T> {
+impl<B: EllipticBackend, T: Real> WallReduction<B, T> {
     fn new(backend: &B, n: usize, points: usize) -> Result<Self, DeviceError> {
         Ok(Self {
             factors: backend.zeros(12 * points)?,
+            probe: backend.zeros(2 * points)?,
             responses: [
                 backend.zeros(2 * points)?,
                 backend.zeros(2 * points)?,
@@ -66,13 +178,14 @@ impl<B: EllipticBackend + MultigridBackend, T: Real> WallReduction<B, T> {
     fn update(
         &mut self,
         backend: &B,
-        field: &mut MatrixPreconditioner<B, T>,
+        field: &mut dyn Preconditioner<B, T, B::Matrix<T>>,
         j: &B::Matrix<T>,
         wall: &WallColumns<B, T>,
     ) -> Result<(), SolverError> {
         for (k, response) in self.responses.iter_mut().enumerate() {
-            backend.wall_probe(wall.points, k % 2, k >= 2, &mut self.terms)?;
-            backend.multiply(&wall.columns, &self.terms, Product::default(), &mut self.right)?;
+            backend.upload(&probe(wall.points, k % 2, k >= 2), &mut self.probe)?;
+            backend.copy_wall(wall.points, &self.probe, &mut self.terms)?;
+            wall.columns.apply(backend, &self.terms, &mut self.right)?;
             field.apply(backend, j, &self.right, &mut self.correction)?;
             backend.copy_wall(wall.points, &self.correction, response)?;
         }
@@ -84,77 +197,11 @@ impl<B: EllipticBackend + MultigridBackend, T: Real> WallReduction<B, T> {
     }
 }
 
-impl<B: EllipticBackend + MultigridBackend, T: Real> GridPreconditioner<B, T> {
-    /// A preconditioner of this kind for the Jacobian on `size` unknown points.
-    #[must_use]
-    pub fn new(kind: Kind, multigrid: MultigridSettings, size: LevelSize) -> Self {
-        let walls = if kind == Kind::Multigrid { Walls::Frozen } else { Walls::Reduced(None) };
-        Self { field: MatrixPreconditioner::new(kind, multigrid, size), walls }
+/// Unit wall terms of one component: 1 at every line, or ±1 by turns.
+fn probe<T: Real>(points: usize, component: usize, alternating: bool) -> Vec<T> {
+    let mut probe = vec![T::zero(); 2 * points];
+    for (i, pair) in probe.chunks_exact_mut(2).enumerate() {
+        pair[component] = if alternating && i % 2 == 1 { -T::one() } else { T::one() };
     }
-}
-
-impl<B: EllipticBackend + MultigridBackend, T: Real> Preconditioner<B, T, GridJacobian<B, T>>
-    for GridPreconditioner<B, T>
-{
-    fn update(&mut self, backend: &B, a: &GridJacobian<B, T>) -> Result<(), SolverError> {
-        let Some(columns) = &a.wall else { return self.field.update(backend, &a.field) };
-        let Walls::Reduced(reduction) = &mut self.walls else {
-            self.walls = Walls::InCycle;
-            return self.field.update_with_walls(backend, &a.field, &columns.columns);
-        };
-        self.field.update(backend, &a.field)?;
-        let made = match reduction.take() {
-            Some(made) => made,
-            None => WallReduction::new(backend, backend.rows(&a.field), columns.points)?,
-        };
-        reduction.insert(made).update(backend, &mut self.field, &a.field, columns)
-    }
-
-    fn apply(
-        &mut self,
-        backend: &B,
-        a: &GridJacobian<B, T>,
-        r: &B::Vector<T>,
-        z: &mut B::Vector<T>,
-    ) -> Result<(), DeviceError> {
-        self.field.apply(backend, &a.field, r, z)?;
-        if let (Walls::Reduced(Some(wall)), Some(columns)) = (&mut self.walls, &a.wall) {
-            backend.solve_wall_blocks(columns.points, &wall.factors, z, &mut wall.terms)?;
-            let all = Product::default();
-            backend.multiply(&columns.columns, &wall.terms, all, &mut wall.right)?;
-            self.field.apply(backend, &a.field, &wall.right, &mut wall.correction)?;
-            backend.lincomb(z, 1.0, [(-1.0, &wall.correction)])?;
-            backend.copy_wall(columns.points, &wall.terms, z)?;
-        }
-        Ok(())
-    }
-
-    fn apply_and_multiply(
-        &mut self,
-        backend: &B,
-        a: &GridJacobian<B, T>,
-        r: &B::Vector<T>,
-        z: &mut B::Vector<T>,
-        y: &mut B::Vector<T>,
-    ) -> Result<(), DeviceError> {
-        // With wall columns the operator is more than its field part.
-        if let (None, Some(diagonal)) = (&a.wall, self.field.diagonal()) {
-            return backend.scale_and_multiply(&a.field, diagonal, r, z, y);
-        }
-        self.apply(backend, a, r, z)?;
-        a.apply(backend, z, y)
-    }
-
-    fn bound(&self) -> Option<f64> {
-        self.field.bound()
-    }
-
-    fn fall_back(&mut self) -> Option<&'static str> {
-        if matches!(self.walls, Walls::InCycle) {
-            self.field = self.field.renewed();
-            self.walls = Walls::Reduced(None);
-            return Some("multigrid without wall terms and their reduced system");
-        }
-        self.field.fall_back()
-    }
+    probe
 }

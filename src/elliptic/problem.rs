@@ -32,11 +32,11 @@ impl<B: EllipticBackend, T: Real> GridProblem<B, T> {
         normals: &[[f64; 2]],
         settings: &EllipticSettings,
     ) -> Result<Guessed<B, T>, DeviceError> {
-        let state = backend.equations(&grid, normals, settings)?;
+        let equations = backend.equations(&grid, normals, settings)?;
         // The Jacobian takes its place in memory.
         drop(grid);
         let size = LevelSize::of_grid(topology, ni, nj);
-        Self::guessed(backend, state, size, settings.wall == Wall::Coupled)
+        Self::guessed(backend, equations, size, settings.wall == Wall::Coupled)
     }
 
     /// The same for a grid on the host.
@@ -64,12 +64,10 @@ impl<B: EllipticBackend, T: Real> GridProblem<B, T> {
 
     fn guessed(
         backend: &B,
-        state: B::Elliptic,
+        (state, guess): (B::Elliptic, B::Vector<f64>),
         size: LevelSize,
         coupled: bool,
     ) -> Result<Guessed<B, T>, DeviceError> {
-        let mut guess = backend.zeros(2 * size.mi * size.mj)?;
-        backend.first_guess(&state, &mut guess)?;
         let jacobian = GridJacobian::new(backend, size, coupled)?;
         Ok((Self { size, state, jacobian }, guess))
     }

@@ -10,11 +10,10 @@ use super::observe::{Follow, Keeper};
 use super::retry::{RetryPlan, may_help, verdict};
 use super::solve::{Solved, Start};
 use crate::backend::cpu::CpuBackend;
-use crate::backend::{EllipticBackend, MultigridBackend, Real};
+use crate::backend::{self, DeviceError, EllipticBackend, GridBackend, MultigridBackend, Real};
 use crate::case::Case;
 use crate::error::Error;
 use crate::files::output::Output;
-use crate::grid::initial::{self, Marcher};
 use crate::grid::quality::Quality;
 use crate::grid::{Grid, Verdict};
 use crate::report::Timing;
@@ -106,16 +105,16 @@ impl Job<'_> {
         Ok(())
     }
 
-    pub(super) fn initial_grid<M: Marcher>(
+    pub(super) fn initial_grid<B: GridBackend>(
         &mut self,
         case: &Case,
-        marcher: &M,
+        backend: &B,
         layout: &Layout,
         timing: &mut Timing,
-    ) -> Result<M::Grid, M::Error> {
+    ) -> Result<B::Grid, DeviceError> {
         let (outline, settings) = (layout.outline(), layout.initial(case));
         let initial = self.timed("initial grid", &mut timing.initial_grid_seconds, |_| {
-            initial::build_with(marcher, &outline, &settings)
+            backend::initial_grid(backend, &outline, &settings)
         })?;
         self.notices.extend(initial.notes);
         Ok(initial.grid)

@@ -11,12 +11,11 @@ use super::solve::{Solved, can_go_on, elliptic_settings, finished, iterate, usab
 use super::{Job, Ranks};
 use crate::backend::cpu::CpuBackend;
 use crate::backend::cuda::{CudaBackend, CudaVector};
-use crate::backend::{Backend, Bands, DeviceError, EllipticData, Real};
+use crate::backend::{Backend, Bands, DeviceError, EllipticData, GridBackend, Real};
 use crate::case::Case;
 use crate::elliptic::GridProblem;
 use crate::error::Error;
 use crate::grid::Grid;
-use crate::grid::initial::Marcher;
 use crate::grid::quality::{Quality, measure};
 use crate::report::Timing;
 use crate::solver::history::{History, NewtonStep};
@@ -125,7 +124,8 @@ impl Job<'_> {
         let marched = self.initial_grid(case, &first, layout, timing)?;
         let (solved, ()) = self.followed(case, layout, keeper, timing, |follow, restart| {
             let data = {
-                let initial = first.give(marched)?;
+                let mut initial = Grid::new(layout.topology, case.grid.around(), case.grid.nj);
+                first.fetch(&marched, &mut initial)?;
                 EllipticData::new(&initial, &layout.normals, &elliptic_settings(case))
             };
             // The solve needs the room.

@@ -11,7 +11,8 @@ use crate::backend::cuda::driver::{self, Gpus};
 use crate::backend::cuda::{CudaBackend, Demand, Kept};
 use crate::case::{Case, LinearOptions};
 use crate::solver::linear::Precision;
-use crate::solver::precond::{Kind, Ordering};
+use crate::solver::precond::Kind;
+use crate::sparse::Schedule;
 use std::thread::JoinHandle;
 
 /// Points for which one more GPU is worth its messages, and the second that the GPUs take to meet:
@@ -119,22 +120,14 @@ impl Machine {
         })
     }
 
-    /// The same machine with the order of elimination that a case asks for; what it cannot do of
-    /// that is said.
-    pub(super) fn scheduled(self, linear: &LinearOptions) -> (Self, Option<String>) {
-        let schedule = linear.schedule.schedule(linear.preconditioner);
+    /// What a case asks for of the order of elimination and the machine cannot do.
+    pub(super) fn refused_order(&self, linear: &LinearOptions) -> Option<String> {
         let factors = matches!(linear.preconditioner, Kind::Dilu | Kind::Ilu0);
-        let asked = !matches!(linear.schedule, Ordering::Auto | Ordering::Levels);
-        match self {
-            Self::Cuda(backend) => (Self::Cuda(Box::new(backend.with_schedule(schedule))), None),
-            Self::Ranks(ranks) => (Self::Ranks(ranks.with_schedule(schedule)), None),
-            Self::Cpu if factors && asked => {
-                let notice = "linear.schedule is for GPUs: on the CPU the factors are eliminated in \
-                              natural order";
-                (Self::Cpu, Some(notice.to_owned()))
-            }
-            Self::Cpu => (Self::Cpu, None),
-        }
+        let asked = !matches!(linear.schedule, Schedule::Auto | Schedule::Levels);
+        (matches!(self, Self::Cpu) && factors && asked).then(|| {
+            "linear.schedule is for GPUs: on the CPU the factors are eliminated in natural order"
+                .to_owned()
+        })
     }
 
     /// Refuses a case that does not fit the machine, before any work.

@@ -5,7 +5,6 @@ use crate::backend::cuda::driver::Gpus;
 use crate::backend::cuda::{CudaBackend, Demand};
 use crate::backend::{Bands, DeviceError};
 use crate::solver::SolverError;
-use crate::sparse::Schedule;
 
 /// What a rank does, by its number and on its backend.
 pub type RankWork<'a> = dyn Fn(usize, &CudaBackend) -> Result<(), SolverError> + Sync + 'a;
@@ -37,9 +36,6 @@ pub trait Ranks: Send {
     fn check_room(&self, _demand: Demand) -> Result<(), DeviceError> {
         Ok(())
     }
-
-    /// The same with incomplete factors, those of each band, eliminated by this schedule.
-    fn with_schedule(self: Box<Self>, schedule: Schedule) -> Box<dyn Ranks>;
 }
 
 #[cfg(feature = "cuda")]
@@ -62,9 +58,5 @@ impl Ranks for Gpus {
 
     fn check_room(&self, demand: Demand) -> Result<(), DeviceError> {
         Self::check_room(self, demand)
-    }
-
-    fn with_schedule(self: Box<Self>, schedule: Schedule) -> Box<dyn Ranks> {
-        Box::new((*self).with_schedule(schedule))
     }
 }

@@ -14,7 +14,6 @@ use crate::elliptic::{EllipticSettings, GridJacobian, GridPreconditioner, GridPr
 use crate::error::Error;
 use crate::files::restart::{self, Identity, Restart};
 use crate::grid::Grid;
-use crate::grid::initial::Marcher;
 use crate::pde::control::ControlSettings;
 use crate::solver::history::History;
 use crate::solver::linear::{LinearSettings, LinearSolver, Precision};
@@ -47,7 +46,7 @@ impl<G> Start<'_, '_, G> {
     /// The grid, and the same where it was solved for.
     pub(super) fn solve<B, T>(self, backend: &B) -> Result<(Solved, G), Error>
     where
-        B: EllipticBackend + MultigridBackend + Marcher<Grid = G>,
+        B: EllipticBackend + MultigridBackend + GridBackend<Grid = G>,
         T: Real,
     {
         let Self { case, initial, layout, tolerance, export, restart, observer } = self;
@@ -146,8 +145,8 @@ where
         },
         max_halvings: case.newton.max_halvings,
     };
-    let preconditioner = GridPreconditioner::new(
-        case.linear.preconditioner,
+    let preconditioner = GridPreconditioner::scheduled(
+        (case.linear.preconditioner, case.linear.schedule),
         MultigridSettings {
             cycle: case.multigrid.cycle,
             sweeps: case.multigrid.sweeps,

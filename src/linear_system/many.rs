@@ -6,10 +6,9 @@ use super::SystemOptions;
 use super::report::SystemTiming;
 use super::solve::{Solved, solve_on};
 use crate::backend::cuda::CudaCsr;
-use crate::backend::{Bands, DeviceError};
+use crate::backend::{Algebraic, Bands, DeviceError};
 use crate::generate::{Progress, Ranks};
 use crate::solver::SolverError;
-use crate::solver::general::GeneralKind;
 use crate::sparse::{Csr, RowBlocks};
 
 /// Cuts the rows into blocks of about as many entries and solves with each rank on its own.
@@ -58,7 +57,7 @@ fn notes(blocks: &RowBlocks, options: &SystemOptions) -> Vec<String> {
         rows().max().unwrap_or_default(),
         100.0 * ranks.clone().map(share).fold(0.0, f64::max),
     )];
-    if matches!(options.preconditioner, GeneralKind::Factors { .. }) {
+    if matches!(options.preconditioner, Algebraic::Factors { .. }) {
         notes.push(format!(
             "the factors leave out what couples the rows of one GPU with those of another: \
              block Jacobi of {} blocks",

@@ -4,11 +4,11 @@ use std::fmt;
 use std::path::PathBuf;
 
 use super::report::MethodReport;
-use crate::backend::{Format, Incomplete, RowSchedule};
+use crate::backend::{Algebraic, Format, Incomplete};
 use crate::case::is_fit_name;
 use crate::generate::BackendChoice;
-use crate::solver::general::GeneralKind;
 use crate::solver::krylov::Method;
+use crate::sparse::Schedule;
 
 /// The right side of a system.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -47,7 +47,7 @@ pub struct SystemOptions {
     /// Iterations of GMRES between restarts.
     pub restart: usize,
     /// Preconditioner.
-    pub preconditioner: GeneralKind,
+    pub preconditioner: Algebraic,
     /// How entries are stored for products.
     pub format: Format,
     /// Renumbering.
@@ -77,9 +77,9 @@ impl SystemOptions {
             right_side: RightSide::Ones,
             method: Method::Bicgstab,
             restart: 30,
-            preconditioner: GeneralKind::Factors {
+            preconditioner: Algebraic::Factors {
                 kind: Incomplete::Dilu,
-                schedule: RowSchedule::Auto,
+                schedule: Schedule::Auto,
                 shift: 0.0,
             },
             format: Format::Csr,
@@ -108,8 +108,7 @@ impl SystemOptions {
     pub(super) fn needs_symmetry(&self) -> Option<&'static str> {
         match (self.method, self.preconditioner) {
             (Method::Cg, _) => Some("CG"),
-            (_, GeneralKind::Factors { kind: Incomplete::Dic, .. }) => Some("DIC"),
-            (_, GeneralKind::Factors { kind: Incomplete::Ic0, .. }) => Some("IC(0)"),
+            (_, Algebraic::Factors { kind, .. }) if kind.symmetric() => Some(kind.name()),
             _ => None,
         }
     }
@@ -117,17 +116,17 @@ impl SystemOptions {
     /// Shift of the factors.
     pub(super) fn shift(&self) -> f64 {
         match self.preconditioner {
-            GeneralKind::Factors { shift, .. } => shift,
-            GeneralKind::None | GeneralKind::Jacobi => 0.0,
+            Algebraic::Factors { shift, .. } => shift,
+            Algebraic::None | Algebraic::Jacobi => 0.0,
         }
     }
 
     /// The method in words, on so many blocks of rows.
     pub(super) fn method_report(&self, blocks: usize) -> MethodReport {
         let (preconditioner, schedule, shift) = match self.preconditioner {
-            GeneralKind::None => ("none".to_owned(), None, None),
-            GeneralKind::Jacobi => ("jacobi".to_owned(), None, None),
-            GeneralKind::Factors { kind, schedule, shift } => {
+            Algebraic::None => ("none".to_owned(), None, None),
+            Algebraic::Jacobi => ("jacobi".to_owned(), None, None),
+            Algebraic::Factors { kind, schedule, shift } => {
                 (word(&kind), Some(word(&schedule)), Some(shift))
             }
         };

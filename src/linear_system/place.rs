@@ -8,7 +8,7 @@ use crate::backend::cpu::CpuBackend;
 use crate::backend::cuda::CudaBackend;
 #[cfg(feature = "cuda")]
 use crate::backend::cuda::driver::Gpus;
-use crate::backend::{CsrBackend, DeviceError};
+use crate::backend::{DeviceError, SparseBackend};
 use crate::error::Error;
 use crate::generate::options::Chosen;
 use crate::generate::{BackendChoice, Progress, Ranks};
@@ -70,7 +70,7 @@ impl Place {
 }
 
 /// Solves a system on one backend.
-fn whole<B: CsrBackend>(
+fn whole<B: SparseBackend>(
     backend: &B,
     (a, b): (&Csr, &[f64]),
     options: &SystemOptions,

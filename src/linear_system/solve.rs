@@ -4,11 +4,11 @@ use std::time::Instant;
 
 use super::options::SystemOptions;
 use super::report::SystemTiming;
-use crate::backend::{Backend, CsrBackend, DeviceError};
+use crate::backend::{Backend, DeviceError, SparseBackend, scalars};
 use crate::generate::Progress;
 use crate::solver::SolverError;
-use crate::solver::general::{GeneralOperator, GeneralPreconditioner};
 use crate::solver::linear::{LinearReport, LinearSettings, LinearSolver};
+use crate::solver::precond::FromMatrix;
 
 /// What a solve ends with.
 pub(super) struct Solved {
@@ -20,7 +20,7 @@ pub(super) struct Solved {
 
 /// Solves A x = b from x = 0 as the options ask for it, with what makes A on the backend. On one of
 /// several ranks A, b and x are its rows.
-pub(super) fn solve_on<B: CsrBackend>(
+pub(super) fn solve_on<B: SparseBackend>(
     backend: &B,
     (matrix, b): (impl FnOnce(&B) -> Result<B::CsrMatrix<f64>, DeviceError>, &[f64]),
     options: &SystemOptions,
@@ -28,14 +28,15 @@ pub(super) fn solve_on<B: CsrBackend>(
     progress: &mut dyn Progress,
 ) -> Result<Solved, SolverError> {
     let n = b.len();
-    let mut clock = Clock { backend, ready: backend.zeros(1)?, last: Instant::now() };
+    let (ready, scalars) = (backend.zeros(1)?, scalars::room(backend)?);
+    let mut clock = Clock { backend, ready, scalars, last: Instant::now() };
     progress.phase("set-up");
-    let operator = GeneralOperator { matrix: matrix(backend)?, rows: n };
+    let operator = matrix(backend)?;
     let (mut right, mut x) = (backend.zeros::<f64>(n)?, backend.zeros::<f64>(n)?);
     backend.upload(b, &mut right)?;
     timing.set_up_seconds = clock.lap()?;
     progress.phase("analysis");
-    let mut preconditioner = GeneralPreconditioner::new(options.preconditioner);
+    let mut preconditioner = FromMatrix::new(options.preconditioner);
     preconditioner.analyse(backend, &operator)?;
     timing.analysis_seconds = clock.lap()?;
     progress.phase("factorisation");
@@ -66,13 +67,14 @@ struct Clock<'a, B: Backend> {
     backend: &'a B,
     /// An inner product that is read waits for all work before it.
     ready: B::Vector<f64>,
+    scalars: B::Vector<f64>,
     last: Instant,
 }
 
 impl<B: Backend> Clock<'_, B> {
     /// Seconds since the last call.
     fn lap(&mut self) -> Result<f64, DeviceError> {
-        self.backend.dots([(&self.ready, &self.ready)])?;
+        scalars::read_dots(self.backend, &mut self.scalars, [(&self.ready, &self.ready)])?;
         let before = std::mem::replace(&mut self.last, Instant::now());
         Ok((self.last - before).as_secs_f64())
     }

@@ -2,7 +2,7 @@
 
 use super::krylov::{Bicgstab, Cg, Gmres, KrylovReport, Method, System, Target};
 use super::{LinearOperator, LinearStop, Preconditioner, SolverError};
-use crate::backend::{Backend, Real};
+use crate::backend::{Backend, DeviceError, Real, scalars};
 
 /// Restarts of BiCGStab after a breakdown before flexible GMRES takes over, if not said otherwise.
 const RESTARTS: usize = 2;
@@ -44,10 +44,11 @@ pub struct LinearReport {
 }
 
 /// Solves A x = b with a preconditioned Krylov method; room is kept between solves.
-pub struct LinearSolver<B: Backend, T: Real, M> {
+pub struct LinearSolver<B: Backend, T: Real, A> {
     settings: LinearSettings,
-    preconditioner: M,
+    preconditioner: Box<dyn Preconditioner<B, T, A>>,
     n: usize,
+    scalars: Option<B::Vector<f64>>,
     cg: Option<Cg<B, T>>,
     bicgstab: Option<Bicgstab<B, T>>,
     gmres: Option<Gmres<B, T>>,
@@ -56,12 +57,24 @@ pub struct LinearSolver<B: Backend, T: Real, M> {
     events: Vec<String>,
 }
 
-impl<B: Backend, T: Real, M> LinearSolver<B, T, M> {
+impl<B: Backend, T: Real, A: LinearOperator<B, T>> LinearSolver<B, T, A> {
     /// A solver for systems of `n` unknowns.
-    pub fn new(settings: LinearSettings, n: usize, preconditioner: M) -> Self {
-        let (cg, bicgstab, gmres) = (None, None, None);
-        let events = Vec::new();
-        Self { settings, preconditioner, n, cg, bicgstab, gmres, restarts: RESTARTS, events }
+    pub fn new(
+        settings: LinearSettings,
+        n: usize,
+        preconditioner: impl Preconditioner<B, T, A> + 'static,
+    ) -> Self {
+        Self {
+            settings,
+            preconditioner: Box::new(preconditioner),
+            n,
+            scalars: None,
+            cg: None,
+            bicgstab: None,
+            gmres: None,
+            restarts: RESTARTS,
+            events: Vec::new(),
+        }
     }
 
     /// The same solver with so many restarts of BiCGStab before flexible GMRES takes over.
@@ -72,10 +85,7 @@ impl<B: Backend, T: Real, M> LinearSolver<B, T, M> {
 
     /// Prepares the preconditioner for the present values of `a`, in its next form where the
     /// present one cannot be made.
-    pub fn update<A>(&mut self, backend: &B, a: &A) -> Result<(), SolverError>
-    where
-        M: Preconditioner<B, T, A>,
-    {
+    pub fn update(&mut self, backend: &B, a: &A) -> Result<(), SolverError> {
         loop {
             match self.preconditioner.update(backend, a) {
                 Err(SolverError::Preconditioner(failure)) => {
@@ -104,7 +114,7 @@ impl<B: Backend, T: Real, M> LinearSolver<B, T, M> {
     ///
     /// # Errors
     /// If the device fails, or no form of the preconditioner can be made.
-    pub fn solve<A>(
+    pub fn solve(
         &mut self,
         backend: &B,
         a: &A,
@@ -112,13 +122,10 @@ impl<B: Backend, T: Real, M> LinearSolver<B, T, M> {
         rtol: f64,
         x: &mut B::Vector<T>,
         observe: &mut dyn FnMut(f64, f64),
-    ) -> Result<LinearReport, SolverError>
-    where
-        A: LinearOperator<B, T>,
-        M: Preconditioner<B, T, A>,
-    {
-        backend.lincomb::<T, 0>(x, 0.0, [])?;
-        let [square] = backend.dots([(b, b)])?;
+    ) -> Result<LinearReport, SolverError> {
+        backend.lincomb(None, x, 0.0, &[])?;
+        let scalars = present(&mut self.scalars, || scalars::room(backend))?;
+        let [square] = scalars::read_dots(backend, scalars, [(b, b)])?;
         let mut solve = Solve { backend, a, b, scale: square.sqrt(), rtol, observe };
         let (mut iterations, mut relative_residual) = (0.0_f64, 1.0_f64);
         let stop = if solve.scale == 0.0 {
@@ -150,7 +157,7 @@ impl<B: Backend, T: Real, M> LinearSolver<B, T, M> {
                 self.update(backend, a)?;
                 // An x that is no better than none is worth nothing.
                 if relative_residual.is_nan() || relative_residual >= 1.0 {
-                    backend.lincomb::<T, 0>(x, 0.0, [])?;
+                    backend.lincomb(None, x, 0.0, &[])?;
                     relative_residual = 1.0;
                 }
             }
@@ -159,18 +166,14 @@ impl<B: Backend, T: Real, M> LinearSolver<B, T, M> {
     }
 
     /// Improves x with the present form of the preconditioner until `iterations` reaches `limit`.
-    fn one_form<A>(
+    fn one_form(
         &mut self,
         solve: &mut Solve<'_, B, T, A>,
         limit: usize,
         x: &mut B::Vector<T>,
         done: &mut f64,
         relative_residual: &mut f64,
-    ) -> Result<LinearStop, SolverError>
-    where
-        A: LinearOperator<B, T>,
-        M: Preconditioner<B, T, A>,
-    {
+    ) -> Result<LinearStop, SolverError> {
         let Solve { backend, a, b, scale, rtol, observe } = solve;
         let (backend, scale) = (*backend, *scale);
         let mut method = self.settings.method;
@@ -184,7 +187,7 @@ impl<B: Backend, T: Real, M> LinearSolver<B, T, M> {
             let mut system = System {
                 backend,
                 operator: *a,
-                preconditioner: &mut self.preconditioner,
+                preconditioner: &mut *self.preconditioner,
                 b,
                 observe: &mut relative,
             };
@@ -212,7 +215,7 @@ impl<B: Backend, T: Real, M> LinearSolver<B, T, M> {
                 return Ok(stop);
             }
             if !residual.is_finite() {
-                backend.lincomb::<T, 0>(x, 0.0, [])?;
+                backend.lincomb(None, x, 0.0, &[])?;
             }
             breakdowns += 1;
             if breakdowns <= self.restarts {
@@ -244,7 +247,10 @@ fn allowance(rtol: f64, present: f64, bound: f64) -> usize {
 }
 
 /// The value, made first if it is not there yet.
-fn present<V, E>(slot: &mut Option<V>, make: impl FnOnce() -> Result<V, E>) -> Result<&mut V, E> {
+fn present<V>(
+    slot: &mut Option<V>,
+    make: impl FnOnce() -> Result<V, DeviceError>,
+) -> Result<&mut V, DeviceError> {
     let value = match slot.take() {
         Some(value) => value,
         None => make()?,

@@ -2,7 +2,7 @@
 
 use super::history::{History, NewtonStep};
 use super::linear::LinearSolver;
-use super::{NewtonStop, NonlinearProblem, Preconditioner, SolverError};
+use super::{NewtonStop, NonlinearProblem, SolverError};
 use crate::backend::{Backend, CellGuard, DeviceError, Scaling};
 use std::ops::ControlFlow;
 use std::time::Instant;
@@ -116,19 +116,14 @@ struct Accepted {
 /// of the forcing term: along a rough one the residual may rise at once where the equations are strongly
 /// nonlinear. The residual returned in the history is the merit with the scaling of
 /// its own state. On any stop `u` holds the last accepted state.
-pub fn solve<B, P, M>(
+pub fn solve<B: Backend, P: NonlinearProblem<B>>(
     backend: &B,
     problem: &mut P,
-    linear: &mut LinearSolver<B, P::Real, M>,
+    linear: &mut LinearSolver<B, P::Real, P::Jacobian>,
     u: &mut B::Vector<f64>,
     settings: &NewtonSettings,
     observer: &mut dyn Observer<B>,
-) -> Result<NewtonReport, SolverError>
-where
-    B: Backend,
-    P: NonlinearProblem<B>,
-    M: Preconditioner<B, P::Real, P::Jacobian>,
-{
+) -> Result<NewtonReport, SolverError> {
     resume(backend, problem, linear, u, History::default(), settings, observer)
 }
 
@@ -136,20 +131,15 @@ where
 ///
 /// The steps to come are those that [`solve`] would have made, bit for bit, unless a preconditioner
 /// had given way before: it is tried again.
-pub fn resume<B, P, M>(
+pub fn resume<B: Backend, P: NonlinearProblem<B>>(
     backend: &B,
     problem: &mut P,
-    linear: &mut LinearSolver<B, P::Real, M>,
+    linear: &mut LinearSolver<B, P::Real, P::Jacobian>,
     u: &mut B::Vector<f64>,
     mut history: History,
     settings: &NewtonSettings,
     observer: &mut dyn Observer<B>,
-) -> Result<NewtonReport, SolverError>
-where
-    B: Backend,
-    P: NonlinearProblem<B>,
-    M: Preconditioner<B, P::Real, P::Jacobian>,
-{
+) -> Result<NewtonReport, SolverError> {
     let n = problem.unknowns();
     let mut work = Work::<B, P> {
         f: backend.zeros(n)?,
@@ -235,20 +225,15 @@ where
 
 /// direction ← d with J d = −F to the forcing term, in the precision of the Jacobian. The right
 /// side is scaled by max |F| so that single precision does not lose it.
-fn direction<B, P, M>(
+fn direction<B: Backend, P: NonlinearProblem<B>>(
     backend: &B,
     problem: &mut P,
-    linear: &mut LinearSolver<B, P::Real, M>,
+    linear: &mut LinearSolver<B, P::Real, P::Jacobian>,
     work: &mut Work<B, P>,
     record: &mut NewtonStep,
     events: &mut Vec<String>,
     observer: &mut dyn Observer<B>,
-) -> Result<Result<(), NewtonStop>, SolverError>
-where
-    B: Backend,
-    P: NonlinearProblem<B>,
-    M: Preconditioner<B, P::Real, P::Jacobian>,
-{
+) -> Result<Result<(), NewtonStop>, SolverError> {
     let started = Instant::now();
     let size = backend.max_abs(&work.f)?;
     let jacobian = problem.linearise(backend)?;
@@ -306,7 +291,7 @@ fn at_step(step: usize, events: Vec<String>) -> impl Iterator<Item = String> {
 }
 
 /// trial ← u + λ d with the largest λ = 1, ½, ¼, … that is accepted.
-fn search<B, P>(
+fn search<B: Backend, P: NonlinearProblem<B>>(
     backend: &B,
     problem: &mut P,
     u: &B::Vector<f64>,
@@ -314,16 +299,12 @@ fn search<B, P>(
     merit: f64,
     guard: CellGuard,
     settings: &NewtonSettings,
-) -> Result<Result<Accepted, NewtonStop>, SolverError>
-where
-    B: Backend,
-    P: NonlinearProblem<B>,
-{
+) -> Result<Result<Accepted, NewtonStop>, SolverError> {
     let mut step_length = 1.0;
     let mut refused = NewtonStop::NotFinite;
     for _ in 0..=settings.max_halvings {
         let terms = [(1.0, u), (step_length, &work.direction)];
-        backend.lincomb(&mut work.trial, 0.0, terms)?;
+        backend.lincomb(None, &mut work.trial, 0.0, &terms)?;
         let trial_merit = problem.residual(backend, &work.trial, Scaling::Kept, &mut work.f)?;
         let trial_guard = problem.guard(backend)?;
         let lower = trial_merit <= (1.0 - DECREASE * step_length) * merit;

@@ -1,6 +1,6 @@
 //! Why a solve stopped.
 
-use crate::backend::DeviceError;
+use crate::backend::PreconditionerFailure;
 
 /// Why a linear solve stopped.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -94,47 +94,4 @@ impl std::fmt::Display for NewtonStop {
             Self::Preconditioner(failure) => write!(f, "{failure}"),
         }
     }
-}
-
-/// Why a preconditioner could not be made.
-#[derive(Debug, Clone, Copy, PartialEq, thiserror::Error)]
-pub enum PreconditionerFailure {
-    /// A pivot is zero or not finite.
-    #[error("{preconditioner} met a pivot that is zero or not finite in row {row}")]
-    Pivot {
-        /// Name of the preconditioner.
-        preconditioner: &'static str,
-        /// Row of the matrix.
-        row: usize,
-    },
-    /// A pivot of incomplete factors cannot be used.
-    #[error("{preconditioner} met the pivot {value:e} in row {row}")]
-    Factor {
-        /// Name of the preconditioner.
-        preconditioner: &'static str,
-        /// Row of the matrix.
-        row: usize,
-        /// The pivot: zero, not finite, or negative where it must be positive.
-        value: f64,
-    },
-    /// A line of a multigrid level has a pivot that is not finite.
-    #[error("a line solve of the multigrid preconditioner has a singular pivot")]
-    Line,
-    /// The wall terms of a line cannot be determined.
-    #[error("the wall terms of unknown grid line {line} have a singular 2×2 block")]
-    WallBlock {
-        /// Grid line, counted from the first unknown one.
-        line: usize,
-    },
-}
-
-/// A failure in a solver.
-#[derive(Debug, Clone, PartialEq, thiserror::Error)]
-pub enum SolverError {
-    /// The device failed.
-    #[error(transparent)]
-    Device(#[from] DeviceError),
-    /// A preconditioner could not be made.
-    #[error(transparent)]
-    Preconditioner(#[from] PreconditionerFailure),
 }

@@ -44,12 +44,10 @@ fn seen<S: Subject>(
     amplitude: f64,
 ) -> [Vec<f64>; 2] {
     let grid_there = subject.take(grid.clone()).unwrap();
-    let mut state = subject.equations(&grid_there, normals, settings).unwrap();
+    let (mut state, u) = subject.equations(&grid_there, normals, settings).unwrap();
     let rows = grid.nj - 2;
     let LevelSize { mi, .. } = LevelSize::of_grid(grid.topology, grid.ni, grid.nj);
     let n = 2 * rows * mi;
-    let mut u = to_device(subject, &random::<f64>(1, n));
-    subject.first_guess(&state, &mut u).unwrap();
     let guess = to_host(subject, &u, n);
     let mut disturbed = guess.clone();
     if settings.wall == Wall::Coupled {

@@ -1,8 +1,9 @@
 //! DILU and ILU(0).
 
-use gridgen::backend::Real;
-use gridgen::backend::SparseBackend;
 use gridgen::backend::cpu::{CpuBackend, EllMatrix};
+use gridgen::backend::{
+    Algebraic, Incomplete, PreconditionerFailure, Real, SolverError, SparseMatrix,
+};
 use gridgen::sparse::{EllPattern, Schedule};
 
 use super::matrices::{general_pattern, nine_point_patterns, random_values};
@@ -19,47 +20,57 @@ fn dominant<T: Real>(pattern: &EllPattern) -> Vec<T> {
     values
 }
 
+const KINDS: [Incomplete; 2] = [Incomplete::Dilu, Incomplete::Ilu0];
+
+fn factors(kind: Incomplete, schedule: Schedule) -> Algebraic {
+    Algebraic::Factors { kind, schedule, shift: 0.0 }
+}
+
+/// The row whose pivot an update stopped at.
+fn bad_row(updated: Result<(), SolverError>) -> Option<usize> {
+    match updated {
+        Ok(()) => None,
+        Err(SolverError::Preconditioner(PreconditionerFailure::Pivot { row, .. })) => Some(row),
+        Err(other) => panic!("{other}"),
+    }
+}
+
 /// Factors, solves once, and compares.
-fn check<S: Subject, T: Real>(subject: &S, pattern: &EllPattern, schedule: Schedule, ilu0: bool) {
+fn check<S: Subject, T: Real>(
+    subject: &S,
+    pattern: &EllPattern,
+    schedule: Schedule,
+    kind: Incomplete,
+) {
     let (values, r) = (dominant::<T>(pattern), random::<T>(2, pattern.rows()));
-    let what = format!("{:?}, {schedule:?}, ILU(0): {ilu0}", pattern.structure());
+    let what = format!("{:?}, {schedule:?}, {kind:?}", pattern.structure());
     let a = EllMatrix::from_values(pattern.clone(), values.clone());
     let mut expected = vec![T::zero(); r.len()];
-    let mut factors = CpuBackend.scheduled_factors(&a, schedule).unwrap();
-    let pivot = if ilu0 {
-        CpuBackend.factor_ilu0(&a, &mut factors)
-    } else {
-        CpuBackend.factor_dilu(&a, &mut factors)
-    };
-    if pivot == Ok(None) {
-        CpuBackend.solve_factors(&factors, &r, &mut expected).unwrap();
+    let mut on_cpu = a.factors(kind, schedule).unwrap();
+    let pivot = bad_row(on_cpu.update(&CpuBackend, &a));
+    if pivot.is_none() {
+        on_cpu.apply(&CpuBackend, &a, &r, &mut expected).unwrap();
     }
 
     let a = subject.matrix_from(pattern, &values);
     let mut z = subject.zeros(r.len()).unwrap();
-    let mut factors = subject.factors(&a).unwrap();
+    let mut factors = a.preconditioner(subject, factors(kind, schedule)).unwrap();
     // Twice: what was there before does not matter.
     for _ in 0..2 {
-        let found = if ilu0 {
-            subject.factor_ilu0(&a, &mut factors)
-        } else {
-            subject.factor_dilu(&a, &mut factors)
-        };
-        assert_eq!(found, pivot, "{what}");
+        assert_eq!(bad_row(factors.update(subject, &a)), pivot, "{what}");
     }
-    if pivot == Ok(None) {
-        subject.solve_factors(&factors, &to_device(subject, &r), &mut z).unwrap();
+    if pivot.is_none() {
+        factors.apply(subject, &a, &to_device(subject, &r), &mut z).unwrap();
         assert_close(&to_host(subject, &z, r.len()), &expected, 50.0, &what);
     }
 }
 
 /// Both kinds in both precisions on all nine-point patterns.
 fn check_schedule<S: Subject>(subject: &S, schedule: Schedule) {
-    let subject = &subject.scheduled(schedule);
     for pattern in nine_point_patterns() {
-        for ilu0 in [false, true] {
-            check::<S, f64>(subject, &pattern, schedule, ilu0);
-            check::<S, f32>(subject, &pattern, schedule, ilu0);
+        for kind in KINDS {
+            check::<S, f64>(subject, &pattern, schedule, kind);
+            check::<S, f32>(subject, &pattern, schedule, kind);
         }
     }
 }
@@ -84,9 +95,9 @@ pub fn factors_of_a_general_pattern<S: Subject>(subject: &S) {
             let others = general.row(row).map(|(_, column)| column).filter(|&c| c != row);
             others.chain([row]).collect::<Vec<_>>()
         });
-        for ilu0 in [false, true] {
-            check::<S, f64>(subject, &pattern, Schedule::Levels, ilu0);
-            check::<S, f64>(subject, &general, Schedule::Levels, ilu0);
+        for kind in KINDS {
+            check::<S, f64>(subject, &pattern, Schedule::Levels, kind);
+            check::<S, f64>(subject, &general, Schedule::Levels, kind);
         }
     }
 }
@@ -100,9 +111,10 @@ pub fn a_singular_pivot_names_its_row<S: Subject>(subject: &S) {
             values[at] = bad;
         }
         let a = subject.matrix_from(&pattern, &values);
-        let mut factors = subject.factors(&a).unwrap();
+        for kind in KINDS {
+            let mut factors = a.preconditioner(subject, factors(kind, Schedule::Levels)).unwrap();
 
-        assert_eq!(subject.factor_dilu(&a, &mut factors).unwrap(), Some(23));
-        assert_eq!(subject.factor_ilu0(&a, &mut factors).unwrap(), Some(23));
+            assert_eq!(bad_row(factors.update(subject, &a)), Some(23), "{kind:?}");
+        }
     }
 }

@@ -1,15 +1,18 @@
 //! Matrices of any pattern: products, factors and triangular solves by every schedule.
 
 use gridgen::backend::cpu::CpuBackend;
-use gridgen::backend::{BadPivot, CsrBackend, Format, Incomplete, Real, RowSchedule};
-use gridgen::sparse::{Csr, Graph, ROW_TILE, RowSets, colours};
+use gridgen::backend::{
+    Algebraic, BadPivot, Format, Incomplete, LinearOperator, PreconditionerFailure, Real,
+    SolverError, SparseBackend, SparseMatrix,
+};
+use gridgen::sparse::{Csr, Graph, ROW_TILE, RowSets, Schedule, colours};
 
 use super::{Subject, assert_close, random, to_device, to_host};
 use support::random::Random;
 
 /// Schedules that apply the M of natural order.
-const NATURAL: [RowSchedule; 4] =
-    [RowSchedule::Auto, RowSchedule::Levels, RowSchedule::SyncFree, RowSchedule::Correlation];
+const NATURAL: [Schedule; 4] =
+    [Schedule::Auto, Schedule::Levels, Schedule::SyncFree, Schedule::Correlation];
 const KINDS: [Incomplete; 4] =
     [Incomplete::Dilu, Incomplete::Dic, Incomplete::Ilu0, Incomplete::Ic0];
 
@@ -89,11 +92,11 @@ fn check_product<S: Subject, T: Real>(subject: &S, a: &Csr, format: Format) {
     let x = random::<T>(3, n);
     let mut expected = vec![T::zero(); n];
     let on_cpu = CpuBackend.csr::<T>(a, format).unwrap();
-    CpuBackend.csr_multiply(&on_cpu, &x, &mut expected).unwrap();
+    on_cpu.apply(&CpuBackend, &x, &mut expected).unwrap();
 
     let on_device = subject.csr::<T>(a, format).unwrap();
     let mut y = to_device(subject, &random::<T>(4, n));
-    subject.csr_multiply(&on_device, &to_device(subject, &x), &mut y).unwrap();
+    on_device.apply(subject, &to_device(subject, &x), &mut y).unwrap();
 
     let what = format!("{n} rows, {} entries, {format:?}", a.values.len());
     assert_close(&to_host(subject, &y, n), &expected, 50.0, &what);
@@ -119,21 +122,48 @@ pub fn products_of_any_pattern<S: Subject>(subject: &S) {
     }
 }
 
+/// The diagonal's inverse applied to r, and the row that an update stopped at.
+fn jacobi<B: SparseBackend>(
+    backend: &B,
+    a: &Csr,
+    r: &B::Vector<f64>,
+    z: &mut B::Vector<f64>,
+) -> Option<usize> {
+    let matrix = backend.csr::<f64>(a, Format::Csr).unwrap();
+    let mut jacobi = matrix.preconditioner(backend, Algebraic::Jacobi).unwrap();
+    let row = match jacobi.update(backend, &matrix) {
+        Ok(()) => None,
+        Err(SolverError::Preconditioner(PreconditionerFailure::Pivot { row, .. })) => Some(row),
+        Err(other) => panic!("{other}"),
+    };
+    jacobi.apply(backend, &matrix, r, z).unwrap();
+    row
+}
+
 pub fn diagonals_of_any_pattern<S: Subject>(subject: &S) {
     for n in [1, 33, 257] {
         for diagonal in [None, Some(3.0)] {
             let a = scattered(n, 5, diagonal);
-            let mut expected = vec![0.0; n];
-            let on_cpu = CpuBackend.csr::<f64>(&a, Format::Csr).unwrap();
-            let first = CpuBackend.csr_inverse_diagonal(&on_cpu, &mut expected).unwrap();
+            let ones = vec![1.0; n];
+            let (mut expected, mut d) = (vec![0.0; n], subject.zeros(n).unwrap());
+            let first = jacobi(&CpuBackend, &a, &ones, &mut expected);
 
-            let on_device = subject.csr::<f64>(&a, Format::Csr).unwrap();
-            let mut d = subject.zeros(n).unwrap();
-            let found = subject.csr_inverse_diagonal(&on_device, &mut d).unwrap();
+            let found = jacobi(subject, &a, &to_device(subject, &ones), &mut d);
 
             assert_eq!(found, first);
             assert_eq!(to_host(subject, &d, n), expected);
         }
+    }
+}
+
+/// The pivot that an update stopped at.
+fn bad_pivot(updated: Result<(), SolverError>) -> Option<BadPivot> {
+    match updated {
+        Ok(()) => None,
+        Err(SolverError::Preconditioner(PreconditionerFailure::Factor { row, value, .. })) => {
+            Some(BadPivot { row, value })
+        }
+        Err(other) => panic!("{other}"),
     }
 }
 
@@ -142,11 +172,12 @@ fn expected<T: Real>(a: &Csr, kind: Incomplete, shift: f64, r: &[T]) -> (Vec<T>,
     let symmetric = matches!(kind, Incomplete::Dic | Incomplete::Ic0);
     let a = if symmetric { mirrored(a) } else { a.clone() };
     let matrix = CpuBackend.csr::<T>(&a, Format::Csr).unwrap();
-    let mut factors = CpuBackend.csr_factors(&matrix, kind, RowSchedule::SyncFree).unwrap();
-    let bad = CpuBackend.csr_factor(&matrix, shift, &mut factors).unwrap();
+    let kind = Algebraic::Factors { kind, schedule: Schedule::SyncFree, shift };
+    let mut factors = matrix.preconditioner(&CpuBackend, kind).unwrap();
+    let bad = bad_pivot(factors.update(&CpuBackend, &matrix));
     let mut z = vec![T::zero(); r.len()];
     if bad.is_none() {
-        CpuBackend.csr_solve(&mut factors, &r.to_vec(), &mut z).unwrap();
+        factors.apply(&CpuBackend, &matrix, &r.to_vec(), &mut z).unwrap();
     }
     (z, bad)
 }
@@ -155,7 +186,7 @@ fn expected<T: Real>(a: &Csr, kind: Incomplete, shift: f64, r: &[T]) -> (Vec<T>,
 fn check<S: Subject, T: Real>(
     subject: &S,
     a: &Csr,
-    (kind, schedule, shift): (Incomplete, RowSchedule, f64),
+    (kind, schedule, shift): (Incomplete, Schedule, f64),
     z: &[T],
     bad: Option<BadPivot>,
 ) {
@@ -163,9 +194,10 @@ fn check<S: Subject, T: Real>(
     let r = to_device(subject, &random::<T>(5, n));
     let what = format!("{n} rows, {kind:?}, {schedule:?}, shift {shift}");
     let matrix = subject.csr::<T>(a, Format::Csr).unwrap();
-    let mut factors = subject.csr_factors(&matrix, kind, schedule).unwrap();
+    let kind = Algebraic::Factors { kind, schedule, shift };
+    let mut factors = matrix.preconditioner(subject, kind).unwrap();
     for _ in 0..2 {
-        let found = subject.csr_factor(&matrix, shift, &mut factors).unwrap();
+        let found = bad_pivot(factors.update(subject, &matrix));
         assert_eq!(found.map(|bad| bad.row), bad.map(|bad| bad.row), "{what}");
     }
     if bad.is_some() {
@@ -173,12 +205,12 @@ fn check<S: Subject, T: Real>(
     }
     let mut found = to_device(subject, &random::<T>(6, n));
     for _ in 0..8 {
-        subject.csr_solve(&mut factors, &r, &mut found).unwrap();
+        factors.apply(subject, &matrix, &r, &mut found).unwrap();
         assert_close(&to_host(subject, &found, n), z, 200.0, &what);
     }
 }
 
-fn check_schedules<S: Subject, T: Real>(subject: &S, schedules: &[RowSchedule]) {
+fn check_schedules<S: Subject, T: Real>(subject: &S, schedules: &[Schedule]) {
     for a in factored() {
         for kind in KINDS {
             let shift = if a.rows() % 2 == 1 { 0.3 } else { 0.0 };
@@ -195,7 +227,7 @@ pub fn schedules_of_natural_order_apply_the_same_factors<S: Subject>(subject: &S
 }
 
 pub fn factors_in_single_precision<S: Subject>(subject: &S) {
-    check_schedules::<S, f32>(subject, &[RowSchedule::Auto, RowSchedule::SyncFree]);
+    check_schedules::<S, f32>(subject, &[Schedule::Auto, Schedule::SyncFree]);
 }
 
 pub fn colours_renumber_the_rows<S: Subject>(subject: &S) {
@@ -216,7 +248,7 @@ pub fn colours_renumber_the_rows<S: Subject>(subject: &S) {
                 z[row as usize] = value;
             }
 
-            check(subject, &a, (kind, RowSchedule::Multicolour, 0.0), &z, bad);
+            check(subject, &a, (kind, Schedule::Colours, 0.0), &z, bad);
         }
     }
 }
@@ -231,7 +263,7 @@ pub fn tiles_drop_what_couples_them<S: Subject>(subject: &S) {
             let cut = Csr::from_rows((0..a.rows()).map(within));
             let (z, bad) = expected(&cut, kind, 0.0, &random::<f64>(5, a.rows()));
 
-            check(subject, &a, (kind, RowSchedule::Tile, 0.0), &z, bad);
+            check(subject, &a, (kind, Schedule::Tiles, 0.0), &z, bad);
         }
     }
 }
@@ -246,7 +278,7 @@ fn chain(n: usize, diagonal: impl Fn(usize) -> Option<f64>) -> Csr {
 }
 
 pub fn the_first_bad_pivot_and_its_value<S: Subject>(subject: &S) {
-    let schedules = [&NATURAL[..], &[RowSchedule::Tile]].concat();
+    let schedules = [&NATURAL[..], &[Schedule::Tiles]].concat();
     let negative = chain(100, |row| Some(if row == 41 { -3.0 } else { 4.0 }));
     let absent = chain(100, |row| (row != 60 && row != 77).then_some(4.0));
     let not_a_number = chain(100, |row| Some(if row == 33 { f64::NAN } else { 4.0 }));
@@ -256,9 +288,10 @@ pub fn the_first_bad_pivot_and_its_value<S: Subject>(subject: &S) {
             let bad = row != 41 || positive;
             for &schedule in &schedules {
                 let matrix = subject.csr::<f64>(&a, Format::Csr).unwrap();
-                let mut factors = subject.csr_factors(&matrix, kind, schedule).unwrap();
+                let factors = Algebraic::Factors { kind, schedule, shift: 0.0 };
+                let mut factors = matrix.preconditioner(subject, factors).unwrap();
 
-                let found = subject.csr_factor(&matrix, 0.0, &mut factors).unwrap();
+                let found = bad_pivot(factors.update(subject, &matrix));
 
                 assert_eq!(found.map(|bad| bad.row), bad.then_some(row), "{kind:?}, {schedule:?}");
                 let Some(BadPivot { value, .. }) = found else { continue };
@@ -275,17 +308,18 @@ pub fn the_first_bad_pivot_and_its_value<S: Subject>(subject: &S) {
 /// A solve ends whatever numbers it meets, and the next one is as good as ever.
 pub fn a_nan_or_a_zero_does_not_stop_a_solve<S: Subject>(subject: &S) {
     let (n, a) = (300, chain(300, |_| Some(4.0)));
-    for schedule in [&NATURAL[..], &[RowSchedule::Tile, RowSchedule::Multicolour]].concat() {
+    for schedule in [&NATURAL[..], &[Schedule::Tiles, Schedule::Colours]].concat() {
         let matrix = subject.csr::<f64>(&a, Format::Csr).unwrap();
-        let mut factors = subject.csr_factors(&matrix, Incomplete::Dilu, schedule).unwrap();
-        subject.csr_factor(&matrix, 0.0, &mut factors).unwrap();
+        let kind = Algebraic::Factors { kind: Incomplete::Dilu, schedule, shift: 0.0 };
+        let mut factors = matrix.preconditioner(subject, kind).unwrap();
+        factors.update(subject, &matrix).unwrap();
         let mut z = subject.zeros::<f64>(n).unwrap();
         let mut nans = vec![0.0; n];
         nans[7] = f64::from_bits(u64::MAX);
 
-        subject.csr_solve(&mut factors, &to_device(subject, &nans), &mut z).unwrap();
+        factors.apply(subject, &matrix, &to_device(subject, &nans), &mut z).unwrap();
         assert!(to_host(subject, &z, n)[7].is_nan(), "{schedule:?}");
-        subject.csr_solve(&mut factors, &to_device(subject, &vec![0.0; n]), &mut z).unwrap();
+        factors.apply(subject, &matrix, &to_device(subject, &vec![0.0; n]), &mut z).unwrap();
 
         assert_eq!(to_host(subject, &z, n), vec![0.0; n], "{schedule:?}");
     }

@@ -58,23 +58,22 @@ impl<'a, S: Subject, M: Real> Seen<'a, S, M> {
     fn new<T: Real>(subject: &'a S, finest: LevelSize, (coarsening, walls): Levels) -> Self {
         let mut sizes = vec![finest];
         let (thin, walls) = (walls == Walls::DroppedBelow, walls != Walls::None);
-        let mut levels = vec![subject.finest_level::<M>(finest, coarsening, walls).unwrap()];
         let (pattern, values) =
             if thin { stencil_that_drops_walls::<T>(finest) } else { stencil::<T>(finest) };
         let a = subject.matrix_from(&pattern, &values);
         let (pattern, values) = wall_columns::<T>(finest);
         let columns = walls.then(|| subject.matrix_from(&pattern, &values));
         // What a level held before must not matter.
-        subject.load_operator(&a, columns.as_ref(), &mut levels[0]).unwrap();
-        subject.load_operator(&a, columns.as_ref(), &mut levels[0]).unwrap();
+        let load =
+            |kept| subject.finest_level(kept, (finest, coarsening), &a, columns.as_ref()).unwrap();
+        let mut levels: Vec<S::Level<M>> = vec![load(Some(load(None)))];
         for _ in 0..2 {
             let size = sizes[sizes.len() - 1];
             if size.mi < 4 || size.mj < 4 {
                 break;
             }
             let fine = &levels[levels.len() - 1];
-            let mut level = subject.coarse_level::<M>(fine, coarsening).unwrap();
-            subject.coarsen(fine, &mut level).unwrap();
+            let level = subject.coarse_level(None, fine, coarsening).unwrap();
             sizes.push(size.coarser(coarsening));
             levels.push(level);
         }
@@ -229,15 +228,15 @@ pub fn lines_longer_than_a_team_takes<S: Subject>(subject: &S) {
 pub fn a_singular_pivot_is_seen_on_the_coarsest_level<S: Subject>(subject: &S) {
     let size = LevelSize { mi: 9, mj: 9, periodic: false };
     let zero = subject.matrix::<f64>(&EllPattern::nine_point(9, 9, false)).unwrap();
-    let mut fine = subject.finest_level::<f32>(size, Coarsening::Full, false).unwrap();
-    let mut coarse = subject.coarse_level::<f32>(&fine, Coarsening::Full).unwrap();
+    let kind = (size, Coarsening::Full);
 
-    subject.load_operator(&zero, None, &mut fine).unwrap();
-    subject.coarsen(&fine, &mut coarse).unwrap();
+    let fine = subject.finest_level::<_, f32>(None, kind, &zero, None).unwrap();
+    let coarse = subject.coarse_level(None, &fine, Coarsening::Full).unwrap();
     assert!(!subject.pivots_are_finite(&coarse).unwrap());
 
-    subject.load_operator(&matrix::<S, f64>(subject, size), None, &mut fine).unwrap();
-    subject.coarsen(&fine, &mut coarse).unwrap();
+    let a = matrix::<S, f64>(subject, size);
+    let fine = subject.finest_level(Some(fine), kind, &a, None).unwrap();
+    let coarse = subject.coarse_level(Some(coarse), &fine, Coarsening::Full).unwrap();
     assert!(subject.pivots_are_finite(&coarse).unwrap());
 }
 

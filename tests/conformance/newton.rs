@@ -9,10 +9,12 @@ use gridgen::pde::control::{Base, ControlSettings, Wall};
 use gridgen::solver::krylov::Method;
 use gridgen::solver::linear::{LinearSettings, LinearSolver};
 use gridgen::solver::newton::{NewtonReport, NewtonSettings, solve};
-use gridgen::solver::precond::{Classical, Kind};
+use gridgen::solver::precond::{FromMatrix, Kind};
 use gridgen::solver::{LinearOperator, NonlinearProblem, Preconditioner, SolverError};
 
 use nalgebra::{DMatrix, DVector, Dyn, LU};
+
+use gridgen::sparse::Schedule;
 
 use super::Subject;
 use support::problems::NEWTON;
@@ -21,7 +23,7 @@ use support::walls::WallPoints;
 /// A preconditioner of the Jacobian.
 enum Approximate<B: EllipticBackend> {
     /// From its field part alone.
-    OfField(Classical<B, f64>),
+    OfField(FromMatrix<B, f64, B::Matrix<f64>>),
     /// Its inverse, by dense factors on the host.
     Exact(Option<LU<f64, Dyn, Dyn>>),
 }
@@ -31,7 +33,7 @@ impl<B: EllipticBackend> Preconditioner<B, f64, GridJacobian<B, f64>> for Approx
         match self {
             Self::OfField(classical) => classical.update(backend, a.field()),
             Self::Exact(factors) => {
-                let n = backend.rows(a.field());
+                let n = a.rows();
                 let mut dense = DMatrix::<f64>::identity(n, n);
                 let (mut x, mut y) = (backend.zeros(n)?, backend.zeros(n)?);
                 for mut column in dense.column_iter_mut() {
@@ -55,7 +57,7 @@ impl<B: EllipticBackend> Preconditioner<B, f64, GridJacobian<B, f64>> for Approx
         match self {
             Self::OfField(classical) => classical.apply(backend, a.field(), r, z),
             Self::Exact(factors) => {
-                let mut host = DVector::zeros(backend.rows(a.field()));
+                let mut host = DVector::zeros(a.rows());
                 backend.download(r, host.as_mut_slice())?;
                 assert!(factors.as_ref().unwrap().solve_mut(&mut host));
                 backend.upload(host.as_slice(), z)
@@ -94,7 +96,7 @@ impl Case {
         let n = problem.unknowns();
         let linear = LinearSettings { method: Method::Bicgstab, max_iterations: 2000, restart: 30 };
         let inverse = match self.kind {
-            Some(kind) => Approximate::OfField(Classical::new(kind)),
+            Some(kind) => Approximate::OfField(FromMatrix::new(kind.algebraic(Schedule::Levels))),
             None => Approximate::Exact(None),
         };
         let mut linear = LinearSolver::new(linear, n, inverse);

@@ -2,7 +2,7 @@
 
 use gridgen::backend::cpu::CpuBackend;
 use gridgen::backend::scalars::{
-    Coefficient, Condition, Ending, FIRST, HALTED, LOG, LOGGED, ONE, SLOTS, Test,
+    self, Coefficient, Condition, Ending, FIRST, HALTED, LOG, LOGGED, ONE, SLOTS, Slot, Test,
 };
 use gridgen::backend::{Advance, Real};
 
@@ -11,27 +11,34 @@ use super::{LENGTHS, Subject, assert_close, random, to_device, to_host};
 const A: u8 = FIRST;
 const B: u8 = FIRST + 1;
 
-fn read<S: Subject>(subject: &S, scalars: &S::Scalars) -> Vec<f64> {
+fn read<S: Subject>(subject: &S, scalars: &S::Vector<f64>) -> Vec<f64> {
     let mut host = [0.0; SLOTS + LOG];
-    subject.read_scalars(scalars, &mut host).unwrap();
+    scalars::read(subject, scalars, &mut host).unwrap();
     host.to_vec()
 }
 
 /// Slots whose values are not special.
-fn slots() -> Vec<f64> {
-    (0..SLOTS).map(|k| 0.75 + 0.125 * k as f64).collect()
+fn slots() -> Vec<(Slot, f64)> {
+    (FIRST..SLOTS as Slot).map(|k| (k, 0.75 + 0.125 * f64::from(k))).collect()
+}
+
+/// Scalars with these values.
+fn prepared<S: Subject>(subject: &S, values: &[(Slot, f64)]) -> S::Vector<f64> {
+    let mut scalars = scalars::room(subject).unwrap();
+    scalars::set(subject, &mut scalars, values).unwrap();
+    scalars
 }
 
 /// What a subject makes of a sum, two inner products and a step.
 fn play<S: Subject, T: Real>(subject: &S, n: usize) -> (Vec<T>, Vec<T>, Vec<f64>) {
     let [mut x, mut r, h, v] = [1, 2, 3, 4].map(|seed| to_device(subject, &random::<T>(seed, n)));
-    let mut scalars = subject.scalars().unwrap();
-    subject.set_scalars(&mut scalars, &slots()).unwrap();
+    let mut scalars = prepared(subject, &slots());
     let beta = Coefficient { factor: -0.5, over: [A, B], under: [5, ONE] };
-    subject.lincomb_by(&scalars, &mut x, beta, [(Coefficient::ratio(2.0, 6, 7), &h)]).unwrap();
-    subject.dots_into(&mut scalars, 8, [(&x, &v), (&h, &h)], Ending::default()).unwrap();
+    let terms = [(Coefficient::ratio(2.0, 6, 7), &h)];
+    subject.lincomb(Some(&scalars), &mut x, beta, &terms).unwrap();
+    subject.dots(&mut scalars, 8, [(&x, &v), (&h, &h)], Ending::default()).unwrap();
     let three = [(&r, &v), (&h, &v), (&r, &r)];
-    subject.dots_into(&mut scalars, 12, three, Ending::default()).unwrap();
+    subject.dots(&mut scalars, 12, three, Ending::default()).unwrap();
     let step = Advance {
         x: &mut x,
         along: (Coefficient::ratio(1.0, A, B), &h),
@@ -61,14 +68,13 @@ fn equal_to_the_cpu<S: Subject, T: Real>(subject: &S) {
 
 /// A look finds the slots as they were, whatever is asked for before it is seen.
 pub fn a_look_finds_the_slots_as_they_were<S: Subject>(subject: &S) {
-    let mut scalars = subject.scalars().unwrap();
-    subject.set_scalars(&mut scalars, &slots()).unwrap();
+    let mut scalars = prepared(subject, &slots());
     let v = to_device(subject, &random::<f64>(1, 1000));
     let looks: Vec<_> = (0..8)
         .map(|_| {
             let look = subject.look(&scalars).unwrap();
             let ending = Ending { log: true, conditions: &[] };
-            subject.dots_into(&mut scalars, A, [(&v, &v)], ending).unwrap();
+            subject.dots(&mut scalars, A, [(&v, &v)], ending).unwrap();
             look
         })
         .collect();
@@ -83,7 +89,7 @@ pub fn a_look_finds_the_slots_as_they_were<S: Subject>(subject: &S) {
 
     let logged: Vec<f64> = found.iter().map(|slots| slots[usize::from(LOGGED)]).collect();
     assert_eq!(logged, (0..8).map(f64::from).collect::<Vec<_>>());
-    assert_eq!(found[0][usize::from(A)].to_bits(), slots()[usize::from(A)].to_bits());
+    assert_eq!(found[0][usize::from(A)].to_bits(), slots()[0].1.to_bits());
     assert!(found[1][usize::from(A)] > 100.0);
 }
 
@@ -98,21 +104,16 @@ pub fn a_condition_that_holds_halts_the_slots<S: Subject>(subject: &S) {
     let n = 300;
     let ones = to_device(subject, &vec![1.0_f64; n]);
     let mut y = to_device(subject, &vec![1.0_f64; n]);
-    let mut scalars = subject.scalars().unwrap();
-    let mut values = slots();
-    values[usize::from(B)] = n as f64;
-    subject.set_scalars(&mut scalars, &values).unwrap();
+    let mut scalars = prepared(subject, &[slots(), vec![(B, n as f64)]].concat());
     let lost =
         Condition { test: Test::Vanished { value: A, squares: [A, ONE], epsilon: 1e-3 }, flag: 7 };
     let met = Condition { test: Test::Reached { value: A, bound: B }, flag: 9 };
 
     let ending = Ending { log: false, conditions: &[lost, met] };
-    subject.dots_into(&mut scalars, A, [(&ones, &ones)], ending).unwrap();
+    subject.dots(&mut scalars, A, [(&ones, &ones)], ending).unwrap();
     let halted = read(subject, &scalars);
-    subject.dots_into(&mut scalars, 8, [(&y, &ones)], Ending::default()).unwrap();
-    subject
-        .lincomb_by(&scalars, &mut y, Coefficient::number(2.0), [(Coefficient::number(1.0), &ones)])
-        .unwrap();
+    subject.dots(&mut scalars, 8, [(&y, &ones)], Ending::default()).unwrap();
+    subject.lincomb(Some(&scalars), &mut y, 2.0, &[(1.0, &ones)]).unwrap();
 
     assert_eq!((halted[usize::from(A)], halted[usize::from(HALTED)]), (n as f64, 9.0));
     assert_eq!(read(subject, &scalars), halted);
@@ -122,8 +123,7 @@ pub fn a_condition_that_holds_halts_the_slots<S: Subject>(subject: &S) {
 /// An inner product that is not a number counts as vanished, and meets no bound.
 pub fn a_nan_halts_as_vanished<S: Subject>(subject: &S) {
     let v = to_device(subject, &[1.0, f64::NAN, 3.0]);
-    let mut scalars = subject.scalars().unwrap();
-    subject.set_scalars(&mut scalars, &slots()).unwrap();
+    let mut scalars = prepared(subject, &slots());
     let met = Condition { test: Test::Reached { value: A, bound: B }, flag: 1 };
     let lost = Condition {
         test: Test::Vanished { value: A, squares: [ONE, ONE], epsilon: 1e-16 },
@@ -131,20 +131,19 @@ pub fn a_nan_halts_as_vanished<S: Subject>(subject: &S) {
     };
 
     let ending = Ending { log: false, conditions: &[met, lost] };
-    subject.dots_into(&mut scalars, A, [(&v, &v)], ending).unwrap();
+    subject.dots(&mut scalars, A, [(&v, &v)], ending).unwrap();
 
     assert_eq!(read(subject, &scalars)[usize::from(HALTED)] as u8, 2);
 }
 
 /// The log is a ring: the newest values replace the oldest.
 pub fn the_log_is_a_ring<S: Subject>(subject: &S) {
-    let mut scalars = subject.scalars().unwrap();
-    subject.set_scalars(&mut scalars, &slots()).unwrap();
+    let mut scalars = prepared(subject, &slots());
     for k in 0..LOG + 3 {
         let v = to_device(subject, &[k as f64]);
         let one = to_device(subject, &[1.0]);
         let ending = Ending { log: true, conditions: &[] };
-        subject.dots_into(&mut scalars, A, [(&v, &one)], ending).unwrap();
+        subject.dots(&mut scalars, A, [(&v, &one)], ending).unwrap();
     }
 
     let read = read(subject, &scalars);

@@ -1,7 +1,8 @@
 //! Sums, inner products, conversions.
 
 use gridgen::backend::cpu::CpuBackend;
-use gridgen::backend::{Backend, Real};
+use gridgen::backend::{Algebraic, Backend, Pair, Real, SparseMatrix, scalars};
+use gridgen::sparse::EllPattern;
 
 use super::{LENGTHS, Subject, assert_close, random, to_device, to_host};
 
@@ -22,9 +23,9 @@ pub fn linear_combinations_take_any_number_of_terms<S: Subject>(subject: &S) {
             let mut expected = random::<T>(9, n);
             let mut y = to_device(subject, &expected);
             let terms = std::array::from_fn::<_, K, _>(|k| (alphas[k], &host[k]));
-            CpuBackend.lincomb(&mut expected, beta, terms).unwrap();
+            CpuBackend.lincomb(None, &mut expected, beta, &terms).unwrap();
             let terms = std::array::from_fn::<_, K, _>(|k| (alphas[k], &device[k]));
-            subject.lincomb(&mut y, beta, terms).unwrap();
+            subject.lincomb(None, &mut y, beta, &terms).unwrap();
 
             let found = to_host(subject, &y, n);
             assert_close(&found, &expected, 8.0, &format!("{n} entries, {K} terms, beta {beta}"));
@@ -44,11 +45,19 @@ pub fn a_zero_factor_overwrites_a_nan<S: Subject>(subject: &S) {
     let x = to_device(subject, &[1.0, 2.0, 3.0]);
     let mut y = to_device(subject, &[f64::NAN; 3]);
 
-    subject.lincomb(&mut y, 0.0, [(2.0, &x)]).unwrap();
+    subject.lincomb(None, &mut y, 0.0, &[(2.0, &x)]).unwrap();
     assert_close(&to_host(subject, &y, 3), &[2.0, 4.0, 6.0], 0.0, "one term");
     subject.upload(&[f64::NAN; 3], &mut y).unwrap();
-    subject.lincomb::<f64, 0>(&mut y, 0.0, []).unwrap();
+    subject.lincomb(None, &mut y, 0.0, &[]).unwrap();
     assert_close(&to_host(subject, &y, 3), &[0.0; 3], 0.0, "no term");
+}
+
+/// Inner products on the host.
+fn dots<B: Backend, T: Real, const K: usize>(
+    backend: &B,
+    pairs: [Pair<'_, B::Vector<T>>; K],
+) -> [f64; K] {
+    scalars::read_dots(backend, &mut scalars::room(backend).unwrap(), pairs).unwrap()
 }
 
 pub fn inner_products_are_those_of_the_cpu<S: Subject>(subject: &S) {
@@ -56,9 +65,9 @@ pub fn inner_products_are_those_of_the_cpu<S: Subject>(subject: &S) {
         let host: [[Vec<T>; 2]; K] =
             std::array::from_fn(|k| [random(2 * k as u64, n), random(2 * k as u64 + 1, n)]);
         let device = host.each_ref().map(|pair| pair.each_ref().map(|v| to_device(subject, v)));
-        let expected = CpuBackend.dots(host.each_ref().map(|[a, b]| (a, b))).unwrap();
+        let expected = dots(&CpuBackend, host.each_ref().map(|[a, b]| (a, b)));
 
-        let found = subject.dots(device.each_ref().map(|[a, b]| (a, b))).unwrap();
+        let found = dots(subject, device.each_ref().map(|[a, b]| (a, b)));
 
         for (found, expected) in found.iter().zip(expected) {
             let bound = 1e-15 * n as f64;
@@ -68,8 +77,7 @@ pub fn inner_products_are_those_of_the_cpu<S: Subject>(subject: &S) {
     for n in LENGTHS {
         check::<S, f64, 1>(subject, n);
         check::<S, f32, 3>(subject, n);
-        check::<S, f64, 4>(subject, n);
-        check::<S, f64, 6>(subject, n);
+        check::<S, f64, 2>(subject, n);
     }
     // More than one block's share for every block of a reduction.
     check::<S, f64, 2>(subject, 300_000);
@@ -81,7 +89,7 @@ pub fn an_inner_product_with_a_nan_is_a_nan<S: Subject>(subject: &S) {
         host[n / 2] = f64::NAN;
         let (a, b) = (to_device(subject, &host), to_device(subject, &vec![0.0; n]));
 
-        let [first, second] = subject.dots([(&a, &b), (&b, &b)]).unwrap();
+        let [first, second] = dots(subject, [(&a, &b), (&b, &b)]);
 
         assert!(first.is_nan() && second == 0.0, "{n} entries: {first}, {second}");
     }
@@ -166,12 +174,17 @@ pub fn precision_is_converted<S: Subject>(subject: &S) {
 
 pub fn vectors_are_scaled_entry_by_entry<S: Subject>(subject: &S) {
     for n in LENGTHS {
-        let (d, r) = (random::<f32>(5, n), random::<f32>(6, n));
+        // Powers of two have exact inverses.
+        let d: Vec<f32> = (0..n).map(|k| [0.125, 0.5, 1.0, 4.0, 16.0][k % 5]).collect();
+        let r = random::<f32>(6, n);
+        let a = subject.matrix_from(&EllPattern::new(n, 1, |row| [row]), &d);
+        let mut jacobi = a.preconditioner(subject, Algebraic::Jacobi).unwrap();
+        jacobi.update(subject, &a).unwrap();
         let mut z = subject.zeros(n).unwrap();
 
-        subject.scale(&to_device(subject, &d), &to_device(subject, &r), &mut z).unwrap();
+        jacobi.apply(subject, &a, &to_device(subject, &r), &mut z).unwrap();
 
-        let expected: Vec<f32> = d.iter().zip(&r).map(|(d, r)| d * r).collect();
+        let expected: Vec<f32> = d.iter().zip(&r).map(|(d, r)| r / d).collect();
         assert_eq!(to_host(subject, &z, n), expected);
     }
 }

@@ -8,20 +8,6 @@ use super::{Subject, assert_close, random, to_device, to_host};
 /// Points along the wall: around the sizes of a warp and of the block that solves.
 const WALLS: [usize; 9] = [1, 2, 31, 32, 33, 257, 511, 512, 1301];
 
-pub fn probes_are_ones_and_alternating_ones<S: Subject>(subject: &S) {
-    for (walls, component, alternating) in WALLS.into_iter().flat_map(|walls| {
-        [(walls, 0, false), (walls, 0, true), (walls, 1, false), (walls, 1, true)]
-    }) {
-        let n = 6 * walls;
-        let (mut expected, mut v) = (random::<f32>(1, n), to_device(subject, &random::<f32>(1, n)));
-        CpuBackend.wall_probe(walls, component, alternating, &mut expected).unwrap();
-
-        subject.wall_probe(walls, component, alternating, &mut v).unwrap();
-
-        assert_eq!(to_host(subject, &v, n), expected);
-    }
-}
-
 pub fn the_leading_points_are_copied<S: Subject>(subject: &S) {
     for walls in WALLS {
         let (d, z) = (random::<f64>(1, 6 * walls), random::<f64>(2, 4 * walls));

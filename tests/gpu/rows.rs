@@ -2,11 +2,13 @@
 
 use gridgen::backend::cuda::driver::Gpus;
 use gridgen::backend::cuda::{CudaBackend, CudaCsr};
-use gridgen::backend::{Backend, Bands, CsrBackend, DeviceError, Format, Incomplete, RowSchedule};
-use gridgen::solver::general::GeneralKind;
+use gridgen::backend::{
+    Algebraic, Backend, Bands, DeviceError, Format, Incomplete, LinearOperator, SparseBackend,
+    scalars,
+};
 use gridgen::solver::krylov::Method;
 use gridgen::solver::{LinearStop, SolverError};
-use gridgen::sparse::RowBlocks;
+use gridgen::sparse::{RowBlocks, Schedule};
 
 use crate::patterns::{arrow, convection, difference, half_full, shifted, times};
 use crate::systems::{Machine, Way, product, solve, solve_on};
@@ -62,7 +64,7 @@ fn iterations(gpus: &Gpus, way: Way) -> [f64; 2] {
     let a = convection(257, 311, wind);
     let b: Vec<f64> = (0..a.rows()).map(|k| (k as f64).sin()).collect();
     let first = gpus.first().unwrap();
-    let one = solve_on(&first, first.csr(&a, Format::Csr).unwrap(), &b, way).unwrap();
+    let one = solve_on(&first, &first.csr(&a, Format::Csr).unwrap(), &b, way).unwrap();
 
     let many = solve(gpus, &a, &b, way).unwrap();
 
@@ -78,7 +80,7 @@ fn iterations(gpus: &Gpus, way: Way) -> [f64; 2] {
 fn solves_by_rows_on_two_gpus() {
     let gpus = two();
     for method in [Method::Cg, Method::Bicgstab, Method::Gmres] {
-        for kind in [GeneralKind::None, GeneralKind::Jacobi] {
+        for kind in [Algebraic::None, Algebraic::Jacobi] {
             let [one, many] = iterations(&gpus, Way { method, kind });
 
             assert!((one - many).abs() <= 1.0, "{method:?}, {kind:?}: {one}, {many}");
@@ -89,8 +91,8 @@ fn solves_by_rows_on_two_gpus() {
             [Incomplete::Dilu, Incomplete::Ilu0]
         };
         for kind in kinds {
-            for schedule in [RowSchedule::Auto, RowSchedule::Levels] {
-                let kind = GeneralKind::Factors { kind, schedule, shift: 0.0 };
+            for schedule in [Schedule::Auto, Schedule::Levels] {
+                let kind = Algebraic::Factors { kind, schedule, shift: 0.0 };
                 let [one, many] = iterations(&gpus, Way { method, kind });
 
                 assert!(many <= 2.0 * one + 2.0, "{method:?}, {kind:?}: {one}, {many}");
@@ -109,12 +111,13 @@ fn a_rank_that_gives_up_within_products_stops_the_other() {
         let part = blocks.part(rank, &a);
         let matrix = CudaCsr::<f64>::of_rows(backend, &part, Format::Csr)?;
         let (x, mut y) = (backend.zeros(part.rows.len())?, backend.zeros(part.rows.len())?);
+        let mut scalars = scalars::room(backend)?;
         for turn in 0.. {
             if rank == 1 && turn == 100 {
                 return Err(DeviceError::NoGpu);
             }
-            backend.csr_multiply(&matrix, &x, &mut y)?;
-            let _ = backend.dots([(&y, &y)])?;
+            matrix.apply(backend, &x, &mut y)?;
+            scalars::read_dots(backend, &mut scalars, [(&y, &y)])?;
         }
         Ok(())
     });

@@ -1,15 +1,15 @@
 //! What takes the place of a multigrid cycle that does not contract, and that the report says so.
 
+use gridgen::backend::LevelSize;
 use gridgen::backend::cpu::{CpuBackend, EllMatrix};
-use gridgen::backend::{DeviceError, LevelSize, Product, SparseBackend};
 use gridgen::elliptic::GridPreconditioner;
 use gridgen::pde::control::Wall;
 use gridgen::solver::krylov::Method;
 use gridgen::solver::linear::{LinearReport, LinearSettings, LinearSolver};
 use gridgen::solver::newton::solve;
-use gridgen::solver::precond::{Kind, MatrixPreconditioner, MultigridSettings};
-use gridgen::solver::{LinearOperator, LinearStop, Preconditioner, SolverError};
-use gridgen::sparse::EllPattern;
+use gridgen::solver::precond::{Forms, Kind, MultigridSettings};
+use gridgen::solver::{LinearOperator, LinearStop};
+use gridgen::sparse::{EllPattern, Schedule};
 use support::problems::{NEWTON, Setup};
 
 const SETTINGS: LinearSettings =
@@ -19,49 +19,8 @@ const WITHOUT_WALLS: &str = "; multigrid without wall terms and their reduced sy
 const STRONG: &str = "; multigrid with W cycles in double precision took over";
 const CLASSICAL: &str = "; ILU(0) took over";
 
-/// A matrix as an operator.
-struct Matrix(EllMatrix<f64>);
-
-impl LinearOperator<CpuBackend, f64> for Matrix {
-    fn apply(
-        &self,
-        backend: &CpuBackend,
-        x: &Vec<f64>,
-        y: &mut Vec<f64>,
-    ) -> Result<(), DeviceError> {
-        backend.multiply(&self.0, x, Product::default(), y)
-    }
-}
-
-/// The preconditioner under test, for [`Matrix`].
-struct Inner(MatrixPreconditioner<CpuBackend, f64>);
-
-impl Preconditioner<CpuBackend, f64, Matrix> for Inner {
-    fn update(&mut self, backend: &CpuBackend, a: &Matrix) -> Result<(), SolverError> {
-        self.0.update(backend, &a.0)
-    }
-
-    fn apply(
-        &mut self,
-        backend: &CpuBackend,
-        a: &Matrix,
-        r: &Vec<f64>,
-        z: &mut Vec<f64>,
-    ) -> Result<(), DeviceError> {
-        self.0.apply(backend, &a.0, r, z)
-    }
-
-    fn bound(&self) -> Option<f64> {
-        self.0.bound()
-    }
-
-    fn fall_back(&mut self) -> Option<&'static str> {
-        self.0.fall_back()
-    }
-}
-
 /// The five-point Laplacian of both variables times `scale`, with `centre` in place of −4.
-fn laplacian(centre: f64, scale: f64) -> Matrix {
+fn laplacian(centre: f64, scale: f64) -> EllMatrix<f64> {
     let pattern = EllPattern::nine_point(SIZE.mi, SIZE.mj, SIZE.periodic);
     let mut values = vec![0.0; pattern.rows() * pattern.width()];
     for row in 0..pattern.rows() {
@@ -73,13 +32,13 @@ fn laplacian(centre: f64, scale: f64) -> Matrix {
             }
         }
     }
-    Matrix(EllMatrix::from_values(pattern, values))
+    EllMatrix::from_values(pattern, values)
 }
 
 /// A solve to 1e-6 with multigrid on at most `levels` levels; the residual is computed afresh.
-fn solve_with(a: &Matrix, levels: usize) -> (LinearReport, f64) {
+fn solve_with(a: &EllMatrix<f64>, levels: usize) -> (LinearReport, f64) {
     let settings = MultigridSettings { levels, ..MultigridSettings::default() };
-    let preconditioner = Inner(MatrixPreconditioner::new(Kind::Multigrid, settings, SIZE));
+    let preconditioner = Forms::of_matrix((Kind::Multigrid, Schedule::Auto), settings, SIZE);
     let n = 2 * SIZE.mi * SIZE.mj;
     let b = vec![1.0; n];
     let (mut x, mut ax) = (vec![0.0; n], vec![0.0; n]);

@@ -46,10 +46,8 @@ fn system(size: LevelSize, walls: bool) -> DMatrix<f64> {
 
 /// The finest level of the matrix, loaded.
 fn loaded(size: LevelSize, coarsening: Coarsening, walls: bool) -> Level<f64> {
-    let mut level = CpuBackend.finest_level(size, coarsening, walls).unwrap();
     let columns = walls.then(|| columns_of_walls(size));
-    CpuBackend.load_operator(&matrix(size), columns.as_ref(), &mut level).unwrap();
-    level
+    CpuBackend.finest_level(None, (size, coarsening), &matrix(size), columns.as_ref()).unwrap()
 }
 
 /// Directions of coarsening, without and with wall terms.
@@ -117,8 +115,7 @@ fn small_sizes() -> [LevelSize; 4] {
 fn coarse_inverse(size: LevelSize, coarsening: Coarsening, walls: bool) -> DMatrix<f64> {
     let backend = CpuBackend;
     let fine = loaded(size, coarsening, walls);
-    let mut coarse = backend.coarse_level::<f64>(&fine, coarsening).unwrap();
-    backend.coarsen(&fine, &mut coarse).unwrap();
+    let mut coarse = backend.coarse_level(None, &fine, coarsening).unwrap();
     assert!(backend.pivots_are_finite(&coarse).unwrap());
     let coarser = size.coarser(coarsening);
     columns(2 * coarser.mi * coarser.mj, |unit| {
@@ -230,8 +227,7 @@ fn restriction_and_prolongation_are_those_of_the_galerkin_product() {
     for size in small_sizes() {
         for (coarsening, walls) in KINDS {
             let mut fine = loaded(size, coarsening, walls);
-            let mut coarse = backend.coarse_level::<f64>(&fine, coarsening).unwrap();
-            backend.coarsen(&fine, &mut coarse).unwrap();
+            let mut coarse = backend.coarse_level(None, &fine, coarsening).unwrap();
             let n = 2 * size.mi * size.mj;
             let r: Vec<f64> = (0..n).map(|k| (0.7 * k as f64).cos()).collect();
             let p = prolongation_2d(size, coarsening, walls);

@@ -3,10 +3,10 @@
 use std::cell::Cell;
 
 use gridgen::backend::cpu::{CpuBackend, EllMatrix};
-use gridgen::backend::{DeviceError, Product, Real, SparseBackend};
-use gridgen::solver::precond::{Classical, Kind};
+use gridgen::backend::{DeviceError, Real};
+use gridgen::solver::precond::{FromMatrix, Kind};
 use gridgen::solver::{LinearOperator, Preconditioner, SolverError};
-use gridgen::sparse::EllPattern;
+use gridgen::sparse::{EllPattern, Schedule};
 use nalgebra::{DMatrix, DVector, Dyn, LU};
 
 /// All preconditioners of a matrix.
@@ -57,13 +57,13 @@ pub fn norm(v: impl IntoIterator<Item = f64>) -> f64 {
 impl<T: Real> LinearOperator<CpuBackend, T> for Matrix<T> {
     fn apply(&self, backend: &CpuBackend, x: &Vec<T>, y: &mut Vec<T>) -> Result<(), DeviceError> {
         self.products.set(self.products.get() + 1);
-        backend.multiply(&self.entries, x, Product::default(), y)
+        self.entries.apply(backend, x, y)
     }
 }
 
 /// A preconditioner of [`Matrix`] that counts its applications.
 pub struct Counted<T: Real> {
-    inner: Classical<CpuBackend, T>,
+    inner: FromMatrix<CpuBackend, T, EllMatrix<T>>,
     pub applications: usize,
 }
 
@@ -76,7 +76,8 @@ impl<T: Real> Counted<T> {
     }
 
     pub fn new(kind: Kind) -> Self {
-        Self { inner: Classical::new(kind), applications: 0 }
+        let kind = kind.algebraic(Schedule::Levels);
+        Self { inner: FromMatrix::new(kind), applications: 0 }
     }
 }
 

@@ -6,8 +6,8 @@ use gridgen::backend::SparseBackend;
 use gridgen::backend::cpu::{CpuBackend, EllMatrix, Level};
 use gridgen::backend::{Coarsening, EllipticBackend, LevelSize, MultigridBackend, Order};
 use gridgen::solver::Preconditioner;
-use gridgen::solver::precond::{Kind, MatrixPreconditioner, MultigridSettings};
-use gridgen::sparse::EllPattern;
+use gridgen::solver::precond::{Forms, Kind, MultigridSettings};
+use gridgen::sparse::{EllPattern, Schedule};
 
 use crate::{FIELD_SLOTS, VARIABLES, Workload, seconds};
 
@@ -25,9 +25,10 @@ const RATIO: usize = 4;
 
 /// A hierarchy's two finest levels.
 struct Levels {
+    kind: (LevelSize, Coarsening),
     matrix: EllMatrix<f32>,
-    fine: Level<f32>,
-    coarse: Level<f32>,
+    fine: Option<Level<f32>>,
+    coarse: Option<Level<f32>>,
     right: Vec<f32>,
     solution: Vec<f32>,
 }
@@ -38,37 +39,45 @@ impl Levels {
         let size = LevelSize { mi: data.mi, mj: data.mj, periodic: data.periodic };
         let pattern = EllPattern::nine_point(size.mi, size.mj, size.periodic);
         let mut matrix = CpuBackend.matrix(&pattern).expect("the CPU has room");
-        CpuBackend.jacobian(&workload.state(), &mut matrix).expect("the CPU has no trouble");
+        CpuBackend.jacobian(&workload.state(), &mut matrix, None).expect("the CPU has no trouble");
         let n = workload.unknowns();
-        let fine = CpuBackend.finest_level(size, coarsening, false).expect("the CPU has room");
         let mut levels = Self {
+            kind: (size, coarsening),
             matrix,
-            coarse: CpuBackend.coarse_level(&fine, coarsening).expect("the CPU has room"),
-            fine,
+            fine: None,
+            coarse: None,
             right: (0..n).map(|k| (k % 7) as f32 - 3.0).collect(),
             solution: vec![0.0; n],
         };
         levels.load();
         levels.coarsen();
-        let Self { right, fine, .. } = &mut levels;
-        CpuBackend.load_right(right, fine).expect("the CPU has no trouble");
+        let (fine, _) = levels.pair();
+        let right: Vec<f32> = (0..n).map(|k| (k % 7) as f32 - 3.0).collect();
+        CpuBackend.load_right(&right, fine).expect("the CPU has no trouble");
         levels
     }
 
+    /// Both levels.
+    fn pair(&mut self) -> (&mut Level<f32>, &mut Level<f32>) {
+        let Self { fine, coarse, .. } = self;
+        (fine.as_mut().expect("it is there"), coarse.as_mut().expect("it is there"))
+    }
+
     fn load(&mut self) {
-        CpuBackend
-            .load_operator(&self.matrix, None, &mut self.fine)
-            .expect("the CPU has no trouble");
+        let fine = CpuBackend.finest_level(self.fine.take(), self.kind, &self.matrix, None);
+        self.fine = Some(fine.expect("the CPU has no trouble"));
     }
 
     fn coarsen(&mut self) {
-        CpuBackend.coarsen(&self.fine, &mut self.coarse).expect("the CPU has no trouble");
-        let finite = CpuBackend.pivots_are_finite(&self.coarse);
+        let fine = self.fine.as_ref().expect("it is there");
+        let coarse = CpuBackend.coarse_level(self.coarse.take(), fine, self.kind.1);
+        let coarse = self.coarse.insert(coarse.expect("the CPU has no trouble"));
+        let finite = CpuBackend.pivots_are_finite(coarse);
         assert!(finite.expect("the CPU has no trouble"), "no pivot vanishes");
     }
 
     fn smooth(&mut self, order: Order) {
-        CpuBackend.smooth(&mut self.fine, order).expect("the CPU has no trouble");
+        CpuBackend.smooth(self.pair().0, order).expect("the CPU has no trouble");
     }
 }
 
@@ -107,11 +116,11 @@ pub(crate) fn rows(workload: &Workload) {
         seconds(|| levels.smooth(Order::Forward))
     });
     workload.print("residual and restriction", bytes(residual(FINE) + RESTRICTION), || {
-        let Levels { fine, coarse, .. } = &mut levels;
+        let (fine, coarse) = levels.pair();
         seconds(|| CpuBackend.restrict_residual(fine, coarse).expect("the CPU has no trouble"))
     });
     workload.print("prolongation", bytes(PROLONGATION), || {
-        let Levels { fine, coarse, .. } = &mut levels;
+        let (fine, coarse) = levels.pair();
         seconds(|| CpuBackend.prolong(coarse, fine).expect("the CPU has no trouble"))
     });
     // The matrix is read; the operator is written by lines of both directions and read again for
@@ -129,7 +138,7 @@ fn cycle(workload: &Workload, levels: Levels) {
     let data = &workload.data;
     let size = LevelSize { mi: data.mi, mj: data.mj, periodic: data.periodic };
     let settings = MultigridSettings::default();
-    let mut multigrid = MatrixPreconditioner::new(Kind::Multigrid, settings, size);
+    let mut multigrid = Forms::of_matrix((Kind::Multigrid, Schedule::Auto), settings, size);
     multigrid.update(&CpuBackend, &matrix).expect("no pivot vanishes");
     // The first sweep begins with lines along eta and need not turn the solution.
     let level = |operator: usize, centre: usize| {

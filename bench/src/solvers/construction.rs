@@ -1,18 +1,19 @@
 //! Set-up of incomplete factors.
 
-use super::{Problem, milliseconds, row, times};
+use super::{Problem, factors, milliseconds, row, times};
 use crate::timing::Bench;
 use crate::{BenchBackend, Table, VendorWork};
-use gridgen::backend::{CsrBackend, Incomplete, RowSchedule};
+use gridgen::backend::{Incomplete, SparseMatrix};
 use gridgen::solver::SolverError;
+use gridgen::sparse::Schedule;
 
 const KINDS: [(Incomplete, &str); 2] = [(Incomplete::Dilu, "DILU"), (Incomplete::Ilu0, "ILU(0)")];
 
-const SCHEDULES: [(RowSchedule, &str); 4] = [
-    (RowSchedule::Levels, "levels"),
-    (RowSchedule::SyncFree, "sync-free"),
-    (RowSchedule::Multicolour, "colours"),
-    (RowSchedule::Tile, "tiles"),
+const SCHEDULES: [(Schedule, &str); 4] = [
+    (Schedule::Levels, "levels"),
+    (Schedule::SyncFree, "sync-free"),
+    (Schedule::Colours, "colours"),
+    (Schedule::Tiles, "tiles"),
 ];
 
 pub(crate) fn table() -> Table {
@@ -21,13 +22,13 @@ pub(crate) fn table() -> Table {
     Table::new("Construction of incomplete factors", &columns)
 }
 
-pub(crate) fn measure<B: BenchBackend + CsrBackend>(
+pub(crate) fn measure<B: BenchBackend>(
     bench: &Bench<'_, B>,
     problem: &Problem<'_, B>,
     table: &mut Table,
 ) -> Result<(), SolverError> {
     let backend = bench.backend;
-    let a = &problem.operator.matrix;
+    let a = &problem.operator;
     let mut vendor: Option<f64> = None;
     for (levels, name) in [(true, "ILU(0), levels"), (false, "ILU(0), no levels")] {
         match backend.vendor::<f64>(VendorWork::Ilu0 { levels }, problem.csr) {
@@ -45,21 +46,20 @@ pub(crate) fn measure<B: BenchBackend + CsrBackend>(
         for (schedule, schedule_name) in SCHEDULES {
             let name = format!("{kind_name}, {schedule_name}");
             let analysis = bench.seconds_of_long(&mut || {
-                drop(backend.csr_factors(a, kind, schedule)?);
+                drop(a.preconditioner(backend, factors(kind, schedule))?);
                 Ok(())
             })?;
-            let mut factors = backend.csr_factors(a, kind, schedule)?;
+            let mut factors = a.preconditioner(backend, factors(kind, schedule))?;
             let mut bad = None;
             let values = bench.seconds_of_long(&mut || {
-                bad = backend.csr_factor(a, 0.0, &mut factors)?;
+                match factors.update(backend, a) {
+                    Err(SolverError::Preconditioner(failure)) => bad = Some(failure),
+                    updated => updated?,
+                }
                 Ok(())
             })?;
             if let Some(bad) = bad {
-                row(
-                    table,
-                    &problem.name,
-                    [name, format!("pivot {} of row {}", bad.value, bad.row)],
-                );
+                row(table, &problem.name, [name, bad.to_string()]);
                 continue;
             }
             let whole = analysis + values;

@@ -3,11 +3,12 @@
 use super::{Points, Problem, factors, figure, row};
 use crate::timing::Bench;
 use crate::{BenchBackend, Table};
-use gridgen::backend::{CsrBackend, Incomplete, RowSchedule};
+use gridgen::backend::{Algebraic, Incomplete, scalars};
 use gridgen::report::plot::XyFigure;
-use gridgen::solver::general::{GeneralKind, GeneralPreconditioner};
 use gridgen::solver::krylov::{Bicgstab, KrylovReport, System, Target};
+use gridgen::solver::precond::FromMatrix;
 use gridgen::solver::{Preconditioner, SolverError};
+use gridgen::sparse::Schedule;
 use std::time::Instant;
 
 /// Residual over that of x = 0 at which a solve ends.
@@ -49,7 +50,7 @@ pub(crate) fn table() -> Table {
     Table::new(format!("BiCGStab to {TOLERANCE:.0e}"), &columns)
 }
 
-pub(crate) fn measure<B: BenchBackend + CsrBackend>(
+pub(crate) fn measure<B: BenchBackend>(
     bench: &Bench<'_, B>,
     problem: &Problem<'_, B>,
     most: usize,
@@ -57,9 +58,9 @@ pub(crate) fn measure<B: BenchBackend + CsrBackend>(
     curves: &mut Curves,
 ) -> Result<(), SolverError> {
     let kinds = [
-        GeneralKind::None,
-        factors(Incomplete::Dilu, RowSchedule::Auto),
-        factors(Incomplete::Ilu0, RowSchedule::Auto),
+        Algebraic::None,
+        factors(Incomplete::Dilu, Schedule::Auto),
+        factors(Incomplete::Ilu0, Schedule::Auto),
     ];
     let mut found = Vec::new();
     for (name, kind) in CURVES.into_iter().zip(kinds) {
@@ -89,19 +90,19 @@ pub(crate) fn measure<B: BenchBackend + CsrBackend>(
 }
 
 /// The report and ‖b‖.
-fn solve<B: BenchBackend + CsrBackend>(
+fn solve<B: BenchBackend>(
     bench: &Bench<'_, B>,
     problem: &Problem<'_, B>,
-    kind: GeneralKind,
+    kind: Algebraic,
     most: usize,
     points: &mut Points,
 ) -> Result<(KrylovReport, f64), SolverError> {
     let (backend, operator, b) = (bench.backend, &problem.operator, &problem.b);
-    let mut preconditioner = GeneralPreconditioner::new(kind);
+    let mut preconditioner = FromMatrix::new(kind);
     preconditioner.update(backend, operator)?;
-    let mut krylov = Bicgstab::new(backend, operator.rows)?;
-    let mut x = backend.zeros(operator.rows)?;
-    let [square] = backend.dots([(b, b)])?;
+    let mut krylov = Bicgstab::new(backend, problem.rows)?;
+    let mut x = backend.zeros(problem.rows)?;
+    let [square] = scalars::read_dots(backend, &mut scalars::room(backend)?, [(b, b)])?;
     let norm = square.sqrt();
     points.push([0.0, 1.0]);
     let mut system = System {

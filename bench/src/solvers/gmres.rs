@@ -4,11 +4,10 @@ use super::{Problem, milliseconds, row, times};
 use crate::timing::Bench;
 use crate::{BenchBackend, Table};
 use gridgen::backend::cpu::CpuBackend;
-use gridgen::backend::{CsrBackend, Format};
+use gridgen::backend::{Algebraic, Format, SparseBackend};
 use gridgen::solver::SolverError;
-use gridgen::solver::general::{GeneralKind, GeneralOperator, GeneralPreconditioner};
 use gridgen::solver::krylov::{Gmres, System, Target};
-use gridgen::sparse::Csr;
+use gridgen::solver::precond::FromMatrix;
 
 /// Dimensions of the Krylov space, and restarts, of table 3 of Liu, Yin and Wu (2011).
 const DIMENSIONS: [usize; 3] = [8, 16, 32];
@@ -19,20 +18,20 @@ pub(crate) fn table() -> Table {
     Table::new(format!("GMRES(m), {RESTARTS} restarts without preconditioner"), &columns)
 }
 
-pub(crate) fn measure<B: BenchBackend + CsrBackend>(
+pub(crate) fn measure<B: BenchBackend>(
     bench: &Bench<'_, B>,
     problem: &Problem<'_, B>,
     right: &[f64],
     table: &mut Table,
 ) -> Result<(), SolverError> {
-    let backend = bench.backend;
+    let (backend, n) = (bench.backend, problem.rows);
     let on_cpu = backend.name() == CpuBackend.name();
     for m in DIMENSIONS {
-        let (iterations, seconds) = solve(backend, (&problem.operator, &problem.b), m)?;
+        let (iterations, seconds) = solve(backend, (&problem.operator, &problem.b), (n, m))?;
         let mut cells = vec![m.to_string(), format!("{iterations}"), milliseconds(seconds)];
         if !on_cpu {
-            let (cpu, b) = (operator(problem.csr)?, right.to_vec());
-            let (_, reference) = solve(&CpuBackend, (&cpu, &b), m)?;
+            let (cpu, b) = (CpuBackend.csr(problem.csr, Format::Csr)?, right.to_vec());
+            let (_, reference) = solve(&CpuBackend, (&cpu, &b), (n, m))?;
             cells.extend([milliseconds(reference), times(reference, seconds)]);
         }
         row(table, &problem.name, cells);
@@ -40,23 +39,18 @@ pub(crate) fn measure<B: BenchBackend + CsrBackend>(
     Ok(())
 }
 
-fn operator(csr: &Csr) -> Result<GeneralOperator<CpuBackend, f64>, SolverError> {
-    let matrix = CpuBackend.csr(csr, Format::Csr)?;
-    Ok(GeneralOperator { matrix, rows: csr.rows() })
-}
-
 /// Iterations and seconds of a solve that ends after all restarts.
-fn solve<B: BenchBackend + CsrBackend>(
+fn solve<B: BenchBackend>(
     backend: &B,
-    (operator, b): (&GeneralOperator<B, f64>, &B::Vector<f64>),
-    m: usize,
+    (operator, b): (&B::CsrMatrix<f64>, &B::Vector<f64>),
+    (n, m): (usize, usize),
 ) -> Result<(f64, f64), SolverError> {
-    let mut krylov = Gmres::new(backend, operator.rows, m)?;
-    let mut preconditioner = GeneralPreconditioner::new(GeneralKind::None);
-    let mut x = backend.zeros(operator.rows)?;
+    let mut krylov = Gmres::new(backend, n, m)?;
+    let mut preconditioner = FromMatrix::new(Algebraic::None);
+    let mut x = backend.zeros(n)?;
     let mut iterations = 0.0;
     let seconds = Bench { backend }.seconds_of_long(&mut || {
-        backend.lincomb::<f64, 0>(&mut x, 0.0, [])?;
+        backend.lincomb(None, &mut x, 0.0, &[])?;
         let mut system = System {
             backend,
             operator,

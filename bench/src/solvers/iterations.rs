@@ -3,10 +3,11 @@
 use super::{Problem, factors, milliseconds, row, times};
 use crate::timing::Bench;
 use crate::{BenchBackend, Table};
-use gridgen::backend::{CsrBackend, Incomplete, RowSchedule};
-use gridgen::solver::general::{GeneralKind, GeneralPreconditioner};
+use gridgen::backend::{Algebraic, Incomplete};
 use gridgen::solver::krylov::{Bicgstab, System, Target};
+use gridgen::solver::precond::FromMatrix;
 use gridgen::solver::{Preconditioner, SolverError};
+use gridgen::sparse::Schedule;
 use std::time::Instant;
 
 /// Seconds after which no further solve of a row is begun.
@@ -16,13 +17,13 @@ const FIRST: usize = 24;
 /// Iterations of a solve while the clock has not been looked at.
 const UNSEEN: usize = 8;
 
-const SCHEDULES: [(RowSchedule, &str); 6] = [
-    (RowSchedule::Auto, "auto"),
-    (RowSchedule::Levels, "levels"),
-    (RowSchedule::SyncFree, "sync-free"),
-    (RowSchedule::Correlation, "correlation"),
-    (RowSchedule::Multicolour, "colours"),
-    (RowSchedule::Tile, "tiles"),
+const SCHEDULES: [(Schedule, &str); 6] = [
+    (Schedule::Auto, "auto"),
+    (Schedule::Levels, "levels"),
+    (Schedule::SyncFree, "sync-free"),
+    (Schedule::Correlation, "correlation"),
+    (Schedule::Colours, "colours"),
+    (Schedule::Tiles, "tiles"),
 ];
 
 pub(crate) fn table(iterations: usize) -> Table {
@@ -33,7 +34,7 @@ pub(crate) fn table(iterations: usize) -> Table {
 
 /// Solves that end early, because they have converged, are begun anew until as many iterations are
 /// done.
-pub(crate) fn measure<B: BenchBackend + CsrBackend>(
+pub(crate) fn measure<B: BenchBackend>(
     bench: &Bench<'_, B>,
     problem: &Problem<'_, B>,
     iterations: usize,
@@ -60,7 +61,7 @@ pub(crate) fn measure<B: BenchBackend + CsrBackend>(
             Err(error) => Err(error),
         }
     };
-    let none = add("none", GeneralKind::None, None)?;
+    let none = add("none", Algebraic::None, None)?;
     for (schedule, name) in SCHEDULES {
         add(&format!("DILU, {name}"), factors(Incomplete::Dilu, schedule), none)?;
     }
@@ -69,21 +70,21 @@ pub(crate) fn measure<B: BenchBackend + CsrBackend>(
 
 /// Iterations done and their seconds. After `patience` seconds no further solve is begun; ranks, which
 /// must do the same, need all of it.
-pub(crate) fn seconds<B: BenchBackend + CsrBackend>(
+pub(crate) fn seconds<B: BenchBackend>(
     bench: &Bench<'_, B>,
     problem: &Problem<'_, B>,
-    kind: GeneralKind,
+    kind: Algebraic,
     iterations: usize,
     patience: f64,
 ) -> Result<(f64, f64), SolverError> {
-    let Problem { operator, b, .. } = problem;
+    let Problem { operator, rows, b, .. } = problem;
     let backend = bench.backend;
-    let mut preconditioner = GeneralPreconditioner::new(kind);
+    let mut preconditioner = FromMatrix::new(kind);
     preconditioner.update(backend, operator)?;
-    let mut krylov = Bicgstab::new(backend, operator.rows)?;
-    let mut x = backend.zeros(operator.rows)?;
+    let mut krylov = Bicgstab::new(backend, *rows)?;
+    let mut x = backend.zeros(*rows)?;
     let mut solve = |most: usize| {
-        backend.lincomb::<f64, 0>(&mut x, 0.0, [])?;
+        backend.lincomb(None, &mut x, 0.0, &[])?;
         let mut system = System {
             backend,
             operator,

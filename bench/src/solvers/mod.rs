@@ -16,11 +16,10 @@ pub use ranks::row_scaling;
 use super::matrices::{Generated, Random, jacobian};
 use super::timing::Bench;
 use super::{BenchBackend, Results, Size, Table};
-use gridgen::backend::{CsrBackend, Format, Incomplete, RowSchedule};
+use gridgen::backend::{Algebraic, Format, Incomplete, SparseBackend};
 use gridgen::report::plot::{Axis, Curve, Line, Stroke, XyFigure, XyPanel};
 use gridgen::solver::SolverError;
-use gridgen::solver::general::{GeneralKind, GeneralOperator};
-use gridgen::sparse::Csr;
+use gridgen::sparse::{Csr, Schedule};
 
 /// Sizes of the grids whose Jacobians are measured, and after how many Newton steps.
 const GRIDS: [Size; 2] = [(257, 129), (2049, 513)];
@@ -120,10 +119,12 @@ pub struct SolverSettings {
 }
 
 /// A matrix under measurement.
-struct Problem<'a, B: CsrBackend> {
+struct Problem<'a, B: SparseBackend> {
     name: String,
     csr: &'a Csr,
-    operator: GeneralOperator<B, f64>,
+    operator: B::CsrMatrix<f64>,
+    /// Rows of it that this backend has.
+    rows: usize,
     /// Right-hand side, random in [0, 1) as Wang and Liu have it.
     b: B::Vector<f64>,
 }
@@ -132,7 +133,7 @@ struct Problem<'a, B: CsrBackend> {
 ///
 /// # Errors
 /// If the device fails. A matrix whose factors do not exist gets a row that says so.
-pub fn solvers<B: BenchBackend + CsrBackend>(
+pub fn solvers<B: BenchBackend>(
     backend: &B,
     settings: &SolverSettings,
 ) -> Result<Results, SolverError> {
@@ -146,13 +147,12 @@ pub fn solvers<B: BenchBackend + CsrBackend>(
     let mut residuals = convergence::Curves::new();
     for source in &settings.matrices {
         let csr = source.matrix(backend, settings.scale)?;
-        let matrix = backend.csr(&csr, Format::Csr)?;
+        let (operator, rows) = (backend.csr(&csr, Format::Csr)?, csr.rows());
         let mut random = Random::new(1);
         let right: Vec<f64> = (0..csr.rows()).map(|_| random.unit()).collect();
         let mut b = backend.zeros(csr.rows())?;
         backend.upload(&right, &mut b)?;
-        let operator = GeneralOperator { matrix, rows: csr.rows() };
-        let problem = Problem { name: source.name(settings.scale), csr: &csr, operator, b };
+        let problem = Problem { name: source.name(settings.scale), csr: &csr, operator, rows, b };
         for (subject, table) in &mut tables {
             match subject {
                 SolverSubject::Shapes => shapes::measure(&problem, table, &mut levels),
@@ -229,8 +229,8 @@ fn figure(
 type Points = Vec<[f64; 2]>;
 
 /// Incomplete factors under a schedule, without a shift.
-fn factors(kind: Incomplete, schedule: RowSchedule) -> GeneralKind {
-    GeneralKind::Factors { kind, schedule, shift: 0.0 }
+fn factors(kind: Incomplete, schedule: Schedule) -> Algebraic {
+    Algebraic::Factors { kind, schedule, shift: 0.0 }
 }
 
 fn milliseconds(seconds: f64) -> String {

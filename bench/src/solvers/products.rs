@@ -3,7 +3,7 @@
 use super::{Problem, milliseconds, row, times};
 use crate::timing::Bench;
 use crate::{BenchBackend, Table, VendorWork};
-use gridgen::backend::{CsrBackend, Format};
+use gridgen::backend::{Format, LinearOperator};
 use gridgen::solver::SolverError;
 
 pub(crate) fn table() -> Table {
@@ -12,7 +12,7 @@ pub(crate) fn table() -> Table {
 }
 
 /// Bytes are those of values, columns and row starts, of x and of y, each once.
-pub(crate) fn measure<B: BenchBackend + CsrBackend>(
+pub(crate) fn measure<B: BenchBackend>(
     bench: &Bench<'_, B>,
     problem: &Problem<'_, B>,
     table: &mut Table,
@@ -34,7 +34,7 @@ pub(crate) fn measure<B: BenchBackend + CsrBackend>(
     let mut ours = f64::INFINITY;
     for (name, format) in [("by rows", Format::Csr), ("ELL", Format::Ell)] {
         let a = backend.csr(problem.csr, format)?;
-        let seconds = bench.seconds(&mut || Ok(backend.csr_multiply(&a, &problem.b, &mut y)?))?;
+        let seconds = bench.seconds(&mut || Ok(a.apply(backend, &problem.b, &mut y)?))?;
         ours = ours.min(seconds);
         row(table, &problem.name, cells(name, seconds, ours));
     }

@@ -7,9 +7,10 @@ use crate::timing::Bench;
 use crate::{BenchBackend, Table};
 use gridgen::backend::cuda::driver::Gpus;
 use gridgen::backend::cuda::{CudaBackend, CudaCsr};
-use gridgen::backend::{Backend, Bands, CsrBackend, DeviceError, Format};
+use gridgen::backend::{
+    Algebraic, Backend, Bands, DeviceError, Format, LinearOperator, SparseBackend,
+};
 use gridgen::solver::SolverError;
-use gridgen::solver::general::{GeneralKind, GeneralOperator};
 use gridgen::sparse::{Csr, RowBlocks};
 use std::time::Instant;
 
@@ -127,18 +128,17 @@ fn seconds(
 ) -> Result<Seconds, SolverError> {
     let (mut b, mut y) = (backend.zeros(right.len())?, backend.zeros(right.len())?);
     backend.upload(right, &mut b)?;
-    let product = repeated(backend, || backend.csr_multiply(&matrix, &b, &mut y))?;
+    let product = repeated(backend, || matrix.apply(backend, &b, &mut y))?;
     let exchange = repeated(backend, || matrix.exchange(backend, &b))?;
-    let operator = GeneralOperator { matrix, rows: right.len() };
-    let problem = Problem { name: String::new(), csr, operator, b };
+    let problem = Problem { name: String::new(), csr, rows: right.len(), operator: matrix, b };
     let iteration = |kind| -> Result<f64, SolverError> {
         let bench = Bench { backend };
         let (done, seconds) =
             iterations::seconds(&bench, &problem, kind, iterations, f64::INFINITY)?;
         Ok(seconds / done)
     };
-    let none = iteration(GeneralKind::None)?;
-    let jacobi = match iteration(GeneralKind::Jacobi) {
+    let none = iteration(Algebraic::None)?;
+    let jacobi = match iteration(Algebraic::Jacobi) {
         Ok(seconds) => Some(seconds),
         Err(SolverError::Preconditioner(_)) => None,
         Err(error) => return Err(error),

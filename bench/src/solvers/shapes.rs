@@ -2,7 +2,7 @@
 
 use super::{Points, Problem, figure, row};
 use crate::Table;
-use gridgen::backend::CsrBackend;
+use gridgen::backend::SparseBackend;
 use gridgen::report::plot::XyFigure;
 use gridgen::sparse::{Csr, Graph, RowSets, Triangle, colours, levels, reverse_cuthill_mckee};
 
@@ -33,7 +33,7 @@ impl Levels {
     }
 }
 
-pub(crate) fn measure<B: CsrBackend>(
+pub(crate) fn measure<B: SparseBackend>(
     problem: &Problem<'_, B>,
     table: &mut Table,
     shown: &mut Levels,

@@ -1,10 +1,11 @@
 //! Triangular solves with the factors of DILU: one with its analysis, one alone, and a hundred.
 
-use super::{Problem, milliseconds, row, times};
+use super::{Problem, factors, milliseconds, row, times};
 use crate::timing::Bench;
 use crate::{BenchBackend, Table, VendorWork};
-use gridgen::backend::{CsrBackend, Incomplete, RowSchedule};
+use gridgen::backend::{Incomplete, SparseMatrix};
 use gridgen::solver::SolverError;
+use gridgen::sparse::Schedule;
 use std::time::Instant;
 
 /// Solves with one analysis.
@@ -12,11 +13,11 @@ const MANY: usize = 100;
 /// Longest that a row may take altogether, in seconds.
 const PATIENCE: f64 = 5.0;
 
-const SCHEDULES: [(RowSchedule, &str); 4] = [
-    (RowSchedule::Auto, "auto"),
-    (RowSchedule::Levels, "levels"),
-    (RowSchedule::SyncFree, "sync-free"),
-    (RowSchedule::Correlation, "correlation"),
+const SCHEDULES: [(Schedule, &str); 4] = [
+    (Schedule::Auto, "auto"),
+    (Schedule::Levels, "levels"),
+    (Schedule::SyncFree, "sync-free"),
+    (Schedule::Correlation, "correlation"),
 ];
 
 /// Times that a first solve is measured.
@@ -56,7 +57,7 @@ pub(crate) fn table() -> Table {
     Table::new("Solves with both triangles of DILU", &columns)
 }
 
-pub(crate) fn measure<B: BenchBackend + CsrBackend>(
+pub(crate) fn measure<B: BenchBackend>(
     bench: &Bench<'_, B>,
     problem: &Problem<'_, B>,
     table: &mut Table,
@@ -90,35 +91,36 @@ pub(crate) fn measure<B: BenchBackend + CsrBackend>(
 }
 
 /// Times of a schedule; none where a pivot cannot be used.
-fn ours<B: BenchBackend + CsrBackend>(
+fn ours<B: BenchBackend>(
     bench: &Bench<'_, B>,
     problem: &Problem<'_, B>,
-    schedule: RowSchedule,
+    schedule: Schedule,
 ) -> Result<Option<Seconds>, SolverError> {
-    let (backend, a) = (bench.backend, &problem.operator.matrix);
+    let (backend, a) = (bench.backend, &problem.operator);
     let kind = Incomplete::Dilu;
     let analysis = bench.seconds_of_long(&mut || {
-        drop(backend.csr_factors(a, kind, schedule)?);
+        drop(a.preconditioner(backend, factors(kind, schedule))?);
         Ok(())
     })?;
     let mut z = backend.zeros(problem.csr.rows())?;
     let mut first = f64::INFINITY;
     for _ in 0..FIRSTS {
-        let mut factors = backend.csr_factors(a, kind, schedule)?;
-        if backend.csr_factor(a, 0.0, &mut factors)?.is_some() {
-            return Ok(None);
+        let mut factors = a.preconditioner(backend, factors(kind, schedule))?;
+        match factors.update(backend, a) {
+            Err(SolverError::Preconditioner(_)) => return Ok(None),
+            updated => updated?,
         }
         backend.finish()?;
         let started = Instant::now();
-        backend.csr_solve(&mut factors, &problem.b, &mut z)?;
+        factors.apply(backend, a, &problem.b, &mut z)?;
         backend.finish()?;
         first = first.min(started.elapsed().as_secs_f64());
     }
     let (mut hundred, mut alone) = (f64::INFINITY, f64::INFINITY);
     for _ in 0..HUNDREDS {
-        let mut factors = backend.csr_factors(a, kind, schedule)?;
-        backend.csr_factor(a, 0.0, &mut factors)?;
-        let solve = &mut || Ok(backend.csr_solve(&mut factors, &problem.b, &mut z)?);
+        let mut factors = a.preconditioner(backend, factors(kind, schedule))?;
+        factors.update(backend, a)?;
+        let solve = &mut || Ok(factors.apply(backend, a, &problem.b, &mut z)?);
         // The first hundred of new factors has what `auto` loses by trying.
         hundred = hundred.min(analysis + many(bench, solve)?);
         alone = alone.min(bench.seconds_of_long(solve)?);
@@ -148,7 +150,7 @@ fn many<B: BenchBackend>(
     Ok(started.elapsed().as_secs_f64() * MANY as f64 / done as f64)
 }
 
-fn vendor<B: BenchBackend + CsrBackend>(
+fn vendor<B: BenchBackend>(
     bench: &Bench<'_, B>,
     problem: &Problem<'_, B>,
 ) -> Result<Option<(&'static str, Seconds)>, SolverError> {

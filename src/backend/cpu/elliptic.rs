@@ -4,12 +4,10 @@ use super::points::{JacobianRow, ResidualRow, WallRow};
 use super::reduce::reduce;
 use super::vector::clear;
 use super::{CpuBackend, EllMatrix, wall};
-use crate::backend::data::first_guess;
-use crate::backend::elliptic::{
-    CellGuard, EllipticBackend, EllipticData, Scaling, WallTerms, store_frame, wrap,
+use crate::backend::elliptic::{first_guess, store_frame, wrap};
+use crate::backend::{
+    CellGuard, DeviceError, EllipticBackend, EllipticData, Real, Scaling, WallTerms,
 };
-use crate::backend::{DeviceError, Real};
-use crate::grid::initial::{InitialSettings, Marcher, Outline, hyperbolic};
 use crate::grid::{Grid, Topology};
 use crate::pde::EllipticSettings;
 use crate::simd;
@@ -35,32 +33,6 @@ impl EllipticState {
     }
 }
 
-impl Marcher for CpuBackend {
-    type Error = DeviceError;
-    type Grid = Grid;
-
-    fn march(
-        &self,
-        outline: &Outline,
-        settings: &InitialSettings,
-        dissipation: f64,
-    ) -> Result<Option<Grid>, DeviceError> {
-        Ok(hyperbolic::march(outline, settings, dissipation))
-    }
-
-    fn folds(&self, grid: &Grid) -> Result<usize, DeviceError> {
-        Ok(crate::grid::quality::folds(grid))
-    }
-
-    fn take(&self, grid: Grid) -> Result<Grid, DeviceError> {
-        Ok(grid)
-    }
-
-    fn give(&self, grid: Grid) -> Result<Grid, DeviceError> {
-        Ok(grid)
-    }
-}
-
 impl EllipticBackend for CpuBackend {
     type Elliptic = EllipticState;
 
@@ -69,16 +41,11 @@ impl EllipticBackend for CpuBackend {
         grid: &Grid,
         normals: &[[f64; 2]],
         settings: &EllipticSettings,
-    ) -> Result<EllipticState, DeviceError> {
+    ) -> Result<(EllipticState, Vec<f64>), DeviceError> {
         self.elliptic(&EllipticData::new(grid, normals, settings))
     }
 
-    fn first_guess(&self, state: &EllipticState, u: &mut Vec<f64>) -> Result<(), DeviceError> {
-        first_guess(&state.data, u);
-        Ok(())
-    }
-
-    fn elliptic(&self, data: &EllipticData) -> Result<EllipticState, DeviceError> {
+    fn elliptic(&self, data: &EllipticData) -> Result<(EllipticState, Vec<f64>), DeviceError> {
         let (mi, mj) = (data.mi, data.mj);
         let mut state = EllipticState {
             data: copy_of(data),
@@ -91,7 +58,7 @@ impl EllipticBackend for CpuBackend {
             state.data.x.chunks_mut(mi + 2).for_each(wrap);
             state.data.y.chunks_mut(mi + 2).for_each(wrap);
         }
-        Ok(state)
+        Ok((state, first_guess(data)))
     }
 
     fn load_state(&self, state: &mut EllipticState, u: &Vec<f64>) -> Result<(), DeviceError> {
@@ -147,6 +114,7 @@ impl EllipticBackend for CpuBackend {
         &self,
         state: &EllipticState,
         a: &mut EllMatrix<T>,
+        b: Option<&mut EllMatrix<T>>,
     ) -> Result<(), DeviceError> {
         let EllipticState { data, amplitudes, row_weights, .. } = state;
         let rows = a.row_blocks_mut(2 * data.mi).into_par_iter();
@@ -155,15 +123,7 @@ impl EllipticBackend for CpuBackend {
                 simd::run(JacobianRow { data, amplitudes, j, row_weights, slots: &mut slots });
             },
         );
-        Ok(())
-    }
-
-    fn wall_columns<T: Real>(
-        &self,
-        state: &EllipticState,
-        b: &mut EllMatrix<T>,
-    ) -> Result<(), DeviceError> {
-        let EllipticState { data, amplitudes, row_weights, .. } = state;
+        let Some(b) = b else { return Ok(()) };
         let rows = b.row_blocks_mut(2 * data.mi).into_par_iter();
         rows.zip(row_weights.par_chunks(data.mi)).enumerate().for_each(
             |(j, (mut slots, row_weights))| {
@@ -248,20 +208,6 @@ impl EllipticBackend for CpuBackend {
         z: &mut Vec<T>,
     ) -> Result<(), DeviceError> {
         z[..2 * walls].copy_from_slice(&d[..2 * walls]);
-        Ok(())
-    }
-
-    fn wall_probe<T: Real>(
-        &self,
-        walls: usize,
-        component: usize,
-        alternating: bool,
-        v: &mut Vec<T>,
-    ) -> Result<(), DeviceError> {
-        clear(v);
-        for (i, pair) in v[..2 * walls].chunks_exact_mut(2).enumerate() {
-            pair[component] = if alternating { wall::sign(i) } else { T::one() };
-        }
         Ok(())
     }
 }

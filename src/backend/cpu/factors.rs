@@ -1,7 +1,10 @@
 //! Incomplete factors on the CPU.
 
-use super::EllMatrix;
-use crate::backend::{DeviceError, Real};
+use super::vector::copy;
+use super::{CpuBackend, EllMatrix};
+use crate::backend::{
+    DeviceError, Incomplete, Preconditioner, PreconditionerFailure, Real, SolverError,
+};
 use crate::sparse::{Elimination, EllPattern, Schedule};
 
 /// M = (I + L)(D + U) on the pattern of A, stored by rows whose columns stand in the order of
@@ -10,7 +13,8 @@ use crate::sparse::{Elimination, EllPattern, Schedule};
 /// `values` holds L left of the diagonal and U right of it; the diagonal slot holds D, and
 /// `inverse` its inverse.
 #[derive(Debug, Clone)]
-pub struct LuFactors<T> {
+pub(super) struct LuFactors<T> {
+    kind: Incomplete,
     /// Rows in their order of elimination.
     order: Vec<u32>,
     row_start: Vec<u32>,
@@ -42,12 +46,16 @@ pub(crate) fn check_factors(rows: usize, width: usize) -> Result<(), DeviceError
 }
 
 impl<T: Real> LuFactors<T> {
-    /// Room for the factors of matrices with this pattern. A row without a diagonal entry is
+    /// Room for DILU or ILU(0) factors of matrices with this pattern. A row without a diagonal entry is
     /// reported as a zero pivot when it is factored.
     ///
     /// # Errors
     /// [`DeviceError::FactorsTooLarge`]; nothing is allocated then.
-    pub(super) fn new(pattern: &EllPattern, schedule: Schedule) -> Result<Self, DeviceError> {
+    pub(super) fn new(
+        pattern: &EllPattern,
+        kind: Incomplete,
+        schedule: Schedule,
+    ) -> Result<Self, DeviceError> {
         let n = pattern.rows();
         check_factors(n, pattern.width())?;
         let elimination = Elimination::new(pattern, schedule);
@@ -68,6 +76,7 @@ impl<T: Real> LuFactors<T> {
             row_start.push(columns.len() as u32);
         }
         Ok(Self {
+            kind,
             values: vec![T::zero(); columns.len()],
             inverse: vec![T::zero(); n],
             position: vec![ABSENT; n],
@@ -95,7 +104,7 @@ impl<T: Real> LuFactors<T> {
 
     /// DILU: D_i = a_ii − Σ_{j<i} a_ij a_ji / D_j over entries present on both sides,
     /// L_ij = a_ij / D_j, U_ij = a_ij.
-    pub(super) fn dilu(&mut self, a: &EllMatrix<T>) -> Option<usize> {
+    fn dilu(&mut self, a: &EllMatrix<T>) -> Option<usize> {
         self.take_values(a);
         for at in 0..self.order.len() {
             let row = self.order[at] as usize;
@@ -120,7 +129,7 @@ impl<T: Real> LuFactors<T> {
     }
 
     /// ILU(0): Gaussian elimination that drops every entry outside the pattern.
-    pub(super) fn ilu0(&mut self, a: &EllMatrix<T>) -> Option<usize> {
+    fn ilu0(&mut self, a: &EllMatrix<T>) -> Option<usize> {
         self.take_values(a);
         for at in 0..self.order.len() {
             let row = self.order[at] as usize;
@@ -161,7 +170,7 @@ impl<T: Real> LuFactors<T> {
     }
 
     /// z ← M⁻¹ z.
-    pub(super) fn solve(&self, z: &mut [T]) {
+    fn solve(&self, z: &mut [T]) {
         for &row in &self.order {
             let row = row as usize;
             let (left, _, _) = self.split(row);
@@ -181,6 +190,26 @@ impl<T: Real> LuFactors<T> {
             sum += *value * z[column as usize];
         }
         sum
+    }
+}
+
+impl<T: Real> Preconditioner<CpuBackend, T, EllMatrix<T>> for LuFactors<T> {
+    fn update(&mut self, _: &CpuBackend, a: &EllMatrix<T>) -> Result<(), SolverError> {
+        let bad = if self.kind.diagonal_only() { self.dilu(a) } else { self.ilu0(a) };
+        let preconditioner = self.kind.name();
+        bad.map_or(Ok(()), |row| Err(PreconditionerFailure::Pivot { preconditioner, row }.into()))
+    }
+
+    fn apply(
+        &mut self,
+        _: &CpuBackend,
+        _: &EllMatrix<T>,
+        r: &Vec<T>,
+        z: &mut Vec<T>,
+    ) -> Result<(), DeviceError> {
+        copy(r, z);
+        self.solve(z);
+        Ok(())
     }
 }
 
@@ -219,7 +248,8 @@ mod tests {
 
     #[test]
     fn dilu_pivots_follow_the_formula() {
-        let mut factors = LuFactors::new(matrix().pattern(), Schedule::Levels).unwrap();
+        let mut factors =
+            LuFactors::new(matrix().pattern(), Incomplete::Dilu, Schedule::Levels).unwrap();
 
         assert_eq!(factors.dilu(&matrix()), None);
 
@@ -234,7 +264,7 @@ mod tests {
     #[test]
     fn ilu0_reproduces_the_matrix_on_its_pattern() {
         let (a, n) = (matrix(), 4);
-        let mut factors = LuFactors::new(a.pattern(), Schedule::Levels).unwrap();
+        let mut factors = LuFactors::new(a.pattern(), Incomplete::Ilu0, Schedule::Levels).unwrap();
         assert_eq!(factors.ilu0(&a), None);
 
         // Columns of M by solving against unit vectors would invert it; multiply instead.
@@ -267,7 +297,7 @@ mod tests {
         let a = EllMatrix::from_values(pattern, values);
         let x: Vec<f64> = (0..n).map(|k| (k as f64).cos()).collect();
         let mut z: Vec<f64> = (0..n).map(|r| a.row(r).map(|(c, v)| v * x[c]).sum()).collect();
-        let mut factors = LuFactors::new(a.pattern(), Schedule::Levels).unwrap();
+        let mut factors = LuFactors::new(a.pattern(), Incomplete::Ilu0, Schedule::Levels).unwrap();
 
         assert_eq!(factors.ilu0(&a), None);
         factors.solve(&mut z);
@@ -281,7 +311,7 @@ mod tests {
     fn a_zero_pivot_names_its_row() {
         let pattern = EllPattern::new(3, 1, |row| [row]);
         let a = EllMatrix::from_values(pattern, vec![1.0, 0.0, 1.0]);
-        let mut factors = LuFactors::new(a.pattern(), Schedule::Levels).unwrap();
+        let mut factors = LuFactors::new(a.pattern(), Incomplete::Ilu0, Schedule::Levels).unwrap();
 
         assert_eq!(factors.dilu(&a), Some(1));
         assert_eq!(factors.ilu0(&a), Some(1));

@@ -1,11 +1,27 @@
-//! Finished grids on the CPU.
+//! Grids on the CPU.
 
 use super::CpuBackend;
 use crate::backend::{DeviceError, GridBackend};
+use crate::grid::initial::{InitialSettings, Outline, marched};
 use crate::grid::quality::{Quality, measure};
 use crate::grid::{Grid, Symmetry};
 
 impl GridBackend for CpuBackend {
+    type Grid = Grid;
+
+    fn march(
+        &self,
+        outline: &Outline,
+        settings: &InitialSettings,
+        dissipation: f64,
+    ) -> Result<Option<(Grid, usize)>, DeviceError> {
+        Ok(marched(outline, settings, dissipation))
+    }
+
+    fn take(&self, grid: Grid) -> Result<Grid, DeviceError> {
+        Ok(grid)
+    }
+
     fn restore(&self, symmetry: Symmetry, grid: &mut Grid) -> Result<(), DeviceError> {
         symmetry.restore(grid);
         Ok(())

@@ -1,8 +1,14 @@
 //! ELL matrices of the CPU backend.
 
-use super::{CpuBackend, LuFactors, product};
-use crate::backend::{Backend, DeviceError, Product, Real, SparseBackend};
-use crate::sparse::{EllPattern, Schedule};
+use super::factors::LuFactors;
+use super::jacobi::{InverseDiagonal, Jacobi};
+use super::{CpuBackend, CsrMatrix, product};
+use crate::backend::preconditioner::Identity;
+use crate::backend::{
+    Algebraic, DeviceError, Format, Incomplete, LinearOperator, Preconditioner, Product, Real,
+    SparseBackend, SparseMatrix,
+};
+use crate::sparse::{Csr, EllPattern, Schedule};
 use rayon::prelude::*;
 use std::sync::Arc;
 
@@ -41,6 +47,19 @@ impl<T: Real> EllMatrix<T> {
         self.pattern.row(row).map(|(at, column)| (column, self.values[at]))
     }
 
+    /// Room for DILU or ILU(0) factors, eliminated by this schedule: those that GPUs have.
+    /// [`SparseMatrix::preconditioner`] keeps to the natural order.
+    ///
+    /// # Errors
+    /// [`DeviceError::FactorsTooLarge`] for more entries than 32 bits number.
+    pub fn factors(
+        &self,
+        kind: Incomplete,
+        schedule: Schedule,
+    ) -> Result<EllPreconditioner<T>, DeviceError> {
+        Ok(Box::new(LuFactors::new(self.pattern(), kind, schedule)?))
+    }
+
     /// The values as mutable blocks of `rows` rows: `blocks[b][k]` is slot k of block b.
     pub(super) fn row_blocks_mut(&mut self, rows: usize) -> Vec<Vec<&mut [T]>> {
         let n = self.pattern.rows();
@@ -55,23 +74,49 @@ impl<T: Real> EllMatrix<T> {
     }
 }
 
-impl CpuBackend {
-    /// Room for factors of matrices with the pattern of `a`, eliminated by this schedule.
-    ///
-    /// # Errors
-    /// [`DeviceError::FactorsTooLarge`] for more entries than 32 bits number.
-    pub fn scheduled_factors<T: Real>(
+impl<T: Real> LinearOperator<CpuBackend, T> for EllMatrix<T> {
+    fn apply(&self, backend: &CpuBackend, x: &Vec<T>, y: &mut Vec<T>) -> Result<(), DeviceError> {
+        backend.multiply(self, x, Product::default(), y)
+    }
+}
+
+impl<T: Real> SparseMatrix<CpuBackend, T> for EllMatrix<T> {
+    fn preconditioner(
         &self,
-        a: &EllMatrix<T>,
-        schedule: Schedule,
-    ) -> Result<LuFactors<T>, DeviceError> {
-        LuFactors::new(a.pattern(), schedule)
+        _: &CpuBackend,
+        kind: Algebraic,
+    ) -> Result<EllPreconditioner<T>, DeviceError> {
+        Ok(match kind {
+            Algebraic::None => Box::new(Identity),
+            Algebraic::Jacobi => Box::new(Jacobi::new(self.pattern.rows())),
+            Algebraic::Factors { shift, .. } if shift != 0.0 => {
+                return Err(DeviceError::NotInEll { what: "shifted factors" });
+            }
+            Algebraic::Factors { kind, .. } if kind.symmetric() => {
+                return Err(DeviceError::NotInEll { what: kind.name() });
+            }
+            // One thread goes through the rows, which is fastest where they are beside each other.
+            Algebraic::Factors { kind, .. } => self.factors(kind, Schedule::Levels)?,
+        })
+    }
+}
+
+/// A preconditioner of a matrix in ELL format on the CPU.
+type EllPreconditioner<T> = Box<dyn Preconditioner<CpuBackend, T, EllMatrix<T>>>;
+
+impl<T: Real> InverseDiagonal<T> for EllMatrix<T> {
+    fn inverse_diagonal(&self, d: &mut [T]) -> Option<usize> {
+        d.par_iter_mut().enumerate().for_each(|(row, d)| {
+            let diagonal = self.row(row).find(|&(column, _)| column == row);
+            *d = diagonal.map_or_else(T::zero, |(_, value)| value).recip();
+        });
+        d.iter().position(|d| !d.is_finite())
     }
 }
 
 impl SparseBackend for CpuBackend {
     type Matrix<T: Real> = EllMatrix<T>;
-    type Factors<T: Real> = LuFactors<T>;
+    type CsrMatrix<T: Real> = CsrMatrix<T>;
 
     fn matrix<T: Real>(&self, pattern: &EllPattern) -> Result<EllMatrix<T>, DeviceError> {
         let values = vec![T::zero(); pattern.rows() * pattern.width()];
@@ -80,10 +125,6 @@ impl SparseBackend for CpuBackend {
 
     fn matrix_values<T: Real>(&self, a: &EllMatrix<T>) -> Result<Vec<T>, DeviceError> {
         Ok(a.values.clone())
-    }
-
-    fn rows<T: Real>(&self, a: &EllMatrix<T>) -> usize {
-        a.pattern.rows()
     }
 
     fn multiply<T: Real>(
@@ -97,58 +138,7 @@ impl SparseBackend for CpuBackend {
         Ok(())
     }
 
-    fn inverse_diagonal<T: Real>(
-        &self,
-        a: &EllMatrix<T>,
-        d: &mut Vec<T>,
-    ) -> Result<Option<usize>, DeviceError> {
-        d.par_iter_mut().enumerate().for_each(|(row, d)| {
-            let diagonal = a.row(row).find(|&(column, _)| column == row);
-            *d = diagonal.map_or_else(T::zero, |(_, value)| value).recip();
-        });
-        Ok(d.iter().position(|d| !d.is_finite()))
-    }
-
-    fn scale<T: Real>(&self, d: &Vec<T>, r: &Vec<T>, z: &mut Vec<T>) -> Result<(), DeviceError> {
-        let piece = super::PIECE;
-        z.par_chunks_mut(piece).zip(d.par_chunks(piece)).zip(r.par_chunks(piece)).for_each(
-            |((z, d), r)| {
-                for ((z, d), r) in z.iter_mut().zip(d).zip(r) {
-                    *z = *d * *r;
-                }
-            },
-        );
-        Ok(())
-    }
-
-    fn factors<T: Real>(&self, a: &EllMatrix<T>) -> Result<LuFactors<T>, DeviceError> {
-        self.scheduled_factors(a, Schedule::default())
-    }
-
-    fn factor_dilu<T: Real>(
-        &self,
-        a: &EllMatrix<T>,
-        factors: &mut LuFactors<T>,
-    ) -> Result<Option<usize>, DeviceError> {
-        Ok(factors.dilu(a))
-    }
-
-    fn factor_ilu0<T: Real>(
-        &self,
-        a: &EllMatrix<T>,
-        factors: &mut LuFactors<T>,
-    ) -> Result<Option<usize>, DeviceError> {
-        Ok(factors.ilu0(a))
-    }
-
-    fn solve_factors<T: Real>(
-        &self,
-        factors: &LuFactors<T>,
-        r: &Vec<T>,
-        z: &mut Vec<T>,
-    ) -> Result<(), DeviceError> {
-        self.lincomb(z, 0.0, [(1.0, r)])?;
-        factors.solve(z);
-        Ok(())
+    fn csr<T: Real>(&self, a: &Csr, format: Format) -> Result<CsrMatrix<T>, DeviceError> {
+        Ok(CsrMatrix::new(a, format))
     }
 }

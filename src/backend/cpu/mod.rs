@@ -8,6 +8,7 @@ mod csr;
 mod elliptic;
 mod factors;
 mod grids;
+mod jacobi;
 mod matrix;
 mod multigrid;
 mod points;
@@ -16,9 +17,8 @@ mod reduce;
 mod vector;
 mod wall;
 
-pub use csr::{CsrFactors, CsrMatrix};
+pub use csr::CsrMatrix;
 pub use elliptic::EllipticState;
-pub use factors::LuFactors;
 pub(crate) use factors::check_factors;
 pub use matrix::EllMatrix;
 pub use multigrid::Level;

@@ -3,12 +3,11 @@
 use super::reduce::reduce;
 use super::{CpuBackend, PIECE};
 use crate::backend::scalars::{Coefficient, Ending, HALTED, LOG, LOGGED, ONE, SLOTS, Slot};
-use crate::backend::{Advance, Backend, DeviceError, Pair, Real};
+use crate::backend::{Advance, Backend, DeviceError, Pair, Projection, Real};
 use rayon::prelude::*;
 
 impl Backend for CpuBackend {
     type Vector<T: Real> = Vec<T>;
-    type Scalars = Vec<f64>;
     type Look = [f64; SLOTS + LOG];
     type Recording = ();
 
@@ -40,19 +39,6 @@ impl Backend for CpuBackend {
         Ok(())
     }
 
-    fn dots<T: Real, const K: usize>(
-        &self,
-        pairs: [(&Vec<T>, &Vec<T>); K],
-    ) -> Result<[f64; K], DeviceError> {
-        let n = pairs.first().map_or(0, |(a, _)| a.len());
-        Ok(reduce(
-            0..n,
-            PIECE,
-            &|range| pairs.map(|(a, b)| dot(&a[range.clone()], &b[range.clone()])),
-            &|low: [f64; K], high: [f64; K]| std::array::from_fn(|k| low[k] + high[k]),
-        ))
-    }
-
     fn max_abs<T: Real>(&self, x: &Vec<T>) -> Result<f64, DeviceError> {
         // f64::max would drop a NaN.
         let larger = |a: f64, b: f64| if a.is_nan() || a > b { a } else { b };
@@ -64,48 +50,19 @@ impl Backend for CpuBackend {
         ))
     }
 
-    fn lincomb<T: Real, const K: usize>(
+    fn project<T: Real>(
         &self,
-        y: &mut Vec<T>,
-        beta: f64,
-        terms: [(f64, &Vec<T>); K],
-    ) -> Result<(), DeviceError> {
-        let beta = T::narrow(beta);
-        let alphas = terms.map(|(alpha, _)| T::narrow(alpha));
-        y.par_chunks_mut(PIECE).enumerate().for_each(|(piece, y)| {
-            let start = piece * PIECE;
-            let xs = terms.map(|(_, x)| &x[start..start + y.len()]);
-            let sum = |k: usize| {
-                let mut sum = T::zero();
-                for (alpha, x) in alphas.iter().zip(&xs) {
-                    sum += *alpha * x[k];
-                }
-                sum
-            };
-            if beta == T::zero() {
-                for (k, y) in y.iter_mut().enumerate() {
-                    *y = sum(k);
-                }
-            } else {
-                for (k, y) in y.iter_mut().enumerate() {
-                    *y = beta * *y + sum(k);
-                }
-            }
-        });
-        Ok(())
-    }
-
-    fn scalars(&self) -> Result<Vec<f64>, DeviceError> {
-        Ok(vec![0.0; SLOTS + LOG])
-    }
-
-    fn set_scalars(&self, scalars: &mut Vec<f64>, values: &[f64]) -> Result<(), DeviceError> {
-        scalars.fill(0.0);
-        scalars[..values.len()].copy_from_slice(values);
-        scalars[usize::from(HALTED)] = 0.0;
-        scalars[usize::from(ONE)] = 1.0;
-        scalars[usize::from(LOGGED)] = 0.0;
-        Ok(())
+        basis: &[Vec<T>],
+        w: &mut Vec<T>,
+    ) -> Result<Projection, DeviceError> {
+        let mut with: Vec<&[T]> = basis.iter().map(Vec::as_slice).collect();
+        let first = products(w, &with);
+        let terms: Vec<(f64, &Vec<T>)> = first.iter().map(|h| -h).zip(basis).collect();
+        self.lincomb(None, w, 1.0, &terms)?;
+        with.push(&*w);
+        let mut again = products(w, &with);
+        let square = again.pop().unwrap_or_default();
+        Ok(Projection { first, again, square })
     }
 
     fn look(&self, scalars: &Vec<f64>) -> Result<[f64; SLOTS + LOG], DeviceError> {
@@ -121,7 +78,7 @@ impl Backend for CpuBackend {
         Ok(())
     }
 
-    fn dots_into<T: Real, const K: usize>(
+    fn dots<T: Real, const K: usize>(
         &self,
         scalars: &mut Vec<f64>,
         first: Slot,
@@ -131,8 +88,7 @@ impl Backend for CpuBackend {
         if scalars[usize::from(HALTED)] != 0.0 {
             return Ok(());
         }
-        let products = self.dots(pairs)?;
-        end(scalars, first, &products, ending);
+        end(scalars, first, &dots(pairs.map(|(a, b)| (a.as_slice(), b.as_slice()))), ending);
         Ok(())
     }
 
@@ -154,17 +110,34 @@ impl Backend for CpuBackend {
         Ok(())
     }
 
-    fn lincomb_by<T: Real, const K: usize>(
+    fn lincomb<T: Real, C: Into<Coefficient> + Copy>(
         &self,
-        scalars: &Vec<f64>,
+        scalars: Option<&Vec<f64>>,
         y: &mut Vec<T>,
-        beta: Coefficient,
-        terms: [(Coefficient, &Vec<T>); K],
+        beta: C,
+        terms: &[(C, &Vec<T>)],
     ) -> Result<(), DeviceError> {
-        if scalars[usize::from(HALTED)] != 0.0 {
+        let slots = scalars.map_or(&NUMBERS[..], Vec::as_slice);
+        if slots[usize::from(HALTED)] != 0.0 {
             return Ok(());
         }
-        self.lincomb(y, beta.value(scalars), terms.map(|(alpha, x)| (alpha.value(scalars), x)))
+        let value = |coefficient: C| T::narrow(coefficient.into().value(slots));
+        let mut beta = value(beta);
+        let mut rest = terms;
+        loop {
+            let (group, later) = rest.split_at(rest.len().min(GROUP));
+            match *group {
+                [] => sum(y, beta, [], &value),
+                [a] => sum(y, beta, [a], &value),
+                [a, b] => sum(y, beta, [a, b], &value),
+                [a, b, c] => sum(y, beta, [a, b, c], &value),
+                [a, b, c, d, ..] => sum(y, beta, [a, b, c, d], &value),
+            }
+            (beta, rest) = (T::one(), later);
+            if rest.is_empty() {
+                return Ok(());
+            }
+        }
     }
 
     fn replay(
@@ -174,6 +147,72 @@ impl Backend for CpuBackend {
     ) -> Result<(), DeviceError> {
         work()
     }
+}
+
+/// Basis vectors that one pass takes.
+const GROUP: usize = 4;
+
+/// Slots for coefficients that are numbers.
+const NUMBERS: [f64; 2] = {
+    let mut slots = [0.0; 2];
+    slots[ONE as usize] = 1.0;
+    slots
+};
+
+/// y ← β y + Σ αₖ xₖ in one pass, αₖ the `value` of a coefficient.
+fn sum<T: Real, C: Copy, const K: usize>(
+    y: &mut [T],
+    beta: T,
+    terms: [(C, &Vec<T>); K],
+    value: &impl Fn(C) -> T,
+) {
+    let terms = terms.map(|(alpha, x)| (value(alpha), x.as_slice()));
+    y.par_chunks_mut(PIECE).enumerate().for_each(|(piece, y)| {
+        let start = piece * PIECE;
+        let xs = terms.map(|(alpha, x)| (alpha, &x[start..start + y.len()]));
+        let sum = |k: usize| {
+            let mut sum = T::zero();
+            for (alpha, x) in &xs {
+                sum += *alpha * x[k];
+            }
+            sum
+        };
+        if beta == T::zero() {
+            for (k, y) in y.iter_mut().enumerate() {
+                *y = sum(k);
+            }
+        } else {
+            for (k, y) in y.iter_mut().enumerate() {
+                *y = beta * *y + sum(k);
+            }
+        }
+    });
+}
+
+/// Several inner products in one reduction.
+fn dots<T: Real, const K: usize>(pairs: [Pair<'_, [T]>; K]) -> [f64; K] {
+    let n = pairs.first().map_or(0, |(a, _)| a.len());
+    reduce(
+        0..n,
+        PIECE,
+        &|range| pairs.map(|(a, b)| dot(&a[range.clone()], &b[range.clone()])),
+        &|low: [f64; K], high: [f64; K]| std::array::from_fn(|k| low[k] + high[k]),
+    )
+}
+
+/// Inner products of w with several vectors, a group at a time.
+fn products<'a, T: Real>(w: &'a [T], with: &[&'a [T]]) -> Vec<f64> {
+    let mut products = Vec::with_capacity(with.len());
+    for group in with.chunks(GROUP) {
+        match *group {
+            [a] => products.extend(dots([(w, a)])),
+            [a, b] => products.extend(dots([(w, a), (w, b)])),
+            [a, b, c] => products.extend(dots([(w, a), (w, b), (w, c)])),
+            [a, b, c, d] => products.extend(dots([(w, a), (w, b), (w, c), (w, d)])),
+            _ => {}
+        }
+    }
+    products
 }
 
 /// Puts inner products into the slots from `first` on and does what `ending` says.
@@ -229,6 +268,11 @@ fn dot<T: Real>(a: &[T], b: &[T]) -> f64 {
         }
     }
     sums.iter().sum::<f64>() + tail
+}
+
+/// y ← x.
+pub(super) fn copy<T: Real>(x: &[T], y: &mut [T]) {
+    y.par_chunks_mut(PIECE).zip(x.par_chunks(PIECE)).for_each(|(y, x)| y.copy_from_slice(x));
 }
 
 /// v ← 0.

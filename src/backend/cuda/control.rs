@@ -11,7 +11,7 @@ use crate::pde::{EllipticSettings, PSI_REACH, decay_lengths};
 
 impl CudaBackend {
     /// The grid equations of an initial grid, made where it is.
-    pub(super) fn equations_of(
+    pub(super) fn ring_equations(
         &self,
         grid: &CudaGrid,
         normals: &[[f64; 2]],
@@ -52,17 +52,14 @@ impl CudaBackend {
         })
     }
 
-    /// u ← the unknown nodes of the frame, wall terms zero.
-    pub(super) fn guess_of(
-        &self,
-        state: &CudaElliptic,
-        u: &mut CudaVector<f64>,
-    ) -> Result<(), DeviceError> {
+    /// The unknown nodes of the frame, wall terms zero.
+    pub(super) fn first_guess(&self, state: &CudaElliptic) -> Result<CudaVector<f64>, DeviceError> {
+        let u = Buffer::zeros(&self.device, 2 * state.points())?;
         let fixed = u32::from(state.wall.is_some());
-        let arguments =
-            arguments![state.mi as u32, state.mj as u32, fixed, &state.x, &state.y, &*u];
+        let arguments = arguments![state.mi as u32, state.mj as u32, fixed, &state.x, &state.y, &u];
         let shape = Shape::threads(state.points());
-        self.launch::<f64>(Source::Control, "first_guess", shape, &arguments)
+        self.launch::<f64>(Source::Control, "first_guess", shape, &arguments)?;
+        Ok(u)
     }
 }
 

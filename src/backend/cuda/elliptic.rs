@@ -5,10 +5,8 @@ use super::march::CudaGrid;
 use super::ranks::{Halo, Place};
 use super::vector::sum;
 use super::{Buffer, CudaBackend, CudaMatrix, CudaVector};
-use crate::backend::elliptic::{
-    CellGuard, EllipticBackend, EllipticData, Scaling, store_frame, wrap,
-};
-use crate::backend::{DeviceError, Real};
+use crate::backend::elliptic::{store_frame, wrap};
+use crate::backend::{CellGuard, DeviceError, EllipticBackend, EllipticData, Real, Scaling};
 use crate::grid::{Grid, Topology};
 use crate::pde::EllipticSettings;
 
@@ -67,24 +65,21 @@ impl EllipticBackend for CudaBackend {
         grid: &CudaGrid,
         normals: &[[f64; 2]],
         settings: &EllipticSettings,
-    ) -> Result<CudaElliptic, DeviceError> {
+    ) -> Result<(CudaElliptic, CudaVector<f64>), DeviceError> {
         if grid.topology.closed() {
-            self.equations_of(grid, normals, settings)
+            let state = self.ring_equations(grid, normals, settings)?;
+            let guess = self.first_guess(&state)?;
+            Ok((state, guess))
         } else {
             // The kernels know rings alone: the data of a C-grid are made on the host.
             self.elliptic(&EllipticData::new(&grid.to_host()?, normals, settings))
         }
     }
 
-    fn first_guess(
+    fn elliptic(
         &self,
-        state: &CudaElliptic,
-        u: &mut CudaVector<f64>,
-    ) -> Result<(), DeviceError> {
-        self.guess_of(state, u)
-    }
-
-    fn elliptic(&self, data: &EllipticData) -> Result<CudaElliptic, DeviceError> {
+        data: &EllipticData,
+    ) -> Result<(CudaElliptic, CudaVector<f64>), DeviceError> {
         let from = |host: &[f64]| Buffer::from_host(&self.device, host);
         let zeros = |n: usize| Buffer::zeros(&self.device, n);
         let points = data.mi * data.mj;
@@ -104,7 +99,7 @@ impl EllipticBackend for CudaBackend {
             Some(_) => Some(Halo::new(&self.device, 2 * (data.mj + 2))?),
             None => None,
         };
-        Ok(CudaElliptic {
+        let state = CudaElliptic {
             mi: data.mi,
             mj: data.mj,
             periodic: data.periodic,
@@ -116,7 +111,9 @@ impl EllipticBackend for CudaBackend {
             row_weights: zeros(points)?,
             merit_weights: zeros(points)?,
             halo,
-        })
+        };
+        let guess = self.first_guess(&state)?;
+        Ok((state, guess))
     }
 
     fn load_state(&self, state: &mut CudaElliptic, u: &CudaVector<f64>) -> Result<(), DeviceError> {
@@ -159,19 +156,14 @@ impl EllipticBackend for CudaBackend {
         &self,
         state: &CudaElliptic,
         a: &mut CudaMatrix<T>,
+        b: Option<&mut CudaMatrix<T>>,
     ) -> Result<(), DeviceError> {
         let mut arguments = self.grid_arguments(state.mi, state.mj, state.periodic);
         arguments.extend(state.state_arguments());
         arguments.extend(arguments![&state.row_weights, &a.values]);
-        self.launch::<T>(Source::Elliptic, "jacobian", Shape::threads(state.points()), &arguments)
-    }
-
-    fn wall_columns<T: Real>(
-        &self,
-        state: &CudaElliptic,
-        b: &mut CudaMatrix<T>,
-    ) -> Result<(), DeviceError> {
-        let Some(wall) = &state.wall else { return Ok(()) };
+        let shape = Shape::threads(state.points());
+        self.launch::<T>(Source::Elliptic, "jacobian", shape, &arguments)?;
+        let (Some(wall), Some(b)) = (&state.wall, b) else { return Ok(()) };
         let arguments = arguments![
             state.mi as u32,
             state.mj as u32,
@@ -182,7 +174,6 @@ impl EllipticBackend for CudaBackend {
             &state.row_weights,
             &b.values,
         ];
-        let shape = Shape::threads(state.points());
         self.launch::<T>(Source::Elliptic, "wall_columns", shape, &arguments)
     }
 
@@ -206,7 +197,7 @@ impl EllipticBackend for CudaBackend {
     }
 
     fn nodes(&self, state: CudaElliptic, topology: Topology) -> Result<CudaGrid, DeviceError> {
-        self.nodes_of(state, topology)
+        self.frame_nodes(state, topology)
     }
 
     fn store_grid(&self, state: &CudaElliptic, grid: &mut Grid) -> Result<(), DeviceError> {
@@ -260,19 +251,6 @@ impl EllipticBackend for CudaBackend {
         z: &mut CudaVector<T>,
     ) -> Result<(), DeviceError> {
         self.device.copy(d.address(), z.address(), 2 * walls * size_of::<T>())
-    }
-
-    fn wall_probe<T: Real>(
-        &self,
-        walls: usize,
-        component: usize,
-        alternating: bool,
-        v: &mut CudaVector<T>,
-    ) -> Result<(), DeviceError> {
-        let points = v.len() / 2;
-        let arguments =
-            arguments![points as u64, walls as u32, component as u32, u32::from(alternating), &*v,];
-        self.launch::<T>(Source::Wall, "wall_probe", Shape::threads(points), &arguments)
     }
 }
 

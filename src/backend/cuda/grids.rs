@@ -1,12 +1,36 @@
-//! Finished grids on a GPU: their symmetry, their halves, their way to the host.
+//! Grids on a GPU: their march, their symmetry, their halves, their way to the host.
 
 use super::kernel::{Shape, Source, arguments};
 use super::{Buffer, CudaBackend, CudaElliptic, CudaGrid};
 use crate::backend::{DeviceError, GridBackend};
+use crate::grid::initial::{InitialSettings, Outline};
 use crate::grid::quality::Quality;
 use crate::grid::{FAR_FIELD_CENTRE, Grid, Symmetry, Topology};
 
 impl GridBackend for CudaBackend {
+    type Grid = CudaGrid;
+
+    fn march(
+        &self,
+        outline: &Outline,
+        settings: &InitialSettings,
+        dissipation: f64,
+    ) -> Result<Option<(CudaGrid, usize)>, DeviceError> {
+        let Some(grid) = self.marched(outline, settings, dissipation)? else { return Ok(None) };
+        let folds = self.folds(&grid)?;
+        Ok(Some((grid, folds)))
+    }
+
+    fn take(&self, grid: Grid) -> Result<CudaGrid, DeviceError> {
+        Ok(CudaGrid {
+            topology: grid.topology,
+            ni: grid.ni,
+            nj: grid.nj,
+            x: Buffer::from_host(&self.device, &grid.x)?,
+            y: Buffer::from_host(&self.device, &grid.y)?,
+        })
+    }
+
     fn restore(&self, symmetry: Symmetry, grid: &mut CudaGrid) -> Result<(), DeviceError> {
         let (ni, nj) = (grid.ni as u32, grid.nj as u32);
         let sideways = u32::from(symmetry == Symmetry::LeftRight);
@@ -24,7 +48,7 @@ impl GridBackend for CudaBackend {
     }
 
     fn measure(&self, grid: &CudaGrid) -> Result<Quality, DeviceError> {
-        self.quality_of(grid)
+        self.quality(grid)
     }
 
     fn fetch(&self, grid: &CudaGrid, host: &mut Grid) -> Result<(), DeviceError> {
@@ -36,7 +60,7 @@ impl GridBackend for CudaBackend {
 impl CudaBackend {
     /// The nodes of a state on this GPU alone. The frame of a held seam is the grid; that of a periodic
     /// one has a node more at the start of its rows.
-    pub(super) fn nodes_of(
+    pub(super) fn frame_nodes(
         &self,
         state: CudaElliptic,
         topology: Topology,

@@ -4,9 +4,9 @@ use super::kernel::{Shape, Source, arguments};
 use super::ring::{MOST_BLOCKS, Ring, ring_shape};
 use super::vector::sum;
 use super::{Buffer, CudaBackend, CudaRecording};
-use crate::backend::{Backend, DeviceError};
+use crate::backend::{Backend, DeviceError, GridBackend};
 use crate::grid::initial::hyperbolic::{Scheme, first_layers};
-use crate::grid::initial::{Fronts, InitialSettings, Marcher, Outline};
+use crate::grid::initial::{Fronts, InitialSettings, Outline};
 use crate::grid::{FAR_FIELD_CENTRE, Grid, Topology};
 
 /// Threads of a block where one follows a whole line: few, so that all multiprocessors have lines.
@@ -33,47 +33,6 @@ pub(super) fn line_shape(n: usize) -> Shape {
     Shape { grid: [blocks, 1, 1], block: [LINE_THREADS, 1, 1], shared: 0 }
 }
 
-impl Marcher for CudaBackend {
-    type Error = DeviceError;
-    type Grid = CudaGrid;
-
-    fn march(
-        &self,
-        outline: &Outline,
-        settings: &InitialSettings,
-        dissipation: f64,
-    ) -> Result<Option<CudaGrid>, DeviceError> {
-        match self.fronts(outline, settings, dissipation)? {
-            Some(fronts) if outline.topology.closed() => Ok(Some(self.placed(outline, &fronts)?)),
-            // The outer line of a C-grid is put in place on the host.
-            Some(fronts) => Ok(Some(self.take(layers(outline, &fronts)?.grid(outline))?)),
-            None => Ok(None),
-        }
-    }
-
-    fn folds(&self, grid: &CudaGrid) -> Result<usize, DeviceError> {
-        let arguments = arguments![grid.ni as u32, grid.nj as u32, &grid.x, &grid.y];
-        let cells = (grid.ni - 1) * (grid.nj - 1);
-        let [folds] =
-            self.reduce::<f64, 1>(Source::Initial, "count_folds", cells, &arguments, sum)?;
-        Ok(folds as usize)
-    }
-
-    fn take(&self, grid: Grid) -> Result<CudaGrid, DeviceError> {
-        Ok(CudaGrid {
-            topology: grid.topology,
-            ni: grid.ni,
-            nj: grid.nj,
-            x: Buffer::from_host(&self.device, &grid.x)?,
-            y: Buffer::from_host(&self.device, &grid.y)?,
-        })
-    }
-
-    fn give(&self, grid: CudaGrid) -> Result<Grid, DeviceError> {
-        grid.to_host()
-    }
-}
-
 impl CudaGrid {
     /// The grid on the host.
     pub(super) fn to_host(&self) -> Result<Grid, DeviceError> {
@@ -93,6 +52,33 @@ fn layers(outline: &Outline, fronts: &Buffer<f64>) -> Result<Fronts, DeviceError
 }
 
 impl CudaBackend {
+    /// The hyperbolic march; none if it failed.
+    pub(super) fn marched(
+        &self,
+        outline: &Outline,
+        settings: &InitialSettings,
+        dissipation: f64,
+    ) -> Result<Option<CudaGrid>, DeviceError> {
+        match self.fronts(outline, settings, dissipation)? {
+            Some(fronts) if outline.topology.closed() => Ok(Some(self.placed(outline, &fronts)?)),
+            // The outer line of a C-grid is put in place on the host.
+            Some(fronts) => Ok(Some(self.take(layers(outline, &fronts)?.grid(outline))?)),
+            None => Ok(None),
+        }
+    }
+
+    /// Cells of a grid with a corner determinant that is not positive.
+    ///
+    /// # Errors
+    /// If the device fails.
+    pub fn folds(&self, grid: &CudaGrid) -> Result<usize, DeviceError> {
+        let arguments = arguments![grid.ni as u32, grid.nj as u32, &grid.x, &grid.y];
+        let cells = (grid.ni - 1) * (grid.nj - 1);
+        let [folds] =
+            self.reduce::<f64, 1>(Source::Initial, "count_folds", cells, &arguments, sum)?;
+        Ok(folds as usize)
+    }
+
     /// The marched layers, the distinct points of each line; none if the march failed.
     fn fronts(
         &self,

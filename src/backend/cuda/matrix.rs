@@ -1,10 +1,16 @@
 //! ELL matrices of the CUDA backend.
 
+use super::factors::CudaFactors;
+use super::jacobi::{InverseDiagonal, Jacobi};
 use super::kernel::{Argument, Shape, Source, arguments};
 use super::ranks::{CLOSED, Halo};
-use super::{Buffer, CudaBackend, CudaFactors, CudaVector};
-use crate::backend::{DeviceError, Product, Real, SparseBackend};
-use crate::sparse::{EllPattern, Structure};
+use super::{Buffer, CudaBackend, CudaCsr, CudaVector};
+use crate::backend::preconditioner::Identity;
+use crate::backend::{
+    Algebraic, DeviceError, Format, LinearOperator, Preconditioner, Product, Real, SparseBackend,
+    SparseMatrix,
+};
+use crate::sparse::{Csr, EllPattern, Structure};
 use std::borrow::Cow;
 
 /// Entries of which a slot of a matrix of the grid equations takes a multiple: `SLOT_UNIT` of
@@ -88,7 +94,7 @@ impl<T: Real> CudaMatrix<T> {
 
 impl SparseBackend for CudaBackend {
     type Matrix<T: Real> = CudaMatrix<T>;
-    type Factors<T: Real> = CudaFactors<T>;
+    type CsrMatrix<T: Real> = CudaCsr<T>;
 
     fn matrix<T: Real>(&self, pattern: &EllPattern) -> Result<CudaMatrix<T>, DeviceError> {
         let general = (pattern.structure() == Structure::General).then(|| pattern.clone());
@@ -119,10 +125,6 @@ impl SparseBackend for CudaBackend {
         a.values.download(&mut padded)?;
         let slots = padded.chunks(a.stride.max(1));
         Ok(slots.flat_map(|slot| &slot[..a.rows]).copied().collect())
-    }
-
-    fn rows<T: Real>(&self, a: &CudaMatrix<T>) -> usize {
-        a.rows
     }
 
     fn multiply<T: Real>(
@@ -160,83 +162,83 @@ impl SparseBackend for CudaBackend {
         self.add_halo(a, skip, y)
     }
 
-    fn inverse_diagonal<T: Real>(
+    fn csr<T: Real>(&self, a: &Csr, format: Format) -> Result<CudaCsr<T>, DeviceError> {
+        CudaCsr::new(self, a, format)
+    }
+}
+
+impl<T: Real> LinearOperator<CudaBackend, T> for CudaMatrix<T> {
+    fn apply(
         &self,
-        a: &CudaMatrix<T>,
-        d: &mut CudaVector<T>,
+        backend: &CudaBackend,
+        x: &CudaVector<T>,
+        y: &mut CudaVector<T>,
+    ) -> Result<(), DeviceError> {
+        backend.multiply(self, x, Product::default(), y)
+    }
+}
+
+impl<T: Real> SparseMatrix<CudaBackend, T> for CudaMatrix<T> {
+    fn preconditioner(
+        &self,
+        backend: &CudaBackend,
+        kind: Algebraic,
+    ) -> Result<Box<dyn Preconditioner<CudaBackend, T, Self>>, DeviceError> {
+        Ok(match kind {
+            Algebraic::None => Box::new(Identity),
+            Algebraic::Jacobi => Box::new(Jacobi::new(backend, self.rows)?),
+            Algebraic::Factors { shift, .. } if shift != 0.0 => {
+                return Err(DeviceError::NotInEll { what: "shifted factors" });
+            }
+            Algebraic::Factors { kind, .. } if kind.symmetric() => {
+                return Err(DeviceError::NotInEll { what: kind.name() });
+            }
+            Algebraic::Factors { kind, schedule, .. } => {
+                Box::new(CudaFactors::new(backend, self, kind, schedule)?)
+            }
+        })
+    }
+}
+
+impl<T: Real> InverseDiagonal<T> for CudaMatrix<T> {
+    fn inverse_diagonal(
+        &self,
+        backend: &CudaBackend,
+        d: &CudaVector<T>,
     ) -> Result<Option<usize>, DeviceError> {
-        let (name, threads, mut arguments) = match (a.structure, &a.columns) {
+        let (name, threads, mut arguments) = match (self.structure, &self.columns) {
             (Structure::NinePoint { mi, mj, periodic }, _) => {
-                let arguments = self.grid_arguments(mi, mj, periodic);
-                ("inverse_diagonal_nine_point", a.points(), arguments)
+                let arguments = backend.grid_arguments(mi, mj, periodic);
+                ("inverse_diagonal_nine_point", self.points(), arguments)
             }
             (_, columns) => {
-                let mut arguments = arguments![a.rows as u64, a.width as u32];
+                let mut arguments = arguments![self.rows as u64, self.width as u32];
                 arguments.extend(columns.iter().map(Argument::from));
-                ("inverse_diagonal", a.rows, arguments)
+                ("inverse_diagonal", self.rows, arguments)
             }
         };
-        arguments.extend(arguments![&a.values, &*d]);
-        self.find_first::<T>(Source::Matrix, name, Shape::threads(threads), &arguments, 2)
+        arguments.extend(arguments![&self.values, d]);
+        backend.find_first::<T>(Source::Matrix, name, Shape::threads(threads), &arguments, 2)
     }
 
-    fn scale<T: Real>(
+    fn scale_and_multiply(
         &self,
-        d: &CudaVector<T>,
-        r: &CudaVector<T>,
-        z: &mut CudaVector<T>,
-    ) -> Result<(), DeviceError> {
-        let arguments = arguments![z.len() as u64, d, r, &*z];
-        self.launch::<T>(Source::Vector, "scale", Shape::elementwise(z.len()), &arguments)
-    }
-
-    fn scale_and_multiply<T: Real>(
-        &self,
-        a: &CudaMatrix<T>,
+        backend: &CudaBackend,
         d: &CudaVector<T>,
         r: &CudaVector<T>,
         z: &mut CudaVector<T>,
         y: &mut CudaVector<T>,
     ) -> Result<(), DeviceError> {
-        let Structure::NinePoint { mi, mj, periodic } = a.structure else {
-            self.scale(d, r, z)?;
-            return self.multiply(a, z, Product::default(), y);
+        let Structure::NinePoint { mi, mj, periodic } = self.structure else {
+            backend.scale(d, r, z)?;
+            return self.apply(backend, z, y);
         };
-        let mut arguments = self.grid_arguments(mi, mj, periodic);
-        arguments.extend(arguments![&a.values, d, r, &*z, &*y]);
-        let shape = Shape::threads(a.points());
-        self.start_halo(a, Some(d), r)?;
-        self.launch::<T>(Source::Matrix, "scale_and_multiply", shape, &arguments)?;
-        self.add_halo(a, 0, y)
-    }
-
-    fn factors<T: Real>(&self, a: &CudaMatrix<T>) -> Result<CudaFactors<T>, DeviceError> {
-        CudaFactors::new(self, a)
-    }
-
-    fn factor_dilu<T: Real>(
-        &self,
-        a: &CudaMatrix<T>,
-        factors: &mut CudaFactors<T>,
-    ) -> Result<Option<usize>, DeviceError> {
-        factors.dilu(self, a)
-    }
-
-    fn factor_ilu0<T: Real>(
-        &self,
-        a: &CudaMatrix<T>,
-        factors: &mut CudaFactors<T>,
-    ) -> Result<Option<usize>, DeviceError> {
-        factors.ilu0(self, a)
-    }
-
-    fn solve_factors<T: Real>(
-        &self,
-        factors: &CudaFactors<T>,
-        r: &CudaVector<T>,
-        z: &mut CudaVector<T>,
-    ) -> Result<(), DeviceError> {
-        factors.solve(self, r, z)
+        let mut arguments = backend.grid_arguments(mi, mj, periodic);
+        arguments.extend(arguments![&self.values, d, r, &*z, &*y]);
+        let shape = Shape::threads(self.points());
+        backend.start_halo(self, Some(d), r)?;
+        backend.launch::<T>(Source::Matrix, "scale_and_multiply", shape, &arguments)?;
+        backend.add_halo(self, 0, y)
     }
 }
 

@@ -12,6 +12,7 @@ pub mod driver;
 mod elliptic;
 mod factors;
 mod grids;
+mod jacobi;
 pub mod kernel;
 pub mod kernel_cache;
 mod march;
@@ -27,10 +28,9 @@ mod vector;
 mod watched;
 
 pub use buffer::Buffer;
-pub use csr::{CudaCsr, CudaCsrFactors, ProductKernel, Waiting};
+pub use csr::{CudaCsr, ProductKernel};
 pub use device::Device;
 pub use elliptic::CudaElliptic;
-pub use factors::CudaFactors;
 pub use march::CudaGrid;
 pub use matrix::CudaMatrix;
 pub use multigrid::CudaLevel;
@@ -47,7 +47,6 @@ use self::kernel::{Argument, Kernel, Shape, Source, arguments};
 use self::ranks::Place;
 use self::recording::Journal;
 use super::{Bands, DeviceError, Real};
-use crate::sparse::Schedule;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 /// Blocks of a reduction: fixed, so that sums do not depend on the GPU.
@@ -72,7 +71,6 @@ pub struct CudaBackend {
     matrix_unknowns: usize,
     /// Most points of a level of multigrid that every rank holds as a whole.
     gathered_points: usize,
-    schedule: Schedule,
     /// Whether the schedule of rows may be chosen by timing the first solves.
     timed_schedules: bool,
     /// Place among the ranks, if there are several.
@@ -106,7 +104,6 @@ impl CudaBackend {
             journal: Journal::default(),
             matrix_unknowns: MATRIX_UNKNOWNS,
             gathered_points: GATHERED_POINTS,
-            schedule: Schedule::default(),
             timed_schedules: true,
             place: None,
         })
@@ -135,13 +132,7 @@ impl CudaBackend {
         Self { gathered_points: most, ..self }
     }
 
-    /// The same backend with incomplete factors eliminated by this schedule.
-    #[must_use]
-    pub fn with_schedule(self, schedule: Schedule) -> Self {
-        Self { schedule, ..self }
-    }
-
-    /// The same backend with [`crate::backend::RowSchedule::Auto`] decided by the shape of a matrix
+    /// The same backend with [`crate::sparse::Schedule::Auto`] decided by the shape of a matrix
     /// alone, as every run does it again.
     #[must_use]
     pub fn with_schedules_by_rule(self) -> Self {

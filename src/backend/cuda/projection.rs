@@ -2,8 +2,10 @@
 
 use super::kernel::{Argument, Shape, Source, arguments};
 use super::{Buffer, CudaBackend, CudaVector, Reduction};
-use crate::backend::projection::{GROUP, Projection};
-use crate::backend::{DeviceError, Real};
+use crate::backend::{DeviceError, Projection, Real};
+
+/// Basis vectors that one reduction or one sum takes.
+const GROUP: usize = 4;
 
 impl CudaBackend {
     /// [`crate::backend::Backend::project`]: the host waits for both passes at once.

@@ -11,7 +11,7 @@ const LIMITS: u64 = 4;
 
 impl CudaBackend {
     /// What `grid::quality::measure` says of a grid on this GPU.
-    pub(super) fn quality_of(&self, grid: &CudaGrid) -> Result<Quality, DeviceError> {
+    pub(super) fn quality(&self, grid: &CudaGrid) -> Result<Quality, DeviceError> {
         let (ni, nj) = (grid.ni as u32, grid.nj as u32);
         let cells = (grid.ni - 1) * (grid.nj - 1);
         let skewness = Buffer::<f64>::zeros(&self.device, cells)?;

@@ -3,12 +3,9 @@
 use super::device::Download;
 use super::kernel::{Argument, Shape, Source, arguments};
 use super::ranks::Reach;
-use super::{Buffer, CudaBackend, CudaRecording, REDUCTIONS};
-use crate::backend::projection::Projection;
-use crate::backend::scalars::{
-    Coefficient, Condition, Ending, HALTED, LOG, LOGGED, ONE, SLOTS, Slot,
-};
-use crate::backend::{Advance, Backend, DeviceError, Pair, Real};
+use super::{Buffer, CudaBackend, CudaRecording};
+use crate::backend::scalars::{Coefficient, Condition, Ending, LOG, SLOTS, Slot};
+use crate::backend::{Advance, Backend, DeviceError, Pair, Projection, Real};
 
 /// A vector in a GPU's memory.
 pub type CudaVector<T> = Buffer<T>;
@@ -16,15 +13,14 @@ pub type CudaVector<T> = Buffer<T>;
 /// Terms of one launch of `lincomb`.
 const TERMS: usize = 4;
 
-/// Pairs of one launch of `dots_into`.
+/// Pairs of one launch of `dots`.
 const PAIRS: usize = 3;
 
-/// Conditions of a reduction into slots, and terms of `lincomb_by`.
+/// Conditions of a reduction into slots, and terms of `lincomb` with their coefficients.
 const KEPT: usize = 2;
 
 impl Backend for CudaBackend {
     type Vector<T: Real> = CudaVector<T>;
-    type Scalars = Buffer<f64>;
     type Look = Download;
     type Recording = CudaRecording;
 
@@ -59,52 +55,11 @@ impl Backend for CudaBackend {
         self.launch::<T>(Source::Vector, name, Shape::elementwise(y.len()), &arguments)
     }
 
-    fn dots<T: Real, const K: usize>(
-        &self,
-        pairs: [(&CudaVector<T>, &CudaVector<T>); K],
-    ) -> Result<[f64; K], DeviceError> {
-        let mut all = [0.0; K];
-        for (results, pairs) in all.chunks_mut(REDUCTIONS).zip(pairs.chunks(REDUCTIONS)) {
-            let n = pairs[0].0.len();
-            let mut arguments = arguments![n as u64, pairs.len() as u32];
-            // The kernel takes four pairs and reads as many as there are.
-            for (a, b) in pairs.iter().chain(std::iter::repeat(&pairs[0])).take(REDUCTIONS) {
-                arguments.extend(arguments![*a, *b]);
-            }
-            let sums = self.reduce::<T, REDUCTIONS>(Source::Vector, "dots", n, &arguments, sum)?;
-            results.copy_from_slice(&sums[..pairs.len()]);
-        }
-        Ok(all)
-    }
-
     fn max_abs<T: Real>(&self, x: &CudaVector<T>) -> Result<f64, DeviceError> {
         let arguments = arguments![x.len() as u64, x];
         let [most] =
             self.reduce::<T, 1>(Source::Vector, "max_abs", x.len(), &arguments, largest)?;
         Ok(most)
-    }
-
-    fn lincomb<T: Real, const K: usize>(
-        &self,
-        y: &mut CudaVector<T>,
-        beta: f64,
-        terms: [(f64, &CudaVector<T>); K],
-    ) -> Result<(), DeviceError> {
-        let mut beta = beta;
-        let mut rest = terms.as_slice();
-        loop {
-            let (now, later) = rest.split_at(rest.len().min(TERMS));
-            let mut arguments =
-                arguments![y.len() as u64, &*y, Argument::real(T::narrow(beta)), now.len() as u32,];
-            for (alpha, x) in now.iter().copied().chain(std::iter::repeat((0.0, &*y))).take(TERMS) {
-                arguments.extend(arguments![Argument::real(T::narrow(alpha)), x]);
-            }
-            self.launch::<T>(Source::Vector, "lincomb", Shape::elementwise(y.len()), &arguments)?;
-            (beta, rest) = (1.0, later);
-            if rest.is_empty() {
-                return Ok(());
-            }
-        }
     }
 
     fn project<T: Real>(
@@ -115,19 +70,6 @@ impl Backend for CudaBackend {
         self.project_on_device(basis, w)
     }
 
-    fn scalars(&self) -> Result<Buffer<f64>, DeviceError> {
-        Buffer::zeros(&self.device, SLOTS + LOG)
-    }
-
-    fn set_scalars(&self, scalars: &mut Buffer<f64>, values: &[f64]) -> Result<(), DeviceError> {
-        let mut all = [0.0; SLOTS + LOG];
-        all[..values.len()].copy_from_slice(values);
-        all[usize::from(HALTED)] = 0.0;
-        all[usize::from(ONE)] = 1.0;
-        all[usize::from(LOGGED)] = 0.0;
-        scalars.upload(&all)
-    }
-
     fn look(&self, scalars: &Buffer<f64>) -> Result<Download, DeviceError> {
         self.device.begin_download(scalars.address(), (SLOTS + LOG) * size_of::<f64>())
     }
@@ -136,7 +78,7 @@ impl Backend for CudaBackend {
         self.device.end_download(look, bytemuck::cast_slice_mut(host))
     }
 
-    fn dots_into<T: Real, const K: usize>(
+    fn dots<T: Real, const K: usize>(
         &self,
         scalars: &mut Buffer<f64>,
         first: Slot,
@@ -170,21 +112,28 @@ impl Backend for CudaBackend {
         self.reduce_into::<T>("advance", n, arguments, &slots)
     }
 
-    fn lincomb_by<T: Real, const K: usize>(
+    fn lincomb<T: Real, C: Into<Coefficient> + Copy>(
         &self,
-        scalars: &Buffer<f64>,
+        scalars: Option<&Buffer<f64>>,
         y: &mut CudaVector<T>,
-        beta: Coefficient,
-        terms: [(Coefficient, &CudaVector<T>); K],
+        beta: C,
+        terms: &[(C, &CudaVector<T>)],
     ) -> Result<(), DeviceError> {
-        const { assert!(K <= KEPT) };
-        let mut arguments =
-            arguments![y.len() as u64, scalars, &*y, beta.factor, beta.packed(), K as u32];
-        let none = (Coefficient::number(0.0), &*y);
-        for (alpha, x) in terms.into_iter().chain(std::iter::repeat(none)).take(KEPT) {
-            arguments.extend(arguments![alpha.factor, alpha.packed(), x]);
+        let group = if scalars.is_some() { KEPT } else { TERMS };
+        let (mut beta, mut rest) = (beta.into(), terms);
+        loop {
+            let (now, later) = rest.split_at(rest.len().min(group));
+            let now: Vec<(Coefficient, &CudaVector<T>)> =
+                now.iter().map(|&(alpha, x)| (alpha.into(), x)).collect();
+            match scalars {
+                Some(scalars) => self.sum_by(scalars, y, beta, &now)?,
+                None => self.sum(y, beta.factor, &now)?,
+            }
+            (beta, rest) = (Coefficient::number(1.0), later);
+            if rest.is_empty() {
+                return Ok(());
+            }
         }
-        self.launch::<T>(Source::Scalars, "lincomb_by", Shape::elementwise(y.len()), &arguments)
     }
 }
 
@@ -219,6 +168,39 @@ impl Slots<'_> {
 }
 
 impl CudaBackend {
+    /// y ← β y + Σ αₖ xₖ of [`TERMS`] terms at most, whose coefficients are numbers.
+    fn sum<T: Real>(
+        &self,
+        y: &CudaVector<T>,
+        beta: f64,
+        terms: &[(Coefficient, &CudaVector<T>)],
+    ) -> Result<(), DeviceError> {
+        let mut arguments =
+            arguments![y.len() as u64, y, Argument::real(T::narrow(beta)), terms.len() as u32,];
+        let none = (Coefficient::number(0.0), y);
+        for (alpha, x) in terms.iter().copied().chain(std::iter::repeat(none)).take(TERMS) {
+            arguments.extend(arguments![Argument::real(T::narrow(alpha.factor)), x]);
+        }
+        self.launch::<T>(Source::Vector, "lincomb", Shape::elementwise(y.len()), &arguments)
+    }
+
+    /// The same of [`KEPT`] terms at most, whose coefficients are quotients of slots.
+    fn sum_by<T: Real>(
+        &self,
+        scalars: &Buffer<f64>,
+        y: &CudaVector<T>,
+        beta: Coefficient,
+        terms: &[(Coefficient, &CudaVector<T>)],
+    ) -> Result<(), DeviceError> {
+        let mut arguments =
+            arguments![y.len() as u64, scalars, y, beta.factor, beta.packed(), terms.len() as u32];
+        let none = (Coefficient::number(0.0), y);
+        for (alpha, x) in terms.iter().copied().chain(std::iter::repeat(none)).take(KEPT) {
+            arguments.extend(arguments![alpha.factor, alpha.packed(), x]);
+        }
+        self.launch::<T>(Source::Scalars, "lincomb_by", Shape::elementwise(y.len()), &arguments)
+    }
+
     /// Launches a kernel over `n` entries that reduces into slots and ends as they say, with the parts of
     /// all ranks if there are several.
     fn reduce_into<T: Real>(

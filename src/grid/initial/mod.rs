@@ -11,6 +11,7 @@ pub use outline::{Outline, first_heights};
 use super::quality::folds;
 use super::{Grid, arc_length};
 use rayon::prelude::*;
+use std::convert::Infallible;
 
 /// Construction of the initial grid.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
@@ -50,93 +51,50 @@ pub struct InitialGrid<G = Grid> {
     pub folded: usize,
 }
 
-/// Does the hyperbolic march of [`hyperbolic`], here or on a device.
-pub trait Marcher {
-    /// What can go wrong beside the march itself.
-    type Error;
-    /// A grid where the marcher keeps it.
-    type Grid;
-
-    /// Marches from the wall through `outline.layers` with dissipation ε and puts the outer line on
-    /// the far field; `None` if a line solve is singular or a point is not finite.
-    fn march(
-        &self,
-        outline: &Outline,
-        settings: &InitialSettings,
-        dissipation: f64,
-    ) -> Result<Option<Self::Grid>, Self::Error>;
-
-    /// Cells with a corner determinant that is not positive.
-    fn folds(&self, grid: &Self::Grid) -> Result<usize, Self::Error>;
-
-    /// Takes over a grid made on the host.
-    fn take(&self, grid: Grid) -> Result<Self::Grid, Self::Error>;
-
-    /// The grid on the host.
-    fn give(&self, grid: Self::Grid) -> Result<Grid, Self::Error>;
-}
-
-/// Marches on this machine.
-struct Here;
-
-impl Marcher for Here {
-    type Error = std::convert::Infallible;
-    type Grid = Grid;
-
-    fn march(
-        &self,
-        outline: &Outline,
-        settings: &InitialSettings,
-        dissipation: f64,
-    ) -> Result<Option<Grid>, Self::Error> {
-        Ok(hyperbolic::march(outline, settings, dissipation))
-    }
-
-    fn folds(&self, grid: &Grid) -> Result<usize, Self::Error> {
-        Ok(folds(grid))
-    }
-
-    fn take(&self, grid: Grid) -> Result<Grid, Self::Error> {
-        Ok(grid)
-    }
-
-    fn give(&self, grid: Grid) -> Result<Grid, Self::Error> {
-        Ok(grid)
-    }
-}
-
-/// Builds the initial grid on this machine; see [`build_with`].
+/// Builds the initial grid. A hyperbolic march that folds is tried again with more dissipation;
+/// then the normal march takes over. If all fold, the last grid is returned with its count.
 #[must_use]
 pub fn build(outline: &Outline, settings: &InitialSettings) -> InitialGrid {
-    match build_with(&Here, outline, settings) {
+    let march = |dissipation| Ok::<_, Infallible>(marched(outline, settings, dissipation));
+    match build_with(outline, settings, march, Ok) {
         Ok(initial) => initial,
         Err(never) => match never {},
     }
 }
 
-/// Builds the initial grid. A hyperbolic march that folds is tried again with more dissipation;
-/// then the normal march takes over. If all fold, the last grid is returned with its count.
-///
-/// # Errors
-/// Those of the marcher.
-pub fn build_with<M: Marcher>(
-    marcher: &M,
+/// The hyperbolic march on the host, and its folded cells.
+pub(crate) fn marched(
     outline: &Outline,
     settings: &InitialSettings,
-) -> Result<InitialGrid<M::Grid>, M::Error> {
+    dissipation: f64,
+) -> Option<(Grid, usize)> {
+    let grid = hyperbolic::march(outline, settings, dissipation)?;
+    let folded = folds(&grid);
+    Some((grid, folded))
+}
+
+/// [`build`] where grids are kept by a device: `march` does the hyperbolic march with a dissipation
+/// and counts folded cells, `take` takes over a grid made on the host.
+///
+/// # Errors
+/// Those of the two.
+pub(crate) fn build_with<G, E>(
+    outline: &Outline,
+    settings: &InitialSettings,
+    march: impl Fn(f64) -> Result<Option<(G, usize)>, E>,
+    take: impl FnOnce(Grid) -> Result<G, E>,
+) -> Result<InitialGrid<G>, E> {
     let mut notes = Vec::new();
     if settings.method == Method::Hyperbolic {
         for factor in [1.0, 2.0, 4.0] {
             let dissipation = factor * settings.dissipation;
-            let Some(grid) = marcher.march(outline, settings, dissipation)? else { continue };
-            if marcher.folds(&grid)? == 0 {
-                if factor > 1.0 {
-                    notes.push(format!(
-                        "the hyperbolic march folded and was repeated with dissipation {dissipation}"
-                    ));
-                }
-                return Ok(InitialGrid { grid, method: Method::Hyperbolic, notes, folded: 0 });
+            let Some((grid, 0)) = march(dissipation)? else { continue };
+            if factor > 1.0 {
+                notes.push(format!(
+                    "the hyperbolic march folded and was repeated with dissipation {dissipation}"
+                ));
             }
+            return Ok(InitialGrid { grid, method: Method::Hyperbolic, notes, folded: 0 });
         }
         notes
             .push("the hyperbolic march folded at every dissipation; marched along normals".into());
@@ -149,7 +107,7 @@ pub fn build_with<M: Marcher>(
     if folded > 0 {
         notes.push(format!("{folded} cells of the initial grid are folded"));
     }
-    Ok(InitialGrid { grid: marcher.take(grid)?, method, notes, folded })
+    Ok(InitialGrid { grid: take(grid)?, method, notes, folded })
 }
 
 /// Layers of marched points, the distinct points of each line.

@@ -2,9 +2,11 @@
 
 use super::recursion::{Lookout, Recursive, Run, SINGLE, UNIT, lost, reached, solve, take_log};
 use super::{KrylovReport, System, Target};
-use crate::backend::scalars::{Coefficient, Condition, Ending, FIRST, HALTED, LOG, SLOTS, Slot};
+use crate::backend::scalars::{
+    self, Coefficient, Condition, Ending, FIRST, HALTED, LOG, SLOTS, Slot,
+};
 use crate::backend::{Advance, Backend, DeviceError, Real};
-use crate::solver::{LinearOperator, LinearStop, Preconditioner};
+use crate::solver::{LinearOperator, LinearStop};
 
 /// Vectors of the right-preconditioned BiCGStab method (van der Vorst 1992,
 /// doi:10.1137/0913035), kept from one solve to the next.
@@ -15,7 +17,7 @@ pub struct Bicgstab<B: Backend, T: Real> {
     v: B::Vector<T>,
     t: B::Vector<T>,
     hat: B::Vector<T>,
-    scalars: B::Scalars,
+    scalars: B::Vector<f64>,
 }
 
 /// Slots of the scalars: ρ = (r̃, r), (r̃, v), (v, v), (t, s), (t, t), (s, s), (r, r), the squared
@@ -65,7 +67,7 @@ impl<B: Backend, T: Real> Bicgstab<B, T> {
             v: backend.zeros(n)?,
             t: backend.zeros(n)?,
             hat: backend.zeros(n)?,
-            scalars: backend.scalars()?,
+            scalars: scalars::room(backend)?,
         })
     }
 
@@ -77,44 +79,36 @@ impl<B: Backend, T: Real> Bicgstab<B, T> {
     /// from x before convergence is declared; where the recursion has drifted, the method
     /// restarts from x, until rounding lets it fall no further. A breakdown is reported, never
     /// stepped over.
-    pub fn solve<A, M>(
+    pub fn solve<A: LinearOperator<B, T>>(
         &mut self,
-        system: &mut System<'_, B, T, A, M>,
+        system: &mut System<'_, B, T, A>,
         target: Target,
         x: &mut B::Vector<T>,
-    ) -> Result<KrylovReport, DeviceError>
-    where
-        A: LinearOperator<B, T>,
-        M: Preconditioner<B, T, A>,
-    {
+    ) -> Result<KrylovReport, DeviceError> {
         solve(self, system, target, x)
     }
 
     /// The step along M⁻¹ p.
-    fn first_half<A, M>(
+    fn first_half<A: LinearOperator<B, T>>(
         &mut self,
-        system: &mut System<'_, B, T, A, M>,
+        system: &mut System<'_, B, T, A>,
         x: &mut B::Vector<T>,
         halfway: Halfway,
-    ) -> Result<(), DeviceError>
-    where
-        A: LinearOperator<B, T>,
-        M: Preconditioner<B, T, A>,
-    {
+    ) -> Result<(), DeviceError> {
         let backend = system.backend;
         let Self { r, shadow, p, v, hat, scalars, .. } = self;
         // p ← r + β (p − ω v)
-        backend.lincomb_by(scalars, p, BETA, [(UNIT, r), (MINUS_BETA_OMEGA, v)])?;
+        backend.lincomb(Some(scalars), p, BETA, &[(UNIT, r), (MINUS_BETA_OMEGA, v)])?;
         // v ← A M⁻¹ p
         system.precondition(p, hat, v)?;
         let conditions = [lost::<T>(SHADOW_V, [SHADOW_SQUARE, V_V], LOST_SHADOW_V)];
         let ending = Ending { log: false, conditions: &conditions };
-        backend.dots_into(scalars, SHADOW_V, [(shadow, v), (v, v)], ending)?;
+        backend.dots(scalars, SHADOW_V, [(shadow, v), (v, v)], ending)?;
         // s ← r − α v, kept in r; x ← x + α M⁻¹ p
         if halfway == Halfway::Joined {
             // Two passes of three vectors are faster than one of six, which fewer caches hold.
-            backend.lincomb_by(scalars, x, UNIT, [(ALPHA, hat)])?;
-            return backend.lincomb_by(scalars, r, UNIT, [(MINUS_ALPHA, v)]);
+            backend.lincomb(Some(scalars), x, UNIT, &[(ALPHA, hat)])?;
+            return backend.lincomb(Some(scalars), r, UNIT, &[(MINUS_ALPHA, v)]);
         }
         let along = (ALPHA, &*hat);
         let step = Advance { x, along, r, change: (MINUS_ALPHA, v), with: None };
@@ -123,16 +117,12 @@ impl<B: Backend, T: Real> Bicgstab<B, T> {
     }
 
     /// The step along M⁻¹ s.
-    fn second_half<A, M>(
+    fn second_half<A: LinearOperator<B, T>>(
         &mut self,
-        system: &mut System<'_, B, T, A, M>,
+        system: &mut System<'_, B, T, A>,
         x: &mut B::Vector<T>,
         halfway: Halfway,
-    ) -> Result<(), DeviceError>
-    where
-        A: LinearOperator<B, T>,
-        M: Preconditioner<B, T, A>,
-    {
+    ) -> Result<(), DeviceError> {
         let backend = system.backend;
         let Self { r, shadow, t, hat, scalars, .. } = self;
         // t ← A M⁻¹ s
@@ -140,10 +130,10 @@ impl<B: Backend, T: Real> Bicgstab<B, T> {
         let conditions = [met(S_S, MET_HALFWAY), lost::<T>(T_S, [T_T, S_S], LOST_OMEGA)];
         if halfway == Halfway::Joined {
             let ending = Ending { log: false, conditions: &conditions };
-            backend.dots_into(scalars, T_S, [(t, r), (t, t), (r, r)], ending)?;
+            backend.dots(scalars, T_S, [(t, r), (t, t), (r, r)], ending)?;
         } else {
             let ending = Ending { log: false, conditions: &conditions[1..] };
-            backend.dots_into(scalars, T_S, [(t, r), (t, t)], ending)?;
+            backend.dots(scalars, T_S, [(t, r), (t, t)], ending)?;
         }
         // x ← x + ω M⁻¹ s, r ← s − ω t
         let conditions = [met(R_R, MET), lost::<T>(RHO, [SHADOW_SQUARE, R_R], LOST_RHO)];
@@ -155,42 +145,35 @@ impl<B: Backend, T: Real> Bicgstab<B, T> {
 }
 
 impl<B: Backend, T: Real> Recursive<B, T> for Bicgstab<B, T> {
-    fn residual(&mut self) -> &mut B::Vector<T> {
-        &mut self.r
+    fn residual(&mut self) -> (&mut B::Vector<T>, &mut B::Vector<f64>) {
+        (&mut self.r, &mut self.scalars)
     }
 
     /// Iterates with r̃ = r = b − A x until the recursive residual meets the target.
     ///
     /// All scalars stay with the vectors; the host waits for those of each of the first iterations, and
     /// asks for more of the later ones than it has seen.
-    fn run<A, M>(
+    fn run<A: LinearOperator<B, T>>(
         &mut self,
-        system: &mut System<'_, B, T, A, M>,
+        system: &mut System<'_, B, T, A>,
         target: Target,
         x: &mut B::Vector<T>,
         iterations: &mut f64,
         start: f64,
-    ) -> Result<Run, DeviceError>
-    where
-        A: LinearOperator<B, T>,
-        M: Preconditioner<B, T, A>,
-    {
+    ) -> Result<Run, DeviceError> {
         let backend = system.backend;
-        backend.lincomb(&mut self.shadow, 0.0, [(1.0, &self.r)])?;
+        backend.lincomb(None, &mut self.shadow, 0.0, &[(1.0, &self.r)])?;
         // p = v = 0 and β = 0 make the first direction r.
-        backend.lincomb::<T, 0>(&mut self.p, 0.0, [])?;
-        backend.lincomb::<T, 0>(&mut self.v, 0.0, [])?;
-        let mut slots = [0.0; SLOTS];
-        for (slot, value) in [
+        backend.lincomb(None, &mut self.p, 0.0, &[])?;
+        backend.lincomb(None, &mut self.v, 0.0, &[])?;
+        let values = [
             (RHO, start * start),
             (SHADOW_V, 1.0),
             (T_S, 1.0),
             (SHADOW_SQUARE, start * start),
             (TARGET_SQUARE, target.norm * target.norm),
-        ] {
-            slots[usize::from(slot)] = value;
-        }
-        backend.set_scalars(&mut self.scalars, &slots)?;
+        ];
+        scalars::set(backend, &mut self.scalars, &values)?;
         let mut slots = [0.0; SLOTS + LOG];
 
         let (mut recording, mut lookout) = (B::Recording::default(), Lookout::new());
@@ -199,10 +182,10 @@ impl<B: Backend, T: Real> Recursive<B, T> for Bicgstab<B, T> {
             let left = target.max_iterations - *iterations as usize;
             if done < SINGLE {
                 self.first_half(system, x, Halfway::Seen)?;
-                backend.read_scalars(&self.scalars, &mut slots)?;
+                scalars::read(backend, &self.scalars, &mut slots)?;
                 if slots[usize::from(HALTED)] == 0.0 {
                     self.second_half(system, x, Halfway::Seen)?;
-                    backend.read_scalars(&self.scalars, &mut slots)?;
+                    scalars::read(backend, &self.scalars, &mut slots)?;
                 }
             } else {
                 while lookout.is_short(done, left) {

@@ -2,9 +2,11 @@
 
 use super::recursion::{Lookout, Recursive, Run, SINGLE, UNIT, lost, reached, solve, take_log};
 use super::{KrylovReport, System, Target};
-use crate::backend::scalars::{Coefficient, Condition, Ending, FIRST, HALTED, LOG, SLOTS, Slot};
+use crate::backend::scalars::{
+    self, Coefficient, Condition, Ending, FIRST, HALTED, LOG, SLOTS, Slot,
+};
 use crate::backend::{Advance, Backend, DeviceError, Real};
-use crate::solver::{LinearOperator, LinearStop, Preconditioner};
+use crate::solver::{LinearOperator, LinearStop};
 
 /// Vectors of preconditioned conjugate gradients (Hestenes and Stiefel 1952,
 /// doi:10.6028/jres.049.044) for symmetric positive definite A and M, kept from one solve to the
@@ -18,7 +20,7 @@ pub struct Cg<B: Backend, T: Real> {
     z: B::Vector<T>,
     p: B::Vector<T>,
     v: B::Vector<T>,
-    scalars: B::Scalars,
+    scalars: B::Vector<f64>,
 }
 
 /// Slots of the scalars: ρ = (r, z), (v, z), (p, v), (r, r), the squared norm of the target, and 0.
@@ -48,7 +50,7 @@ impl<B: Backend, T: Real> Cg<B, T> {
             z: backend.zeros(n)?,
             p: backend.zeros(n)?,
             v: backend.zeros(n)?,
-            scalars: backend.scalars()?,
+            scalars: scalars::room(backend)?,
         })
     }
 
@@ -58,43 +60,35 @@ impl<B: Backend, T: Real> Cg<B, T> {
     /// beside them: 3 in the pair of inner products with z, 3 in the sum for p, 2 in (p, A p), 6 in
     /// the step. The residual is recomputed from x before convergence is declared. An A or M that
     /// turns out not to be positive definite ends the solve with [`LinearStop::Indefinite`].
-    pub fn solve<A, M>(
+    pub fn solve<A: LinearOperator<B, T>>(
         &mut self,
-        system: &mut System<'_, B, T, A, M>,
+        system: &mut System<'_, B, T, A>,
         target: Target,
         x: &mut B::Vector<T>,
-    ) -> Result<KrylovReport, DeviceError>
-    where
-        A: LinearOperator<B, T>,
-        M: Preconditioner<B, T, A>,
-    {
+    ) -> Result<KrylovReport, DeviceError> {
         solve(self, system, target, x)
     }
 
     /// One iteration.
-    fn step<A, M>(
+    fn step<A: LinearOperator<B, T>>(
         &mut self,
-        system: &mut System<'_, B, T, A, M>,
+        system: &mut System<'_, B, T, A>,
         x: &mut B::Vector<T>,
-    ) -> Result<(), DeviceError>
-    where
-        A: LinearOperator<B, T>,
-        M: Preconditioner<B, T, A>,
-    {
+    ) -> Result<(), DeviceError> {
         let backend = system.backend;
         let Self { r, z, p, v, scalars } = self;
         // z ← M⁻¹ r
         system.preconditioner.apply(backend, system.operator, r, z)?;
         let conditions = positive::<T>(RHO, RHO_NOT_POSITIVE);
         let ending = Ending { log: false, conditions: &conditions };
-        backend.dots_into(scalars, RHO, [(r, z), (v, z)], ending)?;
+        backend.dots(scalars, RHO, [(r, z), (v, z)], ending)?;
         // p ← z + β p
-        backend.lincomb_by(scalars, p, BETA, [(UNIT, z)])?;
+        backend.lincomb(Some(scalars), p, BETA, &[(UNIT, z)])?;
         // v ← A p
         system.operator.apply(backend, p, v)?;
         let conditions = positive::<T>(P_V, P_V_NOT_POSITIVE);
         let ending = Ending { log: false, conditions: &conditions };
-        backend.dots_into(scalars, P_V, [(p, v)], ending)?;
+        backend.dots(scalars, P_V, [(p, v)], ending)?;
         // x ← x + α p, r ← r − α v
         let conditions = [reached(R_R, TARGET_SQUARE, MET)];
         let ending = Ending { log: true, conditions: &conditions };
@@ -104,31 +98,25 @@ impl<B: Backend, T: Real> Cg<B, T> {
 }
 
 impl<B: Backend, T: Real> Recursive<B, T> for Cg<B, T> {
-    fn residual(&mut self) -> &mut B::Vector<T> {
-        &mut self.r
+    fn residual(&mut self) -> (&mut B::Vector<T>, &mut B::Vector<f64>) {
+        (&mut self.r, &mut self.scalars)
     }
 
-    fn run<A, M>(
+    fn run<A: LinearOperator<B, T>>(
         &mut self,
-        system: &mut System<'_, B, T, A, M>,
+        system: &mut System<'_, B, T, A>,
         target: Target,
         x: &mut B::Vector<T>,
         iterations: &mut f64,
         start: f64,
-    ) -> Result<Run, DeviceError>
-    where
-        A: LinearOperator<B, T>,
-        M: Preconditioner<B, T, A>,
-    {
+    ) -> Result<Run, DeviceError> {
         let backend = system.backend;
         // p = v = 0 and (p, v) = 1 make β = 0 and the first direction z.
-        backend.lincomb::<T, 0>(&mut self.p, 0.0, [])?;
-        backend.lincomb::<T, 0>(&mut self.v, 0.0, [])?;
-        let mut slots = [0.0; SLOTS];
-        slots[usize::from(P_V)] = 1.0;
-        slots[usize::from(R_R)] = start * start;
-        slots[usize::from(TARGET_SQUARE)] = target.norm * target.norm;
-        backend.set_scalars(&mut self.scalars, &slots)?;
+        backend.lincomb(None, &mut self.p, 0.0, &[])?;
+        backend.lincomb(None, &mut self.v, 0.0, &[])?;
+        let square = target.norm * target.norm;
+        let values = [(P_V, 1.0), (R_R, start * start), (TARGET_SQUARE, square)];
+        scalars::set(backend, &mut self.scalars, &values)?;
         let mut slots = [0.0; SLOTS + LOG];
         let (mut recording, mut lookout) = (B::Recording::default(), Lookout::new());
         let mut done = 0;
@@ -136,7 +124,7 @@ impl<B: Backend, T: Real> Recursive<B, T> for Cg<B, T> {
             let left = target.max_iterations - *iterations as usize;
             if done < SINGLE {
                 self.step(system, x)?;
-                backend.read_scalars(&self.scalars, &mut slots)?;
+                scalars::read(backend, &self.scalars, &mut slots)?;
             } else {
                 while lookout.is_short(done, left) {
                     backend.replay(&mut recording, || self.step(system, x))?;

@@ -1,9 +1,8 @@
 //! Restarted flexible GMRES.
 
 use super::{KrylovReport, System, Target};
-use crate::backend::projection::{Projection, combine};
-use crate::backend::{Backend, DeviceError, Real};
-use crate::solver::{LinearOperator, LinearStop, Preconditioner};
+use crate::backend::{Backend, DeviceError, Projection, Real, scalars};
+use crate::solver::{LinearOperator, LinearStop};
 
 /// Vectors and the small least-squares problem of flexible GMRES(m) (Saad 1993,
 /// doi:10.1137/0914028), kept from one solve to the next. Basis vectors are allocated when first
@@ -20,6 +19,7 @@ pub struct Gmres<B: Backend, T: Real> {
     start: B::Vector<T>,
     /// Vectors of the basis that the last cycle made.
     spanned: usize,
+    scalars: B::Vector<f64>,
 }
 
 /// Part of ‖w‖² that a second orthogonalisation leaves to a w outside the space, at least (Daniel,
@@ -42,7 +42,8 @@ impl<B: Backend, T: Real> Gmres<B, T> {
     pub fn new(backend: &B, n: usize, restart: usize) -> Result<Self, DeviceError> {
         let (basis, preconditioned) = (Vec::new(), Vec::new());
         let (w, start) = (backend.zeros(n)?, backend.zeros(n)?);
-        Ok(Self { n, restart: restart.max(1), basis, preconditioned, w, start, spanned: 0 })
+        let (restart, scalars) = (restart.max(1), scalars::room(backend)?);
+        Ok(Self { n, restart, basis, preconditioned, w, start, spanned: 0, scalars })
     }
 
     /// The orthonormal basis of the Krylov space of the last cycle.
@@ -57,19 +58,15 @@ impl<B: Backend, T: Real> Gmres<B, T> {
     /// twice, keeps the basis orthogonal to rounding (Giraud, Langou and Rozložník 2005,
     /// doi:10.1007/s00211-005-0615-4). The residual is recomputed from x at every restart and before
     /// convergence is declared.
-    pub fn solve<A, M>(
+    pub fn solve<A: LinearOperator<B, T>>(
         &mut self,
-        system: &mut System<'_, B, T, A, M>,
+        system: &mut System<'_, B, T, A>,
         target: Target,
         x: &mut B::Vector<T>,
-    ) -> Result<KrylovReport, DeviceError>
-    where
-        A: LinearOperator<B, T>,
-        M: Preconditioner<B, T, A>,
-    {
+    ) -> Result<KrylovReport, DeviceError> {
         let mut iterations = 0;
         let (mut before, mut promised) = (f64::INFINITY, f64::INFINITY);
-        let mut residual = system.residual(x, &mut self.w)?;
+        let mut residual = system.residual(x, &mut self.w, &mut self.scalars)?;
         loop {
             let report = |stop| KrylovReport { stop, iterations: f64::from(iterations), residual };
             if !residual.is_finite() {
@@ -94,20 +91,16 @@ impl<B: Backend, T: Real> Gmres<B, T> {
     }
 
     /// Up to `restart` iterations from the residual in w, of norm `start`.
-    fn cycle<A, M>(
+    fn cycle<A: LinearOperator<B, T>>(
         &mut self,
-        system: &mut System<'_, B, T, A, M>,
+        system: &mut System<'_, B, T, A>,
         target: Target,
         iterations: &mut u32,
         start: f64,
-    ) -> Result<Hessenberg, DeviceError>
-    where
-        A: LinearOperator<B, T>,
-        M: Preconditioner<B, T, A>,
-    {
+    ) -> Result<Hessenberg, DeviceError> {
         let backend = system.backend;
         self.reserve(backend, 1)?;
-        backend.lincomb(&mut self.basis[0], 0.0, [(1.0 / start, &self.w)])?;
+        backend.lincomb(None, &mut self.basis[0], 0.0, &[(1.0 / start, &self.w)])?;
         let mut small = Hessenberg::new(start);
         for k in 0..self.restart {
             self.reserve(backend, k + 2)?;
@@ -131,27 +124,23 @@ impl<B: Backend, T: Real> Gmres<B, T> {
     ///
     /// In the space of a singular A rounding decides on the coefficient of the last vector, or on all
     /// of them: without it, or them, no residual is larger than before.
-    fn step<A, M>(
+    fn step<A: LinearOperator<B, T>>(
         &mut self,
-        system: &System<'_, B, T, A, M>,
+        system: &System<'_, B, T, A>,
         small: &Hessenberg,
         x: &mut B::Vector<T>,
         before: f64,
-    ) -> Result<f64, DeviceError>
-    where
-        A: LinearOperator<B, T>,
-        M: Preconditioner<B, T, A>,
-    {
+    ) -> Result<f64, DeviceError> {
         let backend = system.backend;
-        backend.lincomb(&mut self.start, 0.0, [(1.0, &*x)])?;
+        backend.lincomb(None, &mut self.start, 0.0, &[(1.0, &*x)])?;
         let order = small.columns.len();
         let mut residual = before;
         for order in [order, order.saturating_sub(1), 0] {
             let y = small.solve(order);
             let terms = y.into_iter().zip(&self.preconditioned);
             let terms: Vec<_> = std::iter::once((1.0, &self.start)).chain(terms).collect();
-            combine(backend, x, 0.0, &terms)?;
-            residual = system.residual(x, &mut self.w)?;
+            backend.lincomb(None, x, 0.0, &terms)?;
+            residual = system.residual(x, &mut self.w, &mut self.scalars)?;
             let rose = residual > before;
             if !rose {
                 break;
@@ -181,7 +170,7 @@ impl<B: Backend, T: Real> Gmres<B, T> {
         if norm != 0.0 {
             let rest = again.iter().map(|h| -h / norm).zip(basis.iter());
             let terms: Vec<_> = std::iter::once((norm.recip(), &*w)).chain(rest).collect();
-            combine(backend, &mut next[0], 0.0, &terms)?;
+            backend.lincomb(None, &mut next[0], 0.0, &terms)?;
             *spanned = k + 2;
         }
         Ok(column)

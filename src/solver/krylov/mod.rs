@@ -1,4 +1,5 @@
-//! Krylov methods, preconditioned from the right or symmetrically, written on [`Backend::dots`] and [`Backend::lincomb`].
+//! Krylov methods, preconditioned from the right or symmetrically, written on [`Backend::dots`] and
+//! [`Backend::lincomb`].
 
 mod bicgstab;
 mod cg;
@@ -10,7 +11,7 @@ pub use cg::Cg;
 pub use gmres::Gmres;
 
 use super::{LinearOperator, LinearStop, Preconditioner};
-use crate::backend::{Backend, DeviceError, Real};
+use crate::backend::{Backend, DeviceError, Real, scalars};
 
 /// Choice of Krylov method.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
@@ -47,31 +48,31 @@ pub struct KrylovReport {
 }
 
 /// Everything a Krylov method needs to know of a linear system A x = b.
-pub struct System<'a, B: Backend, T: Real, A, M> {
+pub struct System<'a, B: Backend, T: Real, A> {
     /// Where it runs.
     pub backend: &'a B,
     /// The operator.
     pub operator: &'a A,
     /// The preconditioner, prepared for `operator`.
-    pub preconditioner: &'a mut M,
+    pub preconditioner: &'a mut dyn Preconditioner<B, T, A>,
     /// Right-hand side.
     pub b: &'a B::Vector<T>,
     /// Called with the iteration and the residual norm after each of them.
     pub observe: &'a mut dyn FnMut(f64, f64),
 }
 
-impl<B, T, A, M> System<'_, B, T, A, M>
-where
-    B: Backend,
-    T: Real,
-    A: LinearOperator<B, T>,
-    M: Preconditioner<B, T, A>,
-{
-    /// r ← b − A x; returns ‖r‖.
-    fn residual(&self, x: &B::Vector<T>, r: &mut B::Vector<T>) -> Result<f64, DeviceError> {
+impl<B: Backend, T: Real, A: LinearOperator<B, T>> System<'_, B, T, A> {
+    /// r ← b − A x; returns ‖r‖, for which the host waits by way of `scalars`.
+    fn residual(
+        &self,
+        x: &B::Vector<T>,
+        r: &mut B::Vector<T>,
+        scalars: &mut B::Vector<f64>,
+    ) -> Result<f64, DeviceError> {
         self.operator.apply(self.backend, x, r)?;
-        self.backend.lincomb(r, -1.0, [(1.0, self.b)])?;
-        self.norm(r)
+        self.backend.lincomb(None, r, -1.0, &[(1.0, self.b)])?;
+        let [square] = scalars::read_dots(self.backend, scalars, [(&*r, &*r)])?;
+        Ok(square.sqrt())
     }
 
     /// z ← M⁻¹ r and y ← A z.
@@ -82,10 +83,5 @@ where
         y: &mut B::Vector<T>,
     ) -> Result<(), DeviceError> {
         self.preconditioner.apply_and_multiply(self.backend, self.operator, r, z, y)
-    }
-
-    fn norm(&self, v: &B::Vector<T>) -> Result<f64, DeviceError> {
-        let [square] = self.backend.dots([(v, v)])?;
-        Ok(square.sqrt())
     }
 }

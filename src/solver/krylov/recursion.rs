@@ -3,7 +3,7 @@
 use super::{KrylovReport, System, Target};
 use crate::backend::scalars::{Coefficient, Condition, LOG, LOGGED, SLOTS, Slot, Test};
 use crate::backend::{Backend, DeviceError, Real};
-use crate::solver::{LinearOperator, LinearStop, Preconditioner};
+use crate::solver::{LinearOperator, LinearStop};
 use std::collections::VecDeque;
 
 /// A run from a restart must lower the true residual at least by this factor.
@@ -30,40 +30,32 @@ pub(super) enum Run {
 
 /// A method whose residual is updated beside x.
 pub(super) trait Recursive<B: Backend, T: Real> {
-    /// The residual.
-    fn residual(&mut self) -> &mut B::Vector<T>;
+    /// The residual, and the scalars.
+    fn residual(&mut self) -> (&mut B::Vector<T>, &mut B::Vector<f64>);
 
     /// Iterates from the residual b − A x of norm `start` until the recursive one meets the target.
-    fn run<A, M>(
+    fn run<A: LinearOperator<B, T>>(
         &mut self,
-        system: &mut System<'_, B, T, A, M>,
+        system: &mut System<'_, B, T, A>,
         target: Target,
         x: &mut B::Vector<T>,
         iterations: &mut f64,
         start: f64,
-    ) -> Result<Run, DeviceError>
-    where
-        A: LinearOperator<B, T>,
-        M: Preconditioner<B, T, A>;
+    ) -> Result<Run, DeviceError>;
 }
 
 /// Runs `method` until the true residual meets the target, or falls no further.
-pub(super) fn solve<B, T, A, M>(
+pub(super) fn solve<B: Backend, T: Real, A: LinearOperator<B, T>>(
     method: &mut impl Recursive<B, T>,
-    system: &mut System<'_, B, T, A, M>,
+    system: &mut System<'_, B, T, A>,
     target: Target,
     x: &mut B::Vector<T>,
-) -> Result<KrylovReport, DeviceError>
-where
-    B: Backend,
-    T: Real,
-    A: LinearOperator<B, T>,
-    M: Preconditioner<B, T, A>,
-{
+) -> Result<KrylovReport, DeviceError> {
     let mut iterations = 0.0;
     let mut before = f64::INFINITY;
     loop {
-        let residual = system.residual(x, method.residual())?;
+        let (r, scalars) = method.residual();
+        let residual = system.residual(x, r, scalars)?;
         let report = |stop| KrylovReport { stop, iterations, residual };
         if !residual.is_finite() {
             return Ok(report(LinearStop::NotFinite));
@@ -80,7 +72,8 @@ where
         }
         before = residual;
         if let Run::Ended(stop) = method.run(system, target, x, &mut iterations, residual)? {
-            let residual = system.residual(x, method.residual())?;
+            let (r, scalars) = method.residual();
+            let residual = system.residual(x, r, scalars)?;
             return Ok(KrylovReport { stop, iterations, residual });
         }
     }
@@ -101,7 +94,7 @@ impl<B: Backend> Lookout<B> {
     }
 
     /// An iteration was asked for.
-    pub(super) fn ask(&mut self, backend: &B, scalars: &B::Scalars) -> Result<(), DeviceError> {
+    pub(super) fn ask(&mut self, backend: &B, scalars: &B::Vector<f64>) -> Result<(), DeviceError> {
         self.0.push_back(backend.look(scalars)?);
         Ok(())
     }
@@ -117,8 +110,8 @@ impl<B: Backend> Lookout<B> {
 }
 
 /// Counts the iterations that a run logged after the first `done`, and shows their residuals.
-pub(super) fn take_log<B: Backend, T: Real, A, M>(
-    system: &mut System<'_, B, T, A, M>,
+pub(super) fn take_log<B: Backend, T: Real, A>(
+    system: &mut System<'_, B, T, A>,
     slots: &[f64; SLOTS + LOG],
     done: &mut usize,
     iterations: &mut f64,

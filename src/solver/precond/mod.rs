@@ -1,16 +1,18 @@
-//! Preconditioners of one sparse matrix.
+//! Preconditioners of one sparse matrix, and what takes their place where they fail.
 
-mod classical;
 mod multigrid;
 
 pub use crate::backend::Coarsening;
-pub use classical::Classical;
 pub use multigrid::{Cycle, Multigrid, MultigridSettings};
 
 use super::linear::Precision;
-use super::{Preconditioner, SolverError};
-use crate::backend::{DeviceError, LevelSize, MultigridBackend, Real};
+use super::{LinearOperator, Preconditioner, SolverError};
+use crate::backend::preconditioner::Identity;
+use crate::backend::{
+    Algebraic, Backend, DeviceError, Incomplete, LevelSize, MultigridBackend, Real, SparseMatrix,
+};
 use crate::sparse::Schedule;
+use std::collections::VecDeque;
 
 /// Choice of preconditioner.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
@@ -28,29 +30,73 @@ pub enum Kind {
     Multigrid,
 }
 
-/// Choice of the order in which incomplete factors are eliminated.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Ordering {
-    /// Tiles for DILU, levels for ILU(0).
-    Auto,
-    /// [`Schedule::Levels`].
-    Levels,
-    /// [`Schedule::Colours`].
-    Colours,
-    /// [`Schedule::Tiles`].
-    Tiles,
+impl Kind {
+    /// The preconditioner from the entries of a matrix alone, its rows worked on by this schedule; that
+    /// which multigrid falls back on at last.
+    #[must_use]
+    pub fn algebraic(self, schedule: Schedule) -> Algebraic {
+        let factors = |kind| Algebraic::Factors { kind, schedule, shift: 0.0 };
+        match self {
+            Self::None => Algebraic::None,
+            Self::Jacobi => Algebraic::Jacobi,
+            Self::Dilu => factors(Incomplete::Dilu),
+            Self::Ilu0 | Self::Multigrid => factors(Incomplete::Ilu0),
+        }
+    }
 }
 
-impl Ordering {
-    /// The schedule for factors of this kind.
+/// An algebraic preconditioner, which is made at the first update and kept; the identity before.
+pub struct FromMatrix<B: Backend, T: Real, A> {
+    kind: Algebraic,
+    analysed: bool,
+    made: Box<dyn Preconditioner<B, T, A>>,
+}
+
+impl<B: Backend, T: Real, A: SparseMatrix<B, T>> FromMatrix<B, T, A> {
+    /// A preconditioner of this kind, not prepared for a matrix yet.
     #[must_use]
-    pub fn schedule(self, kind: Kind) -> Schedule {
-        match (self, kind) {
-            (Self::Tiles, _) | (Self::Auto, Kind::Dilu) => Schedule::Tiles,
-            (Self::Colours, _) => Schedule::Colours,
-            (Self::Levels | Self::Auto, _) => Schedule::Levels,
+    pub fn new(kind: Algebraic) -> Self {
+        Self { kind, analysed: false, made: Box::new(Identity) }
+    }
+
+    /// Analysis alone: what depends on the pattern of the matrix and not on its values.
+    ///
+    /// # Errors
+    /// If the device fails.
+    pub fn analyse(&mut self, backend: &B, a: &A) -> Result<(), DeviceError> {
+        self.made = a.preconditioner(backend, self.kind)?;
+        self.analysed = true;
+        Ok(())
+    }
+}
+
+impl<B: Backend, T: Real, A: SparseMatrix<B, T>> Preconditioner<B, T, A> for FromMatrix<B, T, A> {
+    fn update(&mut self, backend: &B, a: &A) -> Result<(), SolverError> {
+        if !self.analysed {
+            self.analyse(backend, a)?;
         }
+        self.made.update(backend, a)
+    }
+
+    fn apply(
+        &mut self,
+        backend: &B,
+        a: &A,
+        r: &B::Vector<T>,
+        z: &mut B::Vector<T>,
+    ) -> Result<(), DeviceError> {
+        self.made.apply(backend, a, r, z)
+    }
+
+    fn apply_and_multiply(
+        &mut self,
+        backend: &B,
+        a: &A,
+        r: &B::Vector<T>,
+        z: &mut B::Vector<T>,
+        y: &mut B::Vector<T>,
+    ) -> Result<(), DeviceError> {
+        self.made.apply_and_multiply(backend, a, r, z, y)
     }
 }
 
@@ -58,120 +104,104 @@ impl Ordering {
 /// does, measured factors are below 0.15.
 const CONTRACTION: f64 = 0.5;
 
-/// A preconditioner of a matrix with the nine-point pattern.
-///
-/// Multigrid has forms to fall back on where a line has no finite pivot or the residual falls by
-/// less than the bound: W cycles of two sweeps or more in double precision, then ILU(0). The
-/// others have none.
-pub enum MatrixPreconditioner<B: MultigridBackend, T: Real> {
-    /// Made from the entries alone.
-    Classical(Classical<B, T>),
-    /// Made from the entries and their place on the grid, in single precision.
-    Single(Multigrid<B, f32>),
-    /// The same in double precision.
-    Double(Multigrid<B, f64>),
+/// A preconditioner of operators of type `A` under its name.
+pub struct Form<B: Backend, T: Real, A> {
+    /// Its name, as what took over.
+    pub name: &'static str,
+    /// Largest residual factor an iteration of the Krylov method that is taken for contraction.
+    pub bound: Option<f64>,
+    /// Whether it is of use for an operator.
+    pub fits: fn(&A) -> bool,
+    /// The preconditioner.
+    pub preconditioner: Box<dyn Preconditioner<B, T, A>>,
 }
 
-impl<B: MultigridBackend, T: Real> MatrixPreconditioner<B, T> {
-    /// A preconditioner of this kind for matrices of the grid equations on `size` unknown points,
-    /// not prepared for a matrix yet.
-    #[must_use]
-    pub fn new(kind: Kind, multigrid: MultigridSettings, size: LevelSize) -> Self {
-        match (kind, multigrid.precision) {
-            (Kind::Multigrid, Precision::Single) => Self::Single(Multigrid::new(multigrid, size)),
-            (Kind::Multigrid, Precision::Double) => Self::Double(Multigrid::new(multigrid, size)),
-            _ => Self::Classical(Classical::new(kind)),
-        }
-    }
+/// A preconditioner and others that take its place in turn, where it cannot be made or the residual
+/// falls by less than its bound.
+pub struct Forms<B: Backend, T: Real, A>(pub(crate) VecDeque<Form<B, T, A>>);
 
-    /// Prepares for K = A (I − E Eᵀ) + B Eᵀ, where wall terms with the columns B take the places of
-    /// the first row of points, if this form can: multigrid can, the others prepare for A alone.
-    ///
-    /// # Errors
-    /// If the device fails or a pivot vanishes.
-    pub fn update_with_walls(
-        &mut self,
-        backend: &B,
-        a: &B::Matrix<T>,
-        columns: &B::Matrix<T>,
-    ) -> Result<(), SolverError> {
-        match self {
-            Self::Classical(classical) => classical.update(backend, a),
-            Self::Single(multigrid) => multigrid.update(backend, a, Some(columns)),
-            Self::Double(multigrid) => multigrid.update(backend, a, Some(columns)),
-        }
-    }
-
-    /// A preconditioner of the same form, not prepared for a matrix yet.
+impl<B: MultigridBackend, T: Real> Forms<B, T, B::Matrix<T>> {
+    /// The forms of a preconditioner of this kind for matrices of the grid equations on `size` unknown
+    /// points, not prepared for a matrix yet. Multigrid falls back on W cycles of two sweeps or more in
+    /// double precision, then on ILU(0); the others have one form.
     #[must_use]
-    pub fn renewed(&self) -> Self {
-        match self {
-            Self::Classical(classical) => Self::Classical(Classical::new(classical.kind())),
-            Self::Single(multigrid) => {
-                Self::Single(Multigrid::new(multigrid.settings, multigrid.size))
-            }
-            Self::Double(multigrid) => {
-                Self::Double(Multigrid::new(multigrid.settings, multigrid.size))
+    pub fn of_matrix(
+        (kind, schedule): (Kind, Schedule),
+        multigrid: MultigridSettings,
+        size: LevelSize,
+    ) -> Self {
+        let form = |name, bound, preconditioner| Form {
+            name,
+            bound,
+            fits: |_: &B::Matrix<T>| true,
+            preconditioner,
+        };
+        let mut forms = VecDeque::new();
+        if kind == Kind::Multigrid {
+            let strong = multigrid.strengthened();
+            let name = "multigrid";
+            forms.push_back(form(name, Some(CONTRACTION), cycle::<B, T>(multigrid, size)));
+            if strong != multigrid {
+                let name = "multigrid with W cycles in double precision";
+                forms.push_back(form(name, Some(CONTRACTION), cycle::<B, T>(strong, size)));
             }
         }
-    }
-
-    /// d, where an application is no more than z ← d ∘ r.
-    pub fn diagonal(&self) -> Option<&B::Vector<T>> {
-        match self {
-            Self::Classical(classical) => classical.diagonal(),
-            Self::Single(_) | Self::Double(_) => None,
-        }
-    }
-
-    /// Settings and size of a multigrid form.
-    fn multigrid(&self) -> Option<(MultigridSettings, LevelSize)> {
-        match self {
-            Self::Classical(_) => None,
-            Self::Single(multigrid) => Some((multigrid.settings, multigrid.size)),
-            Self::Double(multigrid) => Some((multigrid.settings, multigrid.size)),
-        }
+        let last = FromMatrix::new(kind.algebraic(schedule));
+        forms.push_back(form("ILU(0)", None, Box::new(last)));
+        Self(forms)
     }
 }
 
-impl<B: MultigridBackend, T: Real> Preconditioner<B, T, B::Matrix<T>>
-    for MatrixPreconditioner<B, T>
-{
-    fn update(&mut self, backend: &B, a: &B::Matrix<T>) -> Result<(), SolverError> {
-        match self {
-            Self::Classical(classical) => classical.update(backend, a),
-            Self::Single(multigrid) => multigrid.update(backend, a, None),
-            Self::Double(multigrid) => multigrid.update(backend, a, None),
-        }
+/// A multigrid cycle in its precision.
+fn cycle<B: MultigridBackend, T: Real>(
+    settings: MultigridSettings,
+    size: LevelSize,
+) -> Box<dyn Preconditioner<B, T, B::Matrix<T>>> {
+    match settings.precision {
+        Precision::Single => Box::new(Multigrid::<B, f32>::new(settings, size)),
+        Precision::Double => Box::new(Multigrid::<B, f64>::new(settings, size)),
+    }
+}
+
+impl<B: Backend, T: Real, A> Preconditioner<B, T, A> for Forms<B, T, A> {
+    fn update(&mut self, backend: &B, a: &A) -> Result<(), SolverError> {
+        self.0.retain(|form| (form.fits)(a));
+        self.0[0].preconditioner.update(backend, a)
     }
 
     fn apply(
         &mut self,
         backend: &B,
-        a: &B::Matrix<T>,
+        a: &A,
         r: &B::Vector<T>,
         z: &mut B::Vector<T>,
     ) -> Result<(), DeviceError> {
-        match self {
-            Self::Classical(classical) => classical.apply(backend, a, r, z),
-            Self::Single(multigrid) => multigrid.apply(backend, r, z),
-            Self::Double(multigrid) => multigrid.apply(backend, r, z),
-        }
+        self.0[0].preconditioner.apply(backend, a, r, z)
+    }
+
+    fn apply_and_multiply(
+        &mut self,
+        backend: &B,
+        a: &A,
+        r: &B::Vector<T>,
+        z: &mut B::Vector<T>,
+        y: &mut B::Vector<T>,
+    ) -> Result<(), DeviceError>
+    where
+        A: LinearOperator<B, T>,
+    {
+        self.0[0].preconditioner.apply_and_multiply(backend, a, r, z, y)
     }
 
     fn bound(&self) -> Option<f64> {
-        self.multigrid().map(|_| CONTRACTION)
+        self.0[0].bound
     }
 
     fn fall_back(&mut self) -> Option<&'static str> {
-        let (settings, size) = self.multigrid()?;
-        let strong = settings.strengthened();
-        if settings == strong {
-            *self = Self::Classical(Classical::new(Kind::Ilu0));
-            Some("ILU(0)")
-        } else {
-            *self = Self::new(Kind::Multigrid, strong, size);
-            Some("multigrid with W cycles in double precision")
+        if self.0.len() == 1 {
+            return None;
         }
+        self.0.pop_front();
+        Some(self.0[0].name)
     }
 }

@@ -1,8 +1,8 @@
 //! Geometric multigrid as a preconditioner.
 
-use super::super::linear::Precision;
-use super::super::{PreconditionerFailure, SolverError};
 use crate::backend::{Coarsening, DeviceError, LevelSize, MultigridBackend, Order, Real};
+use crate::solver::linear::Precision;
+use crate::solver::{Preconditioner, PreconditionerFailure, SolverError};
 
 /// Shape of the cycle.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
@@ -79,8 +79,8 @@ const LONG: usize = 1 << 20;
 /// The work of a V(1,1) cycle is a fixed multiple of the number of unknowns, and the iterations
 /// of a Krylov method around it do not grow with them, whatever the aspect ratio of the cells.
 pub struct Multigrid<B: MultigridBackend, M: Real> {
-    pub(super) settings: MultigridSettings,
-    pub(super) size: LevelSize,
+    settings: MultigridSettings,
+    size: LevelSize,
     levels: Vec<B::Level<M>>,
     /// The cycle's work between right side and solution, whose places never change.
     recording: B::Recording,
@@ -94,37 +94,36 @@ impl<B: MultigridBackend, M: Real> Multigrid<B, M> {
         Self { settings, size, levels: Vec::new(), recording: B::Recording::default() }
     }
 
-    fn allocate(&mut self, backend: &B, walls: bool) -> Result<(), DeviceError> {
-        let MultigridSettings { coarsening, levels: most, .. } = self.settings;
-        let mut level = backend.finest_level(self.size, coarsening, walls)?;
-        loop {
-            let size = backend.level_size(&level);
-            self.levels.push(level);
-            let least = if size.wraps() { 2 * SMALLEST_RING } else { SMALLEST_XI };
-            let high = size.mj >= SMALLEST_ETA || coarsening == Coarsening::Xi;
-            let wide = size.mi >= least && high;
-            if !wide || self.levels.len() >= most {
-                return Ok(());
-            }
-            level = backend.coarse_level(&self.levels[self.levels.len() - 1], coarsening)?;
-        }
+    /// Whether the last level is the coarsest.
+    fn is_coarsest(&self, size: LevelSize) -> bool {
+        let least = if size.wraps() { 2 * SMALLEST_RING } else { SMALLEST_XI };
+        let high = size.mj >= SMALLEST_ETA || self.settings.coarsening == Coarsening::Xi;
+        let wide = size.mi >= least && high;
+        !wide || self.levels.len() >= self.settings.levels
     }
 
     /// Operators and line factors of all levels for the present values of `a`, and of the wall
     /// columns where wall terms are unknowns.
-    pub(super) fn update<T: Real>(
+    ///
+    /// # Errors
+    /// If the device fails or a line has no finite pivot.
+    pub fn prepare<T: Real>(
         &mut self,
         backend: &B,
         a: &B::Matrix<T>,
         columns: Option<&B::Matrix<T>>,
     ) -> Result<(), SolverError> {
-        if self.levels.is_empty() {
-            self.allocate(backend, columns.is_some())?;
-        }
-        backend.load_operator(a, columns, &mut self.levels[0])?;
-        for k in 1..self.levels.len() {
-            let (fine, coarse) = self.levels.split_at_mut(k);
-            backend.coarsen(&fine[k - 1], &mut coarse[0])?;
+        let coarsening = self.settings.coarsening;
+        let mut kept = std::mem::take(&mut self.levels).into_iter();
+        let mut level = backend.finest_level(kept.next(), (self.size, coarsening), a, columns)?;
+        loop {
+            let size = backend.level_size(&level);
+            self.levels.push(level);
+            if self.is_coarsest(size) {
+                break;
+            }
+            let fine = &self.levels[self.levels.len() - 1];
+            level = backend.coarse_level(kept.next(), fine, coarsening)?;
         }
         for k in 1..self.levels.len() {
             let settings = &self.settings;
@@ -137,7 +136,10 @@ impl<B: MultigridBackend, M: Real> Multigrid<B, M> {
     }
 
     /// z ← one cycle on A z = r from z = 0.
-    pub(super) fn apply<T: Real>(
+    ///
+    /// # Errors
+    /// If the device fails.
+    pub fn cycle<T: Real>(
         &mut self,
         backend: &B,
         r: &B::Vector<T>,
@@ -152,6 +154,22 @@ impl<B: MultigridBackend, M: Real> Multigrid<B, M> {
             backend.replay(recording, || correct(backend, settings, 0, levels))?;
         }
         backend.store_solution(&self.levels[0], z)
+    }
+}
+
+impl<B: MultigridBackend, T: Real, M: Real> Preconditioner<B, T, B::Matrix<T>> for Multigrid<B, M> {
+    fn update(&mut self, backend: &B, a: &B::Matrix<T>) -> Result<(), SolverError> {
+        self.prepare(backend, a, None)
+    }
+
+    fn apply(
+        &mut self,
+        backend: &B,
+        _: &B::Matrix<T>,
+        r: &B::Vector<T>,
+        z: &mut B::Vector<T>,
+    ) -> Result<(), DeviceError> {
+        self.cycle(backend, r, z)
     }
 }
 

@@ -1,12 +1,15 @@
 //! Incomplete factors of each band.
 
 use gridgen::backend::cpu::{CpuBackend, EllMatrix};
-use gridgen::backend::{Bands, EllipticBackend, EllipticData, Scaling, SparseBackend};
+use gridgen::backend::{
+    Algebraic, Bands, EllipticBackend, EllipticData, Incomplete, Scaling, SparseBackend,
+    SparseMatrix,
+};
 use gridgen::pde::control::Wall;
 use gridgen::solver::SolverError;
 use gridgen::solver::krylov::Method;
 use gridgen::solver::precond::Kind;
-use gridgen::sparse::EllPattern;
+use gridgen::sparse::{EllPattern, Schedule};
 
 use super::cases::Case;
 use super::ranks::{fibers, on_bands_of};
@@ -18,11 +21,11 @@ pub fn jacobian<B: EllipticBackend>(
     data: &EllipticData,
 ) -> Result<B::Matrix<f64>, SolverError> {
     let n = 2 * data.mi * data.mj;
-    let mut state = backend.elliptic(data)?;
+    let (mut state, _) = backend.elliptic(data)?;
     let mut f = backend.zeros(n)?;
     let _ = backend.residual(&mut state, Scaling::Renewed, &mut f)?;
     let mut a = backend.matrix(&EllPattern::nine_point(data.mi, data.mj, data.periodic))?;
-    backend.jacobian(&state, &mut a)?;
+    backend.jacobian(&state, &mut a, None)?;
     Ok(a)
 }
 
@@ -36,18 +39,14 @@ fn solved<B: SparseBackend>(
     backend: &B,
     a: &B::Matrix<f64>,
     r: &[f64],
-    dilu: bool,
+    kind: Incomplete,
 ) -> Result<Vec<f64>, SolverError> {
-    let mut factors = backend.factors(a)?;
-    let pivot = if dilu {
-        backend.factor_dilu(a, &mut factors)?
-    } else {
-        backend.factor_ilu0(a, &mut factors)?
-    };
-    assert_eq!(pivot, None);
+    let kind = Algebraic::Factors { kind, schedule: Schedule::Levels, shift: 0.0 };
+    let mut factors = a.preconditioner(backend, kind)?;
+    factors.update(backend, a)?;
     let (mut x, mut z) = (backend.zeros(r.len())?, backend.zeros(r.len())?);
     backend.upload(r, &mut x)?;
-    backend.solve_factors(&factors, &x, &mut z)?;
+    factors.apply(backend, a, &x, &mut z)?;
     let mut host = vec![0.0; r.len()];
     backend.download(&z, &mut host)?;
     Ok(host)
@@ -85,8 +84,8 @@ fn factors_of_bands_are_those_without_the_couplings_between_them() {
         }
         let cut = EllMatrix::from_values(pattern, values);
         let r: Vec<f64> = (0..2 * mi * mj).map(right).collect();
-        for dilu in [true, false] {
-            let expected = solved(&CpuBackend, &cut, &r, dilu).unwrap();
+        for kind in [Incomplete::Dilu, Incomplete::Ilu0] {
+            let expected = solved(&CpuBackend, &cut, &r, kind).unwrap();
             let found = on_bands_of(&fibers(3), Messages::Host, &bands, |rank, backend| {
                 let a = jacobian(backend, &bands.part(rank, &data))?;
                 let columns = bands.of(rank);
@@ -96,13 +95,13 @@ fn factors_of_bands_are_those_without_the_couplings_between_them() {
                 });
                 let rows: Vec<usize> = rows.collect();
                 let r: Vec<f64> = rows.iter().map(|&row| right(row)).collect();
-                Ok((rows, solved(backend, &a, &r, dilu)?))
+                Ok((rows, solved(backend, &a, &r, kind)?))
             });
 
             for (rows, values) in found.unwrap() {
                 for (row, value) in rows.into_iter().zip(values) {
                     let difference = (value - expected[row]).abs();
-                    assert!(difference < 1e-12, "{periodic}, {dilu}, row {row}: {difference:e}");
+                    assert!(difference < 1e-12, "{periodic}, {kind:?}, row {row}: {difference:e}");
                 }
             }
         }

@@ -42,9 +42,8 @@ fn swept<B: MultigridBackend, M: Real>(
     size: LevelSize,
     right: &[f64],
 ) -> Vec<f64> {
-    let walls = columns.is_some();
-    let mut level = backend.finest_level::<M>(size, Coarsening::Full, walls).unwrap();
-    backend.load_operator(a, columns, &mut level).unwrap();
+    let kind = (size, Coarsening::Full);
+    let mut level = backend.finest_level::<_, M>(None, kind, a, columns).unwrap();
     let mut v = backend.zeros(right.len()).unwrap();
     backend.upload(right, &mut v).unwrap();
     backend.load_right(&v, &mut level).unwrap();

@@ -15,7 +15,6 @@ use gridgen::generate::{
 };
 use gridgen::solver::SolverError;
 use gridgen::solver::history::NewtonStep;
-use gridgen::sparse::Schedule;
 
 use super::ranks::{fibers, on_bands_of};
 use support::fibers::{Messages, lost, mortal};
@@ -38,10 +37,6 @@ impl Ranks for Devices {
 
     fn run(&self, bands: &Bands, work: &RankWork<'_>) -> Result<(), SolverError> {
         on_bands_of(&self.0, self.1, bands, work).map(drop)
-    }
-
-    fn with_schedule(self: Box<Self>, _: Schedule) -> Box<dyn Ranks> {
-        self
     }
 }
 

@@ -1,11 +1,11 @@
 //! Incomplete factors are what their definitions say.
 
 use super::matrices::{
-    KINDS, SAME, applied, convection, dense, difference, factored, is_symmetric, mirrored, random,
-    sparse, times,
+    Factored, KINDS, SAME, applied, convection, dense, difference, factored, is_symmetric,
+    mirrored, random, sparse, times,
 };
-use gridgen::backend::{Incomplete, RowSchedule};
-use gridgen::sparse::Csr;
+use gridgen::backend::Incomplete;
+use gridgen::sparse::{Csr, Schedule};
 use nalgebra::{DMatrix, DVector};
 use proptest::prelude::*;
 
@@ -26,7 +26,7 @@ fn defined(a: &Csr, kind: Incomplete) -> DMatrix<f64> {
 }
 
 /// M from what its inverse does to unit vectors.
-fn applied_matrix(a: &Csr, kind: Incomplete, schedule: RowSchedule) -> DMatrix<f64> {
+fn applied_matrix(a: &Csr, kind: Incomplete, schedule: Schedule) -> DMatrix<f64> {
     let (n, mut factors) = (a.rows(), factored(a, kind, schedule));
     let column = |k: usize| {
         let unit: Vec<f64> = (0..n).map(|row| f64::from(row == k)).collect();
@@ -64,7 +64,7 @@ proptest! {
             let a_of_kind = if is_symmetric(kind) { &symmetric } else { &full };
             let whole = matches!(kind, Incomplete::Ilu0 | Incomplete::Ic0);
 
-            let m = applied_matrix(&a, kind, RowSchedule::Levels);
+            let m = applied_matrix(&a, kind, Schedule::Levels);
 
             for (i, j) in (0..n).flat_map(|i| (0..n).map(move |j| (i, j))) {
                 if i == j || whole && a_of_kind[(i, j)] != 0.0 {
@@ -97,7 +97,7 @@ proptest! {
             a.row(row).map(|(c, v)| (c, if c > row { f64::NAN } else { v })).collect::<Vec<_>>()
         }));
         for kind in [Incomplete::Dic, Incomplete::Ic0] {
-            for schedule in [RowSchedule::Levels, RowSchedule::Multicolour, RowSchedule::Tile] {
+            for schedule in [Schedule::Levels, Schedule::Colours, Schedule::Tiles] {
                 let mut factors = factored(&spoilt, kind, schedule);
 
                 let z = applied(&mut factors, &r);
@@ -110,20 +110,17 @@ proptest! {
 
 #[test]
 fn a_shift_scales_the_diagonal_before_the_elimination() {
-    use gridgen::backend::cpu::CpuBackend;
-    use gridgen::backend::{CsrBackend, Format};
     let a = convection(4);
     let shifted = Csr::from_rows((0..a.rows()).map(|row| {
         a.row(row).map(|(c, v)| (c, if c == row { 1.25 * v } else { v })).collect::<Vec<_>>()
     }));
     let r = vec![1.0; a.rows()];
     for kind in KINDS {
-        let matrix = CpuBackend.csr::<f64>(&a, Format::Csr).unwrap();
-        let mut factors = CpuBackend.csr_factors(&matrix, kind, RowSchedule::Levels).unwrap();
+        let mut factors = Factored::analysed(&a, kind, Schedule::Levels, 0.25);
 
-        let bad = CpuBackend.csr_factor(&matrix, 0.25, &mut factors).unwrap();
+        let bad = factors.update();
 
-        let expected = applied(&mut factored(&shifted, kind, RowSchedule::Levels), &r);
+        let expected = applied(&mut factored(&shifted, kind, Schedule::Levels), &r);
         assert_eq!((bad, applied(&mut factors, &r)), (None, expected), "{kind:?}");
     }
 }

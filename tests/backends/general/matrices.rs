@@ -1,8 +1,11 @@
 //! Matrices of the tests.
 
-use gridgen::backend::cpu::{CpuBackend, CsrFactors};
-use gridgen::backend::{CsrBackend, Format, Incomplete, RowSchedule};
-use gridgen::sparse::Csr;
+use gridgen::backend::cpu::{CpuBackend, CsrMatrix};
+use gridgen::backend::{
+    Algebraic, BadPivot, Format, Incomplete, Preconditioner, PreconditionerFailure, Real,
+    SolverError, SparseBackend, SparseMatrix,
+};
+use gridgen::sparse::{Csr, Schedule};
 use nalgebra::DMatrix;
 use proptest::prelude::*;
 
@@ -10,8 +13,8 @@ pub(crate) const KINDS: [Incomplete; 4] =
     [Incomplete::Dilu, Incomplete::Dic, Incomplete::Ilu0, Incomplete::Ic0];
 
 /// Schedules that apply the same M.
-pub(crate) const SAME: [RowSchedule; 4] =
-    [RowSchedule::Auto, RowSchedule::Levels, RowSchedule::SyncFree, RowSchedule::Correlation];
+pub(crate) const SAME: [Schedule; 4] =
+    [Schedule::Auto, Schedule::Levels, Schedule::SyncFree, Schedule::Correlation];
 
 /// Only the left and the diagonal of a symmetric matrix are read.
 pub(crate) fn is_symmetric(kind: Incomplete) -> bool {
@@ -61,19 +64,50 @@ pub(crate) fn mirrored(a: &DMatrix<f64>) -> DMatrix<f64> {
     DMatrix::from_fn(a.nrows(), a.ncols(), |i, j| a[(i.max(j), i.min(j))])
 }
 
+/// A matrix and its factors.
+pub(crate) struct Factored<T: Real> {
+    pub(crate) matrix: CsrMatrix<T>,
+    factors: Box<dyn Preconditioner<CpuBackend, T, CsrMatrix<T>>>,
+}
+
+impl<T: Real> Factored<T> {
+    /// Room for the factors of A + `shift` diag(A).
+    pub(crate) fn analysed(a: &Csr, kind: Incomplete, schedule: Schedule, shift: f64) -> Self {
+        let matrix = CpuBackend.csr(a, Format::Csr).unwrap();
+        let kind = Algebraic::Factors { kind, schedule, shift };
+        let factors = matrix.preconditioner(&CpuBackend, kind).unwrap();
+        Self { matrix, factors }
+    }
+
+    /// Factors the matrix; the first pivot that cannot be used.
+    pub(crate) fn update(&mut self) -> Option<BadPivot> {
+        match self.factors.update(&CpuBackend, &self.matrix) {
+            Ok(()) => None,
+            Err(SolverError::Preconditioner(PreconditionerFailure::Factor {
+                row, value, ..
+            })) => Some(BadPivot { row, value }),
+            Err(other) => panic!("{other}"),
+        }
+    }
+
+    /// M⁻¹ r.
+    pub(crate) fn apply(&mut self, r: &[T]) -> Vec<T> {
+        let mut z = vec![T::nan(); r.len()];
+        self.factors.apply(&CpuBackend, &self.matrix, &r.to_vec(), &mut z).unwrap();
+        z
+    }
+}
+
 /// Factors of a matrix whose pivots can all be used.
-pub(crate) fn factored(a: &Csr, kind: Incomplete, schedule: RowSchedule) -> CsrFactors<f64> {
-    let matrix = CpuBackend.csr(a, Format::Csr).unwrap();
-    let mut factors = CpuBackend.csr_factors(&matrix, kind, schedule).unwrap();
-    assert_eq!(CpuBackend.csr_factor(&matrix, 0.0, &mut factors).unwrap(), None);
-    factors
+pub(crate) fn factored(a: &Csr, kind: Incomplete, schedule: Schedule) -> Factored<f64> {
+    let mut factored = Factored::analysed(a, kind, schedule, 0.0);
+    assert_eq!(factored.update(), None);
+    factored
 }
 
 /// M⁻¹ r.
-pub(crate) fn applied(factors: &mut CsrFactors<f64>, r: &[f64]) -> Vec<f64> {
-    let mut z = vec![f64::NAN; r.len()];
-    CpuBackend.csr_solve(factors, &r.to_vec(), &mut z).unwrap();
-    z
+pub(crate) fn applied(factored: &mut Factored<f64>, r: &[f64]) -> Vec<f64> {
+    factored.apply(r)
 }
 
 /// A x entry by entry.

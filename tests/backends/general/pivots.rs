@@ -1,15 +1,15 @@
 //! Matrices whose factors do not exist.
 
-use super::matrices::{KINDS, SAME, convection, is_symmetric};
+use super::matrices::{Factored, KINDS, SAME, convection, is_symmetric};
 use gridgen::backend::cpu::CpuBackend;
-use gridgen::backend::{BadPivot, CsrBackend, Format, Incomplete, RowSchedule};
-use gridgen::sparse::Csr;
+use gridgen::backend::{
+    Algebraic, BadPivot, Format, Incomplete, PreconditionerFailure, SparseBackend, SparseMatrix,
+};
+use gridgen::sparse::{Csr, Schedule};
 
 /// The first pivot of a matrix that cannot be used.
-fn first_bad(a: &Csr, kind: Incomplete, schedule: RowSchedule) -> Option<BadPivot> {
-    let matrix = CpuBackend.csr::<f64>(a, Format::Csr).unwrap();
-    let mut factors = CpuBackend.csr_factors(&matrix, kind, schedule).unwrap();
-    CpuBackend.csr_factor(&matrix, 0.0, &mut factors).unwrap()
+fn first_bad(a: &Csr, kind: Incomplete, schedule: Schedule) -> Option<BadPivot> {
+    Factored::<f64>::analysed(a, kind, schedule, 0.0).update()
 }
 
 /// `a` with other entries in one row.
@@ -28,12 +28,12 @@ fn a_row_without_diagonal_or_without_entries_is_named() {
         // A second one comes later.
         let spoilt = replaced(&replaced(&a, row, &entries), 5000, &[]);
         for kind in KINDS {
-            for schedule in SAME.into_iter().chain([RowSchedule::Tile]) {
+            for schedule in SAME.into_iter().chain([Schedule::Tiles]) {
                 let bad = first_bad(&spoilt, kind, schedule);
 
                 assert_eq!(bad, Some(BadPivot { row, value: 0.0 }), "{kind:?}, {schedule:?}");
             }
-            let bad = first_bad(&replaced(&a, row, &entries), kind, RowSchedule::Multicolour);
+            let bad = first_bad(&replaced(&a, row, &entries), kind, Schedule::Colours);
             assert_eq!(bad, Some(BadPivot { row, value: 0.0 }), "{kind:?}");
         }
     }
@@ -59,7 +59,7 @@ fn a_negative_pivot_is_named_of_symmetric_kinds_alone() {
     for kind in KINDS {
         let expected = is_symmetric(kind).then_some(BadPivot { row: 1, value: -3.0 });
 
-        assert_eq!(first_bad(&indefinite, kind, RowSchedule::Auto), expected, "{kind:?}");
+        assert_eq!(first_bad(&indefinite, kind, Schedule::Auto), expected, "{kind:?}");
     }
 }
 
@@ -69,7 +69,7 @@ fn a_pivot_that_is_no_number_is_named() {
     for value in [f64::NAN, f64::INFINITY] {
         let spoilt = replaced(&a, 60, &[(60, value)]);
         for kind in KINDS {
-            let bad = first_bad(&spoilt, kind, RowSchedule::SyncFree).unwrap();
+            let bad = first_bad(&spoilt, kind, Schedule::SyncFree).unwrap();
 
             assert_eq!(bad.row, 60);
             assert!(!bad.value.is_finite());
@@ -81,7 +81,7 @@ fn a_pivot_that_is_no_number_is_named() {
 fn one_row_is_a_matrix_too() {
     let one = Csr::from_rows([[(0, 4.0)]].into_iter());
     for kind in KINDS {
-        for schedule in SAME.into_iter().chain([RowSchedule::Tile, RowSchedule::Multicolour]) {
+        for schedule in SAME.into_iter().chain([Schedule::Tiles, Schedule::Colours]) {
             let mut factors = super::matrices::factored(&one, kind, schedule);
 
             assert_eq!(super::matrices::applied(&mut factors, &[2.0]), [0.5]);
@@ -92,13 +92,16 @@ fn one_row_is_a_matrix_too() {
 #[test]
 fn the_inverse_diagonal_names_the_first_row_that_has_none() {
     let a = convection(3);
-    let matrix = |a: &Csr| CpuBackend.csr::<f64>(a, Format::Csr).unwrap();
-    let mut d = vec![0.0; 27];
-
-    let whole = CpuBackend.csr_inverse_diagonal(&matrix(&a), &mut d).unwrap();
     let broken = replaced(&replaced(&a, 20, &[]), 7, &[(7, 0.0)]);
-    let bad = CpuBackend.csr_inverse_diagonal(&matrix(&broken), &mut d.clone()).unwrap();
+    let matrix = |a: &Csr| CpuBackend.csr::<f64>(a, Format::Csr).unwrap();
+    let (ones, mut d) = (vec![1.0; 27], vec![0.0; 27]);
+    let a = matrix(&a);
+    let mut jacobi = a.preconditioner(&CpuBackend, Algebraic::Jacobi).unwrap();
 
-    assert_eq!((whole, bad), (None, Some(7)));
+    jacobi.update(&CpuBackend, &a).unwrap();
+    jacobi.apply(&CpuBackend, &a, &ones, &mut d).unwrap();
+    let bad = jacobi.update(&CpuBackend, &matrix(&broken));
+
+    assert_eq!(bad, Err(PreconditionerFailure::Pivot { preconditioner: "Jacobi", row: 7 }.into()));
     assert_eq!(d, [1.0 / 6.3; 27]);
 }

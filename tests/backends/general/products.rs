@@ -2,14 +2,14 @@
 
 use super::matrices::{convection, difference, random, times};
 use gridgen::backend::cpu::CpuBackend;
-use gridgen::backend::{CsrBackend, Format};
+use gridgen::backend::{Format, LinearOperator, SparseBackend};
 use gridgen::sparse::Csr;
 use proptest::prelude::*;
 
 fn product(a: &Csr, format: Format, x: &[f64]) -> Vec<f64> {
-    let matrix = CpuBackend.csr(a, format).unwrap();
+    let matrix = CpuBackend.csr::<f64>(a, format).unwrap();
     let mut y = vec![f64::NAN; a.rows()];
-    CpuBackend.csr_multiply(&matrix, &x.to_vec(), &mut y).unwrap();
+    matrix.apply(&CpuBackend, &x.to_vec(), &mut y).unwrap();
     y
 }
 

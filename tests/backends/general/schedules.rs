@@ -1,8 +1,8 @@
 //! Schedules agree where they apply the same M, and apply the M that they say where not.
 
-use super::matrices::{KINDS, applied, convection, difference, factored, is_symmetric};
-use gridgen::backend::{Incomplete, RowSchedule};
-use gridgen::sparse::{Csr, Graph, ROW_TILE, RowSets, colours};
+use super::matrices::{Factored, KINDS, applied, convection, difference, factored, is_symmetric};
+use gridgen::backend::Incomplete;
+use gridgen::sparse::{Csr, Graph, ROW_TILE, RowSets, Schedule, colours};
 
 /// Applications after which `Auto` has tried everything.
 const APPLICATIONS: usize = 12;
@@ -24,9 +24,8 @@ fn all_that_apply_the_same_factors_agree_whatever_the_threads() {
     for a in [convection(20), layers()] {
         let r: Vec<f64> = (0..a.rows()).map(|k| (k as f64 * 0.7).cos()).collect();
         for kind in KINDS {
-            let alone =
-                with_threads(1, || applied(&mut factored(&a, kind, RowSchedule::Levels), &r));
-            for schedule in [RowSchedule::Levels, RowSchedule::SyncFree, RowSchedule::Auto] {
+            let alone = with_threads(1, || applied(&mut factored(&a, kind, Schedule::Levels), &r));
+            for schedule in [Schedule::Levels, Schedule::SyncFree, Schedule::Auto] {
                 for threads in [2, 5] {
                     let z = with_threads(threads, || {
                         let mut factors = factored(&a, kind, schedule);
@@ -37,7 +36,7 @@ fn all_that_apply_the_same_factors_agree_whatever_the_threads() {
                 }
             }
             let pushed =
-                with_threads(4, || applied(&mut factored(&a, kind, RowSchedule::Correlation), &r));
+                with_threads(4, || applied(&mut factored(&a, kind, Schedule::Correlation), &r));
             assert!(difference(&pushed, &alone) < 1e-12, "{kind:?}");
         }
     }
@@ -51,9 +50,9 @@ fn colours_are_levels_of_the_renumbered_matrix() {
     let r: Vec<f64> = (0..a.rows()).map(|k| (k as f64).sin()).collect();
     let moved: Vec<f64> = order.iter().map(|&row| r[row as usize]).collect();
     for kind in KINDS.into_iter().filter(|&kind| !is_symmetric(kind)) {
-        let expected = applied(&mut factored(&renumbered, kind, RowSchedule::Levels), &moved);
+        let expected = applied(&mut factored(&renumbered, kind, Schedule::Levels), &moved);
 
-        let z = with_threads(3, || applied(&mut factored(&a, kind, RowSchedule::Multicolour), &r));
+        let z = with_threads(3, || applied(&mut factored(&a, kind, Schedule::Colours), &r));
 
         let z: Vec<f64> = order.iter().map(|&row| z[row as usize]).collect();
         assert_eq!(z, expected, "{kind:?}");
@@ -70,30 +69,25 @@ fn tiles_are_factors_of_what_stands_within_them() {
     let r: Vec<f64> = (0..a.rows()).map(|k| (k as f64).sin()).collect();
     assert!(within.values.len() < a.values.len());
     for kind in KINDS {
-        let z = with_threads(3, || applied(&mut factored(&a, kind, RowSchedule::Tile), &r));
+        let z = with_threads(3, || applied(&mut factored(&a, kind, Schedule::Tiles), &r));
 
-        assert_eq!(z, applied(&mut factored(&within, kind, RowSchedule::Levels), &r), "{kind:?}");
+        assert_eq!(z, applied(&mut factored(&within, kind, Schedule::Levels), &r), "{kind:?}");
     }
 }
 
 #[test]
 fn single_precision_agrees_with_double() {
-    use gridgen::backend::cpu::CpuBackend;
-    use gridgen::backend::{CsrBackend, Format};
     let a = convection(12);
     let r: Vec<f64> = (0..a.rows()).map(|k| (k as f64).sin()).collect();
     let single: Vec<f32> = r.iter().map(|&r| r as f32).collect();
     for kind in KINDS {
-        let expected = applied(&mut factored(&a, kind, RowSchedule::Levels), &r);
-        for schedule in [RowSchedule::Auto, RowSchedule::SyncFree, RowSchedule::Correlation] {
-            let matrix = CpuBackend.csr::<f32>(&a, Format::Csr).unwrap();
-            let mut factors = CpuBackend.csr_factors(&matrix, kind, schedule).unwrap();
-            let mut z = vec![0.0; a.rows()];
-            assert_eq!(CpuBackend.csr_factor(&matrix, 0.0, &mut factors).unwrap(), None);
+        let expected = applied(&mut factored(&a, kind, Schedule::Levels), &r);
+        for schedule in [Schedule::Auto, Schedule::SyncFree, Schedule::Correlation] {
+            let mut factors = Factored::<f32>::analysed(&a, kind, schedule, 0.0);
+            assert_eq!(factors.update(), None);
 
-            CpuBackend.csr_solve(&mut factors, &single, &mut z).unwrap();
+            let z: Vec<f64> = factors.apply(&single).into_iter().map(f64::from).collect();
 
-            let z: Vec<f64> = z.iter().map(|&z| f64::from(z)).collect();
             assert!(difference(&z, &expected) < 1e-5, "{kind:?}, {schedule:?}");
         }
     }
@@ -102,14 +96,14 @@ fn single_precision_agrees_with_double() {
 #[test]
 fn factors_are_renewed_with_the_values() {
     use gridgen::backend::cpu::CpuBackend;
-    use gridgen::backend::{CsrBackend, Format};
+    use gridgen::backend::{Format, SparseBackend};
     let (a, r) = (convection(6), vec![1.0; 216]);
     let twice = Csr { values: a.values.iter().map(|v| 2.0 * v).collect(), ..a.clone() };
-    let mut factors = factored(&a, Incomplete::Ilu0, RowSchedule::Auto);
+    let mut factors = factored(&a, Incomplete::Ilu0, Schedule::Auto);
     let once = applied(&mut factors, &r);
 
-    let matrix = CpuBackend.csr::<f64>(&twice, Format::Csr).unwrap();
-    assert_eq!(CpuBackend.csr_factor(&matrix, 0.0, &mut factors).unwrap(), None);
+    factors.matrix = CpuBackend.csr(&twice, Format::Csr).unwrap();
+    assert_eq!(factors.update(), None);
 
     let half: Vec<f64> = once.iter().map(|z| 0.5 * z).collect();
     assert_eq!(applied(&mut factors, &r), half);

@@ -1,11 +1,11 @@
 //! Whole solves.
 
 use gridgen::backend::cpu::CpuBackend;
-use gridgen::backend::{CsrBackend, Format, Incomplete, RowSchedule};
-use gridgen::solver::general::{GeneralKind, GeneralOperator, GeneralPreconditioner};
+use gridgen::backend::{Algebraic, Format, Incomplete, SparseBackend};
 use gridgen::solver::krylov::Method;
 use gridgen::solver::linear::{LinearSettings, LinearSolver};
-use gridgen::sparse::Csr;
+use gridgen::solver::precond::FromMatrix;
+use gridgen::sparse::{Csr, Schedule};
 
 /// Five points on an m × m grid, with a wind along i.
 fn convection(m: usize) -> Csr {
@@ -25,18 +25,18 @@ fn convection(m: usize) -> Csr {
 fn every_preconditioner_solves_convection_and_diffusion() {
     let (csr, backend) = (convection(24), CpuBackend);
     let n = csr.rows();
-    let operator = GeneralOperator { matrix: backend.csr(&csr, Format::Csr).unwrap(), rows: n };
-    let factors = |kind| GeneralKind::Factors { kind, schedule: RowSchedule::Auto, shift: 0.0 };
+    let operator = backend.csr(&csr, Format::Csr).unwrap();
+    let factors = |kind| Algebraic::Factors { kind, schedule: Schedule::Auto, shift: 0.0 };
     let kinds = [
-        (GeneralKind::None, 100.0),
-        (GeneralKind::Jacobi, 100.0),
+        (Algebraic::None, 100.0),
+        (Algebraic::Jacobi, 100.0),
         (factors(Incomplete::Dilu), 40.0),
         (factors(Incomplete::Ilu0), 30.0),
     ];
     for (kind, most) in kinds {
         let settings =
             LinearSettings { method: Method::Bicgstab, max_iterations: 200, restart: 30 };
-        let mut solver = LinearSolver::new(settings, n, GeneralPreconditioner::new(kind));
+        let mut solver = LinearSolver::new(settings, n, FromMatrix::new(kind));
         let b: Vec<f64> = (0..n).map(|k| (k as f64).sin()).collect();
         let mut x = vec![0.0; n];
 

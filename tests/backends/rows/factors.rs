@@ -1,8 +1,11 @@
 //! Factors of the rows of each rank.
 
 use gridgen::backend::cpu::CpuBackend;
-use gridgen::backend::{Backend, BadPivot, CsrBackend, Format, Incomplete, RowSchedule};
-use gridgen::sparse::{Csr, RowBlocks};
+use gridgen::backend::{
+    Algebraic, Backend, BadPivot, Format, Incomplete, PreconditionerFailure, SolverError,
+    SparseBackend, SparseMatrix,
+};
+use gridgen::sparse::{Csr, RowBlocks, Schedule};
 
 use super::machine::Devices;
 use super::patterns::{convection, difference};
@@ -11,13 +14,19 @@ use super::systems::Machine;
 const KINDS: [Incomplete; 4] =
     [Incomplete::Dilu, Incomplete::Dic, Incomplete::Ilu0, Incomplete::Ic0];
 
+/// Factors without a shift.
+fn factors(kind: Incomplete, schedule: Schedule) -> Algebraic {
+    Algebraic::Factors { kind, schedule, shift: 0.0 }
+}
+
 /// What M⁻¹ r is on the CPU.
 fn on_cpu(a: &Csr, kind: Incomplete, r: &[f64]) -> Vec<f64> {
     let matrix = CpuBackend.csr::<f64>(a, Format::Csr).unwrap();
-    let mut factors = CpuBackend.csr_factors(&matrix, kind, RowSchedule::Levels).unwrap();
-    assert_eq!(CpuBackend.csr_factor(&matrix, 0.0, &mut factors).unwrap(), None);
+    let kind = factors(kind, Schedule::Levels);
+    let mut factors = matrix.preconditioner(&CpuBackend, kind).unwrap();
+    factors.update(&CpuBackend, &matrix).unwrap();
     let mut z = vec![0.0; r.len()];
-    CpuBackend.csr_solve(&mut factors, &r.to_vec(), &mut z).unwrap();
+    factors.apply(&CpuBackend, &matrix, &r.to_vec(), &mut z).unwrap();
     z
 }
 
@@ -33,14 +42,14 @@ fn factors_are_those_without_the_couplings_between_ranks() {
     }));
     for kind in KINDS {
         let expected = on_cpu(&cut, kind, &r);
-        for schedule in [RowSchedule::Auto, RowSchedule::Levels] {
+        for schedule in [Schedule::Auto, Schedule::Levels] {
             let found = Devices::fibers(RANKS).by_rows((&a, &r), Format::Csr, |backend, a, r| {
-                let mut factors = backend.csr_factors(&a, kind, schedule)?;
-                assert_eq!(backend.csr_factor(&a, 0.0, &mut factors)?, None);
+                let mut factors = a.preconditioner(backend, factors(kind, schedule))?;
+                factors.update(backend, &a)?;
                 let (mut x, mut z) = (backend.zeros(r.len())?, backend.zeros(r.len())?);
                 backend.upload(r, &mut x)?;
                 let mut host = vec![0.0; r.len()];
-                backend.csr_solve(&mut factors, &x, &mut z)?;
+                factors.apply(backend, &a, &x, &mut z)?;
                 backend.download(&z, &mut host)?;
                 Ok(host)
             });
@@ -65,8 +74,15 @@ fn every_rank_names_the_first_bad_pivot_of_the_whole_matrix() {
     let a = diagonal(&[(40, -3.0), (45, 0.0), (90, -5.0)]);
     for (kind, row, value) in [(Incomplete::Dilu, 45, 0.0), (Incomplete::Ic0, 40, -3.0)] {
         let found = Devices::fibers(3).by_rows((&a, &[0.0; 100]), Format::Csr, |backend, a, _| {
-            let mut factors = backend.csr_factors(&a, kind, RowSchedule::SyncFree)?;
-            Ok(backend.csr_factor(&a, 0.0, &mut factors)?)
+            let mut factors = a.preconditioner(backend, factors(kind, Schedule::SyncFree))?;
+            match factors.update(backend, &a) {
+                Err(SolverError::Preconditioner(PreconditionerFailure::Factor {
+                    row,
+                    value,
+                    ..
+                })) => Ok(Some(BadPivot { row, value })),
+                updated => updated.map(|()| None),
+            }
         });
 
         assert_eq!(found.unwrap(), [Some(BadPivot { row, value }); 3], "{kind:?}");
@@ -76,8 +92,14 @@ fn every_rank_names_the_first_bad_pivot_of_the_whole_matrix() {
 #[test]
 fn every_rank_names_the_first_missing_diagonal() {
     let a = diagonal(&[(80, 0.0), (70, 0.0)]);
-    let found = Devices::fibers(3).by_rows((&a, &[0.0; 100]), Format::Csr, |backend, a, own| {
-        Ok(backend.csr_inverse_diagonal(&a, &mut backend.zeros(own.len())?)?)
+    let found = Devices::fibers(3).by_rows((&a, &[0.0; 100]), Format::Csr, |backend, a, _| {
+        let mut jacobi = a.preconditioner(backend, Algebraic::Jacobi)?;
+        match jacobi.update(backend, &a) {
+            Err(SolverError::Preconditioner(PreconditionerFailure::Pivot { row, .. })) => {
+                Ok(Some(row))
+            }
+            updated => updated.map(|()| None),
+        }
     });
 
     assert_eq!(found.unwrap(), [Some(70); 3]);

@@ -2,9 +2,9 @@
 
 use std::sync::Arc;
 
+use gridgen::backend::Algebraic;
 use gridgen::backend::cuda::Device;
 use gridgen::solver::SolverError;
-use gridgen::solver::general::GeneralKind;
 use gridgen::solver::krylov::Method;
 
 use super::machine::Devices;
@@ -25,7 +25,7 @@ fn a_lost_device_stops_all_with_its_own_message() {
                 Arc::new(FiberDevice::default()),
             ];
 
-            let way = Way { method, kind: GeneralKind::Jacobi };
+            let way = Way { method, kind: Algebraic::Jacobi };
             let result = solve(&Devices(devices.into()), &a, &b, way).map(|solved| solved.x);
 
             assert_eq!(result, Err(SolverError::Device(lost())), "after {launches} launches");

@@ -6,13 +6,12 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use gridgen::backend::cuda::CudaBackend;
-use gridgen::backend::{Bands, DeviceError, Incomplete, RowSchedule};
+use gridgen::backend::{Algebraic, Bands, DeviceError, Incomplete};
 use gridgen::error::{Error, SystemError};
 use gridgen::formats::matrix_market::read_vector;
 use gridgen::generate::{RankWork, Ranks};
 use gridgen::linear_system::{Reordering, SystemOptions, SystemOutcome, solve_system_on};
 use gridgen::solver::SolverError;
-use gridgen::solver::general::GeneralKind;
 use gridgen::sparse::{Csr, Schedule, TooFewRows};
 
 use super::machine::Devices;
@@ -31,10 +30,6 @@ impl Ranks for Devices {
 
     fn first(&self) -> Result<CudaBackend, DeviceError> {
         CudaBackend::new(self.0[0].clone())
-    }
-
-    fn with_schedule(self: Box<Self>, _: Schedule) -> Box<dyn Ranks> {
-        self
     }
 
     fn run(&self, bands: &Bands, work: &RankWork<'_>) -> Result<(), SolverError> {
@@ -69,7 +64,7 @@ fn a_system_is_read_solved_by_rows_and_written() {
     let order: Vec<u32> = (0..88).map(|k| k * 35 % 88).collect();
     let a = grid.permuted(&order);
     let options = options(folder.path(), &a);
-    let jacobi = SystemOptions { preconditioner: GeneralKind::Jacobi, ..options.clone() };
+    let jacobi = SystemOptions { preconditioner: Algebraic::Jacobi, ..options.clone() };
     let rcm = SystemOptions { reorder: Reordering::Rcm, ..options };
 
     for (options, blocks) in [(rcm, Some(3)), (jacobi, None)] {
@@ -95,9 +90,9 @@ fn a_pivot_that_fails_on_any_rank_is_named_as_in_the_file() {
     let a = Csr::from_rows((0..88).map(without));
     let options = options(folder.path(), &a);
 
-    let (kind, schedule) = (Incomplete::Ilu0, RowSchedule::Auto);
-    let factors = GeneralKind::Factors { kind, schedule, shift: 0.0 };
-    for preconditioner in [factors, GeneralKind::Jacobi] {
+    let (kind, schedule) = (Incomplete::Ilu0, Schedule::Auto);
+    let factors = Algebraic::Factors { kind, schedule, shift: 0.0 };
+    for preconditioner in [factors, Algebraic::Jacobi] {
         for reorder in [Reordering::None, Reordering::Rcm] {
             let options = SystemOptions { preconditioner, reorder, ..options.clone() };
 

@@ -3,11 +3,10 @@
 use std::sync::Arc;
 
 use gridgen::backend::cuda::CudaBackend;
-use gridgen::backend::{CsrBackend, Format, Incomplete, RowSchedule};
+use gridgen::backend::{Algebraic, Format, Incomplete, SparseBackend};
 use gridgen::solver::LinearStop;
-use gridgen::solver::general::GeneralKind;
 use gridgen::solver::krylov::Method;
-use gridgen::sparse::Csr;
+use gridgen::sparse::{Csr, Schedule};
 
 use super::machine::Devices;
 use super::patterns::{arrow, convection, difference, times};
@@ -27,7 +26,7 @@ fn system(method: Method) -> (Csr, Vec<f64>) {
 /// On a backend without ranks.
 fn alone(a: &Csr, b: &[f64], way: Way) -> Solved {
     let backend = CudaBackend::new(Arc::new(FiberDevice::default())).unwrap();
-    solve_on(&backend, backend.csr(a, Format::Csr).unwrap(), b, way).unwrap()
+    solve_on(&backend, &backend.csr(a, Format::Csr).unwrap(), b, way).unwrap()
 }
 
 /// Relative residual of x.
@@ -41,7 +40,7 @@ fn residual(a: &Csr, b: &[f64], x: &[f64]) -> f64 {
 fn without_factors_the_iterations_are_those_of_one_rank() {
     for method in METHODS {
         let (a, b) = system(method);
-        for kind in [GeneralKind::None, GeneralKind::Jacobi] {
+        for kind in [Algebraic::None, Algebraic::Jacobi] {
             let way = Way { method, kind };
             let one = alone(&a, &b, way);
             let counts = if method == Method::Bicgstab { 1..=4 } else { 3..=3 };
@@ -70,9 +69,9 @@ fn factors_of_each_ranks_rows_precondition() {
         };
         for kind in kinds {
             let way = |kind| Way { method, kind };
-            let factors = GeneralKind::Factors { kind, schedule: RowSchedule::Auto, shift: 0.0 };
+            let factors = Algebraic::Factors { kind, schedule: Schedule::Auto, shift: 0.0 };
             let one = alone(&a, &b, way(factors)).report.iterations;
-            let none = alone(&a, &b, way(GeneralKind::None)).report.iterations;
+            let none = alone(&a, &b, way(Algebraic::None)).report.iterations;
             let many = solve(&Devices::fibers(3), &a, &b, way(factors)).unwrap();
 
             let (what, found) = (format!("{method:?}, {kind:?}"), many.report);
@@ -88,7 +87,7 @@ fn factors_of_each_ranks_rows_precondition() {
 fn a_dense_row_and_column_are_shared() {
     let a = arrow(300);
     let b = vec![1.0; 300];
-    let way = Way { method: Method::Gmres, kind: GeneralKind::Jacobi };
+    let way = Way { method: Method::Gmres, kind: Algebraic::Jacobi };
 
     let many = solve(&Devices::fibers(3), &a, &b, way).unwrap();
 

@@ -1,11 +1,11 @@
 //! Products and solves by rows on any machine of several ranks.
 
 use gridgen::backend::cuda::{CudaBackend, CudaCsr};
-use gridgen::backend::{Backend, Bands, CsrBackend, Format, Real};
+use gridgen::backend::{Algebraic, Backend, Bands, Format, LinearOperator, Real, SparseBackend};
 use gridgen::solver::SolverError;
-use gridgen::solver::general::{GeneralKind, GeneralOperator, GeneralPreconditioner};
 use gridgen::solver::krylov::Method;
 use gridgen::solver::linear::{LinearReport, LinearSettings, LinearSolver};
+use gridgen::solver::precond::FromMatrix;
 use gridgen::sparse::{Csr, RowBlocks};
 
 /// What brings ranks to work.
@@ -42,9 +42,9 @@ pub fn product<M: Machine, T: Real>(machine: &M, a: &Csr, x: &[T], format: Forma
         let (mut from, mut y) = (backend.zeros(x.len())?, backend.zeros(x.len())?);
         let mut host = vec![T::zero(); x.len()];
         backend.upload(&vec![T::one(); x.len()], &mut from)?;
-        backend.csr_multiply(&a, &from, &mut y)?;
+        a.apply(backend, &from, &mut y)?;
         backend.upload(x, &mut from)?;
-        backend.csr_multiply(&a, &from, &mut y)?;
+        a.apply(backend, &from, &mut y)?;
         backend.download(&y, &mut host)?;
         Ok(host)
     });
@@ -55,7 +55,7 @@ pub fn product<M: Machine, T: Real>(machine: &M, a: &Csr, x: &[T], format: Forma
 #[derive(Debug, Clone, Copy)]
 pub struct Way {
     pub method: Method,
-    pub kind: GeneralKind,
+    pub kind: Algebraic,
 }
 
 /// x and how it was reached.
@@ -66,20 +66,19 @@ pub struct Solved {
 }
 
 /// Solves on one backend, which may be a rank, to a relative residual of 1e-10.
-pub fn solve_on<B: CsrBackend>(
+pub fn solve_on<B: SparseBackend>(
     backend: &B,
-    matrix: B::CsrMatrix<f64>,
+    matrix: &B::CsrMatrix<f64>,
     b: &[f64],
     way: Way,
 ) -> Result<Solved, SolverError> {
     let n = b.len();
-    let operator = GeneralOperator { matrix, rows: n };
     let settings = LinearSettings { method: way.method, max_iterations: 500, restart: 20 };
-    let mut solver = LinearSolver::new(settings, n, GeneralPreconditioner::new(way.kind));
+    let mut solver = LinearSolver::new(settings, n, FromMatrix::new(way.kind));
     let (mut right, mut x) = (backend.zeros(n)?, backend.zeros(n)?);
     backend.upload(b, &mut right)?;
-    solver.update(backend, &operator)?;
-    let report = solver.solve(backend, &operator, &right, 1e-10, &mut x, &mut |_, _| {})?;
+    solver.update(backend, matrix)?;
+    let report = solver.solve(backend, matrix, &right, 1e-10, &mut x, &mut |_, _| {})?;
     let mut host = vec![0.0; n];
     backend.download(&x, &mut host)?;
     Ok(Solved { x: host, report })
@@ -87,7 +86,7 @@ pub fn solve_on<B: CsrBackend>(
 
 /// Solves on all ranks, which take the same turns.
 pub fn solve<M: Machine>(machine: &M, a: &Csr, b: &[f64], way: Way) -> Result<Solved, SolverError> {
-    let work = |backend: &CudaBackend, a, b: &[f64]| solve_on(backend, a, b, way);
+    let work = |backend: &CudaBackend, a, b: &[f64]| solve_on(backend, &a, b, way);
     let parts = machine.by_rows((a, b), Format::Csr, work)?;
     let report = parts[0].report.clone();
     assert!(parts.iter().all(|part| part.report == report), "{way:?}");

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use gridgen::backend::cuda::device::Download;
 use gridgen::backend::cuda::driver::DriverDevice;
 use gridgen::backend::cuda::{CudaBackend, Device};
-use gridgen::backend::scalars::{FIRST as SLOT, LOG, SLOTS};
+use gridgen::backend::scalars::{self, FIRST as SLOT, LOG, SLOTS};
 use gridgen::backend::{Backend, DeviceError};
 
 use super::{elsewhere, fail};
@@ -59,10 +59,8 @@ fn a_download_is_never_another_ones() {
     let backend = CudaBackend::new(Arc::new(DriverDevice::open(0).unwrap())).unwrap();
     let scalars: Vec<_> = (0..9_u16)
         .map(|k| {
-            let mut scalars = backend.scalars().unwrap();
-            let mut values = [0.0; SLOTS];
-            values[FIRST] = f64::from(100 + k);
-            backend.set_scalars(&mut scalars, &values).unwrap();
+            let mut scalars = scalars::room(&backend).unwrap();
+            scalars::set(&backend, &mut scalars, &[(SLOT, f64::from(100 + k))]).unwrap();
             scalars
         })
         .collect();

@@ -6,9 +6,11 @@ use super::elimination::{FirstBad, Mirrored, dilu, ilu0};
 use super::matrix::CsrMatrix;
 use super::plan::Plan;
 use super::rows::Rows;
-use crate::backend::cpu::PIECE;
-use crate::backend::{BadPivot, Incomplete, Real, RowSchedule};
-use crate::sparse::Triangle;
+use crate::backend::cpu::{CpuBackend, PIECE};
+use crate::backend::{
+    BadPivot, DeviceError, Incomplete, Preconditioner, PreconditionerFailure, Real, SolverError,
+};
+use crate::sparse::{Schedule, Triangle};
 use rayon::prelude::*;
 use std::ops::Range;
 use std::time::Instant;
@@ -19,11 +21,13 @@ const TRIALS: usize = 3;
 /// M = (I + L)(D + U): L left of the diagonal, D on it, U right of it.
 ///
 /// Levels and waiting row by row give the same result to the last bit as the natural order, since
-/// every row adds in the same order. These are what [`RowSchedule::Auto`] chooses from, beside the
+/// every row adds in the same order. These are what [`Schedule::Auto`] chooses from, beside the
 /// natural order on one thread: its result does not depend on the choice.
 #[derive(Debug)]
-pub struct CsrFactors<T> {
+pub(super) struct CsrFactors<T> {
     kind: Incomplete,
+    /// They are those of A + `shift` diag(A).
+    shift: f64,
     rows: Rows,
     values: Vec<T>,
     inverse: Vec<T>,
@@ -67,23 +71,23 @@ impl Choice {
 
 impl<T: Real> CsrFactors<T> {
     /// Room for the factors of matrices with the pattern of `a`.
-    pub(super) fn new(a: &CsrMatrix<T>, kind: Incomplete, schedule: RowSchedule) -> Self {
+    pub(super) fn new(a: &CsrMatrix<T>, kind: Incomplete, schedule: Schedule, shift: f64) -> Self {
         let rows = Rows::new(a.pattern(), kind, schedule);
         let plans = match (schedule, rows.renumbering()) {
-            (RowSchedule::Multicolour, Some(numbers)) => vec![Plan::colours(&numbers.sets)],
-            (RowSchedule::Tile, _) => vec![Plan::Tiles],
-            (RowSchedule::Levels, _) => vec![Plan::levels(&rows)],
-            (RowSchedule::SyncFree, _) => vec![Plan::sync_free(&rows)],
-            (RowSchedule::Auto, _) => candidates(&rows),
+            (Schedule::Colours, Some(numbers)) => vec![Plan::colours(&numbers.sets)],
+            (Schedule::Tiles, _) => vec![Plan::Tiles],
+            (Schedule::Levels, _) => vec![Plan::levels(&rows)],
+            (Schedule::SyncFree, _) => vec![Plan::sync_free(&rows)],
+            (Schedule::Auto, _) => candidates(&rows),
             _ => vec![Plan::Natural],
         };
-        let diagonal_only = matches!(kind, Incomplete::Dilu | Incomplete::Dic);
-        let pushes = schedule == RowSchedule::Correlation;
+        let pushes = schedule == Schedule::Correlation;
         Self {
             kind,
+            shift,
             values: vec![T::zero(); rows.columns().len()],
             inverse: vec![T::zero(); rows.len()],
-            mirrored: diagonal_only.then(|| Mirrored::new(&rows)),
+            mirrored: kind.diagonal_only().then(|| Mirrored::new(&rows)),
             choice: Choice::new(plans.len()),
             plans,
             correlation: pushes.then(|| Correlation::new(&rows)),
@@ -92,10 +96,10 @@ impl<T: Real> CsrFactors<T> {
         }
     }
 
-    /// Factors of A + `shift` diag(A); the first pivot that cannot be used.
-    pub(super) fn factor(&mut self, a: &CsrMatrix<T>, shift: f64) -> Option<BadPivot> {
-        let symmetric = matches!(self.kind, Incomplete::Dic | Incomplete::Ic0);
-        let bad = FirstBad::new(symmetric);
+    /// The first pivot, in the order of elimination, that cannot be used; the factors must then not be
+    /// applied.
+    fn factor(&mut self, a: &CsrMatrix<T>) -> Option<BadPivot> {
+        let (bad, shift) = (FirstBad::new(self.kind.symmetric()), self.shift);
         let inverse = Cells::zeros(self.rows.len());
         let plan = &self.plans[self.choice.next().0];
         let rows = &self.rows;
@@ -123,7 +127,7 @@ impl<T: Real> CsrFactors<T> {
     }
 
     /// z ← M⁻¹ r.
-    pub(super) fn solve(&mut self, r: &[T], z: &mut [T]) {
+    fn solve(&mut self, r: &[T], z: &mut [T]) {
         if let Some(correlation) = &self.correlation {
             correlation.solve(&self.rows, &self.values, &self.inverse, (r, z));
             return;
@@ -170,6 +174,24 @@ impl<T: Real> CsrFactors<T> {
         z.par_iter_mut().with_min_len(PIECE).enumerate().for_each(|(row, z)| {
             *z = y.get(place.map_or(row, |place| place[row] as usize));
         });
+    }
+}
+
+impl<T: Real> Preconditioner<CpuBackend, T, CsrMatrix<T>> for CsrFactors<T> {
+    fn update(&mut self, _: &CpuBackend, a: &CsrMatrix<T>) -> Result<(), SolverError> {
+        let bad = self.factor(a);
+        bad.map_or(Ok(()), |bad| Err(PreconditionerFailure::factor(self.kind, bad).into()))
+    }
+
+    fn apply(
+        &mut self,
+        _: &CpuBackend,
+        _: &CsrMatrix<T>,
+        r: &Vec<T>,
+        z: &mut Vec<T>,
+    ) -> Result<(), DeviceError> {
+        self.solve(r, z);
+        Ok(())
     }
 }
 

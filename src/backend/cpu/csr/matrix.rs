@@ -1,8 +1,14 @@
 //! A matrix by rows.
 
+use super::factors::CsrFactors;
 use super::product::{Pieces, by_rows};
 use super::slices::Slices;
-use crate::backend::{Format, Real};
+use crate::backend::cpu::CpuBackend;
+use crate::backend::cpu::jacobi::{InverseDiagonal, Jacobi};
+use crate::backend::preconditioner::Identity;
+use crate::backend::{
+    Algebraic, DeviceError, Format, LinearOperator, Preconditioner, Real, SparseMatrix,
+};
 use crate::sparse::{Csr, Pattern};
 use std::sync::Arc;
 
@@ -32,7 +38,7 @@ impl<T: Real> CsrMatrix<T> {
     /// A copy of `a`. With [`Format::Ell`] products use the sliced form of [`Slices`], unless its
     /// rows are so uneven that it would hold more than [`Slices::PADDED`] slots an entry: then they
     /// use the rows.
-    pub(super) fn new(a: &Csr, format: Format) -> Self {
+    pub(in crate::backend::cpu) fn new(a: &Csr, format: Format) -> Self {
         let values: Vec<T> = a.values.iter().map(|&value| T::narrow(value)).collect();
         let slices = match format {
             Format::Csr => None,
@@ -53,17 +59,36 @@ impl<T: Real> CsrMatrix<T> {
     pub(super) fn values(&self) -> &[T] {
         &self.values
     }
+}
 
-    /// y ← A x.
-    pub(super) fn multiply(&self, x: &[T], y: &mut [T]) {
+impl<T: Real> LinearOperator<CpuBackend, T> for CsrMatrix<T> {
+    fn apply(&self, _: &CpuBackend, x: &Vec<T>, y: &mut Vec<T>) -> Result<(), DeviceError> {
         match &self.slices {
             Some(slices) => slices.multiply(x, y),
             None => by_rows(self.pattern(), &self.layout.pieces, &self.values, x, y),
         }
+        Ok(())
     }
+}
 
-    /// d ← diag(A)⁻¹, and the first row whose diagonal is absent, zero or not finite.
-    pub(super) fn inverse_diagonal(&self, d: &mut [T]) -> Option<usize> {
+impl<T: Real> SparseMatrix<CpuBackend, T> for CsrMatrix<T> {
+    fn preconditioner(
+        &self,
+        _: &CpuBackend,
+        kind: Algebraic,
+    ) -> Result<Box<dyn Preconditioner<CpuBackend, T, Self>>, DeviceError> {
+        Ok(match kind {
+            Algebraic::None => Box::new(Identity),
+            Algebraic::Jacobi => Box::new(Jacobi::new(self.pattern().rows())),
+            Algebraic::Factors { kind, schedule, shift } => {
+                Box::new(CsrFactors::new(self, kind, schedule, shift))
+            }
+        })
+    }
+}
+
+impl<T: Real> InverseDiagonal<T> for CsrMatrix<T> {
+    fn inverse_diagonal(&self, d: &mut [T]) -> Option<usize> {
         let pattern = self.pattern();
         let mut bad = None;
         for (row, d) in d.iter_mut().enumerate() {

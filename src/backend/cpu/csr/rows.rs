@@ -1,7 +1,7 @@
 //! The rows of incomplete factors: which entries of A they have, and in which order they are.
 
-use crate::backend::{Incomplete, RowSchedule};
-use crate::sparse::{Graph, Pattern, ROW_TILE, RowSets, Triangle, colours};
+use crate::backend::Incomplete;
+use crate::sparse::{Graph, Pattern, ROW_TILE, RowSets, Schedule, Triangle, colours};
 use std::ops::Range;
 
 /// Where the entries of the factors stand: L left of the diagonal, D on it, U right of it. Every row
@@ -30,10 +30,10 @@ pub(super) struct Renumbering {
 const ABSENT: usize = usize::MAX;
 
 impl Rows {
-    pub(super) fn new(a: Pattern<'_>, kind: Incomplete, schedule: RowSchedule) -> Self {
-        let renumbering = (schedule == RowSchedule::Multicolour).then(|| Renumbering::new(a));
-        let mirrored = matches!(kind, Incomplete::Dic | Incomplete::Ic0).then(|| Mirror::new(a));
-        let tiles = schedule == RowSchedule::Tile;
+    pub(super) fn new(a: Pattern<'_>, kind: Incomplete, schedule: Schedule) -> Self {
+        let renumbering = (schedule == Schedule::Colours).then(|| Renumbering::new(a));
+        let mirrored = kind.symmetric().then(|| Mirror::new(a));
+        let tiles = schedule == Schedule::Tiles;
         let mut rows = Self {
             row_start: vec![0],
             diagonal: Vec::with_capacity(a.rows()),

@@ -106,54 +106,45 @@ impl<M: Real> Level<M> {
 impl MultigridBackend for CpuBackend {
     type Level<M: Real> = Level<M>;
 
-    fn finest_level<M: Real>(
-        &self,
-        size: LevelSize,
-        coarsening: Coarsening,
-        walls: bool,
-    ) -> Result<Level<M>, DeviceError> {
-        Ok(Level::new(size, coarsening, Storage::Compact, walls))
-    }
-
-    fn coarse_level<M: Real>(
-        &self,
-        fine: &Level<M>,
-        coarsening: Coarsening,
-    ) -> Result<Level<M>, DeviceError> {
-        let (size, walls) = (fine.size.coarser(coarsening), fine.wall.is_some());
-        Ok(Level::new(size, coarsening, Storage::Full, walls))
-    }
-
     fn level_size<M: Real>(&self, level: &Level<M>) -> LevelSize {
         level.size
     }
 
-    fn load_operator<T: Real, M: Real>(
+    fn finest_level<T: Real, M: Real>(
         &self,
+        kept: Option<Level<M>>,
+        (size, coarsening): (LevelSize, Coarsening),
         a: &EllMatrix<T>,
         columns: Option<&EllMatrix<T>>,
-        level: &mut Level<M>,
-    ) -> Result<(), DeviceError> {
-        let size = level.size;
+    ) -> Result<Level<M>, DeviceError> {
+        let new = || Level::new(size, coarsening, Storage::Compact, columns.is_some());
+        let mut level = kept.unwrap_or_else(new);
         let guard = match (&mut level.wall, columns) {
             (Some(wall), Some(columns)) => wall.load(columns, size),
             _ => Guard::Nothing,
         };
         level.finite = level.fill(|i, j| finest_blocks(a, size, i, j), guard);
-        Ok(())
+        Ok(level)
     }
 
-    fn coarsen<M: Real>(&self, fine: &Level<M>, coarse: &mut Level<M>) -> Result<(), DeviceError> {
-        let sizes = [coarse.size, fine.size];
-        let coarsen_eta = coarse.size.mj != fine.size.mj;
+    fn coarse_level<M: Real>(
+        &self,
+        kept: Option<Level<M>>,
+        fine: &Level<M>,
+        coarsening: Coarsening,
+    ) -> Result<Level<M>, DeviceError> {
+        let size = fine.size.coarser(coarsening);
+        let new = || Level::new(size, coarsening, Storage::Full, fine.wall.is_some());
+        let mut coarse = kept.unwrap_or_else(new);
+        let coarsen_eta = size.mj != fine.size.mj;
         let blocks = |i, j| galerkin(&|i, j| fine.nine(i, j), i, j, coarsen_eta);
         let guard = match (&mut coarse.wall, &fine.wall) {
-            (Some(wall), Some(fine)) => wall.coarsen(fine, sizes, |i| blocks(i, 1)),
+            (Some(wall), Some(above)) => wall.coarsen(above, [size, fine.size], |i| blocks(i, 1)),
             _ => Guard::Nothing,
         };
         let finite = coarse.fill(blocks, guard);
         coarse.finite = fine.finite && finite;
-        Ok(())
+        Ok(coarse)
     }
 
     fn pivots_are_finite<M: Real>(&self, level: &Level<M>) -> Result<bool, DeviceError> {

@@ -5,7 +5,8 @@ use super::CsrPattern;
 use super::columns::Columns;
 use super::rows::{RowFactors, Sorting};
 use super::source::Eliminated;
-use crate::backend::{BadPivot, DeviceError, Incomplete, Real, RowSchedule};
+use crate::backend::{BadPivot, DeviceError, Incomplete, Real};
+use crate::sparse::Schedule;
 use std::sync::Arc;
 use std::time::Instant;
 
@@ -17,7 +18,7 @@ const TIMED: usize = 2;
 
 /// How rows wait for those that they need.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Waiting {
+pub(super) enum Waiting {
     /// Each for its own entries, which are flagged one by one.
     RowByRow,
     /// A level for the launch of the one before; runs of small levels are one block's.
@@ -27,8 +28,10 @@ pub enum Waiting {
 }
 
 /// Incomplete factors in a GPU's memory.
-pub struct CudaCsrFactors<T> {
+pub(super) struct CudaCsrFactors<T> {
     kind: Incomplete,
+    /// They are those of A + `shift` diag(A).
+    shift: f64,
     a: Arc<Eliminated>,
     /// The same factors, their rows in one order or another.
     layouts: Vec<RowFactors<T>>,
@@ -64,30 +67,31 @@ impl<T: Real> CudaCsrFactors<T> {
     pub(super) fn new(
         backend: &CudaBackend,
         a: &Arc<CsrPattern>,
-        kind: Incomplete,
-        schedule: RowSchedule,
+        (kind, shift): (Incomplete, f64),
+        schedule: Schedule,
     ) -> Result<Self, DeviceError> {
         let a = Arc::new(Eliminated::new(backend, a, kind, schedule)?);
         // Gaussian elimination gains more from sorted rows than their sort costs.
-        let diagonal = matches!(kind, Incomplete::Dilu | Incomplete::Dic);
-        let sorts_later = schedule == RowSchedule::Auto && diagonal && backend.timed_schedules;
+        let sorts_later =
+            schedule == Schedule::Auto && kind.diagonal_only() && backend.timed_schedules;
         let sorting = match schedule {
-            RowSchedule::Auto if sorts_later => Sorting::Natural,
-            RowSchedule::Auto | RowSchedule::Levels | RowSchedule::Multicolour => Sorting::ByLevel,
+            Schedule::Auto if sorts_later => Sorting::Natural,
+            Schedule::Auto | Schedule::Levels | Schedule::Colours => Sorting::ByLevel,
             _ => Sorting::Natural,
         };
         let rows = RowFactors::new(backend, a.clone(), kind, sorting)?;
         let columns = match schedule {
-            RowSchedule::Correlation => Some(Columns::new(backend, &a)?),
+            Schedule::Correlation => Some(Columns::new(backend, &a)?),
             _ => None,
         };
         let waiting = match schedule {
-            RowSchedule::Levels => Waiting::Launches,
-            RowSchedule::Tile => Waiting::WithinTiles,
+            Schedule::Levels => Waiting::Launches,
+            Schedule::Tiles => Waiting::WithinTiles,
             _ => Waiting::RowByRow,
         };
         let mut factors = Self {
             kind,
+            shift,
             a,
             layouts: vec![rows],
             columns,
@@ -101,21 +105,24 @@ impl<T: Real> CudaCsrFactors<T> {
         if waiting == Waiting::Launches {
             factors.layouts[0].prepare_launches()?;
         }
-        if schedule == RowSchedule::Multicolour && backend.timed_schedules {
+        if schedule == Schedule::Colours && backend.timed_schedules {
             factors.chosen = None;
         }
         Ok(factors)
     }
 
+    /// Which factors they are.
+    pub(super) fn kind(&self) -> Incomplete {
+        self.kind
+    }
+
     /// How solves wait, once that is decided.
-    #[must_use]
-    pub fn waiting(&self) -> Option<Waiting> {
+    fn waiting(&self) -> Option<Waiting> {
         self.chosen.map(|chosen| self.trials[chosen].waiting)
     }
 
     /// Levels of L and of U, if the rows are sorted by them.
-    #[must_use]
-    pub fn depths(&self) -> Option<[usize; 2]> {
+    fn depths(&self) -> Option<[usize; 2]> {
         self.layouts.iter().find_map(RowFactors::depths)
     }
 
@@ -123,7 +130,6 @@ impl<T: Real> CudaCsrFactors<T> {
         &mut self,
         backend: &CudaBackend,
         values: &Arc<Buffer<T>>,
-        shift: f64,
     ) -> Result<Option<BadPivot>, DeviceError> {
         // Launches are for schedules that are meant to be levels.
         let waiting = match self.waiting() {
@@ -131,7 +137,7 @@ impl<T: Real> CudaCsrFactors<T> {
             _ => Waiting::RowByRow,
         };
         let (first, others) = self.layouts.split_at_mut(1);
-        let bad = first[0].factor(backend, values, shift, waiting)?;
+        let bad = first[0].factor(backend, values, self.shift, waiting)?;
         for other in others {
             other.adopt(backend, &first[0], values)?;
         }

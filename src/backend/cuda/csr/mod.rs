@@ -11,14 +11,19 @@ mod slices;
 mod source;
 mod triangle;
 
-pub use self::factors::{CudaCsrFactors, Waiting};
 pub use self::product::ProductKernel;
 
 use self::border::Border;
+use self::factors::CudaCsrFactors;
 use self::product::Product;
+use super::jacobi::{InverseDiagonal, Jacobi};
 use super::kernel::{Shape, Source, arguments};
 use super::{Buffer, CudaBackend, CudaVector};
-use crate::backend::{BadPivot, CsrBackend, DeviceError, Format, Incomplete, Real, RowSchedule};
+use crate::backend::preconditioner::Identity;
+use crate::backend::{
+    Algebraic, DeviceError, Format, LinearOperator, Preconditioner, PreconditionerFailure, Real,
+    SolverError, SparseBackend, SparseMatrix,
+};
 use crate::sparse::{Csr, RowPart};
 use std::sync::Arc;
 
@@ -59,6 +64,15 @@ pub struct CudaCsr<T> {
 }
 
 impl<T: Real> CudaCsr<T> {
+    /// A copy of `a`, prepared for products.
+    pub(super) fn new(backend: &CudaBackend, a: &Csr, format: Format) -> Result<Self, DeviceError> {
+        let kernel = match format {
+            Format::Csr => ProductKernel::for_rows(&a.row_start),
+            Format::Ell => ProductKernel::Slices,
+        };
+        Self::with_kernel(backend, a, kernel)
+    }
+
     /// A copy of `a` whose products are formed by a kernel of this kind.
     ///
     /// # Errors
@@ -110,74 +124,69 @@ impl<T: Real> CudaCsr<T> {
     }
 }
 
-impl CsrBackend for CudaBackend {
-    type CsrMatrix<T: Real> = CudaCsr<T>;
-    type CsrFactors<T: Real> = CudaCsrFactors<T>;
-
-    fn csr<T: Real>(&self, a: &Csr, format: Format) -> Result<CudaCsr<T>, DeviceError> {
-        let kernel = match format {
-            Format::Csr => ProductKernel::for_rows(&a.row_start),
-            Format::Ell => ProductKernel::Slices,
-        };
-        CudaCsr::with_kernel(self, a, kernel)
-    }
-
-    fn csr_multiply<T: Real>(
+impl<T: Real> LinearOperator<CudaBackend, T> for CudaCsr<T> {
+    fn apply(
         &self,
-        a: &CudaCsr<T>,
+        backend: &CudaBackend,
         x: &CudaVector<T>,
         y: &mut CudaVector<T>,
     ) -> Result<(), DeviceError> {
-        let Some(border) = &a.border else {
-            return a.product.multiply(self, &a.pattern, &a.values, x, y);
+        let Some(border) = &self.border else {
+            return self.product.multiply(backend, &self.pattern, &self.values, x, y);
         };
-        border.start(self, x)?;
-        a.product.multiply(self, &a.pattern, &a.values, x, y)?;
-        self.finish_exchange()?;
-        border.add(self, y)
+        border.start(backend, x)?;
+        self.product.multiply(backend, &self.pattern, &self.values, x, y)?;
+        backend.finish_exchange()?;
+        border.add(backend, y)
     }
+}
 
-    fn csr_inverse_diagonal<T: Real>(
+impl<T: Real> SparseMatrix<CudaBackend, T> for CudaCsr<T> {
+    fn preconditioner(
         &self,
-        a: &CudaCsr<T>,
-        d: &mut CudaVector<T>,
+        backend: &CudaBackend,
+        kind: Algebraic,
+    ) -> Result<Box<dyn Preconditioner<CudaBackend, T, Self>>, DeviceError> {
+        Ok(match kind {
+            Algebraic::None => Box::new(Identity),
+            Algebraic::Jacobi => Box::new(Jacobi::new(backend, self.pattern.rows)?),
+            Algebraic::Factors { kind, schedule, shift } => {
+                Box::new(CudaCsrFactors::new(backend, &self.pattern, (kind, shift), schedule)?)
+            }
+        })
+    }
+}
+
+impl<T: Real> InverseDiagonal<T> for CudaCsr<T> {
+    fn inverse_diagonal(
+        &self,
+        backend: &CudaBackend,
+        d: &CudaVector<T>,
     ) -> Result<Option<usize>, DeviceError> {
-        let pattern = &a.pattern;
-        let rows = pattern.rows;
-        let arguments =
-            arguments![rows as u64, &pattern.row_start, &pattern.columns, &*a.values, &*d];
-        let shape = Shape::threads(rows);
-        self.find_first::<T>(Source::Csr, "invert_diagonal", shape, &arguments, 1)
+        let CsrPattern { rows, row_start, columns, .. } = &*self.pattern;
+        let arguments = arguments![*rows as u64, row_start, columns, &*self.values, d];
+        let shape = Shape::threads(*rows);
+        backend.find_first::<T>(Source::Csr, "invert_diagonal", shape, &arguments, 1)
+    }
+}
+
+impl<T: Real> Preconditioner<CudaBackend, T, CudaCsr<T>> for CudaCsrFactors<T> {
+    fn update(&mut self, backend: &CudaBackend, a: &CudaCsr<T>) -> Result<(), SolverError> {
+        let own = self.factor(backend, &a.values)?;
+        let bad = match &backend.place {
+            Some(place) => place.first_pivot(own)?,
+            None => own,
+        };
+        bad.map_or(Ok(()), |bad| Err(PreconditionerFailure::factor(self.kind(), bad).into()))
     }
 
-    fn csr_factors<T: Real>(
-        &self,
-        a: &CudaCsr<T>,
-        kind: Incomplete,
-        schedule: RowSchedule,
-    ) -> Result<CudaCsrFactors<T>, DeviceError> {
-        CudaCsrFactors::new(self, &a.pattern, kind, schedule)
-    }
-
-    fn csr_factor<T: Real>(
-        &self,
-        a: &CudaCsr<T>,
-        shift: f64,
-        factors: &mut CudaCsrFactors<T>,
-    ) -> Result<Option<BadPivot>, DeviceError> {
-        let bad = factors.factor(self, &a.values, shift)?;
-        match &self.place {
-            Some(place) => place.first_pivot(bad),
-            None => Ok(bad),
-        }
-    }
-
-    fn csr_solve<T: Real>(
-        &self,
-        factors: &mut CudaCsrFactors<T>,
+    fn apply(
+        &mut self,
+        backend: &CudaBackend,
+        _: &CudaCsr<T>,
         r: &CudaVector<T>,
         z: &mut CudaVector<T>,
     ) -> Result<(), DeviceError> {
-        factors.solve(self, r, z)
+        self.solve(backend, r, z)
     }
 }

@@ -2,7 +2,7 @@
 
 use super::super::kernel::{Argument, Shape, Source, WARP, arguments};
 use super::super::{Buffer, CudaBackend, CudaRecording, CudaVector};
-use super::Waiting;
+use super::factors::Waiting;
 use super::order::{Order, Side, slim};
 use super::source::Eliminated;
 use super::triangle::{PIVOT_LANES, Triangle};

@@ -4,8 +4,8 @@ use super::super::kernel::{Shape, Source, arguments};
 use super::super::{Buffer, CudaBackend};
 use super::CsrPattern;
 use super::layout::{self, Layout};
-use crate::backend::{DeviceError, Incomplete, Real, RowSchedule};
-use crate::sparse::{Graph, Pattern, ROW_TILE, RowSets, colours};
+use crate::backend::{DeviceError, Incomplete, Real};
+use crate::sparse::{Graph, Pattern, ROW_TILE, RowSets, Schedule, colours};
 use std::sync::Arc;
 
 /// Lanes that look for the partners of a row's entries.
@@ -30,9 +30,9 @@ impl Eliminated {
         backend: &CudaBackend,
         a: &Arc<CsrPattern>,
         kind: Incomplete,
-        schedule: RowSchedule,
+        schedule: Schedule,
     ) -> Result<Self, DeviceError> {
-        let symmetric = matches!(kind, Incomplete::Dic | Incomplete::Ic0);
+        let symmetric = kind.symmetric();
         let mut source = None;
         if symmetric {
             source = mirrored(backend, a)?;
@@ -41,11 +41,11 @@ impl Eliminated {
             }
         }
         match schedule {
-            RowSchedule::Tile => {
+            Schedule::Tiles => {
                 let layout = layout::within_tiles(backend, a, source.as_ref())?;
                 Self::with_layout(backend, layout)
             }
-            RowSchedule::Multicolour => {
+            Schedule::Colours => {
                 let plain = Self::with_split(backend, a.clone(), None, None)?;
                 let layout = if symmetric || plain.is_matched(backend)? {
                     layout::by_colour(backend, a, &plain.split, source.as_ref())?
@@ -98,18 +98,18 @@ impl Eliminated {
         backend: &CudaBackend,
         a: &CsrPattern,
         symmetric: bool,
-        schedule: RowSchedule,
+        schedule: Schedule,
     ) -> Result<Self, DeviceError> {
         let (row_start, columns) = a.download()?;
         let mut entries = Entries::new(&row_start, &columns, symmetric);
         let mut order = None;
         match schedule {
-            RowSchedule::Multicolour => {
+            Schedule::Colours => {
                 let by_colour = entries.colour_order(a.rows);
                 entries.renumber(&by_colour);
                 order = Some(Arc::new(Buffer::from_host(&backend.device, &by_colour)?));
             }
-            RowSchedule::Tile => entries
+            Schedule::Tiles => entries
                 .0
                 .retain(|&(row, column, _)| row as usize / ROW_TILE == column as usize / ROW_TILE),
             _ => {}

@@ -8,7 +8,6 @@ use crate::backend::cuda::ranks::{
 };
 use crate::backend::cuda::{CudaBackend, Demand, Device, WatchedDevice};
 use crate::backend::{Bands, DeviceError};
-use crate::sparse::Schedule;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
@@ -32,7 +31,6 @@ pub struct Gpus {
     devices: Vec<Arc<DriverDevice>>,
     way: Way,
     gathered_points: Option<usize>,
-    schedule: Schedule,
     patience: Duration,
 }
 
@@ -59,8 +57,7 @@ impl Gpus {
         } else {
             Way::Host
         };
-        let schedule = Schedule::default();
-        Ok(Self { devices, way, gathered_points: None, schedule, patience: PATIENCE })
+        Ok(Self { devices, way, gathered_points: None, patience: PATIENCE })
     }
 
     /// Sends messages this way instead of the fastest there is.
@@ -73,12 +70,6 @@ impl Gpus {
     #[must_use]
     pub fn with_gathered_points(self, most: Option<usize>) -> Self {
         Self { gathered_points: most, ..self }
-    }
-
-    /// Eliminates incomplete factors, those of each band, by this schedule.
-    #[must_use]
-    pub fn with_schedule(self, schedule: Schedule) -> Self {
-        Self { schedule, ..self }
     }
 
     /// Gives up a GPU that another one has waited for so long.
@@ -172,8 +163,7 @@ impl Gpus {
                     Box::new(HostCommunicator::new(post, rank, size, device))
                 }
             };
-            let backend = CudaBackend::banded(device, communicator, bands.clone())?
-                .with_schedule(self.schedule);
+            let backend = CudaBackend::banded(device, communicator, bands.clone())?;
             work(
                 rank,
                 &match self.gathered_points {

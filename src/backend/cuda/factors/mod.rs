@@ -7,14 +7,19 @@ mod tiles;
 use self::rows::RowFactors;
 use self::tiles::TileFactors;
 use super::{CudaBackend, CudaMatrix, CudaVector};
-use crate::backend::{DeviceError, Real};
+use crate::backend::{
+    DeviceError, Incomplete, Preconditioner, PreconditionerFailure, Real, SolverError,
+};
 use crate::sparse::{Schedule, Structure};
 
-/// M = (I + L)(D + U) in a GPU's memory, eliminated by the backend's [`Schedule`].
+/// M = (I + L)(D + U) in a GPU's memory.
 ///
 /// Tiles of the nine-point pattern have kernels of their own for DILU; all else is factored by
 /// rows, level after level.
-pub struct CudaFactors<T>(Layout<T>);
+pub(super) struct CudaFactors<T> {
+    kind: Incomplete,
+    layout: Layout<T>,
+}
 
 enum Layout<T> {
     Rows(Box<RowFactors<T>>),
@@ -22,49 +27,45 @@ enum Layout<T> {
 }
 
 impl<T: Real> CudaFactors<T> {
-    pub(super) fn new(backend: &CudaBackend, a: &CudaMatrix<T>) -> Result<Self, DeviceError> {
-        Ok(Self(match (backend.schedule, a.structure) {
-            (Schedule::Tiles, Structure::NinePoint { mi, mj, periodic }) => {
+    pub(super) fn new(
+        backend: &CudaBackend,
+        a: &CudaMatrix<T>,
+        kind: Incomplete,
+        schedule: Schedule,
+    ) -> Result<Self, DeviceError> {
+        let tiles = match schedule {
+            Schedule::Auto | Schedule::Tiles => kind.diagonal_only(),
+            _ => false,
+        };
+        let layout = match a.structure {
+            Structure::NinePoint { mi, mj, periodic } if tiles => {
                 Layout::Tiles(TileFactors::new(backend, (mi, mj), periodic)?)
             }
-            _ => Layout::Rows(Box::new(RowFactors::new(backend, &a.pattern())?)),
-        }))
-    }
-
-    pub(super) fn dilu(
-        &mut self,
-        backend: &CudaBackend,
-        a: &CudaMatrix<T>,
-    ) -> Result<Option<usize>, DeviceError> {
-        match &mut self.0 {
-            Layout::Rows(rows) => rows.factor(backend, a, "factor_dilu"),
-            Layout::Tiles(tiles) => tiles.factor(backend, a),
-        }
-    }
-
-    pub(super) fn ilu0(
-        &mut self,
-        backend: &CudaBackend,
-        a: &CudaMatrix<T>,
-    ) -> Result<Option<usize>, DeviceError> {
-        // The tiles' kernels are DILU's alone.
-        let rows = match &mut self.0 {
-            Layout::Rows(rows) => rows,
-            tiles @ Layout::Tiles(_) => {
-                *tiles = Layout::Rows(Box::new(RowFactors::new(backend, &a.pattern())?));
-                return self.ilu0(backend, a);
-            }
+            _ => Layout::Rows(Box::new(RowFactors::new(backend, &a.pattern(), schedule)?)),
         };
-        rows.factor(backend, a, "factor_ilu0")
+        Ok(Self { kind, layout })
+    }
+}
+
+impl<T: Real> Preconditioner<CudaBackend, T, CudaMatrix<T>> for CudaFactors<T> {
+    fn update(&mut self, backend: &CudaBackend, a: &CudaMatrix<T>) -> Result<(), SolverError> {
+        let kernel = if self.kind.diagonal_only() { "factor_dilu" } else { "factor_ilu0" };
+        let bad = match &mut self.layout {
+            Layout::Rows(rows) => rows.factor(backend, a, kernel)?,
+            Layout::Tiles(tiles) => tiles.factor(backend, a)?,
+        };
+        let preconditioner = self.kind.name();
+        bad.map_or(Ok(()), |row| Err(PreconditionerFailure::Pivot { preconditioner, row }.into()))
     }
 
-    pub(super) fn solve(
-        &self,
+    fn apply(
+        &mut self,
         backend: &CudaBackend,
+        _: &CudaMatrix<T>,
         r: &CudaVector<T>,
         z: &mut CudaVector<T>,
     ) -> Result<(), DeviceError> {
-        match &self.0 {
+        match &self.layout {
             Layout::Rows(rows) => rows.solve(backend, r, z),
             Layout::Tiles(tiles) => tiles.solve(backend, r, z),
         }

@@ -5,7 +5,7 @@ use super::super::ranks::Place;
 use super::super::{Buffer, CudaBackend, CudaMatrix, CudaVector};
 use super::levels::Levels;
 use crate::backend::{DeviceError, Real};
-use crate::sparse::{Elimination, EllPattern, Structure};
+use crate::sparse::{Elimination, EllPattern, Schedule, Structure};
 
 /// A slot that no entry of A fills.
 const ABSENT: u8 = u8::MAX;
@@ -107,9 +107,13 @@ fn columns(
 }
 
 impl<T: Real> RowFactors<T> {
-    /// Room for the factors of matrices with this pattern, in the backend's order of elimination.
-    pub(super) fn new(backend: &CudaBackend, pattern: &EllPattern) -> Result<Self, DeviceError> {
-        let elimination = Elimination::new(pattern, backend.schedule);
+    /// Room for the factors of matrices with this pattern, in this order of elimination.
+    pub(super) fn new(
+        backend: &CudaBackend,
+        pattern: &EllPattern,
+        schedule: Schedule,
+    ) -> Result<Self, DeviceError> {
+        let elimination = Elimination::new(pattern, schedule);
         let neighbours = backend.place.as_ref().map_or([false; 2], Place::neighbours);
         let layout = Layout::new(pattern, neighbours, &elimination);
         let (device, rows) = (&backend.device, layout.rows);

@@ -28,42 +28,27 @@ fn pick<T: Real>(single: &'static str, double: &'static str) -> &'static str {
 impl MultigridBackend for CudaBackend {
     type Level<M: Real> = CudaLevel<M>;
 
-    fn finest_level<M: Real>(
-        &self,
-        size: LevelSize,
-        coarsening: Coarsening,
-        walls: bool,
-    ) -> Result<CudaLevel<M>, DeviceError> {
-        let kind = LevelKind { storage: Storage::Compact, coarsening, walls };
-        match &self.place {
-            Some(place) => bands::band(self, place, place.bands().on_level(), size.mj, kind),
-            None => CudaLevel::new(self, size, kind),
-        }
-    }
-
-    fn coarse_level<M: Real>(
-        &self,
-        fine: &CudaLevel<M>,
-        coarsening: Coarsening,
-    ) -> Result<CudaLevel<M>, DeviceError> {
-        let kind = LevelKind { storage: Storage::Full, coarsening, walls: fine.walls };
-        match (&self.place, &fine.part) {
-            (Some(place), Some(part)) => bands::below(self, place, fine, part, kind),
-            _ => CudaLevel::new(self, fine.size.coarser(coarsening), kind),
-        }
-    }
-
     fn level_size<M: Real>(&self, level: &CudaLevel<M>) -> LevelSize {
         level.part.as_ref().map_or(level.size, |part| part.size(level.size.mj))
     }
 
-    fn load_operator<T: Real, M: Real>(
+    fn finest_level<T: Real, M: Real>(
         &self,
+        kept: Option<CudaLevel<M>>,
+        (size, coarsening): (LevelSize, Coarsening),
         a: &CudaMatrix<T>,
         columns: Option<&CudaMatrix<T>>,
-        level: &mut CudaLevel<M>,
-    ) -> Result<(), DeviceError> {
+    ) -> Result<CudaLevel<M>, DeviceError> {
         debug_assert!(matches!(a.structure, Structure::NinePoint { .. }));
+        let walls = columns.is_some();
+        let kind = LevelKind { storage: Storage::Compact, coarsening, walls };
+        let level = match (kept, &self.place) {
+            (Some(kept), _) => kept,
+            (None, Some(place)) => {
+                bands::band(self, place, place.bands().on_level(), size.mj, kind)?
+            }
+            (None, None) => CudaLevel::new(self, size, kind)?,
+        };
         let name = pick::<T>("load_operator_single", "load_operator_double");
         let mut arguments = level.rimmed_layout();
         let columns = columns.map_or(0_u64.into(), |columns| (&columns.values).into());
@@ -71,14 +56,22 @@ impl MultigridBackend for CudaBackend {
         arguments.push(columns);
         arguments.extend(arguments![&level.operator, &level.borders, &level.bad]);
         self.launch::<M>(Source::Level, name, level.point_pairs(), &arguments)?;
-        level.factor(self)
+        level.factor(self)?;
+        Ok(level)
     }
 
-    fn coarsen<M: Real>(
+    fn coarse_level<M: Real>(
         &self,
+        kept: Option<CudaLevel<M>>,
         fine: &CudaLevel<M>,
-        coarse: &mut CudaLevel<M>,
-    ) -> Result<(), DeviceError> {
+        coarsening: Coarsening,
+    ) -> Result<CudaLevel<M>, DeviceError> {
+        let kind = LevelKind { storage: Storage::Full, coarsening, walls: fine.walls };
+        let coarse = match (kept, &self.place, &fine.part) {
+            (Some(kept), ..) => kept,
+            (None, Some(place), Some(part)) => bands::below(self, place, fine, part, kind)?,
+            _ => CudaLevel::new(self, fine.size.coarser(coarsening), kind)?,
+        };
         fine.refresh_operator(self)?;
         let (name, target) =
             (fine.storage.pick("coarsen_compact", "coarsen_full"), coarse.target());
@@ -89,7 +82,8 @@ impl MultigridBackend for CudaBackend {
         self.launch::<M>(Source::Level, name, target.point_pairs(), &arguments)?;
         coarse.join_operator(self)?;
         coarse.choose_borders(self, fine)?;
-        coarse.factor(self)
+        coarse.factor(self)?;
+        Ok(coarse)
     }
 
     fn pivots_are_finite<M: Real>(&self, level: &CudaLevel<M>) -> Result<bool, DeviceError> {

@@ -1,0 +1,169 @@
+//! Vectors of either precision, and the operations that carry every Krylov method.
+
+use super::DeviceError;
+use super::scalars::{Coefficient, Ending, LOG, SLOTS, Slot};
+use std::fmt::Debug;
+
+/// `f32` or `f64`.
+pub trait Real:
+    num_traits::Float
+    + num_traits::NumAssign
+    + bytemuck::Pod
+    + Default
+    + Debug
+    + Send
+    + Sync
+    + sealed::Sealed
+{
+    /// The nearest value of this type.
+    fn narrow(value: f64) -> Self;
+    /// The same value in double precision.
+    fn widen(self) -> f64;
+}
+
+impl Real for f64 {
+    #[inline(always)]
+    fn narrow(value: f64) -> Self {
+        value
+    }
+    #[inline(always)]
+    fn widen(self) -> f64 {
+        self
+    }
+}
+
+impl Real for f32 {
+    #[inline(always)]
+    fn narrow(value: f64) -> Self {
+        value as Self
+    }
+    #[inline(always)]
+    fn widen(self) -> f64 {
+        f64::from(self)
+    }
+}
+
+mod sealed {
+    pub trait Sealed {}
+    impl Sealed for f32 {}
+    impl Sealed for f64 {}
+}
+
+/// Two vectors of which the inner product is wanted.
+pub type Pair<'a, V> = (&'a V, &'a V);
+
+/// Vectors and coefficients of [`Backend::advance`].
+#[derive(Debug)]
+pub struct Advance<'a, V> {
+    /// Solution, improved by a h.
+    pub x: &'a mut V,
+    /// a and h.
+    pub along: (Coefficient, &'a V),
+    /// Residual, changed by b v.
+    pub r: &'a mut V,
+    /// b and v.
+    pub change: (Coefficient, &'a V),
+    /// w.
+    pub with: Option<&'a V>,
+}
+
+/// What a vector w was made of, before and after its part in the space of a basis V was taken away.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct Projection {
+    /// h = Vᵀ w of the w that came.
+    pub first: Vec<f64>,
+    /// Vᵀ w of the w − V h that went.
+    pub again: Vec<f64>,
+    /// (w, w) of the same.
+    pub square: f64,
+}
+
+/// Vectors, and scalars that stay where the vectors are: a vector of slots, see [`super::scalars`].
+///
+/// Vectors of a backend hold `f64` or `f32`; scalars are `f64`, and inner products are
+/// accumulated in `f64` in an order that does not depend on the number of threads.
+pub trait Backend: Sync + Sized + 'static {
+    /// A vector of `T`.
+    type Vector<T: Real>: Send;
+    /// A read-back of scalars that was asked for.
+    type Look;
+    /// Work that is done again and again in the same places; empty at first.
+    type Recording: Default + Send;
+
+    /// Does `work`. A device on which it costs time to ask for work notes at the first call what
+    /// `work` asks for and does the same at later calls: it must ask for nothing but work of this
+    /// backend, read nothing back, and find its vectors and levels in the same places and, where
+    /// it begins, in the same condition every time.
+    fn replay(
+        &self,
+        recording: &mut Self::Recording,
+        work: impl FnMut() -> Result<(), DeviceError>,
+    ) -> Result<(), DeviceError>;
+
+    /// A vector of `n` zeros.
+    fn zeros<T: Real>(&self, n: usize) -> Result<Self::Vector<T>, DeviceError>;
+
+    /// v ← host. Both have the same length.
+    fn upload<T: Real>(&self, host: &[T], v: &mut Self::Vector<T>) -> Result<(), DeviceError>;
+
+    /// host ← v. Both have the same length.
+    fn download<T: Real>(&self, v: &Self::Vector<T>, host: &mut [T]) -> Result<(), DeviceError>;
+
+    /// y ← scale · x, from one precision to another.
+    fn convert<S: Real, T: Real>(
+        &self,
+        scale: f64,
+        x: &Self::Vector<S>,
+        y: &mut Self::Vector<T>,
+    ) -> Result<(), DeviceError>;
+
+    /// max |x_i|; NaN if any entry is NaN.
+    fn max_abs<T: Real>(&self, x: &Self::Vector<T>) -> Result<f64, DeviceError>;
+
+    /// h ← Vᵀ w and w ← w − V h for a `basis` V; then Vᵀ w and (w, w) again: classical Gram–Schmidt.
+    /// A device is waited for once.
+    fn project<T: Real>(
+        &self,
+        basis: &[Self::Vector<T>],
+        w: &mut Self::Vector<T>,
+    ) -> Result<Projection, DeviceError>;
+
+    /// Looks at the scalars as all that was asked for so far leaves them; does not wait. At most eight
+    /// looks may be open.
+    fn look(&self, scalars: &Self::Vector<f64>) -> Result<Self::Look, DeviceError>;
+
+    /// host ← the slots that a look found, followed by the log.
+    fn see(&self, look: Self::Look, host: &mut [f64; SLOTS + LOG]) -> Result<(), DeviceError>;
+
+    /// Slots from `first` on ← several inner products in one reduction, three at most, then what
+    /// `ending` says. Nothing if the slots are halted.
+    fn dots<T: Real, const K: usize>(
+        &self,
+        scalars: &mut Self::Vector<f64>,
+        first: Slot,
+        pairs: [Pair<'_, Self::Vector<T>>; K],
+        ending: Ending<'_>,
+    ) -> Result<(), DeviceError>;
+
+    /// The step of a Krylov method: x ← x + a h and r ← r + b v in one pass with (r, r), and with
+    /// (w, r) after it if there is a `w`, into the slots from `first` on; then what `ending` says.
+    /// Nothing if the slots are halted.
+    fn advance<T: Real>(
+        &self,
+        scalars: &mut Self::Vector<f64>,
+        step: Advance<'_, Self::Vector<T>>,
+        first: Slot,
+        ending: Ending<'_>,
+    ) -> Result<(), DeviceError>;
+
+    /// y ← β y + Σ αₖ xₖ, four terms a pass; β = 0 overwrites y, even where it is NaN. Coefficients
+    /// are quotients of `scalars`, and nothing is done if those are halted; without them,
+    /// coefficients are numbers.
+    fn lincomb<T: Real, C: Into<Coefficient> + Copy>(
+        &self,
+        scalars: Option<&Self::Vector<f64>>,
+        y: &mut Self::Vector<T>,
+        beta: C,
+        terms: &[(C, &Self::Vector<T>)],
+    ) -> Result<(), DeviceError>;
+}
