@@ -9,24 +9,19 @@ struct Side {
     uint32 side, j;
 
     __device__ Side(uint64 k, uint32 mj) : side(k >= mj), j(uint32(k - side * uint64(mj))) {}
-    __device__ bool there(const Layout& layout) const {
-        return layout.rim & (side ? RIM_EAST : RIM_WEST);
+    __device__ bool there(const LevelLayout& layout) const {
+        return layout.edges & (side ? EDGE_EAST : EDGE_WEST);
     }
-    __device__ int own(const Layout& layout) const {
+    __device__ int own(const LevelLayout& layout) const {
         return j * layout.row() + layout.column(side ? layout.mi - 1 : 0);
     }
-    __device__ int beyond(const Layout& layout) const {
+    __device__ int beyond(const LevelLayout& layout) const {
         return j * layout.row() + layout.column(side ? int(layout.mi) : -1);
     }
 };
 
-// Values of a point that the next coarser operator is made of: all but the pivots, and the columns of
-// wall terms behind them.
-#define COMPACT_VALUES 18u
-#define FULL_VALUES 36u
-
 template <bool COMPACT>
-__device__ inline uint32 operator_values(const Layout& layout) {
+__device__ inline uint32 operator_values(const LevelLayout& layout) {
     return (COMPACT ? COMPACT_VALUES : FULL_VALUES) + (layout.walls() ? 4 : 0);
 }
 
@@ -34,14 +29,14 @@ __device__ inline uint32 operator_values(const Layout& layout) {
 template <bool COMPACT>
 __device__ inline int64 value_at(int64 points, uint32 v, int at) {
     const uint32 own = COMPACT ? COMPACT_VALUES : FULL_VALUES;
-    if (v >= own) return (COMPACT ? 26 : 44) * points + 4 * int64(at) + v - own;
+    if (v >= own) return ((COMPACT ? COMPACT_STORAGE : FULL_STORAGE) + 4) * points + 4 * int64(at) + v - own;
     if (COMPACT && v >= 16) return (4 + v) * points + at;
     const uint32 plane = v < 16 ? v / 4 : v / 4 + 1;
     return 4 * plane * points + 4 * int64(at) + v % 4;
 }
 
 template <bool COMPACT>
-__device__ void pack_operator(const Layout& layout, const real* a, real* to) {
+__device__ void pack_operator(const LevelLayout& layout, const real* a, real* to) {
     const uint64 k = thread_index();
     if (k >= 2 * uint64(layout.mj)) return;
     const Side side(k, layout.mj);
@@ -53,7 +48,7 @@ __device__ void pack_operator(const Layout& layout, const real* a, real* to) {
 }
 
 template <bool COMPACT>
-__device__ void unpack_operator(const Layout& layout, const real* from, real* a) {
+__device__ void unpack_operator(const LevelLayout& layout, const real* from, real* a) {
     const uint64 k = thread_index();
     if (k >= 2 * uint64(layout.mj)) return;
     const Side side(k, layout.mj);
@@ -66,11 +61,11 @@ __device__ void unpack_operator(const Layout& layout, const real* from, real* a)
 }
 
 #define OPERATOR_COLUMNS(pack, unpack, COMPACT)                                                   \
-    KERNEL(pack, uint32 mi, uint32 mj, uint32 half, uint32 rim, const real* a, real* to) {        \
-        pack_operator<COMPACT>({mi, mj, half, rim}, a, to);                                       \
+    KERNEL(pack, LevelLayout layout, const real* a, real* to) {        \
+        pack_operator<COMPACT>(layout, a, to);                                       \
     }                                                                                             \
-    KERNEL(unpack, uint32 mi, uint32 mj, uint32 half, uint32 rim, const real* from, real* a) {    \
-        unpack_operator<COMPACT>({mi, mj, half, rim}, from, a);                                   \
+    KERNEL(unpack, LevelLayout layout, const real* from, real* a) {    \
+        unpack_operator<COMPACT>(layout, from, a);                                   \
     }
 
 OPERATOR_COLUMNS(pack_operator_compact, unpack_operator_compact, true)
@@ -79,7 +74,7 @@ OPERATOR_COLUMNS(pack_operator_full, unpack_operator_full, false)
 // A level from the pieces of all ranks: `planes` planes of `each` values a point; and u <- 0, if there is
 // a u.
 struct Join {
-    Layout layout;
+    LevelLayout layout;
     uint32 width, ranks, piece_half, each, planes;
     int64 piece_values;
     const real* pieces;
@@ -89,7 +84,7 @@ struct Join {
     __device__ void operator()(uint32 i, uint32 j) const {
         if (u) clear_point(layout, u, i, j);
         const uint32 rank = min(i / width, ranks - 1);
-        const Layout piece = {0, layout.mj, piece_half, 0};
+        const LevelLayout piece = {0, layout.mj, piece_half, 0};
         const int64 from = each * int64(j * piece.row() + piece.column(i - rank * width));
         const int64 at = each * int64(j * layout.row() + layout.column(i));
         for (uint32 plane = 0; plane < planes; ++plane)
@@ -99,9 +94,8 @@ struct Join {
     }
 };
 
-KERNEL(join_pieces, uint32 mi, uint32 mj, uint32 half, uint32 width, uint32 ranks, uint32 piece_half,
+KERNEL(join_pieces, LevelLayout layout, uint32 width, uint32 ranks, uint32 piece_half,
        uint32 each, uint32 planes, uint64 piece_values, const real* pieces, real* to, real* u) {
-    const Layout layout = {mi, mj, half, 0};
     const Join join = {layout, width,  ranks,  piece_half, each,
                        planes, int64(piece_values), pieces, to, reinterpret_cast<Pair*>(u)};
     each_point(layout, join);

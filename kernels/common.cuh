@@ -1,5 +1,6 @@
 // What every kernel file shares. Each file is compiled once for float and once for double
-// (-DREAL=float or -DREAL=double); `real` is the precision of matrices and vectors.
+// (-DREAL=float or -DREAL=double); `real` is the precision of matrices and vectors. Before this text stand
+// the types, constants and structs that the host shares: src/backend/cuda/launch/shared.rs.
 //
 // Style: one thread a point, row or chunk; no classes; dynamic shared memory by DYNAMIC_SHARED;
 // spin-waits by NAP. A C++ compiler can compile the same files against a header that runs the
@@ -20,29 +21,10 @@
 #define NAP() __nanosleep(20)
 #endif
 
-#ifndef REAL
-#define REAL double
-#endif
-
-typedef REAL real;
-typedef unsigned int uint32;
-typedef unsigned long long uint64;
-typedef long long int64;
-
 #define FULL_WARP 0xffffffffu
-#define WARP 32
-
-// What lies beyond the ends of the rows of a piece of the grid: points of another piece to the west
-// or the east, or the row's own other end.
-#define RIM_WEST 1u
-#define RIM_EAST 2u
-#define RIM_CLOSED 4u
-// Beside them in the same word, of a level of multigrid: wall terms take the places of its first row.
-#define RIM_WALLS 8u
 
 // Entries from a slot of a matrix of the grid in ELL format to the next, of so many points with two rows
-// each: what the threads of a warp read of a slot starts with a line of memory in every slot.
-#define SLOT_UNIT 64u
+// each.
 __device__ inline uint64 slot_stride(uint64 points) {
     return (2 * points + SLOT_UNIT - 1) / SLOT_UNIT * SLOT_UNIT;
 }
@@ -164,8 +146,10 @@ __device__ double block_reduce(uint32 k, double value, double* shared) {
 // ticket that starts and ends at zero, combines the parts: the result depends on the shape of
 // the launch alone. Returns true in that block, whose first thread writes the results.
 template <class Op, int N>
-__device__ bool grid_reduce(const double (&values)[N], uint32 count, double* partials,
-                            uint32* ticket, double* result) {
+__device__ bool grid_reduce(const double (&values)[N], uint32 count, const Reduction& out) {
+    double* const partials = out.partials;
+    uint32* const ticket = out.ticket;
+    double* const result = out.result;
     const uint32 AT_ONCE = 4;
     __shared__ double shared[WARP];
     __shared__ bool last;

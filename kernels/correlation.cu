@@ -44,10 +44,10 @@ KERNEL(set_counters, uint64 rows, const uint32* row_start, const uint32* split,
 }
 
 // z <- M^-1 r. Sums, counters and tickets are left as they are found: sums and tickets at zero.
-KERNEL(push_columns, uint64 rows, const uint32* row_start, const uint32* split,
-       const uint32* columns, const uint64* starts, const uint32* to_rows, const real* values,
-       const real* inverse, real* sums, uint32* counters, uint32* tickets, real* w, const real* r,
-       real* z) {
+KERNEL(push_columns, uint64 rows, SplitPattern pattern, const uint64* starts, const uint32* to_rows,
+       const real* values, PushState state, const real* r, real* z) {
+    real *const sums = state.sums, *const w = state.w;
+    uint32 *const counters = state.counters, *const tickets = state.tickets;
     for_slices_by_warps((2 * rows + WARP - 1) / WARP, tickets, [&](uint64 slice) {
         const uint64 unknown = slice * WARP + threadIdx.x % WARP;
         bool done = unknown >= 2 * rows;
@@ -58,22 +58,22 @@ KERNEL(push_columns, uint64 rows, const uint32* row_start, const uint32* split,
         Wait wait;
         while (__any_sync(FULL_WARP, !done)) {
             if (done) continue;
-            if (peek(counters + own) != 0) {
+            if (load_relaxed(counters + own) != 0) {
                 wait.pause();
                 continue;
             }
             __threadfence();
-            const real sum = peek(sums + own), factor = inverse[row];
-            const real value = upper ? peek(w + row) - factor * sum : (r[row] - sum) * factor;
+            const real sum = load_relaxed(sums + own), factor = state.inverse[row];
+            const real value = upper ? load_relaxed(w + row) - factor * sum : (r[row] - sum) * factor;
             for (uint64 k = starts[row]; k < starts[row + 1]; ++k) {
                 const uint32 other = to_rows[k];
                 if (upper ? other < row : other > row)
                     atomicAdd(sums + base + other, values[k] * value);
             }
             if (upper) z[row] = value;
-            else publish(w + row, value);
+            else store_relaxed(w + row, value);
             sums[own] = 0;
-            counters[own] = awaited(row, upper, row_start, split, columns);
+            counters[own] = awaited(row, upper, pattern.row_start, pattern.split, pattern.columns);
             // What was given must be there before the counters say so.
             __threadfence();
             for (uint64 k = starts[row]; k < starts[row + 1]; ++k) {

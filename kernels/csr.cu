@@ -1,9 +1,6 @@
 // Matrices by rows: products, each kernel for another shape of rows, and the diagonal.
 #include "fold.cuh"
 
-// Entries of a chunk: as many as a block keeps the products of.
-#define CHUNK 2048u
-#define BLOCK 256u
 
 // The sum of a row's part in each group of `lanes` lanes of a warp, valid in its first.
 __device__ inline real group_sum(real sum, uint32 lanes) {
@@ -26,34 +23,29 @@ KERNEL(multiply_rows, uint64 rows, uint32 lanes, const uint32* row_start, const 
     if (row < rows && lane == 0) y[row] = sum;
 }
 
-// Calls each(k, product) for `count` entries from `begin` on, CHUNK at most: those of a thread are read
+// Calls each(k, product) for `count` entries from `begin` on, ROW_CHUNK at most: those of a thread are read
 // at the same time.
 template <class Each>
 __device__ void for_products(uint32 begin, uint32 count, const uint32* columns, const real* values,
                              const real* x, Each each) {
-    uint32 column[CHUNK / BLOCK];
-    real value[CHUNK / BLOCK];
+    uint32 column[ROW_CHUNK / CHUNK_THREADS];
+    real value[ROW_CHUNK / CHUNK_THREADS];
 #pragma unroll
-    for (uint32 k = 0; k < CHUNK / BLOCK; ++k) {
-        const uint32 at = k * BLOCK + threadIdx.x;
+    for (uint32 k = 0; k < ROW_CHUNK / CHUNK_THREADS; ++k) {
+        const uint32 at = k * CHUNK_THREADS + threadIdx.x;
         column[k] = at < count ? __ldcs(columns + begin + at) : 0;
         value[k] = at < count ? __ldcs(values + begin + at) : real(0);
     }
 #pragma unroll
-    for (uint32 k = 0; k < CHUNK / BLOCK; ++k) {
-        const uint32 at = k * BLOCK + threadIdx.x;
+    for (uint32 k = 0; k < ROW_CHUNK / CHUNK_THREADS; ++k) {
+        const uint32 at = k * CHUNK_THREADS + threadIdx.x;
         if (at < count) each(at, value[k] * __ldg(x + column[k]));
     }
 }
 
-// Rows of more than CHUNK entries in parts: part p has entries bounds[2p] to bounds[2p + 1] of long row
+// Rows of more than ROW_CHUNK entries in parts: part p has entries bounds[2p] to bounds[2p + 1] of long row
 // owner[p]; long row k is row rows[k] and has parts firsts[k] to firsts[k + 1]. Tickets start and end at
 // zero.
-struct LongRows {
-    const uint32 *bounds, *owner, *rows, *firsts;
-    real* sums;
-    uint32* tickets;
-};
 
 // What a part gives to its row. The block that is the last of a row adds up the parts, in an order that
 // is always the same.
@@ -76,7 +68,7 @@ __device__ inline void multiply_part(const LongRows& rows, uint32 part, const ui
     if (!last) return;
     __threadfence();
     sum = 0;
-    for (uint32 p = first + threadIdx.x; p < end; p += BLOCK)
+    for (uint32 p = first + threadIdx.x; p < end; p += CHUNK_THREADS)
         sum += ((const volatile real*)rows.sums)[p];
     sum = block_reduce<Sum>(0, sum, shared);
     if (threadIdx.x != 0) return;
@@ -84,21 +76,18 @@ __device__ inline void multiply_part(const LongRows& rows, uint32 part, const ui
     rows.tickets[row] = 0;
 }
 
-// y <- A x for rows in chunks: chunk c has rows bounds[2c] to bounds[2c + 1], of CHUNK entries at
+// y <- A x for rows in chunks: chunk c has rows bounds[2c] to bounds[2c + 1], of ROW_CHUNK entries at
 // most. A block reads the entries of a chunk in one piece, whatever rows they belong to, and keeps
 // the products; then groups of lanes, the larger the fewer rows there are, add up the rows. The first
 // blocks take the parts of longer rows.
-BOUNDED_KERNEL(BLOCK, multiply_chunks, const uint32* bounds, const uint32* row_start,
-               const uint32* columns, const real* values, const real* x, real* y, uint32 parts,
-               const uint32* part_bounds, const uint32* owner, const uint32* long_rows,
-               const uint32* firsts, real* sums, uint32* tickets) {
-    __shared__ real products[CHUNK];
-    if (blockIdx.x < parts) {
-        const LongRows longer = {part_bounds, owner, long_rows, firsts, sums, tickets};
+BOUNDED_KERNEL(CHUNK_THREADS, multiply_chunks, const uint32* bounds, const uint32* row_start,
+               const uint32* columns, const real* values, const real* x, real* y, LongRows longer) {
+    __shared__ real products[ROW_CHUNK];
+    if (blockIdx.x < longer.parts) {
         multiply_part(longer, blockIdx.x, columns, values, x, y);
         return;
     }
-    const uint32 chunk = blockIdx.x - parts;
+    const uint32 chunk = blockIdx.x - uint32(longer.parts);
     const uint32 first = bounds[2 * chunk], last = bounds[2 * chunk + 1];
     const uint32 begin = row_start[first], count = row_start[last] - begin;
     for_products(begin, count, columns, values, x,
@@ -106,9 +95,9 @@ BOUNDED_KERNEL(BLOCK, multiply_chunks, const uint32* bounds, const uint32* row_s
     __syncthreads();
     const uint32 rows = last - first;
     uint32 lanes = 1;
-    while (lanes < WARP && 2 * lanes * rows <= BLOCK) lanes *= 2;
+    while (lanes < WARP && 2 * lanes * rows <= CHUNK_THREADS) lanes *= 2;
     const uint32 lane = threadIdx.x % lanes;
-    for (uint32 base = 0; base < rows; base += BLOCK / lanes) {
+    for (uint32 base = 0; base < rows; base += CHUNK_THREADS / lanes) {
         const uint32 row = first + base + threadIdx.x / lanes;
         real sum = 0;
         if (row < last) {
@@ -129,17 +118,17 @@ KERNEL(form_products, uint64 entries, const uint32* columns, const real* values,
 
 // Then the sums: a block brings the products of its rows, a row a thread, into shared memory piece by
 // piece, and each thread adds those of its row.
-BOUNDED_KERNEL(BLOCK, sum_products, uint64 rows, const uint32* row_start, const real* products,
+BOUNDED_KERNEL(CHUNK_THREADS, sum_products, uint64 rows, const uint32* row_start, const real* products,
                real* y) {
-    __shared__ real piece[CHUNK];
-    const uint64 first = uint64(blockIdx.x) * BLOCK, row = first + threadIdx.x;
-    const uint64 last = min(first + BLOCK, rows);
+    __shared__ real piece[ROW_CHUNK];
+    const uint64 first = uint64(blockIdx.x) * CHUNK_THREADS, row = first + threadIdx.x;
+    const uint64 last = min(first + CHUNK_THREADS, rows);
     const uint32 begin = row < rows ? row_start[row] : 0, end = row < rows ? row_start[row + 1] : 0;
     const uint32 stop = row_start[last];
     real sum = 0;
-    for (uint32 base = row_start[first]; base < stop; base += CHUNK) {
-        const uint32 until = min(stop - base, CHUNK);
-        for (uint32 k = threadIdx.x; k < until; k += BLOCK) piece[k] = products[base + k];
+    for (uint32 base = row_start[first]; base < stop; base += ROW_CHUNK) {
+        const uint32 until = min(stop - base, ROW_CHUNK);
+        for (uint32 k = threadIdx.x; k < until; k += CHUNK_THREADS) piece[k] = products[base + k];
         __syncthreads();
         const uint32 from = max(begin, base), to = min(end, base + until);
         for (uint32 k = from; k < to; ++k) sum += piece[k - base];
@@ -149,11 +138,11 @@ BOUNDED_KERNEL(BLOCK, sum_products, uint64 rows, const uint32* row_start, const 
 }
 
 // y <- A x for rows in slices. A warp a slice.
-KERNEL(multiply_slices, uint64 rows, const uint32* width, const uint64* start, const uint32* length,
-       const uint32* columns, const real* values, const real* x, real* y) {
+KERNEL(multiply_slices, SliceRows slices, const uint32* columns, const real* values, const real* x,
+       real* y) {
+    const uint64 rows = slices.rows;
     const uint64 place = thread_index(), slice = place / WARP;
     if (slice * WARP >= rows) return;
-    const Slices slices = {rows, width, start, length};
     bool together;
     const Row own = slices.row(slice, 0, rows, &together);
     const bool alone = own.length <= WARP;
@@ -176,12 +165,11 @@ KERNEL(multiply_slices, uint64 rows, const uint32* width, const uint64* start, c
 }
 
 // filled <- the entries of the rows in slices. A warp a slice.
-KERNEL(fill_slices, uint64 rows, const uint32* row_start, const uint32* columns, const real* values,
-       const uint32* width, const uint64* start, const uint32* length, uint32* to_columns,
-       real* to_values) {
+KERNEL(fill_slices, SliceRows slices, const uint32* row_start, const uint32* columns,
+       const real* values, uint32* to_columns, real* to_values) {
+    const uint64 rows = slices.rows;
     const uint64 row = thread_index(), slice = row / WARP;
     if (slice * WARP >= rows) return;
-    const Slices slices = {rows, width, start, length};
     const Unit unit = slices.unit(slice, 0, rows);
     const uint32 from = unit.row.mine ? row_start[row] : 0;
     for_entries(unit, from, [&](uint64 at, uint32 entry, uint64) {

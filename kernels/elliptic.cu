@@ -11,21 +11,13 @@ typedef Two<double> Vec;
 __device__ inline Vec vec(double x, double y) { return {x, y}; }
 __device__ inline double dot(Vec a, Vec b) { return a.x * b.x + a.y * b.y; }
 
-// The fixed data and the state of the equations.
-struct State {
-    const double *x, *y;
-    const double *control_p, *control_q;
-    // Decay of the wall terms, and their amplitudes (p_i, q_i); null where there are none.
-    const double *phi, *psi, *amplitudes;
-};
-
 // Central differences and metric tensor at a point (theory eq. 2).
 struct Metrics {
     Vec xi, eta, xixi, etaeta, xieta;
     double g11, g12, g22;
 };
 
-__device__ inline Metrics metrics(const State& s, uint32 mi, uint32 i, uint32 j) {
+__device__ inline Metrics metrics(const EllipticState& s, uint32 mi, uint32 i, uint32 j) {
     const uint64 stride = uint64(mi) + 2;
     const uint64 south = j * stride + i, middle = south + stride, north = middle + stride;
     auto at = [&](uint64 k) { return vec(s.x[k], s.y[k]); };
@@ -45,7 +37,7 @@ __device__ inline Metrics metrics(const State& s, uint32 mi, uint32 i, uint32 j)
 }
 
 // Control functions P, Q at an unknown point (theory eq. 6).
-__device__ inline Vec control(const State& s, uint32 mi, uint32 i, uint64 k) {
+__device__ inline Vec control(const EllipticState& s, uint32 mi, uint32 i, uint64 k) {
     Vec c = vec(s.control_p[k], s.control_q[k]);
     if (s.phi) {
         c.x += s.amplitudes[2 * i] * s.phi[k];
@@ -56,11 +48,8 @@ __device__ inline Vec control(const State& s, uint32 mi, uint32 i, uint64 k) {
 
 // f <- w R (theory eq. 5) with weights evaluated anew or kept; result[0] <- sum of the squared
 // merits of all points (theory eq. 7).
-KERNEL(residual, uint32 mi, uint32 mj, const double* x, const double* y, const double* control_p,
-       const double* control_q, const double* phi, const double* psi, const double* amplitudes,
-       uint32 renew, double* row_weights, double* merit_weights, double* f, double* partials,
-       uint32* ticket, double* result) {
-    const State s = {x, y, control_p, control_q, phi, psi, amplitudes};
+KERNEL(residual, uint32 mi, uint32 mj, EllipticState s, uint32 renew, double* row_weights,
+       double* merit_weights, double* f, Reduction out) {
     const uint64 points = uint64(mi) * mj;
     double sum[1] = {0.0};
     for (uint64 k = thread_index(); k < points; k += thread_count()) {
@@ -83,7 +72,7 @@ KERNEL(residual, uint32 mi, uint32 mj, const double* x, const double* y, const d
         f[2 * k + 1] = weight * r.y;
         sum[0] += merit * merit * (r.x * r.x + r.y * r.y);
     }
-    grid_reduce<Sum>(sum, 1, partials, ticket, result);
+    grid_reduce<Sum>(sum, 1, out);
 }
 
 // Writes the two rows of a point, slot after slot.
@@ -107,10 +96,8 @@ __device__ inline void put_face(Writer& a, double own, double sign, double shift
 
 // a <- w dR/dr in ELL format (theory eq. 3-4); entries of neighbours that do not exist are left
 // out and the slots at the end of such rows are zero. One thread a point.
-KERNEL(jacobian, uint32 mi, uint32 mj, uint32 rim, const double* x, const double* y,
-       const double* control_p, const double* control_q, const double* phi, const double* psi,
-       const double* amplitudes, const double* row_weights, real* values) {
-    const State s = {x, y, control_p, control_q, phi, psi, amplitudes};
+KERNEL(jacobian, uint32 mi, uint32 mj, uint32 edges, EllipticState s, const double* row_weights,
+       real* values) {
     const uint64 points = uint64(mi) * mj;
     const uint64 k = thread_index();
     if (k >= points) return;
@@ -127,7 +114,7 @@ KERNEL(jacobian, uint32 mi, uint32 mj, uint32 rim, const double* x, const double
     const Vec eta_y = h * (2.0 * ra.y * m.eta + rb.y * m.xi);
     const double g11 = w * m.g11, g22 = w * m.g22, corner = -h * m.g12;
     const double xi_shift = 0.5 * g22 * c.x, eta_shift = 0.5 * g11 * c.y;
-    const bool west = i > 0 || (rim & RIM_WEST), east = i + 1 < mi || (rim & RIM_EAST);
+    const bool west = i > 0 || (edges & EDGE_WEST), east = i + 1 < mi || (edges & EDGE_EAST);
     Writer a = {values + 2 * k, slot_stride(points)};
     if (j > 0) {
         if (west) a.put(corner, corner);
@@ -147,16 +134,14 @@ KERNEL(jacobian, uint32 mi, uint32 mj, uint32 rim, const double* x, const double
 }
 
 // b <- w dR/d(p, q) (theory eq. 6), two entries a row. One thread a point.
-KERNEL(wall_columns, uint32 mi, uint32 mj, const double* x, const double* y, const double* phi,
-       const double* psi, const double* row_weights, real* values) {
-    const State s = {x, y, 0, 0, phi, psi, 0};
+KERNEL(wall_columns, uint32 mi, uint32 mj, EllipticState s, const double* row_weights, real* values) {
     const uint64 points = uint64(mi) * mj;
     const uint64 k = thread_index();
     if (k >= points) return;
     const uint32 j = uint32(k / mi), i = uint32(k - uint64(j) * mi);
     const Metrics m = metrics(s, mi, i, j);
-    const double along_p = row_weights[k] * m.g22 * phi[k];
-    const double along_q = row_weights[k] * m.g11 * psi[k];
+    const double along_p = row_weights[k] * m.g22 * s.phi[k];
+    const double along_q = row_weights[k] * m.g11 * s.psi[k];
     Writer b = {values + 2 * k, slot_stride(points)};
     b.put(along_p * m.xi.x, along_p * m.xi.y);
     b.put(along_q * m.eta.x, along_q * m.eta.y);
@@ -164,7 +149,7 @@ KERNEL(wall_columns, uint32 mi, uint32 mj, const double* x, const double* y, con
 
 // Takes over the unknowns u: coordinates into the frame from row `fixed` on, and the amplitudes of
 // the wall terms from the rows before it. A closed frame repeats its outer columns.
-KERNEL(load_state, uint32 mi, uint32 mj, uint32 rim, uint32 fixed, const double* u, double* x,
+KERNEL(load_state, uint32 mi, uint32 mj, uint32 edges, uint32 fixed, const double* u, double* x,
        double* y, double* amplitudes) {
     const uint64 points = uint64(mi) * mj;
     const uint64 k = thread_index();
@@ -179,7 +164,7 @@ KERNEL(load_state, uint32 mi, uint32 mj, uint32 rim, uint32 fixed, const double*
     const uint64 row = (uint64(j) + 1) * (uint64(mi) + 2);
     x[row + i + 1] = first;
     y[row + i + 1] = second;
-    if (!(rim & RIM_CLOSED)) return;
+    if (!(edges & EDGE_PERIODIC)) return;
     if (i + 1 == mi) {
         x[row] = first;
         y[row] = second;
@@ -200,9 +185,9 @@ KERNEL(pack_frame, uint32 mi, uint32 mj, const double* x, const double* y, doubl
 }
 
 // Outer columns of the frame <- what came from the pieces beside this one.
-KERNEL(unpack_frame, uint32 mi, uint32 mj, uint32 rim, const double* from, double* x, double* y) {
+KERNEL(unpack_frame, uint32 mi, uint32 mj, uint32 edges, const double* from, double* x, double* y) {
     const uint64 rows = uint64(mj) + 2, k = thread_index();
-    if (k >= 2 * rows || !(rim & (k >= rows ? RIM_EAST : RIM_WEST))) return;
+    if (k >= 2 * rows || !(edges & (k >= rows ? EDGE_EAST : EDGE_WEST))) return;
     const uint64 at = k % rows * (uint64(mi) + 2) + (k >= rows ? uint64(mi) + 1 : 0);
     const Vec node = reinterpret_cast<const Vec*>(from)[k];
     x[at] = node.x;
@@ -220,7 +205,7 @@ struct Guard {
 // result[0] <- cells of the frame from column `first` on whose area is not positive, a NaN being
 // none; result[1] <- the smallest area.
 KERNEL(cell_guard, uint32 mi, uint32 mj, uint32 first, const double* x, const double* y,
-       double* partials, uint32* ticket, double* result) {
+       Reduction out) {
     const uint64 stride = uint64(mi) + 2;
     const uint32 columns = mi + 1 - first;
     const uint64 cells = uint64(columns) * (uint64(mj) + 1);
@@ -233,5 +218,5 @@ KERNEL(cell_guard, uint32 mi, uint32 mj, uint32 first, const double* x, const do
         if (!(area > 0.0)) guard[0] += 1.0;
         guard[1] = Guard::combine(1, guard[1], area);
     }
-    grid_reduce<Guard>(guard, 2, partials, ticket, result);
+    grid_reduce<Guard>(guard, 2, out);
 }

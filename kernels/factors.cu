@@ -2,32 +2,27 @@
 //
 // The entries of a row stand in the order of elimination: `lower` of L, the pivot, then U, `length`
 // in all; entry k of row r at k * rows + r. Rows of one level do not wait for each other. A launch
-// works on levels `first_level` to `last_level`: one level with any number of blocks, or several
+// works on levels `first` to `last`: one level with any number of blocks, or several
 // with one block.
 #include "common.cuh"
 
-struct Factors {
-    uint64 rows;
-    const uint32* columns;
-    const unsigned char *lower, *length;
-    real *values, *inverse;
-
+struct EllFactors : EllFactorsFields {
     __device__ uint64 at(uint32 k, uint64 row) const { return k * rows + row; }
 };
 
-// Calls work(row) for all rows of the levels, level after level. `order` holds the rows by level.
+// Calls work(row) for all rows of the levels, level after level.
 template <class Work>
-__device__ void for_levels(const uint32* order, const uint32* starts, uint32 first_level,
-                           uint32 last_level, Work work) {
-    for (uint32 level = first_level; level < last_level; ++level) {
-        for (uint64 k = starts[level] + thread_index(); k < starts[level + 1]; k += thread_count())
-            work(order[k]);
+__device__ void for_levels(const LevelRows& levels, Work work) {
+    for (uint32 level = levels.first; level < levels.last; ++level) {
+        const uint32 last = levels.starts[level + 1];
+        for (uint64 k = levels.starts[level] + thread_index(); k < last; k += thread_count())
+            work(levels.order[k]);
         __syncthreads();
     }
 }
 
 // Keeps the inverse of a pivot; first <- the first row whose pivot is zero or not finite.
-__device__ inline void take_pivot(const Factors& f, uint64 row, real pivot, uint64* first) {
+__device__ inline void take_pivot(const EllFactors& f, uint64 row, real pivot, uint64* first) {
     f.values[f.at(f.lower[row], row)] = pivot;
     f.inverse[row] = real(1) / pivot;
     if (pivot == real(0) || !is_finite(pivot)) atomicMin(first, row);
@@ -43,11 +38,8 @@ KERNEL(take_entries, uint64 rows, uint64 entries, const unsigned char* source, u
 }
 
 // DILU: D_i = a_ii - sum of a_ij a_ji / D_j over entries present on both sides, L_ij = a_ij / D_j.
-KERNEL(factor_dilu, uint64 rows, const uint32* columns, const unsigned char* lower,
-       const unsigned char* length, real* values, real* inverse, const uint32* order,
-       const uint32* starts, uint32 first_level, uint32 last_level, uint64* first) {
-    const Factors f = {rows, columns, lower, length, values, inverse};
-    for_levels(order, starts, first_level, last_level, [&](uint64 row) {
+KERNEL(factor_dilu, EllFactors f, LevelRows levels, uint64* first) {
+    for_levels(levels, [&](uint64 row) {
         const uint32 own = f.lower[row];
         real pivot = f.values[f.at(own, row)];
         for (uint32 k = 0; k < own; ++k) {
@@ -66,11 +58,8 @@ KERNEL(factor_dilu, uint64 rows, const uint32* columns, const unsigned char* low
 }
 
 // ILU(0): Gaussian elimination that drops every entry outside the pattern.
-KERNEL(factor_ilu0, uint64 rows, const uint32* columns, const unsigned char* lower,
-       const unsigned char* length, real* values, real* inverse, const uint32* order,
-       const uint32* starts, uint32 first_level, uint32 last_level, uint64* first) {
-    const Factors f = {rows, columns, lower, length, values, inverse};
-    for_levels(order, starts, first_level, last_level, [&](uint64 row) {
+KERNEL(factor_ilu0, EllFactors f, LevelRows levels, uint64* first) {
+    for_levels(levels, [&](uint64 row) {
         const uint32 own = f.lower[row], end = f.length[row];
         for (uint32 k = 0; k < own; ++k) {
             const uint64 column = f.columns[f.at(k, row)];
@@ -88,11 +77,8 @@ KERNEL(factor_ilu0, uint64 rows, const uint32* columns, const unsigned char* low
 }
 
 // z <- (I + L)^-1 r.
-KERNEL(solve_lower, uint64 rows, const uint32* columns, const unsigned char* lower,
-       const unsigned char* length, real* values, real* inverse, const uint32* order,
-       const uint32* starts, uint32 first_level, uint32 last_level, const real* r, real* z) {
-    const Factors f = {rows, columns, lower, length, values, inverse};
-    for_levels(order, starts, first_level, last_level, [&](uint64 row) {
+KERNEL(solve_lower, EllFactors f, LevelRows levels, const real* r, real* z) {
+    for_levels(levels, [&](uint64 row) {
         real sum = 0;
         for (uint32 k = 0; k < f.lower[row]; ++k)
             sum += f.values[f.at(k, row)] * z[f.columns[f.at(k, row)]];
@@ -101,11 +87,8 @@ KERNEL(solve_lower, uint64 rows, const uint32* columns, const unsigned char* low
 }
 
 // z <- (D + U)^-1 z.
-KERNEL(solve_upper, uint64 rows, const uint32* columns, const unsigned char* lower,
-       const unsigned char* length, real* values, real* inverse, const uint32* order,
-       const uint32* starts, uint32 first_level, uint32 last_level, real* z) {
-    const Factors f = {rows, columns, lower, length, values, inverse};
-    for_levels(order, starts, first_level, last_level, [&](uint64 row) {
+KERNEL(solve_upper, EllFactors f, LevelRows levels, real* z) {
+    for_levels(levels, [&](uint64 row) {
         real sum = 0;
         for (uint32 k = f.lower[row] + 1; k < f.length[row]; ++k)
             sum += f.values[f.at(k, row)] * z[f.columns[f.at(k, row)]];

@@ -5,7 +5,7 @@
 
 // Entries of a row that a lane waits for at the same time. More take registers, and with them warps,
 // from those that do the waiting.
-#define LOOKS 8
+#define PENDING 8
 
 // Sum of coefficients times values.
 struct Weighted {
@@ -30,7 +30,7 @@ struct Largest {
 
 // The sum over a row that the whole warp takes, in every lane; COUNT entries of a lane are read at the
 // same time.
-template <bool WAIT, uint32 COUNT, class Place, class Fold>
+template <bool WAIT, uint32 COUNT, class Memory, class Fold>
 __device__ typename Fold::type fold_together(uint64 at, uint32 length, const uint32* columns,
                                              const Fold& fold, const typename Fold::type* x) {
     typedef typename Fold::type T;
@@ -48,13 +48,13 @@ __device__ typename Fold::type fold_together(uint64 at, uint32 length, const uin
 #pragma unroll
         for (uint32 k = 0; k < COUNT; ++k) {
             const bool there = from + k * WARP < length;
-            seen[k] = !there ? T(0) : WAIT ? Place::look(x + column[k]) : x[column[k]];
+            seen[k] = !there ? T(0) : WAIT ? Memory::load(x + column[k]) : x[column[k]];
         }
 #pragma unroll
         for (uint32 k = 0; k < COUNT; ++k) {
             if (from + k * WARP >= length) break;
             const bool missed = WAIT && !is_known(seen[k]);
-            const T value = missed ? fetched<WAIT, Place>(x + column[k]) : seen[k];
+            const T value = missed ? fetched<WAIT, Memory>(x + column[k]) : seen[k];
             sum = fold.join(sum, fold.term(term[k], value));
         }
     }
@@ -66,7 +66,7 @@ __device__ typename Fold::type fold_together(uint64 at, uint32 length, const uin
 // Folds x[column] over the entries of the row of each team of `lanes` lanes and calls finish(result)
 // in its first lane, in an order of folding that is always the same. With WAIT entries of x may still
 // be unknown, those of rows of the same warp included. Without, or without TEAMS, a lane is a team.
-template <bool WAIT, bool TEAMS = false, class Place = Everywhere, class Fold, class Finish>
+template <bool WAIT, bool TEAMS = false, class Memory = GlobalMemory, class Fold, class Finish>
 __device__ void fold_rows(const Row& row, uint32 lanes, bool together, const uint32* columns,
                           const Fold& fold, const typename Fold::type* x, Finish finish) {
     typedef typename Fold::type T;
@@ -76,7 +76,7 @@ __device__ void fold_rows(const Row& row, uint32 lanes, bool together, const uin
             if (!__shfl_sync(FULL_WARP, int(row.mine), int(owner))) continue;
             const uint64 at = __shfl_sync(FULL_WARP, row.at, int(owner));
             const uint32 length = __shfl_sync(FULL_WARP, row.length, int(owner));
-            const T sum = fold_together<WAIT, WAIT ? 8 : 4, Place>(at, length, columns, fold, x);
+            const T sum = fold_together<WAIT, WAIT ? 8 : 4, Memory>(at, length, columns, fold, x);
             if (lane == owner) finish(sum);
             __syncwarp();
         }
@@ -97,11 +97,11 @@ __device__ void fold_rows(const Row& row, uint32 lanes, bool together, const uin
     const uint64 begin = row.at + uint64(nth) * row.step;
     const uint32 shared = row.length > nth ? (row.length - nth - 1) / lanes + 1 : 0;
     const uint32 length = TEAMS ? shared : row.length;
-    uint32 column[LOOKS], pending = 0, from = 0;
-    T term[LOOKS];
+    uint32 column[PENDING], pending = 0, from = 0;
+    T term[PENDING];
     auto load = [&] {
 #pragma unroll
-        for (uint32 k = 0; k < LOOKS; ++k) {
+        for (uint32 k = 0; k < PENDING; ++k) {
             const uint64 at = begin + uint64(from + k) * step;
             const bool there = from + k < length;
             column[k] = there ? columns[at] : 0;
@@ -115,20 +115,20 @@ __device__ void fold_rows(const Row& row, uint32 lanes, bool together, const uin
     if (!ready) load();
     while (TEAMS ? __any_sync(FULL_WARP, !done) : __any_sync(FULL_WARP, !ready)) {
         if (!ready) {
-            T seen[LOOKS];
+            T seen[PENDING];
 #pragma unroll
-            for (uint32 k = 0; k < LOOKS; ++k)
-                seen[k] = pending >> k & 1 ? Place::look(x + column[k]) : T(0);
+            for (uint32 k = 0; k < PENDING; ++k)
+                seen[k] = pending >> k & 1 ? Memory::load(x + column[k]) : T(0);
 #pragma unroll
-            for (uint32 k = 0; k < LOOKS; ++k) {
+            for (uint32 k = 0; k < PENDING; ++k) {
                 if (!is_known(seen[k])) continue;
                 term[k] = fold.term(term[k], seen[k]);
                 pending &= ~(1u << k);
             }
             if (pending == 0) {
 #pragma unroll
-                for (uint32 k = 0; k < LOOKS; ++k) sum = fold.join(sum, term[k]);
-                from += LOOKS;
+                for (uint32 k = 0; k < PENDING; ++k) sum = fold.join(sum, term[k]);
+                from += PENDING;
                 ready = from >= length;
                 if (!ready) load();
                 else if (!TEAMS) finish(sum);

@@ -3,15 +3,13 @@
 // their division by the pivot, as the triangular solves want them.
 #include "slices.cuh"
 
-// Lanes that eliminate a row together.
-#define TEAM 8u
 
-// Eliminates the row at a place of the order, by the lanes of `mask`: lane `lane` of TEAM.
+// Eliminates the row at a place of the order, by the lanes of `mask`: lane `lane` of ELIMINATION_LANES.
 template <bool WAIT>
 __device__ void eliminate(uint64 own_place, uint32 lane, uint32 mask, const uint32* order,
-                          const uint32* place, const uint32* row_start, const uint32* split,
-                          const uint32* columns, real* values, real scale, uint32 positive,
-                          real* pivots, real* inverse, uint64* first) {
+                          const uint32* place, const SplitPattern& pattern, real* values, real scale,
+                          const PivotRows& to) {
+    const uint32 *row_start = pattern.row_start, *split = pattern.split, *columns = pattern.columns;
     const uint32 row = order[own_place];
     const uint32 begin = row_start[row], end = row_start[row + 1], at = split[row];
     const bool present = at < end && columns[at] == row;
@@ -19,14 +17,14 @@ __device__ void eliminate(uint64 own_place, uint32 lane, uint32 mask, const uint
     __syncwarp(mask);
     for (uint32 k = begin; k < at; ++k) {
         const uint32 column = columns[k];
-        const real factor = values[k] * fetched<WAIT>(inverse + place[column]);
+        const real factor = values[k] * fetched<WAIT>(to.inverse + place[column]);
         // The flag was seen; what was written before it is read behind a fence, past the first cache,
         // which may hold what stood there before.
         __threadfence();
         const uint32 last = row_start[column + 1];
         uint32 upper = split[column];
         upper += upper < last && columns[upper] == column;
-        for (uint32 m = upper + lane; m < last; m += TEAM) {
+        for (uint32 m = upper + lane; m < last; m += ELIMINATION_LANES) {
             const uint32 target = find(columns, k + 1, end, columns[m]);
             if (target < end) values[target] -= factor * __ldcg(values + m);
         }
@@ -36,41 +34,36 @@ __device__ void eliminate(uint64 own_place, uint32 lane, uint32 mask, const uint
     __syncwarp(mask);
     if (lane != 0) return;
     const real pivot = present ? values[at] : real(0);
-    pivots[own_place] = pivot;
-    publish(inverse + own_place, known(real(1) / pivot));
-    if (pivot == real(0) || !is_finite(pivot) || (positive && pivot < real(0)))
-        atomicMin(first, uint64(row));
+    to.pivots[own_place] = pivot;
+    store_relaxed(to.inverse + own_place, known(real(1) / pivot));
+    if (pivot == real(0) || !is_finite(pivot) || (to.positive && pivot < real(0)))
+        atomicMin(to.first, uint64(row));
 }
 
 // The lanes of this thread's team.
 __device__ inline uint32 team_mask() {
-    return ((1u << TEAM) - 1) << (threadIdx.x % WARP / TEAM * TEAM);
+    return ((1u << ELIMINATION_LANES) - 1) << (threadIdx.x % WARP / ELIMINATION_LANES * ELIMINATION_LANES);
 }
 
 // Every row waits for the rows whose entries it eliminates.
-KERNEL(eliminate_flags, uint64 rows, const uint32* order, const uint32* place,
-       const uint32* row_start, const uint32* split, const uint32* columns, real* values, real scale,
-       uint32 positive, real* pivots, real* inverse, uint32* ticket, uint64* first) {
-    const uint32 lane = threadIdx.x % TEAM, mask = team_mask(), teams = WARP / TEAM;
+KERNEL(eliminate_flags, uint64 rows, const uint32* order, const uint32* place, SplitPattern pattern,
+       real* values, real scale, PivotRows to, uint32* ticket) {
+    const uint32 lane = threadIdx.x % ELIMINATION_LANES, mask = team_mask(), teams = WARP / ELIMINATION_LANES;
     for_slices_by_warps((rows + teams - 1) / teams, ticket, [&](uint64 slice) {
-        const uint64 k = slice * teams + threadIdx.x % WARP / TEAM;
+        const uint64 k = slice * teams + threadIdx.x % WARP / ELIMINATION_LANES;
         if (k < rows)
-            eliminate<true>(k, lane, mask, order, place, row_start, split, columns, values, scale,
-                            positive, pivots, inverse, first);
+            eliminate<true>(k, lane, mask, order, place, pattern, values, scale, to);
     });
 }
 
 // Level after level, several in one block alone.
-KERNEL(eliminate_levels, uint64 rows, const uint32* order, const uint32* place,
-       const uint32* row_start, const uint32* split, const uint32* columns, real* values, real scale,
-       uint32 positive, real* pivots, real* inverse, const uint64* starts, uint32 first_level,
-       uint32 last_level, uint64* first) {
-    const uint32 lane = threadIdx.x % TEAM, mask = team_mask();
-    for (uint32 level = first_level; level < last_level; ++level) {
-        for (uint64 k = starts[level] + thread_index() / TEAM; k < starts[level + 1];
-             k += thread_count() / TEAM)
-            eliminate<false>(k, lane, mask, order, place, row_start, split, columns, values, scale,
-                             positive, pivots, inverse, first);
+KERNEL(eliminate_levels, const uint32* order, const uint32* place, SplitPattern pattern, real* values,
+       real scale, PivotRows to, LevelRange levels) {
+    const uint32 lane = threadIdx.x % ELIMINATION_LANES, mask = team_mask();
+    for (uint32 level = levels.first; level < levels.last; ++level) {
+        for (uint64 k = levels.starts[level] + thread_index() / ELIMINATION_LANES; k < levels.starts[level + 1];
+             k += thread_count() / ELIMINATION_LANES)
+            eliminate<false>(k, lane, mask, order, place, pattern, values, scale, to);
         __syncthreads();
     }
 }

@@ -45,8 +45,7 @@ KERNEL(place_layers, uint32 n, uint32 nj, const double* fronts, double radius, d
 __device__ inline double cross(Vec a, Vec b) { return a.x * b.y - a.y * b.x; }
 
 // result[0] <- cells with a corner determinant e_i x e_j that is not positive, or not a number.
-KERNEL(count_folds, uint32 ni, uint32 nj, const double* x, const double* y, double* partials,
-       uint32* ticket, double* result) {
+KERNEL(count_folds, uint32 ni, uint32 nj, const double* x, const double* y, Reduction out) {
     const uint64 cells = uint64(ni - 1) * (nj - 1);
     double sum[1] = {0.0};
     auto node = [=](uint64 k) {
@@ -60,5 +59,5 @@ KERNEL(count_folds, uint32 ni, uint32 nj, const double* x, const double* y, doub
                           && cross(d - c, b - c) > 0.0 && cross(a - d, c - d) > 0.0;
         sum[0] += good ? 0.0 : 1.0;
     }
-    grid_reduce<Sum>(sum, 1, partials, ticket, result);
+    grid_reduce<Sum>(sum, 1, out);
 }

@@ -21,24 +21,24 @@ struct Slots {
 };
 
 // The operator of the finest level from a matrix with the nine-point pattern, whose slots move up
-// at the rim; couplings across a periodic seam are dropped where the level does not wrap. The columns
+// at the edges; couplings across a periodic seam are dropped where the level does not wrap. The columns
 // of wall terms from a matrix of two slots.
 template <class T>
 struct Load {
-    Layout layout;
+    LevelLayout layout;
     Operator<true> a;
     const T *values, *columns;
     // What lies beyond the ends of the matrix's rows.
-    uint32 rim;
+    uint32 edges;
 
     __device__ void operator()(uint32 i, uint32 j) const {
         const int64 k = int64(j) * layout.mi + i;
         const int at = j * layout.row() + layout.column(i);
         Slots<T> slots = {values + 2 * k, slot_stride(uint64(layout.mi) * layout.mj)};
-        const bool west = i > 0 || (rim & RIM_WEST), east = i + 1 < layout.mi || (rim & RIM_EAST);
-        const bool keep_west = i > 0 || (layout.rim & RIM_WEST);
-        const bool keep_east = i + 1 < layout.mi || (layout.rim & RIM_EAST);
-        // Corner values by rising preference: at the rim some are absent.
+        const bool west = i > 0 || (edges & EDGE_WEST), east = i + 1 < layout.mi || (edges & EDGE_EAST);
+        const bool keep_west = i > 0 || (layout.edges & EDGE_WEST);
+        const bool keep_east = i + 1 < layout.mi || (layout.edges & EDGE_EAST);
+        // Corner values by rising preference: at the edges some are absent.
         real sw = 0, se = 0, nw = 0, ne = 0;
         Block south = diagonal(0), north = south, w = south, e = south;
         if (j > 0) {
@@ -74,11 +74,10 @@ struct Load {
 };
 
 #define LOAD_OPERATOR(name, T)                                                                    \
-    KERNEL(name, uint32 mi, uint32 mj, uint32 half, uint32 rim, uint32 matrix_rim,                \
+    KERNEL(name, LevelLayout layout, uint32 matrix_edges,                \
            const T* values, const T* columns, real* a, uint32* borders, uint32* bad) {            \
-        const Layout layout = {mi, mj, half, rim};                                                \
         if (blockIdx.y == 0 && thread_index() == 0) *bad = 0, *borders = ALL_BORDERS;             \
-        const Load<T> load = {layout, operator_of<true>(layout, a), values, columns, matrix_rim}; \
+        const Load<T> load = {layout, operator_of<true>(layout, a), values, columns, matrix_edges}; \
         each_point(layout, load);                                                                 \
     }
 
@@ -88,7 +87,7 @@ LOAD_OPERATOR(load_operator_double, double)
 // f <- r, u <- 0.
 template <class T>
 struct LoadRight {
-    Layout layout;
+    LevelLayout layout;
     const Two<T>* r;
     Pair *f, *u;
 
@@ -101,8 +100,7 @@ struct LoadRight {
 };
 
 #define LOAD_RIGHT(name, T)                                                                       \
-    KERNEL(name, uint32 mi, uint32 mj, uint32 half, const T* r, real* f, real* u) {               \
-        const Layout layout = {mi, mj, half, 0};                                              \
+    KERNEL(name, LevelLayout layout, const T* r, real* f, real* u) {               \
         const LoadRight<T> load = {layout, reinterpret_cast<const Two<T>*>(r),                    \
                                    reinterpret_cast<Pair*>(f), reinterpret_cast<Pair*>(u)};       \
         each_point(layout, load);                                                                 \
@@ -114,7 +112,7 @@ LOAD_RIGHT(load_right_double, double)
 // z <- u.
 template <class T>
 struct Store {
-    Layout layout;
+    LevelLayout layout;
     const Pair* u;
     Two<T>* z;
 
@@ -128,8 +126,7 @@ struct Store {
 };
 
 #define STORE_SOLUTION(name, T)                                                                   \
-    KERNEL(name, uint32 mi, uint32 mj, uint32 half, const real* u, T* z) {                        \
-        const Layout layout = {mi, mj, half, 0};                                              \
+    KERNEL(name, LevelLayout layout, const real* u, T* z) {                        \
         const Store<T> store = {layout, reinterpret_cast<const Pair*>(u),                         \
                                 reinterpret_cast<Two<T>*>(z)};                                    \
         each_point(layout, store);                                                                \
@@ -153,7 +150,7 @@ __device__ inline real galerkin_share(int row, int step, int to) {
 // Coarse A <- R A P from the blocks of the fine points around each coarse point.
 template <bool COMPACT>
 struct Galerkin {
-    Layout fine, coarse;
+    LevelLayout fine, coarse;
     Operator<COMPACT> a;
     Operator<false> to;
 
@@ -167,8 +164,8 @@ struct Galerkin {
             return dj < 0 ? (di < 0 ? a.southwest() : a.southeast())[at]
                           : (di < 0 ? a.northwest() : a.northeast())[at];
         }
-        const bool beside = di < 0 ? i > 0 || (fine.rim & RIM_WEST)
-                                   : i + 1 < fine.mi || (fine.rim & RIM_EAST);
+        const bool beside = di < 0 ? i > 0 || (fine.edges & EDGE_WEST)
+                                   : i + 1 < fine.mi || (fine.edges & EDGE_EAST);
         const bool there = beside &&
                            (dj < 0 ? j > 0 : j + 1 < fine.mj);
         return there ? diagonal(real(di * dj) * a.corner()[at]) : diagonal(0);
@@ -248,10 +245,8 @@ struct Galerkin {
 
 // Coarse bad <- fine bad.
 #define COARSEN(name, COMPACT)                                                                    \
-    KERNEL(name, uint32 fine_mi, uint32 fine_mj, uint32 fine_half, uint32 fine_rim, real* a,      \
-           const uint32* fine_bad, uint32 mi, uint32 mj, uint32 half, real* to, uint32* bad) {    \
-        const Layout fine = {fine_mi, fine_mj, fine_half, fine_rim};                              \
-        const Layout coarse = {mi, mj, half, 0};                                              \
+    KERNEL(name, LevelLayout fine, real* a,      \
+           const uint32* fine_bad, LevelLayout coarse, real* to, uint32* bad) {    \
         if (blockIdx.y == 0 && thread_index() == 0) *bad = *fine_bad;                             \
         const Galerkin<COMPACT> galerkin = {fine, coarse, operator_of<COMPACT>(fine, a),          \
                                             {to, coarse.points(), fine.walls()}};                 \

@@ -10,20 +10,16 @@
 // d_i in their places: as a point, row 0 is read from the row of zeros below it.
 #pragma once
 
-// Places of a level, fewer than 2^31.
-struct Layout {
-    uint32 mi, mj, half;
-    // What lies beyond the ends of the rows: RIM_WEST and so on.
-    uint32 rim;
-
+// Places of a level, fewer than 2^31. `edges` says what lies beyond the ends of the rows.
+struct LevelLayout : LevelLayoutFields {
     // Whether the first and the last point of a row are neighbours.
-    __device__ bool wraps() const { return rim & RIM_CLOSED; }
+    __device__ bool wraps() const { return edges & EDGE_PERIODIC; }
     // Whether wall terms take the places of the first row.
-    __device__ bool walls() const { return rim & RIM_WALLS; }
+    __device__ bool walls() const { return edges & EDGE_WALLS; }
     // Whether column -1 is that of another band.
-    __device__ bool comes_from() const { return (rim & (RIM_WEST | RIM_CLOSED)) == RIM_WEST; }
+    __device__ bool comes_from() const { return (edges & (EDGE_WEST | EDGE_PERIODIC)) == EDGE_WEST; }
     // Whether column mi is that of another band.
-    __device__ bool goes_on() const { return (rim & (RIM_EAST | RIM_CLOSED)) == RIM_EAST; }
+    __device__ bool goes_on() const { return (edges & (EDGE_EAST | EDGE_PERIODIC)) == EDGE_EAST; }
     __device__ int row() const { return 2 * half; }
     // Where the points of row j start in u.
     __device__ int points_of_row(int j) const {
@@ -71,11 +67,11 @@ struct Operator {
     __device__ Block* northeast() const { return plane(32); }
     __device__ Block* full_centre() const { return plane(36); }
     // Borders of the eta-lines: V, and in the first row the inverse pivots of the wall terms.
-    __device__ Block* border() const { return plane(COMPACT ? 22 : 40); }
+    __device__ Block* border() const { return plane(COMPACT ? COMPACT_STORAGE : FULL_STORAGE); }
     // Columns of the wall terms.
-    __device__ Block* columns() const { return plane(COMPACT ? 26 : 44); }
+    __device__ Block* columns() const { return plane((COMPACT ? COMPACT_STORAGE : FULL_STORAGE) + 4); }
     // Inverse pivots of the xi-lines, and H of those that are closed.
-    __device__ Block* xi_pivot() const { return plane((COMPACT ? 22 : 40) + (walls ? 8 : 0)); }
+    __device__ Block* xi_pivot() const { return plane((COMPACT ? COMPACT_STORAGE : FULL_STORAGE) + (walls ? WALL_VALUES : 0)); }
     __device__ Block* closing() const { return xi_pivot() + points; }
 
     __device__ Block centre(int at) const {
@@ -84,15 +80,9 @@ struct Operator {
 };
 
 template <bool COMPACT>
-__device__ inline Operator<COMPACT> operator_of(const Layout& layout, real* values) {
+__device__ inline Operator<COMPACT> operator_of(const LevelLayout& layout, real* values) {
     return {values, layout.points(), layout.walls()};
 }
-
-// Which borders of its eta-lines a level has: none; those whose wall terms have a pivot that keeps the
-// sign of B; all.
-#define NO_BORDERS 0u
-#define SIGNED_BORDERS 1u
-#define ALL_BORDERS 2u
 
 // b <- b - a u.
 __device__ inline void subtract(Pair& b, const Block& a, Pair u) {
@@ -102,7 +92,7 @@ __device__ inline void subtract(Pair& b, const Block& a, Pair u) {
 
 // f - A u - B d at a point.
 template <bool COMPACT>
-__device__ inline Pair residual(const Layout& layout, const Operator<COMPACT>& a, const Pair* f,
+__device__ inline Pair residual(const LevelLayout& layout, const Operator<COMPACT>& a, const Pair* f,
                                 const Pair* u, uint32 i, uint32 j) {
     const int w = layout.west(i), c = layout.column(i), e = layout.east(i);
     const int at = j * layout.row() + c;
@@ -128,7 +118,7 @@ __device__ inline Pair residual(const Layout& layout, const Operator<COMPACT>& a
 }
 
 // u <- 0 at a point, and beyond the ends of its row.
-__device__ inline void clear_point(const Layout& layout, Pair* u, uint32 i, uint32 j) {
+__device__ inline void clear_point(const LevelLayout& layout, Pair* u, uint32 i, uint32 j) {
     Pair* row = u + int(j) * layout.row();
     row[layout.column(i)] = pair(0, 0);
     if (i == 0) row[layout.column(-1)] = pair(0, 0);
@@ -139,7 +129,7 @@ __device__ inline void clear_point(const Layout& layout, Pair* u, uint32 i, uint
 // `right` beside it.
 template <bool XI, bool COMPACT>
 struct Line {
-    Layout layout;
+    LevelLayout layout;
     Operator<COMPACT> a;
     uint32 number;
 
@@ -189,7 +179,7 @@ struct Line {
 // Threads of a two-dimensional grid stand at pairs of points (2m, j) and (2m + 1, j): calls
 // `at_point(i, j)` for those that are points of the level.
 template <class AtPoint>
-__device__ inline void each_point(const Layout& layout, const AtPoint& at_point) {
+__device__ inline void each_point(const LevelLayout& layout, const AtPoint& at_point) {
     const uint32 m = uint32(thread_index());
     if (m >= layout.half) return;
     for (uint32 j = blockIdx.y; j < layout.mj; j += gridDim.y)

@@ -2,10 +2,6 @@
 #include "common.cuh"
 #include "level.cuh"
 
-// Points of a line that one thread takes: what it keeps of them fits its registers.
-#define CHUNK (sizeof(real) == 4 ? 8 : 4)
-// Threads of a block of the smoother, at most.
-#define LINE_THREADS (sizeof(real) == 4 ? 512 : 256)
 // Lines of a block times its warps, at most, where a line spans several warps.
 #define LINE_MAPS 64
 
@@ -138,7 +134,7 @@ struct Beside {
 //
 // Only COPIES has several blocks in z: the smoother has no registers to spare.
 template <bool XI, bool COMPACT, bool COPIES>
-__device__ void relax(const Layout& layout, uint32 colour, uint32 lines, uint32 chunks, uint32 zero,
+__device__ void relax(const LevelLayout& layout, uint32 colour, uint32 lines, uint32 chunks, uint32 zero,
                       real* values, const real* f_values, real* u_values) {
     __shared__ Affine maps[2][LINE_MAPS];
     // The value carried between segments; the two ends of closed lines; their closing value, or the wall
@@ -154,24 +150,24 @@ __device__ void relax(const Layout& layout, uint32 colour, uint32 lines, uint32 
     const int along = live ? line.along() : 0, open = live ? line.open() : 0;
     const Pair* f = reinterpret_cast<const Pair*>(f_values) + (COPIES ? layout.copy_of_f() : 0);
     Pair* u = reinterpret_cast<Pair*>(u_values) + (COPIES ? layout.copy_of_u() : 0);
-    const int segment = int(chunks) * CHUNK;
+    const int segment = int(chunks) * LINE_CHUNK;
     const uint32 segments = uint32((line.along() + segment - 1) / segment);
     uint32 turn = 0;
 
     // g = D^-1 b, then y, then u; P stands for D^-1 P, N for D^-1 N.
-    Pair y[CHUNK];
-    Block next[CHUNK];
+    Pair y[LINE_CHUNK];
+    Block next[LINE_CHUNK];
     // Right side of a bordered line's first point.
     Pair wall_right = pair(0, 0);
     // Before and after a xi-line stands what another band has there, or zero.
     Pair carry = XI && live ? u[line.at(-1)] : pair(0, 0);
     for (uint32 s = 0; s < segments; ++s) {
-        const int first = s * segment + team.chunk * CHUNK;
-        Block prev[CHUNK];
+        const int first = s * segment + team.chunk * LINE_CHUNK;
+        Block prev[LINE_CHUNK];
         Affine map = affine(diagonal(1), pair(0, 0));
         Beside<XI, COMPACT> beside(line, u, live && !zero ? first : int(line.along()) + 2);
 #pragma unroll
-        for (int k = 0; k < CHUNK; ++k) {
+        for (int k = 0; k < LINE_CHUNK; ++k) {
             const int l = first + k;
             y[k] = pair(0, 0);
             prev[k] = next[k] = diagonal(0);
@@ -197,13 +193,13 @@ __device__ void relax(const Layout& layout, uint32 colour, uint32 lines, uint32 
         }
         Pair value = scan<false>(map, carry, team, maps[turn++ % 2]);
 #pragma unroll
-        for (int k = 0; k < CHUNK; ++k) {
+        for (int k = 0; k < LINE_CHUNK; ++k) {
             subtract(y[k], prev[k], value);
             value = y[k];
         }
         if (s + 1 == segments) break;
 #pragma unroll
-        for (int k = 0; k < CHUNK; ++k)
+        for (int k = 0; k < LINE_CHUNK; ++k)
             if (first + k < open) u[line.at(first + k)] = y[k];
         if (team.chunk + 1 == chunks) carries[team.line] = value;
         __syncthreads();
@@ -212,10 +208,10 @@ __device__ void relax(const Layout& layout, uint32 colour, uint32 lines, uint32 
 
     carry = XI && live ? u[line.at(along)] : pair(0, 0);
     for (uint32 s = segments; s-- > 0;) {
-        const int first = s * segment + team.chunk * CHUNK;
+        const int first = s * segment + team.chunk * LINE_CHUNK;
         if (s + 1 < segments) {
 #pragma unroll
-            for (int k = 0; k < CHUNK; ++k) {
+            for (int k = 0; k < LINE_CHUNK; ++k) {
                 const int at = line.at(first + k);
                 y[k] = live ? u[at] : pair(0, 0);
                 next[k] = live ? line.pivot()[at] * line.next()[at] : diagonal(0);
@@ -223,16 +219,16 @@ __device__ void relax(const Layout& layout, uint32 colour, uint32 lines, uint32 
         }
         Affine map = affine(diagonal(1), pair(0, 0));
 #pragma unroll
-        for (int k = CHUNK; k-- > 0;) map = compose(affine(real(-1) * next[k], y[k]), map);
+        for (int k = LINE_CHUNK; k-- > 0;) map = compose(affine(real(-1) * next[k], y[k]), map);
         Pair value = scan<true>(map, carry, team, maps[turn++ % 2]);
 #pragma unroll
-        for (int k = CHUNK; k-- > 0;) {
+        for (int k = LINE_CHUNK; k-- > 0;) {
             subtract(y[k], next[k], value);
             value = y[k];
         }
         if (!condensed || s > 0)
 #pragma unroll
-            for (int k = 0; k < CHUNK; ++k)
+            for (int k = 0; k < LINE_CHUNK; ++k)
                 if (first + k < open) u[line.at(first + k)] = y[k];
         if (s > 0) {
             if (team.chunk == 0) carries[team.line] = value;
@@ -252,8 +248,8 @@ __device__ void relax(const Layout& layout, uint32 colour, uint32 lines, uint32 
         const Pair terms = closings[team.line];
         for (uint32 s = 0; s < segments; ++s) {
 #pragma unroll
-            for (int k = 0; k < CHUNK; ++k) {
-                const int l = s * segment + team.chunk * CHUNK + k;
+            for (int k = 0; k < LINE_CHUNK; ++k) {
+                const int l = s * segment + team.chunk * LINE_CHUNK + k;
                 if (l >= along) break;
                 const int at = line.at(l);
                 Pair value = s == 0 ? y[k] : u[at];
@@ -264,13 +260,13 @@ __device__ void relax(const Layout& layout, uint32 colour, uint32 lines, uint32 
         return;
     }
     // The value of point open - 1 stands in memory if its segment is not the first.
-    const int first = team.chunk * CHUNK;
+    const int first = team.chunk * LINE_CHUNK;
     if (team.chunk == 0) firsts[team.line] = y[0];
 #pragma unroll
-    for (int k = 0; k < CHUNK; ++k)
+    for (int k = 0; k < LINE_CHUNK; ++k)
         if (first + k + 1 == open) lasts[team.line] = y[k];
     __syncthreads();
-    if (live && team.chunk == open % segment / CHUNK) {
+    if (live && team.chunk == open % segment / LINE_CHUNK) {
         const int at = line.at(open);
         const Pair before = open > segment ? u[line.at(open - 1)] : lasts[team.line];
         Pair b = u[at];
@@ -282,7 +278,7 @@ __device__ void relax(const Layout& layout, uint32 colour, uint32 lines, uint32 
     const Pair closing = closings[team.line];
     for (uint32 s = 0; s < segments; ++s) {
 #pragma unroll
-        for (int k = 0; k < CHUNK; ++k) {
+        for (int k = 0; k < LINE_CHUNK; ++k) {
             const int l = s * segment + first + k;
             if (l >= along) break;
             const int at = line.at(l);
@@ -294,10 +290,10 @@ __device__ void relax(const Layout& layout, uint32 colour, uint32 lines, uint32 
 }
 
 #define RELAX(name, XI, COMPACT, COPIES)                                                          \
-    BOUNDED_KERNEL(LINE_THREADS, name, uint32 mi, uint32 mj, uint32 half, uint32 rim,              \
+    BOUNDED_KERNEL(LINE_THREADS, name, LevelLayout layout,              \
                    uint32 colour, uint32 lines, uint32 chunks, uint32 zero, real* a,               \
                    const real* f, real* u) {                                                       \
-        relax<XI, COMPACT, COPIES>({mi, mj, half, rim}, colour, lines, chunks, zero, a, f,  \
+        relax<XI, COMPACT, COPIES>(layout, colour, lines, chunks, zero, a, f,  \
                                    u);                                                             \
     }
 

@@ -3,30 +3,15 @@
 // shape, between which lie its two cyclic systems; the number of substeps is known to the GPU
 // alone, and launches beyond the last do nothing. Double precision only.
 #include "common.cuh"
-#include "ring.cuh"
-
-// As on the host: substeps a layer, the rise of the dissipation over the layers, the distance over which the extra dissipation sets in, the bound of a concave front.
-#define SUBSTEPS 40.0
-#define RISE 0.75
-#define SPREAD_DISTANCE 0.2
-#define CONCAVE_LIMIT 0.1
+#include "cyclic.cuh"
 
 // A segment of a front: unit vector and length.
 struct Segment {
     double x, y, length;
 };
 
-// How far the march has come: the substep to do of the way from `layer` to the next, and how many
-// those are, once the first is done.
-struct Progress {
-    uint32 layer, substep, substeps, bad;
-};
-
-// One substep: its height is `height` and `more` for each unit of a point's extra first height.
-struct Step {
-    double height, more, distance, dissipation, volume_smoothing, implicit;
-    uint32 layer, substep, substeps, idle;
-
+// One substep.
+struct MarchStep : MarchStepFields {
     // The layer that the front is read from; the substep leaves it in `layer` + 1.
     __device__ uint32 source() const { return substep == 0 ? layer : layer + 1; }
 };
@@ -62,17 +47,17 @@ struct Front {
 // Row of (1 - d kappa d) b = a, which smooths the widths a of the cells.
 struct WidthRow {
     Front front;
-    Step step;
+    MarchStep step;
 
     __device__ double kappa(const Segment& s) const {
         const double root = step.volume_smoothing * step.distance / s.length;
         return root * root;
     }
-    __device__ RingRow<double, double> operator()(uint32 i) const {
+    __device__ CyclicRow<double, double> operator()(uint32 i) const {
         const Segment behind = front.segment_before(i), ahead = front.segment(i);
         const double west = front.open && i == 0 ? 0.0 : kappa(behind);
         const double east = front.open && i + 1 == front.n ? 0.0 : kappa(ahead);
-        RingRow<double, double> r;
+        CyclicRow<double, double> r;
         r.lower = -west;
         r.upper = -east;
         r.centre = 1.0 + west + east;
@@ -85,12 +70,12 @@ struct WidthRow {
 // open front Dx = 0 and Dy = Dy of the neighbour.
 struct MarchRow {
     Front front;
-    Step step;
+    MarchStep step;
 
-    __device__ RingRow<Block, Pair> operator()(uint32 i) const {
+    __device__ CyclicRow<Block, Pair> operator()(uint32 i) const {
         if (front.end(i)) {
             const Block none = diagonal(0.0), neighbour = block(0.0, 0.0, 0.0, -1.0);
-            RingRow<Block, Pair> r;
+            CyclicRow<Block, Pair> r;
             r.lower = i == 0 ? none : neighbour;
             r.centre = diagonal(1.0);
             r.upper = i == 0 ? neighbour : none;
@@ -119,12 +104,12 @@ struct MarchRow {
         double concave = 1.0;
         if (turn > 0.0) {
             const double half = 0.5 * (1.0 + along);
-            concave = 1.0 / (half > CONCAVE_LIMIT ? half : CONCAVE_LIMIT);
+            concave = 1.0 / (half > MARCH_CONCAVE_LIMIT ? half : MARCH_CONCAVE_LIMIT);
         }
         const double e = step.dissipation * ratio * concave;
         const Pair west = front.points[front.before(i)], at = front.points[i];
         const Pair east = front.points[front.after(i)];
-        RingRow<Block, Pair> r;
+        CyclicRow<Block, Pair> r;
         r.lower = diagonal(-2.0 * e) - half_c;
         r.centre = diagonal(1.0 + 4.0 * e);
         r.upper = half_c - diagonal(2.0 * e);
@@ -152,17 +137,16 @@ struct Moved {
     }
 };
 
-__device__ inline RingRoom<double, double> widths_room(double* points, double* chunks,
-                                                       double* rims) {
-    return {reinterpret_cast<Eliminated<double, double>*>(points),
-            reinterpret_cast<KeptRow<double, double>*>(chunks),
-            reinterpret_cast<Rim<double, double>*>(rims)};
+__device__ inline CyclicWorkspace<double, double> widths_workspace(const CyclicBuffers& buffers) {
+    return {reinterpret_cast<Eliminated<double, double>*>(buffers.points),
+            reinterpret_cast<ReducedRow<double, double>*>(buffers.chunks),
+            reinterpret_cast<BlockRow<double, double>*>(buffers.block_rows)};
 }
 
-__device__ inline RingRoom<Block, Pair> moves_room(double* points, double* chunks, double* rims) {
-    return {reinterpret_cast<Eliminated<Block, Pair>*>(points),
-            reinterpret_cast<KeptRow<Block, Pair>*>(chunks),
-            reinterpret_cast<Rim<Block, Pair>*>(rims)};
+__device__ inline CyclicWorkspace<Block, Pair> moves_workspace(const CyclicBuffers& buffers) {
+    return {reinterpret_cast<Eliminated<Block, Pair>*>(buffers.points),
+            reinterpret_cast<ReducedRow<Block, Pair>*>(buffers.chunks),
+            reinterpret_cast<BlockRow<Block, Pair>*>(buffers.block_rows)};
 }
 
 // Smallest value over the block, for all threads.
@@ -206,30 +190,29 @@ __device__ double shortest_of(const Front& front, const double* shortest, double
 }
 
 // Begins a march from fronts[1].
-BOUNDED_KERNEL(128, march_begin, uint32 n, uint32 open, const double* fronts, double* shortest,
+BOUNDED_KERNEL(CYCLIC_THREADS, march_begin, uint32 n, uint32 open, const double* fronts, double* shortest,
                uint32* progress) {
     DYNAMIC_SHARED(double, shared);
     const Front front = {n, open != 0, reinterpret_cast<const Pair*>(fronts) + n, nullptr, nullptr};
     shortest_within(front, shared, shortest);
-    if (thread_index() == 0) *reinterpret_cast<Progress*>(progress) = {1, 0, 0, 0};
+    if (thread_index() == 0) *reinterpret_cast<MarchProgress*>(progress) = {1, 0, 0, 0};
 }
 
 // First launch of a substep: what it is, and the elimination of the widths. fronts[j][i] are the
 // layers at the distances s[j]; point i runs through the distances s[j] + extra[i] splay[j], and no
 // extra is more than `tallest`.
-BOUNDED_KERNEL(128, march_widths, uint32 n, uint32 nj, uint32 open, const double* s,
-               const double* splay, double tallest, double implicit, double step_limit,
-               double dissipation, double volume_smoothing, double spread, const double* fronts,
-               const double* shortest, const uint32* progress, double* step_room, double* points,
-               double* chunks, double* rims) {
+BOUNDED_KERNEL(CYCLIC_THREADS, march_widths, uint32 n, uint32 nj, uint32 open, MarchInput input,
+               const double* fronts, const double* shortest, const uint32* progress,
+               double* step_out, CyclicBuffers widths) {
+    const double *s = input.layers, *splay = input.splay;
     DYNAMIC_SHARED(unsigned char, shared);
-    const Progress at = *reinterpret_cast<const Progress*>(progress);
-    Step step;
+    const MarchProgress at = *reinterpret_cast<const MarchProgress*>(progress);
+    MarchStep step;
     step.layer = at.layer;
     step.substep = at.substep;
     step.idle = at.bad != 0 || at.layer + 1 >= nj;
     if (step.idle) {
-        if (thread_index() == 0) *reinterpret_cast<Step*>(step_room) = step;
+        if (thread_index() == 0) *reinterpret_cast<MarchStep*>(step_out) = step;
         return;
     }
     const uint32 j = at.layer;
@@ -238,55 +221,53 @@ BOUNDED_KERNEL(128, march_widths, uint32 n, uint32 nj, uint32 open, const double
     const double height = s[j + 1] - s[j], more = splay[j + 1] - splay[j];
     step.substeps = at.substeps;
     if (at.substep == 0) {
-        const double highest = height + (more > 0.0 ? more : 0.0) * tallest;
+        const double highest = height + (more > 0.0 ? more : 0.0) * input.tallest;
         const double least = shortest_of(front, shortest, reinterpret_cast<double*>(shared));
-        const double wanted = ceil(highest / (step_limit * least));
-        step.substeps = uint32(wanted < 1.0 ? 1.0 : wanted < SUBSTEPS ? wanted : SUBSTEPS);
+        const double wanted = ceil(highest / (input.step_limit * least));
+        step.substeps = uint32(wanted < 1.0 ? 1.0 : wanted < MARCH_SUBSTEPS ? wanted : MARCH_SUBSTEPS);
     }
-    const double substeps = step.substeps, share = double(j) / (RISE * double(nj - 1));
+    const double substeps = step.substeps, share = double(j) / (MARCH_RISE * double(nj - 1));
     const double rise = sqrt(share < 1.0 ? share : 1.0);
     step.height = height / substeps;
     step.more = more / substeps;
-    step.implicit = implicit;
-    step.volume_smoothing = volume_smoothing;
-    step.dissipation = dissipation * rise * (1.0 + spread * s[j] / (s[j] + SPREAD_DISTANCE));
+    step.implicit = input.implicit;
+    step.volume_smoothing = input.volume_smoothing;
+    step.dissipation = input.dissipation * rise * (1.0 + input.spread * s[j] / (s[j] + MARCH_SPREAD_DISTANCE));
     step.distance = s[j] + height * (double(at.substep) + 0.5) / substeps;
-    if (thread_index() == 0) *reinterpret_cast<Step*>(step_room) = step;
+    if (thread_index() == 0) *reinterpret_cast<MarchStep*>(step_out) = step;
     const WidthRow rows = {front, step};
-    eliminate_ring(n, rows, widths_room(points, chunks, rims),
-                   reinterpret_cast<KeptRow<double, double>*>(shared));
+    eliminate_cyclic(n, rows, widths_workspace(widths),
+                     reinterpret_cast<ReducedRow<double, double>*>(shared));
 }
 
 // Second launch: the smoothed widths, and the elimination of the moves.
-BOUNDED_KERNEL(128, march_volumes, uint32 n, uint32 open, const double* extra, const double* fronts,
-               const double* step_room, double* smoothed, double* width_points,
-               double* width_chunks, double* width_rims, double* points, double* chunks,
-               double* rims) {
+BOUNDED_KERNEL(CYCLIC_THREADS, march_volumes, uint32 n, uint32 open, const double* extra, const double* fronts,
+               const double* step_out, double* smoothed, CyclicBuffers widths,
+               CyclicBuffers moves) {
     DYNAMIC_SHARED(unsigned char, shared);
-    const Step step = *reinterpret_cast<const Step*>(step_room);
+    const MarchStep step = *reinterpret_cast<const MarchStep*>(step_out);
     if (step.idle) return;
-    solve_ring(n, widths_room(width_points, width_chunks, width_rims),
-               reinterpret_cast<KeptRow<double, double>*>(shared), Smoothed{smoothed});
+    solve_cyclic(n, widths_workspace(widths),
+               reinterpret_cast<ReducedRow<double, double>*>(shared), Smoothed{smoothed});
     __syncthreads();
     const Pair* source = reinterpret_cast<const Pair*>(fronts) + uint64(step.source()) * n;
     const MarchRow rows = {{n, open != 0, source, smoothed, extra}, step};
-    eliminate_ring(n, rows, moves_room(points, chunks, rims),
-                   reinterpret_cast<KeptRow<Block, Pair>*>(shared));
+    eliminate_cyclic(n, rows, moves_workspace(moves),
+                   reinterpret_cast<ReducedRow<Block, Pair>*>(shared));
 }
 
 // Third launch: moves the front. progress.bad <- 1 if a point is not finite.
-BOUNDED_KERNEL(128, march_front, uint32 n, uint32 open, double* fronts, const double* step_room,
-               double* points, double* chunks, double* rims, double* shortest,
-               uint32* progress_room) {
+BOUNDED_KERNEL(CYCLIC_THREADS, march_front, uint32 n, uint32 open, double* fronts, const double* step_out,
+               CyclicBuffers moves, double* shortest, uint32* progress_out) {
     DYNAMIC_SHARED(unsigned char, shared);
-    const Step step = *reinterpret_cast<const Step*>(step_room);
+    const MarchStep step = *reinterpret_cast<const MarchStep*>(step_out);
     if (step.idle) return;
-    Progress* progress = reinterpret_cast<Progress*>(progress_room);
+    MarchProgress* progress = reinterpret_cast<MarchProgress*>(progress_out);
     Pair* layers = reinterpret_cast<Pair*>(fronts);
     Pair* moved = layers + (uint64(step.layer) + 1) * n;
     const Moved take = {layers + uint64(step.source()) * n, moved, &progress->bad};
-    solve_ring(n, moves_room(points, chunks, rims),
-               reinterpret_cast<KeptRow<Block, Pair>*>(shared), take);
+    solve_cyclic(n, moves_workspace(moves),
+               reinterpret_cast<ReducedRow<Block, Pair>*>(shared), take);
     __syncthreads();
     const Front front = {n, open != 0, moved, nullptr, nullptr};
     shortest_within(front, reinterpret_cast<double*>(shared), shortest);

@@ -4,16 +4,16 @@
 #include "common.cuh"
 
 // Columns of the nine-point stencil on mi x mj points: neighbour by neighbour from SW to NE, own
-// variable first; at the rim the slots move up.
+// variable first; at the edges the slots move up.
 struct Stencil {
     uint32 mi, mj;
-    uint32 rim;
+    uint32 edges;
 
     // Whether there is a neighbour, and whether it is one of these points.
-    __device__ bool west(uint32 i) const { return i > 0 || (rim & RIM_WEST); }
-    __device__ bool east(uint32 i) const { return i + 1 < mi || (rim & RIM_EAST); }
-    __device__ bool own_west(uint32 i) const { return i > 0 || (rim & RIM_CLOSED); }
-    __device__ bool own_east(uint32 i) const { return i + 1 < mi || (rim & RIM_CLOSED); }
+    __device__ bool west(uint32 i) const { return i > 0 || (edges & EDGE_WEST); }
+    __device__ bool east(uint32 i) const { return i + 1 < mi || (edges & EDGE_EAST); }
+    __device__ bool own_west(uint32 i) const { return i > 0 || (edges & EDGE_PERIODIC); }
+    __device__ bool own_east(uint32 i) const { return i + 1 < mi || (edges & EDGE_PERIODIC); }
     __device__ uint64 west_of(uint32 i, uint32 j) const {
         return uint64(j) * mi + (i > 0 ? i - 1 : mi - 1);
     }
@@ -78,9 +78,9 @@ __device__ inline Pair nine_points(const Stencil& at, const real* values, uint64
 }
 
 // y <- A x, or y + A x. One thread a point.
-KERNEL(multiply_nine_point, uint32 mi, uint32 mj, uint32 rim, const real* values, const real* x,
+KERNEL(multiply_nine_point, uint32 mi, uint32 mj, uint32 edges, const real* values, const real* x,
        uint64 skip, uint32 add, real* y) {
-    const Stencil at = {mi, mj, rim};
+    const Stencil at = {mi, mj, edges};
     const uint64 k = thread_index();
     if (k >= uint64(mi) * mj) return;
     Pair* result = reinterpret_cast<Pair*>(y) + k;
@@ -90,9 +90,9 @@ KERNEL(multiply_nine_point, uint32 mi, uint32 mj, uint32 rim, const real* values
 
 // z <- d o r, entry by entry, and y <- A z. Every thread scales what it reads of r anew and so waits
 // for none of z.
-KERNEL(scale_and_multiply, uint32 mi, uint32 mj, uint32 rim, const real* values, const real* d,
+KERNEL(scale_and_multiply, uint32 mi, uint32 mj, uint32 edges, const real* values, const real* d,
        const real* r, real* z, real* y) {
-    const Stencil at = {mi, mj, rim};
+    const Stencil at = {mi, mj, edges};
     const uint64 k = thread_index();
     if (k >= uint64(mi) * mj) return;
     auto scaled = [=](uint64 point) {
@@ -106,13 +106,13 @@ KERNEL(scale_and_multiply, uint32 mi, uint32 mj, uint32 rim, const real* values,
 
 // y <- y + A halo: what the column before the first and the one after the last give to a product;
 // the halo's row 0 counts as zero if columns are skipped. One thread a point of both columns.
-KERNEL(add_halo, uint32 mi, uint32 mj, uint32 rim, const real* values, const real* halo,
+KERNEL(add_halo, uint32 mi, uint32 mj, uint32 edges, const real* values, const real* halo,
        uint64 skip, real* y) {
-    const Stencil at = {mi, mj, rim};
+    const Stencil at = {mi, mj, edges};
     const uint64 k = thread_index();
     if (k >= 2 * uint64(mj)) return;
     const bool last = k >= mj;
-    if (!(rim & (last ? RIM_EAST : RIM_WEST))) return;
+    if (!(edges & (last ? EDGE_EAST : EDGE_WEST))) return;
     const uint32 j = uint32(k - last * mj), i = last ? mi - 1 : 0;
     const bool west = at.west(i), east = at.east(i);
     const uint64 point = uint64(j) * mi + i;
@@ -200,9 +200,9 @@ KERNEL(inverse_diagonal, uint64 rows, uint32 width, const uint32* columns, const
 }
 
 // The same for the nine-point pattern, whose diagonal slot follows from the place on the grid.
-KERNEL(inverse_diagonal_nine_point, uint32 mi, uint32 mj, uint32 rim, const real* values,
+KERNEL(inverse_diagonal_nine_point, uint32 mi, uint32 mj, uint32 edges, const real* values,
        real* d, uint64* first) {
-    const Stencil at = {mi, mj, rim};
+    const Stencil at = {mi, mj, edges};
     const uint64 points = uint64(mi) * mj;
     const uint64 k = thread_index();
     if (k >= points) return;

@@ -7,10 +7,10 @@
 #define LONG_ROW 64u
 
 // The part of a row left of the diagonal (`upper` = 0) or right of it.
-struct Part {
+struct TrianglePart {
     uint32 begin, end;
 
-    __device__ Part(uint32 upper, uint64 row, const uint32* row_start, const uint32* split,
+    __device__ TrianglePart(uint32 upper, uint64 row, const uint32* row_start, const uint32* split,
                     const uint32* columns) {
         const uint32 at = split[row], last = row_start[row + 1];
         begin = upper ? at + (at < last && columns[at] == row) : row_start[row];
@@ -45,13 +45,13 @@ KERNEL(level_rows, uint64 rows, uint32 upper, const uint32* row_start, const uin
         Row row = {k < rows, 0, 1, 0};
         const uint64 own = upper ? rows - 1 - k : k;
         if (row.mine) {
-            const Part part(upper, own, row_start, split, columns);
+            const TrianglePart part(upper, own, row_start, split, columns);
             row.at = part.begin;
             row.length = part.length();
         }
         const bool together = __any_sync(FULL_WARP, row.length > LONG_ROW);
         fold_rows<true>(row, 1, together, columns, Largest(), levels,
-                              [&](uint32 most) { publish(levels + own, most + 1); });
+                              [&](uint32 most) { store_relaxed(levels + own, most + 1); });
     });
 }
 
@@ -78,8 +78,6 @@ KERNEL(find_starts, uint64 rows, const uint32* levels, const uint32* order, uint
 // Rows sorted by level, in several passes over DIGITS values of a level's number: neighbours on the
 // grid that come in one level stay beside each other, so that a warp looks for what they need in few
 // pieces of memory. `keys` holds levels, `order` rows in the order of the last pass, none at first.
-#define DIGITS 256u
-#define KEYS 2048u
 
 __device__ inline uint32 digit_of(const uint32* levels, const uint32* order, uint64 k,
                                   uint32 shift) {
@@ -159,7 +157,7 @@ KERNEL(match_entries, uint64 rows, uint32 lanes, const uint32* row_start, const 
     const uint64 row = thread_index() / lanes;
     uint32 alone = 0, more = 0;
     if (row < rows) {
-        const Part lower(0, row, row_start, split, columns), upper(1, row, row_start, split, columns);
+        const TrianglePart lower(0, row, row_start, split, columns), upper(1, row, row_start, split, columns);
         const uint32 nth = uint32(thread_index() % lanes);
         if (nth == 0) more = lower.length() - upper.length();
         for (uint32 k = lower.begin + nth; k < lower.end; k += lanes) {
@@ -180,7 +178,6 @@ KERNEL(link_rows, uint64 rows, const uint32* order, const uint32* place, uint32*
 }
 
 // Sums of what comes before: eight values a thread, then the parts of the blocks, then both.
-#define SCANNED 8u
 
 // `value` added over the threads of the block before this one; `total` over all of them.
 __device__ inline uint64 scan_block(uint64 value, uint64* shared, uint64* total) {
@@ -236,13 +233,13 @@ KERNEL(scan_all, uint64 n, const uint64* parts, uint64* sums) {
 }
 
 // Lengths of the lower or upper parts of the rows in order; the width of each slice and the entries
-// it has room for. A warp a slice.
+// it has capacity for. One warp per slice.
 KERNEL(shape_slices, uint64 rows, uint32 upper, const uint32* order, const uint32* row_start,
-       const uint32* split, const uint32* columns, uint32* length, uint32* width, uint32* room) {
+       const uint32* split, const uint32* columns, uint32* length, uint32* width, uint32* capacity) {
     const uint64 k = thread_index(), slice = k / WARP;
     if (slice >= (rows + WARP - 1) / WARP) return;
     const uint32 own =
-        k < rows ? Part(upper, order[k], row_start, split, columns).length() : 0;
+        k < rows ? TrianglePart(upper, order[k], row_start, split, columns).length() : 0;
     if (k < rows) length[k] = own;
     uint32 most = own, sum = own;
     for (int step = WARP / 2; step > 0; step /= 2) {
@@ -252,21 +249,19 @@ KERNEL(shape_slices, uint64 rows, uint32 upper, const uint32* order, const uint3
     if (k % WARP != 0) return;
     const bool together = most > WARP && WARP * uint64(most) > 2 * uint64(sum);
     width[slice] = together ? BY_ROWS : most;
-    room[slice] = together ? sum : WARP * most;
+    capacity[slice] = together ? sum : WARP * most;
 }
 
 // filled <- columns of the lower or upper parts of the rows in order, as places in that order. A
 // warp a unit, so many lanes a row.
-KERNEL(fill_columns, uint64 rows, uint32 lanes, uint32 upper, const uint32* order,
-       const uint32* place, const uint32* row_start, const uint32* split, const uint32* columns,
-       const uint32* width, const uint64* start, const uint32* length, uint32* filled) {
+KERNEL(fill_columns, uint32 lanes, uint32 upper, const uint32* order, const uint32* place,
+       SplitPattern pattern, SliceRows slices, uint32* filled) {
     const uint64 number = thread_index() / WARP;
-    if (number >= (rows + WARP - 1) / WARP * lanes) return;
-    const Slices slices = {rows, width, start, length};
+    if (number >= slices.count() * lanes) return;
     const Unit unit = slices.team(number, lanes);
     const uint32 from =
-        unit.row.mine ? Part(upper, order[unit.place], row_start, split, columns).begin : 0;
+        unit.row.mine ? TrianglePart(upper, order[unit.place], pattern.row_start, pattern.split, pattern.columns).begin : 0;
     for_entries(unit, from, [&](uint64 at, uint32 entry, uint64) {
-        filled[at] = place[columns[entry]];
+        filled[at] = place[pattern.columns[entry]];
     });
 }

@@ -108,7 +108,7 @@ __device__ bool factor_line(const Line<XI, COMPACT>& line, uint32 borders) {
 }
 
 template <bool XI, bool COMPACT>
-__device__ bool factor_line(const Layout& layout, real* values, uint32 number, uint32 borders) {
+__device__ bool factor_line(const LevelLayout& layout, real* values, uint32 number, uint32 borders) {
     Line<XI, COMPACT> line;
     line.layout = layout;
     line.a = operator_of<COMPACT>(layout, values);
@@ -119,7 +119,7 @@ __device__ bool factor_line(const Layout& layout, real* values, uint32 number, u
 // Factors of all lines, one thread each; the first `eta_blocks` blocks take the eta-lines, the
 // others the xi-lines. bad <- 1 if a pivot is not finite.
 template <bool COMPACT>
-__device__ void factor(const Layout& layout, uint32 eta_blocks, real* values,
+__device__ void factor(const LevelLayout& layout, uint32 eta_blocks, real* values,
                        const uint32* borders, uint32* bad) {
     const bool xi = blockIdx.x >= eta_blocks;
     const uint32 number = (blockIdx.x - (xi ? eta_blocks : 0)) * blockDim.x + threadIdx.x;
@@ -130,26 +130,25 @@ __device__ void factor(const Layout& layout, uint32 eta_blocks, real* values,
     if (!finite) *bad = 1;
 }
 
-KERNEL(factor_compact, uint32 mi, uint32 mj, uint32 half, uint32 rim, uint32 eta_blocks, real* a,
+KERNEL(factor_compact, LevelLayout layout, uint32 eta_blocks, real* a,
        const uint32* borders, uint32* bad) {
-    factor<true>({mi, mj, half, rim}, eta_blocks, a, borders, bad);
+    factor<true>(layout, eta_blocks, a, borders, bad);
 }
 
-KERNEL(factor_full, uint32 mi, uint32 mj, uint32 half, uint32 rim, uint32 eta_blocks, real* a,
+KERNEL(factor_full, LevelLayout layout, uint32 eta_blocks, real* a,
        const uint32* borders, uint32* bad) {
-    factor<false>({mi, mj, half, rim}, eta_blocks, a, borders, bad);
+    factor<false>(layout, eta_blocks, a, borders, bad);
 }
 
 // borders <- whether a coarse level has wall terms, and how many of its lines keep them: those whose
 // second point has tr N > SMALLEST_NORTH tr S, none where the fine level has none. One block.
 #define SMALLEST_NORTH real(0.05)
-KERNEL(count_borders, uint32 mi, uint32 mj, uint32 half, uint32 rim, real* values,
+KERNEL(count_borders, LevelLayout layout, real* values,
        const uint32* fine_borders, uint32* borders) {
     __shared__ double shared[WARP];
-    const Layout layout = {mi, mj, half, rim};
     const Operator<false> a = operator_of<false>(layout, values);
     double kept = 0;
-    for (uint32 i = threadIdx.x; i < mi && mj > 1; i += blockDim.x) {
+    for (uint32 i = threadIdx.x; i < layout.mi && layout.mj > 1; i += blockDim.x) {
         const int at = layout.row() + layout.column(i);
         const Block north = a.north()[at], south = a.south()[at];
         kept += (north.xx + north.yy) / (south.xx + south.yy) > SMALLEST_NORTH;
@@ -157,6 +156,6 @@ KERNEL(count_borders, uint32 mi, uint32 mj, uint32 half, uint32 rim, real* value
     kept = block_reduce<Sum>(0, kept, shared);
     if (threadIdx.x > 0) return;
     const uint32 count = *fine_borders == NO_BORDERS ? 0 : uint32(kept);
-    borders[0] = count > 0 && 2 * count >= mi ? SIGNED_BORDERS : NO_BORDERS;
+    borders[0] = count > 0 && 2 * count >= layout.mi ? SIGNED_BORDERS : NO_BORDERS;
     borders[1] = count;
 }

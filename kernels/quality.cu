@@ -115,7 +115,7 @@ struct Cells {
 
 // skewness [nj - 1][ni - 1] <- equiangle skewness of the cells; result <- see Cells.
 KERNEL(measure_cells, uint32 ni, uint32 nj, const double* x, const double* y, double* skewness,
-       double* partials, uint32* ticket, double* result) {
+       Reduction out) {
     const Nodes nodes = {ni, x, y};
     const uint64 columns = ni - 1, cells = columns * (nj - 1);
     double all[4] = {Cells::start(0), Cells::start(1), Cells::start(2), Cells::start(3)};
@@ -146,7 +146,7 @@ KERNEL(measure_cells, uint32 ni, uint32 nj, const double* x, const double* y, do
         all[2] += smallest > 0.0 ? 0.0 : 1.0;
         all[3] = Cells::combine(3, all[3], smallest);
     }
-    grid_reduce<Cells>(all, 4, partials, ticket, result);
+    grid_reduce<Cells>(all, 4, out);
 }
 
 // The largest of ratios that are 1 at least.
@@ -165,8 +165,7 @@ __device__ inline double ratio(double a, double b) {
 
 // result <- largest finite aspect ratio of a cell; largest ratio of the squares of consecutive edges
 // along i, and along j. One node at a time, with the cell and the edges that begin there.
-KERNEL(measure_ratios, uint32 ni, uint32 nj, const double* x, const double* y, double* partials,
-       uint32* ticket, double* result) {
+KERNEL(measure_ratios, uint32 ni, uint32 nj, const double* x, const double* y, Reduction out) {
     const Nodes nodes = {ni, x, y};
     const uint64 count = uint64(ni) * nj;
     double all[3] = {1.0, 1.0, 1.0};
@@ -192,7 +191,7 @@ KERNEL(measure_ratios, uint32 ni, uint32 nj, const double* x, const double* y, d
         const double aspect = sqrt(longest / shortest);
         if (shortest != 0.0 && is_finite(aspect)) all[0] = larger(all[0], aspect);
     }
-    grid_reduce<Ratios>(all, 3, partials, ticket, result);
+    grid_reduce<Ratios>(all, 3, out);
 }
 
 // Smallest and largest twice.
@@ -206,8 +205,7 @@ struct Ranges {
 // result <- smallest and largest distance of the first line from the wall, whose `points` points
 // begin at column `from`; of the outer nodes from the centre.
 KERNEL(measure_lines, uint32 ni, uint32 nj, uint32 from, uint32 points, double centre_x,
-       double centre_y, const double* x, const double* y, double* partials, uint32* ticket,
-       double* result) {
+       double centre_y, const double* x, const double* y, Reduction out) {
     const Nodes nodes = {ni, x, y};
     const Vec centre = {centre_x, centre_y};
     double all[4] = {infinity(), 0.0, infinity(), 0.0};
@@ -220,7 +218,7 @@ KERNEL(measure_lines, uint32 ni, uint32 nj, uint32 from, uint32 points, double c
         all[0] = smaller(all[0], height);
         all[1] = larger(all[1], height);
     }
-    grid_reduce<Ranges>(all, 4, partials, ticket, result);
+    grid_reduce<Ranges>(all, 4, out);
 }
 
 // Largest and sum of the angles, corners, points with an angle.
@@ -234,7 +232,7 @@ struct Angles {
 // result <- see Angles: of the first line off the wall's normal in degrees, where the wall does not
 // turn by an angle of more than this tangent. The ends of a wall that is not closed have none.
 KERNEL(measure_angles, uint32 ni, uint32 from, uint32 points, uint32 closed, double corner,
-       const double* x, const double* y, double* partials, uint32* ticket, double* result) {
+       const double* x, const double* y, Reduction out) {
     const Nodes nodes = {ni, x, y};
     double all[4] = {0.0, 0.0, 0.0, 0.0};
     for (uint64 k = thread_index(); k < points; k += thread_count()) {
@@ -260,7 +258,7 @@ KERNEL(measure_angles, uint32 ni, uint32 from, uint32 points, uint32 closed, dou
         all[1] += angle;
         all[3] += 1.0;
     }
-    grid_reduce<Angles>(all, 4, partials, ticket, result);
+    grid_reduce<Angles>(all, 4, out);
 }
 
 // first <- the first of the values with these bits, or the first NaN if they are those of one.
@@ -275,7 +273,7 @@ KERNEL(find_value, uint64 n, const double* values, double wanted, uint64* first)
 // result[k] <- values whose bits are below a limit: none of them is negative, so that their bits are in
 // their order, and NaN last.
 KERNEL(count_below, uint64 n, const double* values, uint64 limit0, uint64 limit1, uint64 limit2,
-       uint64 limit3, double* partials, uint32* ticket, double* result) {
+       uint64 limit3, Reduction out) {
     double counts[4] = {0.0, 0.0, 0.0, 0.0};
     for (uint64 k = thread_index(); k < n; k += thread_count()) {
         const uint64 key = bits(values[k]);
@@ -284,7 +282,7 @@ KERNEL(count_below, uint64 n, const double* values, uint64 limit0, uint64 limit1
         counts[2] += key < limit2 ? 1.0 : 0.0;
         counts[3] += key < limit3 ? 1.0 : 0.0;
     }
-    grid_reduce<Sum>(counts, 4, partials, ticket, result);
+    grid_reduce<Sum>(counts, 4, out);
 }
 
 // The smallest.
@@ -294,10 +292,9 @@ struct Least {
 };
 
 // result <- the least of the values above a bound, infinite if there is none.
-KERNEL(least_above, uint64 n, const double* values, double bound, double* partials, uint32* ticket,
-       double* result) {
+KERNEL(least_above, uint64 n, const double* values, double bound, Reduction out) {
     double least[1] = {infinity()};
     for (uint64 k = thread_index(); k < n; k += thread_count())
         if (values[k] > bound && values[k] < least[0]) least[0] = values[k];
-    grid_reduce<Least>(least, 1, partials, ticket, result);
+    grid_reduce<Least>(least, 1, out);
 }

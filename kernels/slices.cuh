@@ -7,8 +7,6 @@
 
 #include "common.cuh"
 
-// A width that says that the rows of a slice follow each other.
-#define BY_ROWS 0xffffffffu
 
 // A value that is not known yet has no bit set; zero is stored as -0.
 __device__ inline bool is_known(double value) { return __double_as_longlong(value) != 0; }
@@ -22,86 +20,86 @@ __device__ inline real known(real value) { return value == real(0) ? real(-0.0) 
 // own flag, so that no fence stands between the two.
 #ifdef FIBERS
 template <class T>
-T peek(const T* at) { return *const_cast<const volatile T*>(at); }
+T load_relaxed(const T* at) { return *const_cast<const volatile T*>(at); }
 template <class T>
-void publish(T* at, T value) { *const_cast<volatile T*>(at) = value; }
-// On the GPU a look at memory takes long enough.
+void store_relaxed(T* at, T value) { *const_cast<volatile T*>(at) = value; }
+// On the GPU a load takes long enough.
 #define PAUSE() fibers::nap()
 #define FAIL() fibers::trap()
 #else
-__device__ inline double peek(const double* at) {
+__device__ inline double load_relaxed(const double* at) {
     double value;
     asm volatile("ld.relaxed.gpu.global.f64 %0, [%1];" : "=d"(value) : "l"(at));
     return value;
 }
-__device__ inline float peek(const float* at) {
+__device__ inline float load_relaxed(const float* at) {
     float value;
     asm volatile("ld.relaxed.gpu.global.f32 %0, [%1];" : "=f"(value) : "l"(at));
     return value;
 }
-__device__ inline uint32 peek(const uint32* at) {
+__device__ inline uint32 load_relaxed(const uint32* at) {
     uint32 value;
     asm volatile("ld.relaxed.gpu.global.u32 %0, [%1];" : "=r"(value) : "l"(at));
     return value;
 }
-__device__ inline uint64 peek(const uint64* at) {
+__device__ inline uint64 load_relaxed(const uint64* at) {
     uint64 value;
     asm volatile("ld.relaxed.gpu.global.u64 %0, [%1];" : "=l"(value) : "l"(at));
     return value;
 }
-__device__ inline void publish(double* at, double value) {
+__device__ inline void store_relaxed(double* at, double value) {
     asm volatile("st.relaxed.gpu.global.f64 [%0], %1;" ::"l"(at), "d"(value) : "memory");
 }
-__device__ inline void publish(float* at, float value) {
+__device__ inline void store_relaxed(float* at, float value) {
     asm volatile("st.relaxed.gpu.global.f32 [%0], %1;" ::"l"(at), "f"(value) : "memory");
 }
-__device__ inline void publish(uint32* at, uint32 value) {
+__device__ inline void store_relaxed(uint32* at, uint32 value) {
     asm volatile("st.relaxed.gpu.global.u32 [%0], %1;" ::"l"(at), "r"(value) : "memory");
 }
-__device__ inline void publish(uint64* at, uint64 value) {
+__device__ inline void store_relaxed(uint64* at, uint64 value) {
     asm volatile("st.relaxed.gpu.global.u64 [%0], %1;" ::"l"(at), "l"(value) : "memory");
 }
 #define PAUSE() ((void)0)
 #define FAIL() __trap()
 #endif
 
-// Looks of a wait for what another warp of the same launch does: minutes of them, so that more would never
-// end. The launch fails then.
-#ifndef MOST_LOOKS
-#define MOST_LOOKS (1u << 30)
+// Most polls of a wait for another warp of the same launch: they take minutes, so that the wait would
+// never end. The launch fails then.
+#ifndef MOST_POLLS
+#define MOST_POLLS (1u << 30)
 #endif
 
 struct Wait {
-    uint32 looks;
+    uint32 polls;
 
-    __device__ Wait() : looks(0) {}
-    // Before the next look.
+    __device__ Wait() : polls(0) {}
+    // Before the next poll.
     __device__ void pause() {
-        if (++looks == MOST_LOOKS) FAIL();
+        if (++polls == MOST_POLLS) FAIL();
         PAUSE();
     }
 };
 
-// Where values are that other threads find: in the GPU's memory, or in the block's own.
-struct Everywhere {
+// Loads and stores of values that other threads wait for, in either memory.
+struct GlobalMemory {
     template <class T>
-    static __device__ T look(const T* at) { return peek(at); }
+    static __device__ T load(const T* at) { return load_relaxed(at); }
     template <class T>
-    static __device__ void put(T* at, T value) { publish(at, value); }
+    static __device__ void store(T* at, T value) { store_relaxed(at, value); }
 };
-struct Here {
+struct SharedMemory {
     template <class T>
-    static __device__ T look(const T* at) { return *const_cast<const volatile T*>(at); }
+    static __device__ T load(const T* at) { return *const_cast<const volatile T*>(at); }
     template <class T>
-    static __device__ void put(T* at, T value) { *const_cast<volatile T*>(at) = value; }
+    static __device__ void store(T* at, T value) { *const_cast<volatile T*>(at) = value; }
 };
 
 // The value at an address, once it is known if WAIT.
-template <bool WAIT, class Place = Everywhere, class T>
+template <bool WAIT, class Memory = GlobalMemory, class T>
 __device__ inline T fetched(const T* at) {
     if (!WAIT) return *at;
-    T value = Place::look(at);
-    for (Wait wait; !is_known(value); value = Place::look(at)) wait.pause();
+    T value = Memory::load(at);
+    for (Wait wait; !is_known(value); value = Memory::load(at)) wait.pause();
     return value;
 }
 
@@ -170,13 +168,9 @@ struct Unit {
     bool together;
 };
 
-// Where the rows of a triangle stand, in slices.
-struct Slices {
-    uint64 rows;
-    const uint32* width;
-    const uint64* start;
-    const uint32* length;
-
+// Where the rows of a triangle or of a matrix stand, in slices.
+struct SliceRows : SliceRowsFields {
+    __device__ uint64 count() const { return (rows + WARP - 1) / WARP; }
     // The row of this lane in a slice, if it is one of first..last.
     __device__ Row row(uint64 slice, uint64 first, uint64 last, bool* together) const {
         const uint32 lane = threadIdx.x % WARP;

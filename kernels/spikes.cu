@@ -1,4 +1,4 @@
-// Xi-lines of levels in bands, solved across the borders: the truncated SPIKE algorithm (theory,
+// Xi-lines of levels in bands, solved across the exchange: the truncated SPIKE algorithm (theory,
 // section 6).
 //
 // A band solves its piece of a line for what stands beyond its ends before. Where that changes by d,
@@ -7,13 +7,13 @@
 // beside it are coupled by the tips of their spikes alone, since the other ends are far.
 #include "common.cuh"
 #include "level.cuh"
-#include "mail.cuh"
-#include "columns.cuh"
+#include "peers.cuh"
+#include "halo.cuh"
 
 // What changes the solution by less than this share of d is left out.
 #define NEGLIGIBLE (sizeof(real) == 4 ? real(1e-6) : real(1e-15))
 
-// A value for each line at both borders: that before the band comes first.
+// A value for each line at both exchange: that before the band comes first.
 __device__ inline uint64 place(uint32 side, uint32 mj, uint32 j) { return side * uint64(mj) + j; }
 
 __device__ inline bool negligible(const Block& a) {
@@ -93,7 +93,7 @@ __device__ uint32 spike_before(const Line<true, COMPACT>& line, uint32 columns, 
 // Spikes of all lines, `columns` blocks each, how far they reach, and their tips once more. One thread
 // a spike.
 template <bool COMPACT>
-__device__ void make_spikes(const Layout& layout, uint32 columns, real* values, Block* spikes,
+__device__ void make_spikes(const LevelLayout& layout, uint32 columns, real* values, Block* spikes,
                             uint32* reach, Block* tips) {
     const uint64 k = thread_index();
     if (k >= 2 * uint64(layout.mj)) return;
@@ -104,15 +104,15 @@ __device__ void make_spikes(const Layout& layout, uint32 columns, real* values, 
     line.number = uint32(k - after * uint64(layout.mj));
     Block* spike = spikes + k * columns;
     reach[k] = 0;
-    if (!(layout.rim & (after ? RIM_EAST : RIM_WEST))) return;
+    if (!(layout.edges & (after ? EDGE_EAST : EDGE_WEST))) return;
     reach[k] = after ? spike_after(line, columns, spike) : spike_before(line, columns, spike);
     tips[k] = spike[0];
 }
 
 #define MAKE_SPIKES(name, COMPACT)                                                                \
-    KERNEL(name, uint32 mi, uint32 mj, uint32 half, uint32 rim, uint32 columns, real* a,          \
+    KERNEL(name, LevelLayout layout, uint32 columns, real* a,          \
            real* spikes, uint32* reach, real* tips) {                                             \
-        make_spikes<COMPACT>({mi, mj, half, rim}, columns, a, reinterpret_cast<Block*>(spikes),   \
+        make_spikes<COMPACT>(layout, columns, a, reinterpret_cast<Block*>(spikes),   \
                              reach, reinterpret_cast<Block*>(tips));                              \
     }
 
@@ -140,37 +140,36 @@ struct Reached {
 };
 
 // u of the lines of one colour, solved piece by piece, <- that of the whole lines; and beyond the outer
-// columns. What stood in those before is in own_old. One block a line, in turn, a thread a border. What does
-// not depend on the neighbours is loaded before they are waited for.
-KERNEL(join_lines, uint32 mi, uint32 mj, uint32 half, uint32 rim, uint32 colour, uint32 columns,
+// columns, whose former values are in own_old. One block per line, in the order of their start, a thread
+// per border. What does not depend on the neighbours is loaded before the wait for them.
+KERNEL(join_lines, LevelLayout layout, uint32 colour, uint32 columns,
        const real* spikes, const uint32* reach, const real* tips, const real* own_old,
-       real* u_values, BORDERS) {
+       real* u_values, HaloColumns halo) {
     __shared__ Pair changes[2];
-    const Layout layout = {mi, mj, half, rim};
-    const Borders borders = THE_BORDERS(rim, mj);
-    const uint32 j = 2 * borders.turn() + colour, side = threadIdx.x;
+    const HaloExchange exchange = halo_exchange(halo, layout.edges, layout.mj);
+    const uint32 j = 2 * exchange.block() + colour, side = threadIdx.x;
     Pair* u = reinterpret_cast<Pair*>(u_values) + int64(j) * layout.row();
-    const Pair solved = side < 2 ? u[layout.column(side ? int(mi) - 1 : 0)] : pair(0, 0);
-    if (side < 2 && borders.puts(side)) borders.put(side, j, solved);
-    if (!(phase & GET)) return;
-    const uint64 first = place(0, mj, j), last = place(1, mj, j);
+    const Pair solved = side < 2 ? u[layout.column(side ? int(layout.mi) - 1 : 0)] : pair(0, 0);
+    if (side < 2 && exchange.sends(side)) exchange.send(side, j, solved);
+    if (!(halo.phase & PHASE_RECEIVE)) return;
+    const uint64 first = place(0, layout.mj, j), last = place(1, layout.mj, j);
     const Block* w = reinterpret_cast<const Block*>(spikes) + first * columns;
     const Block* v = reinterpret_cast<const Block*>(spikes) + last * columns;
-    const uint32 west = reach[first], east = reach[last], count = min(mi, west + east);
+    const uint32 west = reach[first], east = reach[last], count = min(layout.mi, west + east);
     auto load = [&](uint32 k) {
-        const uint32 i = k < west ? k : mi - count + k, from_end = mi - 1 - i;
+        const uint32 i = k < west ? k : layout.mi - count + k, from_end = layout.mi - 1 - i;
         return Reached{i, u[layout.column(i)], i < west ? w[i] : diagonal(0),
                        from_end < east ? v[from_end] : diagonal(0)};
     };
     Reached point;
     if (threadIdx.x < count) point = load(threadIdx.x);
     if (side < 2) changes[side] = pair(0, 0);
-    if (side < 2 && borders.gets(side)) {
-        const uint64 at = place(side, mj, j);
+    if (side < 2 && exchange.receives(side)) {
+        const uint64 at = place(side, layout.mj, j);
         const Block theirs = reinterpret_cast<const Block*>(tips)[at], ours = (side ? v : w)[0];
         const Pair own = solved - reinterpret_cast<const Pair*>(own_old)[at];
-        Pair& beyond = u[layout.column(side ? int(mi) : -1)];
-        const Pair old = beyond, other = borders.get(side, j) - old;
+        Pair& beyond = u[layout.column(side ? int(layout.mi) : -1)];
+        const Pair old = beyond, other = exchange.receive(side, j) - old;
         changes[side] = side ? Change(ours, theirs, own, other).after
                              : Change(theirs, ours, other, own).before;
         beyond = old + changes[side];

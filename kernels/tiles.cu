@@ -6,25 +6,23 @@
 // v of the point at place p of tile t at ((e * tiles + t) * 1024 + p) * 2 + v.
 #include "common.cuh"
 
-#define TILE 32u
-#define LEVELS (3 * TILE - 2)
-// A tile with a rim of zeros, which stand for what is dropped.
-#define FRAME (TILE + 2)
+#define LEVELS (3 * POINT_TILE - 2)
+// A tile with a frame of zeros, which stand for what is dropped.
+#define FRAME (POINT_TILE + 2)
 #define FRAME_VALUES (2 * FRAME * FRAME)
 
 // Entries of a row: L in the order SW, S, S of the other variable, SE, W, W of the other variable;
 // U mirrored; then D^-1.
 #define LOWER 6u
 #define DIAGONAL 12u
-#define ENTRIES 13u
 
 // The points of a level: j from `low` to `high`, i = level - 2 j.
 struct Level {
     uint32 level, low, high;
 
     __device__ explicit Level(uint32 level)
-        : level(level), low(level < TILE ? 0 : (level - TILE + 2) / 2),
-          high(min(level / 2, TILE - 1)) {}
+        : level(level), low(level < POINT_TILE ? 0 : (level - POINT_TILE + 2) / 2),
+          high(min(level / 2, POINT_TILE - 1)) {}
     __device__ uint32 size() const { return high - low + 1; }
 };
 
@@ -34,14 +32,14 @@ struct Tile {
     uint64 place, entries;
 
     __device__ Tile(uint32 mi, uint32 mj, uint64 tiles)
-        : mi(mi), mj(mj), place(2 * TILE * TILE * uint64(blockIdx.x)),
-          entries(2 * TILE * TILE * tiles) {
-        const uint32 across = (mi + TILE - 1) / TILE;
-        first_i = blockIdx.x % across * TILE;
-        first_j = blockIdx.x / across * TILE;
+        : mi(mi), mj(mj), place(2 * POINT_TILE * POINT_TILE * uint64(blockIdx.x)),
+          entries(2 * POINT_TILE * POINT_TILE * tiles) {
+        const uint32 across = (mi + POINT_TILE - 1) / POINT_TILE;
+        first_i = blockIdx.x % across * POINT_TILE;
+        first_j = blockIdx.x / across * POINT_TILE;
     }
     __device__ bool holds(uint32 i, uint32 j) const {
-        return i < TILE && j < TILE && first_i + i < mi && first_j + j < mj;
+        return i < POINT_TILE && j < POINT_TILE && first_i + i < mi && first_j + j < mj;
     }
     // The x row of a point.
     __device__ uint64 row(uint32 i, uint32 j) const {
@@ -89,7 +87,7 @@ __device__ inline uint32 place_of(const uint32* starts, uint32 i, uint32 j) {
 
 // The entries of A of a point go to their places; those of other tiles and of points off the grid
 // become zero, with a diagonal of one.
-__device__ void take_point(const Tile& tile, uint32 rim, const real* a, uint32 i, uint32 j,
+__device__ void take_point(const Tile& tile, uint32 edges, const real* a, uint32 i, uint32 j,
                            uint32 p, real* values) {
     const uint64 stride = slot_stride(uint64(tile.mi) * tile.mj);
     const bool here = tile.holds(i, j);
@@ -105,8 +103,8 @@ __device__ void take_point(const Tile& tile, uint32 rim, const real* a, uint32 i
         slot += present;
     };
     const bool south = here && gj > 0, north = here && gj + 1 < tile.mj;
-    const bool west = here && (gi > 0 || (rim & RIM_WEST));
-    const bool east = here && (gi + 1 < tile.mi || (rim & RIM_EAST));
+    const bool west = here && (gi > 0 || (edges & EDGE_WEST));
+    const bool east = here && (gi + 1 < tile.mi || (edges & EDGE_EAST));
     const bool in_south = j > 0, in_north = tile.holds(i, j + 1);
     const bool in_west = i > 0, in_east = tile.holds(i + 1, j);
     take(0, south && west, in_south && in_west);
@@ -125,16 +123,16 @@ __device__ void take_point(const Tile& tile, uint32 rim, const real* a, uint32 i
 }
 
 // values <- factors of A; first <- the first row whose pivot is zero or not finite.
-KERNEL(factor_tiles, uint32 mi, uint32 mj, uint32 rim, uint64 tiles, const real* a,
+KERNEL(factor_tiles, uint32 mi, uint32 mj, uint32 edges, uint64 tiles, const real* a,
        real* values, uint64* first) {
     DYNAMIC_SHARED(real, inverse);
     __shared__ uint32 starts[LEVELS];
     const Tile tile(mi, mj, tiles);
     level_starts(starts);
     for (uint32 k = threadIdx.x; k < FRAME_VALUES; k += WARP) inverse[k] = 0;
-    for (uint32 k = threadIdx.x; k < TILE * TILE; k += WARP)
-        take_point(tile, rim, a, k % TILE, k / TILE,
-                   place_of(starts, k % TILE, k / TILE), values);
+    for (uint32 k = threadIdx.x; k < POINT_TILE * POINT_TILE; k += WARP)
+        take_point(tile, edges, a, k % POINT_TILE, k / POINT_TILE,
+                   place_of(starts, k % POINT_TILE, k / POINT_TILE), values);
     const uint32 v = threadIdx.x % 2;
     for (uint32 level = 0; level < LEVELS; ++level) {
         __syncwarp();
@@ -206,7 +204,7 @@ KERNEL(solve_tiles, uint32 mi, uint32 mj, uint64 tiles, const real* values, cons
         own[at] -= product(entries, own, at, -1);
     }
 
-    start = TILE * TILE;
+    start = POINT_TILE * POINT_TILE;
     for (uint32 level = LEVELS; level-- > 0;) {
         const Level points(level);
         // Only the last level was not fetched by the one after it.

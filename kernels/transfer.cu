@@ -2,9 +2,6 @@
 #include "common.cuh"
 #include "level.cuh"
 
-// Coarse points of a block of the restriction.
-#define TILE_I 32
-#define TILE_J 8
 
 // Coarse f <- R (f - A u - B d), coarse u <- 0. The residual is zero on the lines solved last, those of
 // parity `solved` (2: none): rows where both directions are coarsened, else columns. A block
@@ -12,24 +9,24 @@
 // where the level goes on in another band, is in `beside`. Lines at the border of a band were solved
 // for what stood beyond it then, so blocks at a border skip none.
 template <bool COMPACT>
-__device__ void restrict_residual(const Layout& fine, const Operator<COMPACT>& a, const Pair* f,
+__device__ void restrict_residual(const LevelLayout& fine, const Operator<COMPACT>& a, const Pair* f,
                                   const Pair* u, uint32 solved, const Pair* beside,
-                                  const Layout& coarse, Pair* coarse_f, Pair* coarse_u) {
-    __shared__ Pair residuals[2 * TILE_J + 1][2 * TILE_I + 1];
+                                  const LevelLayout& coarse, Pair* coarse_f, Pair* coarse_u) {
+    __shared__ Pair residuals[2 * RESTRICT_J + 1][2 * RESTRICT_I + 1];
     const bool both = coarse.mj != fine.mj;
-    const uint32 first_i = blockIdx.x * TILE_I, first_j = blockIdx.y * TILE_J;
-    const bool border = fine.rim && !fine.wraps() &&
+    const uint32 first_i = blockIdx.x * RESTRICT_I, first_j = blockIdx.y * RESTRICT_J;
+    const bool border = fine.edges && !fine.wraps() &&
                         (blockIdx.x == 0 || blockIdx.x + 1 == gridDim.x);
     const uint32 skipped_row = both && !border ? solved : 2;
     const uint32 skipped_column = both || border ? 2 : solved;
     // Columns by parity, so that neighbouring threads read neighbouring values.
-    const uint32 even = skipped_column == 0 ? 0 : TILE_I + 1;
-    const uint32 odd = skipped_column == 1 ? 0 : TILE_I;
+    const uint32 even = skipped_column == 0 ? 0 : RESTRICT_I + 1;
+    const uint32 odd = skipped_column == 1 ? 0 : RESTRICT_I;
     const uint32 row_step = skipped_row < 2 ? 2 : 1, row_start = skipped_row == 0 ? 1 : 0;
-    const uint32 rows = both ? (skipped_row == 0   ? TILE_J
-                                : skipped_row == 1 ? TILE_J + 1
-                                                   : 2 * TILE_J + 1)
-                             : TILE_J;
+    const uint32 rows = both ? (skipped_row == 0   ? RESTRICT_J
+                                : skipped_row == 1 ? RESTRICT_J + 1
+                                                   : 2 * RESTRICT_J + 1)
+                             : RESTRICT_J;
     for (uint32 item = threadIdx.x; item < rows * (even + odd); item += blockDim.x) {
         const uint32 c = item % (even + odd);
         const uint32 column = c < even ? 2 * c : 2 * (c - even) + 1;
@@ -44,7 +41,7 @@ __device__ void restrict_residual(const Layout& fine, const Operator<COMPACT>& a
         residuals[row][column] = r;
     }
     __syncthreads();
-    const uint32 x = threadIdx.x % TILE_I, y = threadIdx.x / TILE_I;
+    const uint32 x = threadIdx.x % RESTRICT_I, y = threadIdx.x / RESTRICT_I;
     const uint32 i = first_i + x, j = first_j + y;
     if (i >= coarse.mi || j >= coarse.mj) return;
     Pair sum = pair(0, 0);
@@ -64,12 +61,9 @@ __device__ void restrict_residual(const Layout& fine, const Operator<COMPACT>& a
 }
 
 #define RESTRICT(name, COMPACT)                                                                   \
-    KERNEL(name, uint32 fine_mi, uint32 fine_mj, uint32 fine_half, uint32 fine_rim, real* a,      \
-           const real* f, const real* u, uint32 solved, const real* beside, uint32 mi, uint32 mj, \
-           uint32 half, real* coarse_f, real* coarse_u) {                                         \
-        const Layout fine = {fine_mi, fine_mj, fine_half, fine_rim};                              \
+    KERNEL(name, LevelLayout fine, real* a,      \
+           const real* f, const real* u, uint32 solved, const real* beside, LevelLayout coarse, real* coarse_f, real* coarse_u) {                                         \
         const Operator<COMPACT> operator_ = operator_of<COMPACT>(fine, a);                        \
-        const Layout coarse = {mi, mj, half, 0};                                                  \
         restrict_residual<COMPACT>(fine, operator_,                                               \
                                    reinterpret_cast<const Pair*>(f) + fine.copy_of_f(),           \
                                    reinterpret_cast<const Pair*>(u) + fine.copy_of_u(), solved,   \
@@ -86,7 +80,7 @@ RESTRICT(restrict_full, false)
 // first and the last of the coarse points are neighbours. The columns beside a band become what they
 // become in the bands there.
 struct Prolong {
-    Layout fine, coarse;
+    LevelLayout fine, coarse;
     uint32 start;
     bool wraps;
     const Pair* from;
@@ -127,10 +121,7 @@ struct Prolong {
     }
 };
 
-KERNEL(prolong, uint32 fine_mi, uint32 fine_mj, uint32 fine_half, uint32 fine_rim, real* u, uint32 mi,
-       uint32 mj, uint32 half, uint32 start, uint32 wraps, const real* from) {
-    const Layout fine = {fine_mi, fine_mj, fine_half, fine_rim};
-    const Layout coarse = {mi, mj, half, 0};
+KERNEL(prolong, LevelLayout fine, real* u, LevelLayout coarse, uint32 start, uint32 wraps, const real* from) {
     const Prolong prolong = {fine, coarse, start, wraps != 0,
                              reinterpret_cast<const Pair*>(from) + coarse.copy_of_u(),
                              reinterpret_cast<Pair*>(u) + fine.copy_of_u()};
@@ -146,7 +137,7 @@ KERNEL(prolong, uint32 fine_mi, uint32 fine_mj, uint32 fine_half, uint32 fine_ri
 
 // f of copy c <- unit vector c, u <- 0.
 struct Unit {
-    Layout layout;
+    LevelLayout layout;
     Pair *f, *u;
 
     __device__ void operator()(uint32 i, uint32 j) const {
@@ -157,21 +148,19 @@ struct Unit {
     }
 };
 
-KERNEL(unit_vectors, uint32 mi, uint32 mj, uint32 half, real* f, real* u) {
-    const Layout layout = {mi, mj, half, 0};
+KERNEL(unit_vectors, LevelLayout layout, real* f, real* u) {
     const Unit unit = {layout, reinterpret_cast<Pair*>(f) + layout.copy_of_f(),
                        reinterpret_cast<Pair*>(u) + layout.copy_of_u()};
     each_point(layout, unit);
 }
 
 // The matrix from the solutions of all unit vectors. One thread a block.
-KERNEL(gather_matrix, uint32 mi, uint32 mj, uint32 half, const real* u, real* matrix) {
-    const Layout layout = {mi, mj, half, 0};
-    const uint32 count = mi * mj;
+KERNEL(gather_matrix, LevelLayout layout, const real* u, real* matrix) {
+    const uint32 count = layout.mi * layout.mj;
     const uint64 k = thread_index();
     if (k >= uint64(count) * count) return;
     const uint32 p = uint32(k / count), q = uint32(k % count);
-    const int at = p / mi * layout.row() + layout.column(p % mi);
+    const int at = p / layout.mi * layout.row() + layout.column(p % layout.mi);
     const int64 copy = layout.points() + 2 * layout.row();
     const Pair* solutions = reinterpret_cast<const Pair*>(u) + at;
     const Pair x = solutions[2 * q * copy], y = solutions[(2 * q + 1) * copy];
@@ -179,21 +168,20 @@ KERNEL(gather_matrix, uint32 mi, uint32 mj, uint32 half, const real* u, real* ma
 }
 
 // u <- matrix f. One warp a point.
-KERNEL(apply_matrix, uint32 mi, uint32 mj, uint32 half, const real* matrix, const real* f,
+KERNEL(apply_matrix, LevelLayout layout, const real* matrix, const real* f,
        real* u) {
-    const Layout layout = {mi, mj, half, 0};
-    const uint32 count = mi * mj, lane = threadIdx.x % WARP;
+    const uint32 count = layout.mi * layout.mj, lane = threadIdx.x % WARP;
     const uint32 p = uint32(thread_index() / WARP);
     if (p >= count) return;
     const Block* row = reinterpret_cast<const Block*>(matrix) + uint64(p) * count;
     Pair sum = pair(0, 0);
     for (uint32 q = lane; q < count; q += WARP) {
-        const int at = q / mi * layout.row() + layout.column(q % mi);
+        const int at = q / layout.mi * layout.row() + layout.column(q % layout.mi);
         sum = sum + row[q] * reinterpret_cast<const Pair*>(f)[at];
     }
     for (int step = WARP / 2; step > 0; step /= 2)
         sum = sum + pair(__shfl_down_sync(FULL_WARP, sum.x, step),
                          __shfl_down_sync(FULL_WARP, sum.y, step));
     if (lane == 0)
-        reinterpret_cast<Pair*>(u)[p / mi * layout.row() + layout.column(p % mi)] = sum;
+        reinterpret_cast<Pair*>(u)[p / layout.mi * layout.row() + layout.column(p % layout.mi)] = sum;
 }

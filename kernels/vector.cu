@@ -1,22 +1,27 @@
 // Vectors: sums, conversions and reductions. All loops stride over the grid.
 #include "common.cuh"
 
+// Factors of the vectors of a sum.
+struct Factors {
+    real at[4];
+};
+
 // y <- beta y + sum of alpha_k x_k over `terms` <= 4 terms; beta = 0 overwrites y, even a NaN.
-KERNEL(lincomb, uint64 n, real* y, real beta, uint32 terms, real alpha0, const real* x0, real alpha1,
-       const real* x1, real alpha2, const real* x2, real alpha3, const real* x3) {
+KERNEL(lincomb, uint64 n, real* y, real beta, uint32 terms, Factors alpha, Vectors x) {
+    const real *x0 = x.at[0], *x1 = x.at[1], *x2 = x.at[2], *x3 = x.at[3];
     for (uint64 k = thread_index(); k < n; k += thread_count()) {
         real sum = 0;
-        if (terms > 0) sum += alpha0 * x0[k];
-        if (terms > 1) sum += alpha1 * x1[k];
-        if (terms > 2) sum += alpha2 * x2[k];
-        if (terms > 3) sum += alpha3 * x3[k];
+        if (terms > 0) sum += alpha.at[0] * x0[k];
+        if (terms > 1) sum += alpha.at[1] * x1[k];
+        if (terms > 2) sum += alpha.at[2] * x2[k];
+        if (terms > 3) sum += alpha.at[3] * x3[k];
         y[k] = beta == real(0) ? sum : beta * y[k] + sum;
     }
 }
 
 // y <- y - sum of h_k x_k over `terms` <= 4 terms, the h_k in memory.
-KERNEL(subtract, uint64 n, real* y, uint32 terms, const double* h, const real* x0, const real* x1,
-       const real* x2, const real* x3) {
+KERNEL(subtract, uint64 n, real* y, uint32 terms, const double* h, Vectors x) {
+    const real *x0 = x.at[0], *x1 = x.at[1], *x2 = x.at[2], *x3 = x.at[3];
     real minus[4];
     for (uint32 k = 0; k < 4; ++k) minus[k] = k < terms ? real(-h[k]) : real(0);
     for (uint64 k = thread_index(); k < n; k += thread_count()) {
@@ -44,9 +49,9 @@ KERNEL(convert_from_double, uint64 n, double scale, const double* x, real* y) {
 }
 
 // Inner products of up to four pairs, accumulated in double precision.
-KERNEL(dots, uint64 n, uint32 pairs, const real* a0, const real* b0, const real* a1, const real* b1,
-       const real* a2, const real* b2, const real* a3, const real* b3, double* partials,
-       uint32* ticket, double* result) {
+KERNEL(dots, uint64 n, uint32 pairs, VectorPairs of, Reduction out) {
+    const real *a0 = of.a[0], *a1 = of.a[1], *a2 = of.a[2], *a3 = of.a[3];
+    const real *b0 = of.b[0], *b1 = of.b[1], *b2 = of.b[2], *b3 = of.b[3];
     double sums[4] = {0.0, 0.0, 0.0, 0.0};
     for (uint64 k = thread_index(); k < n; k += thread_count()) {
         sums[0] += double(a0[k]) * double(b0[k]);
@@ -54,14 +59,14 @@ KERNEL(dots, uint64 n, uint32 pairs, const real* a0, const real* b0, const real*
         if (pairs > 2) sums[2] += double(a2[k]) * double(b2[k]);
         if (pairs > 3) sums[3] += double(a3[k]) * double(b3[k]);
     }
-    grid_reduce<Sum>(sums, pairs, partials, ticket, result);
+    grid_reduce<Sum>(sums, pairs, out);
 }
 
 // result <- sums of the parts of all ranks, four places each. One thread.
 KERNEL(sum_parts, uint32 ranks, uint32 count, const double* parts, double* result) {
     for (uint32 k = 0; k < count; ++k) {
         double sum = parts[k];
-        for (uint32 rank = 1; rank < ranks; ++rank) sum += parts[4 * rank + k];
+        for (uint32 rank = 1; rank < ranks; ++rank) sum += parts[RANK_VALUES * rank + k];
         result[k] = sum;
     }
 }
@@ -73,11 +78,11 @@ struct Largest {
 };
 
 // result <- max |x_k|, NaN if any entry is.
-KERNEL(max_abs, uint64 n, const real* x, double* partials, uint32* ticket, double* result) {
+KERNEL(max_abs, uint64 n, const real* x, Reduction out) {
     double most[1] = {0.0};
     for (uint64 k = thread_index(); k < n; k += thread_count()) {
         const double value = double(x[k]);
         most[0] = Largest::combine(0, value < 0.0 ? -value : value, most[0]);
     }
-    grid_reduce<Largest>(most, 1, partials, ticket, result);
+    grid_reduce<Largest>(most, 1, out);
 }

@@ -129,6 +129,42 @@ fn uses(source: &str) -> Vec<Use> {
     found
 }
 
+/// The paths of a file that start with `super` or `self`, as paths of this crate. The tests at the
+/// end of a file are left out: there `super` is the file.
+fn relative_uses(file: &str, source: &str) -> Vec<Use> {
+    let source = source.split("#[cfg(test)]").next().unwrap_or_default();
+    let mut module: Vec<&str> = file.trim_end_matches(".rs").split('/').collect();
+    module.retain(|part| *part != "mod");
+    let mut found = Vec::new();
+    for (number, line) in source.lines().enumerate() {
+        let code = line.split("//").next().unwrap_or_default();
+        let Some(path) = ["use ", "pub use ", "pub(super) use ", "pub(crate) use "]
+            .iter()
+            .find_map(|prefix| code.trim_start().strip_prefix(prefix))
+            .filter(|path| path.starts_with("super::") || path.starts_with("self::"))
+        else {
+            continue;
+        };
+        let mut rest = path;
+        let mut base = module.clone();
+        loop {
+            if let Some(next) = rest.strip_prefix("super::") {
+                base.pop();
+                rest = next;
+            } else if let Some(next) = rest.strip_prefix("self::") {
+                rest = next;
+            } else {
+                break;
+            }
+        }
+        // A list in braces may go on in later lines: what it lists is in one module.
+        let item = rest.split(['{', ';']).next().unwrap_or_default().trim_end_matches("::");
+        base.extend(item.split("::").filter(|part| !part.is_empty()));
+        found.push(Use { line: number + 1, path: base.join("::") });
+    }
+    found
+}
+
 /// Reads a path at the start of `text` and adds it to `paths`, one for each item of a group.
 /// Returns the length read.
 fn expand(text: &str, prefix: &str, paths: &mut Vec<String>) -> usize {
@@ -165,6 +201,7 @@ fn violations(file: &str, source: &str) -> Vec<String> {
     };
     uses(source)
         .into_iter()
+        .chain(relative_uses(file, source))
         .filter(|Use { path, .. }| {
             let forbidden = FORBIDDEN.iter().any(|(m, p)| *m == module && within(path, p));
             let exception = EXCEPTIONS.iter().any(|(f, p)| *f == file && within(path, p));
@@ -263,4 +300,110 @@ fn a_new_module_must_be_given_its_place() {
         violations("util/mod.rs", ""),
         ["src/util/mod.rs: module `util` has no place in the layers"]
     );
+}
+
+/// The folders and files of the CUDA backend: each uses only those before it.
+const CUDA: &[&str] = &[
+    "launch",
+    "device",
+    "comm",
+    "recording",
+    "backend",
+    "algebra",
+    "grid",
+    "precond",
+    "csr",
+    "sparse",
+    "gpus",
+    "mod",
+];
+
+/// For each file of a folder of `src` the files of that folder that it uses.
+fn file_uses(folder: &str) -> Vec<(String, Vec<String>)> {
+    let src = Path::new(env!("CARGO_MANIFEST_DIR")).join("src");
+    let root = src.join(folder);
+    let prefix = folder.replace('/', "::");
+    let own = |path: &Path| path.strip_prefix(&root).unwrap().to_str().unwrap().replace('\\', "/");
+    let all: Vec<String> = rust_files(&root).iter().map(|path| own(path)).collect();
+    // The file that defines or re-exports what a path names.
+    let file_of = |path: &str| {
+        let rest = path.strip_prefix(&prefix)?;
+        let parts: Vec<&str> = rest.split("::").filter(|part| !part.is_empty()).collect();
+        (0..=parts.len()).rev().find_map(|count| {
+            let stem = parts[..count].join("/");
+            let names = [format!("{stem}.rs"), format!("{stem}/mod.rs"), "mod.rs".to_owned()];
+            let names = if stem.is_empty() { &names[2..] } else { &names[..2] };
+            names.iter().find(|name| all.contains(*name)).cloned()
+        })
+    };
+    all.iter()
+        .map(|file| {
+            let source = fs::read_to_string(root.join(file)).unwrap();
+            let source = source.split("#[cfg(test)]").next().unwrap();
+            let paths =
+                uses(source).into_iter().chain(relative_uses(&format!("{folder}/{file}"), source));
+            let mut used: Vec<String> = paths.filter_map(|used| file_of(&used.path)).collect();
+            used.retain(|other| other != file);
+            used.sort();
+            used.dedup();
+            (file.clone(), used)
+        })
+        .collect()
+}
+
+/// Files that use each other, if there are any: what is left when files that use nothing that is left
+/// are taken away again and again.
+fn circle(uses: &[(String, Vec<String>)]) -> Vec<&str> {
+    let mut left: Vec<&(String, Vec<String>)> = uses.iter().collect();
+    loop {
+        let names: Vec<&String> = left.iter().map(|(file, _)| file).collect();
+        let before = left.len();
+        left.retain(|(_, used)| used.iter().any(|other| names.contains(&other)));
+        if left.len() == before {
+            return left.iter().map(|(file, _)| file.as_str()).collect();
+        }
+    }
+}
+
+#[test]
+fn the_cuda_backend_has_layers_and_no_circles_of_files() {
+    let uses = file_uses("backend/cuda");
+    let layer = |file: &str| {
+        let name = module_of(file);
+        CUDA.iter()
+            .position(|layer| *layer == name)
+            .unwrap_or_else(|| panic!("{name} has no layer"))
+    };
+    let upward: Vec<String> = uses
+        .iter()
+        .flat_map(|(file, used)| used.iter().map(move |other| (file, other)))
+        .filter(|(file, other)| layer(file) < layer(other))
+        .map(|(file, other)| format!("{file} → {other}"))
+        .collect();
+
+    assert!(upward.is_empty(), "upward arrows:\n{}", upward.join("\n"));
+    assert_eq!(circle(&uses), Vec::<&str>::new());
+}
+
+#[test]
+fn paths_from_the_parent_are_seen() {
+    let source = "use super::super::run;\nuse self::x::{A, B};\n#[cfg(test)]\nuse super::*;\n";
+
+    let paths = relative_uses("solver/krylov/cg.rs", source).into_iter().map(|found| found.path);
+
+    assert_eq!(paths.collect::<Vec<_>>(), ["solver::run", "solver::krylov::cg::x"]);
+    assert_eq!(
+        violations("solver/cg.rs", "use super::super::run::solve;"),
+        ["src/solver/cg.rs:1: solver → run::solve"]
+    );
+}
+
+#[test]
+fn a_circle_of_files_is_found() {
+    let uses = |file: &str, other: &str| (file.to_owned(), vec![other.to_owned()]);
+
+    let found = [uses("a.rs", "b.rs"), uses("b.rs", "c.rs"), uses("c.rs", "b.rs")];
+
+    assert_eq!(circle(&found), ["a.rs", "b.rs", "c.rs"]);
+    assert_eq!(circle(&found[..2]), Vec::<&str>::new());
 }

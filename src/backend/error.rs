@@ -159,7 +159,7 @@ pub enum DeviceError {
     OtherRank,
     /// A rank waited for another one that has gone silent.
     #[error("rank {rank} waited {} s for {}, and nothing came", waited.as_secs_f64(), rank_of(*other))]
-    Silent {
+    RankTimeout {
         /// The rank that waited, by its place among the GPUs of the run.
         rank: usize,
         /// The rank that it waited for; none if that is not known.
@@ -234,7 +234,7 @@ impl DeviceError {
                 "this is a fault of gridgen: please report it with this message; --backend cpu works \
                  without kernels"
             }
-            Self::Silent { .. } => {
+            Self::RankTimeout { .. } => {
                 "ranks are numbered from 0 in the order of --devices: look at the driver's log (dmesg, \
                  nvidia-smi) for that GPU, or run on others"
             }

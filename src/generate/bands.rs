@@ -79,17 +79,17 @@ impl Observer<CudaBackend> for InBands<'_, '_> {
         history: &History,
     ) -> Result<ControlFlow<()>, DeviceError> {
         let own = self.follow.as_ref().map_or(Decision::GoOn, |follow| follow.decision(history));
-        let decided = backend.said_by_first(own as u64)?;
+        let decided = backend.broadcast(own as u64)?;
         if decided == Decision::Stop as u64 {
             return Ok(ControlFlow::Break(()));
         }
         if decided == Decision::Keep as u64 {
             self.state.put(self.rank, backend, u)?;
             // Now all have put theirs, and the first takes hold of them.
-            backend.said_by_first(0)?;
+            backend.broadcast(0)?;
             let held = self.follow.is_some().then(|| lock(&self.state.values));
             // The others wait here, on the host, until they are written: a kernel would lose patience.
-            backend.said_by_first(0)?;
+            backend.broadcast(0)?;
             match (&mut self.follow, held) {
                 (Some(follow), Some(values)) => follow.keep(history, &values),
                 _ => drop(lock(&self.state.values)),

@@ -6,9 +6,9 @@ use super::{BackendChoice, Ranks, RunOptions};
 #[cfg(feature = "cuda")]
 use crate::backend::Bands;
 use crate::backend::DeviceError;
+use crate::backend::cuda::{CudaBackend, MemoryEstimate, PreconditionerStorage};
 #[cfg(feature = "cuda")]
-use crate::backend::cuda::driver::{self, Gpus};
-use crate::backend::cuda::{CudaBackend, Demand, Kept};
+use crate::backend::cuda::{Gpus, driver};
 use crate::case::{Case, LinearOptions};
 use crate::solver::linear::Precision;
 use crate::solver::precond::Kind;
@@ -131,12 +131,12 @@ impl Machine {
     }
 
     /// Refuses a case that does not fit the machine, before any work.
-    pub(super) fn check_room(&self, case: &Case) -> Result<(), DeviceError> {
+    pub(super) fn check_memory(&self, case: &Case) -> Result<(), DeviceError> {
         let demand = demand(case);
         match self {
             Self::Cpu => check_cpu(case),
-            Self::Cuda(backend) => backend.check_room(demand),
-            Self::Ranks(ranks) => ranks.check_room(demand),
+            Self::Cuda(backend) => backend.check_memory(demand),
+            Self::Ranks(ranks) => ranks.check_memory(demand),
         }
     }
 
@@ -167,17 +167,17 @@ fn has_driver() -> bool {
     false
 }
 
-fn demand(case: &Case) -> Demand {
-    Demand {
+fn demand(case: &Case) -> MemoryEstimate {
+    MemoryEstimate {
         points: case.grid.around() * case.grid.nj,
         value: match case.linear.precision {
             Precision::Single => 4,
             Precision::Double => 8,
         },
         preconditioner: match case.linear.preconditioner {
-            Kind::None | Kind::Jacobi => Kept::Diagonal,
-            Kind::Dilu | Kind::Ilu0 => Kept::Factors,
-            Kind::Multigrid => Kept::Hierarchy,
+            Kind::None | Kind::Jacobi => PreconditionerStorage::Diagonal,
+            Kind::Dilu | Kind::Ilu0 => PreconditionerStorage::Factors,
+            Kind::Multigrid => PreconditionerStorage::Hierarchy,
         },
     }
 }
@@ -215,7 +215,7 @@ fn helpful(case: &Case, options: &RunOptions) -> Result<Vec<usize>, DeviceError>
 
 /// GPUs that a solve keeps busy or does not fit, each with so many bytes.
 #[cfg(feature = "cuda")]
-fn wanted(demand: Demand, memory: usize) -> usize {
+fn wanted(demand: MemoryEstimate, memory: usize) -> usize {
     (demand.points / POINTS_A_GPU).max(demand.bytes().div_ceil(memory.max(1)))
 }
 

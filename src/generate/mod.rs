@@ -373,7 +373,7 @@ impl Job<'_> {
     /// The machine that was opened, ready for the case.
     fn ready(&mut self, (machine, notice): Opened) -> Result<Opened, Error> {
         let order = machine.refused_order(&self.case.linear);
-        machine.check_room(self.case)?;
+        machine.check_memory(self.case)?;
         self.notices.extend(notice.iter().cloned().chain(order));
         Ok((machine, notice))
     }

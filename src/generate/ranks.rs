@@ -1,8 +1,8 @@
 //! Several devices that work together.
 
 #[cfg(feature = "cuda")]
-use crate::backend::cuda::driver::Gpus;
-use crate::backend::cuda::{CudaBackend, Demand};
+use crate::backend::cuda::Gpus;
+use crate::backend::cuda::{CudaBackend, MemoryEstimate};
 use crate::backend::{Bands, DeviceError};
 use crate::solver::SolverError;
 
@@ -33,7 +33,7 @@ pub trait Ranks: Send {
     ///
     /// # Errors
     /// [`DeviceError::OutOfMemory`].
-    fn check_room(&self, _demand: Demand) -> Result<(), DeviceError> {
+    fn check_memory(&self, _demand: MemoryEstimate) -> Result<(), DeviceError> {
         Ok(())
     }
 }
@@ -56,7 +56,7 @@ impl Ranks for Gpus {
         Self::run(self, bands, work).map(|_| ())
     }
 
-    fn check_room(&self, demand: Demand) -> Result<(), DeviceError> {
-        Self::check_room(self, demand)
+    fn check_memory(&self, demand: MemoryEstimate) -> Result<(), DeviceError> {
+        Self::check_memory(self, demand)
     }
 }

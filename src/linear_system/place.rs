@@ -7,7 +7,7 @@ use super::solve::{Solved, solve_on};
 use crate::backend::cpu::CpuBackend;
 use crate::backend::cuda::CudaBackend;
 #[cfg(feature = "cuda")]
-use crate::backend::cuda::driver::Gpus;
+use crate::backend::cuda::Gpus;
 use crate::backend::{DeviceError, SparseBackend};
 use crate::error::Error;
 use crate::generate::options::Chosen;

@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex};
 
 use gridgen::backend::DeviceError;
 use gridgen::backend::cuda::device::{Address, Download, Granted, Recording};
-use gridgen::backend::cuda::kernel::{Argument, Kernel, Shape};
+use gridgen::backend::cuda::launch::{Argument, Kernel, LaunchShape};
 use gridgen::backend::cuda::{Device, Watch};
 
 /// What a run of the program read from a device, in order.
@@ -125,7 +125,7 @@ impl Device for Echo {
         &self,
         _: Granted,
         _: Kernel,
-        _: Shape,
+        _: LaunchShape,
         _: &[Argument],
     ) -> Result<(), DeviceError> {
         self.call("launching a kernel")

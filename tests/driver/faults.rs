@@ -7,7 +7,7 @@ use std::sync::atomic::Ordering;
 use crate::echo::{Answers, Echo, Listening};
 use gridgen::backend::DeviceError;
 use gridgen::backend::cuda::device::{Granted, Recording};
-use gridgen::backend::cuda::kernel::{Argument, Kernel, Shape};
+use gridgen::backend::cuda::launch::{Argument, Kernel, LaunchShape};
 use gridgen::backend::cuda::{CudaBackend, Device, WatchedDevice};
 use gridgen::case::Case;
 use gridgen::error::Error;
@@ -133,7 +133,7 @@ impl Device for Small {
         &self,
         _: Granted,
         _: Kernel,
-        _: Shape,
+        _: LaunchShape,
         _: &[Argument],
     ) -> Result<(), DeviceError> {
         Ok(())

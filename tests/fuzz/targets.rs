@@ -6,7 +6,7 @@ use std::path::Path;
 
 use flate2::Compression as Effort;
 use flate2::write::GzEncoder;
-use gridgen::backend::cuda::kernel_cache::{self, Key};
+use gridgen::backend::cuda::launch::cache::{self, Key};
 use gridgen::case::{Case, Contour, Purpose, template};
 use gridgen::digest::Digest;
 use gridgen::files::restart;
@@ -182,8 +182,8 @@ fn cached_kernels(bytes: &[u8]) {
     let options = ["--std=c++17".to_owned()];
     let key = Key { text: "kernel", options: &options, compiler: (13, 0) };
     let read = |bytes: &[u8]| {
-        if let Some(code) = kernel_cache::code(bytes, &key) {
-            assert!(!code.is_empty() && kernel_cache::entry(code, &key) == bytes);
+        if let Some(code) = cache::code(bytes, &key) {
+            assert!(!code.is_empty() && cache::entry(code, &key) == bytes);
         }
     };
     read(bytes);
@@ -370,6 +370,6 @@ fn restarts() -> Vec<Vec<u8>> {
 fn cache_entries() -> Vec<Vec<u8>> {
     let options = ["--std=c++17".to_owned()];
     let key = Key { text: "kernel", options: &options, compiler: (13, 0) };
-    let entry = kernel_cache::entry(b"machine code", &key);
+    let entry = cache::entry(b"machine code", &key);
     vec![entry[..entry.len() - 8].to_vec(), entry]
 }

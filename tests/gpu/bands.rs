@@ -2,8 +2,8 @@
 
 use std::time::Duration;
 
-use gridgen::backend::cuda::driver::{Gpus, Way};
 use gridgen::backend::cuda::{CudaBackend, CudaVector};
+use gridgen::backend::cuda::{Gpus, Transport};
 use gridgen::backend::{Backend, Bands, DeviceError, scalars};
 use gridgen::pde::control::Wall;
 use gridgen::solver::krylov::Method;
@@ -25,15 +25,16 @@ const JACOBI: Case = Case {
     method: Method::Bicgstab,
 };
 
-/// The grid of the CPU on two GPUs, whichever way their messages go.
+/// The grid of the CPU on two GPUs, whichever transport their messages take.
 fn check(case: Case) {
     let expected = case.on_cpu();
-    for way in [Way::Memory, Way::Nccl] {
+    for transport in [Transport::PeerMemory, Transport::Nccl] {
         // Some coarse levels are in bands too.
-        let gpus = Gpus::open(&[0, 1]).unwrap().with_way(way).with_gathered_points(Some(1000));
+        let gpus =
+            Gpus::open(&[0, 1]).unwrap().with_transport(transport).with_gathered_points(Some(1000));
         let found = case.on_ranks(2, |bands, work| gpus.run(bands, work)).unwrap();
 
-        let _ = cases::check(case, &expected, &found, &format!("{way:?}"));
+        let _ = cases::check(case, &expected, &found, &format!("{transport:?}"));
     }
 }
 
@@ -63,8 +64,8 @@ fn multigrid_on_two_gpus() {
 #[test]
 #[ignore = "needs two GPUs: cargo test --test gpu -- --ignored bands"]
 fn a_rank_that_gives_up_stops_the_other() {
-    for way in [Way::Memory, Way::Nccl] {
-        gives_up(&Gpus::open(&[0, 1]).unwrap().with_way(way));
+    for transport in [Transport::PeerMemory, Transport::Nccl] {
+        gives_up(&Gpus::open(&[0, 1]).unwrap().with_transport(transport));
     }
 }
 
@@ -91,25 +92,25 @@ fn gives_up(gpus: &Gpus) {
 #[test]
 #[ignore = "needs two GPUs: cargo test --test gpu -- --ignored bands"]
 fn a_rank_that_goes_silent_is_named() {
-    let (patience, bands) = (Duration::from_secs(1), Bands::new(64, 2, false).unwrap());
-    for way in [Way::Memory, Way::Nccl, Way::Host] {
-        let gpus = Gpus::open(&[0, 1]).unwrap().with_way(way).with_patience(patience);
+    let (timeout, bands) = (Duration::from_secs(1), Bands::new(64, 2, false).unwrap());
+    for transport in [Transport::PeerMemory, Transport::Nccl, Transport::Host] {
+        let gpus = Gpus::open(&[0, 1]).unwrap().with_transport(transport).with_timeout(timeout);
 
         let result = gpus.run(&bands, |rank, backend| {
             let x = backend.zeros::<f64>(1000)?;
             square(backend, &x)?;
             if rank == 1 {
-                std::thread::sleep(2 * patience);
+                std::thread::sleep(2 * timeout);
                 return Ok(());
             }
             square(backend, &x).map(drop)
         });
 
-        let silent = DeviceError::Silent { rank: 0, other: Some(1), waited: patience };
-        assert_eq!(result, Err(silent), "{way:?}");
+        let silent = DeviceError::RankTimeout { rank: 0, other: Some(1), waited: timeout };
+        assert_eq!(result, Err(silent), "{transport:?}");
         // The GPUs can be used again.
         let sums = gpus.run(&bands, |_, backend| backend.max_abs(&backend.zeros::<f64>(9)?));
-        assert_eq!(sums, Ok(vec![0.0, 0.0]), "{way:?}");
+        assert_eq!(sums, Ok(vec![0.0, 0.0]), "{transport:?}");
     }
 }
 
@@ -118,7 +119,7 @@ fn a_rank_that_goes_silent_is_named() {
 fn runs_side_by_side_on_two_gpus_end() {
     let bands = Bands::new(64, 2, false).unwrap();
     let run = || {
-        let gpus = Gpus::open(&[0, 1]).unwrap().with_patience(Duration::from_secs(20));
+        let gpus = Gpus::open(&[0, 1]).unwrap().with_timeout(Duration::from_secs(20));
         gpus.run(&bands, |_, backend| {
             let x = backend.zeros::<f64>(100_000)?;
             (0..200).try_for_each(|_| square(backend, &x).map(drop))

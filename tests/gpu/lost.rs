@@ -5,7 +5,7 @@ use std::process::Command;
 use std::sync::Arc;
 
 use gridgen::backend::cuda::driver::DriverDevice;
-use gridgen::backend::cuda::kernel::{Argument, Kernel, Shape, Source};
+use gridgen::backend::cuda::launch::{Argument, Kernel, LaunchShape, Source};
 use gridgen::backend::cuda::{CudaBackend, CudaVector, Device};
 use gridgen::backend::{Backend, DeviceError, scalars};
 
@@ -37,11 +37,11 @@ fn an_illegal_address_is_an_error_of_every_later_call() {
     assert!((square(&backend, &x).unwrap() - 1000.0).abs() < 1e-9);
 
     // z <- d o r where no memory is.
-    let nowhere = Argument::from(4096_u64);
-    let arguments = [Argument::from(1000_u64), nowhere, nowhere, nowhere];
+    let arguments = [1000_u64, 4096, 4096, 4096].map(Argument::from);
     let kernel = Kernel::new::<f64>(Source::Vector, "scale");
     // SAFETY: none; a lost device is what this test is about.
-    let launched = unsafe { device.launch_unchecked(kernel, Shape::elementwise(1000), &arguments) };
+    let launched =
+        unsafe { device.launch_unchecked(kernel, LaunchShape::elementwise(1000), &arguments) };
     let waited = launched.and_then(|()| device.synchronise());
 
     let said = waited.unwrap_err().to_string();

@@ -7,8 +7,8 @@ use std::time::{Duration, Instant};
 use gridgen::backend::DeviceError;
 use gridgen::backend::cuda::driver::DriverDevice;
 use gridgen::backend::cuda::{
-    Alarm, Buffer, Communicator, CudaBackend, Device, MailCommunicator, Mailroom, PATIENCE, Parcel,
-    WatchedDevice,
+    AbortFlag, Buffer, Communicator, CudaBackend, Device, Message, PeerCommunicator, PeerWindows,
+    RANK_TIMEOUT, WatchedDevice,
 };
 use gridgen::pde::control::Wall;
 use gridgen::solver::krylov::Method;
@@ -17,31 +17,31 @@ use gridgen::solver::precond::Kind;
 use crate::cases::{self, Case};
 
 /// The only rank.
-fn alone() -> (Arc<dyn Device>, MailCommunicator) {
-    patient(PATIENCE)
+fn alone() -> (Arc<dyn Device>, PeerCommunicator) {
+    with_timeout(RANK_TIMEOUT)
 }
 
-/// The same, which waits so long for a message.
-fn patient(patience: Duration) -> (Arc<dyn Device>, MailCommunicator) {
-    let alarm = Arc::new(Alarm::new(patience));
+/// The same with a timeout of its waits.
+fn with_timeout(timeout: Duration) -> (Arc<dyn Device>, PeerCommunicator) {
+    let abort_flag = Arc::new(AbortFlag::new(timeout));
     let gpu = Arc::new(DriverDevice::open(0).unwrap());
-    let device: Arc<dyn Device> = Arc::new(WatchedDevice::new(gpu, alarm.clone()));
-    let room = Arc::new(Mailroom::new(1, alarm));
-    let link = MailCommunicator::join(room, 0, 1, device.clone()).unwrap();
+    let device: Arc<dyn Device> = Arc::new(WatchedDevice::new(gpu, abort_flag.clone()));
+    let windows = Arc::new(PeerWindows::new(1, abort_flag));
+    let link = PeerCommunicator::join(windows, 0, 1, device.clone()).unwrap();
     (device, link)
 }
 
 #[test]
 #[ignore = "needs a GPU: cargo test --test gpu -- --ignored"]
-fn a_rank_passes_parcels_to_itself() {
+fn a_rank_sends_messages_to_itself() {
     let (device, link) = alone();
-    // The last is longer than a mailbox has room for.
+    // The last is longer than the buffer of an endpoint.
     for length in [1, 2, 8, 5000, 300_000] {
         let sent: Vec<u32> = (7..7 + length).collect();
         let from = Buffer::from_host(&device, &sent).unwrap();
         let [gathered, came, after] =
             [(); 3].map(|()| Buffer::<u32>::zeros(&device, length as usize).unwrap());
-        let parcel = |buffer: &Buffer<u32>| Parcel {
+        let message = |buffer: &Buffer<u32>| Message {
             rank: 0,
             at: buffer.address(),
             bytes: 4 * length as usize,
@@ -49,8 +49,8 @@ fn a_rank_passes_parcels_to_itself() {
 
         for _ in 0..3 {
             link.all_gather(from.address(), gathered.address(), 4 * length as usize).unwrap();
-            let received = [parcel(&came), parcel(&after)];
-            link.start_exchange(&[parcel(&from), parcel(&from)], &received).unwrap();
+            let received = [message(&came), message(&after)];
+            link.start_exchange(&[message(&from), message(&from)], &received).unwrap();
             link.finish_exchange().unwrap();
         }
 
@@ -65,20 +65,20 @@ fn a_rank_passes_parcels_to_itself() {
 #[test]
 #[ignore = "needs a GPU: cargo test --test gpu -- --ignored"]
 fn a_message_that_never_comes_is_given_up() {
-    let patience = Duration::from_millis(500);
+    let timeout = Duration::from_millis(500);
     for bytes in [16, 2_000_000] {
-        let (device, link) = patient(patience);
+        let (device, link) = with_timeout(timeout);
         let room = Buffer::<u8>::zeros(&device, bytes).unwrap();
         let started = Instant::now();
 
-        link.start_exchange(&[], &[Parcel { rank: 0, at: room.address(), bytes }]).unwrap();
+        link.start_exchange(&[], &[Message { rank: 0, at: room.address(), bytes }]).unwrap();
         link.finish_exchange().unwrap();
         let waited = device.synchronise();
 
-        let silent = DeviceError::Silent { rank: 0, other: Some(0), waited: patience };
+        let silent = DeviceError::RankTimeout { rank: 0, other: Some(0), waited: timeout };
         assert_eq!(waited, Err(silent), "{bytes} bytes");
         let took = started.elapsed();
-        assert!(took >= patience, "{took:?}");
+        assert!(took >= timeout, "{took:?}");
     }
 }
 

@@ -1,6 +1,6 @@
 //! Matrices by rows on the first two GPUs, by NCCL where it is there.
 
-use gridgen::backend::cuda::driver::Gpus;
+use gridgen::backend::cuda::Gpus;
 use gridgen::backend::cuda::{CudaBackend, CudaCsr};
 use gridgen::backend::{
     Algebraic, Backend, Bands, DeviceError, Format, Incomplete, LinearOperator, SparseBackend,

@@ -4,7 +4,7 @@ use std::sync::{Arc, LazyLock};
 
 use gridgen::backend::DeviceError;
 use gridgen::backend::cuda::device::Download;
-use gridgen::backend::cuda::kernel::{Argument, Shape, Width};
+use gridgen::backend::cuda::launch::{Argument, LaunchShape, Width};
 use gridgen::backend::cuda::{Buffer, Device};
 use support::fibers::{Code, FiberDevice, Library};
 
@@ -15,12 +15,17 @@ static KERNELS: LazyLock<Library> =
     LazyLock::new(|| Library::load(include_str!("../support/fibers/header.cu"), Width::Double));
 
 /// One block of `threads` threads.
-fn block(threads: u32) -> Shape {
-    Shape { grid: [1; 3], block: [threads, 1, 1], shared: 0 }
+fn block(threads: u32) -> LaunchShape {
+    LaunchShape { grid: [1; 3], block: [threads, 1, 1], shared: 0 }
 }
 
 /// `n` numbers on a fiber device, filled by a kernel that takes their address last.
-fn filled<T: bytemuck::Pod>(name: &str, shape: Shape, arguments: &[Argument], n: usize) -> Vec<T> {
+fn filled<T: bytemuck::Pod>(
+    name: &str,
+    shape: LaunchShape,
+    arguments: &[Argument],
+    n: usize,
+) -> Vec<T> {
     let device: Arc<dyn Device> = Arc::new(FiberDevice::default());
     let buffer = Buffer::<T>::zeros(&device, n).unwrap();
     let mut all = arguments.to_vec();
@@ -32,7 +37,7 @@ fn filled<T: bytemuck::Pod>(name: &str, shape: Shape, arguments: &[Argument], n:
 }
 
 /// The code of a launch that fails.
-fn fault(name: &str, shape: Shape) -> (Code, String) {
+fn fault(name: &str, shape: LaunchShape) -> (Code, String) {
     let fault = KERNELS.launch(name, shape, &[]).unwrap_err();
     (fault.code, fault.message)
 }
@@ -40,7 +45,7 @@ fn fault(name: &str, shape: Shape) -> (Code, String) {
 #[test]
 fn a_block_adds_its_thread_numbers_in_shared_memory() {
     for threads in SIZES {
-        let shape = Shape { shared: 8 * threads, ..block(threads) };
+        let shape = LaunchShape { shared: 8 * threads, ..block(threads) };
         let sum: Vec<f64> = filled("block_sum", shape, &[], 1);
 
         assert_eq!(sum[0] as u32, threads * (threads - 1) / 2, "{threads} threads");
@@ -49,7 +54,7 @@ fn a_block_adds_its_thread_numbers_in_shared_memory() {
 
 #[test]
 fn threads_and_blocks_know_their_place_in_three_dimensions() {
-    let shape = Shape { grid: [2, 3, 2], block: [3, 2, 2], shared: 0 };
+    let shape = LaunchShape { grid: [2, 3, 2], block: [3, 2, 2], shared: 0 };
 
     let seen: Vec<u32> = filled("places", shape, &[], 144);
 
@@ -61,7 +66,7 @@ fn threads_and_blocks_know_their_place_in_three_dimensions() {
 fn blocks_begin_with_the_last_where_that_is_asked_for() {
     let device: Arc<dyn Device> = Arc::new(FiberDevice::default());
     let library = Library::copy(include_str!("../support/fibers/header.cu"), Width::Double);
-    let shape = Shape { grid: [3, 1, 1], block: [1; 3], shared: 0 };
+    let shape = LaunchShape { grid: [3, 1, 1], block: [1; 3], shared: 0 };
     for (backward, expected) in [(true, [2, 1, 0]), (false, [0, 1, 2])] {
         let turns = Buffer::<u32>::zeros(&device, 4).unwrap();
 
@@ -162,7 +167,7 @@ fn a_wait_without_end_is_found() {
 
 #[test]
 fn a_write_behind_dynamic_shared_memory_is_found() {
-    let shape = Shape { shared: 100, ..block(1) };
+    let shape = LaunchShape { shared: 100, ..block(1) };
     let (code, message) = fault("overrun", shape);
 
     assert_eq!(code, Code::SharedOverrun, "{message}");
@@ -237,7 +242,7 @@ fn a_copy_beyond_an_allocation_is_refused() {
 
 #[test]
 fn a_hundred_thousand_threads_without_barriers_run() {
-    let shape = Shape { grid: [400, 1, 1], block: [256, 1, 1], shared: 0 };
+    let shape = LaunchShape { grid: [400, 1, 1], block: [256, 1, 1], shared: 0 };
 
     let counts: Vec<u32> = filled("count_threads", shape, &[], 1);
 

@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::Path;
 
-use gridgen::backend::cuda::kernel_cache::{KernelCache, Key, code, entry};
+use gridgen::backend::cuda::launch::cache::{KernelCache, Key, code, entry};
 
 fn options(capability: u32) -> Vec<String> {
     vec![format!("--gpu-architecture=sm_{capability}"), "--std=c++17".to_owned()]

@@ -7,6 +7,7 @@ mod conformance;
 mod fiber_header;
 mod kernel_cache;
 mod nvrtc;
+mod table;
 mod waits;
 
 use std::sync::Arc;

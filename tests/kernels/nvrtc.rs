@@ -8,7 +8,7 @@ use std::sync::Mutex;
 use std::thread::available_parallelism;
 
 use cudarc::nvrtc::{result, sys};
-use gridgen::backend::cuda::kernel::{Source, Width};
+use gridgen::backend::cuda::launch::{Source, Width};
 
 /// A100, H100 and H200, B200.
 const CAPABILITIES: [u32; 3] = [80, 90, 100];

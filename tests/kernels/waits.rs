@@ -2,19 +2,19 @@
 
 use std::sync::Arc;
 
-use gridgen::backend::cuda::kernel::{Argument, Shape, Source, Width};
+use gridgen::backend::cuda::launch::{Argument, LaunchShape, Source, Width};
 use gridgen::backend::cuda::{Buffer, Device};
 
 use support::fibers::{Code, FiberDevice, Library};
 
 /// The kernels of a file, whose waits end after a few looks.
 fn impatient(source: Source) -> Library {
-    Library::load(&format!("#define MOST_LOOKS 50u\n{}", source.text()), Width::Double)
+    Library::load(&format!("#define MOST_POLLS 50u\n{}", source.text()), Width::Double)
 }
 
 /// What comes of a launch of one warp.
 fn code(library: &Library, name: &str, arguments: &[Argument]) -> Code {
-    let warp = Shape { grid: [1; 3], block: [32, 1, 1], shared: 0 };
+    let warp = LaunchShape { grid: [1; 3], block: [32, 1, 1], shared: 0 };
     library.launch(name, warp, arguments).unwrap_err().code
 }
 
@@ -55,19 +55,14 @@ fn a_counter_that_nobody_lowers_fails_its_launch() {
     let (row_start, split, columns) = (buffer(&[0, 1]), buffer(&[0]), buffer(&[0]));
     let starts = Buffer::<u64>::zeros(&device, 2).unwrap();
     let (counters, tickets) = (buffer(&[1, 1]), buffer(&[0; 2]));
+    let at = reals.address();
     let arguments = [
         Argument::from(1_u64),
-        (&row_start).into(),
-        (&split).into(),
-        (&columns).into(),
+        Argument::words(&[row_start.address(), split.address(), columns.address()]),
         (&starts).into(),
         (&columns).into(),
         (&reals).into(),
-        (&reals).into(),
-        (&reals).into(),
-        (&counters).into(),
-        (&tickets).into(),
-        (&reals).into(),
+        Argument::words(&[at, at, counters.address(), tickets.address(), at]),
         (&reals).into(),
         (&reals).into(),
     ];

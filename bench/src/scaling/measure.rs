@@ -4,8 +4,8 @@ use super::{Growth, ScalingRecord, ScalingRun, ScalingSettings};
 use crate::newton::solve;
 use crate::problem::ellipses;
 use crate::{BenchBackend, Size};
-use gridgen::backend::cuda::driver::Gpus;
-use gridgen::backend::cuda::{Demand, Kept};
+use gridgen::backend::cuda::Gpus;
+use gridgen::backend::cuda::{MemoryEstimate, PreconditionerStorage};
 use gridgen::backend::{Bands, DeviceError, EllipticData};
 use gridgen::solver::SolverError;
 use gridgen::solver::newton::NewtonReport;
@@ -75,8 +75,16 @@ fn problem(
 
 /// Whether the GPUs have room for a solve.
 fn fits(gpus: &Gpus, (ni, nj): Size, kind: Kind) -> Result<bool, DeviceError> {
-    let preconditioner = if kind == Kind::Multigrid { Kept::Hierarchy } else { Kept::Diagonal };
-    match gpus.check_room(Demand { points: ni * nj, value: size_of::<f32>(), preconditioner }) {
+    let preconditioner = if kind == Kind::Multigrid {
+        PreconditionerStorage::Hierarchy
+    } else {
+        PreconditionerStorage::Diagonal
+    };
+    match gpus.check_memory(MemoryEstimate {
+        points: ni * nj,
+        value: size_of::<f32>(),
+        preconditioner,
+    }) {
         Ok(()) => Ok(true),
         Err(DeviceError::OutOfMemory { .. }) => Ok(false),
         Err(error) => Err(error),

@@ -5,7 +5,7 @@ use crate::matrices::Random;
 use crate::scaling::counts;
 use crate::timing::Bench;
 use crate::{BenchBackend, Table};
-use gridgen::backend::cuda::driver::Gpus;
+use gridgen::backend::cuda::Gpus;
 use gridgen::backend::cuda::{CudaBackend, CudaCsr};
 use gridgen::backend::{
     Algebraic, Backend, Bands, DeviceError, Format, LinearOperator, SparseBackend,

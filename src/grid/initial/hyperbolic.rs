@@ -7,13 +7,13 @@ use crate::grid::{Grid, Topology};
 use nalgebra::{Matrix2, Vector2};
 
 /// Substeps a layer at most.
-const SUBSTEPS: f64 = 40.0;
+pub(crate) const SUBSTEPS: f64 = 40.0;
 /// Dissipation rises over this share of the layers.
-const RISE: f64 = 0.75;
+pub(crate) const RISE: f64 = 0.75;
 /// Distance from the wall, in chords, over which the extra dissipation sets in.
-const SPREAD_DISTANCE: f64 = 0.2;
+pub(crate) const SPREAD_DISTANCE: f64 = 0.2;
 /// Smallest sin² of half the interior angle of a concave front (bounds the extra dissipation).
-const CONCAVE_LIMIT: f64 = 0.1;
+pub(crate) const CONCAVE_LIMIT: f64 = 0.1;
 
 /// What differs between closed and open fronts.
 #[derive(Debug, Clone, Copy, PartialEq)]

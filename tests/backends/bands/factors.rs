@@ -13,7 +13,7 @@ use gridgen::sparse::{EllPattern, Schedule};
 
 use super::cases::Case;
 use super::ranks::{fibers, on_bands_of};
-use support::fibers::Messages;
+use support::fibers::Transport;
 
 /// The Jacobian of the first guess.
 pub fn jacobian<B: EllipticBackend>(
@@ -86,7 +86,7 @@ fn factors_of_bands_are_those_without_the_couplings_between_them() {
         let r: Vec<f64> = (0..2 * mi * mj).map(right).collect();
         for kind in [Incomplete::Dilu, Incomplete::Ilu0] {
             let expected = solved(&CpuBackend, &cut, &r, kind).unwrap();
-            let found = on_bands_of(&fibers(3), Messages::Host, &bands, |rank, backend| {
+            let found = on_bands_of(&fibers(3), Transport::Host, &bands, |rank, backend| {
                 let a = jacobian(backend, &bands.part(rank, &data))?;
                 let columns = bands.of(rank);
                 let rows = (0..mj).flat_map(|j| {

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use gridgen::backend::DeviceError;
 use gridgen::backend::cuda::{
-    Alarm, Buffer, Communicator, Device, MailCommunicator, Mailroom, Parcel, run_ranks,
+    AbortFlag, Buffer, Communicator, Device, Message, PeerCommunicator, PeerWindows, run_ranks,
 };
 use gridgen::pde::control::Wall;
 use gridgen::solver::SolverError;
@@ -14,7 +14,7 @@ use gridgen::solver::precond::Kind;
 
 use super::cases::Case;
 use super::ranks::fibers;
-use support::fibers::{FiberDevice, Messages, lost, mortal, on_patient_ranks, on_ranks};
+use support::fibers::{FiberDevice, Transport, lost, mortal, on_ranks, on_ranks_with_timeout};
 
 #[test]
 fn a_lost_device_stops_all_with_its_own_message() {
@@ -26,29 +26,29 @@ fn a_lost_device_stops_all_with_its_own_message() {
         method: Method::Bicgstab,
     };
     // At the start, within the linear solve, and later.
-    for (launches, messages) in [
-        (0, Messages::Memory),
-        (5, Messages::Memory),
-        (100, Messages::Host),
-        (400, Messages::Memory),
+    for (launches, transport) in [
+        (0, Transport::PeerMemory),
+        (5, Transport::PeerMemory),
+        (100, Transport::Host),
+        (400, Transport::PeerMemory),
     ] {
         let devices: [Arc<dyn Device>; 3] =
             [Arc::new(FiberDevice::default()), mortal(launches), Arc::new(FiberDevice::default())];
 
-        let result = case.on_devices(&devices, messages).map(|_| ());
+        let result = case.on_devices(&devices, transport).map(|_| ());
 
         assert_eq!(result, Err(SolverError::Device(lost())), "after {launches} launches");
     }
 }
 
 #[test]
-fn a_rank_that_gives_up_raises_the_alarm() {
-    let alarm = Arc::new(Alarm::default());
+fn a_rank_that_gives_up_raises_the_abort_flag() {
+    let abort_flag = Arc::new(AbortFlag::default());
 
-    let result = run_ranks(2, &alarm, |rank| match rank {
+    let result = run_ranks(2, &abort_flag, |rank| match rank {
         0 => Err(lost()),
         _ => loop {
-            alarm.check()?;
+            abort_flag.check()?;
             std::thread::yield_now();
         },
     });
@@ -59,18 +59,18 @@ fn a_rank_that_gives_up_raises_the_alarm() {
 #[test]
 #[should_panic(expected = "a rank panics")]
 fn a_panic_of_a_rank_is_not_swallowed() {
-    let alarm = Arc::new(Alarm::default());
+    let abort_flag = Arc::new(AbortFlag::default());
 
-    let _: Result<Vec<()>, DeviceError> = run_ranks(2, &alarm, |rank| match rank {
+    let _: Result<Vec<()>, DeviceError> = run_ranks(2, &abort_flag, |rank| match rank {
         0 => panic!("a rank panics"),
         _ => loop {
-            alarm.check()?;
+            abort_flag.check()?;
             std::thread::yield_now();
         },
     });
 }
 
-/// What a rank asks of the others: a reduction, a parcel for a mailbox, one that is fetched.
+/// What a rank asks of the others: a reduction, a message that fits the buffer, one by rendezvous.
 type Question = fn(&Arc<dyn Device>, &dyn Communicator) -> Result<(), DeviceError>;
 
 fn gather(device: &Arc<dyn Device>, link: &dyn Communicator) -> Result<(), DeviceError> {
@@ -84,8 +84,8 @@ fn receive<const BYTES: usize>(
     link: &dyn Communicator,
 ) -> Result<(), DeviceError> {
     let own = Buffer::<u8>::zeros(device, BYTES)?;
-    let parcel = Parcel { rank: 2, at: own.address(), bytes: BYTES };
-    link.start_exchange(&[], &[parcel])?;
+    let message = Message { rank: 2, at: own.address(), bytes: BYTES };
+    link.start_exchange(&[], &[message])?;
     link.finish_exchange()?;
     own.download(&mut vec![0; BYTES])
 }
@@ -93,23 +93,24 @@ fn receive<const BYTES: usize>(
 #[test]
 fn a_rank_that_sends_nothing_is_named_when_the_patience_of_another_ends() {
     // Loads the kernels, which takes time that the others would wait.
-    let met = on_ranks(&fibers(3), Messages::Memory, |device, link| gather(&device, &*link));
+    let met = on_ranks(&fibers(3), Transport::PeerMemory, |device, link| gather(&device, &*link));
     assert_eq!(met, Ok(vec![(); 3]));
-    let patience = Duration::from_millis(500);
+    let timeout = Duration::from_millis(500);
     let questions: [Question; 3] = [gather, receive::<16>, receive::<2_000_000>];
-    for messages in [Messages::Memory, Messages::Host] {
+    for transport in [Transport::PeerMemory, Transport::Host] {
         for question in questions {
-            let result = on_patient_ranks(&fibers(3), messages, patience, |device, link| {
+            let result = on_ranks_with_timeout(&fibers(3), transport, timeout, |device, link| {
                 if link.rank() < 2 {
                     return question(&device, &*link);
                 }
                 // Busy with something else.
-                std::thread::sleep(2 * patience);
+                std::thread::sleep(2 * timeout);
                 Ok(())
             });
 
-            let silent = |rank| Err(DeviceError::Silent { rank, other: Some(2), waited: patience });
-            assert!(result == silent(0) || result == silent(1), "{messages:?}: {result:?}");
+            let silent =
+                |rank| Err(DeviceError::RankTimeout { rank, other: Some(2), waited: timeout });
+            assert!(result == silent(0) || result == silent(1), "{transport:?}: {result:?}");
         }
     }
 }
@@ -117,15 +118,15 @@ fn a_rank_that_sends_nothing_is_named_when_the_patience_of_another_ends() {
 /// A rank that never comes to meet the others.
 #[test]
 fn a_rank_that_never_joins_is_named() {
-    let patience = Duration::from_millis(500);
-    let alarm = Arc::new(Alarm::new(patience));
-    let room = Arc::new(Mailroom::new(3, alarm.clone()));
+    let timeout = Duration::from_millis(500);
+    let abort_flag = Arc::new(AbortFlag::new(timeout));
+    let windows = Arc::new(PeerWindows::new(3, abort_flag.clone()));
 
-    let result = run_ranks(3, &alarm, |rank| match rank {
+    let result = run_ranks(3, &abort_flag, |rank| match rank {
         1 => Ok(()),
-        _ => MailCommunicator::join(room.clone(), rank, 3, fibers(1).remove(0)).map(drop),
+        _ => PeerCommunicator::join(windows.clone(), rank, 3, fibers(1).remove(0)).map(drop),
     });
 
-    let silent = |rank| Err(DeviceError::Silent { rank, other: Some(1), waited: patience });
+    let silent = |rank| Err(DeviceError::RankTimeout { rank, other: Some(1), waited: timeout });
     assert!(result == silent(0) || result == silent(2), "{result:?}");
 }

@@ -8,7 +8,7 @@ use gridgen::backend::{Bands, Coarsening, LevelSize, MultigridBackend, Order, Re
 use gridgen::sparse::EllPattern;
 
 use super::ranks::{fibers, on_bands_of, opposite};
-use support::fibers::Messages;
+use support::fibers::Transport;
 use support::stencil::{stencil, wall_columns};
 
 /// Rows without coupling between them, whose lines along xi let a change decay by e in
@@ -85,7 +85,7 @@ fn difference_on<M: Real>(
     let most = expected.iter().fold(0.0, |most: f64, value| most.max(value.abs()));
     let bands = Bands::new(mi, ranks, periodic).unwrap();
 
-    let found = on_bands_of(devices, Messages::Memory, &bands, |rank, backend| {
+    let found = on_bands_of(devices, Transport::PeerMemory, &bands, |rank, backend| {
         let rows = rows_of(&bands, rank, mj);
         let part = EllPattern::nine_point(bands.of(rank).len(), mj, false);
         let own = |values: &[f64]| -> Vec<f64> {

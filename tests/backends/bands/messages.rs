@@ -1,31 +1,31 @@
-//! What ranks pass to each other.
+//! Messages between ranks.
 
 use std::sync::Arc;
 use std::time::Duration;
 
 use gridgen::backend::DeviceError;
-use gridgen::backend::cuda::{Buffer, Communicator, Device, Parcel};
+use gridgen::backend::cuda::{Buffer, Communicator, Device, Message};
 
 use super::ranks::{fibers, opposite};
-use support::fibers::{Messages, on_ranks};
+use support::fibers::{Transport, on_ranks};
 
-const WAYS: [Messages; 2] = [Messages::Memory, Messages::Host];
+const TRANSPORTS: [Transport; 2] = [Transport::PeerMemory, Transport::Host];
 
 /// Does `work` on every rank with its device and communicator.
 fn on<R: Send>(
     ranks: usize,
-    messages: Messages,
+    transport: Transport,
     work: impl Fn(&Arc<dyn Device>, &dyn Communicator) -> Result<R, DeviceError> + Sync,
 ) -> Vec<R> {
-    on_ranks(&fibers(ranks), messages, |device, link| work(&device, &*link)).unwrap()
+    on_ranks(&fibers(ranks), transport, |device, link| work(&device, &*link)).unwrap()
 }
 
 #[test]
 fn everybody_gathers_what_all_have() {
-    for messages in WAYS {
-        // The last is longer than a mailbox has room for.
+    for transport in TRANSPORTS {
+        // The last is longer than the buffer of an endpoint.
         for length in [1, 2, 8, 5000, 300_000] {
-            let found = on(3, messages, |device, communicator| {
+            let found = on(3, transport, |device, communicator| {
                 let rank = communicator.rank() as u32;
                 let own: Vec<u32> = (0..length).map(|k| 100_000 * rank + k).collect();
                 let own = Buffer::from_host(device, &own)?;
@@ -38,26 +38,27 @@ fn everybody_gathers_what_all_have() {
 
             let expected: Vec<u32> =
                 (0..3).flat_map(|rank| (0..length).map(move |k| 100_000 * rank + k)).collect();
-            assert!(found.iter().all(|all| *all == expected), "{messages:?}, {length} values");
+            assert!(found.iter().all(|all| *all == expected), "{transport:?}, {length} values");
         }
     }
 }
 
 /// What each rank receives from before and after, 9 where there is nobody, after so many exchanges.
-fn exchanged(ranks: usize, ring: bool, messages: Messages) -> Vec<[u32; 2]> {
-    on(ranks, messages, |device, communicator| {
+fn exchanged(ranks: usize, ring: bool, transport: Transport) -> Vec<[u32; 2]> {
+    on(ranks, transport, |device, communicator| {
         let rank = communicator.rank();
         let sent = Buffer::<u32>::zeros(device, 2)?;
         let received = Buffer::from_host(device, &[9, 9])?;
         let there = [ring || rank > 0, ring || rank + 1 < ranks];
         let beside = [(rank + ranks - 1) % ranks, (rank + 1) % ranks];
-        let parcels = |buffer: &Buffer<u32>, sides: [usize; 2]| -> Vec<Parcel> {
-            let parcel = |k: usize| Parcel { rank: beside[k], at: buffer.address_of(k), bytes: 4 };
-            sides.into_iter().filter(|&k| there[k]).map(parcel).collect()
+        let messages = |buffer: &Buffer<u32>, sides: [usize; 2]| -> Vec<Message> {
+            let message =
+                |k: usize| Message { rank: beside[k], at: buffer.address_of(k), bytes: 4 };
+            sides.into_iter().filter(|&k| there[k]).map(message).collect()
         };
         // What goes to the rank before comes there from the rank after.
-        let (sends, receives) = (parcels(&sent, [0, 1]), parcels(&received, [1, 0]));
-        // More than a mailbox has room for: messages that follow each other keep their order.
+        let (sends, receives) = (messages(&sent, [0, 1]), messages(&received, [1, 0]));
+        // More than an endpoint buffers: messages that follow each other keep their order.
         for turn in (0..5).rev() {
             let own = 100 * turn + 10 * rank as u32;
             sent.upload(&[own, own + 1])?;
@@ -72,37 +73,37 @@ fn exchanged(ranks: usize, ring: bool, messages: Messages) -> Vec<[u32; 2]> {
 
 #[test]
 fn neighbours_exchange_their_sides() {
-    for messages in WAYS {
-        assert_eq!(exchanged(3, false, messages), [[9, 10], [1, 20], [11, 9]], "{messages:?}");
-        assert_eq!(exchanged(3, true, messages), [[21, 10], [1, 20], [11, 0]], "{messages:?}");
+    for transport in TRANSPORTS {
+        assert_eq!(exchanged(3, false, transport), [[9, 10], [1, 20], [11, 9]], "{transport:?}");
+        assert_eq!(exchanged(3, true, transport), [[21, 10], [1, 20], [11, 0]], "{transport:?}");
     }
 }
 
 #[test]
 fn two_ranks_in_a_ring_are_neighbours_on_both_sides() {
-    for messages in WAYS {
-        assert_eq!(exchanged(2, true, messages), [[11, 10], [1, 0]], "{messages:?}");
+    for transport in TRANSPORTS {
+        assert_eq!(exchanged(2, true, transport), [[11, 10], [1, 0]], "{transport:?}");
     }
 }
 
 #[test]
-fn any_two_ranks_exchange_parcels_of_any_length_while_all_gather() {
+fn any_two_ranks_exchange_messages_of_any_length_while_all_gather() {
     // Rank r sends so many numbers to rank 2 − r, which may be itself.
-    for (messages, lengths) in [
-        (Messages::Host, [1, 2, 3]),
-        (Messages::Memory, [1, 2, 3]),
-        (Messages::Memory, [300_000, 0, 3]),
+    for (transport, lengths) in [
+        (Transport::Host, [1, 2, 3]),
+        (Transport::PeerMemory, [1, 2, 3]),
+        (Transport::PeerMemory, [300_000, 0, 3]),
     ] {
         let longest = 300_000;
-        let found = on(3, messages, |device, communicator| {
+        let found = on(3, transport, |device, communicator| {
             let rank = communicator.rank();
             let other = 2 - rank;
             let own = Buffer::from_host(device, &vec![rank as u32 + 1; longest])?;
             let from = Buffer::<u32>::zeros(device, longest)?;
             let all = Buffer::<u32>::zeros(device, 3)?;
-            let parcel = |at, count| [Parcel { rank: other, at, bytes: 4 * count }];
-            let received = parcel(from.address(), lengths[other]);
-            communicator.start_exchange(&parcel(own.address(), lengths[rank]), &received)?;
+            let message = |at, count| [Message { rank: other, at, bytes: 4 * count }];
+            let received = message(from.address(), lengths[other]);
+            communicator.start_exchange(&message(own.address(), lengths[rank]), &received)?;
             communicator.all_gather(own.address(), all.address(), 4)?;
             communicator.finish_exchange()?;
             let (mut came, mut gathered) = (vec![0; longest], [0; 3]);
@@ -114,26 +115,26 @@ fn any_two_ranks_exchange_parcels_of_any_length_while_all_gather() {
         for (rank, (came, gathered)) in found.into_iter().enumerate() {
             let mut expected = vec![3 - rank as u32; lengths[2 - rank]];
             expected.resize(longest, 0);
-            assert!(came == expected, "{messages:?} {lengths:?}, rank {rank}: {:?}", &came[..4]);
-            assert_eq!(gathered, [1, 2, 3], "{messages:?} {lengths:?}, rank {rank}");
+            assert!(came == expected, "{transport:?} {lengths:?}, rank {rank}: {:?}", &came[..4]);
+            assert_eq!(gathered, [1, 2, 3], "{transport:?} {lengths:?}, rank {rank}");
         }
     }
 }
 
 #[test]
-fn parcels_pass_in_any_order_of_blocks() {
-    // Shares of a mailbox, and what is longer than it has room for.
+fn messages_pass_in_any_order_of_blocks() {
+    // Fragments that fit the buffer of an endpoint, and a message that exceeds it.
     for length in [3, 50_000, 300_000] {
-        let found = on_ranks(&opposite(), Messages::Memory, |device, link| {
+        let found = on_ranks(&opposite(), Transport::PeerMemory, |device, link| {
             let rank = link.rank();
             let own = Buffer::from_host(&device, &vec![rank as u32 + 1; length])?;
             let [all, came] = [2 * length, length].map(|n| Buffer::<u32>::zeros(&device, n));
             let (all, came) = (all?, came?);
-            let parcel = |buffer: &Buffer<u32>| {
-                [Parcel { rank: 1 - rank, at: buffer.address(), bytes: 4 * length }]
+            let message = |buffer: &Buffer<u32>| {
+                [Message { rank: 1 - rank, at: buffer.address(), bytes: 4 * length }]
             };
             for _ in 0..3 {
-                link.start_exchange(&parcel(&own), &parcel(&came))?;
+                link.start_exchange(&message(&own), &message(&came))?;
                 link.all_gather(own.address(), all.address(), 4 * length)?;
                 link.finish_exchange()?;
             }
@@ -150,21 +151,21 @@ fn parcels_pass_in_any_order_of_blocks() {
     }
 }
 
-/// Too long for a mailbox, a parcel is read where it stands: its sender may use the memory again once
+/// A message that exceeds the buffer is read where it stands: its sender may use the memory again once
 /// the exchange is finished, whichever block of a launch came first.
 #[test]
 fn what_is_sent_stays_until_it_is_fetched() {
     let length = 300_000;
-    let found = on_ranks(&opposite(), Messages::Memory, |device, link| {
+    let found = on_ranks(&opposite(), Transport::PeerMemory, |device, link| {
         let own = Buffer::from_host(&device, &vec![7_u32; length])?;
-        let parcel = |rank| [Parcel { rank, at: own.address(), bytes: 4 * length }];
+        let message = |rank| [Message { rank, at: own.address(), bytes: 4 * length }];
         if link.rank() == 1 {
-            link.start_exchange(&parcel(0), &[])?;
+            link.start_exchange(&message(0), &[])?;
             link.finish_exchange()?;
             own.upload(&vec![9; length])?;
         } else {
             std::thread::sleep(Duration::from_millis(100));
-            link.start_exchange(&[], &parcel(1))?;
+            link.start_exchange(&[], &message(1))?;
             link.finish_exchange()?;
         }
         // The memory is there until both are done.

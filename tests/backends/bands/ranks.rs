@@ -7,17 +7,17 @@ use gridgen::backend::cuda::{CudaBackend, Device};
 use gridgen::solver::SolverError;
 
 use super::cases::{Case, Solved};
-use support::fibers::{FiberDevice, Messages, on_ranks};
+use support::fibers::{FiberDevice, Transport, on_ranks};
 
 /// Does `work` on every device, with the number of the rank and a backend for its band. Levels are
 /// in bands down to about a hundred points.
 pub fn on_bands_of<R: Send>(
     devices: &[Arc<dyn Device>],
-    messages: Messages,
+    transport: Transport,
     bands: &Bands,
     work: impl Fn(usize, &CudaBackend) -> Result<R, SolverError> + Sync,
 ) -> Result<Vec<R>, SolverError> {
-    on_ranks(devices, messages, |device, link| {
+    on_ranks(devices, transport, |device, link| {
         let rank = link.rank();
         let backend = CudaBackend::banded(device, link, bands.clone())?
             .with_matrix_unknowns(64)
@@ -41,13 +41,13 @@ impl Case {
     pub fn on_devices(
         self,
         devices: &[Arc<dyn Device>],
-        messages: Messages,
+        transport: Transport,
     ) -> Result<Solved, SolverError> {
-        self.on_ranks(devices.len(), |bands, work| on_bands_of(devices, messages, bands, work))
+        self.on_ranks(devices.len(), |bands, work| on_bands_of(devices, transport, bands, work))
     }
 
-    /// On so many bands, whose messages go from memory to memory.
+    /// On so many bands, whose messages go through peer memory.
     pub fn on_bands(self, bands: usize) -> Solved {
-        self.on_devices(&fibers(bands), Messages::Memory).unwrap()
+        self.on_devices(&fibers(bands), Transport::PeerMemory).unwrap()
     }
 }

@@ -17,10 +17,10 @@ use gridgen::solver::SolverError;
 use gridgen::solver::history::NewtonStep;
 
 use super::ranks::{fibers, on_bands_of};
-use support::fibers::{Messages, lost, mortal};
+use support::fibers::{Transport, lost, mortal};
 
 /// A rank for each device.
-struct Devices(Vec<Arc<dyn Device>>, Messages);
+struct Devices(Vec<Arc<dyn Device>>, Transport);
 
 impl Ranks for Devices {
     fn count(&self) -> usize {
@@ -86,7 +86,7 @@ impl Progress for Watch {
 /// A run on so many devices; on none it is the CPU's.
 struct Run<'a> {
     devices: usize,
-    messages: Messages,
+    transport: Transport,
     folder: &'a Path,
     restart: Option<PathBuf>,
     every: Duration,
@@ -95,7 +95,7 @@ struct Run<'a> {
 impl<'a> Run<'a> {
     fn on(devices: usize, folder: &'a Path) -> Self {
         let every = Duration::from_hours(1);
-        Self { devices, messages: Messages::Memory, folder, restart: None, every }
+        Self { devices, transport: Transport::PeerMemory, folder, restart: None, every }
     }
 
     fn from(self, restart: PathBuf) -> Self {
@@ -113,7 +113,7 @@ impl<'a> Run<'a> {
         if self.devices == 0 {
             return run(case, &options, watch);
         }
-        let ranks = Box::new(Devices(fibers(self.devices), self.messages));
+        let ranks = Box::new(Devices(fibers(self.devices), self.transport));
         run_on_ranks(ranks, case, &options, watch)
     }
 
@@ -144,10 +144,10 @@ impl<'a> Run<'a> {
 #[test]
 fn an_interrupted_run_in_bands_goes_on_to_the_same_bits() {
     let case = case(&[]);
-    for (devices, messages) in [(2, Messages::Memory), (3, Messages::Host)] {
+    for (devices, transport) in [(2, Transport::PeerMemory), (3, Transport::Host)] {
         let folders = [(); 2].map(|()| tempfile::tempdir().unwrap());
         let [whole, other] =
-            folders.each_ref().map(|folder| Run { messages, ..Run::on(devices, folder.path()) });
+            folders.each_ref().map(|folder| Run { transport, ..Run::on(devices, folder.path()) });
         let outcome = whole.go(&case, &mut Watch::default()).unwrap();
         assert!(outcome.converged && outcome.newton_iterations > 3, "{outcome:?}");
 
@@ -156,9 +156,9 @@ fn an_interrupted_run_in_bands_goes_on_to_the_same_bits() {
         let other = other.from(restart.clone());
         other.go(&case, &mut Watch::default()).unwrap();
 
-        assert_eq!(other.steps(), whole.steps(), "{devices}, {messages:?}");
+        assert_eq!(other.steps(), whole.steps(), "{devices}, {transport:?}");
         let mesh = |run: &Run<'_>| fs::read(run.file("mesh.vts")).unwrap();
-        assert!(mesh(&other) == mesh(&whole), "{devices}, {messages:?}");
+        assert!(mesh(&other) == mesh(&whole), "{devices}, {transport:?}");
         assert!(!restart.exists(), "a finished run needs no restart file");
     }
 }
@@ -271,7 +271,7 @@ fn a_device_lost_in_bands_is_named_and_leaves_no_mesh() {
         ..RunOptions::new(folder.path().to_path_buf())
     };
 
-    let ranks = Box::new(Devices(devices, Messages::Memory));
+    let ranks = Box::new(Devices(devices, Transport::PeerMemory));
     let dead = run_on_ranks(ranks, &case(&[]), &options, &mut ()).unwrap_err();
 
     assert!(matches!(&dead, Error::Device(found) if *found == lost()), "{dead}");

@@ -10,9 +10,9 @@ use gridgen::solver::precond::Kind;
 use super::cases::Case;
 use super::factors::jacobian;
 use super::ranks::{fibers, on_bands_of};
-use support::fibers::Messages;
+use support::fibers::Transport;
 
-const WAYS: [Messages; 2] = [Messages::Memory, Messages::Host];
+const TRANSPORTS: [Transport; 2] = [Transport::PeerMemory, Transport::Host];
 
 /// Two numbers by the place of an unknown in the whole grid.
 fn numbers(row: usize) -> [f64; 2] {
@@ -36,14 +36,14 @@ fn every_rank_has_the_sums_of_all() {
             all.map(|[a, b]| a * (b + turn as f64)).sum()
         })
         .collect();
-    for messages in WAYS {
-        let found = on_bands_of(&fibers(3), messages, &bands, |rank, backend| {
+    for transport in TRANSPORTS {
+        let found = on_bands_of(&fibers(3), transport, &bands, |rank, backend| {
             let [mut a, mut b] = [(); 2].map(|()| backend.zeros::<f64>(length(rank)).unwrap());
             let own: Vec<[f64; 2]> = (0..length(rank)).map(|k| numbers(rank + k)).collect();
             backend.upload(&own.iter().map(|own| own[0]).collect::<Vec<_>>(), &mut a)?;
             let mut scalars = scalars::room(backend)?;
             scalars::set(backend, &mut scalars, &[])?;
-            // More of them than messages have room for.
+            // More of them than an all-gather of words takes.
             for turn in 0..SUMS {
                 let own: Vec<f64> = own.iter().map(|own| own[1] + f64::from(turn)).collect();
                 backend.upload(&own, &mut b)?;
@@ -56,9 +56,9 @@ fn every_rank_has_the_sums_of_all() {
         });
 
         let found = found.unwrap();
-        assert!(found.iter().all(|sums| *sums == found[0]), "{messages:?}: {found:?}");
+        assert!(found.iter().all(|sums| *sums == found[0]), "{transport:?}: {found:?}");
         for (found, expected) in found[0].iter().zip(&expected) {
-            assert!((found - expected).abs() < 1e-11, "{messages:?}: {found} for {expected}");
+            assert!((found - expected).abs() < 1e-11, "{transport:?}: {found} for {expected}");
         }
     }
 }
@@ -83,8 +83,8 @@ fn a_scaled_vector_is_multiplied_across_borders() {
         let mut jacobi = whole.preconditioner(&CpuBackend, Algebraic::Jacobi).unwrap();
         jacobi.update(&CpuBackend, &whole).unwrap();
         jacobi.apply_and_multiply(&CpuBackend, &whole, &r, &mut scaled, &mut expected).unwrap();
-        for messages in WAYS {
-            let found = on_bands_of(&fibers(3), messages, &bands, |rank, backend| {
+        for transport in TRANSPORTS {
+            let found = on_bands_of(&fibers(3), transport, &bands, |rank, backend| {
                 let rows = rows(&bands, rank, mi, mj);
                 let a = jacobian(backend, &bands.part(rank, &data))?;
                 let part = |of: &[f64]| rows.iter().map(|&row| of[row]).collect::<Vec<_>>();
@@ -104,10 +104,10 @@ fn a_scaled_vector_is_multiplied_across_borders() {
                 for ((row, z), y) in rows.into_iter().zip(z).zip(y) {
                     let difference = (z - scaled[row]).abs();
                     let bound = 1e-12 * scaled[row].abs();
-                    assert!(difference < bound, "{messages:?}, {periodic}, {row}: {difference:e}");
+                    assert!(difference < bound, "{transport:?}, {periodic}, {row}: {difference:e}");
                     let difference = (y - expected[row]).abs();
                     let bound = 1e-12 * expected[row].abs().max(1.0);
-                    assert!(difference < bound, "{messages:?}, {periodic}, {row}: {difference:e}");
+                    assert!(difference < bound, "{transport:?}, {periodic}, {row}: {difference:e}");
                 }
             }
         }

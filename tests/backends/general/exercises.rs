@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use super::matrices::{convection, difference, random};
-use gridgen::backend::cuda::kernel::{Argument, Shape, Width};
+use gridgen::backend::cuda::launch::{Argument, LaunchShape, Source, Width};
 use gridgen::backend::cuda::{Buffer, Device};
 use gridgen::sparse::{Pattern, RowSets, Triangle, levels};
 use proptest::prelude::*;
@@ -91,10 +91,8 @@ fn the_document_shows_the_answer_that_is_tested() {
 fn several_threads_a_row_solve_level_by_level() {
     let text = document();
     let kernel = text.split("```cuda\n").nth(1).unwrap().split("```").next().unwrap();
-    let library = Library::load(
-        &format!("{}{kernel}", include_str!("../../../kernels/common.cuh")),
-        Width::Double,
-    );
+    // A module with the shared text and little else.
+    let library = Library::load(&format!("{}{kernel}", Source::RowHalo.text()), Width::Double);
     let a = convection(6);
     let lower = |row: usize| a.row(row).filter(move |&(column, _)| column < row);
     let mut expected: Vec<f64> = (0..a.rows()).map(|row| (row as f64).sin()).collect();
@@ -130,7 +128,7 @@ fn several_threads_a_row_solve_level_by_level() {
                 Argument::from(&y),
             ];
             let blocks = (ends[1] - ends[0]).div_ceil(64 / lanes as usize) as u32;
-            let shape = Shape { grid: [blocks, 1, 1], block: [64, 1, 1], shared: 0 };
+            let shape = LaunchShape { grid: [blocks, 1, 1], block: [64, 1, 1], shared: 0 };
             library.launch("solve_level", shape, &arguments).unwrap();
         }
 

@@ -7,7 +7,7 @@ use gridgen::backend::cuda::{CudaBackend, Device};
 use gridgen::solver::SolverError;
 
 use super::systems::Machine;
-use support::fibers::{FiberDevice, Messages, on_ranks};
+use support::fibers::{FiberDevice, Transport, on_ranks};
 
 /// A rank for each device.
 pub(crate) struct Devices(pub(crate) Vec<Arc<dyn Device>>);
@@ -29,7 +29,7 @@ impl Machine for Devices {
         bands: &Bands,
         work: impl Fn(usize, &CudaBackend) -> Result<R, SolverError> + Sync,
     ) -> Result<Vec<R>, SolverError> {
-        on_ranks(&self.0, Messages::Memory, |device, link| {
+        on_ranks(&self.0, Transport::PeerMemory, |device, link| {
             let rank = link.rank();
             work(rank, &CudaBackend::banded(device, link, bands.clone())?)
         })

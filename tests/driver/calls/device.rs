@@ -46,7 +46,7 @@ fn the_error_of_work_beside_is_not_hidden_by_that_of_its_end() {
     // The first event begins, the second ends.
     fail("cuEventRecord", 1, 1, INVALIDATED);
 
-    let done = device.beside(&mut || Err(trouble()));
+    let done = device.fork(&mut || Err(trouble()));
 
     assert_eq!(done, Err(trouble()));
 }

@@ -3,8 +3,8 @@
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
-use gridgen::backend::cuda::driver::{Gpus, Way};
 use gridgen::backend::cuda::{CudaBackend, CudaVector};
+use gridgen::backend::cuda::{Gpus, Transport};
 use gridgen::backend::{Backend, Bands, DeviceError, scalars};
 
 use super::elsewhere;
@@ -15,7 +15,7 @@ fn square(backend: &CudaBackend, x: &CudaVector<f64>) -> Result<f64, DeviceError
     Ok(square)
 }
 
-const WAYS: [Way; 3] = [Way::Memory, Way::Nccl, Way::Host];
+const TRANSPORTS: [Transport; 3] = [Transport::PeerMemory, Transport::Nccl, Transport::Host];
 
 #[test]
 fn ranks_add_up_their_parts_whichever_way_messages_go() {
@@ -23,8 +23,8 @@ fn ranks_add_up_their_parts_whichever_way_messages_go() {
         return;
     }
     let bands = Bands::new(64, 2, false).unwrap();
-    for way in WAYS {
-        let gpus = Gpus::open(&[0, 1]).unwrap().with_way(way);
+    for transport in TRANSPORTS {
+        let gpus = Gpus::open(&[0, 1]).unwrap().with_transport(transport);
 
         let sums = gpus.run(&bands, |rank, backend| {
             let mut x = backend.zeros::<f64>(100)?;
@@ -32,7 +32,7 @@ fn ranks_add_up_their_parts_whichever_way_messages_go() {
             square(backend, &x)
         });
 
-        assert_eq!(sums, Ok(vec![500.0; 2]), "{way:?}");
+        assert_eq!(sums, Ok(vec![500.0; 2]), "{transport:?}");
     }
 }
 
@@ -41,25 +41,25 @@ fn a_rank_that_goes_silent_is_named_whichever_way_messages_go() {
     if elsewhere() {
         return;
     }
-    let (patience, bands) = (Duration::from_millis(500), Bands::new(64, 2, false).unwrap());
-    for way in WAYS {
-        let gpus = Gpus::open(&[0, 1]).unwrap().with_way(way).with_patience(patience);
+    let (timeout, bands) = (Duration::from_millis(500), Bands::new(64, 2, false).unwrap());
+    for transport in TRANSPORTS {
+        let gpus = Gpus::open(&[0, 1]).unwrap().with_transport(transport).with_timeout(timeout);
 
         let result = gpus.run(&bands, |rank, backend| {
             let x = backend.zeros::<f64>(100)?;
             square(backend, &x)?;
             if rank == 1 {
-                std::thread::sleep(2 * patience);
+                std::thread::sleep(2 * timeout);
                 return Ok(());
             }
             square(backend, &x).map(drop)
         });
 
-        let silent = DeviceError::Silent { rank: 0, other: Some(1), waited: patience };
-        assert_eq!(result, Err(silent), "{way:?}");
+        let silent = DeviceError::RankTimeout { rank: 0, other: Some(1), waited: timeout };
+        assert_eq!(result, Err(silent), "{transport:?}");
         // The GPUs can be used again.
         let sums = gpus.run(&bands, |_, backend| backend.max_abs(&backend.zeros::<f64>(9)?));
-        assert_eq!(sums, Ok(vec![0.0, 0.0]), "{way:?}");
+        assert_eq!(sums, Ok(vec![0.0, 0.0]), "{transport:?}");
     }
 }
 
@@ -72,7 +72,7 @@ fn runs_on_several_gpus_come_one_after_another() {
     let bands = Bands::new(64, 2, false).unwrap();
     let (under_way, most) = (AtomicUsize::new(0), AtomicUsize::new(0));
     let run = || {
-        let gpus = Gpus::open(&[0, 1]).unwrap().with_patience(Duration::from_secs(20));
+        let gpus = Gpus::open(&[0, 1]).unwrap().with_timeout(Duration::from_secs(20));
         gpus.run(&bands, |rank, backend| {
             if rank == 0 {
                 let now = under_way.fetch_add(1, Ordering::SeqCst) + 1;

@@ -5,8 +5,11 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use gridgen::backend::DeviceError;
-use gridgen::backend::cuda::driver::{CommunicatorId, DriverDevice, NcclCommunicator, Seat};
-use gridgen::backend::cuda::{Alarm, Buffer, Communicator, Device, Parcel, Post};
+use gridgen::backend::cuda::driver::DriverDevice;
+use gridgen::backend::cuda::{
+    AbortFlag, Buffer, Communicator, CommunicatorId, Device, HostTransport, Message,
+    NcclCommunicator, RankSetup,
+};
 
 use super::{elsewhere, fail, function};
 
@@ -16,11 +19,11 @@ const REMOTE: i32 = 6;
 const NOT_READY: i32 = 600;
 
 /// The only rank of a run.
-fn alone(alarm: &Arc<Alarm>) -> (Arc<DriverDevice>, NcclCommunicator) {
+fn alone(abort_flag: &Arc<AbortFlag>) -> (Arc<DriverDevice>, NcclCommunicator) {
     let device = Arc::new(DriverDevice::open(0).unwrap());
-    let seat = Seat { rank: 0, size: 1, id: CommunicatorId::new().unwrap() };
-    let post = Post::new(alarm.clone());
-    let link = NcclCommunicator::join(&device, seat, &post).unwrap();
+    let setup = RankSetup { rank: 0, size: 1, id: CommunicatorId::new().unwrap() };
+    let transport = HostTransport::new(abort_flag.clone());
+    let link = NcclCommunicator::join(&device, setup, &transport).unwrap();
     (device, link)
 }
 
@@ -39,13 +42,13 @@ fn a_group_of_messages_is_ended_whatever_fails() {
     let (device, link) = alone(&Arc::default());
     let as_device: Arc<dyn Device> = device;
     let buffer = Buffer::<u64>::zeros(&as_device, 4).unwrap();
-    let parcel = |k: usize| Parcel { rank: 0, at: buffer.address_of(k), bytes: 8 };
+    let message = |k: usize| Message { rank: 0, at: buffer.address_of(k), bytes: 8 };
     for (name, after) in [("ncclSend", 0), ("ncclSend", 1), ("ncclRecv", 0), ("ncclRecv", 1)] {
         fail(name, after, 1, INVALID);
         // What the end meets comes later and says less.
         fail("ncclGroupEnd", 0, 1, REMOTE);
 
-        let passed = link.start_exchange(&[parcel(0), parcel(1)], &[parcel(2), parcel(3)]);
+        let passed = link.start_exchange(&[message(0), message(1)], &[message(2), message(3)]);
 
         let said = passed.unwrap_err().to_string();
         let expected = "GPU 0 (stand-in 0): a message between GPUs failed: NCCL: error 4";
@@ -60,21 +63,21 @@ fn nothing_is_well_after_messages_were_cut_off() {
     if elsewhere() {
         return;
     }
-    let alarm = Arc::new(Alarm::default());
-    let (device, link) = alone(&alarm);
+    let abort_flag = Arc::new(AbortFlag::default());
+    let (device, link) = alone(&abort_flag);
     let as_device: Arc<dyn Device> = device.clone();
     let buffer = Buffer::<u64>::zeros(&as_device, 4).unwrap();
-    let parcel = |k: usize| [Parcel { rank: 0, at: buffer.address_of(k), bytes: 8 }];
+    let message = |k: usize| [Message { rank: 0, at: buffer.address_of(k), bytes: 8 }];
     // Another rank fails while this one waits for its stream.
     fail("cuStreamQuery", 0, 1000, NOT_READY);
-    alarm.raise();
+    abort_flag.raise();
 
     assert_eq!(device.synchronise(), Err(DeviceError::OtherRank));
 
     // The stream has ended, with what was cut off.
     fail("cuStreamQuery", 0, 0, NOT_READY);
     assert_eq!(device.synchronise(), Err(DeviceError::OtherRank));
-    assert_eq!(link.start_exchange(&parcel(0), &parcel(1)), Err(DeviceError::OtherRank));
+    assert_eq!(link.start_exchange(&message(0), &message(1)), Err(DeviceError::OtherRank));
     assert_eq!(link.all_gather(buffer.address(), buffer.address(), 8), Err(DeviceError::OtherRank));
     assert_eq!(buffer.download(&mut [0; 1]), Err(DeviceError::OtherRank));
 }
@@ -84,12 +87,12 @@ fn a_stream_that_never_ends_is_given_up() {
     if elsewhere() {
         return;
     }
-    let patience = Duration::from_millis(100);
-    let (device, link) = alone(&Arc::new(Alarm::new(patience)));
+    let timeout = Duration::from_millis(100);
+    let (device, link) = alone(&Arc::new(AbortFlag::new(timeout)));
     fail("cuStreamQuery", 0, i32::MAX, NOT_READY);
 
     let waited = device.synchronise();
 
-    assert_eq!(waited, Err(DeviceError::Silent { rank: 0, other: None, waited: patience }));
+    assert_eq!(waited, Err(DeviceError::RankTimeout { rank: 0, other: None, waited: timeout }));
     drop(link);
 }

@@ -6,7 +6,7 @@ use std::sync::{Arc, LazyLock, Mutex, PoisonError};
 use gridgen::backend::DeviceError;
 use gridgen::backend::cuda::Device;
 use gridgen::backend::cuda::device::{Address, Download, Granted, Recording};
-use gridgen::backend::cuda::kernel::{Argument, Kernel, Shape, Source, Width};
+use gridgen::backend::cuda::launch::{Argument, Kernel, LaunchShape, Source, Width};
 
 use super::library::Library;
 use super::memory::Memory;
@@ -27,7 +27,7 @@ pub struct FiberDevice {
 enum Action {
     Clear(Address, usize),
     Copy(Address, Address, usize),
-    Launch(Kernel, Shape, Vec<Argument>),
+    Launch(Kernel, LaunchShape, Vec<Argument>),
 }
 
 type Libraries = HashMap<(Source, Width), Arc<Library>>;
@@ -66,7 +66,7 @@ impl FiberDevice {
 
     /// The module of a kernel: one that waits for other devices is for this one alone.
     fn library(&self, kernel: Kernel) -> Arc<Library> {
-        let waits = [Source::Mail, Source::Scalars, Source::Columns, Source::Spikes];
+        let waits = [Source::Messages, Source::Scalars, Source::Halo, Source::Spikes];
         if !waits.contains(&kernel.source) {
             return library(kernel);
         }
@@ -110,7 +110,7 @@ impl FiberDevice {
     }
 
     /// Runs a kernel.
-    pub fn run(&self, kernel: Kernel, shape: Shape, arguments: &[Argument]) {
+    pub fn run(&self, kernel: Kernel, shape: LaunchShape, arguments: &[Argument]) {
         self.take(Action::Launch(kernel, shape, arguments.to_vec()));
     }
 
@@ -182,8 +182,8 @@ impl Device for FiberDevice {
         let words = vec![0_u64; bytes / size_of::<u64>()];
         let to = words.as_ptr().expose_provenance() as Address;
         let arguments = [(words.len() as u64).into(), from.into(), to.into()];
-        let kernel = Kernel::new::<f64>(Source::Scalars, "show_words");
-        self.launch_raw(granted, kernel, Shape::threads(words.len()), &arguments)?;
+        let kernel = Kernel::new::<f64>(Source::Scalars, "copy_words");
+        self.launch_raw(granted, kernel, LaunchShape::threads(words.len()), &arguments)?;
         Ok(Download::Done(bytemuck::cast_slice(&words).to_vec()))
     }
 
@@ -202,7 +202,7 @@ impl Device for FiberDevice {
         &self,
         _: Granted,
         kernel: Kernel,
-        shape: Shape,
+        shape: LaunchShape,
         arguments: &[Argument],
     ) -> Result<(), DeviceError> {
         self.run(kernel, shape, arguments);

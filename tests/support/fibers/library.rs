@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
-use gridgen::backend::cuda::kernel::{Argument, Shape, Width};
+use gridgen::backend::cuda::launch::{Argument, LaunchShape, Width};
 
 use crate::scratch;
 
@@ -60,12 +60,16 @@ pub struct Fault {
     pub message: String,
 }
 
+/// `parameters` of the header.
+type Parameters = unsafe extern "C" fn(*const c_char, *mut c_uint) -> c_uint;
+
 /// `set_backward` of the header.
 type SetBackward = unsafe extern "C" fn(c_int);
 
 /// One kernel file, compiled for one precision and loaded. Stays loaded.
 pub struct Library {
     launch: Launch,
+    parameters: Parameters,
     set_backward: SetBackward,
 }
 
@@ -89,14 +93,15 @@ impl Library {
         let library = unsafe { libloading::Library::new(file) }
             .unwrap_or_else(|error| panic!("{}: {error}", file.display()));
         // SAFETY: the types are those of the header.
-        let (launch, set_backward) = unsafe {
+        let (launch, parameters, set_backward) = unsafe {
             (
                 *library.get::<Launch>(b"launch\0").unwrap(),
+                *library.get::<Parameters>(b"parameters\0").unwrap(),
                 *library.get::<SetBackward>(b"set_backward\0").unwrap(),
             )
         };
         std::mem::forget(library);
-        Self { launch, set_backward }
+        Self { launch, parameters, set_backward }
     }
 
     /// Runs the blocks of later launches from the last to the first, or as usual again.
@@ -105,9 +110,30 @@ impl Library {
         unsafe { (self.set_backward)(c_int::from(backward)) };
     }
 
+    /// Refuses structs that are not as large as the kernel's parameters.
+    fn check_structs(&self, name: &CStr, arguments: &[Argument]) {
+        let mut sizes = [0; 64];
+        // SAFETY: no kernel has more parameters.
+        let count = unsafe { (self.parameters)(name.as_ptr(), sizes.as_mut_ptr()) };
+        // A kernel that is not there, and a wrong number of arguments, are faults of the launch.
+        if count as usize == arguments.len() {
+            for (argument, size) in arguments.iter().zip(sizes) {
+                let fits =
+                    argument.struct_bytes().map_or(size <= 8, |bytes| bytes == size as usize);
+                assert!(fits, "{name:?}: {argument:?} for a parameter of {size} bytes");
+            }
+        }
+    }
+
     /// Runs a kernel to its end. Addresses among the arguments must be those of live memory.
-    pub fn launch(&self, name: &str, shape: Shape, arguments: &[Argument]) -> Result<(), Fault> {
+    pub fn launch(
+        &self,
+        name: &str,
+        shape: LaunchShape,
+        arguments: &[Argument],
+    ) -> Result<(), Fault> {
         let name = CString::new(name).unwrap();
+        self.check_structs(&name, arguments);
         let pointers: Vec<_> = arguments.iter().map(Argument::pointer).collect();
         let mut message = std::ptr::null();
         // SAFETY: all pointers outlive the call; the header checks the number of arguments, and

@@ -10,4 +10,4 @@ mod ranks;
 pub use device::FiberDevice;
 pub use library::{Code, Library, compiled};
 pub use mortal::{lost, mortal};
-pub use ranks::{Messages, on_patient_ranks, on_ranks};
+pub use ranks::{Transport, on_ranks, on_ranks_with_timeout};

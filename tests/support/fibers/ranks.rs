@@ -1,52 +1,53 @@
-//! Ranks on devices on the CPU, and the ways of their messages.
+//! Ranks on devices on the CPU, and the transport of their messages.
 
 use std::sync::Arc;
 use std::time::Duration;
 
 use gridgen::backend::DeviceError;
 use gridgen::backend::cuda::{
-    Alarm, Communicator, Device, HostCommunicator, MailCommunicator, Mailroom, PATIENCE, Post,
-    WatchedDevice, run_ranks,
+    AbortFlag, Communicator, Device, HostCommunicator, HostTransport, PeerCommunicator,
+    PeerWindows, RANK_TIMEOUT, WatchedDevice, run_ranks,
 };
 
-/// The way of messages.
+/// The transport of messages.
 #[derive(Debug, Clone, Copy)]
-pub enum Messages {
+pub enum Transport {
     /// Kernels write into the memory of other devices.
-    Memory,
+    PeerMemory,
     /// The host passes them on.
     Host,
 }
 
-/// Does `work` on a rank for each device, with the device and the way to the others.
+/// Does `work` on a rank for each device, with the device and the communicator.
 pub fn on_ranks<R: Send, E: Send + PartialEq + From<DeviceError>>(
     devices: &[Arc<dyn Device>],
-    messages: Messages,
+    transport: Transport,
     work: impl Fn(Arc<dyn Device>, Box<dyn Communicator>) -> Result<R, E> + Sync,
 ) -> Result<Vec<R>, E> {
-    on_patient_ranks(devices, messages, PATIENCE, work)
+    on_ranks_with_timeout(devices, transport, RANK_TIMEOUT, work)
 }
 
-/// The same where a rank waits so long for another one.
-pub fn on_patient_ranks<R: Send, E: Send + PartialEq + From<DeviceError>>(
+/// The same with another timeout of waits for other ranks.
+pub fn on_ranks_with_timeout<R: Send, E: Send + PartialEq + From<DeviceError>>(
     devices: &[Arc<dyn Device>],
-    messages: Messages,
-    patience: Duration,
+    transport: Transport,
+    timeout: Duration,
     work: impl Fn(Arc<dyn Device>, Box<dyn Communicator>) -> Result<R, E> + Sync,
 ) -> Result<Vec<R>, E> {
-    let (alarm, ranks) = (Arc::new(Alarm::new(patience)), devices.len());
-    let post = Arc::new(Post::new(alarm.clone()));
-    let room = Arc::new(Mailroom::new(ranks, alarm.clone()));
-    run_ranks(ranks, &alarm, |rank| {
+    let (abort_flag, ranks) = (Arc::new(AbortFlag::new(timeout)), devices.len());
+    let host = Arc::new(HostTransport::new(abort_flag.clone()));
+    let windows = Arc::new(PeerWindows::new(ranks, abort_flag.clone()));
+    run_ranks(ranks, &abort_flag, |rank| {
         let device = devices[rank].clone();
-        match messages {
-            Messages::Memory => {
-                let device: Arc<dyn Device> = Arc::new(WatchedDevice::new(device, alarm.clone()));
-                let link = MailCommunicator::join(room.clone(), rank, ranks, device.clone())?;
+        match transport {
+            Transport::PeerMemory => {
+                let device: Arc<dyn Device> =
+                    Arc::new(WatchedDevice::new(device, abort_flag.clone()));
+                let link = PeerCommunicator::join(windows.clone(), rank, ranks, device.clone())?;
                 work(device, Box::new(link))
             }
-            Messages::Host => {
-                let link = HostCommunicator::new(post.clone(), rank, ranks, device.clone());
+            Transport::Host => {
+                let link = HostCommunicator::new(host.clone(), rank, ranks, device.clone());
                 work(device, Box::new(link))
             }
         }

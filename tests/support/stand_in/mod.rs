@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::LazyLock;
 
-use gridgen::backend::cuda::kernel::Source;
+use gridgen::backend::cuda::launch::Source;
 use rayon::prelude::*;
 
 use crate::fibers::compiled;

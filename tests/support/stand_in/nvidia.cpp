@@ -327,13 +327,13 @@ EXPORT int nvrtcDestroyProgram(void** program) {
     return delete static_cast<std::string*>(*program), SUCCESS;
 }
 
-// NCCL: letters from rank to rank, kept by sender, receiver and kind.
+// NCCL: messages from rank to rank, queued by sender, receiver and kind.
 
 namespace {
 
 struct World {
     std::mutex lock;
-    std::map<std::tuple<int, int, int>, std::deque<std::vector<char>>> letters;
+    std::map<std::tuple<int, int, int>, std::deque<std::vector<char>>> queues;
 };
 struct UniqueId {
     char name[128];
@@ -346,16 +346,16 @@ struct Member {
     int send(const void* from, size_t bytes, int to, int kind) {
         const char* first = static_cast<const char*>(from);
         const std::lock_guard<std::mutex> guard(world->lock);
-        world->letters[{rank, to, kind}].emplace_back(first, first + bytes);
+        world->queues[{rank, to, kind}].emplace_back(first, first + bytes);
         return SUCCESS;
     }
     int receive(void* to, size_t bytes, int from, int kind) {
         const std::lock_guard<std::mutex> guard(world->lock);
-        auto& letters = world->letters[{from, rank, kind}];
+        auto& queues = world->queues[{from, rank, kind}];
         // What was cut off ends, with nothing.
-        if (letters.empty()) return aborted ? int(SUCCESS) : int(NOT_READY);
-        memcpy(to, letters.front().data(), bytes);
-        letters.pop_front();
+        if (queues.empty()) return aborted ? int(SUCCESS) : int(NOT_READY);
+        memcpy(to, queues.front().data(), bytes);
+        queues.pop_front();
         return SUCCESS;
     }
 };

@@ -1,10 +1,12 @@
 //! Incomplete factors of matrices by rows, and the choice of how their rows wait for each other.
 
-use super::super::{Buffer, CudaBackend, CudaVector};
-use super::CsrPattern;
-use super::columns::Columns;
-use super::rows::{RowFactors, Sorting};
-use super::source::Eliminated;
+use super::correlation::ColumnPushes;
+use super::eliminated::Eliminated;
+use super::pattern::CsrPattern;
+use super::rows::{RowFactors, Sorting, Waiting};
+use crate::backend::cuda::algebra::CudaVector;
+use crate::backend::cuda::backend::CudaBackend;
+use crate::backend::cuda::device::Buffer;
 use crate::backend::{BadPivot, DeviceError, Incomplete, Real};
 use crate::sparse::Schedule;
 use std::sync::Arc;
@@ -16,17 +18,6 @@ const LEVEL: f64 = 2e-6;
 /// Solves in which a way of waiting is timed; the first also loads its kernels.
 const TIMED: usize = 2;
 
-/// How rows wait for those that they need.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Waiting {
-    /// Each for its own entries, which are flagged one by one.
-    RowByRow,
-    /// A level for the launch of the one before; runs of small levels are one block's.
-    Launches,
-    /// As row by row, within tiles that a warp takes each.
-    WithinTiles,
-}
-
 /// Incomplete factors in a GPU's memory.
 pub(super) struct CudaCsrFactors<T> {
     kind: Incomplete,
@@ -34,9 +25,9 @@ pub(super) struct CudaCsrFactors<T> {
     shift: f64,
     a: Arc<Eliminated>,
     /// The same factors, their rows in one order or another.
-    layouts: Vec<RowFactors<T>>,
+    candidates: Vec<RowFactors<T>>,
     /// Of the schedule that pushes along columns.
-    columns: Option<Columns<T>>,
+    columns: Option<ColumnPushes<T>>,
     /// The values of the matrix that was factored last.
     values: Option<Arc<Buffer<T>>>,
     trials: Vec<Trial>,
@@ -51,15 +42,15 @@ pub(super) struct CudaCsrFactors<T> {
 
 /// A way to solve, and how long it took.
 struct Trial {
-    layout: usize,
+    candidate: usize,
     waiting: Waiting,
     timed: usize,
     seconds: f64,
 }
 
 impl Trial {
-    fn new(layout: usize, waiting: Waiting) -> Self {
-        Self { layout, waiting, timed: 0, seconds: f64::INFINITY }
+    fn new(candidate: usize, waiting: Waiting) -> Self {
+        Self { candidate, waiting, timed: 0, seconds: f64::INFINITY }
     }
 }
 
@@ -81,7 +72,7 @@ impl<T: Real> CudaCsrFactors<T> {
         };
         let rows = RowFactors::new(backend, a.clone(), kind, sorting)?;
         let columns = match schedule {
-            Schedule::Correlation => Some(Columns::new(backend, &a)?),
+            Schedule::Correlation => Some(ColumnPushes::new(backend, &a)?),
             _ => None,
         };
         let waiting = match schedule {
@@ -93,7 +84,7 @@ impl<T: Real> CudaCsrFactors<T> {
             kind,
             shift,
             a,
-            layouts: vec![rows],
+            candidates: vec![rows],
             columns,
             values: None,
             trials: vec![Trial::new(0, waiting)],
@@ -103,7 +94,7 @@ impl<T: Real> CudaCsrFactors<T> {
             solves: 0,
         };
         if waiting == Waiting::Launches {
-            factors.layouts[0].prepare_launches()?;
+            factors.candidates[0].prepare_launches()?;
         }
         if schedule == Schedule::Colours && backend.timed_schedules {
             factors.chosen = None;
@@ -123,7 +114,7 @@ impl<T: Real> CudaCsrFactors<T> {
 
     /// Levels of L and of U, if the rows are sorted by them.
     fn depths(&self) -> Option<[usize; 2]> {
-        self.layouts.iter().find_map(RowFactors::depths)
+        self.candidates.iter().find_map(RowFactors::depths)
     }
 
     pub(super) fn factor(
@@ -136,7 +127,7 @@ impl<T: Real> CudaCsrFactors<T> {
             Some(Waiting::Launches) if !self.sorts_later => Waiting::Launches,
             _ => Waiting::RowByRow,
         };
-        let (first, others) = self.layouts.split_at_mut(1);
+        let (first, others) = self.candidates.split_at_mut(1);
         let bad = first[0].factor(backend, values, self.shift, waiting)?;
         for other in others {
             other.adopt(backend, &first[0], values)?;
@@ -155,12 +146,12 @@ impl<T: Real> CudaCsrFactors<T> {
         z: &CudaVector<T>,
     ) -> Result<(), DeviceError> {
         if let Some(columns) = &self.columns {
-            return columns.solve(backend, &self.a, &self.layouts[0].inverse, r, z);
+            return columns.solve(backend, &self.a, &self.candidates[0].inverse, r, z);
         }
-        // Nothing can be timed while work is only noted.
-        if let Some(chosen) = self.chosen.or(backend.journal.is_open().then_some(0)) {
-            let Trial { layout, waiting, .. } = self.trials[chosen];
-            return self.layouts[layout].solve(backend, waiting, r, z);
+        // Nothing can be timed while work is recorded.
+        if let Some(chosen) = self.chosen.or(backend.capture.is_open().then_some(0)) {
+            let Trial { candidate, waiting, .. } = self.trials[chosen];
+            return self.candidates[candidate].solve(backend, waiting, r, z);
         }
         if self.sorts_later && self.solves == 1 {
             self.sort(backend)?;
@@ -181,12 +172,12 @@ impl<T: Real> CudaCsrFactors<T> {
         if let Some(trial) = next {
             backend.device.synchronise()?;
             let started = Instant::now();
-            self.layouts[trial.layout].solve(backend, trial.waiting, r, z)?;
+            self.candidates[trial.candidate].solve(backend, trial.waiting, r, z)?;
             backend.device.synchronise()?;
             trial.seconds = trial.seconds.min(started.elapsed().as_secs_f64());
             trial.timed += 1;
         }
-        let sorted = !self.sorts_later || self.layouts.len() > 1;
+        let sorted = !self.sorts_later || self.candidates.len() > 1;
         if sorted && self.trials.iter().all(|trial| trial.timed >= TIMED) {
             if std::mem::take(&mut self.may_launch) && self.launches_may_win() {
                 return self.try_launches();
@@ -199,7 +190,7 @@ impl<T: Real> CudaCsrFactors<T> {
     /// Whether launches level by level could be faster than what was tried. They sum the entries of a row
     /// one by one: where lanes share a row, the last bits would depend on the clock.
     fn launches_may_win(&self) -> bool {
-        if self.layouts.iter().any(RowFactors::shares_rows) {
+        if self.candidates.iter().any(RowFactors::shares_rows) {
             return false;
         }
         let best = self.trials.iter().map(|trial| trial.seconds).fold(f64::INFINITY, f64::min);
@@ -211,9 +202,9 @@ impl<T: Real> CudaCsrFactors<T> {
         let seconds = |trial: &Trial| trial.seconds;
         self.trials.sort_by(|a, b| seconds(a).total_cmp(&seconds(b)));
         self.trials.truncate(1);
-        self.layouts.swap(0, self.trials[0].layout);
-        self.layouts.truncate(1);
-        self.trials[0].layout = 0;
+        self.candidates.swap(0, self.trials[0].candidate);
+        self.candidates.truncate(1);
+        self.trials[0].candidate = 0;
         self.chosen = Some(0);
     }
 
@@ -221,17 +212,17 @@ impl<T: Real> CudaCsrFactors<T> {
     fn sort(&mut self, backend: &CudaBackend) -> Result<(), DeviceError> {
         let Some(values) = &self.values else { return Ok(()) };
         let mut rows = RowFactors::new(backend, self.a.clone(), self.kind, Sorting::ByLevel)?;
-        rows.adopt(backend, &self.layouts[0], values)?;
-        self.layouts.push(rows);
+        rows.adopt(backend, &self.candidates[0], values)?;
+        self.candidates.push(rows);
         self.trials.push(Trial::new(1, Waiting::RowByRow));
         Ok(())
     }
 
-    /// Adds launches of the layout that is sorted by level, the last, to what is tried.
+    /// Adds launches of the factors that are sorted by level, the last, to what is tried.
     fn try_launches(&mut self) -> Result<(), DeviceError> {
-        let layout = self.layouts.len() - 1;
-        self.layouts[layout].prepare_launches()?;
-        self.trials.push(Trial::new(layout, Waiting::Launches));
+        let candidate = self.candidates.len() - 1;
+        self.candidates[candidate].prepare_launches()?;
+        self.trials.push(Trial::new(candidate, Waiting::Launches));
         Ok(())
     }
 }

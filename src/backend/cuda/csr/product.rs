@@ -1,13 +1,16 @@
 //! Products of matrices by rows.
 
-use super::super::kernel::{BLOCK, Shape, Source, arguments};
-use super::super::{Buffer, CudaBackend, CudaVector};
-use super::CsrPattern;
+use super::pattern::CsrPattern;
 use super::slices::Slices;
+use crate::backend::cuda::algebra::CudaVector;
+use crate::backend::cuda::backend::CudaBackend;
+use crate::backend::cuda::device::Buffer;
+use crate::backend::cuda::launch::shared::{self, ROW_CHUNK};
+use crate::backend::cuda::launch::{BLOCK, LaunchShape, Source, arguments};
 use crate::backend::{DeviceError, Real};
+use crate::sparse::Csr;
+use std::sync::Arc;
 
-/// Entries of a chunk, as `csr.cu` has them.
-const CHUNK: u32 = 2048;
 /// Most rows of a chunk: empty ones cost time too.
 const CHUNK_ROWS: u32 = 2048;
 /// Rows longer than this, and than eight of the mean, are a chunk of their own: beside short ones a
@@ -34,8 +37,51 @@ impl ProductKernel {
     }
 }
 
-/// What the kernels know of the rows beside their entries.
-pub(super) enum Product<T> {
+/// Rows of a matrix with a kernel that multiplies them.
+pub(super) struct CsrRows<T> {
+    pub(super) pattern: Arc<CsrPattern>,
+    pub(super) values: Arc<Buffer<T>>,
+    product: Product<T>,
+}
+
+impl<T: Real> CsrRows<T> {
+    /// A copy of `a` whose products are formed by a kernel of this kind.
+    ///
+    /// # Errors
+    /// If the device has too little memory, or there are too many entries.
+    pub(super) fn new(
+        backend: &CudaBackend,
+        a: &Csr,
+        kernel: ProductKernel,
+    ) -> Result<Self, DeviceError> {
+        if u32::try_from(a.columns.len()).is_err() {
+            return Err(DeviceError::TooManyEntries { entries: a.columns.len() });
+        }
+        let row_start: Vec<u32> = a.row_start.iter().map(|&start| start as u32).collect();
+        let pattern = CsrPattern::new(backend, &row_start, &a.columns)?;
+        let values: Vec<T> = a.values.iter().map(|&value| T::narrow(value)).collect();
+        let values = Buffer::from_host(&backend.device, &values)?;
+        let product = Product::new(backend, &row_start, &pattern, &values, kernel)?;
+        Ok(Self { pattern: Arc::new(pattern), values: Arc::new(values), product })
+    }
+
+    pub(super) fn kernel(&self) -> ProductKernel {
+        self.product.kernel()
+    }
+
+    /// y ← A x.
+    pub(super) fn multiply(
+        &self,
+        backend: &CudaBackend,
+        x: &CudaVector<T>,
+        y: &CudaVector<T>,
+    ) -> Result<(), DeviceError> {
+        self.product.multiply(backend, &self.pattern, &self.values, x, y)
+    }
+}
+
+/// What the kernels need beside the entries of the rows.
+enum Product<T> {
     Lanes(u32),
     Chunks(Chunks<T>),
     TwoKernels(Buffer<T>),
@@ -43,7 +89,7 @@ pub(super) enum Product<T> {
 }
 
 /// Rows in chunks, and the parts of the rows that are longer.
-pub(super) struct Chunks<T> {
+struct Chunks<T> {
     count: usize,
     bounds: Buffer<u32>,
     long: Option<LongRows<T>>,
@@ -60,6 +106,21 @@ struct LongRows<T> {
     firsts: Buffer<u32>,
     sums: Buffer<T>,
     tickets: Buffer<u32>,
+}
+
+impl<T: Real> LongRows<T> {
+    /// As kernels take them.
+    fn shared(&self) -> shared::LongRows {
+        shared::LongRows {
+            bounds: (&self.bounds).into(),
+            owner: (&self.owner).into(),
+            rows: (&self.rows).into(),
+            firsts: (&self.firsts).into(),
+            sums: (&self.sums).into(),
+            tickets: (&self.tickets).into(),
+            parts: self.owner.len() as u64,
+        }
+    }
 }
 
 /// The tables of [`Chunks`] on the host.
@@ -81,8 +142,8 @@ impl Tables {
         let mut first = 0;
         for (row, ends) in (0_u32..).zip(row_start.windows(2)) {
             let length = ends[1] - ends[0];
-            let long = length > CHUNK;
-            let full = ends[1] - row_start[first as usize] > CHUNK || row - first == CHUNK_ROWS;
+            let long = length > ROW_CHUNK;
+            let full = ends[1] - row_start[first as usize] > ROW_CHUNK || row - first == CHUNK_ROWS;
             if (length > lonely || full) && row > first {
                 tables.bounds.extend([first, row]);
                 first = row;
@@ -107,7 +168,7 @@ impl Tables {
         let mut from = begin;
         self.firsts.push(self.owner.len() as u32);
         while from < end {
-            let to = end.min(from.saturating_add(CHUNK));
+            let to = end.min(from.saturating_add(ROW_CHUNK));
             self.part_bounds.extend([from, to]);
             self.owner.push(self.rows.len() as u32);
             from = to;
@@ -145,20 +206,18 @@ impl<T: Real> Chunks<T> {
         y: &CudaVector<T>,
     ) -> Result<(), DeviceError> {
         let CsrPattern { row_start, columns, .. } = pattern;
-        let mut arguments = arguments![&self.bounds, row_start, columns, values, x, y];
-        let parts = self.long.as_ref().map_or(0, |long| long.owner.len());
-        match &self.long {
-            None => arguments.extend(arguments![0_u32, 0_u64, 0_u64, 0_u64, 0_u64, 0_u64, 0_u64]),
-            Some(LongRows { bounds, owner, rows, firsts, sums, tickets }) => arguments
-                .extend(arguments![parts as u32, bounds, owner, rows, firsts, sums, tickets]),
-        }
-        let shape = Shape::blocks(parts + self.count);
+        let (parts, longer) = match &self.long {
+            None => (0, bytemuck::Zeroable::zeroed()),
+            Some(long) => (long.owner.len(), long.shared()),
+        };
+        let arguments = arguments![&self.bounds, row_start, columns, values, x, y, longer];
+        let shape = LaunchShape::blocks(parts + self.count);
         backend.launch::<T>(Source::Csr, "multiply_chunks", shape, &arguments)
     }
 }
 
 impl<T: Real> Product<T> {
-    pub(super) fn new(
+    fn new(
         backend: &CudaBackend,
         row_start: &[u32],
         pattern: &CsrPattern,
@@ -184,17 +243,16 @@ impl<T: Real> Product<T> {
     ) -> Result<Self, DeviceError> {
         let lengths: Vec<u32> = row_start.windows(2).map(|ends| ends[1] - ends[0]).collect();
         let slices = Slices::of_lengths(backend, &lengths)?;
-        let to_columns = Buffer::zeros(&backend.device, slices.room)?;
-        let to_values = Buffer::zeros(&backend.device, slices.room)?;
-        let CsrPattern { rows, row_start, columns, .. } = pattern;
-        let mut arguments = arguments![*rows as u64, row_start, columns, values];
-        arguments.extend(slices.arguments());
-        arguments.extend(arguments![&to_columns, &to_values]);
+        let to_columns = Buffer::zeros(&backend.device, slices.capacity)?;
+        let to_values = Buffer::zeros(&backend.device, slices.capacity)?;
+        let CsrPattern { row_start, columns, .. } = pattern;
+        let arguments =
+            arguments![slices.shared(), row_start, columns, values, &to_columns, &to_values];
         backend.launch::<T>(Source::Csr, "fill_slices", slices.shape(), &arguments)?;
         Ok(Self::Slices { slices, columns: to_columns, values: to_values })
     }
 
-    pub(super) fn kernel(&self) -> ProductKernel {
+    fn kernel(&self) -> ProductKernel {
         match self {
             Self::Lanes(lanes) => ProductKernel::Lanes(*lanes),
             Self::Chunks(_) => ProductKernel::Chunks,
@@ -204,7 +262,7 @@ impl<T: Real> Product<T> {
     }
 
     /// y ← A x.
-    pub(super) fn multiply(
+    fn multiply(
         &self,
         backend: &CudaBackend,
         pattern: &CsrPattern,
@@ -220,18 +278,20 @@ impl<T: Real> Product<T> {
             Self::Chunks(chunks) => chunks.multiply(backend, pattern, values, x, y),
             Self::Lanes(lanes) => {
                 let arguments = arguments![*rows as u64, *lanes, row_start, columns, values, x, y];
-                launch("multiply_rows", Shape::threads(rows * *lanes as usize), arguments)
+                launch("multiply_rows", LaunchShape::threads(rows * *lanes as usize), arguments)
             }
             Self::TwoKernels(products) => {
                 let arguments = arguments![*entries as u64, columns, values, x, products];
-                launch("form_products", Shape::threads(*entries), arguments)?;
+                launch("form_products", LaunchShape::threads(*entries), arguments)?;
                 let arguments = arguments![*rows as u64, row_start, products, y];
-                launch("sum_products", Shape::blocks(rows.div_ceil(BLOCK as usize)), arguments)
+                launch(
+                    "sum_products",
+                    LaunchShape::blocks(rows.div_ceil(BLOCK as usize)),
+                    arguments,
+                )
             }
             Self::Slices { slices, columns, values } => {
-                let mut arguments = arguments![*rows as u64];
-                arguments.extend(slices.arguments());
-                arguments.extend(arguments![columns, values, x, y]);
+                let arguments = arguments![slices.shared(), columns, values, x, y];
                 launch("multiply_slices", slices.shape(), arguments)
             }
         }

@@ -1,21 +1,34 @@
 //! Factors by rows: both triangles, their pivots, and the solves.
 
-use super::super::kernel::{Argument, Shape, Source, WARP, arguments};
-use super::super::{Buffer, CudaBackend, CudaRecording, CudaVector};
-use super::factors::Waiting;
-use super::order::{Order, Side, slim};
-use super::source::Eliminated;
+use super::eliminated::Eliminated;
+use super::order::{Order, Side};
+use super::sort::slim;
 use super::triangle::{PIVOT_LANES, Triangle};
+use crate::backend::cuda::algebra::CudaVector;
+use crate::backend::cuda::backend::CudaBackend;
+use crate::backend::cuda::device::{Address, Buffer};
+use crate::backend::cuda::launch::shared::{
+    BLOCK_TILES, ELIMINATION_LANES, PivotRows, Pointer, SolveVectors,
+};
+use crate::backend::cuda::launch::{Argument, LaunchShape, Source, WARP, arguments};
+use crate::backend::cuda::recording::CudaRecording;
 use crate::backend::{BadPivot, DeviceError, Incomplete, Real};
 use crate::sparse::ROW_TILE;
 use std::sync::Arc;
 
-/// Lanes that eliminate a row together, as `gauss.cu` has them.
-const TEAM: usize = 8;
-/// Tiles of a block, as `triangular.cu` has them.
-const TILES: usize = 4;
 /// Pairs of vectors for which the launches of a solve are kept.
 const RECORDINGS: usize = 8;
+
+/// How rows wait for those that they need.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Waiting {
+    /// Each for its own entries, which are flagged one by one.
+    RowByRow,
+    /// A level for the launch of the one before; runs of small levels are one block's.
+    Launches,
+    /// As row by row, within tiles that a warp takes each.
+    WithinTiles,
+}
 
 /// Whether the rows are sorted by level.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -82,7 +95,12 @@ impl<T: Real> RowFactors<T> {
         let upper = Triangle::new(backend, &a, Side::Upper, above)?;
         let inner = Buffer::zeros(device, rows)?;
         let arguments = arguments![rows as u64, &*upper.order.rows, &lower.order.place, &inner];
-        backend.launch::<f64>(Source::Order, "link_rows", Shape::threads(rows), &arguments)?;
+        backend.launch::<f64>(
+            Source::Order,
+            "link_rows",
+            LaunchShape::threads(rows),
+            &arguments,
+        )?;
         let diagonal = matches!(kind, Incomplete::Dilu | Incomplete::Dic);
         Ok(Self {
             copy: if diagonal && !a.is_moved() {
@@ -173,7 +191,7 @@ impl<T: Real> RowFactors<T> {
         let places = Buffer::<u32>::zeros(&backend.device, rows)?;
         let arguments =
             arguments![rows as u64, &*self.lower.order.rows, &other.lower.order.place, &places];
-        let shape = Shape::threads(rows);
+        let shape = LaunchShape::threads(rows);
         backend.launch::<f64>(Source::Order, "link_rows", shape, &arguments)?;
         let arguments = arguments![rows as u64, &places, &other.inverse, &self.inverse];
         backend.launch::<T>(Source::Triangular, "take_values", shape, &arguments)
@@ -195,8 +213,14 @@ impl<T: Real> RowFactors<T> {
         Ok(BadPivot { row: self.a.row_of_a(backend, row)?, value: pivot[0].widen() })
     }
 
-    fn positive(&self) -> u32 {
-        u32::from(matches!(self.kind, Incomplete::Dic | Incomplete::Ic0))
+    /// Where pivots are stored; `first` is the address of the first bad row.
+    fn pivot_rows(&self, first: Address) -> PivotRows {
+        PivotRows {
+            pivots: (&self.pivots).into(),
+            inverse: (&self.inverse).into(),
+            first: Pointer::to(first),
+            positive: u64::from(matches!(self.kind, Incomplete::Dic | Incomplete::Ic0)),
+        }
     }
 
     /// The entries of L, and of L ∘ Uᵀ if they are wanted.
@@ -206,32 +230,29 @@ impl<T: Real> RowFactors<T> {
         values: &Buffer<T>,
         products: Option<&Buffer<T>>,
     ) -> Result<(), DeviceError> {
-        let (slices, pattern) = (&self.lower.slices, &self.a.pattern);
-        let mut arguments = arguments![
-            slices.rows as u64,
+        let slices = &self.lower.slices;
+        let arguments = arguments![
             slices.lanes() as u32,
             &*self.lower.order.rows,
-            &pattern.row_start,
-            &self.a.split,
-            &pattern.columns,
-            values
+            self.a.shared(),
+            values,
+            slices.shared(),
+            &self.lower_values,
+            products.map_or(0, Buffer::address)
         ];
-        arguments.extend(slices.arguments());
-        arguments.extend(arguments![&self.lower_values, products.map_or(0, Buffer::address)]);
         backend.launch::<T>(Source::Triangular, "take_lower", slices.shape_of_teams(), &arguments)
     }
 
     fn take_upper(&self, backend: &CudaBackend, values: &Buffer<T>) -> Result<(), DeviceError> {
-        let (slices, pattern) = (&self.upper.slices, &self.a.pattern);
-        let mut arguments = arguments![
-            slices.rows as u64,
+        let slices = &self.upper.slices;
+        let arguments = arguments![
             slices.lanes() as u32,
             &*self.upper.order.rows,
-            &pattern.row_start,
-            values
+            &self.a.pattern.row_start,
+            values,
+            slices.shared(),
+            &self.upper_values
         ];
-        arguments.extend(slices.arguments());
-        arguments.push((&self.upper_values).into());
         backend.launch::<T>(Source::Triangular, "take_upper", slices.shape_of_teams(), &arguments)
     }
 
@@ -243,30 +264,24 @@ impl<T: Real> RowFactors<T> {
         products: &Buffer<T>,
         scale: T,
         waiting: Waiting,
-        first: Argument,
+        first: Address,
     ) -> Result<(), DeviceError> {
-        let pattern = &self.a.pattern;
         let mut arguments = self.lower.arguments();
         arguments.extend(arguments![
             products,
             &*self.lower.order.rows,
-            &pattern.row_start,
-            &self.a.split,
-            &pattern.columns,
+            self.a.shared(),
             values,
             Argument::real(scale),
-            self.positive(),
-            &self.pivots,
-            &self.inverse
+            self.pivot_rows(first)
         ]);
         if waiting == Waiting::Launches {
             let kernel = (Source::Triangular, "dilu_levels");
-            return self.lower.launch_levels::<T>(backend, kernel, &arguments, &[first]);
+            return self.lower.launch_levels::<T>(backend, kernel, &arguments);
         }
         let (kernel, shape, lanes) = self.lower.drawing(["dilu_flags", "dilu_slim"], PIVOT_LANES);
         arguments.push((&self.tickets).into());
         arguments.extend(lanes);
-        arguments.push(first);
         backend.launch::<T>(Source::Triangular, kernel, shape, &arguments)
     }
 
@@ -277,30 +292,26 @@ impl<T: Real> RowFactors<T> {
         values: &Buffer<T>,
         scale: T,
         waiting: Waiting,
-        first: Argument,
+        first: Address,
     ) -> Result<(), DeviceError> {
-        let pattern = &self.a.pattern;
         let arguments = arguments![
-            pattern.rows as u64,
             &*self.lower.order.rows,
             &self.lower.order.place,
-            &pattern.row_start,
-            &self.a.split,
-            &pattern.columns,
+            self.a.shared(),
             values,
             Argument::real(scale),
-            self.positive(),
-            &self.pivots,
-            &self.inverse
+            self.pivot_rows(first)
         ];
         if waiting == Waiting::Launches {
             let kernel = (Source::Gauss, "eliminate_levels");
-            return self.lower.launch_levels::<T>(backend, kernel, &arguments, &[first]);
+            return self.lower.launch_levels::<T>(backend, kernel, &arguments);
         }
-        let mut arguments = arguments;
-        arguments.extend([(&self.tickets).into(), first]);
-        let shape = slim(pattern.rows * TEAM);
-        backend.launch::<T>(Source::Gauss, "eliminate_flags", shape, &arguments)
+        let rows = self.a.pattern.rows;
+        let mut all = arguments![rows as u64];
+        all.extend(arguments);
+        all.push((&self.tickets).into());
+        let shape = slim(rows * ELIMINATION_LANES);
+        backend.launch::<T>(Source::Gauss, "eliminate_flags", shape, &all)
     }
 
     /// z ← M⁻¹ r.
@@ -322,7 +333,7 @@ impl<T: Real> RowFactors<T> {
             Some(at) => self.recordings.swap_remove(at).1,
             None => CudaRecording::default(),
         };
-        let done = recording.run(backend, || self.solve_by_launches(backend, r, z));
+        let done = backend.record(&mut recording, || self.solve_by_launches(backend, r, z));
         if self.recordings.len() == RECORDINGS {
             self.recordings.remove(0);
         }
@@ -330,14 +341,17 @@ impl<T: Real> RowFactors<T> {
         done
     }
 
-    fn lower_arguments(&self) -> Vec<Argument> {
+    fn solve_vectors(&self) -> SolveVectors {
+        SolveVectors { inverse: (&self.inverse).into(), w: (&self.w).into(), z: (&self.z).into() }
+    }
+
+    fn lower_arguments(&self, r: &CudaVector<T>) -> Vec<Argument> {
         let mut arguments = self.lower.arguments();
         arguments.extend(arguments![
             &self.lower_values,
             &*self.lower_rows,
-            &self.inverse,
-            &self.w,
-            &self.z
+            self.solve_vectors(),
+            r
         ]);
         arguments
     }
@@ -348,9 +362,7 @@ impl<T: Real> RowFactors<T> {
             &self.upper_values,
             &*self.upper_rows,
             &self.inner,
-            &self.inverse,
-            &self.w,
-            &self.z,
+            self.solve_vectors(),
             z
         ]);
         arguments
@@ -362,9 +374,9 @@ impl<T: Real> RowFactors<T> {
         r: &CudaVector<T>,
         z: &CudaVector<T>,
     ) -> Result<(), DeviceError> {
-        let mut arguments = self.lower_arguments();
+        let mut arguments = self.lower_arguments(r);
         let (kernel, shape, lanes) = self.lower.drawing(["lower_flags", "lower_slim"], WARP);
-        arguments.extend(arguments![r, &self.tickets]);
+        arguments.push((&self.tickets).into());
         arguments.extend(lanes);
         backend.launch::<T>(Source::Triangular, kernel, shape, &arguments)?;
         let mut arguments = self.upper_arguments(z);
@@ -383,11 +395,13 @@ impl<T: Real> RowFactors<T> {
     ) -> Result<(), DeviceError> {
         let mut arguments = self.lower.arguments();
         arguments.push((&self.lower_values).into());
-        arguments.extend(self.upper.slices.arguments());
-        arguments.extend(arguments![&self.upper.columns, &self.upper_values, &self.inverse, r, z]);
+        arguments.extend(self.upper.arguments());
+        arguments.extend(arguments![&self.upper_values, &self.inverse, r, z]);
         let tiles = self.a.pattern.rows.div_ceil(ROW_TILE);
-        let shape =
-            Shape { block: [32 * TILES as u32, 1, 1], ..Shape::blocks(tiles.div_ceil(TILES)) };
+        let shape = LaunchShape {
+            block: [32 * BLOCK_TILES as u32, 1, 1],
+            ..LaunchShape::blocks(tiles.div_ceil(BLOCK_TILES))
+        };
         backend.launch::<T>(Source::Triangular, "solve_row_tiles", shape, &arguments)
     }
 
@@ -397,11 +411,9 @@ impl<T: Real> RowFactors<T> {
         r: &CudaVector<T>,
         z: &CudaVector<T>,
     ) -> Result<(), DeviceError> {
-        let mut arguments = self.lower_arguments();
-        arguments.push(r.into());
         let kernel = (Source::Triangular, "lower_levels");
-        self.lower.launch_levels::<T>(backend, kernel, &arguments, &[])?;
+        self.lower.launch_levels::<T>(backend, kernel, &self.lower_arguments(r))?;
         let kernel = (Source::Triangular, "upper_levels");
-        self.upper.launch_levels::<T>(backend, kernel, &self.upper_arguments(z), &[])
+        self.upper.launch_levels::<T>(backend, kernel, &self.upper_arguments(z))
     }
 }

@@ -1,10 +1,13 @@
 //! One triangle of the factors: its order, its slices and its levels' launches.
 
-use super::super::kernel::{Argument, Shape, Source, arguments};
-use super::super::{Buffer, CudaBackend};
-use super::order::{Order, Side, drawing, scan, slim};
+use super::eliminated::Eliminated;
+use super::order::{Order, Side};
 use super::slices::{SLICE, Slices};
-use super::source::Eliminated;
+use super::sort::{drawing, scan, slim};
+use crate::backend::cuda::backend::CudaBackend;
+use crate::backend::cuda::device::Buffer;
+use crate::backend::cuda::launch::shared::LevelRange;
+use crate::backend::cuda::launch::{Argument, LaunchShape, Source, arguments};
 use crate::backend::{DeviceError, Real};
 
 /// Room for entries a row up to which rows in natural order are drawn by warps one by one; for eight a
@@ -48,27 +51,23 @@ impl Triangle {
         order: Order,
     ) -> Result<Self, DeviceError> {
         let slices = shaped(backend, a, side, &order)?;
-        let columns = Buffer::zeros(&backend.device, slices.room)?;
-        let pattern = &a.pattern;
-        let mut arguments = arguments![
-            slices.rows as u64,
+        let columns = Buffer::zeros(&backend.device, slices.capacity)?;
+        let arguments = arguments![
             slices.lanes() as u32,
             side.flag(),
             &*order.rows,
             &order.place,
-            &pattern.row_start,
-            &a.split,
-            &pattern.columns
+            a.shared(),
+            slices.shared(),
+            &columns
         ];
-        arguments.extend(slices.arguments());
-        arguments.push((&columns).into());
         backend.launch::<f64>(
             Source::Order,
             "fill_columns",
             slices.shape_of_teams(),
             &arguments,
         )?;
-        let lanes = lanes(pattern.entries / pattern.rows.max(1));
+        let lanes = lanes(a.pattern.entries / a.pattern.rows.max(1));
         Ok(Self { order, slices, columns, lanes, launches: Vec::new() })
     }
 
@@ -91,9 +90,9 @@ impl Triangle {
         &self,
         [sorted, natural]: [&'static str; 2],
         most_lanes: usize,
-    ) -> (&'static str, Shape, Option<Argument>) {
+    ) -> (&'static str, LaunchShape, Option<Argument>) {
         let rows = self.slices.rows;
-        let short = self.lanes == 1 && self.slices.room <= SHORT * rows;
+        let short = self.lanes == 1 && self.slices.capacity <= SHORT * rows;
         if self.order.levels.is_none() && short {
             return (natural, slim(rows), None);
         }
@@ -103,36 +102,31 @@ impl Triangle {
         (sorted, shape, Some(Argument::from(lanes as u32)))
     }
 
-    /// Rows, widths, starts, lengths and columns, as kernels take them.
+    /// Slices and columns, as kernels take them.
     pub(super) fn arguments(&self) -> Vec<Argument> {
-        let mut arguments = arguments![self.slices.rows as u64];
-        arguments.extend(self.slices.arguments());
-        arguments.push((&self.columns).into());
-        arguments
+        arguments![self.slices.shared(), &self.columns]
     }
 
     /// Room for the values of its entries.
     pub(super) fn zeros<T: Real>(&self, backend: &CudaBackend) -> Result<Buffer<T>, DeviceError> {
-        Buffer::zeros(&backend.device, self.slices.room)
+        Buffer::zeros(&backend.device, self.slices.capacity)
     }
 
-    /// Launches `kernel` for all levels, one after the other. Between `arguments` and `last` stand
-    /// the levels of a launch.
+    /// Launches `kernel` for all levels, one after the other; the levels of a launch are its last argument.
     pub(super) fn launch_levels<T: Real>(
         &self,
         backend: &CudaBackend,
         (source, kernel): (Source, &'static str),
         arguments: &[Argument],
-        last: &[Argument],
     ) -> Result<(), DeviceError> {
         let Some(levels) = &self.order.levels else { return Ok(()) };
         for launch in &self.launches {
-            let mut all = arguments.to_vec();
-            all.extend(arguments![&levels.starts, launch.first, launch.last]);
-            all.extend_from_slice(last);
-            let threads = if launch.blocks == 1 { MERGED } else { WIDE };
-            let shape = Shape { grid: [launch.blocks, 1, 1], block: [threads, 1, 1], shared: 0 };
-            backend.launch::<T>(source, kernel, shape, &all)?;
+            let Launch { first, last, blocks } = *launch;
+            let range = LevelRange { starts: (&levels.starts).into(), first, last };
+            let arguments = [arguments, &[range.into()]].concat();
+            let threads = if blocks == 1 { MERGED } else { WIDE };
+            let shape = LaunchShape { grid: [blocks, 1, 1], block: [threads, 1, 1], shared: 0 };
+            backend.launch::<T>(source, kernel, shape, &arguments)?;
         }
         Ok(())
     }
@@ -155,7 +149,7 @@ fn shaped(
     let count = rows.div_ceil(SLICE);
     let length = Buffer::<u32>::zeros(device, rows)?;
     let width = Buffer::<u32>::zeros(device, count)?;
-    let room = Buffer::<u32>::zeros(device, count)?;
+    let capacity = Buffer::<u32>::zeros(device, count)?;
     let pattern = &a.pattern;
     let arguments = arguments![
         rows as u64,
@@ -166,13 +160,13 @@ fn shaped(
         &pattern.columns,
         &length,
         &width,
-        &room
+        &capacity
     ];
-    backend.launch::<f64>(Source::Order, "shape_slices", Shape::threads(rows), &arguments)?;
-    let start = scan(backend, &room)?;
+    backend.launch::<f64>(Source::Order, "shape_slices", LaunchShape::threads(rows), &arguments)?;
+    let start = scan(backend, &capacity)?;
     let mut total = [0_u64];
     device.download(start.address_of(count), bytemuck::cast_slice_mut(&mut total))?;
-    Ok(Slices { rows, room: total[0] as usize, width, start, length })
+    Ok(Slices { rows, capacity: total[0] as usize, width, start, length })
 }
 
 /// A launch for each level of many rows, and one for each run of levels that a block takes.

@@ -1,0 +1,160 @@
+// Messages between devices that access each other's memory.
+//
+// A channel carries messages from one rank to another. Each rank has its endpoint of every channel in
+// its own window: the other rank writes what it sends there, so that a wait polls local memory. A
+// message has up to FRAGMENTS fragments, which are sent independently, one block each; the sequence
+// number of a fragment is one more than that of the same fragment of the message before it on the
+// channel. A message that exceeds the endpoint's buffer is sent by rendezvous: the sender stores its
+// address and the receiver reads it from the sender's memory.
+#include "common.cuh"
+#include "peers.cuh"
+
+// Sequence numbers that one device writes and another reads: the reader of a number sees all stores of
+// the block that wrote it.
+#ifdef FIBERS
+static inline uint64 load_acquire(const uint64* at) { return __atomic_load_n(at, __ATOMIC_ACQUIRE); }
+static inline void store_release(uint64* at, uint64 number) {
+    __atomic_store_n(at, number, __ATOMIC_RELEASE);
+}
+#else
+__device__ inline uint64 load_acquire(const uint64* at) {
+    uint64 number;
+    asm volatile("ld.acquire.sys.global.u64 %0, [%1];" : "=l"(number) : "l"(at) : "memory");
+    return number;
+}
+__device__ inline void store_release(uint64* at, uint64 number) {
+    __threadfence_system();
+    asm volatile("st.release.sys.global.u64 [%0], %1;" ::"l"(at), "l"(number) : "memory");
+}
+#endif
+
+// Waits until another rank has stored a number of at least `least`; false if the abort flag was raised
+// meanwhile.
+__device__ inline bool wait_for_number(const uint64* at, uint64 least, uint32 other,
+                                       uint32* abort_flag) {
+    return wait_for(abort_flag, other, [=] { return load_acquire(at) >= least; });
+}
+
+struct alignas(16) Quad {
+    uint32 a, b, c, d;
+};
+
+#ifdef FIBERS
+template <class T>
+T fresh(const T* at) { return *at; }
+#else
+// A value that no cache near this block has.
+__device__ inline Quad fresh(const Quad* at) {
+    Quad q;
+    asm volatile("ld.volatile.global.v4.u32 {%0, %1, %2, %3}, [%4];"
+                 : "=r"(q.a), "=r"(q.b), "=r"(q.c), "=r"(q.d)
+                 : "l"(at));
+    return q;
+}
+__device__ inline uint32 fresh(const uint32* at) {
+    uint32 value;
+    asm volatile("ld.volatile.global.u32 %0, [%1];" : "=r"(value) : "l"(at));
+    return value;
+}
+#endif
+
+// to <- from, by the block, four loads of a thread at a time.
+template <class T>
+__device__ void move_words(T* to, const T* from, uint64 count) {
+    for (uint64 k = threadIdx.x; k < count; k += 4 * blockDim.x) {
+        T word[4];
+#pragma unroll
+        for (uint32 u = 0; u < 4; ++u)
+            if (k + u * blockDim.x < count) word[u] = fresh(from + k + u * blockDim.x);
+#pragma unroll
+        for (uint32 u = 0; u < 4; ++u)
+            if (k + u * blockDim.x < count) to[k + u * blockDim.x] = word[u];
+    }
+}
+
+__device__ inline void move_bytes(void* to, const void* from, uint64 bytes) {
+    if ((uint64(to) | uint64(from) | bytes) % sizeof(Quad) == 0)
+        move_words(static_cast<Quad*>(to), static_cast<const Quad*>(from), bytes / sizeof(Quad));
+    else
+        move_words(static_cast<uint32*>(to), static_cast<const uint32*>(from), bytes / sizeof(uint32));
+}
+
+// The fragment of a message that a block sends or receives.
+struct Fragment {
+    uint32 number;
+    uint64 first, bytes;
+    bool rendezvous, there;
+
+    __device__ Fragment(uint32 number, uint64 all)
+        : number(number), rendezvous(all > FRAGMENTS * FRAGMENT_BYTES) {
+        const uint64 each =
+            rendezvous ? ((all + FRAGMENTS - 1) / FRAGMENTS + 255) / 256 * 256 : FRAGMENT_BYTES;
+        first = number * each;
+        there = first < all || number == 0;
+        bytes = first < all ? min(each, all - first) : 0;
+    }
+};
+
+__device__ void send(const Fragment& fragment, Endpoint* own, Endpoint* other,
+                     const unsigned char* from, uint32 rank, uint32* abort_flag) {
+    Sequence* sequence = own->sequences + fragment.number;
+    const uint64 number = sequence->sent + 1;
+    const bool first = threadIdx.x == 0;
+    const uint64 acknowledged = number > BUFFERS ? number - BUFFERS : 0;
+    if (__syncthreads_or(first && !wait_for_number(&sequence->acknowledged, acknowledged, rank,
+                                                   abort_flag)))
+        return;
+    unsigned char* buffer = other->buffer[number % BUFFERS][fragment.number];
+    if (!fragment.rendezvous) move_bytes(buffer, from + fragment.first, fragment.bytes);
+    else if (first) *reinterpret_cast<const unsigned char**>(buffer) = from + fragment.first;
+    __syncthreads();
+    if (!first) return;
+    sequence->sent = number;
+    store_release(&other->sequences[fragment.number].arrived, number);
+}
+
+__device__ void receive(const Fragment& fragment, Endpoint* own, Endpoint* other, unsigned char* to,
+                        uint32 rank, uint32* abort_flag) {
+    Sequence* sequence = own->sequences + fragment.number;
+    const uint64 number = sequence->received + 1;
+    const bool first = threadIdx.x == 0;
+    if (__syncthreads_or(first && !wait_for_number(&sequence->arrived, number, rank, abort_flag)))
+        return;
+    const unsigned char* from = own->buffer[number % BUFFERS][fragment.number];
+    if (fragment.rendezvous) from = *reinterpret_cast<const unsigned char* const volatile*>(from);
+    move_bytes(to + fragment.first, from, fragment.bytes);
+    __syncthreads();
+    if (!first) return;
+    sequence->received = number;
+    store_release(&other->sequences[fragment.number].acknowledged, number);
+}
+
+__device__ void perform(const MessageOperation& operation, uint32 number, const PeerAccess& access) {
+    const Fragment fragment(number, operation.bytes);
+    if (!fragment.there) return;
+    const uint32 other = uint32(operation.other);
+    Endpoint* near = reinterpret_cast<Endpoint*>(access.windows[access.rank]) + other * CHANNELS +
+                     operation.channel;
+    Endpoint* far = reinterpret_cast<Endpoint*>(access.windows[other]) + access.rank * CHANNELS +
+                    operation.channel;
+    if (operation.kind == SEND)
+        send(fragment, near, far, operation.at, other, access.abort_flag);
+    else if (operation.kind == RECEIVE)
+        receive(fragment, near, far, operation.at, other, access.abort_flag);
+    else if (operation.kind == AWAIT_ACKNOWLEDGEMENT && threadIdx.x == 0)
+        wait_for_number(&near->sequences[fragment.number].acknowledged,
+                        near->sequences[fragment.number].sent, other, access.abort_flag);
+}
+
+// Up to eight operations, a row of blocks each, started in this order: sends come first, so that a
+// block that waits never keeps a block from starting that others wait for.
+KERNEL(exchange_messages, PeerAccess access, uint32* ticket, MessageOperations operations) {
+    const uint32 block = start_order(ticket, gridDim.x * gridDim.y);
+    perform(operations.at[block / gridDim.x], block % gridDim.x, access);
+}
+
+// to <- the `count` <= GATHERED_VALUES values of every rank, one rank after the other. One block of 256
+// threads.
+KERNEL(gather_words, PeerAccess access, uint32 count, const uint64* from, uint64* to) {
+    all_gather_words(access, count, from, to);
+}

@@ -1,0 +1,87 @@
+//! The inverse of the diagonal as a preconditioner.
+
+use super::vector::CudaVector;
+use crate::backend::cuda::backend::CudaBackend;
+use crate::backend::cuda::device::Buffer;
+use crate::backend::cuda::launch::{LaunchShape, Source, arguments};
+use crate::backend::{
+    DeviceError, LinearOperator, Preconditioner, PreconditionerFailure, Real, SolverError,
+};
+
+/// A matrix whose diagonal can be inverted.
+pub(crate) trait InverseDiagonal<T: Real>: LinearOperator<CudaBackend, T> {
+    /// d ← diag(A)⁻¹, and the first row whose diagonal is absent, zero or not finite, if any.
+    fn inverse_diagonal(
+        &self,
+        backend: &CudaBackend,
+        d: &CudaVector<T>,
+    ) -> Result<Option<usize>, DeviceError>;
+
+    /// z ← d ∘ r and y ← A z: in one pass where that saves time.
+    fn scale_and_multiply(
+        &self,
+        backend: &CudaBackend,
+        d: &CudaVector<T>,
+        r: &CudaVector<T>,
+        z: &mut CudaVector<T>,
+        y: &mut CudaVector<T>,
+    ) -> Result<(), DeviceError> {
+        backend.scale(d, r, z)?;
+        self.apply(backend, z, y)
+    }
+}
+
+/// z ← d ∘ r with d = diag(A)⁻¹.
+pub(crate) struct Jacobi<T> {
+    inverse: Buffer<T>,
+}
+
+impl<T: Real> Jacobi<T> {
+    /// Memory for the diagonal of a matrix of `n` rows.
+    pub(crate) fn new(backend: &CudaBackend, n: usize) -> Result<Self, DeviceError> {
+        Ok(Self { inverse: Buffer::zeros(&backend.device, n)? })
+    }
+}
+
+impl<T: Real, A: InverseDiagonal<T>> Preconditioner<CudaBackend, T, A> for Jacobi<T> {
+    fn update(&mut self, backend: &CudaBackend, a: &A) -> Result<(), SolverError> {
+        match a.inverse_diagonal(backend, &self.inverse)? {
+            Some(row) => Err(PreconditionerFailure::Pivot { preconditioner: "Jacobi", row }.into()),
+            None => Ok(()),
+        }
+    }
+
+    fn apply(
+        &mut self,
+        backend: &CudaBackend,
+        _: &A,
+        r: &CudaVector<T>,
+        z: &mut CudaVector<T>,
+    ) -> Result<(), DeviceError> {
+        backend.scale(&self.inverse, r, z)
+    }
+
+    fn apply_and_multiply(
+        &mut self,
+        backend: &CudaBackend,
+        a: &A,
+        r: &CudaVector<T>,
+        z: &mut CudaVector<T>,
+        y: &mut CudaVector<T>,
+    ) -> Result<(), DeviceError> {
+        a.scale_and_multiply(backend, &self.inverse, r, z, y)
+    }
+}
+
+impl CudaBackend {
+    /// z ← d ∘ r, entry by entry.
+    pub(crate) fn scale<T: Real>(
+        &self,
+        d: &CudaVector<T>,
+        r: &CudaVector<T>,
+        z: &CudaVector<T>,
+    ) -> Result<(), DeviceError> {
+        let arguments = arguments![z.len() as u64, d, r, z];
+        self.launch::<T>(Source::Vector, "scale", LaunchShape::elementwise(z.len()), &arguments)
+    }
+}

@@ -1,0 +1,12 @@
+//! Vectors and ELL matrices.
+
+mod jacobi;
+mod matrix;
+mod projection;
+mod vector;
+
+pub use self::matrix::CudaMatrix;
+pub use self::vector::CudaVector;
+
+pub(super) use self::jacobi::{InverseDiagonal, Jacobi};
+pub(super) use self::vector::sum;

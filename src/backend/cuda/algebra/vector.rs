@@ -1,0 +1,263 @@
+//! Vectors of the CUDA backend.
+
+use crate::backend::cuda::backend::{CudaBackend, Reduction};
+use crate::backend::cuda::device::{Buffer, Download};
+use crate::backend::cuda::launch::shared::{
+    HaltCondition, ScalarFactor, ScalarReduction, VectorPairs, Vectors,
+};
+use crate::backend::cuda::launch::{Argument, LaunchShape, PeerAccess, Source, arguments};
+use crate::backend::cuda::recording::CudaRecording;
+use crate::backend::scalars::{Coefficient, Condition, Ending, LOG, SLOTS, Slot};
+use crate::backend::{Advance, Backend, DeviceError, Pair, Projection, Real};
+
+/// A vector in a GPU's memory.
+pub type CudaVector<T> = Buffer<T>;
+
+/// Terms of one launch of `lincomb`.
+const TERMS: usize = 4;
+
+/// Pairs of one launch of `dots`.
+const PAIRS: usize = 3;
+
+/// Terms of one launch of `lincomb_by`, whose coefficients are quotients of slots.
+const BY_TERMS: usize = 2;
+
+impl Backend for CudaBackend {
+    type Vector<T: Real> = CudaVector<T>;
+    type Look = Download;
+    type Recording = CudaRecording;
+
+    fn replay(
+        &self,
+        recording: &mut CudaRecording,
+        work: impl FnMut() -> Result<(), DeviceError>,
+    ) -> Result<(), DeviceError> {
+        self.record(recording, work)
+    }
+
+    fn zeros<T: Real>(&self, n: usize) -> Result<CudaVector<T>, DeviceError> {
+        Buffer::zeros(&self.device, n)
+    }
+
+    fn upload<T: Real>(&self, host: &[T], v: &mut CudaVector<T>) -> Result<(), DeviceError> {
+        Buffer::upload(v, host)
+    }
+
+    fn download<T: Real>(&self, v: &CudaVector<T>, host: &mut [T]) -> Result<(), DeviceError> {
+        Buffer::download(v, host)
+    }
+
+    fn convert<S: Real, T: Real>(
+        &self,
+        scale: f64,
+        x: &CudaVector<S>,
+        y: &mut CudaVector<T>,
+    ) -> Result<(), DeviceError> {
+        let name = if size_of::<S>() == 4 { "convert_from_single" } else { "convert_from_double" };
+        let arguments = arguments![y.len() as u64, scale, x, &*y];
+        self.launch::<T>(Source::Vector, name, LaunchShape::elementwise(y.len()), &arguments)
+    }
+
+    fn max_abs<T: Real>(&self, x: &CudaVector<T>) -> Result<f64, DeviceError> {
+        let arguments = arguments![x.len() as u64, x];
+        let [most] =
+            self.reduce::<T, 1>(Source::Vector, "max_abs", x.len(), &arguments, largest)?;
+        Ok(most)
+    }
+
+    fn project<T: Real>(
+        &self,
+        basis: &[CudaVector<T>],
+        w: &mut CudaVector<T>,
+    ) -> Result<Projection, DeviceError> {
+        self.project_on_device(basis, w)
+    }
+
+    fn look(&self, scalars: &Buffer<f64>) -> Result<Download, DeviceError> {
+        self.device.begin_download(scalars.address(), (SLOTS + LOG) * size_of::<f64>())
+    }
+
+    fn see(&self, look: Download, host: &mut [f64; SLOTS + LOG]) -> Result<(), DeviceError> {
+        self.device.end_download(look, bytemuck::cast_slice_mut(host))
+    }
+
+    fn dots<T: Real, const K: usize>(
+        &self,
+        scalars: &mut Buffer<f64>,
+        first: Slot,
+        pairs: [Pair<'_, CudaVector<T>>; K],
+        ending: Ending<'_>,
+    ) -> Result<(), DeviceError> {
+        const { assert!(K >= 1 && K <= PAIRS) };
+        let n = pairs[0].0.len();
+        let arguments = arguments![n as u64, K as u32, vector_pairs(&pairs)];
+        let slots = Slots { scalars, first, count: K, ending };
+        self.reduce_into::<T>("dots_into", n, arguments, &slots)
+    }
+
+    fn advance<T: Real>(
+        &self,
+        scalars: &mut Buffer<f64>,
+        step: Advance<'_, CudaVector<T>>,
+        first: Slot,
+        ending: Ending<'_>,
+    ) -> Result<(), DeviceError> {
+        let n = step.x.len();
+        let ((a, h), (b, v)) = (step.along, step.change);
+        let mut arguments = arguments![n as u64, &*step.x, factor(a), h, &*step.r, factor(b), v];
+        arguments.push(step.with.map_or(Argument::from(0_u64), Argument::from));
+        let count = if step.with.is_some() { 2 } else { 1 };
+        let slots = Slots { scalars, first, count, ending };
+        self.reduce_into::<T>("advance", n, arguments, &slots)
+    }
+
+    fn lincomb<T: Real, C: Into<Coefficient> + Copy>(
+        &self,
+        scalars: Option<&Buffer<f64>>,
+        y: &mut CudaVector<T>,
+        beta: C,
+        terms: &[(C, &CudaVector<T>)],
+    ) -> Result<(), DeviceError> {
+        let group = if scalars.is_some() { BY_TERMS } else { TERMS };
+        let (mut beta, mut rest) = (beta.into(), terms);
+        loop {
+            let (now, later) = rest.split_at(rest.len().min(group));
+            let now: Vec<(Coefficient, &CudaVector<T>)> =
+                now.iter().map(|&(alpha, x)| (alpha.into(), x)).collect();
+            match scalars {
+                Some(scalars) => self.sum_by(scalars, y, beta, &now)?,
+                None => self.sum(y, beta.factor, &now)?,
+            }
+            (beta, rest) = (Coefficient::number(1.0), later);
+            if rest.is_empty() {
+                return Ok(());
+            }
+        }
+    }
+}
+
+/// Sum of the parts of two ranks.
+pub(crate) fn sum(_: usize, a: f64, b: f64) -> f64 {
+    a + b
+}
+
+/// The larger of two; a NaN wins.
+fn largest(_: usize, a: f64, b: f64) -> f64 {
+    if a.is_nan() || a > b { a } else { b }
+}
+
+/// Slots that a reduction fills, and what follows.
+struct Slots<'a> {
+    scalars: &'a Buffer<f64>,
+    first: Slot,
+    count: usize,
+    ending: Ending<'a>,
+}
+
+impl Slots<'_> {
+    /// Whether and when the log grows and the slots halt, with the workspace of the reduction.
+    fn shared(
+        &self,
+        ending: Ending<'_>,
+        workspace: &Reduction,
+        access: Option<PeerAccess>,
+    ) -> ScalarReduction {
+        let out = workspace.out(0);
+        let condition = |k: usize| {
+            let (packed, factor) = ending.conditions.get(k).map_or((0, 0.0), Condition::packed);
+            HaltCondition { packed, factor }
+        };
+        ScalarReduction {
+            slots: self.scalars.into(),
+            first: u32::from(self.first),
+            log: u32::from(ending.log),
+            conditions: std::array::from_fn(condition),
+            partials: out.partials,
+            ticket: out.ticket,
+            access: access.unwrap_or(PeerAccess::NONE),
+        }
+    }
+}
+
+/// A coefficient as kernels take it.
+fn factor(of: Coefficient) -> ScalarFactor {
+    ScalarFactor { factor: of.factor, slots: of.packed().into() }
+}
+
+/// Pairs as kernels take them: four, of which they read as many as there are.
+fn vector_pairs<T: Real>(pairs: &[(&CudaVector<T>, &CudaVector<T>)]) -> VectorPairs {
+    let pair = |k: usize| pairs[if k < pairs.len() { k } else { 0 }];
+    VectorPairs {
+        a: std::array::from_fn(|k| pair(k).0.into()),
+        b: std::array::from_fn(|k| pair(k).1.into()),
+    }
+}
+
+impl CudaBackend {
+    /// y ← β y + Σ αₖ xₖ of [`TERMS`] terms at most, whose coefficients are numbers.
+    fn sum<T: Real>(
+        &self,
+        y: &CudaVector<T>,
+        beta: f64,
+        terms: &[(Coefficient, &CudaVector<T>)],
+    ) -> Result<(), DeviceError> {
+        let none = (Coefficient::number(0.0), y);
+        let term = |k: usize| terms.get(k).copied().unwrap_or(none);
+        let arguments = arguments![
+            y.len() as u64,
+            y,
+            Argument::real(T::narrow(beta)),
+            terms.len() as u32,
+            Argument::reals::<T, TERMS>(std::array::from_fn(|k| T::narrow(term(k).0.factor))),
+            Vectors { at: std::array::from_fn(|k| term(k).1.into()) },
+        ];
+        let shape = LaunchShape::elementwise(y.len());
+        self.launch::<T>(Source::Vector, "lincomb", shape, &arguments)
+    }
+
+    /// The same of [`BY_TERMS`] terms at most, whose coefficients are quotients of slots.
+    fn sum_by<T: Real>(
+        &self,
+        scalars: &Buffer<f64>,
+        y: &CudaVector<T>,
+        beta: Coefficient,
+        terms: &[(Coefficient, &CudaVector<T>)],
+    ) -> Result<(), DeviceError> {
+        let mut arguments =
+            arguments![y.len() as u64, scalars, y, factor(beta), terms.len() as u32];
+        let none = (Coefficient::number(0.0), y);
+        for (alpha, x) in terms.iter().copied().chain(std::iter::repeat(none)).take(BY_TERMS) {
+            arguments.extend(arguments![factor(alpha), x]);
+        }
+        let shape = LaunchShape::elementwise(y.len());
+        self.launch::<T>(Source::Scalars, "lincomb_by", shape, &arguments)
+    }
+
+    /// Launches a kernel over `n` entries that reduces into slots and ends as they say, with the parts of
+    /// all ranks if there are several.
+    fn reduce_into<T: Real>(
+        &self,
+        name: &'static str,
+        n: usize,
+        mut arguments: Vec<Argument>,
+        slots: &Slots<'_>,
+    ) -> Result<(), DeviceError> {
+        let peer_access = self.ranks.as_ref().map(|ranks| ranks.communicator().peer_access());
+        // Ranks whose kernels do not access each other add their parts up in a launch of its own.
+        let apart = peer_access.is_some_and(|peer_access| peer_access.is_none());
+        let workspace = self.reduction();
+        let ending = if apart { Ending::default() } else { slots.ending };
+        arguments.push(slots.shared(ending, &workspace, peer_access.flatten()).into());
+        self.launch::<T>(Source::Scalars, name, LaunchShape::reduction(n), &arguments)?;
+        let (Some(ranks), true) = (&self.ranks, apart) else { return Ok(()) };
+        let parts = ranks.gather(slots.scalars, usize::from(slots.first))?;
+        let arguments = arguments![
+            ranks.size() as u32,
+            slots.count as u32,
+            parts,
+            slots.shared(slots.ending, &workspace, None),
+        ];
+        let one = LaunchShape { grid: [1; 3], block: [1; 3], shared: 0 };
+        self.launch::<T>(Source::Scalars, "sum_slots", one, &arguments)
+    }
+}

@@ -1,0 +1,117 @@
+//! The abort flag: a rank that fails stops all others.
+
+use crate::backend::DeviceError;
+use crate::backend::cuda::device::{SharedWords, Watch};
+use crate::backend::cuda::launch::shared::{ABORT_AWAITED, ABORT_RAISED, ABORT_TIMEOUT};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+/// Timeout of a wait for another rank: longer than any GPU works without a message, or a host keeps
+/// its GPU waiting.
+pub const RANK_TIMEOUT: Duration = Duration::from_mins(5);
+
+/// Raised by a rank that fails, and by one whose wait for another exceeds the timeout; all ranks and
+/// their kernels stop waiting then.
+#[derive(Debug)]
+pub struct AbortFlag {
+    raised: AtomicBool,
+    timeout: Duration,
+    /// The words that the kernels of each rank poll.
+    words: Mutex<Vec<(usize, Arc<dyn SharedWords>)>>,
+}
+
+impl Default for AbortFlag {
+    /// With [`RANK_TIMEOUT`].
+    fn default() -> Self {
+        Self::new(RANK_TIMEOUT)
+    }
+}
+
+impl AbortFlag {
+    /// A flag that is not raised.
+    #[must_use]
+    pub fn new(timeout: Duration) -> Self {
+        Self { raised: AtomicBool::new(false), timeout, words: Mutex::default() }
+    }
+
+    /// Longest wait for another rank.
+    pub(crate) fn timeout(&self) -> Duration {
+        self.timeout
+    }
+
+    /// Stops all ranks.
+    pub fn raise(&self) {
+        self.raised.store(true, Ordering::Release);
+        for (_, words) in self.words().iter() {
+            words.words()[ABORT_RAISED].store(1, Ordering::Release);
+        }
+    }
+
+    /// Fails once the flag is raised.
+    ///
+    /// # Errors
+    /// [`DeviceError::OtherRank`].
+    pub fn check(&self) -> Result<(), DeviceError> {
+        if self.raised.load(Ordering::Acquire) { Err(DeviceError::OtherRank) } else { Ok(()) }
+    }
+
+    /// The same; a kernel whose wait exceeded the timeout raises the flag.
+    ///
+    /// # Errors
+    /// [`DeviceError::OtherRank`], [`DeviceError::RankTimeout`].
+    fn check_kernels(&self) -> Result<(), DeviceError> {
+        let waited = self.words().iter().find_map(|(rank, words)| {
+            let other = words.words()[ABORT_AWAITED].load(Ordering::Acquire).checked_sub(1)?;
+            Some(self.timed_out(*rank, Some(other as usize)))
+        });
+        match waited {
+            None => self.check(),
+            Some(timed_out) => {
+                self.raise();
+                Err(timed_out)
+            }
+        }
+    }
+
+    /// The error of a rank whose wait for another one exceeded the timeout.
+    pub(crate) fn timed_out(&self, rank: usize, other: Option<usize>) -> DeviceError {
+        DeviceError::RankTimeout { rank, other, waited: self.timeout }
+    }
+
+    /// Gives the kernels of a rank the timeout, and the flag when it is raised.
+    pub(super) fn register(&self, rank: usize, words: Arc<dyn SharedWords>) {
+        let timeout = u32::try_from(self.timeout.as_millis()).unwrap_or(u32::MAX);
+        words.words()[ABORT_TIMEOUT].store(timeout, Ordering::Release);
+        let mut all = self.words();
+        if self.check().is_err() {
+            words.words()[ABORT_RAISED].store(1, Ordering::Release);
+        }
+        all.push((rank, words));
+    }
+
+    /// The words are not used from now on.
+    pub(super) fn unregister(&self, words: &Arc<dyn SharedWords>) {
+        self.words().retain(|(_, other)| !Arc::ptr_eq(other, words));
+    }
+
+    fn words(&self) -> MutexGuard<'_, Vec<(usize, Arc<dyn SharedWords>)>> {
+        self.words.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// A device that launches nothing once the flag is raised. Kernels that waited for a message then have
+/// continued without it: their results must not be read.
+impl Watch for Arc<AbortFlag> {
+    fn launching(&self) -> Result<(), DeviceError> {
+        self.check()
+    }
+
+    fn downloaded(&self, _: &[u8]) -> Result<(), DeviceError> {
+        self.check_kernels()
+    }
+
+    fn waited(&self) -> Result<(), DeviceError> {
+        self.check_kernels()
+    }
+}

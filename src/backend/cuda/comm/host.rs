@@ -1,0 +1,155 @@
+//! Messages through the host's memory, between threads of one process with any devices.
+
+use super::abort_flag::AbortFlag;
+use super::communicator::{Communicator, Message};
+use crate::backend::DeviceError;
+use crate::backend::cuda::device::{Address, Device};
+use std::collections::{HashMap, VecDeque};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
+
+/// Interval of polls of the abort flag.
+const POLL: Duration = Duration::from_millis(5);
+
+/// Kinds of messages.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+enum Kind {
+    /// Of an all-gather.
+    All,
+    /// Of an exchange, which may be unfinished during an all-gather.
+    One,
+}
+
+/// Sender, receiver and kind.
+type Route = (usize, usize, Kind);
+
+/// Messages that were sent and not received, and the abort flag that ends all waits for one.
+#[derive(Default)]
+pub struct HostTransport {
+    queues: Mutex<HashMap<Route, VecDeque<Vec<u8>>>>,
+    arrived: Condvar,
+    abort_flag: Arc<AbortFlag>,
+}
+
+impl HostTransport {
+    /// A transport whose waits end when this flag is raised.
+    #[must_use]
+    pub fn new(abort_flag: Arc<AbortFlag>) -> Self {
+        Self { abort_flag, ..Self::default() }
+    }
+
+    /// The flag that ends all waits.
+    #[must_use]
+    pub fn abort_flag(&self) -> &Arc<AbortFlag> {
+        &self.abort_flag
+    }
+
+    /// Waits until all ranks have called this.
+    ///
+    /// # Errors
+    /// If the abort flag is raised, or a rank does not call within the timeout.
+    pub fn barrier(&self, rank: usize, ranks: usize) -> Result<(), DeviceError> {
+        (0..ranks).for_each(|other| self.send((rank, other, Kind::All), Vec::new()));
+        (0..ranks).try_for_each(|other| self.receive((other, rank, Kind::All)).map(drop))
+    }
+
+    fn send(&self, route: Route, payload: Vec<u8>) {
+        let mut queues = self.queues.lock().unwrap_or_else(PoisonError::into_inner);
+        queues.entry(route).or_default().push_back(payload);
+        self.arrived.notify_all();
+    }
+
+    fn receive(&self, route: Route) -> Result<Vec<u8>, DeviceError> {
+        let started = Instant::now();
+        let mut queues = self.queues.lock().unwrap_or_else(PoisonError::into_inner);
+        loop {
+            if let Some(payload) = queues.get_mut(&route).and_then(VecDeque::pop_front) {
+                return Ok(payload);
+            }
+            self.abort_flag.check()?;
+            if started.elapsed() >= self.abort_flag.timeout() {
+                let (sender, receiver, _) = route;
+                return Err(self.abort_flag.timed_out(receiver, Some(sender)));
+            }
+            let waited = self.arrived.wait_timeout(queues, POLL);
+            queues = waited.unwrap_or_else(PoisonError::into_inner).0;
+        }
+    }
+}
+
+/// A rank whose messages go through the host's memory.
+pub struct HostCommunicator {
+    rank: usize,
+    size: usize,
+    device: Arc<dyn Device>,
+    transport: Arc<HostTransport>,
+    /// What the exchange that has begun receives.
+    expected: Mutex<Vec<Message>>,
+}
+
+impl HostCommunicator {
+    /// Rank `rank` of `size` ranks that share `transport`.
+    #[must_use]
+    pub fn new(
+        transport: Arc<HostTransport>,
+        rank: usize,
+        size: usize,
+        device: Arc<dyn Device>,
+    ) -> Self {
+        Self { rank, size, device, transport, expected: Mutex::default() }
+    }
+
+    fn expected(&self) -> MutexGuard<'_, Vec<Message>> {
+        self.expected.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn read(&self, from: Address, bytes: usize) -> Result<Vec<u8>, DeviceError> {
+        let mut payload = vec![0; bytes];
+        self.device.download(from, &mut payload)?;
+        Ok(payload)
+    }
+}
+
+impl Communicator for HostCommunicator {
+    fn rank(&self) -> usize {
+        self.rank
+    }
+
+    fn size(&self) -> usize {
+        self.size
+    }
+
+    fn all_gather(&self, from: Address, to: Address, bytes: usize) -> Result<(), DeviceError> {
+        let own = self.read(from, bytes)?;
+        for other in 0..self.size {
+            self.transport.send((self.rank, other, Kind::All), own.clone());
+        }
+        for other in 0..self.size {
+            let payload = self.transport.receive((other, self.rank, Kind::All))?;
+            self.device.upload(&payload, to + (other * bytes) as Address)?;
+        }
+        Ok(())
+    }
+
+    fn start_exchange(&self, sent: &[Message], received: &[Message]) -> Result<(), DeviceError> {
+        self.expected().extend_from_slice(received);
+        // What is sent may have been computed on the side stream.
+        self.device.join()?;
+        for &Message { rank, at, bytes } in sent {
+            self.transport.send((self.rank, rank, Kind::One), self.read(at, bytes)?);
+        }
+        Ok(())
+    }
+
+    fn finish_exchange(&self) -> Result<(), DeviceError> {
+        for Message { rank, at, .. } in std::mem::take(&mut *self.expected()) {
+            let payload = self.transport.receive((rank, self.rank, Kind::One))?;
+            self.device.upload(&payload, at)?;
+        }
+        Ok(())
+    }
+
+    fn recorded(&self) -> bool {
+        false
+    }
+}

@@ -1,0 +1,28 @@
+//! Several devices: every rank runs the solver on its band of columns, or on its rows of a matrix.
+//!
+//! All ranks do the same work in the same order. What decides its course (inner products, merits,
+//! counts) is combined over all ranks in one order, so that every rank sees the same bits and takes
+//! the same branches.
+
+mod abort_flag;
+mod communicator;
+mod context;
+mod halo;
+mod host;
+#[cfg(feature = "cuda")]
+mod nccl;
+mod peer;
+mod run;
+
+pub use self::abort_flag::{AbortFlag, RANK_TIMEOUT};
+pub use self::communicator::{Communicator, Message};
+pub use self::host::{HostCommunicator, HostTransport};
+#[cfg(feature = "cuda")]
+pub use self::nccl::{CommunicatorId, NcclCommunicator, RankSetup};
+pub use self::peer::{PeerCommunicator, PeerWindows};
+pub use self::run::run_ranks;
+
+pub(super) use self::context::{PERIODIC_ROW, RankContext, edges};
+pub(super) use self::halo::Halo;
+#[cfg(feature = "cuda")]
+pub(super) use self::nccl::present as nccl_present;

@@ -1,0 +1,201 @@
+//! The GPUs and libraries of this machine.
+
+use super::handles::{Context, can_access, reason};
+use crate::backend::DeviceError;
+use crate::backend::cuda::launch::library::{DRIVER, compiler_version};
+use cudarc::driver::{result, sys};
+use std::any::Any;
+use std::ffi::CStr;
+use sys::CUdevice_attribute_enum as Attribute;
+
+/// The oldest driver that has all that is called: the priorities of the nodes of graphs are of
+/// CUDA 11.7 (`CUDA_GRAPH_INSTANTIATE_FLAG_USE_NODE_PRIORITY`).
+const OLDEST: (i32, i32) = (11, 7);
+
+/// The newest function that is called.
+const NEWEST_FUNCTION: &CStr = c"cuGraphInstantiateWithFlags";
+
+/// One GPU as the driver describes it.
+#[derive(Debug, Clone, PartialEq, Eq, serde::Serialize)]
+pub struct DeviceInfo {
+    /// Number by which it is chosen.
+    pub ordinal: usize,
+    /// Its name.
+    pub name: String,
+    /// Compute capability, major and minor.
+    pub capability: (u32, u32),
+    /// Bytes of memory.
+    pub memory: usize,
+    /// Bytes that are free now; none if it was not asked or does not answer.
+    pub free: Option<usize>,
+    /// Multiprocessors.
+    pub multiprocessors: usize,
+    /// Bytes of shared memory that one block may have.
+    pub shared_memory_per_block: usize,
+    /// Ordinals of the GPUs whose memory it can access directly.
+    pub peers: Vec<usize>,
+}
+
+/// Libraries of NVIDIA that gridgen opens at run time.
+#[derive(Debug, Clone, PartialEq, Eq, serde::Serialize)]
+pub struct Libraries {
+    /// CUDA version of the driver, major and minor; none without a driver.
+    pub driver: Option<(i32, i32)>,
+    /// Version of the run-time compiler NVRTC; none if it is not found.
+    pub compiler: Option<(i32, i32)>,
+}
+
+/// The versions of the driver and of the compiler.
+#[must_use]
+pub fn libraries() -> Libraries {
+    Libraries { driver: driver_version(), compiler: compiler_version().ok() }
+}
+
+/// Whether the driver's library is there; it is not started.
+#[must_use]
+pub fn present() -> bool {
+    driver_version().is_some()
+}
+
+/// Every GPU; none where there is no driver.
+pub fn devices() -> Result<Vec<DeviceInfo>, DeviceError> {
+    if driver_version().is_none() {
+        return Ok(Vec::new());
+    }
+    match initialise() {
+        Err(DeviceError::NoGpu) => return Ok(Vec::new()),
+        initialised => initialised?,
+    }
+    let count = result::device::get_count().map_err(unexpected)?;
+    (0..count as usize)
+        .map(|ordinal| Ok(DeviceInfo { free: free_memory(handle(ordinal)?), ..info(ordinal)? }))
+        .collect()
+}
+
+/// GPU `ordinal`, all but its free memory.
+///
+/// # Errors
+/// If there is no driver, or no such GPU.
+pub fn device(ordinal: usize) -> Result<DeviceInfo, DeviceError> {
+    initialise()?;
+    info(ordinal)
+}
+
+fn unexpected(error: result::DriverError) -> DeviceError {
+    DeviceError::Call {
+        device: "the driver".to_owned(),
+        operation: "listing the GPUs",
+        reason: reason(error),
+    }
+}
+
+/// CUDA version of the driver, if there is one.
+fn driver_version() -> Option<(i32, i32)> {
+    let mut version = 0;
+    let answered = DRIVER.has(c"cuInit")
+        && DRIVER.has(c"cuDriverGetVersion")
+        // SAFETY: the function is there; the number outlives the call.
+        && unsafe { sys::cuDriverGetVersion(&raw mut version) }.result().is_ok();
+    answered.then_some((version / 1000, version % 1000 / 10))
+}
+
+/// Starts the driver, and checks that it can run what the compiler makes.
+pub(super) fn initialise() -> Result<(), DeviceError> {
+    let driver = driver_version().ok_or(DeviceError::NoDriver)?;
+    if driver < OLDEST {
+        return Err(DeviceError::AncientDriver { driver, oldest: OLDEST });
+    }
+    if !DRIVER.has(NEWEST_FUNCTION) {
+        let function = NEWEST_FUNCTION.to_string_lossy().into_owned();
+        return Err(DeviceError::LackingDriver { function });
+    }
+    // Both take long: the driver searches for GPUs, and the compiler is a large library.
+    let (started, compiler) = std::thread::scope(|scope| {
+        let compiler = scope.spawn(compiler_version);
+        let lost = |panic: Box<dyn Any + Send>| Err(DeviceError::panic("opening NVRTC", &*panic));
+        (result::init(), compiler.join().unwrap_or_else(lost))
+    });
+    started.map_err(|error| match error.0 {
+        sys::CUresult::CUDA_ERROR_NO_DEVICE => DeviceError::NoGpu,
+        sys::CUresult::CUDA_ERROR_SYSTEM_DRIVER_MISMATCH
+        | sys::CUresult::CUDA_ERROR_COMPAT_NOT_SUPPORTED_ON_DEVICE => {
+            DeviceError::DriverMismatch { reason: reason(error) }
+        }
+        _ => unexpected(error),
+    })?;
+    match compiler {
+        Ok(compiler) => fits(driver, compiler),
+        // Without one the GPUs can still be listed.
+        Err(_) => Ok(()),
+    }
+}
+
+/// Refuses a driver that cannot run what a compiler of this version makes: one of an older major
+/// version. Within a major version machine code runs on every driver (CUDA C++ Best Practices
+/// Guide, "CUDA Compatibility").
+fn fits(driver: (i32, i32), compiler: (i32, i32)) -> Result<(), DeviceError> {
+    if compiler.0 > driver.0 { Err(DeviceError::OldDriver { driver, compiler }) } else { Ok(()) }
+}
+
+/// The driver's handle of GPU `ordinal`; the driver must be initialised.
+pub(super) fn handle(ordinal: usize) -> Result<sys::CUdevice, DeviceError> {
+    let none = DeviceError::NoSuchGpu { ordinal, count: 0 };
+    result::device::get(i32::try_from(ordinal).map_err(|_| none)?).map_err(unexpected)
+}
+
+/// Describes GPU `ordinal`, all but its free memory, for which a context must be made; the driver
+/// must be initialised.
+pub(super) fn info(ordinal: usize) -> Result<DeviceInfo, DeviceError> {
+    let count = result::device::get_count().map_err(unexpected)? as usize;
+    if ordinal >= count {
+        return Err(DeviceError::NoSuchGpu { ordinal, count });
+    }
+    let device = handle(ordinal)?;
+    // SAFETY: `device` is valid.
+    let attribute = |which| unsafe { result::device::get_attribute(device, which) };
+    let number = |which| attribute(which).map(|value| value as usize).map_err(unexpected);
+    let peers = (0..count).filter(|&other| other != ordinal && reaches(device, other)).collect();
+    Ok(DeviceInfo {
+        ordinal,
+        name: result::device::get_name(device).map_err(unexpected)?,
+        capability: (
+            number(Attribute::CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR)? as u32,
+            number(Attribute::CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR)? as u32,
+        ),
+        // SAFETY: `device` is valid.
+        memory: unsafe { result::device::total_mem(device) }.map_err(unexpected)?,
+        free: None,
+        multiprocessors: number(Attribute::CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT)?,
+        shared_memory_per_block: number(
+            Attribute::CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN,
+        )?,
+        peers,
+    })
+}
+
+/// Whether one GPU can access the memory of another.
+fn reaches(from: sys::CUdevice, to: usize) -> bool {
+    handle(to).is_ok_and(|to| can_access(from, to).unwrap_or(false))
+}
+
+/// Free bytes of a GPU.
+fn free_memory(device: sys::CUdevice) -> Option<usize> {
+    let _context = Context::retain(device).ok()?;
+    let free = result::mem_get_info().map(|(free, _)| free);
+    Context::unbind();
+    free.ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_driver_of_an_older_major_version_is_refused() {
+        assert!(fits((13, 0), (13, 2)).is_ok() && fits((13, 0), (12, 4)).is_ok());
+        assert_eq!(
+            fits((12, 8), (13, 0)),
+            Err(DeviceError::OldDriver { driver: (12, 8), compiler: (13, 0) })
+        );
+    }
+}

@@ -1,0 +1,182 @@
+//! Several GPUs that work on one grid, or on one matrix.
+
+use crate::backend::cuda::backend::CudaBackend;
+use crate::backend::cuda::comm::{
+    AbortFlag, Communicator, CommunicatorId, HostCommunicator, HostTransport, NcclCommunicator,
+    PeerCommunicator, PeerWindows, RANK_TIMEOUT, RankSetup, nccl_present, run_ranks,
+};
+use crate::backend::cuda::device::driver::DriverDevice;
+use crate::backend::cuda::device::{Device, MemoryEstimate, WatchedDevice};
+use crate::backend::{Bands, DeviceError};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+/// The transport of messages between GPUs.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Transport {
+    /// Kernels write into the memory of other GPUs.
+    PeerMemory,
+    /// NCCL.
+    Nccl,
+    /// Through the host's memory.
+    Host,
+}
+
+/// Held by a run on several GPUs: kernels of two runs that wait for other GPUs could each be queued
+/// before what the other waits for.
+static ONE_RUN: Mutex<()> = Mutex::new(());
+
+/// GPUs of this machine, opened, with their kernels compiled.
+pub struct Gpus {
+    devices: Vec<Arc<DriverDevice>>,
+    transport: Transport,
+    gathered_points: Option<usize>,
+    timeout: Duration,
+}
+
+/// What the ranks of a run share.
+enum Rendezvous {
+    Memory(Arc<PeerWindows>),
+    Nccl(CommunicatorId, Arc<HostTransport>),
+    Host(Arc<HostTransport>),
+}
+
+impl Gpus {
+    /// Opens GPUs by their ordinals.
+    ///
+    /// # Errors
+    /// If one is not there or cannot be used.
+    pub fn open(ordinals: &[usize]) -> Result<Self, DeviceError> {
+        // The first compiles what the others find on the disk.
+        let open = |&ordinal: &usize| DriverDevice::open_compiled(ordinal).map(Arc::new);
+        let devices: Vec<_> = ordinals.iter().map(open).collect::<Result<_, _>>()?;
+        let transport = if DriverDevice::enable_peer_access(&devices)? {
+            Transport::PeerMemory
+        } else if nccl_present() {
+            Transport::Nccl
+        } else {
+            Transport::Host
+        };
+        Ok(Self { devices, transport, gathered_points: None, timeout: RANK_TIMEOUT })
+    }
+
+    /// Sends messages by this transport instead of the fastest there is.
+    #[must_use]
+    pub fn with_transport(self, transport: Transport) -> Self {
+        Self { transport, ..self }
+    }
+
+    /// Gathers levels of multigrid with up to so many points onto every GPU.
+    #[must_use]
+    pub fn with_gathered_points(self, most: Option<usize>) -> Self {
+        Self { gathered_points: most, ..self }
+    }
+
+    /// Fails where a GPU waits longer for another one.
+    #[must_use]
+    pub fn with_timeout(self, timeout: Duration) -> Self {
+        Self { timeout, ..self }
+    }
+
+    /// Number of GPUs.
+    #[must_use]
+    pub fn count(&self) -> usize {
+        self.devices.len()
+    }
+
+    /// Their names, each once.
+    #[must_use]
+    pub fn names(&self) -> String {
+        let mut names: Vec<&str> = Vec::new();
+        for device in &self.devices {
+            if !names.contains(&device.name()) {
+                names.push(device.name());
+            }
+        }
+        names.join(", ")
+    }
+
+    /// A warning for the user where messages go through the host's memory.
+    #[must_use]
+    pub fn slow(&self) -> Option<String> {
+        (self.transport == Transport::Host).then(|| {
+            "the GPUs do not access each other's memory, and NCCL was not found: messages between them \
+             go through the host's memory, which is slow"
+                .to_owned()
+        })
+    }
+
+    /// A backend on the first GPU alone.
+    ///
+    /// # Errors
+    /// If the GPU has too little memory.
+    pub fn first(&self) -> Result<CudaBackend, DeviceError> {
+        let first = self.devices.first().ok_or(DeviceError::NoGpu)?;
+        CudaBackend::new(first.clone())
+    }
+
+    /// Refuses what does not fit the free memory of one of the GPUs, the points being shared out.
+    ///
+    /// # Errors
+    /// [`DeviceError::OutOfMemory`].
+    pub fn check_memory(&self, demand: MemoryEstimate) -> Result<(), DeviceError> {
+        let share =
+            MemoryEstimate { points: demand.points.div_ceil(self.count().max(1)), ..demand };
+        self.devices.iter().try_for_each(|device| share.check(&**device))
+    }
+
+    /// Does `work` on all GPUs, with the number of the rank and a backend whose band is that of
+    /// `bands`, and returns the results by rank. Runs of one process take turns.
+    ///
+    /// # Errors
+    /// The failure of the first rank that failed on its own.
+    pub fn run<R, E>(
+        &self,
+        bands: &Bands,
+        work: impl Fn(usize, &CudaBackend) -> Result<R, E> + Sync,
+    ) -> Result<Vec<R>, E>
+    where
+        R: Send,
+        E: Send + PartialEq + From<DeviceError>,
+    {
+        let _one_run = ONE_RUN.lock().unwrap_or_else(PoisonError::into_inner);
+        let abort_flag = Arc::new(AbortFlag::new(self.timeout));
+        let size = self.count();
+        let rendezvous = match self.transport {
+            Transport::PeerMemory => {
+                Rendezvous::Memory(Arc::new(PeerWindows::new(size, abort_flag.clone())))
+            }
+            Transport::Nccl => Rendezvous::Nccl(
+                CommunicatorId::new()?,
+                Arc::new(HostTransport::new(abort_flag.clone())),
+            ),
+            Transport::Host => Rendezvous::Host(Arc::new(HostTransport::new(abort_flag.clone()))),
+        };
+        run_ranks(size, &abort_flag, |rank| {
+            let gpu = &self.devices[rank];
+            let mut device: Arc<dyn Device> = gpu.clone();
+            let communicator: Box<dyn Communicator> = match &rendezvous {
+                Rendezvous::Memory(windows) => {
+                    device = Arc::new(WatchedDevice::new(device, abort_flag.clone()));
+                    Box::new(PeerCommunicator::join(windows.clone(), rank, size, device.clone())?)
+                }
+                Rendezvous::Nccl(id, transport) => {
+                    let setup = RankSetup { rank, size, id: *id };
+                    Box::new(NcclCommunicator::join(gpu, setup, transport)?)
+                }
+                Rendezvous::Host(transport) => {
+                    let (transport, device) = (transport.clone(), device.clone());
+                    Box::new(HostCommunicator::new(transport, rank, size, device))
+                }
+            };
+            let backend = CudaBackend::banded(device, communicator, bands.clone())?;
+            work(
+                rank,
+                &match self.gathered_points {
+                    Some(most) => backend.with_gathered_points(most),
+                    None => backend,
+                },
+            )
+        })
+    }
+}

@@ -1,0 +1,128 @@
+//! Quality of a grid on a GPU: `kernels/quality.cu`.
+
+use super::march::CudaGrid;
+use crate::backend::DeviceError;
+use crate::backend::cuda::backend::CudaBackend;
+use crate::backend::cuda::device::Buffer;
+use crate::backend::cuda::launch::{Argument, LaunchShape, Source, arguments};
+use crate::grid::FAR_FIELD_CENTRE;
+use crate::grid::quality::{PERCENTILE, Quality, WallLine, corner_tangent, larger, order_of};
+
+/// Limits below which a kernel counts values.
+const LIMITS: u64 = 4;
+
+impl CudaBackend {
+    /// What `grid::quality::measure` says of a grid on this GPU.
+    pub(crate) fn quality(&self, grid: &CudaGrid) -> Result<Quality, DeviceError> {
+        let (ni, nj) = (grid.ni as u32, grid.nj as u32);
+        let cells = (grid.ni - 1) * (grid.nj - 1);
+        let skewness = Buffer::<f64>::zeros(&self.device, cells)?;
+        let line = WallLine::of(grid.topology, grid.ni);
+        let (from, points, closed) = (line.from as u32, line.points(), u32::from(line.closed));
+        let [centre_x, centre_y] = FAR_FIELD_CENTRE;
+        let (x, y) = (&grid.x, &grid.y);
+
+        let arguments = arguments![ni, nj, x, y, &skewness];
+        let [max_skewness, skewness_sum, folded, min_jacobian] =
+            self.measured("measure_cells", cells, &arguments)?;
+        let arguments = arguments![ni, nj, x, y];
+        let [max_aspect_ratio, growth_i, growth_j] =
+            self.measured("measure_ratios", grid.ni * grid.nj, &arguments)?;
+        let arguments = arguments![ni, nj, from, points as u32, centre_x, centre_y, x, y];
+        let [first_cell_min, first_cell_max, far_field_min, far_field_max] =
+            self.measured("measure_lines", grid.ni, &arguments)?;
+        let arguments = arguments![ni, from, points as u32, closed, corner_tangent(), x, y];
+        let [max_angle, angle_sum, corners, smooth] =
+            self.measured("measure_angles", points, &arguments)?;
+
+        let (max_growth_i, max_growth_j) = (growth_i.sqrt(), growth_j.sqrt());
+        Ok(Quality {
+            folded_cells: folded as usize,
+            min_jacobian,
+            max_skewness,
+            max_skewness_at: self.place_of(max_skewness, &skewness, grid.ni - 1)?,
+            p99_skewness: self.percentile(&skewness, max_skewness)?,
+            mean_skewness: skewness_sum / cells as f64,
+            wall_angle_error_max_deg: if smooth == 0.0 { f64::NAN } else { max_angle },
+            wall_angle_error_mean_deg: angle_sum / smooth,
+            wall_corners: corners as usize,
+            first_cell_min,
+            first_cell_max,
+            max_aspect_ratio,
+            max_growth: larger(max_growth_i, max_growth_j),
+            max_growth_i,
+            max_growth_j,
+            far_field_min,
+            far_field_max,
+        })
+    }
+
+    /// A kernel of the file that reduces over `n` items, on this GPU alone.
+    fn measured<const K: usize>(
+        &self,
+        name: &'static str,
+        n: usize,
+        arguments: &[Argument],
+    ) -> Result<[f64; K], DeviceError> {
+        self.own_reduction::<f64, K>(Source::Quality, name, n, arguments)
+    }
+
+    /// The first cell with this value, of `columns` cells in a row.
+    fn place_of(
+        &self,
+        value: f64,
+        values: &Buffer<f64>,
+        columns: usize,
+    ) -> Result<[usize; 2], DeviceError> {
+        let (n, shape) = (values.len() as u64, LaunchShape::elementwise(values.len()));
+        let found = self.own_first_index(|first| {
+            let mut arguments = arguments![n, values, value];
+            arguments.push(first.into());
+            self.launch::<f64>(Source::Quality, "find_value", shape, &arguments)
+        })?;
+        let cell = found.unwrap_or(0);
+        Ok([cell % columns, cell / columns])
+    }
+
+    /// The percentile of values of which none is negative and none above `most`, which is NaN if one
+    /// is; NaN comes last.
+    ///
+    /// Counts of the values below [`LIMITS`] limits say between which of them the order statistic lies,
+    /// until that is one number: about 27 times for 62 bits.
+    fn percentile(&self, values: &Buffer<f64>, most: f64) -> Result<f64, DeviceError> {
+        let n = values.len();
+        let (below, fraction) = order_of(PERCENTILE, n);
+        let most = if most.is_nan() { f64::NAN } else { most };
+        let (mut low, mut high, mut up_to_high) = (0, most.to_bits(), n);
+        while low < high {
+            let step = (high - low).div_ceil(LIMITS + 1);
+            let limits: Vec<u64> = (1..=LIMITS).map(|k| high.min(low + k * step)).collect();
+            let mut arguments = arguments![n as u64, values];
+            arguments.extend(limits.iter().copied().map(Argument::from));
+            let counts: [f64; LIMITS as usize] = self.measured("count_below", n, &arguments)?;
+            for (limit, count) in limits.into_iter().zip(counts.map(|count| count as usize)) {
+                if count > below {
+                    (high, up_to_high) = (limit - 1, count);
+                    break;
+                }
+                low = limit;
+            }
+        }
+        let low = f64::from_bits(low);
+        let next = if up_to_high > below + 1 { low } else { self.next_above(values, low)? };
+        // None is above the largest, and NaN above all numbers.
+        let next = match next {
+            f64::INFINITY if up_to_high == n => low,
+            f64::INFINITY => f64::NAN,
+            next => next,
+        };
+        Ok(low + (next - low) * fraction)
+    }
+
+    /// The least of the values above a bound; infinite if there is none.
+    fn next_above(&self, values: &Buffer<f64>, bound: f64) -> Result<f64, DeviceError> {
+        let arguments = arguments![values.len() as u64, values, bound];
+        let [next] = self.measured("least_above", values.len(), &arguments)?;
+        Ok(next)
+    }
+}

@@ -1,0 +1,504 @@
+//! Constants and layouts that the host shares with the kernels: written here alone, and emitted into
+//! the source text of every module.
+
+use crate::backend::scalars::{HALTED, LOG, LOGGED, SLOTS};
+use crate::grid::initial::hyperbolic;
+use crate::sparse::{ROW_TILE, TILE};
+use std::fmt::Write;
+use std::marker::PhantomData;
+
+/// Threads of a warp.
+pub const WARP: usize = 32;
+
+/// Threads of a block where a kernel does not care.
+pub const BLOCK: u32 = 256;
+
+/// A Rust type as C++ writes it.
+pub(crate) trait CType {
+    /// A declaration of `name` with this type.
+    fn declare(name: &str) -> String;
+}
+
+macro_rules! c_types {
+    ($($rust:ty => $c:literal),* $(,)?) => { $(
+        impl CType for $rust {
+            fn declare(name: &str) -> String {
+                format!("{} {name}", $c)
+            }
+        }
+    )* };
+}
+
+c_types! { u8 => "unsigned char", u32 => "uint32", u64 => "uint64", f64 => "double", Reals => "real" }
+
+/// The type `real` of a module, `f32` or `f64`.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) struct Reals;
+
+/// An address of values in a device's memory.
+#[derive(Debug, Clone, Copy, PartialEq)]
+#[repr(transparent)]
+pub(crate) struct Pointer<T>(u64, PhantomData<fn() -> T>);
+
+impl<T> Pointer<T> {
+    /// No address.
+    pub(crate) const NULL: Self = Self(0, PhantomData);
+
+    pub(crate) fn to(address: u64) -> Self {
+        Self(address, PhantomData)
+    }
+}
+
+impl<T: CType> CType for Pointer<T> {
+    fn declare(name: &str) -> String {
+        T::declare(&format!("*{name}"))
+    }
+}
+
+impl<T: CType, const N: usize> CType for [T; N] {
+    fn declare(name: &str) -> String {
+        T::declare(&format!("{name}[{N}]"))
+    }
+}
+
+/// A struct that kernels take by value.
+pub(crate) trait Shared: bytemuck::Pod {}
+
+/// Declares structs for Rust and collects their C++ text. The name in quotes, if there is one, is that
+/// in C++: a struct of `kernels/` adds functions to it under the name of the Rust one.
+macro_rules! shared_structs {
+    ($($(#[$doc:meta])* $vis:vis $name:ident $(= $base:literal)? {
+        $($(#[$field_doc:meta])* $field:ident: $type:ty,)*
+    })*) => {
+        $(
+            $(#[$doc])*
+            #[derive(Debug, Clone, Copy, PartialEq)]
+            #[repr(C)]
+            $vis struct $name {
+                $($(#[$field_doc])* pub(crate) $field: $type,)*
+            }
+
+            const _: () = assert!(size_of::<$name>() == 0 $(+ size_of::<$type>())*);
+            // SAFETY: all fields are numbers, addresses and such structs, and there is no padding
+            // between them, as the assertion above says.
+            #[allow(unsafe_code, reason = "the layout is checked")]
+            unsafe impl bytemuck::Zeroable for $name {}
+            // SAFETY: as above.
+            #[allow(unsafe_code, reason = "the layout is checked")]
+            unsafe impl bytemuck::Pod for $name {}
+            impl Shared for $name {}
+
+            impl CType for $name {
+                fn declare(name: &str) -> String {
+                    format!("{} {name}", [$($base,)? stringify!($name)][0])
+                }
+            }
+        )*
+
+        /// C++ text of all structs.
+        fn structs() -> String {
+            let mut text = String::new();
+            $(
+                let fields = [$(<$type as CType>::declare(stringify!($field))),*].join("; ");
+                let _ = writeln!(text, "struct {} {{ {fields}; }};", <$name as CType>::declare("").trim_end());
+            )*
+            text
+        }
+    };
+}
+
+/// Declares structs of a matrix type M and a vector type V for Rust and collects their C++ text.
+macro_rules! shared_templates {
+    ($($(#[$doc:meta])* $name:ident { $($field:ident: $type:ty),* })*) => {
+        $(
+            $(#[$doc])*
+            #[allow(dead_code, reason = "its size alone is used")]
+            #[repr(C)]
+            pub(crate) struct $name<M, V> { $($field: $type),* }
+        )*
+
+        /// C++ text of all such structs.
+        fn templates() -> String {
+            let mut text = String::new();
+            $(
+                let fields = [$(concat!(stringify!($type), " ", stringify!($field))),*].join("; ");
+                let name = stringify!($name);
+                let _ = writeln!(text, "template <class M, class V> struct {name} {{ {fields}; }};");
+            )*
+            text
+        }
+    };
+}
+
+shared_structs! {
+    /// Where a reduction leaves the parts of blocks, its ticket and its results.
+    pub(crate) Reduction {
+        partials: Pointer<f64>,
+        ticket: Pointer<u32>,
+        result: Pointer<f64>,
+    }
+    /// Vectors of inner products (a_k, b_k).
+    pub(crate) VectorPairs {
+        a: [Pointer<Reals>; 4],
+        b: [Pointer<Reals>; 4],
+    }
+    /// Vectors of a sum.
+    pub(crate) Vectors {
+        at: [Pointer<Reals>; 4],
+    }
+    /// A number times a quotient of products of scalars on the device.
+    pub(crate) ScalarFactor {
+        factor: f64,
+        /// Four slots, a byte each.
+        slots: u64,
+    }
+    /// A condition that halts a method: kind, slots and flag in bytes.
+    pub(crate) HaltCondition {
+        packed: u64,
+        factor: f64,
+    }
+    /// The windows of all ranks; no address if this rank is alone or cannot access the others.
+    pub PeerAccess = "PeerAccessFields" {
+        /// Addresses of the windows.
+        windows: Pointer<u64>,
+        rank: u32,
+        ranks: u32,
+        abort_flag: Pointer<u32>,
+    }
+    /// Where the results of a reduction go that stay on the device, and what follows.
+    pub(crate) ScalarReduction {
+        slots: Pointer<f64>,
+        first: u32,
+        log: u32,
+        conditions: [HaltCondition; 2],
+        partials: Pointer<f64>,
+        ticket: Pointer<u32>,
+        access: PeerAccess,
+    }
+    /// Sequence numbers of the messages of one fragment: of the last that arrived and of the last own one
+    /// that the other rank acknowledged, both written by that rank; of the last sent and received.
+    pub(crate) Sequence {
+        arrived: u64,
+        acknowledged: u64,
+        sent: u64,
+        received: u64,
+    }
+    /// A message that is sent or received on a channel.
+    pub(crate) MessageOperation {
+        kind: u32,
+        channel: u32,
+        other: u64,
+        at: Pointer<u8>,
+        bytes: u64,
+    }
+    /// The operations of a launch; those without a kind are not there.
+    pub(crate) MessageOperations {
+        at: [MessageOperation; 8],
+    }
+    /// The last parameter of kernels that exchange columns: what the launch does, and the columns.
+    pub(crate) HaloColumns {
+        access: PeerAccess,
+        phase: u64,
+        sent: Pointer<Reals>,
+        received: Pointer<Reals>,
+    }
+    /// Size and edges of a level of multigrid: see `level.cuh`.
+    pub(crate) LevelLayout = "LevelLayoutFields" {
+        mi: u32,
+        mj: u32,
+        half: u32,
+        edges: u32,
+    }
+    /// Fixed data and state of the grid equations; null where there are no wall terms.
+    pub(crate) EllipticState {
+        x: Pointer<f64>,
+        y: Pointer<f64>,
+        control_p: Pointer<f64>,
+        control_q: Pointer<f64>,
+        phi: Pointer<f64>,
+        psi: Pointer<f64>,
+        amplitudes: Pointer<f64>,
+    }
+    /// Intermediate results of a cyclic tridiagonal system.
+    pub(crate) CyclicBuffers {
+        points: Pointer<f64>,
+        chunks: Pointer<f64>,
+        block_rows: Pointer<f64>,
+    }
+    /// One substep of a march: its height is `height` and `more` for each unit of a point's extra first
+    /// height.
+    pub(crate) MarchStep = "MarchStepFields" {
+        height: f64,
+        more: f64,
+        distance: f64,
+        dissipation: f64,
+        volume_smoothing: f64,
+        implicit: f64,
+        layer: u32,
+        substep: u32,
+        substeps: u32,
+        idle: u32,
+    }
+    /// How far a march has come: the substep to do of the way from `layer` to the next, and how many those
+    /// are, once the first is done; `bad` where a point is not finite.
+    pub(crate) MarchProgress {
+        layer: u32,
+        substep: u32,
+        substeps: u32,
+        bad: u32,
+    }
+    /// What a march is made from.
+    pub(crate) MarchInput {
+        layers: Pointer<f64>,
+        splay: Pointer<f64>,
+        tallest: f64,
+        implicit: f64,
+        step_limit: f64,
+        dissipation: f64,
+        volume_smoothing: f64,
+        spread: f64,
+    }
+    /// Rows in slices: see `slices.cuh`.
+    pub(crate) SliceRows = "SliceRowsFields" {
+        rows: u64,
+        width: Pointer<u32>,
+        start: Pointer<u64>,
+        length: Pointer<u32>,
+    }
+    /// Pattern of a matrix by rows whose lower part of row r ends at split[r].
+    pub(crate) SplitPattern {
+        row_start: Pointer<u32>,
+        split: Pointer<u32>,
+        columns: Pointer<u32>,
+    }
+    /// Pivots and their inverses; `first` is lowered to the first row with a bad one, which is also a
+    /// negative one if they must be `positive`.
+    pub(crate) PivotRows {
+        pivots: Pointer<Reals>,
+        inverse: Pointer<Reals>,
+        first: Pointer<u64>,
+        positive: u64,
+    }
+    /// Levels `first` to `last` (not included) of rows, and where each level starts.
+    pub(crate) LevelRange {
+        starts: Pointer<u64>,
+        first: u32,
+        last: u32,
+    }
+    /// Inverse pivots and intermediate vectors of triangular solves.
+    pub(crate) SolveVectors {
+        inverse: Pointer<Reals>,
+        w: Pointer<Reals>,
+        z: Pointer<Reals>,
+    }
+    /// Rows of more entries than a chunk, in parts: see `csr.cu`.
+    pub(crate) LongRows {
+        bounds: Pointer<u32>,
+        owner: Pointer<u32>,
+        rows: Pointer<u32>,
+        firsts: Pointer<u32>,
+        sums: Pointer<Reals>,
+        tickets: Pointer<u32>,
+        parts: u64,
+    }
+    /// What the unknowns of a solve by columns have received.
+    pub(crate) PushState {
+        inverse: Pointer<Reals>,
+        sums: Pointer<Reals>,
+        counters: Pointer<u32>,
+        tickets: Pointer<u32>,
+        w: Pointer<Reals>,
+    }
+    /// Incomplete factors of ELL matrices, by rows.
+    pub(crate) EllFactors = "EllFactorsFields" {
+        rows: u64,
+        columns: Pointer<u32>,
+        lower: Pointer<u8>,
+        length: Pointer<u8>,
+        values: Pointer<Reals>,
+        inverse: Pointer<Reals>,
+    }
+    /// Rows by level, and the levels `first` to `last` (not included) of a launch.
+    pub(crate) LevelRows {
+        order: Pointer<u32>,
+        starts: Pointer<u32>,
+        first: u32,
+        last: u32,
+    }
+    /// Where entries are written that are taken from another pattern.
+    pub(crate) EntryTarget {
+        starts: Pointer<u32>,
+        columns: Pointer<u32>,
+        source: Pointer<u32>,
+    }
+}
+
+shared_templates! {
+    /// An eliminated point of a cyclic system: x = g − p x_before − q x_kept.
+    Eliminated { g: V, p: M, q: M }
+    /// A row of kept points, its diagonal 1.
+    ReducedRow { lower: M, upper: M, right: V }
+    /// The row of the point that a block keeps, coupled with the one that the block before keeps and with
+    /// the first point of the next block; and the block's own first point.
+    BlockRow { lower: M, centre: M, upper: M, right: V, first: Eliminated<M, V> }
+}
+
+/// Declares integer constants for Rust and collects their C++ text.
+macro_rules! shared_constants {
+    ($($(#[$doc:meta])* $name:ident: $type:ty = $value:expr;)*) => {
+        $( $(#[$doc])* pub(crate) const $name: $type = $value; )*
+
+        /// C++ text of these constants.
+        fn constants() -> String {
+            let mut text = String::new();
+            $( let _ = writeln!(text, "#define {} {}u", stringify!($name), $name); )*
+            text
+        }
+    };
+}
+
+shared_constants! {
+    /// Edges of a row of a piece of the grid: points of another piece lie beyond its west end, or its
+    /// east end, or its first and last points are neighbours.
+    EDGE_WEST: u32 = 1;
+    EDGE_EAST: u32 = 2;
+    EDGE_PERIODIC: u32 = 4;
+    /// In the same word, of a level of multigrid: wall terms take the places of its first row.
+    EDGE_WALLS: u32 = 8;
+    /// A slot of an ELL matrix of the grid has a multiple of this many entries: what the threads of a warp
+    /// read of a slot starts with a line of memory in every slot.
+    SLOT_UNIT: usize = 64;
+    /// Values of each rank in one all-gather of scalars.
+    RANK_VALUES: usize = 4;
+
+    /// Most fragments of a message, and bytes of a fragment in an endpoint's buffer.
+    FRAGMENTS: usize = 64;
+    FRAGMENT_BYTES: usize = 16_384;
+    /// Messages that an endpoint buffers: one is read while the next arrives.
+    BUFFERS: usize = 2;
+    /// Channels from one rank to another. Messages on different channels are independent.
+    CHANNELS: usize = 3;
+    /// Words of the abort flag: the flag, the timeout of a wait in milliseconds, and one more than the
+    /// rank that a kernel waited for until its timeout.
+    ABORT_RAISED: usize = 0;
+    ABORT_TIMEOUT: usize = 1;
+    ABORT_AWAITED: usize = 2;
+    /// Most values that a rank brings to an all-gather of words, and their words.
+    GATHERED_VALUES: usize = 4;
+    GATHERED_WORDS: usize = 2 * GATHERED_VALUES;
+    /// Threads of the block of an all-gather of words: one for each word of all ranks.
+    GATHER_THREADS: usize = 256;
+    /// Words with the number of the last all-gather and the ticket of the halo exchange.
+    COUNTER_WORDS: usize = 4;
+    /// Points of a column that a buffer of the halo exchange holds, and words of each.
+    COLUMN_POINTS: usize = 16_384;
+    POINT_WORDS: usize = 4;
+    /// What a launch of a halo exchange does: both where devices access each other's memory.
+    PHASE_SEND: u64 = 1;
+    PHASE_RECEIVE: u64 = 2;
+    /// Kinds of operations with messages.
+    SEND: u32 = 1;
+    RECEIVE: u32 = 2;
+    /// Waits until the other rank has read what an earlier launch sent by rendezvous.
+    AWAIT_ACKNOWLEDGEMENT: u32 = 3;
+
+    /// Threads of a block, and most blocks, of cyclic systems and of the march.
+    CYCLIC_THREADS: usize = 128;
+
+    /// Values per point of the planes of a level's operator before those of the wall terms, where corner
+    /// blocks are ±d I and the centre is c I, and where all blocks are stored.
+    COMPACT_STORAGE: usize = 22;
+    FULL_STORAGE: usize = 40;
+    /// Values per point of V and B, which follow them.
+    WALL_VALUES: usize = 8;
+    /// Values of a 2×2 block.
+    BLOCK_VALUES: usize = 4;
+    /// Values per point that the next coarser operator is made of: all but pivots and wall terms.
+    COMPACT_VALUES: usize = 18;
+    FULL_VALUES: usize = 36;
+    /// Borders of a level's eta-lines: none; those whose wall terms have a pivot that keeps the sign of B;
+    /// all.
+    NO_BORDERS: u32 = 0;
+    SIGNED_BORDERS: u32 = 1;
+    ALL_BORDERS: u32 = 2;
+    /// Coarse points of a block of the restriction.
+    RESTRICT_I: usize = 32;
+    RESTRICT_J: usize = 8;
+
+    /// Side of the tiles of points within which DILU is done, and values per row of their factors.
+    POINT_TILE: usize = TILE;
+    TILE_ENTRIES: usize = 13;
+
+    /// Rows of the tiles of matrices by rows, and such tiles of a block.
+    MATRIX_TILE: usize = ROW_TILE;
+    BLOCK_TILES: usize = 4;
+    /// Width of a slice whose rows follow each other.
+    BY_ROWS: u32 = u32::MAX;
+    /// Source of an entry that is not there.
+    ABSENT: u32 = u32::MAX;
+    /// Entries of a chunk of rows: as many as a block keeps the products of.
+    ROW_CHUNK: u32 = 2048;
+    /// Threads of its block.
+    CHUNK_THREADS: u32 = BLOCK;
+    /// Lanes that eliminate a row together.
+    ELIMINATION_LANES: usize = 8;
+    /// Values that a thread of a scan takes.
+    SCANNED: usize = 8;
+    /// Digits and keys of a block of a pass of the sort.
+    DIGITS: usize = 256;
+    KEYS: usize = 2048;
+}
+
+impl PeerAccess {
+    /// No access.
+    pub(crate) const NONE: Self =
+        Self { windows: Pointer::NULL, rank: 0, ranks: 0, abort_flag: Pointer::NULL };
+}
+
+/// A value that differs with the precision of a module: of `float`, then of `double`.
+type ByWidth = [usize; 2];
+
+/// Points of a line that one thread takes, and most threads of a block of the smoother.
+const LINE_CHUNK: ByWidth = [8, 4];
+const LINE_THREADS: ByWidth = [512, 256];
+
+/// The value for `T`.
+const fn of<T>(values: ByWidth) -> usize {
+    if size_of::<T>() == 4 { values[0] } else { values[1] }
+}
+
+/// Points of a line that one thread of the smoother takes.
+pub(crate) const fn line_chunk<T>() -> usize {
+    of::<T>(LINE_CHUNK)
+}
+
+/// Most threads of a block of the smoother.
+pub(crate) const fn line_threads<T>() -> usize {
+    of::<T>(LINE_THREADS)
+}
+
+/// What stands before the headers of every module: types, constants and structs.
+pub(super) fn preamble() -> String {
+    let mut text = "#ifndef REAL\n#define REAL double\n#endif\n\
+        typedef REAL real;\ntypedef unsigned int uint32;\n\
+        typedef unsigned long long uint64;\ntypedef long long int64;\n"
+        .to_owned();
+    let _ = writeln!(text, "#define WARP {WARP}");
+    for (name, value) in
+        [("HALTED", HALTED.into()), ("LOGGED", LOGGED.into()), ("SLOTS", SLOTS), ("LOG", LOG)]
+    {
+        let _ = writeln!(text, "#define {name} {value}");
+    }
+    for (name, [single, double]) in [("LINE_CHUNK", LINE_CHUNK), ("LINE_THREADS", LINE_THREADS)] {
+        let _ = writeln!(text, "#define {name} (sizeof(real) == 4 ? {single} : {double})");
+    }
+    for (name, value) in [
+        ("MARCH_SUBSTEPS", hyperbolic::SUBSTEPS),
+        ("MARCH_RISE", hyperbolic::RISE),
+        ("MARCH_SPREAD_DISTANCE", hyperbolic::SPREAD_DISTANCE),
+        ("MARCH_CONCAVE_LIMIT", hyperbolic::CONCAVE_LIMIT),
+    ] {
+        let _ = writeln!(text, "#define {name} {value:?}");
+    }
+    text + &constants() + &structs() + &templates()
+}

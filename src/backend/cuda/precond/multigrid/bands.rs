@@ -1,0 +1,215 @@
+//! Levels in bands.
+//!
+//! A level is cut like the grid as long as its bands are wide and its points many; below that every
+//! rank holds the whole of it and does the same work on it. Beside a band stand the columns of its
+//! neighbours, brought anew whenever eta-lines of a colour were solved, which see what is beside them;
+//! `spikes.rs` has the xi-lines, which pass the borders.
+
+use super::level::{CudaLevel, Joined, LevelKind, Storage};
+use super::neighbours::{LevelBand, Spikes};
+use crate::backend::bands::Bands;
+use crate::backend::cuda::backend::CudaBackend;
+use crate::backend::cuda::comm::{Halo, RankContext};
+use crate::backend::cuda::device::Buffer;
+use crate::backend::cuda::launch::shared::{
+    BLOCK_VALUES, COMPACT_VALUES, FULL_VALUES, NO_BORDERS, SIGNED_BORDERS, WALL_VALUES,
+};
+use crate::backend::cuda::launch::{Argument, LaunchShape, Source, arguments};
+use crate::backend::{DeviceError, LevelSize, Real};
+
+/// Values per point that the next coarser operator is made of, and a block of wall columns.
+fn operator_values(kind: LevelKind) -> usize {
+    let own = match kind.storage {
+        Storage::Compact => COMPACT_VALUES,
+        Storage::Full => FULL_VALUES,
+    };
+    own + if kind.walls { BLOCK_VALUES } else { 0 }
+}
+
+/// The band of a level.
+pub(super) fn band<M: Real>(
+    backend: &CudaBackend,
+    ranks: &RankContext,
+    bands: Bands,
+    mj: usize,
+    kind: LevelKind,
+) -> Result<CudaLevel<M>, DeviceError> {
+    let (rank, device) = (ranks.rank(), &backend.device);
+    let size = LevelSize { mi: bands.of(rank).len(), mj, periodic: false };
+    // All ranks' bands stand alike in memory, so that they can be joined.
+    let [_, widest] = bands.widths();
+    let mut level = CudaLevel::with_width(backend, size, widest, kind)?;
+    level.part = Some(LevelBand {
+        neighbours: bands.neighbours(rank),
+        bands,
+        solution: Halo::new(device, 2 * mj)?,
+        operator: Halo::new(device, operator_values(kind) * mj)?,
+        spikes: level.has_xi.then(|| Spikes::new(device, size)).transpose()?,
+    });
+    Ok(level)
+}
+
+/// The level below a band: in bands too, or as a whole on every rank.
+pub(super) fn below<M: Real>(
+    backend: &CudaBackend,
+    ranks: &RankContext,
+    fine: &CudaLevel<M>,
+    part: &LevelBand<M>,
+    kind: LevelKind,
+) -> Result<CudaLevel<M>, DeviceError> {
+    let whole = part.size(fine.size.mj).coarser(kind.coarsening);
+    let bands = part.bands.coarser().on_level();
+    let [width, _] = bands.widths();
+    let many = whole.mi * whole.mj > backend.gathered_points;
+    let cut = many && bands.can_be_coarsened();
+    let piece = band(backend, ranks, bands, whole.mj, kind)?;
+    if cut {
+        return Ok(piece);
+    }
+    let mut level = CudaLevel::new(backend, whole, kind)?;
+    let values = piece.values(BLOCK_VALUES * piece.operator_planes());
+    let all = Buffer::zeros(&backend.device, ranks.size() * values)?;
+    level.joined = Some(Box::new(Joined { piece, all, width }));
+    Ok(level)
+}
+
+impl<M: Real> CudaLevel<M> {
+    /// Planes of blocks that a whole level takes from its pieces: all but the pivots of the xi-lines.
+    fn operator_planes(&self) -> usize {
+        (self.storage.values() + if self.walls { WALL_VALUES } else { 0 }) / BLOCK_VALUES
+    }
+
+    /// Counts the lines that keep wall terms on all ranks.
+    pub(super) fn agree_on_borders(&self, backend: &CudaBackend) -> Result<(), DeviceError> {
+        let (Some(ranks), Some(part)) = (&backend.ranks, &self.part) else { return Ok(()) };
+        let mut borders = [0; 2];
+        self.borders.download(&mut borders)?;
+        let lines: u64 = ranks.numbers(borders[1].into())?.iter().sum();
+        let kept = lines > 0 && 2 * lines >= part.bands.columns() as u64;
+        let kind = if kept { SIGNED_BORDERS } else { NO_BORDERS };
+        self.borders.upload(&[kind, borders[1]])
+    }
+
+    /// Values of so many planes.
+    fn values(&self, planes: usize) -> usize {
+        planes * 2 * self.half * self.size.mj
+    }
+
+    /// One thread for each point of the two outer columns.
+    fn columns(&self) -> LaunchShape {
+        LaunchShape::threads(2 * self.size.mj)
+    }
+
+    /// Launches a kernel on the outer columns of a band.
+    fn on_columns(
+        &self,
+        backend: &CudaBackend,
+        name: &'static str,
+        own: Vec<Argument>,
+    ) -> Result<(), DeviceError> {
+        let mut arguments = arguments![self.edged_layout()];
+        arguments.extend(own);
+        backend.launch::<M>(Source::Bands, name, self.columns(), &arguments)
+    }
+
+    /// Brings u beside a band from its neighbours.
+    pub(super) fn refresh(&self, backend: &CudaBackend) -> Result<(), DeviceError> {
+        self.exchange(backend, "exchange_solution", &[self.u().into()])
+    }
+
+    /// Exchanges columns with the neighbours of a band.
+    fn exchange(
+        &self,
+        backend: &CudaBackend,
+        name: &'static str,
+        own: &[Argument],
+    ) -> Result<(), DeviceError> {
+        let (Some(ranks), Some(part)) = (&backend.ranks, &self.part) else { return Ok(()) };
+        part.solution.exchange_columns(ranks, part.neighbours, |columns| {
+            let arguments = [&[self.edged_layout().into()][..], own, &[columns.into()]].concat();
+            let shape = LaunchShape::threads(self.size.mj);
+            backend.launch::<M>(Source::Halo, name, shape, &arguments)
+        })
+    }
+
+    /// Brings the operator beside a band from its neighbours.
+    pub(super) fn refresh_operator(&self, backend: &CudaBackend) -> Result<(), DeviceError> {
+        let (Some(ranks), Some(part)) = (&backend.ranks, &self.part) else { return Ok(()) };
+        let (halo, a) = (&part.operator, &self.operator);
+        let pack = self.storage.pick("pack_operator_compact", "pack_operator_full");
+        self.on_columns(backend, pack, arguments![a, halo.sent()])?;
+        halo.exchange(ranks, part.neighbours)?;
+        let unpack = self.storage.pick("unpack_operator_compact", "unpack_operator_full");
+        self.on_columns(backend, unpack, arguments![halo.received(), a])
+    }
+
+    /// Where the residual of the column after a band stands, brought from the neighbour; nowhere for
+    /// a whole level.
+    pub(super) fn residual_beside(&self, backend: &CudaBackend) -> Result<Argument, DeviceError> {
+        let Some(part) = &self.part else { return Ok(0_u64.into()) };
+        let name = self.storage.pick("exchange_residual_compact", "exchange_residual_full");
+        let own = [(&self.operator).into(), (&self.f).into(), self.u().into()];
+        self.exchange(backend, name, &own)?;
+        Ok(part.solution.received_after())
+    }
+
+    /// Where coarsening and restriction to this level leave what they make.
+    pub(super) fn target(&self) -> &Self {
+        self.joined.as_ref().map_or(self, |joined| &joined.piece)
+    }
+
+    /// The operator from the pieces of all ranks, if this level is made of them.
+    pub(super) fn join_operator(&self, backend: &CudaBackend) -> Result<(), DeviceError> {
+        let Some(joined) = &self.joined else { return Ok(()) };
+        let none = 0_u64.into();
+        let planes = [BLOCK_VALUES, joined.piece.operator_planes()];
+        self.join(backend, joined, &joined.piece.operator, planes, &self.operator, none)
+    }
+
+    /// The right side so, and u ← 0.
+    pub(super) fn join_right(&self, backend: &CudaBackend) -> Result<(), DeviceError> {
+        let Some(joined) = &self.joined else { return Ok(()) };
+        self.join(backend, joined, &joined.piece.f, [2, 1], &self.f, self.u().into())
+    }
+
+    /// `planes` planes of `each` values a point from all ranks' pieces, and u ← 0 if there is a u.
+    fn join(
+        &self,
+        backend: &CudaBackend,
+        joined: &Joined<M>,
+        piece: &Buffer<M>,
+        [each, planes]: [usize; 2],
+        to: &Buffer<M>,
+        u: Argument,
+    ) -> Result<(), DeviceError> {
+        let Some(ranks) = &backend.ranks else { return Ok(()) };
+        let values = joined.piece.values(each * planes);
+        let bytes = values * size_of::<M>();
+        ranks.communicator().all_gather(piece.address(), joined.all.address(), bytes)?;
+        let mut arguments = arguments![self.layout()];
+        arguments.extend(arguments![
+            joined.width as u32,
+            ranks.size() as u32,
+            joined.piece.half as u32,
+            each as u32,
+            planes as u32,
+            values as u64,
+            &joined.all,
+            to,
+            u,
+        ]);
+        backend.launch::<M>(Source::Bands, "join_pieces", self.point_pairs(), &arguments)
+    }
+
+    /// The column of `coarse` at which this level's column 0 stands, and whether its first and last
+    /// columns are neighbours.
+    pub(super) fn start_in(&self, backend: &CudaBackend, coarse: &Self) -> [u32; 2] {
+        match (&backend.ranks, &self.part) {
+            (Some(ranks), Some(part)) if coarse.joined.is_some() => {
+                let start = part.bands.of(ranks.rank()).start / 2;
+                [start as u32, u32::from(part.bands.periodic())]
+            }
+            _ => [0, u32::from(self.size.wraps())],
+        }
+    }
+}

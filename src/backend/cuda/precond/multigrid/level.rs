@@ -1,0 +1,220 @@
+//! A level in a GPU's memory. `kernels/level.cuh` says how it stands there.
+
+use super::neighbours::LevelBand;
+use crate::backend::cuda::backend::CudaBackend;
+use crate::backend::cuda::comm::PERIODIC_ROW;
+use crate::backend::cuda::device::Buffer;
+use crate::backend::cuda::launch::LaunchShape;
+use crate::backend::cuda::launch::shared::{
+    COMPACT_STORAGE, EDGE_WALLS, FULL_STORAGE, LevelLayout, WALL_VALUES,
+};
+use crate::backend::cuda::recording::{CudaRecording, HostState};
+use crate::backend::{Coarsening, DeviceError, LevelSize, Real};
+
+/// Rows start at multiples of this many points: 128 bytes of pairs in single precision.
+const ALIGNED: usize = 16;
+/// Most blocks of a grid in y.
+const MOST_ROWS: usize = 65_535;
+/// Threads of a block at pairs of points of a row.
+const ROW_THREADS: usize = 256;
+/// How the operator is stored.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Storage {
+    /// Corner blocks are ±d I and the centre is c I, as on the finest level.
+    Compact,
+    /// All blocks.
+    Full,
+}
+
+impl Storage {
+    /// Values a point before the inverse pivots of the xi-lines.
+    pub(super) fn values(self) -> usize {
+        match self {
+            Self::Compact => COMPACT_STORAGE,
+            Self::Full => FULL_STORAGE,
+        }
+    }
+
+    /// The kernel of this storage.
+    pub(super) fn pick(self, compact: &'static str, full: &'static str) -> &'static str {
+        match self {
+            Self::Compact => compact,
+            Self::Full => full,
+        }
+    }
+}
+
+/// How a level is stored and smoothed, and whether it has wall terms.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct LevelKind {
+    pub(super) storage: Storage,
+    pub(super) coarsening: Coarsening,
+    pub(super) walls: bool,
+}
+
+/// What u holds.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[repr(u32)]
+pub(super) enum Contents {
+    /// A solution whose residual is zero on the even lines of the direction relaxed last.
+    SolvedEven = 0,
+    /// The same of the odd lines.
+    SolvedOdd = 1,
+    /// Anything.
+    Unknown = 2,
+    /// Zeros.
+    Zero = 3,
+}
+
+/// Pieces of a whole level, one from each rank.
+pub(super) struct Joined<M> {
+    /// This rank's piece.
+    pub(super) piece: CudaLevel<M>,
+    /// All pieces.
+    pub(super) all: Buffer<M>,
+    /// Width of the pieces but the last.
+    pub(super) width: usize,
+}
+
+/// A cycle as a matrix, and the memory in which it is found.
+pub(super) struct CycleMatrix<M> {
+    pub(super) blocks: Buffer<M>,
+    /// f and u of all unit vectors on each level.
+    pub(super) probes: Vec<[Buffer<M>; 2]>,
+    pub(super) probing: CudaRecording,
+}
+
+/// One level of a hierarchy.
+pub struct CudaLevel<M> {
+    pub(super) size: LevelSize,
+    pub(super) storage: Storage,
+    /// Whether the level is smoothed along xi too.
+    pub(super) has_xi: bool,
+    /// Whether wall terms take the places of the first row.
+    pub(super) walls: bool,
+    pub(super) half: usize,
+    pub(super) operator: Buffer<M>,
+    pub(super) f: Buffer<M>,
+    /// With a row of zeros before the first and after the last.
+    pub(super) u: Buffer<M>,
+    /// Right sides and solutions in f and u.
+    pub(super) copies: usize,
+    /// The cycle from this level down as a matrix, on the level where it is so applied.
+    pub(super) matrix: Option<CycleMatrix<M>>,
+    /// Whether the matrix of a finer level stands for this one.
+    pub(super) covered: bool,
+    /// 1 where a pivot is not finite, here or on a finer level.
+    pub(super) bad: Buffer<u32>,
+    /// Which borders the eta-lines have, and on coarse levels how many have one: `NO_BORDERS` and so on
+    /// of `kernels/level.cuh`.
+    pub(super) borders: Buffer<u32>,
+    /// What a band of a level has beside, if this is one.
+    pub(super) part: Option<LevelBand<M>>,
+    /// Where the bands of the level above leave what they coarsen, if they do and this is a whole
+    /// level.
+    pub(super) joined: Option<Box<Joined<M>>>,
+    pub(super) contents: HostState,
+}
+
+impl<M: Real> CudaLevel<M> {
+    pub(super) fn new(
+        backend: &CudaBackend,
+        size: LevelSize,
+        kind: LevelKind,
+    ) -> Result<Self, DeviceError> {
+        Self::with_width(backend, size, size.mi, kind)
+    }
+
+    /// A level in whose rows there is room for `width` points.
+    pub(super) fn with_width(
+        backend: &CudaBackend,
+        size: LevelSize,
+        width: usize,
+        kind: LevelKind,
+    ) -> Result<Self, DeviceError> {
+        let LevelKind { storage, coarsening, walls } = kind;
+        let device = &backend.device;
+        // And for one more on either side.
+        let half = (width.div_ceil(2) + 2).next_multiple_of(ALIGNED);
+        let row = 2 * half;
+        let has_xi = coarsening == Coarsening::Full;
+        let xi_values = match (has_xi, size.wraps()) {
+            (false, _) => 0,
+            (true, false) => 4,
+            (true, true) => 8,
+        };
+        let values = storage.values() + if walls { WALL_VALUES } else { 0 } + xi_values;
+        Ok(Self {
+            size,
+            storage,
+            has_xi,
+            walls,
+            half,
+            operator: Buffer::zeros(device, values * row * size.mj)?,
+            f: Buffer::zeros(device, 2 * row * size.mj)?,
+            u: Buffer::zeros(device, 2 * row * (size.mj + 2))?,
+            bad: Buffer::zeros(device, 1)?,
+            borders: Buffer::zeros(device, 2)?,
+            copies: 1,
+            matrix: None,
+            covered: false,
+            part: None,
+            joined: None,
+            contents: HostState::new(Contents::Zero as u32),
+        })
+    }
+
+    /// Address of u at j = 0.
+    pub(super) fn u(&self) -> u64 {
+        self.u.address_of(4 * self.half)
+    }
+
+    /// What u holds, as kernels take it: 0 or 1 for the lines solved, 2 where nothing is known.
+    pub(super) fn solved(&self) -> u32 {
+        self.contents.get().min(Contents::Unknown as u32)
+    }
+
+    pub(super) fn set_contents(&self, backend: &CudaBackend, contents: Contents) {
+        self.contents.set(&backend.capture, contents as u32);
+    }
+
+    /// The size, without edges.
+    pub(super) fn layout(&self) -> LevelLayout {
+        let LevelSize { mi, mj, .. } = self.size;
+        LevelLayout { mi: mi as u32, mj: mj as u32, half: self.half as u32, edges: 0 }
+    }
+
+    /// The size, what lies beyond the ends of the rows, and whether there are wall terms.
+    pub(super) fn edged_layout(&self) -> LevelLayout {
+        let edges = match &self.part {
+            Some(part) => part.edges(),
+            None if self.size.wraps() => PERIODIC_ROW,
+            None => 0,
+        };
+        LevelLayout { edges: edges | if self.walls { EDGE_WALLS } else { 0 }, ..self.layout() }
+    }
+
+    /// One thread for each pair of points of a row.
+    pub(super) fn point_pairs(&self) -> LaunchShape {
+        let threads = self.half.min(ROW_THREADS);
+        let grid = [
+            self.half.div_ceil(threads) as u32,
+            self.size.mj.min(MOST_ROWS) as u32,
+            self.copies as u32,
+        ];
+        LaunchShape { grid, block: [threads as u32, 1, 1], shared: 0 }
+    }
+
+    /// f and u of several right sides.
+    pub(super) fn workspace(
+        &self,
+        backend: &CudaBackend,
+        copies: usize,
+    ) -> Result<[Buffer<M>; 2], DeviceError> {
+        let (row, mj) = (2 * self.half, self.size.mj);
+        Ok([
+            Buffer::zeros(&backend.device, copies * 2 * row * mj)?,
+            Buffer::zeros(&backend.device, copies * 2 * row * (mj + 2))?,
+        ])
+    }
+}
