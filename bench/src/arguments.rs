@@ -5,12 +5,16 @@ mod solvers;
 use std::path::PathBuf;
 use std::process::Command;
 
+use clap::builder::RangedU64ValueParser;
 use clap::{Args, CommandFactory, Parser, Subcommand, ValueEnum};
 use gridgen::backend::DeviceError;
 use gridgen::backend::cpu::CpuBackend;
 use gridgen::backend::cuda::CudaBackend;
 use gridgen::error::Error;
-use gridgen_bench::{Results, Size, crossover, kernels, newton, timed_run};
+use gridgen::generate::{BackendChoice, RunOptions};
+use gridgen_bench::{
+    Results, Size, crossover, kernels, matrix_market, newton, runs, timed_run, writing,
+};
 
 use self::solvers::SolverArguments;
 
@@ -51,6 +55,22 @@ enum Subject {
     Scaling(ScalingArguments),
     /// Sparse solvers on matrices of any pattern.
     Solvers(SolverArguments),
+    /// Whole runs, phase by phase.
+    Runs(GridArguments),
+    /// Writing a mesh in several formats, beside copying its bytes; into TMPDIR.
+    Writing {
+        /// Points along each side of the mesh.
+        #[arg(long, value_name = "N", default_value_t = 2049,
+            value_parser = RangedU64ValueParser::<usize>::new().range(9..=100_000))]
+        side: usize,
+    },
+    /// Writing and reading Matrix Market text, beside its bytes; in TMPDIR.
+    MatrixMarket {
+        /// Rows of the matrix, of 13 entries each.
+        #[arg(long, value_name = "N", default_value_t = 1_000_000,
+            value_parser = RangedU64ValueParser::<usize>::new().range(1000..=100_000_000))]
+        rows: usize,
+    },
     /// Whole runs on the CPU and on a GPU: from which size on the GPU is faster.
     Crossover {
         /// Grid sizes [default: seven from 129x65 to 2049x1025].
@@ -170,6 +190,9 @@ impl Subject {
                 Opened::Cpu(backend) => newton(&backend, sizes)?,
                 Opened::Cuda(backend) => newton(&*backend, sizes)?,
             }),
+            Self::Runs(GridArguments { sizes, place }) => runs(sizes, &place.options()),
+            Self::Writing { side } => writing(*side),
+            Self::MatrixMarket { rows } => matrix_market(*rows),
             Self::Scaling(arguments) => arguments.measure(),
             Self::Solvers(arguments) => arguments.measure(),
             Self::Crossover { sizes, device } => {
@@ -188,6 +211,17 @@ impl Subject {
 }
 
 impl Place {
+    /// Where a whole run computes.
+    fn options(&self) -> RunOptions {
+        let backend = match self.backend {
+            Backend::Auto => BackendChoice::Auto,
+            Backend::Cpu => BackendChoice::Cpu,
+            Backend::Cuda => BackendChoice::Cuda,
+        };
+        let devices = (self.backend == Backend::Cuda).then(|| vec![self.device]);
+        RunOptions { backend, devices, ..RunOptions::default() }
+    }
+
     fn open(&self) -> Result<Opened, DeviceError> {
         match (self.backend, CudaBackend::open) {
             (Backend::Cpu, _) => Ok(Opened::Cpu(CpuBackend)),

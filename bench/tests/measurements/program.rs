@@ -47,6 +47,25 @@ fn kernels_of_the_cpu_are_printed_and_written() {
 }
 
 #[test]
+fn whole_runs_and_files_are_measured() {
+    for (arguments, parts) in [
+        (
+            &["runs", "--sizes", "65x33", "--backend", "cpu"][..],
+            &["| 65 × 33 | initial grid |", "| 65 × 33 | total |"][..],
+        ),
+        (&["writing", "--side", "33"], &["1089 points", "| .vts, zlib |"]),
+        (&["matrix-market", "--rows", "1000"], &["13000 entries", "lines in any order"]),
+    ] {
+        let (code, stdout, stderr) = ran(bench(arguments));
+
+        assert_eq!((code, stderr.as_str()), (Some(0), ""), "{arguments:?}");
+        for part in parts {
+            assert!(stdout.contains(part), "{part} is not in\n{stdout}");
+        }
+    }
+}
+
+#[test]
 fn newton_solves_of_the_cpu_are_printed_and_drawn() {
     let folder = tempfile::tempdir().unwrap();
     let mut command = bench(&["newton", "--backend", "cpu", "--sizes", "33x17", "--output"]);

@@ -1,8 +1,10 @@
 //! Kernels against a copy of the bytes that they must move.
 
-use super::problem::ellipses;
-use super::timing::Bench;
-use super::{BenchBackend, Results, Size, Table, VendorWork};
+mod levels;
+
+use crate::problem::ellipses;
+use crate::timing::Bench;
+use crate::{BenchBackend, Results, Size, Table, VendorWork};
 use gridgen::backend::{EllipticData, LevelSize, Product, Real, Scaling, scalars};
 use gridgen::elliptic::{GridPreconditioner, GridProblem};
 use gridgen::solver::krylov::{Bicgstab, System, Target};
@@ -56,15 +58,20 @@ fn table<B: BenchBackend, T: Real>(
     grid_equations::<B, T>(&mut rows, &data)?;
     vectors::<B, T>(&mut rows, 2 * data.mi * data.mj)?;
     multigrid::<B, T>(&mut rows, &data)?;
+    levels::rows::<B, T>(&mut rows, &data)?;
     if ni * nj <= COMPARED {
         compared::<B, T>(&mut rows, &data)?;
     }
-    for (kind, name) in [(Kind::Jacobi, "Jacobi"), (Kind::Multigrid, "multigrid")] {
-        iteration::<B, T>(&mut rows, &data, (kind, Schedule::Auto), name)?;
+    let frozen = EllipticData { wall: None, ..data.clone() };
+    for (kind, name) in
+        [(Kind::Jacobi, "Jacobi"), (Kind::Multigrid, "multigrid"), (Kind::Ilu0, "ILU(0)")]
+    {
+        iteration::<B, T>(&mut rows, &frozen, (kind, Schedule::Auto), name)?;
     }
+    iteration::<B, T>(&mut rows, &data, (Kind::Ilu0, Schedule::Auto), "ILU(0), coupled wall")?;
     for (schedule, name, largest) in SCHEDULES {
         if B::HAS_SCHEDULES && ni * nj <= largest {
-            iteration::<B, T>(&mut rows, &data, (Kind::Dilu, schedule), name)?;
+            iteration::<B, T>(&mut rows, &frozen, (Kind::Dilu, schedule), name)?;
         }
     }
     Ok(rows.table)
@@ -85,6 +92,11 @@ impl<B: BenchBackend> Rows<'_, '_, B> {
         mut work: impl FnMut() -> Result<(), SolverError>,
     ) -> Result<(), SolverError> {
         let seconds = self.bench.seconds(&mut work)?;
+        self.rate(name, bytes, seconds)
+    }
+
+    /// A row of work that moves `bytes` in so many seconds.
+    fn rate(&mut self, name: &str, bytes: usize, seconds: f64) -> Result<(), SolverError> {
         let copy = self.bench.copy_seconds(bytes)?;
         let rate = |seconds: f64| format!("{:.1}", bytes as f64 / seconds / 1e9);
         self.table.rows.push(vec![
@@ -261,9 +273,30 @@ fn compared<B: BenchBackend, T: Real>(
     Ok(())
 }
 
-/// One iteration of BiCGStab with a frozen wall: two products with the application of the
-/// preconditioner before them, and 21 vectors. With Jacobi each product reads the diagonal and a
-/// vector and writes two.
+/// Bytes that an iteration of BiCGStab moves: two products with the application of the preconditioner
+/// before them, and 21 vectors; none where they depend on how the preconditioner works.
+///
+/// With Jacobi each product reads the diagonal and a vector and writes two. ILU(0) copies r to z and
+/// substitutes forward and backward, which together read 12 entries and 12 column indices a row, the
+/// inverse diagonal, and each the places of the row's start, its end and its diagonal, and read and write
+/// z. With coupled wall terms a product adds 2 slots a row, and reads and writes y once more; the
+/// preconditioner is applied twice, and between the two it clears the vector of wall terms, multiplies it
+/// by the wall columns and adds the correction.
+fn iteration_bytes<T>(kind: Kind, coupled: bool, n: usize) -> Option<usize> {
+    let entry = size_of::<T>();
+    let places = size_of::<u32>() * (FIELD - 1 + 4);
+    let ilu0 = (FIELD - 1 + 7) * entry + places;
+    let product = (FIELD + 2) * entry;
+    let once = match (kind, coupled) {
+        (Kind::Jacobi, false) => (FIELD + 4) * entry,
+        (Kind::Ilu0, false) => product + ilu0,
+        (Kind::Ilu0, true) => product + 2 * ilu0 + (2 * WALL + 7) * entry,
+        _ => return None,
+    };
+    Some(n * (2 * once + 21 * entry))
+}
+
+/// One iteration of BiCGStab.
 fn iteration<B: BenchBackend, T: Real>(
     rows: &mut Rows<'_, '_, B>,
     data: &EllipticData,
@@ -272,8 +305,7 @@ fn iteration<B: BenchBackend, T: Real>(
 ) -> Result<(), SolverError> {
     let backend = rows.bench.backend;
     let n = 2 * data.mi * data.mj;
-    let frozen = EllipticData { wall: None, ..data.clone() };
-    let (mut problem, u) = GridProblem::<B, T>::from_data(backend, &frozen)?;
+    let (mut problem, u) = GridProblem::<B, T>::from_data(backend, data)?;
     let mut f = backend.zeros(n)?;
     problem.residual(backend, &u, Scaling::Renewed, &mut f)?;
     let scale = backend.max_abs(&f)?;
@@ -303,19 +335,10 @@ fn iteration<B: BenchBackend, T: Real>(
         Ok(())
     })?;
     let seconds = seconds / iterations.max(0.5);
-    let entry = size_of::<T>();
-    // What the other preconditioners move depends on how they work.
-    let bytes = if kind == Kind::Jacobi { n * entry * (2 * (FIELD + 4) + 21) } else { 0 };
-    let rate = bytes as f64 / seconds / 1e9;
-    let copy = rows.bench.copy_seconds(bytes.max(n * entry))?;
-    let share = if bytes > 0 { format!("{:.0} %", 100.0 * copy / seconds) } else { String::new() };
-    rows.table.rows.push(vec![
-        format!("BiCGStab + {name}, an iteration"),
-        if bytes > 0 { format!("{:.2}", bytes as f64 / 1e6) } else { String::new() },
-        format!("{:.4}", 1e3 * seconds),
-        if bytes > 0 { format!("{rate:.1}") } else { String::new() },
-        String::new(),
-        share,
-    ]);
+    let name = format!("BiCGStab + {name}, an iteration");
+    if let Some(bytes) = iteration_bytes::<T>(kind, data.wall.is_some(), n) {
+        return rows.rate(&name, bytes, seconds);
+    }
+    rows.time(&name, seconds);
     Ok(())
 }

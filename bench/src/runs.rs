@@ -1,0 +1,45 @@
+//! Whole runs, phase by phase.
+
+use std::path::Path;
+
+use gridgen::case::Case;
+use gridgen::error::Error;
+use gridgen::files::IoError;
+use gridgen::generate::{RunOptions, run};
+
+use super::results::points;
+use super::{Results, Size, Table};
+
+/// Runs after the first, of which the fastest of each phase counts.
+const RUNS: usize = 5;
+
+/// Seconds of each phase of a run: from the case to all its files, without the start of the program. The case is
+/// the default one of a NACA 0012 at each size, and `options` say where it is computed.
+///
+/// # Errors
+/// If a run fails.
+pub fn runs(sizes: &[Size], options: &RunOptions) -> Result<Results, Error> {
+    let folder = tempfile::tempdir()
+        .map_err(|source| IoError::Write { path: std::env::temp_dir(), source })?;
+    let columns = ["points", "phase", "ms"];
+    let mut table = Table::new(format!("Phases of whole runs, fastest of {RUNS}"), &columns);
+    for &(ni, nj) in sizes {
+        let text = format!("geometry.naca = \"0012\"\ngrid.ni = {ni}\ngrid.nj = {nj}\n");
+        let case = Case::from_toml(&text, Path::new("naca0012.toml"), &[])?;
+        let options = RunOptions { output: folder.path().join("grid"), ..options.clone() };
+        run(&case, &options, &mut ())?;
+        let mut fastest: Vec<(String, f64)> = Vec::new();
+        for _ in 0..RUNS {
+            for (phase, seconds) in run(&case, &options, &mut ())?.timings {
+                match fastest.iter_mut().find(|(known, _)| *known == phase) {
+                    Some((_, least)) => *least = least.min(seconds),
+                    None => fastest.push((phase, seconds)),
+                }
+            }
+        }
+        table.rows.extend(fastest.into_iter().map(|(phase, seconds)| {
+            vec![points((ni, nj)), phase, format!("{:.2}", 1e3 * seconds)]
+        }));
+    }
+    Ok(vec![table].into())
+}
