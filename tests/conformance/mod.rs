@@ -92,8 +92,8 @@ pub fn assert_close<T: Real>(found: &[T], expected: &[T], ulps: f64, what: &str)
 
 /// A test for each fact of the suite; `conformance!(backend, ignore = "…")` marks them all.
 macro_rules! conformance {
-    ($backend:ident $(, $attribute:meta)?) => {
-        conformance!(@module $backend, [$(#[$attribute])?], vectors,
+    ($backend:ident) => {
+        conformance!(@module $backend, vectors,
             vectors_go_to_the_device_and_back
             linear_combinations_take_any_number_of_terms
             a_zero_factor_overwrites_a_nan
@@ -105,23 +105,23 @@ macro_rules! conformance {
             precision_is_converted
             vectors_are_scaled_entry_by_entry
         );
-        conformance!(@module $backend, [$(#[$attribute])?], scalars,
+        conformance!(@module $backend, scalars,
             sums_and_steps_are_those_of_the_cpu
             a_condition_that_holds_halts_the_slots
             a_look_finds_the_slots_as_they_were
             a_nan_halts_as_vanished
             the_log_is_a_ring
         );
-        conformance!(@module $backend, [$(#[$attribute])?], march,
+        conformance!(@module $backend, march,
             the_march_gives_the_grid_of_the_host
             folded_cells_of_a_grid_are_counted
         );
-        conformance!(@module $backend, [$(#[$attribute])?], control,
+        conformance!(@module $backend, control,
             the_first_guess_is_that_of_the_host
             control_functions_are_those_of_the_host
             wall_terms_are_those_of_the_host
         );
-        conformance!(@module $backend, [$(#[$attribute])?], matrices,
+        conformance!(@module $backend, matrices,
             products_on_the_nine_point_pattern
             products_on_the_pattern_of_the_wall_columns
             products_on_a_general_pattern
@@ -129,7 +129,7 @@ macro_rules! conformance {
             diagonals_are_inverted
             a_zero_on_the_diagonal_names_its_row
         );
-        conformance!(@module $backend, [$(#[$attribute])?], equations,
+        conformance!(@module $backend, equations,
             the_residual_and_its_merit
             kept_weights_stay_as_they_are
             the_entries_of_the_jacobian
@@ -138,7 +138,7 @@ macro_rules! conformance {
             a_nan_is_a_folded_cell
             the_grid_is_stored_with_its_seam
         );
-        conformance!(@module $backend, [$(#[$attribute])?], grids,
+        conformance!(@module $backend, grids,
             the_nodes_of_a_solution_are_its_grid
             symmetry_is_restored_as_on_the_host
             a_half_is_that_of_the_host
@@ -147,19 +147,19 @@ macro_rules! conformance {
             grids_of_few_cells_are_measured
             what_is_no_number_is_never_overlooked
         );
-        conformance!(@module $backend, [$(#[$attribute])?], walls,
+        conformance!(@module $backend, walls,
             the_leading_points_are_copied
             the_reduced_system_is_factored_and_solved
             a_singular_wall_block_names_its_point
         );
-        conformance!(@module $backend, [$(#[$attribute])?], factors,
+        conformance!(@module $backend, factors,
             factors_in_natural_order
             factors_by_colours
             factors_within_tiles
             factors_of_a_general_pattern
             a_singular_pivot_names_its_row
         );
-        conformance!(@module $backend, [$(#[$attribute])?], general,
+        conformance!(@module $backend, general,
             products_of_any_pattern
             diagonals_of_any_pattern
             schedules_of_natural_order_apply_the_same_factors
@@ -169,12 +169,12 @@ macro_rules! conformance {
             the_first_bad_pivot_and_its_value
             a_nan_or_a_zero_does_not_stop_a_solve
         );
-        conformance!(@module $backend, [$(#[$attribute])?], newton,
+        conformance!(@module $backend, newton,
             a_frozen_wall_gives_the_grid_of_the_cpu
             incomplete_factors_give_the_grid_of_the_cpu
             a_coupled_wall_gives_the_grid_of_the_cpu
         );
-        conformance!(@module $backend, [$(#[$attribute])?], multigrid,
+        conformance!(@module $backend, multigrid,
             every_operation_in_double_precision
             every_operation_in_single_precision
             lines_over_several_warps
@@ -185,14 +185,13 @@ macro_rules! conformance {
             a_coupled_wall_gives_the_grid_of_the_cpu
         );
     };
-    (@module $backend:ident, $attributes:tt, $module:ident, $($fact:ident)*) => {
+    (@module $backend:ident, $module:ident, $($fact:ident)*) => {
         mod $module {
-            $($crate::conformance::conformance!(@test $backend, $attributes, $module, $fact);)*
+            $($crate::conformance::conformance!(@test $backend, $module, $fact);)*
         }
     };
-    (@test $backend:ident, [$($attributes:tt)*], $module:ident, $fact:ident) => {
+    (@test $backend:ident, $module:ident, $fact:ident) => {
         #[test]
-        $($attributes)*
         fn $fact() {
             $crate::conformance::$module::$fact(&$crate::$backend());
         }

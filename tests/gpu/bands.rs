@@ -39,14 +39,14 @@ fn check(case: Case) {
 }
 
 #[test]
-#[ignore = "needs two GPUs: cargo test --test gpu -- --ignored bands"]
+#[ignore = "needs two GPUs: cargo test --features gpu-tests --test gpu -- --include-ignored"]
 fn jacobi_on_two_gpus() {
     check(JACOBI);
     check(Case { periodic: true, ..JACOBI });
 }
 
 #[test]
-#[ignore = "needs two GPUs: cargo test --test gpu -- --ignored bands"]
+#[ignore = "needs two GPUs: cargo test --features gpu-tests --test gpu -- --include-ignored"]
 fn incomplete_factors_on_two_gpus() {
     let case = Case { nodes: (129, 33), kind: Kind::Ilu0, ..JACOBI };
     check(Case { method: Method::Gmres, ..case });
@@ -54,7 +54,7 @@ fn incomplete_factors_on_two_gpus() {
 }
 
 #[test]
-#[ignore = "needs two GPUs: cargo test --test gpu -- --ignored bands"]
+#[ignore = "needs two GPUs: cargo test --features gpu-tests --test gpu -- --include-ignored"]
 fn multigrid_on_two_gpus() {
     let case = Case { kind: Kind::Multigrid, wall: Wall::Coupled, ..JACOBI };
     check(case);
@@ -62,7 +62,7 @@ fn multigrid_on_two_gpus() {
 }
 
 #[test]
-#[ignore = "needs two GPUs: cargo test --test gpu -- --ignored bands"]
+#[ignore = "needs two GPUs: cargo test --features gpu-tests --test gpu -- --include-ignored"]
 fn a_rank_that_gives_up_stops_the_other() {
     for transport in [Transport::PeerMemory, Transport::Nccl] {
         gives_up(&Gpus::open(&[0, 1]).unwrap().with_transport(transport));
@@ -90,7 +90,7 @@ fn gives_up(gpus: &Gpus) {
 }
 
 #[test]
-#[ignore = "needs two GPUs: cargo test --test gpu -- --ignored bands"]
+#[ignore = "needs two GPUs: cargo test --features gpu-tests --test gpu -- --include-ignored"]
 fn a_rank_that_goes_silent_is_named() {
     let (timeout, bands) = (Duration::from_secs(1), Bands::new(64, 2, false).unwrap());
     for transport in [Transport::PeerMemory, Transport::Nccl, Transport::Host] {
@@ -115,7 +115,7 @@ fn a_rank_that_goes_silent_is_named() {
 }
 
 #[test]
-#[ignore = "needs two GPUs: cargo test --test gpu -- --ignored bands"]
+#[ignore = "needs two GPUs: cargo test --features gpu-tests --test gpu -- --include-ignored"]
 fn runs_side_by_side_on_two_gpus_end() {
     let bands = Bands::new(64, 2, false).unwrap();
     let run = || {

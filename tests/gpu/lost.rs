@@ -20,7 +20,6 @@ const OWN: &str = "GRIDGEN_TEST_LOSES_ITS_GPU";
 
 /// In a process of its own: the driver gives up the context for good.
 #[test]
-#[ignore = "needs a GPU: cargo test --test gpu -- --ignored"]
 fn an_illegal_address_is_an_error_of_every_later_call() {
     if std::env::var_os(OWN).is_none() {
         let test = "lost::an_illegal_address_is_an_error_of_every_later_call";

@@ -1,7 +1,7 @@
-//! The CUDA backend on the first GPU. Needs one: `cargo test --test gpu -- --ignored`.
+//! The CUDA backend on the first GPU, and on the first two where there are two:
+//! `cargo test --features gpu-tests --test gpu`, with `-- --include-ignored` for two.
 #![allow(clippy::unwrap_used, reason = "a failing step fails the test")]
 #![allow(dead_code, unreachable_pub, reason = "some modules serve several programs")]
-#![cfg(feature = "cuda")]
 
 mod bands;
 #[path = "../backends/bands/cases.rs"]
@@ -27,4 +27,4 @@ fn on_gpu() -> CudaBackend {
     CudaBackend::new(Arc::new(DriverDevice::open(0).unwrap())).unwrap()
 }
 
-conformance!(on_gpu, ignore = "needs a GPU: cargo test --test gpu -- --ignored");
+conformance!(on_gpu);

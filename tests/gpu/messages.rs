@@ -32,7 +32,6 @@ fn with_timeout(timeout: Duration) -> (Arc<dyn Device>, PeerCommunicator) {
 }
 
 #[test]
-#[ignore = "needs a GPU: cargo test --test gpu -- --ignored"]
 fn a_rank_sends_messages_to_itself() {
     let (device, link) = alone();
     // The last is longer than the buffer of an endpoint.
@@ -63,7 +62,6 @@ fn a_rank_sends_messages_to_itself() {
 }
 
 #[test]
-#[ignore = "needs a GPU: cargo test --test gpu -- --ignored"]
 fn a_message_that_never_comes_is_given_up() {
     let timeout = Duration::from_millis(500);
     for bytes in [16, 2_000_000] {
@@ -83,7 +81,6 @@ fn a_message_that_never_comes_is_given_up() {
 }
 
 #[test]
-#[ignore = "needs a GPU: cargo test --test gpu -- --ignored"]
 fn a_band_around_the_seam_is_its_own_neighbour() {
     for kind in [Kind::Jacobi, Kind::Multigrid] {
         let wall = if kind == Kind::Jacobi { Wall::Frozen } else { Wall::Coupled };

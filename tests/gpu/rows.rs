@@ -32,7 +32,7 @@ fn two() -> Gpus {
 }
 
 #[test]
-#[ignore = "needs two GPUs: cargo test --test gpu -- --ignored rows"]
+#[ignore = "needs two GPUs: cargo test --features gpu-tests --test gpu -- --include-ignored"]
 fn products_by_rows_on_two_gpus() {
     let gpus = two();
     for a in [convection(257, 311, 0.3), arrow(20_000), shifted(4096, 2048), half_full(300)] {
@@ -47,7 +47,7 @@ fn products_by_rows_on_two_gpus() {
 }
 
 #[test]
-#[ignore = "needs two GPUs: cargo test --test gpu -- --ignored rows"]
+#[ignore = "needs two GPUs: cargo test --features gpu-tests --test gpu -- --include-ignored"]
 fn a_small_product_by_rows_on_two_gpus() {
     let a = convection(23, 31, 0.3);
     let x: Vec<f64> = (0..a.rows()).map(|k| (0.7 * k as f64).cos()).collect();
@@ -76,7 +76,7 @@ fn iterations(gpus: &Gpus, way: Way) -> [f64; 2] {
 }
 
 #[test]
-#[ignore = "needs two GPUs: cargo test --test gpu -- --ignored rows"]
+#[ignore = "needs two GPUs: cargo test --features gpu-tests --test gpu -- --include-ignored"]
 fn solves_by_rows_on_two_gpus() {
     let gpus = two();
     for method in [Method::Cg, Method::Bicgstab, Method::Gmres] {
@@ -102,7 +102,7 @@ fn solves_by_rows_on_two_gpus() {
 }
 
 #[test]
-#[ignore = "needs two GPUs: cargo test --test gpu -- --ignored rows"]
+#[ignore = "needs two GPUs: cargo test --features gpu-tests --test gpu -- --include-ignored"]
 fn a_rank_that_gives_up_within_products_stops_the_other() {
     let (gpus, a) = (two(), convection(64, 64, 0.1));
     let blocks = RowBlocks::new(a.pattern(), 2).unwrap();

@@ -55,7 +55,7 @@ fn results(folder: &Path) -> (Vec<String>, Vec<u8>) {
 }
 
 #[test]
-#[ignore = "needs two GPUs: cargo test --test gpu -- --ignored runs"]
+#[ignore = "needs two GPUs: cargo test --features gpu-tests --test gpu -- --include-ignored"]
 fn an_interrupted_run_on_two_gpus_goes_on_to_the_same_bits() {
     let (case, folders) = (case("2412"), [(); 3].map(|()| tempfile::tempdir().unwrap()));
     let [whole, other, alone] = folders.each_ref().map(tempfile::TempDir::path);
@@ -88,7 +88,7 @@ impl BatchObserver for Nobody {
 }
 
 #[test]
-#[ignore = "needs two GPUs: cargo test --test gpu -- --ignored runs"]
+#[ignore = "needs two GPUs: cargo test --features gpu-tests --test gpu -- --include-ignored"]
 fn a_batch_with_more_jobs_than_gpus_ends() {
     let folder = tempfile::tempdir().unwrap();
     let cases: Vec<Case> = (0..20).map(|k| case(&(2408 + k).to_string())).collect();
