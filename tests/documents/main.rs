@@ -4,5 +4,6 @@
 
 mod examples;
 mod fingerprint;
+mod layering;
 mod pages;
 mod theory;

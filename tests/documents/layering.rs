@@ -1,5 +1,4 @@
 //! Dependencies between the modules point one way.
-#![allow(clippy::unwrap_used, reason = "a failing step fails the test")]
 
 use std::fs;
 use std::path::{Path, PathBuf};
