@@ -2,7 +2,7 @@
 
 use super::Size;
 use gridgen::files::{IoError, atomic};
-use gridgen::report::plot::{XyFigure, write_xy_svg};
+use gridgen::report::plot::{Figure, XyFigure};
 use std::fmt::Write as _;
 use std::io::Write as _;
 use std::path::Path;
@@ -32,7 +32,8 @@ impl Results {
         for (name, table) in numbered.chain(named) {
             atomic::write(&to.join(name), |file| file.write_all(table.csv().as_bytes()))?;
         }
-        self.figures.iter().try_for_each(|(name, figure)| write_xy_svg(&to.join(name), figure))
+        let mut figures = self.figures.iter();
+        figures.try_for_each(|(name, figure)| Figure::Xy(figure.clone()).write(&to.join(name)))
     }
 
     /// The tables in Markdown.

@@ -2,6 +2,7 @@
 
 use super::defaults::NEWTON_STEPS;
 use super::schema::{Bound, Key, Kind, Preset};
+use crate::formats::NAMES;
 
 use Bound::{Closed, Open};
 use Preset::{Derived, Flag, Integer, Real, Unset, Word, Words};
@@ -588,7 +589,7 @@ pub const KEYS: &[Key] = &[
     ),
     key(
         "output.formats",
-        Kind::Words(&["vts", "vtk", "plot3d", "su2", "openfoam", "cgns"]),
+        Kind::Words(&NAMES),
         Words(&["vts", "plot3d"]),
         "",
         "Grid files to write, in this order; docs/formats.md tells them apart.",

@@ -25,9 +25,9 @@ use std::path::PathBuf;
 
 use serde::{Deserialize, Serialize};
 
-use crate::formats::plot3d;
 use crate::formats::span::Sides;
 use crate::formats::vts::Compression;
+use crate::formats::{Format, plot3d};
 use crate::geometry::{Ellipse, Joukowski, TrailingEdge, WingBody};
 use crate::grid::{Seam, initial};
 use crate::pde::control;
@@ -361,31 +361,12 @@ pub struct MultigridOptions {
     pub coarsening: precond::Coarsening,
 }
 
-/// Grid files that a case can ask for.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-#[non_exhaustive]
-pub enum Format {
-    /// VTK XML structured grid.
-    Vts,
-    /// Legacy VTK structured grid.
-    Vtk,
-    /// `Plot3D`.
-    Plot3d,
-    /// SU2.
-    Su2,
-    /// Case for OpenFOAM.
-    Openfoam,
-    /// CGNS structured zone.
-    Cgns,
-}
-
 /// Section `[output]`.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct OutputOptions {
     /// Grid files to write, in order, each once.
-    pub formats: Vec<Format>,
+    pub formats: Vec<&'static Format>,
     /// Compression of the `.vts` file.
     pub compression: Compression,
     /// Cells over the span, none of a plane grid.

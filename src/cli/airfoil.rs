@@ -13,7 +13,7 @@ use gridgen::geometry::{
     Airfoil, ClosedContour, CubicSpline, GeometryError, SectionMeasures, TrailingEdge,
     airfoil_from_file, airfoil_from_naca,
 };
-use gridgen::report::plot::{AirfoilFigure, write_airfoil_png, write_airfoil_svg};
+use gridgen::report::plot::{AirfoilFigure, Figure};
 
 use super::{answer, bad_input, parse_set};
 use crate::cli::terminal::Terminal;
@@ -103,17 +103,16 @@ impl AirfoilArguments {
     fn draw(&self, section: &Section) -> Result<[PathBuf; 2], IoError> {
         gridgen::files::atomic::create_folder(&self.output)?;
         let stem = self.section.file_stem().unwrap_or_default().to_string_lossy();
-        let [png, svg] = ["png", "svg"].map(|kind| self.output.join([&stem, ".", kind].concat()));
-        let figure = AirfoilFigure {
+        let files = ["png", "svg"].map(|kind| self.output.join([&stem, ".", kind].concat()));
+        let figure = Figure::Airfoil(AirfoilFigure {
             name: &section.name,
             summary: &section.summary,
             points: &section.points,
             curve: &section.curve,
             edges: section.edges,
-        };
-        write_airfoil_png(&png, &figure)?;
-        write_airfoil_svg(&svg, &figure)?;
-        Ok([png, svg])
+        });
+        files.iter().try_for_each(|file| figure.write(file))?;
+        Ok(files)
     }
 }
 

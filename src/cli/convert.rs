@@ -1,15 +1,16 @@
 //! `gridgen convert`: a mesh in another format.
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::process::ExitCode;
 
-use clap::{Args, ValueEnum};
+use clap::Args;
+use clap::builder::{PossibleValuesParser, TypedValueParser};
 use gridgen::files::{IoError, atomic};
-use gridgen::formats::plot3d::{self, Axes, ByteOrder, Dimensions, Encoding, Flavour, Precision};
+use gridgen::formats::plot3d::{Axes, ByteOrder, Dimensions, Encoding, Flavour, Precision};
 use gridgen::formats::read::{self, Mesh};
 use gridgen::formats::span::{Sides, Span};
 use gridgen::formats::vts::Compression;
-use gridgen::formats::{cgns, nmf, openfoam, su2, vtk, vts};
+use gridgen::formats::{Converted, FORMATS, Format, MeshData, NAMES, Settings};
 use gridgen::grid::quality::measure_along;
 
 use serde::Deserialize;
@@ -21,17 +22,7 @@ use super::{NOT_CONVERGED, bad_input, stdout_failed};
 
 /// Arguments of `gridgen convert`.
 #[derive(Debug, Args)]
-#[command(after_help = "\
-Examples:
-  gridgen convert mesh.p3d -o mesh.vts
-  gridgen convert mesh.vts -o mesh.p3d --encoding fortran --byte-order big
-  gridgen convert mesh.su2 -o wing --to openfoam
-  gridgen convert mesh.vts -o mesh.su2 --span-cells 8 --span 0.5 --sides periodic
-
-The format follows from the name of FILE: .vts, .vtk, .su2, .cgns; .p3d, .xyz, .x, .fmt for Plot3D. Plot3D
-with three dimensions gets a neutral map, FILE.nmf, beside it.
-
-Exit codes: 0 written, 1 written but the grid is folded, 2 not written.")]
+#[command(after_help = after_help())]
 pub(super) struct ConvertArguments {
     /// A Plot3D, .vts, .vtk or .su2 file.
     #[arg(value_name = "MESH")]
@@ -40,8 +31,8 @@ pub(super) struct ConvertArguments {
     #[arg(short, long, value_name = "FILE")]
     output: PathBuf,
     /// The format, where the name of FILE does not say it.
-    #[arg(long, value_enum)]
-    to: Option<Target>,
+    #[arg(long, value_name = "TO", value_parser = format())]
+    to: Option<&'static Format>,
     /// Cells over the span of an extruded grid, 0 for a plane one.
     #[arg(long, value_name = "N", default_value_t = 0)]
     span_cells: usize,
@@ -81,15 +72,49 @@ pub(super) struct ConvertArguments {
     force: bool,
 }
 
-/// Formats that can be written.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-enum Target {
-    Vts,
-    Vtk,
-    Plot3d,
-    Su2,
-    Openfoam,
-    Cgns,
+/// A format, by its word in a case.
+fn format() -> impl TypedValueParser<Value = &'static Format> {
+    let unknown = || std::io::Error::other("no such format");
+    PossibleValuesParser::new(NAMES).try_map(move |name| Format::named(&name).ok_or_else(unknown))
+}
+
+/// What follows the options in the help.
+fn after_help() -> String {
+    let named = FORMATS.iter().filter(|format| !format.extensions.is_empty());
+    let (plain, others): (Vec<_>, Vec<_>) =
+        named.partition(|format| format.extensions == [format.name]);
+    let plain = joined(plain.into_iter().map(Format::shown), ", ");
+    let ends =
+        |format: &Format| joined(format.extensions.iter().map(|end| format!(".{end}")), ", ");
+    let others = others.iter().map(|format| format!("; {} for {}", ends(format), format.title));
+    let others: String = others.collect();
+    format!(
+        "\
+Examples:
+  gridgen convert mesh.p3d -o mesh.vts
+  gridgen convert mesh.vts -o mesh.p3d --encoding fortran --byte-order big
+  gridgen convert mesh.su2 -o wing --to openfoam
+  gridgen convert mesh.vts -o mesh.su2 --span-cells 8 --span 0.5 --sides periodic
+
+The format follows from the name of FILE: {plain}{others}. Plot3D
+with three dimensions gets a neutral map, FILE.nmf, beside it.
+
+Exit codes: 0 written, 1 written but the grid is folded, 2 not written."
+    )
+}
+
+fn joined(items: impl Iterator<Item = String>, separator: &str) -> String {
+    items.collect::<Vec<_>>().join(separator)
+}
+
+/// Items of a list in a sentence: `a, b or c`.
+fn alternatives(items: impl Iterator<Item = String>) -> String {
+    let items: Vec<String> = items.collect();
+    match items.split_last() {
+        Some((last, [])) => last.clone(),
+        Some((last, others)) => [&others.join(", "), " or ", last].concat(),
+        None => String::new(),
+    }
 }
 
 /// A length above zero.
@@ -109,93 +134,50 @@ impl ConvertArguments {
     /// Reads, writes, and says how the mesh was read; exit code 1 for a folded grid.
     pub(super) fn execute(&self) -> ExitCode {
         let terminal = Terminal::new(false);
-        let Some(target) = self.target() else {
+        let Some(format) = self.to.or_else(|| Format::of_path(&self.output)) else {
             let message = format!("{}: no format has such a name", self.output.display());
-            let hint = "name it .vts, .vtk, .p3d, .su2 or .cgns, or choose one with --to";
-            return bad_input(&terminal, &message, Some(hint));
+            let ends = FORMATS.iter().filter_map(|format| format.extensions.first());
+            let ends = alternatives(ends.map(|end| format!(".{end}")));
+            let hint = format!("name it {ends}, or choose one with --to");
+            return bad_input(&terminal, &message, Some(&hint));
         };
         let mesh = match read::mesh(&self.mesh) {
             Ok(mesh) => mesh,
             Err(error) => return bad_input(&terminal, &error.to_string(), Some(error.hint())),
         };
-        if matches!(target, Target::Su2 | Target::Openfoam | Target::Cgns) && !welds(&mesh) {
+        if format.welded && !mesh.weldable() {
             let message = format!(
                 "{}: neither an O- nor a C-grid, as this format needs it",
                 self.mesh.display()
             );
-            return bad_input(&terminal, &message, Some("convert it to .vts, .vtk or Plot3D"));
+            let others = FORMATS.iter().filter(|format| !format.welded);
+            let hint = format!("convert it to {}", alternatives(others.map(Format::shown)));
+            return bad_input(&terminal, &message, Some(&hint));
         }
-        match self.write(target, &mesh) {
-            Ok((files, notes)) => {
+        match self.write(format, &mesh) {
+            Ok(Converted { files, notes, .. }) => {
                 for note in &notes {
                     terminal.note(note);
                 }
-                self.note_objections(target, &mesh, &terminal);
                 self.report(&mesh, &files, &terminal)
             }
             Err(error) => bad_input(&terminal, &error.to_string(), Some(error.hint())),
         }
     }
 
-    fn target(&self) -> Option<Target> {
-        let extension = self.output.extension().unwrap_or_default().to_string_lossy();
-        self.to.or_else(|| match extension.to_ascii_lowercase().as_str() {
-            "vts" => Some(Target::Vts),
-            "vtk" => Some(Target::Vtk),
-            "p3d" | "xyz" | "x" | "fmt" => Some(Target::Plot3d),
-            "su2" => Some(Target::Su2),
-            "cgns" => Some(Target::Cgns),
-            _ => None,
-        })
-    }
-
-    /// Writes the mesh; returns the files, and what the user should know of them.
-    fn write(&self, target: Target, mesh: &Mesh) -> Result<(Vec<PathBuf>, Vec<String>), IoError> {
-        let (path, grid, span): (&Path, _, _) = (&self.output, &mesh.grid, self.span());
-        let (mut files, mut notes) = (vec![self.output.clone()], Vec::new());
+    /// Writes the mesh.
+    fn write(&self, format: &Format, mesh: &Mesh) -> Result<Converted, IoError> {
         // A conversion that was killed here may have left a part of a file.
-        atomic::sweep_beside(path);
-        match target {
-            Target::Vts => vts::write(path, grid, span, self.compression)?,
-            Target::Vtk => vtk::write(path, grid, span)?,
-            Target::Su2 => su2::write(path, grid, span)?,
-            Target::Cgns => cgns::write(path, grid, span)?,
-            Target::Plot3d => files.extend(self.write_plot3d(mesh)?),
-            Target::Openfoam => {
-                notes = openfoam::write(path, grid, span, self.force)?;
-            }
-        }
-        Ok((files, notes))
-    }
-
-    /// Writes Plot3D, and the neutral map beside it where there is one, which is returned. Both are
-    /// complete before one of them is put in place.
-    fn write_plot3d(&self, mesh: &Mesh) -> Result<Option<PathBuf>, IoError> {
-        let (path, grid, span): (&Path, _, _) = (&self.output, &mesh.grid, self.span());
-        let map = path.with_extension("nmf");
-        let mapped = self.dimensions == 3 && welds(mesh) && map != path;
-        let made = mapped.then(|| nmf::make_beside(&map, grid, span, self.axes, self.force));
-        let made = made.transpose()?;
-        let mesh = plot3d::make(path, grid, span, self.flavour())?;
-        // No mesh ever stands beside the map of another.
-        made.as_ref().map_or(Ok(()), atomic::Made::clear)?;
-        mesh.place()?;
-        made.map_or(Ok(()), atomic::Made::place)?;
-        Ok(mapped.then_some(map))
+        atomic::sweep_beside(&self.output);
+        let settings =
+            Settings { compression: self.compression, plot3d: self.flavour(), reference: None };
+        let (grid, span, weldable) = (&mesh.grid, self.span(), mesh.weldable());
+        format.convert(&self.output, &MeshData { grid, span, weldable, settings }, self.force)
     }
 
     fn span(&self) -> Option<Span> {
         let (length, cells) = (self.span, self.span_cells);
         (cells > 0).then_some(Span { length, cells, sides: self.sides })
-    }
-
-    /// Says what OpenFOAM will have against a mesh for it.
-    fn note_objections(&self, target: Target, mesh: &Mesh, terminal: &Terminal) {
-        if target == Target::Openfoam {
-            for objection in openfoam::objections(&mesh.grid, self.span()) {
-                terminal.note(&objection.to_string());
-            }
-        }
     }
 
     fn flavour(&self) -> Flavour {
@@ -230,9 +212,4 @@ impl ConvertArguments {
             }
         }
     }
-}
-
-/// Whether the grid is an O-grid that closes or a C-grid with its cut.
-fn welds(mesh: &Mesh) -> bool {
-    !mesh.grid.topology.closed() || (mesh.wall.closed && mesh.wall.from == 0)
 }

@@ -8,7 +8,7 @@ use clap::Args;
 use gridgen::files::{IoError, atomic};
 use gridgen::formats::read::{self, Mesh};
 use gridgen::grid::quality::{BadCell, Quality, measure_along, skewness_histogram, worst_cells};
-use gridgen::report::plot::{HistogramFigure, write_histogram_png, write_histogram_svg};
+use gridgen::report::plot::{Figure, HistogramFigure};
 
 use super::terminal::Terminal;
 use super::{NOT_CONVERGED, bad_input, stdout_failed};
@@ -87,7 +87,7 @@ impl QualityArguments {
         atomic::create_folder(&self.output)?;
         let name = self.mesh.file_name().unwrap_or_default().to_string_lossy();
         let path = |kind| self.output.join([&name, ".quality.", kind].concat());
-        let figure = HistogramFigure {
+        let figure = Figure::Histogram(HistogramFigure {
             name: &name,
             summary: &format!(
                 "{} × {} points   ·   {} folded cells   ·   skewness at most {:.3}, 99% below \
@@ -100,10 +100,9 @@ impl QualityArguments {
                 quality.mean_skewness,
             ),
             counts: &skewness_histogram(&mesh.grid, BINS),
-        };
+        });
         let files = vec![path("png"), path("svg")];
-        write_histogram_png(&files[0], &figure)?;
-        write_histogram_svg(&files[1], &figure)?;
+        files.iter().try_for_each(|file| figure.write(file))?;
         Ok(files)
     }
 }

@@ -3,7 +3,6 @@
 
 use std::path::Path;
 
-use super::FileKind;
 use super::span::Span;
 use crate::files::IoError;
 
@@ -12,38 +11,56 @@ const LABELS: u128 = i32::MAX as u128;
 /// Bytes of the coordinates of a node, which formats count in 63 bits for a mesh.
 const NODE_BYTES: u128 = 24;
 
-/// Refuses to write a grid of `ni` × `nj` nodes, plane or extruded, to `path` where the format cannot
-/// number its parts or the disk has no room for it. Files that hold no mesh have no limits.
-///
-/// # Errors
-///
-/// [`IoError::TooLarge`], [`IoError::NoRoom`].
-pub fn check(
-    path: &Path,
-    kind: FileKind,
-    [ni, nj]: [usize; 2],
-    span: Option<Span>,
-) -> Result<(), IoError> {
-    let Some(least) = least_bytes(kind) else { return Ok(()) };
-    let extruded = span.filter(|_| kind != FileKind::Plot3dPlanar);
-    let planes = extruded.map_or(1, |span| span.cells as u128 + 1);
-    let size = [ni as u128, nj as u128, planes];
-    let refused =
-        |what, count, most| Err(IoError::TooLarge { path: path.to_path_buf(), what, count, most });
-    if let Some(&count) = size.iter().find(|&&count| count > LABELS) {
-        return refused("nodes in a direction", count, LABELS);
+/// What a format can hold.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Limits {
+    /// Bytes of a file for a node, at least.
+    pub(super) least_bytes: u64,
+    /// Whether faces are numbered, beside nodes.
+    pub(super) numbers_faces: bool,
+}
+
+impl Limits {
+    /// Those of a file without nodes.
+    pub(super) const NONE: Self = Self::of(0);
+
+    /// Those of a format that takes at least so many bytes for a node.
+    pub(super) const fn of(least_bytes: u64) -> Self {
+        Self { least_bytes, numbers_faces: false }
     }
-    // Below 2⁹³.
-    let nodes: u128 = size.iter().product();
-    let most = i64::MAX as u128 / NODE_BYTES;
-    if nodes > most {
-        return refused("nodes", nodes, most);
+
+    /// Refuses to write a grid of `ni` × `nj` nodes, plane or extruded, to `path` where the format
+    /// cannot number its parts or the disk has no room for it.
+    ///
+    /// # Errors
+    ///
+    /// [`IoError::TooLarge`], [`IoError::NoRoom`].
+    pub(super) fn check(
+        self,
+        path: &Path,
+        [ni, nj]: [usize; 2],
+        span: Option<Span>,
+    ) -> Result<(), IoError> {
+        let planes = span.map_or(1, |span| span.cells as u128 + 1);
+        let size = [ni as u128, nj as u128, planes];
+        let refused = |what, count, most| {
+            Err(IoError::TooLarge { path: path.to_path_buf(), what, count, most })
+        };
+        if let Some(&count) = size.iter().find(|&&count| count > LABELS) {
+            return refused("nodes in a direction", count, LABELS);
+        }
+        // Below 2⁹³.
+        let nodes: u128 = size.iter().product();
+        let most = i64::MAX as u128 / NODE_BYTES;
+        if nodes > most {
+            return refused("nodes", nodes, most);
+        }
+        let faces = faces(size);
+        if self.numbers_faces && faces > LABELS {
+            return refused("faces", faces, LABELS);
+        }
+        check_disk(path, nodes * u128::from(self.least_bytes))
     }
-    let faces = faces(size);
-    if kind == FileKind::Openfoam && faces > LABELS {
-        return refused("faces", faces, LABELS);
-    }
-    check_disk(path, nodes * u128::from(least))
 }
 
 /// Faces of a block of cells, of one layer at least; a seam or a cut joins some of them.
@@ -53,21 +70,6 @@ fn faces([ni, nj, planes]: [u128; 3]) -> u128 {
         (0..3).map(|k| if k == axis { nodes[k] } else { nodes[k].saturating_sub(1) }).product()
     };
     (0..3).map(across).sum()
-}
-
-/// Bytes of a file for a node, at least; none for files that hold no mesh.
-fn least_bytes(kind: FileKind) -> Option<u64> {
-    match kind {
-        FileKind::Nmf => Some(0),
-        // Compressed arrays are shorter.
-        FileKind::Vts => Some(1),
-        // Plot3D in single precision and two dimensions; as text a number is longer.
-        FileKind::Plot3d | FileKind::Plot3dPlanar => Some(8),
-        // `0 0 N` and a cell of numbers parted by blanks in SU2.
-        FileKind::Su2 | FileKind::Cgns => Some(16),
-        FileKind::Vtk | FileKind::Openfoam => Some(24),
-        _ => None,
-    }
 }
 
 /// Refuses to write so many bytes where the disk has fewer free; what the system does not tell is free.
@@ -88,9 +90,11 @@ mod tests {
     use super::*;
     use crate::formats::span::Sides;
 
-    fn refusal(kind: FileKind, size: [usize; 2], cells: usize) -> Option<String> {
+    const FACES: Limits = Limits { least_bytes: 24, numbers_faces: true };
+
+    fn refusal(limits: Limits, size: [usize; 2], cells: usize) -> Option<String> {
         let span = (cells > 0).then_some(Span { length: 1.0, cells, sides: Sides::Symmetry });
-        check(Path::new("m"), kind, size, span).err().map(|error| error.to_string())
+        limits.check(Path::new("m"), size, span).err().map(|error| error.to_string())
     }
 
     #[test]
@@ -102,7 +106,7 @@ mod tests {
     #[test]
     fn labels_of_openfoam_have_thirty_one_bits() {
         // A layer of (n − 1)² cells has 2 (n − 1)(2 n − 1) faces: 2 147 441 940 for n = 23 171.
-        let beyond = refusal(FileKind::Openfoam, [23172, 23172], 0);
+        let beyond = refusal(FACES, [23172, 23172], 0);
 
         assert_eq!(
             beyond.as_deref(),
@@ -112,19 +116,8 @@ mod tests {
     }
 
     #[test]
-    fn spans_that_no_format_can_hold_are_refused_without_a_panic() {
-        for kind in FileKind::ALL {
-            let refused = [2_000_000_000_000_000_000, usize::MAX - 1, 1 << 31]
-                .map(|cells| refusal(kind, [257, 129], cells));
-
-            let mesh = least_bytes(kind).is_some() && kind != FileKind::Plot3dPlanar;
-            assert!(refused.iter().all(|refused| refused.is_some() == mesh), "{refused:?}");
-        }
-    }
-
-    #[test]
     fn what_the_disk_cannot_take_is_refused_before_it_is_begun() {
-        let refused = refusal(FileKind::Vtk, [1 << 20, 1 << 10], (1 << 20) - 1);
+        let refused = refusal(Limits::of(24), [1 << 20, 1 << 10], (1 << 20) - 1);
 
         assert!(refused.is_some_and(|said| said.starts_with("cannot write m: 24.0 PiB")));
     }

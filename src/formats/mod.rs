@@ -1,12 +1,16 @@
 //! Formats of meshes and matrices: a file or a folder each, written from finished data, and readers.
 //!
-//! A grid that is not good says so in the names of its files ([`FileKind::file_name`]).
+//! [`FORMATS`] is the one table of mesh formats. A new one is a file here, its line there, and what
+//! docs/formats.md and the tests say of it.
 
+mod block;
 pub mod cgns;
-pub mod limits;
+mod error;
+mod limits;
 pub mod matrix_market;
 pub mod nmf;
 pub mod openfoam;
+mod orient;
 pub mod plot3d;
 pub mod read;
 mod rows;
@@ -15,93 +19,416 @@ pub mod su2;
 pub mod vtk;
 pub mod vts;
 mod welded;
-mod zlib;
 
-/// The files a run can write besides its report.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, serde::Serialize, serde::Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum FileKind {
-    /// `mesh.vts`: VTK XML structured grid with cell quality.
-    Vts,
-    /// `mesh.vtk`: legacy VTK structured grid with cell quality.
-    Vtk,
-    /// `mesh.p3d`: `Plot3D`, two planes of a three-dimensional block.
-    Plot3d,
-    /// `mesh.2d.p3d`: `Plot3D`, plane.
-    #[serde(rename = "plot3d-2d")]
-    Plot3dPlanar,
-    /// `mesh.nmf`: what the faces of the block in `mesh.p3d` are.
-    Nmf,
-    /// `mesh.su2`: mesh for SU2.
-    Su2,
-    /// `openfoam`: a folder, case for OpenFOAM.
-    Openfoam,
-    /// `mesh.cgns`: one structured zone with named boundaries.
-    Cgns,
-    /// `convergence.csv`: one line a Newton step.
-    HistoryCsv,
-    /// `convergence.svg`: the residual against steps and iterations.
-    ConvergenceSvg,
-    /// `grid.svg`: four views of the grid.
-    GridSvg,
-    /// `grid.png`: the same as a bitmap.
-    GridPng,
-    /// `quality.svg`: maps of four measures of quality.
-    QualitySvg,
-    /// `quality.png`: the same as a bitmap.
-    QualityPng,
+use std::path::{Path, PathBuf};
+
+use serde::de::{Deserialize, Deserializer, Error};
+use serde::{Serialize, Serializer};
+
+use self::block::Reader;
+pub use self::error::ReadError;
+use self::limits::Limits;
+use self::openfoam::Reference;
+use self::plot3d::{Dimensions, Flavour};
+use self::span::Span;
+use self::vts::Compression;
+use crate::files::IoError;
+use crate::files::output::Output;
+use crate::grid::Grid;
+
+/// A format of meshes.
+#[derive(Debug)]
+pub struct Format {
+    /// Its word in `output.formats` and for `gridgen convert --to`.
+    pub name: &'static str,
+    /// Its name in messages.
+    pub title: &'static str,
+    /// Ends of file names by which `gridgen convert` chooses it, the usual one first.
+    pub extensions: &'static [&'static str],
+    /// Whether points of a seam or a cut are joined, so that the grid must have one or be half a grid.
+    pub welded: bool,
+    /// The files that a run writes.
+    pub files: &'static [MeshFile],
+    /// How `gridgen convert` writes it where that is more than the one file.
+    convert: Option<Convert>,
+    /// How it is read, where it is.
+    reader: Option<Reader>,
 }
 
-impl FileKind {
-    /// All kinds, in the order in which they are best written: meshes first.
-    pub const ALL: [Self; 14] = [
-        Self::Vts,
-        Self::Vtk,
-        Self::Plot3d,
-        Self::Plot3dPlanar,
-        Self::Nmf,
-        Self::Su2,
-        Self::Openfoam,
-        Self::Cgns,
-        Self::HistoryCsv,
-        Self::ConvergenceSvg,
-        Self::GridSvg,
-        Self::GridPng,
-        Self::QualitySvg,
-        Self::QualityPng,
-    ];
+/// A file, or a folder, that holds a mesh or belongs to one.
+#[derive(Debug)]
+pub struct MeshFile {
+    /// Its name below the output folder, for a good grid and for one that is not.
+    pub names: [&'static str; 2],
+    /// What it is, for docs/formats.md.
+    pub description: &'static str,
+    /// The dimensions of `Plot3D` with which it is written; none for all.
+    dimensions: Option<Dimensions>,
+    /// What the format and the disk can hold.
+    limits: Limits,
+    /// Names within a folder under which nothing of somebody else's may stand.
+    parts: &'static [&'static str],
+    /// Writes it in place of what stands there.
+    write: fn(&Path, &MeshData<'_>) -> Result<(), IoError>,
+    /// What older files that stay lack for it.
+    lacks: Option<Lacks>,
+}
 
-    /// Name of the file. Files that hold or show the grid are named `….failed.…` when it is not
-    /// good, so that no program takes them for a mesh; the history is of interest either way.
+type Lacks = fn(&Output, &str, &Grid, Option<Span>) -> Vec<String>;
+type Convert = fn(&Path, &MeshData<'_>, bool) -> Result<Converted, IoError>;
+
+/// A mesh to be written.
+#[derive(Debug, Clone, Copy)]
+pub struct MeshData<'a> {
+    /// Its plane grid.
+    pub grid: &'a Grid,
+    /// How the grid goes on in the third dimension; none where it is plane.
+    pub span: Option<Span>,
+    /// Whether the grid is an O-grid that closes, a C-grid with its cut, or half a grid.
+    pub weldable: bool,
+    /// Choices within formats.
+    pub settings: Settings,
+}
+
+/// Choices within formats.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Settings {
+    /// Compression of `.vts`.
+    pub compression: Compression,
+    /// Layout of `Plot3D`.
+    pub plot3d: Flavour,
+    /// What the force coefficients of an OpenFOAM case refer to; none for the grid's chord.
+    pub reference: Option<Reference>,
+}
+
+impl Settings {
+    fn plot3d_with(self, dimensions: Dimensions) -> Flavour {
+        Flavour { dimensions, ..self.plot3d }
+    }
+}
+
+/// What `gridgen convert` wrote.
+#[derive(Debug)]
+pub struct Converted {
+    /// The files, the mesh first.
+    pub files: Vec<PathBuf>,
+    /// What the user should know of them, one sentence each.
+    pub notes: Vec<String>,
+}
+
+/// A file that stands for itself, as most do.
+const ALONE: MeshFile = MeshFile {
+    names: [""; 2],
+    description: "",
+    dimensions: None,
+    limits: Limits::NONE,
+    parts: &[],
+    write: |_, _| Ok(()),
+    lacks: None,
+};
+
+/// All formats, in the order of the documents.
+pub static FORMATS: [Format; 6] = [
+    Format {
+        name: "vts",
+        title: "VTK XML",
+        extensions: &["vts"],
+        welded: false,
+        files: &[MeshFile {
+            names: ["mesh.vts", "mesh.failed.vts"],
+            description: "VTK XML structured grid, raw little-endian f8, with area, skewness and \
+                          aspect ratio of each cell",
+            limits: vts::LIMITS,
+            write: |path, m| vts::write(path, m.grid, m.span, m.settings.compression),
+            ..ALONE
+        }],
+        convert: None,
+        reader: Some(vts::READER),
+    },
+    Format {
+        name: "vtk",
+        title: "legacy VTK",
+        extensions: &["vtk"],
+        welded: false,
+        files: &[MeshFile {
+            names: ["mesh.vtk", "mesh.failed.vtk"],
+            description: "the same as a legacy VTK file, binary, big-endian",
+            limits: vtk::LIMITS,
+            write: |path, m| vtk::write(path, m.grid, m.span),
+            ..ALONE
+        }],
+        convert: None,
+        reader: Some(vtk::READER),
+    },
+    Format {
+        name: "plot3d",
+        title: "Plot3D",
+        extensions: &["p3d", "xyz", "x", "fmt"],
+        welded: false,
+        files: &[
+            MeshFile {
+                names: ["mesh.p3d", "mesh.failed.p3d"],
+                description: "Plot3D, two planes z = 0 and z = 1",
+                dimensions: Some(Dimensions::Three),
+                limits: plot3d::LIMITS,
+                write: |path, m| {
+                    plot3d::write(path, m.grid, m.span, m.settings.plot3d_with(Dimensions::Three))
+                },
+                ..ALONE
+            },
+            MeshFile {
+                names: ["mesh.nmf", "mesh.failed.nmf"],
+                description: "the neutral map that says what the faces of `mesh.p3d` are",
+                dimensions: Some(Dimensions::Three),
+                limits: nmf::LIMITS,
+                write: |path, m| nmf::write(path, m.grid, m.span, m.settings.plot3d.axes),
+                ..ALONE
+            },
+            MeshFile {
+                names: ["mesh.2d.p3d", "mesh.2d.failed.p3d"],
+                description: "with `plot3d_dimensions = 2`: Plot3D in the plane",
+                dimensions: Some(Dimensions::Two),
+                limits: plot3d::LIMITS,
+                write: |path, m| {
+                    plot3d::write(path, m.grid, None, m.settings.plot3d_with(Dimensions::Two))
+                },
+                ..ALONE
+            },
+        ],
+        convert: Some(|path, m, force| {
+            let &MeshData { grid, span, settings: Settings { plot3d: flavour, .. }, .. } = m;
+            // Only a wall and its seam or cut can be mapped.
+            let files = if m.weldable {
+                nmf::write_with_mesh(path, grid, span, flavour, force)?
+            } else {
+                plot3d::write(path, grid, span, flavour)?;
+                vec![path.to_path_buf()]
+            };
+            Ok(Converted { files, notes: Vec::new() })
+        }),
+        reader: Some(plot3d::READER),
+    },
+    Format {
+        name: "su2",
+        title: "SU2",
+        extensions: &["su2"],
+        welded: true,
+        files: &[MeshFile {
+            names: ["mesh.su2", "mesh.failed.su2"],
+            description: "SU2, quadrilaterals, markers `airfoil` and `farfield`",
+            limits: su2::LIMITS,
+            write: |path, m| su2::write(path, m.grid, m.span),
+            ..ALONE
+        }],
+        convert: None,
+        reader: Some(su2::READER),
+    },
+    Format {
+        name: openfoam::NAME,
+        title: "OpenFOAM",
+        extensions: &[],
+        welded: true,
+        files: &[MeshFile {
+            names: ["openfoam", "openfoam.failed"],
+            description: "folder of an OpenFOAM case, patches `airfoil` (wall), `farfield` (patch), \
+                          `frontAndBack` (empty), and the script `Allrun` that solves it",
+            limits: openfoam::LIMITS,
+            parts: &openfoam::MESH_FILES,
+            write: |path, m| {
+                let reference = m.settings.reference.unwrap_or_else(|| Reference::of(m.grid));
+                openfoam::make(path, m.grid, m.span, reference)
+            },
+            lacks: Some(openfoam::lacks),
+            ..ALONE
+        }],
+        convert: Some(|path, m, force| {
+            let mut notes = openfoam::write(path, m.grid, m.span, force)?;
+            let objections = openfoam::objections(m.grid, m.span);
+            notes.extend(objections.iter().map(ToString::to_string));
+            Ok(Converted { files: vec![path.to_path_buf()], notes })
+        }),
+        reader: None,
+    },
+    Format {
+        name: "cgns",
+        title: "CGNS",
+        extensions: &["cgns"],
+        welded: true,
+        files: &[MeshFile {
+            names: ["mesh.cgns", "mesh.failed.cgns"],
+            description: "CGNS in HDF5, one structured zone with families `airfoil` and `farfield` \
+                          and one-to-one connectivity",
+            limits: cgns::LIMITS,
+            write: |path, m| cgns::write(path, m.grid, m.span),
+            ..ALONE
+        }],
+        convert: None,
+        reader: None,
+    },
+];
+
+/// The names of all formats.
+pub const NAMES: [&str; FORMATS.len()] = {
+    let mut names = [""; FORMATS.len()];
+    let mut k = 0;
+    while k < names.len() {
+        names[k] = FORMATS[k].name;
+        k += 1;
+    }
+    names
+};
+
+impl Format {
+    /// The format of this name.
     #[must_use]
-    pub fn file_name(self, good: bool) -> &'static str {
-        match (self, good) {
-            (Self::Vts, true) => "mesh.vts",
-            (Self::Vts, false) => "mesh.failed.vts",
-            (Self::Vtk, true) => "mesh.vtk",
-            (Self::Vtk, false) => "mesh.failed.vtk",
-            (Self::Plot3d, true) => "mesh.p3d",
-            (Self::Plot3d, false) => "mesh.failed.p3d",
-            (Self::Plot3dPlanar, true) => "mesh.2d.p3d",
-            (Self::Plot3dPlanar, false) => "mesh.2d.failed.p3d",
-            (Self::Nmf, true) => "mesh.nmf",
-            (Self::Nmf, false) => "mesh.failed.nmf",
-            (Self::Su2, true) => "mesh.su2",
-            (Self::Su2, false) => "mesh.failed.su2",
-            (Self::Openfoam, true) => "openfoam",
-            (Self::Openfoam, false) => "openfoam.failed",
-            (Self::Cgns, true) => "mesh.cgns",
-            (Self::Cgns, false) => "mesh.failed.cgns",
-            (Self::HistoryCsv, _) => "convergence.csv",
-            (Self::ConvergenceSvg, _) => "convergence.svg",
-            (Self::GridSvg, true) => "grid.svg",
-            (Self::GridSvg, false) => "grid.failed.svg",
-            (Self::GridPng, true) => "grid.png",
-            (Self::GridPng, false) => "grid.failed.png",
-            (Self::QualitySvg, true) => "quality.svg",
-            (Self::QualitySvg, false) => "quality.failed.svg",
-            (Self::QualityPng, true) => "quality.png",
-            (Self::QualityPng, false) => "quality.failed.png",
+    pub fn named(name: &str) -> Option<&'static Self> {
+        FORMATS.iter().find(|format| format.name == name)
+    }
+
+    /// The format that the end of a file's name stands for.
+    #[must_use]
+    pub fn of_path(path: &Path) -> Option<&'static Self> {
+        FORMATS.iter().find(|format| format.is_named(path))
+    }
+
+    /// Whether the end of a file's name stands for this format.
+    fn is_named(&self, path: &Path) -> bool {
+        let named = |end: &&str| path.extension().is_some_and(|e| e.eq_ignore_ascii_case(end));
+        self.extensions.iter().any(named)
+    }
+
+    /// The format in messages: `.vts`, or `Plot3D` where the end of a name is not its word.
+    #[must_use]
+    pub fn shown(&self) -> String {
+        if self.extensions == [self.name] { [".", self.name].concat() } else { self.title.into() }
+    }
+
+    /// The files that are written with these settings.
+    pub fn files_with(
+        &self,
+        settings: Settings,
+    ) -> impl Iterator<Item = &'static MeshFile> + use<> {
+        let wanted = settings.plot3d.dimensions;
+        self.files.iter().filter(move |file| file.dimensions.is_none_or(|d| d == wanted))
+    }
+
+    /// Writes a mesh to `path`, whatever its name; with `force` also in place of a mesh or a map that
+    /// gridgen did not write.
+    ///
+    /// # Errors
+    ///
+    /// [`IoError`] of the first file that cannot be written.
+    pub fn convert(
+        &self,
+        path: &Path,
+        mesh: &MeshData<'_>,
+        force: bool,
+    ) -> Result<Converted, IoError> {
+        if let Some(convert) = self.convert {
+            return convert(path, mesh, force);
+        }
+        self.files_with(mesh.settings).try_for_each(|file| (file.write)(path, mesh))?;
+        Ok(Converted { files: vec![path.to_path_buf()], notes: Vec::new() })
+    }
+}
+
+impl MeshFile {
+    /// Its name below the output folder. That of a grid that is not good says so, so that no program
+    /// takes it for a mesh.
+    #[must_use]
+    pub fn name(&self, good: bool) -> &'static str {
+        self.names[usize::from(!good)]
+    }
+
+    /// Names below the output folder under which nothing may stand that gridgen did not write.
+    pub(crate) fn claims(&self, good: bool) -> Vec<String> {
+        match (self.name(good), self.parts) {
+            (name, []) => vec![name.to_owned()],
+            (name, parts) => parts.iter().map(|part| [name, "/", part].concat()).collect(),
+        }
+    }
+
+    /// Refuses a grid of `size` nodes, plane or extruded, that the format cannot number or the disk of
+    /// `path` has no room for.
+    ///
+    /// # Errors
+    ///
+    /// [`IoError::TooLarge`], [`IoError::NoRoom`].
+    pub fn check(&self, path: &Path, size: [usize; 2], span: Option<Span>) -> Result<(), IoError> {
+        let extruded = span.filter(|_| self.dimensions != Some(Dimensions::Two));
+        self.limits.check(path, size, extruded)
+    }
+
+    /// Writes it to `path`, in place of what stands there.
+    ///
+    /// # Errors
+    ///
+    /// [`IoError`] of the first file that cannot be written.
+    pub fn write(&self, path: &Path, mesh: &MeshData<'_>) -> Result<(), IoError> {
+        (self.write)(path, mesh)
+    }
+
+    /// What files lack that stay in `output` as somebody wrote them, one sentence each.
+    pub(crate) fn lacks(&self, output: &Output, good: bool, mesh: &MeshData<'_>) -> Vec<String> {
+        let lacks = self.lacks.map(|lacks| lacks(output, self.name(good), mesh.grid, mesh.span));
+        lacks.unwrap_or_default()
+    }
+}
+
+impl PartialEq for Format {
+    fn eq(&self, other: &Self) -> bool {
+        self.name == other.name
+    }
+}
+
+impl PartialEq<str> for Format {
+    fn eq(&self, name: &str) -> bool {
+        self.name == name
+    }
+}
+
+impl Serialize for Format {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_str(self.name)
+    }
+}
+
+impl<'de> Deserialize<'de> for &'static Format {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let name = String::deserialize(deserializer)?;
+        Format::named(&name).ok_or_else(|| D::Error::unknown_variant(&name, &NAMES))
+    }
+}
+
+/// The table as docs/formats.md has it.
+#[must_use]
+pub fn documentation() -> String {
+    let head = "| word | file | `convert` to | what it is |\n| --- | --- | --- | --- |\n";
+    let rows = FORMATS.iter().flat_map(|Format { name, extensions, files, .. }| {
+        let ends: Vec<String> = extensions.iter().map(|end| format!("`.{end}`")).collect();
+        let ends = ends.join(", ");
+        files.iter().map(move |MeshFile { names: [file, _], description, .. }| {
+            format!("| `{name}` | `{file}` | {ends} | {description} |\n")
+        })
+    });
+    std::iter::once(head.to_owned()).chain(rows).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::formats::span::Sides;
+
+    #[test]
+    fn spans_that_no_format_can_hold_are_refused_without_a_panic() {
+        for file in FORMATS.iter().flat_map(|format| format.files) {
+            let refused = [2_000_000_000_000_000_000, usize::MAX - 1, 1 << 31].map(|cells| {
+                let span = Span { length: 1.0, cells, sides: Sides::Symmetry };
+                file.check(Path::new("m"), [257, 129], Some(span)).is_err()
+            });
+
+            let planar = file.dimensions == Some(Dimensions::Two);
+            assert_eq!(refused, [!planar; 3], "{}", file.names[0]);
         }
     }
 }

@@ -8,13 +8,16 @@
 
 use std::fs;
 use std::io::{self, Write};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
-use super::plot3d::Axes;
+use super::limits::Limits;
+use super::plot3d::{self, Axes, Dimensions, Flavour};
 use super::span::{Sides, Span};
-use super::{FileKind, limits};
 use crate::files::{IoError, atomic};
 use crate::grid::{Grid, Symmetry, Topology};
+
+/// A map has no nodes.
+pub(super) const LIMITS: Limits = Limits::NONE;
 
 /// Writes the map of the block that [`super::plot3d`] writes with three dimensions: the wall
 /// viscous, the outer line far field, the ends of the span symmetric or one-to-one, the seam or the two
@@ -30,28 +33,40 @@ pub fn write(path: &Path, grid: &Grid, span: Option<Span>, axes: Axes) -> Result
 
 /// Makes the map like [`write()`], but does not put it in its place yet.
 fn make(path: &Path, grid: &Grid, span: Option<Span>, axes: Axes) -> Result<atomic::Made, IoError> {
-    limits::check(path, FileKind::Nmf, [grid.ni, grid.nj], span)?;
+    LIMITS.check(path, [grid.ni, grid.nj], span)?;
     atomic::make(path, |out| write_to(out, grid, span, axes))
 }
 
-/// Makes the map that is to stand beside a mesh, complete before the mesh is written.
+/// Writes `Plot3D` and, with three dimensions, the map of its block beside it. Both are complete before
+/// one of them is put in place.
 ///
 /// # Errors
 ///
-/// [`IoError::InTheWay`] where a file stands there that is no map of gridgen's, unless `force` says to
-/// replace it; else as [`write()`].
-pub fn make_beside(
+/// [`IoError::InTheWay`] where a file stands in the place of the map that is none of gridgen's, unless
+/// `force` says to replace it; else as [`write()`].
+pub(super) fn write_with_mesh(
     path: &Path,
     grid: &Grid,
     span: Option<Span>,
-    axes: Axes,
+    flavour: Flavour,
     force: bool,
-) -> Result<atomic::Made, IoError> {
-    let own = |text: Vec<u8>| text.windows(TITLE.len()).any(|words| words == TITLE.as_bytes());
-    if !force && path.exists() && !fs::read(path).is_ok_and(own) {
-        return Err(IoError::InTheWay { path: path.to_path_buf(), changed: false });
+) -> Result<Vec<PathBuf>, IoError> {
+    let map = path.with_extension("nmf");
+    if flavour.dimensions == Dimensions::Two || map == path {
+        plot3d::write(path, grid, span, flavour)?;
+        return Ok(vec![path.to_path_buf()]);
     }
-    make(path, grid, span, axes)
+    let own = |text: Vec<u8>| text.windows(TITLE.len()).any(|words| words == TITLE.as_bytes());
+    if !force && map.exists() && !fs::read(&map).is_ok_and(own) {
+        return Err(IoError::InTheWay { path: map, changed: false });
+    }
+    let made = make(&map, grid, span, flavour.axes)?;
+    let mesh = plot3d::make(path, grid, span, flavour)?;
+    // No mesh ever stands beside the map of another.
+    made.clear()?;
+    mesh.place()?;
+    made.place()?;
+    Ok(vec![path.to_path_buf(), map])
 }
 
 /// What a map of gridgen's begins with.

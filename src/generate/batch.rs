@@ -13,7 +13,7 @@ use serde_json::Value;
 use super::fingerprint::fingerprint;
 use super::identity::identity;
 use super::machine::needs_several;
-use super::outputs::file_kinds;
+use super::outputs::OutputFiles;
 use super::{Outcome, Progress, RunOptions, Runner, resolved};
 use crate::case::Case;
 use crate::error::Error;
@@ -194,7 +194,8 @@ fn finished(case: &Case, folder: &Path) -> Option<Summary> {
     let report: Value = serde_json::from_slice(&report).ok()?;
     let same = report["verdict"]["good"] == true
         && report["fingerprint"] == fingerprint(&resolved(case).ok()?).ok()?;
-    let names = file_kinds(case).into_iter().map(|kind| kind.file_name(true));
+    let requested = OutputFiles::of(case);
+    let names = requested.names_if_good();
     let page = case.output.report.then_some(files::PAGE_FILE);
     let all = names.chain([files::CASE_FILE]).chain(page).all(|name| folder.join(name).exists());
     let number = |section: &str, key: &str| report[section][key].as_f64();

@@ -3,16 +3,16 @@
 use std::path::{Path, PathBuf};
 
 use super::Job;
+use super::outputs::OutputFiles;
 use super::report::Written;
 use super::resolved_case::ResolvedCase;
 use super::retry::verdict;
 use crate::case::Case;
 use crate::error::Error;
 use crate::files::output::Output;
-use crate::formats::FileKind;
 use crate::grid::quality::{Quality, measure};
 use crate::grid::{Grid, Verdict, coarsened};
-use crate::report::{self, Artifacts};
+use crate::report::Artifacts;
 use crate::solver::NewtonStop;
 
 /// A grid of a family beside the finest, as written.
@@ -76,14 +76,10 @@ impl Job<'_> {
         coarser: Vec<(Grid, Quality)>,
         stop: NewtonStop,
         finest: &Artifacts<'_>,
-        kinds: &[FileKind],
+        requested: &OutputFiles,
         outputs: &[Output],
     ) -> Result<Vec<Member>, Error> {
-        let kinds: Vec<FileKind> = kinds
-            .iter()
-            .copied()
-            .filter(|kind| !matches!(kind, FileKind::HistoryCsv | FileKind::ConvergenceSvg))
-            .collect();
+        let requested = requested.of_coarser();
         let [ni, nj] = [finest.grid.ni, finest.grid.nj];
         let mut case = case.clone();
         let mut members = Vec::new();
@@ -93,7 +89,7 @@ impl Job<'_> {
             let resolved = ResolvedCase::member(&case)?;
             let good = verdict.is_good();
             let artifacts = Artifacts { grid: &grid, quality: &quality, good, ..*finest };
-            let mut files = output.fill(|folder| report::write_all(folder, &artifacts, &kinds))?;
+            let mut files = output.fill(|folder| requested.write(folder, &artifacts))?;
             if let Some(resolved) = resolved {
                 files.extend(output.fill(|folder| Ok(vec![resolved.write(folder)?]))?);
             }

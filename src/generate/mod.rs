@@ -37,7 +37,7 @@ use self::machine::{Machine, Opened, Opening};
 use self::objections::objections;
 use self::observe::Keeper;
 pub use self::options::{BackendChoice, Progress, RESTART_EVERY, RunOptions};
-use self::outputs::{check_limits, file_kinds, flavour, names, reference, span};
+use self::outputs::{OutputFiles, names, reference, span};
 pub use self::ranks::{RankWork, Ranks};
 use self::report::Written;
 use self::resolved_case::ResolvedCase;
@@ -49,12 +49,12 @@ use crate::case::Case;
 use crate::error::Error;
 use crate::files::RESTART_FILE;
 use crate::files::output::Output;
-use crate::formats::{FileKind, openfoam};
+use crate::formats::openfoam;
 use crate::geometry::{Airfoil, GeometryError};
 use crate::grid::Verdict;
 use crate::grid::quality::Quality;
+use crate::report::Artifacts;
 use crate::report::Timing;
-use crate::report::{Artifacts, write_all};
 
 /// What came of a run.
 #[derive(Debug, Clone, PartialEq)]
@@ -253,7 +253,7 @@ impl Job<'_> {
         // A section that cannot be meshed leaves the folder as it is; a folder that takes no
         // files is found before the work.
         let (output, others) = self.outputs()?;
-        check_limits(self.case, output.root())?;
+        OutputFiles::of(self.case).check([self.case.grid.ni, self.case.grid.nj], output.root())?;
         let resolved = ResolvedCase::new(&layout.case)?;
         let path = output.root().join(RESTART_FILE);
         let keeper = Keeper { path, identity: identity(&layout.case)? };
@@ -286,24 +286,24 @@ impl Job<'_> {
             history: &solved.history,
             tolerance,
             good,
-            span: span(self.case),
-            plot3d: flavour(self.case),
-            compression: self.case.output.compression,
-            reference: reference(&layout.case, layout.shift),
         };
         if let Some(step) = self.options.export_jacobian.filter(|_| exported.is_empty()) {
             self.notices.push(format!("there was no Newton step {step} to export"));
         }
-        let kinds = file_kinds(self.case);
+        let requested =
+            OutputFiles::of(self.case).with_reference(reference(&layout.case, layout.shift));
         let mut files = self.timed("writing", &mut timing.writing_seconds, |_| {
-            output.fill(|folder| write_all(folder, &artifacts, &kinds))
+            output.fill(|folder| requested.write(folder, &artifacts))
         })?;
-        let members =
-            self.write_coarser(&layout.case, coarser, solved.stop, &artifacts, &kinds, &others)?;
-        if kinds.contains(&FileKind::Openfoam) {
-            let case = FileKind::Openfoam.file_name(good);
-            self.notices.extend(openfoam::lacks(&output, case, &grid, artifacts.span));
-        }
+        let members = self.write_coarser(
+            &layout.case,
+            coarser,
+            solved.stop,
+            &artifacts,
+            &requested,
+            &others,
+        )?;
+        self.notices.extend(requested.lacks(&output, &grid, good));
         timing.total_seconds = self.started.elapsed().as_secs_f64();
         let text = resolved.text.as_str();
         let written = Written {

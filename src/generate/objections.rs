@@ -1,7 +1,7 @@
 //! What the programs that meshes are written for will have against them.
 
 use super::span;
-use crate::case::{Case, Format};
+use crate::case::Case;
 use crate::formats::openfoam::{self, Measure, Objection};
 use crate::grid::{Grid, Topology};
 
@@ -11,7 +11,7 @@ const AT_THE_EDGE: f64 = 0.05;
 /// What OpenFOAM's `checkMesh` will say of the mesh that a case asks for, one sentence each with what
 /// can be done; nothing where the case asks for no such mesh.
 pub(super) fn objections(case: &Case, grid: &Grid) -> Vec<String> {
-    if !case.output.formats.contains(&Format::Openfoam) {
+    if !case.output.formats.iter().any(|format| format.name == openfoam::NAME) {
         return Vec::new();
     }
     let objections = openfoam::objections(grid, span(case));

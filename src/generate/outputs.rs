@@ -1,14 +1,16 @@
 //! The files that a case asks for.
 
 use super::export;
-use crate::case::{Case, Format};
+use crate::case::Case;
+use crate::files::output::Output;
 use crate::files::{self, IoError};
-use crate::formats::openfoam::{self, Reference};
-use crate::formats::plot3d::Flavour;
+use crate::formats::openfoam::Reference;
+use crate::formats::plot3d::{Dimensions, Flavour};
 use crate::formats::span::Span;
-use crate::formats::{FileKind, limits};
-use crate::grid::FAR_FIELD_CENTRE;
-use std::path::Path;
+use crate::formats::{MeshData, MeshFile, Settings};
+use crate::grid::{FAR_FIELD_CENTRE, Grid};
+use crate::report::{self, Artifacts, ReportFile};
+use std::path::{Path, PathBuf};
 
 /// Point of a section of unit chord that moments are taken about, and about which an angle turns it.
 const QUARTER: [f64; 2] = [0.25, 0.0];
@@ -22,53 +24,108 @@ pub(super) fn span(case: &Case) -> Option<Span> {
 }
 
 /// The files of a case besides its report.
-pub(super) fn file_kinds(case: &Case) -> Vec<FileKind> {
-    let output = &case.output;
-    let mesh = output.formats.iter().flat_map(|format| -> &[FileKind] {
-        match format {
-            Format::Vts => &[FileKind::Vts],
-            Format::Vtk => &[FileKind::Vtk],
-            Format::Plot3d if output.plot3d_dimensions == 2 => &[FileKind::Plot3dPlanar],
-            Format::Plot3d => &[FileKind::Plot3d, FileKind::Nmf],
-            Format::Su2 => &[FileKind::Su2],
-            Format::Openfoam => &[FileKind::Openfoam],
-            Format::Cgns => &[FileKind::Cgns],
-        }
-    });
-    let pictures: &[FileKind] = if output.pictures {
-        &[FileKind::ConvergenceSvg, FileKind::GridSvg, FileKind::GridPng]
-    } else {
-        &[]
-    };
-    let maps: &[FileKind] =
-        if output.quality_maps { &[FileKind::QualitySvg, FileKind::QualityPng] } else { &[] };
-    mesh.chain(&[FileKind::HistoryCsv]).chain(pictures).chain(maps).copied().collect()
+pub(super) struct OutputFiles {
+    span: Option<Span>,
+    settings: Settings,
+    meshes: Vec<&'static MeshFile>,
+    others: Vec<&'static ReportFile>,
 }
 
-/// Refuses meshes that their formats cannot number or the disk of `folder` has no room for.
-///
-/// # Errors
-///
-/// [`IoError`] of the first such file.
-pub(super) fn check_limits(case: &Case, folder: &Path) -> Result<(), IoError> {
-    let size = [case.grid.ni, case.grid.nj];
-    file_kinds(case).into_iter().try_for_each(|kind| {
-        limits::check(&folder.join(kind.file_name(true)), kind, size, span(case))
-    })
+impl OutputFiles {
+    /// Those that a case asks for.
+    pub(super) fn of(case: &Case) -> Self {
+        let output = &case.output;
+        let settings =
+            Settings { compression: output.compression, plot3d: flavour(case), reference: None };
+        let formats = output.formats.iter();
+        let mut others = vec![&report::HISTORY];
+        others.extend(output.pictures.then_some(&report::PICTURES).into_iter().flatten());
+        others.extend(output.quality_maps.then_some(&report::QUALITY_MAPS).into_iter().flatten());
+        Self {
+            span: span(case),
+            settings,
+            meshes: formats.flat_map(|format| format.files_with(settings)).collect(),
+            others,
+        }
+    }
+
+    /// The same with what force coefficients refer to.
+    pub(super) fn with_reference(mut self, reference: Reference) -> Self {
+        self.settings.reference = Some(reference);
+        self
+    }
+
+    /// Those of a coarser grid of a family, which has no history of its own.
+    pub(super) fn of_coarser(&self) -> Self {
+        let shows_the_grid = |file: &&ReportFile| file.names[0] != file.names[1];
+        Self {
+            meshes: self.meshes.clone(),
+            others: self.others.iter().copied().filter(shows_the_grid).collect(),
+            ..*self
+        }
+    }
+
+    /// Writes the files into `folder` and returns their paths. Files of the same names are replaced:
+    /// where there may be some that are not to be lost, `folder` is that of an output being made.
+    pub(super) fn write(
+        &self,
+        folder: &Path,
+        artifacts: &Artifacts<'_>,
+    ) -> Result<Vec<PathBuf>, IoError> {
+        let Artifacts { grid, good, .. } = *artifacts;
+        let mut files = Vec::new();
+        for mesh in &self.meshes {
+            let path = folder.join(mesh.name(good));
+            mesh.write(&path, &self.mesh_data(grid))?;
+            files.push(path);
+        }
+        for file in &self.others {
+            let path = folder.join(file.names[usize::from(!good)]);
+            (file.write)(&path, artifacts)?;
+            files.push(path);
+        }
+        Ok(files)
+    }
+
+    /// What older files lack that stay in `output` as somebody wrote them, one sentence each.
+    pub(super) fn lacks(&self, output: &Output, grid: &Grid, good: bool) -> Vec<String> {
+        let mesh = &self.mesh_data(grid);
+        self.meshes.iter().flat_map(|file| file.lacks(output, good, mesh)).collect()
+    }
+
+    /// Refuses meshes that their formats cannot number or the disk of `folder` has no room for.
+    ///
+    /// # Errors
+    ///
+    /// [`IoError`] of the first such file.
+    pub(super) fn check(&self, size: [usize; 2], folder: &Path) -> Result<(), IoError> {
+        let check = |file: &&MeshFile| file.check(&folder.join(file.name(true)), size, self.span);
+        self.meshes.iter().try_for_each(check)
+    }
+
+    /// Names of the files, for good grids and for others.
+    pub(super) fn names(&self) -> Vec<String> {
+        let meshes =
+            self.meshes.iter().flat_map(|file| [true, false].map(|good| file.claims(good)));
+        let others = self.others.iter().flat_map(|file| file.names).map(str::to_owned);
+        meshes.flatten().chain(others).collect()
+    }
+
+    /// Names of the files of a good grid.
+    pub(super) fn names_if_good(&self) -> impl Iterator<Item = &'static str> {
+        let meshes = self.meshes.iter().map(|file| file.name(true));
+        meshes.chain(self.others.iter().map(|file| file.names[0]))
+    }
+
+    fn mesh_data<'a>(&self, grid: &'a Grid) -> MeshData<'a> {
+        MeshData { grid, span: self.span, weldable: true, settings: self.settings }
+    }
 }
 
 /// Names of all files that a run of a case may write, good or failed, with the linear system of a
 /// Newton step where that is asked for.
 pub(super) fn names(case: &Case, export: Option<usize>) -> Vec<String> {
-    let mut names: Vec<String> = Vec::new();
-    for kind in file_kinds(case) {
-        for name in [true, false].map(|good| kind.file_name(good)) {
-            match kind {
-                FileKind::Openfoam => names.extend(openfoam::mesh_files(name)),
-                _ => names.push(name.to_owned()),
-            }
-        }
-    }
+    let mut names = OutputFiles::of(case).names();
     let others = [files::REPORT_FILE, files::CASE_FILE, files::RESTART_FILE].map(str::to_owned);
     names.extend(others);
     names.extend(case.output.report.then(|| files::PAGE_FILE.to_owned()));
@@ -88,16 +145,17 @@ pub(super) fn reference(case: &Case, shift: [f64; 2]) -> Reference {
     Reference { length: chord, centre: centre.map(|c| c * chord) }
 }
 
-/// Layout of `Plot3D` files; the kind of file decides on the dimensions.
-pub(super) fn flavour(case: &Case) -> Flavour {
+/// Layout of `Plot3D` files.
+fn flavour(case: &Case) -> Flavour {
     let output = &case.output;
+    let planar = output.plot3d_dimensions == 2;
     Flavour {
+        dimensions: if planar { Dimensions::Two } else { Dimensions::Three },
         encoding: output.plot3d_encoding,
         precision: output.plot3d_precision,
         byte_order: output.plot3d_byte_order,
         block_count: output.plot3d_block_count,
         blanking: output.plot3d_blanking,
         axes: output.plot3d_axes,
-        ..Flavour::default()
     }
 }

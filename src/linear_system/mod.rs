@@ -27,7 +27,6 @@ use crate::formats::matrix_market::{self, Matrix, Symmetry};
 use crate::generate::machine::{Closing, OPENING};
 use crate::generate::options::Chosen;
 use crate::generate::{Progress, Ranks, thread_pool};
-use crate::report::plot::ResidualsFigure;
 use crate::solver::LinearStop;
 use crate::sparse::Csr;
 
@@ -264,21 +263,7 @@ impl Job<'_> {
 
 /// Makes the files of a solution and returns where they are to stand.
 fn write(output: &Output, report: &SystemReport, solved: &Solved) -> Result<Vec<PathBuf>, Error> {
-    let summary = format!(
-        "{} rows, {} entries   ·   {}, {}   ·   {} iterations",
-        report.matrix.rows,
-        report.matrix.entries,
-        report.method.solver,
-        report.method.preconditioner,
-        report.iterations,
-    );
-    let figure = ResidualsFigure {
-        name: &report.name,
-        summary: &summary,
-        residuals: &solved.residuals,
-        tolerance: report.tolerance,
-    };
-    let write = |folder: &Path| report::write(folder, &solved.x, report.converged, &figure);
+    let write = |folder: &Path| report::write(folder, report, &solved.x, &solved.residuals);
     Ok(output.fill(write)?)
 }
 

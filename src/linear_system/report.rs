@@ -6,14 +6,18 @@ use std::path::{Path, PathBuf};
 use serde::Serialize;
 
 use crate::files::{IoError, REPORT_FILE, atomic};
-use crate::formats::{FileKind, matrix_market};
-use crate::report::plot::{ResidualsFigure, write_residuals_svg};
+use crate::formats::matrix_market;
+use crate::report::plot::{Figure, residuals};
 
 /// Name of the file of the solution; that of one that is not converged says so.
 #[must_use]
 pub fn solution_file(converged: bool) -> &'static str {
     if converged { "x.mtx" } else { "x.failed.mtx" }
 }
+
+/// Names of the files of the residuals.
+const HISTORY_FILE: &str = "convergence.csv";
+const PICTURE_FILE: &str = "convergence.svg";
 
 /// The report of a linear system. Numbers that are not finite are written as `null`.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -120,38 +124,40 @@ pub struct SystemTiming {
 
 /// Names of all files that a solve may write.
 pub(crate) fn names() -> [&'static str; 5] {
-    let [history, picture] =
-        [FileKind::HistoryCsv, FileKind::ConvergenceSvg].map(|kind| kind.file_name(true));
-    [solution_file(true), solution_file(false), history, picture, REPORT_FILE]
+    [solution_file(true), solution_file(false), HISTORY_FILE, PICTURE_FILE, REPORT_FILE]
 }
 
-/// Writes x, and its residuals as text and as a picture; returns the files.
+/// Writes x, and its relative residuals after iterations as text and as a picture; returns the files.
 ///
 /// # Errors
 ///
 /// [`IoError`] of the first file that cannot be written.
-pub fn write(
+pub(super) fn write(
     folder: &Path,
+    report: &SystemReport,
     x: &[f64],
-    converged: bool,
-    figure: &ResidualsFigure<'_>,
+    relative_residuals: &[[f64; 2]],
 ) -> Result<Vec<PathBuf>, IoError> {
-    let names = [
-        solution_file(converged),
-        FileKind::HistoryCsv.file_name(converged),
-        FileKind::ConvergenceSvg.file_name(converged),
-    ];
+    let names = [solution_file(report.converged), HISTORY_FILE, PICTURE_FILE];
     let files = names.map(|name| folder.join(name));
     let [solution, history, picture] = &files;
     matrix_market::write_vector(solution, x)?;
     atomic::write(history, |out| {
         writeln!(out, "iteration,relative_residual")?;
-        figure
-            .residuals
+        relative_residuals
             .iter()
             .try_for_each(|[iteration, residual]| writeln!(out, "{iteration},{residual:e}"))
     })?;
-    write_residuals_svg(picture, figure)?;
+    let summary = format!(
+        "{} rows, {} entries   ·   {}, {}   ·   {} iterations",
+        report.matrix.rows,
+        report.matrix.entries,
+        report.method.solver,
+        report.method.preconditioner,
+        report.iterations,
+    );
+    let figure = residuals(&report.name, &summary, relative_residuals, report.tolerance);
+    Figure::Xy(figure).write(picture)?;
     Ok(files.to_vec())
 }
 

@@ -4,7 +4,7 @@ use std::cmp::Ordering;
 use std::path::Path;
 
 use gridgen::case::schema::{KEYS, Key, Kind};
-use gridgen::case::{Case, Contour, Format, Purpose, json_schema, template};
+use gridgen::case::{Case, Contour, Purpose, json_schema, template};
 use serde_json::Value;
 
 use super::{SMALLEST, resolve};
@@ -27,7 +27,7 @@ fn the_case_to_begin_with_is_the_smallest_case() {
 fn a_case_for_openfoam_writes_one_and_keeps_its_first_cells_high() {
     let case = resolve(&template(&naca(), Purpose::Openfoam)).unwrap();
 
-    assert_eq!(case.output.formats, [Format::Vts, Format::Openfoam]);
+    assert_eq!(case.output.formats, ["vts", "openfoam"]);
     assert_eq!((case.grid.ni, case.grid.nj, case.grid.first_cell), (193, 97, 2.5e-3));
 }
 

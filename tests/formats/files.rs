@@ -6,13 +6,12 @@ use std::io::{self, Write};
 use std::path::Path;
 
 use gridgen::files::{IoError, REPORT_FILE, atomic};
-use gridgen::formats::FileKind;
-use gridgen::formats::openfoam::Reference;
 use gridgen::formats::plot3d::{self, Flavour};
 use gridgen::formats::vts::{self, Compression};
+use gridgen::formats::{FORMATS, MeshData, Settings, documentation};
 use gridgen::grid::Grid;
 use gridgen::grid::quality::{cell_area, cell_aspect_ratio, cell_corners, cell_skewness, measure};
-use gridgen::report::{self, Artifacts, history, write_all};
+use gridgen::report::{self, Artifacts, HISTORY, PICTURES, QUALITY_MAPS, ReportFile, history};
 use gridgen::report::{GridReport, LinearReport, NewtonReport, Report, Timing};
 use gridgen::solver::history::{History, NewtonStep};
 use support::grids::{grid_from, joukowski_grid, polar_grid};
@@ -371,25 +370,38 @@ fn numbers_that_are_not_finite_become_null() {
 
 // --- the front door and the pictures -----------------------------------------------------------
 
-fn write_kinds(folder: &Path, grid: &Grid, good: bool, kinds: &[FileKind]) -> Vec<String> {
-    let (quality, history) = (measure(grid), short_history());
+/// Files of a run beside its meshes.
+fn report_files() -> impl Iterator<Item = &'static ReportFile> {
+    std::iter::once(&HISTORY).chain(&PICTURES).chain(&QUALITY_MAPS)
+}
+
+/// Writes the meshes and the files beside them of these names, all of them where none is given.
+fn write_files(folder: &Path, grid: &Grid, good: bool, wanted: &[&str]) -> Vec<String> {
     let artifacts = Artifacts {
         name: "a <b> & \u{7}c",
         grid,
-        quality: &quality,
-        history: &history,
+        quality: &measure(grid),
+        history: &short_history(),
         tolerance: 1e-8,
         good,
-        span: None,
-        plot3d: Flavour::default(),
-        compression: Compression::None,
-        reference: Reference::of(grid),
     };
-    write_all(folder, &artifacts, kinds)
-        .unwrap()
-        .into_iter()
-        .map(|path| path.file_name().unwrap().to_str().unwrap().to_owned())
-        .collect()
+    let mesh = MeshData { grid, span: None, weldable: true, settings: Settings::default() };
+    let is_wanted = |name: &str| wanted.is_empty() || wanted.contains(&name);
+    atomic::create_folder(folder).unwrap();
+    let mut written = Vec::new();
+    for file in FORMATS.iter().flat_map(|format| format.files) {
+        if is_wanted(file.names[0]) {
+            file.write(&folder.join(file.name(good)), &mesh).unwrap();
+            written.push(file.name(good).to_owned());
+        }
+    }
+    for ReportFile { names, write } in report_files() {
+        if is_wanted(names[0]) {
+            write(&folder.join(names[usize::from(!good)]), &artifacts).unwrap();
+            written.push(names[usize::from(!good)].to_owned());
+        }
+    }
+    written
 }
 
 #[test]
@@ -397,37 +409,61 @@ fn all_files_are_written_under_the_names_returned() {
     let folder = tempfile::tempdir().unwrap();
     let output = folder.path().join("new/folder");
 
-    let mut written = write_kinds(&output, &polar_grid(33, 17, 0.01, 1.2), true, &FileKind::ALL);
+    let mut written = write_files(&output, &polar_grid(33, 17, 0.01, 1.2), true, &[]);
 
     written.sort();
     assert_eq!(names_in(&output), written);
-    assert_eq!(
-        written,
+    // What the documents call meshes, and what stands beside them.
+    let mut expected = documented_meshes();
+    expected.extend(
         [
             "convergence.csv",
             "convergence.svg",
             "grid.png",
             "grid.svg",
-            "mesh.2d.p3d",
-            "mesh.cgns",
-            "mesh.nmf",
-            "mesh.p3d",
-            "mesh.su2",
-            "mesh.vtk",
-            "mesh.vts",
-            "openfoam",
             "quality.png",
             "quality.svg",
         ]
+        .map(str::to_owned),
     );
+    expected.sort();
+    assert_eq!(written, expected);
+}
+
+/// The files in the table of docs/formats.md.
+fn documented_meshes() -> Vec<String> {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("docs/formats.md");
+    let page = fs::read_to_string(path).unwrap();
+    let rows = page.lines().skip_while(|line| !line.starts_with("| word | file |")).skip(2);
+    let rows = rows.take_while(|line| line.starts_with('|'));
+    let names: Vec<String> = rows
+        .map(|row| row.split('|').nth(2).unwrap().trim().trim_matches('`').to_owned())
+        .collect();
+    assert!(names.len() >= 8, "{names:?}");
+    names
+}
+
+/// With `UPDATE_DOCS` set the page is written.
+#[test]
+fn the_table_of_formats_is_that_of_the_documents() {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("docs/formats.md");
+    let page = fs::read_to_string(&path).unwrap();
+    let start = page.find("| word | file |").unwrap();
+    let end = start + page[start..].find("\n\n").unwrap() + 1;
+    if std::env::var_os("UPDATE_DOCS").is_some() {
+        fs::write(&path, [&page[..start], &documentation(), &page[end..]].concat()).unwrap();
+    } else {
+        assert_eq!(page[start..end], documentation(), "UPDATE_DOCS=1 writes it again");
+    }
 }
 
 #[test]
 fn files_of_a_grid_that_is_not_good_say_so() {
-    for kind in FileKind::ALL {
-        let shows_the_grid = !matches!(kind, FileKind::HistoryCsv | FileKind::ConvergenceSvg);
-        assert_eq!(kind.file_name(false).contains(".failed"), shows_the_grid, "{kind:?}");
-        assert!(!kind.file_name(true).contains("failed"));
+    let meshes = FORMATS.iter().flat_map(|format| format.files).map(|file| file.names);
+    for [good, failed] in meshes.chain(report_files().map(|file| file.names)) {
+        let shows_the_grid = !good.starts_with("convergence");
+        assert_eq!(failed.contains(".failed"), shows_the_grid, "{failed}");
+        assert!(!good.contains("failed"));
     }
 }
 
@@ -447,7 +483,7 @@ fn polyline_points(svg: &str) -> Vec<[f64; 2]> {
 fn the_picture_of_a_large_grid_is_small_and_keeps_to_its_panels() {
     let folder = tempfile::tempdir().unwrap();
 
-    write_kinds(folder.path(), &joukowski_grid(1025, 513, 0.2), true, &[FileKind::GridSvg]);
+    write_files(folder.path(), &joukowski_grid(1025, 513, 0.2), true, &["grid.svg"]);
 
     let svg = fs::read_to_string(folder.path().join("grid.svg")).unwrap();
     assert!(svg.len() < 2_000_000, "{} bytes", svg.len());
@@ -466,8 +502,8 @@ fn the_picture_of_a_large_grid_is_small_and_keeps_to_its_panels() {
 fn a_name_cannot_break_the_xml_of_a_picture() {
     let folder = tempfile::tempdir().unwrap();
 
-    let kinds = [FileKind::GridSvg, FileKind::ConvergenceSvg];
-    let names = write_kinds(folder.path(), &polar_grid(17, 9, 0.01, 1.2), true, &kinds);
+    let kinds = ["grid.svg", "convergence.svg"];
+    let names = write_files(folder.path(), &polar_grid(17, 9, 0.01, 1.2), true, &kinds);
 
     for name in names {
         let svg = fs::read_to_string(folder.path().join(name)).unwrap();
@@ -484,7 +520,7 @@ fn a_picture_marks_folded_cells_and_says_that_the_grid_is_not_good() {
     grid.x.swap(a, b);
     grid.y.swap(a, b);
 
-    write_kinds(folder.path(), &grid, false, &[FileKind::GridSvg]);
+    write_files(folder.path(), &grid, false, &["grid.svg"]);
 
     let svg = fs::read_to_string(folder.path().join("grid.failed.svg")).unwrap();
     assert!(svg.contains("not a good grid") && svg.contains("folded cells"));
@@ -496,7 +532,7 @@ fn a_picture_marks_folded_cells_and_says_that_the_grid_is_not_good() {
 fn the_bitmap_shows_the_wall_in_its_colour() {
     let folder = tempfile::tempdir().unwrap();
 
-    write_kinds(folder.path(), &polar_grid(65, 33, 0.01, 1.2), true, &[FileKind::GridPng]);
+    write_files(folder.path(), &polar_grid(65, 33, 0.01, 1.2), true, &["grid.png"]);
 
     let file = fs::File::open(folder.path().join("grid.png")).unwrap();
     let mut reader = png::Decoder::new(io::BufReader::new(file)).read_info().unwrap();
@@ -521,8 +557,8 @@ fn a_broken_grid_is_still_written_and_drawn() {
 
     for grid in [no_numbers, one_point, far_away] {
         let folder = tempfile::tempdir().unwrap();
-        let written = write_kinds(folder.path(), &grid, false, &FileKind::ALL);
-        assert_eq!(written.len(), FileKind::ALL.len());
+        let written = write_files(folder.path(), &grid, false, &[]);
+        assert_eq!(written.len(), documented_meshes().len() + report_files().count());
     }
 }
 
@@ -540,12 +576,8 @@ fn pictures_of_nothing_are_drawn_too() {
             history,
             tolerance: 0.0,
             good: false,
-            span: None,
-            plot3d: Flavour::default(),
-            compression: Compression::None,
-            reference: Reference::of(&grid),
         };
-        write_all(folder.path(), &artifacts, &[FileKind::ConvergenceSvg]).unwrap();
+        (PICTURES[0].write)(&path, &artifacts).unwrap();
         fs::read_to_string(&path).unwrap()
     };
 

@@ -1,7 +1,8 @@
 //! Meshes of other programs: every layout of Plot3D is told from the others, and grids are turned.
 #![allow(clippy::float_cmp, reason = "what is written is read back bit for bit")]
 
-use gridgen::formats::read::{Mesh, ReadError, mesh};
+use gridgen::formats::ReadError;
+use gridgen::formats::read::{Mesh, mesh};
 use gridgen::grid::Grid;
 use gridgen::grid::quality::{WallLine, measure, measure_along, worst_cells};
 use support::grids::{grid_from, polar_grid};

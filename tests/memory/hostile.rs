@@ -8,8 +8,9 @@ use std::path::Path;
 use flate2::Compression;
 use flate2::write::GzEncoder;
 use gridgen::files::restart;
+use gridgen::formats::ReadError;
 use gridgen::formats::matrix_market::{MatrixMarketError, matrix};
-use gridgen::formats::read::{ReadError, mesh, mesh_from_bytes};
+use gridgen::formats::read::{mesh, mesh_from_bytes};
 use gridgen::formats::vts;
 use gridgen::memory::NotEnoughMemory;
 

@@ -101,6 +101,7 @@ impl Records<'_> {
                 speed_up("speed-up of a Newton step", 1, CITED.step),
                 self.weak(kind),
             ],
+            same_y: false,
         }
     }
 

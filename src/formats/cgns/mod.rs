@@ -8,10 +8,13 @@ use std::io::{self, Write};
 use std::path::Path;
 
 use self::hdf5::{Array, Fill, Node, Number, Out};
+use super::limits::Limits;
 use super::span::{Sides, Span};
-use super::{FileKind, limits};
 use crate::files::{IoError, atomic, pieces};
 use crate::grid::{Grid, Topology};
+
+/// Two numbers of 64 bits for each node.
+pub(in crate::formats) const LIMITS: Limits = Limits::of(16);
 
 /// Version of the standard that the nodes follow.
 const VERSION: f32 = 3.4;
@@ -36,7 +39,7 @@ const FRONT: (&str, &str) = ("front", "BCSymmetryPlane");
 ///
 /// [`IoError`] when the file cannot be written.
 pub fn write(path: &Path, grid: &Grid, span: Option<Span>) -> Result<(), IoError> {
-    limits::check(path, FileKind::Cgns, [grid.ni, grid.nj], span)?;
+    LIMITS.check(path, [grid.ni, grid.nj], span)?;
     atomic::write(path, |out| write_to(out, grid, span))
 }
 

@@ -18,11 +18,26 @@ use std::path::Path;
 pub use check::{Measure, Objection, objections};
 pub use reference::Reference;
 
+use super::limits::Limits;
 use super::span::Span;
-use super::{FileKind, limits};
 use crate::files::output::{FolderRules, Output};
 use crate::files::{IoError, atomic};
 use crate::grid::{Grid, Topology};
+
+/// Faces are numbered in 31 bits; coordinates are text.
+pub(in crate::formats) const LIMITS: Limits = Limits { least_bytes: 24, numbers_faces: true };
+
+/// The word for such cases.
+pub const NAME: &str = "openfoam";
+
+/// The files of the mesh within the case.
+pub(super) const MESH_FILES: [&str; 5] = [
+    "constant/polyMesh/points",
+    "constant/polyMesh/faces",
+    "constant/polyMesh/owner",
+    "constant/polyMesh/neighbour",
+    "constant/polyMesh/boundary",
+];
 
 /// The mesh within the case.
 const MESH: &str = "constant/polyMesh";
@@ -50,12 +65,7 @@ pub fn write(
 ) -> Result<Vec<String>, IoError> {
     let reference = Reference::of(grid);
     let output = Output::open(path, RULES, force)?;
-    output.check(
-        mesh::Part::ALL
-            .map(|part| [MESH, "/", part.file_name()].concat())
-            .iter()
-            .map(String::as_str),
-    )?;
+    output.check(MESH_FILES)?;
     output.fill(|files| make(files, grid, span, reference).map(|()| Vec::new()))?;
     let lacks = lacks(&output, "", grid, span);
     let notice = output.notice();
@@ -68,13 +78,13 @@ pub fn write(
 /// # Errors
 ///
 /// [`IoError`] of the first file that cannot be written.
-pub(crate) fn make(
+pub(super) fn make(
     path: &Path,
     grid: &Grid,
     span: Option<Span>,
     reference: Reference,
 ) -> Result<(), IoError> {
-    limits::check(path, FileKind::Openfoam, [grid.ni, grid.nj], span)?;
+    LIMITS.check(path, [grid.ni, grid.nj], span)?;
     let half = matches!(grid.topology, Topology::Half(_));
     let choices = setup::Choices::new(span, half, reference);
     for (name, class, contents) in setup::FILES {
@@ -87,15 +97,9 @@ pub(crate) fn make(
     }
     write_script(&path.join(SCRIPT))?;
     atomic::create_folder(&path.join(MESH))?;
-    mesh::Part::ALL.into_iter().try_for_each(|part| {
-        let file = path.join(MESH).join(part.file_name());
-        atomic::write(&file, |out| mesh::write_to(out, grid, span, part))
+    mesh::Part::ALL.into_iter().zip(MESH_FILES).try_for_each(|(part, name)| {
+        atomic::write(&path.join(name), |out| mesh::write_to(out, grid, span, part))
     })
-}
-
-/// Names of the files of the mesh of the case in the folder `case`, both below the output folder.
-pub(crate) fn mesh_files(case: &str) -> impl Iterator<Item = String> {
-    mesh::Part::ALL.into_iter().map(move |part| format!("{case}/{MESH}/{}", part.file_name()))
 }
 
 /// How the files of a case are exchanged for those of a new one.
@@ -128,7 +132,7 @@ const LARGEST_FIELD: u64 = 1 << 20;
 
 /// What the fields at the start lack that stay as somebody wrote them: the patches of the new mesh in
 /// the folder `case` of `output` that they do not name, one sentence a field.
-pub(crate) fn lacks(output: &Output, case: &str, grid: &Grid, span: Option<Span>) -> Vec<String> {
+pub(super) fn lacks(output: &Output, case: &str, grid: &Grid, span: Option<Span>) -> Vec<String> {
     let patches = mesh::patches(grid, span);
     let start = if case.is_empty() { START.to_owned() } else { [case, "/", START].concat() };
     let Ok(entries) = fs::read_dir(output.root().join(&start)) else { return Vec::new() };

@@ -7,6 +7,7 @@
 
 mod binary;
 mod flavour;
+mod read;
 mod text;
 
 use std::io::{self, Write};
@@ -15,10 +16,17 @@ use std::path::Path;
 pub use flavour::{Axes, ByteOrder, Dimensions, Encoding, Flavour, Precision};
 
 use self::binary::Record;
+use super::limits::Limits;
 use super::span::Span;
-use super::{FileKind, limits};
 use crate::files::{IoError, atomic};
+use crate::formats::block::Reader;
 use crate::grid::Grid;
+
+/// Single precision and two dimensions; as text a number is longer.
+pub(in crate::formats) const LIMITS: Limits = Limits::of(8);
+
+/// How such files are recognised and read.
+pub(in crate::formats) const READER: Reader = Reader { begins: None, grid: read::grid };
 
 /// IBLANK of a point that is part of the grid. A single block around one body blanks none.
 const IN_THE_GRID: i32 = 1;
@@ -46,17 +54,14 @@ pub fn write(
 /// # Errors
 ///
 /// [`IoError`] when the file cannot be written.
-pub fn make(
+pub(in crate::formats) fn make(
     path: &Path,
     grid: &Grid,
     span: Option<Span>,
     flavour: Flavour,
 ) -> Result<atomic::Made, IoError> {
-    let kind = match flavour.dimensions {
-        Dimensions::Two => FileKind::Plot3dPlanar,
-        Dimensions::Three => FileKind::Plot3d,
-    };
-    limits::check(path, kind, [grid.ni, grid.nj], span)?;
+    let extruded = span.filter(|_| flavour.dimensions == Dimensions::Three);
+    LIMITS.check(path, [grid.ni, grid.nj], extruded)?;
     atomic::make(path, |out| write_to(out, grid, span, flavour))
 }
 

@@ -11,7 +11,7 @@ use std::path::Path;
 use self::tables::{facts, notes, quality_table, steps_table, timing_table};
 use super::Artifacts;
 use super::Report;
-use super::plot::{self, ConvergenceFigure, GridFigure, QualityFigure};
+use super::plot::{self, Figure, GridFigure, QualityFigure};
 use crate::files::{IoError, atomic};
 use crate::grid::quality::nonorthogonality;
 
@@ -69,12 +69,11 @@ impl Page<'_> {
         let &Artifacts { name, grid, quality, history, tolerance, good, .. } = self.artifacts;
         let grid_figure = GridFigure { name, grid, quality, good };
         let off_normal = nonorthogonality(grid);
-        let figures = plot::report_svgs(
-            &grid_figure,
-            &QualityFigure { grid: grid_figure, nonorthogonality: &off_normal },
-            &ConvergenceFigure { name, history, tolerance },
-        )?;
-        let [grid_picture, maps, convergence] = figures.map(|svg| figure(&svg));
+        let maps = QualityFigure { grid: grid_figure, nonorthogonality: &off_normal };
+        let picture = |drawn: Figure<'_>| drawn.svg().map(|svg| figure(&svg));
+        let grid_picture = picture(Figure::Grid(grid_figure))?;
+        let maps = picture(Figure::Quality(maps))?;
+        let convergence = picture(Figure::Xy(plot::convergence(name, history, tolerance)))?;
         let report = self.report;
         let largest = off_normal.into_iter().fold(0.0, f64::max);
         let sections = [

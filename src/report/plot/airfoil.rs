@@ -5,7 +5,7 @@ use plotters::prelude::DrawingBackend;
 use super::axes::{CAPTION_SIZE, Panel, TITLE_SIZE};
 use super::canvas::{Canvas, DrawError, LEFT_BOTTOM};
 use super::clip::Window;
-use super::{Figure, palette};
+use super::{Draw, palette};
 
 /// Size of the picture in pixels.
 const SIZE: [u32; 2] = [1280, 960];
@@ -31,7 +31,7 @@ pub struct AirfoilFigure<'a> {
     pub edges: bool,
 }
 
-impl Figure for AirfoilFigure<'_> {
+impl Draw for AirfoilFigure<'_> {
     fn size(&self) -> [u32; 2] {
         SIZE
     }

@@ -5,7 +5,7 @@ use plotters::prelude::DrawingBackend;
 use super::axes::{CAPTION_SIZE, Panel, TITLE_SIZE};
 use super::canvas::{Canvas, DrawError, LEFT_BOTTOM, RIGHT_BOTTOM};
 use super::clip::Window;
-use super::{Figure, palette};
+use super::{Draw, palette};
 use crate::grid::quality::{Quality, cell_corners, corner_determinants, is_folded};
 use crate::grid::{Grid, Topology};
 
@@ -36,7 +36,7 @@ pub struct GridFigure<'a> {
     pub good: bool,
 }
 
-impl Figure for GridFigure<'_> {
+impl Draw for GridFigure<'_> {
     fn size(&self) -> [u32; 2] {
         SIZE
     }

@@ -5,7 +5,7 @@ use plotters::prelude::DrawingBackend;
 use super::axes::{CAPTION_SIZE, LABEL_SIZE, Panel, TITLE_SIZE, Ticks};
 use super::canvas::{CENTRE_BOTTOM, CENTRE_TOP, Canvas, DrawError, LEFT_BOTTOM};
 use super::clip::Window;
-use super::{Figure, palette};
+use super::{Draw, palette};
 
 /// Size of the picture in pixels.
 const SIZE: [u32; 2] = [960, 600];
@@ -21,7 +21,7 @@ pub struct HistogramFigure<'a> {
     pub counts: &'a [usize],
 }
 
-impl Figure for HistogramFigure<'_> {
+impl Draw for HistogramFigure<'_> {
     fn size(&self) -> [u32; 2] {
         SIZE
     }

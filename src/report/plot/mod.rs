@@ -9,10 +9,9 @@ mod grid;
 mod histogram;
 mod quality;
 mod raster;
-mod residuals;
 mod xy;
 
-use std::io::Write;
+use std::io::{self, Write};
 use std::path::Path;
 
 use plotters::prelude::{BitMapBackend, DrawingBackend, RGBColor, SVGBackend};
@@ -22,11 +21,10 @@ use self::canvas::{Canvas, WideLines};
 use crate::files::{IoError, atomic};
 
 pub use self::airfoil::AirfoilFigure;
-pub use self::convergence::ConvergenceFigure;
+pub use self::convergence::{convergence, residuals};
 pub use self::grid::GridFigure;
 pub use self::histogram::HistogramFigure;
 pub use self::quality::QualityFigure;
-pub use self::residuals::ResidualsFigure;
 pub use self::xy::{Axis, Curve, Line, Rule, RuleAt, Stroke, XyFigure, XyPanel};
 
 /// Units of an SVG in one of its pixels: lines near the wall keep their distance.
@@ -56,8 +54,8 @@ mod palette {
     pub(super) const LINEAR: RGBColor = RGBColor(104, 152, 200);
 }
 
-/// A picture that can be drawn on any surface.
-trait Figure {
+/// What can be drawn on any surface.
+trait Draw {
     /// Width and height in pixels.
     fn size(&self) -> [u32; 2];
 
@@ -65,108 +63,87 @@ trait Figure {
     fn draw<DB: DrawingBackend>(&self, canvas: &Canvas<DB>) -> Result<(), DrawError>;
 }
 
-/// Draws a grid as SVG.
-///
-/// # Errors
-///
-/// [`IoError`] when the picture cannot be drawn or written.
-pub fn write_grid_svg(path: &Path, figure: &GridFigure<'_>) -> Result<(), IoError> {
-    write_svg(path, figure)
+/// A picture.
+#[derive(Debug, Clone)]
+pub enum Figure<'a> {
+    /// A section with the points it was read from.
+    Airfoil(AirfoilFigure<'a>),
+    /// Four views of a grid.
+    Grid(GridFigure<'a>),
+    /// How the skewness of a grid's cells is spread.
+    Histogram(HistogramFigure<'a>),
+    /// Maps of four measures of quality.
+    Quality(QualityFigure<'a>),
+    /// Curves over x and y.
+    Xy(XyFigure),
 }
 
-/// Draws a grid as PNG.
-///
-/// # Errors
-///
-/// [`IoError`] when the picture cannot be drawn or written.
-pub fn write_grid_png(path: &Path, figure: &GridFigure<'_>) -> Result<(), IoError> {
-    write_png(path, figure)
-}
+impl Figure<'_> {
+    /// Draws the picture as PNG where `path` ends so, else as SVG.
+    ///
+    /// # Errors
+    ///
+    /// [`IoError`] when the picture cannot be drawn or written.
+    pub fn write(&self, path: &Path) -> Result<(), IoError> {
+        if path.extension().is_some_and(|end| end.eq_ignore_ascii_case("png")) {
+            let (pixels, size) = self.bitmap().map_err(|error| draw_error(path, error))?;
+            atomic::write(path, |out| write_png(out, &pixels, size))
+        } else {
+            let text = self.svg().map_err(|error| draw_error(path, error))?;
+            atomic::write(path, |out| out.write_all(text.as_bytes()))
+        }
+    }
 
-/// Draws a section as SVG.
-///
-/// # Errors
-///
-/// [`IoError`] when the picture cannot be drawn or written.
-pub fn write_airfoil_svg(path: &Path, figure: &AirfoilFigure<'_>) -> Result<(), IoError> {
-    write_svg(path, figure)
-}
+    /// The text of the picture as SVG.
+    pub(super) fn svg(&self) -> Result<String, DrawError> {
+        let [width, height] = self.size();
+        let units = (width * SVG_UNITS, height * SVG_UNITS);
+        let mut text = String::new();
+        let backend = SVGBackend::with_string(&mut text, units);
+        let canvas = Canvas::new(backend, f64::from(SVG_UNITS), WideLines::Native);
+        self.draw(&canvas)?;
+        let areas = canvas.into_areas();
+        if let Some(end) = text.rfind("</svg>") {
+            text.insert_str(end, &areas);
+        }
+        // The view box keeps the fine units; the picture itself has the size asked for.
+        let fine = format!(r#"width="{}" height="{}""#, units.0, units.1);
+        Ok(text.replacen(&fine, &format!(r#"width="{width}" height="{height}""#), 1))
+    }
 
-/// Draws a section as PNG.
-///
-/// # Errors
-///
-/// [`IoError`] when the picture cannot be drawn or written.
-pub fn write_airfoil_png(path: &Path, figure: &AirfoilFigure<'_>) -> Result<(), IoError> {
-    write_png(path, figure)
-}
+    /// RGB bytes of the picture, row by row from the top, and the size in bitmap pixels.
+    fn bitmap(&self) -> Result<(Vec<u8>, [u32; 2]), DrawError> {
+        canvas::register_fonts()?;
+        let size = self.size().map(|pixels| pixels * BITMAP_PIXELS_IN_4 / 4);
+        let [width, height] = size.map(|pixels| pixels * BITMAP_SAMPLES);
+        let mut fine = vec![0; width as usize * height as usize * RGB_BYTES];
+        let scale = f64::from(BITMAP_PIXELS_IN_4 * BITMAP_SAMPLES) / 4.0;
+        let backend = BitMapBackend::with_buffer(&mut fine, (width, height));
+        self.draw(&Canvas::new(backend, scale, WideLines::Filled))?;
+        Ok((average(&fine, width as usize), size))
+    }
 
-/// Draws a histogram as SVG.
-///
-/// # Errors
-///
-/// [`IoError`] when the picture cannot be drawn or written.
-pub fn write_histogram_svg(path: &Path, figure: &HistogramFigure<'_>) -> Result<(), IoError> {
-    write_svg(path, figure)
-}
+    fn size(&self) -> [u32; 2] {
+        match self {
+            Self::Airfoil(figure) => figure.size(),
+            Self::Grid(figure) => figure.size(),
+            Self::Histogram(figure) => figure.size(),
+            Self::Quality(figure) => figure.size(),
+            Self::Xy(figure) => figure.size(),
+        }
+    }
 
-/// Draws a histogram as PNG.
-///
-/// # Errors
-///
-/// [`IoError`] when the picture cannot be drawn or written.
-pub fn write_histogram_png(path: &Path, figure: &HistogramFigure<'_>) -> Result<(), IoError> {
-    write_png(path, figure)
-}
-
-/// Draws the quality maps of a grid as SVG.
-///
-/// # Errors
-///
-/// [`IoError`] when the picture cannot be drawn or written.
-pub fn write_quality_svg(path: &Path, figure: &QualityFigure<'_>) -> Result<(), IoError> {
-    write_svg(path, figure)
-}
-
-/// Draws the quality maps of a grid as PNG.
-///
-/// # Errors
-///
-/// [`IoError`] when the picture cannot be drawn or written.
-pub fn write_quality_png(path: &Path, figure: &QualityFigure<'_>) -> Result<(), IoError> {
-    write_png(path, figure)
-}
-
-/// Draws a convergence history as SVG.
-///
-/// # Errors
-///
-/// [`IoError`] when the picture cannot be drawn or written.
-pub fn write_convergence_svg(path: &Path, figure: &ConvergenceFigure<'_>) -> Result<(), IoError> {
-    write_svg(path, figure)
-}
-
-/// Draws the residuals of a linear solve as SVG.
-///
-/// # Errors
-///
-/// [`IoError`] when the picture cannot be drawn or written.
-pub fn write_residuals_svg(path: &Path, figure: &ResidualsFigure<'_>) -> Result<(), IoError> {
-    write_svg(path, figure)
-}
-
-/// Draws curves as SVG.
-///
-/// # Errors
-///
-/// [`IoError`] when the picture cannot be drawn or written.
-pub fn write_xy_svg(path: &Path, figure: &XyFigure) -> Result<(), IoError> {
-    write_svg(path, figure)
-}
-
-fn write_svg(path: &Path, figure: &impl Figure) -> Result<(), IoError> {
-    let text = draw_svg(figure).map_err(|error| draw_error(path, error))?;
-    atomic::write(path, |out| out.write_all(text.as_bytes()))
+    fn draw<DB: DrawingBackend>(&self, canvas: &Canvas<DB>) -> Result<(), DrawError> {
+        canvas.fill(palette::PAPER)?;
+        match self {
+            Self::Airfoil(figure) => figure.draw(canvas),
+            Self::Grid(figure) => figure.draw(canvas),
+            Self::Histogram(figure) => figure.draw(canvas),
+            Self::Quality(figure) => figure.draw(canvas),
+            Self::Xy(figure) => figure.draw(canvas),
+        }?;
+        canvas.present()
+    }
 }
 
 /// Colours of the figures by what they are for, as SVG has them: a page that shows the figures on
@@ -189,55 +166,15 @@ pub(super) fn hexadecimal(RGBColor(red, green, blue): RGBColor) -> String {
     format!("#{red:02X}{green:02X}{blue:02X}")
 }
 
-/// The texts of the three figures of a report.
-pub(super) fn report_svgs(
-    grid: &GridFigure<'_>,
-    quality: &QualityFigure<'_>,
-    convergence: &ConvergenceFigure<'_>,
-) -> Result<[String; 3], DrawError> {
-    Ok([draw_svg(grid)?, draw_svg(quality)?, draw_svg(convergence)?])
-}
-
-fn draw_svg(figure: &impl Figure) -> Result<String, DrawError> {
-    let [width, height] = figure.size();
-    let units = (width * SVG_UNITS, height * SVG_UNITS);
-    let mut text = String::new();
-    let backend = SVGBackend::with_string(&mut text, units);
-    let canvas = Canvas::new(backend, f64::from(SVG_UNITS), WideLines::Native);
-    draw_figure(&canvas, figure)?;
-    let areas = canvas.into_areas();
-    if let Some(end) = text.rfind("</svg>") {
-        text.insert_str(end, &areas);
-    }
-    // The view box keeps the fine units; the picture itself has the size asked for.
-    let fine = format!(r#"width="{}" height="{}""#, units.0, units.1);
-    Ok(text.replacen(&fine, &format!(r#"width="{width}" height="{height}""#), 1))
-}
-
-fn write_png(path: &Path, figure: &impl Figure) -> Result<(), IoError> {
-    let (pixels, size) = draw_bitmap(figure).map_err(|error| draw_error(path, error))?;
-    atomic::write(path, |out| {
-        let mut encoder = png::Encoder::new(out, size[0], size[1]);
-        encoder.set_color(png::ColorType::Rgb);
-        encoder.set_depth(png::BitDepth::Eight);
-        encoder.set_deflate_compression(png::DeflateCompression::Level(1));
-        // Line art with flat colours: filters meant for photographs make it larger.
-        encoder.set_filter(png::Filter::NoFilter);
-        encoder.write_header()?.write_image_data(&pixels)?;
-        Ok(())
-    })
-}
-
-/// RGB bytes of a figure, row by row from the top, and the size in bitmap pixels.
-fn draw_bitmap(figure: &impl Figure) -> Result<(Vec<u8>, [u32; 2]), DrawError> {
-    canvas::register_fonts()?;
-    let size = figure.size().map(|pixels| pixels * BITMAP_PIXELS_IN_4 / 4);
-    let [width, height] = size.map(|pixels| pixels * BITMAP_SAMPLES);
-    let mut fine = vec![0; width as usize * height as usize * RGB_BYTES];
-    let scale = f64::from(BITMAP_PIXELS_IN_4 * BITMAP_SAMPLES) / 4.0;
-    let backend = BitMapBackend::with_buffer(&mut fine, (width, height));
-    draw_figure(&Canvas::new(backend, scale, WideLines::Filled), figure)?;
-    Ok((average(&fine, width as usize), size))
+fn write_png(out: impl Write, pixels: &[u8], [width, height]: [u32; 2]) -> io::Result<()> {
+    let mut encoder = png::Encoder::new(out, width, height);
+    encoder.set_color(png::ColorType::Rgb);
+    encoder.set_depth(png::BitDepth::Eight);
+    encoder.set_deflate_compression(png::DeflateCompression::Level(1));
+    // Line art with flat colours: filters meant for photographs make it larger.
+    encoder.set_filter(png::Filter::NoFilter);
+    encoder.write_header()?.write_image_data(pixels)?;
+    Ok(())
 }
 
 /// Averages squares of samples into pixels.
@@ -260,15 +197,6 @@ fn average(fine: &[u8], width: usize) -> Vec<u8> {
         pixels.extend(sums.iter().flatten().map(|sum| (sum / count) as u8));
     }
     pixels
-}
-
-fn draw_figure<DB: DrawingBackend>(
-    canvas: &Canvas<DB>,
-    figure: &impl Figure,
-) -> Result<(), DrawError> {
-    canvas.fill(palette::PAPER)?;
-    figure.draw(canvas)?;
-    canvas.present()
 }
 
 pub(super) fn draw_error(path: &Path, DrawError(reason): DrawError) -> IoError {

@@ -6,7 +6,7 @@ use super::axes::{CAPTION_SIZE, LABEL_SIZE, Panel, TITLE_SIZE};
 use super::canvas::{CENTRE_TOP, Canvas, DrawError, LEFT_BOTTOM};
 use super::clip::Window;
 use super::raster::Raster;
-use super::{Figure, GridFigure, palette};
+use super::{Draw, GridFigure, palette};
 use crate::grid::quality::{cell_area, cell_aspect_ratio, cell_corners, cell_skewness};
 
 /// Size of the picture in pixels.
@@ -71,7 +71,7 @@ impl Map {
     }
 }
 
-impl Figure for QualityFigure<'_> {
+impl Draw for QualityFigure<'_> {
     fn size(&self) -> [u32; 2] {
         SIZE
     }

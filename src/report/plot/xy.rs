@@ -5,7 +5,7 @@ use plotters::prelude::{DrawingBackend, RGBColor};
 use super::axes::{CAPTION_SIZE, LABEL_SIZE, Panel, TITLE_SIZE, Ticks};
 use super::canvas::{CENTRE_BOTTOM, CENTRE_TOP, Canvas, DrawError, LEFT, LEFT_BOTTOM};
 use super::clip::Window;
-use super::{Figure, palette};
+use super::{Draw, palette};
 
 /// Pixels left of the first panel, and on the right of and below the last.
 const MARGIN: f64 = 95.0;
@@ -36,6 +36,8 @@ pub struct XyFigure {
     pub panel: [f64; 2],
     /// The panels, row by row.
     pub panels: Vec<XyPanel>,
+    /// Whether all panels show the same y.
+    pub same_y: bool,
 }
 
 /// Curves with their axes.
@@ -113,7 +115,7 @@ pub enum RuleAt {
     Y(f64),
 }
 
-impl Figure for XyFigure {
+impl Draw for XyFigure {
     fn size(&self) -> [u32; 2] {
         let Window { high, .. } = self.frame(self.panels.len().max(self.across()) - 1);
         let row = MARGIN + self.across() as f64 * (self.panel[0] + GAP[0]) - GAP[0];
@@ -131,7 +133,21 @@ impl Figure for XyFigure {
             line.draw_key(canvas, [x, LEGEND], name)?;
             x += 64.0 + width(name);
         }
-        self.panels.iter().enumerate().try_for_each(|(k, panel)| panel.draw(canvas, self.frame(k)))
+        let curves: Vec<_> = self.panels.iter().map(XyPanel::shown).collect();
+        let windows = self.panels.iter().zip(&curves).map(|(panel, shown)| panel.window(shown));
+        let mut windows: Vec<Window> = windows.collect();
+        if self.same_y {
+            let low = windows.iter().map(|window| window.low[1]).fold(f64::INFINITY, f64::min);
+            let high = windows.iter().map(|window| window.high[1]).fold(low, f64::max);
+            for window in &mut windows {
+                (window.low[1], window.high[1]) = (low, high);
+            }
+        }
+        for (k, panel) in self.panels.iter().enumerate() {
+            let place = Panel { frame: self.frame(k), window: windows[k] };
+            panel.draw(canvas, &place, &curves[k])?;
+        }
+        Ok(())
     }
 }
 
@@ -154,15 +170,15 @@ impl XyPanel {
     fn draw<DB: DrawingBackend>(
         &self,
         canvas: &Canvas<DB>,
-        frame: Window,
+        panel: &Panel,
+        curves: &[Vec<[f64; 2]>],
     ) -> Result<(), DrawError> {
-        let curves: Vec<Vec<[f64; 2]>> = self.curves.iter().map(|c| self.shown(c)).collect();
-        let panel = Panel { frame, window: self.window(&curves) };
-        self.draw_axes(canvas, &panel)?;
+        let frame = panel.frame;
+        self.draw_axes(canvas, panel)?;
         for rule in &self.rules {
-            self.draw_rule(canvas, &panel, rule)?;
+            self.draw_rule(canvas, panel, rule)?;
         }
-        for (Curve { line, .. }, points) in self.curves.iter().zip(&curves) {
+        for (Curve { line, .. }, points) in self.curves.iter().zip(curves) {
             panel.draw_line(canvas, points.iter().copied(), line.shade(), line.width())?;
             for &point in points.iter().filter(|_| line.stroke == Stroke::Dotted) {
                 canvas.dot(panel.pixel(point), 3.6, line.shade())?;
@@ -178,11 +194,11 @@ impl XyPanel {
         canvas.text(&self.caption, above, (CAPTION_SIZE - 2.0, LEFT_BOTTOM), palette::LABEL)
     }
 
-    /// Points of a curve in the scales of the axes.
-    fn shown(&self, curve: &Curve) -> Vec<[f64; 2]> {
+    /// Points of the curves in the scales of the axes.
+    fn shown(&self) -> Vec<Vec<[f64; 2]>> {
         let [x, y] = &self.axes;
         let point = |&[a, b]: &[f64; 2]| Some([x.place(a)?, y.place(b)?]);
-        curve.points.iter().filter_map(point).collect()
+        self.curves.iter().map(|curve| curve.points.iter().filter_map(point).collect()).collect()
     }
 
     /// What the panel shows, in the scales of the axes.

@@ -5,19 +5,29 @@
 //!
 //! Source: "Mesh File", <https://su2code.github.io/docs_v7/Mesh-File/>.
 
+mod read;
+
 use std::io::{self, Write};
 use std::path::Path;
 
-use super::span::{Sides, Span};
-use super::welded::{Side, Welded};
-use super::{FileKind, limits};
 use crate::files::{IoError, atomic, pieces};
+use crate::formats::block::Reader;
+use crate::formats::limits::Limits;
+use crate::formats::span::{Sides, Span};
+use crate::formats::welded::{Side, Welded};
 use crate::grid::Grid;
 
 /// Numbers by which VTK and SU2 call an edge, a quadrilateral and a hexahedron.
 const LINE: u8 = 3;
 const QUADRILATERAL: u8 = 9;
 const HEXAHEDRON: u8 = 12;
+
+/// `0 0 N` and a cell of numbers parted by blanks.
+pub(in crate::formats) const LIMITS: Limits = Limits::of(16);
+
+/// How such files are recognised and read.
+pub(in crate::formats) const READER: Reader =
+    Reader { begins: Some(read::is_su2), grid: |path, bytes, _| read::grid(path, bytes) };
 
 /// Writes the grid as an SU2 mesh, two-dimensional or extruded: cells counter-clockwise, the edges of both
 /// markers with the flow on their left, numbers in the shortest form that reads back to the same
@@ -27,7 +37,7 @@ const HEXAHEDRON: u8 = 12;
 ///
 /// [`IoError`] when the file cannot be written.
 pub fn write(path: &Path, grid: &Grid, span: Option<Span>) -> Result<(), IoError> {
-    limits::check(path, FileKind::Su2, [grid.ni, grid.nj], span)?;
+    LIMITS.check(path, [grid.ni, grid.nj], span)?;
     atomic::write(path, |out| write_to(out, grid, span))
 }
 

@@ -5,17 +5,22 @@
 //! lengths of the blocks. Source: "VTK XML Formats",
 //! <https://docs.vtk.org/en/latest/design_documents/VTKFileFormats.html>.
 
+mod read;
+mod zlib;
+
 use std::io::{self, Seek, SeekFrom, Write};
 use std::path::Path;
 
-use super::span::{Span, count, planes};
-use super::{FileKind, limits, rows, zlib};
 use crate::files::{IoError, atomic};
+use crate::formats::block::Reader;
+use crate::formats::limits::Limits;
+use crate::formats::rows;
+use crate::formats::span::{Span, count, planes};
 use crate::grid::Grid;
 use crate::grid::quality::CellMeasure;
 
 /// Cell arrays in the order of the file: name and measure. Names are those of the report.
-pub(super) const CELL_ARRAYS: [(&str, CellMeasure); 3] = [
+pub(in crate::formats) const CELL_ARRAYS: [(&str, CellMeasure); 3] = [
     ("area", CellMeasure::Area),
     ("skewness", CellMeasure::Skewness),
     ("aspect_ratio", CellMeasure::AspectRatio),
@@ -23,6 +28,13 @@ pub(super) const CELL_ARRAYS: [(&str, CellMeasure); 3] = [
 
 const F64_BYTES: usize = size_of::<f64>();
 const LENGTH_BYTES: usize = size_of::<u64>();
+
+/// Compressed arrays are shorter than their numbers.
+pub(in crate::formats) const LIMITS: Limits = Limits::of(1);
+
+/// How such files are recognised and read.
+pub(in crate::formats) const READER: Reader =
+    Reader { begins: Some(read::is_xml), grid: |path, bytes, _| read::grid(path, bytes) };
 
 /// Whether the arrays are compressed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, serde::Serialize, serde::Deserialize)]
@@ -50,7 +62,7 @@ pub fn write(
     span: Option<Span>,
     compression: Compression,
 ) -> Result<(), IoError> {
-    limits::check(path, FileKind::Vts, [grid.ni, grid.nj], span)?;
+    LIMITS.check(path, [grid.ni, grid.nj], span)?;
     atomic::write(path, |out| match compression {
         Compression::None => write_to(out, grid, span),
         Compression::Zlib => write_compressed_to(out, grid, span),

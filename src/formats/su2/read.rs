@@ -7,14 +7,20 @@
 use std::collections::HashMap;
 use std::path::Path;
 
-use super::{Block, ReadError};
+use crate::formats::ReadError;
+use crate::formats::block::Block;
+use crate::grid::Grid;
 
 /// Number of a quadrilateral.
 const QUADRILATERAL: usize = 9;
 
+const HINT: &str =
+    "read are plane quadrilaterals in rows, as gridgen and other structured programs write them";
+
 /// Reads the grid.
-pub(super) fn block(path: &Path, bytes: &[u8]) -> Result<Block, ReadError> {
-    parse(bytes).map_err(|reason| ReadError::Su2 { path: path.to_path_buf(), reason })
+pub(super) fn grid(path: &Path, bytes: &[u8]) -> Result<Grid, ReadError> {
+    let refused = |reason| ReadError::Layout { path: path.to_path_buf(), reason, hint: HINT };
+    parse(bytes).map_err(refused)?.plane(path)
 }
 
 /// Whether a file begins like one of SU2.

@@ -5,14 +5,19 @@
 
 use std::path::Path;
 
-use super::{Block, ReadError};
+use crate::formats::ReadError;
+use crate::formats::block::Block;
+use crate::grid::Grid;
 
 /// First bytes of every legacy file.
 pub(super) const MAGIC: &[u8] = b"# vtk DataFile";
 
+const HINT: &str = "save the mesh as a legacy structured grid, ascii or binary";
+
 /// Reads the points of the one data set.
-pub(super) fn block(path: &Path, bytes: &[u8]) -> Result<Block, ReadError> {
-    parse(bytes).map_err(|reason| ReadError::Vtk { path: path.to_path_buf(), reason })
+pub(super) fn grid(path: &Path, bytes: &[u8]) -> Result<Grid, ReadError> {
+    let refused = |reason| ReadError::Layout { path: path.to_path_buf(), reason, hint: HINT };
+    parse(bytes).map_err(refused)?.plane(path)
 }
 
 /// Takes lines and words from the front of a file.

@@ -2,19 +2,29 @@
 
 use std::path::Path;
 
-use super::super::zlib;
-use super::{Block, NUMBER_BYTES, ReadError};
+use super::zlib;
 use crate::files::contents;
+use crate::formats::ReadError;
+use crate::formats::block::{Block, NUMBER_BYTES};
+use crate::grid::Grid;
 use crate::memory::{self, NotEnoughMemory};
 
 /// Reads the points of the one piece.
-pub(super) fn block(path: &Path, bytes: &[u8]) -> Result<Block, ReadError> {
-    let path = || path.to_path_buf();
-    parse(bytes).map_err(|fault| match fault {
-        Fault::Layout(reason) => ReadError::Vts { path: path(), reason },
-        Fault::Memory(source) => ReadError::Memory { path: path(), source },
-    })
+pub(super) fn grid(path: &Path, bytes: &[u8]) -> Result<Grid, ReadError> {
+    let block = parse(bytes).map_err(|fault| match fault {
+        Fault::Layout(reason) => ReadError::Layout { path: path.into(), reason, hint: HINT },
+        Fault::Memory(source) => ReadError::Memory { path: path.into(), source },
+    });
+    block?.plane(path)
 }
+
+/// Whether a file begins like one of VTK's in XML.
+pub(super) fn is_xml(head: &[u8]) -> bool {
+    position(head, b"<VTKFile").is_some()
+}
+
+const HINT: &str =
+    "save the mesh as one structured grid, ascii or appended raw, plain or compressed by zlib";
 
 /// Why the points of a file cannot be had.
 enum Fault {

@@ -70,29 +70,15 @@ pub enum ReadError {
         /// As it stands.
         word: String,
     },
-    /// A `.vts` file that is not laid out as expected.
+    /// A file of a known format that is not laid out as expected.
     #[error("{}: {reason}", path.display())]
-    Vts {
+    Layout {
         /// As given.
         path: PathBuf,
         /// What is wrong.
         reason: &'static str,
-    },
-    /// A `.vtk` file that is not laid out as expected.
-    #[error("{}: {reason}", path.display())]
-    Vtk {
-        /// As given.
-        path: PathBuf,
-        /// What is wrong.
-        reason: &'static str,
-    },
-    /// An SU2 mesh that is not a structured plane grid.
-    #[error("{}: {reason}", path.display())]
-    Su2 {
-        /// As given.
-        path: PathBuf,
-        /// What is wrong.
-        reason: &'static str,
+        /// What would be read.
+        hint: &'static str,
     },
     /// The block has three dimensions of more than two nodes, and no extruded plane.
     #[error("{}: a volume of {} nodes, a plane grid was expected", path.display(), dimensions.iter().map(ToString::to_string).collect::<Vec<_>>().join(" × "))]
@@ -136,13 +122,7 @@ impl ReadError {
             Self::Ambiguous { .. } => {
                 "write the mesh as text with three dimensions and a block count"
             }
-            Self::Vts { .. } => {
-                "save the mesh as one structured grid, ascii or appended raw, plain or compressed by zlib"
-            }
-            Self::Vtk { .. } => "save the mesh as a legacy structured grid, ascii or binary",
-            Self::Su2 { .. } => {
-                "read are plane quadrilaterals in rows, as gridgen and other structured programs write them"
-            }
+            Self::Layout { hint, .. } => hint,
             Self::Volume { .. } | Self::NotPlane { .. } | Self::NoCells { .. } => {
                 "give a plane grid, or one that was extruded along its third index"
             }

@@ -1,24 +1,14 @@
-//! Meshes read back: Plot3D, `.vts`, `.vtk` and `.su2` files of this and other programs.
+//! Meshes read back: files of this and other programs.
 //!
 //! A file becomes one plane grid, oriented as the program's own: i around the body, j from the wall
 //! outward, cells counter-clockwise ([`Mesh`]). What was turned on the way is said in notes.
 
-mod error;
-mod orient;
-mod plane;
-mod plot3d;
-mod su2;
-mod vtk;
-mod vts;
-
 use std::path::Path;
 
-pub use error::ReadError;
-
+use super::{FORMATS, ReadError, orient, plot3d};
 use crate::files::contents;
 use crate::grid::Grid;
 use crate::grid::quality::WallLine;
-use crate::memory;
 
 /// Memory for a byte of a file, at most: `.su2` cells of ten bytes become four corners and the
 /// nodes that they share.
@@ -35,11 +25,12 @@ pub struct Mesh {
     pub notes: Vec<String>,
 }
 
-/// One block as a file has it: two or three dimensions, coordinate by coordinate, i fastest.
-#[derive(Debug, Clone, PartialEq)]
-struct Block {
-    dimensions: Vec<usize>,
-    coordinates: Vec<Vec<f64>>,
+impl Mesh {
+    /// Whether the grid is an O-grid that closes, a C-grid with its cut, or half a grid.
+    #[must_use]
+    pub fn weldable(&self) -> bool {
+        !self.grid.topology.closed() || (self.wall.closed && self.wall.from == 0)
+    }
 }
 
 /// Reads a mesh: `.vts`, `.vtk` and `.su2` by the name or the first bytes, Plot3D otherwise. Of a grid
@@ -62,27 +53,14 @@ pub fn mesh(path: &Path) -> Result<Mesh, ReadError> {
 /// As [`mesh`].
 pub fn mesh_from_bytes(path: &Path, bytes: &[u8]) -> Result<Mesh, ReadError> {
     let head = &bytes[..bytes.len().min(512)];
-    let xml = head.windows(8).any(|w| w == b"<VTKFile");
     let mut notes = Vec::new();
-    let named = |name: &str| path.extension().is_some_and(|e| e.eq_ignore_ascii_case(name));
-    let grid = if xml || named("vts") {
-        plane::of(path, vts::block(path, bytes)?)?
-    } else if head.starts_with(vtk::MAGIC) || named("vtk") {
-        plane::of(path, vtk::block(path, bytes)?)?
-    } else if su2::is_su2(head) || named("su2") {
-        plane::of(path, su2::block(path, bytes)?)?
-    } else {
-        plot3d::grid(path, bytes, &mut notes)?
-    };
+    // Nothing tells Plot3D from other files but that it fits.
+    let reader = FORMATS.iter().find_map(|format| {
+        let reader = format.reader.as_ref()?;
+        let begins = reader.begins?;
+        (begins(head) || format.is_named(path)).then_some(reader)
+    });
+    let grid = (reader.unwrap_or(&plot3d::READER).grid)(path, bytes, &mut notes)?;
     let (grid, wall) = orient::orient(grid, &mut notes);
     Ok(Mesh { grid, wall, notes })
-}
-
-/// Memory for a number of a mesh: of the file, of its block, of its plane, and of the turned grid.
-const NUMBER_BYTES: u64 = 32;
-
-/// Refuses a mesh of so many numbers that does not fit the memory.
-fn check_memory(path: &Path, numbers: usize) -> Result<(), ReadError> {
-    memory::check((numbers as u64).saturating_mul(NUMBER_BYTES))
-        .map_err(|source| ReadError::Memory { path: path.to_path_buf(), source })
 }

@@ -7,7 +7,8 @@
 
 use std::path::Path;
 
-use super::{Block, ReadError, check_memory, plane};
+use crate::formats::ReadError;
+use crate::formats::block::{Block, check_memory};
 use crate::grid::Grid;
 
 /// Words read from the head of the file: block count and three dimensions.
@@ -78,7 +79,7 @@ pub(super) fn grid(path: &Path, bytes: &[u8], notes: &mut Vec<String>) -> Result
     let mut found: Option<(String, Grid)> = None;
     let mut failure = ReadError::NoLayout { path: path.to_path_buf(), length, unit };
     for Fit { layout, block } in fits {
-        match (plane::of(path, block), &found) {
+        match (block.plane(path), &found) {
             (Ok(grid), None) => found = Some((layout, grid)),
             (Ok(grid), Some((first, other))) if grid != *other => {
                 let (path, first) = (path.to_path_buf(), first.clone());

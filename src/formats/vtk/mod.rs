@@ -3,22 +3,35 @@
 //! Layout: a text head, then arrays as raw big-endian bytes. Source: "VTK legacy file formats",
 //! <https://docs.vtk.org/en/latest/design_documents/VTKFileFormats.html>.
 
+mod read;
+
 use std::io::{self, Write};
 use std::path::Path;
 
-use super::span::{Span, count, planes};
-use super::vts::CELL_ARRAYS;
-use super::{FileKind, limits, rows};
 use crate::files::{IoError, atomic};
+use crate::formats::block::Reader;
+use crate::formats::limits::Limits;
+use crate::formats::rows;
+use crate::formats::span::{Span, count, planes};
+use crate::formats::vts::CELL_ARRAYS;
 use crate::grid::Grid;
 
-/// Writes the grid, in the plane z = 0 or extruded, with the cell arrays of [`super::vts`].
+/// Three numbers of 64 bits for each node.
+pub(in crate::formats) const LIMITS: Limits = Limits::of(24);
+
+/// How such files are recognised and read.
+pub(in crate::formats) const READER: Reader = Reader {
+    begins: Some(|head| head.starts_with(read::MAGIC)),
+    grid: |path, bytes, _| read::grid(path, bytes),
+};
+
+/// Writes the grid, in the plane z = 0 or extruded, with the cell arrays of [`crate::formats::vts`].
 ///
 /// # Errors
 ///
 /// [`IoError`] when the file cannot be written.
 pub fn write(path: &Path, grid: &Grid, span: Option<Span>) -> Result<(), IoError> {
-    limits::check(path, FileKind::Vtk, [grid.ni, grid.nj], span)?;
+    LIMITS.check(path, [grid.ni, grid.nj], span)?;
     atomic::write(path, |out| write_to(out, grid, span))
 }
 
