@@ -1,6 +1,6 @@
 //! BiCGStab.
 
-use super::recursion::{Lookout, Recursive, Run, SINGLE, UNIT, lost, reached, solve, take_log};
+use super::recursion::{Pace, Recursive, Run, UNIT, lost, reached, solve};
 use super::{KrylovReport, System, Target};
 use crate::backend::scalars::{
     self, Coefficient, Condition, Ending, FIRST, HALTED, LOG, SLOTS, Slot,
@@ -31,15 +31,6 @@ const S_S: Slot = FIRST + 4;
 const R_R: Slot = FIRST + 5;
 const SHADOW_SQUARE: Slot = FIRST + 7;
 const TARGET_SQUARE: Slot = FIRST + 8;
-
-/// When the norm of s is compared with the target.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Halfway {
-    /// As soon as there is an s: the host looks before the second half.
-    Seen,
-    /// With the inner products of t, one reduction less: the second half ends there.
-    Joined,
-}
 
 /// Flags of what ends a run.
 const MET_HALFWAY: u8 = 1;
@@ -88,12 +79,13 @@ impl<B: Backend, T: Real> Bicgstab<B, T> {
         solve(self, system, target, x)
     }
 
-    /// The step along M⁻¹ p.
+    /// The step along M⁻¹ p. The norm of s is compared with the target at once where the host looks
+    /// before the second half, and else with the inner products of t, one reduction less.
     fn first_half<A: LinearOperator<B, T>>(
         &mut self,
         system: &mut System<'_, B, T, A>,
         x: &mut B::Vector<T>,
-        halfway: Halfway,
+        pace: Pace,
     ) -> Result<(), DeviceError> {
         let backend = system.backend;
         let Self { r, shadow, p, v, hat, scalars, .. } = self;
@@ -105,7 +97,7 @@ impl<B: Backend, T: Real> Bicgstab<B, T> {
         let ending = Ending { log: false, conditions: &conditions };
         backend.dots(scalars, SHADOW_V, [(shadow, v), (v, v)], ending)?;
         // s ← r − α v, kept in r; x ← x + α M⁻¹ p
-        if halfway == Halfway::Joined {
+        if pace == Pace::Ahead {
             // Two passes of three vectors are faster than one of six, which fewer caches hold.
             backend.lincomb(Some(scalars), x, UNIT, &[(ALPHA, hat)])?;
             return backend.lincomb(Some(scalars), r, UNIT, &[(MINUS_ALPHA, v)]);
@@ -121,14 +113,14 @@ impl<B: Backend, T: Real> Bicgstab<B, T> {
         &mut self,
         system: &mut System<'_, B, T, A>,
         x: &mut B::Vector<T>,
-        halfway: Halfway,
+        pace: Pace,
     ) -> Result<(), DeviceError> {
         let backend = system.backend;
         let Self { r, shadow, t, hat, scalars, .. } = self;
         // t ← A M⁻¹ s
         system.precondition(r, hat, t)?;
         let conditions = [met(S_S, MET_HALFWAY), lost::<T>(T_S, [T_T, S_S], LOST_OMEGA)];
-        if halfway == Halfway::Joined {
+        if pace == Pace::Ahead {
             let ending = Ending { log: false, conditions: &conditions };
             backend.dots(scalars, T_S, [(t, r), (t, t), (r, r)], ending)?;
         } else {
@@ -149,19 +141,8 @@ impl<B: Backend, T: Real> Recursive<B, T> for Bicgstab<B, T> {
         (&mut self.r, &mut self.scalars)
     }
 
-    /// Iterates with r̃ = r = b − A x until the recursive residual meets the target.
-    ///
-    /// All scalars stay with the vectors; the host waits for those of each of the first iterations, and
-    /// asks for more of the later ones than it has seen.
-    fn run<A: LinearOperator<B, T>>(
-        &mut self,
-        system: &mut System<'_, B, T, A>,
-        target: Target,
-        x: &mut B::Vector<T>,
-        iterations: &mut f64,
-        start: f64,
-    ) -> Result<Run, DeviceError> {
-        let backend = system.backend;
+    /// With r̃ = r.
+    fn begin(&mut self, backend: &B, target: Target, start: f64) -> Result<(), DeviceError> {
         backend.lincomb(None, &mut self.shadow, 0.0, &[(1.0, &self.r)])?;
         // p = v = 0 and β = 0 make the first direction r.
         backend.lincomb(None, &mut self.p, 0.0, &[])?;
@@ -173,49 +154,47 @@ impl<B: Backend, T: Real> Recursive<B, T> for Bicgstab<B, T> {
             (SHADOW_SQUARE, start * start),
             (TARGET_SQUARE, target.norm * target.norm),
         ];
-        scalars::set(backend, &mut self.scalars, &values)?;
-        let mut slots = [0.0; SLOTS + LOG];
+        scalars::set(backend, &mut self.scalars, &values)
+    }
 
-        let (mut recording, mut lookout) = (B::Recording::default(), Lookout::new());
-        let mut done = 0;
-        while *iterations < target.max_iterations as f64 {
-            let left = target.max_iterations - *iterations as usize;
-            if done < SINGLE {
-                self.first_half(system, x, Halfway::Seen)?;
-                scalars::read(backend, &self.scalars, &mut slots)?;
-                if slots[usize::from(HALTED)] == 0.0 {
-                    self.second_half(system, x, Halfway::Seen)?;
-                    scalars::read(backend, &self.scalars, &mut slots)?;
-                }
-            } else {
-                while lookout.is_short(done, left) {
-                    backend.replay(&mut recording, || {
-                        self.first_half(system, x, Halfway::Joined)?;
-                        self.second_half(system, x, Halfway::Joined)
-                    })?;
-                    lookout.ask(backend, &self.scalars)?;
-                }
-                lookout.see(backend, &mut slots)?;
+    fn iterate<A: LinearOperator<B, T>>(
+        &mut self,
+        system: &mut System<'_, B, T, A>,
+        x: &mut B::Vector<T>,
+        pace: Pace,
+    ) -> Result<(), DeviceError> {
+        self.first_half(system, x, pace)?;
+        if pace == Pace::Watched {
+            let mut slots = [0.0; SLOTS + LOG];
+            scalars::read(system.backend, &self.scalars, &mut slots)?;
+            if slots[usize::from(HALTED)] != 0.0 {
+                return Ok(());
             }
-            take_log(system, &slots, &mut done, iterations);
-            let slot = |at: Slot| slots[usize::from(at)];
-            let flag = slot(HALTED) as u8;
-            if flag == MET_HALFWAY || flag == LOST_OMEGA {
-                *iterations += 0.5;
-            }
-            return Ok(match flag {
-                0 => continue,
-                MET_HALFWAY => {
-                    (system.observe)(*iterations, slot(S_S).sqrt());
-                    Run::Met
-                }
-                MET => Run::Met,
-                LOST_SHADOW_V => Run::Ended(broken("(r̃, v)", slot(SHADOW_V))),
-                LOST_OMEGA => Run::Ended(broken("ω", slot(T_S) / slot(T_T))),
-                _ => Run::Ended(broken("ρ", slot(RHO))),
-            });
         }
-        Ok(Run::Ended(LinearStop::IterationLimit))
+        self.second_half(system, x, pace)
+    }
+
+    fn ended(
+        slots: &[f64],
+        iterations: &mut f64,
+        observe: &mut dyn FnMut(f64, f64),
+    ) -> Option<Run> {
+        let slot = |at: Slot| slots[usize::from(at)];
+        let flag = slot(HALTED) as u8;
+        if flag == MET_HALFWAY || flag == LOST_OMEGA {
+            *iterations += 0.5;
+        }
+        Some(match flag {
+            0 => return None,
+            MET_HALFWAY => {
+                observe(*iterations, slot(S_S).sqrt());
+                Run::Met
+            }
+            MET => Run::Met,
+            LOST_SHADOW_V => Run::Ended(broken("(r̃, v)", slot(SHADOW_V))),
+            LOST_OMEGA => Run::Ended(broken("ω", slot(T_S) / slot(T_T))),
+            _ => Run::Ended(broken("ρ", slot(RHO))),
+        })
     }
 }
 

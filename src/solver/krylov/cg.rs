@@ -1,10 +1,8 @@
 //! Conjugate gradients.
 
-use super::recursion::{Lookout, Recursive, Run, SINGLE, UNIT, lost, reached, solve, take_log};
+use super::recursion::{Pace, Recursive, Run, UNIT, lost, reached, solve};
 use super::{KrylovReport, System, Target};
-use crate::backend::scalars::{
-    self, Coefficient, Condition, Ending, FIRST, HALTED, LOG, SLOTS, Slot,
-};
+use crate::backend::scalars::{self, Coefficient, Condition, Ending, FIRST, HALTED, Slot};
 use crate::backend::{Advance, Backend, DeviceError, Real};
 use crate::solver::{LinearOperator, LinearStop};
 
@@ -68,12 +66,27 @@ impl<B: Backend, T: Real> Cg<B, T> {
     ) -> Result<KrylovReport, DeviceError> {
         solve(self, system, target, x)
     }
+}
 
-    /// One iteration.
-    fn step<A: LinearOperator<B, T>>(
+impl<B: Backend, T: Real> Recursive<B, T> for Cg<B, T> {
+    fn residual(&mut self) -> (&mut B::Vector<T>, &mut B::Vector<f64>) {
+        (&mut self.r, &mut self.scalars)
+    }
+
+    fn begin(&mut self, backend: &B, target: Target, start: f64) -> Result<(), DeviceError> {
+        // p = v = 0 and (p, v) = 1 make β = 0 and the first direction z.
+        backend.lincomb(None, &mut self.p, 0.0, &[])?;
+        backend.lincomb(None, &mut self.v, 0.0, &[])?;
+        let square = target.norm * target.norm;
+        let values = [(P_V, 1.0), (R_R, start * start), (TARGET_SQUARE, square)];
+        scalars::set(backend, &mut self.scalars, &values)
+    }
+
+    fn iterate<A: LinearOperator<B, T>>(
         &mut self,
         system: &mut System<'_, B, T, A>,
         x: &mut B::Vector<T>,
+        _: Pace,
     ) -> Result<(), DeviceError> {
         let backend = system.backend;
         let Self { r, z, p, v, scalars } = self;
@@ -95,56 +108,17 @@ impl<B: Backend, T: Real> Cg<B, T> {
         let step = Advance { x, along: (ALPHA, p), r, change: (MINUS_ALPHA, v), with: None };
         backend.advance(scalars, step, R_R, ending)
     }
-}
 
-impl<B: Backend, T: Real> Recursive<B, T> for Cg<B, T> {
-    fn residual(&mut self) -> (&mut B::Vector<T>, &mut B::Vector<f64>) {
-        (&mut self.r, &mut self.scalars)
-    }
-
-    fn run<A: LinearOperator<B, T>>(
-        &mut self,
-        system: &mut System<'_, B, T, A>,
-        target: Target,
-        x: &mut B::Vector<T>,
-        iterations: &mut f64,
-        start: f64,
-    ) -> Result<Run, DeviceError> {
-        let backend = system.backend;
-        // p = v = 0 and (p, v) = 1 make β = 0 and the first direction z.
-        backend.lincomb(None, &mut self.p, 0.0, &[])?;
-        backend.lincomb(None, &mut self.v, 0.0, &[])?;
-        let square = target.norm * target.norm;
-        let values = [(P_V, 1.0), (R_R, start * start), (TARGET_SQUARE, square)];
-        scalars::set(backend, &mut self.scalars, &values)?;
-        let mut slots = [0.0; SLOTS + LOG];
-        let (mut recording, mut lookout) = (B::Recording::default(), Lookout::new());
-        let mut done = 0;
-        while *iterations < target.max_iterations as f64 {
-            let left = target.max_iterations - *iterations as usize;
-            if done < SINGLE {
-                self.step(system, x)?;
-                scalars::read(backend, &self.scalars, &mut slots)?;
-            } else {
-                while lookout.is_short(done, left) {
-                    backend.replay(&mut recording, || self.step(system, x))?;
-                    lookout.ask(backend, &self.scalars)?;
-                }
-                lookout.see(backend, &mut slots)?;
-            }
-            take_log(system, &slots, &mut done, iterations);
-            let slot = |at: Slot| slots[usize::from(at)];
-            let (what, value) = match slot(HALTED) as u8 {
-                0 => continue,
-                MET => return Ok(Run::Met),
-                P_V_NOT_POSITIVE => ("matrix", slot(P_V)),
-                _ => ("preconditioner", slot(RHO)),
-            };
-            let indefinite = LinearStop::Indefinite { what };
-            let stop = if value.is_finite() { indefinite } else { LinearStop::NotFinite };
-            return Ok(Run::Ended(stop));
-        }
-        Ok(Run::Ended(LinearStop::IterationLimit))
+    fn ended(slots: &[f64], _: &mut f64, _: &mut dyn FnMut(f64, f64)) -> Option<Run> {
+        let slot = |at: Slot| slots[usize::from(at)];
+        let (what, value) = match slot(HALTED) as u8 {
+            0 => return None,
+            MET => return Some(Run::Met),
+            P_V_NOT_POSITIVE => ("matrix", slot(P_V)),
+            _ => ("preconditioner", slot(RHO)),
+        };
+        let indefinite = LinearStop::Indefinite { what };
+        Some(Run::Ended(if value.is_finite() { indefinite } else { LinearStop::NotFinite }))
     }
 }
 

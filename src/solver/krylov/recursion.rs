@@ -1,7 +1,7 @@
 //! What methods with a recursive residual have in common: the true residual has the last word.
 
 use super::{KrylovReport, System, Target};
-use crate::backend::scalars::{Coefficient, Condition, LOG, LOGGED, SLOTS, Slot, Test};
+use crate::backend::scalars::{self, Coefficient, Condition, LOG, LOGGED, SLOTS, Slot, Test};
 use crate::backend::{Backend, DeviceError, Real};
 use crate::solver::{LinearOperator, LinearStop};
 use std::collections::VecDeque;
@@ -13,7 +13,7 @@ const STAGNATION: f64 = 0.5;
 const DRIFT: f64 = 1.01;
 
 /// Iterations of a run that are looked at one by one, before they are recorded and repeated.
-pub(super) const SINGLE: usize = 4;
+const SINGLE: usize = 4;
 
 /// Most iterations that are asked for beyond the last one seen: the device need not wait for the host's
 /// look at one while it does the next two, which are in vain at the end of a run.
@@ -28,20 +28,34 @@ pub(super) enum Run {
     Met,
 }
 
+/// When the host learns the scalars of an iteration.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Pace {
+    /// Within it and after it.
+    Watched,
+    /// Some time after it.
+    Ahead,
+}
+
 /// A method whose residual is updated beside x.
 pub(super) trait Recursive<B: Backend, T: Real> {
     /// The residual, and the scalars.
     fn residual(&mut self) -> (&mut B::Vector<T>, &mut B::Vector<f64>);
 
-    /// Iterates from the residual b − A x of norm `start` until the recursive one meets the target.
-    fn run<A: LinearOperator<B, T>>(
+    /// Prepares for iterations from the residual b − A x of norm `start`.
+    fn begin(&mut self, backend: &B, target: Target, start: f64) -> Result<(), DeviceError>;
+
+    /// Asks for an iteration.
+    fn iterate<A: LinearOperator<B, T>>(
         &mut self,
         system: &mut System<'_, B, T, A>,
-        target: Target,
         x: &mut B::Vector<T>,
-        iterations: &mut f64,
-        start: f64,
-    ) -> Result<Run, DeviceError>;
+        pace: Pace,
+    ) -> Result<(), DeviceError>;
+
+    /// How the run ended, if the slots say that it has; half an iteration may be added.
+    fn ended(slots: &[f64], iterations: &mut f64, observe: &mut dyn FnMut(f64, f64))
+    -> Option<Run>;
 }
 
 /// Runs `method` until the true residual meets the target, or falls no further.
@@ -71,7 +85,7 @@ pub(super) fn solve<B: Backend, T: Real, A: LinearOperator<B, T>>(
             return Ok(report(LinearStop::Stagnation));
         }
         before = residual;
-        if let Run::Ended(stop) = method.run(system, target, x, &mut iterations, residual)? {
+        if let Run::Ended(stop) = run(method, system, target, x, &mut iterations, residual)? {
             let (r, scalars) = method.residual();
             let residual = system.residual(x, r, scalars)?;
             return Ok(KrylovReport { stop, iterations, residual });
@@ -79,38 +93,71 @@ pub(super) fn solve<B: Backend, T: Real, A: LinearOperator<B, T>>(
     }
 }
 
+/// Iterates from the residual b − A x of norm `start` until the recursive one meets the target.
+///
+/// All scalars stay with the vectors; the host waits for those of each of the first iterations, and
+/// asks for more of the later ones than it has seen.
+fn run<B: Backend, T: Real, A: LinearOperator<B, T>, M: Recursive<B, T>>(
+    method: &mut M,
+    system: &mut System<'_, B, T, A>,
+    target: Target,
+    x: &mut B::Vector<T>,
+    iterations: &mut f64,
+    start: f64,
+) -> Result<Run, DeviceError> {
+    let backend = system.backend;
+    method.begin(backend, target, start)?;
+    let mut slots = [0.0; SLOTS + LOG];
+    let (mut recording, mut lookout) = (B::Recording::default(), Lookout::new());
+    let mut done = 0;
+    while *iterations < target.max_iterations as f64 {
+        let left = target.max_iterations - *iterations as usize;
+        if done < SINGLE {
+            method.iterate(system, x, Pace::Watched)?;
+            scalars::read(backend, method.residual().1, &mut slots)?;
+        } else {
+            while lookout.is_short(done, left) {
+                backend.replay(&mut recording, || method.iterate(system, x, Pace::Ahead))?;
+                lookout.ask(backend, method.residual().1)?;
+            }
+            lookout.see(backend, &mut slots)?;
+        }
+        take_log(system, &slots, &mut done, iterations);
+        if let Some(run) = M::ended(&slots, iterations, system.observe) {
+            return Ok(run);
+        }
+    }
+    Ok(Run::Ended(LinearStop::IterationLimit))
+}
+
 /// Looks at the scalars after iterations that were asked for ahead.
-pub(super) struct Lookout<B: Backend>(VecDeque<B::Look>);
+struct Lookout<B: Backend>(VecDeque<B::Look>);
 
 impl<B: Backend> Lookout<B> {
-    pub(super) fn new() -> Self {
+    fn new() -> Self {
         Self(VecDeque::with_capacity(MOST))
     }
 
     /// Whether another iteration may be asked for after `done` were seen, `left` more allowed: ever
     /// more, so that few of a short run are in vain.
-    pub(super) fn is_short(&self, done: usize, left: usize) -> bool {
+    fn is_short(&self, done: usize, left: usize) -> bool {
         self.0.len() < (done / SINGLE).clamp(1, MOST.min(left))
     }
 
     /// An iteration was asked for.
-    pub(super) fn ask(&mut self, backend: &B, scalars: &B::Vector<f64>) -> Result<(), DeviceError> {
+    fn ask(&mut self, backend: &B, scalars: &B::Vector<f64>) -> Result<(), DeviceError> {
         self.0.push_back(backend.look(scalars)?);
         Ok(())
     }
 
     /// The scalars after the first iteration that was not seen.
-    pub(super) fn see(
-        &mut self,
-        backend: &B,
-        slots: &mut [f64; SLOTS + LOG],
-    ) -> Result<(), DeviceError> {
+    fn see(&mut self, backend: &B, slots: &mut [f64; SLOTS + LOG]) -> Result<(), DeviceError> {
         self.0.pop_front().map_or(Ok(()), |look| backend.see(look, slots))
     }
 }
 
 /// Counts the iterations that a run logged after the first `done`, and shows their residuals.
-pub(super) fn take_log<B: Backend, T: Real, A>(
+fn take_log<B: Backend, T: Real, A>(
     system: &mut System<'_, B, T, A>,
     slots: &[f64; SLOTS + LOG],
     done: &mut usize,
