@@ -87,6 +87,39 @@ impl Csr {
     }
 }
 
+/// Things sorted by number, those of a number in the order in which they came: a counting sort.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Sorted<T> {
+    /// Where each number starts; one more than numbers.
+    pub(crate) start: Vec<usize>,
+    /// The things.
+    pub(crate) entries: Vec<T>,
+}
+
+impl<T: Copy + Default> Sorted<T> {
+    /// Sorts what `all` yields, twice the same, by numbers below `numbers`.
+    pub(crate) fn new<I: Iterator<Item = (usize, T)>>(numbers: usize, all: impl Fn() -> I) -> Self {
+        let mut start = vec![0; numbers + 1];
+        for (number, _) in all() {
+            start[number + 1] += 1;
+        }
+        for k in 0..numbers {
+            start[k + 1] += start[k];
+        }
+        let (mut next, mut entries) = (start.clone(), vec![T::default(); start[numbers]]);
+        for (number, entry) in all() {
+            entries[next[number]] = entry;
+            next[number] += 1;
+        }
+        Self { start, entries }
+    }
+
+    /// The things of a number.
+    pub(crate) fn of(&self, number: usize) -> &[T] {
+        &self.entries[self.start[number]..self.start[number + 1]]
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -1,6 +1,6 @@
 //! The undirected graph of a matrix.
 
-use super::Pattern;
+use super::{Pattern, Sorted};
 
 /// Neighbours of the rows of A: the pattern of A + Aᵀ without its diagonal, rows in order.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -14,12 +14,13 @@ impl Graph {
     #[must_use]
     pub fn new(a: Pattern<'_>) -> Self {
         let rows = a.rows();
-        let (above_start, above) = transposed(a);
+        let entries =
+            |row: usize| a.row(row).iter().map(move |&column| (column as usize, row as u32));
+        let transposed = Sorted::new(rows, || (0..rows).flat_map(entries));
         let (mut start, mut neighbours) = (Vec::with_capacity(rows + 1), Vec::new());
         start.push(0);
         for row in 0..rows {
-            let others = &above[above_start[row]..above_start[row + 1]];
-            merge(a.row(row), others, row as u32, &mut neighbours);
+            merge(a.row(row), transposed.of(row), row as u32, &mut neighbours);
             start.push(neighbours.len());
         }
         Self { start, neighbours }
@@ -42,25 +43,6 @@ impl Graph {
     pub fn degree(&self, row: usize) -> usize {
         self.start[row + 1] - self.start[row]
     }
-}
-
-/// Where the columns of the pattern start, and the rows of each, rising.
-fn transposed(a: Pattern<'_>) -> (Vec<usize>, Vec<u32>) {
-    let mut start = vec![0; a.rows() + 1];
-    for &column in a.columns {
-        start[column as usize + 1] += 1;
-    }
-    for k in 0..a.rows() {
-        start[k + 1] += start[k];
-    }
-    let (mut next, mut rows) = (start.clone(), vec![0; a.columns.len()]);
-    for row in 0..a.rows() {
-        for &column in a.row(row) {
-            rows[next[column as usize]] = row as u32;
-            next[column as usize] += 1;
-        }
-    }
-    (start, rows)
 }
 
 /// Adds the union of two rising lists without `row`.

@@ -11,6 +11,7 @@ mod row_blocks;
 mod row_sets;
 
 pub use colours::colours;
+pub(crate) use csr::Sorted;
 pub use csr::{Csr, Pattern};
 pub use cuthill_mckee::reverse_cuthill_mckee;
 pub use elimination::{Elimination, Schedule, TILE};

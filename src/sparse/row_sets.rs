@@ -1,5 +1,6 @@
 //! Rows in sets that follow each other.
 
+use super::Sorted;
 use std::ops::Range;
 
 /// Rows of a tile: blocks of consecutive rows whose couplings with other blocks are dropped.
@@ -20,18 +21,8 @@ impl RowSets {
     #[must_use]
     pub fn by_number(numbers: &[u32]) -> Self {
         let sets = numbers.iter().max().map_or(0, |&most| most as usize + 1);
-        let mut offsets = vec![0; sets + 1];
-        for &number in numbers {
-            offsets[number as usize + 1] += 1;
-        }
-        for set in 0..sets {
-            offsets[set + 1] += offsets[set];
-        }
-        let (mut next, mut rows) = (offsets.clone(), vec![0; numbers.len()]);
-        for (row, &number) in numbers.iter().enumerate() {
-            rows[next[number as usize]] = row as u32;
-            next[number as usize] += 1;
-        }
+        let numbered = || (0..).zip(numbers).map(|(row, &number)| (number as usize, row));
+        let Sorted { start: offsets, entries: rows } = Sorted::new(sets, numbered);
         Self { rows, offsets }
     }
 

@@ -4,7 +4,7 @@ use super::cells::Cells;
 use super::plan::wait;
 use super::rows::Rows;
 use crate::backend::Real;
-use crate::sparse::Triangle;
+use crate::sparse::{Sorted, Triangle};
 use rayon::prelude::*;
 use std::sync::atomic::{AtomicU32, AtomicUsize, Ordering};
 
@@ -22,8 +22,8 @@ const TAKEN: usize = 64;
 #[derive(Debug)]
 pub(super) struct Correlation {
     /// Columns of L, then of U: their rows and the positions of their entries.
-    lower: Columns,
-    upper: Columns,
+    lower: Sorted<(u32, usize)>,
+    upper: Sorted<(u32, usize)>,
     /// Partial values of y, then of x.
     values: Cells<f64>,
     missing: Vec<AtomicU32>,
@@ -32,8 +32,8 @@ pub(super) struct Correlation {
 impl Correlation {
     pub(super) fn new(rows: &Rows) -> Self {
         Self {
-            lower: Columns::new(rows, Triangle::Lower),
-            upper: Columns::new(rows, Triangle::Upper),
+            lower: by_columns(rows, Triangle::Lower),
+            upper: by_columns(rows, Triangle::Upper),
             values: Cells::zeros(2 * rows.len()),
             missing: (0..2 * rows.len()).map(|_| AtomicU32::new(0)).collect(),
         }
@@ -103,35 +103,11 @@ impl Correlation {
     }
 }
 
-/// A triangle by columns.
-#[derive(Debug)]
-struct Columns {
-    start: Vec<usize>,
-    entries: Vec<(u32, usize)>,
-}
-
-impl Columns {
-    fn new(rows: &Rows, triangle: Triangle) -> Self {
-        let n = rows.len();
-        let mut start = vec![0; n + 1];
-        for &column in (0..n).flat_map(|row| &rows.columns()[rows.side(row, triangle)]) {
-            start[column as usize + 1] += 1;
-        }
-        for k in 0..n {
-            start[k + 1] += start[k];
-        }
-        let (mut next, mut entries) = (start.clone(), vec![(0, 0); start[n]]);
-        for row in 0..n {
-            for at in rows.side(row, triangle) {
-                let next = &mut next[rows.columns()[at] as usize];
-                entries[*next] = (row as u32, at);
-                *next += 1;
-            }
-        }
-        Self { start, entries }
-    }
-
-    fn of(&self, column: usize) -> &[(u32, usize)] {
-        &self.entries[self.start[column]..self.start[column + 1]]
-    }
+/// A triangle by columns: the row of each entry and its position.
+fn by_columns(rows: &Rows, triangle: Triangle) -> Sorted<(u32, usize)> {
+    let columns = rows.columns();
+    let entry = |row: usize| {
+        rows.side(row, triangle).map(move |at| (columns[at] as usize, (row as u32, at)))
+    };
+    Sorted::new(rows.len(), || (0..rows.len()).flat_map(entry))
 }

@@ -1,7 +1,7 @@
 //! The rows of incomplete factors: which entries of A they have, and in which order they are.
 
 use crate::backend::Incomplete;
-use crate::sparse::{Graph, Pattern, ROW_TILE, RowSets, Schedule, Triangle, colours};
+use crate::sparse::{Graph, Pattern, ROW_TILE, RowSets, Schedule, Sorted, Triangle, colours};
 use std::ops::Range;
 
 /// Where the entries of the factors stand: L left of the diagonal, D on it, U right of it. Every row
@@ -32,7 +32,7 @@ const ABSENT: usize = usize::MAX;
 impl Rows {
     pub(super) fn new(a: Pattern<'_>, kind: Incomplete, schedule: Schedule) -> Self {
         let renumbering = (schedule == Schedule::Colours).then(|| Renumbering::new(a));
-        let mirrored = kind.symmetric().then(|| Mirror::new(a));
+        let mirrored = kind.symmetric().then(|| mirror(a));
         let tiles = schedule == Schedule::Tiles;
         let mut rows = Self {
             row_start: vec![0],
@@ -48,10 +48,10 @@ impl Rows {
             let own = a.row_start[of_a]..a.row_start[of_a + 1];
             match &mirrored {
                 None => entries.extend(own.map(|k| (a.columns[k], k))),
-                Some(mirror) => {
+                Some(mirrored) => {
                     let kept = own.filter(|&k| a.columns[k] as usize <= of_a);
                     entries.extend(kept.map(|k| (a.columns[k], k)));
-                    entries.extend(mirror.row(of_a));
+                    entries.extend(mirrored.of(of_a));
                 }
             }
             if let Some(numbers) = &renumbering {
@@ -146,36 +146,10 @@ impl Renumbering {
 
 /// The entries left of the diagonal, by columns: the right side of a symmetric matrix of which only
 /// the left is read.
-struct Mirror {
-    start: Vec<usize>,
-    entries: Vec<(u32, usize)>,
-}
-
-impl Mirror {
-    fn new(a: Pattern<'_>) -> Self {
-        let lower = || {
-            (0..a.rows()).flat_map(move |row| {
-                let first = a.row_start[row];
-                let own = Triangle::Lower.of(a, row).iter().enumerate();
-                own.map(move |(k, &column)| (row as u32, column as usize, first + k))
-            })
-        };
-        let mut start = vec![0; a.rows() + 1];
-        for (_, column, _) in lower() {
-            start[column + 1] += 1;
-        }
-        for k in 0..a.rows() {
-            start[k + 1] += start[k];
-        }
-        let (mut next, mut entries) = (start.clone(), vec![(0, 0); start[a.rows()]]);
-        for (row, column, at) in lower() {
-            entries[next[column]] = (row, at);
-            next[column] += 1;
-        }
-        Self { start, entries }
-    }
-
-    fn row(&self, row: usize) -> &[(u32, usize)] {
-        &self.entries[self.start[row]..self.start[row + 1]]
-    }
+fn mirror(a: Pattern<'_>) -> Sorted<(u32, usize)> {
+    let lower = move |row: usize| {
+        let own = Triangle::Lower.of(a, row).iter().zip(a.row_start[row]..);
+        own.map(move |(&column, at)| (column as usize, (row as u32, at)))
+    };
+    Sorted::new(a.rows(), || (0..a.rows()).flat_map(lower))
 }
