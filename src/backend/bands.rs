@@ -112,15 +112,13 @@ impl Bands {
 
     /// Whether a level in these bands can be coarsened where it is: no band is too narrow or starts
     /// between the fine points of two coarse ones.
-    #[must_use]
-    pub fn can_be_coarsened(&self) -> bool {
+    pub(crate) fn can_be_coarsened(&self) -> bool {
         let aligned = self.starts[..self.ranks()].iter().all(|start| start.is_multiple_of(2));
         aligned && self.starts.windows(2).all(|band| band[1] - band[0] >= NARROWEST)
     }
 
     /// The same bands on a level of multigrid, where a seam with an odd number of points is cut.
-    #[must_use]
-    pub fn on_level(&self) -> Self {
+    pub(crate) fn on_level(&self) -> Self {
         Self { starts: self.starts.clone(), periodic: self.coupled() }
     }
 
@@ -153,15 +151,14 @@ impl Bands {
     }
 
     /// The unknowns of a band among those of all columns, two a point.
-    #[must_use]
-    pub fn part_of_state(&self, rank: usize, state: &[f64]) -> Vec<f64> {
+    pub(crate) fn part_of_state(&self, rank: usize, state: &[f64]) -> Vec<f64> {
         let (row, columns) = (2 * self.columns(), self.of(rank));
         let own = 2 * columns.start..2 * columns.end;
         state.chunks(row).flat_map(|row| &row[own.clone()]).copied().collect()
     }
 
     /// Puts the unknowns of a band in their places among those of all columns.
-    pub fn put_state(&self, rank: usize, part: &[f64], state: &mut [f64]) {
+    pub(crate) fn put_state(&self, rank: usize, part: &[f64], state: &mut [f64]) {
         let (row, columns) = (2 * self.columns(), self.of(rank));
         let own = 2 * columns.start..2 * columns.end;
         for (row, part) in state.chunks_mut(row).zip(part.chunks(own.len())) {

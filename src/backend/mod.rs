@@ -26,7 +26,7 @@ pub use elliptic::{CellGuard, EllipticBackend, EllipticData, Scaling, WallTerms}
 pub use error::DeviceError;
 pub use grids::{GridBackend, initial_grid};
 pub use matrices::{Format, Product, SparseBackend};
-pub use multigrid::{Coarsening, LevelSize, MultigridBackend, Order, SMALLEST_NORTH};
+pub use multigrid::{Coarsening, LevelSize, MultigridBackend, Order};
 pub use preconditioner::{
     Algebraic, BadPivot, Incomplete, LinearOperator, Preconditioner, PreconditionerFailure,
     SolverError, SparseMatrix,

@@ -62,7 +62,7 @@ pub enum Order {
 /// of the lines, with N and S the couplings of a line's second point with those after and before. On
 /// coarse levels the mesh Péclet number of Q r_eta turns N round, and the pivot of the wall terms,
 /// B − N V, goes through zero.
-pub const SMALLEST_NORTH: f64 = 0.05;
+pub(crate) const SMALLEST_NORTH: f64 = 0.05;
 
 /// Multigrid on 9-point operators with 2×2 blocks, smoothed by zebra line solves.
 ///

@@ -104,7 +104,7 @@ impl ClosedContour {
     /// # Errors
     ///
     /// [`GeometryError::NotSymmetric`].
-    pub fn check_symmetry(&self) -> Result<(), GeometryError> {
+    pub(crate) fn check_symmetry(&self) -> Result<(), GeometryError> {
         if self.mirror.is_some() {
             return Ok(());
         }

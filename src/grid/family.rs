@@ -75,7 +75,7 @@ impl FamilyError {
 /// # Errors
 ///
 /// [`FamilyError::Divisible`], [`FamilyError::TooCoarse`].
-pub fn check_family(
+pub(crate) fn check_family(
     topology: Topology,
     ni: usize,
     nj: usize,

@@ -12,7 +12,8 @@ pub mod quality;
 mod symmetry;
 mod verdict;
 
-pub use family::{FamilyError, check_family, coarsened};
+pub(crate) use family::check_family;
+pub use family::{FamilyError, coarsened};
 pub(crate) use symmetry::Asymmetry;
 pub use symmetry::Symmetry;
 pub use verdict::{Limited, Verdict};

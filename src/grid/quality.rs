@@ -12,14 +12,11 @@ mod row;
 mod wall;
 mod worst;
 
-pub use cell::{
-    Corners, cell_area, cell_aspect_ratio, cell_corners, cell_skewness, corner_determinants,
-    is_folded,
-};
-
-pub use face::{centroid, face_skewness, middle, off_normal, prism_aspect_ratio};
+pub use cell::{Corners, cell_area, cell_aspect_ratio, cell_corners, cell_skewness};
+pub(crate) use cell::{corner_determinants, is_folded};
+pub(crate) use face::{centroid, face_skewness, middle, off_normal, prism_aspect_ratio};
 pub use orthogonality::nonorthogonality;
-pub use row::CellMeasure;
+pub(crate) use row::CellMeasure;
 pub(crate) use wall::corner_tangent;
 pub use worst::{BadCell, skewness_histogram, worst_cells};
 

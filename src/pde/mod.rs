@@ -4,8 +4,10 @@ pub mod control;
 mod point;
 mod wall;
 
-pub use point::{Blocks, Metrics, Stencil, Vec2, merit_weight, residual, row_weight};
-pub use wall::{PSI_REACH, decay, decay_lengths};
+pub(crate) use point::merit_weight;
+pub use point::{Blocks, Metrics, Stencil, Vec2, residual, row_weight};
+pub use wall::decay;
+pub(crate) use wall::{PSI_REACH, decay_lengths};
 
 use self::control::{ControlSettings, Wall};
 

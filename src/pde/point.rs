@@ -82,8 +82,7 @@ pub fn row_weight(m: &Metrics) -> f64 {
 
 /// Weight of the merit function, w/√min(g11, g22): a displacement in cell sizes (theory eq. 7).
 #[inline(always)]
-#[must_use]
-pub fn merit_weight(m: &Metrics) -> f64 {
+pub(crate) fn merit_weight(m: &Metrics) -> f64 {
     row_weight(m) / m.g11.min(m.g22).sqrt()
 }
 

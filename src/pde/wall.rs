@@ -8,7 +8,7 @@ const PASSES: usize = 3;
 /// Longest decay length on a C-grid, before the heights are looked at, in chords.
 const LONGEST: f64 = 0.1;
 /// ψ decays this many times more slowly than φ.
-pub const PSI_REACH: f64 = 10.0;
+pub(crate) const PSI_REACH: f64 = 10.0;
 
 /// φ = exp(−s/ℓ_i) and ψ = exp(−s/(10 ℓ_i)) at every node but the repeated column of an O-grid,
 /// `[nj][ni − 1]` or `[nj][ni]`, with s the distance `arc` from the wall along the line (`[nj][ni]`)
@@ -37,8 +37,7 @@ pub fn decay(grid: &Grid, arc: &[f64], heights: &[f64], factor: f64) -> (Vec<f64
 
 /// The decay lengths ℓ_i of [`decay`], one a line but the repeated one, from the points (x, y) of the
 /// line j = 0.
-#[must_use]
-pub fn decay_lengths(
+pub(crate) fn decay_lengths(
     topology: Topology,
     (x, y): (&[f64], &[f64]),
     heights: &[f64],

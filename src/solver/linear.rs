@@ -100,7 +100,7 @@ impl<B: Backend, T: Real, A: LinearOperator<B, T>> LinearSolver<B, T, A> {
     }
 
     /// What happened since the last call, in words.
-    pub fn take_events(&mut self) -> Vec<String> {
+    pub(crate) fn take_events(&mut self) -> Vec<String> {
         std::mem::take(&mut self.events)
     }
 

@@ -32,12 +32,12 @@ pub enum Schedule {
 }
 
 /// Points in each direction of a tile.
-pub const TILE: usize = 32;
+pub(crate) const TILE: usize = 32;
 
 /// The order of elimination of the rows of a pattern. Colours and tiles need the nine-point pattern; other
 /// patterns, and other schedules, are eliminated in natural order.
 #[derive(Debug, Clone, Copy)]
-pub struct Elimination {
+pub(crate) struct Elimination {
     schedule: Schedule,
     rows: u32,
     mi: usize,
@@ -47,7 +47,7 @@ pub struct Elimination {
 impl Elimination {
     /// The order that a schedule gives the rows of a pattern.
     #[must_use]
-    pub fn new(pattern: &EllPattern, schedule: Schedule) -> Self {
+    pub(crate) fn new(pattern: &EllPattern, schedule: Schedule) -> Self {
         // A pattern numbers its rows in 32 bits.
         let rows = pattern.rows() as u32;
         match pattern.structure() {
@@ -58,7 +58,7 @@ impl Elimination {
 
     /// Rows with a smaller key are eliminated first. No two rows have the same.
     #[must_use]
-    pub fn key(&self, row: usize) -> (usize, usize) {
+    pub(crate) fn key(&self, row: usize) -> (usize, usize) {
         match self.schedule {
             Schedule::Colours => (self.colour(row), row),
             _ => (0, row),
@@ -67,7 +67,7 @@ impl Elimination {
 
     /// Whether the entry of a row in a column counts.
     #[must_use]
-    pub fn keeps(&self, row: usize, column: usize) -> bool {
+    pub(crate) fn keeps(&self, row: usize, column: usize) -> bool {
         if self.schedule != Schedule::Tiles {
             return true;
         }
@@ -78,7 +78,7 @@ impl Elimination {
 
     /// The rows, first to last.
     #[must_use]
-    pub fn order(&self) -> Vec<u32> {
+    pub(crate) fn order(&self) -> Vec<u32> {
         let mut order: Vec<u32> = (0..self.rows).collect();
         if self.schedule == Schedule::Colours {
             order.sort_by_key(|&row| self.key(row as usize));

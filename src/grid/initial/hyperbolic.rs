@@ -17,13 +17,13 @@ pub(crate) const CONCAVE_LIMIT: f64 = 0.1;
 
 /// What differs between closed and open fronts.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Scheme {
+pub(crate) struct Scheme {
     /// Whether the fronts close.
-    pub closed: bool,
+    pub(crate) closed: bool,
     /// Weight 1 + θ of the implicit difference along i.
-    pub implicit: f64,
+    pub(crate) implicit: f64,
     /// A substep is at most this many times the shortest interval of the front.
-    pub step_limit: f64,
+    pub(crate) step_limit: f64,
 }
 
 impl Default for Scheme {
@@ -35,7 +35,7 @@ impl Default for Scheme {
 impl Scheme {
     /// The scheme of a topology. Along the wake of a C-grid fronts are parallel and may step far.
     #[must_use]
-    pub fn of(topology: Topology) -> Self {
+    pub(crate) fn of(topology: Topology) -> Self {
         match topology {
             // Half a grid is cut from a whole one.
             Topology::O(_) | Topology::Half(_) => Self::default(),
@@ -86,8 +86,7 @@ fn fronts(outline: &Outline, settings: &InitialSettings, dissipation: f64) -> Op
 }
 
 /// The wall, and the layer r + h n beside it.
-#[must_use]
-pub fn first_layers(outline: &Outline) -> [Vec<[f64; 2]>; 2] {
+pub(crate) fn first_layers(outline: &Outline) -> [Vec<[f64; 2]>; 2] {
     let columns = outline.columns();
     let base = outline.layers[1] - outline.layers[0];
     let wall: Vec<[f64; 2]> = (0..columns).map(|i| [outline.x[i], outline.y[i]]).collect();

@@ -112,16 +112,16 @@ pub(crate) fn build_with<G, E>(
 
 /// Layers of marched points, the distinct points of each line.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Fronts {
+pub(crate) struct Fronts {
     /// Points of each layer, the wall first.
-    pub layers: Vec<Vec<[f64; 2]>>,
+    pub(crate) layers: Vec<Vec<[f64; 2]>>,
 }
 
 impl Fronts {
     /// The marched layers as a grid whose outer line lies on the far field exactly: every line is
     /// moved by (s/s_end)² times the way from its last point there.
     #[must_use]
-    pub fn grid(self, outline: &Outline) -> Grid {
+    pub(crate) fn grid(self, outline: &Outline) -> Grid {
         let ni = outline.x.len();
         let mut grid = Grid::new(outline.topology, ni, self.layers.len());
         let rows = grid.x.par_chunks_mut(ni).zip(grid.y.par_chunks_mut(ni));

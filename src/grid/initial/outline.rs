@@ -35,8 +35,7 @@ impl Outline<'_> {
     }
 
     /// h_i − h: what the first cell of each point of a front is higher than `layers` say.
-    #[must_use]
-    pub fn extra_heights(&self) -> Vec<f64> {
+    pub(crate) fn extra_heights(&self) -> Vec<f64> {
         let base = self.layers[1] - self.layers[0];
         let mut heights = first_heights(self.topology, self.x, self.y, base);
         heights.truncate(self.columns());
@@ -47,8 +46,7 @@ impl Outline<'_> {
     /// s_ij = s_j + (h_i − h) e_j, which near the wall are those of the common layers times h_i/h, so
     /// that the centres of the cells stand above each other (theory section 4). D is 0.5, or as much
     /// as takes the highest line a tenth of the far field ahead.
-    #[must_use]
-    pub fn splay(&self) -> Vec<f64> {
+    pub(crate) fn splay(&self) -> Vec<f64> {
         let base = self.layers[1] - self.layers[0];
         let tallest = self.extra_heights().into_iter().fold(0.0, f64::max);
         let distance = SPLAY_DISTANCE.min(SPLAY_SHARE * self.far_field * base / tallest);

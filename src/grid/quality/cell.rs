@@ -24,8 +24,7 @@ pub fn cell_area(corners: &Corners) -> f64 {
 /// Determinants `e_i × e_j` at the four corners, in the order of the corners. The cell is convex
 /// and not folded when all four are positive.
 #[inline(always)]
-#[must_use]
-pub fn corner_determinants(corners: &Corners) -> [f64; 4] {
+pub(crate) fn corner_determinants(corners: &Corners) -> [f64; 4] {
     let mut determinants = [0.0; 4];
     for (k, determinant) in determinants.iter_mut().enumerate() {
         let (next, previous) = corner_edges(corners, k);
@@ -37,8 +36,7 @@ pub fn corner_determinants(corners: &Corners) -> [f64; 4] {
 /// Whether a cell with these [`corner_determinants`] is folded: one of them is not positive, or
 /// not a number.
 #[inline(always)]
-#[must_use]
-pub fn is_folded(determinants: &[f64; 4]) -> bool {
+pub(crate) fn is_folded(determinants: &[f64; 4]) -> bool {
     !determinants.iter().all(|&determinant| determinant > 0.0)
 }
 

@@ -3,8 +3,7 @@
 use super::cell::{Corners, cell_area, cross, difference, dot};
 
 /// Centre of area; the mean of the corners of a cell without area.
-#[must_use]
-pub fn centroid(corners: &Corners) -> [f64; 2] {
+pub(crate) fn centroid(corners: &Corners) -> [f64; 2] {
     let [a, b, c, d] = *corners;
     let area = |p, q, r| cross(difference(q, p), difference(r, p));
     let (first, second) = (area(a, b, c), area(a, c, d));
@@ -22,8 +21,7 @@ pub fn centroid(corners: &Corners) -> [f64; 2] {
 
 /// Angle in degrees between the line from one centre to the other and the outward normal of the
 /// edge between them, which runs counter-clockwise around the first.
-#[must_use]
-pub fn off_normal(from: [f64; 2], to: [f64; 2], edge: [[f64; 2]; 2]) -> f64 {
+pub(crate) fn off_normal(from: [f64; 2], to: [f64; 2], edge: [[f64; 2]; 2]) -> f64 {
     let normal = normal(edge);
     let line = difference(to, from);
     cross(normal, line).abs().atan2(dot(normal, line)).to_degrees()
@@ -37,8 +35,7 @@ pub fn off_normal(from: [f64; 2], to: [f64; 2], edge: [[f64; 2]; 2]) -> f64 {
 /// the edge, or by 0.2 |d| if that is more. Without a second centre, on a rim, d is the part of m − c
 /// along s, and 0.4 |d| takes the place of 0.2 |d|. Source: OpenFOAM 1912, `faceSkewness` and
 /// `boundaryFaceSkewness` in `primitiveMeshTools.C`.
-#[must_use]
-pub fn face_skewness(from: [f64; 2], to: Option<[f64; 2]>, edge: [[f64; 2]; 2]) -> f64 {
+pub(crate) fn face_skewness(from: [f64; 2], to: Option<[f64; 2]>, edge: [[f64; 2]; 2]) -> f64 {
     let [start, end] = edge;
     let normal = normal(edge);
     let to_middle = difference(middle(edge), from);
@@ -62,8 +59,7 @@ pub fn face_skewness(from: [f64; 2], to: Option<[f64; 2]>, edge: [[f64; 2]; 2]) 
 /// Without a `depth` the two planes along z count. With one, the third counts too, and so does the
 /// sum of the three over 6 V^(2/3), V being the volume, if that is more. Source: OpenFOAM 1912,
 /// `cellClosedness` in `primitiveMeshTools.C`.
-#[must_use]
-pub fn prism_aspect_ratio(corners: &Corners, depth: Option<f64>) -> f64 {
+pub(crate) fn prism_aspect_ratio(corners: &Corners, depth: Option<f64>) -> f64 {
     let sum = |k: usize| -> f64 {
         (0..4).map(|corner| (corners[(corner + 1) % 4][k] - corners[corner][k]).abs()).sum()
     };
@@ -89,7 +85,7 @@ fn normal([start, end]: [[f64; 2]; 2]) -> [f64; 2] {
 
 /// Middle of an edge.
 #[must_use]
-pub fn middle([start, end]: [[f64; 2]; 2]) -> [f64; 2] {
+pub(crate) fn middle([start, end]: [[f64; 2]; 2]) -> [f64; 2] {
     [start[0].midpoint(end[0]), start[1].midpoint(end[1])]
 }
 

@@ -4,6 +4,7 @@ use rayon::prelude::*;
 
 use super::cell::cell_corners;
 use super::face::{centroid, off_normal};
+use super::larger;
 use crate::grid::{Grid, Topology};
 
 /// The non-orthogonality of each cell in degrees, `[nj − 1][ni − 1]`: the largest angle, over its
@@ -46,11 +47,6 @@ pub fn nonorthogonality(grid: &Grid) -> Vec<f64> {
         }
     });
     angles
-}
-
-/// The larger of two angles; NaN if one is.
-fn larger(a: f64, b: f64) -> f64 {
-    if b > a || b.is_nan() { b } else { a }
 }
 
 #[cfg(test)]

@@ -6,7 +6,7 @@ use crate::simd::{self, Kernel};
 
 /// A measure of a cell that depends on its corners alone.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum CellMeasure {
+pub(crate) enum CellMeasure {
     /// [`cell_area`].
     Area,
     /// [`cell_skewness`].
@@ -21,7 +21,7 @@ impl CellMeasure {
     /// Measures the cells of row j, to the bits of the function that measures one.
     ///
     /// `values` has room for the `ni − 1` cells.
-    pub fn fill_row(self, grid: &Grid, j: usize, values: &mut [f64]) {
+    pub(crate) fn fill_row(self, grid: &Grid, j: usize, values: &mut [f64]) {
         let lines = Lines::new(grid, j);
         match self {
             Self::Area => simd::run(Row { lines, measure: Area, values }),

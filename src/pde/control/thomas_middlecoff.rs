@@ -6,7 +6,7 @@ use crate::grid::Grid;
 /// Largest |Q0|.
 pub const LIMIT: f64 = 1.5;
 /// Passes of ¼ ½ ¼ along xi over the curvature term.
-pub const PASSES: usize = 4;
+pub(crate) const PASSES: usize = 4;
 
 /// P0: the interval ratios of the wall and of the outer line, linear in j between them. Q0: the
 /// ratio along each line of constant i, plus the curvature term
