@@ -109,34 +109,6 @@ BOUNDED_KERNEL(CHUNK_THREADS, multiply_chunks, const uint32* bounds, const uint3
     }
 }
 
-// The product in two kernels (Liu, Yin and Wu 2011). First all products, one thread an entry.
-KERNEL(form_products, uint64 entries, const uint32* columns, const real* values, const real* x,
-       real* products) {
-    const uint64 k = thread_index();
-    if (k < entries) products[k] = values[k] * __ldg(x + columns[k]);
-}
-
-// Then the sums: a block brings the products of its rows, a row a thread, into shared memory piece by
-// piece, and each thread adds those of its row.
-BOUNDED_KERNEL(CHUNK_THREADS, sum_products, uint64 rows, const uint32* row_start, const real* products,
-               real* y) {
-    __shared__ real piece[ROW_CHUNK];
-    const uint64 first = uint64(blockIdx.x) * CHUNK_THREADS, row = first + threadIdx.x;
-    const uint64 last = min(first + CHUNK_THREADS, rows);
-    const uint32 begin = row < rows ? row_start[row] : 0, end = row < rows ? row_start[row + 1] : 0;
-    const uint32 stop = row_start[last];
-    real sum = 0;
-    for (uint32 base = row_start[first]; base < stop; base += ROW_CHUNK) {
-        const uint32 until = min(stop - base, ROW_CHUNK);
-        for (uint32 k = threadIdx.x; k < until; k += CHUNK_THREADS) piece[k] = products[base + k];
-        __syncthreads();
-        const uint32 from = max(begin, base), to = min(end, base + until);
-        for (uint32 k = from; k < to; ++k) sum += piece[k - base];
-        __syncthreads();
-    }
-    if (row < rows) y[row] = sum;
-}
-
 // y <- A x for rows in slices. A warp a slice.
 KERNEL(multiply_slices, SliceRows slices, const uint32* columns, const real* values, const real* x,
        real* y) {

@@ -6,7 +6,7 @@ use crate::backend::cuda::algebra::CudaVector;
 use crate::backend::cuda::backend::CudaBackend;
 use crate::backend::cuda::device::Buffer;
 use crate::backend::cuda::launch::shared::{self, ROW_CHUNK};
-use crate::backend::cuda::launch::{BLOCK, LaunchShape, Source, arguments};
+use crate::backend::cuda::launch::{LaunchShape, Source, arguments};
 use crate::backend::{DeviceError, Real};
 use crate::sparse::Csr;
 use std::sync::Arc;
@@ -24,8 +24,6 @@ pub enum ProductKernel {
     /// A block takes consecutive rows with 2048 entries at most, whose products it keeps in shared
     /// memory; longer rows are split.
     Chunks,
-    /// All products first, their sums next (Liu, Yin and Wu 2011).
-    TwoKernels,
     /// Rows in slices of 32, each as wide as its longest row, unless a few rows are much longer.
     Slices,
 }
@@ -84,7 +82,6 @@ impl<T: Real> CsrRows<T> {
 enum Product<T> {
     Lanes(u32),
     Chunks(Chunks<T>),
-    TwoKernels(Buffer<T>),
     Slices { slices: Slices, columns: Buffer<u32>, values: Buffer<T> },
 }
 
@@ -227,9 +224,6 @@ impl<T: Real> Product<T> {
         Ok(match kernel {
             ProductKernel::Lanes(lanes) => Self::Lanes(lanes),
             ProductKernel::Chunks => Self::Chunks(Chunks::new(backend, row_start)?),
-            ProductKernel::TwoKernels => {
-                Self::TwoKernels(Buffer::zeros(&backend.device, pattern.entries)?)
-            }
             ProductKernel::Slices => Self::sliced(backend, row_start, pattern, values)?,
         })
     }
@@ -256,7 +250,6 @@ impl<T: Real> Product<T> {
         match self {
             Self::Lanes(lanes) => ProductKernel::Lanes(*lanes),
             Self::Chunks(_) => ProductKernel::Chunks,
-            Self::TwoKernels(_) => ProductKernel::TwoKernels,
             Self::Slices { .. } => ProductKernel::Slices,
         }
     }
@@ -270,7 +263,7 @@ impl<T: Real> Product<T> {
         x: &CudaVector<T>,
         y: &CudaVector<T>,
     ) -> Result<(), DeviceError> {
-        let CsrPattern { rows, entries, row_start, columns } = pattern;
+        let CsrPattern { rows, row_start, columns, .. } = pattern;
         let launch = |name, shape, arguments: Vec<_>| {
             backend.launch::<T>(Source::Csr, name, shape, &arguments)
         };
@@ -279,16 +272,6 @@ impl<T: Real> Product<T> {
             Self::Lanes(lanes) => {
                 let arguments = arguments![*rows as u64, *lanes, row_start, columns, values, x, y];
                 launch("multiply_rows", LaunchShape::threads(rows * *lanes as usize), arguments)
-            }
-            Self::TwoKernels(products) => {
-                let arguments = arguments![*entries as u64, columns, values, x, products];
-                launch("form_products", LaunchShape::threads(*entries), arguments)?;
-                let arguments = arguments![*rows as u64, row_start, products, y];
-                launch(
-                    "sum_products",
-                    LaunchShape::blocks(rows.div_ceil(BLOCK as usize)),
-                    arguments,
-                )
             }
             Self::Slices { slices, columns, values } => {
                 let arguments = arguments![slices.shared(), columns, values, x, y];
