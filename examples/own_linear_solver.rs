@@ -9,17 +9,10 @@ use std::path::Path;
 use gridgen::backend::DeviceError;
 use gridgen::backend::cpu::CpuBackend;
 use gridgen::case::Case;
-use gridgen::elliptic::{EllipticSettings, GridJacobian, GridProblem};
-use gridgen::geometry::{
-    BaseCells, SurfaceSettings, airfoil_from_naca, distribute, spacing_geometric, wall_normals,
-};
-use gridgen::grid::initial::{self, InitialSettings, Outline};
-use gridgen::grid::{Seam, Topology};
-use gridgen::pde::control::{ControlSettings, Wall};
-use gridgen::solver::krylov::Method;
-use gridgen::solver::linear::{LinearSettings, LinearSolver};
-use gridgen::solver::newton::{self, Forcing, NewtonSettings};
-use gridgen::solver::{NonlinearProblem, Preconditioner, SolverError};
+use gridgen::elliptic::GridJacobian;
+use gridgen::generate::Problem;
+use gridgen::solver::linear::LinearSolver;
+use gridgen::solver::{NonlinearProblem, Preconditioner, SolverError, newton};
 
 type Failure = Box<dyn std::error::Error>;
 
@@ -95,65 +88,18 @@ impl Band {
     }
 }
 
-/// Solves for a grid by elimination.
+/// Solves for a grid by elimination, with the settings that the program takes by default.
 pub fn main() -> Result<(), Failure> {
-    let case = Case::from_toml(
-        "geometry.naca = '0012'\n[grid]\nni = 65\nnj = 33\nfirst_cell = 1e-3\n",
-        Path::new("direct.toml"),
-        &[],
-    )?;
-    let airfoil = airfoil_from_naca("0012", case.geometry.trailing_edge)?;
-    let wall = distribute(
-        &airfoil,
-        &SurfaceSettings {
-            ni: case.grid.ni,
-            leading_edge_spacing: 0.012,
-            trailing_edge_spacing: 0.004,
-            trailing_edge: case.geometry.trailing_edge,
-            base_cells: BaseCells::AtLeast { base: 8, cap: 12 },
-            max_turn_deg: case.grid.max_turn.unwrap_or(15.0),
-        },
-    )?;
-    let normals = wall_normals(&wall.x, &wall.y);
-    let layers = spacing_geometric(case.grid.nj, case.grid.first_cell, case.grid.far_field)?;
-    let outline = Outline {
-        x: &wall.x,
-        y: &wall.y,
-        normals: &normals,
-        layers: &layers,
-        far_field: case.grid.far_field,
-        topology: Topology::O(Seam::Held),
-    };
-    let march = InitialSettings {
-        method: case.initial.method,
-        dissipation: 0.2,
-        volume_smoothing: 0.3,
-        spread: 10.0,
-    };
-    let equations = EllipticSettings {
-        control: ControlSettings {
-            base: case.control.base,
-            smoothing: case.control.smoothing,
-            smoothing_distance: case.control.smoothing_distance,
-            clip: case.control.clip,
-        },
-        wall: Wall::Frozen,
-        first_cell: case.grid.first_cell,
-        decay: case.control.decay,
-    };
-    let initial = initial::build(&outline, &march).grid;
-    let (mut problem, mut u) =
-        GridProblem::<_, f64>::new(&CpuBackend, &initial, &normals, &equations)?;
-    let settings = LinearSettings { method: Method::Gmres, max_iterations: 10, restart: 10 };
-    let mut linear = LinearSolver::new(settings, problem.unknowns(), Band::default());
-    let settings = NewtonSettings {
-        tolerance: 1e-10,
-        max_iterations: 20,
-        forcing: Forcing { initial: 1e-8, min: 1e-8, max: 1e-8 },
-        max_halvings: 10,
-    };
+    let text = "geometry.naca = '0012'\n[grid]\nni = 65\nnj = 33\nfirst_cell = 1e-3\n";
+    let problem = Problem::new(&Case::from_toml(text, Path::new("direct.toml"), &[])?)?;
+    let backend = CpuBackend;
+    let initial = problem.initial_grid(&backend)?.grid;
+    let (mut equations, mut u) = problem.equations::<_, f64>(&backend, initial)?;
+    let krylov = problem.case.linear.krylov;
+    let mut linear = LinearSolver::new(krylov, equations.unknowns(), Band::default());
 
-    let report = newton::solve(&CpuBackend, &mut problem, &mut linear, &mut u, &settings, &mut ())?;
+    let newton = &problem.case.newton;
+    let report = newton::solve(&backend, &mut equations, &mut linear, &mut u, newton, &mut ())?;
 
     println!("{}", report.stop);
     for step in &report.history.steps {

@@ -25,7 +25,7 @@ use std::process::ExitCode;
 use std::sync::Mutex;
 use std::thread;
 
-use gridgen::case::Case;
+use gridgen::case::{Case, SectionError};
 use gridgen::error::Error;
 use gridgen::generate::{BackendChoice, Progress, RunOptions, make_grid};
 use gridgen::solver::history::NewtonStep;
@@ -133,7 +133,7 @@ fn verdict((k, topology): (u64, &str)) -> Result<String, Failure> {
             }
         }
         // Only what is wrong with the section is its own doing.
-        Err(Error::Geometry { error, .. }) => line("refused", 0, &error.to_string()),
+        Err(Error::Geometry(SectionError { error, .. })) => line("refused", 0, &error.to_string()),
         Err(error) => Err(error.into()),
     }
 }

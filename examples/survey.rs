@@ -16,9 +16,9 @@ use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 use std::thread;
 
-use gridgen::case::Case;
+use gridgen::case::{Case, SectionError};
 use gridgen::error::Error;
-use gridgen::generate::{BackendChoice, Outcome, Progress, RunOptions, run};
+use gridgen::generate::{BackendChoice, GridResult, Progress, RunOptions, run};
 use gridgen::solver::history::NewtonStep;
 
 type Failure = Box<dyn std::error::Error>;
@@ -126,7 +126,7 @@ fn survey(path: &Path, job: Job) -> Result<String, Failure> {
     // Only what is wrong with the section is the file's doing.
     match run(&case, &options, &mut Silent) {
         Ok(outcome) => Ok(format!("{key}\t{}", measures(&outcome, first_cell))),
-        Err(Error::Geometry { error, .. }) => {
+        Err(Error::Geometry(SectionError { error, .. })) => {
             let reason = error.to_string().replace(['\t', '\n'], " ");
             Ok(format!("{key}\trefused\t-\t-\t-\t-\t-\t{reason}"))
         }
@@ -135,7 +135,7 @@ fn survey(path: &Path, job: Job) -> Result<String, Failure> {
 }
 
 /// Verdict and measures of a finished run.
-fn measures(outcome: &Outcome, first_cell: f64) -> String {
+fn measures(outcome: &GridResult, first_cell: f64) -> String {
     let quality = &outcome.quality;
     let off = |cell: f64| (cell / first_cell - 1.0).abs();
     let first_cell = off(quality.first_cell_min).max(off(quality.first_cell_max));
@@ -152,7 +152,9 @@ fn measures(outcome: &Outcome, first_cell: f64) -> String {
     let verdict = if reason.is_empty() { "converged" } else { "failed" };
     format!(
         "{verdict}\t{}\t{}\t{}\t{angle:.1e}\t{first_cell:.1e}\t{reason}",
-        outcome.folded_cells, outcome.newton_iterations, outcome.linear_iterations
+        outcome.folded_cells,
+        outcome.newton_iterations(),
+        outcome.linear_iterations()
     )
 }
 

@@ -13,7 +13,7 @@ use gridgen::backend::scalars::{self, read_dots};
 use gridgen::backend::{Backend, Scaling};
 use gridgen::case::Case;
 use gridgen::elliptic::{EllipticSettings, GridPreconditioner, GridProblem};
-use gridgen::generate::{Made, RunOptions, make_grid};
+use gridgen::generate::{GridResult, RunOptions, make_grid};
 use gridgen::geometry::{
     Airfoil, BaseCells, GeometryError, SurfaceSettings, TrailingEdge, airfoil_from_file,
     airfoil_from_naca, distribute, spacing_geometric, wall_normals,
@@ -34,8 +34,14 @@ const TRAILING: f64 = 4e-3;
 const LEADING: f64 = 3e-3;
 
 /// Control functions of the default case.
-const CONTROL: ControlSettings =
-    ControlSettings { base: Base::Marched, smoothing: 5, smoothing_distance: 0.05, clip: 1.0 };
+const CONTROL: ControlSettings = ControlSettings {
+    base: Base::Marched,
+    wall: Wall::Frozen,
+    smoothing: 5,
+    smoothing_distance: 0.05,
+    clip: 1.0,
+    decay: 3.0,
+};
 
 /// What is solved and how.
 #[derive(Clone, Copy)]
@@ -200,9 +206,9 @@ fn coupled_table(arguments: &[String]) -> Result<(), Failure> {
     Ok(())
 }
 
-fn counts(made: &Made) -> String {
+fn counts(made: &GridResult) -> String {
     if !made.is_good() {
-        return format!(" {} |", made.reason);
+        return format!(" {} |", made.reason());
     }
     let star =
         if made.notices.iter().any(|notice| notice.contains("took over")) { "*" } else { "" };
@@ -243,8 +249,7 @@ fn stationary_factor(
     multigrid: MultigridSettings,
 ) -> Result<f64, Failure> {
     let (grid, normals) = initial_grid(section, size, first_cell, 15.0)?;
-    let equations =
-        EllipticSettings { control: CONTROL, wall: Wall::Frozen, first_cell, decay: 3.0 };
+    let equations = EllipticSettings { control: CONTROL, first_cell };
     let backend = CpuBackend;
     let (mut problem, u) = GridProblem::<_, f64>::new(&backend, &grid, &normals, &equations)?;
     let n = u.len();
@@ -344,10 +349,8 @@ fn solve(setting: Setting<'_>) -> Result<NewtonReport, Failure> {
         initial_grid(setting.section, setting.size, setting.first_cell, setting.far_field)?;
     let backend = CpuBackend;
     let equations = EllipticSettings {
-        control: CONTROL,
-        wall: setting.wall,
+        control: ControlSettings { wall: setting.wall, ..CONTROL },
         first_cell: setting.first_cell,
-        decay: 3.0,
     };
     let (mut problem, mut u) = GridProblem::<_, f64>::new(&backend, &grid, &normals, &equations)?;
     let preconditioner =

@@ -22,7 +22,7 @@ use clap::{Args, CommandFactory, Parser, Subcommand, ValueEnum};
 use gridgen::case::Case;
 use gridgen::error::Error;
 use gridgen::files::{PAGE_FILE, REPORT_FILE};
-use gridgen::generate::{BackendChoice, Outcome, RESTART_EVERY, RunOptions, run_family};
+use gridgen::generate::{BackendChoice, GridResult, RESTART_EVERY, RunOptions, run};
 
 use self::airfoil::AirfoilArguments;
 use self::batch::BatchArguments;
@@ -273,24 +273,25 @@ impl GridArguments {
         }
     }
 
-    fn run(&self, path: &Path, terminal: &Terminal) -> Result<(Case, Outcome), Error> {
+    fn run(&self, path: &Path, terminal: &Terminal) -> Result<(Case, GridResult), Error> {
         let case = Case::from_file(path, &self.common.set)?;
         let options = RunOptions {
+            grids: self.family,
             export_jacobian: self.export_jacobian,
             restart: self.restart.clone(),
             ..self.common.options(self.common.output.join(&case.name))
         };
         interrupt::listen(terminal);
         let mut reporter = Reporter::new(terminal.can_draw(), self.common.verbose);
-        let outcome = run_family(&case, &options, self.family, &mut reporter);
+        let outcome = run(&case, &options, &mut reporter);
         reporter.finish();
         Ok((case, outcome?))
     }
 
-    fn report(&self, case: &Case, outcome: &Outcome, terminal: &Terminal) -> ExitCode {
+    fn report(&self, case: &Case, outcome: &GridResult, terminal: &Terminal) -> ExitCode {
         outcome.notices.iter().for_each(|notice| terminal.note(notice));
         if self.common.verbose {
-            terminal.log(&summary::phases(&outcome.timings));
+            terminal.log(&summary::phases(&outcome.phases()));
         }
         if self.open {
             show(outcome, terminal);
@@ -323,7 +324,7 @@ fn each_once(devices: &[usize]) -> Result<(), clap::Error> {
 }
 
 /// Opens the page that a run wrote.
-fn show(outcome: &Outcome, terminal: &Terminal) {
+fn show(outcome: &GridResult, terminal: &Terminal) {
     match outcome.files.iter().find(|file| file.ends_with(PAGE_FILE)) {
         None => terminal.note("there is no report.html to open: output.report is false"),
         Some(page) => {
@@ -335,7 +336,7 @@ fn show(outcome: &Outcome, terminal: &Terminal) {
 }
 
 /// The text of the report that a run wrote.
-fn report_of(outcome: &Outcome) -> std::io::Result<String> {
+fn report_of(outcome: &GridResult) -> std::io::Result<String> {
     let report = outcome.files.iter().find(|file| file.ends_with(REPORT_FILE));
     report.map_or_else(|| Ok(String::new()), std::fs::read_to_string)
 }

@@ -5,18 +5,17 @@ mod system;
 pub use system::SystemError;
 
 use crate::backend::DeviceError;
-use crate::case::{Case, CaseError, Place};
+use crate::case::{CaseError, SectionError};
 use crate::files::IoError;
 use crate::files::restart::RestartError;
 use crate::formats::matrix_market::MatrixMarketError;
-use crate::geometry::GeometryError;
 use crate::grid::FamilyError;
 use crate::solver::{PreconditionerFailure, SolverError};
 use std::path::PathBuf;
 
 /// Any failure of gridgen. Each layer has its own typed error; this one joins them.
 ///
-/// A solve that stops short is no error: it has an outcome, see `run`.
+/// A solve that stops short is no error: it has a result, see `generate`.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
@@ -24,13 +23,8 @@ pub enum Error {
     #[error(transparent)]
     Case(#[from] CaseError),
     /// The section cannot be meshed.
-    #[error("{place}: {error}")]
-    Geometry {
-        /// Where the key stands that has to do with it.
-        place: Box<Place>,
-        /// What is wrong.
-        error: Box<GeometryError>,
-    },
+    #[error(transparent)]
+    Geometry(#[from] SectionError),
     /// The grid cannot be the finest of the family asked for.
     #[error(transparent)]
     Family(#[from] FamilyError),
@@ -72,7 +66,7 @@ impl Error {
     pub fn exit_code(&self) -> u8 {
         match self {
             Self::Case(_)
-            | Self::Geometry { .. }
+            | Self::Geometry(_)
             | Self::Family(_)
             | Self::Io(_)
             | Self::Restart(_)
@@ -90,7 +84,7 @@ impl Error {
     pub fn hint(&self) -> Option<String> {
         match self {
             Self::Case(error) => error.hint(),
-            Self::Geometry { error, .. } => error.hint().map(Into::into),
+            Self::Geometry(section) => section.error.hint().map(Into::into),
             Self::Family(error) => Some(error.hint().into()),
             Self::Io(error) => Some(error.hint().into()),
             Self::Restart(error) => Some(error.hint().into()),
@@ -111,31 +105,6 @@ fn when(steps: Option<usize>) -> String {
         None => "before the first Newton step; nothing was written".to_owned(),
         Some(1) => "after 1 Newton step".to_owned(),
         Some(steps) => format!("after {steps} Newton steps"),
-    }
-}
-
-impl Error {
-    /// The error of a section that cannot be meshed, at the place in the case that has to do with
-    /// it.
-    pub(crate) fn geometry(case: &Case, error: GeometryError) -> Self {
-        let keys: &[&str] = match &error {
-            GeometryError::Spacing { name: "leading_edge_spacing", .. } => {
-                &["grid.leading_edge_spacing", "grid.ni"]
-            }
-            GeometryError::Spacing { name: "trailing_edge_spacing", .. } => {
-                &["grid.trailing_edge_spacing", "grid.ni"]
-            }
-            GeometryError::WallPoints { .. } => &["grid.ni"],
-            GeometryError::BaseCells { .. } => &["grid.base_cells", "grid.ni"],
-            GeometryError::NoBase { .. } => &["geometry.trailing_edge"],
-            GeometryError::CutCrosses { .. } => &["grid.wake_direction", "grid.topology"],
-            GeometryError::FlapRadius { .. } => &["geometry.flap.radius", "geometry.flap"],
-            GeometryError::FarField { .. } => &["grid.far_field"],
-            GeometryError::NotSymmetric { .. } => &["grid.topology"],
-            GeometryError::TooFewForTurns { .. } => &["grid.max_turn", "grid.ni"],
-            _ => &[case.geometry.contour.key()],
-        };
-        Self::Geometry { place: Box::new(case.places.of(keys)), error: Box::new(error) }
     }
 }
 

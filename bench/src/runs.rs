@@ -28,9 +28,9 @@ pub fn runs(sizes: &[Size], options: &RunOptions) -> Result<Results, Error> {
         let case = Case::from_toml(&text, Path::new("naca0012.toml"), &[])?;
         let options = RunOptions { output: folder.path().join("grid"), ..options.clone() };
         run(&case, &options, &mut ())?;
-        let mut fastest: Vec<(String, f64)> = Vec::new();
+        let mut fastest: Vec<(&str, f64)> = Vec::new();
         for _ in 0..RUNS {
-            for (phase, seconds) in run(&case, &options, &mut ())?.timings {
+            for (phase, seconds) in run(&case, &options, &mut ())?.phases() {
                 match fastest.iter_mut().find(|(known, _)| *known == phase) {
                     Some((_, least)) => *least = least.min(seconds),
                     None => fastest.push((phase, seconds)),
@@ -38,7 +38,7 @@ pub fn runs(sizes: &[Size], options: &RunOptions) -> Result<Results, Error> {
             }
         }
         table.rows.extend(fastest.into_iter().map(|(phase, seconds)| {
-            vec![points((ni, nj)), phase, format!("{:.2}", 1e3 * seconds)]
+            vec![points((ni, nj)), phase.to_owned(), format!("{:.2}", 1e3 * seconds)]
         }));
     }
     Ok(vec![table].into())

@@ -83,8 +83,8 @@ impl EllipticData {
             kept
         };
         let control = control_functions(initial, &settings.control);
-        let wall = (settings.wall == Wall::Coupled).then(|| {
-            let (phi, psi) = decay(initial, &arc_length(initial), &heights, settings.decay);
+        let wall = (settings.control.wall == Wall::Coupled).then(|| {
+            let (phi, psi) = decay(initial, &arc_length(initial), &heights, settings.control.decay);
             WallTerms { phi: inner(&phi), psi: inner(&psi) }
         });
         let (mut x, mut y) = (framed(&initial.x, ni, periodic), framed(&initial.y, ni, periodic));

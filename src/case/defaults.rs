@@ -35,12 +35,22 @@ pub(crate) const NEWTON_STEPS: i64 = 30;
 /// Largest turn of the wall in a cell, degrees, up to 257 points.
 const MAX_TURN: f64 = 15.0;
 
-/// Smallest radius of the bent mid line of a flap, in thicknesses of the section at the hinge.
-pub(crate) const FLAP_RADIUS: f64 = 1.5;
-
 /// Cells on a base and on a cap: as many as the spacing asks for, but no fewer. The lines that leave a
 /// base then spread less far, and a cap turns by 15° in each.
-pub(crate) const BASE_CELLS: BaseCells = BaseCells::AtLeast { base: 8, cap: 12 };
+pub(super) const BASE_CELLS: BaseCells = BaseCells::AtLeast { base: 8, cap: 12 };
+
+/// Angle of the trailing edge from which it is round rather than sharp, degrees.
+pub(super) const ROUND_EDGE: f64 = 90.0;
+
+/// Factor of a retry on the dissipation of the march: the march itself tries twice and four times where
+/// it folds, and less than four times is seldom another grid then.
+pub(super) const MORE_SMOOTHING: f64 = 4.0;
+
+/// Passes over the control functions that the march along normals needs.
+pub(super) const NORMAL_PASSES: u32 = 30;
+
+/// Factor of a retry on the decay length of the wall terms.
+pub(super) const SHORTER_DECAY: f64 = 0.5;
 
 /// Cells of the cut on each side, for `ni` points that leave `most`.
 pub(super) fn wake_cells(ni: usize, most: usize) -> usize {
@@ -49,42 +59,38 @@ pub(super) fn wake_cells(ni: usize, most: usize) -> usize {
 }
 
 /// Passes over the marched control functions.
-pub(super) fn smoothing(method: Method) -> usize {
-    if method == Method::Hyperbolic { 5 } else { 30 }
-}
-
-/// Keys that a retry changes.
-fn changed(retry: Retry) -> &'static [&'static str] {
-    match retry {
-        Retry::March => &["initial.dissipation"],
-        Retry::Decay => &["control.decay"],
-        Retry::Normal => &["initial.method", "control.smoothing"],
-        Retry::Base => &["control.base"],
-    }
+pub(super) fn smoothing(method: Method) -> u32 {
+    if method == Method::Hyperbolic { 5 } else { NORMAL_PASSES }
 }
 
 /// Those of the retries that change no key which is given.
-pub(super) fn retries(all: Vec<Retry>, given: impl Fn(&str) -> bool) -> Vec<Retry> {
-    let free = |retry: &Retry| !changed(*retry).iter().any(|key| given(key));
-    all.into_iter().filter(free).collect()
+pub(super) fn retries(all: &[Retry], given: impl Fn(&str) -> bool) -> Vec<Retry> {
+    let free = |retry: &Retry| !retry.keys().iter().any(|key| given(key));
+    all.iter().copied().filter(free).collect()
+}
+
+/// Merit below which round-off rules: 1e-9 at a first cell of 1e-7 chords; it grows like the inverse
+/// square of the first cell (measured: 3e-12 at 1e-6, 6e-10 at 1e-7).
+pub(super) fn round_off(first_cell: f64) -> f64 {
+    1e-9 * (1e-7 / first_cell).powi(2)
 }
 
 /// The line along the wall, as far as defaults depend on it.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Wall {
+pub(super) struct Wall {
     /// Whether the grid is a C-grid.
-    pub(crate) cut: bool,
+    pub(super) cut: bool,
     /// Whether the section has a trailing edge.
-    pub(crate) edge: bool,
+    pub(super) edge: bool,
     /// Whether the edge closes in one point.
-    pub(crate) sharp: bool,
+    pub(super) sharp: bool,
     /// Cells around the section; of half a grid those of the whole.
-    pub(crate) cells: usize,
+    pub(super) cells: usize,
 }
 
 impl GridOptions {
     /// Spacing of the section at its leading and trailing edge, chords.
-    pub(crate) fn spacing(&self, wall: Wall) -> [f64; 2] {
+    pub(super) fn spacing(&self, wall: Wall) -> [f64; 2] {
         let ([leading, trailing], cells) =
             if wall.cut { ([4e-4, 3e-3], 128.0) } else { ([3e-3, 1e-3], 256.0) };
         let default = |chords: f64| chords * cells / wall.cells as f64;
@@ -97,25 +103,30 @@ impl GridOptions {
     }
 
     /// Largest turn of the wall in a cell, degrees, where the section has points for it.
-    pub(crate) fn turn(&self, wall: Wall) -> f64 {
+    pub(super) fn turn(&self, wall: Wall) -> f64 {
         let finer = 256.0 / wall.cells as f64;
         self.max_turn.unwrap_or(MAX_TURN * finer.min(1.0))
     }
 
     /// Treatment of the seam: a trailing edge or base is a corner, whose line keeps its marched points.
-    pub(crate) fn held_or_periodic(&self, wall: Wall) -> Seam {
+    pub(super) fn held_or_periodic(&self, wall: Wall) -> Seam {
         self.seam.unwrap_or(if wall.edge { Seam::Held } else { Seam::Periodic })
     }
 }
 
 impl InitialOptions {
-    /// Settings of the initial grid on a wall, whose length counts as two chords.
-    pub(crate) fn settings(&self, wall: Wall, first_cell: f64) -> initial::InitialSettings {
-        let length = 2.0 / wall.cells as f64;
+    /// Settings of the initial grid on a wall of so many cells, whose length counts as two chords.
+    pub(crate) fn settings(
+        &self,
+        cut: bool,
+        cells: usize,
+        first_cell: f64,
+    ) -> initial::InitialSettings {
+        let length = 2.0 / cells as f64;
         let thin = (length / (HEIGHTS_IN_LENGTH * first_cell)).min(1.0);
         let smoothing = (VOLUME_SMOOTHING * thin).max(LEAST_VOLUME_SMOOTHING);
         let [dissipation, volume_smoothing, spread] =
-            if wall.cut { [0.1, 0.05, 0.0] } else { [0.2, smoothing, 10.0] };
+            if cut { [0.1, 0.05, 0.0] } else { [0.2, smoothing, 10.0] };
         initial::InitialSettings {
             method: self.method,
             dissipation: self.dissipation.unwrap_or(dissipation),
@@ -127,7 +138,7 @@ impl InitialOptions {
 
 impl Case {
     /// The case with every default that follows from the wall.
-    pub(crate) fn settled(mut self, wall: Wall) -> Self {
+    pub(super) fn with_defaults(mut self, wall: Wall) -> Self {
         let grid = &mut self.grid;
         if wall.edge {
             let [leading, trailing] = grid.spacing(wall);
@@ -144,7 +155,7 @@ impl Case {
                 grid.topology = Topology::O;
             }
         }
-        let initial = self.initial.settings(wall, self.grid.first_cell);
+        let initial = self.initial.settings(wall.cut, wall.cells, self.grid.first_cell);
         self.initial.dissipation = Some(initial.dissipation);
         self.initial.volume_smoothing = Some(initial.volume_smoothing);
         self.initial.spread = Some(initial.spread);

@@ -172,6 +172,25 @@ impl Entries {
         if self.has(path) { self.get(path).map(Some) } else { Ok(None) }
     }
 
+    /// A section: every key that is given, and of the others the defaults, those that follow from other
+    /// keys being the `rules`, by name.
+    pub(super) fn section<T: DeserializeOwned>(
+        &self,
+        section: &str,
+        rules: &[(&str, toml::Value)],
+    ) -> Result<T, CaseError> {
+        let mut table = toml::Table::new();
+        for key in KEYS.iter().filter(|key| key.section() == section) {
+            let given = self.given.get(key.path).map(|entry| &entry.value);
+            let rule = || rules.iter().find(|(name, _)| *name == key.name()).map(|(_, rule)| rule);
+            let value = given.or_else(rule).cloned().or_else(|| key.default.value());
+            table.extend(value.map(|value| (key.name().to_owned(), value)));
+        }
+        table.try_into().map_err(|error: toml::de::Error| {
+            self.refuse(&[section], error.message().to_owned(), "see docs/case-format.md".into())
+        })
+    }
+
     /// What stands at the first of the keys that is given; the case file if none is.
     pub(super) fn found(&self, paths: &[&str]) -> Found {
         let given = paths.iter().find_map(|path| self.given.get(path).map(|entry| &entry.found));

@@ -5,7 +5,7 @@
 //! on the reference page that [`docs::case_format`] writes.
 
 mod check;
-pub(crate) mod defaults;
+mod defaults;
 pub mod docs;
 mod entries;
 mod error;
@@ -15,31 +15,38 @@ mod name;
 mod places;
 mod read;
 mod resolve;
+mod retry;
 pub mod schema;
 mod sections;
+mod settle;
 mod suggest;
 mod template;
 mod write;
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 
+use crate::formats::Format;
+use crate::formats::plot3d::Flavour;
 use crate::formats::span::Sides;
 use crate::formats::vts::Compression;
-use crate::formats::{Format, plot3d};
-use crate::geometry::{Ellipse, Joukowski, TrailingEdge, WingBody};
+use crate::geometry::{Ellipse, Flap, Joukowski, TrailingEdge, Wake, WingBody};
 use crate::grid::{Seam, initial};
-use crate::pde::control;
-use crate::solver::linear::Precision;
-use crate::solver::{krylov, precond};
+use crate::pde::control::ControlSettings;
+use crate::solver::linear::{LinearSettings, Precision};
+use crate::solver::newton::NewtonSettings;
+use crate::solver::precond::{self, MultigridSettings};
 use crate::sparse::Schedule;
 
+pub(crate) use defaults::NEWTON_STEPS;
 pub use error::{CaseError, Found, Place};
 pub use json_schema::json_schema;
 pub(crate) use name::is_fit as is_fit_name;
 pub use places::Places;
 pub use resolve::first_cell_from_y_plus;
+pub use retry::Retry;
+pub use settle::{Body, SectionError, Settled};
 pub use template::{Purpose, template};
 
 /// A checked case with every default resolved. Lengths are in chords.
@@ -55,15 +62,15 @@ pub struct Case {
     /// The initial grid.
     pub initial: InitialOptions,
     /// Control functions.
-    pub control: ControlOptions,
+    pub control: ControlSettings,
     /// What is asked of the grid.
     pub quality: QualityOptions,
     /// The Newton iteration.
-    pub newton: NewtonOptions,
+    pub newton: NewtonSettings,
     /// The linear solver.
     pub linear: LinearOptions,
     /// The multigrid preconditioner.
-    pub multigrid: MultigridOptions,
+    pub multigrid: MultigridSettings,
     /// What is written.
     pub output: OutputOptions,
     /// Where the given keys stand.
@@ -79,7 +86,7 @@ impl Case {
         let grid = &mut case.grid;
         (grid.ni, grid.nj) = (grid.ni.div_ceil(2), grid.nj.div_ceil(2));
         grid.first_cell = first_cell;
-        grid.wake = grid.wake.map(|wake| WakeOptions { cells: wake.cells / 2, ..wake });
+        grid.wake = grid.wake.map(|wake| Wake { cells: wake.cells / 2, ..wake });
         grid.leading_edge_spacing = grid.leading_edge_spacing.map(|spacing| 2.0 * spacing);
         grid.trailing_edge_spacing = grid.trailing_edge_spacing.map(|spacing| 2.0 * spacing);
         grid.max_turn = grid.max_turn.map(|degrees| (2.0 * degrees).min(180.0));
@@ -121,6 +128,23 @@ impl Contour {
         }
     }
 
+    /// The file that it is read from.
+    #[must_use]
+    pub fn file(&self) -> Option<&Path> {
+        match self {
+            Self::File(path) => Some(path),
+            Self::Section(section) => Some(&section.file),
+            Self::Naca(_) | Self::WingBody(_) | Self::Ellipse(_) | Self::Joukowski(_) => None,
+        }
+    }
+
+    /// Notes with the name of the file that they are about.
+    fn named(&self, notes: Vec<String>) -> Vec<String> {
+        let Some(file) = self.file() else { return notes };
+        let name = file.file_name().unwrap_or_default().to_string_lossy();
+        notes.into_iter().map(|note| format!("{name}: {note}")).collect()
+    }
+
     /// Whether it is smooth all around, without leading and trailing edge.
     #[must_use]
     pub fn is_smooth(&self) -> bool {
@@ -154,19 +178,7 @@ pub struct GeometryOptions {
     /// Length of the chord in the files written.
     pub chord: f64,
     /// A deflected flap.
-    pub flap: Option<FlapOptions>,
-}
-
-/// Section `[geometry.flap]`.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
-#[non_exhaustive]
-pub struct FlapOptions {
-    /// Place of the hinge, chords.
-    pub hinge: f64,
-    /// Deflection in degrees, trailing edge down.
-    pub angle: f64,
-    /// Smallest radius of the bent mid line, chords; none leaves it to the thickness at the hinge.
-    pub radius: Option<f64>,
+    pub flap: Option<Flap>,
 }
 
 /// Shapes of grid that a case can ask for.
@@ -197,21 +209,6 @@ impl Topology {
     }
 }
 
-/// The keys of the wake of a C-grid in section `[grid]`.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
-#[non_exhaustive]
-pub struct WakeOptions {
-    /// Cells of the cut on each side.
-    #[serde(rename = "wake")]
-    pub cells: usize,
-    /// Distance from the trailing edge to the outflow.
-    #[serde(rename = "wake_length")]
-    pub length: f64,
-    /// Angle of the cut against the x axis, in degrees.
-    #[serde(rename = "wake_direction")]
-    pub direction: f64,
-}
-
 /// Section `[grid]`.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[non_exhaustive]
@@ -229,7 +226,7 @@ pub struct GridOptions {
     pub first_cell: f64,
     /// The wake, where the topology may be C.
     #[serde(flatten)]
-    pub wake: Option<WakeOptions>,
+    pub wake: Option<Wake>,
     /// Spacing of wall points at the leading edge; none leaves it to the topology.
     pub leading_edge_spacing: Option<f64>,
     /// Spacing of wall points at the trailing edge; none leaves it to the topology.
@@ -251,7 +248,7 @@ impl GridOptions {
 }
 
 /// Section `[initial]`.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct InitialOptions {
     /// Construction of the initial grid.
@@ -264,41 +261,8 @@ pub struct InitialOptions {
     pub spread: Option<f64>,
 }
 
-/// Section `[control]`.
-#[derive(Debug, Clone, PartialEq, Serialize)]
-#[non_exhaustive]
-pub struct ControlOptions {
-    /// Where P0, Q0 come from.
-    pub base: control::Base,
-    /// Control of the first cell.
-    pub wall: control::Wall,
-    /// Smoothing passes k over P0, Q0.
-    pub smoothing: usize,
-    /// Distance from the wall over which the smoothing sets in.
-    pub smoothing_distance: f64,
-    /// Largest |P0|, |Q0|.
-    pub clip: f64,
-    /// Decay length of the wall terms in local wall spacings.
-    pub decay: f64,
-}
-
-/// A change of settings that is tried when a grid is not good.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-#[non_exhaustive]
-pub enum Retry {
-    /// More smoothing in the hyperbolic march.
-    March,
-    /// A shorter decay of the wall terms.
-    Decay,
-    /// The march along normals.
-    Normal,
-    /// The base of Thomas and Middlecoff.
-    Base,
-}
-
 /// Section `[quality]`.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct QualityOptions {
     /// Largest skewness of a cell.
@@ -311,58 +275,23 @@ pub struct QualityOptions {
     pub ladder: Vec<Retry>,
 }
 
-/// Section `[newton]`.
-#[derive(Debug, Clone, PartialEq, Serialize)]
-#[non_exhaustive]
-pub struct NewtonOptions {
-    /// Scaled rms residual to reach.
-    pub tolerance: f64,
-    /// Most Newton steps.
-    pub max_iterations: usize,
-    /// Forcing term of the first step.
-    pub forcing_initial: f64,
-    /// Smallest forcing term.
-    pub forcing_min: f64,
-    /// Largest forcing term.
-    pub forcing_max: f64,
-    /// Most halvings of a step.
-    pub max_halvings: usize,
-}
-
 /// Section `[linear]`.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct LinearOptions {
-    /// Krylov method.
-    pub solver: krylov::Method,
+    /// Krylov method and its limits.
+    #[serde(flatten)]
+    pub krylov: LinearSettings,
     /// Preconditioner.
     pub preconditioner: precond::Kind,
     /// Order of elimination of DILU and ILU(0) on a GPU.
     pub schedule: Schedule,
-    /// Iterations of GMRES between restarts.
-    pub restart: usize,
-    /// Most linear iterations in one Newton step.
-    pub max_iterations: usize,
     /// Precision of the linear solve.
     pub precision: Precision,
 }
 
-/// Section `[multigrid]`.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-#[non_exhaustive]
-pub struct MultigridOptions {
-    /// Shape of the cycle.
-    pub cycle: precond::Cycle,
-    /// Line sweeps before and after each coarse correction; twice as many from the third level on.
-    pub sweeps: usize,
-    /// Most levels.
-    pub levels: usize,
-    /// Directions of coarsening.
-    pub coarsening: precond::Coarsening,
-}
-
 /// Section `[output]`.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct OutputOptions {
     /// Grid files to write, in order, each once.
@@ -375,20 +304,9 @@ pub struct OutputOptions {
     pub span: f64,
     /// What the ends of the span are.
     pub sides: Sides,
-    /// Coordinates per point in the `Plot3D` file, 2 or 3.
-    pub plot3d_dimensions: u8,
-    /// Text or binary `Plot3D`.
-    pub plot3d_encoding: plot3d::Encoding,
-    /// Precision of the `Plot3D` file.
-    pub plot3d_precision: plot3d::Precision,
-    /// Byte order of a binary `Plot3D` file.
-    pub plot3d_byte_order: plot3d::ByteOrder,
-    /// Whether a block count begins the `Plot3D` file.
-    pub plot3d_block_count: bool,
-    /// Whether the `Plot3D` file has IBLANK numbers.
-    pub plot3d_blanking: bool,
-    /// What the indices of the `Plot3D` file run along.
-    pub plot3d_axes: plot3d::Axes,
+    /// Layout of the `Plot3D` file.
+    #[serde(flatten)]
+    pub plot3d: Flavour,
     /// Whether to draw grid and convergence.
     pub pictures: bool,
     /// Whether to draw maps of the quality.

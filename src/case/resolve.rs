@@ -2,16 +2,15 @@
 
 use std::path::Path;
 
-use crate::geometry::{TrailingEdge, refined_first};
-use crate::grid::initial::Method;
+use crate::geometry::{TrailingEdge, Wake, refined_first};
+use crate::solver::newton::{Forcing, NewtonSettings};
 
 use super::check::shown;
 use super::entries::Entries;
 use super::sections::geometry;
 use super::{
-    Case, CaseError, Contour, ControlOptions, GeometryOptions, GridOptions, InitialOptions,
-    LinearOptions, MultigridOptions, NewtonOptions, OutputOptions, QualityOptions, Retry, Topology,
-    WakeOptions, defaults, name,
+    Case, CaseError, Contour, GeometryOptions, GridOptions, InitialOptions, OutputOptions,
+    QualityOptions, Topology, defaults, name,
 };
 
 /// Most nodes of a grid: two unknowns a node then fit a signed 32-bit index.
@@ -28,42 +27,20 @@ impl Case {
         let geometry = geometry(entries, path)?;
         let grid = grid(entries)?;
         edge_fits(entries, &geometry, grid.topology)?;
-        let initial = InitialOptions {
-            method: entries.get("initial.method")?,
-            dissipation: entries.given("initial.dissipation")?,
-            volume_smoothing: entries.given("initial.volume_smoothing")?,
-            spread: entries.given("initial.spread")?,
-        };
-        let control = control(entries, initial.method)?;
-        let quality = quality(entries)?;
-        let newton = newton(entries)?;
-        let linear = LinearOptions {
-            solver: entries.get("linear.solver")?,
-            preconditioner: entries.get("linear.preconditioner")?,
-            schedule: entries.get("linear.schedule")?,
-            restart: entries.get("linear.restart")?,
-            max_iterations: entries.get("linear.max_iterations")?,
-            precision: entries.get("linear.precision")?,
-        };
-        let multigrid = MultigridOptions {
-            cycle: entries.get("multigrid.cycle")?,
-            sweeps: entries.get("multigrid.sweeps")?,
-            levels: entries.get("multigrid.levels")?,
-            coarsening: entries.get("multigrid.coarsening")?,
-        };
-        let output = output(entries, (grid.ni, grid.nj))?;
-        let name = name::of(entries, path)?;
+        let initial: InitialOptions = entries.section("initial", &[])?;
+        let smoothing = i64::from(defaults::smoothing(initial.method));
+        let control = entries.section("control", &[("smoothing", smoothing.into())])?;
         Ok(Self {
-            name,
-            geometry,
-            grid,
             initial,
             control,
-            quality,
-            newton,
-            linear,
-            multigrid,
-            output,
+            quality: quality(entries)?,
+            newton: newton(entries)?,
+            linear: entries.section("linear", &[])?,
+            multigrid: entries.section("multigrid", &[])?,
+            output: output(entries, (grid.ni, grid.nj))?,
+            name: name::of(entries, path)?,
+            geometry,
+            grid,
             places: entries.places(),
         })
     }
@@ -116,7 +93,7 @@ fn grid(entries: &Entries) -> Result<GridOptions, CaseError> {
         far_field,
         first_cell: refined_first(coarse.1, first_cell, far_field, refine)
             .unwrap_or(first_cell / refine as f64),
-        wake: wake.map(|wake| WakeOptions { cells: wake.cells * refine, ..wake }),
+        wake: wake.map(|wake| Wake { cells: wake.cells * refine, ..wake }),
         leading_edge_spacing: spacing("grid.leading_edge_spacing")?,
         trailing_edge_spacing: spacing("grid.trailing_edge_spacing")?,
         max_turn: spacing("grid.max_turn")?.map(|degrees| degrees.max(LEAST_TURN)),
@@ -131,7 +108,7 @@ fn wake(
     topology: Topology,
     ni: usize,
     far_field: f64,
-) -> Result<Option<WakeOptions>, CaseError> {
+) -> Result<Option<Wake>, CaseError> {
     let keys = ["grid.wake", "grid.wake_length", "grid.wake_direction"];
     if matches!(topology, Topology::O | Topology::Half) {
         return match keys.into_iter().find(|key| entries.has(key)) {
@@ -152,7 +129,7 @@ fn wake(
             format!("leave {LEAST_SECTION} points for the section, or choose more points"),
         ));
     }
-    Ok(Some(WakeOptions {
+    Ok(Some(Wake {
         cells,
         length: entries.given("grid.wake_length")?.unwrap_or(far_field),
         direction: entries.given("grid.wake_direction")?.unwrap_or(0.0),
@@ -241,90 +218,52 @@ fn base_cells(
     Ok(cells)
 }
 
-fn control(entries: &Entries, method: Method) -> Result<ControlOptions, CaseError> {
-    Ok(ControlOptions {
-        base: entries.get("control.base")?,
-        wall: entries.get("control.wall")?,
-        smoothing: entries
-            .given("control.smoothing")?
-            .unwrap_or_else(|| defaults::smoothing(method)),
-        smoothing_distance: entries.get("control.smoothing_distance")?,
-        clip: entries.get("control.clip")?,
-        decay: entries.get("control.decay")?,
-    })
-}
-
 /// What is asked of the grid. A retry plan that is given is tried as it stands; of the default one
 /// those retries that change no key which is given.
 fn quality(entries: &Entries) -> Result<QualityOptions, CaseError> {
-    let (retry, all): (bool, Vec<Retry>) =
-        (entries.get("quality.retry")?, entries.get("quality.ladder")?);
-    let ladder = if entries.has("quality.ladder") {
-        all.clone()
-    } else {
-        defaults::retries(all.clone(), |key| entries.has(key))
-    };
-    Ok(QualityOptions {
-        max_skewness: entries.given("quality.max_skewness")?,
-        max_wall_angle: entries.given("quality.max_wall_angle")?,
-        retry: retry && !ladder.is_empty(),
+    let mut quality: QualityOptions = entries.section("quality", &[])?;
+    if !entries.has("quality.ladder") {
+        let free = defaults::retries(&quality.ladder, |key| entries.has(key));
         // A case has no list without words: where nothing is tried it does not matter which.
-        ladder: if ladder.is_empty() { all } else { ladder },
-    })
+        if free.is_empty() {
+            quality.retry = false;
+        } else {
+            quality.ladder = free;
+        }
+    }
+    Ok(quality)
 }
 
-fn newton(entries: &Entries) -> Result<NewtonOptions, CaseError> {
-    let initial: f64 = entries.get("newton.forcing_initial")?;
-    let min: f64 = entries.get("newton.forcing_min")?;
-    let max: f64 = entries.get("newton.forcing_max")?;
-    if !(min <= initial && initial <= max) {
-        return Err(entries.refuse(
-            &["newton.forcing_initial", "newton.forcing_min", "newton.forcing_max"],
-            format!(
-                "forcing_min ≤ forcing_initial ≤ forcing_max, here {}, {}, {}",
-                shown(min),
-                shown(initial),
-                shown(max)
-            ),
-            "set all three, or leave all three out".into(),
-        ));
+fn newton(entries: &Entries) -> Result<NewtonSettings, CaseError> {
+    let newton: NewtonSettings = entries.section("newton", &[])?;
+    let Forcing { initial, min, max } = newton.forcing;
+    if min <= initial && initial <= max {
+        return Ok(newton);
     }
-    Ok(NewtonOptions {
-        tolerance: entries.get("newton.tolerance")?,
-        max_iterations: entries.get("newton.max_iterations")?,
-        forcing_initial: initial,
-        forcing_min: min,
-        forcing_max: max,
-        max_halvings: entries.get("newton.max_halvings")?,
-    })
+    Err(entries.refuse(
+        &["newton.forcing_initial", "newton.forcing_min", "newton.forcing_max"],
+        format!(
+            "forcing_min ≤ forcing_initial ≤ forcing_max, here {}, {}, {}",
+            shown(min),
+            shown(initial),
+            shown(max)
+        ),
+        "set all three, or leave all three out".into(),
+    ))
 }
 
 fn output(entries: &Entries, plane: (usize, usize)) -> Result<OutputOptions, CaseError> {
     let dimensions: u8 = entries.get("output.plot3d_dimensions")?;
-    let pictures = entries.get("output.pictures")?;
-    Ok(OutputOptions {
-        formats: entries.get("output.formats")?,
-        compression: entries.get("output.compression")?,
-        span_cells: span_cells(entries, plane)?,
-        span: entries.get("output.span")?,
-        sides: entries.get("output.sides")?,
-        plot3d_dimensions: dimensions,
-        plot3d_encoding: entries.get("output.plot3d_encoding")?,
-        plot3d_precision: entries.get("output.plot3d_precision")?,
-        plot3d_byte_order: entries.get("output.plot3d_byte_order")?,
-        plot3d_block_count: entries.given("output.plot3d_block_count")?.unwrap_or(dimensions == 3),
-        plot3d_blanking: entries.get("output.plot3d_blanking")?,
-        plot3d_axes: entries.get("output.plot3d_axes")?,
-        pictures,
-        quality_maps: entries.get("output.quality_maps")?,
-        report: entries.given("output.report")?.unwrap_or(pictures),
-    })
+    let pictures: bool = entries.get("output.pictures")?;
+    let rules = [("plot3d_block_count", (dimensions == 3).into()), ("report", pictures.into())];
+    let output: OutputOptions = entries.section("output", &rules)?;
+    check_span(entries, output.span_cells, plane)?;
+    Ok(output)
 }
 
-/// Cells over the span of a grid of so many points in its plane, few enough for the nodes of all planes
-/// to be numbered.
-fn span_cells(entries: &Entries, plane: (usize, usize)) -> Result<usize, CaseError> {
-    let cells: usize = entries.get("output.span_cells")?;
+/// Refuses so many cells over the span of a grid of so many points in its plane that the nodes of all
+/// planes cannot be numbered.
+fn check_span(entries: &Entries, cells: usize, plane: (usize, usize)) -> Result<(), CaseError> {
     let plane = plane.0.saturating_mul(plane.1);
     let most = MAX_NODES / plane.max(1);
     if cells > 0 && cells >= most {
@@ -334,5 +273,5 @@ fn span_cells(entries: &Entries, plane: (usize, usize)) -> Result<usize, CaseErr
             "choose fewer cells over the span, or fewer points in the plane".into(),
         ));
     }
-    Ok(cells)
+    Ok(())
 }

@@ -2,12 +2,12 @@
 
 use std::path::{Path, PathBuf};
 
-use crate::geometry::{Ellipse, Joukowski, TrailingEdge, WingBody};
+use crate::geometry::TrailingEdge;
 
 use super::entries::Entries;
 use super::error::FOLDER;
 use super::suggest::nearest;
-use super::{CaseError, Contour, FlapOptions, GeometryOptions, SectionOptions, Topology};
+use super::{CaseError, Contour, GeometryOptions, SectionOptions, Topology};
 
 /// Keys and sections of which each case has one.
 const SOURCES: [&str; 6] = [
@@ -38,11 +38,7 @@ pub(super) fn geometry(entries: &Entries, path: &Path) -> Result<GeometryOptions
     let edge_thickness: Option<f64> = entries.given("geometry.edge_thickness")?;
     let trailing_edge = trailing_edge(entries, &contour, edge_thickness)?;
     let flap = if entries.opens("geometry.flap") {
-        Some(FlapOptions {
-            hinge: entries.get("geometry.flap.hinge")?,
-            angle: entries.get("geometry.flap.angle")?,
-            radius: entries.given("geometry.flap.radius")?,
-        })
+        Some(entries.section("geometry.flap", &[])?)
     } else {
         None
     };
@@ -74,28 +70,9 @@ fn contour(entries: &Entries, path: &Path) -> Result<Contour, CaseError> {
             file: airfoil_file(entries, path, "geometry.section.file")?,
             length: entries.given("geometry.section.length")?.unwrap_or(1.0),
         }),
-        "geometry.wing_body" => Contour::WingBody(wing_body(entries)?),
-        "geometry.ellipse" => {
-            Contour::Ellipse(Ellipse { thickness: entries.get("geometry.ellipse.thickness")? })
-        }
-        _ => Contour::Joukowski(Joukowski {
-            thickness: entries.get("geometry.joukowski.thickness")?,
-            camber: entries.get("geometry.joukowski.camber")?,
-        }),
-    })
-}
-
-fn wing_body(entries: &Entries) -> Result<WingBody, CaseError> {
-    let get = |name: &str| entries.get(&["geometry.wing_body.", name].concat());
-    Ok(WingBody {
-        reference_length: get("reference_length")?,
-        fuselage_radius: get("fuselage_radius")?,
-        half_span: get("half_span")?,
-        wing_height: get("wing_height")?,
-        root_thickness: get("root_thickness")?,
-        tip_thickness: get("tip_thickness")?,
-        dihedral: get("dihedral")?,
-        fillet_radius: get("fillet_radius")?,
+        "geometry.wing_body" => Contour::WingBody(entries.section(source, &[])?),
+        "geometry.ellipse" => Contour::Ellipse(entries.section(source, &[])?),
+        _ => Contour::Joukowski(entries.section(source, &[])?),
     })
 }
 

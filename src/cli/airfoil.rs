@@ -5,10 +5,9 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use clap::Args;
-use gridgen::case::Case;
+use gridgen::case::{Body, Case};
 use gridgen::error::Error;
 use gridgen::files::IoError;
-use gridgen::generate::{Body, body};
 use gridgen::geometry::{
     Airfoil, ClosedContour, CubicSpline, GeometryError, SectionMeasures, TrailingEdge,
     airfoil_from_file, airfoil_from_naca,
@@ -77,7 +76,7 @@ impl AirfoilArguments {
             let refuse = |error: &Error| (error.to_string(), error.hint());
             let case = Case::from_file(&self.section, &self.set)
                 .map_err(|error| refuse(&Error::from(error)))?;
-            return match body(&case).map_err(|error| refuse(&error))? {
+            return match case.body().map_err(|error| refuse(&error.into()))? {
                 Body::Airfoil(airfoil) => Section::airfoil(airfoil),
                 Body::Smooth(contour) => Section::smooth(contour),
             }

@@ -1,17 +1,17 @@
 //! The last lines of a run: how good the grid is and what was written.
 
 use gridgen::case::Case;
-use gridgen::generate::Outcome;
+use gridgen::generate::GridResult;
 use gridgen::grid::Verdict;
 use gridgen::linear_system::SystemOutcome;
 use gridgen::pde::control::Base;
 use std::path::PathBuf;
 
 /// How to go on after a failed run.
-pub(super) fn failure_hint(case: &Case, outcome: &Outcome) -> String {
+pub(super) fn failure_hint(case: &Case, outcome: &GridResult) -> String {
     let way = if matches!(outcome.verdict, Verdict::BeyondLimit { .. }) {
         "raise the limit in [quality], or ni and nj"
-    } else if !outcome.converged && outcome.newton_iterations >= case.newton.max_iterations {
+    } else if !outcome.converged() && outcome.newton_iterations() >= case.newton.max_iterations {
         "allow more steps by newton.max_iterations"
     } else if case.control.base != Base::Marched {
         "control.base = \"marched\", the default, converges where others do not"
@@ -23,7 +23,7 @@ pub(super) fn failure_hint(case: &Case, outcome: &Outcome) -> String {
 }
 
 /// The compact summary.
-pub(super) fn outcome(case: &Case, outcome: &Outcome) -> String {
+pub(super) fn outcome(case: &Case, outcome: &GridResult) -> String {
     let quality = &outcome.quality;
     let failed = if outcome.verdict.is_good() { "" } else { "FAILED, " };
     let corners = match quality.wall_corners {
@@ -42,9 +42,9 @@ pub(super) fn outcome(case: &Case, outcome: &Outcome) -> String {
         outcome.verdict.label(),
         case.grid.ni,
         case.grid.nj,
-        outcome.residual,
-        counted(outcome.newton_iterations as f64, "Newton step"),
-        counted(outcome.linear_iterations, "linear iteration"),
+        outcome.residual(),
+        counted(outcome.newton_iterations() as f64, "Newton step"),
+        counted(outcome.linear_iterations(), "linear iteration"),
         outcome.folded_cells,
         quality.first_cell_min,
         quality.first_cell_max,
@@ -66,10 +66,10 @@ fn counted(number: f64, noun: &str) -> String {
 }
 
 /// Seconds of each phase.
-pub(super) fn phases(timings: &[(String, f64)]) -> String {
-    let width = timings.iter().map(|(phase, _)| phase.chars().count()).max().unwrap_or(0);
+pub(super) fn phases<P: AsRef<str>>(timings: &[(P, f64)]) -> String {
+    let width = timings.iter().map(|(phase, _)| phase.as_ref().chars().count()).max().unwrap_or(0);
     let line =
-        |(phase, seconds): &(String, f64)| format!("time  {phase:width$}  {seconds:9.3} s\n");
+        |(phase, seconds): &(P, f64)| format!("time  {:width$}  {seconds:9.3} s\n", phase.as_ref());
     timings.iter().map(line).collect()
 }
 
@@ -118,6 +118,10 @@ mod tests {
     use std::path::Path;
 
     use gridgen::grid::quality::Quality;
+    use gridgen::grid::{Grid, Seam, Topology};
+    use gridgen::report::Timing;
+    use gridgen::solver::NewtonStop;
+    use gridgen::solver::history::{History, NewtonStep};
 
     use super::*;
 
@@ -125,13 +129,28 @@ mod tests {
         Case::from_toml("geometry.naca = '0012'", Path::new("wing.toml"), &[]).unwrap()
     }
 
-    fn good() -> Outcome {
-        Outcome {
+    /// Of so many steps with 2.5 linear iterations each.
+    fn history(steps: usize) -> History {
+        let step = |step| NewtonStep {
+            step,
+            residual: 3.1e-12,
+            linear_iterations: if step > 0 { 2.5 } else { 0.0 },
+            ..NewtonStep::default()
+        };
+        History { steps: (0..=steps).map(step).collect() }
+    }
+
+    fn good() -> GridResult {
+        GridResult {
+            grid: Grid::new(Topology::O(Seam::Held), 3, 2),
             verdict: Verdict::Good,
-            converged: true,
             folded_cells: 0,
-            reason: "tolerance".into(),
+            stop: NewtonStop::Converged,
+            history: history(5),
             files: vec![PathBuf::from("output/wing/wing.vts")],
+            timing: Timing::default(),
+            state: Vec::new(),
+            system: None,
             quality: Quality {
                 folded_cells: 0,
                 min_jacobian: 1e-9,
@@ -151,11 +170,7 @@ mod tests {
                 far_field_min: 15.0,
                 far_field_max: 15.0,
             },
-            newton_iterations: 5,
-            linear_iterations: 12.5,
-            residual: 3.1e-12,
             notices: Vec::new(),
-            timings: vec![("initial grid".into(), 0.25), ("solve".into(), 12.0)],
         }
     }
 
@@ -178,7 +193,7 @@ mod tests {
 
     #[test]
     fn a_grid_that_is_not_good_is_a_failure_whatever_else_is_said() {
-        let folded = Outcome { verdict: Verdict::Folded { cells: 3 }, ..good() };
+        let folded = GridResult { verdict: Verdict::Folded { cells: 3 }, ..good() };
 
         assert!(outcome(&case(), &folded).starts_with("wing: FAILED, folded\n"));
     }
@@ -193,8 +208,8 @@ mod tests {
     #[test]
     fn the_way_out_of_a_failure_depends_on_its_cause() {
         let verdict = Verdict::NotConverged { reason: "30 steps taken".into() };
-        let stopped = Outcome { verdict, converged: false, ..good() };
-        let at_the_limit = Outcome { newton_iterations: 30, ..stopped.clone() };
+        let stopped = GridResult { verdict, stop: NewtonStop::NotFinite, ..good() };
+        let at_the_limit = GridResult { history: history(30), ..stopped.clone() };
         let text = "geometry.naca = '0012'\ncontrol.base = 'laplace'";
         let laplace = Case::from_toml(text, Path::new("wing.toml"), &[]).unwrap();
 
@@ -205,7 +220,7 @@ mod tests {
 
     #[test]
     fn the_times_of_the_phases_are_aligned() {
-        insta::assert_snapshot!(phases(&good().timings), @r"
+        insta::assert_snapshot!(phases(&[("initial grid", 0.25), ("solve", 12.0)]), @r"
         time  initial grid      0.250 s
         time  solve            12.000 s
         ");

@@ -7,4 +7,4 @@ mod problem;
 pub use crate::pde::EllipticSettings;
 pub use jacobian::GridJacobian;
 pub use preconditioner::GridPreconditioner;
-pub use problem::GridProblem;
+pub use problem::{GridProblem, Guessed};

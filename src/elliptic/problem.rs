@@ -36,7 +36,7 @@ impl<B: EllipticBackend, T: Real> GridProblem<B, T> {
         // The Jacobian takes its place in memory.
         drop(grid);
         let size = LevelSize::of_grid(topology, ni, nj);
-        Self::guessed(backend, equations, size, settings.wall == Wall::Coupled)
+        Self::guessed(backend, equations, size, settings.control.wall == Wall::Coupled)
     }
 
     /// The same for a grid on the host.
@@ -127,7 +127,7 @@ impl<B: EllipticBackend, T: Real> GridProblem<B, T> {
 }
 
 /// A problem and its first guess.
-type Guessed<B, T> = (GridProblem<B, T>, <B as Backend>::Vector<f64>);
+pub type Guessed<B, T> = (GridProblem<B, T>, <B as Backend>::Vector<f64>);
 
 impl<B: EllipticBackend, T: Real> NonlinearProblem<B> for GridProblem<B, T> {
     type Real = T;

@@ -10,11 +10,10 @@ use std::thread;
 use serde::Serialize;
 use serde_json::Value;
 
-use super::fingerprint::fingerprint;
-use super::identity::identity;
-use super::machine::needs_several;
-use super::outputs::OutputFiles;
-use super::{Outcome, Progress, RunOptions, Runner, resolved};
+use super::files::OutputFiles;
+use super::machine::{Closing, Machine, Opened, Opening, needs_several, thread_pool};
+use super::restart::{fingerprint, identity};
+use super::{GridResult, Progress, RunOptions, write_grid};
 use crate::case::Case;
 use crate::error::Error;
 use crate::files;
@@ -67,17 +66,17 @@ pub struct Summary {
     pub seconds: f64,
 }
 
-impl From<&Outcome> for Summary {
-    fn from(outcome: &Outcome) -> Self {
+impl From<&GridResult> for Summary {
+    fn from(result: &GridResult) -> Self {
         Self {
-            verdict: outcome.verdict.clone(),
-            reason: outcome.reason.clone(),
-            newton_iterations: outcome.newton_iterations,
-            residual: outcome.residual,
-            folded_cells: outcome.folded_cells,
-            max_skewness: outcome.quality.max_skewness,
-            wall_angle_error_max_deg: outcome.quality.wall_angle_error_max_deg,
-            seconds: outcome.timings.last().map_or(f64::NAN, |(_, seconds)| *seconds),
+            verdict: result.verdict.clone(),
+            reason: result.reason(),
+            newton_iterations: result.newton_iterations(),
+            residual: result.residual(),
+            folded_cells: result.folded_cells,
+            max_skewness: result.quality.max_skewness,
+            wall_angle_error_max_deg: result.quality.wall_angle_error_max_deg,
+            seconds: result.timing.total_seconds,
         }
     }
 }
@@ -151,6 +150,43 @@ pub fn run_batch(
         .collect()
 }
 
+/// Threads and, after the first case that needs it, a machine, ready for one case after the other.
+struct Runner<'a> {
+    options: &'a RunOptions,
+    pool: rayon::ThreadPool,
+    machine: Option<Opened>,
+}
+
+impl<'a> Runner<'a> {
+    fn new(options: &'a RunOptions) -> Result<Self, Error> {
+        Ok(Self { options, pool: thread_pool(options.threads)?, machine: None })
+    }
+
+    /// Runs a case, its files to `output`, from a restart file if there is one.
+    fn run(
+        &mut self,
+        case: &Case,
+        output: PathBuf,
+        restart: Option<PathBuf>,
+        progress: &mut dyn Progress,
+    ) -> Result<GridResult, Error> {
+        let Self { options, pool, machine } = self;
+        let restart = restart.or_else(|| options.restart.clone());
+        let options = &RunOptions { output, restart, ..options.clone() };
+        // A GPU stays open for the next case that is large enough.
+        if let Some(opened) = Machine::faster_cpu(case, options) {
+            let opening = Opening::Done(opened);
+            return pool.install(|| write_grid(case, options, opening, Closing::of, progress));
+        }
+        let opening = match machine.take() {
+            Some(opened) => Opening::Done(opened),
+            None => Opening::begin(case, options),
+        };
+        let keep = |opened| *machine = Some(opened);
+        pool.install(|| write_grid(case, options, opening, keep, progress))
+    }
+}
+
 /// The next case that nobody has taken.
 fn take<'c>(next: &AtomicUsize, cases: &'c [Case]) -> Option<(usize, &'c Case)> {
     let index = next.fetch_add(1, Ordering::Relaxed);
@@ -172,7 +208,7 @@ fn one<'o>(
     if needs_several(case, gpus) {
         return None;
     }
-    let run = || -> Result<Outcome, Error> {
+    let run = || -> Result<GridResult, Error> {
         let restart = restart(case, &folder).filter(|_| !options.force);
         let runner = match runner.take() {
             Some(ready) => runner.insert(ready),
@@ -181,7 +217,7 @@ fn one<'o>(
         runner.run(case, folder.clone(), restart, &mut Quiet(observer))
     };
     Some(match { run }() {
-        Ok(outcome) => BatchResult::Run(Summary::from(&outcome)),
+        Ok(result) => BatchResult::Run(Summary::from(&result)),
         Err(error) => BatchResult::Failed(error),
     })
 }
@@ -193,7 +229,7 @@ fn finished(case: &Case, folder: &Path) -> Option<Summary> {
     let report = fs::read(folder.join(files::REPORT_FILE)).ok()?;
     let report: Value = serde_json::from_slice(&report).ok()?;
     let same = report["verdict"]["good"] == true
-        && report["fingerprint"] == fingerprint(&resolved(case).ok()?).ok()?;
+        && report["fingerprint"] == fingerprint(&case.settle().ok()?.case).ok()?;
     let requested = OutputFiles::of(case);
     let names = requested.names_if_good();
     let page = case.output.report.then_some(files::PAGE_FILE);
@@ -216,7 +252,7 @@ fn finished(case: &Case, folder: &Path) -> Option<Summary> {
 fn restart(case: &Case, folder: &Path) -> Option<PathBuf> {
     let path = folder.join(files::RESTART_FILE);
     let there = files::restart::read(&path).ok()?.identity;
-    let here = identity(&resolved(case).ok()?).ok()?;
+    let here = identity(&case.settle().ok()?.case).ok()?;
     (there == here).then_some(path)
 }
 
@@ -247,7 +283,7 @@ mod tests {
 
     #[test]
     fn every_key_is_part_of_the_fingerprint() {
-        let print = |more: &str| fingerprint(&resolved(&case(more)).unwrap()).unwrap();
+        let print = |more: &str| fingerprint(&case(more).settle().unwrap().case).unwrap();
         let base = print("");
 
         assert_eq!(print("grid.far_field = 15.0\n"), base, "a default that is given");

@@ -1,6 +1,6 @@
 //! A case judged without solving for its grid.
 
-use super::layout::Layout;
+use super::Problem;
 use crate::backend::DeviceError;
 use crate::backend::cpu::check_factors;
 use crate::case::Case;
@@ -36,13 +36,13 @@ pub struct Estimate {
 ///
 /// The section cannot be meshed as the case says, at the place in the case that has to do with it.
 pub fn check(case: &Case) -> Result<Estimate, Error> {
-    let layout = Layout::new(case, None).map_err(|error| Error::geometry(case, error))?;
+    let problem = Problem::new(case)?;
     let points = points(case);
     Ok(Estimate {
         points,
         memory_bytes: memory_bytes(case),
         cpu_seconds: points as f64 * SECONDS,
-        notices: layout.notices,
+        notices: problem.notices,
     })
 }
 

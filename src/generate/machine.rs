@@ -1,19 +1,18 @@
-//! The machine a case is solved on.
+//! The machine a case is solved on: the CPU, a GPU, or several devices that work together.
 
+use std::thread::JoinHandle;
+
+use super::RunOptions;
 use super::estimate::check_cpu;
-use super::options::Chosen;
-use super::{BackendChoice, Ranks, RunOptions};
-#[cfg(feature = "cuda")]
-use crate::backend::Bands;
-use crate::backend::DeviceError;
 use crate::backend::cuda::{CudaBackend, MemoryEstimate, PreconditionerStorage};
 #[cfg(feature = "cuda")]
 use crate::backend::cuda::{Gpus, driver};
+use crate::backend::{Bands, DeviceError};
 use crate::case::{Case, LinearOptions};
+use crate::solver::SolverError;
 use crate::solver::linear::Precision;
 use crate::solver::precond::Kind;
 use crate::sparse::Schedule;
-use std::thread::JoinHandle;
 
 /// Points for which one more GPU is worth its messages, and the second that the GPUs take to meet:
 /// docs/performance.md.
@@ -28,13 +27,47 @@ pub const CROSSOVER: usize = 205_000;
 /// What a thread does that opens a machine.
 pub(crate) const OPENING: &str = "opening the device";
 
-/// Where the grid equations are solved.
-pub(super) enum Machine {
+/// Choice of backend.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum BackendChoice {
+    /// Of a GPU, if there is one that can be used, and the CPU what is faster for the size of the grid.
+    Auto,
+    /// The CPU.
+    Cpu,
+    /// NVIDIA GPUs.
+    Cuda,
+}
+
+/// A machine, and what the user should know of the choice of it.
+pub(crate) type Opened = (Machine, Option<String>);
+
+impl BackendChoice {
+    /// The CPU, or what `gpu` opens: with [`Self::Auto`], unless GPUs are `named`, the CPU and why where
+    /// no GPU can be opened.
+    pub(crate) fn open(
+        self,
+        named: bool,
+        gpu: impl FnOnce() -> Result<Opened, DeviceError>,
+    ) -> Result<Opened, DeviceError> {
+        if self == Self::Cpu {
+            return Ok((Machine::Cpu, None));
+        }
+        match gpu() {
+            Err(error) if self == Self::Auto && !named => {
+                Ok((Machine::Cpu, Some(format!("running on the CPU: {error}"))))
+            }
+            opened => opened,
+        }
+    }
+}
+
+/// Where equations are solved.
+pub enum Machine {
     /// The CPU, in the current thread pool.
     Cpu,
     /// A GPU.
     Cuda(Box<CudaBackend>),
-    /// Several GPUs.
+    /// Several devices, a band of columns or a block of rows each.
     Ranks(Box<dyn Ranks>),
 }
 
@@ -45,9 +78,6 @@ pub(super) enum Opening {
     /// It is open.
     Done(Opened),
 }
-
-/// A machine, and why it is no other.
-pub(super) type Opened = Chosen<Machine>;
 
 impl Opening {
     /// Begins to open the machine of the options for a case.
@@ -85,11 +115,6 @@ impl Drop for Closing {
 }
 
 impl Machine {
-    /// Closes the machine while other work goes on.
-    pub(super) fn close(self) -> Closing {
-        Closing::of(self)
-    }
-
     /// The machine of the options, and what the user should know of the choice: with
     /// [`BackendChoice::Auto`] which it is and why.
     fn choose(case: &Case, options: &RunOptions) -> Result<Opened, DeviceError> {
@@ -97,7 +122,7 @@ impl Machine {
             return Ok(opened);
         }
         let left = left_open(options);
-        let (machine, notice) = options.backend.open(!left, Self::Cpu, || open(case, options))?;
+        let (machine, notice) = options.backend.open(!left, || open(case, options))?;
         let faster = left && !matches!(machine, Self::Cpu);
         let chosen = faster.then(|| {
             format!(
@@ -140,8 +165,33 @@ impl Machine {
         }
     }
 
+    /// The GPUs with these numbers.
+    #[cfg(feature = "cuda")]
+    pub(crate) fn gpus(numbers: &[usize]) -> Result<Opened, DeviceError> {
+        if let &[number] = numbers {
+            return Ok((Self::Cuda(Box::new(CudaBackend::open(number)?)), None));
+        }
+        let gpus = Gpus::open(numbers)?;
+        let slow = gpus.slow();
+        Ok((Self::Ranks(Box::new(gpus)), slow))
+    }
+
+    /// Refuses: this build has no driver.
+    #[cfg(not(feature = "cuda"))]
+    pub(crate) fn gpus(_: &[usize]) -> Result<Opened, DeviceError> {
+        CudaBackend::open(0).map(|backend| (Self::Cuda(Box::new(backend)), None))
+    }
+
+    /// Devices that share the work.
+    pub(crate) fn devices(&self) -> usize {
+        match self {
+            Self::Cpu | Self::Cuda(_) => 1,
+            Self::Ranks(ranks) => ranks.count(),
+        }
+    }
+
     /// Name for the report.
-    pub(super) fn name(&self) -> String {
+    pub(crate) fn name(&self) -> String {
         match self {
             Self::Cpu => "cpu".to_owned(),
             Self::Cuda(backend) => format!("cuda ({})", backend.device().name()),
@@ -189,14 +239,11 @@ fn open(case: &Case, options: &RunOptions) -> Result<Opened, DeviceError> {
         None | Some([]) => helpful(case, options)?,
         Some(named) => named.to_vec(),
     };
-    if let &[ordinal] = ordinals.as_slice() {
-        return Ok((Machine::Cuda(Box::new(CudaBackend::open(ordinal)?)), None));
+    if ordinals.len() > 1 {
+        // Before any work: whether there are columns for so many.
+        Bands::new(case.grid.around() - 2, ordinals.len(), false)?;
     }
-    // Before any work: whether there are columns for so many.
-    Bands::new(case.grid.around() - 2, ordinals.len(), false)?;
-    let gpus = Gpus::open(&ordinals)?;
-    let slow = gpus.slow();
-    Ok((Machine::Ranks(Box::new(gpus)), slow))
+    Machine::gpus(&ordinals)
 }
 
 /// The first GPU, or as many as the points of the case keep busy or do not fit. Exports are those of
@@ -236,5 +283,69 @@ pub(super) fn needs_several(_: &Case, _: &[usize]) -> bool {
 /// Refuses: this build has no driver.
 #[cfg(not(feature = "cuda"))]
 fn open(_: &Case, _: &RunOptions) -> Result<Opened, DeviceError> {
-    CudaBackend::open(0).map(|backend| (Machine::Cuda(Box::new(backend)), None))
+    Machine::gpus(&[0])
+}
+
+/// What a rank does, by its number and on its backend.
+pub type RankWork<'a> = dyn Fn(usize, &CudaBackend) -> Result<(), SolverError> + Sync + 'a;
+
+/// Several devices that can meet: GPUs, or whatever else the kernels run on.
+pub trait Ranks: Send {
+    /// How many there are.
+    fn count(&self) -> usize;
+
+    /// Name for the report.
+    fn name(&self) -> String;
+
+    /// A backend on the first of them alone.
+    ///
+    /// # Errors
+    /// If the device has no room.
+    fn first(&self) -> Result<CudaBackend, DeviceError>;
+
+    /// Does `work` on all of them, each with a backend that has its band of `bands`.
+    ///
+    /// # Errors
+    /// The failure of the first rank that failed on its own; all others stop.
+    fn run(&self, bands: &Bands, work: &RankWork<'_>) -> Result<(), SolverError>;
+
+    /// Refuses what does not fit one of them, each having its share.
+    ///
+    /// # Errors
+    /// [`DeviceError::OutOfMemory`].
+    fn check_memory(&self, _demand: MemoryEstimate) -> Result<(), DeviceError> {
+        Ok(())
+    }
+}
+
+#[cfg(feature = "cuda")]
+impl Ranks for Gpus {
+    fn count(&self) -> usize {
+        Self::count(self)
+    }
+
+    fn name(&self) -> String {
+        format!("cuda ({} × {})", self.count(), self.names())
+    }
+
+    fn first(&self) -> Result<CudaBackend, DeviceError> {
+        Self::first(self)
+    }
+
+    fn run(&self, bands: &Bands, work: &RankWork<'_>) -> Result<(), SolverError> {
+        Self::run(self, bands, work).map(|_| ())
+    }
+
+    fn check_memory(&self, demand: MemoryEstimate) -> Result<(), DeviceError> {
+        Self::check_memory(self, demand)
+    }
+}
+
+/// A pool of so many threads; none means all.
+pub(crate) fn thread_pool(threads: Option<usize>) -> Result<rayon::ThreadPool, DeviceError> {
+    let threads = threads.unwrap_or(0);
+    rayon::ThreadPoolBuilder::new()
+        .num_threads(threads)
+        .build()
+        .map_err(|error| DeviceError::Threads { threads, reason: error.to_string() })
 }

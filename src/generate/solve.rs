@@ -1,173 +1,416 @@
-//! From the initial grid to the solution on a backend.
+//! From a problem to its grid: the initial grid, Newton's method, and the retry plan.
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
+use std::thread;
+use std::time::{Duration, Instant};
 
-use super::export::{Export, Exporting};
-use super::identity::identity;
-use super::layout::Layout;
-use super::observe::{Follow, download};
-use crate::backend::{
-    DeviceError, EllipticBackend, GridBackend, LevelSize, MultigridBackend, Real,
-};
-use crate::case::Case;
-use crate::elliptic::{EllipticSettings, GridJacobian, GridPreconditioner, GridProblem};
+use super::restart::{Restarts, SolveObserver, download};
+use super::{Machine, Problem, bands};
+use crate::backend::cpu::CpuBackend;
+use crate::backend::{EllipticBackend, GridBackend, MultigridBackend, Real, Scaling};
+use crate::case::{Case, NEWTON_STEPS};
+use crate::elliptic::GridProblem;
 use crate::error::Error;
-use crate::files::restart::{self, Identity, Restart};
-use crate::grid::Grid;
-use crate::pde::control::ControlSettings;
-use crate::solver::history::History;
-use crate::solver::linear::{LinearSettings, LinearSolver, Precision};
-use crate::solver::newton::{self, Forcing, NewtonSettings, Observer};
-use crate::solver::precond::MultigridSettings;
+use crate::grid::quality::Quality;
+use crate::grid::{Grid, Verdict};
+use crate::report::Timing;
+use crate::solver::history::{History, NewtonStep};
+use crate::solver::linear::Precision;
+use crate::solver::newton::{self, NewtonReport, NewtonSettings, Observer};
 use crate::solver::{NewtonStop, NonlinearProblem, SolverError};
+use crate::sparse::Csr;
 
-/// What a solve starts from.
-pub(super) struct Start<'a, 'f, G> {
-    pub(super) case: &'a Case,
-    pub(super) initial: G,
-    pub(super) layout: &'a Layout,
-    pub(super) tolerance: f64,
-    pub(super) export: Option<Export<'a>>,
-    pub(super) restart: Option<&'a Path>,
-    pub(super) observer: &'a mut Follow<'f>,
+/// Receiver of what happens during a run.
+pub trait Progress: Send {
+    /// A phase begins.
+    fn phase(&mut self, name: &str);
+    /// A Newton step is done.
+    fn newton(&mut self, step: &NewtonStep);
+    /// A linear iteration is done.
+    fn linear(&mut self, iteration: f64, relative_residual: f64);
+    /// Whether to end the run: asked before each phase and each Newton step. A solve under way
+    /// leaves a restart file.
+    fn cancelled(&self) -> bool {
+        false
+    }
 }
 
-/// What a solve ends with.
-pub(super) struct Solved {
-    pub(super) grid: Grid,
-    pub(super) report: newton::NewtonReport,
-    /// The unknowns of a solve that can go on; empty where there is no use in it.
-    pub(super) state: Vec<f64>,
-    /// Files of the exported linear system.
-    pub(super) exported: Vec<PathBuf>,
+/// Shows nothing.
+impl Progress for () {
+    fn phase(&mut self, _name: &str) {}
+    fn newton(&mut self, _step: &NewtonStep) {}
+    fn linear(&mut self, _iteration: f64, _relative_residual: f64) {}
 }
 
-impl<G> Start<'_, '_, G> {
-    /// The grid, and the same where it was solved for.
-    pub(super) fn solve<B, T>(self, backend: &B) -> Result<(Solved, G), Error>
-    where
-        B: EllipticBackend + MultigridBackend + GridBackend<Grid = G>,
-        T: Real,
-    {
-        let Self { case, initial, layout, tolerance, export, restart, observer } = self;
-        let (topology, ni, nj) = (layout.topology, case.grid.around(), case.grid.nj);
-        let (problem, mut u) = GridProblem::<_, T>::on_device(
-            backend,
-            initial,
-            (topology, ni, nj),
-            &layout.normals,
-            &elliptic_settings(case),
-        )?;
-        let (n, size) = (problem.unknowns(), problem.size());
-        let mut history = History::default();
-        if let Some(path) = restart {
-            let Restart { history: taken, state, .. } = usable_restart(path, &identity(case)?, n)?;
-            backend.upload(&state, &mut u)?;
-            history = taken;
+/// Control of a solve: progress and cancellation, restart files, export of a linear system.
+pub struct Control<'a> {
+    pub(super) progress: &'a mut dyn Progress,
+    /// Restart file to go on from.
+    pub(super) restart: Option<PathBuf>,
+    /// Restart file to write while the solve goes on, and the time between two.
+    pub(super) save: Option<(PathBuf, Duration)>,
+    /// Newton step whose linear system is kept.
+    pub(super) export: Option<usize>,
+    pub(super) started: Instant,
+    pub(super) timing: Timing,
+    pub(super) notices: Vec<String>,
+}
+
+impl<'a> Control<'a> {
+    /// Reports to `progress`, which may cancel the solve.
+    pub fn new(progress: &'a mut dyn Progress) -> Self {
+        Self {
+            progress,
+            restart: None,
+            save: None,
+            export: None,
+            started: Instant::now(),
+            timing: Timing::default(),
+            notices: Vec::new(),
         }
-        let mut problem = Exporting::new(problem, export, history.newton_iterations());
-        observer.unknowns = n;
-        let goal = (tolerance, history);
-        let (report, grid) = std::thread::scope(|scope| {
-            // Room for the nodes is made while the device solves for them.
-            let grid = scope.spawn(|| layout.room(nj));
-            (iterate(case, goal, backend, (&mut problem, size), &mut u, observer), grid.join())
-        });
-        let report = report?;
-        let state = if can_go_on(report.stop) { download(backend, &u, n)? } else { Vec::new() };
-        let (problem, exported) = problem.finish();
-        let mut grid = grid.unwrap_or_else(|_| layout.room(nj));
-        let nodes = problem.nodes(backend, &u, topology)?;
-        let nodes = finished(backend, nodes, layout, report.stop.converged())?;
-        backend.fetch(&nodes, &mut grid)?;
-        Ok((Solved { grid, report, state, exported: exported? }, nodes))
+    }
+
+    /// The same from a restart file; none begins at the initial grid.
+    #[must_use]
+    pub fn restart_from(self, restart: Option<PathBuf>) -> Self {
+        Self { restart, ..self }
+    }
+
+    /// The same with a restart file, written each time that `every` has passed, and on cancellation.
+    #[must_use]
+    pub fn save_to(self, path: PathBuf, every: Duration) -> Self {
+        Self { save: Some((path, every)), ..self }
+    }
+
+    /// Announces a phase and adds its time to a place in the timing.
+    pub(super) fn timed<R>(
+        &mut self,
+        phase: &str,
+        seconds: fn(&mut Timing) -> &mut f64,
+        work: impl FnOnce(&mut Self) -> R,
+    ) -> R {
+        self.progress.phase(phase);
+        let started = Instant::now();
+        let result = work(self);
+        *seconds(&mut self.timing) += started.elapsed().as_secs_f64();
+        result
+    }
+
+    /// An error where the run is cancelled before its solve.
+    pub(super) fn check_cancelled(&self) -> Result<(), Error> {
+        if self.progress.cancelled() {
+            return Err(Error::Interrupted { steps: None, restart: None });
+        }
+        Ok(())
     }
 }
 
-/// A solution as the grid of its layout: with the symmetry of the wall, or the half that is kept.
-pub(super) fn finished<B: GridBackend>(
+/// The linear system A x = b of a Newton step: A is the Jacobian, b the residual with its sign changed.
+#[derive(Debug, Clone, PartialEq)]
+pub struct LinearSystem {
+    /// The matrix.
+    pub a: Csr,
+    /// The right side.
+    pub b: Vec<f64>,
+}
+
+/// A grid and how good it is.
+#[derive(Debug, Clone, PartialEq)]
+pub struct GridResult {
+    /// The grid, of a family the finest: as [`solve`] returns it in the frame of its problem, else in
+    /// the unit of the files.
+    pub grid: Grid,
+    /// Its quality.
+    pub quality: Quality,
+    /// Whether it may be used; of a family the verdict on the worst.
+    pub verdict: Verdict,
+    /// Folded cells, of a family those of all its grids.
+    pub folded_cells: usize,
+    /// Why the solve stopped.
+    pub stop: NewtonStop,
+    /// The Newton steps.
+    pub history: History,
+    /// Files written.
+    pub files: Vec<PathBuf>,
+    /// What the user should know, one sentence each.
+    pub notices: Vec<String>,
+    /// Where the time went.
+    pub timing: Timing,
+    /// The unknowns of a solve that can go on; empty where there is no use in it.
+    pub state: Vec<f64>,
+    /// The linear system of the Newton step that was to be exported.
+    pub system: Option<LinearSystem>,
+}
+
+impl GridResult {
+    /// Whether the grid may be used: [`GridResult::verdict`] says why not.
+    #[must_use]
+    pub fn is_good(&self) -> bool {
+        self.verdict.is_good()
+    }
+
+    /// Whether the residual reached the tolerance.
+    #[must_use]
+    pub fn converged(&self) -> bool {
+        self.stop.converged()
+    }
+
+    /// Why the solve stopped, one sentence.
+    #[must_use]
+    pub fn reason(&self) -> String {
+        self.stop.to_string()
+    }
+
+    /// Newton steps taken.
+    #[must_use]
+    pub fn newton_iterations(&self) -> usize {
+        self.history.newton_iterations()
+    }
+
+    /// Linear iterations of all steps.
+    #[must_use]
+    pub fn linear_iterations(&self) -> f64 {
+        self.history.linear_iterations()
+    }
+
+    /// Scaled rms residual reached.
+    #[must_use]
+    pub fn residual(&self) -> f64 {
+        self.history.steps.last().map_or(f64::NAN, |step| step.residual)
+    }
+
+    /// Phases and their seconds.
+    #[must_use]
+    pub fn phases(&self) -> [(&'static str, f64); 9] {
+        let timing = &self.timing;
+        [
+            ("geometry", timing.geometry_seconds),
+            ("device", timing.device_seconds),
+            ("initial grid", timing.initial_grid_seconds),
+            ("newton", timing.newton_seconds),
+            ("  assembly and set-up", timing.assembly_seconds),
+            ("  linear solves", timing.linear_seconds),
+            ("quality", timing.quality_seconds),
+            ("writing", timing.writing_seconds),
+            ("total", timing.total_seconds),
+        ]
+    }
+
+    /// The result of one solve, its verdict and the times of its steps counted.
+    pub(super) fn new(
+        problem: &Problem,
+        (report, state): (NewtonReport, Vec<f64>),
+        (grid, quality): (Grid, Quality),
+        control: &mut Control<'_>,
+    ) -> Self {
+        let NewtonReport { stop, history, events } = report;
+        let steps = &history.steps;
+        control.timing.assembly_seconds += steps.iter().map(|s| s.setup_seconds).sum::<f64>();
+        control.timing.linear_seconds += steps.iter().map(|s| s.linear_seconds).sum::<f64>();
+        Self {
+            grid,
+            verdict: problem.verdict(stop, &quality),
+            folded_cells: quality.folded_cells,
+            quality,
+            stop,
+            history,
+            files: Vec::new(),
+            notices: events,
+            timing: Timing::default(),
+            state,
+            system: None,
+        }
+    }
+}
+
+/// Solves for the grid of a problem: the first good one among that of the problem and those of its retry
+/// plan, the problem's own where none is good.
+///
+/// A restart file is one of the problem as it stands; it plays no part in a retry.
+///
+/// # Errors
+///
+/// [`Error::Interrupted`] where the solve is cancelled, and what the device or a restart file refuses. A
+/// grid that is not converged or is folded is a result, whose verdict says so.
+pub fn solve(
+    problem: &Problem,
+    machine: &Machine,
+    control: &mut Control<'_>,
+) -> Result<GridResult, Error> {
+    control.notices.splice(0..0, problem.notices.iter().cloned());
+    let restarts = Restarts::new(problem, control)?;
+    let mut result = attempt(problem, machine, control, restarts.as_ref())?;
+    if !result.is_good() && may_help(&problem.case, result.stop) {
+        let mut plan = problem.case.retries().peekable();
+        if plan.peek().is_some() {
+            control.notices.push(format!("{}; tried again", result.verdict));
+        }
+        for (change, case) in plan {
+            let changed = Problem { case, ..problem.clone() };
+            let retried = attempt(&changed, machine, control, None)?;
+            control.notices.push(format!("tried {change}: {}", retried.verdict));
+            if retried.is_good() {
+                result = retried;
+                break;
+            }
+        }
+    }
+    result.notices.splice(0..0, std::mem::take(&mut control.notices));
+    result.timing = std::mem::take(&mut control.timing);
+    Ok(result)
+}
+
+/// Whether other settings may help: not where the case itself allows so few steps.
+fn may_help(case: &Case, stop: NewtonStop) -> bool {
+    let limited = matches!(stop, NewtonStop::IterationLimit { .. });
+    let few = i64::try_from(case.newton.max_iterations).is_ok_and(|steps| steps < NEWTON_STEPS);
+    !(limited && few)
+}
+
+/// Solves by the settings of the problem alone, in the precision of its linear solves.
+fn attempt(
+    problem: &Problem,
+    machine: &Machine,
+    control: &mut Control<'_>,
+    restarts: Option<&Restarts>,
+) -> Result<GridResult, Error> {
+    control.check_cancelled()?;
+    match problem.case.linear.precision {
+        Precision::Single => attempt_in::<f32>(problem, machine, control, restarts),
+        Precision::Double => attempt_in::<f64>(problem, machine, control, restarts),
+    }
+}
+
+fn attempt_in<T: Real>(
+    problem: &Problem,
+    machine: &Machine,
+    control: &mut Control<'_>,
+    restarts: Option<&Restarts>,
+) -> Result<GridResult, Error> {
+    match machine {
+        Machine::Cpu => on_backend::<_, T>(&CpuBackend, problem, control, restarts),
+        Machine::Cuda(backend) => on_backend::<_, T>(&**backend, problem, control, restarts),
+        Machine::Ranks(ranks) => bands::solve::<T>(&**ranks, problem, control, restarts),
+    }
+}
+
+/// Marches, solves and measures on one backend, where the grid stays until it is measured.
+fn on_backend<B, T>(
     backend: &B,
-    mut nodes: B::Grid,
-    layout: &Layout,
-    converged: bool,
-) -> Result<B::Grid, DeviceError> {
-    if let Some(symmetry) = layout.symmetry(converged) {
-        backend.restore(symmetry, &mut nodes)?;
-    }
-    match layout.half {
-        Some(symmetry) => backend.half(symmetry, &nodes),
-        None => Ok(nodes),
-    }
-}
-
-/// What the equations ask of the grid.
-pub(super) fn elliptic_settings(case: &Case) -> EllipticSettings {
-    EllipticSettings {
-        control: ControlSettings {
-            base: case.control.base,
-            smoothing: case.control.smoothing,
-            smoothing_distance: case.control.smoothing_distance,
-            clip: case.control.clip,
-        },
-        wall: case.control.wall,
-        first_cell: case.grid.first_cell,
-        decay: case.control.decay,
-    }
-}
-
-/// Newton's method as the case asks for it, down to a tolerance and after what a history tells, on a
-/// problem of this size.
-pub(super) fn iterate<B, T, P>(
-    case: &Case,
-    (tolerance, history): (f64, History),
-    backend: &B,
-    (problem, size): (&mut P, LevelSize),
-    u: &mut B::Vector<f64>,
-    observer: &mut dyn Observer<B>,
-) -> Result<newton::NewtonReport, SolverError>
+    problem: &Problem,
+    control: &mut Control<'_>,
+    restarts: Option<&Restarts>,
+) -> Result<GridResult, Error>
 where
     B: EllipticBackend + MultigridBackend,
     T: Real,
-    P: NonlinearProblem<B, Real = T, Jacobian = GridJacobian<B, T>>,
 {
-    let linear_settings = LinearSettings {
-        method: case.linear.solver,
-        max_iterations: case.linear.max_iterations,
-        restart: case.linear.restart,
+    let initial = initial_grid(backend, problem, control)?;
+    let newton = |control: &mut Control<'_>| -> Result<_, Error> {
+        let (mut equations, mut u) = problem.equations::<B, T>(backend, initial)?;
+        let n = equations.unknowns();
+        let mut history = History::default();
+        if let Some(saved) = Restarts::read(restarts, n)? {
+            backend.upload(&saved.state, &mut u)?;
+            history = saved.history;
+        }
+        let mut observer = SolveObserver::new(&mut *control.progress, restarts, n);
+        let export = control.export;
+        let (solved, grid) = thread::scope(|scope| {
+            // Memory for the grid is made while the device solves for it.
+            let grid = scope.spawn(|| problem.unset_grid());
+            let observer = &mut observer;
+            let solved = newton_with_export(
+                problem,
+                backend,
+                &mut equations,
+                &mut u,
+                history,
+                export,
+                observer,
+            );
+            (solved, grid.join())
+        });
+        control.notices.extend(observer.notice());
+        let (report, system) = solved?;
+        let state = if can_go_on(report.stop) { download(backend, &u, n)? } else { Vec::new() };
+        Restarts::check_interrupted(restarts, &report, &state)?;
+        let nodes = equations.nodes(backend, &u, problem.topology)?;
+        let nodes = problem.finished(backend, nodes, report.stop.converged())?;
+        let mut grid = grid.unwrap_or_else(|_| problem.unset_grid());
+        backend.fetch(&nodes, &mut grid)?;
+        Ok(((report, state), system, grid, nodes))
     };
-    let newton_settings = NewtonSettings {
-        tolerance,
-        max_iterations: case.newton.max_iterations,
-        forcing: Forcing {
-            initial: case.newton.forcing_initial,
-            min: case.newton.forcing_min,
-            max: case.newton.forcing_max,
-        },
-        max_halvings: case.newton.max_halvings,
-    };
-    let preconditioner = GridPreconditioner::scheduled(
-        (case.linear.preconditioner, case.linear.schedule),
-        MultigridSettings {
-            cycle: case.multigrid.cycle,
-            sweeps: case.multigrid.sweeps,
-            levels: case.multigrid.levels,
-            coarsening: case.multigrid.coarsening,
-            precision: Precision::Single,
-        },
-        size,
-    );
-    let mut linear = LinearSolver::new(linear_settings, problem.unknowns(), preconditioner);
-    newton::resume(backend, problem, &mut linear, u, history, &newton_settings, observer)
+    let (solved, system, grid, nodes) =
+        control.timed("newton", |timing| &mut timing.newton_seconds, newton)?;
+    let measure = |_: &mut Control<'_>| backend.measure(&nodes);
+    let quality = control.timed("quality", |timing| &mut timing.quality_seconds, measure)?;
+    let result = GridResult::new(problem, solved, (grid, quality), control);
+    Ok(GridResult { system, ..result })
+}
+
+/// The initial grid, timed, where the backend keeps it.
+pub(super) fn initial_grid<B: GridBackend>(
+    backend: &B,
+    problem: &Problem,
+    control: &mut Control<'_>,
+) -> Result<B::Grid, Error> {
+    let march = |_: &mut Control<'_>| problem.initial_grid(backend);
+    let initial =
+        control.timed("initial grid", |timing| &mut timing.initial_grid_seconds, march)?;
+    control.notices.extend(initial.notes);
+    control.check_cancelled()?;
+    Ok(initial.grid)
+}
+
+/// Newton's method on a problem, from the state u that `history` led to; with the linear system of step
+/// `export`, if the solve comes to it.
+fn newton_with_export<B, T>(
+    problem: &Problem,
+    backend: &B,
+    equations: &mut GridProblem<B, T>,
+    u: &mut B::Vector<f64>,
+    mut history: History,
+    export: Option<usize>,
+    observer: &mut dyn Observer<B>,
+) -> Result<(NewtonReport, Option<LinearSystem>), SolverError>
+where
+    B: EllipticBackend + MultigridBackend,
+    T: Real,
+{
+    let settings = problem.case.newton;
+    let mut linear = problem.linear_solver(equations);
+    let due = |step: &usize| (history.newton_iterations()..settings.max_iterations).contains(step);
+    let (mut events, mut system) = (Vec::new(), None);
+    if let Some(step) = export.filter(due) {
+        let until = NewtonSettings { max_iterations: step, ..settings };
+        let report = newton::resume(backend, equations, &mut linear, u, history, &until, observer)?;
+        if report.stop != (NewtonStop::IterationLimit { limit: step }) {
+            return Ok((report, None));
+        }
+        (history, events) = (report.history, report.events);
+        system = Some(linear_system(backend, equations, u)?);
+    }
+    let mut report =
+        newton::resume(backend, equations, &mut linear, u, history, &settings, observer)?;
+    report.events.splice(0..0, events);
+    Ok((report, system))
+}
+
+/// The linear system at the state u, on the host.
+fn linear_system<B: EllipticBackend, T: Real>(
+    backend: &B,
+    equations: &mut GridProblem<B, T>,
+    u: &B::Vector<f64>,
+) -> Result<LinearSystem, SolverError> {
+    let mut f = backend.zeros(equations.unknowns())?;
+    equations.residual(backend, u, Scaling::Renewed, &mut f)?;
+    let f = download(backend, &f, equations.unknowns())?;
+    let a = equations.linearise(backend)?.to_csr(backend)?;
+    Ok(LinearSystem { a, b: f.iter().map(|f| -f).collect() })
 }
 
 /// Whether a solve that stopped so can go on from its state.
 pub(super) fn can_go_on(stop: NewtonStop) -> bool {
     matches!(stop, NewtonStop::Interrupted | NewtonStop::IterationLimit { .. })
-}
-
-/// A restart file that belongs to these equations of `n` unknowns.
-pub(super) fn usable_restart(path: &Path, identity: &Identity, n: usize) -> Result<Restart, Error> {
-    let restart = restart::read(path)?;
-    restart.check(path, identity, n)?;
-    Ok(restart)
 }

@@ -11,6 +11,10 @@ const OVERLAP: usize = 28;
 const SAMPLES: usize = 6;
 /// Samples of the direction for each cell of the wall, at least.
 const SAMPLES_A_CELL: usize = 20;
+/// Factor by which a limit on the turn is raised that cannot be kept, and the angle up to which it is:
+/// a wall that turns more in a cell is coarse.
+const RELAXATION: f64 = 1.15;
+const LARGEST_TURN: f64 = 45.0;
 /// A wall of fewer points is none.
 const LEAST_NI: usize = 17;
 
@@ -212,6 +216,28 @@ pub fn distribute_closed(
     }
     let (x, y) = wall.into_iter().map(|[x, y]| (x, y)).unzip();
     Ok(BoundaryPoints { x, y, base_cells: 0, wake: 0 })
+}
+
+/// As [`distribute_closed`], under the smallest limit on the turn that `ni` points can keep, from
+/// `max_turn_deg` on by steps of 15 %; returns that limit, too.
+///
+/// # Errors
+///
+/// As [`distribute_closed`]; too few points where they cannot keep 45 degrees.
+pub fn distribute_closed_relaxed(
+    contour: &ClosedContour,
+    ni: usize,
+    max_turn_deg: f64,
+) -> Result<(BoundaryPoints, f64), GeometryError> {
+    let mut limit = max_turn_deg;
+    loop {
+        match distribute_closed(contour, ni, limit) {
+            Err(GeometryError::TooFewForTurns { .. }) if limit < LARGEST_TURN => {
+                limit *= RELAXATION;
+            }
+            points => return points.map(|points| (points, limit)),
+        }
+    }
 }
 
 /// Replaces points i and n − 1 − i by their mean, mirrored.

@@ -9,7 +9,7 @@ use super::{Airfoil, GeometryError};
 const POINTS: usize = 2048;
 
 /// An ellipse of unit chord about (0.5, 0); a circle at thickness 1.
-#[derive(Debug, Clone, Copy, PartialEq, serde::Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, serde::Serialize, serde::Deserialize)]
 pub struct Ellipse {
     /// Thickness, chords.
     pub thickness: f64,
@@ -37,7 +37,7 @@ impl Ellipse {
 ///
 /// Source: N. Joukowsky, *Über die Konturen der Tragflächen der Drachenflieger*, Z. Flugtech.
 /// Motorluftsch. 1 (1910) 281–284.
-#[derive(Debug, Clone, Copy, PartialEq, serde::Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, serde::Serialize, serde::Deserialize)]
 pub struct Joukowski {
     /// Thickness t, chords, but for terms of higher order: the circle's centre lies at
     /// x = −k t/(1 − k t), k = 4/(3√3).

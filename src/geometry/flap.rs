@@ -10,8 +10,10 @@ const END: f64 = 0.005;
 const STEPS: usize = 400;
 /// Intervals in which the surfaces are looked for.
 const SAMPLES: usize = 4000;
-/// Point about which the section is turned.
-const PIVOT: [f64; 2] = [0.25, 0.0];
+/// Smallest radius of the bent mid line, in thicknesses of the section at the hinge.
+const RADIUS: f64 = 1.5;
+/// Point about which a section is turned, and that moments are taken about.
+pub const PIVOT: [f64; 2] = [0.25, 0.0];
 
 /// A plain flap.
 ///
@@ -20,14 +22,14 @@ const PIVOT: [f64; 2] = [0.25, 0.0];
 /// that its direction and curvature are continuous and its smallest radius is ρ; points keep their
 /// distance from it. The surfaces stay as smooth as they were, and cannot cross while ρ is larger
 /// than half the thickness.
-#[derive(Debug, Clone, Copy, PartialEq)]
+#[derive(Debug, Clone, Copy, PartialEq, serde::Serialize, serde::Deserialize)]
 pub struct Flap {
     /// Place of the hinge, chords.
     pub hinge: f64,
     /// Deflection in degrees, trailing edge down.
     pub angle: f64,
-    /// ρ in chords.
-    pub radius: f64,
+    /// ρ in chords; none takes 1.5 thicknesses of the section at the hinge.
+    pub radius: Option<f64>,
 }
 
 /// The bent mid line.
@@ -101,21 +103,21 @@ impl Bend {
 }
 
 impl Flap {
-    /// Deflects the flap of a section of unit chord.
+    /// Deflects the flap of a section of unit chord; a radius that is left out is put in place.
     ///
     /// # Errors
     ///
     /// [`GeometryError::FlapRadius`] where the bend is too tight or too long for the section,
     /// [`GeometryError::Contour`] for a contour that no spline goes through.
-    pub fn deflect(&self, airfoil: &mut Airfoil) -> Result<(), GeometryError> {
+    pub fn deflect(&mut self, airfoil: &mut Airfoil) -> Result<(), GeometryError> {
+        let curve = CubicSpline::through(&airfoil.points)?;
+        let [upper, lower] = surfaces_at(&curve, self.hinge)?;
+        let thickness = upper - lower;
+        let radius = *self.radius.get_or_insert(RADIUS * thickness);
         let angle = self.angle.to_radians();
         if angle.abs() < 1e-9 {
             return Ok(());
         }
-        let curve = CubicSpline::through(&airfoil.points)?;
-        let [upper, lower] = surfaces_at(&curve, self.hinge)?;
-        let thickness = upper - lower;
-        let radius = self.radius;
         let bend = Bend::new(angle, radius);
         let ahead = surfaces_at(&curve, self.hinge - bend.reach)?;
         let least = 0.525 * (ahead[0] - ahead[1]).max(thickness);
@@ -153,16 +155,6 @@ impl Flap {
         places.push(curve.length());
         places
     }
-}
-
-/// Thickness of a section at x.
-///
-/// # Errors
-///
-/// [`GeometryError::Contour`] for a contour that no spline goes through or that does not reach there.
-pub fn thickness_at(airfoil: &Airfoil, x: f64) -> Result<f64, GeometryError> {
-    let [upper, lower] = surfaces_at(&CubicSpline::through(&airfoil.points)?, x)?;
-    Ok(upper - lower)
 }
 
 /// Ordinates of the upper and the lower surface at x: the first and the last crossing.

@@ -22,10 +22,10 @@ mod turning;
 mod wake;
 mod wing_body;
 
-pub use closed::{ClosedContour, Mirror, distribute_closed};
+pub use closed::{ClosedContour, Mirror, distribute_closed, distribute_closed_relaxed};
 pub use conformal::{Ellipse, Joukowski};
 pub use error::GeometryError;
-pub use flap::{Flap, set_angle, set_edge_thickness, thickness_at};
+pub use flap::{Flap, PIVOT, set_angle, set_edge_thickness};
 pub use naca::airfoil_from_naca;
 pub use normals::{open_normals, wall_normals};
 pub use reader::{airfoil_from_bytes, airfoil_from_file, contour_from_bytes, contour_from_file};
@@ -35,7 +35,7 @@ pub use spacing::{
 };
 pub use spline::CubicSpline;
 pub use surface::{BaseCells, SurfaceSettings, distribute, edge_closes};
-pub use wake::{WakeSettings, with_wake};
+pub use wake::{Wake, with_wake};
 pub use wing_body::WingBody;
 
 /// How the trailing edge is closed.

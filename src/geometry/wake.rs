@@ -8,17 +8,18 @@ const TURN_DISTANCE: f64 = 0.3;
 /// Largest slope of the cut at the trailing edge.
 const STEEPEST: f64 = 1.5;
 
-/// The cut.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub struct WakeSettings {
+/// The cut: the keys of the wake in section `[grid]` of a case.
+#[derive(Debug, Clone, Copy, PartialEq, serde::Serialize)]
+pub struct Wake {
     /// Cells along the cut.
+    #[serde(rename = "wake")]
     pub cells: usize,
     /// Distance in x from the trailing edge to the outflow, chords.
+    #[serde(rename = "wake_length")]
     pub length: f64,
     /// Angle of the cut far from the edge against the x axis, degrees.
-    pub direction_deg: f64,
-    /// Spacing at the trailing edge, chords.
-    pub spacing: f64,
+    #[serde(rename = "wake_direction")]
+    pub direction: f64,
 }
 
 /// Continues the wall of a closed edge along the cut on both sides.
@@ -30,7 +31,7 @@ pub struct WakeSettings {
 /// y = y_edge + x tan γ + d (tan β − tan γ) (1 − e^(−x/d)),   d = 0.3
 /// ```
 ///
-/// with points spaced in x by [`spacing_exponential`]. Both sides are one list of points.
+/// with points spaced in x by [`spacing_exponential`], from `spacing` at the edge on, in chords. Both sides are one list of points.
 ///
 /// # Errors
 ///
@@ -39,9 +40,10 @@ pub struct WakeSettings {
 pub fn with_wake(
     airfoil: &Airfoil,
     wall: &BoundaryPoints,
-    settings: &WakeSettings,
+    wake: &Wake,
+    spacing: f64,
 ) -> Result<BoundaryPoints, GeometryError> {
-    let cut = cut(wall, settings)?;
+    let cut = cut(wall, wake, spacing)?;
     let section = wall.x.iter().copied().zip(wall.y.iter().copied());
     let once: Vec<[f64; 2]> =
         section.clone().map(|(x, y)| [x, y]).chain(cut.iter().copied()).collect();
@@ -57,12 +59,12 @@ pub fn with_wake(
         x: line(&wall.x, 0),
         y: line(&wall.y, 1),
         base_cells: wall.base_cells,
-        wake: settings.cells,
+        wake: wake.cells,
     })
 }
 
 /// The points of the cut behind the trailing edge.
-fn cut(wall: &BoundaryPoints, settings: &WakeSettings) -> Result<Vec<[f64; 2]>, GeometryError> {
+fn cut(wall: &BoundaryPoints, wake: &Wake, spacing: f64) -> Result<Vec<[f64; 2]>, GeometryError> {
     let point = |i: usize| [wall.x[i], wall.y[i]];
     let edge = point(0);
     let aft = |from: [f64; 2]| {
@@ -72,8 +74,8 @@ fn cut(wall: &BoundaryPoints, settings: &WakeSettings) -> Result<Vec<[f64; 2]>, 
     let ([lx, ly], [ux, uy]) = (aft(point(1)), aft(point(wall.x.len() - 2)));
     let steepest = |slope: f64| slope.clamp(-STEEPEST, STEEPEST);
     let at_edge = steepest((ly + uy) / (lx + ux).max(f64::MIN_POSITIVE));
-    let far = settings.direction_deg.to_radians().tan();
-    let s = spacing_exponential(settings.cells + 1, settings.spacing, settings.length)?;
+    let far = wake.direction.to_radians().tan();
+    let s = spacing_exponential(wake.cells + 1, spacing, wake.length)?;
     let point = |&s: &f64| {
         let turned = -TURN_DISTANCE * (-s / TURN_DISTANCE).exp_m1();
         [edge[0] + s, edge[1] + s * far + (at_edge - far) * turned]

@@ -14,7 +14,7 @@ const PER_HALF: f64 = 1200.0;
 /// The fuselage is a circle about (0, 0). The wing's thickness is linear from the plane of symmetry
 /// to the tip, which is a circle tangent to both surfaces; circles of the fillet radius join them to
 /// the fuselage. All lengths are in one unit; the contour is divided by the reference length.
-#[derive(Debug, Clone, Copy, PartialEq, serde::Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, serde::Serialize, serde::Deserialize)]
 pub struct WingBody {
     /// Length that all others are divided by.
     pub reference_length: f64,

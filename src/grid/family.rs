@@ -1,6 +1,11 @@
 //! Families of nested grids: each is every other point of the one before.
 
+use std::ops::RangeInclusive;
+
 use super::{Grid, Topology};
+
+/// Turn of the wall that is a corner of a base and not a sparsely pointed nose, degrees.
+const BASE_CORNER: f64 = 45.0;
 
 /// Fewest nodes in i and j of a grid of a family.
 const LEAST: [usize; 2] = [9, 5];
@@ -92,6 +97,33 @@ pub(crate) fn check_family(
     }
     match counts.into_iter().find(|(_, cells)| cells % stride > 0) {
         Some((what, cells)) => Err(FamilyError::Divisible { grids, stride, what, cells }),
+        None => Ok(()),
+    }
+}
+
+/// Whether all grids of a family keep the corners of a base, on the part of the line j = 0 of the points
+/// (x, y) that is `kept`.
+///
+/// # Errors
+///
+/// [`FamilyError::Corner`] with the first that is left out.
+pub fn check_corners(
+    [x, y]: [&[f64]; 2],
+    kept: &RangeInclusive<usize>,
+    grids: u32,
+) -> Result<(), FamilyError> {
+    let stride = stride(grids).ok_or(FamilyError::TooCoarse { grids, ni: 1, nj: 1 })?;
+    let step = |i: usize| [x[i + 1] - x[i], y[i + 1] - y[i]];
+    let turn_deg = |i: usize| {
+        let (a, b) = (step(i - 1), step(i));
+        (a[0] * b[1] - a[1] * b[0]).atan2(a[0] * b[0] + a[1] * b[1]).abs().to_degrees()
+    };
+    let corner = (1..x.len() - 1)
+        .filter(|i| kept.contains(i) && turn_deg(*i) > BASE_CORNER)
+        .map(|i| i - kept.start())
+        .find(|point| point % stride > 0);
+    match corner {
+        Some(point) => Err(FamilyError::Corner { grids, stride, point }),
         None => Ok(()),
     }
 }

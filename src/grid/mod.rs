@@ -12,7 +12,7 @@ pub mod quality;
 mod symmetry;
 mod verdict;
 
-pub(crate) use family::check_family;
+pub(crate) use family::{check_corners, check_family};
 pub use family::{FamilyError, coarsened};
 pub(crate) use symmetry::Asymmetry;
 pub use symmetry::Symmetry;

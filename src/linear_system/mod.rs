@@ -1,10 +1,9 @@
 //! A linear system from files: read, solved and written.
 
 mod facts;
-mod many;
+mod machine;
 mod options;
 mod ordered;
-mod place;
 pub mod report;
 mod solve;
 
@@ -15,18 +14,17 @@ use std::time::Instant;
 use rayon::prelude::*;
 
 use self::facts::{MatrixFacts, asymmetry, bandwidth};
+use self::machine::solve_on_machine;
 pub use self::options::{Reordering, RightSide, SystemOptions};
 use self::ordered::{Ordered, located};
-use self::place::Place;
 use self::report::{MatrixReport, SystemReport, SystemTiming};
 use self::solve::Solved;
 use crate::backend::DeviceError;
 use crate::error::{Error, SystemError};
 use crate::files::output::{FolderRules, Output};
 use crate::formats::matrix_market::{self, Matrix, Symmetry};
-use crate::generate::machine::{Closing, OPENING};
-use crate::generate::options::Chosen;
-use crate::generate::{Progress, Ranks, thread_pool};
+use crate::generate::machine::{Closing, OPENING, Opened, thread_pool};
+use crate::generate::{Machine, Progress, Ranks};
 use crate::solver::LinearStop;
 use crate::sparse::Csr;
 
@@ -76,7 +74,12 @@ pub fn solve_system(
     progress: &mut dyn Progress,
 ) -> Result<SystemOutcome, Error> {
     let (backend, devices) = (options.backend, options.devices.clone());
-    solve_in(options, progress, move || Place::choose(backend, devices.as_deref()))
+    solve_in(options, progress, move || {
+        let named = devices.as_deref();
+        // The first, if none is named.
+        let numbers = named.filter(|named| !named.is_empty()).unwrap_or(&[0]);
+        backend.open(named.is_some(), || Machine::gpus(numbers))
+    })
 }
 
 /// The same on devices of the caller, a block of rows each, whatever the options name.
@@ -89,13 +92,13 @@ pub fn solve_system_on(
     options: &SystemOptions,
     progress: &mut dyn Progress,
 ) -> Result<SystemOutcome, Error> {
-    solve_in(options, progress, move || Ok((Place::Ranks(ranks), None)))
+    solve_in(options, progress, move || Ok((Machine::Ranks(ranks), None)))
 }
 
 fn solve_in(
     options: &SystemOptions,
     progress: &mut dyn Progress,
-    open: impl FnOnce() -> Result<Chosen<Place>, DeviceError> + Send + 'static,
+    open: impl FnOnce() -> Result<Opened, DeviceError> + Send + 'static,
 ) -> Result<SystemOutcome, Error> {
     let started = Instant::now();
     let pool = thread_pool(options.threads)?;
@@ -116,7 +119,7 @@ struct Job<'a> {
 impl Job<'_> {
     fn run(
         mut self,
-        open: impl FnOnce() -> Result<Chosen<Place>, DeviceError> + Send + 'static,
+        open: impl FnOnce() -> Result<Opened, DeviceError> + Send + 'static,
     ) -> Result<SystemOutcome, Error> {
         // A GPU takes long to open, and reading does not need it.
         let opening = std::thread::spawn(open);
@@ -124,12 +127,12 @@ impl Job<'_> {
         let opened = self.timed("device", |timing| &mut timing.device_seconds, |_| opening.join());
         let (matrix, b) = read?;
         let lost = |panic: Box<dyn Any + Send>| Err(DeviceError::panic(OPENING, &*panic));
-        let (place, notice) = opened.unwrap_or_else(lost)?;
+        let (machine, notice) = opened.unwrap_or_else(lost)?;
         self.notes.extend(notice);
-        let (facts, output, solved) = self.solve(&place, &matrix, &b)?;
-        let (backend, blocks) = (place.name(), place.blocks());
+        let (facts, output, solved) = self.solve(&machine, &matrix, &b)?;
+        let (backend, blocks) = (machine.name(), machine.devices());
         // A GPU takes long to close, too, and nothing that follows needs it.
-        let _closing = Closing::of(place);
+        let _closing = Closing::of(machine);
         self.notes.extend(solved.report.events.iter().cloned());
         let mut report = self.report((&matrix, &b), &facts, &solved, (backend, blocks));
         let mut files = self.timed(
@@ -147,7 +150,7 @@ impl Job<'_> {
     /// Solves the system in the order asked for, once it is known that the files can be written.
     fn solve(
         &mut self,
-        place: &Place,
+        machine: &Machine,
         matrix: &Matrix,
         b: &[f64],
     ) -> Result<(MatrixFacts, Output, Solved), Error> {
@@ -167,9 +170,10 @@ impl Job<'_> {
         let output = Output::open(&options.output, FolderRules::NONE, options.force)?;
         output.check(report::names())?;
         self.notes.extend(output.notice());
-        let mut solved = place
-            .solve((&*ordered.a, &*ordered.b), options, &mut self.timing, &mut *self.progress)
-            .map_err(|error| located(error, &ordered, options))?;
+        let system = (&*ordered.a, &*ordered.b);
+        let (timing, progress) = (&mut self.timing, &mut *self.progress);
+        let mut solved = solve_on_machine(machine, system, options, timing, progress)
+            .map_err(|error| located(error.into(), &ordered, options))?;
         solved.x = ordered.unordered(solved.x);
         Ok((facts, output, solved))
     }

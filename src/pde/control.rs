@@ -30,17 +30,22 @@ pub enum Wall {
     Coupled,
 }
 
-/// How P0 and Q0 are taken from the initial grid.
-#[derive(Debug, Clone, Copy, PartialEq)]
+/// How P0 and Q0 are taken from the initial grid, and what is added to them at the wall: the section
+/// `[control]` of a case.
+#[derive(Debug, Clone, Copy, PartialEq, serde::Serialize, serde::Deserialize)]
 pub struct ControlSettings {
     /// Source of P0, Q0.
     pub base: Base,
+    /// Control of the first cell.
+    pub wall: Wall,
     /// Smoothing passes of the marched base.
     pub smoothing: usize,
     /// Distance from the wall, in chords, over which smoothing sets in.
     pub smoothing_distance: f64,
     /// Limit of |P0|, |Q0| of the marched base before smoothing.
     pub clip: f64,
+    /// Decay length of the wall terms in wall spacings.
+    pub decay: f64,
 }
 
 /// P0 and Q0 at every node of a grid but the repeated column of an O-grid, `[nj][ni − 1]` or

@@ -9,17 +9,13 @@ pub use point::{Blocks, Metrics, Stencil, Vec2, residual, row_weight};
 pub use wall::decay;
 pub(crate) use wall::{PSI_REACH, decay_lengths};
 
-use self::control::{ControlSettings, Wall};
+use self::control::ControlSettings;
 
 /// What the equations ask of a grid.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct EllipticSettings {
-    /// Control functions in the field.
+    /// Control functions.
     pub control: ControlSettings,
-    /// Control of the first cell.
-    pub wall: Wall,
     /// Height of the first cell, in chords.
     pub first_cell: f64,
-    /// Decay length of the wall terms in wall spacings.
-    pub decay: f64,
 }

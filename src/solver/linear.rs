@@ -10,19 +10,21 @@ const RESTARTS: usize = 2;
 const FEWEST: usize = 10;
 
 /// Precision of a linear solve: matrix, vectors and preconditioner.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, serde::Serialize, serde::Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Precision {
     /// `f32`.
+    #[default]
     Single,
     /// `f64`.
     Double,
 }
 
-/// Settings of a linear solve.
-#[derive(Debug, Clone, Copy, PartialEq)]
+/// Settings of a linear solve, as in section `[linear]` of a case.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub struct LinearSettings {
     /// Krylov method.
+    #[serde(rename = "solver")]
     pub method: Method,
     /// Limit of iterations, over all attempts.
     pub max_iterations: usize,

@@ -7,14 +7,15 @@ use crate::backend::{Backend, CellGuard, DeviceError, Scaling};
 use std::ops::ControlFlow;
 use std::time::Instant;
 
-/// Settings of the Newton iteration.
-#[derive(Debug, Clone, Copy, PartialEq)]
+/// Settings of the Newton iteration: the section `[newton]` of a case.
+#[derive(Debug, Clone, Copy, PartialEq, serde::Serialize, serde::Deserialize)]
 pub struct NewtonSettings {
     /// Merit to reach.
     pub tolerance: f64,
     /// Limit of steps.
     pub max_iterations: usize,
     /// Forcing terms.
+    #[serde(flatten)]
     pub forcing: Forcing,
     /// Halvings of a step before the line search gives up.
     pub max_halvings: usize,
@@ -24,13 +25,16 @@ pub struct NewtonSettings {
 /// exponent 2, with Kelley's safeguard against solving more than the last step needs
 /// (doi:10.1137/1.9781611970944, section 6.3), τ the tolerance:
 /// η_k = clip(max(0.9 (F_k / F_{k−1})², 0.25 τ / F_k), min, max).
-#[derive(Debug, Clone, Copy, PartialEq)]
+#[derive(Debug, Clone, Copy, PartialEq, serde::Serialize, serde::Deserialize)]
 pub struct Forcing {
     /// η of the first step.
+    #[serde(rename = "forcing_initial")]
     pub initial: f64,
     /// Smallest η.
+    #[serde(rename = "forcing_min")]
     pub min: f64,
     /// Largest η.
+    #[serde(rename = "forcing_max")]
     pub max: f64,
 }
 

@@ -4,9 +4,11 @@ use std::path::{Path, PathBuf};
 
 use gridgen::case::schema::KEYS;
 use gridgen::case::{Case, Contour, Retry, Topology, first_cell_from_y_plus};
+use gridgen::formats::plot3d::Dimensions;
 use gridgen::geometry::TrailingEdge;
 use gridgen::grid::{Seam, initial};
 use gridgen::pde::control::{Base, Wall};
+use gridgen::solver::newton::Forcing;
 use gridgen::solver::{krylov, precond};
 use proptest::prelude::*;
 
@@ -54,13 +56,13 @@ fn the_defaults_of_the_solution_are_those_of_the_reference_page() {
     assert_eq!((control.clip, control.decay), (1.0, 3.0));
     let newton = &case.newton;
     assert_eq!((newton.tolerance, newton.max_iterations, newton.max_halvings), (1e-10, 30, 10));
-    assert_eq!((newton.forcing_initial, newton.forcing_min, newton.forcing_max), (0.1, 1e-4, 0.1));
+    assert_eq!(newton.forcing, Forcing { initial: 0.1, min: 1e-4, max: 0.1 });
     let linear = &case.linear;
-    assert_eq!(linear.solver, krylov::Method::Bicgstab);
+    assert_eq!(linear.krylov.method, krylov::Method::Bicgstab);
     assert_eq!(linear.preconditioner, precond::Kind::Multigrid);
-    assert_eq!((linear.restart, linear.max_iterations), (30, 2000));
+    assert_eq!((linear.krylov.restart, linear.krylov.max_iterations), (30, 2000));
     assert_eq!(case.output.formats, ["vts", "plot3d"]);
-    assert_eq!((case.output.plot3d_dimensions, case.output.pictures), (3, true));
+    assert_eq!((case.output.plot3d.dimensions, case.output.pictures), (Dimensions::Three, true));
     assert_eq!((case.output.quality_maps, case.output.report), (false, true));
 }
 
@@ -197,7 +199,7 @@ fn words_and_digits_need_no_quotes_in_overrides() {
     assert_eq!(case.name, "first");
     assert_eq!(case.geometry.contour, Contour::Naca("23012".into()));
     assert_eq!(case.geometry.trailing_edge, TrailingEdge::Blunt);
-    assert_eq!(case.linear.solver, krylov::Method::Gmres);
+    assert_eq!(case.linear.krylov.method, krylov::Method::Gmres);
     assert_eq!(case.output.formats, ["vts"]);
 }
 
@@ -427,7 +429,7 @@ fn the_resolved_case_has_every_default_those_of_the_section_too() {
         let ni = if keys.contains("grid.ni") { "" } else { "grid.ni = 65" };
         let case = resolve(&format!("{keys}\n{ni}\ngrid.nj = 33\n")).unwrap();
 
-        let resolved = gridgen::generate::resolved(&case).unwrap();
+        let resolved = case.settle().unwrap().case;
         let text = resolved.to_toml_string().unwrap();
 
         let mut section = String::new();
@@ -450,7 +452,7 @@ fn the_resolved_case_has_every_default_those_of_the_section_too() {
         // Nothing is left to decide.
         let again = resolve(&text).unwrap();
         assert_eq!(again, resolved, "{keys}");
-        assert_eq!(gridgen::generate::resolved(&again).unwrap(), resolved, "{keys}");
+        assert_eq!(again.settle().unwrap().case, resolved, "{keys}");
     }
 }
 
@@ -536,7 +538,7 @@ fn volumes_are_smoothed_less_under_thick_first_cells() {
             "geometry.naca = '0012'\n[grid]\ntopology = '{topology}'\nni = {ni}\nnj = 33\n\
              first_cell = {first_cell:e}\n"
         );
-        let resolved = gridgen::generate::resolved(&resolve(&case).unwrap()).unwrap();
+        let resolved = resolve(&case).unwrap().settle().unwrap().case;
         resolved.initial.volume_smoothing.unwrap()
     };
 

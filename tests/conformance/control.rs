@@ -25,8 +25,9 @@ fn grids() -> Vec<(Grid, Vec<[f64; 2]>)> {
 }
 
 fn settings(base: Base, smoothing: usize, wall: Wall) -> EllipticSettings {
-    let control = ControlSettings { base, smoothing, smoothing_distance: 0.05, clip: 0.7 };
-    EllipticSettings { control, wall, first_cell: FIRST_CELL, decay: 3.0 }
+    let control =
+        ControlSettings { base, wall, smoothing, smoothing_distance: 0.05, clip: 0.7, decay: 3.0 };
+    EllipticSettings { control, first_cell: FIRST_CELL }
 }
 
 /// Equations without control functions.
@@ -50,7 +51,7 @@ fn seen<S: Subject>(
     let n = 2 * rows * mi;
     let guess = to_host(subject, &u, n);
     let mut disturbed = guess.clone();
-    if settings.wall == Wall::Coupled {
+    if settings.control.wall == Wall::Coupled {
         for (u, noise) in disturbed.iter_mut().zip(random::<f64>(2, n / rows)) {
             *u = amplitude * noise;
         }

@@ -314,10 +314,15 @@ const TIGHT: NewtonSettings = NewtonSettings { tolerance: 1e-12, ..NEWTON };
 fn coupled<B: EllipticBackend + MultigridBackend, T: Real>(backend: &B) -> (Grid, NewtonReport) {
     let points = WallPoints::naca("4412", 65);
     let mut grid = points.initial(InitialMethod::Hyperbolic, 33, FIRST_CELL).grid;
-    let control =
-        ControlSettings { base: Base::Marched, smoothing: 5, smoothing_distance: 0.05, clip: 1.0 };
-    let settings =
-        EllipticSettings { control, wall: Wall::Coupled, first_cell: FIRST_CELL, decay: 3.0 };
+    let control = ControlSettings {
+        base: Base::Marched,
+        wall: Wall::Coupled,
+        smoothing: 5,
+        smoothing_distance: 0.05,
+        clip: 1.0,
+        decay: 3.0,
+    };
+    let settings = EllipticSettings { control, first_cell: FIRST_CELL };
     let (mut problem, mut u) =
         GridProblem::<B, T>::new(backend, &grid, &points.normals, &settings).unwrap();
     let linear = LinearSettings { method: Method::Bicgstab, max_iterations: 2000, restart: 30 };

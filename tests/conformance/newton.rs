@@ -85,12 +85,13 @@ impl Case {
         let mut grid = points.initial(InitialMethod::Hyperbolic, self.nodes.1, FIRST_CELL).grid;
         let control = ControlSettings {
             base: Base::Marched,
+            wall: self.wall,
             smoothing: 5,
             smoothing_distance: 0.05,
             clip: 1.0,
+            decay: 3.0,
         };
-        let settings =
-            EllipticSettings { control, wall: self.wall, first_cell: FIRST_CELL, decay: 3.0 };
+        let settings = EllipticSettings { control, first_cell: FIRST_CELL };
         let (mut problem, mut u) =
             GridProblem::<B, f64>::new(backend, &grid, &points.normals, &settings).unwrap();
         let n = problem.unknowns();

@@ -63,7 +63,7 @@ fn python_reads_meshes_and_report() {
     }
     let folder = tempfile::tempdir().unwrap();
     let outcome = run(&small(), &on_the_cpu(folder.path()), &mut ()).unwrap();
-    assert!(outcome.converged);
+    assert!(outcome.converged());
 
     let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("examples/read.py");
     let read = Command::new("python3").arg(script).arg(folder.path()).output().unwrap();

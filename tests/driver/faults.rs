@@ -11,7 +11,7 @@ use gridgen::backend::cuda::launch::{Argument, Kernel, LaunchShape};
 use gridgen::backend::cuda::{CudaBackend, Device, WatchedDevice};
 use gridgen::case::Case;
 use gridgen::error::Error;
-use gridgen::generate::{Outcome, Progress, run_on};
+use gridgen::generate::{GridResult, Machine, Progress, RunOptions, run_on};
 use gridgen::solver::history::NewtonStep;
 use support::fibers::FiberDevice;
 
@@ -32,14 +32,15 @@ const SMALL: [(&str, &str); 4] = [
 ];
 
 /// A run of a case on a device, with what precedes it.
-fn run(device: Arc<dyn Device>, sets: &[(&str, &str)], output: &Path) -> Result<Outcome, Error> {
+fn run(device: Arc<dyn Device>, sets: &[(&str, &str)], output: &Path) -> Result<GridResult, Error> {
     let sets: Vec<(String, String)> =
         sets.iter().map(|(key, value)| ((*key).to_owned(), (*value).to_owned())).collect();
     let path = Path::new("wing.toml");
     let case = Case::from_toml("[geometry]\nnaca = \"2412\"\n", path, &sets).unwrap();
     // Large levels take the way of the small ones' matrices otherwise.
     let backend = CudaBackend::new(device)?.with_matrix_unknowns(16);
-    run_on(backend, &case, output.to_path_buf(), &mut Silent)
+    let options = RunOptions::new(output.to_path_buf());
+    run_on(Machine::Cuda(Box::new(backend)), &case, &options, &mut Silent)
 }
 
 fn names(folder: &Path) -> Vec<String> {
@@ -59,12 +60,12 @@ fn lost_at_every_call(preconditioner: &str) {
         folder.path(),
     )
     .unwrap();
-    assert!(whole.converged, "{}", whole.reason);
+    assert!(whole.converged(), "{}", whole.reason());
     let never = Echo::new(&answers, usize::MAX);
     let calls = never.calls();
     let folder = tempfile::tempdir().unwrap();
     let repeated = run(Arc::new(never), &sets, folder.path()).unwrap();
-    assert_eq!(repeated.residual.to_bits(), whole.residual.to_bits());
+    assert_eq!(repeated.residual().to_bits(), whole.residual().to_bits());
     assert!(names(folder.path()).contains(&"mesh.vts".to_owned()));
     let calls = calls.load(Ordering::Relaxed);
     assert!(calls > 300, "{calls}");

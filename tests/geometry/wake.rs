@@ -1,7 +1,7 @@
 //! The cut of a C-grid, and edges closed for it.
 
 use gridgen::geometry::{
-    Airfoil, BaseCells, BoundaryPoints, GeometryError, SurfaceSettings, TrailingEdge, WakeSettings,
+    Airfoil, BaseCells, BoundaryPoints, GeometryError, SurfaceSettings, TrailingEdge, Wake,
     airfoil_from_naca, distribute, edge_closes, open_normals, with_wake,
 };
 
@@ -17,8 +17,8 @@ fn wall(airfoil: &Airfoil, ni: usize, trailing_edge: TrailingEdge) -> BoundaryPo
     distribute(airfoil, &settings).unwrap()
 }
 
-fn cut(direction_deg: f64) -> WakeSettings {
-    WakeSettings { cells: 40, length: 20.0, direction_deg, spacing: 4e-3 }
+fn cut(direction: f64) -> Wake {
+    Wake { cells: 40, length: 20.0, direction }
 }
 
 #[test]
@@ -26,7 +26,7 @@ fn both_sides_of_the_cut_are_the_same_points_and_the_section_stays() {
     let airfoil = airfoil_from_naca("4412", TrailingEdge::Sharp).unwrap();
     let section = wall(&airfoil, 97, TrailingEdge::Sharp);
 
-    let line = with_wake(&airfoil, &section, &cut(3.0)).unwrap();
+    let line = with_wake(&airfoil, &section, &cut(3.0), 4e-3).unwrap();
 
     assert_eq!((line.x.len(), line.wake), (177, 40));
     assert_eq!((&line.x[40..137], &line.y[40..137]), (&section.x[..], &section.y[..]));
@@ -48,7 +48,7 @@ fn the_cut_of_a_symmetric_section_is_straight() {
     let airfoil = airfoil_from_naca("0012", TrailingEdge::Sharp).unwrap();
     let section = wall(&airfoil, 97, TrailingEdge::Sharp);
 
-    let line = with_wake(&airfoil, &section, &cut(0.0)).unwrap();
+    let line = with_wake(&airfoil, &section, &cut(0.0), 4e-3).unwrap();
 
     assert!(line.y[..=40].iter().all(|y| y.abs() < 1e-13), "{:?}", &line.y[..=40]);
 }
@@ -57,7 +57,7 @@ fn the_cut_of_a_symmetric_section_is_straight() {
 fn the_ends_of_an_open_line_have_normals_in_the_plane_of_the_outflow() {
     let airfoil = airfoil_from_naca("4412", TrailingEdge::Sharp).unwrap();
     let section = wall(&airfoil, 97, TrailingEdge::Sharp);
-    let line = with_wake(&airfoil, &section, &cut(5.0)).unwrap();
+    let line = with_wake(&airfoil, &section, &cut(5.0), 4e-3).unwrap();
 
     let normals = open_normals(&line.x, &line.y);
 
@@ -92,7 +92,7 @@ fn a_cut_that_runs_into_the_section_is_refused() {
         wake: 0,
     };
 
-    let error = with_wake(&airfoil, &section, &cut(0.0)).unwrap_err();
+    let error = with_wake(&airfoil, &section, &cut(0.0), 4e-3).unwrap_err();
 
     assert!(matches!(error, GeometryError::CutCrosses { .. }), "{error}");
     assert!(error.hint().unwrap().contains("wake_direction"));

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use gridgen::case::Case;
 use gridgen::error::Error;
 use gridgen::generate::{
-    BackendChoice, BatchObserver, BatchOptions, BatchResult, Outcome, Progress, RunOptions, run,
+    BackendChoice, BatchObserver, BatchOptions, BatchResult, GridResult, Progress, RunOptions, run,
     run_batch,
 };
 use gridgen::solver::history::NewtonStep;
@@ -65,7 +65,7 @@ fn an_interrupted_run_on_two_gpus_goes_on_to_the_same_bits() {
     let restart: PathBuf = other.join("restart.bin");
     assert!(matches!(stopped, Err(Error::Interrupted { steps: Some(2), .. })), "{stopped:?}");
     let kept = fs::read(&restart).unwrap();
-    let go_on = |folder: &Path, devices: &[usize]| -> Outcome {
+    let go_on = |folder: &Path, devices: &[usize]| -> GridResult {
         let from = folder.join("from.bin");
         fs::write(&from, &kept).unwrap();
         run(&case, &RunOptions { restart: Some(from), ..options(folder, devices) }, &mut ())
@@ -76,7 +76,7 @@ fn an_interrupted_run_on_two_gpus_goes_on_to_the_same_bits() {
     let on_one = go_on(alone, &[0]);
 
     assert!(results(other) == results(whole));
-    assert!(on_one.converged, "{}", on_one.reason);
+    assert!(on_one.converged(), "{}", on_one.reason());
     assert_eq!(results(alone).0[..4], results(whole).0[..4]);
 }
 

@@ -6,7 +6,7 @@ use std::path::Path;
 use gridgen::case::Case;
 use gridgen::error::Error;
 use gridgen::formats::read;
-use gridgen::generate::{BackendChoice, Outcome, Progress, RunOptions, run_family};
+use gridgen::generate::{BackendChoice, GridResult, Progress, RunOptions, run};
 use gridgen::geometry::{TrailingEdge, airfoil_from_naca};
 use gridgen::grid::quality::nonorthogonality;
 use gridgen::grid::{Grid, Topology, Verdict};
@@ -23,7 +23,7 @@ impl Progress for Unwatched {
 
 /// What a run left, and the folder it lies in.
 struct Made {
-    outcome: Outcome,
+    outcome: GridResult,
     folder: tempfile::TempDir,
 }
 
@@ -35,9 +35,12 @@ impl Made {
 
 fn make(case: &Case, grids: u32) -> Result<Made, Error> {
     let folder = tempfile::tempdir().unwrap();
-    let options =
-        RunOptions { backend: BackendChoice::Cpu, ..RunOptions::new(folder.path().to_path_buf()) };
-    let outcome = run_family(case, &options, grids, &mut Unwatched)?;
+    let options = RunOptions {
+        backend: BackendChoice::Cpu,
+        grids,
+        ..RunOptions::new(folder.path().to_path_buf())
+    };
+    let outcome = run(case, &options, &mut Unwatched)?;
     Ok(Made { outcome, folder })
 }
 
@@ -57,9 +60,9 @@ fn case(text: &str) -> Case {
 
 /// Asserts what every grid promises.
 #[track_caller]
-fn assert_good(case: &Case, outcome: &Outcome) {
+fn assert_good(case: &Case, outcome: &GridResult) {
     let quality = &outcome.quality;
-    assert!(outcome.converged, "{}", outcome.reason);
+    assert!(outcome.converged(), "{}", outcome.reason());
     assert_eq!(outcome.folded_cells, 0);
     let asked = case.grid.first_cell;
     for height in [quality.first_cell_min, quality.first_cell_max] {
@@ -81,7 +84,7 @@ fn the_c_grid_of_nasas_size_is_as_good_as_promised() {
     assert!(quality.p99_skewness <= 0.05, "{}", quality.p99_skewness);
     assert!(quality.mean_skewness <= 0.0155, "{}", quality.mean_skewness);
     assert!(quality.max_growth_j <= 1.4, "{}", quality.max_growth_j);
-    assert!(made.outcome.newton_iterations <= 9, "{}", made.outcome.newton_iterations);
+    assert!(made.outcome.newton_iterations() <= 9, "{}", made.outcome.newton_iterations());
     assert!((quality.far_field_min - 500.0).abs() < 1e-9, "{}", quality.far_field_min);
 
     let grid = made.grid("mesh.vts");

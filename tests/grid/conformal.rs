@@ -67,13 +67,13 @@ fn distance_of_solution(exact: &Grid) -> f64 {
     let settings = EllipticSettings {
         control: ControlSettings {
             base: Base::Laplace,
+            wall: Wall::Frozen,
             smoothing: 0,
             smoothing_distance: 0.05,
             clip: 1.0,
+            decay: 3.0,
         },
-        wall: Wall::Frozen,
         first_cell: 1e-3,
-        decay: 3.0,
     };
     let normals = vec![[0.0; 2]; exact.ni];
     let (mut problem, mut u) =
@@ -134,7 +134,7 @@ fn the_grid_of_a_circle_is_its_polar_grid() {
 
     let outcome = run(&case, &options, &mut Unwatched).unwrap();
 
-    assert!(outcome.converged && outcome.notices.is_empty(), "{outcome:?}");
+    assert!(outcome.converged() && outcome.notices.is_empty(), "{outcome:?}");
     let grid = mesh(&folder.path().join("mesh.vts")).unwrap().grid;
     for j in 0..grid.nj {
         let radius = (grid.point(0, j)[0] - 0.5).hypot(grid.point(0, j)[1]);

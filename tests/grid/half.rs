@@ -7,9 +7,7 @@ use std::path::{Path, PathBuf};
 use gridgen::case::Case;
 use gridgen::error::Error;
 use gridgen::formats::read;
-use gridgen::generate::{
-    BackendChoice, Made, Outcome, RunOptions, check, make_grid, run, run_family,
-};
+use gridgen::generate::{BackendChoice, GridResult, RunOptions, check, make_grid, run};
 use gridgen::geometry::Mirror;
 use gridgen::geometry::contour_from_bytes;
 use gridgen::grid::{Grid, Symmetry, Topology};
@@ -22,7 +20,7 @@ fn options() -> RunOptions {
     RunOptions { backend: BackendChoice::Cpu, ..RunOptions::new(PathBuf::new()) }
 }
 
-fn made(text: &str) -> Made {
+fn made(text: &str) -> GridResult {
     make_grid(&case(text), &options(), &mut ()).unwrap()
 }
 
@@ -33,7 +31,7 @@ fn refusal(text: &str) -> String {
 }
 
 /// The case as half a grid and as the whole of it.
-fn both(text: &str) -> [Made; 2] {
+fn both(text: &str) -> [GridResult; 2] {
     let half = text.replace("$SIZE", "topology = \"half\"\nni = 65\nnj = 33");
     let whole = text.replace("$SIZE", "ni = 129\nnj = 33");
     [half, whole].map(|text| made(&text))
@@ -184,7 +182,7 @@ fn half_of_a_contour_from_a_file_lies_on_the_plane_of_its_symmetry() {
     assert!(refused.starts_with("wing.toml:5: the section is not symmetric"), "{refused}");
 }
 
-fn run_in(folder: &Path, text: &str) -> Outcome {
+fn run_in(folder: &Path, text: &str) -> GridResult {
     let options =
         RunOptions { backend: BackendChoice::Cpu, ..RunOptions::new(folder.to_path_buf()) };
     run(&case(text), &options, &mut ()).unwrap()
@@ -220,13 +218,16 @@ fn half_a_grid_has_a_family() {
              [grid]\ntopology = \"half\"\nni = 65\nnj = 33\nfirst_cell = 1e-3\nbase_cells = {cells}\n"
         )
     };
-    let options =
-        RunOptions { backend: BackendChoice::Cpu, ..RunOptions::new(folder.path().to_path_buf()) };
+    let options = RunOptions {
+        backend: BackendChoice::Cpu,
+        grids: 3,
+        ..RunOptions::new(folder.path().to_path_buf())
+    };
 
-    let family = run_family(&case(&text(16)), &options, 3, &mut ()).unwrap();
-    let refused = run_family(&case(&text(12)), &options, 3, &mut ()).err().unwrap().to_string();
+    let family = run(&case(&text(16)), &options, &mut ()).unwrap();
+    let refused = run(&case(&text(12)), &options, &mut ()).err().unwrap().to_string();
 
-    assert!(family.converged && family.folded_cells == 0, "{}", family.reason);
+    assert!(family.converged() && family.folded_cells == 0, "{}", family.reason());
     let [fine, coarse] = ["65x33", "17x9"]
         .map(|size| read::mesh(&folder.path().join(size).join("mesh.vts")).unwrap().grid);
     assert_eq!(coarse.topology, Topology::Half(Symmetry::UpDown));

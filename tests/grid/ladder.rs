@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use gridgen::case::Case;
-use gridgen::generate::{BackendChoice, Outcome, Progress, RunOptions, run};
+use gridgen::generate::{BackendChoice, GridResult, Progress, RunOptions, run};
 use gridgen::grid::{Limited, Verdict};
 use gridgen::solver::history::NewtonStep;
 
@@ -18,7 +18,7 @@ impl Progress for Unwatched {
 
 /// A wing-body section on 257 × 49 points. Its largest skewness is 0.2172; with four
 /// times the dissipation in the march 0.350, with half the decay 0.2163.
-fn wing_body(quality: &str) -> Outcome {
+fn wing_body(quality: &str) -> GridResult {
     let text = format!(
         "[geometry]\nwing_body = {{}}\n\
          [grid]\nni = 257\nnj = 49\nfirst_cell = 1e-3\nfar_field = 10.0\n\

@@ -27,8 +27,15 @@ impl<T: Real> Setup<T> {
     pub fn new(points: &WallPoints, nj: usize, first_cell: f64, base: Base, wall: Wall) -> Self {
         let march = points.initial(InitialMethod::Hyperbolic, nj, first_cell);
         assert_eq!(march.method, InitialMethod::Hyperbolic, "{:?}", march.notes);
-        let control = ControlSettings { base, smoothing: 5, smoothing_distance: 0.05, clip: 1.0 };
-        let settings = EllipticSettings { control, wall, first_cell, decay: 3.0 };
+        let control = ControlSettings {
+            base,
+            wall,
+            smoothing: 5,
+            smoothing_distance: 0.05,
+            clip: 1.0,
+            decay: 3.0,
+        };
+        let settings = EllipticSettings { control, first_cell };
         let (problem, u) =
             GridProblem::new(&CpuBackend, &march.grid, &points.normals, &settings).unwrap();
         Self { initial: march.grid, wall, problem, u }

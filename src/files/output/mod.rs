@@ -112,31 +112,6 @@ impl Output {
         self.home.join(PART).join(FILES)
     }
 
-    /// An empty folder for files of which it is not decided yet whether they are results.
-    ///
-    /// # Errors
-    ///
-    /// [`IoError`] when it cannot be made.
-    pub fn aside(&self) -> Result<PathBuf, IoError> {
-        let folder = tempfile::tempdir_in(self.home.join(PART));
-        folder.map(tempfile::TempDir::keep).map_err(|source| IoError::new(&self.root, source))
-    }
-
-    /// Makes files put aside results; returns where they are to stand.
-    ///
-    /// # Errors
-    ///
-    /// [`IoError`] when a file cannot be moved.
-    pub fn take(&self, files: &[PathBuf]) -> Result<Vec<PathBuf>, IoError> {
-        let mut taken = Vec::new();
-        for file in files {
-            let to = self.files().join(file.file_name().unwrap_or_default());
-            fs::rename(file, &to).map_err(|source| IoError::new(&self.place(&to), source))?;
-            taken.push(self.place(&to));
-        }
-        Ok(taken)
-    }
-
     /// Where a file is to stand that is made in [`Self::files`].
     fn place(&self, made: &Path) -> PathBuf {
         match made.strip_prefix(self.files()) {

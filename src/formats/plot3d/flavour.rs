@@ -2,22 +2,29 @@
 
 use serde::{Deserialize, Serialize};
 
-/// Layout of a `Plot3D` file. The default is what most programs read.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+/// Layout of a `Plot3D` file, as in section `[output]` of a case. The default is what most programs read.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Flavour {
     /// Coordinates a point.
+    #[serde(rename = "plot3d_dimensions")]
     pub dimensions: Dimensions,
     /// Text or binary.
+    #[serde(rename = "plot3d_encoding")]
     pub encoding: Encoding,
     /// Digits or bytes of a number.
+    #[serde(rename = "plot3d_precision")]
     pub precision: Precision,
     /// Order of the bytes of a binary number.
+    #[serde(rename = "plot3d_byte_order")]
     pub byte_order: ByteOrder,
     /// Whether the number of blocks, 1, stands before their sizes ("multi-block").
+    #[serde(rename = "plot3d_block_count")]
     pub block_count: bool,
     /// Whether an IBLANK number stands for each point after the coordinates.
+    #[serde(rename = "plot3d_blanking")]
     pub blanking: bool,
     /// What the second and the third index run along, with three dimensions.
+    #[serde(rename = "plot3d_axes")]
     pub axes: Axes,
 }
 
@@ -49,12 +56,25 @@ impl Flavour {
 }
 
 /// Coordinates a point.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(from = "u8", into = "u8")]
 pub enum Dimensions {
     /// x and y.
-    Two,
+    Two = 2,
     /// x, y and z, in at least two planes.
-    Three,
+    Three = 3,
+}
+
+impl From<u8> for Dimensions {
+    fn from(dimensions: u8) -> Self {
+        if dimensions == 2 { Self::Two } else { Self::Three }
+    }
+}
+
+impl From<Dimensions> for u8 {
+    fn from(dimensions: Dimensions) -> Self {
+        dimensions as Self
+    }
 }
 
 /// Text or binary.

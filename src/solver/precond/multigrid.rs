@@ -14,8 +14,8 @@ pub enum Cycle {
     W,
 }
 
-/// Settings of the multigrid cycle.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+/// Settings of the multigrid cycle: the section `[multigrid]` of a case.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub struct MultigridSettings {
     /// Shape of the cycle.
     pub cycle: Cycle,
@@ -26,7 +26,8 @@ pub struct MultigridSettings {
     pub levels: usize,
     /// Directions of coarsening.
     pub coarsening: Coarsening,
-    /// Precision of the hierarchy, whatever that of the Krylov method around it.
+    /// Precision of the hierarchy, single in a case, whatever that of the Krylov method around it.
+    #[serde(skip)]
     pub precision: Precision,
 }
 

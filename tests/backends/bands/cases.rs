@@ -66,12 +66,13 @@ impl Case {
         let grid = points.initial(InitialMethod::Hyperbolic, self.nodes.1, FIRST_CELL).grid;
         let control = ControlSettings {
             base: Base::Marched,
+            wall: self.wall,
             smoothing: 5,
             smoothing_distance: 0.05,
             clip: 1.0,
+            decay: 3.0,
         };
-        let settings =
-            EllipticSettings { control, wall: self.wall, first_cell: FIRST_CELL, decay: 3.0 };
+        let settings = EllipticSettings { control, first_cell: FIRST_CELL };
         let data = EllipticData::new(&grid, &points.normals, &settings);
         (grid, data)
     }

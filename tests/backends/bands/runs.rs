@@ -11,7 +11,7 @@ use gridgen::case::Case;
 use gridgen::error::Error;
 use gridgen::files::restart;
 use gridgen::generate::{
-    BackendChoice, Outcome, Progress, RankWork, Ranks, RunOptions, run, run_on_ranks,
+    BackendChoice, GridResult, Machine, Progress, RankWork, Ranks, RunOptions, run, run_on,
 };
 use gridgen::solver::SolverError;
 use gridgen::solver::history::NewtonStep;
@@ -102,7 +102,7 @@ impl<'a> Run<'a> {
         Self { restart: Some(restart), ..self }
     }
 
-    fn go(&self, case: &Case, watch: &mut Watch) -> Result<Outcome, Error> {
+    fn go(&self, case: &Case, watch: &mut Watch) -> Result<GridResult, Error> {
         let options = RunOptions {
             backend: BackendChoice::Cpu,
             restart: self.restart.clone(),
@@ -114,7 +114,7 @@ impl<'a> Run<'a> {
             return run(case, &options, watch);
         }
         let ranks = Box::new(Devices(fibers(self.devices), self.transport));
-        run_on_ranks(ranks, case, &options, watch)
+        run_on(Machine::Ranks(ranks), case, &options, watch)
     }
 
     /// Runs until a step was taken; returns the restart file.
@@ -149,7 +149,7 @@ fn an_interrupted_run_in_bands_goes_on_to_the_same_bits() {
         let [whole, other] =
             folders.each_ref().map(|folder| Run { transport, ..Run::on(devices, folder.path()) });
         let outcome = whole.go(&case, &mut Watch::default()).unwrap();
-        assert!(outcome.converged && outcome.newton_iterations > 3, "{outcome:?}");
+        assert!(outcome.converged() && outcome.newton_iterations() > 3, "{outcome:?}");
 
         let restart = other.stopped_after(2, &case);
         assert_eq!(fs::read_dir(other.folder).unwrap().count(), 1, "the restart file alone");
@@ -178,7 +178,7 @@ fn a_restart_file_serves_any_number_of_devices() {
         let second = second.from(first.stopped_after(2, &case));
         let outcome = second.go(&case, &mut Watch::default()).unwrap();
 
-        assert!(outcome.converged, "{before}, {after}: {}", outcome.reason);
+        assert!(outcome.converged(), "{before}, {after}: {}", outcome.reason());
         let (found, expected) = (second.steps(), whole.steps());
         assert_eq!(found.len(), expected.len(), "{before}, {after}");
         // Heading, start, and the steps that were taken before.
@@ -199,7 +199,7 @@ fn a_long_run_in_bands_leaves_restart_files_on_its_way() {
     let outcome = run.go(&case, &mut watch).unwrap();
 
     // None before the first step; after it one before each further step is told.
-    assert_eq!(watch.kept.len(), outcome.newton_iterations - 1);
+    assert_eq!(watch.kept.len(), outcome.newton_iterations() - 1);
     let file = folder.path().join("kept.bin");
     for (k, bytes) in watch.kept.iter().enumerate() {
         fs::write(&file, bytes).unwrap();
@@ -219,13 +219,13 @@ fn a_run_in_bands_at_its_limit_of_steps_can_go_on() {
     let folder = tempfile::tempdir().unwrap();
     let run = Run::on(2, folder.path());
     let limited = run.go(&case(&[("newton.max_iterations", "2")]), &mut Watch::default()).unwrap();
-    assert!(!limited.converged && limited.files.contains(&run.file("restart.bin")));
+    assert!(!limited.converged() && limited.files.contains(&run.file("restart.bin")));
     let restart = run.file("restart.bin");
 
     let run = run.from(restart);
     let outcome = run.go(&case(&[]), &mut Watch::default()).unwrap();
 
-    assert!(outcome.converged, "{}", outcome.reason);
+    assert!(outcome.converged(), "{}", outcome.reason());
     let whole_folder = tempfile::tempdir().unwrap();
     let whole = Run::on(2, whole_folder.path());
     whole.go(&case(&[]), &mut Watch::default()).unwrap();
@@ -272,7 +272,7 @@ fn a_device_lost_in_bands_is_named_and_leaves_no_mesh() {
     };
 
     let ranks = Box::new(Devices(devices, Transport::PeerMemory));
-    let dead = run_on_ranks(ranks, &case(&[]), &options, &mut ()).unwrap_err();
+    let dead = run_on(Machine::Ranks(ranks), &case(&[]), &options, &mut ()).unwrap_err();
 
     assert!(matches!(&dead, Error::Device(found) if *found == lost()), "{dead}");
     assert!(!folder.path().join("mesh.vts").exists());

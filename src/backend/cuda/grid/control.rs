@@ -32,7 +32,7 @@ impl CudaBackend {
         let [p, q] = nodes_of.control_functions(&arc, settings)?;
         let (control_p, control_q) = (nodes_of.inner(&p)?, nodes_of.inner(&q)?);
         drop((p, q));
-        let (wall, offsets) = match settings.wall {
+        let (wall, offsets) = match settings.control.wall {
             WallControl::Frozen => (None, [None, None]),
             WallControl::Coupled => {
                 let offset = |component: usize| -> Result<_, DeviceError> {
@@ -182,7 +182,7 @@ impl OpenNodes<'_> {
         self.grid.x.download(&mut x)?;
         self.grid.y.download(&mut y)?;
         let heights = vec![settings.first_cell; self.grid.ni];
-        let lengths = decay_lengths(self.grid.topology, (&x, &y), &heights, settings.decay);
+        let lengths = decay_lengths(self.grid.topology, (&x, &y), &heights, settings.control.decay);
         let lengths = Buffer::from_host(&self.backend.device, &lengths)?;
         let (phi, psi) = (self.zeros(mi * mj)?, self.zeros(mi * mj)?);
         let (mut arguments, shape) = self.unknowns();

@@ -1,18 +1,46 @@
-//! A linear system on several ranks, a block of rows each.
+//! A linear system on a machine: whole, or on several devices a block of rows each.
 
 use std::sync::{Mutex, PoisonError};
 
 use super::SystemOptions;
 use super::report::SystemTiming;
 use super::solve::{Solved, solve_on};
+use crate::backend::cpu::CpuBackend;
 use crate::backend::cuda::CudaCsr;
-use crate::backend::{Algebraic, Bands, DeviceError};
-use crate::generate::{Progress, Ranks};
+use crate::backend::{Algebraic, Bands, DeviceError, SparseBackend};
+use crate::generate::{Machine, Progress, Ranks};
 use crate::solver::SolverError;
 use crate::sparse::{Csr, RowBlocks};
 
+/// Solves a system as the options ask for it.
+pub(super) fn solve_on_machine(
+    machine: &Machine,
+    system: (&Csr, &[f64]),
+    options: &SystemOptions,
+    timing: &mut SystemTiming,
+    progress: &mut dyn Progress,
+) -> Result<Solved, SolverError> {
+    match machine {
+        Machine::Cpu => whole(&CpuBackend, system, options, timing, progress),
+        Machine::Cuda(backend) => whole(&**backend, system, options, timing, progress),
+        Machine::Ranks(ranks) => solve_by_rows(&**ranks, system, options, timing, progress),
+    }
+}
+
+/// Solves a system on one backend.
+fn whole<B: SparseBackend>(
+    backend: &B,
+    (a, b): (&Csr, &[f64]),
+    options: &SystemOptions,
+    timing: &mut SystemTiming,
+    progress: &mut dyn Progress,
+) -> Result<Solved, SolverError> {
+    let matrix = |backend: &B| backend.csr(a, options.format);
+    solve_on(backend, (matrix, b), options, timing, progress)
+}
+
 /// Cuts the rows into blocks of about as many entries and solves with each rank on its own.
-pub(super) fn solve_by_rows(
+fn solve_by_rows(
     ranks: &dyn Ranks,
     (a, b): (&Csr, &[f64]),
     options: &SystemOptions,

@@ -1,0 +1,270 @@
+//! The second stage of a case: what its section decides, topology, spacings and turn, and the points of
+//! the wall that follow from them.
+
+use super::defaults::{BASE_CELLS, ROUND_EDGE, Wall, round_off};
+use super::{Case, Contour, GeometryOptions, GridOptions, Place, Topology as Choice};
+use crate::geometry::{
+    Airfoil, BaseCells, BoundaryPoints, ClosedContour, GeometryError, SectionMeasures,
+    SurfaceSettings, TrailingEdge, airfoil_from_file, airfoil_from_naca, contour_from_file,
+    distribute, distribute_closed, distribute_closed_relaxed, edge_closes, set_angle,
+    set_edge_thickness, spacing_geometric, with_wake,
+};
+use crate::grid::{Asymmetry, FAR_FIELD_CENTRE, Symmetry, Topology};
+
+/// A body, as a case describes it.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Body {
+    /// A section with a trailing edge.
+    Airfoil(Airfoil),
+    /// A smooth contour.
+    Smooth(ClosedContour),
+}
+
+/// A section that cannot be meshed as its case says.
+#[derive(Debug, thiserror::Error)]
+#[error("{place}: {error}")]
+pub struct SectionError {
+    /// Where the key stands that has to do with it.
+    pub place: Box<Place>,
+    /// What is wrong.
+    pub error: Box<GeometryError>,
+}
+
+/// A case for the section at hand: every default is in place, and so are the points of the line j = 0.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Settled {
+    /// The case with every default, those among them that its section decides: how wide the base is,
+    /// whether `auto` is an O or a C, what turn of the wall so many points can keep. It makes the same
+    /// grid, and goes on doing so where defaults change.
+    pub case: Case,
+    /// Topology of the grid that is solved for; of half a grid that of the whole.
+    pub topology: Topology,
+    /// The symmetry by which half of the grid is kept.
+    pub half: Option<Symmetry>,
+    /// Points of the line j = 0 in the frame of the grid, in which the far field is a circle about
+    /// (0.5, 0), in chords.
+    pub points: BoundaryPoints,
+    /// Distance of each layer from the wall, rising from 0, in chords.
+    pub layers: Vec<f64>,
+    /// What brings a point of that frame to where the body is.
+    pub shift: [f64; 2],
+    /// What was repaired in the section or chosen for it, one sentence each.
+    pub notices: Vec<String>,
+}
+
+impl Case {
+    /// Reads or makes the body and changes it as the case says, but for the angle of attack, which
+    /// turns the points of the wall.
+    ///
+    /// # Errors
+    ///
+    /// The body cannot be read or made so.
+    pub fn body(&self) -> Result<Body, SectionError> {
+        body(&mut self.geometry.clone()).map_err(|error| self.located(error))
+    }
+
+    /// Settles the case for its section.
+    ///
+    /// # Errors
+    ///
+    /// The section cannot be meshed as the case says.
+    pub fn settle(&self) -> Result<Settled, SectionError> {
+        let mut case = self.clone();
+        let settled = body(&mut case.geometry).and_then(|body| case.settled(body));
+        settled.map_err(|error| self.located(error))
+    }
+
+    /// Settles the case for another section than its own. All but the contour is that of the case, its
+    /// trailing edge too; no flap is deflected.
+    ///
+    /// # Errors
+    ///
+    /// As [`Self::settle`].
+    pub fn settle_around(&self, airfoil: &Airfoil) -> Result<Settled, SectionError> {
+        let body = Body::Airfoil(Airfoil { notes: Vec::new(), ..airfoil.clone() });
+        self.clone().settled(body).map_err(|error| self.located(error))
+    }
+
+    fn settled(self, body: Body) -> Result<Settled, GeometryError> {
+        let half = self.grid.topology == Choice::Half;
+        let settled = match body {
+            Body::Airfoil(airfoil) => self.settled_around_edge(airfoil),
+            Body::Smooth(contour) => self.settled_around_contour(contour),
+        };
+        let mut settled = settled.map_err(|error| match error {
+            // The case counts the points of a half.
+            GeometryError::TooFewForTurns { ni, max_turn_deg, least } if half => {
+                let half = |around: usize| around / 2 + 1;
+                GeometryError::TooFewForTurns { ni: half(ni), max_turn_deg, least: half(least) }
+            }
+            error => error,
+        })?;
+        let (asked, floor) =
+            (settled.case.newton.tolerance, round_off(settled.case.grid.first_cell));
+        if floor > asked {
+            settled.case.newton.tolerance = floor;
+            settled.notices.push(format!(
+                "newton.tolerance raised from {asked:.1e} to {floor:.1e}: round-off at this first \
+                 cell allows no less"
+            ));
+        }
+        Ok(settled)
+    }
+
+    /// A section with a trailing edge.
+    fn settled_around_edge(self, mut airfoil: Airfoil) -> Result<Settled, GeometryError> {
+        let (geometry, grid) = (&self.geometry, &self.grid);
+        let mut trailing_edge = geometry.trailing_edge;
+        let mut notices = geometry.contour.named(std::mem::take(&mut airfoil.notes));
+        let closes = edge_closes(&airfoil, trailing_edge);
+        let wake = match grid.topology {
+            Choice::O | Choice::Half => None,
+            Choice::C => grid.wake,
+            Choice::Auto if !closes => None,
+            Choice::Auto => {
+                let angle = SectionMeasures::of(&airfoil)?.edge_angle_deg;
+                grid.wake.filter(|_| angle < ROUND_EDGE)
+            }
+        };
+        let chosen = trailing_edge == TrailingEdge::Wedge
+            && geometry.edge_thickness.is_some()
+            && !self.places.has("geometry.trailing_edge");
+        if wake.is_some() && (!closes || chosen) {
+            trailing_edge = TrailingEdge::Wedge;
+            notices.push(
+                "the base is closed by a wedge behind it: the cut of a C-grid begins at one point"
+                    .into(),
+            );
+        }
+        let ni = grid.around() - wake.map_or(0, |wake| 2 * wake.cells);
+        let sharp = closes || wake.is_some();
+        let wall = Wall { cut: wake.is_some(), edge: true, sharp, cells: ni - 1 };
+        let topology = match wake {
+            Some(wake) => Topology::C { wake: wake.cells },
+            None => Topology::O(grid.held_or_periodic(wall)),
+        };
+        let [leading_edge_spacing, trailing_edge_spacing] = grid.spacing(wall);
+        let surface = SurfaceSettings {
+            ni,
+            leading_edge_spacing,
+            trailing_edge_spacing,
+            trailing_edge,
+            base_cells: grid.base_cells.map_or(BASE_CELLS, BaseCells::Exactly),
+            max_turn_deg: grid.turn(wall),
+        };
+        let mut points = distribute(&airfoil, &surface)?;
+        set_angle(&mut points, geometry.angle);
+        if let Some(wake) = wake {
+            points = with_wake(&airfoil, &points, &wake, trailing_edge_spacing)?;
+        }
+        let mut case = self.with_defaults(wall);
+        case.geometry.trailing_edge = trailing_edge;
+        if points.base_cells > 0 {
+            case.grid.base_cells = Some(points.base_cells);
+        }
+        Settled::new(case, topology, points, [0.0; 2], notices)
+    }
+
+    /// A smooth contour.
+    fn settled_around_contour(mut self, contour: ClosedContour) -> Result<Settled, GeometryError> {
+        if self.grid.topology == Choice::Half {
+            contour.check_symmetry()?;
+        }
+        let around = self.grid.around();
+        let wall = Wall { cut: false, edge: false, sharp: false, cells: around - 1 };
+        let asked = self.grid.turn(wall);
+        let (mut points, max_turn_deg) = match self.grid.max_turn {
+            Some(_) => (distribute_closed(&contour, around, asked)?, asked),
+            None => distribute_closed_relaxed(&contour, around, asked)?,
+        };
+        let mut notices = Vec::new();
+        if max_turn_deg > asked {
+            notices.push(format!(
+                "cells turn by up to {max_turn_deg:.1} degrees: {} points are few for this contour",
+                self.grid.ni
+            ));
+        }
+        let shift = [0, 1].map(|c| contour.centre[c] - FAR_FIELD_CENTRE[c]);
+        for (x, y) in points.x.iter_mut().zip(&mut points.y) {
+            *x -= shift[0];
+            *y -= shift[1];
+        }
+        check_reach(&points, self.grid.far_field)?;
+        notices.extend(self.geometry.contour.named(contour.notes));
+        self.grid.max_turn = Some(max_turn_deg);
+        let topology = Topology::O(self.grid.held_or_periodic(wall));
+        Settled::new(self.with_defaults(wall), topology, points, shift, notices)
+    }
+
+    /// The error at the place in the case that has to do with it.
+    fn located(&self, error: GeometryError) -> SectionError {
+        let keys: &[&str] = match &error {
+            GeometryError::Spacing { name: "leading_edge_spacing", .. } => {
+                &["grid.leading_edge_spacing", "grid.ni"]
+            }
+            GeometryError::Spacing { name: "trailing_edge_spacing", .. } => {
+                &["grid.trailing_edge_spacing", "grid.ni"]
+            }
+            GeometryError::WallPoints { .. } => &["grid.ni"],
+            GeometryError::BaseCells { .. } => &["grid.base_cells", "grid.ni"],
+            GeometryError::NoBase { .. } => &["geometry.trailing_edge"],
+            GeometryError::CutCrosses { .. } => &["grid.wake_direction", "grid.topology"],
+            GeometryError::FlapRadius { .. } => &["geometry.flap.radius", "geometry.flap"],
+            GeometryError::FarField { .. } => &["grid.far_field"],
+            GeometryError::NotSymmetric { .. } => &["grid.topology"],
+            GeometryError::TooFewForTurns { .. } => &["grid.max_turn", "grid.ni"],
+            _ => &[self.geometry.contour.key()],
+        };
+        SectionError { place: Box::new(self.places.of(keys)), error: Box::new(error) }
+    }
+}
+
+impl Settled {
+    fn new(
+        case: Case,
+        topology: Topology,
+        points: BoundaryPoints,
+        shift: [f64; 2],
+        notices: Vec<String>,
+    ) -> Result<Self, GeometryError> {
+        let unsymmetric = |Asymmetry { at: [x, y], by }| GeometryError::NotSymmetric { x, y, by };
+        let half = (case.grid.topology == Choice::Half)
+            .then(|| Symmetry::of_line(&points.x, &points.y).map_err(unsymmetric))
+            .transpose()?;
+        let Case { grid: GridOptions { nj, first_cell, far_field, .. }, .. } = case;
+        let layers = spacing_geometric(nj, first_cell, far_field)?;
+        Ok(Self { case, topology, half, points, layers, shift, notices })
+    }
+}
+
+/// The body of a case; a default that the section decides is put in place.
+fn body(geometry: &mut GeometryOptions) -> Result<Body, GeometryError> {
+    let mut airfoil = match &geometry.contour {
+        Contour::Naca(designation) => airfoil_from_naca(designation, geometry.trailing_edge)?,
+        Contour::File(path) => airfoil_from_file(path)?,
+        Contour::Joukowski(joukowski) => joukowski.airfoil()?,
+        Contour::Section(section) => {
+            return contour_from_file(&section.file, section.length).map(Body::Smooth);
+        }
+        Contour::WingBody(wing_body) => return wing_body.contour().map(Body::Smooth),
+        Contour::Ellipse(ellipse) => return Ok(Body::Smooth(ellipse.contour())),
+    };
+    if let Some(thickness) = geometry.edge_thickness {
+        set_edge_thickness(&mut airfoil, thickness);
+    }
+    if let Some(flap) = &mut geometry.flap {
+        flap.deflect(&mut airfoil)?;
+    }
+    Ok(Body::Airfoil(airfoil))
+}
+
+/// Refuses a body that fills half of the far field's circle.
+fn check_reach(points: &BoundaryPoints, far_field: f64) -> Result<(), GeometryError> {
+    let [cx, cy] = FAR_FIELD_CENTRE;
+    let reach = |(x, y): (&f64, &f64)| (x - cx).hypot(y - cy);
+    let least = 2.0 * points.x.iter().zip(&points.y).map(reach).fold(0.0, f64::max);
+    if far_field < least {
+        return Err(GeometryError::FarField { far_field, least });
+    }
+    Ok(())
+}

@@ -1,0 +1,215 @@
+//! The grid problem: points, normals, layers and settings, from a case or from data.
+
+use crate::backend::{self, DeviceError, EllipticBackend, GridBackend, MultigridBackend, Real};
+use crate::case::{Case, SectionError, Settled};
+use crate::elliptic::{EllipticSettings, GridJacobian, GridPreconditioner, GridProblem, Guessed};
+use crate::geometry::{Airfoil, BoundaryPoints, open_normals, wall_normals};
+use crate::grid::initial::{InitialGrid, InitialSettings, Outline};
+use crate::grid::quality::Quality;
+use crate::grid::{
+    FamilyError, Grid, Limited, Symmetry, Topology, Verdict, check_corners, check_family,
+};
+use crate::solver::NewtonStop;
+use crate::solver::linear::LinearSolver;
+
+/// What a grid is solved for: the line j = 0, the directions and heights in which the grid leaves it,
+/// and the settings of all that follows.
+///
+/// Lengths are in chords, in the frame of the grid, in which the far field is a circle about (0.5, 0);
+/// [`Problem::place`] brings a grid to where the body is.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Problem {
+    /// The case with every default in place, whose sections are the settings.
+    pub case: Case,
+    /// Topology of the grid that is solved for; of half a grid that of the whole.
+    pub topology: Topology,
+    /// The symmetry by which half of the grid is kept.
+    pub half: Option<Symmetry>,
+    /// Points of the line j = 0.
+    pub points: BoundaryPoints,
+    /// Outward unit normals of these points.
+    pub normals: Vec<[f64; 2]>,
+    /// Distance of each layer from the wall.
+    pub layers: Vec<f64>,
+    /// What brings a point of the grid to where the body is, before the chord is scaled.
+    pub shift: [f64; 2],
+    /// What was repaired in the section or chosen for it, one sentence each.
+    pub notices: Vec<String>,
+}
+
+/// The problem of a settled case: [`Case::settle`] makes one from a case, and a [`Settled`] with other
+/// points makes a problem from data.
+impl From<Settled> for Problem {
+    fn from(settled: Settled) -> Self {
+        let Settled { case, topology, half, points, layers, shift, notices } = settled;
+        let normals = if topology.closed() { wall_normals } else { open_normals };
+        let normals = normals(&points.x, &points.y);
+        Self { case, topology, half, points, normals, layers, shift, notices }
+    }
+}
+
+impl Problem {
+    /// The problem of a case.
+    ///
+    /// # Errors
+    ///
+    /// The section cannot be meshed as the case says.
+    pub fn new(case: &Case) -> Result<Self, SectionError> {
+        case.settle().map(Self::from)
+    }
+
+    /// The problem of a section. All but the contour is that of the case, its trailing edge too.
+    ///
+    /// # Errors
+    ///
+    /// As [`Self::new`].
+    pub fn around(airfoil: &Airfoil, case: &Case) -> Result<Self, SectionError> {
+        case.settle_around(airfoil).map(Self::from)
+    }
+
+    /// Points of the grid that is solved for, in i and j.
+    #[must_use]
+    pub fn size(&self) -> [usize; 2] {
+        [self.points.x.len(), self.layers.len()]
+    }
+
+    /// What the initial grid starts from.
+    #[must_use]
+    pub fn outline(&self) -> Outline<'_> {
+        Outline {
+            x: &self.points.x,
+            y: &self.points.y,
+            normals: &self.normals,
+            layers: &self.layers,
+            far_field: self.case.grid.far_field,
+            topology: self.topology,
+        }
+    }
+
+    /// Settings of the initial grid.
+    #[must_use]
+    pub fn initial_settings(&self) -> InitialSettings {
+        let (cut, wake) = match self.topology {
+            Topology::C { wake } => (true, wake),
+            Topology::O(_) | Topology::Half(_) => (false, 0),
+        };
+        let cells = self.points.x.len() - 1 - 2 * wake;
+        self.case.initial.settings(cut, cells, self.case.grid.first_cell)
+    }
+
+    /// What the equations ask of the grid.
+    #[must_use]
+    pub fn elliptic_settings(&self) -> EllipticSettings {
+        EllipticSettings { control: self.case.control, first_cell: self.case.grid.first_cell }
+    }
+
+    /// The initial grid, left where the backend keeps grids.
+    ///
+    /// # Errors
+    ///
+    /// If the device fails.
+    pub fn initial_grid<B: GridBackend>(
+        &self,
+        backend: &B,
+    ) -> Result<InitialGrid<B::Grid>, DeviceError> {
+        backend::initial_grid(backend, &self.outline(), &self.initial_settings())
+    }
+
+    /// The grid equations, their control functions taken from the initial grid, and the first guess.
+    ///
+    /// # Errors
+    ///
+    /// If the device has no room.
+    pub fn equations<B: EllipticBackend, T: Real>(
+        &self,
+        backend: &B,
+        initial: B::Grid,
+    ) -> Result<Guessed<B, T>, DeviceError> {
+        let [ni, nj] = self.size();
+        let settings = self.elliptic_settings();
+        GridProblem::on_device(backend, initial, (self.topology, ni, nj), &self.normals, &settings)
+    }
+
+    /// The linear solver of the case for these equations.
+    #[must_use]
+    pub fn linear_solver<B, T>(
+        &self,
+        equations: &GridProblem<B, T>,
+    ) -> LinearSolver<B, T, GridJacobian<B, T>>
+    where
+        B: EllipticBackend + MultigridBackend,
+        T: Real,
+    {
+        let size = equations.size();
+        let (linear, multigrid) = (&self.case.linear, self.case.multigrid);
+        let kind = (linear.preconditioner, linear.schedule);
+        let preconditioner = GridPreconditioner::scheduled(kind, multigrid, size);
+        LinearSolver::new(linear.krylov, 2 * size.mi * size.mj, preconditioner)
+    }
+
+    /// The solution as the grid that was asked for: with the symmetry of the wall, or the half that is
+    /// kept.
+    ///
+    /// # Errors
+    ///
+    /// If the device fails.
+    pub fn finished<B: GridBackend>(
+        &self,
+        backend: &B,
+        mut nodes: B::Grid,
+        converged: bool,
+    ) -> Result<B::Grid, DeviceError> {
+        let found = || Symmetry::of_line(&self.points.x, &self.points.y).ok();
+        if let Some(symmetry) = self.half.or_else(|| found().filter(|_| converged)) {
+            backend.restore(symmetry, &mut nodes)?;
+        }
+        match self.half {
+            Some(symmetry) => backend.half(symmetry, &nodes),
+            None => Ok(nodes),
+        }
+    }
+
+    /// Memory for the finished grid.
+    pub(super) fn unset_grid(&self) -> Grid {
+        let [ni, nj] = self.size();
+        match self.half {
+            Some(half) => Grid::unset(Topology::Half(half), half.kept(ni).count(), nj),
+            None => Grid::unset(self.topology, ni, nj),
+        }
+    }
+
+    /// Brings a finished grid to where the body is, in the unit of the files.
+    pub fn place(&self, grid: &mut Grid) {
+        grid.place(self.shift, self.case.geometry.chord);
+    }
+
+    /// The verdict on a grid of this problem.
+    pub fn verdict(&self, stop: NewtonStop, quality: &Quality) -> Verdict {
+        if !stop.converged() {
+            return Verdict::NotConverged { reason: stop.to_string() };
+        }
+        if quality.folded_cells > 0 {
+            return Verdict::Folded { cells: quality.folded_cells };
+        }
+        let asked = &self.case.quality;
+        let limits = [
+            (Limited::Skewness, quality.max_skewness, asked.max_skewness),
+            (Limited::WallAngle, quality.wall_angle_error_max_deg, asked.max_wall_angle),
+        ];
+        let beyond = limits.into_iter().find_map(|(measure, value, limit)| {
+            // Written so that NaN is beyond.
+            let kept = |limit: &f64| value <= *limit;
+            let limit = limit.filter(|limit| !kept(limit))?;
+            Some(Verdict::BeyondLimit { measure, value, limit })
+        });
+        beyond.unwrap_or(Verdict::Good)
+    }
+
+    /// Whether the grid is the finest of a family of so many, corners of a base kept in all.
+    pub(super) fn check_family(&self, grids: u32) -> Result<(), FamilyError> {
+        check_family(self.topology, self.case.grid.ni, self.case.grid.nj, grids)?;
+        let BoundaryPoints { x, y, base_cells, .. } = &self.points;
+        let kept = self.half.map_or(0..=x.len() - 1, |symmetry| symmetry.kept(x.len()));
+        if *base_cells > 0 { check_corners([x, y], &kept, grids) } else { Ok(()) }
+    }
+}

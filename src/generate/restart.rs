@@ -1,0 +1,237 @@
+//! Restart files, and what identifies a case and its results.
+
+use std::fs;
+use std::ops::ControlFlow;
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
+
+use super::Problem;
+use super::solve::{Control, Progress};
+use crate::backend::{Backend, DeviceError};
+use crate::case::Case;
+use crate::digest::Digest;
+use crate::error::Error;
+use crate::files::restart::{self, Identity, Restart};
+use crate::files::{IoError, RESTART_FILE};
+use crate::solver::NewtonStop;
+use crate::solver::history::{History, NewtonStep};
+use crate::solver::newton::{NewtonReport, Observer};
+
+/// The sources and libraries that this build was made from, as its build script has them.
+const SOURCES: &str = env!("GRIDGEN_SOURCES");
+
+/// Sections whose keys decide on the grid; the others decide how it is solved for and written.
+const SECTIONS: [&str; 4] = ["geometry", "grid", "initial", "control"];
+
+/// Keys that name a file of coordinates.
+const FILES: [&str; 2] = ["geometry.file", "geometry.section.file"];
+
+/// Restart files of a solve: the one that it goes on from, and the one that it writes.
+pub(super) struct Restarts {
+    identity: Identity,
+    from: Option<PathBuf>,
+    save: Option<(PathBuf, Duration)>,
+}
+
+impl Restarts {
+    /// The restart files that `control` asks for, if any.
+    pub(super) fn new(problem: &Problem, control: &Control<'_>) -> Result<Option<Self>, Error> {
+        let (from, save) = (control.restart.clone(), control.save.clone());
+        if from.is_none() && save.is_none() {
+            return Ok(None);
+        }
+        Ok(Some(Self { identity: identity(&problem.case)?, from, save }))
+    }
+
+    /// The state to go on from, of `n` unknowns.
+    pub(super) fn read(restarts: Option<&Self>, n: usize) -> Result<Option<Restart>, Error> {
+        let Some((restarts, path)) = restarts.and_then(|r| Some((r, r.from.as_deref()?))) else {
+            return Ok(None);
+        };
+        let restart = restart::read(path)?;
+        restart.check(path, &restarts.identity, n)?;
+        Ok(Some(restart))
+    }
+
+    /// Writes the state of a solve that goes on, or that was interrupted; returns the file.
+    fn write(&self, history: &History, state: &[f64]) -> Result<Option<PathBuf>, IoError> {
+        let Some((path, _)) = &self.save else { return Ok(None) };
+        restart::write(path, &self.identity, history, state)?;
+        Ok(Some(path.clone()))
+    }
+
+    /// An error where the solve was interrupted, whose state is saved first.
+    pub(super) fn check_interrupted(
+        restarts: Option<&Self>,
+        report: &NewtonReport,
+        state: &[f64],
+    ) -> Result<(), Error> {
+        if report.stop != NewtonStop::Interrupted {
+            return Ok(());
+        }
+        let history = &report.history;
+        let restart = restarts.map_or(Ok(None), |restarts| restarts.write(history, state))?;
+        Err(Error::Interrupted { steps: Some(history.newton_iterations()), restart })
+    }
+}
+
+/// Passes what Newton reports on to the progress, writes restart files, and ends the solve where it is
+/// cancelled.
+pub(super) struct SolveObserver<'a> {
+    progress: &'a mut dyn Progress,
+    restarts: Option<&'a Restarts>,
+    /// When the last restart file was written.
+    last: Instant,
+    /// Length of the state.
+    unknowns: usize,
+    /// Why the last restart file could not be written.
+    failure: Option<IoError>,
+}
+
+/// What becomes of a solve between two Newton steps.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Action {
+    /// It goes on.
+    Continue,
+    /// Its state is saved, and it goes on.
+    Save,
+    /// It ends.
+    Stop,
+}
+
+impl<'a> SolveObserver<'a> {
+    pub(super) fn new(
+        progress: &'a mut dyn Progress,
+        restarts: Option<&'a Restarts>,
+        unknowns: usize,
+    ) -> Self {
+        Self { progress, restarts, last: Instant::now(), unknowns, failure: None }
+    }
+
+    /// What becomes of the solve after the steps of `history`.
+    pub(super) fn action(&self, history: &History) -> Action {
+        let every = self.restarts.and_then(|restarts| Some(restarts.save.as_ref()?.1));
+        let due = |every| history.newton_iterations() > 0 && self.last.elapsed() >= every;
+        if self.progress.cancelled() {
+            Action::Stop
+        } else if every.is_some_and(due) {
+            Action::Save
+        } else {
+            Action::Continue
+        }
+    }
+
+    /// Writes the restart file. A solve that goes well need not end because its state cannot be saved.
+    pub(super) fn save(&mut self, history: &History, state: &[f64]) {
+        self.failure = self.restarts.and_then(|restarts| restarts.write(history, state).err());
+        self.last = Instant::now();
+    }
+
+    /// What the user should know of the restart files.
+    pub(super) fn notice(&self) -> Option<String> {
+        self.failure.as_ref().map(|failure| format!("no restart file was kept: {failure}"))
+    }
+}
+
+impl<B: Backend> Observer<B> for SolveObserver<'_> {
+    fn newton(&mut self, step: &NewtonStep) {
+        self.progress.newton(step);
+    }
+
+    fn linear(&mut self, iteration: f64, relative_residual: f64) {
+        self.progress.linear(iteration, relative_residual);
+    }
+
+    fn accepted(
+        &mut self,
+        backend: &B,
+        u: &B::Vector<f64>,
+        history: &History,
+    ) -> Result<ControlFlow<()>, DeviceError> {
+        match self.action(history) {
+            Action::Stop => return Ok(ControlFlow::Break(())),
+            Action::Save => self.save(history, &download(backend, u, self.unknowns)?),
+            Action::Continue => {}
+        }
+        Ok(ControlFlow::Continue(()))
+    }
+}
+
+/// A vector on the host.
+pub(super) fn download<B: Backend>(
+    backend: &B,
+    u: &B::Vector<f64>,
+    n: usize,
+) -> Result<Vec<f64>, DeviceError> {
+    let mut state = vec![0.0; n];
+    backend.download(u, &mut state)?;
+    Ok(state)
+}
+
+/// What the grid equations of a settled case depend on: keys and values; a file of coordinates counts
+/// by its contents, wherever it stands.
+pub(super) fn identity(case: &Case) -> Result<Identity, Error> {
+    let deciding = |key: &str| {
+        let name = key.rsplit_once(' ').map_or(key, |(_, name)| name);
+        name.split('.').next().is_some_and(|section| SECTIONS.contains(&section))
+    };
+    Ok(keys(case)?.into_iter().filter(|(key, _)| deciding(key)).collect())
+}
+
+/// The fingerprint of the results of a settled case: of all its keys, of the contents of its file of
+/// coordinates wherever that stands, and of the sources that this build was made from. The machine is no
+/// part of it: a GPU makes the grid of the CPU to rounding.
+pub(super) fn fingerprint(case: &Case) -> Result<String, Error> {
+    let mut digest = Digest::of(SOURCES.as_bytes());
+    for (key, value) in keys(case)? {
+        digest = digest.then(key.as_bytes()).then(&[0]).then(value.as_bytes()).then(&[0]);
+    }
+    Ok(format!("{:016x}", digest.number()))
+}
+
+/// The digest of the file of coordinates of a case, if it has one that can be read.
+pub(super) fn coordinates_digest(case: &Case) -> Option<String> {
+    let bytes = fs::read(case.geometry.contour.file()?).ok()?;
+    Some(format!("{:016x}", Digest::of(&bytes).number()))
+}
+
+/// All keys of a case and their values; in place of a file of coordinates its contents.
+fn keys(case: &Case) -> Result<Identity, Error> {
+    let mut keys = Identity::new();
+    flatten("", &toml::Value::try_from(case)?, &mut keys);
+    for file in FILES {
+        if keys.remove(file).is_some()
+            && let Some(digest) = coordinates_digest(case)
+        {
+            keys.insert(format!("the contents of {file}"), digest);
+        }
+    }
+    Ok(keys)
+}
+
+/// Adds the values below a dotted key.
+fn flatten(key: &str, value: &toml::Value, keys: &mut Identity) {
+    match value.as_table() {
+        None => {
+            keys.insert(key.to_owned(), value.to_string());
+        }
+        Some(table) => {
+            for (name, value) in table {
+                let key = if key.is_empty() { name.clone() } else { [key, ".", name].concat() };
+                flatten(&key, value, keys);
+            }
+        }
+    }
+}
+
+/// Writes the restart file of a problem into a folder; returns its path.
+pub(super) fn write_into(
+    folder: &Path,
+    identity: &Identity,
+    history: &History,
+    state: &[f64],
+) -> Result<PathBuf, IoError> {
+    let path = folder.join(RESTART_FILE);
+    restart::write(&path, identity, history, state)?;
+    Ok(path)
+}
