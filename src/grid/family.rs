@@ -107,7 +107,7 @@ pub(crate) fn check_family(
 /// # Errors
 ///
 /// [`FamilyError::Corner`] with the first that is left out.
-pub fn check_corners(
+pub(crate) fn check_corners(
     [x, y]: [&[f64]; 2],
     kept: &RangeInclusive<usize>,
     grids: u32,

@@ -12,8 +12,8 @@ pub mod quality;
 mod symmetry;
 mod verdict;
 
-pub(crate) use family::{check_corners, check_family};
 pub use family::{FamilyError, coarsened};
+pub(crate) use family::{check_corners, check_family};
 pub(crate) use symmetry::Asymmetry;
 pub use symmetry::Symmetry;
 pub use verdict::{Limited, Verdict};
