@@ -133,7 +133,7 @@ fn stride(grids: u32) -> Option<usize> {
     1_usize.checked_shl(grids.saturating_sub(1)).filter(|&stride| stride > 0)
 }
 
-/// Every other point of a grid that [`check_family`] lets through.
+/// Every other point of a grid that `check_family` lets through.
 #[must_use]
 pub fn coarsened(grid: &Grid) -> Grid {
     let topology = match grid.topology {

@@ -24,7 +24,7 @@ pub enum Schedule {
     /// Points of a grid have four colours, or six around a seam with an odd number of points.
     Colours,
     /// Natural order within tiles, whose couplings with other tiles are dropped: another M. A tile is
-    /// [`TILE`] × [`TILE`] points of a grid, or [`super::ROW_TILE`] consecutive rows of a matrix.
+    /// `TILE` × `TILE` points of a grid, or [`super::ROW_TILE`] consecutive rows of a matrix.
     Tiles,
     /// Known values are pushed along columns, a counter a row saying how many are still to come
     /// (Liu, Jin et al. 2020).

@@ -18,11 +18,11 @@ use crate::grid::quality::{
 /// What `checkMesh` measures.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Measure {
-    /// Skewness of faces, [`face_skewness`].
+    /// Skewness of faces, `face_skewness`.
     Skewness,
-    /// Aspect ratio of cells, [`prism_aspect_ratio`].
+    /// Aspect ratio of cells, `prism_aspect_ratio`.
     AspectRatio,
-    /// Angle of faces against the line between the centres beside them, [`off_normal`], in degrees.
+    /// Angle of faces against the line between the centres beside them, `off_normal`, in degrees.
     NonOrthogonality,
 }
 
