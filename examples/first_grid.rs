@@ -5,7 +5,7 @@ use std::path::Path;
 
 use gridgen::case::Case;
 use gridgen::error::Error;
-use gridgen::formats::vts::{self, Compression};
+use gridgen::formats::{self, MeshData};
 use gridgen::generate::{RunOptions, make_grid};
 
 /// Makes, measures and writes a grid.
@@ -14,6 +14,6 @@ pub fn main() -> Result<(), Error> {
     let made = make_grid(&case, &RunOptions::default(), &mut ())?;
     println!("residual {:.1e}, skewness {:.3}", made.residual(), made.quality.max_skewness);
     assert!(made.is_good(), "{}", made.verdict);
-    vts::write(&std::env::temp_dir().join("first_grid.vts"), &made.grid, None, Compression::None)?;
+    formats::write(&std::env::temp_dir().join("first_grid.vts"), &MeshData::from(&made.grid))?;
     Ok(())
 }

@@ -10,7 +10,6 @@ use gridgen::backend::DeviceError;
 use gridgen::backend::cpu::CpuBackend;
 use gridgen::case::Case;
 use gridgen::elliptic::GridJacobian;
-use gridgen::generate::Problem;
 use gridgen::solver::linear::LinearSolver;
 use gridgen::solver::{NonlinearProblem, Preconditioner, SolverError, newton};
 
@@ -93,7 +92,7 @@ impl Band {
 pub fn main() -> Result<(), Failure> {
     let text = "geometry.naca = '0012'\ncontrol.wall = 'frozen'\n\
                 [grid]\nni = 65\nnj = 33\nfirst_cell = 1e-3\n";
-    let problem = Problem::new(&Case::from_toml(text, Path::new("direct.toml"), &[])?)?;
+    let problem = Case::from_toml(text, Path::new("direct.toml"), &[])?.settle()?;
     let backend = CpuBackend;
     let initial = problem.initial_grid(&backend)?.grid;
     let (mut equations, mut u) = problem.equations::<_, f64>(&backend, initial)?;

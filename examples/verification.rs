@@ -260,7 +260,7 @@ fn stationary_factor(
     preconditioner.update(&backend, jacobian)?;
     let mut e: Vec<f64> = (0..n).map(|k| ((k * k) as f64 * 0.37).sin()).collect();
     let mut factor = f64::NAN;
-    let mut scalars = scalars::room(&backend)?;
+    let mut scalars = scalars::allocate(&backend)?;
     for _ in 0..30 {
         let [before] = read_dots(&backend, &mut scalars, [(&e, &e)])?;
         // Kept at norm 1: some cycles diverge.

@@ -2,32 +2,30 @@
 
 mod airfoil;
 mod batch;
-mod case_tools;
 mod convert;
-mod devices;
-mod interrupt;
 mod progress;
 mod quality;
-mod reference;
 mod solve;
 mod summary;
 mod terminal;
+mod tools;
 
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::time::Duration;
 
-use clap::builder::RangedU64ValueParser;
-use clap::{Args, CommandFactory, Parser, Subcommand, ValueEnum};
+use clap::builder::{PossibleValue, PossibleValuesParser, RangedU64ValueParser, TypedValueParser};
+use clap::error::ErrorKind;
+use clap::{Args, CommandFactory, Parser, Subcommand};
 use gridgen::case::Case;
 use gridgen::error::Error;
 use gridgen::files::{PAGE_FILE, REPORT_FILE};
 use gridgen::generate::{BackendChoice, GridResult, RESTART_EVERY, RunOptions, run};
+use serde::Deserialize;
+use serde::de::IntoDeserializer;
+use serde::de::value::StrDeserializer;
 
-use self::airfoil::AirfoilArguments;
-use self::batch::BatchArguments;
 use self::progress::Reporter;
-use self::quality::QualityArguments;
 use self::terminal::Terminal;
 pub(crate) use self::terminal::explain;
 
@@ -78,36 +76,36 @@ pub(crate) struct Cli {
 #[derive(Debug, Subcommand)]
 enum Command {
     /// Make the grids of many cases.
-    Run(BatchArguments),
+    Run(batch::BatchArguments),
     /// Show what is understood of a section.
-    Airfoil(AirfoilArguments),
+    Airfoil(airfoil::AirfoilArguments),
     /// Write a mesh in another format.
     Convert(convert::ConvertArguments),
     /// Measure a plane structured grid of one block.
-    Quality(QualityArguments),
+    Quality(quality::QualityArguments),
     /// Solve a linear system from Matrix Market files.
     Solve(solve::SolveArguments),
     /// Write the completions of a shell to standard output.
-    #[command(after_help = reference::COMPLETIONS_EXAMPLE)]
+    #[command(after_help = tools::COMPLETIONS_EXAMPLE)]
     Completions {
         /// The shell.
         shell: clap_complete::Shell,
     },
     /// Write a case file to begin with, in which every key stands as a comment.
-    Init(case_tools::InitArguments),
+    Init(tools::InitArguments),
     /// Check a case without solving for its grid, and estimate what a run takes.
-    Check(case_tools::CheckArguments),
+    Check(tools::CheckArguments),
     /// Write the JSON schema of the case file to standard output.
-    #[command(after_help = reference::SCHEMA_EXAMPLE)]
+    #[command(after_help = tools::SCHEMA_EXAMPLE)]
     Schema,
     /// Write the licences of the program and of the font in its pictures to standard output.
-    #[command(after_help = reference::LICENCES_EXAMPLE)]
+    #[command(after_help = tools::LICENCES_EXAMPLE)]
     Licences,
     /// Write the manual page to standard output.
-    #[command(after_help = reference::MAN_EXAMPLE)]
+    #[command(after_help = tools::MAN_EXAMPLE)]
     Man,
     /// List the GPUs and NVIDIA's libraries that are found.
-    #[command(after_help = reference::DEVICES_EXAMPLE)]
+    #[command(after_help = tools::DEVICES_EXAMPLE)]
     Devices,
 }
 
@@ -144,8 +142,8 @@ struct CommonArguments {
     #[arg(short, long, value_name = "DIR", default_value = "output")]
     output: PathBuf,
     /// Where to compute; auto takes a GPU if there is one and the grid is large enough to be faster there.
-    #[arg(long, value_enum, default_value_t = Backend::Auto)]
-    backend: Backend,
+    #[arg(long, default_value = "auto", value_parser = words::<BackendChoice>(&BACKENDS))]
+    backend: BackendChoice,
     /// GPUs to use, by number: 0,1; of a batch each takes whole cases [default: one, and for large grids as many as help].
     #[arg(long, value_name = "LIST", value_delimiter = ',')]
     devices: Option<Vec<usize>>,
@@ -171,69 +169,118 @@ struct CommonArguments {
 }
 
 /// Values of `--backend`.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-enum Backend {
-    /// A GPU, if there is one that can be used, where it is faster; else the CPU.
-    Auto,
-    /// The CPU.
-    Cpu,
-    /// NVIDIA GPUs.
-    Cuda,
+const BACKENDS: [(&str, &str); 3] = [
+    ("auto", "A GPU, if there is one that can be used, where it is faster; else the CPU"),
+    ("cpu", "The CPU"),
+    ("cuda", "NVIDIA GPUs"),
+];
+
+/// Reads one of some words, which are given with their help, as serde does.
+fn words<T>(words: &'static [(&str, &str)]) -> impl TypedValueParser<Value = T>
+where
+    T: for<'de> Deserialize<'de> + Clone + Send + Sync + 'static,
+{
+    PossibleValuesParser::new(possible(words)).try_map(|text| word(&text))
 }
 
-impl From<Backend> for BackendChoice {
-    fn from(backend: Backend) -> Self {
-        match backend {
-            Backend::Auto => Self::Auto,
-            Backend::Cpu => Self::Cpu,
-            Backend::Cuda => Self::Cuda,
-        }
+fn possible(words: &'static [(&str, &str)]) -> impl Iterator<Item = PossibleValue> {
+    words.iter().map(|&(word, help)| PossibleValue::new(word).help(help))
+}
+
+/// Reads a word as serde does.
+fn word<T: for<'de> Deserialize<'de>>(text: &str) -> Result<T, serde::de::value::Error> {
+    let word: StrDeserializer<'_, serde::de::value::Error> = text.into_deserializer();
+    T::deserialize(word)
+}
+
+/// Why a command ends without its result.
+enum Failure {
+    /// Arguments that do not go together.
+    Usage(clap::Error),
+    /// What went wrong, how to mend it, and the exit code.
+    Message { message: String, hint: Option<String>, code: u8 },
+}
+
+impl Failure {
+    fn usage(kind: ErrorKind, message: &str) -> Self {
+        Self::Usage(Cli::command().error(kind, message))
+    }
+
+    /// Of input or files that cannot be used.
+    fn input(message: &(impl ToString + ?Sized), hint: Option<&str>) -> Self {
+        Self::Message { message: message.to_string(), hint: hint.map(str::to_owned), code: 2 }
+    }
+}
+
+impl<E: Into<Error>> From<E> for Failure {
+    fn from(error: E) -> Self {
+        let error = error.into();
+        Self::Message { message: error.to_string(), hint: error.hint(), code: error.exit_code() }
     }
 }
 
 impl Cli {
     /// Does what was asked for and returns the exit code.
     pub(crate) fn execute(self) -> ExitCode {
-        match &self.command {
-            Some(Command::Run(arguments)) => return arguments.execute(),
-            Some(Command::Convert(arguments)) => return arguments.execute(),
-            Some(Command::Completions { shell }) => return completions(*shell),
-            Some(Command::Init(arguments)) => return arguments.execute(),
-            Some(Command::Check(arguments)) => return arguments.execute(),
-            Some(Command::Schema) => return reference::schema(),
-            Some(Command::Licences) => return reference::licences(),
-            Some(Command::Man) => return reference::man(),
-            Some(Command::Devices) => return devices::list(),
-            Some(Command::Airfoil(arguments)) => return arguments.execute(),
-            Some(Command::Quality(arguments)) => return arguments.execute(),
-            Some(Command::Solve(arguments)) => return arguments.execute(),
-            None => {}
+        let quiet = match &self.command {
+            None => self.grid.common.quiet,
+            Some(Command::Run(arguments)) => arguments.common.quiet,
+            Some(Command::Solve(arguments)) => arguments.quiet,
+            Some(_) => false,
+        };
+        let terminal = &Terminal::new(quiet);
+        let done = match &self.command {
+            None => self.grid.execute(terminal),
+            Some(Command::Run(arguments)) => arguments.execute(terminal),
+            Some(Command::Convert(arguments)) => arguments.execute(terminal),
+            Some(Command::Completions { shell }) => tools::completions(*shell, terminal),
+            Some(Command::Init(arguments)) => arguments.execute(terminal),
+            Some(Command::Check(arguments)) => arguments.execute(terminal),
+            Some(Command::Schema) => tools::schema(terminal),
+            Some(Command::Licences) => tools::licences(terminal),
+            Some(Command::Man) => tools::man(terminal),
+            Some(Command::Devices) => tools::devices(terminal),
+            Some(Command::Airfoil(arguments)) => arguments.execute(terminal),
+            Some(Command::Quality(arguments)) => arguments.execute(terminal),
+            Some(Command::Solve(arguments)) => arguments.execute(terminal),
+        };
+        match done {
+            Ok(code) => ExitCode::from(code),
+            Err(Failure::Usage(error)) => explain(&error),
+            Err(Failure::Message { message, hint, code }) => {
+                terminal.error(&message, hint.as_deref());
+                ExitCode::from(code)
+            }
         }
-        let terminal = Terminal::new(self.grid.common.quiet);
-        match self.grid.check() {
-            Ok(path) => self.grid.make_grid(path, &terminal),
-            Err(error) => explain(&error),
+    }
+}
+
+/// Refuses GPUs named for the CPU, and a GPU named twice.
+fn check_devices(devices: Option<&[usize]>, backend: BackendChoice) -> Result<(), Failure> {
+    let devices = devices.unwrap_or_default();
+    if !devices.is_empty() && backend == BackendChoice::Cpu {
+        let message = "--devices names GPUs, which --backend cpu does not use";
+        return Err(Failure::usage(ErrorKind::ArgumentConflict, message));
+    }
+    match devices.iter().enumerate().find(|(k, device)| devices[..*k].contains(device)) {
+        None => Ok(()),
+        Some((_, device)) => {
+            let message = format!("--devices names device {device} twice");
+            Err(Failure::usage(ErrorKind::ValueValidation, &message))
         }
     }
 }
 
 impl CommonArguments {
     /// What must hold between arguments beyond clap's rules.
-    fn check(&self) -> Result<(), clap::Error> {
-        let devices = self.devices.as_deref().unwrap_or_default();
-        if !devices.is_empty() && self.backend == Backend::Cpu {
-            return refuse_use(
-                clap::error::ErrorKind::ArgumentConflict,
-                "--devices names GPUs, which --backend cpu does not use",
-            );
-        }
-        each_once(devices)
+    fn check(&self) -> Result<(), Failure> {
+        check_devices(self.devices.as_deref(), self.backend)
     }
 
     /// What a run takes, its files to `output`.
     fn options(&self, output: PathBuf) -> RunOptions {
         RunOptions {
-            backend: self.backend.into(),
+            backend: self.backend,
             devices: self.devices.clone(),
             threads: self.threads,
             restart_every: Duration::from_secs(self.restart_every),
@@ -243,52 +290,41 @@ impl CommonArguments {
     }
 }
 
-/// The refusal of arguments.
-fn refuse_use<T>(kind: clap::error::ErrorKind, message: &str) -> Result<T, clap::Error> {
-    Err(Cli::command().error(kind, message))
-}
-
 impl GridArguments {
     /// What must hold between arguments beyond clap's rules; returns the case file.
-    fn check(&self) -> Result<&Path, clap::Error> {
+    fn check(&self) -> Result<&Path, Failure> {
         self.common.check()?;
         let several = self.common.devices.as_ref().is_some_and(|devices| devices.len() > 1);
         if several && self.export_jacobian.is_some() {
-            return refuse_use(
-                clap::error::ErrorKind::ArgumentConflict,
-                "--export-jacobian writes the system of one GPU: name one with --devices",
-            );
+            let message = "--export-jacobian writes the system of one GPU: name one with --devices";
+            return Err(Failure::usage(ErrorKind::ArgumentConflict, message));
         }
-        match &self.case {
-            Some(path) => Ok(path),
-            None => refuse_use(clap::error::ErrorKind::MissingRequiredArgument, "name a case file"),
-        }
+        let missing = || Failure::usage(ErrorKind::MissingRequiredArgument, "name a case file");
+        self.case.as_deref().ok_or_else(missing)
     }
 
-    /// Runs the case file `path` and reports the outcome.
-    fn make_grid(&self, path: &Path, terminal: &Terminal) -> ExitCode {
-        match self.run(path, terminal) {
-            Ok((case, outcome)) => self.report(&case, &outcome, terminal),
-            Err(error) => refuse(terminal, &error),
-        }
-    }
-
-    fn run(&self, path: &Path, terminal: &Terminal) -> Result<(Case, GridResult), Error> {
-        let case = Case::from_file(path, &self.common.set)?;
+    /// Runs the case file and reports the outcome.
+    fn execute(&self, terminal: &Terminal) -> Result<u8, Failure> {
+        let case = Case::from_file(self.check()?, &self.common.set)?;
         let options = RunOptions {
             grids: self.family,
             export_jacobian: self.export_jacobian,
             restart: self.restart.clone(),
             ..self.common.options(self.common.output.join(&case.name))
         };
-        interrupt::listen(terminal);
+        progress::listen(terminal);
         let mut reporter = Reporter::new(terminal.can_draw(), self.common.verbose);
         let outcome = run(&case, &options, &mut reporter);
         reporter.finish();
-        Ok((case, outcome?))
+        self.report(&case, &outcome?, terminal)
     }
 
-    fn report(&self, case: &Case, outcome: &GridResult, terminal: &Terminal) -> ExitCode {
+    fn report(
+        &self,
+        case: &Case,
+        outcome: &GridResult,
+        terminal: &Terminal,
+    ) -> Result<u8, Failure> {
         outcome.notices.iter().for_each(|notice| terminal.note(notice));
         if self.common.verbose {
             terminal.log(&summary::phases(&outcome.phases()));
@@ -300,26 +336,9 @@ impl GridArguments {
         if !verdict.is_good() {
             terminal.error(&verdict.to_string(), Some(&summary::failure_hint(case, outcome)));
         }
-        let text = match self.json.then(|| report_of(outcome)) {
-            None => summary::outcome(case, outcome),
-            Some(Ok(text)) => text,
-            Some(Err(error)) => return stdout_failed(terminal, &error),
-        };
-        match terminal.result(&text) {
-            Err(error) => stdout_failed(terminal, &error),
-            Ok(()) => ExitCode::from(verdict.exit_code()),
-        }
-    }
-}
-
-/// Refuses a device that is named twice.
-fn each_once(devices: &[usize]) -> Result<(), clap::Error> {
-    match devices.iter().enumerate().find(|(k, device)| devices[..*k].contains(device)) {
-        None => Ok(()),
-        Some((_, device)) => Err(Cli::command().error(
-            clap::error::ErrorKind::ValueValidation,
-            format!("--devices names device {device} twice"),
-        )),
+        let text = if self.json { report_of(outcome)? } else { summary::outcome(case, outcome) };
+        terminal.result(&text)?;
+        Ok(verdict.exit_code())
     }
 }
 
@@ -336,40 +355,10 @@ fn show(outcome: &GridResult, terminal: &Terminal) {
 }
 
 /// The text of the report that a run wrote.
-fn report_of(outcome: &GridResult) -> std::io::Result<String> {
+fn report_of(outcome: &GridResult) -> Result<String, Failure> {
     let report = outcome.files.iter().find(|file| file.ends_with(REPORT_FILE));
-    report.map_or_else(|| Ok(String::new()), std::fs::read_to_string)
-}
-
-fn completions(shell: clap_complete::Shell) -> ExitCode {
-    let mut script = Vec::new();
-    clap_complete::generate(shell, &mut Cli::command(), "gridgen", &mut script);
-    answer(&Terminal::new(false), &String::from_utf8_lossy(&script))
-}
-
-/// Writes a text to standard output, all that was asked for.
-fn answer(terminal: &Terminal, text: &str) -> ExitCode {
-    match terminal.result(text) {
-        Ok(()) => ExitCode::SUCCESS,
-        Err(error) => stdout_failed(terminal, &error),
-    }
-}
-
-/// Says what went wrong and how to mend it.
-fn refuse(terminal: &Terminal, error: &Error) -> ExitCode {
-    terminal.error(&error.to_string(), error.hint().as_deref());
-    ExitCode::from(error.exit_code())
-}
-
-/// Reports input or files that cannot be used.
-fn bad_input(terminal: &Terminal, message: &str, hint: Option<&str>) -> ExitCode {
-    terminal.error(message, hint);
-    ExitCode::from(2)
-}
-
-fn stdout_failed(terminal: &Terminal, error: &std::io::Error) -> ExitCode {
-    terminal.error(&format!("cannot write to standard output: {error}"), None);
-    ExitCode::from(2)
+    let text = report.map_or_else(|| Ok(String::new()), std::fs::read_to_string);
+    text.map_err(|error| terminal::stdout_failed(&error))
 }
 
 /// Splits `section.key=value`.

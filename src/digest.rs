@@ -1,4 +1,4 @@
-//! A number that tells contents apart.
+//! A number that differs where contents differ.
 
 use std::io::{self, Write};
 
@@ -13,7 +13,6 @@ impl Digest {
     const PRIME: u64 = 0x0100_0000_01b3;
 
     /// The digest of some bytes.
-    #[must_use]
     pub fn of(bytes: &[u8]) -> Self {
         Self(Self::BASIS).then(bytes)
     }
@@ -26,7 +25,6 @@ impl Digest {
     }
 
     /// As a number.
-    #[must_use]
     pub fn number(self) -> u64 {
         self.0
     }
@@ -43,7 +41,6 @@ impl<W: Write> Digesting<W> {
         Self { out, digest: Digest::of(&[]) }
     }
 
-    /// The writer behind.
     pub(crate) fn into_inner(self) -> W {
         self.out
     }
@@ -58,18 +55,5 @@ impl<W: Write> Write for Digesting<W> {
 
     fn flush(&mut self) -> io::Result<()> {
         self.out.flush()
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn digests_are_those_of_the_draft() {
-        // Appendix C of the draft: FNV-1a of 64 bits of "", "a" and "foobar".
-        assert_eq!(Digest::of(b"").number(), 0xcbf2_9ce4_8422_2325);
-        assert_eq!(Digest::of(b"a").number(), 0xaf63_dc4c_8601_ec8c);
-        assert_eq!(Digest::of(b"foo").then(b"bar").number(), 0x8594_4171_f739_67e8);
     }
 }

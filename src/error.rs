@@ -1,13 +1,10 @@
 //! The crate's error: which layer failed, what to do about it, and the exit code.
 
-mod system;
-
-pub use system::SystemError;
-
 use crate::backend::DeviceError;
 use crate::case::{CaseError, SectionError};
 use crate::files::IoError;
 use crate::files::restart::RestartError;
+use crate::formats::ReadError;
 use crate::formats::matrix_market::MatrixMarketError;
 use crate::grid::FamilyError;
 use crate::solver::{PreconditionerFailure, SolverError};
@@ -25,7 +22,7 @@ pub enum Error {
     /// The section cannot be meshed.
     #[error(transparent)]
     Geometry(#[from] SectionError),
-    /// The grid cannot be the finest of the family asked for.
+    /// The grid cannot be the finest of a family of this number of grids.
     #[error(transparent)]
     Family(#[from] FamilyError),
     /// A file cannot be written.
@@ -34,6 +31,9 @@ pub enum Error {
     /// A restart file cannot be used.
     #[error(transparent)]
     Restart(#[from] RestartError),
+    /// A mesh cannot be read.
+    #[error(transparent)]
+    Mesh(#[from] ReadError),
     /// A matrix or a right side cannot be read.
     #[error(transparent)]
     MatrixMarket(#[from] MatrixMarketError),
@@ -54,7 +54,7 @@ pub enum Error {
     /// A preconditioner could not be made.
     #[error(transparent)]
     Preconditioner(#[from] PreconditionerFailure),
-    /// The device asked for cannot be used.
+    /// The chosen device cannot be used.
     #[error(transparent)]
     Device(#[from] DeviceError),
 }
@@ -62,7 +62,6 @@ pub enum Error {
 impl Error {
     /// Exit code of the program: 2 for bad input and for files that cannot be read or written,
     /// 3 for the device, 130 for an interruption, as shells have it.
-    #[must_use]
     pub fn exit_code(&self) -> u8 {
         match self {
             Self::Case(_)
@@ -70,6 +69,7 @@ impl Error {
             | Self::Family(_)
             | Self::Io(_)
             | Self::Restart(_)
+            | Self::Mesh(_)
             | Self::MatrixMarket(_)
             | Self::CaseText(_) => 2,
             Self::System(error) => error.exit_code(),
@@ -80,7 +80,6 @@ impl Error {
     }
 
     /// How to mend it, where there is more to say than the message does.
-    #[must_use]
     pub fn hint(&self) -> Option<String> {
         match self {
             Self::Case(error) => error.hint(),
@@ -88,6 +87,7 @@ impl Error {
             Self::Family(error) => Some(error.hint().into()),
             Self::Io(error) => Some(error.hint().into()),
             Self::Restart(error) => Some(error.hint().into()),
+            Self::Mesh(error) => Some(error.hint().into()),
             Self::MatrixMarket(error) => Some(error.hint().into()),
             Self::System(error) => Some(error.hint()),
             Self::Interrupted { restart, .. } => {
@@ -118,27 +118,64 @@ impl From<SolverError> for Error {
     }
 }
 
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use std::path::PathBuf;
+/// A linear system that cannot be solved as asked. Rows and columns count from 1, as in the file.
+#[derive(Debug, Clone, PartialEq, thiserror::Error)]
+#[non_exhaustive]
+#[allow(missing_docs, reason = "the message says what each field is")]
+pub enum SystemError {
+    /// The matrix is not square.
+    #[error("{}: {rows} rows and {columns} columns, a square matrix was expected", path.display())]
+    NotSquare { path: PathBuf, rows: usize, columns: usize },
+    /// The right side does not belong to the matrix.
+    #[error("{}: {found} numbers, the matrix has {rows} rows", path.display())]
+    RightSide { path: PathBuf, found: usize, rows: usize },
+    /// A method for symmetric matrices was chosen, and the matrix is not symmetric: `other` is the value
+    /// of the mirrored entry, 0 where there is none.
+    #[error(
+        "{method} needs a symmetric matrix: entry ({row}, {column}) is {value:e}, \
+         entry ({column}, {row}) {other:e}"
+    )]
+    NotSymmetric { method: &'static str, row: usize, column: usize, value: f64, other: f64 },
+    /// Incomplete factors have a pivot that cannot be used; `diagonal` tells whether the row has a diagonal
+    /// entry that is not zero.
+    #[error("{preconditioner} met the pivot {value:e} in row {row}{}", shifted(*shift))]
+    Pivot { preconditioner: &'static str, row: usize, value: f64, diagonal: bool, shift: f64 },
+}
 
-    #[test]
-    fn each_layer_has_its_exit_code() {
-        let case = Error::from(CaseError::NotFound { path: PathBuf::from("a.toml") });
-        let device = Error::from(DeviceError::NotBuilt { backend: "cuda" });
+fn shifted(shift: f64) -> String {
+    if shift == 0.0 { String::new() } else { format!(" with a shift of {shift}") }
+}
 
-        let codes = [case.exit_code(), device.exit_code()];
-
-        assert_eq!(codes, [2, 3]);
+impl SystemError {
+    /// What the user can do about it.
+    pub fn hint(&self) -> String {
+        match self {
+            Self::NotSquare { .. } => "give a matrix with as many columns as rows".to_owned(),
+            Self::RightSide { .. } => {
+                "give a right side of this matrix, or leave --rhs out for one of ones".to_owned()
+            }
+            Self::NotSymmetric { .. } => {
+                "use --solver bicgstab or gmres, and --preconditioner dilu or ilu0".to_owned()
+            }
+            Self::Pivot { diagonal: false, .. } => {
+                "the row has no diagonal entry other than zero, which no shift mends: use \
+                 --preconditioner none, or put the equations in an order in which it has one"
+                    .to_owned()
+            }
+            Self::Pivot { shift, .. } => {
+                let next = if *shift == 0.0 { 0.01 } else { 4.0 * shift };
+                format!(
+                    "strengthen the diagonal with --shift {next}, or use another --preconditioner"
+                )
+            }
+        }
     }
 
-    #[test]
-    fn a_missing_backend_names_the_way_out() {
-        let error = Error::from(DeviceError::NotBuilt { backend: "cuda" });
-
-        assert_eq!(error.to_string(), "this build of gridgen has no cuda backend");
-        let hint = error.hint().unwrap_or_default();
-        assert_eq!(hint, "run with --backend cpu, or --backend auto to use what is there");
+    /// Exit code of the program: 1 where the system may be solved in another way, 2 for bad input.
+    pub fn exit_code(&self) -> u8 {
+        match self {
+            Self::Pivot { .. } => 1,
+            Self::NotSquare { .. } | Self::RightSide { .. } | Self::NotSymmetric { .. } => 2,
+        }
     }
 }

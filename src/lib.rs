@@ -1,7 +1,59 @@
-//! gridgen: structured meshes around airfoils by elliptic grid equations, solved by Newton–Krylov.
+//! Structured O- and C-grids around airfoils and wing-body cross-sections, by elliptic grid equations that
+//! Newton-Krylov solves to a stated residual.
+//!
+//! A grid r(ξ, η) = (x, y) with nodes at integer (ξ, η) satisfies, at each interior node,
+//!
+//! ```text
+//! g22 (r_ξξ + P r_ξ) − 2 g12 r_ξη + g11 (r_ηη + Q r_η) = 0
+//! ```
+//!
+//! with g11 = r_ξ·r_ξ, g12 = r_ξ·r_η, g22 = r_η·r_η; the control functions P and Q keep the first cells at
+//! the height of the case and the lines normal to the wall. `docs/theory.md` derives the equations,
+//! `docs/conventions.md` fixes orientation, indices and units.
+//!
+//! ```
+//! use std::path::Path;
+//!
+//! use gridgen::case::Case;
+//! use gridgen::generate::{RunOptions, make_grid};
+//!
+//! let text = "geometry.naca = '2412'\n[grid]\nni = 97\nnj = 33\nfirst_cell = 1e-3\n";
+//! let case = Case::from_toml(text, Path::new("wing.toml"), &[])?;
+//! let made = make_grid(&case, &RunOptions::default(), &mut ())?;
+//!
+//! assert!(made.is_good(), "{}", made.verdict);
+//! assert_eq!((made.grid.ni, made.grid.nj), (97, 33));
+//! assert!(made.quality.first_cell_max < 1.01e-3);
+//! # Ok::<(), gridgen::error::Error>(())
+//! ```
+//!
+//! # The steps
+//!
+//! Data flow one way, and each step can be called by itself:
+//!
+//! | step | module | from → to |
+//! | --- | --- | --- |
+//! | case | [`case`] | text → [`case::Case`], every default in place |
+//! | section | [`geometry`] | NACA name, file or points → points on the wall |
+//! | initial grid | [`mod@grid`] | points on the wall → hyperbolic march; also quality and verdict |
+//! | equations | [`pde`], [`elliptic`] | residual and Jacobian at a point; as a nonlinear problem |
+//! | solution | [`solver`] | Newton, CG, BiCGStab, GMRES, preconditioners |
+//! | files | [`formats`], [`report`] | meshes and matrices; pictures, page, history, `report.json` |
+//!
+//! [`generate`] joins them: [`generate::Problem`] → [`generate::solve()`] on a [`generate::Machine`] →
+//! [`generate::GridResult`]; [`generate::run`] and [`generate::run_batch`] write the files too.
+//! [`linear_system`] does the same for a matrix of any pattern ([`sparse`]). Solvers are written once, on the
+//! traits of [`backend`], which the CPU, one GPU and several implement. [`mod@error`] holds what can fail, with a
+//! hint and the exit code of the program.
+//!
+//! # Features
+//!
+//! `cuda`: NVIDIA GPUs; driver and compiler are looked for at run time. `cli`: the program and its crates, which a
+//! library does not need. Both are on by default.
 
 pub mod backend;
 pub mod case;
+#[doc(hidden)] // For the tests of files that hold one.
 pub mod digest;
 pub mod elliptic;
 pub mod error;

@@ -1,4 +1,4 @@
-//! The memory of this machine: what does not fit is refused before it is asked for.
+//! The memory of this machine: what does not fit is refused before it is allocated.
 
 use sysinfo::{MemoryRefreshKind, RefreshKind, System};
 
@@ -14,13 +14,11 @@ pub struct NotEnoughMemory {
 
 impl NotEnoughMemory {
     /// What the user can do about it.
-    #[must_use]
     pub fn hint(&self) -> &'static str {
         HINT
     }
 }
 
-/// What can be done where memory is short.
 pub(crate) const HINT: &str = "end other programs, use a machine with more memory, or ask for less";
 
 /// Bytes that need no question: asking the system takes longer than using them.
@@ -31,6 +29,7 @@ const SMALL: u64 = 1 << 26;
 /// # Errors
 ///
 /// [`NotEnoughMemory`].
+#[doc(hidden)] // For a test of its refusals.
 pub fn check(needed: u64) -> Result<(), NotEnoughMemory> {
     if needed <= SMALL {
         return Ok(());
@@ -41,9 +40,9 @@ pub fn check(needed: u64) -> Result<(), NotEnoughMemory> {
     }
 }
 
-/// Bytes that can be used without swapping, where the system tells. A limit on this process's group
+/// Bytes that can be used without swapping, where the system reports them. A limit on this process's group
 /// (a Linux control group) counts.
-#[must_use]
+#[doc(hidden)] // For tests that need to know it.
 pub fn free() -> Option<u64> {
     let kinds = RefreshKind::nothing().with_memory(MemoryRefreshKind::nothing().with_ram());
     let system = System::new_with_specifics(kinds).ok()?;
@@ -59,24 +58,4 @@ pub(crate) fn shown(bytes: u64) -> String {
     let mib = bytes as f64 / KIB.powi(2);
     let (size, unit) = units.into_iter().find(|(size, _)| mib >= *size).unwrap_or((1.0, "MiB"));
     format!("{:.1} {unit}", mib / size)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn what_no_machine_has_is_refused_and_little_is_not() {
-        let refused = check(1 << 60);
-
-        assert!(refused.is_err_and(|error| error.needed == 1 << 60 && error.free < 1 << 60));
-        assert_eq!(check(SMALL), Ok(()));
-    }
-
-    #[test]
-    fn bytes_are_shown_in_units_that_people_read() {
-        let shown = [1 << 19, 3 << 20, 3 << 29, 5 << 40, 7 << 50].map(shown);
-
-        assert_eq!(shown, ["0.5 MiB", "3.0 MiB", "1.5 GiB", "5.0 TiB", "7.0 PiB"]);
-    }
 }

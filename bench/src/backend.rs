@@ -42,9 +42,11 @@ pub trait BenchBackend: EllipticBackend + MultigridBackend {
     /// device whose vendor has none.
     fn vendor<T: Real>(
         &self,
-        work: VendorWork,
-        a: &Csr,
-    ) -> Result<Option<VendorLibrary<'_>>, DeviceError>;
+        _: VendorWork,
+        _: &Csr,
+    ) -> Result<Option<VendorLibrary<'_>>, DeviceError> {
+        Ok(None)
+    }
 
     /// Waits until all work that was asked for is done.
     fn finish(&self) -> Result<(), DeviceError>;
@@ -59,14 +61,6 @@ impl BenchBackend for CpuBackend {
     }
 
     const HAS_SCHEDULES: bool = false;
-
-    fn vendor<T: Real>(
-        &self,
-        _: VendorWork,
-        _: &Csr,
-    ) -> Result<Option<VendorLibrary<'_>>, DeviceError> {
-        Ok(None)
-    }
 
     fn finish(&self) -> Result<(), DeviceError> {
         Ok(())
@@ -101,15 +95,6 @@ impl BenchBackend for CudaBackend {
         a: &Csr,
     ) -> Result<Option<VendorLibrary<'_>>, DeviceError> {
         Ok(Some(("cuSPARSE", super::cusparse::work::<T>(self, work, a)?)))
-    }
-
-    #[cfg(not(feature = "cuda"))]
-    fn vendor<T: Real>(
-        &self,
-        _: VendorWork,
-        _: &Csr,
-    ) -> Result<Option<VendorLibrary<'_>>, DeviceError> {
-        Ok(None)
     }
 
     fn finish(&self) -> Result<(), DeviceError> {

@@ -2,7 +2,7 @@
 
 use super::Size;
 use gridgen::files::{IoError, atomic};
-use gridgen::report::plot::{Figure, XyFigure};
+use gridgen::report::plot::XyFigure;
 use std::fmt::Write as _;
 use std::io::Write as _;
 use std::path::Path;
@@ -33,7 +33,7 @@ impl Results {
             atomic::write(&to.join(name), |file| file.write_all(table.csv().as_bytes()))?;
         }
         let mut figures = self.figures.iter();
-        figures.try_for_each(|(name, figure)| Figure::Xy(figure.clone()).write(&to.join(name)))
+        figures.try_for_each(|(name, figure)| figure.picture().write(&to.join(name)))
     }
 
     /// The tables in Markdown.

@@ -12,13 +12,13 @@ const NARROWEST: usize = 8;
 /// Most times that the columns of a band can be halved, all bands but the last.
 const HALVINGS: u32 = 6;
 
-/// Too few columns for so many ranks.
+/// Too few columns for this number of ranks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[error("{columns} unknown columns cannot be cut into {ranks} bands of at least {NARROWEST}")]
 pub struct NarrowBands {
     /// Unknown columns of the grid.
     pub columns: usize,
-    /// Bands asked for.
+    /// Number of bands that were to be made.
     pub ranks: usize,
 }
 
@@ -66,38 +66,32 @@ impl Bands {
     }
 
     /// Number of bands.
-    #[must_use]
     pub fn ranks(&self) -> usize {
         self.starts.len() - 1
     }
 
     /// Columns of all bands.
-    #[must_use]
     pub fn columns(&self) -> usize {
         self.starts[self.ranks()]
     }
 
     /// Whether the first and the last band are neighbours.
-    #[must_use]
     pub fn periodic(&self) -> bool {
         self.periodic
     }
 
     /// The columns of a band.
-    #[must_use]
     pub fn of(&self, rank: usize) -> Range<usize> {
         self.starts[rank]..self.starts[rank + 1]
     }
 
     /// Width of all bands but the last, and of the widest.
-    #[must_use]
     pub fn widths(&self) -> [usize; 2] {
         let last = self.of(self.ranks() - 1).len();
         [self.starts[1], last.max(self.starts[1])]
     }
 
     /// Whether there is a band before and after that of `rank`.
-    #[must_use]
     pub fn neighbours(&self, rank: usize) -> [bool; 2] {
         [self.periodic || rank > 0, self.periodic || rank + 1 < self.ranks()]
     }
@@ -112,13 +106,14 @@ impl Bands {
 
     /// Whether a level in these bands can be coarsened where it is: no band is too narrow or starts
     /// between the fine points of two coarse ones.
-    pub(crate) fn can_be_coarsened(&self) -> bool {
+    pub fn can_be_coarsened(&self) -> bool {
         let aligned = self.starts[..self.ranks()].iter().all(|start| start.is_multiple_of(2));
         aligned && self.starts.windows(2).all(|band| band[1] - band[0] >= NARROWEST)
     }
 
     /// The same bands on a level of multigrid, where a seam with an odd number of points is cut.
-    pub(crate) fn on_level(&self) -> Self {
+    #[must_use]
+    pub fn on_level(&self) -> Self {
         Self { starts: self.starts.clone(), periodic: self.coupled() }
     }
 
@@ -127,7 +122,6 @@ impl Bands {
     }
 
     /// The part of a band: its columns, with the columns beside it as the outer ones of its frame.
-    #[must_use]
     pub fn part(&self, rank: usize, data: &EllipticData) -> EllipticData {
         let columns = self.of(rank);
         let cut = |values: &[f64], stride: usize, kept: Range<usize>| -> Vec<f64> {
@@ -151,110 +145,18 @@ impl Bands {
     }
 
     /// The unknowns of a band among those of all columns, two a point.
-    pub(crate) fn part_of_state(&self, rank: usize, state: &[f64]) -> Vec<f64> {
+    pub fn part_of_state(&self, rank: usize, state: &[f64]) -> Vec<f64> {
         let (row, columns) = (2 * self.columns(), self.of(rank));
         let own = 2 * columns.start..2 * columns.end;
         state.chunks(row).flat_map(|row| &row[own.clone()]).copied().collect()
     }
 
     /// Puts the unknowns of a band in their places among those of all columns.
-    pub(crate) fn put_state(&self, rank: usize, part: &[f64], state: &mut [f64]) {
+    pub fn put_state(&self, rank: usize, part: &[f64], state: &mut [f64]) {
         let (row, columns) = (2 * self.columns(), self.of(rank));
         let own = 2 * columns.start..2 * columns.end;
         for (row, part) in state.chunks_mut(row).zip(part.chunks(own.len())) {
             row[own.clone()].copy_from_slice(part);
         }
-    }
-}
-
-#[cfg(test)]
-#[allow(clippy::unwrap_used, clippy::float_cmp, reason = "a failing step fails the test")]
-mod tests {
-    use super::*;
-
-    fn widths(bands: &Bands) -> Vec<usize> {
-        (0..bands.ranks()).map(|rank| bands.of(rank).len()).collect()
-    }
-
-    #[test]
-    fn bands_cover_all_columns_in_nearly_equal_parts() {
-        for columns in [16, 37, 255, 256, 1000, 8191] {
-            for ranks in (1..=8).filter(|ranks| columns / ranks >= NARROWEST) {
-                let bands = Bands::new(columns, ranks, false).unwrap();
-                let widths = widths(&bands);
-
-                assert_eq!(widths.iter().sum::<usize>(), columns, "{columns}, {ranks}");
-                let most = 1.07 * columns as f64 / ranks as f64 + 8.0;
-                assert!(widths.iter().all(|&w| w >= NARROWEST && w as f64 <= most), "{widths:?}");
-            }
-        }
-    }
-
-    #[test]
-    fn bands_coarsen_with_their_points() {
-        let bands = Bands::new(8191, 4, false).unwrap();
-
-        let coarser = bands.coarser();
-
-        assert_eq!(widths(&bands), [2048, 2048, 2048, 2047]);
-        assert_eq!(widths(&coarser), [1024, 1024, 1024, 1023]);
-        assert_eq!(coarser.columns(), 8191 / 2);
-        assert!(coarser.can_be_coarsened());
-        assert!(!Bands::new(44, 3, false).unwrap().coarser().can_be_coarsened());
-    }
-
-    #[test]
-    fn a_level_with_an_odd_seam_is_cut_there() {
-        let odd = Bands::new(65, 2, true).unwrap();
-        let even = Bands::new(64, 2, true).unwrap();
-
-        assert!(odd.periodic() && !odd.on_level().periodic());
-        assert!(even.on_level().periodic() && even.coarser().periodic());
-    }
-
-    #[test]
-    fn too_many_bands_are_refused() {
-        let refused = Bands::new(40, 6, false);
-
-        assert_eq!(refused, Err(NarrowBands { columns: 40, ranks: 6 }));
-        assert!(Bands::new(40, 0, false).is_err());
-    }
-
-    #[test]
-    fn parts_of_a_state_make_it_up() {
-        let state: Vec<f64> = (0..2 * 37 * 5).map(f64::from).collect();
-        let bands = Bands::new(37, 3, false).unwrap();
-        let mut again = vec![f64::NAN; state.len()];
-
-        for rank in 0..3 {
-            let part = bands.part_of_state(rank, &state);
-            assert_eq!(part[0], 2.0 * bands.of(rank).start as f64);
-            bands.put_state(rank, &part, &mut again);
-        }
-
-        assert_eq!(again, state);
-    }
-
-    #[test]
-    fn a_part_has_the_columns_beside_it() {
-        let (mi, mj) = (16, 1);
-        let numbers = |n: usize| (0..n).map(|k| k as f64).collect::<Vec<_>>();
-        let data = EllipticData {
-            mi,
-            mj,
-            periodic: false,
-            x: numbers(3 * 18),
-            y: numbers(3 * 18),
-            control_p: numbers(16),
-            control_q: numbers(16),
-            wall: None,
-        };
-
-        let part = Bands::new(mi, 2, false).unwrap().part(1, &data);
-
-        assert_eq!((part.mi, part.mj), (8, 1));
-        assert_eq!(part.x[..10], numbers(18)[8..]);
-        assert_eq!(part.x[10], 18.0 + 8.0);
-        assert_eq!(part.control_p, numbers(16)[8..]);
     }
 }

@@ -1,11 +1,56 @@
-//! The grid equations on a backend, and their data from an initial grid.
+//! Grids on a backend, the grid equations there, and their data from an initial grid.
 
-use super::{DeviceError, GridBackend, LevelSize, Real, SparseBackend};
-use crate::grid::initial::first_heights;
-use crate::grid::{Grid, Topology};
-use crate::pde::control::{Wall, arc_length, control_functions};
-use crate::pde::{EllipticSettings, decay};
+use super::{LevelSize, Real, Result, SparseBackend};
+use crate::grid::initial::{self, InitialGrid, InitialSettings, Outline, first_heights};
+use crate::grid::quality::Quality;
+use crate::grid::{Grid, Symmetry, Topology};
+use crate::pde::EllipticSettings;
+use crate::pde::control::{Wall, arc_length, control_functions, decay};
 use rayon::prelude::*;
+
+/// Grids where a backend keeps them, from the march to the host.
+pub trait GridBackend {
+    /// A grid.
+    type Grid;
+
+    /// Marches as [`initial::hyperbolic::march`] does; the grid and its folded cells, or `None` if a
+    /// line solve is singular or a point is not finite.
+    fn march(
+        &self,
+        outline: &Outline,
+        settings: &InitialSettings,
+        dissipation: f64,
+    ) -> Result<Option<(Self::Grid, usize)>>;
+
+    /// Takes over a grid made on the host.
+    fn take(&self, grid: Grid) -> Result<Self::Grid>;
+
+    /// Each node and its mirror image ← their mean: [`Symmetry::restore`].
+    fn restore(&self, symmetry: Symmetry, grid: &mut Self::Grid) -> Result<()>;
+
+    /// Half of a grid with this symmetry: [`Symmetry::half`].
+    fn half(&self, symmetry: Symmetry, grid: &Self::Grid) -> Result<Self::Grid>;
+
+    /// The quality of a grid: that of [`measure`](crate::grid::quality::measure), in which sums may run
+    /// in another order.
+    fn measure(&self, grid: &Self::Grid) -> Result<Quality>;
+
+    /// Nodes of `host`, which is of the same size, ← those of `grid`.
+    fn fetch(&self, grid: &Self::Grid, host: &mut Grid) -> Result<()>;
+}
+
+/// [`initial::build`] with the marches of a backend, which keeps the grid.
+///
+/// # Errors
+/// If the device fails.
+pub fn initial_grid<B: GridBackend>(
+    backend: &B,
+    outline: &Outline,
+    settings: &InitialSettings,
+) -> Result<InitialGrid<B::Grid>> {
+    let march = |dissipation| backend.march(outline, settings, dissipation);
+    initial::build_with(outline, settings, march, |grid| backend.take(grid))
+}
 
 /// Whether the row weights are evaluated anew or kept from the last renewal.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -63,7 +108,6 @@ impl EllipticData {
     /// Frame, control functions and wall terms of an initial grid. `normals` are the wall normals of
     /// all `ni` points of the line j = 0; a coupled wall puts the first row of points at
     /// r_{i,0} + h_i n_i with the heights of [`first_heights`].
-    #[must_use]
     pub fn new(initial: &Grid, normals: &[[f64; 2]], settings: &EllipticSettings) -> Self {
         let (ni, nj) = (initial.ni, initial.nj);
         let LevelSize { mi, mj, periodic } = LevelSize::of_grid(initial.topology, ni, nj);
@@ -179,20 +223,13 @@ pub trait EllipticBackend: SparseBackend + GridBackend {
         grid: &Self::Grid,
         normals: &[[f64; 2]],
         settings: &EllipticSettings,
-    ) -> Result<(Self::Elliptic, Self::Vector<f64>), DeviceError>;
+    ) -> Result<(Self::Elliptic, Self::Vector<f64>)>;
 
     /// The equations of `data` on the device, and the first guess.
-    fn elliptic(
-        &self,
-        data: &EllipticData,
-    ) -> Result<(Self::Elliptic, Self::Vector<f64>), DeviceError>;
+    fn elliptic(&self, data: &EllipticData) -> Result<(Self::Elliptic, Self::Vector<f64>)>;
 
     /// Takes over the unknowns `u` as the present state.
-    fn load_state(
-        &self,
-        state: &mut Self::Elliptic,
-        u: &Self::Vector<f64>,
-    ) -> Result<(), DeviceError>;
+    fn load_state(&self, state: &mut Self::Elliptic, u: &Self::Vector<f64>) -> Result<()>;
 
     /// f ← w R of the present state with w = 1/(2 (g11 + g22)); returns the merit
     /// rms(w R / √min(g11, g22)) (theory eq. 7).
@@ -201,7 +238,7 @@ pub trait EllipticBackend: SparseBackend + GridBackend {
         state: &mut Self::Elliptic,
         scaling: Scaling,
         f: &mut Self::Vector<f64>,
-    ) -> Result<f64, DeviceError>;
+    ) -> Result<f64>;
 
     /// a ← w ∂R/∂r of the present state, rows scaled as in [`Self::residual`] (theory eq. 4).
     /// The columns of J = 0 always stand for the points r_{i,1}. And b ← w ∂R/∂(p, q), two entries a
@@ -211,18 +248,18 @@ pub trait EllipticBackend: SparseBackend + GridBackend {
         state: &Self::Elliptic,
         a: &mut Self::Matrix<T>,
         b: Option<&mut Self::Matrix<T>>,
-    ) -> Result<(), DeviceError>;
+    ) -> Result<()>;
 
     /// Folded cells and the smallest area of the present state.
-    fn cell_guard(&self, state: &Self::Elliptic) -> Result<CellGuard, DeviceError>;
+    fn cell_guard(&self, state: &Self::Elliptic) -> Result<CellGuard>;
 
     /// The nodes of the present state, whose other memory is given back. Not for one of several ranks,
     /// which has a band of them.
-    fn nodes(&self, state: Self::Elliptic, topology: Topology) -> Result<Self::Grid, DeviceError>;
+    fn nodes(&self, state: Self::Elliptic, topology: Topology) -> Result<Self::Grid>;
 
     /// Writes the present state into the nodes of `grid`, those of its own columns if the backend is one
     /// of several ranks.
-    fn store_grid(&self, state: &Self::Elliptic, grid: &mut Grid) -> Result<(), DeviceError>;
+    fn store_grid(&self, state: &Self::Elliptic, grid: &mut Grid) -> Result<()>;
 
     /// s ← factors of the block-tridiagonal matrix S over the `walls` leading points that
     /// answers to its probes with the leading points of `responses`: 1 everywhere in p, then in q,
@@ -236,7 +273,7 @@ pub trait EllipticBackend: SparseBackend + GridBackend {
         walls: usize,
         responses: [&Self::Vector<T>; 4],
         s: &mut Self::Vector<T>,
-    ) -> Result<Option<usize>, DeviceError>;
+    ) -> Result<Option<usize>>;
 
     /// d ← S⁻¹ z over the `walls` leading points; the rest of `d` becomes zero.
     fn solve_wall_blocks<T: Real>(
@@ -245,7 +282,7 @@ pub trait EllipticBackend: SparseBackend + GridBackend {
         s: &Self::Vector<T>,
         z: &Self::Vector<T>,
         d: &mut Self::Vector<T>,
-    ) -> Result<(), DeviceError>;
+    ) -> Result<()>;
 
     /// The `walls` leading points of z ← those of d.
     fn copy_wall<T: Real>(
@@ -253,5 +290,5 @@ pub trait EllipticBackend: SparseBackend + GridBackend {
         walls: usize,
         d: &Self::Vector<T>,
         z: &mut Self::Vector<T>,
-    ) -> Result<(), DeviceError>;
+    ) -> Result<()>;
 }

@@ -6,30 +6,26 @@ use crate::sparse::TooFewRows;
 use std::any::Any;
 use std::time::Duration;
 
+/// What the operations of a backend return.
+pub type Result<T, E = DeviceError> = std::result::Result<T, E>;
+
 /// Trouble with the device that should do the work. The CPU backend reports none.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
+#[allow(missing_docs, reason = "the message says what each field is")]
 pub enum DeviceError {
-    /// The device asked for is not part of this build.
+    /// The named device is not part of this build.
     #[error("this build of gridgen has no {backend} backend")]
-    NotBuilt {
-        /// Name of the backend.
-        backend: &'static str,
-    },
+    NotBuilt { backend: &'static str },
     /// NVIDIA's driver is not installed.
     #[error("no NVIDIA driver was found")]
     NoDriver,
     /// The driver knows no GPU.
     #[error("the NVIDIA driver finds no GPU")]
     NoGpu,
-    /// A GPU that is not there was asked for.
+    /// A GPU was named that this machine does not have.
     #[error("there is no GPU {ordinal}: this machine has {count}")]
-    NoSuchGpu {
-        /// The number asked for.
-        ordinal: usize,
-        /// GPUs there are.
-        count: usize,
-    },
+    NoSuchGpu { ordinal: usize, count: usize },
     /// More GPUs than the grid has bands for.
     #[error(transparent)]
     NarrowBands(#[from] NarrowBands),
@@ -41,140 +37,67 @@ pub enum DeviceError {
     NoCompiler,
     /// A library to compare with is not installed.
     #[error("{name} was not found")]
-    NoLibrary {
-        /// Name of the library.
-        name: &'static str,
-    },
+    NoLibrary { name: &'static str },
     /// NCCL is not installed.
     #[error("NCCL, NVIDIA's library for messages between GPUs, was not found")]
     NoNccl,
     /// The driver cannot run what the compiler makes.
     #[error("the NVIDIA driver is for CUDA {}.{}, older than NVRTC {}.{}",
         driver.0, driver.1, compiler.0, compiler.1)]
-    OldDriver {
-        /// CUDA version of the driver.
-        driver: (i32, i32),
-        /// Version of NVRTC.
-        compiler: (i32, i32),
-    },
+    OldDriver { driver: (i32, i32), compiler: (i32, i32) },
     /// The driver is older than what gridgen asks of it.
     #[error("the NVIDIA driver is for CUDA {}.{}: gridgen needs one for {}.{} or newer",
         driver.0, driver.1, oldest.0, oldest.1)]
-    AncientDriver {
-        /// CUDA version of the driver.
-        driver: (i32, i32),
-        /// The oldest that will do.
-        oldest: (i32, i32),
-    },
+    AncientDriver { driver: (i32, i32), oldest: (i32, i32) },
     /// The driver lacks a function that gridgen calls.
     #[error("the NVIDIA driver has no {function}")]
-    LackingDriver {
-        /// Name of the function.
-        function: String,
-    },
+    LackingDriver { function: String },
     /// The driver's library and its kernel module do not belong together.
     #[error("the NVIDIA driver does not start: {reason}")]
-    DriverMismatch {
-        /// What the driver said.
-        reason: String,
-    },
+    DriverMismatch { reason: String },
     /// NVRTC refused a file of kernels.
     #[error("NVRTC could not compile {file}: {reason}")]
-    Compile {
-        /// Name of the file.
-        file: &'static str,
-        /// What it said.
-        reason: String,
-    },
+    Compile { file: &'static str, reason: String },
     /// A thread of the backend panicked.
     #[error("{work} ended in a panic: {reason}")]
-    Panic {
-        /// What it was to do.
-        work: &'static str,
-        /// What the panic said.
-        reason: String,
-    },
+    Panic { work: &'static str, reason: String },
     /// The GPU's memory is too small.
     #[error("{device} has no room: {} asked, {} free", bytes(*asked), bytes(*free))]
-    OutOfMemory {
-        /// Name of the GPU.
-        device: String,
-        /// Bytes asked for.
-        asked: usize,
-        /// Bytes free.
-        free: usize,
-    },
+    OutOfMemory { device: String, asked: usize, free: usize },
     /// The driver reported an error: of a kernel, or that the GPU is lost.
     #[error("{device}: {operation} failed: {reason}")]
-    Call {
-        /// Name of the GPU.
-        device: String,
-        /// What was being done.
-        operation: &'static str,
-        /// What the driver said.
-        reason: String,
-    },
+    Call { device: String, operation: &'static str, reason: String },
     /// A matrix with more entries than 32 bits count.
     #[error("a matrix of {entries} entries is too large: at most {} fit", u32::MAX)]
-    TooManyEntries {
-        /// Its entries.
-        entries: usize,
-    },
-    /// A download was waited for after too many others had been asked for.
+    TooManyEntries { entries: usize },
+    /// A download was waited for after too many others had begun.
     #[error("more than {most} downloads were asked for before the first of them was waited for")]
-    TooManyDownloads {
-        /// Most that may be unfinished.
-        most: usize,
-    },
+    TooManyDownloads { most: usize },
     /// The machine's memory is too small.
     #[error(transparent)]
     Memory(#[from] NotEnoughMemory),
     /// Incomplete factors on the CPU with more entries than 32 bits number.
     #[error("incomplete factors of {rows} rows are too large for the CPU: at most {most} fit")]
-    FactorsTooLarge {
-        /// Rows of the matrix.
-        rows: usize,
-        /// Rows that fit.
-        most: usize,
-    },
+    FactorsTooLarge { rows: usize, most: usize },
     /// Factors that matrices in ELL format do not have.
     #[error("there are no {what} of a matrix in ELL format")]
-    NotInEll {
-        /// What was asked for.
-        what: &'static str,
-    },
+    NotInEll { what: &'static str },
     /// A copy to or from a buffer of another length.
     #[error("a copy of {asked} values to or from a buffer of {there}")]
-    Length {
-        /// Values of the buffer.
-        there: usize,
-        /// Values that were to be copied.
-        asked: usize,
-    },
+    Length { there: usize, asked: usize },
     /// A recording of another device was replayed.
     #[error("a recording belongs to another device")]
     ForeignRecording,
     /// Another rank failed, whose error is the one to look at.
     #[error("another GPU of this run failed")]
     OtherRank,
-    /// A rank waited for another one that has gone silent.
+    /// A rank waited for another one that has gone silent. Ranks count from 0 in the order of the GPUs of
+    /// the run; `other` is none if it is not known.
     #[error("rank {rank} waited {} s for {}, and nothing came", waited.as_secs_f64(), rank_of(*other))]
-    RankTimeout {
-        /// The rank that waited, by its place among the GPUs of the run.
-        rank: usize,
-        /// The rank that it waited for; none if that is not known.
-        other: Option<usize>,
-        /// How long.
-        waited: Duration,
-    },
+    RankTimeout { rank: usize, other: Option<usize>, waited: Duration },
     /// The worker threads could not be started.
     #[error("{threads} worker threads could not be started: {reason}")]
-    Threads {
-        /// Threads asked for.
-        threads: usize,
-        /// What the system said.
-        reason: String,
-    },
+    Threads { threads: usize, reason: String },
 }
 
 impl DeviceError {
@@ -186,7 +109,6 @@ impl DeviceError {
     }
 
     /// What the user can do about it.
-    #[must_use]
     pub fn hint(&self) -> &'static str {
         match self {
             Self::NotBuilt { .. } => {

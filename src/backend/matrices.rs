@@ -1,7 +1,7 @@
-//! Matrices in ELL format, and matrices of any pattern.
+//! Sparse matrices on a backend, and preconditioners as objects.
 
-use super::{Backend, DeviceError, Real, SparseMatrix};
-use crate::sparse::{Csr, EllPattern};
+use super::{Backend, DeviceError, Real, Result};
+use crate::sparse::{Csr, EllPattern, Schedule};
 
 /// How the entries of a matrix are stored for products.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, serde::Serialize, serde::Deserialize)]
@@ -31,10 +31,10 @@ pub trait SparseBackend: Backend {
     type CsrMatrix<T: Real>: SparseMatrix<Self, T>;
 
     /// A zero matrix with the given pattern.
-    fn matrix<T: Real>(&self, pattern: &EllPattern) -> Result<Self::Matrix<T>, DeviceError>;
+    fn matrix<T: Real>(&self, pattern: &EllPattern) -> Result<Self::Matrix<T>>;
 
     /// Values of A by slot, column-major, padding included.
-    fn matrix_values<T: Real>(&self, a: &Self::Matrix<T>) -> Result<Vec<T>, DeviceError>;
+    fn matrix_values<T: Real>(&self, a: &Self::Matrix<T>) -> Result<Vec<T>>;
 
     /// The part of y ← A x that `product` names.
     fn multiply<T: Real>(
@@ -43,8 +43,183 @@ pub trait SparseBackend: Backend {
         x: &Self::Vector<T>,
         product: Product,
         y: &mut Self::Vector<T>,
-    ) -> Result<(), DeviceError>;
+    ) -> Result<()>;
 
     /// A copy of `a`, prepared for products.
-    fn csr<T: Real>(&self, a: &Csr, format: Format) -> Result<Self::CsrMatrix<T>, DeviceError>;
+    fn csr<T: Real>(&self, a: &Csr, format: Format) -> Result<Self::CsrMatrix<T>>;
+}
+
+/// A linear map y = A x.
+pub trait LinearOperator<B: Backend, T: Real> {
+    /// y ← A x.
+    fn apply(&self, backend: &B, x: &B::Vector<T>, y: &mut B::Vector<T>) -> Result<()>;
+}
+
+/// An approximate inverse z = M⁻¹ r of an operator of type `A`.
+pub trait Preconditioner<B: Backend, T: Real, A> {
+    /// Prepares for the present values of `a`.
+    fn update(&mut self, backend: &B, a: &A) -> Result<(), SolverError>;
+
+    /// z ← M⁻¹ r, with the `a` of the last update.
+    fn apply(&mut self, backend: &B, a: &A, r: &B::Vector<T>, z: &mut B::Vector<T>) -> Result<()>;
+
+    /// z ← M⁻¹ r and y ← A z; a preconditioner that costs little beside the product may do both in
+    /// one pass.
+    fn apply_and_multiply(
+        &mut self,
+        backend: &B,
+        a: &A,
+        r: &B::Vector<T>,
+        z: &mut B::Vector<T>,
+        y: &mut B::Vector<T>,
+    ) -> Result<()>
+    where
+        A: LinearOperator<B, T>,
+    {
+        self.apply(backend, a, r, z)?;
+        a.apply(backend, z, y)
+    }
+
+    /// Largest residual factor an iteration of the Krylov method that is taken for contraction;
+    /// none if there is no other form to fall back on.
+    fn bound(&self) -> Option<f64> {
+        None
+    }
+
+    /// Goes over to its next form, which the next update prepares, and names it; stays and
+    /// returns none if this is the last.
+    fn fall_back(&mut self) -> Option<&'static str> {
+        None
+    }
+}
+
+/// A matrix where a backend keeps it.
+pub trait SparseMatrix<B: Backend, T: Real>: LinearOperator<B, T> + Send + Sized {
+    /// Analysis: the memory of a preconditioner of matrices with the pattern of this one, and the order
+    /// of its rows.
+    ///
+    /// # Errors
+    /// If the device fails, or the matrix is too large.
+    fn preconditioner(
+        &self,
+        backend: &B,
+        kind: Algebraic,
+    ) -> Result<Box<dyn Preconditioner<B, T, Self>>>;
+}
+
+/// A preconditioner that is made from the entries of a matrix alone.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum Algebraic {
+    /// The identity.
+    None,
+    /// The inverse of the diagonal.
+    Jacobi,
+    /// Incomplete factors.
+    Factors {
+        /// Which ones.
+        kind: Incomplete,
+        /// In which order their rows are worked on.
+        schedule: Schedule,
+        /// They are those of A + `shift` diag(A) (Manteuffel 1980).
+        shift: f64,
+    },
+}
+
+/// Incomplete factors M = (I + L)(D + U) of A, L and U strictly triangular with the pattern of A.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Incomplete {
+    /// Diagonal incomplete LU: D_i = a_ii − Σ_{j<i} a_ij a_ji / D_j over entries present on both
+    /// sides, L_ij = a_ij / D_j, U_ij = a_ij, so that diag(M) = diag(A) (Pommerell 1992; Wang and
+    /// Liu 2022).
+    Dilu,
+    /// The same for a symmetric A, of which only the lower triangle is read; pivots must be
+    /// positive.
+    Dic,
+    /// Gaussian elimination that drops every entry outside the pattern (Meijerink and van der Vorst
+    /// 1977).
+    Ilu0,
+    /// The same for a symmetric A, of which only the lower triangle is read: M = L D Lᵀ; pivots must
+    /// be positive.
+    Ic0,
+}
+
+impl Incomplete {
+    /// Whether it is for symmetric matrices.
+    pub fn symmetric(self) -> bool {
+        matches!(self, Self::Dic | Self::Ic0)
+    }
+
+    /// Whether only pivots are eliminated, and L and U have the entries of A.
+    pub(super) fn diagonal_only(self) -> bool {
+        matches!(self, Self::Dilu | Self::Dic)
+    }
+
+    /// Its name for messages.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Dilu => "DILU",
+            Self::Dic => "DIC",
+            Self::Ilu0 => "ILU(0)",
+            Self::Ic0 => "IC(0)",
+        }
+    }
+}
+
+/// A pivot that cannot be used.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct BadPivot {
+    /// Row of A.
+    pub row: usize,
+    /// Its value: zero, not finite, or negative where it must be positive.
+    pub value: f64,
+}
+
+/// The identity.
+pub(crate) struct Identity;
+
+impl<B: Backend, T: Real, A> Preconditioner<B, T, A> for Identity {
+    fn update(&mut self, _: &B, _: &A) -> Result<(), SolverError> {
+        Ok(())
+    }
+
+    fn apply(&mut self, backend: &B, _: &A, r: &B::Vector<T>, z: &mut B::Vector<T>) -> Result<()> {
+        backend.lincomb(None, z, 0.0, &[(1.0, r)])
+    }
+}
+
+/// Why a preconditioner could not be made.
+#[derive(Debug, Clone, Copy, PartialEq, thiserror::Error)]
+#[allow(missing_docs, reason = "the message says what each field is")]
+pub enum PreconditionerFailure {
+    /// A pivot is zero or not finite.
+    #[error("{preconditioner} met a pivot that is zero or not finite in row {row}")]
+    Pivot { preconditioner: &'static str, row: usize },
+    /// A pivot of incomplete factors is zero, not finite, or negative where it must be positive.
+    #[error("{preconditioner} met the pivot {value:e} in row {row}")]
+    Factor { preconditioner: &'static str, row: usize, value: f64 },
+    /// A line of a multigrid level has a pivot that is not finite.
+    #[error("a line solve of the multigrid preconditioner has a singular pivot")]
+    Line,
+    /// The wall terms of a line, counted from the first unknown one, cannot be determined.
+    #[error("the wall terms of unknown grid line {line} have a singular 2×2 block")]
+    WallBlock { line: usize },
+}
+
+impl PreconditionerFailure {
+    /// That of incomplete factors with this pivot.
+    pub(super) fn factor(kind: Incomplete, BadPivot { row, value }: BadPivot) -> Self {
+        Self::Factor { preconditioner: kind.name(), row, value }
+    }
+}
+
+/// A failure in a solver.
+#[derive(Debug, Clone, PartialEq, thiserror::Error)]
+pub enum SolverError {
+    /// The device failed.
+    #[error(transparent)]
+    Device(#[from] DeviceError),
+    /// A preconditioner could not be made.
+    #[error(transparent)]
+    Preconditioner(#[from] PreconditionerFailure),
 }

@@ -14,21 +14,26 @@ pub mod cpu;
 pub mod cuda;
 mod elliptic;
 mod error;
-mod grids;
-mod matrices;
+pub(crate) mod matrices;
 mod multigrid;
-pub(crate) mod preconditioner;
-pub mod scalars;
 mod vectors;
 
-pub use bands::{Bands, NarrowBands};
-pub use elliptic::{CellGuard, EllipticBackend, EllipticData, Scaling, WallTerms};
-pub use error::DeviceError;
-pub use grids::{GridBackend, initial_grid};
-pub use matrices::{Format, Product, SparseBackend};
-pub use multigrid::{Coarsening, LevelSize, MultigridBackend, Order};
-pub use preconditioner::{
-    Algebraic, BadPivot, Incomplete, LinearOperator, Preconditioner, PreconditionerFailure,
-    SolverError, SparseMatrix,
+pub use bands::NarrowBands;
+pub use elliptic::{
+    CellGuard, EllipticBackend, EllipticData, GridBackend, Scaling, WallTerms, initial_grid,
 };
+pub use error::{DeviceError, Result};
+pub use matrices::{
+    Algebraic, Format, Incomplete, LinearOperator, Preconditioner, PreconditionerFailure, Product,
+    SolverError, SparseBackend, SparseMatrix,
+};
+pub use multigrid::{Coarsening, LevelSize, MultigridBackend, Order};
 pub use vectors::{Advance, Backend, Pair, Projection, Real};
+
+// For the tests and measurements of this workspace: scalars of Krylov methods, and bands of ranks.
+#[doc(hidden)]
+pub use bands::Bands;
+#[doc(hidden)]
+pub mod scalars;
+#[doc(hidden)]
+pub use matrices::BadPivot;

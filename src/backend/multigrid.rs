@@ -1,6 +1,6 @@
 //! The kernels of geometric multigrid that a backend offers.
 
-use super::{DeviceError, Real, SparseBackend};
+use super::{Real, Result, SparseBackend};
 use crate::grid::Topology;
 
 /// In which directions a level is coarsened.
@@ -27,7 +27,6 @@ pub struct LevelSize {
 impl LevelSize {
     /// The unknown points of a grid of `ni` × `nj` nodes: those off the wall, the outer line and a
     /// held seam.
-    #[must_use]
     pub fn of_grid(topology: Topology, ni: usize, nj: usize) -> Self {
         let periodic = topology.periodic();
         Self { mi: if periodic { ni - 1 } else { ni - 2 }, mj: nj - 2, periodic }
@@ -36,7 +35,6 @@ impl LevelSize {
     /// Whether the level's operator reaches around the seam. A periodic row with an odd number of
     /// points has two neighbours of one colour and cannot be coarsened evenly: its level is cut
     /// there, and the Krylov method around the hierarchy makes up for the dropped couplings.
-    #[must_use]
     pub fn wraps(self) -> bool {
         self.periodic && self.mi.is_multiple_of(2)
     }
@@ -88,7 +86,7 @@ pub trait MultigridBackend: SparseBackend {
         kind: (LevelSize, Coarsening),
         a: &Self::Matrix<T>,
         columns: Option<&Self::Matrix<T>>,
-    ) -> Result<Self::Level<M>, DeviceError>;
+    ) -> Result<Self::Level<M>>;
 
     /// The level below `fine`, `kept` or a new one, with A ← R A P, linear prolongation P (½ 1 ½) and
     /// restriction R = ½ Pᵀ (¼ ½ ¼) in each coarsened direction (theory eq. 12), and B ← R B in both
@@ -98,43 +96,39 @@ pub trait MultigridBackend: SparseBackend {
         kept: Option<Self::Level<M>>,
         fine: &Self::Level<M>,
         coarsening: Coarsening,
-    ) -> Result<Self::Level<M>, DeviceError>;
+    ) -> Result<Self::Level<M>>;
 
     /// Whether the pivots of all lines are finite, on this level and on those it was coarsened
     /// from.
-    fn pivots_are_finite<M: Real>(&self, level: &Self::Level<M>) -> Result<bool, DeviceError>;
+    fn pivots_are_finite<M: Real>(&self, level: &Self::Level<M>) -> Result<bool>;
 
     /// f ← r, u ← 0.
     fn load_right<T: Real, M: Real>(
         &self,
         r: &Self::Vector<T>,
         level: &mut Self::Level<M>,
-    ) -> Result<(), DeviceError>;
+    ) -> Result<()>;
 
     /// One sweep: block-tridiagonal solves along the eta-lines, one colour after the other, then
     /// along the xi-lines if the level has them.
-    fn smooth<M: Real>(&self, level: &mut Self::Level<M>, order: Order) -> Result<(), DeviceError>;
+    fn smooth<M: Real>(&self, level: &mut Self::Level<M>, order: Order) -> Result<()>;
 
     /// Coarse f ← R (f − A u − B d), coarse u, d ← 0.
     fn restrict_residual<M: Real>(
         &self,
         fine: &mut Self::Level<M>,
         coarse: &mut Self::Level<M>,
-    ) -> Result<(), DeviceError>;
+    ) -> Result<()>;
 
     /// Fine u ← u + P coarse u, and d so along xi.
-    fn prolong<M: Real>(
-        &self,
-        coarse: &Self::Level<M>,
-        fine: &mut Self::Level<M>,
-    ) -> Result<(), DeviceError>;
+    fn prolong<M: Real>(&self, coarse: &Self::Level<M>, fine: &mut Self::Level<M>) -> Result<()>;
 
     /// z ← u.
     fn store_solution<T: Real, M: Real>(
         &self,
         level: &Self::Level<M>,
         z: &mut Self::Vector<T>,
-    ) -> Result<(), DeviceError>;
+    ) -> Result<()>;
 
     /// A backend on which small levels cost more time than their work does may apply a cycle as a
     /// matrix: a cycle from a zero guess is linear in its right side. Prepares it for the first of
@@ -142,13 +136,13 @@ pub trait MultigridBackend: SparseBackend {
     fn prepare_cycle<M: Real>(
         &self,
         _levels: &mut [Self::Level<M>],
-        _work: impl FnMut(&mut [Self::Level<M>]) -> Result<(), DeviceError>,
-    ) -> Result<(), DeviceError> {
+        _work: impl FnMut(&mut [Self::Level<M>]) -> Result<()>,
+    ) -> Result<()> {
         Ok(())
     }
 
     /// u ← the cycle on f from a zero guess, if it was prepared; returns whether it was.
-    fn apply_cycle<M: Real>(&self, _level: &mut Self::Level<M>) -> Result<bool, DeviceError> {
+    fn apply_cycle<M: Real>(&self, _level: &mut Self::Level<M>) -> Result<bool> {
         Ok(false)
     }
 }

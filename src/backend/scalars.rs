@@ -2,9 +2,9 @@
 //!
 //! A Krylov iteration on a device must not wait for the host to learn an inner product. Its scalars
 //! live in numbered slots on the device; the coefficients of vector sums are quotients of slots,
-//! and conditions on slots end the iteration there, so that the host may look now and then.
+//! and conditions on slots end the iteration there, so that the host reads them now and then.
 
-use super::{Backend, DeviceError, Pair, Real};
+use super::{Backend, Pair, Real, Result};
 
 /// Number of a slot.
 pub type Slot = u8;
@@ -36,19 +36,16 @@ pub struct Coefficient {
 
 impl Coefficient {
     /// A number.
-    #[must_use]
     pub const fn number(factor: f64) -> Self {
         Self { factor, over: [ONE; 2], under: [ONE; 2] }
     }
 
     /// factor · over / under.
-    #[must_use]
     pub const fn ratio(factor: f64, over: Slot, under: Slot) -> Self {
         Self { factor, over: [over, ONE], under: [under, ONE] }
     }
 
     /// The value for these slots.
-    #[must_use]
     pub fn value(&self, slots: &[f64]) -> f64 {
         let product = |[a, b]: [Slot; 2]| slots[usize::from(a)] * slots[usize::from(b)];
         self.factor * product(self.over) / product(self.under)
@@ -79,27 +76,14 @@ pub struct Condition {
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Test {
     /// value ≤ bound.
-    Reached {
-        /// Compared slot.
-        value: Slot,
-        /// Slot of the bound.
-        bound: Slot,
-    },
+    Reached { value: Slot, bound: Slot },
     /// value² ≤ ε² · slot · slot, or the value is not a number: an inner product that is lost in
     /// the rounding of its operands, whose squared norms are in `squares`.
-    Vanished {
-        /// Compared slot.
-        value: Slot,
-        /// Slots of the squared norms.
-        squares: [Slot; 2],
-        /// Relative rounding error ε.
-        epsilon: f64,
-    },
+    Vanished { value: Slot, squares: [Slot; 2], epsilon: f64 },
 }
 
 impl Condition {
     /// Whether it holds for these slots.
-    #[must_use]
     pub fn holds(&self, slots: &[f64]) -> bool {
         let slot = |at: Slot| slots[usize::from(at)];
         match self.test {
@@ -112,7 +96,7 @@ impl Condition {
         }
     }
 
-    /// Kind, slots and flag as one number, and ε²: how a kernel is told.
+    /// Kind, slots and flag as one number, and ε², as arguments of a kernel.
     pub(super) fn packed(&self) -> (u64, f64) {
         let (kind, value, a, b, epsilon) = match self.test {
             Test::Reached { value, bound } => (1, value, bound, ONE, 0.0),
@@ -131,11 +115,11 @@ pub struct Ending<'a> {
     pub conditions: &'a [Condition],
 }
 
-/// Room for the slots and the log.
+/// The slots and the log, all zero.
 ///
 /// # Errors
-/// If the device has no room.
-pub fn room<B: Backend>(backend: &B) -> Result<B::Vector<f64>, DeviceError> {
+/// If the memory of the device does not suffice.
+pub fn allocate<B: Backend>(backend: &B) -> Result<B::Vector<f64>> {
     backend.zeros(SLOTS + LOG)
 }
 
@@ -147,7 +131,7 @@ pub fn set<B: Backend>(
     backend: &B,
     scalars: &mut B::Vector<f64>,
     values: &[(Slot, f64)],
-) -> Result<(), DeviceError> {
+) -> Result<()> {
     let mut all = [0.0; SLOTS + LOG];
     for &(slot, value) in values.iter().chain(&[(ONE, 1.0)]) {
         all[usize::from(slot)] = value;
@@ -163,8 +147,8 @@ pub fn read<B: Backend>(
     backend: &B,
     scalars: &B::Vector<f64>,
     host: &mut [f64; SLOTS + LOG],
-) -> Result<(), DeviceError> {
-    backend.see(backend.look(scalars)?, host)
+) -> Result<()> {
+    backend.wait_for(backend.read_back(scalars)?, host)
 }
 
 /// Inner products that the host waits for; what the slots held before is lost.
@@ -175,43 +159,10 @@ pub fn read_dots<B: Backend, T: Real, const K: usize>(
     backend: &B,
     scalars: &mut B::Vector<f64>,
     pairs: [Pair<'_, B::Vector<T>>; K],
-) -> Result<[f64; K], DeviceError> {
+) -> Result<[f64; K]> {
     set(backend, scalars, &[])?;
     backend.dots(scalars, FIRST, pairs, Ending::default())?;
     let mut slots = [0.0; SLOTS + LOG];
     read(backend, scalars, &mut slots)?;
     Ok(std::array::from_fn(|k| slots[usize::from(FIRST) + k]))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_coefficient_is_a_quotient_of_slots() {
-        let mut slots = [0.0; SLOTS];
-        (slots[1], slots[3], slots[4], slots[5]) = (1.0, 6.0, 4.0, 3.0);
-
-        let both = Coefficient { factor: -0.5, over: [3, 4], under: [5, ONE] };
-
-        let ratio = Coefficient::ratio(1.0, 3, 5);
-        let found = [both, ratio, Coefficient::number(7.0)].map(|c| c.value(&slots).to_bits());
-        assert_eq!(found, [-4.0_f64, 2.0, 7.0].map(f64::to_bits));
-    }
-
-    #[test]
-    fn conditions_hold_at_their_bounds_and_for_nan() {
-        let mut slots = [0.0; SLOTS];
-        (slots[3], slots[4], slots[5]) = (2.0, 2.0, f64::NAN);
-        let reached = Condition { test: Test::Reached { value: 3, bound: 4 }, flag: 1 };
-        let not_a_number = Condition { test: Test::Reached { value: 5, bound: 4 }, flag: 1 };
-        let vanished = |value, epsilon| Condition {
-            test: Test::Vanished { value, squares: [4, 4], epsilon },
-            flag: 2,
-        };
-
-        assert!(reached.holds(&slots) && !not_a_number.holds(&slots));
-        assert!(vanished(3, 1.0).holds(&slots) && vanished(5, 1e-16).holds(&slots));
-        assert!(!vanished(3, 0.5).holds(&slots));
-    }
 }

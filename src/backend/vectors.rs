@@ -1,6 +1,6 @@
 //! Vectors of either precision, and the operations that carry every Krylov method.
 
-use super::DeviceError;
+use super::Result;
 use super::scalars::{Coefficient, Ending, LOG, SLOTS, Slot};
 use std::fmt::Debug;
 
@@ -85,8 +85,8 @@ pub struct Projection {
 pub trait Backend: Sync + Sized + 'static {
     /// A vector of `T`.
     type Vector<T: Real>: Send;
-    /// A read-back of scalars that was asked for.
-    type Look;
+    /// A copy of scalars to the host that is under way.
+    type ReadBack;
     /// Work that is done again and again in the same places; empty at first.
     type Recording: Default + Send;
 
@@ -97,17 +97,17 @@ pub trait Backend: Sync + Sized + 'static {
     fn replay(
         &self,
         recording: &mut Self::Recording,
-        work: impl FnMut() -> Result<(), DeviceError>,
-    ) -> Result<(), DeviceError>;
+        work: impl FnMut() -> Result<()>,
+    ) -> Result<()>;
 
     /// A vector of `n` zeros.
-    fn zeros<T: Real>(&self, n: usize) -> Result<Self::Vector<T>, DeviceError>;
+    fn zeros<T: Real>(&self, n: usize) -> Result<Self::Vector<T>>;
 
     /// v ← host. Both have the same length.
-    fn upload<T: Real>(&self, host: &[T], v: &mut Self::Vector<T>) -> Result<(), DeviceError>;
+    fn upload<T: Real>(&self, host: &[T], v: &mut Self::Vector<T>) -> Result<()>;
 
     /// host ← v. Both have the same length.
-    fn download<T: Real>(&self, v: &Self::Vector<T>, host: &mut [T]) -> Result<(), DeviceError>;
+    fn download<T: Real>(&self, v: &Self::Vector<T>, host: &mut [T]) -> Result<()>;
 
     /// y ← scale · x, from one precision to another.
     fn convert<S: Real, T: Real>(
@@ -115,10 +115,10 @@ pub trait Backend: Sync + Sized + 'static {
         scale: f64,
         x: &Self::Vector<S>,
         y: &mut Self::Vector<T>,
-    ) -> Result<(), DeviceError>;
+    ) -> Result<()>;
 
     /// max |x_i|; NaN if any entry is NaN.
-    fn max_abs<T: Real>(&self, x: &Self::Vector<T>) -> Result<f64, DeviceError>;
+    fn max_abs<T: Real>(&self, x: &Self::Vector<T>) -> Result<f64>;
 
     /// h ← Vᵀ w and w ← w − V h for a `basis` V; then Vᵀ w and (w, w) again: classical Gram–Schmidt.
     /// A device is waited for once.
@@ -126,14 +126,14 @@ pub trait Backend: Sync + Sized + 'static {
         &self,
         basis: &[Self::Vector<T>],
         w: &mut Self::Vector<T>,
-    ) -> Result<Projection, DeviceError>;
+    ) -> Result<Projection>;
 
-    /// Looks at the scalars as all that was asked for so far leaves them; does not wait. At most eight
-    /// looks may be open.
-    fn look(&self, scalars: &Self::Vector<f64>) -> Result<Self::Look, DeviceError>;
+    /// Begins to copy the scalars to the host as the work enqueued so far leaves them, and does not wait.
+    /// At most eight copies may be under way.
+    fn read_back(&self, scalars: &Self::Vector<f64>) -> Result<Self::ReadBack>;
 
-    /// host ← the slots that a look found, followed by the log.
-    fn see(&self, look: Self::Look, host: &mut [f64; SLOTS + LOG]) -> Result<(), DeviceError>;
+    /// Waits for a copy; host ← the slots, followed by the log.
+    fn wait_for(&self, read_back: Self::ReadBack, host: &mut [f64; SLOTS + LOG]) -> Result<()>;
 
     /// Slots from `first` on ← several inner products in one reduction, three at most, then what
     /// `ending` says. Nothing if the slots are halted.
@@ -143,7 +143,7 @@ pub trait Backend: Sync + Sized + 'static {
         first: Slot,
         pairs: [Pair<'_, Self::Vector<T>>; K],
         ending: Ending<'_>,
-    ) -> Result<(), DeviceError>;
+    ) -> Result<()>;
 
     /// The step of a Krylov method: x ← x + a h and r ← r + b v in one pass with (r, r), and with
     /// (w, r) after it if there is a `w`, into the slots from `first` on; then what `ending` says.
@@ -154,7 +154,7 @@ pub trait Backend: Sync + Sized + 'static {
         step: Advance<'_, Self::Vector<T>>,
         first: Slot,
         ending: Ending<'_>,
-    ) -> Result<(), DeviceError>;
+    ) -> Result<()>;
 
     /// y ← β y + Σ αₖ xₖ, four terms a pass; β = 0 overwrites y, even where it is NaN. Coefficients
     /// are quotients of `scalars`, and nothing is done if those are halted; without them,
@@ -165,5 +165,5 @@ pub trait Backend: Sync + Sized + 'static {
         y: &mut Self::Vector<T>,
         beta: C,
         terms: &[(C, &Self::Vector<T>)],
-    ) -> Result<(), DeviceError>;
+    ) -> Result<()>;
 }

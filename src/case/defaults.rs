@@ -1,10 +1,13 @@
-//! Defaults that follow a rule. Those that are a value stand in the table of keys; every other one is
+//! Defaults that follow a rule, and the retry plan. Those that are a value stand in the table of keys; every other one is
 //! here, and the resolved case has all of them, so that an archived case is the same in every build.
 
-use super::{Case, GridOptions, InitialOptions, Retry, Topology};
+use serde::{Deserialize, Serialize};
+
+use super::{Case, GridOptions, InitialOptions, Topology};
 use crate::geometry::BaseCells;
 use crate::grid::initial::Method;
 use crate::grid::{Seam, initial};
+use crate::pde::control::Base;
 
 /// Height of the first cell when neither it nor `y_plus` is given, chords.
 pub(super) const FIRST_CELL: f64 = 1e-5;
@@ -14,7 +17,7 @@ pub(super) const FIRST_CELL: f64 = 1e-5;
 pub(super) const REFERENCE_LENGTH: f64 = 0.5;
 
 /// Most first-cell heights in the default spacing at a sharp trailing edge, and the widest spacing that
-/// follows from it, chords. Beside the line that leaves the edge between both surfaces, cells much
+/// follows from it, chords. Next to the line that leaves the edge between both surfaces, cells much
 /// taller than wide are sheared; the equations there are the harder to solve the more of them there are.
 const MOST_HEIGHTS: f64 = 6.0;
 const WIDEST: f64 = 1e-2;
@@ -35,7 +38,7 @@ pub(crate) const NEWTON_STEPS: i64 = 30;
 /// Largest turn of the wall in a cell, degrees, up to 257 points.
 const MAX_TURN: f64 = 15.0;
 
-/// Cells on a base and on a cap: as many as the spacing asks for, but no fewer. The lines that leave a
+/// Cells on a base and on a cap: as many as follow from the spacing, but no fewer. The lines that leave a
 /// base then spread less far, and a cap turns by 15° in each.
 pub(super) const BASE_CELLS: BaseCells = BaseCells::AtLeast { base: 8, cap: 12 };
 
@@ -44,13 +47,13 @@ pub(super) const ROUND_EDGE: f64 = 90.0;
 
 /// Factor of a retry on the dissipation of the march: the march itself tries twice and four times where
 /// it folds, and less than four times is seldom another grid then.
-pub(super) const MORE_SMOOTHING: f64 = 4.0;
+const MORE_SMOOTHING: f64 = 4.0;
 
 /// Passes over the control functions that the march along normals needs.
-pub(super) const NORMAL_PASSES: u32 = 30;
+const NORMAL_PASSES: u32 = 30;
 
 /// Factor of a retry on the decay length of the wall terms.
-pub(super) const SHORTER_DECAY: f64 = 0.5;
+const SHORTER_DECAY: f64 = 0.5;
 
 /// Cells of the cut on each side, for `ni` points that leave `most`.
 pub(super) fn wake_cells(ni: usize, most: usize) -> usize {
@@ -115,7 +118,7 @@ impl GridOptions {
 }
 
 impl InitialOptions {
-    /// Settings of the initial grid on a wall of so many cells, whose length counts as two chords.
+    /// Settings of the initial grid on a wall of `cells` cells, whose length counts as two chords.
     pub(crate) fn settings(
         &self,
         cut: bool,
@@ -160,5 +163,69 @@ impl Case {
         self.initial.volume_smoothing = Some(initial.volume_smoothing);
         self.initial.spread = Some(initial.spread);
         self
+    }
+}
+
+/// A change of settings that is tried when a grid is not good.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+#[non_exhaustive]
+pub enum Retry {
+    /// More smoothing in the hyperbolic march.
+    March,
+    /// A shorter decay of the wall terms.
+    Decay,
+    /// The march along normals.
+    Normal,
+    /// The base of Thomas and Middlecoff.
+    Base,
+}
+
+impl Retry {
+    /// Keys that it changes.
+    fn keys(self) -> &'static [&'static str] {
+        match self {
+            Self::March => &["initial.dissipation"],
+            Self::Decay => &["control.decay"],
+            Self::Normal => &["initial.method", "control.smoothing"],
+            Self::Base => &["control.base"],
+        }
+    }
+
+    /// The change in words, and the case with it; none where it changes nothing.
+    fn change(self, case: &Case) -> Option<(String, Case)> {
+        let mut changed = case.clone();
+        let Case { initial, control, .. } = &mut changed;
+        let marches = initial.method == Method::Hyperbolic;
+        let words = match self {
+            Self::March if marches => {
+                let dissipation = MORE_SMOOTHING * initial.dissipation?;
+                initial.dissipation = Some(dissipation);
+                format!("a smoother march (initial.dissipation = {dissipation})")
+            }
+            Self::Decay => {
+                control.decay *= SHORTER_DECAY;
+                format!("a shorter reach of the wall terms (control.decay = {})", control.decay)
+            }
+            Self::Normal if marches => {
+                initial.method = Method::Normal;
+                control.smoothing = NORMAL_PASSES as usize;
+                "a march along normals (initial.method = \"normal\")".into()
+            }
+            Self::Base if control.base == Base::Marched => {
+                control.base = Base::ThomasMiddlecoff;
+                "another base (control.base = \"thomas-middlecoff\")".into()
+            }
+            _ => return None,
+        };
+        Some((words, changed))
+    }
+}
+
+impl Case {
+    /// The retry plan of a settled case: each change in words, and the case with that change alone.
+    pub(crate) fn retries(&self) -> impl Iterator<Item = (String, Self)> {
+        let plan: &[Retry] = if self.quality.retry { &self.quality.ladder } else { &[] };
+        plan.iter().filter_map(|retry| retry.change(self))
     }
 }

@@ -1,33 +1,82 @@
-//! The values that a case file and the overrides give, each checked against its key.
+//! From the bytes of a case file and the overrides to values, each checked against its key.
 
 use std::collections::BTreeMap;
+use std::fs::File;
+use std::io::{ErrorKind, Read};
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 
 use serde::de::DeserializeOwned;
 use toml_edit::{Document, InlineTable, Item, TableLike, Value};
 
-use super::Places;
-use super::check::check;
-use super::error::{CaseError, Found, Place};
-use super::schema::{self, KEYS, Key, Kind, SECTIONS};
-use super::suggest::{nearest, nearest_key};
+use super::Case;
+use super::error::{CaseError, Found, Place, Places};
+use super::schema::{self, KEYS, Key, Kind, SECTIONS, SOURCES, check, nearest, nearest_key};
 
-/// Sets of keys and sections of which the command line replaces one by another.
-const ALTERNATIVES: &[&[&[&str]]] = &[
-    &[
-        &["geometry.naca"],
-        &["geometry.file"],
-        &["geometry.section"],
-        &["geometry.wing_body"],
-        &["geometry.ellipse"],
-        &["geometry.joukowski"],
-    ],
-    &[&["grid.first_cell"], &["grid.y_plus", "grid.reynolds", "grid.reference_length"]],
-];
+/// Bytes that are read of a case file: a hundred times what any case needs.
+const LIMIT: u64 = 1 << 20;
+
+/// Keys of the first cell's height, and those that give it in wall units.
+const HEIGHT: &[&str] = &["grid.first_cell"];
+const WALL_UNITS: &[&str] = &["grid.y_plus", "grid.reynolds", "grid.reference_length"];
 
 /// Characters of a value shown in a message.
 const SHOWN: usize = 60;
+
+impl Case {
+    /// Reads, checks and resolves the case file `path`.
+    ///
+    /// `overrides` are dotted keys with values in TOML, which replace those of the file; text may
+    /// stand without quotes. An override drops the file's alternatives to its key: `geometry.file`
+    /// drops `geometry.naca`, `grid.first_cell` drops `grid.y_plus` and `grid.reynolds`, and the
+    /// other way round.
+    ///
+    /// # Errors
+    ///
+    /// Whatever keeps the case from being run as written: see [`CaseError`].
+    pub fn from_file(path: &Path, overrides: &[(String, String)]) -> Result<Self, CaseError> {
+        let bytes = read_bytes(path)?;
+        if let Some(offset) = bytes.iter().position(|byte| *byte == 0) {
+            return Err(CaseError::Binary { path: path.into(), offset });
+        }
+        let text = str::from_utf8(&bytes).map_err(|error| {
+            let valid = bytes.get(..error.valid_up_to()).unwrap_or_default();
+            let line = line_of(&String::from_utf8_lossy(valid), valid.len());
+            CaseError::NotUtf8 { path: path.into(), line }
+        })?;
+        Self::from_toml(text, path, overrides)
+    }
+
+    /// Like [`Case::from_file`], with the text of the file at hand. `path` gives the name, the
+    /// folder that relative paths start at, and the place in messages; it need not exist.
+    ///
+    /// # Errors
+    ///
+    /// See [`CaseError`].
+    pub fn from_toml(
+        text: &str,
+        path: &Path,
+        overrides: &[(String, String)],
+    ) -> Result<Self, CaseError> {
+        Self::resolve(&Entries::read(text, path, overrides)?, path)
+    }
+}
+
+fn read_bytes(path: &Path) -> Result<Vec<u8>, CaseError> {
+    let refuse = |source: std::io::Error| match source.kind() {
+        ErrorKind::NotFound => CaseError::NotFound { path: path.into() },
+        ErrorKind::IsADirectory => CaseError::Directory { path: path.into() },
+        _ => CaseError::Unreadable { path: path.into(), source },
+    };
+    let mut bytes = Vec::new();
+    File::open(path)
+        .and_then(|file| file.take(LIMIT + 1).read_to_end(&mut bytes))
+        .map_err(refuse)?;
+    if bytes.len() as u64 > LIMIT {
+        return Err(CaseError::TooLarge { path: path.into(), limit: LIMIT });
+    }
+    Ok(bytes)
+}
 
 /// A value that is given, of the type its key has.
 struct Entry {
@@ -45,11 +94,7 @@ pub(super) struct Entries {
 
 impl Entries {
     /// Reads `text`, the contents of the case file `path`, then the overrides.
-    pub(super) fn read(
-        text: &str,
-        path: &Path,
-        overrides: &[(String, String)],
-    ) -> Result<Self, CaseError> {
+    fn read(text: &str, path: &Path, overrides: &[(String, String)]) -> Result<Self, CaseError> {
         let document = Document::parse(text).map_err(|error| syntax_error(&error, text, path))?;
         let mut entries =
             Self { path: path.to_path_buf(), given: BTreeMap::new(), opened: BTreeMap::new() };
@@ -58,9 +103,7 @@ impl Entries {
             let span = span_of(document.as_table(), name, item);
             if SECTIONS.iter().any(|(section, _)| *section == name) {
                 let Some(section) = item.as_table_like() else {
-                    return Err(CaseError::NotASection {
-                        found: Box::new(source.found(name, span, item)),
-                    });
+                    return Err(not_a_section(source.found(name, span, item)));
                 };
                 entries.read_section(name, section, &source)?;
             } else if name == "name" {
@@ -88,7 +131,7 @@ impl Entries {
             };
             let found = source.found(nested, span, item);
             let Some(table) = item.as_table_like() else {
-                return Err(CaseError::NotASection { found: Box::new(found) });
+                return Err(not_a_section(found));
             };
             self.opened.insert(nested, found);
             self.read_section(nested, table, source)
@@ -135,15 +178,19 @@ impl Entries {
         let key = schema::find(path).ok_or_else(|| unknown_key(path, place.clone()))?;
         let found = Found { place, key: path.into(), value: text.into() };
         self.insert_value(key, &override_value(key, text), found)?;
-        for set in ALTERNATIVES {
-            let Some(chosen) = set.iter().position(|names| among(path, names)) else { continue };
-            for (_, others) in set.iter().enumerate().filter(|(k, _)| *k != chosen) {
-                self.opened.retain(|section, _| !among(section, others));
-                self.given.retain(|key, entry| {
-                    !among(key, others) || matches!(entry.found.place, Place::Set { .. })
-                });
-            }
-        }
+        let others = if among(path, &SOURCES) {
+            SOURCES.iter().copied().filter(|source| !among(path, &[source])).collect()
+        } else if among(path, HEIGHT) {
+            WALL_UNITS.to_vec()
+        } else if among(path, WALL_UNITS) {
+            HEIGHT.to_vec()
+        } else {
+            return Ok(());
+        };
+        self.opened.retain(|section, _| !among(section, &others));
+        self.given.retain(|key, entry| {
+            !among(key, &others) || matches!(entry.found.place, Place::Set { .. })
+        });
         Ok(())
     }
 
@@ -264,7 +311,7 @@ impl Source<'_> {
 }
 
 /// Line of a position, from 1.
-pub(super) fn line_of(text: &str, position: usize) -> usize {
+fn line_of(text: &str, position: usize) -> usize {
     1 + text.bytes().take(position).filter(|byte| *byte == b'\n').count()
 }
 
@@ -297,6 +344,11 @@ fn listed(text: &str) -> Value {
     let inner = inner.strip_suffix(',').unwrap_or(inner);
     let words = inner.split(',').map(plain).filter(|_| !inner.is_empty());
     Value::Array(words.collect())
+}
+
+fn not_a_section(found: Found) -> CaseError {
+    let remedy = format!("write [{}] in single brackets, once, and its keys below it", found.key);
+    CaseError::Invalid { found: Box::new(found), expected: "a section".into(), remedy }
 }
 
 fn unknown_key(path: &str, place: Place) -> CaseError {

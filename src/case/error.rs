@@ -1,5 +1,6 @@
-//! What can be wrong with a case file.
+//! Where the values of a case stand, and what can be wrong with them.
 
+use std::collections::BTreeMap;
 use std::fmt;
 use std::path::PathBuf;
 
@@ -59,6 +60,42 @@ impl fmt::Display for Found {
         }
     }
 }
+
+/// Where the keys stand that a case was given, for messages about values that only a later layer
+/// can judge.
+///
+/// Any two are equal: a case is the same wherever it is written.
+#[derive(Debug, Clone)]
+pub struct Places {
+    path: PathBuf,
+    given: BTreeMap<&'static str, Place>,
+}
+
+impl Places {
+    /// The places of the keys `given` in the case file `path`, overrides included.
+    pub(super) fn new(path: PathBuf, given: BTreeMap<&'static str, Place>) -> Self {
+        Self { path, given }
+    }
+
+    /// Whether the key is given.
+    pub(crate) fn has(&self, key: &str) -> bool {
+        self.given.contains_key(key)
+    }
+
+    /// Where the first of these dotted keys stands that is given; the case file if none is.
+    pub(crate) fn of(&self, keys: &[&str]) -> Place {
+        let given = keys.iter().find_map(|key| self.given.get(key));
+        given.cloned().unwrap_or_else(|| Place::File { path: self.path.clone() })
+    }
+}
+
+impl PartialEq for Places {
+    fn eq(&self, _: &Self) -> bool {
+        true
+    }
+}
+
+impl Eq for Places {}
 
 /// A case that cannot be run as it is written.
 #[derive(Debug, thiserror::Error)]
@@ -142,12 +179,6 @@ pub enum CaseError {
         /// Dotted keys of the section, where there is such a section.
         known: Vec<&'static str>,
     },
-    /// A section's name is used for something else.
-    #[error("{found}: expected a section")]
-    NotASection {
-        /// What stands there.
-        found: Box<Found>,
-    },
     /// A value has the wrong type or is out of range.
     #[error("{found}: expected {expected}")]
     Invalid {
@@ -204,10 +235,6 @@ impl CaseError {
             Self::NotFound { .. } => Some("check the path of the case file".into()),
             Self::Directory { .. } => Some("name the case file in the folder".into()),
             Self::Unreadable { .. } => None,
-            Self::NotASection { found } => Some(format!(
-                "write [{}] in single brackets, once, and its keys below it",
-                found.key
-            )),
             Self::TooLarge { .. } | Self::Binary { .. } => Some(
                 "a case file is a short text in TOML; coordinates go into a file of their own, \
                  named by geometry.file"

@@ -7,50 +7,14 @@ use crate::formats::NAMES;
 use Bound::{Closed, Open};
 use Preset::{Derived, Flag, Integer, Real, Unset, Word, Words};
 
-/// Sections of a case file and what they are about, in the order of the reference page.
-pub const SECTIONS: &[(&str, &str)] = &[
-    (
-        "geometry",
-        "The section. Exactly one of `naca`, `file`, `section`, `wing_body`, `ellipse` and \
-         `joukowski` is needed; the last four are tables, as in `ellipse = { thickness = 0.5 }`.",
-    ),
-    (
-        "geometry.flap",
-        "A plain flap: what lies behind the hinge is turned about it. The mid line bends over a \
-         short way, so that both surfaces stay smooth and cannot cross.",
-    ),
-    (
-        "geometry.section",
-        "Any smooth closed contour, such as the cross-section of a body. It has no leading or \
-         trailing edge; points gather where it bends.",
-    ),
-    (
-        "geometry.wing_body",
-        "Cross-section of a round fuselage with a low wing at constant x, symmetric about x = 0: \
-         a circle about (0, 0), wings of linear thickness with round tips, and fillets between. \
-         The defaults have the proportions of DLR-F6, lengths in metres.",
-    ),
-    ("geometry.ellipse", "An ellipse of unit chord; by default a circle."),
-    (
-        "geometry.joukowski",
-        "A Joukowski section of unit chord: the image of a circle about \
-         (-k t/(1 - k t), 2 f) through (1, 0) under z + 1/z, k = 4/(3 sqrt(3)), t and f being \
-         thickness and camber but for terms of higher order. Its trailing edge is a cusp.",
-    ),
-    ("grid", "Size of the grid and spacing of its points. Lengths are in chords."),
-    ("initial", "The initial grid: first guess, and source of the marched control functions."),
-    ("control", "Control functions P and Q of the grid equations."),
-    (
-        "quality",
-        "What is asked of the grid, and what is tried when it is not reached: with `retry`, the \
-         steps of `ladder` one after the other, each alone, until the grid converges, has no folded \
-         cell and keeps the limits. Where `ladder` is not given, a step that would change a key which \
-         the case gives is left out. The report says what was tried.",
-    ),
-    ("newton", "The inexact Newton iteration."),
-    ("linear", "The linear solver within a Newton step."),
-    ("multigrid", "The multigrid preconditioner."),
-    ("output", "What is written."),
+/// Keys and sections of which each case has one.
+pub(super) const SOURCES: [&str; 6] = [
+    "geometry.naca",
+    "geometry.file",
+    "geometry.section",
+    "geometry.wing_body",
+    "geometry.ellipse",
+    "geometry.joukowski",
 ];
 
 const fn integer(min: i64, max: i64) -> Kind {
@@ -61,632 +25,288 @@ const fn real(low: Bound, high: Bound) -> Kind {
     Kind::Real { low, high }
 }
 
-const fn key(
-    path: &'static str,
-    kind: Kind,
-    default: Preset,
-    unit: &'static str,
-    meaning: &'static str,
-) -> Key {
-    Key { path, kind, default, unit, meaning }
+/// Defines [`SECTIONS`] and [`KEYS`], in the order of the reference page and of the resolved case.
+/// An entry reads `name: type and range, default, unit; meaning;`.
+macro_rules! keys {
+    ($($section:literal: $about:literal {
+        $($name:ident: $kind:expr, $default:expr, $unit:literal; $meaning:literal;)*
+    })*) => {
+        /// Sections of a case file and what they are about.
+        pub const SECTIONS: &[(&str, &str)] = &[$(($section, $about)),*];
+
+        /// All keys.
+        pub const KEYS: &[Key] = &[
+            Key {
+                path: "name",
+                kind: Kind::Text,
+                default: Derived("the case file's name without `.toml`"),
+                unit: "",
+                meaning: "Name of the case, used for the output folder and files.",
+            },
+            $($(Key {
+                path: concat!($section, ".", stringify!($name)),
+                kind: $kind,
+                default: $default,
+                unit: $unit,
+                meaning: $meaning,
+            },)*)*
+        ];
+    };
 }
 
-/// All keys, in the order of the reference page and of the resolved case.
-pub const KEYS: &[Key] = &[
-    key(
-        "name",
-        Kind::Text,
-        Derived("the case file's name without `.toml`"),
-        "",
-        "Name of the case, used for the output folder and files.",
-    ),
-    key("geometry.naca", Kind::Text, Unset, "", "NACA designation, in quotes: `\"2412\"`."),
-    key(
-        "geometry.file",
-        Kind::Path,
-        Unset,
-        "",
-        "File with the section's coordinates. A relative path starts at the case file's folder.",
-    ),
-    key(
-        "geometry.trailing_edge",
-        Kind::Word(&["sharp", "blunt", "rounded", "wedge", "extended", "as-given"]),
-        Derived("`\"sharp\"` for `naca`, `\"as-given\"` for `file`"),
-        "",
-        "How the trailing edge is closed: in one point, by a straight base, by a smooth cap, by a \
-         solid wedge behind the base, by taking a NACA section's formula on to where it closes \
-         (scaled back to unit chord), or as the file has it (a gap of at most 1e-3 chord is closed, \
-         a larger one becomes a base, or a wedge on a C-grid).",
-    ),
-    key(
-        "geometry.edge_thickness",
-        real(Closed(0.0), Closed(0.1)),
-        Unset,
-        "chords",
-        "Thickness of the trailing edge: both surfaces are sheared, linearly in x, until their ends \
-         are so far apart. Makes `trailing_edge` \"sharp\" at 0 and \"blunt\" above, \"wedge\" on a C-grid, \
-         unless it is given.",
-    ),
-    key(
-        "geometry.angle",
-        real(Closed(-90.0), Closed(90.0)),
-        Real(0.0),
-        "degrees",
-        "Angle of attack: the section is turned nose up about (0.25, 0).",
-    ),
-    key(
-        "geometry.chord",
-        real(Closed(1e-6), Closed(1e9)),
-        Real(1.0),
-        "your unit",
-        "Length of the chord, or of the reference length, in the files written. All lengths of the \
-         case and of the report stay in chords.",
-    ),
-    key(
-        "geometry.flap.hinge",
-        real(Closed(0.3), Closed(0.95)),
-        Real(0.75),
-        "chords",
-        "Place of the hinge along the chord; it lies midway between the surfaces.",
-    ),
-    key(
-        "geometry.flap.angle",
-        real(Closed(-60.0), Closed(60.0)),
-        Real(10.0),
-        "degrees",
-        "Deflection, positive with the trailing edge down.",
-    ),
-    key(
-        "geometry.flap.radius",
-        real(Open(0.0), Closed(10.0)),
-        Derived("1.5 thicknesses of the section at the hinge"),
-        "chords",
-        "Smallest radius of the bent mid line; more than half the thickness there.",
-    ),
-    key(
-        "geometry.section.file",
-        Kind::Path,
-        Unset,
-        "",
-        "File with points `x y` of the contour in order, in either direction, from anywhere. A \
-         relative path starts at the case file's folder.",
-    ),
-    key(
-        "geometry.section.length",
-        real(Open(0.0), Closed(1e9)),
-        Derived("1"),
-        "the file's unit",
-        "Reference length: coordinates are divided by it, and it is the chord of all other keys.",
-    ),
-    key(
-        "geometry.wing_body.reference_length",
-        real(Open(0.0), Closed(1e9)),
-        Real(0.1412),
-        "m",
-        "Length that all lengths of this table are divided by, the chord of all other keys.",
-    ),
-    key(
-        "geometry.wing_body.fuselage_radius",
-        real(Open(0.0), Closed(1e9)),
-        Real(0.0742),
-        "m",
-        "Radius of the fuselage.",
-    ),
-    key(
-        "geometry.wing_body.half_span",
-        real(Open(0.0), Closed(1e9)),
-        Real(0.34),
-        "m",
-        "Distance of the wing tip from the plane of symmetry.",
-    ),
-    key(
-        "geometry.wing_body.wing_height",
-        real(Closed(-1e9), Closed(1e9)),
-        Real(-0.037),
-        "m",
-        "Height of the wing's mid line in the plane of symmetry over the fuselage's axis.",
-    ),
-    key(
-        "geometry.wing_body.root_thickness",
-        real(Open(0.0), Closed(1e9)),
-        Real(0.030),
-        "m",
-        "Thickness of the wing in the plane of symmetry.",
-    ),
-    key(
-        "geometry.wing_body.tip_thickness",
-        real(Open(0.0), Closed(1e9)),
-        Real(0.010),
-        "m",
-        "Thickness of the wing where its tip begins to be round.",
-    ),
-    key(
-        "geometry.wing_body.dihedral",
-        real(Closed(-30.0), Closed(30.0)),
-        Real(4.8),
-        "degrees",
-        "Dihedral of the wing's mid line.",
-    ),
-    key(
-        "geometry.wing_body.fillet_radius",
-        real(Open(0.0), Closed(1e9)),
-        Real(0.015),
-        "m",
-        "Radius of the fillets between wing and fuselage.",
-    ),
-    key(
-        "geometry.ellipse.thickness",
-        real(Closed(0.01), Closed(10.0)),
-        Real(1.0),
-        "chords",
-        "Thickness.",
-    ),
-    key(
-        "geometry.joukowski.thickness",
-        real(Closed(0.01), Closed(0.5)),
-        Real(0.12),
-        "chords",
-        "Thickness, but for terms of higher order.",
-    ),
-    key(
-        "geometry.joukowski.camber",
-        real(Closed(-0.2), Closed(0.2)),
-        Real(0.0),
-        "chords",
-        "Camber, but for terms of higher order.",
-    ),
-    key(
-        "grid.topology",
-        Kind::Word(&["O", "C", "auto", "half"]),
-        Word("O"),
-        "",
-        "Shape of the grid: lines that close around the body, or lines that begin and end in the \
-         outflow, with a cut behind the edge; `auto` is C for an edge that is one point and O for \
-         one with a base. `half` is the half of an O-grid beside the plane of symmetry of a symmetric \
-         section: its upper half, or the right half of a body's cross-section.",
-    ),
-    key(
-        "grid.ni",
-        integer(9, 1_000_000),
-        Integer(257),
-        "points",
-        "Points of the line along the wall. On an O-grid they go around the body and the seam's \
-         counts twice; on a C-grid they go along the cut, around the body and along the cut again; on \
-         half a grid they go from one end to the other, and the whole that is solved for has \
-         `2 ni - 1`.",
-    ),
-    key(
-        "grid.nj",
-        integer(5, 1_000_000),
-        Integer(129),
-        "points",
-        "Points from wall to far field, both included. `ni` times `nj` is less than 2^30.",
-    ),
-    key(
-        "grid.far_field",
-        real(Closed(1.0), Closed(1e6)),
-        Real(15.0),
-        "chords",
-        "Radius of the far-field circle around (0.5, 0); on a C-grid half a circle, continued by \
-         straight lines to the outflow.",
-    ),
-    key(
-        "grid.wake",
-        integer(2, 500_000),
-        Derived("3/14 of `ni - 1`, to a multiple of 8"),
-        "cells",
-        "Cells of a C-grid along each side of the cut; at most `(ni - 17)/2`. 2 `wake` of the `ni` \
-         points lie behind the edge, the others on the section, its edge counted twice.",
-    ),
-    key(
-        "grid.wake_length",
-        real(Closed(0.1), Closed(1e6)),
-        Derived("`far_field`"),
-        "chords",
-        "Distance from the trailing edge to the plane of the outflow of a C-grid, along x.",
-    ),
-    key(
-        "grid.wake_direction",
-        real(Closed(-30.0), Closed(30.0)),
-        Derived("0"),
-        "degrees",
-        "Direction of the cut of a C-grid against the x axis; it leaves the edge on its bisector.",
-    ),
-    key(
-        "grid.refine",
-        integer(1, 1024),
-        Integer(1),
-        "",
-        "Makes the grid of all other keys so many times finer: `ni - 1`, `nj - 1`, `wake` and \
-         `base_cells` times it, spacings and first cell divided by it, so that the points of the \
-         wall, of the cut and of the layers hold those of the grid that is not refined.",
-    ),
-    key(
-        "grid.first_cell",
-        real(Open(0.0), Open(1e6)),
-        Derived("1e-5, or from `y_plus`"),
-        "chords",
-        "Height of the first cell at the wall; less than `far_field/(nj - 1)`.",
-    ),
-    key(
-        "grid.y_plus",
-        real(Closed(1e-6), Closed(1000.0)),
-        Unset,
-        "",
-        "Height of the first cell in wall units, instead of `first_cell`; needs `reynolds`.",
-    ),
-    key(
-        "grid.reynolds",
-        real(Closed(1e3), Closed(1e12)),
-        Unset,
-        "",
-        "Reynolds number of `reference_length`, for `y_plus`.",
-    ),
-    key(
-        "grid.reference_length",
-        real(Closed(1e-6), Closed(1e3)),
-        Derived("0.5, with `y_plus`"),
-        "chords",
-        "Length L of the flat plate whose skin friction `y_plus` refers to.",
-    ),
-    key(
-        "grid.leading_edge_spacing",
-        real(Open(0.0), Closed(0.1)),
-        Derived("3e-3 * 256/cells around the section; 4e-4 * 128/cells of it on a C-grid"),
-        "chords",
-        "Spacing of the wall points at the leading edge.",
-    ),
-    key(
-        "grid.trailing_edge_spacing",
-        real(Open(0.0), Closed(0.1)),
-        Derived("1e-3 * 256/cells around the section; 3e-3 * 128/cells of it on a C-grid"),
-        "chords",
-        "Spacing of the wall points at the trailing edge. Where that is sharp, the default is at least a \
-         sixth of the first cell, up to 1e-2.",
-    ),
-    key(
-        "grid.max_turn",
-        real(Closed(1e-3), Closed(180.0)),
-        Derived("15, or 15 * 256/cells of the section if that is less"),
-        "degrees",
-        "Largest turn of the wall from one cell to the next: where the spacing would turn it more, \
-         points gather, at the expense of the rest. Corners are left out, and a concave bend of a \
-         smooth contour may turn twice as much. The default gives way, with \
-         a note, where there are too few points; a limit that is given does not.",
-    ),
-    key(
-        "grid.base_cells",
-        integer(4, 500_000),
-        Unset,
-        "cells",
-        "Cells on the base of a blunt or rounded edge, at most `(ni - 1)/2`; of half a grid those of \
-         the whole base, at most `ni - 1`; unset, the spacing of the trailing edge decides: at least \
-         8, on a rounded edge 12.",
-    ),
-    key(
-        "grid.seam",
-        Kind::Word(&["auto", "held", "periodic"]),
-        Word("auto"),
-        "",
-        "Whether the line at which the grid closes keeps its initial points (`held`) or is solved \
-         for like any other (`periodic`); `auto` chooses by the trailing edge.",
-    ),
-    key(
-        "initial.method",
-        Kind::Word(&["hyperbolic", "normal", "transfinite"]),
-        Word("hyperbolic"),
-        "",
-        "Hyperbolic march, march along smoothed normals (the robust fall-back), or transfinite \
-         interpolation.",
-    ),
-    key(
-        "initial.dissipation",
-        real(Closed(0.0), Closed(10.0)),
-        Derived("0.2; 0.1 on a C-grid"),
-        "",
-        "Dissipation of the hyperbolic march.",
-    ),
-    key(
-        "initial.volume_smoothing",
-        real(Closed(0.0), Closed(10.0)),
-        Derived("0.4, less under thick first cells; 0.05 on a C-grid"),
-        "",
-        "Smoothing of the cell volumes along the body in the hyperbolic march.",
-    ),
-    key(
-        "initial.spread",
-        real(Closed(0.0), Closed(1000.0)),
-        Derived("10; 0 on a C-grid"),
-        "",
-        "Growth of the dissipation away from the wall, which spreads the lines.",
-    ),
-    key(
-        "control.base",
-        Kind::Word(&["laplace", "thomas-middlecoff", "marched"]),
-        Word("marched"),
-        "",
-        "Control functions without the wall terms: zero, from the boundary spacing, or from the \
-         initial grid.",
-    ),
-    key(
-        "control.wall",
-        Kind::Word(&["frozen", "coupled"]),
-        Word("coupled"),
-        "",
-        "Whether wall terms that hold the first cell's height and angle are unknowns of the \
-         Newton iteration (`coupled`) or there are none (`frozen`).",
-    ),
-    key(
-        "control.smoothing",
-        integer(0, 10_000),
-        Derived("5 for the hyperbolic march, else 30"),
-        "passes",
-        "Smoothing passes over the marched control functions.",
-    ),
-    key(
-        "control.smoothing_distance",
-        real(Open(0.0), Closed(1000.0)),
-        Real(0.05),
-        "chords",
-        "Distance from the wall over which the smoothing sets in.",
-    ),
-    key(
-        "control.clip",
-        real(Open(0.0), Closed(100.0)),
-        Real(1.0),
-        "",
-        "Largest magnitude of the marched control functions.",
-    ),
-    key(
-        "control.decay",
-        real(Open(0.0), Closed(1000.0)),
-        Real(3.0),
-        "spacings",
-        "Decay length of the wall terms, in local spacings of the wall points.",
-    ),
-    key(
-        "quality.max_skewness",
-        real(Open(0.0), Closed(1.0)),
-        Unset,
-        "",
-        "Largest equiangle skewness of a cell; a corner of the wall forces turn/180 degrees.",
-    ),
-    key(
-        "quality.max_wall_angle",
-        real(Open(0.0), Closed(90.0)),
-        Unset,
-        "degrees",
-        "Largest angle between the first grid line and the wall normal, corners left out.",
-    ),
-    key(
-        "quality.retry",
-        Kind::Flag,
-        Flag(true),
-        "",
-        "Whether to try again by the ladder when the grid is not good.",
-    ),
-    key(
-        "quality.ladder",
-        Kind::Words(&["march", "decay", "normal", "base"]),
-        Words(&["march", "decay", "normal", "base"]),
-        "",
-        "What to change: four times the dissipation of the march, half the decay \
-         length of the wall terms, the march along normals, the Thomas-Middlecoff base.",
-    ),
-    key(
-        "newton.tolerance",
-        real(Open(0.0), Open(1.0)),
-        Real(1e-10),
-        "",
-        "Scaled rms residual at which the grid is converged.",
-    ),
-    key(
-        "newton.max_iterations",
-        integer(1, 10_000),
-        Integer(NEWTON_STEPS),
-        "steps",
-        "Most Newton steps.",
-    ),
-    key(
-        "newton.forcing_initial",
-        real(Open(0.0), Open(1.0)),
-        Real(0.1),
-        "",
-        "Relative residual of the first step's linear solve; between the next two.",
-    ),
-    key(
-        "newton.forcing_min",
-        real(Open(0.0), Open(1.0)),
-        Real(1e-4),
-        "",
-        "Smallest relative residual asked of a linear solve.",
-    ),
-    key(
-        "newton.forcing_max",
-        real(Open(0.0), Open(1.0)),
-        Real(0.1),
-        "",
-        "Largest relative residual asked of a linear solve.",
-    ),
-    key(
-        "newton.max_halvings",
-        integer(0, 60),
-        Integer(10),
-        "",
-        "Most halvings of a step before the line search gives up.",
-    ),
-    key(
-        "linear.solver",
-        Kind::Word(&["bicgstab", "gmres"]),
-        Word("bicgstab"),
-        "",
-        "Krylov method.",
-    ),
-    key(
-        "linear.preconditioner",
-        Kind::Word(&["none", "jacobi", "dilu", "ilu0", "multigrid"]),
-        Word("multigrid"),
-        "",
-        "Preconditioner of the Krylov method.",
-    ),
-    key(
-        "linear.schedule",
-        Kind::Word(&["auto", "levels", "colours", "tiles"]),
-        Word("auto"),
-        "",
-        "Order in which DILU and ILU(0) are eliminated on a GPU: in natural order level after level, \
-         colour after colour, or within tiles of 32 x 32 points; auto takes tiles for DILU and \
-         levels for ILU(0). A CPU keeps to the natural order.",
-    ),
-    key(
-        "linear.restart",
-        integer(1, 1000),
-        Integer(30),
-        "iterations",
-        "Iterations of GMRES between restarts.",
-    ),
-    key(
-        "linear.max_iterations",
-        integer(1, 1_000_000),
-        Integer(2000),
-        "iterations",
-        "Most linear iterations in one Newton step.",
-    ),
-    key(
-        "linear.precision",
-        Kind::Word(&["single", "double"]),
-        Word("single"),
-        "",
-        "Precision of the whole linear solve; residual and update are always double.",
-    ),
-    key(
-        "multigrid.cycle",
-        Kind::Word(&["v", "w"]),
-        Word("v"),
-        "",
-        "Shape of the cycle: each coarse level once (v) or twice (w).",
-    ),
-    key(
-        "multigrid.sweeps",
-        integer(1, 100),
-        Integer(1),
-        "sweeps",
-        "Line sweeps before and after each coarse correction; twice as many from the third level on.",
-    ),
-    key(
-        "multigrid.levels",
-        integer(1, 32),
-        Integer(16),
-        "levels",
-        "Most levels; the size of the grid limits them as well.",
-    ),
-    key(
-        "multigrid.coarsening",
-        Kind::Word(&["full", "xi"]),
-        Word("full"),
-        "",
-        "Coarsening in both directions with lines of both, or in xi only with eta-lines only.",
-    ),
-    key(
-        "output.formats",
-        Kind::Words(&NAMES),
-        Words(&["vts", "plot3d"]),
-        "",
-        "Grid files to write, in this order; docs/formats.md tells them apart.",
-    ),
-    key(
-        "output.compression",
-        Kind::Word(&["none", "zlib"]),
-        Word("none"),
-        "",
-        "Compression of the arrays in `mesh.vts`, which VTK reads as it reads the others.",
-    ),
-    key(
-        "output.span_cells",
-        integer(0, 100_000),
-        Integer(0),
-        "cells",
-        "Cells over the span of an extruded grid, for three-dimensional solvers; with 0 the grid is \
-         plane. `ni` times `nj` times the planes is less than 2^30.",
-    ),
-    key(
-        "output.span",
-        real(Open(0.0), Closed(1e6)),
-        Real(1.0),
-        "chords",
-        "Span of an extruded grid, from z = 0.",
-    ),
-    key(
-        "output.sides",
-        Kind::Word(&["symmetry", "periodic"]),
-        Word("symmetry"),
-        "",
-        "What the ends of the span of an extruded grid are: planes of symmetry, or each the repetition \
-         of the other.",
-    ),
-    key(
-        "output.plot3d_dimensions",
-        integer(2, 3),
-        Integer(3),
-        "",
-        "Coordinates per point in the Plot3D file.",
-    ),
-    key(
-        "output.plot3d_encoding",
-        Kind::Word(&["text", "fortran", "stream"]),
-        Word("text"),
-        "",
-        "Plot3D as text, as unformatted Fortran records, or as the bytes alone.",
-    ),
-    key(
-        "output.plot3d_precision",
-        Kind::Word(&["single", "double"]),
-        Word("double"),
-        "",
-        "4 or 8 bytes a number in the Plot3D file; 9 or 17 digits in text.",
-    ),
-    key(
-        "output.plot3d_byte_order",
-        Kind::Word(&["little", "big"]),
-        Word("little"),
-        "",
-        "Byte order of a binary Plot3D file.",
-    ),
-    key(
-        "output.plot3d_block_count",
-        Kind::Flag,
-        Derived("true with 3 dimensions, false with 2"),
-        "",
-        "Whether the Plot3D file begins with the number of blocks (multi-block).",
-    ),
-    key(
-        "output.plot3d_blanking",
-        Kind::Flag,
-        Flag(false),
-        "",
-        "Whether the Plot3D file has an IBLANK number, 1, for each point.",
-    ),
-    key(
-        "output.plot3d_axes",
-        Kind::Word(&["ijk", "fun3d"]),
-        Word("ijk"),
-        "",
-        "Indices of the Plot3D file with 3 dimensions: around, outward, span (`ijk`), or around, span, \
-         outward with z upward (`fun3d`).",
-    ),
-    key("output.pictures", Kind::Flag, Flag(true), "", "Whether to draw grid and convergence."),
-    key(
-        "output.quality_maps",
-        Kind::Flag,
-        Flag(false),
-        "",
-        "Whether to draw maps of skewness, non-orthogonality, area and aspect ratio of the cells.",
-    ),
-    key(
-        "output.report",
-        Kind::Flag,
-        Derived("as `pictures`"),
-        "",
-        "Whether to write `report.html`: all pictures, measures and the case on one page.",
-    ),
-];
+keys! {
+    "geometry":
+        "The section. Exactly one of `naca`, `file`, `section`, `wing_body`, `ellipse` and \
+        `joukowski` is needed; the last four are tables, as in `ellipse = { thickness = 0.5 }`." {
+        naca: Kind::Text, Unset, ""; "NACA designation, in quotes: `\"2412\"`.";
+        file: Kind::Path, Unset, "";
+            "File with the section's coordinates. A relative path starts at the case file's \
+            folder.";
+        trailing_edge: Kind::Word(&["sharp", "blunt", "rounded", "wedge", "extended", "as-given"]),
+            Derived("`\"sharp\"` for `naca`, `\"as-given\"` for `file`"), "";
+            "How the trailing edge is closed: in one point, by a straight base, by a smooth cap, \
+            by a solid wedge behind the base, by taking a NACA section's formula on to where it \
+            closes (scaled back to unit chord), or as the file has it (a gap of at most 1e-3 chord \
+            is closed, a larger one becomes a base, or a wedge on a C-grid).";
+        edge_thickness: real(Closed(0.0), Closed(0.1)), Unset, "chords";
+            "Thickness of the trailing edge: both surfaces are sheared, linearly in x, until their \
+            ends are so far apart. Makes `trailing_edge` \"sharp\" at 0 and \"blunt\" above, \
+            \"wedge\" on a C-grid, unless it is given.";
+        angle: real(Closed(-90.0), Closed(90.0)), Real(0.0), "degrees";
+            "Angle of attack: the section is turned nose up about (0.25, 0).";
+        chord: real(Closed(1e-6), Closed(1e9)), Real(1.0), "your unit";
+            "Length of the chord, or of the reference length, in the files written. All lengths of \
+            the case and of the report stay in chords.";
+    }
+    "geometry.flap":
+        "A plain flap: what lies behind the hinge is turned about it. The mid line bends over a \
+        short way, so that both surfaces stay smooth and cannot cross." {
+        hinge: real(Closed(0.3), Closed(0.95)), Real(0.75), "chords";
+            "Place of the hinge along the chord; it lies midway between the surfaces.";
+        angle: real(Closed(-60.0), Closed(60.0)), Real(10.0), "degrees";
+            "Deflection, positive with the trailing edge down.";
+        radius: real(Open(0.0), Closed(10.0)),
+            Derived("1.5 thicknesses of the section at the hinge"), "chords";
+            "Smallest radius of the bent mid line; more than half the thickness there.";
+    }
+    "geometry.section":
+        "Any smooth closed contour, such as the cross-section of a body. It has no leading or \
+        trailing edge; points gather where it bends." {
+        file: Kind::Path, Unset, "";
+            "File with points `x y` of the contour in order, in either direction, from anywhere. A \
+            relative path starts at the case file's folder.";
+        length: real(Open(0.0), Closed(1e9)), Derived("1"), "the file's unit";
+            "Reference length: coordinates are divided by it, and it is the chord of all other \
+            keys.";
+    }
+    "geometry.wing_body":
+        "Cross-section of a round fuselage with a low wing at constant x, symmetric about x = 0: \
+        a circle about (0, 0), wings of linear thickness with round tips, and fillets between. \
+        The defaults have the proportions of DLR-F6, lengths in metres." {
+        reference_length: real(Open(0.0), Closed(1e9)), Real(0.1412), "m";
+            "Length that all lengths of this table are divided by, the chord of all other keys.";
+        fuselage_radius: real(Open(0.0), Closed(1e9)), Real(0.0742), "m"; "Radius of the fuselage.";
+        half_span: real(Open(0.0), Closed(1e9)), Real(0.34), "m";
+            "Distance of the wing tip from the plane of symmetry.";
+        wing_height: real(Closed(-1e9), Closed(1e9)), Real(-0.037), "m";
+            "Height of the wing's mid line in the plane of symmetry over the fuselage's axis.";
+        root_thickness: real(Open(0.0), Closed(1e9)), Real(0.030), "m";
+            "Thickness of the wing in the plane of symmetry.";
+        tip_thickness: real(Open(0.0), Closed(1e9)), Real(0.010), "m";
+            "Thickness of the wing where its tip begins to be round.";
+        dihedral: real(Closed(-30.0), Closed(30.0)), Real(4.8), "degrees";
+            "Dihedral of the wing's mid line.";
+        fillet_radius: real(Open(0.0), Closed(1e9)), Real(0.015), "m";
+            "Radius of the fillets between wing and fuselage.";
+    }
+    "geometry.ellipse": "An ellipse of unit chord; by default a circle." {
+        thickness: real(Closed(0.01), Closed(10.0)), Real(1.0), "chords"; "Thickness.";
+    }
+    "geometry.joukowski":
+        "A Joukowski section of unit chord: the image of a circle about (-k t/(1 - k t), 2 f) \
+        through (1, 0) under z + 1/z, k = 4/(3 sqrt(3)), t and f being thickness and camber but \
+        for terms of higher order. Its trailing edge is a cusp." {
+        thickness: real(Closed(0.01), Closed(0.5)), Real(0.12), "chords";
+            "Thickness, but for terms of higher order.";
+        camber: real(Closed(-0.2), Closed(0.2)), Real(0.0), "chords";
+            "Camber, but for terms of higher order.";
+    }
+    "grid": "Size of the grid and spacing of its points. Lengths are in chords." {
+        topology: Kind::Word(&["O", "C", "auto", "half"]), Word("O"), "";
+            "Shape of the grid: lines that close around the body, or lines that begin and end in \
+            the outflow, with a cut behind the edge; `auto` is C for an edge that is one point and \
+            O for one with a base. `half` is the half of an O-grid beside the plane of symmetry of \
+            a symmetric section: its upper half, or the right half of a body's cross-section.";
+        ni: integer(9, 1_000_000), Integer(257), "points";
+            "Points of the line along the wall. On an O-grid they go around the body and the \
+            seam's counts twice; on a C-grid they go along the cut, around the body and along the \
+            cut again; on half a grid they go from one end to the other, and the whole that is \
+            solved for has `2 ni - 1`.";
+        nj: integer(5, 1_000_000), Integer(129), "points";
+            "Points from wall to far field, both included. `ni` times `nj` is less than 2^30.";
+        far_field: real(Closed(1.0), Closed(1e6)), Real(15.0), "chords";
+            "Radius of the far-field circle around (0.5, 0); on a C-grid half a circle, continued \
+            by straight lines to the outflow.";
+        wake: integer(2, 500_000), Derived("3/14 of `ni - 1`, to a multiple of 8"), "cells";
+            "Cells of a C-grid along each side of the cut; at most `(ni - 17)/2`. 2 `wake` of the \
+            `ni` points lie behind the edge, the others on the section, its edge counted twice.";
+        wake_length: real(Closed(0.1), Closed(1e6)), Derived("`far_field`"), "chords";
+            "Distance from the trailing edge to the plane of the outflow of a C-grid, along x.";
+        wake_direction: real(Closed(-30.0), Closed(30.0)), Derived("0"), "degrees";
+            "Direction of the cut of a C-grid against the x axis; it leaves the edge on its \
+            bisector.";
+        refine: integer(1, 1024), Integer(1), "";
+            "Makes the grid of all other keys so many times finer: `ni - 1`, `nj - 1`, `wake` and \
+            `base_cells` times it, spacings and first cell divided by it, so that the points of \
+            the wall, of the cut and of the layers hold those of the grid that is not refined.";
+        first_cell: real(Open(0.0), Open(1e6)), Derived("1e-5, or from `y_plus`"), "chords";
+            "Height of the first cell at the wall; less than `far_field/(nj - 1)`.";
+        y_plus: real(Closed(1e-6), Closed(1000.0)), Unset, "";
+            "Height of the first cell in wall units, instead of `first_cell`; needs `reynolds`.";
+        reynolds: real(Closed(1e3), Closed(1e12)), Unset, "";
+            "Reynolds number of `reference_length`, for `y_plus`.";
+        reference_length: real(Closed(1e-6), Closed(1e3)), Derived("0.5, with `y_plus`"), "chords";
+            "Length L of the flat plate whose skin friction `y_plus` refers to.";
+        leading_edge_spacing: real(Open(0.0), Closed(0.1)),
+            Derived("3e-3 * 256/cells around the section; 4e-4 * 128/cells of it on a C-grid"),
+            "chords";
+            "Spacing of the wall points at the leading edge.";
+        trailing_edge_spacing: real(Open(0.0), Closed(0.1)),
+            Derived("1e-3 * 256/cells around the section; 3e-3 * 128/cells of it on a C-grid"),
+            "chords";
+            "Spacing of the wall points at the trailing edge. Where that is sharp, the default is \
+            at least a sixth of the first cell, up to 1e-2.";
+        max_turn: real(Closed(1e-3), Closed(180.0)),
+            Derived("15, or 15 * 256/cells of the section if that is less"), "degrees";
+            "Largest turn of the wall from one cell to the next: where the spacing would turn it \
+            more, points gather, at the expense of the rest. Corners are left out, and a concave \
+            bend of a smooth contour may turn twice as much. The default gives way, with a note, \
+            where there are too few points; a limit that is given does not.";
+        base_cells: integer(4, 500_000), Unset, "cells";
+            "Cells on the base of a blunt or rounded edge, at most `(ni - 1)/2`; of half a grid \
+            those of the whole base, at most `ni - 1`; unset, the spacing of the trailing edge \
+            decides: at least 8, on a rounded edge 12.";
+        seam: Kind::Word(&["auto", "held", "periodic"]), Word("auto"), "";
+            "Whether the line at which the grid closes keeps its initial points (`held`) or is \
+            solved for like any other (`periodic`); `auto` chooses by the trailing edge.";
+    }
+    "initial": "The initial grid: first guess, and source of the marched control functions." {
+        method: Kind::Word(&["hyperbolic", "normal", "transfinite"]), Word("hyperbolic"), "";
+            "Hyperbolic march, march along smoothed normals (the robust fall-back), or transfinite \
+            interpolation.";
+        dissipation: real(Closed(0.0), Closed(10.0)), Derived("0.2; 0.1 on a C-grid"), "";
+            "Dissipation of the hyperbolic march.";
+        volume_smoothing: real(Closed(0.0), Closed(10.0)),
+            Derived("0.4, less under thick first cells; 0.05 on a C-grid"), "";
+            "Smoothing of the cell volumes along the body in the hyperbolic march.";
+        spread: real(Closed(0.0), Closed(1000.0)), Derived("10; 0 on a C-grid"), "";
+            "Growth of the dissipation away from the wall, which spreads the lines.";
+    }
+    "control": "Control functions P and Q of the grid equations." {
+        base: Kind::Word(&["laplace", "thomas-middlecoff", "marched"]), Word("marched"), "";
+            "Control functions without the wall terms: zero, from the boundary spacing, or from \
+            the initial grid.";
+        wall: Kind::Word(&["frozen", "coupled"]), Word("coupled"), "";
+            "Whether wall terms that hold the first cell's height and angle are unknowns of the \
+            Newton iteration (`coupled`) or there are none (`frozen`).";
+        smoothing: integer(0, 10_000), Derived("5 for the hyperbolic march, else 30"), "passes";
+            "Smoothing passes over the marched control functions.";
+        smoothing_distance: real(Open(0.0), Closed(1000.0)), Real(0.05), "chords";
+            "Distance from the wall over which the smoothing sets in.";
+        clip: real(Open(0.0), Closed(100.0)), Real(1.0), "";
+            "Largest magnitude of the marched control functions.";
+        decay: real(Open(0.0), Closed(1000.0)), Real(3.0), "spacings";
+            "Decay length of the wall terms, in local spacings of the wall points.";
+    }
+    "quality":
+        "What is asked of the grid, and what is tried when it is not reached: with `retry`, the \
+        steps of `ladder` one after the other, each alone, until the grid converges, has no \
+        folded cell and keeps the limits. Where `ladder` is not given, a step that would change \
+        a key which the case gives is left out. The report says what was tried." {
+        max_skewness: real(Open(0.0), Closed(1.0)), Unset, "";
+            "Largest equiangle skewness of a cell; a corner of the wall forces turn/180 degrees.";
+        max_wall_angle: real(Open(0.0), Closed(90.0)), Unset, "degrees";
+            "Largest angle between the first grid line and the wall normal, corners left out.";
+        retry: Kind::Flag, Flag(true), "";
+            "Whether to try again by the ladder when the grid is not good.";
+        ladder: Kind::Words(&["march", "decay", "normal", "base"]),
+            Words(&["march", "decay", "normal", "base"]), "";
+            "What to change: four times the dissipation of the march, half the decay length of the \
+            wall terms, the march along normals, the Thomas-Middlecoff base.";
+    }
+    "newton": "The inexact Newton iteration." {
+        tolerance: real(Open(0.0), Open(1.0)), Real(1e-10), "";
+            "Scaled rms residual at which the grid is converged.";
+        max_iterations: integer(1, 10_000), Integer(NEWTON_STEPS), "steps"; "Most Newton steps.";
+        forcing_initial: real(Open(0.0), Open(1.0)), Real(0.1), "";
+            "Relative residual of the first step's linear solve; between the next two.";
+        forcing_min: real(Open(0.0), Open(1.0)), Real(1e-4), "";
+            "Smallest relative residual asked of a linear solve.";
+        forcing_max: real(Open(0.0), Open(1.0)), Real(0.1), "";
+            "Largest relative residual asked of a linear solve.";
+        max_halvings: integer(0, 60), Integer(10), "";
+            "Most halvings of a step before the line search gives up.";
+    }
+    "linear": "The linear solver within a Newton step." {
+        solver: Kind::Word(&["bicgstab", "gmres"]), Word("bicgstab"), ""; "Krylov method.";
+        preconditioner: Kind::Word(&["none", "jacobi", "dilu", "ilu0", "multigrid"]),
+            Word("multigrid"), "";
+            "Preconditioner of the Krylov method.";
+        schedule: Kind::Word(&["auto", "levels", "colours", "tiles"]), Word("auto"), "";
+            "Order in which DILU and ILU(0) are eliminated on a GPU: in natural order level after \
+            level, colour after colour, or within tiles of 32 x 32 points; auto takes tiles for \
+            DILU and levels for ILU(0). A CPU keeps to the natural order.";
+        restart: integer(1, 1000), Integer(30), "iterations";
+            "Iterations of GMRES between restarts.";
+        max_iterations: integer(1, 1_000_000), Integer(2000), "iterations";
+            "Most linear iterations in one Newton step.";
+        precision: Kind::Word(&["single", "double"]), Word("single"), "";
+            "Precision of the whole linear solve; residual and update are always double.";
+    }
+    "multigrid": "The multigrid preconditioner." {
+        cycle: Kind::Word(&["v", "w"]), Word("v"), "";
+            "Shape of the cycle: each coarse level once (v) or twice (w).";
+        sweeps: integer(1, 100), Integer(1), "sweeps";
+            "Line sweeps before and after each coarse correction; twice as many from the third \
+            level on.";
+        levels: integer(1, 32), Integer(16), "levels";
+            "Most levels; the size of the grid limits them as well.";
+        coarsening: Kind::Word(&["full", "xi"]), Word("full"), "";
+            "Coarsening in both directions with lines of both, or in xi only with eta-lines only.";
+    }
+    "output": "What is written." {
+        formats: Kind::Words(&NAMES), Words(&["vts", "plot3d"]), "";
+            "Grid files to write, in this order; docs/formats.md tells them apart.";
+        compression: Kind::Word(&["none", "zlib"]), Word("none"), "";
+            "Compression of the arrays in `mesh.vts`, which VTK reads as it reads the others.";
+        span_cells: integer(0, 100_000), Integer(0), "cells";
+            "Cells over the span of an extruded grid, for three-dimensional solvers; with 0 the \
+            grid is plane. `ni` times `nj` times the planes is less than 2^30.";
+        span: real(Open(0.0), Closed(1e6)), Real(1.0), "chords";
+            "Span of an extruded grid, from z = 0.";
+        sides: Kind::Word(&["symmetry", "periodic"]), Word("symmetry"), "";
+            "What the ends of the span of an extruded grid are: planes of symmetry, or each the \
+            repetition of the other.";
+        plot3d_dimensions: integer(2, 3), Integer(3), "";
+            "Coordinates per point in the Plot3D file.";
+        plot3d_encoding: Kind::Word(&["text", "fortran", "stream"]), Word("text"), "";
+            "Plot3D as text, as unformatted Fortran records, or as the bytes alone.";
+        plot3d_precision: Kind::Word(&["single", "double"]), Word("double"), "";
+            "4 or 8 bytes a number in the Plot3D file; 9 or 17 digits in text.";
+        plot3d_byte_order: Kind::Word(&["little", "big"]), Word("little"), "";
+            "Byte order of a binary Plot3D file.";
+        plot3d_block_count: Kind::Flag, Derived("true with 3 dimensions, false with 2"), "";
+            "Whether the Plot3D file begins with the number of blocks (multi-block).";
+        plot3d_blanking: Kind::Flag, Flag(false), "";
+            "Whether the Plot3D file has an IBLANK number, 1, for each point.";
+        plot3d_axes: Kind::Word(&["ijk", "fun3d"]), Word("ijk"), "";
+            "Indices of the Plot3D file with 3 dimensions: around, outward, span (`ijk`), or \
+            around, span, outward with z upward (`fun3d`).";
+        pictures: Kind::Flag, Flag(true), ""; "Whether to draw grid and convergence.";
+        quality_maps: Kind::Flag, Flag(false), "";
+            "Whether to draw maps of skewness, non-orthogonality, area and aspect ratio of the \
+            cells.";
+        report: Kind::Flag, Derived("as `pictures`"), "";
+            "Whether to write `report.html`: all pictures, measures and the case on one page.";
+    }
+}

@@ -1,36 +1,28 @@
 //! Case files: what to grid, how finely, and how to solve for it.
 //!
 //! A case is read once, checked completely and then immutable; every default is resolved, so that
-//! nothing downstream asks what a missing key means. The keys are listed in [`schema::KEYS`] and
-//! on the reference page that [`docs::case_format`] writes.
+//! nothing downstream asks what a missing key means. `docs/case-format.md` lists the keys.
 
-mod check;
 mod defaults;
-pub mod docs;
+mod documents;
 mod entries;
 mod error;
-mod json_schema;
 mod keys;
-mod name;
-mod places;
-mod read;
 mod resolve;
-mod retry;
+/// The table of keys, which the tests of gridgen read too.
+#[doc(hidden)]
 pub mod schema;
 mod sections;
 mod settle;
-mod suggest;
-mod template;
-mod write;
 
 use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 
+use crate::formats::Compression;
 use crate::formats::Format;
+use crate::formats::Sides;
 use crate::formats::plot3d::Flavour;
-use crate::formats::span::Sides;
-use crate::formats::vts::Compression;
 use crate::geometry::{Ellipse, Flap, Joukowski, TrailingEdge, Wake, WingBody};
 use crate::grid::{Seam, initial};
 use crate::pde::control::ControlSettings;
@@ -40,14 +32,15 @@ use crate::solver::precond::{self, MultigridSettings};
 use crate::sparse::Schedule;
 
 pub(crate) use defaults::NEWTON_STEPS;
-pub use error::{CaseError, Found, Place};
-pub use json_schema::json_schema;
-pub(crate) use name::is_fit as is_fit_name;
-pub use places::Places;
+pub use defaults::Retry;
+#[doc(hidden)] // For the test that compares the stored page.
+pub use documents::case_format;
+pub use documents::{Purpose, json_schema, template};
+pub use error::{CaseError, Found, Place, Places};
+#[doc(hidden)] // For the test of its values.
 pub use resolve::first_cell_from_y_plus;
-pub use retry::Retry;
-pub use settle::{Body, SectionError, Settled};
-pub use template::{Purpose, template};
+pub(crate) use resolve::is_fit_name;
+pub use settle::{Body, Problem, SectionError};
 
 /// A checked case with every default resolved. Lengths are in chords.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -116,8 +109,7 @@ pub enum Contour {
 
 impl Contour {
     /// The key or section that names it.
-    #[must_use]
-    pub fn key(&self) -> &'static str {
+    pub(crate) fn key(&self) -> &'static str {
         match self {
             Self::Naca(_) => "geometry.naca",
             Self::File(_) => "geometry.file",
@@ -129,8 +121,7 @@ impl Contour {
     }
 
     /// The file that it is read from.
-    #[must_use]
-    pub fn file(&self) -> Option<&Path> {
+    pub(crate) fn file(&self) -> Option<&Path> {
         match self {
             Self::File(path) => Some(path),
             Self::Section(section) => Some(&section.file),
@@ -146,8 +137,7 @@ impl Contour {
     }
 
     /// Whether it is smooth all around, without leading and trailing edge.
-    #[must_use]
-    pub fn is_smooth(&self) -> bool {
+    pub(crate) fn is_smooth(&self) -> bool {
         matches!(self, Self::Section(_) | Self::WingBody(_) | Self::Ellipse(_))
     }
 }
@@ -200,8 +190,7 @@ pub enum Topology {
 impl Topology {
     /// Points around of the grid that is solved for, where `ni` are asked for: of half a grid those of
     /// the whole.
-    #[must_use]
-    pub const fn around(self, ni: usize) -> usize {
+    pub(crate) const fn around(self, ni: usize) -> usize {
         match self {
             Self::Half => 2 * ni - 1,
             Self::O | Self::C | Self::Auto => ni,

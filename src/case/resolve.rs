@@ -5,13 +5,21 @@ use std::path::Path;
 use crate::geometry::{TrailingEdge, Wake, refined_first};
 use crate::solver::newton::{Forcing, NewtonSettings};
 
-use super::check::shown;
 use super::entries::Entries;
+use super::schema::shown;
 use super::sections::geometry;
 use super::{
     Case, CaseError, Contour, GeometryOptions, GridOptions, InitialOptions, OutputOptions,
-    QualityOptions, Topology, defaults, name,
+    QualityOptions, Topology, defaults,
 };
+
+/// Longest name, so that file names with endings stay below the usual 255 bytes.
+const MOST_BYTES: usize = 100;
+
+/// What a name must be, for messages.
+const FIT_NAME: &str = "a name fit for a file on every system: at most 100 bytes, no control \
+                        characters, none of / \\ < > : \" | ? *, no blank or point at its end, and \
+                        no device such as NUL";
 
 /// Most nodes of a grid: two unknowns a node then fit a signed 32-bit index.
 const MAX_NODES: usize = (1 << 30) - 1;
@@ -38,7 +46,7 @@ impl Case {
             linear: entries.section("linear", &[])?,
             multigrid: entries.section("multigrid", &[])?,
             output: output(entries, (grid.ni, grid.nj))?,
-            name: name::of(entries, path)?,
+            name: name(entries, path)?,
             geometry,
             grid,
             places: entries.places(),
@@ -261,8 +269,8 @@ fn output(entries: &Entries, plane: (usize, usize)) -> Result<OutputOptions, Cas
     Ok(output)
 }
 
-/// Refuses so many cells over the span of a grid of so many points in its plane that the nodes of all
-/// planes cannot be numbered.
+/// Refuses `cells` over the span of a grid of `plane` points where the nodes of all planes cannot be
+/// numbered.
 fn check_span(entries: &Entries, cells: usize, plane: (usize, usize)) -> Result<(), CaseError> {
     let plane = plane.0.saturating_mul(plane.1);
     let most = MAX_NODES / plane.max(1);
@@ -274,4 +282,42 @@ fn check_span(entries: &Entries, cells: usize, plane: (usize, usize)) -> Result<
         ));
     }
     Ok(())
+}
+
+/// Name of the case: the one that is given, or that of its file.
+fn name(entries: &Entries, path: &Path) -> Result<String, CaseError> {
+    let stem = || path.file_stem().map_or_else(String::new, |s| s.to_string_lossy().into_owned());
+    let name = entries.given::<String>("name")?.unwrap_or_else(stem);
+    if is_fit_name(&name) {
+        return Ok(name);
+    }
+    let remedy = "choose the folder by --output, the name by name = \"…\"";
+    Err(entries.refuse(&["name"], FIT_NAME.into(), remedy.into()))
+}
+
+/// Whether a folder below another can have this name, on every system. Source: Microsoft, "Naming
+/// Files, Paths, and Namespaces",
+/// <https://learn.microsoft.com/windows/win32/fileio/naming-a-file>.
+pub(crate) fn is_fit_name(name: &str) -> bool {
+    let reserved = |c: char| c.is_control() || "/\\<>:\"|?*".contains(c);
+    !name.is_empty()
+        && name.len() <= MOST_BYTES
+        && !name.contains(reserved)
+        // Windows leaves these out, so that `..` and `wing.` are other names there.
+        && !name.ends_with([' ', '.'])
+        && !is_device(name)
+}
+
+/// Whether Windows takes the name for a device, which it does with any ending.
+fn is_device(name: &str) -> bool {
+    let stem = name.split('.').next().unwrap_or(name).trim_end().to_ascii_uppercase();
+    match stem.get(..3) {
+        Some("CON" | "PRN" | "AUX" | "NUL") => stem.len() == 3,
+        Some("COM" | "LPT") => {
+            let mut number = stem[3..].chars();
+            let numbered = number.next().is_some_and(|c| c.is_ascii_digit() || "¹²³".contains(c));
+            numbered && number.next().is_none()
+        }
+        _ => false,
+    }
 }

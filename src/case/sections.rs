@@ -6,18 +6,8 @@ use crate::geometry::TrailingEdge;
 
 use super::entries::Entries;
 use super::error::FOLDER;
-use super::suggest::nearest;
+use super::schema::{SOURCES, nearest};
 use super::{CaseError, Contour, GeometryOptions, SectionOptions, Topology};
-
-/// Keys and sections of which each case has one.
-const SOURCES: [&str; 6] = [
-    "geometry.naca",
-    "geometry.file",
-    "geometry.section",
-    "geometry.wing_body",
-    "geometry.ellipse",
-    "geometry.joukowski",
-];
 
 /// Keys that speak of leading and trailing edge.
 const EDGE_KEYS: [&str; 6] = [

@@ -6,8 +6,8 @@ use super::{Case, Contour, GeometryOptions, GridOptions, Place, Topology as Choi
 use crate::geometry::{
     Airfoil, BaseCells, BoundaryPoints, ClosedContour, GeometryError, SectionMeasures,
     SurfaceSettings, TrailingEdge, airfoil_from_file, airfoil_from_naca, contour_from_file,
-    distribute, distribute_closed, distribute_closed_relaxed, edge_closes, set_angle,
-    set_edge_thickness, spacing_geometric, with_wake,
+    distribute, distribute_closed, distribute_closed_relaxed, edge_closes, open_normals, set_angle,
+    set_edge_thickness, spacing_geometric, wall_normals, with_wake,
 };
 use crate::grid::{Asymmetry, FAR_FIELD_CENTRE, Symmetry, Topology};
 
@@ -30,23 +30,29 @@ pub struct SectionError {
     pub error: Box<GeometryError>,
 }
 
-/// A case for the section at hand: every default is in place, and so are the points of the line j = 0.
+/// The problem of a grid: the line j = 0, the directions and heights in which the grid leaves it, and the
+/// settings of all that follows.
+///
+/// Lengths are in chords, in the frame of the grid, in which the far field is a circle about (0.5, 0);
+/// [`Problem::place`] brings a grid to where the body is. A problem from data is that of a case with
+/// other points and normals.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Settled {
+pub struct Problem {
     /// The case with every default, those among them that its section decides: how wide the base is,
     /// whether `auto` is an O or a C, what turn of the wall so many points can keep. It makes the same
-    /// grid, and goes on doing so where defaults change.
+    /// grid, and goes on doing so where defaults change. Its sections are the settings.
     pub case: Case,
     /// Topology of the grid that is solved for; of half a grid that of the whole.
     pub topology: Topology,
     /// The symmetry by which half of the grid is kept.
     pub half: Option<Symmetry>,
-    /// Points of the line j = 0 in the frame of the grid, in which the far field is a circle about
-    /// (0.5, 0), in chords.
+    /// Points of the line j = 0.
     pub points: BoundaryPoints,
-    /// Distance of each layer from the wall, rising from 0, in chords.
+    /// Outward unit normals of these points.
+    pub normals: Vec<[f64; 2]>,
+    /// Distance of each layer from the wall, rising from 0.
     pub layers: Vec<f64>,
-    /// What brings a point of that frame to where the body is.
+    /// What brings a point of the grid to where the body is, before the chord is scaled.
     pub shift: [f64; 2],
     /// What was repaired in the section or chosen for it, one sentence each.
     pub notices: Vec<String>,
@@ -63,29 +69,29 @@ impl Case {
         body(&mut self.geometry.clone()).map_err(|error| self.located(error))
     }
 
-    /// Settles the case for its section.
+    /// The problem of the case, settled for its section.
     ///
     /// # Errors
     ///
     /// The section cannot be meshed as the case says.
-    pub fn settle(&self) -> Result<Settled, SectionError> {
+    pub fn settle(&self) -> Result<Problem, SectionError> {
         let mut case = self.clone();
         let settled = body(&mut case.geometry).and_then(|body| case.settled(body));
         settled.map_err(|error| self.located(error))
     }
 
-    /// Settles the case for another section than its own. All but the contour is that of the case, its
+    /// The problem of the case, settled for another section than its own. All but the contour is that of the case, its
     /// trailing edge too; no flap is deflected.
     ///
     /// # Errors
     ///
     /// As [`Self::settle`].
-    pub fn settle_around(&self, airfoil: &Airfoil) -> Result<Settled, SectionError> {
+    pub fn settle_around(&self, airfoil: &Airfoil) -> Result<Problem, SectionError> {
         let body = Body::Airfoil(Airfoil { notes: Vec::new(), ..airfoil.clone() });
         self.clone().settled(body).map_err(|error| self.located(error))
     }
 
-    fn settled(self, body: Body) -> Result<Settled, GeometryError> {
+    fn settled(self, body: Body) -> Result<Problem, GeometryError> {
         let half = self.grid.topology == Choice::Half;
         let settled = match body {
             Body::Airfoil(airfoil) => self.settled_around_edge(airfoil),
@@ -112,7 +118,7 @@ impl Case {
     }
 
     /// A section with a trailing edge.
-    fn settled_around_edge(self, mut airfoil: Airfoil) -> Result<Settled, GeometryError> {
+    fn settled_around_edge(self, mut airfoil: Airfoil) -> Result<Problem, GeometryError> {
         let (geometry, grid) = (&self.geometry, &self.grid);
         let mut trailing_edge = geometry.trailing_edge;
         let mut notices = geometry.contour.named(std::mem::take(&mut airfoil.notes));
@@ -162,11 +168,11 @@ impl Case {
         if points.base_cells > 0 {
             case.grid.base_cells = Some(points.base_cells);
         }
-        Settled::new(case, topology, points, [0.0; 2], notices)
+        Problem::new(case, topology, points, [0.0; 2], notices)
     }
 
     /// A smooth contour.
-    fn settled_around_contour(mut self, contour: ClosedContour) -> Result<Settled, GeometryError> {
+    fn settled_around_contour(mut self, contour: ClosedContour) -> Result<Problem, GeometryError> {
         if self.grid.topology == Choice::Half {
             contour.check_symmetry()?;
         }
@@ -193,7 +199,7 @@ impl Case {
         notices.extend(self.geometry.contour.named(contour.notes));
         self.grid.max_turn = Some(max_turn_deg);
         let topology = Topology::O(self.grid.held_or_periodic(wall));
-        Settled::new(self.with_defaults(wall), topology, points, shift, notices)
+        Problem::new(self.with_defaults(wall), topology, points, shift, notices)
     }
 
     /// The error at the place in the case that has to do with it.
@@ -219,7 +225,7 @@ impl Case {
     }
 }
 
-impl Settled {
+impl Problem {
     fn new(
         case: Case,
         topology: Topology,
@@ -233,7 +239,9 @@ impl Settled {
             .transpose()?;
         let Case { grid: GridOptions { nj, first_cell, far_field, .. }, .. } = case;
         let layers = spacing_geometric(nj, first_cell, far_field)?;
-        Ok(Self { case, topology, half, points, layers, shift, notices })
+        let normals = if topology.closed() { wall_normals } else { open_normals };
+        let normals = normals(&points.x, &points.y);
+        Ok(Self { case, topology, half, points, normals, layers, shift, notices })
     }
 }
 

@@ -2,20 +2,18 @@
 //! its picture.
 
 use std::path::{Path, PathBuf};
-use std::process::ExitCode;
 
 use clap::Args;
 use gridgen::case::{Body, Case};
-use gridgen::error::Error;
 use gridgen::files::IoError;
 use gridgen::geometry::{
     Airfoil, ClosedContour, CubicSpline, GeometryError, SectionMeasures, TrailingEdge,
     airfoil_from_file, airfoil_from_naca,
 };
-use gridgen::report::plot::{AirfoilFigure, Figure};
+use gridgen::report::plot;
 
-use super::{answer, bad_input, parse_set};
-use crate::cli::terminal::Terminal;
+use super::terminal::{Terminal, list};
+use super::{Failure, parse_set};
 
 /// Points of the drawn line.
 const CURVE_POINTS: usize = 4000;
@@ -48,45 +46,28 @@ pub(super) struct AirfoilArguments {
 
 impl AirfoilArguments {
     /// Reads, draws and prints.
-    pub(super) fn execute(&self) -> ExitCode {
-        let terminal = Terminal::new(false);
-        let section = match self.read() {
-            Ok(section) => section,
-            Err((error, hint)) => return bad_input(&terminal, &error, hint.as_deref()),
-        };
-        let mut text = section.text.clone();
-        if !self.no_pictures {
-            match self.draw(&section) {
-                Ok(files) => {
-                    text += "written:\n";
-                    for file in files {
-                        text += &["  ", &file.to_string_lossy(), "\n"].concat();
-                    }
-                }
-                Err(error) => return bad_input(&terminal, &error.to_string(), Some(error.hint())),
-            }
-        }
-        answer(&terminal, &text)
+    pub(super) fn execute(&self, terminal: &Terminal) -> Result<u8, Failure> {
+        let section = self.read()?;
+        let files = if self.no_pictures { Vec::new() } else { self.draw(&section)? };
+        let written = list("written", files.iter().map(|file| file.display()));
+        terminal.result(&[section.text, written].concat())?;
+        Ok(0)
     }
 
-    /// The section, or what is wrong with it and how to mend it.
-    fn read(&self) -> Result<Section, (String, Option<String>)> {
-        let refuse = |error: GeometryError| (error.to_string(), error.hint().map(Into::into));
-        if self.section.extension().is_some_and(|ending| ending == "toml") {
-            let refuse = |error: &Error| (error.to_string(), error.hint());
-            let case = Case::from_file(&self.section, &self.set)
-                .map_err(|error| refuse(&Error::from(error)))?;
-            return match case.body().map_err(|error| refuse(&error.into()))? {
+    fn read(&self) -> Result<Section, Failure> {
+        let section = if self.section.extension().is_some_and(|ending| ending == "toml") {
+            match Case::from_file(&self.section, &self.set)?.body()? {
                 Body::Airfoil(airfoil) => Section::airfoil(airfoil),
                 Body::Smooth(contour) => Section::smooth(contour),
             }
-            .map_err(|error| (error.to_string(), error.hint().map(Into::into)));
-        }
-        let airfoil = match self.designation() {
-            Some(designation) => airfoil_from_naca(designation, TrailingEdge::AsGiven),
-            None => airfoil_from_file(&self.section),
+        } else {
+            let airfoil = match self.designation() {
+                Some(designation) => airfoil_from_naca(designation, TrailingEdge::AsGiven),
+                None => airfoil_from_file(&self.section),
+            };
+            airfoil.and_then(Section::airfoil)
         };
-        airfoil.and_then(Section::airfoil).map_err(refuse)
+        section.map_err(|error| Failure::input(&error, error.hint()))
     }
 
     /// The argument as a designation: digits behind an optional `NACA`, and no file of that name.
@@ -99,18 +80,14 @@ impl AirfoilArguments {
         })
     }
 
-    fn draw(&self, section: &Section) -> Result<[PathBuf; 2], IoError> {
+    fn draw(&self, section: &Section) -> Result<Vec<PathBuf>, IoError> {
         gridgen::files::atomic::create_folder(&self.output)?;
         let stem = self.section.file_stem().unwrap_or_default().to_string_lossy();
-        let files = ["png", "svg"].map(|kind| self.output.join([&stem, ".", kind].concat()));
-        let figure = Figure::Airfoil(AirfoilFigure {
-            name: &section.name,
-            summary: &section.summary,
-            points: &section.points,
-            curve: &section.curve,
-            edges: section.edges,
-        });
-        files.iter().try_for_each(|file| figure.write(file))?;
+        let files =
+            ["png", "svg"].map(|kind| self.output.join([&stem, ".", kind].concat())).to_vec();
+        let Section { name, summary, points, curve, edges, .. } = section;
+        let picture = plot::airfoil(name, summary, points, curve, *edges);
+        files.iter().try_for_each(|file| picture.write(file))?;
         Ok(files)
     }
 }
@@ -212,6 +189,5 @@ fn repairs(notes: &[String]) -> String {
     if notes.is_empty() {
         return "nothing was repaired or left out\n".into();
     }
-    let lines = notes.iter().map(|note| ["  ", note, "\n"].concat());
-    std::iter::once("repaired or left out:\n".to_owned()).chain(lines).collect()
+    list("repaired or left out", notes)
 }

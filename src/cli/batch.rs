@@ -1,23 +1,21 @@
 //! `gridgen run`: the grids of many cases, summed up in one table.
 
 use std::collections::BTreeMap;
+use std::fmt::Write;
 use std::path::{Path, PathBuf};
-use std::process::ExitCode;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use clap::Args;
 use clap::builder::RangedU64ValueParser;
-use gridgen::case::Case;
-use gridgen::generate::{BatchObserver, BatchOptions, BatchResult, run_batch};
-use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+use gridgen::case::{Case, CaseError};
+use gridgen::error::Error;
+use gridgen::generate::{BatchObserver, BatchOptions, BatchResult, Summary, run_batch};
+use indicatif::ProgressBar;
+use serde::Serialize;
 
-use super::interrupt::{self, INTERRUPTED};
+use super::progress::{INTERRUPTED, bar, interrupted, listen};
 use super::terminal::{Terminal, to_stderr, visible};
-use super::{CommonArguments, bad_input, stdout_failed};
-
-mod table;
-
-use self::table::Row;
+use super::{CommonArguments, Failure};
 
 /// Arguments of `gridgen run`.
 #[derive(Debug, Args)]
@@ -39,7 +37,7 @@ pub(super) struct BatchArguments {
     #[arg(value_name = "CASE.toml", required = true)]
     cases: Vec<String>,
     #[command(flatten)]
-    common: CommonArguments,
+    pub(super) common: CommonArguments,
     /// Cases at a time, one at least for each GPU of --devices; each gets its share of the threads.
     #[arg(short, long, value_name = "N", default_value_t = 1,
         value_parser = RangedU64ValueParser::<usize>::new().range(1..=4096))]
@@ -51,36 +49,30 @@ pub(super) struct BatchArguments {
 
 impl BatchArguments {
     /// Runs all cases and prints the table.
-    pub(super) fn execute(&self) -> ExitCode {
-        let terminal = Terminal::new(self.common.quiet);
-        if let Err(error) = self.common.check() {
-            error.exit();
-        }
-        let files = match files(&self.cases) {
-            Ok(files) => files,
-            Err(message) => {
-                let hint = "give case files, or a pattern that fits some: 'cases/*.toml'";
-                return bad_input(&terminal, &message, Some(hint));
-            }
-        };
+    pub(super) fn execute(&self, terminal: &Terminal) -> Result<u8, Failure> {
+        self.common.check()?;
+        let hint = "give case files, or a pattern that fits some: 'cases/*.toml'";
+        let files = files(&self.cases).map_err(|message| Failure::input(&message, Some(hint)))?;
         let read: Vec<_> =
             files.iter().map(|file| Case::from_file(file, &self.common.set)).collect();
         let named =
             files.iter().zip(&read).filter_map(|(file, case)| Some((file, case.as_ref().ok()?)));
         if let Some(message) = name_clash(named) {
             let hint = "give each case a name of its own: name = \"…\"";
-            return bad_input(&terminal, &message, Some(hint));
+            return Err(Failure::input(&message, Some(hint)));
         }
-        interrupt::listen(&terminal);
-        let rows = self.run(&files, read, &terminal);
-        self.report(&rows, &terminal)
+        listen(terminal);
+        let rows = self.run(&files, read, terminal);
+        let code = rows.iter().map(|row| row.exit_code).max().unwrap_or(0);
+        terminal.result(&if self.json { json(&rows, code) } else { text(&rows) })?;
+        Ok(code)
     }
 
     /// Runs the cases that could be read; the rows are in the order of the files.
     fn run(
         &self,
         files: &[PathBuf],
-        read: Vec<Result<Case, gridgen::case::CaseError>>,
+        read: Vec<Result<Case, CaseError>>,
         terminal: &Terminal,
     ) -> Vec<Row> {
         let mut rows: Vec<Row> = Vec::new();
@@ -105,15 +97,6 @@ impl BatchArguments {
             rows[place] = Row::new(&files[place], case.name.clone(), case, result);
         }
         rows
-    }
-
-    fn report(&self, rows: &[Row], terminal: &Terminal) -> ExitCode {
-        let code = rows.iter().map(Row::exit_code).max().unwrap_or(0);
-        let text = if self.json { table::json(rows, code) } else { table::text(rows) };
-        match terminal.result(&text) {
-            Ok(()) => ExitCode::from(code),
-            Err(error) => stdout_failed(terminal, &error),
-        }
     }
 }
 
@@ -159,15 +142,8 @@ struct Follower<'a> {
 
 impl<'a> Follower<'a> {
     fn new(cases: &'a [Case], verbose: bool, terminal: &Terminal) -> Self {
-        let drawn = terminal.can_draw();
-        let target =
-            if drawn { ProgressDrawTarget::stderr() } else { ProgressDrawTarget::hidden() };
-        let bar = ProgressBar::with_draw_target(Some(cases.len() as u64), target);
-        if let Ok(style) =
-            ProgressStyle::with_template("{elapsed} {bar:40} {pos} of {len} {wide_msg}")
-        {
-            bar.set_style(style);
-        }
+        let template = "{elapsed} {bar:40} {pos} of {len} {wide_msg}";
+        let bar = bar(terminal.can_draw(), Some(cases.len() as u64), template);
         Self { bar, cases, verbose, done: AtomicUsize::new(0) }
     }
 }
@@ -179,14 +155,13 @@ impl BatchObserver for Follower<'_> {
         self.bar.set_message(visible(name).into_owned());
         self.bar.inc(1);
         if self.verbose {
-            let line =
-                format!("{done} of {}  {name}: {}\n", self.cases.len(), table::verdict(result));
+            let line = format!("{done} of {}  {name}: {}\n", self.cases.len(), verdict(result));
             self.bar.suspend(|| to_stderr(&line));
         }
     }
 
     fn cancelled(&self) -> bool {
-        interrupt::asked()
+        interrupted()
     }
 }
 
@@ -197,4 +172,159 @@ fn exit_code(result: &BatchResult) -> u8 {
         BatchResult::Failed(error) => error.exit_code(),
         BatchResult::NotRun => INTERRUPTED,
     }
+}
+
+/// What came of one case.
+#[derive(Debug, Serialize)]
+struct Row {
+    case: PathBuf,
+    name: String,
+    /// `converged`, `kept`, `failed` or `not run`.
+    status: &'static str,
+    exit_code: u8,
+    /// Points of the grid; none of a case that cannot be read.
+    size: Option<[usize; 2]>,
+    #[serde(flatten)]
+    summary: Option<Summary>,
+    error: Option<String>,
+    hint: Option<String>,
+}
+
+impl Row {
+    /// The row of a case that could be read.
+    fn new(file: &Path, name: String, case: &Case, result: BatchResult) -> Self {
+        let status = verdict(&result);
+        let exit_code = exit_code(&result);
+        let size = Some([case.grid.ni, case.grid.nj]);
+        let mut row = Self {
+            case: file.to_path_buf(),
+            name,
+            status,
+            exit_code,
+            size,
+            summary: None,
+            error: None,
+            hint: None,
+        };
+        match result {
+            BatchResult::Run(summary) | BatchResult::UpToDate(summary) => {
+                let verdict = &summary.verdict;
+                row.error = (!verdict.is_good()).then(|| verdict.to_string());
+                row.summary = Some(summary);
+            }
+            BatchResult::Failed(error) => {
+                row.hint = error.hint();
+                row.error = Some(error.to_string());
+            }
+            BatchResult::NotRun => {}
+        }
+        row
+    }
+
+    /// The row of a case that could not be read.
+    fn refused(file: &Path, name: String, error: &Error) -> Self {
+        Self {
+            case: file.to_path_buf(),
+            name,
+            status: "failed",
+            exit_code: error.exit_code(),
+            size: None,
+            summary: None,
+            error: Some(error.to_string()),
+            hint: error.hint(),
+        }
+    }
+
+    fn cells(&self) -> [String; 8] {
+        let size = self.size.map_or_else(String::new, |[ni, nj]| format!("{ni} x {nj}"));
+        let number =
+            |shown: fn(&Summary) -> String| self.summary.as_ref().map_or("-".to_owned(), shown);
+        [
+            self.name.clone(),
+            self.status.to_owned(),
+            size,
+            number(|s| s.newton_iterations.to_string()),
+            number(|s| format!("{:.1e}", s.residual)),
+            number(|s| s.folded_cells.to_string()),
+            number(|s| format!("{:.3}", s.max_skewness)),
+            number(|s| format!("{:.2}", s.seconds)),
+        ]
+    }
+}
+
+const HEADS: [&str; 8] =
+    ["case", "status", "points", "steps", "residual", "folded", "skewness", "seconds"];
+
+/// Columns that hold words; the others are numbers and stand at the right.
+const WORDS: usize = 3;
+
+/// What came of a case, in a word or two.
+fn verdict(result: &BatchResult) -> &'static str {
+    match result {
+        BatchResult::Run(summary) if summary.verdict.is_good() => "converged",
+        BatchResult::UpToDate(_) => "kept",
+        BatchResult::Run(_) | BatchResult::Failed(_) => "failed",
+        BatchResult::NotRun => "not run",
+    }
+}
+
+/// The table: good grids in the order given, then those not run, failures last with their reasons.
+fn text(rows: &[Row]) -> String {
+    let failed = |row: &&Row| row.status == "failed";
+    let waiting = |row: &&Row| row.status == "not run";
+    let good = rows.iter().filter(|row| !failed(row) && !waiting(row));
+    let sorted: Vec<&Row> =
+        good.chain(rows.iter().filter(waiting)).chain(rows.iter().filter(failed)).collect();
+    let cells: Vec<[String; 8]> = std::iter::once(HEADS.map(str::to_owned))
+        .chain(sorted.iter().map(|row| row.cells()))
+        .collect();
+    let width =
+        |column: usize| cells.iter().map(|row| row[column].chars().count()).max().unwrap_or(0);
+    let widths: [usize; 8] = std::array::from_fn(width);
+    let mut text = String::new();
+    for row in &cells {
+        let mut line = String::new();
+        for (column, (cell, width)) in row.iter().zip(widths).enumerate() {
+            let _ = match column {
+                0 => write!(line, "{cell:width$}"),
+                1..WORDS => write!(line, "  {cell:width$}"),
+                _ => write!(line, "  {cell:>width$}"),
+            };
+        }
+        text += &[line.trim_end(), "\n"].concat();
+    }
+    text += &totals(rows);
+    for row in rows.iter().filter(failed) {
+        let _ = writeln!(text, "\n{}: {}", row.name, row.error.as_deref().unwrap_or_default());
+        if let Some(hint) = &row.hint {
+            let _ = writeln!(text, "  hint: {hint}");
+        }
+    }
+    text
+}
+
+/// How many cases came to what.
+fn totals(rows: &[Row]) -> String {
+    let count = |status| rows.iter().filter(|row| row.status == status).count();
+    let counts: Vec<String> = ["converged", "kept", "not run", "failed"]
+        .into_iter()
+        .filter(|&status| status == "converged" || count(status) > 0)
+        .map(|status| format!("{} {status}", count(status)))
+        .collect();
+    let plural = if rows.len() == 1 { "" } else { "s" };
+    format!("{} case{plural}: {}\n", rows.len(), counts.join(", "))
+}
+
+/// The same for programs, rows in the order given.
+fn json(rows: &[Row], exit_code: u8) -> String {
+    let count = |status| rows.iter().filter(|row| row.status == status).count();
+    let value = serde_json::json!({
+        "exit_code": exit_code,
+        "converged": count("converged"),
+        "kept": count("kept"),
+        "not_run": count("not run"),
+        "failed": count("failed"),
+        "cases": rows,
+    });
+    format!("{value:#}\n")
 }

@@ -1,24 +1,19 @@
 //! `gridgen convert`: a mesh in another format.
 
 use std::path::PathBuf;
-use std::process::ExitCode;
 
 use clap::Args;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use gridgen::files::{IoError, atomic};
+use gridgen::formats::Compression;
 use gridgen::formats::plot3d::{Axes, ByteOrder, Dimensions, Encoding, Flavour, Precision};
-use gridgen::formats::read::{self, Mesh};
-use gridgen::formats::span::{Sides, Span};
-use gridgen::formats::vts::Compression;
+use gridgen::formats::{self, Mesh};
 use gridgen::formats::{Converted, FORMATS, Format, MeshData, NAMES, Settings};
+use gridgen::formats::{Sides, Span};
 use gridgen::grid::quality::measure_along;
 
-use serde::Deserialize;
-use serde::de::IntoDeserializer;
-use serde::de::value::StrDeserializer;
-
-use super::terminal::Terminal;
-use super::{NOT_CONVERGED, bad_input, stdout_failed};
+use super::terminal::{Terminal, list};
+use super::{Failure, NOT_CONVERGED, word};
 
 /// Arguments of `gridgen convert`.
 #[derive(Debug, Args)]
@@ -124,27 +119,17 @@ fn length(text: &str) -> Result<f64, String> {
     usable.then_some(length).ok_or_else(|| "a length above 0 was expected".to_owned())
 }
 
-/// A choice of the case file, by its word there.
-fn word<T: for<'de> Deserialize<'de>>(text: &str) -> Result<T, String> {
-    let word: StrDeserializer<'_, serde::de::value::Error> = text.into_deserializer();
-    T::deserialize(word).map_err(|error| error.to_string())
-}
-
 impl ConvertArguments {
     /// Reads, writes, and says how the mesh was read; exit code 1 for a folded grid.
-    pub(super) fn execute(&self) -> ExitCode {
-        let terminal = Terminal::new(false);
+    pub(super) fn execute(&self, terminal: &Terminal) -> Result<u8, Failure> {
         let Some(format) = self.to.or_else(|| Format::of_path(&self.output)) else {
             let message = format!("{}: no format has such a name", self.output.display());
             let ends = FORMATS.iter().filter_map(|format| format.extensions.first());
             let ends = alternatives(ends.map(|end| format!(".{end}")));
             let hint = format!("name it {ends}, or choose one with --to");
-            return bad_input(&terminal, &message, Some(&hint));
+            return Err(Failure::input(&message, Some(&hint)));
         };
-        let mesh = match read::mesh(&self.mesh) {
-            Ok(mesh) => mesh,
-            Err(error) => return bad_input(&terminal, &error.to_string(), Some(error.hint())),
-        };
+        let mesh = formats::mesh(&self.mesh)?;
         if format.welded && !mesh.weldable() {
             let message = format!(
                 "{}: neither an O- nor a C-grid, as this format needs it",
@@ -152,16 +137,22 @@ impl ConvertArguments {
             );
             let others = FORMATS.iter().filter(|format| !format.welded);
             let hint = format!("convert it to {}", alternatives(others.map(Format::shown)));
-            return bad_input(&terminal, &message, Some(&hint));
+            return Err(Failure::input(&message, Some(&hint)));
         }
-        match self.write(format, &mesh) {
-            Ok(Converted { files, notes, .. }) => {
-                for note in &notes {
-                    terminal.note(note);
-                }
-                self.report(&mesh, &files, &terminal)
+        let Converted { files, notes } = self.write(format, &mesh)?;
+        for note in &notes {
+            terminal.note(note);
+        }
+        let Mesh { grid, wall, notes } = &mesh;
+        let size = format!("{}: {} x {} points\n", self.mesh.display(), grid.ni, grid.nj);
+        let written = list("written", files.iter().map(|file| file.display()));
+        terminal.result(&[size, list("read as", notes), written].concat())?;
+        match measure_along(grid, *wall).folded_cells {
+            0 => Ok(0),
+            folded => {
+                terminal.error(&format!("folded cells in the grid: {folded}"), None);
+                Ok(NOT_CONVERGED)
             }
-            Err(error) => bad_input(&terminal, &error.to_string(), Some(error.hint())),
         }
     }
 
@@ -189,27 +180,6 @@ impl ConvertArguments {
             block_count: self.block_count.unwrap_or(self.dimensions == 3),
             blanking: self.blanking,
             axes: self.axes,
-        }
-    }
-
-    fn report(&self, mesh: &Mesh, files: &[PathBuf], terminal: &Terminal) -> ExitCode {
-        let mut text =
-            format!("{}: {} x {} points\n", self.mesh.display(), mesh.grid.ni, mesh.grid.nj);
-        let lines = |items: Vec<String>| -> String {
-            items.into_iter().map(|item| ["  ", &item, "\n"].concat()).collect()
-        };
-        text += &["read as:\n", &lines(mesh.notes.clone())].concat();
-        let files = files.iter().map(|file| file.display().to_string()).collect();
-        text += &["written:\n", &lines(files)].concat();
-        if let Err(error) = terminal.result(&text) {
-            return stdout_failed(terminal, &error);
-        }
-        match measure_along(&mesh.grid, mesh.wall).folded_cells {
-            0 => ExitCode::SUCCESS,
-            folded => {
-                terminal.error(&format!("folded cells in the grid: {folded}"), None);
-                ExitCode::from(NOT_CONVERGED)
-            }
         }
     }
 }

@@ -1,13 +1,50 @@
-//! The progress bar on standard error.
+//! The progress bar on standard error, and its interruption by Ctrl-C or what a shell sends.
 
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread;
 use std::time::Duration;
 
 use gridgen::generate::Progress;
 use gridgen::solver::history::NewtonStep;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
-use super::interrupt;
-use super::terminal::to_stderr;
+use super::terminal::{Terminal, to_stderr};
+
+/// Exit code of an interrupted program, as shells have it.
+pub(super) const INTERRUPTED: u8 = 130;
+
+static INTERRUPTION: AtomicBool = AtomicBool::new(false);
+
+/// From now on the first interruption is noted for [`interrupted`]; the second ends the program at once.
+pub(super) fn listen(terminal: &Terminal) {
+    let handler = || {
+        if INTERRUPTION.swap(true, Ordering::Relaxed) {
+            // Nothing more is done: what libraries do at the end waits for a GPU that may be stuck.
+            signal_hook::low_level::exit(i32::from(INTERRUPTED));
+        }
+        // Nobody may read it, and the next signal is handled after this one.
+        let note = || to_stderr("note: stopping after this Newton step; once more ends at once\n");
+        drop(thread::Builder::new().spawn(note));
+    };
+    if let Err(error) = ctrlc::set_handler(handler) {
+        terminal.note(&format!("an interruption will leave no restart file: {error}"));
+    }
+}
+
+/// Whether the user wants the program to stop.
+pub(super) fn interrupted() -> bool {
+    INTERRUPTION.load(Ordering::Relaxed)
+}
+
+/// A bar of this template on standard error; hidden unless it is to be `drawn`.
+pub(super) fn bar(drawn: bool, length: Option<u64>, template: &str) -> ProgressBar {
+    let target = if drawn { ProgressDrawTarget::stderr() } else { ProgressDrawTarget::hidden() };
+    let bar = ProgressBar::with_draw_target(length, target);
+    match ProgressStyle::with_template(template) {
+        Ok(style) => bar.with_style(style),
+        Err(_) => bar,
+    }
+}
 
 /// Shows the phase, the Newton step and the residuals on a terminal; with `verbose`, writes a line
 /// for each Newton step as well.
@@ -21,12 +58,7 @@ pub(super) struct Reporter {
 impl Reporter {
     /// The bar is hidden unless it is to be `drawn`.
     pub(super) fn new(drawn: bool, verbose: bool) -> Self {
-        let target =
-            if drawn { ProgressDrawTarget::stderr() } else { ProgressDrawTarget::hidden() };
-        let bar = ProgressBar::with_draw_target(None, target);
-        if let Ok(style) = ProgressStyle::with_template("{spinner} {elapsed} {wide_msg}") {
-            bar.set_style(style);
-        }
+        let bar = bar(drawn, None, "{spinner} {elapsed} {wide_msg}");
         if !bar.is_hidden() {
             bar.enable_steady_tick(Duration::from_millis(100));
         }
@@ -63,7 +95,7 @@ impl Progress for Reporter {
     }
 
     fn cancelled(&self) -> bool {
-        interrupt::asked()
+        interrupted()
     }
 }
 

@@ -2,16 +2,15 @@
 
 use std::fmt::Write;
 use std::path::PathBuf;
-use std::process::ExitCode;
 
 use clap::Args;
 use gridgen::files::{IoError, atomic};
-use gridgen::formats::read::{self, Mesh};
+use gridgen::formats::{self, Mesh};
 use gridgen::grid::quality::{BadCell, Quality, measure_along, skewness_histogram, worst_cells};
-use gridgen::report::plot::{Figure, HistogramFigure};
+use gridgen::report::plot;
 
-use super::terminal::Terminal;
-use super::{NOT_CONVERGED, bad_input, stdout_failed};
+use super::terminal::{Terminal, list};
+use super::{Failure, NOT_CONVERGED};
 
 /// Intervals of the histogram.
 const BINS: usize = 50;
@@ -54,30 +53,18 @@ struct Measured<'a> {
 
 impl QualityArguments {
     /// Reads, measures, draws and prints; exit code 1 for a folded grid.
-    pub(super) fn execute(&self) -> ExitCode {
-        let terminal = Terminal::new(false);
-        let mesh = match read::mesh(&self.mesh) {
-            Ok(mesh) => mesh,
-            Err(error) => return bad_input(&terminal, &error.to_string(), Some(error.hint())),
-        };
+    pub(super) fn execute(&self, terminal: &Terminal) -> Result<u8, Failure> {
+        let mesh = formats::mesh(&self.mesh)?;
         let quality = measure_along(&mesh.grid, mesh.wall);
         let worst = worst_cells(&mesh.grid, self.worst);
-        let files = match self.draw(&mesh, &quality) {
-            Ok(files) => files,
-            Err(error) => return bad_input(&terminal, &error.to_string(), Some(error.hint())),
-        };
+        let files = self.draw(&mesh, &quality)?;
         let text = if self.json {
             json(&mesh, &quality, &worst)
         } else {
             describe(&self.mesh.to_string_lossy(), &mesh, &quality, &worst, &files)
         };
-        if let Err(error) = terminal.result(&text) {
-            return stdout_failed(&terminal, &error);
-        }
-        match quality.folded_cells {
-            0 => ExitCode::SUCCESS,
-            _ => ExitCode::from(NOT_CONVERGED),
-        }
+        terminal.result(&text)?;
+        Ok(if quality.folded_cells == 0 { 0 } else { NOT_CONVERGED })
     }
 
     fn draw(&self, mesh: &Mesh, quality: &Quality) -> Result<Vec<PathBuf>, IoError> {
@@ -87,22 +74,19 @@ impl QualityArguments {
         atomic::create_folder(&self.output)?;
         let name = self.mesh.file_name().unwrap_or_default().to_string_lossy();
         let path = |kind| self.output.join([&name, ".quality.", kind].concat());
-        let figure = Figure::Histogram(HistogramFigure {
-            name: &name,
-            summary: &format!(
-                "{} × {} points   ·   {} folded cells   ·   skewness at most {:.3}, 99% below \
-                 {:.3}, mean {:.4}",
-                mesh.grid.ni,
-                mesh.grid.nj,
-                quality.folded_cells,
-                quality.max_skewness,
-                quality.p99_skewness,
-                quality.mean_skewness,
-            ),
-            counts: &skewness_histogram(&mesh.grid, BINS),
-        });
+        let summary = format!(
+            "{} × {} points   ·   {} folded cells   ·   skewness at most {:.3}, 99% below {:.3}, mean \
+             {:.4}",
+            mesh.grid.ni,
+            mesh.grid.nj,
+            quality.folded_cells,
+            quality.max_skewness,
+            quality.p99_skewness,
+            quality.mean_skewness,
+        );
+        let picture = plot::histogram(&name, &summary, &skewness_histogram(&mesh.grid, BINS));
         let files = vec![path("png"), path("svg")];
-        files.iter().try_for_each(|file| figure.write(file))?;
+        files.iter().try_for_each(|file| picture.write(file))?;
         Ok(files)
     }
 }
@@ -159,15 +143,6 @@ fn describe(
             "  ({i}, {j}) at x = {x:.6}, y = {y:.6}: skewness {skewness:.3}{folded}"
         );
     }
-    text += "read as:\n";
-    for note in &mesh.notes {
-        text += &["  ", note, "\n"].concat();
-    }
-    if !files.is_empty() {
-        text += "written:\n";
-        for file in files {
-            text += &["  ", &file.to_string_lossy(), "\n"].concat();
-        }
-    }
-    text
+    let written = list("written", files.iter().map(|file| file.display()));
+    [text, list("read as", &mesh.notes), written].concat()
 }

@@ -1,19 +1,19 @@
 //! `gridgen solve`: a linear system from files.
 
 use std::path::PathBuf;
-use std::process::ExitCode;
 
-use clap::builder::RangedU64ValueParser;
+use clap::Args;
+use clap::builder::{PossibleValuesParser, RangedU64ValueParser, TypedValueParser};
 use clap::error::ErrorKind;
-use clap::{Args, ValueEnum};
-use gridgen::backend::{Algebraic, Format, Incomplete};
+use gridgen::backend::{Algebraic, Format};
+use gridgen::generate::BackendChoice;
 use gridgen::linear_system::{Reordering, RightSide, SystemOptions, SystemOutcome, solve_system};
 use gridgen::solver::krylov::Method;
-use gridgen::sparse;
+use gridgen::sparse::Schedule;
 
 use super::progress::Reporter;
 use super::terminal::Terminal;
-use super::{Backend, NOT_CONVERGED, each_once, refuse, refuse_use, stdout_failed, summary};
+use super::{BACKENDS, Failure, NOT_CONVERGED, check_devices, possible, summary, word, words};
 
 /// Arguments of `gridgen solve`.
 #[derive(Debug, Args)]
@@ -41,26 +41,26 @@ pub(super) struct SolveArguments {
     #[arg(long, value_name = "N", conflicts_with = "rhs")]
     seed: Option<u64>,
     /// Krylov method.
-    #[arg(long, value_enum, default_value_t = Solver::Bicgstab)]
-    solver: Solver,
+    #[arg(long, default_value = "bicgstab", value_parser = words::<Method>(&SOLVERS))]
+    solver: Method,
     /// Iterations of GMRES between restarts.
     #[arg(long, value_name = "N", default_value_t = 30, value_parser = RangedU64ValueParser::<usize>::new().range(1..=1000))]
     restart: usize,
     /// Preconditioner.
-    #[arg(long, value_enum, default_value_t = Preconditioner::Dilu)]
-    preconditioner: Preconditioner,
+    #[arg(long, default_value = "dilu", value_parser = preconditioner())]
+    preconditioner: Algebraic,
     /// Make the factors of A + ALPHA diag(A), whose pivots are farther from zero [default: 0].
     #[arg(long, value_name = "ALPHA", value_parser = shift, allow_negative_numbers = true)]
     shift: Option<f64>,
     /// Order in which the rows of the factors are worked on [default: auto].
-    #[arg(long, value_enum)]
+    #[arg(long, value_parser = words::<Schedule>(&SCHEDULES))]
     schedule: Option<Schedule>,
     /// How the matrix is stored for products.
-    #[arg(long, value_enum, default_value_t = Storage::Csr)]
-    format: Storage,
+    #[arg(long, default_value = "csr", value_parser = words::<Format>(&STORAGES))]
+    format: Format,
     /// Renumber rows and columns before the solve; x is written as A is numbered.
-    #[arg(long, value_enum, default_value_t = Reorder::None)]
-    reorder: Reorder,
+    #[arg(long, default_value = "none", value_parser = words::<Reordering>(&ORDERS))]
+    reorder: Reordering,
     /// Relative residual to reach, of b.
     #[arg(long, value_name = "RATIO", default_value_t = 1e-8, value_parser = tolerance)]
     tolerance: f64,
@@ -68,8 +68,8 @@ pub(super) struct SolveArguments {
     #[arg(long, value_name = "N", default_value_t = 10_000, value_parser = RangedU64ValueParser::<usize>::new().range(1..))]
     max_iterations: usize,
     /// Where to compute; auto takes a GPU if there is one.
-    #[arg(long, value_enum, default_value_t = Backend::Auto)]
-    backend: Backend,
+    #[arg(long, default_value = "auto", value_parser = words::<BackendChoice>(&BACKENDS))]
+    backend: BackendChoice,
     /// GPUs to use, by number. Several have a block of rows each, and the factors of dilu, dic, ilu0
     /// and ic0 leave out what couples the blocks.
     #[arg(long, value_name = "LIST", value_delimiter = ',')]
@@ -85,73 +85,57 @@ pub(super) struct SolveArguments {
     force: bool,
     /// Say nothing but errors.
     #[arg(short, long, conflicts_with = "verbose")]
-    quiet: bool,
+    pub(super) quiet: bool,
     /// Show the time of each phase.
     #[arg(short, long)]
     verbose: bool,
 }
 
 /// Values of `--solver`.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-enum Solver {
-    /// Conjugate gradients, for symmetric positive definite matrices.
-    Cg,
-    /// BiCGStab.
-    Bicgstab,
-    /// Restarted flexible GMRES.
-    Gmres,
-}
+const SOLVERS: [(&str, &str); 3] = [
+    ("cg", "Conjugate gradients, for symmetric positive definite matrices"),
+    ("bicgstab", "BiCGStab"),
+    ("gmres", "Restarted flexible GMRES"),
+];
 
 /// Values of `--preconditioner`.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-enum Preconditioner {
-    /// The identity.
-    None,
-    /// The diagonal.
-    Jacobi,
-    /// Diagonal incomplete LU.
-    Dilu,
-    /// Diagonal incomplete Cholesky, for symmetric matrices.
-    Dic,
-    /// Incomplete LU without fill.
-    Ilu0,
-    /// Incomplete Cholesky without fill, for symmetric matrices.
-    Ic0,
-}
+const PRECONDITIONERS: [(&str, &str); 6] = [
+    ("none", "The identity"),
+    ("jacobi", "The diagonal"),
+    ("dilu", "Diagonal incomplete LU"),
+    ("dic", "Diagonal incomplete Cholesky, for symmetric matrices"),
+    ("ilu0", "Incomplete LU without fill"),
+    ("ic0", "Incomplete Cholesky without fill, for symmetric matrices"),
+];
 
 /// Values of `--schedule`.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-enum Schedule {
-    /// The fastest of those that apply the same factors.
-    Auto,
-    /// One level of rows after the other.
-    Levels,
-    /// Each row as soon as its entries are known.
-    SyncFree,
-    /// Rows renumbered by colour: other factors.
-    Colours,
-    /// Rows in blocks that do not see each other: other factors.
-    Tiles,
-    /// Each column as soon as its value is known.
-    Correlation,
-}
+const SCHEDULES: [(&str, &str); 6] = [
+    ("auto", "The fastest of those that apply the same factors"),
+    ("levels", "One level of rows after the other"),
+    ("sync-free", "Each row as soon as its entries are known"),
+    ("colours", "Rows renumbered by colour: other factors"),
+    ("tiles", "Rows in blocks that do not see each other: other factors"),
+    ("correlation", "Each column as soon as its value is known"),
+];
 
 /// Values of `--format`.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-enum Storage {
-    /// By rows.
-    Csr,
-    /// By slots, every row as wide as the longest.
-    Ell,
-}
+const STORAGES: [(&str, &str); 2] =
+    [("csr", "By rows"), ("ell", "By slots, every row as wide as the longest")];
 
 /// Values of `--reorder`.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-enum Reorder {
-    /// As in the file.
-    None,
-    /// Reverse Cuthill–McKee: entries gather around the diagonal.
-    Rcm,
+const ORDERS: [(&str, &str); 2] = [
+    ("none", "As in the file"),
+    ("rcm", "Reverse Cuthill–McKee: entries gather around the diagonal"),
+];
+
+/// Reads a preconditioner; schedule and shift of factors have options of their own.
+fn preconditioner() -> impl TypedValueParser<Value = Algebraic> {
+    let factors = |kind| Algebraic::Factors { kind, schedule: Schedule::Auto, shift: 0.0 };
+    PossibleValuesParser::new(possible(&PRECONDITIONERS)).try_map(move |text| match &*text {
+        "none" => Ok(Algebraic::None),
+        "jacobi" => Ok(Algebraic::Jacobi),
+        other => word(other).map(factors),
+    })
 }
 
 /// A shift that makes the diagonal no smaller.
@@ -167,37 +151,28 @@ fn tolerance(text: &str) -> Result<f64, String> {
 
 impl SolveArguments {
     /// Solves, and says how well.
-    pub(super) fn execute(&self) -> ExitCode {
-        if let Err(error) = self.check() {
-            error.exit();
-        }
-        let terminal = Terminal::new(self.quiet);
+    pub(super) fn execute(&self, terminal: &Terminal) -> Result<u8, Failure> {
+        self.check()?;
         let mut reporter = Reporter::new(terminal.can_draw(), self.verbose);
         let solved = solve_system(&self.options(), &mut reporter);
         reporter.finish();
-        match solved {
-            Ok(outcome) => self.report(&outcome, &terminal),
-            Err(error) => refuse(&terminal, &error),
-        }
+        self.report(&solved?, terminal)
     }
 
     /// What must hold between arguments beyond clap's rules.
-    fn check(&self) -> Result<(), clap::Error> {
-        let conflict = |message| refuse_use(ErrorKind::ArgumentConflict, message);
-        let devices = self.devices.as_deref().unwrap_or_default();
-        if !devices.is_empty() && self.backend == Backend::Cpu {
-            return conflict("--devices names GPUs, which --backend cpu does not use");
+    fn check(&self) -> Result<(), Failure> {
+        check_devices(self.devices.as_deref(), self.backend)?;
+        let factors = matches!(self.preconditioner, Algebraic::Factors { .. });
+        for (option, given) in
+            [("--shift", self.shift.is_some()), ("--schedule", self.schedule.is_some())]
+        {
+            if given && !factors {
+                let message =
+                    format!("{option} is for preconditioners with factors: dilu, dic, ilu0, ic0");
+                return Err(Failure::usage(ErrorKind::ArgumentConflict, &message));
+            }
         }
-        let factors = !matches!(self.preconditioner, Preconditioner::None | Preconditioner::Jacobi);
-        if !factors && self.shift.is_some() {
-            return conflict("--shift is for preconditioners with factors: dilu, dic, ilu0, ic0");
-        }
-        if !factors && self.schedule.is_some() {
-            return conflict(
-                "--schedule is for preconditioners with factors: dilu, dic, ilu0, ic0",
-            );
-        }
-        each_once(devices)
+        Ok(())
     }
 
     fn options(&self) -> SystemOptions {
@@ -208,25 +183,22 @@ impl SolveArguments {
                 (None, Some(seed)) => RightSide::Random { seed },
                 (None, None) => RightSide::Ones,
             },
-            method: match self.solver {
-                Solver::Cg => Method::Cg,
-                Solver::Bicgstab => Method::Bicgstab,
-                Solver::Gmres => Method::Gmres,
-            },
+            method: self.solver,
             restart: self.restart,
-            preconditioner: self.preconditioner(),
-            format: match self.format {
-                Storage::Csr => Format::Csr,
-                Storage::Ell => Format::Ell,
+            preconditioner: match self.preconditioner {
+                Algebraic::Factors { kind, .. } => Algebraic::Factors {
+                    kind,
+                    schedule: self.schedule.unwrap_or_default(),
+                    shift: self.shift.unwrap_or(0.0),
+                },
+                other => other,
             },
-            reorder: match self.reorder {
-                Reorder::None => Reordering::None,
-                Reorder::Rcm => Reordering::Rcm,
-            },
+            format: self.format,
+            reorder: self.reorder,
             tolerance: self.tolerance,
             max_iterations: self.max_iterations,
             output: self.output.join(matrix.name()),
-            backend: self.backend.into(),
+            backend: self.backend,
             devices: self.devices.clone(),
             threads: self.threads,
             force: self.force,
@@ -234,41 +206,18 @@ impl SolveArguments {
         }
     }
 
-    fn preconditioner(&self) -> Algebraic {
-        let kind = match self.preconditioner {
-            Preconditioner::None => return Algebraic::None,
-            Preconditioner::Jacobi => return Algebraic::Jacobi,
-            Preconditioner::Dilu => Incomplete::Dilu,
-            Preconditioner::Dic => Incomplete::Dic,
-            Preconditioner::Ilu0 => Incomplete::Ilu0,
-            Preconditioner::Ic0 => Incomplete::Ic0,
-        };
-        let schedule = match self.schedule.unwrap_or(Schedule::Auto) {
-            Schedule::Auto => sparse::Schedule::Auto,
-            Schedule::Levels => sparse::Schedule::Levels,
-            Schedule::SyncFree => sparse::Schedule::SyncFree,
-            Schedule::Colours => sparse::Schedule::Colours,
-            Schedule::Tiles => sparse::Schedule::Tiles,
-            Schedule::Correlation => sparse::Schedule::Correlation,
-        };
-        Algebraic::Factors { kind, schedule, shift: self.shift.unwrap_or(0.0) }
-    }
-
-    fn report(&self, outcome: &SystemOutcome, terminal: &Terminal) -> ExitCode {
+    fn report(&self, outcome: &SystemOutcome, terminal: &Terminal) -> Result<u8, Failure> {
         outcome.report.notes.iter().for_each(|note| terminal.note(note));
         if self.verbose {
-            terminal.log(&summary::phases(&outcome.timings()));
+            terminal.log(&summary::phases(&outcome.report.timing.phases()));
         }
         let converged = outcome.report.converged;
         if !converged {
             let message = format!("the system is not solved: {}", outcome.report.stop_reason);
             terminal.error(&message, Some(&self.remedy(outcome)));
         }
-        match terminal.result(&summary::system(outcome)) {
-            Err(error) => stdout_failed(terminal, &error),
-            Ok(()) if converged => ExitCode::SUCCESS,
-            Ok(()) => ExitCode::from(NOT_CONVERGED),
-        }
+        terminal.result(&summary::system(outcome))?;
+        Ok(if converged { 0 } else { NOT_CONVERGED })
     }
 
     /// How to go on after a solve that stopped short.
@@ -277,7 +226,7 @@ impl SolveArguments {
             "allow more with --max-iterations, or use another --preconditioner or --solver"
         } else if outcome.report.matrix.empty_rows > 0 {
             "the matrix has empty rows and is singular"
-        } else if self.solver == Solver::Cg {
+        } else if self.solver == Method::Cg {
             "use --solver bicgstab or gmres"
         } else {
             "use --solver gmres with a larger --restart, another --preconditioner, or a larger \

@@ -4,8 +4,11 @@
 //! text passes through [`visible`] here before this program's own colours are added.
 
 use std::borrow::Cow;
+use std::fmt::Display;
 use std::io::{self, ErrorKind, IsTerminal, Write};
 use std::process::ExitCode;
+
+use super::Failure;
 
 /// The two output streams.
 pub(super) struct Terminal {
@@ -53,20 +56,30 @@ impl Terminal {
     }
 
     /// The result, to standard output. A closed pipe is success: the reader had enough.
-    pub(super) fn result(&self, text: &str) -> io::Result<()> {
+    pub(super) fn result(&self, text: &str) -> Result<(), Failure> {
         if self.quiet {
             return Ok(());
         }
         let mut stdout = io::stdout().lock();
         match stdout.write_all(visible(text).as_bytes()).and_then(|()| stdout.flush()) {
-            Err(error) if error.kind() == ErrorKind::BrokenPipe => Ok(()),
-            other => other,
+            Err(error) if error.kind() != ErrorKind::BrokenPipe => Err(stdout_failed(&error)),
+            _ => Ok(()),
         }
     }
 
     fn label(&self, text: &str, style: &str) -> String {
         if self.colour { format!("\x1b[{style}m{text}\x1b[0m") } else { text.to_owned() }
     }
+}
+
+pub(super) fn stdout_failed(error: &io::Error) -> Failure {
+    Failure::input(&format!("cannot write to standard output: {error}"), None)
+}
+
+/// A heading and items below it; nothing without items.
+pub(super) fn list(heading: &str, items: impl IntoIterator<Item = impl Display>) -> String {
+    let lines: Vec<String> = items.into_iter().map(|item| format!("  {item}\n")).collect();
+    if lines.is_empty() { String::new() } else { [heading, ":\n", &lines.concat()].concat() }
 }
 
 /// Text for standard error.

@@ -1,10 +1,237 @@
-//! The grid equations as a nonlinear problem: unknowns, Jacobian and preconditioner.
+//! The grid equations of one grid as a nonlinear problem: unknowns, Jacobian and preconditioner.
 
-mod jacobian;
 mod preconditioner;
-mod problem;
 
 pub use crate::pde::EllipticSettings;
-pub use jacobian::GridJacobian;
 pub use preconditioner::GridPreconditioner;
-pub use problem::{GridProblem, Guessed};
+
+use crate::backend::{
+    Backend, CellGuard, EllipticBackend, EllipticData, LevelSize, Product, Real, Result, Scaling,
+};
+use crate::grid::{Grid, Topology};
+use crate::pde::control::Wall;
+use crate::solver::{LinearOperator, NonlinearProblem};
+use crate::sparse::{Csr, EllPattern};
+
+/// The grid equations with their unknowns: the points off the boundaries (and off a held seam),
+/// with the first row's points replaced by the amplitudes (p_i, q_i) of the wall terms where
+/// height and angle of the first cell are controlled.
+pub struct GridProblem<B: EllipticBackend, T: Real> {
+    size: LevelSize,
+    state: B::Elliptic,
+    jacobian: GridJacobian<B, T>,
+}
+
+impl<B: EllipticBackend, T: Real> GridProblem<B, T> {
+    /// The problem for an initial grid where the backend keeps it, `ni` × `nj` nodes, and its first
+    /// guess: the nodes, wall terms zero. `normals` are the wall normals of all `ni` points of the
+    /// line j = 0.
+    ///
+    /// # Errors
+    /// If the memory of the device does not suffice.
+    pub(crate) fn on_device(
+        backend: &B,
+        grid: B::Grid,
+        (topology, ni, nj): (Topology, usize, usize),
+        normals: &[[f64; 2]],
+        settings: &EllipticSettings,
+    ) -> Result<Guessed<B, T>> {
+        let equations = backend.equations(&grid, normals, settings)?;
+        // The Jacobian takes its place in memory.
+        drop(grid);
+        let size = LevelSize::of_grid(topology, ni, nj);
+        Self::guessed(backend, equations, size, settings.control.wall == Wall::Coupled)
+    }
+
+    /// The same for a grid on the host.
+    ///
+    /// # Errors
+    /// If the memory of the device does not suffice.
+    pub fn new(
+        backend: &B,
+        initial: &Grid,
+        normals: &[[f64; 2]],
+        settings: &EllipticSettings,
+    ) -> Result<Guessed<B, T>> {
+        let shape = (initial.topology, initial.ni, initial.nj);
+        Self::on_device(backend, backend.take(initial.clone())?, shape, normals, settings)
+    }
+
+    /// The problem for fixed data, and its first guess.
+    ///
+    /// # Errors
+    /// If the memory of the device does not suffice.
+    pub fn from_data(backend: &B, data: &EllipticData) -> Result<Guessed<B, T>> {
+        let size = LevelSize { mi: data.mi, mj: data.mj, periodic: data.periodic };
+        Self::guessed(backend, backend.elliptic(data)?, size, data.wall.is_some())
+    }
+
+    fn guessed(
+        backend: &B,
+        (state, guess): (B::Elliptic, B::Vector<f64>),
+        size: LevelSize,
+        coupled: bool,
+    ) -> Result<Guessed<B, T>> {
+        let jacobian = GridJacobian::new(backend, size, coupled)?;
+        Ok((Self { size, state, jacobian }, guess))
+    }
+
+    /// Number of unknown points.
+    pub fn size(&self) -> LevelSize {
+        self.size
+    }
+
+    /// The nodes of the state u where the backend keeps grids; the memory of the problem is given back.
+    /// Not for one of several ranks.
+    ///
+    /// # Errors
+    /// If the device fails.
+    pub(crate) fn nodes(
+        mut self,
+        backend: &B,
+        u: &B::Vector<f64>,
+        topology: Topology,
+    ) -> Result<B::Grid> {
+        self.load(backend, u)?;
+        drop(self.jacobian);
+        backend.nodes(self.state, topology)
+    }
+
+    /// Writes the state u into the nodes of `grid`.
+    ///
+    /// # Errors
+    /// If the device fails.
+    pub fn store(&mut self, backend: &B, u: &B::Vector<f64>, grid: &mut Grid) -> Result<()> {
+        self.load(backend, u)?;
+        self.write(backend, grid)
+    }
+
+    /// Takes over the state u.
+    ///
+    /// # Errors
+    /// If the device fails.
+    pub fn load(&mut self, backend: &B, u: &B::Vector<f64>) -> Result<()> {
+        backend.load_state(&mut self.state, u)
+    }
+
+    /// Writes the present state into the nodes of `grid`, those of its own columns if the backend
+    /// is one of several ranks. No rank waits for another meanwhile.
+    ///
+    /// # Errors
+    /// If the device fails.
+    pub fn write(&self, backend: &B, grid: &mut Grid) -> Result<()> {
+        backend.store_grid(&self.state, grid)
+    }
+}
+
+/// A problem and its first guess.
+pub type Guessed<B, T> = (GridProblem<B, T>, <B as Backend>::Vector<f64>);
+
+impl<B: EllipticBackend, T: Real> NonlinearProblem<B> for GridProblem<B, T> {
+    type Real = T;
+    type Jacobian = GridJacobian<B, T>;
+
+    fn unknowns(&self) -> usize {
+        2 * self.size.mi * self.size.mj
+    }
+
+    fn residual(
+        &mut self,
+        backend: &B,
+        u: &B::Vector<f64>,
+        scaling: Scaling,
+        f: &mut B::Vector<f64>,
+    ) -> Result<f64> {
+        backend.load_state(&mut self.state, u)?;
+        backend.residual(&mut self.state, scaling, f)
+    }
+
+    fn linearise(&mut self, backend: &B) -> Result<&Self::Jacobian> {
+        self.jacobian.assemble(backend, &self.state)?;
+        Ok(&self.jacobian)
+    }
+
+    fn guard(&mut self, backend: &B) -> Result<CellGuard> {
+        backend.cell_guard(&self.state)
+    }
+}
+
+/// K = J (I − E Eᵀ) + B Eᵀ: the field Jacobian J = ∂R/∂r, whose columns of the first row of
+/// points E are replaced by the wall columns B = ∂R/∂(p, q) where the wall terms are unknowns
+/// (theory eq. 6). Both are ELL matrices: 13 and 2 slots a row.
+pub struct GridJacobian<B: EllipticBackend, T: Real> {
+    field: B::Matrix<T>,
+    wall: Option<WallColumns<B, T>>,
+    size: LevelSize,
+}
+
+struct WallColumns<B: EllipticBackend, T: Real> {
+    columns: B::Matrix<T>,
+    /// Points in the first row: 2 `points` unknowns are wall terms.
+    points: usize,
+}
+
+impl<B: EllipticBackend, T: Real> GridJacobian<B, T> {
+    fn new(backend: &B, size: LevelSize, coupled: bool) -> Result<Self> {
+        let LevelSize { mi, mj, periodic } = size;
+        let field = backend.matrix(&EllPattern::nine_point(mi, mj, periodic))?;
+        let wall = if coupled {
+            let columns = backend.matrix(&EllPattern::wall_columns(mi, mj))?;
+            Some(WallColumns { columns, points: mi })
+        } else {
+            None
+        };
+        Ok(Self { field, wall, size })
+    }
+
+    fn assemble(&mut self, backend: &B, state: &B::Elliptic) -> Result<()> {
+        let columns = self.wall.as_mut().map(|wall| &mut wall.columns);
+        backend.jacobian(state, &mut self.field, columns)
+    }
+
+    /// The whole operator K by rows, on the host.
+    ///
+    /// # Errors
+    /// If the device fails.
+    pub fn to_csr(&self, backend: &B) -> Result<Csr> {
+        let LevelSize { mi, mj, periodic } = self.size;
+        let pattern = EllPattern::nine_point(mi, mj, periodic);
+        let field = backend.matrix_values(&self.field)?;
+        let columns = match &self.wall {
+            Some(wall) => backend.matrix_values(&wall.columns)?,
+            None => Vec::new(),
+        };
+        let (rows, replaced) = (pattern.rows(), if self.wall.is_some() { 2 * mi } else { 0 });
+        Ok(Csr::from_rows((0..rows).map(|row| {
+            let kept = pattern.row(row).filter(|&(_, column)| column >= replaced);
+            let kept = kept.map(|(at, column)| (column, field[at].widen()));
+            let line = 2 * (row / 2 % mi);
+            let wall = (0..if replaced > 0 { 2 } else { 0 }).map(|k| (line + k, &columns, k));
+            let wall = wall.map(|(column, b, k)| (column, b[k * rows + row].widen()));
+            kept.chain(wall).collect::<Vec<_>>()
+        })))
+    }
+
+    /// Number of rows.
+    pub fn rows(&self) -> usize {
+        2 * self.size.mi * self.size.mj
+    }
+
+    /// The field Jacobian J in ELL format.
+    pub fn field(&self) -> &B::Matrix<T> {
+        &self.field
+    }
+}
+
+impl<B: EllipticBackend, T: Real> LinearOperator<B, T> for GridJacobian<B, T> {
+    fn apply(&self, backend: &B, x: &B::Vector<T>, y: &mut B::Vector<T>) -> Result<()> {
+        match &self.wall {
+            None => self.field.apply(backend, x, y),
+            Some(wall) => {
+                let kept = Product { skip_columns: 2 * wall.points, add: false };
+                backend.multiply(&self.field, x, kept, y)?;
+                backend.multiply(&wall.columns, x, Product { skip_columns: 0, add: true }, y)
+            }
+        }
+    }
+}

@@ -1,8 +1,7 @@
 //! Preconditioner of the grid Jacobian from one of its field part.
 
-use super::GridJacobian;
-use super::jacobian::WallColumns;
-use crate::backend::{DeviceError, EllipticBackend, LevelSize, MultigridBackend, Real};
+use super::{GridJacobian, WallColumns};
+use crate::backend::{EllipticBackend, LevelSize, MultigridBackend, Real, Result};
 use crate::solver::linear::Precision;
 use crate::solver::precond::{Form, Forms, Kind, Multigrid, MultigridSettings};
 use crate::solver::{LinearOperator, Preconditioner, PreconditionerFailure, SolverError};
@@ -26,13 +25,11 @@ pub type GridPreconditioner<B, T> = Forms<B, T, GridJacobian<B, T>>;
 impl<B: EllipticBackend + MultigridBackend, T: Real> GridPreconditioner<B, T> {
     /// A preconditioner of this kind for the Jacobian on `size` unknown points; incomplete factors are
     /// eliminated in natural order.
-    #[must_use]
     pub fn new(kind: Kind, multigrid: MultigridSettings, size: LevelSize) -> Self {
         Self::scheduled((kind, Schedule::Levels), multigrid, size)
     }
 
     /// The same with incomplete factors eliminated by this schedule.
-    #[must_use]
     pub fn scheduled(
         (kind, schedule): (Kind, Schedule),
         multigrid: MultigridSettings,
@@ -75,7 +72,7 @@ where
         _: &GridJacobian<B, T>,
         r: &B::Vector<T>,
         z: &mut B::Vector<T>,
-    ) -> Result<(), DeviceError> {
+    ) -> Result<()> {
         self.0.cycle(backend, r, z)
     }
 }
@@ -112,7 +109,7 @@ impl<B: EllipticBackend, T: Real> Preconditioner<B, T, GridJacobian<B, T>> for R
         a: &GridJacobian<B, T>,
         r: &B::Vector<T>,
         z: &mut B::Vector<T>,
-    ) -> Result<(), DeviceError> {
+    ) -> Result<()> {
         self.field.apply(backend, &a.field, r, z)?;
         if let (Some(reduction), Some(wall)) = (&mut self.reduction, &a.wall) {
             let WallReduction { factors, terms, right, correction, .. } = reduction;
@@ -132,7 +129,7 @@ impl<B: EllipticBackend, T: Real> Preconditioner<B, T, GridJacobian<B, T>> for R
         r: &B::Vector<T>,
         z: &mut B::Vector<T>,
         y: &mut B::Vector<T>,
-    ) -> Result<(), DeviceError> {
+    ) -> Result<()> {
         // With wall columns the operator is more than its field part.
         if a.wall.is_none() {
             return self.field.apply_and_multiply(backend, &a.field, r, z, y);
@@ -142,7 +139,6 @@ impl<B: EllipticBackend, T: Real> Preconditioner<B, T, GridJacobian<B, T>> for R
     }
 }
 
-/// The reduced system of the wall terms.
 struct WallReduction<B: EllipticBackend, T: Real> {
     /// Factors of S.
     factors: B::Vector<T>,
@@ -157,7 +153,7 @@ struct WallReduction<B: EllipticBackend, T: Real> {
 }
 
 impl<B: EllipticBackend, T: Real> WallReduction<B, T> {
-    fn new(backend: &B, n: usize, points: usize) -> Result<Self, DeviceError> {
+    fn new(backend: &B, n: usize, points: usize) -> Result<Self> {
         Ok(Self {
             factors: backend.zeros(12 * points)?,
             probe: backend.zeros(2 * points)?,

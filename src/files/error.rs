@@ -8,49 +8,40 @@ use crate::memory::shown;
 /// A result could not be written. Nothing stands under the final name unless it stood there
 /// before.
 #[derive(Debug, thiserror::Error)]
+#[error("cannot {} {}: {fault}", fault.verb(), path.display())]
+pub struct IoError {
+    /// File or folder that was to be written.
+    pub path: PathBuf,
+    /// Why it could not be.
+    #[source]
+    pub fault: WriteFault,
+}
+
+/// Why a file or a folder could not be written.
+#[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
-pub enum IoError {
+pub enum WriteFault {
     /// The output folder does not exist.
-    #[error("cannot write {}: the folder {} does not exist", path.display(), folder.display())]
-    MissingFolder {
-        /// File that was to be written.
-        path: PathBuf,
-        /// Folder that was expected.
-        folder: PathBuf,
-    },
+    #[error("the folder {} does not exist", .0.display())]
+    MissingFolder(PathBuf),
     /// Something that is no folder stands where the output folder should be.
-    #[error("cannot write into {}: it is a file, a folder was expected", path.display())]
-    NotAFolder {
-        /// What stands there.
-        path: PathBuf,
-    },
+    #[error("it is a file, a folder was expected")]
+    NotAFolder,
     /// A folder stands where the file should be.
-    #[error("cannot write {}: a folder of that name stands there", path.display())]
-    IsAFolder {
-        /// File that was to be written.
-        path: PathBuf,
-    },
+    #[error("a folder of that name stands there")]
+    IsAFolder,
     /// The user may not write here, or the file system is mounted read-only.
-    #[error("cannot write {}: {source}", path.display())]
-    Denied {
-        /// File or folder that was to be written.
-        path: PathBuf,
-        /// What the operating system said.
-        source: io::Error,
-    },
+    #[error("{0}")]
+    Denied(io::Error),
     /// The disk or the user's share of it is full.
-    #[error("cannot write {}: {source}", path.display())]
-    Full {
-        /// File that was to be written.
-        path: PathBuf,
-        /// What the operating system said.
-        source: io::Error,
-    },
+    #[error("{0}")]
+    Full(io::Error),
+    /// The name of the file is that of no format of meshes.
+    #[error("no format has such a name")]
+    NoFormat,
     /// The format cannot number the parts of the mesh.
-    #[error("cannot write {}: {count} {what}, the format numbers at most {most}", path.display())]
+    #[error("{count} {what}, the format numbers at most {most}")]
     TooLarge {
-        /// File that was to be written.
-        path: PathBuf,
         /// What there would be too many of.
         what: &'static str,
         /// As many as there would be.
@@ -58,96 +49,69 @@ pub enum IoError {
         /// As many as there may be.
         most: u128,
     },
-    /// The disk has not the room that the file needs at least.
-    #[error("cannot write {}: {} or more are needed, {} are free on the disk", path.display(), shown(*needed), shown(*free))]
+    /// The disk has not the space that the file needs at least.
+    #[error("{} or more are needed, {} are free on the disk", shown(*needed), shown(*free))]
     NoRoom {
-        /// File that was to be written.
-        path: PathBuf,
         /// Bytes needed, at least.
         needed: u64,
         /// Bytes free.
         free: u64,
     },
     /// Any other failure of the operating system.
-    #[error("cannot write {}: {source}", path.display())]
-    Write {
-        /// File that was to be written.
-        path: PathBuf,
-        /// What the operating system said.
-        source: io::Error,
-    },
+    #[error("{0}")]
+    System(io::Error),
     /// A file of that name stands there, which is not to be replaced.
-    #[error("cannot write {}: a file of that name stands there", path.display())]
-    Exists {
-        /// File that was to be written.
-        path: PathBuf,
-    },
-    /// Something stands where a result should go that is not as gridgen wrote it.
-    #[error("cannot write {}: {}", path.display(), whose(*changed))]
-    InTheWay {
-        /// What stands there.
-        path: PathBuf,
-        /// Whether gridgen wrote it, and somebody changed it since.
-        changed: bool,
-    },
+    #[error("a file of that name stands there")]
+    Exists,
+    /// Something stands where a result should go that gridgen did not write.
+    #[error("gridgen did not write what stands there")]
+    Foreign,
+    /// Something stands where a result should go that gridgen wrote and somebody changed since.
+    #[error("the file there was changed since gridgen wrote it")]
+    Changed,
     /// Another process writes into the output folder.
-    #[error("cannot write into {}: another run of gridgen does so", folder.display())]
-    Busy {
-        /// The folder.
-        folder: PathBuf,
-    },
+    #[error("another run of gridgen does so")]
+    Busy,
     /// The plotting library refused to draw.
-    #[error("cannot draw {}: {reason}", path.display())]
-    Draw {
-        /// Picture that was to be written.
-        path: PathBuf,
-        /// What the library said.
-        reason: String,
-    },
+    #[error("{0}")]
+    Draw(String),
 }
 
-/// What is said of a file that is in the way.
-fn whose(changed: bool) -> &'static str {
-    if changed {
-        "the file there was changed since gridgen wrote it"
-    } else {
-        "gridgen did not write what stands there"
+impl WriteFault {
+    fn verb(&self) -> &'static str {
+        match self {
+            Self::NotAFolder | Self::Busy => "write into",
+            Self::Draw(_) => "draw",
+            _ => "write",
+        }
+    }
+
+    pub(crate) fn at(self, path: &Path) -> IoError {
+        IoError { path: path.to_path_buf(), fault: self }
     }
 }
 
 impl IoError {
     /// Sorts a failure to write `path` by what the user can do about it.
     pub(crate) fn new(path: &Path, source: io::Error) -> Self {
-        let path = path.to_path_buf();
-        match source.kind() {
+        let fault = match source.kind() {
             io::ErrorKind::PermissionDenied | io::ErrorKind::ReadOnlyFilesystem => {
-                Self::Denied { path, source }
+                WriteFault::Denied(source)
             }
             io::ErrorKind::StorageFull
             | io::ErrorKind::QuotaExceeded
-            | io::ErrorKind::FileTooLarge => Self::Full { path, source },
-            io::ErrorKind::IsADirectory => Self::IsAFolder { path },
-            _ => Self::Write { path, source },
-        }
+            | io::ErrorKind::FileTooLarge => WriteFault::Full(source),
+            io::ErrorKind::IsADirectory => WriteFault::IsAFolder,
+            _ => WriteFault::System(source),
+        };
+        fault.at(path)
     }
 
     /// The same error with its paths elsewhere.
     pub(crate) fn moved(mut self, place: impl Fn(&Path) -> PathBuf) -> Self {
-        match &mut self {
-            Self::MissingFolder { path, folder } => {
-                (*path, *folder) = (place(path), place(folder));
-            }
-            Self::NotAFolder { path }
-            | Self::IsAFolder { path }
-            | Self::Denied { path, .. }
-            | Self::Full { path, .. }
-            | Self::TooLarge { path, .. }
-            | Self::NoRoom { path, .. }
-            | Self::Write { path, .. }
-            | Self::Exists { path }
-            | Self::InTheWay { path, .. }
-            | Self::Draw { path, .. }
-            | Self::Busy { folder: path } => *path = place(path),
+        self.path = place(&self.path);
+        if let WriteFault::MissingFolder(folder) = &mut self.fault {
+            *folder = place(folder);
         }
         self
     }
@@ -155,28 +119,29 @@ impl IoError {
     /// What the user can do about it.
     #[must_use]
     pub fn hint(&self) -> &'static str {
-        match self {
-            Self::MissingFolder { .. } => "create the folder first, or choose another one",
-            Self::NotAFolder { .. } => {
-                "remove or rename that file, or choose another output folder"
-            }
-            Self::IsAFolder { .. } => {
+        match &self.fault {
+            WriteFault::MissingFolder(_) => "create the folder first, or choose another one",
+            WriteFault::NotAFolder => "remove or rename that file, or choose another output folder",
+            WriteFault::IsAFolder => {
                 "remove or rename that folder, or choose another output folder"
             }
-            Self::Denied { .. } => {
+            WriteFault::Denied(_) => {
                 "choose an output folder you may write to, or change its permissions"
             }
-            Self::Exists { .. } => "choose another name, or remove that file first",
-            Self::TooLarge { .. } => "choose fewer cells over the span, or a coarser grid",
-            Self::InTheWay { .. } => {
+            WriteFault::Exists => "choose another name, or remove that file first",
+            WriteFault::NoFormat => "name it .vts, .vtk, .p3d, .su2 or .cgns",
+            WriteFault::TooLarge { .. } => "choose fewer cells over the span, or a coarser grid",
+            WriteFault::Foreign | WriteFault::Changed => {
                 "move it away, choose another output folder, or replace it with --force"
             }
-            Self::Busy { .. } => "wait until that one is done, or choose another output folder",
-            Self::NoRoom { .. } | Self::Full { .. } => {
+            WriteFault::Busy => "wait until that one is done, or choose another output folder",
+            WriteFault::NoRoom { .. } | WriteFault::Full(_) => {
                 "free some space, choose an output folder on another disk, or ask for fewer files"
             }
-            Self::Write { .. } => "check the output folder and the disk it is on, then try again",
-            Self::Draw { .. } => "leave the pictures out: --set output.pictures=false",
+            WriteFault::System(_) => {
+                "check the output folder and the disk it is on, then try again"
+            }
+            WriteFault::Draw(_) => "leave the pictures out: --set output.pictures=false",
         }
     }
 }

@@ -4,15 +4,17 @@
 //! ([`atomic::write`]); the files of a run replace those of the last one together
 //! ([`output::Output`]).
 
+// For the program, its tests and measurements.
+#[doc(hidden)]
 pub mod atomic;
 pub(crate) mod contents;
 mod error;
+#[doc(hidden)]
 pub mod output;
-mod paced;
 pub(crate) mod pieces;
 pub mod restart;
 
-pub use self::error::IoError;
+pub use self::error::{IoError, WriteFault};
 
 /// Name of the report in the output folder, the same for good and failed runs.
 pub const REPORT_FILE: &str = "report.json";

@@ -13,9 +13,11 @@ use crate::digest::{Digest, Digesting};
 use crate::solver::history::{History, NewtonStep};
 
 /// First bytes of a restart file.
+#[doc(hidden)]
 pub const MAGIC: &[u8; 8] = b"GGRESTRT";
 
 /// Version of the layout.
+#[doc(hidden)]
 pub const VERSION: u32 = 1;
 
 /// Bytes before the identity: magic, version, three lengths.
@@ -142,11 +144,8 @@ pub fn read(path: &Path) -> Result<Restart, RestartError> {
     }
 }
 
-/// [`read`] with the bytes of the file at hand; `path` is for messages.
-///
-/// # Errors
-///
-/// As [`read`].
+/// [`read`] with the bytes of the file at hand; `path` is for messages. For tests.
+#[doc(hidden)]
 pub fn from_bytes(path: &Path, bytes: &[u8]) -> Result<Restart, RestartError> {
     let path = path.to_path_buf();
     if !bytes.starts_with(MAGIC) {

@@ -1,16 +1,113 @@
-//! What readers have in common: a block as a file has it, and the plane grid of it.
+//! What readers have in common: a block as a file has it, the plane grid of it, the numbers of binary
+//! files, and what can go wrong.
 
-use std::path::Path;
+use std::io;
+use std::path::PathBuf;
 
-use super::ReadError;
+use crate::files::contents;
 use crate::grid::{Grid, Seam, Topology};
-use crate::memory;
+use crate::memory::{self, NotEnoughMemory};
+
+/// A mesh could not be read.
+#[derive(Debug, thiserror::Error)]
+#[error("{}: {fault}", path.display())]
+pub struct ReadError {
+    /// As given.
+    pub path: PathBuf,
+    /// What is wrong with it.
+    #[source]
+    pub fault: ReadFault,
+}
+
+/// What is wrong with a file of a mesh.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum ReadFault {
+    /// The operating system would not let the file be read.
+    #[error("cannot be read: {0}")]
+    Unreadable(io::Error),
+    /// The mesh does not fit the memory.
+    #[error(transparent)]
+    Memory(#[from] NotEnoughMemory),
+    /// Repeat counts of a text file that stand for more numbers than a grid of its length has.
+    #[error("word {place}, `{word}`, makes more than {most} numbers of {bytes} bytes")]
+    Repeats {
+        /// Counted from 1.
+        place: usize,
+        /// As it stands.
+        word: String,
+        /// Numbers that a file of this length may have.
+        most: usize,
+        /// Length of the file.
+        bytes: usize,
+    },
+    /// No layout of Plot3D fits the file.
+    #[error("not a Plot3D file of one block: no layout fits its {length} {unit}")]
+    NoLayout {
+        /// Length of the file.
+        length: usize,
+        /// Numbers or bytes.
+        unit: &'static str,
+    },
+    /// Several layouts of Plot3D fit, and they give different grids.
+    #[error("the Plot3D layout is ambiguous: {}, or {}", .0[0], .0[1])]
+    Ambiguous([String; 2]),
+    /// A word of a text file is no number.
+    #[error("word {place}, `{word}`, is not a number")]
+    NotANumber {
+        /// Counted from 1.
+        place: usize,
+        /// As it stands.
+        word: String,
+    },
+    /// A file of a known format that is not laid out as expected.
+    #[error("{reason}")]
+    Layout {
+        /// What is wrong.
+        reason: &'static str,
+        /// What would be read.
+        hint: &'static str,
+    },
+    /// The block has three dimensions of these many nodes, more than two, and no extruded plane.
+    #[error("a volume of {} nodes, a plane grid was expected", .0.iter().map(ToString::to_string).collect::<Vec<_>>().join(" × "))]
+    Volume(Vec<usize>),
+    /// The plane is not one of constant x, y or z.
+    #[error("none of x, y and z is constant on the surface, a plane grid was expected")]
+    NotPlane,
+    /// Fewer than two nodes in i or j.
+    #[error("{} × {} nodes make no cell", .0[0], .0[1])]
+    NoCells([usize; 2]),
+}
+
+impl ReadError {
+    /// What the user can do about it.
+    #[must_use]
+    pub fn hint(&self) -> &'static str {
+        match &self.fault {
+            ReadFault::Unreadable(source) => contents::hint(source),
+            ReadFault::Memory(source) => source.hint(),
+            ReadFault::Repeats { .. } => {
+                "write the numbers out: points of a grid differ from each other"
+            }
+            ReadFault::NoLayout { .. } | ReadFault::NotANumber { .. } => {
+                "read are text, Fortran records and plain binary; two or three dimensions; one block"
+            }
+            ReadFault::Ambiguous(_) => {
+                "write the mesh as text with three dimensions and a block count"
+            }
+            ReadFault::Layout { hint, .. } => hint,
+            ReadFault::Volume(_) | ReadFault::NotPlane | ReadFault::NoCells(_) => {
+                "give a plane grid, or one that was extruded along its third index"
+            }
+        }
+    }
+}
 
 /// A coordinate that varies less than this part of the largest extent is constant.
 const FLAT: f64 = 1e-12;
 
 /// Memory for a number of a mesh: of the file, of its block, of its plane, and of the turned grid.
-pub(super) const NUMBER_BYTES: u64 = 32;
+const NUMBER_BYTES: u64 = 32;
 
 /// One block as a file has it: two or three dimensions, coordinate by coordinate, i fastest.
 #[derive(Debug, Clone, PartialEq)]
@@ -25,16 +122,20 @@ pub(super) struct Reader {
     /// Whether a file begins like one of this format; none where that cannot be told.
     pub(super) begins: Option<fn(&[u8]) -> bool>,
     /// The plane grid of the bytes; what is worth saying goes to the notes.
-    pub(super) grid: Read,
+    pub(super) grid: fn(&[u8], &mut Vec<String>) -> Result<Grid, ReadFault>,
 }
 
-type Read = fn(&Path, &[u8], &mut Vec<String>) -> Result<Grid, ReadError>;
-
 impl Block {
+    /// A block of points x, y, z, one after the other.
+    pub(super) fn of_points(dimensions: Vec<usize>, values: &[f64]) -> Self {
+        let coordinate = |c: usize| values.iter().skip(c).step_by(3).copied().collect();
+        Self { dimensions, coordinates: (0..3).map(coordinate).collect() }
+    }
+
     /// The plane grid of a block: of three dimensions the last of one node is left out, or else the
     /// last of two, or else the one that a grid was extruded
     /// along, the third or the second, and the coordinate that is constant on the first plane.
-    pub(super) fn plane(self, path: &Path) -> Result<Grid, ReadError> {
+    pub(super) fn plane(self) -> Result<Grid, ReadFault> {
         let Self { dimensions, coordinates } = self;
         let planes = match dimensions[..] {
             [ni, nj, nk] => {
@@ -43,7 +144,7 @@ impl Block {
                 let extruded =
                     || [2, 1].into_iter().find(|&axis| extruded(&coordinates, sizes, axis));
                 let Some(thin) = thin(1).or_else(|| thin(2)).or_else(extruded) else {
-                    return Err(ReadError::Volume { path: path.to_path_buf(), dimensions });
+                    return Err(ReadFault::Volume(dimensions));
                 };
                 let stride = [1, ni, ni * nj];
                 let [a, b] = [[1, 2], [0, 2], [0, 1]][thin];
@@ -58,18 +159,28 @@ impl Block {
         };
         let (ni, nj, coordinates): (usize, usize, Vec<Vec<f64>>) = planes;
         if ni < 2 || nj < 2 {
-            return Err(ReadError::NoCells { path: path.to_path_buf(), ni, nj });
+            return Err(ReadFault::NoCells([ni, nj]));
         }
-        let [x, y] =
-            varying(coordinates).ok_or(ReadError::NotPlane { path: path.to_path_buf() })?;
+        let [x, y] = varying(coordinates).ok_or(ReadFault::NotPlane)?;
         Ok(Grid { topology: Topology::O(Seam::Held), ni, nj, x, y })
     }
 }
 
 /// Refuses a mesh of so many numbers that does not fit the memory.
-pub(super) fn check_memory(path: &Path, numbers: usize) -> Result<(), ReadError> {
+pub(super) fn check_memory(numbers: usize) -> Result<(), NotEnoughMemory> {
     memory::check((numbers as u64).saturating_mul(NUMBER_BYTES))
-        .map_err(|source| ReadError::Memory { path: path.to_path_buf(), source })
+}
+
+/// The bits of a number of at most eight bytes.
+pub(super) fn bits(field: &[u8], big: bool) -> u64 {
+    let fill = |bits: u64, byte: &u8| bits << 8 | u64::from(*byte);
+    if big { field.iter().fold(0, fill) } else { field.iter().rev().fold(0, fill) }
+}
+
+/// A real of four or eight bytes.
+pub(super) fn real(field: &[u8], big: bool) -> f64 {
+    let bits = bits(field, big);
+    if field.len() == 4 { f64::from(f32::from_bits(bits as u32)) } else { f64::from_bits(bits) }
 }
 
 /// Whether all planes across an axis have the coordinates of the first, but for one that is constant on

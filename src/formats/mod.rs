@@ -3,37 +3,47 @@
 //! [`FORMATS`] is the one table of mesh formats. A new one is a file here, its line there, and what
 //! docs/formats.md and the tests say of it.
 
+mod arrays;
 mod block;
-pub mod cgns;
-mod error;
-mod limits;
 pub mod matrix_market;
-pub mod nmf;
-pub mod openfoam;
-mod orient;
+mod mesh;
 pub mod plot3d;
-pub mod read;
-mod rows;
-pub mod span;
-pub mod su2;
-pub mod vtk;
-pub mod vts;
+mod read;
 mod welded;
 
+// Formats are written through the table; tests compare the bytes that each writes.
+#[doc(hidden)]
+pub mod cgns;
+#[doc(hidden)]
+pub mod nmf;
+#[doc(hidden)]
+pub mod openfoam;
+#[doc(hidden)]
+pub mod su2;
+#[doc(hidden)]
+pub mod vtk;
+#[doc(hidden)]
+pub mod vts;
+
+use std::io;
 use std::path::{Path, PathBuf};
 
 use serde::de::{Deserialize, Deserializer, Error};
 use serde::{Serialize, Serializer};
 
 use self::block::Reader;
-pub use self::error::ReadError;
-use self::limits::Limits;
-use self::openfoam::Reference;
+pub use self::block::{ReadError, ReadFault};
+use self::mesh::Limits;
+pub use self::mesh::{Sides, Span};
+pub use self::openfoam::Reference;
 use self::plot3d::{Dimensions, Flavour};
-use self::span::Span;
-use self::vts::Compression;
-use crate::files::IoError;
+#[doc(hidden)]
+pub use self::read::mesh_from_bytes;
+pub use self::read::{Mesh, mesh};
+pub use self::vts::Compression;
+use crate::files::atomic::{self, Made};
 use crate::files::output::Output;
+use crate::files::{IoError, WriteFault};
 use crate::grid::Grid;
 
 /// A format of meshes.
@@ -68,10 +78,18 @@ pub struct MeshFile {
     limits: Limits,
     /// Names within a folder under which nothing of somebody else's may stand.
     parts: &'static [&'static str],
-    /// Writes it in place of what stands there.
-    write: fn(&Path, &MeshData<'_>) -> Result<(), IoError>,
+    /// What stands in it.
+    contents: Contents,
     /// What older files that stay lack for it.
     lacks: Option<Lacks>,
+}
+
+#[derive(Debug)]
+enum Contents {
+    /// Those of a file.
+    File(fn(&mut atomic::Writer<'_>, &MeshData<'_>) -> io::Result<()>),
+    /// Those of a folder, which is written in place of what stands there.
+    Folder(fn(&Path, &MeshData<'_>) -> Result<(), IoError>),
 }
 
 type Lacks = fn(&Output, &str, &Grid, Option<Span>) -> Vec<String>;
@@ -101,6 +119,13 @@ pub struct Settings {
     pub reference: Option<Reference>,
 }
 
+impl<'a> From<&'a Grid> for MeshData<'a> {
+    /// A plane grid that the program made, with the usual choices.
+    fn from(grid: &'a Grid) -> Self {
+        Self { grid, span: None, weldable: true, settings: Settings::default() }
+    }
+}
+
 impl Settings {
     fn plot3d_with(self, dimensions: Dimensions) -> Flavour {
         Flavour { dimensions, ..self.plot3d }
@@ -123,9 +148,61 @@ const ALONE: MeshFile = MeshFile {
     dimensions: None,
     limits: Limits::NONE,
     parts: &[],
-    write: |_, _| Ok(()),
+    contents: Contents::File(|_, _| Ok(())),
     lacks: None,
 };
+
+/// The files of `Plot3D`: a block of three dimensions with its map, or one of two.
+const BLOCK: MeshFile = MeshFile {
+    names: ["mesh.p3d", "mesh.failed.p3d"],
+    description: "Plot3D, two planes z = 0 and z = 1",
+    dimensions: Some(Dimensions::Three),
+    limits: plot3d::LIMITS,
+    contents: Contents::File(|out, m| {
+        plot3d::write_to(out, m.grid, m.span, m.settings.plot3d_with(Dimensions::Three))
+    }),
+    ..ALONE
+};
+const MAP: MeshFile = MeshFile {
+    names: ["mesh.nmf", "mesh.failed.nmf"],
+    description: "the neutral map that says what the faces of `mesh.p3d` are",
+    dimensions: Some(Dimensions::Three),
+    contents: Contents::File(|out, m| nmf::write_to(out, m.grid, m.span, m.settings.plot3d.axes)),
+    ..ALONE
+};
+const PLANE: MeshFile = MeshFile {
+    names: ["mesh.2d.p3d", "mesh.2d.failed.p3d"],
+    description: "with `plot3d_dimensions = 2`: Plot3D in the plane",
+    dimensions: Some(Dimensions::Two),
+    limits: plot3d::LIMITS,
+    contents: Contents::File(|out, m| {
+        plot3d::write_to(out, m.grid, None, m.settings.plot3d_with(Dimensions::Two))
+    }),
+    ..ALONE
+};
+
+/// Writes `Plot3D` and, with three dimensions, the map of its block beside it. Both are complete before
+/// one of them is put in place.
+fn convert_plot3d(path: &Path, mesh: &MeshData<'_>, force: bool) -> Result<Converted, IoError> {
+    let file = if mesh.settings.plot3d.dimensions == Dimensions::Two { PLANE } else { BLOCK };
+    let map = path.with_extension("nmf");
+    // Only a wall and its seam or cut can be mapped.
+    let mapped = mesh.weldable && file.dimensions == BLOCK.dimensions && map != path;
+    if mapped && !force {
+        nmf::check_place(&map)?;
+    }
+    let made_map = if mapped { Some(MAP.make(&map, mesh)?) } else { None };
+    let made = file.make(path, mesh)?;
+    // No mesh ever stands beside the map of another.
+    made_map.iter().try_for_each(Made::clear)?;
+    made.place()?;
+    let mut files = vec![path.to_path_buf()];
+    if let Some(made_map) = made_map {
+        made_map.place()?;
+        files.push(map);
+    }
+    Ok(Converted { files, notes: Vec::new() })
+}
 
 /// All formats, in the order of the documents.
 pub static FORMATS: [Format; 6] = [
@@ -139,7 +216,10 @@ pub static FORMATS: [Format; 6] = [
             description: "VTK XML structured grid, raw little-endian f8, with area, skewness and \
                           aspect ratio of each cell",
             limits: vts::LIMITS,
-            write: |path, m| vts::write(path, m.grid, m.span, m.settings.compression),
+            contents: Contents::File(|out, m| match m.settings.compression {
+                Compression::None => vts::write_to(out, m.grid, m.span),
+                Compression::Zlib => vts::write_compressed_to(out, m.grid, m.span),
+            }),
             ..ALONE
         }],
         convert: None,
@@ -154,7 +234,7 @@ pub static FORMATS: [Format; 6] = [
             names: ["mesh.vtk", "mesh.failed.vtk"],
             description: "the same as a legacy VTK file, binary, big-endian",
             limits: vtk::LIMITS,
-            write: |path, m| vtk::write(path, m.grid, m.span),
+            contents: Contents::File(|out, m| vtk::write_to(out, m.grid, m.span)),
             ..ALONE
         }],
         convert: None,
@@ -165,47 +245,8 @@ pub static FORMATS: [Format; 6] = [
         title: "Plot3D",
         extensions: &["p3d", "xyz", "x", "fmt"],
         welded: false,
-        files: &[
-            MeshFile {
-                names: ["mesh.p3d", "mesh.failed.p3d"],
-                description: "Plot3D, two planes z = 0 and z = 1",
-                dimensions: Some(Dimensions::Three),
-                limits: plot3d::LIMITS,
-                write: |path, m| {
-                    plot3d::write(path, m.grid, m.span, m.settings.plot3d_with(Dimensions::Three))
-                },
-                ..ALONE
-            },
-            MeshFile {
-                names: ["mesh.nmf", "mesh.failed.nmf"],
-                description: "the neutral map that says what the faces of `mesh.p3d` are",
-                dimensions: Some(Dimensions::Three),
-                limits: nmf::LIMITS,
-                write: |path, m| nmf::write(path, m.grid, m.span, m.settings.plot3d.axes),
-                ..ALONE
-            },
-            MeshFile {
-                names: ["mesh.2d.p3d", "mesh.2d.failed.p3d"],
-                description: "with `plot3d_dimensions = 2`: Plot3D in the plane",
-                dimensions: Some(Dimensions::Two),
-                limits: plot3d::LIMITS,
-                write: |path, m| {
-                    plot3d::write(path, m.grid, None, m.settings.plot3d_with(Dimensions::Two))
-                },
-                ..ALONE
-            },
-        ],
-        convert: Some(|path, m, force| {
-            let &MeshData { grid, span, settings: Settings { plot3d: flavour, .. }, .. } = m;
-            // Only a wall and its seam or cut can be mapped.
-            let files = if m.weldable {
-                nmf::write_with_mesh(path, grid, span, flavour, force)?
-            } else {
-                plot3d::write(path, grid, span, flavour)?;
-                vec![path.to_path_buf()]
-            };
-            Ok(Converted { files, notes: Vec::new() })
-        }),
+        files: &[BLOCK, MAP, PLANE],
+        convert: Some(convert_plot3d),
         reader: Some(plot3d::READER),
     },
     Format {
@@ -217,7 +258,7 @@ pub static FORMATS: [Format; 6] = [
             names: ["mesh.su2", "mesh.failed.su2"],
             description: "SU2, quadrilaterals, markers `airfoil` and `farfield`",
             limits: su2::LIMITS,
-            write: |path, m| su2::write(path, m.grid, m.span),
+            contents: Contents::File(|out, m| su2::write_to(out, m.grid, m.span)),
             ..ALONE
         }],
         convert: None,
@@ -234,10 +275,10 @@ pub static FORMATS: [Format; 6] = [
                           `frontAndBack` (empty), and the script `Allrun` that solves it",
             limits: openfoam::LIMITS,
             parts: &openfoam::MESH_FILES,
-            write: |path, m| {
+            contents: Contents::Folder(|path, m| {
                 let reference = m.settings.reference.unwrap_or_else(|| Reference::of(m.grid));
                 openfoam::make(path, m.grid, m.span, reference)
-            },
+            }),
             lacks: Some(openfoam::lacks),
             ..ALONE
         }],
@@ -259,7 +300,7 @@ pub static FORMATS: [Format; 6] = [
             description: "CGNS in HDF5, one structured zone with families `airfoil` and `farfield` \
                           and one-to-one connectivity",
             limits: cgns::LIMITS,
-            write: |path, m| cgns::write(path, m.grid, m.span),
+            contents: Contents::File(|out, m| cgns::write_to(out, m.grid, m.span)),
             ..ALONE
         }],
         convert: None,
@@ -324,10 +365,12 @@ impl Format {
         mesh: &MeshData<'_>,
         force: bool,
     ) -> Result<Converted, IoError> {
+        let size = [mesh.grid.ni, mesh.grid.nj];
+        self.files_with(mesh.settings).try_for_each(|file| file.check(path, size, mesh.span))?;
         if let Some(convert) = self.convert {
             return convert(path, mesh, force);
         }
-        self.files_with(mesh.settings).try_for_each(|file| (file.write)(path, mesh))?;
+        self.files_with(mesh.settings).try_for_each(|file| file.write(path, mesh))?;
         Ok(Converted { files: vec![path.to_path_buf()], notes: Vec::new() })
     }
 }
@@ -353,7 +396,7 @@ impl MeshFile {
     ///
     /// # Errors
     ///
-    /// [`IoError::TooLarge`], [`IoError::NoRoom`].
+    /// [`WriteFault::TooLarge`], [`WriteFault::NoRoom`].
     pub fn check(&self, path: &Path, size: [usize; 2], span: Option<Span>) -> Result<(), IoError> {
         let extruded = span.filter(|_| self.dimensions != Some(Dimensions::Two));
         self.limits.check(path, size, extruded)
@@ -365,7 +408,18 @@ impl MeshFile {
     ///
     /// [`IoError`] of the first file that cannot be written.
     pub fn write(&self, path: &Path, mesh: &MeshData<'_>) -> Result<(), IoError> {
-        (self.write)(path, mesh)
+        match self.contents {
+            Contents::File(_) => self.make(path, mesh)?.place(),
+            Contents::Folder(write) => write(path, mesh),
+        }
+    }
+
+    /// Makes a file, to be put in its place later.
+    fn make(&self, path: &Path, mesh: &MeshData<'_>) -> Result<Made, IoError> {
+        atomic::make(path, |out| match self.contents {
+            Contents::File(write) => write(out, mesh),
+            Contents::Folder(_) => Ok(()),
+        })
     }
 
     /// What files lack that stay in `output` as somebody wrote them, one sentence each.
@@ -373,6 +427,17 @@ impl MeshFile {
         let lacks = self.lacks.map(|lacks| lacks(output, self.name(good), mesh.grid, mesh.span));
         lacks.unwrap_or_default()
     }
+}
+
+/// Writes a mesh to a file whose name says the format, in place of what stands there.
+///
+/// # Errors
+///
+/// [`IoError`] of the first file that cannot be written, [`WriteFault::NoFormat`] for another name.
+pub fn write(path: &Path, mesh: &MeshData<'_>) -> Result<(), IoError> {
+    let format = Format::of_path(path);
+    let format = format.ok_or_else(|| WriteFault::NoFormat.at(path))?;
+    format.convert(path, mesh, false).map(drop)
 }
 
 impl PartialEq for Format {
@@ -400,7 +465,8 @@ impl<'de> Deserialize<'de> for &'static Format {
     }
 }
 
-/// The table as docs/formats.md has it.
+/// The table as docs/formats.md has it. For tests.
+#[doc(hidden)]
 #[must_use]
 pub fn documentation() -> String {
     let head = "| word | file | `convert` to | what it is |\n| --- | --- | --- | --- |\n";
@@ -417,7 +483,6 @@ pub fn documentation() -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::formats::span::Sides;
 
     #[test]
     fn spans_that_no_format_can_hold_are_refused_without_a_panic() {

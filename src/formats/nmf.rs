@@ -8,65 +8,20 @@
 
 use std::fs;
 use std::io::{self, Write};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
-use super::limits::Limits;
-use super::plot3d::{self, Axes, Dimensions, Flavour};
-use super::span::{Sides, Span};
-use crate::files::{IoError, atomic};
+use super::mesh::{Sides, Span};
+use super::plot3d::Axes;
+use crate::files::{IoError, WriteFault};
 use crate::grid::{Grid, Symmetry, Topology};
 
-/// A map has no nodes.
-pub(super) const LIMITS: Limits = Limits::NONE;
-
-/// Writes the map of the block that [`super::plot3d`] writes with three dimensions: the wall
-/// viscous, the outer line far field, the ends of the span symmetric or one-to-one, the seam or the two
-/// sides of the cut one-to-one, and the ends of half a grid symmetric; the outflow of a C-grid is far
-/// field.
-///
-/// # Errors
-///
-/// [`IoError`] when the file cannot be written.
-pub fn write(path: &Path, grid: &Grid, span: Option<Span>, axes: Axes) -> Result<(), IoError> {
-    make(path, grid, span, axes)?.place()
-}
-
-/// Makes the map like [`write()`], but does not put it in its place yet.
-fn make(path: &Path, grid: &Grid, span: Option<Span>, axes: Axes) -> Result<atomic::Made, IoError> {
-    LIMITS.check(path, [grid.ni, grid.nj], span)?;
-    atomic::make(path, |out| write_to(out, grid, span, axes))
-}
-
-/// Writes `Plot3D` and, with three dimensions, the map of its block beside it. Both are complete before
-/// one of them is put in place.
-///
-/// # Errors
-///
-/// [`IoError::InTheWay`] where a file stands in the place of the map that is none of gridgen's, unless
-/// `force` says to replace it; else as [`write()`].
-pub(super) fn write_with_mesh(
-    path: &Path,
-    grid: &Grid,
-    span: Option<Span>,
-    flavour: Flavour,
-    force: bool,
-) -> Result<Vec<PathBuf>, IoError> {
-    let map = path.with_extension("nmf");
-    if flavour.dimensions == Dimensions::Two || map == path {
-        plot3d::write(path, grid, span, flavour)?;
-        return Ok(vec![path.to_path_buf()]);
-    }
+/// Refuses a file in the place of a map that is none of gridgen's.
+pub(super) fn check_place(map: &Path) -> Result<(), IoError> {
     let own = |text: Vec<u8>| text.windows(TITLE.len()).any(|words| words == TITLE.as_bytes());
-    if !force && map.exists() && !fs::read(&map).is_ok_and(own) {
-        return Err(IoError::InTheWay { path: map, changed: false });
+    if map.exists() && !fs::read(map).is_ok_and(own) {
+        return Err(WriteFault::Foreign.at(map));
     }
-    let made = make(&map, grid, span, flavour.axes)?;
-    let mesh = plot3d::make(path, grid, span, flavour)?;
-    // No mesh ever stands beside the map of another.
-    made.clear()?;
-    mesh.place()?;
-    made.place()?;
-    Ok(vec![path.to_path_buf(), map])
+    Ok(())
 }
 
 /// What a map of gridgen's begins with.
@@ -98,7 +53,10 @@ impl Face {
     }
 }
 
-/// Writes the same bytes to any writer.
+/// Writes the map of the block that [`super::plot3d`] writes with three dimensions: the wall
+/// viscous, the outer line far field, the ends of the span symmetric or one-to-one, the seam or the two
+/// sides of the cut one-to-one, and the ends of half a grid symmetric; the outflow of a C-grid is far
+/// field.
 pub fn write_to(
     out: &mut impl Write,
     grid: &Grid,

@@ -5,10 +5,11 @@
 
 use std::path::Path;
 
-use super::{FORMATS, ReadError, orient, plot3d};
+use super::block::{ReadError, ReadFault};
+use super::{FORMATS, plot3d};
 use crate::files::contents;
-use crate::grid::Grid;
-use crate::grid::quality::WallLine;
+use crate::grid::quality::{WallLine, cell_area, cell_corners};
+use crate::grid::{Grid, Symmetry, Topology};
 
 /// Memory for a byte of a file, at most: `.su2` cells of ten bytes become four corners and the
 /// nodes that they share.
@@ -41,16 +42,15 @@ impl Mesh {
 /// [`ReadError`] with the path: unreadable, of no known layout or of several that fit, more than one
 /// block, not plane.
 pub fn mesh(path: &Path) -> Result<Mesh, ReadError> {
-    let bytes = contents::read(path, MEMORY_A_BYTE)
-        .map_err(|source| ReadError::Unreadable { path: path.to_path_buf(), source })?;
+    let bytes = contents::read(path, MEMORY_A_BYTE).map_err(|source| ReadError {
+        path: path.to_path_buf(),
+        fault: ReadFault::Unreadable(source),
+    })?;
     mesh_from_bytes(path, &bytes)
 }
 
-/// [`mesh`] with the bytes of the file at hand; `path` is for messages and tells the format.
-///
-/// # Errors
-///
-/// As [`mesh`].
+/// [`mesh`] with the bytes of the file at hand; `path` is for messages and tells the format. For tests.
+#[doc(hidden)]
 pub fn mesh_from_bytes(path: &Path, bytes: &[u8]) -> Result<Mesh, ReadError> {
     let head = &bytes[..bytes.len().min(512)];
     let mut notes = Vec::new();
@@ -60,7 +60,132 @@ pub fn mesh_from_bytes(path: &Path, bytes: &[u8]) -> Result<Mesh, ReadError> {
         let begins = reader.begins?;
         (begins(head) || format.is_named(path)).then_some(reader)
     });
-    let grid = (reader.unwrap_or(&plot3d::READER).grid)(path, bytes, &mut notes)?;
-    let (grid, wall) = orient::orient(grid, &mut notes);
+    let grid = (reader.unwrap_or(&plot3d::READER).grid)(bytes, &mut notes)
+        .map_err(|fault| ReadError { path: path.to_path_buf(), fault })?;
+    let (grid, wall) = orient(grid, &mut notes);
     Ok(Mesh { grid, wall, notes })
+}
+
+/// Nodes closer than this part of the chord or extent of the wall are one.
+const SAME: f64 = 1e-9;
+
+/// The grid turned so that i runs around the body, j outward, and cells are counter-clockwise; its wall.
+fn orient(mut grid: Grid, notes: &mut Vec<String>) -> (Grid, WallLine) {
+    let known = |grid: &Grid| closes(grid) || folds_back(grid) || plane(grid).is_some();
+    if !known(&grid) {
+        let other = transposed(&grid);
+        if known(&other) || folds_back(&outside_in(&other)) {
+            notes.push("i and j were exchanged, so that i runs around the body.".to_owned());
+            grid = other;
+        }
+    }
+    let inside_out = outside_in(&grid);
+    let flipped = if closes(&grid) || plane(&grid).is_some() {
+        length(&inside_out) < length(&grid)
+    } else {
+        !folds_back(&grid) && folds_back(&inside_out)
+    };
+    if flipped {
+        notes.push("j was reversed, so that it runs from the wall outward.".to_owned());
+        grid = inside_out;
+    }
+    let area: f64 = (0..grid.cells())
+        .map(|cell| cell_area(&cell_corners(&grid, cell % (grid.ni - 1), cell / (grid.ni - 1))))
+        .sum();
+    if area < 0.0 {
+        notes.push("i was reversed, so that cells are counter-clockwise.".to_owned());
+        grid = mapped(&grid, [grid.ni, grid.nj], |i, j| [grid.ni - 1 - i, j]);
+    }
+    let wall = wall(&grid);
+    match wall {
+        WallLine { from: wake @ 1.., closed: true, .. } => grid.topology = Topology::C { wake },
+        WallLine { closed: false, .. } => {
+            if let Some(symmetry) = plane(&grid) {
+                grid.topology = Topology::Half(symmetry);
+            }
+        }
+        WallLine { .. } => {}
+    }
+    notes.push(match wall {
+        WallLine { .. } if matches!(grid.topology, Topology::Half(_)) => {
+            "Half a grid: its ends in i lie on one plane of symmetry.".to_owned()
+        }
+        WallLine { from: 0, closed: true, .. } => "An O-grid: its ends in i coincide.".to_owned(),
+        WallLine { from, to, closed: true } => {
+            format!("A C-grid: the wall runs from i = {from} to {to}, the rest is its wake.")
+        }
+        WallLine { .. } => {
+            "Neither ends nor wake coincide: j = 0 was taken as the wall.".to_owned()
+        }
+    });
+    (grid, wall)
+}
+
+/// Where the wall is on the line j = 0.
+fn wall(grid: &Grid) -> WallLine {
+    let last = grid.ni - 1;
+    if closes(grid) {
+        return WallLine { from: 0, to: last, closed: true };
+    }
+    match wake(grid) {
+        0 => WallLine { from: 0, to: last, closed: false },
+        wake => WallLine { from: wake, to: last - wake, closed: true },
+    }
+}
+
+/// Whether every line j = const ends where it starts.
+fn closes(grid: &Grid) -> bool {
+    let tolerance = SAME * length(grid);
+    (0..grid.nj).all(|j| distance(grid.point(0, j), grid.point(grid.ni - 1, j)) <= tolerance)
+}
+
+fn folds_back(grid: &Grid) -> bool {
+    wake(grid) > 0
+}
+
+/// Cells at each end of the line j = 0 that lie on those of the other end.
+fn wake(grid: &Grid) -> usize {
+    let last = grid.ni - 1;
+    let tolerance = SAME * length(grid);
+    let welded = |i: &usize| distance(grid.point(*i, 0), grid.point(last - i, 0)) <= tolerance;
+    (0..grid.ni / 2).take_while(welded).count().saturating_sub(1)
+}
+
+/// The symmetry of half a grid: both ends in i lie on one line, x or y = const.
+fn plane(grid: &Grid) -> Option<Symmetry> {
+    let tolerance = SAME * length(grid);
+    let ends = || (0..grid.nj).flat_map(|j| [grid.point(0, j), grid.point(grid.ni - 1, j)]);
+    let level = |c: usize| ends().all(|p| (p[c] - grid.point(0, 0)[c]).abs() <= tolerance);
+    let symmetries = [(1, Symmetry::UpDown), (0, Symmetry::LeftRight)];
+    symmetries.into_iter().find(|(c, _)| level(*c)).map(|(_, symmetry)| symmetry)
+}
+
+/// Length of the line j = 0.
+fn length(grid: &Grid) -> f64 {
+    (1..grid.ni).map(|i| distance(grid.point(i - 1, 0), grid.point(i, 0))).sum()
+}
+
+fn distance(a: [f64; 2], b: [f64; 2]) -> f64 {
+    (a[0] - b[0]).hypot(a[1] - b[1])
+}
+
+fn transposed(grid: &Grid) -> Grid {
+    mapped(grid, [grid.nj, grid.ni], |i, j| [j, i])
+}
+
+fn outside_in(grid: &Grid) -> Grid {
+    mapped(grid, [grid.ni, grid.nj], |i, j| [i, grid.nj - 1 - j])
+}
+
+/// The grid of `ni` × `nj` nodes whose node (i, j) is the node `of(i, j)` of `grid`.
+fn mapped(grid: &Grid, [ni, nj]: [usize; 2], of: impl Fn(usize, usize) -> [usize; 2]) -> Grid {
+    let mut turned = Grid::new(grid.topology, ni, nj);
+    for j in 0..nj {
+        for i in 0..ni {
+            let [from_i, from_j] = of(i, j);
+            let k = turned.index(i, j);
+            [turned.x[k], turned.y[k]] = grid.point(from_i, from_j);
+        }
+    }
+    turned
 }

@@ -19,7 +19,6 @@ use crate::error::Error;
 use crate::files;
 use crate::files::output::Output;
 use crate::grid::Verdict;
-use crate::solver::history::NewtonStep;
 
 /// How many cases are run.
 #[derive(Debug, Clone)]
@@ -81,7 +80,7 @@ impl From<&GridResult> for Summary {
     }
 }
 
-/// Told what happens, from several threads.
+/// Receiver of what happens in a batch, from several threads.
 pub trait BatchObserver: Sync {
     /// Case `index` is done with.
     fn done(&self, index: usize, result: &BatchResult);
@@ -123,7 +122,9 @@ pub fn run_batch(
         let own = RunOptions { devices: own, ..each.clone() };
         // Opened for the first case that needs it, then kept.
         let mut runner = None;
-        while let Some((index, case)) = take(&next, cases).filter(|_| !observer.cancelled()) {
+        while !observer.cancelled() {
+            let index = next.fetch_add(1, Ordering::Relaxed);
+            let Some(case) = cases.get(index) else { break };
             match one(case, &own, gpus, &mut runner, observer) {
                 Some(result) => done(index, result),
                 None => for_all.lock().unwrap_or_else(PoisonError::into_inner).push(index),
@@ -185,12 +186,6 @@ impl<'a> Runner<'a> {
         let keep = |opened| *machine = Some(opened);
         pool.install(|| write_grid(case, options, opening, keep, progress))
     }
-}
-
-/// The next case that nobody has taken.
-fn take<'c>(next: &AtomicUsize, cases: &'c [Case]) -> Option<(usize, &'c Case)> {
-    let index = next.fetch_add(1, Ordering::Relaxed);
-    cases.get(index).map(|case| (index, case))
 }
 
 /// What came of a case; nothing yet where it needs several of `gpus`.
@@ -260,43 +255,7 @@ fn restart(case: &Case, folder: &Path) -> Option<PathBuf> {
 struct Quiet<'a>(&'a dyn BatchObserver);
 
 impl Progress for Quiet<'_> {
-    fn phase(&mut self, _name: &str) {}
-    fn newton(&mut self, _step: &NewtonStep) {}
-    fn linear(&mut self, _iteration: f64, _relative_residual: f64) {}
     fn cancelled(&self) -> bool {
         self.0.cancelled()
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    #![allow(clippy::unwrap_used, reason = "a failing step fails the test")]
-
-    use super::*;
-
-    fn case(more: &str) -> Case {
-        let text = format!(
-            "geometry.naca = '2412'\ngrid.ni = 65\ngrid.nj = 33\noutput.pictures = false\n{more}"
-        );
-        Case::from_toml(&text, Path::new("wing.toml"), &[]).unwrap()
-    }
-
-    #[test]
-    fn every_key_is_part_of_the_fingerprint() {
-        let print = |more: &str| fingerprint(&case(more).settle().unwrap().case).unwrap();
-        let base = print("");
-
-        assert_eq!(print("grid.far_field = 15.0\n"), base, "a default that is given");
-        for other in [
-            "grid.far_field = 15.1\n",
-            "newton.tolerance = 1e-9\n",
-            "linear.precision = 'double'\n",
-            "output.formats = ['vts']\n",
-            "quality.max_skewness = 0.95\n",
-            "geometry.chord = 2.0\n",
-            "name = 'other'\n",
-        ] {
-            assert_ne!(print(other), base, "{other}");
-        }
     }
 }

@@ -1,20 +1,30 @@
-//! A case judged without solving for its grid.
+//! What a case takes, without solving for its grid: memory, time, and the devices that it keeps busy.
 
-use super::Problem;
 use crate::backend::DeviceError;
 use crate::backend::cpu::check_factors;
+use crate::backend::cuda::{MemoryEstimate, PreconditionerStorage};
 use crate::case::Case;
 use crate::error::Error;
 use crate::memory;
 use crate::solver::linear::Precision;
 use crate::solver::precond::Kind;
 
-/// Peak memory a point, in bytes: measured on 2049 × 1025 points, docs/performance.md.
+/// Peak memory per point, in bytes: measured on 2049 × 1025 points, docs/performance.md.
 const BYTES_SINGLE: f64 = 710.0;
 const BYTES_DOUBLE: f64 = 900.0;
 
-/// CPU time a point on one thread, in seconds: measured on 1025 × 513 points, docs/performance.md.
+/// CPU time per point on one thread, in seconds: measured on 1025 × 513 points, docs/performance.md.
 const SECONDS: f64 = 5e-6;
+
+/// Points for which one more GPU is worth its messages, and the second that the GPUs take to meet:
+/// docs/performance.md.
+#[cfg(feature = "cuda")]
+const POINTS_A_GPU: usize = 32_000_000;
+
+/// Points of a grid from which a run takes less time on a GPU than on the CPU, from the case file to the
+/// mesh: where `BackendChoice::Auto` changes over. Measured with `gridgen-bench crossover` on an H200 with
+/// 32 cores: docs/performance.md.
+pub const CROSSOVER: usize = 205_000;
 
 /// What a run of a case would take.
 #[derive(Debug, Clone, PartialEq)]
@@ -36,7 +46,7 @@ pub struct Estimate {
 ///
 /// The section cannot be meshed as the case says, at the place in the case that has to do with it.
 pub fn check(case: &Case) -> Result<Estimate, Error> {
-    let problem = Problem::new(case)?;
+    let problem = case.settle()?;
     let points = points(case);
     Ok(Estimate {
         points,
@@ -74,4 +84,26 @@ pub(super) fn check_cpu(case: &Case) -> Result<(), DeviceError> {
         check_factors(2 * points(case), WIDTH)?;
     }
     Ok(memory::check(memory_bytes(case) as u64)?)
+}
+
+/// The memory that a case takes on GPUs.
+pub(super) fn demand(case: &Case) -> MemoryEstimate {
+    MemoryEstimate {
+        points: points(case),
+        value: match case.linear.precision {
+            Precision::Single => 4,
+            Precision::Double => 8,
+        },
+        preconditioner: match case.linear.preconditioner {
+            Kind::None | Kind::Jacobi => PreconditionerStorage::Diagonal,
+            Kind::Dilu | Kind::Ilu0 => PreconditionerStorage::Factors,
+            Kind::Multigrid => PreconditionerStorage::Hierarchy,
+        },
+    }
+}
+
+/// GPUs, each with `memory` bytes, that a solve keeps busy or needs for its memory.
+#[cfg(feature = "cuda")]
+pub(super) fn wanted(demand: MemoryEstimate, memory: usize) -> usize {
+    (demand.points / POINTS_A_GPU).max(demand.bytes().div_ceil(memory.max(1)))
 }

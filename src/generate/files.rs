@@ -3,8 +3,8 @@
 use crate::case::Case;
 use crate::files::output::Output;
 use crate::files::{self, IoError};
+use crate::formats::Span;
 use crate::formats::openfoam::Reference;
-use crate::formats::span::Span;
 use crate::formats::{MeshData, MeshFile, Settings};
 use crate::geometry::PIVOT;
 use crate::grid::{FAR_FIELD_CENTRE, Grid};
@@ -89,7 +89,7 @@ impl OutputFiles {
         self.meshes.iter().flat_map(|file| file.lacks(output, good, mesh)).collect()
     }
 
-    /// Refuses meshes that their formats cannot number or the disk of `folder` has no room for.
+    /// Refuses meshes that their formats cannot number or the disk of `folder` has no space for.
     ///
     /// # Errors
     ///

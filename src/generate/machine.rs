@@ -3,32 +3,24 @@
 use std::thread::JoinHandle;
 
 use super::RunOptions;
-use super::estimate::check_cpu;
-use crate::backend::cuda::{CudaBackend, MemoryEstimate, PreconditionerStorage};
+#[cfg(feature = "cuda")]
+use super::estimate::wanted;
+use super::estimate::{CROSSOVER, check_cpu, demand};
+use crate::backend::cuda::{CudaBackend, MemoryEstimate};
 #[cfg(feature = "cuda")]
 use crate::backend::cuda::{Gpus, driver};
 use crate::backend::{Bands, DeviceError};
 use crate::case::{Case, LinearOptions};
 use crate::solver::SolverError;
-use crate::solver::linear::Precision;
 use crate::solver::precond::Kind;
 use crate::sparse::Schedule;
-
-/// Points for which one more GPU is worth its messages, and the second that the GPUs take to meet:
-/// docs/performance.md.
-#[cfg(feature = "cuda")]
-const POINTS_A_GPU: usize = 32_000_000;
-
-/// Points of a grid from which a run takes less time on a GPU than on the CPU, from the case file to the
-/// mesh: where [`BackendChoice::Auto`] changes over. Measured with `gridgen-bench crossover` on an H200 beside
-/// 32 cores: docs/performance.md.
-pub const CROSSOVER: usize = 205_000;
 
 /// What a thread does that opens a machine.
 pub(crate) const OPENING: &str = "opening the device";
 
 /// Choice of backend.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Deserialize)]
+#[serde(rename_all = "kebab-case")]
 pub enum BackendChoice {
     /// Of a GPU, if there is one that can be used, and the CPU what is faster for the size of the grid.
     Auto,
@@ -136,7 +128,7 @@ impl Machine {
     /// The CPU, if it is left open what to take, and a GPU would be slower for the size of the case.
     pub(super) fn faster_cpu(case: &Case, options: &RunOptions) -> Option<Opened> {
         let small = demand(case).points < CROSSOVER;
-        // Where there is no driver the user is told that.
+        // Where there is no driver, a notice says so.
         (left_open(options) && small && has_driver()).then(|| {
             let notice = format!(
                 "running on the CPU, which is faster below {CROSSOVER} points: --backend cuda takes a GPU"
@@ -145,7 +137,7 @@ impl Machine {
         })
     }
 
-    /// What a case asks for of the order of elimination and the machine cannot do.
+    /// A notice where the machine does not have the order of elimination that the case gives.
     pub(super) fn refused_order(&self, linear: &LinearOptions) -> Option<String> {
         let factors = matches!(linear.preconditioner, Kind::Dilu | Kind::Ilu0);
         let asked = !matches!(linear.schedule, Schedule::Auto | Schedule::Levels);
@@ -217,21 +209,6 @@ fn has_driver() -> bool {
     false
 }
 
-fn demand(case: &Case) -> MemoryEstimate {
-    MemoryEstimate {
-        points: case.grid.around() * case.grid.nj,
-        value: match case.linear.precision {
-            Precision::Single => 4,
-            Precision::Double => 8,
-        },
-        preconditioner: match case.linear.preconditioner {
-            Kind::None | Kind::Jacobi => PreconditionerStorage::Diagonal,
-            Kind::Dilu | Kind::Ilu0 => PreconditionerStorage::Factors,
-            Kind::Multigrid => PreconditionerStorage::Hierarchy,
-        },
-    }
-}
-
 /// The GPUs of the options; if they name none, as many as help.
 #[cfg(feature = "cuda")]
 fn open(case: &Case, options: &RunOptions) -> Result<Opened, DeviceError> {
@@ -240,7 +217,7 @@ fn open(case: &Case, options: &RunOptions) -> Result<Opened, DeviceError> {
         Some(named) => named.to_vec(),
     };
     if ordinals.len() > 1 {
-        // Before any work: whether there are columns for so many.
+        // Before any work: whether there are columns for all.
         Bands::new(case.grid.around() - 2, ordinals.len(), false)?;
     }
     Machine::gpus(&ordinals)
@@ -258,12 +235,6 @@ fn helpful(case: &Case, options: &RunOptions) -> Result<Vec<usize>, DeviceError>
     let gpus = driver::devices()?;
     let free = gpus.iter().filter_map(|gpu| gpu.free).min().unwrap_or(usize::MAX);
     Ok((0..wanted(demand, free).clamp(1, gpus.len().max(1))).collect())
-}
-
-/// GPUs that a solve keeps busy or does not fit, each with so many bytes.
-#[cfg(feature = "cuda")]
-fn wanted(demand: MemoryEstimate, memory: usize) -> usize {
-    (demand.points / POINTS_A_GPU).max(demand.bytes().div_ceil(memory.max(1)))
 }
 
 /// Whether a case is for several of these GPUs together. One that cannot be asked is no reason.
@@ -300,7 +271,7 @@ pub trait Ranks: Send {
     /// A backend on the first of them alone.
     ///
     /// # Errors
-    /// If the device has no room.
+    /// If the memory of the device does not suffice.
     fn first(&self) -> Result<CudaBackend, DeviceError>;
 
     /// Does `work` on all of them, each with a backend that has its band of `bands`.
@@ -341,7 +312,7 @@ impl Ranks for Gpus {
     }
 }
 
-/// A pool of so many threads; none means all.
+/// A pool of `threads` threads; none means all.
 pub(crate) fn thread_pool(threads: Option<usize>) -> Result<rayon::ThreadPool, DeviceError> {
     let threads = threads.unwrap_or(0);
     rayon::ThreadPoolBuilder::new()

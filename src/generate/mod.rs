@@ -20,11 +20,18 @@ use std::time::Duration;
 
 pub use self::batch::{BatchObserver, BatchOptions, BatchResult, Summary, run_batch};
 pub use self::estimate::{Estimate, check};
-pub use self::machine::{BackendChoice, CROSSOVER, Machine, RankWork, Ranks};
+pub use self::machine::{BackendChoice, Machine};
 use self::machine::{Closing, Opened, Opening, thread_pool};
 use self::outputs::Outputs;
-pub use self::problem::Problem;
 pub use self::solve::{Control, GridResult, LinearSystem, Progress, solve};
+#[doc(hidden)]
+// For tests, on devices of another kind too, and for the measurement of the size.
+pub use self::{
+    estimate::CROSSOVER,
+    machine::{RankWork, Ranks},
+    restart::fingerprint,
+};
+pub use crate::case::Problem;
 use crate::case::{Case, SectionError};
 use crate::error::Error;
 use crate::geometry::Airfoil;
@@ -32,7 +39,7 @@ use crate::geometry::Airfoil;
 /// Time between two restart files if nothing else is asked for.
 pub const RESTART_EVERY: Duration = Duration::from_mins(5);
 
-/// What a run takes beside the case.
+/// What a run takes in addition to the case.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RunOptions {
     /// Folder the files are written to.
@@ -47,7 +54,7 @@ pub struct RunOptions {
     pub devices: Option<Vec<usize>>,
     /// Threads to use on the CPU; none means all.
     pub threads: Option<usize>,
-    /// Newton step whose linear system is written beside the mesh, the first being 0.
+    /// Newton step whose linear system is written in addition to the mesh, the first being 0.
     pub export_jacobian: Option<usize>,
     /// Restart file to go on from.
     pub restart: Option<PathBuf>,
@@ -100,11 +107,12 @@ pub fn run(
     pool.install(|| write_grid(case, options, opening, Closing::of, progress))
 }
 
-/// [`run`] on a machine that is there already, whatever the options name.
+/// [`run`] on a machine that is there already, whatever the options name: for tests.
 ///
 /// # Errors
 ///
 /// See [`Error`].
+#[doc(hidden)]
 pub fn run_on(
     machine: Machine,
     case: &Case,
@@ -126,7 +134,7 @@ pub fn make_grid(
     options: &RunOptions,
     progress: &mut dyn Progress,
 ) -> Result<GridResult, Error> {
-    in_memory(|| Problem::new(case), case, options, progress)
+    in_memory(|| case.settle(), case, options, progress)
 }
 
 /// Makes a grid around a section in memory. All but the contour is that of the case, its trailing
@@ -141,7 +149,7 @@ pub fn make_grid_around(
     options: &RunOptions,
     progress: &mut dyn Progress,
 ) -> Result<GridResult, Error> {
-    in_memory(|| Problem::around(airfoil, case), case, options, progress)
+    in_memory(|| case.settle_around(airfoil), case, options, progress)
 }
 
 fn in_memory(
@@ -172,7 +180,7 @@ fn write_grid<R>(
 ) -> Result<GridResult, Error> {
     let mut control = Control::new(progress).restart_from(options.restart.clone());
     control.export = options.export_jacobian;
-    let (problem, machine) = prepare(|| Problem::new(case), opening, options.grids, &mut control)?;
+    let (problem, machine) = prepare(|| case.settle(), opening, options.grids, &mut control)?;
     let backend = machine.0.name();
     // A section that cannot be meshed leaves the folder as it is; a folder that takes no files is found
     // before the work.

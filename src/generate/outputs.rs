@@ -4,7 +4,7 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 
 use super::files::{OutputFiles, names, reference, span, system_names};
-use super::restart::{coordinates_digest, fingerprint, identity, write_into};
+use super::restart::{coordinates_digest, fingerprint, identity};
 use super::solve::{Control, GridResult, LinearSystem};
 use super::{Problem, RunOptions};
 use crate::case::Case;
@@ -135,10 +135,11 @@ impl Outputs {
         }
         if !result.state.is_empty() {
             let identity = identity(case)?;
-            let write = |folder: &Path| {
-                Ok(vec![write_into(folder, &identity, &result.history, &result.state)?])
-            };
-            files.extend(output.fill(write)?);
+            files.extend(output.fill(|folder| {
+                let path = folder.join(files::RESTART_FILE);
+                files::restart::write(&path, &identity, &result.history, &result.state)?;
+                Ok(vec![path])
+            })?);
         }
         for (member, output) in members.iter_mut().zip(&self.coarser) {
             files.append(&mut member.files);
@@ -158,7 +159,7 @@ impl Outputs {
     }
 }
 
-/// A grid of a family beside the finest.
+/// A grid of a family other than the finest.
 struct Member<'a> {
     artifacts: Artifacts<'a>,
     /// Halvings of the finest grid.

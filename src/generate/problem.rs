@@ -1,9 +1,9 @@
-//! The grid problem: points, normals, layers and settings, from a case or from data.
+//! A problem as an initial grid, equations, a linear solver and a verdict.
 
 use crate::backend::{self, DeviceError, EllipticBackend, GridBackend, MultigridBackend, Real};
-use crate::case::{Case, SectionError, Settled};
+use crate::case::Problem;
 use crate::elliptic::{EllipticSettings, GridJacobian, GridPreconditioner, GridProblem, Guessed};
-use crate::geometry::{Airfoil, BoundaryPoints, open_normals, wall_normals};
+use crate::geometry::BoundaryPoints;
 use crate::grid::initial::{InitialGrid, InitialSettings, Outline};
 use crate::grid::quality::Quality;
 use crate::grid::{
@@ -12,61 +12,7 @@ use crate::grid::{
 use crate::solver::NewtonStop;
 use crate::solver::linear::LinearSolver;
 
-/// What a grid is solved for: the line j = 0, the directions and heights in which the grid leaves it,
-/// and the settings of all that follows.
-///
-/// Lengths are in chords, in the frame of the grid, in which the far field is a circle about (0.5, 0);
-/// [`Problem::place`] brings a grid to where the body is.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Problem {
-    /// The case with every default in place, whose sections are the settings.
-    pub case: Case,
-    /// Topology of the grid that is solved for; of half a grid that of the whole.
-    pub topology: Topology,
-    /// The symmetry by which half of the grid is kept.
-    pub half: Option<Symmetry>,
-    /// Points of the line j = 0.
-    pub points: BoundaryPoints,
-    /// Outward unit normals of these points.
-    pub normals: Vec<[f64; 2]>,
-    /// Distance of each layer from the wall.
-    pub layers: Vec<f64>,
-    /// What brings a point of the grid to where the body is, before the chord is scaled.
-    pub shift: [f64; 2],
-    /// What was repaired in the section or chosen for it, one sentence each.
-    pub notices: Vec<String>,
-}
-
-/// The problem of a settled case: [`Case::settle`] makes one from a case, and a [`Settled`] with other
-/// points makes a problem from data.
-impl From<Settled> for Problem {
-    fn from(settled: Settled) -> Self {
-        let Settled { case, topology, half, points, layers, shift, notices } = settled;
-        let normals = if topology.closed() { wall_normals } else { open_normals };
-        let normals = normals(&points.x, &points.y);
-        Self { case, topology, half, points, normals, layers, shift, notices }
-    }
-}
-
 impl Problem {
-    /// The problem of a case.
-    ///
-    /// # Errors
-    ///
-    /// The section cannot be meshed as the case says.
-    pub fn new(case: &Case) -> Result<Self, SectionError> {
-        case.settle().map(Self::from)
-    }
-
-    /// The problem of a section. All but the contour is that of the case, its trailing edge too.
-    ///
-    /// # Errors
-    ///
-    /// As [`Self::new`].
-    pub fn around(airfoil: &Airfoil, case: &Case) -> Result<Self, SectionError> {
-        case.settle_around(airfoil).map(Self::from)
-    }
-
     /// Points of the grid that is solved for, in i and j.
     #[must_use]
     pub fn size(&self) -> [usize; 2] {
@@ -74,8 +20,7 @@ impl Problem {
     }
 
     /// What the initial grid starts from.
-    #[must_use]
-    pub fn outline(&self) -> Outline<'_> {
+    pub(crate) fn outline(&self) -> Outline<'_> {
         Outline {
             x: &self.points.x,
             y: &self.points.y,
@@ -87,8 +32,7 @@ impl Problem {
     }
 
     /// Settings of the initial grid.
-    #[must_use]
-    pub fn initial_settings(&self) -> InitialSettings {
+    pub(crate) fn initial_settings(&self) -> InitialSettings {
         let (cut, wake) = match self.topology {
             Topology::C { wake } => (true, wake),
             Topology::O(_) | Topology::Half(_) => (false, 0),
@@ -98,8 +42,7 @@ impl Problem {
     }
 
     /// What the equations ask of the grid.
-    #[must_use]
-    pub fn elliptic_settings(&self) -> EllipticSettings {
+    pub(crate) fn elliptic_settings(&self) -> EllipticSettings {
         EllipticSettings { control: self.case.control, first_cell: self.case.grid.first_cell }
     }
 
@@ -119,7 +62,7 @@ impl Problem {
     ///
     /// # Errors
     ///
-    /// If the device has no room.
+    /// If the memory of the device does not suffice.
     pub fn equations<B: EllipticBackend, T: Real>(
         &self,
         backend: &B,
@@ -205,7 +148,7 @@ impl Problem {
         beyond.unwrap_or(Verdict::Good)
     }
 
-    /// Whether the grid is the finest of a family of so many, corners of a base kept in all.
+    /// Whether the grid is the finest of a family of `grids`, corners of a base kept in all.
     pub(super) fn check_family(&self, grids: u32) -> Result<(), FamilyError> {
         check_family(self.topology, self.case.grid.ni, self.case.grid.nj, grids)?;
         let BoundaryPoints { x, y, base_cells, .. } = &self.points;

@@ -2,7 +2,7 @@
 
 use std::fs;
 use std::ops::ControlFlow;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
 use super::Problem;
@@ -11,8 +11,8 @@ use crate::backend::{Backend, DeviceError};
 use crate::case::Case;
 use crate::digest::Digest;
 use crate::error::Error;
+use crate::files::IoError;
 use crate::files::restart::{self, Identity, Restart};
-use crate::files::{IoError, RESTART_FILE};
 use crate::solver::NewtonStop;
 use crate::solver::history::{History, NewtonStep};
 use crate::solver::newton::{NewtonReport, Observer};
@@ -181,7 +181,11 @@ pub(super) fn identity(case: &Case) -> Result<Identity, Error> {
 /// The fingerprint of the results of a settled case: of all its keys, of the contents of its file of
 /// coordinates wherever that stands, and of the sources that this build was made from. The machine is no
 /// part of it: a GPU makes the grid of the CPU to rounding.
-pub(super) fn fingerprint(case: &Case) -> Result<String, Error> {
+///
+/// # Errors
+///
+/// A path of the case that is not UTF-8.
+pub fn fingerprint(case: &Case) -> Result<String, Error> {
     let mut digest = Digest::of(SOURCES.as_bytes());
     for (key, value) in keys(case)? {
         digest = digest.then(key.as_bytes()).then(&[0]).then(value.as_bytes()).then(&[0]);
@@ -222,16 +226,4 @@ fn flatten(key: &str, value: &toml::Value, keys: &mut Identity) {
             }
         }
     }
-}
-
-/// Writes the restart file of a problem into a folder; returns its path.
-pub(super) fn write_into(
-    folder: &Path,
-    identity: &Identity,
-    history: &History,
-    state: &[f64],
-) -> Result<PathBuf, IoError> {
-    let path = folder.join(RESTART_FILE);
-    restart::write(&path, identity, history, state)?;
-    Ok(path)
 }

@@ -20,14 +20,14 @@ use crate::solver::newton::{self, NewtonReport, NewtonSettings, Observer};
 use crate::solver::{NewtonStop, NonlinearProblem, SolverError};
 use crate::sparse::Csr;
 
-/// Receiver of what happens during a run.
+/// Receiver of what happens during a run. What it does not implement it ignores.
 pub trait Progress: Send {
     /// A phase begins.
-    fn phase(&mut self, name: &str);
+    fn phase(&mut self, _name: &str) {}
     /// A Newton step is done.
-    fn newton(&mut self, step: &NewtonStep);
+    fn newton(&mut self, _step: &NewtonStep) {}
     /// A linear iteration is done.
-    fn linear(&mut self, iteration: f64, relative_residual: f64);
+    fn linear(&mut self, _iteration: f64, _relative_residual: f64) {}
     /// Whether to end the run: asked before each phase and each Newton step. A solve under way
     /// leaves a restart file.
     fn cancelled(&self) -> bool {
@@ -36,11 +36,7 @@ pub trait Progress: Send {
 }
 
 /// Shows nothing.
-impl Progress for () {
-    fn phase(&mut self, _name: &str) {}
-    fn newton(&mut self, _step: &NewtonStep) {}
-    fn linear(&mut self, _iteration: f64, _relative_residual: f64) {}
-}
+impl Progress for () {}
 
 /// Control of a solve: progress and cancellation, restart files, export of a linear system.
 pub struct Control<'a> {

@@ -1,6 +1,6 @@
 //! Smooth closed contours, without leading and trailing edge.
 
-use super::crossing::first_crossing;
+use super::surface::{MOST_NI, boundary};
 use super::turning::Turning;
 use super::{BoundaryPoints, CubicSpline, GeometryError};
 
@@ -18,16 +18,16 @@ const LARGEST_TURN: f64 = 45.0;
 /// A wall of fewer points is none.
 const LEAST_NI: usize = 17;
 
-/// A symmetry of a contour that its grid is to have.
+/// A symmetry of a contour, or of a grid in its own frame.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Mirror {
-    /// x − `centre` changes its sign.
-    LeftRight,
-    /// y − `centre` changes its sign.
+pub enum Symmetry {
+    /// About a line along x: node (ni − 1 − i, j) of a grid is at (x, −y) of node (i, j).
     UpDown,
+    /// About a line along y: node (ni − 1 − i, j) of a grid is at (1 − x, y).
+    LeftRight,
 }
 
-impl Mirror {
+impl Symmetry {
     /// Coordinate that changes its sign, and the one that stays.
     const fn axes(self) -> [usize; 2] {
         match self {
@@ -47,7 +47,7 @@ pub struct ClosedContour {
     /// Centre of the far field about it.
     pub centre: [f64; 2],
     /// Its symmetry, if it has one.
-    pub mirror: Option<Mirror>,
+    pub symmetry: Option<Symmetry>,
     /// What was repaired or dropped while reading, one sentence each.
     pub notes: Vec<String>,
 }
@@ -71,10 +71,11 @@ impl ClosedContour {
     ///
     /// Points closer than `tolerance` are one point.
     pub(super) fn find_symmetry(&mut self, tolerance: f64) -> Result<(), GeometryError> {
-        let pairs = [Mirror::LeftRight, Mirror::UpDown].map(|mirror| Pairs::of(self, mirror));
+        let pairs =
+            [Symmetry::LeftRight, Symmetry::UpDown].map(|symmetry| Pairs::of(self, symmetry));
         if let Some(pairs) = pairs.into_iter().find(|pairs| pairs.by <= tolerance) {
             self.begin_on(&pairs)?;
-            self.mirror = Some(pairs.mirror);
+            self.symmetry = Some(pairs.symmetry);
         }
         Ok(())
     }
@@ -83,7 +84,7 @@ impl ClosedContour {
     /// adds one on the curve where there is none.
     fn begin_on(&mut self, pairs: &Pairs) -> Result<(), GeometryError> {
         let n = self.points.len();
-        let [across, along] = pairs.mirror.axes();
+        let [across, along] = pairs.symmetry.axes();
         // Both crossings of the line in half steps from point to point.
         let height = |half: usize| {
             self.points[half / 2 % n][along] + self.points[half.div_ceil(2) % n][along]
@@ -109,10 +110,11 @@ impl ClosedContour {
     ///
     /// [`GeometryError::NotSymmetric`].
     pub(crate) fn check_symmetry(&self) -> Result<(), GeometryError> {
-        if self.mirror.is_some() {
+        if self.symmetry.is_some() {
             return Ok(());
         }
-        let pairs = [Mirror::LeftRight, Mirror::UpDown].map(|mirror| Pairs::of(self, mirror));
+        let pairs =
+            [Symmetry::LeftRight, Symmetry::UpDown].map(|symmetry| Pairs::of(self, symmetry));
         let [one, other] = pairs;
         let Pairs { at: [x, y], by, .. } = if other.by < one.by { other } else { one };
         Err(GeometryError::NotSymmetric { x, y, by })
@@ -132,7 +134,7 @@ impl ClosedContour {
 /// Points of a contour and their partners across a line through its centre: point k and point
 /// `partner` − k, around the contour.
 struct Pairs {
-    mirror: Mirror,
+    symmetry: Symmetry,
     partner: usize,
     /// The point farthest from the mirror image of its partner.
     at: [f64; 2],
@@ -141,9 +143,9 @@ struct Pairs {
 }
 
 impl Pairs {
-    fn of(contour: &ClosedContour, mirror: Mirror) -> Self {
+    fn of(contour: &ClosedContour, symmetry: Symmetry) -> Self {
         let (points, n) = (&contour.points, contour.points.len());
-        let [across, _] = mirror.axes();
+        let [across, _] = symmetry.axes();
         let off = |point: [f64; 2], partner: [f64; 2]| {
             let mut image = partner;
             image[across] = 2.0 * contour.centre[across] - partner[across];
@@ -158,7 +160,7 @@ impl Pairs {
             .map(pair)
             .max_by(|(_, a), (_, b)| a.total_cmp(b))
             .unwrap_or((first, f64::INFINITY));
-        Self { mirror, partner, at, by }
+        Self { symmetry, partner, at, by }
     }
 }
 
@@ -195,9 +197,8 @@ pub fn distribute_closed(
     ni: usize,
     max_turn_deg: f64,
 ) -> Result<BoundaryPoints, GeometryError> {
-    let most = super::surface::MOST_NI;
-    if !(LEAST_NI..=most).contains(&ni) {
-        return Err(GeometryError::WallPoints { ni, least: LEAST_NI, most });
+    if !(LEAST_NI..=MOST_NI).contains(&ni) {
+        return Err(GeometryError::WallPoints { ni, least: LEAST_NI, most: MOST_NI });
     }
     let ring = contour.curve()?;
     let pieces = (SAMPLES_A_CELL * ni).div_ceil(contour.points.len()).max(SAMPLES);
@@ -207,15 +208,10 @@ pub fn distribute_closed(
         .map_err(|cells| GeometryError::TooFewForTurns { ni, max_turn_deg, least: cells + 1 })?;
     let mut wall: Vec<[f64; 2]> = places.iter().map(|&s| ring.curve.point(s)).collect();
     wall[ni - 1] = wall[0];
-    if let Some(mirror) = contour.mirror {
-        symmetrise(&mut wall, mirror, contour.centre);
+    if let Some(symmetry) = contour.symmetry {
+        symmetrise(&mut wall, symmetry, contour.centre);
     }
-    if let Some((k, _)) = first_crossing(&wall, false) {
-        let [x, y] = wall[k];
-        return Err(GeometryError::WallCrosses { airfoil: contour.name.clone(), x, y });
-    }
-    let (x, y) = wall.into_iter().map(|[x, y]| (x, y)).unzip();
-    Ok(BoundaryPoints { x, y, base_cells: 0, wake: 0 })
+    boundary(&contour.name, wall, 0)
 }
 
 /// As [`distribute_closed`], under the smallest limit on the turn that `ni` points can keep, from
@@ -224,7 +220,7 @@ pub fn distribute_closed(
 /// # Errors
 ///
 /// As [`distribute_closed`]; too few points where they cannot keep 45 degrees.
-pub fn distribute_closed_relaxed(
+pub(crate) fn distribute_closed_relaxed(
     contour: &ClosedContour,
     ni: usize,
     max_turn_deg: f64,
@@ -241,8 +237,8 @@ pub fn distribute_closed_relaxed(
 }
 
 /// Replaces points i and n − 1 − i by their mean, mirrored.
-fn symmetrise(wall: &mut [[f64; 2]], mirror: Mirror, centre: [f64; 2]) {
-    let [across, along] = mirror.axes();
+fn symmetrise(wall: &mut [[f64; 2]], symmetry: Symmetry, centre: [f64; 2]) {
+    let [across, along] = symmetry.axes();
     let last = wall.len() - 1;
     for i in 0..=last / 2 {
         let (a, b) = (wall[i], wall[last - i]);

@@ -1,6 +1,6 @@
 //! What can go wrong between an airfoil and the points of its wall.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 /// A failure of the geometry layer: where it stands, what was found, what was expected.
 /// [`GeometryError::hint`] says how to mend it.
@@ -15,164 +15,15 @@ pub enum GeometryError {
         /// Which rule it breaks.
         reason: &'static str,
     },
-    /// There is no such file.
-    #[error("{}: there is no such file", path.display())]
-    FileMissing {
+    /// A file of coordinates that cannot be used.
+    #[error("{}{}: {problem}", path.display(), line.map_or_else(String::new, |line| format!(":{line}")))]
+    File {
         /// As given.
         path: PathBuf,
-    },
-    /// The path is a directory.
-    #[error("{}: is a directory, an airfoil file was expected", path.display())]
-    Directory {
-        /// As given.
-        path: PathBuf,
-    },
-    /// The operating system would not let the file be read.
-    #[error("{}: cannot be read: {source}", path.display())]
-    Unreadable {
-        /// As given.
-        path: PathBuf,
-        /// What the operating system said.
-        source: std::io::Error,
-    },
-    /// More bytes than any airfoil file has.
-    #[error("{}: has more than {limit} bytes, too many for an airfoil file", path.display())]
-    FileTooLarge {
-        /// As given.
-        path: PathBuf,
-        /// The most bytes that are read.
-        limit: u64,
-    },
-    /// The file holds nothing but white space.
-    #[error("{}: the file is empty", path.display())]
-    FileEmpty {
-        /// As given.
-        path: PathBuf,
-    },
-    /// The file holds NUL bytes.
-    #[error("{}: not a text file, byte {offset} is NUL", path.display())]
-    Binary {
-        /// As given.
-        path: PathBuf,
-        /// Position of the first NUL byte, counted from 0.
-        offset: usize,
-    },
-    /// No line could be read as a point.
-    #[error("{}: none of the {lines} lines holds a point `x y`", path.display())]
-    NoPoints {
-        /// As given.
-        path: PathBuf,
-        /// Number of lines in the file.
-        lines: usize,
-    },
-    /// A coordinate is NaN, infinite, or beyond 1e100.
-    #[error("{}:{line}: `{text}` holds a coordinate that is not finite", path.display())]
-    NotFinite {
-        /// As given.
-        path: PathBuf,
-        /// Counted from 1.
-        line: usize,
-        /// The line as it stands.
-        text: String,
-    },
-    /// A line among the points starts as a point but is none.
-    #[error("{}:{line}: `{text}` is not a point, two numbers `x y` were expected", path.display())]
-    MalformedRow {
-        /// As given.
-        path: PathBuf,
-        /// Counted from 1.
-        line: usize,
-        /// The line as it stands.
-        text: String,
-    },
-    /// A line among the points has more numbers than coordinates.
-    #[error("{}:{line}: {found} numbers in a line, two (`x y`) were expected", path.display())]
-    Columns {
-        /// As given.
-        path: PathBuf,
-        /// Counted from 1.
-        line: usize,
-        /// Numbers in that line.
-        found: usize,
-    },
-    /// The first line counts the points of two surfaces, and the counts are wrong.
-    #[error(
-        "{}:{line}: counts {upper} points on the upper and {lower} on the lower surface, \
-         but {found} points follow", path.display()
-    )]
-    CountLine {
-        /// As given.
-        path: PathBuf,
-        /// Counted from 1.
-        line: usize,
-        /// First count.
-        upper: usize,
-        /// Second count.
-        lower: usize,
-        /// Points that follow.
-        found: usize,
-    },
-    /// A point far away from all others stands among them.
-    #[error("{}:{line}: the point ({x}, {y}) lies far away from all others", path.display())]
-    Outlier {
-        /// As given.
-        path: PathBuf,
-        /// Counted from 1.
-        line: usize,
-        /// As in the file.
-        x: f64,
-        /// As in the file.
-        y: f64,
-    },
-    /// A separator of a multi-element file.
-    #[error("{}:{line}: a second element begins here, only one is meshed", path.display())]
-    SeveralElements {
-        /// As given.
-        path: PathBuf,
-        /// Line of the separator, counted from 1.
-        line: usize,
-    },
-    /// Too few points to say what the section is.
-    #[error("{}: {found} distinct points, at least {least} are needed", path.display())]
-    TooFewPoints {
-        /// As given.
-        path: PathBuf,
-        /// Distinct points in the file.
-        found: usize,
-        /// The fewest that are accepted.
-        least: usize,
-    },
-    /// The points lie on a line.
-    #[error("{}: the points enclose no area", path.display())]
-    NoArea {
-        /// As given.
-        path: PathBuf,
-    },
-    /// An end of the contour is far from the trailing edge.
-    #[error(
-        "{}:{line}: the contour ends at x/c = {x_over_c:.3}, short of the trailing edge",
-        path.display()
-    )]
-    Truncated {
-        /// As given.
-        path: PathBuf,
-        /// Line of the end point, counted from 1.
-        line: usize,
-        /// Its place on the chord, 0 at the nose and 1 at the trailing edge.
-        x_over_c: f64,
-    },
-    /// Two segments of the contour cross.
-    #[error(
-        "{}: the contour crosses itself: the segment of lines {}-{} cuts that of lines {}-{}",
-        path.display(), first.0, first.1, second.0, second.1
-    )]
-    ContourCrosses {
-        /// As given.
-        path: PathBuf,
-        /// Lines of the two end points of the one segment, counted from 1.
-        first: (usize, usize),
-        /// Lines of the two end points of the other.
-        second: (usize, usize),
+        /// Where it stands, counted from 1, if it is a matter of one line.
+        line: Option<usize>,
+        /// What is wrong.
+        problem: FileProblem,
     },
     /// A length that spaces points is not usable.
     #[error("{name} = {value}: {expected} was expected")]
@@ -264,21 +115,6 @@ pub enum GeometryError {
         /// Twice the distance of the body's farthest point from the far field's centre.
         least: f64,
     },
-    /// The two ends of a contour that should be closed are far apart.
-    #[error(
-        "{}:{}: the contour is open: its last point, line {}, is {gap:.3e} away from the first, \
-         neighbours at most {longest:.3e}", path.display(), lines.0, lines.1
-    )]
-    OpenContour {
-        /// As given.
-        path: PathBuf,
-        /// Lines of the first and the last point, counted from 1.
-        lines: (usize, usize),
-        /// Their distance.
-        gap: f64,
-        /// Longest way between neighbours.
-        longest: f64,
-    },
     /// The contour bends more than so few points can follow.
     #[error(
         "ni = {ni}: at least {least} points are needed so that no cell turns by more than \
@@ -326,34 +162,7 @@ impl GeometryError {
                 "accepted: four digits (0012, 4412), five digits (23012; second and third digit 10 to \
                  50, or 11 to 51 reflexed); give other sections, the 6-series among them, as a file of points"
             }
-            Self::FileMissing { .. } => {
-                "check the spelling; a relative path starts at the case file's folder"
-            }
-            Self::Directory { .. } => "name a file in that directory",
-            Self::Unreadable { .. } => "check the file's permissions",
-            Self::FileTooLarge { .. } | Self::Binary { .. } | Self::NoPoints { .. } => {
-                "an airfoil file is plain text: a name, then one point `x y` a line"
-            }
-            Self::FileEmpty { .. } | Self::TooFewPoints { .. } => {
-                "give the whole contour, from the trailing edge around the nose and back"
-            }
-            Self::NotFinite { .. } | Self::MalformedRow { .. } => {
-                "correct the line, or put `#` before it to leave the point out"
-            }
-            Self::Columns { .. } => {
-                "write one point a line, the upper surface from the trailing edge to the nose, then \
-                 the lower surface back"
-            }
-            Self::CountLine { .. } => {
-                "correct the counts; if the line is a name or a comment, put `#` before it"
-            }
-            Self::Outlier { .. } => "delete the line, or put `#` before it",
-            Self::SeveralElements { .. } => "put each element in a file of its own",
-            Self::NoArea { .. } => "check that the columns are x and y of a closed contour",
-            Self::Truncated { .. } => "complete the surface up to the trailing edge",
-            Self::ContourCrosses { .. } => {
-                "look for points out of order, listed twice, or text read as numbers at these lines"
-            }
+            Self::File { problem, .. } => problem.hint(),
             Self::Spacing { .. } | Self::TooFewToSpace { .. } | Self::WallPoints { .. } => {
                 return None;
             }
@@ -370,9 +179,6 @@ impl GeometryError {
                 "raise grid.far_field, or the reference length if the body is large by mistake"
             }
             Self::WingBody { .. } => "docs/case-format.md tells what each length means",
-            Self::OpenContour { .. } => {
-                "give all points around the contour; an airfoil is named by geometry.file"
-            }
             Self::TooFewForTurns { .. } => "raise grid.ni or grid.max_turn",
             Self::Contour { .. } => "give a contour of distinct, finite points",
             Self::NotSymmetric { .. } => {
@@ -385,5 +191,179 @@ impl GeometryError {
                  or raise ni"
             }
         })
+    }
+}
+
+/// What is wrong with a file of coordinates.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum FileProblem {
+    /// There is no such file.
+    #[error("there is no such file")]
+    Missing,
+    /// The path is a directory.
+    #[error("is a directory, an airfoil file was expected")]
+    Directory,
+    /// The operating system would not let the file be read.
+    #[error("cannot be read: {0}")]
+    Unreadable(std::io::Error),
+    /// More bytes than any airfoil file has.
+    #[error("has more than {limit} bytes, too many for an airfoil file")]
+    TooLarge {
+        /// The most bytes that are read.
+        limit: u64,
+    },
+    /// The file holds nothing but white space.
+    #[error("the file is empty")]
+    Empty,
+    /// The file holds NUL bytes.
+    #[error("not a text file, byte {offset} is NUL")]
+    Binary {
+        /// Position of the first NUL byte, counted from 0.
+        offset: usize,
+    },
+    /// No line could be read as a point.
+    #[error("none of the {lines} lines holds a point `x y`")]
+    NoPoints {
+        /// Number of lines in the file.
+        lines: usize,
+    },
+    /// A coordinate is NaN, infinite, or beyond 1e100.
+    #[error("`{text}` holds a coordinate that is not finite")]
+    NotFinite {
+        /// The line as it stands.
+        text: String,
+    },
+    /// A line among the points starts as a point but is none.
+    #[error("`{text}` is not a point, two numbers `x y` were expected")]
+    MalformedRow {
+        /// The line as it stands.
+        text: String,
+    },
+    /// A line among the points has more numbers than coordinates.
+    #[error("{found} numbers in a line, two (`x y`) were expected")]
+    Columns {
+        /// Numbers in that line.
+        found: usize,
+    },
+    /// The first line counts the points of two surfaces, and the counts are wrong.
+    #[error(
+        "counts {upper} points on the upper and {lower} on the lower surface, but {found} points follow"
+    )]
+    CountLine {
+        /// First count.
+        upper: usize,
+        /// Second count.
+        lower: usize,
+        /// Points that follow.
+        found: usize,
+    },
+    /// A point far away from all others stands among them.
+    #[error("the point ({}, {}) lies far away from all others", at[0], at[1])]
+    Outlier {
+        /// As in the file.
+        at: [f64; 2],
+    },
+    /// A separator of a multi-element file.
+    #[error("a second element begins here, only one is meshed")]
+    SeveralElements,
+    /// Too few points to say what the section is.
+    #[error("{found} distinct points, at least {least} are needed")]
+    TooFewPoints {
+        /// Distinct points in the file.
+        found: usize,
+        /// The fewest that are accepted.
+        least: usize,
+    },
+    /// The points lie on a line.
+    #[error("the points enclose no area")]
+    NoArea,
+    /// An end of the contour, at this line, is far from the trailing edge.
+    #[error("the contour ends at x/c = {x_over_c:.3}, short of the trailing edge")]
+    Truncated {
+        /// Its place on the chord, 0 at the nose and 1 at the trailing edge.
+        x_over_c: f64,
+    },
+    /// Two segments of the contour cross; of each the lines of its two end points.
+    #[error(
+        "the contour crosses itself: the segment of lines {}-{} cuts that of lines {}-{}",
+        segments[0][0], segments[0][1], segments[1][0], segments[1][1]
+    )]
+    ContourCrosses {
+        /// Counted from 1.
+        segments: [[usize; 2]; 2],
+    },
+    /// The two ends of a contour that should be closed, the first at this line, are far apart.
+    #[error(
+        "the contour is open: its last point, line {last}, is {gap:.3e} away from the first, \
+         neighbours at most {longest:.3e}"
+    )]
+    OpenContour {
+        /// Line of the last point, counted from 1.
+        last: usize,
+        /// Distance of the ends.
+        gap: f64,
+        /// Longest way between neighbours.
+        longest: f64,
+    },
+}
+
+impl FileProblem {
+    /// How to mend it.
+    fn hint(&self) -> &'static str {
+        match self {
+            Self::Missing => "check the spelling; a relative path starts at the case file's folder",
+            Self::Directory => "name a file in that directory",
+            Self::Unreadable(_) => "check the file's permissions",
+            Self::TooLarge { .. } | Self::Binary { .. } | Self::NoPoints { .. } => {
+                "an airfoil file is plain text: a name, then one point `x y` a line"
+            }
+            Self::Empty | Self::TooFewPoints { .. } => {
+                "give the whole contour, from the trailing edge around the nose and back"
+            }
+            Self::NotFinite { .. } | Self::MalformedRow { .. } => {
+                "correct the line, or put `#` before it to leave the point out"
+            }
+            Self::Columns { .. } => {
+                "write one point a line, the upper surface from the trailing edge to the nose, then \
+                 the lower surface back"
+            }
+            Self::CountLine { .. } => {
+                "correct the counts; if the line is a name or a comment, put `#` before it"
+            }
+            Self::Outlier { .. } => "delete the line, or put `#` before it",
+            Self::SeveralElements => "put each element in a file of its own",
+            Self::NoArea => "check that the columns are x and y of a closed contour",
+            Self::Truncated { .. } => "complete the surface up to the trailing edge",
+            Self::ContourCrosses { .. } => {
+                "look for points out of order, listed twice, or text read as numbers at these lines"
+            }
+            Self::OpenContour { .. } => {
+                "give all points around the contour; an airfoil is named by geometry.file"
+            }
+        }
+    }
+
+    /// The refusal of a file because of a line of it.
+    pub(super) fn at(self, line: usize) -> Refusal {
+        Refusal { line: Some(line), problem: self }
+    }
+}
+
+/// A problem and the line where it stands, before the file is named.
+pub(super) struct Refusal {
+    line: Option<usize>,
+    problem: FileProblem,
+}
+
+impl From<FileProblem> for Refusal {
+    fn from(problem: FileProblem) -> Self {
+        Self { line: None, problem }
+    }
+}
+
+impl Refusal {
+    pub(super) fn of(self, path: &Path) -> GeometryError {
+        GeometryError::File { path: path.to_path_buf(), line: self.line, problem: self.problem }
     }
 }

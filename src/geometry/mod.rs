@@ -5,38 +5,41 @@
 //! [`distribute_closed`] places its points; [`wall_normals`] the directions in which the grid leaves it.
 //! Lengths are in chords.
 
-mod bezier;
 mod closed;
-mod conformal;
-mod crossing;
+mod curve;
 mod error;
-mod flap;
 mod naca;
-mod normals;
+mod polygon;
 mod reader;
 mod section;
+mod shapes;
 mod spacing;
-mod spline;
 mod surface;
-mod turning;
+#[doc(hidden)] // For its tests.
+pub mod turning;
 mod wake;
-mod wing_body;
 
-pub use closed::{ClosedContour, Mirror, distribute_closed, distribute_closed_relaxed};
-pub use conformal::{Ellipse, Joukowski};
-pub use error::GeometryError;
-pub use flap::{Flap, PIVOT, set_angle, set_edge_thickness};
+pub(crate) use closed::distribute_closed_relaxed;
+pub use closed::{ClosedContour, Symmetry, distribute_closed};
+pub use curve::CubicSpline;
+pub use error::{FileProblem, GeometryError};
 pub use naca::airfoil_from_naca;
-pub use normals::{open_normals, wall_normals};
+pub use polygon::wall_normals;
 pub use reader::{airfoil_from_bytes, airfoil_from_file, contour_from_bytes, contour_from_file};
-pub use section::SectionMeasures;
-pub use spacing::{
-    refined_first, spacing_exponential, spacing_geometric, spacing_tanh, spacing_vinokur,
+pub(crate) use section::PIVOT;
+pub use section::{Flap, SectionMeasures};
+pub use shapes::{Ellipse, Joukowski, WingBody};
+pub use spacing::{spacing_geometric, spacing_tanh, spacing_vinokur};
+pub use surface::{BaseCells, SurfaceSettings, distribute};
+pub use wake::Wake;
+#[doc(hidden)] // Steps of a case, which tests take one by one.
+pub use {
+    polygon::{first_crossing, open_normals},
+    section::{set_angle, set_edge_thickness},
+    spacing::{refined_first, spacing_exponential},
+    surface::edge_closes,
+    wake::with_wake,
 };
-pub use spline::CubicSpline;
-pub use surface::{BaseCells, SurfaceSettings, distribute, edge_closes};
-pub use wake::{Wake, with_wake};
-pub use wing_body::WingBody;
 
 /// How the trailing edge is closed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize, serde::Deserialize)]

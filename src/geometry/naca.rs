@@ -13,7 +13,7 @@ const INTERVALS: usize = 1000;
 /// Stations between x = 1 and the edge of an extended section.
 const EXTENSION: usize = 60;
 
-/// Smallest interval beside the junction of the camber line. The slope of the surface jumps there
+/// Smallest interval next to the junction of the camber line. The slope of the surface jumps there
 /// (by up to 3° for four digits), so the interval bounds the spline's error: jump · interval / 20.
 const JUNCTION_INTERVAL: f64 = 2e-7;
 

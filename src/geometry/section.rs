@@ -1,11 +1,220 @@
-//! Thickness, camber and trailing edge of a section, as its spline has them.
+//! What is measured of a section, and what is done to it: a flap deflected, the edge opened, the whole
+//! turned.
 
-use super::{Airfoil, CubicSpline, GeometryError};
+use super::{Airfoil, BoundaryPoints, CubicSpline, GeometryError};
 
 /// Points of the curve at which it is measured.
-const SAMPLES: usize = 8000;
+const MEASURED: usize = 8000;
 /// Stations along the chord.
 const STATIONS: usize = 1000;
+/// Points of the contour along the bend, at least.
+const BEND_POINTS: f64 = 60.0;
+/// The bend ends this far ahead of the trailing edge, chords.
+const END: f64 = 0.005;
+/// Intervals in which the bent mid line is integrated.
+const STEPS: usize = 400;
+/// Intervals in which the surfaces are looked for.
+const SAMPLES: usize = 4000;
+/// Smallest radius of the bent mid line, in thicknesses of the section at the hinge.
+const RADIUS: f64 = 1.5;
+/// Point about which a section is turned, and that moments are taken about.
+pub(crate) const PIVOT: [f64; 2] = [0.25, 0.0];
+
+/// A plain flap.
+///
+/// Behind the hinge, which lies midway between the surfaces, the section is turned about it. Around
+/// it the mid line bends with the curvature κ(u) = (δ/b)(1 − cos 2πu/b) over the length b = 2 δ ρ, so
+/// that its direction and curvature are continuous and its smallest radius is ρ; points keep their
+/// distance from it. The surfaces stay as smooth as they were, and cannot cross while ρ is larger
+/// than half the thickness.
+#[derive(Debug, Clone, Copy, PartialEq, serde::Serialize, serde::Deserialize)]
+pub struct Flap {
+    /// Place of the hinge, chords.
+    pub hinge: f64,
+    /// Deflection in degrees, trailing edge down.
+    pub angle: f64,
+    /// ρ in chords; none takes 1.5 thicknesses of the section at the hinge.
+    pub radius: Option<f64>,
+}
+
+/// The bent mid line.
+struct Bend {
+    /// Deflection δ, radians, trailing edge down.
+    angle: f64,
+    length: f64,
+    /// Distance of its ends from the hinge, along both straight parts.
+    reach: f64,
+    /// Points at equal steps, from its start.
+    points: Vec<[f64; 2]>,
+}
+
+impl Bend {
+    fn new(angle: f64, radius: f64) -> Self {
+        let length = 2.0 * angle.abs() * radius;
+        let mut bend = Self { angle, length, reach: 0.0, points: vec![[0.0; 2]] };
+        let step = length / STEPS as f64;
+        let mut at = [0.0; 2];
+        for k in 0..STEPS {
+            let from = k as f64 * step;
+            // Simpson's rule; the error of a step is below 1e-14 of it.
+            let [a, b, c] = [0.0, 0.5, 1.0].map(|t| bend.direction(from + t * step));
+            for k in 0..2 {
+                at[k] += step / 6.0 * (a[k] + 4.0 * b[k] + c[k]);
+            }
+            bend.points.push(at);
+        }
+        // The two straight parts, continued, meet in the hinge.
+        bend.reach = at[1] / -angle.sin();
+        bend
+    }
+
+    fn turned(&self, u: f64) -> f64 {
+        let t = (u / self.length).clamp(0.0, 1.0);
+        self.angle * (t - (std::f64::consts::TAU * t).sin() / std::f64::consts::TAU)
+    }
+
+    fn direction(&self, u: f64) -> [f64; 2] {
+        let (sin, cos) = self.turned(u).sin_cos();
+        [cos, -sin]
+    }
+
+    /// Where the point goes that lies `along` behind the hinge and `up` from the mid line.
+    fn carry(&self, along: f64, up: f64) -> [f64; 2] {
+        if along <= -self.reach {
+            return [along, up];
+        }
+        let u = (along + self.reach) * self.length / (2.0 * self.reach);
+        let (base, [tx, ty]) = if along >= self.reach {
+            let end = self.direction(self.length);
+            (end.map(|c| c * along), end)
+        } else {
+            let t = u / self.length * STEPS as f64;
+            let k = (t as usize).min(STEPS - 1);
+            let (a, b) = (self.points[k], self.points[k + 1]);
+            let step = self.length / STEPS as f64;
+            let (da, db) = (self.direction(k as f64 * step), self.direction((k + 1) as f64 * step));
+            let t = t - k as f64;
+            let (s, t2) = (1.0 - t, t * t);
+            // Hermite's cubic between two points with their directions.
+            let at = [0, 1].map(|c| {
+                s * s * (1.0 + 2.0 * t) * a[c]
+                    + t2 * (3.0 - 2.0 * t) * b[c]
+                    + step * s * t * (s * da[c] - t * db[c])
+            });
+            ([at[0] - self.reach, at[1]], self.direction(u))
+        };
+        [base[0] - up * ty, base[1] + up * tx]
+    }
+}
+
+impl Flap {
+    /// Deflects the flap of a section of unit chord; a radius that is left out is put in place.
+    ///
+    /// # Errors
+    ///
+    /// [`GeometryError::FlapRadius`] where the bend is too tight or too long for the section,
+    /// [`GeometryError::Contour`] for a contour that no spline goes through.
+    #[doc(hidden)] // A step of a case, which tests take by itself.
+    pub fn deflect(&mut self, airfoil: &mut Airfoil) -> Result<(), GeometryError> {
+        let curve = CubicSpline::through(&airfoil.points)?;
+        let [upper, lower] = surfaces_at(&curve, self.hinge)?;
+        let thickness = upper - lower;
+        let radius = *self.radius.get_or_insert(RADIUS * thickness);
+        let angle = self.angle.to_radians();
+        if angle.abs() < 1e-9 {
+            return Ok(());
+        }
+        let bend = Bend::new(angle, radius);
+        let ahead = surfaces_at(&curve, self.hinge - bend.reach)?;
+        let least = 0.525 * (ahead[0] - ahead[1]).max(thickness);
+        if radius < least || self.hinge + bend.reach > 1.0 - END {
+            let most = radius * (1.0 - END - self.hinge) / bend.reach;
+            return Err(GeometryError::FlapRadius { radius, least, most });
+        }
+        let hinge = [self.hinge, 0.5 * (upper + lower)];
+        let carry = |s: f64| {
+            let [x, y] = curve.point(s);
+            let [dx, dy] = bend.carry(x - hinge[0], y - hinge[1]);
+            [hinge[0] + dx, hinge[1] + dy]
+        };
+        airfoil.points = self.places(&curve, &bend).into_iter().map(carry).collect();
+        airfoil.notes.push(format!(
+            "The flap behind x = {} was turned by {} degrees; the mid line bends with a radius of \
+             {radius:.3} chords at least.",
+            self.hinge, self.angle
+        ));
+        Ok(())
+    }
+
+    /// Parameters of the contour's points, and of more where it is bent.
+    fn places(&self, curve: &CubicSpline, bend: &Bend) -> Vec<f64> {
+        let knots: Vec<f64> = (0..curve.knots()).map(|k| curve.knot(k)).collect();
+        let mut places = Vec::new();
+        for pair in knots.windows(2) {
+            let [from, to] = [pair[0], pair[1]].map(|s| curve.point(s)[0] - self.hinge);
+            let off = from.min(to) > bend.reach || from.max(to) < -bend.reach;
+            let longest = 2.0 * bend.reach / BEND_POINTS;
+            let pieces = if off { 1.0 } else { ((pair[1] - pair[0]) / longest).ceil().max(1.0) };
+            let part = |k: usize| pair[0] + (pair[1] - pair[0]) * (k as f64 / pieces);
+            places.extend((0..pieces as usize).map(part));
+        }
+        places.push(curve.length());
+        places
+    }
+}
+
+/// Ordinates of the upper and the lower surface at x: the first and the last crossing.
+fn surfaces_at(curve: &CubicSpline, x: f64) -> Result<[f64; 2], GeometryError> {
+    let place = |k: usize| curve.length() * (k as f64 / SAMPLES as f64);
+    let behind = |s: f64| curve.point(s)[0] > x;
+    let crossings = || (0..SAMPLES).filter(|&k| behind(place(k)) != behind(place(k + 1)));
+    let ordinate = |k: usize| {
+        let (mut a, mut b) = (place(k), place(k + 1));
+        for _ in 0..60 {
+            let middle = 0.5 * (a + b);
+            if behind(middle) == behind(a) { a = middle } else { b = middle }
+        }
+        curve.point(0.5 * (a + b))[1]
+    };
+    match (crossings().next(), crossings().next_back()) {
+        (Some(first), Some(last)) => Ok([ordinate(first), ordinate(last)]),
+        _ => Err(GeometryError::Contour { reason: "it has no surfaces at the hinge" }),
+    }
+}
+
+/// Shears both surfaces, linearly in x, until the ends of the contour are `thickness` apart.
+pub fn set_edge_thickness(airfoil: &mut Airfoil, thickness: f64) {
+    let points = &mut airfoil.points;
+    let [Some(&first), Some(&last)] = [points.first(), points.last()] else { return };
+    let apart = [first[0] - last[0], first[1] - last[1]];
+    let gap = apart[0].hypot(apart[1]);
+    let direction = if gap > 1e-9 { apart.map(|c| c / gap) } else { [0.0, 1.0] };
+    let nose = (0..points.len()).min_by(|&a, &b| points[a][0].total_cmp(&points[b][0]));
+    let nose = nose.unwrap_or(0);
+    let front = points[nose][0];
+    for (k, point) in points.iter_mut().enumerate() {
+        let (side, end) = if k <= nose { (0.5, first) } else { (-0.5, last) };
+        let share = (point[0] - front) / (end[0] - front);
+        let move_by = side * (thickness - gap) * share;
+        *point = [0, 1].map(|c| point[c] + move_by * direction[c]);
+    }
+    airfoil
+        .notes
+        .push(format!("The trailing edge was made {thickness} chords thick, from {gap:.3e}."));
+}
+
+/// Turns the points nose up about (0.25, 0).
+pub fn set_angle(points: &mut BoundaryPoints, angle_deg: f64) {
+    if angle_deg == 0.0 {
+        return;
+    }
+    let (sin, cos) = angle_deg.to_radians().sin_cos();
+    for (x, y) in points.x.iter_mut().zip(&mut points.y) {
+        let (dx, dy) = (*x - PIVOT[0], *y - PIVOT[1]);
+        *x = PIVOT[0] + cos * dx + sin * dy;
+        *y = PIVOT[1] - sin * dx + cos * dy;
+    }
+}
 
 /// Measures of a section of unit chord. Lengths are in chords, angles in degrees.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -34,13 +243,13 @@ impl SectionMeasures {
     /// [`GeometryError::Contour`] for a contour that no spline goes through.
     pub fn of(airfoil: &Airfoil) -> Result<Self, GeometryError> {
         let curve = CubicSpline::through(&airfoil.points)?;
-        let at = |k: usize| curve.point(curve.length() * (k as f64 / SAMPLES as f64));
-        let points: Vec<[f64; 2]> = (0..=SAMPLES).map(at).collect();
-        let nose = (0..=SAMPLES)
+        let at = |k: usize| curve.point(curve.length() * (k as f64 / MEASURED as f64));
+        let points: Vec<[f64; 2]> = (0..=MEASURED).map(at).collect();
+        let nose = (0..=MEASURED)
             .min_by(|&a, &b| points[a][0].total_cmp(&points[b][0]))
-            .unwrap_or(SAMPLES / 2);
+            .unwrap_or(MEASURED / 2);
         let upper: Vec<[f64; 2]> = points[..=nose].iter().rev().copied().collect();
-        let (first, last) = (points[0], points[SAMPLES]);
+        let (first, last) = (points[0], points[MEASURED]);
         let edge = [0, 1].map(|c| 0.5 * (first[c] + last[c]));
         let slope = (edge[1] - points[nose][1]) / (edge[0] - points[nose][0]);
 

@@ -1,11 +1,11 @@
 //! The points of the wall: where along the contour they lie, and how the trailing edge is closed.
 
-use super::bezier::{Bezier, EdgeEnd, wedge_tip};
-use super::crossing::first_crossing;
+use super::curve::{Bezier, EdgeEnd, wedge_tip};
+use super::polygon::first_crossing;
 use super::turning::Turning;
 use super::{Airfoil, BoundaryPoints, CubicSpline, GeometryError, TrailingEdge, spacing_vinokur};
 
-/// A wall of fewer points leaves less than six cells for each surface beside a base of four.
+/// A wall of fewer points leaves less than six cells for each surface next to a base of four.
 const LEAST_NI: usize = 17;
 /// Far beyond any grid, and small enough for memory.
 pub(super) const MOST_NI: usize = 1_000_000;
@@ -45,9 +45,9 @@ pub struct SurfaceSettings {
 /// Cells on a base or cap.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum BaseCells {
-    /// So many, an even number.
+    /// This number, which is even.
     Exactly(usize),
-    /// As many as the trailing-edge spacing asks for, at least these, at most a quarter of the wall.
+    /// As many as follow from the trailing-edge spacing, at least these, at most a quarter of the wall.
     AtLeast {
         /// On a base, an even number.
         base: usize,
@@ -99,9 +99,18 @@ pub fn distribute(
     } else {
         base_wall(&Section::new(points, settings)?, settings)?
     };
+    boundary(&airfoil.name, wall, base_cells)
+}
+
+/// The wall of a section as boundary points; refuses one that crosses itself.
+pub(super) fn boundary(
+    name: &str,
+    wall: Vec<[f64; 2]>,
+    base_cells: usize,
+) -> Result<BoundaryPoints, GeometryError> {
     if let Some((k, _)) = first_crossing(&wall, false) {
         let [x, y] = wall[k];
-        return Err(GeometryError::WallCrosses { airfoil: airfoil.name.clone(), x, y });
+        return Err(GeometryError::WallCrosses { airfoil: name.to_owned(), x, y });
     }
     let (x, y) = wall.into_iter().map(|[x, y]| (x, y)).unzip();
     Ok(BoundaryPoints { x, y, base_cells, wake: 0 })
@@ -245,7 +254,7 @@ impl Section {
 }
 
 /// Parameter of the point farthest from the middle of the two ends: the best of many samples, then
-/// the root of (r − e) · r′ beside it, e that middle.
+/// the root of (r − e) · r′ next to it, e that middle.
 fn nose(curve: &CubicSpline) -> f64 {
     let (first, last) = (curve.point(0.0), curve.point(curve.length()));
     let edge = [0, 1].map(|c| 0.5 * (first[c] + last[c]));

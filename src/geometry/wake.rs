@@ -1,6 +1,6 @@
 //! The cut of a C-grid, from the trailing edge to the outflow.
 
-use super::crossing::first_crossing;
+use super::polygon::first_crossing;
 use super::{Airfoil, BoundaryPoints, GeometryError, spacing_exponential};
 
 /// Distance over which the cut turns from the bisector of the edge to its direction, chords.

@@ -12,13 +12,16 @@ pub mod quality;
 mod symmetry;
 mod verdict;
 
-pub use family::{FamilyError, coarsened};
+pub use family::FamilyError;
+#[doc(hidden)] // For tests.
+pub use family::coarsened;
 pub(crate) use family::{check_corners, check_family};
 pub(crate) use symmetry::Asymmetry;
-pub use symmetry::Symmetry;
 pub use verdict::{Limited, Verdict};
 
 use rayon::prelude::*;
+
+pub use crate::geometry::Symmetry;
 
 /// Centre of the outer circle, in chords.
 pub const FAR_FIELD_CENTRE: [f64; 2] = [0.5, 0.0];
@@ -143,6 +146,7 @@ impl Grid {
 }
 
 /// Distance from the wall along each line of constant i, `[nj][ni]`.
+#[doc(hidden)] // For tests.
 #[must_use]
 pub fn arc_length(grid: &Grid) -> Vec<f64> {
     let ni = grid.ni;

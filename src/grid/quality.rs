@@ -4,31 +4,35 @@
 //! under scaling too. Cells are counter-clockwise quadrilaterals, so that a good cell has four
 //! positive corner determinants `e_i × e_j`.
 
-mod angle;
+#[doc(hidden)] // For its tests.
+pub mod angle;
 mod cell;
+mod distribution;
 mod face;
-mod orthogonality;
-mod row;
-mod wall;
-mod worst;
 
-pub use cell::{Corners, cell_area, cell_aspect_ratio, cell_corners, cell_skewness};
+#[doc(hidden)] // For tests.
+pub use cell::{
+    CellMeasure, Corners, cell_area, cell_aspect_ratio, cell_corners, cell_skewness,
+    smallest_determinant,
+};
 pub(crate) use cell::{corner_determinants, is_folded};
+pub(crate) use distribution::order_of;
+#[doc(hidden)] // For tests.
+pub use distribution::percentile;
+pub use distribution::{BadCell, skewness_histogram, worst_cells};
+pub use face::nonorthogonality;
 pub(crate) use face::{centroid, face_skewness, middle, off_normal, prism_aspect_ratio};
-pub use orthogonality::nonorthogonality;
-pub(crate) use row::CellMeasure;
-pub(crate) use wall::corner_tangent;
-pub use worst::{BadCell, skewness_histogram, worst_cells};
 
 use rayon::prelude::*;
 
 use super::{FAR_FIELD_CENTRE, Grid, Topology};
-use cell::edge_length_squared;
+use angle::right_angles_from_right;
+use cell::{cross, difference, dot, edge_length_squared};
 use std::ops::Range;
 
 /// A wall point where the wall turns by more than this many degrees has no one normal: its
 /// first-line angle is left out of the wall angle errors.
-pub const CORNER_TURN_DEG: f64 = 20.0;
+pub(crate) const CORNER_TURN_DEG: f64 = 20.0;
 
 /// The percentile of the skewness that is reported.
 pub(crate) const PERCENTILE: f64 = 99.0;
@@ -79,7 +83,7 @@ pub struct Quality {
     pub wall_angle_error_max_deg: f64,
     /// Mean of the same.
     pub wall_angle_error_mean_deg: f64,
-    /// Wall points left out of both because the wall turns by more than [`CORNER_TURN_DEG`].
+    /// Wall points left out of both because the wall turns by more than 20°.
     pub wall_corners: usize,
     /// Smallest distance from the wall to the first node.
     pub first_cell_min: f64,
@@ -128,8 +132,7 @@ pub fn measure_along(grid: &Grid, line: WallLine) -> Quality {
     };
     let lines =
         || -> Vec<f64> { (0..grid.nj).into_par_iter().map(|j| row_growth(grid, j)).collect() };
-    let ((rows, growth_i), wall) =
-        rayon::join(|| (cells(), lines()), || wall::measure_wall(grid, line));
+    let ((rows, growth_i), wall) = rayon::join(|| (cells(), lines()), || measure_wall(grid, line));
 
     // Sums run over the rows in order: the same bits for any number of threads.
     let all = rows.iter().fold(RowMeasure::default(), RowMeasure::join);
@@ -197,7 +200,7 @@ impl RowMeasure {
     }
 }
 
-/// Measures the cells of row j; `scratch` has room for a number a cell.
+/// Measures the cells of row j; `scratch` has one element per cell.
 fn measure_cell_row(
     grid: &Grid,
     j: usize,
@@ -233,6 +236,7 @@ fn measure_cell_row(
 }
 
 /// Cells with a corner determinant e_i × e_j that is not positive (or not a number).
+#[doc(hidden)] // For tests.
 #[must_use]
 pub fn folds(grid: &Grid) -> usize {
     folds_in(grid, 0..grid.ni - 1)
@@ -288,93 +292,81 @@ fn smaller(a: f64, b: f64) -> f64 {
     -larger(-a, -b)
 }
 
-/// The `q`-th percentile by linear interpolation between order statistics (type 7 of Hyndman and
-/// Fan, <https://doi.org/10.1080/00031305.1996.10473566>). NaN sorts last.
-///
-/// A count of the leading bits of all values says between which of them the order statistic lies;
-/// only those are sorted out.
-fn percentile(values: &[f64], q: f64) -> f64 {
-    if values.is_empty() {
-        return f64::NAN;
-    }
-    let (below, fraction) = order_of(q, values.len());
-    let (mut before, mut bin) = (0, 0);
-    for (k, count) in leading_bits(values).into_iter().enumerate() {
-        bin = k;
-        if before + count > below {
-            break;
+/// Measures at the wall j = 0. Angles in degrees, heights in chords.
+struct WallMeasure {
+    angle_error_max_deg: f64,
+    angle_error_mean_deg: f64,
+    corners: usize,
+    first_cell_min: f64,
+    first_cell_max: f64,
+}
+
+/// Goes once along the wall. The angle errors are NaN when every point is a corner or an end.
+fn measure_wall(grid: &Grid, line: WallLine) -> WallMeasure {
+    // Where the last point repeats the first it is left out, and every point has two neighbours.
+    let points = line.points();
+    let corner = corner_tangent();
+    let at = |k: usize| grid.point(line.from + k % points, 0);
+    let mut smooth = 0_usize;
+    let mut wall = WallMeasure {
+        angle_error_max_deg: 0.0,
+        angle_error_mean_deg: 0.0,
+        corners: 0,
+        first_cell_min: f64::INFINITY,
+        first_cell_max: 0.0,
+    };
+    for k in 0..points {
+        let point = at(k);
+        let first_line = difference(grid.point(line.from + k, 1), point);
+        let height = dot(first_line, first_line).sqrt();
+        wall.first_cell_min = smaller(wall.first_cell_min, height);
+        wall.first_cell_max = larger(wall.first_cell_max, height);
+        if !line.closed && (k == 0 || k + 1 == points) {
+            continue; // An end has a neighbour on one side only.
         }
-        before += count;
-    }
-    let all = || values.par_iter().copied();
-    let mut near: Vec<f64> = all().filter(|&value| leading(value) == bin).collect();
-    let (_, &mut low, above) = near.select_nth_unstable_by(below - before, f64::total_cmp);
-    // The next order statistic is the least of those above; there is none at the top.
-    let next = above.iter().copied().min_by(f64::total_cmp);
-    let next = next.or_else(|| all().filter(|&v| leading(v) > bin).min_by(f64::total_cmp));
-    let high = next.unwrap_or(low);
-    low + (high - low) * fraction
-}
 
-/// The order statistic below the `q`-th percentile of `n` values, counted from 0, and how far it is from
-/// there to the next.
-pub(crate) fn order_of(q: f64, n: usize) -> (usize, f64) {
-    let rank = q / 100.0 * (n - 1) as f64;
-    (rank.floor() as usize, rank - rank.floor())
-}
-
-/// Leading bits of a number, in the order of [`f64::total_cmp`].
-fn leading(value: f64) -> usize {
-    let bits = value.to_bits();
-    let ordered = if bits >> 63 == 1 { !bits } else { bits | 1 << 63 };
-    (ordered >> 48) as usize
-}
-
-/// How many values have each of the possible leading bits.
-fn leading_bits(values: &[f64]) -> Vec<usize> {
-    let empty = || vec![0; 1 << 16];
-    let part = values.len().div_ceil(rayon::current_num_threads()).max(1 << 16);
-    let counts = values.par_chunks(part).map(|values| {
-        let mut counts = empty();
-        for &value in values {
-            counts[leading(value)] += 1;
+        let before = difference(point, at(k + points - 1));
+        let after = difference(at(k + 1), point);
+        // Beyond 90° the product of the edges is negative.
+        if cross(before, after).abs() > corner * dot(before, after) {
+            wall.corners += 1;
+            continue;
         }
-        counts
-    });
-    counts.reduce(empty, |mut sum, counts| {
-        sum.iter_mut().zip(counts).for_each(|(sum, count)| *sum += count);
-        sum
-    })
+        let tangent = tangent(before, after);
+        // |90° − angle to the tangent|, on whichever side the line leaves.
+        let sine = cross(tangent, first_line).abs();
+        let error = 90.0 * right_angles_from_right(sine, dot(tangent, first_line));
+        wall.angle_error_max_deg = larger(wall.angle_error_max_deg, error);
+        wall.angle_error_mean_deg += error;
+        smooth += 1;
+    }
+    if smooth == 0 {
+        wall.angle_error_max_deg = f64::NAN;
+    }
+    wall.angle_error_mean_deg /= smooth as f64;
+    wall
+}
+
+/// Tangent of [`CORNER_TURN_DEG`].
+pub(crate) fn corner_tangent() -> f64 {
+    CORNER_TURN_DEG.to_radians().tan()
+}
+
+/// Direction of the parabola through three points at the middle one. With edges a, b of lengths `l_a`,
+/// `l_b` it is `a l_b / l_a + b l_a / l_b`.
+fn tangent(before: [f64; 2], after: [f64; 2]) -> [f64; 2] {
+    let l_before = dot(before, before).sqrt();
+    let l_after = dot(after, after).sqrt();
+    if l_before == 0.0 || l_after == 0.0 {
+        return [before[0] + after[0], before[1] + after[1]];
+    }
+    let (w_before, w_after) = (l_after / l_before, l_before / l_after);
+    [before[0] * w_before + after[0] * w_after, before[1] * w_before + after[1] * w_after]
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn percentile_interpolates_between_order_statistics() {
-        // numpy.percentile([3, 1, 2, 4], 50) = 2.5, ([…], 99) = 3.97, ([7], 99) = 7.
-        assert!((percentile(&[3.0, 1.0, 2.0, 4.0], 50.0) - 2.5).abs() < 1e-15);
-        assert!((percentile(&[3.0, 1.0, 2.0, 4.0], 99.0) - 3.97).abs() < 1e-15);
-        assert!((percentile(&[7.0], 99.0) - 7.0).abs() < 1e-15);
-    }
-
-    #[test]
-    fn a_percentile_is_that_of_the_sorted_values() {
-        // Near and far apart, negative, repeated, and one that is no number.
-        let mut values: Vec<f64> = (0..4001).map(|k| (f64::from(k * 1237 % 4001)).sin()).collect();
-        values.extend([0.25; 300]);
-        values.extend([-0.0, 0.0, 1e300, f64::NAN]);
-        let mut sorted = values.clone();
-        sorted.sort_by(f64::total_cmp);
-        for below in (0..values.len() - 1).step_by(61) {
-            let q = 100.0 * below as f64 / (values.len() - 1) as f64;
-            let found = percentile(&values, q);
-
-            let near = [sorted[below.max(1) - 1], sorted[below + 1]];
-            assert!(near[0] <= found && found <= near[1], "{q}: {found} is not within {near:?}");
-        }
-    }
 
     #[test]
     fn nan_is_never_lost_in_an_extremum() {

@@ -4,19 +4,10 @@ use std::ops::RangeInclusive;
 
 use rayon::prelude::*;
 
-use super::{FAR_FIELD_CENTRE, Grid, Topology};
+use super::{FAR_FIELD_CENTRE, Grid, Symmetry, Topology};
 
 /// Distance from symmetry, in chords, up to which a wall is symmetric.
 const TOLERANCE: f64 = 1e-12;
-
-/// A line of symmetry of a grid in its own frame.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Symmetry {
-    /// About y = 0: node (ni − 1 − i, j) is at (x, −y) of node (i, j).
-    UpDown,
-    /// About x = 0.5: node (ni − 1 − i, j) is at (1 − x, y).
-    LeftRight,
-}
 
 impl Symmetry {
     /// The symmetry of a closed line of the points (x, y), or what it comes nearest to.
@@ -64,6 +55,7 @@ impl Symmetry {
     /// The equations of a symmetric wall have a symmetric solution; iterations that stop at a
     /// residual, and sweeps that run one way, leave their mark in the digits below it. The mean is
     /// as near to the solution, or nearer.
+    #[doc(hidden)] // For tests.
     pub fn restore(self, grid: &mut Grid) {
         let ni = grid.ni;
         let rows = grid.x.par_chunks_mut(ni).zip(grid.y.par_chunks_mut(ni));
@@ -101,6 +93,7 @@ impl Symmetry {
     ///
     /// On the plane of symmetry the equations of the whole grid see mirrored neighbours: the half
     /// solves the equations of the half with mirror images beyond its ends.
+    #[doc(hidden)] // For tests.
     #[must_use]
     pub fn half(self, whole: &Grid) -> Grid {
         let columns = self.kept(whole.ni);

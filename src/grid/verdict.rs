@@ -68,8 +68,7 @@ impl Verdict {
     }
 
     /// The word for it in `report.json`.
-    #[must_use]
-    pub fn kind(&self) -> &'static str {
+    pub(crate) fn kind(&self) -> &'static str {
         match self {
             Self::Good => "good",
             Self::NotConverged { .. } => "not-converged",
@@ -79,6 +78,7 @@ impl Verdict {
     }
 
     /// The verdict on two grids of a family together: that on the worse, with the folded cells of both.
+    #[doc(hidden)] // For tests.
     pub fn and(self, other: Self) -> Self {
         let gravity = |verdict: &Self| match verdict {
             Self::Good => 0,
@@ -127,43 +127,5 @@ impl Serialize for Verdict {
         object.serialize_field("good", &self.is_good())?;
         object.serialize_field("reason", &self.to_string())?;
         object.end()
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn one_folded_cell_is_singular() {
-        let [one, two] = [1, 2].map(|cells| Verdict::Folded { cells }.to_string());
-
-        assert_eq!([&*one, &*two], ["the grid has a folded cell", "the grid has 2 folded cells"]);
-    }
-
-    #[test]
-    fn a_family_is_as_bad_as_its_worst_grid() {
-        let skew = || Verdict::BeyondLimit { measure: Limited::Skewness, value: 0.9, limit: 0.5 };
-        let folded = |cells| Verdict::Folded { cells };
-        let short = || Verdict::NotConverged { reason: "30 steps".into() };
-
-        assert_eq!(Verdict::Good.and(Verdict::Good), Verdict::Good);
-        assert_eq!(Verdict::Good.and(skew()), skew());
-        assert_eq!(folded(2).and(skew()), folded(2));
-        assert_eq!(skew().and(folded(2)).and(folded(3)), folded(5));
-        assert_eq!(folded(1).and(short()), short());
-    }
-
-    /// A value that is no number keeps no limit.
-    #[test]
-    fn no_number_is_beyond_every_limit() {
-        let angle = f64::NAN;
-        let verdict =
-            Verdict::BeyondLimit { measure: Limited::WallAngle, value: angle, limit: 0.5 };
-
-        let said = verdict.to_string();
-
-        assert!(said.ends_with("wall angle error is NaN degrees, above 0.5 degrees"), "{said}");
-        assert_eq!(verdict.exit_code(), 1);
     }
 }

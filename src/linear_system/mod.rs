@@ -1,11 +1,9 @@
 //! A linear system from files: read, solved and written.
 
-mod facts;
-mod machine;
 mod options;
-mod ordered;
-pub mod report;
+mod report;
 mod solve;
+mod system;
 
 use std::any::Any;
 use std::path::{Path, PathBuf};
@@ -13,13 +11,11 @@ use std::time::Instant;
 
 use rayon::prelude::*;
 
-use self::facts::{MatrixFacts, asymmetry, bandwidth};
-use self::machine::solve_on_machine;
 pub use self::options::{Reordering, RightSide, SystemOptions};
-use self::ordered::{Ordered, located};
-use self::report::{MatrixReport, SystemReport, SystemTiming};
-use self::solve::Solved;
-use crate::backend::DeviceError;
+pub use self::report::{MatrixReport, MethodReport, SystemReport, SystemTiming};
+use self::solve::{Solved, solve_on_machine};
+use self::system::{Ordered, asymmetry, bandwidth, located, matrix_report};
+use crate::backend::{DeviceError, Result};
 use crate::error::{Error, SystemError};
 use crate::files::output::{FolderRules, Output};
 use crate::formats::matrix_market::{self, Matrix, Symmetry};
@@ -35,27 +31,6 @@ pub struct SystemOutcome {
     pub report: SystemReport,
     /// Files written.
     pub files: Vec<PathBuf>,
-}
-
-impl SystemOutcome {
-    /// Phases and their seconds.
-    #[must_use]
-    pub fn timings(&self) -> Vec<(String, f64)> {
-        let timing = &self.report.timing;
-        [
-            ("reading", timing.reading_seconds),
-            ("reordering", timing.reordering_seconds),
-            ("device", timing.device_seconds),
-            ("set-up", timing.set_up_seconds),
-            ("analysis", timing.analysis_seconds),
-            ("factorisation", timing.factorisation_seconds),
-            ("solve", timing.solve_seconds),
-            ("writing", timing.writing_seconds),
-            ("total", timing.total_seconds),
-        ]
-        .map(|(phase, seconds)| (phase.to_owned(), seconds))
-        .to_vec()
-    }
 }
 
 /// How far the true residual may stand above the tolerance that the solver's met: the solver allows
@@ -98,7 +73,7 @@ pub fn solve_system_on(
 fn solve_in(
     options: &SystemOptions,
     progress: &mut dyn Progress,
-    open: impl FnOnce() -> Result<Opened, DeviceError> + Send + 'static,
+    open: impl FnOnce() -> Result<Opened> + Send + 'static,
 ) -> Result<SystemOutcome, Error> {
     let started = Instant::now();
     let pool = thread_pool(options.threads)?;
@@ -107,7 +82,6 @@ fn solve_in(
     pool.install(|| job.run(open))
 }
 
-/// A solve under way.
 struct Job<'a> {
     options: &'a SystemOptions,
     progress: &'a mut dyn Progress,
@@ -119,12 +93,12 @@ struct Job<'a> {
 impl Job<'_> {
     fn run(
         mut self,
-        open: impl FnOnce() -> Result<Opened, DeviceError> + Send + 'static,
+        open: impl FnOnce() -> Result<Opened> + Send + 'static,
     ) -> Result<SystemOutcome, Error> {
         // A GPU takes long to open, and reading does not need it.
         let opening = std::thread::spawn(open);
-        let read = self.timed("reading", |timing| &mut timing.reading_seconds, Self::read);
-        let opened = self.timed("device", |timing| &mut timing.device_seconds, |_| opening.join());
+        let read = self.timed("reading", Self::read);
+        let opened = self.timed("device", |_| opening.join());
         let (matrix, b) = read?;
         let lost = |panic: Box<dyn Any + Send>| Err(DeviceError::panic(OPENING, &*panic));
         let (machine, notice) = opened.unwrap_or_else(lost)?;
@@ -134,14 +108,10 @@ impl Job<'_> {
         // A GPU takes long to close, too, and nothing that follows needs it.
         let _closing = Closing::of(machine);
         self.notes.extend(solved.report.events.iter().cloned());
-        let mut report = self.report((&matrix, &b), &facts, &solved, (backend, blocks));
-        let mut files = self.timed(
-            "writing",
-            |timing| &mut timing.writing_seconds,
-            |_| write(&output, &report, &solved),
-        )?;
+        let mut report = self.report((&matrix, &b), facts, &solved, (backend, blocks));
+        let mut files = self.timed("writing", |_| write(&output, &report, &solved))?;
         report.timing = self.timing;
-        report.timing.total_seconds = self.started.elapsed().as_secs_f64();
+        report.timing.add("total", self.started.elapsed().as_secs_f64());
         files.extend(output.fill(|folder| Ok(vec![report::write_report(folder, &report)?]))?);
         output.commit()?;
         Ok(SystemOutcome { report, files })
@@ -153,16 +123,12 @@ impl Job<'_> {
         machine: &Machine,
         matrix: &Matrix,
         b: &[f64],
-    ) -> Result<(MatrixFacts, Output, Solved), Error> {
+    ) -> Result<(MatrixReport, Output, Solved), Error> {
         let options = self.options;
-        let (facts, ordered) = self.timed(
-            "reordering",
-            |timing| &mut timing.reordering_seconds,
-            |job| {
-                let facts = job.facts(matrix)?;
-                Ok::<_, Error>((facts, Ordered::new(&matrix.csr, b, options.reorder)))
-            },
-        )?;
+        let (facts, ordered) = self.timed("reordering", |job| {
+            let facts = job.facts(matrix)?;
+            Ok::<_, Error>((facts, Ordered::new(&matrix.csr, b, options.reorder)))
+        })?;
         if ordered.order.is_some() {
             let [before, after] = [&matrix.csr, &*ordered.a].map(bandwidth);
             self.notes.push(format!("reverse Cuthill–McKee: bandwidth {before} became {after}"));
@@ -181,7 +147,7 @@ impl Job<'_> {
     fn report(
         &mut self,
         (matrix, b): (&Matrix, &[f64]),
-        facts: &MatrixFacts,
+        facts: MatrixReport,
         solved: &Solved,
         (backend, blocks): (String, usize),
     ) -> SystemReport {
@@ -199,7 +165,7 @@ impl Job<'_> {
             version: env!("CARGO_PKG_VERSION").to_owned(),
             converged: linear.stop == LinearStop::Converged && met,
             stop_reason,
-            matrix: matrix_report(options, matrix, facts),
+            matrix: facts,
             right_side: options.right_side.to_string(),
             method: options.method_report(blocks),
             iterations: linear.iterations,
@@ -237,8 +203,7 @@ impl Job<'_> {
     }
 
     /// Facts of the matrix; refuses methods that they rule out.
-    fn facts(&mut self, matrix: &Matrix) -> Result<MatrixFacts, Error> {
-        let facts = MatrixFacts::new(&matrix.csr);
+    fn facts(&mut self, matrix: &Matrix) -> Result<MatrixReport, Error> {
         let listed = matrix.symmetry == Symmetry::Symmetric;
         let found = if listed { None } else { asymmetry(&matrix.csr) };
         if let (Some(method), Some((row, column, value, other))) =
@@ -247,20 +212,15 @@ impl Job<'_> {
             let (row, column) = (row + 1, column + 1);
             return Err(SystemError::NotSymmetric { method, row, column, value, other }.into());
         }
-        Ok(MatrixFacts { symmetric: found.is_none(), ..facts })
+        Ok(matrix_report(&self.options.matrix, matrix, found.is_none()))
     }
 
-    /// Announces a phase and adds its time to a place in the timing.
-    fn timed<R>(
-        &mut self,
-        phase: &str,
-        place: impl FnOnce(&mut SystemTiming) -> &mut f64,
-        work: impl FnOnce(&mut Self) -> R,
-    ) -> R {
+    /// Announces a phase and adds its time to those of the report.
+    fn timed<R>(&mut self, phase: &str, work: impl FnOnce(&mut Self) -> R) -> R {
         self.progress.phase(phase);
         let started = Instant::now();
         let result = work(self);
-        *place(&mut self.timing) += started.elapsed().as_secs_f64();
+        self.timing.add(phase, started.elapsed().as_secs_f64());
         result
     }
 }
@@ -269,19 +229,6 @@ impl Job<'_> {
 fn write(output: &Output, report: &SystemReport, solved: &Solved) -> Result<Vec<PathBuf>, Error> {
     let write = |folder: &Path| report::write(folder, report, &solved.x, &solved.residuals);
     Ok(output.fill(write)?)
-}
-
-fn matrix_report(options: &SystemOptions, matrix: &Matrix, facts: &MatrixFacts) -> MatrixReport {
-    MatrixReport {
-        file: options.matrix.clone(),
-        rows: matrix.csr.rows(),
-        entries: matrix.csr.values.len(),
-        longest_row: facts.longest_row,
-        empty_rows: facts.empty_rows,
-        missing_diagonals: facts.missing_diagonals,
-        duplicates: matrix.duplicates,
-        symmetric: facts.symmetric,
-    }
 }
 
 /// ‖b − A x‖ / ‖b‖, 0 for b = 0 and x = 0.

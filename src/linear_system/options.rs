@@ -18,10 +18,8 @@ pub enum RightSide {
     /// Ones.
     Ones,
     /// Numbers uniform in [−1, 1), always the same for a seed.
-    Random {
-        /// The seed.
-        seed: u64,
-    },
+    #[allow(missing_docs, reason = "the text of the variant says it")]
+    Random { seed: u64 },
 }
 
 /// How rows and columns are renumbered before the solve; x is written as the file numbers it.
@@ -70,7 +68,6 @@ pub struct SystemOptions {
 
 impl SystemOptions {
     /// DILU-preconditioned BiCGStab to 1e-8 with a right side of ones, files to `output`.
-    #[must_use]
     pub fn new(matrix: PathBuf, output: PathBuf) -> Self {
         Self {
             matrix,
@@ -96,7 +93,6 @@ impl SystemOptions {
 
     /// Name of the matrix: its file without `.mtx` and `.gz`, or `system` where that is no name for a
     /// folder.
-    #[must_use]
     pub fn name(&self) -> String {
         let name = self.matrix.file_name().unwrap_or_default().to_string_lossy();
         let plain = name.strip_suffix(".gz").unwrap_or(&name);
@@ -113,7 +109,6 @@ impl SystemOptions {
         }
     }
 
-    /// Shift of the factors.
     pub(super) fn shift(&self) -> f64 {
         match self.preconditioner {
             Algebraic::Factors { shift, .. } => shift,
@@ -121,7 +116,7 @@ impl SystemOptions {
         }
     }
 
-    /// The method in words, on so many blocks of rows.
+    /// The method in words, on this number of blocks of rows.
     pub(super) fn method_report(&self, blocks: usize) -> MethodReport {
         let (preconditioner, schedule, shift) = match self.preconditioner {
             Algebraic::None => ("none".to_owned(), None, None),

@@ -3,15 +3,14 @@
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
-use serde::Serialize;
+use serde::{Serialize, Serializer};
 
 use crate::files::{IoError, REPORT_FILE, atomic};
 use crate::formats::matrix_market;
-use crate::report::plot::{Figure, residuals};
+use crate::report::history::residuals;
 
 /// Name of the file of the solution; that of one that is not converged says so.
-#[must_use]
-pub fn solution_file(converged: bool) -> &'static str {
+pub(super) fn solution_file(converged: bool) -> &'static str {
     if converged { "x.mtx" } else { "x.failed.mtx" }
 }
 
@@ -99,31 +98,56 @@ pub struct MethodReport {
     pub reorder: String,
 }
 
-/// Wall-clock time of each phase.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize)]
-pub struct SystemTiming {
-    /// Reading matrix and right side.
-    pub reading_seconds: f64,
-    /// Facts of the matrix and its renumbering.
-    pub reordering_seconds: f64,
-    /// Waiting for the device after that: it is opened meanwhile.
-    pub device_seconds: f64,
-    /// Bringing the matrix to the device in the format of its products.
-    pub set_up_seconds: f64,
-    /// What the factors take from the pattern of the matrix alone.
-    pub analysis_seconds: f64,
-    /// Making the preconditioner.
-    pub factorisation_seconds: f64,
-    /// The iterations.
-    pub solve_seconds: f64,
-    /// Writing the files that were complete before the report.
-    pub writing_seconds: f64,
-    /// All from the start until the report.
-    pub total_seconds: f64,
+/// The phases of a solve in the order of the report.
+const PHASES: [&str; 9] = [
+    // Of matrix and right side.
+    "reading",
+    // Facts of the matrix and its renumbering.
+    "reordering",
+    // Waiting for the device after that: it is opened meanwhile.
+    "device",
+    // Bringing the matrix to the device in the format of its products.
+    "set-up",
+    // What the factors take from the pattern of the matrix alone.
+    "analysis",
+    // Making the preconditioner.
+    "factorisation",
+    // The iterations.
+    "solve",
+    // Of the files that were complete before the report.
+    "writing",
+    // All from the start until the report.
+    "total",
+];
+
+/// Wall-clock seconds of each phase, which the report calls `…_seconds`.
+#[derive(Debug, Clone, Copy, Default, PartialEq)]
+pub struct SystemTiming([f64; PHASES.len()]);
+
+impl SystemTiming {
+    /// Adds to the seconds of a phase.
+    pub(super) fn add(&mut self, phase: &str, seconds: f64) {
+        if let Some(place) = PHASES.iter().position(|name| *name == phase) {
+            self.0[place] += seconds;
+        }
+    }
+
+    /// Phases and their seconds.
+    pub fn phases(&self) -> [(&'static str, f64); PHASES.len()] {
+        std::array::from_fn(|phase| (PHASES[phase], self.0[phase]))
+    }
+}
+
+impl Serialize for SystemTiming {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let key = |phase: &str| format!("{}_seconds", phase.replace('-', "_"));
+        serializer
+            .collect_map(self.phases().into_iter().map(|(phase, seconds)| (key(phase), seconds)))
+    }
 }
 
 /// Names of all files that a solve may write.
-pub(crate) fn names() -> [&'static str; 5] {
+pub(super) fn names() -> [&'static str; 5] {
     [solution_file(true), solution_file(false), HISTORY_FILE, PICTURE_FILE, REPORT_FILE]
 }
 
@@ -157,7 +181,7 @@ pub(super) fn write(
         report.iterations,
     );
     let figure = residuals(&report.name, &summary, relative_residuals, report.tolerance);
-    Figure::Xy(figure).write(picture)?;
+    figure.picture().write(picture)?;
     Ok(files.to_vec())
 }
 
@@ -166,7 +190,7 @@ pub(super) fn write(
 /// # Errors
 ///
 /// [`IoError`] when the file cannot be written.
-pub fn write_report(folder: &Path, report: &SystemReport) -> Result<PathBuf, IoError> {
+pub(super) fn write_report(folder: &Path, report: &SystemReport) -> Result<PathBuf, IoError> {
     let path = folder.join(REPORT_FILE);
     atomic::write(&path, |out| {
         serde_json::to_writer_pretty(&mut *out, report)?;

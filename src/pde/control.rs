@@ -1,11 +1,9 @@
-//! Control functions P0, Q0 of the grid equations, from the initial grid.
+//! Control functions P0, Q0 of the grid equations, from the initial grid, and decay of the wall terms.
 
-mod marched;
-pub mod thomas_middlecoff;
-
-use crate::grid::Grid;
-pub use crate::grid::arc_length;
-use crate::pde::{Metrics, Stencil};
+use super::{Metrics, Stencil, residual};
+pub(crate) use crate::grid::arc_length;
+use crate::grid::{Grid, Topology};
+use rayon::prelude::*;
 
 /// Where the control functions P0, Q0 come from.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
@@ -52,7 +50,7 @@ pub struct ControlSettings {
 /// `[nj][ni]`, i fastest.
 /// Values on the wall and on the outer line are not used by the equations.
 #[derive(Debug, Clone, PartialEq)]
-pub struct ControlFunctions {
+pub(crate) struct ControlFunctions {
     /// P0.
     pub p: Vec<f64>,
     /// Q0.
@@ -60,15 +58,14 @@ pub struct ControlFunctions {
 }
 
 /// The control functions of `settings` for the initial grid (theory section 3).
-#[must_use]
-pub fn control_functions(grid: &Grid, settings: &ControlSettings) -> ControlFunctions {
+pub(crate) fn control_functions(grid: &Grid, settings: &ControlSettings) -> ControlFunctions {
     match settings.base {
         Base::Laplace => {
             let n = grid.topology.columns(grid.ni) * grid.nj;
             ControlFunctions { p: vec![0.0; n], q: vec![0.0; n] }
         }
-        Base::ThomasMiddlecoff => thomas_middlecoff::control_functions(grid),
-        Base::Marched => marched::control_functions(grid, settings),
+        Base::ThomasMiddlecoff => thomas_middlecoff(grid),
+        Base::Marched => marched(grid, settings),
     }
 }
 
@@ -139,4 +136,224 @@ impl<'a> Ring<'a> {
 /// one dimension, always between −2 and 2.
 fn interval_control(before: f64, after: f64) -> f64 {
     -2.0 * (after - before) / (after + before)
+}
+
+/// Largest |Q0| of [`Base::ThomasMiddlecoff`].
+pub(crate) const CURVATURE_LIMIT: f64 = 1.5;
+/// Passes of ¼ ½ ¼ along xi over the curvature term.
+pub(crate) const CURVATURE_PASSES: usize = 4;
+
+/// P0: the interval ratios of the wall and of the outer line, linear in j between them. Q0: the
+/// ratio along each line of constant i, plus the curvature term
+/// −r_eta·r_xixi / (|r_xi|² + |r_xixi|²/4), smoothed along xi, clipped (theory eq. 9).
+fn thomas_middlecoff(grid: &Grid) -> ControlFunctions {
+    let ring = Ring::new(grid);
+    let (n, nj) = (ring.columns, grid.nj);
+    let along_line = |j: usize| -> Vec<f64> {
+        let mut line = vec![0.0; n];
+        for i in ring.inner() {
+            let at = grid.point(i, j);
+            let before = distance(grid.point(ring.west(i), j), at);
+            line[i] = interval_control(before, distance(at, grid.point(ring.east(i), j)));
+        }
+        line
+    };
+    let (wall, outer) = (along_line(0), along_line(nj - 1));
+    let mut p = Vec::with_capacity(n * nj);
+    for j in 0..nj {
+        let t = j as f64 / (nj - 1) as f64;
+        p.extend(wall.iter().zip(&outer).map(|(wall, outer)| (1.0 - t) * wall + t * outer));
+    }
+    let mut q = vec![0.0; n * nj];
+    let (mut line, mut smoothed) = (vec![0.0; n], vec![0.0; n]);
+    for j in 1..nj - 1 {
+        line.fill(0.0);
+        for i in ring.inner() {
+            let m = ring.metrics(i, j);
+            let square = m.xixi[0] * m.xixi[0] + m.xixi[1] * m.xixi[1];
+            let bend = m.eta[0] * m.xixi[0] + m.eta[1] * m.xixi[1];
+            line[i] = -bend / (m.g11 + 0.25 * square);
+        }
+        for _ in 0..CURVATURE_PASSES {
+            ring.smooth_xi(&line, &mut smoothed);
+            std::mem::swap(&mut line, &mut smoothed);
+        }
+        for i in 0..n {
+            let [south, at, north] = [j - 1, j, j + 1].map(|j| grid.point(i, j));
+            let ratio = interval_control(distance(south, at), distance(at, north));
+            q[j * n + i] = (ratio + line[i]).clamp(-CURVATURE_LIMIT, CURVATURE_LIMIT);
+        }
+    }
+    ControlFunctions { p, q }
+}
+
+fn distance(a: [f64; 2], b: [f64; 2]) -> f64 {
+    (b[0] - a[0]).hypot(b[1] - a[1])
+}
+
+/// Distance behind the edge of a C-grid, in chords, over which smoothing ceases.
+const WAKE_DISTANCE: f64 = 0.5;
+
+/// At each node (g22 r_xi) P + (g11 r_eta) Q = −R(P = Q = 0), clipped, then `smoothing` passes of
+/// F ← F + (1 − exp(−s/d)) (S F − F), S = ¼ ½ ¼ along xi, then along eta (theory eq. 8).
+fn marched(grid: &Grid, settings: &ControlSettings) -> ControlFunctions {
+    let ring = Ring::new(grid);
+    let (n, nj) = (ring.columns, grid.nj);
+    let mut p = vec![0.0; n * nj];
+    let mut q = vec![0.0; n * nj];
+    let rows = p.par_chunks_mut(n).zip(q.par_chunks_mut(n)).enumerate();
+    rows.skip(1).take(nj - 2).for_each(|(j, (p, q))| {
+        for i in ring.solved() {
+            let m = ring.metrics(i, j);
+            let r = residual(&m, 0.0, 0.0);
+            // Cramer's rule for [r_xi r_eta] (g22 P, g11 Q)ᵀ = −R.
+            let det = m.xi[0] * m.eta[1] - m.xi[1] * m.eta[0];
+            let along_xi = -(r[0] * m.eta[1] - r[1] * m.eta[0]) / det;
+            let along_eta = -(m.xi[0] * r[1] - m.xi[1] * r[0]) / det;
+            p[i] = clip(along_xi / m.g22, settings.clip);
+            q[i] = clip(along_eta / m.g11, settings.clip);
+        }
+    });
+    let mut weights = arc_length(grid);
+    let shares = smoothing_shares(grid);
+    weights.par_chunks_mut(grid.ni).for_each(|row| {
+        for (s, share) in row.iter_mut().zip(&shares) {
+            *s = -(-*s / settings.smoothing_distance).exp_m1() * share;
+        }
+    });
+    for f in [&mut p, &mut q] {
+        extend_to_rim(f, ring, nj);
+        smooth(f, ring, &weights, settings.smoothing);
+    }
+    ControlFunctions { p, q }
+}
+
+/// Part of the smoothing for each line: all of it but in the wake of a C-grid, where it fades with the
+/// distance from the edge.
+///
+/// Smoothing changes the layers of a line at their far end, and the wall terms, which keep its height,
+/// make up for it all along. Where neighbouring lines do so differently, heights grow along the wake at
+/// rates that differ from layer to layer, and the centres of long cells no longer stand above each other.
+fn smoothing_shares(grid: &Grid) -> Vec<f64> {
+    let wall = grid.topology.wall(grid.ni);
+    let [x, y] = grid.point(*wall.start(), 0);
+    let share = |i: usize| {
+        if wall.contains(&i) {
+            return 1.0;
+        }
+        let point = grid.point(i, 0);
+        (-(point[0] - x).hypot(point[1] - y) / WAKE_DISTANCE).exp()
+    };
+    (0..grid.ni).map(share).collect()
+}
+
+/// Clips to ±limit; a value that is not a number (a degenerate node) becomes 0.
+fn clip(value: f64, limit: f64) -> f64 {
+    if value.is_nan() { 0.0 } else { value.clamp(-limit, limit) }
+}
+
+/// Gives the boundaries the values beside them, so that smoothing has something to average.
+fn extend_to_rim(f: &mut [f64], ring: Ring, nj: usize) {
+    let n = ring.columns;
+    f.chunks_mut(n).for_each(|row| ring.fill_held(row));
+    f.copy_within(n..2 * n, 0);
+    f.copy_within((nj - 2) * n..(nj - 1) * n, (nj - 1) * n);
+}
+
+/// `weights` has the repeated column of an O-grid, `f` has not.
+fn smooth(f: &mut [f64], ring: Ring, weights: &[f64], passes: usize) {
+    let n = ring.columns;
+    let nj = f.len() / n;
+    let mut g = vec![0.0; f.len()];
+    for _ in 0..passes {
+        f.par_chunks(n).zip(g.par_chunks_mut(n)).for_each(|(row, out)| ring.smooth_xi(row, out));
+        let rows = f.par_chunks_mut(n).zip(weights.par_chunks(ring.grid.ni)).enumerate();
+        rows.for_each(|(j, (f, weights))| {
+            let row = |j: usize| &g[j * n..(j + 1) * n];
+            let here = row(j);
+            if j == 0 || j == nj - 1 {
+                for i in 0..n {
+                    f[i] += weights[i] * (here[i] - f[i]);
+                }
+            } else {
+                let (south, north) = (row(j - 1), row(j + 1));
+                for i in 0..n {
+                    let target = 0.5 * here[i] + 0.25 * (south[i] + north[i]);
+                    f[i] += weights[i] * (target - f[i]);
+                }
+            }
+        });
+    }
+}
+
+/// Passes of ¼ ½ ¼ along i over the decay length.
+const DECAY_PASSES: usize = 3;
+/// Longest decay length on a C-grid, before the heights are looked at, in chords.
+const LONGEST_DECAY: f64 = 0.1;
+/// ψ decays this many times more slowly than φ.
+pub(crate) const PSI_REACH: f64 = 10.0;
+
+/// φ = exp(−s/ℓ_i) and ψ = exp(−s/(10 ℓ_i)) at every node but the repeated column of an O-grid,
+/// `[nj][ni − 1]` or `[nj][ni]`, with s the distance `arc` from the wall along the line (`[nj][ni]`)
+/// and ℓ_i = max(factor |r_xi|, 3 h_i) at the wall, smoothed along i (theory eq. 6). On a C-grid
+/// factor |r_xi| is at most 0.1 chord: in the wake it would grow to chords. `heights` are those of
+/// the first cells, `[ni]`.
+///
+/// The decay is in physical distance. With decay in j the amplitude that a given height needs
+/// would grow like 1/h.
+pub(crate) fn decay(
+    grid: &Grid,
+    arc: &[f64],
+    heights: &[f64],
+    factor: f64,
+) -> (Vec<f64>, Vec<f64>) {
+    let n = grid.topology.columns(grid.ni);
+    let line = (&grid.x[..grid.ni], &grid.y[..grid.ni]);
+    let length = decay_lengths(grid.topology, line, heights, factor);
+    let term = |reach: f64| {
+        let mut term = vec![0.0; n * grid.nj];
+        term.par_chunks_mut(n).zip(arc.par_chunks(grid.ni)).for_each(|(row, arc)| {
+            for (value, (s, l)) in row.iter_mut().zip(arc.iter().zip(&length)) {
+                *value = (-s / (reach * l)).exp();
+            }
+        });
+        term
+    };
+    (term(1.0), term(PSI_REACH))
+}
+
+/// The decay lengths ℓ_i of [`decay`], one a line but the repeated one, from the points (x, y) of the
+/// line j = 0.
+pub(crate) fn decay_lengths(
+    topology: Topology,
+    (x, y): (&[f64], &[f64]),
+    heights: &[f64],
+    factor: f64,
+) -> Vec<f64> {
+    let closed = topology.closed();
+    let n = topology.columns(x.len());
+    let longest = if closed { f64::INFINITY } else { LONGEST_DECAY };
+    let interval = |i: usize| (x[i + 1] - x[i]).hypot(y[i + 1] - y[i]);
+    let mut spacing: Vec<f64> = (0..x.len() - 1).map(interval).collect();
+    // An open line goes on at its ends as it is there.
+    spacing.extend(spacing.last().copied().filter(|_| !closed));
+    let west = |i: usize| match i {
+        0 if closed => n - 1,
+        _ => i.saturating_sub(1),
+    };
+    let east = |i: usize| match i + 1 {
+        next if next < n => next,
+        _ if closed => 0,
+        _ => i,
+    };
+    let mut length: Vec<f64> = (0..n)
+        .map(|i| factor * 0.5 * (spacing[west(i)] + spacing[i]))
+        .zip(heights)
+        .map(|(length, height)| length.min(longest).max(3.0 * height))
+        .collect();
+    for _ in 0..DECAY_PASSES {
+        length =
+            (0..n).map(|i| 0.5 * length[i] + 0.25 * (length[west(i)] + length[east(i)])).collect();
+    }
+    length
 }

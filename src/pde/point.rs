@@ -38,7 +38,6 @@ pub struct Metrics {
 impl Stencil {
     /// Second-order central differences and the metric tensor.
     #[inline(always)]
-    #[must_use]
     pub fn metrics(&self) -> Metrics {
         let Self { south: [sw, s, se], middle: [w, c, e], north: [nw, n, ne] } = self;
         let each = |f: fn(f64, f64, f64, f64) -> f64, a: &Vec2, b: &Vec2, p: &Vec2, q: &Vec2| {
@@ -64,7 +63,6 @@ impl Stencil {
 
 /// R = g22 (r_xixi + P r_xi) − 2 g12 r_xieta + g11 (r_etaeta + Q r_eta) (theory eq. 1).
 #[inline(always)]
-#[must_use]
 pub fn residual(m: &Metrics, p: f64, q: f64) -> Vec2 {
     let at = |k: usize| {
         m.g22 * (m.xixi[k] + p * m.xi[k]) - 2.0 * m.g12 * m.xieta[k]
@@ -75,8 +73,7 @@ pub fn residual(m: &Metrics, p: f64, q: f64) -> Vec2 {
 
 /// Weight of a matrix row, w = 1/(2 (g11 + g22)): the diagonal becomes −1 (theory eq. 5).
 #[inline(always)]
-#[must_use]
-pub fn row_weight(m: &Metrics) -> f64 {
+pub(crate) fn row_weight(m: &Metrics) -> f64 {
     0.5 / (m.g11 + m.g22)
 }
 
@@ -112,7 +109,6 @@ impl Blocks {
     ///
     /// with Ra = r_xixi + P r_xi, Rb = −2 r_xieta, Rc = r_etaeta + Q r_eta.
     #[inline(always)]
-    #[must_use]
     pub fn new(m: &Metrics, p: f64, q: f64) -> Self {
         let ra = [m.xixi[0] + p * m.xi[0], m.xixi[1] + p * m.xi[1]];
         let rb = [-2.0 * m.xieta[0], -2.0 * m.xieta[1]];
@@ -134,7 +130,6 @@ impl Blocks {
     /// `sparse`'s nine-point pattern: SW, S (own, other), SE, W (…), C, E (…), NW, N (…), NE,
     /// where the entries of S, W, E and N stand in the order own, other.
     #[inline(always)]
-    #[must_use]
     pub fn row(&self, variable: usize) -> [f64; 13] {
         let (own, other) = (variable, 1 - variable);
         [
@@ -167,72 +162,4 @@ fn block(own: f64, sign: f64, shift: f64, slope: impl Fn(usize, usize) -> f64) -
 #[inline(always)]
 fn dot(a: Vec2, b: Vec2) -> f64 {
     a[0] * b[0] + a[1] * b[1]
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn sample() -> [Vec2; 9] {
-        let mut points = [[0.0; 2]; 9];
-        for (k, point) in points.iter_mut().enumerate() {
-            let (i, j) = ((k % 3) as f64, (k / 3) as f64);
-            *point = [i + 0.2 * j + 0.1 * i * j, 0.7 * j - 0.3 * i + 0.05 * i * i + 0.1 * j * j];
-        }
-        points
-    }
-
-    fn stencil(points: &[Vec2; 9]) -> Stencil {
-        Stencil {
-            south: [points[0], points[1], points[2]],
-            middle: [points[3], points[4], points[5]],
-            north: [points[6], points[7], points[8]],
-        }
-    }
-
-    #[test]
-    fn blocks_are_the_derivative_of_the_residual() {
-        let (points, p, q) = (sample(), 0.3, -0.2);
-        let blocks = Blocks::new(&stencil(&points).metrics(), p, q);
-        let identity = |s: f64| [[s, 0.0], [0.0, s]];
-        let d = blocks.diagonal;
-        let exact = [
-            identity(d),
-            blocks.south,
-            identity(-d),
-            blocks.west,
-            identity(blocks.centre),
-            blocks.east,
-            identity(-d),
-            blocks.north,
-            identity(d),
-        ];
-
-        let h = 1e-6;
-        for (k, block) in exact.iter().enumerate() {
-            for column in 0..2 {
-                let at = |step: f64| {
-                    let mut moved = points;
-                    moved[k][column] += step;
-                    residual(&stencil(&moved).metrics(), p, q)
-                };
-                let (plus, minus) = (at(h), at(-h));
-                for row in 0..2 {
-                    let difference = (plus[row] - minus[row]) / (2.0 * h);
-                    assert!((difference - block[row][column]).abs() < 1e-8, "{k} {row} {column}");
-                }
-            }
-        }
-    }
-
-    #[test]
-    fn a_uniform_grid_without_control_has_no_residual() {
-        let mut points = [[0.0; 2]; 9];
-        for (k, point) in points.iter_mut().enumerate() {
-            *point = [(k % 3) as f64, (k / 3) as f64];
-        }
-
-        let r = residual(&stencil(&points).metrics(), 0.0, 0.0);
-        assert!(r[0] == 0.0 && r[1] == 0.0, "{r:?}");
-    }
 }

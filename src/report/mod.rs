@@ -1,20 +1,24 @@
-//! Results of a run beside its meshes: history, pictures, page and `report.json`.
+//! Results of a run in addition to its meshes: history, pictures, page and `report.json`. Files are
+//! written by runs; their tables are hidden from the documentation.
 
-pub mod history;
+pub(crate) mod history;
 mod json;
-pub mod page;
+pub(crate) mod page;
+// For the program and measurements.
+#[doc(hidden)]
 pub mod plot;
 
 use std::path::Path;
 
 pub use self::json::{GridReport, LinearReport, NewtonReport, Report, Timing, write_json};
-use self::plot::{Figure, GridFigure, QualityFigure};
+use self::plot::{GridFigure, QualityFigure};
 use crate::files::IoError;
 use crate::grid::Grid;
 use crate::grid::quality::{Quality, nonorthogonality};
 use crate::solver::history::History;
 
 /// What a run tells of its grid beside the mesh.
+#[doc(hidden)]
 #[derive(Debug, Clone, Copy)]
 pub struct Artifacts<'a> {
     /// Name of the case, the title of the pictures.
@@ -32,6 +36,7 @@ pub struct Artifacts<'a> {
 }
 
 /// A picture or a table of a run.
+#[doc(hidden)]
 #[derive(Debug)]
 pub struct ReportFile {
     /// Its name, for a good grid and for one that is not: those that show the grid say so.
@@ -41,28 +46,31 @@ pub struct ReportFile {
 }
 
 /// `convergence.csv`: one line per Newton step.
+#[doc(hidden)]
 pub static HISTORY: ReportFile = ReportFile {
     names: ["convergence.csv"; 2],
     write: |path, a| history::write_csv(path, a.history),
 };
 
 /// The residual against steps and iterations, and four views of the grid.
+#[doc(hidden)]
 pub static PICTURES: [ReportFile; 3] = [
     ReportFile {
         names: ["convergence.svg"; 2],
-        write: |path, a| Figure::Xy(plot::convergence(a.name, a.history, a.tolerance)).write(path),
+        write: |path, a| history::convergence(a.name, a.history, a.tolerance).picture().write(path),
     },
     ReportFile {
         names: ["grid.svg", "grid.failed.svg"],
-        write: |path, a| Figure::Grid(a.grid_figure()).write(path),
+        write: |path, a| a.grid_figure().picture().write(path),
     },
     ReportFile {
         names: ["grid.png", "grid.failed.png"],
-        write: |path, a| Figure::Grid(a.grid_figure()).write(path),
+        write: |path, a| a.grid_figure().picture().write(path),
     },
 ];
 
 /// Maps of four measures of quality.
+#[doc(hidden)]
 pub static QUALITY_MAPS: [ReportFile; 2] = [
     ReportFile {
         names: ["quality.svg", "quality.failed.svg"],
@@ -83,6 +91,6 @@ impl<'a> Artifacts<'a> {
     fn write_quality_maps(&self, path: &Path) -> Result<(), IoError> {
         let nonorthogonality = &nonorthogonality(self.grid);
         let figure = QualityFigure { grid: self.grid_figure(), nonorthogonality };
-        Figure::Quality(figure).write(path)
+        figure.picture().write(path)
     }
 }

@@ -34,13 +34,11 @@ pub struct History {
 
 impl History {
     /// Newton steps taken.
-    #[must_use]
     pub fn newton_iterations(&self) -> usize {
         self.steps.len().saturating_sub(1)
     }
 
     /// Linear iterations of all steps.
-    #[must_use]
     pub fn linear_iterations(&self) -> f64 {
         self.steps.iter().map(|s| s.linear_iterations).sum()
     }

@@ -2,7 +2,7 @@
 
 use super::krylov::{Bicgstab, Cg, Gmres, KrylovReport, Method, System, Target};
 use super::{LinearOperator, LinearStop, Preconditioner, SolverError};
-use crate::backend::{Backend, DeviceError, Real, scalars};
+use crate::backend::{Backend, Real, Result, scalars};
 
 /// Restarts of BiCGStab after a breakdown before flexible GMRES takes over, if not said otherwise.
 const RESTARTS: usize = 2;
@@ -45,7 +45,7 @@ pub struct LinearReport {
     pub events: Vec<String>,
 }
 
-/// Solves A x = b with a preconditioned Krylov method; room is kept between solves.
+/// Solves A x = b with a preconditioned Krylov method; its memory is kept between solves.
 pub struct LinearSolver<B: Backend, T: Real, A> {
     settings: LinearSettings,
     preconditioner: Box<dyn Preconditioner<B, T, A>>,
@@ -54,7 +54,6 @@ pub struct LinearSolver<B: Backend, T: Real, A> {
     cg: Option<Cg<B, T>>,
     bicgstab: Option<Bicgstab<B, T>>,
     gmres: Option<Gmres<B, T>>,
-    /// Restarts of BiCGStab before flexible GMRES takes over.
     restarts: usize,
     events: Vec<String>,
 }
@@ -79,8 +78,9 @@ impl<B: Backend, T: Real, A: LinearOperator<B, T>> LinearSolver<B, T, A> {
         }
     }
 
-    /// The same solver with so many restarts of BiCGStab before flexible GMRES takes over.
+    /// The same solver with this number of restarts of BiCGStab before flexible GMRES takes over.
     #[must_use]
+    #[doc(hidden)] // For a test of breakdowns that follow each other.
     pub fn with_restarts(self, restarts: usize) -> Self {
         Self { restarts, ..self }
     }
@@ -126,7 +126,7 @@ impl<B: Backend, T: Real, A: LinearOperator<B, T>> LinearSolver<B, T, A> {
         observe: &mut dyn FnMut(f64, f64),
     ) -> Result<LinearReport, SolverError> {
         backend.lincomb(None, x, 0.0, &[])?;
-        let scalars = present(&mut self.scalars, || scalars::room(backend))?;
+        let scalars = present(&mut self.scalars, || scalars::allocate(backend))?;
         let [square] = scalars::read_dots(backend, scalars, [(b, b)])?;
         let mut solve = Solve { backend, a, b, scale: square.sqrt(), rtol, observe };
         let (mut iterations, mut relative_residual) = (0.0_f64, 1.0_f64);
@@ -230,7 +230,6 @@ impl<B: Backend, T: Real, A: LinearOperator<B, T>> LinearSolver<B, T, A> {
     }
 }
 
-/// The system of one linear solve.
 struct Solve<'a, B: Backend, T: Real, A> {
     backend: &'a B,
     a: &'a A,
@@ -249,10 +248,7 @@ fn allowance(rtol: f64, present: f64, bound: f64) -> usize {
 }
 
 /// The value, made first if it is not there yet.
-fn present<V>(
-    slot: &mut Option<V>,
-    make: impl FnOnce() -> Result<V, DeviceError>,
-) -> Result<&mut V, DeviceError> {
+fn present<V>(slot: &mut Option<V>, make: impl FnOnce() -> Result<V>) -> Result<&mut V> {
     let value = match slot.take() {
         Some(value) => value,
         None => make()?,

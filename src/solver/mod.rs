@@ -5,12 +5,10 @@ pub mod krylov;
 pub mod linear;
 pub mod newton;
 pub mod precond;
-mod stop;
 
 pub use crate::backend::{LinearOperator, Preconditioner, PreconditionerFailure, SolverError};
-pub use stop::{LinearStop, NewtonStop};
 
-use crate::backend::{Backend, CellGuard, DeviceError, Real, Scaling};
+use crate::backend::{Backend, CellGuard, Real, Result, Scaling};
 
 /// A system F(u) = 0 with a row-scaled residual and an exact Jacobian.
 pub trait NonlinearProblem<B: Backend> {
@@ -30,11 +28,95 @@ pub trait NonlinearProblem<B: Backend> {
         u: &B::Vector<f64>,
         scaling: Scaling,
         f: &mut B::Vector<f64>,
-    ) -> Result<f64, DeviceError>;
+    ) -> Result<f64>;
 
     /// The Jacobian at the state of the last [`Self::residual`], scaled like it.
-    fn linearise(&mut self, backend: &B) -> Result<&Self::Jacobian, DeviceError>;
+    fn linearise(&mut self, backend: &B) -> Result<&Self::Jacobian>;
 
     /// Folded cells and smallest area at the state of the last [`Self::residual`].
-    fn guard(&mut self, backend: &B) -> Result<CellGuard, DeviceError>;
+    fn guard(&mut self, backend: &B) -> Result<CellGuard>;
+}
+
+/// Why a linear solve stopped.
+#[derive(Debug, Clone, Copy, PartialEq)]
+#[allow(missing_docs, reason = "the text of its variant says what each field is")]
+pub enum LinearStop {
+    /// The true residual met the tolerance.
+    Converged,
+    /// The limit of iterations was reached.
+    IterationLimit,
+    /// The true residual no longer falls: the matrix is singular, or rounding keeps the residual
+    /// above the target.
+    Stagnation,
+    /// A scalar of the method, named as in its formulas, vanished, so that its next quotient has no
+    /// meaning.
+    Breakdown { scalar: &'static str },
+    /// Conjugate gradients met a direction p with (p, A p) ≤ 0 or (p, M⁻¹ p) ≤ 0: `what` is the `matrix`
+    /// or its `preconditioner`.
+    Indefinite { what: &'static str },
+    /// A value was not a number.
+    NotFinite,
+}
+
+/// Why a Newton solve stopped.
+#[derive(Debug, Clone, Copy, PartialEq)]
+#[allow(missing_docs, reason = "the text of its variant says what each field is")]
+pub enum NewtonStop {
+    /// The scaled residual met the tolerance.
+    Converged,
+    /// The limit of Newton steps was reached.
+    IterationLimit { limit: usize },
+    /// No step length kept the cells unfolded and lowered the merit: folded cells at the last trial, and
+    /// its merit over the merit before the step.
+    LineSearch { folded: usize, ratio: f64 },
+    /// The residual was not a number.
+    NotFinite,
+    /// The observer ended the solve.
+    Interrupted,
+    /// The linear solve made no step.
+    Linear(LinearStop),
+    /// The preconditioner could not be made.
+    Preconditioner(PreconditionerFailure),
+}
+
+impl NewtonStop {
+    /// Whether the residual met the tolerance.
+    pub fn converged(self) -> bool {
+        self == Self::Converged
+    }
+}
+
+impl std::fmt::Display for LinearStop {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Self::Converged => write!(f, "converged"),
+            Self::IterationLimit => write!(f, "the limit of linear iterations was reached"),
+            Self::Stagnation => write!(f, "the linear residual no longer falls"),
+            Self::Breakdown { scalar } => write!(f, "the Krylov method broke down ({scalar} = 0)"),
+            Self::Indefinite { what } => write!(f, "the {what} is not positive definite"),
+            Self::NotFinite => write!(f, "a value in the linear solve was not a number"),
+        }
+    }
+}
+
+impl std::fmt::Display for NewtonStop {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Self::Converged => write!(f, "converged"),
+            Self::IterationLimit { limit } => {
+                let plural = if *limit == 1 { "" } else { "s" };
+                write!(f, "the limit of {limit} Newton step{plural} was reached")
+            }
+            Self::LineSearch { folded: 0, ratio } => {
+                write!(f, "no step length lowered the residual (last trial: {ratio:.3} times)")
+            }
+            Self::LineSearch { folded, .. } => {
+                write!(f, "no step length kept the cells unfolded (last trial: {folded} folded)")
+            }
+            Self::NotFinite => write!(f, "the residual was not a number"),
+            Self::Interrupted => write!(f, "the solve was interrupted"),
+            Self::Linear(stop) => write!(f, "the linear solve failed: {stop}"),
+            Self::Preconditioner(failure) => write!(f, "{failure}"),
+        }
+    }
 }

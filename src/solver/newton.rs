@@ -3,7 +3,7 @@
 use super::history::{History, NewtonStep};
 use super::linear::LinearSolver;
 use super::{NewtonStop, NonlinearProblem, SolverError};
-use crate::backend::{Backend, CellGuard, DeviceError, Scaling};
+use crate::backend::{Backend, CellGuard, Result, Scaling};
 use std::ops::ControlFlow;
 use std::time::Instant;
 
@@ -40,7 +40,6 @@ pub struct Forcing {
 
 impl Forcing {
     /// Forcing term from the present merit, the one before, and the tolerance.
-    #[must_use]
     pub fn term(&self, merit: f64, before: Option<f64>, tolerance: f64) -> f64 {
         match before {
             None => self.initial,
@@ -86,7 +85,7 @@ pub trait Observer<B: Backend> {
         _backend: &B,
         _u: &B::Vector<f64>,
         _history: &History,
-    ) -> Result<ControlFlow<()>, DeviceError> {
+    ) -> Result<ControlFlow<()>> {
         Ok(ControlFlow::Continue(()))
     }
 }
@@ -97,7 +96,6 @@ impl<B: Backend> Observer<B> for () {}
 /// Sufficient decrease: ‖F(u + λ d)‖ ≤ (1 − `DECREASE` λ) ‖F(u)‖.
 const DECREASE: f64 = 1e-4;
 
-/// Vectors of a Newton solve.
 struct Work<B: Backend, P: NonlinearProblem<B>> {
     f: B::Vector<f64>,
     direction: B::Vector<f64>,
@@ -106,7 +104,6 @@ struct Work<B: Backend, P: NonlinearProblem<B>> {
     solution: B::Vector<P::Real>,
 }
 
-/// What the line search accepted.
 struct Accepted {
     step_length: f64,
     guard: CellGuard,
@@ -241,29 +238,17 @@ fn direction<B: Backend, P: NonlinearProblem<B>>(
     let started = Instant::now();
     let size = backend.max_abs(&work.f)?;
     let jacobian = problem.linearise(backend)?;
-    match linear.update(backend, jacobian) {
-        Err(SolverError::Preconditioner(failure)) => {
-            events.extend(at_step(record.step, linear.take_events()));
-            return Ok(Err(NewtonStop::Preconditioner(failure)));
-        }
-        updated => updated?,
-    }
-    record.setup_seconds += started.elapsed().as_secs_f64();
-
-    let started = Instant::now();
-    backend.convert(-1.0 / size, &work.f, &mut work.right)?;
-    let mut residuals = Vec::new();
-    let solved = linear.solve(
-        backend,
-        jacobian,
-        &work.right,
-        record.forcing_term,
-        &mut work.solution,
-        &mut |iteration, relative| {
+    let updated = linear.update(backend, jacobian);
+    let set_up = Instant::now();
+    let (mut residuals, term) = (Vec::new(), record.forcing_term);
+    let solved = updated.and_then(|()| {
+        backend.convert(-1.0 / size, &work.f, &mut work.right)?;
+        let mut observe = |iteration, relative| {
             residuals.push(relative);
             observer.linear(iteration, relative);
-        },
-    );
+        };
+        linear.solve(backend, jacobian, &work.right, term, &mut work.solution, &mut observe)
+    });
     let report = match solved {
         Err(SolverError::Preconditioner(failure)) => {
             events.extend(at_step(record.step, linear.take_events()));
@@ -271,7 +256,8 @@ fn direction<B: Backend, P: NonlinearProblem<B>>(
         }
         solved => solved?,
     };
-    record.linear_seconds += started.elapsed().as_secs_f64();
+    record.setup_seconds += (set_up - started).as_secs_f64();
+    record.linear_seconds += set_up.elapsed().as_secs_f64();
     record.linear_iterations += report.iterations;
     record.linear_residuals.extend(residuals);
     events.extend(at_step(record.step, report.events));
@@ -279,10 +265,10 @@ fn direction<B: Backend, P: NonlinearProblem<B>>(
     if report.relative_residual >= 1.0 || !report.relative_residual.is_finite() {
         return Ok(Err(NewtonStop::Linear(report.stop)));
     }
-    if report.relative_residual > 1.01 * record.forcing_term {
+    if report.relative_residual > 1.01 * term {
         events.push(format!(
-            "Newton step {}: {}; the direction reached {:.1e} where {:.1e} was asked",
-            record.step, report.stop, report.relative_residual, record.forcing_term
+            "Newton step {}: {}; the direction reached {:.1e} where {term:.1e} was asked",
+            record.step, report.stop, report.relative_residual
         ));
     }
     backend.convert(size, &work.solution, &mut work.direction)?;

@@ -22,13 +22,11 @@ pub struct Pattern<'a> {
 
 impl<'a> Pattern<'a> {
     /// Number of rows.
-    #[must_use]
     pub fn rows(self) -> usize {
         self.row_start.len() - 1
     }
 
     /// Columns of a row.
-    #[must_use]
     pub fn row(self, row: usize) -> &'a [u32] {
         &self.columns[self.row_start[row]..self.row_start[row + 1]]
     }
@@ -36,7 +34,6 @@ impl<'a> Pattern<'a> {
 
 impl Csr {
     /// Its pattern.
-    #[must_use]
     pub fn pattern(&self) -> Pattern<'_> {
         Pattern { row_start: &self.row_start, columns: &self.columns }
     }
@@ -46,7 +43,6 @@ impl Csr {
     ///
     /// # Panics
     /// If a column does not fit 32 bits, an error of the caller.
-    #[must_use]
     pub fn from_rows<I: IntoIterator<Item = (usize, f64)>>(rows: impl Iterator<Item = I>) -> Self {
         let mut csr = Self { row_start: vec![0], ..Self::default() };
         let mut row = Vec::new();
@@ -64,7 +60,6 @@ impl Csr {
     }
 
     /// Number of rows.
-    #[must_use]
     pub fn rows(&self) -> usize {
         self.row_start.len() - 1
     }
@@ -92,7 +87,6 @@ impl Csr {
 pub(crate) struct Sorted<T> {
     /// Where each number starts; one more than numbers.
     pub(crate) start: Vec<usize>,
-    /// The things.
     pub(crate) entries: Vec<T>,
 }
 
@@ -114,41 +108,7 @@ impl<T: Copy + Default> Sorted<T> {
         Self { start, entries }
     }
 
-    /// The things of a number.
     pub(crate) fn of(&self, number: usize) -> &[T] {
         &self.entries[self.start[number]..self.start[number + 1]]
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn rows_are_sorted_and_may_be_empty() {
-        let rows = [vec![(2, 3.0), (0, 1.0)], vec![], vec![(1, 5.0)]];
-
-        let csr = Csr::from_rows(rows.into_iter());
-
-        assert_eq!(csr.row_start, [0, 2, 2, 3]);
-        assert_eq!(csr.row(0).collect::<Vec<_>>(), [(0, 1.0), (2, 3.0)]);
-        assert_eq!(csr.row(2).collect::<Vec<_>>(), [(1, 5.0)]);
-    }
-
-    #[test]
-    #[should_panic(expected = "32-bit index")]
-    fn a_column_beyond_32_bits_does_not_wrap() {
-        let _ = Csr::from_rows([[(1 << 32, 1.0)]].into_iter());
-    }
-
-    #[test]
-    fn rows_and_columns_are_renumbered_together() {
-        let rows = [vec![(0, 1.0), (2, 2.0)], vec![(0, 3.0)], vec![(1, 4.0)]];
-        let csr = Csr::from_rows(rows.into_iter());
-
-        let permuted = csr.permuted(&[2, 0, 1]);
-
-        let expected = [vec![(2, 4.0)], vec![(0, 2.0), (1, 1.0)], vec![(1, 3.0)]];
-        assert_eq!(permuted, Csr::from_rows(expected.into_iter()));
     }
 }

@@ -1,4 +1,5 @@
-//! The ELL format and the patterns of the grid equations.
+//! The ELL format, the patterns of the grid equations, and orders of elimination of their incomplete
+//! factors.
 
 /// Pattern of a matrix in ELL format ("packed matrix" of Liu, Zhong and Chen 2011).
 ///
@@ -17,23 +18,12 @@ pub struct EllPattern {
 
 /// Where the columns of a pattern follow from the place of a row on the grid.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[allow(missing_docs, reason = "mi × mj points, of which a periodic row closes")]
 pub enum Structure {
     /// The grid equations on `mi` × `mj` points; see [`EllPattern::nine_point`].
-    NinePoint {
-        /// Points in i.
-        mi: usize,
-        /// Points in j.
-        mj: usize,
-        /// Whether the first and the last point of a row are neighbours.
-        periodic: bool,
-    },
+    NinePoint { mi: usize, mj: usize, periodic: bool },
     /// The wall columns on `mi` × `mj` points; see [`EllPattern::wall_columns`].
-    WallColumns {
-        /// Points in i.
-        mi: usize,
-        /// Points in j.
-        mj: usize,
-    },
+    WallColumns { mi: usize, mj: usize },
     /// They do not: the columns must be looked up.
     General,
 }
@@ -62,7 +52,6 @@ impl EllPattern {
     /// # Panics
     /// If a row has more than `width` entries or a column does not fit 32 bits: both are errors
     /// of the caller.
-    #[must_use]
     pub fn new<I: IntoIterator<Item = usize>>(
         rows: usize,
         width: usize,
@@ -86,14 +75,12 @@ impl EllPattern {
         Self { structure: Structure::General, rows, width, columns, lengths }
     }
 
-    /// Pattern whose columns follow from `structure`.
     fn structured(structure: Structure, rows: usize, width: usize) -> Self {
         Self { structure, rows, width, columns: Vec::new(), lengths: Vec::new() }
     }
 
     /// Pattern of the grid equations on `mi` × `mj` unknown points with two unknowns each:
     /// 9 entries of the row's own variable and 4 of the other, fewer at the rim.
-    #[must_use]
     pub fn nine_point(mi: usize, mj: usize, periodic: bool) -> Self {
         let structure = Structure::NinePoint { mi, mj, periodic };
         Self::structured(structure, 2 * mi * mj, STENCIL.len())
@@ -115,31 +102,26 @@ impl EllPattern {
     }
 
     /// Pattern of the wall columns on `mi` × `mj` points: every row of line i holds (p_i, q_i).
-    #[must_use]
     pub fn wall_columns(mi: usize, mj: usize) -> Self {
         Self::structured(Structure::WallColumns { mi, mj }, 2 * mi * mj, 2)
     }
 
     /// What the columns follow from.
-    #[must_use]
     pub fn structure(&self) -> Structure {
         self.structure
     }
 
     /// Number of rows.
-    #[must_use]
     pub fn rows(&self) -> usize {
         self.rows
     }
 
     /// Slots a row.
-    #[must_use]
     pub fn width(&self) -> usize {
         self.width
     }
 
     /// Column of each slot, column-major, of a [`Structure::General`] pattern; empty for others.
-    #[must_use]
     pub fn columns(&self) -> &[u32] {
         &self.columns
     }
@@ -186,63 +168,123 @@ fn neighbour(
     Some(j * mi + i)
 }
 
+/// In which order, and with which waiting, the rows of incomplete factors are worked on.
+///
+/// All but [`Self::Colours`] and [`Self::Tiles`] apply the same M.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, serde::Serialize, serde::Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Schedule {
+    /// For matrices by rows the fastest of those that apply the same M, timed in the first
+    /// applications. For matrices of the grid equations tiles for DILU and levels for ILU(0) on a GPU,
+    /// natural order on the CPU.
+    #[default]
+    Auto,
+    /// Level sets: rows that wait for nobody, then those that wait only for them, and so on
+    /// (Anderson and Saad 1989; Wang and Liu 2022, algorithm 2). On a grid with a held seam they are
+    /// i + 2j; a periodic one has nearly as many as points.
+    Levels,
+    /// Every row waits for its own entries, flagged one by one (Liu, Li, Hogg, Duff and Vinter
+    /// 2016).
+    SyncFree,
+    /// One colour of rows after the other, no two neighbours having the same: few levels, another M.
+    /// Points of a grid have four colours, or six around a seam with an odd number of points.
+    Colours,
+    /// Natural order within tiles, whose couplings with other tiles are dropped: another M. A tile is
+    /// `TILE` × `TILE` points of a grid, or [`super::ROW_TILE`] consecutive rows of a matrix.
+    Tiles,
+    /// Known values are pushed along columns, a counter a row saying how many are still to come
+    /// (Liu, Jin et al. 2020).
+    Correlation,
+}
+
+/// Points in each direction of a tile.
+pub(crate) const TILE: usize = 32;
+
+/// The order of elimination of the rows of a pattern. Colours and tiles need the nine-point pattern; other
+/// patterns, and other schedules, are eliminated in natural order.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Elimination {
+    schedule: Schedule,
+    rows: u32,
+    mi: usize,
+    periodic: bool,
+}
+
+impl Elimination {
+    pub(crate) fn new(pattern: &EllPattern, schedule: Schedule) -> Self {
+        // A pattern numbers its rows in 32 bits.
+        let rows = pattern.rows() as u32;
+        match pattern.structure() {
+            Structure::NinePoint { mi, periodic, .. } => Self { schedule, rows, mi, periodic },
+            _ => Self { schedule: Schedule::Levels, rows, mi: 1, periodic: false },
+        }
+    }
+
+    /// Rows with a smaller key are eliminated first. No two rows have the same.
+    pub(crate) fn key(&self, row: usize) -> (usize, usize) {
+        match self.schedule {
+            Schedule::Colours => (self.colour(row), row),
+            _ => (0, row),
+        }
+    }
+
+    /// Whether the entry of a row in a column counts.
+    pub(crate) fn keeps(&self, row: usize, column: usize) -> bool {
+        if self.schedule != Schedule::Tiles {
+            return true;
+        }
+        let ([i, j], [k, l]) = (self.place(row), self.place(column));
+        // A tile as long as the grid does not reach around the seam either.
+        (i / TILE, j / TILE) == (k / TILE, l / TILE) && i.abs_diff(k) <= 1
+    }
+
+    pub(crate) fn order(&self) -> Vec<u32> {
+        let mut order: Vec<u32> = (0..self.rows).collect();
+        if self.schedule == Schedule::Colours {
+            order.sort_by_key(|&row| self.key(row as usize));
+        }
+        order
+    }
+
+    fn place(&self, row: usize) -> [usize; 2] {
+        [row / 2 % self.mi, row / 2 / self.mi]
+    }
+
+    fn colour(&self, row: usize) -> usize {
+        let [i, j] = self.place(row);
+        // Around the seam the last of an odd number of points meets the first: a third colour.
+        let odd_end = self.periodic && !self.mi.is_multiple_of(2) && i + 1 == self.mi;
+        3 * (j % 2) + if odd_end { 2 } else { i % 2 }
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
 
     #[test]
-    fn an_interior_row_has_thirteen_rising_columns() {
-        let pattern = EllPattern::nine_point(5, 4, false);
-        let row = 2 * (2 * 5 + 2);
-
-        let columns: Vec<usize> = pattern.row(row).map(|(_, column)| column).collect();
-
-        assert_eq!(columns.len(), 13);
-        assert!(columns.is_sorted());
-        assert_eq!(columns[6], row);
-    }
-
-    #[test]
-    fn rim_rows_are_shorter() {
-        let pattern = EllPattern::nine_point(5, 4, false);
-
-        // The corner keeps C, E, N, NE of its own variable and E, N of the other.
-        assert_eq!(pattern.row(0).count(), 6);
-    }
-
-    #[test]
-    fn slots_left_over_carry_the_row_itself() {
-        let pattern = EllPattern::new(3, 2, |row| (row > 0).then_some(0));
-
-        assert_eq!(pattern.columns(), [0, 0, 0, 0, 1, 2]);
-    }
-
-    #[test]
-    fn wall_columns_hold_both_terms_of_the_line() {
-        let pattern = EllPattern::wall_columns(5, 4);
-        let row = 2 * (3 * 5 + 2) + 1;
-
-        assert!(pattern.row(row).eq([(row, 4), (pattern.rows() + row, 5)]));
-    }
-
-    #[test]
-    fn the_pattern_is_symmetric() {
-        for periodic in [false, true] {
-            let pattern = EllPattern::nine_point(6, 4, periodic);
+    fn no_two_neighbours_have_the_same_colour() {
+        for (mi, periodic) in [(7, false), (8, true), (7, true), (3, true)] {
+            let pattern = EllPattern::nine_point(mi, 5, periodic);
+            let elimination = Elimination::new(&pattern, Schedule::Colours);
             for row in 0..pattern.rows() {
-                for (_, column) in pattern.row(row) {
-                    assert!(pattern.row(column).any(|(_, c)| c == row), "({row}, {column})");
+                for (_, column) in pattern.row(row).filter(|(_, column)| column / 2 != row / 2) {
+                    let (own, other) = (elimination.colour(row), elimination.colour(column));
+                    assert_ne!(own, other, "rows {row} and {column} of {mi}, {periodic}");
                 }
             }
         }
     }
 
     #[test]
-    fn a_periodic_rim_reaches_around() {
-        let pattern = EllPattern::nine_point(6, 4, true);
-        let columns: Vec<usize> = pattern.row(2 * 6).map(|(_, column)| column).collect();
+    fn a_tile_keeps_its_own_couplings() {
+        let pattern = EllPattern::nine_point(70, 40, true);
+        let elimination = Elimination::new(&pattern, Schedule::Tiles);
+        let row = |i: usize, j: usize| 2 * (70 * j + i);
 
-        assert_eq!(columns.len(), 13);
-        assert!(columns.contains(&(2 * (6 + 5))));
+        assert!(elimination.keeps(row(31, 31), row(30, 30)));
+        assert!(!elimination.keeps(row(31, 31), row(32, 31)));
+        assert!(!elimination.keeps(row(31, 31), row(31, 32)));
+        assert!(!elimination.keeps(row(0, 0), row(69, 0)));
     }
 }

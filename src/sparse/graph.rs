@@ -1,6 +1,7 @@
-//! The undirected graph of a matrix.
+//! The undirected graph of a matrix, colours of its rows, and an order that gathers the entries of the
+//! matrix around its diagonal.
 
-use super::{Pattern, Sorted};
+use super::{Csr, Pattern, Sorted};
 
 /// Neighbours of the rows of A: the pattern of A + Aᵀ without its diagonal, rows in order.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -11,7 +12,6 @@ pub struct Graph {
 
 impl Graph {
     /// The graph of a square matrix.
-    #[must_use]
     pub fn new(a: Pattern<'_>) -> Self {
         let rows = a.rows();
         let entries =
@@ -27,19 +27,16 @@ impl Graph {
     }
 
     /// Number of rows.
-    #[must_use]
     pub fn rows(&self) -> usize {
         self.start.len() - 1
     }
 
     /// Rows that share an entry with this one, rising.
-    #[must_use]
     pub fn neighbours(&self, row: usize) -> &[u32] {
         &self.neighbours[self.start[row]..self.start[row + 1]]
     }
 
     /// Number of neighbours.
-    #[must_use]
     pub fn degree(&self, row: usize) -> usize {
         self.start[row + 1] - self.start[row]
     }
@@ -59,20 +56,104 @@ fn merge(a: &[u32], b: &[u32], row: u32, into: &mut Vec<u32>) {
     }
 }
 
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::sparse::Csr;
+/// The colour of every row: the first that none of its neighbours with a smaller number has.
+///
+/// Factors of a matrix renumbered by colour have as many levels as colours at most: one more than the
+/// most neighbours of a row in the worst case, two on a grid whose points couple along its lines.
+pub fn colours(graph: &Graph) -> Vec<u32> {
+    let mut colours = vec![u32::MAX; graph.rows()];
+    // The row that last saw each colour among its neighbours.
+    let mut seen: Vec<usize> = Vec::new();
+    for row in 0..graph.rows() {
+        for &neighbour in graph.neighbours(row) {
+            if let Some(seen) = seen.get_mut(colours[neighbour as usize] as usize) {
+                *seen = row;
+            }
+        }
+        let free = seen.iter().position(|&by| by != row).unwrap_or(seen.len());
+        if free == seen.len() {
+            seen.push(row);
+        }
+        colours[row] = free as u32;
+    }
+    colours
+}
 
-    #[test]
-    fn entries_of_either_side_make_neighbours() {
-        let rows = [vec![(0, 1.0), (2, 1.0)], vec![(1, 1.0)], vec![(1, 1.0)], vec![]];
+/// The reverse Cuthill–McKee order of the rows of a square matrix: row `order[k]` becomes row k.
+///
+/// Neighbours in A + Aᵀ are numbered in a breadth-first search, those with fewer neighbours first,
+/// and the numbers reversed (Cuthill and McKee 1969; George and Liu 1981, section 4.3). The search
+/// of each component starts from a row at its rim, found by searches that start over from the last
+/// row reached until that is no farther (their algorithm of section 4.3.3).
+pub fn reverse_cuthill_mckee(a: &Csr) -> Vec<u32> {
+    let graph = Graph::new(a.pattern());
+    let mut starts: Vec<u32> = (0..graph.rows() as u32).collect();
+    starts.sort_by_key(|&row| graph.degree(row as usize));
+    let mut search = Search { graph: &graph, turn: 0, reached: vec![0; graph.rows()] };
+    let mut numbered = vec![false; graph.rows()];
+    let (mut order, mut scratch) = (Vec::with_capacity(graph.rows()), Vec::new());
+    for start in starts {
+        if !numbered[start as usize] {
+            let rim = search.rim(start, &mut scratch);
+            let first = order.len();
+            search.run(rim, &mut order);
+            for &row in &order[first..] {
+                numbered[row as usize] = true;
+            }
+        }
+    }
+    order.reverse();
+    order
+}
 
-        let graph = Graph::new(Csr::from_rows(rows.into_iter()).pattern());
+struct Search<'a> {
+    graph: &'a Graph,
+    turn: u32,
+    /// The last turn in which each row was reached.
+    reached: Vec<u32>,
+}
 
-        assert_eq!(graph.neighbours(0), [2]);
-        assert_eq!(graph.neighbours(1), [2]);
-        assert_eq!(graph.neighbours(2), [0, 1]);
-        assert_eq!((graph.degree(3), graph.rows()), (0, 4));
+impl Search<'_> {
+    /// Adds the component of `start` to `order`, nearest first and then by degree; returns where
+    /// the farthest rows begin and their distance.
+    fn run(&mut self, start: u32, order: &mut Vec<u32>) -> (usize, usize) {
+        self.turn += 1;
+        self.reached[start as usize] = self.turn;
+        let mut at = order.len();
+        order.push(start);
+        let mut distance = 0;
+        loop {
+            let (level, end) = (at, order.len());
+            while at < end {
+                let found = order.len();
+                for &row in self.graph.neighbours(order[at] as usize) {
+                    if self.reached[row as usize] != self.turn {
+                        self.reached[row as usize] = self.turn;
+                        order.push(row);
+                    }
+                }
+                order[found..].sort_by_key(|&row| self.graph.degree(row as usize));
+                at += 1;
+            }
+            if order.len() == end {
+                return (level, distance);
+            }
+            distance += 1;
+        }
+    }
+
+    /// A row that lies about as far as can be from some other of its component.
+    fn rim(&mut self, start: u32, scratch: &mut Vec<u32>) -> u32 {
+        let (mut rim, mut farthest) = (start, 0);
+        loop {
+            scratch.clear();
+            let (last, distance) = self.run(rim, scratch);
+            if distance <= farthest && farthest > 0 || distance == 0 {
+                return rim;
+            }
+            farthest = distance;
+            let few = scratch[last..].iter().min_by_key(|&&row| self.graph.degree(row as usize));
+            rim = few.copied().unwrap_or(rim);
+        }
     }
 }

@@ -1,6 +1,7 @@
-//! Levels of a triangular pattern: how many rows in a row must wait for each other.
+//! Levels of a triangular pattern, and rows in sets that follow each other.
 
-use super::Pattern;
+use super::{Pattern, Sorted};
+use std::ops::Range;
 
 /// The part of a pattern on one side of the diagonal.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -13,7 +14,6 @@ pub enum Triangle {
 
 impl Triangle {
     /// The columns of a row that stand on this side.
-    #[must_use]
     pub fn of(self, pattern: Pattern<'_>, row: usize) -> &[u32] {
         let columns = pattern.row(row);
         let beyond = columns.partition_point(|&column| (column as usize) < row);
@@ -34,7 +34,6 @@ impl Triangle {
 ///
 /// One sweep in which a row takes the levels of those that it waits for: algorithm 7 of Wang and
 /// Liu (2022), whose flags are all set where one thread goes through the rows in order.
-#[must_use]
 pub fn levels(pattern: Pattern<'_>, triangle: Triangle) -> Vec<u32> {
     let mut levels = vec![0; pattern.rows()];
     for row in triangle.order(pattern.rows()) {
@@ -44,52 +43,74 @@ pub fn levels(pattern: Pattern<'_>, triangle: Triangle) -> Vec<u32> {
     levels
 }
 
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::sparse::Csr;
+/// Rows of a tile: blocks of consecutive rows whose couplings with other blocks are dropped.
+pub const ROW_TILE: usize = 1024;
 
-    /// The 7 × 7 triangle of Wang and Liu, their equation 9.
-    fn triangle() -> Csr {
-        let columns: [&[usize]; 7] =
-            [&[0], &[1], &[1, 2], &[1, 3], &[0, 2, 4], &[2, 3, 5], &[1, 6]];
-        Csr::from_rows(columns.iter().map(|row| row.iter().map(|&column| (column, 1.0))))
+/// The rows of a matrix in sets, the rows of one set worked on together and the sets one after the
+/// other: levels of a triangle, or colours.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct RowSets {
+    rows: Vec<u32>,
+    offsets: Vec<usize>,
+}
+
+impl RowSets {
+    /// The sets of rows with the same number, by rising number: sorted rows, and where each set
+    /// starts among them (Wang and Liu 2022, lines 14 to 20 of algorithm 2). The sort counts, and
+    /// the rows of a set rise.
+    pub fn by_number(numbers: &[u32]) -> Self {
+        let sets = numbers.iter().max().map_or(0, |&most| most as usize + 1);
+        let numbered = || (0..).zip(numbers).map(|(row, &number)| (number as usize, row));
+        let Sorted { start: offsets, entries: rows } = Sorted::new(sets, numbered);
+        Self { rows, offsets }
     }
 
-    #[test]
-    fn the_levels_are_those_of_the_paper() {
-        let a = triangle();
-
-        assert_eq!(levels(a.pattern(), Triangle::Lower), [0, 0, 1, 1, 2, 2, 1]);
+    /// Number of sets.
+    pub fn len(&self) -> usize {
+        self.offsets.len() - 1
     }
 
-    #[test]
-    fn a_row_stands_above_all_that_it_waits_for() {
-        let scattered = |row: usize| (0..4).map(move |k| ((row * row + 17 * k + 3) % 60, 1.0));
-        let rows = (0..60).map(|row| {
-            let mut row: Vec<_> = scattered(row).take(row % 5).collect();
-            row.sort_by_key(|&(column, _)| column);
-            row.dedup_by_key(|&mut (column, _)| column);
-            row
-        });
-        let a = Csr::from_rows(rows);
-        for triangle in [Triangle::Lower, Triangle::Upper] {
-            let found = levels(a.pattern(), triangle);
+    /// Whether there is no row.
+    pub fn is_empty(&self) -> bool {
+        self.rows.is_empty()
+    }
 
-            for row in 0..60 {
-                let before = triangle.of(a.pattern(), row).iter().map(|&c| found[c as usize]);
-                assert_eq!(before.max().map_or(0, |l| l + 1), found[row], "{triangle:?} {row}");
+    /// All rows, set by set.
+    pub fn rows(&self) -> &[u32] {
+        &self.rows
+    }
+
+    /// Where each set starts in [`Self::rows`]; one more than sets.
+    pub fn offsets(&self) -> &[usize] {
+        &self.offsets
+    }
+
+    /// Rows of each set.
+    pub fn sizes(&self) -> impl Iterator<Item = usize> + '_ {
+        self.offsets.windows(2).map(|ends| ends[1] - ends[0])
+    }
+
+    /// Ranges of [`Self::rows`] to be worked on in turn: a set of more than `small` rows alone, and
+    /// runs of smaller ones as one range, whose rows wait for each other in the order given and are
+    /// for one worker.
+    pub fn merged(&self, small: usize) -> Vec<Turn> {
+        let mut turns: Vec<Turn> = Vec::new();
+        for ends in self.offsets.windows(2) {
+            let together = ends[1] - ends[0] > small;
+            match turns.last_mut() {
+                Some(last) if !together && !last.together => last.range.end = ends[1],
+                _ => turns.push(Turn { range: ends[0]..ends[1], together }),
             }
         }
+        turns
     }
+}
 
-    #[test]
-    fn a_chain_has_a_level_a_row_and_a_diagonal_has_one() {
-        let chain = Csr::from_rows((0..5_usize).map(|row| row.checked_sub(1).map(|c| (c, 1.0))));
-        let diagonal = Csr::from_rows((0..5).map(|row| [(row, 1.0)]));
-
-        assert_eq!(levels(chain.pattern(), Triangle::Lower), [0, 1, 2, 3, 4]);
-        assert_eq!(levels(chain.pattern(), Triangle::Upper), [0; 5]);
-        assert_eq!(levels(diagonal.pattern(), Triangle::Upper), [0; 5]);
-    }
+/// Rows that are worked on between two waits of all workers.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Turn {
+    /// Where they stand in [`RowSets::rows`].
+    pub range: Range<usize>,
+    /// Whether they are one set and wait for none of each other.
+    pub together: bool,
 }

@@ -1,24 +1,24 @@
 //! Layout of sparse matrices: which entries there are and where they stand. No arithmetic.
 
-mod colours;
 mod csr;
-mod cuthill_mckee;
-mod elimination;
 mod ell;
 mod graph;
 mod levels;
 mod row_blocks;
-mod row_sets;
 
-pub use colours::colours;
 pub(crate) use csr::Sorted;
 pub use csr::{Csr, Pattern};
-pub use cuthill_mckee::reverse_cuthill_mckee;
-pub use elimination::Schedule;
-pub(crate) use elimination::{Elimination, TILE};
-pub(crate) use ell::STENCIL;
-pub use ell::{EllPattern, Structure};
-pub use graph::Graph;
-pub use levels::{Triangle, levels};
-pub use row_blocks::{Passage, RowBlocks, RowPart, TooFewRows};
-pub use row_sets::{ROW_TILE, RowSets, Turn};
+pub(crate) use ell::{Elimination, STENCIL, TILE};
+pub use ell::{EllPattern, Schedule};
+pub use row_blocks::TooFewRows;
+
+// For the tests and measurements of this workspace: what the schedules of factors are made of, and how
+// ranks share a matrix.
+#[doc(hidden)]
+pub use ell::Structure;
+#[doc(hidden)]
+pub use graph::{Graph, colours, reverse_cuthill_mckee};
+#[doc(hidden)]
+pub use levels::{ROW_TILE, RowSets, Triangle, Turn, levels};
+#[doc(hidden)]
+pub use row_blocks::{Passage, RowBlocks, RowPart};

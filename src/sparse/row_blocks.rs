@@ -68,12 +68,13 @@ impl RowBlocks {
         if ranks == 0 || rows < ranks {
             return Err(TooFewRows { rows, ranks });
         }
-        let work = |row: usize| a.row_start[row] + row;
+        let work: Vec<usize> =
+            a.row_start.iter().zip(0..).map(|(start, row)| start + row).collect();
         let mut starts = vec![0];
         for rank in 1..ranks {
-            let target = work(rows) / ranks * rank + work(rows) % ranks * rank / ranks;
-            let above = first(rows, |row| work(row) >= target);
-            let nearer = above > 0 && target - work(above - 1) < work(above) - target;
+            let target = work[rows] / ranks * rank + work[rows] % ranks * rank / ranks;
+            let above = work.partition_point(|&work| work < target);
+            let nearer = above > 0 && target - work[above - 1] < work[above] - target;
             let row = if nearer { above - 1 } else { above };
             starts.push(row.clamp(starts[rank - 1] + 1, rows - (ranks - rank)));
         }
@@ -83,38 +84,34 @@ impl RowBlocks {
     }
 
     /// Number of blocks.
-    #[must_use]
     pub fn ranks(&self) -> usize {
         self.halos.len()
     }
 
     /// First rows of the blocks, then the number of rows.
-    #[must_use]
     pub fn starts(&self) -> &[usize] {
         &self.starts
     }
 
     /// The rows of a rank.
-    #[must_use]
     pub fn of(&self, rank: usize) -> Range<usize> {
         self.starts[rank]..self.starts[rank + 1]
     }
 
     /// Columns of other ranks in which the rows of a rank have entries, rising.
-    #[must_use]
     pub fn halo(&self, rank: usize) -> &[u32] {
         &self.halos[rank]
     }
 
     /// The part of a rank of the matrix that was cut.
-    #[must_use]
     pub fn part(&self, rank: usize, a: &Csr) -> RowPart {
         let (rows, halo) = (self.of(rank), self.halo(rank));
         let mut place = vec![0; a.rows()];
         for (k, &column) in (0_u32..).zip(halo) {
             place[column as usize] = k;
         }
-        let (mut own, mut beyond) = (empty(), empty());
+        let empty = Csr { row_start: vec![0], ..Csr::default() };
+        let (mut own, mut beyond) = (empty.clone(), empty);
         let entries = a.row_start[rows.end] - a.row_start[rows.start];
         own.columns.reserve(entries);
         own.values.reserve(entries);
@@ -165,25 +162,6 @@ impl RowBlocks {
     }
 }
 
-/// A matrix without rows.
-fn empty() -> Csr {
-    Csr { row_start: vec![0], ..Csr::default() }
-}
-
-/// The first of `0..=end` for which `holds`, which holds for `end` and all after the first.
-fn first(end: usize, holds: impl Fn(usize) -> bool) -> usize {
-    let (mut low, mut high) = (0, end);
-    while low < high {
-        let middle = low + (high - low) / 2;
-        if holds(middle) {
-            high = middle;
-        } else {
-            low = middle + 1;
-        }
-    }
-    low
-}
-
 /// Columns outside of `rows` in which these have entries, rising.
 fn halo(a: Pattern<'_>, rows: Range<usize>) -> Vec<u32> {
     let mut needed = vec![false; a.rows()];
@@ -192,57 +170,4 @@ fn halo(a: Pattern<'_>, rows: Range<usize>) -> Vec<u32> {
     }
     needed[rows].fill(false);
     (0_u32..).zip(needed).filter(|&(_, needed)| needed).map(|(column, _)| column).collect()
-}
-
-#[cfg(test)]
-#[allow(clippy::unwrap_used, reason = "a failing step fails the test")]
-mod tests {
-    use super::*;
-
-    /// Rows with ones in these columns.
-    fn ones(rows: &[&[usize]]) -> Csr {
-        Csr::from_rows(rows.iter().map(|row| row.iter().map(|&column| (column, 1.0))))
-    }
-
-    fn starts(lengths: &[usize], ranks: usize) -> Vec<usize> {
-        let rows = lengths.iter().map(|&length| (0..length).map(|column| (column, 1.0)));
-        RowBlocks::new(Csr::from_rows(rows).pattern(), ranks).unwrap().starts().to_vec()
-    }
-
-    #[test]
-    fn blocks_have_about_as_many_entries_each() {
-        assert_eq!(starts(&[1; 9], 3), [0, 3, 6, 9]);
-        // 22 of work: rows of 6, 1, 1, …
-        assert_eq!(starts(&[5, 0, 0, 0, 1, 1, 1, 1, 1, 1], 2), [0, 5, 10]);
-        assert_eq!(starts(&[0, 0, 0, 0, 0, 6], 2), [0, 5, 6]);
-        assert_eq!(starts(&[0; 6], 2), [0, 3, 6]);
-    }
-
-    #[test]
-    fn every_block_has_a_row_however_heavy_one_is() {
-        assert_eq!(starts(&[4, 0, 0, 0], 4), [0, 1, 2, 3, 4]);
-        assert_eq!(starts(&[0, 0, 0, 4], 3), [0, 2, 3, 4]);
-        let few = RowBlocks::new(ones(&[&[0]]).pattern(), 2);
-        assert_eq!(few, Err(TooFewRows { rows: 1, ranks: 2 }));
-        assert_eq!(few.unwrap_err().to_string(), "a matrix of 1 row cannot be shared by 2 GPUs");
-    }
-
-    #[test]
-    fn a_part_has_its_rows_and_the_places_of_what_it_needs() {
-        let a = ones(&[&[0, 3], &[1], &[0, 2, 3, 5], &[3], &[4], &[0, 1, 5]]);
-        let blocks = RowBlocks { starts: vec![0, 2, 4, 6], halos: Vec::new() };
-        let halos = (0..3).map(|k| halo(a.pattern(), 2 * k..2 * k + 2)).collect();
-        let blocks = RowBlocks { halos, ..blocks };
-
-        let part = blocks.part(1, &a);
-
-        assert_eq!(part.halo, [0, 5]);
-        assert_eq!(part.own, ones(&[&[0, 1], &[1]]));
-        assert_eq!((part.border, part.beyond), (vec![0], ones(&[&[0, 1]])));
-        let passage = |rank, places| Passage { rank, places };
-        assert_eq!(part.received, [passage(0, 0..1), passage(2, 1..2)]);
-        // Rank 0 needs row 3; rank 2 needs nothing of rank 1.
-        assert_eq!((part.packed, part.sent), (vec![1], vec![passage(0, 0..1)]));
-        assert_eq!(blocks.part(0, &a).packed, [0, 0, 1]);
-    }
 }

@@ -4,5 +4,7 @@
 #![allow(unreachable_pub, reason = "some modules serve several programs")]
 
 mod bands;
+mod errors;
 mod general;
 mod rows;
+mod sparse;

@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use gridgen::case::schema::{KEYS, Kind, SECTIONS};
-use gridgen::case::{Case, docs};
+use gridgen::case::{Case, case_format};
 
 use super::{SMALLEST, resolve, resolve_set};
 
@@ -14,7 +14,7 @@ fn root(path: &str) -> PathBuf {
 #[test]
 fn the_reference_page_is_the_one_written_from_the_table() {
     let path = root("docs/case-format.md");
-    let page = docs::case_format();
+    let page = case_format();
     if std::env::var_os("UPDATE_DOCS").is_some() {
         std::fs::write(&path, &page).unwrap();
     }
@@ -91,7 +91,7 @@ fn the_cases_that_come_with_gridgen_are_valid() {
 
 #[test]
 fn the_reference_page_begins_with_a_valid_case() {
-    let page = docs::case_format();
+    let page = case_format();
     let example = page.split("```").nth(1).unwrap().strip_prefix("toml\n").unwrap();
 
     assert_eq!(resolve(example).unwrap(), resolve(SMALLEST).unwrap());

@@ -38,6 +38,9 @@ fn verbose_shows_every_newton_step_and_the_times() {
     for phase in ["geometry", "initial grid", "newton", "quality", "writing", "total"] {
         assert!(stderr.contains(&format!("time  {phase} ")), "{phase} in {stderr}");
     }
+    let mut times = stderr.lines().filter(|line| line.starts_with("time  "));
+    let length = times.next().unwrap().len();
+    assert!(times.all(|line| line.len() == length && line.ends_with(" s")), "{stderr}");
 }
 
 #[test]

@@ -7,7 +7,7 @@ use gridgen::backend::{
 use gridgen::elliptic::{EllipticSettings, GridPreconditioner, GridProblem};
 use gridgen::grid::Grid;
 use gridgen::grid::initial::Method as InitialMethod;
-use gridgen::pde::control::{Base, ControlSettings, Wall};
+use gridgen::pde::control::Wall;
 use gridgen::solver::NonlinearProblem;
 use gridgen::solver::krylov::Method;
 use gridgen::solver::linear::{LinearSettings, LinearSolver};
@@ -17,6 +17,7 @@ use gridgen::sparse::EllPattern;
 
 use super::{Subject, assert_close, to_device, to_host};
 use support::problems::NEWTON;
+use support::problems::control;
 use support::stencil::{stencil, stencil_that_drops_walls, wall_columns};
 use support::walls::WallPoints;
 
@@ -314,15 +315,7 @@ const TIGHT: NewtonSettings = NewtonSettings { tolerance: 1e-12, ..NEWTON };
 fn coupled<B: EllipticBackend + MultigridBackend, T: Real>(backend: &B) -> (Grid, NewtonReport) {
     let points = WallPoints::naca("4412", 65);
     let mut grid = points.initial(InitialMethod::Hyperbolic, 33, FIRST_CELL).grid;
-    let control = ControlSettings {
-        base: Base::Marched,
-        wall: Wall::Coupled,
-        smoothing: 5,
-        smoothing_distance: 0.05,
-        clip: 1.0,
-        decay: 3.0,
-    };
-    let settings = EllipticSettings { control, first_cell: FIRST_CELL };
+    let settings = EllipticSettings { control: control(Wall::Coupled), first_cell: FIRST_CELL };
     let (mut problem, mut u) =
         GridProblem::<B, T>::new(backend, &grid, &points.normals, &settings).unwrap();
     let linear = LinearSettings { method: Method::Bicgstab, max_iterations: 2000, restart: 30 };

@@ -5,7 +5,7 @@ use gridgen::backend::{DeviceError, EllipticBackend};
 use gridgen::elliptic::{EllipticSettings, GridJacobian, GridProblem};
 use gridgen::grid::Grid;
 use gridgen::grid::initial::Method as InitialMethod;
-use gridgen::pde::control::{Base, ControlSettings, Wall};
+use gridgen::pde::control::Wall;
 use gridgen::solver::krylov::Method;
 use gridgen::solver::linear::{LinearSettings, LinearSolver};
 use gridgen::solver::newton::{NewtonReport, NewtonSettings, solve};
@@ -18,6 +18,7 @@ use gridgen::sparse::Schedule;
 
 use super::Subject;
 use support::problems::NEWTON;
+use support::problems::control;
 use support::walls::WallPoints;
 
 /// A preconditioner of the Jacobian.
@@ -83,15 +84,7 @@ impl Case {
     fn solve<B: EllipticBackend>(self, backend: &B) -> (Grid, NewtonReport) {
         let points = WallPoints::naca("4412", self.nodes.0);
         let mut grid = points.initial(InitialMethod::Hyperbolic, self.nodes.1, FIRST_CELL).grid;
-        let control = ControlSettings {
-            base: Base::Marched,
-            wall: self.wall,
-            smoothing: 5,
-            smoothing_distance: 0.05,
-            clip: 1.0,
-            decay: 3.0,
-        };
-        let settings = EllipticSettings { control, first_cell: FIRST_CELL };
+        let settings = EllipticSettings { control: control(self.wall), first_cell: FIRST_CELL };
         let (mut problem, mut u) =
             GridProblem::<B, f64>::new(backend, &grid, &points.normals, &settings).unwrap();
         let n = problem.unknowns();

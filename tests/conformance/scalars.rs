@@ -24,7 +24,7 @@ fn slots() -> Vec<(Slot, f64)> {
 
 /// Scalars with these values.
 fn prepared<S: Subject>(subject: &S, values: &[(Slot, f64)]) -> S::Vector<f64> {
-    let mut scalars = scalars::room(subject).unwrap();
+    let mut scalars = scalars::allocate(subject).unwrap();
     scalars::set(subject, &mut scalars, values).unwrap();
     scalars
 }
@@ -72,7 +72,7 @@ pub fn a_look_finds_the_slots_as_they_were<S: Subject>(subject: &S) {
     let v = to_device(subject, &random::<f64>(1, 1000));
     let looks: Vec<_> = (0..8)
         .map(|_| {
-            let look = subject.look(&scalars).unwrap();
+            let look = subject.read_back(&scalars).unwrap();
             let ending = Ending { log: true, conditions: &[] };
             subject.dots(&mut scalars, A, [(&v, &v)], ending).unwrap();
             look
@@ -82,7 +82,7 @@ pub fn a_look_finds_the_slots_as_they_were<S: Subject>(subject: &S) {
         .into_iter()
         .map(|look| {
             let mut host = [0.0; SLOTS + LOG];
-            subject.see(look, &mut host).unwrap();
+            subject.wait_for(look, &mut host).unwrap();
             host
         })
         .collect();

@@ -57,7 +57,7 @@ fn dots<B: Backend, T: Real, const K: usize>(
     backend: &B,
     pairs: [Pair<'_, B::Vector<T>>; K],
 ) -> [f64; K] {
-    scalars::read_dots(backend, &mut scalars::room(backend).unwrap(), pairs).unwrap()
+    scalars::read_dots(backend, &mut scalars::allocate(backend).unwrap(), pairs).unwrap()
 }
 
 pub fn inner_products_are_those_of_the_cpu<S: Subject>(subject: &S) {

@@ -87,7 +87,7 @@ fn a_grid_in_memory_is_the_one_that_is_written() {
 
     assert!(made.is_good() && !elsewhere.exists());
     assert_eq!(made.quality, written.quality);
-    let mesh = gridgen::formats::read::mesh(&folder.path().join("mesh.vts")).unwrap();
+    let mesh = gridgen::formats::mesh(&folder.path().join("mesh.vts")).unwrap();
     assert!((mesh.grid.x, mesh.grid.y) == (made.grid.x, made.grid.y));
 }
 

@@ -1,4 +1,4 @@
-//! What the fingerprint of results has of the program.
+//! What the fingerprint of results has of the program and of the case.
 
 #[allow(dead_code, reason = "its main is run before the build")]
 #[path = "../../build.rs"]
@@ -8,6 +8,9 @@ use std::fs;
 use std::path::Path;
 
 use build::digest;
+use gridgen::case::Case;
+use gridgen::digest::Digest;
+use gridgen::generate::fingerprint;
 
 /// The number that this build has is that of these sources.
 #[test]
@@ -60,4 +63,38 @@ fn what_a_result_may_depend_on_changes_the_number_and_nothing_else_does() {
     numbers.sort_unstable();
     numbers.dedup();
     assert_eq!(numbers.len(), all);
+}
+
+#[test]
+fn digests_are_those_of_the_draft() {
+    // Appendix C of the draft: FNV-1a of 64 bits of "", "a" and "foobar".
+    assert_eq!(Digest::of(b"").number(), 0xcbf2_9ce4_8422_2325);
+    assert_eq!(Digest::of(b"a").number(), 0xaf63_dc4c_8601_ec8c);
+    assert_eq!(Digest::of(b"foo").then(b"bar").number(), 0x8594_4171_f739_67e8);
+}
+
+fn case(more: &str) -> Case {
+    let text = format!(
+        "geometry.naca = '2412'\ngrid.ni = 65\ngrid.nj = 33\noutput.pictures = false\n{more}"
+    );
+    Case::from_toml(&text, Path::new("wing.toml"), &[]).unwrap()
+}
+
+#[test]
+fn every_key_is_part_of_the_fingerprint() {
+    let print = |more: &str| fingerprint(&case(more).settle().unwrap().case).unwrap();
+    let base = print("");
+
+    assert_eq!(print("grid.far_field = 15.0\n"), base, "a default that is given");
+    for other in [
+        "grid.far_field = 15.1\n",
+        "newton.tolerance = 1e-9\n",
+        "linear.precision = 'double'\n",
+        "output.formats = ['vts']\n",
+        "quality.max_skewness = 0.95\n",
+        "geometry.chord = 2.0\n",
+        "name = 'other'\n",
+    ] {
+        assert_ne!(print(other), base, "{other}");
+    }
 }

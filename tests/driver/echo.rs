@@ -88,26 +88,21 @@ impl Device for Echo {
         Ok(self.next_address.fetch_add(bytes.next_multiple_of(256) as u64, Ordering::Relaxed))
     }
 
-    fn free_raw(&self, _: Granted, _: Address) {}
+    fn free(&self, _: Granted, _: Address) {}
 
-    fn clear_raw(&self, _: Granted, _: Address, _: usize) -> Result<(), DeviceError> {
+    fn clear(&self, _: Granted, _: Address, _: usize) -> Result<(), DeviceError> {
         self.call("clearing memory")
     }
 
-    fn upload_raw(&self, _: Granted, _: &[u8], _: Address) -> Result<(), DeviceError> {
+    fn upload(&self, _: Granted, _: &[u8], _: Address) -> Result<(), DeviceError> {
         self.call("copying to the device")
     }
 
-    fn download_raw(&self, _: Granted, _: Address, to: &mut [u8]) -> Result<(), DeviceError> {
+    fn download(&self, _: Granted, _: Address, to: &mut [u8]) -> Result<(), DeviceError> {
         self.answer(to)
     }
 
-    fn begin_download_raw(
-        &self,
-        _: Granted,
-        _: Address,
-        _: usize,
-    ) -> Result<Download, DeviceError> {
+    fn begin_download(&self, _: Granted, _: Address, _: usize) -> Result<Download, DeviceError> {
         self.call("copying from the device")?;
         Ok(Download::Begun(0))
     }
@@ -117,11 +112,11 @@ impl Device for Echo {
         self.answer(to)
     }
 
-    fn copy_raw(&self, _: Granted, _: Address, _: Address, _: usize) -> Result<(), DeviceError> {
+    fn copy(&self, _: Granted, _: Address, _: Address, _: usize) -> Result<(), DeviceError> {
         self.call("copying on the device")
     }
 
-    fn launch_raw(
+    fn launch(
         &self,
         _: Granted,
         _: Kernel,
@@ -140,7 +135,7 @@ impl Device for Echo {
         Ok(Box::new(()))
     }
 
-    fn replay_raw(&self, _: Granted, _: &Recording) -> Result<(), DeviceError> {
+    fn replay(&self, _: Granted, _: &Recording) -> Result<(), DeviceError> {
         self.call("replaying")
     }
 }

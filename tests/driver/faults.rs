@@ -8,7 +8,9 @@ use crate::echo::{Answers, Echo, Listening};
 use gridgen::backend::DeviceError;
 use gridgen::backend::cuda::device::{Granted, Recording};
 use gridgen::backend::cuda::launch::{Argument, Kernel, LaunchShape};
-use gridgen::backend::cuda::{CudaBackend, Device, WatchedDevice};
+use gridgen::backend::cuda::{
+    CudaBackend, Device, MemoryEstimate, PreconditionerStorage, WatchedDevice,
+};
 use gridgen::case::Case;
 use gridgen::error::Error;
 use gridgen::generate::{GridResult, Machine, Progress, RunOptions, run_on};
@@ -112,25 +114,25 @@ impl Device for Small {
         Ok(256)
     }
 
-    fn free_raw(&self, _: Granted, _: u64) {}
+    fn free(&self, _: Granted, _: u64) {}
 
-    fn clear_raw(&self, _: Granted, _: u64, _: usize) -> Result<(), DeviceError> {
+    fn clear(&self, _: Granted, _: u64, _: usize) -> Result<(), DeviceError> {
         Ok(())
     }
 
-    fn upload_raw(&self, _: Granted, _: &[u8], _: u64) -> Result<(), DeviceError> {
+    fn upload(&self, _: Granted, _: &[u8], _: u64) -> Result<(), DeviceError> {
         Ok(())
     }
 
-    fn download_raw(&self, _: Granted, _: u64, _: &mut [u8]) -> Result<(), DeviceError> {
+    fn download(&self, _: Granted, _: u64, _: &mut [u8]) -> Result<(), DeviceError> {
         Ok(())
     }
 
-    fn copy_raw(&self, _: Granted, _: u64, _: u64, _: usize) -> Result<(), DeviceError> {
+    fn copy(&self, _: Granted, _: u64, _: u64, _: usize) -> Result<(), DeviceError> {
         Ok(())
     }
 
-    fn launch_raw(
+    fn launch(
         &self,
         _: Granted,
         _: Kernel,
@@ -148,7 +150,7 @@ impl Device for Small {
         Ok(Box::new(()))
     }
 
-    fn replay_raw(&self, _: Granted, _: &Recording) -> Result<(), DeviceError> {
+    fn replay(&self, _: Granted, _: &Recording) -> Result<(), DeviceError> {
         Ok(())
     }
 }
@@ -163,4 +165,13 @@ fn a_case_that_does_not_fit_is_refused_with_what_it_needs_and_what_there_is() {
     let said = error.to_string();
     assert!(said.contains("a small device has no room") && said.contains("1.0 GiB free"), "{said}");
     assert_eq!((error.exit_code(), names(folder.path())), (3, Vec::new()));
+}
+
+#[test]
+fn a_hundred_million_points_fit_one_large_gpu_and_a_thousand_million_do_not() {
+    let preconditioner = PreconditionerStorage::Hierarchy;
+    let gib = |points| MemoryEstimate { points, value: 4, preconditioner }.bytes() >> 30;
+
+    assert!(gib(100_000_000) < 60, "{}", gib(100_000_000));
+    assert!(gib(1_000_000_000) > 141, "{}", gib(1_000_000_000));
 }

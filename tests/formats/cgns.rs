@@ -5,7 +5,7 @@
 use std::collections::{HashMap, HashSet};
 
 use gridgen::formats::cgns;
-use gridgen::formats::span::{Sides, Span};
+use gridgen::formats::{Sides, Span};
 use gridgen::grid::Grid;
 use hdf5_pure::{AttrValue, File, Group};
 use support::grids::{half_grid, joukowski_grid, parabolic_grid};

@@ -5,7 +5,7 @@ use std::path::Path;
 
 use gridgen::case::Case;
 use gridgen::formats::openfoam::{Measure, Objection, objections};
-use gridgen::formats::span::{Sides, Span};
+use gridgen::formats::{Sides, Span};
 use gridgen::generate::{RunOptions, make_grid};
 use gridgen::grid::{Grid, Symmetry, Topology};
 use support::grids::{grid_from, half_grid, joukowski_grid};

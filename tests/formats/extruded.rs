@@ -7,7 +7,7 @@ use std::fs;
 use std::path::Path;
 
 use gridgen::formats::plot3d::{self, Axes, Flavour};
-use gridgen::formats::span::{Sides, Span};
+use gridgen::formats::{Sides, Span};
 use gridgen::formats::{nmf, openfoam, su2, vts};
 use gridgen::grid::Grid;
 use gridgen::grid::quality::{cell_area, cell_corners};

@@ -5,13 +5,13 @@ use std::fs;
 use std::io::{self, Write};
 use std::path::Path;
 
-use gridgen::files::{IoError, REPORT_FILE, atomic};
+use gridgen::files::{REPORT_FILE, WriteFault, atomic};
 use gridgen::formats::plot3d::{self, Flavour};
-use gridgen::formats::vts::{self, Compression};
+use gridgen::formats::{Compression, vts};
 use gridgen::formats::{FORMATS, MeshData, Settings, documentation};
 use gridgen::grid::Grid;
 use gridgen::grid::quality::{cell_area, cell_aspect_ratio, cell_corners, cell_skewness, measure};
-use gridgen::report::{self, Artifacts, HISTORY, PICTURES, QUALITY_MAPS, ReportFile, history};
+use gridgen::report::{self, Artifacts, HISTORY, PICTURES, QUALITY_MAPS, ReportFile};
 use gridgen::report::{GridReport, LinearReport, NewtonReport, Report, Timing};
 use gridgen::solver::history::{History, NewtonStep};
 use support::grids::{grid_from, joukowski_grid, polar_grid};
@@ -87,7 +87,7 @@ fn a_failed_writer_leaves_the_old_file_and_no_other() {
     });
 
     let error = result.unwrap_err();
-    assert!(matches!(&error, IoError::Full { path: p, .. } if *p == path), "{error:?}");
+    assert!(matches!(error.fault, WriteFault::Full(_)) && error.path == path, "{error:?}");
     assert!(error.to_string().contains("mesh.vts") && error.hint().contains("space"));
     assert_eq!(fs::read_to_string(&path).unwrap(), "old");
     assert_eq!(names_in(folder.path()), ["mesh.vts"]);
@@ -131,10 +131,10 @@ fn each_bad_place_has_its_own_error() {
     let onto_folder = write(folder.path());
     let create = atomic::create_folder(&file.join("output")).unwrap_err();
 
-    assert!(matches!(missing, IoError::MissingFolder { .. }), "{missing:?}");
-    assert!(matches!(&below_file, IoError::NotAFolder { path } if *path == file));
-    assert!(matches!(onto_folder, IoError::IsAFolder { .. }), "{onto_folder:?}");
-    assert!(matches!(&create, IoError::NotAFolder { path } if *path == file), "{create:?}");
+    assert!(matches!(missing.fault, WriteFault::MissingFolder(_)), "{missing:?}");
+    assert!(matches!(below_file.fault, WriteFault::NotAFolder) && below_file.path == file);
+    assert!(matches!(onto_folder.fault, WriteFault::IsAFolder), "{onto_folder:?}");
+    assert!(matches!(create.fault, WriteFault::NotAFolder) && create.path == file, "{create:?}");
     assert_eq!(names_in(folder.path()), ["file"]);
 }
 
@@ -144,9 +144,9 @@ fn a_refused_write_is_told_from_a_broken_disk() {
     let path = folder.path().join("mesh.vts");
     let fail = |kind| atomic::write(&path, |_| Err(io::Error::from(kind))).unwrap_err();
 
-    assert!(matches!(fail(io::ErrorKind::PermissionDenied), IoError::Denied { .. }));
-    assert!(matches!(fail(io::ErrorKind::ReadOnlyFilesystem), IoError::Denied { .. }));
-    assert!(matches!(fail(io::ErrorKind::BrokenPipe), IoError::Write { .. }));
+    assert!(matches!(fail(io::ErrorKind::PermissionDenied).fault, WriteFault::Denied(_)));
+    assert!(matches!(fail(io::ErrorKind::ReadOnlyFilesystem).fault, WriteFault::Denied(_)));
+    assert!(matches!(fail(io::ErrorKind::BrokenPipe).fault, WriteFault::System(_)));
 }
 
 /// A grid of more bytes than are compressed together, whose last block is not a whole one.
@@ -156,8 +156,9 @@ fn the_blocks_of_a_compressed_file_are_as_long_as_it_says() {
     let path = folder.path().join("mesh.vts");
     let grid = polar_grid(601, 801, 1e-3, 1.005);
 
-    vts::write(&path, &grid, None, Compression::Zlib).unwrap();
-    let mesh = gridgen::formats::read::mesh(&path).unwrap();
+    let settings = Settings { compression: Compression::Zlib, ..Settings::default() };
+    gridgen::formats::write(&path, &MeshData { settings, ..MeshData::from(&grid) }).unwrap();
+    let mesh = gridgen::formats::mesh(&path).unwrap();
     let mut cut = fs::read(&path).unwrap();
     let last = cut.windows(8).rposition(|w| w == b"</Append").unwrap();
     let points = cut.windows(16).position(|w| w == b"encoding=\"raw\">\n").unwrap() + 20;
@@ -173,7 +174,7 @@ fn the_blocks_of_a_compressed_file_are_as_long_as_it_says() {
     assert_eq!(at, last - 3);
     cut[points + 5000] ^= 0x55;
     fs::write(&path, cut).unwrap();
-    assert!(gridgen::formats::read::mesh(&path).is_err());
+    assert!(gridgen::formats::mesh(&path).is_err());
 }
 
 // --- VTK -------------------------------------------------------------------------------------
@@ -307,12 +308,22 @@ fn the_seam_is_written_twice_with_the_same_digits() {
 
 #[test]
 fn the_history_has_one_line_a_step_and_adds_up_the_iterations() {
-    let mut bytes = Vec::new();
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("convergence.csv");
+    let grid = &polar_grid(33, 9, 0.01, 1.2);
+    let artifacts = Artifacts {
+        name: "",
+        grid,
+        quality: &measure(grid),
+        history: &short_history(),
+        tolerance: 1e-8,
+        good: true,
+    };
 
-    history::write_csv_to(&mut bytes, &short_history()).unwrap();
+    (HISTORY.write)(&path, &artifacts).unwrap();
 
     assert_eq!(
-        String::from_utf8(bytes).unwrap(),
+        fs::read_to_string(path).unwrap(),
         "step,residual,forcing_term,linear_iterations,cumulative_linear_iterations,step_length,\
          min_area,folded_cells,seconds\n\
          0,1e-2,1e-1,0,0,1,1e-9,0,0.750000\n\

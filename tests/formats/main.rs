@@ -5,6 +5,7 @@ mod cgns;
 mod check_mesh;
 mod extruded;
 mod files;
+mod folders;
 mod matrix_market;
 mod mesh_files;
 mod writers;

@@ -7,7 +7,7 @@ use std::path::Path;
 use flate2::Compression;
 use flate2::write::GzEncoder;
 use gridgen::formats::matrix_market::{
-    Matrix, MatrixMarketError, Symmetry, matrix, read_matrix, read_vector, write_matrix,
+    Matrix, MatrixMarketError, Problem, Symmetry, matrix, read_matrix, read_vector, write_matrix,
     write_vector,
 };
 use gridgen::sparse::Csr;
@@ -329,7 +329,7 @@ fn packed_files_are_unpacked_and_broken_ones_refused() {
     let cut = read_matrix(&path).unwrap_err();
 
     assert_eq!(entries(&whole.csr), [(1, 0, 5.0)]);
-    assert!(matches!(cut, MatrixMarketError::Packed { .. }), "{cut}");
+    assert!(matches!(cut.problem, Problem::Packed(_)), "{cut}");
 }
 
 #[test]

@@ -1,8 +1,8 @@
 //! Meshes of other programs: every layout of Plot3D is told from the others, and grids are turned.
 #![allow(clippy::float_cmp, reason = "what is written is read back bit for bit")]
 
-use gridgen::formats::ReadError;
-use gridgen::formats::read::{Mesh, mesh};
+use gridgen::formats::{Mesh, mesh};
+use gridgen::formats::{ReadError, ReadFault};
 use gridgen::grid::Grid;
 use gridgen::grid::quality::{WallLine, measure, measure_along, worst_cells};
 use support::grids::{grid_from, polar_grid};
@@ -75,7 +75,7 @@ fn a_layout_that_fits_twice_with_different_grids_is_refused() {
     // a count, x, y and z.
     let error = read("1 2 2\n0 0 0 0  0 1 0 1  0 0 1 1\n").unwrap_err();
 
-    assert!(matches!(error, ReadError::Ambiguous { .. }), "{error}");
+    assert!(matches!(error.fault, ReadFault::Ambiguous(_)), "{error}");
 }
 
 #[test]

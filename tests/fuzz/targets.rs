@@ -10,10 +10,10 @@ use gridgen::backend::cuda::launch::cache::{self, Key};
 use gridgen::case::{Case, Contour, Purpose, template};
 use gridgen::digest::Digest;
 use gridgen::files::restart;
-use gridgen::formats::matrix_market::{self, MatrixMarketError};
+use gridgen::formats::matrix_market::{self, MatrixMarketError, Problem};
+use gridgen::formats::mesh_from_bytes;
 use gridgen::formats::plot3d::{self, ByteOrder, Dimensions, Encoding, Flavour, Precision};
-use gridgen::formats::read::mesh_from_bytes;
-use gridgen::formats::span::{Sides, Span};
+use gridgen::formats::{Sides, Span};
 use gridgen::formats::{cgns, su2, vtk, vts};
 use gridgen::geometry::{
     BaseCells, SurfaceSettings, TrailingEdge, airfoil_from_bytes, contour_from_bytes, distribute,
@@ -130,7 +130,7 @@ fn matrix(bytes: &[u8]) {
             }
         }
         // A fault without a hint would be an empty one.
-        Err(MatrixMarketError::Line { line, .. }) => assert!(line > 0),
+        Err(MatrixMarketError { problem: Problem::Line { line, .. }, .. }) => assert!(line > 0),
         Err(error) => assert!(!error.to_string().is_empty() && !error.hint().is_empty()),
     }
 }

@@ -65,6 +65,47 @@ fn numbers_without_digits_before_or_behind_the_point_are_read() {
     assert!(read(table(|_, [x, y]| format!("{} {}", bare(x), bare(y)))).notes.is_empty());
 }
 
+/// Separators, signs, exponents (Fortran's too), parentheses, typographic minus, and a remark.
+#[test]
+fn numbers_are_read_however_they_are_written() {
+    for text in [
+        table(|_, [x, y]| format!("\t{x:.6}\t{y:.6}\r")),
+        table(|_, [x, y]| format!("{x:.6},{y:.6}")),
+        table(|_, [x, y]| format!("{x:.6}, {y:.6},")),
+        table(|_, [x, y]| format!("{x:+.6e};{y:.6E}")),
+        table(|_, [x, y]| format!("{x:.6}D0 {y:.6}d+00")),
+        table(|_, [x, y]| format!("{x:.6} ({y:.6})")),
+        table(|_, [x, y]| format!("{x:.6} {y:.6}").replace('-', "\u{2212}")),
+        table(|_, [x, y]| format!("{x:.6} {y:.6} # nose")),
+        table(|_, [x, y]| format!("{x:.6e}{y:+.6E}")),
+    ] {
+        read(&text);
+    }
+}
+
+#[test]
+fn a_comma_between_digits_is_a_decimal_point_where_two_words_have_no_point() {
+    read(table(|_, [x, y]| format!("{x:.6} {y:.6}").replace('.', ",")));
+    read(table(|_, [x, y]| format!("{x}\t{y:.6}").replace('.', ",")));
+    read(table(|_, [x, y]| format!("{:.0},{:.0}", 1e6 * x, 1e6 * y)));
+}
+
+#[test]
+fn a_first_line_that_is_prose_is_the_name() {
+    let points = table(|_, [x, y]| format!("{x:.6} {y:.6}"));
+    for name in [
+        "NACA 0012",
+        "0.0 0.00102 -> 0.00001 0.00102",
+        "1.0 ......",
+        "E197  (13.49%)",
+        "2010-11-21",
+    ] {
+        let airfoil = read(format!("{name}\n{points}"));
+
+        assert_eq!((airfoil.name.as_str(), airfoil.notes.len()), (name, 0), "{airfoil:?}");
+    }
+}
+
 #[test]
 fn numbers_that_run_together_are_parted_with_a_note() {
     let airfoil = read(table(|_, [x, y]| format!("{x:.6}{y:+.6}")));
@@ -88,6 +129,11 @@ fn columns_beside_the_points_are_left_out_with_a_note() {
             "the heading names",
         ),
         (
+            "Cp,Y(mm),X(mm),s\n".to_owned()
+                + &table(|k, [x, y]| format!("0.{k},{y:.6},{x:.6},{k}")),
+            "the heading names",
+        ),
+        (
             "Cp;Y [mm];X [mm]\n".to_owned() + &table(|k, [x, y]| format!("0.{k};{y:.6};{x:.6}")),
             "the heading names",
         ),
@@ -105,6 +151,15 @@ fn surfaces_side_by_side_are_joined_with_a_note() {
         (stations(|x, y| format!("{x:.6},{:.6},{y:.6}", -y)), "second and third column"),
         (stations(|x, y| format!("{x:.6},{y:.6},{x:.6},{:.6}", -y)), "four columns"),
         (
+            "x_upper;y_upper;x_lower;y_lower\n".to_owned()
+                + &stations(|x, y| format!("{x:.6};{y:.6};{x:.6};{:.6}", -y)),
+            "the heading names",
+        ),
+        (
+            "yu yl t x/c\n".to_owned() + &stations(|x, y| format!("{y:.6} {:.6} 0.1 {x:.6}", -y)),
+            "the heading names",
+        ),
+        (
             "x,y_lower,y_upper\n".to_owned() + &stations(|x, y| format!("{x:.6},{:.6},{y:.6}", -y)),
             "the heading names",
         ),
@@ -112,6 +167,23 @@ fn surfaces_side_by_side_are_joined_with_a_note() {
         let airfoil = read(&text);
 
         assert!(airfoil.notes[0].contains(noted), "{:?}\n{text}", airfoil.notes);
+    }
+}
+
+/// Headings of other words, three columns of which two cross, and four whose abscissae lie apart.
+#[test]
+fn columns_that_fit_nothing_are_not_guessed() {
+    let five = || table(|k, [x, y]| format!("{x:.6} {y:.6} 0.2 7.{k} 8.{k}"));
+    for (text, found) in [
+        ("x y\n".to_owned() + &five(), 5),
+        ("a b c d e\n".to_owned() + &five(), 5),
+        ("x p q r s\n".to_owned() + &five(), 5),
+        (stations(|x, y| format!("{x:.6} {y:.6} {:.6}", 1.5 * y * (1.0 - 2.0 * x))), 3),
+        (stations(|x, y| format!("{x:.6} {y:.6} {:.6} {:.6}", 5.0 + x, -y)), 4),
+    ] {
+        let message = airfoil_from_file(file(&text).path()).unwrap_err().to_string();
+
+        assert!(message.contains(&format!("{found} numbers in a line")), "{message}\n{text}");
     }
 }
 

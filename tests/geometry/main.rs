@@ -6,12 +6,14 @@
 mod dialects;
 mod naca;
 mod normals;
+mod polygon;
 mod reader;
 mod refusals;
 mod shapes;
 mod spacing;
 mod spline;
 mod surface;
+mod turning;
 mod wake;
 
 use std::path::PathBuf;

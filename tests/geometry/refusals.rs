@@ -1,6 +1,6 @@
 //! Files that cannot be read: where, what stands there, what to do.
 
-use gridgen::geometry::{GeometryError, airfoil_from_file};
+use gridgen::geometry::{FileProblem, GeometryError, airfoil_from_file};
 
 use crate::{data, file};
 
@@ -37,6 +37,9 @@ fn broken_rows_are_refused_with_their_line() {
 
     assert_eq!(refusal(&data("nan.dat")).0, ":4: `0.0 nan` holds a coordinate that is not finite");
     for (row, part) in [
+        ("0.5", ":3: `0.5` is not a point"),
+        ("0.5 1.2.3", ":3: `0.5 1.2.3` is not a point"),
+        ("O.5 0.0123", ":3: `O.5 0.0123` is not a point"),
         ("0.5 0.0x23", ":3: `0.5 0.0x23` is not a point"),
         ("0.5 inf", ":3: `0.5 inf` holds a coordinate that is not finite"),
         ("0.5 1e999", ":3: `0.5 1e999` holds a coordinate that is not finite"),
@@ -72,7 +75,13 @@ fn points_on_a_line_are_refused() {
         let error = airfoil_from_file(file(text).path()).unwrap_err();
 
         assert!(
-            matches!(error, GeometryError::NoArea { .. } | GeometryError::Truncated { .. }),
+            matches!(
+                error,
+                GeometryError::File {
+                    problem: FileProblem::NoArea | FileProblem::Truncated { .. },
+                    ..
+                }
+            ),
             "{error}"
         );
     }

@@ -3,9 +3,9 @@
 use std::f64::consts::{PI, TAU};
 
 use gridgen::geometry::{
-    Airfoil, BoundaryPoints, ClosedContour, CubicSpline, Ellipse, Flap, GeometryError, Joukowski,
-    Mirror, SectionMeasures, TrailingEdge, WingBody, airfoil_from_naca, contour_from_file,
-    distribute_closed, set_angle, set_edge_thickness,
+    Airfoil, BoundaryPoints, ClosedContour, CubicSpline, Ellipse, FileProblem, Flap, GeometryError,
+    Joukowski, SectionMeasures, Symmetry, TrailingEdge, WingBody, airfoil_from_naca,
+    contour_from_file, distribute_closed, set_angle, set_edge_thickness,
 };
 
 use super::file;
@@ -296,7 +296,7 @@ fn squircle(points: usize) -> String {
 fn a_closed_contour_is_read_scaled_and_turned_clockwise() {
     let contour = contour_from_file(file(squircle(80)).path(), 2.0).unwrap();
 
-    assert_eq!((contour.points.len(), contour.mirror), (80, Some(Mirror::LeftRight)));
+    assert_eq!((contour.points.len(), contour.symmetry), (80, Some(Symmetry::LeftRight)));
     assert!((contour.centre[0] - 2.5).abs() < 1e-12 && (contour.centre[1] - 1.0).abs() < 1e-12);
     assert!(contour.notes[0].contains("counter-clockwise"), "{:?}", contour.notes);
     let wall = distribute_closed(&contour, 97, 15.0).unwrap();
@@ -322,8 +322,21 @@ fn what_is_no_closed_contour_is_refused() {
     let open = contour_from_file(file(half).path(), 1.0).unwrap_err();
     let crossed = contour_from_file(file(crossing).path(), 1.0).unwrap_err();
 
-    assert!(matches!(open, GeometryError::OpenContour { lines: (1, 40), .. }), "{open}");
-    assert!(matches!(crossed, GeometryError::ContourCrosses { .. }), "{crossed}");
+    assert!(
+        matches!(
+            open,
+            GeometryError::File {
+                line: Some(1),
+                problem: FileProblem::OpenContour { last: 40, .. },
+                ..
+            }
+        ),
+        "{open}"
+    );
+    assert!(
+        matches!(crossed, GeometryError::File { problem: FileProblem::ContourCrosses { .. }, .. }),
+        "{crossed}"
+    );
 }
 
 #[test]
@@ -337,7 +350,7 @@ fn few_points_of_a_smooth_contour_are_followed_without_a_seam() {
         name: "circle".into(),
         points: (0..24).map(at).collect(),
         centre: [0.0; 2],
-        mirror: Some(Mirror::UpDown),
+        symmetry: Some(Symmetry::UpDown),
         notes: Vec::new(),
     };
 

@@ -2,20 +2,13 @@
 
 use std::time::Duration;
 
-use gridgen::backend::cuda::{CudaBackend, CudaVector};
 use gridgen::backend::cuda::{Gpus, Transport};
-use gridgen::backend::{Backend, Bands, DeviceError, scalars};
+use gridgen::backend::{Backend, Bands, DeviceError};
 use gridgen::pde::control::Wall;
 use gridgen::solver::krylov::Method;
 use gridgen::solver::precond::Kind;
 
 use crate::cases::{self, Case};
-
-/// (x, x), which the host waits for.
-fn square(backend: &CudaBackend, x: &CudaVector<f64>) -> Result<f64, DeviceError> {
-    let [square] = scalars::read_dots(backend, &mut scalars::room(backend)?, [(x, x)])?;
-    Ok(square)
-}
 
 const JACOBI: Case = Case {
     periodic: false,
@@ -24,6 +17,7 @@ const JACOBI: Case = Case {
     kind: Kind::Jacobi,
     method: Method::Bicgstab,
 };
+use support::gpus::{a_silent_rank_is_named, square};
 
 /// The grid of the CPU on two GPUs, whichever transport their messages take.
 fn check(case: Case) {
@@ -92,26 +86,7 @@ fn gives_up(gpus: &Gpus) {
 #[test]
 #[ignore = "needs two GPUs: cargo test --features gpu-tests --test gpu -- --include-ignored"]
 fn a_rank_that_goes_silent_is_named() {
-    let (timeout, bands) = (Duration::from_secs(1), Bands::new(64, 2, false).unwrap());
-    for transport in [Transport::PeerMemory, Transport::Nccl, Transport::Host] {
-        let gpus = Gpus::open(&[0, 1]).unwrap().with_transport(transport).with_timeout(timeout);
-
-        let result = gpus.run(&bands, |rank, backend| {
-            let x = backend.zeros::<f64>(1000)?;
-            square(backend, &x)?;
-            if rank == 1 {
-                std::thread::sleep(2 * timeout);
-                return Ok(());
-            }
-            square(backend, &x).map(drop)
-        });
-
-        let silent = DeviceError::RankTimeout { rank: 0, other: Some(1), waited: timeout };
-        assert_eq!(result, Err(silent), "{transport:?}");
-        // The GPUs can be used again.
-        let sums = gpus.run(&bands, |_, backend| backend.max_abs(&backend.zeros::<f64>(9)?));
-        assert_eq!(sums, Ok(vec![0.0, 0.0]), "{transport:?}");
-    }
+    a_silent_rank_is_named(Duration::from_secs(1));
 }
 
 #[test]

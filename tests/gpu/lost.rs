@@ -6,14 +6,9 @@ use std::sync::Arc;
 
 use gridgen::backend::cuda::driver::DriverDevice;
 use gridgen::backend::cuda::launch::{Argument, Kernel, LaunchShape, Source};
-use gridgen::backend::cuda::{CudaBackend, CudaVector, Device};
-use gridgen::backend::{Backend, DeviceError, scalars};
-
-/// (x, x), which the host waits for.
-fn square(backend: &CudaBackend, x: &CudaVector<f64>) -> Result<f64, DeviceError> {
-    let [square] = scalars::read_dots(backend, &mut scalars::room(backend)?, [(x, x)])?;
-    Ok(square)
-}
+use gridgen::backend::cuda::{CudaBackend, Device};
+use gridgen::backend::{Backend, DeviceError};
+use support::gpus::square;
 
 /// Tells the process that loses its GPU from the one that began it.
 const OWN: &str = "GRIDGEN_TEST_LOSES_ITS_GPU";

@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 use gridgen::backend::DeviceError;
 use gridgen::backend::cuda::driver::DriverDevice;
 use gridgen::backend::cuda::{
-    AbortFlag, Buffer, Communicator, CudaBackend, Device, Message, PeerCommunicator, PeerWindows,
+    AbortFlag, Buffer, Communicator, CudaBackend, Device, HostTransport, Message, PeerCommunicator,
     RANK_TIMEOUT, WatchedDevice,
 };
 use gridgen::pde::control::Wall;
@@ -26,8 +26,8 @@ fn with_timeout(timeout: Duration) -> (Arc<dyn Device>, PeerCommunicator) {
     let abort_flag = Arc::new(AbortFlag::new(timeout));
     let gpu = Arc::new(DriverDevice::open(0).unwrap());
     let device: Arc<dyn Device> = Arc::new(WatchedDevice::new(gpu, abort_flag.clone()));
-    let windows = Arc::new(PeerWindows::new(1, abort_flag));
-    let link = PeerCommunicator::join(windows, 0, 1, device.clone()).unwrap();
+    let transport = Arc::new(HostTransport::new(abort_flag));
+    let link = PeerCommunicator::join(transport, 0, 1, device.clone()).unwrap();
     (device, link)
 }
 

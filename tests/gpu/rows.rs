@@ -111,7 +111,7 @@ fn a_rank_that_gives_up_within_products_stops_the_other() {
         let part = blocks.part(rank, &a);
         let matrix = CudaCsr::<f64>::of_rows(backend, &part, Format::Csr)?;
         let (x, mut y) = (backend.zeros(part.rows.len())?, backend.zeros(part.rows.len())?);
-        let mut scalars = scalars::room(backend)?;
+        let mut scalars = scalars::allocate(backend)?;
         for turn in 0.. {
             if rank == 1 && turn == 100 {
                 return Err(DeviceError::NoGpu);

@@ -5,7 +5,7 @@ use std::path::Path;
 
 use gridgen::case::Case;
 use gridgen::error::Error;
-use gridgen::formats::read;
+use gridgen::formats;
 use gridgen::generate::{BackendChoice, GridResult, Progress, RunOptions, run};
 use gridgen::geometry::{TrailingEdge, airfoil_from_naca};
 use gridgen::grid::quality::nonorthogonality;
@@ -29,7 +29,7 @@ struct Made {
 
 impl Made {
     fn grid(&self, name: &str) -> Grid {
-        read::mesh(&self.folder.path().join(name)).unwrap().grid
+        formats::mesh(&self.folder.path().join(name)).unwrap().grid
     }
 }
 

@@ -9,7 +9,7 @@ use std::path::Path;
 use gridgen::backend::cpu::CpuBackend;
 use gridgen::case::Case;
 use gridgen::elliptic::{EllipticSettings, GridPreconditioner, GridProblem};
-use gridgen::formats::read::mesh;
+use gridgen::formats::mesh;
 use gridgen::generate::{BackendChoice, Progress, RunOptions, run};
 use gridgen::geometry::Joukowski;
 use gridgen::grid::{Grid, Seam, Topology};
@@ -21,6 +21,7 @@ use gridgen::solver::linear::{LinearSettings, LinearSolver};
 use gridgen::solver::newton::solve;
 use gridgen::solver::precond::{Kind, MultigridSettings};
 use support::problems::NEWTON;
+use support::problems::control;
 
 /// Outer circle over the inner one, in the plane of the circle.
 const RATIO: f64 = 8.0;
@@ -65,14 +66,7 @@ fn distance_of_solution(exact: &Grid) -> f64 {
         }
     }
     let settings = EllipticSettings {
-        control: ControlSettings {
-            base: Base::Laplace,
-            wall: Wall::Frozen,
-            smoothing: 0,
-            smoothing_distance: 0.05,
-            clip: 1.0,
-            decay: 3.0,
-        },
+        control: ControlSettings { base: Base::Laplace, smoothing: 0, ..control(Wall::Frozen) },
         first_cell: 1e-3,
     };
     let normals = vec![[0.0; 2]; exact.ni];

@@ -10,7 +10,7 @@ use std::f64::consts::PI;
 use std::path::Path;
 
 use gridgen::case::Case;
-use gridgen::formats::read::mesh;
+use gridgen::formats::mesh;
 use gridgen::generate::{BackendChoice, GridResult, Progress, RunOptions, run};
 use gridgen::grid::{Grid, Symmetry, Topology};
 use gridgen::solver::history::NewtonStep;

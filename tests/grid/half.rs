@@ -6,9 +6,8 @@ use std::path::{Path, PathBuf};
 
 use gridgen::case::Case;
 use gridgen::error::Error;
-use gridgen::formats::read;
+use gridgen::formats;
 use gridgen::generate::{BackendChoice, GridResult, RunOptions, check, make_grid, run};
-use gridgen::geometry::Mirror;
 use gridgen::geometry::contour_from_bytes;
 use gridgen::grid::{Grid, Symmetry, Topology};
 
@@ -145,7 +144,7 @@ fn a_symmetric_contour_begins_at_its_top_whichever_point_comes_first() {
         let bytes = contour(points, start, 0.0);
         let found = contour_from_bytes(Path::new("body.dat"), bytes, 1.0).unwrap();
 
-        assert_eq!(found.mirror, Some(Mirror::LeftRight), "{points} {start}");
+        assert_eq!(found.symmetry, Some(Symmetry::LeftRight), "{points} {start}");
         let [x, y] = found.points[0];
         assert!(x.abs() < 1e-7 && y > 1.2, "{points} {start}: {x} {y}");
         let n = found.points.len();
@@ -198,7 +197,7 @@ fn half_a_grid_is_read_back_from_every_format() {
     );
 
     let [vts, others @ ..] = ["mesh.vts", "mesh.vtk", "mesh.p3d", "mesh.su2"]
-        .map(|name| read::mesh(&folder.path().join(name)).unwrap());
+        .map(|name| formats::mesh(&folder.path().join(name)).unwrap());
 
     assert_eq!(vts.grid.topology, Topology::Half(Symmetry::UpDown));
     assert!(!vts.wall.closed && (vts.wall.from, vts.wall.to) == (0, 32));
@@ -229,7 +228,7 @@ fn half_a_grid_has_a_family() {
 
     assert!(family.converged() && family.folded_cells == 0, "{}", family.reason());
     let [fine, coarse] = ["65x33", "17x9"]
-        .map(|size| read::mesh(&folder.path().join(size).join("mesh.vts")).unwrap().grid);
+        .map(|size| formats::mesh(&folder.path().join(size).join("mesh.vts")).unwrap().grid);
     assert_eq!(coarse.topology, Topology::Half(Symmetry::UpDown));
     for (i, j) in (0..9).flat_map(|j| (0..17).map(move |i| (i, j))) {
         assert_eq!(coarse.point(i, j), fine.point(4 * i, 4 * j), "({i}, {j})");

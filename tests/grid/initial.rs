@@ -1,9 +1,11 @@
 //! Initial grids on a section and on an ellipse.
 #![allow(clippy::float_cmp, reason = "boundary points must be kept to the last bit")]
 
+use gridgen::grid::initial::hyperbolic::{BlockRow, BlockWork, smooth_implicit, solve_blocks};
 use gridgen::grid::initial::{InitialGrid, Method, first_heights};
 use gridgen::grid::quality::folds;
 use gridgen::grid::{FAR_FIELD_CENTRE, Grid};
+use nalgebra::{Matrix2, Vector2};
 use support::walls::{FAR_FIELD, TRAILING, WallPoints, geometric_layers};
 
 const FIRST_CELLS: [f64; 4] = [1e-3, 1e-4, 1e-5, 1e-6];
@@ -272,4 +274,49 @@ fn the_layers_of_the_wake_are_those_of_the_wall_times_one_factor_a_line() {
         }
     }
     assert!(height(128, 0) > 1.5 * height(102, 0), "{:e}", height(128, 0));
+}
+
+#[test]
+fn a_cyclic_block_system_is_solved() {
+    for n in [3, 4, 7, 33] {
+        let entry = |i: usize, k: usize| ((i * 7 + k * 3) % 11) as f64 / 11.0 - 0.4;
+        let mat = |i: usize, k: usize| {
+            Matrix2::new(entry(i, k), entry(i, k + 1), entry(i, k + 2), entry(i, k + 3))
+        };
+        let exact: Vec<_> = (0..n).map(|i| Vector2::new(entry(i, 20), entry(i, 21))).collect();
+        let rows: Vec<BlockRow> = (0..n)
+            .map(|i| {
+                let (lower, upper) = (mat(i, 0), mat(i, 4));
+                let diagonal = mat(i, 8) + Matrix2::identity() * 4.0;
+                let right = lower * exact[(i + n - 1) % n]
+                    + diagonal * exact[i]
+                    + upper * exact[(i + 1) % n];
+                BlockRow { lower, diagonal, upper, right }
+            })
+            .collect();
+        let mut work = BlockWork::default();
+
+        assert!(solve_blocks(&rows, &mut work).is_some());
+
+        for (found, exact) in work.solution.iter().zip(&exact) {
+            assert!((found - exact).norm() < 1e-13);
+        }
+    }
+}
+
+#[test]
+fn implicit_smoothing_solves_its_equation_and_keeps_the_sum() {
+    let n = 17;
+    let kappa: Vec<f64> = (0..n).map(|i| 0.1 + (i % 5) as f64).collect();
+    let a: Vec<f64> = (0..n).map(|i| 1.0 + (i as f64).sin()).collect();
+    let mut b = a.clone();
+
+    smooth_implicit(&mut b, &kappa);
+
+    for i in 0..n {
+        let (w, e) = ((i + n - 1) % n, (i + 1) % n);
+        let left = b[i] - kappa[i] * (b[e] - b[i]) + kappa[w] * (b[i] - b[w]);
+        assert!((left - a[i]).abs() < 1e-12);
+    }
+    assert!((a.iter().sum::<f64>() - b.iter().sum::<f64>()).abs() < 1e-11);
 }

@@ -1,4 +1,4 @@
-//! What is tried when a grid is not as good as the case asks.
+//! Verdicts on grids, and what is tried when a grid is not as good as the case asks.
 
 use std::path::Path;
 
@@ -95,4 +95,36 @@ fn keys_that_are_given_are_left_as_they_are() {
     let tried: Vec<_> = outcome.notices.iter().filter(|note| note.starts_with("tried ")).collect();
     assert_eq!(tried.len(), 1, "{tried:?}");
     assert!(tried[0].starts_with("tried a smoother march"), "{tried:?}");
+}
+
+#[test]
+fn one_folded_cell_is_singular() {
+    let [one, two] = [1, 2].map(|cells| Verdict::Folded { cells }.to_string());
+
+    assert_eq!([&*one, &*two], ["the grid has a folded cell", "the grid has 2 folded cells"]);
+}
+
+#[test]
+fn a_family_is_as_bad_as_its_worst_grid() {
+    let skew = || Verdict::BeyondLimit { measure: Limited::Skewness, value: 0.9, limit: 0.5 };
+    let folded = |cells| Verdict::Folded { cells };
+    let short = || Verdict::NotConverged { reason: "30 steps".into() };
+
+    assert_eq!(Verdict::Good.and(Verdict::Good), Verdict::Good);
+    assert_eq!(Verdict::Good.and(skew()), skew());
+    assert_eq!(folded(2).and(skew()), folded(2));
+    assert_eq!(skew().and(folded(2)).and(folded(3)), folded(5));
+    assert_eq!(folded(1).and(short()), short());
+}
+
+/// A value that is no number keeps no limit.
+#[test]
+fn no_number_is_beyond_every_limit() {
+    let angle = f64::NAN;
+    let verdict = Verdict::BeyondLimit { measure: Limited::WallAngle, value: angle, limit: 0.5 };
+
+    let said = verdict.to_string();
+
+    assert!(said.ends_with("wall angle error is NaN degrees, above 0.5 degrees"), "{said}");
+    assert_eq!(verdict.exit_code(), 1);
 }

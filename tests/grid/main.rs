@@ -2,6 +2,7 @@
 //! halves, and what is tried where a grid is not good.
 #![allow(clippy::unwrap_used, reason = "a failing step fails the test")]
 
+mod angle;
 mod c_grid;
 mod conformal;
 mod golden;

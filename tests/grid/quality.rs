@@ -2,7 +2,11 @@
 //! independent implementation.
 #![allow(clippy::float_cmp, reason = "expected numbers are exact in floating point")]
 
-use gridgen::grid::quality::{cell_area, cell_aspect_ratio, cell_skewness, measure};
+use gridgen::grid::quality::{
+    CellMeasure, Corners, cell_area, cell_aspect_ratio, cell_corners, cell_skewness, measure,
+    nonorthogonality, percentile, smallest_determinant,
+};
+use gridgen::grid::{Grid, Seam, Topology};
 use support::grids::{grid_from, joukowski_grid, polar_grid};
 
 fn assert_close(actual: f64, expected: f64, relative: f64) {
@@ -205,4 +209,92 @@ fn a_cell_is_measured_the_same_wherever_it_lies() {
     assert_close(cell_skewness(&moved), cell_skewness(&cell), 1e-12);
     assert_close(cell_aspect_ratio(&moved), cell_aspect_ratio(&cell), 1e-12);
     assert_close(cell_area(&moved), 9.0 * cell_area(&cell), 1e-12);
+}
+
+fn sheared(slope: f64) -> Grid {
+    let mut grid = Grid::new(Topology::C { wake: 0 }, 4, 4);
+    for j in 0..4 {
+        for i in 0..4 {
+            let k = grid.index(i, j);
+            (grid.x[k], grid.y[k]) = (i as f64 + slope * j as f64, j as f64);
+        }
+    }
+    grid
+}
+
+#[test]
+fn rectangles_are_orthogonal() {
+    assert!(nonorthogonality(&sheared(0.0)).iter().all(|&angle| angle == 0.0));
+}
+
+/// Centres above each other lie off by the shear, 45°; those beside each other by the same
+/// angle, because the face leans and the line does not.
+#[test]
+fn parallelograms_are_off_by_their_shear() {
+    let angles = nonorthogonality(&sheared(1.0));
+
+    assert!(angles.iter().all(|angle| (angle - 45.0).abs() < 1e-12), "{angles:?}");
+}
+
+#[test]
+fn percentile_interpolates_between_order_statistics() {
+    // numpy.percentile([3, 1, 2, 4], 50) = 2.5, ([…], 99) = 3.97, ([7], 99) = 7.
+    assert!((percentile(&[3.0, 1.0, 2.0, 4.0], 50.0) - 2.5).abs() < 1e-15);
+    assert!((percentile(&[3.0, 1.0, 2.0, 4.0], 99.0) - 3.97).abs() < 1e-15);
+    assert!((percentile(&[7.0], 99.0) - 7.0).abs() < 1e-15);
+}
+
+#[test]
+fn a_percentile_is_that_of_the_sorted_values() {
+    // Near and far apart, negative, repeated, and one that is no number.
+    let mut values: Vec<f64> = (0..4001).map(|k| (f64::from(k * 1237 % 4001)).sin()).collect();
+    values.extend([0.25; 300]);
+    values.extend([-0.0, 0.0, 1e300, f64::NAN]);
+    let mut sorted = values.clone();
+    sorted.sort_by(f64::total_cmp);
+    for below in (0..values.len() - 1).step_by(61) {
+        let q = 100.0 * below as f64 / (values.len() - 1) as f64;
+        let found = percentile(&values, q);
+
+        let near = [sorted[below.max(1) - 1], sorted[below + 1]];
+        assert!(near[0] <= found && found <= near[1], "{q}: {found} is not within {near:?}");
+    }
+}
+
+/// Quadrilaterals of all kinds: folded, with edges without length, with what is no number.
+fn quadrilaterals() -> Grid {
+    let mut grid = Grid::new(Topology::O(Seam::Held), 67, 5);
+    for k in 0..grid.x.len() {
+        let noise = ((k * k) as f64 * 0.37).sin();
+        grid.x[k] = (k % 67) as f64 + 1.3 * noise;
+        grid.y[k] = (k / 67) as f64 + 0.9 * (noise * 57.0).sin();
+    }
+    (grid.x[80], grid.y[80]) = (grid.x[81], grid.y[81]);
+    grid.x[150] = f64::NAN;
+    grid.y[170] = f64::INFINITY;
+    grid
+}
+
+#[test]
+fn a_row_has_the_bits_of_its_cells() {
+    let grid = quadrilaterals();
+    for (measure, of_cell) in [
+        (CellMeasure::Area, cell_area as fn(&Corners) -> f64),
+        (CellMeasure::Skewness, cell_skewness),
+        (CellMeasure::AspectRatio, cell_aspect_ratio),
+        (CellMeasure::SmallestDeterminant, smallest_determinant),
+    ] {
+        for j in 0..4 {
+            let mut row = vec![0.0; 66];
+
+            measure.fill_row(&grid, j, &mut row);
+
+            for (i, value) in row.iter().enumerate() {
+                let expected = of_cell(&cell_corners(&grid, i, j));
+                let same =
+                    value.to_bits() == expected.to_bits() || value.is_nan() && expected.is_nan();
+                assert!(same, "{measure:?} of ({i}, {j}): {value}, not {expected}");
+            }
+        }
+    }
 }

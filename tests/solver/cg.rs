@@ -6,6 +6,7 @@ use gridgen::solver::LinearStop;
 use gridgen::solver::krylov::{Method, Target};
 use gridgen::solver::linear::{LinearSettings, LinearSolver};
 use gridgen::solver::precond::Kind;
+use support::krylov::free_ends;
 use support::krylov::{Solve, identity, tridiagonal};
 use support::linear::{Counted, Matrix, norm};
 use support::random::Random;
@@ -141,14 +142,7 @@ fn an_indefinite_preconditioner_is_named() {
 fn a_singular_consistent_system_is_solved_and_another_is_not() {
     // −u″ = b with both ends free: constants are in the kernel.
     let n = 24;
-    let mut rows = vec![vec![0.0; n]; n];
-    for k in 0..n - 1 {
-        rows[k][k] += 1.0;
-        rows[k + 1][k + 1] += 1.0;
-        rows[k][k + 1] = -1.0;
-        rows[k + 1][k] = -1.0;
-    }
-    let matrix = Matrix::new(&rows);
+    let matrix = free_ends(n);
     let b = matrix.times(&Random::new(25).vector(n));
 
     let consistent = Solve::new(Method::Cg, &matrix).solve(&b);

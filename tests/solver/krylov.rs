@@ -4,6 +4,7 @@
 use gridgen::solver::LinearStop;
 use gridgen::solver::krylov::{Method, Target};
 use gridgen::solver::precond::Kind;
+use support::krylov::free_ends;
 use support::krylov::{METHODS, Solve, full_matrix, identity, tridiagonal};
 use support::linear::{KINDS, Matrix, norm};
 use support::random::Random;
@@ -79,14 +80,7 @@ fn a_guess_is_improved_and_not_thrown_away() {
 fn a_singular_consistent_system_is_solved() {
     // −u″ = b with both ends free: constants are in the kernel, b sums to zero.
     let n = 24;
-    let mut rows = vec![vec![0.0; n]; n];
-    for k in 0..n - 1 {
-        rows[k][k] += 1.0;
-        rows[k + 1][k + 1] += 1.0;
-        rows[k][k + 1] = -1.0;
-        rows[k + 1][k] = -1.0;
-    }
-    let matrix = Matrix::new(&rows);
+    let matrix = free_ends(n);
     let b = matrix.times(&Random::new(6).vector(n));
     for method in METHODS {
         let solved = Solve::new(method, &matrix).solve(&b);

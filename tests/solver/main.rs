@@ -13,4 +13,7 @@ mod multigrid_convergence;
 mod newton;
 mod newton_stops;
 mod order;
+mod point;
 mod preconditioners;
+mod slots;
+mod walls;

@@ -104,3 +104,15 @@ pub fn identity(n: usize) -> Matrix<f64> {
         &(0..n).map(|row| (0..n).map(|c| f64::from(c == row)).collect()).collect::<Vec<_>>(),
     )
 }
+
+/// −u″ between two free ends, h = 1: constants are its kernel.
+pub fn free_ends(n: usize) -> Matrix<f64> {
+    let mut rows = vec![vec![0.0; n]; n];
+    for k in 0..n - 1 {
+        rows[k][k] += 1.0;
+        rows[k + 1][k + 1] += 1.0;
+        rows[k][k + 1] = -1.0;
+        rows[k + 1][k] = -1.0;
+    }
+    Matrix::new(&rows)
+}

@@ -3,6 +3,7 @@
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a failing step fails the test")]
 
 pub mod fibers;
+pub mod gpus;
 pub mod grids;
 pub mod krylov;
 pub mod linear;

@@ -14,6 +14,12 @@ use gridgen::solver::precond::{Kind, MultigridSettings};
 
 use super::walls::WallPoints;
 
+/// Control functions of the default case, with these wall terms.
+pub fn control(wall: Wall) -> ControlSettings {
+    let base = Base::Marched;
+    ControlSettings { base, wall, smoothing: 5, smoothing_distance: 0.05, clip: 1.0, decay: 3.0 }
+}
+
 /// The grid equations on a hyperbolic march.
 pub struct Setup<T: Real> {
     pub initial: Grid,
@@ -27,14 +33,7 @@ impl<T: Real> Setup<T> {
     pub fn new(points: &WallPoints, nj: usize, first_cell: f64, base: Base, wall: Wall) -> Self {
         let march = points.initial(InitialMethod::Hyperbolic, nj, first_cell);
         assert_eq!(march.method, InitialMethod::Hyperbolic, "{:?}", march.notes);
-        let control = ControlSettings {
-            base,
-            wall,
-            smoothing: 5,
-            smoothing_distance: 0.05,
-            clip: 1.0,
-            decay: 3.0,
-        };
+        let control = ControlSettings { base, ..control(wall) };
         let settings = EllipticSettings { control, first_cell };
         let (problem, u) =
             GridProblem::new(&CpuBackend, &march.grid, &points.normals, &settings).unwrap();

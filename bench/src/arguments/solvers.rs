@@ -20,7 +20,7 @@ pub(crate) struct SolverArguments {
     matrices: Vec<String>,
     /// Tables [default: all, scaling with several --devices].
     #[arg(long, value_enum, value_name = "LIST", value_delimiter = ',')]
-    tables: Vec<Subject>,
+    tables: Vec<SolverSubject>,
     /// Rows of the matrices, in units of their full size.
     #[arg(long, value_name = "FACTOR", default_value_t = 1.0, value_parser = parse_scale)]
     scale: f64,
@@ -34,32 +34,11 @@ pub(crate) struct SolverArguments {
     pub(crate) gpus: Gpus,
 }
 
-/// Tables that can be asked for.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-enum Subject {
-    /// Sizes, levels, colours and bandwidths.
-    Shapes,
-    /// Products against copy and the vendor's.
-    Products,
-    /// Set-up of DILU and ILU(0).
-    Construction,
-    /// Iterations with DILU by schedule.
-    Iterations,
-    /// Triangular solves.
-    Triangles,
-    /// GMRES(8, 16, 32) against the CPU.
-    Gmres,
-    /// Residuals against iterations.
-    Convergence,
-    /// Products and iterations on 1, 2, 4, … GPUs by rows: with --devices, or if asked for.
-    Scaling,
-}
-
 impl SolverArguments {
     /// All tables: of a backend, and of the GPUs of the scaling.
     pub(crate) fn measure(&self) -> Result<Results, Error> {
         let settings = self.settings()?;
-        let mut results = if settings.subjects.is_empty() {
+        let mut results = if self.tables == [SolverSubject::Scaling] {
             Results::default()
         } else {
             match self.place.open()? {
@@ -68,7 +47,7 @@ impl SolverArguments {
             }
         };
         let several = self.gpus.devices.as_ref().is_some_and(|devices| devices.len() > 1);
-        if self.tables.contains(&Subject::Scaling) || self.tables.is_empty() && several {
+        if self.tables.contains(&SolverSubject::Scaling) || self.tables.is_empty() && several {
             results.tables.extend(self.scaling(&settings)?.tables);
         }
         Ok(results)
@@ -89,7 +68,7 @@ impl SolverArguments {
     }
 
     fn settings(&self) -> Result<SolverSettings, Error> {
-        let subjects = self.tables.iter().filter_map(|table| table.subject()).collect();
+        let all = SolverSubject::value_variants();
         let mut matrices = Vec::new();
         for name in &self.matrices {
             matrices.extend(sources(name)?);
@@ -98,7 +77,7 @@ impl SolverArguments {
             matrices = MatrixSource::all();
         }
         Ok(SolverSettings {
-            subjects: if self.tables.is_empty() { SolverSubject::ALL.into() } else { subjects },
+            subjects: if self.tables.is_empty() { all.into() } else { self.tables.clone() },
             matrices,
             scale: self.scale,
             iterations: self.iterations as usize,
@@ -124,22 +103,6 @@ fn sources(name: &str) -> Result<Vec<MatrixSource>, Error> {
     }
     let stem = path.file_name().map_or(name.into(), |name| name.to_string_lossy());
     Ok(vec![MatrixSource::Given(stem.into_owned(), matrix.csr)])
-}
-
-impl Subject {
-    /// The table of one backend that it means, if it is one.
-    fn subject(self) -> Option<SolverSubject> {
-        Some(match self {
-            Self::Shapes => SolverSubject::Shapes,
-            Self::Products => SolverSubject::Products,
-            Self::Construction => SolverSubject::Construction,
-            Self::Iterations => SolverSubject::Iterations,
-            Self::Triangles => SolverSubject::Triangles,
-            Self::Gmres => SolverSubject::Gmres,
-            Self::Convergence => SolverSubject::Convergence,
-            Self::Scaling => return None,
-        })
-    }
 }
 
 /// Reads a factor above zero that leaves the matrices room.

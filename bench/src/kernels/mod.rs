@@ -5,7 +5,7 @@ mod levels;
 use crate::problem::ellipses;
 use crate::timing::Bench;
 use crate::{BenchBackend, Results, Size, Table, VendorWork};
-use gridgen::backend::{EllipticData, LevelSize, Product, Real, Scaling, scalars};
+use gridgen::backend::{Backend, EllipticData, LevelSize, Product, Real, Scaling, scalars};
 use gridgen::elliptic::{GridPreconditioner, GridProblem};
 use gridgen::solver::krylov::{Bicgstab, System, Target};
 use gridgen::solver::linear::Precision;
@@ -182,7 +182,7 @@ fn vectors<B: BenchBackend, T: Real>(
     rows.add("y ← y + a x + b z", 4 * n * entry, || {
         Ok(backend.lincomb(None, &mut y, 1.0, &[(0.5, &x), (0.25, &z)])?)
     })?;
-    let mut scalars = scalars::room(backend)?;
+    let mut scalars = scalars::allocate(backend)?;
     rows.add("two inner products of three vectors", 3 * n * entry, || {
         scalars::read_dots(backend, &mut scalars, [(&x, &z), (&y, &z)])?;
         Ok(())
@@ -221,6 +221,23 @@ fn multigrid<B: BenchBackend, T: Real>(
     rows.add("V(1,1) cycle", bytes, || Ok(cycle.apply(backend, jacobian.field(), &r, &mut z)?))
 }
 
+/// The grid equations at their first guess, and −R of them over its largest entry.
+type FirstSystem<B, T> = (GridProblem<B, T>, <B as Backend>::Vector<T>);
+
+/// The first system of Newton's iteration.
+fn first_system<B: BenchBackend, T: Real>(
+    backend: &B,
+    data: &EllipticData,
+) -> Result<FirstSystem<B, T>, SolverError> {
+    let n = 2 * data.mi * data.mj;
+    let (mut problem, u) = GridProblem::<B, T>::from_data(backend, data)?;
+    let (mut f, mut b) = (backend.zeros(n)?, backend.zeros::<T>(n)?);
+    problem.residual(backend, &u, Scaling::Renewed, &mut f)?;
+    let scale = backend.max_abs(&f)?;
+    backend.convert(-1.0 / scale, &f, &mut b)?;
+    Ok((problem, b))
+}
+
 /// What libraries of sparse matrices do with the Jacobian of a frozen wall, the first Newton matrix:
 /// a product by the vendor's, beside the ELL product above, and a whole linear solve to 1e-6 with
 /// its set-up.
@@ -231,12 +248,7 @@ fn compared<B: BenchBackend, T: Real>(
     let backend = rows.bench.backend;
     let n = 2 * data.mi * data.mj;
     let frozen = EllipticData { wall: None, ..data.clone() };
-    let (mut problem, u) = GridProblem::<B, T>::from_data(backend, &frozen)?;
-    let mut f = backend.zeros(n)?;
-    problem.residual(backend, &u, Scaling::Renewed, &mut f)?;
-    let scale = backend.max_abs(&f)?;
-    let mut b = backend.zeros::<T>(n)?;
-    backend.convert(-1.0 / scale, &f, &mut b)?;
+    let (mut problem, b) = first_system::<B, T>(backend, &frozen)?;
     let size = problem.size();
     let jacobian = problem.linearise(backend)?;
     let a = jacobian.to_csr(backend)?;
@@ -249,7 +261,7 @@ fn compared<B: BenchBackend, T: Real>(
         }
         Err(error) => rows.say(&error.to_string()),
     }
-    let mut scalars = scalars::room(backend)?;
+    let mut scalars = scalars::allocate(backend)?;
     let [norm] = scalars::read_dots(backend, &mut scalars, [(&b, &b)])?;
     let target = Target { norm: 1e-6 * norm.sqrt(), max_iterations: 100 };
     let settings = MultigridSettings::default();
@@ -305,12 +317,7 @@ fn iteration<B: BenchBackend, T: Real>(
 ) -> Result<(), SolverError> {
     let backend = rows.bench.backend;
     let n = 2 * data.mi * data.mj;
-    let (mut problem, u) = GridProblem::<B, T>::from_data(backend, data)?;
-    let mut f = backend.zeros(n)?;
-    problem.residual(backend, &u, Scaling::Renewed, &mut f)?;
-    let scale = backend.max_abs(&f)?;
-    let mut b = backend.zeros::<T>(n)?;
-    backend.convert(-1.0 / scale, &f, &mut b)?;
+    let (mut problem, b) = first_system::<B, T>(backend, data)?;
     let size = problem.size();
     let jacobian = problem.linearise(backend)?;
     let settings = MultigridSettings::default();

@@ -102,7 +102,7 @@ fn solve<B: BenchBackend>(
     preconditioner.update(backend, operator)?;
     let mut krylov = Bicgstab::new(backend, problem.rows)?;
     let mut x = backend.zeros(problem.rows)?;
-    let [square] = scalars::read_dots(backend, &mut scalars::room(backend)?, [(b, b)])?;
+    let [square] = scalars::read_dots(backend, &mut scalars::allocate(backend)?, [(b, b)])?;
     let norm = square.sqrt();
     points.push([0.0, 1.0]);
     let mut system = System {

@@ -26,7 +26,7 @@ const GRIDS: [Size; 2] = [(257, 129), (2049, 513)];
 const STEPS: [usize; 2] = [0, 4];
 
 /// A table, or a picture, of the solvers.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
 pub enum SolverSubject {
     /// Sizes, levels, colours and bandwidths of the matrices.
     Shapes,
@@ -42,19 +42,9 @@ pub enum SolverSubject {
     Gmres,
     /// Residuals against iterations with no preconditioner, DILU and ILU(0) (figure 6 of Wang and Liu).
     Convergence,
-}
-
-impl SolverSubject {
-    /// All of them.
-    pub const ALL: [Self; 7] = [
-        Self::Shapes,
-        Self::Products,
-        Self::Construction,
-        Self::Iterations,
-        Self::Triangles,
-        Self::Gmres,
-        Self::Convergence,
-    ];
+    /// Products and iterations on 1, 2, 4, … GPUs by rows: with several --devices, or by name. The table
+    /// is that of [`row_scaling`].
+    Scaling,
 }
 
 /// Where a matrix comes from.
@@ -108,7 +98,7 @@ fn scaled((ni, nj): Size, scale: f64) -> Size {
 /// What is measured.
 #[derive(Debug, Clone, PartialEq)]
 pub struct SolverSettings {
-    /// Tables.
+    /// Tables; [`solvers`] leaves out that of several GPUs.
     pub subjects: Vec<SolverSubject>,
     /// Matrices.
     pub matrices: Vec<MatrixSource>,
@@ -139,7 +129,7 @@ pub fn solvers<B: BenchBackend>(
 ) -> Result<Results, SolverError> {
     let bench = Bench { backend };
     let mut tables: Vec<(SolverSubject, Table)> =
-        settings.subjects.iter().map(|&subject| (subject, empty(subject, settings))).collect();
+        settings.subjects.iter().filter_map(|&of| Some((of, empty(of, settings)?))).collect();
     for (_, table) in &mut tables {
         table.title = format!("{}, {}", table.title, backend.name());
     }
@@ -167,6 +157,7 @@ pub fn solvers<B: BenchBackend>(
                     let most = settings.iterations;
                     convergence::measure(&bench, &problem, most, table, &mut residuals)?;
                 }
+                SolverSubject::Scaling => {}
             }
         }
     }
@@ -183,9 +174,9 @@ pub fn solvers<B: BenchBackend>(
     Ok(results)
 }
 
-/// The table of a subject without rows.
-fn empty(subject: SolverSubject, settings: &SolverSettings) -> Table {
-    match subject {
+/// The table of a subject without rows, if one backend is enough for it.
+fn empty(subject: SolverSubject, settings: &SolverSettings) -> Option<Table> {
+    Some(match subject {
         SolverSubject::Shapes => shapes::table(),
         SolverSubject::Products => products::table(),
         SolverSubject::Construction => construction::table(),
@@ -193,7 +184,8 @@ fn empty(subject: SolverSubject, settings: &SolverSettings) -> Table {
         SolverSubject::Triangles => triangles::table(),
         SolverSubject::Gmres => gmres::table(),
         SolverSubject::Convergence => convergence::table(),
-    }
+        SolverSubject::Scaling => return None,
+    })
 }
 
 /// A picture with a panel per matrix, of curves with these names, y logarithmic.

@@ -1,12 +1,13 @@
 //! The tables of the solvers.
 
+use clap::ValueEnum;
 use gridgen::backend::cpu::CpuBackend;
 use gridgen_bench::Generated;
 use gridgen_bench::solvers::{MatrixSource, SolverSettings, SolverSubject, solvers};
 
 fn settings() -> SolverSettings {
     SolverSettings {
-        subjects: SolverSubject::ALL.into(),
+        subjects: SolverSubject::value_variants().into(),
         matrices: vec![
             MatrixSource::Generated(Generated::Asic320ks),
             MatrixSource::Jacobian((257, 129), 4),
@@ -23,7 +24,8 @@ fn every_table_has_rows_of_every_matrix() {
 
     let results = solvers(&CpuBackend, &settings).unwrap();
 
-    assert_eq!(results.tables.len(), SolverSubject::ALL.len());
+    // All but that of several GPUs.
+    assert_eq!(results.tables.len(), SolverSubject::value_variants().len() - 1);
     for table in &results.tables {
         for matrix in &settings.matrices {
             let name = matrix.name(settings.scale);

@@ -1,17 +1,54 @@
-//! The grid equations on the CPU, row by row of points.
+//! Grids and the grid equations on the CPU, row by row of points.
 
-use super::points::{JacobianRow, ResidualRow, WallRow};
-use super::reduce::reduce;
-use super::vector::clear;
-use super::{CpuBackend, EllMatrix, wall};
+use super::points::{JacobianRow, ResidualRow, Row, WallRow};
+use super::vector::{clear, reduce};
+use super::{CpuBackend, EllMatrix};
 use crate::backend::elliptic::{first_guess, store_frame, wrap};
 use crate::backend::{
-    CellGuard, DeviceError, EllipticBackend, EllipticData, Real, Scaling, WallTerms,
+    CellGuard, EllipticBackend, EllipticData, GridBackend, Real, Result, Scaling, WallTerms,
 };
-use crate::grid::{Grid, Topology};
+use crate::grid::initial::{InitialSettings, Outline, marched};
+use crate::grid::quality::{Quality, measure};
+use crate::grid::{Grid, Symmetry, Topology};
 use crate::pde::EllipticSettings;
 use crate::simd;
 use rayon::prelude::*;
+
+impl GridBackend for CpuBackend {
+    type Grid = Grid;
+
+    fn march(
+        &self,
+        outline: &Outline,
+        settings: &InitialSettings,
+        dissipation: f64,
+    ) -> Result<Option<(Grid, usize)>> {
+        Ok(marched(outline, settings, dissipation))
+    }
+
+    fn take(&self, grid: Grid) -> Result<Grid> {
+        Ok(grid)
+    }
+
+    fn restore(&self, symmetry: Symmetry, grid: &mut Grid) -> Result<()> {
+        symmetry.restore(grid);
+        Ok(())
+    }
+
+    fn half(&self, symmetry: Symmetry, grid: &Grid) -> Result<Grid> {
+        Ok(symmetry.half(grid))
+    }
+
+    fn measure(&self, grid: &Grid) -> Result<Quality> {
+        Ok(measure(grid))
+    }
+
+    fn fetch(&self, grid: &Grid, host: &mut Grid) -> Result<()> {
+        host.x.copy_from_slice(&grid.x);
+        host.y.copy_from_slice(&grid.y);
+        Ok(())
+    }
+}
 
 /// State of the grid equations: the frame of nodes, the amplitudes of the wall terms, and the
 /// row weights kept since their last renewal.
@@ -41,11 +78,11 @@ impl EllipticBackend for CpuBackend {
         grid: &Grid,
         normals: &[[f64; 2]],
         settings: &EllipticSettings,
-    ) -> Result<(EllipticState, Vec<f64>), DeviceError> {
+    ) -> Result<(EllipticState, Vec<f64>)> {
         self.elliptic(&EllipticData::new(grid, normals, settings))
     }
 
-    fn elliptic(&self, data: &EllipticData) -> Result<(EllipticState, Vec<f64>), DeviceError> {
+    fn elliptic(&self, data: &EllipticData) -> Result<(EllipticState, Vec<f64>)> {
         let (mi, mj) = (data.mi, data.mj);
         let mut state = EllipticState {
             data: copy_of(data),
@@ -61,7 +98,7 @@ impl EllipticBackend for CpuBackend {
         Ok((state, first_guess(data)))
     }
 
-    fn load_state(&self, state: &mut EllipticState, u: &Vec<f64>) -> Result<(), DeviceError> {
+    fn load_state(&self, state: &mut EllipticState, u: &Vec<f64>) -> Result<()> {
         let (mi, stride, periodic) = (state.data.mi, state.stride(), state.data.periodic);
         let fixed = usize::from(state.data.wall.is_some());
         if fixed == 1 {
@@ -90,22 +127,14 @@ impl EllipticBackend for CpuBackend {
         state: &mut EllipticState,
         scaling: Scaling,
         f: &mut Vec<f64>,
-    ) -> Result<f64, DeviceError> {
+    ) -> Result<f64> {
         let EllipticState { data, amplitudes, row_weights, merit_weights, row_sums } = state;
         let mi = data.mi;
         let rows = f.par_chunks_mut(2 * mi).zip(row_weights.par_chunks_mut(mi));
         let rows = rows.zip(merit_weights.par_chunks_mut(mi)).zip(&mut *row_sums);
         rows.enumerate().for_each(|(j, (((f, row_weights), merit_weights), sum))| {
-            simd::run(ResidualRow {
-                data,
-                amplitudes,
-                j,
-                scaling,
-                row_weights,
-                merit_weights,
-                f,
-                sum,
-            });
+            let row = Row { data, amplitudes, j };
+            simd::run(ResidualRow { row, scaling, row_weights, merit_weights, f, sum });
         });
         Ok((row_sums.iter().sum::<f64>() / f.len() as f64).sqrt())
     }
@@ -115,25 +144,27 @@ impl EllipticBackend for CpuBackend {
         state: &EllipticState,
         a: &mut EllMatrix<T>,
         b: Option<&mut EllMatrix<T>>,
-    ) -> Result<(), DeviceError> {
+    ) -> Result<()> {
         let EllipticState { data, amplitudes, row_weights, .. } = state;
         let rows = a.row_blocks_mut(2 * data.mi).into_par_iter();
         rows.zip(row_weights.par_chunks(data.mi)).enumerate().for_each(
             |(j, (mut slots, row_weights))| {
-                simd::run(JacobianRow { data, amplitudes, j, row_weights, slots: &mut slots });
+                let row = Row { data, amplitudes, j };
+                simd::run(JacobianRow { row, row_weights, slots: &mut slots });
             },
         );
         let Some(b) = b else { return Ok(()) };
         let rows = b.row_blocks_mut(2 * data.mi).into_par_iter();
         rows.zip(row_weights.par_chunks(data.mi)).enumerate().for_each(
             |(j, (mut slots, row_weights))| {
-                simd::run(WallRow { data, amplitudes, j, row_weights, slots: &mut slots });
+                let row = Row { data, amplitudes, j };
+                simd::run(WallRow { row, row_weights, slots: &mut slots });
             },
         );
         Ok(())
     }
 
-    fn cell_guard(&self, state: &EllipticState) -> Result<CellGuard, DeviceError> {
+    fn cell_guard(&self, state: &EllipticState) -> Result<CellGuard> {
         let stride = state.stride();
         let (x, y) = (&state.data.x, &state.data.y);
         let area = |k: usize| {
@@ -160,7 +191,7 @@ impl EllipticBackend for CpuBackend {
         Ok(reduce(0..state.data.mj + 1, 8, &|rows| rows.map(row).fold(none, worse), &worse))
     }
 
-    fn nodes(&self, state: EllipticState, topology: Topology) -> Result<Grid, DeviceError> {
+    fn nodes(&self, state: EllipticState, topology: Topology) -> Result<Grid> {
         let (ni, nj) = (state.stride() - usize::from(state.data.periodic), state.data.mj + 2);
         if state.data.periodic {
             let mut grid = Grid::new(topology, ni, nj);
@@ -172,7 +203,7 @@ impl EllipticBackend for CpuBackend {
         Ok(Grid { topology, ni, nj, x, y })
     }
 
-    fn store_grid(&self, state: &EllipticState, grid: &mut Grid) -> Result<(), DeviceError> {
+    fn store_grid(&self, state: &EllipticState, grid: &mut Grid) -> Result<()> {
         for (from, to) in [(&state.data.x, &mut grid.x), (&state.data.y, &mut grid.y)] {
             store_frame(from, state.stride(), state.data.periodic, to, grid.ni);
         }
@@ -184,8 +215,8 @@ impl EllipticBackend for CpuBackend {
         walls: usize,
         responses: [&Vec<T>; 4],
         s: &mut Vec<T>,
-    ) -> Result<Option<usize>, DeviceError> {
-        Ok(wall::factor(walls, responses, s))
+    ) -> Result<Option<usize>> {
+        Ok(factor_wall(walls, responses, s))
     }
 
     fn solve_wall_blocks<T: Real>(
@@ -194,19 +225,14 @@ impl EllipticBackend for CpuBackend {
         s: &Vec<T>,
         z: &Vec<T>,
         d: &mut Vec<T>,
-    ) -> Result<(), DeviceError> {
+    ) -> Result<()> {
         let (lead, rest) = d.split_at_mut(2 * walls);
         clear(rest);
-        wall::solve(s, &z[..2 * walls], lead);
+        solve_wall(s, &z[..2 * walls], lead);
         Ok(())
     }
 
-    fn copy_wall<T: Real>(
-        &self,
-        walls: usize,
-        d: &Vec<T>,
-        z: &mut Vec<T>,
-    ) -> Result<(), DeviceError> {
+    fn copy_wall<T: Real>(&self, walls: usize, d: &Vec<T>, z: &mut Vec<T>) -> Result<()> {
         z[..2 * walls].copy_from_slice(&d[..2 * walls]);
         Ok(())
     }
@@ -226,4 +252,79 @@ fn copy_of(data: &EllipticData) -> EllipticData {
             .map(|wall| WallTerms { phi: copy(&wall.phi), psi: copy(&wall.psi) }),
         ..*data
     }
+}
+
+/// A 2×2 block, row-major.
+type Block<T> = [T; 4];
+
+/// Entries a point: D⁻¹, D⁻¹ U and L of the factors.
+const WALL_ENTRIES: usize = 12;
+
+/// +1 at even points, −1 at odd ones.
+fn sign<T: Real>(i: usize) -> T {
+    if i.is_multiple_of(2) { T::one() } else { -T::one() }
+}
+
+/// Factors of the tridiagonal matrix that gives these answers to its two pairs of probes; see
+/// [`crate::backend::EllipticBackend::factor_wall_blocks`].
+fn factor_wall<T: Real>(
+    walls: usize,
+    [even_p, even_q, odd_p, odd_q]: [&Vec<T>; 4],
+    s: &mut [T],
+) -> Option<usize> {
+    let (half, quarter) = (T::narrow(0.5), T::narrow(0.25));
+    // D⁻¹ U of the point before.
+    let mut carried = [T::zero(); 4];
+    for (i, s) in s.chunks_exact_mut(WALL_ENTRIES).take(walls).enumerate() {
+        let k = 2 * i;
+        let (a, sign) = ([even_p[k], even_q[k], even_p[k + 1], even_q[k + 1]], sign::<T>(i));
+        let b = [odd_p[k], odd_q[k], odd_p[k + 1], odd_q[k + 1]].map(|value| sign * value);
+        let (first, last) = (i == 0, i + 1 == walls);
+        let share = if first || last { half } else { quarter };
+        let beside: Block<T> = std::array::from_fn(|e| share * (a[e] - b[e]));
+        let fill = mul(beside, carried);
+        let pivot: Block<T> = std::array::from_fn(|e| half * (a[e] + b[e]) - fill[e]);
+        let inverse = invert(pivot);
+        if inverse.iter().any(|value| !value.is_finite()) {
+            return Some(i);
+        }
+        carried = if last { [T::zero(); 4] } else { mul(inverse, beside) };
+        s[..4].copy_from_slice(&inverse);
+        s[4..8].copy_from_slice(&carried);
+        s[8..].copy_from_slice(&if first { [T::zero(); 4] } else { beside });
+    }
+    None
+}
+
+/// d ← S⁻¹ z.
+fn solve_wall<T: Real>(s: &[T], z: &[T], d: &mut [T]) {
+    let mut before = [T::zero(); 2];
+    for ((d, z), s) in
+        d.chunks_exact_mut(2).zip(z.chunks_exact(2)).zip(s.chunks_exact(WALL_ENTRIES))
+    {
+        let pull = multiply(&s[8..], before);
+        before = multiply(&s[..4], [z[0] - pull[0], z[1] - pull[1]]);
+        d.copy_from_slice(&before);
+    }
+    let mut after = [T::zero(); 2];
+    for (d, s) in d.chunks_exact_mut(2).zip(s.chunks_exact(WALL_ENTRIES)).rev() {
+        let pull = multiply(&s[4..8], after);
+        after = [d[0] - pull[0], d[1] - pull[1]];
+        d.copy_from_slice(&after);
+    }
+}
+
+fn multiply<T: Real>(a: &[T], x: [T; 2]) -> [T; 2] {
+    [a[0] * x[0] + a[1] * x[1], a[2] * x[0] + a[3] * x[1]]
+}
+
+fn mul<T: Real>(a: Block<T>, b: Block<T>) -> Block<T> {
+    let [c0, c2] = multiply(&a, [b[0], b[2]]);
+    let [c1, c3] = multiply(&a, [b[1], b[3]]);
+    [c0, c1, c2, c3]
+}
+
+fn invert<T: Real>(a: Block<T>) -> Block<T> {
+    let inverse_det = (a[0] * a[3] - a[1] * a[2]).recip();
+    [a[3] * inverse_det, -a[1] * inverse_det, -a[2] * inverse_det, a[0] * inverse_det]
 }

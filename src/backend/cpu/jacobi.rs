@@ -1,10 +1,9 @@
 //! The inverse of the diagonal as a preconditioner.
 
 use super::{CpuBackend, PIECE};
-use crate::backend::{DeviceError, Preconditioner, PreconditionerFailure, Real, SolverError};
+use crate::backend::{Preconditioner, PreconditionerFailure, Real, Result, SolverError};
 use rayon::prelude::*;
 
-/// A matrix whose diagonal can be inverted.
 pub(super) trait InverseDiagonal<T> {
     /// d ← diag(A)⁻¹, and the first row whose diagonal is absent, zero or not finite, if any.
     fn inverse_diagonal(&self, d: &mut [T]) -> Option<usize>;
@@ -16,7 +15,6 @@ pub(super) struct Jacobi<T> {
 }
 
 impl<T: Real> Jacobi<T> {
-    /// Room for the diagonal of a matrix of `n` rows.
     pub(super) fn new(n: usize) -> Self {
         Self { inverse: vec![T::zero(); n] }
     }
@@ -30,13 +28,7 @@ impl<T: Real, A: InverseDiagonal<T>> Preconditioner<CpuBackend, T, A> for Jacobi
         }
     }
 
-    fn apply(
-        &mut self,
-        _: &CpuBackend,
-        _: &A,
-        r: &Vec<T>,
-        z: &mut Vec<T>,
-    ) -> Result<(), DeviceError> {
+    fn apply(&mut self, _: &CpuBackend, _: &A, r: &Vec<T>, z: &mut Vec<T>) -> Result<()> {
         let operands = self.inverse.par_chunks(PIECE).zip(r.par_chunks(PIECE));
         z.par_chunks_mut(PIECE).zip(operands).for_each(|(z, (d, r))| {
             for (z, (d, r)) in z.iter_mut().zip(d.iter().zip(r)) {

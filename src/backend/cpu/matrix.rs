@@ -1,15 +1,17 @@
-//! ELL matrices of the CPU backend.
+//! ELL matrices of the CPU backend, and products with them.
 
 use super::factors::LuFactors;
 use super::jacobi::{InverseDiagonal, Jacobi};
-use super::{CpuBackend, CsrMatrix, product};
-use crate::backend::preconditioner::Identity;
+use super::{CpuBackend, CsrMatrix};
+use crate::backend::matrices::Identity;
 use crate::backend::{
     Algebraic, DeviceError, Format, Incomplete, LinearOperator, Preconditioner, Product, Real,
-    SparseBackend, SparseMatrix,
+    Result, SparseBackend, SparseMatrix,
 };
-use crate::sparse::{Csr, EllPattern, Schedule};
+use crate::simd::{self, Kernel};
+use crate::sparse::{Csr, EllPattern, STENCIL, Schedule, Structure};
 use rayon::prelude::*;
+use std::ops::Range;
 use std::sync::Arc;
 
 /// A matrix in ELL format: `values[k * rows + r]` is slot k of row r.
@@ -24,20 +26,17 @@ impl<T: Real> EllMatrix<T> {
     ///
     /// # Panics
     /// If the number of values does not fit the pattern: an error of the caller.
-    #[must_use]
     pub fn from_values(pattern: EllPattern, values: Vec<T>) -> Self {
         assert_eq!(values.len(), pattern.rows() * pattern.width());
         Self { pattern: Arc::new(pattern), values }
     }
 
     /// Where the entries stand.
-    #[must_use]
     pub fn pattern(&self) -> &EllPattern {
         &self.pattern
     }
 
     /// Values by slot, column-major.
-    #[must_use]
     pub fn values(&self) -> &[T] {
         &self.values
     }
@@ -47,16 +46,12 @@ impl<T: Real> EllMatrix<T> {
         self.pattern.row(row).map(|(at, column)| (column, self.values[at]))
     }
 
-    /// Room for DILU or ILU(0) factors, eliminated by this schedule: those that GPUs have.
+    /// DILU or ILU(0) factors, not computed yet, eliminated by this schedule as on a GPU.
     /// [`SparseMatrix::preconditioner`] keeps to the natural order.
     ///
     /// # Errors
     /// [`DeviceError::FactorsTooLarge`] for more entries than 32 bits number.
-    pub fn factors(
-        &self,
-        kind: Incomplete,
-        schedule: Schedule,
-    ) -> Result<EllPreconditioner<T>, DeviceError> {
+    pub fn factors(&self, kind: Incomplete, schedule: Schedule) -> Result<EllPreconditioner<T>> {
         Ok(Box::new(LuFactors::new(self.pattern(), kind, schedule)?))
     }
 
@@ -75,17 +70,13 @@ impl<T: Real> EllMatrix<T> {
 }
 
 impl<T: Real> LinearOperator<CpuBackend, T> for EllMatrix<T> {
-    fn apply(&self, backend: &CpuBackend, x: &Vec<T>, y: &mut Vec<T>) -> Result<(), DeviceError> {
+    fn apply(&self, backend: &CpuBackend, x: &Vec<T>, y: &mut Vec<T>) -> Result<()> {
         backend.multiply(self, x, Product::default(), y)
     }
 }
 
 impl<T: Real> SparseMatrix<CpuBackend, T> for EllMatrix<T> {
-    fn preconditioner(
-        &self,
-        _: &CpuBackend,
-        kind: Algebraic,
-    ) -> Result<EllPreconditioner<T>, DeviceError> {
+    fn preconditioner(&self, _: &CpuBackend, kind: Algebraic) -> Result<EllPreconditioner<T>> {
         Ok(match kind {
             Algebraic::None => Box::new(Identity),
             Algebraic::Jacobi => Box::new(Jacobi::new(self.pattern.rows())),
@@ -101,7 +92,6 @@ impl<T: Real> SparseMatrix<CpuBackend, T> for EllMatrix<T> {
     }
 }
 
-/// A preconditioner of a matrix in ELL format on the CPU.
 type EllPreconditioner<T> = Box<dyn Preconditioner<CpuBackend, T, EllMatrix<T>>>;
 
 impl<T: Real> InverseDiagonal<T> for EllMatrix<T> {
@@ -118,12 +108,12 @@ impl SparseBackend for CpuBackend {
     type Matrix<T: Real> = EllMatrix<T>;
     type CsrMatrix<T: Real> = CsrMatrix<T>;
 
-    fn matrix<T: Real>(&self, pattern: &EllPattern) -> Result<EllMatrix<T>, DeviceError> {
+    fn matrix<T: Real>(&self, pattern: &EllPattern) -> Result<EllMatrix<T>> {
         let values = vec![T::zero(); pattern.rows() * pattern.width()];
         Ok(EllMatrix { pattern: Arc::new(pattern.clone()), values })
     }
 
-    fn matrix_values<T: Real>(&self, a: &EllMatrix<T>) -> Result<Vec<T>, DeviceError> {
+    fn matrix_values<T: Real>(&self, a: &EllMatrix<T>) -> Result<Vec<T>> {
         Ok(a.values.clone())
     }
 
@@ -133,12 +123,143 @@ impl SparseBackend for CpuBackend {
         x: &Vec<T>,
         part: Product,
         y: &mut Vec<T>,
-    ) -> Result<(), DeviceError> {
-        product::multiply(a, x, part, y);
+    ) -> Result<()> {
+        multiply(a, x, part, y);
         Ok(())
     }
 
-    fn csr<T: Real>(&self, a: &Csr, format: Format) -> Result<CsrMatrix<T>, DeviceError> {
+    fn csr<T: Real>(&self, a: &Csr, format: Format) -> Result<CsrMatrix<T>> {
         Ok(CsrMatrix::new(a, format))
+    }
+}
+
+/// Rows that are multiplied in one go: their part of the result stays in the first-level cache
+/// over all slots.
+const BLOCK: usize = 1024;
+
+/// y ← (+) A x, the part that `product` names.
+fn multiply<T: Real>(a: &EllMatrix<T>, x: &[T], product: Product, y: &mut [T]) {
+    match a.pattern.structure() {
+        Structure::NinePoint { mi, mj, .. } => {
+            y.par_chunks_mut(2 * mi).enumerate().for_each(|(j, y)| {
+                // Most rows of points have no column to skip and need not look at each.
+                let skips = 2 * mi * j.saturating_sub(1) < product.skip_columns;
+                if skips || mi < 3 {
+                    one_by_one(a, x, product, 2 * mi * j, y);
+                } else {
+                    nine_point_row(a, x, product, (mi, mj), j, y);
+                }
+            });
+        }
+        Structure::WallColumns { mi, .. } if product.skip_columns == 0 => {
+            let n = a.pattern.rows();
+            let row = |j: usize, k: usize| &a.values[k * n + 2 * mi * j..][..2 * mi];
+            y.par_chunks_mut(2 * mi).enumerate().for_each(|(j, y)| {
+                let (slots, terms) = ([row(j, 0), row(j, 1)], &x[..2 * mi]);
+                simd::run(WallRow { slots, terms, add: product.add, y });
+            });
+        }
+        _ => y.par_chunks_mut(BLOCK).enumerate().for_each(|(block, y)| {
+            one_by_one(a, x, product, block * BLOCK, y);
+        }),
+    }
+}
+
+/// Rows from `start` on, entry by entry.
+fn one_by_one<T: Real>(a: &EllMatrix<T>, x: &[T], product: Product, start: usize, y: &mut [T]) {
+    for (row, y) in (start..).zip(y) {
+        if !product.add {
+            *y = T::zero();
+        }
+        for (column, value) in a.row(row) {
+            if column >= product.skip_columns {
+                *y += value * x[column];
+            }
+        }
+    }
+}
+
+/// The rows of the points (·, j): the first and the last point have fewer neighbours, or some
+/// across the seam.
+fn nine_point_row<T: Real>(
+    a: &EllMatrix<T>,
+    x: &[T],
+    product: Product,
+    (mi, mj): (usize, usize),
+    j: usize,
+    y: &mut [T],
+) {
+    let (start, last) = (2 * mi * j, 2 * (mi - 1));
+    one_by_one(a, x, product, start, &mut y[..2]);
+    one_by_one(a, x, product, start + last, &mut y[last..]);
+    let rows_there = |dj: isize| j.checked_add_signed(dj).is_some_and(|j| j < mj);
+    for from in (2..last).step_by(BLOCK) {
+        let to = (from + BLOCK).min(last);
+        let y = &mut y[from..to];
+        if !product.add {
+            y.fill(T::zero());
+        }
+        let there = STENCIL.into_iter().filter(|&(_, dj, _)| rows_there(dj));
+        for (slot, (di, dj, other)) in there.enumerate() {
+            let rows = start + from..start + to;
+            // The points' neighbours at this offset, a part of one row of points.
+            let column =
+                (2 * (mi * j) + from).wrapping_add_signed(2 * (mi.cast_signed() * dj + di));
+            let values = &a.values[shift(&rows, slot * a.pattern.rows())];
+            simd::run(Slot { values, x: &x[column..column + y.len()], other, y });
+        }
+    }
+}
+
+fn shift(range: &Range<usize>, by: usize) -> Range<usize> {
+    range.start + by..range.end + by
+}
+
+/// y ← y + v x for one slot of points inside a row: x of the row's own variable, or of the other.
+struct Slot<'a, T> {
+    values: &'a [T],
+    x: &'a [T],
+    other: bool,
+    y: &'a mut [T],
+}
+
+impl<T: Real> Kernel for Slot<'_, T> {
+    #[inline(always)]
+    fn run(self) {
+        let Self { values, x, other, y } = self;
+        if other {
+            let points = y.as_chunks_mut::<2>().0.iter_mut();
+            let points = points.zip(values.as_chunks::<2>().0).zip(x.as_chunks::<2>().0);
+            for ((y, v), x) in points {
+                y[0] += v[0] * x[1];
+                y[1] += v[1] * x[0];
+            }
+        } else {
+            for ((y, v), x) in y.iter_mut().zip(values).zip(x) {
+                *y += *v * *x;
+            }
+        }
+    }
+}
+
+/// y ← (+) B x for a row of points: the wall terms p, q of each line, interleaved.
+struct WallRow<'a, T> {
+    slots: [&'a [T]; 2],
+    terms: &'a [T],
+    add: bool,
+    y: &'a mut [T],
+}
+
+impl<T: Real> Kernel for WallRow<'_, T> {
+    #[inline(always)]
+    fn run(self) {
+        let Self { slots: [along_p, along_q], terms, add, y } = self;
+        let points = y.as_chunks_mut::<2>().0.iter_mut().zip(terms.as_chunks::<2>().0);
+        let entries = along_p.as_chunks::<2>().0.iter().zip(along_q.as_chunks::<2>().0);
+        for ((y, terms), (p, q)) in points.zip(entries) {
+            let [x0, y0] = if add { *y } else { [T::zero(); 2] };
+            y[0] = x0 + p[0] * terms[0] + q[0] * terms[1];
+            y[1] = y0 + p[1] * terms[0] + q[1] * terms[1];
+        }
     }
 }

@@ -9,12 +9,18 @@ use crate::simd::Kernel;
 use crate::sparse::STENCIL;
 use std::ops::Range;
 
-/// Points of a chunk at most.
 const CHUNK: usize = 64;
 /// Running sums of the merit.
 const LANES: usize = 8;
-/// Entries of a row of the field Jacobian.
 const ENTRIES: usize = STENCIL.len();
+
+/// Row j of unknown points; the amplitudes are the (p_i, q_i) of each line, interleaved.
+#[derive(Clone, Copy)]
+pub(super) struct Row<'a> {
+    pub(super) data: &'a EllipticData,
+    pub(super) amplitudes: &'a [f64],
+    pub(super) j: usize,
+}
 
 /// Operands of neighbouring unknown points of one row; each slice has one value a point.
 #[derive(Clone, Copy)]
@@ -30,14 +36,8 @@ struct Points<'a> {
 }
 
 impl<'a> Points<'a> {
-    /// The points `columns` of row j.
     #[inline(always)]
-    fn new(
-        data: &'a EllipticData,
-        amplitudes: &'a [f64],
-        j: usize,
-        columns: &Range<usize>,
-    ) -> Self {
+    fn new(Row { data, amplitudes, j }: Row<'a>, columns: &Range<usize>) -> Self {
         let (stride, n) = (data.mi + 2, columns.len());
         let around = |nodes: &'a [f64]| {
             [0, 1, 2].map(|dj| {
@@ -81,7 +81,6 @@ impl<'a> Points<'a> {
     }
 }
 
-/// Chunks of `columns`.
 #[inline(always)]
 fn chunks(columns: Range<usize>) -> impl Iterator<Item = Range<usize>> {
     let end = columns.end;
@@ -91,9 +90,7 @@ fn chunks(columns: Range<usize>) -> impl Iterator<Item = Range<usize>> {
 /// f ← w R on row j, and the sum of the squared merits; the weights are renewed first if
 /// `scaling` says so.
 pub(super) struct ResidualRow<'a> {
-    pub(super) data: &'a EllipticData,
-    pub(super) amplitudes: &'a [f64],
-    pub(super) j: usize,
+    pub(super) row: Row<'a>,
     pub(super) scaling: Scaling,
     pub(super) row_weights: &'a mut [f64],
     pub(super) merit_weights: &'a mut [f64],
@@ -104,11 +101,11 @@ pub(super) struct ResidualRow<'a> {
 impl Kernel for ResidualRow<'_> {
     #[inline(always)]
     fn run(self) {
-        let Self { data, amplitudes, j, scaling, row_weights, merit_weights, f, sum } = self;
+        let Self { row, scaling, row_weights, merit_weights, f, sum } = self;
         let mut sums = [0.0; LANES];
-        for columns in chunks(0..data.mi) {
+        for columns in chunks(0..row.data.mi) {
             let n = columns.len();
-            let points = Points::new(data, amplitudes, j, &columns);
+            let points = Points::new(row, &columns);
             let weights = &mut row_weights[columns.clone()];
             let merits = &mut merit_weights[columns.clone()];
             if scaling == Scaling::Renewed {
@@ -132,7 +129,6 @@ impl Kernel for ResidualRow<'_> {
     }
 }
 
-/// Weights of rows and merit at the present points.
 #[inline(always)]
 fn renew(points: &Points, row_weights: &mut [f64], merit_weights: &mut [f64]) {
     let mut renewed = [[0.0; CHUNK]; 2];
@@ -148,9 +144,7 @@ fn renew(points: &Points, row_weights: &mut [f64], merit_weights: &mut [f64]) {
 
 /// Row j of a ← w ∂R/∂r.
 pub(super) struct JacobianRow<'a, 'b, T> {
-    pub(super) data: &'a EllipticData,
-    pub(super) amplitudes: &'a [f64],
-    pub(super) j: usize,
+    pub(super) row: Row<'a>,
     pub(super) row_weights: &'a [f64],
     /// Values of row j by slot.
     pub(super) slots: &'a mut [&'b mut [T]],
@@ -159,11 +153,11 @@ pub(super) struct JacobianRow<'a, 'b, T> {
 impl<T: Real> Kernel for JacobianRow<'_, '_, T> {
     #[inline(always)]
     fn run(mut self) {
-        let mi = self.data.mi;
+        let mi = self.row.data.mi;
         let mut entries = Entries([[[0.0; SHORT]; ENTRIES]; 2]);
         // All points inside have the same neighbours; the ends of an open row have fewer.
-        let inside = if self.data.periodic { 0..mi } else { 1..mi.max(2) - 1 };
-        if !self.data.periodic {
+        let inside = if self.row.data.periodic { 0..mi } else { 1..mi.max(2) - 1 };
+        if !self.row.data.periodic {
             self.end(0, &mut entries);
             self.end(mi - 1, &mut entries);
         }
@@ -176,8 +170,8 @@ impl<T: Real> Kernel for JacobianRow<'_, '_, T> {
 impl<T: Real> JacobianRow<'_, '_, T> {
     #[inline(always)]
     fn inside(&mut self, columns: Range<usize>, entries: &mut Entries) {
-        entries.evaluate(self.data, self.amplitudes, self.j, &columns, self.row_weights);
-        let (south, north) = (self.j > 0, self.j + 1 < self.data.mj);
+        entries.evaluate(self.row, &columns, self.row_weights);
+        let (south, north) = (self.row.j > 0, self.row.j + 1 < self.row.data.mj);
         let first = if south { 0 } else { 4 };
         let last = if north { ENTRIES } else { ENTRIES - 4 };
         for (slot, k) in self.slots.iter_mut().zip(first..last) {
@@ -192,8 +186,8 @@ impl<T: Real> JacobianRow<'_, '_, T> {
     /// An end of the row: what has no neighbour on its side is left out.
     #[inline(always)]
     fn end(&mut self, i: usize, entries: &mut Entries) {
-        entries.evaluate(self.data, self.amplitudes, self.j, &(i..i + 1), self.row_weights);
-        let present = present_entries(i, self.j, self.data.mi, self.data.mj);
+        entries.evaluate(self.row, &(i..i + 1), self.row_weights);
+        let present = present_entries(i, self.row.j, self.row.data.mi, self.row.data.mj);
         let kept = (0..ENTRIES).filter(|&k| present[k]);
         for (slot, k) in self.slots.iter_mut().zip(kept) {
             for variable in 0..2 {
@@ -211,15 +205,8 @@ struct Entries([[[f64; SHORT]; ENTRIES]; 2]);
 
 impl Entries {
     #[inline(always)]
-    fn evaluate(
-        &mut self,
-        data: &EllipticData,
-        amplitudes: &[f64],
-        j: usize,
-        columns: &Range<usize>,
-        row_weights: &[f64],
-    ) {
-        let points = Points::new(data, amplitudes, j, columns);
+    fn evaluate(&mut self, row: Row<'_>, columns: &Range<usize>, row_weights: &[f64]) {
+        let points = Points::new(row, columns);
         let weights = &row_weights[columns.clone()];
         let [p, q] = points.controls();
         let [x, y] = &mut self.0;
@@ -243,9 +230,7 @@ fn present_entries(i: usize, j: usize, mi: usize, mj: usize) -> [bool; ENTRIES] 
 
 /// Row j of b ← w ∂R/∂(p, q).
 pub(super) struct WallRow<'a, 'b, T> {
-    pub(super) data: &'a EllipticData,
-    pub(super) amplitudes: &'a [f64],
-    pub(super) j: usize,
+    pub(super) row: Row<'a>,
     pub(super) row_weights: &'a [f64],
     /// Values of row j by slot.
     pub(super) slots: &'a mut [&'b mut [T]],
@@ -254,9 +239,9 @@ pub(super) struct WallRow<'a, 'b, T> {
 impl<T: Real> Kernel for WallRow<'_, '_, T> {
     #[inline(always)]
     fn run(self) {
-        let Self { data, amplitudes, j, row_weights, slots } = self;
-        for columns in chunks(0..data.mi) {
-            let points = Points::new(data, amplitudes, j, &columns);
+        let Self { row, row_weights, slots } = self;
+        for columns in chunks(0..row.data.mi) {
+            let points = Points::new(row, &columns);
             let Some([phi, psi]) = points.decay else { return };
             let weights = &row_weights[columns.clone()];
             let mut entries = [[[T::zero(); 2]; CHUNK]; 2];

@@ -1,36 +1,31 @@
-//! Vectors of the CPU backend.
+//! Vectors of the CPU backend, and reductions whose order of additions is fixed.
 
-use super::reduce::reduce;
 use super::{CpuBackend, PIECE};
 use crate::backend::scalars::{Coefficient, Ending, HALTED, LOG, LOGGED, ONE, SLOTS, Slot};
-use crate::backend::{Advance, Backend, DeviceError, Pair, Projection, Real};
+use crate::backend::{Advance, Backend, Pair, Projection, Real, Result};
 use rayon::prelude::*;
+use std::ops::Range;
 
 impl Backend for CpuBackend {
     type Vector<T: Real> = Vec<T>;
-    type Look = [f64; SLOTS + LOG];
+    type ReadBack = [f64; SLOTS + LOG];
     type Recording = ();
 
-    fn zeros<T: Real>(&self, n: usize) -> Result<Vec<T>, DeviceError> {
+    fn zeros<T: Real>(&self, n: usize) -> Result<Vec<T>> {
         Ok(vec![T::zero(); n])
     }
 
-    fn upload<T: Real>(&self, host: &[T], v: &mut Vec<T>) -> Result<(), DeviceError> {
+    fn upload<T: Real>(&self, host: &[T], v: &mut Vec<T>) -> Result<()> {
         v.copy_from_slice(host);
         Ok(())
     }
 
-    fn download<T: Real>(&self, v: &Vec<T>, host: &mut [T]) -> Result<(), DeviceError> {
+    fn download<T: Real>(&self, v: &Vec<T>, host: &mut [T]) -> Result<()> {
         host.copy_from_slice(v);
         Ok(())
     }
 
-    fn convert<S: Real, T: Real>(
-        &self,
-        scale: f64,
-        x: &Vec<S>,
-        y: &mut Vec<T>,
-    ) -> Result<(), DeviceError> {
+    fn convert<S: Real, T: Real>(&self, scale: f64, x: &Vec<S>, y: &mut Vec<T>) -> Result<()> {
         y.par_chunks_mut(PIECE).zip(x.par_chunks(PIECE)).for_each(|(y, x)| {
             for (y, x) in y.iter_mut().zip(x) {
                 *y = T::narrow(scale * x.widen());
@@ -39,7 +34,7 @@ impl Backend for CpuBackend {
         Ok(())
     }
 
-    fn max_abs<T: Real>(&self, x: &Vec<T>) -> Result<f64, DeviceError> {
+    fn max_abs<T: Real>(&self, x: &Vec<T>) -> Result<f64> {
         // f64::max would drop a NaN.
         let larger = |a: f64, b: f64| if a.is_nan() || a > b { a } else { b };
         Ok(reduce(
@@ -50,11 +45,7 @@ impl Backend for CpuBackend {
         ))
     }
 
-    fn project<T: Real>(
-        &self,
-        basis: &[Vec<T>],
-        w: &mut Vec<T>,
-    ) -> Result<Projection, DeviceError> {
+    fn project<T: Real>(&self, basis: &[Vec<T>], w: &mut Vec<T>) -> Result<Projection> {
         let mut with: Vec<&[T]> = basis.iter().map(Vec::as_slice).collect();
         let first = products(w, &with);
         let terms: Vec<(f64, &Vec<T>)> = first.iter().map(|h| -h).zip(basis).collect();
@@ -65,16 +56,12 @@ impl Backend for CpuBackend {
         Ok(Projection { first, again, square })
     }
 
-    fn look(&self, scalars: &Vec<f64>) -> Result<[f64; SLOTS + LOG], DeviceError> {
+    fn read_back(&self, scalars: &Vec<f64>) -> Result<[f64; SLOTS + LOG]> {
         Ok(std::array::from_fn(|slot| scalars[slot]))
     }
 
-    fn see(
-        &self,
-        look: [f64; SLOTS + LOG],
-        host: &mut [f64; SLOTS + LOG],
-    ) -> Result<(), DeviceError> {
-        *host = look;
+    fn wait_for(&self, read_back: [f64; SLOTS + LOG], host: &mut [f64; SLOTS + LOG]) -> Result<()> {
+        *host = read_back;
         Ok(())
     }
 
@@ -84,7 +71,7 @@ impl Backend for CpuBackend {
         first: Slot,
         pairs: [Pair<'_, Vec<T>>; K],
         ending: Ending<'_>,
-    ) -> Result<(), DeviceError> {
+    ) -> Result<()> {
         if scalars[usize::from(HALTED)] != 0.0 {
             return Ok(());
         }
@@ -98,7 +85,7 @@ impl Backend for CpuBackend {
         step: Advance<'_, Vec<T>>,
         first: Slot,
         ending: Ending<'_>,
-    ) -> Result<(), DeviceError> {
+    ) -> Result<()> {
         if scalars[usize::from(HALTED)] != 0.0 {
             return Ok(());
         }
@@ -116,7 +103,7 @@ impl Backend for CpuBackend {
         y: &mut Vec<T>,
         beta: C,
         terms: &[(C, &Vec<T>)],
-    ) -> Result<(), DeviceError> {
+    ) -> Result<()> {
         let slots = scalars.map_or(&NUMBERS[..], Vec::as_slice);
         if slots[usize::from(HALTED)] != 0.0 {
             return Ok(());
@@ -140,11 +127,7 @@ impl Backend for CpuBackend {
         }
     }
 
-    fn replay(
-        &self,
-        (): &mut (),
-        mut work: impl FnMut() -> Result<(), DeviceError>,
-    ) -> Result<(), DeviceError> {
+    fn replay(&self, (): &mut (), mut work: impl FnMut() -> Result<()>) -> Result<()> {
         work()
     }
 }
@@ -189,7 +172,6 @@ fn sum<T: Real, C: Copy, const K: usize>(
     });
 }
 
-/// Several inner products in one reduction.
 fn dots<T: Real, const K: usize>(pairs: [Pair<'_, [T]>; K]) -> [f64; K] {
     let n = pairs.first().map_or(0, |(a, _)| a.len());
     reduce(
@@ -278,4 +260,40 @@ pub(super) fn copy<T: Real>(x: &[T], y: &mut [T]) {
 /// v ← 0.
 pub(super) fn clear<T: Real>(v: &mut [T]) {
     v.par_chunks_mut(PIECE).for_each(|v| v.fill(T::zero()));
+}
+
+/// Combines `leaf` over pieces of at most `piece` indices of `range`, by halves.
+///
+/// The tree depends on `range` and `piece` alone, so the result is the same for any number of
+/// threads, and nothing is allocated.
+pub(super) fn reduce<R: Send>(
+    range: Range<usize>,
+    piece: usize,
+    leaf: &(impl Fn(Range<usize>) -> R + Sync),
+    combine: &(impl Fn(R, R) -> R + Sync),
+) -> R {
+    let pieces = range.len().div_ceil(piece);
+    if pieces <= 1 {
+        return leaf(range);
+    }
+    let middle = range.start + pieces.div_ceil(2) * piece;
+    let (low, high) = rayon::join(
+        || reduce(range.start..middle, piece, leaf, combine),
+        || reduce(middle..range.end, piece, leaf, combine),
+    );
+    combine(low, high)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_index_is_visited_once_at_awkward_sizes() {
+        for n in [0, 1, 31, 32, 33, 257, 1961] {
+            let sum = reduce(0..n, 32, &|range: Range<usize>| range.sum::<usize>(), &|a, b| a + b);
+
+            assert_eq!(sum, n * n.saturating_sub(1) / 2);
+        }
+    }
 }

@@ -1,14 +1,15 @@
-//! The backend on one device: launches, reductions and recordings.
+//! The backend on one device: launches, reductions, and recordings with the host's state.
 
-use super::comm::{Communicator, RankContext};
-use super::device::{Address, Buffer, Device, MemoryEstimate};
-use super::launch::shared::{self, Pointer};
-use super::launch::{Argument, Kernel, LaunchShape, REDUCTION_BLOCKS, Source};
-use super::recording::{CaptureLog, CudaRecording};
+use crate::backend::cuda::comm::{Communicator, RankContext};
+use crate::backend::cuda::device::{Address, Buffer, Device, GRANTED, MemoryEstimate, Recording};
+use crate::backend::cuda::launch::shared::{self, Pointer};
+use crate::backend::cuda::launch::{
+    Argument, Kernel, LaunchShape, REDUCTION_BLOCKS, Result, Source, arguments,
+};
 use crate::backend::{Bands, DeviceError, Real};
+use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-/// Results of one reduction.
 pub(crate) const REDUCTIONS: usize = 4;
 
 /// Unknowns of a level up to which reading a matrix of their square costs less than a cycle's
@@ -28,13 +29,10 @@ pub struct CudaBackend {
     pub(crate) matrix_unknowns: usize,
     /// Most points of a level of multigrid that every rank holds as a whole.
     pub(crate) gathered_points: usize,
-    /// Whether the schedule of rows may be chosen by timing the first solves.
-    pub(crate) timed_schedules: bool,
     /// This rank's part and its communicator, if there are several ranks.
     pub(crate) ranks: Option<RankContext>,
 }
 
-/// Memory of reductions.
 pub(crate) struct Reduction {
     pub(crate) partials: Buffer<f64>,
     pub(crate) ticket: Buffer<u32>,
@@ -53,9 +51,11 @@ impl Reduction {
     }
 }
 
+// What is hidden is for the tests and measurements of this workspace.
 impl CudaBackend {
     /// A backend on `device`.
-    pub fn new(device: Arc<dyn Device>) -> Result<Self, DeviceError> {
+    #[doc(hidden)]
+    pub fn new(device: Arc<dyn Device>) -> Result<Self> {
         let reduction = Reduction {
             partials: Buffer::zeros(&device, REDUCTIONS * REDUCTION_BLOCKS)?,
             ticket: Buffer::zeros(&device, 1)?,
@@ -69,54 +69,50 @@ impl CudaBackend {
             capture: CaptureLog::default(),
             matrix_unknowns: MATRIX_UNKNOWNS,
             gathered_points: GATHERED_POINTS,
-            timed_schedules: true,
             ranks: None,
         })
     }
 
     /// A backend on `device` that works on the band of the communicator's rank, or on its block of
     /// the rows of matrices. Whatever runs on it must run on all ranks.
+    #[doc(hidden)]
     pub fn banded(
         device: Arc<dyn Device>,
         communicator: Box<dyn Communicator>,
         bands: Bands,
-    ) -> Result<Self, DeviceError> {
+    ) -> Result<Self> {
         let ranks = RankContext::new(&device, communicator, bands)?;
         Ok(Self { ranks: Some(ranks), ..Self::new(device)? })
     }
 
-    /// Applies the multigrid cycle of levels with up to so many unknowns as a matrix.
+    /// Applies the multigrid cycle of levels with up to `most` unknowns as a matrix.
+    #[doc(hidden)]
     #[must_use]
     pub fn with_matrix_unknowns(self, most: usize) -> Self {
         Self { matrix_unknowns: most, ..self }
     }
 
-    /// Gathers levels of multigrid with up to so many points onto every rank.
+    /// Gathers levels of multigrid with up to `most` points onto every rank.
+    #[doc(hidden)]
     #[must_use]
     pub fn with_gathered_points(self, most: usize) -> Self {
         Self { gathered_points: most, ..self }
     }
 
-    /// The same backend with [`crate::sparse::Schedule::Auto`] decided by the shape of a matrix
-    /// alone, as every run does it again.
-    #[must_use]
-    pub fn with_schedules_by_rule(self) -> Self {
-        Self { timed_schedules: false, ..self }
-    }
-
     /// A backend on GPU `ordinal`, its kernels compiled.
     #[cfg(feature = "cuda")]
-    pub fn open(ordinal: usize) -> Result<Self, DeviceError> {
+    pub fn open(ordinal: usize) -> Result<Self> {
         Self::new(Arc::new(super::device::driver::DriverDevice::open_compiled(ordinal)?))
     }
 
     /// Refuses: this build has no driver.
     #[cfg(not(feature = "cuda"))]
-    pub fn open(_: usize) -> Result<Self, DeviceError> {
+    pub fn open(_: usize) -> Result<Self> {
         Err(DeviceError::NotBuilt { backend: "cuda" })
     }
 
     /// The device.
+    #[doc(hidden)]
     #[must_use]
     pub fn device(&self) -> &Arc<dyn Device> {
         &self.device
@@ -128,37 +124,34 @@ impl CudaBackend {
         name: &'static str,
         shape: LaunchShape,
         arguments: &[Argument],
-    ) -> Result<(), DeviceError> {
-        self.device.launch(Kernel::new::<T>(source, name), shape, arguments)
+    ) -> Result<()> {
+        self.device.launch(GRANTED, Kernel::new::<T>(source, name), shape, arguments)
     }
 
-    /// Does `work`, which is recorded the first time and replayed ever after.
-    pub(crate) fn record(
+    /// Launches a kernel with a thread for each of `n` items; `n` is its first argument.
+    pub(crate) fn for_each<T: Real>(
         &self,
-        recording: &mut CudaRecording,
-        mut work: impl FnMut() -> Result<(), DeviceError>,
-    ) -> Result<(), DeviceError> {
-        // Messages that the host sends cannot be recorded. Within another recording the launches are
-        // part of that one.
-        let recorded = self.ranks.as_ref().is_none_or(|ranks| ranks.communicator().recorded());
-        if !recorded || self.capture.is_open() {
-            return work();
-        }
-        recording.run(&*self.device, &self.capture, work)
+        source: Source,
+        name: &'static str,
+        n: usize,
+        arguments: Vec<Argument>,
+    ) -> Result<()> {
+        let all = [arguments![n as u64], arguments].concat();
+        self.launch::<T>(source, name, LaunchShape::threads(n), &all)
     }
 
     /// Refuses what does not fit the GPU's free memory.
     ///
     /// # Errors
     /// [`DeviceError::OutOfMemory`].
-    pub fn check_memory(&self, estimate: MemoryEstimate) -> Result<(), DeviceError> {
+    pub fn check_memory(&self, estimate: MemoryEstimate) -> Result<()> {
         estimate.check(&*self.device)
     }
 
-    /// What was to be received from other ranks is in its place for work asked for later.
-    pub(crate) fn finish_exchange(&self) -> Result<(), DeviceError> {
+    /// Later work finds the messages of other ranks in their places.
+    pub(crate) fn finish_exchange(&self) -> Result<()> {
         match &self.ranks {
-            Some(ranks) => ranks.communicator().finish_exchange(),
+            Some(ranks) => ranks.communicator.finish_exchange(),
             None => Ok(()),
         }
     }
@@ -167,14 +160,14 @@ impl CudaBackend {
     ///
     /// # Errors
     /// If the device or another rank fails.
-    pub fn broadcast(&self, own: u64) -> Result<u64, DeviceError> {
+    #[doc(hidden)]
+    pub fn broadcast(&self, own: u64) -> Result<u64> {
         match &self.ranks {
             Some(ranks) => ranks.numbers(own)?.first().copied().ok_or(DeviceError::OtherRank),
             None => Ok(own),
         }
     }
 
-    /// The workspace of reductions, one at a time.
     pub(crate) fn reduction(&self) -> MutexGuard<'_, Reduction> {
         self.reduction.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -189,7 +182,7 @@ impl CudaBackend {
         n: usize,
         arguments: &[Argument],
         combine: impl Fn(usize, f64, f64) -> f64,
-    ) -> Result<[f64; K], DeviceError> {
+    ) -> Result<[f64; K]> {
         let Some(ranks) = &self.ranks else {
             return self.own_reduction::<T, K>(source, name, n, arguments);
         };
@@ -209,7 +202,7 @@ impl CudaBackend {
         name: &'static str,
         n: usize,
         arguments: &[Argument],
-    ) -> Result<[f64; K], DeviceError> {
+    ) -> Result<[f64; K]> {
         let workspace = self.reduction();
         self.launch_reduction::<T>(&workspace, (source, name), n, arguments)?;
         let mut results = [0.0; K];
@@ -223,7 +216,7 @@ impl CudaBackend {
         (source, name): (Source, &'static str),
         n: usize,
         arguments: &[Argument],
-    ) -> Result<(), DeviceError> {
+    ) -> Result<()> {
         let mut all = arguments.to_vec();
         all.push(workspace.out(workspace.result.address()).into());
         self.launch::<T>(source, name, LaunchShape::reduction(n), &all)
@@ -238,7 +231,7 @@ impl CudaBackend {
         shape: LaunchShape,
         arguments: &[Argument],
         each: usize,
-    ) -> Result<Option<usize>, DeviceError> {
+    ) -> Result<Option<usize>> {
         self.first_index(each, |first| {
             let mut all = arguments.to_vec();
             all.push(first.into());
@@ -251,8 +244,8 @@ impl CudaBackend {
     pub(crate) fn first_index(
         &self,
         each: usize,
-        work: impl FnOnce(Address) -> Result<(), DeviceError>,
-    ) -> Result<Option<usize>, DeviceError> {
+        work: impl FnOnce(Address) -> Result<()>,
+    ) -> Result<Option<usize>> {
         let own = self.own_first_index(work)?;
         match &self.ranks {
             Some(ranks) => ranks.first_of_all(own, each),
@@ -263,13 +256,89 @@ impl CudaBackend {
     /// As [`Self::first_index`], on this rank alone.
     pub(crate) fn own_first_index(
         &self,
-        work: impl FnOnce(Address) -> Result<(), DeviceError>,
-    ) -> Result<Option<usize>, DeviceError> {
+        work: impl FnOnce(Address) -> Result<()>,
+    ) -> Result<Option<usize>> {
         let workspace = self.reduction();
         workspace.first.upload(&[u64::MAX])?;
         work(workspace.first.address())?;
         let mut first = [0];
         workspace.first.download(&mut first)?;
         Ok((first[0] != u64::MAX).then_some(first[0] as usize))
+    }
+}
+
+/// A recording of the device and the host states that the recorded work sets.
+#[derive(Default)]
+pub struct CudaRecording(Option<Recorded>);
+
+struct Recorded {
+    launches: Recording,
+    states: States,
+}
+
+impl CudaRecording {
+    /// Does `work`, which is recorded the first time and replayed ever after.
+    pub(super) fn run(
+        &mut self,
+        device: &dyn Device,
+        capture: &CaptureLog,
+        mut work: impl FnMut() -> Result<()>,
+    ) -> Result<()> {
+        if let Some(recorded) = &self.0 {
+            for (state, value) in &recorded.states {
+                state.put(*value);
+            }
+            return device.replay(GRANTED, &recorded.launches);
+        }
+        *capture.states() = Some(Vec::new());
+        let launches = device.record(&mut work);
+        let states = capture.states().take().unwrap_or_default();
+        let recorded = Recorded { launches: launches?, states };
+        device.replay(GRANTED, &recorded.launches)?;
+        self.0 = Some(recorded);
+        Ok(())
+    }
+}
+
+/// What the host knows about a value in the device's memory.
+#[derive(Debug, Clone)]
+pub(crate) struct HostState(Arc<AtomicU32>);
+
+impl HostState {
+    pub(crate) fn new(value: u32) -> Self {
+        Self(Arc::new(AtomicU32::new(value)))
+    }
+
+    // One thread queues work; the order of the states is that of its calls.
+    pub(crate) fn get(&self) -> u32 {
+        self.0.load(Ordering::Relaxed)
+    }
+
+    /// Sets the state; a recording that goes on will set it too.
+    pub(crate) fn set(&self, capture: &CaptureLog, value: u32) {
+        self.put(value);
+        if let Some(states) = &mut *capture.states() {
+            states.push((self.clone(), value));
+        }
+    }
+
+    fn put(&self, value: u32) {
+        self.0.store(value, Ordering::Relaxed);
+    }
+}
+
+type States = Vec<(HostState, u32)>;
+
+/// The states set during a recording, in order.
+#[derive(Default)]
+pub(crate) struct CaptureLog(Mutex<Option<States>>);
+
+impl CaptureLog {
+    fn states(&self) -> MutexGuard<'_, Option<States>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    pub(crate) fn is_open(&self) -> bool {
+        self.states().is_some()
     }
 }

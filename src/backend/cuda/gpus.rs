@@ -3,10 +3,11 @@
 use crate::backend::cuda::backend::CudaBackend;
 use crate::backend::cuda::comm::{
     AbortFlag, Communicator, CommunicatorId, HostCommunicator, HostTransport, NcclCommunicator,
-    PeerCommunicator, PeerWindows, RANK_TIMEOUT, RankSetup, nccl_present, run_ranks,
+    PeerCommunicator, RANK_TIMEOUT, RankSetup, nccl_present, run_ranks,
 };
 use crate::backend::cuda::device::driver::DriverDevice;
 use crate::backend::cuda::device::{Device, MemoryEstimate, WatchedDevice};
+use crate::backend::cuda::launch::Result;
 use crate::backend::{Bands, DeviceError};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
@@ -34,19 +35,13 @@ pub struct Gpus {
     timeout: Duration,
 }
 
-/// What the ranks of a run share.
-enum Rendezvous {
-    Memory(Arc<PeerWindows>),
-    Nccl(CommunicatorId, Arc<HostTransport>),
-    Host(Arc<HostTransport>),
-}
-
+// What is hidden is for the tests and measurements of this workspace.
 impl Gpus {
     /// Opens GPUs by their ordinals.
     ///
     /// # Errors
     /// If one is not there or cannot be used.
-    pub fn open(ordinals: &[usize]) -> Result<Self, DeviceError> {
+    pub fn open(ordinals: &[usize]) -> Result<Self> {
         // The first compiles what the others find on the disk.
         let open = |&ordinal: &usize| DriverDevice::open_compiled(ordinal).map(Arc::new);
         let devices: Vec<_> = ordinals.iter().map(open).collect::<Result<_, _>>()?;
@@ -61,18 +56,21 @@ impl Gpus {
     }
 
     /// Sends messages by this transport instead of the fastest there is.
+    #[doc(hidden)]
     #[must_use]
     pub fn with_transport(self, transport: Transport) -> Self {
         Self { transport, ..self }
     }
 
-    /// Gathers levels of multigrid with up to so many points onto every GPU.
+    /// Gathers levels of multigrid with up to `most` points onto every GPU.
+    #[doc(hidden)]
     #[must_use]
     pub fn with_gathered_points(self, most: Option<usize>) -> Self {
         Self { gathered_points: most, ..self }
     }
 
     /// Fails where a GPU waits longer for another one.
+    #[doc(hidden)]
     #[must_use]
     pub fn with_timeout(self, timeout: Duration) -> Self {
         Self { timeout, ..self }
@@ -110,7 +108,7 @@ impl Gpus {
     ///
     /// # Errors
     /// If the GPU has too little memory.
-    pub fn first(&self) -> Result<CudaBackend, DeviceError> {
+    pub fn first(&self) -> Result<CudaBackend> {
         let first = self.devices.first().ok_or(DeviceError::NoGpu)?;
         CudaBackend::new(first.clone())
     }
@@ -119,7 +117,7 @@ impl Gpus {
     ///
     /// # Errors
     /// [`DeviceError::OutOfMemory`].
-    pub fn check_memory(&self, demand: MemoryEstimate) -> Result<(), DeviceError> {
+    pub fn check_memory(&self, demand: MemoryEstimate) -> Result<()> {
         let share =
             MemoryEstimate { points: demand.points.div_ceil(self.count().max(1)), ..demand };
         self.devices.iter().try_for_each(|device| share.check(&**device))
@@ -142,32 +140,22 @@ impl Gpus {
         let _one_run = ONE_RUN.lock().unwrap_or_else(PoisonError::into_inner);
         let abort_flag = Arc::new(AbortFlag::new(self.timeout));
         let size = self.count();
-        let rendezvous = match self.transport {
-            Transport::PeerMemory => {
-                Rendezvous::Memory(Arc::new(PeerWindows::new(size, abort_flag.clone())))
-            }
-            Transport::Nccl => Rendezvous::Nccl(
-                CommunicatorId::new()?,
-                Arc::new(HostTransport::new(abort_flag.clone())),
-            ),
-            Transport::Host => Rendezvous::Host(Arc::new(HostTransport::new(abort_flag.clone()))),
-        };
+        let transport = Arc::new(HostTransport::new(abort_flag.clone()));
+        let nccl = self.transport == Transport::Nccl;
+        let id = nccl.then(CommunicatorId::new).transpose()?;
         run_ranks(size, &abort_flag, |rank| {
             let gpu = &self.devices[rank];
-            let mut device: Arc<dyn Device> = gpu.clone();
-            let communicator: Box<dyn Communicator> = match &rendezvous {
-                Rendezvous::Memory(windows) => {
+            let (mut device, transport): (Arc<dyn Device>, _) = (gpu.clone(), transport.clone());
+            let communicator: Box<dyn Communicator> = match (self.transport, id) {
+                (Transport::PeerMemory, _) => {
                     device = Arc::new(WatchedDevice::new(device, abort_flag.clone()));
-                    Box::new(PeerCommunicator::join(windows.clone(), rank, size, device.clone())?)
+                    Box::new(PeerCommunicator::join(transport, rank, size, device.clone())?)
                 }
-                Rendezvous::Nccl(id, transport) => {
-                    let setup = RankSetup { rank, size, id: *id };
-                    Box::new(NcclCommunicator::join(gpu, setup, transport)?)
+                (_, Some(id)) => {
+                    let setup = RankSetup { rank, size, id };
+                    Box::new(NcclCommunicator::join(gpu, setup, &transport)?)
                 }
-                Rendezvous::Host(transport) => {
-                    let (transport, device) = (transport.clone(), device.clone());
-                    Box::new(HostCommunicator::new(transport, rank, size, device))
-                }
+                _ => Box::new(HostCommunicator::new(transport, rank, size, device.clone())),
             };
             let backend = CudaBackend::banded(device, communicator, bands.clone())?;
             work(

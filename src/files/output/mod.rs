@@ -6,20 +6,25 @@
 //! process that is killed before leaves the old results, and what one that is killed after that left to do
 //! is done when the folder is opened again.
 
-mod lock;
 mod record;
 mod replace;
 
-use std::fs;
+use std::fs::{self, File, OpenOptions, TryLockError};
+use std::io;
 use std::path::{Path, PathBuf};
 
-use self::lock::Lock;
 use self::record::{Record, Standing, standing};
 use self::replace::{Plan, Put};
-use super::{IoError, atomic};
+use super::{IoError, WriteFault, atomic};
 
 /// Name of the folder of gridgen's own files.
 pub const HOME: &str = ".gridgen";
+
+/// Name of the file in it that is locked.
+const LOCK: &str = "lock";
+
+/// Times that a lock is tried for which vanishes while it is taken.
+const TRIES: usize = 100;
 
 /// Names within it: files that are being made, complete ones with their plan, and the record.
 const PART: &str = "part";
@@ -66,7 +71,7 @@ impl Output {
     ///
     /// # Errors
     ///
-    /// [`IoError::Busy`] where another process writes into it; else [`IoError`] with the path, sorted
+    /// [`WriteFault::Busy`] where another process writes into it; else [`IoError`] with the path, sorted
     /// by remedy.
     pub fn open(root: &Path, rules: FolderRules, force: bool) -> Result<Self, IoError> {
         let created = !root.exists();
@@ -74,7 +79,7 @@ impl Output {
         let lock = Lock::take(root, &home)?;
         let (root, record) = (root.to_path_buf(), Record::new());
         let mut output = Self { root, home, lock, created, force, rules, record };
-        replace::finish(&output.root, &output.home, force)?;
+        replace::carry_out(&output.root, &output.home, force, usize::MAX)?;
         output.remove_part()?;
         fs::create_dir_all(output.files()).map_err(|source| IoError::new(&output.root, source))?;
         atomic::sweep(&output.root);
@@ -140,7 +145,7 @@ impl Output {
     ///
     /// # Errors
     ///
-    /// [`IoError::InTheWay`], [`IoError::IsAFolder`] with the first of them.
+    /// [`WriteFault::Foreign`], [`WriteFault::IsAFolder`] with the first of them.
     pub fn check<'n>(&self, names: impl IntoIterator<Item = &'n str>) -> Result<(), IoError> {
         for name in names {
             if !(self.rules.editable)(name) {
@@ -162,7 +167,7 @@ impl Output {
     ///
     /// # Errors
     ///
-    /// [`IoError::InTheWay`] with the first of them, unless it is to be replaced.
+    /// [`WriteFault::Foreign`] with the first of them, unless it is to be replaced.
     fn strangers(&self, sole: &str, new: &[String]) -> Result<Vec<String>, IoError> {
         let Ok(entries) = fs::read_dir(self.root.join(sole)) else { return Ok(Vec::new()) };
         let mut strangers = Vec::new();
@@ -175,7 +180,8 @@ impl Output {
             }
             if !self.force {
                 let changed = self.record.contains_key(&name);
-                return Err(IoError::InTheWay { path: self.root.join(name), changed });
+                let fault = if changed { WriteFault::Changed } else { WriteFault::Foreign };
+                return Err(fault.at(&self.root.join(name)));
             }
             strangers.push(name);
         }
@@ -204,8 +210,13 @@ impl Output {
     /// [`IoError`] of the first file that cannot be put in place. Until all of them are complete
     /// nothing is replaced.
     pub fn commit(self) -> Result<(), IoError> {
+        self.commit_steps(usize::MAX)
+    }
+
+    /// [`Self::commit`] that ends after so many steps, as a process that is killed does.
+    pub fn commit_steps(self, most: usize) -> Result<(), IoError> {
         self.plan()?.write(&self.root, &self.home)?;
-        replace::finish(&self.root, &self.home, self.force)
+        replace::carry_out(&self.root, &self.home, self.force, most)
     }
 
     /// What is to be done with the files that were made.
@@ -270,7 +281,7 @@ impl Drop for Output {
 }
 
 /// Names of the files below a folder, parted by `/`, sorted.
-fn names_below(folder: &Path) -> std::io::Result<Vec<String>> {
+fn names_below(folder: &Path) -> io::Result<Vec<String>> {
     let mut names = Vec::new();
     for entry in fs::read_dir(folder)? {
         let entry = entry?;
@@ -284,4 +295,79 @@ fn names_below(folder: &Path) -> std::io::Result<Vec<String>> {
     }
     names.sort();
     Ok(names)
+}
+
+/// A folder held. The operating system lets go of it when the process ends, however it does.
+#[derive(Debug)]
+struct Lock {
+    path: PathBuf,
+    /// None where the file system has no locks.
+    file: Option<File>,
+    /// Why it has none.
+    trouble: Option<io::Error>,
+}
+
+impl Lock {
+    /// Takes the lock in `home`, the folder of gridgen's own files in `root`; both are created unless
+    /// they exist. It waits for nobody.
+    ///
+    /// # Errors
+    ///
+    /// [`WriteFault::Busy`] where another process has it; else [`IoError`] with the folder.
+    fn take(root: &Path, home: &Path) -> Result<Self, IoError> {
+        let path = home.join(LOCK);
+        let refused = |source| IoError::new(root, source);
+        for _ in 0..TRIES {
+            atomic::create_folder(root)?;
+            match fs::create_dir(home) {
+                Err(source) if !home.is_dir() => return Err(refused(source)),
+                _ => {}
+            }
+            let opened =
+                OpenOptions::new().read(true).write(true).create(true).truncate(false).open(&path);
+            let file = match opened {
+                Ok(file) => file,
+                // Another process has just let go of the folder, in which it wrote nothing.
+                Err(source) if source.kind() == io::ErrorKind::NotFound => continue,
+                Err(source) => return Err(refused(source)),
+            };
+            match file.try_lock() {
+                Ok(()) if is_at(&file, &path) => {
+                    return Ok(Self { path, file: Some(file), trouble: None });
+                }
+                Ok(()) => {}
+                Err(TryLockError::WouldBlock) => {
+                    return Err(WriteFault::Busy.at(root));
+                }
+                Err(TryLockError::Error(error)) => {
+                    return Ok(Self { path, file: None, trouble: Some(error) });
+                }
+            }
+        }
+        Err(WriteFault::Busy.at(root))
+    }
+
+    /// Lets go of the folder and leaves no file for that, where the system can tell a file that is
+    /// gone from its namesake.
+    fn vanish(&mut self) {
+        if cfg!(unix) {
+            // What cannot be removed does no harm.
+            let _ = fs::remove_file(&self.path);
+        }
+        self.file = None;
+    }
+}
+
+/// Whether the open file is still the one at the path: whoever had the lock before may have removed it.
+#[cfg(unix)]
+fn is_at(file: &File, path: &Path) -> bool {
+    use std::os::unix::fs::MetadataExt;
+    let same = |a: fs::Metadata, b: fs::Metadata| a.ino() == b.ino() && a.dev() == b.dev();
+    file.metadata().is_ok_and(|open| fs::metadata(path).is_ok_and(|there| same(open, there)))
+}
+
+/// Elsewhere the file stays.
+#[cfg(not(unix))]
+fn is_at(_: &File, _: &Path) -> bool {
+    true
 }

@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 
 use super::record::{Print, Record, Standing, standing};
 use super::{FILES, HOME, NEW, PART, PLAN, RECORD};
-use crate::files::{IoError, REPORT_FILE, atomic};
+use crate::files::{IoError, REPORT_FILE, WriteFault, atomic};
 
 /// What is to be done with new files.
 #[derive(Debug, Serialize, Deserialize)]
@@ -102,9 +102,9 @@ pub(super) fn admit<'p>(
 ) -> Result<(), IoError> {
     let path = root.join(name);
     match standing(root, name, prints) {
-        Standing::Folder => Err(IoError::IsAFolder { path }),
-        Standing::Changed if !force => Err(IoError::InTheWay { path, changed: true }),
-        Standing::Foreign if !force => Err(IoError::InTheWay { path, changed: false }),
+        Standing::Folder => Err(WriteFault::IsAFolder.at(&path)),
+        Standing::Changed if !force => Err(WriteFault::Changed.at(&path)),
+        Standing::Foreign if !force => Err(WriteFault::Foreign.at(&path)),
         _ => Ok(()),
     }
 }
@@ -206,13 +206,8 @@ impl Plan {
     }
 }
 
-/// Carries out the plan in `home`, if there is one.
-pub(super) fn finish(root: &Path, home: &Path, force: bool) -> Result<(), IoError> {
-    carry_out(root, home, force, usize::MAX)
-}
-
-/// The first `most` steps of the plan.
-fn carry_out(root: &Path, home: &Path, force: bool, most: usize) -> Result<(), IoError> {
+/// Carries out the first `most` steps of the plan in `home`, if there is one.
+pub(super) fn carry_out(root: &Path, home: &Path, force: bool, most: usize) -> Result<(), IoError> {
     let new = home.join(NEW);
     if !new.exists() {
         return Ok(());
@@ -275,128 +270,5 @@ fn let_go(file: Option<fs::File>) {
     if let Some(file) = file {
         // Where it cannot be done beside it is done here.
         let _ = std::thread::Builder::new().spawn(move || drop(file));
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    #![allow(clippy::unwrap_used, reason = "a failing step fails the test")]
-
-    use super::super::{FolderRules, Output};
-    use super::*;
-
-    const OLD: [&str; 4] =
-        ["convergence.csv", "mesh.su2", "openfoam/constant/polyMesh/boundary", "report.json"];
-    const NEW_ONES: [&str; 4] =
-        ["convergence.csv", "mesh.vts", "openfoam/constant/polyMesh/boundary", "report.json"];
-
-    /// A mesh of several files is whole when its list of patches is there.
-    const RULES: FolderRules =
-        FolderRules { completing: |name| name.ends_with("polyMesh/boundary"), ..FolderRules::NONE };
-
-    /// Makes the files with this text each.
-    fn make(output: &Output, names: &[&str], text: &str) {
-        for name in names {
-            let path = output.files().join(name);
-            fs::create_dir_all(path.parent().unwrap()).unwrap();
-            fs::write(path, text).unwrap();
-        }
-    }
-
-    /// Names and contents of all results below a folder.
-    fn results(root: &Path) -> Vec<(String, String)> {
-        let names = super::super::names_below(root).unwrap();
-        let names = names.into_iter().filter(|name| !name.starts_with(HOME));
-        names.map(|name| (name.clone(), fs::read_to_string(root.join(name)).unwrap())).collect()
-    }
-
-    fn expected(names: &[&str], text: &str) -> Vec<(String, String)> {
-        names.iter().map(|name| ((*name).to_owned(), text.to_owned())).collect()
-    }
-
-    /// A folder with old results and a plan for new ones, of which the first `steps` were done before
-    /// the process ended.
-    fn ended_after(root: &Path, steps: usize) {
-        let output = Output::open(root, RULES, false).unwrap();
-        make(&output, &OLD, "old");
-        output.commit().unwrap();
-        fs::write(root.join("mine"), "mine").unwrap();
-        let output = Output::open(root, RULES, false).unwrap();
-        make(&output, &NEW_ONES, "new");
-        output.plan().unwrap().write(root, &output.home).unwrap();
-        carry_out(root, &output.home, false, steps).unwrap();
-    }
-
-    #[test]
-    fn a_process_may_end_after_every_step_of_the_exchange() {
-        let mine = ("mine".to_owned(), "mine".to_owned());
-        let with_mine = |mut files: Vec<(String, String)>| {
-            files.push(mine.clone());
-            files.sort();
-            files
-        };
-        let (old, new) = (with_mine(expected(&OLD, "old")), with_mine(expected(&NEW_ONES, "new")));
-        let all = 2 + 1 + 4 + 2;
-        for steps in 0..=all {
-            let folder = tempfile::tempdir().unwrap();
-            ended_after(folder.path(), steps);
-
-            // Where there is a report, what it tells of is there, whole.
-            let found = results(folder.path());
-            let told = found.iter().any(|(name, _)| name == REPORT_FILE);
-            assert!(!told || found == old || found == new, "after {steps} steps: {found:?}");
-            assert_eq!(steps == 0, found == old, "after {steps} steps: {found:?}");
-
-            Output::recover(folder.path()).unwrap();
-            assert_eq!(results(folder.path()), new, "after {steps} steps");
-            assert!(!folder.path().join(HOME).join(NEW).exists());
-            // All of them are known as gridgen's.
-            let again = Output::open(folder.path(), RULES, false).unwrap();
-            again.check(NEW_ONES).unwrap();
-        }
-    }
-
-    /// Before there is a plan the old results are all there is.
-    #[test]
-    fn a_process_that_ends_while_it_makes_files_leaves_the_old_ones() {
-        let folder = tempfile::tempdir().unwrap();
-        ended_after(folder.path(), usize::MAX);
-        let home = folder.path().join(HOME);
-        fs::create_dir_all(home.join(PART).join(FILES)).unwrap();
-        fs::write(home.join(PART).join(FILES).join("mesh.vts"), "half").unwrap();
-        fs::write(home.join(PART).join(PLAN), "{").unwrap();
-        let before = results(folder.path());
-
-        drop(Output::open(folder.path(), RULES, false).unwrap());
-
-        assert_eq!(results(folder.path()), before);
-        assert!(!home.join(PART).exists());
-    }
-
-    /// What somebody put into the place of a new file meanwhile is not lost either.
-    #[test]
-    fn a_file_that_came_in_the_way_meanwhile_stays_until_it_may_go() {
-        let folder = tempfile::tempdir().unwrap();
-        ended_after(folder.path(), 3);
-        fs::write(folder.path().join("mesh.vts"), "mine").unwrap();
-
-        let refused = Output::open(folder.path(), RULES, false).unwrap_err();
-        assert!(matches!(refused, IoError::InTheWay { changed: true, .. }), "{refused}");
-        assert_eq!(fs::read_to_string(folder.path().join("mesh.vts")).unwrap(), "mine");
-
-        drop(Output::open(folder.path(), RULES, true).unwrap());
-        assert_eq!(fs::read_to_string(folder.path().join("mesh.vts")).unwrap(), "new");
-        assert!(folder.path().join(REPORT_FILE).exists());
-    }
-
-    #[test]
-    fn a_folder_in_which_nothing_was_written_is_left_as_it_was() {
-        let above = tempfile::tempdir().unwrap();
-        let new = above.path().join("new");
-
-        drop(Output::open(&new, RULES, false).unwrap());
-        drop(Output::open(above.path(), RULES, false).unwrap());
-
-        assert_eq!(fs::read_dir(above.path()).unwrap().count(), 0);
     }
 }

@@ -5,12 +5,10 @@
 mod hdf5;
 
 use std::io::{self, Write};
-use std::path::Path;
 
 use self::hdf5::{Array, Fill, Node, Number, Out};
-use super::limits::Limits;
-use super::span::{Sides, Span};
-use crate::files::{IoError, atomic, pieces};
+use super::mesh::{Limits, Sides, Span};
+use crate::files::pieces;
 use crate::grid::{Grid, Topology};
 
 /// Two numbers of 64 bits for each node.
@@ -34,16 +32,6 @@ const FRONT: (&str, &str) = ("front", "BCSymmetryPlane");
 /// and periodic sides are one-to-one connectivity. The outflow of a C-grid belongs to the far
 /// field. On half a grid `symmetry` is its plane, and the sides of an extruded one are `back` and
 /// `front`. Coordinates are streamed.
-///
-/// # Errors
-///
-/// [`IoError`] when the file cannot be written.
-pub fn write(path: &Path, grid: &Grid, span: Option<Span>) -> Result<(), IoError> {
-    LIMITS.check(path, [grid.ni, grid.nj], span)?;
-    atomic::write(path, |out| write_to(out, grid, span))
-}
-
-/// Writes the same bytes to any writer.
 pub fn write_to(out: &mut (impl Write + Send), grid: &Grid, span: Option<Span>) -> io::Result<()> {
     let dimensions = if span.is_some() { 3 } else { 2 };
     let family = |(name, condition): (&str, &str)| {

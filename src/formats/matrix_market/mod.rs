@@ -5,24 +5,30 @@
 //! `skew-symmetric`. No size that a file states is believed before its bytes are there. The dialect is
 //! described in docs/formats.md.
 
-mod assembly;
-mod bytes;
 mod cursor;
 mod entries;
 mod error;
-mod header;
-mod write;
 
+use std::borrow::Cow;
+use std::io::Write;
 use std::path::Path;
 
-pub use error::{Fault, MatrixMarketError};
-pub use header::Symmetry;
-pub use write::{write_matrix, write_vector};
+use flate2::read::MultiGzDecoder;
 
-use self::cursor::At;
-use self::header::{Header, Layout};
+pub use cursor::Symmetry;
+pub use error::{Fault, MatrixMarketError, Problem};
+
+use self::cursor::{At, Header, Layout};
+use crate::files::{IoError, atomic, contents, pieces};
 use crate::memory;
 use crate::sparse::Csr;
+
+/// First bytes of a file packed by gzip.
+const GZIP: [u8; 2] = [0x1f, 0x8b];
+
+/// Memory for a byte of text: an entry of four bytes, `1 1` and the end of its line, becomes two of
+/// sixteen where it is mirrored, which are sorted into a copy.
+const MEMORY_A_BYTE: u64 = 16;
 
 /// A matrix from a file.
 #[derive(Debug, Clone, PartialEq)]
@@ -44,30 +50,56 @@ pub struct Matrix {
 ///
 /// [`MatrixMarketError`] with the path, the line and what stands there.
 pub fn read_matrix(path: &Path) -> Result<Matrix, MatrixMarketError> {
-    matrix(path, &bytes::contents(path)?)
+    bytes(path).and_then(|bytes| matrix_of(&text(&bytes)?)).map_err(|problem| at(path, problem))
 }
 
-/// Reads a matrix from the bytes of a file, packed or not; `path` is for messages.
+/// Reads a matrix from the bytes of a file, packed or not; `path` is for messages. For tests.
+#[doc(hidden)]
+pub fn matrix(path: &Path, bytes: &[u8]) -> Result<Matrix, MatrixMarketError> {
+    text(bytes).and_then(|text| matrix_of(&text)).map_err(|problem| at(path, problem))
+}
+
+/// Reads a vector: a matrix of one column.
 ///
 /// # Errors
 ///
-/// As [`read_matrix`].
-pub fn matrix(path: &Path, bytes: &[u8]) -> Result<Matrix, MatrixMarketError> {
-    let text = &*bytes::text(path, bytes)?;
-    let header = header(path, text)?;
+/// As [`read_matrix`], and [`Problem::NoVector`] for more columns.
+pub fn read_vector(path: &Path) -> Result<Vec<f64>, MatrixMarketError> {
+    bytes(path).and_then(|bytes| vector_of(&text(&bytes)?)).map_err(|problem| at(path, problem))
+}
+
+fn at(path: &Path, problem: Problem) -> MatrixMarketError {
+    MatrixMarketError { path: path.to_path_buf(), problem }
+}
+
+/// The bytes of a file as they stand.
+fn bytes(path: &Path) -> Result<Vec<u8>, Problem> {
+    contents::read(path, MEMORY_A_BYTE).map_err(Problem::Unreadable)
+}
+
+/// The text that some bytes are, unpacked if gzip made them.
+fn text(bytes: &[u8]) -> Result<Cow<'_, [u8]>, Problem> {
+    if !bytes.starts_with(&GZIP) {
+        return Ok(Cow::Borrowed(bytes));
+    }
+    let unpacked = contents::unpacked(MultiGzDecoder::new(bytes), bytes.len());
+    unpacked.map(Cow::Owned).map_err(Problem::Packed)
+}
+
+fn matrix_of(text: &[u8]) -> Result<Matrix, Problem> {
+    let header = header(text)?;
     let pieces = match header.layout {
         Layout::Coordinate => {
-            let entries = entries::coordinate(text, &header).map_err(|at| line(path, text, at))?;
-            complete(path, &header, entries.listed)?;
+            let entries = entries::coordinate(text, &header).map_err(|at| line(text, at))?;
+            complete(&header, entries.listed)?;
             entries.pieces
         }
-        Layout::Array => array(path, text, &header)?,
+        Layout::Array => array(text, &header)?,
     };
     let total: usize = pieces.iter().map(Vec::len).sum();
-    believe_rows(path, &header, total as u64)?;
-    let csr = assembly::assemble(header.rows as usize, pieces).map_err(|(row, column)| {
-        MatrixMarketError::Overflow { path: path.to_path_buf(), row: row + 1, column: column + 1 }
-    })?;
+    believe_rows(&header, total as u64)?;
+    let csr = entries::assemble(header.rows as usize, pieces)
+        .map_err(|(row, column)| Problem::Overflow { row: row + 1, column: column + 1 })?;
     Ok(Matrix {
         duplicates: total - csr.values.len(),
         csr,
@@ -76,20 +108,13 @@ pub fn matrix(path: &Path, bytes: &[u8]) -> Result<Matrix, MatrixMarketError> {
     })
 }
 
-/// Reads a vector: a matrix of one column.
-///
-/// # Errors
-///
-/// As [`read_matrix`], and [`MatrixMarketError::NoVector`] for more columns.
-pub fn read_vector(path: &Path) -> Result<Vec<f64>, MatrixMarketError> {
-    let bytes = bytes::contents(path)?;
-    let text = &*bytes::text(path, &bytes)?;
-    let header = header(path, text)?;
+fn vector_of(text: &[u8]) -> Result<Vec<f64>, Problem> {
+    let header = header(text)?;
     let (rows, columns) = (header.rows as usize, header.columns as usize);
     if columns != 1 {
-        return Err(MatrixMarketError::NoVector { path: path.to_path_buf(), rows, columns });
+        return Err(Problem::NoVector { rows, columns });
     }
-    let Matrix { csr, .. } = matrix(path, text)?;
+    let Matrix { csr, .. } = matrix_of(text)?;
     Ok((0..rows).map(|row| csr.row(row).map(|(_, value)| value).sum()).collect())
 }
 
@@ -103,32 +128,22 @@ const ENTRY_BYTES: u64 = 28;
 
 /// Refuses more rows than the entries that the file has, all of which were found, can fill, and what
 /// does not fit the memory: `total` entries with those that symmetry gives.
-fn believe_rows(path: &Path, header: &Header, total: u64) -> Result<(), MatrixMarketError> {
-    let path = || path.to_path_buf();
+fn believe_rows(header: &Header, total: u64) -> Result<(), Problem> {
     let &Header { rows, entries, .. } = header;
     if rows > ANY_ROWS + ROWS_AN_ENTRY * entries {
-        return Err(MatrixMarketError::TooManyRows { path: path(), rows, entries });
+        return Err(Problem::TooManyRows { rows, entries });
     }
-    memory::check(rows * ROW_BYTES + total * ENTRY_BYTES)
-        .map_err(|source| MatrixMarketError::Memory { path: path(), source })
+    Ok(memory::check(rows * ROW_BYTES + total * ENTRY_BYTES)?)
 }
 
-fn header(path: &Path, text: &[u8]) -> Result<Header, MatrixMarketError> {
-    match Header::read(text) {
-        Ok(Some(header)) => Ok(header),
-        Ok(None) => Err(MatrixMarketError::NoSizes { path: path.to_path_buf() }),
-        Err(at) => Err(line(path, text, at)),
-    }
+fn header(text: &[u8]) -> Result<Header, Problem> {
+    Header::read(text).map_err(|at| line(text, at))?.ok_or(Problem::NoSizes)
 }
 
 /// The entries of an array that are not zero.
-fn array(
-    path: &Path,
-    text: &[u8],
-    header: &Header,
-) -> Result<Vec<Vec<assembly::Entry>>, MatrixMarketError> {
-    let values = entries::array(text, header).map_err(|at| line(path, text, at))?;
-    complete(path, header, values.len() as u64)?;
+fn array(text: &[u8], header: &Header) -> Result<Vec<Vec<entries::Entry>>, Problem> {
+    let values = entries::array(text, header).map_err(|at| line(text, at))?;
+    complete(header, values.len() as u64)?;
     let (rows, columns) = (header.rows as usize, header.columns as usize);
     let mut found = Vec::new();
     let mut values = values.into_iter();
@@ -153,18 +168,16 @@ fn array(
 }
 
 /// Refuses a file with fewer entries than its sizes say.
-fn complete(path: &Path, header: &Header, found: u64) -> Result<(), MatrixMarketError> {
-    if found == header.entries {
-        return Ok(());
-    }
-    Err(MatrixMarketError::Short { path: path.to_path_buf(), found, declared: header.entries })
+fn complete(header: &Header, found: u64) -> Result<(), Problem> {
+    let declared = header.entries;
+    if found == declared { Ok(()) } else { Err(Problem::Short { found, declared }) }
 }
 
 /// Letters of a line that are shown.
 const SHOWN: usize = 60;
 
 /// The error of the line that begins at an offset.
-fn line(path: &Path, text: &[u8], At { offset, fault }: At) -> MatrixMarketError {
+fn line(text: &[u8], At { offset, fault }: At) -> Problem {
     let line = text[..offset].split(|&byte| byte == b'\n').count();
     let rest = &text[offset..];
     let end = rest.iter().take(4 * SHOWN).position(|byte| matches!(byte, b'\n' | b'\r'));
@@ -173,5 +186,48 @@ fn line(path: &Path, text: &[u8], At { offset, fault }: At) -> MatrixMarketError
     if text.chars().count() < shown.trim_end().chars().count() {
         text.push('…');
     }
-    MatrixMarketError::Line { path: path.to_path_buf(), line, text, fault }
+    Problem::Line { line, text, fault }
+}
+
+/// Writes a square matrix in coordinate format, indices from 1, with as many digits as it takes to
+/// read back the same bits.
+///
+/// # Errors
+///
+/// [`IoError`] when the file cannot be written.
+pub fn write_matrix(path: &Path, a: &Csr) -> Result<(), IoError> {
+    atomic::write(path, |out| {
+        writeln!(out, "%%MatrixMarket matrix coordinate real general")?;
+        writeln!(out, "{} {} {}", a.rows(), a.rows(), a.values.len())?;
+        pieces::write_lines(out, a.rows(), |text, row| {
+            let (mut first, mut second) = (itoa::Buffer::new(), itoa::Buffer::new());
+            let mut number = zmij::Buffer::new();
+            let row_word = first.format(row + 1);
+            for (column, value) in a.row(row) {
+                for word in
+                    [row_word, " ", second.format(column + 1), " ", number.format(value), "\n"]
+                {
+                    text.extend_from_slice(word.as_bytes());
+                }
+            }
+            Ok(())
+        })
+    })
+}
+
+/// Writes a vector in array format, with as many digits as it takes to read back the same bits.
+///
+/// # Errors
+///
+/// [`IoError`] when the file cannot be written.
+pub fn write_vector(path: &Path, b: &[f64]) -> Result<(), IoError> {
+    atomic::write(path, |out| {
+        writeln!(out, "%%MatrixMarket matrix array real general")?;
+        writeln!(out, "{} 1", b.len())?;
+        pieces::write_lines(out, b.len(), |text, row| {
+            text.extend_from_slice(zmij::Buffer::new().format(b[row]).as_bytes());
+            text.push(b'\n');
+            Ok(())
+        })
+    })
 }

@@ -8,7 +8,7 @@ use std::fmt;
 
 use rayon::prelude::*;
 
-use crate::formats::span::Span;
+use crate::formats::mesh::Span;
 use crate::formats::welded::{Side, Welded};
 use crate::grid::Grid;
 use crate::grid::quality::{

@@ -7,7 +7,7 @@
 use std::io::{self, Write};
 
 use crate::files::pieces;
-use crate::formats::span::{Sides, Span};
+use crate::formats::mesh::{Sides, Span};
 use crate::formats::welded::{Side, Welded};
 use crate::grid::Grid;
 
@@ -70,32 +70,25 @@ pub(super) fn write_to(
     writeln!(out, "    object {};\n}}\n", part.file_name())?;
     match part {
         Part::Points => mesh.write_points(out),
-        Part::Faces => mesh.write_faces(out),
-        Part::Owner => {
-            write_list(out, mesh.faces(), |text, face| writeln!(text, "{}", mesh.face(face).owner))
-        }
-        Part::Neighbour => write_list(out, mesh.inner_faces(), |text, face| {
-            writeln!(text, "{}", mesh.face(face).neighbour.unwrap_or_default())
+        Part::Faces => mesh.write_faces(out, |text, face| {
+            let [a, b, c, d] = face.points;
+            writeln!(text, "4({a} {b} {c} {d})")
         }),
+        Part::Owner => mesh.write_faces(out, |text, face| writeln!(text, "{}", face.owner)),
+        Part::Neighbour => {
+            writeln!(out, "{}\n(", mesh.inner_faces())?;
+            mesh.write_inner(out, |text, face| writeln!(text, "{}", face.neighbour))?;
+            writeln!(out, ")")
+        }
         Part::Boundary => mesh.write_boundary(out),
     }
 }
 
-/// Writes a list of `count` items with its length.
-fn write_list<F>(out: &mut (impl Write + Send), count: usize, item: F) -> io::Result<()>
-where
-    F: Fn(&mut Vec<u8>, usize) -> io::Result<()> + Sync,
-{
-    writeln!(out, "{count}\n(")?;
-    pieces::write_lines(out, count, item)?;
-    writeln!(out, ")")
-}
-
-/// A polygon with the cells on both sides; outer faces have no neighbour.
+/// A polygon with the cells on both sides; that of an outer face has no neighbour and repeats its owner.
 struct Face {
     points: [usize; 4],
     owner: usize,
-    neighbour: Option<usize>,
+    neighbour: usize,
 }
 
 /// The grid in layers of cells over the span; points and cells of a layer follow those of the layer
@@ -113,7 +106,11 @@ struct Patch {
     /// Its type, and what else it needs.
     kind: &'static str,
     faces: usize,
+    face: OuterFace,
 }
+
+/// Owner and points of the k-th face of a patch.
+type OuterFace = fn(&Mesh<'_>, usize) -> (usize, [usize; 4]);
 
 impl<'a> Mesh<'a> {
     fn new(grid: &'a Grid, span: Option<Span>) -> Self {
@@ -141,47 +138,48 @@ impl Mesh<'_> {
         )
     }
 
-    /// Inner faces between the cells of one layer over the span: each cell has one to the next, each
-    /// but those of the last line one to the cell above, and the welded ones one more.
-    fn inner_of_layer(&self) -> usize {
-        let lines = self.plane.layers;
-        (0..lines.min(2)).map(|line| self.inner_of(line)).sum::<usize>()
-            + lines.saturating_sub(2) * self.inner_of(1)
-            - self.plane.columns
-    }
-
-    /// Those owned by the cells of a line that is not the last.
-    fn inner_of(&self, line: usize) -> usize {
-        2 * self.plane.columns - 1 + self.plane.welds(line)
-    }
-
-    /// Those of all layers, and those between two layers.
+    /// Inner faces: each cell has one to the next, each but those of the last line one to the cell above,
+    /// the welded ones one more, and between layers over the span each has one.
     fn inner_faces(&self) -> usize {
-        let layers = self.span.cells;
-        layers * self.inner_of_layer() + (layers - 1) * self.plane.cells()
+        let Welded { columns, layers: lines, .. } = self.plane;
+        let welds: usize = (0..lines).map(|line| self.plane.welds(line)).sum();
+        let of_layer = (columns - 1) * lines + columns * (lines - 1) + welds;
+        self.span.cells * of_layer + (self.span.cells - 1) * self.plane.cells()
     }
 
     /// Patches in the order of their faces.
     fn patches(&self) -> Vec<Patch> {
         let (layers, cells) = (self.span.cells, self.plane.cells());
-        let (walls, outer) = (self.plane.body().len() * layers, self.plane.far_sides() * layers);
-        let patch = |name, kind, faces| Patch { name, kind, faces };
-        let mut patches =
-            vec![patch("airfoil", "wall;", walls), patch("farfield", "patch;", outer)];
-        match self.plane.plane_sides() * layers {
-            0 => {}
-            sides => patches.push(patch("symmetry", "symmetryPlane;", sides)),
+        let [body, far, plane] =
+            [self.plane.body().len(), self.plane.far_sides(), self.plane.plane_sides()];
+        let patch = |name, kind, faces, face: OuterFace| Patch { name, kind, faces, face };
+        let mut patches = vec![
+            patch("airfoil", "wall;", body * layers, |mesh, k| {
+                mesh.outer(k, mesh.plane.body().len(), Welded::wall)
+            }),
+            patch("farfield", "patch;", far * layers, |mesh, k| {
+                mesh.outer(k, mesh.plane.far_sides(), Welded::far_side)
+            }),
+        ];
+        if plane > 0 {
+            patches.push(patch("symmetry", "symmetryPlane;", plane * layers, |mesh, k| {
+                mesh.outer(k, mesh.plane.plane_sides(), Welded::end_side)
+            }));
         }
+        let back: OuterFace = |mesh, k| mesh.back(k);
+        let front: OuterFace = |mesh, k| mesh.front(k);
         match self.sides {
-            None => patches.push(patch("frontAndBack", "empty;", 2 * cells)),
-            Some(Sides::Symmetry) => {
-                patches.push(patch("back", "symmetryPlane;", cells));
-                patches.push(patch("front", "symmetryPlane;", cells));
-            }
-            Some(Sides::Periodic) => {
-                patches.push(patch("back", BACK_CYCLIC, cells));
-                patches.push(patch("front", FRONT_CYCLIC, cells));
-            }
+            None => patches.push(patch("frontAndBack", "empty;", 2 * cells, |mesh, k| {
+                k.checked_sub(mesh.plane.cells()).map_or_else(|| mesh.back(k), |k| mesh.front(k))
+            })),
+            Some(Sides::Symmetry) => patches.extend([
+                patch("back", "symmetryPlane;", cells, back),
+                patch("front", "symmetryPlane;", cells, front),
+            ]),
+            Some(Sides::Periodic) => patches.extend([
+                patch("back", BACK_CYCLIC, cells, back),
+                patch("front", FRONT_CYCLIC, cells, front),
+            ]),
         }
         patches
     }
@@ -190,87 +188,54 @@ impl Mesh<'_> {
         self.inner_faces() + self.patches().iter().map(|patch| patch.faces).sum::<usize>()
     }
 
-    fn face(&self, number: usize) -> Face {
-        let Some(outer) = number.checked_sub(self.inner_faces()) else {
-            return self.inner_face(number);
-        };
-        let (cells, nodes) = (self.plane.cells(), self.plane.nodes());
-        let (body, far) = (self.plane.body().len(), self.plane.far_sides());
-        let walls = body * self.span.cells;
-        let around = walls + far * self.span.cells;
-        let plane = self.plane.plane_sides();
-        let rim = around + plane * self.span.cells;
-        let (owner, points) = if outer < walls {
-            self.outer(self.plane.wall(outer % body), outer / body)
-        } else if outer < around {
-            let side = outer - walls;
-            self.outer(self.plane.far_side(side % far), side / far)
-        } else if outer < rim {
-            let side = outer - around;
-            self.outer(self.plane.end_side(side % plane), side / plane)
-        } else if outer < rim + cells {
-            let cell = outer - rim;
-            // From the same corner as in front: cyclic patches are matched by it.
-            let [a, b, c, d] = self.plane.corners(cell);
-            (cell, [a, d, c, b])
-        } else {
-            let cell = outer - rim - cells;
-            let front = self.plane.corners(cell).map(|node| node + self.span.cells * nodes);
-            ((self.span.cells - 1) * cells + cell, front)
-        };
-        Face { points, owner, neighbour: None }
-    }
-
-    /// Inner faces of a layer, by owner. A cell has one to the next cell, if it is welded one across
-    /// the seam or the cut, then one up and one to the layer behind, where there are such.
-    fn inner_face(&self, number: usize) -> Face {
+    /// The inner faces that a cell owns: to the next cell along the line, across the seam or the cut,
+    /// to the line above, and to the next layer over the span, where there are such.
+    fn owned(&self, owner: usize) -> impl Iterator<Item = Face> {
         let Welded { columns, layers: lines, .. } = self.plane;
         let (cells, nodes) = (self.plane.cells(), self.plane.nodes());
-        let of_layer = self.inner_of_layer() + cells;
-        let layer = (number / of_layer).min(self.span.cells - 1);
-        let number = number - layer * of_layer;
-        let behind = usize::from(layer + 1 < self.span.cells);
-        let of_line = |line: usize| self.inner_of(line) + behind * columns;
-        let line = match number.checked_sub(of_line(0)) {
-            Some(rest) if lines > 1 => (1 + rest / of_line(1)).min(lines - 1),
-            _ => 0,
-        };
-        let before = if line == 0 { 0 } else { of_line(0) + (line - 1) * of_line(1) };
-        let within = number - before;
-        let up = usize::from(line + 1 < lines);
-        let welded = self.plane.welds(line);
-        let each = 1 + up + behind;
-        let (i, slot) = match within.checked_sub(welded * (each + 1)) {
-            None => (within / (each + 1), within % (each + 1)),
-            Some(rest) => (welded + rest / each, rest % each),
-        };
-        let kinds = [
-            (Kind::Next, i + 1 < columns),
-            (Kind::Weld, i < welded),
-            (Kind::Up, up == 1),
-            (Kind::Behind, behind == 1),
-        ];
-        let kind = kinds.into_iter().filter(|(_, there)| *there).nth(slot);
-        let cell = line * columns + i;
+        let (layer, cell) = (owner / cells, owner % cells);
+        let [i, line] = self.plane.place(cell);
         let [next, above] = Welded::next_and_up(cell);
-        let (points, neighbour) = match kind.map_or(Kind::Behind, |(kind, _)| kind) {
-            Kind::Next => (self.side(next, layer), cell + 1),
-            Kind::Weld => {
-                let (side, across) = self.plane.weld(cell);
-                (self.side(side, layer), across)
-            }
-            Kind::Up => (self.side(above, layer), cell + columns),
-            Kind::Behind => {
-                let plane = (layer + 1) * nodes;
-                (self.plane.corners(cell).map(|node| node + plane), cell + cells)
-            }
-        };
-        let layer = layer * cells;
-        Face { points, owner: layer + cell, neighbour: Some(layer + neighbour) }
+        let weld = (i < self.plane.welds(line)).then(|| self.plane.weld(cell));
+        let across = [
+            (i + 1 < columns).then_some((next, cell + 1)),
+            weld,
+            (line + 1 < lines).then_some((above, cell + columns)),
+        ];
+        let in_layer = across.into_iter().flatten().map(move |(side, other)| Face {
+            points: self.side(side, layer),
+            owner,
+            neighbour: layer * cells + other,
+        });
+        let behind = (layer + 1 < self.span.cells).then(|| Face {
+            points: self.plane.corners(cell).map(|node| node + (layer + 1) * nodes),
+            owner,
+            neighbour: owner + cells,
+        });
+        in_layer.chain(behind)
     }
 
-    /// Owner and points of an outer face over a side of a cell in a layer.
-    fn outer(&self, side: Side, layer: usize) -> (usize, [usize; 4]) {
+    /// Owner and points of a face at the back, from the same corner as in front: cyclic patches are
+    /// matched by it.
+    fn back(&self, cell: usize) -> (usize, [usize; 4]) {
+        let [a, b, c, d] = self.plane.corners(cell);
+        (cell, [a, d, c, b])
+    }
+
+    fn front(&self, cell: usize) -> (usize, [usize; 4]) {
+        let nodes = self.span.cells * self.plane.nodes();
+        let points = self.plane.corners(cell).map(|node| node + nodes);
+        ((self.span.cells - 1) * self.plane.cells() + cell, points)
+    }
+
+    /// Owner and points of face `k` over `sides` sides of each layer.
+    fn outer<'m>(
+        &'m self,
+        k: usize,
+        sides: usize,
+        side: fn(&Welded<'m>, usize) -> Side,
+    ) -> (usize, [usize; 4]) {
+        let (layer, side) = (k / sides, side(&self.plane, k % sides));
         (layer * self.plane.cells() + side.cell, self.side(side, layer))
     }
 
@@ -283,16 +248,36 @@ impl Mesh<'_> {
 
     fn write_points(&self, out: &mut (impl Write + Send)) -> io::Result<()> {
         let nodes = self.plane.nodes();
-        write_list(out, self.points(), |text, point| {
+        writeln!(out, "{}\n(", self.points())?;
+        pieces::write_lines(out, self.points(), |text, point| {
             let [x, y] = self.plane.point(point % nodes);
             writeln!(text, "({x:e} {y:e} {})", self.span.z(point / nodes))
-        })
+        })?;
+        writeln!(out, ")")
     }
 
-    fn write_faces(&self, out: &mut (impl Write + Send)) -> io::Result<()> {
-        write_list(out, self.faces(), |text, face| {
-            let [a, b, c, d] = self.face(face).points;
-            writeln!(text, "4({a} {b} {c} {d})")
+    /// Writes the list of what `line` says of each face.
+    fn write_faces<F>(&self, out: &mut (impl Write + Send), line: F) -> io::Result<()>
+    where
+        F: Fn(&mut Vec<u8>, Face) -> io::Result<()> + Sync,
+    {
+        writeln!(out, "{}\n(", self.faces())?;
+        self.write_inner(out, &line)?;
+        for patch in self.patches() {
+            pieces::write_lines(out, patch.faces, |text, k| {
+                let (owner, points) = (patch.face)(self, k);
+                line(text, Face { points, owner, neighbour: owner })
+            })?;
+        }
+        writeln!(out, ")")
+    }
+
+    fn write_inner<F>(&self, out: &mut (impl Write + Send), line: F) -> io::Result<()>
+    where
+        F: Fn(&mut Vec<u8>, Face) -> io::Result<()> + Sync,
+    {
+        pieces::write_lines(out, self.plane.cells() * self.span.cells, |text, cell| {
+            self.owned(cell).try_for_each(|face| line(text, face))
         })
     }
 
@@ -300,26 +285,13 @@ impl Mesh<'_> {
         let patches = self.patches();
         writeln!(out, "{}\n(", patches.len())?;
         let mut start = self.inner_faces();
-        for Patch { name, kind, faces } in patches {
+        for Patch { name, kind, faces, .. } in patches {
             writeln!(out, "    {name}\n    {{\n        type {kind}")?;
             writeln!(out, "        nFaces {faces};\n        startFace {start};\n    }}")?;
             start += faces;
         }
         writeln!(out, ")")
     }
-}
-
-/// Kinds of inner faces by the neighbour of their owner.
-#[derive(Debug, Clone, Copy)]
-enum Kind {
-    /// To the next cell along the line.
-    Next,
-    /// Across the seam or the cut.
-    Weld,
-    /// To the line above.
-    Up,
-    /// To the next layer over the span.
-    Behind,
 }
 
 /// Types of cyclic patches with what OpenFOAM's blockMesh writes beside them.

@@ -8,7 +8,6 @@
 
 mod check;
 mod mesh;
-mod reference;
 mod setup;
 
 use std::fs;
@@ -16,13 +15,43 @@ use std::io::{self, Write};
 use std::path::Path;
 
 pub use check::{Measure, Objection, objections};
-pub use reference::Reference;
 
-use super::limits::Limits;
-use super::span::Span;
+use super::mesh::{Limits, Span};
 use crate::files::output::{FolderRules, Output};
 use crate::files::{IoError, atomic};
-use crate::grid::{Grid, Topology};
+use crate::grid::{Grid, Symmetry, Topology};
+
+/// Length and place that force coefficients refer to, in the unit of the mesh.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Reference {
+    /// The chord.
+    pub length: f64,
+    /// Point that moments are taken about.
+    pub centre: [f64; 2],
+}
+
+impl Reference {
+    /// Those of a grid whose case is not known: the chord from the trailing edge to the point of the
+    /// wall that is farthest from it, and its quarter.
+    #[must_use]
+    pub fn of(grid: &Grid) -> Self {
+        let wall = grid.topology.wall(grid.ni);
+        let edge = match grid.topology {
+            Topology::Half(Symmetry::UpDown) => grid.point(*wall.end(), 0),
+            _ => grid.point(*wall.start(), 0),
+        };
+        let from_edge = |[x, y]: [f64; 2]| (x - edge[0]).hypot(y - edge[1]);
+        let points = wall.map(|i| grid.point(i, 0));
+        let nose = points.fold(
+            edge,
+            |nose, point| {
+                if from_edge(point) > from_edge(nose) { point } else { nose }
+            },
+        );
+        let centre = [0, 1].map(|c| nose[c] + 0.25 * (edge[c] - nose[c]));
+        Self { length: from_edge(nose), centre }
+    }
+}
 
 /// Faces are numbered in 31 bits; coordinates are text.
 pub(in crate::formats) const LIMITS: Limits = Limits { least_bytes: 24, numbers_faces: true };
@@ -55,7 +84,7 @@ const SCRIPT: &str = "Allrun";
 ///
 /// # Errors
 ///
-/// [`IoError::InTheWay`] where a mesh stands there that gridgen did not write, [`IoError::Busy`] where
+/// [`crate::files::WriteFault::Foreign`] where a mesh stands there that gridgen did not write, [`crate::files::WriteFault::Busy`] where
 /// somebody else writes there; else [`IoError`] of the first file that cannot be written.
 pub fn write(
     path: &Path,
@@ -84,7 +113,6 @@ pub(super) fn make(
     span: Option<Span>,
     reference: Reference,
 ) -> Result<(), IoError> {
-    LIMITS.check(path, [grid.ni, grid.nj], span)?;
     let half = matches!(grid.topology, Topology::Half(_));
     let choices = setup::Choices::new(span, half, reference);
     for (name, class, contents) in setup::FILES {

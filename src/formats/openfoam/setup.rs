@@ -3,7 +3,7 @@
 use std::io::{self, Write};
 
 use super::Reference;
-use crate::formats::span::{Sides, Span};
+use crate::formats::mesh::{Sides, Span};
 
 /// A file: its path in the case, its class, and its contents below the head.
 pub(super) type File = (&'static str, &'static str, &'static str);

@@ -2,7 +2,7 @@
 
 use std::io::{self, Write};
 
-use super::{Block, ByteOrder, Field, Flavour, Part, Precision};
+use super::layout::{Block, ByteOrder, Field, Flavour, Part, Precision};
 use crate::files::pieces;
 
 const I32_BYTES: u64 = size_of::<i32>() as u64;
@@ -21,14 +21,29 @@ pub(super) fn write_part(
     let flavour = block.flavour;
     let order = flavour.byte_order;
     match part {
-        Part::Count if flavour.block_count => out.write_all(&order.of_i32(1)),
+        Part::Count if flavour.block_count => out.write_all(&order.of(1_i32.to_le_bytes())),
         Part::Count => Ok(()),
         Part::Size => block
             .size()
             .into_iter()
-            .try_for_each(|count| out.write_all(&order.of_i32(integer(count)?))),
+            .try_for_each(|count| out.write_all(&order.of(integer(count)?.to_le_bytes()))),
         Part::Block => block.fields().try_for_each(|field| write_field(out, field, flavour)),
     }
+}
+
+/// Writes one part as a record, unless it is empty.
+pub(super) fn write_record(
+    out: &mut (impl Write + Send),
+    block: &Block<'_>,
+    part: Part,
+) -> io::Result<()> {
+    let bytes = part_bytes(block, part);
+    if bytes == 0 {
+        return Ok(());
+    }
+    let mut record = Record::begin(out, bytes, block.flavour.byte_order, SUBRECORD_BYTES)?;
+    write_part(&mut record, block, part)?;
+    record.end()
 }
 
 /// A count as `Plot3D` has it, in 32 bits.
@@ -36,8 +51,7 @@ fn integer(count: usize) -> io::Result<i32> {
     i32::try_from(count).map_err(io::Error::other)
 }
 
-/// Bytes of one part.
-pub(super) fn part_bytes(block: &Block<'_>, part: Part) -> u64 {
+fn part_bytes(block: &Block<'_>, part: Part) -> u64 {
     let flavour = block.flavour;
     match part {
         Part::Count => u64::from(flavour.block_count) * I32_BYTES,
@@ -74,15 +88,17 @@ fn write_field(
             reals(&[number], order, precision).repeat(piece.len())
         }),
         Field::Blank(number, count) => {
-            pieces::write(out, count, |piece| order.of_i32(number).repeat(piece.len()))
+            pieces::write(out, count, |piece| order.of(number.to_le_bytes()).repeat(piece.len()))
         }
     }
 }
 
 fn reals(numbers: &[f64], order: ByteOrder, precision: Precision) -> Vec<u8> {
     match precision {
-        Precision::Single => numbers.iter().flat_map(|&n| order.of_f32(n as f32)).collect(),
-        Precision::Double => numbers.iter().flat_map(|&n| order.of_f64(n)).collect(),
+        Precision::Single => {
+            numbers.iter().flat_map(|&n| order.of((n as f32).to_le_bytes())).collect()
+        }
+        Precision::Double => numbers.iter().flat_map(|&n| order.of(n.to_le_bytes())).collect(),
     }
 }
 
@@ -90,7 +106,7 @@ fn reals(numbers: &[f64], order: ByteOrder, precision: Precision) -> Vec<u8> {
 ///
 /// Each subrecord stands between two copies of its length; the first is negative where another
 /// subrecord follows, the last where one went before.
-pub(super) struct Record<'a, W: Write> {
+struct Record<'a, W: Write> {
     out: &'a mut W,
     order: ByteOrder,
     /// Most bytes of a subrecord.
@@ -105,12 +121,8 @@ pub(super) struct Record<'a, W: Write> {
 }
 
 impl<'a, W: Write> Record<'a, W> {
-    /// Begins a record of `bytes` bytes.
-    pub(super) fn begin(out: &'a mut W, bytes: u64, order: ByteOrder) -> io::Result<Self> {
-        Self::begin_limited(out, bytes, order, SUBRECORD_BYTES)
-    }
-
-    fn begin_limited(out: &'a mut W, bytes: u64, order: ByteOrder, limit: u64) -> io::Result<Self> {
+    /// Begins a record of `bytes` bytes in subrecords of at most `limit` bytes.
+    fn begin(out: &'a mut W, bytes: u64, order: ByteOrder, limit: u64) -> io::Result<Self> {
         let mut record =
             Self { out, order, limit, left: bytes, subrecord: 0, subrecord_left: 0, first: true };
         record.begin_subrecord()?;
@@ -131,11 +143,12 @@ impl<'a, W: Write> Record<'a, W> {
 
     fn write_length(&mut self, negative: bool) -> io::Result<()> {
         let length = self.subrecord as i32;
-        self.out.write_all(&self.order.of_i32(if negative { -length } else { length }))
+        let length = if negative { -length } else { length };
+        self.out.write_all(&self.order.of(length.to_le_bytes()))
     }
 
     /// Writes the last length.
-    pub(super) fn end(mut self) -> io::Result<()> {
+    fn end(mut self) -> io::Result<()> {
         self.end_subrecord()
     }
 }
@@ -167,7 +180,7 @@ mod tests {
     fn record(contents: &[u8], limit: u64) -> Vec<u8> {
         let mut out = Vec::new();
         let length = contents.len() as u64;
-        let mut record = Record::begin_limited(&mut out, length, ByteOrder::Big, limit).unwrap();
+        let mut record = Record::begin(&mut out, length, ByteOrder::Big, limit).unwrap();
         record.write_all(contents).unwrap();
         record.end().unwrap();
         out

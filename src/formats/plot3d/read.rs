@@ -5,10 +5,7 @@
 //! bytes. Every layout that fits the length exactly and gives finite coordinates is tried; if they
 //! give different grids the file is ambiguous.
 
-use std::path::Path;
-
-use crate::formats::ReadError;
-use crate::formats::block::{Block, check_memory};
+use crate::formats::block::{Block, ReadFault, bits, check_memory, real};
 use crate::grid::Grid;
 
 /// Words read from the head of the file: block count and three dimensions.
@@ -68,22 +65,21 @@ struct Fit {
 }
 
 /// Reads the one grid of a file.
-pub(super) fn grid(path: &Path, bytes: &[u8], notes: &mut Vec<String>) -> Result<Grid, ReadError> {
+pub(super) fn grid(bytes: &[u8], notes: &mut Vec<String>) -> Result<Grid, ReadFault> {
     let text = bytes.iter().take(4096).all(|b| matches!(b, b'\t' | b'\n' | b'\r' | b' '..=b'~'));
-    let fits = if text { text_fits(path, bytes)? } else { binary_fits(bytes) };
+    let fits = if text { text_fits(bytes)? } else { binary_fits(bytes) };
     let (unit, length) = if text {
         ("numbers", bytes.split(u8::is_ascii_whitespace).filter(|w| !w.is_empty()).count())
     } else {
         ("bytes", bytes.len())
     };
     let mut found: Option<(String, Grid)> = None;
-    let mut failure = ReadError::NoLayout { path: path.to_path_buf(), length, unit };
+    let mut failure = ReadFault::NoLayout { length, unit };
     for Fit { layout, block } in fits {
-        match (block.plane(path), &found) {
+        match (block.plane(), &found) {
             (Ok(grid), None) => found = Some((layout, grid)),
             (Ok(grid), Some((first, other))) if grid != *other => {
-                let (path, first) = (path.to_path_buf(), first.clone());
-                return Err(ReadError::Ambiguous { path, first, second: layout });
+                return Err(ReadFault::Ambiguous([first.clone(), layout]));
             }
             (Ok(_), Some(_)) => {}
             (Err(error), _) => failure = error,
@@ -102,25 +98,22 @@ fn repeated(word: &str) -> Option<(usize, &str)> {
     }
 }
 
-fn text_fits(path: &Path, bytes: &[u8]) -> Result<Vec<Fit>, ReadError> {
+fn text_fits(bytes: &[u8]) -> Result<Vec<Fit>, ReadFault> {
     let text = String::from_utf8_lossy(bytes);
     let words = || text.split(|c: char| c.is_whitespace() || c == ',').filter(|w| !w.is_empty());
     let shown = |word: &str| word.chars().take(30).collect::<String>();
-    let refused = |index: usize, word: &str| ReadError::NotANumber {
-        path: path.to_path_buf(),
-        place: index + 1,
-        word: shown(word),
-    };
+    let refused =
+        |index: usize, word: &str| ReadFault::NotANumber { place: index + 1, word: shown(word) };
     let (most, mut total) = (ANY_NUMBERS + NUMBERS_A_BYTE * bytes.len(), 0_usize);
     for (index, word) in words().enumerate() {
         let (count, _) = repeated(word).ok_or_else(|| refused(index, word))?;
         total = total.saturating_add(count);
         if total > most {
-            let (path, place, word) = (path.to_path_buf(), index + 1, shown(word));
-            return Err(ReadError::Repeats { path, place, word, most, bytes: bytes.len() });
+            let (place, word) = (index + 1, shown(word));
+            return Err(ReadFault::Repeats { place, word, most, bytes: bytes.len() });
         }
     }
-    check_memory(path, total)?;
+    check_memory(total)?;
     let mut values = Vec::with_capacity(total);
     for (index, word) in words().enumerate() {
         let number = repeated(word).and_then(|(count, number)| {
@@ -224,17 +217,6 @@ fn binary_fit(payload: &[u8], big: bool, header: &Header, size: usize, form: &st
 
 /// A signed integer of four or eight bytes.
 fn integer(field: &[u8], big: bool) -> i64 {
-    let fill = |value: i64, byte: &u8| value << 8 | i64::from(*byte);
-    let value = if big { field.iter().fold(0, fill) } else { field.iter().rev().fold(0, fill) };
-    if field.len() == 4 { i64::from(value as i32) } else { value }
-}
-
-/// A real of four or eight bytes.
-fn real(field: &[u8], big: bool) -> f64 {
-    let bits = integer(field, big);
-    if field.len() == 4 {
-        f64::from(f32::from_bits(bits as u32))
-    } else {
-        f64::from_bits(bits as u64)
-    }
+    let bits = bits(field, big);
+    if field.len() == 4 { i64::from((bits as u32).cast_signed()) } else { bits.cast_signed() }
 }

@@ -20,7 +20,7 @@ impl Layout {
 
 /// Finds the coordinates by the names in the line above the numbers, or else by the numbers.
 ///
-/// `None`: the rows differ in length, or the columns can be told in no way or in several.
+/// `None`: the rows differ in length, or the columns can be interpreted in no way or in several.
 pub(super) fn layout(heading: Option<&str>, rows: &[&[f64]]) -> Option<Layout> {
     let width = rows.first()?.len();
     if rows.iter().any(|row| row.len() != width) {
@@ -105,62 +105,4 @@ fn measured(rows: &[&[f64]], width: usize) -> Option<Layout> {
 /// Length common to two intervals over that of both together.
 fn common_part([a, b]: [f64; 2], [c, d]: [f64; 2]) -> f64 {
     (b.min(d) - a.max(c)) / (b.max(d) - a.min(c))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::layout;
-
-    fn surfaces(heading: Option<&str>, rows: &[&[f64]]) -> Option<Vec<[usize; 2]>> {
-        layout(heading, rows).map(|layout| layout.surfaces)
-    }
-
-    #[test]
-    fn a_heading_names_the_columns() {
-        let row: &[&[f64]] = &[&[0.1, 1.0, 0.2, 7.0]];
-
-        for (heading, expected) in [
-            ("# s x y Cp", vec![[1, 2]]),
-            ("Cp,Y(mm),X(mm),s", vec![[2, 1]]),
-            ("x_upper;y_upper;x_lower;y_lower", vec![[0, 1], [2, 3]]),
-            ("yu yl t x/c", vec![[3, 0], [3, 1]]),
-        ] {
-            assert_eq!(surfaces(Some(heading), row), Some(expected), "{heading}");
-        }
-    }
-
-    #[test]
-    fn a_heading_of_other_words_is_no_help() {
-        let row: &[&[f64]] = &[&[0.1, 1.0, 0.2, 7.0, 8.0]];
-
-        for heading in ["x y", "a b c d e", "x p q r s"] {
-            assert_eq!(surfaces(Some(heading), row), None, "{heading}");
-        }
-    }
-
-    #[test]
-    fn numbers_tell_what_three_columns_are() {
-        type Example<'a> = (&'a [&'a [f64]], &'a [[usize; 2]]);
-        let cases: [Example; 5] = [
-            (&[&[1.0, 0.1, 5.0], &[0.0, 0.2, 5.0], &[1.0, 0.0, 5.0]], &[[0, 1]]),
-            (&[&[1.0, 5.0, 0.1], &[0.0, 5.0, 0.2], &[1.0, 5.0, 0.0]], &[[0, 2]]),
-            (&[&[1.0, 1.0, 0.1], &[2.0, 0.0, 0.2], &[3.0, 1.0, 0.0]], &[[1, 2]]),
-            (&[&[0.0, 0.0, 0.0], &[0.5, 0.1, -0.2], &[0.7, 0.1, 0.0]], &[[0, 1], [0, 2]]),
-            (&[&[1.0, 0.0, 0.3], &[0.0, 0.1, -0.2], &[1.0, 0.1, 0.2]], &[[0, 1]]),
-        ];
-        for (rows, expected) in cases {
-            assert_eq!(surfaces(None, rows), Some(expected.to_vec()), "{rows:?}");
-        }
-    }
-
-    #[test]
-    fn columns_that_fit_nothing_are_not_guessed() {
-        let mixed: &[&[f64]] = &[&[1.0, 0.0], &[0.5, 0.1, 0.5, -0.1]];
-        let crossing: &[&[f64]] = &[&[0.0, 0.1, 0.0], &[0.5, 0.2, 0.3], &[0.7, 0.1, 0.0]];
-        let apart: &[&[f64]] = &[&[0.0, 0.1, 5.0, 0.0], &[1.0, 0.1, 9.0, 0.0]];
-
-        for rows in [mixed, crossing, apart] {
-            assert_eq!(surfaces(None, rows), None, "{rows:?}");
-        }
-    }
 }

@@ -5,20 +5,21 @@
 //! points), with or without a name above, in either direction, at any scale, with the edge open or
 //! closed. Numbers are separated by blanks, tabs, commas or semicolons. Of tables with more than two
 //! columns those that a heading names x and y are taken, or the two surfaces side by side. What is
-//! dropped or changed on the way is written to the notes; what cannot be told for certain is an error.
+//! dropped or changed on the way is written to the notes; what is not certain is an error.
 
-mod closed;
 mod columns;
+mod contour;
 mod line;
-mod order;
 mod rows;
 
-use std::io::Read;
+use std::fs::File;
+use std::io::{ErrorKind, Read};
 use std::path::Path;
 
-pub use closed::{contour_from_bytes, contour_from_file};
-
-use super::{Airfoil, GeometryError};
+use super::error::{FileProblem, Refusal};
+use super::{Airfoil, ClosedContour, GeometryError};
+use contour::Smooth;
+use rows::Table;
 
 /// The most bytes that are read; the largest airfoil files have some hundred thousand.
 const SIZE_LIMIT: u64 = 16 << 20;
@@ -46,49 +47,95 @@ pub fn airfoil_from_file(path: impl AsRef<Path>) -> Result<Airfoil, GeometryErro
 /// As [`airfoil_from_file`].
 pub fn airfoil_from_bytes(path: &Path, bytes: Vec<u8>) -> Result<Airfoil, GeometryError> {
     let mut notes = Vec::new();
-    let text = text(path, bytes, &mut notes)?;
-    let table = rows::collect(path, &text, &mut notes)?;
-    let points = order::contour(path, table.rows, table.upper, &mut notes)?;
-    let stem = || path.file_stem().map(|s| s.to_string_lossy().into_owned());
-    let name = table.name.or_else(stem).unwrap_or_default();
-    Ok(Airfoil { name, points, notes })
+    let read = |notes: &mut _| -> Result<_, Refusal> {
+        let Table { name, rows, upper } = rows::collect(&text(bytes, notes)?, notes)?;
+        Ok((name, contour::airfoil(rows, upper, notes)?))
+    };
+    let (name, points) = read(&mut notes).map_err(|refusal| refusal.of(path))?;
+    Ok(Airfoil { name: name.unwrap_or_else(|| stem(path)), points, notes })
 }
 
-/// The file's bytes.
+/// Reads the smooth closed contour in the file at `path` and divides it by `length`.
+///
+/// Points stand in order around the contour, in either direction, from anywhere, the last one
+/// repeating the first or not. Its centre is that of its extents. A contour that is symmetric about a
+/// line through its centre, point by point, begins on that line: at its top, or at its right where
+/// only up and down are alike.
+///
+/// # Errors
+///
+/// As [`airfoil_from_file`], and an open contour.
+pub fn contour_from_file(
+    path: impl AsRef<Path>,
+    length: f64,
+) -> Result<ClosedContour, GeometryError> {
+    let path = path.as_ref();
+    contour_from_bytes(path, bytes_of(path)?, length)
+}
+
+/// [`contour_from_file`] with the bytes of the file at hand; `path` is for messages and the name.
+///
+/// # Errors
+///
+/// As [`contour_from_file`].
+pub fn contour_from_bytes(
+    path: &Path,
+    bytes: Vec<u8>,
+    length: f64,
+) -> Result<ClosedContour, GeometryError> {
+    let mut notes = Vec::new();
+    let read = |notes: &mut _| -> Result<_, Refusal> {
+        let Table { name, rows, .. } = rows::collect(&text(bytes, notes)?, notes)?;
+        Ok((name, contour::smooth(rows, notes)?))
+    };
+    let (name, smooth) = read(&mut notes).map_err(|refusal| refusal.of(path))?;
+    let Smooth { points, extents, same } = smooth;
+    let mut contour = ClosedContour {
+        name: name.unwrap_or_else(|| stem(path)),
+        points: points.iter().map(|point| point.map(|c| c / length)).collect(),
+        centre: extents.map(|[low, high]| 0.5 * (low + high) / length),
+        symmetry: None,
+        notes,
+    };
+    contour.find_symmetry(same / length)?;
+    Ok(contour)
+}
+
+/// Name of a file without its ending.
+fn stem(path: &Path) -> String {
+    path.file_stem().map_or_else(String::new, |stem| stem.to_string_lossy().into_owned())
+}
+
+/// The file's bytes, at most one more than the limit.
 fn bytes_of(path: &Path) -> Result<Vec<u8>, GeometryError> {
-    let owned = || path.to_path_buf();
-    bytes(path).map_err(|source| match source.kind() {
-        std::io::ErrorKind::NotFound => GeometryError::FileMissing { path: owned() },
-        _ if path.is_dir() => GeometryError::Directory { path: owned() },
-        _ => GeometryError::Unreadable { path: owned(), source },
-    })
+    let mut bytes = Vec::new();
+    let read = File::open(path).and_then(|file| file.take(SIZE_LIMIT + 1).read_to_end(&mut bytes));
+    let problem = match read {
+        Ok(_) => return Ok(bytes),
+        Err(error) if error.kind() == ErrorKind::NotFound => FileProblem::Missing,
+        Err(_) if path.is_dir() => FileProblem::Directory,
+        Err(error) => FileProblem::Unreadable(error),
+    };
+    Err(Refusal::from(problem).of(path))
 }
 
 /// The file's text. Bytes that are not UTF-8 are read as Latin-1: they stand in names and remarks,
 /// never in numbers.
-fn text(path: &Path, bytes: Vec<u8>, notes: &mut Vec<String>) -> Result<String, GeometryError> {
-    let owned = || path.to_path_buf();
+fn text(bytes: Vec<u8>, notes: &mut Vec<String>) -> Result<String, FileProblem> {
     if bytes.len() as u64 > SIZE_LIMIT {
-        return Err(GeometryError::FileTooLarge { path: owned(), limit: SIZE_LIMIT });
+        return Err(FileProblem::TooLarge { limit: SIZE_LIMIT });
     }
     if let Some(offset) = bytes.iter().position(|&b| b == 0) {
-        return Err(GeometryError::Binary { path: owned(), offset });
+        return Err(FileProblem::Binary { offset });
     }
     let text = String::from_utf8(bytes).unwrap_or_else(|error| {
         notes.push("The file is not UTF-8; it was read as Latin-1.".to_owned());
         error.as_bytes().iter().map(|&b| char::from(b)).collect()
     });
     if text.trim_start_matches('\u{feff}').trim().is_empty() {
-        return Err(GeometryError::FileEmpty { path: owned() });
+        return Err(FileProblem::Empty);
     }
     Ok(text)
-}
-
-/// The file's bytes, at most one more than the limit.
-fn bytes(path: &Path) -> std::io::Result<Vec<u8>> {
-    let mut bytes = Vec::new();
-    std::fs::File::open(path)?.take(SIZE_LIMIT + 1).read_to_end(&mut bytes)?;
-    Ok(bytes)
 }
 
 /// At most the first 60 characters of a line, for messages.

@@ -1,11 +1,9 @@
-//! The rows of points in a file, told apart from names, remarks, count lines and junk.
-
-use std::path::Path;
+//! The rows of points in a file, separated from names, remarks, count lines and junk.
 
 use super::columns::{self, Layout};
 use super::excerpt;
 use super::line::{Line, Numbers, classify};
-use crate::geometry::GeometryError;
+use crate::geometry::error::{FileProblem, Refusal};
 
 /// One point of the file.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -35,42 +33,34 @@ struct Candidate<'a> {
 }
 
 /// Sorts the lines of a file.
-pub(super) fn collect(
-    path: &Path,
-    text: &str,
-    notes: &mut Vec<String>,
-) -> Result<Table, GeometryError> {
+pub(super) fn collect(text: &str, notes: &mut Vec<String>) -> Result<Table, Refusal> {
     let text = text.trim_start_matches('\u{feff}').replace("\r\n", "\n").replace('\r', "\n");
-    let (name, mut candidates) = candidates(path, &text, notes)?;
+    let (name, mut candidates) = candidates(&text, notes)?;
     if candidates.is_empty() {
-        return Err(GeometryError::NoPoints {
-            path: path.to_path_buf(),
-            lines: text.lines().count(),
-        });
+        return Err(FileProblem::NoPoints { lines: text.lines().count() }.into());
     }
     drop_grid_extents(&mut candidates, notes);
-    let layout = layout(path, &candidates, &text, notes)?;
-    let mut rows = points(path, &candidates, &layout.surfaces, notes)?;
+    let layout = layout(&candidates, &text, notes)?;
+    let mut rows = points(&candidates, &layout.surfaces, notes)?;
     let upper = match layout.surfaces.len() {
-        1 => take_count_line(path, &mut rows, notes)?,
+        1 => take_count_line(&mut rows, notes)?,
         _ => Some(candidates.len()),
     };
-    drop_outliers(path, &mut rows, notes)?;
+    drop_outliers(&mut rows, notes)?;
     Ok(Table { name, rows, upper })
 }
 
 /// The name and the lines of numbers. A broken row is an error where points surround or precede it.
 fn candidates<'a>(
-    path: &Path,
     text: &'a str,
     notes: &mut Vec<String>,
-) -> Result<(Option<String>, Vec<Candidate<'a>>), GeometryError> {
+) -> Result<(Option<String>, Vec<Candidate<'a>>), Refusal> {
     let mut name = None;
     let mut found: Vec<Candidate> = Vec::new();
     let mut skipped: Vec<(usize, &str)> = Vec::new();
     let mut broken: Option<(usize, &str)> = None;
     let malformed = |(line, text): (usize, &str)| {
-        Err(GeometryError::MalformedRow { path: path.to_path_buf(), line, text: excerpt(text) })
+        Err(FileProblem::MalformedRow { text: excerpt(text) }.at(line))
     };
     for (index, raw) in text.split('\n').enumerate() {
         let line = index + 1;
@@ -150,11 +140,10 @@ fn drop_grid_extents(candidates: &mut Vec<Candidate>, notes: &mut Vec<String>) {
 /// Which columns are coordinates. Tables of two columns and single rows of three need no finding
 /// out; rows of more that make no table are refused.
 fn layout(
-    path: &Path,
     candidates: &[Candidate],
     text: &str,
     notes: &mut Vec<String>,
-) -> Result<Layout, GeometryError> {
+) -> Result<Layout, Refusal> {
     let values: Vec<&[f64]> = candidates.iter().map(|c| c.numbers.values.as_slice()).collect();
     let wide = values.iter().all(|v| v.len() > 2);
     let first = candidates.first().map_or(0, |c| c.line);
@@ -167,8 +156,7 @@ fn layout(
     if let Some(&Candidate { line, ref numbers, .. }) =
         candidates.iter().find(|c| c.numbers.values.len() > most)
     {
-        let path = path.to_path_buf();
-        return Err(GeometryError::Columns { path, line, found: numbers.values.len() });
+        return Err(FileProblem::Columns { found: numbers.values.len() }.at(line));
     }
     let third = values.iter().filter(|v| v.len() == 3).count();
     if third > 0 {
@@ -179,22 +167,20 @@ fn layout(
 
 /// Finite coordinates from the columns of each surface, one surface after the other.
 fn points(
-    path: &Path,
     candidates: &[Candidate],
     surfaces: &[[usize; 2]],
     notes: &mut Vec<String>,
-) -> Result<Vec<Row>, GeometryError> {
+) -> Result<Vec<Row>, Refusal> {
     let mut rows = Vec::with_capacity(surfaces.len() * candidates.len());
     for &[x, y] in surfaces {
         for (index, candidate) in candidates.iter().enumerate() {
             let &Candidate { line, text, numbers: Numbers { ref values, .. } } = candidate;
-            let path = || path.to_path_buf();
             let at = [values[x], values[y]];
             if !at.iter().all(|v| v.abs() < 1e100) {
-                return Err(GeometryError::NotFinite { path: path(), line, text: excerpt(text) });
+                return Err(FileProblem::NotFinite { text: excerpt(text) }.at(line));
             }
             if values[..2] == [999.0, 999.0] && index + 1 < candidates.len() {
-                return Err(GeometryError::SeveralElements { path: path(), line });
+                return Err(FileProblem::SeveralElements.at(line));
             }
             rows.push(Row { line, at });
         }
@@ -214,11 +200,7 @@ fn points(
 /// Takes off the line that counts the points of the two surfaces (Lednicer's order) and returns the
 /// first count. Two whole numbers are counts if they add up to the points that follow; if they do
 /// not, but stand out from all points, the file contradicts itself.
-fn take_count_line(
-    path: &Path,
-    rows: &mut Vec<Row>,
-    notes: &mut Vec<String>,
-) -> Result<Option<usize>, GeometryError> {
+fn take_count_line(rows: &mut Vec<Row>, notes: &mut Vec<String>) -> Result<Option<usize>, Refusal> {
     let Row { line, at: [a, b] } = rows[0];
     let count = |v: f64| v.fract() == 0.0 && (2.0..1e6).contains(&v);
     if !count(a) || !count(b) || rows.len() < 2 {
@@ -234,19 +216,14 @@ fn take_count_line(
     }
     let largest = rows[1..].iter().flat_map(|r| r.at).fold(0.0, |m: f64, v| m.max(v.abs()));
     if a.min(b) > 1.5 * largest {
-        let path = path.to_path_buf();
-        return Err(GeometryError::CountLine { path, line, upper, lower, found });
+        return Err(FileProblem::CountLine { upper, lower, found }.at(line));
     }
     Ok(None)
 }
 
 /// Drops points far away from all others at either end of the file; among the points they are an
 /// error. Far: more than a chord beyond the range of the middle nine tenths.
-fn drop_outliers(
-    path: &Path,
-    rows: &mut Vec<Row>,
-    notes: &mut Vec<String>,
-) -> Result<(), GeometryError> {
+fn drop_outliers(rows: &mut Vec<Row>, notes: &mut Vec<String>) -> Result<(), Refusal> {
     let sorted = |c: usize| {
         let mut v: Vec<f64> = rows.iter().map(|r| r.at[c]).collect();
         v.sort_by(f64::total_cmp);
@@ -276,9 +253,7 @@ fn drop_outliers(
         note(row);
     }
     match rows.iter().find(|r| far(r)) {
-        Some(&Row { line, at: [x, y] }) => {
-            Err(GeometryError::Outlier { path: path.to_path_buf(), line, x, y })
-        }
+        Some(&Row { line, at }) => Err(FileProblem::Outlier { at }.at(line)),
         None => Ok(()),
     }
 }

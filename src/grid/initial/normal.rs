@@ -1,7 +1,6 @@
 //! Marching along smoothed normals: slow and robust.
 
-use super::front::{Segments, unit};
-use super::{Fronts, Outline};
+use super::{Fronts, Outline, Segments, unit};
 use crate::grid::Grid;
 use crate::grid::quality::folds_off_seam;
 

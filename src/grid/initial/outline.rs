@@ -29,8 +29,7 @@ const SPLAY_SHARE: f64 = 0.1;
 
 impl Outline<'_> {
     /// Points of a front.
-    #[must_use]
-    pub fn columns(&self) -> usize {
+    pub(crate) fn columns(&self) -> usize {
         self.topology.columns(self.x.len())
     }
 

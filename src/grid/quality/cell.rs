@@ -1,7 +1,8 @@
-//! Measures of one cell.
+//! Measures of one cell, and of all cells of a row on the vector unit.
 
 use super::angle::{distance_from_right, right_angles_from_right};
 use crate::grid::Grid;
+use crate::simd::{self, Kernel};
 
 /// Corners of a cell: (i, j), (i + 1, j), (i + 1, j + 1), (i, j + 1).
 pub type Corners = [[f64; 2]; 4];
@@ -40,10 +41,10 @@ pub(crate) fn is_folded(determinants: &[f64; 4]) -> bool {
     !determinants.iter().all(|&determinant| determinant > 0.0)
 }
 
-/// Smallest of the [`corner_determinants`]; NaN if one is.
+/// Smallest determinant `e_i × e_j` at a corner; NaN if one is.
 #[inline(always)]
 #[must_use]
-pub(super) fn smallest_determinant(corners: &Corners) -> f64 {
+pub fn smallest_determinant(corners: &Corners) -> f64 {
     let determinants = corner_determinants(corners);
     let [a, b, c, d] = determinants;
     let smallest = least(least(a, b), least(c, d));
@@ -133,4 +134,101 @@ pub(super) fn cross(a: [f64; 2], b: [f64; 2]) -> f64 {
 #[inline(always)]
 pub(super) fn dot(a: [f64; 2], b: [f64; 2]) -> f64 {
     a[0] * b[0] + a[1] * b[1]
+}
+
+/// A measure of a cell that depends on its corners alone.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum CellMeasure {
+    /// [`cell_area`].
+    Area,
+    /// [`cell_skewness`].
+    Skewness,
+    /// [`cell_aspect_ratio`].
+    AspectRatio,
+    /// The smallest corner determinant; NaN if one is. A cell is folded where it is not positive.
+    SmallestDeterminant,
+}
+
+impl CellMeasure {
+    /// Measures the cells of row j, to the bits of the function that measures one.
+    ///
+    /// `values` has one element for each of the `ni − 1` cells.
+    pub fn fill_row(self, grid: &Grid, j: usize, values: &mut [f64]) {
+        let lines = Lines::new(grid, j);
+        match self {
+            Self::Area => simd::run(Row { lines, measure: Area, values }),
+            Self::Skewness => simd::run(Row { lines, measure: Skewness, values }),
+            Self::AspectRatio => simd::run(Row { lines, measure: AspectRatio, values }),
+            Self::SmallestDeterminant => {
+                simd::run(Row { lines, measure: SmallestDeterminant, values });
+            }
+        }
+    }
+}
+
+/// The lines j and j + 1 that bound a row of cells.
+#[derive(Clone, Copy)]
+struct Lines<'a> {
+    x: [&'a [f64]; 2],
+    y: [&'a [f64]; 2],
+}
+
+impl<'a> Lines<'a> {
+    fn new(grid: &'a Grid, j: usize) -> Self {
+        let line = |nodes: &'a [f64], j: usize| &nodes[j * grid.ni..(j + 1) * grid.ni];
+        Self {
+            x: [line(&grid.x, j), line(&grid.x, j + 1)],
+            y: [line(&grid.y, j), line(&grid.y, j + 1)],
+        }
+    }
+}
+
+/// A measure by its type: called through a pointer or a closure it need not be inlined, and would
+/// then be compiled for the oldest processors.
+trait Measure {
+    fn of(&self, corners: &Corners) -> f64;
+}
+
+macro_rules! measure {
+    ($name:ident, $function:path) => {
+        struct $name;
+
+        impl Measure for $name {
+            #[inline(always)]
+            fn of(&self, corners: &Corners) -> f64 {
+                $function(corners)
+            }
+        }
+    };
+}
+
+measure!(Area, cell_area);
+measure!(Skewness, cell_skewness);
+measure!(AspectRatio, cell_aspect_ratio);
+measure!(SmallestDeterminant, smallest_determinant);
+
+/// values ← measure of each cell between two lines.
+struct Row<'a, M> {
+    lines: Lines<'a>,
+    measure: M,
+    values: &'a mut [f64],
+}
+
+impl<M: Measure> Kernel for Row<'_, M> {
+    #[inline(always)]
+    fn run(self) {
+        let Self { lines: Lines { x, y }, measure, values } = self;
+        let n = values.len();
+        // As many nodes as the loop reads, for it to have no branch.
+        let [x0, x1] = x.map(|x| &x[..=n]);
+        let [y0, y1] = y.map(|y| &y[..=n]);
+        for i in 0..n {
+            values[i] = measure.of(&[
+                [x0[i], y0[i]],
+                [x0[i + 1], y0[i + 1]],
+                [x1[i + 1], y1[i + 1]],
+                [x1[i], y1[i]],
+            ]);
+        }
+    }
 }

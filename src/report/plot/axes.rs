@@ -1,19 +1,20 @@
 //! Panels with frames, ticks and captions.
 
-use plotters::prelude::{DrawingBackend, RGBColor};
+use plotters::prelude::RGBColor;
 
-use super::canvas::{CENTRE_TOP, Canvas, DrawError, LEFT_BOTTOM, RIGHT, RIGHT_BOTTOM};
-use super::clip::Window;
+use super::clip::{Window, simplify};
 use super::palette;
-
-/// Sizes of text in pixels.
-pub(super) const TITLE_SIZE: f64 = 28.0;
-pub(super) const CAPTION_SIZE: f64 = 18.0;
-pub(super) const LABEL_SIZE: f64 = 15.0;
+use super::picture::{
+    Anchor, CAPTION_SIZE, CENTRE_BOTTOM, CENTRE_TOP, LABEL_SIZE, LEFT_BOTTOM, Picture, RIGHT,
+    RIGHT_BOTTOM,
+};
 
 /// Length of a tick and its distance from its label, in pixels.
 const TICK: f64 = 5.0;
 const TICK_GAP: f64 = 4.0;
+
+/// Size and anchor of exponents.
+const EXPONENT: (f64, Anchor) = (0.75 * LABEL_SIZE, LEFT_BOTTOM);
 
 /// A part of the picture that shows a window of the plane. The frame is in pixels with y
 /// downward, the window in the units of the data with y upward.
@@ -49,132 +50,95 @@ impl Panel {
         ]
     }
 
-    pub(super) fn draw_frame<DB: DrawingBackend>(
-        &self,
-        canvas: &Canvas<DB>,
-    ) -> Result<(), DrawError> {
+    pub(super) fn draw_frame(&self, picture: &mut Picture) {
         let Window { low, high } = self.frame;
         let corners = [low, [high[0], low[1]], high, [low[0], high[1]], low];
-        canvas.line(&corners, palette::FRAME, 1.0)
+        picture.line(&corners, palette::FRAME, 1.0);
     }
 
-    /// Captions above the frame, left and right.
-    pub(super) fn draw_captions<DB: DrawingBackend>(
-        &self,
-        canvas: &Canvas<DB>,
-        left: &str,
-        right: &str,
-    ) -> Result<(), DrawError> {
+    /// Frame, linear axes of about so many ticks, and captions above the frame, left and right.
+    pub(super) fn draw_around(&self, picture: &mut Picture, ticks: f64, [left, right]: [&str; 2]) {
+        self.draw_frame(picture);
+        self.draw_x_axis(
+            picture,
+            Ticks::new(self.window.low[0], self.window.high[0], ticks),
+            false,
+        );
+        self.draw_y_axis(
+            picture,
+            Ticks::new(self.window.low[1], self.window.high[1], ticks),
+            false,
+        );
         let y = self.frame.low[1] - 7.0;
         let [x_left, x_right] = [self.frame.low[0], self.frame.high[0]];
-        canvas.text(left, [x_left, y], (CAPTION_SIZE, LEFT_BOTTOM), palette::TEXT)?;
-        canvas.text(right, [x_right, y], (LABEL_SIZE, RIGHT_BOTTOM), palette::LABEL)
+        picture.text(left, [x_left, y], (CAPTION_SIZE, LEFT_BOTTOM), palette::TEXT);
+        picture.text(right, [x_right, y], (LABEL_SIZE, RIGHT_BOTTOM), palette::LABEL);
     }
 
-    /// Ticks and numbers below and on the left, with linear scales.
-    pub(super) fn draw_ticks<DB: DrawingBackend>(
-        &self,
-        canvas: &Canvas<DB>,
-        count: f64,
-    ) -> Result<(), DrawError> {
-        self.draw_x_ticks(canvas, &Ticks::new(self.window.low[0], self.window.high[0], count))?;
-        self.draw_y_numbers(canvas, count)
+    /// Ticks and numbers below; labels are 10ⁿ where x is a decimal logarithm.
+    pub(super) fn draw_x_axis(&self, picture: &mut Picture, ticks: Ticks, logarithmic: bool) {
+        let bottom = self.frame.high[1];
+        for value in ticks.values() {
+            let x = self.pixel([value, self.window.low[1]])[0];
+            picture.line(&[[x, bottom], [x, bottom + TICK]], palette::FRAME, 1.0);
+            let (label, y) = (ticks.label(value), bottom + TICK + TICK_GAP);
+            if logarithmic {
+                picture.text("10", [x - 3.0, y], (LABEL_SIZE, CENTRE_TOP), palette::LABEL);
+                picture.text(&label, [x + 6.0, y + 8.0], EXPONENT, palette::LABEL);
+            } else {
+                picture.text(&label, [x, y], (LABEL_SIZE, CENTRE_TOP), palette::LABEL);
+            }
+        }
     }
 
-    /// Ticks and numbers on the left, with a linear scale.
-    pub(super) fn draw_y_numbers<DB: DrawingBackend>(
-        &self,
-        canvas: &Canvas<DB>,
-        count: f64,
-    ) -> Result<(), DrawError> {
-        let ticks = Ticks::new(self.window.low[1], self.window.high[1], count);
+    /// Ticks and numbers on the left; faint lines and labels 10ⁿ where y is a decimal logarithm.
+    pub(super) fn draw_y_axis(&self, picture: &mut Picture, ticks: Ticks, logarithmic: bool) {
+        let Window { low, high } = self.frame;
         for value in ticks.values() {
             let y = self.pixel([self.window.low[0], value])[1];
-            self.draw_y_tick(canvas, y)?;
-            let x = self.frame.low[0] - TICK - TICK_GAP;
-            canvas.text(&ticks.label(value), [x, y], (LABEL_SIZE, RIGHT), palette::LABEL)?;
-        }
-        Ok(())
-    }
-
-    pub(super) fn draw_x_ticks<DB: DrawingBackend>(
-        &self,
-        canvas: &Canvas<DB>,
-        ticks: &Ticks,
-    ) -> Result<(), DrawError> {
-        let bottom = self.frame.high[1];
-        for value in ticks.values() {
-            let x = self.pixel([value, self.window.low[1]])[0];
-            canvas.line(&[[x, bottom], [x, bottom + TICK]], palette::FRAME, 1.0)?;
-            let place = [x, bottom + TICK + TICK_GAP];
-            canvas.text(&ticks.label(value), place, (LABEL_SIZE, CENTRE_TOP), palette::LABEL)?;
-        }
-        Ok(())
-    }
-
-    /// Ticks below a panel whose x is a decimal logarithm, labels 10ⁿ.
-    pub(super) fn draw_x_powers<DB: DrawingBackend>(
-        &self,
-        canvas: &Canvas<DB>,
-        ticks: &Ticks,
-    ) -> Result<(), DrawError> {
-        let bottom = self.frame.high[1];
-        for value in ticks.values() {
-            let x = self.pixel([value, self.window.low[1]])[0];
-            canvas.line(&[[x, bottom], [x, bottom + TICK]], palette::FRAME, 1.0)?;
-            let y = bottom + TICK + TICK_GAP;
-            canvas.text("10", [x - 3.0, y], (LABEL_SIZE, CENTRE_TOP), palette::LABEL)?;
-            let place = [x + 6.0, y + 8.0];
-            let exponent = ticks.label(value);
-            canvas.text(&exponent, place, (0.75 * LABEL_SIZE, LEFT_BOTTOM), palette::LABEL)?;
-        }
-        Ok(())
-    }
-
-    /// Decades of a panel whose y is a decimal logarithm: faint lines, labels 10ⁿ.
-    pub(super) fn draw_decades<DB: DrawingBackend>(
-        &self,
-        canvas: &Canvas<DB>,
-    ) -> Result<(), DrawError> {
-        let Window { low, high } = self.frame;
-        for decade in Ticks::whole(self.window.low[1], self.window.high[1], 9.0).values() {
-            let y = self.pixel([self.window.low[0], decade])[1];
-            if y > low[1] + 1.0 && y < high[1] - 1.0 {
-                canvas.line(&[[low[0], y], [high[0], y]], palette::RULE, 1.0)?;
+            if logarithmic && y > low[1] + 1.0 && y < high[1] - 1.0 {
+                picture.line(&[[low[0], y], [high[0], y]], palette::RULE, 1.0);
             }
-            self.draw_y_tick(canvas, y)?;
-            // Ten and exponent apart: the embedded font has no superscript minus sign.
-            let x = low[0] - TICK - TICK_GAP - 20.0;
-            canvas.text("10", [x, y], (LABEL_SIZE, RIGHT), palette::LABEL)?;
-            let exponent = format!("{decade:.0}").replace('-', "−");
-            let place = [x + 1.0, y - 1.0];
-            canvas.text(&exponent, place, (0.75 * LABEL_SIZE, LEFT_BOTTOM), palette::LABEL)?;
+            picture.line(&[[low[0] - TICK, y], [low[0], y]], palette::FRAME, 1.0);
+            let (label, x) = (ticks.label(value), low[0] - TICK - TICK_GAP);
+            if logarithmic {
+                // Ten and exponent apart: the embedded font has no superscript minus sign.
+                picture.text("10", [x - 20.0, y], (LABEL_SIZE, RIGHT), palette::LABEL);
+                picture.text(&label, [x - 19.0, y - 1.0], EXPONENT, palette::LABEL);
+            } else {
+                picture.text(&label, [x, y], (LABEL_SIZE, RIGHT), palette::LABEL);
+            }
         }
-        Ok(())
     }
 
-    fn draw_y_tick<DB: DrawingBackend>(
-        &self,
-        canvas: &Canvas<DB>,
-        y: f64,
-    ) -> Result<(), DrawError> {
-        let left = self.frame.low[0];
-        canvas.line(&[[left - TICK, y], [left, y]], palette::FRAME, 1.0)
+    /// Names of the axes, below and on the left.
+    pub(super) fn draw_names(&self, picture: &mut Picture, [x, y]: [&str; 2]) {
+        let below = [self.frame.centre()[0], self.frame.high[1] + 32.0];
+        picture.text(x, below, (LABEL_SIZE + 1.0, CENTRE_TOP), palette::TEXT);
+        let left = [self.frame.low[0] - 62.0, self.frame.centre()[1]];
+        picture.upward_text(y, left, (LABEL_SIZE + 1.0, CENTRE_BOTTOM), palette::TEXT);
     }
 
     /// Draws the part of a line inside the window, leaving out points below a tenth of a pixel.
-    pub(super) fn draw_line<DB: DrawingBackend>(
+    pub(super) fn draw_line(
         &self,
-        canvas: &Canvas<DB>,
+        picture: &mut Picture,
         points: impl IntoIterator<Item = [f64; 2]>,
         colour: RGBColor,
         width: f64,
-    ) -> Result<(), DrawError> {
+    ) {
         for piece in self.window.clip_line(points) {
             let pixels: Vec<_> = piece.into_iter().map(|point| self.pixel(point)).collect();
-            canvas.line(&super::clip::simplify(&pixels, 0.1), colour, width)?;
+            picture.line(&simplify(&pixels, 0.1), colour, width);
         }
-        Ok(())
+    }
+
+    /// Fills the part of a polygon inside the window.
+    pub(super) fn fill(&self, picture: &mut Picture, polygon: &[[f64; 2]], colour: RGBColor) {
+        let inside = self.window.clip_polygon(polygon);
+        if !inside.is_empty() {
+            picture.polygon(inside.into_iter().map(|point| self.pixel(point)).collect(), colour);
+        }
     }
 }
 

@@ -1,16 +1,18 @@
-//! Quality maps: skewness, non-orthogonality, area and aspect ratio of the cells.
+//! Pictures of quality: a histogram of skewness, and maps of skewness, non-orthogonality, area and
+//! aspect ratio of the cells.
 
-use plotters::prelude::{DrawingBackend, RGBColor};
+use plotters::prelude::RGBColor;
 
-use super::axes::{CAPTION_SIZE, LABEL_SIZE, Panel, TITLE_SIZE};
-use super::canvas::{CENTRE_TOP, Canvas, DrawError, LEFT_BOTTOM};
+use super::axes::{Panel, Ticks};
 use super::clip::Window;
+use super::picture::{CAPTION_SIZE, CENTRE_TOP, LABEL_SIZE, LEFT_BOTTOM, Picture};
 use super::raster::Raster;
-use super::{Draw, GridFigure, palette};
+use super::{GridFigure, palette};
 use crate::grid::quality::{cell_area, cell_aspect_ratio, cell_corners, cell_skewness};
 
-/// Size of the picture in pixels.
-const SIZE: [u32; 2] = [1280, 1660];
+/// Sizes of the pictures in pixels.
+const HISTOGRAM_SIZE: [u32; 2] = [960, 600];
+const MAPS_SIZE: [u32; 2] = [1280, 1660];
 
 /// Pixels of the picture in a side of a square that is painted as one.
 const SQUARE: f64 = 0.5;
@@ -40,13 +42,38 @@ const DEGREES: [f64; BANDS + 1] = [0.0, 1.0, 2.0, 5.0, 10.0, 15.0, 20.0, 30.0, 4
 /// Views shown of each measure, of those of the picture of the grid.
 const SHOWN: [usize; 3] = [0, 1, 3];
 
+/// A histogram of equiangle skewness with a logarithmic count: `counts` of the cells in equal intervals
+/// from 0 to 1, and last of those at 1 and above.
+#[must_use]
+pub fn histogram(title: &str, summary: &str, counts: &[usize]) -> Picture {
+    let mut picture = Picture::new(HISTOGRAM_SIZE, [95.0, 44.0], title, summary);
+    let frame = Window { low: [95.0, 92.0], high: [930.0, 535.0] };
+    let bins = counts.len().saturating_sub(1).max(1) as f64;
+    let most = counts.iter().copied().max().unwrap_or(0).max(1) as f64;
+    // Half a decade below one cell keeps the bar of a single cell visible.
+    let window = Window { low: [0.0, -0.5], high: [1.0 + 1.0 / bins, most.log10() + 0.3] };
+    let panel = Panel { frame, window };
+    panel.draw_y_axis(&mut picture, Ticks::whole(window.low[1], window.high[1], 9.0), true);
+    panel.draw_x_axis(&mut picture, Ticks::new(0.0, 1.0, 10.0), false);
+    for (k, &count) in counts.iter().enumerate().filter(|&(_, &count)| count > 0) {
+        let (left, right) = ((k as f64 + 0.06) / bins, (k as f64 + 0.94) / bins);
+        let top = (count as f64).log10();
+        let bar = [[left, -0.5], [right, -0.5], [right, top], [left, top]];
+        let colour = if k + 1 < counts.len() { palette::LINEAR } else { palette::FOLDED };
+        picture.polygon(bar.map(|corner| panel.pixel(corner)).to_vec(), colour);
+    }
+    panel.draw_frame(&mut picture);
+    panel.draw_names(&mut picture, ["equiangle skewness, the last bar 1 and above", "cells"]);
+    picture
+}
+
 /// Maps of a grid's quality: a row for each measure; the whole, the body and the trailing edge.
 #[derive(Debug, Clone, Copy)]
-pub struct QualityFigure<'a> {
+pub(in crate::report) struct QualityFigure<'a> {
     /// The picture of the grid: title and views are its.
-    pub grid: GridFigure<'a>,
+    pub(in crate::report) grid: GridFigure<'a>,
     /// The non-orthogonality of each cell, `[nj − 1][ni − 1]`, in degrees.
-    pub nonorthogonality: &'a [f64],
+    pub(in crate::report) nonorthogonality: &'a [f64],
 }
 
 /// A measure, its bands and what is written beside them.
@@ -71,31 +98,25 @@ impl Map {
     }
 }
 
-impl Draw for QualityFigure<'_> {
-    fn size(&self) -> [u32; 2] {
-        SIZE
-    }
-
-    fn draw<DB: DrawingBackend>(&self, canvas: &Canvas<DB>) -> Result<(), DrawError> {
-        canvas.text(self.grid.name, [70.0, 50.0], (TITLE_SIZE, LEFT_BOTTOM), palette::TEXT)?;
+impl QualityFigure<'_> {
+    pub(in crate::report) fn picture(&self) -> Picture {
+        let mut picture = Picture::new(MAPS_SIZE, [70.0, 50.0], self.grid.name, "");
         let views = self.grid.views();
         for (row, map) in self.maps().iter().enumerate() {
             let top = 118.0 + 390.0 * row as f64;
             let title = [70.0, top - 28.0];
-            canvas.text(map.title, title, (CAPTION_SIZE, LEFT_BOTTOM), palette::TEXT)?;
-            draw_scale(canvas, map, [470.0, top - 46.0])?;
+            picture.text(map.title, title, (CAPTION_SIZE, LEFT_BOTTOM), palette::TEXT);
+            draw_scale(&mut picture, map, [470.0, top - 46.0]);
             for (column, &view) in SHOWN.iter().enumerate() {
                 let left = 70.0 + 410.0 * column as f64;
                 let frame = Window { low: [left, top], high: [left + 360.0, top + 310.0] };
                 let (caption, window) = views[view];
-                self.draw_panel(canvas, map, &Panel::equal_scales(frame, window), caption)?;
+                self.draw_panel(&mut picture, map, &Panel::equal_scales(frame, window), caption);
             }
         }
-        Ok(())
+        picture
     }
-}
 
-impl QualityFigure<'_> {
     fn maps(&self) -> [Map; 4] {
         let grid = self.grid.grid;
         let measured = |measure: fn(&_) -> f64| -> Vec<f64> {
@@ -133,13 +154,7 @@ impl QualityFigure<'_> {
         ]
     }
 
-    fn draw_panel<DB: DrawingBackend>(
-        &self,
-        canvas: &Canvas<DB>,
-        map: &Map,
-        panel: &Panel,
-        caption: &str,
-    ) -> Result<(), DrawError> {
+    fn draw_panel(&self, picture: &mut Picture, map: &Map, panel: &Panel, caption: &str) {
         let grid = self.grid.grid;
         let mut raster = Raster::over(panel, SQUARE);
         for j in 0..grid.nj - 1 {
@@ -148,32 +163,25 @@ impl QualityFigure<'_> {
                 raster.paint(&corners, map.band(map.values[j * (grid.ni - 1) + i]));
             }
         }
-        for (area, colour) in raster.areas(BANDS as u8).iter().zip(COLOURS) {
-            canvas.area(area, colour)?;
+        for (area, colour) in raster.areas(BANDS as u8).into_iter().zip(COLOURS) {
+            picture.area(area, colour);
         }
-        panel.draw_frame(canvas)?;
-        panel.draw_ticks(canvas, 4.0)?;
-        panel.draw_captions(canvas, caption, "")
+        panel.draw_around(picture, 4.0, [caption, ""]);
     }
 }
 
 /// The colours of the bands with the ends between them.
-fn draw_scale<DB: DrawingBackend>(
-    canvas: &Canvas<DB>,
-    map: &Map,
-    [left, top]: [f64; 2],
-) -> Result<(), DrawError> {
+fn draw_scale(picture: &mut Picture, map: &Map, [left, top]: [f64; 2]) {
     let width = 78.0;
     for (k, colour) in COLOURS.into_iter().enumerate() {
         let x = left + width * k as f64;
-        canvas.area(&[[[x, top], [x + width, top + 10.0]]], colour)?;
+        picture.area(vec![[[x, top], [x + width, top + 10.0]]], colour);
         if k > 0 {
             let place = [x, top + 12.0];
             let label = label(map.ends[k]);
-            canvas.text(&label, place, (LABEL_SIZE - 2.0, CENTRE_TOP), palette::LABEL)?;
+            picture.text(&label, place, (LABEL_SIZE - 2.0, CENTRE_TOP), palette::LABEL);
         }
     }
-    Ok(())
 }
 
 /// Two or three digits.

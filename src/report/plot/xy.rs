@@ -1,11 +1,11 @@
 //! Curves over x and y, in panels beside each other.
 
-use plotters::prelude::{DrawingBackend, RGBColor};
+use plotters::prelude::RGBColor;
 
-use super::axes::{CAPTION_SIZE, LABEL_SIZE, Panel, TITLE_SIZE, Ticks};
-use super::canvas::{CENTRE_BOTTOM, CENTRE_TOP, Canvas, DrawError, LEFT, LEFT_BOTTOM};
+use super::axes::{Panel, Ticks};
 use super::clip::Window;
-use super::{Draw, palette};
+use super::palette;
+use super::picture::{CAPTION_SIZE, LABEL_SIZE, LEFT, LEFT_BOTTOM, Picture};
 
 /// Pixels left of the first panel, and on the right of and below the last.
 const MARGIN: f64 = 95.0;
@@ -115,22 +115,19 @@ pub enum RuleAt {
     Y(f64),
 }
 
-impl Draw for XyFigure {
-    fn size(&self) -> [u32; 2] {
+impl XyFigure {
+    /// The picture of the figure.
+    #[must_use]
+    pub fn picture(&self) -> Picture {
         let Window { high, .. } = self.frame(self.panels.len().max(self.across()) - 1);
         let row = MARGIN + self.across() as f64 * (self.panel[0] + GAP[0]) - GAP[0];
-        [(row + END[0]) as u32, (high[1] + END[1]) as u32]
-    }
-
-    fn draw<DB: DrawingBackend>(&self, canvas: &Canvas<DB>) -> Result<(), DrawError> {
-        canvas.text(&self.name, [MARGIN, 44.0], (TITLE_SIZE, LEFT_BOTTOM), palette::TEXT)?;
-        let size = CAPTION_SIZE - 1.0;
-        canvas.text(&self.summary, [MARGIN, 70.0], (size, LEFT_BOTTOM), palette::LABEL)?;
+        let size = [(row + END[0]) as u32, (high[1] + END[1]) as u32];
+        let mut picture = Picture::new(size, [MARGIN, 44.0], &self.name, &self.summary);
         let width = |text: &str| 9.0 * text.chars().count() as f64;
         let mut x =
             MARGIN + if self.summary.is_empty() { 0.0 } else { 40.0 + width(&self.summary) };
         for (line, name) in &self.legend {
-            line.draw_key(canvas, [x, LEGEND], name)?;
+            line.draw_key(&mut picture, [x, LEGEND], name);
             x += 64.0 + width(name);
         }
         let curves: Vec<_> = self.panels.iter().map(XyPanel::shown).collect();
@@ -145,13 +142,11 @@ impl Draw for XyFigure {
         }
         for (k, panel) in self.panels.iter().enumerate() {
             let place = Panel { frame: self.frame(k), window: windows[k] };
-            panel.draw(canvas, &place, &curves[k])?;
+            panel.draw(&mut picture, &place, &curves[k]);
         }
-        Ok(())
+        picture
     }
-}
 
-impl XyFigure {
     fn across(&self) -> usize {
         self.across.max(1)
     }
@@ -167,31 +162,26 @@ impl XyFigure {
 }
 
 impl XyPanel {
-    fn draw<DB: DrawingBackend>(
-        &self,
-        canvas: &Canvas<DB>,
-        panel: &Panel,
-        curves: &[Vec<[f64; 2]>],
-    ) -> Result<(), DrawError> {
+    fn draw(&self, picture: &mut Picture, panel: &Panel, curves: &[Vec<[f64; 2]>]) {
         let frame = panel.frame;
-        self.draw_axes(canvas, panel)?;
+        self.draw_axes(picture, panel);
         for rule in &self.rules {
-            self.draw_rule(canvas, panel, rule)?;
+            self.draw_rule(picture, panel, rule);
         }
         for (Curve { line, .. }, points) in self.curves.iter().zip(curves) {
-            panel.draw_line(canvas, points.iter().copied(), line.shade(), line.width())?;
+            panel.draw_line(picture, points.iter().copied(), line.shade(), line.width());
             for &point in points.iter().filter(|_| line.stroke == Stroke::Dotted) {
-                canvas.dot(panel.pixel(point), 3.6, line.shade())?;
+                picture.dot(panel.pixel(point), 3.6, line.shade());
             }
         }
         let named = || self.curves.iter().filter_map(|c| Some((c.line, c.name.as_ref()?)));
         for (k, (line, name)) in named().enumerate() {
             let y = frame.high[1] - 20.0 * (named().count() - k) as f64;
-            line.draw_key(canvas, [frame.low[0] + 12.0, y], name)?;
+            line.draw_key(picture, [frame.low[0] + 12.0, y], name);
         }
-        panel.draw_frame(canvas)?;
+        panel.draw_frame(picture);
         let above = [frame.low[0], frame.low[1] - 6.0];
-        canvas.text(&self.caption, above, (CAPTION_SIZE - 2.0, LEFT_BOTTOM), palette::LABEL)
+        picture.text(&self.caption, above, (CAPTION_SIZE - 2.0, LEFT_BOTTOM), palette::LABEL);
     }
 
     /// Points of the curves in the scales of the axes.
@@ -229,43 +219,32 @@ impl XyPanel {
         Window { low: [x[0], y[0]], high: [x[1], y[1]] }
     }
 
-    fn draw_axes<DB: DrawingBackend>(
-        &self,
-        canvas: &Canvas<DB>,
-        panel: &Panel,
-    ) -> Result<(), DrawError> {
-        let (Panel { frame, window }, [x, y]) = (panel, &self.axes);
+    fn draw_axes(&self, picture: &mut Picture, panel: &Panel) {
+        let (window, [x, y]) = (panel.window, &self.axes);
+        let [x_end, y_end] = window.high;
         if y.logarithmic {
-            panel.draw_decades(canvas)?;
+            panel.draw_y_axis(picture, Ticks::whole(window.low[1], y_end, 9.0), true);
         } else {
-            panel.draw_y_numbers(canvas, 8.0)?;
+            panel.draw_y_axis(picture, Ticks::new(window.low[1], y_end, 8.0), false);
         }
         if x.logarithmic {
-            panel.draw_x_powers(canvas, &Ticks::whole(window.low[0], window.high[0], 6.0))?;
+            panel.draw_x_axis(picture, Ticks::whole(window.low[0], x_end, 6.0), true);
         } else {
-            panel.draw_x_ticks(canvas, &Ticks::whole(0.0, window.high[0], 8.0))?;
+            panel.draw_x_axis(picture, Ticks::whole(0.0, x_end, 8.0), false);
         }
-        let below = [frame.centre()[0], frame.high[1] + 32.0];
-        canvas.text(&x.name, below, (LABEL_SIZE + 1.0, CENTRE_TOP), palette::TEXT)?;
-        let beside = [frame.low[0] - 62.0, frame.centre()[1]];
-        canvas.upward_text(&y.name, beside, (LABEL_SIZE + 1.0, CENTRE_BOTTOM), palette::TEXT)
+        panel.draw_names(picture, [&x.name, &y.name]);
     }
 
-    fn draw_rule<DB: DrawingBackend>(
-        &self,
-        canvas: &Canvas<DB>,
-        panel: &Panel,
-        rule: &Rule,
-    ) -> Result<(), DrawError> {
+    fn draw_rule(&self, picture: &mut Picture, panel: &Panel, rule: &Rule) {
         let (Window { low, high }, [x, y]) = (panel.window, &self.axes);
         let ends = match rule.at {
             RuleAt::X(at) => x.place(at).map(|x| [[x, low[1]], [x, high[1]]]),
             RuleAt::Y(at) => y.place(at).map(|y| [[low[0], y], [high[0], y]]),
         };
-        let Some(ends) = ends.map(|ends| ends.map(|end| panel.pixel(end))) else { return Ok(()) };
-        canvas.dashes(ends, DASHES, shade(rule.colour), 1.2)?;
+        let Some(ends) = ends.map(|ends| ends.map(|end| panel.pixel(end))) else { return };
+        picture.dashes(ends, DASHES, shade(rule.colour), 1.2);
         let above = [ends[0][0] + 6.0, ends[0][1] - 3.0];
-        canvas.text(&rule.text, above, (LABEL_SIZE - 2.0, LEFT_BOTTOM), palette::LABEL)
+        picture.text(&rule.text, above, (LABEL_SIZE - 2.0, LEFT_BOTTOM), palette::LABEL);
     }
 }
 
@@ -292,22 +271,17 @@ impl Line {
     }
 
     /// A piece of the line, and its name beside it.
-    fn draw_key<DB: DrawingBackend>(
-        self,
-        canvas: &Canvas<DB>,
-        [x, y]: [f64; 2],
-        name: &str,
-    ) -> Result<(), DrawError> {
+    fn draw_key(self, picture: &mut Picture, [x, y]: [f64; 2], name: &str) {
         let ends = [[x, y], [x + 26.0, y]];
         if self.stroke == Stroke::Dashed {
-            canvas.dashes(ends, DASHES, self.shade(), self.width())?;
+            picture.dashes(ends, DASHES, self.shade(), self.width());
         } else {
-            canvas.line(&ends, self.shade(), self.width())?;
+            picture.line(&ends, self.shade(), self.width());
         }
         if self.stroke == Stroke::Dotted {
-            canvas.dot([x + 13.0, y], 3.6, self.shade())?;
+            picture.dot([x + 13.0, y], 3.6, self.shade());
         }
-        canvas.text(name, [x + 34.0, y], (LABEL_SIZE, LEFT), palette::TEXT)
+        picture.text(name, [x + 34.0, y], (LABEL_SIZE, LEFT), palette::TEXT);
     }
 }
 

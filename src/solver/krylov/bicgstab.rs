@@ -5,7 +5,7 @@ use super::{KrylovReport, System, Target};
 use crate::backend::scalars::{
     self, Coefficient, Condition, Ending, FIRST, HALTED, LOG, SLOTS, Slot,
 };
-use crate::backend::{Advance, Backend, DeviceError, Real};
+use crate::backend::{Advance, Backend, Real, Result};
 use crate::solver::{LinearOperator, LinearStop};
 
 /// Vectors of the right-preconditioned BiCGStab method (van der Vorst 1992,
@@ -49,8 +49,8 @@ const BETA: Coefficient = Coefficient { factor: 1.0, over: [RHO, T_T], under: [S
 const MINUS_BETA_OMEGA: Coefficient = MINUS_ALPHA;
 
 impl<B: Backend, T: Real> Bicgstab<B, T> {
-    /// Room for systems of `n` unknowns.
-    pub fn new(backend: &B, n: usize) -> Result<Self, DeviceError> {
+    /// The vectors for systems of `n` unknowns.
+    pub fn new(backend: &B, n: usize) -> Result<Self> {
         Ok(Self {
             r: backend.zeros(n)?,
             shadow: backend.zeros(n)?,
@@ -58,7 +58,7 @@ impl<B: Backend, T: Real> Bicgstab<B, T> {
             v: backend.zeros(n)?,
             t: backend.zeros(n)?,
             hat: backend.zeros(n)?,
-            scalars: scalars::room(backend)?,
+            scalars: scalars::allocate(backend)?,
         })
     }
 
@@ -75,7 +75,7 @@ impl<B: Backend, T: Real> Bicgstab<B, T> {
         system: &mut System<'_, B, T, A>,
         target: Target,
         x: &mut B::Vector<T>,
-    ) -> Result<KrylovReport, DeviceError> {
+    ) -> Result<KrylovReport> {
         solve(self, system, target, x)
     }
 
@@ -86,7 +86,7 @@ impl<B: Backend, T: Real> Bicgstab<B, T> {
         system: &mut System<'_, B, T, A>,
         x: &mut B::Vector<T>,
         pace: Pace,
-    ) -> Result<(), DeviceError> {
+    ) -> Result<()> {
         let backend = system.backend;
         let Self { r, shadow, p, v, hat, scalars, .. } = self;
         // p ← r + β (p − ω v)
@@ -114,7 +114,7 @@ impl<B: Backend, T: Real> Bicgstab<B, T> {
         system: &mut System<'_, B, T, A>,
         x: &mut B::Vector<T>,
         pace: Pace,
-    ) -> Result<(), DeviceError> {
+    ) -> Result<()> {
         let backend = system.backend;
         let Self { r, shadow, t, hat, scalars, .. } = self;
         // t ← A M⁻¹ s
@@ -142,7 +142,7 @@ impl<B: Backend, T: Real> Recursive<B, T> for Bicgstab<B, T> {
     }
 
     /// With r̃ = r.
-    fn begin(&mut self, backend: &B, target: Target, start: f64) -> Result<(), DeviceError> {
+    fn begin(&mut self, backend: &B, target: Target, start: f64) -> Result<()> {
         backend.lincomb(None, &mut self.shadow, 0.0, &[(1.0, &self.r)])?;
         // p = v = 0 and β = 0 make the first direction r.
         backend.lincomb(None, &mut self.p, 0.0, &[])?;
@@ -162,7 +162,7 @@ impl<B: Backend, T: Real> Recursive<B, T> for Bicgstab<B, T> {
         system: &mut System<'_, B, T, A>,
         x: &mut B::Vector<T>,
         pace: Pace,
-    ) -> Result<(), DeviceError> {
+    ) -> Result<()> {
         self.first_half(system, x, pace)?;
         if pace == Pace::Watched {
             let mut slots = [0.0; SLOTS + LOG];
@@ -198,7 +198,6 @@ impl<B: Backend, T: Real> Recursive<B, T> for Bicgstab<B, T> {
     }
 }
 
-/// A squared norm meets the target.
 fn met(value: Slot, flag: u8) -> Condition {
     reached(value, TARGET_SQUARE, flag)
 }

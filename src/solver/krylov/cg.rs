@@ -3,7 +3,7 @@
 use super::recursion::{Pace, Recursive, Run, UNIT, lost, reached, solve};
 use super::{KrylovReport, System, Target};
 use crate::backend::scalars::{self, Coefficient, Condition, Ending, FIRST, HALTED, Slot};
-use crate::backend::{Advance, Backend, DeviceError, Real};
+use crate::backend::{Advance, Backend, Real, Result};
 use crate::solver::{LinearOperator, LinearStop};
 
 /// Vectors of preconditioned conjugate gradients (Hestenes and Stiefel 1952,
@@ -41,14 +41,14 @@ const MINUS_ALPHA: Coefficient = Coefficient::ratio(-1.0, RHO, P_V);
 const BETA: Coefficient = Coefficient::ratio(-1.0, V_Z, P_V);
 
 impl<B: Backend, T: Real> Cg<B, T> {
-    /// Room for systems of `n` unknowns.
-    pub fn new(backend: &B, n: usize) -> Result<Self, DeviceError> {
+    /// The vectors for systems of `n` unknowns.
+    pub fn new(backend: &B, n: usize) -> Result<Self> {
         Ok(Self {
             r: backend.zeros(n)?,
             z: backend.zeros(n)?,
             p: backend.zeros(n)?,
             v: backend.zeros(n)?,
-            scalars: scalars::room(backend)?,
+            scalars: scalars::allocate(backend)?,
         })
     }
 
@@ -63,7 +63,7 @@ impl<B: Backend, T: Real> Cg<B, T> {
         system: &mut System<'_, B, T, A>,
         target: Target,
         x: &mut B::Vector<T>,
-    ) -> Result<KrylovReport, DeviceError> {
+    ) -> Result<KrylovReport> {
         solve(self, system, target, x)
     }
 }
@@ -73,7 +73,7 @@ impl<B: Backend, T: Real> Recursive<B, T> for Cg<B, T> {
         (&mut self.r, &mut self.scalars)
     }
 
-    fn begin(&mut self, backend: &B, target: Target, start: f64) -> Result<(), DeviceError> {
+    fn begin(&mut self, backend: &B, target: Target, start: f64) -> Result<()> {
         // p = v = 0 and (p, v) = 1 make β = 0 and the first direction z.
         backend.lincomb(None, &mut self.p, 0.0, &[])?;
         backend.lincomb(None, &mut self.v, 0.0, &[])?;
@@ -87,7 +87,7 @@ impl<B: Backend, T: Real> Recursive<B, T> for Cg<B, T> {
         system: &mut System<'_, B, T, A>,
         x: &mut B::Vector<T>,
         _: Pace,
-    ) -> Result<(), DeviceError> {
+    ) -> Result<()> {
         let backend = system.backend;
         let Self { r, z, p, v, scalars } = self;
         // z ← M⁻¹ r

@@ -1,7 +1,7 @@
 //! Restarted flexible GMRES.
 
 use super::{KrylovReport, System, Target};
-use crate::backend::{Backend, DeviceError, Projection, Real, scalars};
+use crate::backend::{Backend, Projection, Real, Result, scalars};
 use crate::solver::{LinearOperator, LinearStop};
 
 /// Vectors and the small least-squares problem of flexible GMRES(m) (Saad 1993,
@@ -38,15 +38,16 @@ struct Hessenberg {
 }
 
 impl<B: Backend, T: Real> Gmres<B, T> {
-    /// Room for systems of `n` unknowns with a restart after `restart` iterations.
-    pub fn new(backend: &B, n: usize, restart: usize) -> Result<Self, DeviceError> {
+    /// The vectors for systems of `n` unknowns with a restart after `restart` iterations.
+    pub fn new(backend: &B, n: usize, restart: usize) -> Result<Self> {
         let (basis, preconditioned) = (Vec::new(), Vec::new());
         let (w, start) = (backend.zeros(n)?, backend.zeros(n)?);
-        let (restart, scalars) = (restart.max(1), scalars::room(backend)?);
+        let (restart, scalars) = (restart.max(1), scalars::allocate(backend)?);
         Ok(Self { n, restart, basis, preconditioned, w, start, spanned: 0, scalars })
     }
 
     /// The orthonormal basis of the Krylov space of the last cycle.
+    #[doc(hidden)] // For a test of its orthogonality.
     pub fn basis(&self) -> &[B::Vector<T>] {
         &self.basis[..self.spanned]
     }
@@ -63,7 +64,7 @@ impl<B: Backend, T: Real> Gmres<B, T> {
         system: &mut System<'_, B, T, A>,
         target: Target,
         x: &mut B::Vector<T>,
-    ) -> Result<KrylovReport, DeviceError> {
+    ) -> Result<KrylovReport> {
         let mut iterations = 0;
         let (mut before, mut promised) = (f64::INFINITY, f64::INFINITY);
         let mut residual = system.residual(x, &mut self.w, &mut self.scalars)?;
@@ -97,7 +98,7 @@ impl<B: Backend, T: Real> Gmres<B, T> {
         target: Target,
         iterations: &mut u32,
         start: f64,
-    ) -> Result<Hessenberg, DeviceError> {
+    ) -> Result<Hessenberg> {
         let backend = system.backend;
         self.reserve(backend, 1)?;
         backend.lincomb(None, &mut self.basis[0], 0.0, &[(1.0 / start, &self.w)])?;
@@ -130,7 +131,7 @@ impl<B: Backend, T: Real> Gmres<B, T> {
         small: &Hessenberg,
         x: &mut B::Vector<T>,
         before: f64,
-    ) -> Result<f64, DeviceError> {
+    ) -> Result<f64> {
         let backend = system.backend;
         backend.lincomb(None, &mut self.start, 0.0, &[(1.0, &*x)])?;
         let order = small.columns.len();
@@ -151,7 +152,7 @@ impl<B: Backend, T: Real> Gmres<B, T> {
 
     /// h ← Vᵀ w and w ← w − V h, twice, then v_{k+1} ← w / ‖w‖. Returns the sums of the h and the
     /// norm, which is 0 for a w in the space; there is no v_{k+1} then.
-    fn orthogonalise(&mut self, backend: &B, k: usize) -> Result<Vec<f64>, DeviceError> {
+    fn orthogonalise(&mut self, backend: &B, k: usize) -> Result<Vec<f64>> {
         let Self { basis, w, spanned, .. } = self;
         let (basis, next) = basis.split_at_mut(k + 1);
         let Projection { first: mut column, again, square } = backend.project(basis, w)?;
@@ -177,7 +178,7 @@ impl<B: Backend, T: Real> Gmres<B, T> {
     }
 
     /// Makes sure that there are `count` basis vectors and as many preconditioned ones.
-    fn reserve(&mut self, backend: &B, count: usize) -> Result<(), DeviceError> {
+    fn reserve(&mut self, backend: &B, count: usize) -> Result<()> {
         while self.basis.len() < count {
             self.basis.push(backend.zeros(self.n)?);
             self.preconditioned.push(backend.zeros(self.n)?);
@@ -191,7 +192,6 @@ impl Hessenberg {
         Self { columns: Vec::new(), rotations: Vec::new(), right: vec![beta] }
     }
 
-    /// The residual norm of the problem so far.
     fn norm(&self) -> f64 {
         self.right.last().copied().unwrap_or_default().abs()
     }

@@ -6,12 +6,12 @@ mod cg;
 mod gmres;
 mod recursion;
 
-pub use bicgstab::Bicgstab;
-pub use cg::Cg;
-pub use gmres::Gmres;
+// For the tests and measurements of this workspace: a method alone. Users have it in a `LinearSolver`.
+#[doc(hidden)]
+pub use {bicgstab::Bicgstab, cg::Cg, gmres::Gmres};
 
 use super::{LinearOperator, LinearStop, Preconditioner};
-use crate::backend::{Backend, DeviceError, Real, scalars};
+use crate::backend::{Backend, Real, Result, scalars};
 
 /// Choice of Krylov method.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
@@ -28,6 +28,7 @@ pub enum Method {
 
 /// When a linear solve ends.
 #[derive(Debug, Clone, Copy, PartialEq)]
+#[doc(hidden)]
 pub struct Target {
     /// Residual norm to reach: ‖b − A x‖ ≤ `norm`.
     pub norm: f64,
@@ -38,6 +39,7 @@ pub struct Target {
 /// How a linear solve ended.
 #[derive(Debug, Clone, Copy, PartialEq)]
 #[must_use]
+#[doc(hidden)]
 pub struct KrylovReport {
     /// Why it stopped.
     pub stop: LinearStop,
@@ -48,6 +50,7 @@ pub struct KrylovReport {
 }
 
 /// Everything a Krylov method needs to know of a linear system A x = b.
+#[doc(hidden)]
 pub struct System<'a, B: Backend, T: Real, A> {
     /// Where it runs.
     pub backend: &'a B,
@@ -68,7 +71,7 @@ impl<B: Backend, T: Real, A: LinearOperator<B, T>> System<'_, B, T, A> {
         x: &B::Vector<T>,
         r: &mut B::Vector<T>,
         scalars: &mut B::Vector<f64>,
-    ) -> Result<f64, DeviceError> {
+    ) -> Result<f64> {
         self.operator.apply(self.backend, x, r)?;
         self.backend.lincomb(None, r, -1.0, &[(1.0, self.b)])?;
         let [square] = scalars::read_dots(self.backend, scalars, [(&*r, &*r)])?;
@@ -81,7 +84,7 @@ impl<B: Backend, T: Real, A: LinearOperator<B, T>> System<'_, B, T, A> {
         r: &B::Vector<T>,
         z: &mut B::Vector<T>,
         y: &mut B::Vector<T>,
-    ) -> Result<(), DeviceError> {
+    ) -> Result<()> {
         self.preconditioner.apply_and_multiply(self.backend, self.operator, r, z, y)
     }
 }

@@ -2,7 +2,7 @@
 
 use super::{KrylovReport, System, Target};
 use crate::backend::scalars::{self, Coefficient, Condition, LOG, LOGGED, SLOTS, Slot, Test};
-use crate::backend::{Backend, DeviceError, Real};
+use crate::backend::{Backend, Real, Result};
 use crate::solver::{LinearOperator, LinearStop};
 use std::collections::VecDeque;
 
@@ -12,11 +12,11 @@ const STAGNATION: f64 = 0.5;
 /// How far the true residual may stand above a target that the recursive one met.
 const DRIFT: f64 = 1.01;
 
-/// Iterations of a run that are looked at one by one, before they are recorded and repeated.
+/// Iterations of a run whose scalars are read one by one, before they are recorded and repeated.
 const SINGLE: usize = 4;
 
-/// Most iterations that are asked for beyond the last one seen: the device need not wait for the host's
-/// look at one while it does the next two, which are in vain at the end of a run.
+/// Most iterations that are enqueued beyond the last one read: the device need not wait until the host has
+/// read one while it does the next two, which are in vain at the end of a run.
 const MOST: usize = 3;
 
 pub(super) const UNIT: Coefficient = Coefficient::number(1.0);
@@ -39,19 +39,17 @@ pub(super) enum Pace {
 
 /// A method whose residual is updated beside x.
 pub(super) trait Recursive<B: Backend, T: Real> {
-    /// The residual, and the scalars.
     fn residual(&mut self) -> (&mut B::Vector<T>, &mut B::Vector<f64>);
 
     /// Prepares for iterations from the residual b − A x of norm `start`.
-    fn begin(&mut self, backend: &B, target: Target, start: f64) -> Result<(), DeviceError>;
+    fn begin(&mut self, backend: &B, target: Target, start: f64) -> Result<()>;
 
-    /// Asks for an iteration.
     fn iterate<A: LinearOperator<B, T>>(
         &mut self,
         system: &mut System<'_, B, T, A>,
         x: &mut B::Vector<T>,
         pace: Pace,
-    ) -> Result<(), DeviceError>;
+    ) -> Result<()>;
 
     /// How the run ended, if the slots say that it has; half an iteration may be added.
     fn ended(slots: &[f64], iterations: &mut f64, observe: &mut dyn FnMut(f64, f64))
@@ -64,7 +62,7 @@ pub(super) fn solve<B: Backend, T: Real, A: LinearOperator<B, T>>(
     system: &mut System<'_, B, T, A>,
     target: Target,
     x: &mut B::Vector<T>,
-) -> Result<KrylovReport, DeviceError> {
+) -> Result<KrylovReport> {
     let mut iterations = 0.0;
     let mut before = f64::INFINITY;
     loop {
@@ -104,11 +102,11 @@ fn run<B: Backend, T: Real, A: LinearOperator<B, T>, M: Recursive<B, T>>(
     x: &mut B::Vector<T>,
     iterations: &mut f64,
     start: f64,
-) -> Result<Run, DeviceError> {
+) -> Result<Run> {
     let backend = system.backend;
     method.begin(backend, target, start)?;
     let mut slots = [0.0; SLOTS + LOG];
-    let (mut recording, mut lookout) = (B::Recording::default(), Lookout::new());
+    let (mut recording, mut read_backs) = (B::Recording::default(), ReadBacks::new());
     let mut done = 0;
     while *iterations < target.max_iterations as f64 {
         let left = target.max_iterations - *iterations as usize;
@@ -116,11 +114,11 @@ fn run<B: Backend, T: Real, A: LinearOperator<B, T>, M: Recursive<B, T>>(
             method.iterate(system, x, Pace::Watched)?;
             scalars::read(backend, method.residual().1, &mut slots)?;
         } else {
-            while lookout.is_short(done, left) {
+            while read_backs.is_short(done, left) {
                 backend.replay(&mut recording, || method.iterate(system, x, Pace::Ahead))?;
-                lookout.ask(backend, method.residual().1)?;
+                read_backs.begin(backend, method.residual().1)?;
             }
-            lookout.see(backend, &mut slots)?;
+            read_backs.next(backend, &mut slots)?;
         }
         take_log(system, &slots, &mut done, iterations);
         if let Some(run) = M::ended(&slots, iterations, system.observe) {
@@ -130,29 +128,28 @@ fn run<B: Backend, T: Real, A: LinearOperator<B, T>, M: Recursive<B, T>>(
     Ok(Run::Ended(LinearStop::IterationLimit))
 }
 
-/// Looks at the scalars after iterations that were asked for ahead.
-struct Lookout<B: Backend>(VecDeque<B::Look>);
+/// Copies of the scalars after iterations that were enqueued ahead.
+struct ReadBacks<B: Backend>(VecDeque<B::ReadBack>);
 
-impl<B: Backend> Lookout<B> {
+impl<B: Backend> ReadBacks<B> {
     fn new() -> Self {
         Self(VecDeque::with_capacity(MOST))
     }
 
-    /// Whether another iteration may be asked for after `done` were seen, `left` more allowed: ever
+    /// Whether another iteration may be enqueued after `done` were read, `left` more allowed: ever
     /// more, so that few of a short run are in vain.
     fn is_short(&self, done: usize, left: usize) -> bool {
         self.0.len() < (done / SINGLE).clamp(1, MOST.min(left))
     }
 
-    /// An iteration was asked for.
-    fn ask(&mut self, backend: &B, scalars: &B::Vector<f64>) -> Result<(), DeviceError> {
-        self.0.push_back(backend.look(scalars)?);
+    fn begin(&mut self, backend: &B, scalars: &B::Vector<f64>) -> Result<()> {
+        self.0.push_back(backend.read_back(scalars)?);
         Ok(())
     }
 
-    /// The scalars after the first iteration that was not seen.
-    fn see(&mut self, backend: &B, slots: &mut [f64; SLOTS + LOG]) -> Result<(), DeviceError> {
-        self.0.pop_front().map_or(Ok(()), |look| backend.see(look, slots))
+    /// The scalars after the first iteration that was not read.
+    fn next(&mut self, backend: &B, slots: &mut [f64; SLOTS + LOG]) -> Result<()> {
+        self.0.pop_front().map_or(Ok(()), |read_back| backend.wait_for(read_back, slots))
     }
 }
 
@@ -177,7 +174,6 @@ pub(super) fn lost<T: Real>(value: Slot, squares: [Slot; 2], flag: u8) -> Condit
     Condition { test: Test::Vanished { value, squares, epsilon }, flag }
 }
 
-/// A slot is no larger than another.
 pub(super) fn reached(value: Slot, bound: Slot, flag: u8) -> Condition {
     Condition { test: Test::Reached { value, bound }, flag }
 }

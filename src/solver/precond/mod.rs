@@ -3,13 +3,17 @@
 mod multigrid;
 
 pub use crate::backend::Coarsening;
-pub use multigrid::{Cycle, Multigrid, MultigridSettings};
+pub use multigrid::{Cycle, MultigridSettings};
+
+// For the tests and measurements of this workspace: users have it in a `GridPreconditioner`.
+#[doc(hidden)]
+pub use multigrid::Multigrid;
 
 use super::linear::Precision;
 use super::{LinearOperator, Preconditioner, SolverError};
-use crate::backend::preconditioner::Identity;
+use crate::backend::matrices::Identity;
 use crate::backend::{
-    Algebraic, Backend, DeviceError, Incomplete, LevelSize, MultigridBackend, Real, SparseMatrix,
+    Algebraic, Backend, Incomplete, LevelSize, MultigridBackend, Real, Result, SparseMatrix,
 };
 use crate::sparse::Schedule;
 use std::collections::VecDeque;
@@ -33,7 +37,6 @@ pub enum Kind {
 impl Kind {
     /// The preconditioner from the entries of a matrix alone, its rows worked on by this schedule; that
     /// which multigrid falls back on at last.
-    #[must_use]
     pub fn algebraic(self, schedule: Schedule) -> Algebraic {
         let factors = |kind| Algebraic::Factors { kind, schedule, shift: 0.0 };
         match self {
@@ -46,6 +49,7 @@ impl Kind {
 }
 
 /// An algebraic preconditioner, which is made at the first update and kept; the identity before.
+#[doc(hidden)] // Users have it in a `GridPreconditioner`.
 pub struct FromMatrix<B: Backend, T: Real, A> {
     kind: Algebraic,
     analysed: bool,
@@ -54,7 +58,6 @@ pub struct FromMatrix<B: Backend, T: Real, A> {
 
 impl<B: Backend, T: Real, A: SparseMatrix<B, T>> FromMatrix<B, T, A> {
     /// A preconditioner of this kind, not prepared for a matrix yet.
-    #[must_use]
     pub fn new(kind: Algebraic) -> Self {
         Self { kind, analysed: false, made: Box::new(Identity) }
     }
@@ -63,7 +66,7 @@ impl<B: Backend, T: Real, A: SparseMatrix<B, T>> FromMatrix<B, T, A> {
     ///
     /// # Errors
     /// If the device fails.
-    pub fn analyse(&mut self, backend: &B, a: &A) -> Result<(), DeviceError> {
+    pub fn analyse(&mut self, backend: &B, a: &A) -> Result<()> {
         self.made = a.preconditioner(backend, self.kind)?;
         self.analysed = true;
         Ok(())
@@ -78,13 +81,7 @@ impl<B: Backend, T: Real, A: SparseMatrix<B, T>> Preconditioner<B, T, A> for Fro
         self.made.update(backend, a)
     }
 
-    fn apply(
-        &mut self,
-        backend: &B,
-        a: &A,
-        r: &B::Vector<T>,
-        z: &mut B::Vector<T>,
-    ) -> Result<(), DeviceError> {
+    fn apply(&mut self, backend: &B, a: &A, r: &B::Vector<T>, z: &mut B::Vector<T>) -> Result<()> {
         self.made.apply(backend, a, r, z)
     }
 
@@ -95,7 +92,7 @@ impl<B: Backend, T: Real, A: SparseMatrix<B, T>> Preconditioner<B, T, A> for Fro
         r: &B::Vector<T>,
         z: &mut B::Vector<T>,
         y: &mut B::Vector<T>,
-    ) -> Result<(), DeviceError> {
+    ) -> Result<()> {
         self.made.apply_and_multiply(backend, a, r, z, y)
     }
 }
@@ -105,15 +102,15 @@ impl<B: Backend, T: Real, A: SparseMatrix<B, T>> Preconditioner<B, T, A> for Fro
 const CONTRACTION: f64 = 0.5;
 
 /// A preconditioner of operators of type `A` under its name.
-pub struct Form<B: Backend, T: Real, A> {
+pub(crate) struct Form<B: Backend, T: Real, A> {
     /// Its name, as what took over.
-    pub name: &'static str,
+    pub(crate) name: &'static str,
     /// Largest residual factor an iteration of the Krylov method that is taken for contraction.
-    pub bound: Option<f64>,
+    pub(crate) bound: Option<f64>,
     /// Whether it is of use for an operator.
-    pub fits: fn(&A) -> bool,
+    pub(crate) fits: fn(&A) -> bool,
     /// The preconditioner.
-    pub preconditioner: Box<dyn Preconditioner<B, T, A>>,
+    pub(crate) preconditioner: Box<dyn Preconditioner<B, T, A>>,
 }
 
 /// A preconditioner and others that take its place in turn, where it cannot be made or the residual
@@ -124,7 +121,6 @@ impl<B: MultigridBackend, T: Real> Forms<B, T, B::Matrix<T>> {
     /// The forms of a preconditioner of this kind for matrices of the grid equations on `size` unknown
     /// points, not prepared for a matrix yet. Multigrid falls back on W cycles of two sweeps or more in
     /// double precision, then on ILU(0); the others have one form.
-    #[must_use]
     pub fn of_matrix(
         (kind, schedule): (Kind, Schedule),
         multigrid: MultigridSettings,
@@ -169,13 +165,7 @@ impl<B: Backend, T: Real, A> Preconditioner<B, T, A> for Forms<B, T, A> {
         self.0[0].preconditioner.update(backend, a)
     }
 
-    fn apply(
-        &mut self,
-        backend: &B,
-        a: &A,
-        r: &B::Vector<T>,
-        z: &mut B::Vector<T>,
-    ) -> Result<(), DeviceError> {
+    fn apply(&mut self, backend: &B, a: &A, r: &B::Vector<T>, z: &mut B::Vector<T>) -> Result<()> {
         self.0[0].preconditioner.apply(backend, a, r, z)
     }
 
@@ -186,7 +176,7 @@ impl<B: Backend, T: Real, A> Preconditioner<B, T, A> for Forms<B, T, A> {
         r: &B::Vector<T>,
         z: &mut B::Vector<T>,
         y: &mut B::Vector<T>,
-    ) -> Result<(), DeviceError>
+    ) -> Result<()>
     where
         A: LinearOperator<B, T>,
     {

@@ -1,6 +1,6 @@
 //! Geometric multigrid as a preconditioner.
 
-use crate::backend::{Coarsening, DeviceError, LevelSize, MultigridBackend, Order, Real};
+use crate::backend::{Coarsening, LevelSize, MultigridBackend, Order, Real, Result};
 use crate::solver::linear::Precision;
 use crate::solver::{Preconditioner, PreconditionerFailure, SolverError};
 
@@ -58,7 +58,7 @@ const SMALLEST_XI: usize = 15;
 /// terms outweigh the second differences (mesh Péclet numbers above 1), and line relaxation along
 /// xi diverges.
 const SMALLEST_ETA: usize = 31;
-/// A level whose rows close around the seam keeps at least so many points in them. On fewer, the
+/// A level whose rows close around the seam keeps at least this number of points in them. On fewer, the
 /// control functions of a base or a nose, which double from level to level, make line relaxation
 /// along the rows diverge and the coarse correction overshoot; a held seam keeps both in bounds.
 const SMALLEST_RING: usize = 32;
@@ -90,12 +90,10 @@ pub struct Multigrid<B: MultigridBackend, M: Real> {
 impl<B: MultigridBackend, M: Real> Multigrid<B, M> {
     /// A cycle for matrices of the grid equations on `size` unknown points; its levels are made at
     /// the first update.
-    #[must_use]
     pub fn new(settings: MultigridSettings, size: LevelSize) -> Self {
         Self { settings, size, levels: Vec::new(), recording: B::Recording::default() }
     }
 
-    /// Whether the last level is the coarsest.
     fn is_coarsest(&self, size: LevelSize) -> bool {
         let least = if size.wraps() { 2 * SMALLEST_RING } else { SMALLEST_XI };
         let high = size.mj >= SMALLEST_ETA || self.settings.coarsening == Coarsening::Xi;
@@ -129,7 +127,7 @@ impl<B: MultigridBackend, M: Real> Multigrid<B, M> {
         for k in 1..self.levels.len() {
             let settings = &self.settings;
             backend.prepare_cycle(&mut self.levels[k..], |levels| {
-                cycle(backend, settings, k, levels)
+                settings.cycle(backend, k, levels)
             })?;
         }
         let finite = backend.pivots_are_finite(&self.levels[self.levels.len() - 1])?;
@@ -145,14 +143,14 @@ impl<B: MultigridBackend, M: Real> Multigrid<B, M> {
         backend: &B,
         r: &B::Vector<T>,
         z: &mut B::Vector<T>,
-    ) -> Result<(), DeviceError> {
+    ) -> Result<()> {
         backend.load_right(r, &mut self.levels[0])?;
         let Self { settings, levels, recording, size, .. } = self;
         if levels.len() == 1 || size.mi * size.mj < LONG {
-            backend.replay(recording, || cycle(backend, settings, 0, levels))?;
+            backend.replay(recording, || settings.cycle(backend, 0, levels))?;
         } else {
-            smooth(backend, settings, 0, Order::Forward, &mut levels[0])?;
-            backend.replay(recording, || correct(backend, settings, 0, levels))?;
+            settings.smooth(backend, 0, Order::Forward, &mut levels[0])?;
+            backend.replay(recording, || settings.correct(backend, 0, levels))?;
         }
         backend.store_solution(&self.levels[0], z)
     }
@@ -169,67 +167,62 @@ impl<B: MultigridBackend, T: Real, M: Real> Preconditioner<B, T, B::Matrix<T>> f
         _: &B::Matrix<T>,
         r: &B::Vector<T>,
         z: &mut B::Vector<T>,
-    ) -> Result<(), DeviceError> {
+    ) -> Result<()> {
         self.cycle(backend, r, z)
     }
 }
 
-/// Forward and reverse sweeps on a coarsest level of this size.
-fn coarsest_sweeps(size: LevelSize) -> usize {
-    if size.wraps() { COARSEST_RING_SWEEPS } else { COARSEST_SWEEPS }
-}
-
-/// Improves the solution of the first of `levels`, zero on coarse ones, which has `depth` levels
-/// above it.
-fn cycle<B: MultigridBackend, M: Real>(
-    backend: &B,
-    settings: &MultigridSettings,
-    depth: usize,
-    levels: &mut [B::Level<M>],
-) -> Result<(), DeviceError> {
-    let Some((fine, coarser)) = levels.split_first_mut() else { return Ok(()) };
-    if backend.apply_cycle(fine)? {
-        return Ok(());
-    }
-    if coarser.is_empty() {
-        for _ in 0..coarsest_sweeps(backend.level_size(fine)) {
-            backend.smooth(fine, Order::Forward)?;
-            backend.smooth(fine, Order::Reverse)?;
+/// The parts of a cycle. `depth` is the number of levels above the first of those that are given.
+impl MultigridSettings {
+    /// Improves the solution of the first of `levels`, zero on coarse ones.
+    fn cycle<B: MultigridBackend, M: Real>(
+        &self,
+        backend: &B,
+        depth: usize,
+        levels: &mut [B::Level<M>],
+    ) -> Result<()> {
+        let Some((fine, coarser)) = levels.split_first_mut() else { return Ok(()) };
+        if backend.apply_cycle(fine)? {
+            return Ok(());
         }
-        return Ok(());
+        if coarser.is_empty() {
+            let ring = backend.level_size(fine).wraps();
+            for _ in 0..if ring { COARSEST_RING_SWEEPS } else { COARSEST_SWEEPS } {
+                backend.smooth(fine, Order::Forward)?;
+                backend.smooth(fine, Order::Reverse)?;
+            }
+            return Ok(());
+        }
+        self.smooth(backend, depth, Order::Forward, fine)?;
+        self.correct(backend, depth, levels)
     }
-    smooth(backend, settings, depth, Order::Forward, fine)?;
-    correct(backend, settings, depth, levels)
-}
 
-/// The sweeps before a coarse correction, or after it.
-fn smooth<B: MultigridBackend, M: Real>(
-    backend: &B,
-    settings: &MultigridSettings,
-    depth: usize,
-    order: Order,
-    level: &mut B::Level<M>,
-) -> Result<(), DeviceError> {
-    let sweeps = if depth < FINE_LEVELS { settings.sweeps } else { 2 * settings.sweeps };
-    (0..sweeps).try_for_each(|_| backend.smooth(level, order))
-}
-
-/// What follows the sweeps before: the coarse correction and the sweeps after it.
-fn correct<B: MultigridBackend, M: Real>(
-    backend: &B,
-    settings: &MultigridSettings,
-    depth: usize,
-    levels: &mut [B::Level<M>],
-) -> Result<(), DeviceError> {
-    let Some((fine, coarser)) = levels.split_first_mut() else { return Ok(()) };
-    let visits = match settings.cycle {
-        Cycle::V => 1,
-        Cycle::W => 2,
-    };
-    for _ in 0..visits {
-        backend.restrict_residual(fine, &mut coarser[0])?;
-        cycle(backend, settings, depth + 1, coarser)?;
-        backend.prolong(&coarser[0], fine)?;
+    /// The sweeps before a coarse correction, or after it.
+    fn smooth<B: MultigridBackend, M: Real>(
+        &self,
+        backend: &B,
+        depth: usize,
+        order: Order,
+        level: &mut B::Level<M>,
+    ) -> Result<()> {
+        let sweeps = if depth < FINE_LEVELS { self.sweeps } else { 2 * self.sweeps };
+        (0..sweeps).try_for_each(|_| backend.smooth(level, order))
     }
-    smooth(backend, settings, depth, Order::Reverse, fine)
+
+    /// What follows the sweeps before: the coarse correction and the sweeps after it.
+    fn correct<B: MultigridBackend, M: Real>(
+        &self,
+        backend: &B,
+        depth: usize,
+        levels: &mut [B::Level<M>],
+    ) -> Result<()> {
+        let Some((fine, coarser)) = levels.split_first_mut() else { return Ok(()) };
+        let visits = if self.cycle == Cycle::W { 2 } else { 1 };
+        for _ in 0..visits {
+            backend.restrict_residual(fine, &mut coarser[0])?;
+            self.cycle(backend, depth + 1, coarser)?;
+            backend.prolong(&coarser[0], fine)?;
+        }
+        self.smooth(backend, depth, Order::Reverse, fine)
+    }
 }

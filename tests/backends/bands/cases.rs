@@ -8,7 +8,7 @@ use gridgen::backend::{Bands, EllipticBackend, EllipticData, MultigridBackend, R
 use gridgen::elliptic::{EllipticSettings, GridPreconditioner, GridProblem};
 use gridgen::grid::Grid;
 use gridgen::grid::initial::Method as InitialMethod;
-use gridgen::pde::control::{Base, ControlSettings, Wall};
+use gridgen::pde::control::Wall;
 use gridgen::solver::krylov::Method;
 use gridgen::solver::linear::{LinearSettings, LinearSolver};
 use gridgen::solver::newton::{NewtonReport, NewtonSettings, solve};
@@ -16,6 +16,7 @@ use gridgen::solver::precond::{Kind, MultigridSettings};
 use gridgen::solver::{NonlinearProblem, SolverError};
 
 use support::problems::NEWTON;
+use support::problems::control;
 use support::walls::WallPoints;
 
 const FIRST_CELL: f64 = 1e-3;
@@ -64,15 +65,7 @@ impl Case {
             WallPoints::naca("4412", self.nodes.0)
         };
         let grid = points.initial(InitialMethod::Hyperbolic, self.nodes.1, FIRST_CELL).grid;
-        let control = ControlSettings {
-            base: Base::Marched,
-            wall: self.wall,
-            smoothing: 5,
-            smoothing_distance: 0.05,
-            clip: 1.0,
-            decay: 3.0,
-        };
-        let settings = EllipticSettings { control, first_cell: FIRST_CELL };
+        let settings = EllipticSettings { control: control(self.wall), first_cell: FIRST_CELL };
         let data = EllipticData::new(&grid, &points.normals, &settings);
         (grid, data)
     }

@@ -1,6 +1,7 @@
 //! Grids in bands: several ranks, each a thread with a device of its own, against one.
 
 mod cases;
+mod cuts;
 mod factors;
 mod failures;
 mod grids;

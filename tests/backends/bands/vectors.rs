@@ -41,7 +41,7 @@ fn every_rank_has_the_sums_of_all() {
             let [mut a, mut b] = [(); 2].map(|()| backend.zeros::<f64>(length(rank)).unwrap());
             let own: Vec<[f64; 2]> = (0..length(rank)).map(|k| numbers(rank + k)).collect();
             backend.upload(&own.iter().map(|own| own[0]).collect::<Vec<_>>(), &mut a)?;
-            let mut scalars = scalars::room(backend)?;
+            let mut scalars = scalars::allocate(backend)?;
             scalars::set(backend, &mut scalars, &[])?;
             // More of them than an all-gather of words takes.
             for turn in 0..SUMS {

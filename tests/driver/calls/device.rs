@@ -59,15 +59,15 @@ fn a_download_is_never_another_ones() {
     let backend = CudaBackend::new(Arc::new(DriverDevice::open(0).unwrap())).unwrap();
     let scalars: Vec<_> = (0..9_u16)
         .map(|k| {
-            let mut scalars = scalars::room(&backend).unwrap();
+            let mut scalars = scalars::allocate(&backend).unwrap();
             scalars::set(&backend, &mut scalars, &[(SLOT, f64::from(100 + k))]).unwrap();
             scalars
         })
         .collect();
-    let begin = |k: usize| backend.look(&scalars[k]).unwrap();
+    let begin = |k: usize| backend.read_back(&scalars[k]).unwrap();
     let end = |download: Download| -> Result<f64, DeviceError> {
         let mut host = [0.0; SLOTS + LOG];
-        backend.see(download, &mut host)?;
+        backend.wait_for(download, &mut host)?;
         Ok(host[FIRST])
     };
 

@@ -3,19 +3,11 @@
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
-use gridgen::backend::cuda::{CudaBackend, CudaVector};
-use gridgen::backend::cuda::{Gpus, Transport};
-use gridgen::backend::{Backend, Bands, DeviceError, scalars};
+use gridgen::backend::cuda::Gpus;
+use gridgen::backend::{Backend, Bands, DeviceError};
 
 use super::elsewhere;
-
-/// (x, x), which the host waits for.
-fn square(backend: &CudaBackend, x: &CudaVector<f64>) -> Result<f64, DeviceError> {
-    let [square] = scalars::read_dots(backend, &mut scalars::room(backend)?, [(x, x)])?;
-    Ok(square)
-}
-
-const TRANSPORTS: [Transport; 3] = [Transport::PeerMemory, Transport::Nccl, Transport::Host];
+use support::gpus::{TRANSPORTS, a_silent_rank_is_named, square};
 
 #[test]
 fn ranks_add_up_their_parts_whichever_way_messages_go() {
@@ -41,26 +33,7 @@ fn a_rank_that_goes_silent_is_named_whichever_way_messages_go() {
     if elsewhere() {
         return;
     }
-    let (timeout, bands) = (Duration::from_millis(500), Bands::new(64, 2, false).unwrap());
-    for transport in TRANSPORTS {
-        let gpus = Gpus::open(&[0, 1]).unwrap().with_transport(transport).with_timeout(timeout);
-
-        let result = gpus.run(&bands, |rank, backend| {
-            let x = backend.zeros::<f64>(100)?;
-            square(backend, &x)?;
-            if rank == 1 {
-                std::thread::sleep(2 * timeout);
-                return Ok(());
-            }
-            square(backend, &x).map(drop)
-        });
-
-        let silent = DeviceError::RankTimeout { rank: 0, other: Some(1), waited: timeout };
-        assert_eq!(result, Err(silent), "{transport:?}");
-        // The GPUs can be used again.
-        let sums = gpus.run(&bands, |_, backend| backend.max_abs(&backend.zeros::<f64>(9)?));
-        assert_eq!(sums, Ok(vec![0.0, 0.0]), "{transport:?}");
-    }
+    a_silent_rank_is_named(Duration::from_millis(500));
 }
 
 /// Kernels that wait for another GPU must not stand behind those of another run that do.

@@ -148,32 +148,32 @@ impl Device for FiberDevice {
         Ok(self.memory(|memory| memory.allocate(bytes)))
     }
 
-    fn free_raw(&self, _: Granted, at: Address) {
+    fn free(&self, _: Granted, at: Address) {
         // A buffer that is dropped while a test fails must not abort the test program.
         if !std::thread::panicking() {
             self.memory(|memory| memory.free(at));
         }
     }
 
-    fn clear_raw(&self, _: Granted, at: Address, bytes: usize) -> Result<(), DeviceError> {
+    fn clear(&self, _: Granted, at: Address, bytes: usize) -> Result<(), DeviceError> {
         self.zero(at, bytes);
         Ok(())
     }
 
-    fn upload_raw(&self, _: Granted, from: &[u8], to: Address) -> Result<(), DeviceError> {
+    fn upload(&self, _: Granted, from: &[u8], to: Address) -> Result<(), DeviceError> {
         self.must_not_be_recorded("an upload");
         self.memory(|memory| memory.bytes(to, from.len()).copy_from_slice(from));
         Ok(())
     }
 
-    fn download_raw(&self, _: Granted, from: Address, to: &mut [u8]) -> Result<(), DeviceError> {
+    fn download(&self, _: Granted, from: Address, to: &mut [u8]) -> Result<(), DeviceError> {
         self.must_not_be_recorded("a download");
         self.memory(|memory| to.copy_from_slice(memory.bytes(from, to.len())));
         Ok(())
     }
 
     // By the kernel that shows a GPU's words to the host.
-    fn begin_download_raw(
+    fn begin_download(
         &self,
         granted: Granted,
         from: Address,
@@ -183,11 +183,11 @@ impl Device for FiberDevice {
         let to = words.as_ptr().expose_provenance() as Address;
         let arguments = [(words.len() as u64).into(), from.into(), to.into()];
         let kernel = Kernel::new::<f64>(Source::Scalars, "copy_words");
-        self.launch_raw(granted, kernel, LaunchShape::threads(words.len()), &arguments)?;
+        self.launch(granted, kernel, LaunchShape::threads(words.len()), &arguments)?;
         Ok(Download::Done(bytemuck::cast_slice(&words).to_vec()))
     }
 
-    fn copy_raw(
+    fn copy(
         &self,
         _: Granted,
         from: Address,
@@ -198,7 +198,7 @@ impl Device for FiberDevice {
         Ok(())
     }
 
-    fn launch_raw(
+    fn launch(
         &self,
         _: Granted,
         kernel: Kernel,
@@ -220,7 +220,7 @@ impl Device for FiberDevice {
         result.map(|()| -> Recording { Box::new(actions.unwrap()) })
     }
 
-    fn replay_raw(&self, _: Granted, recording: &Recording) -> Result<(), DeviceError> {
+    fn replay(&self, _: Granted, recording: &Recording) -> Result<(), DeviceError> {
         self.again(recording);
         Ok(())
     }

@@ -6,7 +6,7 @@ use std::time::Duration;
 use gridgen::backend::DeviceError;
 use gridgen::backend::cuda::{
     AbortFlag, Communicator, Device, HostCommunicator, HostTransport, PeerCommunicator,
-    PeerWindows, RANK_TIMEOUT, WatchedDevice, run_ranks,
+    RANK_TIMEOUT, WatchedDevice, run_ranks,
 };
 
 /// The transport of messages.
@@ -36,14 +36,13 @@ pub fn on_ranks_with_timeout<R: Send, E: Send + PartialEq + From<DeviceError>>(
 ) -> Result<Vec<R>, E> {
     let (abort_flag, ranks) = (Arc::new(AbortFlag::new(timeout)), devices.len());
     let host = Arc::new(HostTransport::new(abort_flag.clone()));
-    let windows = Arc::new(PeerWindows::new(ranks, abort_flag.clone()));
     run_ranks(ranks, &abort_flag, |rank| {
         let device = devices[rank].clone();
         match transport {
             Transport::PeerMemory => {
                 let device: Arc<dyn Device> =
                     Arc::new(WatchedDevice::new(device, abort_flag.clone()));
-                let link = PeerCommunicator::join(windows.clone(), rank, ranks, device.clone())?;
+                let link = PeerCommunicator::join(host.clone(), rank, ranks, device.clone())?;
                 work(device, Box::new(link))
             }
             Transport::Host => {

@@ -1,13 +1,300 @@
-//! Matrices by rows on the CPU, and their incomplete factors.
+//! Matrices by rows: products by rows or in slices, and incomplete factors.
 
-mod cells;
-mod correlation;
-mod elimination;
 mod factors;
-mod matrix;
 mod plan;
-mod product;
 mod rows;
-mod slices;
 
-pub use matrix::CsrMatrix;
+use self::factors::CsrFactors;
+use crate::backend::cpu::jacobi::{InverseDiagonal, Jacobi};
+use crate::backend::cpu::vector::reduce;
+use crate::backend::cpu::{CpuBackend, PIECE};
+use crate::backend::matrices::Identity;
+use crate::backend::{
+    Algebraic, Format, LinearOperator, Preconditioner, Real, Result, SparseMatrix,
+};
+use crate::sparse::{Csr, Pattern};
+use rayon::prelude::*;
+use std::ops::Range;
+use std::sync::Arc;
+
+#[derive(Debug)]
+pub(super) struct Layout {
+    row_start: Vec<usize>,
+    columns: Vec<u32>,
+    pieces: Pieces,
+}
+
+impl Layout {
+    pub(super) fn pattern(&self) -> Pattern<'_> {
+        Pattern { row_start: &self.row_start, columns: &self.columns }
+    }
+}
+
+/// A matrix by rows, and in slices for [`Format::Ell`].
+#[derive(Debug, Clone)]
+pub struct CsrMatrix<T> {
+    layout: Arc<Layout>,
+    values: Vec<T>,
+    slices: Option<Slices<T>>,
+}
+
+impl<T: Real> CsrMatrix<T> {
+    /// A copy of `a`. With [`Format::Ell`] products use the sliced form of [`Slices`], unless its
+    /// rows are so uneven that it would hold more than [`Slices::PADDED`] slots an entry: then they
+    /// use the rows.
+    pub(in crate::backend::cpu) fn new(a: &Csr, format: Format) -> Self {
+        let values: Vec<T> = a.values.iter().map(|&value| T::narrow(value)).collect();
+        let slices = match format {
+            Format::Csr => None,
+            Format::Ell => Slices::new(a.pattern(), &values),
+        };
+        let layout = Layout {
+            row_start: a.row_start.clone(),
+            columns: a.columns.clone(),
+            pieces: Pieces::new(&a.row_start),
+        };
+        Self { layout: Arc::new(layout), values, slices }
+    }
+
+    pub(super) fn pattern(&self) -> Pattern<'_> {
+        self.layout.pattern()
+    }
+
+    pub(super) fn values(&self) -> &[T] {
+        &self.values
+    }
+}
+
+impl<T: Real> LinearOperator<CpuBackend, T> for CsrMatrix<T> {
+    fn apply(&self, _: &CpuBackend, x: &Vec<T>, y: &mut Vec<T>) -> Result<()> {
+        match &self.slices {
+            Some(slices) => slices.multiply(x, y),
+            None => by_rows(self.pattern(), &self.layout.pieces, &self.values, x, y),
+        }
+        Ok(())
+    }
+}
+
+impl<T: Real> SparseMatrix<CpuBackend, T> for CsrMatrix<T> {
+    fn preconditioner(
+        &self,
+        _: &CpuBackend,
+        kind: Algebraic,
+    ) -> Result<Box<dyn Preconditioner<CpuBackend, T, Self>>> {
+        Ok(match kind {
+            Algebraic::None => Box::new(Identity),
+            Algebraic::Jacobi => Box::new(Jacobi::new(self.pattern().rows())),
+            Algebraic::Factors { kind, schedule, shift } => {
+                Box::new(CsrFactors::new(self, kind, schedule, shift))
+            }
+        })
+    }
+}
+
+impl<T: Real> InverseDiagonal<T> for CsrMatrix<T> {
+    fn inverse_diagonal(&self, d: &mut [T]) -> Option<usize> {
+        let pattern = self.pattern();
+        let mut bad = None;
+        for (row, d) in d.iter_mut().enumerate() {
+            let found = pattern.row(row).binary_search(&(row as u32));
+            let value = found.map_or(T::zero(), |k| self.values[pattern.row_start[row] + k]);
+            *d = value.recip();
+            if bad.is_none() && (value == T::zero() || !value.is_finite()) {
+                bad = Some(row);
+            }
+        }
+        bad
+    }
+}
+
+/// Entries of a piece of work, and of a part of a row too long for one.
+const ENTRIES: usize = 8192;
+
+/// Running sums of a row: additions of one sum wait for each other.
+const SUMS: usize = 4;
+
+/// Where the rows of a matrix are cut into pieces of about as many entries, whatever the lengths of
+/// the rows. The cuts depend on the pattern alone.
+#[derive(Debug)]
+pub(super) struct Pieces(Vec<usize>);
+
+impl Pieces {
+    pub(super) fn new(row_start: &[usize]) -> Self {
+        let rows = row_start.len() - 1;
+        let mut cuts = vec![0];
+        let mut first = 0;
+        for row in 0..rows {
+            let full = row_start[row + 1] - row_start[first] >= ENTRIES || row - first >= PIECE;
+            if full || row + 1 == rows {
+                cuts.push(row + 1);
+                first = row + 1;
+            }
+        }
+        Self(cuts)
+    }
+}
+
+/// y ← A x.
+///
+/// A thread takes pieces of equal numbers of entries, and the parts of a row longer than a piece
+/// are shared among threads. Sums run in an order that does not depend on the threads.
+pub(super) fn by_rows<T: Real>(
+    pattern: Pattern<'_>,
+    pieces: &Pieces,
+    values: &[T],
+    x: &[T],
+    y: &mut [T],
+) {
+    by_pieces(&pieces.0, y, &|rows, y| {
+        for (row, y) in rows.zip(y) {
+            let entries = pattern.row_start[row]..pattern.row_start[row + 1];
+            let part =
+                |part: Range<usize>| row_sum(&values[part.clone()], &pattern.columns[part], x);
+            *y = if entries.len() <= 2 * ENTRIES {
+                part(entries)
+            } else {
+                reduce(entries, ENTRIES, &part, &|a, b| a + b)
+            };
+        }
+    });
+}
+
+/// Does `work` on the rows and results between every two cuts.
+fn by_pieces<T: Send>(
+    cuts: &[usize],
+    y: &mut [T],
+    work: &(impl Fn(Range<usize>, &mut [T]) + Sync),
+) {
+    match cuts {
+        [] | [_] => {}
+        &[first, end] => work(first..end, y),
+        _ => {
+            let middle = cuts.len() / 2;
+            let (low, high) = y.split_at_mut(cuts[middle] - cuts[0]);
+            rayon::join(
+                || by_pieces(&cuts[..=middle], low, work),
+                || by_pieces(&cuts[middle..], high, work),
+            );
+        }
+    }
+}
+
+/// Σ v_k x at column k.
+#[inline(always)]
+fn row_sum<T: Real>(values: &[T], columns: &[u32], x: &[T]) -> T {
+    let (body, tail) = values.as_chunks::<SUMS>();
+    let (body_columns, tail_columns) = columns.as_chunks::<SUMS>();
+    let mut sums = [T::zero(); SUMS];
+    for (values, columns) in body.iter().zip(body_columns) {
+        for k in 0..SUMS {
+            sums[k] += values[k] * x[columns[k] as usize];
+        }
+    }
+    let rest = tail.iter().zip(tail_columns);
+    let rest = rest.fold(T::zero(), |sum, (&value, &column)| sum + value * x[column as usize]);
+    (sums[0] + sums[1]) + (sums[2] + sums[3]) + rest
+}
+
+const SLICE: usize = 32;
+const TASK: usize = 32;
+
+/// Slices of [`SLICE`] rows, each as wide as its longest row and stored by slots: ELL where all rows
+/// are of one length, and little more than the entries where neighbours are of about one length
+/// (Monakov, Lokhmotov and Avetisyan 2010, doi:10.1007/978-3-642-11515-8_10). Slots left over hold
+/// zero in a column of their row.
+#[derive(Debug, Clone)]
+pub(super) struct Slices<T> {
+    start: Vec<usize>,
+    columns: Vec<u32>,
+    values: Vec<T>,
+}
+
+impl<T: Real> Slices<T> {
+    /// Slots for each entry at most.
+    pub(super) const PADDED: usize = 2;
+
+    /// The slices of a matrix; none if they would hold more than [`Self::PADDED`] slots an entry.
+    pub(super) fn new(pattern: Pattern<'_>, values: &[T]) -> Option<Self> {
+        let rows = pattern.rows();
+        let width = |slice: usize| {
+            let own = slice * SLICE..((slice + 1) * SLICE).min(rows);
+            own.map(|row| pattern.row(row).len()).max().unwrap_or(0)
+        };
+        let mut start = vec![0];
+        let mut slots = 0;
+        for slice in 0..rows.div_ceil(SLICE) {
+            slots += SLICE * width(slice);
+            start.push(slots);
+        }
+        // The last slice is full whatever the number of rows.
+        if slots > Self::PADDED * values.len() + SLICE * width(rows.div_ceil(SLICE).max(1) - 1) {
+            return None;
+        }
+        let (mut columns, mut padded) = (vec![0; slots], vec![T::zero(); slots]);
+        for row in 0..rows {
+            let (slice, lane) = (row / SLICE, row % SLICE);
+            let at = |slot: usize| start[slice] + slot * SLICE + lane;
+            let own = pattern.row(row);
+            for (slot, &column) in own.iter().enumerate() {
+                columns[at(slot)] = column;
+                padded[at(slot)] = values[pattern.row_start[row] + slot];
+            }
+            let spare = own.last().copied().unwrap_or(row as u32);
+            for slot in own.len()..(start[slice + 1] - start[slice]) / SLICE {
+                columns[at(slot)] = spare;
+            }
+        }
+        Some(Self { start, columns, values: padded })
+    }
+
+    /// y ← A x, the rows of a slice side by side.
+    pub(super) fn multiply(&self, x: &[T], y: &mut [T]) {
+        y.par_chunks_mut(TASK * SLICE).enumerate().for_each(|(task, y)| {
+            for (slice, y) in (task * TASK..).zip(y.chunks_mut(SLICE)) {
+                let slots = self.start[slice]..self.start[slice + 1];
+                let values = self.values[slots.clone()].as_chunks::<SLICE>().0;
+                let columns = self.columns[slots].as_chunks::<SLICE>().0;
+                let mut sums = [T::zero(); SLICE];
+                for (values, columns) in values.iter().zip(columns) {
+                    for lane in 0..SLICE {
+                        sums[lane] += values[lane] * x[columns[lane] as usize];
+                    }
+                }
+                y.copy_from_slice(&sums[..y.len()]);
+            }
+        });
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn pieces_have_about_as_many_entries_and_hold_every_row_once() {
+        let lengths = (0..50_000_usize).map(|row| if row == 777 { 100_000 } else { row % 5 });
+        let mut row_start = vec![0];
+        for length in lengths {
+            row_start.push(row_start.last().copied().unwrap_or(0) + length);
+        }
+
+        let Pieces(cuts) = Pieces::new(&row_start);
+
+        assert_eq!((cuts.first(), cuts.last()), (Some(&0), Some(&50_000)));
+        for ends in cuts.windows(2) {
+            let entries = row_start[ends[1]] - row_start[ends[0]];
+            assert!(ends[0] < ends[1]);
+            assert!(entries < ENTRIES + 5 || ends.contains(&778), "{ends:?}: {entries}");
+        }
+    }
+
+    #[test]
+    fn one_long_row_among_short_ones_is_left_to_the_rows() {
+        let row = |row: usize| if row == 5 { 0..900 } else { row..row + 1 };
+        let uneven = Csr::from_rows((0..900).map(|k| row(k).map(|column| (column, 1.0))));
+        let even = Csr::from_rows((0..900).map(|k| [(k, 1.0)]));
+
+        assert!(Slices::new(uneven.pattern(), &uneven.values).is_none());
+        assert!(Slices::new(even.pattern(), &even.values).is_some());
+    }
+}

@@ -68,7 +68,6 @@ impl Rows {
         Self { renumbering, ..rows }
     }
 
-    /// Adds a row of rising columns.
     fn push(&mut self, row: usize, entries: &[(u32, usize)]) {
         let before = entries.partition_point(|&(column, _)| (column as usize) < row);
         let (lower, rest) = entries.split_at(before);
@@ -109,12 +108,10 @@ impl Rows {
         }
     }
 
-    /// Position of the diagonal.
     pub(super) fn diagonal(&self, row: usize) -> usize {
         self.diagonal[row]
     }
 
-    /// Whether A has a diagonal there.
     pub(super) fn has_diagonal(&self, row: usize) -> bool {
         self.source[self.diagonal[row]] != ABSENT
     }

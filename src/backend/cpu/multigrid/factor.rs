@@ -39,9 +39,7 @@ pub(super) struct Factor<'a, M> {
     pub(super) storage: Storage,
     pub(super) shape: Shape,
     pub(super) lanes: Range<usize>,
-    /// Which borders are kept.
     pub(super) guard: Guard,
-    /// Whether all pivots are finite.
     pub(super) finite: &'a mut bool,
 }
 
@@ -69,7 +67,6 @@ impl<M: Real> Kernel for Factor<'_, M> {
     }
 }
 
-/// The operator of one panel while it is factored.
 struct Panel<'a, M> {
     points: &'a mut [Lane<M>],
     width: usize,

@@ -1,7 +1,7 @@
 //! The lines of one direction with their operator, right side and solution.
 
 use super::factor::{Factor, Guard};
-use super::panel::{LANES, PointBlocks, Shape, Storage, WallPlace};
+use super::panel::{LANES, Nine, STORED, Shape, Storage, WallPlace};
 use super::sweep::{Neighbours, Relax, Residual, Walls};
 use crate::backend::Real;
 use crate::backend::cpu::vector::clear;
@@ -41,7 +41,7 @@ impl<M: Real> LineSet<M> {
     /// `column(line, point along)`. Returns whether all pivots are finite.
     pub(super) fn fill(
         &mut self,
-        blocks: impl Fn(usize, usize) -> PointBlocks<M> + Sync,
+        blocks: impl Fn(usize, usize) -> Nine<M> + Sync,
         column: impl Fn(usize, usize) -> [M; 4] + Sync,
         guard: Guard,
     ) -> bool {
@@ -83,49 +83,45 @@ impl<M: Real> LineSet<M> {
     }
 
     /// The operator at (line, point along).
-    pub(super) fn blocks(&self, line: usize, point: usize) -> PointBlocks<M> {
+    pub(super) fn blocks(&self, line: usize, point: usize) -> Nine<M> {
         let (colour, m) = (line % 2, line / 2);
-        let width = self.storage.width(self.shape);
-        let start = (m / LANES * self.shape.along + point) * width * LANES + m % LANES;
+        let (shape, width) = (self.shape, self.storage.width(self.shape));
+        let start = (m / LANES * shape.along + point) * width * LANES + m % LANES;
         let operator = &self.operator[colour];
         let value = |k: usize| operator[start + k * LANES];
         let block = |k: usize| [value(k), value(k + 1), value(k + 2), value(k + 3)];
-        let zero = M::zero();
-        let [prev, next, centre, _] = self.storage.line_blocks();
-        let (left, right) = (block(0), block(4));
-        let mut blocks = PointBlocks {
-            left,
-            right,
-            prev: block(prev),
-            next: block(next),
-            ..PointBlocks::default()
-        };
+        let mut nine = Nine::default();
         match self.storage {
             Storage::Compact => {
-                let (d, c) = (value(8), value(centre));
-                let shape = self.shape;
+                let [prev, next, centre, _] = self.storage.line_blocks();
+                for (at, k) in [(3, 0), (5, 4), (1, prev), (7, next)] {
+                    nine.0[at] = block(k);
+                }
                 let left = shape.ring || line > 0;
                 let right = shape.ring || line + 1 < shape.across;
                 let (prev, next) = (shape.prev(point).is_some(), shape.next(point).is_some());
-                let scaled = |present: bool, s: M| {
-                    if present { [s, zero, zero, s] } else { [zero; 4] }
-                };
-                blocks.left_prev = scaled(left && prev, d);
-                blocks.right_prev = scaled(right && prev, -d);
-                blocks.left_next = scaled(left && next, -d);
-                blocks.right_next = scaled(right && next, d);
-                blocks.centre = scaled(true, c);
+                let d = value(8);
+                for (at, present, scale) in [
+                    (0, left && prev, d),
+                    (2, right && prev, -d),
+                    (6, left && next, -d),
+                    (8, right && next, d),
+                    (4, true, value(centre)),
+                ] {
+                    if present {
+                        (nine.0[at][0], nine.0[at][3]) = (scale, scale);
+                    }
+                }
             }
             Storage::Full => {
-                (blocks.left_prev, blocks.right_prev) = (block(8), block(12));
-                (blocks.left_next, blocks.right_next) = (block(16), block(20));
-                blocks.centre = block(centre);
+                for (k, at) in STORED.into_iter().enumerate() {
+                    nine.0[at] = block(4 * k);
+                }
             }
         }
-        blocks
+        nine
     }
 
-    /// Values of the operator that one panel holds.
     fn operator_len(&self) -> usize {
         self.shape.along * self.storage.width(self.shape) * LANES
     }

@@ -1,7 +1,6 @@
 //! Multigrid on the CPU: zebra line smoothing in panels.
 
 mod factor;
-mod galerkin;
 mod lines;
 mod panel;
 mod sweep;
@@ -9,19 +8,18 @@ mod transfer;
 mod wall;
 
 use self::factor::Guard;
-use self::galerkin::{Nine, finest_blocks, galerkin};
 use self::lines::LineSet;
-use self::panel::{Shape, Storage, WallPlace};
+use self::panel::{Nine, Shape, Storage, WallPlace};
+use self::transfer::{finest_blocks, galerkin};
 use self::wall::Wall;
 use super::{CpuBackend, EllMatrix};
 use crate::backend::multigrid::{Coarsening, LevelSize, MultigridBackend, Order};
-use crate::backend::{DeviceError, Real};
+use crate::backend::{Real, Result};
 
 /// One level of a hierarchy.
 #[derive(Debug)]
 pub struct Level<M> {
     size: LevelSize,
-    /// Lines along eta, one for each i.
     eta: LineSet<M>,
     /// Lines along xi, one for each j, where the level is smoothed along them.
     xi: Option<LineSet<M>>,
@@ -34,7 +32,6 @@ pub struct Level<M> {
     solved: Option<usize>,
     /// Whether all pivots are finite, here and on the finer levels.
     finite: bool,
-    /// The wall terms, if there are any in the equations.
     wall: Option<Wall<M>>,
 }
 
@@ -64,10 +61,10 @@ impl<M: Real> Level<M> {
     fn fill(&mut self, blocks: impl Fn(usize, usize) -> Nine<M> + Sync, guard: Guard) -> bool {
         let (eta, wall) = (&mut self.eta, &self.wall);
         let column = |i, j| wall.as_ref().map_or([M::zero(); 4], |wall| wall.column(i, j));
-        let mut finite = eta.fill(|i, j| blocks(i, j).eta_line(), column, guard);
+        let mut finite = eta.fill(blocks, column, guard);
         if let Some(xi) = &mut self.xi {
             let (eta, none) = (&self.eta, |_, _| [M::zero(); 4]);
-            let blocks = |j, i| Nine::from_eta_line(&eta.blocks(i, j)).xi_line();
+            let blocks = |j, i| eta.blocks(i, j).transposed();
             finite &= xi.fill(blocks, none, guard);
         }
         finite
@@ -76,11 +73,7 @@ impl<M: Real> Level<M> {
     /// Compass blocks at (i, j), zero outside the level.
     fn nine(&self, i: usize, j: usize) -> Nine<M> {
         let i = if self.size.wraps() && i == self.size.mi { 0 } else { i };
-        if i < self.size.mi && j < self.size.mj {
-            Nine::from_eta_line(&self.eta.blocks(i, j))
-        } else {
-            Nine::default()
-        }
+        if i < self.size.mi && j < self.size.mj { self.eta.blocks(i, j) } else { Nine::default() }
     }
 
     /// Brings a right side that stands in the transfer lines into the eta-lines as well, and
@@ -116,7 +109,7 @@ impl MultigridBackend for CpuBackend {
         (size, coarsening): (LevelSize, Coarsening),
         a: &EllMatrix<T>,
         columns: Option<&EllMatrix<T>>,
-    ) -> Result<Level<M>, DeviceError> {
+    ) -> Result<Level<M>> {
         let new = || Level::new(size, coarsening, Storage::Compact, columns.is_some());
         let mut level = kept.unwrap_or_else(new);
         let guard = match (&mut level.wall, columns) {
@@ -132,7 +125,7 @@ impl MultigridBackend for CpuBackend {
         kept: Option<Level<M>>,
         fine: &Level<M>,
         coarsening: Coarsening,
-    ) -> Result<Level<M>, DeviceError> {
+    ) -> Result<Level<M>> {
         let size = fine.size.coarser(coarsening);
         let new = || Level::new(size, coarsening, Storage::Full, fine.wall.is_some());
         let mut coarse = kept.unwrap_or_else(new);
@@ -147,15 +140,11 @@ impl MultigridBackend for CpuBackend {
         Ok(coarse)
     }
 
-    fn pivots_are_finite<M: Real>(&self, level: &Level<M>) -> Result<bool, DeviceError> {
+    fn pivots_are_finite<M: Real>(&self, level: &Level<M>) -> Result<bool> {
         Ok(level.finite)
     }
 
-    fn load_right<T: Real, M: Real>(
-        &self,
-        r: &Vec<T>,
-        level: &mut Level<M>,
-    ) -> Result<(), DeviceError> {
+    fn load_right<T: Real, M: Real>(&self, r: &Vec<T>, level: &mut Level<M>) -> Result<()> {
         let mi = level.size.mi;
         transfer::load_eta(r, mi, &mut level.eta);
         if let Some(xi) = &mut level.xi {
@@ -165,7 +154,7 @@ impl MultigridBackend for CpuBackend {
         Ok(())
     }
 
-    fn smooth<M: Real>(&self, level: &mut Level<M>, order: Order) -> Result<(), DeviceError> {
+    fn smooth<M: Real>(&self, level: &mut Level<M>, order: Order) -> Result<()> {
         let first = match order {
             Order::Forward => 0,
             Order::Reverse => 1,
@@ -193,11 +182,7 @@ impl MultigridBackend for CpuBackend {
         Ok(())
     }
 
-    fn restrict_residual<M: Real>(
-        &self,
-        fine: &mut Level<M>,
-        coarse: &mut Level<M>,
-    ) -> Result<(), DeviceError> {
+    fn restrict_residual<M: Real>(&self, fine: &mut Level<M>, coarse: &mut Level<M>) -> Result<()> {
         let lines = fine.xi.as_ref().unwrap_or(&fine.eta);
         let walls = fine.wall.as_ref().and_then(Wall::walls);
         for (colour, residual) in fine.residual.iter_mut().enumerate() {
@@ -215,7 +200,7 @@ impl MultigridBackend for CpuBackend {
         Ok(())
     }
 
-    fn prolong<M: Real>(&self, coarse: &Level<M>, fine: &mut Level<M>) -> Result<(), DeviceError> {
+    fn prolong<M: Real>(&self, coarse: &Level<M>, fine: &mut Level<M>) -> Result<()> {
         let coarsen_along = fine.xi.is_some();
         let to = fine.xi.as_mut().unwrap_or(&mut fine.eta);
         transfer::prolong(coarse.transfer_lines(), coarsen_along, to);
@@ -226,11 +211,7 @@ impl MultigridBackend for CpuBackend {
         Ok(())
     }
 
-    fn store_solution<T: Real, M: Real>(
-        &self,
-        level: &Level<M>,
-        z: &mut Vec<T>,
-    ) -> Result<(), DeviceError> {
+    fn store_solution<T: Real, M: Real>(&self, level: &Level<M>, z: &mut Vec<T>) -> Result<()> {
         match &level.xi {
             Some(xi) if level.solution_in_xi => transfer::store_xi(xi, level.size.mi, z),
             _ => transfer::store_eta(&level.eta, level.size.mi, z),

@@ -11,7 +11,6 @@ use crate::backend::Real;
 /// Lines that are solved in lockstep.
 pub(super) const LANES: usize = 8;
 
-/// One value a lane.
 pub(super) type Lane<M> = [M; LANES];
 
 /// Points that one task takes at least.
@@ -37,33 +36,26 @@ impl Storage {
     }
 
     /// Writes the blocks of one lane of a point; its pivot follows in [`super::factor::Factor`].
-    pub(super) fn put<M: Real>(self, point: &mut [Lane<M>], lane: usize, blocks: &PointBlocks<M>) {
+    pub(super) fn put<M: Real>(self, point: &mut [Lane<M>], lane: usize, blocks: &Nine<M>) {
         let mut rest = point.iter_mut();
         let mut put = |values: &[M]| {
             for (value, to) in values.iter().zip(rest.by_ref()) {
                 to[lane] = *value;
             }
         };
-        let b = blocks;
+        let in_order = STORED.map(|at| &blocks.0[at]);
         match self {
             Self::Compact => {
+                let [left, right, left_prev, right_prev, left_next, right_next, prev, next, centre] =
+                    in_order;
                 // At the rim some corners are absent and zero.
-                let corners = [b.right_next[0], b.left_prev[0], -b.right_prev[0], -b.left_next[0]];
+                let corners = [right_next[0], left_prev[0], -right_prev[0], -left_next[0]];
                 let d = corners.into_iter().find(|d| *d != M::zero()).unwrap_or(M::zero());
-                for values in [&b.left[..], &b.right, &[d], &b.prev, &b.next] {
-                    put(values);
-                }
-                put(&b.centre[..1]);
-            }
-            Self::Full => {
-                let corners = [&b.left_prev, &b.right_prev, &b.left_next, &b.right_next];
-                for values in [&b.left, &b.right].into_iter().chain(corners) {
-                    put(values);
-                }
-                for values in [&b.prev, &b.next, &b.centre] {
+                for values in [&left[..], right, &[d], prev, next, &centre[..1]] {
                     put(values);
                 }
             }
+            Self::Full => in_order.iter().for_each(|block| put(&block[..])),
         }
     }
 
@@ -77,19 +69,20 @@ impl Storage {
     }
 }
 
-/// The 2×2 blocks of a point, row-major, named by direction: `prev` and `next` along the line,
-/// `left` and `right` across, the corners by both.
+/// The 2×2 blocks of a point, row-major, by neighbour: left-prev, prev, right-prev, left, centre, right,
+/// left-next, next, right-next, where `prev` and `next` are along the line and `left` and `right` across
+/// it. For an eta-line these are SW S SE W C E NW N NE.
 #[derive(Debug, Clone, Copy, Default)]
-pub(super) struct PointBlocks<M> {
-    pub(super) left: [M; 4],
-    pub(super) right: [M; 4],
-    pub(super) left_prev: [M; 4],
-    pub(super) right_prev: [M; 4],
-    pub(super) left_next: [M; 4],
-    pub(super) right_next: [M; 4],
-    pub(super) prev: [M; 4],
-    pub(super) next: [M; 4],
-    pub(super) centre: [M; 4],
+pub(super) struct Nine<M>(pub(super) [[M; 4]; 9]);
+
+/// Blocks of [`Nine`] as [`Storage::Full`] has them.
+pub(super) const STORED: [usize; 9] = [3, 5, 0, 2, 6, 8, 1, 7, 4];
+
+impl<M: Copy> Nine<M> {
+    /// The blocks for a line of the other direction through the point.
+    pub(super) fn transposed(&self) -> Self {
+        Self(std::array::from_fn(|k| self.0[3 * (k % 3) + k / 3]))
+    }
 }
 
 /// Where a set of lines has the first row of points, if wall terms are unknown in its place.
@@ -103,23 +96,18 @@ pub(super) enum WallPlace {
     Line,
 }
 
-/// Number and kind of the lines of a set.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Shape {
-    /// Points along a line.
     pub(super) along: usize,
-    /// Lines.
     pub(super) across: usize,
     /// Whether a line's last point neighbours its first.
     pub(super) closed: bool,
     /// Whether the last line neighbours the first; their number is even then.
     pub(super) ring: bool,
-    /// Where the wall terms stand.
     pub(super) wall: WallPlace,
 }
 
 impl Shape {
-    /// Lines of a colour.
     pub(super) fn lines(&self, colour: usize) -> usize {
         (self.across + 1 - colour) / 2
     }
@@ -134,13 +122,11 @@ impl Shape {
         PARALLEL / (self.along * LANES) + 1
     }
 
-    /// The point before `l`, if there is one.
     #[inline(always)]
     pub(super) fn prev(&self, l: usize) -> Option<usize> {
         if l > 0 { Some(l - 1) } else { self.closed.then(|| self.along - 1) }
     }
 
-    /// The point after `l`, if there is one.
     #[inline(always)]
     pub(super) fn next(&self, l: usize) -> Option<usize> {
         if l + 1 < self.along { Some(l + 1) } else { self.closed.then_some(0) }

@@ -89,14 +89,12 @@ pub(super) struct Walls<'a, M> {
     pub(super) shape: Shape,
 }
 
-/// The part of one panel.
 #[derive(Clone, Copy)]
 pub(super) struct PanelWalls<'a, M> {
     columns: &'a [[Lane<M>; 4]],
     terms: Terms<'a, M>,
 }
 
-/// d at the points of a panel.
 #[derive(Clone, Copy)]
 enum Terms<'a, M> {
     /// A pair for each point along, the same in all lanes.

@@ -1,9 +1,8 @@
 //! Wall terms of a level.
 
 use super::factor::Guard;
-use super::galerkin::Nine;
 use super::lines::LineSet;
-use super::panel::{LANES, Shape, WallPlace};
+use super::panel::{LANES, Nine, Shape, WallPlace};
 use super::sweep::Walls;
 use crate::backend::Real;
 use crate::backend::cpu::EllMatrix;

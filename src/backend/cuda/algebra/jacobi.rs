@@ -3,19 +3,13 @@
 use super::vector::CudaVector;
 use crate::backend::cuda::backend::CudaBackend;
 use crate::backend::cuda::device::Buffer;
-use crate::backend::cuda::launch::{LaunchShape, Source, arguments};
-use crate::backend::{
-    DeviceError, LinearOperator, Preconditioner, PreconditionerFailure, Real, SolverError,
-};
+use crate::backend::cuda::launch::{LaunchShape, Result, Source, arguments};
+use crate::backend::{LinearOperator, Preconditioner, PreconditionerFailure, Real, SolverError};
 
 /// A matrix whose diagonal can be inverted.
 pub(crate) trait InverseDiagonal<T: Real>: LinearOperator<CudaBackend, T> {
     /// d ← diag(A)⁻¹, and the first row whose diagonal is absent, zero or not finite, if any.
-    fn inverse_diagonal(
-        &self,
-        backend: &CudaBackend,
-        d: &CudaVector<T>,
-    ) -> Result<Option<usize>, DeviceError>;
+    fn inverse_diagonal(&self, backend: &CudaBackend, d: &CudaVector<T>) -> Result<Option<usize>>;
 
     /// z ← d ∘ r and y ← A z: in one pass where that saves time.
     fn scale_and_multiply(
@@ -25,7 +19,7 @@ pub(crate) trait InverseDiagonal<T: Real>: LinearOperator<CudaBackend, T> {
         r: &CudaVector<T>,
         z: &mut CudaVector<T>,
         y: &mut CudaVector<T>,
-    ) -> Result<(), DeviceError> {
+    ) -> Result<()> {
         backend.scale(d, r, z)?;
         self.apply(backend, z, y)
     }
@@ -38,7 +32,7 @@ pub(crate) struct Jacobi<T> {
 
 impl<T: Real> Jacobi<T> {
     /// Memory for the diagonal of a matrix of `n` rows.
-    pub(crate) fn new(backend: &CudaBackend, n: usize) -> Result<Self, DeviceError> {
+    pub(crate) fn new(backend: &CudaBackend, n: usize) -> Result<Self> {
         Ok(Self { inverse: Buffer::zeros(&backend.device, n)? })
     }
 }
@@ -57,7 +51,7 @@ impl<T: Real, A: InverseDiagonal<T>> Preconditioner<CudaBackend, T, A> for Jacob
         _: &A,
         r: &CudaVector<T>,
         z: &mut CudaVector<T>,
-    ) -> Result<(), DeviceError> {
+    ) -> Result<()> {
         backend.scale(&self.inverse, r, z)
     }
 
@@ -68,7 +62,7 @@ impl<T: Real, A: InverseDiagonal<T>> Preconditioner<CudaBackend, T, A> for Jacob
         r: &CudaVector<T>,
         z: &mut CudaVector<T>,
         y: &mut CudaVector<T>,
-    ) -> Result<(), DeviceError> {
+    ) -> Result<()> {
         a.scale_and_multiply(backend, &self.inverse, r, z, y)
     }
 }
@@ -80,7 +74,7 @@ impl CudaBackend {
         d: &CudaVector<T>,
         r: &CudaVector<T>,
         z: &CudaVector<T>,
-    ) -> Result<(), DeviceError> {
+    ) -> Result<()> {
         let arguments = arguments![z.len() as u64, d, r, z];
         self.launch::<T>(Source::Vector, "scale", LaunchShape::elementwise(z.len()), &arguments)
     }

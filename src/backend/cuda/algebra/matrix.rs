@@ -5,9 +5,9 @@ use super::vector::CudaVector;
 use crate::backend::cuda::backend::CudaBackend;
 use crate::backend::cuda::comm::{Halo, PERIODIC_ROW};
 use crate::backend::cuda::device::Buffer;
-use crate::backend::cuda::launch::shared::SLOT_UNIT;
-use crate::backend::cuda::launch::{Argument, LaunchShape, Source, arguments};
-use crate::backend::{DeviceError, LinearOperator, Product, Real};
+use crate::backend::cuda::launch::constants::SLOT_UNIT;
+use crate::backend::cuda::launch::{Argument, LaunchShape, Result, Source, arguments};
+use crate::backend::{LinearOperator, Product, Real};
 use crate::sparse::{EllPattern, Structure};
 use std::borrow::Cow;
 
@@ -17,26 +17,21 @@ use std::borrow::Cow;
 /// are not read by a product.
 pub struct CudaMatrix<T> {
     pub(crate) structure: Structure,
-    rows: usize,
+    pub(crate) rows: usize,
     width: usize,
     /// Entries from a slot to the next: the rows, and padding that keeps slots aligned.
-    stride: usize,
+    pub(crate) stride: usize,
     pub(crate) values: Buffer<T>,
     /// Column of each slot, of matrices with another pattern.
     columns: Option<Buffer<u32>>,
-    /// That pattern on the host.
     general: Option<EllPattern>,
-    /// Columns of the bands beside this one, of a nine-point matrix on several ranks.
+    /// Columns of the neighbouring bands, of a nine-point matrix on several ranks.
     halo: Option<Halo<T>>,
 }
 
 impl<T: Real> CudaMatrix<T> {
     /// A matrix with given values, column-major like its pattern; slots left over must be zero.
-    pub fn from_values(
-        backend: &CudaBackend,
-        pattern: &EllPattern,
-        values: &[T],
-    ) -> Result<Self, DeviceError> {
+    pub fn from_values(backend: &CudaBackend, pattern: &EllPattern, values: &[T]) -> Result<Self> {
         let matrix = Self::new(backend, pattern)?;
         if matrix.stride == matrix.rows {
             matrix.values.upload(values)?;
@@ -56,17 +51,7 @@ impl<T: Real> CudaMatrix<T> {
         self.width
     }
 
-    /// Entries from a slot to the next.
-    pub(crate) fn stride(&self) -> usize {
-        self.stride
-    }
-
-    /// Values by slot, column-major, [`Self::stride`] entries each.
-    pub(crate) fn values(&self) -> &Buffer<T> {
-        &self.values
-    }
-
-    /// Where the entries stand, made anew if it follows from the grid.
+    /// Where the entries stand, computed if it follows from the grid.
     pub(crate) fn pattern(&self) -> Cow<'_, EllPattern> {
         match (self.structure, &self.general) {
             (_, Some(pattern)) => Cow::Borrowed(pattern),
@@ -80,13 +65,12 @@ impl<T: Real> CudaMatrix<T> {
         }
     }
 
-    /// Points of the grid, two rows each.
     fn points(&self) -> usize {
         self.rows / 2
     }
 
     /// A zero matrix with this pattern.
-    pub(crate) fn new(backend: &CudaBackend, pattern: &EllPattern) -> Result<Self, DeviceError> {
+    pub(crate) fn new(backend: &CudaBackend, pattern: &EllPattern) -> Result<Self> {
         let general = (pattern.structure() == Structure::General).then(|| pattern.clone());
         let columns = match &general {
             Some(pattern) => Some(Buffer::from_host(&backend.device, pattern.columns())?),
@@ -111,16 +95,10 @@ impl<T: Real> CudaMatrix<T> {
     }
 
     /// The values on the host, column-major without padding.
-    pub(crate) fn host_values(&self) -> Result<Vec<T>, DeviceError> {
-        let mut padded = vec![T::zero(); self.values.len()];
-        self.values.download(&mut padded)?;
+    pub(crate) fn host_values(&self) -> Result<Vec<T>> {
+        let padded = self.values.to_host()?;
         let slots = padded.chunks(self.stride.max(1));
         Ok(slots.flat_map(|slot| &slot[..self.rows]).copied().collect())
-    }
-
-    /// Number of rows.
-    pub(crate) fn rows(&self) -> usize {
-        self.rows
     }
 
     /// y ← A x, or y + A x; `product` says which, and which columns are skipped.
@@ -130,7 +108,7 @@ impl<T: Real> CudaMatrix<T> {
         x: &CudaVector<T>,
         product: Product,
         y: &mut CudaVector<T>,
-    ) -> Result<(), DeviceError> {
+    ) -> Result<()> {
         let (skip, add) = (product.skip_columns as u64, u32::from(product.add));
         let (name, threads, mut arguments) = match (self.structure, &self.columns) {
             (Structure::NinePoint { mi, mj, periodic }, _) => {
@@ -161,22 +139,13 @@ impl<T: Real> CudaMatrix<T> {
 }
 
 impl<T: Real> LinearOperator<CudaBackend, T> for CudaMatrix<T> {
-    fn apply(
-        &self,
-        backend: &CudaBackend,
-        x: &CudaVector<T>,
-        y: &mut CudaVector<T>,
-    ) -> Result<(), DeviceError> {
+    fn apply(&self, backend: &CudaBackend, x: &CudaVector<T>, y: &mut CudaVector<T>) -> Result<()> {
         self.multiply(backend, x, Product::default(), y)
     }
 }
 
 impl<T: Real> InverseDiagonal<T> for CudaMatrix<T> {
-    fn inverse_diagonal(
-        &self,
-        backend: &CudaBackend,
-        d: &CudaVector<T>,
-    ) -> Result<Option<usize>, DeviceError> {
+    fn inverse_diagonal(&self, backend: &CudaBackend, d: &CudaVector<T>) -> Result<Option<usize>> {
         let (name, threads, mut arguments) = match (self.structure, &self.columns) {
             (Structure::NinePoint { mi, mj, periodic }, _) => {
                 let arguments = backend.grid_arguments(mi, mj, periodic);
@@ -199,7 +168,7 @@ impl<T: Real> InverseDiagonal<T> for CudaMatrix<T> {
         r: &CudaVector<T>,
         z: &mut CudaVector<T>,
         y: &mut CudaVector<T>,
-    ) -> Result<(), DeviceError> {
+    ) -> Result<()> {
         let Structure::NinePoint { mi, mj, periodic } = self.structure else {
             backend.scale(d, r, z)?;
             return self.apply(backend, z, y);
@@ -228,14 +197,14 @@ impl CudaBackend {
         }
     }
 
-    /// Begins to exchange the outer columns of x, or of d ∘ x, with the bands beside this one, if A
+    /// Begins to exchange the outer columns of x, or of d ∘ x, with the neighbouring bands, if A
     /// needs them.
     fn start_halo<T: Real>(
         &self,
         a: &CudaMatrix<T>,
         d: Option<&CudaVector<T>>,
         x: &CudaVector<T>,
-    ) -> Result<(), DeviceError> {
+    ) -> Result<()> {
         let (Some(ranks), Some(halo)) = (&self.ranks, &a.halo) else { return Ok(()) };
         let Structure::NinePoint { mi, mj, .. } = a.structure else { return Ok(()) };
         let d = d.map_or(Argument::from(0_u64), Argument::from);
@@ -249,12 +218,7 @@ impl CudaBackend {
     }
 
     /// y ← y + what the columns of those bands give to the product.
-    fn add_halo<T: Real>(
-        &self,
-        a: &CudaMatrix<T>,
-        skip: u64,
-        y: &mut CudaVector<T>,
-    ) -> Result<(), DeviceError> {
+    fn add_halo<T: Real>(&self, a: &CudaMatrix<T>, skip: u64, y: &mut CudaVector<T>) -> Result<()> {
         let Some(halo) = &a.halo else { return Ok(()) };
         let Structure::NinePoint { mi, mj, periodic } = a.structure else { return Ok(()) };
         self.finish_exchange()?;

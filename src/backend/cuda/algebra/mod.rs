@@ -2,7 +2,6 @@
 
 mod jacobi;
 mod matrix;
-mod projection;
 mod vector;
 
 pub use self::matrix::CudaMatrix;

@@ -1,14 +1,13 @@
 //! Vectors of the CUDA backend.
 
-use crate::backend::cuda::backend::{CudaBackend, Reduction};
-use crate::backend::cuda::device::{Buffer, Download};
+use crate::backend::cuda::backend::{CudaBackend, CudaRecording, Reduction};
+use crate::backend::cuda::device::{Buffer, Download, GRANTED};
 use crate::backend::cuda::launch::shared::{
-    HaltCondition, ScalarFactor, ScalarReduction, VectorPairs, Vectors,
+    HaltCondition, Pointer, ScalarFactor, ScalarReduction, VectorPairs, Vectors,
 };
-use crate::backend::cuda::launch::{Argument, LaunchShape, PeerAccess, Source, arguments};
-use crate::backend::cuda::recording::CudaRecording;
+use crate::backend::cuda::launch::{Argument, LaunchShape, PeerAccess, Result, Source, arguments};
 use crate::backend::scalars::{Coefficient, Condition, Ending, LOG, SLOTS, Slot};
-use crate::backend::{Advance, Backend, DeviceError, Pair, Projection, Real};
+use crate::backend::{Advance, Backend, Pair, Projection, Real};
 
 /// A vector in a GPU's memory.
 pub type CudaVector<T> = Buffer<T>;
@@ -22,28 +21,37 @@ const PAIRS: usize = 3;
 /// Terms of one launch of `lincomb_by`, whose coefficients are quotients of slots.
 const BY_TERMS: usize = 2;
 
+/// Basis vectors that one reduction or one sum takes.
+const GROUP: usize = 4;
+
 impl Backend for CudaBackend {
     type Vector<T: Real> = CudaVector<T>;
-    type Look = Download;
+    type ReadBack = Download;
     type Recording = CudaRecording;
 
     fn replay(
         &self,
         recording: &mut CudaRecording,
-        work: impl FnMut() -> Result<(), DeviceError>,
-    ) -> Result<(), DeviceError> {
-        self.record(recording, work)
+        mut work: impl FnMut() -> Result<()>,
+    ) -> Result<()> {
+        // Messages that the host sends cannot be recorded. Within another recording the launches are
+        // part of that one.
+        let recorded = self.ranks.as_ref().is_none_or(|ranks| ranks.communicator.recorded());
+        if !recorded || self.capture.is_open() {
+            return work();
+        }
+        recording.run(&*self.device, &self.capture, work)
     }
 
-    fn zeros<T: Real>(&self, n: usize) -> Result<CudaVector<T>, DeviceError> {
+    fn zeros<T: Real>(&self, n: usize) -> Result<CudaVector<T>> {
         Buffer::zeros(&self.device, n)
     }
 
-    fn upload<T: Real>(&self, host: &[T], v: &mut CudaVector<T>) -> Result<(), DeviceError> {
+    fn upload<T: Real>(&self, host: &[T], v: &mut CudaVector<T>) -> Result<()> {
         Buffer::upload(v, host)
     }
 
-    fn download<T: Real>(&self, v: &CudaVector<T>, host: &mut [T]) -> Result<(), DeviceError> {
+    fn download<T: Real>(&self, v: &CudaVector<T>, host: &mut [T]) -> Result<()> {
         Buffer::download(v, host)
     }
 
@@ -52,13 +60,13 @@ impl Backend for CudaBackend {
         scale: f64,
         x: &CudaVector<S>,
         y: &mut CudaVector<T>,
-    ) -> Result<(), DeviceError> {
+    ) -> Result<()> {
         let name = if size_of::<S>() == 4 { "convert_from_single" } else { "convert_from_double" };
         let arguments = arguments![y.len() as u64, scale, x, &*y];
         self.launch::<T>(Source::Vector, name, LaunchShape::elementwise(y.len()), &arguments)
     }
 
-    fn max_abs<T: Real>(&self, x: &CudaVector<T>) -> Result<f64, DeviceError> {
+    fn max_abs<T: Real>(&self, x: &CudaVector<T>) -> Result<f64> {
         let arguments = arguments![x.len() as u64, x];
         let [most] =
             self.reduce::<T, 1>(Source::Vector, "max_abs", x.len(), &arguments, largest)?;
@@ -69,16 +77,42 @@ impl Backend for CudaBackend {
         &self,
         basis: &[CudaVector<T>],
         w: &mut CudaVector<T>,
-    ) -> Result<Projection, DeviceError> {
-        self.project_on_device(basis, w)
+    ) -> Result<Projection> {
+        // The host waits for both passes at once.
+        let order = basis.len();
+        // Groups of both passes stand in a row.
+        let (first, again) = (order.next_multiple_of(GROUP), (order + 1).next_multiple_of(GROUP));
+        let workspace = &mut *self.reduction();
+        if workspace.projection.len() < first + again {
+            workspace.projection = Buffer::zeros(&self.device, 2 * (first + again))?;
+        }
+        let w = &*w;
+        let vectors: Vec<&CudaVector<T>> = basis.iter().chain([w]).collect();
+        self.products(workspace, w, &vectors[..order], 0)?;
+        for (k, group) in basis.chunks(GROUP).enumerate() {
+            let h = workspace.projection.address_of(GROUP * k);
+            let vector = |k: usize| group.get(k).map_or(Pointer::NULL, Pointer::from);
+            let vectors = Vectors { at: std::array::from_fn(vector) };
+            let arguments = arguments![w.len() as u64, w, group.len() as u32, h, vectors];
+            let shape = LaunchShape::elementwise(w.len());
+            self.launch::<T>(Source::Vector, "subtract", shape, &arguments)?;
+        }
+        self.products(workspace, w, &vectors, first)?;
+        let mut host = vec![0.0; first + again];
+        workspace.projection.download(&mut host)?;
+        Ok(Projection {
+            first: host[..order].to_vec(),
+            again: host[first..first + order].to_vec(),
+            square: host[first + order],
+        })
     }
 
-    fn look(&self, scalars: &Buffer<f64>) -> Result<Download, DeviceError> {
-        self.device.begin_download(scalars.address(), (SLOTS + LOG) * size_of::<f64>())
+    fn read_back(&self, scalars: &Buffer<f64>) -> Result<Download> {
+        self.device.begin_download(GRANTED, scalars.address(), (SLOTS + LOG) * size_of::<f64>())
     }
 
-    fn see(&self, look: Download, host: &mut [f64; SLOTS + LOG]) -> Result<(), DeviceError> {
-        self.device.end_download(look, bytemuck::cast_slice_mut(host))
+    fn wait_for(&self, read_back: Download, host: &mut [f64; SLOTS + LOG]) -> Result<()> {
+        self.device.end_download(read_back, bytemuck::cast_slice_mut(host))
     }
 
     fn dots<T: Real, const K: usize>(
@@ -87,7 +121,7 @@ impl Backend for CudaBackend {
         first: Slot,
         pairs: [Pair<'_, CudaVector<T>>; K],
         ending: Ending<'_>,
-    ) -> Result<(), DeviceError> {
+    ) -> Result<()> {
         const { assert!(K >= 1 && K <= PAIRS) };
         let n = pairs[0].0.len();
         let arguments = arguments![n as u64, K as u32, vector_pairs(&pairs)];
@@ -101,7 +135,7 @@ impl Backend for CudaBackend {
         step: Advance<'_, CudaVector<T>>,
         first: Slot,
         ending: Ending<'_>,
-    ) -> Result<(), DeviceError> {
+    ) -> Result<()> {
         let n = step.x.len();
         let ((a, h), (b, v)) = (step.along, step.change);
         let mut arguments = arguments![n as u64, &*step.x, factor(a), h, &*step.r, factor(b), v];
@@ -117,7 +151,7 @@ impl Backend for CudaBackend {
         y: &mut CudaVector<T>,
         beta: C,
         terms: &[(C, &CudaVector<T>)],
-    ) -> Result<(), DeviceError> {
+    ) -> Result<()> {
         let group = if scalars.is_some() { BY_TERMS } else { TERMS };
         let (mut beta, mut rest) = (beta.into(), terms);
         loop {
@@ -136,7 +170,6 @@ impl Backend for CudaBackend {
     }
 }
 
-/// Sum of the parts of two ranks.
 pub(crate) fn sum(_: usize, a: f64, b: f64) -> f64 {
     a + b
 }
@@ -146,7 +179,6 @@ fn largest(_: usize, a: f64, b: f64) -> f64 {
     if a.is_nan() || a > b { a } else { b }
 }
 
-/// Slots that a reduction fills, and what follows.
 struct Slots<'a> {
     scalars: &'a Buffer<f64>,
     first: Slot,
@@ -179,7 +211,6 @@ impl Slots<'_> {
     }
 }
 
-/// A coefficient as kernels take it.
 fn factor(of: Coefficient) -> ScalarFactor {
     ScalarFactor { factor: of.factor, slots: of.packed().into() }
 }
@@ -200,7 +231,7 @@ impl CudaBackend {
         y: &CudaVector<T>,
         beta: f64,
         terms: &[(Coefficient, &CudaVector<T>)],
-    ) -> Result<(), DeviceError> {
+    ) -> Result<()> {
         let none = (Coefficient::number(0.0), y);
         let term = |k: usize| terms.get(k).copied().unwrap_or(none);
         let arguments = arguments![
@@ -222,7 +253,7 @@ impl CudaBackend {
         y: &CudaVector<T>,
         beta: Coefficient,
         terms: &[(Coefficient, &CudaVector<T>)],
-    ) -> Result<(), DeviceError> {
+    ) -> Result<()> {
         let mut arguments =
             arguments![y.len() as u64, scalars, y, factor(beta), terms.len() as u32];
         let none = (Coefficient::number(0.0), y);
@@ -241,8 +272,8 @@ impl CudaBackend {
         n: usize,
         mut arguments: Vec<Argument>,
         slots: &Slots<'_>,
-    ) -> Result<(), DeviceError> {
-        let peer_access = self.ranks.as_ref().map(|ranks| ranks.communicator().peer_access());
+    ) -> Result<()> {
+        let peer_access = self.ranks.as_ref().map(|ranks| ranks.communicator.peer_access());
         // Ranks whose kernels do not access each other add their parts up in a launch of its own.
         let apart = peer_access.is_some_and(|peer_access| peer_access.is_none());
         let workspace = self.reduction();
@@ -257,7 +288,32 @@ impl CudaBackend {
             parts,
             slots.shared(slots.ending, &workspace, None),
         ];
-        let one = LaunchShape { grid: [1; 3], block: [1; 3], shared: 0 };
-        self.launch::<T>(Source::Scalars, "sum_slots", one, &arguments)
+        self.launch::<T>(Source::Scalars, "sum_slots", LaunchShape::new(1, 1), &arguments)
+    }
+
+    /// Inner products of w with vectors, of all ranks, into the workspace from `to` on.
+    fn products<T: Real>(
+        &self,
+        workspace: &Reduction,
+        w: &CudaVector<T>,
+        with: &[&CudaVector<T>],
+        to: usize,
+    ) -> Result<()> {
+        let n = w.len();
+        for (k, group) in with.chunks(GROUP).enumerate() {
+            let at = to + GROUP * k;
+            let result = workspace.projection.address_of(at);
+            let other = |k: usize| group.get(k).copied().unwrap_or(w);
+            let pairs =
+                VectorPairs { a: [w.into(); GROUP], b: std::array::from_fn(|k| other(k).into()) };
+            let arguments = arguments![n as u64, group.len() as u32, pairs, workspace.out(result)];
+            self.launch::<T>(Source::Vector, "dots", LaunchShape::reduction(n), &arguments)?;
+            if let Some(ranks) = &self.ranks {
+                let parts = ranks.gather(&workspace.projection, at)?;
+                let arguments = arguments![ranks.size() as u32, group.len() as u32, parts, result];
+                self.launch::<T>(Source::Vector, "sum_parts", LaunchShape::new(1, 1), &arguments)?;
+            }
+        }
+        Ok(())
     }
 }

@@ -1,8 +1,10 @@
-//! The abort flag: a rank that fails stops all others.
+//! A thread for each rank, and the abort flag: a rank that fails stops all others.
 
 use crate::backend::DeviceError;
 use crate::backend::cuda::device::{SharedWords, Watch};
-use crate::backend::cuda::launch::shared::{ABORT_AWAITED, ABORT_RAISED, ABORT_TIMEOUT};
+use crate::backend::cuda::launch::Result;
+use crate::backend::cuda::launch::constants::{ABORT_AWAITED, ABORT_RAISED, ABORT_TIMEOUT};
+use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
@@ -52,7 +54,7 @@ impl AbortFlag {
     ///
     /// # Errors
     /// [`DeviceError::OtherRank`].
-    pub fn check(&self) -> Result<(), DeviceError> {
+    pub fn check(&self) -> Result<()> {
         if self.raised.load(Ordering::Acquire) { Err(DeviceError::OtherRank) } else { Ok(()) }
     }
 
@@ -60,7 +62,7 @@ impl AbortFlag {
     ///
     /// # Errors
     /// [`DeviceError::OtherRank`], [`DeviceError::RankTimeout`].
-    fn check_kernels(&self) -> Result<(), DeviceError> {
+    fn check_kernels(&self) -> Result<()> {
         let waited = self.words().iter().find_map(|(rank, words)| {
             let other = words.words()[ABORT_AWAITED].load(Ordering::Acquire).checked_sub(1)?;
             Some(self.timed_out(*rank, Some(other as usize)))
@@ -103,15 +105,57 @@ impl AbortFlag {
 /// A device that launches nothing once the flag is raised. Kernels that waited for a message then have
 /// continued without it: their results must not be read.
 impl Watch for Arc<AbortFlag> {
-    fn launching(&self) -> Result<(), DeviceError> {
+    fn launching(&self) -> Result<()> {
         self.check()
     }
 
-    fn downloaded(&self, _: &[u8]) -> Result<(), DeviceError> {
+    fn downloaded(&self, _: &[u8]) -> Result<()> {
         self.check_kernels()
     }
 
-    fn waited(&self) -> Result<(), DeviceError> {
+    fn waited(&self) -> Result<()> {
         self.check_kernels()
     }
+}
+
+/// Does `work` on `ranks` ranks, a thread each, and returns the results by rank. Where one fails the
+/// abort flag stops the others, and its failure is returned.
+///
+/// # Errors
+/// The first failure that is not [`DeviceError::OtherRank`].
+pub fn run_ranks<R, E>(
+    ranks: usize,
+    abort_flag: &Arc<AbortFlag>,
+    work: impl Fn(usize) -> Result<R, E> + Sync,
+) -> Result<Vec<R>, E>
+where
+    R: Send,
+    E: Send + PartialEq + From<DeviceError>,
+{
+    let guarded = |rank: usize| {
+        let ended = catch_unwind(AssertUnwindSafe(|| work(rank)));
+        if !matches!(ended, Ok(Ok(_))) {
+            abort_flag.raise();
+        }
+        ended
+    };
+    let ended: Vec<_> = std::thread::scope(|scope| {
+        let guarded = &guarded;
+        let threads: Vec<_> = (0..ranks).map(|rank| scope.spawn(move || guarded(rank))).collect();
+        threads.into_iter().map(|thread| thread.join().unwrap_or_else(Err)).collect()
+    });
+    let mut results = Vec::with_capacity(ranks);
+    let mut failure = None;
+    for end in ended {
+        match end {
+            Ok(Ok(result)) => results.push(result),
+            Ok(Err(error)) => {
+                if failure.as_ref().is_none_or(|before| *before == DeviceError::OtherRank.into()) {
+                    failure = Some(error);
+                }
+            }
+            Err(panic) => resume_unwind(panic),
+        }
+    }
+    failure.map_or(Ok(results), Err)
 }

@@ -2,33 +2,32 @@
 
 use super::abort_flag::AbortFlag;
 use super::communicator::{Communicator, Message};
-use crate::backend::DeviceError;
-use crate::backend::cuda::device::{Address, Device};
+use crate::backend::cuda::device::{Address, Buffer, Device, GRANTED};
+use crate::backend::cuda::launch::Result;
 use std::collections::{HashMap, VecDeque};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-/// Interval of polls of the abort flag.
 const POLL: Duration = Duration::from_millis(5);
 
-/// Kinds of messages.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 enum Kind {
-    /// Of an all-gather.
     All,
     /// Of an exchange, which may be unfinished during an all-gather.
     One,
 }
 
-/// Sender, receiver and kind.
 type Route = (usize, usize, Kind);
 
-/// Messages that were sent and not received, and the abort flag that ends all waits for one.
+/// What the ranks of a run share on the host: messages that were sent and not received, the abort flag
+/// that ends all waits for one, and device memory that other ranks access.
 #[derive(Default)]
 pub struct HostTransport {
     queues: Mutex<HashMap<Route, VecDeque<Vec<u8>>>>,
     arrived: Condvar,
     abort_flag: Arc<AbortFlag>,
+    /// Outlives every rank's last message.
+    windows: Mutex<Vec<Buffer<u64>>>,
 }
 
 impl HostTransport {
@@ -48,9 +47,19 @@ impl HostTransport {
     ///
     /// # Errors
     /// If the abort flag is raised, or a rank does not call within the timeout.
-    pub fn barrier(&self, rank: usize, ranks: usize) -> Result<(), DeviceError> {
-        (0..ranks).for_each(|other| self.send((rank, other, Kind::All), Vec::new()));
-        (0..ranks).try_for_each(|other| self.receive((other, rank, Kind::All)).map(drop))
+    pub fn barrier(&self, rank: usize, ranks: usize) -> Result<()> {
+        self.gather((rank, ranks), &[]).map(drop)
+    }
+
+    /// A message of each rank, by rank.
+    pub(super) fn gather(&self, (rank, ranks): (usize, usize), own: &[u8]) -> Result<Vec<Vec<u8>>> {
+        (0..ranks).for_each(|other| self.send((rank, other, Kind::All), own.to_vec()));
+        (0..ranks).map(|other| self.receive((other, rank, Kind::All))).collect()
+    }
+
+    /// Keeps memory that other ranks access until all have left.
+    pub(super) fn keep(&self, window: Buffer<u64>) {
+        self.windows.lock().unwrap_or_else(PoisonError::into_inner).push(window);
     }
 
     fn send(&self, route: Route, payload: Vec<u8>) {
@@ -59,7 +68,7 @@ impl HostTransport {
         self.arrived.notify_all();
     }
 
-    fn receive(&self, route: Route) -> Result<Vec<u8>, DeviceError> {
+    fn receive(&self, route: Route) -> Result<Vec<u8>> {
         let started = Instant::now();
         let mut queues = self.queues.lock().unwrap_or_else(PoisonError::into_inner);
         loop {
@@ -103,9 +112,9 @@ impl HostCommunicator {
         self.expected.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn read(&self, from: Address, bytes: usize) -> Result<Vec<u8>, DeviceError> {
+    fn read(&self, from: Address, bytes: usize) -> Result<Vec<u8>> {
         let mut payload = vec![0; bytes];
-        self.device.download(from, &mut payload)?;
+        self.device.download(GRANTED, from, &mut payload)?;
         Ok(payload)
     }
 }
@@ -119,19 +128,15 @@ impl Communicator for HostCommunicator {
         self.size
     }
 
-    fn all_gather(&self, from: Address, to: Address, bytes: usize) -> Result<(), DeviceError> {
-        let own = self.read(from, bytes)?;
-        for other in 0..self.size {
-            self.transport.send((self.rank, other, Kind::All), own.clone());
-        }
-        for other in 0..self.size {
-            let payload = self.transport.receive((other, self.rank, Kind::All))?;
-            self.device.upload(&payload, to + (other * bytes) as Address)?;
+    fn all_gather(&self, from: Address, to: Address, bytes: usize) -> Result<()> {
+        let all = self.transport.gather((self.rank, self.size), &self.read(from, bytes)?)?;
+        for (other, payload) in all.iter().enumerate() {
+            self.device.upload(GRANTED, payload, to + (other * bytes) as Address)?;
         }
         Ok(())
     }
 
-    fn start_exchange(&self, sent: &[Message], received: &[Message]) -> Result<(), DeviceError> {
+    fn start_exchange(&self, sent: &[Message], received: &[Message]) -> Result<()> {
         self.expected().extend_from_slice(received);
         // What is sent may have been computed on the side stream.
         self.device.join()?;
@@ -141,10 +146,10 @@ impl Communicator for HostCommunicator {
         Ok(())
     }
 
-    fn finish_exchange(&self) -> Result<(), DeviceError> {
+    fn finish_exchange(&self) -> Result<()> {
         for Message { rank, at, .. } in std::mem::take(&mut *self.expected()) {
             let payload = self.transport.receive((rank, self.rank, Kind::One))?;
-            self.device.upload(&payload, at)?;
+            self.device.upload(GRANTED, &payload, at)?;
         }
         Ok(())
     }

@@ -6,23 +6,18 @@
 
 mod abort_flag;
 mod communicator;
-mod context;
-mod halo;
 mod host;
 #[cfg(feature = "cuda")]
 mod nccl;
 mod peer;
-mod run;
 
-pub use self::abort_flag::{AbortFlag, RANK_TIMEOUT};
+pub use self::abort_flag::{AbortFlag, RANK_TIMEOUT, run_ranks};
 pub use self::communicator::{Communicator, Message};
 pub use self::host::{HostCommunicator, HostTransport};
 #[cfg(feature = "cuda")]
 pub use self::nccl::{CommunicatorId, NcclCommunicator, RankSetup};
-pub use self::peer::{PeerCommunicator, PeerWindows};
-pub use self::run::run_ranks;
+pub use self::peer::PeerCommunicator;
 
-pub(super) use self::context::{PERIODIC_ROW, RankContext, edges};
-pub(super) use self::halo::Halo;
+pub(super) use self::communicator::{Halo, PERIODIC_ROW, RankContext, edges};
 #[cfg(feature = "cuda")]
 pub(super) use self::nccl::present as nccl_present;

@@ -1,12 +1,12 @@
 //! The matrix that is eliminated: A itself, or A renumbered, mirrored or cut into tiles.
 
-use super::pattern::CsrPattern;
-use super::patterns::{self, DerivedPattern};
+use super::pattern::{CsrPattern, depth, inverse, link, scan, slim, sorted};
 use crate::backend::cuda::backend::CudaBackend;
-use crate::backend::cuda::device::Buffer;
-use crate::backend::cuda::launch::shared::{ABSENT, SplitPattern};
-use crate::backend::cuda::launch::{LaunchShape, Source, arguments};
-use crate::backend::{DeviceError, Incomplete, Real};
+use crate::backend::cuda::device::{Buffer, GRANTED};
+use crate::backend::cuda::launch::constants::ABSENT;
+use crate::backend::cuda::launch::shared::{EntryTarget, SplitPattern};
+use crate::backend::cuda::launch::{LaunchShape, Result, Source, arguments};
+use crate::backend::{Incomplete, Real};
 use crate::sparse::{Graph, Pattern, ROW_TILE, RowSets, Schedule, colours};
 use std::sync::Arc;
 
@@ -31,51 +31,37 @@ impl Eliminated {
         a: &Arc<CsrPattern>,
         kind: Incomplete,
         schedule: Schedule,
-    ) -> Result<Self, DeviceError> {
+    ) -> Result<Self> {
         let symmetric = kind.symmetric();
-        let mut source = None;
-        if symmetric {
-            source = mirrored(backend, a)?;
-            if source.is_none() {
-                return Self::on_host(backend, a, symmetric, schedule);
-            }
-        }
-        match schedule {
-            Schedule::Tiles => {
-                let derived = patterns::within_tiles(backend, a, source.as_ref())?;
-                Self::with_derived(backend, derived)
-            }
-            Schedule::Colours => {
-                let plain = Self::with_split(backend, a.clone(), None, None)?;
-                let derived = if symmetric || plain.is_matched(backend)? {
-                    patterns::by_colour(backend, a, &plain.split, source.as_ref())?
-                } else {
-                    None
-                };
-                match derived {
-                    Some(derived) => Self::with_derived(backend, derived),
-                    None => Self::on_host(backend, a, symmetric, schedule),
+        let source = if symmetric { mirrored(backend, a)? } else { None };
+        let mut derived = None;
+        if !symmetric || source.is_some() {
+            derived = match schedule {
+                Schedule::Tiles => Some(within_tiles(backend, a, source.as_ref())?),
+                Schedule::Colours => {
+                    let plain = Self::of(backend, Derived::plain(a, None))?;
+                    if symmetric || plain.is_matched(backend)? {
+                        by_colour(backend, a, &plain.split, source.as_ref())?
+                    } else {
+                        None
+                    }
                 }
-            }
-            _ => Self::with_split(backend, a.clone(), source, None),
+                _ => Some(Derived::plain(a, source)),
+            };
         }
+        // The host takes patterns that are not those of their transposes, and those of very many colours.
+        let derived = match derived {
+            Some(derived) => derived,
+            None => on_host(backend, a, symmetric, schedule)?,
+        };
+        Self::of(backend, derived)
     }
 
-    fn with_derived(backend: &CudaBackend, derived: DerivedPattern) -> Result<Self, DeviceError> {
-        Self::with_split(backend, derived.pattern, Some(derived.source), derived.rows)
-    }
-
-    fn with_split(
-        backend: &CudaBackend,
-        pattern: Arc<CsrPattern>,
-        source: Option<Buffer<u32>>,
-        renumbered: Option<Arc<Buffer<u32>>>,
-    ) -> Result<Self, DeviceError> {
+    fn of(backend: &CudaBackend, derived: Derived) -> Result<Self> {
+        let Derived { pattern, source, rows: renumbered } = derived;
         let split = Buffer::zeros(&backend.device, pattern.rows)?;
-        let CsrPattern { rows, row_start, columns, .. } = &*pattern;
-        let arguments = arguments![*rows as u64, row_start, columns, &split];
-        let shape = LaunchShape::threads(*rows);
-        backend.launch::<f64>(Source::Order, "split_rows", shape, &arguments)?;
+        let arguments = arguments![&pattern.row_start, &pattern.columns, &split];
+        backend.for_each::<f64>(Source::Order, "split_rows", pattern.rows, arguments)?;
         Ok(Self { pattern, split, source, renumbered })
     }
 
@@ -89,44 +75,14 @@ impl Eliminated {
     }
 
     /// Whether every entry has a partner across the diagonal.
-    pub(super) fn is_matched(&self, backend: &CudaBackend) -> Result<bool, DeviceError> {
+    pub(super) fn is_matched(&self, backend: &CudaBackend) -> Result<bool> {
         let CsrPattern { rows, row_start, columns, .. } = &*self.pattern;
         let missed = Buffer::<u32>::zeros(&backend.device, 2)?;
         let arguments =
             arguments![*rows as u64, LANES as u32, row_start, &self.split, columns, &missed];
         let shape = LaunchShape::threads(rows * LANES);
         backend.launch::<f64>(Source::Order, "match_entries", shape, &arguments)?;
-        let mut found = [0; 2];
-        missed.download(&mut found)?;
-        Ok(found == [0; 2])
-    }
-
-    /// The pattern made on the host, of matrices whose pattern is not that of their transpose, or with
-    /// very many colours.
-    fn on_host(
-        backend: &CudaBackend,
-        a: &CsrPattern,
-        symmetric: bool,
-        schedule: Schedule,
-    ) -> Result<Self, DeviceError> {
-        let (row_start, columns) = a.download()?;
-        let mut entries = Entries::new(&row_start, &columns, symmetric);
-        let mut order = None;
-        match schedule {
-            Schedule::Colours => {
-                let by_colour = entries.colour_order(a.rows);
-                entries.renumber(&by_colour);
-                order = Some(Arc::new(Buffer::from_host(&backend.device, &by_colour)?));
-            }
-            Schedule::Tiles => entries
-                .0
-                .retain(|&(row, column, _)| row as usize / ROW_TILE == column as usize / ROW_TILE),
-            _ => {}
-        }
-        let (row_start, columns, source) = entries.into_rows(a.rows);
-        let pattern = Arc::new(CsrPattern::new(backend, &row_start, &columns)?);
-        let source = Buffer::from_host(&backend.device, &source)?;
-        Self::with_split(backend, pattern, Some(source), order)
+        Ok(missed.to_host()? == [0; 2])
     }
 
     /// The values to eliminate: A's own, or a copy of them in the places of this pattern.
@@ -135,14 +91,14 @@ impl Eliminated {
         backend: &CudaBackend,
         a: &Buffer<T>,
         copy: &Buffer<T>,
-    ) -> Result<(), DeviceError> {
+    ) -> Result<()> {
         let entries = self.pattern.entries;
         let Some(source) = &self.source else {
-            return backend.device.copy(a.address(), copy.address(), entries * size_of::<T>());
+            let bytes = entries * size_of::<T>();
+            return backend.device.copy(GRANTED, a.address(), copy.address(), bytes);
         };
-        let arguments = arguments![entries as u64, source, a, copy];
-        let shape = LaunchShape::threads(entries);
-        backend.launch::<T>(Source::Triangular, "take_values", shape, &arguments)
+        let arguments = arguments![source, a, copy];
+        backend.for_each::<T>(Source::Triangular, "take_values", entries, arguments)
     }
 
     /// Whether entries stand elsewhere than in A.
@@ -151,12 +107,8 @@ impl Eliminated {
     }
 
     /// The row of A that a row is.
-    pub(super) fn row_of_a(&self, backend: &CudaBackend, row: usize) -> Result<usize, DeviceError> {
-        let Some(renumbered) = &self.renumbered else { return Ok(row) };
-        let mut found = [0_u32];
-        let at = renumbered.address_of(row);
-        backend.device.download(at, bytemuck::cast_slice_mut(&mut found))?;
-        Ok(found[0] as usize)
+    pub(super) fn row_of_a(&self, row: usize) -> Result<usize> {
+        self.renumbered.as_ref().map_or(Ok(row), |rows| Ok(rows.get(row)? as usize))
     }
 
     /// Rows of A in the place of these rows.
@@ -164,27 +116,139 @@ impl Eliminated {
         &self,
         backend: &CudaBackend,
         rows: &Arc<Buffer<u32>>,
-    ) -> Result<Arc<Buffer<u32>>, DeviceError> {
+    ) -> Result<Arc<Buffer<u32>>> {
         let Some(renumbered) = &self.renumbered else { return Ok(rows.clone()) };
-        let found = Buffer::zeros(&backend.device, rows.len())?;
-        let arguments = arguments![rows.len() as u64, &**rows, &**renumbered, &found];
-        let shape = LaunchShape::threads(rows.len());
-        backend.launch::<f64>(Source::Order, "link_rows", shape, &arguments)?;
-        Ok(Arc::new(found))
+        Ok(Arc::new(link(backend, rows, renumbered)?))
+    }
+}
+
+/// A pattern made from that of a matrix, and what its entries and rows are in the matrix.
+struct Derived {
+    pattern: Arc<CsrPattern>,
+    /// Entries of the matrix, if they are not in their own places.
+    source: Option<Buffer<u32>>,
+    /// Rows of the matrix in their new order, if it is another.
+    rows: Option<Arc<Buffer<u32>>>,
+}
+
+impl Derived {
+    fn plain(a: &Arc<CsrPattern>, source: Option<Buffer<u32>>) -> Self {
+        Self { pattern: a.clone(), source, rows: None }
     }
 }
 
 /// Where each entry comes from if only the lower triangle is read; none if one has no partner across the
 /// diagonal.
-fn mirrored(backend: &CudaBackend, a: &CsrPattern) -> Result<Option<Buffer<u32>>, DeviceError> {
+fn mirrored(backend: &CudaBackend, a: &CsrPattern) -> Result<Option<Buffer<u32>>> {
     let source = Buffer::zeros(&backend.device, a.entries)?;
     let missed = Buffer::<u32>::zeros(&backend.device, 1)?;
-    let arguments = arguments![a.rows as u64, &a.row_start, &a.columns, &source, &missed];
-    let shape = LaunchShape::threads(a.rows);
-    backend.launch::<f64>(Source::Triangular, "mirror_entries", shape, &arguments)?;
-    let mut found = [0];
-    missed.download(&mut found)?;
-    Ok((found[0] == 0).then_some(source))
+    let arguments = arguments![&a.row_start, &a.columns, &source, &missed];
+    backend.for_each::<f64>(Source::Triangular, "mirror_entries", a.rows, arguments)?;
+    Ok((missed.get(0)? == 0).then_some(source))
+}
+
+/// Where rows of these lengths start, and how many entries they have.
+fn starts(backend: &CudaBackend, length: &Buffer<u32>) -> Result<(Buffer<u32>, usize)> {
+    let (wide, rows) = (scan(backend, length)?, length.len());
+    let narrow = Buffer::zeros(&backend.device, rows + 1)?;
+    backend.for_each::<f64>(
+        Source::Patterns,
+        "take_starts",
+        rows + 1,
+        arguments![&wide, &narrow],
+    )?;
+    Ok((narrow, wide.get(rows)? as usize))
+}
+
+/// The rows of `a`, whose pattern is that of its transpose, by colour: those of
+/// [`crate::sparse::colours`], which looks at the rows one by one as each waits here for its neighbours.
+/// `split` is where each row stops to be left of the diagonal, `source` where the entries of `a` come
+/// from, if not from their own places. None if there are too many colours.
+fn by_colour(
+    backend: &CudaBackend,
+    a: &CsrPattern,
+    split: &Buffer<u32>,
+    source: Option<&Buffer<u32>>,
+) -> Result<Option<Derived>> {
+    let (device, rows) = (&backend.device, a.rows);
+    let colours = Buffer::<u64>::zeros(device, rows)?;
+    let numbers = Buffer::<u32>::zeros(device, rows)?;
+    let marks = Buffer::<u32>::zeros(device, 2)?;
+    let mut arguments = arguments![rows as u64, &a.row_start, split, &a.columns];
+    arguments.extend(arguments![&colours, &numbers, &marks, marks.address_of(1)]);
+    backend.launch::<f64>(Source::Patterns, "colour_rows", slim(rows), &arguments)?;
+    if marks.to_host()?[1] != 0 {
+        return Ok(None);
+    }
+    let most = depth(backend, &numbers)?;
+    let order = sorted(backend, &numbers, most)?;
+    let place = inverse(backend, &order)?;
+    let length = Buffer::zeros(device, rows)?;
+    let arguments = arguments![&order, &a.row_start, &length];
+    backend.for_each::<f64>(Source::Patterns, "order_lengths", rows, arguments)?;
+    let (row_start, entries) = starts(backend, &length)?;
+    let columns = Buffer::zeros(device, entries)?;
+    let to_source = Buffer::zeros(device, entries)?;
+    let target = EntryTarget {
+        starts: (&row_start).into(),
+        columns: (&columns).into(),
+        source: (&to_source).into(),
+    };
+    let mut arguments = arguments![most, &order, &place, &numbers, &a.row_start, &a.columns];
+    arguments.extend(arguments![source.map_or(0, Buffer::address), target]);
+    backend.for_each::<f64>(Source::Patterns, "take_colours", rows, arguments)?;
+    let pattern = Arc::new(CsrPattern { rows, entries, row_start, columns });
+    Ok(Some(Derived { pattern, source: Some(to_source), rows: Some(Arc::new(order)) }))
+}
+
+/// The entries of `a` that do not couple rows of different tiles.
+fn within_tiles(
+    backend: &CudaBackend,
+    a: &CsrPattern,
+    source: Option<&Buffer<u32>>,
+) -> Result<Derived> {
+    let (device, rows) = (&backend.device, a.rows);
+    let (begin, end) = (Buffer::<u32>::zeros(device, rows)?, Buffer::<u32>::zeros(device, rows)?);
+    let length = Buffer::<u32>::zeros(device, rows)?;
+    let arguments = arguments![ROW_TILE as u32, &a.row_start, &a.columns, &begin, &end, &length];
+    backend.for_each::<f64>(Source::Patterns, "cut_rows", rows, arguments)?;
+    let (row_start, entries) = starts(backend, &length)?;
+    let columns = Buffer::zeros(device, entries)?;
+    let to_source = Buffer::zeros(device, entries)?;
+    let mut arguments = arguments![&begin, &end, &a.columns, source.map_or(0, Buffer::address)];
+    arguments.extend(arguments![&row_start, &columns, &to_source]);
+    backend.for_each::<f64>(Source::Patterns, "take_tiles", rows, arguments)?;
+    let pattern = Arc::new(CsrPattern { rows, entries, row_start, columns });
+    Ok(Derived { pattern, source: Some(to_source), rows: None })
+}
+
+/// The pattern made on the host.
+fn on_host(
+    backend: &CudaBackend,
+    a: &CsrPattern,
+    symmetric: bool,
+    schedule: Schedule,
+) -> Result<Derived> {
+    let mut entries = Entries::new(&a.row_start.to_host()?, &a.columns.to_host()?, symmetric);
+    let mut rows = None;
+    match schedule {
+        Schedule::Colours => {
+            let (row_start, columns) = entries.rows(a.rows);
+            let graph = Graph::new(Pattern { row_start: &row_start, columns: &columns });
+            let by_colour = RowSets::by_number(&colours(&graph)).rows().to_vec();
+            entries.renumber(&by_colour);
+            rows = Some(Arc::new(Buffer::from_host(&backend.device, &by_colour)?));
+        }
+        Schedule::Tiles => entries
+            .0
+            .retain(|&(row, column, _)| row as usize / ROW_TILE == column as usize / ROW_TILE),
+        _ => {}
+    }
+    let (row_start, columns) = entries.rows(a.rows);
+    let row_start: Vec<u32> = row_start.into_iter().map(|start| start as u32).collect();
+    let source: Vec<u32> = entries.0.iter().map(|&(.., source)| source).collect();
+    let pattern = Arc::new(CsrPattern::new(backend, &row_start, &columns)?);
+    Ok(Derived { pattern, source: Some(Buffer::from_host(&backend.device, &source)?), rows })
 }
 
 /// Entries of a pattern on the host: row, column, and the entry of A that each comes from.
@@ -209,8 +273,8 @@ impl Entries {
         Self(entries)
     }
 
-    /// Rows by colour.
-    fn colour_order(&self, rows: usize) -> Vec<u32> {
+    /// Row starts and columns of the sorted entries.
+    fn rows(&self, rows: usize) -> (Vec<usize>, Vec<u32>) {
         let mut row_start = vec![0; rows + 1];
         for &(row, ..) in &self.0 {
             row_start[row as usize + 1] += 1;
@@ -218,9 +282,7 @@ impl Entries {
         for row in 0..rows {
             row_start[row + 1] += row_start[row];
         }
-        let columns: Vec<u32> = self.0.iter().map(|&(_, column, _)| column).collect();
-        let graph = Graph::new(Pattern { row_start: &row_start, columns: &columns });
-        RowSets::by_number(&colours(&graph)).rows().to_vec()
+        (row_start, self.0.iter().map(|&(_, column, _)| column).collect())
     }
 
     /// Row `order[k]` becomes row k.
@@ -233,19 +295,5 @@ impl Entries {
             (*row, *column) = (place[*row as usize], place[*column as usize]);
         }
         self.0.sort_unstable();
-    }
-
-    /// Row starts, columns and sources of the sorted entries.
-    fn into_rows(self, rows: usize) -> (Vec<u32>, Vec<u32>, Vec<u32>) {
-        let mut row_start = vec![0; rows + 1];
-        for &(row, ..) in &self.0 {
-            row_start[row as usize + 1] += 1;
-        }
-        for row in 0..rows {
-            row_start[row + 1] += row_start[row];
-        }
-        let columns = self.0.iter().map(|&(_, column, _)| column).collect();
-        let source = self.0.iter().map(|&(.., source)| source).collect();
-        (row_start, columns, source)
     }
 }

@@ -1,13 +1,15 @@
 //! Incomplete factors of matrices by rows, and the choice of how their rows wait for each other.
 
-use super::correlation::ColumnPushes;
 use super::eliminated::Eliminated;
-use super::pattern::CsrPattern;
-use super::rows::{RowFactors, Sorting, Waiting};
+use super::pattern::{CsrPattern, scan, slim};
+use super::rows::{RowFactors, Sorting};
+use super::triangle::Waiting;
 use crate::backend::cuda::algebra::CudaVector;
 use crate::backend::cuda::backend::CudaBackend;
 use crate::backend::cuda::device::Buffer;
-use crate::backend::{BadPivot, DeviceError, Incomplete, Real};
+use crate::backend::cuda::launch::shared::PushState;
+use crate::backend::cuda::launch::{Result, Source, arguments};
+use crate::backend::{BadPivot, Incomplete, Real};
 use crate::sparse::Schedule;
 use std::sync::Arc;
 use std::time::Instant;
@@ -18,9 +20,8 @@ const LEVEL: f64 = 2e-6;
 /// Solves in which a way of waiting is timed; the first also loads its kernels.
 const TIMED: usize = 2;
 
-/// Incomplete factors in a GPU's memory.
 pub(super) struct CudaCsrFactors<T> {
-    kind: Incomplete,
+    pub(super) kind: Incomplete,
     /// They are those of A + `shift` diag(A).
     shift: f64,
     a: Arc<Eliminated>,
@@ -40,7 +41,6 @@ pub(super) struct CudaCsrFactors<T> {
     solves: usize,
 }
 
-/// A way to solve, and how long it took.
 struct Trial {
     candidate: usize,
     waiting: Waiting,
@@ -60,11 +60,10 @@ impl<T: Real> CudaCsrFactors<T> {
         a: &Arc<CsrPattern>,
         (kind, shift): (Incomplete, f64),
         schedule: Schedule,
-    ) -> Result<Self, DeviceError> {
+    ) -> Result<Self> {
         let a = Arc::new(Eliminated::new(backend, a, kind, schedule)?);
         // Gaussian elimination gains more from sorted rows than their sort costs.
-        let sorts_later =
-            schedule == Schedule::Auto && kind.diagonal_only() && backend.timed_schedules;
+        let sorts_later = schedule == Schedule::Auto && kind.diagonal_only();
         let sorting = match schedule {
             Schedule::Auto if sorts_later => Sorting::Natural,
             Schedule::Auto | Schedule::Levels | Schedule::Colours => Sorting::ByLevel,
@@ -96,34 +95,19 @@ impl<T: Real> CudaCsrFactors<T> {
         if waiting == Waiting::Launches {
             factors.candidates[0].prepare_launches()?;
         }
-        if schedule == Schedule::Colours && backend.timed_schedules {
+        if schedule == Schedule::Colours {
             factors.chosen = None;
         }
         Ok(factors)
-    }
-
-    /// Which factors they are.
-    pub(super) fn kind(&self) -> Incomplete {
-        self.kind
-    }
-
-    /// How solves wait, once that is decided.
-    fn waiting(&self) -> Option<Waiting> {
-        self.chosen.map(|chosen| self.trials[chosen].waiting)
-    }
-
-    /// Levels of L and of U, if the rows are sorted by them.
-    fn depths(&self) -> Option<[usize; 2]> {
-        self.candidates.iter().find_map(RowFactors::depths)
     }
 
     pub(super) fn factor(
         &mut self,
         backend: &CudaBackend,
         values: &Arc<Buffer<T>>,
-    ) -> Result<Option<BadPivot>, DeviceError> {
+    ) -> Result<Option<BadPivot>> {
         // Launches are for schedules that are meant to be levels.
-        let waiting = match self.waiting() {
+        let waiting = match self.chosen.map(|chosen| self.trials[chosen].waiting) {
             Some(Waiting::Launches) if !self.sorts_later => Waiting::Launches,
             _ => Waiting::RowByRow,
         };
@@ -144,7 +128,7 @@ impl<T: Real> CudaCsrFactors<T> {
         backend: &CudaBackend,
         r: &CudaVector<T>,
         z: &CudaVector<T>,
-    ) -> Result<(), DeviceError> {
+    ) -> Result<()> {
         if let Some(columns) = &self.columns {
             return columns.solve(backend, &self.a, &self.candidates[0].inverse, r, z);
         }
@@ -166,7 +150,7 @@ impl<T: Real> CudaCsrFactors<T> {
         backend: &CudaBackend,
         r: &CudaVector<T>,
         z: &CudaVector<T>,
-    ) -> Result<(), DeviceError> {
+    ) -> Result<()> {
         // The first solve alone does not tell how long it takes when its kernels are there.
         let next = self.trials.iter_mut().min_by_key(|trial| trial.timed);
         if let Some(trial) = next {
@@ -194,7 +178,8 @@ impl<T: Real> CudaCsrFactors<T> {
             return false;
         }
         let best = self.trials.iter().map(|trial| trial.seconds).fold(f64::INFINITY, f64::min);
-        self.depths().is_some_and(|[below, above]| (below + above) as f64 * LEVEL < best)
+        let mut depths = self.candidates.iter().filter_map(RowFactors::depths);
+        depths.next().is_some_and(|[below, above]| (below + above) as f64 * LEVEL < best)
     }
 
     /// Keeps the fastest way and what it needs.
@@ -209,7 +194,7 @@ impl<T: Real> CudaCsrFactors<T> {
     }
 
     /// Adds the factors with their rows sorted by level to what is tried.
-    fn sort(&mut self, backend: &CudaBackend) -> Result<(), DeviceError> {
+    fn sort(&mut self, backend: &CudaBackend) -> Result<()> {
         let Some(values) = &self.values else { return Ok(()) };
         let mut rows = RowFactors::new(backend, self.a.clone(), self.kind, Sorting::ByLevel)?;
         rows.adopt(backend, &self.candidates[0], values)?;
@@ -219,10 +204,86 @@ impl<T: Real> CudaCsrFactors<T> {
     }
 
     /// Adds launches of the factors that are sorted by level, the last, to what is tried.
-    fn try_launches(&mut self) -> Result<(), DeviceError> {
+    fn try_launches(&mut self) -> Result<()> {
         let candidate = self.candidates.len() - 1;
         self.candidates[candidate].prepare_launches()?;
         self.trials.push(Trial::new(candidate, Waiting::Launches));
         Ok(())
+    }
+}
+
+/// The entries of the factors by column, and what the unknowns have been given.
+pub(super) struct ColumnPushes<T> {
+    starts: Buffer<u64>,
+    rows: Buffer<u32>,
+    source: Buffer<u32>,
+    values: Buffer<T>,
+    sums: Buffer<T>,
+    counters: Buffer<u32>,
+    tickets: Buffer<u32>,
+    w: Buffer<T>,
+}
+
+impl<T: Real> ColumnPushes<T> {
+    pub(super) fn new(backend: &CudaBackend, a: &Eliminated) -> Result<Self> {
+        let (device, pattern) = (&backend.device, &a.pattern);
+        let (rows, entries) = (pattern.rows, pattern.entries);
+        let counts = Buffer::<u32>::zeros(device, rows)?;
+        let arguments = arguments![&pattern.columns, &counts];
+        backend.for_each::<T>(Source::Correlation, "count_columns", entries, arguments)?;
+        let starts = scan(backend, &counts)?;
+        let to_rows = Buffer::zeros(device, entries)?;
+        let source = Buffer::zeros(device, entries)?;
+        let mut arguments = arguments![&pattern.row_start, &pattern.columns, &starts];
+        arguments.extend(arguments![&counts, &to_rows, &source]);
+        backend.for_each::<T>(Source::Correlation, "turn_entries", rows, arguments)?;
+        Ok(Self {
+            starts,
+            rows: to_rows,
+            source,
+            values: Buffer::zeros(device, entries)?,
+            sums: Buffer::zeros(device, 2 * rows)?,
+            counters: Buffer::zeros(device, 2 * rows)?,
+            tickets: Buffer::zeros(device, 2)?,
+            w: Buffer::zeros(device, rows)?,
+        })
+    }
+
+    /// The factors' values, which stand as in the pattern that was eliminated.
+    pub(super) fn take(
+        &self,
+        backend: &CudaBackend,
+        a: &Eliminated,
+        factored: &Buffer<T>,
+    ) -> Result<()> {
+        let CsrPattern { rows, entries, row_start, columns } = &*a.pattern;
+        let arguments = arguments![&self.source, factored, &self.values];
+        backend.for_each::<T>(Source::Triangular, "take_values", *entries, arguments)?;
+        self.sums.clear()?;
+        self.tickets.clear()?;
+        let arguments = arguments![row_start, &a.split, columns, &self.counters];
+        backend.for_each::<T>(Source::Correlation, "set_counters", *rows, arguments)
+    }
+
+    pub(super) fn solve(
+        &self,
+        backend: &CudaBackend,
+        a: &Eliminated,
+        inverse: &Buffer<T>,
+        r: &CudaVector<T>,
+        z: &CudaVector<T>,
+    ) -> Result<()> {
+        let rows = a.pattern.rows;
+        let state = PushState {
+            inverse: inverse.into(),
+            sums: (&self.sums).into(),
+            counters: (&self.counters).into(),
+            tickets: (&self.tickets).into(),
+            w: (&self.w).into(),
+        };
+        let mut arguments = arguments![rows as u64, a.shared(), &self.starts, &self.rows];
+        arguments.extend(arguments![&self.values, state, r, z]);
+        let shape = slim(2 * rows);
+        backend.launch::<T>(Source::Correlation, "push_columns", shape, &arguments)
     }
 }

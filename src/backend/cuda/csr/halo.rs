@@ -1,12 +1,12 @@
 //! Halo exchange of matrices by rows: what a product needs of other ranks.
 
 use super::product::{CsrRows, ProductKernel};
+use crate::backend::Real;
 use crate::backend::cuda::algebra::CudaVector;
 use crate::backend::cuda::backend::CudaBackend;
 use crate::backend::cuda::comm::Message;
 use crate::backend::cuda::device::Buffer;
-use crate::backend::cuda::launch::{LaunchShape, Source, arguments};
-use crate::backend::{DeviceError, Real};
+use crate::backend::cuda::launch::{LaunchShape, Result, Source, arguments};
 use crate::sparse::{Csr, Passage, RowPart};
 
 /// Entries of a border up to which so few blocks would take it in chunks that most of a GPU would wait.
@@ -48,7 +48,7 @@ fn kernel(beyond: &Csr) -> ProductKernel {
 }
 
 impl<T: Real> RowHalo<T> {
-    pub(super) fn new(backend: &CudaBackend, part: &RowPart) -> Result<Self, DeviceError> {
+    pub(super) fn new(backend: &CudaBackend, part: &RowPart) -> Result<Self> {
         let device = &backend.device;
         let outgoing = Buffer::zeros(device, part.packed.len())?;
         let halo = Buffer::zeros(device, part.halo.len())?;
@@ -65,49 +65,36 @@ impl<T: Real> RowHalo<T> {
     }
 
     /// Begins to send what others need of x, and to receive the halo.
-    pub(super) fn start(
-        &self,
-        backend: &CudaBackend,
-        x: &CudaVector<T>,
-    ) -> Result<(), DeviceError> {
+    pub(super) fn start(&self, backend: &CudaBackend, x: &CudaVector<T>) -> Result<()> {
         let count = self.packed.len();
         if count > 0 {
-            let arguments = arguments![count as u64, &self.packed, x, &self.outgoing];
-            let shape = LaunchShape::threads(count);
-            let mut pack =
-                || backend.launch::<T>(Source::RowHalo, "pack_entries", shape, &arguments);
-            backend.device.fork(&mut pack)?;
+            backend.device.fork(&mut || {
+                let arguments = arguments![&self.packed, x, &self.outgoing];
+                backend.for_each::<T>(Source::RowHalo, "pack_entries", count, arguments)
+            })?;
         }
         match &backend.ranks {
-            Some(ranks) => ranks.communicator().start_exchange(&self.sent, &self.received),
+            Some(ranks) => ranks.communicator.start_exchange(&self.sent, &self.received),
             None => Ok(()),
         }
     }
 
     /// y ← y + A_beyond x_halo.
-    pub(super) fn add(&self, backend: &CudaBackend, y: &CudaVector<T>) -> Result<(), DeviceError> {
+    pub(super) fn add(&self, backend: &CudaBackend, y: &CudaVector<T>) -> Result<()> {
         let count = self.rows.len();
         if count == 0 {
             return Ok(());
         }
         let CsrRows { pattern, values, .. } = &self.beyond;
         if let ProductKernel::Lanes(lanes) = self.beyond.kernel() {
-            let arguments = arguments![
-                count as u64,
-                lanes,
-                &self.rows,
-                &pattern.row_start,
-                &pattern.columns,
-                &**values,
-                &self.halo,
-                y
-            ];
+            let mut arguments = arguments![count as u64, lanes, &self.rows, &pattern.row_start];
+            arguments.extend(arguments![&pattern.columns, values, &self.halo, y]);
             let shape = LaunchShape::threads(count * lanes as usize);
             return backend.launch::<T>(Source::RowHalo, "add_rows", shape, &arguments);
         }
         self.beyond.multiply(backend, &self.halo, &self.sums)?;
-        let arguments = arguments![count as u64, &self.rows, &self.sums, y];
-        backend.launch::<T>(Source::RowHalo, "add_sums", LaunchShape::threads(count), &arguments)
+        let arguments = arguments![&self.rows, &self.sums, y];
+        backend.for_each::<T>(Source::RowHalo, "add_sums", count, arguments)
     }
 }
 

@@ -1,16 +1,11 @@
 //! Matrices of any pattern on the CUDA backend, and their incomplete factors.
 
-mod correlation;
 mod eliminated;
 mod factors;
 mod halo;
-mod order;
 mod pattern;
-mod patterns;
 mod product;
 mod rows;
-mod slices;
-mod sort;
 mod triangle;
 
 pub use self::product::ProductKernel;
@@ -19,15 +14,15 @@ use self::factors::CudaCsrFactors;
 use self::halo::RowHalo;
 use self::pattern::CsrPattern;
 use self::product::CsrRows;
-use crate::backend::cuda::algebra::{CudaVector, InverseDiagonal, Jacobi};
+use crate::backend::cuda::algebra::{CudaMatrix, CudaVector, InverseDiagonal, Jacobi};
 use crate::backend::cuda::backend::CudaBackend;
-use crate::backend::cuda::launch::{LaunchShape, Source, arguments};
-use crate::backend::preconditioner::Identity;
+use crate::backend::cuda::launch::{LaunchShape, Result, Source, arguments};
+use crate::backend::matrices::Identity;
 use crate::backend::{
-    Algebraic, DeviceError, Format, LinearOperator, Preconditioner, PreconditionerFailure, Real,
-    SolverError, SparseMatrix,
+    Algebraic, Format, LinearOperator, Preconditioner, PreconditionerFailure, Product, Real,
+    SolverError, SparseBackend, SparseMatrix,
 };
-use crate::sparse::{Csr, RowPart};
+use crate::sparse::{Csr, EllPattern, RowPart};
 
 /// A matrix by rows in a GPU's memory.
 pub struct CudaCsr<T> {
@@ -38,9 +33,10 @@ pub struct CudaCsr<T> {
 
 impl<T: Real> CudaCsr<T> {
     /// A copy of `a`, prepared for products.
-    pub(super) fn new(backend: &CudaBackend, a: &Csr, format: Format) -> Result<Self, DeviceError> {
+    pub(super) fn new(backend: &CudaBackend, a: &Csr, format: Format) -> Result<Self> {
         let kernel = match format {
-            Format::Csr => ProductKernel::for_rows(&a.row_start),
+            // Chunks read every matrix at the same rate.
+            Format::Csr => ProductKernel::Chunks,
             Format::Ell => ProductKernel::Slices,
         };
         Self::with_kernel(backend, a, kernel)
@@ -50,11 +46,7 @@ impl<T: Real> CudaCsr<T> {
     ///
     /// # Errors
     /// If the device has too little memory, or there are too many entries.
-    pub fn with_kernel(
-        backend: &CudaBackend,
-        a: &Csr,
-        kernel: ProductKernel,
-    ) -> Result<Self, DeviceError> {
+    pub fn with_kernel(backend: &CudaBackend, a: &Csr, kernel: ProductKernel) -> Result<Self> {
         Ok(Self { rows: CsrRows::new(backend, a, kernel)?, halo: None })
     }
 
@@ -63,11 +55,7 @@ impl<T: Real> CudaCsr<T> {
     ///
     /// # Errors
     /// If the device has too little memory, or there are too many entries.
-    pub fn of_rows(
-        backend: &CudaBackend,
-        part: &RowPart,
-        format: Format,
-    ) -> Result<Self, DeviceError> {
+    pub fn of_rows(backend: &CudaBackend, part: &RowPart, format: Format) -> Result<Self> {
         let own = Self::new(backend, &part.own, format)?;
         Ok(Self { halo: Some(Box::new(RowHalo::new(backend, part)?)), ..own })
     }
@@ -76,7 +64,7 @@ impl<T: Real> CudaCsr<T> {
     ///
     /// # Errors
     /// If the device or another rank fails.
-    pub fn exchange(&self, backend: &CudaBackend, x: &CudaVector<T>) -> Result<(), DeviceError> {
+    pub fn exchange(&self, backend: &CudaBackend, x: &CudaVector<T>) -> Result<()> {
         let Some(halo) = &self.halo else { return Ok(()) };
         halo.start(backend, x)?;
         backend.finish_exchange()
@@ -90,12 +78,7 @@ impl<T: Real> CudaCsr<T> {
 }
 
 impl<T: Real> LinearOperator<CudaBackend, T> for CudaCsr<T> {
-    fn apply(
-        &self,
-        backend: &CudaBackend,
-        x: &CudaVector<T>,
-        y: &mut CudaVector<T>,
-    ) -> Result<(), DeviceError> {
+    fn apply(&self, backend: &CudaBackend, x: &CudaVector<T>, y: &mut CudaVector<T>) -> Result<()> {
         let Some(halo) = &self.halo else { return self.rows.multiply(backend, x, y) };
         halo.start(backend, x)?;
         self.rows.multiply(backend, x, y)?;
@@ -109,7 +92,7 @@ impl<T: Real> SparseMatrix<CudaBackend, T> for CudaCsr<T> {
         &self,
         backend: &CudaBackend,
         kind: Algebraic,
-    ) -> Result<Box<dyn Preconditioner<CudaBackend, T, Self>>, DeviceError> {
+    ) -> Result<Box<dyn Preconditioner<CudaBackend, T, Self>>> {
         Ok(match kind {
             Algebraic::None => Box::new(Identity),
             Algebraic::Jacobi => Box::new(Jacobi::new(backend, self.rows.pattern.rows)?),
@@ -121,13 +104,9 @@ impl<T: Real> SparseMatrix<CudaBackend, T> for CudaCsr<T> {
 }
 
 impl<T: Real> InverseDiagonal<T> for CudaCsr<T> {
-    fn inverse_diagonal(
-        &self,
-        backend: &CudaBackend,
-        d: &CudaVector<T>,
-    ) -> Result<Option<usize>, DeviceError> {
+    fn inverse_diagonal(&self, backend: &CudaBackend, d: &CudaVector<T>) -> Result<Option<usize>> {
         let CsrPattern { rows, row_start, columns, .. } = &*self.rows.pattern;
-        let arguments = arguments![*rows as u64, row_start, columns, &*self.rows.values, d];
+        let arguments = arguments![*rows as u64, row_start, columns, &self.rows.values, d];
         let shape = LaunchShape::threads(*rows);
         backend.find_first::<T>(Source::Csr, "invert_diagonal", shape, &arguments, 1)
     }
@@ -140,7 +119,7 @@ impl<T: Real> Preconditioner<CudaBackend, T, CudaCsr<T>> for CudaCsrFactors<T> {
             Some(ranks) => ranks.first_pivot(own)?,
             None => own,
         };
-        bad.map_or(Ok(()), |bad| Err(PreconditionerFailure::factor(self.kind(), bad).into()))
+        bad.map_or(Ok(()), |bad| Err(PreconditionerFailure::factor(self.kind, bad).into()))
     }
 
     fn apply(
@@ -149,7 +128,34 @@ impl<T: Real> Preconditioner<CudaBackend, T, CudaCsr<T>> for CudaCsrFactors<T> {
         _: &CudaCsr<T>,
         r: &CudaVector<T>,
         z: &mut CudaVector<T>,
-    ) -> Result<(), DeviceError> {
+    ) -> Result<()> {
         self.solve(backend, r, z)
+    }
+}
+
+impl SparseBackend for CudaBackend {
+    type Matrix<T: Real> = CudaMatrix<T>;
+    type CsrMatrix<T: Real> = CudaCsr<T>;
+
+    fn matrix<T: Real>(&self, pattern: &EllPattern) -> Result<CudaMatrix<T>> {
+        CudaMatrix::new(self, pattern)
+    }
+
+    fn matrix_values<T: Real>(&self, a: &CudaMatrix<T>) -> Result<Vec<T>> {
+        a.host_values()
+    }
+
+    fn multiply<T: Real>(
+        &self,
+        a: &CudaMatrix<T>,
+        x: &CudaVector<T>,
+        product: Product,
+        y: &mut CudaVector<T>,
+    ) -> Result<()> {
+        a.multiply(self, x, product, y)
+    }
+
+    fn csr<T: Real>(&self, a: &Csr, format: Format) -> Result<CudaCsr<T>> {
+        CudaCsr::new(self, a, format)
     }
 }

@@ -1,8 +1,112 @@
-//! Where the entries of a matrix by rows stand.
+//! Patterns of matrices by rows on the GPU: their entries, their slices of 32 rows (`slices.cuh`), and the
+//! sorts and scans that make them.
 
-use crate::backend::DeviceError;
 use crate::backend::cuda::backend::CudaBackend;
 use crate::backend::cuda::device::Buffer;
+use crate::backend::cuda::launch::constants::{BY_ROWS, DIGITS, KEYS, SCANNED};
+use crate::backend::cuda::launch::shared::SliceRows;
+use crate::backend::cuda::launch::{Argument, BLOCK, LaunchShape, Result, Source, WARP, arguments};
+
+/// Values that a block of a scan takes.
+const SCANNED_BY_BLOCK: usize = SCANNED * BLOCK as usize;
+/// Threads of a block that draws slices of rows, and of one whose warps each draw their own.
+pub(super) const DRAWING: usize = 256;
+const SLIM: usize = 128;
+/// Most such blocks.
+pub(super) const MOST_DRAWING: usize = 1056;
+const MOST_SLIM: usize = 1056;
+/// Blocks that draw rows with this number of threads in all, at most `most`.
+pub(super) fn drawing(threads: usize, most: usize) -> LaunchShape {
+    LaunchShape::blocks(threads.div_ceil(DRAWING).clamp(1, most))
+}
+
+/// Blocks whose warps each draw rows of their own, with this number of threads in all.
+pub(super) fn slim(threads: usize) -> LaunchShape {
+    LaunchShape::new(threads.div_ceil(SLIM).clamp(1, MOST_SLIM), SLIM as u32)
+}
+
+pub(super) fn depth(backend: &CudaBackend, levels: &Buffer<u32>) -> Result<u32> {
+    let most = Buffer::<u32>::zeros(&backend.device, 1)?;
+    let arguments = arguments![levels.len() as u64, levels, &most];
+    launch(backend, "find_depth", LaunchShape::reduction(levels.len()), &arguments)?;
+    most.get(0)
+}
+
+/// Place of each row in an order.
+pub(super) fn inverse(backend: &CudaBackend, order: &Buffer<u32>) -> Result<Buffer<u32>> {
+    let place = Buffer::zeros(&backend.device, order.len())?;
+    backend.for_each::<f64>(
+        Source::Order,
+        "invert_order",
+        place.len(),
+        arguments![order, &place],
+    )?;
+    Ok(place)
+}
+
+/// to\[k\] ← of\[rows\[k\]\].
+pub(super) fn link(
+    backend: &CudaBackend,
+    rows: &Buffer<u32>,
+    of: &Buffer<u32>,
+) -> Result<Buffer<u32>> {
+    let to = Buffer::zeros(&backend.device, rows.len())?;
+    backend.for_each::<f64>(Source::Order, "link_rows", rows.len(), arguments![rows, of, &to])?;
+    Ok(to)
+}
+
+/// The rows sorted by levels from 1 to `depth`, those of a level in natural order.
+pub(super) fn sorted(
+    backend: &CudaBackend,
+    levels: &Buffer<u32>,
+    depth: u32,
+) -> Result<Buffer<u32>> {
+    let (device, rows) = (&backend.device, levels.len());
+    let blocks = rows.div_ceil(KEYS);
+    let counts = Buffer::<u32>::zeros(device, DIGITS * blocks)?;
+    let mut order: Option<Buffer<u32>> = None;
+    let mut shift = 0;
+    loop {
+        let next = Buffer::<u32>::zeros(device, rows)?;
+        let before = order.as_ref().map_or(0, Buffer::address);
+        let arguments = arguments![rows as u64, shift, levels, before, &counts];
+        launch(backend, "count_digits", LaunchShape::blocks(blocks), &arguments)?;
+        let starts = scan(backend, &counts)?;
+        let arguments = arguments![rows as u64, shift, levels, before, &starts, &next];
+        launch(backend, "move_rows", LaunchShape::blocks(blocks), &arguments)?;
+        shift += DIGITS.ilog2();
+        if shift >= u32::BITS || depth.saturating_sub(1) >> shift == 0 {
+            return Ok(next);
+        }
+        order = Some(next);
+    }
+}
+
+fn launch(
+    backend: &CudaBackend,
+    name: &'static str,
+    shape: LaunchShape,
+    arguments: &[Argument],
+) -> Result<()> {
+    backend.launch::<f64>(Source::Order, name, shape, arguments)
+}
+
+/// What stands before each value, and the sum of all.
+pub(super) fn scan(backend: &CudaBackend, values: &Buffer<u32>) -> Result<Buffer<u64>> {
+    let n = values.len();
+    let blocks = n.div_ceil(SCANNED_BY_BLOCK).max(1);
+    let sums = Buffer::<u64>::zeros(&backend.device, n + 1)?;
+    let parts = Buffer::<u64>::zeros(&backend.device, blocks)?;
+    let arguments = arguments![n as u64, values, &sums, &parts];
+    launch(backend, "scan_parts", LaunchShape::blocks(blocks), &arguments)?;
+    let arguments = arguments![n as u64, blocks as u64, &sums, &parts];
+    launch(backend, "scan_blocks", LaunchShape::new(1, 1024), &arguments)?;
+    if blocks > 1 {
+        let arguments = arguments![n as u64, &parts, &sums];
+        launch(backend, "scan_all", LaunchShape::blocks(blocks), &arguments)?;
+    }
+    Ok(sums)
+}
 
 /// Where the entries of a square matrix stand, by rows; 32 bits an entry.
 pub(super) struct CsrPattern {
@@ -13,11 +117,7 @@ pub(super) struct CsrPattern {
 }
 
 impl CsrPattern {
-    pub(super) fn new(
-        backend: &CudaBackend,
-        row_start: &[u32],
-        columns: &[u32],
-    ) -> Result<Self, DeviceError> {
+    pub(super) fn new(backend: &CudaBackend, row_start: &[u32], columns: &[u32]) -> Result<Self> {
         Ok(Self {
             rows: row_start.len() - 1,
             entries: columns.len(),
@@ -25,12 +125,67 @@ impl CsrPattern {
             columns: Buffer::from_host(&backend.device, columns)?,
         })
     }
+}
 
-    /// The pattern on the host.
-    pub(super) fn download(&self) -> Result<(Vec<u32>, Vec<u32>), DeviceError> {
-        let (mut row_start, mut columns) = (vec![0; self.rows + 1], vec![0; self.entries]);
-        self.row_start.download(&mut row_start)?;
-        self.columns.download(&mut columns)?;
-        Ok((row_start, columns))
+pub(super) const SLICE: usize = WARP;
+/// Most lanes that bring the entries of a row to their places.
+const MOST_LANES: usize = 8;
+
+/// Where the entries of rows stand in slices.
+pub(super) struct Slices {
+    pub(super) rows: usize,
+    /// Entries that there is memory for.
+    pub(super) capacity: usize,
+    pub(super) width: Buffer<u32>,
+    pub(super) start: Buffer<u64>,
+    pub(super) length: Buffer<u32>,
+}
+
+impl Slices {
+    /// Slices of rows of these lengths.
+    pub(super) fn of_lengths(backend: &CudaBackend, lengths: &[u32]) -> Result<Self> {
+        let (mut width, mut start) = (Vec::new(), vec![0_u64]);
+        let mut capacity = 0;
+        for slice in lengths.chunks(SLICE) {
+            let most = slice.iter().copied().max().unwrap_or(0);
+            let sum: u64 = slice.iter().map(|&length| u64::from(length)).sum();
+            let padded = SLICE as u64 * u64::from(most);
+            let together = most > SLICE as u32 && padded > 2 * sum;
+            width.push(if together { BY_ROWS } else { most });
+            capacity += if together { sum } else { padded };
+            start.push(capacity);
+        }
+        let device = &backend.device;
+        Ok(Self {
+            rows: lengths.len(),
+            capacity: capacity as usize,
+            width: Buffer::from_host(device, &width)?,
+            start: Buffer::from_host(device, &start)?,
+            length: Buffer::from_host(device, lengths)?,
+        })
+    }
+
+    pub(super) fn shared(&self) -> SliceRows {
+        SliceRows {
+            rows: self.rows as u64,
+            width: (&self.width).into(),
+            start: (&self.start).into(),
+            length: (&self.length).into(),
+        }
+    }
+
+    /// A thread a row, so a warp a slice.
+    pub(super) fn shape(&self) -> LaunchShape {
+        LaunchShape::threads(self.rows)
+    }
+
+    /// Lanes that bring the entries of a row to their places: about half as many as it has.
+    pub(super) fn lanes(&self) -> usize {
+        (self.capacity / (2 * self.rows.max(1))).clamp(1, MOST_LANES).next_power_of_two()
+    }
+
+    /// [`Self::lanes`] threads per row, the rows in whole slices.
+    pub(super) fn shape_of_teams(&self) -> LaunchShape {
+        LaunchShape::threads(self.rows.div_ceil(SLICE) * SLICE * self.lanes())
     }
 }

@@ -1,38 +1,30 @@
 //! Products of matrices by rows.
 
-use super::pattern::CsrPattern;
-use super::slices::Slices;
+use super::pattern::{CsrPattern, Slices};
 use crate::backend::cuda::algebra::CudaVector;
 use crate::backend::cuda::backend::CudaBackend;
 use crate::backend::cuda::device::Buffer;
-use crate::backend::cuda::launch::shared::{self, ROW_CHUNK};
-use crate::backend::cuda::launch::{LaunchShape, Source, arguments};
+use crate::backend::cuda::launch::constants::ROW_CHUNK;
+use crate::backend::cuda::launch::{LaunchShape, Result, Source, arguments, shared};
 use crate::backend::{DeviceError, Real};
 use crate::sparse::Csr;
 use std::sync::Arc;
 
 /// Most rows of a chunk: empty ones cost time too.
 const CHUNK_ROWS: u32 = 2048;
-/// Rows longer than this, and than eight of the mean, are a chunk of their own: beside short ones a
+/// Rows longer than this, and than eight of the mean, are a chunk of their own: among short ones a
 /// few lanes would add them up.
 const LONELY: u32 = 128;
 /// How y ← A x is formed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ProductKernel {
-    /// So many lanes of a warp take a row: one thread, or a power of two up to a warp.
+    /// A number of lanes of a warp take a row: one thread, or a power of two up to a warp.
     Lanes(u32),
     /// A block takes consecutive rows with 2048 entries at most, whose products it keeps in shared
     /// memory; longer rows are split.
     Chunks,
     /// Rows in slices of 32, each as wide as its longest row, unless a few rows are much longer.
     Slices,
-}
-
-impl ProductKernel {
-    /// The kernel for rows of these lengths: chunks, which read every matrix at the same rate.
-    pub(super) fn for_rows(_: &[usize]) -> Self {
-        Self::Chunks
-    }
 }
 
 /// Rows of a matrix with a kernel that multiplies them.
@@ -42,16 +34,19 @@ pub(super) struct CsrRows<T> {
     product: Product<T>,
 }
 
+/// What the kernels need in addition to the entries of the rows.
+enum Product<T> {
+    Lanes(u32),
+    Chunks(Chunks<T>),
+    Slices { slices: Slices, columns: Buffer<u32>, values: Buffer<T> },
+}
+
 impl<T: Real> CsrRows<T> {
     /// A copy of `a` whose products are formed by a kernel of this kind.
     ///
     /// # Errors
     /// If the device has too little memory, or there are too many entries.
-    pub(super) fn new(
-        backend: &CudaBackend,
-        a: &Csr,
-        kernel: ProductKernel,
-    ) -> Result<Self, DeviceError> {
+    pub(super) fn new(backend: &CudaBackend, a: &Csr, kernel: ProductKernel) -> Result<Self> {
         if u32::try_from(a.columns.len()).is_err() {
             return Err(DeviceError::TooManyEntries { entries: a.columns.len() });
         }
@@ -59,12 +54,30 @@ impl<T: Real> CsrRows<T> {
         let pattern = CsrPattern::new(backend, &row_start, &a.columns)?;
         let values: Vec<T> = a.values.iter().map(|&value| T::narrow(value)).collect();
         let values = Buffer::from_host(&backend.device, &values)?;
-        let product = Product::new(backend, &row_start, &pattern, &values, kernel)?;
+        let product = match kernel {
+            ProductKernel::Lanes(lanes) => Product::Lanes(lanes),
+            ProductKernel::Chunks => Product::Chunks(Chunks::new(backend, &row_start)?),
+            ProductKernel::Slices => {
+                let length = |ends: &[u32]| ends[1] - ends[0];
+                let lengths: Vec<u32> = row_start.windows(2).map(length).collect();
+                let slices = Slices::of_lengths(backend, &lengths)?;
+                let to_columns = Buffer::zeros(&backend.device, slices.capacity)?;
+                let to_values = Buffer::zeros(&backend.device, slices.capacity)?;
+                let mut arguments = arguments![slices.shared(), &pattern.row_start];
+                arguments.extend(arguments![&pattern.columns, &values, &to_columns, &to_values]);
+                backend.launch::<T>(Source::Csr, "fill_slices", slices.shape(), &arguments)?;
+                Product::Slices { slices, columns: to_columns, values: to_values }
+            }
+        };
         Ok(Self { pattern: Arc::new(pattern), values: Arc::new(values), product })
     }
 
     pub(super) fn kernel(&self) -> ProductKernel {
-        self.product.kernel()
+        match self.product {
+            Product::Lanes(lanes) => ProductKernel::Lanes(lanes),
+            Product::Chunks(_) => ProductKernel::Chunks,
+            Product::Slices { .. } => ProductKernel::Slices,
+        }
     }
 
     /// y ← A x.
@@ -73,16 +86,30 @@ impl<T: Real> CsrRows<T> {
         backend: &CudaBackend,
         x: &CudaVector<T>,
         y: &CudaVector<T>,
-    ) -> Result<(), DeviceError> {
-        self.product.multiply(backend, &self.pattern, &self.values, x, y)
+    ) -> Result<()> {
+        let CsrPattern { rows, row_start, columns, .. } = &*self.pattern;
+        let own = arguments![row_start, columns, &self.values, x, y];
+        let (name, shape, arguments) = match &self.product {
+            Product::Lanes(lanes) => {
+                let shape = LaunchShape::threads(rows * *lanes as usize);
+                ("multiply_rows", shape, [arguments![*rows as u64, *lanes], own].concat())
+            }
+            Product::Chunks(chunks) => {
+                let (parts, longer) = match &chunks.long {
+                    None => (0, bytemuck::Zeroable::zeroed()),
+                    Some(long) => (long.owner.len(), long.shared()),
+                };
+                let shape = LaunchShape::blocks(parts + chunks.count);
+                let arguments = [arguments![&chunks.bounds], own, arguments![longer]].concat();
+                ("multiply_chunks", shape, arguments)
+            }
+            Product::Slices { slices, columns, values } => {
+                let arguments = arguments![slices.shared(), columns, values, x, y];
+                ("multiply_slices", slices.shape(), arguments)
+            }
+        };
+        backend.launch::<T>(Source::Csr, name, shape, &arguments)
     }
-}
-
-/// What the kernels need beside the entries of the rows.
-enum Product<T> {
-    Lanes(u32),
-    Chunks(Chunks<T>),
-    Slices { slices: Slices, columns: Buffer<u32>, values: Buffer<T> },
 }
 
 /// Rows in chunks, and the parts of the rows that are longer.
@@ -106,7 +133,6 @@ struct LongRows<T> {
 }
 
 impl<T: Real> LongRows<T> {
-    /// As kernels take them.
     fn shared(&self) -> shared::LongRows {
         shared::LongRows {
             bounds: (&self.bounds).into(),
@@ -160,7 +186,6 @@ impl Tables {
         tables
     }
 
-    /// The parts of a long row.
     fn split(&mut self, row: u32, begin: u32, end: u32) {
         let mut from = begin;
         self.firsts.push(self.owner.len() as u32);
@@ -175,7 +200,7 @@ impl Tables {
 }
 
 impl<T: Real> Chunks<T> {
-    fn new(backend: &CudaBackend, row_start: &[u32]) -> Result<Self, DeviceError> {
+    fn new(backend: &CudaBackend, row_start: &[u32]) -> Result<Self> {
         let device = &backend.device;
         let tables = Tables::new(row_start);
         let long = if tables.rows.is_empty() {
@@ -193,92 +218,6 @@ impl<T: Real> Chunks<T> {
         let bounds = Buffer::from_host(device, &tables.bounds)?;
         Ok(Self { count: tables.bounds.len() / 2, bounds, long })
     }
-
-    fn multiply(
-        &self,
-        backend: &CudaBackend,
-        pattern: &CsrPattern,
-        values: &Buffer<T>,
-        x: &CudaVector<T>,
-        y: &CudaVector<T>,
-    ) -> Result<(), DeviceError> {
-        let CsrPattern { row_start, columns, .. } = pattern;
-        let (parts, longer) = match &self.long {
-            None => (0, bytemuck::Zeroable::zeroed()),
-            Some(long) => (long.owner.len(), long.shared()),
-        };
-        let arguments = arguments![&self.bounds, row_start, columns, values, x, y, longer];
-        let shape = LaunchShape::blocks(parts + self.count);
-        backend.launch::<T>(Source::Csr, "multiply_chunks", shape, &arguments)
-    }
-}
-
-impl<T: Real> Product<T> {
-    fn new(
-        backend: &CudaBackend,
-        row_start: &[u32],
-        pattern: &CsrPattern,
-        values: &Buffer<T>,
-        kernel: ProductKernel,
-    ) -> Result<Self, DeviceError> {
-        Ok(match kernel {
-            ProductKernel::Lanes(lanes) => Self::Lanes(lanes),
-            ProductKernel::Chunks => Self::Chunks(Chunks::new(backend, row_start)?),
-            ProductKernel::Slices => Self::sliced(backend, row_start, pattern, values)?,
-        })
-    }
-
-    /// The rows in slices.
-    fn sliced(
-        backend: &CudaBackend,
-        row_start: &[u32],
-        pattern: &CsrPattern,
-        values: &Buffer<T>,
-    ) -> Result<Self, DeviceError> {
-        let lengths: Vec<u32> = row_start.windows(2).map(|ends| ends[1] - ends[0]).collect();
-        let slices = Slices::of_lengths(backend, &lengths)?;
-        let to_columns = Buffer::zeros(&backend.device, slices.capacity)?;
-        let to_values = Buffer::zeros(&backend.device, slices.capacity)?;
-        let CsrPattern { row_start, columns, .. } = pattern;
-        let arguments =
-            arguments![slices.shared(), row_start, columns, values, &to_columns, &to_values];
-        backend.launch::<T>(Source::Csr, "fill_slices", slices.shape(), &arguments)?;
-        Ok(Self::Slices { slices, columns: to_columns, values: to_values })
-    }
-
-    fn kernel(&self) -> ProductKernel {
-        match self {
-            Self::Lanes(lanes) => ProductKernel::Lanes(*lanes),
-            Self::Chunks(_) => ProductKernel::Chunks,
-            Self::Slices { .. } => ProductKernel::Slices,
-        }
-    }
-
-    /// y ← A x.
-    fn multiply(
-        &self,
-        backend: &CudaBackend,
-        pattern: &CsrPattern,
-        values: &Buffer<T>,
-        x: &CudaVector<T>,
-        y: &CudaVector<T>,
-    ) -> Result<(), DeviceError> {
-        let CsrPattern { rows, row_start, columns, .. } = pattern;
-        let launch = |name, shape, arguments: Vec<_>| {
-            backend.launch::<T>(Source::Csr, name, shape, &arguments)
-        };
-        match self {
-            Self::Chunks(chunks) => chunks.multiply(backend, pattern, values, x, y),
-            Self::Lanes(lanes) => {
-                let arguments = arguments![*rows as u64, *lanes, row_start, columns, values, x, y];
-                launch("multiply_rows", LaunchShape::threads(rows * *lanes as usize), arguments)
-            }
-            Self::Slices { slices, columns, values } => {
-                let arguments = arguments![slices.shared(), columns, values, x, y];
-                launch("multiply_slices", slices.shape(), arguments)
-            }
-        }
-    }
 }
 
 #[cfg(test)]
@@ -287,13 +226,8 @@ mod tests {
 
     #[test]
     fn chunks_hold_whole_rows_and_long_rows_are_split() {
-        let lengths = [1000, 1000, 100, 0, 5000, 5, 2048];
-        let starts: Vec<u32> = std::iter::once(0)
-            .chain(lengths.iter().scan(0, |sum, length| {
-                *sum += length;
-                Some(*sum)
-            }))
-            .collect();
+        // Rows of 1000, 1000, 100, 0, 5000, 5 and 2048 entries.
+        let starts = [0, 1000, 2000, 2100, 2100, 7100, 7105, 9153];
 
         let tables = Tables::new(&starts);
 

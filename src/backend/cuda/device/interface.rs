@@ -1,10 +1,10 @@
-//! The few things a device does for the backend: memory, copies, kernel launches, recordings.
+//! What a device does for the backend: memory, copies, kernel launches, recordings.
 //!
-//! [`crate::backend::cuda::CudaBackend`] is written on [`Device`]. The driver implements it with NVIDIA's driver; the
+//! [`crate::backend::cuda::CudaBackend`] is written on [`Device`]. NVIDIA's driver implements it; the
 //! tests implement it on the CPU, where the threads of a block are fibers.
 
 use crate::backend::DeviceError;
-use crate::backend::cuda::launch::{Argument, Kernel, LaunchShape};
+use crate::backend::cuda::launch::{Argument, Kernel, LaunchShape, Result};
 use std::any::Any;
 use std::fmt::Debug;
 use std::sync::Arc;
@@ -16,31 +16,26 @@ pub type Address = u64;
 /// What only this crate can hand over: methods of [`Device`] that take addresses can be implemented
 /// elsewhere, and be called by this crate alone, whose buffers own the memory behind them.
 ///
-/// ```compile_fail,E0624
-/// # use gridgen::backend::cuda::Device;
-/// fn copy(device: &dyn Device) {
-///     let _ = device.copy(4096, 8192, 16); // private
-/// }
-/// ```
-///
 /// ```compile_fail,E0423
 /// # use gridgen::backend::cuda::{Device, device::Granted};
 /// fn copy(device: &dyn Device) {
-///     let _ = device.copy_raw(Granted(()), 4096, 8192, 16); // not to be made elsewhere
+///     let _ = device.copy(Granted(()), 4096, 8192, 16); // not to be made elsewhere
 /// }
 /// ```
 #[derive(Debug, Clone, Copy)]
 pub struct Granted(());
 
+pub(in super::super) const GRANTED: Granted = Granted(());
+
 /// Launches that can be repeated with the same arguments.
 pub type Recording = Box<dyn Any + Send>;
 
-/// A download that was asked for.
+/// A download that has begun.
 #[derive(Debug)]
 pub enum Download {
-    /// What it brought.
+    /// Its bytes.
     Done(Vec<u8>),
-    /// It is on its way: its number.
+    /// Under way: its number.
     Begun(usize),
 }
 
@@ -50,11 +45,9 @@ pub trait SharedWords: Debug + Send + Sync {
     /// Where kernels find them.
     fn address(&self) -> Address;
 
-    /// The words.
     fn words(&self) -> &Words;
 }
 
-/// Four words.
 pub type Words = [AtomicU32; 4];
 
 /// For devices that work in the host's memory.
@@ -68,7 +61,7 @@ impl SharedWords for Words {
     }
 }
 
-/// One device with one queue of work: what is asked for first is done first.
+/// One device with one queue of work: what is queued first is done first.
 ///
 /// Kernel launches return before the work is done; uploads and downloads wait for it. An error of
 /// a kernel is reported by a later call.
@@ -77,63 +70,53 @@ pub trait Device: Send + Sync {
     fn name(&self) -> &str;
 
     /// Free and total bytes of its memory, where they are limited.
-    fn memory(&self) -> Result<Option<(usize, usize)>, DeviceError> {
+    fn memory(&self) -> Result<Option<(usize, usize)>> {
         Ok(None)
     }
 
-    /// The driver's handle of its queue, for libraries beside the driver; none where it has none.
+    /// The driver's handle of its queue, for other libraries; none where it has none.
     fn queue(&self) -> Option<u64> {
         None
     }
 
     /// Words that its kernels can read and write. A device in the host's memory takes any.
-    fn shared_words(&self) -> Result<Arc<dyn SharedWords>, DeviceError> {
+    fn shared_words(&self) -> Result<Arc<dyn SharedWords>> {
         Ok(Arc::new(Words::default()))
     }
 
     /// Waits for all work. A device that works while it is asked has nothing to wait for.
-    fn synchronise(&self) -> Result<(), DeviceError> {
+    fn synchronise(&self) -> Result<()> {
         Ok(())
     }
 
     /// Uninitialised memory, aligned to 256 bytes.
-    fn allocate(&self, bytes: usize) -> Result<Address, DeviceError>;
+    fn allocate(&self, bytes: usize) -> Result<Address>;
 
     /// Gives back what [`Self::allocate`] gave.
-    fn free_raw(&self, granted: Granted, at: Address);
+    fn free(&self, granted: Granted, at: Address);
 
     /// Bytes ← 0.
-    fn clear_raw(&self, granted: Granted, at: Address, bytes: usize) -> Result<(), DeviceError>;
+    fn clear(&self, granted: Granted, at: Address, bytes: usize) -> Result<()>;
 
     /// Device memory ← host.
-    fn upload_raw(&self, granted: Granted, from: &[u8], to: Address) -> Result<(), DeviceError>;
+    fn upload(&self, granted: Granted, from: &[u8], to: Address) -> Result<()>;
 
     /// Host ← device memory.
-    fn download_raw(
-        &self,
-        granted: Granted,
-        from: Address,
-        to: &mut [u8],
-    ) -> Result<(), DeviceError>;
+    fn download(&self, granted: Granted, from: Address, to: &mut [u8]) -> Result<()>;
 
-    /// Asks for some values without waiting for them. At most eight downloads may be unfinished: to wait for
-    /// an earlier one is an error. What is asked for later does not change what they bring.
-    fn begin_download_raw(
-        &self,
-        granted: Granted,
-        from: Address,
-        bytes: usize,
-    ) -> Result<Download, DeviceError> {
+    /// Begins to download some values without waiting for them. At most eight downloads may be unfinished:
+    /// to wait for an earlier one is an error. Work queued later does not change the values.
+    fn begin_download(&self, granted: Granted, from: Address, bytes: usize) -> Result<Download> {
         let mut to = vec![0; bytes];
-        self.download_raw(granted, from, &mut to)?;
+        self.download(granted, from, &mut to)?;
         Ok(Download::Done(to))
     }
 
-    /// Host ← what was asked for, as long.
+    /// Host ← the values of a download, of the same length.
     ///
     /// # Errors
     /// [`DeviceError::Length`] where it is not.
-    fn end_download(&self, download: Download, to: &mut [u8]) -> Result<(), DeviceError> {
+    fn end_download(&self, download: Download, to: &mut [u8]) -> Result<()> {
         match download {
             Download::Done(from) => fill(to, &from),
             Download::Begun(_) => Ok(()),
@@ -141,97 +124,169 @@ pub trait Device: Send + Sync {
     }
 
     /// Device memory ← device memory.
-    fn copy_raw(
-        &self,
-        granted: Granted,
-        from: Address,
-        to: Address,
-        bytes: usize,
-    ) -> Result<(), DeviceError>;
+    fn copy(&self, granted: Granted, from: Address, to: Address, bytes: usize) -> Result<()>;
 
     /// Runs a kernel. The arguments must be those of its signature, in order.
-    fn launch_raw(
+    fn launch(
         &self,
         granted: Granted,
         kernel: Kernel,
         shape: LaunchShape,
         arguments: &[Argument],
-    ) -> Result<(), DeviceError>;
+    ) -> Result<()>;
 
-    /// Asks for launches that pass beside what is asked for later, until [`Self::join`]; they come after
-    /// all that was asked for before. The thread that asks for work does so.
-    fn fork(&self, work: &mut dyn FnMut() -> Result<(), DeviceError>) -> Result<(), DeviceError> {
+    /// The launches of `work` run concurrently with work queued later, until [`Self::join`], and after
+    /// all work queued before. Called by the thread that queues work.
+    fn fork(&self, work: &mut dyn FnMut() -> Result<()>) -> Result<()> {
         work()
     }
 
-    /// What is asked for later comes after the launches that passed beside.
-    fn join(&self) -> Result<(), DeviceError> {
+    /// Work queued later comes after the concurrent launches.
+    fn join(&self) -> Result<()> {
         Ok(())
     }
 
-    /// Records the launches, clearings and copies on the device that `work` asks for, without doing
+    /// Records the launches, clearings and copies on the device that `work` queues, without doing
     /// them.
-    fn record(
-        &self,
-        work: &mut dyn FnMut() -> Result<(), DeviceError>,
-    ) -> Result<Recording, DeviceError>;
+    fn record(&self, work: &mut dyn FnMut() -> Result<()>) -> Result<Recording>;
 
-    /// Does what was recorded.
-    fn replay_raw(&self, granted: Granted, recording: &Recording) -> Result<(), DeviceError>;
+    fn replay(&self, granted: Granted, recording: &Recording) -> Result<()>;
 }
 
-/// What this crate asks of a device: the methods above, granted.
-impl dyn Device + '_ {
-    pub(crate) fn free(&self, at: Address) {
-        self.free_raw(Granted(()), at);
-    }
-
-    pub(crate) fn clear(&self, at: Address, bytes: usize) -> Result<(), DeviceError> {
-        self.clear_raw(Granted(()), at, bytes)
-    }
-
-    pub(crate) fn upload(&self, from: &[u8], to: Address) -> Result<(), DeviceError> {
-        self.upload_raw(Granted(()), from, to)
-    }
-
-    pub(crate) fn download(&self, from: Address, to: &mut [u8]) -> Result<(), DeviceError> {
-        self.download_raw(Granted(()), from, to)
-    }
-
-    pub(crate) fn begin_download(
-        &self,
-        from: Address,
-        bytes: usize,
-    ) -> Result<Download, DeviceError> {
-        self.begin_download_raw(Granted(()), from, bytes)
-    }
-
-    pub(crate) fn copy(&self, from: Address, to: Address, bytes: usize) -> Result<(), DeviceError> {
-        self.copy_raw(Granted(()), from, to, bytes)
-    }
-
-    pub(crate) fn launch(
-        &self,
-        kernel: Kernel,
-        shape: LaunchShape,
-        arguments: &[Argument],
-    ) -> Result<(), DeviceError> {
-        self.launch_raw(Granted(()), kernel, shape, arguments)
-    }
-
-    pub(crate) fn replay(&self, recording: &Recording) -> Result<(), DeviceError> {
-        self.replay_raw(Granted(()), recording)
-    }
-}
-
-/// Host ← bytes that came, as many.
-pub(crate) fn fill(to: &mut [u8], from: &[u8]) -> Result<(), DeviceError> {
+/// Host ← as many bytes.
+pub(crate) fn fill(to: &mut [u8], from: &[u8]) -> Result<()> {
     check_length(from.len(), to.len())?;
     to.copy_from_slice(from);
     Ok(())
 }
 
 /// Refuses a copy of `asked` of something to or from `there` of it.
-pub(crate) fn check_length(there: usize, asked: usize) -> Result<(), DeviceError> {
+pub(crate) fn check_length(there: usize, asked: usize) -> Result<()> {
     if there == asked { Ok(()) } else { Err(DeviceError::Length { there, asked }) }
+}
+
+/// An observer of the work of a device. Its errors become those of the device.
+pub trait Watch: Send + Sync {
+    /// A kernel or a recording is to be launched.
+    ///
+    /// # Errors
+    /// It is not.
+    fn launching(&self) -> Result<()> {
+        Ok(())
+    }
+
+    /// These bytes were read from the device.
+    ///
+    /// # Errors
+    /// They are not valid.
+    fn downloaded(&self, _: &[u8]) -> Result<()> {
+        Ok(())
+    }
+
+    /// All work was waited for.
+    ///
+    /// # Errors
+    /// It was not done to its end.
+    fn waited(&self) -> Result<()> {
+        Ok(())
+    }
+}
+
+/// A device that does all its work under a watch.
+pub struct WatchedDevice<W> {
+    device: Arc<dyn Device>,
+    watch: W,
+}
+
+impl<W: Watch> WatchedDevice<W> {
+    /// `device`, watched by `watch`.
+    #[must_use]
+    pub fn new(device: Arc<dyn Device>, watch: W) -> Self {
+        Self { device, watch }
+    }
+}
+
+impl<W: Watch> Device for WatchedDevice<W> {
+    fn name(&self) -> &str {
+        self.device.name()
+    }
+
+    fn memory(&self) -> Result<Option<(usize, usize)>> {
+        self.device.memory()
+    }
+
+    fn queue(&self) -> Option<u64> {
+        self.device.queue()
+    }
+
+    fn shared_words(&self) -> Result<Arc<dyn SharedWords>> {
+        self.device.shared_words()
+    }
+
+    fn synchronise(&self) -> Result<()> {
+        self.device.synchronise()?;
+        self.watch.waited()
+    }
+
+    fn allocate(&self, bytes: usize) -> Result<Address> {
+        self.device.allocate(bytes)
+    }
+
+    fn free(&self, granted: Granted, at: Address) {
+        self.device.free(granted, at);
+    }
+
+    fn clear(&self, granted: Granted, at: Address, bytes: usize) -> Result<()> {
+        self.device.clear(granted, at, bytes)
+    }
+
+    fn upload(&self, granted: Granted, from: &[u8], to: Address) -> Result<()> {
+        self.device.upload(granted, from, to)
+    }
+
+    fn download(&self, granted: Granted, from: Address, to: &mut [u8]) -> Result<()> {
+        self.device.download(granted, from, to)?;
+        self.watch.downloaded(to)
+    }
+
+    fn begin_download(&self, granted: Granted, from: Address, bytes: usize) -> Result<Download> {
+        self.device.begin_download(granted, from, bytes)
+    }
+
+    fn end_download(&self, download: Download, to: &mut [u8]) -> Result<()> {
+        self.device.end_download(download, to)?;
+        self.watch.downloaded(to)
+    }
+
+    fn copy(&self, granted: Granted, from: Address, to: Address, bytes: usize) -> Result<()> {
+        self.device.copy(granted, from, to, bytes)
+    }
+
+    fn launch(
+        &self,
+        granted: Granted,
+        kernel: Kernel,
+        shape: LaunchShape,
+        arguments: &[Argument],
+    ) -> Result<()> {
+        self.watch.launching()?;
+        self.device.launch(granted, kernel, shape, arguments)
+    }
+
+    fn fork(&self, work: &mut dyn FnMut() -> Result<()>) -> Result<()> {
+        self.device.fork(work)
+    }
+
+    fn join(&self) -> Result<()> {
+        self.device.join()
+    }
+
+    fn record(&self, work: &mut dyn FnMut() -> Result<()>) -> Result<Recording> {
+        self.device.record(work)
+    }
+
+    fn replay(&self, granted: Granted, recording: &Recording) -> Result<()> {
+        self.watch.launching()?;
+        self.device.replay(granted, recording)
+    }
 }

@@ -1,16 +1,156 @@
-//! Estimate of the memory that a solve needs.
+//! Typed memory of a device, and an estimate of the memory that a solve needs.
 
-use super::interface::Device;
-use crate::backend::DeviceError;
+use super::interface::{Address, Device, GRANTED, check_length};
+use crate::backend::cuda::launch::shared::{Pointer, Reals};
+use crate::backend::cuda::launch::{Argument, Result};
+use crate::backend::{DeviceError, Real};
+use std::marker::PhantomData;
+use std::sync::Arc;
+
+/// `len` values of `T` in a device's memory, freed when dropped.
+pub struct Buffer<T> {
+    device: Arc<dyn Device>,
+    address: Address,
+    len: usize,
+    values: PhantomData<T>,
+}
+
+impl<T: bytemuck::Pod> Buffer<T> {
+    /// Zeros.
+    pub fn zeros(device: &Arc<dyn Device>, len: usize) -> Result<Self> {
+        let most = usize::MAX / size_of::<T>().max(1);
+        if len > most {
+            return Err(DeviceError::Length { there: most, asked: len });
+        }
+        let bytes = (len * size_of::<T>()).max(1);
+        let address = device.allocate(bytes)?;
+        let buffer = Self { device: device.clone(), address, len, values: PhantomData };
+        device.clear(GRANTED, address, bytes)?;
+        Ok(buffer)
+    }
+
+    /// A copy of `host`.
+    pub fn from_host(device: &Arc<dyn Device>, host: &[T]) -> Result<Self> {
+        let buffer = Self::zeros(device, host.len())?;
+        buffer.upload(host)?;
+        Ok(buffer)
+    }
+
+    #[must_use]
+    pub fn len(&self) -> usize {
+        self.len
+    }
+
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.len == 0
+    }
+
+    /// Address of the first value.
+    #[must_use]
+    pub fn address(&self) -> Address {
+        self.address
+    }
+
+    /// Address of value `at`.
+    #[must_use]
+    pub fn address_of(&self, at: usize) -> Address {
+        self.address + (at * size_of::<T>()) as Address
+    }
+
+    /// All values ← host.
+    ///
+    /// # Errors
+    /// [`DeviceError::Length`] unless both have the same length.
+    pub fn upload(&self, host: &[T]) -> Result<()> {
+        check_length(self.len, host.len())?;
+        self.device.upload(GRANTED, bytemuck::cast_slice(host), self.address)
+    }
+
+    /// The leading values ← host.
+    ///
+    /// # Errors
+    /// [`DeviceError::Length`] for more values than there are.
+    pub fn upload_part(&self, host: &[T]) -> Result<()> {
+        check_length(self.len, host.len().max(self.len))?;
+        self.device.upload(GRANTED, bytemuck::cast_slice(host), self.address)
+    }
+
+    /// The leading values to the host.
+    ///
+    /// # Errors
+    /// [`DeviceError::Length`] for more values than there are.
+    pub fn download(&self, host: &mut [T]) -> Result<()> {
+        check_length(self.len, host.len().max(self.len))?;
+        self.device.download(GRANTED, self.address, bytemuck::cast_slice_mut(host))
+    }
+
+    /// All values on the host.
+    pub(crate) fn to_host(&self) -> Result<Vec<T>> {
+        let mut host = vec![T::zeroed(); self.len];
+        self.download(&mut host)?;
+        Ok(host)
+    }
+
+    /// One value on the host.
+    pub(crate) fn get(&self, at: usize) -> Result<T> {
+        let mut host = [T::zeroed()];
+        let bytes = bytemuck::cast_slice_mut(&mut host);
+        self.device.download(GRANTED, self.address_of(at), bytes)?;
+        Ok(host[0])
+    }
+
+    /// All values ← those of another buffer on the same device.
+    ///
+    /// # Errors
+    /// [`DeviceError::Length`] unless both have the same length.
+    pub fn copy_from(&self, other: &Self) -> Result<()> {
+        check_length(self.len, other.len)?;
+        self.device.copy(GRANTED, other.address, self.address, self.len * size_of::<T>())
+    }
+
+    /// All values ← 0.
+    pub fn clear(&self) -> Result<()> {
+        self.device.clear(GRANTED, self.address, self.len * size_of::<T>())
+    }
+}
+
+impl<T> From<&Buffer<T>> for Argument {
+    fn from(buffer: &Buffer<T>) -> Self {
+        Self::from(buffer.address)
+    }
+}
+
+impl<T> From<&Arc<Buffer<T>>> for Argument {
+    fn from(buffer: &Arc<Buffer<T>>) -> Self {
+        Self::from(buffer.address)
+    }
+}
+
+impl<T> From<&Buffer<T>> for Pointer<T> {
+    fn from(buffer: &Buffer<T>) -> Self {
+        Self::to(buffer.address)
+    }
+}
+
+impl<T: Real> From<&Buffer<T>> for Pointer<Reals> {
+    fn from(buffer: &Buffer<T>) -> Self {
+        Self::to(buffer.address)
+    }
+}
+
+impl<T> Drop for Buffer<T> {
+    fn drop(&mut self) {
+        self.device.free(GRANTED, self.address);
+    }
+}
 
 /// What determines the memory that a solve needs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct MemoryEstimate {
-    /// Points of the grid.
     pub points: usize,
     /// Bytes of a value of the linear solve: 4 or 8.
     pub value: usize,
-    /// What the preconditioner stores.
     pub preconditioner: PreconditionerStorage,
 }
 
@@ -31,7 +171,7 @@ const DOUBLES: usize = 8 + 8;
 /// Values per point of the linear solve: field Jacobian and wall columns, right side and solution,
 /// six vectors of BiCGStab, three of the wall reduction.
 const VALUES: usize = 26 + 4 + 4 + 12 + 6;
-/// Memory beside the points: recordings, compiled kernels, the matrix of small levels.
+/// Memory in addition to that of the points: recordings, compiled kernels, the matrix of small levels.
 const FIXED: usize = 256 << 20;
 
 impl MemoryEstimate {
@@ -49,7 +189,7 @@ impl MemoryEstimate {
     }
 
     /// Refuses what does not fit the free memory of a device.
-    pub(crate) fn check(&self, device: &dyn Device) -> Result<(), DeviceError> {
+    pub(crate) fn check(&self, device: &dyn Device) -> Result<()> {
         let asked = self.bytes();
         match device.memory()? {
             Some((free, _)) if asked > free => {
@@ -57,19 +197,5 @@ impl MemoryEstimate {
             }
             _ => Ok(()),
         }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_hundred_million_points_fit_one_large_gpu_and_a_thousand_million_do_not() {
-        let preconditioner = PreconditionerStorage::Hierarchy;
-        let gib = |points| MemoryEstimate { points, value: 4, preconditioner }.bytes() >> 30;
-
-        assert!(gib(100_000_000) < 60, "{}", gib(100_000_000));
-        assert!(gib(1_000_000_000) > 141, "{}", gib(1_000_000_000));
     }
 }

@@ -2,14 +2,16 @@
 
 use super::elliptic::{CudaElliptic, Wall};
 use super::march::{CudaGrid, line_shape};
+use crate::backend::LevelSize;
 use crate::backend::cuda::algebra::CudaVector;
 use crate::backend::cuda::backend::CudaBackend;
 use crate::backend::cuda::device::Buffer;
-use crate::backend::cuda::launch::{Argument, LaunchShape, Source, arguments};
-use crate::backend::{DeviceError, LevelSize};
+use crate::backend::cuda::launch::{Argument, LaunchShape, Result, Source, arguments};
 use crate::grid::{Seam, Topology};
-use crate::pde::control::{Base, Wall as WallControl, thomas_middlecoff};
-use crate::pde::{EllipticSettings, PSI_REACH, decay_lengths};
+use crate::pde::EllipticSettings;
+use crate::pde::control::{
+    Base, CURVATURE_LIMIT, CURVATURE_PASSES, PSI_REACH, Wall as WallControl, decay_lengths,
+};
 
 impl CudaBackend {
     /// The grid equations of an initial grid, made where it is.
@@ -18,7 +20,7 @@ impl CudaBackend {
         grid: &CudaGrid,
         normals: &[[f64; 2]],
         settings: &EllipticSettings,
-    ) -> Result<CudaElliptic, DeviceError> {
+    ) -> Result<CudaElliptic> {
         let size = LevelSize::of_grid(grid.topology, grid.ni, grid.nj);
         let nodes_of = OpenNodes { backend: self, grid, size };
         let arc = nodes_of.zeros((nodes_of.n() + 1) * grid.nj)?;
@@ -35,7 +37,7 @@ impl CudaBackend {
         let (wall, offsets) = match settings.control.wall {
             WallControl::Frozen => (None, [None, None]),
             WallControl::Coupled => {
-                let offset = |component: usize| -> Result<_, DeviceError> {
+                let offset = |component: usize| -> Result<_> {
                     let offsets = normals.iter().map(|n| settings.first_cell * n[component]);
                     Ok(Some(Buffer::from_host(&self.device, &offsets.collect::<Vec<_>>())?))
                 };
@@ -54,13 +56,13 @@ impl CudaBackend {
             wall,
             row_weights: nodes_of.zeros(size.mi * size.mj)?,
             merit_weights: nodes_of.zeros(size.mi * size.mj)?,
-            // A grid that is here as a whole has no bands beside it.
+            // A whole grid has no neighbouring bands.
             halo: None,
         })
     }
 
     /// The unknown nodes of the frame, wall terms zero.
-    pub(crate) fn first_guess(&self, state: &CudaElliptic) -> Result<CudaVector<f64>, DeviceError> {
+    pub(crate) fn first_guess(&self, state: &CudaElliptic) -> Result<CudaVector<f64>> {
         let u = Buffer::zeros(&self.device, 2 * state.points())?;
         let fixed = u32::from(state.wall.is_some());
         let arguments = arguments![state.mi as u32, state.mj as u32, fixed, &state.x, &state.y, &u];
@@ -78,7 +80,6 @@ struct OpenNodes<'a> {
 }
 
 impl OpenNodes<'_> {
-    /// Distinct columns.
     fn n(&self) -> usize {
         self.grid.ni - 1
     }
@@ -87,17 +88,16 @@ impl OpenNodes<'_> {
         self.grid.topology == Topology::O(Seam::Held)
     }
 
-    /// Column of the first unknown points.
     fn first(&self) -> u32 {
         u32::from(self.held())
     }
 
-    fn zeros(&self, values: usize) -> Result<Buffer<f64>, DeviceError> {
+    fn zeros(&self, values: usize) -> Result<Buffer<f64>> {
         Buffer::zeros(&self.backend.device, values)
     }
 
     /// Launches a kernel with a thread for each node, whose first arguments are the size of the O-grid.
-    fn launch(&self, name: &'static str, arguments: Vec<Argument>) -> Result<(), DeviceError> {
+    fn launch(&self, name: &'static str, arguments: Vec<Argument>) -> Result<()> {
         let mut all = arguments![self.n() as u32, self.grid.nj as u32];
         all.extend(arguments);
         let shape = LaunchShape::threads(self.n() * self.grid.nj);
@@ -109,7 +109,7 @@ impl OpenNodes<'_> {
         &self,
         arc: &Buffer<f64>,
         settings: &EllipticSettings,
-    ) -> Result<[Buffer<f64>; 2], DeviceError> {
+    ) -> Result<[Buffer<f64>; 2]> {
         let (x, y) = (&self.grid.x, &self.grid.y);
         let nodes = self.n() * self.grid.nj;
         let (mut p, mut q) = (self.zeros(nodes)?, self.zeros(nodes)?);
@@ -118,10 +118,10 @@ impl OpenNodes<'_> {
             Base::Laplace => {}
             Base::ThomasMiddlecoff => {
                 self.launch("curvature_control", arguments![x, y, &q])?;
-                self.repeat(thomas_middlecoff::PASSES, &mut q, |from, to| {
+                self.repeat(CURVATURE_PASSES, &mut q, |from, to| {
                     self.launch("smooth_along_xi", arguments![from, to])
                 })?;
-                let limit = thomas_middlecoff::LIMIT;
+                let limit = CURVATURE_LIMIT;
                 self.launch("boundary_control", arguments![limit, x, y, &p, &q])?;
             }
             Base::Marched => {
@@ -143,8 +143,8 @@ impl OpenNodes<'_> {
         &self,
         passes: usize,
         f: &mut Buffer<f64>,
-        pass: impl Fn(&Buffer<f64>, &Buffer<f64>) -> Result<(), DeviceError>,
-    ) -> Result<(), DeviceError> {
+        pass: impl Fn(&Buffer<f64>, &Buffer<f64>) -> Result<()>,
+    ) -> Result<()> {
         if passes == 0 {
             return Ok(());
         }
@@ -164,7 +164,7 @@ impl OpenNodes<'_> {
     }
 
     /// The values of f at the unknown points.
-    fn inner(&self, f: &Buffer<f64>) -> Result<Buffer<f64>, DeviceError> {
+    fn inner(&self, f: &Buffer<f64>) -> Result<Buffer<f64>> {
         let inner = self.zeros(self.size.mi * self.size.mj)?;
         let (mut arguments, shape) = self.unknowns();
         arguments.extend(arguments![f, &inner]);
@@ -172,11 +172,7 @@ impl OpenNodes<'_> {
         Ok(inner)
     }
 
-    fn wall_terms(
-        &self,
-        arc: &Buffer<f64>,
-        settings: &EllipticSettings,
-    ) -> Result<Wall, DeviceError> {
+    fn wall_terms(&self, arc: &Buffer<f64>, settings: &EllipticSettings) -> Result<Wall> {
         let LevelSize { mi, mj, .. } = self.size;
         let (mut x, mut y) = (vec![0.0; self.grid.ni], vec![0.0; self.grid.ni]);
         self.grid.x.download(&mut x)?;
@@ -191,12 +187,8 @@ impl OpenNodes<'_> {
         Ok(Wall { phi, psi, amplitudes: self.zeros(2 * mi)? })
     }
 
-    /// One coordinate of the nodes as a frame, the row beside the wall at `offsets` from it.
-    fn frame(
-        &self,
-        nodes: &Buffer<f64>,
-        offsets: Option<&Buffer<f64>>,
-    ) -> Result<Buffer<f64>, DeviceError> {
+    /// One coordinate of the nodes as a frame, the row next to the wall at `offsets` from it.
+    fn frame(&self, nodes: &Buffer<f64>, offsets: Option<&Buffer<f64>>) -> Result<Buffer<f64>> {
         let stride = self.size.mi + 2;
         let frame = self.zeros(stride * self.grid.nj)?;
         // A periodic frame has a column before the O-grid's first and one after its last; the ends of

@@ -4,11 +4,11 @@ use super::march::CudaGrid;
 use crate::backend::cuda::algebra::{CudaMatrix, CudaVector, sum};
 use crate::backend::cuda::backend::CudaBackend;
 use crate::backend::cuda::comm::{Halo, RankContext};
-use crate::backend::cuda::device::Buffer;
+use crate::backend::cuda::device::{Buffer, GRANTED};
 use crate::backend::cuda::launch::shared::{EllipticState, Pointer};
-use crate::backend::cuda::launch::{Argument, LaunchShape, Source, arguments};
+use crate::backend::cuda::launch::{Argument, LaunchShape, Result, Source, arguments};
 use crate::backend::elliptic::{store_frame, wrap};
-use crate::backend::{CellGuard, DeviceError, EllipticBackend, EllipticData, Real, Scaling};
+use crate::backend::{CellGuard, EllipticBackend, EllipticData, Real, Scaling};
 use crate::grid::{Grid, Topology};
 use crate::pde::EllipticSettings;
 
@@ -32,7 +32,7 @@ pub struct CudaElliptic {
     pub(crate) wall: Option<Wall>,
     pub(crate) row_weights: Buffer<f64>,
     pub(crate) merit_weights: Buffer<f64>,
-    /// Columns of the bands beside this one, on several ranks.
+    /// Columns of the neighbouring bands, on several ranks.
     pub(crate) halo: Option<Halo<f64>>,
 }
 
@@ -73,7 +73,7 @@ impl EllipticBackend for CudaBackend {
         grid: &CudaGrid,
         normals: &[[f64; 2]],
         settings: &EllipticSettings,
-    ) -> Result<(CudaElliptic, CudaVector<f64>), DeviceError> {
+    ) -> Result<(CudaElliptic, CudaVector<f64>)> {
         if grid.topology.closed() {
             let state = self.ring_equations(grid, normals, settings)?;
             let guess = self.first_guess(&state)?;
@@ -84,10 +84,7 @@ impl EllipticBackend for CudaBackend {
         }
     }
 
-    fn elliptic(
-        &self,
-        data: &EllipticData,
-    ) -> Result<(CudaElliptic, CudaVector<f64>), DeviceError> {
+    fn elliptic(&self, data: &EllipticData) -> Result<(CudaElliptic, CudaVector<f64>)> {
         let from = |host: &[f64]| Buffer::from_host(&self.device, host);
         let zeros = |n: usize| Buffer::zeros(&self.device, n);
         let points = data.mi * data.mj;
@@ -124,7 +121,7 @@ impl EllipticBackend for CudaBackend {
         Ok((state, guess))
     }
 
-    fn load_state(&self, state: &mut CudaElliptic, u: &CudaVector<f64>) -> Result<(), DeviceError> {
+    fn load_state(&self, state: &mut CudaElliptic, u: &CudaVector<f64>) -> Result<()> {
         let mut arguments = self.grid_arguments(state.mi, state.mj, state.periodic);
         let amplitudes = state.wall.as_ref().map(|wall| &wall.amplitudes);
         arguments.extend(arguments![
@@ -144,7 +141,7 @@ impl EllipticBackend for CudaBackend {
         state: &mut CudaElliptic,
         scaling: Scaling,
         f: &mut CudaVector<f64>,
-    ) -> Result<f64, DeviceError> {
+    ) -> Result<f64> {
         let arguments = arguments![
             state.mi as u32,
             state.mj as u32,
@@ -157,7 +154,7 @@ impl EllipticBackend for CudaBackend {
         let points = state.points();
         let [square] =
             self.reduce::<f64, 1>(Source::Elliptic, "residual", points, &arguments, sum)?;
-        let columns = self.ranks.as_ref().map_or(state.mi, |ranks| ranks.bands().columns());
+        let columns = self.ranks.as_ref().map_or(state.mi, |ranks| ranks.bands.columns());
         Ok((square / (2 * columns * state.mj) as f64).sqrt())
     }
 
@@ -166,7 +163,7 @@ impl EllipticBackend for CudaBackend {
         state: &CudaElliptic,
         a: &mut CudaMatrix<T>,
         b: Option<&mut CudaMatrix<T>>,
-    ) -> Result<(), DeviceError> {
+    ) -> Result<()> {
         let mut arguments = self.grid_arguments(state.mi, state.mj, state.periodic);
         arguments.extend(arguments![state.shared(), &state.row_weights, &a.values]);
         let shape = LaunchShape::threads(state.points());
@@ -182,7 +179,7 @@ impl EllipticBackend for CudaBackend {
         self.launch::<T>(Source::Elliptic, "wall_columns", shape, &arguments)
     }
 
-    fn cell_guard(&self, state: &CudaElliptic) -> Result<CellGuard, DeviceError> {
+    fn cell_guard(&self, state: &CudaElliptic) -> Result<CellGuard> {
         // The first column of cells of a closed frame repeats the last one, and that of a band is
         // the last one of the band before it.
         let counted = match &self.ranks {
@@ -201,11 +198,19 @@ impl EllipticBackend for CudaBackend {
         Ok(CellGuard { folded: folded as usize, min_area })
     }
 
-    fn nodes(&self, state: CudaElliptic, topology: Topology) -> Result<CudaGrid, DeviceError> {
-        self.frame_nodes(state, topology)
+    fn nodes(&self, state: CudaElliptic, topology: Topology) -> Result<CudaGrid> {
+        let (stride, nj) = (state.mi + 2, state.mj + 2);
+        if !state.periodic {
+            // The frame of a held seam is the grid.
+            return Ok(CudaGrid { topology, ni: stride, nj, x: state.x, y: state.y });
+        }
+        // That of a periodic one has a node more at the start of its rows.
+        let ni = stride - 1;
+        let cut = |nodes| self.cut(nodes, stride, (1, ni), nj);
+        Ok(CudaGrid { topology, ni, nj, x: cut(&state.x)?, y: cut(&state.y)? })
     }
 
-    fn store_grid(&self, state: &CudaElliptic, grid: &mut Grid) -> Result<(), DeviceError> {
+    fn store_grid(&self, state: &CudaElliptic, grid: &mut Grid) -> Result<()> {
         for (from, to) in [(&state.x, &mut grid.x), (&state.y, &mut grid.y)] {
             if self.ranks.is_none() && !state.periodic {
                 // A held frame is the grid.
@@ -227,11 +232,11 @@ impl EllipticBackend for CudaBackend {
         walls: usize,
         responses: [&CudaVector<T>; 4],
         s: &mut CudaVector<T>,
-    ) -> Result<Option<usize>, DeviceError> {
+    ) -> Result<Option<usize>> {
         let mut arguments = arguments![walls as u32];
         arguments.extend(responses.map(Argument::from));
         arguments.push(Argument::from(&*s));
-        let shape = LaunchShape { grid: [1; 3], block: [32, 1, 1], shared: 0 };
+        let shape = LaunchShape::new(1, 32);
         self.find_first::<T>(Source::Wall, "factor_wall", shape, &arguments, 1)
     }
 
@@ -241,11 +246,11 @@ impl EllipticBackend for CudaBackend {
         s: &CudaVector<T>,
         z: &CudaVector<T>,
         d: &mut CudaVector<T>,
-    ) -> Result<(), DeviceError> {
+    ) -> Result<()> {
         d.clear()?;
         let arguments = arguments![walls as u32, s, z, &*d];
         let shared = WALL_THREADS * affine_bytes::<T>();
-        let shape = LaunchShape { grid: [1; 3], block: [WALL_THREADS, 1, 1], shared };
+        let shape = LaunchShape { shared, ..LaunchShape::new(1, WALL_THREADS) };
         self.launch::<T>(Source::Wall, "solve_wall", shape, &arguments)
     }
 
@@ -254,14 +259,14 @@ impl EllipticBackend for CudaBackend {
         walls: usize,
         d: &CudaVector<T>,
         z: &mut CudaVector<T>,
-    ) -> Result<(), DeviceError> {
-        self.device.copy(d.address(), z.address(), 2 * walls * size_of::<T>())
+    ) -> Result<()> {
+        self.device.copy(GRANTED, d.address(), z.address(), 2 * walls * size_of::<T>())
     }
 }
 
 impl CudaBackend {
-    /// Brings the outer columns of the frame from the bands beside this one.
-    fn refresh_frame(&self, state: &CudaElliptic) -> Result<(), DeviceError> {
+    /// Exchanges the outer columns of the frame with the neighbouring bands.
+    fn refresh_frame(&self, state: &CudaElliptic) -> Result<()> {
         let (Some(ranks), Some(halo)) = (&self.ranks, &state.halo) else { return Ok(()) };
         let shape = LaunchShape::threads(2 * (state.mj + 2));
         let size = arguments![state.mi as u32, state.mj as u32];
@@ -278,7 +283,7 @@ impl CudaBackend {
 /// Writes one coordinate of a band's nodes into the nodes of the whole grid, `ni` in a row: its own
 /// columns, and a held seam if it is at the end.
 fn store_band(frame: &[f64], stride: usize, ranks: &RankContext, nodes: &mut [f64], ni: usize) {
-    let bands = ranks.bands();
+    let bands = &ranks.bands;
     let [before, after] = ranks.neighbours();
     // Frame columns kept, and the node of the first of them.
     let kept = usize::from(before)..stride - usize::from(after);

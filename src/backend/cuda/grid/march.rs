@@ -1,13 +1,15 @@
-//! The hyperbolic march on a GPU, and the grid that it leaves there.
+//! The hyperbolic march on a GPU (`kernels/march.cu`, `kernels/cyclic.cuh`), and the grid that it leaves
+//! there.
 
-use super::cyclic::{CyclicWorkspace, MOST_BLOCKS, cyclic_shape};
+use crate::backend::Backend;
 use crate::backend::cuda::algebra::sum;
-use crate::backend::cuda::backend::CudaBackend;
+use crate::backend::cuda::backend::{CudaBackend, CudaRecording};
 use crate::backend::cuda::device::Buffer;
-use crate::backend::cuda::launch::shared::{MarchInput, MarchProgress, MarchStep};
-use crate::backend::cuda::launch::{LaunchShape, Source, arguments};
-use crate::backend::cuda::recording::CudaRecording;
-use crate::backend::{Backend, DeviceError, GridBackend};
+use crate::backend::cuda::launch::constants::CYCLIC_THREADS;
+use crate::backend::cuda::launch::shared::{
+    BlockRow, CyclicBuffers, Eliminated, MarchInput, MarchProgress, MarchStep, ReducedRow,
+};
+use crate::backend::cuda::launch::{LaunchShape, Result, Source, arguments};
 use crate::grid::initial::hyperbolic::{Scheme, first_layers};
 use crate::grid::initial::{Fronts, InitialSettings, Outline};
 use crate::grid::{FAR_FIELD_CENTRE, Grid, Topology};
@@ -29,13 +31,11 @@ pub struct CudaGrid {
 
 /// A launch with a thread for each of `n` lines.
 pub(crate) fn line_shape(n: usize) -> LaunchShape {
-    let blocks = n.div_ceil(LINE_THREADS as usize).max(1) as u32;
-    LaunchShape { grid: [blocks, 1, 1], block: [LINE_THREADS, 1, 1], shared: 0 }
+    LaunchShape::new(n.div_ceil(LINE_THREADS as usize).max(1), LINE_THREADS)
 }
 
 impl CudaGrid {
-    /// The grid on the host.
-    pub(crate) fn to_host(&self) -> Result<Grid, DeviceError> {
+    pub(crate) fn to_host(&self) -> Result<Grid> {
         let mut host = Grid::new(self.topology, self.ni, self.nj);
         self.x.download(&mut host.x)?;
         self.y.download(&mut host.y)?;
@@ -43,8 +43,7 @@ impl CudaGrid {
     }
 }
 
-/// Marched layers on the host.
-fn layers(outline: &Outline, fronts: &Buffer<f64>) -> Result<Fronts, DeviceError> {
+pub(super) fn layers(outline: &Outline, fronts: &Buffer<f64>) -> Result<Fronts> {
     let n = outline.columns();
     let mut points = vec![[0.0; 2]; n * outline.layers.len()];
     fronts.download(bytemuck::cast_slice_mut(&mut points))?;
@@ -52,26 +51,12 @@ fn layers(outline: &Outline, fronts: &Buffer<f64>) -> Result<Fronts, DeviceError
 }
 
 impl CudaBackend {
-    /// The hyperbolic march; none if it failed.
-    pub(super) fn marched(
-        &self,
-        outline: &Outline,
-        settings: &InitialSettings,
-        dissipation: f64,
-    ) -> Result<Option<CudaGrid>, DeviceError> {
-        match self.fronts(outline, settings, dissipation)? {
-            Some(fronts) if outline.topology.closed() => Ok(Some(self.placed(outline, &fronts)?)),
-            // The outer line of a C-grid is put in place on the host.
-            Some(fronts) => Ok(Some(self.take(layers(outline, &fronts)?.grid(outline))?)),
-            None => Ok(None),
-        }
-    }
-
     /// Cells of a grid with a corner determinant that is not positive.
     ///
     /// # Errors
     /// If the device fails.
-    pub fn folds(&self, grid: &CudaGrid) -> Result<usize, DeviceError> {
+    #[doc(hidden)]
+    pub fn folds(&self, grid: &CudaGrid) -> Result<usize> {
         let arguments = arguments![grid.ni as u32, grid.nj as u32, &grid.x, &grid.y];
         let cells = (grid.ni - 1) * (grid.nj - 1);
         let [folds] =
@@ -80,12 +65,12 @@ impl CudaBackend {
     }
 
     /// The marched layers, the distinct points of each line; none if the march failed.
-    fn fronts(
+    pub(super) fn fronts(
         &self,
         outline: &Outline,
         settings: &InitialSettings,
         dissipation: f64,
-    ) -> Result<Option<Buffer<f64>>, DeviceError> {
+    ) -> Result<Option<Buffer<f64>>> {
         let (n, nj) = (outline.columns(), outline.layers.len());
         let scheme = Scheme::of(outline.topology);
         let extra = outline.extra_heights();
@@ -98,8 +83,8 @@ impl CudaBackend {
         let splay = Buffer::from_host(&self.device, &outline.splay())?;
         let extra = Buffer::from_host(&self.device, &extra)?;
         let shape = cyclic_shape(n);
-        let width_workspace = CyclicWorkspace::scalar(self, n, shape)?;
-        let move_workspace = CyclicWorkspace::pair(self, n, shape)?;
+        let width_workspace = CyclicWorkspace::new::<f64, f64>(self, n, shape)?;
+        let move_workspace = CyclicWorkspace::new::<Matrix, Vector>(self, n, shape)?;
         let step = zeros(size_of::<MarchStep>() / size_of::<f64>())?;
         let (smoothed, shortest) = (zeros(n)?, zeros(MOST_BLOCKS)?);
         let progress = Buffer::<MarchProgress>::zeros(&self.device, 1)?;
@@ -154,7 +139,7 @@ impl CudaBackend {
     }
 
     /// The layers of an O-grid as a grid whose outer line lies on the circle.
-    fn placed(&self, outline: &Outline, fronts: &Buffer<f64>) -> Result<CudaGrid, DeviceError> {
+    pub(super) fn placed(&self, outline: &Outline, fronts: &Buffer<f64>) -> Result<CudaGrid> {
         let (ni, nj) = (outline.x.len(), outline.layers.len());
         let grid = CudaGrid {
             topology: outline.topology,
@@ -176,5 +161,49 @@ impl CudaBackend {
         ];
         self.launch::<f64>(Source::Initial, "place_layers", line_shape(ni - 1), &arguments)?;
         Ok(grid)
+    }
+}
+
+/// Most blocks. Every block reads what all blocks leave, a thread each: threads and blocks are powers of two.
+pub(crate) const MOST_BLOCKS: usize = CYCLIC_THREADS;
+
+/// The launch for a cyclic system of `n` points: a thread for each chunk, chunks a power of two.
+pub(crate) fn cyclic_shape(n: usize) -> LaunchShape {
+    let chunks = (1 << n.ilog2()).min(MOST_BLOCKS * CYCLIC_THREADS);
+    let threads = chunks.min(CYCLIC_THREADS);
+    let row = size_of::<ReducedRow<Matrix, Vector>>();
+    let shared = (threads * row) as u32;
+    LaunchShape { shared, ..LaunchShape::new(chunks / threads, threads as u32) }
+}
+
+/// Matrix and vector of a system of two unknowns per point.
+type Matrix = [f64; 4];
+type Vector = [f64; 2];
+
+/// Intermediate results between the two launches that solve a cyclic system.
+pub(crate) struct CyclicWorkspace {
+    points: Buffer<f64>,
+    chunks: Buffer<f64>,
+    block_rows: Buffer<f64>,
+}
+
+impl CyclicWorkspace {
+    /// Memory for a cyclic system of `n` points whose unknowns are V, solved in launches of a shape.
+    fn new<M, V>(backend: &CudaBackend, n: usize, shape: LaunchShape) -> Result<Self> {
+        let zeros = |bytes: usize| Buffer::zeros(&backend.device, bytes / size_of::<f64>());
+        let (blocks, threads) = (shape.grid[0] as usize, shape.block[0] as usize);
+        Ok(Self {
+            points: zeros(size_of::<Eliminated<M, V>>() * n)?,
+            chunks: zeros(size_of::<ReducedRow<M, V>>() * blocks * threads)?,
+            block_rows: zeros(size_of::<BlockRow<M, V>>() * blocks)?,
+        })
+    }
+
+    fn shared(&self) -> CyclicBuffers {
+        CyclicBuffers {
+            points: (&self.points).into(),
+            chunks: (&self.chunks).into(),
+            block_rows: (&self.block_rows).into(),
+        }
     }
 }

@@ -1,19 +1,20 @@
-//! Quality of a grid on a GPU: `kernels/quality.cu`.
+//! Finished grids on a GPU, and their quality: `kernels/quality.cu`.
 
-use super::march::CudaGrid;
-use crate::backend::DeviceError;
+use super::march::{CudaGrid, layers};
+use crate::backend::GridBackend;
 use crate::backend::cuda::backend::CudaBackend;
 use crate::backend::cuda::device::Buffer;
-use crate::backend::cuda::launch::{Argument, LaunchShape, Source, arguments};
-use crate::grid::FAR_FIELD_CENTRE;
+use crate::backend::cuda::launch::{Argument, LaunchShape, Result, Source, arguments};
+use crate::grid::initial::{InitialSettings, Outline};
 use crate::grid::quality::{PERCENTILE, Quality, WallLine, corner_tangent, larger, order_of};
+use crate::grid::{FAR_FIELD_CENTRE, Grid, Symmetry, Topology};
 
 /// Limits below which a kernel counts values.
 const LIMITS: u64 = 4;
 
 impl CudaBackend {
     /// What `grid::quality::measure` says of a grid on this GPU.
-    pub(crate) fn quality(&self, grid: &CudaGrid) -> Result<Quality, DeviceError> {
+    pub(crate) fn quality(&self, grid: &CudaGrid) -> Result<Quality> {
         let (ni, nj) = (grid.ni as u32, grid.nj as u32);
         let cells = (grid.ni - 1) * (grid.nj - 1);
         let skewness = Buffer::<f64>::zeros(&self.device, cells)?;
@@ -63,17 +64,12 @@ impl CudaBackend {
         name: &'static str,
         n: usize,
         arguments: &[Argument],
-    ) -> Result<[f64; K], DeviceError> {
+    ) -> Result<[f64; K]> {
         self.own_reduction::<f64, K>(Source::Quality, name, n, arguments)
     }
 
     /// The first cell with this value, of `columns` cells in a row.
-    fn place_of(
-        &self,
-        value: f64,
-        values: &Buffer<f64>,
-        columns: usize,
-    ) -> Result<[usize; 2], DeviceError> {
+    fn place_of(&self, value: f64, values: &Buffer<f64>, columns: usize) -> Result<[usize; 2]> {
         let (n, shape) = (values.len() as u64, LaunchShape::elementwise(values.len()));
         let found = self.own_first_index(|first| {
             let mut arguments = arguments![n, values, value];
@@ -89,7 +85,7 @@ impl CudaBackend {
     ///
     /// Counts of the values below [`LIMITS`] limits say between which of them the order statistic lies,
     /// until that is one number: about 27 times for 62 bits.
-    fn percentile(&self, values: &Buffer<f64>, most: f64) -> Result<f64, DeviceError> {
+    fn percentile(&self, values: &Buffer<f64>, most: f64) -> Result<f64> {
         let n = values.len();
         let (below, fraction) = order_of(PERCENTILE, n);
         let most = if most.is_nan() { f64::NAN } else { most };
@@ -120,9 +116,82 @@ impl CudaBackend {
     }
 
     /// The least of the values above a bound; infinite if there is none.
-    fn next_above(&self, values: &Buffer<f64>, bound: f64) -> Result<f64, DeviceError> {
+    fn next_above(&self, values: &Buffer<f64>, bound: f64) -> Result<f64> {
         let arguments = arguments![values.len() as u64, values, bound];
         let [next] = self.measured("least_above", values.len(), &arguments)?;
         Ok(next)
+    }
+}
+
+impl GridBackend for CudaBackend {
+    type Grid = CudaGrid;
+
+    fn march(
+        &self,
+        outline: &Outline,
+        settings: &InitialSettings,
+        dissipation: f64,
+    ) -> Result<Option<(CudaGrid, usize)>> {
+        let grid = match self.fronts(outline, settings, dissipation)? {
+            Some(fronts) if outline.topology.closed() => self.placed(outline, &fronts)?,
+            // The outer line of a C-grid is put in place on the host.
+            Some(fronts) => self.take(layers(outline, &fronts)?.grid(outline))?,
+            None => return Ok(None),
+        };
+        let folds = self.folds(&grid)?;
+        Ok(Some((grid, folds)))
+    }
+
+    fn take(&self, grid: Grid) -> Result<CudaGrid> {
+        Ok(CudaGrid {
+            topology: grid.topology,
+            ni: grid.ni,
+            nj: grid.nj,
+            x: Buffer::from_host(&self.device, &grid.x)?,
+            y: Buffer::from_host(&self.device, &grid.y)?,
+        })
+    }
+
+    fn restore(&self, symmetry: Symmetry, grid: &mut CudaGrid) -> Result<()> {
+        let (ni, nj) = (grid.ni as u32, grid.nj as u32);
+        let sideways = u32::from(symmetry == Symmetry::LeftRight);
+        let arguments = arguments![ni, nj, sideways, FAR_FIELD_CENTRE[0], &grid.x, &grid.y];
+        let shape = LaunchShape::threads(grid.ni.div_ceil(2) * grid.nj);
+        self.launch::<f64>(Source::Quality, "restore_symmetry", shape, &arguments)
+    }
+
+    fn half(&self, symmetry: Symmetry, grid: &CudaGrid) -> Result<CudaGrid> {
+        let columns = symmetry.kept(grid.ni);
+        let (first, ni) = (*columns.start(), columns.count());
+        let cut = |nodes| self.cut(nodes, grid.ni, (first, ni), grid.nj);
+        let (x, y) = (cut(&grid.x)?, cut(&grid.y)?);
+        Ok(CudaGrid { topology: Topology::Half(symmetry), ni, nj: grid.nj, x, y })
+    }
+
+    fn measure(&self, grid: &CudaGrid) -> Result<Quality> {
+        self.quality(grid)
+    }
+
+    fn fetch(&self, grid: &CudaGrid, host: &mut Grid) -> Result<()> {
+        grid.x.download(&mut host.x)?;
+        grid.y.download(&mut host.y)
+    }
+}
+
+impl CudaBackend {
+    /// Columns from the first on of nodes in `rows` rows of `stride`.
+    pub(super) fn cut(
+        &self,
+        nodes: &Buffer<f64>,
+        stride: usize,
+        (first, columns): (usize, usize),
+        rows: usize,
+    ) -> Result<Buffer<f64>> {
+        let cut = Buffer::zeros(&self.device, columns * rows)?;
+        let arguments =
+            arguments![stride as u32, first as u32, columns as u32, rows as u32, nodes, &cut];
+        let shape = LaunchShape::elementwise(cut.len());
+        self.launch::<f64>(Source::Quality, "cut_columns", shape, &arguments)?;
+        Ok(cut)
     }
 }

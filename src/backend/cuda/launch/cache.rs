@@ -9,10 +9,8 @@ use std::ffi::OsString;
 use std::io::{Read, Write};
 use std::path::{Path, PathBuf};
 
-/// First bytes of an entry.
 pub const MAGIC: &[u8; 8] = b"GGCUBIN1";
 
-/// Bytes before the key: magic and two lengths.
 const HEAD: usize = 8 + 2 * 8;
 
 /// Most bytes of an entry that is read; the largest file of kernels has some hundred thousand.
@@ -21,11 +19,9 @@ const LARGEST: u64 = 1 << 28;
 /// What compiled code depends on.
 #[derive(Debug, Clone, Copy)]
 pub struct Key<'a> {
-    /// Text of the kernels.
     pub text: &'a str,
     /// Options of the compiler, the architecture among them.
     pub options: &'a [String],
-    /// Version of the compiler.
     pub compiler: (i32, i32),
 }
 
@@ -37,7 +33,6 @@ impl Key<'_> {
     }
 }
 
-/// A folder of compiled kernels.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct KernelCache {
     folder: PathBuf,
@@ -102,7 +97,6 @@ impl KernelCache {
     }
 }
 
-/// The bytes of an entry.
 #[must_use]
 pub fn entry(code: &[u8], key: &Key<'_>) -> Vec<u8> {
     let key = key.bytes();

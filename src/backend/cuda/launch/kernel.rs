@@ -1,23 +1,143 @@
-//! Kernels by name, their launch shapes and their arguments.
+//! Kernels: their source files, their names, launch shapes and arguments.
 
-use super::shared::{BLOCK, Shared};
-use super::source::{Source, Width};
+use super::constants::BLOCK;
+use super::shared::{self, Shared};
 use crate::backend::Real;
 use std::ffi::c_void;
+
+/// Declares the files of `kernels/`: name, file, precisions that it is compiled for, headers that it
+/// includes.
+macro_rules! sources {
+    ($($name:ident $file:literal $widths:ident $headers:tt;)*) => {
+        /// A file of `kernels/`, compiled as one module for each precision.
+        #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+        pub enum Source { $($name,)* }
+
+        impl Source {
+            pub const ALL: [Self; [$($file),*].len()] = [$(Self::$name),*];
+
+            fn entry(self) -> SourceFile {
+                match self {
+                    $(Self::$name => SourceFile {
+                        name: $file,
+                        widths: $widths,
+                        headers: &$headers,
+                        body: include_str!(concat!("../../../../kernels/", $file)),
+                    },)*
+                }
+            }
+        }
+    };
+}
+
+struct SourceFile {
+    name: &'static str,
+    widths: &'static [Width],
+    headers: &'static [&'static str],
+    body: &'static str,
+}
+
+const BOTH: &[Width] = &[Width::Single, Width::Double];
+/// Grids are made in double precision alone, and an order of rows and a message have none.
+const ONE: &[Width] = &[Width::Double];
+
+const COMMON: &str = include_str!("../../../../kernels/common.cuh");
+const CYCLIC: &str = include_str!("../../../../kernels/cyclic.cuh");
+const FOLD: &str = include_str!("../../../../kernels/fold.cuh");
+const HALO: &str = include_str!("../../../../kernels/halo.cuh");
+const LEVEL: &str = include_str!("../../../../kernels/level.cuh");
+const PEERS: &str = include_str!("../../../../kernels/peers.cuh");
+const SLICES: &str = include_str!("../../../../kernels/slices.cuh");
+
+sources! {
+    Vector "vector.cu" BOTH [COMMON];
+    Scalars "scalars.cu" BOTH [COMMON, PEERS];
+    Matrix "matrix.cu" BOTH [COMMON];
+    Elliptic "elliptic.cu" BOTH [COMMON];
+    Wall "wall.cu" BOTH [COMMON];
+    March "march.cu" ONE [COMMON, CYCLIC];
+    Initial "initial.cu" ONE [COMMON];
+    Control "control.cu" ONE [COMMON];
+    Quality "quality.cu" ONE [COMMON];
+    Factors "factors.cu" BOTH [COMMON];
+    Tiles "tiles.cu" BOTH [COMMON];
+    Lines "lines.cu" BOTH [COMMON, LEVEL];
+    Pivots "pivots.cu" BOTH [COMMON, LEVEL];
+    Level "level.cu" BOTH [COMMON, LEVEL];
+    Transfer "transfer.cu" BOTH [COMMON, LEVEL];
+    Bands "bands.cu" BOTH [COMMON, LEVEL];
+    Spikes "spikes.cu" BOTH [COMMON, LEVEL, PEERS, HALO];
+    Csr "csr.cu" BOTH [COMMON, SLICES, FOLD];
+    Order "order.cu" ONE [COMMON, SLICES, FOLD];
+    Patterns "patterns.cu" ONE [COMMON, SLICES, FOLD];
+    Triangular "triangular.cu" BOTH [COMMON, SLICES, FOLD];
+    Gauss "gauss.cu" BOTH [COMMON, SLICES];
+    Correlation "correlation.cu" BOTH [COMMON, SLICES];
+    RowHalo "row_halo.cu" BOTH [COMMON];
+    Messages "messages.cu" ONE [COMMON, PEERS];
+    Halo "halo.cu" BOTH [COMMON, LEVEL, PEERS, HALO];
+}
+
+impl Source {
+    /// The precisions that it is compiled for.
+    #[must_use]
+    pub fn widths(self) -> &'static [Width] {
+        self.entry().widths
+    }
+
+    /// Name of the file in `kernels/`.
+    #[must_use]
+    pub fn file(self) -> &'static str {
+        self.entry().name
+    }
+
+    /// The whole text of the module: what the host shares, the headers, then the file.
+    #[must_use]
+    pub fn text(self) -> String {
+        let SourceFile { headers, body, .. } = self.entry();
+        let mut text = shared::preamble();
+        let lines = headers.iter().chain([&body]).flat_map(|part| part.lines());
+        for line in lines.filter(|line| !line.starts_with("#include \"") && *line != "#pragma once")
+        {
+            text.push_str(line);
+            text.push('\n');
+        }
+        text
+    }
+}
+
+/// Precision a module is compiled for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Width {
+    Single,
+    Double,
+}
+
+impl Width {
+    #[must_use]
+    pub fn of<T: Real>() -> Self {
+        if size_of::<T>() == 4 { Self::Single } else { Self::Double }
+    }
+
+    #[must_use]
+    pub fn c_type(self) -> &'static str {
+        match self {
+            Self::Single => "float",
+            Self::Double => "double",
+        }
+    }
+}
 
 /// A kernel: its module and its name there.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Kernel {
-    /// File.
     pub source: Source,
     /// Precision of `real` in the file.
     pub width: Width,
-    /// Name of the function.
     pub name: &'static str,
 }
 
 impl Kernel {
-    /// The kernel `name` of a file for `real` = `T`.
     #[must_use]
     pub fn new<T: Real>(source: Source, name: &'static str) -> Self {
         Self { source, width: Width::of::<T>(), name }
@@ -27,11 +147,8 @@ impl Kernel {
 /// Blocks of a launch, threads of a block, and bytes of dynamic shared memory of a block.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct LaunchShape {
-    /// Blocks.
     pub grid: [u32; 3],
-    /// Threads of a block.
     pub block: [u32; 3],
-    /// Bytes of dynamic shared memory.
     pub shared: u32,
 }
 
@@ -45,10 +162,16 @@ impl LaunchShape {
         Self::blocks(n.div_ceil(BLOCK as usize).max(1))
     }
 
-    /// This many blocks of [`BLOCK`] threads.
+    /// Blocks of `threads` threads.
+    #[must_use]
+    pub fn new(blocks: usize, threads: u32) -> Self {
+        Self { grid: [blocks as u32, 1, 1], block: [threads, 1, 1], shared: 0 }
+    }
+
+    /// Blocks of [`BLOCK`] threads.
     #[must_use]
     pub fn blocks(blocks: usize) -> Self {
-        Self { grid: [blocks as u32, 1, 1], block: [BLOCK, 1, 1], shared: 0 }
+        Self::new(blocks, BLOCK)
     }
 
     /// Blocks for a kernel that strides over `n` items: each thread takes several of many.
@@ -157,6 +280,27 @@ macro_rules! arguments {
     };
 }
 pub(crate) use arguments;
+
+/// Levels `first` to `last` (not included) in `blocks` blocks; several levels in one block.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct LevelLaunch {
+    pub(crate) first: u32,
+    pub(crate) last: u32,
+    pub(crate) blocks: u32,
+}
+
+/// The launches for levels that take these numbers of blocks: one for each level of several blocks, and one
+/// for each run of levels of one block, which that does faster than launches follow each other.
+pub(crate) fn level_launches(blocks: impl Iterator<Item = u32>) -> Vec<LevelLaunch> {
+    let mut launches: Vec<LevelLaunch> = Vec::new();
+    for (level, blocks) in (0..).zip(blocks) {
+        match launches.last_mut() {
+            Some(last) if last.blocks == 1 && blocks == 1 => last.last = level + 1,
+            _ => launches.push(LevelLaunch { first: level, last: level + 1, blocks }),
+        }
+    }
+    launches
+}
 
 #[cfg(test)]
 mod tests {

@@ -1,18 +1,17 @@
 //! Kernels before a device: their sources, their compilation, and what a launch is given.
 
 pub mod cache;
-#[cfg(feature = "cuda")]
-mod compile;
+pub(super) mod constants;
 mod kernel;
 #[cfg(feature = "cuda")]
 pub(super) mod library;
 pub(super) mod shared;
-mod source;
 
-pub use self::kernel::{Argument, Kernel, LaunchShape};
-pub use self::shared::{BLOCK, PeerAccess, WARP};
-pub use self::source::{Source, Width};
+pub use self::constants::{BLOCK, WARP};
+pub use self::kernel::{Argument, Kernel, LaunchShape, Source, Width};
+pub use self::shared::PeerAccess;
 
+pub(super) use self::kernel::{LevelLaunch, REDUCTION_BLOCKS, arguments, level_launches};
 #[cfg(feature = "cuda")]
-pub(super) use self::compile::{image, images};
-pub(super) use self::kernel::{REDUCTION_BLOCKS, arguments};
+pub(super) use self::library::{image, images};
+pub(super) use crate::backend::Result;

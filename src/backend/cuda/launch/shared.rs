@@ -1,17 +1,9 @@
-//! Constants and layouts that the host shares with the kernels: written here alone, and emitted into
-//! the source text of every module.
+//! Layouts that the host shares with the kernels: written here alone, and emitted into the source text of
+//! every module.
 
-use crate::backend::scalars::{HALTED, LOG, LOGGED, SLOTS};
-use crate::grid::initial::hyperbolic;
-use crate::sparse::{ROW_TILE, TILE};
+use super::constants;
 use std::fmt::Write;
 use std::marker::PhantomData;
-
-/// Threads of a warp.
-pub const WARP: usize = 32;
-
-/// Threads of a block where a kernel does not care.
-pub const BLOCK: u32 = 256;
 
 /// A Rust type as C++ writes it.
 pub(crate) trait CType {
@@ -41,7 +33,6 @@ pub(crate) struct Reals;
 pub(crate) struct Pointer<T>(u64, PhantomData<fn() -> T>);
 
 impl<T> Pointer<T> {
-    /// No address.
     pub(crate) const NULL: Self = Self(0, PhantomData);
 
     pub(crate) fn to(address: u64) -> Self {
@@ -95,7 +86,6 @@ macro_rules! shared_structs {
             }
         )*
 
-        /// C++ text of all structs.
         fn structs() -> String {
             let mut text = String::new();
             $(
@@ -117,7 +107,6 @@ macro_rules! shared_templates {
             pub(crate) struct $name<M, V> { $($field: $type),* }
         )*
 
-        /// C++ text of all such structs.
         fn templates() -> String {
             let mut text = String::new();
             $(
@@ -343,162 +332,15 @@ shared_templates! {
     BlockRow { lower: M, centre: M, upper: M, right: V, first: Eliminated<M, V> }
 }
 
-/// Declares integer constants for Rust and collects their C++ text.
-macro_rules! shared_constants {
-    ($($(#[$doc:meta])* $name:ident: $type:ty = $value:expr;)*) => {
-        $( $(#[$doc])* pub(crate) const $name: $type = $value; )*
-
-        /// C++ text of these constants.
-        fn constants() -> String {
-            let mut text = String::new();
-            $( let _ = writeln!(text, "#define {} {}u", stringify!($name), $name); )*
-            text
-        }
-    };
-}
-
-shared_constants! {
-    /// Edges of a row of a piece of the grid: points of another piece lie beyond its west end, or its
-    /// east end, or its first and last points are neighbours.
-    EDGE_WEST: u32 = 1;
-    EDGE_EAST: u32 = 2;
-    EDGE_PERIODIC: u32 = 4;
-    /// In the same word, of a level of multigrid: wall terms take the places of its first row.
-    EDGE_WALLS: u32 = 8;
-    /// A slot of an ELL matrix of the grid has a multiple of this many entries: what the threads of a warp
-    /// read of a slot starts with a line of memory in every slot.
-    SLOT_UNIT: usize = 64;
-    /// Values of each rank in one all-gather of scalars.
-    RANK_VALUES: usize = 4;
-
-    /// Most fragments of a message, and bytes of a fragment in an endpoint's buffer.
-    FRAGMENTS: usize = 64;
-    FRAGMENT_BYTES: usize = 16_384;
-    /// Messages that an endpoint buffers: one is read while the next arrives.
-    BUFFERS: usize = 2;
-    /// Channels from one rank to another. Messages on different channels are independent.
-    CHANNELS: usize = 3;
-    /// Words of the abort flag: the flag, the timeout of a wait in milliseconds, and one more than the
-    /// rank that a kernel waited for until its timeout.
-    ABORT_RAISED: usize = 0;
-    ABORT_TIMEOUT: usize = 1;
-    ABORT_AWAITED: usize = 2;
-    /// Most values that a rank brings to an all-gather of words, and their words.
-    GATHERED_VALUES: usize = 4;
-    GATHERED_WORDS: usize = 2 * GATHERED_VALUES;
-    /// Threads of the block of an all-gather of words: one for each word of all ranks.
-    GATHER_THREADS: usize = 256;
-    /// Words with the number of the last all-gather and the ticket of the halo exchange.
-    COUNTER_WORDS: usize = 4;
-    /// Points of a column that a buffer of the halo exchange holds, and words of each.
-    COLUMN_POINTS: usize = 16_384;
-    POINT_WORDS: usize = 4;
-    /// What a launch of a halo exchange does: both where devices access each other's memory.
-    PHASE_SEND: u64 = 1;
-    PHASE_RECEIVE: u64 = 2;
-    /// Kinds of operations with messages.
-    SEND: u32 = 1;
-    RECEIVE: u32 = 2;
-    /// Waits until the other rank has read what an earlier launch sent by rendezvous.
-    AWAIT_ACKNOWLEDGEMENT: u32 = 3;
-
-    /// Threads of a block, and most blocks, of cyclic systems and of the march.
-    CYCLIC_THREADS: usize = 128;
-
-    /// Values per point of the planes of a level's operator before those of the wall terms, where corner
-    /// blocks are ±d I and the centre is c I, and where all blocks are stored.
-    COMPACT_STORAGE: usize = 22;
-    FULL_STORAGE: usize = 40;
-    /// Values per point of V and B, which follow them.
-    WALL_VALUES: usize = 8;
-    /// Values of a 2×2 block.
-    BLOCK_VALUES: usize = 4;
-    /// Values per point that the next coarser operator is made of: all but pivots and wall terms.
-    COMPACT_VALUES: usize = 18;
-    FULL_VALUES: usize = 36;
-    /// Borders of a level's eta-lines: none; those whose wall terms have a pivot that keeps the sign of B;
-    /// all.
-    NO_BORDERS: u32 = 0;
-    SIGNED_BORDERS: u32 = 1;
-    ALL_BORDERS: u32 = 2;
-    /// Coarse points of a block of the restriction.
-    RESTRICT_I: usize = 32;
-    RESTRICT_J: usize = 8;
-
-    /// Side of the tiles of points within which DILU is done, and values per row of their factors.
-    POINT_TILE: usize = TILE;
-    TILE_ENTRIES: usize = 13;
-
-    /// Rows of the tiles of matrices by rows, and such tiles of a block.
-    MATRIX_TILE: usize = ROW_TILE;
-    BLOCK_TILES: usize = 4;
-    /// Width of a slice whose rows follow each other.
-    BY_ROWS: u32 = u32::MAX;
-    /// Source of an entry that is not there.
-    ABSENT: u32 = u32::MAX;
-    /// Entries of a chunk of rows: as many as a block keeps the products of.
-    ROW_CHUNK: u32 = 2048;
-    /// Threads of its block.
-    CHUNK_THREADS: u32 = BLOCK;
-    /// Lanes that eliminate a row together.
-    ELIMINATION_LANES: usize = 8;
-    /// Values that a thread of a scan takes.
-    SCANNED: usize = 8;
-    /// Digits and keys of a block of a pass of the sort.
-    DIGITS: usize = 256;
-    KEYS: usize = 2048;
-}
-
 impl PeerAccess {
-    /// No access.
     pub(crate) const NONE: Self =
         Self { windows: Pointer::NULL, rank: 0, ranks: 0, abort_flag: Pointer::NULL };
 }
 
-/// A value that differs with the precision of a module: of `float`, then of `double`.
-type ByWidth = [usize; 2];
-
-/// Points of a line that one thread takes, and most threads of a block of the smoother.
-const LINE_CHUNK: ByWidth = [8, 4];
-const LINE_THREADS: ByWidth = [512, 256];
-
-/// The value for `T`.
-const fn of<T>(values: ByWidth) -> usize {
-    if size_of::<T>() == 4 { values[0] } else { values[1] }
-}
-
-/// Points of a line that one thread of the smoother takes.
-pub(crate) const fn line_chunk<T>() -> usize {
-    of::<T>(LINE_CHUNK)
-}
-
-/// Most threads of a block of the smoother.
-pub(crate) const fn line_threads<T>() -> usize {
-    of::<T>(LINE_THREADS)
-}
-
 /// What stands before the headers of every module: types, constants and structs.
 pub(super) fn preamble() -> String {
-    let mut text = "#ifndef REAL\n#define REAL double\n#endif\n\
+    let types = "#ifndef REAL\n#define REAL double\n#endif\n\
         typedef REAL real;\ntypedef unsigned int uint32;\n\
-        typedef unsigned long long uint64;\ntypedef long long int64;\n"
-        .to_owned();
-    let _ = writeln!(text, "#define WARP {WARP}");
-    for (name, value) in
-        [("HALTED", HALTED.into()), ("LOGGED", LOGGED.into()), ("SLOTS", SLOTS), ("LOG", LOG)]
-    {
-        let _ = writeln!(text, "#define {name} {value}");
-    }
-    for (name, [single, double]) in [("LINE_CHUNK", LINE_CHUNK), ("LINE_THREADS", LINE_THREADS)] {
-        let _ = writeln!(text, "#define {name} (sizeof(real) == 4 ? {single} : {double})");
-    }
-    for (name, value) in [
-        ("MARCH_SUBSTEPS", hyperbolic::SUBSTEPS),
-        ("MARCH_RISE", hyperbolic::RISE),
-        ("MARCH_SPREAD_DISTANCE", hyperbolic::SPREAD_DISTANCE),
-        ("MARCH_CONCAVE_LIMIT", hyperbolic::CONCAVE_LIMIT),
-    ] {
-        let _ = writeln!(text, "#define {name} {value:?}");
-    }
-    text + &constants() + &structs() + &templates()
+        typedef unsigned long long uint64;\ntypedef long long int64;\n";
+    [types, &constants::text(), &structs(), &templates()].concat()
 }

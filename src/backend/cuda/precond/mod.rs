@@ -5,21 +5,23 @@ mod multigrid;
 
 pub use self::multigrid::CudaLevel;
 
-use self::factors::CudaFactors;
+use self::factors::{RowFactors, TileFactors};
 use crate::backend::cuda::algebra::{CudaMatrix, Jacobi};
 use crate::backend::cuda::backend::CudaBackend;
-use crate::backend::preconditioner::Identity;
+use crate::backend::cuda::launch::Result;
+use crate::backend::matrices::Identity;
 use crate::backend::{Algebraic, DeviceError, Preconditioner, Real, SparseMatrix};
+use crate::sparse::{Schedule, Structure};
 
 impl<T: Real> SparseMatrix<CudaBackend, T> for CudaMatrix<T> {
     fn preconditioner(
         &self,
         backend: &CudaBackend,
         kind: Algebraic,
-    ) -> Result<Box<dyn Preconditioner<CudaBackend, T, Self>>, DeviceError> {
+    ) -> Result<Box<dyn Preconditioner<CudaBackend, T, Self>>> {
         Ok(match kind {
             Algebraic::None => Box::new(Identity),
-            Algebraic::Jacobi => Box::new(Jacobi::new(backend, self.rows())?),
+            Algebraic::Jacobi => Box::new(Jacobi::new(backend, self.rows)?),
             Algebraic::Factors { shift, .. } if shift != 0.0 => {
                 return Err(DeviceError::NotInEll { what: "shifted factors" });
             }
@@ -27,7 +29,13 @@ impl<T: Real> SparseMatrix<CudaBackend, T> for CudaMatrix<T> {
                 return Err(DeviceError::NotInEll { what: kind.name() });
             }
             Algebraic::Factors { kind, schedule, .. } => {
-                Box::new(CudaFactors::new(backend, self, kind, schedule)?)
+                let tiles = matches!(schedule, Schedule::Auto | Schedule::Tiles);
+                match self.structure {
+                    Structure::NinePoint { mi, mj, periodic } if tiles && kind.diagonal_only() => {
+                        Box::new(TileFactors::new(backend, (mi, mj), periodic)?)
+                    }
+                    _ => Box::new(RowFactors::new(backend, &self.pattern(), kind, schedule)?),
+                }
             }
         })
     }

@@ -2,15 +2,37 @@
 //!
 //! All but [`Context::bind`] needs the context of the handle to be current on the calling thread.
 
+use crate::backend::DeviceError;
+use cudarc::driver::result::DriverError;
 use cudarc::driver::{result, sys};
-use result::DriverError;
 use std::ffi::c_void;
 
-/// The error of a call in words.
 pub(super) fn reason(error: DriverError) -> String {
     error
         .error_string()
         .map_or_else(|_| format!("{error:?}"), |text| text.to_string_lossy().into_owned())
+}
+
+/// A GPU as errors name it.
+pub(super) struct GpuName {
+    pub(super) ordinal: usize,
+    pub(super) name: String,
+}
+
+impl GpuName {
+    /// The error of a call that the driver refused.
+    pub(super) fn failed(
+        &self,
+        operation: &'static str,
+    ) -> impl FnOnce(DriverError) -> DeviceError + use<'_> {
+        move |error| self.error(operation, reason(error))
+    }
+
+    /// The error of a call that failed for this reason.
+    pub(super) fn error(&self, operation: &'static str, reason: String) -> DeviceError {
+        let device = format!("GPU {} ({})", self.ordinal, self.name);
+        DeviceError::Call { device, operation, reason }
+    }
 }
 
 /// A handle, or an address of pinned memory.
@@ -40,7 +62,6 @@ impl Context {
         Ok(retained)
     }
 
-    /// Makes the context current on this thread.
     pub(super) fn bind(&self) -> Result<(), DriverError> {
         // SAFETY: the context lives as long as `self`.
         unsafe { result::ctx::set_current(self.context.0) }
@@ -84,7 +105,6 @@ pub(super) fn can_access(from: sys::CUdevice, to: sys::CUdevice) -> Result<bool,
     Ok(can != 0)
 }
 
-/// A queue of work.
 pub(super) struct Stream(Handle<sys::CUstream>);
 
 impl Stream {
@@ -101,18 +121,15 @@ impl Stream {
         Ok(Self(Handle(result::stream::create_with_priority(kind, greatest)?)))
     }
 
-    /// The handle.
     pub(super) fn raw(&self) -> sys::CUstream {
         self.0.0
     }
 
-    /// Waits for all work.
     pub(super) fn synchronise(&self) -> Result<(), DriverError> {
         // SAFETY: the stream lives as long as `self`.
         unsafe { result::stream::synchronize(self.raw()) }
     }
 
-    /// Whether all work is done.
     pub(super) fn is_done(&self) -> Result<bool, DriverError> {
         // SAFETY: as above.
         match unsafe { sys::cuStreamQuery(self.raw()) } {
@@ -121,13 +138,13 @@ impl Stream {
         }
     }
 
-    /// The event occurs when all work asked for so far is done.
+    /// The event occurs when all work queued so far is done.
     pub(super) fn record(&self, event: &Event) -> Result<(), DriverError> {
         // SAFETY: stream and event live as long as their values.
         unsafe { result::event::record(event.0.0, self.raw()) }
     }
 
-    /// Work asked for later starts after the event.
+    /// Work queued later starts after the event.
     pub(super) fn wait_for(&self, event: &Event) -> Result<(), DriverError> {
         let flags = sys::CUevent_wait_flags::CU_EVENT_WAIT_DEFAULT;
         // SAFETY: as above.
@@ -142,7 +159,6 @@ impl Drop for Stream {
     }
 }
 
-/// A point in a stream's work.
 pub(super) struct Event(Handle<sys::CUevent>);
 
 impl Event {
@@ -151,7 +167,6 @@ impl Event {
         Ok(Self(Handle(event)))
     }
 
-    /// Waits for the event.
     pub(super) fn synchronise(&self) -> Result<(), DriverError> {
         // SAFETY: the event lives as long as `self`.
         unsafe { result::event::synchronize(self.0.0) }
@@ -184,7 +199,6 @@ impl Pinned {
         Ok(Self { at: Handle(at), bytes })
     }
 
-    /// Address of a byte.
     pub(super) fn address(&self, offset: usize) -> *mut c_void {
         debug_assert!(offset <= self.bytes);
         self.at.0.wrapping_byte_add(offset)
@@ -250,5 +264,39 @@ impl Drop for Graph {
     fn drop(&mut self) {
         // SAFETY: nothing else holds the handle.
         let _ = unsafe { result::graph::exec_destroy(self.0.0) };
+    }
+}
+
+/// A stream of greater priority: messages that waited for the last block of the work at the same time
+/// would not be exchanged meanwhile.
+pub(super) struct SideStream {
+    pub(super) stream: Stream,
+    forked: Event,
+    joined: Event,
+}
+
+impl SideStream {
+    pub(super) fn new() -> Result<Self, DriverError> {
+        Ok(Self {
+            stream: Stream::of_greatest_priority()?,
+            forked: Event::new()?,
+            joined: Event::new()?,
+        })
+    }
+
+    /// Work asked of this stream next starts after all that was asked of the main one.
+    pub(super) fn fork(&self, main: &Stream) -> Result<(), DriverError> {
+        main.record(&self.forked)?;
+        self.stream.wait_for(&self.forked)
+    }
+
+    /// [`Self::join`] waits for the work asked of this stream so far.
+    pub(super) fn end(&self) -> Result<(), DriverError> {
+        self.stream.record(&self.joined)
+    }
+
+    /// Work asked of the main stream later starts after that end.
+    pub(super) fn join(&self, main: &Stream) -> Result<(), DriverError> {
+        main.wait_for(&self.joined)
     }
 }

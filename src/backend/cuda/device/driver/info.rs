@@ -2,6 +2,7 @@
 
 use super::handles::{Context, can_access, reason};
 use crate::backend::DeviceError;
+use crate::backend::cuda::launch::Result;
 use crate::backend::cuda::launch::library::{DRIVER, compiler_version};
 use cudarc::driver::{result, sys};
 use std::any::Any;
@@ -36,6 +37,13 @@ pub struct DeviceInfo {
     pub peers: Vec<usize>,
 }
 
+impl DeviceInfo {
+    /// Compute capability as in `sm_90`.
+    pub(super) fn architecture(&self) -> u32 {
+        self.capability.0 * 10 + self.capability.1
+    }
+}
+
 /// Libraries of NVIDIA that gridgen opens at run time.
 #[derive(Debug, Clone, PartialEq, Eq, serde::Serialize)]
 pub struct Libraries {
@@ -58,7 +66,7 @@ pub fn present() -> bool {
 }
 
 /// Every GPU; none where there is no driver.
-pub fn devices() -> Result<Vec<DeviceInfo>, DeviceError> {
+pub fn devices() -> Result<Vec<DeviceInfo>> {
     if driver_version().is_none() {
         return Ok(Vec::new());
     }
@@ -76,7 +84,7 @@ pub fn devices() -> Result<Vec<DeviceInfo>, DeviceError> {
 ///
 /// # Errors
 /// If there is no driver, or no such GPU.
-pub fn device(ordinal: usize) -> Result<DeviceInfo, DeviceError> {
+pub fn device(ordinal: usize) -> Result<DeviceInfo> {
     initialise()?;
     info(ordinal)
 }
@@ -100,7 +108,7 @@ fn driver_version() -> Option<(i32, i32)> {
 }
 
 /// Starts the driver, and checks that it can run what the compiler makes.
-pub(super) fn initialise() -> Result<(), DeviceError> {
+pub(super) fn initialise() -> Result<()> {
     let driver = driver_version().ok_or(DeviceError::NoDriver)?;
     if driver < OLDEST {
         return Err(DeviceError::AncientDriver { driver, oldest: OLDEST });
@@ -133,19 +141,19 @@ pub(super) fn initialise() -> Result<(), DeviceError> {
 /// Refuses a driver that cannot run what a compiler of this version makes: one of an older major
 /// version. Within a major version machine code runs on every driver (CUDA C++ Best Practices
 /// Guide, "CUDA Compatibility").
-fn fits(driver: (i32, i32), compiler: (i32, i32)) -> Result<(), DeviceError> {
+fn fits(driver: (i32, i32), compiler: (i32, i32)) -> Result<()> {
     if compiler.0 > driver.0 { Err(DeviceError::OldDriver { driver, compiler }) } else { Ok(()) }
 }
 
 /// The driver's handle of GPU `ordinal`; the driver must be initialised.
-pub(super) fn handle(ordinal: usize) -> Result<sys::CUdevice, DeviceError> {
+pub(super) fn handle(ordinal: usize) -> Result<sys::CUdevice> {
     let none = DeviceError::NoSuchGpu { ordinal, count: 0 };
     result::device::get(i32::try_from(ordinal).map_err(|_| none)?).map_err(unexpected)
 }
 
 /// Describes GPU `ordinal`, all but its free memory, for which a context must be made; the driver
 /// must be initialised.
-pub(super) fn info(ordinal: usize) -> Result<DeviceInfo, DeviceError> {
+pub(super) fn info(ordinal: usize) -> Result<DeviceInfo> {
     let count = result::device::get_count().map_err(unexpected)? as usize;
     if ordinal >= count {
         return Err(DeviceError::NoSuchGpu { ordinal, count });

@@ -1,21 +1,24 @@
 //! Levels in bands.
 //!
 //! A level is cut like the grid as long as its bands are wide and its points many; below that every
-//! rank holds the whole of it and does the same work on it. Beside a band stand the columns of its
-//! neighbours, brought anew whenever eta-lines of a colour were solved, which see what is beside them;
-//! `spikes.rs` has the xi-lines, which pass the borders.
+//! rank holds the whole of it and does the same work on it. The halo columns of a band are exchanged
+//! after each solve of the eta-lines of a colour.
+//!
+//! Xi-lines pass the borders. A band solves its piece of a line with the values beyond its ends as they
+//! were. The values of the pieces on both sides of a border then determine those of the whole line there,
+//! and the spikes, made with the factors, how they change the piece: the truncated SPIKE algorithm
+//! (theory section 6).
 
-use super::level::{CudaLevel, Joined, LevelKind, Storage};
-use super::neighbours::{LevelBand, Spikes};
+use super::level::{CudaLevel, Joined, LevelBand, LevelKind, Spikes, Storage};
 use crate::backend::bands::Bands;
 use crate::backend::cuda::backend::CudaBackend;
 use crate::backend::cuda::comm::{Halo, RankContext};
 use crate::backend::cuda::device::Buffer;
-use crate::backend::cuda::launch::shared::{
+use crate::backend::cuda::launch::constants::{
     BLOCK_VALUES, COMPACT_VALUES, FULL_VALUES, NO_BORDERS, SIGNED_BORDERS, WALL_VALUES,
 };
-use crate::backend::cuda::launch::{Argument, LaunchShape, Source, arguments};
-use crate::backend::{DeviceError, LevelSize, Real};
+use crate::backend::cuda::launch::{Argument, LaunchShape, Result, Source, arguments};
+use crate::backend::{LevelSize, Real};
 
 /// Values per point that the next coarser operator is made of, and a block of wall columns.
 fn operator_values(kind: LevelKind) -> usize {
@@ -33,12 +36,12 @@ pub(super) fn band<M: Real>(
     bands: Bands,
     mj: usize,
     kind: LevelKind,
-) -> Result<CudaLevel<M>, DeviceError> {
+) -> Result<CudaLevel<M>> {
     let (rank, device) = (ranks.rank(), &backend.device);
     let size = LevelSize { mi: bands.of(rank).len(), mj, periodic: false };
     // All ranks' bands stand alike in memory, so that they can be joined.
     let [_, widest] = bands.widths();
-    let mut level = CudaLevel::with_width(backend, size, widest, kind)?;
+    let mut level = CudaLevel::new(backend, size, widest, kind)?;
     level.part = Some(LevelBand {
         neighbours: bands.neighbours(rank),
         bands,
@@ -56,7 +59,7 @@ pub(super) fn below<M: Real>(
     fine: &CudaLevel<M>,
     part: &LevelBand<M>,
     kind: LevelKind,
-) -> Result<CudaLevel<M>, DeviceError> {
+) -> Result<CudaLevel<M>> {
     let whole = part.size(fine.size.mj).coarser(kind.coarsening);
     let bands = part.bands.coarser().on_level();
     let [width, _] = bands.widths();
@@ -66,7 +69,7 @@ pub(super) fn below<M: Real>(
     if cut {
         return Ok(piece);
     }
-    let mut level = CudaLevel::new(backend, whole, kind)?;
+    let mut level = CudaLevel::new(backend, whole, whole.mi, kind)?;
     let values = piece.values(BLOCK_VALUES * piece.operator_planes());
     let all = Buffer::zeros(&backend.device, ranks.size() * values)?;
     level.joined = Some(Box::new(Joined { piece, all, width }));
@@ -80,50 +83,40 @@ impl<M: Real> CudaLevel<M> {
     }
 
     /// Counts the lines that keep wall terms on all ranks.
-    pub(super) fn agree_on_borders(&self, backend: &CudaBackend) -> Result<(), DeviceError> {
+    pub(super) fn agree_on_borders(&self, backend: &CudaBackend) -> Result<()> {
         let (Some(ranks), Some(part)) = (&backend.ranks, &self.part) else { return Ok(()) };
-        let mut borders = [0; 2];
-        self.borders.download(&mut borders)?;
-        let lines: u64 = ranks.numbers(borders[1].into())?.iter().sum();
+        let own = self.borders.to_host()?[1];
+        let lines: u64 = ranks.numbers(own.into())?.iter().sum();
         let kept = lines > 0 && 2 * lines >= part.bands.columns() as u64;
         let kind = if kept { SIGNED_BORDERS } else { NO_BORDERS };
-        self.borders.upload(&[kind, borders[1]])
+        self.borders.upload(&[kind, own])
     }
 
-    /// Values of so many planes.
+    /// Values of this number of planes.
     fn values(&self, planes: usize) -> usize {
         planes * 2 * self.half * self.size.mj
     }
 
-    /// One thread for each point of the two outer columns.
-    fn columns(&self) -> LaunchShape {
-        LaunchShape::threads(2 * self.size.mj)
-    }
-
-    /// Launches a kernel on the outer columns of a band.
+    /// Launches a kernel with a thread for each point of the two outer columns of a band.
     fn on_columns(
         &self,
         backend: &CudaBackend,
         name: &'static str,
         own: Vec<Argument>,
-    ) -> Result<(), DeviceError> {
+    ) -> Result<()> {
         let mut arguments = arguments![self.edged_layout()];
         arguments.extend(own);
-        backend.launch::<M>(Source::Bands, name, self.columns(), &arguments)
+        let shape = LaunchShape::threads(2 * self.size.mj);
+        backend.launch::<M>(Source::Bands, name, shape, &arguments)
     }
 
-    /// Brings u beside a band from its neighbours.
-    pub(super) fn refresh(&self, backend: &CudaBackend) -> Result<(), DeviceError> {
+    /// Receives the halo of u from the neighbours of a band.
+    pub(super) fn refresh(&self, backend: &CudaBackend) -> Result<()> {
         self.exchange(backend, "exchange_solution", &[self.u().into()])
     }
 
     /// Exchanges columns with the neighbours of a band.
-    fn exchange(
-        &self,
-        backend: &CudaBackend,
-        name: &'static str,
-        own: &[Argument],
-    ) -> Result<(), DeviceError> {
+    fn exchange(&self, backend: &CudaBackend, name: &'static str, own: &[Argument]) -> Result<()> {
         let (Some(ranks), Some(part)) = (&backend.ranks, &self.part) else { return Ok(()) };
         part.solution.exchange_columns(ranks, part.neighbours, |columns| {
             let arguments = [&[self.edged_layout().into()][..], own, &[columns.into()]].concat();
@@ -132,8 +125,8 @@ impl<M: Real> CudaLevel<M> {
         })
     }
 
-    /// Brings the operator beside a band from its neighbours.
-    pub(super) fn refresh_operator(&self, backend: &CudaBackend) -> Result<(), DeviceError> {
+    /// Receives the halo of the operator from the neighbours of a band.
+    pub(super) fn refresh_operator(&self, backend: &CudaBackend) -> Result<()> {
         let (Some(ranks), Some(part)) = (&backend.ranks, &self.part) else { return Ok(()) };
         let (halo, a) = (&part.operator, &self.operator);
         let pack = self.storage.pick("pack_operator_compact", "pack_operator_full");
@@ -145,7 +138,7 @@ impl<M: Real> CudaLevel<M> {
 
     /// Where the residual of the column after a band stands, brought from the neighbour; nowhere for
     /// a whole level.
-    pub(super) fn residual_beside(&self, backend: &CudaBackend) -> Result<Argument, DeviceError> {
+    pub(super) fn residual_beside(&self, backend: &CudaBackend) -> Result<Argument> {
         let Some(part) = &self.part else { return Ok(0_u64.into()) };
         let name = self.storage.pick("exchange_residual_compact", "exchange_residual_full");
         let own = [(&self.operator).into(), (&self.f).into(), self.u().into()];
@@ -159,7 +152,7 @@ impl<M: Real> CudaLevel<M> {
     }
 
     /// The operator from the pieces of all ranks, if this level is made of them.
-    pub(super) fn join_operator(&self, backend: &CudaBackend) -> Result<(), DeviceError> {
+    pub(super) fn join_operator(&self, backend: &CudaBackend) -> Result<()> {
         let Some(joined) = &self.joined else { return Ok(()) };
         let none = 0_u64.into();
         let planes = [BLOCK_VALUES, joined.piece.operator_planes()];
@@ -167,7 +160,7 @@ impl<M: Real> CudaLevel<M> {
     }
 
     /// The right side so, and u ← 0.
-    pub(super) fn join_right(&self, backend: &CudaBackend) -> Result<(), DeviceError> {
+    pub(super) fn join_right(&self, backend: &CudaBackend) -> Result<()> {
         let Some(joined) = &self.joined else { return Ok(()) };
         self.join(backend, joined, &joined.piece.f, [2, 1], &self.f, self.u().into())
     }
@@ -181,23 +174,14 @@ impl<M: Real> CudaLevel<M> {
         [each, planes]: [usize; 2],
         to: &Buffer<M>,
         u: Argument,
-    ) -> Result<(), DeviceError> {
+    ) -> Result<()> {
         let Some(ranks) = &backend.ranks else { return Ok(()) };
         let values = joined.piece.values(each * planes);
         let bytes = values * size_of::<M>();
-        ranks.communicator().all_gather(piece.address(), joined.all.address(), bytes)?;
-        let mut arguments = arguments![self.layout()];
-        arguments.extend(arguments![
-            joined.width as u32,
-            ranks.size() as u32,
-            joined.piece.half as u32,
-            each as u32,
-            planes as u32,
-            values as u64,
-            &joined.all,
-            to,
-            u,
-        ]);
+        ranks.communicator.all_gather(piece.address(), joined.all.address(), bytes)?;
+        let (width, half) = (joined.width as u32, joined.piece.half as u32);
+        let mut arguments = arguments![self.layout(), width, ranks.size() as u32, half];
+        arguments.extend(arguments![each as u32, planes as u32, values as u64, &joined.all, to, u]);
         backend.launch::<M>(Source::Bands, "join_pieces", self.point_pairs(), &arguments)
     }
 
@@ -211,5 +195,43 @@ impl<M: Real> CudaLevel<M> {
             }
             _ => [0, u32::from(self.size.wraps())],
         }
+    }
+}
+
+/// Threads of a block that makes spikes, one each, and of one that joins a line.
+const SPIKE_THREADS: u32 = 32;
+const JOIN_THREADS: u32 = 128;
+
+impl<M: Real> CudaLevel<M> {
+    pub(super) fn make_spikes(&self, backend: &CudaBackend) -> Result<()> {
+        let (Some(ranks), Some(part)) = (&backend.ranks, &self.part) else { return Ok(()) };
+        let Some(spikes) = &part.spikes else { return Ok(()) };
+        let mut arguments = arguments![self.edged_layout(), spikes.columns as u32, &self.operator];
+        arguments.extend(arguments![&spikes.blocks, &spikes.reach, spikes.tips.sent()]);
+        let name = self.storage.pick("make_spikes_compact", "make_spikes_full");
+        let blocks = (2 * self.size.mj).div_ceil(SPIKE_THREADS as usize);
+        let shape = LaunchShape::new(blocks, SPIKE_THREADS);
+        backend.launch::<M>(Source::Spikes, name, shape, &arguments)?;
+        spikes.tips.exchange(ranks, part.neighbours)
+    }
+
+    /// Makes one of the pieces of the xi-lines of a colour, `count` of them, just solved for the values
+    /// that the last [`Self::refresh`] brought; and brings u beside a band.
+    pub(super) fn join_lines(
+        &self,
+        backend: &CudaBackend,
+        colour: usize,
+        count: usize,
+    ) -> Result<()> {
+        let (Some(ranks), Some(part)) = (&backend.ranks, &self.part) else { return Ok(()) };
+        let Some(spikes) = part.spikes.as_ref().filter(|_| count > 0) else { return Ok(()) };
+        let mut own = arguments![self.edged_layout(), colour as u32, spikes.columns as u32];
+        own.extend(arguments![&spikes.blocks, &spikes.reach, spikes.tips.received()]);
+        own.extend(arguments![part.solution.sent(), self.u()]);
+        spikes.solved.exchange_columns(ranks, part.neighbours, |columns| {
+            let arguments = [own.as_slice(), &[columns.into()]].concat();
+            let shape = LaunchShape::new(count, JOIN_THREADS);
+            backend.launch::<M>(Source::Spikes, "join_lines", shape, &arguments)
+        })
     }
 }

@@ -1,15 +1,16 @@
-//! A level in a GPU's memory. `kernels/level.cuh` says how it stands there.
+//! A level in a GPU's memory. `kernels/level.cuh` describes its layout.
 
-use super::neighbours::LevelBand;
-use crate::backend::cuda::backend::CudaBackend;
-use crate::backend::cuda::comm::PERIODIC_ROW;
-use crate::backend::cuda::device::Buffer;
-use crate::backend::cuda::launch::LaunchShape;
-use crate::backend::cuda::launch::shared::{
-    COMPACT_STORAGE, EDGE_WALLS, FULL_STORAGE, LevelLayout, WALL_VALUES,
+use crate::backend::bands::Bands;
+use crate::backend::cuda::backend::{CudaBackend, CudaRecording, HostState};
+use crate::backend::cuda::comm::{Halo, PERIODIC_ROW, edges};
+use crate::backend::cuda::device::{Buffer, Device};
+use crate::backend::cuda::launch::constants::{
+    COMPACT_STORAGE, EDGE_WALLS, FULL_STORAGE, WALL_VALUES,
 };
-use crate::backend::cuda::recording::{CudaRecording, HostState};
-use crate::backend::{Coarsening, DeviceError, LevelSize, Real};
+use crate::backend::cuda::launch::shared::LevelLayout;
+use crate::backend::cuda::launch::{LaunchShape, Result};
+use crate::backend::{Coarsening, LevelSize, Real};
+use std::sync::Arc;
 
 /// Rows start at multiples of this many points: 128 bytes of pairs in single precision.
 const ALIGNED: usize = 16;
@@ -62,15 +63,12 @@ pub(super) enum Contents {
     SolvedOdd = 1,
     /// Anything.
     Unknown = 2,
-    /// Zeros.
     Zero = 3,
 }
 
 /// Pieces of a whole level, one from each rank.
 pub(super) struct Joined<M> {
-    /// This rank's piece.
     pub(super) piece: CudaLevel<M>,
-    /// All pieces.
     pub(super) all: Buffer<M>,
     /// Width of the pieces but the last.
     pub(super) width: usize,
@@ -108,7 +106,7 @@ pub struct CudaLevel<M> {
     /// Which borders the eta-lines have, and on coarse levels how many have one: `NO_BORDERS` and so on
     /// of `kernels/level.cuh`.
     pub(super) borders: Buffer<u32>,
-    /// What a band of a level has beside, if this is one.
+    /// The halos and spikes of a band, if this is one.
     pub(super) part: Option<LevelBand<M>>,
     /// Where the bands of the level above leave what they coarsen, if they do and this is a whole
     /// level.
@@ -117,21 +115,13 @@ pub struct CudaLevel<M> {
 }
 
 impl<M: Real> CudaLevel<M> {
+    /// A level with memory for `width` points per row.
     pub(super) fn new(
-        backend: &CudaBackend,
-        size: LevelSize,
-        kind: LevelKind,
-    ) -> Result<Self, DeviceError> {
-        Self::with_width(backend, size, size.mi, kind)
-    }
-
-    /// A level in whose rows there is room for `width` points.
-    pub(super) fn with_width(
         backend: &CudaBackend,
         size: LevelSize,
         width: usize,
         kind: LevelKind,
-    ) -> Result<Self, DeviceError> {
+    ) -> Result<Self> {
         let LevelKind { storage, coarsening, walls } = kind;
         let device = &backend.device;
         // And for one more on either side.
@@ -164,7 +154,6 @@ impl<M: Real> CudaLevel<M> {
         })
     }
 
-    /// Address of u at j = 0.
     pub(super) fn u(&self) -> u64 {
         self.u.address_of(4 * self.half)
     }
@@ -205,16 +194,60 @@ impl<M: Real> CudaLevel<M> {
         LaunchShape { grid, block: [threads as u32, 1, 1], shared: 0 }
     }
 
-    /// f and u of several right sides.
-    pub(super) fn workspace(
-        &self,
-        backend: &CudaBackend,
-        copies: usize,
-    ) -> Result<[Buffer<M>; 2], DeviceError> {
+    pub(super) fn workspace(&self, backend: &CudaBackend, copies: usize) -> Result<[Buffer<M>; 2]> {
         let (row, mj) = (2 * self.half, self.size.mj);
         Ok([
             Buffer::zeros(&backend.device, copies * 2 * row * mj)?,
             Buffer::zeros(&backend.device, copies * 2 * row * (mj + 2))?,
         ])
+    }
+}
+
+/// Most points of a line that a spike reaches. The coupling along a line of c times the strength of
+/// that across lets it decay by e in √(c/2) points.
+const COLUMNS: usize = 256;
+/// The halos of a band of a level, and the spikes of its xi-lines.
+pub(super) struct LevelBand<M> {
+    pub(super) bands: Bands,
+    pub(super) neighbours: [bool; 2],
+    pub(super) solution: Halo<M>,
+    pub(super) operator: Halo<M>,
+    /// Of a level that is smoothed along xi too.
+    pub(super) spikes: Option<Spikes<M>>,
+}
+
+impl<M> LevelBand<M> {
+    pub(super) fn edges(&self) -> u32 {
+        edges(self.neighbours)
+    }
+
+    pub(super) fn size(&self, mj: usize) -> LevelSize {
+        LevelSize { mi: self.bands.columns(), mj, periodic: self.bands.periodic() }
+    }
+}
+
+/// The spikes of the xi-lines of a band, and what passes the borders for them.
+pub(super) struct Spikes<M> {
+    pub(super) columns: usize,
+    /// `columns` blocks for each line: those at the border before the band, then those at that after.
+    pub(super) blocks: Buffer<M>,
+    /// Blocks in use.
+    pub(super) reach: Buffer<u32>,
+    pub(super) tips: Halo<M>,
+    /// The outer columns once their pieces of lines are solved.
+    pub(super) solved: Halo<M>,
+}
+
+impl<M: Real> Spikes<M> {
+    pub(super) fn new(device: &Arc<dyn Device>, size: LevelSize) -> Result<Self> {
+        let LevelSize { mi, mj, .. } = size;
+        let columns = mi.min(COLUMNS);
+        Ok(Self {
+            columns,
+            blocks: Buffer::zeros(device, 4 * columns * 2 * mj)?,
+            reach: Buffer::zeros(device, 2 * mj)?,
+            tips: Halo::new(device, 4 * mj)?,
+            solved: Halo::new(device, 2 * mj)?,
+        })
     }
 }

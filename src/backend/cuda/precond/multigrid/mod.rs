@@ -2,24 +2,26 @@
 //!
 //! A level has one storage for the lines of both directions (`kernels/level.cuh`); the smoother
 //! solves the lines of a colour by teams of threads (`kernels/lines.cu`).
+//!
+//! A cycle from a zero guess is linear in its right side. On small levels it takes hundreds of
+//! launches for little work, so it is done once for all unit vectors together, each a copy of
+//! right side and solution, and applied as the matrix of the answers.
 
 mod bands;
 mod level;
-mod matrix;
-mod neighbours;
 mod smoother;
-mod spikes;
-mod team;
 
-pub use level::CudaLevel;
+pub use self::level::CudaLevel;
 
-use self::level::{Contents, LevelKind, Storage};
+use self::level::{Contents, CycleMatrix, LevelKind, Storage};
 use crate::backend::cuda::algebra::{CudaMatrix, CudaVector};
-use crate::backend::cuda::backend::CudaBackend;
-use crate::backend::cuda::launch::shared::{RESTRICT_I, RESTRICT_J};
-use crate::backend::cuda::launch::{LaunchShape, Source, arguments};
-use crate::backend::{Coarsening, DeviceError, LevelSize, MultigridBackend, Order, Real};
+use crate::backend::cuda::backend::{CudaBackend, CudaRecording};
+use crate::backend::cuda::device::Buffer;
+use crate::backend::cuda::launch::constants::{RESTRICT_I, RESTRICT_J};
+use crate::backend::cuda::launch::{LaunchShape, Result, Source, arguments};
+use crate::backend::{Backend, Coarsening, LevelSize, MultigridBackend, Order, Real};
 use crate::sparse::Structure;
+use std::mem::swap;
 
 /// Coarse points of a block of the restriction.
 const TILE: [usize; 2] = [RESTRICT_I, RESTRICT_J];
@@ -42,22 +44,19 @@ impl MultigridBackend for CudaBackend {
         (size, coarsening): (LevelSize, Coarsening),
         a: &CudaMatrix<T>,
         columns: Option<&CudaMatrix<T>>,
-    ) -> Result<CudaLevel<M>, DeviceError> {
+    ) -> Result<CudaLevel<M>> {
         debug_assert!(matches!(a.structure, Structure::NinePoint { .. }));
         let walls = columns.is_some();
         let kind = LevelKind { storage: Storage::Compact, coarsening, walls };
         let level = match (kept, &self.ranks) {
             (Some(kept), _) => kept,
-            (None, Some(ranks)) => {
-                bands::band(self, ranks, ranks.bands().on_level(), size.mj, kind)?
-            }
-            (None, None) => CudaLevel::new(self, size, kind)?,
+            (None, Some(ranks)) => bands::band(self, ranks, ranks.bands.on_level(), size.mj, kind)?,
+            (None, None) => CudaLevel::new(self, size, size.mi, kind)?,
         };
         let name = pick::<T>("load_operator_single", "load_operator_double");
-        let mut arguments = arguments![level.edged_layout()];
-        let columns = columns.map_or(0_u64.into(), |columns| (&columns.values).into());
-        arguments.extend(arguments![self.edges(level.size.periodic), &a.values]);
-        arguments.push(columns);
+        let columns = columns.map_or(0, |columns| columns.values.address());
+        let mut arguments = arguments![level.edged_layout(), self.edges(level.size.periodic)];
+        arguments.extend(arguments![&a.values, columns]);
         arguments.extend(arguments![&level.operator, &level.borders, &level.bad]);
         self.launch::<M>(Source::Level, name, level.point_pairs(), &arguments)?;
         level.factor(self)?;
@@ -69,20 +68,21 @@ impl MultigridBackend for CudaBackend {
         kept: Option<CudaLevel<M>>,
         fine: &CudaLevel<M>,
         coarsening: Coarsening,
-    ) -> Result<CudaLevel<M>, DeviceError> {
+    ) -> Result<CudaLevel<M>> {
         let kind = LevelKind { storage: Storage::Full, coarsening, walls: fine.walls };
         let coarse = match (kept, &self.ranks, &fine.part) {
             (Some(kept), ..) => kept,
             (None, Some(ranks), Some(part)) => bands::below(self, ranks, fine, part, kind)?,
-            _ => CudaLevel::new(self, fine.size.coarser(coarsening), kind)?,
+            _ => {
+                let size = fine.size.coarser(coarsening);
+                CudaLevel::new(self, size, size.mi, kind)?
+            }
         };
         fine.refresh_operator(self)?;
         let (name, target) =
             (fine.storage.pick("coarsen_compact", "coarsen_full"), coarse.target());
-        let mut arguments = arguments![fine.edged_layout()];
-        arguments.extend(arguments![&fine.operator, &fine.bad]);
-        arguments.push(target.layout().into());
-        arguments.extend(arguments![&target.operator, &coarse.bad]);
+        let mut arguments = arguments![fine.edged_layout(), &fine.operator, &fine.bad];
+        arguments.extend(arguments![target.layout(), &target.operator, &coarse.bad]);
         self.launch::<M>(Source::Level, name, target.point_pairs(), &arguments)?;
         coarse.join_operator(self)?;
         coarse.choose_borders(self, fine)?;
@@ -90,12 +90,11 @@ impl MultigridBackend for CudaBackend {
         Ok(coarse)
     }
 
-    fn pivots_are_finite<M: Real>(&self, level: &CudaLevel<M>) -> Result<bool, DeviceError> {
-        let mut bad = [0];
-        level.bad.download(&mut bad)?;
+    fn pivots_are_finite<M: Real>(&self, level: &CudaLevel<M>) -> Result<bool> {
+        let bad = level.bad.get(0)?;
         match &self.ranks {
-            Some(ranks) => Ok(ranks.numbers(bad[0].into())?.iter().all(|bad| *bad == 0)),
-            None => Ok(bad[0] == 0),
+            Some(ranks) => Ok(ranks.numbers(bad.into())?.iter().all(|bad| *bad == 0)),
+            None => Ok(bad == 0),
         }
     }
 
@@ -103,16 +102,15 @@ impl MultigridBackend for CudaBackend {
         &self,
         r: &CudaVector<T>,
         level: &mut CudaLevel<M>,
-    ) -> Result<(), DeviceError> {
+    ) -> Result<()> {
         let name = pick::<T>("load_right_single", "load_right_double");
-        let mut arguments = arguments![level.layout()];
-        arguments.extend(arguments![r, &level.f, level.u()]);
+        let arguments = arguments![level.layout(), r, &level.f, level.u()];
         self.launch::<M>(Source::Level, name, level.point_pairs(), &arguments)?;
         level.set_contents(self, Contents::Zero);
         Ok(())
     }
 
-    fn smooth<M: Real>(&self, level: &mut CudaLevel<M>, order: Order) -> Result<(), DeviceError> {
+    fn smooth<M: Real>(&self, level: &mut CudaLevel<M>, order: Order) -> Result<()> {
         level.relax(self, usize::from(order == Order::Reverse))
     }
 
@@ -120,15 +118,13 @@ impl MultigridBackend for CudaBackend {
         &self,
         fine: &mut CudaLevel<M>,
         coarse: &mut CudaLevel<M>,
-    ) -> Result<(), DeviceError> {
+    ) -> Result<()> {
         let beside = fine.residual_beside(self)?;
         let (name, target) =
             (fine.storage.pick("restrict_compact", "restrict_full"), coarse.target());
-        let mut arguments = arguments![fine.edged_layout()];
-        arguments.extend(arguments![&fine.operator, &fine.f, fine.u(), fine.solved()]);
-        arguments.push(beside);
-        arguments.push(target.layout().into());
-        arguments.extend(arguments![&target.f, target.u()]);
+        let mut arguments = arguments![fine.edged_layout(), &fine.operator, &fine.f, fine.u()];
+        arguments.extend(arguments![fine.solved(), beside]);
+        arguments.extend(arguments![target.layout(), &target.f, target.u()]);
         let blocks = [target.size.mi.div_ceil(TILE[0]), target.size.mj.div_ceil(TILE[1])];
         let shape = LaunchShape {
             grid: [blocks[0] as u32, blocks[1] as u32, coarse.copies as u32],
@@ -141,15 +137,9 @@ impl MultigridBackend for CudaBackend {
         Ok(())
     }
 
-    fn prolong<M: Real>(
-        &self,
-        coarse: &CudaLevel<M>,
-        fine: &mut CudaLevel<M>,
-    ) -> Result<(), DeviceError> {
+    fn prolong<M: Real>(&self, coarse: &CudaLevel<M>, fine: &mut CudaLevel<M>) -> Result<()> {
         let [start, wraps] = fine.start_in(self, coarse);
-        let mut arguments = arguments![fine.edged_layout()];
-        arguments.push(fine.u().into());
-        arguments.push(coarse.layout().into());
+        let mut arguments = arguments![fine.edged_layout(), fine.u(), coarse.layout()];
         arguments.extend(arguments![start, wraps, coarse.u()]);
         self.launch::<M>(Source::Transfer, "prolong", fine.point_pairs(), &arguments)?;
         fine.set_contents(self, Contents::Unknown);
@@ -160,22 +150,84 @@ impl MultigridBackend for CudaBackend {
         &self,
         level: &CudaLevel<M>,
         z: &mut CudaVector<T>,
-    ) -> Result<(), DeviceError> {
+    ) -> Result<()> {
         let name = pick::<T>("store_solution_single", "store_solution_double");
-        let mut arguments = arguments![level.layout()];
-        arguments.extend(arguments![level.u(), &*z]);
+        let arguments = arguments![level.layout(), level.u(), &*z];
         self.launch::<M>(Source::Level, name, level.point_pairs(), &arguments)
     }
 
     fn prepare_cycle<M: Real>(
         &self,
         levels: &mut [CudaLevel<M>],
-        work: impl FnMut(&mut [CudaLevel<M>]) -> Result<(), DeviceError>,
-    ) -> Result<(), DeviceError> {
-        matrix::prepare(self, levels, work)
+        mut work: impl FnMut(&mut [CudaLevel<M>]) -> Result<()>,
+    ) -> Result<()> {
+        // A matrix of a larger level stands for this one.
+        let n = unknowns(&levels[0]);
+        if n > self.matrix_unknowns || levels[0].covered || levels[0].part.is_some() {
+            return Ok(());
+        }
+        let mut matrix = match levels[0].matrix.take() {
+            Some(matrix) => matrix,
+            None => CycleMatrix::new(self, levels)?,
+        };
+        for level in &mut levels[1..] {
+            level.covered = true;
+        }
+        matrix.exchange(levels, n);
+        let found = find(self, &mut matrix, levels, &mut work);
+        matrix.exchange(levels, 1);
+        found?;
+        levels[0].matrix = Some(matrix);
+        Ok(())
     }
 
-    fn apply_cycle<M: Real>(&self, level: &mut CudaLevel<M>) -> Result<bool, DeviceError> {
-        matrix::apply(self, level)
+    fn apply_cycle<M: Real>(&self, level: &mut CudaLevel<M>) -> Result<bool> {
+        let Some(matrix) = &level.matrix else { return Ok(false) };
+        let arguments = arguments![level.layout(), &matrix.blocks, &level.f, level.u()];
+        let shape = LaunchShape::threads(32 * level.size.mi * level.size.mj);
+        self.launch::<M>(Source::Transfer, "apply_matrix", shape, &arguments)?;
+        level.set_contents(self, Contents::Unknown);
+        Ok(true)
     }
+}
+
+impl<M: Real> CycleMatrix<M> {
+    fn new(backend: &CudaBackend, levels: &[CudaLevel<M>]) -> Result<Self> {
+        let unknowns = unknowns(&levels[0]);
+        let probes = levels.iter().map(|level| level.workspace(backend, unknowns));
+        Ok(Self {
+            blocks: Buffer::zeros(&backend.device, unknowns * unknowns)?,
+            probes: probes.collect::<Result<_, _>>()?,
+            probing: CudaRecording::default(),
+        })
+    }
+
+    /// Exchanges what the levels hold for the probes, or back.
+    fn exchange(&mut self, levels: &mut [CudaLevel<M>], copies: usize) {
+        for (level, [f, u]) in levels.iter_mut().zip(&mut self.probes) {
+            swap(&mut level.f, f);
+            swap(&mut level.u, u);
+            level.copies = copies;
+        }
+    }
+}
+
+fn unknowns<M>(level: &CudaLevel<M>) -> usize {
+    2 * level.size.mi * level.size.mj
+}
+
+/// Finds the matrix of `work`, the cycle through `levels`.
+fn find<M: Real>(
+    backend: &CudaBackend,
+    matrix: &mut CycleMatrix<M>,
+    levels: &mut [CudaLevel<M>],
+    work: &mut impl FnMut(&mut [CudaLevel<M>]) -> Result<()>,
+) -> Result<()> {
+    let arguments = arguments![levels[0].layout(), &levels[0].f, levels[0].u()];
+    backend.launch::<M>(Source::Transfer, "unit_vectors", levels[0].point_pairs(), &arguments)?;
+    levels[0].set_contents(backend, Contents::Zero);
+    backend.replay(&mut matrix.probing, || work(levels))?;
+    let arguments = arguments![levels[0].layout(), levels[0].u(), &matrix.blocks];
+    let blocks = matrix.blocks.len() / 4;
+    backend.launch::<M>(Source::Transfer, "gather_matrix", LaunchShape::threads(blocks), &arguments)
 }

@@ -1,10 +1,10 @@
 //! The smoother: line solves in both directions, and the factors of the lines.
 
 use super::level::{Contents, CudaLevel, Storage};
-use super::team::Team;
 use crate::backend::cuda::backend::CudaBackend;
-use crate::backend::cuda::launch::{LaunchShape, Source, arguments};
-use crate::backend::{DeviceError, LevelSize, Real};
+use crate::backend::cuda::launch::constants::{line_chunk, line_threads};
+use crate::backend::cuda::launch::{LaunchShape, Result, Source, WARP, arguments};
+use crate::backend::{LevelSize, Real};
 
 /// Threads of a block of the factorisation, one a line.
 const FACTOR_THREADS: usize = 32;
@@ -12,41 +12,32 @@ const FACTOR_THREADS: usize = 32;
 const COUNT_THREADS: u32 = 256;
 
 impl<M: Real> CudaLevel<M> {
-    /// Factors all lines.
-    pub(super) fn factor(&self, backend: &CudaBackend) -> Result<(), DeviceError> {
+    pub(super) fn factor(&self, backend: &CudaBackend) -> Result<()> {
         let eta_blocks = self.size.mi.div_ceil(FACTOR_THREADS);
         let xi_blocks = if self.has_xi { self.size.mj.div_ceil(FACTOR_THREADS) } else { 0 };
-        let mut arguments = arguments![self.edged_layout()];
-        arguments.extend(arguments![eta_blocks as u32, &self.operator, &self.borders, &self.bad]);
-        let shape = LaunchShape {
-            grid: [(eta_blocks + xi_blocks) as u32, 1, 1],
-            block: [FACTOR_THREADS as u32, 1, 1],
-            shared: 0,
-        };
+        let mut arguments = arguments![self.edged_layout(), eta_blocks as u32, &self.operator];
+        arguments.extend(arguments![&self.borders, &self.bad]);
+        let shape = LaunchShape::new(eta_blocks + xi_blocks, FACTOR_THREADS as u32);
         let name = self.storage.pick("factor_compact", "factor_full");
         backend.launch::<M>(Source::Pivots, name, shape, &arguments)?;
         self.make_spikes(backend)
     }
 
     /// Decides whether this coarse level has wall terms.
-    pub(super) fn choose_borders(
-        &self,
-        backend: &CudaBackend,
-        fine: &Self,
-    ) -> Result<(), DeviceError> {
+    pub(super) fn choose_borders(&self, backend: &CudaBackend, fine: &Self) -> Result<()> {
         if !self.walls {
             return Ok(());
         }
-        let mut arguments = arguments![self.edged_layout()];
-        arguments.extend(arguments![&self.operator, &fine.borders, &self.borders]);
-        let shape = LaunchShape { grid: [1, 1, 1], block: [COUNT_THREADS, 1, 1], shared: 0 };
+        let mut arguments = arguments![self.edged_layout(), &self.operator];
+        arguments.extend(arguments![&fine.borders, &self.borders]);
+        let shape = LaunchShape::new(1, COUNT_THREADS);
         backend.launch::<M>(Source::Pivots, "count_borders", shape, &arguments)?;
         self.agree_on_borders(backend)
     }
 
     /// Solves the eta-lines of `first`, then those of the other colour; then the xi-lines so, if
     /// there are any.
-    pub(super) fn relax(&self, backend: &CudaBackend, first: usize) -> Result<(), DeviceError> {
+    pub(super) fn relax(&self, backend: &CudaBackend, first: usize) -> Result<()> {
         let LevelSize { mi, mj, .. } = self.size;
         let [eta, xi] = match (self.storage, self.copies) {
             (Storage::Compact, _) => ["relax_eta_compact", "relax_xi_compact"],
@@ -84,27 +75,61 @@ impl<M: Real> CudaLevel<M> {
         colour: usize,
         team: Team,
         zero: bool,
-    ) -> Result<(), DeviceError> {
+    ) -> Result<()> {
         if team.blocks == 0 {
             return Ok(());
         }
-        let mut arguments = arguments![self.edged_layout()];
-        arguments.extend(arguments![
-            colour as u32,
-            team.lines,
-            team.chunks,
-            u32::from(zero),
-            &self.operator,
-            &self.f,
-            self.u(),
-        ]);
+        let mut arguments = arguments![self.edged_layout(), colour as u32, team.lines, team.chunks];
+        arguments.extend(arguments![u32::from(zero), &self.operator, &self.f, self.u()]);
         let mut shape = team.shape();
         shape.grid[2] = self.copies as u32;
         backend.launch::<M>(Source::Lines, name, shape, &arguments)
     }
 }
 
-/// Lines of a colour among `across`.
 fn lines(across: usize, colour: usize) -> usize {
     (across + 1 - colour) / 2
+}
+
+/// The shape of a launch of the smoother: every block takes `lines` lines, with one thread for
+/// each of `chunks` chunks of a line. A line that is longer is solved in segments.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Team {
+    pub(super) blocks: usize,
+    pub(super) lines: u32,
+    pub(super) chunks: u32,
+}
+
+impl Team {
+    /// For `count` eta-lines of `along` points: neighbouring lines share memory sectors, so a
+    /// block takes several, at least as many as fill a sector of 32 bytes with blocks.
+    pub(super) fn eta<M: Real>(along: usize, count: usize) -> Self {
+        let (least, most) = (WARP / (4 * size_of::<M>()), line_threads::<M>());
+        let chunks = along.div_ceil(line_chunk::<M>());
+        let mut lines = 2 * least;
+        while lines > least && lines * chunks > most {
+            lines /= 2;
+        }
+        while lines * chunks < WARP {
+            lines *= 2;
+        }
+        let chunks = chunks.next_multiple_of(WARP / lines).min(most / lines);
+        Self { blocks: count.div_ceil(lines), lines: lines as u32, chunks: chunks as u32 }
+    }
+
+    /// For `count` xi-lines of `along` points: a block takes one, or as many as fill a warp.
+    pub(super) fn xi<M: Real>(along: usize, count: usize) -> Self {
+        let chunks = along.div_ceil(line_chunk::<M>());
+        let (lines, chunks) = if chunks < WARP {
+            let chunks = chunks.next_power_of_two();
+            (WARP / chunks, chunks)
+        } else {
+            (1, chunks.next_multiple_of(WARP).min(line_threads::<M>()))
+        };
+        Self { blocks: count.div_ceil(lines), lines: lines as u32, chunks: chunks as u32 }
+    }
+
+    pub(super) fn shape(self) -> LaunchShape {
+        LaunchShape::new(self.blocks, self.lines * self.chunks)
+    }
 }

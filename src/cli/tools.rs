@@ -1,0 +1,235 @@
+//! Commands that solve nothing: case files before they are run, devices, and texts that stand in the
+//! program.
+
+use std::io::Write;
+use std::path::PathBuf;
+
+use clap::{Args, CommandFactory};
+use gridgen::case::{Case, Contour, Purpose, json_schema, template};
+use gridgen::files::atomic;
+use gridgen::generate::{Estimate, check};
+
+use super::terminal::{Terminal, list, stdout_failed};
+use super::{Cli, Failure, parse_set};
+
+pub(super) const SCHEMA_EXAMPLE: &str = "\
+Example:
+  gridgen schema > case.schema.json
+
+Editors that know TOML complete the keys of a case whose first line is
+  #:schema case.schema.json";
+
+pub(super) const COMPLETIONS_EXAMPLE: &str = "\
+Example:
+  gridgen completions bash > ~/.local/share/bash-completion/completions/gridgen";
+
+pub(super) const DEVICES_EXAMPLE: &str = "\
+Example:
+  gridgen devices";
+
+pub(super) const MAN_EXAMPLE: &str = "\
+Example:
+  gridgen man > ~/.local/share/man/man1/gridgen.1";
+
+pub(super) const LICENCES_EXAMPLE: &str = "\
+Example:
+  gridgen licences | less";
+
+/// Arguments of `init`.
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  gridgen init
+  gridgen init wing.toml --naca 4412
+  gridgen init wing.toml --file airfoils/e387.dat
+  gridgen init wing.toml --openfoam
+
+An existing file is not replaced.")]
+pub(super) struct InitArguments {
+    /// Case file to write.
+    #[arg(value_name = "CASE.toml", default_value = "case.toml")]
+    case: PathBuf,
+    /// NACA designation of the section.
+    #[arg(long, value_name = "DESIGNATION", default_value = "0012")]
+    naca: String,
+    /// File with the section's coordinates, relative to the case file.
+    #[arg(long, value_name = "FILE", conflicts_with = "naca")]
+    file: Option<PathBuf>,
+    /// Set keys for inviscid flow by OpenFOAM: the run writes a case that its script Allrun solves.
+    #[arg(long)]
+    openfoam: bool,
+}
+
+impl InitArguments {
+    pub(super) fn execute(&self, terminal: &Terminal) -> Result<u8, Failure> {
+        let contour = match &self.file {
+            Some(file) => Contour::File(file.clone()),
+            None => Contour::Naca(self.naca.clone()),
+        };
+        let purpose = if self.openfoam { Purpose::Openfoam } else { Purpose::Any };
+        let text = template(&contour, purpose);
+        atomic::write_new(&self.case, |out| out.write_all(text.as_bytes()))?;
+        answer(terminal, &list("written", [self.case.display()]))
+    }
+}
+
+/// Arguments of `check`.
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  gridgen check cases/naca0012.toml
+  gridgen check cases/naca0012.toml --set grid.ni=2049 --set grid.nj=1025
+
+Exit codes: 0 the case can be run, 2 it cannot.")]
+pub(super) struct CheckArguments {
+    /// Case file.
+    #[arg(value_name = "CASE.toml")]
+    case: PathBuf,
+    /// Replace a key of the case file; can be repeated.
+    #[arg(long, value_name = "SECTION.KEY=VALUE", value_parser = parse_set)]
+    set: Vec<(String, String)>,
+}
+
+impl CheckArguments {
+    pub(super) fn execute(&self, terminal: &Terminal) -> Result<u8, Failure> {
+        let case = Case::from_file(&self.case, &self.set)?;
+        let estimate = check(&case)?;
+        estimate.notices.iter().for_each(|notice| terminal.note(notice));
+        answer(terminal, &summary(&case, &estimate))
+    }
+}
+
+fn summary(case: &Case, estimate: &Estimate) -> String {
+    let whole = match case.grid.around() {
+        around if around == case.grid.ni => String::new(),
+        around => format!(", half of {around} x {}", case.grid.nj),
+    };
+    format!(
+        "{}: can be run\n\
+         \x20 grid          {} x {} points{whole}, {} in all\n\
+         \x20 memory        about {}\n\
+         \x20 time          about {} of CPU on one thread\n",
+        case.name,
+        case.grid.ni,
+        case.grid.nj,
+        estimate.points,
+        memory(estimate.memory_bytes),
+        time(estimate.cpu_seconds),
+    )
+}
+
+/// Two digits of a quantity of bytes.
+fn memory(bytes: f64) -> String {
+    if bytes < 1e9 {
+        format!("{:.0} MB", (bytes / 1e6).ceil())
+    } else {
+        format!("{:.1} GB", bytes / 1e9)
+    }
+}
+
+/// Two digits of a time.
+fn time(seconds: f64) -> String {
+    if seconds < 10.0 {
+        format!("{:.1} s", seconds.max(0.1))
+    } else if seconds < 120.0 {
+        format!("{seconds:.0} s")
+    } else {
+        format!("{:.0} min", seconds / 60.0)
+    }
+}
+
+/// Writes a text to standard output, the whole result of a command.
+fn answer(terminal: &Terminal, text: &str) -> Result<u8, Failure> {
+    terminal.result(text)?;
+    Ok(0)
+}
+
+pub(super) fn completions(shell: clap_complete::Shell, terminal: &Terminal) -> Result<u8, Failure> {
+    let mut script = Vec::new();
+    clap_complete::generate(shell, &mut Cli::command(), "gridgen", &mut script);
+    answer(terminal, &String::from_utf8_lossy(&script))
+}
+
+pub(super) fn schema(terminal: &Terminal) -> Result<u8, Failure> {
+    // `#` asks for indented JSON.
+    answer(terminal, &format!("{:#}\n", json_schema()))
+}
+
+/// The licences: of the program, and of what is embedded in it.
+pub(super) fn licences(terminal: &Terminal) -> Result<u8, Failure> {
+    answer(terminal, include_str!("../../docs/licences.md"))
+}
+
+pub(super) fn man(terminal: &Terminal) -> Result<u8, Failure> {
+    let mut page = Vec::new();
+    let rendered = clap_mangen::Man::new(Cli::command()).render(&mut page);
+    rendered.map_err(|error| stdout_failed(&error))?;
+    answer(terminal, &String::from_utf8_lossy(&page))
+}
+
+/// The GPUs and libraries that are found; finding nothing is an answer too.
+pub(super) fn devices(terminal: &Terminal) -> Result<u8, Failure> {
+    answer(terminal, &found(terminal))
+}
+
+#[cfg(feature = "cuda")]
+fn found(terminal: &Terminal) -> String {
+    use gridgen::backend::cuda::driver::{devices, libraries};
+    let libraries = libraries();
+    let version = |found: Option<(i32, i32)>| {
+        found.map_or_else(
+            || "not found".to_owned(),
+            |(major, minor)| format!("CUDA {major}.{minor}"),
+        )
+    };
+    let mut text = format!(
+        "driver    {}\nNVRTC     {}\n",
+        version(libraries.driver),
+        version(libraries.compiler)
+    );
+    match devices() {
+        Ok(devices) if devices.is_empty() => {
+            text += "GPUs      none: gridgen computes on the CPU\n";
+        }
+        Ok(devices) => devices.iter().for_each(|device| text += &describe(device)),
+        Err(error) => terminal.error(&error.to_string(), Some(error.hint())),
+    }
+    text
+}
+
+#[cfg(feature = "cuda")]
+fn describe(device: &gridgen::backend::cuda::driver::DeviceInfo) -> String {
+    const GIB: f64 = (1_u64 << 30) as f64;
+    let gib = |bytes: usize| format!("{:.1} GiB", bytes as f64 / GIB);
+    let peers: Vec<String> = device.peers.iter().map(ToString::to_string).collect();
+    let links = if peers.is_empty() { "none".to_owned() } else { peers.join(", ") };
+    format!(
+        "GPU {}     {}\n\
+         \x20 compute capability  {}.{}, {} multiprocessors\n\
+         \x20 memory              {}, {} free\n\
+         \x20 reaches GPUs        {links}\n",
+        device.ordinal,
+        device.name,
+        device.capability.0,
+        device.capability.1,
+        device.multiprocessors,
+        gib(device.memory),
+        device.free.map_or_else(|| "unknown".to_owned(), gib),
+    )
+}
+
+#[cfg(not(feature = "cuda"))]
+fn found(_: &Terminal) -> String {
+    "this build has no cuda backend: gridgen computes on the CPU\n".to_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn quantities_are_shown_in_units_of_their_size() {
+        assert_eq!([26.3e6, 1.67e9].map(memory), ["27 MB", "1.7 GB"]);
+        assert_eq!([1e-3, 4.21, 16.8, 900.0].map(time), ["0.1 s", "4.2 s", "17 s", "15 min"]);
+    }
+}

@@ -1,0 +1,176 @@
+//! Arrays of VTK files: points and cell measures as raw 64-bit numbers, encoded row by row, and their
+//! compression in blocks.
+//!
+//! A compressed array begins with 64-bit numbers: how many blocks there are, the bytes of a block, those
+//! of the last one unless it is a whole one, and the compressed bytes of each. Source: "VTK XML Formats",
+//! <https://docs.vtk.org/en/latest/design_documents/VTKFileFormats.html>.
+
+use std::io::{self, Read, Write};
+
+use flate2::Compression;
+use flate2::read::ZlibDecoder;
+use flate2::write::ZlibEncoder;
+use rayon::prelude::*;
+
+use crate::files::pieces;
+use crate::grid::Grid;
+use crate::grid::quality::CellMeasure;
+
+/// Bytes of a batch, about: they stay in a cache between encoding and writing.
+const BATCH_BYTES: usize = 1 << 20;
+
+pub(super) const F64_BYTES: usize = size_of::<f64>();
+
+/// Cell arrays in the order of the file: name and measure. Names are those of the report.
+pub(super) const CELL_ARRAYS: [(&str, CellMeasure); 3] = [
+    ("area", CellMeasure::Area),
+    ("skewness", CellMeasure::Skewness),
+    ("aspect_ratio", CellMeasure::AspectRatio),
+];
+
+/// Writes x, y and `z` of all points.
+pub(super) fn write_points(
+    out: &mut (impl Write + Send),
+    grid: &Grid,
+    z: f64,
+    to_bytes: impl Fn(f64) -> [u8; F64_BYTES] + Sync,
+) -> io::Result<()> {
+    write(out, (grid.nj, grid.ni * 3), to_bytes, |j, row| {
+        let line = j * grid.ni..(j + 1) * grid.ni;
+        let points = row.as_chunks_mut::<3>().0.iter_mut();
+        for (point, (x, y)) in points.zip(grid.x[line.clone()].iter().zip(&grid.y[line])) {
+            *point = [*x, *y, z];
+        }
+    })
+}
+
+/// Writes a measure of all cells.
+pub(super) fn write_cells(
+    out: &mut (impl Write + Send),
+    grid: &Grid,
+    measure: CellMeasure,
+    to_bytes: impl Fn(f64) -> [u8; F64_BYTES] + Sync,
+) -> io::Result<()> {
+    write(out, (grid.nj - 1, grid.ni - 1), to_bytes, |j, row| measure.fill_row(grid, j, row))
+}
+
+/// Writes `rows` rows of `length` numbers; `fill(j, row)` makes row j.
+fn write(
+    out: &mut (impl Write + Send),
+    (rows, length): (usize, usize),
+    to_bytes: impl Fn(f64) -> [u8; F64_BYTES] + Sync,
+    fill: impl Fn(usize, &mut [f64]) + Sync,
+) -> io::Result<()> {
+    let row_bytes = length * F64_BYTES;
+    let together = (BATCH_BYTES / row_bytes).max(1);
+    pieces::write_batches(out, rows.div_ceil(together), |batch, bytes| {
+        let first = batch * together;
+        bytes.resize(together.min(rows - first) * row_bytes, 0);
+        bytes.par_chunks_mut(row_bytes).enumerate().for_each_init(
+            || vec![0.0; length],
+            |row, (k, bytes)| {
+                fill(first + k, row);
+                for (bytes, number) in bytes.as_chunks_mut().0.iter_mut().zip(row) {
+                    *bytes = to_bytes(*number);
+                }
+            },
+        );
+    })
+}
+
+/// Bytes of a block before compression: large enough for the compressor to find what repeats.
+const BLOCK_BYTES: usize = 1 << 18;
+/// Blocks that are compressed together.
+const BLOCKS_A_BATCH: usize = 32;
+/// Coordinates hold few repetitions; to search longer for them gains next to nothing.
+const EFFORT: Compression = Compression::fast();
+const NUMBER_BYTES: usize = size_of::<u64>();
+
+/// Compresses what is written and passes it on.
+pub(super) struct Blocks<'a, W> {
+    out: &'a mut W,
+    pending: Vec<u8>,
+    /// Compressed bytes of each block.
+    lengths: Vec<u64>,
+}
+
+impl<'a, W: Write> Blocks<'a, W> {
+    pub(super) fn new(out: &'a mut W) -> Self {
+        Self { out, pending: Vec::new(), lengths: Vec::new() }
+    }
+
+    /// Writes what is left; returns the compressed bytes of each block.
+    pub(super) fn finish(mut self) -> io::Result<Vec<u64>> {
+        self.compress()?;
+        Ok(self.lengths)
+    }
+
+    fn compress(&mut self) -> io::Result<()> {
+        let compressed: Vec<_> = self.pending.par_chunks(BLOCK_BYTES).map(deflated).collect();
+        for block in compressed {
+            let block = block?;
+            self.lengths.push(block.len() as u64);
+            self.out.write_all(&block)?;
+        }
+        self.pending.clear();
+        Ok(())
+    }
+}
+
+impl<W: Write> Write for Blocks<'_, W> {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        let room = BLOCKS_A_BATCH * BLOCK_BYTES - self.pending.len();
+        let taken = &bytes[..room.min(bytes.len())];
+        self.pending.extend_from_slice(taken);
+        if taken.len() == room {
+            self.compress()?;
+        }
+        Ok(taken.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.out.flush()
+    }
+}
+
+fn deflated(block: &[u8]) -> io::Result<Vec<u8>> {
+    let mut encoder = ZlibEncoder::new(Vec::with_capacity(block.len()), EFFORT);
+    encoder.write_all(block)?;
+    encoder.finish()
+}
+
+/// The numbers before an array of so many bytes; lengths not known yet are zero.
+pub(super) fn head_of_blocks(bytes: usize, lengths: &[u64]) -> Vec<u8> {
+    let blocks = bytes.div_ceil(BLOCK_BYTES);
+    let numbers = [blocks, BLOCK_BYTES, bytes % BLOCK_BYTES].map(|number| number as u64);
+    let mut head: Vec<u8> =
+        numbers.iter().chain(lengths).flat_map(|number| number.to_le_bytes()).collect();
+    head.resize((numbers.len() + blocks) * NUMBER_BYTES, 0);
+    head
+}
+
+/// The bytes of an array, `expected` of them, whose numbers before the blocks are of the width and
+/// order that `number` reads from the start of a slice.
+pub(super) fn inflated(
+    data: &[u8],
+    expected: usize,
+    number_bytes: usize,
+    number: impl Fn(&[u8]) -> u64,
+) -> Option<Vec<u8>> {
+    let at = |k: usize| data.get(k * number_bytes..(k + 1) * number_bytes).map(&number);
+    let blocks = usize::try_from(at(0)?).ok()?;
+    let first = blocks.checked_add(3)?.checked_mul(number_bytes)?;
+    let mut rest = data.get(first..)?;
+    let mut bytes = Vec::new();
+    for block in 0..blocks {
+        let (compressed, others) = rest.split_at_checked(usize::try_from(at(3 + block)?).ok()?)?;
+        // No more is taken than the extent of the grid asks for.
+        let most = (expected - bytes.len()) as u64 + 1;
+        ZlibDecoder::new(compressed).take(most).read_to_end(&mut bytes).ok()?;
+        if bytes.len() > expected {
+            return None;
+        }
+        rest = others;
+    }
+    (bytes.len() == expected).then_some(bytes)
+}

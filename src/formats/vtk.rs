@@ -1,0 +1,121 @@
+//! Legacy VTK structured grids, `.vtk`: for programs that do not read `.vts`.
+//!
+//! Layout: a text head, then arrays as raw big-endian bytes. Source: "VTK legacy file formats",
+//! <https://docs.vtk.org/en/latest/design_documents/VTKFileFormats.html>.
+
+use std::io::{self, Write};
+
+use super::arrays::{CELL_ARRAYS, write_cells, write_points};
+use super::block::{Block, ReadFault, Reader, real};
+use super::mesh::{Limits, Span, count, planes};
+use crate::grid::Grid;
+
+/// Three numbers of 64 bits for each node.
+pub(super) const LIMITS: Limits = Limits::of(24);
+
+/// How such files are recognised and read.
+pub(super) const READER: Reader =
+    Reader { begins: Some(|head| head.starts_with(MAGIC)), grid: |bytes, _| read(bytes) };
+
+/// Writes the grid, in the plane z = 0 or extruded, with the cell arrays of [`crate::formats::vts`].
+pub fn write_to(out: &mut (impl Write + Send), grid: &Grid, span: Option<Span>) -> io::Result<()> {
+    let Grid { ni, nj, .. } = *grid;
+    let (plane, layer) = (ni * nj, grid.cells());
+    let nk = count(span);
+    let layers = span.map_or(1, |span| span.cells);
+    let (points, cells) = (plane * nk, layer * layers);
+    writeln!(out, "# vtk DataFile Version 3.0\ngrid of gridgen\nBINARY")?;
+    writeln!(out, "DATASET STRUCTURED_GRID\nDIMENSIONS {ni} {nj} {nk}\nPOINTS {points} double")?;
+    planes(span).try_for_each(|z| write_points(out, grid, z, f64::to_be_bytes))?;
+    writeln!(out, "\nCELL_DATA {cells}")?;
+    for (name, measure) in CELL_ARRAYS {
+        writeln!(out, "SCALARS {name} double 1\nLOOKUP_TABLE default")?;
+        for _ in 0..layers {
+            write_cells(out, grid, measure, f64::to_be_bytes)?;
+        }
+        writeln!(out)?;
+    }
+    Ok(())
+}
+
+/// First bytes of every legacy file.
+const MAGIC: &[u8] = b"# vtk DataFile";
+
+const HINT: &str = "save the mesh as a legacy structured grid, ascii or binary";
+
+/// Reads the points of the one data set, text or binary.
+fn read(bytes: &[u8]) -> Result<Grid, ReadFault> {
+    parse(bytes).map_err(|reason| ReadFault::Layout { reason, hint: HINT })?.plane()
+}
+
+/// Takes lines and words from the front of a file.
+struct Words<'a>(&'a [u8]);
+
+impl<'a> Words<'a> {
+    fn line(&mut self) -> &'a [u8] {
+        let end = self.0.iter().position(|&b| b == b'\n').unwrap_or(self.0.len());
+        let (line, rest) = self.0.split_at(end);
+        self.0 = rest.get(1..).unwrap_or_default();
+        line.trim_ascii()
+    }
+
+    fn word(&mut self) -> Option<&'a str> {
+        let text = self.0.trim_ascii_start();
+        let end = text.iter().position(u8::is_ascii_whitespace).unwrap_or(text.len());
+        let (word, rest) = text.split_at(end);
+        self.0 = rest;
+        str::from_utf8(word).ok().filter(|word| !word.is_empty())
+    }
+
+    fn number<T: std::str::FromStr>(&mut self) -> Option<T> {
+        self.word()?.parse().ok()
+    }
+}
+
+fn parse(bytes: &[u8]) -> Result<Block, &'static str> {
+    let mut file = Words(bytes);
+    if !file.line().starts_with(MAGIC) {
+        return Err("not a legacy VTK file");
+    }
+    file.line();
+    let binary = match file.line() {
+        b"ASCII" => false,
+        b"BINARY" => true,
+        _ => return Err("neither ASCII nor BINARY is said on the third line"),
+    };
+    if (file.word(), file.word()) != (Some("DATASET"), Some("STRUCTURED_GRID")) {
+        return Err("a data set of another kind, a structured grid was expected");
+    }
+    let dimensions = (file.word() == Some("DIMENSIONS"))
+        .then(|| (0..3).map(|_| file.number()).collect::<Option<Vec<usize>>>())
+        .flatten()
+        .ok_or("no dimensions of three numbers")?;
+    let points = (file.word() == Some("POINTS")).then(|| file.number::<usize>()).flatten();
+    let kind = file.word().unwrap_or_default();
+    let nodes = dimensions.iter().try_fold(1_usize, |product, &n| product.checked_mul(n));
+    let numbers = match (points, nodes) {
+        (Some(points), Some(nodes)) if points == nodes => points.checked_mul(3),
+        _ => None,
+    };
+    let numbers = numbers.ok_or("the number of points does not fit the dimensions")?;
+    let values = if binary {
+        file.line();
+        raw(file.0, kind, numbers)?
+    } else {
+        let values: Option<Vec<f64>> = (0..numbers).map(|_| file.number()).collect();
+        values.ok_or("a coordinate is missing or not a number")?
+    };
+    Ok(Block::of_points(dimensions, &values))
+}
+
+/// Big-endian numbers.
+fn raw(bytes: &[u8], kind: &str, numbers: usize) -> Result<Vec<f64>, &'static str> {
+    let size = match kind {
+        "double" => 8,
+        "float" => 4,
+        _ => return Err("the points are neither float nor double"),
+    };
+    let fields = numbers.checked_mul(size).and_then(|length| bytes.get(..length));
+    let fields = fields.ok_or("the coordinates end early")?;
+    Ok(fields.chunks_exact(size).map(|field| real(field, true)).collect())
+}

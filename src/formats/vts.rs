@@ -1,0 +1,295 @@
+//! VTK XML structured grids, `.vts`.
+//!
+//! Layout: an XML head, then `_` and the arrays as raw little-endian bytes, each preceded by its
+//! length as an unsigned 64-bit integer, or compressed in blocks, preceded by the number and the
+//! lengths of the blocks. Source: "VTK XML Formats",
+//! <https://docs.vtk.org/en/latest/design_documents/VTKFileFormats.html>.
+
+use std::io::{self, Seek, SeekFrom, Write};
+
+use super::arrays::{
+    Blocks, CELL_ARRAYS, F64_BYTES, head_of_blocks, inflated, write_cells, write_points,
+};
+use super::block::{Block, ReadFault, Reader, bits, check_memory, real};
+use super::mesh::{Limits, Span, count, planes};
+use crate::files::contents;
+use crate::grid::Grid;
+use crate::grid::quality::CellMeasure;
+
+const LENGTH_BYTES: usize = size_of::<u64>();
+
+/// Compressed arrays are shorter than their numbers.
+pub(super) const LIMITS: Limits = Limits::of(1);
+
+/// How such files are recognised and read.
+pub(super) const READER: Reader =
+    Reader { begins: Some(is_xml), grid: |bytes, _| parse(bytes)?.plane() };
+
+/// Whether the arrays are compressed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, serde::Serialize, serde::Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Compression {
+    /// They stand as they are.
+    #[default]
+    None,
+    /// In blocks, each a zlib stream.
+    Zlib,
+}
+
+/// Writes the grid, in the plane z = 0 or extruded, with cell arrays `area`, `skewness` and
+/// `aspect_ratio` of its plane.
+///
+/// Points and cell measures are encoded by rows in parallel as they are written: besides two
+/// batches of rows, and as many compressed blocks, nothing is copied.
+pub fn write_to(out: &mut (impl Write + Send), grid: &Grid, span: Option<Span>) -> io::Result<()> {
+    let file = File::new(grid, span);
+    let mut offsets = [0; ARRAYS];
+    for array in 1..ARRAYS {
+        offsets[array] = offsets[array - 1] + (LENGTH_BYTES + file.bytes(array - 1)) as u64;
+    }
+    out.write_all(file.head(&offsets.map(|offset| offset.to_string()), "").as_bytes())?;
+    for array in 0..ARRAYS {
+        out.write_all(&(file.bytes(array) as u64).to_le_bytes())?;
+        file.write_array(out, array)?;
+    }
+    out.write_all(TAIL)
+}
+
+/// Writes the bytes of a compressed file. The lengths of the blocks and with them the places of the
+/// arrays, which stand before them, are written last.
+pub fn write_compressed_to(
+    out: &mut (impl Write + Seek + Send),
+    grid: &Grid,
+    span: Option<Span>,
+) -> io::Result<()> {
+    let file = File::new(grid, span);
+    // Places as wide as the largest number, so that the head keeps its length.
+    let head = |offsets: &[u64; ARRAYS]| {
+        file.head(&offsets.map(|offset| format!("{offset:<20}")), COMPRESSOR)
+    };
+    let mut offsets = [0; ARRAYS];
+    out.write_all(head(&offsets).as_bytes())?;
+    let data = out.stream_position()?;
+    for array in 0..ARRAYS {
+        let begin = out.stream_position()?;
+        offsets[array] = begin - data;
+        let lengths = head_of_blocks(file.bytes(array), &[]);
+        out.write_all(&lengths)?;
+        let mut blocks = Blocks::new(out);
+        file.write_array(&mut blocks, array)?;
+        let compressed = blocks.finish()?;
+        let end = out.stream_position()?;
+        out.seek(SeekFrom::Start(begin))?;
+        out.write_all(&head_of_blocks(file.bytes(array), &compressed))?;
+        out.seek(SeekFrom::Start(end))?;
+    }
+    out.write_all(TAIL)?;
+    out.seek(SeekFrom::Start(0))?;
+    out.write_all(head(&offsets).as_bytes())
+}
+
+/// Arrays of a file: the points, then those over the cells.
+const ARRAYS: usize = 1 + CELL_ARRAYS.len();
+
+/// What follows the arrays.
+const TAIL: &[u8] = b"\n  </AppendedData>\n</VTKFile>\n";
+
+/// What says of a file that its arrays are compressed.
+const COMPRESSOR: &str = r#" compressor="vtkZLibDataCompressor""#;
+
+/// What is written.
+struct File<'a> {
+    grid: &'a Grid,
+    span: Option<Span>,
+    /// Layers of cells.
+    layers: usize,
+}
+
+impl<'a> File<'a> {
+    fn new(grid: &'a Grid, span: Option<Span>) -> Self {
+        Self { grid, span, layers: span.map_or(1, |span| span.cells) }
+    }
+
+    /// Bytes of an array.
+    fn bytes(&self, array: usize) -> usize {
+        match array {
+            0 => count(self.span) * points_bytes(self.grid),
+            _ => self.layers * cells_bytes(self.grid),
+        }
+    }
+
+    fn write_array(&self, out: &mut (impl Write + Send), array: usize) -> io::Result<()> {
+        let grid = self.grid;
+        let Some(cells) = array.checked_sub(1) else {
+            return planes(self.span)
+                .try_for_each(|z| write_points(out, grid, z, f64::to_le_bytes));
+        };
+        let (_, measure) = CELL_ARRAYS[cells];
+        (0..self.layers).try_for_each(|_| write_cells(out, grid, measure, f64::to_le_bytes))
+    }
+
+    /// The text before the arrays, with the place of each and what the file says of compression.
+    fn head(&self, offsets: &[String; ARRAYS], compressor: &str) -> String {
+        let (ni, nj, nk) = (self.grid.ni, self.grid.nj, count(self.span));
+        let extent = format!("0 {} 0 {} 0 {}", ni - 1, nj - 1, nk - 1);
+        let points = &offsets[0];
+        let array = |((name, _), offset): (&(&str, CellMeasure), &String)| {
+            [
+                r#"        <DataArray type="Float64" Name=""#,
+                name,
+                r#"" format="appended" offset=""#,
+                offset,
+                "\"/>\n",
+            ]
+            .concat()
+        };
+        let cells: String = CELL_ARRAYS.iter().zip(&offsets[1..]).map(array).collect();
+        format!(
+            r#"<?xml version="1.0"?>
+<VTKFile type="StructuredGrid" version="1.0" byte_order="LittleEndian" header_type="UInt64"{compressor}>
+  <StructuredGrid WholeExtent="{extent}">
+    <Piece Extent="{extent}">
+      <Points>
+        <DataArray type="Float64" Name="Points" NumberOfComponents="3" format="appended" offset="{points}"/>
+      </Points>
+      <CellData Scalars="skewness">
+{cells}      </CellData>
+    </Piece>
+  </StructuredGrid>
+  <AppendedData encoding="raw">
+   _"#
+        )
+    }
+}
+
+/// Bytes of the points of one plane.
+fn points_bytes(grid: &Grid) -> usize {
+    grid.ni * grid.nj * 3 * F64_BYTES
+}
+
+/// Bytes of an array over the cells of one layer.
+fn cells_bytes(grid: &Grid) -> usize {
+    grid.cells() * F64_BYTES
+}
+
+/// Whether a file begins like one of VTK's in XML.
+fn is_xml(head: &[u8]) -> bool {
+    position(head, b"<VTKFile").is_some()
+}
+
+const HINT: &str =
+    "save the mesh as one structured grid, ascii or appended raw, plain or compressed by zlib";
+
+/// The file is laid out otherwise than it is read.
+fn layout(reason: &'static str) -> ReadFault {
+    ReadFault::Layout { reason, hint: HINT }
+}
+
+/// VTK's name of the compression that is read.
+const ZLIB: &str = "vtkZLibDataCompressor";
+
+/// Reads the points of the one piece: ascii, or appended raw, also compressed by zlib.
+fn parse(bytes: &[u8]) -> Result<Block, ReadFault> {
+    // Raw bytes may follow the appended mark; the head is text up to there.
+    let data = position(bytes, b"<AppendedData");
+    let head = String::from_utf8_lossy(&bytes[..data.unwrap_or(bytes.len())]);
+    let file = tag(&head, "<VTKFile").ok_or(layout("not a VTK XML file"))?;
+    if attribute(file, "type") != Some("StructuredGrid") {
+        return Err(layout("a VTK file of another type, a structured grid was expected"));
+    }
+    if attribute(file, "compressor").is_some_and(|name| name != ZLIB) {
+        return Err(layout("the arrays are compressed by another method than zlib"));
+    }
+    if head.matches("<Piece").count() != 1 {
+        return Err(layout("one piece was expected"));
+    }
+    let extent = tag(&head, "<Piece").and_then(|t| attribute(t, "Extent")).and_then(dimensions);
+    let dimensions = extent.ok_or(layout("the piece has no extent of six numbers"))?;
+    let points = head.find("<Points").ok_or(layout("the piece has no points"))?;
+    let array = tag(&head[points..], "<DataArray").ok_or(layout("the piece has no points"))?;
+    let nodes = dimensions.iter().try_fold(3_usize, |p, &n| p.checked_mul(n));
+    let numbers = nodes.ok_or(layout("the extent is too large"))?;
+    let values = match attribute(array, "format") {
+        Some("ascii") => ascii(&head[points..]).map_err(layout),
+        Some("appended") => {
+            let data = data.ok_or(layout("the appended data are missing"))?;
+            appended(&bytes[data..], file, array, numbers)
+        }
+        _ => Err(layout("the points are neither ascii nor appended")),
+    }?;
+    if values.len() != numbers {
+        return Err(layout("the number of points does not fit the extent"));
+    }
+    Ok(Block::of_points(dimensions, &values))
+}
+
+/// Numbers between the end of the array's tag and the next tag.
+fn ascii(points: &str) -> Result<Vec<f64>, &'static str> {
+    let array = points.find("<DataArray").unwrap_or(0);
+    let text = points[array..].split_once('>').map_or("", |(_, rest)| rest);
+    let words = text.split('<').next().unwrap_or("").split_whitespace();
+    words.map(|w| w.parse().map_err(|_| "a coordinate is not a number")).collect()
+}
+
+/// The numbers of an appended raw array.
+fn appended(data: &[u8], file: &str, array: &str, numbers: usize) -> Result<Vec<f64>, ReadFault> {
+    let short = || layout("the appended data end early");
+    let text = String::from_utf8_lossy(&data[..data.len().min(200)]).into_owned();
+    let encoding = tag(&text, "<AppendedData").and_then(|t| attribute(t, "encoding"));
+    if encoding != Some("raw") {
+        return Err(layout("the appended data are not raw"));
+    }
+    let big = attribute(file, "byte_order") == Some("BigEndian");
+    let marker = if attribute(file, "header_type") == Some("UInt64") { 8 } else { 4 };
+    let size = match attribute(array, "type") {
+        Some("Float64") => 8,
+        Some("Float32") => 4,
+        _ => return Err(layout("the points are neither Float32 nor Float64")),
+    };
+    let offset: usize = attribute(array, "offset")
+        .and_then(|t| t.trim().parse().ok())
+        .ok_or(layout("the points have no offset"))?;
+    let start =
+        position(data, b"_").and_then(|at| (at + 1).checked_add(offset)).ok_or_else(short)?;
+    let expected = numbers.checked_mul(size).ok_or_else(short)?;
+    let real = |field| real(field, big);
+    if attribute(file, "compressor").is_some() {
+        let data = data.get(start..).ok_or_else(short)?;
+        if expected as u64 > contents::unpacked_limit(data.len()) {
+            return Err(layout("the extent asks for far more than the compressed points hold"));
+        }
+        check_memory(numbers)?;
+        let bytes = inflated(data, expected, marker, |field| bits(field, big));
+        let bytes = bytes.ok_or(layout("the compressed points cannot be unpacked"))?;
+        return Ok(bytes.chunks_exact(size).map(real).collect());
+    }
+    let begin = start.checked_add(marker).ok_or_else(short)?;
+    let end = begin.checked_add(expected).ok_or_else(short)?;
+    Ok(data.get(begin..end).ok_or_else(short)?.chunks_exact(size).map(real).collect())
+}
+
+/// Nodes in each direction from `i0 i1 j0 j1 k0 k1`.
+fn dimensions(extent: &str) -> Option<Vec<usize>> {
+    let ends: Vec<i64> = extent.split_whitespace().map_while(|w| w.parse().ok()).collect();
+    let nodes = |pair: &[i64]| usize::try_from(pair[1].checked_sub(pair[0])?.checked_add(1)?).ok();
+    (ends.len() == 6).then(|| ends.chunks(2).map(nodes).collect())?
+}
+
+/// The first tag that starts like this, to its end.
+fn tag<'a>(text: &'a str, start: &str) -> Option<&'a str> {
+    let tag = &text[text.find(start)?..];
+    Some(&tag[..tag.find('>').unwrap_or(tag.len())])
+}
+
+/// The value of an attribute in double or single quotes.
+fn attribute<'a>(tag: &'a str, name: &str) -> Option<&'a str> {
+    ['"', '\''].iter().find_map(|&quote| {
+        let start = [" ", name, "="].concat() + &quote.to_string();
+        let value = &tag[tag.find(&start)? + start.len()..];
+        value.split(quote).next()
+    })
+}
+
+fn position(bytes: &[u8], part: &[u8]) -> Option<usize> {
+    bytes.windows(part.len()).position(|w| w == part)
+}

@@ -1,0 +1,286 @@
+//! From the rows of a file to one contour: upper trailing edge → nose → lower trailing edge of an
+//! airfoil, or clockwise around a smooth body.
+
+use super::rows::Row;
+use crate::geometry::error::{FileProblem, Refusal};
+use crate::geometry::polygon::first_crossing;
+
+/// The fewest distinct points that say what a contour is.
+const LEAST_POINTS: usize = 10;
+/// Points closer than this, in chords or extents of a smooth contour, are one point.
+const SAME: f64 = 1e-7;
+/// The way from the last point of a smooth contour to the first, in longest ways between neighbours,
+/// from which the contour is open.
+const OPEN: f64 = 3.0;
+/// An end of the contour may be this far ahead of the trailing edge, in chords.
+const END_REACH: f64 = 0.05;
+
+/// The points of an airfoil, ordered, checked and scaled; `upper` is the count of the first surface in
+/// Lednicer's order.
+pub(super) fn airfoil(
+    rows: Vec<Row>,
+    upper: Option<usize>,
+    notes: &mut Vec<String>,
+) -> Result<Vec<[f64; 2]>, Refusal> {
+    let frame = Frame::of(&rows);
+    let rows = join_surfaces(rows, upper, &frame, notes);
+    let mut rows = drop_repeated(rows, SAME * frame.chord, notes);
+    let closed = rows.len() > 1 && same(&rows[0], &rows[rows.len() - 1], &frame);
+    check_count(rows.len() - usize::from(closed))?;
+    if frame.chord <= 0.0 {
+        return Err(FileProblem::NoArea.into());
+    }
+    start_at_trailing_edge(&mut rows, &frame, notes);
+    drop_base_points(&mut rows, &frame, notes);
+    check_ends(&rows, &frame)?;
+    // Counter-clockwise, the upper surface comes first.
+    if checked_area(&rows, 1e-5 * frame.chord * frame.chord)? < 0.0 {
+        rows.reverse();
+        notes.push("The lower surface came first; the order was reversed.".to_owned());
+    }
+    check_crossing(&rows)?;
+    Ok(frame.scale(&rows, notes))
+}
+
+/// A smooth closed contour in the unit of its file.
+pub(super) struct Smooth {
+    /// Points, clockwise, each once.
+    pub(super) points: Vec<[f64; 2]>,
+    /// Smallest and largest x, and y.
+    pub(super) extents: [[f64; 2]; 2],
+    /// Distance up to which points are one point.
+    pub(super) same: f64,
+}
+
+/// The points of a smooth closed contour, ordered and checked.
+pub(super) fn smooth(rows: Vec<Row>, notes: &mut Vec<String>) -> Result<Smooth, Refusal> {
+    let extents = [0, 1].map(|c| {
+        let values = || rows.iter().map(|row| row.at[c]);
+        [values().fold(f64::INFINITY, f64::min), values().fold(f64::NEG_INFINITY, f64::max)]
+    });
+    let across = (extents[0][1] - extents[0][0]).max(extents[1][1] - extents[1][0]);
+    let same = SAME * across;
+    let mut rows = drop_repeated(rows, same, notes);
+    if rows.len() > 1 && distance(&rows[0], &rows[rows.len() - 1]) <= same {
+        rows.pop();
+    }
+    check_count(rows.len())?;
+    check_closed(&rows)?;
+    let area = checked_area(&rows, 1e-6 * across * across)?;
+    check_crossing(&rows)?;
+    if area > 0.0 {
+        rows[1..].reverse();
+        notes.push("The points run counter-clockwise; their order was reversed.".into());
+    }
+    Ok(Smooth { points: rows.iter().map(|row| row.at).collect(), extents, same })
+}
+
+/// Refuses too few distinct points.
+fn check_count(found: usize) -> Result<(), Refusal> {
+    if found < LEAST_POINTS {
+        return Err(FileProblem::TooFewPoints { found, least: LEAST_POINTS }.into());
+    }
+    Ok(())
+}
+
+/// Refuses a smooth contour whose ends are far apart.
+fn check_closed(rows: &[Row]) -> Result<(), Refusal> {
+    let (first, end) = (&rows[0], &rows[rows.len() - 1]);
+    let longest = rows.windows(2).map(|w| distance(&w[0], &w[1])).fold(0.0, f64::max);
+    let gap = distance(end, first);
+    if gap <= OPEN * longest {
+        return Ok(());
+    }
+    Err(FileProblem::OpenContour { last: end.line, gap, longest }.at(first.line))
+}
+
+/// Where the section lies.
+struct Frame {
+    left: f64,
+    right: f64,
+    chord: f64,
+}
+
+impl Frame {
+    fn of(rows: &[Row]) -> Self {
+        let left = rows.iter().map(|r| r.at[0]).fold(f64::INFINITY, f64::min);
+        let right = rows.iter().map(|r| r.at[0]).fold(f64::NEG_INFINITY, f64::max);
+        Self { left, right, chord: right - left }
+    }
+
+    /// Place along the chord, 0 to 1.
+    fn x_over_c(&self, row: &Row) -> f64 {
+        (row.at[0] - self.left) / self.chord
+    }
+
+    /// Unit chord from x = 0; y is scaled alike.
+    fn scale(&self, rows: &[Row], notes: &mut Vec<String>) -> Vec<[f64; 2]> {
+        let Self { left, right, chord } = *self;
+        if left.abs() + (chord - 1.0).abs() > 0.0 {
+            notes.push(format!(
+                "The section reached from x = {left} to {right}; it was moved and scaled to 0 and 1.",
+            ));
+        }
+        rows.iter().map(|r| [(r.at[0] - left) / chord, r.at[1] / chord]).collect()
+    }
+}
+
+fn step(a: &Row, b: &Row) -> [f64; 2] {
+    [b.at[0] - a.at[0], b.at[1] - a.at[1]]
+}
+
+fn distance(a: &Row, b: &Row) -> f64 {
+    let [dx, dy] = step(a, b);
+    dx.hypot(dy)
+}
+
+fn same(a: &Row, b: &Row, frame: &Frame) -> bool {
+    distance(a, b) <= SAME * frame.chord
+}
+
+/// Joins two surfaces that run from nose to trailing edge into one contour. Without a count line
+/// they are found by the one jump of more than half a chord between two full surfaces.
+fn join_surfaces(
+    mut rows: Vec<Row>,
+    upper: Option<usize>,
+    frame: &Frame,
+    notes: &mut Vec<String>,
+) -> Vec<Row> {
+    let Some(split) = upper.or_else(|| jump(&rows, frame)) else { return rows };
+    if upper.is_none() {
+        notes.push(format!(
+            "Two surfaces (the second from line {}) were joined at the nose.",
+            rows[split].line
+        ));
+    }
+    let runs_aft = |s: &[Row]| step(&s[0], &s[s.len() - 1])[0] > 0.0;
+    if runs_aft(&rows[..split]) {
+        rows[..split].reverse();
+    }
+    if !runs_aft(&rows[split..]) {
+        rows[split..].reverse();
+    }
+    rows
+}
+
+/// The place of the one long jump, if both sides of it are full surfaces.
+fn jump(rows: &[Row], frame: &Frame) -> Option<usize> {
+    let mut jumps =
+        (1..rows.len()).filter(|&k| distance(&rows[k - 1], &rows[k]) > 0.5 * frame.chord);
+    let split = jumps.next()?;
+    let full = |s: &[Row]| s.len() > 2 && Frame::of(s).chord > 0.8 * frame.chord;
+    (jumps.next().is_none() && full(&rows[..split]) && full(&rows[split..])).then_some(split)
+}
+
+/// Drops every point that is no farther than `same` from the one before.
+fn drop_repeated(rows: Vec<Row>, same: f64, notes: &mut Vec<String>) -> Vec<Row> {
+    let mut kept: Vec<Row> = Vec::with_capacity(rows.len());
+    let mut dropped: Vec<String> = Vec::new();
+    for row in rows {
+        match kept.last() {
+            Some(last) if distance(last, &row) <= same => dropped.push(row.line.to_string()),
+            _ => kept.push(row),
+        }
+    }
+    match dropped.len() {
+        0 => {}
+        1 => notes.push(format!("The repeated point in line {} was dropped.", dropped[0])),
+        n => {
+            let more = if n > 8 { ", …" } else { "" };
+            let lines = dropped[..n.min(8)].join(", ");
+            notes.push(format!("{n} repeated points were dropped (lines {lines}{more})."));
+        }
+    }
+    kept
+}
+
+/// Whether the segment stands across the chord at the trailing edge, as a base does.
+fn on_base(a: &Row, b: &Row, frame: &Frame) -> bool {
+    let [dx, dy] = step(a, b);
+    dx.abs() < 0.2 * dy.abs() && frame.x_over_c(a).min(frame.x_over_c(b)) > 0.99
+}
+
+/// Cuts a closed contour that starts elsewhere at its trailing edge.
+fn start_at_trailing_edge(rows: &mut Vec<Row>, frame: &Frame, notes: &mut Vec<String>) {
+    let n = rows.len();
+    let ahead = |r: &Row| frame.x_over_c(r) < 0.9;
+    let loose = distance(&rows[0], &rows[n - 1]) > 0.1 * frame.chord;
+    if !ahead(&rows[0]) || !ahead(&rows[n - 1]) || loose {
+        return;
+    }
+    notes.push(format!(
+        "The contour starts at line {}, away from the trailing edge; it was cut there instead.",
+        rows[0].line
+    ));
+    if same(&rows[0], &rows[n - 1], frame) {
+        rows.pop();
+    }
+    let n = rows.len();
+    let aft = (0..n).max_by(|&i, &k| rows[i].at[0].total_cmp(&rows[k].at[0])).unwrap_or(0);
+    let (before, after) = ((aft + n - 1) % n, (aft + 1) % n);
+    if on_base(&rows[before], &rows[aft], frame) {
+        rows.rotate_left(aft);
+    } else if on_base(&rows[aft], &rows[after], frame) {
+        rows.rotate_left(after);
+    } else {
+        rows.rotate_left(aft);
+        rows.push(rows[0]);
+    }
+}
+
+/// Drops an end point that lies on the base (its middle, or the first point once more): the base is
+/// the gap between the two ends. A rounded edge has no corner behind that point and is left alone.
+fn drop_base_points(rows: &mut Vec<Row>, frame: &Frame, notes: &mut Vec<String>) {
+    let corner = |a: &Row, b: &Row, c: &Row| {
+        let ([ux, uy], [vx, vy]) = (step(a, b), step(b, c));
+        (ux * vy - uy * vx).abs().atan2(ux * vx + uy * vy) > 50.0_f64.to_radians()
+    };
+    let ends_on_base = |a: &Row, b: &Row, c: &Row| on_base(a, b, frame) && corner(a, b, c);
+    let n = rows.len();
+    let last = ends_on_base(&rows[n - 1], &rows[n - 2], &rows[n - 3]);
+    let first = ends_on_base(&rows[0], &rows[1], &rows[2]);
+    let mut drop = |row: Row| {
+        notes.push(format!("The point of line {} lies on the base and was dropped.", row.line));
+    };
+    if last {
+        drop(rows.remove(n - 1));
+    }
+    if first {
+        drop(rows.remove(0));
+    }
+}
+
+/// Refuses a surface that ends ahead of the trailing edge.
+fn check_ends(rows: &[Row], frame: &Frame) -> Result<(), Refusal> {
+    for row in [&rows[0], &rows[rows.len() - 1]] {
+        let x_over_c = frame.x_over_c(row);
+        if x_over_c < 1.0 - END_REACH {
+            return Err(FileProblem::Truncated { x_over_c }.at(row.line));
+        }
+    }
+    Ok(())
+}
+
+/// Signed area, positive for points that run counter-clockwise; refuses one of less than `least`.
+fn checked_area(rows: &[Row], least: f64) -> Result<f64, Refusal> {
+    let start = rows[0];
+    let area: f64 = rows
+        .windows(2)
+        .map(|w| (step(&start, &w[0]), step(&start, &w[1])))
+        .map(|(a, b)| 0.5 * (a[0] * b[1] - a[1] * b[0]))
+        .sum();
+    if area.abs() < least { Err(FileProblem::NoArea.into()) } else { Ok(area) }
+}
+
+/// Refuses a contour, the way from its end to its start included, that crosses itself.
+fn check_crossing(rows: &[Row]) -> Result<(), Refusal> {
+    let points: Vec<[f64; 2]> = rows.iter().map(|r| r.at).collect();
+    let Some((i, k)) = first_crossing(&points, true) else { return Ok(()) };
+    let mut segments = [i, k].map(|k| {
+        let mut lines = [rows[k].line, rows[(k + 1) % rows.len()].line];
+        lines.sort_unstable();
+        lines
+    });
+    segments.sort_unstable();
+    Err(FileProblem::ContourCrosses { segments }.into())
+}

@@ -1,0 +1,381 @@
+//! A picture: shapes in pixels with fractions, written as SVG or PNG by the plotting library.
+//!
+//! The library places everything on whole pixels, too coarse for a grid near a wall. Pictures are
+//! therefore drawn in a larger unit: an SVG is scaled back by its view box, a bitmap is averaged
+//! down, which also smooths its edges.
+
+use std::fmt::{Display, Write as _};
+use std::io::{self, Write};
+use std::path::Path;
+use std::sync::OnceLock;
+
+use plotters::coord::Shift;
+use plotters::prelude::*;
+use plotters::style::text_anchor::{HPos, Pos, VPos};
+use plotters::style::{FontTransform, register_font};
+
+use super::palette;
+use crate::files::{IoError, WriteFault, atomic};
+
+/// Units of an SVG in one of its pixels: lines near the wall keep their distance.
+const SVG_UNITS: u32 = 10;
+
+/// Bitmap pixels in four pixels of the picture, and samples across one bitmap pixel.
+const BITMAP_PIXELS_IN_4: u32 = 5;
+const BITMAP_SAMPLES: u32 = 2;
+
+/// Bytes of a bitmap pixel.
+const RGB_BYTES: usize = 3;
+
+/// Family of all text. Viewers of an SVG take their own sans-serif font; bitmaps are set in
+/// Ubuntu Light, embedded from `epaint_default_fonts` (Ubuntu font licence 1.0, which allows
+/// bundling with any program and puts no condition on pictures made with the font).
+const FONT_FAMILY: &str = "sans-serif";
+
+/// Sizes of text in pixels.
+pub(super) const TITLE_SIZE: f64 = 28.0;
+pub(super) const CAPTION_SIZE: f64 = 18.0;
+pub(super) const LABEL_SIZE: f64 = 15.0;
+
+/// Why a picture could not be drawn, in the words of the library.
+#[derive(Debug)]
+pub(in crate::report) struct DrawError(String);
+
+impl DrawError {
+    fn new(error: impl Display) -> Self {
+        Self(error.to_string())
+    }
+
+    pub(in crate::report) fn of(self, path: &Path) -> IoError {
+        WriteFault::Draw(self.0).at(path)
+    }
+}
+
+/// Which point of a text its position means.
+#[derive(Clone, Copy)]
+pub(super) struct Anchor {
+    h: HPos,
+    v: VPos,
+}
+
+// `CENTRE_TOP`: the point is the middle of the text's top edge; and so on.
+pub(super) const CENTRE_TOP: Anchor = Anchor { h: HPos::Center, v: VPos::Top };
+pub(super) const CENTRE_BOTTOM: Anchor = Anchor { h: HPos::Center, v: VPos::Bottom };
+pub(super) const LEFT_BOTTOM: Anchor = Anchor { h: HPos::Left, v: VPos::Bottom };
+pub(super) const LEFT: Anchor = Anchor { h: HPos::Left, v: VPos::Center };
+pub(super) const RIGHT_BOTTOM: Anchor = Anchor { h: HPos::Right, v: VPos::Bottom };
+pub(super) const RIGHT: Anchor = Anchor { h: HPos::Right, v: VPos::Center };
+
+enum Shape {
+    Line {
+        points: Vec<[f64; 2]>,
+        width: f64,
+    },
+    Polygon(Vec<[f64; 2]>),
+    /// Rectangles, each by its lower and upper corner.
+    Area(Vec<[[f64; 2]; 2]>),
+    Dot {
+        centre: [f64; 2],
+        radius: f64,
+    },
+    Text {
+        text: String,
+        position: [f64; 2],
+        size: f64,
+        anchor: Anchor,
+        turn: FontTransform,
+    },
+}
+
+/// A picture with x to the right and y downward, in pixels.
+pub struct Picture {
+    size: [u32; 2],
+    shapes: Vec<(Shape, RGBColor)>,
+}
+
+impl Picture {
+    /// An empty picture with a title at `place`, and a summary below it.
+    pub(super) fn new(size: [u32; 2], [x, y]: [f64; 2], title: &str, summary: &str) -> Self {
+        let mut picture = Self { size, shapes: Vec::new() };
+        picture.text(title, [x, y], (TITLE_SIZE, LEFT_BOTTOM), palette::TEXT);
+        if !summary.is_empty() {
+            let size = CAPTION_SIZE - 1.0;
+            picture.text(summary, [x, y + 26.0], (size, LEFT_BOTTOM), palette::LABEL);
+        }
+        picture
+    }
+
+    /// A line through points, `width` pixels wide.
+    pub(super) fn line(&mut self, points: &[[f64; 2]], colour: RGBColor, width: f64) {
+        self.shapes.push((Shape::Line { points: points.to_vec(), width }, colour));
+    }
+
+    /// A line of dashes `on` long with gaps of `off` pixels between two points.
+    pub(super) fn dashes(
+        &mut self,
+        [a, b]: [[f64; 2]; 2],
+        [on, off]: [f64; 2],
+        colour: RGBColor,
+        width: f64,
+    ) {
+        let length = (b[0] - a[0]).hypot(b[1] - a[1]);
+        let at = |s: f64| {
+            let t = (s / length).min(1.0);
+            [a[0] + t * (b[0] - a[0]), a[1] + t * (b[1] - a[1])]
+        };
+        let mut start = 0.0;
+        while start < length {
+            self.line(&[at(start), at(start + on)], colour, width);
+            start += on + off;
+        }
+    }
+
+    pub(super) fn polygon(&mut self, points: Vec<[f64; 2]>, colour: RGBColor) {
+        self.shapes.push((Shape::Polygon(points), colour));
+    }
+
+    /// An area of rectangles, each by its lower and upper corner. In an SVG it stands above what
+    /// else is drawn.
+    pub(super) fn area(&mut self, rectangles: Vec<[[f64; 2]; 2]>, colour: RGBColor) {
+        self.shapes.push((Shape::Area(rectangles), colour));
+    }
+
+    pub(super) fn dot(&mut self, centre: [f64; 2], radius: f64, colour: RGBColor) {
+        self.shapes.push((Shape::Dot { centre, radius }, colour));
+    }
+
+    /// Text of `size` pixels from the top of an ascender to the foot of a descender.
+    pub(super) fn text(
+        &mut self,
+        text: &str,
+        position: [f64; 2],
+        (size, anchor): (f64, Anchor),
+        colour: RGBColor,
+    ) {
+        self.turned_text(text, position, (size, anchor, FontTransform::None), colour);
+    }
+
+    /// Text that reads upward.
+    pub(super) fn upward_text(
+        &mut self,
+        text: &str,
+        position: [f64; 2],
+        (size, anchor): (f64, Anchor),
+        colour: RGBColor,
+    ) {
+        self.turned_text(text, position, (size, anchor, FontTransform::Rotate270), colour);
+    }
+
+    fn turned_text(
+        &mut self,
+        text: &str,
+        position: [f64; 2],
+        (size, anchor, turn): (f64, Anchor, FontTransform),
+        colour: RGBColor,
+    ) {
+        // Control characters from an airfoil file have no place in XML.
+        let text = text.chars().filter(|c| !c.is_control()).collect();
+        self.shapes.push((Shape::Text { text, position, size, anchor, turn }, colour));
+    }
+
+    /// Writes the picture as PNG where `path` ends so, else as SVG.
+    ///
+    /// # Errors
+    ///
+    /// [`IoError`] when the picture cannot be drawn or written.
+    pub fn write(&self, path: &Path) -> Result<(), IoError> {
+        if path.extension().is_some_and(|end| end.eq_ignore_ascii_case("png")) {
+            let (pixels, size) = self.bitmap().map_err(|error| error.of(path))?;
+            atomic::write(path, |out| write_png(out, &pixels, size))
+        } else {
+            let text = self.svg().map_err(|error| error.of(path))?;
+            atomic::write(path, |out| out.write_all(text.as_bytes()))
+        }
+    }
+
+    /// The text of the picture as SVG.
+    pub(in crate::report) fn svg(&self) -> Result<String, DrawError> {
+        let [width, height] = self.size;
+        let units = (width * SVG_UNITS, height * SVG_UNITS);
+        let mut text = String::new();
+        let area = SVGBackend::with_string(&mut text, units).into_drawing_area();
+        let (scale, mut areas) = (f64::from(SVG_UNITS), String::new());
+        self.draw(Surface { area, scale, areas: Some(&mut areas) })?;
+        if let Some(end) = text.rfind("</svg>") {
+            text.insert_str(end, &areas);
+        }
+        // The view box keeps the fine units; the picture itself has the size asked for.
+        let fine = format!(r#"width="{}" height="{}""#, units.0, units.1);
+        Ok(text.replacen(&fine, &format!(r#"width="{width}" height="{height}""#), 1))
+    }
+
+    /// RGB bytes of the picture, row by row from the top, and the size in bitmap pixels.
+    fn bitmap(&self) -> Result<(Vec<u8>, [u32; 2]), DrawError> {
+        register_fonts()?;
+        let size = self.size.map(|pixels| pixels * BITMAP_PIXELS_IN_4 / 4);
+        let [width, height] = size.map(|pixels| pixels * BITMAP_SAMPLES);
+        let mut fine = vec![0; width as usize * height as usize * RGB_BYTES];
+        let scale = f64::from(BITMAP_PIXELS_IN_4 * BITMAP_SAMPLES) / 4.0;
+        let area = BitMapBackend::with_buffer(&mut fine, (width, height)).into_drawing_area();
+        self.draw(Surface { area, scale, areas: None })?;
+        Ok((average(&fine, width as usize), size))
+    }
+
+    fn draw<DB: DrawingBackend>(&self, mut surface: Surface<'_, DB>) -> Result<(), DrawError> {
+        surface.area.fill(&palette::PAPER).map_err(DrawError::new)?;
+        for (shape, colour) in &self.shapes {
+            match shape {
+                Shape::Line { points, width } => surface.line(points, *colour, *width),
+                Shape::Polygon(points) => surface.polygon(points, *colour),
+                Shape::Area(rectangles) => surface.rectangles(rectangles, *colour),
+                Shape::Dot { centre, radius } => surface.dot(*centre, *radius, *colour),
+                Shape::Text { text, position, size, anchor, turn } => {
+                    let style = TextStyle::from((FONT_FAMILY, size * surface.scale).into_font())
+                        .transform(turn.clone())
+                        .color(colour)
+                        .pos(Pos::new(anchor.h, anchor.v));
+                    let place = surface.units(*position);
+                    surface.area.draw_text(text, &style, place).map_err(DrawError::new)
+                }
+            }?;
+        }
+        surface.area.present().map_err(DrawError::new)
+    }
+}
+
+/// What a picture is drawn on.
+struct Surface<'a, DB: DrawingBackend> {
+    area: DrawingArea<DB, Shift>,
+    /// Units of the backend in a pixel.
+    scale: f64,
+    /// Areas for the end of an SVG. None on a bitmap, which draws lines wider than one unit as filled
+    /// segments with round joints.
+    areas: Option<&'a mut String>,
+}
+
+impl<DB: DrawingBackend> Surface<'_, DB> {
+    fn line(&self, points: &[[f64; 2]], colour: RGBColor, width: f64) -> Result<(), DrawError> {
+        let units = (width * self.scale).round().max(1.0);
+        if units < 2.0 || self.areas.is_some() {
+            let mut path: Vec<_> = points.iter().map(|&point| self.units(point)).collect();
+            path.dedup();
+            let style = colour.stroke_width(units as u32);
+            return self.area.draw(&PathElement::new(path, style)).map_err(DrawError::new);
+        }
+        for pair in points.windows(2) {
+            self.wide_segment([pair[0], pair[1]], colour, width)?;
+        }
+        // Joints only: round ends would reach out of a panel.
+        for &point in points.iter().skip(1).take(points.len().saturating_sub(2)) {
+            self.dot(point, 0.5 * width, colour)?;
+        }
+        Ok(())
+    }
+
+    fn wide_segment(
+        &self,
+        [a, b]: [[f64; 2]; 2],
+        colour: RGBColor,
+        width: f64,
+    ) -> Result<(), DrawError> {
+        let (dx, dy) = (b[0] - a[0], b[1] - a[1]);
+        let length = dx.hypot(dy);
+        if length == 0.0 {
+            return Ok(());
+        }
+        let (nx, ny) = (-0.5 * width * dy / length, 0.5 * width * dx / length);
+        let corners = [
+            [a[0] + nx, a[1] + ny],
+            [b[0] + nx, b[1] + ny],
+            [b[0] - nx, b[1] - ny],
+            [a[0] - nx, a[1] - ny],
+        ];
+        self.polygon(&corners, colour)
+    }
+
+    fn polygon(&self, points: &[[f64; 2]], colour: RGBColor) -> Result<(), DrawError> {
+        let mut corners: Vec<_> = points.iter().map(|&point| self.units(point)).collect();
+        corners.dedup();
+        // The library cannot fill what has shrunk to a point or a line.
+        if corners.len() < 3 {
+            return Ok(());
+        }
+        self.area.draw(&Polygon::new(corners, colour.filled())).map_err(DrawError::new)
+    }
+
+    /// The library has no element of many parts: an SVG keeps each area as one path, which stands
+    /// at its end; a bitmap is filled rectangle by rectangle.
+    fn rectangles(
+        &mut self,
+        rectangles: &[[[f64; 2]; 2]],
+        colour: RGBColor,
+    ) -> Result<(), DrawError> {
+        let mut path = String::new();
+        for &[low, high] in rectangles {
+            let ((x, y), (right, top)) = (self.units(low), self.units(high));
+            if self.areas.is_some() {
+                let _ = write!(path, "M{x} {y}h{}v{}h{}z", right - x, top - y, x - right);
+            } else {
+                // The library fills the last row and column too.
+                let filled = Rectangle::new([(x, y), (right - 1, top - 1)], colour.filled());
+                self.area.draw(&filled).map_err(DrawError::new)?;
+            }
+        }
+        let Some(areas) = &mut self.areas else { return Ok(()) };
+        let colour = super::hexadecimal(colour);
+        writeln!(areas, "<path fill=\"{colour}\" shape-rendering=\"crispEdges\" d=\"{path}\"/>")
+            .map_err(DrawError::new)
+    }
+
+    fn dot(&self, centre: [f64; 2], radius: f64, colour: RGBColor) -> Result<(), DrawError> {
+        let radius = (radius * self.scale).round() as i32;
+        let dot = Circle::new(self.units(centre), radius, colour.filled());
+        self.area.draw(&dot).map_err(DrawError::new)
+    }
+
+    fn units(&self, point: [f64; 2]) -> (i32, i32) {
+        ((point[0] * self.scale).round() as i32, (point[1] * self.scale).round() as i32)
+    }
+}
+
+/// Makes the embedded font known to the library, once in the life of the program.
+fn register_fonts() -> Result<(), DrawError> {
+    static REGISTERED: OnceLock<bool> = OnceLock::new();
+    let registered = *REGISTERED.get_or_init(|| {
+        register_font(FONT_FAMILY, FontStyle::Normal, epaint_default_fonts::UBUNTU_LIGHT).is_ok()
+    });
+    if registered { Ok(()) } else { Err(DrawError::new("the embedded font cannot be read")) }
+}
+
+fn write_png(out: impl Write, pixels: &[u8], [width, height]: [u32; 2]) -> io::Result<()> {
+    let mut encoder = png::Encoder::new(out, width, height);
+    encoder.set_color(png::ColorType::Rgb);
+    encoder.set_depth(png::BitDepth::Eight);
+    encoder.set_deflate_compression(png::DeflateCompression::Level(1));
+    // Line art with flat colours: filters meant for photographs make it larger.
+    encoder.set_filter(png::Filter::NoFilter);
+    encoder.write_header()?.write_image_data(pixels)?;
+    Ok(())
+}
+
+/// Averages squares of samples into pixels.
+fn average(fine: &[u8], width: usize) -> Vec<u8> {
+    let samples = BITMAP_SAMPLES as usize;
+    let count = (samples * samples) as u16;
+    let mut pixels = Vec::with_capacity(fine.len() / (samples * samples));
+    let mut sums = vec![[0_u16; RGB_BYTES]; width / samples];
+    for rows in fine.chunks_exact(width * RGB_BYTES * samples) {
+        sums.fill([0; RGB_BYTES]);
+        for row in rows.chunks_exact(width * RGB_BYTES) {
+            for (sum, square) in sums.iter_mut().zip(row.chunks_exact(RGB_BYTES * samples)) {
+                for sample in square.chunks_exact(RGB_BYTES) {
+                    for (sum, value) in sum.iter_mut().zip(sample) {
+                        *sum += u16::from(*value);
+                    }
+                }
+            }
+        }
+        pixels.extend(sums.iter().flatten().map(|sum| (sum / count) as u8));
+    }
+    pixels
+}

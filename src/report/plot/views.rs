@@ -1,0 +1,234 @@
+//! Pictures of a section and of a grid: the whole, and its edges from near.
+
+use super::axes::Panel;
+use super::clip::Window;
+use super::palette;
+use super::picture::{Picture, RIGHT_BOTTOM, TITLE_SIZE};
+use crate::grid::quality::{Quality, cell_corners, corner_determinants, is_folded};
+use crate::grid::{Grid, Topology};
+
+/// Sizes of the pictures in pixels.
+const SECTION_SIZE: [u32; 2] = [1280, 960];
+const GRID_SIZE: [u32; 2] = [1280, 1200];
+
+/// Width of the views of a section's edges, in chords.
+const SECTION_EDGE_VIEW: f64 = 0.08;
+
+/// Largest radius of a point, in pixels; crowded points are drawn smaller.
+const DOT: f64 = 2.6;
+
+/// Lines of one family drawn in a panel: more would run together and swell the file.
+const MAX_LINES: usize = 320;
+
+/// Width of the lines in pixels.
+const GRID_LINE: f64 = 0.45;
+const OUTER_LINE: f64 = 1.2;
+const WALL_LINE: f64 = 2.2;
+
+/// Least width of the views of the edges, in chords.
+const EDGE_VIEW: f64 = 0.06;
+
+/// A picture of a section: the points that it was read from, the contour as given from the upper
+/// trailing edge over the nose to the lower one, in chords, and a finer `curve` through them, drawn as
+/// the wall. With `edges` it has a leading and a trailing edge, seen from near.
+#[must_use]
+pub fn airfoil(
+    title: &str,
+    summary: &str,
+    points: &[[f64; 2]],
+    curve: &[[f64; 2]],
+    edges: bool,
+) -> Picture {
+    let mut picture = Picture::new(SECTION_SIZE, [70.0, 50.0], title, summary);
+    let mut draw = |caption: &str, [low, high]: [[f64; 2]; 2], view| {
+        let panel = Panel::equal_scales(Window { low, high }, view);
+        panel.fill(&mut picture, curve, palette::BODY);
+        panel.draw_line(&mut picture, curve.iter().copied(), palette::WALL, 1.6);
+        let shown: Vec<_> = points.iter().filter(|&&p| panel.window.contains(p)).collect();
+        let radius = (600.0 / shown.len().max(1) as f64).clamp(0.8, DOT);
+        for &&point in &shown {
+            picture.dot(panel.pixel(point), radius, palette::GRID);
+        }
+        panel.draw_around(&mut picture, 8.0, [caption, ""]);
+    };
+    let body = Window::around(curve.iter().copied());
+    if !edges {
+        let side = 1.1 * body.size()[0].max(body.size()[1]);
+        draw("Section", [[70.0, 125.0], [1255.0, 905.0]], square(body.centre(), side));
+        return picture;
+    }
+    let nose = curve.iter().fold([f64::INFINITY, 0.0], |a, &b| if b[0] < a[0] { b } else { a });
+    let ends = [curve.first(), curve.last()].map(|p| p.copied().unwrap_or_default());
+    let edge = Window::around(ends);
+    let whole = Window {
+        low: [body.low[0] - 0.04, body.low[1]],
+        high: [body.high[0] + 0.04, body.high[1]],
+    };
+    let leading = square([nose[0] + 0.3 * SECTION_EDGE_VIEW, nose[1]], SECTION_EDGE_VIEW);
+    let trailing = square(edge.centre(), SECTION_EDGE_VIEW.max(3.0 * edge.size()[1]));
+    draw("Section", [[70.0, 125.0], [1255.0, 475.0]], whole);
+    draw("Leading edge", [[70.0, 530.0], [635.0, 905.0]], leading);
+    draw("Trailing edge", [[690.0, 530.0], [1255.0, 905.0]], trailing);
+    picture
+}
+
+/// A picture of a grid in four panels with equal scales.
+#[derive(Debug, Clone, Copy)]
+pub(in crate::report) struct GridFigure<'a> {
+    /// Name of the case, the title.
+    pub(in crate::report) name: &'a str,
+    /// The grid.
+    pub(in crate::report) grid: &'a Grid,
+    /// Its quality, summed up under the title.
+    pub(in crate::report) quality: &'a Quality,
+    /// Whether the grid may be used; if not the picture says so.
+    pub(in crate::report) good: bool,
+}
+
+impl GridFigure<'_> {
+    pub(in crate::report) fn picture(&self) -> Picture {
+        let Self { grid, quality, .. } = self;
+        let folded = match quality.folded_cells {
+            0 => "no folded cells".to_owned(),
+            1 => "1 folded cell".to_owned(),
+            n => format!("{n} folded cells"),
+        };
+        let summary = format!(
+            "{}-grid {} × {}   ·   {folded}   ·   skewness at most {:.3}, mean {:.3}   ·   \
+             wall angle error at most {:.2}°   ·   first cell {:.2e}",
+            match grid.topology {
+                Topology::O(_) => "O",
+                Topology::C { .. } => "C",
+                Topology::Half(_) => "Half O",
+            },
+            grid.ni,
+            grid.nj,
+            quality.max_skewness,
+            quality.mean_skewness,
+            quality.wall_angle_error_max_deg,
+            quality.first_cell_min,
+        );
+        let mut picture = Picture::new(GRID_SIZE, [70.0, 50.0], self.name, &summary);
+        if !self.good {
+            let place = [f64::from(GRID_SIZE[0]) - 25.0, 50.0];
+            let style = (TITLE_SIZE, RIGHT_BOTTOM);
+            picture.text("not a good grid", place, style, palette::WALL);
+        }
+        for (k, (caption, view)) in self.views().into_iter().enumerate() {
+            let left = 70.0 + 620.0 * (k % 2) as f64;
+            let top = 125.0 + 555.0 * (k / 2) as f64;
+            let frame = Window { low: [left, top], high: [left + 565.0, top + 495.0] };
+            self.draw_panel(&mut picture, &Panel::equal_scales(frame, view), caption);
+        }
+        picture
+    }
+
+    /// Captions and windows of the panels.
+    pub(super) fn views(&self) -> [(&'static str, Window); 4] {
+        let grid = self.grid;
+        let wall = || grid.topology.wall(grid.ni).map(|i| grid.point(i, 0));
+        let outer = Window::around((0..grid.ni).map(|i| grid.point(i, grid.nj - 1)));
+        let body = Window::around(wall());
+        let chord = body.size()[0];
+        let leading = wall().fold([f64::INFINITY, 0.0], |a, b| if b[0] < a[0] { b } else { a });
+        // A blunt trailing edge is seen whole, with room around it.
+        let edge = Window::around(wall().filter(|point| point[0] > body.high[0] - 0.005 * chord));
+        let trailing = [body.high[0], edge.centre()[1]];
+        let trailing_view = (4.0 * edge.size()[1]).max(EDGE_VIEW * chord);
+        [
+            ("Whole grid", square(outer.centre(), 1.04 * outer.size()[0].max(outer.size()[1]))),
+            ("Body", square(body.centre(), 1.35 * chord)),
+            ("Leading edge", square(leading, EDGE_VIEW * chord)),
+            ("Trailing edge", square(trailing, trailing_view)),
+        ]
+    }
+
+    fn draw_panel(&self, picture: &mut Picture, panel: &Panel, caption: &str) {
+        let grid = self.grid;
+        let wall: Vec<_> = grid.topology.wall(grid.ni).map(|i| grid.point(i, 0)).collect();
+        panel.fill(picture, &wall, palette::BODY);
+        let strides = self.strides(&panel.window);
+        self.draw_folded_cells(picture, panel);
+        let across = |i: usize| (0..grid.nj).map(move |j| grid.point(i, j));
+        let along = |j: usize| (0..grid.ni).map(move |i| grid.point(i, j));
+        for i in (0..grid.ni - 1).step_by(strides[0]) {
+            panel.draw_line(picture, across(i), palette::GRID, GRID_LINE);
+        }
+        for j in (strides[1]..grid.nj - 1).step_by(strides[1]) {
+            panel.draw_line(picture, along(j), palette::GRID, GRID_LINE);
+        }
+        panel.draw_line(picture, along(grid.nj - 1), palette::GRID, OUTER_LINE);
+        if !grid.topology.closed() {
+            let cut = (0..=*grid.topology.wall(grid.ni).start()).map(|i| grid.point(i, 0));
+            panel.draw_line(picture, cut, palette::GRID, GRID_LINE);
+            for i in [0, grid.ni - 1] {
+                panel.draw_line(picture, across(i), palette::GRID, OUTER_LINE);
+            }
+        }
+        panel.draw_line(picture, wall, palette::WALL, WALL_LINE);
+        panel.draw_around(picture, 5.0, [caption, &stride_caption(strides)]);
+    }
+
+    /// Fills the folded cells, so that the eye finds them.
+    fn draw_folded_cells(&self, picture: &mut Picture, panel: &Panel) {
+        if self.quality.folded_cells == 0 {
+            return;
+        }
+        let cells_i = self.grid.ni - 1;
+        let folded = (0..self.grid.cells())
+            .map(|cell| cell_corners(self.grid, cell % cells_i, cell / cells_i))
+            .filter(|corners| is_folded(&corner_determinants(corners)))
+            .filter(|corners| !panel.window.clip_polygon(corners).is_empty())
+            // A grid folded all over needs no exact account, and the file stays small.
+            .take(MAX_LINES * 8);
+        for corners in folded {
+            panel.fill(picture, &corners, palette::FOLDED);
+        }
+    }
+
+    /// Strides in i and j, powers of two, that leave at most [`MAX_LINES`] lines of each family
+    /// with a node in the window.
+    fn strides(&self, window: &Window) -> [usize; 2] {
+        let grid = self.grid;
+        let mut seen_i = vec![false; grid.ni];
+        let mut seen_j = vec![false; grid.nj];
+        for (j, seen_j) in seen_j.iter_mut().enumerate() {
+            for (i, seen_i) in seen_i.iter_mut().enumerate() {
+                if window.contains(grid.point(i, j)) {
+                    *seen_i = true;
+                    *seen_j = true;
+                }
+            }
+        }
+        [seen_i, seen_j].map(|seen| {
+            let lines = seen.into_iter().filter(|&seen| seen).count();
+            lines.div_ceil(MAX_LINES).max(1).next_power_of_two()
+        })
+    }
+}
+
+fn square(centre: [f64; 2], side: f64) -> Window {
+    Window {
+        low: [centre[0] - 0.5 * side, centre[1] - 0.5 * side],
+        high: [centre[0] + 0.5 * side, centre[1] + 0.5 * side],
+    }
+}
+
+fn stride_caption(strides: [usize; 2]) -> String {
+    match strides {
+        [1, 1] => String::new(),
+        [i, 1] => format!("every {} line in i", ordinal(i)),
+        [1, j] => format!("every {} line in j", ordinal(j)),
+        [i, j] if i == j => format!("every {} line", ordinal(i)),
+        [i, j] => format!("every {} line in i, {} in j", ordinal(i), ordinal(j)),
+    }
+}
+
+/// English ordinal of a power of two.
+fn ordinal(n: usize) -> String {
+    match (n % 10, n % 100) {
+        (2, 2 | 22 | 32) => format!("{n}nd"),
+        (2, tens) if tens != 12 => format!("{n}nd"),
+        _ => format!("{n}th"),
+    }
+}

@@ -1,0 +1,93 @@
+//! How the columns of a grid are cut into bands.
+#![allow(clippy::float_cmp, reason = "what is cut out is copied")]
+
+use gridgen::backend::{Bands, EllipticData, NarrowBands};
+
+/// Fewest columns of a band.
+const NARROWEST: usize = 8;
+
+fn widths(bands: &Bands) -> Vec<usize> {
+    (0..bands.ranks()).map(|rank| bands.of(rank).len()).collect()
+}
+
+#[test]
+fn bands_cover_all_columns_in_nearly_equal_parts() {
+    for columns in [16, 37, 255, 256, 1000, 8191] {
+        for ranks in (1..=8).filter(|ranks| columns / ranks >= NARROWEST) {
+            let bands = Bands::new(columns, ranks, false).unwrap();
+            let widths = widths(&bands);
+
+            assert_eq!(widths.iter().sum::<usize>(), columns, "{columns}, {ranks}");
+            let most = 1.07 * columns as f64 / ranks as f64 + 8.0;
+            assert!(widths.iter().all(|&w| w >= NARROWEST && w as f64 <= most), "{widths:?}");
+        }
+    }
+}
+
+#[test]
+fn bands_coarsen_with_their_points() {
+    let bands = Bands::new(8191, 4, false).unwrap();
+
+    let coarser = bands.coarser();
+
+    assert_eq!(widths(&bands), [2048, 2048, 2048, 2047]);
+    assert_eq!(widths(&coarser), [1024, 1024, 1024, 1023]);
+    assert_eq!(coarser.columns(), 8191 / 2);
+    assert!(coarser.can_be_coarsened());
+    assert!(!Bands::new(44, 3, false).unwrap().coarser().can_be_coarsened());
+}
+
+#[test]
+fn a_level_with_an_odd_seam_is_cut_there() {
+    let odd = Bands::new(65, 2, true).unwrap();
+    let even = Bands::new(64, 2, true).unwrap();
+
+    assert!(odd.periodic() && !odd.on_level().periodic());
+    assert!(even.on_level().periodic() && even.coarser().periodic());
+}
+
+#[test]
+fn too_many_bands_are_refused() {
+    let refused = Bands::new(40, 6, false);
+
+    assert_eq!(refused, Err(NarrowBands { columns: 40, ranks: 6 }));
+    assert!(Bands::new(40, 0, false).is_err());
+}
+
+#[test]
+fn parts_of_a_state_make_it_up() {
+    let state: Vec<f64> = (0..2 * 37 * 5).map(f64::from).collect();
+    let bands = Bands::new(37, 3, false).unwrap();
+    let mut again = vec![f64::NAN; state.len()];
+
+    for rank in 0..3 {
+        let part = bands.part_of_state(rank, &state);
+        assert_eq!(part[0], 2.0 * bands.of(rank).start as f64);
+        bands.put_state(rank, &part, &mut again);
+    }
+
+    assert_eq!(again, state);
+}
+
+#[test]
+fn a_part_has_the_columns_beside_it() {
+    let (mi, mj) = (16, 1);
+    let numbers = |n: usize| (0..n).map(|k| k as f64).collect::<Vec<_>>();
+    let data = EllipticData {
+        mi,
+        mj,
+        periodic: false,
+        x: numbers(3 * 18),
+        y: numbers(3 * 18),
+        control_p: numbers(16),
+        control_q: numbers(16),
+        wall: None,
+    };
+
+    let part = Bands::new(mi, 2, false).unwrap().part(1, &data);
+
+    assert_eq!((part.mi, part.mj), (8, 1));
+    assert_eq!(part.x[..10], numbers(18)[8..]);
+    assert_eq!(part.x[10], 18.0 + 8.0);
+    assert_eq!(part.control_p, numbers(16)[8..]);
+}

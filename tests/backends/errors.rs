@@ -1,0 +1,44 @@
+//! Errors of the device and of the machine's memory: texts, hints and exit codes.
+
+use gridgen::backend::DeviceError;
+use gridgen::case::CaseError;
+use gridgen::error::Error;
+use gridgen::memory::{NotEnoughMemory, check};
+use std::path::PathBuf;
+
+#[test]
+fn each_layer_has_its_exit_code() {
+    let case = Error::from(CaseError::NotFound { path: PathBuf::from("a.toml") });
+    let device = Error::from(DeviceError::NotBuilt { backend: "cuda" });
+
+    let codes = [case.exit_code(), device.exit_code()];
+
+    assert_eq!(codes, [2, 3]);
+}
+
+#[test]
+fn a_missing_backend_names_the_way_out() {
+    let error = Error::from(DeviceError::NotBuilt { backend: "cuda" });
+
+    assert_eq!(error.to_string(), "this build of gridgen has no cuda backend");
+    let hint = error.hint().unwrap_or_default();
+    assert_eq!(hint, "run with --backend cpu, or --backend auto to use what is there");
+}
+
+#[test]
+fn what_no_machine_has_is_refused_and_little_is_not() {
+    let refused = check(1 << 60);
+
+    assert!(refused.is_err_and(|error| error.needed == 1 << 60 && error.free < 1 << 60));
+    assert_eq!(check(1 << 26), Ok(()));
+}
+
+#[test]
+fn bytes_are_shown_in_units_that_people_read() {
+    let bytes = [1 << 19, 3 << 20, 3 << 29, 5 << 40, 7 << 50];
+
+    let shown = bytes.map(|needed| NotEnoughMemory { needed, free: 0 }.to_string());
+
+    let sizes = ["0.5 MiB", "3.0 MiB", "1.5 GiB", "5.0 TiB", "7.0 PiB"];
+    assert_eq!(shown, sizes.map(|size| format!("{size} of memory are needed, 0.0 MiB are free")));
+}

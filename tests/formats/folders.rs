@@ -1,0 +1,136 @@
+//! Output folders: old results are exchanged for new ones, whenever the process ends.
+
+use std::fs;
+use std::path::Path;
+
+use gridgen::files::output::{FolderRules, HOME, Output};
+use gridgen::files::{REPORT_FILE, WriteFault};
+
+const OLD: [&str; 4] =
+    ["convergence.csv", "mesh.su2", "openfoam/constant/polyMesh/boundary", "report.json"];
+const NEW_ONES: [&str; 4] =
+    ["convergence.csv", "mesh.vts", "openfoam/constant/polyMesh/boundary", "report.json"];
+
+/// A mesh of several files is whole when its list of patches is there.
+const RULES: FolderRules =
+    FolderRules { completing: |name| name.ends_with("polyMesh/boundary"), ..FolderRules::NONE };
+
+/// Makes the files with this text each.
+fn make(output: &Output, names: &[&str], text: &str) {
+    for name in names {
+        let path = output.files().join(name);
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(path, text).unwrap();
+    }
+}
+
+/// Names of the files below a folder, parted by `/`, sorted.
+fn names_below(folder: &Path, prefix: &str) -> Vec<String> {
+    let mut names = Vec::new();
+    for entry in fs::read_dir(folder).unwrap().map(Result::unwrap) {
+        let name = format!("{prefix}{}", entry.file_name().to_string_lossy());
+        if entry.path().is_dir() {
+            names.extend(names_below(&entry.path(), &format!("{name}/")));
+        } else {
+            names.push(name);
+        }
+    }
+    names.sort();
+    names
+}
+
+/// Names and contents of all results below a folder.
+fn results(root: &Path) -> Vec<(String, String)> {
+    let names = names_below(root, "");
+    let names = names.into_iter().filter(|name| !name.starts_with(HOME));
+    names.map(|name| (name.clone(), fs::read_to_string(root.join(name)).unwrap())).collect()
+}
+
+fn expected(names: &[&str], text: &str) -> Vec<(String, String)> {
+    names.iter().map(|name| ((*name).to_owned(), text.to_owned())).collect()
+}
+
+/// A folder with old results and a plan for new ones, of which the first `steps` were done before
+/// the process ended.
+fn ended_after(root: &Path, steps: usize) {
+    let output = Output::open(root, RULES, false).unwrap();
+    make(&output, &OLD, "old");
+    output.commit().unwrap();
+    fs::write(root.join("mine"), "mine").unwrap();
+    let output = Output::open(root, RULES, false).unwrap();
+    make(&output, &NEW_ONES, "new");
+    output.commit_steps(steps).unwrap();
+}
+
+#[test]
+fn a_process_may_end_after_every_step_of_the_exchange() {
+    let mine = ("mine".to_owned(), "mine".to_owned());
+    let with_mine = |mut files: Vec<(String, String)>| {
+        files.push(mine.clone());
+        files.sort();
+        files
+    };
+    let (old, new) = (with_mine(expected(&OLD, "old")), with_mine(expected(&NEW_ONES, "new")));
+    let all = 2 + 1 + 4 + 2;
+    for steps in 0..=all {
+        let folder = tempfile::tempdir().unwrap();
+        ended_after(folder.path(), steps);
+
+        // Where there is a report, what it tells of is there, whole.
+        let found = results(folder.path());
+        let told = found.iter().any(|(name, _)| name == REPORT_FILE);
+        assert!(!told || found == old || found == new, "after {steps} steps: {found:?}");
+        assert_eq!(steps == 0, found == old, "after {steps} steps: {found:?}");
+
+        Output::recover(folder.path()).unwrap();
+        assert_eq!(results(folder.path()), new, "after {steps} steps");
+        assert!(!folder.path().join(HOME).join("new").exists());
+        // All of them are known as gridgen's.
+        let again = Output::open(folder.path(), RULES, false).unwrap();
+        again.check(NEW_ONES).unwrap();
+    }
+}
+
+/// Before there is a plan the old results are all there is.
+#[test]
+fn a_process_that_ends_while_it_makes_files_leaves_the_old_ones() {
+    let folder = tempfile::tempdir().unwrap();
+    ended_after(folder.path(), usize::MAX);
+    let home = folder.path().join(HOME);
+    fs::create_dir_all(home.join("part").join("files")).unwrap();
+    fs::write(home.join("part").join("files").join("mesh.vts"), "half").unwrap();
+    fs::write(home.join("part").join("plan.json"), "{").unwrap();
+    let before = results(folder.path());
+
+    drop(Output::open(folder.path(), RULES, false).unwrap());
+
+    assert_eq!(results(folder.path()), before);
+    assert!(!home.join("part").exists());
+}
+
+/// What somebody put into the place of a new file meanwhile is not lost either.
+#[test]
+fn a_file_that_came_in_the_way_meanwhile_stays_until_it_may_go() {
+    let folder = tempfile::tempdir().unwrap();
+    ended_after(folder.path(), 3);
+    fs::write(folder.path().join("mesh.vts"), "mine").unwrap();
+
+    let refused = Output::open(folder.path(), RULES, false).unwrap_err();
+    assert!(matches!(refused.fault, WriteFault::Changed), "{refused}");
+    assert_eq!(fs::read_to_string(folder.path().join("mesh.vts")).unwrap(), "mine");
+
+    drop(Output::open(folder.path(), RULES, true).unwrap());
+    assert_eq!(fs::read_to_string(folder.path().join("mesh.vts")).unwrap(), "new");
+    assert!(folder.path().join(REPORT_FILE).exists());
+}
+
+#[test]
+fn a_folder_in_which_nothing_was_written_is_left_as_it_was() {
+    let above = tempfile::tempdir().unwrap();
+    let new = above.path().join("new");
+
+    drop(Output::open(&new, RULES, false).unwrap());
+    drop(Output::open(above.path(), RULES, false).unwrap());
+
+    assert_eq!(fs::read_dir(above.path()).unwrap().count(), 0);
+}

@@ -1,0 +1,39 @@
+//! Checks of GPUs that work together, on real ones and on those that stand in for them.
+
+use std::time::Duration;
+
+use gridgen::backend::cuda::{Gpus, Transport};
+use gridgen::backend::{Backend, Bands, DeviceError, scalars};
+
+/// The ways of messages between GPUs.
+pub const TRANSPORTS: [Transport; 3] = [Transport::PeerMemory, Transport::Nccl, Transport::Host];
+
+/// (x, x), which the host waits for.
+pub fn square<B: Backend>(backend: &B, x: &B::Vector<f64>) -> Result<f64, DeviceError> {
+    let [square] = scalars::read_dots(backend, &mut scalars::allocate(backend)?, [(x, x)])?;
+    Ok(square)
+}
+
+/// On every transport, a rank that sends nothing for `timeout` is named by the other, and the GPUs can be
+/// used again.
+pub fn a_silent_rank_is_named(timeout: Duration) {
+    let bands = Bands::new(64, 2, false).unwrap();
+    for transport in TRANSPORTS {
+        let gpus = Gpus::open(&[0, 1]).unwrap().with_transport(transport).with_timeout(timeout);
+
+        let result = gpus.run(&bands, |rank, backend| {
+            let x = backend.zeros::<f64>(1000)?;
+            square(backend, &x)?;
+            if rank == 1 {
+                std::thread::sleep(2 * timeout);
+                return Ok(());
+            }
+            square(backend, &x).map(drop)
+        });
+
+        let silent = DeviceError::RankTimeout { rank: 0, other: Some(1), waited: timeout };
+        assert_eq!(result, Err(silent), "{transport:?}");
+        let sums = gpus.run(&bands, |_, backend| backend.max_abs(&backend.zeros::<f64>(9)?));
+        assert_eq!(sums, Ok(vec![0.0, 0.0]), "{transport:?}");
+    }
+}
