@@ -203,12 +203,17 @@ fn violations(file: &str, source: &str) -> Vec<String> {
 
 /// The Rust files below a folder.
 fn rust_files(folder: &Path) -> Vec<PathBuf> {
+    files_below(folder, "rs")
+}
+
+/// The files below a folder with this ending.
+fn files_below(folder: &Path, ending: &str) -> Vec<PathBuf> {
     let mut files = Vec::new();
     for entry in fs::read_dir(folder).unwrap() {
         let path = entry.unwrap().path();
         if path.is_dir() {
-            files.extend(rust_files(&path));
-        } else if path.extension().is_some_and(|extension| extension == "rs") {
+            files.extend(files_below(&path, ending));
+        } else if path.extension().is_some_and(|extension| extension == ending) {
             files.push(path);
         }
     }
@@ -385,26 +390,82 @@ fn a_circle_of_files_is_found() {
     assert_eq!(circle(&found[..2]), Vec::<&str>::new());
 }
 
+/// The files below a folder of the repository whose code has one of these texts. Examples in comments may
+/// name anything.
+fn files_with(folder: &str, extension: &str, texts: &[String]) -> Vec<String> {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let has = |path: &PathBuf| {
+        let source = fs::read_to_string(path).unwrap();
+        let code = |line: &str| line.split("//").next().unwrap_or_default().to_owned();
+        source.lines().map(code).any(|line| texts.iter().any(|text| line.contains(text.as_str())))
+    };
+    let mut found: Vec<String> = files_below(&root.join(folder), extension)
+        .iter()
+        .filter(|path| has(path))
+        .map(|path| path.strip_prefix(root).unwrap().to_str().unwrap().replace('\\', "/"))
+        .collect();
+    found.sort();
+    found
+}
+
 /// A format is its own file, its line in the table, and the two pages that are written from the
 /// tables: nothing else in the program or its documents names it.
 #[test]
 fn a_mesh_format_touches_four_files() {
-    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("src");
-    // Examples in texts may name any; code names a format by its word or its module.
-    let names_it = |path: &PathBuf, format: &str| {
-        let source = fs::read_to_string(path).unwrap();
-        let code = |line: &str| line.split("//").next().unwrap_or_default().to_owned();
-        let words = [format!("\"{format}\""), format!("{format}::"), format!("mod {format};")];
-        source.lines().map(code).any(|line| words.iter().any(|word| line.contains(word)))
-    };
     for format in ["cgns", "su2"] {
-        let files = rust_files(&root);
-        let found = files.iter().filter(|path| names_it(path, format));
-        let found: Vec<String> = found
-            .map(|path| path.strip_prefix(&root).unwrap().to_str().unwrap().replace('\\', "/"))
-            .filter(|file| !file.starts_with(&format!("formats/{format}")))
-            .collect();
+        let texts = [format!("\"{format}\""), format!("{format}::"), format!("mod {format};")];
+        let mut found = files_with("src", "rs", &texts);
+        found.retain(|file| !file.starts_with(&format!("src/formats/{format}")));
 
-        assert_eq!(found, ["formats/mod.rs"], "{format}");
+        assert_eq!(found, ["src/formats/mod.rs"], "{format}");
+    }
+}
+
+/// A key is its entry in the table, the field of the settings and the place that uses it, which are often
+/// one file, and its tests.
+#[test]
+fn a_key_of_a_case_touches_four_files() {
+    for (key, files) in [
+        ("max_halvings", &["src/solver/newton.rs"][..]),
+        ("max_wall_angle", &["src/case/mod.rs", "src/generate/problem.rs"]),
+        ("forcing_min", &["src/case/resolve.rs", "src/solver/newton.rs"]),
+    ] {
+        let found = files_with("src", "rs", &[key.to_owned()]);
+        let tests = files_with("tests/case", "rs", &[key.to_owned()]);
+
+        assert_eq!(
+            found.iter().filter(|file| *file != "src/case/keys.rs").collect::<Vec<_>>(),
+            files
+        );
+        assert!(found.contains(&"src/case/keys.rs".to_owned()) && !tests.is_empty(), "{key}");
+        assert!(files.len() < 3, "{key}");
+    }
+}
+
+/// A kernel is a function in a file of its subject, a line of the table in `kernels/README.md`, which a test
+/// of the kernels reads, and a call.
+#[test]
+fn a_kernel_is_a_function_a_line_and_a_call() {
+    for kernel in ["count_folds", "unit_vectors", "invert_diagonal"] {
+        let functions = files_with("kernels", "cu", &[format!("KERNEL({kernel}")]);
+        let lines = files_with("kernels", "md", &[format!("`{kernel}`")]);
+        let calls = files_with("src", "rs", &[format!("\"{kernel}\"")]);
+
+        assert_eq!([functions.len(), lines.len(), calls.len()], [1; 3], "{kernel}: {calls:?}");
+        assert!(calls[0].starts_with("src/backend/cuda/"), "{calls:?}");
+    }
+}
+
+/// A subcommand is its own file, its line in the list of commands, and its tests.
+#[test]
+fn a_subcommand_touches_three_files() {
+    for (command, arguments) in [
+        ("quality", "QualityArguments"),
+        ("airfoil", "AirfoilArguments"),
+        ("solve", "SolveArguments"),
+    ] {
+        let found = files_with("src", "rs", &[arguments.to_owned()]);
+
+        assert_eq!(found, ["src/cli.rs".to_owned(), format!("src/cli/{command}.rs")], "{command}");
     }
 }
