@@ -3,10 +3,10 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{Case, GridOptions, InitialOptions, Topology};
+use super::{Case, Topology};
 use crate::geometry::BaseCells;
+use crate::grid::Seam;
 use crate::grid::initial::Method;
-use crate::grid::{Seam, initial};
 use crate::pde::control::Base;
 
 /// Height of the first cell when neither it nor `y_plus` is given, chords.
@@ -61,7 +61,6 @@ pub(super) fn wake_cells(ni: usize, most: usize) -> usize {
     (8 * eighths).clamp(8, most.max(8))
 }
 
-/// Passes over the marched control functions.
 pub(super) fn smoothing(method: Method) -> u32 {
     if method == Method::Hyperbolic { 5 } else { NORMAL_PASSES }
 }
@@ -81,7 +80,6 @@ pub(super) fn round_off(first_cell: f64) -> f64 {
 /// The line along the wall, as far as defaults depend on it.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Wall {
-    /// Whether the grid is a C-grid.
     pub(super) cut: bool,
     /// Whether the section has a trailing edge.
     pub(super) edge: bool,
@@ -91,78 +89,46 @@ pub(super) struct Wall {
     pub(super) cells: usize,
 }
 
-impl GridOptions {
-    /// Spacing of the section at its leading and trailing edge, chords.
-    pub(super) fn spacing(&self, wall: Wall) -> [f64; 2] {
-        let ([leading, trailing], cells) =
-            if wall.cut { ([4e-4, 3e-3], 128.0) } else { ([3e-3, 1e-3], 256.0) };
-        let default = |chords: f64| chords * cells / wall.cells as f64;
-        let thick = if wall.sharp { self.first_cell / MOST_HEIGHTS } else { 0.0 };
-        let trailing_default = default(trailing).max(thick.min(WIDEST));
-        [
-            self.leading_edge_spacing.unwrap_or_else(|| default(leading)),
-            self.trailing_edge_spacing.unwrap_or(trailing_default),
-        ]
-    }
-
-    /// Largest turn of the wall in a cell, degrees, where the section has points for it.
-    pub(super) fn turn(&self, wall: Wall) -> f64 {
-        let finer = 256.0 / wall.cells as f64;
-        self.max_turn.unwrap_or(MAX_TURN * finer.min(1.0))
-    }
-
-    /// Treatment of the seam: a trailing edge or base is a corner, whose line keeps its marched points.
-    pub(super) fn held_or_periodic(&self, wall: Wall) -> Seam {
-        self.seam.unwrap_or(if wall.edge { Seam::Held } else { Seam::Periodic })
-    }
-}
-
-impl InitialOptions {
-    /// Settings of the initial grid on a wall of `cells` cells, whose length counts as two chords.
-    pub(crate) fn settings(
-        &self,
-        cut: bool,
-        cells: usize,
-        first_cell: f64,
-    ) -> initial::InitialSettings {
-        let length = 2.0 / cells as f64;
-        let thin = (length / (HEIGHTS_IN_LENGTH * first_cell)).min(1.0);
-        let smoothing = (VOLUME_SMOOTHING * thin).max(LEAST_VOLUME_SMOOTHING);
-        let [dissipation, volume_smoothing, spread] =
-            if cut { [0.1, 0.05, 0.0] } else { [0.2, smoothing, 10.0] };
-        initial::InitialSettings {
-            method: self.method,
-            dissipation: self.dissipation.unwrap_or(dissipation),
-            volume_smoothing: self.volume_smoothing.unwrap_or(volume_smoothing),
-            spread: self.spread.unwrap_or(spread),
-        }
-    }
-}
-
 impl Case {
-    /// The case with every default that follows from the wall.
-    pub(super) fn with_defaults(mut self, wall: Wall) -> Self {
-        let grid = &mut self.grid;
+    /// Puts every default in place that follows from the wall. Returns the spacing of the section at its
+    /// leading and trailing edge in chords, the largest turn in a cell in degrees, and the seam.
+    pub(super) fn settle_defaults(&mut self, wall: Wall) -> ([f64; 2], f64, Seam) {
+        let Self { grid, initial, .. } = self;
+        let cells = wall.cells as f64;
+        let mut spacing = [0.0; 2];
         if wall.edge {
-            let [leading, trailing] = grid.spacing(wall);
-            grid.leading_edge_spacing = Some(leading);
-            grid.trailing_edge_spacing = Some(trailing);
+            let ([leading, trailing], cells_of_default) =
+                if wall.cut { ([4e-4, 3e-3], 128.0) } else { ([3e-3, 1e-3], 256.0) };
+            let [leading, trailing] =
+                [leading, trailing].map(|chords: f64| chords * cells_of_default / cells);
+            let thick = if wall.sharp { grid.first_cell / MOST_HEIGHTS } else { 0.0 };
+            let trailing = trailing.max(thick.min(WIDEST));
+            spacing = [
+                *grid.leading_edge_spacing.get_or_insert(leading),
+                *grid.trailing_edge_spacing.get_or_insert(trailing),
+            ];
         }
-        grid.max_turn = Some(grid.turn(wall));
+        let turn = *grid.max_turn.get_or_insert(MAX_TURN * (256.0 / cells).min(1.0));
+        // A trailing edge or base is a corner, whose line keeps its marched points.
+        let mut seam = if wall.edge { Seam::Held } else { Seam::Periodic };
         if wall.cut {
             grid.topology = Topology::C;
         } else {
             grid.wake = None;
-            grid.seam = Some(grid.held_or_periodic(wall));
+            seam = *grid.seam.get_or_insert(seam);
             if grid.topology == Topology::Auto {
                 grid.topology = Topology::O;
             }
         }
-        let initial = self.initial.settings(wall.cut, wall.cells, self.grid.first_cell);
-        self.initial.dissipation = Some(initial.dissipation);
-        self.initial.volume_smoothing = Some(initial.volume_smoothing);
-        self.initial.spread = Some(initial.spread);
-        self
+        // The wall counts as two chords.
+        let thin = (2.0 / cells / (HEIGHTS_IN_LENGTH * grid.first_cell)).min(1.0);
+        let smoothing = (VOLUME_SMOOTHING * thin).max(LEAST_VOLUME_SMOOTHING);
+        let [dissipation, volume_smoothing, spread] =
+            if wall.cut { [0.1, 0.05, 0.0] } else { [0.2, smoothing, 10.0] };
+        initial.dissipation.get_or_insert(dissipation);
+        initial.volume_smoothing.get_or_insert(volume_smoothing);
+        initial.spread.get_or_insert(spread);
+        (spacing, turn, seam)
     }
 }
 
@@ -182,7 +148,6 @@ pub enum Retry {
 }
 
 impl Retry {
-    /// Keys that it changes.
     fn keys(self) -> &'static [&'static str] {
         match self {
             Self::March => &["initial.dissipation"],

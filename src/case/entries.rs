@@ -2,16 +2,18 @@
 
 use std::collections::BTreeMap;
 use std::fs::File;
-use std::io::{ErrorKind, Read};
+use std::io::Read;
 use std::ops::Range;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use serde::de::DeserializeOwned;
 use toml_edit::{Document, InlineTable, Item, TableLike, Value};
 
 use super::Case;
-use super::error::{CaseError, Found, Place, Places};
-use super::schema::{self, KEYS, Key, Kind, SECTIONS, SOURCES, check, nearest, nearest_key};
+use super::error::{CaseError, Found, Place, Places, among};
+use super::schema::{
+    self, KEYS, Key, Kind, SECTIONS, SOURCES, check, is_nested, nearest, nearest_key,
+};
 
 /// Bytes that are read of a case file: a hundred times what any case needs.
 const LIMIT: u64 = 1 << 20;
@@ -36,13 +38,15 @@ impl Case {
     /// Whatever keeps the case from being run as written: see [`CaseError`].
     pub fn from_file(path: &Path, overrides: &[(String, String)]) -> Result<Self, CaseError> {
         let bytes = read_bytes(path)?;
-        if let Some(offset) = bytes.iter().position(|byte| *byte == 0) {
-            return Err(CaseError::Binary { path: path.into(), offset });
-        }
         let text = str::from_utf8(&bytes).map_err(|error| {
             let valid = bytes.get(..error.valid_up_to()).unwrap_or_default();
             let line = line_of(&String::from_utf8_lossy(valid), valid.len());
-            CaseError::NotUtf8 { path: path.into(), line }
+            CaseError::NoCase {
+                place: Place::Line { path: path.into(), line },
+                expected: "UTF-8 text",
+                found: "other bytes".into(),
+                remedy: "save the file as UTF-8",
+            }
         })?;
         Self::from_toml(text, path, overrides)
     }
@@ -62,113 +66,90 @@ impl Case {
     }
 }
 
+/// The bytes of a file that may be a case.
 fn read_bytes(path: &Path) -> Result<Vec<u8>, CaseError> {
-    let refuse = |source: std::io::Error| match source.kind() {
-        ErrorKind::NotFound => CaseError::NotFound { path: path.into() },
-        ErrorKind::IsADirectory => CaseError::Directory { path: path.into() },
-        _ => CaseError::Unreadable { path: path.into(), source },
-    };
     let mut bytes = Vec::new();
     File::open(path)
         .and_then(|file| file.take(LIMIT + 1).read_to_end(&mut bytes))
-        .map_err(refuse)?;
-    if bytes.len() as u64 > LIMIT {
-        return Err(CaseError::TooLarge { path: path.into(), limit: LIMIT });
-    }
-    Ok(bytes)
+        .map_err(|source| CaseError::Unreadable { path: path.into(), source })?;
+    let (expected, found) = if bytes.len() as u64 > LIMIT {
+        ("a case file", format!("more than {LIMIT} bytes"))
+    } else if let Some(offset) = bytes.iter().position(|byte| *byte == 0) {
+        ("a case file in text", format!("binary data at byte {offset}"))
+    } else {
+        return Ok(bytes);
+    };
+    let remedy = "a case file is a short text in TOML; coordinates go into a file of their own, named by \
+                  geometry.file";
+    Err(CaseError::NoCase { place: Place::File { path: path.into() }, expected, found, remedy })
 }
 
-/// A value that is given, of the type its key has.
-struct Entry {
-    value: toml::Value,
-    found: Found,
-}
-
-/// All values that are given.
+/// All values that are given, each of the type its key has, and where they stand.
 pub(super) struct Entries {
-    path: PathBuf,
-    given: BTreeMap<&'static str, Entry>,
-    /// Sections within sections that stand in the file, even without keys.
-    opened: BTreeMap<&'static str, Found>,
+    values: BTreeMap<&'static str, toml::Value>,
+    pub(super) places: Places,
 }
 
 impl Entries {
     /// Reads `text`, the contents of the case file `path`, then the overrides.
     fn read(text: &str, path: &Path, overrides: &[(String, String)]) -> Result<Self, CaseError> {
         let document = Document::parse(text).map_err(|error| syntax_error(&error, text, path))?;
-        let mut entries =
-            Self { path: path.to_path_buf(), given: BTreeMap::new(), opened: BTreeMap::new() };
-        let source = Source { text, path };
-        for (name, item) in document.as_table() {
-            let span = span_of(document.as_table(), name, item);
-            if SECTIONS.iter().any(|(section, _)| *section == name) {
-                let Some(section) = item.as_table_like() else {
-                    return Err(not_a_section(source.found(name, span, item)));
-                };
-                entries.read_section(name, section, &source)?;
-            } else if name == "name" {
-                entries.insert(name, span, item, &source)?;
-            } else {
-                return Err(unknown_at_top(name, item, source.place(span)));
-            }
-        }
+        let places = Places { path: path.to_path_buf(), given: BTreeMap::new() };
+        let mut entries = Self { values: BTreeMap::new(), places };
+        entries.read_table("", document.as_table(), &Source { text, path })?;
         for (key, value) in overrides {
             entries.set(key, value)?;
         }
         Ok(entries)
     }
 
-    fn read_section(
+    /// Reads the keys of a section, and the sections within it.
+    fn read_table(
         &mut self,
-        section: &str,
+        within: &str,
         table: &dyn TableLike,
         source: &Source<'_>,
     ) -> Result<(), CaseError> {
         table.iter().try_for_each(|(name, item)| {
-            let (span, path) = (span_of(table, name, item), format!("{section}.{name}"));
-            let Some((nested, _)) = SECTIONS.iter().find(|(section, _)| *section == path) else {
-                return self.insert(&path, span, item, source);
+            let span = span_of(table, name, item);
+            let top = within.is_empty();
+            let path = if top { name.to_owned() } else { [within, ".", name].concat() };
+            if let Some((section, _)) = SECTIONS.iter().find(|(section, _)| *section == path) {
+                let found = source.found(section, span, item);
+                let Some(table) = item.as_table_like() else { return Err(not_a_section(found)) };
+                self.places.given.insert(section, found);
+                return self.read_table(section, table, source);
+            }
+            let Some(key) = schema::find(&path).filter(|key| top == key.section().is_empty())
+            else {
+                let place = source.place(span);
+                let section = top && item.is_table_like();
+                return Err(if section {
+                    unknown_section(name, place)
+                } else {
+                    unknown_key(&path, place)
+                });
             };
-            let found = source.found(nested, span, item);
-            let Some(table) = item.as_table_like() else {
-                return Err(not_a_section(found));
-            };
-            self.opened.insert(nested, found);
-            self.read_section(nested, table, source)
+            let found = source.found(&path, span, item);
+            // A table in place of a value converts to an inline table, which no key accepts.
+            let value = item.clone().into_value().unwrap_or_else(|_| InlineTable::new().into());
+            self.insert(key, &value, found)
         })
     }
 
-    fn insert(
-        &mut self,
-        path: &str,
-        span: Range<usize>,
-        item: &Item,
-        source: &Source<'_>,
-    ) -> Result<(), CaseError> {
-        let key =
-            schema::find(path).ok_or_else(|| unknown_key(path, source.place(span.clone())))?;
-        let found = source.found(path, span, item);
-        // A table in place of a value converts to an inline table, which no key accepts.
-        let value = item.clone().into_value().unwrap_or_else(|_| InlineTable::new().into());
-        self.insert_value(key, &value, found)
-    }
-
-    fn insert_value(
-        &mut self,
-        key: &'static Key,
-        value: &Value,
-        found: Found,
-    ) -> Result<(), CaseError> {
+    fn insert(&mut self, key: &'static Key, value: &Value, found: Found) -> Result<(), CaseError> {
         match check(key, value) {
             Ok(value) => {
-                self.given.insert(key.path, Entry { value, found });
+                self.values.insert(key.path, value);
+                self.places.given.insert(key.path, found);
                 Ok(())
             }
-            Err(mismatch) => Err(CaseError::Invalid {
-                found: Box::new(found),
-                expected: mismatch.expected,
-                remedy: mismatch.remedy,
-            }),
+            Err(remedy) => {
+                let is_blank = value.is_str() && matches!(key.kind, Kind::Text | Kind::Path);
+                let text = is_blank.then(|| "text on one line that is not blank".to_owned());
+                let expected = text.unwrap_or_else(|| key.kind.to_string());
+                Err(CaseError::Invalid { found: Box::new(found), expected, remedy })
+            }
         }
     }
 
@@ -177,7 +158,7 @@ impl Entries {
         let place = Place::Set { key: path.into(), value: text.into() };
         let key = schema::find(path).ok_or_else(|| unknown_key(path, place.clone()))?;
         let found = Found { place, key: path.into(), value: text.into() };
-        self.insert_value(key, &override_value(key, text), found)?;
+        self.insert(key, &override_value(key, text), found)?;
         let others = if among(path, &SOURCES) {
             SOURCES.iter().copied().filter(|source| !among(path, &[source])).collect()
         } else if among(path, HEIGHT) {
@@ -187,34 +168,29 @@ impl Entries {
         } else {
             return Ok(());
         };
-        self.opened.retain(|section, _| !among(section, &others));
-        self.given.retain(|key, entry| {
-            !among(key, &others) || matches!(entry.found.place, Place::Set { .. })
-        });
+        let given = &mut self.places.given;
+        given.retain(|key, found| !among(key, &others) || matches!(found.place, Place::Set { .. }));
+        self.values.retain(|key, _| given.contains_key(key));
         Ok(())
     }
 
     /// Whether a section within a section stands in the file or has a key that is given.
     pub(super) fn opens(&self, section: &str) -> bool {
-        self.opened.contains_key(section) || self.given.keys().any(|key| among(key, &[section]))
+        self.places.given.keys().any(|key| among(key, &[section]))
     }
 
-    /// Whether the key is given.
     pub(super) fn has(&self, path: &str) -> bool {
-        self.given.contains_key(path)
+        self.values.contains_key(path)
     }
 
     /// The key's value, given or default.
     pub(super) fn get<T: DeserializeOwned>(&self, path: &str) -> Result<T, CaseError> {
         let default = || schema::find(path).and_then(|key| key.default.value());
-        let given = self.given.get(path).map(|entry| entry.value.clone());
+        let given = self.values.get(path).cloned();
         let value = given.or_else(default).ok_or_else(|| self.missing(path))?;
-        value.try_into().map_err(|error: toml::de::Error| {
-            self.refuse(&[path], error.message().to_owned(), "see docs/case-format.md".into())
-        })
+        value.try_into().map_err(|error| self.misread(path, &error))
     }
 
-    /// The key's value if it is given.
     pub(super) fn given<T: DeserializeOwned>(&self, path: &str) -> Result<Option<T>, CaseError> {
         if self.has(path) { self.get(path).map(Some) } else { Ok(None) }
     }
@@ -228,59 +204,33 @@ impl Entries {
     ) -> Result<T, CaseError> {
         let mut table = toml::Table::new();
         for key in KEYS.iter().filter(|key| key.section() == section) {
-            let given = self.given.get(key.path).map(|entry| &entry.value);
+            let given = self.values.get(key.path);
             let rule = || rules.iter().find(|(name, _)| *name == key.name()).map(|(_, rule)| rule);
             let value = given.or_else(rule).cloned().or_else(|| key.default.value());
             table.extend(value.map(|value| (key.name().to_owned(), value)));
         }
-        table.try_into().map_err(|error: toml::de::Error| {
-            self.refuse(&[section], error.message().to_owned(), "see docs/case-format.md".into())
-        })
+        table.try_into().map_err(|error| self.misread(section, &error))
     }
 
-    /// What stands at the first of the keys that is given; the case file if none is.
-    pub(super) fn found(&self, paths: &[&str]) -> Found {
-        let given = paths.iter().find_map(|path| self.given.get(path).map(|entry| &entry.found));
-        let within = || {
-            let key = |path: &&str| self.given.iter().find(|(key, _)| among(key, &[path]));
-            paths
-                .iter()
-                .find_map(|path| self.opened.get(path))
-                .or_else(|| paths.iter().find_map(key).map(|(_, entry)| &entry.found))
-        };
-        given.or_else(within).map_or_else(
-            || Found {
-                place: Place::File { path: self.path.clone() },
-                key: paths.first().map_or_else(String::new, ToString::to_string),
-                value: "default".into(),
-            },
-            Found::clone,
-        )
-    }
-
-    /// Where the given keys stand.
-    pub(super) fn places(&self) -> Places {
-        let keys = self.given.iter().map(|(&key, entry)| (key, entry.found.place.clone()));
-        let sections = self.opened.iter().map(|(&name, found)| (name, found.place.clone()));
-        Places::new(self.path.clone(), keys.chain(sections).collect())
+    /// The error of a value that fits its key, but not what it is for.
+    fn misread(&self, path: &str, error: &toml::de::Error) -> CaseError {
+        self.refuse(&[path], error.message(), "see docs/case-format.md")
     }
 
     /// An error at the first of the keys that is given.
-    pub(super) fn refuse(&self, paths: &[&str], expected: String, remedy: String) -> CaseError {
-        CaseError::Invalid { found: self.found(paths).into(), expected, remedy }
+    pub(super) fn refuse(
+        &self,
+        paths: &[&str],
+        expected: impl Into<String>,
+        remedy: impl Into<String>,
+    ) -> CaseError {
+        let found = self.places.found(paths).into();
+        CaseError::Invalid { found, expected: expected.into(), remedy: remedy.into() }
     }
 
-    /// The error for a key that is needed and not given.
     pub(super) fn missing(&self, key: &str) -> CaseError {
-        CaseError::Missing { path: self.path.clone(), key: key.into() }
+        CaseError::Missing { path: self.places.path.clone(), key: key.into() }
     }
-}
-
-/// Whether a dotted path is one of the names, or lies in a section of that name.
-fn among(path: &str, names: &[&str]) -> bool {
-    names.iter().any(|name| {
-        path.strip_prefix(name).is_some_and(|rest| rest.is_empty() || rest.starts_with('.'))
-    })
 }
 
 /// The text of a case file, to find lines and values in.
@@ -310,7 +260,6 @@ impl Source<'_> {
     }
 }
 
-/// Line of a position, from 1.
 fn line_of(text: &str, position: usize) -> usize {
     1 + text.bytes().take(position).filter(|byte| *byte == b'\n').count()
 }
@@ -358,22 +307,23 @@ fn unknown_key(path: &str, place: Place) -> CaseError {
         None => ("", path),
         Some(parts) => parts,
     };
-    CaseError::UnknownKey {
-        place,
-        key: path.into(),
+    CaseError::Unknown {
+        place: Box::new(place),
+        section: false,
+        name: path.into(),
         nearest: nearest_key(section, name),
         known: KEYS.iter().filter(|key| key.section() == section).map(|key| key.path).collect(),
     }
 }
 
-fn unknown_at_top(name: &str, item: &Item, place: Place) -> CaseError {
-    if !item.is_table_like() {
-        return unknown_key(name, place);
-    }
-    CaseError::UnknownSection {
-        place,
-        section: name.into(),
-        nearest: nearest(name, SECTIONS.iter().map(|(section, _)| *section)),
+fn unknown_section(name: &str, place: Place) -> CaseError {
+    let known = SECTIONS.iter().map(|(section, _)| *section);
+    CaseError::Unknown {
+        place: Box::new(place),
+        section: true,
+        name: name.into(),
+        nearest: nearest(name, known.clone()),
+        known: known.filter(|name| !is_nested(name)).collect(),
     }
 }
 

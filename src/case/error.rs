@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::fmt;
+use std::io::{self, ErrorKind};
 use std::path::PathBuf;
 
 /// Where a value of a case comes from.
@@ -38,9 +39,6 @@ impl fmt::Display for Place {
     }
 }
 
-/// What is wrong with a folder named in place of a file.
-pub(super) const FOLDER: &str = "is a folder";
-
 /// A value as it stands in the case.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Found {
@@ -67,26 +65,41 @@ impl fmt::Display for Found {
 /// Any two are equal: a case is the same wherever it is written.
 #[derive(Debug, Clone)]
 pub struct Places {
-    path: PathBuf,
-    given: BTreeMap<&'static str, Place>,
+    pub(super) path: PathBuf,
+    /// What stands in the file or is put in its place: keys, and sections within sections.
+    pub(super) given: BTreeMap<&'static str, Found>,
 }
 
 impl Places {
-    /// The places of the keys `given` in the case file `path`, overrides included.
-    pub(super) fn new(path: PathBuf, given: BTreeMap<&'static str, Place>) -> Self {
-        Self { path, given }
-    }
-
-    /// Whether the key is given.
+    /// Whether the key or the section is given.
     pub(crate) fn has(&self, key: &str) -> bool {
         self.given.contains_key(key)
     }
 
+    /// What stands at the first of these dotted keys that is given, or within it; the case file if none
+    /// is.
+    pub(super) fn found(&self, keys: &[&str]) -> Found {
+        let given = keys.iter().find_map(|key| self.given.get(*key));
+        let within = |name: &&str| self.given.iter().find(|(key, _)| among(key, &[name]));
+        let found = given.or_else(|| keys.iter().find_map(within).map(|(_, found)| found));
+        found.cloned().unwrap_or_else(|| Found {
+            place: Place::File { path: self.path.clone() },
+            key: keys.first().map_or_else(String::new, ToString::to_string),
+            value: "default".into(),
+        })
+    }
+
     /// Where the first of these dotted keys stands that is given; the case file if none is.
     pub(crate) fn of(&self, keys: &[&str]) -> Place {
-        let given = keys.iter().find_map(|key| self.given.get(key));
-        given.cloned().unwrap_or_else(|| Place::File { path: self.path.clone() })
+        self.found(keys).place
     }
+}
+
+/// Whether a dotted path is one of the names, or lies in a section of that name.
+pub(super) fn among(path: &str, names: &[&str]) -> bool {
+    names.iter().any(|name| {
+        path.strip_prefix(name).is_some_and(|rest| rest.is_empty() || rest.starts_with('.'))
+    })
 }
 
 impl PartialEq for Places {
@@ -101,49 +114,25 @@ impl Eq for Places {}
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum CaseError {
-    /// The case file does not exist.
-    #[error("{}: no such case file", path.display())]
-    NotFound {
-        /// The case file.
-        path: PathBuf,
-    },
-    /// The case file is a folder.
-    #[error("{}: expected a case file, found a folder", path.display())]
-    Directory {
-        /// The folder.
-        path: PathBuf,
-    },
-    /// The case file cannot be read.
-    #[error("{}: cannot read the case file: {source}", path.display())]
+    /// The case file is not there or cannot be read.
+    #[error("{}: {}", path.display(), unreadable(source))]
     Unreadable {
         /// The case file.
         path: PathBuf,
         /// What the system says.
-        source: std::io::Error,
+        source: io::Error,
     },
-    /// The file is far longer than any case.
-    #[error("{}: expected a case file, found more than {limit} bytes", path.display())]
-    TooLarge {
-        /// The file.
-        path: PathBuf,
-        /// Bytes that are read at most.
-        limit: u64,
-    },
-    /// The file has zero bytes, which text has not.
-    #[error("{}: expected a case file in text, found binary data at byte {offset}", path.display())]
-    Binary {
-        /// The file.
-        path: PathBuf,
-        /// Position of the first zero byte, from 0.
-        offset: usize,
-    },
-    /// The file is not UTF-8.
-    #[error("{}:{line}: expected UTF-8 text, found other bytes", path.display())]
-    NotUtf8 {
-        /// The case file.
-        path: PathBuf,
-        /// Line of the first wrong byte, from 1.
-        line: usize,
+    /// The file holds something else than a case.
+    #[error("{place}: expected {expected}, found {found}")]
+    NoCase {
+        /// The file, and the line of text.
+        place: Place,
+        /// What was expected.
+        expected: &'static str,
+        /// What is there.
+        found: String,
+        /// How to mend it.
+        remedy: &'static str,
     },
     /// The file is not TOML.
     #[error("{}:{line}:{column}: not TOML: {message}", path.display())]
@@ -157,29 +146,21 @@ pub enum CaseError {
         /// What the TOML parser says.
         message: String,
     },
-    /// There is no such section.
-    #[error("{place}: unknown section [{section}]")]
-    UnknownSection {
+    /// There is no such key or section.
+    #[error("{place}: unknown {}", kind(*section, name))]
+    Unknown {
         /// Where it stands.
-        place: Place,
-        /// The section as written.
-        section: String,
-        /// Nearest known section.
+        place: Box<Place>,
+        /// Whether it is a section.
+        section: bool,
+        /// Its name as written.
+        name: String,
+        /// Nearest known one.
         nearest: Option<&'static str>,
-    },
-    /// There is no such key.
-    #[error("{place}: unknown key {key}")]
-    UnknownKey {
-        /// Where it stands.
-        place: Place,
-        /// Dotted key as written.
-        key: String,
-        /// Nearest known key.
-        nearest: Option<&'static str>,
-        /// Dotted keys of the section, where there is such a section.
+        /// Those that are known there.
         known: Vec<&'static str>,
     },
-    /// A value has the wrong type or is out of range.
+    /// A value has the wrong type, is out of range or does not go with others.
     #[error("{found}: expected {expected}")]
     Invalid {
         /// What stands there.
@@ -198,8 +179,8 @@ pub enum CaseError {
         path: PathBuf,
         /// What is wrong with it.
         problem: &'static str,
-        /// Nearest file name in the same folder.
-        nearest: Option<String>,
+        /// How to mend it.
+        remedy: String,
     },
     /// Two keys that exclude each other.
     #[error("{found}: excluded by {other}, which is given too")]
@@ -227,65 +208,55 @@ pub enum CaseError {
     },
 }
 
-impl CaseError {
-    /// How to mend it, where there is more to say than the message does.
-    #[must_use]
-    pub fn hint(&self) -> Option<String> {
-        match self {
-            Self::NotFound { .. } => Some("check the path of the case file".into()),
-            Self::Directory { .. } => Some("name the case file in the folder".into()),
-            Self::Unreadable { .. } => None,
-            Self::TooLarge { .. } | Self::Binary { .. } => Some(
-                "a case file is a short text in TOML; coordinates go into a file of their own, \
-                 named by geometry.file"
-                    .into(),
-            ),
-            Self::NotUtf8 { .. } => Some("save the file as UTF-8".into()),
-            Self::Syntax { path, .. } => Some(syntax_hint(path)),
-            Self::UnknownSection { nearest, .. } => Some(nearest.as_ref().map_or_else(
-                || {
-                    let sections = super::schema::SECTIONS.iter().map(|(name, _)| *name);
-                    let sections = sections.filter(|name| !super::schema::is_nested(name));
-                    format!("the sections are {}", sections.collect::<Vec<_>>().join(", "))
-                },
-                |nearest| format!("did you mean [{nearest}]?"),
-            )),
-            Self::UnknownKey { nearest: Some(nearest), .. } => {
-                Some(format!("did you mean {nearest}?"))
-            }
-            Self::UnknownKey { known, .. } if !known.is_empty() => {
-                Some(format!("the keys here are {}", known.join(", ")))
-            }
-            Self::UnknownKey { .. } => Some("docs/case-format.md lists all keys".into()),
-            Self::Invalid { remedy, .. } => Some(remedy.clone()),
-            Self::AirfoilFile { nearest: Some(nearest), .. } => {
-                Some(format!("did you mean \"{nearest}\" in the same folder?"))
-            }
-            Self::AirfoilFile { problem: FOLDER, .. } => {
-                Some("name the file of coordinates in the folder".into())
-            }
-            Self::AirfoilFile { .. } => {
-                Some("a relative path starts at the case file's folder".into())
-            }
-            Self::Conflict { found, other } => {
-                Some(format!("keep either {} or {other}", found.key))
-            }
-            Self::Incomplete { found, other } => {
-                Some(format!("add {other}, or leave {} out", found.key))
-            }
-            Self::Missing { key, .. } if key.starts_with("geometry") => {
-                Some("the smallest case is two lines: [geometry] and naca = \"2412\"".into())
-            }
-            Self::Missing { key, .. } => Some(format!("add {key}")),
-        }
+fn kind(section: bool, name: &str) -> String {
+    if section { format!("section [{name}]") } else { format!("key {name}") }
+}
+
+fn unreadable(error: &io::Error) -> String {
+    match error.kind() {
+        ErrorKind::NotFound => "no such case file".into(),
+        ErrorKind::IsADirectory => "expected a case file, found a folder".into(),
+        _ => format!("cannot read the case file: {error}"),
     }
 }
 
-fn syntax_hint(path: &std::path::Path) -> String {
-    let extension = path.extension().map(|e| e.to_string_lossy().to_lowercase());
-    if matches!(extension.as_deref(), Some("dat" | "txt" | "csv")) {
-        "if this is a file of coordinates, name it by geometry.file in a case file".into()
-    } else {
-        "text stands in quotes, sections in [brackets], and each key once: key = value".into()
+impl CaseError {
+    /// How to mend it, where there is more to say than the message does.
+    pub fn hint(&self) -> Option<String> {
+        Some(match self {
+            Self::Unreadable { source, .. } => match source.kind() {
+                ErrorKind::NotFound => "check the path of the case file".into(),
+                ErrorKind::IsADirectory => "name the case file in the folder".into(),
+                _ => return None,
+            },
+            Self::NoCase { remedy, .. } => (*remedy).into(),
+            Self::Syntax { path, .. } => {
+                let extension = path.extension().map(|e| e.to_string_lossy().to_lowercase());
+                let points = matches!(extension.as_deref(), Some("dat" | "txt" | "csv"));
+                let of_points =
+                    "if this is a file of coordinates, name it by geometry.file in a case file";
+                let of_a_case =
+                    "text stands in quotes, sections in [brackets], and each key once: key = value";
+                if points { of_points.into() } else { of_a_case.into() }
+            }
+            Self::Unknown { nearest: Some(nearest), section: true, .. } => {
+                format!("did you mean [{nearest}]?")
+            }
+            Self::Unknown { nearest: Some(nearest), .. } => format!("did you mean {nearest}?"),
+            Self::Unknown { known, section: true, .. } => {
+                format!("the sections are {}", known.join(", "))
+            }
+            Self::Unknown { known, .. } if known.is_empty() => {
+                "docs/case-format.md lists all keys".into()
+            }
+            Self::Unknown { known, .. } => format!("the keys here are {}", known.join(", ")),
+            Self::Invalid { remedy, .. } | Self::AirfoilFile { remedy, .. } => remedy.clone(),
+            Self::Conflict { found, other } => format!("keep either {} or {other}", found.key),
+            Self::Incomplete { found, other } => format!("add {other}, or leave {} out", found.key),
+            Self::Missing { key, .. } if key.starts_with("geometry") => {
+                "the smallest case is two lines: [geometry] and naca = \"2412\"".into()
+            }
+            Self::Missing { key, .. } => format!("add {key}"),
+        })
     }
 }

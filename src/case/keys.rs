@@ -4,7 +4,6 @@ use super::defaults::NEWTON_STEPS;
 use super::schema::{Bound, Key, Kind, Preset};
 use crate::formats::NAMES;
 
-use Bound::{Closed, Open};
 use Preset::{Derived, Flag, Integer, Real, Unset, Word, Words};
 
 /// Keys and sections of which each case has one.
@@ -23,6 +22,14 @@ const fn integer(min: i64, max: i64) -> Kind {
 
 const fn real(low: Bound, high: Bound) -> Kind {
     Kind::Real { low, high }
+}
+
+const fn closed(value: f64) -> Bound {
+    Bound { value, open: false }
+}
+
+const fn open(value: f64) -> Bound {
+    Bound { value, open: true }
 }
 
 /// Defines [`SECTIONS`] and [`KEYS`], in the order of the reference page and of the resolved case.
@@ -68,24 +75,24 @@ keys! {
             by a solid wedge behind the base, by taking a NACA section's formula on to where it \
             closes (scaled back to unit chord), or as the file has it (a gap of at most 1e-3 chord \
             is closed, a larger one becomes a base, or a wedge on a C-grid).";
-        edge_thickness: real(Closed(0.0), Closed(0.1)), Unset, "chords";
+        edge_thickness: real(closed(0.0), closed(0.1)), Unset, "chords";
             "Thickness of the trailing edge: both surfaces are sheared, linearly in x, until their \
             ends are so far apart. Makes `trailing_edge` \"sharp\" at 0 and \"blunt\" above, \
             \"wedge\" on a C-grid, unless it is given.";
-        angle: real(Closed(-90.0), Closed(90.0)), Real(0.0), "degrees";
+        angle: real(closed(-90.0), closed(90.0)), Real(0.0), "degrees";
             "Angle of attack: the section is turned nose up about (0.25, 0).";
-        chord: real(Closed(1e-6), Closed(1e9)), Real(1.0), "your unit";
+        chord: real(closed(1e-6), closed(1e9)), Real(1.0), "your unit";
             "Length of the chord, or of the reference length, in the files written. All lengths of \
             the case and of the report stay in chords.";
     }
     "geometry.flap":
         "A plain flap: what lies behind the hinge is turned about it. The mid line bends over a \
         short way, so that both surfaces stay smooth and cannot cross." {
-        hinge: real(Closed(0.3), Closed(0.95)), Real(0.75), "chords";
+        hinge: real(closed(0.3), closed(0.95)), Real(0.75), "chords";
             "Place of the hinge along the chord; it lies midway between the surfaces.";
-        angle: real(Closed(-60.0), Closed(60.0)), Real(10.0), "degrees";
+        angle: real(closed(-60.0), closed(60.0)), Real(10.0), "degrees";
             "Deflection, positive with the trailing edge down.";
-        radius: real(Open(0.0), Closed(10.0)),
+        radius: real(open(0.0), closed(10.0)),
             Derived("1.5 thicknesses of the section at the hinge"), "chords";
             "Smallest radius of the bent mid line; more than half the thickness there.";
     }
@@ -95,7 +102,7 @@ keys! {
         file: Kind::Path, Unset, "";
             "File with points `x y` of the contour in order, in either direction, from anywhere. A \
             relative path starts at the case file's folder.";
-        length: real(Open(0.0), Closed(1e9)), Derived("1"), "the file's unit";
+        length: real(open(0.0), closed(1e9)), Derived("1"), "the file's unit";
             "Reference length: coordinates are divided by it, and it is the chord of all other \
             keys.";
     }
@@ -103,32 +110,32 @@ keys! {
         "Cross-section of a round fuselage with a low wing at constant x, symmetric about x = 0: \
         a circle about (0, 0), wings of linear thickness with round tips, and fillets between. \
         The defaults have the proportions of DLR-F6, lengths in metres." {
-        reference_length: real(Open(0.0), Closed(1e9)), Real(0.1412), "m";
+        reference_length: real(open(0.0), closed(1e9)), Real(0.1412), "m";
             "Length that all lengths of this table are divided by, the chord of all other keys.";
-        fuselage_radius: real(Open(0.0), Closed(1e9)), Real(0.0742), "m"; "Radius of the fuselage.";
-        half_span: real(Open(0.0), Closed(1e9)), Real(0.34), "m";
+        fuselage_radius: real(open(0.0), closed(1e9)), Real(0.0742), "m"; "Radius of the fuselage.";
+        half_span: real(open(0.0), closed(1e9)), Real(0.34), "m";
             "Distance of the wing tip from the plane of symmetry.";
-        wing_height: real(Closed(-1e9), Closed(1e9)), Real(-0.037), "m";
+        wing_height: real(closed(-1e9), closed(1e9)), Real(-0.037), "m";
             "Height of the wing's mid line in the plane of symmetry over the fuselage's axis.";
-        root_thickness: real(Open(0.0), Closed(1e9)), Real(0.030), "m";
+        root_thickness: real(open(0.0), closed(1e9)), Real(0.030), "m";
             "Thickness of the wing in the plane of symmetry.";
-        tip_thickness: real(Open(0.0), Closed(1e9)), Real(0.010), "m";
+        tip_thickness: real(open(0.0), closed(1e9)), Real(0.010), "m";
             "Thickness of the wing where its tip begins to be round.";
-        dihedral: real(Closed(-30.0), Closed(30.0)), Real(4.8), "degrees";
+        dihedral: real(closed(-30.0), closed(30.0)), Real(4.8), "degrees";
             "Dihedral of the wing's mid line.";
-        fillet_radius: real(Open(0.0), Closed(1e9)), Real(0.015), "m";
+        fillet_radius: real(open(0.0), closed(1e9)), Real(0.015), "m";
             "Radius of the fillets between wing and fuselage.";
     }
     "geometry.ellipse": "An ellipse of unit chord; by default a circle." {
-        thickness: real(Closed(0.01), Closed(10.0)), Real(1.0), "chords"; "Thickness.";
+        thickness: real(closed(0.01), closed(10.0)), Real(1.0), "chords"; "Thickness.";
     }
     "geometry.joukowski":
         "A Joukowski section of unit chord: the image of a circle about (-k t/(1 - k t), 2 f) \
         through (1, 0) under z + 1/z, k = 4/(3 sqrt(3)), t and f being thickness and camber but \
         for terms of higher order. Its trailing edge is a cusp." {
-        thickness: real(Closed(0.01), Closed(0.5)), Real(0.12), "chords";
+        thickness: real(closed(0.01), closed(0.5)), Real(0.12), "chords";
             "Thickness, but for terms of higher order.";
-        camber: real(Closed(-0.2), Closed(0.2)), Real(0.0), "chords";
+        camber: real(closed(-0.2), closed(0.2)), Real(0.0), "chords";
             "Camber, but for terms of higher order.";
     }
     "grid": "Size of the grid and spacing of its points. Lengths are in chords." {
@@ -144,39 +151,39 @@ keys! {
             solved for has `2 ni - 1`.";
         nj: integer(5, 1_000_000), Integer(129), "points";
             "Points from wall to far field, both included. `ni` times `nj` is less than 2^30.";
-        far_field: real(Closed(1.0), Closed(1e6)), Real(15.0), "chords";
+        far_field: real(closed(1.0), closed(1e6)), Real(15.0), "chords";
             "Radius of the far-field circle around (0.5, 0); on a C-grid half a circle, continued \
             by straight lines to the outflow.";
         wake: integer(2, 500_000), Derived("3/14 of `ni - 1`, to a multiple of 8"), "cells";
             "Cells of a C-grid along each side of the cut; at most `(ni - 17)/2`. 2 `wake` of the \
             `ni` points lie behind the edge, the others on the section, its edge counted twice.";
-        wake_length: real(Closed(0.1), Closed(1e6)), Derived("`far_field`"), "chords";
+        wake_length: real(closed(0.1), closed(1e6)), Derived("`far_field`"), "chords";
             "Distance from the trailing edge to the plane of the outflow of a C-grid, along x.";
-        wake_direction: real(Closed(-30.0), Closed(30.0)), Derived("0"), "degrees";
+        wake_direction: real(closed(-30.0), closed(30.0)), Derived("0"), "degrees";
             "Direction of the cut of a C-grid against the x axis; it leaves the edge on its \
             bisector.";
         refine: integer(1, 1024), Integer(1), "";
             "Makes the grid of all other keys so many times finer: `ni - 1`, `nj - 1`, `wake` and \
             `base_cells` times it, spacings and first cell divided by it, so that the points of \
             the wall, of the cut and of the layers hold those of the grid that is not refined.";
-        first_cell: real(Open(0.0), Open(1e6)), Derived("1e-5, or from `y_plus`"), "chords";
+        first_cell: real(open(0.0), open(1e6)), Derived("1e-5, or from `y_plus`"), "chords";
             "Height of the first cell at the wall; less than `far_field/(nj - 1)`.";
-        y_plus: real(Closed(1e-6), Closed(1000.0)), Unset, "";
+        y_plus: real(closed(1e-6), closed(1000.0)), Unset, "";
             "Height of the first cell in wall units, instead of `first_cell`; needs `reynolds`.";
-        reynolds: real(Closed(1e3), Closed(1e12)), Unset, "";
+        reynolds: real(closed(1e3), closed(1e12)), Unset, "";
             "Reynolds number of `reference_length`, for `y_plus`.";
-        reference_length: real(Closed(1e-6), Closed(1e3)), Derived("0.5, with `y_plus`"), "chords";
+        reference_length: real(closed(1e-6), closed(1e3)), Derived("0.5, with `y_plus`"), "chords";
             "Length L of the flat plate whose skin friction `y_plus` refers to.";
-        leading_edge_spacing: real(Open(0.0), Closed(0.1)),
+        leading_edge_spacing: real(open(0.0), closed(0.1)),
             Derived("3e-3 * 256/cells around the section; 4e-4 * 128/cells of it on a C-grid"),
             "chords";
             "Spacing of the wall points at the leading edge.";
-        trailing_edge_spacing: real(Open(0.0), Closed(0.1)),
+        trailing_edge_spacing: real(open(0.0), closed(0.1)),
             Derived("1e-3 * 256/cells around the section; 3e-3 * 128/cells of it on a C-grid"),
             "chords";
             "Spacing of the wall points at the trailing edge. Where that is sharp, the default is \
             at least a sixth of the first cell, up to 1e-2.";
-        max_turn: real(Closed(1e-3), Closed(180.0)),
+        max_turn: real(closed(1e-3), closed(180.0)),
             Derived("15, or 15 * 256/cells of the section if that is less"), "degrees";
             "Largest turn of the wall from one cell to the next: where the spacing would turn it \
             more, points gather, at the expense of the rest. Corners are left out, and a concave \
@@ -194,12 +201,12 @@ keys! {
         method: Kind::Word(&["hyperbolic", "normal", "transfinite"]), Word("hyperbolic"), "";
             "Hyperbolic march, march along smoothed normals (the robust fall-back), or transfinite \
             interpolation.";
-        dissipation: real(Closed(0.0), Closed(10.0)), Derived("0.2; 0.1 on a C-grid"), "";
+        dissipation: real(closed(0.0), closed(10.0)), Derived("0.2; 0.1 on a C-grid"), "";
             "Dissipation of the hyperbolic march.";
-        volume_smoothing: real(Closed(0.0), Closed(10.0)),
+        volume_smoothing: real(closed(0.0), closed(10.0)),
             Derived("0.4, less under thick first cells; 0.05 on a C-grid"), "";
             "Smoothing of the cell volumes along the body in the hyperbolic march.";
-        spread: real(Closed(0.0), Closed(1000.0)), Derived("10; 0 on a C-grid"), "";
+        spread: real(closed(0.0), closed(1000.0)), Derived("10; 0 on a C-grid"), "";
             "Growth of the dissipation away from the wall, which spreads the lines.";
     }
     "control": "Control functions P and Q of the grid equations." {
@@ -211,11 +218,11 @@ keys! {
             Newton iteration (`coupled`) or there are none (`frozen`).";
         smoothing: integer(0, 10_000), Derived("5 for the hyperbolic march, else 30"), "passes";
             "Smoothing passes over the marched control functions.";
-        smoothing_distance: real(Open(0.0), Closed(1000.0)), Real(0.05), "chords";
+        smoothing_distance: real(open(0.0), closed(1000.0)), Real(0.05), "chords";
             "Distance from the wall over which the smoothing sets in.";
-        clip: real(Open(0.0), Closed(100.0)), Real(1.0), "";
+        clip: real(open(0.0), closed(100.0)), Real(1.0), "";
             "Largest magnitude of the marched control functions.";
-        decay: real(Open(0.0), Closed(1000.0)), Real(3.0), "spacings";
+        decay: real(open(0.0), closed(1000.0)), Real(3.0), "spacings";
             "Decay length of the wall terms, in local spacings of the wall points.";
     }
     "quality":
@@ -223,9 +230,9 @@ keys! {
         steps of `ladder` one after the other, each alone, until the grid converges, has no \
         folded cell and keeps the limits. Where `ladder` is not given, a step that would change \
         a key which the case gives is left out. The report says what was tried." {
-        max_skewness: real(Open(0.0), Closed(1.0)), Unset, "";
+        max_skewness: real(open(0.0), closed(1.0)), Unset, "";
             "Largest equiangle skewness of a cell; a corner of the wall forces turn/180 degrees.";
-        max_wall_angle: real(Open(0.0), Closed(90.0)), Unset, "degrees";
+        max_wall_angle: real(open(0.0), closed(90.0)), Unset, "degrees";
             "Largest angle between the first grid line and the wall normal, corners left out.";
         retry: Kind::Flag, Flag(true), "";
             "Whether to try again by the ladder when the grid is not good.";
@@ -235,14 +242,14 @@ keys! {
             wall terms, the march along normals, the Thomas-Middlecoff base.";
     }
     "newton": "The inexact Newton iteration." {
-        tolerance: real(Open(0.0), Open(1.0)), Real(1e-10), "";
+        tolerance: real(open(0.0), open(1.0)), Real(1e-10), "";
             "Scaled rms residual at which the grid is converged.";
         max_iterations: integer(1, 10_000), Integer(NEWTON_STEPS), "steps"; "Most Newton steps.";
-        forcing_initial: real(Open(0.0), Open(1.0)), Real(0.1), "";
+        forcing_initial: real(open(0.0), open(1.0)), Real(0.1), "";
             "Relative residual of the first step's linear solve; between the next two.";
-        forcing_min: real(Open(0.0), Open(1.0)), Real(1e-4), "";
+        forcing_min: real(open(0.0), open(1.0)), Real(1e-4), "";
             "Smallest relative residual asked of a linear solve.";
-        forcing_max: real(Open(0.0), Open(1.0)), Real(0.1), "";
+        forcing_max: real(open(0.0), open(1.0)), Real(0.1), "";
             "Largest relative residual asked of a linear solve.";
         max_halvings: integer(0, 60), Integer(10), "";
             "Most halvings of a step before the line search gives up.";
@@ -282,7 +289,7 @@ keys! {
         span_cells: integer(0, 100_000), Integer(0), "cells";
             "Cells over the span of an extruded grid, for three-dimensional solvers; with 0 the \
             grid is plane. `ni` times `nj` times the planes is less than 2^30.";
-        span: real(Open(0.0), Closed(1e6)), Real(1.0), "chords";
+        span: real(open(0.0), closed(1e6)), Real(1.0), "chords";
             "Span of an extruded grid, from z = 0.";
         sides: Kind::Word(&["symmetry", "periodic"]), Word("symmetry"), "";
             "What the ends of the span of an extruded grid are: planes of symmetry, or each the \

@@ -19,10 +19,8 @@ use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 
-use crate::formats::Compression;
-use crate::formats::Format;
-use crate::formats::Sides;
 use crate::formats::plot3d::Flavour;
+use crate::formats::{Compression, Format, Sides};
 use crate::geometry::{Ellipse, Flap, Joukowski, TrailingEdge, Wake, WingBody};
 use crate::grid::{Seam, initial};
 use crate::pde::control::ControlSettings;
@@ -35,7 +33,7 @@ pub(crate) use defaults::NEWTON_STEPS;
 pub use defaults::Retry;
 #[doc(hidden)] // For the test that compares the stored page.
 pub use documents::case_format;
-pub use documents::{Purpose, json_schema, template};
+pub use documents::{OPENFOAM, json_schema, template};
 pub use error::{CaseError, Found, Place, Places};
 #[doc(hidden)] // For the test of its values.
 pub use resolve::first_cell_from_y_plus;
@@ -56,7 +54,7 @@ pub struct Case {
     pub initial: InitialOptions,
     /// Control functions.
     pub control: ControlSettings,
-    /// What is asked of the grid.
+    /// Limits of the grid, and retries.
     pub quality: QualityOptions,
     /// The Newton iteration.
     pub newton: NewtonSettings,
@@ -69,23 +67,6 @@ pub struct Case {
     /// Where the given keys stand.
     #[serde(skip)]
     pub places: Places,
-}
-
-impl Case {
-    /// The case with half the cells in both directions and a first cell of this height.
-    #[must_use]
-    pub(crate) fn coarsened(&self, first_cell: f64) -> Self {
-        let mut case = self.clone();
-        let grid = &mut case.grid;
-        (grid.ni, grid.nj) = (grid.ni.div_ceil(2), grid.nj.div_ceil(2));
-        grid.first_cell = first_cell;
-        grid.wake = grid.wake.map(|wake| Wake { cells: wake.cells / 2, ..wake });
-        grid.leading_edge_spacing = grid.leading_edge_spacing.map(|spacing| 2.0 * spacing);
-        grid.trailing_edge_spacing = grid.trailing_edge_spacing.map(|spacing| 2.0 * spacing);
-        grid.max_turn = grid.max_turn.map(|degrees| (2.0 * degrees).min(180.0));
-        grid.base_cells = grid.base_cells.map(|cells| cells / 2);
-        case
-    }
 }
 
 /// Where the section's contour comes from.
@@ -188,8 +169,8 @@ pub enum Topology {
 }
 
 impl Topology {
-    /// Points around of the grid that is solved for, where `ni` are asked for: of half a grid those of
-    /// the whole.
+    /// Points around of the grid that is solved for, for `ni` points of the case: of half a
+    /// grid those of the whole.
     pub(crate) const fn around(self, ni: usize) -> usize {
         match self {
             Self::Half => 2 * ni - 1,
@@ -199,7 +180,7 @@ impl Topology {
 }
 
 /// Section `[grid]`.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct GridOptions {
     /// Shape of the grid.
@@ -225,12 +206,29 @@ pub struct GridOptions {
     /// Cells on a base; none leaves it to the trailing-edge spacing.
     pub base_cells: Option<usize>,
     /// Treatment of the seam; none leaves it to the trailing edge.
+    #[serde(skip_deserializing)]
     pub seam: Option<Seam>,
 }
 
 impl GridOptions {
+    /// The grid with `times` as many cells in both directions, and first cells of this height.
+    pub(crate) fn scaled(&self, times: f64, first_cell: f64) -> Self {
+        let cells = |cells: usize| (cells as f64 * times) as usize;
+        let spacing = |given: Option<f64>| given.map(|spacing| spacing / times);
+        Self {
+            ni: cells(self.ni - 1) + 1,
+            nj: cells(self.nj - 1) + 1,
+            first_cell,
+            wake: self.wake.map(|wake| Wake { cells: cells(wake.cells), ..wake }),
+            leading_edge_spacing: spacing(self.leading_edge_spacing),
+            trailing_edge_spacing: spacing(self.trailing_edge_spacing),
+            max_turn: spacing(self.max_turn).map(|degrees| degrees.min(180.0)),
+            base_cells: self.base_cells.map(cells),
+            ..self.clone()
+        }
+    }
+
     /// Points around of the grid that is solved for: of half a grid those of the whole.
-    #[must_use]
     pub const fn around(&self) -> usize {
         self.topology.around(self.ni)
     }

@@ -2,15 +2,14 @@
 
 use std::path::Path;
 
-use crate::geometry::{TrailingEdge, Wake, refined_first};
+use crate::geometry::refined_first;
 use crate::solver::newton::{Forcing, NewtonSettings};
 
 use super::entries::Entries;
 use super::schema::shown;
 use super::sections::geometry;
 use super::{
-    Case, CaseError, Contour, GeometryOptions, GridOptions, InitialOptions, OutputOptions,
-    QualityOptions, Topology, defaults,
+    Case, CaseError, GridOptions, InitialOptions, OutputOptions, QualityOptions, Topology, defaults,
 };
 
 /// Longest name, so that file names with endings stay below the usual 255 bytes.
@@ -34,7 +33,6 @@ impl Case {
     pub(super) fn resolve(entries: &Entries, path: &Path) -> Result<Self, CaseError> {
         let geometry = geometry(entries, path)?;
         let grid = grid(entries)?;
-        edge_fits(entries, &geometry, grid.topology)?;
         let initial: InitialOptions = entries.section("initial", &[])?;
         let smoothing = i64::from(defaults::smoothing(initial.method));
         let control = entries.section("control", &[("smoothing", smoothing.into())])?;
@@ -49,7 +47,7 @@ impl Case {
             name: name(entries, path)?,
             geometry,
             grid,
-            places: entries.places(),
+            places: entries.places.clone(),
         })
     }
 }
@@ -60,7 +58,6 @@ impl Case {
 /// `y = y⁺ L / (Re √(Cf/2))` with the skin friction of a turbulent flat plate,
 /// `Cf = (2 log₁₀ Re − 0.65)^−2.3` (H. Schlichting, Boundary-Layer Theory, 7th ed. 1979,
 /// eq. 21.16).
-#[must_use]
 pub fn first_cell_from_y_plus(y_plus: f64, reynolds: f64, length: f64) -> f64 {
     let friction = (2.0 * reynolds.log10() - 0.65).powf(-2.3);
     y_plus * length / (reynolds * (friction / 2.0).sqrt())
@@ -69,67 +66,60 @@ pub fn first_cell_from_y_plus(y_plus: f64, reynolds: f64, length: f64) -> f64 {
 fn grid(entries: &Entries) -> Result<GridOptions, CaseError> {
     let refine: usize = entries.get("grid.refine")?;
     let refined = |points: usize| (points - 1).saturating_mul(refine).saturating_add(1);
-    let coarse: (usize, usize) = (entries.get("grid.ni")?, entries.get("grid.nj")?);
-    let (ni, nj) = (refined(coarse.0), refined(coarse.1));
+    let (ni, nj): (usize, usize) = (entries.get("grid.ni")?, entries.get("grid.nj")?);
     let far_field: f64 = entries.get("grid.far_field")?;
     let topology: Topology = entries.get("grid.topology")?;
-    let around = topology.around(ni);
-    if around.saturating_mul(nj) > MAX_NODES {
+    let (around, out) = (topology.around(refined(ni)), refined(nj));
+    if around.saturating_mul(out) > MAX_NODES {
         return Err(entries.refuse(
             &["grid.ni", "grid.nj", "grid.refine"],
-            format!("grid.ni × grid.nj of at most {MAX_NODES}, here {around} × {nj}"),
-            "choose fewer points".into(),
+            format!("grid.ni × grid.nj of at most {MAX_NODES}, here {around} × {out}"),
+            "choose fewer points",
         ));
     }
-    let spacing = |path| {
-        entries.given(path).map(|given: Option<f64>| given.map(|chords| chords / refine as f64))
-    };
     let seam: String = entries.get("grid.seam")?;
     if seam != "auto" && topology == Topology::C {
         return Err(entries.refuse(
             &["grid.seam"],
-            "grid.topology = \"O\"".into(),
-            "leave grid.seam out: a C-grid has a cut, which is held, and no seam".into(),
+            "grid.topology = \"O\"",
+            "leave grid.seam out: a C-grid has a cut, which is held, and no seam",
         ));
     }
-    let wake = wake(entries, topology, coarse.0, far_field)?;
-    let first_cell = first_cell(entries, far_field, coarse.1)?;
+    let mut rules = wake(entries, topology, ni, far_field)?;
+    let height = first_cell(entries, far_field, nj)?;
+    rules.push(("first_cell", height.into()));
+    let grid: GridOptions = entries.section("grid", &rules)?;
+    check_base(entries, &grid)?;
+    let refined = refined_first(nj, height, far_field, refine).unwrap_or(height / refine as f64);
+    let grid = grid.scaled(refine as f64, refined);
     Ok(GridOptions {
-        topology,
-        ni,
-        nj,
-        far_field,
-        first_cell: refined_first(coarse.1, first_cell, far_field, refine)
-            .unwrap_or(first_cell / refine as f64),
-        wake: wake.map(|wake| Wake { cells: wake.cells * refine, ..wake }),
-        leading_edge_spacing: spacing("grid.leading_edge_spacing")?,
-        trailing_edge_spacing: spacing("grid.trailing_edge_spacing")?,
-        max_turn: spacing("grid.max_turn")?.map(|degrees| degrees.max(LEAST_TURN)),
-        base_cells: base_cells(entries, topology, coarse.0)?.map(|cells| cells * refine),
+        max_turn: grid.max_turn.map(|degrees| degrees.max(LEAST_TURN)),
         seam: if seam == "auto" { None } else { Some(entries.get("grid.seam")?) },
+        ..grid
     })
 }
 
-/// The wake, unless the grid is an O-grid or half of one in any case.
+/// Defaults of the wake; none where the grid is an O-grid or half of one in any case.
 fn wake(
     entries: &Entries,
     topology: Topology,
     ni: usize,
     far_field: f64,
-) -> Result<Option<Wake>, CaseError> {
-    let keys = ["grid.wake", "grid.wake_length", "grid.wake_direction"];
+) -> Result<Vec<(&'static str, toml::Value)>, CaseError> {
     if matches!(topology, Topology::O | Topology::Half) {
+        let keys = ["grid.wake", "grid.wake_length", "grid.wake_direction"];
         return match keys.into_iter().find(|key| entries.has(key)) {
-            None => Ok(None),
+            None => Ok(Vec::new()),
             Some(key) => Err(entries.refuse(
                 &[key],
-                "grid.topology = \"C\" or \"auto\"".into(),
+                "grid.topology = \"C\" or \"auto\"",
                 format!("set grid.topology, or leave {key} out: an O-grid has no wake"),
             )),
         };
     }
     let most = ni.saturating_sub(LEAST_SECTION) / 2;
-    let cells = entries.given("grid.wake")?.unwrap_or_else(|| defaults::wake_cells(ni, most));
+    let default = defaults::wake_cells(ni, most);
+    let cells = entries.given("grid.wake")?.unwrap_or(default);
     if cells > most {
         return Err(entries.refuse(
             &["grid.wake", "grid.ni"],
@@ -137,96 +127,61 @@ fn wake(
             format!("leave {LEAST_SECTION} points for the section, or choose more points"),
         ));
     }
-    Ok(Some(Wake {
-        cells,
-        length: entries.given("grid.wake_length")?.unwrap_or(far_field),
-        direction: entries.given("grid.wake_direction")?.unwrap_or(0.0),
-    }))
-}
-
-/// Refuses a trailing edge that the section or the topology does not have.
-fn edge_fits(
-    entries: &Entries,
-    geometry: &GeometryOptions,
-    topology: Topology,
-) -> Result<(), CaseError> {
-    let refuse = |expected: &str, remedy: &str| {
-        Err(entries.refuse(&["geometry.trailing_edge"], expected.into(), remedy.into()))
-    };
-    match (geometry.trailing_edge, &geometry.contour) {
-        (TrailingEdge::Blunt | TrailingEdge::Rounded, _) if topology == Topology::C => refuse(
-            "an edge that is one point, for the cut of grid.topology = \"C\" to begin at",
-            "close the base by \"wedge\" or \"sharp\", or choose grid.topology = \"O\"",
-        ),
-        (TrailingEdge::Extended, contour) if !matches!(contour, Contour::Naca(_)) => refuse(
-            "a NACA designation, whose surfaces have a formula to go on by",
-            "close the edge of another section by \"wedge\" or \"sharp\"",
-        ),
-        _ => Ok(()),
-    }
+    let [length, direction] = [far_field, 0.0].map(toml::Value::from);
+    let cells = i64::try_from(default).unwrap_or(i64::MAX).into();
+    Ok(vec![("wake", cells), ("wake_length", length), ("wake_direction", direction)])
 }
 
 fn first_cell(entries: &Entries, far_field: f64, nj: usize) -> Result<f64, CaseError> {
-    if entries.has("grid.first_cell") && entries.has("grid.y_plus") {
-        let found = entries.found(&["grid.y_plus"]).into();
-        return Err(CaseError::Conflict { found, other: "grid.first_cell" });
-    }
+    let found = |key| entries.places.found(&[key]).into();
+    let incomplete = |key, other| Err(CaseError::Incomplete { found: found(key), other });
     let y_plus = entries.given("grid.y_plus")?;
     let reynolds = entries.given("grid.reynolds")?;
     let length = entries.given("grid.reference_length")?;
-    if length.is_some() && y_plus.is_none() {
-        let found = entries.found(&["grid.reference_length"]).into();
-        return Err(CaseError::Incomplete { found, other: "grid.y_plus" });
-    }
     let height = match (y_plus, reynolds) {
+        (Some(_), _) if entries.has("grid.first_cell") => {
+            let found = found("grid.y_plus");
+            return Err(CaseError::Conflict { found, other: "grid.first_cell" });
+        }
         (Some(y_plus), Some(reynolds)) => {
             let length = length.unwrap_or(defaults::REFERENCE_LENGTH);
             first_cell_from_y_plus(y_plus, reynolds, length)
         }
+        (Some(_), None) => return incomplete("grid.y_plus", "grid.reynolds"),
+        (None, _) if length.is_some() => {
+            return incomplete("grid.reference_length", "grid.y_plus");
+        }
+        (None, Some(_)) => return incomplete("grid.reynolds", "grid.y_plus"),
         (None, None) => entries.given("grid.first_cell")?.unwrap_or(defaults::FIRST_CELL),
-        (Some(_), None) => {
-            let found = entries.found(&["grid.y_plus"]).into();
-            return Err(CaseError::Incomplete { found, other: "grid.reynolds" });
-        }
-        (None, Some(_)) => {
-            let found = entries.found(&["grid.reynolds"]).into();
-            return Err(CaseError::Incomplete { found, other: "grid.y_plus" });
-        }
     };
     let uniform = far_field / (nj - 1) as f64;
     if height < uniform {
         return Ok(height);
     }
+    let [most, here] = [uniform, height].map(shown);
     Err(entries.refuse(
         &["grid.first_cell", "grid.y_plus", "grid.nj", "grid.far_field"],
-        format!(
-            "a first cell below the uniform spacing far_field/(nj - 1) = {}, here {}",
-            shown(uniform),
-            shown(height)
-        ),
-        "choose a smaller first cell, fewer points in j, or a farther far field".into(),
+        format!("a first cell below the uniform spacing far_field/(nj - 1) = {most}, here {here}"),
+        "choose a smaller first cell, fewer points in j, or a farther far field",
     ))
 }
 
-fn base_cells(
-    entries: &Entries,
-    topology: Topology,
-    ni: usize,
-) -> Result<Option<usize>, CaseError> {
-    let cells = entries.given("grid.base_cells")?;
-    let most = (topology.around(ni) - 1) / 2;
-    let limit = if topology == Topology::Half { "grid.ni - 1" } else { "(grid.ni - 1)/2" };
-    if cells.is_some_and(|cells: usize| cells > most) {
-        return Err(entries.refuse(
-            &["grid.base_cells"],
-            format!("at most {limit} = {most}"),
-            "choose fewer cells on the base, or more points around the body".into(),
-        ));
+/// Refuses more cells on the base than there are around the body.
+fn check_base(entries: &Entries, grid: &GridOptions) -> Result<(), CaseError> {
+    let most = (grid.around() - 1) / 2;
+    if grid.base_cells.is_none_or(|cells| cells <= most) {
+        return Ok(());
     }
-    Ok(cells)
+    let half = grid.topology == Topology::Half;
+    let limit = if half { "grid.ni - 1" } else { "(grid.ni - 1)/2" };
+    Err(entries.refuse(
+        &["grid.base_cells"],
+        format!("at most {limit} = {most}"),
+        "choose fewer cells on the base, or more points around the body",
+    ))
 }
 
-/// What is asked of the grid. A retry plan that is given is tried as it stands; of the default one
+/// Limits of the grid and retries. A retry plan that is given is tried as it stands; of the default one
 /// those retries that change no key which is given.
 fn quality(entries: &Entries) -> Result<QualityOptions, CaseError> {
     let mut quality: QualityOptions = entries.section("quality", &[])?;
@@ -248,15 +203,11 @@ fn newton(entries: &Entries) -> Result<NewtonSettings, CaseError> {
     if min <= initial && initial <= max {
         return Ok(newton);
     }
+    let [min, initial, max] = [min, initial, max].map(shown);
     Err(entries.refuse(
         &["newton.forcing_initial", "newton.forcing_min", "newton.forcing_max"],
-        format!(
-            "forcing_min ≤ forcing_initial ≤ forcing_max, here {}, {}, {}",
-            shown(min),
-            shown(initial),
-            shown(max)
-        ),
-        "set all three, or leave all three out".into(),
+        format!("forcing_min ≤ forcing_initial ≤ forcing_max, here {min}, {initial}, {max}"),
+        "set all three, or leave all three out",
     ))
 }
 
@@ -265,23 +216,16 @@ fn output(entries: &Entries, plane: (usize, usize)) -> Result<OutputOptions, Cas
     let pictures: bool = entries.get("output.pictures")?;
     let rules = [("plot3d_block_count", (dimensions == 3).into()), ("report", pictures.into())];
     let output: OutputOptions = entries.section("output", &rules)?;
-    check_span(entries, output.span_cells, plane)?;
-    Ok(output)
-}
-
-/// Refuses `cells` over the span of a grid of `plane` points where the nodes of all planes cannot be
-/// numbered.
-fn check_span(entries: &Entries, cells: usize, plane: (usize, usize)) -> Result<(), CaseError> {
-    let plane = plane.0.saturating_mul(plane.1);
-    let most = MAX_NODES / plane.max(1);
-    if cells > 0 && cells >= most {
+    // The nodes of all planes must be numbered.
+    let most = MAX_NODES / plane.0.saturating_mul(plane.1).max(1);
+    if output.span_cells > 0 && output.span_cells >= most {
         return Err(entries.refuse(
             &["output.span_cells"],
             format!("at most {}, for {MAX_NODES} points in all", most.saturating_sub(1)),
-            "choose fewer cells over the span, or fewer points in the plane".into(),
+            "choose fewer cells over the span, or fewer points in the plane",
         ));
     }
-    Ok(())
+    Ok(output)
 }
 
 /// Name of the case: the one that is given, or that of its file.
@@ -292,7 +236,7 @@ fn name(entries: &Entries, path: &Path) -> Result<String, CaseError> {
         return Ok(name);
     }
     let remedy = "choose the folder by --output, the name by name = \"…\"";
-    Err(entries.refuse(&["name"], FIT_NAME.into(), remedy.into()))
+    Err(entries.refuse(&["name"], FIT_NAME, remedy))
 }
 
 /// Whether a folder below another can have this name, on every system. Source: Microsoft, "Naming

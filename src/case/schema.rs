@@ -28,13 +28,11 @@ pub struct Key {
 
 impl Key {
     /// Section the key stands in, dotted where it stands in another; empty at the top of the file.
-    #[must_use]
     pub fn section(&self) -> &'static str {
         self.path.rsplit_once('.').map_or("", |(section, _)| section)
     }
 
     /// Name within the section.
-    #[must_use]
     pub fn name(&self) -> &'static str {
         self.path.rsplit_once('.').map_or(self.path, |(_, name)| name)
     }
@@ -87,15 +85,10 @@ impl fmt::Display for Kind {
             Self::Flag => write!(f, "true or false"),
             Self::Integer { min, max } => write!(f, "an integer from {min} to {max}"),
             Self::Real { low, high } => {
-                let low = match low {
-                    Bound::Closed(value) => format!("at least {}", number(*value)),
-                    Bound::Open(value) => format!("greater than {}", number(*value)),
-                };
-                let high = match high {
-                    Bound::Closed(value) => format!("at most {}", number(*value)),
-                    Bound::Open(value) => format!("less than {}", number(*value)),
-                };
-                write!(f, "a number {low} and {high}")
+                let least = if low.open { "greater than" } else { "at least" };
+                let most = if high.open { "less than" } else { "at most" };
+                let [low, high] = [low, high].map(|bound| number(bound.value));
+                write!(f, "a number {least} {low} and {most} {high}")
             }
             Self::Word([word]) => write!(f, "\"{word}\""),
             Self::Word(words) => write!(f, "one of {}", quoted(words)),
@@ -106,11 +99,11 @@ impl fmt::Display for Kind {
 
 /// End of a range of real numbers.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub enum Bound {
-    /// The end belongs to the range.
-    Closed(f64),
-    /// The end does not belong to the range.
-    Open(f64),
+pub struct Bound {
+    /// The end.
+    pub value: f64,
+    /// Whether it does not belong to the range.
+    pub open: bool,
 }
 
 /// What holds when a key is left out.
@@ -134,7 +127,6 @@ pub enum Preset {
 
 impl Preset {
     /// The default as a TOML value; none where it is unset or computed from other keys.
-    #[must_use]
     pub fn value(&self) -> Option<toml::Value> {
         match *self {
             Self::Unset | Self::Derived(_) => None,
@@ -175,110 +167,65 @@ fn quoted(words: &[&str]) -> String {
     words.iter().map(|word| format!("\"{word}\"")).collect::<Vec<_>>().join(", ")
 }
 
-/// Why a value does not fit its key.
-pub(super) struct Mismatch {
-    pub(super) expected: String,
-    pub(super) remedy: String,
-}
-
-/// The value, converted to the type of its key.
-pub(super) fn check(key: &Key, value: &Value) -> Result<toml::Value, Mismatch> {
-    match key.kind {
-        Kind::Text | Kind::Path => text(key, value),
-        Kind::Flag => match value {
-            Value::Boolean(flag) => Ok((*flag.value()).into()),
-            _ => Err(wrong_type(key, "write true or false, without quotes")),
-        },
-        Kind::Integer { min, max } => integer(key, value, min, max),
-        Kind::Real { low, high } => real(key, value, low, high),
-        Kind::Word(words) => word(key, value, words).map(toml::Value::from),
-        Kind::Words(words) => list(key, value, words),
-    }
-}
-
-fn text(key: &Key, value: &Value) -> Result<toml::Value, Mismatch> {
-    let example = if key.kind == Kind::Path { "airfoil.dat" } else { "2412" };
-    let Value::String(text) = value else {
-        return Err(wrong_type(
-            key,
-            &format!("put the text in quotes: {} = \"{example}\"", key.name()),
-        ));
-    };
-    let text = text.value();
-    if text.trim().is_empty() || text.chars().any(char::is_control) {
-        return Err(Mismatch {
-            expected: "text on one line that is not blank".into(),
-            remedy: default_of(key),
-        });
-    }
-    Ok(text.as_str().into())
-}
-
-fn integer(key: &Key, value: &Value, min: i64, max: i64) -> Result<toml::Value, Mismatch> {
-    match value {
-        Value::Integer(given) if (min..=max).contains(given.value()) => Ok((*given.value()).into()),
-        Value::Integer(_) => Err(out_of_range(key)),
-        Value::Float(_) => Err(wrong_type(key, "write a whole number, without point or exponent")),
-        _ => Err(wrong_type(key, "write a whole number, without quotes")),
-    }
-}
-
-fn real(key: &Key, value: &Value, low: Bound, high: Bound) -> Result<toml::Value, Mismatch> {
-    let given = match value {
-        Value::Float(given) => *given.value(),
-        Value::Integer(given) => *given.value() as f64,
-        _ => return Err(wrong_type(key, "write a number, without quotes")),
-    };
-    // Written so that NaN fails.
-    let above = match low {
-        Bound::Closed(low) => given >= low,
-        Bound::Open(low) => given > low,
-    };
-    let below = match high {
-        Bound::Closed(high) => given <= high,
-        Bound::Open(high) => given < high,
-    };
-    if above && below { Ok(given.into()) } else { Err(out_of_range(key)) }
-}
-
-fn word(key: &Key, value: &Value, words: &[&'static str]) -> Result<&'static str, Mismatch> {
-    let Value::String(given) = value else {
-        return Err(wrong_type(key, "put the word in quotes"));
-    };
-    words.iter().copied().find(|word| word == given.value()).ok_or_else(|| {
-        let remedy = nearest(given.value(), words.iter().copied())
-            .map_or_else(|| default_of(key), |word| format!("did you mean \"{word}\"?"));
-        wrong_type(key, &remedy)
-    })
-}
-
-fn list(key: &Key, value: &Value, words: &[&'static str]) -> Result<toml::Value, Mismatch> {
-    let Value::Array(given) = value else {
-        return Err(wrong_type(
-            key,
-            &format!("put the words in brackets: {} = {}", key.name(), key.default),
-        ));
-    };
-    let mut chosen = Vec::new();
-    for item in given {
-        let item = word(key, item, words)?;
-        if chosen.contains(&item) {
-            return Err(wrong_type(key, &format!("name \"{item}\" once")));
+/// The value, converted to the type of its key; how to mend it if it does not fit.
+pub(super) fn check(key: &Key, value: &Value) -> Result<toml::Value, String> {
+    match (key.kind, value) {
+        (Kind::Text | Kind::Path, Value::String(text)) => {
+            let text = text.value();
+            let fits = !text.trim().is_empty() && !text.chars().any(char::is_control);
+            fits.then(|| text.as_str().into()).ok_or_else(|| default_of(key))
         }
-        chosen.push(item);
+        (Kind::Text | Kind::Path, _) => {
+            let example = if key.kind == Kind::Path { "airfoil.dat" } else { "2412" };
+            Err(format!("put the text in quotes: {} = \"{example}\"", key.name()))
+        }
+        (Kind::Flag, Value::Boolean(flag)) => Ok((*flag.value()).into()),
+        (Kind::Flag, _) => Err("write true or false, without quotes".into()),
+        (Kind::Integer { min, max }, Value::Integer(given)) => {
+            let fits = (min..=max).contains(given.value());
+            fits.then(|| (*given.value()).into()).ok_or_else(|| default_of(key))
+        }
+        (Kind::Integer { .. }, Value::Float(_)) => {
+            Err("write a whole number, without point or exponent".into())
+        }
+        (Kind::Integer { .. }, _) => Err("write a whole number, without quotes".into()),
+        (Kind::Real { low, high }, Value::Float(_) | Value::Integer(_)) => {
+            let whole = value.as_integer().map(|whole| whole as f64);
+            let given = value.as_float().or(whole).unwrap_or(f64::NAN);
+            // Written so that NaN fails.
+            let above = if low.open { given > low.value } else { given >= low.value };
+            let below = if high.open { given < high.value } else { given <= high.value };
+            (above && below).then(|| given.into()).ok_or_else(|| default_of(key))
+        }
+        (Kind::Real { .. }, _) => Err("write a number, without quotes".into()),
+        (Kind::Word(words), _) => word(key, value, words).map(toml::Value::from),
+        (Kind::Words(words), Value::Array(given)) => {
+            let mut chosen = Vec::new();
+            for item in given {
+                let item = word(key, item, words)?;
+                if chosen.contains(&item) {
+                    return Err(format!("name \"{item}\" once"));
+                }
+                chosen.push(item);
+            }
+            if chosen.is_empty() {
+                Err("name at least one of them".into())
+            } else {
+                Ok(chosen.into())
+            }
+        }
+        (Kind::Words(_), _) => {
+            Err(format!("put the words in brackets: {} = {}", key.name(), key.default))
+        }
     }
-    if chosen.is_empty() {
-        return Err(wrong_type(key, "name at least one of them"));
-    }
-    Ok(chosen.into())
 }
 
-fn wrong_type(key: &Key, remedy: &str) -> Mismatch {
-    Mismatch { expected: key.kind.to_string(), remedy: remedy.into() }
-}
-
-fn out_of_range(key: &Key) -> Mismatch {
-    Mismatch { expected: key.kind.to_string(), remedy: default_of(key) }
+fn word(key: &Key, value: &Value, words: &[&'static str]) -> Result<&'static str, String> {
+    let Value::String(given) = value else { return Err("put the word in quotes".into()) };
+    words.iter().copied().find(|word| word == given.value()).ok_or_else(|| {
+        nearest(given.value(), words.iter().copied())
+            .map_or_else(|| default_of(key), |word| format!("did you mean \"{word}\"?"))
+    })
 }
 
 /// The remedy where only the user knows better: the default, or what the key means.
@@ -296,7 +243,6 @@ pub(super) fn shown(value: f64) -> String {
     if value == 0.0 { number(value) } else { number(rounded(value)) }
 }
 
-/// Three significant digits.
 fn rounded(value: f64) -> f64 {
     format!("{value:.2e}").parse().unwrap_or(value)
 }
@@ -323,14 +269,12 @@ pub(super) fn nearest<'a>(
 /// a similar one elsewhere, in this order.
 pub(super) fn nearest_key(section: &str, name: &str) -> Option<&'static str> {
     let elsewhere = KEYS.iter().find(|key| key.name() == name).map(|key| key.path);
-    let here = || {
-        let names = KEYS.iter().filter(|key| key.section() == section).map(Key::name);
-        let near = nearest(name, names)?;
-        KEYS.iter().find(|key| key.section() == section && key.name() == near).map(|key| key.path)
+    let near = |keys: &mut dyn Iterator<Item = &'static Key>| {
+        let keys: Vec<_> = keys.collect();
+        let near = nearest(name, keys.iter().map(|key| key.name()))?;
+        keys.into_iter().find(|key| key.name() == near).map(|key| key.path)
     };
-    let anywhere = || {
-        let near = nearest(name, KEYS.iter().map(Key::name))?;
-        KEYS.iter().find(|key| key.name() == near).map(|key| key.path)
-    };
-    elsewhere.or_else(here).or_else(anywhere)
+    elsewhere
+        .or_else(|| near(&mut KEYS.iter().filter(|key| key.section() == section)))
+        .or_else(|| near(&mut KEYS.iter()))
 }

@@ -1,11 +1,11 @@
 //! The section of a case: which of its sources is given, and what is done to it.
 
+use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
 use crate::geometry::TrailingEdge;
 
 use super::entries::Entries;
-use super::error::FOLDER;
 use super::schema::{SOURCES, nearest};
 use super::{CaseError, Contour, GeometryOptions, SectionOptions, Topology};
 
@@ -50,7 +50,7 @@ fn contour(entries: &Entries, path: &Path) -> Result<Contour, CaseError> {
         return Err(entries.missing("geometry.naca or geometry.file"));
     };
     if let Some(second) = given.next() {
-        let found = entries.found(&[second]).into();
+        let found = entries.places.found(&[second]).into();
         return Err(CaseError::Conflict { found, other: source });
     }
     Ok(match source {
@@ -66,35 +66,41 @@ fn contour(entries: &Entries, path: &Path) -> Result<Contour, CaseError> {
     })
 }
 
-/// How the edge is closed, where it is not given: as the source has it, or as its thickness says; the
-/// cut of a C-grid begins at one point.
+/// How the edge is closed: as it is given, if the section and the topology have such an edge, else as the
+/// source has it, or as its thickness says; the cut of a C-grid begins at one point.
 fn trailing_edge(
     entries: &Entries,
     contour: &Contour,
     thickness: Option<f64>,
 ) -> Result<TrailingEdge, CaseError> {
-    let given = entries.given("geometry.trailing_edge")?;
-    match (given, thickness) {
-        (Some(TrailingEdge::Sharp | TrailingEdge::Extended), Some(thickness))
-            if thickness > 0.0 =>
-        {
-            Err(entries.refuse(
-                &["geometry.edge_thickness"],
-                "0, since geometry.trailing_edge closes the edge in one point".into(),
-                "leave geometry.trailing_edge out, or make it \"blunt\", \"rounded\" or \"wedge\""
-                    .into(),
-            ))
-        }
+    use TrailingEdge::{AsGiven, Blunt, Extended, Rounded, Sharp, Wedge};
+    let cut = entries.get::<Topology>("grid.topology")? == Topology::C;
+    let refuse = |key, expected, remedy| {
+        Err(entries.refuse(&[&["geometry.", key].concat()], expected, remedy))
+    };
+    match (entries.given("geometry.trailing_edge")?, thickness) {
+        (Some(Blunt | Rounded), _) if cut => refuse(
+            "trailing_edge",
+            "an edge that is one point, for the cut of grid.topology = \"C\" to begin at",
+            "close the base by \"wedge\" or \"sharp\", or choose grid.topology = \"O\"",
+        ),
+        (Some(Extended), _) if !matches!(contour, Contour::Naca(_)) => refuse(
+            "trailing_edge",
+            "a NACA designation, whose surfaces have a formula to go on by",
+            "close the edge of another section by \"wedge\" or \"sharp\"",
+        ),
+        (Some(Sharp | Extended), Some(thickness)) if thickness > 0.0 => refuse(
+            "edge_thickness",
+            "0, since geometry.trailing_edge closes the edge in one point",
+            "leave geometry.trailing_edge out, or make it \"blunt\", \"rounded\" or \"wedge\"",
+        ),
         (Some(given), _) => Ok(given),
-        (None, Some(thickness)) if thickness > 0.0 => {
-            let cut = entries.get::<Topology>("grid.topology")? == Topology::C;
-            Ok(if cut { TrailingEdge::Wedge } else { TrailingEdge::Blunt })
-        }
-        (None, Some(_)) => Ok(TrailingEdge::Sharp),
-        (None, None) => Ok(match contour {
-            Contour::Naca(_) | Contour::Joukowski(_) => TrailingEdge::Sharp,
-            _ => TrailingEdge::AsGiven,
-        }),
+        (None, Some(thickness)) if thickness > 0.0 => Ok(if cut { Wedge } else { Blunt }),
+        (None, Some(_)) => Ok(Sharp),
+        (None, None) => match contour {
+            Contour::Naca(_) | Contour::Joukowski(_) => Ok(Sharp),
+            _ => Ok(AsGiven),
+        },
     }
 }
 
@@ -114,10 +120,10 @@ fn refuse_edges(entries: &Entries) -> Result<(), CaseError> {
         None => Ok(()),
         Some(key) => Err(entries.refuse(
             &[key],
-            "a section with a leading and a trailing edge".into(),
+            "a section with a leading and a trailing edge",
             if key == "grid.topology" {
                 "choose grid.topology = \"O\": a smooth contour has no edge where a cut could begin"
-                    .into()
+                    .to_owned()
             } else {
                 format!("leave {key} out: points on a smooth contour follow grid.max_turn")
             },
@@ -130,29 +136,38 @@ fn airfoil_file(entries: &Entries, case: &Path, key: &str) -> Result<PathBuf, Ca
     let file: PathBuf = entries.get(key)?;
     let relative = case.parent().unwrap_or(Path::new("")).join(file);
     let path = std::path::absolute(&relative).unwrap_or(relative);
-    let problem = match path.metadata() {
-        Ok(found) if found.is_dir() => FOLDER,
-        Ok(_) if path.to_str().is_none() => "the folder's name is not UTF-8",
+    let relative = "a relative path starts at the case file's folder";
+    let (problem, remedy) = match path.metadata() {
+        Ok(found) if found.is_dir() => {
+            ("is a folder", "name the file of coordinates in the folder")
+        }
+        Ok(_) if path.to_str().is_none() => ("the folder's name is not UTF-8", relative),
         Ok(_) => return Ok(path),
-        Err(error) if error.kind() == std::io::ErrorKind::NotFound => "no such file",
-        Err(_) => "cannot be reached",
+        Err(error) if error.kind() == ErrorKind::NotFound => ("no such file", relative),
+        Err(_) => ("cannot be reached", relative),
     };
-    let nearest = nearest_file(&path);
-    Err(CaseError::AirfoilFile { found: entries.found(&[key]).into(), path, problem, nearest })
+    let near = nearest_file(&path);
+    let remedy =
+        near.map_or(remedy.into(), |near| format!("did you mean \"{near}\" in the same folder?"));
+    Err(CaseError::AirfoilFile {
+        found: entries.places.found(&[key]).into(),
+        path,
+        problem,
+        remedy,
+    })
 }
 
+/// The file in the same folder whose name is nearest. Endings, which most of them share, do not count.
 fn nearest_file(path: &Path) -> Option<String> {
-    let name = path.file_name()?.to_str()?;
+    fn stem(name: &str) -> &str {
+        name.rsplit_once('.').map_or(name, |(stem, _)| stem)
+    }
     let files = path.parent()?.read_dir().ok()?.flatten();
     let mut names: Vec<String> = files
         .filter(|file| file.file_type().is_ok_and(|kind| !kind.is_dir()))
         .filter_map(|file| file.file_name().into_string().ok())
         .collect();
     names.sort();
-    // Names are compared without their endings, which most of them share.
-    let stem = |name: &str| name.rsplit_once('.').map_or(name, |(stem, _)| stem).to_owned();
-    let stems: Vec<String> = names.iter().map(|name| stem(name)).collect();
-    let near = nearest(&stem(name), stems.iter().map(String::as_str))?;
-    let index = stems.iter().position(|stem| stem == near)?;
-    names.into_iter().nth(index)
+    let near = nearest(stem(path.file_name()?.to_str()?), names.iter().map(|name| stem(name)))?;
+    names.iter().find(|name| stem(name) == near).cloned()
 }

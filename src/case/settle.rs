@@ -39,12 +39,12 @@ pub struct SectionError {
 #[derive(Debug, Clone, PartialEq)]
 pub struct Problem {
     /// The case with every default, those among them that its section decides: how wide the base is,
-    /// whether `auto` is an O or a C, what turn of the wall so many points can keep. It makes the same
+    /// whether `auto` is an O or a C, what turn of the wall the points allow. It makes the same
     /// grid, and goes on doing so where defaults change. Its sections are the settings.
     pub case: Case,
     /// Topology of the grid that is solved for; of half a grid that of the whole.
     pub topology: Topology,
-    /// The symmetry by which half of the grid is kept.
+    /// The symmetry of a half grid.
     pub half: Option<Symmetry>,
     /// Points of the line j = 0.
     pub points: BoundaryPoints,
@@ -118,7 +118,7 @@ impl Case {
     }
 
     /// A section with a trailing edge.
-    fn settled_around_edge(self, mut airfoil: Airfoil) -> Result<Problem, GeometryError> {
+    fn settled_around_edge(mut self, mut airfoil: Airfoil) -> Result<Problem, GeometryError> {
         let (geometry, grid) = (&self.geometry, &self.grid);
         let mut trailing_edge = geometry.trailing_edge;
         let mut notices = geometry.contour.named(std::mem::take(&mut airfoil.notes));
@@ -145,30 +145,31 @@ impl Case {
         let ni = grid.around() - wake.map_or(0, |wake| 2 * wake.cells);
         let sharp = closes || wake.is_some();
         let wall = Wall { cut: wake.is_some(), edge: true, sharp, cells: ni - 1 };
-        let topology = match wake {
-            Some(wake) => Topology::C { wake: wake.cells },
-            None => Topology::O(grid.held_or_periodic(wall)),
-        };
-        let [leading_edge_spacing, trailing_edge_spacing] = grid.spacing(wall);
+        let base_cells = grid.base_cells.map_or(BASE_CELLS, BaseCells::Exactly);
+        let ([leading_edge_spacing, trailing_edge_spacing], max_turn_deg, seam) =
+            self.settle_defaults(wall);
         let surface = SurfaceSettings {
             ni,
             leading_edge_spacing,
             trailing_edge_spacing,
             trailing_edge,
-            base_cells: grid.base_cells.map_or(BASE_CELLS, BaseCells::Exactly),
-            max_turn_deg: grid.turn(wall),
+            base_cells,
+            max_turn_deg,
         };
         let mut points = distribute(&airfoil, &surface)?;
-        set_angle(&mut points, geometry.angle);
-        if let Some(wake) = wake {
-            points = with_wake(&airfoil, &points, &wake, trailing_edge_spacing)?;
-        }
-        let mut case = self.with_defaults(wall);
-        case.geometry.trailing_edge = trailing_edge;
+        set_angle(&mut points, self.geometry.angle);
+        let topology = match wake {
+            Some(wake) => {
+                points = with_wake(&airfoil, &points, &wake, trailing_edge_spacing)?;
+                Topology::C { wake: wake.cells }
+            }
+            None => Topology::O(seam),
+        };
+        self.geometry.trailing_edge = trailing_edge;
         if points.base_cells > 0 {
-            case.grid.base_cells = Some(points.base_cells);
+            self.grid.base_cells = Some(points.base_cells);
         }
-        Problem::new(case, topology, points, [0.0; 2], notices)
+        Problem::new(self, topology, points, [0.0; 2], notices)
     }
 
     /// A smooth contour.
@@ -178,10 +179,12 @@ impl Case {
         }
         let around = self.grid.around();
         let wall = Wall { cut: false, edge: false, sharp: false, cells: around - 1 };
-        let asked = self.grid.turn(wall);
-        let (mut points, max_turn_deg) = match self.grid.max_turn {
-            Some(_) => (distribute_closed(&contour, around, asked)?, asked),
-            None => distribute_closed_relaxed(&contour, around, asked)?,
+        let given = self.grid.max_turn.is_some();
+        let (_, asked, seam) = self.settle_defaults(wall);
+        let (mut points, max_turn_deg) = if given {
+            (distribute_closed(&contour, around, asked)?, asked)
+        } else {
+            distribute_closed_relaxed(&contour, around, asked)?
         };
         let mut notices = Vec::new();
         if max_turn_deg > asked {
@@ -198,8 +201,7 @@ impl Case {
         check_reach(&points, self.grid.far_field)?;
         notices.extend(self.geometry.contour.named(contour.notes));
         self.grid.max_turn = Some(max_turn_deg);
-        let topology = Topology::O(self.grid.held_or_periodic(wall));
-        Problem::new(self.with_defaults(wall), topology, points, shift, notices)
+        Problem::new(self, Topology::O(seam), points, shift, notices)
     }
 
     /// The error at the place in the case that has to do with it.

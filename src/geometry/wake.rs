@@ -9,7 +9,7 @@ const TURN_DISTANCE: f64 = 0.3;
 const STEEPEST: f64 = 1.5;
 
 /// The cut: the keys of the wake in section `[grid]` of a case.
-#[derive(Debug, Clone, Copy, PartialEq, serde::Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, serde::Serialize, serde::Deserialize)]
 pub struct Wake {
     /// Cells along the cut.
     #[serde(rename = "wake")]

@@ -8,7 +8,8 @@ use std::path::PathBuf;
 
 #[test]
 fn each_layer_has_its_exit_code() {
-    let case = Error::from(CaseError::NotFound { path: PathBuf::from("a.toml") });
+    let case =
+        Error::from(CaseError::Missing { path: PathBuf::from("a.toml"), key: "naca".into() });
     let device = Error::from(DeviceError::NotBuilt { backend: "cuda" });
 
     let codes = [case.exit_code(), device.exit_code()];

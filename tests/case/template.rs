@@ -4,14 +4,12 @@ use std::cmp::Ordering;
 use std::path::Path;
 
 use gridgen::case::schema::{KEYS, Key, Kind};
-use gridgen::case::{Case, Contour, Purpose, json_schema, template};
+use gridgen::case::{Case, OPENFOAM, json_schema, template};
 use serde_json::Value;
 
 use super::{SMALLEST, resolve};
 
-fn naca() -> Contour {
-    Contour::Naca("2412".into())
-}
+const NACA: (&str, &str) = ("geometry.naca", "2412");
 
 /// A key's entry in the template: the line that sets it, with or without its `#`.
 fn lines(text: &str) -> impl Iterator<Item = &str> {
@@ -20,12 +18,12 @@ fn lines(text: &str) -> impl Iterator<Item = &str> {
 
 #[test]
 fn the_case_to_begin_with_is_the_smallest_case() {
-    assert_eq!(resolve(&template(&naca(), Purpose::Any)).unwrap(), resolve(SMALLEST).unwrap());
+    assert_eq!(resolve(&template(NACA, &[])).unwrap(), resolve(SMALLEST).unwrap());
 }
 
 #[test]
 fn a_case_for_openfoam_writes_one_and_keeps_its_first_cells_high() {
-    let case = resolve(&template(&naca(), Purpose::Openfoam)).unwrap();
+    let case = resolve(&template(NACA, &OPENFOAM)).unwrap();
 
     assert_eq!(case.output.formats, ["vts", "openfoam"]);
     assert_eq!((case.grid.ni, case.grid.nj, case.grid.first_cell), (193, 97, 2.5e-3));
@@ -33,7 +31,7 @@ fn a_case_for_openfoam_writes_one_and_keeps_its_first_cells_high() {
 
 #[test]
 fn every_key_stands_in_the_case_to_begin_with() {
-    let text = template(&naca(), Purpose::Any);
+    let text = template(NACA, &[]);
 
     let names: Vec<&str> = lines(&text)
         .map(|line| line.split_once(" = ").unwrap().0.trim_start_matches('#'))
@@ -45,7 +43,7 @@ fn every_key_stands_in_the_case_to_begin_with() {
 
 #[test]
 fn to_take_the_number_sign_from_a_default_changes_nothing() {
-    let text = template(&naca(), Purpose::Any);
+    let text = template(NACA, &[]);
     let lines: Vec<&str> = text
         .lines()
         .map(|line| match line.strip_prefix('#') {

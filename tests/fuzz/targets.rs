@@ -7,7 +7,7 @@ use std::path::Path;
 use flate2::Compression as Effort;
 use flate2::write::GzEncoder;
 use gridgen::backend::cuda::launch::cache::{self, Key};
-use gridgen::case::{Case, Contour, Purpose, template};
+use gridgen::case::{Case, OPENFOAM, template};
 use gridgen::digest::Digest;
 use gridgen::files::restart;
 use gridgen::formats::matrix_market::{self, MatrixMarketError, Problem};
@@ -206,7 +206,7 @@ fn sections() -> Vec<Vec<u8>> {
 }
 
 fn cases() -> Vec<Vec<u8>> {
-    let template = template(&Contour::Naca("0012".into()), Purpose::Openfoam);
+    let template = template(("geometry.naca", "0012"), &OPENFOAM);
     let uncommented = template.replace("\n#", "\n");
     [files("cases", "toml"), vec![template.into(), uncommented.into()]].concat()
 }
