@@ -208,7 +208,7 @@ fn coupled_table(arguments: &[String]) -> Result<(), Failure> {
 
 fn counts(made: &GridResult) -> String {
     if !made.is_good() {
-        return format!(" {} |", made.reason());
+        return format!(" {} |", made.stop);
     }
     let star =
         if made.notices.iter().any(|notice| notice.contains("took over")) { "*" } else { "" };

@@ -60,22 +60,15 @@ pub enum Error {
 }
 
 impl Error {
-    /// Exit code of the program: 2 for bad input and for files that cannot be read or written,
-    /// 3 for the device, 130 for an interruption, as shells have it.
+    /// Exit code of the program: 1 where a linear system may be solved in another way, 2 for bad input and
+    /// for files that cannot be read or written, 3 for the device, 130 for an interruption, as shells have
+    /// it.
     pub fn exit_code(&self) -> u8 {
         match self {
-            Self::Case(_)
-            | Self::Geometry(_)
-            | Self::Family(_)
-            | Self::Io(_)
-            | Self::Restart(_)
-            | Self::Mesh(_)
-            | Self::MatrixMarket(_)
-            | Self::CaseText(_) => 2,
-            Self::System(error) => error.exit_code(),
-            Self::Preconditioner(_) => 1,
+            Self::System(SystemError::Pivot { .. }) | Self::Preconditioner(_) => 1,
             Self::Device(_) => 3,
             Self::Interrupted { .. } => 130,
+            _ => 2,
         }
     }
 
@@ -168,14 +161,6 @@ impl SystemError {
                     "strengthen the diagonal with --shift {next}, or use another --preconditioner"
                 )
             }
-        }
-    }
-
-    /// Exit code of the program: 1 where the system may be solved in another way, 2 for bad input.
-    pub fn exit_code(&self) -> u8 {
-        match self {
-            Self::Pivot { .. } => 1,
-            Self::NotSquare { .. } | Self::RightSide { .. } | Self::NotSymmetric { .. } => 2,
         }
     }
 }

@@ -32,7 +32,7 @@ pub fn runs(sizes: &[Size], options: &RunOptions) -> Result<Results, Error> {
         run(&case, &options, &mut ())?;
         let mut fastest: Vec<(&str, f64)> = Vec::new();
         for _ in 0..RUNS {
-            for (phase, seconds) in run(&case, &options, &mut ())?.phases() {
+            for &(phase, seconds) in run(&case, &options, &mut ())?.timing.phases() {
                 match fastest.iter_mut().find(|(known, _)| *known == phase) {
                     Some((_, least)) => *least = least.min(seconds),
                     None => fastest.push((phase, seconds)),

@@ -5,6 +5,7 @@ use gridgen::generate::GridResult;
 use gridgen::grid::Verdict;
 use gridgen::linear_system::SystemOutcome;
 use gridgen::pde::control::Base;
+use gridgen::report::Timing;
 
 use super::terminal::list;
 
@@ -23,7 +24,6 @@ pub(super) fn failure_hint(case: &Case, outcome: &GridResult) -> String {
     format!("{way}. Do not use the failed grid; -v shows each step")
 }
 
-/// The compact summary.
 pub(super) fn outcome(case: &Case, outcome: &GridResult) -> String {
     let quality = &outcome.quality;
     let failed = if outcome.verdict.is_good() { "" } else { "FAILED, " };
@@ -65,15 +65,13 @@ fn counted(number: f64, noun: &str) -> String {
     format!("{number} {noun}{plural}")
 }
 
-/// Seconds of each phase.
-pub(super) fn phases<P: AsRef<str>>(timings: &[(P, f64)]) -> String {
-    let width = timings.iter().map(|(phase, _)| phase.as_ref().chars().count()).max().unwrap_or(0);
-    let line =
-        |(phase, seconds): &(P, f64)| format!("time  {:width$}  {seconds:9.3} s\n", phase.as_ref());
-    timings.iter().map(line).collect()
+pub(super) fn phases(timing: &Timing) -> String {
+    let phases = timing.phases();
+    let width = phases.iter().map(|(phase, _)| phase.len()).max().unwrap_or(0);
+    let line = |(phase, seconds): &(&str, f64)| format!("time  {phase:width$}  {seconds:9.3} s\n");
+    phases.iter().map(line).collect()
 }
 
-/// The compact summary of a linear system.
 pub(super) fn system(outcome: &SystemOutcome) -> String {
     let report = &outcome.report;
     let (matrix, method) = (&report.matrix, &report.method);

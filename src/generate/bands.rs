@@ -24,7 +24,7 @@ pub(super) fn solve<T: Real>(
     ranks: &dyn Ranks,
     problem: &Problem,
     control: &mut Control<'_>,
-    restarts: Option<&Restarts>,
+    restarts: &Restarts,
 ) -> Result<GridResult, Error> {
     let first = ranks.first()?;
     let initial = initial_grid(&first, problem, control)?;
@@ -37,20 +37,19 @@ pub(super) fn solve<T: Real>(
         drop((first, initial, grid));
         let bands = Bands::new(data.mi, ranks.count(), data.periodic).map_err(DeviceError::from)?;
         let unknowns = 2 * data.mi * data.mj;
-        let from = Restarts::read(restarts, unknowns)?;
+        let from = restarts.read(unknowns)?;
         let mut observer = SolveObserver::new(&mut *control.progress, restarts, unknowns);
         let solve =
             BandSolve { problem, data: &data, bands: &bands, from, state: Mutex::default() };
         let solved = solve.run::<T>(ranks, &mut observer);
         control.notices.extend(observer.notice());
         let (report, grid, state) = solved?;
-        Restarts::check_interrupted(restarts, &report, &state)?;
+        restarts.check_interrupted(&report, &state)?;
         let grid = problem.finished(&CpuBackend, grid, report.stop.converged())?;
         Ok(((report, state), grid))
     };
-    let (solved, grid) = control.timed("newton", |timing| &mut timing.newton_seconds, newton)?;
-    let quality =
-        control.timed("quality", |timing| &mut timing.quality_seconds, |_| measure(&grid));
+    let (solved, grid) = control.timed("newton", newton)?;
+    let quality = control.timed("quality", |_| measure(&grid));
     Ok(GridResult::new(problem, solved, (grid, quality), control))
 }
 

@@ -31,7 +31,7 @@ pub struct BatchOptions {
     pub jobs: usize,
 }
 
-/// What came of a case among others.
+/// The result of a case among others.
 #[derive(Debug)]
 pub enum BatchResult {
     /// It was run.
@@ -44,7 +44,7 @@ pub enum BatchResult {
     NotRun,
 }
 
-/// What came of a run, in a few numbers; those that are not finite become `null` in JSON.
+/// The result of a run in a few numbers; those that are not finite become `null` in JSON.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Summary {
     /// Whether the grid may be used, and if not why.
@@ -69,13 +69,13 @@ impl From<&GridResult> for Summary {
     fn from(result: &GridResult) -> Self {
         Self {
             verdict: result.verdict.clone(),
-            reason: result.reason(),
+            reason: result.stop.to_string(),
             newton_iterations: result.newton_iterations(),
             residual: result.residual(),
             folded_cells: result.folded_cells,
             max_skewness: result.quality.max_skewness,
             wall_angle_error_max_deg: result.quality.wall_angle_error_max_deg,
-            seconds: result.timing.total_seconds,
+            seconds: result.timing.total(),
         }
     }
 }
@@ -90,7 +90,7 @@ pub trait BatchObserver: Sync {
     }
 }
 
-/// Runs cases, `jobs` at a time, and returns what came of each, in their order.
+/// Runs cases, `jobs` at a time, and returns their results in the same order.
 ///
 /// GPUs that are named take whole cases, each one of its own. A case that does not fit one of them, or is
 /// large enough for several, waits for the others and then has all to itself.
@@ -120,12 +120,11 @@ pub fn run_batch(
     let work = |job: usize| {
         let own = gpus.get(job % gpus.len().max(1)).map(|&gpu| vec![gpu]);
         let own = RunOptions { devices: own, ..each.clone() };
-        // Opened for the first case that needs it, then kept.
-        let mut runner = None;
+        let mut machine = None;
         while !observer.cancelled() {
             let index = next.fetch_add(1, Ordering::Relaxed);
             let Some(case) = cases.get(index) else { break };
-            match one(case, &own, gpus, &mut runner, observer) {
+            match one(case, &own, gpus, &mut machine, observer) {
                 Some(result) => done(index, result),
                 None => for_all.lock().unwrap_or_else(PoisonError::into_inner).push(index),
             }
@@ -136,12 +135,12 @@ pub fn run_batch(
     });
     let mut for_all = for_all.into_inner().unwrap_or_else(PoisonError::into_inner);
     for_all.sort_unstable();
-    let mut runner = None;
+    let mut machine = None;
     for index in for_all {
         if observer.cancelled() {
             break;
         }
-        if let Some(result) = one(&cases[index], &options.run, &[], &mut runner, observer) {
+        if let Some(result) = one(&cases[index], &options.run, &[], &mut machine, observer) {
             done(index, result);
         }
     }
@@ -151,49 +150,13 @@ pub fn run_batch(
         .collect()
 }
 
-/// Threads and, after the first case that needs it, a machine, ready for one case after the other.
-struct Runner<'a> {
-    options: &'a RunOptions,
-    pool: rayon::ThreadPool,
-    machine: Option<Opened>,
-}
-
-impl<'a> Runner<'a> {
-    fn new(options: &'a RunOptions) -> Result<Self, Error> {
-        Ok(Self { options, pool: thread_pool(options.threads)?, machine: None })
-    }
-
-    /// Runs a case, its files to `output`, from a restart file if there is one.
-    fn run(
-        &mut self,
-        case: &Case,
-        output: PathBuf,
-        restart: Option<PathBuf>,
-        progress: &mut dyn Progress,
-    ) -> Result<GridResult, Error> {
-        let Self { options, pool, machine } = self;
-        let restart = restart.or_else(|| options.restart.clone());
-        let options = &RunOptions { output, restart, ..options.clone() };
-        // A GPU stays open for the next case that is large enough.
-        if let Some(opened) = Machine::faster_cpu(case, options) {
-            let opening = Opening::Done(opened);
-            return pool.install(|| write_grid(case, options, opening, Closing::of, progress));
-        }
-        let opening = match machine.take() {
-            Some(opened) => Opening::Done(opened),
-            None => Opening::begin(case, options),
-        };
-        let keep = |opened| *machine = Some(opened);
-        pool.install(|| write_grid(case, options, opening, keep, progress))
-    }
-}
-
-/// What came of a case; nothing yet where it needs several of `gpus`.
-fn one<'o>(
+/// The result of a case; none yet where it needs several of `gpus`. The machine is opened for the first
+/// case that needs it, then stays open for the next.
+fn one(
     case: &Case,
-    options: &'o RunOptions,
+    options: &RunOptions,
     gpus: &[usize],
-    runner: &mut Option<Runner<'o>>,
+    machine: &mut Option<Opened>,
     observer: &dyn BatchObserver,
 ) -> Option<BatchResult> {
     let folder = options.output.join(&case.name);
@@ -203,13 +166,19 @@ fn one<'o>(
     if needs_several(case, gpus) {
         return None;
     }
+    let restart = restart(case, &folder).filter(|_| !options.force);
+    let restart = restart.or_else(|| options.restart.clone());
+    let options = &RunOptions { output: folder, restart, ..options.clone() };
     let run = || -> Result<GridResult, Error> {
-        let restart = restart(case, &folder).filter(|_| !options.force);
-        let runner = match runner.take() {
-            Some(ready) => runner.insert(ready),
-            None => runner.insert(Runner::new(options)?),
-        };
-        runner.run(case, folder.clone(), restart, &mut Quiet(observer))
+        let pool = thread_pool(options.threads)?;
+        if let Some(opened) = Machine::faster_cpu(case, options) {
+            let opening = Opening::Done(opened);
+            return pool
+                .install(|| write_grid(case, options, opening, Closing::of, &mut Quiet(observer)));
+        }
+        let opening = machine.take().map_or_else(|| Opening::of(case, options), Opening::Done);
+        let keep = |opened| *machine = Some(opened);
+        pool.install(|| write_grid(case, options, opening, keep, &mut Quiet(observer)))
     };
     Some(match { run }() {
         Ok(result) => BatchResult::Run(Summary::from(&result)),
@@ -251,7 +220,6 @@ fn restart(case: &Case, folder: &Path) -> Option<PathBuf> {
     (there == here).then_some(path)
 }
 
-/// Shows nothing of a single run.
 struct Quiet<'a>(&'a dyn BatchObserver);
 
 impl Progress for Quiet<'_> {

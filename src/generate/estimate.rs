@@ -18,7 +18,6 @@ const SECONDS: f64 = 5e-6;
 
 /// Points for which one more GPU is worth its messages, and the second that the GPUs take to meet:
 /// docs/performance.md.
-#[cfg(feature = "cuda")]
 const POINTS_A_GPU: usize = 32_000_000;
 
 /// Points of a grid from which a run takes less time on a GPU than on the CPU, from the case file to the
@@ -56,7 +55,6 @@ pub fn check(case: &Case) -> Result<Estimate, Error> {
     })
 }
 
-/// Points of the grid that is solved for.
 fn points(case: &Case) -> usize {
     case.grid.around() * case.grid.nj
 }
@@ -103,7 +101,6 @@ pub(super) fn demand(case: &Case) -> MemoryEstimate {
 }
 
 /// GPUs, each with `memory` bytes, that a solve keeps busy or needs for its memory.
-#[cfg(feature = "cuda")]
 pub(super) fn wanted(demand: MemoryEstimate, memory: usize) -> usize {
     (demand.points / POINTS_A_GPU).max(demand.bytes().div_ceil(memory.max(1)))
 }

@@ -1,7 +1,7 @@
 //! The files that a case asks for.
 
 use crate::case::Case;
-use crate::files::output::Output;
+use crate::files::output::{FolderRules, Output};
 use crate::files::{self, IoError};
 use crate::formats::Span;
 use crate::formats::openfoam::Reference;
@@ -17,6 +17,20 @@ pub(super) fn span(case: &Case) -> Option<Span> {
     let length = output.span * case.geometry.chord;
     let (cells, sides) = (output.span_cells, output.sides);
     (cells > 0).then_some(Span { length, cells, sides })
+}
+
+/// Opens a folder and checks that files of these names can be written there, before the work.
+pub(crate) fn open_output(
+    root: &Path,
+    rules: FolderRules,
+    force: bool,
+    names: &[impl AsRef<str>],
+    notices: &mut Vec<String>,
+) -> Result<Output, IoError> {
+    let output = Output::open(root, rules, force)?;
+    output.check(names.iter().map(AsRef::as_ref))?;
+    notices.extend(output.notice());
+    Ok(output)
 }
 
 /// The files of a case besides its report.
@@ -45,28 +59,25 @@ impl OutputFiles {
         }
     }
 
-    /// The same with what force coefficients refer to.
-    pub(super) fn with_reference(mut self, reference: Reference) -> Self {
-        self.settings.reference = Some(reference);
+    /// The same with what force coefficients refer to, in the unit of the files: chord and quarter point of
+    /// a section, the middle of a smooth contour, whose grid was moved by `shift`.
+    pub(super) fn with_reference(mut self, case: &Case, shift: [f64; 2]) -> Self {
+        let length = case.geometry.chord;
+        let smooth = case.geometry.contour.is_smooth();
+        let centre = if smooth { [0, 1].map(|c| FAR_FIELD_CENTRE[c] + shift[c]) } else { PIVOT };
+        let centre = centre.map(|c| c * length);
+        self.settings.reference = Some(Reference { length, centre });
         self
     }
 
-    /// Those of a coarser grid of a family, which has no history of its own.
-    pub(super) fn of_coarser(&self) -> Self {
-        let shows_the_grid = |file: &&ReportFile| file.names[0] != file.names[1];
-        Self {
-            meshes: self.meshes.clone(),
-            others: self.others.iter().copied().filter(shows_the_grid).collect(),
-            ..*self
-        }
-    }
-
-    /// Writes the files into `folder` and returns their paths. Files of the same names are replaced:
-    /// where there may be some that are not to be lost, `folder` is that of an output being made.
+    /// Writes the files into `folder` and returns their paths; of a coarser grid of a family those that
+    /// show it, since it has no history of its own. Files of the same names are replaced: where there may
+    /// be some that are not to be lost, `folder` is that of an output being made.
     pub(super) fn write(
         &self,
         folder: &Path,
         artifacts: &Artifacts<'_>,
+        finest: bool,
     ) -> Result<Vec<PathBuf>, IoError> {
         let Artifacts { grid, good, .. } = *artifacts;
         let mut files = Vec::new();
@@ -75,7 +86,7 @@ impl OutputFiles {
             mesh.write(&path, &self.mesh_data(grid))?;
             files.push(path);
         }
-        for file in &self.others {
+        for file in self.others.iter().filter(|file| finest || file.names[0] != file.names[1]) {
             let path = folder.join(file.names[usize::from(!good)]);
             (file.write)(&path, artifacts)?;
             files.push(path);
@@ -99,14 +110,6 @@ impl OutputFiles {
         self.meshes.iter().try_for_each(check)
     }
 
-    /// Names of the files, for good grids and for others.
-    pub(super) fn names(&self) -> Vec<String> {
-        let meshes =
-            self.meshes.iter().flat_map(|file| [true, false].map(|good| file.claims(good)));
-        let others = self.others.iter().flat_map(|file| file.names).map(str::to_owned);
-        meshes.flatten().chain(others).collect()
-    }
-
     /// Names of the files of a good grid.
     pub(super) fn names_if_good(&self) -> impl Iterator<Item = &'static str> {
         let meshes = self.meshes.iter().map(|file| file.name(true));
@@ -119,26 +122,15 @@ impl OutputFiles {
 }
 
 /// Names of all files that a run of a case may write, good or failed, with the linear system of a
-/// Newton step where that is asked for.
+/// Newton step that is exported.
 pub(super) fn names(case: &Case, export: Option<usize>) -> Vec<String> {
-    let mut names = OutputFiles::of(case).names();
-    let others = [files::REPORT_FILE, files::CASE_FILE, files::RESTART_FILE].map(str::to_owned);
-    names.extend(others);
-    names.extend(case.output.report.then(|| files::PAGE_FILE.to_owned()));
-    names.extend(export.into_iter().flat_map(system_names));
-    names
-}
-
-/// What force coefficients refer to, in the unit of the files: chord and quarter point of a section,
-/// the middle of a smooth contour, whose grid was moved by `shift`.
-pub(super) fn reference(case: &Case, shift: [f64; 2]) -> Reference {
-    let chord = case.geometry.chord;
-    let centre = if case.geometry.contour.is_smooth() {
-        [0, 1].map(|c| FAR_FIELD_CENTRE[c] + shift[c])
-    } else {
-        PIVOT
-    };
-    Reference { length: chord, centre: centre.map(|c| c * chord) }
+    let OutputFiles { meshes, others, .. } = OutputFiles::of(case);
+    let meshes = meshes.iter().flat_map(|file| [true, false].map(|good| file.claims(good)));
+    let others = others.iter().flat_map(|file| file.names);
+    let page = case.output.report.then_some(files::PAGE_FILE);
+    let own = [files::REPORT_FILE, files::CASE_FILE, files::RESTART_FILE].into_iter().chain(page);
+    let names = meshes.flatten().chain(others.chain(own).map(str::to_owned));
+    names.chain(export.into_iter().flat_map(system_names)).collect()
 }
 
 /// Names of the files of a Newton step: matrix and right side.

@@ -3,9 +3,7 @@
 use std::thread::JoinHandle;
 
 use super::RunOptions;
-#[cfg(feature = "cuda")]
-use super::estimate::wanted;
-use super::estimate::{CROSSOVER, check_cpu, demand};
+use super::estimate::{CROSSOVER, check_cpu, demand, wanted};
 use crate::backend::cuda::{CudaBackend, MemoryEstimate};
 #[cfg(feature = "cuda")]
 use crate::backend::cuda::{Gpus, driver};
@@ -14,9 +12,6 @@ use crate::case::{Case, LinearOptions};
 use crate::solver::SolverError;
 use crate::solver::precond::Kind;
 use crate::sparse::Schedule;
-
-/// What a thread does that opens a machine.
-pub(crate) const OPENING: &str = "opening the device";
 
 /// Choice of backend.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Deserialize)]
@@ -63,27 +58,31 @@ pub enum Machine {
     Ranks(Box<dyn Ranks>),
 }
 
-/// A machine that is opened while other work goes on.
-pub(super) enum Opening {
-    /// It is being opened.
+/// A machine that is opened while other work goes on, or that is open.
+pub(crate) enum Opening {
     UnderWay(JoinHandle<Result<Opened, DeviceError>>),
-    /// It is open.
     Done(Opened),
 }
 
 impl Opening {
     /// Begins to open the machine of the options for a case.
-    pub(super) fn begin(case: &Case, options: &RunOptions) -> Self {
+    pub(super) fn of(case: &Case, options: &RunOptions) -> Self {
         let (case, options) = (case.clone(), options.clone());
-        Self::UnderWay(std::thread::spawn(move || Machine::choose(&case, &options)))
+        Self::begin(move || Machine::choose(&case, &options))
+    }
+
+    pub(crate) fn begin(
+        open: impl FnOnce() -> Result<Opened, DeviceError> + Send + 'static,
+    ) -> Self {
+        Self::UnderWay(std::thread::spawn(open))
     }
 
     /// Waits until it is open.
-    pub(super) fn end(self) -> Result<Opened, DeviceError> {
+    pub(crate) fn end(self) -> Result<Opened, DeviceError> {
         match self {
-            Self::UnderWay(thread) => {
-                thread.join().unwrap_or_else(|panic| Err(DeviceError::panic(OPENING, &*panic)))
-            }
+            Self::UnderWay(thread) => thread
+                .join()
+                .unwrap_or_else(|panic| Err(DeviceError::panic("opening the device", &*panic))),
             Self::Done(opened) => Ok(opened),
         }
     }
@@ -129,7 +128,7 @@ impl Machine {
     pub(super) fn faster_cpu(case: &Case, options: &RunOptions) -> Option<Opened> {
         let small = demand(case).points < CROSSOVER;
         // Where there is no driver, a notice says so.
-        (left_open(options) && small && has_driver()).then(|| {
+        (left_open(options) && small && driver::present()).then(|| {
             let notice = format!(
                 "running on the CPU, which is faster below {CROSSOVER} points: --backend cuda takes a GPU"
             );
@@ -157,21 +156,15 @@ impl Machine {
         }
     }
 
-    /// The GPUs with these numbers.
-    #[cfg(feature = "cuda")]
     pub(crate) fn gpus(numbers: &[usize]) -> Result<Opened, DeviceError> {
-        if let &[number] = numbers {
-            return Ok((Self::Cuda(Box::new(CudaBackend::open(number)?)), None));
+        #[cfg(feature = "cuda")]
+        if numbers.len() > 1 {
+            let gpus = Gpus::open(numbers)?;
+            let slow = gpus.slow();
+            return Ok((Self::Ranks(Box::new(gpus)), slow));
         }
-        let gpus = Gpus::open(numbers)?;
-        let slow = gpus.slow();
-        Ok((Self::Ranks(Box::new(gpus)), slow))
-    }
-
-    /// Refuses: this build has no driver.
-    #[cfg(not(feature = "cuda"))]
-    pub(crate) fn gpus(_: &[usize]) -> Result<Opened, DeviceError> {
-        CudaBackend::open(0).map(|backend| (Self::Cuda(Box::new(backend)), None))
+        let number = numbers.first().copied().unwrap_or_default();
+        Ok((Self::Cuda(Box::new(CudaBackend::open(number)?)), None))
     }
 
     /// Devices that share the work.
@@ -182,7 +175,6 @@ impl Machine {
         }
     }
 
-    /// Name for the report.
     pub(crate) fn name(&self) -> String {
         match self {
             Self::Cpu => "cpu".to_owned(),
@@ -192,25 +184,11 @@ impl Machine {
     }
 }
 
-/// Whether it is left open what machine to take.
 fn left_open(options: &RunOptions) -> bool {
     options.backend == BackendChoice::Auto && options.devices.is_none()
 }
 
-/// Whether NVIDIA's driver is there; it is not started.
-#[cfg(feature = "cuda")]
-fn has_driver() -> bool {
-    driver::present()
-}
-
-/// No: this build does not use it.
-#[cfg(not(feature = "cuda"))]
-fn has_driver() -> bool {
-    false
-}
-
 /// The GPUs of the options; if they name none, as many as help.
-#[cfg(feature = "cuda")]
 fn open(case: &Case, options: &RunOptions) -> Result<Opened, DeviceError> {
     let ordinals = match options.devices.as_deref() {
         None | Some([]) => helpful(case, options)?,
@@ -225,7 +203,6 @@ fn open(case: &Case, options: &RunOptions) -> Result<Opened, DeviceError> {
 
 /// The first GPU, or as many as the points of the case keep busy or do not fit. Exports are those of
 /// one.
-#[cfg(feature = "cuda")]
 fn helpful(case: &Case, options: &RunOptions) -> Result<Vec<usize>, DeviceError> {
     let demand = demand(case);
     if options.export_jacobian.is_some() || wanted(demand, driver::device(0)?.memory) < 2 {
@@ -238,23 +215,33 @@ fn helpful(case: &Case, options: &RunOptions) -> Result<Vec<usize>, DeviceError>
 }
 
 /// Whether a case is for several of these GPUs together. One that cannot be asked is no reason.
-#[cfg(feature = "cuda")]
 pub(super) fn needs_several(case: &Case, gpus: &[usize]) -> bool {
     let memory = |gpu: &usize| driver::device(*gpu).map(|info| info.memory).ok();
     gpus.len() > 1
         && gpus.iter().filter_map(memory).min().is_some_and(|least| wanted(demand(case), least) > 1)
 }
 
-/// No: this build has no GPUs.
+/// The driver of a build without: there is none.
 #[cfg(not(feature = "cuda"))]
-pub(super) fn needs_several(_: &Case, _: &[usize]) -> bool {
-    false
-}
+mod driver {
+    use crate::backend::DeviceError;
 
-/// Refuses: this build has no driver.
-#[cfg(not(feature = "cuda"))]
-fn open(_: &Case, _: &RunOptions) -> Result<Opened, DeviceError> {
-    Machine::gpus(&[0])
+    pub(super) struct DeviceInfo {
+        pub(super) memory: usize,
+        pub(super) free: Option<usize>,
+    }
+
+    pub(super) fn present() -> bool {
+        false
+    }
+
+    pub(super) fn device(_: usize) -> Result<DeviceInfo, DeviceError> {
+        Err(DeviceError::NotBuilt { backend: "cuda" })
+    }
+
+    pub(super) fn devices() -> Result<Vec<DeviceInfo>, DeviceError> {
+        Err(DeviceError::NotBuilt { backend: "cuda" })
+    }
 }
 
 /// What a rank does, by its number and on its backend.

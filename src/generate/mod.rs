@@ -8,7 +8,7 @@
 mod bands;
 mod batch;
 mod estimate;
-mod files;
+pub(crate) mod files;
 pub(crate) mod machine;
 mod outputs;
 mod problem;
@@ -36,7 +36,7 @@ use crate::case::{Case, SectionError};
 use crate::error::Error;
 use crate::geometry::Airfoil;
 
-/// Time between two restart files if nothing else is asked for.
+/// Default time between two restart files.
 pub const RESTART_EVERY: Duration = Duration::from_mins(5);
 
 /// What a run takes in addition to the case.
@@ -66,7 +66,6 @@ pub struct RunOptions {
 
 impl RunOptions {
     /// Files to `output`, all else left to gridgen.
-    #[must_use]
     pub fn new(output: PathBuf) -> Self {
         Self {
             output,
@@ -103,7 +102,7 @@ pub fn run(
 ) -> Result<GridResult, Error> {
     let pool = thread_pool(options.threads)?;
     // A GPU takes long to open, and the geometry does not need it.
-    let opening = Opening::begin(case, options);
+    let opening = Opening::of(case, options);
     pool.install(|| write_grid(case, options, opening, Closing::of, progress))
 }
 
@@ -159,7 +158,7 @@ fn in_memory(
     progress: &mut dyn Progress,
 ) -> Result<GridResult, Error> {
     let pool = thread_pool(options.threads)?;
-    let opening = Opening::begin(case, &RunOptions { export_jacobian: None, ..options.clone() });
+    let opening = Opening::of(case, &RunOptions { export_jacobian: None, ..options.clone() });
     pool.install(|| {
         let mut control = Control::new(progress).restart_from(options.restart.clone());
         let (problem, (machine, _)) = prepare(problem, opening, 1, &mut control)?;
@@ -192,15 +191,14 @@ fn write_grid<R>(
     Ok(result)
 }
 
-/// The problem, and the machine ready for it.
 fn prepare(
     problem: impl FnOnce() -> Result<Problem, SectionError>,
     opening: Opening,
     grids: u32,
     control: &mut Control<'_>,
 ) -> Result<(Problem, Opened), Error> {
-    let problem = control.timed("geometry", |timing| &mut timing.geometry_seconds, |_| problem());
-    let opened = control.timed("device", |timing| &mut timing.device_seconds, |_| opening.end());
+    let problem = control.timed("geometry", |_| problem());
+    let opened = control.timed("device", |_| opening.end());
     let problem = problem?;
     problem.check_family(grids)?;
     let (machine, notice) = opened?;

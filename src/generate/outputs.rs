@@ -3,7 +3,7 @@
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
-use super::files::{OutputFiles, names, reference, span, system_names};
+use super::files::{OutputFiles, names, open_output, span, system_names};
 use super::restart::{coordinates_digest, fingerprint, identity};
 use super::solve::{Control, GridResult, LinearSystem};
 use super::{Problem, RunOptions};
@@ -16,19 +16,18 @@ use crate::formats::openfoam::{self, Measure, Objection};
 use crate::grid::quality::{Quality, measure};
 use crate::grid::{Grid, Topology, Verdict, coarsened};
 use crate::report::page::{self, Page};
-use crate::report::{self, Artifacts, GridReport, LinearReport, NewtonReport, Report, Timing};
-use crate::solver::NewtonStop;
+use crate::report::{self, Artifacts, GridReport, LinearReport, NewtonReport, Report};
+
+/// First line of the case of a coarser grid of a family.
+const MEMBER: &str =
+    "# A case of the size of this grid, which is itself every other point of a finer one.\n";
 
 /// Distance from the trailing edge, in chords, within which faces are its own.
 const AT_THE_EDGE: f64 = 0.05;
 
-/// The folders of a run, this process's until it is done with them.
-pub(super) struct Outputs {
-    /// That of the grid; of a family that of the finest.
-    finest: Output,
-    /// Those of the coarser grids of a family, the finest first.
-    coarser: Vec<Output>,
-}
+/// The folders of a run, this process's until it is done with them: of a family one for each grid, the
+/// finest first.
+pub(super) struct Outputs(Vec<Output>);
 
 impl Outputs {
     /// Opens the folders and checks that the files can be written there, before the work.
@@ -43,29 +42,24 @@ impl Outputs {
         notices: &mut Vec<String>,
     ) -> Result<Self, Error> {
         let names = names(case, options.export_jacobian);
-        let mut open = |size| -> Result<Output, Error> {
-            let output = Output::open(
-                &folder(&options.output, size, options.grids),
-                openfoam::RULES,
-                options.force,
-            )?;
-            output.check(names.iter().map(String::as_str))?;
-            notices.extend(output.notice());
-            Ok(output)
+        let open = |size| -> Result<Output, IoError> {
+            let root = folder(&options.output, size, options.grids);
+            open_output(&root, openfoam::RULES, options.force, &names, notices)
         };
         let size = [case.grid.ni, case.grid.nj];
-        let finest = open(size)?;
         let halved = |size: &[usize; 2]| Some(size.map(|points| points.div_ceil(2)));
-        let sizes = std::iter::successors(halved(&size), halved);
-        let sizes = sizes.take(options.grids.saturating_sub(1) as usize);
-        let outputs = Self { coarser: sizes.map(open).collect::<Result<_, _>>()?, finest };
-        OutputFiles::of(case).check(size, outputs.finest.root())?;
+        let sizes = std::iter::successors(Some(size), halved).take(options.grids.max(1) as usize);
+        let outputs = Self(sizes.map(open).collect::<Result<_, _>>()?);
+        OutputFiles::of(case).check(size, outputs.finest().root())?;
         Ok(outputs)
     }
 
-    /// The restart file of the run while it goes on.
+    fn finest(&self) -> &Output {
+        &self.0[0]
+    }
+
     pub(super) fn restart_file(&self) -> PathBuf {
-        self.finest.root().join(files::RESTART_FILE)
+        self.finest().root().join(files::RESTART_FILE)
     }
 
     /// Writes all files of a result, whose grid is brought to where the body is; the files of an earlier
@@ -78,79 +72,81 @@ impl Outputs {
         (options, backend): (&RunOptions, &str),
         control: &mut Control<'_>,
     ) -> Result<(), Error> {
-        let (case, output) = (&problem.case, &self.finest);
+        let case = &problem.case;
         let mut coarser = coarser_grids(&result.grid, options.grids);
         problem.place(&mut result.grid);
         for (grid, _) in &mut coarser {
             problem.place(grid);
         }
-        let good = result.is_good();
-        if good {
-            result.notices.extend(objections(case, &result.grid));
-        }
-        if let Some(step) = options.export_jacobian.filter(|_| result.system.is_none()) {
-            result.notices.push(format!("there was no Newton step {step} to export"));
-        }
-        let artifacts = Artifacts {
+        let finest = Artifacts {
             name: &case.name,
             grid: &result.grid,
             quality: &result.quality,
             history: &result.history,
             tolerance: case.newton.tolerance,
-            good,
+            good: result.is_good(),
         };
-        let requested = OutputFiles::of(case).with_reference(reference(case, problem.shift));
-        let mut files = control.timed(
-            "writing",
-            |timing| &mut timing.writing_seconds,
-            |_| output.fill(|folder| requested.write(folder, &artifacts)),
-        )?;
-        let mut members = Vec::new();
-        let mut member_case = case.clone();
-        for (level, ((grid, quality), output)) in (1..).zip(coarser.iter().zip(&self.coarser)) {
+        if finest.good {
+            result.notices.extend(objections(case, finest.grid));
+        }
+        if let Some(step) = options.export_jacobian.filter(|_| result.system.is_none()) {
+            result.notices.push(format!("there was no Newton step {step} to export"));
+        }
+        let verdict = result.verdict.clone();
+        let text = Some(case.to_toml_string()?);
+        let mut members = vec![Member { artifacts: finest, verdict, text, note: None }];
+        let mut coarse = case.clone();
+        for (level, (grid, quality)) in coarser.iter().enumerate() {
+            coarse.grid = coarse.grid.scaled(0.5, quality.first_cell_min);
             let verdict = problem.verdict(result.stop, quality);
-            let artifacts = Artifacts { grid, quality, good: verdict.is_good(), ..artifacts };
-            member_case = member_case.coarsened(quality.first_cell_min);
-            let files = write_member(output, &artifacts, &member_case, &requested)?;
-            let member = Member { artifacts, level, verdict, files };
-            result.notices.extend(member.notice(result.stop));
-            members.push(member);
+            let good = verdict.is_good();
+            let Grid { ni, nj, .. } = grid;
+            if !good && result.stop.converged() {
+                result.notices.push(format!("the {ni} × {nj} grid of the family: {verdict}"));
+            }
+            let (stride, Grid { ni, nj, .. }) = (2 << level, finest.grid);
+            let note = Some(format!(
+                "one of {stride} points in each direction of the {ni} × {nj} grid, which was solved"
+            ));
+            let text = coarse.below(MEMBER)?;
+            // The grid may have fewer points than a case may ask for.
+            let valid = Case::from_toml(&text, Path::new(files::CASE_FILE), &[]).is_ok();
+            let (artifacts, text) =
+                (Artifacts { grid, quality, good, ..finest }, valid.then_some(text));
+            members.push(Member { artifacts, verdict, text, note });
         }
-        result.notices.extend(requested.lacks(output, &result.grid, good));
-        let text = case.to_toml_string()?;
-        result.timing.writing_seconds = control.timing.writing_seconds;
-        result.timing.total_seconds = control.started.elapsed().as_secs_f64();
-        let reporting = Reporting {
-            case,
-            fingerprint: fingerprint(case)?,
-            stop: result.stop,
-            timing: result.timing,
-            backend,
-            notices: &result.notices,
-        };
-        files.extend(reporting.write(output, &artifacts, &result.verdict, Some(&text), None)?);
-        files.extend(output.fill(|folder| Ok(vec![write_case(folder, &text)?]))?);
-        if let (Some(step), Some(system)) = (options.export_jacobian, &result.system) {
-            files.extend(output.fill(|folder| write_system(folder, step, system))?);
+        let mut files = Vec::new();
+        control.timing = std::mem::take(&mut result.timing);
+        let requested = OutputFiles::of(case).with_reference(case, problem.shift);
+        for (member, output) in members.iter().zip(&self.0) {
+            let (artifacts, finest) = (&member.artifacts, member.note.is_none());
+            let write = |folder: &Path| requested.write(folder, artifacts, finest);
+            files.extend(control.timed("writing", |_| output.fill(write))?);
         }
-        if !result.state.is_empty() {
-            let identity = identity(case)?;
-            files.extend(output.fill(|folder| {
+        result.notices.extend(requested.lacks(self.finest(), finest.grid, finest.good));
+        control.timing.add("total", control.started.elapsed().as_secs_f64());
+        result.timing = control.timing.clone();
+        for (member, output) in members.iter().zip(&self.0) {
+            let report = member.report(case, result, backend)?;
+            let page = case.output.report && member.note.is_none();
+            files.extend(output.fill(|folder| member.write(folder, &report, page))?);
+        }
+        let identity = identity(case)?;
+        files.extend(self.finest().fill(|folder| {
+            let mut made = Vec::new();
+            if let (Some(step), Some(system)) = (options.export_jacobian, &result.system) {
+                made.extend(write_system(folder, step, system)?);
+            }
+            if !result.state.is_empty() {
                 let path = folder.join(files::RESTART_FILE);
                 files::restart::write(&path, &identity, &result.history, &result.state)?;
-                Ok(vec![path])
-            })?);
-        }
-        for (member, output) in members.iter_mut().zip(&self.coarser) {
-            files.append(&mut member.files);
-            let note = Some(member.note(&artifacts));
-            let Member { artifacts, verdict, .. } = member;
-            files.extend(reporting.write(output, artifacts, verdict, None, note)?);
-        }
+                made.push(path);
+            }
+            Ok(made)
+        })?);
         // All is complete: now the old files go.
-        self.coarser.into_iter().try_for_each(Output::commit)?;
-        self.finest.commit()?;
-        for Member { artifacts, verdict, .. } in members {
+        self.0.into_iter().rev().try_for_each(Output::commit)?;
+        for Member { artifacts, verdict, .. } in members.into_iter().skip(1) {
             result.folded_cells += artifacts.quality.folded_cells;
             result.verdict = std::mem::replace(&mut result.verdict, Verdict::Good).and(verdict);
         }
@@ -159,77 +155,25 @@ impl Outputs {
     }
 }
 
-/// A grid of a family other than the finest.
+/// A grid of a family, the finest first.
 struct Member<'a> {
     artifacts: Artifacts<'a>,
-    /// Halvings of the finest grid.
-    level: u32,
     verdict: Verdict,
-    files: Vec<PathBuf>,
+    /// The case that makes it.
+    text: Option<String>,
+    /// What a coarser grid is, for its report.
+    note: Option<String>,
 }
 
 impl Member<'_> {
-    fn notice(&self, stop: NewtonStop) -> Option<String> {
-        let Self { artifacts: Artifacts { grid, good, .. }, verdict, .. } = self;
-        let size = format!("{} × {}", grid.ni, grid.nj);
-        (!good && stop.converged()).then(|| format!("the {size} grid of the family: {verdict}"))
-    }
-
-    /// What the grid is, for its report.
-    fn note(&self, finest: &Artifacts<'_>) -> String {
-        let Grid { ni, nj, .. } = finest.grid;
-        let stride = 1 << self.level;
-        format!(
-            "one of {stride} points in each direction of the {ni} × {nj} grid, which was solved"
-        )
-    }
-}
-
-/// Writes grid, pictures and case of a coarser grid. The history of the solve stays with the finest.
-fn write_member(
-    output: &Output,
-    artifacts: &Artifacts<'_>,
-    case: &Case,
-    requested: &OutputFiles,
-) -> Result<Vec<PathBuf>, Error> {
-    let requested = requested.of_coarser();
-    let mut files = output.fill(|folder| requested.write(folder, artifacts))?;
-    let text = case.member_toml_string()?;
-    // The grid may have fewer points than a case may ask for.
-    if Case::from_toml(&text, Path::new(files::CASE_FILE), &[]).is_ok() {
-        files.extend(output.fill(|folder| Ok(vec![write_case(folder, &text)?]))?);
-    }
-    Ok(files)
-}
-
-/// What the reports of a run have in common.
-struct Reporting<'a> {
-    case: &'a Case,
-    /// Of the whole family.
-    fingerprint: String,
-    stop: NewtonStop,
-    timing: Timing,
-    backend: &'a str,
-    notices: &'a [String],
-}
-
-impl Reporting<'_> {
-    /// Writes report.json, with a note, and, if there is a text of the case, the page.
-    fn write(
-        &self,
-        output: &Output,
-        artifacts: &Artifacts<'_>,
-        verdict: &Verdict,
-        text: Option<&str>,
-        note: Option<String>,
-    ) -> Result<Vec<PathBuf>, Error> {
-        let (case, stop) = (self.case, self.stop);
-        let report = Report {
+    fn report(&self, case: &Case, result: &GridResult, backend: &str) -> Result<Report, Error> {
+        let Self { artifacts, verdict, note, .. } = self;
+        Ok(Report {
             name: case.name.clone(),
             version: env!("CARGO_PKG_VERSION").to_owned(),
             verdict: verdict.clone(),
-            converged: stop.converged(),
-            stop_reason: stop.to_string(),
+            converged: result.converged(),
+            stop_reason: result.stop.to_string(),
             newton: NewtonReport::new(artifacts.history, artifacts.tolerance),
             linear: LinearReport {
                 iterations: artifacts.history.linear_iterations(),
@@ -238,26 +182,33 @@ impl Reporting<'_> {
             },
             quality: artifacts.quality.clone(),
             grid: GridReport::from(artifacts.grid),
-            timing: self.timing,
+            timing: result.timing.clone(),
             geometry: serde_json::to_value(&case.geometry).unwrap_or_default(),
-            backend: self.backend.to_owned(),
+            backend: backend.to_owned(),
             threads: rayon::current_num_threads(),
-            fingerprint: self.fingerprint.clone(),
+            fingerprint: fingerprint(case)?,
             coordinates_digest: coordinates_digest(case),
-            notes: self.notices.iter().cloned().chain(note).collect(),
-        };
-        let files = output.fill(|folder| {
-            let path = folder.join(files::REPORT_FILE);
-            report::write_json(&path, &report)?;
-            let mut files = vec![path];
-            if let Some(text) = text.filter(|_| case.output.report) {
-                let path = folder.join(files::PAGE_FILE);
-                page::write(&path, &Page { report: &report, artifacts, case: text })?;
-                files.push(path);
+            notes: result.notices.iter().chain(note).cloned().collect(),
+        })
+    }
+
+    /// Writes the report, the page if the case has one, and the case.
+    fn write(&self, folder: &Path, report: &Report, page: bool) -> Result<Vec<PathBuf>, IoError> {
+        let path = |name| folder.join(name);
+        let mut made = vec![path(files::REPORT_FILE)];
+        report::write_json(&made[0], report)?;
+        if let Some(case) = self.text.as_deref() {
+            if page {
+                made.push(path(files::PAGE_FILE));
+                page::write(
+                    &path(files::PAGE_FILE),
+                    &Page { report, artifacts: &self.artifacts, case },
+                )?;
             }
-            Ok(files)
-        })?;
-        Ok(files)
+            made.push(path(files::CASE_FILE));
+            files::atomic::write(&path(files::CASE_FILE), |out| out.write_all(case.as_bytes()))?;
+        }
+        Ok(made)
     }
 }
 
@@ -275,13 +226,6 @@ fn coarser_grids(finest: &Grid, grids: u32) -> Vec<(Grid, Quality)> {
         members.push((grid, quality));
     }
     members
-}
-
-/// Writes the text of a case into a folder; returns its path.
-fn write_case(folder: &Path, text: &str) -> Result<PathBuf, IoError> {
-    let path = folder.join(files::CASE_FILE);
-    files::atomic::write(&path, |out| out.write_all(text.as_bytes()))?;
-    Ok(path)
 }
 
 /// Writes A and b of the linear system of a Newton step into a folder; returns the files.

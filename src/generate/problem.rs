@@ -1,7 +1,7 @@
 //! A problem as an initial grid, equations, a linear solver and a verdict.
 
 use crate::backend::{self, DeviceError, EllipticBackend, GridBackend, MultigridBackend, Real};
-use crate::case::Problem;
+use crate::case::{InitialOptions, Problem};
 use crate::elliptic::{EllipticSettings, GridJacobian, GridPreconditioner, GridProblem, Guessed};
 use crate::geometry::BoundaryPoints;
 use crate::grid::initial::{InitialGrid, InitialSettings, Outline};
@@ -31,17 +31,14 @@ impl Problem {
         }
     }
 
-    /// Settings of the initial grid.
     pub(crate) fn initial_settings(&self) -> InitialSettings {
-        let (cut, wake) = match self.topology {
-            Topology::C { wake } => (true, wake),
-            Topology::O(_) | Topology::Half(_) => (false, 0),
-        };
-        let cells = self.points.x.len() - 1 - 2 * wake;
-        self.case.initial.settings(cut, cells, self.case.grid.first_cell)
+        let InitialOptions { method, dissipation, volume_smoothing, spread } = self.case.initial;
+        // A settled case has all of them.
+        let [dissipation, volume_smoothing, spread] =
+            [dissipation, volume_smoothing, spread].map(Option::unwrap_or_default);
+        InitialSettings { method, dissipation, volume_smoothing, spread }
     }
 
-    /// What the equations ask of the grid.
     pub(crate) fn elliptic_settings(&self) -> EllipticSettings {
         EllipticSettings { control: self.case.control, first_cell: self.case.grid.first_cell }
     }
@@ -90,8 +87,7 @@ impl Problem {
         LinearSolver::new(linear.krylov, 2 * size.mi * size.mj, preconditioner)
     }
 
-    /// The solution as the grid that was asked for: with the symmetry of the wall, or the half that is
-    /// kept.
+    /// The solution as the grid of the case: with the symmetry of the wall, or half of it.
     ///
     /// # Errors
     ///
@@ -148,7 +144,7 @@ impl Problem {
         beyond.unwrap_or(Verdict::Good)
     }
 
-    /// Whether the grid is the finest of a family of `grids`, corners of a base kept in all.
+    /// Whether the grid is the finest of a family of `grids`, and all members have the corners of a base.
     pub(super) fn check_family(&self, grids: u32) -> Result<(), FamilyError> {
         check_family(self.topology, self.case.grid.ni, self.case.grid.nj, grids)?;
         let BoundaryPoints { x, y, base_cells, .. } = &self.points;

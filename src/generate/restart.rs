@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
 use super::Problem;
-use super::solve::{Control, Progress};
+use super::solve::Progress;
 use crate::backend::{Backend, DeviceError};
 use crate::case::Case;
 use crate::digest::Digest;
@@ -26,30 +26,30 @@ const SECTIONS: [&str; 4] = ["geometry", "grid", "initial", "control"];
 /// Keys that name a file of coordinates.
 const FILES: [&str; 2] = ["geometry.file", "geometry.section.file"];
 
-/// Restart files of a solve: the one that it goes on from, and the one that it writes.
+/// Restart files of a solve, if there are any.
+#[derive(Default)]
 pub(super) struct Restarts {
     identity: Identity,
-    from: Option<PathBuf>,
-    save: Option<(PathBuf, Duration)>,
+    /// The one to go on from.
+    pub(super) from: Option<PathBuf>,
+    /// The one to write while the solve goes on, and the time between two.
+    pub(super) save: Option<(PathBuf, Duration)>,
 }
 
 impl Restarts {
-    /// The restart files that `control` asks for, if any.
-    pub(super) fn new(problem: &Problem, control: &Control<'_>) -> Result<Option<Self>, Error> {
-        let (from, save) = (control.restart.clone(), control.save.clone());
-        if from.is_none() && save.is_none() {
-            return Ok(None);
+    /// The same for this problem.
+    pub(super) fn of(mut self, problem: &Problem) -> Result<Self, Error> {
+        if self.from.is_some() || self.save.is_some() {
+            self.identity = identity(&problem.case)?;
         }
-        Ok(Some(Self { identity: identity(&problem.case)?, from, save }))
+        Ok(self)
     }
 
     /// The state to go on from, of `n` unknowns.
-    pub(super) fn read(restarts: Option<&Self>, n: usize) -> Result<Option<Restart>, Error> {
-        let Some((restarts, path)) = restarts.and_then(|r| Some((r, r.from.as_deref()?))) else {
-            return Ok(None);
-        };
+    pub(super) fn read(&self, n: usize) -> Result<Option<Restart>, Error> {
+        let Some(path) = &self.from else { return Ok(None) };
         let restart = restart::read(path)?;
-        restart.check(path, &restarts.identity, n)?;
+        restart.check(path, &self.identity, n)?;
         Ok(Some(restart))
     }
 
@@ -62,7 +62,7 @@ impl Restarts {
 
     /// An error where the solve was interrupted, whose state is saved first.
     pub(super) fn check_interrupted(
-        restarts: Option<&Self>,
+        &self,
         report: &NewtonReport,
         state: &[f64],
     ) -> Result<(), Error> {
@@ -70,7 +70,7 @@ impl Restarts {
             return Ok(());
         }
         let history = &report.history;
-        let restart = restarts.map_or(Ok(None), |restarts| restarts.write(history, state))?;
+        let restart = self.write(history, state)?;
         Err(Error::Interrupted { steps: Some(history.newton_iterations()), restart })
     }
 }
@@ -79,10 +79,8 @@ impl Restarts {
 /// cancelled.
 pub(super) struct SolveObserver<'a> {
     progress: &'a mut dyn Progress,
-    restarts: Option<&'a Restarts>,
-    /// When the last restart file was written.
+    restarts: &'a Restarts,
     last: Instant,
-    /// Length of the state.
     unknowns: usize,
     /// Why the last restart file could not be written.
     failure: Option<IoError>,
@@ -91,18 +89,15 @@ pub(super) struct SolveObserver<'a> {
 /// What becomes of a solve between two Newton steps.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Action {
-    /// It goes on.
     Continue,
-    /// Its state is saved, and it goes on.
     Save,
-    /// It ends.
     Stop,
 }
 
 impl<'a> SolveObserver<'a> {
     pub(super) fn new(
         progress: &'a mut dyn Progress,
-        restarts: Option<&'a Restarts>,
+        restarts: &'a Restarts,
         unknowns: usize,
     ) -> Self {
         Self { progress, restarts, last: Instant::now(), unknowns, failure: None }
@@ -110,11 +105,12 @@ impl<'a> SolveObserver<'a> {
 
     /// What becomes of the solve after the steps of `history`.
     pub(super) fn action(&self, history: &History) -> Action {
-        let every = self.restarts.and_then(|restarts| Some(restarts.save.as_ref()?.1));
-        let due = |every| history.newton_iterations() > 0 && self.last.elapsed() >= every;
+        let due = |(_, every): &(PathBuf, Duration)| {
+            history.newton_iterations() > 0 && self.last.elapsed() >= *every
+        };
         if self.progress.cancelled() {
             Action::Stop
-        } else if every.is_some_and(due) {
+        } else if self.restarts.save.as_ref().is_some_and(due) {
             Action::Save
         } else {
             Action::Continue
@@ -123,11 +119,10 @@ impl<'a> SolveObserver<'a> {
 
     /// Writes the restart file. A solve that goes well need not end because its state cannot be saved.
     pub(super) fn save(&mut self, history: &History, state: &[f64]) {
-        self.failure = self.restarts.and_then(|restarts| restarts.write(history, state).err());
+        self.failure = self.restarts.write(history, state).err();
         self.last = Instant::now();
     }
 
-    /// What the user should know of the restart files.
     pub(super) fn notice(&self) -> Option<String> {
         self.failure.as_ref().map(|failure| format!("no restart file was kept: {failure}"))
     }
@@ -157,7 +152,6 @@ impl<B: Backend> Observer<B> for SolveObserver<'_> {
     }
 }
 
-/// A vector on the host.
 pub(super) fn download<B: Backend>(
     backend: &B,
     u: &B::Vector<f64>,
@@ -213,7 +207,6 @@ fn keys(case: &Case) -> Result<Identity, Error> {
     Ok(keys)
 }
 
-/// Adds the values below a dotted key.
 fn flatten(key: &str, value: &toml::Value, keys: &mut Identity) {
     match value.as_table() {
         None => {

@@ -40,16 +40,13 @@ impl Progress for () {}
 
 /// Control of a solve: progress and cancellation, restart files, export of a linear system.
 pub struct Control<'a> {
-    pub(super) progress: &'a mut dyn Progress,
-    /// Restart file to go on from.
-    pub(super) restart: Option<PathBuf>,
-    /// Restart file to write while the solve goes on, and the time between two.
-    pub(super) save: Option<(PathBuf, Duration)>,
-    /// Newton step whose linear system is kept.
+    pub(crate) progress: &'a mut dyn Progress,
+    pub(super) restarts: Restarts,
+    /// Newton step whose linear system is exported.
     pub(super) export: Option<usize>,
-    pub(super) started: Instant,
-    pub(super) timing: Timing,
-    pub(super) notices: Vec<String>,
+    pub(crate) started: Instant,
+    pub(crate) timing: Timing,
+    pub(crate) notices: Vec<String>,
 }
 
 impl<'a> Control<'a> {
@@ -57,8 +54,7 @@ impl<'a> Control<'a> {
     pub fn new(progress: &'a mut dyn Progress) -> Self {
         Self {
             progress,
-            restart: None,
-            save: None,
+            restarts: Restarts::default(),
             export: None,
             started: Instant::now(),
             timing: Timing::default(),
@@ -68,27 +64,23 @@ impl<'a> Control<'a> {
 
     /// The same from a restart file; none begins at the initial grid.
     #[must_use]
-    pub fn restart_from(self, restart: Option<PathBuf>) -> Self {
-        Self { restart, ..self }
+    pub fn restart_from(mut self, restart: Option<PathBuf>) -> Self {
+        self.restarts.from = restart;
+        self
     }
 
     /// The same with a restart file, written each time that `every` has passed, and on cancellation.
     #[must_use]
-    pub fn save_to(self, path: PathBuf, every: Duration) -> Self {
-        Self { save: Some((path, every)), ..self }
+    pub fn save_to(mut self, path: PathBuf, every: Duration) -> Self {
+        self.restarts.save = Some((path, every));
+        self
     }
 
-    /// Announces a phase and adds its time to a place in the timing.
-    pub(super) fn timed<R>(
-        &mut self,
-        phase: &str,
-        seconds: fn(&mut Timing) -> &mut f64,
-        work: impl FnOnce(&mut Self) -> R,
-    ) -> R {
+    pub(crate) fn timed<R>(&mut self, phase: &str, work: impl FnOnce(&mut Self) -> R) -> R {
         self.progress.phase(phase);
         let started = Instant::now();
         let result = work(self);
-        *seconds(&mut self.timing) += started.elapsed().as_secs_f64();
+        self.timing.add(phase, started.elapsed().as_secs_f64());
         result
     }
 
@@ -140,56 +132,28 @@ pub struct GridResult {
 
 impl GridResult {
     /// Whether the grid may be used: [`GridResult::verdict`] says why not.
-    #[must_use]
     pub fn is_good(&self) -> bool {
         self.verdict.is_good()
     }
 
     /// Whether the residual reached the tolerance.
-    #[must_use]
     pub fn converged(&self) -> bool {
         self.stop.converged()
     }
 
-    /// Why the solve stopped, one sentence.
-    #[must_use]
-    pub fn reason(&self) -> String {
-        self.stop.to_string()
-    }
-
     /// Newton steps taken.
-    #[must_use]
     pub fn newton_iterations(&self) -> usize {
         self.history.newton_iterations()
     }
 
     /// Linear iterations of all steps.
-    #[must_use]
     pub fn linear_iterations(&self) -> f64 {
         self.history.linear_iterations()
     }
 
     /// Scaled rms residual reached.
-    #[must_use]
     pub fn residual(&self) -> f64 {
         self.history.steps.last().map_or(f64::NAN, |step| step.residual)
-    }
-
-    /// Phases and their seconds.
-    #[must_use]
-    pub fn phases(&self) -> [(&'static str, f64); 9] {
-        let timing = &self.timing;
-        [
-            ("geometry", timing.geometry_seconds),
-            ("device", timing.device_seconds),
-            ("initial grid", timing.initial_grid_seconds),
-            ("newton", timing.newton_seconds),
-            ("  assembly and set-up", timing.assembly_seconds),
-            ("  linear solves", timing.linear_seconds),
-            ("quality", timing.quality_seconds),
-            ("writing", timing.writing_seconds),
-            ("total", timing.total_seconds),
-        ]
     }
 
     /// The result of one solve, its verdict and the times of its steps counted.
@@ -201,8 +165,8 @@ impl GridResult {
     ) -> Self {
         let NewtonReport { stop, history, events } = report;
         let steps = &history.steps;
-        control.timing.assembly_seconds += steps.iter().map(|s| s.setup_seconds).sum::<f64>();
-        control.timing.linear_seconds += steps.iter().map(|s| s.linear_seconds).sum::<f64>();
+        control.timing.add("assembly", steps.iter().map(|step| step.setup_seconds).sum());
+        control.timing.add("linear", steps.iter().map(|step| step.linear_seconds).sum());
         Self {
             grid,
             verdict: problem.verdict(stop, &quality),
@@ -234,8 +198,8 @@ pub fn solve(
     control: &mut Control<'_>,
 ) -> Result<GridResult, Error> {
     control.notices.splice(0..0, problem.notices.iter().cloned());
-    let restarts = Restarts::new(problem, control)?;
-    let mut result = attempt(problem, machine, control, restarts.as_ref())?;
+    let restarts = std::mem::take(&mut control.restarts).of(problem)?;
+    let mut result = attempt(problem, machine, control, &restarts)?;
     if !result.is_good() && may_help(&problem.case, result.stop) {
         let mut plan = problem.case.retries().peekable();
         if plan.peek().is_some() {
@@ -243,7 +207,7 @@ pub fn solve(
         }
         for (change, case) in plan {
             let changed = Problem { case, ..problem.clone() };
-            let retried = attempt(&changed, machine, control, None)?;
+            let retried = attempt(&changed, machine, control, &Restarts::default())?;
             control.notices.push(format!("tried {change}: {}", retried.verdict));
             if retried.is_good() {
                 result = retried;
@@ -268,7 +232,7 @@ fn attempt(
     problem: &Problem,
     machine: &Machine,
     control: &mut Control<'_>,
-    restarts: Option<&Restarts>,
+    restarts: &Restarts,
 ) -> Result<GridResult, Error> {
     control.check_cancelled()?;
     match problem.case.linear.precision {
@@ -281,7 +245,7 @@ fn attempt_in<T: Real>(
     problem: &Problem,
     machine: &Machine,
     control: &mut Control<'_>,
-    restarts: Option<&Restarts>,
+    restarts: &Restarts,
 ) -> Result<GridResult, Error> {
     match machine {
         Machine::Cpu => on_backend::<_, T>(&CpuBackend, problem, control, restarts),
@@ -295,7 +259,7 @@ fn on_backend<B, T>(
     backend: &B,
     problem: &Problem,
     control: &mut Control<'_>,
-    restarts: Option<&Restarts>,
+    restarts: &Restarts,
 ) -> Result<GridResult, Error>
 where
     B: EllipticBackend + MultigridBackend,
@@ -306,7 +270,7 @@ where
         let (mut equations, mut u) = problem.equations::<B, T>(backend, initial)?;
         let n = equations.unknowns();
         let mut history = History::default();
-        if let Some(saved) = Restarts::read(restarts, n)? {
+        if let Some(saved) = restarts.read(n)? {
             backend.upload(&saved.state, &mut u)?;
             history = saved.history;
         }
@@ -330,17 +294,15 @@ where
         control.notices.extend(observer.notice());
         let (report, system) = solved?;
         let state = if can_go_on(report.stop) { download(backend, &u, n)? } else { Vec::new() };
-        Restarts::check_interrupted(restarts, &report, &state)?;
+        restarts.check_interrupted(&report, &state)?;
         let nodes = equations.nodes(backend, &u, problem.topology)?;
         let nodes = problem.finished(backend, nodes, report.stop.converged())?;
         let mut grid = grid.unwrap_or_else(|_| problem.unset_grid());
         backend.fetch(&nodes, &mut grid)?;
         Ok(((report, state), system, grid, nodes))
     };
-    let (solved, system, grid, nodes) =
-        control.timed("newton", |timing| &mut timing.newton_seconds, newton)?;
-    let measure = |_: &mut Control<'_>| backend.measure(&nodes);
-    let quality = control.timed("quality", |timing| &mut timing.quality_seconds, measure)?;
+    let (solved, system, grid, nodes) = control.timed("newton", newton)?;
+    let quality = control.timed("quality", |_| backend.measure(&nodes))?;
     let result = GridResult::new(problem, solved, (grid, quality), control);
     Ok(GridResult { system, ..result })
 }
@@ -351,9 +313,7 @@ pub(super) fn initial_grid<B: GridBackend>(
     problem: &Problem,
     control: &mut Control<'_>,
 ) -> Result<B::Grid, Error> {
-    let march = |_: &mut Control<'_>| problem.initial_grid(backend);
-    let initial =
-        control.timed("initial grid", |timing| &mut timing.initial_grid_seconds, march)?;
+    let initial = control.timed("initial grid", |_| problem.initial_grid(backend))?;
     control.notices.extend(initial.notes);
     control.check_cancelled()?;
     Ok(initial.grid)
@@ -393,7 +353,6 @@ where
     Ok((report, system))
 }
 
-/// The linear system at the state u, on the host.
 fn linear_system<B: EllipticBackend, T: Real>(
     backend: &B,
     equations: &mut GridProblem<B, T>,

@@ -138,7 +138,6 @@ impl SystemOptions {
     }
 }
 
-/// A choice by its word.
 fn word(choice: &impl serde::Serialize) -> String {
     match serde_json::to_value(choice) {
         Ok(serde_json::Value::String(word)) => word,

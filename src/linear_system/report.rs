@@ -1,15 +1,15 @@
-//! What came of a linear system: its solution, how the residual fell, and a report.
+//! The result of a linear system: its solution, how the residual fell, and a report.
 
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
-use serde::{Serialize, Serializer};
+use serde::Serialize;
 
 use crate::files::{IoError, REPORT_FILE, atomic};
 use crate::formats::matrix_market;
+use crate::report::Timing;
 use crate::report::history::residuals;
 
-/// Name of the file of the solution; that of one that is not converged says so.
 pub(super) fn solution_file(converged: bool) -> &'static str {
     if converged { "x.mtx" } else { "x.failed.mtx" }
 }
@@ -44,7 +44,7 @@ pub struct SystemReport {
     /// Relative residual at which the solve was to stop.
     pub tolerance: f64,
     /// Where the time went.
-    pub timing: SystemTiming,
+    pub timing: Timing,
     /// Where it was computed: `cpu`, or the device.
     pub backend: String,
     /// Threads used on the CPU.
@@ -99,7 +99,7 @@ pub struct MethodReport {
 }
 
 /// The phases of a solve in the order of the report.
-const PHASES: [&str; 9] = [
+pub(super) const PHASES: [&str; 9] = [
     // Of matrix and right side.
     "reading",
     // Facts of the matrix and its renumbering.
@@ -120,33 +120,6 @@ const PHASES: [&str; 9] = [
     "total",
 ];
 
-/// Wall-clock seconds of each phase, which the report calls `…_seconds`.
-#[derive(Debug, Clone, Copy, Default, PartialEq)]
-pub struct SystemTiming([f64; PHASES.len()]);
-
-impl SystemTiming {
-    /// Adds to the seconds of a phase.
-    pub(super) fn add(&mut self, phase: &str, seconds: f64) {
-        if let Some(place) = PHASES.iter().position(|name| *name == phase) {
-            self.0[place] += seconds;
-        }
-    }
-
-    /// Phases and their seconds.
-    pub fn phases(&self) -> [(&'static str, f64); PHASES.len()] {
-        std::array::from_fn(|phase| (PHASES[phase], self.0[phase]))
-    }
-}
-
-impl Serialize for SystemTiming {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let key = |phase: &str| format!("{}_seconds", phase.replace('-', "_"));
-        serializer
-            .collect_map(self.phases().into_iter().map(|(phase, seconds)| (key(phase), seconds)))
-    }
-}
-
-/// Names of all files that a solve may write.
 pub(super) fn names() -> [&'static str; 5] {
     [solution_file(true), solution_file(false), HISTORY_FILE, PICTURE_FILE, REPORT_FILE]
 }
@@ -183,18 +156,4 @@ pub(super) fn write(
     let figure = residuals(&report.name, &summary, relative_residuals, report.tolerance);
     figure.picture().write(picture)?;
     Ok(files.to_vec())
-}
-
-/// Writes the report as indented JSON; returns its path.
-///
-/// # Errors
-///
-/// [`IoError`] when the file cannot be written.
-pub(super) fn write_report(folder: &Path, report: &SystemReport) -> Result<PathBuf, IoError> {
-    let path = folder.join(REPORT_FILE);
-    atomic::write(&path, |out| {
-        serde_json::to_writer_pretty(&mut *out, report)?;
-        out.write_all(b"\n")
-    })?;
-    Ok(path)
 }

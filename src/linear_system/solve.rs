@@ -1,14 +1,12 @@
 //! A linear system on a machine: whole, or on several devices a block of rows each.
 
 use std::sync::{Mutex, PoisonError};
-use std::time::Instant;
 
 use super::SystemOptions;
-use super::report::SystemTiming;
 use crate::backend::cpu::CpuBackend;
 use crate::backend::cuda::CudaCsr;
 use crate::backend::{Algebraic, Backend, Bands, DeviceError, Result, SparseBackend, scalars};
-use crate::generate::{Machine, Progress, Ranks};
+use crate::generate::{Control, Machine, Ranks};
 use crate::solver::SolverError;
 use crate::solver::linear::{LinearReport, LinearSettings, LinearSolver};
 use crate::solver::precond::FromMatrix;
@@ -21,18 +19,16 @@ pub(super) struct Solved {
     pub(super) residuals: Vec<[f64; 2]>,
 }
 
-/// Solves a system as the options ask for it.
 pub(super) fn solve_on_machine(
     machine: &Machine,
     system: (&Csr, &[f64]),
     options: &SystemOptions,
-    timing: &mut SystemTiming,
-    progress: &mut dyn Progress,
+    control: &mut Control<'_>,
 ) -> Result<Solved, SolverError> {
     match machine {
-        Machine::Cpu => whole(&CpuBackend, system, options, timing, progress),
-        Machine::Cuda(backend) => whole(&**backend, system, options, timing, progress),
-        Machine::Ranks(ranks) => by_rows(&**ranks, system, options, timing, progress),
+        Machine::Cpu => whole(&CpuBackend, system, options, control),
+        Machine::Cuda(backend) => whole(&**backend, system, options, control),
+        Machine::Ranks(ranks) => by_rows(&**ranks, system, options, control),
     }
 }
 
@@ -40,11 +36,10 @@ fn whole<B: SparseBackend>(
     backend: &B,
     (a, b): (&Csr, &[f64]),
     options: &SystemOptions,
-    timing: &mut SystemTiming,
-    progress: &mut dyn Progress,
+    control: &mut Control<'_>,
 ) -> Result<Solved, SolverError> {
     let matrix = |backend: &B| backend.csr(a, options.format);
-    solve_on(backend, (matrix, b), options, timing, progress)
+    solve_on(backend, (matrix, b), options, control)
 }
 
 /// Cuts the rows into blocks of about as many entries and solves with each rank on its own.
@@ -52,24 +47,21 @@ fn by_rows(
     ranks: &dyn Ranks,
     (a, b): (&Csr, &[f64]),
     options: &SystemOptions,
-    timing: &mut SystemTiming,
-    progress: &mut dyn Progress,
+    control: &mut Control<'_>,
 ) -> Result<Solved, SolverError> {
     let blocks = RowBlocks::new(a.pattern(), ranks.count()).map_err(DeviceError::from)?;
     let parts: Vec<Mutex<Option<Solved>>> = (0..ranks.count()).map(|_| Mutex::default()).collect();
     // All ranks see and time the same: the first reports it.
-    let observed = Mutex::new((timing, progress));
+    let observed = Mutex::new(control);
     ranks.run(&Bands::from(&blocks), &|rank, backend| {
         let part = blocks.part(rank, a);
         let own = &b[part.rows.clone()];
         let matrix = |backend: &_| CudaCsr::of_rows(backend, &part, options.format);
         let solved = if rank == 0 {
             let mut observed = observed.lock().unwrap_or_else(PoisonError::into_inner);
-            let (timing, progress) = &mut *observed;
-            solve_on(backend, (matrix, own), options, timing, &mut **progress)
+            solve_on(backend, (matrix, own), options, &mut observed)
         } else {
-            let mut timing = SystemTiming::default();
-            solve_on(backend, (matrix, own), options, &mut timing, &mut ())
+            solve_on(backend, (matrix, own), options, &mut Control::new(&mut ()))
         };
         *parts[rank].lock().unwrap_or_else(PoisonError::into_inner) = Some(solved?);
         Ok(())
@@ -82,7 +74,6 @@ fn by_rows(
     Ok(whole)
 }
 
-/// What the user should know of the blocks.
 fn notes(blocks: &RowBlocks, options: &SystemOptions) -> Vec<String> {
     let ranks = 0..blocks.ranks();
     let rows = || ranks.clone().map(|rank| blocks.of(rank).len());
@@ -109,58 +100,58 @@ fn solve_on<B: SparseBackend>(
     backend: &B,
     (matrix, b): (impl FnOnce(&B) -> Result<B::CsrMatrix<f64>>, &[f64]),
     options: &SystemOptions,
-    timing: &mut SystemTiming,
-    progress: &mut dyn Progress,
+    control: &mut Control<'_>,
 ) -> Result<Solved, SolverError> {
     let n = b.len();
-    let (ready, scalars) = (backend.zeros(1)?, scalars::allocate(backend)?);
-    let mut clock = Clock { backend, ready, scalars, last: Instant::now() };
-    progress.phase("set-up");
-    let operator = matrix(backend)?;
-    let (mut right, mut x) = (backend.zeros::<f64>(n)?, backend.zeros::<f64>(n)?);
-    backend.upload(b, &mut right)?;
-    timing.add("set-up", clock.lap()?);
-    progress.phase("analysis");
+    let mut clock =
+        Clock { backend, ready: backend.zeros(1)?, scalars: scalars::allocate(backend)? };
+    let (operator, right, mut x) = clock.timed(control, "set-up", |_| {
+        let (operator, mut right) = (matrix(backend)?, backend.zeros::<f64>(n)?);
+        backend.upload(b, &mut right)?;
+        Ok((operator, right, backend.zeros::<f64>(n)?))
+    })?;
     let mut preconditioner = FromMatrix::new(options.preconditioner);
-    preconditioner.analyse(backend, &operator)?;
-    timing.add("analysis", clock.lap()?);
-    progress.phase("factorisation");
+    clock.timed(control, "analysis", |_| Ok(preconditioner.analyse(backend, &operator)?))?;
     let settings = LinearSettings {
         method: options.method,
         max_iterations: options.max_iterations,
         restart: options.restart,
     };
     let mut solver = LinearSolver::new(settings, n, preconditioner);
-    solver.update(backend, &operator)?;
-    timing.add("factorisation", clock.lap()?);
-    progress.phase("solve");
+    clock.timed(control, "factorisation", |_| solver.update(backend, &operator))?;
     let mut residuals = vec![[0.0, 1.0]];
-    let mut observe = |iteration, residual| {
-        residuals.push([iteration, residual]);
-        progress.linear(iteration, residual);
-    };
-    let report =
-        solver.solve(backend, &operator, &right, options.tolerance, &mut x, &mut observe)?;
-    timing.add("solve", clock.lap()?);
+    let report = clock.timed(control, "solve", |control| {
+        let mut observe = |iteration, residual| {
+            residuals.push([iteration, residual]);
+            control.progress.linear(iteration, residual);
+        };
+        solver.solve(backend, &operator, &right, options.tolerance, &mut x, &mut observe)
+    })?;
     let mut host = vec![0.0; n];
     backend.download(&x, &mut host)?;
     Ok(Solved { x: host, report, residuals })
 }
 
-/// Time between two moments at which a backend has nothing left to do.
+/// Times phases, each until the backend has nothing left to do.
 struct Clock<'a, B: Backend> {
     backend: &'a B,
-    /// An inner product that is read waits for all work before it.
     ready: B::Vector<f64>,
     scalars: B::Vector<f64>,
-    last: Instant,
 }
 
 impl<B: Backend> Clock<'_, B> {
-    /// Seconds since the last call.
-    fn lap(&mut self) -> Result<f64> {
-        scalars::read_dots(self.backend, &mut self.scalars, [(&self.ready, &self.ready)])?;
-        let before = std::mem::replace(&mut self.last, Instant::now());
-        Ok((self.last - before).as_secs_f64())
+    fn timed<R>(
+        &mut self,
+        control: &mut Control<'_>,
+        phase: &str,
+        work: impl FnOnce(&mut Control<'_>) -> Result<R, SolverError>,
+    ) -> Result<R, SolverError> {
+        control.timed(phase, |control| {
+            let result = work(control)?;
+            // An inner product that is read waits for all work before it.
+            let Self { backend, ready, scalars } = self;
+            scalars::read_dots(*backend, scalars, [(&*ready, &*ready)])?;
+            Ok(result)
+        })
     }
 }

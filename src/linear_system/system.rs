@@ -60,7 +60,6 @@ pub(super) fn bandwidth(a: &Csr) -> usize {
     (0..a.rows()).into_par_iter().with_min_len(TOGETHER).filter_map(of_row).max().unwrap_or(0)
 }
 
-/// The value of an entry, if it is there.
 fn find(a: &Csr, row: usize, column: usize) -> Option<f64> {
     let range = a.row_start[row]..a.row_start[row + 1];
     let found = a.columns[range.clone()].binary_search(&(column as u32));

@@ -3,7 +3,7 @@
 use std::io::Write;
 use std::path::Path;
 
-use serde::Serialize;
+use serde::{Serialize, Serializer};
 
 use crate::files::{IoError, atomic};
 use crate::grid::quality::Quality;
@@ -113,36 +113,75 @@ impl From<&Grid> for GridReport {
     }
 }
 
-/// Wall-clock time of each phase. `assembly_seconds` and `linear_seconds` are parts of
-/// `newton_seconds`.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize)]
-pub struct Timing {
-    /// Reading the airfoil and placing the points of the wall.
-    pub geometry_seconds: f64,
-    /// Waiting for the device after that: it is opened meanwhile.
-    pub device_seconds: f64,
-    /// The initial grid.
-    pub initial_grid_seconds: f64,
-    /// The whole Newton solve.
-    pub newton_seconds: f64,
-    /// Residual, assembly and preconditioner set-up.
-    pub assembly_seconds: f64,
-    /// The linear solves.
-    pub linear_seconds: f64,
-    /// Measuring the quality.
-    pub quality_seconds: f64,
-    /// Writing the files that were complete before this one.
-    pub writing_seconds: f64,
-    /// The run from its start until this report.
-    pub total_seconds: f64,
+/// The phases of a run in the order of its report; those set in are parts of the one before them.
+const PHASES: [&str; 9] = [
+    // Reading the airfoil and placing the points of the wall.
+    "geometry",
+    // Waiting for the device after that: it is opened meanwhile.
+    "device",
+    "initial grid",
+    // The whole Newton solve.
+    "newton",
+    // Residual, assembly and preconditioner set-up.
+    "  assembly",
+    // The linear solves.
+    "  linear",
+    // Measuring the quality.
+    "quality",
+    // Writing the files that were complete before the report.
+    "writing",
+    // The run from its start until the report.
+    "total",
+];
+
+/// Wall-clock seconds of each phase, which a report calls `…_seconds`.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Timing(Vec<(&'static str, f64)>);
+
+impl Timing {
+    /// No time yet in any of these phases.
+    pub fn of(phases: &[&'static str]) -> Self {
+        Self(phases.iter().map(|phase| (*phase, 0.0)).collect())
+    }
+
+    /// Adds to the seconds of a phase, if it is one of these.
+    pub fn add(&mut self, phase: &str, more: f64) {
+        if let Some((_, seconds)) = self.0.iter_mut().find(|(name, _)| name.trim() == phase) {
+            *seconds += more;
+        }
+    }
+
+    /// Phases and their seconds.
+    pub fn phases(&self) -> &[(&'static str, f64)] {
+        &self.0
+    }
+
+    /// Seconds of the whole.
+    pub fn total(&self) -> f64 {
+        self.0.last().map_or(0.0, |(_, seconds)| *seconds)
+    }
 }
 
-/// Writes the report as indented JSON.
+impl Default for Timing {
+    /// The phases of a grid.
+    fn default() -> Self {
+        Self::of(&PHASES)
+    }
+}
+
+impl Serialize for Timing {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let key = |phase: &str| phase.trim().replace([' ', '-'], "_") + "_seconds";
+        serializer.collect_map(self.0.iter().map(|(phase, seconds)| (key(phase), seconds)))
+    }
+}
+
+/// Writes a report as indented JSON.
 ///
 /// # Errors
 ///
 /// [`IoError`] when the file cannot be written.
-pub fn write_json(path: &Path, report: &Report) -> Result<(), IoError> {
+pub fn write_json(path: &Path, report: &impl Serialize) -> Result<(), IoError> {
     atomic::write(path, |out| {
         serde_json::to_writer_pretty(&mut *out, report)?;
         out.write_all(b"\n")

@@ -62,7 +62,7 @@ fn lost_at_every_call(preconditioner: &str) {
         folder.path(),
     )
     .unwrap();
-    assert!(whole.converged(), "{}", whole.reason());
+    assert!(whole.converged(), "{}", whole.stop);
     let never = Echo::new(&answers, usize::MAX);
     let calls = never.calls();
     let folder = tempfile::tempdir().unwrap();

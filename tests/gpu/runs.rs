@@ -76,7 +76,7 @@ fn an_interrupted_run_on_two_gpus_goes_on_to_the_same_bits() {
     let on_one = go_on(alone, &[0]);
 
     assert!(results(other) == results(whole));
-    assert!(on_one.converged(), "{}", on_one.reason());
+    assert!(on_one.converged(), "{}", on_one.stop);
     assert_eq!(results(alone).0[..4], results(whole).0[..4]);
 }
 

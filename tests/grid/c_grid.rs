@@ -62,7 +62,7 @@ fn case(text: &str) -> Case {
 #[track_caller]
 fn assert_good(case: &Case, outcome: &GridResult) {
     let quality = &outcome.quality;
-    assert!(outcome.converged(), "{}", outcome.reason());
+    assert!(outcome.converged(), "{}", outcome.stop);
     assert_eq!(outcome.folded_cells, 0);
     let asked = case.grid.first_cell;
     for height in [quality.first_cell_min, quality.first_cell_max] {

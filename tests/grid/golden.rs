@@ -65,7 +65,7 @@ fn assert_good(name: &str, bounds: &Bounds) -> (Case, GridResult) {
     let (case, outcome) = run_case(name);
     let quality = &outcome.quality;
 
-    assert!(outcome.converged(), "{}", outcome.reason());
+    assert!(outcome.converged(), "{}", outcome.stop);
     assert!(outcome.newton_iterations() <= bounds.newton_iterations, "{outcome:?}");
     assert!(outcome.residual() < 1e-10, "{:e}", outcome.residual());
 
@@ -181,7 +181,7 @@ fn f6_section_is_good_and_symmetric_and_f6_half_is_its_half() {
     let (case, outcome, grid) = grid_of("f6-section.toml");
     let quality = &outcome.quality;
 
-    assert!(outcome.converged() && outcome.folded_cells == 0, "{}", outcome.reason());
+    assert!(outcome.converged() && outcome.folded_cells == 0, "{}", outcome.stop);
     assert!(outcome.newton_iterations() <= 8, "{}", outcome.newton_iterations());
     assert!(outcome.notices.is_empty(), "{:?}", outcome.notices);
     assert!(quality.max_skewness <= 0.242, "{}", quality.max_skewness);

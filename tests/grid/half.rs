@@ -226,7 +226,7 @@ fn half_a_grid_has_a_family() {
     let family = run(&case(&text(16)), &options, &mut ()).unwrap();
     let refused = run(&case(&text(12)), &options, &mut ()).err().unwrap().to_string();
 
-    assert!(family.converged() && family.folded_cells == 0, "{}", family.reason());
+    assert!(family.converged() && family.folded_cells == 0, "{}", family.stop);
     let [fine, coarse] = ["65x33", "17x9"]
         .map(|size| formats::mesh(&folder.path().join(size).join("mesh.vts")).unwrap().grid);
     assert_eq!(coarse.topology, Topology::Half(Symmetry::UpDown));

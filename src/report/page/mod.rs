@@ -280,20 +280,10 @@ fn steps_table(history: &History) -> String {
 
 /// Seconds of each phase.
 fn timing_table(timing: &Timing) -> String {
-    let rows = [
-        ("geometry", timing.geometry_seconds),
-        ("initial grid", timing.initial_grid_seconds),
-        ("Newton", timing.newton_seconds),
-        ("of it assembly and set-up", timing.assembly_seconds),
-        ("of it linear solves", timing.linear_seconds),
-        ("quality", timing.quality_seconds),
-        ("writing", timing.writing_seconds),
-        ("all, this page left out", timing.total_seconds),
-    ];
-    let rows = rows.map(|(phase, seconds)| {
+    let rows = timing.phases().iter().map(|(phase, seconds)| {
         format!("<tr><td>{phase}</td><td class=\"number\">{seconds:.3} s</td></tr>\n")
     });
-    format!("<table>\n{}</table>", rows.concat())
+    format!("<table>\n{}</table>", rows.collect::<String>())
 }
 
 #[cfg(test)]

@@ -178,7 +178,7 @@ fn a_restart_file_serves_any_number_of_devices() {
         let second = second.from(first.stopped_after(2, &case));
         let outcome = second.go(&case, &mut Watch::default()).unwrap();
 
-        assert!(outcome.converged(), "{before}, {after}: {}", outcome.reason());
+        assert!(outcome.converged(), "{before}, {after}: {}", outcome.stop);
         let (found, expected) = (second.steps(), whole.steps());
         assert_eq!(found.len(), expected.len(), "{before}, {after}");
         // Heading, start, and the steps that were taken before.
@@ -225,7 +225,7 @@ fn a_run_in_bands_at_its_limit_of_steps_can_go_on() {
     let run = run.from(restart);
     let outcome = run.go(&case(&[]), &mut Watch::default()).unwrap();
 
-    assert!(outcome.converged(), "{}", outcome.reason());
+    assert!(outcome.converged(), "{}", outcome.stop);
     let whole_folder = tempfile::tempdir().unwrap();
     let whole = Run::on(2, whole_folder.path());
     whole.go(&case(&[]), &mut Watch::default()).unwrap();
