@@ -10,6 +10,7 @@ mod summary;
 mod terminal;
 mod tools;
 
+use std::ops::RangeBounds;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::time::Duration;
@@ -17,10 +18,11 @@ use std::time::Duration;
 use clap::builder::{PossibleValue, PossibleValuesParser, RangedU64ValueParser, TypedValueParser};
 use clap::error::ErrorKind;
 use clap::{Args, CommandFactory, Parser, Subcommand};
-use gridgen::case::Case;
+use gridgen::case::{Case, json_schema};
 use gridgen::error::Error;
-use gridgen::files::{PAGE_FILE, REPORT_FILE};
+use gridgen::files::{IoError, PAGE_FILE, REPORT_FILE, atomic};
 use gridgen::generate::{BackendChoice, GridResult, RESTART_EVERY, RunOptions, run};
+use gridgen::report::plot::Picture;
 use serde::Deserialize;
 use serde::de::IntoDeserializer;
 use serde::de::value::StrDeserializer;
@@ -86,7 +88,9 @@ enum Command {
     /// Solve a linear system from Matrix Market files.
     Solve(solve::SolveArguments),
     /// Write the completions of a shell to standard output.
-    #[command(after_help = tools::COMPLETIONS_EXAMPLE)]
+    #[command(after_help = "\
+Example:
+  gridgen completions bash > ~/.local/share/bash-completion/completions/gridgen")]
     Completions {
         /// The shell.
         shell: clap_complete::Shell,
@@ -96,16 +100,27 @@ enum Command {
     /// Check a case without solving for its grid, and estimate what a run takes.
     Check(tools::CheckArguments),
     /// Write the JSON schema of the case file to standard output.
-    #[command(after_help = tools::SCHEMA_EXAMPLE)]
+    #[command(after_help = "\
+Example:
+  gridgen schema > case.schema.json
+
+Editors that know TOML complete the keys of a case whose first line is
+  #:schema case.schema.json")]
     Schema,
     /// Write the licences of the program and of the font in its pictures to standard output.
-    #[command(after_help = tools::LICENCES_EXAMPLE)]
+    #[command(after_help = "\
+Example:
+  gridgen licences | less")]
     Licences,
     /// Write the manual page to standard output.
-    #[command(after_help = tools::MAN_EXAMPLE)]
+    #[command(after_help = "\
+Example:
+  gridgen man > ~/.local/share/man/man1/gridgen.1")]
     Man,
     /// List the GPUs and NVIDIA's libraries that are found.
-    #[command(after_help = tools::DEVICES_EXAMPLE)]
+    #[command(after_help = "\
+Example:
+  gridgen devices")]
     Devices,
 }
 
@@ -138,6 +153,19 @@ struct GridArguments {
 /// Arguments of one run and of many.
 #[derive(Debug, Args)]
 struct CommonArguments {
+    #[command(flatten)]
+    compute: ComputeArguments,
+    /// Seconds between two restart files of a run.
+    #[arg(long, value_name = "SECONDS", default_value_t = RESTART_EVERY.as_secs())]
+    restart_every: u64,
+    /// Replace a key of the case file; can be repeated.
+    #[arg(long, value_name = "SECTION.KEY=VALUE", value_parser = parse_set)]
+    set: Vec<(String, String)>,
+}
+
+/// Arguments of every command that computes.
+#[derive(Debug, Args)]
+struct ComputeArguments {
     /// Files go to DIR/<name of the case>.
     #[arg(short, long, value_name = "DIR", default_value = "output")]
     output: PathBuf,
@@ -148,14 +176,8 @@ struct CommonArguments {
     #[arg(long, value_name = "LIST", value_delimiter = ',')]
     devices: Option<Vec<usize>>,
     /// Threads on the CPU [default: all].
-    #[arg(long, value_name = "N", value_parser = RangedU64ValueParser::<usize>::new().range(1..=4096))]
+    #[arg(long, value_name = "N", value_parser = count(1..=4096))]
     threads: Option<usize>,
-    /// Seconds between two restart files of a run.
-    #[arg(long, value_name = "SECONDS", default_value_t = RESTART_EVERY.as_secs())]
-    restart_every: u64,
-    /// Replace a key of the case file; can be repeated.
-    #[arg(long, value_name = "SECTION.KEY=VALUE", value_parser = parse_set)]
-    set: Vec<(String, String)>,
     /// Replace files in the output folder that gridgen did not write; with many cases also run those
     /// again whose results are there.
     #[arg(long)]
@@ -163,7 +185,7 @@ struct CommonArguments {
     /// Say nothing but errors.
     #[arg(short, long, conflicts_with = "verbose")]
     quiet: bool,
-    /// Show each Newton step and the time of each phase.
+    /// Show the time of each phase, and each Newton step.
     #[arg(short, long)]
     verbose: bool,
 }
@@ -185,6 +207,11 @@ where
 
 fn possible(words: &'static [(&str, &str)]) -> impl Iterator<Item = PossibleValue> {
     words.iter().map(|&(word, help)| PossibleValue::new(word).help(help))
+}
+
+/// Reads a number of things.
+fn count(range: impl RangeBounds<u64>) -> impl TypedValueParser<Value = usize> {
+    RangedU64ValueParser::<usize>::new().range(range)
 }
 
 /// Reads a word as serde does.
@@ -220,30 +247,31 @@ impl<E: Into<Error>> From<E> for Failure {
 }
 
 impl Cli {
-    /// Does what was asked for and returns the exit code.
+    /// Runs the command and returns the exit code.
     pub(crate) fn execute(self) -> ExitCode {
-        let quiet = match &self.command {
-            None => self.grid.common.quiet,
-            Some(Command::Run(arguments)) => arguments.common.quiet,
-            Some(Command::Solve(arguments)) => arguments.quiet,
-            Some(_) => false,
+        let compute = match &self.command {
+            None => Some(&self.grid.common.compute),
+            Some(Command::Run(arguments)) => Some(&arguments.common.compute),
+            Some(Command::Solve(arguments)) => Some(&arguments.compute),
+            Some(_) => None,
         };
-        let terminal = &Terminal::new(quiet);
-        let done = match &self.command {
+        let terminal = &Terminal::new(compute.is_some_and(|arguments| arguments.quiet));
+        let checked = compute.map_or(Ok(()), ComputeArguments::check);
+        let done = checked.and_then(|()| match &self.command {
             None => self.grid.execute(terminal),
             Some(Command::Run(arguments)) => arguments.execute(terminal),
             Some(Command::Convert(arguments)) => arguments.execute(terminal),
-            Some(Command::Completions { shell }) => tools::completions(*shell, terminal),
+            Some(Command::Completions { shell }) => terminal.result(&tools::completions(*shell)),
             Some(Command::Init(arguments)) => arguments.execute(terminal),
             Some(Command::Check(arguments)) => arguments.execute(terminal),
-            Some(Command::Schema) => tools::schema(terminal),
-            Some(Command::Licences) => tools::licences(terminal),
+            Some(Command::Schema) => terminal.result(&format!("{:#}\n", json_schema())),
+            Some(Command::Licences) => terminal.result(include_str!("../docs/licences.md")),
             Some(Command::Man) => tools::man(terminal),
-            Some(Command::Devices) => tools::devices(terminal),
+            Some(Command::Devices) => terminal.result(&tools::devices(terminal)),
             Some(Command::Airfoil(arguments)) => arguments.execute(terminal),
             Some(Command::Quality(arguments)) => arguments.execute(terminal),
             Some(Command::Solve(arguments)) => arguments.execute(terminal),
-        };
+        });
         match done {
             Ok(code) => ExitCode::from(code),
             Err(Failure::Usage(error)) => explain(&error),
@@ -255,36 +283,59 @@ impl Cli {
     }
 }
 
-/// Refuses GPUs named for the CPU, and a GPU named twice.
-fn check_devices(devices: Option<&[usize]>, backend: BackendChoice) -> Result<(), Failure> {
-    let devices = devices.unwrap_or_default();
-    if !devices.is_empty() && backend == BackendChoice::Cpu {
-        let message = "--devices names GPUs, which --backend cpu does not use";
-        return Err(Failure::usage(ErrorKind::ArgumentConflict, message));
+/// Arguments of commands that draw one picture.
+#[derive(Debug, Args)]
+struct PictureArguments {
+    /// Folder of the pictures, <section>.png and <section>.svg.
+    #[arg(short, long, value_name = "DIR", default_value = "output")]
+    output: PathBuf,
+    /// Draw nothing.
+    #[arg(long)]
+    no_pictures: bool,
+}
+
+impl PictureArguments {
+    /// Writes the picture to two files of this name unless it is turned off; returns them.
+    fn draw(&self, name: &str, picture: impl FnOnce() -> Picture) -> Result<Vec<PathBuf>, IoError> {
+        if self.no_pictures {
+            return Ok(Vec::new());
+        }
+        atomic::create_folder(&self.output)?;
+        let picture = picture();
+        let files =
+            ["png", "svg"].map(|kind| self.output.join([name, ".", kind].concat())).to_vec();
+        files.iter().try_for_each(|file| picture.write(file))?;
+        Ok(files)
     }
-    match devices.iter().enumerate().find(|(k, device)| devices[..*k].contains(device)) {
-        None => Ok(()),
-        Some((_, device)) => {
-            let message = format!("--devices names device {device} twice");
-            Err(Failure::usage(ErrorKind::ValueValidation, &message))
+}
+
+impl ComputeArguments {
+    /// Refuses GPUs named for the CPU, and a GPU named twice.
+    fn check(&self) -> Result<(), Failure> {
+        let devices = self.devices.as_deref().unwrap_or_default();
+        if !devices.is_empty() && self.backend == BackendChoice::Cpu {
+            let message = "--devices names GPUs, which --backend cpu does not use";
+            return Err(Failure::usage(ErrorKind::ArgumentConflict, message));
+        }
+        match devices.iter().enumerate().find(|(k, device)| devices[..*k].contains(device)) {
+            None => Ok(()),
+            Some((_, device)) => {
+                let message = format!("--devices names device {device} twice");
+                Err(Failure::usage(ErrorKind::ValueValidation, &message))
+            }
         }
     }
 }
 
 impl CommonArguments {
-    /// What must hold between arguments beyond clap's rules.
-    fn check(&self) -> Result<(), Failure> {
-        check_devices(self.devices.as_deref(), self.backend)
-    }
-
     /// What a run takes, its files to `output`.
     fn options(&self, output: PathBuf) -> RunOptions {
         RunOptions {
-            backend: self.backend,
-            devices: self.devices.clone(),
-            threads: self.threads,
+            backend: self.compute.backend,
+            devices: self.compute.devices.clone(),
+            threads: self.compute.threads,
             restart_every: Duration::from_secs(self.restart_every),
-            force: self.force,
+            force: self.compute.force,
             ..RunOptions::new(output)
         }
     }
@@ -293,8 +344,7 @@ impl CommonArguments {
 impl GridArguments {
     /// What must hold between arguments beyond clap's rules; returns the case file.
     fn check(&self) -> Result<&Path, Failure> {
-        self.common.check()?;
-        let several = self.common.devices.as_ref().is_some_and(|devices| devices.len() > 1);
+        let several = self.common.compute.devices.as_ref().is_some_and(|devices| devices.len() > 1);
         if several && self.export_jacobian.is_some() {
             let message = "--export-jacobian writes the system of one GPU: name one with --devices";
             return Err(Failure::usage(ErrorKind::ArgumentConflict, message));
@@ -303,17 +353,16 @@ impl GridArguments {
         self.case.as_deref().ok_or_else(missing)
     }
 
-    /// Runs the case file and reports the outcome.
     fn execute(&self, terminal: &Terminal) -> Result<u8, Failure> {
         let case = Case::from_file(self.check()?, &self.common.set)?;
         let options = RunOptions {
             grids: self.family,
             export_jacobian: self.export_jacobian,
             restart: self.restart.clone(),
-            ..self.common.options(self.common.output.join(&case.name))
+            ..self.common.options(self.common.compute.output.join(&case.name))
         };
         progress::listen(terminal);
-        let mut reporter = Reporter::new(terminal.can_draw(), self.common.verbose);
+        let mut reporter = Reporter::new(terminal.can_draw(), self.common.compute.verbose);
         let outcome = run(&case, &options, &mut reporter);
         reporter.finish();
         self.report(&case, &outcome?, terminal)
@@ -326,8 +375,8 @@ impl GridArguments {
         terminal: &Terminal,
     ) -> Result<u8, Failure> {
         outcome.notices.iter().for_each(|notice| terminal.note(notice));
-        if self.common.verbose {
-            terminal.log(&summary::phases(&outcome.phases()));
+        if self.common.compute.verbose {
+            terminal.log(&summary::phases(&outcome.timing));
         }
         if self.open {
             show(outcome, terminal);
@@ -342,7 +391,6 @@ impl GridArguments {
     }
 }
 
-/// Opens the page that a run wrote.
 fn show(outcome: &GridResult, terminal: &Terminal) {
     match outcome.files.iter().find(|file| file.ends_with(PAGE_FILE)) {
         None => terminal.note("there is no report.html to open: output.report is false"),
@@ -354,7 +402,6 @@ fn show(outcome: &GridResult, terminal: &Terminal) {
     }
 }
 
-/// The text of the report that a run wrote.
 fn report_of(outcome: &GridResult) -> Result<String, Failure> {
     let report = outcome.files.iter().find(|file| file.ends_with(REPORT_FILE));
     let text = report.map_or_else(|| Ok(String::new()), std::fs::read_to_string);
@@ -368,29 +415,5 @@ fn parse_set(argument: &str) -> Result<(String, String), String> {
             Ok((key.trim().to_owned(), value.trim().to_owned()))
         }
         _ => Err("expected section.key=value, for example grid.ni=513".to_owned()),
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn the_definition_of_the_arguments_is_consistent() {
-        Cli::command().debug_assert();
-    }
-
-    #[test]
-    fn an_override_is_split_at_its_first_equals_sign() {
-        let split = parse_set("name = a=b");
-
-        assert_eq!(split, Ok(("name".to_owned(), "a=b".to_owned())));
-    }
-
-    #[test]
-    fn an_override_without_key_is_refused() {
-        let refused = [parse_set("=3"), parse_set("grid.ni")];
-
-        assert!(refused.iter().all(Result::is_err), "{refused:?}");
     }
 }

@@ -5,7 +5,6 @@ use std::path::{Path, PathBuf};
 
 use clap::Args;
 use gridgen::case::{Body, Case};
-use gridgen::files::IoError;
 use gridgen::geometry::{
     Airfoil, ClosedContour, CubicSpline, GeometryError, SectionMeasures, TrailingEdge,
     airfoil_from_file, airfoil_from_naca,
@@ -13,7 +12,7 @@ use gridgen::geometry::{
 use gridgen::report::plot;
 
 use super::terminal::{Terminal, list};
-use super::{Failure, parse_set};
+use super::{Failure, PictureArguments, parse_set};
 
 /// Points of the drawn line.
 const CURVE_POINTS: usize = 4000;
@@ -33,25 +32,22 @@ pub(super) struct AirfoilArguments {
     /// file has that name.
     #[arg(value_name = "FILE|NACA|CASE.toml")]
     section: PathBuf,
-    /// Folder of the pictures, <section>.png and <section>.svg.
-    #[arg(short, long, value_name = "DIR", default_value = "output")]
-    output: PathBuf,
+    #[command(flatten)]
+    pictures: PictureArguments,
     /// Replace a key of the case file; can be repeated.
     #[arg(long, value_name = "SECTION.KEY=VALUE", value_parser = parse_set)]
     set: Vec<(String, String)>,
-    /// Draw nothing.
-    #[arg(long)]
-    no_pictures: bool,
 }
 
 impl AirfoilArguments {
-    /// Reads, draws and prints.
     pub(super) fn execute(&self, terminal: &Terminal) -> Result<u8, Failure> {
         let section = self.read()?;
-        let files = if self.no_pictures { Vec::new() } else { self.draw(&section)? };
+        let name = self.section.file_stem().unwrap_or_default().to_string_lossy();
+        let Section { name: title, summary, points, curve, edges, .. } = &section;
+        let draw = || plot::airfoil(title, summary, points, curve, *edges);
+        let files = self.pictures.draw(&name, draw)?;
         let written = list("written", files.iter().map(|file| file.display()));
-        terminal.result(&[section.text, written].concat())?;
-        Ok(0)
+        terminal.result(&[section.text, written].concat())
     }
 
     fn read(&self) -> Result<Section, Failure> {
@@ -78,17 +74,6 @@ impl AirfoilArguments {
         digits.starts_with(|c: char| c.is_ascii_digit()).then_some(text).filter(|_| {
             Path::new(text).extension().is_none() && !text.contains(std::path::is_separator)
         })
-    }
-
-    fn draw(&self, section: &Section) -> Result<Vec<PathBuf>, IoError> {
-        gridgen::files::atomic::create_folder(&self.output)?;
-        let stem = self.section.file_stem().unwrap_or_default().to_string_lossy();
-        let files =
-            ["png", "svg"].map(|kind| self.output.join([&stem, ".", kind].concat())).to_vec();
-        let Section { name, summary, points, curve, edges, .. } = section;
-        let picture = plot::airfoil(name, summary, points, curve, *edges);
-        files.iter().try_for_each(|file| picture.write(file))?;
-        Ok(files)
     }
 }
 
@@ -158,7 +143,6 @@ impl Section {
     }
 }
 
-/// What was understood.
 fn describe(airfoil: &Airfoil, measures: &SectionMeasures) -> String {
     let edge = if measures.edge_gap > 0.0 {
         format!("open, gap {:.4e} chord", measures.edge_gap)

@@ -6,16 +6,14 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use clap::Args;
-use clap::builder::RangedU64ValueParser;
 use gridgen::case::{Case, CaseError};
-use gridgen::error::Error;
 use gridgen::generate::{BatchObserver, BatchOptions, BatchResult, Summary, run_batch};
 use indicatif::ProgressBar;
 use serde::Serialize;
 
 use super::progress::{INTERRUPTED, bar, interrupted, listen};
 use super::terminal::{Terminal, to_stderr, visible};
-use super::{CommonArguments, Failure};
+use super::{CommonArguments, Failure, count};
 
 /// Arguments of `gridgen run`.
 #[derive(Debug, Args)]
@@ -39,8 +37,7 @@ pub(super) struct BatchArguments {
     #[command(flatten)]
     pub(super) common: CommonArguments,
     /// Cases at a time, one at least for each GPU of --devices; each gets its share of the threads.
-    #[arg(short, long, value_name = "N", default_value_t = 1,
-        value_parser = RangedU64ValueParser::<usize>::new().range(1..=4096))]
+    #[arg(short, long, value_name = "N", default_value_t = 1, value_parser = count(1..=4096))]
     jobs: usize,
     /// Print the summary as JSON.
     #[arg(long)]
@@ -48,9 +45,7 @@ pub(super) struct BatchArguments {
 }
 
 impl BatchArguments {
-    /// Runs all cases and prints the table.
     pub(super) fn execute(&self, terminal: &Terminal) -> Result<u8, Failure> {
-        self.common.check()?;
         let hint = "give case files, or a pattern that fits some: 'cases/*.toml'";
         let files = files(&self.cases).map_err(|message| Failure::input(&message, Some(hint)))?;
         let read: Vec<_> =
@@ -75,26 +70,29 @@ impl BatchArguments {
         read: Vec<Result<Case, CaseError>>,
         terminal: &Terminal,
     ) -> Vec<Row> {
-        let mut rows: Vec<Row> = Vec::new();
         let (mut cases, mut places) = (Vec::new(), Vec::new());
+        let mut rows = Vec::new();
         for (file, case) in files.iter().zip(read) {
-            let name = file.file_stem().unwrap_or_default().to_string_lossy().into_owned();
-            match case {
+            let result = match case {
                 Ok(case) => {
-                    rows.push(Row::new(file, case.name.clone(), &case, BatchResult::NotRun));
-                    places.push(rows.len() - 1);
+                    places.push(rows.len());
                     cases.push(case);
+                    BatchResult::NotRun
                 }
-                Err(error) => rows.push(Row::refused(file, name, &error.into())),
-            }
+                Err(error) => BatchResult::Failed(error.into()),
+            };
+            rows.push(Row::new(file, &result));
         }
-        let options =
-            BatchOptions { run: self.common.options(self.common.output.clone()), jobs: self.jobs };
-        let follower = Follower::new(&cases, self.common.verbose, terminal);
+        let options = BatchOptions {
+            run: self.common.options(self.common.compute.output.clone()),
+            jobs: self.jobs,
+        };
+        let follower = Follower::new(&cases, self.common.compute.verbose, terminal);
         let results = run_batch(&cases, &options, &follower);
         follower.bar.finish_and_clear();
         for ((place, case), result) in places.into_iter().zip(&cases).zip(results) {
-            rows[place] = Row::new(&files[place], case.name.clone(), case, result);
+            let (name, size) = (case.name.clone(), Some([case.grid.ni, case.grid.nj]));
+            rows[place] = Row { name, size, ..Row::new(&files[place], &result) };
         }
         rows
     }
@@ -155,7 +153,8 @@ impl BatchObserver for Follower<'_> {
         self.bar.set_message(visible(name).into_owned());
         self.bar.inc(1);
         if self.verbose {
-            let line = format!("{done} of {}  {name}: {}\n", self.cases.len(), verdict(result));
+            let Row { status, .. } = Row::new(Path::new(name), result);
+            let line = format!("{done} of {}  {name}: {status}\n", self.cases.len());
             self.bar.suspend(|| to_stderr(&line));
         }
     }
@@ -165,16 +164,7 @@ impl BatchObserver for Follower<'_> {
     }
 }
 
-/// The exit code that a case would have alone.
-fn exit_code(result: &BatchResult) -> u8 {
-    match result {
-        BatchResult::Run(summary) | BatchResult::UpToDate(summary) => summary.verdict.exit_code(),
-        BatchResult::Failed(error) => error.exit_code(),
-        BatchResult::NotRun => INTERRUPTED,
-    }
-}
-
-/// What came of one case.
+/// The result of one case.
 #[derive(Debug, Serialize)]
 struct Row {
     case: PathBuf,
@@ -191,48 +181,26 @@ struct Row {
 }
 
 impl Row {
-    /// The row of a case that could be read.
-    fn new(file: &Path, name: String, case: &Case, result: BatchResult) -> Self {
-        let status = verdict(&result);
-        let exit_code = exit_code(&result);
-        let size = Some([case.grid.ni, case.grid.nj]);
-        let mut row = Self {
-            case: file.to_path_buf(),
-            name,
-            status,
-            exit_code,
-            size,
-            summary: None,
-            error: None,
-            hint: None,
-        };
-        match result {
-            BatchResult::Run(summary) | BatchResult::UpToDate(summary) => {
-                let verdict = &summary.verdict;
-                row.error = (!verdict.is_good()).then(|| verdict.to_string());
-                row.summary = Some(summary);
+    /// The row of a case that is named as its file, and whose size is not known.
+    fn new(file: &Path, result: &BatchResult) -> Self {
+        let (status, exit_code, error, hint) = match result {
+            BatchResult::Run(Summary { verdict, .. }) if !verdict.is_good() => {
+                ("failed", verdict.exit_code(), Some(verdict.to_string()), None)
             }
+            BatchResult::Run(_) => ("converged", 0, None, None),
+            BatchResult::UpToDate(_) => ("kept", 0, None, None),
             BatchResult::Failed(error) => {
-                row.hint = error.hint();
-                row.error = Some(error.to_string());
+                ("failed", error.exit_code(), Some(error.to_string()), error.hint())
             }
-            BatchResult::NotRun => {}
-        }
-        row
-    }
-
-    /// The row of a case that could not be read.
-    fn refused(file: &Path, name: String, error: &Error) -> Self {
-        Self {
-            case: file.to_path_buf(),
-            name,
-            status: "failed",
-            exit_code: error.exit_code(),
-            size: None,
-            summary: None,
-            error: Some(error.to_string()),
-            hint: error.hint(),
-        }
+            BatchResult::NotRun => ("not run", INTERRUPTED, None, None),
+        };
+        let summary = match result {
+            BatchResult::Run(summary) | BatchResult::UpToDate(summary) => Some(summary.clone()),
+            BatchResult::Failed(_) | BatchResult::NotRun => None,
+        };
+        let name = file.file_stem().unwrap_or_default().to_string_lossy().into_owned();
+        let (case, size) = (file.to_path_buf(), None);
+        Self { case, name, status, exit_code, size, summary, error, hint }
     }
 
     fn cells(&self) -> [String; 8] {
@@ -257,16 +225,6 @@ const HEADS: [&str; 8] =
 
 /// Columns that hold words; the others are numbers and stand at the right.
 const WORDS: usize = 3;
-
-/// What came of a case, in a word or two.
-fn verdict(result: &BatchResult) -> &'static str {
-    match result {
-        BatchResult::Run(summary) if summary.verdict.is_good() => "converged",
-        BatchResult::UpToDate(_) => "kept",
-        BatchResult::Run(_) | BatchResult::Failed(_) => "failed",
-        BatchResult::NotRun => "not run",
-    }
-}
 
 /// The table: good grids in the order given, then those not run, failures last with their reasons.
 fn text(rows: &[Row]) -> String {

@@ -156,7 +156,6 @@ impl ConvertArguments {
         }
     }
 
-    /// Writes the mesh.
     fn write(&self, format: &Format, mesh: &Mesh) -> Result<Converted, IoError> {
         // A conversion that was killed here may have left a part of a file.
         atomic::sweep_beside(&self.output);

@@ -65,7 +65,6 @@ impl Reporter {
         Self { bar, verbose, phase: String::new(), newton: String::new() }
     }
 
-    /// Removes the bar.
     pub(super) fn finish(&self) {
         self.bar.finish_and_clear();
     }
@@ -99,7 +98,6 @@ impl Progress for Reporter {
     }
 }
 
-/// One line about a Newton step.
 fn newton_line(step: &NewtonStep) -> String {
     format!(
         "newton {:>3}  residual {:.3e}  forcing {:.1e}  linear {:>6.1}  step length {:.3}  \

@@ -4,16 +4,20 @@ use std::fmt::Write;
 use std::path::PathBuf;
 
 use clap::Args;
-use gridgen::files::{IoError, atomic};
+use gridgen::files::IoError;
 use gridgen::formats::{self, Mesh};
 use gridgen::grid::quality::{BadCell, Quality, measure_along, skewness_histogram, worst_cells};
 use gridgen::report::plot;
+use serde_json::json;
 
 use super::terminal::{Terminal, list};
-use super::{Failure, NOT_CONVERGED};
+use super::{Failure, NOT_CONVERGED, PictureArguments};
 
 /// Intervals of the histogram.
 const BINS: usize = 50;
+
+/// Help of `--output`.
+const PICTURES: &str = "Folder of the histogram, <mesh>.quality.png and <mesh>.quality.svg";
 
 /// Arguments of `gridgen quality`.
 #[derive(Debug, Args)]
@@ -23,16 +27,13 @@ Examples:
   gridgen quality mesh.vts --json --no-pictures --worst 20
 
 Exit codes: 0 no folded cell, 1 folded, 2 the mesh cannot be read.")]
+#[command(mut_arg("output", |output| output.help(PICTURES)))]
 pub(super) struct QualityArguments {
     /// A Plot3D file (text, Fortran records or plain binary), or a .vts, .vtk or .su2 file.
     #[arg(value_name = "MESH")]
     mesh: PathBuf,
-    /// Folder of the histogram, <mesh>.quality.png and <mesh>.quality.svg.
-    #[arg(short, long, value_name = "DIR", default_value = "output")]
-    output: PathBuf,
-    /// Draw nothing.
-    #[arg(long)]
-    no_pictures: bool,
+    #[command(flatten)]
+    pictures: PictureArguments,
     /// Print the measures as JSON, named as in report.json.
     #[arg(long)]
     json: bool,
@@ -41,25 +42,20 @@ pub(super) struct QualityArguments {
     worst: usize,
 }
 
-/// The measures as JSON.
-#[derive(serde::Serialize)]
-struct Measured<'a> {
-    ni: usize,
-    nj: usize,
-    quality: &'a Quality,
-    worst_cells: &'a [BadCell],
-    notes: &'a [String],
-}
-
 impl QualityArguments {
-    /// Reads, measures, draws and prints; exit code 1 for a folded grid.
     pub(super) fn execute(&self, terminal: &Terminal) -> Result<u8, Failure> {
         let mesh = formats::mesh(&self.mesh)?;
         let quality = measure_along(&mesh.grid, mesh.wall);
         let worst = worst_cells(&mesh.grid, self.worst);
         let files = self.draw(&mesh, &quality)?;
         let text = if self.json {
-            json(&mesh, &quality, &worst)
+            let Mesh { grid, notes, .. } = &mesh;
+            let (ni, nj) = (grid.ni, grid.nj);
+            // Numbers that are not finite become null.
+            format!(
+                "{:#}\n",
+                json!({ "ni": ni, "nj": nj, "quality": quality, "worst_cells": worst, "notes": notes })
+            )
         } else {
             describe(&self.mesh.to_string_lossy(), &mesh, &quality, &worst, &files)
         };
@@ -68,12 +64,7 @@ impl QualityArguments {
     }
 
     fn draw(&self, mesh: &Mesh, quality: &Quality) -> Result<Vec<PathBuf>, IoError> {
-        if self.no_pictures {
-            return Ok(Vec::new());
-        }
-        atomic::create_folder(&self.output)?;
         let name = self.mesh.file_name().unwrap_or_default().to_string_lossy();
-        let path = |kind| self.output.join([&name, ".quality.", kind].concat());
         let summary = format!(
             "{} × {} points   ·   {} folded cells   ·   skewness at most {:.3}, 99% below {:.3}, mean \
              {:.4}",
@@ -84,18 +75,9 @@ impl QualityArguments {
             quality.p99_skewness,
             quality.mean_skewness,
         );
-        let picture = plot::histogram(&name, &summary, &skewness_histogram(&mesh.grid, BINS));
-        let files = vec![path("png"), path("svg")];
-        files.iter().try_for_each(|file| picture.write(file))?;
-        Ok(files)
+        let draw = || plot::histogram(&name, &summary, &skewness_histogram(&mesh.grid, BINS));
+        self.pictures.draw(&[&name, ".quality"].concat(), draw)
     }
-}
-
-fn json(mesh: &Mesh, quality: &Quality, worst_cells: &[BadCell]) -> String {
-    let (ni, nj, notes) = (mesh.grid.ni, mesh.grid.nj, mesh.notes.as_slice());
-    let measured = Measured { ni, nj, quality, worst_cells, notes };
-    // Numbers that are not finite become null; nothing else can fail in memory.
-    serde_json::to_string_pretty(&measured).unwrap_or_default() + "\n"
 }
 
 /// Measures, worst cells, and how the file was read.

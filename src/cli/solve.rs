@@ -3,17 +3,16 @@
 use std::path::PathBuf;
 
 use clap::Args;
-use clap::builder::{PossibleValuesParser, RangedU64ValueParser, TypedValueParser};
+use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::error::ErrorKind;
 use gridgen::backend::{Algebraic, Format};
-use gridgen::generate::BackendChoice;
 use gridgen::linear_system::{Reordering, RightSide, SystemOptions, SystemOutcome, solve_system};
 use gridgen::solver::krylov::Method;
 use gridgen::sparse::Schedule;
 
 use super::progress::Reporter;
 use super::terminal::Terminal;
-use super::{BACKENDS, Failure, NOT_CONVERGED, check_devices, possible, summary, word, words};
+use super::{ComputeArguments, Failure, NOT_CONVERGED, count, possible, summary, word, words};
 
 /// Arguments of `gridgen solve`.
 #[derive(Debug, Args)]
@@ -30,6 +29,11 @@ A and b are Matrix Market files, plain or packed by gzip; docs/formats.md descri
 
 Exit codes: 0 converged, 1 not converged (the files are written all the same) or no preconditioner,
 2 bad input or files that cannot be read or written, 3 device.")]
+#[command(mut_arg("output", |output| output.help("Files go to DIR/<name of the matrix>")))]
+#[command(mut_arg("backend", |backend| backend.help("Where to compute; auto takes a GPU if there is one")))]
+#[command(mut_arg("devices", |devices| devices.help(DEVICES)))]
+#[command(mut_arg("force", |force| force.help("Replace files in the output folder that gridgen did not write")))]
+#[command(mut_arg("verbose", |verbose| verbose.help("Show the time of each phase")))]
 pub(super) struct SolveArguments {
     /// Matrix Market file of a square matrix.
     #[arg(value_name = "A.mtx")]
@@ -44,7 +48,7 @@ pub(super) struct SolveArguments {
     #[arg(long, default_value = "bicgstab", value_parser = words::<Method>(&SOLVERS))]
     solver: Method,
     /// Iterations of GMRES between restarts.
-    #[arg(long, value_name = "N", default_value_t = 30, value_parser = RangedU64ValueParser::<usize>::new().range(1..=1000))]
+    #[arg(long, value_name = "N", default_value_t = 30, value_parser = count(1..=1000))]
     restart: usize,
     /// Preconditioner.
     #[arg(long, default_value = "dilu", value_parser = preconditioner())]
@@ -65,31 +69,15 @@ pub(super) struct SolveArguments {
     #[arg(long, value_name = "RATIO", default_value_t = 1e-8, value_parser = tolerance)]
     tolerance: f64,
     /// Limit of iterations.
-    #[arg(long, value_name = "N", default_value_t = 10_000, value_parser = RangedU64ValueParser::<usize>::new().range(1..))]
+    #[arg(long, value_name = "N", default_value_t = 10_000, value_parser = count(1..))]
     max_iterations: usize,
-    /// Where to compute; auto takes a GPU if there is one.
-    #[arg(long, default_value = "auto", value_parser = words::<BackendChoice>(&BACKENDS))]
-    backend: BackendChoice,
-    /// GPUs to use, by number. Several have a block of rows each, and the factors of dilu, dic, ilu0
-    /// and ic0 leave out what couples the blocks.
-    #[arg(long, value_name = "LIST", value_delimiter = ',')]
-    devices: Option<Vec<usize>>,
-    /// Threads on the CPU [default: all].
-    #[arg(long, value_name = "N", value_parser = RangedU64ValueParser::<usize>::new().range(1..=4096))]
-    threads: Option<usize>,
-    /// Files go to DIR/<name of the matrix>.
-    #[arg(short, long, value_name = "DIR", default_value = "output")]
-    output: PathBuf,
-    /// Replace files in the output folder that gridgen did not write.
-    #[arg(long)]
-    force: bool,
-    /// Say nothing but errors.
-    #[arg(short, long, conflicts_with = "verbose")]
-    pub(super) quiet: bool,
-    /// Show the time of each phase.
-    #[arg(short, long)]
-    verbose: bool,
+    #[command(flatten)]
+    pub(super) compute: ComputeArguments,
 }
+
+/// Help of `--devices`.
+const DEVICES: &str = "GPUs to use, by number. Several have a block of rows each, and the factors of \
+                       dilu, dic, ilu0 and ic0 leave out what couples the blocks";
 
 /// Values of `--solver`.
 const SOLVERS: [(&str, &str); 3] = [
@@ -150,10 +138,9 @@ fn tolerance(text: &str) -> Result<f64, String> {
 }
 
 impl SolveArguments {
-    /// Solves, and says how well.
     pub(super) fn execute(&self, terminal: &Terminal) -> Result<u8, Failure> {
         self.check()?;
-        let mut reporter = Reporter::new(terminal.can_draw(), self.verbose);
+        let mut reporter = Reporter::new(terminal.can_draw(), self.compute.verbose);
         let solved = solve_system(&self.options(), &mut reporter);
         reporter.finish();
         self.report(&solved?, terminal)
@@ -161,7 +148,6 @@ impl SolveArguments {
 
     /// What must hold between arguments beyond clap's rules.
     fn check(&self) -> Result<(), Failure> {
-        check_devices(self.devices.as_deref(), self.backend)?;
         let factors = matches!(self.preconditioner, Algebraic::Factors { .. });
         for (option, given) in
             [("--shift", self.shift.is_some()), ("--schedule", self.schedule.is_some())]
@@ -176,7 +162,8 @@ impl SolveArguments {
     }
 
     fn options(&self) -> SystemOptions {
-        let matrix = SystemOptions::new(self.matrix.clone(), self.output.clone());
+        let compute = &self.compute;
+        let matrix = SystemOptions::new(self.matrix.clone(), compute.output.clone());
         SystemOptions {
             right_side: match (&self.rhs, self.seed) {
                 (Some(path), _) => RightSide::File(path.clone()),
@@ -197,19 +184,19 @@ impl SolveArguments {
             reorder: self.reorder,
             tolerance: self.tolerance,
             max_iterations: self.max_iterations,
-            output: self.output.join(matrix.name()),
-            backend: self.backend,
-            devices: self.devices.clone(),
-            threads: self.threads,
-            force: self.force,
+            output: compute.output.join(matrix.name()),
+            backend: compute.backend,
+            devices: compute.devices.clone(),
+            threads: compute.threads,
+            force: compute.force,
             ..matrix
         }
     }
 
     fn report(&self, outcome: &SystemOutcome, terminal: &Terminal) -> Result<u8, Failure> {
         outcome.report.notes.iter().for_each(|note| terminal.note(note));
-        if self.verbose {
-            terminal.log(&summary::phases(&outcome.report.timing.phases()));
+        if self.compute.verbose {
+            terminal.log(&summary::phases(&outcome.report.timing));
         }
         let converged = outcome.report.converged;
         if !converged {

@@ -5,37 +5,13 @@ use std::io::Write;
 use std::path::PathBuf;
 
 use clap::{Args, CommandFactory};
-use gridgen::case::{Case, Contour, Purpose, json_schema, template};
+use gridgen::case::{Case, OPENFOAM, template};
 use gridgen::files::atomic;
 use gridgen::generate::{Estimate, check};
 
 use super::terminal::{Terminal, list, stdout_failed};
 use super::{Cli, Failure, parse_set};
 
-pub(super) const SCHEMA_EXAMPLE: &str = "\
-Example:
-  gridgen schema > case.schema.json
-
-Editors that know TOML complete the keys of a case whose first line is
-  #:schema case.schema.json";
-
-pub(super) const COMPLETIONS_EXAMPLE: &str = "\
-Example:
-  gridgen completions bash > ~/.local/share/bash-completion/completions/gridgen";
-
-pub(super) const DEVICES_EXAMPLE: &str = "\
-Example:
-  gridgen devices";
-
-pub(super) const MAN_EXAMPLE: &str = "\
-Example:
-  gridgen man > ~/.local/share/man/man1/gridgen.1";
-
-pub(super) const LICENCES_EXAMPLE: &str = "\
-Example:
-  gridgen licences | less";
-
-/// Arguments of `init`.
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:
@@ -62,18 +38,14 @@ pub(super) struct InitArguments {
 
 impl InitArguments {
     pub(super) fn execute(&self, terminal: &Terminal) -> Result<u8, Failure> {
-        let contour = match &self.file {
-            Some(file) => Contour::File(file.clone()),
-            None => Contour::Naca(self.naca.clone()),
-        };
-        let purpose = if self.openfoam { Purpose::Openfoam } else { Purpose::Any };
-        let text = template(&contour, purpose);
+        let file = self.file.as_ref().map(|file| ("geometry.file", file.to_string_lossy()));
+        let (key, section) = file.unwrap_or(("geometry.naca", self.naca.as_str().into()));
+        let text = template((key, &section), if self.openfoam { &OPENFOAM } else { &[] });
         atomic::write_new(&self.case, |out| out.write_all(text.as_bytes()))?;
-        answer(terminal, &list("written", [self.case.display()]))
+        terminal.result(&list("written", [self.case.display()]))
     }
 }
 
-/// Arguments of `check`.
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:
@@ -95,7 +67,7 @@ impl CheckArguments {
         let case = Case::from_file(&self.case, &self.set)?;
         let estimate = check(&case)?;
         estimate.notices.iter().for_each(|notice| terminal.note(notice));
-        answer(terminal, &summary(&case, &estimate))
+        terminal.result(&summary(&case, &estimate))
     }
 }
 
@@ -138,44 +110,24 @@ fn time(seconds: f64) -> String {
     }
 }
 
-/// Writes a text to standard output, the whole result of a command.
-fn answer(terminal: &Terminal, text: &str) -> Result<u8, Failure> {
-    terminal.result(text)?;
-    Ok(0)
-}
-
-pub(super) fn completions(shell: clap_complete::Shell, terminal: &Terminal) -> Result<u8, Failure> {
+pub(super) fn completions(shell: clap_complete::Shell) -> String {
     let mut script = Vec::new();
     clap_complete::generate(shell, &mut Cli::command(), "gridgen", &mut script);
-    answer(terminal, &String::from_utf8_lossy(&script))
-}
-
-pub(super) fn schema(terminal: &Terminal) -> Result<u8, Failure> {
-    // `#` asks for indented JSON.
-    answer(terminal, &format!("{:#}\n", json_schema()))
-}
-
-/// The licences: of the program, and of what is embedded in it.
-pub(super) fn licences(terminal: &Terminal) -> Result<u8, Failure> {
-    answer(terminal, include_str!("../../docs/licences.md"))
+    String::from_utf8_lossy(&script).into_owned()
 }
 
 pub(super) fn man(terminal: &Terminal) -> Result<u8, Failure> {
     let mut page = Vec::new();
     let rendered = clap_mangen::Man::new(Cli::command()).render(&mut page);
     rendered.map_err(|error| stdout_failed(&error))?;
-    answer(terminal, &String::from_utf8_lossy(&page))
+    terminal.result(&String::from_utf8_lossy(&page))
 }
 
 /// The GPUs and libraries that are found; finding nothing is an answer too.
-pub(super) fn devices(terminal: &Terminal) -> Result<u8, Failure> {
-    answer(terminal, &found(terminal))
-}
-
 #[cfg(feature = "cuda")]
-fn found(terminal: &Terminal) -> String {
-    use gridgen::backend::cuda::driver::{devices, libraries};
-    let libraries = libraries();
+pub(super) fn devices(terminal: &Terminal) -> String {
+    use gridgen::backend::cuda::driver;
+    let libraries = driver::libraries();
     let version = |found: Option<(i32, i32)>| {
         found.map_or_else(
             || "not found".to_owned(),
@@ -187,7 +139,7 @@ fn found(terminal: &Terminal) -> String {
         version(libraries.driver),
         version(libraries.compiler)
     );
-    match devices() {
+    match driver::devices() {
         Ok(devices) if devices.is_empty() => {
             text += "GPUs      none: gridgen computes on the CPU\n";
         }
@@ -218,18 +170,8 @@ fn describe(device: &gridgen::backend::cuda::driver::DeviceInfo) -> String {
     )
 }
 
+/// The GPUs: this build has none.
 #[cfg(not(feature = "cuda"))]
-fn found(_: &Terminal) -> String {
+pub(super) fn devices(_: &Terminal) -> String {
     "this build has no cuda backend: gridgen computes on the CPU\n".to_owned()
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn quantities_are_shown_in_units_of_their_size() {
-        assert_eq!([26.3e6, 1.67e9].map(memory), ["27 MB", "1.7 GB"]);
-        assert_eq!([1e-3, 4.21, 16.8, 900.0].map(time), ["0.1 s", "4.2 s", "17 s", "15 min"]);
-    }
 }

@@ -215,3 +215,16 @@ fn escape_sequences_of_files_are_shown_and_not_sent() {
     }
     assert!(shown >= 8, "{shown} of {} show what stands there", commands.len());
 }
+
+/// What a terminal would obey is written in JSON as JSON writes it, and other letters are left alone.
+#[test]
+fn what_is_shown_means_the_same_in_json() {
+    let name = "a\u{9b}b\u{202e}µ ×";
+    let scratch = Scratch::with(&[(&format!("{name}.toml"), b"geometry.naca = '0012'\n")]);
+
+    let said = scratch.run(&["run", &format!("{name}.toml"), "--json"]).stdout;
+
+    assert!(said.contains("a\\u009bb\\u202eµ ×"), "{said}");
+    let rows: serde_json::Value = serde_json::from_str(&said).unwrap();
+    assert_eq!(rows["cases"][0]["name"], name);
+}

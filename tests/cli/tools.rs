@@ -54,6 +54,24 @@ fn a_check_says_what_a_run_takes_and_writes_nothing() {
 }
 
 #[test]
+fn quantities_are_shown_in_units_of_their_size() {
+    let scratch = Scratch::with_case(SMALLEST);
+    let takes = |ni: &str, nj: &str| {
+        let sets = [ni, nj, "max_turn=180"].map(|set| format!("grid.{set}"));
+        let sets = sets.each_ref().map(|set| ["--set", set]).concat();
+        let said = scratch.run(&[&["check", "wing.toml"], &sets[..]].concat()).succeeds();
+        let words: Vec<&str> =
+            said.lines().filter_map(|line| line.split("about ").nth(1)).collect();
+        words.join(", ").replace(" of CPU on one thread", "")
+    };
+
+    assert_eq!(takes("ni=129", "nj=33"), "4 MB, 0.1 s");
+    assert_eq!(takes("ni=1025", "nj=821"), "598 MB, 4.2 s");
+    assert_eq!(takes("ni=2049", "nj=1640"), "2.4 GB, 17 s");
+    assert_eq!(takes("ni=20001", "nj=9000"), "127.8 GB, 15 min");
+}
+
+#[test]
 fn a_check_refuses_what_a_run_would_refuse() {
     let scratch = Scratch::with_case(SMALLEST);
 

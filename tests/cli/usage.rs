@@ -41,6 +41,16 @@ fn the_version_is_that_of_the_package() {
 }
 
 #[test]
+fn an_override_is_split_at_its_first_equals_sign() {
+    let scratch = Scratch::with_case(SMALLEST);
+
+    scratch.run_coarse(&["--set", "name = a=b"]).succeeds();
+
+    assert!(scratch.path("output/a=b/mesh.vts").exists());
+}
+
+/// Completions are made of all commands, whose definition clap checks in a build with debug assertions.
+#[test]
 fn completions_are_written_for_each_shell() {
     for shell in ["bash", "zsh", "fish", "elvish", "powershell"] {
         let Finished { code, stdout, stderr } = run(&["completions", shell]);
@@ -68,6 +78,7 @@ fn usage_errors_exit_with_2() {
         &["wing.toml", "--devices", "0", "--backend", "cpu"],
         &["wing.toml", "--devices", "0,1", "--export-jacobian", "0"],
         &["wing.toml", "--set", "grid.ni"],
+        &["wing.toml", "--set", "=3"],
         &["wing.toml", "-q", "-v"],
         &["wing.toml", "other.toml"],
         &["wing.toml", "completions", "bash"],
