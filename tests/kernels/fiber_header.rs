@@ -248,3 +248,12 @@ fn a_hundred_thousand_threads_without_barriers_run() {
 
     assert_eq!(counts[0], 102_400);
 }
+
+#[test]
+fn arguments_keep_their_bytes() {
+    assert_eq!(Argument::from(7_u32), Argument::Word(7));
+    assert_eq!(Argument::from(-0.5_f64), Argument::Word((-0.5_f64).to_bits()));
+    assert_eq!(Argument::real(0.5_f32), Argument::Word(0.5_f32.to_bits().into()));
+    let words = [1.0_f64.to_bits(), 2.0_f64.to_bits()];
+    assert_eq!(Argument::reals([1.0, 2.0]), Argument::Struct(words.into()));
+}

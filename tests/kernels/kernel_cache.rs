@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::Path;
 
-use gridgen::backend::cuda::launch::cache::{KernelCache, Key, code, entry};
+use gridgen::backend::cuda::launch::cache::{self, Key, code, entry, load, store};
 
 fn options(capability: u32) -> Vec<String> {
     vec![format!("--gpu-architecture=sm_{capability}"), "--std=c++17".to_owned()]
@@ -16,23 +16,23 @@ fn key<'a>(text: &'a str, options: &'a [String], compiler: (i32, i32)) -> Key<'a
 #[test]
 fn kept_code_comes_back() {
     let folder = tempfile::tempdir().unwrap();
-    let cache = KernelCache::at(folder.path().join("a/b"));
+    let cache = &folder.path().join("a/b");
     let options = options(90);
     let key = key("kernel", &options, (13, 0));
 
-    assert_eq!(cache.load(&key), None);
-    cache.store(&key, b"machine code");
+    assert_eq!(load(cache, &key), None);
+    store(cache, &key, b"machine code");
 
-    assert_eq!(cache.load(&key).unwrap(), b"machine code");
+    assert_eq!(load(cache, &key).unwrap(), b"machine code");
 }
 
 #[test]
 fn code_of_another_source_option_or_compiler_is_not_loaded() {
     let folder = tempfile::tempdir().unwrap();
-    let cache = KernelCache::at(folder.path().to_path_buf());
+    let cache = folder.path();
     let (sm_90, sm_80) = (options(90), options(80));
     let kept = key("kernel", &sm_90, (13, 0));
-    cache.store(&kept, b"machine code");
+    store(cache, &kept, b"machine code");
     let others = [
         key("kernels", &sm_90, (13, 0)),
         key("kernel", &sm_80, (13, 0)),
@@ -40,17 +40,17 @@ fn code_of_another_source_option_or_compiler_is_not_loaded() {
     ];
 
     for other in others {
-        assert_eq!(cache.load(&other), None);
+        assert_eq!(load(cache, &other), None);
         // Not even where it stands under the other's name.
-        fs::copy(cache.path(&kept), cache.path(&other)).unwrap();
-        assert_eq!(cache.load(&other), None);
+        fs::copy(cache::path(cache, &kept), cache::path(cache, &other)).unwrap();
+        assert_eq!(load(cache, &other), None);
     }
 }
 
 #[test]
 fn an_entry_that_is_cut_changed_or_empty_is_compiled_anew() {
     let folder = tempfile::tempdir().unwrap();
-    let cache = KernelCache::at(folder.path().to_path_buf());
+    let cache = folder.path();
     let options = options(90);
     let key = key("kernel", &options, (13, 0));
     let whole = entry(b"machine code", &key);
@@ -62,18 +62,17 @@ fn an_entry_that_is_cut_changed_or_empty_is_compiled_anew() {
         assert_eq!(code(&changed, &key), None, "changed at {length}");
     }
     assert_eq!(code(&entry(b"", &key), &key), None);
-    fs::write(cache.path(&key), b"").unwrap();
-    assert_eq!(cache.load(&key), None);
+    fs::write(cache::path(cache, &key), b"").unwrap();
+    assert_eq!(load(cache, &key), None);
     // What is compiled then replaces it.
-    cache.store(&key, b"machine code");
-    assert_eq!(cache.load(&key).unwrap(), b"machine code");
+    store(cache, &key, b"machine code");
+    assert_eq!(load(cache, &key).unwrap(), b"machine code");
 }
 
 #[test]
 fn an_empty_or_relative_cache_folder_is_ignored() {
     let of = |cache: Option<&str>, home: Option<&str>| {
-        KernelCache::of(cache.map(Into::into), home.map(Into::into))
-            .map(|cache| cache.folder().to_path_buf())
+        cache::folder(cache.map(Into::into), home.map(Into::into))
     };
     let in_home = Some(Path::new("/home/u/.cache/gridgen").to_path_buf());
 

@@ -58,11 +58,11 @@ fn a_counter_that_nobody_lowers_fails_its_launch() {
     let at = reals.address();
     let arguments = [
         Argument::from(1_u64),
-        Argument::words(&[row_start.address(), split.address(), columns.address()]),
+        Argument::Struct([row_start.address(), split.address(), columns.address()].into()),
         (&starts).into(),
         (&columns).into(),
         (&reals).into(),
-        Argument::words(&[at, at, counters.address(), tickets.address(), at]),
+        Argument::Struct([at, at, counters.address(), tickets.address(), at].into()),
         (&reals).into(),
         (&reals).into(),
     ];

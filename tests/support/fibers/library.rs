@@ -118,8 +118,10 @@ impl Library {
         // A kernel that is not there, and a wrong number of arguments, are faults of the launch.
         if count as usize == arguments.len() {
             for (argument, size) in arguments.iter().zip(sizes) {
-                let fits =
-                    argument.struct_bytes().map_or(size <= 8, |bytes| bytes == size as usize);
+                let fits = match argument {
+                    Argument::Word(_) => size <= 8,
+                    Argument::Struct(words) => size_of_val(&**words) == size as usize,
+                };
                 assert!(fits, "{name:?}: {argument:?} for a parameter of {size} bytes");
             }
         }

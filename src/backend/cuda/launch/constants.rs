@@ -118,47 +118,32 @@ shared_constants! {
     KEYS: usize = 2048;
 }
 
-/// A value that differs with the precision of a module: of `float`, then of `double`.
-type ByWidth = [usize; 2];
-
-/// Points of a line that one thread takes, and most threads of a block of the smoother.
-const LINE_CHUNK: ByWidth = [8, 4];
-const LINE_THREADS: ByWidth = [512, 256];
-
-/// The value for `T`.
-const fn of<T>(values: ByWidth) -> usize {
-    if size_of::<T>() == 4 { values[0] } else { values[1] }
-}
-
 /// Points of a line that one thread of the smoother takes.
 pub(crate) const fn line_chunk<T>() -> usize {
-    of::<T>(LINE_CHUNK)
+    if size_of::<T>() == 4 { 8 } else { 4 }
 }
 
 /// Most threads of a block of the smoother.
 pub(crate) const fn line_threads<T>() -> usize {
-    of::<T>(LINE_THREADS)
+    if size_of::<T>() == 4 { 512 } else { 256 }
 }
 
 /// C++ text of all constants.
 pub(super) fn text() -> String {
-    let mut text = integers();
-    let _ = writeln!(text, "#define WARP {WARP}");
-    for (name, value) in
-        [("HALTED", HALTED.into()), ("LOGGED", LOGGED.into()), ("SLOTS", SLOTS), ("LOG", LOG)]
-    {
-        let _ = writeln!(text, "#define {name} {value}");
-    }
-    for (name, [single, double]) in [("LINE_CHUNK", LINE_CHUNK), ("LINE_THREADS", LINE_THREADS)] {
-        let _ = writeln!(text, "#define {name} (sizeof(real) == 4 ? {single} : {double})");
-    }
-    for (name, value) in [
-        ("MARCH_SUBSTEPS", hyperbolic::SUBSTEPS),
-        ("MARCH_RISE", hyperbolic::RISE),
-        ("MARCH_SPREAD_DISTANCE", hyperbolic::SPREAD_DISTANCE),
-        ("MARCH_CONCAVE_LIMIT", hyperbolic::CONCAVE_LIMIT),
-    ] {
-        let _ = writeln!(text, "#define {name} {value:?}");
-    }
-    text
+    let by_width = |single, double| format!("(sizeof(real) == 4 ? {single} : {double})");
+    let others = [
+        ("WARP", WARP.to_string()),
+        ("HALTED", HALTED.to_string()),
+        ("LOGGED", LOGGED.to_string()),
+        ("SLOTS", SLOTS.to_string()),
+        ("LOG", LOG.to_string()),
+        ("LINE_CHUNK", by_width(line_chunk::<f32>(), line_chunk::<f64>())),
+        ("LINE_THREADS", by_width(line_threads::<f32>(), line_threads::<f64>())),
+        ("MARCH_SUBSTEPS", format!("{:?}", hyperbolic::SUBSTEPS)),
+        ("MARCH_RISE", format!("{:?}", hyperbolic::RISE)),
+        ("MARCH_SPREAD_DISTANCE", format!("{:?}", hyperbolic::SPREAD_DISTANCE)),
+        ("MARCH_CONCAVE_LIMIT", format!("{:?}", hyperbolic::CONCAVE_LIMIT)),
+    ];
+    let defines = others.map(|(name, value)| format!("#define {name} {value}\n"));
+    integers() + &defines.concat()
 }

@@ -8,7 +8,7 @@ use std::ffi::c_void;
 /// Declares the files of `kernels/`: name, file, precisions that it is compiled for, headers that it
 /// includes.
 macro_rules! sources {
-    ($($name:ident $file:literal $widths:ident $headers:tt;)*) => {
+    ($($name:ident $file:literal $widths:ident [$($header:ident),*];)*) => {
         /// A file of `kernels/`, compiled as one module for each precision.
         #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
         pub enum Source { $($name,)* }
@@ -16,25 +16,27 @@ macro_rules! sources {
         impl Source {
             pub const ALL: [Self; [$($file),*].len()] = [$(Self::$name),*];
 
-            fn entry(self) -> SourceFile {
+            /// Name of the file in `kernels/`.
+            pub fn file(self) -> &'static str {
+                [$($file),*][self as usize]
+            }
+
+            /// The precisions that it is compiled for.
+            pub fn widths(self) -> &'static [Width] {
+                [$($widths),*][self as usize]
+            }
+
+            /// The texts of its headers and its own.
+            fn parts(self) -> &'static [&'static str] {
                 match self {
-                    $(Self::$name => SourceFile {
-                        name: $file,
-                        widths: $widths,
-                        headers: &$headers,
-                        body: include_str!(concat!("../../../../kernels/", $file)),
-                    },)*
+                    $(Self::$name => &[
+                        $($header,)*
+                        include_str!(concat!("../../../../kernels/", $file)),
+                    ],)*
                 }
             }
         }
     };
-}
-
-struct SourceFile {
-    name: &'static str,
-    widths: &'static [Width],
-    headers: &'static [&'static str],
-    body: &'static str,
 }
 
 const BOTH: &[Width] = &[Width::Single, Width::Double];
@@ -79,30 +81,11 @@ sources! {
 }
 
 impl Source {
-    /// The precisions that it is compiled for.
-    #[must_use]
-    pub fn widths(self) -> &'static [Width] {
-        self.entry().widths
-    }
-
-    /// Name of the file in `kernels/`.
-    #[must_use]
-    pub fn file(self) -> &'static str {
-        self.entry().name
-    }
-
     /// The whole text of the module: what the host shares, the headers, then the file.
-    #[must_use]
     pub fn text(self) -> String {
-        let SourceFile { headers, body, .. } = self.entry();
-        let mut text = shared::preamble();
-        let lines = headers.iter().chain([&body]).flat_map(|part| part.lines());
-        for line in lines.filter(|line| !line.starts_with("#include \"") && *line != "#pragma once")
-        {
-            text.push_str(line);
-            text.push('\n');
-        }
-        text
+        let kept = |line: &&str| !line.starts_with("#include \"") && *line != "#pragma once";
+        let lines = self.parts().iter().flat_map(|part| part.lines()).filter(kept);
+        lines.fold(shared::preamble(), |text, line| text + line + "\n")
     }
 }
 
@@ -114,12 +97,10 @@ pub enum Width {
 }
 
 impl Width {
-    #[must_use]
     pub fn of<T: Real>() -> Self {
         if size_of::<T>() == 4 { Self::Single } else { Self::Double }
     }
 
-    #[must_use]
     pub fn c_type(self) -> &'static str {
         match self {
             Self::Single => "float",
@@ -138,7 +119,6 @@ pub struct Kernel {
 }
 
 impl Kernel {
-    #[must_use]
     pub fn new<T: Real>(source: Source, name: &'static str) -> Self {
         Self { source, width: Width::of::<T>(), name }
     }
@@ -157,31 +137,26 @@ pub(crate) const REDUCTION_BLOCKS: usize = 1024;
 
 impl LaunchShape {
     /// One thread for each of `n` items.
-    #[must_use]
     pub fn threads(n: usize) -> Self {
         Self::blocks(n.div_ceil(BLOCK as usize).max(1))
     }
 
     /// Blocks of `threads` threads.
-    #[must_use]
     pub fn new(blocks: usize, threads: u32) -> Self {
         Self { grid: [blocks as u32, 1, 1], block: [threads, 1, 1], shared: 0 }
     }
 
     /// Blocks of [`BLOCK`] threads.
-    #[must_use]
     pub fn blocks(blocks: usize) -> Self {
         Self::new(blocks, BLOCK)
     }
 
     /// Blocks for a kernel that strides over `n` items: each thread takes several of many.
-    #[must_use]
     pub fn elementwise(n: usize) -> Self {
         Self::striding(n, 8192)
     }
 
     /// Blocks for a kernel that reduces over `n` items.
-    #[must_use]
     pub fn reduction(n: usize) -> Self {
         Self::striding(n, REDUCTION_BLOCKS)
     }
@@ -192,71 +167,45 @@ impl LaunchShape {
     }
 }
 
-/// An argument of a kernel as it stands in memory: a number, an address, or a struct by value.
+/// An argument of a kernel as it stands in memory.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Argument(Bytes);
-
-#[derive(Debug, Clone, PartialEq, Eq)]
-enum Bytes {
+pub enum Argument {
+    /// A number or an address.
     Word(u64),
+    /// A struct by value, of fields of eight bytes each or filled up with zeros.
     Struct(Box<[u64]>),
+}
+
+/// A word that begins with these bytes.
+fn word(bytes: &[u8]) -> u64 {
+    let mut word = [0; 8];
+    word[..bytes.len()].copy_from_slice(bytes);
+    u64::from_ne_bytes(word)
 }
 
 impl Argument {
     /// Where the driver reads the value; it knows the size from the kernel.
-    #[must_use]
     pub fn pointer(&self) -> *const c_void {
-        match &self.0 {
-            Bytes::Word(word) => std::ptr::from_ref(word).cast(),
-            Bytes::Struct(words) => words.as_ptr().cast(),
+        match self {
+            Self::Word(word) => std::ptr::from_ref(word).cast(),
+            Self::Struct(words) => words.as_ptr().cast(),
         }
-    }
-
-    /// A struct of fields of eight bytes each.
-    #[must_use]
-    pub fn words(words: &[u64]) -> Self {
-        Self(Bytes::Struct(words.into()))
-    }
-
-    /// Bytes of a struct; none for a number or an address.
-    #[must_use]
-    pub fn struct_bytes(&self) -> Option<usize> {
-        match &self.0 {
-            Bytes::Word(_) => None,
-            Bytes::Struct(words) => Some(size_of_val(&**words)),
-        }
-    }
-
-    fn of(bytes: &[u8]) -> Self {
-        let mut word = [0; 8];
-        word[..bytes.len()].copy_from_slice(bytes);
-        Self(Bytes::Word(u64::from_ne_bytes(word)))
     }
 
     /// A scalar of type `real` in a module compiled for `T`.
-    #[must_use]
     pub fn real<T: Real>(value: T) -> Self {
-        Self::of(bytemuck::bytes_of(&value))
+        Self::Word(word(bytemuck::bytes_of(&value)))
     }
 
     /// A struct of such scalars.
-    pub(crate) fn reals<T: Real, const N: usize>(values: [T; N]) -> Self {
-        Self::structure(bytemuck::cast_slice(&values))
-    }
-
-    fn structure(bytes: &[u8]) -> Self {
-        let words = bytes.chunks(8).map(|bytes| {
-            let mut word = [0; 8];
-            word[..bytes.len()].copy_from_slice(bytes);
-            u64::from_ne_bytes(word)
-        });
-        Self(Bytes::Struct(words.collect()))
+    pub fn reals<T: Real, const N: usize>(values: [T; N]) -> Self {
+        Self::Struct(bytemuck::cast_slice(&values).chunks(8).map(word).collect())
     }
 }
 
 impl<S: Shared> From<S> for Argument {
     fn from(value: S) -> Self {
-        Self::structure(bytemuck::bytes_of(&value))
+        Self::Struct(bytemuck::bytes_of(&value).chunks(8).map(word).collect())
     }
 }
 
@@ -264,7 +213,7 @@ macro_rules! argument_from {
     ($($from:ty),*) => { $(
         impl From<$from> for Argument {
             fn from(value: $from) -> Self {
-                Self::of(&value.to_ne_bytes())
+                Self::Word(word(&value.to_ne_bytes()))
             }
         }
     )* };
@@ -273,11 +222,39 @@ macro_rules! argument_from {
 // Addresses are u64, sizes u64, small counts and switches u32.
 argument_from!(u64, u32, i32, f64);
 
-/// A list of arguments, each turned by `Argument::from`.
+/// What stands in a list of arguments: one, or several that belong together.
+pub(crate) trait Listed {
+    fn append(self, list: &mut Vec<Argument>);
+}
+
+impl<T> Listed for T
+where
+    Argument: From<T>,
+{
+    fn append(self, list: &mut Vec<Argument>) {
+        list.push(self.into());
+    }
+}
+
+impl Listed for Vec<Argument> {
+    fn append(self, list: &mut Vec<Argument>) {
+        list.extend(self);
+    }
+}
+
+impl Listed for &[Argument] {
+    fn append(self, list: &mut Vec<Argument>) {
+        list.extend_from_slice(self);
+    }
+}
+
+/// A list of arguments.
 macro_rules! arguments {
-    ($($value:expr),* $(,)?) => {
-        vec![$($crate::backend::cuda::launch::Argument::from($value)),*]
-    };
+    ($($value:expr),* $(,)?) => {{
+        let mut list = Vec::with_capacity(16);
+        $($crate::backend::cuda::launch::Listed::append($value, &mut list);)*
+        list
+    }};
 }
 pub(crate) use arguments;
 
@@ -300,18 +277,4 @@ pub(crate) fn level_launches(blocks: impl Iterator<Item = u32>) -> Vec<LevelLaun
         }
     }
     launches
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn arguments_keep_their_bytes() {
-        assert_eq!(Argument::from(7_u32).0, Bytes::Word(7));
-        assert_eq!(Argument::from(-0.5_f64).0, Bytes::Word((-0.5_f64).to_bits()));
-        assert_eq!(Argument::real(0.5_f32).0, Bytes::Word(0.5_f32.to_bits().into()));
-        let words = [1.0_f64.to_bits(), 2.0_f64.to_bits()];
-        assert_eq!(Argument::reals([1.0, 2.0]).0, Bytes::Struct(words.into()));
-    }
 }

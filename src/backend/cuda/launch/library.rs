@@ -4,56 +4,44 @@
     reason = "the libraries' interfaces are C; every call's contract is kept here"
 )]
 
-use super::cache::{KernelCache, Key};
+use super::cache::{self, Key};
 use super::kernel::{Source, Width};
 use crate::backend::DeviceError;
-use cudarc::nvrtc::{result, sys, sys as nvrtc};
+use cudarc::get_lib_name_candidates as file_names;
+use cudarc::nvrtc::result::{self, NvrtcError};
+use cudarc::nvrtc::sys;
 use libloading::Library;
+use std::any::Any;
 use std::ffi::{CStr, CString};
-use std::sync::OnceLock;
+use std::sync::LazyLock;
+
+/// A library that is opened at its first use, by the first of its file names that is found. It stays open:
+/// opened and closed again it would be loaded twice.
+pub(in super::super) struct Probe(LazyLock<Option<Library>>);
 
 /// The driver.
-pub(in super::super) static DRIVER: Probe = Probe::new(&[], &["cuda", "nvcuda"]);
+pub(in super::super) static DRIVER: Probe =
+    Probe(LazyLock::new(|| open([file_names("cuda"), file_names("nvcuda")].concat())));
 /// The run-time compiler.
-static COMPILER: Probe = Probe::new(&[], &["nvrtc"]);
+static COMPILER: Probe = Probe(LazyLock::new(|| open(file_names("nvrtc"))));
 /// NCCL: the run-time package comes before the development package.
-pub(in super::super) static NCCL: Probe = Probe::new(
-    if cfg!(windows) { &["nccl.dll", "nccl64_2.dll"] } else { &["libnccl.so.2", "libnccl.so"] },
-    &[],
-);
+pub(in super::super) static NCCL: Probe = Probe(LazyLock::new(|| {
+    open(["libnccl.so.2", "libnccl.so", "nccl.dll", "nccl64_2.dll"].map(str::to_owned).into())
+}));
 
-/// A library that is opened at its first use and stays open: opened and closed again it
-/// would be loaded twice.
-pub(in super::super) struct Probe {
-    /// File names, which are tried first.
-    files: &'static [&'static str],
-    /// Names that cudarc completes to file names.
-    names: &'static [&'static str],
-    library: OnceLock<Option<Library>>,
+fn open(files: Vec<String>) -> Option<Library> {
+    // SAFETY: NVIDIA's libraries may be opened at any time.
+    files.into_iter().find_map(|file| unsafe { Library::new(file) }.ok())
 }
 
 impl Probe {
-    const fn new(files: &'static [&'static str], names: &'static [&'static str]) -> Self {
-        Self { files, names, library: OnceLock::new() }
-    }
-
-    fn library(&self) -> Option<&Library> {
-        let open = || {
-            let named = self.names.iter().flat_map(|name| cudarc::get_lib_name_candidates(name));
-            let mut files = self.files.iter().map(|&file| file.to_owned()).chain(named);
-            // SAFETY: NVIDIA's libraries may be opened at any time.
-            files.find_map(|file| unsafe { Library::new(file) }.ok())
-        };
-        self.library.get_or_init(open).as_ref()
-    }
-
     /// A function of the library, if there are both.
     ///
     /// # Safety
     /// `F` must be the type of the function.
     pub(in super::super) unsafe fn function<F: Copy>(&self, name: &CStr) -> Option<F> {
         // SAFETY: as required of the caller; the library is never closed.
-        unsafe { self.library()?.get::<F>(name.to_bytes_with_nul()) }.ok().map(|symbol| *symbol)
+        unsafe { self.0.as_ref()?.get::<F>(name.to_bytes_with_nul()) }.ok().map(|symbol| *symbol)
     }
 
     /// Whether the library is there with a function of this name. Another library of the same name
@@ -65,14 +53,11 @@ impl Probe {
 }
 
 /// Version of NVRTC, major and minor.
-///
-/// # Errors
-/// [`DeviceError::NoCompiler`] if it is not found.
 pub(in super::super) fn compiler_version() -> Result<(i32, i32), DeviceError> {
     let (mut major, mut minor) = (0, 0);
     let answered = COMPILER.has(c"nvrtcVersion")
         // SAFETY: the function is there; both numbers outlive the call.
-        && unsafe { nvrtc::nvrtcVersion(&raw mut major, &raw mut minor) }.result().is_ok();
+        && unsafe { sys::nvrtcVersion(&raw mut major, &raw mut minor) }.result().is_ok();
     if answered { Ok((major, minor)) } else { Err(DeviceError::NoCompiler) }
 }
 
@@ -83,17 +68,16 @@ pub(in super::super) fn image(
     width: Width,
     capability: u32,
 ) -> Result<Vec<u8>, DeviceError> {
-    let version = compiler_version()?;
-    let text = source.text();
-    let options = options(width, capability);
-    let key = Key { text: &text, options: &options, compiler: version };
-    let cache = KernelCache::of_the_user();
-    if let Some(image) = cache.as_ref().and_then(|cache| cache.load(&key)) {
+    let (text, options) = (source.text(), options(width, capability));
+    let key = Key { text: &text, options: &options, compiler: compiler_version()? };
+    let [cache_home, home] = ["XDG_CACHE_HOME", "HOME"].map(std::env::var_os);
+    let folder = cache::folder(cache_home, home);
+    if let Some(image) = folder.as_ref().and_then(|folder| cache::load(folder, &key)) {
         return Ok(image);
     }
     let image = compile(source, &text, &options)?;
-    if let Some(cache) = cache {
-        cache.store(&key, &image);
+    if let Some(folder) = folder {
+        cache::store(&folder, &key, &image);
     }
     Ok(image)
 }
@@ -103,21 +87,16 @@ pub(in super::super) type Image = (Source, Width, Vec<u8>);
 
 /// Machine code of all files, several at a time.
 pub(in super::super) fn images(capability: u32) -> Result<Vec<Image>, DeviceError> {
-    let widths = |source: Source| source.widths().iter().map(move |&width| (source, width));
-    let jobs: Vec<(Source, Width)> = Source::ALL.into_iter().flat_map(widths).collect();
     std::thread::scope(|scope| {
-        let workers: Vec<_> = jobs
-            .into_iter()
-            .map(|(source, width)| {
-                scope.spawn(move || Ok((source, width, image(source, width, capability)?)))
-            })
-            .collect();
-        let ended = |worker: std::thread::ScopedJoinHandle<'_, _>| {
-            worker
-                .join()
-                .unwrap_or_else(|panic| Err(DeviceError::panic("compiling kernels", &*panic)))
+        let start = |source: Source, width| {
+            scope.spawn(move || Ok((source, width, image(source, width, capability)?)))
         };
-        workers.into_iter().map(ended).collect()
+        let starts =
+            |source: Source| source.widths().iter().map(move |&width| start(source, width));
+        let workers: Vec<_> = Source::ALL.into_iter().flat_map(starts).collect();
+        let lost =
+            |panic: Box<dyn Any + Send>| Err(DeviceError::panic("compiling kernels", &*panic));
+        workers.into_iter().map(|worker| worker.join().unwrap_or_else(lost)).collect()
     })
 }
 
@@ -132,31 +111,31 @@ fn options(width: Width, capability: u32) -> Vec<String> {
 
 fn compile(source: Source, text: &str, options: &[String]) -> Result<Vec<u8>, DeviceError> {
     let refused = |reason: String| DeviceError::Compile { file: source.file(), reason };
+    let failed = |error: NvrtcError| refused(error.to_string());
     let text = CString::new(text).map_err(|error| refused(error.to_string()))?;
     let name = CString::new(source.file()).unwrap_or_default();
-    let program =
-        result::create_program(&text, Some(&name)).map_err(|error| refused(error.to_string()))?;
+    let program = result::create_program(&text, Some(&name)).map_err(failed)?;
     // SAFETY: the program is valid until it is destroyed; the code has the size that NVRTC names.
     unsafe {
         let compiled = result::compile_program(program, options).map_err(|error| {
-            let log = result::get_program_log(program).ok().map(|log| {
-                let bytes: Vec<u8> = log.iter().map(|&c| c as u8).take_while(|&c| c != 0).collect();
-                String::from_utf8_lossy(&bytes).trim().to_owned()
-            });
-            refused(log.unwrap_or_else(|| error.to_string()))
+            let log = result::get_program_log(program);
+            log.map_or_else(
+                |_| failed(error),
+                |log| {
+                    let bytes: Vec<u8> =
+                        log.iter().map(|&c| c as u8).take_while(|&c| c != 0).collect();
+                    refused(String::from_utf8_lossy(&bytes).trim().to_owned())
+                },
+            )
         });
-        let mut code = Vec::new();
-        let read = compiled.and_then(|()| {
+        let code = compiled.and_then(|()| {
             let mut size = 0;
-            sys::nvrtcGetCUBINSize(program, &raw mut size)
-                .result()
-                .and_then(|()| {
-                    code.resize(size, 0_u8);
-                    sys::nvrtcGetCUBIN(program, code.as_mut_ptr().cast()).result()
-                })
-                .map_err(|error| refused(error.to_string()))
+            sys::nvrtcGetCUBINSize(program, &raw mut size).result().map_err(failed)?;
+            let mut code = vec![0_u8; size];
+            let read = sys::nvrtcGetCUBIN(program, code.as_mut_ptr().cast()).result();
+            read.map(|()| code).map_err(failed)
         });
         let _ = result::destroy_program(program);
-        read.map(|()| code)
+        code
     }
 }

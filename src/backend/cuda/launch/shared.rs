@@ -55,21 +55,28 @@ impl<T: CType, const N: usize> CType for [T; N] {
 /// A struct that kernels take by value.
 pub(crate) trait Shared: bytemuck::Pod {}
 
-/// Declares structs for Rust and collects their C++ text. The name in quotes, if there is one, is that
-/// in C++: a struct of `kernels/` adds functions to it under the name of the Rust one.
+const fn size_of_field<S, F>(_: fn(&S) -> &F) -> usize {
+    size_of::<F>()
+}
+
+/// Declares structs for Rust and collects their C++ text; fields of one type may share a declaration, as in
+/// C++. The name in quotes, if there is one, is that in C++: a struct of `kernels/` adds functions to it
+/// under the name of the Rust one.
 macro_rules! shared_structs {
     ($($(#[$doc:meta])* $vis:vis $name:ident $(= $base:literal)? {
-        $($(#[$field_doc:meta])* $field:ident: $type:ty,)*
+        $($($field:ident),+: $type:ty;)*
     })*) => {
         $(
             $(#[$doc])*
             #[derive(Debug, Clone, Copy, PartialEq)]
             #[repr(C)]
             $vis struct $name {
-                $($(#[$field_doc])* pub(crate) $field: $type,)*
+                $($(pub(crate) $field: $type,)+)*
             }
 
-            const _: () = assert!(size_of::<$name>() == 0 $(+ size_of::<$type>())*);
+            const _: () = assert!(
+                size_of::<$name>() == 0 $($(+ size_of_field(|fields: &$name| &fields.$field))+)*
+            );
             // SAFETY: all fields are numbers, addresses and such structs, and there is no padding
             // between them, as the assertion above says.
             #[allow(unsafe_code, reason = "the layout is checked")]
@@ -89,7 +96,7 @@ macro_rules! shared_structs {
         fn structs() -> String {
             let mut text = String::new();
             $(
-                let fields = [$(<$type as CType>::declare(stringify!($field))),*].join("; ");
+                let fields = [$($(<$type as CType>::declare(stringify!($field))),+),*].join("; ");
                 let _ = writeln!(text, "struct {} {{ {fields}; }};", <$name as CType>::declare("").trim_end());
             )*
             text
@@ -122,203 +129,150 @@ macro_rules! shared_templates {
 shared_structs! {
     /// Where a reduction leaves the parts of blocks, its ticket and its results.
     pub(crate) Reduction {
-        partials: Pointer<f64>,
-        ticket: Pointer<u32>,
-        result: Pointer<f64>,
+        partials: Pointer<f64>;
+        ticket: Pointer<u32>;
+        result: Pointer<f64>;
     }
     /// Vectors of inner products (a_k, b_k).
     pub(crate) VectorPairs {
-        a: [Pointer<Reals>; 4],
-        b: [Pointer<Reals>; 4],
+        a, b: [Pointer<Reals>; 4];
     }
     /// Vectors of a sum.
     pub(crate) Vectors {
-        at: [Pointer<Reals>; 4],
+        at: [Pointer<Reals>; 4];
     }
     /// A number times a quotient of products of scalars on the device.
     pub(crate) ScalarFactor {
-        factor: f64,
-        /// Four slots, a byte each.
-        slots: u64,
+        factor: f64;
+        // Four slots, a byte each.
+        slots: u64;
     }
     /// A condition that halts a method: kind, slots and flag in bytes.
     pub(crate) HaltCondition {
-        packed: u64,
-        factor: f64,
+        packed: u64;
+        factor: f64;
     }
     /// The windows of all ranks; no address if this rank is alone or cannot access the others.
     pub PeerAccess = "PeerAccessFields" {
-        /// Addresses of the windows.
-        windows: Pointer<u64>,
-        rank: u32,
-        ranks: u32,
-        abort_flag: Pointer<u32>,
+        // Addresses of the windows.
+        windows: Pointer<u64>;
+        rank, ranks: u32;
+        abort_flag: Pointer<u32>;
     }
     /// Where the results of a reduction go that stay on the device, and what follows.
     pub(crate) ScalarReduction {
-        slots: Pointer<f64>,
-        first: u32,
-        log: u32,
-        conditions: [HaltCondition; 2],
-        partials: Pointer<f64>,
-        ticket: Pointer<u32>,
-        access: PeerAccess,
+        slots: Pointer<f64>;
+        first, log: u32;
+        conditions: [HaltCondition; 2];
+        partials: Pointer<f64>;
+        ticket: Pointer<u32>;
+        access: PeerAccess;
     }
     /// Sequence numbers of the messages of one fragment: of the last that arrived and of the last own one
     /// that the other rank acknowledged, both written by that rank; of the last sent and received.
     pub(crate) Sequence {
-        arrived: u64,
-        acknowledged: u64,
-        sent: u64,
-        received: u64,
+        arrived, acknowledged, sent, received: u64;
     }
     /// A message that is sent or received on a channel.
     pub(crate) MessageOperation {
-        kind: u32,
-        channel: u32,
-        other: u64,
-        at: Pointer<u8>,
-        bytes: u64,
+        kind, channel: u32;
+        other: u64;
+        at: Pointer<u8>;
+        bytes: u64;
     }
     /// The operations of a launch; those without a kind are not there.
     pub(crate) MessageOperations {
-        at: [MessageOperation; 8],
+        at: [MessageOperation; 8];
     }
     /// The last parameter of kernels that exchange columns: what the launch does, and the columns.
     pub(crate) HaloColumns {
-        access: PeerAccess,
-        phase: u64,
-        sent: Pointer<Reals>,
-        received: Pointer<Reals>,
+        access: PeerAccess;
+        phase: u64;
+        sent, received: Pointer<Reals>;
     }
     /// Size and edges of a level of multigrid: see `level.cuh`.
     pub(crate) LevelLayout = "LevelLayoutFields" {
-        mi: u32,
-        mj: u32,
-        half: u32,
-        edges: u32,
+        mi, mj, half, edges: u32;
     }
     /// Fixed data and state of the grid equations; null where there are no wall terms.
     pub(crate) EllipticState {
-        x: Pointer<f64>,
-        y: Pointer<f64>,
-        control_p: Pointer<f64>,
-        control_q: Pointer<f64>,
-        phi: Pointer<f64>,
-        psi: Pointer<f64>,
-        amplitudes: Pointer<f64>,
+        x, y, control_p, control_q, phi, psi, amplitudes: Pointer<f64>;
     }
     /// Intermediate results of a cyclic tridiagonal system.
     pub(crate) CyclicBuffers {
-        points: Pointer<f64>,
-        chunks: Pointer<f64>,
-        block_rows: Pointer<f64>,
+        points, chunks, block_rows: Pointer<f64>;
     }
     /// One substep of a march: its height is `height` and `more` for each unit of a point's extra first
     /// height.
     pub(crate) MarchStep = "MarchStepFields" {
-        height: f64,
-        more: f64,
-        distance: f64,
-        dissipation: f64,
-        volume_smoothing: f64,
-        implicit: f64,
-        layer: u32,
-        substep: u32,
-        substeps: u32,
-        idle: u32,
+        height, more, distance, dissipation, volume_smoothing, implicit: f64;
+        layer, substep, substeps, idle: u32;
     }
     /// How far a march has come: the substep to do of the way from `layer` to the next, and how many those
     /// are, once the first is done; `bad` where a point is not finite.
     pub(crate) MarchProgress {
-        layer: u32,
-        substep: u32,
-        substeps: u32,
-        bad: u32,
+        layer, substep, substeps, bad: u32;
     }
     /// What a march is made from.
     pub(crate) MarchInput {
-        layers: Pointer<f64>,
-        splay: Pointer<f64>,
-        tallest: f64,
-        implicit: f64,
-        step_limit: f64,
-        dissipation: f64,
-        volume_smoothing: f64,
-        spread: f64,
+        layers, splay: Pointer<f64>;
+        tallest, implicit, step_limit, dissipation, volume_smoothing, spread: f64;
     }
     /// Rows in slices: see `slices.cuh`.
     pub(crate) SliceRows = "SliceRowsFields" {
-        rows: u64,
-        width: Pointer<u32>,
-        start: Pointer<u64>,
-        length: Pointer<u32>,
+        rows: u64;
+        width: Pointer<u32>;
+        start: Pointer<u64>;
+        length: Pointer<u32>;
     }
     /// Pattern of a matrix by rows whose lower part of row r ends at split[r].
     pub(crate) SplitPattern {
-        row_start: Pointer<u32>,
-        split: Pointer<u32>,
-        columns: Pointer<u32>,
+        row_start, split, columns: Pointer<u32>;
     }
     /// Pivots and their inverses; `first` is lowered to the first row with a bad one, which is also a
     /// negative one if they must be `positive`.
     pub(crate) PivotRows {
-        pivots: Pointer<Reals>,
-        inverse: Pointer<Reals>,
-        first: Pointer<u64>,
-        positive: u64,
+        pivots, inverse: Pointer<Reals>;
+        first: Pointer<u64>;
+        positive: u64;
     }
     /// Levels `first` to `last` (not included) of rows, and where each level starts.
     pub(crate) LevelRange {
-        starts: Pointer<u64>,
-        first: u32,
-        last: u32,
+        starts: Pointer<u64>;
+        first, last: u32;
     }
     /// Inverse pivots and intermediate vectors of triangular solves.
     pub(crate) SolveVectors {
-        inverse: Pointer<Reals>,
-        w: Pointer<Reals>,
-        z: Pointer<Reals>,
+        inverse, w, z: Pointer<Reals>;
     }
     /// Rows of more entries than a chunk, in parts: see `csr.cu`.
     pub(crate) LongRows {
-        bounds: Pointer<u32>,
-        owner: Pointer<u32>,
-        rows: Pointer<u32>,
-        firsts: Pointer<u32>,
-        sums: Pointer<Reals>,
-        tickets: Pointer<u32>,
-        parts: u64,
+        bounds, owner, rows, firsts: Pointer<u32>;
+        sums: Pointer<Reals>;
+        tickets: Pointer<u32>;
+        parts: u64;
     }
     /// What the unknowns of a solve by columns have received.
     pub(crate) PushState {
-        inverse: Pointer<Reals>,
-        sums: Pointer<Reals>,
-        counters: Pointer<u32>,
-        tickets: Pointer<u32>,
-        w: Pointer<Reals>,
+        inverse, sums: Pointer<Reals>;
+        counters, tickets: Pointer<u32>;
+        w: Pointer<Reals>;
     }
     /// Incomplete factors of ELL matrices, by rows.
     pub(crate) EllFactors = "EllFactorsFields" {
-        rows: u64,
-        columns: Pointer<u32>,
-        lower: Pointer<u8>,
-        length: Pointer<u8>,
-        values: Pointer<Reals>,
-        inverse: Pointer<Reals>,
+        rows: u64;
+        columns: Pointer<u32>;
+        lower, length: Pointer<u8>;
+        values, inverse: Pointer<Reals>;
     }
     /// Rows by level, and the levels `first` to `last` (not included) of a launch.
     pub(crate) LevelRows {
-        order: Pointer<u32>,
-        starts: Pointer<u32>,
-        first: u32,
-        last: u32,
+        order, starts: Pointer<u32>;
+        first, last: u32;
     }
     /// Where entries are written that are taken from another pattern.
     pub(crate) EntryTarget {
-        starts: Pointer<u32>,
-        columns: Pointer<u32>,
-        source: Pointer<u32>,
+        starts, columns, source: Pointer<u32>;
     }
 }
 
