@@ -18,8 +18,10 @@ pub(crate) struct Listening {
 }
 
 impl Watch for Listening {
-    fn downloaded(&self, bytes: &[u8]) -> Result<(), DeviceError> {
-        self.answers.lock().unwrap().push(bytes.to_vec());
+    fn waited(&self, bytes: &[u8]) -> Result<(), DeviceError> {
+        if !bytes.is_empty() {
+            self.answers.lock().unwrap().push(bytes.to_vec());
+        }
         Ok(())
     }
 }
@@ -63,6 +65,9 @@ impl Echo {
     /// The next answer of the device that was listened to.
     fn answer(&self, to: &mut [u8]) -> Result<(), DeviceError> {
         self.call("copying from the device")?;
+        if to.is_empty() {
+            return Ok(());
+        }
         let answers = self.answers.lock().unwrap();
         to.copy_from_slice(&answers[self.next_answer.fetch_add(1, Ordering::Relaxed)]);
         Ok(())
@@ -88,7 +93,7 @@ impl Device for Echo {
         Ok(self.next_address.fetch_add(bytes.next_multiple_of(256) as u64, Ordering::Relaxed))
     }
 
-    fn free(&self, _: Granted, _: Address) {}
+    fn free(&self, _: Granted, _: Address, _: usize) {}
 
     fn clear(&self, _: Granted, _: Address, _: usize) -> Result<(), DeviceError> {
         self.call("clearing memory")

@@ -114,7 +114,7 @@ impl Device for Small {
         Ok(256)
     }
 
-    fn free(&self, _: Granted, _: u64) {}
+    fn free(&self, _: Granted, _: u64, _: usize) {}
 
     fn clear(&self, _: Granted, _: u64, _: usize) -> Result<(), DeviceError> {
         Ok(())

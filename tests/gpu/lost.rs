@@ -4,6 +4,7 @@
 use std::process::Command;
 use std::sync::Arc;
 
+use gridgen::backend::cuda::device::Granted;
 use gridgen::backend::cuda::driver::DriverDevice;
 use gridgen::backend::cuda::launch::{Argument, Kernel, LaunchShape, Source};
 use gridgen::backend::cuda::{CudaBackend, Device};
@@ -34,8 +35,8 @@ fn an_illegal_address_is_an_error_of_every_later_call() {
     let arguments = [1000_u64, 4096, 4096, 4096].map(Argument::from);
     let kernel = Kernel::new::<f64>(Source::Vector, "scale");
     // SAFETY: none; a lost device is what this test is about.
-    let launched =
-        unsafe { device.launch_unchecked(kernel, LaunchShape::elementwise(1000), &arguments) };
+    let granted = unsafe { Granted::new() };
+    let launched = device.launch(granted, kernel, LaunchShape::elementwise(1000), &arguments);
     let waited = launched.and_then(|()| device.synchronise());
 
     let said = waited.unwrap_err().to_string();

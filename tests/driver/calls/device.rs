@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use gridgen::backend::cuda::device::Download;
-use gridgen::backend::cuda::driver::DriverDevice;
-use gridgen::backend::cuda::{CudaBackend, Device};
+use gridgen::backend::cuda::driver::{DriverDevice, fits};
+use gridgen::backend::cuda::{Buffer, CudaBackend, Device};
 use gridgen::backend::scalars::{self, FIRST as SLOT, LOG, SLOTS};
 use gridgen::backend::{Backend, DeviceError};
 
@@ -12,8 +12,9 @@ use super::{elsewhere, fail};
 
 /// A place among the scalars.
 const FIRST: usize = SLOT as usize;
-/// `CUDA_ERROR_STREAM_CAPTURE_INVALIDATED`.
+/// `CUDA_ERROR_STREAM_CAPTURE_INVALIDATED`, `CUDA_ERROR_OUT_OF_MEMORY`.
 const INVALIDATED: i32 = 901;
+const OUT_OF_MEMORY: i32 = 2;
 
 fn trouble() -> DeviceError {
     DeviceError::NoLibrary { name: "what the work asked for" }
@@ -81,4 +82,35 @@ fn a_download_is_never_another_ones() {
     // Those that nobody waits for are no hindrance.
     (0..20).for_each(|_| drop(begin(0)));
     assert_eq!(end(begin(3)), Ok(103.0));
+}
+
+#[test]
+fn idle_memory_is_given_once_and_to_those_who_ask_for_its_size() {
+    if elsewhere() {
+        return;
+    }
+    let device: Arc<dyn Device> = Arc::new(DriverDevice::open(0).unwrap());
+    let zeros = |bytes: usize| Buffer::<u8>::zeros(&device, bytes);
+    let idle = zeros(64).unwrap().address();
+
+    let (other, first, second) = (zeros(32).unwrap(), zeros(64).unwrap(), zeros(64).unwrap());
+
+    assert_eq!(first.address(), idle);
+    assert!(other.address() != idle && second.address() != idle);
+    // What is idle needs no memory of the driver, until it was given back.
+    drop(first);
+    fail("cuMemAlloc_v2", 0, i32::MAX, OUT_OF_MEMORY);
+    assert_eq!(zeros(64).unwrap().address(), idle);
+    device.memory().unwrap();
+    let refused = zeros(64).map(drop);
+    assert!(matches!(refused, Err(DeviceError::OutOfMemory { asked: 64, .. })), "{refused:?}");
+}
+
+#[test]
+fn a_driver_of_an_older_major_version_is_refused() {
+    assert!(fits((13, 0), (13, 2)).is_ok() && fits((13, 0), (12, 4)).is_ok());
+    assert_eq!(
+        fits((12, 8), (13, 0)),
+        Err(DeviceError::OldDriver { driver: (12, 8), compiler: (13, 0) })
+    );
 }

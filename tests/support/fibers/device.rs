@@ -148,7 +148,7 @@ impl Device for FiberDevice {
         Ok(self.memory(|memory| memory.allocate(bytes)))
     }
 
-    fn free(&self, _: Granted, at: Address) {
+    fn free(&self, _: Granted, at: Address, _: usize) {
         // A buffer that is dropped while a test fails must not abort the test program.
         if !std::thread::panicking() {
             self.memory(|memory| memory.free(at));

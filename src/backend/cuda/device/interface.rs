@@ -6,7 +6,7 @@
 use crate::backend::DeviceError;
 use crate::backend::cuda::launch::{Argument, Kernel, LaunchShape, Result};
 use std::any::Any;
-use std::fmt::Debug;
+use std::ops::Deref;
 use std::sync::Arc;
 use std::sync::atomic::AtomicU32;
 
@@ -25,6 +25,18 @@ pub type Address = u64;
 #[derive(Debug, Clone, Copy)]
 pub struct Granted(());
 
+impl Granted {
+    /// For tests of devices that are lost.
+    ///
+    /// # Safety
+    /// Addresses are those of live buffers of the device, and arguments those of the kernel's signature;
+    /// what is not so loses the device for this process.
+    #[allow(unsafe_code, reason = "nothing unsafe is done here")]
+    pub unsafe fn new() -> Self {
+        GRANTED
+    }
+}
+
 pub(in super::super) const GRANTED: Granted = Granted(());
 
 /// Launches that can be repeated with the same arguments.
@@ -40,26 +52,10 @@ pub enum Download {
 }
 
 /// Words in the host's memory, 0 at first, through which the host and running kernels tell each other
-/// something.
-pub trait SharedWords: Debug + Send + Sync {
-    /// Where kernels find them.
-    fn address(&self) -> Address;
-
-    fn words(&self) -> &Words;
-}
+/// something: at the same address for both.
+pub type SharedWords = Arc<dyn Deref<Target = Words> + Send + Sync>;
 
 pub type Words = [AtomicU32; 4];
-
-/// For devices that work in the host's memory.
-impl SharedWords for Words {
-    fn address(&self) -> Address {
-        std::ptr::from_ref(self).expose_provenance() as Address
-    }
-
-    fn words(&self) -> &Words {
-        self
-    }
-}
 
 /// One device with one queue of work: what is queued first is done first.
 ///
@@ -80,8 +76,8 @@ pub trait Device: Send + Sync {
     }
 
     /// Words that its kernels can read and write. A device in the host's memory takes any.
-    fn shared_words(&self) -> Result<Arc<dyn SharedWords>> {
-        Ok(Arc::new(Words::default()))
+    fn shared_words(&self) -> Result<SharedWords> {
+        Ok(Arc::new(Box::<Words>::default()))
     }
 
     /// Waits for all work. A device that works while it is asked has nothing to wait for.
@@ -92,8 +88,8 @@ pub trait Device: Send + Sync {
     /// Uninitialised memory, aligned to 256 bytes.
     fn allocate(&self, bytes: usize) -> Result<Address>;
 
-    /// Gives back what [`Self::allocate`] gave.
-    fn free(&self, granted: Granted, at: Address);
+    /// Gives back the bytes that [`Self::allocate`] gave.
+    fn free(&self, granted: Granted, at: Address, bytes: usize);
 
     /// Bytes ← 0.
     fn clear(&self, granted: Granted, at: Address, bytes: usize) -> Result<()>;
@@ -113,9 +109,6 @@ pub trait Device: Send + Sync {
     }
 
     /// Host ← the values of a download, of the same length.
-    ///
-    /// # Errors
-    /// [`DeviceError::Length`] where it is not.
     fn end_download(&self, download: Download, to: &mut [u8]) -> Result<()> {
         match download {
             Download::Done(from) => fill(to, &from),
@@ -167,27 +160,13 @@ pub(crate) fn check_length(there: usize, asked: usize) -> Result<()> {
 
 /// An observer of the work of a device. Its errors become those of the device.
 pub trait Watch: Send + Sync {
-    /// A kernel or a recording is to be launched.
-    ///
-    /// # Errors
-    /// It is not.
+    /// A kernel or a recording is to be launched: on an error it is not.
     fn launching(&self) -> Result<()> {
         Ok(())
     }
 
-    /// These bytes were read from the device.
-    ///
-    /// # Errors
-    /// They are not valid.
-    fn downloaded(&self, _: &[u8]) -> Result<()> {
-        Ok(())
-    }
-
-    /// All work was waited for.
-    ///
-    /// # Errors
-    /// It was not done to its end.
-    fn waited(&self) -> Result<()> {
+    /// All work was waited for, and these bytes, if any, were read: on an error they are not valid.
+    fn waited(&self, _: &[u8]) -> Result<()> {
         Ok(())
     }
 }
@@ -200,66 +179,53 @@ pub struct WatchedDevice<W> {
 
 impl<W: Watch> WatchedDevice<W> {
     /// `device`, watched by `watch`.
-    #[must_use]
     pub fn new(device: Arc<dyn Device>, watch: W) -> Self {
         Self { device, watch }
     }
 }
 
+/// Calls that a watched device passes on.
+macro_rules! passed_on {
+    ($($name:ident($($argument:ident: $type:ty),*) $(-> $result:ty)?;)*) => { $(
+        fn $name(&self, $($argument: $type),*) $(-> $result)? {
+            self.device.$name($($argument),*)
+        }
+    )* };
+}
+
 impl<W: Watch> Device for WatchedDevice<W> {
+    passed_on! {
+        memory() -> Result<Option<(usize, usize)>>;
+        queue() -> Option<u64>;
+        shared_words() -> Result<SharedWords>;
+        allocate(bytes: usize) -> Result<Address>;
+        free(granted: Granted, at: Address, bytes: usize);
+        clear(granted: Granted, at: Address, bytes: usize) -> Result<()>;
+        upload(granted: Granted, from: &[u8], to: Address) -> Result<()>;
+        begin_download(granted: Granted, from: Address, bytes: usize) -> Result<Download>;
+        copy(granted: Granted, from: Address, to: Address, bytes: usize) -> Result<()>;
+        fork(work: &mut dyn FnMut() -> Result<()>) -> Result<()>;
+        join() -> Result<()>;
+        record(work: &mut dyn FnMut() -> Result<()>) -> Result<Recording>;
+    }
+
     fn name(&self) -> &str {
         self.device.name()
     }
 
-    fn memory(&self) -> Result<Option<(usize, usize)>> {
-        self.device.memory()
-    }
-
-    fn queue(&self) -> Option<u64> {
-        self.device.queue()
-    }
-
-    fn shared_words(&self) -> Result<Arc<dyn SharedWords>> {
-        self.device.shared_words()
-    }
-
     fn synchronise(&self) -> Result<()> {
         self.device.synchronise()?;
-        self.watch.waited()
-    }
-
-    fn allocate(&self, bytes: usize) -> Result<Address> {
-        self.device.allocate(bytes)
-    }
-
-    fn free(&self, granted: Granted, at: Address) {
-        self.device.free(granted, at);
-    }
-
-    fn clear(&self, granted: Granted, at: Address, bytes: usize) -> Result<()> {
-        self.device.clear(granted, at, bytes)
-    }
-
-    fn upload(&self, granted: Granted, from: &[u8], to: Address) -> Result<()> {
-        self.device.upload(granted, from, to)
+        self.watch.waited(&[])
     }
 
     fn download(&self, granted: Granted, from: Address, to: &mut [u8]) -> Result<()> {
         self.device.download(granted, from, to)?;
-        self.watch.downloaded(to)
-    }
-
-    fn begin_download(&self, granted: Granted, from: Address, bytes: usize) -> Result<Download> {
-        self.device.begin_download(granted, from, bytes)
+        self.watch.waited(to)
     }
 
     fn end_download(&self, download: Download, to: &mut [u8]) -> Result<()> {
         self.device.end_download(download, to)?;
-        self.watch.downloaded(to)
-    }
-
-    fn copy(&self, granted: Granted, from: Address, to: Address, bytes: usize) -> Result<()> {
-        self.device.copy(granted, from, to, bytes)
+        self.watch.waited(to)
     }
 
     fn launch(
@@ -271,18 +237,6 @@ impl<W: Watch> Device for WatchedDevice<W> {
     ) -> Result<()> {
         self.watch.launching()?;
         self.device.launch(granted, kernel, shape, arguments)
-    }
-
-    fn fork(&self, work: &mut dyn FnMut() -> Result<()>) -> Result<()> {
-        self.device.fork(work)
-    }
-
-    fn join(&self) -> Result<()> {
-        self.device.join()
-    }
-
-    fn record(&self, work: &mut dyn FnMut() -> Result<()>) -> Result<Recording> {
-        self.device.record(work)
     }
 
     fn replay(&self, granted: Granted, recording: &Recording) -> Result<()> {

@@ -7,7 +7,8 @@ use crate::backend::{DeviceError, Real};
 use std::marker::PhantomData;
 use std::sync::Arc;
 
-/// `len` values of `T` in a device's memory, freed when dropped.
+/// `len` values of `T` in a device's memory, freed when dropped. A copy to or from another length is
+/// refused with [`DeviceError::Length`].
 pub struct Buffer<T> {
     device: Arc<dyn Device>,
     address: Address,
@@ -36,50 +37,37 @@ impl<T: bytemuck::Pod> Buffer<T> {
         Ok(buffer)
     }
 
-    #[must_use]
     pub fn len(&self) -> usize {
         self.len
     }
 
-    #[must_use]
     pub fn is_empty(&self) -> bool {
         self.len == 0
     }
 
     /// Address of the first value.
-    #[must_use]
     pub fn address(&self) -> Address {
         self.address
     }
 
     /// Address of value `at`.
-    #[must_use]
     pub fn address_of(&self, at: usize) -> Address {
         self.address + (at * size_of::<T>()) as Address
     }
 
-    /// All values ← host.
-    ///
-    /// # Errors
-    /// [`DeviceError::Length`] unless both have the same length.
+    /// All values ← host, of the same length.
     pub fn upload(&self, host: &[T]) -> Result<()> {
         check_length(self.len, host.len())?;
         self.device.upload(GRANTED, bytemuck::cast_slice(host), self.address)
     }
 
     /// The leading values ← host.
-    ///
-    /// # Errors
-    /// [`DeviceError::Length`] for more values than there are.
     pub fn upload_part(&self, host: &[T]) -> Result<()> {
         check_length(self.len, host.len().max(self.len))?;
         self.device.upload(GRANTED, bytemuck::cast_slice(host), self.address)
     }
 
     /// The leading values to the host.
-    ///
-    /// # Errors
-    /// [`DeviceError::Length`] for more values than there are.
     pub fn download(&self, host: &mut [T]) -> Result<()> {
         check_length(self.len, host.len().max(self.len))?;
         self.device.download(GRANTED, self.address, bytemuck::cast_slice_mut(host))
@@ -100,10 +88,7 @@ impl<T: bytemuck::Pod> Buffer<T> {
         Ok(host[0])
     }
 
-    /// All values ← those of another buffer on the same device.
-    ///
-    /// # Errors
-    /// [`DeviceError::Length`] unless both have the same length.
+    /// All values ← those of another buffer of the same length on the same device.
     pub fn copy_from(&self, other: &Self) -> Result<()> {
         check_length(self.len, other.len)?;
         self.device.copy(GRANTED, other.address, self.address, self.len * size_of::<T>())
@@ -121,6 +106,13 @@ impl<T> From<&Buffer<T>> for Argument {
     }
 }
 
+/// A null pointer for none.
+impl<T> From<Option<&Buffer<T>>> for Argument {
+    fn from(buffer: Option<&Buffer<T>>) -> Self {
+        Self::from(buffer.map_or(0, |buffer| buffer.address))
+    }
+}
+
 impl<T> From<&Arc<Buffer<T>>> for Argument {
     fn from(buffer: &Arc<Buffer<T>>) -> Self {
         Self::from(buffer.address)
@@ -133,6 +125,13 @@ impl<T> From<&Buffer<T>> for Pointer<T> {
     }
 }
 
+/// Null for none.
+impl<T> From<Option<&Buffer<T>>> for Pointer<T> {
+    fn from(buffer: Option<&Buffer<T>>) -> Self {
+        buffer.map_or(Self::NULL, Self::from)
+    }
+}
+
 impl<T: Real> From<&Buffer<T>> for Pointer<Reals> {
     fn from(buffer: &Buffer<T>) -> Self {
         Self::to(buffer.address)
@@ -141,7 +140,7 @@ impl<T: Real> From<&Buffer<T>> for Pointer<Reals> {
 
 impl<T> Drop for Buffer<T> {
     fn drop(&mut self) {
-        self.device.free(GRANTED, self.address);
+        self.device.free(GRANTED, self.address, (self.len * size_of::<T>()).max(1));
     }
 }
 
@@ -176,7 +175,6 @@ const FIXED: usize = 256 << 20;
 
 impl MemoryEstimate {
     /// Bytes of the GPU's memory.
-    #[must_use]
     pub fn bytes(&self) -> usize {
         let stored = match self.preconditioner {
             PreconditionerStorage::Diagonal => 2 * self.value,

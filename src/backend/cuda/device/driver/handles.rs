@@ -2,38 +2,12 @@
 //!
 //! All but [`Context::bind`] needs the context of the handle to be current on the calling thread.
 
-use crate::backend::DeviceError;
 use cudarc::driver::result::DriverError;
 use cudarc::driver::{result, sys};
-use std::ffi::c_void;
-
-pub(super) fn reason(error: DriverError) -> String {
-    error
-        .error_string()
-        .map_or_else(|_| format!("{error:?}"), |text| text.to_string_lossy().into_owned())
-}
-
-/// A GPU as errors name it.
-pub(super) struct GpuName {
-    pub(super) ordinal: usize,
-    pub(super) name: String,
-}
-
-impl GpuName {
-    /// The error of a call that the driver refused.
-    pub(super) fn failed(
-        &self,
-        operation: &'static str,
-    ) -> impl FnOnce(DriverError) -> DeviceError + use<'_> {
-        move |error| self.error(operation, reason(error))
-    }
-
-    /// The error of a call that failed for this reason.
-    pub(super) fn error(&self, operation: &'static str, reason: String) -> DeviceError {
-        let device = format!("GPU {} ({})", self.ordinal, self.name);
-        DeviceError::Call { device, operation, reason }
-    }
-}
+use std::ffi::{CString, c_void};
+use std::ops::Deref;
+use std::sync::Arc;
+use std::sync::atomic::AtomicU32;
 
 /// A handle, or an address of pinned memory.
 #[derive(Debug, Clone, Copy)]
@@ -45,19 +19,41 @@ unsafe impl<T> Send for Handle<T> {}
 // SAFETY: as above.
 unsafe impl<T> Sync for Handle<T> {}
 
+/// A handle with the function of the driver that releases it.
+#[derive(Debug)]
+pub(super) struct Owned<T: Copy> {
+    handle: Handle<T>,
+    release: unsafe fn(T) -> Result<(), DriverError>,
+}
+
+impl<T: Copy> Owned<T> {
+    pub(super) fn raw(&self) -> T {
+        self.handle.0
+    }
+}
+
+impl<T: Copy> Drop for Owned<T> {
+    fn drop(&mut self) {
+        // SAFETY: the driver gave the handle, and nothing else holds it; errors at the end leave nothing
+        // to do.
+        let _ = unsafe { (self.release)(self.raw()) };
+    }
+}
+
 /// The primary context of a GPU.
 #[derive(Debug)]
 pub(super) struct Context {
-    device: sys::CUdevice,
     context: Handle<sys::CUcontext>,
+    _retained: Owned<sys::CUdevice>,
 }
 
 impl Context {
     /// The context of a GPU, made current on this thread.
     pub(super) fn retain(device: sys::CUdevice) -> Result<Self, DriverError> {
-        // SAFETY: `device` came from the driver; the context is released on drop.
+        // SAFETY: `device` came from the driver.
         let context = Handle(unsafe { result::primary_ctx::retain(device) }?);
-        let retained = Self { device, context };
+        let _retained = Owned { handle: Handle(device), release: result::primary_ctx::release };
+        let retained = Self { context, _retained };
         retained.bind()?;
         Ok(retained)
     }
@@ -73,11 +69,6 @@ impl Context {
         let _ = unsafe { result::ctx::set_current(std::ptr::null_mut()) };
     }
 
-    /// Whether kernels of this GPU can access the memory of another.
-    pub(super) fn can_access(&self, other: &Self) -> Result<bool, DriverError> {
-        can_access(self.device, other.device)
-    }
-
     /// Lets kernels of this GPU access the memory of another.
     pub(super) fn enable_access(&self, other: &Self) -> Result<(), DriverError> {
         use sys::CUresult::CUDA_ERROR_PEER_ACCESS_ALREADY_ENABLED as ALREADY;
@@ -90,39 +81,16 @@ impl Context {
     }
 }
 
-impl Drop for Context {
-    fn drop(&mut self) {
-        // SAFETY: the context was retained once; errors at the end leave nothing to do.
-        let _ = unsafe { result::primary_ctx::release(self.device) };
-    }
-}
-
-/// Whether kernels of one GPU can access the memory of another.
-pub(super) fn can_access(from: sys::CUdevice, to: sys::CUdevice) -> Result<bool, DriverError> {
-    let mut can = 0;
-    // SAFETY: both came from the driver; `can` outlives the call.
-    unsafe { sys::cuDeviceCanAccessPeer(&raw mut can, from, to) }.result()?;
-    Ok(can != 0)
-}
-
-pub(super) struct Stream(Handle<sys::CUstream>);
+pub(super) type Stream = Owned<sys::CUstream>;
 
 impl Stream {
-    /// A stream of ordinary priority.
-    pub(super) fn new() -> Result<Self, DriverError> {
-        let stream = result::stream::create(result::stream::StreamKind::NonBlocking)?;
-        Ok(Self(Handle(stream)))
-    }
-
-    /// A stream whose kernels start before those of others.
-    pub(super) fn of_greatest_priority() -> Result<Self, DriverError> {
-        let (_, greatest) = result::stream::get_priority_range()?;
+    /// A stream of ordinary priority, or one whose kernels start before those of others.
+    pub(super) fn new(comes_first: bool) -> Result<Self, DriverError> {
+        let (ordinary, greatest) = result::stream::get_priority_range()?;
+        let priority = if comes_first { greatest } else { ordinary };
         let kind = result::stream::StreamKind::NonBlocking;
-        Ok(Self(Handle(result::stream::create_with_priority(kind, greatest)?)))
-    }
-
-    pub(super) fn raw(&self) -> sys::CUstream {
-        self.0.0
+        let stream = result::stream::create_with_priority(kind, priority)?;
+        Ok(Self { handle: Handle(stream), release: result::stream::destroy })
     }
 
     pub(super) fn synchronise(&self) -> Result<(), DriverError> {
@@ -141,89 +109,70 @@ impl Stream {
     /// The event occurs when all work queued so far is done.
     pub(super) fn record(&self, event: &Event) -> Result<(), DriverError> {
         // SAFETY: stream and event live as long as their values.
-        unsafe { result::event::record(event.0.0, self.raw()) }
+        unsafe { result::event::record(event.raw(), self.raw()) }
     }
 
     /// Work queued later starts after the event.
     pub(super) fn wait_for(&self, event: &Event) -> Result<(), DriverError> {
         let flags = sys::CUevent_wait_flags::CU_EVENT_WAIT_DEFAULT;
         // SAFETY: as above.
-        unsafe { result::stream::wait_event(self.raw(), event.0.0, flags) }
+        unsafe { result::stream::wait_event(self.raw(), event.raw(), flags) }
     }
 }
 
-impl Drop for Stream {
-    fn drop(&mut self) {
-        // SAFETY: nothing else holds the handle.
-        let _ = unsafe { result::stream::destroy(self.raw()) };
-    }
-}
-
-pub(super) struct Event(Handle<sys::CUevent>);
+pub(super) type Event = Owned<sys::CUevent>;
 
 impl Event {
     pub(super) fn new() -> Result<Self, DriverError> {
         let event = result::event::create(sys::CUevent_flags::CU_EVENT_DISABLE_TIMING)?;
-        Ok(Self(Handle(event)))
+        Ok(Self { handle: Handle(event), release: result::event::destroy })
     }
 
     pub(super) fn synchronise(&self) -> Result<(), DriverError> {
         // SAFETY: the event lives as long as `self`.
-        unsafe { result::event::synchronize(self.0.0) }
+        unsafe { result::event::synchronize(self.raw()) }
     }
 }
 
-impl Drop for Event {
-    fn drop(&mut self) {
-        // SAFETY: nothing else holds the handle.
-        let _ = unsafe { result::event::destroy(self.0.0) };
-    }
+/// Pinned memory of the host, which has the same address on the GPU: words through which host and kernels
+/// tell each other something.
+pub(super) struct Pinned<const N: usize> {
+    at: Owned<*mut c_void>,
+    context: Arc<Context>,
 }
 
-/// Pinned memory of the host, which has the same address on the GPU.
-#[derive(Debug)]
-pub(super) struct Pinned {
-    at: Handle<*mut c_void>,
-    bytes: usize,
-}
-
-impl Pinned {
-    /// Memory filled with zeros, aligned to a page.
-    pub(super) fn zeros(bytes: usize) -> Result<Self, DriverError> {
-        // SAFETY: the memory is freed on drop, and is as large as what is written.
+impl<const N: usize> Pinned<N> {
+    /// Zeros, aligned to a page.
+    pub(super) fn zeros(context: &Arc<Context>) -> Result<Self, DriverError> {
+        // SAFETY: the memory is as large as what is written.
         let at = unsafe {
-            let at = result::malloc_host(bytes, 0)?;
-            at.cast::<u8>().write_bytes(0, bytes);
+            let at = result::malloc_host(size_of::<[AtomicU32; N]>(), 0)?;
+            at.cast::<[AtomicU32; N]>().write_bytes(0, 1);
             at
         };
-        Ok(Self { at: Handle(at), bytes })
-    }
-
-    pub(super) fn address(&self, offset: usize) -> *mut c_void {
-        debug_assert!(offset <= self.bytes);
-        self.at.0.wrapping_byte_add(offset)
-    }
-
-    /// The bytes from `offset` on, which no kernel and no copy writes at present.
-    pub(super) fn read(&self, offset: usize, to: &mut [u8]) {
-        let from = offset.min(self.bytes)..(offset + to.len()).min(self.bytes);
-        // SAFETY: the range lies in the memory, which lives as long as `self`.
-        let bytes = unsafe {
-            std::slice::from_raw_parts(self.address(from.start).cast::<u8>(), from.len())
-        };
-        to[..bytes.len()].copy_from_slice(bytes);
+        let at = Owned { handle: Handle(at), release: result::free_host };
+        Ok(Self { at, context: context.clone() })
     }
 }
 
-impl Drop for Pinned {
+impl<const N: usize> Deref for Pinned<N> {
+    type Target = [AtomicU32; N];
+
+    fn deref(&self) -> &Self::Target {
+        // SAFETY: the memory holds as many words and lives as long as `self`; all access is atomic.
+        unsafe { &*self.at.raw().cast() }
+    }
+}
+
+impl<const N: usize> Drop for Pinned<N> {
     fn drop(&mut self) {
-        // SAFETY: nothing else holds the memory.
-        let _ = unsafe { result::free_host(self.at.0) };
+        // The memory is freed in its context.
+        let _ = self.context.bind();
     }
 }
 
 /// A graph of recorded work that can be launched.
-pub(super) struct Graph(Handle<sys::CUgraphExec>);
+pub(super) type Graph = Owned<sys::CUgraphExec>;
 
 impl Graph {
     /// Records what `work` asks of the stream. The outer error is that of the recording.
@@ -245,58 +194,50 @@ impl Graph {
             }
             let graph = ended?;
             // Messages keep the priority of their stream.
-            let flags =
+            let priority =
                 sys::CUgraphInstantiate_flags::CUDA_GRAPH_INSTANTIATE_FLAG_USE_NODE_PRIORITY;
-            let launchable = result::graph::instantiate(graph, flags);
+            let launchable = result::graph::instantiate(graph, priority);
             let _ = result::graph::destroy(graph);
-            Ok(Ok(Self(Handle(launchable?))))
+            let handle = Handle(launchable?);
+            Ok(Ok(Self { handle, release: result::graph::exec_destroy }))
         }
     }
 
     /// Launches the work on the stream that recorded it.
     pub(super) fn launch(&self, stream: &Stream) -> Result<(), DriverError> {
         // SAFETY: graph and stream live as long as their values.
-        unsafe { result::graph::launch(self.0.0, stream.raw()) }
+        unsafe { result::graph::launch(self.raw(), stream.raw()) }
     }
 }
 
-impl Drop for Graph {
-    fn drop(&mut self) {
-        // SAFETY: nothing else holds the handle.
-        let _ = unsafe { result::graph::exec_destroy(self.0.0) };
-    }
-}
+/// Compiled kernels, loaded.
+pub(super) type Module = Owned<sys::CUmodule>;
 
-/// A stream of greater priority: messages that waited for the last block of the work at the same time
-/// would not be exchanged meanwhile.
-pub(super) struct SideStream {
-    pub(super) stream: Stream,
-    forked: Event,
-    joined: Event,
-}
-
-impl SideStream {
-    pub(super) fn new() -> Result<Self, DriverError> {
-        Ok(Self {
-            stream: Stream::of_greatest_priority()?,
-            forked: Event::new()?,
-            joined: Event::new()?,
-        })
+impl Module {
+    /// Loads machine code, which must be a complete cubin made for the GPU of the current context.
+    pub(super) fn load(image: &[u8]) -> Result<Self, DriverError> {
+        // SAFETY: as required of the caller.
+        let module = unsafe { result::module::load_data(image.as_ptr().cast()) }?;
+        Ok(Self { handle: Handle(module), release: result::module::unload })
     }
 
-    /// Work asked of this stream next starts after all that was asked of the main one.
-    pub(super) fn fork(&self, main: &Stream) -> Result<(), DriverError> {
-        main.record(&self.forked)?;
-        self.stream.wait_for(&self.forked)
-    }
-
-    /// [`Self::join`] waits for the work asked of this stream so far.
-    pub(super) fn end(&self) -> Result<(), DriverError> {
-        self.stream.record(&self.joined)
-    }
-
-    /// Work asked of the main stream later starts after that end.
-    pub(super) fn join(&self, main: &Stream) -> Result<(), DriverError> {
-        main.wait_for(&self.joined)
+    /// A kernel, valid as long as the module. Its blocks may have all the shared memory up to this limit.
+    pub(super) fn function(
+        &self,
+        name: &str,
+        shared_limit: i32,
+    ) -> Result<Handle<sys::CUfunction>, DriverError> {
+        use sys::CUfunction_attribute_enum::{
+            CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES as DYNAMIC,
+            CU_FUNC_ATTRIBUTE_SHARED_SIZE_BYTES as FIXED,
+        };
+        let name = CString::new(name).unwrap_or_default();
+        // SAFETY: the module lives as long as `self`, and the function belongs to it.
+        unsafe {
+            let function = result::module::get_function(self.raw(), name)?;
+            let fixed = result::function::get_function_attribute(function, FIXED)?;
+            result::function::set_function_attribute(function, DYNAMIC, shared_limit - fixed)?;
+            Ok(Handle(function))
+        }
     }
 }

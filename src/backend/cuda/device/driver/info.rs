@@ -1,10 +1,11 @@
 //! The GPUs and libraries of this machine.
 
-use super::handles::{Context, can_access, reason};
+use super::handles::Context;
 use crate::backend::DeviceError;
 use crate::backend::cuda::launch::Result;
 use crate::backend::cuda::launch::library::{DRIVER, compiler_version};
-use cudarc::driver::{result, sys};
+use cudarc::driver::result::{self, DriverError};
+use cudarc::driver::sys;
 use std::any::Any;
 use std::ffi::CStr;
 use sys::CUdevice_attribute_enum as Attribute;
@@ -42,6 +43,20 @@ impl DeviceInfo {
     pub(super) fn architecture(&self) -> u32 {
         self.capability.0 * 10 + self.capability.1
     }
+
+    /// The error of a call that failed for this reason.
+    pub(crate) fn error(&self, operation: &'static str, reason: String) -> DeviceError {
+        let device = format!("GPU {} ({})", self.ordinal, self.name);
+        DeviceError::Call { device, operation, reason }
+    }
+
+    /// The error of a call that the driver refused.
+    pub(super) fn failed(
+        &self,
+        operation: &'static str,
+    ) -> impl FnOnce(DriverError) -> DeviceError + use<'_> {
+        move |error| self.error(operation, reason(error))
+    }
 }
 
 /// Libraries of NVIDIA that gridgen opens at run time.
@@ -67,11 +82,8 @@ pub fn present() -> bool {
 
 /// Every GPU; none where there is no driver.
 pub fn devices() -> Result<Vec<DeviceInfo>> {
-    if driver_version().is_none() {
-        return Ok(Vec::new());
-    }
     match initialise() {
-        Err(DeviceError::NoGpu) => return Ok(Vec::new()),
+        Err(DeviceError::NoDriver | DeviceError::NoGpu) => return Ok(Vec::new()),
         initialised => initialised?,
     }
     let count = result::device::get_count().map_err(unexpected)?;
@@ -89,12 +101,14 @@ pub fn device(ordinal: usize) -> Result<DeviceInfo> {
     info(ordinal)
 }
 
-fn unexpected(error: result::DriverError) -> DeviceError {
-    DeviceError::Call {
-        device: "the driver".to_owned(),
-        operation: "listing the GPUs",
-        reason: reason(error),
-    }
+fn reason(error: DriverError) -> String {
+    let text = error.error_string().map(|text| text.to_string_lossy().into_owned());
+    text.unwrap_or_else(|_| format!("{error:?}"))
+}
+
+fn unexpected(error: DriverError) -> DeviceError {
+    let device = "the driver".to_owned();
+    DeviceError::Call { device, operation: "listing the GPUs", reason: reason(error) }
 }
 
 /// CUDA version of the driver, if there is one.
@@ -131,17 +145,15 @@ pub(super) fn initialise() -> Result<()> {
         }
         _ => unexpected(error),
     })?;
-    match compiler {
-        Ok(compiler) => fits(driver, compiler),
-        // Without one the GPUs can still be listed.
-        Err(_) => Ok(()),
-    }
+    // Without a compiler the GPUs can still be listed.
+    compiler.map_or(Ok(()), |compiler| fits(driver, compiler))
 }
 
 /// Refuses a driver that cannot run what a compiler of this version makes: one of an older major
 /// version. Within a major version machine code runs on every driver (CUDA C++ Best Practices
 /// Guide, "CUDA Compatibility").
-fn fits(driver: (i32, i32), compiler: (i32, i32)) -> Result<()> {
+#[doc(hidden)]
+pub fn fits(driver: (i32, i32), compiler: (i32, i32)) -> Result<()> {
     if compiler.0 > driver.0 { Err(DeviceError::OldDriver { driver, compiler }) } else { Ok(()) }
 }
 
@@ -159,9 +171,11 @@ pub(super) fn info(ordinal: usize) -> Result<DeviceInfo> {
         return Err(DeviceError::NoSuchGpu { ordinal, count });
     }
     let device = handle(ordinal)?;
-    // SAFETY: `device` is valid.
-    let attribute = |which| unsafe { result::device::get_attribute(device, which) };
-    let number = |which| attribute(which).map(|value| value as usize).map_err(unexpected);
+    let number = |which| {
+        // SAFETY: `device` is valid.
+        let value = unsafe { result::device::get_attribute(device, which) };
+        value.map(|value| value as usize).map_err(unexpected)
+    };
     let peers = (0..count).filter(|&other| other != ordinal && reaches(device, other)).collect();
     Ok(DeviceInfo {
         ordinal,
@@ -181,9 +195,12 @@ pub(super) fn info(ordinal: usize) -> Result<DeviceInfo> {
     })
 }
 
-/// Whether one GPU can access the memory of another.
+/// Whether kernels of one GPU can access the memory of another.
 fn reaches(from: sys::CUdevice, to: usize) -> bool {
-    handle(to).is_ok_and(|to| can_access(from, to).unwrap_or(false))
+    let mut can = 0;
+    // SAFETY: both came from the driver; `can` outlives the call.
+    let mut asked = |to| unsafe { sys::cuDeviceCanAccessPeer(&raw mut can, from, to) }.result();
+    handle(to).is_ok_and(|to| asked(to).is_ok()) && can != 0
 }
 
 /// Free bytes of a GPU.
@@ -192,18 +209,4 @@ fn free_memory(device: sys::CUdevice) -> Option<usize> {
     let free = result::mem_get_info().map(|(free, _)| free);
     Context::unbind();
     free.ok()
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_driver_of_an_older_major_version_is_refused() {
-        assert!(fits((13, 0), (13, 2)).is_ok() && fits((13, 0), (12, 4)).is_ok());
-        assert_eq!(
-            fits((12, 8), (13, 0)),
-            Err(DeviceError::OldDriver { driver: (12, 8), compiler: (13, 0) })
-        );
-    }
 }
