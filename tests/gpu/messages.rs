@@ -26,8 +26,8 @@ fn with_timeout(timeout: Duration) -> (Arc<dyn Device>, PeerCommunicator) {
     let abort_flag = Arc::new(AbortFlag::new(timeout));
     let gpu = Arc::new(DriverDevice::open(0).unwrap());
     let device: Arc<dyn Device> = Arc::new(WatchedDevice::new(gpu, abort_flag.clone()));
-    let transport = Arc::new(HostTransport::new(abort_flag));
-    let link = PeerCommunicator::join(transport, 0, 1, device.clone()).unwrap();
+    let transport = Arc::new(HostTransport::new(abort_flag, 1));
+    let link = PeerCommunicator::join(transport, 0, device.clone()).unwrap();
     (device, link)
 }
 

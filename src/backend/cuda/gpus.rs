@@ -3,13 +3,14 @@
 use crate::backend::cuda::backend::CudaBackend;
 use crate::backend::cuda::comm::{
     AbortFlag, Communicator, CommunicatorId, HostCommunicator, HostTransport, NcclCommunicator,
-    PeerCommunicator, RANK_TIMEOUT, RankSetup, nccl_present, run_ranks,
+    PeerCommunicator, RANK_TIMEOUT, nccl_present, run_ranks,
 };
 use crate::backend::cuda::device::driver::DriverDevice;
 use crate::backend::cuda::device::{Device, MemoryEstimate, WatchedDevice};
 use crate::backend::cuda::launch::Result;
 use crate::backend::{Bands, DeviceError};
-use std::sync::{Arc, Mutex, PoisonError};
+use parking_lot::Mutex;
+use std::sync::Arc;
 use std::time::Duration;
 
 /// The transport of messages between GPUs.
@@ -77,13 +78,11 @@ impl Gpus {
     }
 
     /// Number of GPUs.
-    #[must_use]
     pub fn count(&self) -> usize {
         self.devices.len()
     }
 
     /// Their names, each once.
-    #[must_use]
     pub fn names(&self) -> String {
         let mut names: Vec<&str> = Vec::new();
         for device in &self.devices {
@@ -95,7 +94,6 @@ impl Gpus {
     }
 
     /// A warning for the user where messages go through the host's memory.
-    #[must_use]
     pub fn slow(&self) -> Option<String> {
         (self.transport == Transport::Host).then(|| {
             "the GPUs do not access each other's memory, and NCCL was not found: messages between them \
@@ -137,34 +135,29 @@ impl Gpus {
         R: Send,
         E: Send + PartialEq + From<DeviceError>,
     {
-        let _one_run = ONE_RUN.lock().unwrap_or_else(PoisonError::into_inner);
+        let _one_run = ONE_RUN.lock();
         let abort_flag = Arc::new(AbortFlag::new(self.timeout));
-        let size = self.count();
-        let transport = Arc::new(HostTransport::new(abort_flag.clone()));
+        let transport = Arc::new(HostTransport::new(abort_flag.clone(), self.count()));
         let nccl = self.transport == Transport::Nccl;
         let id = nccl.then(CommunicatorId::new).transpose()?;
-        run_ranks(size, &abort_flag, |rank| {
+        run_ranks(self.count(), &abort_flag, |rank| {
             let gpu = &self.devices[rank];
             let (mut device, transport): (Arc<dyn Device>, _) = (gpu.clone(), transport.clone());
             let communicator: Box<dyn Communicator> = match (self.transport, id) {
                 (Transport::PeerMemory, _) => {
                     device = Arc::new(WatchedDevice::new(device, abort_flag.clone()));
-                    Box::new(PeerCommunicator::join(transport, rank, size, device.clone())?)
+                    Box::new(PeerCommunicator::join(transport, rank, device.clone())?)
                 }
                 (_, Some(id)) => {
-                    let setup = RankSetup { rank, size, id };
-                    Box::new(NcclCommunicator::join(gpu, setup, &transport)?)
+                    Box::new(NcclCommunicator::join(transport, rank, gpu.clone(), id)?)
                 }
-                _ => Box::new(HostCommunicator::new(transport, rank, size, device.clone())),
+                _ => Box::new(HostCommunicator::new(transport, rank, device.clone())),
             };
-            let backend = CudaBackend::banded(device, communicator, bands.clone())?;
-            work(
-                rank,
-                &match self.gathered_points {
-                    Some(most) => backend.with_gathered_points(most),
-                    None => backend,
-                },
-            )
+            let mut backend = CudaBackend::banded(device, communicator, bands.clone())?;
+            if let Some(most) = self.gathered_points {
+                backend = backend.with_gathered_points(most);
+            }
+            work(rank, &backend)
         })
     }
 }

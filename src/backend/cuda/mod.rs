@@ -8,23 +8,18 @@
 
 // Hidden items are for the tests and measurements of this workspace, and for what the public traits name.
 #[doc(hidden)]
+pub mod device;
+#[doc(hidden)]
 pub mod launch;
 
-#[doc(hidden)]
-pub mod device;
-
-mod comm;
-
-mod backend;
-
 mod algebra;
-mod grid;
-mod precond;
-
+mod backend;
+mod comm;
 mod csr;
-
 #[cfg(feature = "cuda")]
 mod gpus;
+mod grid;
+mod precond;
 
 pub use self::backend::CudaBackend;
 #[cfg(feature = "cuda")]
@@ -32,27 +27,20 @@ pub use self::device::driver;
 #[cfg(feature = "cuda")]
 pub use self::gpus::{Gpus, Transport};
 
-#[doc(hidden)]
-pub use self::algebra::{CudaMatrix, CudaVector};
-#[doc(hidden)]
-pub use self::backend::CudaRecording;
-#[doc(hidden)]
-pub use self::comm::{
-    AbortFlag, Communicator, HostCommunicator, HostTransport, Message, PeerCommunicator,
-    RANK_TIMEOUT, run_ranks,
-};
 #[cfg(feature = "cuda")]
 #[doc(hidden)]
-pub use self::comm::{CommunicatorId, NcclCommunicator, RankSetup};
+pub use self::comm::{CommunicatorId, NcclCommunicator};
 #[doc(hidden)]
-pub use self::csr::{CudaCsr, ProductKernel};
-#[doc(hidden)]
-pub use self::device::{
-    Buffer, Device, MemoryEstimate, PreconditionerStorage, Watch, WatchedDevice,
+pub use self::{
+    algebra::{CudaMatrix, CudaVector},
+    backend::CudaRecording,
+    comm::{
+        AbortFlag, Communicator, HostCommunicator, HostTransport, Message, PeerCommunicator,
+        RANK_TIMEOUT, run_ranks,
+    },
+    csr::{CudaCsr, ProductKernel},
+    device::{Buffer, Device, MemoryEstimate, PreconditionerStorage, Watch, WatchedDevice},
+    grid::{CudaElliptic, CudaGrid},
+    launch::PeerAccess,
+    precond::CudaLevel,
 };
-#[doc(hidden)]
-pub use self::grid::{CudaElliptic, CudaGrid};
-#[doc(hidden)]
-pub use self::launch::PeerAccess;
-#[doc(hidden)]
-pub use self::precond::CudaLevel;

@@ -120,11 +120,11 @@ fn a_rank_that_sends_nothing_is_named_when_the_patience_of_another_ends() {
 fn a_rank_that_never_joins_is_named() {
     let timeout = Duration::from_millis(500);
     let abort_flag = Arc::new(AbortFlag::new(timeout));
-    let transport = Arc::new(HostTransport::new(abort_flag.clone()));
+    let transport = Arc::new(HostTransport::new(abort_flag.clone(), 3));
 
     let result = run_ranks(3, &abort_flag, |rank| match rank {
         1 => Ok(()),
-        _ => PeerCommunicator::join(transport.clone(), rank, 3, fibers(1).remove(0)).map(drop),
+        _ => PeerCommunicator::join(transport.clone(), rank, fibers(1).remove(0)).map(drop),
     });
 
     let silent = |rank| Err(DeviceError::RankTimeout { rank, other: Some(1), waited: timeout });

@@ -8,7 +8,7 @@ use gridgen::backend::DeviceError;
 use gridgen::backend::cuda::driver::DriverDevice;
 use gridgen::backend::cuda::{
     AbortFlag, Buffer, Communicator, CommunicatorId, Device, HostTransport, Message,
-    NcclCommunicator, RankSetup,
+    NcclCommunicator,
 };
 
 use super::{elsewhere, fail, function};
@@ -19,11 +19,10 @@ const REMOTE: i32 = 6;
 const NOT_READY: i32 = 600;
 
 /// The only rank of a run.
-fn alone(abort_flag: &Arc<AbortFlag>) -> (Arc<DriverDevice>, NcclCommunicator) {
+fn alone(abort_flag: &Arc<AbortFlag>) -> (Arc<DriverDevice>, Arc<NcclCommunicator>) {
     let device = Arc::new(DriverDevice::open(0).unwrap());
-    let setup = RankSetup { rank: 0, size: 1, id: CommunicatorId::new().unwrap() };
-    let transport = HostTransport::new(abort_flag.clone());
-    let link = NcclCommunicator::join(&device, setup, &transport).unwrap();
+    let (transport, id) = (HostTransport::new(abort_flag.clone(), 1), CommunicatorId::new());
+    let link = NcclCommunicator::join(Arc::new(transport), 0, device.clone(), id.unwrap()).unwrap();
     (device, link)
 }
 

@@ -35,18 +35,18 @@ pub fn on_ranks_with_timeout<R: Send, E: Send + PartialEq + From<DeviceError>>(
     work: impl Fn(Arc<dyn Device>, Box<dyn Communicator>) -> Result<R, E> + Sync,
 ) -> Result<Vec<R>, E> {
     let (abort_flag, ranks) = (Arc::new(AbortFlag::new(timeout)), devices.len());
-    let host = Arc::new(HostTransport::new(abort_flag.clone()));
+    let host = Arc::new(HostTransport::new(abort_flag.clone(), ranks));
     run_ranks(ranks, &abort_flag, |rank| {
         let device = devices[rank].clone();
         match transport {
             Transport::PeerMemory => {
                 let device: Arc<dyn Device> =
                     Arc::new(WatchedDevice::new(device, abort_flag.clone()));
-                let link = PeerCommunicator::join(host.clone(), rank, ranks, device.clone())?;
+                let link = PeerCommunicator::join(host.clone(), rank, device.clone())?;
                 work(device, Box::new(link))
             }
             Transport::Host => {
-                let link = HostCommunicator::new(host.clone(), rank, ranks, device.clone());
+                let link = HostCommunicator::new(host.clone(), rank, device.clone());
                 work(device, Box::new(link))
             }
         }

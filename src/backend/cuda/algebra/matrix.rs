@@ -210,7 +210,7 @@ impl CudaBackend {
         let d = d.map_or(Argument::from(0_u64), Argument::from);
         let own = arguments![mi as u32, mj as u32, ranks.edges(), d, x];
         // The product of the band's own columns need not wait for it.
-        halo.start_columns(&*self.device, ranks, ranks.neighbours(), |columns| {
+        halo.start_columns(&*self.device, ranks, ranks.neighbours, |columns| {
             let arguments = [own.as_slice(), &[columns.into()]].concat();
             let shape = LaunchShape::threads(mj);
             self.launch::<T>(Source::Halo, "exchange_columns", shape, &arguments)
@@ -223,7 +223,7 @@ impl CudaBackend {
         let Structure::NinePoint { mi, mj, periodic } = a.structure else { return Ok(()) };
         self.finish_exchange()?;
         let mut arguments = self.grid_arguments(mi, mj, periodic);
-        arguments.extend(arguments![&a.values, halo.received(), skip, &*y]);
+        arguments.extend(arguments![&a.values, &halo.received, skip, &*y]);
         self.launch::<T>(Source::Matrix, "add_halo", LaunchShape::threads(2 * mj), &arguments)
     }
 }

@@ -283,7 +283,7 @@ impl CudaBackend {
         let (Some(ranks), true) = (&self.ranks, apart) else { return Ok(()) };
         let parts = ranks.gather(slots.scalars, usize::from(slots.first))?;
         let arguments = arguments![
-            ranks.size() as u32,
+            ranks.size as u32,
             slots.count as u32,
             parts,
             slots.shared(slots.ending, &workspace, None),
@@ -310,7 +310,7 @@ impl CudaBackend {
             self.launch::<T>(Source::Vector, "dots", LaunchShape::reduction(n), &arguments)?;
             if let Some(ranks) = &self.ranks {
                 let parts = ranks.gather(&workspace.projection, at)?;
-                let arguments = arguments![ranks.size() as u32, group.len() as u32, parts, result];
+                let arguments = arguments![ranks.size as u32, group.len() as u32, parts, result];
                 self.launch::<T>(Source::Vector, "sum_parts", LaunchShape::new(1, 1), &arguments)?;
             }
         }

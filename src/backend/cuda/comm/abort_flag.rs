@@ -4,9 +4,10 @@ use crate::backend::DeviceError;
 use crate::backend::cuda::device::{SharedWords, Watch};
 use crate::backend::cuda::launch::Result;
 use crate::backend::cuda::launch::constants::{ABORT_AWAITED, ABORT_RAISED, ABORT_TIMEOUT};
+use parking_lot::Mutex;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 /// Timeout of a wait for another rank: longer than any GPU works without a message, or a host keeps
@@ -15,12 +16,12 @@ pub const RANK_TIMEOUT: Duration = Duration::from_mins(5);
 
 /// Raised by a rank that fails, and by one whose wait for another exceeds the timeout; all ranks and
 /// their kernels stop waiting then.
-#[derive(Debug)]
 pub struct AbortFlag {
     raised: AtomicBool,
-    timeout: Duration,
+    /// Longest wait for another rank.
+    pub(super) timeout: Duration,
     /// The words that the kernels of each rank poll.
-    words: Mutex<Vec<(usize, Arc<dyn SharedWords>)>>,
+    words: Mutex<Vec<(usize, SharedWords)>>,
 }
 
 impl Default for AbortFlag {
@@ -32,48 +33,32 @@ impl Default for AbortFlag {
 
 impl AbortFlag {
     /// A flag that is not raised.
-    #[must_use]
     pub fn new(timeout: Duration) -> Self {
         Self { raised: AtomicBool::new(false), timeout, words: Mutex::default() }
-    }
-
-    /// Longest wait for another rank.
-    pub(crate) fn timeout(&self) -> Duration {
-        self.timeout
     }
 
     /// Stops all ranks.
     pub fn raise(&self) {
         self.raised.store(true, Ordering::Release);
-        for (_, words) in self.words().iter() {
-            words.words()[ABORT_RAISED].store(1, Ordering::Release);
+        for (_, words) in self.words.lock().iter() {
+            words[ABORT_RAISED].store(1, Ordering::Release);
         }
     }
 
-    /// Fails once the flag is raised.
-    ///
-    /// # Errors
-    /// [`DeviceError::OtherRank`].
+    /// Fails with [`DeviceError::OtherRank`] once the flag is raised.
     pub fn check(&self) -> Result<()> {
         if self.raised.load(Ordering::Acquire) { Err(DeviceError::OtherRank) } else { Ok(()) }
     }
 
     /// The same; a kernel whose wait exceeded the timeout raises the flag.
-    ///
-    /// # Errors
-    /// [`DeviceError::OtherRank`], [`DeviceError::RankTimeout`].
     fn check_kernels(&self) -> Result<()> {
-        let waited = self.words().iter().find_map(|(rank, words)| {
-            let other = words.words()[ABORT_AWAITED].load(Ordering::Acquire).checked_sub(1)?;
+        let waited = self.words.lock().iter().find_map(|(rank, words)| {
+            let other = words[ABORT_AWAITED].load(Ordering::Acquire).checked_sub(1)?;
             Some(self.timed_out(*rank, Some(other as usize)))
         });
-        match waited {
-            None => self.check(),
-            Some(timed_out) => {
-                self.raise();
-                Err(timed_out)
-            }
-        }
+        let Some(timed_out) = waited else { return self.check() };
+        self.raise();
+        Err(timed_out)
     }
 
     /// The error of a rank whose wait for another one exceeded the timeout.
@@ -82,23 +67,19 @@ impl AbortFlag {
     }
 
     /// Gives the kernels of a rank the timeout, and the flag when it is raised.
-    pub(super) fn register(&self, rank: usize, words: Arc<dyn SharedWords>) {
+    pub(super) fn register(&self, rank: usize, words: SharedWords) {
         let timeout = u32::try_from(self.timeout.as_millis()).unwrap_or(u32::MAX);
-        words.words()[ABORT_TIMEOUT].store(timeout, Ordering::Release);
-        let mut all = self.words();
+        words[ABORT_TIMEOUT].store(timeout, Ordering::Release);
+        let mut all = self.words.lock();
         if self.check().is_err() {
-            words.words()[ABORT_RAISED].store(1, Ordering::Release);
+            words[ABORT_RAISED].store(1, Ordering::Release);
         }
         all.push((rank, words));
     }
 
     /// The words are not used from now on.
-    pub(super) fn unregister(&self, words: &Arc<dyn SharedWords>) {
-        self.words().retain(|(_, other)| !Arc::ptr_eq(other, words));
-    }
-
-    fn words(&self) -> MutexGuard<'_, Vec<(usize, Arc<dyn SharedWords>)>> {
-        self.words.lock().unwrap_or_else(PoisonError::into_inner)
+    pub(super) fn unregister(&self, words: &SharedWords) {
+        self.words.lock().retain(|(_, other)| !Arc::ptr_eq(other, words));
     }
 }
 
@@ -109,20 +90,14 @@ impl Watch for Arc<AbortFlag> {
         self.check()
     }
 
-    fn downloaded(&self, _: &[u8]) -> Result<()> {
-        self.check_kernels()
-    }
-
-    fn waited(&self) -> Result<()> {
+    fn waited(&self, _: &[u8]) -> Result<()> {
         self.check_kernels()
     }
 }
 
 /// Does `work` on `ranks` ranks, a thread each, and returns the results by rank. Where one fails the
-/// abort flag stops the others, and its failure is returned.
-///
-/// # Errors
-/// The first failure that is not [`DeviceError::OtherRank`].
+/// abort flag stops the others, and its failure is returned: the first that is not
+/// [`DeviceError::OtherRank`].
 pub fn run_ranks<R, E>(
     ranks: usize,
     abort_flag: &Arc<AbortFlag>,
@@ -144,17 +119,13 @@ where
         let threads: Vec<_> = (0..ranks).map(|rank| scope.spawn(move || guarded(rank))).collect();
         threads.into_iter().map(|thread| thread.join().unwrap_or_else(Err)).collect()
     });
-    let mut results = Vec::with_capacity(ranks);
-    let mut failure = None;
+    let (mut results, mut failure) = (Vec::with_capacity(ranks), None);
+    let stopped = |failure: &E| *failure == DeviceError::OtherRank.into();
     for end in ended {
-        match end {
-            Ok(Ok(result)) => results.push(result),
-            Ok(Err(error)) => {
-                if failure.as_ref().is_none_or(|before| *before == DeviceError::OtherRank.into()) {
-                    failure = Some(error);
-                }
-            }
-            Err(panic) => resume_unwind(panic),
+        match end.unwrap_or_else(|panic| resume_unwind(panic)) {
+            Ok(result) => results.push(result),
+            Err(error) if failure.as_ref().is_none_or(stopped) => failure = Some(error),
+            Err(_) => {}
         }
     }
     failure.map_or(Ok(results), Err)

@@ -8,12 +8,18 @@ use crate::backend::cuda::launch::constants::{
 };
 use crate::backend::cuda::launch::shared::{HaloColumns, Pointer};
 use crate::backend::cuda::launch::{Argument, PeerAccess, Result};
-use std::sync::{Arc, Mutex, PoisonError};
+use parking_lot::Mutex;
+use std::sync::Arc;
 
 /// This rank's band, and its communicator.
 pub(crate) struct RankContext {
     pub(crate) communicator: Box<dyn Communicator>,
     pub(crate) bands: Bands,
+    pub(crate) rank: usize,
+    /// Number of ranks.
+    pub(crate) size: usize,
+    /// Whether there are bands before and after this one.
+    pub(crate) neighbours: [bool; 2],
     own: Mutex<Buffer<u64>>,
     all: Buffer<u64>,
 }
@@ -25,34 +31,20 @@ impl RankContext {
         communicator: Box<dyn Communicator>,
         bands: Bands,
     ) -> Result<Self> {
-        let ranks = communicator.size();
-        Ok(Self {
-            communicator,
-            bands,
-            own: Mutex::new(Buffer::zeros(device, RANK_VALUES)?),
-            all: Buffer::zeros(device, ranks * RANK_VALUES)?,
-        })
+        let own = Mutex::new(Buffer::zeros(device, RANK_VALUES)?);
+        let (rank, size) = (communicator.rank(), bands.ranks());
+        let (neighbours, all) =
+            (bands.neighbours(rank), Buffer::zeros(device, size * RANK_VALUES)?);
+        Ok(Self { communicator, bands, rank, size, neighbours, own, all })
     }
 
-    pub(crate) fn rank(&self) -> usize {
-        self.communicator.rank()
-    }
-
-    pub(crate) fn size(&self) -> usize {
-        self.communicator.size()
-    }
-
+    /// The first column or row of this rank.
     pub(crate) fn first(&self) -> usize {
-        self.bands.of(self.rank()).start
-    }
-
-    /// Whether there are bands before and after this one.
-    pub(crate) fn neighbours(&self) -> [bool; 2] {
-        self.bands.neighbours(self.rank())
+        self.bands.of(self.rank).start
     }
 
     pub(crate) fn edges(&self) -> u32 {
-        edges(self.neighbours())
+        edges(self.neighbours)
     }
 
     /// Values in device memory, gathered from all ranks: those of rank r at r · [`RANK_VALUES`] of
@@ -63,14 +55,16 @@ impl RankContext {
         Ok(&self.all)
     }
 
+    /// The first `K` of what was gathered last from each rank, by rank.
+    fn by_rank<const K: usize>(&self) -> Result<Vec<[u64; K]>> {
+        let host = self.all.to_host()?;
+        Ok(host.chunks(RANK_VALUES).map(|rank| std::array::from_fn(|k| rank[k])).collect())
+    }
+
     /// The first `K` of the values at the start of `values`, by rank.
     pub(crate) fn gathered<const K: usize>(&self, values: &Buffer<f64>) -> Result<Vec<[f64; K]>> {
         self.gather(values, 0)?;
-        let host = self.all.to_host()?;
-        Ok(host
-            .chunks(RANK_VALUES)
-            .map(|rank| std::array::from_fn(|k| f64::from_bits(rank[k])))
-            .collect())
+        Ok(self.by_rank()?.into_iter().map(|rank: [_; K]| rank.map(f64::from_bits)).collect())
     }
 
     /// A number of each rank, by rank.
@@ -80,11 +74,11 @@ impl RankContext {
 
     /// Two numbers of each rank, by rank.
     fn pairs(&self, own: [u64; 2]) -> Result<Vec<[u64; 2]>> {
-        let workspace = self.own.lock().unwrap_or_else(PoisonError::into_inner);
+        let workspace = self.own.lock();
         workspace.upload_part(&own)?;
         let bytes = RANK_VALUES * size_of::<u64>();
         self.communicator.all_gather(workspace.address(), self.all.address(), bytes)?;
-        Ok(self.all.to_host()?.chunks(RANK_VALUES).map(|rank| [rank[0], rank[1]]).collect())
+        self.by_rank()
     }
 
     /// The first of the bad pivots that the ranks found in factors of their own rows, as a row of the
@@ -99,7 +93,7 @@ impl RankContext {
     /// The first of the indices that the ranks found in their bands, as an index of the whole grid,
     /// each of whose points has `each` of them.
     pub(crate) fn first_of_all(&self, own: Option<usize>, each: usize) -> Result<Option<usize>> {
-        let (columns, whole) = (self.bands.of(self.rank()), each * self.bands.columns());
+        let (columns, whole) = (self.bands.of(self.rank), each * self.bands.columns());
         let band = each * columns.len();
         let place = own.map(|k| k / band * whole + each * columns.start + k % band);
         let all = self.numbers(place.map_or(u64::MAX, |k| k as u64))?;
@@ -135,9 +129,6 @@ pub trait Communicator: Send + Sync {
     /// Number of this rank.
     fn rank(&self) -> usize;
 
-    /// Number of ranks.
-    fn size(&self) -> usize;
-
     /// Place r of `to` ← `bytes` bytes at `from` of rank r, for all ranks.
     fn all_gather(&self, from: Address, to: Address, bytes: usize) -> Result<()>;
 
@@ -160,8 +151,8 @@ pub trait Communicator: Send + Sync {
 
 /// Memory for what is sent and received: a piece for the side before the band, one for the side after.
 pub(crate) struct Halo<T> {
-    send: Buffer<T>,
-    receive: Buffer<T>,
+    pub(crate) sent: Buffer<T>,
+    pub(crate) received: Buffer<T>,
     side: usize,
 }
 
@@ -169,26 +160,29 @@ impl<T: bytemuck::Pod> Halo<T> {
     /// For `side` values on each side.
     pub(crate) fn new(device: &Arc<dyn Device>, side: usize) -> Result<Self> {
         let zeros = || Buffer::zeros(device, 2 * side);
-        Ok(Self { send: zeros()?, receive: zeros()?, side })
-    }
-
-    pub(crate) fn sent(&self) -> Argument {
-        (&self.send).into()
-    }
-
-    pub(crate) fn received(&self) -> Argument {
-        (&self.receive).into()
+        Ok(Self { sent: zeros()?, received: zeros()?, side })
     }
 
     /// Begins the exchange with the neighbours there are.
     pub(crate) fn start(&self, ranks: &RankContext, neighbours: [bool; 2]) -> Result<()> {
+        let (rank, size) = (ranks.rank, ranks.size);
+        let others = [(rank + size - 1) % size, (rank + 1) % size];
+        let messages = |buffer: &Buffer<T>, sides: [usize; 2]| -> Vec<Message> {
+            let message = |side: usize| {
+                let (at, bytes) = (buffer.address_of(side * self.side), self.side * size_of::<T>());
+                Message { rank: others[side], at, bytes }
+            };
+            sides.into_iter().filter(|&side| neighbours[side]).map(message).collect()
+        };
         // Two ranks of a periodic grid are neighbours on both sides: what one sends to the rank before it
         // the other receives from the rank after it.
-        let [before, after] = self.messages(&self.send, ranks, neighbours);
-        let sent: Vec<Message> = before.into_iter().chain(after).collect();
-        let [before, after] = self.messages(&self.receive, ranks, neighbours);
-        let received: Vec<Message> = after.into_iter().chain(before).collect();
+        let (sent, received) = (messages(&self.sent, [0, 1]), messages(&self.received, [1, 0]));
         ranks.communicator.start_exchange(&sent, &received)
+    }
+
+    pub(crate) fn exchange(&self, ranks: &RankContext, neighbours: [bool; 2]) -> Result<()> {
+        self.start(ranks, neighbours)?;
+        ranks.communicator.finish_exchange()
     }
 
     /// Exchanges columns of two values per point by a kernel of `kernels/halo.cuh`, whose last argument
@@ -200,16 +194,16 @@ impl<T: bytemuck::Pod> Halo<T> {
         neighbours: [bool; 2],
         launch: impl Fn(HaloColumns) -> Result<()>,
     ) -> Result<()> {
-        let access = self.access(ranks);
-        if access.is_some() {
-            return launch(self.columns(access, PHASE_SEND | PHASE_RECEIVE));
+        let (first, is_only) = self.first_launch(ranks);
+        launch(first)?;
+        if is_only {
+            return Ok(());
         }
-        launch(self.columns(None, PHASE_SEND))?;
         self.exchange(ranks, neighbours)?;
-        launch(self.columns(None, PHASE_RECEIVE))
+        launch(HaloColumns { phase: PHASE_RECEIVE, ..first })
     }
 
-    /// Begins such an exchange on the side stream; [`Self::received`] will hold what is received.
+    /// Begins such an exchange on the side stream; `received` will hold what is received.
     pub(crate) fn start_columns(
         &self,
         device: &dyn Device,
@@ -217,51 +211,27 @@ impl<T: bytemuck::Pod> Halo<T> {
         neighbours: [bool; 2],
         launch: impl Fn(HaloColumns) -> Result<()>,
     ) -> Result<()> {
-        let access = self.access(ranks);
-        if access.is_some() {
-            return device.fork(&mut || launch(self.columns(access, PHASE_SEND | PHASE_RECEIVE)));
-        }
-        device.fork(&mut || launch(self.columns(None, PHASE_SEND)))?;
-        self.start(ranks, neighbours)
+        let (first, is_only) = self.first_launch(ranks);
+        device.fork(&mut || launch(first))?;
+        if is_only { Ok(()) } else { self.start(ranks, neighbours) }
     }
 
-    /// Access to the neighbours, if a column fits their buffers.
-    fn access(&self, ranks: &RankContext) -> Option<PeerAccess> {
-        ranks.communicator.peer_access().filter(|_| self.side <= 2 * COLUMN_POINTS)
-    }
-
-    /// The last argument of a kernel of `kernels/halo.cuh`.
-    fn columns(&self, access: Option<PeerAccess>, phase: u64) -> HaloColumns {
-        HaloColumns {
+    /// The last argument of the first launch of an exchange of columns, and whether it is the only launch:
+    /// where kernels access the neighbours, and a column fits their buffers.
+    fn first_launch(&self, ranks: &RankContext) -> (HaloColumns, bool) {
+        let fits = self.side <= 2 * COLUMN_POINTS;
+        let access = ranks.communicator.peer_access().filter(|_| fits);
+        let columns = HaloColumns {
             access: access.unwrap_or(PeerAccess::NONE),
-            phase,
-            sent: Pointer::to(self.send.address()),
-            received: Pointer::to(self.receive.address()),
-        }
+            phase: if access.is_some() { PHASE_SEND | PHASE_RECEIVE } else { PHASE_SEND },
+            sent: Pointer::to(self.sent.address()),
+            received: Pointer::to(self.received.address()),
+        };
+        (columns, access.is_some())
     }
 
     /// What was received from the band after this one.
     pub(crate) fn received_after(&self) -> Argument {
-        self.receive.address_of(self.side).into()
-    }
-
-    pub(crate) fn exchange(&self, ranks: &RankContext, neighbours: [bool; 2]) -> Result<()> {
-        self.start(ranks, neighbours)?;
-        ranks.communicator.finish_exchange()
-    }
-
-    /// The pieces of a buffer for the rank before this one and the rank after it, the last before the first.
-    fn messages(
-        &self,
-        buffer: &Buffer<T>,
-        ranks: &RankContext,
-        neighbours: [bool; 2],
-    ) -> [Option<Message>; 2] {
-        let (rank, ranks) = (ranks.rank(), ranks.size());
-        let beside = [(rank + ranks - 1) % ranks, (rank + 1) % ranks];
-        [0, 1].map(|k| {
-            let (at, bytes) = (buffer.address_of(k * self.side), self.side * size_of::<T>());
-            neighbours[k].then_some(Message { rank: beside[k], at, bytes })
-        })
+        self.received.address_of(self.side).into()
     }
 }

@@ -4,8 +4,9 @@ use super::abort_flag::AbortFlag;
 use super::communicator::{Communicator, Message};
 use crate::backend::cuda::device::{Address, Buffer, Device, GRANTED};
 use crate::backend::cuda::launch::Result;
+use parking_lot::{Condvar, Mutex};
 use std::collections::{HashMap, VecDeque};
-use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 const POLL: Duration = Duration::from_millis(5);
@@ -17,71 +18,52 @@ enum Kind {
     One,
 }
 
+/// Sender, receiver and kind of a message.
 type Route = (usize, usize, Kind);
 
 /// What the ranks of a run share on the host: messages that were sent and not received, the abort flag
 /// that ends all waits for one, and device memory that other ranks access.
 #[derive(Default)]
 pub struct HostTransport {
+    pub(super) ranks: usize,
     queues: Mutex<HashMap<Route, VecDeque<Vec<u8>>>>,
     arrived: Condvar,
-    abort_flag: Arc<AbortFlag>,
-    /// Outlives every rank's last message.
-    windows: Mutex<Vec<Buffer<u64>>>,
+    pub(super) abort_flag: Arc<AbortFlag>,
+    /// Memory that other ranks access until all have left: it outlives every rank's last message.
+    pub(super) windows: Mutex<Vec<Buffer<u64>>>,
 }
 
 impl HostTransport {
-    /// A transport whose waits end when this flag is raised.
-    #[must_use]
-    pub fn new(abort_flag: Arc<AbortFlag>) -> Self {
-        Self { abort_flag, ..Self::default() }
+    /// A transport of so many ranks whose waits end when this flag is raised.
+    pub fn new(abort_flag: Arc<AbortFlag>, ranks: usize) -> Self {
+        Self { ranks, abort_flag, ..Self::default() }
     }
 
-    /// The flag that ends all waits.
-    #[must_use]
-    pub fn abort_flag(&self) -> &Arc<AbortFlag> {
-        &self.abort_flag
-    }
-
-    /// Waits until all ranks have called this.
-    ///
-    /// # Errors
-    /// If the abort flag is raised, or a rank does not call within the timeout.
-    pub fn barrier(&self, rank: usize, ranks: usize) -> Result<()> {
-        self.gather((rank, ranks), &[]).map(drop)
-    }
-
-    /// A message of each rank, by rank.
-    pub(super) fn gather(&self, (rank, ranks): (usize, usize), own: &[u8]) -> Result<Vec<Vec<u8>>> {
-        (0..ranks).for_each(|other| self.send((rank, other, Kind::All), own.to_vec()));
-        (0..ranks).map(|other| self.receive((other, rank, Kind::All))).collect()
-    }
-
-    /// Keeps memory that other ranks access until all have left.
-    pub(super) fn keep(&self, window: Buffer<u64>) {
-        self.windows.lock().unwrap_or_else(PoisonError::into_inner).push(window);
+    /// A message of each rank, by rank. Fails if the abort flag is raised, or a rank does not call within
+    /// the timeout.
+    pub(super) fn gather(&self, rank: usize, own: &[u8]) -> Result<Vec<Vec<u8>>> {
+        (0..self.ranks).for_each(|other| self.send((rank, other, Kind::All), own.to_vec()));
+        (0..self.ranks).map(|other| self.receive((other, rank, Kind::All))).collect()
     }
 
     fn send(&self, route: Route, payload: Vec<u8>) {
-        let mut queues = self.queues.lock().unwrap_or_else(PoisonError::into_inner);
-        queues.entry(route).or_default().push_back(payload);
+        self.queues.lock().entry(route).or_default().push_back(payload);
         self.arrived.notify_all();
     }
 
     fn receive(&self, route: Route) -> Result<Vec<u8>> {
         let started = Instant::now();
-        let mut queues = self.queues.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut queues = self.queues.lock();
         loop {
             if let Some(payload) = queues.get_mut(&route).and_then(VecDeque::pop_front) {
                 return Ok(payload);
             }
             self.abort_flag.check()?;
-            if started.elapsed() >= self.abort_flag.timeout() {
+            if started.elapsed() >= self.abort_flag.timeout {
                 let (sender, receiver, _) = route;
                 return Err(self.abort_flag.timed_out(receiver, Some(sender)));
             }
-            let waited = self.arrived.wait_timeout(queues, POLL);
-            queues = waited.unwrap_or_else(PoisonError::into_inner).0;
+            self.arrived.wait_for(&mut queues, POLL);
         }
     }
 }
@@ -89,7 +71,6 @@ impl HostTransport {
 /// A rank whose messages go through the host's memory.
 pub struct HostCommunicator {
     rank: usize,
-    size: usize,
     device: Arc<dyn Device>,
     transport: Arc<HostTransport>,
     /// What the exchange that has begun receives.
@@ -97,19 +78,9 @@ pub struct HostCommunicator {
 }
 
 impl HostCommunicator {
-    /// Rank `rank` of `size` ranks that share `transport`.
-    #[must_use]
-    pub fn new(
-        transport: Arc<HostTransport>,
-        rank: usize,
-        size: usize,
-        device: Arc<dyn Device>,
-    ) -> Self {
-        Self { rank, size, device, transport, expected: Mutex::default() }
-    }
-
-    fn expected(&self) -> MutexGuard<'_, Vec<Message>> {
-        self.expected.lock().unwrap_or_else(PoisonError::into_inner)
+    /// A rank of those that share `transport`.
+    pub fn new(transport: Arc<HostTransport>, rank: usize, device: Arc<dyn Device>) -> Self {
+        Self { rank, device, transport, expected: Mutex::default() }
     }
 
     fn read(&self, from: Address, bytes: usize) -> Result<Vec<u8>> {
@@ -124,12 +95,8 @@ impl Communicator for HostCommunicator {
         self.rank
     }
 
-    fn size(&self) -> usize {
-        self.size
-    }
-
     fn all_gather(&self, from: Address, to: Address, bytes: usize) -> Result<()> {
-        let all = self.transport.gather((self.rank, self.size), &self.read(from, bytes)?)?;
+        let all = self.transport.gather(self.rank, &self.read(from, bytes)?)?;
         for (other, payload) in all.iter().enumerate() {
             self.device.upload(GRANTED, payload, to + (other * bytes) as Address)?;
         }
@@ -137,7 +104,7 @@ impl Communicator for HostCommunicator {
     }
 
     fn start_exchange(&self, sent: &[Message], received: &[Message]) -> Result<()> {
-        self.expected().extend_from_slice(received);
+        self.expected.lock().extend_from_slice(received);
         // What is sent may have been computed on the side stream.
         self.device.join()?;
         for &Message { rank, at, bytes } in sent {
@@ -147,7 +114,7 @@ impl Communicator for HostCommunicator {
     }
 
     fn finish_exchange(&self) -> Result<()> {
-        for Message { rank, at, .. } in std::mem::take(&mut *self.expected()) {
+        for Message { rank, at, .. } in std::mem::take(&mut *self.expected.lock()) {
             let payload = self.transport.receive((rank, self.rank, Kind::One))?;
             self.device.upload(GRANTED, &payload, at)?;
         }

@@ -15,7 +15,7 @@ pub use self::abort_flag::{AbortFlag, RANK_TIMEOUT, run_ranks};
 pub use self::communicator::{Communicator, Message};
 pub use self::host::{HostCommunicator, HostTransport};
 #[cfg(feature = "cuda")]
-pub use self::nccl::{CommunicatorId, NcclCommunicator, RankSetup};
+pub use self::nccl::{CommunicatorId, NcclCommunicator};
 pub use self::peer::PeerCommunicator;
 
 pub(super) use self::communicator::{Halo, PERIODIC_ROW, RankContext, edges};

@@ -62,51 +62,48 @@ fn operations(kind: u32, messages: &[Message]) -> Vec<MessageOperation> {
 /// ranks run at the same time; no call waits on the host.
 pub struct PeerCommunicator {
     rank: usize,
-    size: usize,
     device: Arc<dyn Device>,
     /// Addresses of all windows.
     windows: Buffer<u64>,
     /// Tickets of launches that gather, and of those that exchange: zero unless one runs.
     tickets: Buffer<u32>,
     transport: Arc<HostTransport>,
-    words: Arc<dyn SharedWords>,
+    words: SharedWords,
 }
 
 impl PeerCommunicator {
     /// Joins the other ranks; returns when all have joined. The devices access each other's memory.
-    ///
-    /// # Errors
-    /// If the device has too little memory, or another rank fails.
     pub fn join(
         transport: Arc<HostTransport>,
         rank: usize,
-        size: usize,
         device: Arc<dyn Device>,
     ) -> Result<Self> {
         let point = BUFFERS * POINT_WORDS * WORD_BYTES + size_of::<u32>();
         let per_rank = CHANNELS * ENDPOINT_BYTES + BUFFERS * GATHERED_WORDS * WORD_BYTES;
-        let bytes = size * per_rank + COUNTER_WORDS * WORD_BYTES + 2 * COLUMN_POINTS * point;
+        let shared = COUNTER_WORDS * WORD_BYTES + 2 * COLUMN_POINTS * point;
+        let bytes = transport.ranks * per_rank + shared;
         let own = Buffer::zeros(&device, bytes / size_of::<u64>())?;
         // Others write as soon as they know the address.
         device.synchronise()?;
         let address = own.address().to_ne_bytes();
-        transport.keep(own);
-        let all = transport.gather((rank, size), &address)?;
+        transport.windows.lock().push(own);
+        let all = transport.gather(rank, &address)?;
         let all: Vec<Address> =
             all.iter().map(|bytes| bytemuck::pod_read_unaligned(bytes)).collect();
         let windows = Buffer::from_host(&device, &all)?;
         let tickets = Buffer::zeros(&device, 2)?;
         let words = device.shared_words()?;
-        transport.abort_flag().register(rank, words.clone());
-        Ok(Self { rank, size, device, windows, tickets, transport, words })
+        transport.abort_flag.register(rank, words.clone());
+        Ok(Self { rank, device, windows, tickets, transport, words })
     }
 
     fn access(&self) -> PeerAccess {
         PeerAccess {
             windows: (&self.windows).into(),
             rank: self.rank as u32,
-            ranks: self.size as u32,
-            abort_flag: Pointer::to(self.words.address()),
+            ranks: self.transport.ranks as u32,
+            // Where the words are for both.
+            abort_flag: Pointer::to((&raw const **self.words).expose_provenance() as Address),
         }
     }
 
@@ -144,10 +141,6 @@ impl Communicator for PeerCommunicator {
         self.rank
     }
 
-    fn size(&self) -> usize {
-        self.size
-    }
-
     fn all_gather(&self, from: Address, to: Address, bytes: usize) -> Result<()> {
         let values = bytes / WORD_BYTES;
         let by_words = bytes.is_multiple_of(WORD_BYTES) && (1..=GATHERED_VALUES).contains(&values);
@@ -160,7 +153,9 @@ impl Communicator for PeerCommunicator {
         }
         let all = |kind, place: &dyn Fn(usize) -> Address| -> Vec<MessageOperation> {
             let message = |rank| Message { rank, at: place(rank), bytes };
-            (0..self.size).map(|rank| operation(kind, GATHERING, message(rank))).collect()
+            (0..self.transport.ranks)
+                .map(|rank| operation(kind, GATHERING, message(rank)))
+                .collect()
         };
         let sends = all(SEND, &|_| from);
         let receives = all(RECEIVE, &|rank| to + (rank * bytes) as Address);
@@ -177,7 +172,7 @@ impl Communicator for PeerCommunicator {
     }
 
     fn peer_access(&self) -> Option<PeerAccess> {
-        (self.size <= GATHERING_RANKS).then(|| self.access())
+        (self.transport.ranks <= GATHERING_RANKS).then(|| self.access())
     }
 
     fn recorded(&self) -> bool {
@@ -189,6 +184,6 @@ impl Drop for PeerCommunicator {
     fn drop(&mut self) {
         // No kernel uses the words once all work is done, or the abort flag has ended it.
         let _ = self.device.synchronise();
-        self.transport.abort_flag().unregister(&self.words);
+        self.transport.abort_flag.unregister(&self.words);
     }
 }

@@ -3,7 +3,6 @@
 
 use crate::backend::cuda::algebra::{CudaMatrix, CudaVector};
 use crate::backend::cuda::backend::CudaBackend;
-use crate::backend::cuda::comm::RankContext;
 use crate::backend::cuda::device::{Address, Buffer, Device};
 use crate::backend::cuda::launch::constants::TILE_ENTRIES;
 use crate::backend::cuda::launch::shared::{EllFactors, LevelRows};
@@ -123,7 +122,7 @@ impl<T: Real> RowFactors<T> {
         schedule: Schedule,
     ) -> Result<Self> {
         let elimination = Elimination::new(pattern, schedule);
-        let neighbours = backend.ranks.as_ref().map_or([false; 2], RankContext::neighbours);
+        let neighbours = backend.ranks.as_ref().map_or([false; 2], |ranks| ranks.neighbours);
         let entries_of = RowEntries::new(pattern, neighbours, &elimination);
         let (device, rows) = (&backend.device, entries_of.rows);
         let order = elimination.order();

@@ -37,7 +37,7 @@ pub(super) fn band<M: Real>(
     mj: usize,
     kind: LevelKind,
 ) -> Result<CudaLevel<M>> {
-    let (rank, device) = (ranks.rank(), &backend.device);
+    let (rank, device) = (ranks.rank, &backend.device);
     let size = LevelSize { mi: bands.of(rank).len(), mj, periodic: false };
     // All ranks' bands stand alike in memory, so that they can be joined.
     let [_, widest] = bands.widths();
@@ -71,7 +71,7 @@ pub(super) fn below<M: Real>(
     }
     let mut level = CudaLevel::new(backend, whole, whole.mi, kind)?;
     let values = piece.values(BLOCK_VALUES * piece.operator_planes());
-    let all = Buffer::zeros(&backend.device, ranks.size() * values)?;
+    let all = Buffer::zeros(&backend.device, ranks.size * values)?;
     level.joined = Some(Box::new(Joined { piece, all, width }));
     Ok(level)
 }
@@ -130,10 +130,10 @@ impl<M: Real> CudaLevel<M> {
         let (Some(ranks), Some(part)) = (&backend.ranks, &self.part) else { return Ok(()) };
         let (halo, a) = (&part.operator, &self.operator);
         let pack = self.storage.pick("pack_operator_compact", "pack_operator_full");
-        self.on_columns(backend, pack, arguments![a, halo.sent()])?;
+        self.on_columns(backend, pack, arguments![a, &halo.sent])?;
         halo.exchange(ranks, part.neighbours)?;
         let unpack = self.storage.pick("unpack_operator_compact", "unpack_operator_full");
-        self.on_columns(backend, unpack, arguments![halo.received(), a])
+        self.on_columns(backend, unpack, arguments![&halo.received, a])
     }
 
     /// Where the residual of the column after a band stands, brought from the neighbour; nowhere for
@@ -180,7 +180,7 @@ impl<M: Real> CudaLevel<M> {
         let bytes = values * size_of::<M>();
         ranks.communicator.all_gather(piece.address(), joined.all.address(), bytes)?;
         let (width, half) = (joined.width as u32, joined.piece.half as u32);
-        let mut arguments = arguments![self.layout(), width, ranks.size() as u32, half];
+        let mut arguments = arguments![self.layout(), width, ranks.size as u32, half];
         arguments.extend(arguments![each as u32, planes as u32, values as u64, &joined.all, to, u]);
         backend.launch::<M>(Source::Bands, "join_pieces", self.point_pairs(), &arguments)
     }
@@ -190,7 +190,7 @@ impl<M: Real> CudaLevel<M> {
     pub(super) fn start_in(&self, backend: &CudaBackend, coarse: &Self) -> [u32; 2] {
         match (&backend.ranks, &self.part) {
             (Some(ranks), Some(part)) if coarse.joined.is_some() => {
-                let start = part.bands.of(ranks.rank()).start / 2;
+                let start = part.bands.of(ranks.rank).start / 2;
                 [start as u32, u32::from(part.bands.periodic())]
             }
             _ => [0, u32::from(self.size.wraps())],
@@ -207,7 +207,7 @@ impl<M: Real> CudaLevel<M> {
         let (Some(ranks), Some(part)) = (&backend.ranks, &self.part) else { return Ok(()) };
         let Some(spikes) = &part.spikes else { return Ok(()) };
         let mut arguments = arguments![self.edged_layout(), spikes.columns as u32, &self.operator];
-        arguments.extend(arguments![&spikes.blocks, &spikes.reach, spikes.tips.sent()]);
+        arguments.extend(arguments![&spikes.blocks, &spikes.reach, &spikes.tips.sent]);
         let name = self.storage.pick("make_spikes_compact", "make_spikes_full");
         let blocks = (2 * self.size.mj).div_ceil(SPIKE_THREADS as usize);
         let shape = LaunchShape::new(blocks, SPIKE_THREADS);
@@ -226,8 +226,8 @@ impl<M: Real> CudaLevel<M> {
         let (Some(ranks), Some(part)) = (&backend.ranks, &self.part) else { return Ok(()) };
         let Some(spikes) = part.spikes.as_ref().filter(|_| count > 0) else { return Ok(()) };
         let mut own = arguments![self.edged_layout(), colour as u32, spikes.columns as u32];
-        own.extend(arguments![&spikes.blocks, &spikes.reach, spikes.tips.received()]);
-        own.extend(arguments![part.solution.sent(), self.u()]);
+        own.extend(arguments![&spikes.blocks, &spikes.reach, &spikes.tips.received]);
+        own.extend(arguments![&part.solution.sent, self.u()]);
         spikes.solved.exchange_columns(ranks, part.neighbours, |columns| {
             let arguments = [own.as_slice(), &[columns.into()]].concat();
             let shape = LaunchShape::new(count, JOIN_THREADS);
