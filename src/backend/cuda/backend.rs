@@ -7,8 +7,9 @@ use crate::backend::cuda::launch::{
     Argument, Kernel, LaunchShape, REDUCTION_BLOCKS, Result, Source, arguments,
 };
 use crate::backend::{Bands, DeviceError, Real};
+use parking_lot::{Mutex, MutexGuard};
+use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 pub(crate) const REDUCTIONS: usize = 4;
 
@@ -113,7 +114,6 @@ impl CudaBackend {
 
     /// The device.
     #[doc(hidden)]
-    #[must_use]
     pub fn device(&self) -> &Arc<dyn Device> {
         &self.device
     }
@@ -136,7 +136,7 @@ impl CudaBackend {
         n: usize,
         arguments: Vec<Argument>,
     ) -> Result<()> {
-        let all = [arguments![n as u64], arguments].concat();
+        let all = arguments![n as u64, arguments];
         self.launch::<T>(source, name, LaunchShape::threads(n), &all)
     }
 
@@ -157,9 +157,6 @@ impl CudaBackend {
     }
 
     /// The number of the first rank, on all ranks: all must call. Alone, `own`.
-    ///
-    /// # Errors
-    /// If the device or another rank fails.
     #[doc(hidden)]
     pub fn broadcast(&self, own: u64) -> Result<u64> {
         match &self.ranks {
@@ -169,7 +166,7 @@ impl CudaBackend {
     }
 
     pub(crate) fn reduction(&self) -> MutexGuard<'_, Reduction> {
-        self.reduction.lock().unwrap_or_else(PoisonError::into_inner)
+        self.reduction.lock()
     }
 
     /// Launches a kernel that ends in a reduction over `n` items; its partials, ticket and result
@@ -183,43 +180,30 @@ impl CudaBackend {
         arguments: &[Argument],
         combine: impl Fn(usize, f64, f64) -> f64,
     ) -> Result<[f64; K]> {
-        let Some(ranks) = &self.ranks else {
-            return self.own_reduction::<T, K>(source, name, n, arguments);
-        };
-        let workspace = self.reduction();
-        self.launch_reduction::<T>(&workspace, (source, name), n, arguments)?;
-        let parts = ranks.gathered::<K>(&workspace.result)?;
-        let (first, others) = parts.split_first().ok_or(DeviceError::OtherRank)?;
-        Ok(others
-            .iter()
-            .fold(*first, |sums, part| std::array::from_fn(|k| combine(k, sums[k], part[k]))))
+        let parts = self.reductions::<T, K>(self.ranks.as_ref(), (source, name), n, arguments)?;
+        let joined =
+            |sums: [f64; K], part: [f64; K]| std::array::from_fn(|k| combine(k, sums[k], part[k]));
+        parts.into_iter().reduce(joined).ok_or(DeviceError::OtherRank)
     }
 
-    /// As [`Self::reduce`], on this rank alone.
-    pub(crate) fn own_reduction<T: Real, const K: usize>(
+    /// The results of such a kernel by rank, or those of this rank alone.
+    pub(crate) fn reductions<T: Real, const K: usize>(
         &self,
-        source: Source,
-        name: &'static str,
-        n: usize,
-        arguments: &[Argument],
-    ) -> Result<[f64; K]> {
-        let workspace = self.reduction();
-        self.launch_reduction::<T>(&workspace, (source, name), n, arguments)?;
-        let mut results = [0.0; K];
-        workspace.result.download(&mut results)?;
-        Ok(results)
-    }
-
-    fn launch_reduction<T: Real>(
-        &self,
-        workspace: &Reduction,
+        ranks: Option<&RankContext>,
         (source, name): (Source, &'static str),
         n: usize,
         arguments: &[Argument],
-    ) -> Result<()> {
-        let mut all = arguments.to_vec();
-        all.push(workspace.out(workspace.result.address()).into());
-        self.launch::<T>(source, name, LaunchShape::reduction(n), &all)
+    ) -> Result<Vec<[f64; K]>> {
+        let workspace = self.reduction();
+        let out = workspace.out(workspace.result.address());
+        let all = arguments![arguments, out];
+        self.launch::<T>(source, name, LaunchShape::reduction(n), &all)?;
+        if let Some(ranks) = ranks {
+            return ranks.gathered(&workspace.result);
+        }
+        let mut results = [0.0; K];
+        workspace.result.download(&mut results)?;
+        Ok(vec![results])
     }
 
     /// Launches a kernel that lowers its last argument to the first index where something is
@@ -233,9 +217,7 @@ impl CudaBackend {
         each: usize,
     ) -> Result<Option<usize>> {
         self.first_index(each, |first| {
-            let mut all = arguments.to_vec();
-            all.push(first.into());
-            self.launch::<T>(source, name, shape, &all)
+            self.launch::<T>(source, name, shape, &arguments![arguments, first])
         })
     }
 
@@ -261,20 +243,14 @@ impl CudaBackend {
         let workspace = self.reduction();
         workspace.first.upload(&[u64::MAX])?;
         work(workspace.first.address())?;
-        let mut first = [0];
-        workspace.first.download(&mut first)?;
-        Ok((first[0] != u64::MAX).then_some(first[0] as usize))
+        let first = workspace.first.get(0)?;
+        Ok((first != u64::MAX).then_some(first as usize))
     }
 }
 
 /// A recording of the device and the host states that the recorded work sets.
 #[derive(Default)]
-pub struct CudaRecording(Option<Recorded>);
-
-struct Recorded {
-    launches: Recording,
-    states: States,
-}
+pub struct CudaRecording(Option<(Recording, States)>);
 
 impl CudaRecording {
     /// Does `work`, which is recorded the first time and replayed ever after.
@@ -284,19 +260,18 @@ impl CudaRecording {
         capture: &CaptureLog,
         mut work: impl FnMut() -> Result<()>,
     ) -> Result<()> {
-        if let Some(recorded) = &self.0 {
-            for (state, value) in &recorded.states {
+        let launches = if let Some((launches, states)) = &self.0 {
+            for (state, value) in states {
                 state.put(*value);
             }
-            return device.replay(GRANTED, &recorded.launches);
-        }
-        *capture.states() = Some(Vec::new());
-        let launches = device.record(&mut work);
-        let states = capture.states().take().unwrap_or_default();
-        let recorded = Recorded { launches: launches?, states };
-        device.replay(GRANTED, &recorded.launches)?;
-        self.0 = Some(recorded);
-        Ok(())
+            launches
+        } else {
+            *capture.0.lock() = Some(Vec::new());
+            let launches = device.record(&mut work);
+            let states = capture.0.lock().take().unwrap_or_default();
+            &self.0.insert((launches?, states)).0
+        };
+        device.replay(GRANTED, launches)
     }
 }
 
@@ -317,7 +292,7 @@ impl HostState {
     /// Sets the state; a recording that goes on will set it too.
     pub(crate) fn set(&self, capture: &CaptureLog, value: u32) {
         self.put(value);
-        if let Some(states) = &mut *capture.states() {
+        if let Some(states) = &mut *capture.0.lock() {
             states.push((self.clone(), value));
         }
     }
@@ -334,11 +309,7 @@ type States = Vec<(HostState, u32)>;
 pub(crate) struct CaptureLog(Mutex<Option<States>>);
 
 impl CaptureLog {
-    fn states(&self) -> MutexGuard<'_, Option<States>> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
     pub(crate) fn is_open(&self) -> bool {
-        self.states().is_some()
+        self.0.lock().is_some()
     }
 }

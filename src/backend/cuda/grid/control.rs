@@ -22,15 +22,11 @@ impl CudaBackend {
         settings: &EllipticSettings,
     ) -> Result<CudaElliptic> {
         let size = LevelSize::of_grid(grid.topology, grid.ni, grid.nj);
-        let nodes_of = OpenNodes { backend: self, grid, size };
-        let arc = nodes_of.zeros((nodes_of.n() + 1) * grid.nj)?;
-        let arguments = arguments![nodes_of.n() as u32, grid.nj as u32, &grid.x, &grid.y, &arc];
-        self.launch::<f64>(
-            Source::Control,
-            "arc_lengths",
-            line_shape(nodes_of.n() + 1),
-            &arguments,
-        )?;
+        let held = grid.topology == Topology::O(Seam::Held);
+        let nodes_of = OpenNodes { backend: self, grid, size, n: grid.ni - 1, held: held.into() };
+        let arc = nodes_of.zeros(grid.ni * grid.nj)?;
+        let arguments = arguments![nodes_of.n as u32, grid.nj as u32, &grid.x, &grid.y, &arc];
+        self.launch::<f64>(Source::Control, "arc_lengths", line_shape(grid.ni), &arguments)?;
         let [p, q] = nodes_of.control_functions(&arc, settings)?;
         let (control_p, control_q) = (nodes_of.inner(&p)?, nodes_of.inner(&q)?);
         drop((p, q));
@@ -65,7 +61,7 @@ impl CudaBackend {
     pub(crate) fn first_guess(&self, state: &CudaElliptic) -> Result<CudaVector<f64>> {
         let u = Buffer::zeros(&self.device, 2 * state.points())?;
         let fixed = u32::from(state.wall.is_some());
-        let arguments = arguments![state.mi as u32, state.mj as u32, fixed, &state.x, &state.y, &u];
+        let arguments = arguments![state.size(), fixed, &state.x, &state.y, &u];
         let shape = LaunchShape::threads(state.points());
         self.launch::<f64>(Source::Control, "first_guess", shape, &arguments)?;
         Ok(u)
@@ -77,30 +73,21 @@ struct OpenNodes<'a> {
     backend: &'a CudaBackend,
     grid: &'a CudaGrid,
     size: LevelSize,
+    /// In a row.
+    n: usize,
+    /// 1 with a held seam: the column of the first unknown point.
+    held: u32,
 }
 
 impl OpenNodes<'_> {
-    fn n(&self) -> usize {
-        self.grid.ni - 1
-    }
-
-    fn held(&self) -> bool {
-        self.grid.topology == Topology::O(Seam::Held)
-    }
-
-    fn first(&self) -> u32 {
-        u32::from(self.held())
-    }
-
     fn zeros(&self, values: usize) -> Result<Buffer<f64>> {
         Buffer::zeros(&self.backend.device, values)
     }
 
     /// Launches a kernel with a thread for each node, whose first arguments are the size of the O-grid.
     fn launch(&self, name: &'static str, arguments: Vec<Argument>) -> Result<()> {
-        let mut all = arguments![self.n() as u32, self.grid.nj as u32];
-        all.extend(arguments);
-        let shape = LaunchShape::threads(self.n() * self.grid.nj);
+        let all = arguments![self.n as u32, self.grid.nj as u32, arguments];
+        let shape = LaunchShape::threads(self.n * self.grid.nj);
         self.backend.launch::<f64>(Source::Control, name, shape, &all)
     }
 
@@ -111,7 +98,7 @@ impl OpenNodes<'_> {
         settings: &EllipticSettings,
     ) -> Result<[Buffer<f64>; 2]> {
         let (x, y) = (&self.grid.x, &self.grid.y);
-        let nodes = self.n() * self.grid.nj;
+        let nodes = self.n * self.grid.nj;
         let (mut p, mut q) = (self.zeros(nodes)?, self.zeros(nodes)?);
         let control = &settings.control;
         match control.base {
@@ -125,8 +112,8 @@ impl OpenNodes<'_> {
                 self.launch("boundary_control", arguments![limit, x, y, &p, &q])?;
             }
             Base::Marched => {
-                let held = u32::from(self.held());
-                self.launch("marched_control", arguments![held, control.clip, x, y, &p, &q])?;
+                let arguments = arguments![self.held, control.clip, x, y, &p, &q];
+                self.launch("marched_control", arguments)?;
                 for f in [&mut p, &mut q] {
                     self.repeat(control.smoothing, f, |from, to| {
                         let distance = control.smoothing_distance;
@@ -156,19 +143,17 @@ impl OpenNodes<'_> {
         Ok(())
     }
 
-    /// Arguments of a kernel with a thread for each unknown point, and its shape.
-    fn unknowns(&self) -> (Vec<Argument>, LaunchShape) {
+    /// Launches a kernel with a thread for each unknown point, whose first arguments are the sizes.
+    fn launch_inner(&self, name: &'static str, arguments: Vec<Argument>) -> Result<()> {
         let LevelSize { mi, mj, .. } = self.size;
-        let arguments = arguments![self.n() as u32, mi as u32, mj as u32, self.first()];
-        (arguments, LaunchShape::threads(mi * mj))
+        let all = arguments![self.n as u32, mi as u32, mj as u32, self.held, arguments];
+        self.backend.launch::<f64>(Source::Control, name, LaunchShape::threads(mi * mj), &all)
     }
 
     /// The values of f at the unknown points.
     fn inner(&self, f: &Buffer<f64>) -> Result<Buffer<f64>> {
         let inner = self.zeros(self.size.mi * self.size.mj)?;
-        let (mut arguments, shape) = self.unknowns();
-        arguments.extend(arguments![f, &inner]);
-        self.backend.launch::<f64>(Source::Control, "inner_points", shape, &arguments)?;
+        self.launch_inner("inner_points", arguments![f, &inner])?;
         Ok(inner)
     }
 
@@ -181,9 +166,7 @@ impl OpenNodes<'_> {
         let lengths = decay_lengths(self.grid.topology, (&x, &y), &heights, settings.control.decay);
         let lengths = Buffer::from_host(&self.backend.device, &lengths)?;
         let (phi, psi) = (self.zeros(mi * mj)?, self.zeros(mi * mj)?);
-        let (mut arguments, shape) = self.unknowns();
-        arguments.extend(arguments![PSI_REACH, arc, &lengths, &phi, &psi]);
-        self.backend.launch::<f64>(Source::Control, "decay", shape, &arguments)?;
+        self.launch_inner("decay", arguments![PSI_REACH, arc, &lengths, &phi, &psi])?;
         Ok(Wall { phi, psi, amplitudes: self.zeros(2 * mi)? })
     }
 
@@ -193,11 +176,9 @@ impl OpenNodes<'_> {
         let frame = self.zeros(stride * self.grid.nj)?;
         // A periodic frame has a column before the O-grid's first and one after its last; the ends of
         // a held one are the seam and stay as they are.
-        let (before, ends) = (u32::from(!self.held()), self.first());
-        let mut arguments =
-            arguments![self.n() as u32, self.grid.nj as u32, stride as u32, before, ends, nodes];
-        arguments.push(offsets.map_or(Argument::from(0_u64), Argument::from));
-        arguments.push(Argument::from(&frame));
+        let (before, ends) = (1 - self.held, self.held);
+        let size = arguments![self.n as u32, self.grid.nj as u32, stride as u32];
+        let arguments = arguments![size, before, ends, nodes, offsets, &frame];
         let shape = LaunchShape::threads(stride * self.grid.nj);
         self.backend.launch::<f64>(Source::Control, "frame_nodes", shape, &arguments)?;
         Ok(frame)

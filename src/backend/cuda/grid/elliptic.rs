@@ -3,22 +3,17 @@
 use super::march::CudaGrid;
 use crate::backend::cuda::algebra::{CudaMatrix, CudaVector, sum};
 use crate::backend::cuda::backend::CudaBackend;
-use crate::backend::cuda::comm::{Halo, RankContext};
+use crate::backend::cuda::comm::Halo;
 use crate::backend::cuda::device::{Buffer, GRANTED};
-use crate::backend::cuda::launch::shared::{EllipticState, Pointer};
+use crate::backend::cuda::launch::shared::EllipticState;
 use crate::backend::cuda::launch::{Argument, LaunchShape, Result, Source, arguments};
-use crate::backend::elliptic::{store_frame, wrap};
-use crate::backend::{CellGuard, EllipticBackend, EllipticData, Real, Scaling};
+use crate::backend::elliptic::wrap;
+use crate::backend::{CellGuard, EllipticBackend, EllipticData, GridBackend, Real, Scaling};
 use crate::grid::{Grid, Topology};
 use crate::pde::EllipticSettings;
 
 /// Threads of the block that solves the wall's reduced system.
 const WALL_THREADS: u32 = 512;
-/// Bytes of a chunk's affine map: a 2×2 block and a pair, aligned like the block.
-const fn affine_bytes<T>() -> u32 {
-    let bytes = 6 * size_of::<T>();
-    bytes.next_multiple_of(16) as u32
-}
 
 /// State of the grid equations on a GPU.
 pub struct CudaElliptic {
@@ -48,19 +43,22 @@ impl CudaElliptic {
         self.mi * self.mj
     }
 
+    /// The first arguments of most kernels.
+    pub(super) fn size(&self) -> Vec<Argument> {
+        arguments![self.mi as u32, self.mj as u32]
+    }
+
     /// Coordinates, control functions and wall terms.
     fn shared(&self) -> EllipticState {
-        let wall = |values: fn(&Wall) -> &Buffer<f64>| {
-            self.wall.as_ref().map_or(Pointer::NULL, |wall| values(wall).into())
-        };
+        let wall = self.wall.as_ref();
         EllipticState {
             x: (&self.x).into(),
             y: (&self.y).into(),
             control_p: (&self.control_p).into(),
             control_q: (&self.control_q).into(),
-            phi: wall(|wall| &wall.phi),
-            psi: wall(|wall| &wall.psi),
-            amplitudes: wall(|wall| &wall.amplitudes),
+            phi: wall.map(|wall| &wall.phi).into(),
+            psi: wall.map(|wall| &wall.psi).into(),
+            amplitudes: wall.map(|wall| &wall.amplitudes).into(),
         }
     }
 }
@@ -80,7 +78,9 @@ impl EllipticBackend for CudaBackend {
             Ok((state, guess))
         } else {
             // The kernels know rings alone: the data of a C-grid are made on the host.
-            self.elliptic(&EllipticData::new(&grid.to_host()?, normals, settings))
+            let mut host = Grid::new(grid.topology, grid.ni, grid.nj);
+            self.fetch(grid, &mut host)?;
+            self.elliptic(&EllipticData::new(&host, normals, settings))
         }
     }
 
@@ -88,22 +88,15 @@ impl EllipticBackend for CudaBackend {
         let from = |host: &[f64]| Buffer::from_host(&self.device, host);
         let zeros = |n: usize| Buffer::zeros(&self.device, n);
         let points = data.mi * data.mj;
-        let wall = match &data.wall {
-            Some(wall) => Some(Wall {
-                phi: from(&wall.phi)?,
-                psi: from(&wall.psi)?,
-                amplitudes: zeros(2 * data.mi)?,
-            }),
-            None => None,
-        };
+        let wall = data.wall.as_ref().map(|wall| -> Result<_> {
+            let (phi, psi) = (from(&wall.phi)?, from(&wall.psi)?);
+            Ok(Wall { phi, psi, amplitudes: zeros(2 * data.mi)? })
+        });
         let (mut x, mut y) = (data.x.clone(), data.y.clone());
         if data.periodic {
             x.chunks_mut(data.mi + 2).chain(y.chunks_mut(data.mi + 2)).for_each(wrap);
         }
-        let halo = match &self.ranks {
-            Some(_) => Some(Halo::new(&self.device, 2 * (data.mj + 2))?),
-            None => None,
-        };
+        let halo = self.ranks.as_ref().map(|_| Halo::new(&self.device, 2 * (data.mj + 2)));
         let state = CudaElliptic {
             mi: data.mi,
             mj: data.mj,
@@ -112,25 +105,19 @@ impl EllipticBackend for CudaBackend {
             y: from(&y)?,
             control_p: from(&data.control_p)?,
             control_q: from(&data.control_q)?,
-            wall,
+            wall: wall.transpose()?,
             row_weights: zeros(points)?,
             merit_weights: zeros(points)?,
-            halo,
+            halo: halo.transpose()?,
         };
         let guess = self.first_guess(&state)?;
         Ok((state, guess))
     }
 
     fn load_state(&self, state: &mut CudaElliptic, u: &CudaVector<f64>) -> Result<()> {
-        let mut arguments = self.grid_arguments(state.mi, state.mj, state.periodic);
         let amplitudes = state.wall.as_ref().map(|wall| &wall.amplitudes);
-        arguments.extend(arguments![
-            u32::from(amplitudes.is_some()),
-            u,
-            &state.x,
-            &state.y,
-            amplitudes.map_or(Argument::from(0_u64), Argument::from),
-        ]);
+        let (own, coupled) = (self.own_grid(state), u32::from(amplitudes.is_some()));
+        let arguments = arguments![own, coupled, u, &state.x, &state.y, amplitudes];
         let shape = LaunchShape::threads(state.points());
         self.launch::<f64>(Source::Elliptic, "load_state", shape, &arguments)?;
         self.refresh_frame(state)
@@ -142,15 +129,9 @@ impl EllipticBackend for CudaBackend {
         scaling: Scaling,
         f: &mut CudaVector<f64>,
     ) -> Result<f64> {
-        let arguments = arguments![
-            state.mi as u32,
-            state.mj as u32,
-            state.shared(),
-            u32::from(scaling == Scaling::Renewed),
-            &state.row_weights,
-            &state.merit_weights,
-            &*f,
-        ];
+        let (renewed, weights) = (u32::from(scaling == Scaling::Renewed), &state.row_weights);
+        let arguments =
+            arguments![state.size(), state.shared(), renewed, weights, &state.merit_weights, &*f];
         let points = state.points();
         let [square] =
             self.reduce::<f64, 1>(Source::Elliptic, "residual", points, &arguments, sum)?;
@@ -164,30 +145,20 @@ impl EllipticBackend for CudaBackend {
         a: &mut CudaMatrix<T>,
         b: Option<&mut CudaMatrix<T>>,
     ) -> Result<()> {
-        let mut arguments = self.grid_arguments(state.mi, state.mj, state.periodic);
-        arguments.extend(arguments![state.shared(), &state.row_weights, &a.values]);
+        let own = self.own_grid(state);
+        let arguments = arguments![own, state.shared(), &state.row_weights, &a.values];
         let shape = LaunchShape::threads(state.points());
         self.launch::<T>(Source::Elliptic, "jacobian", shape, &arguments)?;
         let (Some(_), Some(b)) = (&state.wall, b) else { return Ok(()) };
-        let arguments = arguments![
-            state.mi as u32,
-            state.mj as u32,
-            state.shared(),
-            &state.row_weights,
-            &b.values,
-        ];
+        let arguments = arguments![state.size(), state.shared(), &state.row_weights, &b.values];
         self.launch::<T>(Source::Elliptic, "wall_columns", shape, &arguments)
     }
 
     fn cell_guard(&self, state: &CudaElliptic) -> Result<CellGuard> {
         // The first column of cells of a closed frame repeats the last one, and that of a band is
         // the last one of the band before it.
-        let counted = match &self.ranks {
-            Some(ranks) => ranks.neighbours()[0],
-            None => state.periodic,
-        };
-        let first = u32::from(counted);
-        let arguments = arguments![state.mi as u32, state.mj as u32, first, &state.x, &state.y,];
+        let counted = self.ranks.as_ref().map_or(state.periodic, |ranks| ranks.neighbours[0]);
+        let arguments = arguments![state.size(), u32::from(counted), &state.x, &state.y];
         let [folded, min_area] = self.reduce::<f64, 2>(
             Source::Elliptic,
             "cell_guard",
@@ -211,17 +182,26 @@ impl EllipticBackend for CudaBackend {
     }
 
     fn store_grid(&self, state: &CudaElliptic, grid: &mut Grid) -> Result<()> {
+        let stride = state.mi + 2;
+        let ([before, after], columns, periodic) = match &self.ranks {
+            Some(ranks) => (ranks.neighbours, ranks.first(), ranks.bands.periodic()),
+            None => ([state.periodic; 2], 0, state.periodic),
+        };
+        // Frame columns kept, the band's own and a held seam at its end, and the node of the first of them.
+        let kept = usize::from(before)..stride - usize::from(after);
+        let first = columns + kept.start - usize::from(periodic);
         for (from, to) in [(&state.x, &mut grid.x), (&state.y, &mut grid.y)] {
-            if self.ranks.is_none() && !state.periodic {
+            if from.len() == to.len() {
                 // A held frame is the grid.
                 from.download(to)?;
                 continue;
             }
-            let mut frame = vec![0.0; from.len()];
-            from.download(&mut frame)?;
-            match &self.ranks {
-                Some(ranks) => store_band(&frame, state.mi + 2, ranks, to, grid.ni),
-                None => store_frame(&frame, state.mi + 2, state.periodic, to, grid.ni),
+            for (from, to) in from.to_host()?.chunks(stride).zip(to.chunks_mut(grid.ni)) {
+                to[first..first + kept.len()].copy_from_slice(&from[kept.clone()]);
+                // A periodic seam is one line: its copy is bit for bit the same.
+                if first == 0 && periodic {
+                    to[grid.ni - 1] = to[0];
+                }
             }
         }
         Ok(())
@@ -233,9 +213,7 @@ impl EllipticBackend for CudaBackend {
         responses: [&CudaVector<T>; 4],
         s: &mut CudaVector<T>,
     ) -> Result<Option<usize>> {
-        let mut arguments = arguments![walls as u32];
-        arguments.extend(responses.map(Argument::from));
-        arguments.push(Argument::from(&*s));
+        let arguments = arguments![walls as u32, responses.map(Argument::from).to_vec(), &*s];
         let shape = LaunchShape::new(1, 32);
         self.find_first::<T>(Source::Wall, "factor_wall", shape, &arguments, 1)
     }
@@ -249,7 +227,8 @@ impl EllipticBackend for CudaBackend {
     ) -> Result<()> {
         d.clear()?;
         let arguments = arguments![walls as u32, s, z, &*d];
-        let shared = WALL_THREADS * affine_bytes::<T>();
+        // A chunk's affine map: a 2×2 block and a pair, aligned like the block.
+        let shared = WALL_THREADS * (6 * size_of::<T>()).next_multiple_of(16) as u32;
         let shape = LaunchShape { shared, ..LaunchShape::new(1, WALL_THREADS) };
         self.launch::<T>(Source::Wall, "solve_wall", shape, &arguments)
     }
@@ -265,34 +244,20 @@ impl EllipticBackend for CudaBackend {
 }
 
 impl CudaBackend {
+    /// The arguments by which a kernel knows the place of a row.
+    fn own_grid(&self, state: &CudaElliptic) -> Vec<Argument> {
+        self.grid_arguments(state.mi, state.mj, state.periodic)
+    }
+
     /// Exchanges the outer columns of the frame with the neighbouring bands.
     fn refresh_frame(&self, state: &CudaElliptic) -> Result<()> {
         let (Some(ranks), Some(halo)) = (&self.ranks, &state.halo) else { return Ok(()) };
         let shape = LaunchShape::threads(2 * (state.mj + 2));
-        let size = arguments![state.mi as u32, state.mj as u32];
-        let mut arguments = size.clone();
-        arguments.extend(arguments![&state.x, &state.y, halo.sent()]);
+        let arguments = arguments![state.size(), &state.x, &state.y, &halo.sent];
         self.launch::<f64>(Source::Elliptic, "pack_frame", shape, &arguments)?;
-        halo.exchange(ranks, ranks.neighbours())?;
-        let mut arguments = size;
-        arguments.extend(arguments![ranks.edges(), halo.received(), &state.x, &state.y]);
+        halo.exchange(ranks, ranks.neighbours)?;
+        let (size, edges) = (state.size(), ranks.edges());
+        let arguments = arguments![size, edges, &halo.received, &state.x, &state.y];
         self.launch::<f64>(Source::Elliptic, "unpack_frame", shape, &arguments)
-    }
-}
-
-/// Writes one coordinate of a band's nodes into the nodes of the whole grid, `ni` in a row: its own
-/// columns, and a held seam if it is at the end.
-fn store_band(frame: &[f64], stride: usize, ranks: &RankContext, nodes: &mut [f64], ni: usize) {
-    let bands = &ranks.bands;
-    let [before, after] = ranks.neighbours();
-    // Frame columns kept, and the node of the first of them.
-    let kept = usize::from(before)..stride - usize::from(after);
-    let first = ranks.first() + kept.start - usize::from(bands.periodic());
-    for (from, to) in frame.chunks(stride).zip(nodes.chunks_mut(ni)) {
-        to[first..first + kept.len()].copy_from_slice(&from[kept.clone()]);
-        // A periodic seam is one line: its copy is bit for bit the same.
-        if first == 0 && bands.periodic() {
-            to[ni - 1] = to[0];
-        }
     }
 }

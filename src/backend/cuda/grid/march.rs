@@ -9,10 +9,10 @@ use crate::backend::cuda::launch::constants::CYCLIC_THREADS;
 use crate::backend::cuda::launch::shared::{
     BlockRow, CyclicBuffers, Eliminated, MarchInput, MarchProgress, MarchStep, ReducedRow,
 };
-use crate::backend::cuda::launch::{LaunchShape, Result, Source, arguments};
+use crate::backend::cuda::launch::{Argument, LaunchShape, Result, Source, arguments};
 use crate::grid::initial::hyperbolic::{Scheme, first_layers};
 use crate::grid::initial::{Fronts, InitialSettings, Outline};
-use crate::grid::{FAR_FIELD_CENTRE, Grid, Topology};
+use crate::grid::{FAR_FIELD_CENTRE, Topology};
 
 /// Threads of a block where one follows a whole line: few, so that all multiprocessors have lines.
 const LINE_THREADS: u32 = 32;
@@ -35,11 +35,9 @@ pub(crate) fn line_shape(n: usize) -> LaunchShape {
 }
 
 impl CudaGrid {
-    pub(crate) fn to_host(&self) -> Result<Grid> {
-        let mut host = Grid::new(self.topology, self.ni, self.nj);
-        self.x.download(&mut host.x)?;
-        self.y.download(&mut host.y)?;
-        Ok(host)
+    /// The first arguments of most kernels, sizes and nodes.
+    pub(super) fn arguments(&self) -> Vec<Argument> {
+        arguments![self.ni as u32, self.nj as u32, &self.x, &self.y]
     }
 }
 
@@ -52,16 +50,12 @@ pub(super) fn layers(outline: &Outline, fronts: &Buffer<f64>) -> Result<Fronts> 
 
 impl CudaBackend {
     /// Cells of a grid with a corner determinant that is not positive.
-    ///
-    /// # Errors
-    /// If the device fails.
     #[doc(hidden)]
     pub fn folds(&self, grid: &CudaGrid) -> Result<usize> {
-        let arguments = arguments![grid.ni as u32, grid.nj as u32, &grid.x, &grid.y];
-        let cells = (grid.ni - 1) * (grid.nj - 1);
-        let [folds] =
+        let (cells, arguments) = ((grid.ni - 1) * (grid.nj - 1), grid.arguments());
+        let folds =
             self.reduce::<f64, 1>(Source::Initial, "count_folds", cells, &arguments, sum)?;
-        Ok(folds as usize)
+        Ok(folds[0] as usize)
     }
 
     /// The marched layers, the distinct points of each line; none if the march failed.
@@ -89,7 +83,6 @@ impl CudaBackend {
         let (smoothed, shortest) = (zeros(n)?, zeros(MOST_BLOCKS)?);
         let progress = Buffer::<MarchProgress>::zeros(&self.device, 1)?;
         let (points, lines, open) = (n as u32, nj as u32, u32::from(!scheme.closed));
-        let begin = arguments![points, open, &fronts, &shortest, &progress];
         let input = MarchInput {
             layers: (&layers).into(),
             splay: (&splay).into(),
@@ -100,20 +93,14 @@ impl CudaBackend {
             volume_smoothing: settings.volume_smoothing,
             spread: settings.spread,
         };
-        let (widths, moves) = (width_workspace.shared(), move_workspace.shared());
-        let launches = [
-            (
-                "march_widths",
-                arguments![
-                    points, lines, open, input, &fronts, &shortest, &progress, &step, widths
-                ],
-            ),
-            (
-                "march_volumes",
-                arguments![points, open, &extra, &fronts, &step, &smoothed, widths, moves],
-            ),
-            ("march_front", arguments![points, open, &fronts, &step, moves, &shortest, &progress]),
-        ];
+        let (widths, moves) = (width_workspace.buffers, move_workspace.buffers);
+        let widths_of =
+            arguments![points, lines, open, input, &fronts, &shortest, &progress, &step, widths];
+        let volumes = arguments![points, open, &extra, &fronts, &step, &smoothed, widths, moves];
+        let front = arguments![points, open, &fronts, &step, moves, &shortest, &progress];
+        let launches =
+            [("march_widths", widths_of), ("march_volumes", volumes), ("march_front", front)];
+        let begin = arguments![points, open, &fronts, &shortest, &progress];
         self.launch::<f64>(Source::March, "march_begin", shape, &begin)?;
         let mut substeps = CudaRecording::default();
         let mut layer = 1;
@@ -127,13 +114,11 @@ impl CudaBackend {
                     Ok(())
                 })?;
             }
-            let mut reached: [MarchProgress; 1] = bytemuck::Zeroable::zeroed();
-            progress.download(&mut reached)?;
-            let [MarchProgress { layer: reached, bad, .. }] = reached;
-            if bad != 0 {
+            let reached = progress.get(0)?;
+            if reached.bad != 0 {
                 return Ok(None);
             }
-            layer = reached as usize;
+            layer = reached.layer as usize;
         }
         Ok(Some(fronts))
     }
@@ -141,34 +126,21 @@ impl CudaBackend {
     /// The layers of an O-grid as a grid whose outer line lies on the circle.
     pub(super) fn placed(&self, outline: &Outline, fronts: &Buffer<f64>) -> Result<CudaGrid> {
         let (ni, nj) = (outline.x.len(), outline.layers.len());
-        let grid = CudaGrid {
-            topology: outline.topology,
-            ni,
-            nj,
-            x: Buffer::zeros(&self.device, ni * nj)?,
-            y: Buffer::zeros(&self.device, ni * nj)?,
-        };
-        let [centre_x, centre_y] = FAR_FIELD_CENTRE;
-        let arguments = arguments![
-            (ni - 1) as u32,
-            nj as u32,
-            fronts,
-            outline.far_field,
-            centre_x,
-            centre_y,
-            &grid.x,
-            &grid.y,
-        ];
+        let zeros = || Buffer::zeros(&self.device, ni * nj);
+        let (x, y) = (zeros()?, zeros()?);
+        let (size, [centre_x, centre_y]) =
+            (arguments![(ni - 1) as u32, nj as u32], FAR_FIELD_CENTRE);
+        let arguments = arguments![size, fronts, outline.far_field, centre_x, centre_y, &x, &y];
         self.launch::<f64>(Source::Initial, "place_layers", line_shape(ni - 1), &arguments)?;
-        Ok(grid)
+        Ok(CudaGrid { topology: outline.topology, ni, nj, x, y })
     }
 }
 
 /// Most blocks. Every block reads what all blocks leave, a thread each: threads and blocks are powers of two.
-pub(crate) const MOST_BLOCKS: usize = CYCLIC_THREADS;
+const MOST_BLOCKS: usize = CYCLIC_THREADS;
 
 /// The launch for a cyclic system of `n` points: a thread for each chunk, chunks a power of two.
-pub(crate) fn cyclic_shape(n: usize) -> LaunchShape {
+fn cyclic_shape(n: usize) -> LaunchShape {
     let chunks = (1 << n.ilog2()).min(MOST_BLOCKS * CYCLIC_THREADS);
     let threads = chunks.min(CYCLIC_THREADS);
     let row = size_of::<ReducedRow<Matrix, Vector>>();
@@ -181,10 +153,9 @@ type Matrix = [f64; 4];
 type Vector = [f64; 2];
 
 /// Intermediate results between the two launches that solve a cyclic system.
-pub(crate) struct CyclicWorkspace {
-    points: Buffer<f64>,
-    chunks: Buffer<f64>,
-    block_rows: Buffer<f64>,
+struct CyclicWorkspace {
+    buffers: CyclicBuffers,
+    _memory: [Buffer<f64>; 3],
 }
 
 impl CyclicWorkspace {
@@ -192,18 +163,14 @@ impl CyclicWorkspace {
     fn new<M, V>(backend: &CudaBackend, n: usize, shape: LaunchShape) -> Result<Self> {
         let zeros = |bytes: usize| Buffer::zeros(&backend.device, bytes / size_of::<f64>());
         let (blocks, threads) = (shape.grid[0] as usize, shape.block[0] as usize);
-        Ok(Self {
-            points: zeros(size_of::<Eliminated<M, V>>() * n)?,
-            chunks: zeros(size_of::<ReducedRow<M, V>>() * blocks * threads)?,
-            block_rows: zeros(size_of::<BlockRow<M, V>>() * blocks)?,
-        })
-    }
-
-    fn shared(&self) -> CyclicBuffers {
-        CyclicBuffers {
-            points: (&self.points).into(),
-            chunks: (&self.chunks).into(),
-            block_rows: (&self.block_rows).into(),
-        }
+        let points = zeros(size_of::<Eliminated<M, V>>() * n)?;
+        let chunks = zeros(size_of::<ReducedRow<M, V>>() * blocks * threads)?;
+        let block_rows = zeros(size_of::<BlockRow<M, V>>() * blocks)?;
+        let buffers = CyclicBuffers {
+            points: (&points).into(),
+            chunks: (&chunks).into(),
+            block_rows: (&block_rows).into(),
+        };
+        Ok(Self { buffers, _memory: [points, chunks, block_rows] })
     }
 }

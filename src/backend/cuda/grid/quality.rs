@@ -1,10 +1,10 @@
 //! Finished grids on a GPU, and their quality: `kernels/quality.cu`.
 
 use super::march::{CudaGrid, layers};
-use crate::backend::GridBackend;
 use crate::backend::cuda::backend::CudaBackend;
 use crate::backend::cuda::device::Buffer;
 use crate::backend::cuda::launch::{Argument, LaunchShape, Result, Source, arguments};
+use crate::backend::{DeviceError, GridBackend};
 use crate::grid::initial::{InitialSettings, Outline};
 use crate::grid::quality::{PERCENTILE, Quality, WallLine, corner_tangent, larger, order_of};
 use crate::grid::{FAR_FIELD_CENTRE, Grid, Symmetry, Topology};
@@ -13,51 +13,6 @@ use crate::grid::{FAR_FIELD_CENTRE, Grid, Symmetry, Topology};
 const LIMITS: u64 = 4;
 
 impl CudaBackend {
-    /// What `grid::quality::measure` says of a grid on this GPU.
-    pub(crate) fn quality(&self, grid: &CudaGrid) -> Result<Quality> {
-        let (ni, nj) = (grid.ni as u32, grid.nj as u32);
-        let cells = (grid.ni - 1) * (grid.nj - 1);
-        let skewness = Buffer::<f64>::zeros(&self.device, cells)?;
-        let line = WallLine::of(grid.topology, grid.ni);
-        let (from, points, closed) = (line.from as u32, line.points(), u32::from(line.closed));
-        let [centre_x, centre_y] = FAR_FIELD_CENTRE;
-        let (x, y) = (&grid.x, &grid.y);
-
-        let arguments = arguments![ni, nj, x, y, &skewness];
-        let [max_skewness, skewness_sum, folded, min_jacobian] =
-            self.measured("measure_cells", cells, &arguments)?;
-        let arguments = arguments![ni, nj, x, y];
-        let [max_aspect_ratio, growth_i, growth_j] =
-            self.measured("measure_ratios", grid.ni * grid.nj, &arguments)?;
-        let arguments = arguments![ni, nj, from, points as u32, centre_x, centre_y, x, y];
-        let [first_cell_min, first_cell_max, far_field_min, far_field_max] =
-            self.measured("measure_lines", grid.ni, &arguments)?;
-        let arguments = arguments![ni, from, points as u32, closed, corner_tangent(), x, y];
-        let [max_angle, angle_sum, corners, smooth] =
-            self.measured("measure_angles", points, &arguments)?;
-
-        let (max_growth_i, max_growth_j) = (growth_i.sqrt(), growth_j.sqrt());
-        Ok(Quality {
-            folded_cells: folded as usize,
-            min_jacobian,
-            max_skewness,
-            max_skewness_at: self.place_of(max_skewness, &skewness, grid.ni - 1)?,
-            p99_skewness: self.percentile(&skewness, max_skewness)?,
-            mean_skewness: skewness_sum / cells as f64,
-            wall_angle_error_max_deg: if smooth == 0.0 { f64::NAN } else { max_angle },
-            wall_angle_error_mean_deg: angle_sum / smooth,
-            wall_corners: corners as usize,
-            first_cell_min,
-            first_cell_max,
-            max_aspect_ratio,
-            max_growth: larger(max_growth_i, max_growth_j),
-            max_growth_i,
-            max_growth_j,
-            far_field_min,
-            far_field_max,
-        })
-    }
-
     /// A kernel of the file that reduces over `n` items, on this GPU alone.
     fn measured<const K: usize>(
         &self,
@@ -65,15 +20,15 @@ impl CudaBackend {
         n: usize,
         arguments: &[Argument],
     ) -> Result<[f64; K]> {
-        self.own_reduction::<f64, K>(Source::Quality, name, n, arguments)
+        let own = self.reductions::<f64, K>(None, (Source::Quality, name), n, arguments)?;
+        own.first().copied().ok_or(DeviceError::OtherRank)
     }
 
     /// The first cell with this value, of `columns` cells in a row.
     fn place_of(&self, value: f64, values: &Buffer<f64>, columns: usize) -> Result<[usize; 2]> {
         let (n, shape) = (values.len() as u64, LaunchShape::elementwise(values.len()));
         let found = self.own_first_index(|first| {
-            let mut arguments = arguments![n, values, value];
-            arguments.push(first.into());
+            let arguments = arguments![n, values, value, first];
             self.launch::<f64>(Source::Quality, "find_value", shape, &arguments)
         })?;
         let cell = found.unwrap_or(0);
@@ -93,8 +48,8 @@ impl CudaBackend {
         while low < high {
             let step = (high - low).div_ceil(LIMITS + 1);
             let limits: Vec<u64> = (1..=LIMITS).map(|k| high.min(low + k * step)).collect();
-            let mut arguments = arguments![n as u64, values];
-            arguments.extend(limits.iter().copied().map(Argument::from));
+            let listed: Vec<Argument> = limits.iter().copied().map(Argument::from).collect();
+            let arguments = arguments![n as u64, values, listed];
             let counts: [f64; LIMITS as usize] = self.measured("count_below", n, &arguments)?;
             for (limit, count) in limits.into_iter().zip(counts.map(|count| count as usize)) {
                 if count > below {
@@ -168,8 +123,48 @@ impl GridBackend for CudaBackend {
         Ok(CudaGrid { topology: Topology::Half(symmetry), ni, nj: grid.nj, x, y })
     }
 
+    /// What `grid::quality::measure` says of a grid, on this GPU.
     fn measure(&self, grid: &CudaGrid) -> Result<Quality> {
-        self.quality(grid)
+        let (ni, nj) = (grid.ni as u32, grid.nj as u32);
+        let cells = (grid.ni - 1) * (grid.nj - 1);
+        let skewness = Buffer::<f64>::zeros(&self.device, cells)?;
+        let line = WallLine::of(grid.topology, grid.ni);
+        let (from, points, closed) = (line.from as u32, line.points(), u32::from(line.closed));
+        let [centre_x, centre_y] = FAR_FIELD_CENTRE;
+        let (x, y) = (&grid.x, &grid.y);
+
+        let arguments = arguments![grid.arguments(), &skewness];
+        let [max_skewness, skewness_sum, folded, min_jacobian] =
+            self.measured("measure_cells", cells, &arguments)?;
+        let [max_aspect_ratio, growth_i, growth_j] =
+            self.measured("measure_ratios", grid.ni * grid.nj, &grid.arguments())?;
+        let arguments = arguments![ni, nj, from, points as u32, centre_x, centre_y, x, y];
+        let [first_cell_min, first_cell_max, far_field_min, far_field_max] =
+            self.measured("measure_lines", grid.ni, &arguments)?;
+        let arguments = arguments![ni, from, points as u32, closed, corner_tangent(), x, y];
+        let [max_angle, angle_sum, corners, smooth] =
+            self.measured("measure_angles", points, &arguments)?;
+
+        let (max_growth_i, max_growth_j) = (growth_i.sqrt(), growth_j.sqrt());
+        Ok(Quality {
+            folded_cells: folded as usize,
+            min_jacobian,
+            max_skewness,
+            max_skewness_at: self.place_of(max_skewness, &skewness, grid.ni - 1)?,
+            p99_skewness: self.percentile(&skewness, max_skewness)?,
+            mean_skewness: skewness_sum / cells as f64,
+            wall_angle_error_max_deg: if smooth == 0.0 { f64::NAN } else { max_angle },
+            wall_angle_error_mean_deg: angle_sum / smooth,
+            wall_corners: corners as usize,
+            first_cell_min,
+            first_cell_max,
+            max_aspect_ratio,
+            max_growth: larger(max_growth_i, max_growth_j),
+            max_growth_i,
+            max_growth_j,
+            far_field_min,
+            far_field_max,
+        })
     }
 
     fn fetch(&self, grid: &CudaGrid, host: &mut Grid) -> Result<()> {

@@ -52,8 +52,8 @@ impl Context {
     pub(super) fn retain(device: sys::CUdevice) -> Result<Self, DriverError> {
         // SAFETY: `device` came from the driver.
         let context = Handle(unsafe { result::primary_ctx::retain(device) }?);
-        let _retained = Owned { handle: Handle(device), release: result::primary_ctx::release };
-        let retained = Self { context, _retained };
+        let device = Owned { handle: Handle(device), release: result::primary_ctx::release };
+        let retained = Self { context, _retained: device };
         retained.bind()?;
         Ok(retained)
     }
