@@ -12,7 +12,7 @@ use crate::backend::{Advance, Backend, Pair, Projection, Real};
 /// A vector in a GPU's memory.
 pub type CudaVector<T> = Buffer<T>;
 
-/// Terms of one launch of `lincomb`.
+/// Terms of one launch of `lincomb`, whose coefficients are numbers.
 const TERMS: usize = 4;
 
 /// Pairs of one launch of `dots`.
@@ -125,8 +125,7 @@ impl Backend for CudaBackend {
         const { assert!(K >= 1 && K <= PAIRS) };
         let n = pairs[0].0.len();
         let arguments = arguments![n as u64, K as u32, vector_pairs(&pairs)];
-        let slots = Slots { scalars, first, count: K, ending };
-        self.reduce_into::<T>("dots_into", n, arguments, &slots)
+        self.reduce_into::<T>(("dots_into", n), arguments, scalars, (first, K), ending)
     }
 
     fn advance<T: Real>(
@@ -141,8 +140,7 @@ impl Backend for CudaBackend {
         let mut arguments = arguments![n as u64, &*step.x, factor(a), h, &*step.r, factor(b), v];
         arguments.push(step.with.map_or(Argument::from(0_u64), Argument::from));
         let count = if step.with.is_some() { 2 } else { 1 };
-        let slots = Slots { scalars, first, count, ending };
-        self.reduce_into::<T>("advance", n, arguments, &slots)
+        self.reduce_into::<T>(("advance", n), arguments, scalars, (first, count), ending)
     }
 
     fn lincomb<T: Real, C: Into<Coefficient> + Copy>(
@@ -153,14 +151,25 @@ impl Backend for CudaBackend {
         terms: &[(C, &CudaVector<T>)],
     ) -> Result<()> {
         let group = if scalars.is_some() { BY_TERMS } else { TERMS };
-        let (mut beta, mut rest) = (beta.into(), terms);
+        let (mut beta, mut rest, shape) = (beta.into(), terms, LaunchShape::elementwise(y.len()));
         loop {
             let (now, later) = rest.split_at(rest.len().min(group));
-            let now: Vec<(Coefficient, &CudaVector<T>)> =
-                now.iter().map(|&(alpha, x)| (alpha.into(), x)).collect();
-            match scalars {
-                Some(scalars) => self.sum_by(scalars, y, beta, &now)?,
-                None => self.sum(y, beta.factor, &now)?,
+            let y = &*y;
+            let none = (Coefficient::number(0.0), y);
+            let term = |k: usize| now.get(k).map_or(none, |&(alpha, x)| (alpha.into(), x));
+            let (n, count) = (y.len() as u64, now.len() as u32);
+            if let Some(scalars) = scalars {
+                let mut arguments = arguments![n, scalars, y, factor(beta), count];
+                for (alpha, x) in (0..BY_TERMS).map(term) {
+                    arguments.extend(arguments![factor(alpha), x]);
+                }
+                self.launch::<T>(Source::Scalars, "lincomb_by", shape, &arguments)?;
+            } else {
+                let alpha = std::array::from_fn(|k| T::narrow(term(k).0.factor));
+                let mut arguments = arguments![n, y, Argument::real(T::narrow(beta.factor)), count];
+                arguments.push(Argument::reals::<T, TERMS>(alpha));
+                arguments.push(Vectors { at: std::array::from_fn(|k| term(k).1.into()) }.into());
+                self.launch::<T>(Source::Vector, "lincomb", shape, &arguments)?;
             }
             (beta, rest) = (Coefficient::number(1.0), later);
             if rest.is_empty() {
@@ -179,38 +188,6 @@ fn largest(_: usize, a: f64, b: f64) -> f64 {
     if a.is_nan() || a > b { a } else { b }
 }
 
-struct Slots<'a> {
-    scalars: &'a Buffer<f64>,
-    first: Slot,
-    count: usize,
-    ending: Ending<'a>,
-}
-
-impl Slots<'_> {
-    /// Whether and when the log grows and the slots halt, with the workspace of the reduction.
-    fn shared(
-        &self,
-        ending: Ending<'_>,
-        workspace: &Reduction,
-        access: Option<PeerAccess>,
-    ) -> ScalarReduction {
-        let out = workspace.out(0);
-        let condition = |k: usize| {
-            let (packed, factor) = ending.conditions.get(k).map_or((0, 0.0), Condition::packed);
-            HaltCondition { packed, factor }
-        };
-        ScalarReduction {
-            slots: self.scalars.into(),
-            first: u32::from(self.first),
-            log: u32::from(ending.log),
-            conditions: std::array::from_fn(condition),
-            partials: out.partials,
-            ticket: out.ticket,
-            access: access.unwrap_or(PeerAccess::NONE),
-        }
-    }
-}
-
 fn factor(of: Coefficient) -> ScalarFactor {
     ScalarFactor { factor: of.factor, slots: of.packed().into() }
 }
@@ -225,69 +202,42 @@ fn vector_pairs<T: Real>(pairs: &[(&CudaVector<T>, &CudaVector<T>)]) -> VectorPa
 }
 
 impl CudaBackend {
-    /// y ← β y + Σ αₖ xₖ of [`TERMS`] terms at most, whose coefficients are numbers.
-    fn sum<T: Real>(
-        &self,
-        y: &CudaVector<T>,
-        beta: f64,
-        terms: &[(Coefficient, &CudaVector<T>)],
-    ) -> Result<()> {
-        let none = (Coefficient::number(0.0), y);
-        let term = |k: usize| terms.get(k).copied().unwrap_or(none);
-        let arguments = arguments![
-            y.len() as u64,
-            y,
-            Argument::real(T::narrow(beta)),
-            terms.len() as u32,
-            Argument::reals::<T, TERMS>(std::array::from_fn(|k| T::narrow(term(k).0.factor))),
-            Vectors { at: std::array::from_fn(|k| term(k).1.into()) },
-        ];
-        let shape = LaunchShape::elementwise(y.len());
-        self.launch::<T>(Source::Vector, "lincomb", shape, &arguments)
-    }
-
-    /// The same of [`BY_TERMS`] terms at most, whose coefficients are quotients of slots.
-    fn sum_by<T: Real>(
-        &self,
-        scalars: &Buffer<f64>,
-        y: &CudaVector<T>,
-        beta: Coefficient,
-        terms: &[(Coefficient, &CudaVector<T>)],
-    ) -> Result<()> {
-        let mut arguments =
-            arguments![y.len() as u64, scalars, y, factor(beta), terms.len() as u32];
-        let none = (Coefficient::number(0.0), y);
-        for (alpha, x) in terms.iter().copied().chain(std::iter::repeat(none)).take(BY_TERMS) {
-            arguments.extend(arguments![factor(alpha), x]);
-        }
-        let shape = LaunchShape::elementwise(y.len());
-        self.launch::<T>(Source::Scalars, "lincomb_by", shape, &arguments)
-    }
-
-    /// Launches a kernel over `n` entries that reduces into slots and ends as they say, with the parts of
+    /// Launches a kernel over `n` entries that reduces into `count` slots from `first` on, with the parts of
     /// all ranks if there are several.
     fn reduce_into<T: Real>(
         &self,
-        name: &'static str,
-        n: usize,
+        (name, n): (&'static str, usize),
         mut arguments: Vec<Argument>,
-        slots: &Slots<'_>,
+        scalars: &Buffer<f64>,
+        (first, count): (Slot, usize),
+        ending: Ending<'_>,
     ) -> Result<()> {
         let peer_access = self.ranks.as_ref().map(|ranks| ranks.communicator.peer_access());
         // Ranks whose kernels do not access each other add their parts up in a launch of its own.
         let apart = peer_access.is_some_and(|peer_access| peer_access.is_none());
         let workspace = self.reduction();
-        let ending = if apart { Ending::default() } else { slots.ending };
-        arguments.push(slots.shared(ending, &workspace, peer_access.flatten()).into());
+        let shared = |ending: Ending<'_>, access: Option<PeerAccess>| {
+            let out = workspace.out(0);
+            let condition = |k: usize| {
+                let (packed, factor) = ending.conditions.get(k).map_or((0, 0.0), Condition::packed);
+                HaltCondition { packed, factor }
+            };
+            ScalarReduction {
+                slots: scalars.into(),
+                first: u32::from(first),
+                log: u32::from(ending.log),
+                conditions: std::array::from_fn(condition),
+                partials: out.partials,
+                ticket: out.ticket,
+                access: access.unwrap_or(PeerAccess::NONE),
+            }
+        };
+        let own = if apart { Ending::default() } else { ending };
+        arguments.push(shared(own, peer_access.flatten()).into());
         self.launch::<T>(Source::Scalars, name, LaunchShape::reduction(n), &arguments)?;
         let (Some(ranks), true) = (&self.ranks, apart) else { return Ok(()) };
-        let parts = ranks.gather(slots.scalars, usize::from(slots.first))?;
-        let arguments = arguments![
-            ranks.size as u32,
-            slots.count as u32,
-            parts,
-            slots.shared(slots.ending, &workspace, None),
-        ];
+        let parts = ranks.gather(scalars, usize::from(first))?;
+        let arguments = arguments![ranks.size as u32, count as u32, parts, shared(ending, None)];
         self.launch::<T>(Source::Scalars, "sum_slots", LaunchShape::new(1, 1), &arguments)
     }
 
@@ -303,9 +253,7 @@ impl CudaBackend {
         for (k, group) in with.chunks(GROUP).enumerate() {
             let at = to + GROUP * k;
             let result = workspace.projection.address_of(at);
-            let other = |k: usize| group.get(k).copied().unwrap_or(w);
-            let pairs =
-                VectorPairs { a: [w.into(); GROUP], b: std::array::from_fn(|k| other(k).into()) };
+            let pairs = vector_pairs(&group.iter().map(|&x| (w, x)).collect::<Vec<_>>());
             let arguments = arguments![n as u64, group.len() as u32, pairs, workspace.out(result)];
             self.launch::<T>(Source::Vector, "dots", LaunchShape::reduction(n), &arguments)?;
             if let Some(ranks) = &self.ranks {
