@@ -27,20 +27,18 @@ KERNEL(turn_entries, uint64 rows, const uint32* row_start, const uint32* columns
 }
 
 // What an unknown of L or U waits for: the entries of its row, and for U that of L.
-__device__ inline uint32 awaited(uint64 row, bool upper, const uint32* row_start,
-                                 const uint32* split, const uint32* columns) {
-    const uint32 at = split[row], end = row_start[row + 1];
-    if (!upper) return at - row_start[row];
-    return end - at - (at < end && columns[at] == row) + 1;
+__device__ inline uint32 awaited(uint64 row, bool upper, const SplitPattern& pattern) {
+    const uint32 at = pattern.split[row], end = pattern.row_start[row + 1];
+    if (!upper) return at - pattern.row_start[row];
+    return end - at - (at < end && pattern.columns[at] == row) + 1;
 }
 
 // Counters of all unknowns. One thread a row.
-KERNEL(set_counters, uint64 rows, const uint32* row_start, const uint32* split,
-       const uint32* columns, uint32* counters) {
+KERNEL(set_counters, uint64 rows, SplitPattern pattern, uint32* counters) {
     const uint64 row = thread_index();
     if (row >= rows) return;
-    counters[row] = awaited(row, false, row_start, split, columns);
-    counters[rows + row] = awaited(row, true, row_start, split, columns);
+    counters[row] = awaited(row, false, pattern);
+    counters[rows + row] = awaited(row, true, pattern);
 }
 
 // z <- M^-1 r. Sums, counters and tickets are left as they are found: sums and tickets at zero.
@@ -73,7 +71,7 @@ KERNEL(push_columns, uint64 rows, SplitPattern pattern, const uint64* starts, co
             if (upper) z[row] = value;
             else store_relaxed(w + row, value);
             sums[own] = 0;
-            counters[own] = awaited(row, upper, pattern.row_start, pattern.split, pattern.columns);
+            counters[own] = awaited(row, upper, pattern);
             // What was given must be there before the counters say so.
             __threadfence();
             for (uint64 k = starts[row]; k < starts[row + 1]; ++k) {

@@ -8,21 +8,6 @@ __device__ inline real group_sum(real sum, uint32 lanes) {
     return sum;
 }
 
-// y <- A x, `lanes` lanes a row: a power of two, at most a warp.
-KERNEL(multiply_rows, uint64 rows, uint32 lanes, const uint32* row_start, const uint32* columns,
-       const real* values, const real* x, real* y) {
-    const uint64 row = thread_index() / lanes;
-    const uint32 lane = threadIdx.x % lanes;
-    real sum = 0;
-    if (row < rows) {
-        const uint32 end = row_start[row + 1];
-        for (uint32 k = row_start[row] + lane; k < end; k += lanes)
-            sum += values[k] * __ldg(x + columns[k]);
-    }
-    sum = group_sum(sum, lanes);
-    if (row < rows && lane == 0) y[row] = sum;
-}
-
 // Calls each(k, product) for `count` entries from `begin` on, ROW_CHUNK at most: those of a thread are read
 // at the same time.
 template <class Each>

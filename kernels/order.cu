@@ -10,10 +10,9 @@
 struct TrianglePart {
     uint32 begin, end;
 
-    __device__ TrianglePart(uint32 upper, uint64 row, const uint32* row_start, const uint32* split,
-                    const uint32* columns) {
-        const uint32 at = split[row], last = row_start[row + 1];
-        begin = upper ? at + (at < last && columns[at] == row) : row_start[row];
+    __device__ TrianglePart(uint32 upper, uint64 row, const SplitPattern& pattern) {
+        const uint32 at = pattern.split[row], last = pattern.row_start[row + 1];
+        begin = upper ? at + (at < last && pattern.columns[at] == row) : pattern.row_start[row];
         end = upper ? last : at;
     }
     __device__ uint32 length() const { return end - begin; }
@@ -38,19 +37,18 @@ KERNEL(number_rows, uint64 rows, uint32 backwards, uint32* order, uint32* place)
 // levels <- 1 + the highest level among the rows that a row waits for, 1 where there are none: every
 // row waits for its own entries (Wang and Liu 2022, algorithm 7). Levels and the ticket start at
 // zero; a slice of rows a warp.
-KERNEL(level_rows, uint64 rows, uint32 upper, const uint32* row_start, const uint32* split,
-       const uint32* columns, uint32* levels, uint32* ticket) {
+KERNEL(level_rows, uint64 rows, uint32 upper, SplitPattern pattern, uint32* levels, uint32* ticket) {
     for_slices_by_warps((rows + WARP - 1) / WARP, ticket, [&](uint64 slice) {
         const uint64 k = slice * WARP + threadIdx.x % WARP;
         Row row = {k < rows, 0, 1, 0};
         const uint64 own = upper ? rows - 1 - k : k;
         if (row.mine) {
-            const TrianglePart part(upper, own, row_start, split, columns);
+            const TrianglePart part(upper, own, pattern);
             row.at = part.begin;
             row.length = part.length();
         }
         const bool together = __any_sync(FULL_WARP, row.length > LONG_ROW);
-        fold_rows<true>(row, 1, together, columns, Largest(), levels,
+        fold_rows<true>(row, 1, together, pattern.columns, Largest(), levels,
                               [&](uint32 most) { store_relaxed(levels + own, most + 1); });
     });
 }
@@ -138,13 +136,7 @@ KERNEL(invert_order, uint64 rows, const uint32* order, uint32* place) {
     if (k < rows) place[order[k]] = uint32(k);
 }
 
-// backwards <- an order from its end.
-KERNEL(turn_order, uint64 rows, const uint32* order, uint32* backwards) {
-    const uint64 k = thread_index();
-    if (k < rows) backwards[k] = order[rows - 1 - k];
-}
-
-// backwards <- where the levels of that order start.
+// backwards <- where the levels of an order start that begins at its end.
 KERNEL(turn_starts, uint64 rows, uint32 depth, const uint64* starts, uint64* backwards) {
     const uint64 level = thread_index();
     if (level <= depth) backwards[level] = rows - starts[depth - level];
@@ -152,17 +144,16 @@ KERNEL(turn_starts, uint64 rows, uint32 depth, const uint64* starts, uint64* bac
 
 // missed[0] grows if an entry left of the diagonal has no partner across it; missed[1] is zero in the
 // end if there are as many on both sides. So many threads a row.
-KERNEL(match_entries, uint64 rows, uint32 lanes, const uint32* row_start, const uint32* split,
-       const uint32* columns, uint32* missed) {
+KERNEL(match_entries, uint64 rows, uint32 lanes, SplitPattern pattern, uint32* missed) {
     const uint64 row = thread_index() / lanes;
     uint32 alone = 0, more = 0;
     if (row < rows) {
-        const TrianglePart lower(0, row, row_start, split, columns), upper(1, row, row_start, split, columns);
+        const TrianglePart lower(0, row, pattern), upper(1, row, pattern);
         const uint32 nth = uint32(thread_index() % lanes);
         if (nth == 0) more = lower.length() - upper.length();
         for (uint32 k = lower.begin + nth; k < lower.end; k += lanes) {
-            const uint32 column = columns[k], end = row_start[column + 1];
-            alone += find(columns, split[column], end, uint32(row)) == end;
+            const uint32 column = pattern.columns[k], end = pattern.row_start[column + 1];
+            alone += find(pattern.columns, pattern.split[column], end, uint32(row)) == end;
         }
     }
     for (int step = WARP / 2; step > 0; step /= 2)
@@ -232,15 +223,18 @@ KERNEL(scan_all, uint64 n, const uint64* parts, uint64* sums) {
     for (uint64 k = first; k < first + SCANNED && k < n; ++k) sums[k] += parts[blockIdx.x];
 }
 
-// Lengths of the lower or upper parts of the rows in order; the width of each slice and the entries
-// it has capacity for. One warp per slice.
-KERNEL(shape_slices, uint64 rows, uint32 upper, const uint32* order, const uint32* row_start,
-       const uint32* split, const uint32* columns, uint32* length, uint32* width, uint32* capacity) {
+// length <- entries of the lower or upper parts of the rows in order. One thread a row.
+KERNEL(part_lengths, uint64 rows, uint32 upper, const uint32* order, SplitPattern pattern, uint32* length) {
+    const uint64 k = thread_index();
+    if (k < rows) length[k] = TrianglePart(upper, order[k], pattern).length();
+}
+
+// The width of each slice of rows of these lengths, and the entries it has capacity for. One warp per
+// slice.
+KERNEL(shape_slices, uint64 rows, const uint32* length, uint32* width, uint32* capacity) {
     const uint64 k = thread_index(), slice = k / WARP;
     if (slice >= (rows + WARP - 1) / WARP) return;
-    const uint32 own =
-        k < rows ? TrianglePart(upper, order[k], row_start, split, columns).length() : 0;
-    if (k < rows) length[k] = own;
+    const uint32 own = k < rows ? length[k] : 0;
     uint32 most = own, sum = own;
     for (int step = WARP / 2; step > 0; step /= 2) {
         most = max(most, __shfl_xor_sync(FULL_WARP, most, step));
@@ -259,8 +253,7 @@ KERNEL(fill_columns, uint32 lanes, uint32 upper, const uint32* order, const uint
     const uint64 number = thread_index() / WARP;
     if (number >= slices.count() * lanes) return;
     const Unit unit = slices.team(number, lanes);
-    const uint32 from =
-        unit.row.mine ? TrianglePart(upper, order[unit.place], pattern.row_start, pattern.split, pattern.columns).begin : 0;
+    const uint32 from = unit.row.mine ? TrianglePart(upper, order[unit.place], pattern).begin : 0;
     for_entries(unit, from, [&](uint64 at, uint32 entry, uint64) {
         filled[at] = place[pattern.columns[entry]];
     });

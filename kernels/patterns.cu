@@ -33,13 +33,13 @@ __device__ inline Row row_of(uint64 slice, uint64 rows, const uint32* begin, con
 // same from 1 on. A row waits for its neighbours, the entries left of its diagonal, so that the pattern
 // must be that of its transpose: the colours are those of going through the rows one by one. Colours
 // and the ticket start at zero; crowded <- 1 if 64 colours do not suffice.
-KERNEL(colour_rows, uint64 rows, const uint32* row_start, const uint32* split,
-       const uint32* columns, uint64* colours, uint32* numbers, uint32* ticket, uint32* crowded) {
+KERNEL(colour_rows, uint64 rows, SplitPattern pattern, uint64* colours, uint32* numbers, uint32* ticket,
+       uint32* crowded) {
     for_slices_by_warps((rows + WARP - 1) / WARP, ticket, [&](uint64 slice) {
         bool together;
-        const Row row = row_of(slice, rows, row_start, split, &together);
+        const Row row = row_of(slice, rows, pattern.row_start, pattern.split, &together);
         const uint64 own = slice * WARP + threadIdx.x % WARP;
-        fold_rows<true>(row, 1, together, columns, Union(), colours, [&](uint64 taken) {
+        fold_rows<true>(row, 1, together, pattern.columns, Union(), colours, [&](uint64 taken) {
             uint64 free = ~taken & (taken + 1);
             if (free == 0) {
                 free = 1ull << 63;

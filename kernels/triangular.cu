@@ -9,10 +9,10 @@
 // unknown, and its tickets at zero, so that no launch is needed to make room for the next.
 #include "fold.cuh"
 
-// values <- entries of A; zero where source says that there is none. One thread an entry.
+// values <- entries of A. One thread an entry.
 KERNEL(take_values, uint64 entries, const uint32* source, const real* a, real* values) {
     const uint64 k = thread_index();
-    if (k < entries) values[k] = source[k] == ABSENT ? real(0) : a[source[k]];
+    if (k < entries) values[k] = a[source[k]];
 }
 
 // source <- where an entry comes from that is read from the lower triangle alone; missed grows by the
@@ -29,32 +29,27 @@ KERNEL(mirror_entries, uint64 rows, const uint32* row_start, const uint32* colum
     }
 }
 
-// lower <- entries left of the diagonal; products, if there are any, <- those of L o U^T: a_ij a_ji,
-// zero where one of them is absent (Wang and Liu 2022). A warp a unit, so many lanes a row.
-KERNEL(take_lower, uint32 lanes, const uint32* order, SplitPattern pattern, const real* a,
-       SliceRows slices, real* lower, real* products) {
+// to <- entries left of the diagonal, or right of it if `upper`; products, if there are any, <- those of
+// L o U^T: a_ij a_ji, zero where one of them is absent (Wang and Liu 2022). A warp a unit, so many lanes a
+// row.
+KERNEL(take_side, uint32 lanes, uint32 upper, const uint32* order, SplitPattern pattern, const real* a,
+       SliceRows slices, real* to, real* products) {
     const uint64 number = thread_index() / WARP;
     if (number >= slices.count() * lanes) return;
     const Unit unit = slices.team(number, lanes);
-    const uint32 from = unit.row.mine ? pattern.row_start[order[unit.place]] : 0;
+    uint32 from = 0;
+    if (unit.row.mine) {
+        const uint32 row = order[unit.place];
+        from = upper ? pattern.row_start[row + 1] - unit.row.length : pattern.row_start[row];
+    }
     for_entries(unit, from, [&](uint64 at, uint32 entry, uint64 place) {
-        lower[at] = a[entry];
+        to[at] = a[entry];
         if (!products) return;
         const uint32 column = pattern.columns[entry], begin = pattern.split[column];
         const uint32 end = pattern.row_start[column + 1];
         const uint32 mirror = find(pattern.columns, begin, end, order[place]);
         products[at] = mirror < end ? a[entry] * a[mirror] : real(0);
     });
-}
-
-// upper <- entries right of the diagonal. A warp a unit, so many lanes a row.
-KERNEL(take_upper, uint32 lanes, const uint32* order, const uint32* row_start, const real* a,
-       SliceRows slices, real* upper) {
-    const uint64 number = thread_index() / WARP;
-    if (number >= slices.count() * lanes) return;
-    const Unit unit = slices.team(number, lanes);
-    const uint32 from = unit.row.mine ? row_start[order[unit.place] + 1] - unit.row.length : 0;
-    for_entries(unit, from, [&](uint64 at, uint32 entry, uint64) { upper[at] = a[entry]; });
 }
 
 // Keeps a pivot and its inverse at a place; first <- the first row whose pivot is zero or not finite,

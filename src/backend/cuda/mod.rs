@@ -4,7 +4,7 @@
 //! implement it on the CPU, so that every kernel and every launch runs where there is no GPU.
 //!
 //! Each folder uses only those above it in this list: `launch`, `device`, `comm`, then the backend
-//! itself, and on it `algebra`, `grid`, `precond` and `csr`.
+//! itself, and on it `algebra`, `grid`, `csr` and `precond`.
 
 // Hidden items are for the tests and measurements of this workspace, and for what the public traits name.
 #[doc(hidden)]
@@ -38,7 +38,7 @@ pub use self::{
         AbortFlag, Communicator, HostCommunicator, HostTransport, Message, PeerCommunicator,
         RANK_TIMEOUT, run_ranks,
     },
-    csr::{CudaCsr, ProductKernel},
+    csr::{CudaCsr, LevelLaunch, RowChunks, border_lanes, level_launches, row_lanes},
     device::{Buffer, Device, MemoryEstimate, PreconditionerStorage, Watch, WatchedDevice},
     grid::{CudaElliptic, CudaGrid},
     launch::PeerAccess,

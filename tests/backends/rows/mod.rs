@@ -7,5 +7,6 @@ mod kernels;
 mod machine;
 mod patterns;
 mod products;
+mod shapes;
 mod solves;
 mod systems;

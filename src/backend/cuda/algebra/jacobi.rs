@@ -2,7 +2,6 @@
 
 use super::vector::CudaVector;
 use crate::backend::cuda::backend::CudaBackend;
-use crate::backend::cuda::device::Buffer;
 use crate::backend::cuda::launch::{LaunchShape, Result, Source, arguments};
 use crate::backend::{LinearOperator, Preconditioner, PreconditionerFailure, Real, SolverError};
 
@@ -27,22 +26,17 @@ pub(crate) trait InverseDiagonal<T: Real>: LinearOperator<CudaBackend, T> {
 
 /// z ← d ∘ r with d = diag(A)⁻¹.
 pub(crate) struct Jacobi<T> {
-    inverse: Buffer<T>,
+    pub(crate) inverse: CudaVector<T>,
 }
 
-impl<T: Real> Jacobi<T> {
-    /// Memory for the diagonal of a matrix of `n` rows.
-    pub(crate) fn new(backend: &CudaBackend, n: usize) -> Result<Self> {
-        Ok(Self { inverse: Buffer::zeros(&backend.device, n)? })
-    }
+/// The error of a preconditioner with a pivot that is zero or not finite, if there is one.
+fn checked(preconditioner: &'static str, bad: Option<usize>) -> Result<(), SolverError> {
+    bad.map_or(Ok(()), |row| Err(PreconditionerFailure::Pivot { preconditioner, row }.into()))
 }
 
 impl<T: Real, A: InverseDiagonal<T>> Preconditioner<CudaBackend, T, A> for Jacobi<T> {
     fn update(&mut self, backend: &CudaBackend, a: &A) -> Result<(), SolverError> {
-        match a.inverse_diagonal(backend, &self.inverse)? {
-            Some(row) => Err(PreconditionerFailure::Pivot { preconditioner: "Jacobi", row }.into()),
-            None => Ok(()),
-        }
+        checked("Jacobi", a.inverse_diagonal(backend, &self.inverse)?)
     }
 
     fn apply(

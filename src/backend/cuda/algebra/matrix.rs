@@ -9,22 +9,18 @@ use crate::backend::cuda::launch::constants::SLOT_UNIT;
 use crate::backend::cuda::launch::{Argument, LaunchShape, Result, Source, arguments};
 use crate::backend::{LinearOperator, Product, Real};
 use crate::sparse::{EllPattern, Structure};
-use std::borrow::Cow;
 
 /// A matrix in ELL format in a GPU's memory: `values[k * stride + r]` is slot k of row r.
 ///
 /// The columns of a matrix of the grid equations follow from the place of a row on the grid and
 /// are not read by a product.
 pub struct CudaMatrix<T> {
-    pub(crate) structure: Structure,
-    pub(crate) rows: usize,
-    width: usize,
+    pub(crate) pattern: EllPattern,
     /// Entries from a slot to the next: the rows, and padding that keeps slots aligned.
     pub(crate) stride: usize,
     pub(crate) values: Buffer<T>,
     /// Column of each slot, of matrices with another pattern.
     columns: Option<Buffer<u32>>,
-    general: Option<EllPattern>,
     /// Columns of the neighbouring bands, of a nine-point matrix on several ranks.
     halo: Option<Halo<T>>,
 }
@@ -33,72 +29,31 @@ impl<T: Real> CudaMatrix<T> {
     /// A matrix with given values, column-major like its pattern; slots left over must be zero.
     pub fn from_values(backend: &CudaBackend, pattern: &EllPattern, values: &[T]) -> Result<Self> {
         let matrix = Self::new(backend, pattern)?;
-        if matrix.stride == matrix.rows {
-            matrix.values.upload(values)?;
-            return Ok(matrix);
-        }
         let mut padded = vec![T::zero(); matrix.values.len()];
-        for (to, from) in padded.chunks_mut(matrix.stride).zip(values.chunks(matrix.rows)) {
-            to[..matrix.rows].copy_from_slice(from);
+        let rows = pattern.rows();
+        for (to, from) in padded.chunks_mut(matrix.stride.max(1)).zip(values.chunks(rows.max(1))) {
+            to[..rows].copy_from_slice(from);
         }
         matrix.values.upload(&padded)?;
         Ok(matrix)
     }
 
-    /// Slots a row.
-    #[must_use]
-    pub fn width(&self) -> usize {
-        self.width
-    }
-
-    /// Where the entries stand, computed if it follows from the grid.
-    pub(crate) fn pattern(&self) -> Cow<'_, EllPattern> {
-        match (self.structure, &self.general) {
-            (_, Some(pattern)) => Cow::Borrowed(pattern),
-            (Structure::WallColumns { mi, mj }, _) => Cow::Owned(EllPattern::wall_columns(mi, mj)),
-            (Structure::NinePoint { mi, mj, periodic }, _) => {
-                Cow::Owned(EllPattern::nine_point(mi, mj, periodic))
-            }
-            (Structure::General, None) => {
-                Cow::Owned(EllPattern::new(self.rows, self.width, |_| None))
-            }
-        }
-    }
-
-    fn points(&self) -> usize {
-        self.rows / 2
-    }
-
     /// A zero matrix with this pattern.
     pub(crate) fn new(backend: &CudaBackend, pattern: &EllPattern) -> Result<Self> {
-        let general = (pattern.structure() == Structure::General).then(|| pattern.clone());
-        let columns = match &general {
-            Some(pattern) => Some(Buffer::from_host(&backend.device, pattern.columns())?),
-            None => None,
-        };
-        let halo = match (&backend.ranks, pattern.structure()) {
-            (Some(_), Structure::NinePoint { mj, .. }) => Some(Halo::new(&backend.device, 2 * mj)?),
-            _ => None,
-        };
-        let (rows, width) = (pattern.rows(), pattern.width());
-        let stride = if general.is_some() { rows } else { rows.next_multiple_of(SLOT_UNIT) };
-        Ok(Self {
-            structure: pattern.structure(),
-            rows,
-            width,
-            stride,
-            values: Buffer::zeros(&backend.device, stride * width)?,
-            columns,
-            general,
-            halo,
-        })
-    }
-
-    /// The values on the host, column-major without padding.
-    pub(crate) fn host_values(&self) -> Result<Vec<T>> {
-        let padded = self.values.to_host()?;
-        let slots = padded.chunks(self.stride.max(1));
-        Ok(slots.flat_map(|slot| &slot[..self.rows]).copied().collect())
+        let (device, rows) = (&backend.device, pattern.rows());
+        let (mut columns, mut halo, mut stride) = (None, None, rows.next_multiple_of(SLOT_UNIT));
+        match pattern.structure() {
+            Structure::General => {
+                columns = Some(Buffer::from_host(device, pattern.columns())?);
+                stride = rows;
+            }
+            Structure::NinePoint { mj, .. } if backend.ranks.is_some() => {
+                halo = Some(Halo::new(device, 2 * mj)?);
+            }
+            _ => {}
+        }
+        let values = Buffer::zeros(device, stride * pattern.width())?;
+        Ok(Self { pattern: pattern.clone(), stride, values, columns, halo })
     }
 
     /// y ← A x, or y + A x; `product` says which, and which columns are skipped.
@@ -110,31 +65,65 @@ impl<T: Real> CudaMatrix<T> {
         y: &mut CudaVector<T>,
     ) -> Result<()> {
         let (skip, add) = (product.skip_columns as u64, u32::from(product.add));
-        let (name, threads, mut arguments) = match (self.structure, &self.columns) {
-            (Structure::NinePoint { mi, mj, periodic }, _) => {
-                let arguments = backend.grid_arguments(mi, mj, periodic);
-                ("multiply_nine_point", self.points(), arguments)
+        let points = self.pattern.rows().div_ceil(2);
+        let (name, mut arguments) = match self.pattern.structure() {
+            Structure::NinePoint { mi, mj, periodic } => {
+                ("multiply_nine_point", backend.grid_arguments(mi, mj, periodic))
             }
-            (Structure::WallColumns { mi, .. }, _) => {
-                let arguments = arguments![mi as u32, self.points() as u64];
-                ("multiply_wall_columns", self.points(), arguments)
+            Structure::WallColumns { mi, .. } => {
+                ("multiply_wall_columns", arguments![mi as u32, points as u64])
             }
-            (Structure::General, columns) => {
-                let mut arguments = arguments![self.rows as u64, self.width as u32];
-                arguments.extend(columns.iter().map(Argument::from));
-                // Two rows a thread.
-                ("multiply_explicit", self.rows.div_ceil(2), arguments)
-            }
+            // Two rows a thread.
+            Structure::General => ("multiply_explicit", self.listed()),
         };
         arguments.extend(arguments![&self.values, x]);
         // The wall columns have no column to skip.
-        if !matches!(self.structure, Structure::WallColumns { .. }) {
+        if !matches!(self.pattern.structure(), Structure::WallColumns { .. }) {
             arguments.push(skip.into());
         }
         arguments.extend(arguments![add, &*y]);
-        backend.start_halo(self, None, x)?;
-        backend.launch::<T>(Source::Matrix, name, LaunchShape::threads(threads), &arguments)?;
-        backend.add_halo(self, skip, y)
+        self.start_halo(backend, None, x)?;
+        backend.launch::<T>(Source::Matrix, name, LaunchShape::threads(points), &arguments)?;
+        self.add_halo(backend, skip, y)
+    }
+
+    /// The arguments by which a kernel knows a pattern whose columns are looked up.
+    fn listed(&self) -> Vec<Argument> {
+        let mut arguments = arguments![self.pattern.rows() as u64, self.pattern.width() as u32];
+        arguments.extend(self.columns.iter().map(Argument::from));
+        arguments
+    }
+
+    /// Begins to exchange the outer columns of x, or of d ∘ x, with the neighbouring bands, if A
+    /// needs them.
+    fn start_halo(
+        &self,
+        backend: &CudaBackend,
+        d: Option<&CudaVector<T>>,
+        x: &CudaVector<T>,
+    ) -> Result<()> {
+        let (Some(ranks), Some(halo)) = (&backend.ranks, &self.halo) else { return Ok(()) };
+        let Structure::NinePoint { mi, mj, .. } = self.pattern.structure() else { return Ok(()) };
+        let d = d.map_or(Argument::from(0_u64), Argument::from);
+        let own = arguments![mi as u32, mj as u32, ranks.edges(), d, x];
+        // The product of the band's own columns need not wait for it.
+        halo.start_columns(&*backend.device, ranks, ranks.neighbours, |columns| {
+            let arguments = [own.as_slice(), &[columns.into()]].concat();
+            let shape = LaunchShape::threads(mj);
+            backend.launch::<T>(Source::Halo, "exchange_columns", shape, &arguments)
+        })
+    }
+
+    /// y ← y + what the columns of those bands give to the product.
+    fn add_halo(&self, backend: &CudaBackend, skip: u64, y: &mut CudaVector<T>) -> Result<()> {
+        let Some(halo) = &self.halo else { return Ok(()) };
+        let Structure::NinePoint { mi, mj, periodic } = self.pattern.structure() else {
+            return Ok(());
+        };
+        backend.finish_exchange()?;
+        let mut arguments = backend.grid_arguments(mi, mj, periodic);
+        arguments.extend(arguments![&self.values, &halo.received, skip, &*y]);
+        backend.launch::<T>(Source::Matrix, "add_halo", LaunchShape::threads(2 * mj), &arguments)
     }
 }
 
@@ -146,16 +135,13 @@ impl<T: Real> LinearOperator<CudaBackend, T> for CudaMatrix<T> {
 
 impl<T: Real> InverseDiagonal<T> for CudaMatrix<T> {
     fn inverse_diagonal(&self, backend: &CudaBackend, d: &CudaVector<T>) -> Result<Option<usize>> {
-        let (name, threads, mut arguments) = match (self.structure, &self.columns) {
-            (Structure::NinePoint { mi, mj, periodic }, _) => {
+        let rows = self.pattern.rows();
+        let (name, threads, mut arguments) = match self.pattern.structure() {
+            Structure::NinePoint { mi, mj, periodic } => {
                 let arguments = backend.grid_arguments(mi, mj, periodic);
-                ("inverse_diagonal_nine_point", self.points(), arguments)
+                ("inverse_diagonal_nine_point", rows / 2, arguments)
             }
-            (_, columns) => {
-                let mut arguments = arguments![self.rows as u64, self.width as u32];
-                arguments.extend(columns.iter().map(Argument::from));
-                ("inverse_diagonal", self.rows, arguments)
-            }
+            _ => ("inverse_diagonal", rows, self.listed()),
         };
         arguments.extend(arguments![&self.values, d]);
         backend.find_first::<T>(Source::Matrix, name, LaunchShape::threads(threads), &arguments, 2)
@@ -169,16 +155,16 @@ impl<T: Real> InverseDiagonal<T> for CudaMatrix<T> {
         z: &mut CudaVector<T>,
         y: &mut CudaVector<T>,
     ) -> Result<()> {
-        let Structure::NinePoint { mi, mj, periodic } = self.structure else {
+        let Structure::NinePoint { mi, mj, periodic } = self.pattern.structure() else {
             backend.scale(d, r, z)?;
             return self.apply(backend, z, y);
         };
         let mut arguments = backend.grid_arguments(mi, mj, periodic);
         arguments.extend(arguments![&self.values, d, r, &*z, &*y]);
-        let shape = LaunchShape::threads(self.points());
-        backend.start_halo(self, Some(d), r)?;
+        let shape = LaunchShape::threads(mi * mj);
+        self.start_halo(backend, Some(d), r)?;
         backend.launch::<T>(Source::Matrix, "scale_and_multiply", shape, &arguments)?;
-        backend.add_halo(self, 0, y)
+        self.add_halo(backend, 0, y)
     }
 }
 
@@ -195,35 +181,5 @@ impl CudaBackend {
             None if periodic => PERIODIC_ROW,
             None => 0,
         }
-    }
-
-    /// Begins to exchange the outer columns of x, or of d ∘ x, with the neighbouring bands, if A
-    /// needs them.
-    fn start_halo<T: Real>(
-        &self,
-        a: &CudaMatrix<T>,
-        d: Option<&CudaVector<T>>,
-        x: &CudaVector<T>,
-    ) -> Result<()> {
-        let (Some(ranks), Some(halo)) = (&self.ranks, &a.halo) else { return Ok(()) };
-        let Structure::NinePoint { mi, mj, .. } = a.structure else { return Ok(()) };
-        let d = d.map_or(Argument::from(0_u64), Argument::from);
-        let own = arguments![mi as u32, mj as u32, ranks.edges(), d, x];
-        // The product of the band's own columns need not wait for it.
-        halo.start_columns(&*self.device, ranks, ranks.neighbours, |columns| {
-            let arguments = [own.as_slice(), &[columns.into()]].concat();
-            let shape = LaunchShape::threads(mj);
-            self.launch::<T>(Source::Halo, "exchange_columns", shape, &arguments)
-        })
-    }
-
-    /// y ← y + what the columns of those bands give to the product.
-    fn add_halo<T: Real>(&self, a: &CudaMatrix<T>, skip: u64, y: &mut CudaVector<T>) -> Result<()> {
-        let Some(halo) = &a.halo else { return Ok(()) };
-        let Structure::NinePoint { mi, mj, periodic } = a.structure else { return Ok(()) };
-        self.finish_exchange()?;
-        let mut arguments = self.grid_arguments(mi, mj, periodic);
-        arguments.extend(arguments![&a.values, &halo.received, skip, &*y]);
-        self.launch::<T>(Source::Matrix, "add_halo", LaunchShape::threads(2 * mj), &arguments)
     }
 }

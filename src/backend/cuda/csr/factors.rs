@@ -1,15 +1,16 @@
 //! Incomplete factors of matrices by rows, and the choice of how their rows wait for each other.
 
+use super::CudaCsr;
 use super::eliminated::Eliminated;
 use super::pattern::{CsrPattern, scan, slim};
-use super::rows::{RowFactors, Sorting};
+use super::rows::RowFactors;
 use super::triangle::Waiting;
 use crate::backend::cuda::algebra::CudaVector;
 use crate::backend::cuda::backend::CudaBackend;
 use crate::backend::cuda::device::Buffer;
 use crate::backend::cuda::launch::shared::PushState;
 use crate::backend::cuda::launch::{Result, Source, arguments};
-use crate::backend::{BadPivot, Incomplete, Real};
+use crate::backend::{Incomplete, Preconditioner, PreconditionerFailure, Real, SolverError};
 use crate::sparse::Schedule;
 use std::sync::Arc;
 use std::time::Instant;
@@ -21,7 +22,7 @@ const LEVEL: f64 = 2e-6;
 const TIMED: usize = 2;
 
 pub(super) struct CudaCsrFactors<T> {
-    pub(super) kind: Incomplete,
+    kind: Incomplete,
     /// They are those of A + `shift` diag(A).
     shift: f64,
     a: Arc<Eliminated>,
@@ -31,14 +32,13 @@ pub(super) struct CudaCsrFactors<T> {
     columns: Option<ColumnPushes<T>>,
     /// The values of the matrix that was factored last.
     values: Option<Arc<Buffer<T>>>,
+    /// Ways to solve, the only one or the best one the first once that is `chosen`.
     trials: Vec<Trial>,
-    /// The best of the trials, once that is known.
-    chosen: Option<usize>,
+    chosen: bool,
     /// Whether the rows are to be sorted by level when a second solve comes.
     sorts_later: bool,
     /// Whether a launch a level may still be added to the trials.
     may_launch: bool,
-    solves: usize,
 }
 
 struct Trial {
@@ -64,84 +64,30 @@ impl<T: Real> CudaCsrFactors<T> {
         let a = Arc::new(Eliminated::new(backend, a, kind, schedule)?);
         // Gaussian elimination gains more from sorted rows than their sort costs.
         let sorts_later = schedule == Schedule::Auto && kind.diagonal_only();
-        let sorting = match schedule {
-            Schedule::Auto if sorts_later => Sorting::Natural,
-            Schedule::Auto | Schedule::Levels | Schedule::Colours => Sorting::ByLevel,
-            _ => Sorting::Natural,
+        let (by_level, waiting) = match schedule {
+            Schedule::Levels => (true, Waiting::Launches),
+            Schedule::Colours => (true, Waiting::RowByRow),
+            Schedule::Auto if !sorts_later => (true, Waiting::RowByRow),
+            Schedule::Tiles => (false, Waiting::WithinTiles),
+            _ => (false, Waiting::RowByRow),
         };
-        let rows = RowFactors::new(backend, a.clone(), kind, sorting)?;
-        let columns = match schedule {
-            Schedule::Correlation => Some(ColumnPushes::new(backend, &a)?),
-            _ => None,
-        };
-        let waiting = match schedule {
-            Schedule::Levels => Waiting::Launches,
-            Schedule::Tiles => Waiting::WithinTiles,
-            _ => Waiting::RowByRow,
-        };
-        let mut factors = Self {
+        let mut rows = RowFactors::new(backend, a.clone(), kind, by_level)?;
+        if waiting == Waiting::Launches {
+            rows.prepare_launches()?;
+        }
+        let pushes = schedule == Schedule::Correlation;
+        Ok(Self {
             kind,
             shift,
+            columns: pushes.then(|| ColumnPushes::new(backend, &a)).transpose()?,
             a,
             candidates: vec![rows],
-            columns,
             values: None,
             trials: vec![Trial::new(0, waiting)],
-            chosen: (!sorts_later).then_some(0),
+            chosen: !sorts_later && schedule != Schedule::Colours,
             sorts_later,
             may_launch: true,
-            solves: 0,
-        };
-        if waiting == Waiting::Launches {
-            factors.candidates[0].prepare_launches()?;
-        }
-        if schedule == Schedule::Colours {
-            factors.chosen = None;
-        }
-        Ok(factors)
-    }
-
-    pub(super) fn factor(
-        &mut self,
-        backend: &CudaBackend,
-        values: &Arc<Buffer<T>>,
-    ) -> Result<Option<BadPivot>> {
-        // Launches are for schedules that are meant to be levels.
-        let waiting = match self.chosen.map(|chosen| self.trials[chosen].waiting) {
-            Some(Waiting::Launches) if !self.sorts_later => Waiting::Launches,
-            _ => Waiting::RowByRow,
-        };
-        let (first, others) = self.candidates.split_at_mut(1);
-        let bad = first[0].factor(backend, values, self.shift, waiting)?;
-        for other in others {
-            other.adopt(backend, &first[0], values)?;
-        }
-        if let Some(columns) = &self.columns {
-            columns.take(backend, &self.a, first[0].eliminated(values))?;
-        }
-        self.values = Some(values.clone());
-        Ok(bad)
-    }
-
-    pub(super) fn solve(
-        &mut self,
-        backend: &CudaBackend,
-        r: &CudaVector<T>,
-        z: &CudaVector<T>,
-    ) -> Result<()> {
-        if let Some(columns) = &self.columns {
-            return columns.solve(backend, &self.a, &self.candidates[0].inverse, r, z);
-        }
-        // Nothing can be timed while work is recorded.
-        if let Some(chosen) = self.chosen.or(backend.capture.is_open().then_some(0)) {
-            let Trial { candidate, waiting, .. } = self.trials[chosen];
-            return self.candidates[candidate].solve(backend, waiting, r, z);
-        }
-        if self.sorts_later && self.solves == 1 {
-            self.sort(backend)?;
-        }
-        self.solves += 1;
-        self.solve_timed(backend, r, z)
+        })
     }
 
     /// Solves by a way that is to be timed; the fastest is kept once all have been.
@@ -163,10 +109,14 @@ impl<T: Real> CudaCsrFactors<T> {
         }
         let sorted = !self.sorts_later || self.candidates.len() > 1;
         if sorted && self.trials.iter().all(|trial| trial.timed >= TIMED) {
-            if std::mem::take(&mut self.may_launch) && self.launches_may_win() {
-                return self.try_launches();
+            if !std::mem::take(&mut self.may_launch) || !self.launches_may_win() {
+                self.choose();
+                return Ok(());
             }
-            self.choose();
+            // Of the factors that are sorted by level, the last.
+            let candidate = self.candidates.len() - 1;
+            self.candidates[candidate].prepare_launches()?;
+            self.trials.push(Trial::new(candidate, Waiting::Launches));
         }
         Ok(())
     }
@@ -174,12 +124,9 @@ impl<T: Real> CudaCsrFactors<T> {
     /// Whether launches level by level could be faster than what was tried. They sum the entries of a row
     /// one by one: where lanes share a row, the last bits would depend on the clock.
     fn launches_may_win(&self) -> bool {
-        if self.candidates.iter().any(RowFactors::shares_rows) {
-            return false;
-        }
         let best = self.trials.iter().map(|trial| trial.seconds).fold(f64::INFINITY, f64::min);
-        let mut depths = self.candidates.iter().filter_map(RowFactors::depths);
-        depths.next().is_some_and(|[below, above]| (below + above) as f64 * LEVEL < best)
+        let levels = self.candidates.iter().find_map(RowFactors::levels);
+        levels.is_some_and(|levels| levels as f64 * LEVEL < best)
     }
 
     /// Keeps the fastest way and what it needs.
@@ -190,30 +137,67 @@ impl<T: Real> CudaCsrFactors<T> {
         self.candidates.swap(0, self.trials[0].candidate);
         self.candidates.truncate(1);
         self.trials[0].candidate = 0;
-        self.chosen = Some(0);
+        self.chosen = true;
     }
 
     /// Adds the factors with their rows sorted by level to what is tried.
     fn sort(&mut self, backend: &CudaBackend) -> Result<()> {
         let Some(values) = &self.values else { return Ok(()) };
-        let mut rows = RowFactors::new(backend, self.a.clone(), self.kind, Sorting::ByLevel)?;
+        let mut rows = RowFactors::new(backend, self.a.clone(), self.kind, true)?;
         rows.adopt(backend, &self.candidates[0], values)?;
         self.candidates.push(rows);
         self.trials.push(Trial::new(1, Waiting::RowByRow));
         Ok(())
     }
+}
 
-    /// Adds launches of the factors that are sorted by level, the last, to what is tried.
-    fn try_launches(&mut self) -> Result<()> {
-        let candidate = self.candidates.len() - 1;
-        self.candidates[candidate].prepare_launches()?;
-        self.trials.push(Trial::new(candidate, Waiting::Launches));
-        Ok(())
+impl<T: Real> Preconditioner<CudaBackend, T, CudaCsr<T>> for CudaCsrFactors<T> {
+    fn update(&mut self, backend: &CudaBackend, a: &CudaCsr<T>) -> Result<(), SolverError> {
+        // Launches are for schedules that are meant to be levels.
+        let launches = self.chosen && !self.sorts_later;
+        let waiting = match self.trials[0].waiting {
+            Waiting::Launches if launches => Waiting::Launches,
+            _ => Waiting::RowByRow,
+        };
+        let (first, others) = self.candidates.split_at_mut(1);
+        let mut bad = first[0].factor(backend, &a.values, self.shift, waiting)?;
+        for other in others {
+            other.adopt(backend, &first[0], &a.values)?;
+        }
+        if let Some(columns) = &self.columns {
+            columns.take(backend, &self.a, first[0].eliminated(&a.values))?;
+        }
+        self.values = Some(a.values.clone());
+        if let Some(ranks) = &backend.ranks {
+            bad = ranks.first_pivot(bad)?;
+        }
+        bad.map_or(Ok(()), |bad| Err(PreconditionerFailure::factor(self.kind, bad).into()))
+    }
+
+    fn apply(
+        &mut self,
+        backend: &CudaBackend,
+        _: &CudaCsr<T>,
+        r: &CudaVector<T>,
+        z: &mut CudaVector<T>,
+    ) -> Result<()> {
+        if let Some(columns) = &self.columns {
+            return columns.solve(backend, &self.a, &self.candidates[0].inverse, r, z);
+        }
+        // Nothing can be timed while work is recorded.
+        if self.chosen || backend.capture.is_open() {
+            let Trial { candidate, waiting, .. } = self.trials[0];
+            return self.candidates[candidate].solve(backend, waiting, r, z);
+        }
+        if self.sorts_later && self.candidates.len() == 1 && self.trials[0].timed == 1 {
+            self.sort(backend)?;
+        }
+        self.solve_timed(backend, r, z)
     }
 }
 
 /// The entries of the factors by column, and what the unknowns have been given.
-pub(super) struct ColumnPushes<T> {
+struct ColumnPushes<T> {
     starts: Buffer<u64>,
     rows: Buffer<u32>,
     source: Buffer<u32>,
@@ -225,7 +209,7 @@ pub(super) struct ColumnPushes<T> {
 }
 
 impl<T: Real> ColumnPushes<T> {
-    pub(super) fn new(backend: &CudaBackend, a: &Eliminated) -> Result<Self> {
+    fn new(backend: &CudaBackend, a: &Eliminated) -> Result<Self> {
         let (device, pattern) = (&backend.device, &a.pattern);
         let (rows, entries) = (pattern.rows, pattern.entries);
         let counts = Buffer::<u32>::zeros(device, rows)?;
@@ -250,22 +234,17 @@ impl<T: Real> ColumnPushes<T> {
     }
 
     /// The factors' values, which stand as in the pattern that was eliminated.
-    pub(super) fn take(
-        &self,
-        backend: &CudaBackend,
-        a: &Eliminated,
-        factored: &Buffer<T>,
-    ) -> Result<()> {
-        let CsrPattern { rows, entries, row_start, columns } = &*a.pattern;
+    fn take(&self, backend: &CudaBackend, a: &Eliminated, factored: &Buffer<T>) -> Result<()> {
+        let CsrPattern { rows, entries, .. } = *a.pattern;
         let arguments = arguments![&self.source, factored, &self.values];
-        backend.for_each::<T>(Source::Triangular, "take_values", *entries, arguments)?;
+        backend.for_each::<T>(Source::Triangular, "take_values", entries, arguments)?;
         self.sums.clear()?;
         self.tickets.clear()?;
-        let arguments = arguments![row_start, &a.split, columns, &self.counters];
-        backend.for_each::<T>(Source::Correlation, "set_counters", *rows, arguments)
+        let arguments = arguments![a.shared(), &self.counters];
+        backend.for_each::<T>(Source::Correlation, "set_counters", rows, arguments)
     }
 
-    pub(super) fn solve(
+    fn solve(
         &self,
         backend: &CudaBackend,
         a: &Eliminated,

@@ -1,6 +1,7 @@
 //! Halo exchange of matrices by rows: what a product needs of other ranks.
 
-use super::product::{CsrRows, ProductKernel};
+use super::pattern::CsrPattern;
+use super::product::Chunks;
 use crate::backend::Real;
 use crate::backend::cuda::algebra::CudaVector;
 use crate::backend::cuda::backend::CudaBackend;
@@ -29,22 +30,26 @@ pub(super) struct RowHalo<T> {
     /// Rows that need the halo.
     rows: Buffer<u32>,
     /// Their entries in its columns.
-    beyond: CsrRows<T>,
-    /// Their products, where they are formed before they are added.
-    sums: Buffer<T>,
+    pattern: CsrPattern,
+    values: Buffer<T>,
+    sums: Sums<T>,
 }
 
-/// Lanes for the rows of a small border, as many as the mean row has entries. Many entries are read
-/// fastest in chunks, and a long row is shared by blocks.
-fn kernel(beyond: &Csr) -> ProductKernel {
+/// How the products of a border are formed.
+enum Sums<T> {
+    /// By this number of lanes a row, and added at once.
+    Lanes(u32),
+    /// In chunks, before they are added.
+    Chunks(Box<Chunks<T>>, Buffer<T>),
+}
+
+/// Lanes for the rows of a small border, as many as the mean row has entries. None for many entries, which
+/// are read fastest in chunks, and for a long row, which is shared by blocks.
+pub fn border_lanes(beyond: &Csr) -> Option<u32> {
     let (rows, entries) = (beyond.rows(), beyond.values.len());
     let lanes = entries.div_ceil(rows.max(1)).next_power_of_two().min(32);
     let longest = beyond.row_start.windows(2).map(|ends| ends[1] - ends[0]).max().unwrap_or(0);
-    if entries <= FEW && longest <= LANE * lanes {
-        ProductKernel::Lanes(lanes as u32)
-    } else {
-        ProductKernel::Chunks
-    }
+    (entries <= FEW && longest <= LANE * lanes).then_some(lanes as u32)
 }
 
 impl<T: Real> RowHalo<T> {
@@ -52,6 +57,14 @@ impl<T: Real> RowHalo<T> {
         let device = &backend.device;
         let outgoing = Buffer::zeros(device, part.packed.len())?;
         let halo = Buffer::zeros(device, part.halo.len())?;
+        let (pattern, values) = CsrPattern::with_values(backend, &part.beyond)?;
+        let sums = match border_lanes(&part.beyond) {
+            Some(lanes) => Sums::Lanes(lanes),
+            None => Sums::Chunks(
+                Box::new(Chunks::new(backend, &part.beyond.row_start)?),
+                Buffer::zeros(device, part.border.len())?,
+            ),
+        };
         Ok(Self {
             packed: Buffer::from_host(device, &part.packed)?,
             sent: messages(&outgoing, &part.sent),
@@ -59,13 +72,15 @@ impl<T: Real> RowHalo<T> {
             received: messages(&halo, &part.received),
             halo,
             rows: Buffer::from_host(device, &part.border)?,
-            beyond: CsrRows::new(backend, &part.beyond, kernel(&part.beyond))?,
-            sums: Buffer::zeros(device, part.border.len())?,
+            pattern,
+            values,
+            sums,
         })
     }
 
     /// Begins to send what others need of x, and to receive the halo.
     pub(super) fn start(&self, backend: &CudaBackend, x: &CudaVector<T>) -> Result<()> {
+        let Some(ranks) = &backend.ranks else { return Ok(()) };
         let count = self.packed.len();
         if count > 0 {
             backend.device.fork(&mut || {
@@ -73,28 +88,27 @@ impl<T: Real> RowHalo<T> {
                 backend.for_each::<T>(Source::RowHalo, "pack_entries", count, arguments)
             })?;
         }
-        match &backend.ranks {
-            Some(ranks) => ranks.communicator.start_exchange(&self.sent, &self.received),
-            None => Ok(()),
-        }
+        ranks.communicator.start_exchange(&self.sent, &self.received)
     }
 
     /// y ← y + A_beyond x_halo.
     pub(super) fn add(&self, backend: &CudaBackend, y: &CudaVector<T>) -> Result<()> {
-        let count = self.rows.len();
-        if count == 0 {
-            return Ok(());
+        let (count, pattern) = (self.rows.len(), &self.pattern);
+        match &self.sums {
+            _ if count == 0 => Ok(()),
+            Sums::Lanes(lanes) => {
+                let mut arguments = arguments![count as u64, *lanes, &self.rows];
+                arguments.extend(arguments![&pattern.row_start, &pattern.columns, &self.values]);
+                arguments.extend(arguments![&self.halo, y]);
+                let shape = LaunchShape::threads(count * *lanes as usize);
+                backend.launch::<T>(Source::RowHalo, "add_rows", shape, &arguments)
+            }
+            Sums::Chunks(chunks, sums) => {
+                chunks.multiply(backend, (pattern, &self.values), &self.halo, sums)?;
+                let arguments = arguments![&self.rows, sums, y];
+                backend.for_each::<T>(Source::RowHalo, "add_sums", count, arguments)
+            }
         }
-        let CsrRows { pattern, values, .. } = &self.beyond;
-        if let ProductKernel::Lanes(lanes) = self.beyond.kernel() {
-            let mut arguments = arguments![count as u64, lanes, &self.rows, &pattern.row_start];
-            arguments.extend(arguments![&pattern.columns, values, &self.halo, y]);
-            let shape = LaunchShape::threads(count * lanes as usize);
-            return backend.launch::<T>(Source::RowHalo, "add_rows", shape, &arguments);
-        }
-        self.beyond.multiply(backend, &self.halo, &self.sums)?;
-        let arguments = arguments![&self.rows, &self.sums, y];
-        backend.for_each::<T>(Source::RowHalo, "add_sums", count, arguments)
     }
 }
 
@@ -106,24 +120,4 @@ fn messages<T: Real>(buffer: &Buffer<T>, passages: &[Passage]) -> Vec<Message> {
         bytes: places.len() * size_of::<T>(),
     };
     passages.iter().map(message).collect()
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    /// A matrix with rows of these lengths.
-    fn rows(lengths: &[usize]) -> Csr {
-        Csr::from_rows(lengths.iter().map(|&length| (0..length).map(|column| (column, 1.0))))
-    }
-
-    #[test]
-    fn long_rows_and_large_borders_are_taken_in_chunks() {
-        assert_eq!(kernel(&rows(&[1; 50])), ProductKernel::Lanes(1));
-        assert_eq!(kernel(&rows(&[3, 4, 3])), ProductKernel::Lanes(4));
-        assert_eq!(kernel(&rows(&[2000])), ProductKernel::Lanes(32));
-        assert_eq!(kernel(&rows(&[&[1; 300][..], &[150]].concat())), ProductKernel::Chunks);
-        assert_eq!(kernel(&rows(&[2049])), ProductKernel::Chunks);
-        assert_eq!(kernel(&rows(&[1024; 1025])), ProductKernel::Chunks);
-    }
 }

@@ -3,9 +3,11 @@
 
 use crate::backend::cuda::backend::CudaBackend;
 use crate::backend::cuda::device::Buffer;
-use crate::backend::cuda::launch::constants::{BY_ROWS, DIGITS, KEYS, SCANNED};
+use crate::backend::cuda::launch::constants::{DIGITS, KEYS, SCANNED};
 use crate::backend::cuda::launch::shared::SliceRows;
 use crate::backend::cuda::launch::{Argument, BLOCK, LaunchShape, Result, Source, WARP, arguments};
+use crate::backend::{DeviceError, Real};
+use crate::sparse::Csr;
 
 /// Values that a block of a scan takes.
 const SCANNED_BY_BLOCK: usize = SCANNED * BLOCK as usize;
@@ -14,15 +16,10 @@ pub(super) const DRAWING: usize = 256;
 const SLIM: usize = 128;
 /// Most such blocks.
 pub(super) const MOST_DRAWING: usize = 1056;
-const MOST_SLIM: usize = 1056;
-/// Blocks that draw rows with this number of threads in all, at most `most`.
-pub(super) fn drawing(threads: usize, most: usize) -> LaunchShape {
-    LaunchShape::blocks(threads.div_ceil(DRAWING).clamp(1, most))
-}
 
 /// Blocks whose warps each draw rows of their own, with this number of threads in all.
 pub(super) fn slim(threads: usize) -> LaunchShape {
-    LaunchShape::new(threads.div_ceil(SLIM).clamp(1, MOST_SLIM), SLIM as u32)
+    LaunchShape::new(threads.div_ceil(SLIM).clamp(1, MOST_DRAWING), SLIM as u32)
 }
 
 pub(super) fn depth(backend: &CudaBackend, levels: &Buffer<u32>) -> Result<u32> {
@@ -35,12 +32,8 @@ pub(super) fn depth(backend: &CudaBackend, levels: &Buffer<u32>) -> Result<u32> 
 /// Place of each row in an order.
 pub(super) fn inverse(backend: &CudaBackend, order: &Buffer<u32>) -> Result<Buffer<u32>> {
     let place = Buffer::zeros(&backend.device, order.len())?;
-    backend.for_each::<f64>(
-        Source::Order,
-        "invert_order",
-        place.len(),
-        arguments![order, &place],
-    )?;
+    let arguments = arguments![order, &place];
+    backend.for_each::<f64>(Source::Order, "invert_order", place.len(), arguments)?;
     Ok(place)
 }
 
@@ -117,13 +110,38 @@ pub(super) struct CsrPattern {
 }
 
 impl CsrPattern {
-    pub(super) fn new(backend: &CudaBackend, row_start: &[u32], columns: &[u32]) -> Result<Self> {
+    /// A copy of the pattern of `a`, and one of its values.
+    pub(super) fn with_values<T: Real>(
+        backend: &CudaBackend,
+        a: &Csr,
+    ) -> Result<(Self, Buffer<T>)> {
+        let values: Vec<T> = a.values.iter().map(|&value| T::narrow(value)).collect();
+        Ok((Self::new(backend, a)?, Buffer::from_host(&backend.device, &values)?))
+    }
+
+    pub(super) fn new(backend: &CudaBackend, a: &Csr) -> Result<Self> {
+        let entries = a.columns.len();
+        if u32::try_from(entries).is_err() {
+            return Err(DeviceError::TooManyEntries { entries });
+        }
+        let row_start: Vec<u32> = a.row_start.iter().map(|&start| start as u32).collect();
         Ok(Self {
-            rows: row_start.len() - 1,
-            entries: columns.len(),
-            row_start: Buffer::from_host(&backend.device, row_start)?,
-            columns: Buffer::from_host(&backend.device, columns)?,
+            rows: a.rows(),
+            entries,
+            row_start: Buffer::from_host(&backend.device, &row_start)?,
+            columns: Buffer::from_host(&backend.device, &a.columns)?,
         })
+    }
+
+    /// Memory for the entries of rows of these lengths.
+    pub(super) fn of_lengths(backend: &CudaBackend, lengths: &Buffer<u32>) -> Result<Self> {
+        let (device, rows) = (&backend.device, lengths.len());
+        let wide = scan(backend, lengths)?;
+        let row_start = Buffer::zeros(device, rows + 1)?;
+        let arguments = arguments![&wide, &row_start];
+        backend.for_each::<f64>(Source::Patterns, "take_starts", rows + 1, arguments)?;
+        let entries = wide.get(rows)? as usize;
+        Ok(Self { rows, entries, row_start, columns: Buffer::zeros(device, entries)? })
     }
 }
 
@@ -133,59 +151,44 @@ const MOST_LANES: usize = 8;
 
 /// Where the entries of rows stand in slices.
 pub(super) struct Slices {
-    pub(super) rows: usize,
     /// Entries that there is memory for.
     pub(super) capacity: usize,
-    pub(super) width: Buffer<u32>,
-    pub(super) start: Buffer<u64>,
-    pub(super) length: Buffer<u32>,
+    width: Buffer<u32>,
+    start: Buffer<u64>,
+    length: Buffer<u32>,
 }
 
 impl Slices {
     /// Slices of rows of these lengths.
-    pub(super) fn of_lengths(backend: &CudaBackend, lengths: &[u32]) -> Result<Self> {
-        let (mut width, mut start) = (Vec::new(), vec![0_u64]);
-        let mut capacity = 0;
-        for slice in lengths.chunks(SLICE) {
-            let most = slice.iter().copied().max().unwrap_or(0);
-            let sum: u64 = slice.iter().map(|&length| u64::from(length)).sum();
-            let padded = SLICE as u64 * u64::from(most);
-            let together = most > SLICE as u32 && padded > 2 * sum;
-            width.push(if together { BY_ROWS } else { most });
-            capacity += if together { sum } else { padded };
-            start.push(capacity);
-        }
-        let device = &backend.device;
-        Ok(Self {
-            rows: lengths.len(),
-            capacity: capacity as usize,
-            width: Buffer::from_host(device, &width)?,
-            start: Buffer::from_host(device, &start)?,
-            length: Buffer::from_host(device, lengths)?,
-        })
+    pub(super) fn new(backend: &CudaBackend, length: Buffer<u32>) -> Result<Self> {
+        let count = length.len().div_ceil(SLICE);
+        let width = Buffer::zeros(&backend.device, count)?;
+        let capacity = Buffer::zeros(&backend.device, count)?;
+        let arguments = arguments![&length, &width, &capacity];
+        backend.for_each::<f64>(Source::Order, "shape_slices", length.len(), arguments)?;
+        let start = scan(backend, &capacity)?;
+        Ok(Self { capacity: start.get(count)? as usize, width, start, length })
+    }
+
+    pub(super) fn rows(&self) -> usize {
+        self.length.len()
     }
 
     pub(super) fn shared(&self) -> SliceRows {
         SliceRows {
-            rows: self.rows as u64,
+            rows: self.rows() as u64,
             width: (&self.width).into(),
             start: (&self.start).into(),
             length: (&self.length).into(),
         }
     }
 
-    /// A thread a row, so a warp a slice.
-    pub(super) fn shape(&self) -> LaunchShape {
-        LaunchShape::threads(self.rows)
-    }
-
-    /// Lanes that bring the entries of a row to their places: about half as many as it has.
-    pub(super) fn lanes(&self) -> usize {
-        (self.capacity / (2 * self.rows.max(1))).clamp(1, MOST_LANES).next_power_of_two()
-    }
-
-    /// [`Self::lanes`] threads per row, the rows in whole slices.
-    pub(super) fn shape_of_teams(&self) -> LaunchShape {
-        LaunchShape::threads(self.rows.div_ceil(SLICE) * SLICE * self.lanes())
+    /// Lanes that bring the entries of a row to their places, about half as many as it has; and a launch
+    /// of as many threads a row, the rows in whole slices.
+    pub(super) fn teams(&self) -> (u32, LaunchShape) {
+        let lanes = self.capacity / (2 * self.rows().max(1));
+        let lanes = lanes.clamp(1, MOST_LANES).next_power_of_two();
+        let threads = self.rows().div_ceil(SLICE) * SLICE * lanes;
+        (lanes as u32, LaunchShape::threads(threads))
     }
 }

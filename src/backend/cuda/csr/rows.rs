@@ -5,7 +5,7 @@ use super::pattern::{link, slim};
 use super::triangle::{Order, PIVOT_LANES, Side, Triangle, Waiting};
 use crate::backend::cuda::algebra::CudaVector;
 use crate::backend::cuda::backend::{CudaBackend, CudaRecording};
-use crate::backend::cuda::device::{Address, Buffer};
+use crate::backend::cuda::device::Buffer;
 use crate::backend::cuda::launch::constants::{BLOCK_TILES, ELIMINATION_LANES};
 use crate::backend::cuda::launch::shared::{PivotRows, Pointer, SolveVectors};
 use crate::backend::cuda::launch::{Argument, LaunchShape, Result, Source, WARP, arguments};
@@ -16,17 +16,10 @@ use std::sync::Arc;
 /// Pairs of vectors for which the launches of a solve are kept.
 const RECORDINGS: usize = 8;
 
-/// Whether the rows are sorted by level.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Sorting {
-    Natural,
-    ByLevel,
-}
-
 /// L, D and U by rows.
-pub(super) struct RowFactors<T> {
-    kind: Incomplete,
-    pub(super) a: Arc<Eliminated>,
+pub(crate) struct RowFactors<T> {
+    pub(crate) kind: Incomplete,
+    a: Arc<Eliminated>,
     /// The values that are eliminated, if they are not A's own.
     copy: Option<Buffer<T>>,
     lower: Triangle<T>,
@@ -43,37 +36,29 @@ pub(super) struct RowFactors<T> {
     recordings: Vec<([u64; 2], CudaRecording)>,
 }
 
-/// The orders in which the rows of L and of U are worked on.
-fn orders(backend: &CudaBackend, a: &Eliminated, sorting: Sorting) -> Result<[Order; 2]> {
-    let order = |side| match sorting {
-        Sorting::Natural => Order::natural(backend, a.pattern.rows, side),
-        Sorting::ByLevel => Order::by_level(backend, a, side),
-    };
-    let below = order(Side::Lower)?;
-    let above = if sorting == Sorting::ByLevel && a.is_matched(backend)? {
-        below.turned(backend)?
-    } else {
-        order(Side::Upper)?
-    };
-    Ok([below, above])
-}
-
 impl<T: Real> RowFactors<T> {
-    pub(super) fn new(
+    /// Memory for the factors of `a`, their rows sorted by level or in natural order.
+    pub(crate) fn new(
         backend: &CudaBackend,
         a: Arc<Eliminated>,
         kind: Incomplete,
-        sorting: Sorting,
+        by_level: bool,
     ) -> Result<Self> {
         let (device, rows) = (&backend.device, a.pattern.rows);
-        let [below, above] = orders(backend, &a, sorting)?;
+        let order = if by_level { Order::by_level } else { Order::natural };
+        let below = order(backend, &a, Side::Lower)?;
+        let above = if by_level && a.is_matched(backend)? {
+            below.turned(backend, &a)?
+        } else {
+            order(backend, &a, Side::Upper)?
+        };
         let lower = Triangle::new(backend, &a, Side::Lower, below)?;
         let upper = Triangle::new(backend, &a, Side::Upper, above)?;
         let inner = link(backend, &upper.order.rows, &lower.order.place)?;
-        let diagonal = matches!(kind, Incomplete::Dilu | Incomplete::Dic);
+        let diagonal = kind.diagonal_only();
         let zeros = |needed: bool, n: usize| needed.then(|| Buffer::zeros(device, n)).transpose();
         Ok(Self {
-            copy: zeros(!diagonal || a.is_moved(), a.pattern.entries)?,
+            copy: zeros(!diagonal || a.source.is_some(), a.pattern.entries)?,
             inner,
             products: zeros(diagonal, lower.slices.capacity)?,
             pivots: Buffer::zeros(device, rows)?,
@@ -90,22 +75,19 @@ impl<T: Real> RowFactors<T> {
     }
 
     /// Prepares to go through the levels launch by launch.
-    pub(super) fn prepare_launches(&mut self) -> Result<()> {
+    pub(crate) fn prepare_launches(&mut self) -> Result<()> {
         self.lower.prepare_launches()?;
         self.upper.prepare_launches()
     }
 
-    pub(super) fn shares_rows(&self) -> bool {
-        self.lower.lanes > 1
-    }
-
-    /// Levels of both triangles, if their rows are sorted by them.
-    pub(super) fn depths(&self) -> Option<[usize; 2]> {
-        Some([self.lower.order.depth()?, self.upper.order.depth()?])
+    /// Levels of both triangles, if their rows are sorted by them and a lane takes each.
+    pub(super) fn levels(&self) -> Option<usize> {
+        let levels = self.lower.order.depth()? + self.upper.order.depth()?;
+        (self.lower.lanes == 1).then_some(levels)
     }
 
     /// Factors of a matrix with these values.
-    pub(super) fn factor(
+    pub(crate) fn factor(
         &mut self,
         backend: &CudaBackend,
         values: &Buffer<T>,
@@ -115,27 +97,50 @@ impl<T: Real> RowFactors<T> {
         if let Some(copy) = &self.copy {
             self.a.values(backend, values, copy)?;
         }
-        let values = self.copy.as_ref().unwrap_or(values);
+        let values = self.eliminated(values);
         self.tickets.clear()?;
         self.inverse.clear()?;
-        let scale = T::narrow(1.0 + shift);
-        let bad = if let Some(products) = &self.products {
-            self.take_lower(backend, values, Some(products))?;
-            backend.own_first_index(|first| {
-                self.diagonal_pivots(backend, values, products, scale, waiting, first)
-            })?
-        } else {
-            let bad = backend
-                .own_first_index(|first| self.eliminate(backend, values, scale, waiting, first))?;
-            self.take_lower(backend, values, None)?;
-            bad
-        };
-        self.take_upper(backend, values)?;
+        // DILU needs the products of L and U before the pivots; ILU(0) changes the entries themselves.
+        if self.products.is_some() {
+            self.lower.take(backend, &self.a, values, self.products.as_ref())?;
+        }
+        let bad = backend.own_first_index(|first| {
+            let positive = u64::from(self.kind.symmetric());
+            let (pivots, inverse) = ((&self.pivots).into(), (&self.inverse).into());
+            let to = PivotRows { pivots, inverse, first: Pointer::to(first), positive };
+            let scale = Argument::real(T::narrow(1.0 + shift));
+            self.pivots(backend, waiting, arguments![self.a.shared(), values, scale, to])
+        })?;
+        if self.products.is_none() {
+            self.lower.take(backend, &self.a, values, None)?;
+        }
+        self.upper.take(backend, &self.a, values, None)?;
         // Nothing is left of a solve that was not finished.
         self.tickets.clear()?;
         self.w.clear()?;
         self.z.clear()?;
         bad.map(|row| self.bad_pivot(row)).transpose()
+    }
+
+    /// D of DILU, or ILU(0) in place: `own` are the last arguments of both.
+    fn pivots(&self, backend: &CudaBackend, waiting: Waiting, own: Vec<Argument>) -> Result<()> {
+        let Order { rows: order, place, .. } = &self.lower.order;
+        if let Some(products) = &self.products {
+            let arguments = [self.lower.arguments(products), arguments![order], own].concat();
+            let kernels = ["dilu_levels", "dilu_flags", "dilu_slim"];
+            let tickets = (&self.tickets, PIVOT_LANES);
+            return self.lower.work(backend, waiting, kernels, arguments, tickets);
+        }
+        let mut arguments = [arguments![order, place], own].concat();
+        if waiting == Waiting::Launches {
+            let kernel = (Source::Gauss, "eliminate_levels");
+            return self.lower.launch_levels(backend, kernel, &arguments);
+        }
+        let rows = self.a.pattern.rows;
+        arguments.insert(0, (rows as u64).into());
+        arguments.push((&self.tickets).into());
+        let shape = slim(rows * ELIMINATION_LANES);
+        backend.launch::<T>(Source::Gauss, "eliminate_flags", shape, &arguments)
     }
 
     /// The factors that `other` has of a matrix with these values, in the order of this one.
@@ -146,8 +151,8 @@ impl<T: Real> RowFactors<T> {
         values: &Buffer<T>,
     ) -> Result<()> {
         let values = other.eliminated(values);
-        self.take_lower(backend, values, None)?;
-        self.take_upper(backend, values)?;
+        self.lower.take(backend, &self.a, values, None)?;
+        self.upper.take(backend, &self.a, values, None)?;
         let places = link(backend, &self.lower.order.rows, &other.lower.order.place)?;
         let arguments = arguments![&places, &other.inverse, &self.inverse];
         backend.for_each::<T>(Source::Triangular, "take_values", places.len(), arguments)
@@ -163,79 +168,7 @@ impl<T: Real> RowFactors<T> {
         Ok(BadPivot { row: self.a.row_of_a(row)?, value: value.widen() })
     }
 
-    /// Where pivots are stored; `first` is the address of the first bad row.
-    fn pivot_rows(&self, first: Address) -> PivotRows {
-        PivotRows {
-            pivots: (&self.pivots).into(),
-            inverse: (&self.inverse).into(),
-            first: Pointer::to(first),
-            positive: u64::from(matches!(self.kind, Incomplete::Dic | Incomplete::Ic0)),
-        }
-    }
-
-    /// The entries of L, and of L ∘ Uᵀ if they are wanted.
-    fn take_lower(
-        &self,
-        backend: &CudaBackend,
-        values: &Buffer<T>,
-        products: Option<&Buffer<T>>,
-    ) -> Result<()> {
-        let slices = &self.lower.slices;
-        let mut arguments = arguments![slices.lanes() as u32, &self.lower.order.rows];
-        arguments.extend(arguments![self.a.shared(), values, slices.shared(), &self.lower.values]);
-        arguments.push(products.map_or(0, Buffer::address).into());
-        backend.launch::<T>(Source::Triangular, "take_lower", slices.shape_of_teams(), &arguments)
-    }
-
-    fn take_upper(&self, backend: &CudaBackend, values: &Buffer<T>) -> Result<()> {
-        let slices = &self.upper.slices;
-        let mut arguments = arguments![slices.lanes() as u32, &self.upper.order.rows];
-        arguments.extend(arguments![&self.a.pattern.row_start, values]);
-        arguments.extend(arguments![slices.shared(), &self.upper.values]);
-        backend.launch::<T>(Source::Triangular, "take_upper", slices.shape_of_teams(), &arguments)
-    }
-
-    /// D of DILU.
-    fn diagonal_pivots(
-        &self,
-        backend: &CudaBackend,
-        values: &Buffer<T>,
-        products: &Buffer<T>,
-        scale: T,
-        waiting: Waiting,
-        first: Address,
-    ) -> Result<()> {
-        let mut arguments = self.lower.arguments(products);
-        arguments.extend(arguments![&self.lower.order.rows, self.a.shared(), values]);
-        arguments.extend(arguments![Argument::real(scale), self.pivot_rows(first)]);
-        let kernels = ["dilu_levels", "dilu_flags", "dilu_slim"];
-        self.lower.work(backend, waiting, kernels, arguments, (&self.tickets, PIVOT_LANES))
-    }
-
-    /// ILU(0) in place.
-    fn eliminate(
-        &self,
-        backend: &CudaBackend,
-        values: &Buffer<T>,
-        scale: T,
-        waiting: Waiting,
-        first: Address,
-    ) -> Result<()> {
-        let Order { rows: order, place, .. } = &self.lower.order;
-        let mut arguments = arguments![order, place, self.a.shared(), values];
-        arguments.extend(arguments![Argument::real(scale), self.pivot_rows(first)]);
-        if waiting == Waiting::Launches {
-            let kernel = (Source::Gauss, "eliminate_levels");
-            return self.lower.launch_levels(backend, kernel, &arguments);
-        }
-        let rows = self.a.pattern.rows;
-        arguments.insert(0, (rows as u64).into());
-        arguments.push((&self.tickets).into());
-        let shape = slim(rows * ELIMINATION_LANES);
-        backend.launch::<T>(Source::Gauss, "eliminate_flags", shape, &arguments)
-    }
-
-    pub(super) fn solve(
+    pub(crate) fn solve(
         &mut self,
         backend: &CudaBackend,
         waiting: Waiting,
@@ -249,10 +182,8 @@ impl<T: Real> RowFactors<T> {
         }
         let vectors = [r.address(), z.address()];
         let known = self.recordings.iter().position(|(of, _)| *of == vectors);
-        let mut recording = match known {
-            Some(at) => self.recordings.swap_remove(at).1,
-            None => CudaRecording::default(),
-        };
+        let recording = known.map(|at| self.recordings.swap_remove(at).1);
+        let mut recording = recording.unwrap_or_default();
         let done = backend.replay(&mut recording, || self.solve_triangles(backend, waiting, r, z));
         if self.recordings.len() == RECORDINGS {
             self.recordings.remove(0);
@@ -288,9 +219,10 @@ impl<T: Real> RowFactors<T> {
         r: &CudaVector<T>,
         z: &CudaVector<T>,
     ) -> Result<()> {
-        let mut arguments = self.lower.arguments(&self.lower.values);
-        arguments.extend(self.upper.arguments(&self.upper.values));
-        arguments.extend(arguments![&self.inverse, r, z]);
+        let Self { lower, upper, inverse, .. } = self;
+        let below = lower.arguments(&lower.values);
+        let above = upper.arguments(&upper.values);
+        let arguments = [below, above, arguments![inverse, r, z]].concat();
         let tiles = self.a.pattern.rows.div_ceil(ROW_TILE);
         let shape = LaunchShape::new(tiles.div_ceil(BLOCK_TILES), 32 * BLOCK_TILES as u32);
         backend.launch::<T>(Source::Triangular, "solve_row_tiles", shape, &arguments)

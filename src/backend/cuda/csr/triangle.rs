@@ -1,16 +1,13 @@
 //! One triangle of the factors: the order of its rows, its slices and its levels' launches.
 
 use super::eliminated::Eliminated;
-use super::pattern::{
-    DRAWING, MOST_DRAWING, SLICE, Slices, depth, drawing, inverse, scan, slim, sorted,
-};
+use super::pattern::{DRAWING, MOST_DRAWING, SLICE, Slices, depth, inverse, link, slim, sorted};
 use crate::backend::Real;
 use crate::backend::cuda::backend::CudaBackend;
 use crate::backend::cuda::device::Buffer;
 use crate::backend::cuda::launch::shared::LevelRange;
-use crate::backend::cuda::launch::{
-    Argument, LaunchShape, LevelLaunch, Result, Source, arguments, level_launches,
-};
+use crate::backend::cuda::launch::{Argument, LaunchShape, Result, Source, arguments};
+use std::ops::Range;
 use std::sync::Arc;
 
 /// Slots per row up to which rows in natural order are drawn by warps one by one; for eight per row
@@ -30,21 +27,16 @@ const FEWEST_DRAWING: usize = 132;
 /// look in vain, and be in the way of those that look for what is nearly there.
 const LEVELS_AHEAD: usize = 8;
 
+/// A side of the diagonal, as kernels take it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Side {
-    Lower,
-    Upper,
-}
-
-impl Side {
-    fn flag(self) -> u32 {
-        u32::from(self == Self::Upper)
-    }
+    Lower = 0,
+    Upper = 1,
 }
 
 /// How rows wait for those that they need.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Waiting {
+pub(crate) enum Waiting {
     /// Each for its own entries, which are flagged one by one.
     RowByRow,
     /// A level for the launch of the one before; runs of small levels are one block's.
@@ -63,22 +55,21 @@ pub(super) struct Order {
 
 impl Order {
     /// First row first for the lower side, last row first for the upper one.
-    pub(super) fn natural(backend: &CudaBackend, rows: usize, side: Side) -> Result<Self> {
+    pub(super) fn natural(backend: &CudaBackend, a: &Eliminated, side: Side) -> Result<Self> {
+        let rows = a.pattern.rows;
         let order = Buffer::zeros(&backend.device, rows)?;
         let place = Buffer::zeros(&backend.device, rows)?;
-        let arguments = arguments![side.flag(), &order, &place];
+        let arguments = arguments![side as u32, &order, &place];
         backend.for_each::<f64>(Source::Order, "number_rows", rows, arguments)?;
         Ok(Self { rows: Arc::new(order), place, levels: None })
     }
 
     /// By level of one side of the diagonal.
     pub(super) fn by_level(backend: &CudaBackend, a: &Eliminated, side: Side) -> Result<Self> {
-        let (device, pattern) = (&backend.device, &a.pattern);
-        let rows = pattern.rows;
+        let (device, rows) = (&backend.device, a.pattern.rows);
         let levels = Buffer::<u32>::zeros(device, rows)?;
         let ticket = Buffer::<u32>::zeros(device, 1)?;
-        let mut arguments = arguments![rows as u64, side.flag(), &pattern.row_start, &a.split];
-        arguments.extend(arguments![&pattern.columns, &levels, &ticket]);
+        let arguments = arguments![rows as u64, side as u32, a.shared(), &levels, &ticket];
         backend.launch::<f64>(Source::Order, "level_rows", slim(rows), &arguments)?;
         let depth = depth(backend, &levels)?;
         let order = sorted(backend, &levels, depth)?;
@@ -91,20 +82,14 @@ impl Order {
 
     /// The same levels from the last to the first: those of the other side, if every entry has a
     /// partner across the diagonal.
-    pub(super) fn turned(&self, backend: &CudaBackend) -> Result<Self> {
-        let (device, rows) = (&backend.device, self.rows.len());
-        let order = Buffer::zeros(device, rows)?;
-        backend.for_each::<f64>(
-            Source::Order,
-            "turn_order",
-            rows,
-            arguments![&self.rows, &order],
-        )?;
+    pub(super) fn turned(&self, backend: &CudaBackend, a: &Eliminated) -> Result<Self> {
+        let backwards = Self::natural(backend, a, Side::Upper)?;
+        let order = link(backend, &backwards.rows, &self.rows)?;
         let place = inverse(backend, &order)?;
         let mut levels = None;
         if let (Some(starts), Some(depth)) = (&self.levels, self.depth()) {
-            let turned = Buffer::zeros(device, depth + 1)?;
-            let arguments = arguments![rows as u64, depth as u32, starts, &turned];
+            let turned = Buffer::zeros(&backend.device, depth + 1)?;
+            let arguments = arguments![order.len() as u64, depth as u32, starts, &turned];
             let shape = LaunchShape::threads(depth + 1);
             backend.launch::<f64>(Source::Order, "turn_starts", shape, &arguments)?;
             levels = Some(turned);
@@ -127,6 +112,7 @@ impl Order {
 
 /// The entries on one side of the diagonal, in the order in which its rows are worked on.
 pub(super) struct Triangle<T> {
+    side: Side,
     pub(super) order: Order,
     /// Rows of A in that order.
     pub(super) rows_of_a: Arc<Buffer<u32>>,
@@ -147,28 +133,48 @@ impl<T: Real> Triangle<T> {
         side: Side,
         order: Order,
     ) -> Result<Self> {
-        let slices = shaped(backend, a, side, &order)?;
-        let columns = Buffer::zeros(&backend.device, slices.capacity)?;
-        let mut arguments =
-            arguments![slices.lanes() as u32, side.flag(), &order.rows, &order.place];
+        let (device, rows) = (&backend.device, a.pattern.rows);
+        let length = Buffer::zeros(device, rows)?;
+        let arguments = arguments![side as u32, &order.rows, a.shared(), &length];
+        backend.for_each::<f64>(Source::Order, "part_lengths", rows, arguments)?;
+        let slices = Slices::new(backend, length)?;
+        let columns = Buffer::zeros(device, slices.capacity)?;
+        let (lanes, shape) = slices.teams();
+        let mut arguments = arguments![lanes, side as u32, &order.rows, &order.place];
         arguments.extend(arguments![a.shared(), slices.shared(), &columns]);
-        let shape = slices.shape_of_teams();
         backend.launch::<f64>(Source::Order, "fill_columns", shape, &arguments)?;
         Ok(Self {
             rows_of_a: a.rows_of_a(backend, &order.rows)?,
-            values: Buffer::zeros(&backend.device, slices.capacity)?,
-            lanes: lanes(a.pattern.entries / a.pattern.rows.max(1)),
+            values: Buffer::zeros(device, slices.capacity)?,
+            lanes: row_lanes(a.pattern.entries / rows.max(1)),
             launches: Vec::new(),
+            side,
             order,
             slices,
             columns,
         })
     }
 
+    /// Takes the entries of this side from the values of `a`, and their products with those across the
+    /// diagonal if they are wanted.
+    pub(super) fn take(
+        &self,
+        backend: &CudaBackend,
+        a: &Eliminated,
+        values: &Buffer<T>,
+        products: Option<&Buffer<T>>,
+    ) -> Result<()> {
+        let (lanes, shape) = self.slices.teams();
+        let mut arguments = arguments![lanes, self.side as u32, &self.order.rows, a.shared()];
+        arguments.extend(arguments![values, self.slices.shared(), &self.values]);
+        arguments.push(products.map_or(0, Buffer::address).into());
+        backend.launch::<T>(Source::Triangular, "take_side", shape, &arguments)
+    }
+
     /// Prepares to go through the levels launch by launch.
     pub(super) fn prepare_launches(&mut self) -> Result<()> {
         if let (Some(starts), true) = (&self.order.levels, self.launches.is_empty()) {
-            self.launches = launches(&starts.to_host()?);
+            self.launches = level_launches(&starts.to_host()?);
         }
         Ok(())
     }
@@ -193,7 +199,7 @@ impl<T: Real> Triangle<T> {
             return self.launch_levels(backend, (Source::Triangular, levels), &arguments);
         }
         arguments.push(tickets.into());
-        let rows = self.slices.rows;
+        let rows = self.slices.rows();
         let short = self.lanes == 1 && self.slices.capacity <= SHORT * rows;
         let (name, shape) = if self.order.levels.is_none() && short {
             (natural, slim(rows))
@@ -201,7 +207,8 @@ impl<T: Real> Triangle<T> {
             let lanes = self.lanes.min(most_lanes);
             arguments.push((lanes as u32).into());
             let threads = rows.div_ceil(SLICE) * SLICE * lanes;
-            (sorted, drawing(threads, self.order.most_drawing(lanes)))
+            let blocks = threads.div_ceil(DRAWING).clamp(1, self.order.most_drawing(lanes));
+            (sorted, LaunchShape::blocks(blocks))
         };
         backend.launch::<T>(Source::Triangular, name, shape, &arguments)
     }
@@ -214,11 +221,12 @@ impl<T: Real> Triangle<T> {
         arguments: &[Argument],
     ) -> Result<()> {
         let Some(starts) = &self.order.levels else { return Ok(()) };
-        for &LevelLaunch { first, last, blocks } in &self.launches {
+        for LevelLaunch { levels, blocks } in &self.launches {
+            let (first, last) = (levels.start, levels.end);
             let range = LevelRange { starts: starts.into(), first, last };
             let arguments = [arguments, &[range.into()]].concat();
-            let threads = if blocks == 1 { MERGED } else { WIDE };
-            let shape = LaunchShape::new(blocks as usize, threads);
+            let threads = if *blocks == 1 { MERGED } else { WIDE };
+            let shape = LaunchShape::new(*blocks as usize, threads);
             backend.launch::<T>(source, kernel, shape, &arguments)?;
         }
         Ok(())
@@ -227,50 +235,32 @@ impl<T: Real> Triangle<T> {
 
 /// Lanes that take a row together, for a number of entries per row on both sides of the diagonal: the same
 /// in any order of the rows, so that sums are the same to the last bit.
-fn lanes(entries: usize) -> usize {
+pub fn row_lanes(entries: usize) -> usize {
     if entries < LONG { 1 } else { LANES }
 }
 
-/// Where the rows of one side stand in slices, found on the device.
-fn shaped(backend: &CudaBackend, a: &Eliminated, side: Side, order: &Order) -> Result<Slices> {
-    let (device, rows) = (&backend.device, a.pattern.rows);
-    let count = rows.div_ceil(SLICE);
-    let length = Buffer::<u32>::zeros(device, rows)?;
-    let width = Buffer::<u32>::zeros(device, count)?;
-    let capacity = Buffer::<u32>::zeros(device, count)?;
-    let mut arguments = arguments![side.flag(), &order.rows, &a.pattern.row_start, &a.split];
-    arguments.extend(arguments![&a.pattern.columns, &length, &width, &capacity]);
-    backend.for_each::<f64>(Source::Order, "shape_slices", rows, arguments)?;
-    let start = scan(backend, &capacity)?;
-    Ok(Slices { rows, capacity: start.get(count)? as usize, width, start, length })
+/// A launch that works on levels, several only in one block.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct LevelLaunch {
+    /// Their numbers.
+    pub levels: Range<u32>,
+    /// Number of blocks.
+    pub blocks: u32,
 }
 
-/// A launch for each level of many rows, and one for each run of levels that a block takes.
-fn launches(starts: &[u64]) -> Vec<LevelLaunch> {
-    level_launches(starts.windows(2).map(|ends| {
+/// A launch for each level of many rows, and one for each run of levels of few, which one block does faster
+/// than launches follow each other. `starts` is where each level starts, and the number of rows.
+pub fn level_launches(starts: &[u64]) -> Vec<LevelLaunch> {
+    let mut launches: Vec<LevelLaunch> = Vec::new();
+    for (level, ends) in (0..).zip(starts.windows(2)) {
         let rows = ends[1] - ends[0];
         // A level need not begin where a slice does.
         let wide = (rows + SLICE as u64).div_ceil(u64::from(WIDE)) as u32;
-        if rows <= u64::from(MERGED) { 1 } else { wide }
-    }))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn long_rows_get_more_lanes() {
-        assert_eq!([0, 13, 16, 1000].map(lanes), [1, 1, 4, 4]);
+        let blocks = if rows <= u64::from(MERGED) { 1 } else { wide };
+        match launches.last_mut() {
+            Some(last) if last.blocks == 1 && blocks == 1 => last.levels.end = level + 1,
+            _ => launches.push(LevelLaunch { levels: level..level + 1, blocks }),
+        }
     }
-
-    #[test]
-    fn runs_of_small_levels_share_a_launch() {
-        // Levels of 1, 1024, 1025, 3, 4000 and 1024 rows.
-        let starts = [0, 1, 1025, 2050, 2053, 6053, 7077];
-
-        let found: Vec<_> = launches(&starts).iter().map(|l| (l.first, l.last, l.blocks)).collect();
-
-        assert_eq!(found, [(0, 2, 1), (2, 3, 5), (3, 4, 1), (4, 5, 16), (5, 6, 1)]);
-    }
+    launches
 }

@@ -103,8 +103,6 @@ shared_constants! {
     BLOCK_TILES: usize = 4;
     /// Width of a slice whose rows follow each other.
     BY_ROWS: u32 = u32::MAX;
-    /// Source of an entry that is not there.
-    ABSENT: u32 = u32::MAX;
     /// Entries of a chunk of rows: as many as a block keeps the products of.
     ROW_CHUNK: u32 = 2048;
     /// Threads of its block.

@@ -10,7 +10,7 @@ use crate::backend::cuda::algebra::{CudaMatrix, Jacobi};
 use crate::backend::cuda::backend::CudaBackend;
 use crate::backend::cuda::launch::Result;
 use crate::backend::matrices::Identity;
-use crate::backend::{Algebraic, DeviceError, Preconditioner, Real, SparseMatrix};
+use crate::backend::{Algebraic, Backend, DeviceError, Preconditioner, Real, SparseMatrix};
 use crate::sparse::{Schedule, Structure};
 
 impl<T: Real> SparseMatrix<CudaBackend, T> for CudaMatrix<T> {
@@ -21,7 +21,7 @@ impl<T: Real> SparseMatrix<CudaBackend, T> for CudaMatrix<T> {
     ) -> Result<Box<dyn Preconditioner<CudaBackend, T, Self>>> {
         Ok(match kind {
             Algebraic::None => Box::new(Identity),
-            Algebraic::Jacobi => Box::new(Jacobi::new(backend, self.rows)?),
+            Algebraic::Jacobi => Box::new(Jacobi { inverse: backend.zeros(self.pattern.rows())? }),
             Algebraic::Factors { shift, .. } if shift != 0.0 => {
                 return Err(DeviceError::NotInEll { what: "shifted factors" });
             }
@@ -30,11 +30,11 @@ impl<T: Real> SparseMatrix<CudaBackend, T> for CudaMatrix<T> {
             }
             Algebraic::Factors { kind, schedule, .. } => {
                 let tiles = matches!(schedule, Schedule::Auto | Schedule::Tiles);
-                match self.structure {
+                match self.pattern.structure() {
                     Structure::NinePoint { mi, mj, periodic } if tiles && kind.diagonal_only() => {
                         Box::new(TileFactors::new(backend, (mi, mj), periodic)?)
                     }
-                    _ => Box::new(RowFactors::new(backend, &self.pattern(), kind, schedule)?),
+                    _ => Box::new(RowFactors::new(backend, &self.pattern, kind, schedule)?),
                 }
             }
         })

@@ -45,7 +45,7 @@ impl MultigridBackend for CudaBackend {
         a: &CudaMatrix<T>,
         columns: Option<&CudaMatrix<T>>,
     ) -> Result<CudaLevel<M>> {
-        debug_assert!(matches!(a.structure, Structure::NinePoint { .. }));
+        debug_assert!(matches!(a.pattern.structure(), Structure::NinePoint { .. }));
         let walls = columns.is_some();
         let kind = LevelKind { storage: Storage::Compact, coarsening, walls };
         let level = match (kept, &self.ranks) {

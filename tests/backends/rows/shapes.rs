@@ -1,0 +1,59 @@
+//! How rows are shared among the blocks and lanes of launches.
+
+use gridgen::backend::cuda::{RowChunks, border_lanes, level_launches, row_lanes};
+use gridgen::sparse::Csr;
+
+#[test]
+fn chunks_hold_whole_rows_and_long_rows_are_split() {
+    // Rows of 1000, 1000, 100, 0, 5000, 5 and 2048 entries.
+    let starts = [0, 1000, 2000, 2100, 2100, 7100, 7105, 9153];
+
+    let chunks = RowChunks::new(&starts);
+
+    assert_eq!(chunks.bounds, [0, 2, 2, 4, 5, 6, 6, 7]);
+    assert_eq!((chunks.rows, chunks.firsts), (vec![4], vec![0, 3]));
+    assert_eq!(chunks.part_bounds, [2100, 4148, 4148, 6196, 6196, 7100]);
+    assert_eq!(chunks.owner, [0, 0, 0]);
+}
+
+#[test]
+fn a_row_much_longer_than_the_mean_is_a_chunk_of_its_own() {
+    let starts: Vec<usize> =
+        (0..=101).map(|row| 2 * row + if row > 50 { 198 } else { 0 }).collect();
+
+    let chunks = RowChunks::new(&starts);
+
+    assert_eq!(chunks.bounds, [0, 50, 50, 51, 51, 101]);
+    assert!(chunks.owner.is_empty());
+}
+
+/// A matrix with rows of these lengths.
+fn rows(lengths: &[usize]) -> Csr {
+    Csr::from_rows(lengths.iter().map(|&length| (0..length).map(|column| (column, 1.0))))
+}
+
+#[test]
+fn long_rows_and_large_borders_are_taken_in_chunks() {
+    assert_eq!(border_lanes(&rows(&[1; 50])), Some(1));
+    assert_eq!(border_lanes(&rows(&[3, 4, 3])), Some(4));
+    assert_eq!(border_lanes(&rows(&[2000])), Some(32));
+    assert_eq!(border_lanes(&rows(&[&[1; 300][..], &[150]].concat())), None);
+    assert_eq!(border_lanes(&rows(&[2049])), None);
+    assert_eq!(border_lanes(&rows(&[1024; 1025])), None);
+}
+
+#[test]
+fn long_rows_get_more_lanes() {
+    assert_eq!([0, 13, 16, 1000].map(row_lanes), [1, 1, 4, 4]);
+}
+
+#[test]
+fn runs_of_small_levels_share_a_launch() {
+    // Levels of 1, 1024, 1025, 3, 4000 and 1024 rows.
+    let starts = [0, 1, 1025, 2050, 2053, 6053, 7077];
+
+    let launches = level_launches(&starts);
+
+    let found: Vec<_> = launches.into_iter().map(|l| (l.levels, l.blocks)).collect();
+    assert_eq!(found, [(0..2, 1), (2..3, 5), (3..4, 1), (4..5, 16), (5..6, 1)]);
+}
