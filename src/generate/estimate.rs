@@ -8,6 +8,7 @@ use crate::error::Error;
 use crate::memory;
 use crate::solver::linear::Precision;
 use crate::solver::precond::Kind;
+use crate::sparse::Schedule;
 
 /// Peak memory per point, in bytes: measured on 2049 × 1025 points, docs/performance.md.
 const BYTES_SINGLE: f64 = 710.0;
@@ -92,10 +93,11 @@ pub(super) fn demand(case: &Case) -> MemoryEstimate {
             Precision::Single => 4,
             Precision::Double => 8,
         },
-        preconditioner: match case.linear.preconditioner {
-            Kind::None | Kind::Jacobi => PreconditionerStorage::Diagonal,
-            Kind::Dilu | Kind::Ilu0 => PreconditionerStorage::Factors,
-            Kind::Multigrid => PreconditionerStorage::Hierarchy,
+        preconditioner: match (case.linear.preconditioner, case.linear.schedule) {
+            (Kind::None | Kind::Jacobi, _) => PreconditionerStorage::Diagonal,
+            (Kind::Dilu, Schedule::Auto | Schedule::Tiles) => PreconditionerStorage::Tiles,
+            (Kind::Dilu | Kind::Ilu0, _) => PreconditionerStorage::Factors,
+            (Kind::Multigrid, _) => PreconditionerStorage::Hierarchy,
         },
     }
 }

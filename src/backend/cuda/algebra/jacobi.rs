@@ -30,7 +30,7 @@ pub(crate) struct Jacobi<T> {
 }
 
 /// The error of a preconditioner with a pivot that is zero or not finite, if there is one.
-fn checked(preconditioner: &'static str, bad: Option<usize>) -> Result<(), SolverError> {
+pub(crate) fn checked(preconditioner: &'static str, bad: Option<usize>) -> Result<(), SolverError> {
     bad.map_or(Ok(()), |row| Err(PreconditionerFailure::Pivot { preconditioner, row }.into()))
 }
 

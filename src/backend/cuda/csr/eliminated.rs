@@ -1,12 +1,15 @@
 //! The matrix that is eliminated: A itself, or A renumbered, mirrored or cut into tiles.
 
 use super::pattern::{CsrPattern, depth, inverse, link, slim, sorted};
+use crate::backend::cuda::algebra::CudaMatrix;
 use crate::backend::cuda::backend::CudaBackend;
 use crate::backend::cuda::device::Buffer;
 use crate::backend::cuda::launch::shared::{EntryTarget, SplitPattern};
 use crate::backend::cuda::launch::{LaunchShape, Result, Source, arguments};
-use crate::backend::{Incomplete, Real};
-use crate::sparse::{Csr, Graph, ROW_TILE, RowSets, Schedule, Sorted, colours};
+use crate::backend::{DeviceError, Incomplete, Real};
+use crate::sparse::{
+    Csr, Elimination, EllPattern, Graph, ROW_TILE, RowSets, Schedule, Sorted, Structure, colours,
+};
 use std::sync::Arc;
 
 /// Lanes that look for the partners of a row's entries.
@@ -50,6 +53,37 @@ impl Eliminated {
             }
             _ => Self::of(backend, a.clone(), source, None),
         }
+    }
+
+    /// What is eliminated of a matrix in ELL format. Couplings with other bands are dropped.
+    pub(crate) fn of_ell<T>(
+        backend: &CudaBackend,
+        a: &CudaMatrix<T>,
+        schedule: Schedule,
+    ) -> Result<Self> {
+        let (pattern, stride) = (&a.pattern, a.stride);
+        let slots = pattern.width() * stride;
+        if u32::try_from(slots).is_err() {
+            return Err(DeviceError::TooManyEntries { entries: slots });
+        }
+        let (mi, [before, after]) = match (pattern.structure(), &backend.ranks) {
+            (Structure::NinePoint { mi, .. }, Some(ranks)) => (mi, ranks.neighbours()),
+            _ => (1, [false; 2]),
+        };
+        // A row at an edge of the band has the slots of a periodic one.
+        let around = EllPattern::nine_point(mi, pattern.rows() / (2 * mi), true);
+        let column = move |row: usize| row / 2 % mi;
+        let elimination = Elimination::new(pattern, schedule);
+        let numbered = Csr::from_rows((0..pattern.rows()).map(|row| {
+            let edge = before && column(row) == 0 || after && column(row) + 1 == mi;
+            let near = move |other| !edge || column(row).abs_diff(column(other)) <= 1;
+            let entries = (if edge { &around } else { pattern }).row(row);
+            entries
+                .filter(move |&(_, other)| near(other) && elimination.keeps(row, other))
+                .map(move |(at, other)| (other, (at / pattern.rows() * stride + row) as f64))
+        }));
+        let order = (schedule == Schedule::Colours).then(|| elimination.order());
+        Self::of_numbered(backend, numbered, order.as_deref())
     }
 
     /// The pattern of a matrix whose values say which values of A its entries are, its rows in this order.

@@ -12,6 +12,10 @@ pub use self::halo::border_lanes;
 pub use self::product::RowChunks;
 pub use self::triangle::{LevelLaunch, level_launches, row_lanes};
 
+pub(super) use self::eliminated::Eliminated;
+pub(super) use self::rows::RowFactors;
+pub(super) use self::triangle::Waiting;
+
 use self::factors::CudaCsrFactors;
 use self::halo::RowHalo;
 use self::pattern::CsrPattern;

@@ -168,7 +168,7 @@ impl<T: Real> RowFactors<T> {
         Ok(BadPivot { row: self.a.row_of_a(row)?, value: value.widen() })
     }
 
-    pub(crate) fn solve(
+    pub(super) fn solve(
         &mut self,
         backend: &CudaBackend,
         waiting: Waiting,
@@ -192,7 +192,7 @@ impl<T: Real> RowFactors<T> {
         done
     }
 
-    fn solve_triangles(
+    pub(crate) fn solve_triangles(
         &self,
         backend: &CudaBackend,
         waiting: Waiting,

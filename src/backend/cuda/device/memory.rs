@@ -158,7 +158,9 @@ pub struct MemoryEstimate {
 pub enum PreconditionerStorage {
     /// A diagonal, or nothing.
     Diagonal,
-    /// Incomplete factors with their columns.
+    /// Incomplete factors within tiles.
+    Tiles,
+    /// Incomplete factors by rows, with their columns.
     Factors,
     /// A multigrid hierarchy in single precision.
     Hierarchy,
@@ -178,8 +180,11 @@ impl MemoryEstimate {
     pub fn bytes(&self) -> usize {
         let stored = match self.preconditioner {
             PreconditionerStorage::Diagonal => 2 * self.value,
-            // Factors, columns and sources of 26 entries, pivots, and the order of the rows.
-            PreconditionerStorage::Factors => 26 * (self.value + 8) + 2 * self.value + 16,
+            // 26 entries, and at most as many of tiles that reach over the rim.
+            PreconditionerStorage::Tiles => 2 * 26 * self.value,
+            // 26 entries of the eliminated matrix with their columns and sources, again by triangles, and
+            // the products of one; pivots and intermediate vectors, and both orders of the rows.
+            PreconditionerStorage::Factors => 26 * (12 + 5 * self.value / 2) + 8 * self.value + 96,
             // 32 values on the finest level, 52 on the coarse ones, a third as many points.
             PreconditionerStorage::Hierarchy => 4 * (32 + 52 / 3),
         };

@@ -61,7 +61,6 @@ sources! {
     Initial "initial.cu" ONE [COMMON];
     Control "control.cu" ONE [COMMON];
     Quality "quality.cu" ONE [COMMON];
-    Factors "factors.cu" BOTH [COMMON];
     Tiles "tiles.cu" BOTH [COMMON];
     Lines "lines.cu" BOTH [COMMON, LEVEL];
     Pivots "pivots.cu" BOTH [COMMON, LEVEL];
@@ -257,24 +256,3 @@ macro_rules! arguments {
     }};
 }
 pub(crate) use arguments;
-
-/// Levels `first` to `last` (not included) in `blocks` blocks; several levels in one block.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct LevelLaunch {
-    pub(crate) first: u32,
-    pub(crate) last: u32,
-    pub(crate) blocks: u32,
-}
-
-/// The launches for levels that take these numbers of blocks: one for each level of several blocks, and one
-/// for each run of levels of one block, which that does faster than launches follow each other.
-pub(crate) fn level_launches(blocks: impl Iterator<Item = u32>) -> Vec<LevelLaunch> {
-    let mut launches: Vec<LevelLaunch> = Vec::new();
-    for (level, blocks) in (0..).zip(blocks) {
-        match launches.last_mut() {
-            Some(last) if last.blocks == 1 && blocks == 1 => last.last = level + 1,
-            _ => launches.push(LevelLaunch { first: level, last: level + 1, blocks }),
-        }
-    }
-    launches
-}

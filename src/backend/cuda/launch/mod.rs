@@ -11,7 +11,7 @@ pub use self::constants::{BLOCK, WARP};
 pub use self::kernel::{Argument, Kernel, LaunchShape, Source, Width};
 pub use self::shared::PeerAccess;
 
-pub(super) use self::kernel::{LevelLaunch, Listed, REDUCTION_BLOCKS, arguments, level_launches};
+pub(super) use self::kernel::{Listed, REDUCTION_BLOCKS, arguments};
 #[cfg(feature = "cuda")]
 pub(super) use self::library::{image, images};
 pub(super) use crate::backend::Result;

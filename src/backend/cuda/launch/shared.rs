@@ -258,18 +258,6 @@ shared_structs! {
         counters, tickets: Pointer<u32>;
         w: Pointer<Reals>;
     }
-    /// Incomplete factors of ELL matrices, by rows.
-    pub(crate) EllFactors = "EllFactorsFields" {
-        rows: u64;
-        columns: Pointer<u32>;
-        lower, length: Pointer<u8>;
-        values, inverse: Pointer<Reals>;
-    }
-    /// Rows by level, and the levels `first` to `last` (not included) of a launch.
-    pub(crate) LevelRows {
-        order, starts: Pointer<u32>;
-        first, last: u32;
-    }
     /// Where entries are written that are taken from another pattern.
     pub(crate) EntryTarget {
         starts, columns, source: Pointer<u32>;
