@@ -9,25 +9,18 @@
 //! and the spikes, made with the factors, how they change the piece: the truncated SPIKE algorithm
 //! (theory section 6).
 
-use super::level::{CudaLevel, Joined, LevelBand, LevelKind, Spikes, Storage};
+use super::level::{CudaLevel, Joined, LevelBand, LevelKind, Spikes};
 use crate::backend::bands::Bands;
 use crate::backend::cuda::backend::CudaBackend;
 use crate::backend::cuda::comm::{Halo, RankContext};
 use crate::backend::cuda::device::Buffer;
-use crate::backend::cuda::launch::constants::{
-    BLOCK_VALUES, COMPACT_VALUES, FULL_VALUES, NO_BORDERS, SIGNED_BORDERS, WALL_VALUES,
-};
+use crate::backend::cuda::launch::constants::{BLOCK_VALUES, NO_BORDERS, SIGNED_BORDERS};
 use crate::backend::cuda::launch::{Argument, LaunchShape, Result, Source, arguments};
 use crate::backend::{LevelSize, Real};
 
-/// Values per point that the next coarser operator is made of, and a block of wall columns.
-fn operator_values(kind: LevelKind) -> usize {
-    let own = match kind.storage {
-        Storage::Compact => COMPACT_VALUES,
-        Storage::Full => FULL_VALUES,
-    };
-    own + if kind.walls { BLOCK_VALUES } else { 0 }
-}
+/// Most points of a line that a spike reaches. The coupling along a line of c times the strength of
+/// that across lets it decay by e in √(c/2) points.
+const COLUMNS: usize = 256;
 
 /// The band of a level.
 pub(super) fn band<M: Real>(
@@ -42,12 +35,22 @@ pub(super) fn band<M: Real>(
     // All ranks' bands stand alike in memory, so that they can be joined.
     let [_, widest] = bands.widths();
     let mut level = CudaLevel::new(backend, size, widest, kind)?;
+    let columns = size.mi.min(COLUMNS);
+    let spikes = || -> Result<Spikes<M>> {
+        Ok(Spikes {
+            columns,
+            blocks: Buffer::zeros(device, 4 * columns * 2 * mj)?,
+            reach: Buffer::zeros(device, 2 * mj)?,
+            tips: Halo::new(device, 4 * mj)?,
+            solved: Halo::new(device, 2 * mj)?,
+        })
+    };
     level.part = Some(LevelBand {
         neighbours: bands.neighbours(rank),
         bands,
         solution: Halo::new(device, 2 * mj)?,
-        operator: Halo::new(device, operator_values(kind) * mj)?,
-        spikes: level.has_xi.then(|| Spikes::new(device, size)).transpose()?,
+        operator: Halo::new(device, kind.operator_values() * mj)?,
+        spikes: kind.has_xi().then(spikes).transpose()?,
     });
     Ok(level)
 }
@@ -79,7 +82,7 @@ pub(super) fn below<M: Real>(
 impl<M: Real> CudaLevel<M> {
     /// Planes of blocks that a whole level takes from its pieces: all but the pivots of the xi-lines.
     fn operator_planes(&self) -> usize {
-        (self.storage.values() + if self.walls { WALL_VALUES } else { 0 }) / BLOCK_VALUES
+        self.kind.values() / BLOCK_VALUES
     }
 
     /// Counts the lines that keep wall terms on all ranks.
@@ -97,19 +100,6 @@ impl<M: Real> CudaLevel<M> {
         planes * 2 * self.half * self.size.mj
     }
 
-    /// Launches a kernel with a thread for each point of the two outer columns of a band.
-    fn on_columns(
-        &self,
-        backend: &CudaBackend,
-        name: &'static str,
-        own: Vec<Argument>,
-    ) -> Result<()> {
-        let mut arguments = arguments![self.edged_layout()];
-        arguments.extend(own);
-        let shape = LaunchShape::threads(2 * self.size.mj);
-        backend.launch::<M>(Source::Bands, name, shape, &arguments)
-    }
-
     /// Receives the halo of u from the neighbours of a band.
     pub(super) fn refresh(&self, backend: &CudaBackend) -> Result<()> {
         self.exchange(backend, "exchange_solution", &[self.u().into()])
@@ -119,7 +109,7 @@ impl<M: Real> CudaLevel<M> {
     fn exchange(&self, backend: &CudaBackend, name: &'static str, own: &[Argument]) -> Result<()> {
         let (Some(ranks), Some(part)) = (&backend.ranks, &self.part) else { return Ok(()) };
         part.solution.exchange_columns(ranks, part.neighbours, |columns| {
-            let arguments = [&[self.edged_layout().into()][..], own, &[columns.into()]].concat();
+            let arguments = [&[self.layout().into()], own, &[columns.into()]].concat();
             let shape = LaunchShape::threads(self.size.mj);
             backend.launch::<M>(Source::Halo, name, shape, &arguments)
         })
@@ -129,20 +119,29 @@ impl<M: Real> CudaLevel<M> {
     pub(super) fn refresh_operator(&self, backend: &CudaBackend) -> Result<()> {
         let (Some(ranks), Some(part)) = (&backend.ranks, &self.part) else { return Ok(()) };
         let (halo, a) = (&part.operator, &self.operator);
-        let pack = self.storage.pick("pack_operator_compact", "pack_operator_full");
-        self.on_columns(backend, pack, arguments![a, &halo.sent])?;
+        // A thread for each point of the two outer columns.
+        let launch = |name, from: Argument, to: Argument| {
+            let arguments = [self.layout().into(), from, to];
+            let shape = LaunchShape::threads(2 * self.size.mj);
+            backend.launch::<M>(Source::Bands, name, shape, &arguments)
+        };
+        let pack = self.kind.pick("pack_operator_compact", "pack_operator_full");
+        launch(pack, a.into(), (&halo.sent).into())?;
         halo.exchange(ranks, part.neighbours)?;
-        let unpack = self.storage.pick("unpack_operator_compact", "unpack_operator_full");
-        self.on_columns(backend, unpack, arguments![&halo.received, a])
+        let unpack = self.kind.pick("unpack_operator_compact", "unpack_operator_full");
+        launch(unpack, (&halo.received).into(), a.into())
     }
 
     /// Where the residual of the column after a band stands, brought from the neighbour; nowhere for
     /// a whole level.
     pub(super) fn residual_beside(&self, backend: &CudaBackend) -> Result<Argument> {
         let Some(part) = &self.part else { return Ok(0_u64.into()) };
-        let name = self.storage.pick("exchange_residual_compact", "exchange_residual_full");
-        let own = [(&self.operator).into(), (&self.f).into(), self.u().into()];
-        self.exchange(backend, name, &own)?;
+        let name = self.kind.pick("exchange_residual_compact", "exchange_residual_full");
+        self.exchange(
+            backend,
+            name,
+            &[(&self.operator).into(), (&self.f).into(), self.u().into()],
+        )?;
         Ok(part.solution.received_after())
     }
 
@@ -153,35 +152,31 @@ impl<M: Real> CudaLevel<M> {
 
     /// The operator from the pieces of all ranks, if this level is made of them.
     pub(super) fn join_operator(&self, backend: &CudaBackend) -> Result<()> {
-        let Some(joined) = &self.joined else { return Ok(()) };
-        let none = 0_u64.into();
-        let planes = [BLOCK_VALUES, joined.piece.operator_planes()];
-        self.join(backend, joined, &joined.piece.operator, planes, &self.operator, none)
+        let planes = [BLOCK_VALUES, self.operator_planes()];
+        self.join(backend, planes, |level| &level.operator, 0_u64.into())
     }
 
     /// The right side so, and u ← 0.
     pub(super) fn join_right(&self, backend: &CudaBackend) -> Result<()> {
-        let Some(joined) = &self.joined else { return Ok(()) };
-        self.join(backend, joined, &joined.piece.f, [2, 1], &self.f, self.u().into())
+        self.join(backend, [2, 1], |level| &level.f, self.u().into())
     }
 
     /// `planes` planes of `each` values a point from all ranks' pieces, and u ← 0 if there is a u.
     fn join(
         &self,
         backend: &CudaBackend,
-        joined: &Joined<M>,
-        piece: &Buffer<M>,
         [each, planes]: [usize; 2],
-        to: &Buffer<M>,
+        of: impl Fn(&Self) -> &Buffer<M>,
         u: Argument,
     ) -> Result<()> {
-        let Some(ranks) = &backend.ranks else { return Ok(()) };
-        let values = joined.piece.values(each * planes);
+        let (Some(ranks), Some(joined)) = (&backend.ranks, &self.joined) else { return Ok(()) };
+        let Joined { piece, all, width } = &**joined;
+        let values = piece.values(each * planes);
         let bytes = values * size_of::<M>();
-        ranks.communicator.all_gather(piece.address(), joined.all.address(), bytes)?;
-        let (width, half) = (joined.width as u32, joined.piece.half as u32);
+        ranks.communicator.all_gather(of(piece).address(), all.address(), bytes)?;
+        let (width, half) = (*width as u32, piece.half as u32);
         let mut arguments = arguments![self.layout(), width, ranks.size as u32, half];
-        arguments.extend(arguments![each as u32, planes as u32, values as u64, &joined.all, to, u]);
+        arguments.extend(arguments![each as u32, planes as u32, values as u64, all, of(self), u]);
         backend.launch::<M>(Source::Bands, "join_pieces", self.point_pairs(), &arguments)
     }
 
@@ -206,9 +201,9 @@ impl<M: Real> CudaLevel<M> {
     pub(super) fn make_spikes(&self, backend: &CudaBackend) -> Result<()> {
         let (Some(ranks), Some(part)) = (&backend.ranks, &self.part) else { return Ok(()) };
         let Some(spikes) = &part.spikes else { return Ok(()) };
-        let mut arguments = arguments![self.edged_layout(), spikes.columns as u32, &self.operator];
+        let mut arguments = arguments![self.layout(), spikes.columns as u32, &self.operator];
         arguments.extend(arguments![&spikes.blocks, &spikes.reach, &spikes.tips.sent]);
-        let name = self.storage.pick("make_spikes_compact", "make_spikes_full");
+        let name = self.kind.pick("make_spikes_compact", "make_spikes_full");
         let blocks = (2 * self.size.mj).div_ceil(SPIKE_THREADS as usize);
         let shape = LaunchShape::new(blocks, SPIKE_THREADS);
         backend.launch::<M>(Source::Spikes, name, shape, &arguments)?;
@@ -225,7 +220,7 @@ impl<M: Real> CudaLevel<M> {
     ) -> Result<()> {
         let (Some(ranks), Some(part)) = (&backend.ranks, &self.part) else { return Ok(()) };
         let Some(spikes) = part.spikes.as_ref().filter(|_| count > 0) else { return Ok(()) };
-        let mut own = arguments![self.edged_layout(), colour as u32, spikes.columns as u32];
+        let mut own = arguments![self.layout(), colour as u32, spikes.columns as u32];
         own.extend(arguments![&spikes.blocks, &spikes.reach, &spikes.tips.received]);
         own.extend(arguments![&part.solution.sent, self.u()]);
         spikes.solved.exchange_columns(ranks, part.neighbours, |columns| {

@@ -3,14 +3,14 @@
 use crate::backend::bands::Bands;
 use crate::backend::cuda::backend::{CudaBackend, CudaRecording, HostState};
 use crate::backend::cuda::comm::{Halo, PERIODIC_ROW, edges};
-use crate::backend::cuda::device::{Buffer, Device};
+use crate::backend::cuda::device::Buffer;
 use crate::backend::cuda::launch::constants::{
-    COMPACT_STORAGE, EDGE_WALLS, FULL_STORAGE, WALL_VALUES,
+    BLOCK_VALUES, COMPACT_STORAGE, COMPACT_VALUES, EDGE_WALLS, FULL_STORAGE, FULL_VALUES,
+    WALL_VALUES,
 };
 use crate::backend::cuda::launch::shared::LevelLayout;
 use crate::backend::cuda::launch::{LaunchShape, Result};
 use crate::backend::{Coarsening, LevelSize, Real};
-use std::sync::Arc;
 
 /// Rows start at multiples of this many points: 128 bytes of pairs in single precision.
 const ALIGNED: usize = 16;
@@ -18,39 +18,37 @@ const ALIGNED: usize = 16;
 const MOST_ROWS: usize = 65_535;
 /// Threads of a block at pairs of points of a row.
 const ROW_THREADS: usize = 256;
-/// How the operator is stored.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Storage {
-    /// Corner blocks are ±d I and the centre is c I, as on the finest level.
-    Compact,
-    /// All blocks.
-    Full,
-}
-
-impl Storage {
-    /// Values a point before the inverse pivots of the xi-lines.
-    pub(super) fn values(self) -> usize {
-        match self {
-            Self::Compact => COMPACT_STORAGE,
-            Self::Full => FULL_STORAGE,
-        }
-    }
-
-    /// The kernel of this storage.
-    pub(super) fn pick(self, compact: &'static str, full: &'static str) -> &'static str {
-        match self {
-            Self::Compact => compact,
-            Self::Full => full,
-        }
-    }
-}
-
 /// How a level is stored and smoothed, and whether it has wall terms.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct LevelKind {
-    pub(super) storage: Storage,
+    /// Whether corner blocks are ±d I and the centre is c I, as on the finest level; else all blocks are
+    /// stored.
+    pub(super) compact: bool,
     pub(super) coarsening: Coarsening,
+    /// Whether wall terms take the places of the first row.
     pub(super) walls: bool,
+}
+
+impl LevelKind {
+    /// Values a point before the inverse pivots of the xi-lines.
+    pub(super) fn values(self) -> usize {
+        self.pick(COMPACT_STORAGE, FULL_STORAGE) + if self.walls { WALL_VALUES } else { 0 }
+    }
+
+    /// Values per point that the next coarser operator is made of, and a block of wall columns.
+    pub(super) fn operator_values(self) -> usize {
+        self.pick(COMPACT_VALUES, FULL_VALUES) + if self.walls { BLOCK_VALUES } else { 0 }
+    }
+
+    /// What goes with this storage, of two.
+    pub(super) fn pick<P>(self, compact: P, full: P) -> P {
+        if self.compact { compact } else { full }
+    }
+
+    /// Whether the level is smoothed along xi too.
+    pub(super) fn has_xi(self) -> bool {
+        self.coarsening == Coarsening::Full
+    }
 }
 
 /// What u holds.
@@ -68,6 +66,7 @@ pub(super) enum Contents {
 
 /// Pieces of a whole level, one from each rank.
 pub(super) struct Joined<M> {
+    /// This rank's piece, in which the bands of the level above leave what they coarsen.
     pub(super) piece: CudaLevel<M>,
     pub(super) all: Buffer<M>,
     /// Width of the pieces but the last.
@@ -85,11 +84,7 @@ pub(super) struct CycleMatrix<M> {
 /// One level of a hierarchy.
 pub struct CudaLevel<M> {
     pub(super) size: LevelSize,
-    pub(super) storage: Storage,
-    /// Whether the level is smoothed along xi too.
-    pub(super) has_xi: bool,
-    /// Whether wall terms take the places of the first row.
-    pub(super) walls: bool,
+    pub(super) kind: LevelKind,
     pub(super) half: usize,
     pub(super) operator: Buffer<M>,
     pub(super) f: Buffer<M>,
@@ -108,8 +103,7 @@ pub struct CudaLevel<M> {
     pub(super) borders: Buffer<u32>,
     /// The halos and spikes of a band, if this is one.
     pub(super) part: Option<LevelBand<M>>,
-    /// Where the bands of the level above leave what they coarsen, if they do and this is a whole
-    /// level.
+    /// The pieces of a whole level below bands.
     pub(super) joined: Option<Box<Joined<M>>>,
     pub(super) contents: HostState,
 }
@@ -122,23 +116,19 @@ impl<M: Real> CudaLevel<M> {
         width: usize,
         kind: LevelKind,
     ) -> Result<Self> {
-        let LevelKind { storage, coarsening, walls } = kind;
         let device = &backend.device;
         // And for one more on either side.
         let half = (width.div_ceil(2) + 2).next_multiple_of(ALIGNED);
         let row = 2 * half;
-        let has_xi = coarsening == Coarsening::Full;
-        let xi_values = match (has_xi, size.wraps()) {
+        let xi_values = match (kind.has_xi(), size.wraps()) {
             (false, _) => 0,
             (true, false) => 4,
             (true, true) => 8,
         };
-        let values = storage.values() + if walls { WALL_VALUES } else { 0 } + xi_values;
+        let values = kind.values() + xi_values;
         Ok(Self {
             size,
-            storage,
-            has_xi,
-            walls,
+            kind,
             half,
             operator: Buffer::zeros(device, values * row * size.mj)?,
             f: Buffer::zeros(device, 2 * row * size.mj)?,
@@ -154,6 +144,7 @@ impl<M: Real> CudaLevel<M> {
         })
     }
 
+    /// Address of the first point of u.
     pub(super) fn u(&self) -> u64 {
         self.u.address_of(4 * self.half)
     }
@@ -167,20 +158,16 @@ impl<M: Real> CudaLevel<M> {
         self.contents.set(&backend.capture, contents as u32);
     }
 
-    /// The size, without edges.
+    /// The size, what lies beyond the ends of the rows, and whether there are wall terms.
     pub(super) fn layout(&self) -> LevelLayout {
         let LevelSize { mi, mj, .. } = self.size;
-        LevelLayout { mi: mi as u32, mj: mj as u32, half: self.half as u32, edges: 0 }
-    }
-
-    /// The size, what lies beyond the ends of the rows, and whether there are wall terms.
-    pub(super) fn edged_layout(&self) -> LevelLayout {
-        let edges = match &self.part {
-            Some(part) => part.edges(),
+        let beyond = match &self.part {
+            Some(part) => edges(part.neighbours),
             None if self.size.wraps() => PERIODIC_ROW,
             None => 0,
         };
-        LevelLayout { edges: edges | if self.walls { EDGE_WALLS } else { 0 }, ..self.layout() }
+        let edges = beyond | if self.kind.walls { EDGE_WALLS } else { 0 };
+        LevelLayout { mi: mi as u32, mj: mj as u32, half: self.half as u32, edges }
     }
 
     /// One thread for each pair of points of a row.
@@ -203,9 +190,6 @@ impl<M: Real> CudaLevel<M> {
     }
 }
 
-/// Most points of a line that a spike reaches. The coupling along a line of c times the strength of
-/// that across lets it decay by e in √(c/2) points.
-const COLUMNS: usize = 256;
 /// The halos of a band of a level, and the spikes of its xi-lines.
 pub(super) struct LevelBand<M> {
     pub(super) bands: Bands,
@@ -217,10 +201,7 @@ pub(super) struct LevelBand<M> {
 }
 
 impl<M> LevelBand<M> {
-    pub(super) fn edges(&self) -> u32 {
-        edges(self.neighbours)
-    }
-
+    /// The size of the whole level.
     pub(super) fn size(&self, mj: usize) -> LevelSize {
         LevelSize { mi: self.bands.columns(), mj, periodic: self.bands.periodic() }
     }
@@ -236,18 +217,4 @@ pub(super) struct Spikes<M> {
     pub(super) tips: Halo<M>,
     /// The outer columns once their pieces of lines are solved.
     pub(super) solved: Halo<M>,
-}
-
-impl<M: Real> Spikes<M> {
-    pub(super) fn new(device: &Arc<dyn Device>, size: LevelSize) -> Result<Self> {
-        let LevelSize { mi, mj, .. } = size;
-        let columns = mi.min(COLUMNS);
-        Ok(Self {
-            columns,
-            blocks: Buffer::zeros(device, 4 * columns * 2 * mj)?,
-            reach: Buffer::zeros(device, 2 * mj)?,
-            tips: Halo::new(device, 4 * mj)?,
-            solved: Halo::new(device, 2 * mj)?,
-        })
-    }
 }

@@ -13,7 +13,7 @@ mod smoother;
 
 pub use self::level::CudaLevel;
 
-use self::level::{Contents, CycleMatrix, LevelKind, Storage};
+use self::level::{Contents, CycleMatrix, LevelKind};
 use crate::backend::cuda::algebra::{CudaMatrix, CudaVector};
 use crate::backend::cuda::backend::{CudaBackend, CudaRecording};
 use crate::backend::cuda::device::Buffer;
@@ -22,9 +22,6 @@ use crate::backend::cuda::launch::{LaunchShape, Result, Source, arguments};
 use crate::backend::{Backend, Coarsening, LevelSize, MultigridBackend, Order, Real};
 use crate::sparse::Structure;
 use std::mem::swap;
-
-/// Coarse points of a block of the restriction.
-const TILE: [usize; 2] = [RESTRICT_I, RESTRICT_J];
 
 /// The kernel for vectors of `T`.
 fn pick<T: Real>(single: &'static str, double: &'static str) -> &'static str {
@@ -47,7 +44,7 @@ impl MultigridBackend for CudaBackend {
     ) -> Result<CudaLevel<M>> {
         debug_assert!(matches!(a.pattern.structure(), Structure::NinePoint { .. }));
         let walls = columns.is_some();
-        let kind = LevelKind { storage: Storage::Compact, coarsening, walls };
+        let kind = LevelKind { compact: true, coarsening, walls };
         let level = match (kept, &self.ranks) {
             (Some(kept), _) => kept,
             (None, Some(ranks)) => bands::band(self, ranks, ranks.bands.on_level(), size.mj, kind)?,
@@ -55,7 +52,7 @@ impl MultigridBackend for CudaBackend {
         };
         let name = pick::<T>("load_operator_single", "load_operator_double");
         let columns = columns.map_or(0, |columns| columns.values.address());
-        let mut arguments = arguments![level.edged_layout(), self.edges(level.size.periodic)];
+        let mut arguments = arguments![level.layout(), self.edges(level.size.periodic)];
         arguments.extend(arguments![&a.values, columns]);
         arguments.extend(arguments![&level.operator, &level.borders, &level.bad]);
         self.launch::<M>(Source::Level, name, level.point_pairs(), &arguments)?;
@@ -69,7 +66,7 @@ impl MultigridBackend for CudaBackend {
         fine: &CudaLevel<M>,
         coarsening: Coarsening,
     ) -> Result<CudaLevel<M>> {
-        let kind = LevelKind { storage: Storage::Full, coarsening, walls: fine.walls };
+        let kind = LevelKind { compact: false, coarsening, walls: fine.kind.walls };
         let coarse = match (kept, &self.ranks, &fine.part) {
             (Some(kept), ..) => kept,
             (None, Some(ranks), Some(part)) => bands::below(self, ranks, fine, part, kind)?,
@@ -79,9 +76,8 @@ impl MultigridBackend for CudaBackend {
             }
         };
         fine.refresh_operator(self)?;
-        let (name, target) =
-            (fine.storage.pick("coarsen_compact", "coarsen_full"), coarse.target());
-        let mut arguments = arguments![fine.edged_layout(), &fine.operator, &fine.bad];
+        let (name, target) = (fine.kind.pick("coarsen_compact", "coarsen_full"), coarse.target());
+        let mut arguments = arguments![fine.layout(), &fine.operator, &fine.bad];
         arguments.extend(arguments![target.layout(), &target.operator, &coarse.bad]);
         self.launch::<M>(Source::Level, name, target.point_pairs(), &arguments)?;
         coarse.join_operator(self)?;
@@ -120,15 +116,15 @@ impl MultigridBackend for CudaBackend {
         coarse: &mut CudaLevel<M>,
     ) -> Result<()> {
         let beside = fine.residual_beside(self)?;
-        let (name, target) =
-            (fine.storage.pick("restrict_compact", "restrict_full"), coarse.target());
-        let mut arguments = arguments![fine.edged_layout(), &fine.operator, &fine.f, fine.u()];
+        let (name, target) = (fine.kind.pick("restrict_compact", "restrict_full"), coarse.target());
+        let mut arguments = arguments![fine.layout(), &fine.operator, &fine.f, fine.u()];
         arguments.extend(arguments![fine.solved(), beside]);
         arguments.extend(arguments![target.layout(), &target.f, target.u()]);
-        let blocks = [target.size.mi.div_ceil(TILE[0]), target.size.mj.div_ceil(TILE[1])];
+        let LevelSize { mi, mj, .. } = target.size;
+        let blocks = [mi.div_ceil(RESTRICT_I), mj.div_ceil(RESTRICT_J)];
         let shape = LaunchShape {
             grid: [blocks[0] as u32, blocks[1] as u32, coarse.copies as u32],
-            block: [(TILE[0] * TILE[1]) as u32, 1, 1],
+            block: [(RESTRICT_I * RESTRICT_J) as u32, 1, 1],
             shared: 0,
         };
         self.launch::<M>(Source::Transfer, name, shape, &arguments)?;
@@ -139,7 +135,7 @@ impl MultigridBackend for CudaBackend {
 
     fn prolong<M: Real>(&self, coarse: &CudaLevel<M>, fine: &mut CudaLevel<M>) -> Result<()> {
         let [start, wraps] = fine.start_in(self, coarse);
-        let mut arguments = arguments![fine.edged_layout(), fine.u(), coarse.layout()];
+        let mut arguments = arguments![fine.layout(), fine.u(), coarse.layout()];
         arguments.extend(arguments![start, wraps, coarse.u()]);
         self.launch::<M>(Source::Transfer, "prolong", fine.point_pairs(), &arguments)?;
         fine.set_contents(self, Contents::Unknown);
@@ -166,10 +162,8 @@ impl MultigridBackend for CudaBackend {
         if n > self.matrix_unknowns || levels[0].covered || levels[0].part.is_some() {
             return Ok(());
         }
-        let mut matrix = match levels[0].matrix.take() {
-            Some(matrix) => matrix,
-            None => CycleMatrix::new(self, levels)?,
-        };
+        let kept = levels[0].matrix.take();
+        let mut matrix = kept.map_or_else(|| CycleMatrix::new(self, levels), Ok)?;
         for level in &mut levels[1..] {
             level.covered = true;
         }
