@@ -9,7 +9,7 @@ use crate::geometry::{
     distribute, distribute_closed, distribute_closed_relaxed, edge_closes, open_normals, set_angle,
     set_edge_thickness, spacing_geometric, wall_normals, with_wake,
 };
-use crate::grid::{Asymmetry, FAR_FIELD_CENTRE, Symmetry, Topology};
+use crate::grid::{FAR_FIELD_CENTRE, Symmetry, Topology};
 
 /// A body, as a case describes it.
 #[derive(Debug, Clone, PartialEq)]
@@ -235,9 +235,8 @@ impl Problem {
         shift: [f64; 2],
         notices: Vec<String>,
     ) -> Result<Self, GeometryError> {
-        let unsymmetric = |Asymmetry { at: [x, y], by }| GeometryError::NotSymmetric { x, y, by };
         let half = (case.grid.topology == Choice::Half)
-            .then(|| Symmetry::of_line(&points.x, &points.y).map_err(unsymmetric))
+            .then(|| Symmetry::of_line(&points.x, &points.y))
             .transpose()?;
         let Case { grid: GridOptions { nj, first_cell, far_field, .. }, .. } = case;
         let layers = spacing_geometric(nj, first_cell, far_field)?;

@@ -1,7 +1,8 @@
 //! Smooth closed contours, without leading and trailing edge.
 
 use super::surface::{MOST_NI, boundary};
-use super::turning::Turning;
+use super::turning::{Turning, refined};
+use super::vector::distance;
 use super::{BoundaryPoints, CubicSpline, GeometryError};
 
 /// Points of the contour repeated beyond both ends, so that the spline does not know its ends: what
@@ -29,7 +30,7 @@ pub enum Symmetry {
 
 impl Symmetry {
     /// Coordinate that changes its sign, and the one that stays.
-    const fn axes(self) -> [usize; 2] {
+    pub(crate) const fn axes(self) -> [usize; 2] {
         match self {
             Self::LeftRight => [0, 1],
             Self::UpDown => [1, 0],
@@ -53,8 +54,9 @@ pub struct ClosedContour {
 }
 
 impl ClosedContour {
-    /// A closed cubic spline through the points.
-    fn curve(&self) -> Result<Ring, GeometryError> {
+    /// A closed cubic spline through the points, and the parameters of the points, the last one a
+    /// round after the first.
+    fn curve(&self) -> Result<(CubicSpline, Vec<f64>), GeometryError> {
         let n = self.points.len();
         if n < 3 {
             return Err(GeometryError::Contour { reason: "it has fewer than three points" });
@@ -62,8 +64,8 @@ impl ClosedContour {
         let wrapped =
             (0..n + 1 + 2 * OVERLAP).map(|k| self.points[(k + n * OVERLAP - OVERLAP) % n]);
         let curve = CubicSpline::through(&wrapped.collect::<Vec<_>>())?;
-        let knots: Vec<f64> = (OVERLAP..=OVERLAP + n).map(|k| curve.knot(k)).collect();
-        Ok(Ring { curve, knots })
+        let knots = curve.knots[OVERLAP..=OVERLAP + n].to_vec();
+        Ok((curve, knots))
     }
 
     /// Finds a symmetry about a line through the centre whose points stand in mirrored pairs, left to
@@ -71,9 +73,7 @@ impl ClosedContour {
     ///
     /// Points closer than `tolerance` are one point.
     pub(super) fn find_symmetry(&mut self, tolerance: f64) -> Result<(), GeometryError> {
-        let pairs =
-            [Symmetry::LeftRight, Symmetry::UpDown].map(|symmetry| Pairs::of(self, symmetry));
-        if let Some(pairs) = pairs.into_iter().find(|pairs| pairs.by <= tolerance) {
+        if let Some(pairs) = self.pairs().into_iter().find(|pairs| pairs.by <= tolerance) {
             self.begin_on(&pairs)?;
             self.symmetry = Some(pairs.symmetry);
         }
@@ -93,9 +93,9 @@ impl ClosedContour {
         let [one, other] = crossings.map(height);
         let start = crossings[usize::from(other > one)];
         if start % 2 == 1 {
-            let ring = self.curve()?;
+            let (curve, knots) = self.curve()?;
             let (a, b) = (start / 2 % n, start / 2 % n + 1);
-            let mut between = ring.curve.point(0.5 * (ring.knots[a] + ring.knots[b]));
+            let mut between = curve.point(0.5 * (knots[a] + knots[b]));
             between[across] = self.centre[across];
             self.points.insert(b, between);
         }
@@ -113,11 +113,13 @@ impl ClosedContour {
         if self.symmetry.is_some() {
             return Ok(());
         }
-        let pairs =
-            [Symmetry::LeftRight, Symmetry::UpDown].map(|symmetry| Pairs::of(self, symmetry));
-        let [one, other] = pairs;
-        let Pairs { at: [x, y], by, .. } = if other.by < one.by { other } else { one };
-        Err(GeometryError::NotSymmetric { x, y, by })
+        let [one, other] = self.pairs();
+        let Pairs { at, by, .. } = if other.by < one.by { other } else { one };
+        Err(GeometryError::NotSymmetric { at, by })
+    }
+
+    fn pairs(&self) -> [Pairs; 2] {
+        [Symmetry::LeftRight, Symmetry::UpDown].map(|symmetry| Pairs::of(self, symmetry))
     }
 
     /// Points of the curve, `pieces` between neighbouring points of the contour.
@@ -126,8 +128,8 @@ impl ClosedContour {
     ///
     /// [`GeometryError::Contour`] for a contour that no spline goes through.
     pub fn outline(&self, pieces: usize) -> Result<Vec<[f64; 2]>, GeometryError> {
-        let ring = self.curve()?;
-        Ok(ring.samples(pieces).into_iter().map(|s| ring.curve.point(s)).collect())
+        let (curve, knots) = self.curve()?;
+        Ok(refined(&knots, pieces).into_iter().map(|s| curve.point(s)).collect())
     }
 }
 
@@ -149,7 +151,7 @@ impl Pairs {
         let off = |point: [f64; 2], partner: [f64; 2]| {
             let mut image = partner;
             image[across] = 2.0 * contour.centre[across] - partner[across];
-            (image[0] - point[0]).hypot(image[1] - point[1])
+            distance(image, point)
         };
         let first = points.first().copied().unwrap_or_default();
         let partner = (0..n)
@@ -161,24 +163,6 @@ impl Pairs {
             .max_by(|(_, a), (_, b)| a.total_cmp(b))
             .unwrap_or((first, f64::INFINITY));
         Self { symmetry, partner, at, by }
-    }
-}
-
-/// A closed curve: one round of a spline.
-struct Ring {
-    curve: CubicSpline,
-    /// Parameters of the points; the last one is a round after the first.
-    knots: Vec<f64>,
-}
-
-impl Ring {
-    fn samples(&self, pieces: usize) -> Vec<f64> {
-        let between = |w: &[f64]| {
-            let (a, b) = (w[0], w[1]);
-            (0..pieces).map(move |k| a + (b - a) * (k as f64 / pieces as f64))
-        };
-        let end = self.knots.last().copied();
-        self.knots.windows(2).flat_map(between).chain(end).collect()
     }
 }
 
@@ -200,13 +184,13 @@ pub fn distribute_closed(
     if !(LEAST_NI..=MOST_NI).contains(&ni) {
         return Err(GeometryError::WallPoints { ni, least: LEAST_NI, most: MOST_NI });
     }
-    let ring = contour.curve()?;
+    let (curve, knots) = contour.curve()?;
     let pieces = (SAMPLES_A_CELL * ni).div_ceil(contour.points.len()).max(SAMPLES);
-    let turning = Turning::along(ring.samples(pieces), |s| ring.curve.derivative(s));
+    let turning = Turning::along(refined(&knots, pieces), |s| curve.derivative(s));
     let places = turning
         .around(ni - 1, max_turn_deg.to_radians())
         .map_err(|cells| GeometryError::TooFewForTurns { ni, max_turn_deg, least: cells + 1 })?;
-    let mut wall: Vec<[f64; 2]> = places.iter().map(|&s| ring.curve.point(s)).collect();
+    let mut wall: Vec<[f64; 2]> = places.iter().map(|&s| curve.point(s)).collect();
     wall[ni - 1] = wall[0];
     if let Some(symmetry) = contour.symmetry {
         symmetrise(&mut wall, symmetry, contour.centre);

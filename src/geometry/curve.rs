@@ -2,6 +2,7 @@
 //! trailing edge.
 
 use super::GeometryError;
+use super::vector::{along, angle, distance, middle, unit};
 
 /// A plane curve r(s) = (x(s), y(s)) of class C², cubic between its knots.
 ///
@@ -13,7 +14,8 @@ use super::GeometryError;
 /// Source: C. de Boor, *A Practical Guide to Splines*, revised edition, Springer 2001, chapter IV.
 #[derive(Debug, Clone)]
 pub struct CubicSpline {
-    knots: Vec<f64>,
+    /// s of each point.
+    pub(super) knots: Vec<f64>,
     points: Vec<[f64; 2]>,
     /// r'' at the knots.
     second: Vec<[f64; 2]>,
@@ -31,42 +33,23 @@ impl CubicSpline {
         if points.len() < 4 {
             return refuse("a cubic spline needs four points");
         }
-        let mut knots = Vec::with_capacity(points.len());
-        let mut s = 0.0;
-        knots.push(s);
-        for pair in points.windows(2) {
-            let before = s;
-            s += (pair[1][0] - pair[0][0]).hypot(pair[1][1] - pair[0][1]);
-            if !s.is_finite() {
-                return refuse("a coordinate is not finite");
-            }
-            if s <= before {
-                return refuse("two consecutive points coincide");
-            }
-            knots.push(s);
+        let knots = chord_lengths(points);
+        if !knots[knots.len() - 1].is_finite() {
+            return refuse("a coordinate is not finite");
+        }
+        if knots.windows(2).any(|pair| pair[1] <= pair[0]) {
+            return refuse("two consecutive points coincide");
         }
         let second = second_derivatives(&knots, points);
         Ok(Self { knots, points: points.to_vec(), second })
     }
 
     /// Total chord length: s runs from 0 to here.
-    #[must_use]
     pub fn length(&self) -> f64 {
         self.knots[self.knots.len() - 1]
     }
 
-    /// Number of points it goes through.
-    pub(super) fn knots(&self) -> usize {
-        self.knots.len()
-    }
-
-    /// s of point k.
-    pub(super) fn knot(&self, k: usize) -> f64 {
-        self.knots[k]
-    }
-
     /// r(s); the first and last cubic go on outside 0 ≤ s ≤ length. Exact at the knots.
-    #[must_use]
     pub fn point(&self, s: f64) -> [f64; 2] {
         let (k, h, a, b) = self.interval(s);
         [0, 1].map(|c| {
@@ -77,7 +60,6 @@ impl CubicSpline {
     }
 
     /// dr/ds.
-    #[must_use]
     pub fn derivative(&self, s: f64) -> [f64; 2] {
         let (k, h, a, b) = self.interval(s);
         [0, 1].map(|c| {
@@ -93,6 +75,16 @@ impl CubicSpline {
         let h = self.knots[k + 1] - self.knots[k];
         (k, h, (self.knots[k + 1] - s) / h, (s - self.knots[k]) / h)
     }
+}
+
+/// Length of the way along points, from the first one to each.
+fn chord_lengths(points: &[[f64; 2]]) -> Vec<f64> {
+    let mut s = 0.0;
+    let steps = points.windows(2).map(|pair| {
+        s += distance(pair[0], pair[1]);
+        s
+    });
+    std::iter::once(0.0).chain(steps).collect()
 }
 
 /// r'' at the knots: the tridiagonal continuity conditions of r',
@@ -175,29 +167,22 @@ impl Bezier {
     /// has it. The cap reaches about half the gap behind the section.
     pub(crate) fn cap(upper: EdgeEnd, lower: EdgeEnd) -> Self {
         let gap = distance(upper.at, lower.at);
-        let handle = |end: EdgeEnd| [0, 1].map(|c| end.at[c] + 2.0 / 3.0 * gap * end.aft[c]);
+        let handle = |end: EdgeEnd| along(end.at, end.aft, 2.0 / 3.0 * gap);
         Self::new([upper.at, handle(upper), handle(lower), lower.at])
     }
 
     /// The side of a wedge from an end to the tip: it leaves the surface along its tangent and
     /// reaches the tip on the straight line from the end.
     pub(crate) fn wedge(end: EdgeEnd, tip: [f64; 2]) -> Self {
-        let third = distance(end.at, tip) / 3.0;
-        let handle = [0, 1].map(|c| end.at[c] + third * end.aft[c]);
+        let handle = along(end.at, end.aft, distance(end.at, tip) / 3.0);
         let near = [0, 1].map(|c| tip[c] - (tip[c] - end.at[c]) / 3.0);
         Self::new([end.at, handle, near, tip])
     }
 
     fn new(control: [[f64; 2]; 4]) -> Self {
-        let mut curve = Self { control, length: vec![0.0] };
-        let mut total = 0.0;
-        let mut before = control[0];
-        for k in 1..=BEZIER_SAMPLES {
-            let here = curve.point(k as f64 / BEZIER_SAMPLES as f64);
-            total += distance(before, here);
-            curve.length.push(total);
-            before = here;
-        }
+        let mut curve = Self { control, length: Vec::new() };
+        let sample = |k: usize| curve.point(k as f64 / BEZIER_SAMPLES as f64);
+        curve.length = chord_lengths(&(0..=BEZIER_SAMPLES).map(sample).collect::<Vec<_>>());
         curve
     }
 
@@ -208,11 +193,8 @@ impl Bezier {
 
     /// `cells` + 1 points at equal arc length, both ends included exactly.
     pub(crate) fn points(&self, cells: usize) -> Vec<[f64; 2]> {
-        let mut points: Vec<[f64; 2]> =
-            (0..=cells).map(|k| self.at(self.length() * k as f64 / cells as f64)).collect();
-        points[0] = self.control[0];
-        points[cells] = self.control[3];
-        points
+        let place = |k: usize| self.length() * k as f64 / cells as f64;
+        (0..cells).map(|k| self.at(place(k))).chain([self.control[3]]).collect()
     }
 
     /// The point at arc length `s` from the start; the ends exactly.
@@ -240,10 +222,6 @@ impl Bezier {
     }
 }
 
-fn distance(a: [f64; 2], b: [f64; 2]) -> f64 {
-    (b[0] - a[0]).hypot(b[1] - a[1])
-}
-
 /// Length of a wedge in gaps.
 const WEDGE_LENGTH: f64 = 4.0;
 
@@ -251,13 +229,10 @@ const WEDGE_LENGTH: f64 = 4.0;
 /// gaps behind the middle of the base, or where the tangents meet if that is nearer.
 pub(crate) fn wedge_tip([upper, lower]: [EdgeEnd; 2]) -> [f64; 2] {
     let gap = distance(upper.at, lower.at);
-    let sum = [0, 1].map(|c| upper.aft[c] + lower.aft[c]);
-    let length = sum[0].hypot(sum[1]);
-    let aft = sum.map(|c| c / length);
+    let aft = unit([0, 1].map(|c| upper.aft[c] + lower.aft[c]));
     // Each surface approaches the bisector by this much a unit of length along it.
-    let slope = (upper.aft[0] * lower.aft[1] - upper.aft[1] * lower.aft[0])
-        .atan2(upper.aft[0] * lower.aft[0] + upper.aft[1] * lower.aft[1]);
+    let slope = angle(upper.aft, lower.aft);
     let meeting = if slope > 0.0 { 0.5 * gap / (0.5 * slope).tan() } else { f64::INFINITY };
     let reach = (WEDGE_LENGTH * gap).min(meeting);
-    [0, 1].map(|c| 0.5 * (upper.at[c] + lower.at[c]) + reach * aft[c])
+    along(middle(upper.at, lower.at), aft, reach)
 }

@@ -80,14 +80,12 @@ pub enum GeometryError {
         reason: &'static str,
     },
     /// The cut of a C-grid runs into the section.
-    #[error("{airfoil}: the cut of the C-grid crosses the section near x = {x:.4}, y = {y:.4}")]
+    #[error("{airfoil}: the cut of the C-grid crosses the section near x = {:.4}, y = {:.4}", at[0], at[1])]
     CutCrosses {
         /// Name of the section.
         airfoil: String,
         /// Place of the crossing, chords.
-        x: f64,
-        /// Place of the crossing, chords.
-        y: f64,
+        at: [f64; 2],
     },
     /// The bend at the hinge of a flap is too tight or too long.
     #[error("flap radius {radius:.4}: between {least:.4} and {most:.4} chords were expected")]
@@ -130,32 +128,28 @@ pub enum GeometryError {
     },
     /// Half a grid was asked for around a section that is not symmetric.
     #[error(
-        "the section is not symmetric: its point x = {x:.6}, y = {y:.6} is {by:.1e} chord away \
-         from the mirror image of its partner"
+        "the section is not symmetric: its point x = {:.6}, y = {:.6} is {by:.1e} chord away \
+         from the mirror image of its partner",
+        at[0], at[1]
     )]
     NotSymmetric {
-        /// Place of the worst point, chords.
-        x: f64,
-        /// Place of the worst point, chords.
-        y: f64,
+        /// The worst point, chords.
+        at: [f64; 2],
         /// Its distance from the mirror image, chords.
         by: f64,
     },
     /// The wall, as distributed, crosses itself.
-    #[error("{airfoil}: the wall crosses itself near x = {x:.4}, y = {y:.4}")]
+    #[error("{airfoil}: the wall crosses itself near x = {:.4}, y = {:.4}", at[0], at[1])]
     WallCrosses {
         /// Name of the section.
         airfoil: String,
         /// Place of the crossing, chords.
-        x: f64,
-        /// Place of the crossing, chords.
-        y: f64,
+        at: [f64; 2],
     },
 }
 
 impl GeometryError {
     /// How to mend it, one sentence; `None` where the message says it all.
-    #[must_use]
     pub fn hint(&self) -> Option<&'static str> {
         Some(match self {
             Self::Designation { .. } => {

@@ -17,12 +17,15 @@ mod spacing;
 mod surface;
 #[doc(hidden)] // For its tests.
 pub mod turning;
+pub(crate) mod vector;
 mod wake;
 
 pub(crate) use closed::distribute_closed_relaxed;
 pub use closed::{ClosedContour, Symmetry, distribute_closed};
 pub use curve::CubicSpline;
 pub use error::{FileProblem, GeometryError};
+#[doc(hidden)] // For the test of the spline.
+pub use naca::NacaSection;
 pub use naca::airfoil_from_naca;
 pub use polygon::wall_normals;
 pub use reader::{airfoil_from_bytes, airfoil_from_file, contour_from_bytes, contour_from_file};

@@ -5,10 +5,15 @@
 //! NACA Report 460, 1933 (four digits); E. N. Jacobs, R. M. Pinkerton, NACA Report 537, 1935 (five
 //! digits).
 
+use super::vector::bisect;
 use super::{Airfoil, GeometryError, TrailingEdge};
 
 /// Cosine-spaced intervals a side; the spline through the points is within 1e-9 of the section.
 const INTERVALS: usize = 1000;
+
+/// a₄ of the thickness distribution as it was published, and of the one that closes at x = 1.
+const ORIGINAL_A4: f64 = -0.1015;
+const CLOSED_A4: f64 = -0.1036;
 
 /// Stations between x = 1 and the edge of an extended section.
 const EXTENSION: usize = 60;
@@ -80,13 +85,8 @@ pub fn airfoil_from_naca(
 ) -> Result<Airfoil, GeometryError> {
     let refuse =
         |reason| GeometryError::Designation { designation: designation.to_owned(), reason };
-    let digits = digits(designation).map_err(refuse)?;
-    let camber = camber(&digits).map_err(refuse)?;
-    let thickness = f64::from(digits[digits.len() - 2] * 10 + digits[digits.len() - 1]) / 100.0;
-    if thickness <= 0.0 {
-        return Err(refuse("the last two digits are the thickness, which cannot be 0"));
-    }
-    let a4 = if trailing_edge == TrailingEdge::Sharp { -0.1036 } else { -0.1015 };
+    let section = NacaSection::named(designation).map_err(refuse)?;
+    let a4 = if trailing_edge == TrailingEdge::Sharp { CLOSED_A4 } else { ORIGINAL_A4 };
     let closing = match trailing_edge {
         TrailingEdge::Sharp => Some(1.0),
         TrailingEdge::Extended => Some(closing_station()),
@@ -94,28 +94,56 @@ pub fn airfoil_from_naca(
     };
     let chord = closing.unwrap_or(1.0);
 
-    let mut stations = stations(&camber);
+    let mut stations = stations(&section.camber);
     if chord > 1.0 {
         // Cosine spacing goes on about the same behind x = 1.
         let more = (1..=EXTENSION).map(|k| 1.0 + (chord - 1.0) * k as f64 / EXTENSION as f64);
         stations.extend(more);
     }
     let side = |sign: f64| {
-        let (camber, closing) = (&camber, closing);
+        let section = &section;
         stations.iter().map(move |&x| {
-            let point = surface_point(x, camber, thickness, a4, sign);
             // The closed forms end in 0 but for rounding.
-            let point = if Some(x) == closing { [x, camber.at(x).0] } else { point };
+            let closed = Some(x) == closing;
+            let point = if closed { [x, section.camber.at(x).0] } else { section.at(x, a4, sign) };
             point.map(|c| c / chord)
         })
     };
     let points: Vec<[f64; 2]> = side(1.0).rev().chain(side(-1.0).skip(1)).collect();
-    let number: String = digits.iter().map(ToString::to_string).collect();
-    Ok(Airfoil { name: format!("NACA {number}"), points, notes: Vec::new() })
+    Ok(Airfoil { name: format!("NACA {}", section.digits), points, notes: Vec::new() })
+}
+
+/// What a designation says.
+#[doc(hidden)] // For the test of the spline.
+#[derive(Debug)]
+pub struct NacaSection {
+    digits: String,
+    camber: Camber,
+    thickness: f64,
+}
+
+impl NacaSection {
+    pub fn named(designation: &str) -> Result<Self, &'static str> {
+        let (text, digits) = digits(designation)?;
+        let camber = camber(&digits)?;
+        let thickness = f64::from(digits[digits.len() - 2] * 10 + digits[digits.len() - 1]) / 100.0;
+        if thickness <= 0.0 {
+            return Err("the last two digits are the thickness, which cannot be 0");
+        }
+        Ok(Self { digits: text.to_owned(), camber, thickness })
+    }
+
+    /// Point on the upper (`sign` = 1) or lower (−1) surface, (x ∓ yₜ sin θ, yᵪ ± yₜ cos θ).
+    pub fn at(&self, x: f64, a4: f64, sign: f64) -> [f64; 2] {
+        let half = 5.0 * self.thickness * half_thickness(x, a4);
+        let (y, slope) = self.camber.at(x);
+        let cos = 1.0 / slope.hypot(1.0);
+        [x - sign * half * slope * cos, y + sign * half * cos]
+    }
 }
 
 /// The digits behind an optional `NACA`.
-fn digits(designation: &str) -> Result<Vec<u8>, &'static str> {
+fn digits(designation: &str) -> Result<(&str, Vec<u8>), &'static str> {
     let text = designation.trim();
     let text = match text.get(..4) {
         Some(word) if word.eq_ignore_ascii_case("naca") => {
@@ -133,7 +161,7 @@ fn digits(designation: &str) -> Result<Vec<u8>, &'static str> {
         return Err("only digits were expected behind an optional `NACA`");
     }
     match text.len() {
-        4 | 5 => Ok(text.bytes().map(|b| b - b'0').collect()),
+        4 | 5 => Ok((text, text.bytes().map(|b| b - b'0').collect())),
         _ => Err("four or five digits were expected"),
     }
 }
@@ -217,28 +245,10 @@ fn half_thickness(x: f64, a4: f64) -> f64 {
     0.2969 * x.sqrt() + polynomial
 }
 
-/// Where the original thickness distribution closes, by bisection to neighbouring numbers.
+/// Where the original thickness distribution closes.
 fn closing_station() -> f64 {
-    let (mut open, mut shut) = (1.0, 1.1);
-    loop {
-        let middle = 0.5 * (open + shut);
-        if middle <= open || middle >= shut {
-            return shut;
-        }
-        if half_thickness(middle, -0.1015) > 0.0 {
-            open = middle;
-        } else {
-            shut = middle;
-        }
-    }
-}
-
-/// Point on the upper (`sign` = 1) or lower (−1) surface, (x ∓ yₜ sin θ, yᵪ ± yₜ cos θ).
-fn surface_point(x: f64, camber: &Camber, thickness: f64, a4: f64, sign: f64) -> [f64; 2] {
-    let half = 5.0 * thickness * half_thickness(x, a4);
-    let (y, slope) = camber.at(x);
-    let cos = 1.0 / slope.hypot(1.0);
-    [x - sign * half * slope * cos, y + sign * half * cos]
+    let [_, closed] = bisect(1.0, 1.1, |x| half_thickness(x, ORIGINAL_A4) > 0.0);
+    closed
 }
 
 /// Stations along the chord from 0 to 1: cosine-spaced, refined towards the junction.
@@ -264,56 +274,4 @@ fn stations(camber: &Camber) -> Vec<f64> {
     x.extend(offsets.iter().flat_map(|d| [junction - d, junction + d]));
     x.sort_by(f64::total_cmp);
     x
-}
-
-#[cfg(test)]
-mod tests {
-    #![allow(clippy::unwrap_used)] // A test stops at the first surprise.
-
-    use super::{TrailingEdge, airfoil_from_naca, camber, digits, surface_point};
-    use crate::geometry::CubicSpline;
-
-    /// Largest distance from the exact surface of the spline's points between its knots, measured
-    /// along the normal of the spline.
-    fn spline_error(designation: &str) -> f64 {
-        let airfoil = airfoil_from_naca(designation, TrailingEdge::Sharp).unwrap();
-        let digits = digits(designation).unwrap();
-        let camber = camber(&digits).unwrap();
-        let thickness = f64::from(digits[digits.len() - 2] * 10 + digits[digits.len() - 1]) / 100.0;
-        let curve = CubicSpline::through(&airfoil.points).unwrap();
-        let upper = &airfoil.points[..=airfoil.points.len() / 2];
-        let nose: f64 =
-            upper.windows(2).map(|w| (w[1][0] - w[0][0]).hypot(w[1][1] - w[0][1])).sum();
-        let n = 20_011;
-        (0..=n).fold(0.0, |worst: f64, k| {
-            let s = curve.length() * f64::from(k) / f64::from(n);
-            let (r, t) = (curve.point(s), curve.derivative(s));
-            let sign = if s < nose { 1.0 } else { -1.0 };
-            // The station whose surface point lies on the spline's normal at s, by the secant rule
-            // in √x, in which the surface is smooth at the nose.
-            let along = |root: f64| {
-                let p = surface_point(root * root, &camber, thickness, -0.1036, sign);
-                let (dx, dy) = (p[0] - r[0], p[1] - r[1]);
-                (dx * t[0] + dy * t[1], (dx * t[1] - dy * t[0]).abs())
-            };
-            let (mut a, mut b) = (r[0].max(0.0).sqrt(), r[0].max(0.0).sqrt() * 0.999 + 1e-4);
-            for _ in 0..40 {
-                let (fa, fb) = (along(a).0, along(b).0);
-                if (fa - fb).abs() < f64::MIN_POSITIVE {
-                    break;
-                }
-                (a, b) = (b, (b - fb * (b - a) / (fb - fa)).clamp(0.0, 1.0));
-            }
-            worst.max(along(b).1)
-        })
-    }
-
-    #[test]
-    fn the_spline_is_within_1e_9_of_the_section() {
-        for designation in ["0012", "0030", "4412", "6409", "23012", "21012", "22112"] {
-            let error = spline_error(designation);
-
-            assert!(error < 1e-9, "{designation}: {error:e}");
-        }
-    }
 }

@@ -1,5 +1,7 @@
 //! Polygons: the outward normals of a wall, and whether a polygon crosses itself.
 
+use super::vector::{angle, cross, difference, left_normal};
+
 /// Turn above which a wall point counts as a corner.
 const CORNER_DEGREES: f64 = 20.0;
 
@@ -16,7 +18,6 @@ const CORNER_DEGREES: f64 = 20.0;
 /// The last normal is a copy of the first. Where neighbouring points coincide no direction is
 /// defined and the normal is (0, 0). Fewer than three distinct points, or lists of unequal length,
 /// give all zeros.
-#[must_use]
 pub fn wall_normals(x: &[f64], y: &[f64]) -> Vec<[f64; 2]> {
     if x.len() < 4 || x.len() != y.len() {
         return vec![[0.0; 2]; x.len()];
@@ -32,7 +33,6 @@ pub fn wall_normals(x: &[f64], y: &[f64]) -> Vec<[f64; 2]> {
 /// Outward unit normals of the line j = 0 of a C-grid, one for each point: as [`wall_normals`],
 /// but straight down at the first and straight up at the last point, where the line meets the plane
 /// of the outflow.
-#[must_use]
 pub fn open_normals(x: &[f64], y: &[f64]) -> Vec<[f64; 2]> {
     let n = x.len();
     if n < 3 || n != y.len() {
@@ -52,18 +52,8 @@ fn normal(a: [f64; 2], b: [f64; 2]) -> [f64; 2] {
         return [0.0; 2];
     }
     let (u, v) = (a.map(|c| c / la), b.map(|c| c / lb));
-    let cross = u[0] * v[1] - u[1] * v[0];
-    let dot = u[0] * v[0] + u[1] * v[1];
-    let n = if dot < 0.0 {
-        let sign = if cross < 0.0 { 1.0 } else { -1.0 };
-        [sign * (u[0] - v[0]), sign * (u[1] - v[1])]
-    } else {
-        let corner = cross.atan2(dot).abs() > CORNER_DEGREES.to_radians();
-        let (wu, wv) = if corner { (1.0, 1.0) } else { (lb, la) };
-        [-(wu * u[1] + wv * v[1]), wu * u[0] + wv * v[0]]
-    };
-    let length = n[0].hypot(n[1]);
-    n.map(|c| c / length)
+    let corner = angle(u, v).abs() > CORNER_DEGREES.to_radians();
+    left_normal(u, v, if corner { [1.0; 2] } else { [lb, la] })
 }
 
 /// First pair of segments that properly cross, `(i, k)` with i < k; segment i runs from point i to
@@ -72,7 +62,6 @@ fn normal(a: [f64; 2], b: [f64; 2]) -> [f64; 2] {
 /// With `closed` the segment from the last point to the first belongs to the polygon. Segments that
 /// only touch (a cusp whose two sides share points) do not cross. A sweep along x keeps the work
 /// near n log n for a contour: only segments that overlap in x are compared.
-#[must_use]
 pub fn first_crossing(points: &[[f64; 2]], closed: bool) -> Option<(usize, usize)> {
     let n = points.len();
     let count = if closed { n } else { n.saturating_sub(1) };
@@ -88,7 +77,7 @@ pub fn first_crossing(points: &[[f64; 2]], closed: bool) -> Option<(usize, usize
         active.retain(|&k| right(k) >= left(i));
         for &k in &active {
             let pair = (i.min(k), i.max(k));
-            if found.is_none_or(|f| pair < f) && cross(ends(i), ends(k)) {
+            if found.is_none_or(|f| pair < f) && segments_cross(ends(i), ends(k)) {
                 found = Some(pair);
             }
         }
@@ -97,16 +86,12 @@ pub fn first_crossing(points: &[[f64; 2]], closed: bool) -> Option<(usize, usize
     found
 }
 
-/// Twice the signed area of the triangle abc, positive when counter-clockwise.
-fn area2(a: [f64; 2], b: [f64; 2], c: [f64; 2]) -> f64 {
-    (b[0] - a[0]) * (c[1] - a[1]) - (b[1] - a[1]) * (c[0] - a[0])
-}
-
 /// Whether each segment has its ends strictly on both sides of the other. Neighbours share a point,
 /// so one of their areas is exactly 0 and they never count.
-fn cross(s: ([f64; 2], [f64; 2]), t: ([f64; 2], [f64; 2])) -> bool {
+fn segments_cross(s: ([f64; 2], [f64; 2]), t: ([f64; 2], [f64; 2])) -> bool {
     let straddles = |u: ([f64; 2], [f64; 2]), v: ([f64; 2], [f64; 2])| {
-        let (a, b) = (area2(u.0, u.1, v.0), area2(u.0, u.1, v.1));
+        let side = |p| cross(difference(u.1, u.0), difference(p, u.0));
+        let (a, b) = (side(v.0), side(v.1));
         (a < 0.0 && b > 0.0) || (a > 0.0 && b < 0.0)
     };
     straddles(s, t) && straddles(t, s)

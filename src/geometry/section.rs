@@ -1,6 +1,8 @@
 //! What is measured of a section, and what is done to it: a flap deflected, the edge opened, the whole
 //! turned.
 
+use super::turning::refined;
+use super::vector::{along, angle, between, bisect, difference, distance, middle, unit};
 use super::{Airfoil, BoundaryPoints, CubicSpline, GeometryError};
 
 /// Points of the curve at which it is measured.
@@ -148,15 +150,13 @@ impl Flap {
 
     /// Parameters of the contour's points, and of more where it is bent.
     fn places(&self, curve: &CubicSpline, bend: &Bend) -> Vec<f64> {
-        let knots: Vec<f64> = (0..curve.knots()).map(|k| curve.knot(k)).collect();
         let mut places = Vec::new();
-        for pair in knots.windows(2) {
+        for pair in curve.knots.windows(2) {
             let [from, to] = [pair[0], pair[1]].map(|s| curve.point(s)[0] - self.hinge);
             let off = from.min(to) > bend.reach || from.max(to) < -bend.reach;
             let longest = 2.0 * bend.reach / BEND_POINTS;
             let pieces = if off { 1.0 } else { ((pair[1] - pair[0]) / longest).ceil().max(1.0) };
-            let part = |k: usize| pair[0] + (pair[1] - pair[0]) * (k as f64 / pieces);
-            places.extend((0..pieces as usize).map(part));
+            places.extend(&refined(pair, pieces as usize)[..pieces as usize]);
         }
         places.push(curve.length());
         places
@@ -169,11 +169,8 @@ fn surfaces_at(curve: &CubicSpline, x: f64) -> Result<[f64; 2], GeometryError> {
     let behind = |s: f64| curve.point(s)[0] > x;
     let crossings = || (0..SAMPLES).filter(|&k| behind(place(k)) != behind(place(k + 1)));
     let ordinate = |k: usize| {
-        let (mut a, mut b) = (place(k), place(k + 1));
-        for _ in 0..60 {
-            let middle = 0.5 * (a + b);
-            if behind(middle) == behind(a) { a = middle } else { b = middle }
-        }
+        let start = behind(place(k));
+        let [a, b] = bisect(place(k), place(k + 1), |s| behind(s) == start);
         curve.point(0.5 * (a + b))[1]
     };
     match (crossings().next(), crossings().next_back()) {
@@ -182,21 +179,23 @@ fn surfaces_at(curve: &CubicSpline, x: f64) -> Result<[f64; 2], GeometryError> {
     }
 }
 
+/// The point of smallest x.
+pub(super) fn foremost(points: &[[f64; 2]]) -> usize {
+    (0..points.len()).min_by(|&a, &b| points[a][0].total_cmp(&points[b][0])).unwrap_or(0)
+}
+
 /// Shears both surfaces, linearly in x, until the ends of the contour are `thickness` apart.
 pub fn set_edge_thickness(airfoil: &mut Airfoil, thickness: f64) {
     let points = &mut airfoil.points;
     let [Some(&first), Some(&last)] = [points.first(), points.last()] else { return };
-    let apart = [first[0] - last[0], first[1] - last[1]];
-    let gap = apart[0].hypot(apart[1]);
-    let direction = if gap > 1e-9 { apart.map(|c| c / gap) } else { [0.0, 1.0] };
-    let nose = (0..points.len()).min_by(|&a, &b| points[a][0].total_cmp(&points[b][0]));
-    let nose = nose.unwrap_or(0);
+    let gap = distance(last, first);
+    let direction = if gap > 1e-9 { unit(difference(first, last)) } else { [0.0, 1.0] };
+    let nose = foremost(points);
     let front = points[nose][0];
     for (k, point) in points.iter_mut().enumerate() {
         let (side, end) = if k <= nose { (0.5, first) } else { (-0.5, last) };
         let share = (point[0] - front) / (end[0] - front);
-        let move_by = side * (thickness - gap) * share;
-        *point = [0, 1].map(|c| point[c] + move_by * direction[c]);
+        *point = along(*point, direction, side * (thickness - gap) * share);
     }
     airfoil
         .notes
@@ -217,7 +216,7 @@ pub fn set_angle(points: &mut BoundaryPoints, angle_deg: f64) {
 }
 
 /// Measures of a section of unit chord. Lengths are in chords, angles in degrees.
-#[derive(Debug, Clone, Copy, PartialEq)]
+#[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub struct SectionMeasures {
     /// Largest y_upper − y_lower at one x.
     pub thickness: f64,
@@ -245,21 +244,16 @@ impl SectionMeasures {
         let curve = CubicSpline::through(&airfoil.points)?;
         let at = |k: usize| curve.point(curve.length() * (k as f64 / MEASURED as f64));
         let points: Vec<[f64; 2]> = (0..=MEASURED).map(at).collect();
-        let nose = (0..=MEASURED)
-            .min_by(|&a, &b| points[a][0].total_cmp(&points[b][0]))
-            .unwrap_or(MEASURED / 2);
+        let nose = foremost(&points);
         let upper: Vec<[f64; 2]> = points[..=nose].iter().rev().copied().collect();
         let (first, last) = (points[0], points[MEASURED]);
-        let edge = [0, 1].map(|c| 0.5 * (first[c] + last[c]));
+        let edge = middle(first, last);
         let slope = (edge[1] - points[nose][1]) / (edge[0] - points[nose][0]);
 
         let mut measures = Self {
-            thickness: 0.0,
-            thickness_at: 0.0,
-            camber: 0.0,
-            camber_at: 0.0,
-            edge_gap: (first[0] - last[0]).hypot(first[1] - last[1]),
+            edge_gap: distance(first, last),
             edge_angle_deg: edge_angle_deg(&curve),
+            ..Self::default()
         };
         for k in 0..=STATIONS {
             let x = k as f64 / STATIONS as f64;
@@ -282,14 +276,12 @@ impl SectionMeasures {
 /// y of a line of points from the nose aft where it first reaches x.
 fn ordinate(line: &[[f64; 2]], x: f64) -> Option<f64> {
     let k = line.windows(2).position(|w| w[0][0] <= x && x <= w[1][0])?;
-    let [[x0, y0], [x1, y1]] = [line[k], line[k + 1]];
-    let weight = if x1 > x0 { (x - x0) / (x1 - x0) } else { 0.0 };
-    Some(y0 + weight * (y1 - y0))
+    let (from, to) = (line[k], line[k + 1]);
+    let weight = if to[0] > from[0] { (x - from[0]) / (to[0] - from[0]) } else { 0.0 };
+    Some(between(from, to, weight)[1])
 }
 
 /// Angle from the direction of the upper surface at the edge to that of the lower, both aft.
 fn edge_angle_deg(curve: &CubicSpline) -> f64 {
-    let [ux, uy] = curve.derivative(0.0).map(|d| -d);
-    let [lx, ly] = curve.derivative(curve.length());
-    (ux * ly - uy * lx).atan2(ux * lx + uy * ly).to_degrees()
+    angle(curve.derivative(0.0).map(|d| -d), curve.derivative(curve.length())).to_degrees()
 }

@@ -4,6 +4,7 @@
 use std::f64::consts::{FRAC_PI_2, PI, TAU};
 
 use super::closed::{ClosedContour, Symmetry};
+use super::vector::{along, between, distance, dot};
 use super::{Airfoil, GeometryError};
 
 /// Points of ellipses and Joukowski sections; their splines are within 1e-11 of a circle.
@@ -18,7 +19,6 @@ pub struct Ellipse {
 
 impl Ellipse {
     /// Its contour, clockwise from (1, 0).
-    #[must_use]
     pub fn contour(&self) -> ClosedContour {
         let at = |k: usize| {
             let (sin, cos) = (TAU * k as f64 / POINTS as f64).sin_cos();
@@ -50,7 +50,6 @@ pub struct Joukowski {
 impl Joukowski {
     /// Centre of the circle.
     #[doc(hidden)] // For the test with the exact flow.
-    #[must_use]
     pub fn centre(&self) -> [f64; 2] {
         let share = 4.0 * self.thickness / 27_f64.sqrt();
         [-share / (1.0 - share), 2.0 * self.camber]
@@ -128,44 +127,33 @@ pub struct WingBody {
 }
 
 /// A piece of the contour.
-enum Piece {
-    /// From the first angle to the second, radians.
-    Arc {
-        centre: [f64; 2],
-        radius: f64,
-        angles: [f64; 2],
-    },
-    Line {
-        ends: [[f64; 2]; 2],
-    },
+struct Piece {
+    length: f64,
+    /// The angle by which it turns, radians.
+    turn: f64,
+    /// Its points for 0 ≤ t ≤ 1.
+    at: Box<dyn Fn(f64) -> [f64; 2]>,
 }
 
 impl Piece {
-    fn length(&self) -> f64 {
-        match self {
-            Self::Arc { radius, angles, .. } => radius * (angles[1] - angles[0]).abs(),
-            Self::Line { ends: [a, b] } => (b[0] - a[0]).hypot(b[1] - a[1]),
-        }
+    fn line(a: [f64; 2], b: [f64; 2]) -> Self {
+        Self { length: distance(a, b), turn: 0.0, at: Box::new(move |t| between(a, b, t)) }
+    }
+
+    /// A part of a circle, from an angle on, radians.
+    fn arc(centre: [f64; 2], radius: f64, from: f64, sweep: f64) -> Self {
+        let sweep = (from + sweep) - from;
+        let at = move |t: f64| {
+            let (sin, cos) = (from + t * sweep).sin_cos();
+            along(centre, [cos, sin], radius)
+        };
+        Self { length: radius * sweep.abs(), turn: sweep.abs(), at: Box::new(at) }
     }
 
     /// Points from its start on, its end left out.
     fn points(&self, spacing: f64) -> Vec<[f64; 2]> {
-        let turns = match self {
-            Self::Arc { angles, .. } => PER_RADIAN * (angles[1] - angles[0]).abs(),
-            Self::Line { .. } => 0.0,
-        };
-        let n = (self.length() / spacing).max(turns).ceil().max(4.0) as usize;
-        (0..n).map(|k| self.at(k as f64 / n as f64)).collect()
-    }
-
-    fn at(&self, t: f64) -> [f64; 2] {
-        match self {
-            Self::Arc { centre, radius, angles } => {
-                let (sin, cos) = (angles[0] + t * (angles[1] - angles[0])).sin_cos();
-                [centre[0] + radius * cos, centre[1] + radius * sin]
-            }
-            Self::Line { ends: [a, b] } => [0, 1].map(|c| a[c] + t * (b[c] - a[c])),
-        }
+        let n = (self.length / spacing).max(PER_RADIAN * self.turn).ceil().max(4.0) as usize;
+        (0..n).map(|k| (self.at)(k as f64 / n as f64)).collect()
     }
 }
 
@@ -177,10 +165,6 @@ struct Surface {
 }
 
 impl Surface {
-    fn through(point: [f64; 2], direction: [f64; 2], normal: [f64; 2]) -> Self {
-        Self { direction, normal, offset: dot(normal, point) }
-    }
-
     /// Centre of the circle of radius r that touches this line and, from outside, the circle of
     /// radius R about the origin: n · q = c + r and |q| = R + r.
     fn fillet(&self, fuselage: f64, radius: f64) -> Option<[f64; 2]> {
@@ -199,7 +183,7 @@ impl WingBody {
     /// [`GeometryError::WingBody`] where the parts do not fit.
     pub fn contour(&self) -> Result<ClosedContour, GeometryError> {
         let pieces = self.pieces()?;
-        let whole: f64 = pieces.iter().map(Piece::length).sum();
+        let whole: f64 = pieces.iter().map(|piece| piece.length).sum();
         let mut right: Vec<[f64; 2]> =
             pieces.iter().flat_map(|piece| piece.points(whole / PER_HALF)).collect();
         right[0] = [0.0, self.fuselage_radius];
@@ -220,7 +204,7 @@ impl WingBody {
         let refuse = |reason| Err(GeometryError::WingBody { reason });
         let (fuselage, radius) = (self.fuselage_radius, self.fillet_radius);
         let (sin, cos) = self.dihedral.to_radians().sin_cos();
-        let (along, up) = ([cos, sin], [-sin, cos]);
+        let (spanwise, up) = ([cos, sin], [-sin, cos]);
         let root = [0.0, self.wing_height];
         let length = self.half_span / cos;
         let (half_root, half_tip) = (0.5 * self.root_thickness, 0.5 * self.tip_thickness);
@@ -229,12 +213,13 @@ impl WingBody {
         }
         let taper = taper(half_root, half_tip, length);
         let tip_radius = half_tip / taper.cos();
-        let tip = at(root, along, length - tip_radius);
+        let tip = along(root, spanwise, length - tip_radius);
         let (st, ct) = taper.sin_cos();
         let surface = |side: f64| {
-            let direction = [0, 1].map(|c| ct * along[c] - side * st * up[c]);
-            let normal = [0, 1].map(|c| side * ct * up[c] + st * along[c]);
-            Surface::through(at(root, up, side * half_root), direction, normal)
+            let direction = [0, 1].map(|c| ct * spanwise[c] - side * st * up[c]);
+            let normal = [0, 1].map(|c| side * ct * up[c] + st * spanwise[c]);
+            let offset = dot(normal, along(root, up, side * half_root));
+            Surface { direction, normal, offset }
         };
         let (upper, lower) = (surface(1.0), surface(-1.0));
         let (Some(fillet_up), Some(fillet_low)) =
@@ -245,25 +230,16 @@ impl WingBody {
             );
         };
         let (high, low) = (polar(fillet_up), polar(fillet_low));
-        let touch = |surface: &Surface, centre, by: f64| at(centre, surface.normal, by);
+        let touch = |surface: &Surface, centre, by: f64| along(centre, surface.normal, by);
         let (tip_high, tip_low) = (polar(upper.normal), polar(lower.normal));
-        let arc = |centre, radius, from: f64, sweep: f64| Piece::Arc {
-            centre,
-            radius,
-            angles: [from, from + sweep],
-        };
         Ok([
-            arc([0.0; 2], fuselage, FRAC_PI_2, high - FRAC_PI_2),
-            arc(fillet_up, radius, high + PI, turn(tip_high - high)),
-            Piece::Line {
-                ends: [touch(&upper, fillet_up, -radius), touch(&upper, tip, tip_radius)],
-            },
-            arc(tip, tip_radius, tip_high, -turn(tip_high - tip_low)),
-            Piece::Line {
-                ends: [touch(&lower, tip, tip_radius), touch(&lower, fillet_low, -radius)],
-            },
-            arc(fillet_low, radius, tip_low + PI, turn(low - tip_low)),
-            arc([0.0; 2], fuselage, low, -FRAC_PI_2 - low),
+            Piece::arc([0.0; 2], fuselage, FRAC_PI_2, high - FRAC_PI_2),
+            Piece::arc(fillet_up, radius, high + PI, turn(tip_high - high)),
+            Piece::line(touch(&upper, fillet_up, -radius), touch(&upper, tip, tip_radius)),
+            Piece::arc(tip, tip_radius, tip_high, -turn(tip_high - tip_low)),
+            Piece::line(touch(&lower, tip, tip_radius), touch(&lower, fillet_low, -radius)),
+            Piece::arc(fillet_low, radius, tip_low + PI, turn(low - tip_low)),
+            Piece::arc([0.0; 2], fuselage, low, -FRAC_PI_2 - low),
         ])
     }
 }
@@ -276,15 +252,6 @@ fn taper(half_root: f64, half_tip: f64, length: f64) -> f64 {
         ((half_root - half_tip) / (length - radius + radius * taper.sin())).atan()
     };
     (0..60).fold(0.0, |taper, _| step(taper))
-}
-
-fn dot(a: [f64; 2], b: [f64; 2]) -> f64 {
-    a[0] * b[0] + a[1] * b[1]
-}
-
-/// `from` + `distance` · `direction`.
-fn at(from: [f64; 2], direction: [f64; 2], distance: f64) -> [f64; 2] {
-    [0, 1].map(|c| from[c] + distance * direction[c])
 }
 
 fn polar(v: [f64; 2]) -> f64 {

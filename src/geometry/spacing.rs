@@ -3,6 +3,7 @@
 //! Each returns 0 = s₀ < s₁ < … < sₙ₋₁ = length. Both ends are exact to the last bit.
 
 use super::GeometryError;
+use super::vector::bisect;
 
 /// Points whose intervals grow by a constant ratio from an exact first interval.
 ///
@@ -24,7 +25,7 @@ pub fn spacing_geometric(n: usize, first: f64, length: f64) -> Result<Vec<f64>, 
         return Ok(spacing_uniform(n, length));
     }
     if n == 2 {
-        return Ok(vec![0.0, length]);
+        return Ok(spacing_uniform(n, length));
     }
     // With z = ln q the sum is expm1(m z)/expm1(z), free of cancellation however close q is to 1.
     // It grows with z from m, and q^{m−1} alone bounds z from above.
@@ -34,16 +35,20 @@ pub fn spacing_geometric(n: usize, first: f64, length: f64) -> Result<Vec<f64>, 
         return Ok(spacing_uniform(n, length));
     }
     let scale = first / z.exp_m1();
-    let mut s: Vec<f64> = (0..n).map(|j| scale * (j as f64 * z).exp_m1()).collect();
+    let mut s = places(n, length, |j| scale * (j as f64 * z).exp_m1());
     s[1] = first;
-    s[n - 1] = length;
     Ok(s)
 }
 
 /// Equal intervals.
 fn spacing_uniform(n: usize, length: f64) -> Vec<f64> {
-    let mut s: Vec<f64> = (0..n).map(|j| length * (j as f64 / (n - 1) as f64)).collect();
-    s[n - 1] = length;
+    places(n, length, |j| length * (j as f64 / (n - 1) as f64))
+}
+
+/// Places of points, the ends exact.
+fn places(n: usize, length: f64, place: impl Fn(usize) -> f64) -> Vec<f64> {
+    let mut s: Vec<f64> = (0..n).map(place).collect();
+    (s[0], s[n - 1]) = (0.0, length);
     s
 }
 
@@ -97,10 +102,7 @@ pub fn spacing_vinokur(n: usize, h0: f64, h1: f64, length: f64) -> Result<Vec<f6
         let e = j as f64 / intervals;
         if e <= 0.5 { 0.5 * tanh_ramp(d, 2.0 * e) } else { 1.0 - 0.5 * tanh_ramp(d, 2.0 - 2.0 * e) }
     };
-    let mut s: Vec<f64> = (0..n).map(|j| length * u(j) / (a + (1.0 - a) * u(j))).collect();
-    s[0] = 0.0;
-    s[n - 1] = length;
-    Ok(s)
+    Ok(places(n, length, |j| length * u(j) / (a + (1.0 - a) * u(j))))
 }
 
 /// Points whose intervals grow by a constant ratio from a spacing at the start.
@@ -121,13 +123,9 @@ pub fn spacing_exponential(n: usize, start: f64, length: f64) -> Result<Vec<f64>
         return Ok(spacing_uniform(n, length));
     }
     // expm1(z)/z grows from 1, and is at least e^{z/2}.
-    let z = root(|z| if z > 0.0 { (z.exp_m1() / z).ln() - target.ln() } else { -1.0 }, {
-        2.0 * target.ln()
-    });
-    let place = |j: usize| length * (z * j as f64 / intervals).exp_m1() / z.exp_m1();
-    let mut s: Vec<f64> = (0..n).map(place).collect();
-    s[n - 1] = length;
-    Ok(s)
+    let excess = |z: f64| if z > 0.0 { (z.exp_m1() / z).ln() - target.ln() } else { -1.0 };
+    let z = root(excess, 2.0 * target.ln());
+    Ok(places(n, length, |j| length * (z * j as f64 / intervals).exp_m1() / z.exp_m1()))
 }
 
 /// One-sided hyperbolic tangent with an exact first interval, flattening towards the end.
@@ -148,10 +146,8 @@ pub fn spacing_tanh(n: usize, first: f64, length: f64) -> Result<Vec<f64>, Geome
     // tanh_ramp ≤ 2 e^{−d (1 − e)} bounds the root from above.
     let highest = (2.0 * length / first).ln() / (1.0 - e);
     let d = root(|d| first / length - tanh_ramp(d, e), highest);
-    let mut s: Vec<f64> = (0..n).map(|j| length * tanh_ramp(d, j as f64 * e)).collect();
-    s[0] = 0.0;
+    let mut s = places(n, length, |j| length * tanh_ramp(d, j as f64 * e));
     s[1] = first;
-    s[n - 1] = length;
     Ok(s)
 }
 
@@ -177,21 +173,10 @@ fn log_sinhc(d: f64) -> f64 {
     d + (-(-2.0 * d).exp_m1() / (2.0 * d)).ln()
 }
 
-/// Root of an increasing `f` in [0, `highest`] by bisection down to neighbouring numbers, which
-/// needs no derivative and keeps full relative accuracy for roots near 0.
+/// Root of an increasing `f` in [0, `highest`].
 fn root(f: impl Fn(f64) -> f64, highest: f64) -> f64 {
-    let (mut low, mut high) = (0.0_f64, highest);
-    loop {
-        let middle = 0.5 * (low + high);
-        if middle <= low || middle >= high || high < 1e-20 {
-            return middle;
-        }
-        if f(middle) > 0.0 {
-            high = middle;
-        } else {
-            low = middle;
-        }
-    }
+    let [low, high] = bisect(0.0, highest, |s| f(s) <= 0.0);
+    0.5 * (low + high)
 }
 
 /// Refuses counts and lengths that cannot be spaced.

@@ -2,7 +2,9 @@
 
 use super::curve::{Bezier, EdgeEnd, wedge_tip};
 use super::polygon::first_crossing;
-use super::turning::Turning;
+use super::section::foremost;
+use super::turning::{Turning, refined};
+use super::vector::{bisect, difference, distance, dot, middle, unit};
 use super::{Airfoil, BoundaryPoints, CubicSpline, GeometryError, TrailingEdge, spacing_vinokur};
 
 /// A wall of fewer points leaves less than six cells for each surface next to a base of four.
@@ -109,15 +111,13 @@ pub(super) fn boundary(
     base_cells: usize,
 ) -> Result<BoundaryPoints, GeometryError> {
     if let Some((k, _)) = first_crossing(&wall, false) {
-        let [x, y] = wall[k];
-        return Err(GeometryError::WallCrosses { airfoil: name.to_owned(), x, y });
+        return Err(GeometryError::WallCrosses { airfoil: name.to_owned(), at: wall[k] });
     }
     let (x, y) = wall.into_iter().map(|[x, y]| (x, y)).unzip();
     Ok(BoundaryPoints { x, y, base_cells, wake: 0 })
 }
 
 /// Whether the trailing edge becomes one point, and no base or cap.
-#[must_use]
 pub fn edge_closes(airfoil: &Airfoil, trailing_edge: TrailingEdge) -> bool {
     match trailing_edge {
         TrailingEdge::Sharp | TrailingEdge::Wedge | TrailingEdge::Extended => true,
@@ -128,8 +128,7 @@ pub fn edge_closes(airfoil: &Airfoil, trailing_edge: TrailingEdge) -> bool {
 
 /// Distance of the two ends of a contour.
 fn edge_gap(points: &[[f64; 2]]) -> f64 {
-    let ends = points.first().zip(points.last());
-    ends.map_or(0.0, |(first, last)| (first[0] - last[0]).hypot(first[1] - last[1]))
+    points.first().zip(points.last()).map_or(0.0, |(first, last)| distance(*first, *last))
 }
 
 /// Refuses settings out of range.
@@ -155,8 +154,7 @@ fn check(settings: &SurfaceSettings) -> Result<(), GeometryError> {
 fn sheared(points: &[[f64; 2]], exponent: i32) -> Vec<[f64; 2]> {
     let n = points.len();
     let (first, last) = (points[0], points[n - 1]);
-    let edge = [0, 1].map(|c| 0.5 * (first[c] + last[c]));
-    let nose = (0..n).min_by(|&i, &k| points[i][0].total_cmp(&points[k][0])).unwrap_or(0);
+    let (edge, nose) = (middle(first, last), foremost(points));
     let shear = |(k, p): (usize, &[f64; 2])| {
         let end = if k <= nose { first } else { last };
         let weight = p[0].clamp(0.0, 1.0).powi(exponent);
@@ -194,61 +192,47 @@ impl Section {
         Ok(Self { wedge: Some(ends.map(|end| Bezier::wedge(end, tip))), ..section })
     }
 
-    /// The point at a distance from the trailing edge along a surface of the given length, the
-    /// wedge's side included; `on_curve` finds it from the distance along the contour.
-    fn behind(&self, side: usize, distance: f64, on_curve: impl Fn(f64) -> [f64; 2]) -> [f64; 2] {
-        match &self.wedge {
-            Some(wedge) if distance < wedge[side].length() => {
-                wedge[side].at(wedge[side].length() - distance)
-            }
-            Some(wedge) => on_curve(distance - wedge[side].length()),
-            None => on_curve(distance),
-        }
+    /// Both surfaces in so many `cells`, the lower one from the trailing edge to the nose, the upper
+    /// one back, with the spacings `edge` and `nose`; the upper one has a cell more where the number
+    /// is odd.
+    fn surfaces(&self, cells: usize, edge: f64, nose: f64) -> Result<Vec<[f64; 2]>, GeometryError> {
+        let mut points = self.surface(1, cells / 2, edge, nose)?;
+        let upper = self.surface(0, cells - cells / 2, edge, nose)?;
+        points.extend(upper.into_iter().rev().skip(1));
+        Ok(points)
     }
 
-    /// Length of the side of the wedge.
-    fn wedge_length(&self, side: usize) -> f64 {
-        self.wedge.as_ref().map_or(0.0, |wedge| wedge[side].length())
-    }
-
-    /// The distances `s` from the trailing edge along a surface under the limit on the turn;
-    /// `on_curve` gives the contour's parameter from the distance along it. A wedge goes on in the
-    /// direction of the surface, so that its turn is left out.
-    fn limited(&self, side: usize, s: Vec<f64>, on_curve: impl Fn(f64) -> f64) -> Vec<f64> {
-        let between = |w: &[f64]| {
-            let (a, b) = (w[0], w[1]);
-            (0..TURN_SAMPLES).map(move |k| a + (b - a) * (k as f64 / TURN_SAMPLES as f64))
-        };
-        let samples = s.windows(2).flat_map(between).chain(s.last().copied()).collect();
-        let along = |s: f64| on_curve((s - self.wedge_length(side)).max(0.0));
-        let turning = Turning::along(samples, |s| self.curve.derivative(along(s)));
-        turning.limited(s, self.max_turn)
-    }
-
-    /// The lower surface from the trailing edge to the nose, both included, in `cells` intervals
-    /// from the spacing `edge` to `nose`.
-    fn lower(&self, cells: usize, edge: f64, nose: f64) -> Result<Vec<[f64; 2]>, GeometryError> {
+    /// The upper (`side` = 0) or the lower surface (1) from the trailing edge to the nose, the side
+    /// of the wedge included, under the limit on the turn. A wedge goes on in the direction of the
+    /// surface, so that its turn is left out.
+    fn surface(
+        &self,
+        side: usize,
+        cells: usize,
+        edge: f64,
+        nose: f64,
+    ) -> Result<Vec<[f64; 2]>, GeometryError> {
         let end = self.curve.length();
-        let length = end - self.nose + self.wedge_length(1);
-        let s = spacing_vinokur(cells + 1, edge, nose, length)?;
-        let s = self.limited(1, s, |s| end - s);
-        Ok(s.iter().map(|&s| self.behind(1, s, |s| self.curve.point(end - s))).collect())
-    }
-
-    /// The upper surface from the nose to the trailing edge, the nose left out.
-    fn upper(&self, cells: usize, edge: f64, nose: f64) -> Result<Vec<[f64; 2]>, GeometryError> {
-        let s = spacing_vinokur(cells + 1, edge, nose, self.nose + self.wedge_length(0))?;
-        let s = self.limited(0, s, |s| s);
-        let point = |&s: &f64| self.behind(0, s, |s| self.curve.point(s));
-        Ok(s[..cells].iter().rev().map(point).collect())
+        let wedge = self.wedge.as_ref().map(|wedge| &wedge[side]);
+        let behind = wedge.map_or(0.0, Bezier::length);
+        // The parameter of the contour at a distance from its end.
+        let parameter = |s: f64| if side == 0 { s } else { end - s };
+        let s = spacing_vinokur(cells + 1, edge, nose, parameter(self.nose) + behind)?;
+        let samples = refined(&s, TURN_SAMPLES);
+        let direction = |s: f64| self.curve.derivative(parameter((s - behind).max(0.0)));
+        let s = Turning::along(samples, direction).limited(s, self.max_turn);
+        let point = |s: f64| match wedge {
+            Some(wedge) if s < behind => wedge.at(behind - s),
+            _ => self.curve.point(parameter(s - behind)),
+        };
+        Ok(s.into_iter().map(point).collect())
     }
 
     /// The two ends with their tangents, upper then lower.
     fn ends(&self) -> [EdgeEnd; 2] {
         [(0.0, -1.0), (self.curve.length(), 1.0)].map(|(s, sign)| {
-            let [dx, dy] = self.curve.derivative(s);
-            let length = dx.hypot(dy);
-            EdgeEnd { at: self.curve.point(s), aft: [sign * dx / length, sign * dy / length] }
+            let aft = unit(self.curve.derivative(s).map(|d| sign * d));
+            EdgeEnd { at: self.curve.point(s), aft }
         })
     }
 }
@@ -256,30 +240,13 @@ impl Section {
 /// Parameter of the point farthest from the middle of the two ends: the best of many samples, then
 /// the root of (r − e) · r′ next to it, e that middle.
 fn nose(curve: &CubicSpline) -> f64 {
-    let (first, last) = (curve.point(0.0), curve.point(curve.length()));
-    let edge = [0, 1].map(|c| 0.5 * (first[c] + last[c]));
-    let from_edge = |s: f64| {
-        let [x, y] = curve.point(s);
-        [x - edge[0], y - edge[1]]
-    };
+    let edge = middle(curve.point(0.0), curve.point(curve.length()));
     let sample = |k: usize| curve.length() * (k as f64 / NOSE_SAMPLES as f64);
-    let distance = |k: usize| from_edge(sample(k))[0].hypot(from_edge(sample(k))[1]);
-    let best = (1..NOSE_SAMPLES)
-        .max_by(|&i, &k| distance(i).total_cmp(&distance(k)))
-        .unwrap_or(NOSE_SAMPLES / 2);
-    let receding = |s: f64| {
-        let ([x, y], [dx, dy]) = (from_edge(s), curve.derivative(s));
-        x * dx + y * dy > 0.0
-    };
-    let (mut low, mut high) = (sample(best - 1), sample(best + 1));
-    for _ in 0..60 {
-        let middle = 0.5 * (low + high);
-        if receding(middle) {
-            low = middle;
-        } else {
-            high = middle;
-        }
-    }
+    let reach = |k: &usize| distance(edge, curve.point(sample(*k)));
+    let best = (1..NOSE_SAMPLES).max_by(|i, k| reach(i).total_cmp(&reach(k)));
+    let best = best.unwrap_or(NOSE_SAMPLES / 2);
+    let receding = |s: f64| dot(difference(curve.point(s), edge), curve.derivative(s)) > 0.0;
+    let [low, high] = bisect(sample(best - 1), sample(best + 1), receding);
     0.5 * (low + high)
 }
 
@@ -305,9 +272,7 @@ fn closed_wall(
     settings: &SurfaceSettings,
 ) -> Result<Vec<[f64; 2]>, GeometryError> {
     let (edge, nose) = (settings.trailing_edge_spacing, settings.leading_edge_spacing);
-    let lower = (settings.ni - 1) / 2;
-    let mut wall = section.lower(lower, edge, nose)?;
-    wall.extend(section.upper(settings.ni - 1 - lower, edge, nose)?);
+    let mut wall = section.surfaces(settings.ni - 1, edge, nose)?;
     let last = wall.len() - 1;
     wall[last] = wall[0];
     Ok(wall)
@@ -321,8 +286,7 @@ fn base_wall(
     let [upper_end, lower_end] = section.ends();
     let cap = (settings.trailing_edge == TrailingEdge::Rounded)
         .then(|| Bezier::cap(upper_end, lower_end));
-    let straight = (lower_end.at[0] - upper_end.at[0]).hypot(lower_end.at[1] - upper_end.at[1]);
-    let length = cap.as_ref().map_or(straight, Bezier::length);
+    let length = cap.as_ref().map_or(distance(upper_end.at, lower_end.at), Bezier::length);
     let cells = base_cells(settings, length, cap.is_some())?;
     let cell = length / cells as f64;
 
@@ -335,10 +299,8 @@ fn base_wall(
         None => settings.trailing_edge_spacing.min(cell.max(BASE_SPACING_FLOOR)),
     };
     let nose = settings.leading_edge_spacing;
-    let remaining = settings.ni - 1 - cells;
     let mut wall = base[cells / 2..cells].to_vec();
-    wall.extend(section.lower(remaining / 2, edge, nose)?);
-    wall.extend(section.upper(remaining - remaining / 2, edge, nose)?);
+    wall.extend(section.surfaces(settings.ni - 1 - cells, edge, nose)?);
     wall.extend(&base[1..=cells / 2]);
     Ok((wall, cells))
 }

@@ -1,5 +1,7 @@
 //! Points where a curve bends: spacing under a limit on the turn from one cell to the next.
 
+use super::vector::angle;
+
 /// Growth of the spacing with the distance from where the limit holds it down.
 const GROWTH: f64 = 0.15;
 /// Share of the cells that the limit may take from the rest of an open curve.
@@ -69,7 +71,6 @@ impl Turning {
     /// The positions `s` of points along an open curve, moved together where a cell turns by more
     /// than `largest`, and apart elsewhere by one factor. Unchanged where none does, and where the
     /// limit cannot be kept with half of the cells (a corner): it is relaxed first.
-    #[must_use]
     pub fn limited(&self, s: Vec<f64>, largest: f64) -> Vec<f64> {
         let cells = s.len() - 1;
         if self.largest_turn(&s) <= largest {
@@ -144,9 +145,13 @@ impl Turning {
     }
 }
 
-/// Angle from one direction to another, radians, positive to the left; a direction of length zero turns by nothing.
-fn angle(a: [f64; 2], b: [f64; 2]) -> f64 {
-    (a[0] * b[1] - a[1] * b[0]).atan2(a[0] * b[0] + a[1] * b[1])
+/// Places, each interval divided into so many pieces.
+pub(super) fn refined(s: &[f64], pieces: usize) -> Vec<f64> {
+    let between = |w: &[f64]| {
+        let (a, b) = (w[0], w[1]);
+        (0..pieces).map(move |k| a + (b - a) * (k as f64 / pieces as f64))
+    };
+    s.windows(2).flat_map(between).chain(s.last().copied()).collect()
 }
 
 /// The cell that holds a place.

@@ -1,6 +1,7 @@
 //! The cut of a C-grid, from the trailing edge to the outflow.
 
 use super::polygon::first_crossing;
+use super::vector::{difference, unit};
 use super::{Airfoil, BoundaryPoints, GeometryError, spacing_exponential};
 
 /// Distance over which the cut turns from the bisector of the edge to its direction, chords.
@@ -44,12 +45,10 @@ pub fn with_wake(
     spacing: f64,
 ) -> Result<BoundaryPoints, GeometryError> {
     let cut = cut(wall, wake, spacing)?;
-    let section = wall.x.iter().copied().zip(wall.y.iter().copied());
-    let once: Vec<[f64; 2]> =
-        section.clone().map(|(x, y)| [x, y]).chain(cut.iter().copied()).collect();
+    let section = wall.x.iter().zip(&wall.y).map(|(x, y)| [*x, *y]);
+    let once: Vec<[f64; 2]> = section.chain(cut.iter().copied()).collect();
     if let Some((k, _)) = first_crossing(&once, false) {
-        let [x, y] = once[k];
-        return Err(GeometryError::CutCrosses { airfoil: airfoil.name.clone(), x, y });
+        return Err(GeometryError::CutCrosses { airfoil: airfoil.name.clone(), at: once[k] });
     }
     let sides = |c: usize| cut.iter().map(move |p| p[c]);
     let line = |wall: &[f64], c: usize| -> Vec<f64> {
@@ -67,10 +66,7 @@ pub fn with_wake(
 fn cut(wall: &BoundaryPoints, wake: &Wake, spacing: f64) -> Result<Vec<[f64; 2]>, GeometryError> {
     let point = |i: usize| [wall.x[i], wall.y[i]];
     let edge = point(0);
-    let aft = |from: [f64; 2]| {
-        let [x, y] = [edge[0] - from[0], edge[1] - from[1]];
-        [x / x.hypot(y), y / x.hypot(y)]
-    };
+    let aft = |from| unit(difference(edge, from));
     let ([lx, ly], [ux, uy]) = (aft(point(1)), aft(point(wall.x.len() - 2)));
     let steepest = |slope: f64| slope.clamp(-STEEPEST, STEEPEST);
     let at_edge = steepest((ly + uy) / (lx + ux).max(f64::MIN_POSITIVE));

@@ -3,6 +3,7 @@
 use std::ops::RangeInclusive;
 
 use super::{Grid, Topology};
+use crate::geometry::vector::angle;
 
 /// Turn of the wall that is a corner of a base and not a sparsely pointed nose, degrees.
 const BASE_CORNER: f64 = 45.0;
@@ -59,7 +60,6 @@ pub enum FamilyError {
 
 impl FamilyError {
     /// How to mend it.
-    #[must_use]
     pub fn hint(&self) -> &'static str {
         match self {
             Self::Divisible { .. } => {
@@ -114,10 +114,7 @@ pub(crate) fn check_corners(
 ) -> Result<(), FamilyError> {
     let stride = stride(grids).ok_or(FamilyError::TooCoarse { grids, ni: 1, nj: 1 })?;
     let step = |i: usize| [x[i + 1] - x[i], y[i + 1] - y[i]];
-    let turn_deg = |i: usize| {
-        let (a, b) = (step(i - 1), step(i));
-        (a[0] * b[1] - a[1] * b[0]).atan2(a[0] * b[0] + a[1] * b[1]).abs().to_degrees()
-    };
+    let turn_deg = |i: usize| angle(step(i - 1), step(i)).abs().to_degrees();
     let corner = (1..x.len() - 1)
         .filter(|i| kept.contains(i) && turn_deg(*i) > BASE_CORNER)
         .map(|i| i - kept.start())
@@ -134,7 +131,6 @@ fn stride(grids: u32) -> Option<usize> {
 }
 
 /// Every other point of a grid that `check_family` lets through.
-#[must_use]
 pub fn coarsened(grid: &Grid) -> Grid {
     let topology = match grid.topology {
         Topology::C { wake } => Topology::C { wake: wake / 2 },

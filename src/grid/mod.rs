@@ -16,12 +16,12 @@ pub use family::FamilyError;
 #[doc(hidden)] // For tests.
 pub use family::coarsened;
 pub(crate) use family::{check_corners, check_family};
-pub(crate) use symmetry::Asymmetry;
 pub use verdict::{Limited, Verdict};
 
 use rayon::prelude::*;
 
 pub use crate::geometry::Symmetry;
+pub(crate) use crate::geometry::vector;
 
 /// Centre of the outer circle, in chords.
 pub const FAR_FIELD_CENTRE: [f64; 2] = [0.5, 0.0];
@@ -56,7 +56,6 @@ pub enum Topology {
 
 impl Topology {
     /// Columns of nodes whose points are their own: all but the repeated one of an O-grid.
-    #[must_use]
     pub fn columns(self, ni: usize) -> usize {
         match self {
             Self::O(_) => ni - 1,
@@ -65,19 +64,16 @@ impl Topology {
     }
 
     /// Whether the lines around the body close.
-    #[must_use]
     pub fn closed(self) -> bool {
         matches!(self, Self::O(_))
     }
 
     /// Whether the line i = 0 is solved for like any other.
-    #[must_use]
     pub fn periodic(self) -> bool {
         self == Self::O(Seam::Periodic)
     }
 
     /// Nodes of the body on the line j = 0; the last one repeats the first but on half a grid.
-    #[must_use]
     pub fn wall(self, ni: usize) -> std::ops::RangeInclusive<usize> {
         match self {
             Self::O(_) | Self::Half(_) => 0..=ni - 1,
@@ -103,14 +99,12 @@ pub struct Grid {
 
 impl Grid {
     /// A grid with all nodes at the origin.
-    #[must_use]
     pub fn new(topology: Topology, ni: usize, nj: usize) -> Self {
         Self { topology, ni, nj, x: vec![0.0; ni * nj], y: vec![0.0; ni * nj] }
     }
 
     /// A grid whose nodes are NaN until they are written. Its memory is all there: the first touch of
     /// a page takes the system longer than a copy into it.
-    #[must_use]
     pub fn unset(topology: Topology, ni: usize, nj: usize) -> Self {
         let nodes = || vec![f64::NAN; ni * nj];
         Self { topology, ni, nj, x: nodes(), y: nodes() }
@@ -118,14 +112,12 @@ impl Grid {
 
     /// Position in `x` and `y` of node (i, j).
     #[inline]
-    #[must_use]
     pub fn index(&self, i: usize, j: usize) -> usize {
         j * self.ni + i
     }
 
     /// Coordinates of node (i, j).
     #[inline]
-    #[must_use]
     pub fn point(&self, i: usize, j: usize) -> [f64; 2] {
         let k = self.index(i, j);
         [self.x[k], self.y[k]]
@@ -139,7 +131,6 @@ impl Grid {
     }
 
     /// Number of cells.
-    #[must_use]
     pub fn cells(&self) -> usize {
         (self.ni - 1) * (self.nj - 1)
     }
@@ -147,14 +138,12 @@ impl Grid {
 
 /// Distance from the wall along each line of constant i, `[nj][ni]`.
 #[doc(hidden)] // For tests.
-#[must_use]
 pub fn arc_length(grid: &Grid) -> Vec<f64> {
     let ni = grid.ni;
     let mut s = vec![0.0; grid.x.len()];
     s.par_chunks_mut(ni).enumerate().skip(1).for_each(|(j, row)| {
         for (i, length) in row.iter_mut().enumerate() {
-            let (a, b) = (grid.point(i, j - 1), grid.point(i, j));
-            *length = (b[0] - a[0]).hypot(b[1] - a[1]);
+            *length = vector::distance(grid.point(i, j - 1), grid.point(i, j));
         }
     });
     for k in ni..s.len() {

@@ -4,36 +4,38 @@ use std::ops::RangeInclusive;
 
 use rayon::prelude::*;
 
+use crate::geometry::GeometryError;
+
 use super::{FAR_FIELD_CENTRE, Grid, Symmetry, Topology};
 
 /// Distance from symmetry, in chords, up to which a wall is symmetric.
 const TOLERANCE: f64 = 1e-12;
 
 impl Symmetry {
-    /// The symmetry of a closed line of the points (x, y), or what it comes nearest to.
-    pub(crate) fn of_line(x: &[f64], y: &[f64]) -> Result<Self, Asymmetry> {
-        let [up_down, left_right] =
-            [Self::UpDown, Self::LeftRight].map(|symmetry| symmetry.asymmetry(x, y));
-        match (up_down.by <= TOLERANCE, left_right.by <= TOLERANCE) {
+    /// The symmetry of a closed line of the points (x, y).
+    ///
+    /// # Errors
+    ///
+    /// [`GeometryError::NotSymmetric`] with the point that is farthest off, in x or y, the symmetry
+    /// that the line comes nearest to.
+    pub(crate) fn of_line(x: &[f64], y: &[f64]) -> Result<Self, GeometryError> {
+        let last = x.len() - 1;
+        let asymmetry = |symmetry: Self| {
+            (0..=last).fold(([x[0], y[0]], 0.0), |(worst, most), i| {
+                let (at, image) = ([x[i], y[i]], symmetry.mirrored([x[last - i], y[last - i]]));
+                let by = (at[0] - image[0]).abs().max((at[1] - image[1]).abs());
+                if by > most { (at, by) } else { (worst, most) }
+            })
+        };
+        let [up_down, left_right] = [Self::UpDown, Self::LeftRight].map(asymmetry);
+        match (up_down.1 <= TOLERANCE, left_right.1 <= TOLERANCE) {
             (true, _) => Ok(Self::UpDown),
             (false, true) => Ok(Self::LeftRight),
-            (false, false) if left_right.by < up_down.by => Err(left_right),
-            (false, false) => Err(up_down),
-        }
-    }
-
-    /// Where a line is farthest from this symmetry.
-    fn asymmetry(self, x: &[f64], y: &[f64]) -> Asymmetry {
-        let last = x.len() - 1;
-        let mut worst = Asymmetry { at: [x[0], y[0]], by: 0.0 };
-        for i in 0..=last {
-            let (a, b) = ([x[i], y[i]], self.mirrored([x[last - i], y[last - i]]));
-            let by = (a[0] - b[0]).abs().max((a[1] - b[1]).abs());
-            if by > worst.by {
-                worst = Asymmetry { at: a, by };
+            (false, false) => {
+                let (at, by) = if left_right.1 < up_down.1 { left_right } else { up_down };
+                Err(GeometryError::NotSymmetric { at, by })
             }
         }
-        worst
     }
 
     fn mirrored(self, [x, y]: [f64; 2]) -> [f64; 2] {
@@ -80,7 +82,6 @@ impl Symmetry {
     /// Columns of the whole grid of `ni` nodes around that are kept of it: above y = 0, or from the
     /// first to the middle one, which is the right half where the wall starts at the top. The count
     /// of nodes is odd.
-    #[must_use]
     pub(crate) fn kept(self, ni: usize) -> RangeInclusive<usize> {
         let middle = (ni - 1) / 2;
         match self {
@@ -94,7 +95,6 @@ impl Symmetry {
     /// On the plane of symmetry the equations of the whole grid see mirrored neighbours: the half
     /// solves the equations of the half with mirror images beyond its ends.
     #[doc(hidden)] // For tests.
-    #[must_use]
     pub fn half(self, whole: &Grid) -> Grid {
         let columns = self.kept(whole.ni);
         let ni = columns.clone().count();
@@ -104,13 +104,4 @@ impl Symmetry {
         let (x, y) = (of_rows(&whole.x), of_rows(&whole.y));
         Grid { topology: Topology::Half(self), ni, nj: whole.nj, x, y }
     }
-}
-
-/// Where a line is farthest from a symmetry.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub(crate) struct Asymmetry {
-    /// A point of the line.
-    pub(crate) at: [f64; 2],
-    /// How far it is from the mirror image of its partner, in x or y.
-    pub(crate) by: f64,
 }

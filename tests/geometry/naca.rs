@@ -1,7 +1,7 @@
 //! Sections from their designations.
 
 use gridgen::geometry::{
-    CubicSpline, GeometryError, TrailingEdge, airfoil_from_file, airfoil_from_naca,
+    CubicSpline, GeometryError, NacaSection, TrailingEdge, airfoil_from_file, airfoil_from_naca,
 };
 
 use crate::{data, distance_from};
@@ -135,5 +135,46 @@ fn designations_without_a_section_are_refused_with_the_rule_they_break() {
         assert!(matches!(error, GeometryError::Designation { .. }));
         assert!(error.to_string().contains(part), "{text}: {error}");
         assert!(error.hint().unwrap().contains("accepted: four digits"));
+    }
+}
+
+/// Largest distance from the exact surface of the spline's points between its knots, measured
+/// along the normal of the spline.
+fn spline_error(designation: &str) -> f64 {
+    let airfoil = airfoil_from_naca(designation, TrailingEdge::Sharp).unwrap();
+    let section = NacaSection::named(designation).unwrap();
+    let curve = CubicSpline::through(&airfoil.points).unwrap();
+    let upper = &airfoil.points[..=airfoil.points.len() / 2];
+    let nose: f64 = upper.windows(2).map(|w| (w[1][0] - w[0][0]).hypot(w[1][1] - w[0][1])).sum();
+    let n = 20_011;
+    (0..=n).fold(0.0, |worst: f64, k| {
+        let s = curve.length() * f64::from(k) / f64::from(n);
+        let (r, t) = (curve.point(s), curve.derivative(s));
+        let sign = if s < nose { 1.0 } else { -1.0 };
+        // The station whose surface point lies on the spline's normal at s, by the secant rule
+        // in √x, in which the surface is smooth at the nose.
+        let along = |root: f64| {
+            let p = section.at(root * root, -0.1036, sign);
+            let (dx, dy) = (p[0] - r[0], p[1] - r[1]);
+            (dx * t[0] + dy * t[1], (dx * t[1] - dy * t[0]).abs())
+        };
+        let (mut a, mut b) = (r[0].max(0.0).sqrt(), r[0].max(0.0).sqrt() * 0.999 + 1e-4);
+        for _ in 0..40 {
+            let (fa, fb) = (along(a).0, along(b).0);
+            if (fa - fb).abs() < f64::MIN_POSITIVE {
+                break;
+            }
+            (a, b) = (b, (b - fb * (b - a) / (fb - fa)).clamp(0.0, 1.0));
+        }
+        worst.max(along(b).1)
+    })
+}
+
+#[test]
+fn the_spline_is_within_1e_9_of_the_section() {
+    for designation in ["0012", "0030", "4412", "6409", "23012", "21012", "22112"] {
+        let error = spline_error(designation);
+
+        assert!(error < 1e-9, "{designation}: {error:e}");
     }
 }

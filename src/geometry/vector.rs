@@ -1,0 +1,78 @@
+//! Vectors of the plane, and roots by bisection.
+
+/// A point or a vector, x and y.
+pub(crate) type Vector = [f64; 2];
+
+/// `a − b`.
+#[inline(always)]
+pub(crate) fn difference(a: Vector, b: Vector) -> Vector {
+    [a[0] - b[0], a[1] - b[1]]
+}
+
+/// `a · b`.
+#[inline(always)]
+pub(crate) fn dot(a: Vector, b: Vector) -> f64 {
+    a[0] * b[0] + a[1] * b[1]
+}
+
+/// `a_x b_y − a_y b_x`.
+#[inline(always)]
+pub(crate) fn cross(a: Vector, b: Vector) -> f64 {
+    a[0] * b[1] - a[1] * b[0]
+}
+
+/// |b − a|.
+pub(crate) fn distance(a: Vector, b: Vector) -> f64 {
+    (b[0] - a[0]).hypot(b[1] - a[1])
+}
+
+/// v/|v|.
+pub(crate) fn unit(v: Vector) -> Vector {
+    let length = v[0].hypot(v[1]);
+    v.map(|c| c / length)
+}
+
+/// `from` + `length` · `direction`.
+pub(crate) fn along(from: Vector, direction: Vector, length: f64) -> Vector {
+    [0, 1].map(|c| from[c] + length * direction[c])
+}
+
+/// `a` + t (`b` − `a`).
+pub(crate) fn between(a: Vector, b: Vector, t: f64) -> Vector {
+    [0, 1].map(|c| a[c] + t * (b[c] - a[c]))
+}
+
+/// ½ (a + b).
+pub(crate) fn middle(a: Vector, b: Vector) -> Vector {
+    [0, 1].map(|c| 0.5 * (a[c] + b[c]))
+}
+
+/// Angle from one direction to another, radians, positive to the left; a vector of length zero
+/// turns by nothing.
+pub(crate) fn angle(a: Vector, b: Vector) -> f64 {
+    cross(a, b).atan2(dot(a, b))
+}
+
+/// Unit normal to the left of a line that turns from the unit vector `u` to the unit vector `v`:
+/// that of the weighted sum of the two, or, where the line turns by more than 90° and the sum
+/// cancels, the unit vector of their difference on that side.
+pub(crate) fn left_normal(u: Vector, v: Vector, [wu, wv]: [f64; 2]) -> Vector {
+    unit(if dot(u, v) < 0.0 {
+        let sign = if cross(u, v) < 0.0 { 1.0 } else { -1.0 };
+        difference(u, v).map(|c| sign * c)
+    } else {
+        [-(wu * u[1] + wv * v[1]), wu * u[0] + wv * v[0]]
+    })
+}
+
+/// The neighbouring numbers between which `below` changes from true, as at `low`, to false, as at
+/// `high`: bisection needs no derivative and keeps full relative accuracy for roots near 0.
+pub(crate) fn bisect(mut low: f64, mut high: f64, below: impl Fn(f64) -> bool) -> [f64; 2] {
+    loop {
+        let middle = 0.5 * (low + high);
+        if middle <= low || middle >= high || high < 1e-20 {
+            return [low, high];
+        }
+        if below(middle) { low = middle } else { high = middle }
+    }
+}
