@@ -10,6 +10,7 @@ mod cell;
 mod distribution;
 mod face;
 
+pub(crate) use crate::geometry::vector::middle;
 #[doc(hidden)] // For tests.
 pub use cell::{
     CellMeasure, Corners, cell_area, cell_aspect_ratio, cell_corners, cell_skewness,
@@ -21,13 +22,14 @@ pub(crate) use distribution::order_of;
 pub use distribution::percentile;
 pub use distribution::{BadCell, skewness_histogram, worst_cells};
 pub use face::nonorthogonality;
-pub(crate) use face::{centroid, face_skewness, middle, off_normal, prism_aspect_ratio};
+pub(crate) use face::{centroid, face_skewness, off_normal, prism_aspect_ratio};
 
 use rayon::prelude::*;
 
 use super::{FAR_FIELD_CENTRE, Grid, Topology};
+use crate::geometry::vector::{cross, difference, dot};
 use angle::right_angles_from_right;
-use cell::{cross, difference, dot, edge_length_squared};
+use cell::edge_length_squared;
 use std::ops::Range;
 
 /// A wall point where the wall turns by more than this many degrees has no one normal: its
@@ -124,7 +126,7 @@ pub fn measure(grid: &Grid) -> Quality {
 pub fn measure_along(grid: &Grid, line: WallLine) -> Quality {
     let cells_i = grid.ni - 1;
     let mut skewness = vec![0.0; grid.cells()];
-    let mut cells = || -> Vec<RowMeasure> {
+    let mut cells = || -> Vec<Quality> {
         let rows = skewness.par_chunks_mut(cells_i).enumerate();
         let scratch = || vec![0.0; cells_i];
         rows.map_init(scratch, |scratch, (j, row)| measure_cell_row(grid, j, row, scratch))
@@ -135,109 +137,90 @@ pub fn measure_along(grid: &Grid, line: WallLine) -> Quality {
     let ((rows, growth_i), wall) = rayon::join(|| (cells(), lines()), || measure_wall(grid, line));
 
     // Sums run over the rows in order: the same bits for any number of threads.
-    let all = rows.iter().fold(RowMeasure::default(), RowMeasure::join);
-    let max_growth_i = growth_i.into_iter().fold(1.0, larger);
-    let max_growth_j = all.growth_j_squared.sqrt();
-    let (far_field_min, far_field_max) = far_field_radii(grid);
-    Quality {
-        folded_cells: all.folded,
-        min_jacobian: all.determinant,
-        max_skewness: all.skewness,
-        max_skewness_at: all.skewness_at,
-        p99_skewness: percentile(&skewness, PERCENTILE),
-        mean_skewness: all.skewness_sum / grid.cells() as f64,
-        wall_angle_error_max_deg: wall.angle_error_max_deg,
-        wall_angle_error_mean_deg: wall.angle_error_mean_deg,
-        wall_corners: wall.corners,
-        first_cell_min: wall.first_cell_min,
-        first_cell_max: wall.first_cell_max,
-        max_aspect_ratio: all.aspect_ratio,
-        max_growth: larger(max_growth_i, max_growth_j),
-        max_growth_i,
-        max_growth_j,
-        far_field_min,
-        far_field_max,
+    let mut all = rows.iter().fold(wall, Quality::join_cells);
+    all.mean_skewness /= grid.cells() as f64;
+    all.p99_skewness = percentile(&skewness, PERCENTILE);
+    all.max_growth_i = growth_i.into_iter().fold(1.0, larger);
+    all.max_growth = larger(all.max_growth_i, all.max_growth_j);
+    for i in 0..grid.ni {
+        let radius = edge_length_squared(grid.point(i, grid.nj - 1), FAR_FIELD_CENTRE).sqrt();
+        all.far_field_min = smaller(all.far_field_min, radius);
+        all.far_field_max = larger(all.far_field_max, radius);
     }
+    all
 }
 
-/// Measures of one row of cells, or of several joined.
-struct RowMeasure {
-    folded: usize,
-    determinant: f64,
-    skewness: f64,
-    skewness_at: [usize; 2],
-    skewness_sum: f64,
-    aspect_ratio: f64,
-    growth_j_squared: f64,
-}
+impl Quality {
+    /// That of no cells and no wall points: extrema give way to the first number, means are sums.
+    const NOTHING: Self = Self {
+        folded_cells: 0,
+        min_jacobian: f64::INFINITY,
+        max_skewness: 0.0,
+        max_skewness_at: [0; 2],
+        p99_skewness: 0.0,
+        mean_skewness: 0.0,
+        wall_angle_error_max_deg: 0.0,
+        wall_angle_error_mean_deg: 0.0,
+        wall_corners: 0,
+        first_cell_min: f64::INFINITY,
+        first_cell_max: 0.0,
+        max_aspect_ratio: 1.0,
+        max_growth: 1.0,
+        max_growth_i: 1.0,
+        max_growth_j: 1.0,
+        far_field_min: f64::INFINITY,
+        far_field_max: 0.0,
+    };
 
-impl Default for RowMeasure {
-    fn default() -> Self {
-        Self {
-            folded: 0,
-            determinant: f64::INFINITY,
-            skewness: 0.0,
-            skewness_at: [0, 0],
-            skewness_sum: 0.0,
-            aspect_ratio: 1.0,
-            growth_j_squared: 1.0,
+    /// Adds the cells of a row.
+    fn join_cells(mut self, row: &Self) -> Self {
+        self.folded_cells += row.folded_cells;
+        self.min_jacobian = smaller(self.min_jacobian, row.min_jacobian);
+        if exceeds(row.max_skewness, self.max_skewness) {
+            self.max_skewness = row.max_skewness;
+            self.max_skewness_at = row.max_skewness_at;
         }
-    }
-}
-
-impl RowMeasure {
-    fn join(mut self, row: &Self) -> Self {
-        self.folded += row.folded;
-        self.determinant = smaller(self.determinant, row.determinant);
-        if exceeds(row.skewness, self.skewness) {
-            self.skewness = row.skewness;
-            self.skewness_at = row.skewness_at;
-        }
-        self.skewness_sum += row.skewness_sum;
-        self.aspect_ratio = larger(self.aspect_ratio, row.aspect_ratio);
-        self.growth_j_squared = larger(self.growth_j_squared, row.growth_j_squared);
+        self.mean_skewness += row.mean_skewness;
+        self.max_aspect_ratio = larger(self.max_aspect_ratio, row.max_aspect_ratio);
+        self.max_growth_j = larger(self.max_growth_j, row.max_growth_j);
         self
     }
 }
 
 /// Measures the cells of row j; `scratch` has one element per cell.
-fn measure_cell_row(
-    grid: &Grid,
-    j: usize,
-    skewness: &mut [f64],
-    scratch: &mut [f64],
-) -> RowMeasure {
-    let mut row = RowMeasure::default();
+fn measure_cell_row(grid: &Grid, j: usize, skewness: &mut [f64], scratch: &mut [f64]) -> Quality {
+    let mut row = Quality::NOTHING;
     CellMeasure::Skewness.fill_row(grid, j, skewness);
     for (i, skew) in skewness.iter().enumerate() {
-        row.skewness_sum += skew;
-        if exceeds(*skew, row.skewness) {
-            row.skewness = *skew;
-            row.skewness_at = [i, j];
+        row.mean_skewness += skew;
+        if exceeds(*skew, row.max_skewness) {
+            row.max_skewness = *skew;
+            row.max_skewness_at = [i, j];
         }
     }
     CellMeasure::SmallestDeterminant.fill_row(grid, j, scratch);
     for determinant in scratch.iter() {
-        row.folded += usize::from(determinant.is_nan() || *determinant <= 0.0);
-        row.determinant = smaller(row.determinant, *determinant);
+        row.folded_cells += usize::from(determinant.is_nan() || *determinant <= 0.0);
+        row.min_jacobian = smaller(row.min_jacobian, *determinant);
     }
     CellMeasure::AspectRatio.fill_row(grid, j, scratch);
     for aspect_ratio in scratch.iter().filter(|ratio| ratio.is_finite()) {
-        row.aspect_ratio = row.aspect_ratio.max(*aspect_ratio);
+        row.max_aspect_ratio = row.max_aspect_ratio.max(*aspect_ratio);
     }
     if j + 2 < grid.nj {
+        let mut growth_squared = 1.0;
         for i in 0..grid.ni {
             let [a, b, c] = [grid.point(i, j), grid.point(i, j + 1), grid.point(i, j + 2)];
             let ratio = ratio(edge_length_squared(a, b), edge_length_squared(b, c));
-            row.growth_j_squared = larger(row.growth_j_squared, ratio);
+            growth_squared = larger(growth_squared, ratio);
         }
+        row.max_growth_j = growth_squared.sqrt();
     }
     row
 }
 
 /// Cells with a corner determinant e_i × e_j that is not positive (or not a number).
 #[doc(hidden)] // For tests.
-#[must_use]
 pub fn folds(grid: &Grid) -> usize {
     folds_in(grid, 0..grid.ni - 1)
 }
@@ -271,12 +254,6 @@ fn ratio(a: f64, b: f64) -> f64 {
     if a == 0.0 || b == 0.0 { f64::INFINITY } else { high / low }
 }
 
-fn far_field_radii(grid: &Grid) -> (f64, f64) {
-    (0..grid.ni)
-        .map(|i| edge_length_squared(grid.point(i, grid.nj - 1), FAR_FIELD_CENTRE).sqrt())
-        .fold((f64::INFINITY, 0.0), |(min, max), r| (smaller(min, r), larger(max, r)))
-}
-
 /// Whether `b` is worse than the largest so far; NaN is the worst and stays.
 fn exceeds(b: f64, a: f64) -> bool {
     b > a || (b.is_nan() && !a.is_nan())
@@ -292,29 +269,14 @@ fn smaller(a: f64, b: f64) -> f64 {
     -larger(-a, -b)
 }
 
-/// Measures at the wall j = 0. Angles in degrees, heights in chords.
-struct WallMeasure {
-    angle_error_max_deg: f64,
-    angle_error_mean_deg: f64,
-    corners: usize,
-    first_cell_min: f64,
-    first_cell_max: f64,
-}
-
 /// Goes once along the wall. The angle errors are NaN when every point is a corner or an end.
-fn measure_wall(grid: &Grid, line: WallLine) -> WallMeasure {
+fn measure_wall(grid: &Grid, line: WallLine) -> Quality {
     // Where the last point repeats the first it is left out, and every point has two neighbours.
     let points = line.points();
     let corner = corner_tangent();
     let at = |k: usize| grid.point(line.from + k % points, 0);
     let mut smooth = 0_usize;
-    let mut wall = WallMeasure {
-        angle_error_max_deg: 0.0,
-        angle_error_mean_deg: 0.0,
-        corners: 0,
-        first_cell_min: f64::INFINITY,
-        first_cell_max: 0.0,
-    };
+    let mut wall = Quality::NOTHING;
     for k in 0..points {
         let point = at(k);
         let first_line = difference(grid.point(line.from + k, 1), point);
@@ -329,21 +291,21 @@ fn measure_wall(grid: &Grid, line: WallLine) -> WallMeasure {
         let after = difference(at(k + 1), point);
         // Beyond 90° the product of the edges is negative.
         if cross(before, after).abs() > corner * dot(before, after) {
-            wall.corners += 1;
+            wall.wall_corners += 1;
             continue;
         }
         let tangent = tangent(before, after);
         // |90° − angle to the tangent|, on whichever side the line leaves.
         let sine = cross(tangent, first_line).abs();
         let error = 90.0 * right_angles_from_right(sine, dot(tangent, first_line));
-        wall.angle_error_max_deg = larger(wall.angle_error_max_deg, error);
-        wall.angle_error_mean_deg += error;
+        wall.wall_angle_error_max_deg = larger(wall.wall_angle_error_max_deg, error);
+        wall.wall_angle_error_mean_deg += error;
         smooth += 1;
     }
     if smooth == 0 {
-        wall.angle_error_max_deg = f64::NAN;
+        wall.wall_angle_error_max_deg = f64::NAN;
     }
-    wall.angle_error_mean_deg /= smooth as f64;
+    wall.wall_angle_error_mean_deg /= smooth as f64;
     wall
 }
 
@@ -362,15 +324,4 @@ fn tangent(before: [f64; 2], after: [f64; 2]) -> [f64; 2] {
     }
     let (w_before, w_after) = (l_after / l_before, l_before / l_after);
     [before[0] * w_before + after[0] * w_after, before[1] * w_before + after[1] * w_after]
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn nan_is_never_lost_in_an_extremum() {
-        assert!(larger(f64::NAN, 1.0).is_nan() && larger(1.0, f64::NAN).is_nan());
-        assert!(smaller(f64::NAN, 1.0).is_nan() && smaller(1.0, f64::NAN).is_nan());
-    }
 }

@@ -45,50 +45,37 @@ pub enum Limited {
 
 impl Verdict {
     /// Whether the grid may be used.
-    #[must_use]
     pub fn is_good(&self) -> bool {
         *self == Self::Good
     }
 
     /// Exit code of a program that made the grid: 0 for a good one, else 1.
-    #[must_use]
     pub fn exit_code(&self) -> u8 {
         u8::from(!self.is_good())
     }
 
     /// The word for it in headings.
-    #[must_use]
     pub fn label(&self) -> &'static str {
-        match self {
-            Self::Good => "converged",
-            Self::NotConverged { .. } => "not converged",
-            Self::Folded { .. } => "folded",
-            Self::BeyondLimit { .. } => "beyond a limit of the case",
-        }
+        let (_, _, label) = self.description();
+        label
     }
 
-    /// The word for it in `report.json`.
-    pub(crate) fn kind(&self) -> &'static str {
+    /// Its gravity, the word for it in `report.json`, and that in headings.
+    fn description(&self) -> (u8, &'static str, &'static str) {
         match self {
-            Self::Good => "good",
-            Self::NotConverged { .. } => "not-converged",
-            Self::Folded { .. } => "folded",
-            Self::BeyondLimit { .. } => "beyond-limit",
+            Self::Good => (0, "good", "converged"),
+            Self::BeyondLimit { .. } => (1, "beyond-limit", "beyond a limit of the case"),
+            Self::Folded { .. } => (2, "folded", "folded"),
+            Self::NotConverged { .. } => (3, "not-converged", "not converged"),
         }
     }
 
     /// The verdict on two grids of a family together: that on the worse, with the folded cells of both.
     #[doc(hidden)] // For tests.
     pub fn and(self, other: Self) -> Self {
-        let gravity = |verdict: &Self| match verdict {
-            Self::Good => 0,
-            Self::BeyondLimit { .. } => 1,
-            Self::Folded { .. } => 2,
-            Self::NotConverged { .. } => 3,
-        };
         match (self, other) {
             (Self::Folded { cells: a }, Self::Folded { cells: b }) => Self::Folded { cells: a + b },
-            (a, b) if gravity(&b) > gravity(&a) => b,
+            (a, b) if b.description().0 > a.description().0 => b,
             (a, _) => a,
         }
     }
@@ -109,10 +96,11 @@ impl fmt::Display for Verdict {
                 };
                 write!(f, "the grid is beyond a limit of the case: the largest {what} is ")?;
                 // Three decimals, or as many digits of a small one.
-                match value {
-                    value if value.abs() < 1e-2 => write!(f, "{value:.2e}")?,
-                    value => write!(f, "{value:.3}")?,
-                }
+                if value.abs() < 1e-2 {
+                    write!(f, "{value:.2e}")
+                } else {
+                    write!(f, "{value:.3}")
+                }?;
                 write!(f, "{unit}, above {limit}{unit}")
             }
         }
@@ -123,7 +111,8 @@ impl Serialize for Verdict {
     /// As an object of `kind`, `good` and `reason`.
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let mut object = serializer.serialize_struct("Verdict", 3)?;
-        object.serialize_field("kind", self.kind())?;
+        let (_, kind, _) = self.description();
+        object.serialize_field("kind", kind)?;
         object.serialize_field("good", &self.is_good())?;
         object.serialize_field("reason", &self.to_string())?;
         object.end()

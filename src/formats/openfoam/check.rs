@@ -161,9 +161,9 @@ impl Mesh<'_> {
                 let edge = edge(corners, side);
                 let beyond = centroid(&self.corners(across));
                 let skewness = face_skewness(centre, Some(beyond), edge);
-                tallies.see(Measure::Skewness, skewness, middle(edge));
+                tallies.see(Measure::Skewness, skewness, middle(edge[0], edge[1]));
                 let angle = off_normal(centre, beyond, edge);
-                tallies.see(Measure::NonOrthogonality, angle, middle(edge));
+                tallies.see(Measure::NonOrthogonality, angle, middle(edge[0], edge[1]));
             };
             let [next, up] = Welded::next_and_up(cell);
             if i + 1 < columns {
@@ -191,7 +191,7 @@ impl Mesh<'_> {
             let corners = &self.corners(cell);
             let edge = edge(corners, side);
             let skewness = face_skewness(centroid(corners), None, edge);
-            tallies.see(Measure::Skewness, skewness, middle(edge));
+            tallies.see(Measure::Skewness, skewness, middle(edge[0], edge[1]));
         }
         tallies
     }

@@ -1,7 +1,8 @@
 //! The hyperbolic march: orthogonality and prescribed cell areas, implicit in i, with the cyclic
 //! tridiagonal systems that it solves, scalar and with 2×2 blocks, in O(n).
 
-use super::{Fronts, InitialSettings, Outline, Segments};
+use super::{InitialSettings, Layers, Outline, Segments, grid_of};
+use crate::geometry::vector::{along, cross, dot};
 use crate::grid::{Grid, Topology};
 use nalgebra::{Matrix2, Vector2};
 
@@ -25,19 +26,14 @@ pub(crate) struct Scheme {
     pub(crate) step_limit: f64,
 }
 
-impl Default for Scheme {
-    fn default() -> Self {
-        Self { closed: true, implicit: 1.0, step_limit: 3.0 }
-    }
-}
-
 impl Scheme {
     /// The scheme of a topology. Along the wake of a C-grid fronts are parallel and may step far.
-    #[must_use]
     pub(crate) fn of(topology: Topology) -> Self {
         match topology {
             // Half a grid is cut from a whole one.
-            Topology::O(_) | Topology::Half(_) => Self::default(),
+            Topology::O(_) | Topology::Half(_) => {
+                Self { closed: true, implicit: 1.0, step_limit: 3.0 }
+            }
             Topology::C { .. } => Self { closed: false, implicit: 2.0, step_limit: 10.0 },
         }
     }
@@ -46,18 +42,17 @@ impl Scheme {
 /// Marches from the wall through `outline.layers` (theory section 4; after Chan and Steger 1992,
 /// doi:10.1016/0096-3003(92)90073-A) and puts the outer line on the circle. The first layer is
 /// r + h n exactly. `None` if a line solve is singular or a point is not finite.
-#[must_use]
 pub fn march(outline: &Outline, settings: &InitialSettings, dissipation: f64) -> Option<Grid> {
-    Some(fronts(outline, settings, dissipation)?.grid(outline))
+    Some(grid_of(layers(outline, settings, dissipation)?, outline))
 }
 
-fn fronts(outline: &Outline, settings: &InitialSettings, dissipation: f64) -> Option<Fronts> {
+fn layers(outline: &Outline, settings: &InitialSettings, dissipation: f64) -> Option<Layers> {
     let (s, nj) = (outline.layers, outline.layers.len());
     let scheme = Scheme::of(outline.topology);
     let splay = outline.splay();
     let mut layers = first_layers(outline).to_vec();
-    let mut stepper = Stepper { scheme, extra: outline.extra_heights(), ..Stepper::default() };
-    let tallest = stepper.extra.iter().copied().fold(0.0, f64::max);
+    let extra = outline.extra_heights();
+    let tallest = extra.iter().copied().fold(0.0, f64::max);
     for j in 1..nj - 1 {
         let mut front = layers[j].clone();
         let (height, more) = (s[j + 1] - s[j], splay[j + 1] - splay[j]);
@@ -74,14 +69,14 @@ fn fronts(outline: &Outline, settings: &InitialSettings, dissipation: f64) -> Op
                 dissipation: dissipation * rise * spread,
                 volume_smoothing: settings.volume_smoothing,
             };
-            stepper.advance(&mut front, &step)?;
+            step.advance(&mut front, scheme, &extra)?;
         }
         if front.iter().any(|r| !(r[0].is_finite() && r[1].is_finite())) {
             return None;
         }
         layers.push(front);
     }
-    Some(Fronts { layers })
+    Some(layers)
 }
 
 /// The wall, and the layer r + h n next to it.
@@ -93,7 +88,7 @@ pub(crate) fn first_layers(outline: &Outline) -> [Vec<[f64; 2]>; 2] {
         .iter()
         .zip(outline.normals)
         .zip(outline.extra_heights())
-        .map(|((r, n), extra)| [0, 1].map(|c| r[c] + (base + extra) * n[c]))
+        .map(|((r, n), extra)| along(*r, *n, base + extra))
         .collect();
     [wall, first]
 }
@@ -109,47 +104,36 @@ struct Step {
     volume_smoothing: f64,
 }
 
-/// Work space of the line solves, and what does not change from step to step.
-#[derive(Default)]
-struct Stepper {
-    scheme: Scheme,
-    /// What the first cell of each point is higher than `layers` say.
-    extra: Vec<f64>,
-    rows: Vec<BlockRow>,
-    work: BlockWork,
-}
-
-impl Stepper {
+impl Step {
     /// front ← front + Δr with
     ///
     /// \[I + (1 + θ) C ½(E − W) − 2e δ²\] Δr = B⁻¹ (0, V) + e δ² r,
     /// B = \[t_x t_y; −t_y t_x\], A = \[x_η y_η; y_η −x_η\], C = B⁻¹ A,
     /// V = h ã, (1 − δ κ δ) ã = a, κ = (c_v s/d)², (x_η, y_η) = (V/a²)(−t_y, t_x),
     /// e = ε (V/a²) α. The ends of an open front move as Δx = 0, Δy = Δy of the neighbour: an
-    /// open system is a cyclic one whose two ends do not couple.
-    fn advance(&mut self, front: &mut [[f64; 2]], step: &Step) -> Option<()> {
+    /// open system is a cyclic one whose two ends do not couple. `extra` is what the first cell of
+    /// each point is higher than the layers say.
+    fn advance(&self, front: &mut [[f64; 2]], scheme: Scheme, extra: &[f64]) -> Option<()> {
         let n = front.len();
-        let closed = self.scheme.closed;
+        let closed = scheme.closed;
         let segments = Segments::new(front, closed);
         let d = &segments.length;
         let before = |i: usize| if i == 0 { n - 1 } else { i - 1 };
         let after = |i: usize| if i + 1 == n { 0 } else { i + 1 };
         let width: Vec<f64> = (0..n).map(|i| 0.5 * (d[i] + d[segments.before(i)])).collect();
         let mut kappa: Vec<f64> =
-            d.iter().map(|d| (step.volume_smoothing * step.distance / d).powi(2)).collect();
+            d.iter().map(|d| (self.volume_smoothing * self.distance / d).powi(2)).collect();
         if !closed {
             kappa[n - 1] = 0.0;
         }
         let mut smoothed = width.clone();
         smooth_implicit(&mut smoothed, &kappa);
 
-        self.rows.clear();
-        for i in 0..n {
+        let row = |i: usize| {
             if !closed && (i == 0 || i + 1 == n) {
-                self.rows.push(end_row(i == 0));
-                continue;
+                return Some(end_row(i == 0));
             }
-            let height = step.height + step.more * self.extra[i];
+            let height = self.height + self.more * extra[i];
             let (a, volume) = (width[i], height * smoothed[i]);
             let [nx, ny] = segments.bisector_normal(i);
             // The tangent t has length a; (−t_y, t_x)/a is the normal.
@@ -157,21 +141,20 @@ impl Stepper {
             let inverse = Matrix2::new(t[0], t[1], -t[1], t[0]).try_inverse()?;
             let ratio = volume / (a * a);
             let eta = [ratio * -t[1], ratio * t[0]];
-            let half_c = (0.5 * self.scheme.implicit)
-                * inverse
-                * Matrix2::new(eta[0], eta[1], eta[1], -eta[0]);
-            let e = step.dissipation * ratio * concavity(&segments, i);
+            let half_c =
+                (0.5 * scheme.implicit) * inverse * Matrix2::new(eta[0], eta[1], eta[1], -eta[0]);
+            let e = self.dissipation * ratio * concavity(&segments, i);
             let [west, at, east] = [front[before(i)], front[i], front[after(i)]].map(Vector2::from);
             let identity = Matrix2::identity();
-            self.rows.push(BlockRow {
+            Some(BlockRow {
                 lower: -half_c - identity * (2.0 * e),
                 diagonal: identity * (1.0 + 4.0 * e),
                 upper: half_c - identity * (2.0 * e),
                 right: inverse * Vector2::new(0.0, volume) + (west - at * 2.0 + east) * e,
-            });
-        }
-        solve_blocks(&self.rows, &mut self.work)?;
-        for (r, delta) in front.iter_mut().zip(&self.work.solution) {
+            })
+        };
+        let rows: Vec<BlockRow> = (0..n).map(row).collect::<Option<_>>()?;
+        for (r, delta) in front.iter_mut().zip(solve_blocks(&rows)?) {
             r[0] += delta[0];
             r[1] += delta[1];
         }
@@ -190,11 +173,10 @@ fn end_row(first: bool) -> BlockRow {
 fn concavity(segments: &Segments, i: usize) -> f64 {
     let (u, v) = segments.around(i);
     // Clockwise around the body, outside is on the left: a left turn is concave.
-    if u[0] * v[1] - u[1] * v[0] <= 0.0 {
+    if cross(u, v) <= 0.0 {
         return 1.0;
     }
-    let cosine = -(u[0] * v[0] + u[1] * v[1]);
-    1.0 / (0.5 * (1.0 - cosine)).max(CONCAVE_LIMIT)
+    1.0 / (0.5 * (1.0 + dot(u, v))).max(CONCAVE_LIMIT)
 }
 
 /// One row of a block-tridiagonal system: L r_{i−1} + D r_i + U r_{i+1} = f.
@@ -208,10 +190,10 @@ pub struct BlockRow {
 
 /// Solves a cyclic block-tridiagonal system; row 0 and the last row are coupled. `None` if a
 /// pivot is singular. Row 0 is condensed out: the other unknowns are r_i = g_i − H_i r_0.
-pub fn solve_blocks(rows: &[BlockRow], work: &mut BlockWork) -> Option<()> {
+pub fn solve_blocks(rows: &[BlockRow]) -> Option<Vec<Vector2<f64>>> {
     let n = rows.len();
-    work.resize(n);
     let last = n - 1;
+    let mut eliminated = vec![Eliminated::default(); n];
     for i in 1..n {
         let row = &rows[i];
         // Coupling to r_0 stands in the first and in the last of the remaining rows.
@@ -224,37 +206,26 @@ pub fn solve_blocks(rows: &[BlockRow], work: &mut BlockWork) -> Option<()> {
         }
         let (mut pivot, mut right) = (row.diagonal, row.right);
         if i > 1 {
-            let before = &work.rows[i - 1];
+            let before = &eliminated[i - 1];
             pivot -= row.lower * before.upper;
             right -= row.lower * before.right;
             to_first -= row.lower * before.to_first;
         }
         let inverse = pivot.try_inverse()?;
         let upper = if i == last { Matrix2::zeros() } else { inverse * row.upper };
-        work.rows[i] = Eliminated { upper, right: inverse * right, to_first: inverse * to_first };
+        eliminated[i] = Eliminated { upper, right: inverse * right, to_first: inverse * to_first };
     }
     for i in (1..last).rev() {
-        let (after, row) = (work.rows[i + 1], &mut work.rows[i]);
+        let (after, row) = (eliminated[i + 1], &mut eliminated[i]);
         row.right -= row.upper * after.right;
         row.to_first -= row.upper * after.to_first;
     }
-    let (first, next, previous) = (&rows[0], work.rows[1], work.rows[last]);
+    let (first, next, previous) = (&rows[0], eliminated[1], eliminated[last]);
     let pivot = first.diagonal - first.upper * next.to_first - first.lower * previous.to_first;
     let right = first.right - first.upper * next.right - first.lower * previous.right;
     let r0 = pivot.try_inverse()? * right;
-    work.solution[0] = r0;
-    for i in 1..n {
-        let row = &work.rows[i];
-        work.solution[i] = row.right - row.to_first * r0;
-    }
-    Some(())
-}
-
-/// Work space of [`solve_blocks`], and its solution.
-#[derive(Debug, Default)]
-pub struct BlockWork {
-    rows: Vec<Eliminated>,
-    pub solution: Vec<Vector2<f64>>,
+    let others = eliminated[1..].iter().map(|row| row.right - row.to_first * r0);
+    Some(std::iter::once(r0).chain(others).collect())
 }
 
 #[derive(Debug, Clone, Copy, Default)]
@@ -262,13 +233,6 @@ struct Eliminated {
     upper: Matrix2<f64>,
     right: Vector2<f64>,
     to_first: Matrix2<f64>,
-}
-
-impl BlockWork {
-    fn resize(&mut self, n: usize) {
-        self.rows.resize(n, Eliminated::default());
-        self.solution.resize(n, Vector2::zeros());
-    }
 }
 
 /// Solves (1 − δ κ δ) b = a on a ring in place, κ_{i+½} = `kappa[i]` between i and i + 1: an

@@ -11,6 +11,7 @@ pub use outline::first_heights;
 
 use super::quality::folds;
 use super::{Grid, arc_length};
+use crate::geometry::vector::{difference, distance, left_normal};
 use rayon::prelude::*;
 use std::convert::Infallible;
 
@@ -54,13 +55,10 @@ pub struct InitialGrid<G = Grid> {
 
 /// Builds the initial grid. A hyperbolic march that folds is tried again with more dissipation;
 /// then the normal march takes over. If all fold, the last grid is returned with its count.
-#[must_use]
 pub fn build(outline: &Outline, settings: &InitialSettings) -> InitialGrid {
     let march = |dissipation| Ok::<_, Infallible>(marched(outline, settings, dissipation));
-    match build_with(outline, settings, march, Ok) {
-        Ok(initial) => initial,
-        Err(never) => match never {},
-    }
+    let Ok(initial) = build_with(outline, settings, march, Ok);
+    initial
 }
 
 /// The hyperbolic march on the host, and its folded cells.
@@ -69,9 +67,10 @@ pub(crate) fn marched(
     settings: &InitialSettings,
     dissipation: f64,
 ) -> Option<(Grid, usize)> {
-    let grid = hyperbolic::march(outline, settings, dissipation)?;
-    let folded = folds(&grid);
-    Some((grid, folded))
+    hyperbolic::march(outline, settings, dissipation).map(|grid| {
+        let folded = folds(&grid);
+        (grid, folded)
+    })
 }
 
 /// [`build`] where grids are kept by a device: `march` does the hyperbolic march with a dissipation
@@ -111,43 +110,36 @@ pub(crate) fn build_with<G, E>(
     Ok(InitialGrid { grid: take(grid)?, method, notes, folded })
 }
 
-/// Layers of marched points, the distinct points of each line.
-#[derive(Debug, Clone, PartialEq)]
-pub(crate) struct Fronts {
-    /// Points of each layer, the wall first.
-    pub(crate) layers: Vec<Vec<[f64; 2]>>,
-}
+/// Layers of marched points, the distinct points of each line, the wall first.
+pub(crate) type Layers = Vec<Vec<[f64; 2]>>;
 
-impl Fronts {
-    /// The marched layers as a grid whose outer line lies on the far field exactly: every line is
-    /// moved by (s/s_end)² times the way from its last point there.
-    #[must_use]
-    pub(crate) fn grid(self, outline: &Outline) -> Grid {
-        let ni = outline.x.len();
-        let mut grid = Grid::new(outline.topology, ni, self.layers.len());
-        let rows = grid.x.par_chunks_mut(ni).zip(grid.y.par_chunks_mut(ni));
-        rows.zip(self.layers).for_each(|((x, y), layer)| {
-            // The repeated column of a closed front.
-            let points = layer.iter().chain(layer.first());
-            for ((x, y), point) in x.iter_mut().zip(y).zip(points) {
-                [*x, *y] = *point;
-            }
-        });
-        let arc = arc_length(&grid);
-        let end = grid.x.len() - ni;
-        let lengths = &arc[end..];
-        let moves: Vec<[f64; 2]> =
-            (end..grid.x.len()).map(|k| outline::way(outline, [grid.x[k], grid.y[k]])).collect();
-        let rows = grid.x.par_chunks_mut(ni).zip(grid.y.par_chunks_mut(ni));
-        rows.zip(arc.par_chunks(ni)).for_each(|((x, y), arc)| {
-            for i in 0..ni {
-                let weight = (arc[i] / lengths[i]).powi(2);
-                x[i] += weight * moves[i][0];
-                y[i] += weight * moves[i][1];
-            }
-        });
-        grid
-    }
+/// The marched layers as a grid whose outer line lies on the far field exactly: every line is
+/// moved by (s/s_end)² times the way from its last point there.
+pub(crate) fn grid_of(layers: Layers, outline: &Outline) -> Grid {
+    let ni = outline.x.len();
+    let mut grid = Grid::new(outline.topology, ni, layers.len());
+    let rows = grid.x.par_chunks_mut(ni).zip(grid.y.par_chunks_mut(ni));
+    rows.zip(layers).for_each(|((x, y), layer)| {
+        // The repeated column of a closed front.
+        let points = layer.iter().chain(layer.first());
+        for ((x, y), point) in x.iter_mut().zip(y).zip(points) {
+            [*x, *y] = *point;
+        }
+    });
+    let arc = arc_length(&grid);
+    let end = grid.x.len() - ni;
+    let lengths = &arc[end..];
+    let moves: Vec<[f64; 2]> =
+        (end..grid.x.len()).map(|k| outline::way(outline, [grid.x[k], grid.y[k]])).collect();
+    let rows = grid.x.par_chunks_mut(ni).zip(grid.y.par_chunks_mut(ni));
+    rows.zip(arc.par_chunks(ni)).for_each(|((x, y), arc)| {
+        for i in 0..ni {
+            let weight = (arc[i] / lengths[i]).powi(2);
+            x[i] += weight * moves[i][0];
+            y[i] += weight * moves[i][1];
+        }
+    });
+    grid
 }
 
 /// The segments of a front: `unit[i]` and `length[i]` from point i to point i + 1. That of the last
@@ -168,10 +160,8 @@ impl Segments {
                 _ if closed => (front[i], front[0]),
                 _ => (front[i - 1], front[i]),
             };
-            let (dx, dy) = (b[0] - a[0], b[1] - a[1]);
-            let d = dx.hypot(dy);
-            unit.push([dx / d, dy / d]);
-            length.push(d);
+            length.push(distance(a, b));
+            unit.push(difference(b, a).map(|c| c / length[i]));
         }
         Self { unit, length, closed }
     }
@@ -194,22 +184,9 @@ impl Segments {
         (self.unit[self.before(i)], self.unit[i])
     }
 
-    /// Outward unit bisector at point i. Where the front turns by more than 90° the sum of the
-    /// two directions cancels, and their difference points along the bisector.
+    /// Outward unit bisector at point i.
     fn bisector_normal(&self, i: usize) -> [f64; 2] {
         let (u, v) = self.around(i);
-        let normal = if u[0] * v[0] + u[1] * v[1] < 0.0 {
-            let convex = if u[0] * v[1] - u[1] * v[0] < 0.0 { 1.0 } else { -1.0 };
-            [convex * (u[0] - v[0]), convex * (u[1] - v[1])]
-        } else {
-            [-(u[1] + v[1]), u[0] + v[0]]
-        };
-        unit(normal)
+        left_normal(u, v, [1.0; 2])
     }
-}
-
-/// v/|v|.
-fn unit(v: [f64; 2]) -> [f64; 2] {
-    let length = v[0].hypot(v[1]);
-    [v[0] / length, v[1] / length]
 }

@@ -1,6 +1,7 @@
 //! Marching along smoothed normals: slow and robust.
 
-use super::{Fronts, Outline, Segments, unit};
+use super::{Layers, Outline, Segments, grid_of};
+use crate::geometry::vector::{along, unit};
 use crate::grid::Grid;
 use crate::grid::quality::folds_off_seam;
 
@@ -15,7 +16,7 @@ const SMOOTHING_DISTANCES: [f64; 4] = [0.2, 0.1, 0.05, 0.025];
 pub(super) fn march(outline: &Outline, notes: &mut Vec<String>) -> Grid {
     let mut last = None;
     for (attempt, distance) in SMOOTHING_DISTANCES.into_iter().enumerate() {
-        let grid = attempt_march(outline, distance, attempt).grid(outline);
+        let grid = grid_of(attempt_march(outline, distance, attempt), outline);
         if folds_off_seam(&grid) == 0 {
             if attempt > 0 {
                 notes.push(format!("the normal march was repeated with smoothing from {distance}"));
@@ -27,7 +28,7 @@ pub(super) fn march(outline: &Outline, notes: &mut Vec<String>) -> Grid {
     last.unwrap_or_else(|| super::outline::interpolate(outline))
 }
 
-fn attempt_march(outline: &Outline, distance: f64, attempt: usize) -> Fronts {
+fn attempt_march(outline: &Outline, distance: f64, attempt: usize) -> Layers {
     let s = outline.layers;
     let (columns, closed) = (outline.columns(), outline.topology.closed());
     let (extra, splay) = (outline.extra_heights(), outline.splay());
@@ -47,10 +48,7 @@ fn attempt_march(outline: &Outline, distance: f64, attempt: usize) -> Fronts {
             .iter()
             .zip(&normals)
             .zip(&extra)
-            .map(|((r, n), extra)| {
-                let height = height + (splay[j + 1] - splay[j]) * extra;
-                [r[0] + height * n[0], r[1] + height * n[1]]
-            })
+            .map(|((r, n), extra)| along(*r, *n, height + (splay[j + 1] - splay[j]) * extra))
             .collect();
         let weight = (0.5 * (reach / distance).powi(2)).min(0.5);
         if weight > 1e-6 {
@@ -61,7 +59,7 @@ fn attempt_march(outline: &Outline, distance: f64, attempt: usize) -> Fronts {
         }
         layers.push(next);
     }
-    Fronts { layers }
+    layers
 }
 
 fn smoothed_normals(segments: &Segments, closed: bool, passes: usize) -> Vec<[f64; 2]> {

@@ -71,7 +71,6 @@ const ASPECT: f64 = 1e6;
 /// ```
 ///
 /// so that no first cell is longer than about A times its height.
-#[must_use]
 pub fn first_heights(topology: Topology, x: &[f64], y: &[f64], first_cell: f64) -> Vec<f64> {
     let ni = x.len();
     let Topology::C { wake } = topology else { return vec![first_cell; ni] };

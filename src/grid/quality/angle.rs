@@ -6,7 +6,6 @@
 /// A number that rises with |θ − 90°|: the distance along the sides of a square in place of a
 /// circle.
 #[inline(always)]
-#[must_use]
 pub fn distance_from_right(sine: f64, cosine: f64) -> f64 {
     let size = sine.abs() + cosine.abs();
     let beside = cosine.abs() / size;
@@ -17,7 +16,6 @@ pub fn distance_from_right(sine: f64, cosine: f64) -> f64 {
 
 /// |θ − 90°| / 90°, to 4e-16.
 #[inline(always)]
-#[must_use]
 pub fn right_angles_from_right(sine: f64, cosine: f64) -> f64 {
     let (along, across) = (sine.abs(), cosine.abs());
     // atan(across/along) is that of a number within ±tan 22.5°, and 0, 1 or 2 times 45°.

@@ -1,6 +1,7 @@
 //! Measures of one cell, and of all cells of a row on the vector unit.
 
 use super::angle::{distance_from_right, right_angles_from_right};
+use crate::geometry::vector::{cross, difference, dot};
 use crate::grid::Grid;
 use crate::simd::{self, Kernel};
 
@@ -9,14 +10,12 @@ pub type Corners = [[f64; 2]; 4];
 
 /// Corners of cell (i, j), `i < ni − 1`, `j < nj − 1`.
 #[inline(always)]
-#[must_use]
 pub fn cell_corners(grid: &Grid, i: usize, j: usize) -> Corners {
     [grid.point(i, j), grid.point(i + 1, j), grid.point(i + 1, j + 1), grid.point(i, j + 1)]
 }
 
 /// Signed area, half the cross product of the diagonals; positive for counter-clockwise corners.
 #[inline(always)]
-#[must_use]
 pub fn cell_area(corners: &Corners) -> f64 {
     let [p0, p1, p2, p3] = *corners;
     0.5 * cross(difference(p2, p0), difference(p3, p1))
@@ -43,7 +42,6 @@ pub(crate) fn is_folded(determinants: &[f64; 4]) -> bool {
 
 /// Smallest determinant `e_i × e_j` at a corner; NaN if one is.
 #[inline(always)]
-#[must_use]
 pub fn smallest_determinant(corners: &Corners) -> f64 {
     let determinants = corner_determinants(corners);
     let [a, b, c, d] = determinants;
@@ -56,7 +54,6 @@ pub fn smallest_determinant(corners: &Corners) -> f64 {
 ///
 /// Only the angle farthest from 90° is worked out.
 #[inline(always)]
-#[must_use]
 pub fn cell_skewness(corners: &Corners) -> f64 {
     let determinants = corner_determinants(corners);
     let mut distances = [0.0; 4];
@@ -75,7 +72,6 @@ pub fn cell_skewness(corners: &Corners) -> f64 {
 
 /// Ratio of the longest to the shortest edge; infinite when an edge has length zero.
 #[inline(always)]
-#[must_use]
 pub fn cell_aspect_ratio(corners: &Corners) -> f64 {
     let [p0, p1, p2, p3] = *corners;
     let lengths = [
@@ -118,24 +114,6 @@ pub(super) fn edge_length_squared(from: [f64; 2], to: [f64; 2]) -> f64 {
     dot(edge, edge)
 }
 
-/// `a − b`.
-#[inline(always)]
-pub(super) fn difference(a: [f64; 2], b: [f64; 2]) -> [f64; 2] {
-    [a[0] - b[0], a[1] - b[1]]
-}
-
-/// `a_x b_y − a_y b_x`.
-#[inline(always)]
-pub(super) fn cross(a: [f64; 2], b: [f64; 2]) -> f64 {
-    a[0] * b[1] - a[1] * b[0]
-}
-
-/// `a · b`.
-#[inline(always)]
-pub(super) fn dot(a: [f64; 2], b: [f64; 2]) -> f64 {
-    a[0] * b[0] + a[1] * b[1]
-}
-
 /// A measure of a cell that depends on its corners alone.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum CellMeasure {
@@ -154,81 +132,45 @@ impl CellMeasure {
     ///
     /// `values` has one element for each of the `ni − 1` cells.
     pub fn fill_row(self, grid: &Grid, j: usize, values: &mut [f64]) {
-        let lines = Lines::new(grid, j);
-        match self {
-            Self::Area => simd::run(Row { lines, measure: Area, values }),
-            Self::Skewness => simd::run(Row { lines, measure: Skewness, values }),
-            Self::AspectRatio => simd::run(Row { lines, measure: AspectRatio, values }),
-            Self::SmallestDeterminant => {
-                simd::run(Row { lines, measure: SmallestDeterminant, values });
-            }
-        }
+        simd::run(Row { measure: self, grid, j, values });
     }
 }
 
-/// The lines j and j + 1 that bound a row of cells.
-#[derive(Clone, Copy)]
-struct Lines<'a> {
-    x: [&'a [f64]; 2],
-    y: [&'a [f64]; 2],
-}
-
-impl<'a> Lines<'a> {
-    fn new(grid: &'a Grid, j: usize) -> Self {
-        let line = |nodes: &'a [f64], j: usize| &nodes[j * grid.ni..(j + 1) * grid.ni];
-        Self {
-            x: [line(&grid.x, j), line(&grid.x, j + 1)],
-            y: [line(&grid.y, j), line(&grid.y, j + 1)],
-        }
-    }
-}
-
-/// A measure by its type: called through a pointer or a closure it need not be inlined, and would
-/// then be compiled for the oldest processors.
-trait Measure {
-    fn of(&self, corners: &Corners) -> f64;
-}
-
-macro_rules! measure {
-    ($name:ident, $function:path) => {
-        struct $name;
-
-        impl Measure for $name {
-            #[inline(always)]
-            fn of(&self, corners: &Corners) -> f64 {
-                $function(corners)
-            }
-        }
-    };
-}
-
-measure!(Area, cell_area);
-measure!(Skewness, cell_skewness);
-measure!(AspectRatio, cell_aspect_ratio);
-measure!(SmallestDeterminant, smallest_determinant);
-
-/// values ← measure of each cell between two lines.
-struct Row<'a, M> {
-    lines: Lines<'a>,
-    measure: M,
+/// values ← measure of each cell of row j.
+struct Row<'a> {
+    measure: CellMeasure,
+    grid: &'a Grid,
+    j: usize,
     values: &'a mut [f64],
 }
 
-impl<M: Measure> Kernel for Row<'_, M> {
+impl Kernel for Row<'_> {
     #[inline(always)]
     fn run(self) {
-        let Self { lines: Lines { x, y }, measure, values } = self;
+        let Self { measure, grid: &Grid { ni, ref x, ref y, .. }, j, values } = self;
         let n = values.len();
         // As many nodes as the loop reads, for it to have no branch.
-        let [x0, x1] = x.map(|x| &x[..=n]);
-        let [y0, y1] = y.map(|y| &y[..=n]);
-        for i in 0..n {
-            values[i] = measure.of(&[
-                [x0[i], y0[i]],
-                [x0[i + 1], y0[i + 1]],
-                [x1[i + 1], y1[i + 1]],
-                [x1[i], y1[i]],
-            ]);
+        let [x0, x1] = [j, j + 1].map(|j| &x[j * ni..=j * ni + n]);
+        let [y0, y1] = [j, j + 1].map(|j| &y[j * ni..=j * ni + n]);
+        // Called through a pointer or a closure a measure need not be inlined, and would then be
+        // compiled for the oldest processors.
+        macro_rules! fill {
+            ($of:path) => {
+                for i in 0..n {
+                    values[i] = $of(&[
+                        [x0[i], y0[i]],
+                        [x0[i + 1], y0[i + 1]],
+                        [x1[i + 1], y1[i + 1]],
+                        [x1[i], y1[i]],
+                    ]);
+                }
+            };
+        }
+        match measure {
+            CellMeasure::Area => fill!(cell_area),
+            CellMeasure::Skewness => fill!(cell_skewness),
+            CellMeasure::AspectRatio => fill!(cell_aspect_ratio),
+            CellMeasure::SmallestDeterminant => fill!(smallest_determinant),
         }
     }
 }

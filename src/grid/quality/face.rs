@@ -2,8 +2,9 @@
 
 use rayon::prelude::*;
 
-use super::cell::{Corners, cell_area, cell_corners, cross, difference, dot};
+use super::cell::{Corners, cell_area, cell_corners};
 use super::larger;
+use crate::geometry::vector::{cross, difference, dot, middle};
 use crate::grid::{Grid, Topology};
 
 /// The non-orthogonality of each cell in degrees, `[nj − 1][ni − 1]`: the largest angle, over its
@@ -84,13 +85,13 @@ pub(crate) fn off_normal(from: [f64; 2], to: [f64; 2], edge: [[f64; 2]; 2]) -> f
 pub(crate) fn face_skewness(from: [f64; 2], to: Option<[f64; 2]>, edge: [[f64; 2]; 2]) -> f64 {
     let [start, end] = edge;
     let normal = normal(edge);
-    let to_middle = difference(middle(edge), from);
+    let to_middle = difference(middle(start, end), from);
     let across = dot(normal, to_middle);
     let (line, least) = match to {
         Some(to) => (difference(to, from), 0.2),
-        None => (scaled(normal, across / dot(normal, normal)), 0.4),
+        None => (normal.map(|c| across / dot(normal, normal) * c), 0.4),
     };
-    let miss = difference(to_middle, scaled(line, across / dot(normal, line)));
+    let miss = difference(to_middle, line.map(|c| across / dot(normal, line) * c));
     let length = dot(miss, miss).sqrt();
     if length == 0.0 {
         return 0.0;
@@ -127,14 +128,4 @@ pub(crate) fn prism_aspect_ratio(corners: &Corners, depth: Option<f64>) -> f64 {
 fn normal([start, end]: [[f64; 2]; 2]) -> [f64; 2] {
     let edge = difference(end, start);
     [edge[1], -edge[0]]
-}
-
-/// Middle of an edge.
-#[must_use]
-pub(crate) fn middle([start, end]: [[f64; 2]; 2]) -> [f64; 2] {
-    [start[0].midpoint(end[0]), start[1].midpoint(end[1])]
-}
-
-fn scaled(vector: [f64; 2], by: f64) -> [f64; 2] {
-    vector.map(|component| by * component)
 }

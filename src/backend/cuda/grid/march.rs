@@ -11,7 +11,7 @@ use crate::backend::cuda::launch::shared::{
 };
 use crate::backend::cuda::launch::{Argument, LaunchShape, Result, Source, arguments};
 use crate::grid::initial::hyperbolic::{Scheme, first_layers};
-use crate::grid::initial::{Fronts, InitialSettings, Outline};
+use crate::grid::initial::{InitialSettings, Layers, Outline};
 use crate::grid::{FAR_FIELD_CENTRE, Topology};
 
 /// Threads of a block where one follows a whole line: few, so that all multiprocessors have lines.
@@ -41,11 +41,11 @@ impl CudaGrid {
     }
 }
 
-pub(super) fn layers(outline: &Outline, fronts: &Buffer<f64>) -> Result<Fronts> {
+pub(super) fn layers(outline: &Outline, fronts: &Buffer<f64>) -> Result<Layers> {
     let n = outline.columns();
     let mut points = vec![[0.0; 2]; n * outline.layers.len()];
     fronts.download(bytemuck::cast_slice_mut(&mut points))?;
-    Ok(Fronts { layers: points.chunks(n).map(<[_]>::to_vec).collect() })
+    Ok(points.chunks(n).map(<[_]>::to_vec).collect())
 }
 
 impl CudaBackend {

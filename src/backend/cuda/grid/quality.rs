@@ -5,7 +5,7 @@ use crate::backend::cuda::backend::CudaBackend;
 use crate::backend::cuda::device::Buffer;
 use crate::backend::cuda::launch::{Argument, LaunchShape, Result, Source, arguments};
 use crate::backend::{DeviceError, GridBackend};
-use crate::grid::initial::{InitialSettings, Outline};
+use crate::grid::initial::{InitialSettings, Outline, grid_of};
 use crate::grid::quality::{PERCENTILE, Quality, WallLine, corner_tangent, larger, order_of};
 use crate::grid::{FAR_FIELD_CENTRE, Grid, Symmetry, Topology};
 
@@ -90,7 +90,7 @@ impl GridBackend for CudaBackend {
         let grid = match self.fronts(outline, settings, dissipation)? {
             Some(fronts) if outline.topology.closed() => self.placed(outline, &fronts)?,
             // The outer line of a C-grid is put in place on the host.
-            Some(fronts) => self.take(layers(outline, &fronts)?.grid(outline))?,
+            Some(fronts) => self.take(grid_of(layers(outline, &fronts)?, outline))?,
             None => return Ok(None),
         };
         let folds = self.folds(&grid)?;
