@@ -3,20 +3,11 @@
 /// Most of the chord: two surfaces in columns of their own both reach over it.
 const FULL: f64 = 0.9;
 
-/// The coordinates of a table with more than two columns.
-#[derive(Debug, Clone, PartialEq)]
-pub(super) struct Layout {
-    /// Columns of x and y: of the contour, or of each of the two surfaces.
-    pub(super) surfaces: Vec<[usize; 2]>,
-    /// What was made of the columns.
-    pub(super) note: &'static str,
-}
+/// Columns of x and y: of the contour, or of each of the two surfaces.
+pub(super) type Surfaces = Vec<[usize; 2]>;
 
-impl Layout {
-    fn contour(x: usize, y: usize, note: &'static str) -> Self {
-        Self { surfaces: vec![[x, y]], note }
-    }
-}
+/// Columns, and what was made of them.
+type Layout = (Surfaces, &'static str);
 
 /// Finds the coordinates by the names in the line above the numbers, or else by the numbers.
 ///
@@ -45,12 +36,13 @@ fn named(heading: &str, width: usize) -> Option<Layout> {
     let upper = column(&["yu", "yup", "yupper", "uppery"]).zip(upper_x);
     let lower = column(&["yl", "ylow", "ylower", "lowery"]).zip(lower_x);
     if let (Some((upper_y, upper_x)), Some((lower_y, lower_x))) = (upper, lower) {
-        let surfaces = vec![[upper_x, upper_y], [lower_x, lower_y]];
-        let note = "Upper and lower surface were taken from the columns that the heading names";
-        return Some(Layout { surfaces, note });
+        return Some((
+            vec![[upper_x, upper_y], [lower_x, lower_y]],
+            "Upper and lower surface were taken from the columns that the heading names",
+        ));
     }
     let (x, y) = x.zip(column(&["y", "yc"]))?;
-    Some(Layout::contour(x, y, "x and y were taken from the columns that the heading names"))
+    Some((vec![[x, y]], "x and y were taken from the columns that the heading names"))
 }
 
 /// The letters of a word in lower case, without a unit in brackets: `X(mm)` is `x`.
@@ -62,11 +54,7 @@ fn plain_word(word: &str) -> String {
 /// The only layout of three or four columns that the numbers allow.
 fn measured(rows: &[&[f64]], width: usize) -> Option<Layout> {
     let column = |c: usize| rows.iter().map(move |row| row[c]);
-    let steady = |c: usize| {
-        let (mut pairs, mut back) =
-            (column(c).zip(column(c).skip(1)), column(c).zip(column(c).skip(1)));
-        pairs.all(|(a, b)| a <= b) || back.all(|(a, b)| a >= b)
-    };
+    let steady = |c: usize| column(c).is_sorted() || column(c).is_sorted_by(|a, b| a >= b);
     let range = |c: usize| {
         column(c).fold([f64::INFINITY, f64::NEG_INFINITY], |[a, b], v| [a.min(v), b.max(v)])
     };
@@ -75,31 +63,30 @@ fn measured(rows: &[&[f64]], width: usize) -> Option<Layout> {
     let above = |a: usize, b: usize| rows.iter().all(|row| row[a] >= row[b]);
     // x of a contour goes forth and back.
     let turns = |c: usize| !steady(c);
-    let layout = match width {
-        3 if constant(2) && turns(0) => {
-            Layout::contour(0, 1, "The constant third column was not used")
-        }
-        3 if constant(1) && turns(0) => {
-            Layout::contour(0, 2, "The constant second column was not used")
-        }
-        3 if constant(0) && turns(1) => {
-            Layout::contour(1, 2, "The constant first column was not used")
-        }
-        3 if counts && turns(1) => {
-            Layout::contour(1, 2, "The first column counts the points and was not used")
-        }
-        3 if turns(0) => Layout::contour(0, 1, "The third column was not used"),
-        3 if above(1, 2) || above(2, 1) => Layout {
-            surfaces: vec![[0, 1], [0, 2]],
-            note: "The second and third column were taken as the ordinates of the two surfaces",
-        },
-        4 if steady(0) && steady(2) && common_part(range(0), range(2)) > FULL => Layout {
-            surfaces: vec![[0, 1], [2, 3]],
-            note: "The four columns were taken as x and y of the two surfaces",
-        },
-        _ => return None,
-    };
-    Some(layout)
+    let (three, four) = (width == 3, width == 4);
+    let one = |x: usize, y: usize| vec![[x, y]];
+    let layouts: [(bool, Surfaces, &str); 7] = [
+        (three && constant(2) && turns(0), one(0, 1), "The constant third column was not used"),
+        (three && constant(1) && turns(0), one(0, 2), "The constant second column was not used"),
+        (three && constant(0) && turns(1), one(1, 2), "The constant first column was not used"),
+        (
+            three && counts && turns(1),
+            one(1, 2),
+            "The first column counts the points and was not used",
+        ),
+        (three && turns(0), one(0, 1), "The third column was not used"),
+        (
+            three && (above(1, 2) || above(2, 1)),
+            vec![[0, 1], [0, 2]],
+            "The second and third column were taken as the ordinates of the two surfaces",
+        ),
+        (
+            four && steady(0) && steady(2) && common_part(range(0), range(2)) > FULL,
+            vec![[0, 1], [2, 3]],
+            "The four columns were taken as x and y of the two surfaces",
+        ),
+    ];
+    layouts.into_iter().find(|(fits, ..)| *fits).map(|(_, surfaces, note)| (surfaces, note))
 }
 
 /// Length common to two intervals over that of both together.

@@ -4,6 +4,7 @@
 use super::rows::Row;
 use crate::geometry::error::{FileProblem, Refusal};
 use crate::geometry::polygon::first_crossing;
+use crate::geometry::{ClosedContour, vector};
 
 /// The fewest distinct points that say what a contour is.
 const LEAST_POINTS: usize = 10;
@@ -42,22 +43,14 @@ pub(super) fn airfoil(
     Ok(frame.scale(&rows, notes))
 }
 
-/// A smooth closed contour in the unit of its file.
-pub(super) struct Smooth {
-    /// Points, clockwise, each once.
-    pub(super) points: Vec<[f64; 2]>,
-    /// Smallest and largest x, and y.
-    pub(super) extents: [[f64; 2]; 2],
-    /// Distance up to which points are one point.
-    pub(super) same: f64,
-}
-
-/// The points of a smooth closed contour, ordered and checked.
-pub(super) fn smooth(rows: Vec<Row>, notes: &mut Vec<String>) -> Result<Smooth, Refusal> {
-    let extents = [0, 1].map(|c| {
-        let values = || rows.iter().map(|row| row.at[c]);
-        [values().fold(f64::INFINITY, f64::min), values().fold(f64::NEG_INFINITY, f64::max)]
-    });
+/// The smooth closed contour in units of `length`, ordered and checked, without its name, and the
+/// distance up to which points are one point.
+pub(super) fn smooth(
+    rows: Vec<Row>,
+    length: f64,
+    notes: &mut Vec<String>,
+) -> Result<(ClosedContour, f64), Refusal> {
+    let extents = [extent(&rows, 0), extent(&rows, 1)];
     let across = (extents[0][1] - extents[0][0]).max(extents[1][1] - extents[1][0]);
     let same = SAME * across;
     let mut rows = drop_repeated(rows, same, notes);
@@ -72,7 +65,14 @@ pub(super) fn smooth(rows: Vec<Row>, notes: &mut Vec<String>) -> Result<Smooth, 
         rows[1..].reverse();
         notes.push("The points run counter-clockwise; their order was reversed.".into());
     }
-    Ok(Smooth { points: rows.iter().map(|row| row.at).collect(), extents, same })
+    let contour = ClosedContour {
+        name: String::new(),
+        points: rows.iter().map(|row| row.at.map(|c| c / length)).collect(),
+        centre: extents.map(|[low, high]| 0.5 * (low + high) / length),
+        symmetry: None,
+        notes: Vec::new(),
+    };
+    Ok((contour, same / length))
 }
 
 /// Refuses too few distinct points.
@@ -103,8 +103,7 @@ struct Frame {
 
 impl Frame {
     fn of(rows: &[Row]) -> Self {
-        let left = rows.iter().map(|r| r.at[0]).fold(f64::INFINITY, f64::min);
-        let right = rows.iter().map(|r| r.at[0]).fold(f64::NEG_INFINITY, f64::max);
+        let [left, right] = extent(rows, 0);
         Self { left, right, chord: right - left }
     }
 
@@ -125,13 +124,18 @@ impl Frame {
     }
 }
 
+/// Smallest and largest x (`c` = 0) or y (1).
+fn extent(rows: &[Row], c: usize) -> [f64; 2] {
+    let values = || rows.iter().map(|row| row.at[c]);
+    [values().fold(f64::INFINITY, f64::min), values().fold(f64::NEG_INFINITY, f64::max)]
+}
+
 fn step(a: &Row, b: &Row) -> [f64; 2] {
-    [b.at[0] - a.at[0], b.at[1] - a.at[1]]
+    vector::difference(b.at, a.at)
 }
 
 fn distance(a: &Row, b: &Row) -> f64 {
-    let [dx, dy] = step(a, b);
-    dx.hypot(dy)
+    vector::distance(a.at, b.at)
 }
 
 fn same(a: &Row, b: &Row, frame: &Frame) -> bool {
@@ -232,8 +236,7 @@ fn start_at_trailing_edge(rows: &mut Vec<Row>, frame: &Frame, notes: &mut Vec<St
 /// the gap between the two ends. A rounded edge has no corner behind that point and is left alone.
 fn drop_base_points(rows: &mut Vec<Row>, frame: &Frame, notes: &mut Vec<String>) {
     let corner = |a: &Row, b: &Row, c: &Row| {
-        let ([ux, uy], [vx, vy]) = (step(a, b), step(b, c));
-        (ux * vy - uy * vx).abs().atan2(ux * vx + uy * vy) > 50.0_f64.to_radians()
+        vector::angle(step(a, b), step(b, c)).abs() > 50.0_f64.to_radians()
     };
     let ends_on_base = |a: &Row, b: &Row, c: &Row| on_base(a, b, frame) && corner(a, b, c);
     let n = rows.len();
@@ -266,8 +269,7 @@ fn checked_area(rows: &[Row], least: f64) -> Result<f64, Refusal> {
     let start = rows[0];
     let area: f64 = rows
         .windows(2)
-        .map(|w| (step(&start, &w[0]), step(&start, &w[1])))
-        .map(|(a, b)| 0.5 * (a[0] * b[1] - a[1] * b[0]))
+        .map(|w| 0.5 * vector::cross(step(&start, &w[0]), step(&start, &w[1])))
         .sum();
     if area.abs() < least { Err(FileProblem::NoArea.into()) } else { Ok(area) }
 }

@@ -2,7 +2,10 @@
 
 /// A line of numbers.
 #[derive(Debug, Clone, PartialEq)]
-pub(super) struct Numbers {
+pub(super) struct Numbers<'a> {
+    /// Counted from 1.
+    pub(super) line: usize,
+    pub(super) text: &'a str,
     /// At least two.
     pub(super) values: Vec<f64>,
     /// A number was in parentheses, as tables mark edge ordinates.
@@ -15,7 +18,7 @@ pub(super) struct Numbers {
 
 /// What a line is, by itself.
 #[derive(Debug, Clone, PartialEq)]
-pub(super) enum Line {
+pub(super) enum Line<'a> {
     /// Nothing, or white space.
     Blank,
     /// Marked by `#`, `!`, `%` or `//`.
@@ -25,12 +28,12 @@ pub(super) enum Line {
     /// One number alone, or a number and something that nearly is one.
     Broken,
     /// Two numbers or more, and nothing else.
-    Numbers(Numbers),
+    Numbers(Numbers<'a>),
 }
 
 /// Classifies a line.
-pub(super) fn classify(text: &str) -> Line {
-    let text = text.trim();
+pub(super) fn classify(line: usize, raw: &str) -> Line<'_> {
+    let text = raw.trim();
     if text.is_empty() {
         return Line::Blank;
     }
@@ -45,8 +48,14 @@ pub(super) fn classify(text: &str) -> Line {
     let leading = values.iter().take_while(|v| v.is_some()).count();
     if leading == tokens.len() && leading > 1 {
         let parentheses = tokens.iter().any(|t| t.starts_with('('));
-        let values = values.into_iter().flatten().collect();
-        return Line::Numbers(Numbers { values, parentheses, decimal_commas, run_together });
+        return Line::Numbers(Numbers {
+            line,
+            text: raw,
+            values: values.into_iter().flatten().collect(),
+            parentheses,
+            decimal_commas,
+            run_together,
+        });
     }
     let digits = |t: &String| t.contains(|c: char| c.is_ascii_digit());
     let nearly = match values[..] {

@@ -18,7 +18,6 @@ use std::path::Path;
 
 use super::error::{FileProblem, Refusal};
 use super::{Airfoil, ClosedContour, GeometryError};
-use contour::Smooth;
 use rows::Table;
 
 /// The most bytes that are read; the largest airfoil files have some hundred thousand.
@@ -46,13 +45,9 @@ pub fn airfoil_from_file(path: impl AsRef<Path>) -> Result<Airfoil, GeometryErro
 ///
 /// As [`airfoil_from_file`].
 pub fn airfoil_from_bytes(path: &Path, bytes: Vec<u8>) -> Result<Airfoil, GeometryError> {
-    let mut notes = Vec::new();
-    let read = |notes: &mut _| -> Result<_, Refusal> {
-        let Table { name, rows, upper } = rows::collect(&text(bytes, notes)?, notes)?;
-        Ok((name, contour::airfoil(rows, upper, notes)?))
-    };
-    let (name, points) = read(&mut notes).map_err(|refusal| refusal.of(path))?;
-    Ok(Airfoil { name: name.unwrap_or_else(|| stem(path)), points, notes })
+    let airfoil = |table: Table, notes: &mut _| contour::airfoil(table.rows, table.upper, notes);
+    let (name, points, notes) = read(path, bytes, airfoil)?;
+    Ok(Airfoil { name, points, notes })
 }
 
 /// Reads the smooth closed contour in the file at `path` and divides it by `length`.
@@ -83,27 +78,26 @@ pub fn contour_from_bytes(
     bytes: Vec<u8>,
     length: f64,
 ) -> Result<ClosedContour, GeometryError> {
-    let mut notes = Vec::new();
-    let read = |notes: &mut _| -> Result<_, Refusal> {
-        let Table { name, rows, .. } = rows::collect(&text(bytes, notes)?, notes)?;
-        Ok((name, contour::smooth(rows, notes)?))
-    };
-    let (name, smooth) = read(&mut notes).map_err(|refusal| refusal.of(path))?;
-    let Smooth { points, extents, same } = smooth;
-    let mut contour = ClosedContour {
-        name: name.unwrap_or_else(|| stem(path)),
-        points: points.iter().map(|point| point.map(|c| c / length)).collect(),
-        centre: extents.map(|[low, high]| 0.5 * (low + high) / length),
-        symmetry: None,
-        notes,
-    };
-    contour.find_symmetry(same / length)?;
-    Ok(contour)
+    let smooth = |table: Table, notes: &mut _| contour::smooth(table.rows, length, notes);
+    let (name, (mut contour, same), notes) = read(path, bytes, smooth)?;
+    contour.find_symmetry(same)?;
+    Ok(ClosedContour { name, notes, ..contour })
 }
 
-/// Name of a file without its ending.
-fn stem(path: &Path) -> String {
-    path.file_stem().map_or_else(String::new, |stem| stem.to_string_lossy().into_owned())
+/// The name, what `shape` makes of the points, and the notes.
+fn read<T>(
+    path: &Path,
+    bytes: Vec<u8>,
+    shape: impl FnOnce(Table, &mut Vec<String>) -> Result<T, Refusal>,
+) -> Result<(String, T, Vec<String>), GeometryError> {
+    let mut notes = Vec::new();
+    let read = |notes: &mut _| {
+        let mut table = rows::collect(&text(bytes, notes)?, notes)?;
+        Ok((table.name.take(), shape(table, notes)?))
+    };
+    let (name, shape) = read(&mut notes).map_err(|refusal: Refusal| refusal.of(path))?;
+    let stem = || path.file_stem().unwrap_or_default().to_string_lossy().into_owned();
+    Ok((name.unwrap_or_else(stem), shape, notes))
 }
 
 /// The file's bytes, at most one more than the limit.

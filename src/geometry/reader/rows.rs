@@ -1,6 +1,6 @@
 //! The rows of points in a file, separated from names, remarks, count lines and junk.
 
-use super::columns::{self, Layout};
+use super::columns::{self, Surfaces};
 use super::excerpt;
 use super::line::{Line, Numbers, classify};
 use crate::geometry::error::{FileProblem, Refusal};
@@ -25,13 +25,6 @@ pub(super) struct Table {
     pub(super) upper: Option<usize>,
 }
 
-/// A line of numbers with its place.
-struct Candidate<'a> {
-    line: usize,
-    text: &'a str,
-    numbers: Numbers,
-}
-
 /// Sorts the lines of a file.
 pub(super) fn collect(text: &str, notes: &mut Vec<String>) -> Result<Table, Refusal> {
     let text = text.trim_start_matches('\u{feff}').replace("\r\n", "\n").replace('\r', "\n");
@@ -40,9 +33,9 @@ pub(super) fn collect(text: &str, notes: &mut Vec<String>) -> Result<Table, Refu
         return Err(FileProblem::NoPoints { lines: text.lines().count() }.into());
     }
     drop_grid_extents(&mut candidates, notes);
-    let layout = layout(&candidates, &text, notes)?;
-    let mut rows = points(&candidates, &layout.surfaces, notes)?;
-    let upper = match layout.surfaces.len() {
+    let surfaces = layout(&candidates, &text, notes)?;
+    let mut rows = points(&candidates, &surfaces, notes)?;
+    let upper = match surfaces.len() {
         1 => take_count_line(&mut rows, notes)?,
         _ => Some(candidates.len()),
     };
@@ -54,9 +47,9 @@ pub(super) fn collect(text: &str, notes: &mut Vec<String>) -> Result<Table, Refu
 fn candidates<'a>(
     text: &'a str,
     notes: &mut Vec<String>,
-) -> Result<(Option<String>, Vec<Candidate<'a>>), Refusal> {
+) -> Result<(Option<String>, Vec<Numbers<'a>>), Refusal> {
     let mut name = None;
-    let mut found: Vec<Candidate> = Vec::new();
+    let mut found: Vec<Numbers> = Vec::new();
     let mut skipped: Vec<(usize, &str)> = Vec::new();
     let mut broken: Option<(usize, &str)> = None;
     let malformed = |(line, text): (usize, &str)| {
@@ -71,13 +64,13 @@ fn candidates<'a>(
             ));
             break;
         }
-        match classify(raw) {
+        match classify(line, raw) {
             Line::Blank | Line::Comment => {}
             Line::Numbers(numbers) => {
                 if let Some(earlier) = broken {
                     return malformed(earlier);
                 }
-                found.push(Candidate { line, text: raw, numbers });
+                found.push(numbers);
             }
             kind @ (Line::Text | Line::Broken) if name.is_none() && found.is_empty() => {
                 if kind == Line::Broken {
@@ -124,10 +117,10 @@ fn note_skipped(skipped: &[(usize, &str)], notes: &mut Vec<String>) {
 }
 
 /// Drops the four numbers `x_min x_max y_min y_max` that MSES files put above the points.
-fn drop_grid_extents(candidates: &mut Vec<Candidate>, notes: &mut Vec<String>) {
+fn drop_grid_extents(candidates: &mut Vec<Numbers>, notes: &mut Vec<String>) {
     let extents = |v: &[f64]| v.len() == 4 && v[0] < v[1] && v[2] < v[3];
-    let alone = candidates.get(1).is_some_and(|c| c.numbers.values.len() < 4);
-    if alone && extents(&candidates[0].numbers.values) {
+    let alone = candidates.get(1).is_some_and(|c| c.values.len() < 4);
+    if alone && extents(&candidates[0].values) {
         let first = candidates.remove(0);
         notes.push(format!(
             "Line {} holds grid extents, not a point, and was skipped: `{}`.",
@@ -140,41 +133,38 @@ fn drop_grid_extents(candidates: &mut Vec<Candidate>, notes: &mut Vec<String>) {
 /// Which columns are coordinates. Tables of two columns and single rows of three need no finding
 /// out; rows of more that make no table are refused.
 fn layout(
-    candidates: &[Candidate],
+    candidates: &[Numbers],
     text: &str,
     notes: &mut Vec<String>,
-) -> Result<Layout, Refusal> {
-    let values: Vec<&[f64]> = candidates.iter().map(|c| c.numbers.values.as_slice()).collect();
+) -> Result<Surfaces, Refusal> {
+    let values: Vec<&[f64]> = candidates.iter().map(|c| c.values.as_slice()).collect();
     let wide = values.iter().all(|v| v.len() > 2);
     let first = candidates.first().map_or(0, |c| c.line);
     let above = text.split('\n').take(first.saturating_sub(1)).filter(|l| !l.trim().is_empty());
-    if let Some(layout) = columns::layout(above.last(), &values).filter(|_| wide) {
-        notes.push(format!("{}.", layout.note));
-        return Ok(layout);
+    if let Some((surfaces, note)) = columns::layout(above.last(), &values).filter(|_| wide) {
+        notes.push(format!("{note}."));
+        return Ok(surfaces);
     }
     let most = if wide { 2 } else { 3 };
-    if let Some(&Candidate { line, ref numbers, .. }) =
-        candidates.iter().find(|c| c.numbers.values.len() > most)
-    {
-        return Err(FileProblem::Columns { found: numbers.values.len() }.at(line));
+    if let Some(row) = candidates.iter().find(|row| row.values.len() > most) {
+        return Err(FileProblem::Columns { found: row.values.len() }.at(row.line));
     }
     let third = values.iter().filter(|v| v.len() == 3).count();
     if third > 0 {
         notes.push(format!("A third number was not used in {third} lines."));
     }
-    Ok(Layout { surfaces: vec![[0, 1]], note: "" })
+    Ok(vec![[0, 1]])
 }
 
 /// Finite coordinates from the columns of each surface, one surface after the other.
 fn points(
-    candidates: &[Candidate],
+    candidates: &[Numbers],
     surfaces: &[[usize; 2]],
     notes: &mut Vec<String>,
 ) -> Result<Vec<Row>, Refusal> {
     let mut rows = Vec::with_capacity(surfaces.len() * candidates.len());
     for &[x, y] in surfaces {
-        for (index, candidate) in candidates.iter().enumerate() {
-            let &Candidate { line, text, numbers: Numbers { ref values, .. } } = candidate;
+        for (index, &Numbers { line, text, ref values, .. }) in candidates.iter().enumerate() {
             let at = [values[x], values[y]];
             if !at.iter().all(|v| v.abs() < 1e100) {
                 return Err(FileProblem::NotFinite { text: excerpt(text) }.at(line));
@@ -186,7 +176,7 @@ fn points(
         }
     }
     let mut note = |which: fn(&Numbers) -> bool, what: &str| {
-        let mut lines = candidates.iter().filter(|c| which(&c.numbers)).map(|c| c.line);
+        let mut lines = candidates.iter().filter(|c| which(c)).map(|c| c.line);
         if let Some(first) = lines.next() {
             notes.push(format!("{what}, {} in all, the first in line {first}.", 1 + lines.count()));
         }
