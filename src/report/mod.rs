@@ -11,7 +11,6 @@ pub mod plot;
 use std::path::Path;
 
 pub use self::json::{GridReport, LinearReport, NewtonReport, Report, Timing, write_json};
-use self::plot::{GridFigure, QualityFigure};
 use crate::files::IoError;
 use crate::grid::Grid;
 use crate::grid::quality::{Quality, nonorthogonality};
@@ -61,11 +60,11 @@ pub static PICTURES: [ReportFile; 3] = [
     },
     ReportFile {
         names: ["grid.svg", "grid.failed.svg"],
-        write: |path, a| a.grid_figure().picture().write(path),
+        write: |path, a| a.grid_picture().write(path),
     },
     ReportFile {
         names: ["grid.png", "grid.failed.png"],
-        write: |path, a| a.grid_figure().picture().write(path),
+        write: |path, a| a.grid_picture().write(path),
     },
 ];
 
@@ -74,23 +73,10 @@ pub static PICTURES: [ReportFile; 3] = [
 pub static QUALITY_MAPS: [ReportFile; 2] = [
     ReportFile {
         names: ["quality.svg", "quality.failed.svg"],
-        write: |path, a| a.write_quality_maps(path),
+        write: |path, a| a.quality_picture(&nonorthogonality(a.grid)).write(path),
     },
     ReportFile {
         names: ["quality.png", "quality.failed.png"],
-        write: |path, a| a.write_quality_maps(path),
+        write: |path, a| a.quality_picture(&nonorthogonality(a.grid)).write(path),
     },
 ];
-
-impl<'a> Artifacts<'a> {
-    fn grid_figure(&self) -> GridFigure<'a> {
-        let &Self { name, grid, quality, good, .. } = self;
-        GridFigure { name, grid, quality, good }
-    }
-
-    fn write_quality_maps(&self, path: &Path) -> Result<(), IoError> {
-        let nonorthogonality = &nonorthogonality(self.grid);
-        let figure = QualityFigure { grid: self.grid_figure(), nonorthogonality };
-        figure.picture().write(path)
-    }
-}

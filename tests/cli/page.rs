@@ -88,14 +88,17 @@ fn the_page_of_a_failed_run_warns_of_the_grid() {
 #[test]
 fn what_was_repaired_stands_on_the_page() {
     let case = b"[geometry]\nfile = \"wing.dat\"\n";
-    let section = include_bytes!("../data/airfoils/tasopt-b.dat");
-    let scratch = Scratch::with(&[("wing.toml", case), ("wing.dat", section)]);
+    let markup = b"\n<b>\"a&b\"</b>\n";
+    let section = [&include_bytes!("../data/airfoils/tasopt-b.dat")[..], markup].concat();
+    let scratch = Scratch::with(&[("wing.toml", case), ("wing.dat", &section)]);
 
     let finished = run(&scratch, &[]);
 
     let note = finished.stderr.lines().find_map(|line| line.strip_prefix("note: ")).unwrap();
     let escaped = note.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;");
-    assert!(page(&scratch).contains(&escaped.replace('"', "&quot;")), "{note}");
+    let page = page(&scratch);
+    assert!(page.contains(&escaped.replace('"', "&quot;")), "{note}");
+    assert!(page.contains("&lt;b&gt;&quot;a&amp;b&quot;&lt;/b&gt;") && !page.contains("<b>\"a"));
 }
 
 #[test]

@@ -8,4 +8,5 @@ mod files;
 mod folders;
 mod matrix_market;
 mod mesh_files;
+mod plot;
 mod writers;

@@ -6,39 +6,13 @@
 use std::io::Write;
 use std::path::Path;
 
-use super::plot::{self, GridFigure, Picture, QualityFigure};
+use super::plot::{self, Picture};
 use super::{Artifacts, Report, Timing, history::convergence};
 use crate::files::{IoError, atomic};
 use crate::grid::quality::nonorthogonality;
 use crate::solver::history::History;
 
 const STYLE: &str = include_str!("style.css");
-
-/// The colours of page and pictures on a dark ground: the page's by the name of a variable, the
-/// pictures' by the name of the colour they replace.
-const DARK_PAGE: [(&str, &str); 9] = [
-    ("ground", "#0f1318"),
-    ("paper", "#171c23"),
-    ("text", "#e3e8ef"),
-    ("label", "#9aa6b5"),
-    ("rule", "#2b323c"),
-    ("frame", "#66717f"),
-    ("good", "#1f8f5f"),
-    ("bad", "#d2473b"),
-    ("code", "#11161c"),
-];
-const DARK_PICTURES: [(&str, &str); 10] = [
-    ("paper", "#171c23"),
-    ("text", "#e3e8ef"),
-    ("label", "#9aa6b5"),
-    ("frame", "#66717f"),
-    ("rule", "#2b323c"),
-    ("grid", "#86b1e0"),
-    ("body", "#262c35"),
-    ("wall", "#ff6b57"),
-    ("folded", "#ffa640"),
-    ("linear", "#5d8fc0"),
-];
 
 /// What a page shows.
 #[derive(Debug, Clone, Copy)]
@@ -63,13 +37,11 @@ pub(crate) fn write(path: &Path, page: &Page<'_>) -> Result<(), IoError> {
 
 impl Page<'_> {
     fn text(&self) -> Result<String, plot::DrawError> {
-        let &Artifacts { name, grid, quality, history, tolerance, good, .. } = self.artifacts;
-        let grid_figure = GridFigure { name, grid, quality, good };
+        let &Artifacts { name, grid, history, tolerance, .. } = self.artifacts;
         let off_normal = nonorthogonality(grid);
-        let maps = QualityFigure { grid: grid_figure, nonorthogonality: &off_normal };
         let shown = |picture: Picture| picture.svg().map(|svg| figure(&svg));
-        let grid_picture = shown(grid_figure.picture())?;
-        let maps = shown(maps.picture())?;
+        let grid_picture = shown(self.artifacts.grid_picture())?;
+        let maps = shown(self.artifacts.quality_picture(&off_normal))?;
         let convergence = shown(convergence(name, history, tolerance).picture())?;
         let report = self.report;
         let largest = off_normal.into_iter().fold(0.0, f64::max);
@@ -83,25 +55,18 @@ impl Page<'_> {
             section("Time", &timing_table(&report.timing)),
             section("Case", &["<pre>", &escaped(self.case), "</pre>"].concat()),
         ];
-        let title = escaped(&report.name);
-        Ok([
+        Ok(format!(
             "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n\
-             <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n<title>",
-            &title,
-            " – gridgen</title>\n<style>\n",
-            STYLE,
-            &dark(),
-            "</style>\n</head>\n<body>\n",
-            &header(report),
-            &sections.concat(),
-            &format!(
-                "<footer>gridgen {} on {}</footer>\n",
-                escaped(&report.version),
-                machine(report)
-            ),
-            "</body>\n</html>\n",
-        ]
-        .concat())
+             <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n\
+             <title>{} – gridgen</title>\n<style>\n{STYLE}{}</style>\n</head>\n<body>\n{}{}\
+             <footer>gridgen {} on {}</footer>\n</body>\n</html>\n",
+            escaped(&report.name),
+            dark_pictures(),
+            header(report),
+            sections.concat(),
+            escaped(&report.version),
+            machine(report),
+        ))
     }
 }
 
@@ -149,24 +114,13 @@ fn figure(svg: &str) -> String {
     ["<figure>", svg[start..].trim_end(), "</figure>\n"].concat()
 }
 
-/// The style on a dark ground.
-fn dark() -> String {
-    let mut style = String::from("@media (prefers-color-scheme: dark) {\n:root {");
-    for (name, colour) in DARK_PAGE {
-        style += &[" --", name, ": ", colour, ";"].concat();
-    }
-    style += " }\n";
-    for (name, colour) in plot::COLOURS {
-        let dark = DARK_PICTURES.iter().find(|(other, _)| *other == name);
-        let light = plot::hexadecimal(colour);
-        for attribute in ["fill", "stroke"] {
-            if let Some((_, dark)) = dark {
-                let which = ["svg [", attribute, "=\"", &light, "\"]"].concat();
-                style += &[&which, " { ", attribute, ": ", dark, "; }\n"].concat();
-            }
-        }
-    }
-    style + "}\n"
+/// The style of the pictures on a dark ground.
+fn dark_pictures() -> String {
+    let rules = plot::COLOURS.map(|(light, dark)| {
+        let light = plot::hexadecimal(light);
+        ["fill", "stroke"].map(|what| format!("svg [{what}=\"{light}\"] {{ {what}: {dark}; }}\n"))
+    });
+    format!("@media (prefers-color-scheme: dark) {{\n{}}}\n", rules.concat().concat())
 }
 
 /// Text that is no markup.
@@ -241,13 +195,8 @@ fn quality_table(report: &Report, nonorthogonality: f64) -> String {
         ("far field, nearest", format!("{:.4}", q.far_field_min), "chords from mid-chord"),
         ("far field, farthest", format!("{:.4}", q.far_field_max), "chords from mid-chord"),
     ];
-    let rows = rows.map(|(name, value, meaning)| {
-        format!(
-            "<tr><td>{name}</td><td class=\"number\">{value}</td><td class=\"meaning\">{meaning}</td>\
-             </tr>\n"
-        )
-    });
-    format!("<table>\n{}</table>", rows.concat())
+    let rows = rows.map(|(name, value, meaning)| [name.to_owned(), value, meaning.to_owned()]);
+    table(["name", "number", "meaning"], None, rows)
 }
 
 /// One row a Newton step.
@@ -260,10 +209,9 @@ fn steps_table(history: &History) -> String {
         "step length",
         "smallest area",
         "folded",
-    ]
-    .map(|head| format!("<th class=\"number\">{head}</th>"));
+    ];
     let rows = history.steps.iter().map(|s| {
-        let cells = [
+        [
             s.step.to_string(),
             format!("{:.3e}", s.residual),
             format!("{:.1e}", s.forcing_term),
@@ -271,34 +219,30 @@ fn steps_table(history: &History) -> String {
             s.step_length.to_string(),
             format!("{:.2e}", s.min_area),
             s.folded_cells.to_string(),
-        ];
-        let cells = cells.map(|cell| format!("<td class=\"number\">{cell}</td>"));
-        format!("<tr>{}</tr>\n", cells.concat())
+        ]
     });
-    format!("<table>\n<tr>{}</tr>\n{}</table>", heads.concat(), rows.collect::<String>())
+    table(["number"; 7], Some(heads), rows)
 }
 
 /// Seconds of each phase.
 fn timing_table(timing: &Timing) -> String {
-    let rows = timing.phases().iter().map(|(phase, seconds)| {
-        format!("<tr><td>{phase}</td><td class=\"number\">{seconds:.3} s</td></tr>\n")
-    });
-    format!("<table>\n{}</table>", rows.collect::<String>())
+    let rows = timing.phases().iter();
+    let rows = rows.map(|(phase, seconds)| [(*phase).to_owned(), format!("{seconds:.3} s")]);
+    table(["name", "number"], None, rows)
 }
 
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn names_are_no_markup() {
-        assert_eq!(escaped("<b>\"a&b\""), "&lt;b&gt;&quot;a&amp;b&quot;");
-    }
-
-    #[test]
-    fn every_colour_has_another_on_a_dark_ground() {
-        let names = plot::COLOURS.map(|(name, _)| name);
-
-        assert_eq!(DARK_PICTURES.map(|(name, _)| name), names);
-    }
+/// A table of rows, with the class of each column in the style.
+fn table<const N: usize>(
+    classes: [&str; N],
+    heads: Option<[&str; N]>,
+    rows: impl IntoIterator<Item = [String; N]>,
+) -> String {
+    let row = |tag: &str, cells: [String; N]| {
+        let cells = cells.into_iter().zip(classes);
+        let cells = cells.map(|(cell, class)| format!("<{tag} class=\"{class}\">{cell}</{tag}>"));
+        format!("<tr>{}</tr>\n", cells.collect::<String>())
+    };
+    let heads = heads.map(|heads| row("th", heads.map(str::to_owned)));
+    let rows = rows.into_iter().map(|cells| row("td", cells));
+    format!("<table>\n{}</table>", heads.into_iter().chain(rows).collect::<String>())
 }

@@ -5,9 +5,9 @@ use plotters::prelude::RGBColor;
 use super::clip::{Window, simplify};
 use super::palette;
 use super::picture::{
-    Anchor, CAPTION_SIZE, CENTRE_BOTTOM, CENTRE_TOP, LABEL_SIZE, LEFT_BOTTOM, Picture, RIGHT,
-    RIGHT_BOTTOM,
+    Anchor, CAPTION_SIZE, CENTRE_TOP, LABEL_SIZE, LEFT_BOTTOM, Picture, RIGHT, RIGHT_BOTTOM, UPWARD,
 };
+use crate::grid::vector::along;
 
 /// Length of a tick and its distance from its label, in pixels.
 const TICK: f64 = 5.0;
@@ -19,30 +19,25 @@ const EXPONENT: (f64, Anchor) = (0.75 * LABEL_SIZE, LEFT_BOTTOM);
 /// A part of the picture that shows a window of the plane. The frame is in pixels with y
 /// downward, the window in the units of the data with y upward.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Panel {
-    pub(super) frame: Window,
-    pub(super) window: Window,
+pub struct Panel {
+    pub frame: Window,
+    pub window: Window,
 }
 
 impl Panel {
     /// A panel with equal scales on both axes: `window` is enlarged about its centre to the
     /// shape of the frame. A window without an extent, as a broken grid has, becomes the unit
     /// square.
-    pub(super) fn equal_scales(frame: Window, window: Window) -> Self {
+    pub fn equal_scales(frame: Window, window: Window) -> Self {
         let drawable = window.size().iter().all(|&side| side > 0.0 && side.is_finite());
         let window = if drawable { window } else { Window { low: [0.0; 2], high: [1.0; 2] } };
-        let (size, pixels, centre) = (window.size(), frame.size(), window.centre());
+        let (size, pixels) = (window.size(), frame.size());
         let unit = (size[0] / pixels[0]).max(size[1] / pixels[1]);
-        let half = [0.5 * unit * pixels[0], 0.5 * unit * pixels[1]];
-        let window = Window {
-            low: [centre[0] - half[0], centre[1] - half[1]],
-            high: [centre[0] + half[0], centre[1] + half[1]],
-        };
-        Self { frame, window }
+        Self { frame, window: Window::about(window.centre(), pixels.map(|side| unit * side)) }
     }
 
     /// Pixel of a point of the plane.
-    pub(super) fn pixel(&self, point: [f64; 2]) -> [f64; 2] {
+    pub fn pixel(&self, point: [f64; 2]) -> [f64; 2] {
         let (size, pixels) = (self.window.size(), self.frame.size());
         [
             self.frame.low[0] + (point[0] - self.window.low[0]) / size[0] * pixels[0],
@@ -58,55 +53,44 @@ impl Panel {
 
     /// Frame, linear axes of about so many ticks, and captions above the frame, left and right.
     pub(super) fn draw_around(&self, picture: &mut Picture, ticks: f64, [left, right]: [&str; 2]) {
+        let Window { low, high } = self.window;
         self.draw_frame(picture);
-        self.draw_x_axis(
-            picture,
-            Ticks::new(self.window.low[0], self.window.high[0], ticks),
-            false,
-        );
-        self.draw_y_axis(
-            picture,
-            Ticks::new(self.window.low[1], self.window.high[1], ticks),
-            false,
-        );
+        for d in 0..2 {
+            self.draw_axis(picture, d, Ticks::new(low[d], high[d], ticks), false);
+        }
         let y = self.frame.low[1] - 7.0;
         let [x_left, x_right] = [self.frame.low[0], self.frame.high[0]];
         picture.text(left, [x_left, y], (CAPTION_SIZE, LEFT_BOTTOM), palette::TEXT);
         picture.text(right, [x_right, y], (LABEL_SIZE, RIGHT_BOTTOM), palette::LABEL);
     }
 
-    /// Ticks and numbers below; labels are 10ⁿ where x is a decimal logarithm.
-    pub(super) fn draw_x_axis(&self, picture: &mut Picture, ticks: Ticks, logarithmic: bool) {
-        let bottom = self.frame.high[1];
-        for value in ticks.values() {
-            let x = self.pixel([value, self.window.low[1]])[0];
-            picture.line(&[[x, bottom], [x, bottom + TICK]], palette::FRAME, 1.0);
-            let (label, y) = (ticks.label(value), bottom + TICK + TICK_GAP);
-            if logarithmic {
-                picture.text("10", [x - 3.0, y], (LABEL_SIZE, CENTRE_TOP), palette::LABEL);
-                picture.text(&label, [x + 6.0, y + 8.0], EXPONENT, palette::LABEL);
-            } else {
-                picture.text(&label, [x, y], (LABEL_SIZE, CENTRE_TOP), palette::LABEL);
-            }
-        }
-    }
-
-    /// Ticks and numbers on the left; faint lines and labels 10ⁿ where y is a decimal logarithm.
-    pub(super) fn draw_y_axis(&self, picture: &mut Picture, ticks: Ticks, logarithmic: bool) {
+    /// Ticks and numbers below (`d` = 0) or on the left (1). Labels are 10ⁿ where the axis shows
+    /// decimal logarithms; y has faint lines then.
+    pub(super) fn draw_axis(
+        &self,
+        picture: &mut Picture,
+        d: usize,
+        ticks: Ticks,
+        logarithmic: bool,
+    ) {
         let Window { low, high } = self.frame;
+        let outward = [[0.0, 1.0], [-1.0, 0.0]][d];
+        // Ten and exponent apart: the embedded font has no superscript minus sign.
+        let (anchor, ten, exponent) =
+            [(CENTRE_TOP, [-3.0, 0.0], [6.0, 8.0]), (RIGHT, [-20.0, 0.0], [-19.0, -1.0])][d];
         for value in ticks.values() {
-            let y = self.pixel([self.window.low[0], value])[1];
-            if logarithmic && y > low[1] + 1.0 && y < high[1] - 1.0 {
-                picture.line(&[[low[0], y], [high[0], y]], palette::RULE, 1.0);
+            let mut at = [low[0], high[1]];
+            at[d] = self.pixel([value; 2])[d];
+            if d == 1 && logarithmic && at[1] > low[1] + 1.0 && at[1] < high[1] - 1.0 {
+                picture.line(&[at, [high[0], at[1]]], palette::RULE, 1.0);
             }
-            picture.line(&[[low[0] - TICK, y], [low[0], y]], palette::FRAME, 1.0);
-            let (label, x) = (ticks.label(value), low[0] - TICK - TICK_GAP);
+            picture.line(&[at, along(at, outward, TICK)], palette::FRAME, 1.0);
+            let (label, at) = (ticks.label(value), along(at, outward, TICK + TICK_GAP));
             if logarithmic {
-                // Ten and exponent apart: the embedded font has no superscript minus sign.
-                picture.text("10", [x - 20.0, y], (LABEL_SIZE, RIGHT), palette::LABEL);
-                picture.text(&label, [x - 19.0, y - 1.0], EXPONENT, palette::LABEL);
+                picture.text("10", along(at, ten, 1.0), (LABEL_SIZE, anchor), palette::LABEL);
+                picture.text(&label, along(at, exponent, 1.0), EXPONENT, palette::LABEL);
             } else {
-                picture.text(&label, [x, y], (LABEL_SIZE, RIGHT), palette::LABEL);
+                picture.text(&label, at, (LABEL_SIZE, anchor), palette::LABEL);
             }
         }
     }
@@ -116,7 +100,7 @@ impl Panel {
         let below = [self.frame.centre()[0], self.frame.high[1] + 32.0];
         picture.text(x, below, (LABEL_SIZE + 1.0, CENTRE_TOP), palette::TEXT);
         let left = [self.frame.low[0] - 62.0, self.frame.centre()[1]];
-        picture.upward_text(y, left, (LABEL_SIZE + 1.0, CENTRE_BOTTOM), palette::TEXT);
+        picture.text(y, left, (LABEL_SIZE + 1.0, UPWARD), palette::TEXT);
     }
 
     /// Draws the part of a line inside the window, leaving out points below a tenth of a pixel.
@@ -144,7 +128,7 @@ impl Panel {
 
 /// Round numbers in an interval: multiples of 1, 2 or 5 times a power of ten.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Ticks {
+pub struct Ticks {
     low: f64,
     high: f64,
     step: f64,
@@ -152,7 +136,7 @@ pub(super) struct Ticks {
 
 impl Ticks {
     /// About `count` ticks, seldom more.
-    pub(super) fn new(low: f64, high: f64, count: f64) -> Self {
+    pub fn new(low: f64, high: f64, count: f64) -> Self {
         let rough = ((high - low) / count).max(f64::MIN_POSITIVE);
         let power = 10_f64.powf(rough.log10().floor());
         let factor = [1.0, 2.0, 5.0].into_iter().find(|f| f * power >= rough).unwrap_or(10.0);
@@ -160,12 +144,12 @@ impl Ticks {
     }
 
     /// The same with whole numbers only.
-    pub(super) fn whole(low: f64, high: f64, count: f64) -> Self {
+    pub fn whole(low: f64, high: f64, count: f64) -> Self {
         let ticks = Self::new(low, high, count);
         Self { step: ticks.step.max(1.0), ..ticks }
     }
 
-    pub(super) fn values(self) -> impl Iterator<Item = f64> {
+    pub fn values(self) -> impl Iterator<Item = f64> {
         // A tick may lie on the end of the interval but for rounding.
         let slack = 1e-9;
         let first = (self.low / self.step - slack).ceil() as i64;
@@ -174,35 +158,9 @@ impl Ticks {
     }
 
     /// The number with the digits the step needs.
-    pub(super) fn label(self, value: f64) -> String {
+    pub fn label(self, value: f64) -> String {
         let digits = (-(self.step * (1.0 + 1e-9)).log10().floor()).max(0.0) as usize;
         // No sign at zero, and a minus sign as long as a plus sign.
         format!("{:.digits$}", value + 0.0).replace('-', "−")
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn ticks_are_round_and_inside() {
-        let ticks = Ticks::new(-0.31, 0.52, 5.0);
-        let labels: Vec<_> = ticks.values().map(|v| ticks.label(v)).collect();
-        assert_eq!(labels, ["−0.2", "0.0", "0.2", "0.4"]);
-    }
-
-    #[test]
-    fn whole_ticks_never_split_a_unit() {
-        let ticks = Ticks::whole(0.0, 3.0, 9.0);
-        assert_eq!(ticks.values().collect::<Vec<_>>(), [0.0, 1.0, 2.0, 3.0]);
-    }
-
-    #[test]
-    fn equal_scales_keep_circles_round() {
-        let frame = Window { low: [10.0, 10.0], high: [410.0, 210.0] };
-        let panel = Panel::equal_scales(frame, Window { low: [0.0, 0.0], high: [1.0, 1.0] });
-        let [a, b, c] = [[0.0, 0.0], [1.0, 0.0], [0.0, 1.0]].map(|p| panel.pixel(p));
-        assert!((b[0] - a[0] - 200.0).abs() < 1e-9 && (a[1] - c[1] - 200.0).abs() < 1e-9);
     }
 }

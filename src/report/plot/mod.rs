@@ -1,10 +1,10 @@
 //! Pictures of a section, of a grid, of its quality, and of curves over x and y.
 
-mod axes;
-mod clip;
+pub mod axes;
+pub mod clip;
 mod picture;
-mod quality;
-mod raster;
+pub mod quality;
+pub mod raster;
 mod views;
 mod xy;
 
@@ -12,9 +12,7 @@ use plotters::prelude::RGBColor;
 
 pub(super) use self::picture::DrawError;
 pub use self::picture::Picture;
-pub(super) use self::quality::QualityFigure;
 pub use self::quality::histogram;
-pub(super) use self::views::GridFigure;
 pub use self::views::airfoil;
 pub use self::xy::{Axis, Curve, Line, Rule, RuleAt, Stroke, XyFigure, XyPanel};
 
@@ -34,19 +32,18 @@ mod palette {
     pub(super) const LINEAR: RGBColor = RGBColor(104, 152, 200);
 }
 
-/// Colours of the figures by what they are for, as SVG has them: a page that shows the figures on
-/// another ground exchanges them.
-pub(super) const COLOURS: [(&str, RGBColor); 10] = [
-    ("paper", palette::PAPER),
-    ("text", palette::TEXT),
-    ("label", palette::LABEL),
-    ("frame", palette::FRAME),
-    ("rule", palette::RULE),
-    ("grid", palette::GRID),
-    ("body", palette::BODY),
-    ("wall", palette::WALL),
-    ("folded", palette::FOLDED),
-    ("linear", palette::LINEAR),
+/// The colours of the figures, and those that take their place on a page with a dark ground.
+pub(super) const COLOURS: [(RGBColor, &str); 10] = [
+    (palette::PAPER, "#171c23"),
+    (palette::TEXT, "#e3e8ef"),
+    (palette::LABEL, "#9aa6b5"),
+    (palette::FRAME, "#66717f"),
+    (palette::RULE, "#2b323c"),
+    (palette::GRID, "#86b1e0"),
+    (palette::BODY, "#262c35"),
+    (palette::WALL, "#ff6b57"),
+    (palette::FOLDED, "#ffa640"),
+    (palette::LINEAR, "#5d8fc0"),
 ];
 
 /// A colour as SVG has it.

@@ -16,6 +16,7 @@ use plotters::style::{FontTransform, register_font};
 
 use super::palette;
 use crate::files::{IoError, WriteFault, atomic};
+use crate::grid::vector::{along, between, difference, distance, unit};
 
 /// Units of an SVG in one of its pixels: lines near the wall keep their distance.
 const SVG_UNITS: u32 = 10;
@@ -56,15 +57,21 @@ impl DrawError {
 pub(super) struct Anchor {
     h: HPos,
     v: VPos,
+    /// Whether the text reads upward.
+    upward: bool,
+}
+
+const fn anchor(h: HPos, v: VPos, upward: bool) -> Anchor {
+    Anchor { h, v, upward }
 }
 
 // `CENTRE_TOP`: the point is the middle of the text's top edge; and so on.
-pub(super) const CENTRE_TOP: Anchor = Anchor { h: HPos::Center, v: VPos::Top };
-pub(super) const CENTRE_BOTTOM: Anchor = Anchor { h: HPos::Center, v: VPos::Bottom };
-pub(super) const LEFT_BOTTOM: Anchor = Anchor { h: HPos::Left, v: VPos::Bottom };
-pub(super) const LEFT: Anchor = Anchor { h: HPos::Left, v: VPos::Center };
-pub(super) const RIGHT_BOTTOM: Anchor = Anchor { h: HPos::Right, v: VPos::Bottom };
-pub(super) const RIGHT: Anchor = Anchor { h: HPos::Right, v: VPos::Center };
+pub(super) const CENTRE_TOP: Anchor = anchor(HPos::Center, VPos::Top, false);
+pub(super) const LEFT_BOTTOM: Anchor = anchor(HPos::Left, VPos::Bottom, false);
+pub(super) const LEFT: Anchor = anchor(HPos::Left, VPos::Center, false);
+pub(super) const RIGHT_BOTTOM: Anchor = anchor(HPos::Right, VPos::Bottom, false);
+pub(super) const RIGHT: Anchor = anchor(HPos::Right, VPos::Center, false);
+pub(super) const UPWARD: Anchor = anchor(HPos::Center, VPos::Bottom, true);
 
 enum Shape {
     Line {
@@ -83,7 +90,6 @@ enum Shape {
         position: [f64; 2],
         size: f64,
         anchor: Anchor,
-        turn: FontTransform,
     },
 }
 
@@ -118,11 +124,8 @@ impl Picture {
         colour: RGBColor,
         width: f64,
     ) {
-        let length = (b[0] - a[0]).hypot(b[1] - a[1]);
-        let at = |s: f64| {
-            let t = (s / length).min(1.0);
-            [a[0] + t * (b[0] - a[0]), a[1] + t * (b[1] - a[1])]
-        };
+        let length = distance(a, b);
+        let at = |s: f64| between(a, b, (s / length).min(1.0));
         let mut start = 0.0;
         while start < length {
             self.line(&[at(start), at(start + on)], colour, width);
@@ -152,30 +155,9 @@ impl Picture {
         (size, anchor): (f64, Anchor),
         colour: RGBColor,
     ) {
-        self.turned_text(text, position, (size, anchor, FontTransform::None), colour);
-    }
-
-    /// Text that reads upward.
-    pub(super) fn upward_text(
-        &mut self,
-        text: &str,
-        position: [f64; 2],
-        (size, anchor): (f64, Anchor),
-        colour: RGBColor,
-    ) {
-        self.turned_text(text, position, (size, anchor, FontTransform::Rotate270), colour);
-    }
-
-    fn turned_text(
-        &mut self,
-        text: &str,
-        position: [f64; 2],
-        (size, anchor, turn): (f64, Anchor, FontTransform),
-        colour: RGBColor,
-    ) {
         // Control characters from an airfoil file have no place in XML.
         let text = text.chars().filter(|c| !c.is_control()).collect();
-        self.shapes.push((Shape::Text { text, position, size, anchor, turn }, colour));
+        self.shapes.push((Shape::Text { text, position, size, anchor }, colour));
     }
 
     /// Writes the picture as PNG where `path` ends so, else as SVG.
@@ -229,9 +211,11 @@ impl Picture {
                 Shape::Polygon(points) => surface.polygon(points, *colour),
                 Shape::Area(rectangles) => surface.rectangles(rectangles, *colour),
                 Shape::Dot { centre, radius } => surface.dot(*centre, *radius, *colour),
-                Shape::Text { text, position, size, anchor, turn } => {
+                Shape::Text { text, position, size, anchor } => {
+                    let (straight, upward) = (FontTransform::None, FontTransform::Rotate270);
+                    let turn = if anchor.upward { upward } else { straight };
                     let style = TextStyle::from((FONT_FAMILY, size * surface.scale).into_font())
-                        .transform(turn.clone())
+                        .transform(turn)
                         .color(colour)
                         .pos(Pos::new(anchor.h, anchor.v));
                     let place = surface.units(*position);
@@ -278,19 +262,12 @@ impl<DB: DrawingBackend> Surface<'_, DB> {
         colour: RGBColor,
         width: f64,
     ) -> Result<(), DrawError> {
-        let (dx, dy) = (b[0] - a[0], b[1] - a[1]);
-        let length = dx.hypot(dy);
-        if length == 0.0 {
+        if distance(a, b) == 0.0 {
             return Ok(());
         }
-        let (nx, ny) = (-0.5 * width * dy / length, 0.5 * width * dx / length);
-        let corners = [
-            [a[0] + nx, a[1] + ny],
-            [b[0] + nx, b[1] + ny],
-            [b[0] - nx, b[1] - ny],
-            [a[0] - nx, a[1] - ny],
-        ];
-        self.polygon(&corners, colour)
+        let ([x, y], half) = (unit(difference(b, a)), 0.5 * width);
+        let corners = [(a, half), (b, half), (b, -half), (a, -half)];
+        self.polygon(&corners.map(|(end, by)| along(end, [-y, x], by)), colour)
     }
 
     fn polygon(&self, points: &[[f64; 2]], colour: RGBColor) -> Result<(), DrawError> {
@@ -358,24 +335,16 @@ fn write_png(out: impl Write, pixels: &[u8], [width, height]: [u32; 2]) -> io::R
     Ok(())
 }
 
-/// Averages squares of samples into pixels.
+/// Averages squares of two by two samples into pixels.
 fn average(fine: &[u8], width: usize) -> Vec<u8> {
-    let samples = BITMAP_SAMPLES as usize;
-    let count = (samples * samples) as u16;
-    let mut pixels = Vec::with_capacity(fine.len() / (samples * samples));
-    let mut sums = vec![[0_u16; RGB_BYTES]; width / samples];
-    for rows in fine.chunks_exact(width * RGB_BYTES * samples) {
-        sums.fill([0; RGB_BYTES]);
-        for row in rows.chunks_exact(width * RGB_BYTES) {
-            for (sum, square) in sums.iter_mut().zip(row.chunks_exact(RGB_BYTES * samples)) {
-                for sample in square.chunks_exact(RGB_BYTES) {
-                    for (sum, value) in sum.iter_mut().zip(sample) {
-                        *sum += u16::from(*value);
-                    }
-                }
-            }
-        }
-        pixels.extend(sums.iter().flatten().map(|sum| (sum / count) as u8));
-    }
-    pixels
+    let row = width * RGB_BYTES;
+    let squares = fine.chunks_exact(2 * row).flat_map(|rows| {
+        let (above, below) = rows.split_at(row);
+        above.chunks_exact(2 * RGB_BYTES).zip(below.chunks_exact(2 * RGB_BYTES))
+    });
+    let mean = |(above, below): (&[u8], &[u8])| {
+        let samples = |c: usize| [above[c], above[c + RGB_BYTES], below[c], below[c + RGB_BYTES]];
+        [0, 1, 2].map(|c| (samples(c).into_iter().map(u16::from).sum::<u16>() / 4) as u8)
+    };
+    squares.flat_map(mean).collect()
 }

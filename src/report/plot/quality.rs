@@ -5,10 +5,11 @@ use plotters::prelude::RGBColor;
 
 use super::axes::{Panel, Ticks};
 use super::clip::Window;
+use super::palette;
 use super::picture::{CAPTION_SIZE, CENTRE_TOP, LABEL_SIZE, LEFT_BOTTOM, Picture};
 use super::raster::Raster;
-use super::{GridFigure, palette};
 use crate::grid::quality::{cell_area, cell_aspect_ratio, cell_corners, cell_skewness};
+use crate::report::Artifacts;
 
 /// Sizes of the pictures in pixels.
 const HISTOGRAM_SIZE: [u32; 2] = [960, 600];
@@ -18,7 +19,7 @@ const MAPS_SIZE: [u32; 2] = [1280, 1660];
 const SQUARE: f64 = 0.5;
 
 /// Bands of a map.
-const BANDS: usize = 10;
+pub const BANDS: usize = 10;
 
 /// Colours of the bands from good to bad: samples of viridis (S. van der Walt, N. Smith, CC0),
 /// <https://bids.github.io/colormap/>.
@@ -44,7 +45,6 @@ const SHOWN: [usize; 3] = [0, 1, 3];
 
 /// A histogram of equiangle skewness with a logarithmic count: `counts` of the cells in equal intervals
 /// from 0 to 1, and last of those at 1 and above.
-#[must_use]
 pub fn histogram(title: &str, summary: &str, counts: &[usize]) -> Picture {
     let mut picture = Picture::new(HISTOGRAM_SIZE, [95.0, 44.0], title, summary);
     let frame = Window { low: [95.0, 92.0], high: [930.0, 535.0] };
@@ -53,8 +53,8 @@ pub fn histogram(title: &str, summary: &str, counts: &[usize]) -> Picture {
     // Half a decade below one cell keeps the bar of a single cell visible.
     let window = Window { low: [0.0, -0.5], high: [1.0 + 1.0 / bins, most.log10() + 0.3] };
     let panel = Panel { frame, window };
-    panel.draw_y_axis(&mut picture, Ticks::whole(window.low[1], window.high[1], 9.0), true);
-    panel.draw_x_axis(&mut picture, Ticks::new(0.0, 1.0, 10.0), false);
+    panel.draw_axis(&mut picture, 1, Ticks::whole(window.low[1], window.high[1], 9.0), true);
+    panel.draw_axis(&mut picture, 0, Ticks::new(0.0, 1.0, 10.0), false);
     for (k, &count) in counts.iter().enumerate().filter(|&(_, &count)| count > 0) {
         let (left, right) = ((k as f64 + 0.06) / bins, (k as f64 + 0.94) / bins);
         let top = (count as f64).log10();
@@ -67,29 +67,20 @@ pub fn histogram(title: &str, summary: &str, counts: &[usize]) -> Picture {
     picture
 }
 
-/// Maps of a grid's quality: a row for each measure; the whole, the body and the trailing edge.
-#[derive(Debug, Clone, Copy)]
-pub(in crate::report) struct QualityFigure<'a> {
-    /// The picture of the grid: title and views are its.
-    pub(in crate::report) grid: GridFigure<'a>,
-    /// The non-orthogonality of each cell, `[nj − 1][ni − 1]`, in degrees.
-    pub(in crate::report) nonorthogonality: &'a [f64],
-}
-
 /// A measure, its bands and what is written beside them.
-struct Map {
-    title: &'static str,
+pub struct Map {
+    pub title: &'static str,
     /// Measure of each cell.
-    values: Vec<f64>,
+    pub values: Vec<f64>,
     /// Ends of the bands, from good to bad.
-    ends: [f64; BANDS + 1],
+    pub ends: [f64; BANDS + 1],
     /// Whether larger is worse.
-    rising: bool,
+    pub rising: bool,
 }
 
 impl Map {
     /// The band of a value from 1, the worst for no number.
-    fn band(&self, value: f64) -> u8 {
+    pub fn band(&self, value: f64) -> u8 {
         let passed = |end: &&f64| if self.rising { value >= **end } else { value <= **end };
         if value.is_nan() {
             return BANDS as u8;
@@ -98,11 +89,13 @@ impl Map {
     }
 }
 
-impl QualityFigure<'_> {
-    pub(in crate::report) fn picture(&self) -> Picture {
-        let mut picture = Picture::new(MAPS_SIZE, [70.0, 50.0], self.grid.name, "");
-        let views = self.grid.views();
-        for (row, map) in self.maps().iter().enumerate() {
+impl Artifacts<'_> {
+    /// Maps of the grid's quality, with the non-orthogonality of each cell at hand: a row for each
+    /// measure; the whole, the body and the trailing edge.
+    pub(in crate::report) fn quality_picture(&self, nonorthogonality: &[f64]) -> Picture {
+        let mut picture = Picture::new(MAPS_SIZE, [70.0, 50.0], self.name, "");
+        let views = self.views();
+        for (row, map) in self.maps(nonorthogonality).iter().enumerate() {
             let top = 118.0 + 390.0 * row as f64;
             let title = [70.0, top - 28.0];
             picture.text(map.title, title, (CAPTION_SIZE, LEFT_BOTTOM), palette::TEXT);
@@ -111,14 +104,14 @@ impl QualityFigure<'_> {
                 let left = 70.0 + 410.0 * column as f64;
                 let frame = Window { low: [left, top], high: [left + 360.0, top + 310.0] };
                 let (caption, window) = views[view];
-                self.draw_panel(&mut picture, map, &Panel::equal_scales(frame, window), caption);
+                self.draw_map(&mut picture, map, &Panel::equal_scales(frame, window), caption);
             }
         }
         picture
     }
 
-    fn maps(&self) -> [Map; 4] {
-        let grid = self.grid.grid;
+    fn maps(&self, nonorthogonality: &[f64]) -> [Map; 4] {
+        let grid = self.grid;
         let measured = |measure: fn(&_) -> f64| -> Vec<f64> {
             let corners = |cell| cell_corners(grid, cell % (grid.ni - 1), cell / (grid.ni - 1));
             (0..grid.cells()).map(|cell| measure(&corners(cell))).collect()
@@ -135,7 +128,7 @@ impl QualityFigure<'_> {
             },
             Map {
                 title: "Non-orthogonality, degrees",
-                values: self.nonorthogonality.to_vec(),
+                values: nonorthogonality.to_vec(),
                 ends: DEGREES,
                 rising: true,
             },
@@ -154,8 +147,8 @@ impl QualityFigure<'_> {
         ]
     }
 
-    fn draw_panel(&self, picture: &mut Picture, map: &Map, panel: &Panel, caption: &str) {
-        let grid = self.grid.grid;
+    fn draw_map(&self, picture: &mut Picture, map: &Map, panel: &Panel, caption: &str) {
+        let grid = self.grid;
         let mut raster = Raster::over(panel, SQUARE);
         for j in 0..grid.nj - 1 {
             for i in 0..grid.ni - 1 {
@@ -185,7 +178,7 @@ fn draw_scale(picture: &mut Picture, map: &Map, [left, top]: [f64; 2]) {
 }
 
 /// Two or three digits.
-fn label(value: f64) -> String {
+pub fn label(value: f64) -> String {
     if (0.01..1000.0).contains(&value) {
         let digits = if value < 1.0 { 2 } else { 1 };
         let text = format!("{value:.digits$}");
@@ -196,7 +189,7 @@ fn label(value: f64) -> String {
 }
 
 /// Ends of bands in equal steps of the logarithm.
-fn decades(good: f64, bad: f64) -> [f64; BANDS + 1] {
+pub fn decades(good: f64, bad: f64) -> [f64; BANDS + 1] {
     std::array::from_fn(|k| good * (bad / good).powf(k as f64 / BANDS as f64))
 }
 
@@ -205,30 +198,4 @@ fn positive_range(values: &[f64]) -> [f64; 2] {
     let positive = || values.iter().copied().filter(|v| *v > 0.0 && v.is_finite());
     let smallest = positive().fold(f64::INFINITY, f64::min);
     if smallest.is_finite() { [smallest, positive().fold(smallest, f64::max)] } else { [1.0; 2] }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn map(rising: bool, ends: [f64; BANDS + 1]) -> Map {
-        Map { title: "", values: Vec::new(), ends, rising }
-    }
-
-    #[test]
-    fn bands_go_from_good_to_bad() {
-        let skewness = map(true, std::array::from_fn(|k| 0.1 * k as f64));
-        let area = map(false, decades(1.0, 1e-10));
-
-        assert_eq!(
-            [0.0, 0.05, 0.11, 0.95, 7.0, f64::NAN].map(|v| skewness.band(v)),
-            [1, 1, 2, 10, 10, 10]
-        );
-        assert_eq!([2.0, 0.5, 0.05, 2e-10, 0.0, -1.0].map(|v| area.band(v)), [1, 1, 2, 10, 10, 10]);
-    }
-
-    #[test]
-    fn labels_are_short() {
-        assert_eq!([0.02, 0.1, 90.0, 1.0, 2.5e-7].map(label), ["0.02", "0.1", "90", "1", "2.5e−7"]);
-    }
 }

@@ -10,7 +10,7 @@ use super::axes::Panel;
 use crate::grid::quality::Corners;
 
 /// Squares of a panel with the band painted there, 0 for none, row by row from the top.
-pub(super) struct Raster {
+pub struct Raster {
     size: [usize; 2],
     bands: Vec<u8>,
     /// Pixels of the picture in a side of a square.
@@ -19,17 +19,17 @@ pub(super) struct Raster {
 }
 
 /// A rectangle by its lower and upper corner, in pixels.
-pub(super) type Rectangle = [[f64; 2]; 2];
+pub type Rectangle = [[f64; 2]; 2];
 
 impl Raster {
     /// An empty raster over the frame of a panel, squares of `side` pixels.
-    pub(super) fn over(panel: &Panel, side: f64) -> Self {
+    pub fn over(panel: &Panel, side: f64) -> Self {
         let size = panel.frame.size().map(|pixels| (pixels / side).floor() as usize);
         Self { size, bands: vec![0; size[0] * size[1]], side, origin: panel.frame.low }
     }
 
     /// Paints a cell, given by its corners in pixels, in a band; the higher band stays.
-    pub(super) fn paint(&mut self, corners: &Corners, band: u8) {
+    pub fn paint(&mut self, corners: &Corners, band: u8) {
         let corners = corners.map(|c| [0, 1].map(|d| (c[d] - self.origin[d]) / self.side));
         let bound = |d: usize, of: fn(f64, f64) -> f64, start: f64| {
             corners.iter().map(|corner| corner[d]).fold(start, of)
@@ -66,7 +66,7 @@ impl Raster {
 
     /// The area of each band from 1 to `bands` as rectangles: runs of a row, joined with the same
     /// run of the rows below.
-    pub(super) fn areas(&self, bands: u8) -> Vec<Vec<Rectangle>> {
+    pub fn areas(&self, bands: u8) -> Vec<Vec<Rectangle>> {
         let mut areas = vec![Vec::new(); bands.into()];
         // Rectangles that reach the present row: first and end column, band, first row.
         let mut open: HashMap<(usize, usize, u8), usize> = HashMap::new();
@@ -116,45 +116,4 @@ fn covers(corners: &Corners, [x, y]: [f64; 2]) -> bool {
         (ay > y) != (by > y) && x < ax + (y - ay) / (by - ay) * (bx - ax)
     };
     (0..4).filter(crossed).count() % 2 == 1
-}
-
-#[cfg(test)]
-mod tests {
-    use super::super::clip::Window;
-    use super::*;
-
-    fn raster() -> Raster {
-        let frame = Window { low: [10.0, 20.0], high: [14.0, 23.0] };
-        Raster::over(&Panel { frame, window: frame }, 1.0)
-    }
-
-    #[test]
-    fn a_cell_covers_the_squares_whose_centres_it_holds() {
-        let mut raster = raster();
-
-        raster.paint(&[[10.0, 20.0], [12.0, 20.0], [12.0, 22.0], [10.0, 22.0]], 2);
-
-        let areas = raster.areas(3);
-        assert_eq!(areas, [vec![], vec![[[10.0, 20.0], [12.0, 22.0]]], vec![]]);
-    }
-
-    #[test]
-    fn the_worst_cell_of_a_square_is_seen_however_thin() {
-        let mut raster = raster();
-
-        raster.paint(&[[12.1, 22.1], [12.9, 22.1], [12.9, 22.11], [12.1, 22.11]], 3);
-        raster.paint(&[[10.0, 20.0], [14.0, 20.0], [14.0, 23.0], [10.0, 23.0]], 1);
-
-        assert_eq!(raster.areas(3)[2], [[[12.0, 22.0], [13.0, 23.0]]]);
-    }
-
-    #[test]
-    fn cells_outside_or_broken_paint_nothing() {
-        let mut raster = raster();
-
-        raster.paint(&[[30.0, 20.0], [31.0, 20.0], [31.0, 21.0], [30.0, 21.0]], 1);
-        raster.paint(&[[f64::NAN; 2]; 4], 1);
-
-        assert!(raster.areas(1)[0].is_empty());
-    }
 }

@@ -4,8 +4,9 @@ use super::axes::Panel;
 use super::clip::Window;
 use super::palette;
 use super::picture::{Picture, RIGHT_BOTTOM, TITLE_SIZE};
-use crate::grid::quality::{Quality, cell_corners, corner_determinants, is_folded};
-use crate::grid::{Grid, Topology};
+use crate::grid::Topology;
+use crate::grid::quality::{cell_corners, corner_determinants, is_folded};
+use crate::report::Artifacts;
 
 /// Sizes of the pictures in pixels.
 const SECTION_SIZE: [u32; 2] = [1280, 960];
@@ -31,7 +32,6 @@ const EDGE_VIEW: f64 = 0.06;
 /// A picture of a section: the points that it was read from, the contour as given from the upper
 /// trailing edge over the nose to the lower one, in chords, and a finer `curve` through them, drawn as
 /// the wall. With `edges` it has a leading and a trailing edge, seen from near.
-#[must_use]
 pub fn airfoil(
     title: &str,
     summary: &str,
@@ -72,21 +72,9 @@ pub fn airfoil(
     picture
 }
 
-/// A picture of a grid in four panels with equal scales.
-#[derive(Debug, Clone, Copy)]
-pub(in crate::report) struct GridFigure<'a> {
-    /// Name of the case, the title.
-    pub(in crate::report) name: &'a str,
-    /// The grid.
-    pub(in crate::report) grid: &'a Grid,
-    /// Its quality, summed up under the title.
-    pub(in crate::report) quality: &'a Quality,
-    /// Whether the grid may be used; if not the picture says so.
-    pub(in crate::report) good: bool,
-}
-
-impl GridFigure<'_> {
-    pub(in crate::report) fn picture(&self) -> Picture {
+impl Artifacts<'_> {
+    /// A picture of the grid in four panels with equal scales.
+    pub(in crate::report) fn grid_picture(&self) -> Picture {
         let Self { grid, quality, .. } = self;
         let folded = match quality.folded_cells {
             0 => "no folded cells".to_owned(),
@@ -192,12 +180,9 @@ impl GridFigure<'_> {
         let grid = self.grid;
         let mut seen_i = vec![false; grid.ni];
         let mut seen_j = vec![false; grid.nj];
-        for (j, seen_j) in seen_j.iter_mut().enumerate() {
-            for (i, seen_i) in seen_i.iter_mut().enumerate() {
-                if window.contains(grid.point(i, j)) {
-                    *seen_i = true;
-                    *seen_j = true;
-                }
+        for (j, i) in (0..grid.nj).flat_map(|j| (0..grid.ni).map(move |i| (j, i))) {
+            if window.contains(grid.point(i, j)) {
+                (seen_i[i], seen_j[j]) = (true, true);
             }
         }
         [seen_i, seen_j].map(|seen| {
@@ -208,10 +193,7 @@ impl GridFigure<'_> {
 }
 
 fn square(centre: [f64; 2], side: f64) -> Window {
-    Window {
-        low: [centre[0] - 0.5 * side, centre[1] - 0.5 * side],
-        high: [centre[0] + 0.5 * side, centre[1] + 0.5 * side],
-    }
+    Window::about(centre, [side; 2])
 }
 
 fn stride_caption(strides: [usize; 2]) -> String {
@@ -226,9 +208,6 @@ fn stride_caption(strides: [usize; 2]) -> String {
 
 /// English ordinal of a power of two.
 fn ordinal(n: usize) -> String {
-    match (n % 10, n % 100) {
-        (2, 2 | 22 | 32) => format!("{n}nd"),
-        (2, tens) if tens != 12 => format!("{n}nd"),
-        _ => format!("{n}th"),
-    }
+    let ending = if n % 10 == 2 && n % 100 != 12 { "nd" } else { "th" };
+    format!("{n}{ending}")
 }

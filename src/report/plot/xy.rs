@@ -115,9 +115,18 @@ pub enum RuleAt {
     Y(f64),
 }
 
+impl RuleAt {
+    /// The axis that it stands on, and the place there.
+    fn axis(self) -> (usize, f64) {
+        match self {
+            Self::X(at) => (0, at),
+            Self::Y(at) => (1, at),
+        }
+    }
+}
+
 impl XyFigure {
     /// The picture of the figure.
-    #[must_use]
     pub fn picture(&self) -> Picture {
         let Window { high, .. } = self.frame(self.panels.len().max(self.across()) - 1);
         let row = MARGIN + self.across() as f64 * (self.panel[0] + GAP[0]) - GAP[0];
@@ -194,10 +203,8 @@ impl XyPanel {
     /// What the panel shows, in the scales of the axes.
     fn window(&self, curves: &[Vec<[f64; 2]>]) -> Window {
         let extent = |d: usize| {
-            let rules = self.rules.iter().filter_map(|rule| match (d, rule.at) {
-                (0, RuleAt::X(at)) | (1, RuleAt::Y(at)) => self.axes[d].place(at),
-                _ => None,
-            });
+            let rules = self.rules.iter().map(|rule| rule.at.axis()).filter(|(axis, _)| *axis == d);
+            let rules = rules.filter_map(|(_, at)| self.axes[d].place(at));
             let points = curves.iter().flatten().map(|point| point[d]);
             points.chain(rules).fold(None, |extent: Option<[f64; 2]>, at| {
                 Some(extent.map_or([at; 2], |[low, high]| [low.min(at), high.max(at)]))
@@ -206,7 +213,11 @@ impl XyPanel {
         let x = match (self.axes[0].logarithmic, extent(0)) {
             (true, None) => [0.0, 1.0],
             (true, Some([low, high])) => [low - 0.15, high + 0.15],
-            (false, found) => [-0.02, 1.03].map(|end| end * last(found)),
+            // The largest x, at least 1.
+            (false, found) => {
+                let last = found.map_or(1.0, |[_, high]| high.max(1.0));
+                [-0.02 * last, 1.03 * last]
+            }
         };
         let y = match (self.axes[1].logarithmic, extent(1)) {
             (true, None) => [-1.0, 0.0],
@@ -220,37 +231,25 @@ impl XyPanel {
     }
 
     fn draw_axes(&self, picture: &mut Picture, panel: &Panel) {
-        let (window, [x, y]) = (panel.window, &self.axes);
-        let [x_end, y_end] = window.high;
-        if y.logarithmic {
-            panel.draw_y_axis(picture, Ticks::whole(window.low[1], y_end, 9.0), true);
-        } else {
-            panel.draw_y_axis(picture, Ticks::new(window.low[1], y_end, 8.0), false);
-        }
-        if x.logarithmic {
-            panel.draw_x_axis(picture, Ticks::whole(window.low[0], x_end, 6.0), true);
-        } else {
-            panel.draw_x_axis(picture, Ticks::whole(0.0, x_end, 8.0), false);
-        }
+        let (Window { low, high }, [x, y]) = (panel.window, &self.axes);
+        let y_ticks = if y.logarithmic { Ticks::whole } else { Ticks::new };
+        let y_count = if y.logarithmic { 9.0 } else { 8.0 };
+        panel.draw_axis(picture, 1, y_ticks(low[1], high[1], y_count), y.logarithmic);
+        let (x_start, x_count) = if x.logarithmic { (low[0], 6.0) } else { (0.0, 8.0) };
+        panel.draw_axis(picture, 0, Ticks::whole(x_start, high[0], x_count), x.logarithmic);
         panel.draw_names(picture, [&x.name, &y.name]);
     }
 
     fn draw_rule(&self, picture: &mut Picture, panel: &Panel, rule: &Rule) {
-        let (Window { low, high }, [x, y]) = (panel.window, &self.axes);
-        let ends = match rule.at {
-            RuleAt::X(at) => x.place(at).map(|x| [[x, low[1]], [x, high[1]]]),
-            RuleAt::Y(at) => y.place(at).map(|y| [[low[0], y], [high[0], y]]),
-        };
-        let Some(ends) = ends.map(|ends| ends.map(|end| panel.pixel(end))) else { return };
+        let (d, at) = rule.at.axis();
+        let Some(at) = self.axes[d].place(at) else { return };
+        let mut ends = [panel.window.low, panel.window.high];
+        ends.iter_mut().for_each(|end| end[d] = at);
+        let ends = ends.map(|end| panel.pixel(end));
         picture.dashes(ends, DASHES, shade(rule.colour), 1.2);
         let above = [ends[0][0] + 6.0, ends[0][1] - 3.0];
         picture.text(&rule.text, above, (LABEL_SIZE - 2.0, LEFT_BOTTOM), palette::LABEL);
     }
-}
-
-/// The largest x, at least 1.
-fn last(extent: Option<[f64; 2]>) -> f64 {
-    extent.map_or(1.0, |[_, high]| high.max(1.0))
 }
 
 impl Axis {

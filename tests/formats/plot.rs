@@ -1,0 +1,119 @@
+//! Parts of pictures: ticks, clipped lines, painted cells, bands of colour.
+#![allow(clippy::float_cmp, reason = "ends of clipped lines are exact")]
+
+use gridgen::report::plot::axes::{Panel, Ticks};
+use gridgen::report::plot::clip::{Window, simplify};
+use gridgen::report::plot::quality::{BANDS, Map, decades, label};
+use gridgen::report::plot::raster::Raster;
+
+#[test]
+fn ticks_are_round_and_inside() {
+    let ticks = Ticks::new(-0.31, 0.52, 5.0);
+    let labels: Vec<_> = ticks.values().map(|v| ticks.label(v)).collect();
+    assert_eq!(labels, ["−0.2", "0.0", "0.2", "0.4"]);
+}
+
+#[test]
+fn whole_ticks_never_split_a_unit() {
+    let ticks = Ticks::whole(0.0, 3.0, 9.0);
+    assert_eq!(ticks.values().collect::<Vec<_>>(), [0.0, 1.0, 2.0, 3.0]);
+}
+
+#[test]
+fn equal_scales_keep_circles_round() {
+    let frame = Window { low: [10.0, 10.0], high: [410.0, 210.0] };
+    let panel = Panel::equal_scales(frame, Window { low: [0.0, 0.0], high: [1.0, 1.0] });
+    let [a, b, c] = [[0.0, 0.0], [1.0, 0.0], [0.0, 1.0]].map(|p| panel.pixel(p));
+    assert!((b[0] - a[0] - 200.0).abs() < 1e-9 && (a[1] - c[1] - 200.0).abs() < 1e-9);
+}
+
+const UNIT: Window = Window { low: [0.0, 0.0], high: [1.0, 1.0] };
+
+#[test]
+fn a_segment_is_cut_at_both_sides() {
+    let cut = UNIT.clip_segment([-1.0, 0.5], [3.0, 0.5]);
+    assert_eq!(cut, Some([[0.0, 0.5], [1.0, 0.5]]));
+}
+
+#[test]
+fn a_segment_beside_the_window_vanishes() {
+    assert_eq!(UNIT.clip_segment([-1.0, 0.5], [0.5, 3.0]), None);
+    assert_eq!(UNIT.clip_segment([2.0, 0.0], [2.0, 1.0]), None);
+    assert_eq!(UNIT.clip_segment([f64::NAN, 0.0], [2.0, 1.0]), None);
+}
+
+#[test]
+fn a_line_leaving_and_returning_gives_two_pieces() {
+    let pieces = UNIT.clip_line([[0.5, 0.2], [2.0, 0.2], [2.0, 0.8], [0.5, 0.8], [0.2, 0.8]]);
+    assert_eq!(pieces, [vec![[0.5, 0.2], [1.0, 0.2]], vec![[1.0, 0.8], [0.5, 0.8], [0.2, 0.8]]]);
+}
+
+#[test]
+fn a_polygon_around_the_window_becomes_the_window() {
+    let around = [[-1.0, -1.0], [2.0, -1.0], [2.0, 2.0], [-1.0, 2.0]];
+    let kept = UNIT.clip_polygon(&around);
+    assert_eq!(Window::around(kept.iter().copied()), UNIT);
+    assert_eq!(kept.len(), 4);
+}
+
+#[test]
+fn points_on_a_straight_line_are_left_out() {
+    let line = [[0.0, 0.0], [1.0, 0.01], [2.0, 0.0], [3.0, 0.0], [3.0, 5.0]];
+    assert_eq!(simplify(&line, 0.1), [[0.0, 0.0], [3.0, 0.0], [3.0, 5.0]]);
+}
+
+fn map(rising: bool, ends: [f64; BANDS + 1]) -> Map {
+    Map { title: "", values: Vec::new(), ends, rising }
+}
+
+#[test]
+fn bands_go_from_good_to_bad() {
+    let skewness = map(true, std::array::from_fn(|k| 0.1 * k as f64));
+    let area = map(false, decades(1.0, 1e-10));
+
+    assert_eq!(
+        [0.0, 0.05, 0.11, 0.95, 7.0, f64::NAN].map(|v| skewness.band(v)),
+        [1, 1, 2, 10, 10, 10]
+    );
+    assert_eq!([2.0, 0.5, 0.05, 2e-10, 0.0, -1.0].map(|v| area.band(v)), [1, 1, 2, 10, 10, 10]);
+}
+
+#[test]
+fn labels_are_short() {
+    assert_eq!([0.02, 0.1, 90.0, 1.0, 2.5e-7].map(label), ["0.02", "0.1", "90", "1", "2.5e−7"]);
+}
+
+fn raster() -> Raster {
+    let frame = Window { low: [10.0, 20.0], high: [14.0, 23.0] };
+    Raster::over(&Panel { frame, window: frame }, 1.0)
+}
+
+#[test]
+fn a_cell_covers_the_squares_whose_centres_it_holds() {
+    let mut raster = raster();
+
+    raster.paint(&[[10.0, 20.0], [12.0, 20.0], [12.0, 22.0], [10.0, 22.0]], 2);
+
+    let areas = raster.areas(3);
+    assert_eq!(areas, [vec![], vec![[[10.0, 20.0], [12.0, 22.0]]], vec![]]);
+}
+
+#[test]
+fn the_worst_cell_of_a_square_is_seen_however_thin() {
+    let mut raster = raster();
+
+    raster.paint(&[[12.1, 22.1], [12.9, 22.1], [12.9, 22.11], [12.1, 22.11]], 3);
+    raster.paint(&[[10.0, 20.0], [14.0, 20.0], [14.0, 23.0], [10.0, 23.0]], 1);
+
+    assert_eq!(raster.areas(3)[2], [[[12.0, 22.0], [13.0, 23.0]]]);
+}
+
+#[test]
+fn cells_outside_or_broken_paint_nothing() {
+    let mut raster = raster();
+
+    raster.paint(&[[30.0, 20.0], [31.0, 20.0], [31.0, 21.0], [30.0, 21.0]], 1);
+    raster.paint(&[[f64::NAN; 2]; 4], 1);
+
+    assert!(raster.areas(1)[0].is_empty());
+}
