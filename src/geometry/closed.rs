@@ -30,11 +30,25 @@ pub enum Symmetry {
 
 impl Symmetry {
     /// Coordinate that changes its sign, and the one that stays.
-    pub(crate) const fn axes(self) -> [usize; 2] {
+    const fn axes(self) -> [usize; 2] {
         match self {
             Self::LeftRight => [0, 1],
             Self::UpDown => [1, 0],
         }
+    }
+
+    /// The mirror image of a point across the line through `centre`.
+    pub(crate) fn mirrored(self, mut point: [f64; 2], centre: [f64; 2]) -> [f64; 2] {
+        let [across, _] = self.axes();
+        point[across] = 2.0 * centre[across] - point[across];
+        point
+    }
+
+    /// The point of that line next to a point.
+    pub(crate) fn on_line(self, mut point: [f64; 2], centre: [f64; 2]) -> [f64; 2] {
+        let [across, _] = self.axes();
+        point[across] = centre[across];
+        point
     }
 }
 
@@ -84,7 +98,7 @@ impl ClosedContour {
     /// adds one on the curve where there is none.
     fn begin_on(&mut self, pairs: &Pairs) -> Result<(), GeometryError> {
         let n = self.points.len();
-        let [across, along] = pairs.symmetry.axes();
+        let [_, along] = pairs.symmetry.axes();
         // Both crossings of the line in half steps from point to point.
         let height = |half: usize| {
             self.points[half / 2 % n][along] + self.points[half.div_ceil(2) % n][along]
@@ -95,9 +109,8 @@ impl ClosedContour {
         if start % 2 == 1 {
             let (curve, knots) = self.curve()?;
             let (a, b) = (start / 2 % n, start / 2 % n + 1);
-            let mut between = curve.point(0.5 * (knots[a] + knots[b]));
-            between[across] = self.centre[across];
-            self.points.insert(b, between);
+            let between = curve.point(0.5 * (knots[a] + knots[b]));
+            self.points.insert(b, pairs.symmetry.on_line(between, self.centre));
         }
         let n = self.points.len();
         self.points.rotate_left(start.div_ceil(2) % n);
@@ -147,12 +160,7 @@ struct Pairs {
 impl Pairs {
     fn of(contour: &ClosedContour, symmetry: Symmetry) -> Self {
         let (points, n) = (&contour.points, contour.points.len());
-        let [across, _] = symmetry.axes();
-        let off = |point: [f64; 2], partner: [f64; 2]| {
-            let mut image = partner;
-            image[across] = 2.0 * contour.centre[across] - partner[across];
-            distance(image, point)
-        };
+        let off = |point, partner| distance(symmetry.mirrored(partner, contour.centre), point);
         let first = points.first().copied().unwrap_or_default();
         let partner = (0..n)
             .min_by(|&a, &b| off(first, points[a]).total_cmp(&off(first, points[b])))

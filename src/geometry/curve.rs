@@ -186,7 +186,6 @@ impl Bezier {
         curve
     }
 
-    /// Arc length, chords.
     pub(crate) fn length(&self) -> f64 {
         self.length[BEZIER_SAMPLES]
     }

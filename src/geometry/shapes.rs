@@ -126,7 +126,6 @@ pub struct WingBody {
     pub fillet_radius: f64,
 }
 
-/// A piece of the contour.
 struct Piece {
     length: f64,
     /// The angle by which it turns, radians.

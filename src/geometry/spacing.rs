@@ -40,7 +40,6 @@ pub fn spacing_geometric(n: usize, first: f64, length: f64) -> Result<Vec<f64>, 
     Ok(s)
 }
 
-/// Equal intervals.
 fn spacing_uniform(n: usize, length: f64) -> Vec<f64> {
     places(n, length, |j| length * (j as f64 / (n - 1) as f64))
 }

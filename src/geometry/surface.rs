@@ -290,17 +290,16 @@ fn base_wall(
     let cells = base_cells(settings, length, cap.is_some())?;
     let cell = length / cells as f64;
 
-    let base = match &cap {
-        Some(cap) => cap.points(cells),
-        None => straight_base(upper_end.at, lower_end.at, cells),
+    let (base, edge) = match &cap {
+        Some(cap) => (cap.points(cells), cell),
+        None => {
+            let edge = settings.trailing_edge_spacing.min(cell.max(BASE_SPACING_FLOOR));
+            (straight_base(upper_end.at, lower_end.at, cells), edge)
+        }
     };
-    let edge = match &cap {
-        Some(_) => cell,
-        None => settings.trailing_edge_spacing.min(cell.max(BASE_SPACING_FLOOR)),
-    };
-    let nose = settings.leading_edge_spacing;
     let mut wall = base[cells / 2..cells].to_vec();
-    wall.extend(section.surfaces(settings.ni - 1 - cells, edge, nose)?);
+    let remaining = settings.ni - 1 - cells;
+    wall.extend(section.surfaces(remaining, edge, settings.leading_edge_spacing)?);
     wall.extend(&base[1..=cells / 2]);
     Ok((wall, cells))
 }

@@ -4,8 +4,6 @@
 //! under scaling too. Cells are counter-clockwise quadrilaterals, so that a good cell has four
 //! positive corner determinants `e_i × e_j`.
 
-#[doc(hidden)] // For its tests.
-pub mod angle;
 mod cell;
 mod distribution;
 mod face;
@@ -14,7 +12,7 @@ pub(crate) use crate::geometry::vector::middle;
 #[doc(hidden)] // For tests.
 pub use cell::{
     CellMeasure, Corners, cell_area, cell_aspect_ratio, cell_corners, cell_skewness,
-    smallest_determinant,
+    distance_from_right, right_angles_from_right, smallest_determinant,
 };
 pub(crate) use cell::{corner_determinants, is_folded};
 pub(crate) use distribution::order_of;
@@ -28,7 +26,6 @@ use rayon::prelude::*;
 
 use super::{FAR_FIELD_CENTRE, Grid, Topology};
 use crate::geometry::vector::{cross, difference, dot};
-use angle::right_angles_from_right;
 use cell::edge_length_squared;
 use std::ops::Range;
 
@@ -67,7 +64,7 @@ impl WallLine {
 /// Summary of the quality of a grid. Angles in degrees, lengths in chords.
 ///
 /// A coordinate that is not finite makes the measures that touch it NaN and its cells folded.
-#[derive(Debug, Clone, PartialEq, serde::Serialize)]
+#[derive(Debug, Clone, PartialEq, Default, serde::Serialize)]
 pub struct Quality {
     /// Cells with a corner determinant that is not positive.
     pub folded_cells: usize,
@@ -152,25 +149,16 @@ pub fn measure_along(grid: &Grid, line: WallLine) -> Quality {
 
 impl Quality {
     /// That of no cells and no wall points: extrema give way to the first number, means are sums.
-    const NOTHING: Self = Self {
-        folded_cells: 0,
-        min_jacobian: f64::INFINITY,
-        max_skewness: 0.0,
-        max_skewness_at: [0; 2],
-        p99_skewness: 0.0,
-        mean_skewness: 0.0,
-        wall_angle_error_max_deg: 0.0,
-        wall_angle_error_mean_deg: 0.0,
-        wall_corners: 0,
-        first_cell_min: f64::INFINITY,
-        first_cell_max: 0.0,
-        max_aspect_ratio: 1.0,
-        max_growth: 1.0,
-        max_growth_i: 1.0,
-        max_growth_j: 1.0,
-        far_field_min: f64::INFINITY,
-        far_field_max: 0.0,
-    };
+    fn of_nothing() -> Self {
+        Self {
+            min_jacobian: f64::INFINITY,
+            first_cell_min: f64::INFINITY,
+            max_aspect_ratio: 1.0,
+            max_growth_j: 1.0,
+            far_field_min: f64::INFINITY,
+            ..Self::default()
+        }
+    }
 
     /// Adds the cells of a row.
     fn join_cells(mut self, row: &Self) -> Self {
@@ -189,7 +177,7 @@ impl Quality {
 
 /// Measures the cells of row j; `scratch` has one element per cell.
 fn measure_cell_row(grid: &Grid, j: usize, skewness: &mut [f64], scratch: &mut [f64]) -> Quality {
-    let mut row = Quality::NOTHING;
+    let mut row = Quality::of_nothing();
     CellMeasure::Skewness.fill_row(grid, j, skewness);
     for (i, skew) in skewness.iter().enumerate() {
         row.mean_skewness += skew;
@@ -276,7 +264,7 @@ fn measure_wall(grid: &Grid, line: WallLine) -> Quality {
     let corner = corner_tangent();
     let at = |k: usize| grid.point(line.from + k % points, 0);
     let mut smooth = 0_usize;
-    let mut wall = Quality::NOTHING;
+    let mut wall = Quality::of_nothing();
     for k in 0..points {
         let point = at(k);
         let first_line = difference(grid.point(line.from + k, 1), point);

@@ -22,7 +22,8 @@ impl Symmetry {
         let last = x.len() - 1;
         let asymmetry = |symmetry: Self| {
             (0..=last).fold(([x[0], y[0]], 0.0), |(worst, most), i| {
-                let (at, image) = ([x[i], y[i]], symmetry.mirrored([x[last - i], y[last - i]]));
+                let (at, image) =
+                    ([x[i], y[i]], symmetry.mirrored([x[last - i], y[last - i]], FAR_FIELD_CENTRE));
                 let by = (at[0] - image[0]).abs().max((at[1] - image[1]).abs());
                 if by > most { (at, by) } else { (worst, most) }
             })
@@ -35,20 +36,6 @@ impl Symmetry {
                 let (at, by) = if left_right.1 < up_down.1 { left_right } else { up_down };
                 Err(GeometryError::NotSymmetric { at, by })
             }
-        }
-    }
-
-    fn mirrored(self, [x, y]: [f64; 2]) -> [f64; 2] {
-        match self {
-            Self::UpDown => [x, -y],
-            Self::LeftRight => [2.0 * FAR_FIELD_CENTRE[0] - x, y],
-        }
-    }
-
-    fn on_line(self, [x, y]: [f64; 2]) -> [f64; 2] {
-        match self {
-            Self::UpDown => [x, 0.0],
-            Self::LeftRight => [FAR_FIELD_CENTRE[0], y],
         }
     }
 
@@ -67,13 +54,13 @@ impl Symmetry {
                 let (a, b) = ([x[i], y[i]], [x[m], y[m]]);
                 if a.map(f64::to_bits) == b.map(f64::to_bits) {
                     // The middle column and the two copies of a seam are their own images.
-                    [x[i], y[i]] = self.on_line(a);
-                    [x[m], y[m]] = self.on_line(a);
+                    let on_line = self.on_line(a, FAR_FIELD_CENTRE);
+                    ([x[i], y[i]], [x[m], y[m]]) = (on_line, on_line);
                 } else {
-                    let image = self.mirrored(b);
+                    let image = self.mirrored(b, FAR_FIELD_CENTRE);
                     let mean = [0, 1].map(|c| 0.5 * (a[c] + image[c]));
                     [x[i], y[i]] = mean;
-                    [x[m], y[m]] = self.mirrored(mean);
+                    [x[m], y[m]] = self.mirrored(mean, FAR_FIELD_CENTRE);
                 }
             }
         });

@@ -58,7 +58,6 @@ pub(super) fn write_csv(path: &Path, history: &History) -> Result<(), IoError> {
 
 /// The residual of a Newton solve against its steps and against the linear iterations of all of them,
 /// with the linear residual within each step. `tolerance` is the residual below which it has converged.
-#[must_use]
 pub(crate) fn convergence(name: &str, history: &History, tolerance: f64) -> XyFigure {
     let steps = history.steps.iter();
     let by_step = vec![curve(NEWTON, steps.map(|step| [step.step as f64, step.residual]))];
@@ -85,7 +84,6 @@ pub(crate) fn convergence(name: &str, history: &History, tolerance: f64) -> XyFi
 
 /// The relative residual of a linear solve after its iterations. `tolerance` is that at which it was to
 /// stop.
-#[must_use]
 pub(crate) fn residuals(
     name: &str,
     summary: &str,

@@ -63,7 +63,6 @@ pub struct NewtonReport {
 
 impl NewtonReport {
     /// Takes the counts and residuals from a history; without steps the residuals are NaN.
-    #[must_use]
     pub fn new(history: &History, tolerance: f64) -> Self {
         Self {
             iterations: history.newton_iterations(),

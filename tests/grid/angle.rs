@@ -1,6 +1,6 @@
 //! The distance of an angle from a right angle, in operations that vectors have.
 
-use gridgen::grid::quality::angle::{distance_from_right, right_angles_from_right};
+use gridgen::grid::quality::{distance_from_right, right_angles_from_right};
 
 /// The same by the standard library's arc tangent.
 fn expected(sine: f64, cosine: f64) -> f64 {

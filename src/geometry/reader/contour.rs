@@ -75,7 +75,6 @@ pub(super) fn smooth(
     Ok((contour, same / length))
 }
 
-/// Refuses too few distinct points.
 fn check_count(found: usize) -> Result<(), Refusal> {
     if found < LEAST_POINTS {
         return Err(FileProblem::TooFewPoints { found, least: LEAST_POINTS }.into());
@@ -83,7 +82,6 @@ fn check_count(found: usize) -> Result<(), Refusal> {
     Ok(())
 }
 
-/// Refuses a smooth contour whose ends are far apart.
 fn check_closed(rows: &[Row]) -> Result<(), Refusal> {
     let (first, end) = (&rows[0], &rows[rows.len() - 1]);
     let longest = rows.windows(2).map(|w| distance(&w[0], &w[1])).fold(0.0, f64::max);

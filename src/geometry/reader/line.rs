@@ -1,6 +1,5 @@
 //! What one line of an airfoil file is.
 
-/// A line of numbers.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Numbers<'a> {
     /// Counted from 1.
@@ -31,7 +30,6 @@ pub(super) enum Line<'a> {
     Numbers(Numbers<'a>),
 }
 
-/// Classifies a line.
 pub(super) fn classify(line: usize, raw: &str) -> Line<'_> {
     let text = raw.trim();
     if text.is_empty() {

@@ -5,7 +5,6 @@ use super::excerpt;
 use super::line::{Line, Numbers, classify};
 use crate::geometry::error::{FileProblem, Refusal};
 
-/// One point of the file.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct Row {
     /// Counted from 1.
@@ -14,7 +13,6 @@ pub(super) struct Row {
     pub(super) at: [f64; 2],
 }
 
-/// What the file holds.
 #[derive(Debug)]
 pub(super) struct Table {
     /// The first line that is not a point.

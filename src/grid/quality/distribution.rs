@@ -75,7 +75,6 @@ pub fn skewness_histogram(grid: &Grid, bins: usize) -> Vec<usize> {
 ///
 /// A count of the leading bits of all values says between which of them the order statistic lies;
 /// only those are sorted out.
-#[must_use]
 pub fn percentile(values: &[f64], q: f64) -> f64 {
     if values.is_empty() {
         return f64::NAN;

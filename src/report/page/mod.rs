@@ -14,10 +14,8 @@ use crate::solver::history::History;
 
 const STYLE: &str = include_str!("style.css");
 
-/// What a page shows.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Page<'a> {
-    /// The run.
     pub(crate) report: &'a Report,
     /// The grid and its history.
     pub(crate) artifacts: &'a Artifacts<'a>,
@@ -146,7 +144,6 @@ fn facts(report: &Report, nonorthogonality: f64) -> String {
     format!("<div class=\"facts\">\n{}</div>", facts.concat())
 }
 
-/// What was repaired or chosen on the way.
 fn notes(notes: &[String]) -> String {
     if notes.is_empty() {
         return String::new();
@@ -199,7 +196,6 @@ fn quality_table(report: &Report, nonorthogonality: f64) -> String {
     table(["name", "number", "meaning"], None, rows)
 }
 
-/// One row a Newton step.
 fn steps_table(history: &History) -> String {
     let heads = [
         "step",
@@ -224,7 +220,6 @@ fn steps_table(history: &History) -> String {
     table(["number"; 7], Some(heads), rows)
 }
 
-/// Seconds of each phase.
 fn timing_table(timing: &Timing) -> String {
     let rows = timing.phases().iter();
     let rows = rows.map(|(phase, seconds)| [(*phase).to_owned(), format!("{seconds:.3} s")]);

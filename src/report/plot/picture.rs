@@ -25,7 +25,6 @@ const SVG_UNITS: u32 = 10;
 const BITMAP_PIXELS_IN_4: u32 = 5;
 const BITMAP_SAMPLES: u32 = 2;
 
-/// Bytes of a bitmap pixel.
 const RGB_BYTES: usize = 3;
 
 /// Family of all text. Viewers of an SVG take their own sans-serif font; bitmaps are set in
@@ -227,7 +226,6 @@ impl Picture {
     }
 }
 
-/// What a picture is drawn on.
 struct Surface<'a, DB: DrawingBackend> {
     area: DrawingArea<DB, Shift>,
     /// Units of the backend in a pixel.

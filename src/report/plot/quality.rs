@@ -1,7 +1,7 @@
 //! Pictures of quality: a histogram of skewness, and maps of skewness, non-orthogonality, area and
 //! aspect ratio of the cells.
 
-use plotters::prelude::RGBColor;
+use plotters::prelude::{ColorMap, RGBColor, ViridisRGB};
 
 use super::axes::{Panel, Ticks};
 use super::clip::Window;
@@ -21,20 +21,10 @@ const SQUARE: f64 = 0.5;
 /// Bands of a map.
 pub const BANDS: usize = 10;
 
-/// Colours of the bands from good to bad: samples of viridis (S. van der Walt, N. Smith, CC0),
-/// <https://bids.github.io/colormap/>.
-const COLOURS: [RGBColor; BANDS] = [
-    RGBColor(68, 1, 84),
-    RGBColor(72, 40, 120),
-    RGBColor(62, 74, 137),
-    RGBColor(49, 104, 142),
-    RGBColor(38, 130, 142),
-    RGBColor(31, 158, 137),
-    RGBColor(53, 183, 121),
-    RGBColor(110, 206, 88),
-    RGBColor(181, 222, 43),
-    RGBColor(253, 231, 37),
-];
+/// Colours of the bands from good to bad: samples of viridis.
+fn colours() -> [RGBColor; BANDS] {
+    std::array::from_fn(|k| ViridisRGB.get_color(k as f64 / (BANDS - 1) as f64))
+}
 
 /// Ends of the bands of skewness and of degrees: closer where good grids differ.
 const SKEWNESS: [f64; BANDS + 1] = [0.0, 0.02, 0.05, 0.1, 0.15, 0.2, 0.3, 0.4, 0.6, 0.8, 1.0];
@@ -156,7 +146,7 @@ impl Artifacts<'_> {
                 raster.paint(&corners, map.band(map.values[j * (grid.ni - 1) + i]));
             }
         }
-        for (area, colour) in raster.areas(BANDS as u8).into_iter().zip(COLOURS) {
+        for (area, colour) in raster.areas(BANDS as u8).into_iter().zip(colours()) {
             picture.area(area, colour);
         }
         panel.draw_around(picture, 4.0, [caption, ""]);
@@ -166,7 +156,7 @@ impl Artifacts<'_> {
 /// The colours of the bands with the ends between them.
 fn draw_scale(picture: &mut Picture, map: &Map, [left, top]: [f64; 2]) {
     let width = 78.0;
-    for (k, colour) in COLOURS.into_iter().enumerate() {
+    for (k, colour) in colours().into_iter().enumerate() {
         let x = left + width * k as f64;
         picture.area(vec![[[x, top], [x + width, top + 10.0]]], colour);
         if k > 0 {

@@ -7,7 +7,9 @@
 use std::collections::HashMap;
 
 use super::axes::Panel;
+use super::clip::Window;
 use crate::grid::quality::Corners;
+use crate::grid::vector::along;
 
 /// Squares of a panel with the band painted there, 0 for none, row by row from the top.
 pub struct Raster {
@@ -31,19 +33,15 @@ impl Raster {
     /// Paints a cell, given by its corners in pixels, in a band; the higher band stays.
     pub fn paint(&mut self, corners: &Corners, band: u8) {
         let corners = corners.map(|c| [0, 1].map(|d| (c[d] - self.origin[d]) / self.side));
-        let bound = |d: usize, of: fn(f64, f64) -> f64, start: f64| {
-            corners.iter().map(|corner| corner[d]).fold(start, of)
-        };
+        let Window { low, high } = Window::around(corners);
         let mut range = [(0, 0); 2];
         for d in 0..2 {
-            let (low, high) =
-                (bound(d, f64::min, f64::INFINITY), bound(d, f64::max, f64::NEG_INFINITY));
-            if !(high >= 0.0 && low < self.size[d] as f64) {
+            if !(high[d] >= 0.0 && low[d] < self.size[d] as f64) {
                 return;
             }
             // Squares whose centre lies between the bounds.
-            let first = (low - 0.5).ceil().max(0.0) as usize;
-            let end = ((high - 0.5).floor() + 1.0).clamp(0.0, self.size[d] as f64) as usize;
+            let first = (low[d] - 0.5).ceil().max(0.0) as usize;
+            let end = ((high[d] - 0.5).floor() + 1.0).clamp(0.0, self.size[d] as f64) as usize;
             range[d] = (first, end);
         }
         for row in range[1].0..range[1].1 {
@@ -67,44 +65,32 @@ impl Raster {
     /// The area of each band from 1 to `bands` as rectangles: runs of a row, joined with the same
     /// run of the rows below.
     pub fn areas(&self, bands: u8) -> Vec<Vec<Rectangle>> {
-        let mut areas = vec![Vec::new(); bands.into()];
-        // Rectangles that reach the present row: first and end column, band, first row.
-        let mut open: HashMap<(usize, usize, u8), usize> = HashMap::new();
-        for row in 0..=self.size[1] {
+        let mut areas: Vec<Vec<Rectangle>> = vec![Vec::new(); bands.into()];
+        let corner = |column: usize, row: usize| {
+            along(self.origin, [column, row].map(|number| number as f64), self.side)
+        };
+        // Rectangles that end above the present row: columns, band, and number in the area.
+        let mut open = HashMap::new();
+        for (row, line) in self.bands.chunks(self.size[0].max(1)).enumerate() {
             let mut reached = HashMap::new();
-            for run in self.runs(row) {
-                reached.insert(run, open.remove(&run).unwrap_or(row));
-            }
-            let mut ended: Vec<_> = open.drain().collect();
-            ended.sort_unstable();
-            for ((first, end, band), top) in ended {
-                if let Some(area) = usize::from(band).checked_sub(1).and_then(|k| areas.get_mut(k))
-                {
-                    area.push(self.rectangle([first, top], [end, row]));
+            let mut end = 0;
+            for run in line.chunk_by(|a, b| a == b) {
+                let (first, band) = (end, usize::from(run[0]));
+                end += run.len();
+                if !(1..=areas.len()).contains(&band) {
+                    continue;
                 }
+                let area = &mut areas[band - 1];
+                let number = open.remove(&(first, end, band)).unwrap_or(area.len());
+                if number == area.len() {
+                    area.push([corner(first, row); 2]);
+                }
+                area[number][1] = corner(end, row + 1);
+                reached.insert((first, end, band), number);
             }
             open = reached;
         }
         areas
-    }
-
-    /// Runs of one band in a row: first and end column, band. There are none below the last row.
-    fn runs(&self, row: usize) -> Vec<(usize, usize, u8)> {
-        let width = self.size[0];
-        let line = self.bands.get(row * width..(row + 1) * width).unwrap_or_default();
-        let mut runs: Vec<(usize, usize, u8)> = Vec::new();
-        for (column, &band) in line.iter().enumerate() {
-            match runs.last_mut() {
-                Some(run) if run.2 == band => run.1 = column + 1,
-                _ => runs.push((column, column + 1, band)),
-            }
-        }
-        runs.retain(|run| run.2 > 0);
-        runs
-    }
-
-    fn rectangle(&self, low: [usize; 2], high: [usize; 2]) -> Rectangle {
-        [low, high].map(|corner| [0, 1].map(|d| self.origin[d] + self.side * corner[d] as f64))
     }
 }
 
