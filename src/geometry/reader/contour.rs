@@ -33,7 +33,12 @@ pub(super) fn airfoil(
     }
     start_at_trailing_edge(&mut rows, &frame, notes);
     drop_base_points(&mut rows, &frame, notes);
-    check_ends(&rows, &frame)?;
+    for row in [&rows[0], &rows[rows.len() - 1]] {
+        let x_over_c = frame.x_over_c(row);
+        if x_over_c < 1.0 - END_REACH {
+            return Err(FileProblem::Truncated { x_over_c }.at(row.line));
+        }
+    }
     // Counter-clockwise, the upper surface comes first.
     if checked_area(&rows, 1e-5 * frame.chord * frame.chord)? < 0.0 {
         rows.reverse();
@@ -58,7 +63,12 @@ pub(super) fn smooth(
         rows.pop();
     }
     check_count(rows.len())?;
-    check_closed(&rows)?;
+    let (first, end) = (&rows[0], &rows[rows.len() - 1]);
+    let longest = rows.windows(2).map(|w| distance(&w[0], &w[1])).fold(0.0, f64::max);
+    let gap = distance(end, first);
+    if gap > OPEN * longest {
+        return Err(FileProblem::OpenContour { last: end.line, gap, longest }.at(first.line));
+    }
     let area = checked_area(&rows, 1e-6 * across * across)?;
     check_crossing(&rows)?;
     if area > 0.0 {
@@ -80,16 +90,6 @@ fn check_count(found: usize) -> Result<(), Refusal> {
         return Err(FileProblem::TooFewPoints { found, least: LEAST_POINTS }.into());
     }
     Ok(())
-}
-
-fn check_closed(rows: &[Row]) -> Result<(), Refusal> {
-    let (first, end) = (&rows[0], &rows[rows.len() - 1]);
-    let longest = rows.windows(2).map(|w| distance(&w[0], &w[1])).fold(0.0, f64::max);
-    let gap = distance(end, first);
-    if gap <= OPEN * longest {
-        return Ok(());
-    }
-    Err(FileProblem::OpenContour { last: end.line, gap, longest }.at(first.line))
 }
 
 /// Where the section lies.
@@ -184,12 +184,12 @@ fn drop_repeated(rows: Vec<Row>, same: f64, notes: &mut Vec<String>) -> Vec<Row>
             _ => kept.push(row),
         }
     }
-    match dropped.len() {
-        0 => {}
-        1 => notes.push(format!("The repeated point in line {} was dropped.", dropped[0])),
-        n => {
-            let more = if n > 8 { ", …" } else { "" };
-            let lines = dropped[..n.min(8)].join(", ");
+    match &dropped[..] {
+        [] => {}
+        [line] => notes.push(format!("The repeated point in line {line} was dropped.")),
+        lines => {
+            let (n, more) = (lines.len(), if lines.len() > 8 { ", …" } else { "" });
+            let lines = lines[..n.min(8)].join(", ");
             notes.push(format!("{n} repeated points were dropped (lines {lines}{more})."));
         }
     }
@@ -238,28 +238,12 @@ fn drop_base_points(rows: &mut Vec<Row>, frame: &Frame, notes: &mut Vec<String>)
     };
     let ends_on_base = |a: &Row, b: &Row, c: &Row| on_base(a, b, frame) && corner(a, b, c);
     let n = rows.len();
-    let last = ends_on_base(&rows[n - 1], &rows[n - 2], &rows[n - 3]);
-    let first = ends_on_base(&rows[0], &rows[1], &rows[2]);
-    let mut drop = |row: Row| {
-        notes.push(format!("The point of line {} lies on the base and was dropped.", row.line));
-    };
-    if last {
-        drop(rows.remove(n - 1));
-    }
-    if first {
-        drop(rows.remove(0));
-    }
-}
-
-/// Refuses a surface that ends ahead of the trailing edge.
-fn check_ends(rows: &[Row], frame: &Frame) -> Result<(), Refusal> {
-    for row in [&rows[0], &rows[rows.len() - 1]] {
-        let x_over_c = frame.x_over_c(row);
-        if x_over_c < 1.0 - END_REACH {
-            return Err(FileProblem::Truncated { x_over_c }.at(row.line));
+    for [end, beside, next] in [[n - 1, n - 2, n - 3], [0, 1, 2]] {
+        if ends_on_base(&rows[end], &rows[beside], &rows[next]) {
+            let Row { line, .. } = rows.remove(end);
+            notes.push(format!("The point of line {line} lies on the base and was dropped."));
         }
     }
-    Ok(())
 }
 
 /// Signed area, positive for points that run counter-clockwise; refuses one of less than `least`.

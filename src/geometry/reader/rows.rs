@@ -212,21 +212,18 @@ fn take_count_line(rows: &mut Vec<Row>, notes: &mut Vec<String>) -> Result<Optio
 /// Drops points far away from all others at either end of the file; among the points they are an
 /// error. Far: more than a chord beyond the range of the middle nine tenths.
 fn drop_outliers(rows: &mut Vec<Row>, notes: &mut Vec<String>) -> Result<(), Refusal> {
-    let sorted = |c: usize| {
-        let mut v: Vec<f64> = rows.iter().map(|r| r.at[c]).collect();
-        v.sort_by(f64::total_cmp);
-        v
-    };
-    let (x, y) = (sorted(0), sorted(1));
-    let (low, high) = (x.len() / 20, x.len() - 1 - x.len() / 20);
-    let chord = (x[high] - x[low]).max(y[high] - y[low]);
-    let far = |r: &Row| {
-        let beyond = |v: f64, s: &[f64]| v < s[low] - chord || v > s[high] + chord;
-        beyond(r.at[0], &x) || beyond(r.at[1], &y)
-    };
-    if x.len() < 20 {
+    let n = rows.len();
+    if n < 20 {
         return Ok(()); // Too few to tell a stray point from the section.
     }
+    let [x, y] = [0, 1].map(|c| {
+        let mut sorted: Vec<f64> = rows.iter().map(|r| r.at[c]).collect();
+        sorted.sort_by(f64::total_cmp);
+        [sorted[n / 20], sorted[n - 1 - n / 20]]
+    });
+    let chord = (x[1] - x[0]).max(y[1] - y[0]);
+    let beyond = |at: f64, [low, high]: [f64; 2]| at < low - chord || at > high + chord;
+    let far = |r: &Row| beyond(r.at[0], x) || beyond(r.at[1], y);
     let mut note = |r: Row| {
         let [x, y] = r.at;
         notes.push(format!(

@@ -159,11 +159,9 @@ impl Artifacts<'_> {
 
     /// Fills the folded cells, so that the eye finds them.
     fn draw_folded_cells(&self, picture: &mut Picture, panel: &Panel) {
-        if self.quality.folded_cells == 0 {
-            return;
-        }
         let cells_i = self.grid.ni - 1;
-        let folded = (0..self.grid.cells())
+        let cells = if self.quality.folded_cells == 0 { 0 } else { self.grid.cells() };
+        let folded = (0..cells)
             .map(|cell| cell_corners(self.grid, cell % cells_i, cell / cells_i))
             .filter(|corners| is_folded(&corner_determinants(corners)))
             .filter(|corners| !panel.window.clip_polygon(corners).is_empty())
