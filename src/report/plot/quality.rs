@@ -64,14 +64,13 @@ pub struct Map {
     pub values: Vec<f64>,
     /// Ends of the bands, from good to bad.
     pub ends: [f64; BANDS + 1],
-    /// Whether larger is worse.
-    pub rising: bool,
 }
 
 impl Map {
     /// The band of a value from 1, the worst for no number.
     pub fn band(&self, value: f64) -> u8 {
-        let passed = |end: &&f64| if self.rising { value >= **end } else { value <= **end };
+        let rising = self.ends[0] < self.ends[BANDS];
+        let passed = |end: &&f64| if rising { value >= **end } else { value <= **end };
         if value.is_nan() {
             return BANDS as u8;
         }
@@ -109,31 +108,12 @@ impl Artifacts<'_> {
         let (area, aspect_ratio) = (measured(cell_area), measured(cell_aspect_ratio));
         let [smallest, largest] = positive_range(&area);
         let [_, longest] = positive_range(&aspect_ratio);
+        let map = |title, values, ends| Map { title, values, ends };
         [
-            Map {
-                title: "Equiangle skewness",
-                values: measured(cell_skewness),
-                ends: SKEWNESS,
-                rising: true,
-            },
-            Map {
-                title: "Non-orthogonality, degrees",
-                values: nonorthogonality.to_vec(),
-                ends: DEGREES,
-                rising: true,
-            },
-            Map {
-                title: "Cell area, square chords",
-                values: area,
-                ends: decades(largest, smallest),
-                rising: false,
-            },
-            Map {
-                title: "Aspect ratio",
-                values: aspect_ratio,
-                ends: decades(1.0, longest),
-                rising: true,
-            },
+            map("Equiangle skewness", measured(cell_skewness), SKEWNESS),
+            map("Non-orthogonality, degrees", nonorthogonality.to_vec(), DEGREES),
+            map("Cell area, square chords", area, decades(largest, smallest)),
+            map("Aspect ratio", aspect_ratio, decades(1.0, longest)),
         ]
     }
 
