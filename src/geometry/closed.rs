@@ -1,6 +1,6 @@
 //! Smooth closed contours, without leading and trailing edge.
 
-use super::surface::{MOST_NI, boundary};
+use super::surface::{boundary, check_points};
 use super::turning::{Turning, refined};
 use super::vector::distance;
 use super::{BoundaryPoints, CubicSpline, GeometryError};
@@ -16,8 +16,6 @@ const SAMPLES_A_CELL: usize = 20;
 /// a wall that turns more in a cell is coarse.
 const RELAXATION: f64 = 1.15;
 const LARGEST_TURN: f64 = 45.0;
-/// A wall of fewer points is none.
-const LEAST_NI: usize = 17;
 
 /// A symmetry of a contour, or of a grid in its own frame.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -189,9 +187,7 @@ pub fn distribute_closed(
     ni: usize,
     max_turn_deg: f64,
 ) -> Result<BoundaryPoints, GeometryError> {
-    if !(LEAST_NI..=MOST_NI).contains(&ni) {
-        return Err(GeometryError::WallPoints { ni, least: LEAST_NI, most: MOST_NI });
-    }
+    check_points(ni)?;
     let (curve, knots) = contour.curve()?;
     let pieces = (SAMPLES_A_CELL * ni).div_ceil(contour.points.len()).max(SAMPLES);
     let turning = Turning::along(refined(&knots, pieces), |s| curve.derivative(s));

@@ -2,6 +2,9 @@
 
 use std::path::{Path, PathBuf};
 
+use super::reader::{LEAST_POINTS, SIZE_LIMIT};
+use super::surface::{LEAST_BASE_CELLS, LEAST_NI, MOST_NI};
+
 /// A failure of the geometry layer: where it stands, what was found, what was expected.
 /// [`GeometryError::hint`] says how to mend it.
 #[derive(Debug, thiserror::Error)]
@@ -44,22 +47,16 @@ pub enum GeometryError {
         least: usize,
     },
     /// The wall has too few or too many points.
-    #[error("ni = {ni}: between {least} and {most} wall points were expected")]
+    #[error("ni = {ni}: between {LEAST_NI} and {MOST_NI} wall points were expected")]
     WallPoints {
         /// As given, the repeated point counted.
         ni: usize,
-        /// The fewest accepted.
-        least: usize,
-        /// The most accepted.
-        most: usize,
     },
     /// The number of cells on the base is odd, too small, or leaves too few for the surfaces.
-    #[error("base_cells = {given}: an even number from {least} to {most} was expected")]
+    #[error("base_cells = {given}: an even number from {LEAST_BASE_CELLS} to {most} was expected")]
     BaseCells {
         /// As given.
         given: usize,
-        /// The fewest accepted.
-        least: usize,
         /// The most that leave enough points for the surfaces.
         most: usize,
     },
@@ -202,11 +199,8 @@ pub enum FileProblem {
     #[error("cannot be read: {0}")]
     Unreadable(std::io::Error),
     /// More bytes than any airfoil file has.
-    #[error("has more than {limit} bytes, too many for an airfoil file")]
-    TooLarge {
-        /// The most bytes that are read.
-        limit: u64,
-    },
+    #[error("has more than {SIZE_LIMIT} bytes, too many for an airfoil file")]
+    TooLarge,
     /// The file holds nothing but white space.
     #[error("the file is empty")]
     Empty,
@@ -262,12 +256,10 @@ pub enum FileProblem {
     #[error("a second element begins here, only one is meshed")]
     SeveralElements,
     /// Too few points to say what the section is.
-    #[error("{found} distinct points, at least {least} are needed")]
+    #[error("{found} distinct points, at least {LEAST_POINTS} are needed")]
     TooFewPoints {
         /// Distinct points in the file.
         found: usize,
-        /// The fewest that are accepted.
-        least: usize,
     },
     /// The points lie on a line.
     #[error("the points enclose no area")]
@@ -309,7 +301,7 @@ impl FileProblem {
             Self::Missing => "check the spelling; a relative path starts at the case file's folder",
             Self::Directory => "name a file in that directory",
             Self::Unreadable(_) => "check the file's permissions",
-            Self::TooLarge { .. } | Self::Binary { .. } | Self::NoPoints { .. } => {
+            Self::TooLarge | Self::Binary { .. } | Self::NoPoints { .. } => {
                 "an airfoil file is plain text: a name, then one point `x y` a line"
             }
             Self::Empty | Self::TooFewPoints { .. } => {

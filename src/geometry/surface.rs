@@ -8,7 +8,7 @@ use super::vector::{bisect, difference, distance, dot, middle, unit};
 use super::{Airfoil, BoundaryPoints, CubicSpline, GeometryError, TrailingEdge, spacing_vinokur};
 
 /// A wall of fewer points leaves less than six cells for each surface next to a base of four.
-const LEAST_NI: usize = 17;
+pub(super) const LEAST_NI: usize = 17;
 /// Far beyond any grid, and small enough for memory.
 pub(super) const MOST_NI: usize = 1_000_000;
 /// The largest gap that [`TrailingEdge::AsGiven`] closes, chords.
@@ -16,7 +16,7 @@ const CLOSED_GAP: f64 = 1e-3;
 /// A gap below this, in chords, is no base.
 const LEAST_GAP: f64 = 1e-5;
 /// Cells on a base or cap, at least.
-const LEAST_BASE_CELLS: usize = 4;
+pub(super) const LEAST_BASE_CELLS: usize = 4;
 /// Surfaces are not drawn closer than this to match the cells of a thin base, chords.
 const BASE_SPACING_FLOOR: f64 = 3e-4;
 /// Powers of x by which the surfaces are sheared to close the edge, tried in turn.
@@ -131,12 +131,15 @@ fn edge_gap(points: &[[f64; 2]]) -> f64 {
     points.first().zip(points.last()).map_or(0.0, |(first, last)| distance(*first, *last))
 }
 
+/// Refuses too few or too many points of a wall.
+pub(super) fn check_points(ni: usize) -> Result<(), GeometryError> {
+    let fits = (LEAST_NI..=MOST_NI).contains(&ni);
+    if fits { Ok(()) } else { Err(GeometryError::WallPoints { ni }) }
+}
+
 /// Refuses settings out of range.
 fn check(settings: &SurfaceSettings) -> Result<(), GeometryError> {
-    let ni = settings.ni;
-    if !(LEAST_NI..=MOST_NI).contains(&ni) {
-        return Err(GeometryError::WallPoints { ni, least: LEAST_NI, most: MOST_NI });
-    }
+    check_points(settings.ni)?;
     for (name, value) in [
         ("leading_edge_spacing", settings.leading_edge_spacing),
         ("trailing_edge_spacing", settings.trailing_edge_spacing),
@@ -317,7 +320,7 @@ fn base_cells(settings: &SurfaceSettings, length: f64, cap: bool) -> Result<usiz
     };
     let most = 2 * most;
     if given % 2 == 1 || !(LEAST_BASE_CELLS..=most).contains(&given) {
-        return Err(GeometryError::BaseCells { given, least: LEAST_BASE_CELLS, most });
+        return Err(GeometryError::BaseCells { given, most });
     }
     Ok(given)
 }

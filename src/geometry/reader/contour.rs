@@ -7,7 +7,7 @@ use crate::geometry::polygon::first_crossing;
 use crate::geometry::{ClosedContour, vector};
 
 /// The fewest distinct points that say what a contour is.
-const LEAST_POINTS: usize = 10;
+pub(in crate::geometry) const LEAST_POINTS: usize = 10;
 /// Points closer than this, in chords or extents of a smooth contour, are one point.
 const SAME: f64 = 1e-7;
 /// The way from the last point of a smooth contour to the first, in longest ways between neighbours,
@@ -86,10 +86,7 @@ pub(super) fn smooth(
 }
 
 fn check_count(found: usize) -> Result<(), Refusal> {
-    if found < LEAST_POINTS {
-        return Err(FileProblem::TooFewPoints { found, least: LEAST_POINTS }.into());
-    }
-    Ok(())
+    if found < LEAST_POINTS { Err(FileProblem::TooFewPoints { found }.into()) } else { Ok(()) }
 }
 
 /// Where the section lies.

@@ -18,10 +18,11 @@ use std::path::Path;
 
 use super::error::{FileProblem, Refusal};
 use super::{Airfoil, ClosedContour, GeometryError};
+pub(super) use contour::LEAST_POINTS;
 use rows::Table;
 
 /// The most bytes that are read; the largest airfoil files have some hundred thousand.
-const SIZE_LIMIT: u64 = 16 << 20;
+pub(super) const SIZE_LIMIT: u64 = 16 << 20;
 
 /// Reads the section in the file at `path`.
 ///
@@ -117,7 +118,7 @@ fn bytes_of(path: &Path) -> Result<Vec<u8>, GeometryError> {
 /// never in numbers.
 fn text(bytes: Vec<u8>, notes: &mut Vec<String>) -> Result<String, FileProblem> {
     if bytes.len() as u64 > SIZE_LIMIT {
-        return Err(FileProblem::TooLarge { limit: SIZE_LIMIT });
+        return Err(FileProblem::TooLarge);
     }
     if let Some(offset) = bytes.iter().position(|&b| b == 0) {
         return Err(FileProblem::Binary { offset });
