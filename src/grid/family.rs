@@ -86,7 +86,7 @@ pub(crate) fn check_family(
     nj: usize,
     grids: u32,
 ) -> Result<(), FamilyError> {
-    let stride = stride(grids).ok_or(FamilyError::TooCoarse { grids, ni: 1, nj: 1 })?;
+    let stride = stride(grids)?;
     let mut counts = vec![("grid.ni - 1", ni - 1), ("grid.nj - 1", nj - 1)];
     if let Topology::C { wake } = topology {
         counts.push(("grid.wake", wake));
@@ -112,7 +112,7 @@ pub(crate) fn check_corners(
     kept: &RangeInclusive<usize>,
     grids: u32,
 ) -> Result<(), FamilyError> {
-    let stride = stride(grids).ok_or(FamilyError::TooCoarse { grids, ni: 1, nj: 1 })?;
+    let stride = stride(grids)?;
     let step = |i: usize| [x[i + 1] - x[i], y[i + 1] - y[i]];
     let turn_deg = |i: usize| angle(step(i - 1), step(i)).abs().to_degrees();
     let corner = (1..x.len() - 1)
@@ -126,8 +126,9 @@ pub(crate) fn check_corners(
 }
 
 /// Points of the finest of `grids` grids from one point of the coarsest to the next.
-fn stride(grids: u32) -> Option<usize> {
-    1_usize.checked_shl(grids.saturating_sub(1)).filter(|&stride| stride > 0)
+fn stride(grids: u32) -> Result<usize, FamilyError> {
+    let stride = 1_usize.checked_shl(grids.saturating_sub(1)).filter(|&stride| stride > 0);
+    stride.ok_or(FamilyError::TooCoarse { grids, ni: 1, nj: 1 })
 }
 
 /// Every other point of a grid that `check_family` lets through.

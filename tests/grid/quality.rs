@@ -189,6 +189,22 @@ fn a_coordinate_that_is_no_number_is_never_overlooked() {
 }
 
 #[test]
+fn nan_is_never_lost_in_an_extremum() {
+    // The first and the last number of a line: one before all others, one after them.
+    for i in [0, 15] {
+        let mut grid = polar_grid(17, 9, 0.01, 1.2);
+        let (first_line, outer) = (grid.index(i, 1), grid.index(i, 8));
+        grid.y[first_line] = f64::NAN;
+        grid.y[outer] = f64::NAN;
+
+        let quality = measure(&grid);
+
+        assert!(quality.first_cell_min.is_nan() && quality.first_cell_max.is_nan(), "{i}");
+        assert!(quality.far_field_min.is_nan() && quality.far_field_max.is_nan(), "{i}");
+    }
+}
+
+#[test]
 fn an_edge_of_length_zero_makes_the_growth_infinite() {
     let grid = grid_from(4, 3, |i, j| [i as f64, if j == 2 { 1.0 } else { j as f64 }]);
 
