@@ -7,7 +7,7 @@ use crate::backend::elliptic::{first_guess, store_frame, wrap};
 use crate::backend::{
     CellGuard, EllipticBackend, EllipticData, GridBackend, Real, Result, Scaling, WallTerms,
 };
-use crate::grid::initial::{InitialSettings, Outline, marched};
+use crate::grid::initial::{InitialSettings, Outline, hyperbolic};
 use crate::grid::quality::{Quality, measure};
 use crate::grid::{Grid, Symmetry, Topology};
 use crate::pde::EllipticSettings;
@@ -23,7 +23,7 @@ impl GridBackend for CpuBackend {
         settings: &InitialSettings,
         dissipation: f64,
     ) -> Result<Option<(Grid, usize)>> {
-        Ok(marched(outline, settings, dissipation))
+        Ok(hyperbolic::march(outline, settings, dissipation))
     }
 
     fn take(&self, grid: Grid) -> Result<Grid> {

@@ -3,6 +3,7 @@
 
 use super::{InitialSettings, Layers, Outline, Segments, grid_of};
 use crate::geometry::vector::{along, cross, dot};
+use crate::grid::quality::folds;
 use crate::grid::{Grid, Topology};
 use nalgebra::{Matrix2, Vector2};
 
@@ -41,9 +42,16 @@ impl Scheme {
 
 /// Marches from the wall through `outline.layers` (theory section 4; after Chan and Steger 1992,
 /// doi:10.1016/0096-3003(92)90073-A) and puts the outer line on the circle. The first layer is
-/// r + h n exactly. `None` if a line solve is singular or a point is not finite.
-pub fn march(outline: &Outline, settings: &InitialSettings, dissipation: f64) -> Option<Grid> {
-    Some(grid_of(layers(outline, settings, dissipation)?, outline))
+/// r + h n exactly. Returns the grid and its folded cells; `None` if a line solve is singular or a point
+/// is not finite.
+pub fn march(
+    outline: &Outline,
+    settings: &InitialSettings,
+    dissipation: f64,
+) -> Option<(Grid, usize)> {
+    let grid = grid_of(layers(outline, settings, dissipation)?, outline);
+    let folded = folds(&grid);
+    Some((grid, folded))
 }
 
 fn layers(outline: &Outline, settings: &InitialSettings, dissipation: f64) -> Option<Layers> {

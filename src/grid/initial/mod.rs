@@ -56,21 +56,10 @@ pub struct InitialGrid<G = Grid> {
 /// Builds the initial grid. A hyperbolic march that folds is tried again with more dissipation;
 /// then the normal march takes over. If all fold, the last grid is returned with its count.
 pub fn build(outline: &Outline, settings: &InitialSettings) -> InitialGrid {
-    let march = |dissipation| Ok::<_, Infallible>(marched(outline, settings, dissipation));
+    let march =
+        |dissipation| Ok::<_, Infallible>(hyperbolic::march(outline, settings, dissipation));
     let Ok(initial) = build_with(outline, settings, march, Ok);
     initial
-}
-
-/// The hyperbolic march on the host, and its folded cells.
-pub(crate) fn marched(
-    outline: &Outline,
-    settings: &InitialSettings,
-    dissipation: f64,
-) -> Option<(Grid, usize)> {
-    hyperbolic::march(outline, settings, dissipation).map(|grid| {
-        let folded = folds(&grid);
-        (grid, folded)
-    })
 }
 
 /// [`build`] where grids are kept by a device: `march` does the hyperbolic march with a dissipation
