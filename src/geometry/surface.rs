@@ -293,12 +293,11 @@ fn base_wall(
     let cells = base_cells(settings, length, cap.is_some())?;
     let cell = length / cells as f64;
 
-    let (base, edge) = match &cap {
-        Some(cap) => (cap.points(cells), cell),
-        None => {
-            let edge = settings.trailing_edge_spacing.min(cell.max(BASE_SPACING_FLOOR));
-            (straight_base(upper_end.at, lower_end.at, cells), edge)
-        }
+    let (base, edge) = if let Some(cap) = &cap {
+        (cap.points(cells), cell)
+    } else {
+        let edge = settings.trailing_edge_spacing.min(cell.max(BASE_SPACING_FLOOR));
+        (straight_base(upper_end.at, lower_end.at, cells), edge)
     };
     let mut wall = base[cells / 2..cells].to_vec();
     let remaining = settings.ni - 1 - cells;

@@ -243,9 +243,10 @@ impl XyPanel {
     fn draw_rule(&self, picture: &mut Picture, panel: &Panel, rule: &Rule) {
         let (d, at) = rule.at.axis();
         let Some(at) = self.axes[d].place(at) else { return };
-        let mut ends = [panel.window.low, panel.window.high];
-        ends.iter_mut().for_each(|end| end[d] = at);
-        let ends = ends.map(|end| panel.pixel(end));
+        let ends = [panel.window.low, panel.window.high].map(|mut end| {
+            end[d] = at;
+            panel.pixel(end)
+        });
         picture.dashes(ends, DASHES, shade(rule.colour), 1.2);
         let above = [ends[0][0] + 6.0, ends[0][1] - 3.0];
         picture.text(&rule.text, above, (LABEL_SIZE - 2.0, LEFT_BOTTOM), palette::LABEL);
