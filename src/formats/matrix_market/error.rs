@@ -84,41 +84,21 @@ pub enum Fault {
     /// The first line is none of Matrix Market.
     #[error("`%%MatrixMarket matrix …` was expected")]
     Banner,
-    /// A word of the first line is none of those that are read.
-    #[error("the {what} must be {known}")]
-    Word {
-        /// What the word chooses.
-        what: &'static str,
-        /// Those that are read.
-        known: &'static str,
-    },
+    /// A word of the first line is none of those that are read, or does not go with the others.
+    #[error("{0}")]
+    Word(&'static str),
     /// Complex numbers.
     #[error("complex numbers are not solved for")]
     Complex,
-    /// Words of the first line that do not go together.
-    #[error("these words do not go together")]
-    Combination,
-    /// The line of sizes has other than so many numbers.
-    #[error("{names} were expected")]
-    Sizes {
-        /// Their names.
-        names: &'static str,
-    },
-    /// No rows or no columns.
-    #[error("a matrix has at least one row and one column")]
-    Nothing,
+    /// The line of sizes has other than so many numbers, or those of no matrix.
+    #[error("{0}")]
+    Sizes(&'static str),
     /// More rows or columns than can be numbered.
     #[error("at most {} rows and columns can be numbered", u32::MAX)]
     TooLarge,
-    /// A symmetric matrix that is not square.
-    #[error("a symmetric matrix has as many columns as rows")]
-    Unsquare,
     /// An entry has other than so many words.
-    #[error("{names} was expected")]
-    Entry {
-        /// Their names.
-        names: &'static str,
-    },
+    #[error("{0} was expected")]
+    Entry(&'static str),
     /// An index beyond the size.
     #[error("the {what} must be 1 to {most}")]
     Index {
@@ -130,15 +110,12 @@ pub enum Fault {
     /// An entry above the diagonal of a symmetric matrix, or on that of a skew-symmetric one.
     #[error("the entry is not in the triangle that a symmetric matrix is given by")]
     Triangle,
-    /// A value that is no number.
-    #[error("the value is no number")]
-    Value,
+    /// A value that is no number, or not finite.
+    #[error("the value is {0}")]
+    Value(&'static str),
     /// A value that is no integer.
     #[error("the value is no integer")]
     Integer,
-    /// A value that is not finite.
-    #[error("the value is not finite")]
-    NotFinite,
     /// An entry more than declared.
     #[error("an entry more than the {declared} of the line of sizes")]
     Surplus {
@@ -149,7 +126,6 @@ pub enum Fault {
 
 impl MatrixMarketError {
     /// What the user can do about it.
-    #[must_use]
     pub fn hint(&self) -> &'static str {
         match &self.problem {
             Problem::Unreadable(source) => contents::hint(source),
@@ -175,22 +151,20 @@ impl Fault {
                 "the first line of a matrix by entries is `%%MatrixMarket matrix coordinate real \
                  general`; docs/formats.md describes the format"
             }
-            Self::Word { .. } | Self::Combination => {
+            Self::Word(_) => {
                 "`coordinate` and `array`, `real`, `integer` and `pattern`, `general`, `symmetric` and \
                  `skew-symmetric` are read; a pattern needs `coordinate` and is not skew-symmetric"
             }
             Self::Complex => "split the system into real and imaginary parts",
-            Self::Sizes { .. } | Self::Nothing | Self::Unsquare => {
-                "correct the line of sizes, or fetch or write the file again"
-            }
+            Self::Sizes(_) => "correct the line of sizes, or fetch or write the file again",
             Self::TooLarge => "split the system",
-            Self::Entry { .. } => "write one entry a line, words parted by spaces",
+            Self::Entry(_) => "write one entry a line, words parted by spaces",
             Self::Index { .. } => "indices count from 1: correct the entry or the line of sizes",
             Self::Triangle => {
                 "leave out what symmetry gives: only entries below the diagonal, and on it if not \
                  skew-symmetric; or write `general` and all entries"
             }
-            Self::Value | Self::NotFinite => "write finite numbers such as 1.5e-3 or 1.5D-03",
+            Self::Value(_) => "write finite numbers such as 1.5e-3 or 1.5D-03",
             Self::Integer => "write `real` in the first line",
             Self::Surplus { .. } => "correct the line of sizes, or remove what is too much",
         }

@@ -5,9 +5,9 @@
 //! `skew-symmetric`. No size that a file states is believed before its bytes are there. The dialect is
 //! described in docs/formats.md.
 
-mod cursor;
 mod entries;
 mod error;
+mod header;
 
 use std::borrow::Cow;
 use std::io::Write;
@@ -15,10 +15,10 @@ use std::path::Path;
 
 use flate2::read::MultiGzDecoder;
 
-pub use cursor::Symmetry;
 pub use error::{Fault, MatrixMarketError, Problem};
+pub use header::Symmetry;
 
-use self::cursor::{At, Header, Layout};
+use self::header::{At, Header};
 use crate::files::{IoError, atomic, contents, pieces};
 use crate::memory;
 use crate::sparse::Csr;
@@ -88,18 +88,10 @@ fn text(bytes: &[u8]) -> Result<Cow<'_, [u8]>, Problem> {
 
 fn matrix_of(text: &[u8]) -> Result<Matrix, Problem> {
     let header = header(text)?;
-    let pieces = match header.layout {
-        Layout::Coordinate => {
-            let entries = entries::coordinate(text, &header).map_err(|at| line(text, at))?;
-            complete(&header, entries.listed)?;
-            entries.pieces
-        }
-        Layout::Array => array(text, &header)?,
-    };
+    let pieces = entries::read(text, &header)?;
     let total: usize = pieces.iter().map(Vec::len).sum();
     believe_rows(&header, total as u64)?;
-    let csr = entries::assemble(header.rows as usize, pieces)
-        .map_err(|(row, column)| Problem::Overflow { row: row + 1, column: column + 1 })?;
+    let csr = entries::assemble(header.rows as usize, pieces)?;
     Ok(Matrix {
         duplicates: total - csr.values.len(),
         csr,
@@ -140,44 +132,11 @@ fn header(text: &[u8]) -> Result<Header, Problem> {
     Header::read(text).map_err(|at| line(text, at))?.ok_or(Problem::NoSizes)
 }
 
-/// The entries of an array that are not zero.
-fn array(text: &[u8], header: &Header) -> Result<Vec<Vec<entries::Entry>>, Problem> {
-    let values = entries::array(text, header).map_err(|at| line(text, at))?;
-    complete(header, values.len() as u64)?;
-    let (rows, columns) = (header.rows as usize, header.columns as usize);
-    let mut found = Vec::new();
-    let mut values = values.into_iter();
-    for column in 0..columns {
-        let first = match header.symmetry {
-            Symmetry::General => 0,
-            Symmetry::Symmetric => column,
-            Symmetry::SkewSymmetric => column + 1,
-        };
-        for (row, value) in (first..rows).zip(values.by_ref()) {
-            if value == 0.0 {
-                continue;
-            }
-            found.push((row as u32, column as u32, value));
-            if header.symmetry != Symmetry::General && row != column {
-                let skew = header.symmetry == Symmetry::SkewSymmetric;
-                found.push((column as u32, row as u32, if skew { -value } else { value }));
-            }
-        }
-    }
-    Ok(vec![found])
-}
-
-/// Refuses a file with fewer entries than its sizes say.
-fn complete(header: &Header, found: u64) -> Result<(), Problem> {
-    let declared = header.entries;
-    if found == declared { Ok(()) } else { Err(Problem::Short { found, declared }) }
-}
-
 /// Letters of a line that are shown.
 const SHOWN: usize = 60;
 
 /// The error of the line that begins at an offset.
-fn line(text: &[u8], At { offset, fault }: At) -> Problem {
+fn line(text: &[u8], (offset, fault): At) -> Problem {
     let line = text[..offset].split(|&byte| byte == b'\n').count();
     let rest = &text[offset..];
     let end = rest.iter().take(4 * SHOWN).position(|byte| matches!(byte, b'\n' | b'\r'));

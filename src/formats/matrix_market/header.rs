@@ -1,0 +1,179 @@
+//! What stands before the entries: the first line, comments, and the line of sizes; lines and words.
+
+use memchr::memchr;
+
+use super::error::Fault;
+
+/// What is wrong with a line, and where in the text its first word begins.
+pub(super) type At = (usize, Fault);
+
+/// The mark that some editors put before a text.
+const MARK: &[u8] = b"\xef\xbb\xbf";
+
+/// Lines behind a place in a text that are neither blank nor comments, each from its first word on, and
+/// where that begins.
+pub(super) fn lines(text: &[u8], from: usize) -> impl Iterator<Item = (usize, &[u8])> {
+    let mut at = from;
+    let line = move || {
+        let rest = text.get(at..).filter(|rest| !rest.is_empty())?;
+        let line = &rest[..memchr(b'\n', rest).map_or(rest.len(), |end| end + 1)];
+        let blanks = line.iter().take_while(|byte| is_blank(**byte)).count();
+        let start = at + blanks;
+        at += line.len();
+        Some((start, &line[blanks..]))
+    };
+    std::iter::from_fn(line).filter(|(_, line)| line.first().is_some_and(|&byte| byte != b'%'))
+}
+
+/// Words of a line.
+pub(super) fn words(line: &[u8]) -> impl Iterator<Item = &[u8]> {
+    line.split(|&byte| is_blank(byte)).filter(|word| !word.is_empty())
+}
+
+fn is_blank(byte: u8) -> bool {
+    matches!(byte, b' ' | b'\t' | b'\r' | b'\n')
+}
+
+/// A word of digits as a number; none for one beyond all sizes.
+pub(super) fn number(word: &[u8]) -> Option<u64> {
+    let join = |number: u64, &byte: &u8| {
+        let digit = byte.is_ascii_digit().then(|| u64::from(byte - b'0'))?;
+        number.checked_mul(10)?.checked_add(digit)
+    };
+    word.iter().try_fold(0, join)
+}
+
+/// How the entries are listed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Layout {
+    /// Row, column, value.
+    Coordinate,
+    /// All values, column by column.
+    Array,
+}
+
+/// What the values are.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Field {
+    Real,
+    Integer,
+    /// No value stands for one.
+    Pattern,
+}
+
+/// What a file says of the symmetry of its matrix.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Symmetry {
+    /// All entries are listed.
+    General,
+    /// Those on and below the diagonal are.
+    Symmetric,
+    /// Those below the diagonal are, with the other sign above.
+    SkewSymmetric,
+}
+
+/// All that stands before the entries.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Header {
+    pub(super) layout: Layout,
+    pub(super) field: Field,
+    pub(super) symmetry: Symmetry,
+    pub(super) rows: u64,
+    pub(super) columns: u64,
+    /// Entries that must follow.
+    pub(super) entries: u64,
+    /// Where the line after the sizes begins.
+    pub(super) body: usize,
+}
+
+impl Header {
+    /// Reads it; none if the text ends before the sizes.
+    pub(super) fn read(text: &[u8]) -> Result<Option<Self>, At> {
+        let start = if text.starts_with(MARK) { MARK.len() } else { 0 };
+        let banner =
+            text[start..].split_inclusive(|&byte| byte == b'\n').next().unwrap_or_default();
+        let (layout, field, symmetry) = words_of(banner).map_err(|fault| (start, fault))?;
+        let Some((offset, line)) = lines(text, start + banner.len()).next() else {
+            return Ok(None);
+        };
+        let (rows, columns, entries) =
+            sizes(line, layout, symmetry).map_err(|fault| (offset, fault))?;
+        let body = offset + line.len();
+        Ok(Some(Self { layout, field, symmetry, rows, columns, entries, body }))
+    }
+}
+
+/// Rows, columns, and entries that must follow.
+fn sizes(line: &[u8], layout: Layout, symmetry: Symmetry) -> Result<(u64, u64, u64), Fault> {
+    let sizes: Option<Vec<u64>> = words(line).map(number).collect();
+    let (rows, columns, listed) = match (layout, sizes.as_deref()) {
+        (Layout::Coordinate, Some(&[rows, columns, listed])) => (rows, columns, listed),
+        (Layout::Array, Some(&[rows, columns])) => (rows, columns, 0),
+        (Layout::Coordinate, _) => {
+            return Err(Fault::Sizes("the numbers of rows, columns and entries were expected"));
+        }
+        (Layout::Array, _) => {
+            return Err(Fault::Sizes("the numbers of rows and columns were expected"));
+        }
+    };
+    if rows == 0 || columns == 0 {
+        return Err(Fault::Sizes("a matrix has at least one row and one column"));
+    }
+    if rows.max(columns) > u64::from(u32::MAX) {
+        return Err(Fault::TooLarge);
+    }
+    if symmetry != Symmetry::General && rows != columns {
+        return Err(Fault::Sizes("a symmetric matrix has as many columns as rows"));
+    }
+    let entries = match (layout, symmetry) {
+        (Layout::Coordinate, _) => listed,
+        // Below 2⁶⁴, as rows and columns are below 2³².
+        (Layout::Array, Symmetry::General) => rows * columns,
+        (Layout::Array, Symmetry::Symmetric) => triangle(rows),
+        (Layout::Array, Symmetry::SkewSymmetric) => triangle(rows - 1),
+    };
+    Ok((rows, columns, entries))
+}
+
+/// 1 + 2 + … + n.
+fn triangle(n: u64) -> u64 {
+    if n.is_multiple_of(2) { n / 2 * (n + 1) } else { n.div_ceil(2) * n }
+}
+
+/// The words of the first line.
+fn words_of(banner: &[u8]) -> Result<(Layout, Field, Symmetry), Fault> {
+    let words: Vec<Vec<u8>> = words(banner).map(<[u8]>::to_ascii_lowercase).collect();
+    let word = |k: usize| words.get(k).map_or(&b""[..], Vec::as_slice);
+    if word(0) != b"%%matrixmarket" || word(1) != b"matrix" {
+        return Err(Fault::Banner);
+    }
+    let layout = match word(2) {
+        b"coordinate" => Layout::Coordinate,
+        b"array" => Layout::Array,
+        _ => return Err(Fault::Word("the format must be `coordinate` or `array`")),
+    };
+    let field = match word(3) {
+        b"real" | b"double" => Field::Real,
+        b"integer" => Field::Integer,
+        b"pattern" => Field::Pattern,
+        b"complex" => return Err(Fault::Complex),
+        _ => return Err(Fault::Word("the kind of values must be `real`, `integer` or `pattern`")),
+    };
+    let symmetry = match word(4) {
+        b"general" => Symmetry::General,
+        b"symmetric" => Symmetry::Symmetric,
+        b"skew-symmetric" => Symmetry::SkewSymmetric,
+        b"hermitian" => return Err(Fault::Complex),
+        _ => {
+            return Err(Fault::Word(
+                "the symmetry must be `general`, `symmetric` or `skew-symmetric`",
+            ));
+        }
+    };
+    let odd = layout == Layout::Array || symmetry == Symmetry::SkewSymmetric;
+    if field == Field::Pattern && odd || words.len() > 5 {
+        return Err(Fault::Word("these words do not go together"));
+    }
+    Ok((layout, field, symmetry))
+}
