@@ -26,7 +26,7 @@ impl Results {
     ///
     /// [`IoError`] with the path.
     pub fn write(&self, to: &Path) -> Result<(), IoError> {
-        atomic::prepare_folder(to)?;
+        atomic::create_folder(to)?;
         let numbered = (1..).map(|k| format!("table-{k}.csv")).zip(&self.tables);
         let named = self.values.iter().map(|(name, table)| ((*name).to_owned(), table));
         for (name, table) in numbered.chain(named) {

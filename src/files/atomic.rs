@@ -1,4 +1,5 @@
 //! Files that appear whole or not at all, and whose bytes go to the disk while more of them are made.
+//! Errors name the path and are sorted by remedy.
 
 use std::fs::{self, File, TryLockError};
 use std::io::{self, BufWriter, Seek, SeekFrom, Write};
@@ -23,15 +24,24 @@ pub type Writer<'a> = BufWriter<Paced<'a>>;
 ///
 /// A reader sees the old file or the new one, never a part. When `contents` or the disk fails the
 /// temporary file is removed and an older file of that name stays as it was.
-///
-/// # Errors
-///
-/// [`IoError`] with the path, sorted by remedy.
 pub fn write<F>(path: &Path, contents: F) -> Result<(), IoError>
 where
     F: FnOnce(&mut Writer<'_>) -> io::Result<()>,
 {
     make(path, contents)?.place()
+}
+
+/// Writes a file like [`write()`], but replaces none: [`WriteFault::Exists`] where something of that
+/// name stands.
+pub fn write_new<F>(path: &Path, contents: F) -> Result<(), IoError>
+where
+    F: FnOnce(&mut Writer<'_>) -> io::Result<()>,
+{
+    let Made { file, path } = make(path, contents)?;
+    file.persist_noclobber(&path).map(drop).map_err(|error| match error.error.kind() {
+        io::ErrorKind::AlreadyExists => WriteFault::Exists.at(&path),
+        _ => persist_error(&path, error.error),
+    })
 }
 
 /// A complete file beside its place; it is removed where it is not placed.
@@ -42,25 +52,22 @@ pub struct Made {
 }
 
 /// Makes a file like [`write()`], but does not rename it yet.
-///
-/// # Errors
-///
-/// As [`write()`].
 pub fn make<F>(path: &Path, contents: F) -> Result<Made, IoError>
 where
     F: FnOnce(&mut Writer<'_>) -> io::Result<()>,
 {
     let file = create_beside(path)?;
-    fill(file.as_file(), contents).map_err(|source| IoError::new(path, source))?;
+    let mut writer = BufWriter::with_capacity(BUFFER_BYTES, Paced::new(file.as_file()));
+    let filled = contents(&mut writer).and_then(|()| {
+        // A disk on the network may say only now that it is full.
+        writer.into_inner()?.finish()
+    });
+    filled.map_err(|source| IoError::new(path, source))?;
     Ok(Made { file, path: path.to_path_buf() })
 }
 
 impl Made {
     /// Removes the older file from its place, if there is one.
-    ///
-    /// # Errors
-    ///
-    /// [`IoError`] with the path, sorted by remedy.
     pub fn clear(&self) -> Result<(), IoError> {
         match fs::remove_file(&self.path) {
             Err(source) if source.kind() != io::ErrorKind::NotFound => {
@@ -71,73 +78,18 @@ impl Made {
     }
 
     /// Puts the file in its place.
-    ///
-    /// # Errors
-    ///
-    /// [`IoError`] with the path, sorted by remedy.
     pub fn place(self) -> Result<(), IoError> {
         let Self { file, path } = self;
-        file.persist(&path).map_err(|error| persist_error(&path, error.error))?;
-        Ok(())
+        file.persist(&path).map(drop).map_err(|error| persist_error(&path, error.error))
     }
 }
 
-fn fill<F>(file: &File, contents: F) -> io::Result<()>
-where
-    F: FnOnce(&mut Writer<'_>) -> io::Result<()>,
-{
-    let mut writer = BufWriter::with_capacity(BUFFER_BYTES, Paced::new(file));
-    contents(&mut writer)?;
-    // A disk on the network may say only now that it is full.
-    writer.into_inner()?.finish()
-}
-
-/// Writes a file like [`write()`], but replaces none.
-///
-/// # Errors
-///
-/// [`WriteFault::Exists`] where something of that name stands; else [`IoError`] with the path, sorted
-/// by remedy.
-pub fn write_new<F>(path: &Path, contents: F) -> Result<(), IoError>
-where
-    F: FnOnce(&mut Writer<'_>) -> io::Result<()>,
-{
-    let temporary = create_beside(path)?;
-    fill(temporary.as_file(), contents).map_err(|source| IoError::new(path, source))?;
-    temporary.persist_noclobber(path).map_err(|error| match error.error.kind() {
-        io::ErrorKind::AlreadyExists => WriteFault::Exists.at(path),
-        _ => persist_error(path, error.error),
-    })?;
-    Ok(())
-}
-
 /// Creates a folder and those above it unless they exist.
-///
-/// # Errors
-///
-/// [`IoError`] with the path, sorted by remedy.
 pub fn create_folder(path: &Path) -> Result<(), IoError> {
     fs::create_dir_all(path).map_err(|source| match first_file(path) {
         Some(file) => WriteFault::NotAFolder.at(file),
         None => IoError::new(path, source),
     })
-}
-
-/// Creates a folder like [`create_folder`], and writes and removes an empty file in it: a folder that
-/// takes no results is found before the work.
-///
-/// # Errors
-///
-/// [`IoError`] with the path, sorted by remedy.
-pub fn prepare_folder(folder: &Path) -> Result<(), IoError> {
-    create_folder(folder)?;
-    create_in(folder).map(drop).map_err(|source| IoError::new(folder, source))
-}
-
-/// Whether this is the name of a file that is not complete.
-fn is_part(path: &Path) -> bool {
-    let name = path.file_name().and_then(|name| name.to_str()).unwrap_or_default();
-    name.starts_with(PART[0]) && name.ends_with(PART[1])
 }
 
 /// As [`sweep`], of the folder that the file `path` is in.
@@ -148,11 +100,15 @@ pub fn sweep_beside(path: &Path) {
 /// Removes from `folder` what was never completed by processes that are gone: a part is locked as long
 /// as somebody writes it. What cannot be removed stays.
 pub fn sweep(folder: &Path) {
-    let entries = fs::read_dir(folder).into_iter().flatten().flatten().map(|entry| entry.path());
-    for path in entries.filter(|path| is_part(path)) {
+    for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
+        let (name, path) = (entry.file_name(), entry.path());
+        let name = name.to_string_lossy();
+        if !name.starts_with(PART[0]) || !name.ends_with(PART[1]) {
+            continue;
+        }
         // Opened for writing, as locks on some file systems need it.
-        let Ok(file) = File::options().write(true).open(&path) else { continue };
-        if file.try_lock().is_ok() {
+        let opened = File::options().write(true).open(&path);
+        if opened.is_ok_and(|file| file.try_lock().is_ok()) {
             let _ = fs::remove_file(&path);
         }
     }
@@ -220,26 +176,8 @@ pub struct Paced<'a> {
     file: &'a File,
     /// Bytes written since the last order.
     since: usize,
-    /// None before the first order.
-    disk: Option<Disk>,
-}
-
-/// The thread that waits for the disk.
-#[derive(Debug)]
-struct Disk {
-    orders: SyncSender<()>,
-    waiting: JoinHandle<io::Result<()>>,
-}
-
-impl Disk {
-    fn new(file: &File) -> io::Result<Self> {
-        let file = file.try_clone()?;
-        // An order that finds one waiting adds nothing to it.
-        let (orders, given) = sync_channel(1);
-        let waiting = thread::Builder::new()
-            .spawn(move || given.into_iter().try_for_each(|()| file.sync_data()))?;
-        Ok(Self { orders, waiting })
-    }
+    /// The thread that waits for the disk and what it takes orders from; none before the first.
+    disk: Option<(SyncSender<()>, JoinHandle<io::Result<()>>)>,
 }
 
 impl<'a> Paced<'a> {
@@ -253,17 +191,12 @@ impl<'a> Paced<'a> {
         self.file
     }
 
-    /// Waits until all is on the disk.
-    ///
-    /// # Errors
-    ///
-    /// What the disk could not take, now or before.
+    /// Waits until all is on the disk, or returns what it could not take, now or before.
     fn finish(self) -> io::Result<()> {
-        if let Some(Disk { orders, waiting }) = self.disk {
+        if let Some((orders, waiting)) = self.disk {
             drop(orders);
-            waiting
-                .join()
-                .map_err(|_| io::Error::other("the thread that waits for the disk ended"))??;
+            let ended = |_| io::Error::other("the thread that waits for the disk ended");
+            waiting.join().map_err(ended)??;
         }
         self.file.sync_data()
     }
@@ -272,10 +205,16 @@ impl<'a> Paced<'a> {
     fn order(&mut self) -> io::Result<()> {
         let disk = match self.disk.take() {
             Some(disk) => disk,
-            None => Disk::new(self.file)?,
+            None => {
+                let file = self.file.try_clone()?;
+                // An order that finds one waiting adds nothing to it.
+                let (orders, given) = sync_channel(1);
+                let wait = move || given.into_iter().try_for_each(|()| file.sync_data());
+                (orders, thread::Builder::new().spawn(wait)?)
+            }
         };
         // The thread has ended where the disk failed: `finish` tells.
-        let _ = disk.orders.try_send(());
+        let _ = disk.0.try_send(());
         self.disk = Some(disk);
         Ok(())
     }
@@ -300,40 +239,5 @@ impl Write for Paced<'_> {
 impl Seek for Paced<'_> {
     fn seek(&mut self, to: SeekFrom) -> io::Result<u64> {
         self.file.seek(to)
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    #![allow(clippy::unwrap_used, reason = "a failing step fails the test")]
-
-    use super::*;
-
-    #[test]
-    fn a_file_of_several_orders_is_written_whole() {
-        let path = tempfile::NamedTempFile::new().unwrap();
-        let bytes: Vec<u8> = (0..STRIDE / 2).map(|k| (k % 251) as u8).collect();
-        let mut paced = Paced::new(path.as_file());
-
-        (0..5).try_for_each(|_| paced.write_all(&bytes)).unwrap();
-        let ordered = paced.disk.is_some();
-        paced.seek(SeekFrom::Start(3)).unwrap();
-        paced.write_all(b"abc").unwrap();
-        paced.finish().unwrap();
-
-        let read = std::fs::read(path.path()).unwrap();
-        assert!(ordered);
-        assert_eq!((read.len(), &read[..7]), (5 * bytes.len(), &b"\x00\x01\x02abc\x06"[..]));
-        assert!(read[STRIDE / 2..].chunks(bytes.len()).all(|part| part == bytes));
-    }
-
-    #[test]
-    fn a_small_file_takes_no_thread() {
-        let path = tempfile::NamedTempFile::new().unwrap();
-        let mut paced = Paced::new(path.as_file());
-
-        paced.write_all(&[0; 4096]).unwrap();
-
-        assert!(paced.disk.is_none());
     }
 }

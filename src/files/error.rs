@@ -117,7 +117,6 @@ impl IoError {
     }
 
     /// What the user can do about it.
-    #[must_use]
     pub fn hint(&self) -> &'static str {
         match &self.fault {
             WriteFault::MissingFolder(_) => "create the folder first, or choose another one",

@@ -45,41 +45,34 @@ pub struct Restart {
 
 /// A restart file that cannot be used.
 #[derive(Debug, thiserror::Error)]
+#[error("{}: {fault}", path.display())]
+pub struct RestartError {
+    /// As given.
+    pub path: PathBuf,
+    /// What is wrong with it.
+    #[source]
+    pub fault: RestartFault,
+}
+
+/// What is wrong with a restart file.
+#[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
-pub enum RestartError {
+pub enum RestartFault {
     /// The operating system would not let the file be read.
-    #[error("{}: cannot be read: {source}", path.display())]
-    Unreadable {
-        /// As given.
-        path: PathBuf,
-        /// What the operating system said.
-        source: io::Error,
-    },
+    #[error("cannot be read: {0}")]
+    Unreadable(io::Error),
     /// The file begins otherwise.
-    #[error("{}: not a restart file of gridgen", path.display())]
-    NotARestart {
-        /// As given.
-        path: PathBuf,
-    },
+    #[error("not a restart file of gridgen")]
+    NotARestart,
     /// The layout is another one.
-    #[error("{}: a restart file of version {version}, version {VERSION} was expected", path.display())]
-    Version {
-        /// As given.
-        path: PathBuf,
-        /// As it stands.
-        version: u32,
-    },
+    #[error("a restart file of version {0}, version {VERSION} was expected")]
+    Version(u32),
     /// The contents are not what was written.
-    #[error("{}: the restart file is cut off or damaged", path.display())]
-    Damaged {
-        /// As given.
-        path: PathBuf,
-    },
+    #[error("the restart file is cut off or damaged")]
+    Damaged,
     /// The state is that of other equations.
-    #[error("{}: belongs to another case: {key} is {there} there, {here} here", path.display())]
+    #[error("belongs to another case: {key} is {there} there, {here} here")]
     OtherCase {
-        /// As given.
-        path: PathBuf,
         /// What differs.
         key: String,
         /// Its value in the file.
@@ -90,14 +83,17 @@ pub enum RestartError {
 }
 
 impl RestartError {
+    fn new(path: &Path, fault: RestartFault) -> Self {
+        Self { path: path.to_path_buf(), fault }
+    }
+
     /// What the user can do about it.
-    #[must_use]
     pub fn hint(&self) -> &'static str {
-        match self {
-            Self::Unreadable { source, .. } => contents::hint(source),
-            Self::NotARestart { .. } => "name the restart.bin that an interrupted run wrote",
-            Self::Version { .. } | Self::Damaged { .. } => "run the case without --restart",
-            Self::OtherCase { .. } => {
+        match &self.fault {
+            RestartFault::Unreadable(source) => contents::hint(source),
+            RestartFault::NotARestart => "name the restart.bin that an interrupted run wrote",
+            RestartFault::Version(_) | RestartFault::Damaged => "run the case without --restart",
+            RestartFault::OtherCase { .. } => {
                 "section, grid, initial grid and control functions must be those of the run that \
                  was interrupted; solver and output may differ"
             }
@@ -138,24 +134,23 @@ pub fn write(
 ///
 /// [`RestartError`] with the path.
 pub fn read(path: &Path) -> Result<Restart, RestartError> {
-    match contents::read(path, MEMORY_A_BYTE) {
-        Ok(bytes) => from_bytes(path, &bytes),
-        Err(source) => Err(RestartError::Unreadable { path: path.to_path_buf(), source }),
-    }
+    let unreadable = |source| RestartError::new(path, RestartFault::Unreadable(source));
+    from_bytes(path, &contents::read(path, MEMORY_A_BYTE).map_err(unreadable)?)
 }
 
 /// [`read`] with the bytes of the file at hand; `path` is for messages. For tests.
 #[doc(hidden)]
 pub fn from_bytes(path: &Path, bytes: &[u8]) -> Result<Restart, RestartError> {
-    let path = path.to_path_buf();
-    if !bytes.starts_with(MAGIC) {
-        return Err(RestartError::NotARestart { path });
-    }
-    match bytes.get(8..12).and_then(|field| field.try_into().ok()).map(u32::from_le_bytes) {
-        Some(VERSION) => parse(bytes).ok_or(RestartError::Damaged { path }),
-        Some(version) => Err(RestartError::Version { path, version }),
-        None => Err(RestartError::Damaged { path }),
-    }
+    let version = bytes.strip_prefix(MAGIC).map(|rest| rest.first_chunk().copied());
+    let fault = match version.map(|bytes| bytes.map(u32::from_le_bytes)) {
+        None => RestartFault::NotARestart,
+        Some(Some(version)) if version != VERSION => RestartFault::Version(version),
+        Some(_) => match parse(bytes) {
+            Some(restart) => return Ok(restart),
+            None => RestartFault::Damaged,
+        },
+    };
+    Err(RestartError::new(path, fault))
 }
 
 impl Restart {
@@ -163,26 +158,21 @@ impl Restart {
     ///
     /// # Errors
     ///
-    /// [`RestartError::OtherCase`] with the first difference.
+    /// [`RestartFault::OtherCase`] with the first difference.
     pub fn check(&self, path: &Path, identity: &Identity, n: usize) -> Result<(), RestartError> {
-        let other = |key: &str, there: &str, here: &str| RestartError::OtherCase {
-            path: path.to_path_buf(),
-            key: key.to_owned(),
-            there: there.to_owned(),
-            here: here.to_owned(),
+        let values = |key: &String| {
+            [&self.identity, identity]
+                .map(|of| of.get(key).map_or("not set", String::as_str).to_owned())
         };
-        for key in self.identity.keys().chain(identity.keys()) {
-            let value = |of: &Identity| of.get(key).map_or("not set", String::as_str).to_owned();
-            let (there, here) = (value(&self.identity), value(identity));
-            if there != here {
-                return Err(other(key, &there, &here));
+        let keys = self.identity.keys().chain(identity.keys());
+        let unknowns = ("the number of unknowns", [self.state.len(), n].map(|n| n.to_string()));
+        let mut facts = keys.map(|key| (key.as_str(), values(key))).chain([unknowns]);
+        match facts.find(|(_, [there, here])| there != here) {
+            None => Ok(()),
+            Some((key, [there, here])) => {
+                let key = key.to_owned();
+                Err(RestartError::new(path, RestartFault::OtherCase { key, there, here }))
             }
-        }
-        if self.state.len() == n {
-            Ok(())
-        } else {
-            let [there, here] = [self.state.len(), n].map(|n| n.to_string());
-            Err(other("the number of unknowns", &there, &here))
         }
     }
 }

@@ -54,7 +54,6 @@ impl FolderRules {
 #[derive(Debug)]
 pub struct Output {
     root: PathBuf,
-    home: PathBuf,
     lock: Lock,
     /// Whether the folder was not there before.
     created: bool,
@@ -68,53 +67,41 @@ impl Output {
     /// Opens the folder `root`, which is created unless it exists. What a killed process had complete is
     /// put in place, what it had not is removed. With `force` files may be replaced that gridgen did
     /// not write, or that were changed since; `rules` are those of the folders among the new files.
-    ///
-    /// # Errors
-    ///
-    /// [`WriteFault::Busy`] where another process writes into it; else [`IoError`] with the path, sorted
-    /// by remedy.
+    /// [`WriteFault::Busy`] where another process writes into it.
     pub fn open(root: &Path, rules: FolderRules, force: bool) -> Result<Self, IoError> {
         let created = !root.exists();
-        let home = root.join(HOME);
-        let lock = Lock::take(root, &home)?;
-        let (root, record) = (root.to_path_buf(), Record::new());
-        let mut output = Self { root, home, lock, created, force, rules, record };
-        replace::carry_out(&output.root, &output.home, force, usize::MAX)?;
+        let lock = Lock::take(root)?;
+        let (path, record) = (root.to_path_buf(), Record::new());
+        let mut output = Self { root: path, lock, created, force, rules, record };
+        replace::carry_out(root, force, usize::MAX)?;
         output.remove_part()?;
-        fs::create_dir_all(output.files()).map_err(|source| IoError::new(&output.root, source))?;
-        atomic::sweep(&output.root);
-        output.record = record::read(&output.home.join(RECORD));
+        fs::create_dir_all(output.files()).map_err(|source| IoError::new(root, source))?;
+        atomic::sweep(root);
+        output.record = record::read(&home(root).join(RECORD));
         Ok(output)
     }
 
     /// Puts in place what a killed process had complete in `root`; nothing where there is none.
-    ///
-    /// # Errors
-    ///
-    /// As [`Self::open`].
     pub fn recover(root: &Path) -> Result<(), IoError> {
-        let pending = root.join(HOME).join(NEW).exists();
+        let pending = home(root).join(NEW).exists();
         if pending { Self::open(root, FolderRules::NONE, false).map(drop) } else { Ok(()) }
     }
 
     /// Why the folder is not locked, where the file system has no locks.
-    #[must_use]
     pub fn notice(&self) -> Option<String> {
-        let trouble = self.lock.trouble.as_ref()?;
+        let trouble = self.lock.file.as_ref().err()?;
         let root = self.root.display();
         Some(format!("{root} cannot be locked, and no other run may write into it: {trouble}"))
     }
 
     /// The folder.
-    #[must_use]
     pub fn root(&self) -> &Path {
         &self.root
     }
 
     /// Where new files are made: an empty folder that stands for the output folder.
-    #[must_use]
     pub fn files(&self) -> PathBuf {
-        self.home.join(PART).join(FILES)
+        home(&self.root).join(PART).join(FILES)
     }
 
     /// Where a file is to stand that is made in [`Self::files`].
@@ -127,11 +114,7 @@ impl Output {
     }
 
     /// Makes files: `work` gets [`Self::files`] and returns what it made there. Returned are the places
-    /// where they are to stand.
-    ///
-    /// # Errors
-    ///
-    /// That of `work`, which names those places, too.
+    /// where they are to stand, which errors name, too.
     pub fn fill(
         &self,
         work: impl FnOnce(&Path) -> Result<Vec<PathBuf>, IoError>,
@@ -142,10 +125,6 @@ impl Output {
 
     /// Refuses names under which something stands that gridgen did not write, before the work. What
     /// users may edit is no obstacle.
-    ///
-    /// # Errors
-    ///
-    /// [`WriteFault::Foreign`], [`WriteFault::IsAFolder`] with the first of them.
     pub fn check<'n>(&self, names: impl IntoIterator<Item = &'n str>) -> Result<(), IoError> {
         for name in names {
             if !(self.rules.editable)(name) {
@@ -163,11 +142,8 @@ impl Output {
         replace::admit(&self.root, name, self.record.get(name), self.force)
     }
 
-    /// What stands in the folder `sole` and is no file of gridgen's, `new` names left out.
-    ///
-    /// # Errors
-    ///
-    /// [`WriteFault::Foreign`] with the first of them, unless it is to be replaced.
+    /// What stands in the folder `sole` and is no file of gridgen's, `new` names left out; refused where
+    /// it is not to be replaced.
     fn strangers(&self, sole: &str, new: &[String]) -> Result<Vec<String>, IoError> {
         let Ok(entries) = fs::read_dir(self.root.join(sole)) else { return Ok(Vec::new()) };
         let mut strangers = Vec::new();
@@ -203,20 +179,15 @@ impl Output {
 
     /// Replaces the results of the folder by the files that were made. Earlier results that are not
     /// among them go; what gridgen did not write, or somebody changed since, stays, and so do files
-    /// that users edit.
-    ///
-    /// # Errors
-    ///
-    /// [`IoError`] of the first file that cannot be put in place. Until all of them are complete
-    /// nothing is replaced.
+    /// that users edit. Until all new files are complete nothing is replaced.
     pub fn commit(self) -> Result<(), IoError> {
         self.commit_steps(usize::MAX)
     }
 
     /// [`Self::commit`] that ends after so many steps, as a process that is killed does.
     pub fn commit_steps(self, most: usize) -> Result<(), IoError> {
-        self.plan()?.write(&self.root, &self.home)?;
-        replace::carry_out(&self.root, &self.home, self.force, most)
+        self.plan()?.write(&self.root)?;
+        replace::carry_out(&self.root, self.force, most)
     }
 
     /// What is to be done with the files that were made.
@@ -250,17 +221,17 @@ impl Output {
             names.iter().filter_map(|name| (self.rules.sole)(name)).collect();
         folders.dedup();
         for folder in folders {
-            let strangers = self.strangers(folder, &names)?;
-            remove.extend(
-                strangers.into_iter().filter(|name| !remove.contains(name)).collect::<Vec<_>>(),
-            );
+            let mut strangers = self.strangers(folder, &names)?;
+            strangers.retain(|name| !remove.contains(name));
+            remove.append(&mut strangers);
         }
         Ok(Plan { force: self.force, put, remove, stays, old: self.record.clone() })
     }
 
     fn remove_part(&self) -> Result<(), IoError> {
-        match fs::remove_dir_all(self.home.join(PART)) {
-            Err(source) if self.home.join(PART).exists() => Err(IoError::new(&self.root, source)),
+        let part = home(&self.root).join(PART);
+        match fs::remove_dir_all(&part) {
+            Err(source) if part.exists() => Err(IoError::new(&self.root, source)),
             _ => Ok(()),
         }
     }
@@ -270,14 +241,20 @@ impl Drop for Output {
     fn drop(&mut self) {
         // What cannot be removed is removed when the folder is opened again.
         let _ = self.remove_part();
-        if !self.home.join(RECORD).exists() && !self.home.join(NEW).exists() {
+        let home = home(&self.root);
+        if !home.join(RECORD).exists() && !home.join(NEW).exists() {
             self.lock.vanish();
-            let _ = fs::remove_dir(&self.home);
+            let _ = fs::remove_dir(home);
             if self.created {
                 let _ = fs::remove_dir(&self.root);
             }
         }
     }
+}
+
+/// The folder of gridgen's own files in an output folder.
+fn home(root: &Path) -> PathBuf {
+    root.join(HOME)
 }
 
 /// Names of the files below a folder, parted by `/`, sorted.
@@ -301,25 +278,20 @@ fn names_below(folder: &Path) -> io::Result<Vec<String>> {
 #[derive(Debug)]
 struct Lock {
     path: PathBuf,
-    /// None where the file system has no locks.
-    file: Option<File>,
-    /// Why it has none.
-    trouble: Option<io::Error>,
+    /// The file that is locked, or why the file system has no locks.
+    file: io::Result<File>,
 }
 
 impl Lock {
-    /// Takes the lock in `home`, the folder of gridgen's own files in `root`; both are created unless
-    /// they exist. It waits for nobody.
-    ///
-    /// # Errors
-    ///
-    /// [`WriteFault::Busy`] where another process has it; else [`IoError`] with the folder.
-    fn take(root: &Path, home: &Path) -> Result<Self, IoError> {
+    /// Takes the lock of `root`, which is created unless it exists. It waits for nobody:
+    /// [`WriteFault::Busy`] where another process has it.
+    fn take(root: &Path) -> Result<Self, IoError> {
+        let home = home(root);
         let path = home.join(LOCK);
         let refused = |source| IoError::new(root, source);
         for _ in 0..TRIES {
             atomic::create_folder(root)?;
-            match fs::create_dir(home) {
+            match fs::create_dir(&home) {
                 Err(source) if !home.is_dir() => return Err(refused(source)),
                 _ => {}
             }
@@ -332,16 +304,10 @@ impl Lock {
                 Err(source) => return Err(refused(source)),
             };
             match file.try_lock() {
-                Ok(()) if is_at(&file, &path) => {
-                    return Ok(Self { path, file: Some(file), trouble: None });
-                }
+                Ok(()) if is_at(&file, &path) => return Ok(Self { path, file: Ok(file) }),
                 Ok(()) => {}
-                Err(TryLockError::WouldBlock) => {
-                    return Err(WriteFault::Busy.at(root));
-                }
-                Err(TryLockError::Error(error)) => {
-                    return Ok(Self { path, file: None, trouble: Some(error) });
-                }
+                Err(TryLockError::WouldBlock) => break,
+                Err(TryLockError::Error(error)) => return Ok(Self { path, file: Err(error) }),
             }
         }
         Err(WriteFault::Busy.at(root))
@@ -354,7 +320,7 @@ impl Lock {
             // What cannot be removed does no harm.
             let _ = fs::remove_file(&self.path);
         }
-        self.file = None;
+        self.file = Err(io::ErrorKind::NotFound.into());
     }
 }
 

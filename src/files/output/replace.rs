@@ -7,8 +7,8 @@ use std::path::{Path, PathBuf};
 use serde::{Deserialize, Serialize};
 
 use super::record::{Print, Record, Standing, standing};
-use super::{FILES, HOME, NEW, PART, PLAN, RECORD};
-use crate::files::{IoError, REPORT_FILE, WriteFault, atomic};
+use super::{FILES, HOME, NEW, PART, PLAN, RECORD, home};
+use crate::files::{IoError, REPORT_FILE, RESTART_FILE, WriteFault, atomic};
 
 /// What is to be done with new files.
 #[derive(Debug, Serialize, Deserialize)]
@@ -37,19 +37,7 @@ pub(super) struct Put {
 }
 
 /// A part of the exchange. Each can be done again where it is not known whether it was.
-#[derive(Debug, Clone, Copy)]
-enum Step<'p> {
-    /// Takes away the file that a new one replaces.
-    Clear(&'p Put),
-    /// Takes away what is not replaced.
-    Remove(&'p str),
-    /// Puts a new file in place.
-    Place(&'p Put),
-    /// Writes the record of what is there now.
-    Record,
-    /// Forgets the plan.
-    Close,
-}
+type Step<'p> = Box<dyn Fn() -> Result<(), IoError> + 'p>;
 
 impl Put {
     /// The new file `name` below `files`, to be put below `root`.
@@ -65,13 +53,13 @@ impl Put {
     }
 
     /// Where it waits.
-    fn source(&self, root: &Path, home: &Path) -> PathBuf {
+    fn source(&self, root: &Path) -> PathBuf {
         if self.beside {
             let path = root.join(&self.name);
             let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
             path.with_file_name(format!("{HOME}-{name}.new"))
         } else {
-            home.join(NEW).join(FILES).join(&self.name)
+            home(root).join(NEW).join(FILES).join(&self.name)
         }
     }
 
@@ -111,32 +99,32 @@ pub(super) fn admit<'p>(
 
 impl Plan {
     /// Writes the plan, which makes it hold: from now on it will be carried out.
-    pub(super) fn write(&self, root: &Path, home: &Path) -> Result<(), IoError> {
-        let part = home.join(PART);
-        let result = self.bring_beside(root, home).and_then(|()| {
+    pub(super) fn write(&self, root: &Path) -> Result<(), IoError> {
+        let part = home(root).join(PART);
+        let result = self.bring_beside(root).and_then(|()| {
             let text = serde_json::to_vec(self).map_err(io::Error::from);
             let written = text.and_then(|text| fs::write(part.join(PLAN), text));
-            let held = written.and_then(|()| fs::rename(&part, home.join(NEW)));
+            let held = written.and_then(|()| fs::rename(&part, home(root).join(NEW)));
             held.map_err(|source| IoError::new(root, source))
         });
         if result.is_err() {
             for put in self.put.iter().filter(|put| put.beside) {
-                let _ = fs::remove_file(put.source(root, home));
+                let _ = fs::remove_file(put.source(root));
             }
         }
         result
     }
 
     /// Copies the files that are to stand behind a link to beside their places.
-    fn bring_beside(&self, root: &Path, home: &Path) -> Result<(), IoError> {
+    fn bring_beside(&self, root: &Path) -> Result<(), IoError> {
         for put in self.put.iter().filter(|put| put.beside) {
             let place = root.join(&put.name);
             let refused = |source| IoError::new(&place, source);
-            let made = home.join(PART).join(FILES).join(&put.name);
+            let made = home(root).join(PART).join(FILES).join(&put.name);
             if let Some(folder) = place.parent() {
                 atomic::create_folder(folder)?;
             }
-            let beside = put.source(root, home);
+            let beside = put.source(root);
             fs::copy(&made, &beside).map_err(refused)?;
             fs::File::open(&beside).and_then(|file| file.sync_data()).map_err(refused)?;
         }
@@ -145,44 +133,45 @@ impl Plan {
 
     /// All that is to be done, in order: a folder whose report is there holds the files of that
     /// report, whole.
-    fn steps(&self) -> Vec<Step<'_>> {
+    fn steps<'p>(&'p self, root: &'p Path) -> Vec<Step<'p>> {
         let mut put: Vec<&Put> = self.put.iter().collect();
         put.sort_by_key(|put| put.turn());
-        let last_first = put.iter().rev().filter(|put| put.turn() > 0);
-        let mut steps: Vec<Step<'_>> = last_first.map(|put| Step::Clear(put)).collect();
-        steps.extend(self.remove.iter().map(|name| Step::Remove(name)));
-        steps.extend(put.into_iter().map(Step::Place));
-        steps.extend([Step::Record, Step::Close]);
+        let mut steps: Vec<Step<'p>> = Vec::new();
+        for put in put.iter().rev().copied().filter(|put| put.turn() > 0) {
+            let waits = move || put.source(root).exists();
+            let path = root.join(&put.name);
+            steps.push(Box::new(move || if waits() { remove(&path) } else { Ok(()) }));
+        }
+        for name in &self.remove {
+            steps.push(Box::new(|| self.remove(root, name)));
+        }
+        for put in put {
+            steps.push(Box::new(|| place(&put.source(root), &root.join(&put.name))));
+        }
+        let refused = |source| IoError::new(root, source);
+        steps.push(Box::new(move || self.write_record(&home(root)).map_err(refused)));
+        steps.push(Box::new(move || fs::remove_dir_all(home(root).join(NEW)).map_err(refused)));
         steps
+    }
+
+    /// Writes the record of what is there now; its part goes with the plan.
+    fn write_record(&self, home: &Path) -> io::Result<()> {
+        let mut record = self.stays.clone();
+        let put = self.put.iter().filter(|put| put.name != RESTART_FILE);
+        record.extend(put.map(|put| (put.name.clone(), put.print)));
+        let part = home.join(NEW).join(RECORD);
+        fs::write(&part, serde_json::to_vec_pretty(&record)?)?;
+        fs::rename(part, home.join(RECORD))
     }
 
     /// Refuses to go on where something stands in the place of a new file that is neither the old file
     /// nor the new one.
-    fn check(&self, root: &Path, home: &Path, force: bool) -> Result<(), IoError> {
-        let waiting = self.put.iter().filter(|put| put.source(root, home).exists());
+    fn check(&self, root: &Path, force: bool) -> Result<(), IoError> {
+        let waiting = self.put.iter().filter(|put| put.source(root).exists());
         waiting.into_iter().try_for_each(|put| {
             let prints = self.old.get(&put.name).into_iter().chain([&put.print]);
             admit(root, &put.name, prints, self.force || force)
         })
-    }
-
-    fn take(&self, step: Step<'_>, root: &Path, home: &Path) -> Result<(), IoError> {
-        match step {
-            Step::Clear(put) if put.source(root, home).exists() => remove(&root.join(&put.name)),
-            Step::Clear(_) => Ok(()),
-            Step::Remove(name) => self.remove(root, name),
-            Step::Place(put) => place(&put.source(root, home), &root.join(&put.name)),
-            Step::Record => {
-                let mut record = self.stays.clone();
-                let put = self.put.iter().filter(|put| put.name != crate::files::RESTART_FILE);
-                record.extend(put.map(|put| (put.name.clone(), put.print)));
-                write_record(home, &record).map_err(|source| IoError::new(root, source))
-            }
-            Step::Close => {
-                let new = home.join(NEW);
-                fs::remove_dir_all(&new).map_err(|source| IoError::new(root, source))
-            }
-        }
     }
 
     /// Takes away what is as gridgen wrote it, or whatever it is where that was asked for; then the
@@ -206,9 +195,9 @@ impl Plan {
     }
 }
 
-/// Carries out the first `most` steps of the plan in `home`, if there is one.
-pub(super) fn carry_out(root: &Path, home: &Path, force: bool, most: usize) -> Result<(), IoError> {
-    let new = home.join(NEW);
+/// Carries out the first `most` steps of the plan of a folder, if there is one.
+pub(super) fn carry_out(root: &Path, force: bool, most: usize) -> Result<(), IoError> {
+    let new = home(root).join(NEW);
     if !new.exists() {
         return Ok(());
     }
@@ -218,15 +207,8 @@ pub(super) fn carry_out(root: &Path, home: &Path, force: bool, most: usize) -> R
         // It goes first when all is done; nothing waits without it.
         return fs::remove_dir_all(&new).map_err(|source| IoError::new(root, source));
     };
-    plan.check(root, home, force)?;
-    plan.steps().into_iter().take(most).try_for_each(|step| plan.take(step, root, home))
-}
-
-/// Writes the record; its part goes with the plan.
-fn write_record(home: &Path, record: &Record) -> io::Result<()> {
-    let part = home.join(NEW).join(RECORD);
-    fs::write(&part, serde_json::to_vec_pretty(record)?)?;
-    fs::rename(part, home.join(RECORD))
+    plan.check(root, force)?;
+    plan.steps(root).into_iter().take(most).try_for_each(|step| step())
 }
 
 /// Moves a new file to its place, unless that was done before.
