@@ -9,7 +9,7 @@ use super::block::{ReadError, ReadFault};
 use super::{FORMATS, plot3d};
 use crate::files::contents;
 use crate::grid::quality::{WallLine, cell_area, cell_corners};
-use crate::grid::{Grid, Symmetry, Topology};
+use crate::grid::{Grid, Seam, Symmetry, Topology};
 
 /// Memory for a byte of a file, at most: `.su2` cells of ten bytes become four corners and the
 /// nodes that they share.
@@ -28,7 +28,6 @@ pub struct Mesh {
 
 impl Mesh {
     /// Whether the grid is an O-grid that closes, a C-grid with its cut, or half a grid.
-    #[must_use]
     pub fn weldable(&self) -> bool {
         !self.grid.topology.closed() || (self.wall.closed && self.wall.from == 0)
     }
@@ -71,19 +70,18 @@ const SAME: f64 = 1e-9;
 
 /// The grid turned so that i runs around the body, j outward, and cells are counter-clockwise; its wall.
 fn orient(mut grid: Grid, notes: &mut Vec<String>) -> (Grid, WallLine) {
-    let known = |grid: &Grid| closes(grid) || folds_back(grid) || plane(grid).is_some();
-    if !known(&grid) {
+    if shape(&grid).is_none() {
         let other = transposed(&grid);
-        if known(&other) || folds_back(&outside_in(&other)) {
+        if shape(&other).is_some() || shape(&outside_in(&other)).is_some() {
             notes.push("i and j were exchanged, so that i runs around the body.".to_owned());
             grid = other;
         }
     }
     let inside_out = outside_in(&grid);
-    let flipped = if closes(&grid) || plane(&grid).is_some() {
-        length(&inside_out) < length(&grid)
-    } else {
-        !folds_back(&grid) && folds_back(&inside_out)
+    let flipped = match (shape(&grid), shape(&inside_out)) {
+        (Some(Topology::C { .. }), _) => false,
+        (_, Some(Topology::C { .. })) => true,
+        (found, _) => found.is_some() && length(&inside_out) < length(&grid),
     };
     if flipped {
         notes.push("j was reversed, so that it runs from the wall outward.".to_owned());
@@ -96,68 +94,42 @@ fn orient(mut grid: Grid, notes: &mut Vec<String>) -> (Grid, WallLine) {
         notes.push("i was reversed, so that cells are counter-clockwise.".to_owned());
         grid = mapped(&grid, [grid.ni, grid.nj], |i, j| [grid.ni - 1 - i, j]);
     }
-    let wall = wall(&grid);
-    match wall {
-        WallLine { from: wake @ 1.., closed: true, .. } => grid.topology = Topology::C { wake },
-        WallLine { closed: false, .. } => {
-            if let Some(symmetry) = plane(&grid) {
-                grid.topology = Topology::Half(symmetry);
-            }
-        }
-        WallLine { .. } => {}
-    }
-    notes.push(match wall {
-        WallLine { .. } if matches!(grid.topology, Topology::Half(_)) => {
-            "Half a grid: its ends in i lie on one plane of symmetry.".to_owned()
-        }
-        WallLine { from: 0, closed: true, .. } => "An O-grid: its ends in i coincide.".to_owned(),
-        WallLine { from, to, closed: true } => {
+    let shape = shape(&grid);
+    grid.topology = shape.unwrap_or(grid.topology);
+    let wall = grid.topology.wall(grid.ni);
+    let (from, to) = (*wall.start(), *wall.end());
+    let closed = matches!(shape, Some(Topology::O(_) | Topology::C { .. }));
+    notes.push(match shape {
+        Some(Topology::O(_)) => "An O-grid: its ends in i coincide.".to_owned(),
+        Some(Topology::C { .. }) => {
             format!("A C-grid: the wall runs from i = {from} to {to}, the rest is its wake.")
         }
-        WallLine { .. } => {
-            "Neither ends nor wake coincide: j = 0 was taken as the wall.".to_owned()
+        Some(Topology::Half(_)) => {
+            "Half a grid: its ends in i lie on one plane of symmetry.".to_owned()
         }
+        None => "Neither ends nor wake coincide: j = 0 was taken as the wall.".to_owned(),
     });
-    (grid, wall)
+    (grid, WallLine { from, to, closed })
 }
 
-/// Where the wall is on the line j = 0.
-fn wall(grid: &Grid) -> WallLine {
-    let last = grid.ni - 1;
-    if closes(grid) {
-        return WallLine { from: 0, to: last, closed: true };
+/// The shape of a grid whose line j = 0 runs around a body, as far as its points tell.
+fn shape(grid: &Grid) -> Option<Topology> {
+    let (tolerance, last) = (SAME * length(grid), grid.ni - 1);
+    let meet =
+        |i: usize, j: usize| distance(grid.point(i, j), grid.point(last - i, j)) <= tolerance;
+    if (0..grid.nj).all(|j| meet(0, j)) {
+        return Some(Topology::O(Seam::Held));
     }
-    match wake(grid) {
-        0 => WallLine { from: 0, to: last, closed: false },
-        wake => WallLine { from: wake, to: last - wake, closed: true },
+    // Cells at each end of the line j = 0 that lie on those of the other end.
+    let wake = (0..grid.ni / 2).take_while(|&i| meet(i, 0)).count().saturating_sub(1);
+    if wake > 0 {
+        return Some(Topology::C { wake });
     }
-}
-
-/// Whether every line j = const ends where it starts.
-fn closes(grid: &Grid) -> bool {
-    let tolerance = SAME * length(grid);
-    (0..grid.nj).all(|j| distance(grid.point(0, j), grid.point(grid.ni - 1, j)) <= tolerance)
-}
-
-fn folds_back(grid: &Grid) -> bool {
-    wake(grid) > 0
-}
-
-/// Cells at each end of the line j = 0 that lie on those of the other end.
-fn wake(grid: &Grid) -> usize {
-    let last = grid.ni - 1;
-    let tolerance = SAME * length(grid);
-    let welded = |i: &usize| distance(grid.point(*i, 0), grid.point(last - i, 0)) <= tolerance;
-    (0..grid.ni / 2).take_while(welded).count().saturating_sub(1)
-}
-
-/// The symmetry of half a grid: both ends in i lie on one line, x or y = const.
-fn plane(grid: &Grid) -> Option<Symmetry> {
-    let tolerance = SAME * length(grid);
-    let ends = || (0..grid.nj).flat_map(|j| [grid.point(0, j), grid.point(grid.ni - 1, j)]);
+    // Both ends in i lie on one line, x or y = const.
+    let ends = || (0..grid.nj).flat_map(|j| [grid.point(0, j), grid.point(last, j)]);
     let level = |c: usize| ends().all(|p| (p[c] - grid.point(0, 0)[c]).abs() <= tolerance);
     let symmetries = [(1, Symmetry::UpDown), (0, Symmetry::LeftRight)];
-    symmetries.into_iter().find(|(c, _)| level(*c)).map(|(_, symmetry)| symmetry)
+    symmetries.into_iter().find(|(c, _)| level(*c)).map(|(_, symmetry)| Topology::Half(symmetry))
 }
 
 /// Length of the line j = 0.
