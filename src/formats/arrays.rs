@@ -12,6 +12,7 @@ use flate2::read::ZlibDecoder;
 use flate2::write::ZlibEncoder;
 use rayon::prelude::*;
 
+use super::mesh::{Span, layers, planes};
 use crate::files::pieces;
 use crate::grid::Grid;
 use crate::grid::quality::CellMeasure;
@@ -28,19 +29,21 @@ pub(super) const CELL_ARRAYS: [(&str, CellMeasure); 3] = [
     ("aspect_ratio", CellMeasure::AspectRatio),
 ];
 
-/// Writes x, y and `z` of all points.
+/// Writes x, y and z of all points.
 pub(super) fn write_points(
     out: &mut (impl Write + Send),
     grid: &Grid,
-    z: f64,
+    span: Option<Span>,
     to_bytes: impl Fn(f64) -> [u8; F64_BYTES] + Sync,
 ) -> io::Result<()> {
-    write(out, (grid.nj, grid.ni * 3), to_bytes, |j, row| {
-        let line = j * grid.ni..(j + 1) * grid.ni;
-        let points = row.as_chunks_mut::<3>().0.iter_mut();
-        for (point, (x, y)) in points.zip(grid.x[line.clone()].iter().zip(&grid.y[line])) {
-            *point = [*x, *y, z];
-        }
+    planes(span).try_for_each(|z| {
+        write(out, (grid.nj, grid.ni * 3), &to_bytes, |j, row| {
+            let line = j * grid.ni..(j + 1) * grid.ni;
+            let points = row.as_chunks_mut::<3>().0.iter_mut();
+            for (point, (x, y)) in points.zip(grid.x[line.clone()].iter().zip(&grid.y[line])) {
+                *point = [*x, *y, z];
+            }
+        })
     })
 }
 
@@ -48,10 +51,13 @@ pub(super) fn write_points(
 pub(super) fn write_cells(
     out: &mut (impl Write + Send),
     grid: &Grid,
+    span: Option<Span>,
     measure: CellMeasure,
     to_bytes: impl Fn(f64) -> [u8; F64_BYTES] + Sync,
 ) -> io::Result<()> {
-    write(out, (grid.nj - 1, grid.ni - 1), to_bytes, |j, row| measure.fill_row(grid, j, row))
+    let size = (grid.nj - 1, grid.ni - 1);
+    (0..layers(span))
+        .try_for_each(|_| write(out, size, &to_bytes, |j, row| measure.fill_row(grid, j, row)))
 }
 
 /// Writes `rows` rows of `length` numbers; `fill(j, row)` makes row j.

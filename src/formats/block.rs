@@ -81,7 +81,6 @@ pub enum ReadFault {
 
 impl ReadError {
     /// What the user can do about it.
-    #[must_use]
     pub fn hint(&self) -> &'static str {
         match &self.fault {
             ReadFault::Unreadable(source) => contents::hint(source),

@@ -33,13 +33,11 @@ impl Span {
     pub const ONE: Self = Self { length: 1.0, cells: 1, sides: Sides::Symmetry };
 
     /// Planes of nodes.
-    #[must_use]
     pub fn planes(&self) -> usize {
         self.cells + 1
     }
 
     /// z of a plane.
-    #[must_use]
     pub fn z(&self, plane: usize) -> f64 {
         // The last one bit for bit.
         if plane == self.cells {
@@ -53,6 +51,11 @@ impl Span {
 /// Number of planes of a grid that is extruded or stays in the plane z = 0.
 pub(super) fn count(span: Option<Span>) -> usize {
     span.map_or(1, |span| span.planes())
+}
+
+/// Layers of cells of a grid that is extruded; one of a grid that stays in the plane.
+pub(super) fn layers(span: Option<Span>) -> usize {
+    span.map_or(1, |span| span.cells)
 }
 
 /// z of these planes.
@@ -134,42 +137,5 @@ fn check_disk(path: &Path, needed: u128) -> Result<(), IoError> {
             Err(WriteFault::NoRoom { needed, free }.at(path))
         }
         _ => Ok(()),
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    const FACES: Limits = Limits { least_bytes: 24, numbers_faces: true };
-
-    fn refusal(limits: Limits, size: [usize; 2], cells: usize) -> Option<String> {
-        let span = (cells > 0).then_some(Span { length: 1.0, cells, sides: Sides::Symmetry });
-        limits.check(Path::new("m"), size, span).err().map(|error| error.to_string())
-    }
-
-    #[test]
-    fn faces_are_those_of_a_block() {
-        // Of 2 × 1 × 1 cells: three across i, four across j and four across k.
-        assert_eq!(faces([3, 2, 2]), 11);
-    }
-
-    #[test]
-    fn labels_of_openfoam_have_thirty_one_bits() {
-        // A layer of (n − 1)² cells has 2 (n − 1)(2 n − 1) faces: 2 147 441 940 for n = 23 171.
-        let beyond = refusal(FACES, [23172, 23172], 0);
-
-        assert_eq!(
-            beyond.as_deref(),
-            Some("cannot write m: 2147627306 faces, the format numbers at most 2147483647")
-        );
-        assert_eq!(faces([23171, 23171, 1]), 2_147_441_940);
-    }
-
-    #[test]
-    fn what_the_disk_cannot_take_is_refused_before_it_is_begun() {
-        let refused = refusal(Limits::of(24), [1 << 20, 1 << 10], (1 << 20) - 1);
-
-        assert!(refused.is_some_and(|said| said.starts_with("cannot write m: 24.0 PiB")));
     }
 }

@@ -1,7 +1,7 @@
 //! Formats of meshes and matrices: a file or a folder each, written from finished data, and readers.
 //!
-//! [`FORMATS`] is the one table of mesh formats. A new one is a file here, its line there, and what
-//! docs/formats.md and the tests say of it.
+//! [`FORMATS`] is the one table of mesh formats. A new one is a file here with its [`Format`], its name
+//! there, and what docs/formats.md and the tests say of it.
 
 mod arrays;
 mod block;
@@ -41,7 +41,7 @@ use self::plot3d::{Dimensions, Flavour};
 pub use self::read::mesh_from_bytes;
 pub use self::read::{Mesh, mesh};
 pub use self::vts::Compression;
-use crate::files::atomic::{self, Made};
+use crate::files::atomic;
 use crate::files::output::Output;
 use crate::files::{IoError, WriteFault};
 use crate::grid::Grid;
@@ -76,23 +76,28 @@ pub struct MeshFile {
     dimensions: Option<Dimensions>,
     /// What the format and the disk can hold.
     limits: Limits,
-    /// Names within a folder under which nothing of somebody else's may stand.
-    parts: &'static [&'static str],
     /// What stands in it.
     contents: Contents,
-    /// What older files that stay lack for it.
-    lacks: Option<Lacks>,
 }
 
 #[derive(Debug)]
 enum Contents {
     /// Those of a file.
     File(fn(&mut atomic::Writer<'_>, &MeshData<'_>) -> io::Result<()>),
-    /// Those of a folder, which is written in place of what stands there.
-    Folder(fn(&Path, &MeshData<'_>) -> Result<(), IoError>),
+    Folder(Folder),
 }
 
-type Lacks = fn(&Output, &str, &Grid, Option<Span>) -> Vec<String>;
+/// A folder.
+#[derive(Debug)]
+struct Folder {
+    /// Writes it in place of what stands there.
+    write: fn(&Path, &MeshData<'_>) -> Result<(), IoError>,
+    /// Names within it under which nothing of somebody else's may stand.
+    parts: &'static [&'static str],
+    /// What older files that stay lack for it: of the folder of this name in an output.
+    lacks: fn(&Output, &str, &Grid, Option<Span>) -> Vec<String>,
+}
+
 type Convert = fn(&Path, &MeshData<'_>, bool) -> Result<Converted, IoError>;
 
 /// A mesh to be written.
@@ -126,12 +131,6 @@ impl<'a> From<&'a Grid> for MeshData<'a> {
     }
 }
 
-impl Settings {
-    fn plot3d_with(self, dimensions: Dimensions) -> Flavour {
-        Flavour { dimensions, ..self.plot3d }
-    }
-}
-
 /// What `gridgen convert` wrote.
 #[derive(Debug)]
 pub struct Converted {
@@ -141,172 +140,9 @@ pub struct Converted {
     pub notes: Vec<String>,
 }
 
-/// A file that stands for itself, as most do.
-const ALONE: MeshFile = MeshFile {
-    names: [""; 2],
-    description: "",
-    dimensions: None,
-    limits: Limits::NONE,
-    parts: &[],
-    contents: Contents::File(|_, _| Ok(())),
-    lacks: None,
-};
-
-/// The files of `Plot3D`: a block of three dimensions with its map, or one of two.
-const BLOCK: MeshFile = MeshFile {
-    names: ["mesh.p3d", "mesh.failed.p3d"],
-    description: "Plot3D, two planes z = 0 and z = 1",
-    dimensions: Some(Dimensions::Three),
-    limits: plot3d::LIMITS,
-    contents: Contents::File(|out, m| {
-        plot3d::write_to(out, m.grid, m.span, m.settings.plot3d_with(Dimensions::Three))
-    }),
-    ..ALONE
-};
-const MAP: MeshFile = MeshFile {
-    names: ["mesh.nmf", "mesh.failed.nmf"],
-    description: "the neutral map that says what the faces of `mesh.p3d` are",
-    dimensions: Some(Dimensions::Three),
-    contents: Contents::File(|out, m| nmf::write_to(out, m.grid, m.span, m.settings.plot3d.axes)),
-    ..ALONE
-};
-const PLANE: MeshFile = MeshFile {
-    names: ["mesh.2d.p3d", "mesh.2d.failed.p3d"],
-    description: "with `plot3d_dimensions = 2`: Plot3D in the plane",
-    dimensions: Some(Dimensions::Two),
-    limits: plot3d::LIMITS,
-    contents: Contents::File(|out, m| {
-        plot3d::write_to(out, m.grid, None, m.settings.plot3d_with(Dimensions::Two))
-    }),
-    ..ALONE
-};
-
-/// Writes `Plot3D` and, with three dimensions, the map of its block beside it. Both are complete before
-/// one of them is put in place.
-fn convert_plot3d(path: &Path, mesh: &MeshData<'_>, force: bool) -> Result<Converted, IoError> {
-    let file = if mesh.settings.plot3d.dimensions == Dimensions::Two { PLANE } else { BLOCK };
-    let map = path.with_extension("nmf");
-    // Only a wall and its seam or cut can be mapped.
-    let mapped = mesh.weldable && file.dimensions == BLOCK.dimensions && map != path;
-    if mapped && !force {
-        nmf::check_place(&map)?;
-    }
-    let made_map = if mapped { Some(MAP.make(&map, mesh)?) } else { None };
-    let made = file.make(path, mesh)?;
-    // No mesh ever stands beside the map of another.
-    made_map.iter().try_for_each(Made::clear)?;
-    made.place()?;
-    let mut files = vec![path.to_path_buf()];
-    if let Some(made_map) = made_map {
-        made_map.place()?;
-        files.push(map);
-    }
-    Ok(Converted { files, notes: Vec::new() })
-}
-
 /// All formats, in the order of the documents.
-pub static FORMATS: [Format; 6] = [
-    Format {
-        name: "vts",
-        title: "VTK XML",
-        extensions: &["vts"],
-        welded: false,
-        files: &[MeshFile {
-            names: ["mesh.vts", "mesh.failed.vts"],
-            description: "VTK XML structured grid, raw little-endian f8, with area, skewness and \
-                          aspect ratio of each cell",
-            limits: vts::LIMITS,
-            contents: Contents::File(|out, m| match m.settings.compression {
-                Compression::None => vts::write_to(out, m.grid, m.span),
-                Compression::Zlib => vts::write_compressed_to(out, m.grid, m.span),
-            }),
-            ..ALONE
-        }],
-        convert: None,
-        reader: Some(vts::READER),
-    },
-    Format {
-        name: "vtk",
-        title: "legacy VTK",
-        extensions: &["vtk"],
-        welded: false,
-        files: &[MeshFile {
-            names: ["mesh.vtk", "mesh.failed.vtk"],
-            description: "the same as a legacy VTK file, binary, big-endian",
-            limits: vtk::LIMITS,
-            contents: Contents::File(|out, m| vtk::write_to(out, m.grid, m.span)),
-            ..ALONE
-        }],
-        convert: None,
-        reader: Some(vtk::READER),
-    },
-    Format {
-        name: "plot3d",
-        title: "Plot3D",
-        extensions: &["p3d", "xyz", "x", "fmt"],
-        welded: false,
-        files: &[BLOCK, MAP, PLANE],
-        convert: Some(convert_plot3d),
-        reader: Some(plot3d::READER),
-    },
-    Format {
-        name: "su2",
-        title: "SU2",
-        extensions: &["su2"],
-        welded: true,
-        files: &[MeshFile {
-            names: ["mesh.su2", "mesh.failed.su2"],
-            description: "SU2, quadrilaterals, markers `airfoil` and `farfield`",
-            limits: su2::LIMITS,
-            contents: Contents::File(|out, m| su2::write_to(out, m.grid, m.span)),
-            ..ALONE
-        }],
-        convert: None,
-        reader: Some(su2::READER),
-    },
-    Format {
-        name: openfoam::NAME,
-        title: "OpenFOAM",
-        extensions: &[],
-        welded: true,
-        files: &[MeshFile {
-            names: ["openfoam", "openfoam.failed"],
-            description: "folder of an OpenFOAM case, patches `airfoil` (wall), `farfield` (patch), \
-                          `frontAndBack` (empty), and the script `Allrun` that solves it",
-            limits: openfoam::LIMITS,
-            parts: &openfoam::MESH_FILES,
-            contents: Contents::Folder(|path, m| {
-                let reference = m.settings.reference.unwrap_or_else(|| Reference::of(m.grid));
-                openfoam::make(path, m.grid, m.span, reference)
-            }),
-            lacks: Some(openfoam::lacks),
-            ..ALONE
-        }],
-        convert: Some(|path, m, force| {
-            let mut notes = openfoam::write(path, m.grid, m.span, force)?;
-            let objections = openfoam::objections(m.grid, m.span);
-            notes.extend(objections.iter().map(ToString::to_string));
-            Ok(Converted { files: vec![path.to_path_buf()], notes })
-        }),
-        reader: None,
-    },
-    Format {
-        name: "cgns",
-        title: "CGNS",
-        extensions: &["cgns"],
-        welded: true,
-        files: &[MeshFile {
-            names: ["mesh.cgns", "mesh.failed.cgns"],
-            description: "CGNS in HDF5, one structured zone with families `airfoil` and `farfield` \
-                          and one-to-one connectivity",
-            limits: cgns::LIMITS,
-            contents: Contents::File(|out, m| cgns::write_to(out, m.grid, m.span)),
-            ..ALONE
-        }],
-        convert: None,
-        reader: None,
-    },
-];
+pub static FORMATS: [Format; 6] =
+    [vts::FORMAT, vtk::FORMAT, plot3d::FORMAT, su2::FORMAT, openfoam::FORMAT, cgns::FORMAT];
 
 /// The names of all formats.
 pub const NAMES: [&str; FORMATS.len()] = {
@@ -321,13 +157,11 @@ pub const NAMES: [&str; FORMATS.len()] = {
 
 impl Format {
     /// The format of this name.
-    #[must_use]
     pub fn named(name: &str) -> Option<&'static Self> {
         FORMATS.iter().find(|format| format.name == name)
     }
 
     /// The format that the end of a file's name stands for.
-    #[must_use]
     pub fn of_path(path: &Path) -> Option<&'static Self> {
         FORMATS.iter().find(|format| format.is_named(path))
     }
@@ -339,7 +173,6 @@ impl Format {
     }
 
     /// The format in messages: `.vts`, or `Plot3D` where the end of a name is not its word.
-    #[must_use]
     pub fn shown(&self) -> String {
         if self.extensions == [self.name] { [".", self.name].concat() } else { self.title.into() }
     }
@@ -378,16 +211,18 @@ impl Format {
 impl MeshFile {
     /// Its name below the output folder. That of a grid that is not good says so, so that no program
     /// takes it for a mesh.
-    #[must_use]
     pub fn name(&self, good: bool) -> &'static str {
         self.names[usize::from(!good)]
     }
 
     /// Names below the output folder under which nothing may stand that gridgen did not write.
     pub(crate) fn claims(&self, good: bool) -> Vec<String> {
-        match (self.name(good), self.parts) {
-            (name, []) => vec![name.to_owned()],
-            (name, parts) => parts.iter().map(|part| [name, "/", part].concat()).collect(),
+        let name = self.name(good);
+        match &self.contents {
+            Contents::File(_) => vec![name.to_owned()],
+            Contents::Folder(Folder { parts, .. }) => {
+                parts.iter().map(|part| [name, "/", part].concat()).collect()
+            }
         }
     }
 
@@ -408,24 +243,20 @@ impl MeshFile {
     ///
     /// [`IoError`] of the first file that cannot be written.
     pub fn write(&self, path: &Path, mesh: &MeshData<'_>) -> Result<(), IoError> {
-        match self.contents {
-            Contents::File(_) => self.make(path, mesh)?.place(),
-            Contents::Folder(write) => write(path, mesh),
+        match &self.contents {
+            Contents::File(write) => atomic::write(path, |out| write(out, mesh)),
+            Contents::Folder(folder) => (folder.write)(path, mesh),
         }
-    }
-
-    /// Makes a file, to be put in its place later.
-    fn make(&self, path: &Path, mesh: &MeshData<'_>) -> Result<Made, IoError> {
-        atomic::make(path, |out| match self.contents {
-            Contents::File(write) => write(out, mesh),
-            Contents::Folder(_) => Ok(()),
-        })
     }
 
     /// What files lack that stay in `output` as somebody wrote them, one sentence each.
     pub(crate) fn lacks(&self, output: &Output, good: bool, mesh: &MeshData<'_>) -> Vec<String> {
-        let lacks = self.lacks.map(|lacks| lacks(output, self.name(good), mesh.grid, mesh.span));
-        lacks.unwrap_or_default()
+        match &self.contents {
+            Contents::File(_) => Vec::new(),
+            Contents::Folder(folder) => {
+                (folder.lacks)(output, self.name(good), mesh.grid, mesh.span)
+            }
+        }
     }
 }
 
@@ -467,7 +298,6 @@ impl<'de> Deserialize<'de> for &'static Format {
 
 /// The table as docs/formats.md has it. For tests.
 #[doc(hidden)]
-#[must_use]
 pub fn documentation() -> String {
     let head = "| word | file | `convert` to | what it is |\n| --- | --- | --- | --- |\n";
     let rows = FORMATS.iter().flat_map(|Format { name, extensions, files, .. }| {
@@ -478,22 +308,4 @@ pub fn documentation() -> String {
         })
     });
     std::iter::once(head.to_owned()).chain(rows).collect()
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn spans_that_no_format_can_hold_are_refused_without_a_panic() {
-        for file in FORMATS.iter().flat_map(|format| format.files) {
-            let refused = [2_000_000_000_000_000_000, usize::MAX - 1, 1 << 31].map(|cells| {
-                let span = Span { length: 1.0, cells, sides: Sides::Symmetry };
-                file.check(Path::new("m"), [257, 129], Some(span)).is_err()
-            });
-
-            let planar = file.dimensions == Some(Dimensions::Two);
-            assert_eq!(refused, [!planar; 3], "{}", file.names[0]);
-        }
-    }
 }

@@ -9,120 +9,102 @@ use std::collections::HashMap;
 use std::io::{self, Write};
 
 use super::block::{Block, ReadFault, Reader};
-use super::mesh::{Limits, Sides, Span};
-use super::welded::{Side, Welded};
+use super::mesh::{Limits, Sides, Span, count, layers};
+use super::welded::Welded;
+use super::{Contents, Format, MeshFile};
 use crate::files::pieces;
-use crate::grid::Grid;
+use crate::grid::{Grid, Topology};
 
 /// Numbers by which VTK and SU2 call an edge, a quadrilateral and a hexahedron.
 const LINE: u8 = 3;
 const QUADRILATERAL: u8 = 9;
 const HEXAHEDRON: u8 = 12;
 
-/// `0 0 N` and a cell of numbers parted by blanks.
-pub(super) const LIMITS: Limits = Limits::of(16);
+pub(super) const FORMAT: Format = Format {
+    name: "su2",
+    title: "SU2",
+    extensions: &["su2"],
+    welded: true,
+    files: &[MeshFile {
+        names: ["mesh.su2", "mesh.failed.su2"],
+        description: "SU2, quadrilaterals, markers `airfoil` and `farfield`",
+        dimensions: None,
+        // `0 0 N` and a cell of numbers parted by blanks.
+        limits: Limits::of(16),
+        contents: Contents::File(|out, m| write_to(out, m.grid, m.span)),
+    }],
+    convert: None,
+    reader: Some(Reader {
+        begins: Some(|head| {
+            let head = String::from_utf8_lossy(head);
+            head.lines().any(|line| line.trim_start().starts_with("NDIME"))
+        }),
+        grid: |bytes, _| {
+            parse(bytes).map_err(|reason| ReadFault::Layout { reason, hint: HINT })?.plane()
+        },
+    }),
+};
 
-/// How such files are recognised and read.
-pub(super) const READER: Reader = Reader { begins: Some(is_su2), grid: |bytes, _| read(bytes) };
-
-/// Writes the grid as an SU2 mesh, two-dimensional or extruded: cells counter-clockwise, the edges of both
+/// Writes the grid as an SU2 mesh, two-dimensional or extruded: cells counter-clockwise, the edges of all
 /// markers with the flow on their left, numbers in the shortest form that reads back to the same
-/// bits.
+/// bits. Hexahedra stand in layers, the nodes of each plane after those of the plane before, and the
+/// normals of the faces of all markers point out of the flow.
 pub fn write_to(out: &mut (impl Write + Send), grid: &Grid, span: Option<Span>) -> io::Result<()> {
     let mesh = Welded::new(grid);
-    match span {
-        None => write_plane(out, mesh),
-        Some(span) => write_volume(out, mesh, span),
+    let (nodes, cells, layers) = (mesh.nodes(), mesh.cells(), layers(span));
+    let (dimensions, cell_type) = if span.is_some() { (3, HEXAHEDRON) } else { (2, QUADRILATERAL) };
+    writeln!(out, "NDIME= {dimensions}\nNELEM= {}", cells * layers)?;
+    pieces::write_lines(out, cells * layers, |text, cell| {
+        let below = mesh.corners(cell % cells).map(|node| node + cell / cells * nodes);
+        write!(text, "{cell_type}")?;
+        for plane in 0..dimensions - 1 {
+            below.iter().try_for_each(|node| write!(text, " {}", node + plane * nodes))?;
+        }
+        writeln!(text, " {cell}")
+    })?;
+    writeln!(out, "NPOIN= {}", nodes * count(span))?;
+    pieces::write_lines(out, nodes * count(span), |text, node| {
+        let [x, y] = mesh.point(node % nodes);
+        write!(text, "{x:e} {y:e} ")?;
+        span.map_or(Ok(()), |span| write!(text, "{:e} ", span.z(node / nodes)))?;
+        writeln!(text, "{node}")
+    })?;
+    let rims = mesh.rims();
+    let plane_is_symmetry = matches!(grid.topology, Topology::Half(_));
+    // Markers of the two ends of the span.
+    let ends: &[&str] = match span {
+        None => &[],
+        Some(span) if span.sides == Sides::Symmetry && !plane_is_symmetry => &["symmetry"],
+        Some(_) => &["back", "front"],
+    };
+    writeln!(out, "NMARK= {}", rims.len() + ends.len())?;
+    for (tag, sides) in &rims {
+        let count = sides.len();
+        writeln!(out, "MARKER_TAG= {tag}\nMARKER_ELEMS= {}", count * layers)?;
+        pieces::write_lines(out, count * layers, |text, face| {
+            let [a, b] = mesh.ends(sides[face % count]).map(|node| node + face / count * nodes);
+            match span {
+                None => writeln!(text, "{LINE} {a} {b}"),
+                Some(_) => writeln!(text, "{QUADRILATERAL} {a} {b} {} {}", b + nodes, a + nodes),
+            }
+        })?;
     }
-}
-
-fn write_plane(out: &mut (impl Write + Send), mesh: Welded<'_>) -> io::Result<()> {
-    writeln!(out, "NDIME= 2\nNELEM= {}", mesh.cells())?;
-    pieces::write_lines(out, mesh.cells(), |text, cell| {
-        let [a, b, c, d] = mesh.corners(cell);
-        writeln!(text, "{QUADRILATERAL} {a} {b} {c} {d} {cell}")
-    })?;
-    writeln!(out, "NPOIN= {}", mesh.nodes())?;
-    pieces::write_lines(out, mesh.nodes(), |text, node| {
-        let [x, y] = mesh.point(node);
-        writeln!(text, "{x:e} {y:e} {node}")
-    })?;
-    let rims = rims(&mesh);
-    writeln!(out, "NMARK= {}", rims.len())?;
-    for Rim { tag, sides, side } in rims {
-        writeln!(out, "MARKER_TAG= {tag}\nMARKER_ELEMS= {sides}")?;
-        pieces::write_lines(out, sides, |text, k| {
-            let [a, b] = mesh.ends(side(&mesh, k));
-            writeln!(text, "{LINE} {a} {b}")
+    for (k, tag) in ends.iter().enumerate() {
+        let count = 2 * cells / ends.len();
+        writeln!(out, "MARKER_TAG= {tag}\nMARKER_ELEMS= {count}")?;
+        pieces::write_lines(out, count, |text, face| {
+            // First the faces of the plane z = 0, then those of the last plane.
+            let face = k * count + face;
+            let [a, b, c, d] = mesh.corners(face % cells);
+            let [a, b, c, d] = if face < cells {
+                [d, c, b, a]
+            } else {
+                [a, b, c, d].map(|node| node + nodes * layers)
+            };
+            writeln!(text, "{QUADRILATERAL} {a} {b} {c} {d}")
         })?;
     }
     Ok(())
-}
-
-/// A marker of a plane grid.
-struct Rim<'a> {
-    tag: &'static str,
-    sides: usize,
-    /// The k-th of its sides.
-    side: fn(&Welded<'a>, usize) -> Side,
-}
-
-fn rims<'a>(mesh: &Welded<'a>) -> Vec<Rim<'a>> {
-    let all: [Rim<'a>; 3] = [
-        Rim { tag: "airfoil", sides: mesh.body().len(), side: Welded::wall },
-        Rim { tag: "farfield", sides: mesh.far_sides(), side: Welded::far_side },
-        Rim { tag: "symmetry", sides: mesh.plane_sides(), side: Welded::end_side },
-    ];
-    all.into_iter().filter(|rim| rim.sides > 0).collect()
-}
-
-/// Hexahedra in layers, the nodes of each plane after those of the plane before; the faces of all
-/// markers with the flow on the side their normal points away from.
-fn write_volume(out: &mut (impl Write + Send), mesh: Welded<'_>, span: Span) -> io::Result<()> {
-    let (nodes, cells, layers) = (mesh.nodes(), mesh.cells(), span.cells);
-    writeln!(out, "NDIME= 3\nNELEM= {}", cells * layers)?;
-    pieces::write_lines(out, cells * layers, |text, cell| {
-        let below = mesh.corners(cell % cells).map(|node| node + cell / cells * nodes);
-        write!(text, "{HEXAHEDRON}")?;
-        below.iter().try_for_each(|node| write!(text, " {node}"))?;
-        below.iter().try_for_each(|node| write!(text, " {}", node + nodes))?;
-        writeln!(text, " {cell}")
-    })?;
-    writeln!(out, "NPOIN= {}", nodes * span.planes())?;
-    pieces::write_lines(out, nodes * span.planes(), |text, node| {
-        let [x, y] = mesh.point(node % nodes);
-        writeln!(text, "{x:e} {y:e} {:e} {node}", span.z(node / nodes))
-    })?;
-    let rims = rims(&mesh);
-    // The plane of half a grid has the name already.
-    let one_marker = span.sides == Sides::Symmetry && mesh.plane_sides() == 0;
-    writeln!(out, "NMARK= {}", rims.len() + if one_marker { 1 } else { 2 })?;
-    for Rim { tag, sides, side } in rims {
-        writeln!(out, "MARKER_TAG= {tag}\nMARKER_ELEMS= {}", sides * layers)?;
-        pieces::write_lines(out, sides * layers, |text, face| {
-            let ends = mesh.ends(side(&mesh, face % sides));
-            let [a, b] = ends.map(|node| node + face / sides * nodes);
-            writeln!(text, "{QUADRILATERAL} {a} {b} {} {}", b + nodes, a + nodes)
-        })?;
-    }
-    let back = |text: &mut Vec<u8>, cell| {
-        let [a, b, c, d] = mesh.corners(cell);
-        writeln!(text, "{QUADRILATERAL} {d} {c} {b} {a}")
-    };
-    let front = |text: &mut Vec<u8>, cell| {
-        let [a, b, c, d] = mesh.corners(cell).map(|node| node + nodes * layers);
-        writeln!(text, "{QUADRILATERAL} {a} {b} {c} {d}")
-    };
-    if one_marker {
-        writeln!(out, "MARKER_TAG= symmetry\nMARKER_ELEMS= {}", 2 * cells)?;
-    } else {
-        writeln!(out, "MARKER_TAG= back\nMARKER_ELEMS= {cells}")?;
-    }
-    pieces::write_lines(out, cells, back)?;
-    if !one_marker {
-        writeln!(out, "MARKER_TAG= front\nMARKER_ELEMS= {cells}")?;
-    }
-    pieces::write_lines(out, cells, front)
 }
 
 const HINT: &str =
@@ -131,15 +113,6 @@ const HINT: &str =
 /// Reads the grid of a mesh that is structured by the order of its cells: quadrilaterals in rows, i
 /// fastest, each from its corner (i, j) counter-clockwise. A point that several nodes of the grid share,
 /// at a seam or a cut, is each of them.
-fn read(bytes: &[u8]) -> Result<Grid, ReadFault> {
-    parse(bytes).map_err(|reason| ReadFault::Layout { reason, hint: HINT })?.plane()
-}
-
-/// Whether a file begins like one of SU2.
-fn is_su2(head: &[u8]) -> bool {
-    String::from_utf8_lossy(head).lines().any(|line| line.trim_start().starts_with("NDIME"))
-}
-
 fn parse(bytes: &[u8]) -> Result<Block, &'static str> {
     let text = str::from_utf8(bytes).map_err(|_| "not a text")?;
     let mut lines =

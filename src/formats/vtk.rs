@@ -7,32 +7,44 @@ use std::io::{self, Write};
 
 use super::arrays::{CELL_ARRAYS, write_cells, write_points};
 use super::block::{Block, ReadFault, Reader, real};
-use super::mesh::{Limits, Span, count, planes};
+use super::mesh::{Limits, Span, count, layers};
+use super::{Contents, Format, MeshFile};
 use crate::grid::Grid;
 
-/// Three numbers of 64 bits for each node.
-pub(super) const LIMITS: Limits = Limits::of(24);
-
-/// How such files are recognised and read.
-pub(super) const READER: Reader =
-    Reader { begins: Some(|head| head.starts_with(MAGIC)), grid: |bytes, _| read(bytes) };
+pub(super) const FORMAT: Format = Format {
+    name: "vtk",
+    title: "legacy VTK",
+    extensions: &["vtk"],
+    welded: false,
+    files: &[MeshFile {
+        names: ["mesh.vtk", "mesh.failed.vtk"],
+        description: "the same as a legacy VTK file, binary, big-endian",
+        dimensions: None,
+        // Three numbers of 64 bits for each node.
+        limits: Limits::of(24),
+        contents: Contents::File(|out, m| write_to(out, m.grid, m.span)),
+    }],
+    convert: None,
+    reader: Some(Reader {
+        begins: Some(|head| head.starts_with(MAGIC)),
+        grid: |bytes, _| {
+            parse(bytes).map_err(|reason| ReadFault::Layout { reason, hint: HINT })?.plane()
+        },
+    }),
+};
 
 /// Writes the grid, in the plane z = 0 or extruded, with the cell arrays of [`crate::formats::vts`].
 pub fn write_to(out: &mut (impl Write + Send), grid: &Grid, span: Option<Span>) -> io::Result<()> {
     let Grid { ni, nj, .. } = *grid;
-    let (plane, layer) = (ni * nj, grid.cells());
     let nk = count(span);
-    let layers = span.map_or(1, |span| span.cells);
-    let (points, cells) = (plane * nk, layer * layers);
+    let (points, cells) = (ni * nj * nk, grid.cells() * layers(span));
     writeln!(out, "# vtk DataFile Version 3.0\ngrid of gridgen\nBINARY")?;
     writeln!(out, "DATASET STRUCTURED_GRID\nDIMENSIONS {ni} {nj} {nk}\nPOINTS {points} double")?;
-    planes(span).try_for_each(|z| write_points(out, grid, z, f64::to_be_bytes))?;
+    write_points(out, grid, span, f64::to_be_bytes)?;
     writeln!(out, "\nCELL_DATA {cells}")?;
     for (name, measure) in CELL_ARRAYS {
         writeln!(out, "SCALARS {name} double 1\nLOOKUP_TABLE default")?;
-        for _ in 0..layers {
-            write_cells(out, grid, measure, f64::to_be_bytes)?;
-        }
+        write_cells(out, grid, span, measure, f64::to_be_bytes)?;
         writeln!(out)?;
     }
     Ok(())
@@ -42,11 +54,6 @@ pub fn write_to(out: &mut (impl Write + Send), grid: &Grid, span: Option<Span>) 
 const MAGIC: &[u8] = b"# vtk DataFile";
 
 const HINT: &str = "save the mesh as a legacy structured grid, ascii or binary";
-
-/// Reads the points of the one data set, text or binary.
-fn read(bytes: &[u8]) -> Result<Grid, ReadFault> {
-    parse(bytes).map_err(|reason| ReadFault::Layout { reason, hint: HINT })?.plane()
-}
 
 /// Takes lines and words from the front of a file.
 struct Words<'a>(&'a [u8]);
@@ -72,6 +79,7 @@ impl<'a> Words<'a> {
     }
 }
 
+/// Reads the points of the one data set, text or binary.
 fn parse(bytes: &[u8]) -> Result<Block, &'static str> {
     let mut file = Words(bytes);
     if !file.line().starts_with(MAGIC) {

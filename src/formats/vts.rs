@@ -11,19 +11,37 @@ use super::arrays::{
     Blocks, CELL_ARRAYS, F64_BYTES, head_of_blocks, inflated, write_cells, write_points,
 };
 use super::block::{Block, ReadFault, Reader, bits, check_memory, real};
-use super::mesh::{Limits, Span, count, planes};
+use super::mesh::{Limits, Span, count, layers};
+use super::{Contents, Format, MeshFile};
 use crate::files::contents;
 use crate::grid::Grid;
 use crate::grid::quality::CellMeasure;
 
 const LENGTH_BYTES: usize = size_of::<u64>();
 
-/// Compressed arrays are shorter than their numbers.
-pub(super) const LIMITS: Limits = Limits::of(1);
-
-/// How such files are recognised and read.
-pub(super) const READER: Reader =
-    Reader { begins: Some(is_xml), grid: |bytes, _| parse(bytes)?.plane() };
+pub(super) const FORMAT: Format = Format {
+    name: "vts",
+    title: "VTK XML",
+    extensions: &["vts"],
+    welded: false,
+    files: &[MeshFile {
+        names: ["mesh.vts", "mesh.failed.vts"],
+        description: "VTK XML structured grid, raw little-endian f8, with area, skewness and \
+                      aspect ratio of each cell",
+        dimensions: None,
+        // Compressed arrays are shorter than their numbers.
+        limits: Limits::of(1),
+        contents: Contents::File(|out, m| match m.settings.compression {
+            Compression::None => write_to(out, m.grid, m.span),
+            Compression::Zlib => write_compressed_to(out, m.grid, m.span),
+        }),
+    }],
+    convert: None,
+    reader: Some(Reader {
+        begins: Some(|head| position(head, b"<VTKFile").is_some()),
+        grid: |bytes, _| parse(bytes)?.plane(),
+    }),
+};
 
 /// Whether the arrays are compressed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, serde::Serialize, serde::Deserialize)]
@@ -42,7 +60,7 @@ pub enum Compression {
 /// Points and cell measures are encoded by rows in parallel as they are written: besides two
 /// batches of rows, and as many compressed blocks, nothing is copied.
 pub fn write_to(out: &mut (impl Write + Send), grid: &Grid, span: Option<Span>) -> io::Result<()> {
-    let file = File::new(grid, span);
+    let file = File { grid, span };
     let mut offsets = [0; ARRAYS];
     for array in 1..ARRAYS {
         offsets[array] = offsets[array - 1] + (LENGTH_BYTES + file.bytes(array - 1)) as u64;
@@ -62,7 +80,7 @@ pub fn write_compressed_to(
     grid: &Grid,
     span: Option<Span>,
 ) -> io::Result<()> {
-    let file = File::new(grid, span);
+    let file = File { grid, span };
     // Places as wide as the largest number, so that the head keeps its length.
     let head = |offsets: &[u64; ARRAYS]| {
         file.head(&offsets.map(|offset| format!("{offset:<20}")), COMPRESSOR)
@@ -101,31 +119,21 @@ const COMPRESSOR: &str = r#" compressor="vtkZLibDataCompressor""#;
 struct File<'a> {
     grid: &'a Grid,
     span: Option<Span>,
-    /// Layers of cells.
-    layers: usize,
 }
 
-impl<'a> File<'a> {
-    fn new(grid: &'a Grid, span: Option<Span>) -> Self {
-        Self { grid, span, layers: span.map_or(1, |span| span.cells) }
-    }
-
+impl File<'_> {
     /// Bytes of an array.
     fn bytes(&self, array: usize) -> usize {
-        match array {
-            0 => count(self.span) * points_bytes(self.grid),
-            _ => self.layers * cells_bytes(self.grid),
-        }
+        let Self { grid, span } = *self;
+        let points = 3 * grid.x.len() * count(span);
+        (if array == 0 { points } else { grid.cells() * layers(span) }) * F64_BYTES
     }
 
     fn write_array(&self, out: &mut (impl Write + Send), array: usize) -> io::Result<()> {
-        let grid = self.grid;
-        let Some(cells) = array.checked_sub(1) else {
-            return planes(self.span)
-                .try_for_each(|z| write_points(out, grid, z, f64::to_le_bytes));
-        };
-        let (_, measure) = CELL_ARRAYS[cells];
-        (0..self.layers).try_for_each(|_| write_cells(out, grid, measure, f64::to_le_bytes))
+        match array.checked_sub(1).map(|cells| CELL_ARRAYS[cells]) {
+            None => write_points(out, self.grid, self.span, f64::to_le_bytes),
+            Some((_, measure)) => write_cells(out, self.grid, self.span, measure, f64::to_le_bytes),
+        }
     }
 
     /// The text before the arrays, with the place of each and what the file says of compression.
@@ -160,21 +168,6 @@ impl<'a> File<'a> {
    _"#
         )
     }
-}
-
-/// Bytes of the points of one plane.
-fn points_bytes(grid: &Grid) -> usize {
-    grid.ni * grid.nj * 3 * F64_BYTES
-}
-
-/// Bytes of an array over the cells of one layer.
-fn cells_bytes(grid: &Grid) -> usize {
-    grid.cells() * F64_BYTES
-}
-
-/// Whether a file begins like one of VTK's in XML.
-fn is_xml(head: &[u8]) -> bool {
-    position(head, b"<VTKFile").is_some()
 }
 
 const HINT: &str =

@@ -2,7 +2,7 @@
 #![allow(clippy::float_cmp, reason = "what is written is read back bit for bit")]
 
 use std::fs;
-use std::io::{self, Write};
+use std::io::{self, Seek, SeekFrom, Write};
 use std::path::Path;
 
 use gridgen::files::{REPORT_FILE, WriteFault, atomic};
@@ -138,6 +138,32 @@ fn each_bad_place_has_its_own_error() {
     assert_eq!(names_in(folder.path()), ["file"]);
 }
 
+/// The disk is given the first 32 MiB of a file while more of them are made.
+#[test]
+fn a_file_that_the_disk_takes_meanwhile_is_written_whole() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("large");
+    let bytes: Vec<u8> = (0..16 << 20).map(|k| (k % 251) as u8).collect();
+    let mut ordered = Vec::new();
+
+    atomic::write(&path, |out| {
+        for _ in 0..5 {
+            out.write_all(&bytes)?;
+            out.flush()?;
+            ordered.push(!format!("{:?}", out.get_ref()).contains("disk: None"));
+        }
+        out.seek(SeekFrom::Start(3))?;
+        out.write_all(b"abc")
+    })
+    .unwrap();
+
+    let read = fs::read(&path).unwrap();
+    // A small file takes no thread.
+    assert_eq!(ordered, [false, true, true, true, true]);
+    assert_eq!((read.len(), &read[..7]), (5 * bytes.len(), &b"\x00\x01\x02abc\x06"[..]));
+    assert!(read[bytes.len()..].chunks(bytes.len()).all(|part| part == bytes));
+}
+
 #[test]
 fn a_refused_write_is_told_from_a_broken_disk() {
     let folder = tempfile::tempdir().unwrap();
@@ -180,11 +206,11 @@ fn the_blocks_of_a_compressed_file_are_as_long_as_it_says() {
 // --- VTK -------------------------------------------------------------------------------------
 
 #[test]
-fn a_prepared_folder_exists_and_is_empty() {
+fn a_created_folder_exists_and_is_empty() {
     let above = tempfile::tempdir().unwrap();
     let path = above.path().join("output/wing");
 
-    atomic::prepare_folder(&path).unwrap();
+    atomic::create_folder(&path).unwrap();
 
     assert_eq!(names_in(&path), Vec::<String>::new());
 }

@@ -124,6 +124,41 @@ fn a_file_that_came_in_the_way_meanwhile_stays_until_it_may_go() {
     assert!(folder.path().join(REPORT_FILE).exists());
 }
 
+/// A mesh that is smoothed where it stands keeps its length and both ends.
+#[test]
+fn a_change_within_a_file_that_keeps_its_length_is_seen() {
+    // Of files longer than a mebibyte only pieces are read.
+    for length in [0, 1, 9_000, 1 << 20, (1 << 20) + 1, 5_000_001_usize] {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("mesh.p3d");
+        let written: Vec<u8> = (0..length).map(|k| (k.wrapping_mul(k) / 7) as u8).collect();
+        let output = Output::open(folder.path(), FolderRules::NONE, false).unwrap();
+        fs::write(output.files().join("mesh.p3d"), &written).unwrap();
+        output.commit().unwrap();
+        let refused = |contents: &[u8]| {
+            fs::write(&path, contents).unwrap();
+            let output = Output::open(folder.path(), FolderRules::NONE, false).unwrap();
+            output.check(["mesh.p3d"]).err().map(|error| error.fault)
+        };
+        let changed = |within: std::ops::Range<usize>| {
+            let mut contents = written.clone();
+            contents[within].iter_mut().for_each(|byte| *byte ^= 1);
+            contents
+        };
+        let mut others = vec![[&written[..], &[0]].concat()];
+        if length > 0 {
+            let middle = length / 3..length - length / 3;
+            others.extend([changed(middle), changed(0..1), changed(length - 1..length)]);
+        }
+
+        for other in others {
+            let fault = refused(&other);
+            assert!(matches!(fault, Some(WriteFault::Changed)), "{length} bytes: {fault:?}");
+        }
+        assert!(refused(&written).is_none(), "{length} bytes");
+    }
+}
+
 #[test]
 fn a_folder_in_which_nothing_was_written_is_left_as_it_was() {
     let above = tempfile::tempdir().unwrap();

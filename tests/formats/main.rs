@@ -6,6 +6,7 @@ mod check_mesh;
 mod extruded;
 mod files;
 mod folders;
+mod limits;
 mod matrix_market;
 mod mesh_files;
 mod plot;

@@ -3,6 +3,7 @@
 #![allow(clippy::float_cmp, reason = "what is written is read back bit for bit")]
 
 use std::fs;
+use std::io::Write;
 use std::path::Path;
 
 use gridgen::formats::plot3d::{self, Axes, ByteOrder, Dimensions, Encoding, Flavour, Precision};
@@ -153,6 +154,39 @@ fn every_flavour_of_plot3d_returns_the_grid_bit_for_bit() {
         let blanks = if flavour.blanking { points * planes } else { 0 };
         assert_eq!(blanking, vec![1; blanks], "{flavour:?}");
     }
+}
+
+/// A record of a Fortran file, split as if 2 GiB were `limit` bytes.
+fn record(contents: &[u8], limit: u64) -> Vec<u8> {
+    let mut out = Vec::new();
+    let length = contents.len() as u64;
+    let mut record = plot3d::Record::new(&mut out, Some(ByteOrder::Big), length, limit);
+    record.write_all(contents).unwrap();
+    out
+}
+
+#[test]
+fn a_record_stands_between_its_lengths() {
+    assert_eq!(record(&[7, 8, 9], 3), [0, 0, 0, 3, 7, 8, 9, 0, 0, 0, 3]);
+}
+
+/// The signs are those of the page cited at `Record`.
+#[test]
+fn a_long_record_is_split_and_the_signs_of_the_lengths_say_so() {
+    let minus = |n: i32| (-n).to_be_bytes();
+
+    let split = record(&[1, 2, 3, 4, 5], 2);
+
+    let expected = [
+        &minus(2)[..],
+        &[1, 2, 0, 0, 0, 2],
+        &minus(2),
+        &[3, 4],
+        &minus(2),
+        &[0, 0, 0, 1, 5],
+        &minus(1),
+    ];
+    assert_eq!(split, expected.concat());
 }
 
 #[test]

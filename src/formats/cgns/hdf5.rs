@@ -52,37 +52,26 @@ pub(super) enum Number {
 }
 
 impl Number {
-    fn bytes(self) -> u8 {
+    /// The name in CGNS, and bytes of a number.
+    fn facts(self) -> (&'static str, u8) {
         match self {
-            Self::C1 => 1,
-            Self::I4 | Self::R4 => 4,
-            Self::R8 => 8,
+            Self::C1 => ("C1", 1),
+            Self::I4 => ("I4", 4),
+            Self::R4 => ("R4", 4),
+            Self::R8 => ("R8", 8),
         }
     }
 
-    fn cgns_name(self) -> &'static str {
-        match self {
-            Self::C1 => "C1",
-            Self::I4 => "I4",
-            Self::R4 => "R4",
-            Self::R8 => "R8",
-        }
-    }
-
-    /// The datatype message: class and version, bit field, size, then properties.
+    /// The datatype message: class and version, bit field, size, bits; of floating-point numbers also
+    /// place and bits of exponent and mantissa, and the bias.
     fn message(self) -> Vec<u8> {
-        let (bytes, bits) = (self.bytes(), 8 * self.bytes());
-        let float = |sign: u8, exponent: [u8; 2], mantissa: u8, bias: u32| {
-            let mut message = vec![0x11, 0x20, sign, 0, bytes, 0, 0, 0, 0, 0, bits, 0];
-            message.extend([exponent[0], exponent[1], 0, mantissa]);
-            message.extend(bias.to_le_bytes());
-            message
+        let (_, bytes) = self.facts();
+        let (class, float): (_, &[u8]) = match self {
+            Self::C1 | Self::I4 => ([0x10, 0x08, 0, 0], &[]),
+            Self::R4 => ([0x11, 0x20, 31, 0], &[23, 8, 0, 23, 127, 0, 0, 0]),
+            Self::R8 => ([0x11, 0x20, 63, 0], &[52, 11, 0, 52, 0xff, 0x03, 0, 0]),
         };
-        match self {
-            Self::C1 | Self::I4 => vec![0x10, 0x08, 0, 0, bytes, 0, 0, 0, 0, 0, bits, 0],
-            Self::R4 => float(31, [23, 8], 23, 127),
-            Self::R8 => float(63, [52, 11], 52, 1023),
-        }
+        [&class[..], &[bytes, 0, 0, 0, 0, 0, 8 * bytes, 0], float].concat()
     }
 }
 
@@ -106,7 +95,8 @@ impl<'a> Array<'a> {
     }
 
     fn bytes(&self) -> u64 {
-        self.shape.iter().map(|&n| n as u64).product::<u64>() * u64::from(self.number.bytes())
+        let (_, bytes) = self.number.facts();
+        self.shape.iter().map(|&n| n as u64).product::<u64>() * u64::from(bytes)
     }
 
     fn header(&self, at: u64) -> Vec<u8> {
@@ -125,21 +115,24 @@ impl<'a> Array<'a> {
 
 /// A node of a CGNS tree.
 pub(super) struct Node<'a> {
-    name: String,
+    name: &'static str,
     label: &'static str,
-    data: Option<Array<'a>>,
+    /// Its type: that of its data, if it has any.
+    kind: &'static str,
+    /// Its data under the name ` data`; of the root what CGNS wants there.
+    arrays: Vec<(&'static str, Array<'a>)>,
     children: Vec<Node<'a>>,
 }
 
 impl<'a> Node<'a> {
     /// A node without data.
-    pub(super) fn new(name: &str, label: &'static str) -> Self {
-        Self { name: name.to_owned(), label, data: None, children: Vec::new() }
+    pub(super) fn new(name: &'static str, label: &'static str) -> Self {
+        Self { name, label, kind: "MT", arrays: Vec::new(), children: Vec::new() }
     }
 
     /// The same node with data.
     pub(super) fn with(self, data: Array<'a>) -> Self {
-        Self { data: Some(data), ..self }
+        Self { kind: data.number.facts().0, arrays: vec![(" data", data)], ..self }
     }
 
     /// The same node with a text.
@@ -159,31 +152,73 @@ impl<'a> Node<'a> {
         self.with(Array::at_hand(Number::R4, vec![values.len()], bytes))
     }
 
-    /// Puts one more node below.
-    pub(super) fn add(&mut self, child: Node<'a>) {
-        self.children.push(child);
+    /// The same node with these below it, after others.
+    pub(super) fn above(mut self, children: impl IntoIterator<Item = Node<'a>>) -> Self {
+        self.children.extend(children);
+        self
     }
 
-    /// The same node with these below it.
-    pub(super) fn above(self, children: impl IntoIterator<Item = Node<'a>>) -> Self {
-        Self { children: children.into_iter().collect(), ..self }
+    /// The header with these addresses of the arrays and the nodes below.
+    fn header(&self, addresses: &[u64]) -> Vec<u8> {
+        let flags = (Number::I4.message(), dataspace(&[1]), 1_i32.to_le_bytes().to_vec());
+        let mut messages = vec![link_info(addresses.len()), (GROUP_INFO, vec![0, 0])];
+        messages.extend([
+            attribute("name", string(self.name, NAME_BYTES)),
+            attribute("label", string(self.label, NAME_BYTES)),
+            attribute("type", string(self.kind, 3)),
+            attribute("flags", flags),
+        ]);
+        let arrays = self.arrays.iter().map(|(name, _)| *name);
+        let names = arrays.chain(self.children.iter().map(|child| child.name));
+        let links = names.zip(addresses).enumerate();
+        messages.extend(links.map(|(order, (name, &at))| link(name, order, at)));
+        object_header(&messages)
     }
+
+    /// Places the node and all below it from `end` on, in the order of the file; returns the address of
+    /// its header.
+    fn place<'n>(&'n self, end: &mut u64, objects: &mut Vec<Object<'n, 'a>>) -> u64 {
+        let at = *end;
+        let mut addresses = vec![0; self.arrays.len() + self.children.len()];
+        *end += self.header(&addresses).len() as u64;
+        let place = objects.len();
+        objects.push(Object::Header(Vec::new()));
+        let (arrays, nodes) = addresses.split_at_mut(self.arrays.len());
+        for (address, (_, array)) in arrays.iter_mut().zip(&self.arrays) {
+            *address = *end;
+            let data = *end + array.header(0).len() as u64;
+            objects.extend([Object::Header(array.header(data)), Object::Numbers(array)]);
+            *end = data + aligned(array.bytes());
+        }
+        for (address, child) in nodes.iter_mut().zip(&self.children) {
+            *address = child.place(end, objects);
+        }
+        objects[place] = Object::Header(self.header(&addresses));
+        at
+    }
+}
+
+/// What stands in the file after the superblock.
+enum Object<'n, 'a> {
+    Header(Vec<u8>),
+    Numbers(&'n Array<'a>),
 }
 
 /// Writes a file whose root has these nodes below it.
 pub(super) fn write(out: &mut Out<'_>, children: Vec<Node<'_>>) -> io::Result<()> {
-    let root = Group {
-        name: "HDF5 MotherNode".to_owned(),
-        label: "Root Node of HDF5 File",
-        kind: "MT",
-        arrays: vec![root_text(" format", "IEEE_LITTLE_32"), root_text(" hdf5version", "HDF5 1.8")],
-        children: children.into_iter().map(Group::from).collect(),
+    let text = |name, text: &str, length| {
+        let mut bytes = text.as_bytes().to_vec();
+        bytes.resize(length, 0);
+        (name, Array::at_hand(Number::C1, vec![length], bytes))
     };
-    let mut placed = Placed::default();
-    let mut end = SUPERBLOCK_BYTES;
-    let root_at = placed.place(&root, &mut end);
+    let arrays =
+        vec![text(" format", "IEEE_LITTLE_32", 15), text(" hdf5version", "HDF5 1.8", NAME_BYTES)];
+    let root = Node::new("HDF5 MotherNode", "Root Node of HDF5 File");
+    let root = Node { arrays, children, ..root };
+    let (mut objects, mut end) = (Vec::new(), SUPERBLOCK_BYTES);
+    let root_at = root.place(&mut end, &mut objects);
     out.write_all(&superblock(root_at, end))?;
-    placed.objects.into_iter().try_for_each(|object| match object {
+    objects.into_iter().try_for_each(|object| match object {
         Object::Header(bytes) => out.write_all(&bytes),
         Object::Numbers(array) => {
             (array.fill)(out)?;
@@ -191,88 +226,6 @@ pub(super) fn write(out: &mut Out<'_>, children: Vec<Node<'_>>) -> io::Result<()
             out.write_all(&[0; ALIGNMENT][..(aligned(bytes) - bytes) as usize])
         }
     })
-}
-
-/// A text of the root, as long as CGNS wants it.
-fn root_text(name: &'static str, text: &str) -> (&'static str, Array<'static>) {
-    let mut bytes = text.as_bytes().to_vec();
-    bytes.resize(if name == " format" { text.len() + 1 } else { NAME_BYTES }, 0);
-    (name, Array::at_hand(Number::C1, vec![bytes.len()], bytes))
-}
-
-/// A group of the file: a node, or the root.
-struct Group<'a> {
-    name: String,
-    label: &'static str,
-    kind: &'static str,
-    arrays: Vec<(&'static str, Array<'a>)>,
-    children: Vec<Group<'a>>,
-}
-
-impl<'a> From<Node<'a>> for Group<'a> {
-    fn from(Node { name, label, data, children }: Node<'a>) -> Self {
-        Self {
-            name,
-            label,
-            kind: data.as_ref().map_or("MT", |data| data.number.cgns_name()),
-            arrays: data.into_iter().map(|data| (" data", data)).collect(),
-            children: children.into_iter().map(Self::from).collect(),
-        }
-    }
-}
-
-impl Group<'_> {
-    /// The header with these addresses of the arrays and the groups below.
-    fn header(&self, addresses: &[u64]) -> Vec<u8> {
-        let flags = (Number::I4.message(), dataspace(&[1]), 1_i32.to_le_bytes().to_vec());
-        let mut messages = vec![link_info(addresses.len()), (GROUP_INFO, vec![0, 0])];
-        messages.extend([
-            attribute("name", string(&self.name, NAME_BYTES)),
-            attribute("label", string(self.label, NAME_BYTES)),
-            attribute("type", string(self.kind, 3)),
-            attribute("flags", flags),
-        ]);
-        let arrays = self.arrays.iter().map(|(name, _)| *name);
-        let groups = self.children.iter().map(|child| child.name.as_str());
-        let names = arrays.chain(groups).enumerate().zip(addresses);
-        messages.extend(names.map(|((order, name), &at)| link(name, order, at)));
-        object_header(&messages)
-    }
-}
-
-/// What stands in the file after the superblock.
-enum Object<'a> {
-    Header(Vec<u8>),
-    Numbers(&'a Array<'a>),
-}
-
-/// The objects in the order of the file.
-#[derive(Default)]
-struct Placed<'a> {
-    objects: Vec<Object<'a>>,
-}
-
-impl<'a> Placed<'a> {
-    /// Places a group and all below it from `end` on; returns the address of its header.
-    fn place(&mut self, group: &'a Group<'a>, end: &mut u64) -> u64 {
-        let at = *end;
-        let mut addresses = vec![0; group.arrays.len() + group.children.len()];
-        *end += group.header(&addresses).len() as u64;
-        let place = self.objects.len();
-        self.objects.push(Object::Header(Vec::new()));
-        let (arrays, groups) = addresses.split_at_mut(group.arrays.len());
-        for (address, (_, array)) in arrays.iter_mut().zip(&group.arrays) {
-            *address = *end;
-            let data = *end + array.header(0).len() as u64;
-            self.objects.extend([Object::Header(array.header(data)), Object::Numbers(array)]);
-            *end = data + aligned(array.bytes());
-        }
-        for (address, child) in groups.iter_mut().zip(&group.children) {
-            *address = self.place(child, end);
-        }
-        self.objects[place] = Object::Header(group.header(&addresses));
-        at
-    }
 }
 
 fn aligned(bytes: u64) -> u64 {

@@ -7,12 +7,28 @@ mod hdf5;
 use std::io::{self, Write};
 
 use self::hdf5::{Array, Fill, Node, Number, Out};
-use super::mesh::{Limits, Sides, Span};
+use super::mesh::{Limits, Sides, Span, count};
+use super::{Contents, Format, MeshFile};
 use crate::files::pieces;
 use crate::grid::{Grid, Topology};
 
-/// Two numbers of 64 bits for each node.
-pub(in crate::formats) const LIMITS: Limits = Limits::of(16);
+pub(super) const FORMAT: Format = Format {
+    name: "cgns",
+    title: "CGNS",
+    extensions: &["cgns"],
+    welded: true,
+    files: &[MeshFile {
+        names: ["mesh.cgns", "mesh.failed.cgns"],
+        description: "CGNS in HDF5, one structured zone with families `airfoil` and `farfield` \
+                      and one-to-one connectivity",
+        dimensions: None,
+        // Two numbers of 64 bits for each node.
+        limits: Limits::of(16),
+        contents: Contents::File(|out, m| write_to(out, m.grid, m.span)),
+    }],
+    convert: None,
+    reader: None,
+};
 
 /// Version of the standard that the nodes follow.
 const VERSION: f32 = 3.4;
@@ -34,7 +50,7 @@ const FRONT: (&str, &str) = ("front", "BCSymmetryPlane");
 /// `front`. Coordinates are streamed.
 pub fn write_to(out: &mut (impl Write + Send), grid: &Grid, span: Option<Span>) -> io::Result<()> {
     let dimensions = if span.is_some() { 3 } else { 2 };
-    let family = |(name, condition): (&str, &str)| {
+    let family = |(name, condition): (&'static str, &str)| {
         Node::new(name, "Family_t").above([Node::new("FamilyBC", "FamilyBC_t").text(condition)])
     };
     let mut below = vec![
@@ -59,12 +75,12 @@ pub fn write_to(out: &mut (impl Write + Send), grid: &Grid, span: Option<Span>) 
 }
 
 fn zone(grid: &Grid, span: Option<Span>) -> Node<'_> {
-    let size = size(grid, span);
-    let cells: Vec<i32> = size.iter().map(|n| n - 1).collect();
-    let none = vec![0; size.len()];
+    let size = [grid.ni, grid.nj, count(span)].map(index);
     let block = Block { grid, span, size };
+    let (size, none) = (block.size(), [0; 3]);
+    let cells: Vec<i32> = size.iter().map(|n| n - 1).collect();
     Node::new(ZONE, "Zone_t")
-        .integers(vec![3, block.size.len()], &[&block.size[..], &cells, &none].concat())
+        .integers(vec![3, size.len()], &[size, &cells, &none[..size.len()]].concat())
         .above([
             Node::new("ZoneType", "ZoneType_t").text("Structured"),
             Node::new("GridCoordinates", "GridCoordinates_t").above(block.coordinates()),
@@ -78,12 +94,6 @@ fn index(count: usize) -> i32 {
     i32::try_from(count).unwrap_or(i32::MAX)
 }
 
-/// Points in i, j and, where the grid is extruded, k.
-fn size(grid: &Grid, span: Option<Span>) -> Vec<i32> {
-    let planes = span.map(|span| index(span.planes()));
-    [index(grid.ni), index(grid.nj)].into_iter().chain(planes).collect()
-}
-
 /// Exponents of mass, length, time, temperature and angle in the units of a quantity.
 type Exponents = [f32; 5];
 
@@ -94,23 +104,23 @@ fn exponents(values: Exponents) -> Node<'static> {
     Node::new("DimensionalExponents", "DimensionalExponents_t").singles(&values)
 }
 
-/// First and last index, from 1.
-type Range = [i32; 2];
+/// First and last index in i, j and k, from 1.
+type Part = [[i32; 2]; 3];
 
 /// What is written of the grid.
 struct Block<'a> {
     grid: &'a Grid,
     span: Option<Span>,
-    /// Points in each direction.
-    size: Vec<i32>,
+    /// Points in i, j and k.
+    size: [i32; 3],
 }
 
 impl<'a> Block<'a> {
     fn coordinates(&self) -> Vec<Node<'a>> {
         let (grid, span) = (self.grid, self.span);
-        let planes = span.map_or(1, |span| span.planes());
-        let shape: Vec<usize> = self.size.iter().rev().map(|&n| n as usize).collect();
-        let array = |name: &str, fill: Fill<'a>| {
+        let planes = count(span);
+        let shape: Vec<usize> = self.size().iter().rev().map(|&n| n as usize).collect();
+        let array = |name: &'static str, fill: Fill<'a>| {
             Node::new(name, "DataArray_t")
                 .with(Array::new(Number::R8, shape.clone(), fill))
                 .above([exponents(LENGTH)])
@@ -133,107 +143,101 @@ impl<'a> Block<'a> {
         arrays
     }
 
-    /// All points in a direction.
-    fn all(&self, direction: usize) -> Range {
-        [1, self.size[direction]]
+    /// Points in i, j and, where the grid is extruded, k.
+    fn size(&self) -> &[i32] {
+        &self.size[..if self.span.is_some() { 3 } else { 2 }]
     }
 
-    /// A node with the first and last point of a part of the zone, whose range in k, where there
-    /// is one, is all of it unless given.
-    fn range(&self, name: &str, [i, j]: [Range; 2], k: Option<Range>) -> Node<'a> {
-        let k = (self.size.len() == 3).then(|| k.unwrap_or_else(|| self.all(2)));
-        let ranges: Vec<Range> = [i, j].into_iter().chain(k).collect();
+    /// All points, or those of one index in a direction.
+    fn points(&self, at: Option<(usize, i32)>) -> Part {
+        let all = |direction| match at {
+            Some((across, index)) if across == direction => [index; 2],
+            _ => [1, self.size[direction]],
+        };
+        [0, 1, 2].map(all)
+    }
+
+    /// A node with the first and last point of a part of the zone.
+    fn range(&self, name: &'static str, part: Part) -> Node<'a> {
+        let part = &part[..self.size().len()];
         let ends: Vec<i32> =
-            [0, 1].into_iter().flat_map(|end| ranges.iter().map(move |r| r[end])).collect();
-        Node::new(name, "IndexRange_t").integers(vec![2, ranges.len()], &ends)
+            [0, 1].into_iter().flat_map(|end| part.iter().map(move |r| r[end])).collect();
+        Node::new(name, "IndexRange_t").integers(vec![2, part.len()], &ends)
     }
 
     fn boundaries(&self) -> Vec<Node<'a>> {
-        let (ni, nj) = (self.size[0], self.size[1]);
+        let [ni, nj, nk] = self.size;
+        let at = |direction, index| self.points(Some((direction, index)));
         // The condition stands with the family, where all readers look for it.
-        let boundary = |name: &str, (family, _): (&str, &str), sides, k| {
+        let boundary = |name: &'static str, (family, _): (&str, &str), part| {
             Node::new(name, "BC_t").text("FamilySpecified").above([
-                self.range("PointRange", sides, k),
+                self.range("PointRange", part),
                 Node::new("FamilyName", "FamilyName_t").text(family),
             ])
         };
         let wall = self.grid.topology.wall(self.grid.ni);
-        let body = [index(*wall.start()) + 1, index(*wall.end()) + 1];
-        let mut boundaries = vec![
-            boundary("airfoil", AIRFOIL, [body, [1, 1]], None),
-            boundary("farfield", FAR_FIELD, [self.all(0), [nj, nj]], None),
-        ];
+        let [_, j, k] = at(1, 1);
+        let body = [[index(*wall.start()) + 1, index(*wall.end()) + 1], j, k];
+        let mut boundaries =
+            vec![boundary("airfoil", AIRFOIL, body), boundary("farfield", FAR_FIELD, at(1, nj))];
         let ends = match self.grid.topology {
             Topology::O(_) => None,
             Topology::C { .. } => Some((["outflow_first", "outflow_last"], FAR_FIELD)),
             Topology::Half(_) => Some((["symmetry_first", "symmetry_last"], SYMMETRY)),
         };
         if let Some((names, family)) = ends {
-            for (name, i) in names.into_iter().zip([1, ni]) {
-                boundaries.push(boundary(name, family, [[i, i], self.all(1)], None));
-            }
+            let sides = names.into_iter().zip([1, ni]);
+            boundaries.extend(sides.map(|(name, i)| boundary(name, family, at(0, i))));
         }
         if self.span.is_some_and(|span| span.sides == Sides::Symmetry) {
             let sides = match self.grid.topology {
                 Topology::Half(_) => [("back", BACK), ("front", FRONT)],
                 _ => [("symmetry_first", SYMMETRY), ("symmetry_last", SYMMETRY)],
             };
-            for ((name, family), k) in sides.into_iter().zip([1, self.size[2]]) {
-                let plane = [self.all(0), self.all(1)];
-                boundaries.push(boundary(name, family, plane, Some([k, k])));
-            }
+            let sides = sides.into_iter().zip([1, nk]);
+            boundaries.extend(sides.map(|((name, family), k)| boundary(name, family, at(2, k))));
         }
         boundaries
     }
 
     /// Both directions of each connection.
     fn connections(&self) -> Vec<Node<'a>> {
-        let (ni, directions) = (self.size[0], self.size.len());
-        let all = [self.all(0), self.all(1)];
-        let connection = |name: &str, from: Node<'a>, to: Node<'a>, transform: [i32; 3]| {
+        let ([ni, _, nk], directions) = (self.size, self.size().len());
+        let at = |direction, index| self.points(Some((direction, index)));
+        let connection = |name: &'static str, from, to, transform: [i32; 3]| {
             Node::new(name, "GridConnectivity1to1_t").text(ZONE).above([
-                from,
-                to,
+                self.range("PointRange", from),
+                self.range("PointRangeDonor", to),
                 Node::new("Transform", "\"int[IndexDimension]\"")
                     .integers(vec![directions], &transform[..directions]),
             ])
         };
-        let point_range = |sides, k| self.range("PointRange", sides, k);
-        let donor = |sides, k| self.range("PointRangeDonor", sides, k);
-        // Two ranges that meet, the second of which may run backwards.
-        let welded = match self.grid.topology {
+        let mut connections = Vec::new();
+        match self.grid.topology {
             Topology::O(_) => {
-                let sides = [[[1, 1], all[1]], [[ni, ni], all[1]]];
-                Some((["seam_first", "seam_last"], sides, false, [1, 2, 3]))
+                let (first, last) = (at(0, 1), at(0, ni));
+                connections.push(connection("seam_first", first, last, [1, 2, 3]));
+                connections.push(connection("seam_last", last, first, [1, 2, 3]));
             }
             // Across the cut both i and j run the other way.
             Topology::C { wake } => {
-                let wake = index(wake);
-                let sides = [[[1, wake + 1], [1, 1]], [[ni - wake, ni], [1, 1]]];
-                Some((["cut_first", "cut_last"], sides, true, [-1, -2, 3]))
+                let (wake, [_, j, k]) = (index(wake), at(1, 1));
+                let along = |from, to| [[from, to], j, k];
+                let (first, last) = (along(1, wake + 1), along(ni - wake, ni));
+                let (to_last, to_first) = (along(ni, ni - wake), along(wake + 1, 1));
+                connections.push(connection("cut_first", first, to_last, [-1, -2, 3]));
+                connections.push(connection("cut_last", last, to_first, [-1, -2, 3]));
             }
-            Topology::Half(_) => None,
-        };
-        let mut connections = Vec::new();
-        if let Some((names, [first, last], backwards, transform)) = welded {
-            let met = |[[from, to], j]: [Range; 2]| {
-                donor([if backwards { [to, from] } else { [from, to] }, j], None)
-            };
-            for (name, side, other) in [(names[0], first, last), (names[1], last, first)] {
-                let range = point_range(side, None);
-                connections.push(connection(name, range, met(other), transform));
-            }
+            Topology::Half(_) => {}
         }
         if let Some(span) = self.span.filter(|span| span.sides == Sides::Periodic) {
-            let ends = [[1, 1], [self.size[2]; 2]];
+            let (first, last) = (at(2, 1), at(2, nk));
             let width = span.z(span.cells) as f32;
             for (name, from, to, shift) in
-                [("side_first", ends[0], ends[1], width), ("side_last", ends[1], ends[0], -width)]
+                [("side_first", first, last, width), ("side_last", last, first, -width)]
             {
-                let (from, to) = (point_range(all, Some(from)), donor(all, Some(to)));
-                let mut side = connection(name, from, to, [1, 2, 3]);
-                side.add(periodic([0.0, 0.0, shift]));
-                connections.push(side);
+                let side = connection(name, from, to, [1, 2, 3]);
+                connections.push(side.above([periodic([0.0, 0.0, shift])]));
             }
         }
         connections

@@ -8,7 +8,7 @@ use std::fmt;
 
 use rayon::prelude::*;
 
-use crate::formats::mesh::Span;
+use crate::formats::mesh::{Span, layers};
 use crate::formats::welded::{Side, Welded};
 use crate::grid::Grid;
 use crate::grid::quality::{
@@ -30,12 +30,16 @@ impl Measure {
     const ALL: [Self; 3] = [Self::Skewness, Self::AspectRatio, Self::NonOrthogonality];
 
     /// The most that `checkMesh` takes without a word. A mesh with more of the last still passes.
-    #[must_use]
     pub fn limit(self) -> f64 {
+        self.facts().0
+    }
+
+    /// The limit, what has such a measure, and a value above the limit in words.
+    fn facts(self) -> (f64, &'static str, &'static str) {
         match self {
-            Self::Skewness => 4.0,
-            Self::AspectRatio => 1000.0,
-            Self::NonOrthogonality => 70.0,
+            Self::Skewness => (4.0, "face", "a skewness above 4"),
+            Self::AspectRatio => (1000.0, "cell", "an aspect ratio above 1000"),
+            Self::NonOrthogonality => (70.0, "face", "a non-orthogonality above 70 degrees"),
         }
     }
 }
@@ -57,11 +61,7 @@ impl fmt::Display for Objection {
     /// What `checkMesh` will say, with the worst of them and its place.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { measure, count, worst, at } = self;
-        let (what, above) = match measure {
-            Measure::Skewness => ("face", "a skewness above 4"),
-            Measure::AspectRatio => ("cell", "an aspect ratio above 1000"),
-            Measure::NonOrthogonality => ("face", "a non-orthogonality above 70 degrees"),
-        };
+        let (_, what, above) = measure.facts();
         let plural = if *count == 1 { "" } else { "s" };
         let worst = rounded(*worst, *worst, 3);
         let [x, y] = at.map(|coordinate| rounded(coordinate, f64::hypot(at[0], at[1]), 6));
@@ -89,17 +89,17 @@ fn rounded(value: f64, scale: f64, digits: u8) -> f64 {
 /// What `checkMesh` finds in the mesh of a grid that has no folded cell.
 #[must_use]
 pub fn objections(grid: &Grid, span: Option<Span>) -> Vec<Objection> {
-    let mesh = Mesh { plane: Welded::new(grid), span };
-    let inside = (0..mesh.plane.layers)
+    let plane = Plane(Welded::new(grid));
+    let depth = span.map(|span| span.length / span.cells as f64);
+    let inside = (0..plane.0.layers)
         .into_par_iter()
-        .map(|layer| mesh.layer(layer))
+        .map(|layer| plane.layer(layer, depth))
         .reduce(Tallies::default, Tallies::merged);
-    let tallies = inside.merged(mesh.rim());
-    let layers = span.map_or(1, |span| span.cells);
+    let tallies = inside.merged(plane.rim());
     let seen = Measure::ALL.into_iter().zip(tallies.0).filter(|(_, tally)| tally.count > 0);
     seen.map(|(measure, Tally { count, worst, at })| Objection {
         measure,
-        count: count * layers,
+        count: count * layers(span),
         worst,
         at,
     })
@@ -136,45 +136,29 @@ impl Tallies {
     }
 }
 
-struct Mesh<'a> {
-    plane: Welded<'a>,
-    span: Option<Span>,
-}
+/// The plane of a mesh.
+struct Plane<'a>(Welded<'a>);
 
-impl Mesh<'_> {
+impl Plane<'_> {
     fn corners(&self, cell: usize) -> Corners {
-        self.plane.corners(cell).map(|node| self.plane.point(node))
+        self.0.corners(cell).map(|node| self.0.point(node))
     }
 
-    /// The cells of a layer around the body, and the faces to others that they own.
-    fn layer(&self, layer: usize) -> Tallies {
-        let Welded { columns, layers, .. } = self.plane;
-        let welds = self.plane.welds(layer);
-        let depth = self.span.map(|span| span.length / span.cells as f64);
+    /// The cells of a layer around the body, `depth` long over the span, and the faces to others that
+    /// they own.
+    fn layer(&self, layer: usize, depth: Option<f64>) -> Tallies {
         let mut tallies = Tallies::default();
-        for i in 0..columns {
-            let cell = layer * columns + i;
+        for cell in self.0.layer(layer) {
             let corners = &self.corners(cell);
             let centre = centroid(corners);
             tallies.see(Measure::AspectRatio, prism_aspect_ratio(corners, depth), centre);
-            let mut face = |Side { side, .. }: Side, across: usize| {
+            for (Side { side, .. }, across) in self.0.shared(cell) {
                 let edge = edge(corners, side);
                 let beyond = centroid(&self.corners(across));
                 let skewness = face_skewness(centre, Some(beyond), edge);
                 tallies.see(Measure::Skewness, skewness, middle(edge[0], edge[1]));
                 let angle = off_normal(centre, beyond, edge);
                 tallies.see(Measure::NonOrthogonality, angle, middle(edge[0], edge[1]));
-            };
-            let [next, up] = Welded::next_and_up(cell);
-            if i + 1 < columns {
-                face(next, cell + 1);
-            }
-            if i < welds {
-                let (side, across) = self.plane.weld(cell);
-                face(side, across);
-            }
-            if layer + 1 < layers {
-                face(up, cell + columns);
             }
         }
         tallies
@@ -182,12 +166,8 @@ impl Mesh<'_> {
 
     /// The faces of the rim.
     fn rim(&self) -> Tallies {
-        let plane = &self.plane;
-        let walls = (0..plane.body().len()).map(|k| plane.wall(k));
-        let far = (0..plane.far_sides()).map(|k| plane.far_side(k));
-        let symmetry = (0..plane.plane_sides()).map(|k| plane.end_side(k));
         let mut tallies = Tallies::default();
-        for Side { cell, side } in walls.chain(far).chain(symmetry) {
+        for Side { cell, side } in self.0.rims().into_iter().flat_map(|(_, sides)| sides) {
             let corners = &self.corners(cell);
             let edge = edge(corners, side);
             let skewness = face_skewness(centroid(corners), None, edge);

@@ -6,83 +6,34 @@
 
 use std::io::{self, Write};
 
+use crate::files::atomic::Writer;
 use crate::files::pieces;
 use crate::formats::mesh::{Sides, Span};
 use crate::formats::welded::{Side, Welded};
 use crate::grid::Grid;
 
-/// Files of the mesh.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Part {
-    Points,
-    Faces,
-    Owner,
-    Neighbour,
-    Boundary,
-}
+/// A file of the mesh: its path in the case, its class, and what writes its contents.
+pub(super) type Part =
+    (&'static str, &'static str, fn(&Mesh<'_>, &mut Writer<'_>) -> io::Result<()>);
 
-impl Part {
-    pub(super) const ALL: [Self; 5] =
-        [Self::Points, Self::Faces, Self::Owner, Self::Neighbour, Self::Boundary];
-
-    pub(super) fn file_name(self) -> &'static str {
-        match self {
-            Self::Points => "points",
-            Self::Faces => "faces",
-            Self::Owner => "owner",
-            Self::Neighbour => "neighbour",
-            Self::Boundary => "boundary",
-        }
-    }
-
-    fn class(self) -> &'static str {
-        match self {
-            Self::Points => "vectorField",
-            Self::Faces => "faceList",
-            Self::Owner | Self::Neighbour => "labelList",
-            Self::Boundary => "polyBoundaryMesh",
-        }
-    }
-}
-
-/// Names of the patches.
-pub(super) fn patches(grid: &Grid, span: Option<Span>) -> Vec<&'static str> {
-    Mesh::new(grid, span).patches().into_iter().map(|patch| patch.name).collect()
-}
-
-/// Writes one file of the mesh.
-pub(super) fn write_to(
-    out: &mut (impl Write + Send),
-    grid: &Grid,
-    span: Option<Span>,
-    part: Part,
-) -> io::Result<()> {
-    let mesh = Mesh::new(grid, span);
-    writeln!(
-        out,
-        "FoamFile\n{{\n    version 2.0;\n    format ascii;\n    class {};",
-        part.class()
-    )?;
-    if matches!(part, Part::Owner | Part::Neighbour) {
-        writeln!(out, "    note \"{}\";", mesh.note())?;
-    }
-    writeln!(out, "    location \"constant/polyMesh\";")?;
-    writeln!(out, "    object {};\n}}\n", part.file_name())?;
-    match part {
-        Part::Points => mesh.write_points(out),
-        Part::Faces => mesh.write_faces(out, |text, face| {
-            let [a, b, c, d] = face.points;
+/// The files of the mesh.
+pub(super) const PARTS: [Part; 5] = [
+    ("constant/polyMesh/points", "vectorField", |mesh, out| mesh.write_points(out)),
+    ("constant/polyMesh/faces", "faceList", |mesh, out| {
+        mesh.write_faces(out, |text, Face { points: [a, b, c, d], .. }| {
             writeln!(text, "4({a} {b} {c} {d})")
-        }),
-        Part::Owner => mesh.write_faces(out, |text, face| writeln!(text, "{}", face.owner)),
-        Part::Neighbour => {
-            writeln!(out, "{}\n(", mesh.inner_faces())?;
-            mesh.write_inner(out, |text, face| writeln!(text, "{}", face.neighbour))?;
-            writeln!(out, ")")
-        }
-        Part::Boundary => mesh.write_boundary(out),
-    }
-}
+        })
+    }),
+    ("constant/polyMesh/owner", "labelList", |mesh, out| {
+        mesh.write_faces(out, |text, face| writeln!(text, "{}", face.owner))
+    }),
+    ("constant/polyMesh/neighbour", "labelList", |mesh, out| {
+        writeln!(out, "{}\n(", mesh.inner_faces)?;
+        mesh.write_inner(out, |text, face| writeln!(text, "{}", face.neighbour))?;
+        writeln!(out, ")")
+    }),
+    ("constant/polyMesh/boundary", "polyBoundaryMesh", |mesh, out| mesh.write_boundary(out)),
+];
 
 /// A polygon with the cells on both sides; that of an outer face has no neighbour and repeats its owner.
 struct Face {
@@ -93,11 +44,12 @@ struct Face {
 
 /// The grid in layers of cells over the span; points and cells of a layer follow those of the layer
 /// before.
-struct Mesh<'a> {
+pub(super) struct Mesh<'a> {
     plane: Welded<'a>,
     span: Span,
-    /// What the ends of the span are; a plane grid has none.
-    sides: Option<Sides>,
+    inner_faces: usize,
+    /// In the order of their faces.
+    patches: Vec<Patch>,
 }
 
 /// A patch.
@@ -105,104 +57,88 @@ struct Patch {
     name: &'static str,
     /// Its type, and what else it needs.
     kind: &'static str,
-    faces: usize,
-    face: OuterFace,
+    count: usize,
+    faces: Faces,
 }
 
-/// Owner and points of the k-th face of a patch.
-type OuterFace = fn(&Mesh<'_>, usize) -> (usize, [usize; 4]);
+/// The faces of a patch.
+enum Faces {
+    /// Those over sides of the plane, layer by layer.
+    Sides(Vec<Side>),
+    /// Those at the ends of the span from this one on: the cells at its back, then those in front.
+    Ends(usize),
+}
 
 impl<'a> Mesh<'a> {
-    fn new(grid: &'a Grid, span: Option<Span>) -> Self {
-        Self {
-            plane: Welded::new(grid),
-            span: span.unwrap_or(Span::ONE),
-            sides: span.map(|span| span.sides),
-        }
+    /// The mesh of a grid; that of a plane grid has one layer and empty ends.
+    pub(super) fn new(grid: &'a Grid, span: Option<Span>) -> Self {
+        let (plane, sides) = (Welded::new(grid), span.map(|span| span.sides));
+        let span = span.unwrap_or(Span::ONE);
+        let cells = plane.cells();
+        let end = |name, kind, first, count| Patch { name, kind, count, faces: Faces::Ends(first) };
+        let ends = match sides {
+            None => vec![end("frontAndBack", "empty;", 0, 2 * cells)],
+            Some(sides) => {
+                let [back, front] = match sides {
+                    Sides::Symmetry => ["symmetryPlane;"; 2],
+                    Sides::Periodic => [BACK_CYCLIC, FRONT_CYCLIC],
+                };
+                vec![end("back", back, 0, cells), end("front", front, cells, cells)]
+            }
+        };
+        let rims = plane.rims();
+        // Of four sides of each cell those inside are shared by two.
+        let outside: usize = rims.iter().map(|(_, sides)| sides.len()).sum();
+        let inner_faces = span.cells * ((4 * cells - outside) / 2) + (span.cells - 1) * cells;
+        let kinds = ["wall;", "patch;", "symmetryPlane;"];
+        let rims = rims.into_iter().zip(kinds).map(|((name, sides), kind)| Patch {
+            name,
+            kind,
+            count: sides.len() * span.cells,
+            faces: Faces::Sides(sides),
+        });
+        let patches = rims.chain(ends).collect();
+        Self { plane, span, inner_faces, patches }
     }
-}
 
-impl Mesh<'_> {
+    /// Names of the patches.
+    pub(super) fn patches(&self) -> impl Iterator<Item = &'static str> {
+        self.patches.iter().map(|patch| patch.name)
+    }
+
+    /// Writes a file of the mesh.
+    pub(super) fn write(
+        &self,
+        out: &mut Writer<'_>,
+        (name, class, contents): Part,
+    ) -> io::Result<()> {
+        writeln!(out, "FoamFile\n{{\n    version 2.0;\n    format ascii;\n    class {class};")?;
+        if class == "labelList" {
+            // Counts for decomposePar and the like, in the words of OpenFOAM.
+            let (points, cells) = (self.points(), self.plane.cells() * self.span.cells);
+            let (faces, inner) = (self.faces(), self.inner_faces);
+            write!(out, "    note \"nPoints:{points}  nCells:{cells}  nFaces:{faces}  ")?;
+            writeln!(out, "nInternalFaces:{inner}\";")?;
+        }
+        let (location, object) = name.rsplit_once('/').unwrap_or_default();
+        writeln!(out, "    location \"{location}\";\n    object {object};\n}}\n")?;
+        contents(self, out)
+    }
+
     fn points(&self) -> usize {
         self.plane.nodes() * self.span.planes()
     }
 
-    /// Counts for `decomposePar` and the like, in the words of OpenFOAM.
-    fn note(&self) -> String {
-        format!(
-            "nPoints:{}  nCells:{}  nFaces:{}  nInternalFaces:{}",
-            self.points(),
-            self.plane.cells() * self.span.cells,
-            self.faces(),
-            self.inner_faces()
-        )
-    }
-
-    /// Inner faces: each cell has one to the next, each but those of the last line one to the cell above,
-    /// the welded ones one more, and between layers over the span each has one.
-    fn inner_faces(&self) -> usize {
-        let Welded { columns, layers: lines, .. } = self.plane;
-        let welds: usize = (0..lines).map(|line| self.plane.welds(line)).sum();
-        let of_layer = (columns - 1) * lines + columns * (lines - 1) + welds;
-        self.span.cells * of_layer + (self.span.cells - 1) * self.plane.cells()
-    }
-
-    /// Patches in the order of their faces.
-    fn patches(&self) -> Vec<Patch> {
-        let (layers, cells) = (self.span.cells, self.plane.cells());
-        let [body, far, plane] =
-            [self.plane.body().len(), self.plane.far_sides(), self.plane.plane_sides()];
-        let patch = |name, kind, faces, face: OuterFace| Patch { name, kind, faces, face };
-        let mut patches = vec![
-            patch("airfoil", "wall;", body * layers, |mesh, k| {
-                mesh.outer(k, mesh.plane.body().len(), Welded::wall)
-            }),
-            patch("farfield", "patch;", far * layers, |mesh, k| {
-                mesh.outer(k, mesh.plane.far_sides(), Welded::far_side)
-            }),
-        ];
-        if plane > 0 {
-            patches.push(patch("symmetry", "symmetryPlane;", plane * layers, |mesh, k| {
-                mesh.outer(k, mesh.plane.plane_sides(), Welded::end_side)
-            }));
-        }
-        let back: OuterFace = |mesh, k| mesh.back(k);
-        let front: OuterFace = |mesh, k| mesh.front(k);
-        match self.sides {
-            None => patches.push(patch("frontAndBack", "empty;", 2 * cells, |mesh, k| {
-                k.checked_sub(mesh.plane.cells()).map_or_else(|| mesh.back(k), |k| mesh.front(k))
-            })),
-            Some(Sides::Symmetry) => patches.extend([
-                patch("back", "symmetryPlane;", cells, back),
-                patch("front", "symmetryPlane;", cells, front),
-            ]),
-            Some(Sides::Periodic) => patches.extend([
-                patch("back", BACK_CYCLIC, cells, back),
-                patch("front", FRONT_CYCLIC, cells, front),
-            ]),
-        }
-        patches
-    }
-
     fn faces(&self) -> usize {
-        self.inner_faces() + self.patches().iter().map(|patch| patch.faces).sum::<usize>()
+        self.inner_faces + self.patches.iter().map(|patch| patch.count).sum::<usize>()
     }
 
-    /// The inner faces that a cell owns: to the next cell along the line, across the seam or the cut,
-    /// to the line above, and to the next layer over the span, where there are such.
+    /// The inner faces that a cell owns: those to other cells of the layer, and to the next layer over
+    /// the span, where there is one.
     fn owned(&self, owner: usize) -> impl Iterator<Item = Face> {
-        let Welded { columns, layers: lines, .. } = self.plane;
         let (cells, nodes) = (self.plane.cells(), self.plane.nodes());
         let (layer, cell) = (owner / cells, owner % cells);
-        let [i, line] = self.plane.place(cell);
-        let [next, above] = Welded::next_and_up(cell);
-        let weld = (i < self.plane.welds(line)).then(|| self.plane.weld(cell));
-        let across = [
-            (i + 1 < columns).then_some((next, cell + 1)),
-            weld,
-            (line + 1 < lines).then_some((above, cell + columns)),
-        ];
-        let in_layer = across.into_iter().flatten().map(move |(side, other)| Face {
+        let in_layer = self.plane.shared(cell).map(move |(side, other)| Face {
             points: self.side(side, layer),
             owner,
             neighbour: layer * cells + other,
@@ -215,28 +151,28 @@ impl Mesh<'_> {
         in_layer.chain(behind)
     }
 
-    /// Owner and points of a face at the back, from the same corner as in front: cyclic patches are
-    /// matched by it.
-    fn back(&self, cell: usize) -> (usize, [usize; 4]) {
-        let [a, b, c, d] = self.plane.corners(cell);
-        (cell, [a, d, c, b])
-    }
-
-    fn front(&self, cell: usize) -> (usize, [usize; 4]) {
-        let nodes = self.span.cells * self.plane.nodes();
-        let points = self.plane.corners(cell).map(|node| node + nodes);
-        ((self.span.cells - 1) * self.plane.cells() + cell, points)
-    }
-
-    /// Owner and points of face `k` over `sides` sides of each layer.
-    fn outer<'m>(
-        &'m self,
-        k: usize,
-        sides: usize,
-        side: fn(&Welded<'m>, usize) -> Side,
-    ) -> (usize, [usize; 4]) {
-        let (layer, side) = (k / sides, side(&self.plane, k % sides));
-        (layer * self.plane.cells() + side.cell, self.side(side, layer))
+    /// The k-th of the faces of a patch.
+    fn outer(&self, faces: &Faces, k: usize) -> Face {
+        let (cells, layers) = (self.plane.cells(), self.span.cells);
+        let (points, owner) = match faces {
+            Faces::Sides(sides) => {
+                let (layer, side) = (k / sides.len(), sides[k % sides.len()]);
+                (self.side(side, layer), layer * cells + side.cell)
+            }
+            Faces::Ends(first) => {
+                let cell = (first + k) % cells;
+                let corners = self.plane.corners(cell);
+                if first + k == cell {
+                    // From the same corner as in front: cyclic patches are matched by it.
+                    let [a, b, c, d] = corners;
+                    ([a, d, c, b], cell)
+                } else {
+                    let points = corners.map(|node| node + layers * self.plane.nodes());
+                    (points, (layers - 1) * cells + cell)
+                }
+            }
+        };
+        Face { points, owner, neighbour: owner }
     }
 
     /// Face over a side of a cell in a layer, seen from outside.
@@ -246,7 +182,7 @@ impl Mesh<'_> {
         [a, b, b + nodes, a + nodes]
     }
 
-    fn write_points(&self, out: &mut (impl Write + Send)) -> io::Result<()> {
+    fn write_points(&self, out: &mut Writer<'_>) -> io::Result<()> {
         let nodes = self.plane.nodes();
         writeln!(out, "{}\n(", self.points())?;
         pieces::write_lines(out, self.points(), |text, point| {
@@ -257,22 +193,19 @@ impl Mesh<'_> {
     }
 
     /// Writes the list of what `line` says of each face.
-    fn write_faces<F>(&self, out: &mut (impl Write + Send), line: F) -> io::Result<()>
+    fn write_faces<F>(&self, out: &mut Writer<'_>, line: F) -> io::Result<()>
     where
         F: Fn(&mut Vec<u8>, Face) -> io::Result<()> + Sync,
     {
         writeln!(out, "{}\n(", self.faces())?;
         self.write_inner(out, &line)?;
-        for patch in self.patches() {
-            pieces::write_lines(out, patch.faces, |text, k| {
-                let (owner, points) = (patch.face)(self, k);
-                line(text, Face { points, owner, neighbour: owner })
-            })?;
+        for Patch { count, faces, .. } in &self.patches {
+            pieces::write_lines(out, *count, |text, k| line(text, self.outer(faces, k)))?;
         }
         writeln!(out, ")")
     }
 
-    fn write_inner<F>(&self, out: &mut (impl Write + Send), line: F) -> io::Result<()>
+    fn write_inner<F>(&self, out: &mut Writer<'_>, line: F) -> io::Result<()>
     where
         F: Fn(&mut Vec<u8>, Face) -> io::Result<()> + Sync,
     {
@@ -281,14 +214,13 @@ impl Mesh<'_> {
         })
     }
 
-    fn write_boundary(&self, out: &mut (impl Write + Send)) -> io::Result<()> {
-        let patches = self.patches();
-        writeln!(out, "{}\n(", patches.len())?;
-        let mut start = self.inner_faces();
-        for Patch { name, kind, faces, .. } in patches {
+    fn write_boundary(&self, out: &mut Writer<'_>) -> io::Result<()> {
+        writeln!(out, "{}\n(", self.patches.len())?;
+        let mut start = self.inner_faces;
+        for Patch { name, kind, count, .. } in &self.patches {
             writeln!(out, "    {name}\n    {{\n        type {kind}")?;
-            writeln!(out, "        nFaces {faces};\n        startFace {start};\n    }}")?;
-            start += faces;
+            writeln!(out, "        nFaces {count};\n        startFace {start};\n    }}")?;
+            start += count;
         }
         writeln!(out, ")")
     }

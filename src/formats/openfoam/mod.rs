@@ -8,7 +8,6 @@
 
 mod check;
 mod mesh;
-mod setup;
 
 use std::fs;
 use std::io::{self, Write};
@@ -16,7 +15,8 @@ use std::path::Path;
 
 pub use check::{Measure, Objection, objections};
 
-use super::mesh::{Limits, Span};
+use super::mesh::{Limits, Sides, Span};
+use super::{Contents, Converted, Folder, Format, MeshFile};
 use crate::files::output::{FolderRules, Output};
 use crate::files::{IoError, atomic};
 use crate::grid::{Grid, Symmetry, Topology};
@@ -33,7 +33,6 @@ pub struct Reference {
 impl Reference {
     /// Those of a grid whose case is not known: the chord from the trailing edge to the point of the
     /// wall that is farthest from it, and its quarter.
-    #[must_use]
     pub fn of(grid: &Grid) -> Self {
         let wall = grid.topology.wall(grid.ni);
         let edge = match grid.topology {
@@ -53,29 +52,80 @@ impl Reference {
     }
 }
 
-/// Faces are numbered in 31 bits; coordinates are text.
-pub(in crate::formats) const LIMITS: Limits = Limits { least_bytes: 24, numbers_faces: true };
-
 /// The word for such cases.
 pub const NAME: &str = "openfoam";
 
-/// The files of the mesh within the case.
-pub(super) const MESH_FILES: [&str; 5] = [
-    "constant/polyMesh/points",
-    "constant/polyMesh/faces",
-    "constant/polyMesh/owner",
-    "constant/polyMesh/neighbour",
-    "constant/polyMesh/boundary",
-];
+pub(super) const FORMAT: Format = Format {
+    name: NAME,
+    title: "OpenFOAM",
+    extensions: &[],
+    welded: true,
+    files: &[MeshFile {
+        names: ["openfoam", "openfoam.failed"],
+        description: "folder of an OpenFOAM case, patches `airfoil` (wall), `farfield` (patch), \
+                      `frontAndBack` (empty), and the script `Allrun` that solves it",
+        dimensions: None,
+        // Faces are numbered in 31 bits; coordinates are text.
+        limits: Limits { least_bytes: 24, numbers_faces: true },
+        contents: Contents::Folder(Folder {
+            write: |path, m| {
+                let reference = m.settings.reference.unwrap_or_else(|| Reference::of(m.grid));
+                make(path, m.grid, m.span, reference)
+            },
+            parts: &MESH_FILES,
+            lacks,
+        }),
+    }],
+    convert: Some(|path, m, force| {
+        let mut notes = write(path, m.grid, m.span, force)?;
+        notes.extend(objections(m.grid, m.span).iter().map(ToString::to_string));
+        Ok(Converted { files: vec![path.to_path_buf()], notes })
+    }),
+    reader: None,
+};
 
-/// The mesh within the case.
+/// The mesh within the case, and its files.
 const MESH: &str = "constant/polyMesh";
+const MESH_FILES: [&str; 5] =
+    [mesh::PARTS[0].0, mesh::PARTS[1].0, mesh::PARTS[2].0, mesh::PARTS[3].0, mesh::PARTS[4].0];
 
 /// The fields of a case at its start.
 const START: &str = "0";
 
-/// The script within the case.
+/// The script that solves the case.
 const SCRIPT: &str = "Allrun";
+
+/// What `simpleFoam` needs beside the mesh, for inviscid flow at zero incidence and unit speed around a
+/// section of unit chord in the plane: names within the case, and texts.
+const SETUP: [(&str, &str); 8] = [
+    ("system/controlDict", include_str!("case/system/controlDict")),
+    ("system/fvSchemes", include_str!("case/system/fvSchemes")),
+    ("system/fvSolution", include_str!("case/system/fvSolution")),
+    ("constant/transportProperties", include_str!("case/constant/transportProperties")),
+    ("constant/turbulenceProperties", include_str!("case/constant/turbulenceProperties")),
+    ("0/U", include_str!("case/0/U")),
+    ("0/p", include_str!("case/0/p")),
+    (SCRIPT, include_str!("case/Allrun")),
+];
+
+/// What of the texts depends on the grid, and what stands there instead.
+fn choices(grid: &Grid, span: Option<Span>, reference: Reference) -> [(&'static str, String); 4] {
+    let ends = match span.map(|span| span.sides) {
+        None => "frontAndBack { type empty; }",
+        Some(Sides::Symmetry) => "back { type symmetryPlane; }\n    front { type symmetryPlane; }",
+        Some(Sides::Periodic) => "back { type cyclic; }\n    front { type cyclic; }",
+    };
+    let half = matches!(grid.topology, Topology::Half(_));
+    let plane = if half { "symmetry { type symmetryPlane; }\n    " } else { "" };
+    let Reference { length, centre: [x, y] } = reference;
+    let area = length * span.unwrap_or(Span::ONE).length;
+    [
+        ("frontAndBack { type empty; }", [plane, ends].concat()),
+        ("CofR (0.25 0 0);", format!("CofR ({x} {y} 0);")),
+        ("lRef 1;", format!("lRef {length};")),
+        ("Aref 1;", format!("Aref {area};")),
+    ]
+}
 
 /// Writes the case into the folder `path`, or replaces the one that gridgen wrote there: the new one is
 /// complete before a file of the old one goes. A file of the set-up that somebody changed or wrote
@@ -103,31 +153,24 @@ pub fn write(
 }
 
 /// Writes the case into the folder `path`, in place of what stands there.
-///
-/// # Errors
-///
-/// [`IoError`] of the first file that cannot be written.
-pub(super) fn make(
-    path: &Path,
-    grid: &Grid,
-    span: Option<Span>,
-    reference: Reference,
-) -> Result<(), IoError> {
-    let half = matches!(grid.topology, Topology::Half(_));
-    let choices = setup::Choices::new(span, half, reference);
-    for (name, class, contents) in setup::FILES {
+fn make(path: &Path, grid: &Grid, span: Option<Span>, reference: Reference) -> Result<(), IoError> {
+    let choices = choices(grid, span, reference);
+    let place = |name: &str| {
         let file = path.join(name);
-        if let Some(folder) = file.parent() {
-            atomic::create_folder(folder)?;
-        }
-        let object = name.rsplit('/').next().unwrap_or(name);
-        atomic::write(&file, |out| setup::write_to(out, class, object, contents, &choices))?;
+        file.parent().map_or(Ok(()), atomic::create_folder).map(|()| file)
+    };
+    for (name, text) in SETUP {
+        let replaced = |text: String, (what, with): &(&str, String)| text.replace(what, with);
+        let text = choices.iter().fold(text.to_owned(), replaced);
+        atomic::write(&place(name)?, |out| {
+            out.write_all(text.as_bytes())?;
+            if name == SCRIPT { make_executable(out.get_ref().file()) } else { Ok(()) }
+        })?;
     }
-    write_script(&path.join(SCRIPT))?;
-    atomic::create_folder(&path.join(MESH))?;
-    mesh::Part::ALL.into_iter().zip(MESH_FILES).try_for_each(|(part, name)| {
-        atomic::write(&path.join(name), |out| mesh::write_to(out, grid, span, part))
-    })
+    let mesh = mesh::Mesh::new(grid, span);
+    mesh::PARTS
+        .into_iter()
+        .try_for_each(|part| atomic::write(&place(part.0)?, |out| mesh.write(out, part)))
 }
 
 /// How the files of a case are exchanged for those of a new one.
@@ -136,7 +179,7 @@ pub(crate) const RULES: FolderRules =
 
 /// Whether a name below an output folder is that of a file of the set-up, which users edit.
 fn is_setup(name: &str) -> bool {
-    setup::FILES.iter().map(|(name, ..)| *name).chain([SCRIPT]).any(|file| ends_with(name, file))
+    SETUP.iter().any(|(file, _)| ends_with(name, file))
 }
 
 /// The folder of the mesh that a file below an output folder belongs to.
@@ -147,7 +190,7 @@ fn mesh_of(name: &str) -> Option<&str> {
 
 /// Whether a name is that of the list of patches, without which OpenFOAM reads no mesh.
 fn is_list_of_patches(name: &str) -> bool {
-    mesh_of(name).is_some() && ends_with(name, mesh::Part::Boundary.file_name())
+    mesh_of(name).is_some() && ends_with(name, "boundary")
 }
 
 /// Whether `name` ends with the parts of `end`.
@@ -160,8 +203,8 @@ const LARGEST_FIELD: u64 = 1 << 20;
 
 /// What the fields at the start lack that stay as somebody wrote them: the patches of the new mesh in
 /// the folder `case` of `output` that they do not name, one sentence a field.
-pub(super) fn lacks(output: &Output, case: &str, grid: &Grid, span: Option<Span>) -> Vec<String> {
-    let patches = mesh::patches(grid, span);
+fn lacks(output: &Output, case: &str, grid: &Grid, span: Option<Span>) -> Vec<String> {
+    let patches: Vec<&str> = mesh::Mesh::new(grid, span).patches().collect();
     let start = if case.is_empty() { START.to_owned() } else { [case, "/", START].concat() };
     let Ok(entries) = fs::read_dir(output.root().join(&start)) else { return Vec::new() };
     let mut fields: Vec<_> = entries.flatten().map(|entry| entry.file_name()).collect();
@@ -195,14 +238,6 @@ fn unnamed<'p>(text: &str, patches: &[&'p str]) -> Vec<&'p str> {
     let word = |c: char| c.is_alphanumeric() || c == '_';
     let named = |patch: &&str| boundary.split(|c| !word(c)).any(|word| word == *patch);
     patches.iter().copied().filter(|patch| !named(patch)).collect()
-}
-
-/// Writes the script that solves the case.
-fn write_script(path: &Path) -> Result<(), IoError> {
-    atomic::write(path, |out| {
-        out.write_all(setup::SCRIPT.as_bytes())?;
-        make_executable(out.get_ref().file())
-    })
 }
 
 #[cfg(unix)]

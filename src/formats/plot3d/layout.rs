@@ -1,12 +1,6 @@
-//! How a `Plot3D` file is laid out, and what stands in it.
+//! How a `Plot3D` file is laid out.
 
 use serde::{Deserialize, Serialize};
-
-use crate::formats::mesh::Span;
-use crate::grid::Grid;
-
-/// IBLANK of a point that is part of the grid. A single block around one body blanks none.
-const IN_THE_GRID: i32 = 1;
 
 /// Layout of a `Plot3D` file, as in section `[output]` of a case. The default is what most programs read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -36,26 +30,21 @@ pub struct Flavour {
 
 impl Default for Flavour {
     fn default() -> Self {
-        Self {
-            dimensions: Dimensions::Three,
-            encoding: Encoding::Text,
-            precision: Precision::Double,
-            byte_order: ByteOrder::Little,
-            block_count: true,
-            blanking: false,
-            axes: Axes::Ijk,
-        }
+        Self::USUAL
     }
 }
 
 impl Flavour {
     /// Text in the plane without a block count: what two-dimensional programs read.
-    pub const PLANAR: Self = Self {
-        dimensions: Dimensions::Two,
+    pub const PLANAR: Self =
+        Self { dimensions: Dimensions::Two, block_count: false, ..Self::USUAL };
+
+    const USUAL: Self = Self {
+        dimensions: Dimensions::Three,
         encoding: Encoding::Text,
         precision: Precision::Double,
         byte_order: ByteOrder::Little,
-        block_count: false,
+        block_count: true,
         blanking: false,
         axes: Axes::Ijk,
     };
@@ -134,78 +123,4 @@ pub enum Axes {
     /// i around the body, j along the span, which is +y, k outward; z upward: what FUN3D expects, and
     /// Construct2D writes for it.
     Fun3d,
-}
-
-/// Parts of a file, each a record of its own in a Fortran file.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Part {
-    /// The number of blocks, where the flavour has it.
-    Count,
-    /// `ni nj` or `ni nj nk`.
-    Size,
-    /// Coordinates and blanking.
-    Block,
-}
-
-/// A field of a block.
-#[derive(Debug, Clone, Copy)]
-pub(super) enum Field<'a> {
-    /// A coordinate of the plane grid.
-    Plane(&'a [f64]),
-    /// The same number at so many points.
-    Constant(f64, usize),
-    /// The same IBLANK number at so many points.
-    Blank(i32, usize),
-}
-
-/// What is written, and how.
-pub(super) struct Block<'a> {
-    pub(super) grid: &'a Grid,
-    pub(super) span: Span,
-    pub(super) flavour: Flavour,
-}
-
-impl<'a> Block<'a> {
-    /// Planes of points.
-    fn planes(&self) -> usize {
-        match self.flavour.dimensions {
-            Dimensions::Two => 1,
-            Dimensions::Three => self.span.planes(),
-        }
-    }
-
-    /// The fields, in the order of the file.
-    pub(super) fn fields(&self) -> impl Iterator<Item = Field<'a>> + use<'a> {
-        let (grid, span, planes) = (self.grid, self.span, self.planes());
-        let points = grid.ni * grid.nj;
-        let all = [grid.x.as_slice(), grid.y.as_slice()];
-        let repeated = move |of: &'a [f64]| std::iter::repeat_n(Field::Plane(of), planes);
-        let coordinates: Box<dyn Iterator<Item = Field<'a>>> =
-            match (self.flavour.dimensions, self.flavour.axes) {
-                (Dimensions::Two, _) => Box::new(all.into_iter().map(Field::Plane)),
-                (Dimensions::Three, Axes::Ijk) => {
-                    let z = (0..planes).map(move |k| Field::Constant(span.z(k), points));
-                    Box::new(all.into_iter().flat_map(repeated).chain(z))
-                }
-                (Dimensions::Three, Axes::Fun3d) => {
-                    // The lines j = const, each as often as there are planes.
-                    let [x, y] = all.map(|of| of.chunks(grid.ni).flat_map(repeated));
-                    let across =
-                        move |_| (0..planes).map(move |k| Field::Constant(span.z(k), grid.ni));
-                    Box::new(x.chain((0..grid.nj).flat_map(across)).chain(y))
-                }
-            };
-        let blanks = self.flavour.blanking.then_some(Field::Blank(IN_THE_GRID, points * planes));
-        coordinates.chain(blanks)
-    }
-
-    /// `ni nj`, or `ni nj nk`, or with FUN3D's axes `ni nk nj`.
-    pub(super) fn size(&self) -> Vec<usize> {
-        let (ni, nj) = (self.grid.ni, self.grid.nj);
-        match (self.flavour.dimensions, self.flavour.axes) {
-            (Dimensions::Two, _) => vec![ni, nj],
-            (Dimensions::Three, Axes::Ijk) => vec![ni, nj, self.planes()],
-            (Dimensions::Three, Axes::Fun3d) => vec![ni, self.planes(), nj],
-        }
-    }
 }

@@ -5,111 +5,88 @@
 //! two-dimensional programs want two dimensions and no block count, Fortran programs unformatted
 //! records. Source: "PLOT3D User's Manual", NASA TM-101067, chapter 8.
 
-mod binary;
 mod layout;
 mod read;
+mod write;
 
-use std::io::{self, Write};
+use std::io;
+use std::path::Path;
 
 pub use self::layout::{Axes, ByteOrder, Dimensions, Encoding, Flavour, Precision};
-use self::layout::{Block, Field, Part};
+#[doc(hidden)]
+pub use self::write::{Record, write_to};
 
 use super::block::Reader;
-use super::mesh::{Limits, Span};
-use crate::files::pieces;
-use crate::grid::Grid;
+use super::mesh::Limits;
+use super::{Contents, Converted, Format, MeshData, MeshFile, nmf};
+use crate::files::IoError;
+use crate::files::atomic::{self, Made, Writer};
 
 /// Single precision and two dimensions; as text a number is longer.
-pub(in crate::formats) const LIMITS: Limits = Limits::of(8);
+const LIMITS: Limits = Limits::of(8);
 
-/// How such files are recognised and read.
-pub(in crate::formats) const READER: Reader = Reader { begins: None, grid: read::grid };
+pub(super) const FORMAT: Format = Format {
+    name: "plot3d",
+    title: "Plot3D",
+    extensions: &["p3d", "xyz", "x", "fmt"],
+    welded: false,
+    files: &[
+        MeshFile {
+            names: ["mesh.p3d", "mesh.failed.p3d"],
+            description: "Plot3D, two planes z = 0 and z = 1",
+            dimensions: Some(Dimensions::Three),
+            limits: LIMITS,
+            contents: Contents::File(|out, m| write(out, m, Dimensions::Three)),
+        },
+        MeshFile {
+            names: ["mesh.nmf", "mesh.failed.nmf"],
+            description: "the neutral map that says what the faces of `mesh.p3d` are",
+            dimensions: Some(Dimensions::Three),
+            limits: Limits::NONE,
+            contents: Contents::File(write_map),
+        },
+        MeshFile {
+            names: ["mesh.2d.p3d", "mesh.2d.failed.p3d"],
+            description: "with `plot3d_dimensions = 2`: Plot3D in the plane",
+            dimensions: Some(Dimensions::Two),
+            limits: LIMITS,
+            contents: Contents::File(|out, m| write(out, m, Dimensions::Two)),
+        },
+    ],
+    convert: Some(convert),
+    reader: Some(READER),
+};
 
-/// Writes the grid as one block: all of x, then y, then (with three dimensions) z, then (with
-/// blanking) the IBLANK numbers, i fastest.
-///
-/// With three dimensions there are the planes of the span, without one z = 0 and z = 1 (nk = 2), and
-/// (i, j, k) is right-handed; see [`Axes`] for what j and k are.
-#[doc(hidden)]
-pub fn write_to(
-    out: &mut (impl Write + Send),
-    grid: &Grid,
-    span: Option<Span>,
-    flavour: Flavour,
-) -> io::Result<()> {
-    let block = &Block { grid, span: span.unwrap_or(Span::ONE), flavour };
-    match flavour.encoding {
-        Encoding::Text => write_text(out, block),
-        Encoding::Stream => {
-            for part in [Part::Count, Part::Size, Part::Block] {
-                binary::write_part(out, block, part)?;
-            }
-            Ok(())
-        }
-        Encoding::Fortran => {
-            for part in [Part::Count, Part::Size, Part::Block] {
-                binary::write_record(out, block, part)?;
-            }
-            Ok(())
-        }
-    }
+/// How such files are read: only from their length can they be told.
+pub(super) const READER: Reader = Reader { begins: None, grid: read::grid };
+
+fn write(out: &mut Writer<'_>, m: &MeshData<'_>, dimensions: Dimensions) -> io::Result<()> {
+    write_to(out, m.grid, m.span, Flavour { dimensions, ..m.settings.plot3d })
 }
 
-/// Numbers on a line: lines stay below 80 characters.
-const NUMBERS_A_LINE: usize = 3;
-
-/// Characters of one number with its separator, rounded up.
-const NUMBER_CHARACTERS: usize = 25;
-
-fn write_text(out: &mut (impl Write + Send), block: &Block<'_>) -> io::Result<()> {
-    let flavour = block.flavour;
-    if flavour.block_count {
-        writeln!(out, "1")?;
-    }
-    let size: Vec<String> = block.size().iter().map(usize::to_string).collect();
-    writeln!(out, "{}", size.join(" "))?;
-    for field in block.fields() {
-        let precision = flavour.precision;
-        match field {
-            Field::Plane(numbers) => {
-                write_lines(out, numbers.len(), |text, k| write_number(text, numbers[k], precision))
-            }
-            Field::Constant(number, count) => {
-                write_lines(out, count, |text, _| write_number(text, number, precision))
-            }
-            Field::Blank(number, count) => {
-                write_lines(out, count, |text, _| write!(text, " {number}"))
-            }
-        }?;
-    }
-    Ok(())
+fn write_map(out: &mut Writer<'_>, m: &MeshData<'_>) -> io::Result<()> {
+    nmf::write_to(out, m.grid, m.span, m.settings.plot3d.axes)
 }
 
-/// Writes a number with an exponent by `E`, 17 significant digits for doubles, 9 for singles: both
-/// read back to the same bits.
-fn write_number(text: &mut Vec<u8>, number: f64, precision: Precision) -> io::Result<()> {
-    match precision {
-        Precision::Double => write!(text, " {number:.16E}"),
-        Precision::Single => write!(text, " {:.8E}", number as f32),
+/// Writes a block and, with three dimensions, its map beside it. Both are complete before one of them
+/// is put in place.
+fn convert(path: &Path, mesh: &MeshData<'_>, force: bool) -> Result<Converted, IoError> {
+    let dimensions = mesh.settings.plot3d.dimensions;
+    let map = path.with_extension("nmf");
+    // Only a wall and its seam or cut can be mapped.
+    let mapped = mesh.weldable && dimensions == Dimensions::Three && map != path;
+    if mapped && !force {
+        nmf::check_place(&map)?;
     }
-}
-
-/// Writes `count` numbers in lines, number k by `write(text, k)`.
-fn write_lines<F>(out: &mut (impl Write + Send), count: usize, write: F) -> io::Result<()>
-where
-    F: Fn(&mut Vec<u8>, usize) -> io::Result<()> + Sync,
-{
-    let lines = count.div_ceil(NUMBERS_A_LINE);
-    pieces::write(out, lines, |piece| {
-        let mut text = Vec::with_capacity(piece.len() * NUMBERS_A_LINE * NUMBER_CHARACTERS);
-        for line in piece {
-            let start = line * NUMBERS_A_LINE;
-            for k in start..count.min(start + NUMBERS_A_LINE) {
-                // Writing to memory cannot fail.
-                let _ = write(&mut text, k);
-            }
-            text.push(b'\n');
-        }
-        text
-    })
+    let made_map = mapped.then(|| atomic::make(&map, |out| write_map(out, mesh))).transpose()?;
+    let made = atomic::make(path, |out| write(out, mesh, dimensions))?;
+    // No mesh ever stands beside the map of another.
+    made_map.iter().try_for_each(Made::clear)?;
+    made.place()?;
+    let mut files = vec![path.to_path_buf()];
+    if let Some(made_map) = made_map {
+        made_map.place()?;
+        files.push(map);
+    }
+    Ok(Converted { files, notes: Vec::new() })
 }

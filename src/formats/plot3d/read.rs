@@ -59,10 +59,7 @@ impl Header {
 }
 
 /// A layout that fits, and what it gives.
-struct Fit {
-    layout: String,
-    block: Block,
-}
+type Fit = (String, Block);
 
 /// Reads the one grid of a file.
 pub(super) fn grid(bytes: &[u8], notes: &mut Vec<String>) -> Result<Grid, ReadFault> {
@@ -75,7 +72,7 @@ pub(super) fn grid(bytes: &[u8], notes: &mut Vec<String>) -> Result<Grid, ReadFa
     };
     let mut found: Option<(String, Grid)> = None;
     let mut failure = ReadFault::NoLayout { length, unit };
-    for Fit { layout, block } in fits {
+    for (layout, block) in fits {
         match (block.plane(), &found) {
             (Ok(grid), None) => found = Some((layout, grid)),
             (Ok(grid), Some((first, other))) if grid != *other => {
@@ -142,12 +139,10 @@ fn fit(header: &Header, values: &[f64], form: &str) -> Option<Fit> {
     let (coordinates, blanking) = values.split_at(nodes * rank);
     let plausible = coordinates.iter().all(|v| v.abs() < LARGEST)
         && blanking.iter().all(|v| v.fract() == 0.0 && v.abs() < 1e6);
-    plausible.then(|| Fit {
-        layout: format!("{form}, {}", header.describe()),
-        block: Block {
-            dimensions: header.dimensions.clone(),
-            coordinates: coordinates.chunks(nodes).map(<[f64]>::to_vec).collect(),
-        },
+    plausible.then(|| {
+        let coordinates = coordinates.chunks(nodes).map(<[f64]>::to_vec).collect();
+        let block = Block { dimensions: header.dimensions.clone(), coordinates };
+        (format!("{form}, {}", header.describe()), block)
     })
 }
 

@@ -1,0 +1,245 @@
+//! `Plot3D` files as text, as a stream, or in the records of unformatted Fortran files.
+
+use std::io::{self, Write};
+
+use super::layout::{Axes, ByteOrder, Dimensions, Encoding, Flavour, Precision};
+use crate::files::pieces;
+use crate::formats::mesh::Span;
+use crate::grid::Grid;
+
+/// IBLANK of a point that is part of the grid. A single block around one body blanks none.
+const IN_THE_GRID: i32 = 1;
+
+/// Numbers on a line of text: lines stay below 80 characters.
+const NUMBERS_A_LINE: usize = 3;
+
+/// Writes the grid as one block: all of x, then y, then (with three dimensions) z, then (with
+/// blanking) the IBLANK numbers, i fastest.
+///
+/// With three dimensions there are the planes of the span, without one z = 0 and z = 1 (nk = 2), and
+/// (i, j, k) is right-handed; see [`Axes`] for what j and k are.
+#[doc(hidden)]
+pub fn write_to(
+    out: &mut (impl Write + Send),
+    grid: &Grid,
+    span: Option<Span>,
+    flavour: Flavour,
+) -> io::Result<()> {
+    let block = Block::new(grid, span.unwrap_or(Span::ONE), flavour);
+    let count = flavour.block_count.then(|| vec![1]);
+    let mut heads = count.iter().chain([&block.size]);
+    let marks = match flavour.encoding {
+        Encoding::Text => {
+            heads.try_for_each(|head| {
+                let words: Vec<String> = head.iter().map(usize::to_string).collect();
+                writeln!(out, "{}", words.join(" "))
+            })?;
+            return block.write_text(out);
+        }
+        Encoding::Stream => None,
+        Encoding::Fortran => Some(flavour.byte_order),
+    };
+    for head in heads {
+        let mut bytes = Vec::new();
+        for count in head {
+            let count = i32::try_from(*count).map_err(io::Error::other)?;
+            bytes.extend(flavour.byte_order.of(count.to_le_bytes()));
+        }
+        Record::new(out, marks, bytes.len() as u64, SUBRECORD_BYTES).write_all(&bytes)?;
+    }
+    let mut record = Record::new(out, marks, block.bytes(), SUBRECORD_BYTES);
+    block.write_numbers(&mut record)
+}
+
+/// What is written, and how. The points of a coordinate stand in rows: with FUN3D's axes each line of
+/// the grid in all planes before the next line, else all points of a plane before those of the next.
+struct Block<'a> {
+    grid: &'a Grid,
+    span: Span,
+    flavour: Flavour,
+    /// `ni nj`, or `ni nj nk`, or with FUN3D's axes `ni nk nj`.
+    size: Vec<usize>,
+    /// In the order of the file.
+    coordinates: &'static [Coordinate],
+    planes: usize,
+    rows: usize,
+    /// Points of a row.
+    length: usize,
+}
+
+#[derive(Debug, Clone, Copy)]
+enum Coordinate {
+    X,
+    Y,
+    Z,
+}
+
+/// The numbers of a row.
+enum Row<'a> {
+    Each(&'a [f64]),
+    All(f64),
+}
+
+impl Row<'_> {
+    fn number(&self, k: usize) -> f64 {
+        match self {
+            Self::Each(numbers) => numbers[k],
+            Self::All(number) => *number,
+        }
+    }
+}
+
+impl<'a> Block<'a> {
+    fn new(grid: &'a Grid, span: Span, flavour: Flavour) -> Self {
+        use Coordinate::{X, Y, Z};
+        let Grid { ni, nj, .. } = *grid;
+        let nk = span.planes();
+        let (size, coordinates, planes, length): (_, &[Coordinate], _, _) =
+            match (flavour.dimensions, flavour.axes) {
+                (Dimensions::Two, _) => (vec![ni, nj], &[X, Y], 1, ni * nj),
+                (Dimensions::Three, Axes::Ijk) => (vec![ni, nj, nk], &[X, Y, Z], nk, ni * nj),
+                (Dimensions::Three, Axes::Fun3d) => (vec![ni, nk, nj], &[X, Z, Y], nk, ni),
+            };
+        let rows = ni * nj / length * planes;
+        Self { grid, span, flavour, size, coordinates, planes, rows, length }
+    }
+
+    fn row(&self, coordinate: Coordinate, row: usize) -> Row<'a> {
+        let (line, plane) = (row / self.planes, row % self.planes);
+        let points = line * self.length..(line + 1) * self.length;
+        match coordinate {
+            Coordinate::X => Row::Each(&self.grid.x[points]),
+            Coordinate::Y => Row::Each(&self.grid.y[points]),
+            Coordinate::Z => Row::All(self.span.z(plane)),
+        }
+    }
+
+    /// Writes numbers with an exponent by `E`, 17 significant digits for doubles, 9 for singles: both
+    /// read back to the same bits.
+    fn write_text(&self, out: &mut (impl Write + Send)) -> io::Result<()> {
+        for coordinate in self.coordinates {
+            write_lines(out, [self.rows, self.length], |text, row, k| {
+                let number = self.row(*coordinate, row).number(k);
+                match self.flavour.precision {
+                    Precision::Double => write!(text, " {number:.16E}"),
+                    Precision::Single => write!(text, " {:.8E}", number as f32),
+                }
+            })?;
+        }
+        if self.flavour.blanking {
+            write_lines(out, [1, self.rows * self.length], |text, _, _| {
+                write!(text, " {IN_THE_GRID}")
+            })?;
+        }
+        Ok(())
+    }
+
+    /// Bytes of what follows the size.
+    fn bytes(&self) -> u64 {
+        let number = match self.flavour.precision {
+            Precision::Single => size_of::<f32>(),
+            Precision::Double => size_of::<f64>(),
+        };
+        let blank = if self.flavour.blanking { size_of::<i32>() } else { 0 };
+        let point = (self.coordinates.len() * number + blank) as u64;
+        (self.rows * self.length) as u64 * point
+    }
+
+    fn write_numbers(&self, out: &mut (impl Write + Send)) -> io::Result<()> {
+        let Flavour { byte_order: order, precision, .. } = self.flavour;
+        for coordinate in self.coordinates {
+            for row in (0..self.rows).map(|row| self.row(*coordinate, row)) {
+                pieces::write(out, self.length, |piece| {
+                    let numbers = piece.map(|k| row.number(k));
+                    match precision {
+                        Precision::Single => {
+                            numbers.flat_map(|n| order.of((n as f32).to_le_bytes())).collect()
+                        }
+                        Precision::Double => {
+                            numbers.flat_map(|n| order.of(n.to_le_bytes())).collect()
+                        }
+                    }
+                })?;
+            }
+        }
+        if self.flavour.blanking {
+            let blank = order.of(IN_THE_GRID.to_le_bytes());
+            pieces::write(out, self.rows * self.length, |piece| blank.repeat(piece.len()))?;
+        }
+        Ok(())
+    }
+}
+
+/// Writes `rows` rows of `length` numbers, each row from the start of a line; `write(text, row, k)`
+/// writes the k-th number of a row.
+fn write_lines<F>(
+    out: &mut (impl Write + Send),
+    [rows, length]: [usize; 2],
+    write: F,
+) -> io::Result<()>
+where
+    F: Fn(&mut Vec<u8>, usize, usize) -> io::Result<()> + Sync,
+{
+    let lines = length.div_ceil(NUMBERS_A_LINE);
+    pieces::write_lines(out, rows * lines, |text, line| {
+        let (row, start) = (line / lines, line % lines * NUMBERS_A_LINE);
+        let mut numbers = start..length.min(start + NUMBERS_A_LINE);
+        numbers.try_for_each(|k| write(text, row, k))?;
+        writeln!(text)
+    })
+}
+
+/// Most bytes of a subrecord. Longer records are split as gfortran and Intel Fortran do it. Source:
+/// "GNU Fortran: file format of unformatted sequential files",
+/// <https://gcc.gnu.org/onlinedocs/gfortran/File-format-of-unformatted-sequential-files.html>.
+const SUBRECORD_BYTES: u64 = 2_147_483_639;
+
+/// A record of an unformatted Fortran file, or as many bytes of a stream.
+///
+/// Each subrecord stands between two copies of its length; the first is negative where another
+/// subrecord follows, the last where one went before.
+#[doc(hidden)] // For tests of short subrecords.
+#[derive(Debug)]
+pub struct Record<'a, W> {
+    out: &'a mut W,
+    /// Order of the bytes of lengths; none for a stream, which has no lengths.
+    marks: Option<ByteOrder>,
+    bytes: u64,
+    written: u64,
+    /// Most bytes of a subrecord.
+    limit: u64,
+}
+
+impl<'a, W: Write> Record<'a, W> {
+    /// A record of `bytes` bytes in subrecords of at most `limit` bytes.
+    pub fn new(out: &'a mut W, marks: Option<ByteOrder>, bytes: u64, limit: u64) -> Self {
+        Self { out, marks, bytes, written: 0, limit }
+    }
+
+    fn mark(&mut self, length: u64, negative: bool) -> io::Result<()> {
+        let length = if negative { -(length as i32) } else { length as i32 };
+        let bytes = self.marks.map(|order| order.of(length.to_le_bytes()));
+        bytes.map_or(Ok(()), |bytes| self.out.write_all(&bytes))
+    }
+}
+
+impl<W: Write> Write for Record<'_, W> {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        let start = self.written - self.written % self.limit;
+        let length = self.limit.min(self.bytes - start);
+        if self.written == start {
+            self.mark(length, start + length < self.bytes)?;
+        }
+        let count = (bytes.len() as u64).min(start + length - self.written);
+        self.out.write_all(&bytes[..count as usize])?;
+        self.written += count;
+        if self.written == start + length {
+            self.mark(length, start > 0)?;
+        }
+        Ok(count as usize)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.out.flush()
+    }
+}
