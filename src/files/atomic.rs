@@ -67,16 +67,6 @@ where
 }
 
 impl Made {
-    /// Removes the older file from its place, if there is one.
-    pub fn clear(&self) -> Result<(), IoError> {
-        match fs::remove_file(&self.path) {
-            Err(source) if source.kind() != io::ErrorKind::NotFound => {
-                Err(IoError::new(&self.path, source))
-            }
-            _ => Ok(()),
-        }
-    }
-
     /// Puts the file in its place.
     pub fn place(self) -> Result<(), IoError> {
         let Self { file, path } = self;
@@ -90,6 +80,14 @@ pub fn create_folder(path: &Path) -> Result<(), IoError> {
         Some(file) => WriteFault::NotAFolder.at(file),
         None => IoError::new(path, source),
     })
+}
+
+/// Removes a file, or nothing where there is none.
+pub(crate) fn remove(path: &Path) -> Result<(), IoError> {
+    match fs::remove_file(path) {
+        Err(source) if source.kind() != io::ErrorKind::NotFound => Err(IoError::new(path, source)),
+        _ => Ok(()),
+    }
 }
 
 /// As [`sweep`], of the folder that the file `path` is in.

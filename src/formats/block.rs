@@ -132,35 +132,26 @@ impl Block {
     }
 
     /// The plane grid of a block: of three dimensions the last of one node is left out, or else the
-    /// last of two, or else the one that a grid was extruded
-    /// along, the third or the second, and the coordinate that is constant on the first plane.
+    /// last of two, or else the one that a grid was extruded along, the third or the second, and the
+    /// coordinate that is constant on the first plane.
     pub(super) fn plane(self) -> Result<Grid, ReadFault> {
         let Self { dimensions, coordinates } = self;
-        let planes = match dimensions[..] {
-            [ni, nj, nk] => {
-                let sizes = [ni, nj, nk];
-                let thin = |nodes| sizes.iter().rposition(|&n| n == nodes);
-                let extruded =
-                    || [2, 1].into_iter().find(|&axis| extruded(&coordinates, sizes, axis));
-                let Some(thin) = thin(1).or_else(|| thin(2)).or_else(extruded) else {
-                    return Err(ReadFault::Volume(dimensions));
-                };
-                let stride = [1, ni, ni * nj];
-                let [a, b] = [[1, 2], [0, 2], [0, 1]][thin];
-                let plane = |all: &Vec<f64>| -> Vec<f64> {
-                    (0..sizes[a] * sizes[b])
-                        .map(|n| all[n % sizes[a] * stride[a] + n / sizes[a] * stride[b]])
-                        .collect()
-                };
-                (sizes[a], sizes[b], coordinates.iter().map(plane).collect())
-            }
-            _ => (dimensions[0], dimensions[1], coordinates),
-        };
-        let (ni, nj, coordinates): (usize, usize, Vec<Vec<f64>>) = planes;
+        let sizes = [0, 1, 2].map(|axis| dimensions.get(axis).copied().unwrap_or(1));
+        let strides = [1, sizes[0], sizes[0] * sizes[1]];
+        let thin = |nodes| sizes.iter().rposition(|&n| n == nodes);
+        let extruded = || [2, 1].into_iter().find(|&axis| extruded(&coordinates, sizes, axis));
+        let across = thin(1).or_else(|| thin(2)).or_else(extruded);
+        let across = across.ok_or(ReadFault::Volume(dimensions))?;
+        let [a, b] = [[1, 2], [0, 2], [0, 1]][across];
+        let (ni, nj) = (sizes[a], sizes[b]);
         if ni < 2 || nj < 2 {
             return Err(ReadFault::NoCells([ni, nj]));
         }
-        let [x, y] = varying(coordinates).ok_or(ReadFault::NotPlane)?;
+        let plane = |all: Vec<f64>| -> Vec<f64> {
+            (0..ni * nj).map(|n| all[n % ni * strides[a] + n / ni * strides[b]]).collect()
+        };
+        let planes = coordinates.into_iter().map(plane).collect();
+        let [x, y] = varying(planes).ok_or(ReadFault::NotPlane)?;
         Ok(Grid { topology: Topology::O(Seam::Held), ni, nj, x, y })
     }
 }

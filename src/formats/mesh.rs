@@ -88,10 +88,6 @@ impl Limits {
 
     /// Refuses to write a grid of `ni` × `nj` nodes, plane or extruded, to `path` where the format
     /// cannot number its parts or the disk has no room for it.
-    ///
-    /// # Errors
-    ///
-    /// [`WriteFault::TooLarge`], [`WriteFault::NoRoom`].
     pub(super) fn check(
         self,
         path: &Path,

@@ -73,40 +73,29 @@ pub fn write_to(
     writeln!(out, "{rule}\n# Type         B1 F1   S1 E1   S2 E2     B2 F2   S1 E1   S2 E2   Swap")?;
     writeln!(out, "{rule}")?;
     let (i, j, k) = ([1, ni], [1, nj], [1, nk]);
-    let name = |names: [&'static str; 2]| names[usize::from(axes == Axes::Fun3d)];
-    let mut single = |names, face: Face| writeln!(out, "{:<14}  {}", name(names), face.on(axes));
-    if span.sides == Sides::Symmetry {
-        single(SYMMETRY, Face(1, [i, j]))?;
-        single(SYMMETRY, Face(2, [i, j]))?;
-    }
-    match grid.topology {
-        Topology::O(_) => single(VISCOUS, Face(5, [k, i]))?,
-        Topology::Half(symmetry) => {
-            let plane = match symmetry {
-                Symmetry::UpDown => SYMMETRY_Y,
-                Symmetry::LeftRight => SYMMETRY_X,
-            };
-            single(plane, Face(3, [j, k]))?;
-            single(plane, Face(4, [j, k]))?;
-            single(VISCOUS, Face(5, [k, i]))?;
-        }
+    let ends = |names| Some([3, 4].map(|face| (names, Face(face, [j, k]))));
+    let (ends, body, welded) = match grid.topology {
+        Topology::O(_) => (None, i, Some([Face(3, [j, k]), Face(4, [j, k])])),
+        Topology::Half(Symmetry::UpDown) => (ends(SYMMETRY_Y), i, None),
+        Topology::Half(Symmetry::LeftRight) => (ends(SYMMETRY_X), i, None),
         Topology::C { wake } => {
-            single(FAR_FIELD, Face(3, [j, k]))?;
-            single(FAR_FIELD, Face(4, [j, k]))?;
-            single(VISCOUS, Face(5, [k, [wake + 1, ni - wake]]))?;
+            let [cut, back] = [[1, wake + 1], [ni, ni - wake]].map(|cut| Face(5, [k, cut]));
+            (ends(FAR_FIELD), [wake + 1, ni - wake], Some([cut, back]))
         }
-    }
-    single(FAR_FIELD, Face(6, [k, i]))?;
-    let mut double = |face: Face, other: Face| {
-        let (face, other) = (face.on(axes), other.on(axes));
-        writeln!(out, "{:<14}  {face}      {other}   FALSE", name(ONE_TO_ONE))
     };
-    if span.sides == Sides::Periodic {
-        double(Face(1, [i, j]), Face(2, [i, j]))?;
+    let sides = [1, 2].map(|face| Face(face, [i, j]));
+    let (symmetric, periodic) = match span.sides {
+        Sides::Symmetry => (Some(sides.map(|face| (SYMMETRY, face))), None),
+        Sides::Periodic => (None, Some(sides)),
+    };
+    let name = |names: [&'static str; 2]| names[usize::from(axes == Axes::Fun3d)];
+    let others = [(VISCOUS, Face(5, [k, body])), (FAR_FIELD, Face(6, [k, i]))];
+    for (names, face) in symmetric.into_iter().chain(ends).flatten().chain(others) {
+        writeln!(out, "{:<14}  {}", name(names), face.on(axes))?;
     }
-    match grid.topology {
-        Topology::O(_) => double(Face(3, [j, k]), Face(4, [j, k])),
-        Topology::Half(_) => Ok(()),
-        Topology::C { wake } => double(Face(5, [k, [1, wake + 1]]), Face(5, [k, [ni, ni - wake]])),
+    for faces in periodic.into_iter().chain(welded) {
+        let [face, other] = faces.map(|face| face.on(axes));
+        writeln!(out, "{:<14}  {face}      {other}   FALSE", name(ONE_TO_ONE))?;
     }
+    Ok(())
 }

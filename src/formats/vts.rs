@@ -142,16 +142,11 @@ impl File<'_> {
         let extent = format!("0 {} 0 {} 0 {}", ni - 1, nj - 1, nk - 1);
         let points = &offsets[0];
         let array = |((name, _), offset): (&(&str, CellMeasure), &String)| {
-            [
-                r#"        <DataArray type="Float64" Name=""#,
-                name,
-                r#"" format="appended" offset=""#,
-                offset,
-                "\"/>\n",
-            ]
-            .concat()
+            let place = format!(r#"format="appended" offset="{offset}""#);
+            format!("        <DataArray type=\"Float64\" Name=\"{name}\" {place}/>\n")
         };
-        let cells: String = CELL_ARRAYS.iter().zip(&offsets[1..]).map(array).collect();
+        let cells: Vec<String> = CELL_ARRAYS.iter().zip(&offsets[1..]).map(array).collect();
+        let cells = cells.concat();
         format!(
             r#"<?xml version="1.0"?>
 <VTKFile type="StructuredGrid" version="1.0" byte_order="LittleEndian" header_type="UInt64"{compressor}>

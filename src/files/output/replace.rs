@@ -228,13 +228,9 @@ fn place(source: &Path, path: &Path) -> Result<(), IoError> {
 /// Removes a file, or nothing where there is none.
 fn remove(path: &Path) -> Result<(), IoError> {
     let removed = held(path);
-    match fs::remove_file(path) {
-        Err(source) if source.kind() != io::ErrorKind::NotFound => Err(IoError::new(path, source)),
-        _ => {
-            let_go(removed);
-            Ok(())
-        }
-    }
+    atomic::remove(path)?;
+    let_go(removed);
+    Ok(())
 }
 
 /// Bytes of a file that takes the system long to remove.

@@ -43,11 +43,8 @@ pub(super) type Fill<'a> = Box<dyn Fn(&mut Out<'_>) -> io::Result<()> + 'a>;
 pub(super) enum Number {
     /// Characters, as 8-bit integers.
     C1,
-    /// 32-bit integers.
     I4,
-    /// 32-bit floating-point numbers.
     R4,
-    /// 64-bit floating-point numbers.
     R8,
 }
 
@@ -135,18 +132,15 @@ impl<'a> Node<'a> {
         Self { kind: data.number.facts().0, arrays: vec![(" data", data)], ..self }
     }
 
-    /// The same node with a text.
     pub(super) fn text(self, text: &str) -> Self {
         self.with(Array::at_hand(Number::C1, vec![text.len()], text.into()))
     }
 
-    /// The same node with integers.
     pub(super) fn integers(self, shape: Vec<usize>, values: &[i32]) -> Self {
         let bytes = values.iter().flat_map(|value| value.to_le_bytes()).collect();
         self.with(Array::at_hand(Number::I4, shape, bytes))
     }
 
-    /// The same node with numbers in single precision.
     pub(super) fn singles(self, values: &[f32]) -> Self {
         let bytes = values.iter().flat_map(|value| value.to_le_bytes()).collect();
         self.with(Array::at_hand(Number::R4, vec![values.len()], bytes))

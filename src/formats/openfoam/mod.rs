@@ -129,13 +129,8 @@ fn choices(grid: &Grid, span: Option<Span>, reference: Reference) -> [(&'static 
 
 /// Writes the case into the folder `path`, or replaces the one that gridgen wrote there: the new one is
 /// complete before a file of the old one goes. A file of the set-up that somebody changed or wrote
-/// stays, because users edit them, unless `force` says otherwise. Returns what such files lack, one
-/// sentence each.
-///
-/// # Errors
-///
-/// [`crate::files::WriteFault::Foreign`] where a mesh stands there that gridgen did not write, [`crate::files::WriteFault::Busy`] where
-/// somebody else writes there; else [`IoError`] of the first file that cannot be written.
+/// stays, because users edit them, unless `force` says otherwise; a mesh that gridgen did not write is
+/// refused. Returns what such files lack, one sentence each.
 pub fn write(
     path: &Path,
     grid: &Grid,

@@ -30,24 +30,16 @@ pub struct Flavour {
 
 impl Default for Flavour {
     fn default() -> Self {
-        Self::USUAL
+        Self {
+            dimensions: Dimensions::Three,
+            encoding: Encoding::Text,
+            precision: Precision::Double,
+            byte_order: ByteOrder::Little,
+            block_count: true,
+            blanking: false,
+            axes: Axes::Ijk,
+        }
     }
-}
-
-impl Flavour {
-    /// Text in the plane without a block count: what two-dimensional programs read.
-    pub const PLANAR: Self =
-        Self { dimensions: Dimensions::Two, block_count: false, ..Self::USUAL };
-
-    const USUAL: Self = Self {
-        dimensions: Dimensions::Three,
-        encoding: Encoding::Text,
-        precision: Precision::Double,
-        byte_order: ByteOrder::Little,
-        block_count: true,
-        blanking: false,
-        axes: Axes::Ijk,
-    };
 }
 
 /// Coordinates a point.

@@ -20,7 +20,7 @@ use super::block::Reader;
 use super::mesh::Limits;
 use super::{Contents, Converted, Format, MeshData, MeshFile, nmf};
 use crate::files::IoError;
-use crate::files::atomic::{self, Made, Writer};
+use crate::files::atomic::{self, Writer};
 
 /// Single precision and two dimensions; as text a number is longer.
 const LIMITS: Limits = Limits::of(8);
@@ -81,7 +81,9 @@ fn convert(path: &Path, mesh: &MeshData<'_>, force: bool) -> Result<Converted, I
     let made_map = mapped.then(|| atomic::make(&map, |out| write_map(out, mesh))).transpose()?;
     let made = atomic::make(path, |out| write(out, mesh, dimensions))?;
     // No mesh ever stands beside the map of another.
-    made_map.iter().try_for_each(Made::clear)?;
+    if mapped {
+        atomic::remove(&map)?;
+    }
     made.place()?;
     let mut files = vec![path.to_path_buf()];
     if let Some(made_map) = made_map {

@@ -87,37 +87,29 @@ pub(super) fn grid(bytes: &[u8], notes: &mut Vec<String>) -> Result<Grid, ReadFa
     Ok(grid)
 }
 
-/// How often a word of a text file stands, by Fortran's repeat count before a star, and the word.
-fn repeated(word: &str) -> Option<(usize, &str)> {
-    match word.split_once('*') {
-        Some((count, number)) => Some((count.parse().ok()?, number)),
-        None => Some((1, word)),
-    }
-}
-
 fn text_fits(bytes: &[u8]) -> Result<Vec<Fit>, ReadFault> {
     let text = String::from_utf8_lossy(bytes);
-    let words = || text.split(|c: char| c.is_whitespace() || c == ',').filter(|w| !w.is_empty());
-    let shown = |word: &str| word.chars().take(30).collect::<String>();
-    let refused =
-        |index: usize, word: &str| ReadFault::NotANumber { place: index + 1, word: shown(word) };
+    let words = text.split(|c: char| c.is_whitespace() || c == ',').filter(|w| !w.is_empty());
     let (most, mut total) = (ANY_NUMBERS + NUMBERS_A_BYTE * bytes.len(), 0_usize);
-    for (index, word) in words().enumerate() {
-        let (count, _) = repeated(word).ok_or_else(|| refused(index, word))?;
+    let mut numbers = Vec::new();
+    for (place, word) in (1..).zip(words) {
+        let shown = || word.chars().take(30).collect::<String>();
+        // Fortran's repeat count stands before a star.
+        let (count, number) = word.split_once('*').unwrap_or(("1", word));
+        let value = number.replace(['d', 'D'], "e").parse::<f64>();
+        let (Ok(count), Ok(value)) = (count.parse(), value) else {
+            return Err(ReadFault::NotANumber { place, word: shown() });
+        };
         total = total.saturating_add(count);
         if total > most {
-            let (place, word) = (index + 1, shown(word));
-            return Err(ReadFault::Repeats { place, word, most, bytes: bytes.len() });
+            let (word, bytes) = (shown(), bytes.len());
+            return Err(ReadFault::Repeats { place, word, most, bytes });
         }
+        numbers.push((count, value));
     }
     check_memory(total)?;
     let mut values = Vec::with_capacity(total);
-    for (index, word) in words().enumerate() {
-        let number = repeated(word).and_then(|(count, number)| {
-            let value = number.replace(['d', 'D'], "e").parse::<f64>().ok()?;
-            Some((count, value))
-        });
-        let (count, value) = number.ok_or_else(|| refused(index, word))?;
+    for (count, value) in numbers {
         values.extend(std::iter::repeat_n(value, count));
     }
     let whole = |v: &&f64| v.fract() == 0.0 && v.abs() < 1e9;
