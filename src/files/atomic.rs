@@ -201,19 +201,17 @@ impl<'a> Paced<'a> {
 
     /// Has the disk take what is written, while more is.
     fn order(&mut self) -> io::Result<()> {
-        let disk = match self.disk.take() {
-            Some(disk) => disk,
-            None => {
-                let file = self.file.try_clone()?;
-                // An order that finds one waiting adds nothing to it.
-                let (orders, given) = sync_channel(1);
-                let wait = move || given.into_iter().try_for_each(|()| file.sync_data());
-                (orders, thread::Builder::new().spawn(wait)?)
-            }
-        };
-        // The thread has ended where the disk failed: `finish` tells.
-        let _ = disk.0.try_send(());
-        self.disk = Some(disk);
+        if self.disk.is_none() {
+            let file = self.file.try_clone()?;
+            // An order that finds one waiting adds nothing to it.
+            let (orders, given) = sync_channel(1);
+            let wait = move || given.into_iter().try_for_each(|()| file.sync_data());
+            self.disk = Some((orders, thread::Builder::new().spawn(wait)?));
+        }
+        if let Some((orders, _)) = &self.disk {
+            // The thread has ended where the disk failed: `finish` tells.
+            let _ = orders.try_send(());
+        }
         Ok(())
     }
 }
