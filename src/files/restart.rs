@@ -2,14 +2,17 @@
 //!
 //! All numbers are little-endian: [`MAGIC`]; [`VERSION`] as u32; three lengths as u64, of the
 //! identity in bytes, of the history and of the state in numbers; the identity as JSON; history and
-//! state as f64; the [`Digest`] of all that as u64.
+//! state as f64; the [`digest`] of all that as u64.
 
 use std::collections::BTreeMap;
+use std::hash::Hasher;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
+use fnv::FnvHasher;
+
 use super::{IoError, atomic, contents};
-use crate::digest::{Digest, Digesting};
+use crate::digest::{self, Digesting};
 use crate::solver::history::{History, NewtonStep};
 
 /// First bytes of a restart file.
@@ -115,7 +118,7 @@ pub fn write(
     let identity = serde_json::to_vec(identity).map_err(|e| IoError::new(path, e.into()))?;
     let history = numbers(history);
     atomic::write(path, |out| {
-        let mut out = Digesting::new(out);
+        let mut out = Digesting { out, digest: FnvHasher::default() };
         out.write_all(MAGIC)?;
         out.write_all(&VERSION.to_le_bytes())?;
         for length in [identity.len(), history.len(), state.len()] {
@@ -123,8 +126,7 @@ pub fn write(
         }
         out.write_all(&identity)?;
         history.iter().chain(state).try_for_each(|number| out.write_all(&number.to_le_bytes()))?;
-        let digest = out.digest.number();
-        out.into_inner().write_all(&digest.to_le_bytes())
+        out.out.write_all(&out.digest.finish().to_le_bytes())
     })
 }
 
@@ -180,7 +182,7 @@ impl Restart {
 /// The contents of a file with the right beginning, if they are whole.
 fn parse(bytes: &[u8]) -> Option<Restart> {
     let (body, digest) = bytes.split_last_chunk::<8>()?;
-    if u64::from_le_bytes(*digest) != Digest::of(body).number() {
+    if u64::from_le_bytes(*digest) != digest::of(body) {
         return None;
     }
     let lengths = body.get(12..HEAD)?.as_chunks::<8>().0;

@@ -1,15 +1,18 @@
 //! Restart files, and what identifies a case and its results.
 
 use std::fs;
+use std::hash::Hasher;
 use std::ops::ControlFlow;
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
+
+use fnv::FnvHasher;
 
 use super::Problem;
 use super::solve::Progress;
 use crate::backend::{Backend, DeviceError};
 use crate::case::Case;
-use crate::digest::Digest;
+use crate::digest;
 use crate::error::Error;
 use crate::files::IoError;
 use crate::files::restart::{self, Identity, Restart};
@@ -180,17 +183,20 @@ pub(super) fn identity(case: &Case) -> Result<Identity, Error> {
 ///
 /// A path of the case that is not UTF-8.
 pub fn fingerprint(case: &Case) -> Result<String, Error> {
-    let mut digest = Digest::of(SOURCES.as_bytes());
+    let mut digest = FnvHasher::default();
+    digest.write(SOURCES.as_bytes());
     for (key, value) in keys(case)? {
-        digest = digest.then(key.as_bytes()).then(&[0]).then(value.as_bytes()).then(&[0]);
+        for part in [key.as_bytes(), &[0], value.as_bytes(), &[0]] {
+            digest.write(part);
+        }
     }
-    Ok(format!("{:016x}", digest.number()))
+    Ok(format!("{:016x}", digest.finish()))
 }
 
 /// The digest of the file of coordinates of a case, if it has one that can be read.
 pub(super) fn coordinates_digest(case: &Case) -> Option<String> {
     let bytes = fs::read(case.geometry.contour.file()?).ok()?;
-    Some(format!("{:016x}", Digest::of(&bytes).number()))
+    Some(format!("{:016x}", digest::of(&bytes)))
 }
 
 /// All keys of a case and their values; in place of a file of coordinates its contents.

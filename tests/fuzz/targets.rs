@@ -8,7 +8,7 @@ use flate2::Compression as Effort;
 use flate2::write::GzEncoder;
 use gridgen::backend::cuda::launch::cache::{self, Key};
 use gridgen::case::{Case, OPENFOAM, template};
-use gridgen::digest::Digest;
+use gridgen::digest;
 use gridgen::files::restart;
 use gridgen::formats::matrix_market::{self, MatrixMarketError, Problem};
 use gridgen::formats::mesh_from_bytes;
@@ -173,7 +173,7 @@ fn restart_file(bytes: &[u8]) {
         Err(error) => assert!(!error.hint().is_empty()),
     };
     read(bytes);
-    let digest = Digest::of(bytes).number().to_le_bytes();
+    let digest = digest::of(bytes).to_le_bytes();
     read(&[bytes, &digest].concat());
 }
 
@@ -187,7 +187,7 @@ fn cached_kernels(bytes: &[u8]) {
         }
     };
     read(bytes);
-    let digest = Digest::of(bytes).number().to_le_bytes();
+    let digest = digest::of(bytes).to_le_bytes();
     read(&[bytes, &digest].concat());
 }
 

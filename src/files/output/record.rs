@@ -2,12 +2,13 @@
 
 use std::collections::BTreeMap;
 use std::fs::{self, File};
+use std::hash::Hasher;
 use std::io::{self, Read, Seek, SeekFrom};
 use std::path::Path;
 
+use fnv::FnvHasher;
 use serde::{Deserialize, Serialize};
 
-use crate::digest::Digest;
 use crate::files::{RESTART_FILE, restart};
 
 /// Bytes of a file that are read to tell it, and of each of the pieces that they are taken in.
@@ -27,7 +28,7 @@ impl Print {
     pub(super) fn of(path: &Path) -> io::Result<Self> {
         let mut file = File::open(path)?;
         let bytes = file.metadata()?.len();
-        let mut digest = Digest::of(&[]);
+        let mut digest = FnvHasher::default();
         let mut piece = Vec::new();
         let (pieces, longest) = if bytes > READ { (READ / PIECE, PIECE) } else { (1, READ) };
         for k in 0..pieces {
@@ -36,9 +37,9 @@ impl Print {
             file.seek(SeekFrom::Start(at as u64))?;
             piece.clear();
             (&mut file).take(longest).read_to_end(&mut piece)?;
-            digest = digest.then(&piece);
+            digest.write(&piece);
         }
-        Ok(Self { bytes, digest: digest.number() })
+        Ok(Self { bytes, digest: digest.finish() })
     }
 }
 

@@ -1,10 +1,10 @@
 //! Compiled kernels kept on disk, in the user's cache folder.
 //!
-//! An entry is: [`MAGIC`]; the key; the code; the [`Digest`] of all that as u64, little-endian. What is not
+//! An entry is: [`MAGIC`]; the key; the code; the [`digest`] of all that as u64, little-endian. What is not
 //! so to the last byte, or is of another key, is as good as absent: the kernels are compiled anew and the
 //! entry is replaced.
 
-use crate::digest::Digest;
+use crate::digest;
 use std::ffi::OsString;
 use std::io::{Read, Write};
 use std::path::{Path, PathBuf};
@@ -27,7 +27,7 @@ impl Key<'_> {
     /// The key as it stands in an entry: all but the text, of which there are length and digest. None
     /// begins with another one, since it ends with the bracket that it begins with.
     fn bytes(&self) -> Vec<u8> {
-        let text = (self.text.len(), Digest::of(self.text.as_bytes()).number());
+        let text = (self.text.len(), digest::of(self.text.as_bytes()));
         format!("{:?}", (env!("CARGO_PKG_VERSION"), text, self.compiler, self.options)).into_bytes()
     }
 }
@@ -64,12 +64,12 @@ pub fn store(folder: &Path, key: &Key<'_>, code: &[u8]) {
 
 /// Where the code of this key is kept in a folder.
 pub fn path(folder: &Path, key: &Key<'_>) -> PathBuf {
-    folder.join(format!("{:016x}.cubin", Digest::of(&key.bytes()).number()))
+    folder.join(format!("{:016x}.cubin", digest::of(&key.bytes())))
 }
 
 pub fn entry(code: &[u8], key: &Key<'_>) -> Vec<u8> {
     let mut bytes = [MAGIC, &*key.bytes(), code].concat();
-    bytes.extend(Digest::of(&bytes).number().to_le_bytes());
+    bytes.extend(digest::of(&bytes).to_le_bytes());
     bytes
 }
 
@@ -77,6 +77,6 @@ pub fn entry(code: &[u8], key: &Key<'_>) -> Vec<u8> {
 pub fn code<'a>(bytes: &'a [u8], key: &Key<'_>) -> Option<&'a [u8]> {
     let (body, digest) = bytes.split_last_chunk::<8>()?;
     let code = body.strip_prefix(MAGIC)?.strip_prefix(&*key.bytes())?;
-    let whole = Digest::of(body).number() == u64::from_le_bytes(*digest);
+    let whole = digest::of(body) == u64::from_le_bytes(*digest);
     (whole && !code.is_empty()).then_some(code)
 }
