@@ -271,16 +271,12 @@ fn smooth(f: &mut [f64], ring: Ring, weights: &[f64], passes: usize) {
         rows.for_each(|(j, (f, weights))| {
             let row = |j: usize| &g[j * n..(j + 1) * n];
             let here = row(j);
-            if j == 0 || j == nj - 1 {
-                for i in 0..n {
-                    f[i] += weights[i] * (here[i] - f[i]);
-                }
-            } else {
-                let (south, north) = (row(j - 1), row(j + 1));
-                for i in 0..n {
-                    let target = 0.5 * here[i] + 0.25 * (south[i] + north[i]);
-                    f[i] += weights[i] * (target - f[i]);
-                }
+            // At a boundary smoothing along eta leaves what is there.
+            let rim = j == 0 || j == nj - 1;
+            let (south, north) = if rim { (here, here) } else { (row(j - 1), row(j + 1)) };
+            for i in 0..n {
+                let target = 0.5 * here[i] + 0.25 * (south[i] + north[i]);
+                f[i] += weights[i] * (target - f[i]);
             }
         });
     }

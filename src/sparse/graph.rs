@@ -5,10 +5,7 @@ use super::{Csr, Pattern, Sorted};
 
 /// Neighbours of the rows of A: the pattern of A + Aᵀ without its diagonal, rows in order.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Graph {
-    start: Vec<usize>,
-    neighbours: Vec<u32>,
-}
+pub struct Graph(Sorted<u32>);
 
 impl Graph {
     /// The graph of a square matrix.
@@ -17,42 +14,32 @@ impl Graph {
         let entries =
             |row: usize| a.row(row).iter().map(move |&column| (column as usize, row as u32));
         let transposed = Sorted::new(rows, || (0..rows).flat_map(entries));
-        let (mut start, mut neighbours) = (Vec::with_capacity(rows + 1), Vec::new());
-        start.push(0);
+        let mut neighbours = Sorted { start: vec![0], entries: Vec::new() };
+        let mut both = Vec::new();
         for row in 0..rows {
-            merge(a.row(row), transposed.of(row), row as u32, &mut neighbours);
-            start.push(neighbours.len());
+            both.clear();
+            both.extend(a.row(row).iter().chain(transposed.of(row)));
+            both.sort_unstable();
+            both.dedup();
+            neighbours.entries.extend(both.iter().filter(|&&other| other != row as u32));
+            neighbours.start.push(neighbours.entries.len());
         }
-        Self { start, neighbours }
+        Self(neighbours)
     }
 
     /// Number of rows.
     pub fn rows(&self) -> usize {
-        self.start.len() - 1
+        self.0.start.len() - 1
     }
 
     /// Rows that share an entry with this one, rising.
     pub fn neighbours(&self, row: usize) -> &[u32] {
-        &self.neighbours[self.start[row]..self.start[row + 1]]
+        self.0.of(row)
     }
 
     /// Number of neighbours.
     pub fn degree(&self, row: usize) -> usize {
-        self.start[row + 1] - self.start[row]
-    }
-}
-
-/// Adds the union of two rising lists without `row`.
-fn merge(a: &[u32], b: &[u32], row: u32, into: &mut Vec<u32>) {
-    let (mut i, mut j) = (0, 0);
-    while i < a.len() || j < b.len() {
-        let [from_a, from_b] = [a.get(i), b.get(j)].map(|next| next.copied().unwrap_or(u32::MAX));
-        let least = from_a.min(from_b);
-        i += usize::from(from_a == least);
-        j += usize::from(from_b == least);
-        if least != row {
-            into.push(least);
-        }
+        self.0.of(row).len()
     }
 }
 

@@ -49,10 +49,7 @@ pub const ROW_TILE: usize = 1024;
 /// The rows of a matrix in sets, the rows of one set worked on together and the sets one after the
 /// other: levels of a triangle, or colours.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct RowSets {
-    rows: Vec<u32>,
-    offsets: Vec<usize>,
-}
+pub struct RowSets(Sorted<u32>);
 
 impl RowSets {
     /// The sets of rows with the same number, by rising number: sorted rows, and where each set
@@ -61,33 +58,32 @@ impl RowSets {
     pub fn by_number(numbers: &[u32]) -> Self {
         let sets = numbers.iter().max().map_or(0, |&most| most as usize + 1);
         let numbered = || (0..).zip(numbers).map(|(row, &number)| (number as usize, row));
-        let Sorted { start: offsets, entries: rows } = Sorted::new(sets, numbered);
-        Self { rows, offsets }
+        Self(Sorted::new(sets, numbered))
     }
 
     /// Number of sets.
     pub fn len(&self) -> usize {
-        self.offsets.len() - 1
+        self.0.start.len() - 1
     }
 
     /// Whether there is no row.
     pub fn is_empty(&self) -> bool {
-        self.rows.is_empty()
+        self.0.entries.is_empty()
     }
 
     /// All rows, set by set.
     pub fn rows(&self) -> &[u32] {
-        &self.rows
+        &self.0.entries
     }
 
     /// Where each set starts in [`Self::rows`]; one more than sets.
     pub fn offsets(&self) -> &[usize] {
-        &self.offsets
+        &self.0.start
     }
 
     /// Rows of each set.
     pub fn sizes(&self) -> impl Iterator<Item = usize> + '_ {
-        self.offsets.windows(2).map(|ends| ends[1] - ends[0])
+        self.0.start.windows(2).map(|ends| ends[1] - ends[0])
     }
 
     /// Ranges of [`Self::rows`] to be worked on in turn: a set of more than `small` rows alone, and
@@ -95,7 +91,7 @@ impl RowSets {
     /// for one worker.
     pub fn merged(&self, small: usize) -> Vec<Turn> {
         let mut turns: Vec<Turn> = Vec::new();
-        for ends in self.offsets.windows(2) {
+        for ends in self.0.start.windows(2) {
             let together = ends[1] - ends[0] > small;
             match turns.last_mut() {
                 Some(last) if !together && !last.together => last.range.end = ends[1],
