@@ -203,7 +203,7 @@ pub(crate) const TILE: usize = 32;
 /// The order of elimination of the rows of a pattern. Colours and tiles need the nine-point pattern; other
 /// patterns, and other schedules, are eliminated in natural order.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Elimination {
+pub struct Elimination {
     schedule: Schedule,
     rows: u32,
     mi: usize,
@@ -211,7 +211,8 @@ pub(crate) struct Elimination {
 }
 
 impl Elimination {
-    pub(crate) fn new(pattern: &EllPattern, schedule: Schedule) -> Self {
+    /// The order by this schedule.
+    pub fn new(pattern: &EllPattern, schedule: Schedule) -> Self {
         // A pattern numbers its rows in 32 bits.
         let rows = pattern.rows() as u32;
         match pattern.structure() {
@@ -221,7 +222,7 @@ impl Elimination {
     }
 
     /// Rows with a smaller key are eliminated first. No two rows have the same.
-    pub(crate) fn key(&self, row: usize) -> (usize, usize) {
+    pub fn key(&self, row: usize) -> (usize, usize) {
         match self.schedule {
             Schedule::Colours => (self.colour(row), row),
             _ => (0, row),
@@ -229,7 +230,7 @@ impl Elimination {
     }
 
     /// Whether the entry of a row in a column counts.
-    pub(crate) fn keeps(&self, row: usize, column: usize) -> bool {
+    pub fn keeps(&self, row: usize, column: usize) -> bool {
         if self.schedule != Schedule::Tiles {
             return true;
         }
@@ -238,12 +239,19 @@ impl Elimination {
         (i / TILE, j / TILE) == (k / TILE, l / TILE) && i.abs_diff(k) <= 1
     }
 
-    pub(crate) fn order(&self) -> Vec<u32> {
+    /// The rows in this order.
+    pub fn order(&self) -> Vec<u32> {
         let mut order: Vec<u32> = (0..self.rows).collect();
         if self.schedule == Schedule::Colours {
             order.sort_by_key(|&row| self.key(row as usize));
         }
         order
+    }
+
+    /// The colour of every row, if the rows are eliminated by colours.
+    pub fn colours(&self) -> Option<Vec<u32>> {
+        let colours = (0..self.rows).map(|row| self.colour(row as usize) as u32);
+        (self.schedule == Schedule::Colours).then(|| colours.collect())
     }
 
     fn place(&self, row: usize) -> [usize; 2] {
@@ -255,36 +263,5 @@ impl Elimination {
         // Around the seam the last of an odd number of points meets the first: a third colour.
         let odd_end = self.periodic && !self.mi.is_multiple_of(2) && i + 1 == self.mi;
         3 * (j % 2) + if odd_end { 2 } else { i % 2 }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn no_two_neighbours_have_the_same_colour() {
-        for (mi, periodic) in [(7, false), (8, true), (7, true), (3, true)] {
-            let pattern = EllPattern::nine_point(mi, 5, periodic);
-            let elimination = Elimination::new(&pattern, Schedule::Colours);
-            for row in 0..pattern.rows() {
-                for (_, column) in pattern.row(row).filter(|(_, column)| column / 2 != row / 2) {
-                    let (own, other) = (elimination.colour(row), elimination.colour(column));
-                    assert_ne!(own, other, "rows {row} and {column} of {mi}, {periodic}");
-                }
-            }
-        }
-    }
-
-    #[test]
-    fn a_tile_keeps_its_own_couplings() {
-        let pattern = EllPattern::nine_point(70, 40, true);
-        let elimination = Elimination::new(&pattern, Schedule::Tiles);
-        let row = |i: usize, j: usize| 2 * (70 * j + i);
-
-        assert!(elimination.keeps(row(31, 31), row(30, 30)));
-        assert!(!elimination.keeps(row(31, 31), row(32, 31)));
-        assert!(!elimination.keeps(row(31, 31), row(31, 32)));
-        assert!(!elimination.keeps(row(0, 0), row(69, 0)));
     }
 }

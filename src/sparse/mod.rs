@@ -8,14 +8,14 @@ mod row_blocks;
 
 pub(crate) use csr::Sorted;
 pub use csr::{Csr, Pattern};
-pub(crate) use ell::{Elimination, STENCIL, TILE};
 pub use ell::{EllPattern, Schedule};
+pub(crate) use ell::{STENCIL, TILE};
 pub use row_blocks::TooFewRows;
 
 // For the tests and measurements of this workspace: what the schedules of factors are made of, and how
 // ranks share a matrix.
 #[doc(hidden)]
-pub use ell::Structure;
+pub use ell::{Elimination, Structure};
 #[doc(hidden)]
 pub use graph::{Graph, colours, reverse_cuthill_mckee};
 #[doc(hidden)]

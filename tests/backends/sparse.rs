@@ -92,6 +92,36 @@ mod ell {
     }
 }
 
+mod elimination {
+    use gridgen::sparse::{Elimination, EllPattern, Schedule};
+
+    #[test]
+    fn no_two_neighbours_have_the_same_colour() {
+        for (mi, periodic) in [(7, false), (8, true), (7, true), (3, true)] {
+            let pattern = EllPattern::nine_point(mi, 5, periodic);
+            let colours = Elimination::new(&pattern, Schedule::Colours).colours().unwrap();
+            for row in 0..pattern.rows() {
+                for (_, column) in pattern.row(row).filter(|(_, column)| column / 2 != row / 2) {
+                    let (own, other) = (colours[row], colours[column]);
+                    assert_ne!(own, other, "rows {row} and {column} of {mi}, {periodic}");
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn a_tile_keeps_its_own_couplings() {
+        let pattern = EllPattern::nine_point(70, 40, true);
+        let elimination = Elimination::new(&pattern, Schedule::Tiles);
+        let row = |i: usize, j: usize| 2 * (70 * j + i);
+
+        assert!(elimination.keeps(row(31, 31), row(30, 30)));
+        assert!(!elimination.keeps(row(31, 31), row(32, 31)));
+        assert!(!elimination.keeps(row(31, 31), row(31, 32)));
+        assert!(!elimination.keeps(row(0, 0), row(69, 0)));
+    }
+}
+
 mod graph {
     use gridgen::sparse::{Csr, Graph};
 

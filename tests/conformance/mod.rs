@@ -98,6 +98,7 @@ macro_rules! conformance {
             linear_combinations_take_any_number_of_terms
             a_zero_factor_overwrites_a_nan
             inner_products_are_those_of_the_cpu
+            every_entry_counts_once
             an_inner_product_with_a_nan_is_a_nan
             a_vector_is_projected_as_on_the_cpu
             the_largest_magnitude_is_found

@@ -83,6 +83,16 @@ pub fn inner_products_are_those_of_the_cpu<S: Subject>(subject: &S) {
     check::<S, f64, 2>(subject, 300_000);
 }
 
+pub fn every_entry_counts_once<S: Subject>(subject: &S) {
+    for n in LENGTHS.into_iter().chain([4095, 4096, 4097, 20_481, 135_185]) {
+        let ones = to_device(subject, &vec![1.0_f64; n]);
+
+        let [count] = dots(subject, [(&ones, &ones)]);
+
+        assert!((count - n as f64).abs() < 0.5, "{count} of {n}");
+    }
+}
+
 pub fn an_inner_product_with_a_nan_is_a_nan<S: Subject>(subject: &S) {
     for n in LENGTHS {
         let mut host = vec![1.0; n];

@@ -283,17 +283,3 @@ pub(super) fn reduce<R: Send>(
     );
     combine(low, high)
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn every_index_is_visited_once_at_awkward_sizes() {
-        for n in [0, 1, 31, 32, 33, 257, 1961] {
-            let sum = reduce(0..n, 32, &|range: Range<usize>| range.sum::<usize>(), &|a, b| a + b);
-
-            assert_eq!(sum, n * n.saturating_sub(1) / 2);
-        }
-    }
-}
