@@ -2,7 +2,7 @@
 
 use super::factor::{Factor, Guard};
 use super::panel::{LANES, Nine, STORED, Shape, Storage, WallPlace};
-use super::sweep::{Neighbours, Relax, Residual, Walls};
+use super::sweep::{Lines, Sweep, Walls, Work};
 use crate::backend::Real;
 use crate::backend::cpu::vector::clear;
 use crate::simd;
@@ -16,24 +16,15 @@ pub(super) struct LineSet<M> {
     operator: [Vec<M>; 2],
     pub(super) u: [Vec<M>; 2],
     pub(super) f: [Vec<M>; 2],
+    /// The wall terms of bordered lines: `[panel][component][lane]`.
+    pub(super) terms: [Vec<M>; 2],
 }
 
 impl<M: Real> LineSet<M> {
     pub(super) fn new(shape: Shape, storage: Storage) -> Self {
-        let room = |width: usize| {
-            [0, 1].map(|colour| {
-                let panels = shape.lines(colour).div_ceil(LANES);
-                vec![M::zero(); panels * LANES * shape.along * width]
-            })
-        };
-        let operator = room(storage.width(shape));
-        Self { shape, storage, operator, u: room(2), f: room(2) }
-    }
-
-    /// Colour and position of component `component` of the pair at (line, point along).
-    pub(super) fn pair_at(&self, line: usize, point: usize, component: usize) -> (usize, usize) {
-        let (colour, m) = (line % 2, line / 2);
-        (colour, ((m / LANES * self.shape.along + point) * 2 + component) * LANES + m % LANES)
+        let operator = shape.room(storage.width(shape));
+        let terms = Shape { along: 1, ..shape }.room(2);
+        Self { shape, storage, operator, u: shape.room(2), f: shape.room(2), terms }
     }
 
     /// Takes the operator from `blocks(line, point along)` and factors the lines: pivots
@@ -46,12 +37,12 @@ impl<M: Real> LineSet<M> {
         guard: Guard,
     ) -> bool {
         let (shape, storage) = (self.shape, self.storage);
-        let (width, panel_len) = (storage.width(shape), self.operator_len());
+        let width = storage.width(shape);
         let [_, _, _, inverse] = storage.line_blocks();
         (0..2).all(|colour| {
             let count = shape.lines(colour);
             self.operator[colour]
-                .par_chunks_mut(panel_len)
+                .par_chunks_mut(shape.along * width * LANES)
                 .enumerate()
                 .map(|(p, panel)| {
                     let lanes = LANES.min(count - p * LANES);
@@ -84,9 +75,8 @@ impl<M: Real> LineSet<M> {
 
     /// The operator at (line, point along).
     pub(super) fn blocks(&self, line: usize, point: usize) -> Nine<M> {
-        let (colour, m) = (line % 2, line / 2);
-        let (shape, width) = (self.shape, self.storage.width(self.shape));
-        let start = (m / LANES * shape.along + point) * width * LANES + m % LANES;
+        let shape = self.shape;
+        let (colour, start) = shape.place(line, point, self.storage.width(shape));
         let operator = &self.operator[colour];
         let value = |k: usize| operator[start + k * LANES];
         let block = |k: usize| [value(k), value(k + 1), value(k + 2), value(k + 3)];
@@ -122,62 +112,38 @@ impl<M: Real> LineSet<M> {
         nine
     }
 
-    fn operator_len(&self) -> usize {
-        self.shape.along * self.storage.width(self.shape) * LANES
-    }
-
-    /// One zebra sweep: solves the lines of `first`, then those of the other colour. `walls` are the
-    /// wall columns of lines that are not bordered, `terms` takes the wall terms of those that are:
-    /// by colour, `[panel][component][lane]`.
-    pub(super) fn relax(
-        &mut self,
-        first: usize,
-        walls: Option<&Walls<'_, M>>,
-        terms: &mut [Vec<M>; 2],
-    ) {
+    /// One zebra sweep: solves the lines of `first`, then those of the other colour, and bordered ones for
+    /// their wall terms. `walls` are the wall columns of lines that are not bordered.
+    pub(super) fn relax(&mut self, first: usize, walls: Option<&Walls<'_, M>>) {
+        let Self { shape, storage, operator, u, f, terms } = self;
+        let (shape, storage) = (*shape, *storage);
         for colour in [first, 1 - first] {
-            let coefficients = self.operator_len();
-            let [even, odd] = &mut self.u;
-            let (own, other) = if colour == 0 { (even, &*odd) } else { (odd, &*even) };
-            let neighbours = Neighbours { u: other, colour, shape: self.shape };
-            let storage = self.storage;
-            let pairs = self.shape.panel_len();
-            let relax = |panel, u, f, operator, terms| {
-                let (neighbours, walls) = (&neighbours, walls.map(|walls| walls.of(colour, panel)));
-                simd::run(Relax { neighbours, panel, storage, operator, walls, f, u, terms });
-            };
-            let panels = own
-                .par_chunks_mut(pairs)
-                .zip(self.f[colour].par_chunks(pairs))
-                .zip(self.operator[colour].par_chunks(coefficients))
-                .with_min_len(self.shape.panels_together());
-            if self.shape.wall == WallPlace::Start {
-                panels.zip(terms[colour].par_chunks_mut(2 * LANES)).enumerate().for_each(
-                    |(panel, (((u, f), operator), terms))| relax(panel, u, f, operator, terms),
-                );
-            } else {
-                panels.enumerate().for_each(|(panel, ((u, f), operator))| {
-                    relax(panel, u, f, operator, &mut []);
+            let [even, odd] = &mut *u;
+            let (own, beside) = if colour == 0 { (even, odd) } else { (odd, even) };
+            let (operator, f) = (&operator[colour], &f[colour]);
+            let lines = &Lines { colour, shape, storage, operator, f, walls, beside };
+            own.par_chunks_mut(shape.panel_len())
+                .zip(terms[colour].par_chunks_mut(2 * LANES))
+                .with_min_len(shape.panels_together())
+                .enumerate()
+                .for_each(|(panel, (u, terms))| {
+                    simd::run(Sweep { lines, panel, work: Work::Relax { u, terms } });
                 });
-            }
         }
     }
 
     /// r ← f − A u − B d on the lines of one colour, in the layout of its pairs.
     pub(super) fn residual(&self, colour: usize, walls: Option<&Walls<'_, M>>, r: &mut [M]) {
-        let neighbours = Neighbours { u: &self.u[1 - colour], colour, shape: self.shape };
-        let storage = self.storage;
-        let pairs = self.shape.panel_len();
-        let coefficients = self.operator_len();
-        r.par_chunks_mut(pairs)
-            .zip(self.f[colour].par_chunks(pairs))
-            .zip(self.u[colour].par_chunks(pairs))
-            .zip(self.operator[colour].par_chunks(coefficients))
-            .with_min_len(self.shape.panels_together())
+        let Self { shape, storage, operator, u, f, .. } = self;
+        let (shape, storage, beside) = (*shape, *storage, &u[1 - colour]);
+        let (operator, f) = (&operator[colour], &f[colour]);
+        let lines = &Lines { colour, shape, storage, operator, f, walls, beside };
+        r.par_chunks_mut(shape.panel_len())
+            .zip(u[colour].par_chunks(shape.panel_len()))
+            .with_min_len(shape.panels_together())
             .enumerate()
-            .for_each(|(panel, (((r, f), u), operator))| {
-                let (neighbours, walls) = (&neighbours, walls.map(|walls| walls.of(colour, panel)));
-                simd::run(Residual { neighbours, panel, storage, operator, walls, f, u, r });
+            .for_each(|(panel, (r, u))| {
+                simd::run(Sweep { lines, panel, work: Work::Residual { u, r } });
             });
     }
 

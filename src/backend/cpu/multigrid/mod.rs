@@ -146,9 +146,9 @@ impl MultigridBackend for CpuBackend {
 
     fn load_right<T: Real, M: Real>(&self, r: &Vec<T>, level: &mut Level<M>) -> Result<()> {
         let mi = level.size.mi;
-        transfer::load_eta(r, mi, &mut level.eta);
+        transfer::load(r, [1, mi], &mut level.eta);
         if let Some(xi) = &mut level.xi {
-            transfer::load_xi(r, mi, xi);
+            transfer::load(r, [mi, 1], xi);
         }
         level.clear_solution();
         Ok(())
@@ -163,16 +163,15 @@ impl MultigridBackend for CpuBackend {
         if let (Some(xi), true) = (&level.xi, level.solution_in_xi) {
             transfer::transpose(xi, &xi.u, &mut level.eta.u, mi, mj);
         }
-        let mut none = [Vec::new(), Vec::new()];
-        level.eta.relax(first, None, level.wall.as_mut().map_or(&mut none, Wall::solved));
+        level.eta.relax(first, None);
         if let Some(wall) = &mut level.wall {
-            wall.take_solved();
+            wall.take_solved(&level.eta);
         }
         level.solved = Some(1 - first);
         if let Some(xi) = &mut level.xi {
             transfer::transpose(&level.eta, &level.eta.u, &mut xi.u, mj, mi);
             let walls = level.wall.as_ref().and_then(Wall::walls);
-            xi.relax(first, walls.as_ref(), &mut none);
+            xi.relax(first, walls.as_ref());
             level.solution_in_xi = true;
             // The first row, an even one, is not relaxed where wall terms take its place.
             if level.wall.is_some() && first == 1 {
@@ -212,10 +211,9 @@ impl MultigridBackend for CpuBackend {
     }
 
     fn store_solution<T: Real, M: Real>(&self, level: &Level<M>, z: &mut Vec<T>) -> Result<()> {
-        match &level.xi {
-            Some(xi) if level.solution_in_xi => transfer::store_xi(xi, level.size.mi, z),
-            _ => transfer::store_eta(&level.eta, level.size.mi, z),
-        }
+        let place = |i: usize, j: usize| if level.solution_in_xi { (j, i) } else { (i, j) };
+        let lines = if level.solution_in_xi { level.transfer_lines() } else { &level.eta };
+        transfer::store(lines, place, level.size.mi, z);
         if let Some(wall) = &level.wall {
             wall.store(z);
         }

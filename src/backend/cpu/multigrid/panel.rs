@@ -112,6 +112,21 @@ impl Shape {
         (self.across + 1 - colour) / 2
     }
 
+    /// Zeros for `width` lanes a point, by colour: `[panel][point along][width][lane]`.
+    pub(super) fn room<M: Real>(&self, width: usize) -> [Vec<M>; 2] {
+        [0, 1].map(|colour| {
+            let panels = self.lines(colour).div_ceil(LANES);
+            vec![M::zero(); panels * self.along * width * LANES]
+        })
+    }
+
+    /// Colour, and position of the first of the `width` lanes of (line, point along) in [`Self::room`].
+    #[inline(always)]
+    pub(super) fn place(&self, line: usize, point: usize, width: usize) -> (usize, usize) {
+        let (colour, m) = (line % 2, line / 2);
+        (colour, (m / LANES * self.along + point) * width * LANES + m % LANES)
+    }
+
     /// Values that a panel of pairs holds.
     pub(super) fn panel_len(&self) -> usize {
         self.along * 2 * LANES

@@ -4,17 +4,45 @@ use super::panel::{LANES, Lane, Shape, Storage, WallPlace};
 use crate::backend::Real;
 use crate::simd::Kernel;
 
-/// The solution on the lines beside those of one colour.
-pub(super) struct Neighbours<'a, M> {
-    pub(super) u: &'a [M],
+/// The lines of one colour: their equations, and the solution on the lines beside them.
+pub(super) struct Lines<'a, M> {
     pub(super) colour: usize,
     pub(super) shape: Shape,
+    pub(super) storage: Storage,
+    pub(super) operator: &'a [M],
+    pub(super) f: &'a [M],
+    /// Of lines that are not bordered.
+    pub(super) walls: Option<&'a Walls<'a, M>>,
+    /// The solution on the lines of the other colour.
+    pub(super) beside: &'a [M],
 }
 
 /// (left, right) pairs of a panel's lines at one point along.
 type Beside<M> = [[Lane<M>; 2]; 2];
 
-impl<M: Real> Neighbours<'_, M> {
+impl<M: Real> Lines<'_, M> {
+    /// The operator of a panel by point along.
+    #[inline(always)]
+    fn operator<const WIDTH: usize>(&self, panel: usize) -> &[[Lane<M>; WIDTH]] {
+        let length = self.shape.along * WIDTH * LANES;
+        let operator = &self.operator[panel * length..][..length];
+        operator.as_chunks::<LANES>().0.as_chunks::<WIDTH>().0
+    }
+
+    /// What stands beside the lines of a panel at their first point.
+    #[inline(always)]
+    fn surroundings(&self, panel: usize) -> Surroundings<'_, M> {
+        let f = &self.f[panel * self.shape.panel_len()..][..self.shape.panel_len()];
+        Surroundings {
+            lines: self,
+            panel,
+            f: as_pairs(f),
+            walls: self.walls.map(|walls| walls.of(self.colour, panel)),
+            prev: self.at_optional(panel, self.shape.prev(0)),
+            here: self.at(panel, 0),
+        }
+    }
+
     /// Left and right neighbours at point `l`: line 2m has left neighbour m − 1 and right
     /// neighbour m of the other colour, line 2m + 1 has m and m + 1. Around a ring the first
     /// even line and the last odd line are neighbours.
@@ -67,17 +95,42 @@ impl<M: Real> Neighbours<'_, M> {
     #[inline(always)]
     fn pair(&self, panel: usize, l: usize) -> [Lane<M>; 2] {
         let start = (panel * self.shape.along + l) * 2 * LANES;
-        match self.u.get(start..start + 2 * LANES) {
-            Some(pair) => as_pair(pair),
+        match self.beside.get(start..start + 2 * LANES) {
+            Some(pair) => as_pairs(pair)[0],
             None => [[M::zero(); LANES]; 2],
         }
     }
 }
 
+/// What stands beside the lines of a panel, point by point along.
+struct Surroundings<'a, M> {
+    lines: &'a Lines<'a, M>,
+    panel: usize,
+    f: &'a [[Lane<M>; 2]],
+    walls: Option<PanelWalls<'a, M>>,
+    prev: Beside<M>,
+    here: Beside<M>,
+}
+
+impl<M: Real> Surroundings<'_, M> {
+    /// f minus all of it at point `l`; the next call is for the next point.
+    #[inline(always)]
+    fn right_side(&mut self, l: usize, a: &[Lane<M>], storage: Storage) -> [Lane<M>; 2] {
+        let next = self.lines.at_optional(self.panel, self.lines.shape.next(l));
+        let mut b = self.f[l];
+        subtract_beside(&mut b, a, storage, [&self.prev, &self.here, &next]);
+        if let Some(walls) = &self.walls {
+            walls.subtract_from(&mut b, l);
+        }
+        (self.prev, self.here) = (self.here, next);
+        b
+    }
+}
+
+/// Values of a panel by point along: both components of each lane.
 #[inline(always)]
-fn as_pair<M: Real>(values: &[M]) -> [Lane<M>; 2] {
-    let lanes = values.as_chunks::<LANES>().0;
-    [lanes[0], lanes[1]]
+fn as_pairs<M: Real>(values: &[M]) -> &[[Lane<M>; 2]] {
+    values.as_chunks::<LANES>().0.as_chunks::<2>().0
 }
 
 /// Wall columns B in the layout of lines that are not bordered, and the wall terms d.
@@ -180,157 +233,135 @@ fn subtract_beside<M: Real>(
     }
 }
 
-/// Line solves of one panel: forward g_l = D_l⁻¹ (f_l − beside − P_l g_{l−1}), then backward
-/// u_l = g_l − D_l⁻¹ N_l u_{l+1}. Closed lines: the last point is condensed out,
-/// u_l ← u_l − H_l u_last with u_last = D⁻¹ (b − P u_{last−1} − N u_0). Bordered lines: with the first
-/// point held at zero, u_l ← u_l − V_l d with d = G⁻¹ (b_0 − N_0 u_1).
-pub(super) struct Relax<'a, M> {
-    pub(super) neighbours: &'a Neighbours<'a, M>,
-    pub(super) panel: usize,
-    pub(super) storage: Storage,
-    pub(super) operator: &'a [M],
-    /// Of lines that are not bordered.
-    pub(super) walls: Option<PanelWalls<'a, M>>,
-    pub(super) f: &'a [M],
-    pub(super) u: &'a mut [M],
-    /// d of bordered lines, `[component][lane]`.
-    pub(super) terms: &'a mut [M],
+/// What is done on one panel.
+pub(super) enum Work<'a, M> {
+    /// Line solves: forward g_l = D_l⁻¹ (f_l − beside − P_l g_{l−1}), then backward
+    /// u_l = g_l − D_l⁻¹ N_l u_{l+1}. Closed lines: the last point is condensed out,
+    /// u_l ← u_l − H_l u_last with u_last = D⁻¹ (b − P u_{last−1} − N u_0). Bordered lines: with the first
+    /// point held at zero, u_l ← u_l − V_l d with d = G⁻¹ (b_0 − N_0 u_1), which `terms` gets:
+    /// `[component][lane]`.
+    Relax { u: &'a mut [M], terms: &'a mut [M] },
+    /// r ← f − A u − B d.
+    Residual { u: &'a [M], r: &'a mut [M] },
 }
 
-impl<M: Real> Kernel for Relax<'_, M> {
+/// Work on one panel.
+pub(super) struct Sweep<'a, M> {
+    pub(super) lines: &'a Lines<'a, M>,
+    pub(super) panel: usize,
+    pub(super) work: Work<'a, M>,
+}
+
+impl<M: Real> Kernel for Sweep<'_, M> {
     #[inline(always)]
     fn run(self) {
-        match (self.storage, self.storage.width(self.neighbours.shape)) {
-            (Storage::Compact, 22) => relax_lines::<M, 22>(self, Storage::Compact),
-            (Storage::Compact, _) => relax_lines::<M, 26>(self, Storage::Compact),
-            (Storage::Full, 40) => relax_lines::<M, 40>(self, Storage::Full),
-            (Storage::Full, _) => relax_lines::<M, 44>(self, Storage::Full),
+        match (self.lines.storage, self.lines.storage.width(self.lines.shape)) {
+            (Storage::Compact, 22) => self.with_width::<22>(Storage::Compact),
+            (Storage::Compact, _) => self.with_width::<26>(Storage::Compact),
+            (Storage::Full, 40) => self.with_width::<40>(Storage::Full),
+            (Storage::Full, _) => self.with_width::<44>(Storage::Full),
         }
     }
 }
 
-#[inline(always)]
-fn relax_lines<M: Real, const WIDTH: usize>(relax: Relax<'_, M>, storage: Storage) {
-    let Relax { neighbours, panel, operator, walls, f, u, terms, .. } = relax;
-    let shape = neighbours.shape;
-    let [at_prev, at_next, _, at_inverse] = storage.line_blocks();
-    let a = operator.as_chunks::<LANES>().0.as_chunks::<WIDTH>().0;
-    let f = f.as_chunks::<LANES>().0.as_chunks::<2>().0;
-    let u = u.as_chunks_mut::<LANES>().0.as_chunks_mut::<2>().0;
-    // Points of the open line; the last point of a closed one is not among them.
-    let open = shape.along - usize::from(shape.closed);
-    let mut prev = neighbours.at_optional(panel, shape.prev(0));
-    let mut here = neighbours.at(panel, 0);
-    let mut solved = [[M::zero(); LANES]; 2];
-    let mut first = solved;
-    for l in 0..shape.along {
-        let next = neighbours.at_optional(panel, shape.next(l));
-        let a = &a[l];
-        let mut b = f[l];
-        subtract_beside(&mut b, a, storage, [&prev, &here, &next]);
-        if let Some(walls) = &walls {
-            walls.subtract_from(&mut b, l);
+impl<M: Real> Sweep<'_, M> {
+    #[inline(always)]
+    fn with_width<const WIDTH: usize>(self, storage: Storage) {
+        let Self { lines, panel, work } = self;
+        match work {
+            Work::Relax { u, terms } => lines.relax::<WIDTH>(panel, storage, u, terms),
+            Work::Residual { u, r } => lines.residual::<WIDTH>(panel, storage, u, r),
         }
-        if l == 0 {
-            first = b;
+    }
+}
+
+impl<M: Real> Lines<'_, M> {
+    #[inline(always)]
+    fn relax<const WIDTH: usize>(
+        &self,
+        panel: usize,
+        storage: Storage,
+        u: &mut [M],
+        terms: &mut [M],
+    ) {
+        let shape = self.shape;
+        let [at_prev, at_next, _, at_inverse] = storage.line_blocks();
+        let a = self.operator::<WIDTH>(panel);
+        let u = u.as_chunks_mut::<LANES>().0.as_chunks_mut::<2>().0;
+        // Points of the open line; the last point of a closed one is not among them.
+        let open = shape.along - usize::from(shape.closed);
+        let mut solved = [[M::zero(); LANES]; 2];
+        let mut first = solved;
+        let mut surroundings = self.surroundings(panel);
+        for (l, a) in a.iter().enumerate() {
+            let mut b = surroundings.right_side(l, a, storage);
+            if l == 0 {
+                first = b;
+            }
+            if l < open {
+                subtract(&mut b, &a[at_prev..at_prev + 4], &solved);
+                solved = product(&a[at_inverse..at_inverse + 4], &b);
+                u[l] = solved;
+            } else {
+                u[l] = b;
+            }
         }
-        if l < open {
-            subtract(&mut b, &a[at_prev..at_prev + 4], &solved);
-            solved = product(&a[at_inverse..at_inverse + 4], &b);
-            u[l] = solved;
-        } else {
+        for l in (0..open - 1).rev() {
+            let a = &a[l];
+            let pull = product(&a[at_next..at_next + 4], &solved);
+            let mut b = u[l];
+            subtract(&mut b, &a[at_inverse..at_inverse + 4], &pull);
             u[l] = b;
+            solved = b;
         }
-        (prev, here) = (here, next);
-    }
-    for l in (0..open - 1).rev() {
-        let a = &a[l];
-        let pull = product(&a[at_next..at_next + 4], &solved);
-        let mut b = u[l];
-        subtract(&mut b, &a[at_inverse..at_inverse + 4], &pull);
-        u[l] = b;
-        solved = b;
-    }
-    let condensed = at_inverse + 4..at_inverse + 8;
-    if shape.closed {
-        let (last, mut b) = (&a[open], u[open]);
-        subtract(&mut b, &last[at_prev..at_prev + 4], &u[open - 1]);
-        subtract(&mut b, &last[at_next..at_next + 4], &u[0]);
-        let closing = product(&last[at_inverse..at_inverse + 4], &b);
-        u[open] = closing;
-        for (u, a) in u[..open].iter_mut().zip(a) {
-            subtract(u, &a[condensed.clone()], &closing);
+        let condensed = at_inverse + 4..at_inverse + 8;
+        if shape.closed {
+            let (last, mut b) = (&a[open], u[open]);
+            subtract(&mut b, &last[at_prev..at_prev + 4], &u[open - 1]);
+            subtract(&mut b, &last[at_next..at_next + 4], &u[0]);
+            let closing = product(&last[at_inverse..at_inverse + 4], &b);
+            u[open] = closing;
+            for (u, a) in u[..open].iter_mut().zip(a) {
+                subtract(u, &a[condensed.clone()], &closing);
+            }
+        }
+        if shape.wall == WallPlace::Start {
+            if let Some(second) = u.get(1) {
+                subtract(&mut first, &a[0][at_next..at_next + 4], second);
+            }
+            let d = product(&a[0][condensed.clone()], &first);
+            for (u, a) in u[1..].iter_mut().zip(&a[1..]) {
+                subtract(u, &a[condensed.clone()], &d);
+            }
+            terms.copy_from_slice(d.as_flattened());
         }
     }
-    if shape.wall == WallPlace::Start {
-        if let Some(second) = u.get(1) {
-            subtract(&mut first, &a[0][at_next..at_next + 4], second);
-        }
-        let d = product(&a[0][condensed.clone()], &first);
-        for (u, a) in u[1..].iter_mut().zip(&a[1..]) {
-            subtract(u, &a[condensed.clone()], &d);
-        }
-        terms.copy_from_slice(d.as_flattened());
-    }
-}
 
-/// r ← f − A u − B d on one panel.
-pub(super) struct Residual<'a, M> {
-    pub(super) neighbours: &'a Neighbours<'a, M>,
-    pub(super) panel: usize,
-    pub(super) storage: Storage,
-    pub(super) operator: &'a [M],
-    pub(super) walls: Option<PanelWalls<'a, M>>,
-    pub(super) f: &'a [M],
-    pub(super) u: &'a [M],
-    pub(super) r: &'a mut [M],
-}
-
-impl<M: Real> Kernel for Residual<'_, M> {
     #[inline(always)]
-    fn run(self) {
-        match self.storage {
-            Storage::Compact => residual_lines(self, Storage::Compact),
-            Storage::Full => residual_lines(self, Storage::Full),
-        }
-    }
-}
-
-#[inline(always)]
-fn residual_lines<M: Real>(residual: Residual<'_, M>, storage: Storage) {
-    let Residual { neighbours, panel, operator, walls, f, u, r, .. } = residual;
-    let shape = neighbours.shape;
-    let [at_prev, at_next, at_centre, _] = storage.line_blocks();
-    let operator = operator.as_chunks::<LANES>().0.chunks(storage.width(shape));
-    let f = f.as_chunks::<LANES>().0.as_chunks::<2>().0;
-    let u = u.as_chunks::<LANES>().0.as_chunks::<2>().0;
-    let r = r.as_chunks_mut::<LANES>().0.as_chunks_mut::<2>().0;
-    let mut prev = neighbours.at_optional(panel, shape.prev(0));
-    let mut here = neighbours.at(panel, 0);
-    for (l, (a, (f, r))) in operator.zip(f.iter().zip(r)).enumerate() {
-        let next = neighbours.at_optional(panel, shape.next(l));
-        let mut b = *f;
-        subtract_beside(&mut b, a, storage, [&prev, &here, &next]);
-        if let Some(walls) = &walls {
-            walls.subtract_from(&mut b, l);
-        }
-        if let Some(before) = shape.prev(l) {
-            subtract(&mut b, &a[at_prev..at_prev + 4], &u[before]);
-        }
-        if let Some(after) = shape.next(l) {
-            subtract(&mut b, &a[at_next..at_next + 4], &u[after]);
-        }
-        match storage {
-            Storage::Compact => {
-                for c in 0..2 {
-                    for k in 0..LANES {
-                        b[c][k] -= a[at_centre][k] * u[l][c][k];
+    fn residual<const WIDTH: usize>(&self, panel: usize, storage: Storage, u: &[M], r: &mut [M]) {
+        let shape = self.shape;
+        let [at_prev, at_next, at_centre, _] = storage.line_blocks();
+        let (u, r) = (as_pairs(u), r.as_chunks_mut::<LANES>().0.as_chunks_mut::<2>().0);
+        let mut surroundings = self.surroundings(panel);
+        for (l, a) in self.operator::<WIDTH>(panel).iter().enumerate() {
+            let mut b = surroundings.right_side(l, a, storage);
+            if let Some(before) = shape.prev(l) {
+                subtract(&mut b, &a[at_prev..at_prev + 4], &u[before]);
+            }
+            if let Some(after) = shape.next(l) {
+                subtract(&mut b, &a[at_next..at_next + 4], &u[after]);
+            }
+            match storage {
+                Storage::Compact => {
+                    for c in 0..2 {
+                        for k in 0..LANES {
+                            b[c][k] -= a[at_centre][k] * u[l][c][k];
+                        }
                     }
                 }
+                Storage::Full => subtract(&mut b, &a[at_centre..at_centre + 4], &u[l]),
             }
-            Storage::Full => subtract(&mut b, &a[at_centre..at_centre + 4], &u[l]),
+            r[l] = b;
         }
-        *r = b;
-        (prev, here) = (here, next);
     }
 }

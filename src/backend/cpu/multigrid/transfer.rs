@@ -65,13 +65,13 @@ pub(super) fn transpose<M: Real>(
     });
 }
 
-/// f of eta-lines ← r, a vector of pairs by rows of `mi` points.
-pub(super) fn load_eta<T: Real, M: Real>(r: &[T], mi: usize, eta: &mut LineSet<M>) {
-    let (panel_len, across) = (eta.shape.panel_len(), eta.shape.across);
-    for_each_panel(&mut eta.f, panel_len, |colour, panel, f| {
-        for (j, f) in f.chunks_mut(2 * LANES).enumerate() {
-            for (lane, i) in lanes(colour, panel, across) {
-                let k = 2 * (j * mi + i);
+/// f ← r, a vector of pairs; `strides` are the points of r from line to line and from point to point along.
+pub(super) fn load<T: Real, M: Real>(r: &[T], strides: [usize; 2], to: &mut LineSet<M>) {
+    let (panel_len, across) = (to.shape.panel_len(), to.shape.across);
+    for_each_panel(&mut to.f, panel_len, |colour, panel, f| {
+        for (point, f) in f.chunks_mut(2 * LANES).enumerate() {
+            for (lane, line) in lanes(colour, panel, across) {
+                let k = 2 * (line * strides[0] + point * strides[1]);
                 f[lane] = M::narrow(r[k].widen());
                 f[LANES + lane] = M::narrow(r[k + 1].widen());
             }
@@ -79,40 +79,19 @@ pub(super) fn load_eta<T: Real, M: Real>(r: &[T], mi: usize, eta: &mut LineSet<M
     });
 }
 
-/// f of xi-lines ← r.
-pub(super) fn load_xi<T: Real, M: Real>(r: &[T], mi: usize, xi: &mut LineSet<M>) {
-    let (panel_len, across) = (xi.shape.panel_len(), xi.shape.across);
-    for_each_panel(&mut xi.f, panel_len, |colour, panel, f| {
-        for (lane, j) in lanes(colour, panel, across) {
-            let row = &r[2 * j * mi..2 * (j + 1) * mi];
-            for (f, pair) in f.chunks_mut(2 * LANES).zip(row.chunks_exact(2)) {
-                f[lane] = M::narrow(pair[0].widen());
-                f[LANES + lane] = M::narrow(pair[1].widen());
-            }
-        }
-    });
-}
-
-/// z ← u of eta-lines.
-pub(super) fn store_eta<T: Real, M: Real>(eta: &LineSet<M>, mi: usize, z: &mut [T]) {
+/// z ← u, a vector of pairs by rows of `mi` points, of which (i, j) is `place(i, j)` of the lines.
+pub(super) fn store<T: Real, M: Real>(
+    lines: &LineSet<M>,
+    place: impl Fn(usize, usize) -> (usize, usize) + Sync,
+    mi: usize,
+    z: &mut [T],
+) {
     z.par_chunks_mut(2 * mi).enumerate().for_each(|(j, row)| {
         for (i, pair) in row.chunks_exact_mut(2).enumerate() {
-            for (component, z) in pair.iter_mut().enumerate() {
-                let (colour, at) = eta.pair_at(i, j, component);
-                *z = T::narrow(eta.u[colour][at].widen());
-            }
-        }
-    });
-}
-
-/// z ← u of xi-lines.
-pub(super) fn store_xi<T: Real, M: Real>(xi: &LineSet<M>, mi: usize, z: &mut [T]) {
-    z.par_chunks_mut(2 * mi).enumerate().for_each(|(j, row)| {
-        let (colour, start) = xi.pair_at(j, 0, 0);
-        let u = &xi.u[colour][start..];
-        for (pair, u) in row.chunks_exact_mut(2).zip(u.chunks(2 * LANES)) {
-            pair[0] = T::narrow(u[0].widen());
-            pair[1] = T::narrow(u[LANES].widen());
+            let (line, point) = place(i, j);
+            let (colour, at) = lines.shape.place(line, point, 2);
+            pair[0] = T::narrow(lines.u[colour][at].widen());
+            pair[1] = T::narrow(lines.u[colour][at + LANES].widen());
         }
     });
 }
@@ -126,12 +105,11 @@ pub(super) fn restrict<M: Real>(
     coarse: &mut LineSet<M>,
 ) {
     let (panel_len, across) = (coarse.shape.panel_len(), coarse.shape.across);
-    let along = shape.along;
     let (half, quarter) = (M::narrow(0.5), M::narrow(0.25));
     let fine_line = |colour: usize, m: usize, weight: M| {
         let m = if shape.ring && m == shape.lines(colour) { 0 } else { m };
         residual[colour].and_then(|r| {
-            let start = m / LANES * along * 2 * LANES + m % LANES;
+            let (_, start) = shape.place(2 * m + colour, 0, 2);
             // The panel of a line beyond the last one need not be there.
             r.get(start..).filter(|line| !line.is_empty()).map(|line| (line, weight))
         })
@@ -178,8 +156,13 @@ pub(super) fn prolong<M: Real>(coarse: &LineSet<M>, coarsen_along: bool, fine: &
             for (lane, line) in lanes(colour, panel, across) {
                 for (component, values) in pair.iter_mut().enumerate() {
                     let value = |line: usize| {
-                        let (colour, at) = coarse.pair_at(line, point, component);
-                        if line < coarse.shape.across { coarse.u[colour][at] } else { M::zero() }
+                        let (colour, at) = coarse.shape.place(line, point, 2);
+                        let u = &coarse.u[colour];
+                        if line < coarse.shape.across {
+                            u[at + component * LANES]
+                        } else {
+                            M::zero()
+                        }
                     };
                     values[lane] = match (colour, line / 2) {
                         (1, m) => value(m),

@@ -19,23 +19,16 @@ pub(super) struct Wall<M> {
     columns: [Vec<M>; 2],
     /// d, a pair for each i.
     terms: Vec<M>,
-    /// d as the bordered lines leave it, by colour: `[panel][component][lane]`.
-    solved: [Vec<M>; 2],
     /// Whether the level has wall terms; where it has none, d stays zero.
     live: bool,
 }
 
 impl<M: Real> Wall<M> {
     pub(super) fn new(lines: &LineSet<M>, eta: &LineSet<M>) -> Self {
-        let panels = |shape: Shape, colour| shape.lines(colour).div_ceil(LANES);
-        let room = |shape: Shape, each: usize| {
-            [0, 1].map(|colour| vec![M::zero(); panels(shape, colour) * each * LANES])
-        };
         Self {
             shape: lines.shape,
-            columns: room(lines.shape, 4 * lines.shape.along),
+            columns: lines.shape.room(4),
             terms: vec![M::zero(); 2 * eta.shape.across],
-            solved: room(eta.shape, 2),
             live: true,
         }
     }
@@ -48,8 +41,7 @@ impl<M: Real> Wall<M> {
     /// B at (i, j), row-major.
     pub(super) fn column(&self, i: usize, j: usize) -> [M; 4] {
         let (line, point) = self.place(i, j);
-        let (colour, m) = (line % 2, line / 2);
-        let start = (m / LANES * self.shape.along + point) * 4 * LANES + m % LANES;
+        let (colour, start) = self.shape.place(line, point, 4);
         [0, 1, 2, 3].map(|entry| self.columns[colour][start + entry * LANES])
     }
 
@@ -132,18 +124,12 @@ impl<M: Real> Wall<M> {
         self.live.then_some(Walls { columns, terms, shape })
     }
 
-    /// Where bordered lines leave d.
-    pub(super) fn solved(&mut self) -> &mut [Vec<M>; 2] {
-        &mut self.solved
-    }
-
     /// d ← what the bordered lines left.
-    pub(super) fn take_solved(&mut self) {
+    pub(super) fn take_solved(&mut self, eta: &LineSet<M>) {
+        let shape = Shape { along: 1, ..eta.shape };
         for (i, pair) in self.terms.chunks_exact_mut(2).enumerate() {
-            let (colour, m) = (i % 2, i / 2);
-            for (component, d) in pair.iter_mut().enumerate() {
-                *d = self.solved[colour][(m / LANES * 2 + component) * LANES + m % LANES];
-            }
+            let (colour, at) = shape.place(i, 0, 2);
+            (pair[0], pair[1]) = (eta.terms[colour][at], eta.terms[colour][at + LANES]);
         }
     }
 
