@@ -226,7 +226,7 @@ pub trait EllipticBackend: SparseBackend + GridBackend {
     ) -> Result<(Self::Elliptic, Self::Vector<f64>)>;
 
     /// The equations of `data` on the device, and the first guess.
-    fn elliptic(&self, data: &EllipticData) -> Result<(Self::Elliptic, Self::Vector<f64>)>;
+    fn elliptic(&self, data: EllipticData) -> Result<(Self::Elliptic, Self::Vector<f64>)>;
 
     /// Takes over the unknowns `u` as the present state.
     fn load_state(&self, state: &mut Self::Elliptic, u: &Self::Vector<f64>) -> Result<()>;

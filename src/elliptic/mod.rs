@@ -61,9 +61,10 @@ impl<B: EllipticBackend, T: Real> GridProblem<B, T> {
     ///
     /// # Errors
     /// If the memory of the device does not suffice.
-    pub fn from_data(backend: &B, data: &EllipticData) -> Result<Guessed<B, T>> {
+    pub fn from_data(backend: &B, data: EllipticData) -> Result<Guessed<B, T>> {
         let size = LevelSize { mi: data.mi, mj: data.mj, periodic: data.periodic };
-        Self::guessed(backend, backend.elliptic(data)?, size, data.wall.is_some())
+        let coupled = data.wall.is_some();
+        Self::guessed(backend, backend.elliptic(data)?, size, coupled)
     }
 
     fn guessed(
@@ -147,7 +148,8 @@ impl<B: EllipticBackend, T: Real> NonlinearProblem<B> for GridProblem<B, T> {
     }
 
     fn linearise(&mut self, backend: &B) -> Result<&Self::Jacobian> {
-        self.jacobian.assemble(backend, &self.state)?;
+        let GridJacobian { field, wall, .. } = &mut self.jacobian;
+        backend.jacobian(&self.state, field, wall.as_mut())?;
         Ok(&self.jacobian)
     }
 
@@ -161,32 +163,16 @@ impl<B: EllipticBackend, T: Real> NonlinearProblem<B> for GridProblem<B, T> {
 /// (theory eq. 6). Both are ELL matrices: 13 and 2 slots a row.
 pub struct GridJacobian<B: EllipticBackend, T: Real> {
     field: B::Matrix<T>,
-    wall: Option<WallColumns<B, T>>,
+    wall: Option<B::Matrix<T>>,
     size: LevelSize,
-}
-
-struct WallColumns<B: EllipticBackend, T: Real> {
-    columns: B::Matrix<T>,
-    /// Points in the first row: 2 `points` unknowns are wall terms.
-    points: usize,
 }
 
 impl<B: EllipticBackend, T: Real> GridJacobian<B, T> {
     fn new(backend: &B, size: LevelSize, coupled: bool) -> Result<Self> {
         let LevelSize { mi, mj, periodic } = size;
         let field = backend.matrix(&EllPattern::nine_point(mi, mj, periodic))?;
-        let wall = if coupled {
-            let columns = backend.matrix(&EllPattern::wall_columns(mi, mj))?;
-            Some(WallColumns { columns, points: mi })
-        } else {
-            None
-        };
-        Ok(Self { field, wall, size })
-    }
-
-    fn assemble(&mut self, backend: &B, state: &B::Elliptic) -> Result<()> {
-        let columns = self.wall.as_mut().map(|wall| &mut wall.columns);
-        backend.jacobian(state, &mut self.field, columns)
+        let columns = || backend.matrix(&EllPattern::wall_columns(mi, mj));
+        Ok(Self { field, wall: coupled.then(columns).transpose()?, size })
     }
 
     /// The whole operator K by rows, on the host.
@@ -197,17 +183,14 @@ impl<B: EllipticBackend, T: Real> GridJacobian<B, T> {
         let LevelSize { mi, mj, periodic } = self.size;
         let pattern = EllPattern::nine_point(mi, mj, periodic);
         let field = backend.matrix_values(&self.field)?;
-        let columns = match &self.wall {
-            Some(wall) => backend.matrix_values(&wall.columns)?,
-            None => Vec::new(),
-        };
-        let (rows, replaced) = (pattern.rows(), if self.wall.is_some() { 2 * mi } else { 0 });
+        let columns = self.wall.as_ref().map(|wall| backend.matrix_values(wall)).transpose()?;
+        let (rows, replaced) = (pattern.rows(), if columns.is_some() { 2 * mi } else { 0 });
         Ok(Csr::from_rows((0..rows).map(|row| {
             let kept = pattern.row(row).filter(|&(_, column)| column >= replaced);
             let kept = kept.map(|(at, column)| (column, field[at].widen()));
             let line = 2 * (row / 2 % mi);
-            let wall = (0..if replaced > 0 { 2 } else { 0 }).map(|k| (line + k, &columns, k));
-            let wall = wall.map(|(column, b, k)| (column, b[k * rows + row].widen()));
+            let wall =
+                columns.iter().flat_map(|b| [0, 1].map(|k| (line + k, b[k * rows + row].widen())));
             kept.chain(wall).collect::<Vec<_>>()
         })))
     }
@@ -228,9 +211,9 @@ impl<B: EllipticBackend, T: Real> LinearOperator<B, T> for GridJacobian<B, T> {
         match &self.wall {
             None => self.field.apply(backend, x, y),
             Some(wall) => {
-                let kept = Product { skip_columns: 2 * wall.points, add: false };
+                let kept = Product { skip_columns: 2 * self.size.mi, add: false };
                 backend.multiply(&self.field, x, kept, y)?;
-                backend.multiply(&wall.columns, x, Product { skip_columns: 0, add: true }, y)
+                backend.multiply(wall, x, Product { skip_columns: 0, add: true }, y)
             }
         }
     }

@@ -1,10 +1,10 @@
 //! Preconditioner of the grid Jacobian from one of its field part.
 
-use super::{GridJacobian, WallColumns};
+use super::GridJacobian;
 use crate::backend::{EllipticBackend, LevelSize, MultigridBackend, Real, Result};
 use crate::solver::linear::Precision;
 use crate::solver::precond::{Form, Forms, Kind, Multigrid, MultigridSettings};
-use crate::solver::{LinearOperator, Preconditioner, PreconditionerFailure, SolverError};
+use crate::solver::{LinearOperator, Preconditioner, PreconditionerFailure, SolverError, present};
 use crate::sparse::Schedule;
 
 /// M⁻¹ ≈ K⁻¹ of the Jacobian, K = J (I − E Eᵀ) + B Eᵀ with the field Jacobian J and the wall columns B
@@ -63,7 +63,7 @@ where
     M: Real,
 {
     fn update(&mut self, backend: &B, a: &GridJacobian<B, T>) -> Result<(), SolverError> {
-        self.0.prepare(backend, &a.field, a.wall.as_ref().map(|wall| &wall.columns))
+        self.0.prepare(backend, &a.field, a.wall.as_ref())
     }
 
     fn apply(
@@ -96,11 +96,9 @@ impl<B: EllipticBackend, T: Real> Preconditioner<B, T, GridJacobian<B, T>> for R
     fn update(&mut self, backend: &B, a: &GridJacobian<B, T>) -> Result<(), SolverError> {
         self.field.update(backend, &a.field)?;
         let Some(wall) = &a.wall else { return Ok(()) };
-        let made = match self.reduction.take() {
-            Some(made) => made,
-            None => WallReduction::new(backend, a.rows(), wall.points)?,
-        };
-        self.reduction.insert(made).update(backend, &mut *self.field, &a.field, wall)
+        let points = a.size.mi;
+        let made = present(&mut self.reduction, || WallReduction::new(backend, a.rows(), points))?;
+        made.update(backend, &mut *self.field, (&a.field, wall), points)
     }
 
     fn apply(
@@ -113,11 +111,11 @@ impl<B: EllipticBackend, T: Real> Preconditioner<B, T, GridJacobian<B, T>> for R
         self.field.apply(backend, &a.field, r, z)?;
         if let (Some(reduction), Some(wall)) = (&mut self.reduction, &a.wall) {
             let WallReduction { factors, terms, right, correction, .. } = reduction;
-            backend.solve_wall_blocks(wall.points, factors, z, terms)?;
-            wall.columns.apply(backend, terms, right)?;
+            backend.solve_wall_blocks(a.size.mi, factors, z, terms)?;
+            wall.apply(backend, terms, right)?;
             self.field.apply(backend, &a.field, right, correction)?;
             backend.lincomb(None, z, 1.0, &[(-1.0, &*correction)])?;
-            backend.copy_wall(wall.points, terms, z)?;
+            backend.copy_wall(a.size.mi, terms, z)?;
         }
         Ok(())
     }
@@ -154,15 +152,11 @@ struct WallReduction<B: EllipticBackend, T: Real> {
 
 impl<B: EllipticBackend, T: Real> WallReduction<B, T> {
     fn new(backend: &B, n: usize, points: usize) -> Result<Self> {
+        let response = || backend.zeros(2 * points);
         Ok(Self {
             factors: backend.zeros(12 * points)?,
             probe: backend.zeros(2 * points)?,
-            responses: [
-                backend.zeros(2 * points)?,
-                backend.zeros(2 * points)?,
-                backend.zeros(2 * points)?,
-                backend.zeros(2 * points)?,
-            ],
+            responses: [response()?, response()?, response()?, response()?],
             terms: backend.zeros(n)?,
             right: backend.zeros(n)?,
             correction: backend.zeros(n)?,
@@ -175,18 +169,18 @@ impl<B: EllipticBackend, T: Real> WallReduction<B, T> {
         &mut self,
         backend: &B,
         field: &mut dyn Preconditioner<B, T, B::Matrix<T>>,
-        j: &B::Matrix<T>,
-        wall: &WallColumns<B, T>,
+        (j, wall): (&B::Matrix<T>, &B::Matrix<T>),
+        points: usize,
     ) -> Result<(), SolverError> {
         for (k, response) in self.responses.iter_mut().enumerate() {
-            backend.upload(&probe(wall.points, k % 2, k >= 2), &mut self.probe)?;
-            backend.copy_wall(wall.points, &self.probe, &mut self.terms)?;
-            wall.columns.apply(backend, &self.terms, &mut self.right)?;
+            backend.upload(&probe(points, k % 2, k >= 2), &mut self.probe)?;
+            backend.copy_wall(points, &self.probe, &mut self.terms)?;
+            wall.apply(backend, &self.terms, &mut self.right)?;
             field.apply(backend, j, &self.right, &mut self.correction)?;
-            backend.copy_wall(wall.points, &self.correction, response)?;
+            backend.copy_wall(points, &self.correction, response)?;
         }
         let responses = self.responses.each_ref();
-        match backend.factor_wall_blocks(wall.points, responses, &mut self.factors)? {
+        match backend.factor_wall_blocks(points, responses, &mut self.factors)? {
             Some(line) => Err(PreconditionerFailure::WallBlock { line }.into()),
             None => Ok(()),
         }

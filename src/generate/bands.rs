@@ -80,7 +80,7 @@ impl BandSolve<'_> {
         let (observer, first_report) = (Mutex::new(observer), Mutex::new(None));
         ranks.run(self.bands, &|rank, backend| {
             let part = self.bands.part(rank, self.data);
-            let (mut equations, mut u) = GridProblem::<_, T>::from_data(backend, &part)?;
+            let (mut equations, mut u) = GridProblem::<_, T>::from_data(backend, part)?;
             let mut history = History::default();
             if let Some(Restart { history: taken, state, .. }) = &self.from {
                 backend.upload(&self.bands.part_of_state(rank, state), &mut u)?;

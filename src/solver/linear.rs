@@ -1,7 +1,7 @@
 //! The linear solve of a Newton step: method, preconditioner, and what happens on a breakdown.
 
 use super::krylov::{Bicgstab, Cg, Gmres, KrylovReport, Method, System, Target};
-use super::{LinearOperator, LinearStop, Preconditioner, SolverError};
+use super::{LinearOperator, LinearStop, Preconditioner, SolverError, present};
 use crate::backend::{Backend, Real, Result, scalars};
 
 /// Restarts of BiCGStab after a breakdown before flexible GMRES takes over, if not said otherwise.
@@ -128,29 +128,26 @@ impl<B: Backend, T: Real, A: LinearOperator<B, T>> LinearSolver<B, T, A> {
         backend.lincomb(None, x, 0.0, &[])?;
         let scalars = present(&mut self.scalars, || scalars::allocate(backend))?;
         let [square] = scalars::read_dots(backend, scalars, [(b, b)])?;
-        let mut solve = Solve { backend, a, b, scale: square.sqrt(), rtol, observe };
-        let (mut iterations, mut relative_residual) = (0.0_f64, 1.0_f64);
-        let stop = if solve.scale == 0.0 {
-            relative_residual = 0.0;
+        let scale = square.sqrt();
+        let mut solve =
+            Solve { backend, a, b, scale, rtol, observe, iterations: 0.0, relative: 1.0 };
+        let stop = if scale == 0.0 {
+            solve.relative = 0.0;
             LinearStop::Converged
         } else {
             loop {
-                let before = (iterations, relative_residual);
+                let (before, from) = (solve.iterations, solve.relative);
+                let left = self.settings.max_iterations.saturating_sub(before.ceil() as usize);
                 let bound = self.preconditioner.bound();
-                let left = self.settings.max_iterations.saturating_sub(before.0.ceil() as usize);
-                let allowed =
-                    bound.map_or(left, |bound| left.min(allowance(rtol, before.1, bound)));
-                let limit = before.0.ceil() as usize + allowed;
-                let stop =
-                    self.one_form(&mut solve, limit, x, &mut iterations, &mut relative_residual)?;
+                let allowed = bound.map_or(left, |bound| left.min(allowance(rtol, from, bound)));
+                let stop = self.one_form(&mut solve, before.ceil() as usize + allowed, x)?;
                 let slow = stop == LinearStop::IterationLimit && allowed < left;
                 if !slow && stop != LinearStop::NotFinite {
                     break stop;
                 }
                 let Some(next) = self.preconditioner.fall_back() else { break stop };
                 let why = if slow {
-                    let factor =
-                        (relative_residual / before.1).powf((iterations - before.0).recip());
+                    let factor = (solve.relative / from).powf((solve.iterations - before).recip());
                     format!("the linear residual fell by a factor of {factor:.2} an iteration")
                 } else {
                     stop.to_string()
@@ -158,60 +155,50 @@ impl<B: Backend, T: Real, A: LinearOperator<B, T>> LinearSolver<B, T, A> {
                 self.events.push(format!("{why}; {next} took over"));
                 self.update(backend, a)?;
                 // An x that is no better than none is worth nothing.
-                if relative_residual.is_nan() || relative_residual >= 1.0 {
+                if solve.relative.is_nan() || solve.relative >= 1.0 {
                     backend.lincomb(None, x, 0.0, &[])?;
-                    relative_residual = 1.0;
+                    solve.relative = 1.0;
                 }
             }
         };
+        let Solve { iterations, relative: relative_residual, .. } = solve;
         Ok(LinearReport { stop, iterations, relative_residual, events: self.take_events() })
     }
 
-    /// Improves x with the present form of the preconditioner until `iterations` reaches `limit`.
+    /// Improves x with the present form of the preconditioner until `limit` iterations are done.
     fn one_form(
         &mut self,
         solve: &mut Solve<'_, B, T, A>,
         limit: usize,
         x: &mut B::Vector<T>,
-        done: &mut f64,
-        relative_residual: &mut f64,
     ) -> Result<LinearStop, SolverError> {
-        let Solve { backend, a, b, scale, rtol, observe } = solve;
-        let (backend, scale) = (*backend, *scale);
+        let Solve { backend, a, b, scale, rtol, ref mut observe, .. } = *solve;
         let mut method = self.settings.method;
         let mut breakdowns = 0;
         loop {
-            let before = *done;
+            let before = solve.iterations;
             let left = limit.saturating_sub(before.ceil() as usize);
-            let target = Target { norm: *rtol * scale, max_iterations: left };
-            let mut relative =
-                |iteration: f64, norm: f64| observe(before + iteration, norm / scale);
-            let mut system = System {
+            let target = Target { norm: rtol * scale, max_iterations: left };
+            let system = &mut System {
                 backend,
-                operator: *a,
+                operator: a,
                 preconditioner: &mut *self.preconditioner,
                 b,
-                observe: &mut relative,
+                observe: &mut |iteration, norm| observe(before + iteration, norm / scale),
             };
             let KrylovReport { stop, iterations, residual } = match method {
-                Method::Cg => present(&mut self.cg, || Cg::new(backend, self.n))?.solve(
-                    &mut system,
-                    target,
-                    x,
-                )?,
-                Method::Bicgstab => present(&mut self.bicgstab, || Bicgstab::new(backend, self.n))?
-                    .solve(&mut system, target, x)?,
-                Method::Gmres => {
-                    let restart = self.settings.restart;
-                    present(&mut self.gmres, || Gmres::new(backend, self.n, restart))?.solve(
-                        &mut system,
-                        target,
-                        x,
-                    )?
+                Method::Cg => {
+                    present(&mut self.cg, || Cg::new(backend, self.n))?.solve(system, target, x)
                 }
-            };
-            *done += iterations;
-            *relative_residual = residual / scale;
+                Method::Bicgstab => present(&mut self.bicgstab, || Bicgstab::new(backend, self.n))?
+                    .solve(system, target, x),
+                Method::Gmres => {
+                    let make = || Gmres::new(backend, self.n, self.settings.restart);
+                    present(&mut self.gmres, make)?.solve(system, target, x)
+                }
+            }?;
+            solve.iterations += iterations;
+            solve.relative = residual / scale;
             let broken = matches!(stop, LinearStop::Breakdown { .. } | LinearStop::NotFinite);
             if !broken || method != Method::Bicgstab {
                 return Ok(stop);
@@ -230,6 +217,7 @@ impl<B: Backend, T: Real, A: LinearOperator<B, T>> LinearSolver<B, T, A> {
     }
 }
 
+/// A solve under way.
 struct Solve<'a, B: Backend, T: Real, A> {
     backend: &'a B,
     a: &'a A,
@@ -238,6 +226,9 @@ struct Solve<'a, B: Backend, T: Real, A> {
     scale: f64,
     rtol: f64,
     observe: &'a mut dyn FnMut(f64, f64),
+    iterations: f64,
+    /// ‖b − A x‖ / ‖b‖.
+    relative: f64,
 }
 
 /// Iterations in which a residual that falls by the factor `bound` an iteration gets from
@@ -245,13 +236,4 @@ struct Solve<'a, B: Backend, T: Real, A> {
 fn allowance(rtol: f64, present: f64, bound: f64) -> usize {
     let needed = (rtol / present).ln() / bound.ln();
     FEWEST.max(needed.ceil() as usize)
-}
-
-/// The value, made first if it is not there yet.
-fn present<V>(slot: &mut Option<V>, make: impl FnOnce() -> Result<V>) -> Result<&mut V> {
-    let value = match slot.take() {
-        Some(value) => value,
-        None => make()?,
-    };
-    Ok(slot.insert(value))
 }

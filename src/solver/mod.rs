@@ -38,45 +38,65 @@ pub trait NonlinearProblem<B: Backend> {
 }
 
 /// Why a linear solve stopped.
-#[derive(Debug, Clone, Copy, PartialEq)]
+#[derive(Debug, Clone, Copy, PartialEq, thiserror::Error)]
 #[allow(missing_docs, reason = "the text of its variant says what each field is")]
 pub enum LinearStop {
     /// The true residual met the tolerance.
+    #[error("converged")]
     Converged,
     /// The limit of iterations was reached.
+    #[error("the limit of linear iterations was reached")]
     IterationLimit,
     /// The true residual no longer falls: the matrix is singular, or rounding keeps the residual
     /// above the target.
+    #[error("the linear residual no longer falls")]
     Stagnation,
     /// A scalar of the method, named as in its formulas, vanished, so that its next quotient has no
     /// meaning.
+    #[error("the Krylov method broke down ({scalar} = 0)")]
     Breakdown { scalar: &'static str },
     /// Conjugate gradients met a direction p with (p, A p) ≤ 0 or (p, M⁻¹ p) ≤ 0: `what` is the `matrix`
     /// or its `preconditioner`.
+    #[error("the {what} is not positive definite")]
     Indefinite { what: &'static str },
     /// A value was not a number.
+    #[error("a value in the linear solve was not a number")]
     NotFinite,
 }
 
 /// Why a Newton solve stopped.
-#[derive(Debug, Clone, Copy, PartialEq)]
+#[derive(Debug, Clone, Copy, PartialEq, thiserror::Error)]
 #[allow(missing_docs, reason = "the text of its variant says what each field is")]
 pub enum NewtonStop {
     /// The scaled residual met the tolerance.
+    #[error("converged")]
     Converged,
     /// The limit of Newton steps was reached.
+    #[error("the limit of {limit} Newton step{} was reached", if *limit == 1 { "" } else { "s" })]
     IterationLimit { limit: usize },
     /// No step length kept the cells unfolded and lowered the merit: folded cells at the last trial, and
     /// its merit over the merit before the step.
+    #[error("no step length {}", search_ended(*folded, *ratio))]
     LineSearch { folded: usize, ratio: f64 },
     /// The residual was not a number.
+    #[error("the residual was not a number")]
     NotFinite,
     /// The observer ended the solve.
+    #[error("the solve was interrupted")]
     Interrupted,
     /// The linear solve made no step.
+    #[error("the linear solve failed: {0}")]
     Linear(LinearStop),
     /// The preconditioner could not be made.
+    #[error("{0}")]
     Preconditioner(PreconditionerFailure),
+}
+
+fn search_ended(folded: usize, ratio: f64) -> String {
+    match folded {
+        0 => format!("lowered the residual (last trial: {ratio:.3} times)"),
+        _ => format!("kept the cells unfolded (last trial: {folded} folded)"),
+    }
 }
 
 impl NewtonStop {
@@ -86,37 +106,11 @@ impl NewtonStop {
     }
 }
 
-impl std::fmt::Display for LinearStop {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        match self {
-            Self::Converged => write!(f, "converged"),
-            Self::IterationLimit => write!(f, "the limit of linear iterations was reached"),
-            Self::Stagnation => write!(f, "the linear residual no longer falls"),
-            Self::Breakdown { scalar } => write!(f, "the Krylov method broke down ({scalar} = 0)"),
-            Self::Indefinite { what } => write!(f, "the {what} is not positive definite"),
-            Self::NotFinite => write!(f, "a value in the linear solve was not a number"),
-        }
-    }
-}
-
-impl std::fmt::Display for NewtonStop {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        match self {
-            Self::Converged => write!(f, "converged"),
-            Self::IterationLimit { limit } => {
-                let plural = if *limit == 1 { "" } else { "s" };
-                write!(f, "the limit of {limit} Newton step{plural} was reached")
-            }
-            Self::LineSearch { folded: 0, ratio } => {
-                write!(f, "no step length lowered the residual (last trial: {ratio:.3} times)")
-            }
-            Self::LineSearch { folded, .. } => {
-                write!(f, "no step length kept the cells unfolded (last trial: {folded} folded)")
-            }
-            Self::NotFinite => write!(f, "the residual was not a number"),
-            Self::Interrupted => write!(f, "the solve was interrupted"),
-            Self::Linear(stop) => write!(f, "the linear solve failed: {stop}"),
-            Self::Preconditioner(failure) => write!(f, "{failure}"),
-        }
-    }
+/// The value, made first if it is not there yet.
+pub(crate) fn present<V>(slot: &mut Option<V>, make: impl FnOnce() -> Result<V>) -> Result<&mut V> {
+    let value = match slot.take() {
+        Some(value) => value,
+        None => make()?,
+    };
+    Ok(slot.insert(value))
 }

@@ -96,17 +96,19 @@ impl<B: Backend> Observer<B> for () {}
 /// Sufficient decrease: ‖F(u + λ d)‖ ≤ (1 − `DECREASE` λ) ‖F(u)‖.
 const DECREASE: f64 = 1e-4;
 
-struct Work<B: Backend, P: NonlinearProblem<B>> {
+/// A solve under way.
+struct Solve<'a, B: Backend, P: NonlinearProblem<B>> {
+    backend: &'a B,
+    problem: &'a mut P,
+    linear: &'a mut LinearSolver<B, P::Real, P::Jacobian>,
+    settings: &'a NewtonSettings,
+    observer: &'a mut dyn Observer<B>,
+    events: Vec<String>,
     f: B::Vector<f64>,
     direction: B::Vector<f64>,
     trial: B::Vector<f64>,
     right: B::Vector<P::Real>,
     solution: B::Vector<P::Real>,
-}
-
-struct Accepted {
-    step_length: f64,
-    guard: CellGuard,
 }
 
 /// Solves F(u) = 0 from the guess in `u`.
@@ -142,29 +144,30 @@ pub fn resume<B: Backend, P: NonlinearProblem<B>>(
     observer: &mut dyn Observer<B>,
 ) -> Result<NewtonReport, SolverError> {
     let n = problem.unknowns();
-    let mut work = Work::<B, P> {
+    let mut solve = Solve {
+        backend,
+        problem,
+        linear,
+        settings,
+        observer,
+        events: Vec::new(),
         f: backend.zeros(n)?,
         direction: backend.zeros(n)?,
         trial: backend.zeros(n)?,
         right: backend.zeros(n)?,
         solution: backend.zeros(n)?,
     };
-    let mut events = Vec::new();
-
-    let mut merit = problem.residual(backend, u, Scaling::Renewed, &mut work.f)?;
-    let mut guard = problem.guard(backend)?;
+    let mut merit = solve.merit(u)?;
+    let CellGuard { mut folded, min_area } = solve.problem.guard(backend)?;
     let mut before = match history.steps.as_slice() {
         [.., before, _] => Some(before.residual),
         _ => None,
     };
     if history.steps.is_empty() {
-        history.steps.push(NewtonStep {
-            residual: merit,
-            min_area: guard.min_area,
-            folded_cells: guard.folded,
-            ..NewtonStep::default()
-        });
-        observer.newton(&history.steps[0]);
+        let (residual, folded_cells) = (merit, folded);
+        let start = NewtonStep { residual, min_area, folded_cells, ..NewtonStep::default() };
+        history.steps.push(start);
+        solve.observer.newton(&history.steps[0]);
     }
     let stop = loop {
         if !merit.is_finite() {
@@ -177,7 +180,7 @@ pub fn resume<B: Backend, P: NonlinearProblem<B>>(
         if step > settings.max_iterations {
             break NewtonStop::IterationLimit { limit: settings.max_iterations };
         }
-        if observer.accepted(backend, u, &history)?.is_break() {
+        if solve.observer.accepted(backend, u, &history)?.is_break() {
             break NewtonStop::Interrupted;
         }
         let mut record = NewtonStep {
@@ -185,128 +188,132 @@ pub fn resume<B: Backend, P: NonlinearProblem<B>>(
             forcing_term: settings.forcing.term(merit, before, settings.tolerance),
             ..NewtonStep::default()
         };
+        if let Err(stop) = solve.step(u, merit, folded, &mut record)? {
+            break stop;
+        }
+        std::mem::swap(u, &mut solve.trial);
+        (before, folded) = (Some(merit), record.folded_cells);
+        merit = solve.merit(u)?;
+        record.residual = merit;
+        solve.observer.newton(&record);
+        history.steps.push(record);
+    };
+    Ok(NewtonReport { stop, history, events: solve.events })
+}
+
+impl<B: Backend, P: NonlinearProblem<B>> Solve<'_, B, P> {
+    /// f ← F(u) and its merit, with the scaling of u.
+    fn merit(&mut self, u: &B::Vector<f64>) -> Result<f64> {
+        self.problem.residual(self.backend, u, Scaling::Renewed, &mut self.f)
+    }
+
+    /// trial ← u + λ d, accepted.
+    fn step(
+        &mut self,
+        u: &B::Vector<f64>,
+        merit: f64,
+        folded: usize,
+        record: &mut NewtonStep,
+    ) -> Result<Result<(), NewtonStop>, SolverError> {
         let mut again = false;
-        let found = loop {
-            let directed =
-                direction(backend, problem, linear, &mut work, &mut record, &mut events, observer)?;
-            let found = match directed {
-                Ok(()) => search(backend, problem, u, &mut work, merit, guard, settings)?,
-                Err(stop) => Err(stop),
-            };
-            let tighter = settings.forcing.tighter(record.forcing_term);
-            match found {
-                Err(NewtonStop::LineSearch { .. }) if !again && tighter < record.forcing_term => {}
-                found => break found,
+        loop {
+            if let Err(stop) = self.direction(record)? {
+                return Ok(Err(stop));
             }
-            events.push(format!(
-                "Newton step {step}: no step length was accepted; the direction is solved for again, \
-                 to {tighter:.1e}"
+            let found = self.search(u, merit, folded, record)?;
+            let tighter = self.settings.forcing.tighter(record.forcing_term);
+            let refused = matches!(found, Err(NewtonStop::LineSearch { .. }));
+            if !refused || again || tighter >= record.forcing_term {
+                return Ok(found);
+            }
+            self.events.push(format!(
+                "Newton step {}: no step length was accepted; the direction is solved for again, to \
+                 {tighter:.1e}",
+                record.step
             ));
             (again, record.forcing_term) = (true, tighter);
             // The line search left that of its last trial.
-            problem.residual(backend, u, Scaling::Renewed, &mut work.f)?;
-        };
-        let accepted = match found {
-            Ok(accepted) => accepted,
-            Err(stop) => break stop,
-        };
-        std::mem::swap(u, &mut work.trial);
-        guard = accepted.guard;
-        before = Some(merit);
-        merit = problem.residual(backend, u, Scaling::Renewed, &mut work.f)?;
-        record.residual = merit;
-        record.step_length = accepted.step_length;
-        record.min_area = guard.min_area;
-        record.folded_cells = guard.folded;
-        observer.newton(&record);
-        history.steps.push(record);
-    };
-    Ok(NewtonReport { stop, history, events })
-}
-
-/// direction ← d with J d = −F to the forcing term, in the precision of the Jacobian. The right
-/// side is scaled by max |F| so that single precision does not lose it.
-fn direction<B: Backend, P: NonlinearProblem<B>>(
-    backend: &B,
-    problem: &mut P,
-    linear: &mut LinearSolver<B, P::Real, P::Jacobian>,
-    work: &mut Work<B, P>,
-    record: &mut NewtonStep,
-    events: &mut Vec<String>,
-    observer: &mut dyn Observer<B>,
-) -> Result<Result<(), NewtonStop>, SolverError> {
-    let started = Instant::now();
-    let size = backend.max_abs(&work.f)?;
-    let jacobian = problem.linearise(backend)?;
-    let updated = linear.update(backend, jacobian);
-    let set_up = Instant::now();
-    let (mut residuals, term) = (Vec::new(), record.forcing_term);
-    let solved = updated.and_then(|()| {
-        backend.convert(-1.0 / size, &work.f, &mut work.right)?;
-        let mut observe = |iteration, relative| {
-            residuals.push(relative);
-            observer.linear(iteration, relative);
-        };
-        linear.solve(backend, jacobian, &work.right, term, &mut work.solution, &mut observe)
-    });
-    let report = match solved {
-        Err(SolverError::Preconditioner(failure)) => {
-            events.extend(at_step(record.step, linear.take_events()));
-            return Ok(Err(NewtonStop::Preconditioner(failure)));
+            self.merit(u)?;
         }
-        solved => solved?,
-    };
-    record.setup_seconds += (set_up - started).as_secs_f64();
-    record.linear_seconds += set_up.elapsed().as_secs_f64();
-    record.linear_iterations += report.iterations;
-    record.linear_residuals.extend(residuals);
-    events.extend(at_step(record.step, report.events));
-    // A direction that lowers the linear residual at all is tried; the line search judges it.
-    if report.relative_residual >= 1.0 || !report.relative_residual.is_finite() {
-        return Ok(Err(NewtonStop::Linear(report.stop)));
     }
-    if report.relative_residual > 1.01 * term {
-        events.push(format!(
-            "Newton step {}: {}; the direction reached {:.1e} where {term:.1e} was asked",
-            record.step, report.stop, report.relative_residual
-        ));
-    }
-    backend.convert(size, &work.solution, &mut work.direction)?;
-    Ok(Ok(()))
-}
 
-/// Events of a linear solve with their Newton step.
-fn at_step(step: usize, events: Vec<String>) -> impl Iterator<Item = String> {
-    events.into_iter().map(move |event| format!("Newton step {step}: {event}"))
-}
-
-/// trial ← u + λ d with the largest λ = 1, ½, ¼, … that is accepted.
-fn search<B: Backend, P: NonlinearProblem<B>>(
-    backend: &B,
-    problem: &mut P,
-    u: &B::Vector<f64>,
-    work: &mut Work<B, P>,
-    merit: f64,
-    guard: CellGuard,
-    settings: &NewtonSettings,
-) -> Result<Result<Accepted, NewtonStop>, SolverError> {
-    let mut step_length = 1.0;
-    let mut refused = NewtonStop::NotFinite;
-    for _ in 0..=settings.max_halvings {
-        let terms = [(1.0, u), (step_length, &work.direction)];
-        backend.lincomb(None, &mut work.trial, 0.0, &terms)?;
-        let trial_merit = problem.residual(backend, &work.trial, Scaling::Kept, &mut work.f)?;
-        let trial_guard = problem.guard(backend)?;
-        let lower = trial_merit <= (1.0 - DECREASE * step_length) * merit;
-        if lower && trial_guard.folded <= guard.folded {
-            return Ok(Ok(Accepted { step_length, guard: trial_guard }));
-        }
-        refused = if trial_merit.is_finite() {
-            NewtonStop::LineSearch { folded: trial_guard.folded, ratio: trial_merit / merit }
-        } else {
-            NewtonStop::NotFinite
+    /// direction ← d with J d = −F to the forcing term, in the precision of the Jacobian. The right
+    /// side is scaled by max |F| so that single precision does not lose it.
+    fn direction(
+        &mut self,
+        record: &mut NewtonStep,
+    ) -> Result<Result<(), NewtonStop>, SolverError> {
+        let Self { backend, problem, linear, observer, events, .. } = self;
+        let started = Instant::now();
+        let size = backend.max_abs(&self.f)?;
+        let jacobian = problem.linearise(backend)?;
+        let updated = linear.update(backend, jacobian);
+        let set_up = Instant::now();
+        let (mut residuals, term) = (Vec::new(), record.forcing_term);
+        let solved = updated.and_then(|()| {
+            backend.convert(-1.0 / size, &self.f, &mut self.right)?;
+            let mut observe = |iteration, relative| {
+                residuals.push(relative);
+                observer.linear(iteration, relative);
+            };
+            linear.solve(backend, jacobian, &self.right, term, &mut self.solution, &mut observe)
+        });
+        let at_step = |event: String| format!("Newton step {}: {event}", record.step);
+        let report = match solved {
+            Err(SolverError::Preconditioner(failure)) => {
+                events.extend(linear.take_events().into_iter().map(at_step));
+                return Ok(Err(NewtonStop::Preconditioner(failure)));
+            }
+            solved => solved?,
         };
-        step_length *= 0.5;
+        events.extend(report.events.into_iter().map(at_step));
+        record.setup_seconds += (set_up - started).as_secs_f64();
+        record.linear_seconds += set_up.elapsed().as_secs_f64();
+        record.linear_iterations += report.iterations;
+        record.linear_residuals.extend(residuals);
+        // A direction that lowers the linear residual at all is tried; the line search judges it.
+        if report.relative_residual >= 1.0 || !report.relative_residual.is_finite() {
+            return Ok(Err(NewtonStop::Linear(report.stop)));
+        }
+        if report.relative_residual > 1.01 * term {
+            events.push(format!(
+                "Newton step {}: {}; the direction reached {:.1e} where {term:.1e} was asked",
+                record.step, report.stop, report.relative_residual
+            ));
+        }
+        backend.convert(size, &self.solution, &mut self.direction)?;
+        Ok(Ok(()))
     }
-    Ok(Err(refused))
+
+    /// trial ← u + λ d with the largest λ = 1, ½, ¼, … that is accepted.
+    fn search(
+        &mut self,
+        u: &B::Vector<f64>,
+        merit: f64,
+        folded: usize,
+        record: &mut NewtonStep,
+    ) -> Result<Result<(), NewtonStop>, SolverError> {
+        let backend = self.backend;
+        let mut step_length = 1.0;
+        let mut refused = NewtonStop::NotFinite;
+        for _ in 0..=self.settings.max_halvings {
+            let terms = [(1.0, u), (step_length, &self.direction)];
+            backend.lincomb(None, &mut self.trial, 0.0, &terms)?;
+            let at_trial =
+                self.problem.residual(backend, &self.trial, Scaling::Kept, &mut self.f)?;
+            let guard = self.problem.guard(backend)?;
+            if at_trial <= (1.0 - DECREASE * step_length) * merit && guard.folded <= folded {
+                record.step_length = step_length;
+                (record.min_area, record.folded_cells) = (guard.min_area, guard.folded);
+                return Ok(Ok(()));
+            }
+            refused = if at_trial.is_finite() {
+                NewtonStop::LineSearch { folded: guard.folded, ratio: at_trial / merit }
+            } else {
+                NewtonStop::NotFinite
+            };
+            step_length *= 0.5;
+        }
+        Ok(Err(refused))
+    }
 }

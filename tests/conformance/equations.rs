@@ -75,8 +75,8 @@ impl<'a, S: Subject> Both<'a, S> {
                 data.wall.is_some()
             ),
             points: data.mi * data.mj,
-            cpu: CpuBackend.elliptic(data).unwrap().0,
-            state: subject.elliptic(data).unwrap().0,
+            cpu: CpuBackend.elliptic(data.clone()).unwrap().0,
+            state: subject.elliptic(data.clone()).unwrap().0,
         };
         both.load(u);
         both

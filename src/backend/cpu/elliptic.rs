@@ -5,7 +5,7 @@ use super::vector::{clear, reduce};
 use super::{CpuBackend, EllMatrix};
 use crate::backend::elliptic::{first_guess, store_frame, wrap};
 use crate::backend::{
-    CellGuard, EllipticBackend, EllipticData, GridBackend, Real, Result, Scaling, WallTerms,
+    CellGuard, EllipticBackend, EllipticData, GridBackend, Real, Result, Scaling,
 };
 use crate::grid::initial::{InitialSettings, Outline, hyperbolic};
 use crate::grid::quality::{Quality, measure};
@@ -79,23 +79,23 @@ impl EllipticBackend for CpuBackend {
         normals: &[[f64; 2]],
         settings: &EllipticSettings,
     ) -> Result<(EllipticState, Vec<f64>)> {
-        self.elliptic(&EllipticData::new(grid, normals, settings))
+        self.elliptic(EllipticData::new(grid, normals, settings))
     }
 
-    fn elliptic(&self, data: &EllipticData) -> Result<(EllipticState, Vec<f64>)> {
+    fn elliptic(&self, mut data: EllipticData) -> Result<(EllipticState, Vec<f64>)> {
         let (mi, mj) = (data.mi, data.mj);
-        let mut state = EllipticState {
-            data: copy_of(data),
+        if data.periodic {
+            data.x.chunks_mut(mi + 2).chain(data.y.chunks_mut(mi + 2)).for_each(wrap);
+        }
+        let guess = first_guess(&data);
+        let state = EllipticState {
+            data,
             amplitudes: vec![0.0; 2 * mi],
             row_weights: vec![0.0; mi * mj],
             merit_weights: vec![0.0; mi * mj],
             row_sums: vec![0.0; mj],
         };
-        if data.periodic {
-            state.data.x.chunks_mut(mi + 2).for_each(wrap);
-            state.data.y.chunks_mut(mi + 2).for_each(wrap);
-        }
-        Ok((state, first_guess(data)))
+        Ok((state, guess))
     }
 
     fn load_state(&self, state: &mut EllipticState, u: &Vec<f64>) -> Result<()> {
@@ -146,21 +146,19 @@ impl EllipticBackend for CpuBackend {
         b: Option<&mut EllMatrix<T>>,
     ) -> Result<()> {
         let EllipticState { data, amplitudes, row_weights, .. } = state;
-        let rows = a.row_blocks_mut(2 * data.mi).into_par_iter();
-        rows.zip(row_weights.par_chunks(data.mi)).enumerate().for_each(
-            |(j, (mut slots, row_weights))| {
-                let row = Row { data, amplitudes, j };
-                simd::run(JacobianRow { row, row_weights, slots: &mut slots });
-            },
-        );
-        let Some(b) = b else { return Ok(()) };
-        let rows = b.row_blocks_mut(2 * data.mi).into_par_iter();
-        rows.zip(row_weights.par_chunks(data.mi)).enumerate().for_each(
-            |(j, (mut slots, row_weights))| {
-                let row = Row { data, amplitudes, j };
-                simd::run(WallRow { row, row_weights, slots: &mut slots });
-            },
-        );
+        let row = |j: usize| (Row { data, amplitudes, j }, &row_weights[j * data.mi..][..data.mi]);
+        let rows = a.row_blocks_mut(2 * data.mi).into_par_iter().enumerate();
+        rows.for_each(|(j, slots)| {
+            let (row, row_weights) = row(j);
+            simd::run(JacobianRow { row, row_weights, slots });
+        });
+        if let Some(b) = b {
+            let rows = b.row_blocks_mut(2 * data.mi).into_par_iter().enumerate();
+            rows.for_each(|(j, slots)| {
+                let (row, row_weights) = row(j);
+                simd::run(WallRow { row, row_weights, slots });
+            });
+        }
         Ok(())
     }
 
@@ -235,22 +233,6 @@ impl EllipticBackend for CpuBackend {
     fn copy_wall<T: Real>(&self, walls: usize, d: &Vec<T>, z: &mut Vec<T>) -> Result<()> {
         z[..2 * walls].copy_from_slice(&d[..2 * walls]);
         Ok(())
-    }
-}
-
-/// A copy made by all threads.
-fn copy_of(data: &EllipticData) -> EllipticData {
-    let copy = |values: &[f64]| -> Vec<f64> { values.par_iter().copied().collect() };
-    EllipticData {
-        x: copy(&data.x),
-        y: copy(&data.y),
-        control_p: copy(&data.control_p),
-        control_q: copy(&data.control_q),
-        wall: data
-            .wall
-            .as_ref()
-            .map(|wall| WallTerms { phi: copy(&wall.phi), psi: copy(&wall.psi) }),
-        ..*data
     }
 }
 

@@ -143,55 +143,48 @@ fn renew(points: &Points, row_weights: &mut [f64], merit_weights: &mut [f64]) {
 }
 
 /// Row j of a ← w ∂R/∂r.
-pub(super) struct JacobianRow<'a, 'b, T> {
+pub(super) struct JacobianRow<'a, T> {
     pub(super) row: Row<'a>,
     pub(super) row_weights: &'a [f64],
     /// Values of row j by slot.
-    pub(super) slots: &'a mut [&'b mut [T]],
+    pub(super) slots: Vec<&'a mut [T]>,
 }
 
-impl<T: Real> Kernel for JacobianRow<'_, '_, T> {
+impl<T: Real> Kernel for JacobianRow<'_, T> {
     #[inline(always)]
     fn run(mut self) {
         let mi = self.row.data.mi;
-        let mut entries = Entries([[[0.0; SHORT]; ENTRIES]; 2]);
-        // All points inside have the same neighbours; the ends of an open row have fewer.
-        let inside = if self.row.data.periodic { 0..mi } else { 1..mi.max(2) - 1 };
-        if !self.row.data.periodic {
-            self.end(0, &mut entries);
-            self.end(mi - 1, &mut entries);
-        }
-        for first in inside.clone().step_by(SHORT) {
-            self.inside(first..(first + SHORT).min(inside.end), &mut entries);
+        // All points inside have neighbours on both sides; the ends of an open row have fewer.
+        if self.row.data.periodic {
+            self.points(0..mi, None);
+        } else {
+            self.points(0..1, Some(0));
+            self.points(mi - 1..mi, Some(mi - 1));
+            self.points(1..mi.max(2) - 1, None);
         }
     }
 }
 
-impl<T: Real> JacobianRow<'_, '_, T> {
+impl<T: Real> JacobianRow<'_, T> {
+    /// The rows of some points: what has no neighbour is left out, beside the point `end` too.
     #[inline(always)]
-    fn inside(&mut self, columns: Range<usize>, entries: &mut Entries) {
-        entries.evaluate(self.row, &columns, self.row_weights);
-        let (south, north) = (self.row.j > 0, self.row.j + 1 < self.row.data.mj);
-        let first = if south { 0 } else { 4 };
-        let last = if north { ENTRIES } else { ENTRIES - 4 };
-        for (slot, k) in self.slots.iter_mut().zip(first..last) {
-            let rows = slot[2 * columns.start..2 * columns.end].as_chunks_mut::<2>().0;
-            let [x, y] = [&entries.0[0][k], &entries.0[1][k]];
-            for (row, (x, y)) in rows.iter_mut().zip(x.iter().zip(y)) {
-                *row = [T::narrow(*x), T::narrow(*y)];
-            }
-        }
-    }
-
-    /// An end of the row: what has no neighbour on its side is left out.
-    #[inline(always)]
-    fn end(&mut self, i: usize, entries: &mut Entries) {
-        entries.evaluate(self.row, &(i..i + 1), self.row_weights);
-        let present = present_entries(i, self.row.j, self.row.data.mi, self.row.data.mj);
-        let kept = (0..ENTRIES).filter(|&k| present[k]);
-        for (slot, k) in self.slots.iter_mut().zip(kept) {
-            for variable in 0..2 {
-                slot[2 * i + variable] = T::narrow(entries.0[variable][k][0]);
+    fn points(&mut self, columns: Range<usize>, end: Option<usize>) {
+        let Self { row: Row { data, j, .. }, .. } = *self;
+        let within = |at: usize, by, end| at.checked_add_signed(by).is_some_and(|at| at < end);
+        let present = STENCIL.map(|(di, dj, _)| {
+            end.is_none_or(|i| within(i, di, data.mi)) && within(j, dj, data.mj)
+        });
+        let mut entries = Entries([[[0.0; SHORT]; ENTRIES]; 2]);
+        for first in columns.clone().step_by(SHORT) {
+            let columns = first..(first + SHORT).min(columns.end);
+            entries.evaluate(self.row, &columns, self.row_weights);
+            let present = (0..ENTRIES).filter(|&k| present[k]);
+            for (slot, k) in self.slots.iter_mut().zip(present) {
+                let rows = slot[2 * columns.start..2 * columns.end].as_chunks_mut::<2>().0;
+                let [x, y] = [&entries.0[0][k], &entries.0[1][k]];
+                for (row, (x, y)) in rows.iter_mut().zip(x.iter().zip(y)) {
+                    *row = [T::narrow(*x), T::narrow(*y)];
+                }
             }
         }
     }
@@ -221,25 +214,18 @@ impl Entries {
     }
 }
 
-/// Which of the 13 entries of a row have a neighbour, in the order of [`Blocks::row`], where the
-/// row of points does not close.
-fn present_entries(i: usize, j: usize, mi: usize, mj: usize) -> [bool; ENTRIES] {
-    let within = |at: usize, by, end| at.checked_add_signed(by).is_some_and(|at| at < end);
-    STENCIL.map(|(di, dj, _)| within(i, di, mi) && within(j, dj, mj))
-}
-
 /// Row j of b ← w ∂R/∂(p, q).
-pub(super) struct WallRow<'a, 'b, T> {
+pub(super) struct WallRow<'a, T> {
     pub(super) row: Row<'a>,
     pub(super) row_weights: &'a [f64],
     /// Values of row j by slot.
-    pub(super) slots: &'a mut [&'b mut [T]],
+    pub(super) slots: Vec<&'a mut [T]>,
 }
 
-impl<T: Real> Kernel for WallRow<'_, '_, T> {
+impl<T: Real> Kernel for WallRow<'_, T> {
     #[inline(always)]
     fn run(self) {
-        let Self { row, row_weights, slots } = self;
+        let Self { row, row_weights, mut slots } = self;
         for columns in chunks(0..row.data.mi) {
             let points = Points::new(row, &columns);
             let Some([phi, psi]) = points.decay else { return };

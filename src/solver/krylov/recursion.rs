@@ -106,7 +106,7 @@ fn run<B: Backend, T: Real, A: LinearOperator<B, T>, M: Recursive<B, T>>(
     let backend = system.backend;
     method.begin(backend, target, start)?;
     let mut slots = [0.0; SLOTS + LOG];
-    let (mut recording, mut read_backs) = (B::Recording::default(), ReadBacks::new());
+    let (mut recording, mut read_backs) = (B::Recording::default(), VecDeque::new());
     let mut done = 0;
     while *iterations < target.max_iterations as f64 {
         let left = target.max_iterations - *iterations as usize;
@@ -114,58 +114,27 @@ fn run<B: Backend, T: Real, A: LinearOperator<B, T>, M: Recursive<B, T>>(
             method.iterate(system, x, Pace::Watched)?;
             scalars::read(backend, method.residual().1, &mut slots)?;
         } else {
-            while read_backs.is_short(done, left) {
+            // Ever more ahead, so that few iterations of a short run are in vain.
+            while read_backs.len() < (done / SINGLE).clamp(1, MOST.min(left)) {
                 backend.replay(&mut recording, || method.iterate(system, x, Pace::Ahead))?;
-                read_backs.begin(backend, method.residual().1)?;
+                read_backs.push_back(backend.read_back(method.residual().1)?);
             }
-            read_backs.next(backend, &mut slots)?;
+            if let Some(read_back) = read_backs.pop_front() {
+                backend.wait_for(read_back, &mut slots)?;
+            }
         }
-        take_log(system, &slots, &mut done, iterations);
+        // The iterations logged since the last look.
+        let logged = slots[usize::from(LOGGED)] as usize;
+        for k in done..logged {
+            *iterations += 1.0;
+            (system.observe)(*iterations, slots[SLOTS + k % LOG].sqrt());
+        }
+        done = logged;
         if let Some(run) = M::ended(&slots, iterations, system.observe) {
             return Ok(run);
         }
     }
     Ok(Run::Ended(LinearStop::IterationLimit))
-}
-
-/// Copies of the scalars after iterations that were enqueued ahead.
-struct ReadBacks<B: Backend>(VecDeque<B::ReadBack>);
-
-impl<B: Backend> ReadBacks<B> {
-    fn new() -> Self {
-        Self(VecDeque::with_capacity(MOST))
-    }
-
-    /// Whether another iteration may be enqueued after `done` were read, `left` more allowed: ever
-    /// more, so that few of a short run are in vain.
-    fn is_short(&self, done: usize, left: usize) -> bool {
-        self.0.len() < (done / SINGLE).clamp(1, MOST.min(left))
-    }
-
-    fn begin(&mut self, backend: &B, scalars: &B::Vector<f64>) -> Result<()> {
-        self.0.push_back(backend.read_back(scalars)?);
-        Ok(())
-    }
-
-    /// The scalars after the first iteration that was not read.
-    fn next(&mut self, backend: &B, slots: &mut [f64; SLOTS + LOG]) -> Result<()> {
-        self.0.pop_front().map_or(Ok(()), |read_back| backend.wait_for(read_back, slots))
-    }
-}
-
-/// Counts the iterations that a run logged after the first `done`, and shows their residuals.
-fn take_log<B: Backend, T: Real, A>(
-    system: &mut System<'_, B, T, A>,
-    slots: &[f64; SLOTS + LOG],
-    done: &mut usize,
-    iterations: &mut f64,
-) {
-    let logged = slots[usize::from(LOGGED)] as usize;
-    for k in *done..logged {
-        *iterations += 1.0;
-        (system.observe)(*iterations, slots[SLOTS + k % LOG].sqrt());
-    }
-    *done = logged;
 }
 
 /// An inner product is lost in the rounding of its operands.

@@ -10,8 +10,7 @@ pub use multigrid::{Cycle, MultigridSettings};
 pub use multigrid::Multigrid;
 
 use super::linear::Precision;
-use super::{LinearOperator, Preconditioner, SolverError};
-use crate::backend::matrices::Identity;
+use super::{LinearOperator, Preconditioner, SolverError, present};
 use crate::backend::{
     Algebraic, Backend, Incomplete, LevelSize, MultigridBackend, Real, Result, SparseMatrix,
 };
@@ -48,41 +47,36 @@ impl Kind {
     }
 }
 
-/// An algebraic preconditioner, which is made at the first update and kept; the identity before.
+/// An algebraic preconditioner, which is made at the first update and kept.
 #[doc(hidden)] // Users have it in a `GridPreconditioner`.
 pub struct FromMatrix<B: Backend, T: Real, A> {
     kind: Algebraic,
-    analysed: bool,
-    made: Box<dyn Preconditioner<B, T, A>>,
+    made: Option<Box<dyn Preconditioner<B, T, A>>>,
 }
 
 impl<B: Backend, T: Real, A: SparseMatrix<B, T>> FromMatrix<B, T, A> {
     /// A preconditioner of this kind, not prepared for a matrix yet.
     pub fn new(kind: Algebraic) -> Self {
-        Self { kind, analysed: false, made: Box::new(Identity) }
+        Self { kind, made: None }
     }
 
     /// Analysis alone: what depends on the pattern of the matrix and not on its values.
     ///
     /// # Errors
     /// If the device fails.
-    pub fn analyse(&mut self, backend: &B, a: &A) -> Result<()> {
-        self.made = a.preconditioner(backend, self.kind)?;
-        self.analysed = true;
-        Ok(())
+    pub fn analyse(&mut self, backend: &B, a: &A) -> Result<&mut dyn Preconditioner<B, T, A>> {
+        let made = present(&mut self.made, || a.preconditioner(backend, self.kind))?;
+        Ok(&mut **made)
     }
 }
 
 impl<B: Backend, T: Real, A: SparseMatrix<B, T>> Preconditioner<B, T, A> for FromMatrix<B, T, A> {
     fn update(&mut self, backend: &B, a: &A) -> Result<(), SolverError> {
-        if !self.analysed {
-            self.analyse(backend, a)?;
-        }
-        self.made.update(backend, a)
+        self.analyse(backend, a)?.update(backend, a)
     }
 
     fn apply(&mut self, backend: &B, a: &A, r: &B::Vector<T>, z: &mut B::Vector<T>) -> Result<()> {
-        self.made.apply(backend, a, r, z)
+        self.analyse(backend, a)?.apply(backend, a, r, z)
     }
 
     fn apply_and_multiply(
@@ -93,7 +87,7 @@ impl<B: Backend, T: Real, A: SparseMatrix<B, T>> Preconditioner<B, T, A> for Fro
         z: &mut B::Vector<T>,
         y: &mut B::Vector<T>,
     ) -> Result<()> {
-        self.made.apply_and_multiply(backend, a, r, z, y)
+        self.analyse(backend, a)?.apply_and_multiply(backend, a, r, z, y)
     }
 }
 

@@ -77,7 +77,7 @@ impl Case {
         data: &EllipticData,
         grid: &Mutex<Grid>,
     ) -> Result<NewtonReport, SolverError> {
-        let (mut problem, mut u) = GridProblem::<B, T>::from_data(backend, data)?;
+        let (mut problem, mut u) = GridProblem::<B, T>::from_data(backend, data.clone())?;
         let linear = LinearSettings { method: self.method, max_iterations: 2000, restart: 30 };
         let preconditioner =
             GridPreconditioner::new(self.kind, MultigridSettings::default(), problem.size());

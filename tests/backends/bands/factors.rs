@@ -21,7 +21,7 @@ pub fn jacobian<B: EllipticBackend>(
     data: &EllipticData,
 ) -> Result<B::Matrix<f64>, SolverError> {
     let n = 2 * data.mi * data.mj;
-    let (mut state, _) = backend.elliptic(data)?;
+    let (mut state, _) = backend.elliptic(data.clone())?;
     let mut f = backend.zeros(n)?;
     let _ = backend.residual(&mut state, Scaling::Renewed, &mut f)?;
     let mut a = backend.matrix(&EllPattern::nine_point(data.mi, data.mj, data.periodic))?;

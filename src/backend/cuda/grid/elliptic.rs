@@ -80,11 +80,11 @@ impl EllipticBackend for CudaBackend {
             // The kernels know rings alone: the data of a C-grid are made on the host.
             let mut host = Grid::new(grid.topology, grid.ni, grid.nj);
             self.fetch(grid, &mut host)?;
-            self.elliptic(&EllipticData::new(&host, normals, settings))
+            self.elliptic(EllipticData::new(&host, normals, settings))
         }
     }
 
-    fn elliptic(&self, data: &EllipticData) -> Result<(CudaElliptic, CudaVector<f64>)> {
+    fn elliptic(&self, mut data: EllipticData) -> Result<(CudaElliptic, CudaVector<f64>)> {
         let from = |host: &[f64]| Buffer::from_host(&self.device, host);
         let zeros = |n: usize| Buffer::zeros(&self.device, n);
         let points = data.mi * data.mj;
@@ -92,17 +92,17 @@ impl EllipticBackend for CudaBackend {
             let (phi, psi) = (from(&wall.phi)?, from(&wall.psi)?);
             Ok(Wall { phi, psi, amplitudes: zeros(2 * data.mi)? })
         });
-        let (mut x, mut y) = (data.x.clone(), data.y.clone());
         if data.periodic {
-            x.chunks_mut(data.mi + 2).chain(y.chunks_mut(data.mi + 2)).for_each(wrap);
+            let rows = data.x.chunks_mut(data.mi + 2).chain(data.y.chunks_mut(data.mi + 2));
+            rows.for_each(wrap);
         }
         let halo = self.ranks.as_ref().map(|_| Halo::new(&self.device, 2 * (data.mj + 2)));
         let state = CudaElliptic {
             mi: data.mi,
             mj: data.mj,
             periodic: data.periodic,
-            x: from(&x)?,
-            y: from(&y)?,
+            x: from(&data.x)?,
+            y: from(&data.y)?,
             control_p: from(&data.control_p)?,
             control_q: from(&data.control_q)?,
             wall: wall.transpose()?,
