@@ -34,7 +34,7 @@ fn a_row_that_waits_without_end_fails_its_launch() {
         let arguments = [
             Argument::from(1_u64),
             Argument::from(0_u32),
-            Argument::words(&[starts.address(), split.address(), columns.address()]),
+            Argument::Struct([starts.address(), split.address(), columns.address()].into()),
             (&zeros).into(),
             zeros.address_of(1).into(),
         ];

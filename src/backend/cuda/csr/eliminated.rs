@@ -67,7 +67,7 @@ impl Eliminated {
             return Err(DeviceError::TooManyEntries { entries: slots });
         }
         let (mi, [before, after]) = match (pattern.structure(), &backend.ranks) {
-            (Structure::NinePoint { mi, .. }, Some(ranks)) => (mi, ranks.neighbours()),
+            (Structure::NinePoint { mi, .. }, Some(ranks)) => (mi, ranks.neighbours),
             _ => (1, [false; 2]),
         };
         // A row at an edge of the band has the slots of a periodic one.
