@@ -19,7 +19,8 @@ pub fn square<B: Backend>(backend: &B, x: &B::Vector<f64>) -> Result<f64, Device
 pub fn a_silent_rank_is_named(timeout: Duration) {
     let bands = Bands::new(64, 2, false).unwrap();
     for transport in TRANSPORTS {
-        let gpus = Gpus::open(&[0, 1]).unwrap().with_transport(transport).with_timeout(timeout);
+        let mut gpus = Gpus::open(&[0, 1]).unwrap();
+        (gpus.transport, gpus.timeout) = (transport, timeout);
 
         let result = gpus.run(&bands, |rank, backend| {
             let x = backend.zeros::<f64>(1000)?;

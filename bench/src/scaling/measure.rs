@@ -27,7 +27,8 @@ pub fn scaling(
 ) -> Result<(String, Vec<ScalingRecord>), SolverError> {
     let (mut names, mut records) = (String::new(), Vec::new());
     for count in counts(ordinals.len()) {
-        let gpus = Gpus::open(&ordinals[..count])?.with_gathered_points(settings.gathered_points);
+        let mut gpus = Gpus::open(&ordinals[..count])?;
+        gpus.gathered_points = settings.gathered_points;
         names = gpus.names();
         let fixed = settings.sizes.iter().map(|&size| (Growth::Fixed, size));
         let weak = settings.weak.iter().map(|&size| (Growth::Weak, size));

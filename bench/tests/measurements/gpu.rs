@@ -18,7 +18,8 @@ use gridgen_bench::ellipses;
 fn thousands_of_lines_cross_the_border_of_two_gpus() {
     let data = ellipses(129, 16_001);
     let bands = Bands::new(data.mi, 2, data.periodic).unwrap();
-    let gpus = Gpus::open(&[0, 1]).unwrap().with_timeout(Duration::from_secs(20));
+    let mut gpus = Gpus::open(&[0, 1]).unwrap();
+    gpus.timeout = Duration::from_secs(20);
 
     let residuals = gpus.run(&bands, |rank, backend| {
         let (mut problem, mut u) =

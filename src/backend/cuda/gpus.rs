@@ -5,11 +5,10 @@ use crate::backend::cuda::comm::{
     AbortFlag, Communicator, CommunicatorId, HostCommunicator, HostTransport, NcclCommunicator,
     PeerCommunicator, RANK_TIMEOUT, nccl_present, run_ranks,
 };
-use crate::backend::cuda::device::driver::DriverDevice;
+use crate::backend::cuda::device::driver::{DriverDevice, SEVERAL_GPUS};
 use crate::backend::cuda::device::{Device, MemoryEstimate, WatchedDevice};
 use crate::backend::cuda::launch::Result;
 use crate::backend::{Bands, DeviceError};
-use parking_lot::Mutex;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -24,16 +23,18 @@ pub enum Transport {
     Host,
 }
 
-/// Held by a run on several GPUs: kernels of two runs that wait for other GPUs could each be queued
-/// before what the other waits for.
-static ONE_RUN: Mutex<()> = Mutex::new(());
-
 /// GPUs of this machine, opened, with their kernels compiled.
 pub struct Gpus {
     devices: Vec<Arc<DriverDevice>>,
-    transport: Transport,
-    gathered_points: Option<usize>,
-    timeout: Duration,
+    /// How messages are sent: by the fastest transport there is, unless it is replaced.
+    #[doc(hidden)]
+    pub transport: Transport,
+    /// Points up to which levels of multigrid are gathered onto every GPU, where that is not the default.
+    #[doc(hidden)]
+    pub gathered_points: Option<usize>,
+    /// Longest wait of a GPU for another one.
+    #[doc(hidden)]
+    pub timeout: Duration,
 }
 
 // What is hidden is for the tests and measurements of this workspace.
@@ -54,27 +55,6 @@ impl Gpus {
             Transport::Host
         };
         Ok(Self { devices, transport, gathered_points: None, timeout: RANK_TIMEOUT })
-    }
-
-    /// Sends messages by this transport instead of the fastest there is.
-    #[doc(hidden)]
-    #[must_use]
-    pub fn with_transport(self, transport: Transport) -> Self {
-        Self { transport, ..self }
-    }
-
-    /// Gathers levels of multigrid with up to `most` points onto every GPU.
-    #[doc(hidden)]
-    #[must_use]
-    pub fn with_gathered_points(self, most: Option<usize>) -> Self {
-        Self { gathered_points: most, ..self }
-    }
-
-    /// Fails where a GPU waits longer for another one.
-    #[doc(hidden)]
-    #[must_use]
-    pub fn with_timeout(self, timeout: Duration) -> Self {
-        Self { timeout, ..self }
     }
 
     /// Number of GPUs.
@@ -135,7 +115,7 @@ impl Gpus {
         R: Send,
         E: Send + PartialEq + From<DeviceError>,
     {
-        let _one_run = ONE_RUN.lock();
+        let _one_run = SEVERAL_GPUS.write();
         let abort_flag = Arc::new(AbortFlag::new(self.timeout));
         let transport = Arc::new(HostTransport::new(abort_flag.clone(), self.count()));
         let nccl = self.transport == Transport::Nccl;

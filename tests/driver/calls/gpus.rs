@@ -1,9 +1,11 @@
 //! Several devices.
 
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::time::Duration;
 
 use gridgen::backend::cuda::Gpus;
+use gridgen::backend::cuda::driver::DriverDevice;
 use gridgen::backend::{Backend, Bands, DeviceError};
 
 use super::elsewhere;
@@ -16,7 +18,8 @@ fn ranks_add_up_their_parts_whichever_way_messages_go() {
     }
     let bands = Bands::new(64, 2, false).unwrap();
     for transport in TRANSPORTS {
-        let gpus = Gpus::open(&[0, 1]).unwrap().with_transport(transport);
+        let mut gpus = Gpus::open(&[0, 1]).unwrap();
+        gpus.transport = transport;
 
         let sums = gpus.run(&bands, |rank, backend| {
             let mut x = backend.zeros::<f64>(100)?;
@@ -36,6 +39,37 @@ fn a_rank_that_goes_silent_is_named_whichever_way_messages_go() {
     a_silent_rank_is_named(Duration::from_millis(500));
 }
 
+/// The driver frees memory when all kernels of a GPU are done, and launches none meanwhile: not the one
+/// either that a kernel of another GPU waits for.
+#[test]
+fn a_gpu_is_closed_after_the_run_on_several() {
+    if elsewhere() {
+        return;
+    }
+    let bands = Bands::new(64, 2, false).unwrap();
+    let gpus = Gpus::open(&[0, 1]).unwrap();
+    let alone = Mutex::new(Some(DriverDevice::open(0).unwrap()));
+    let closed = AtomicBool::new(false);
+
+    std::thread::scope(|scope| {
+        let close = || {
+            drop(alone.lock().unwrap().take());
+            closed.store(true, Ordering::SeqCst);
+        };
+        let result = gpus.run(&bands, |rank, _| {
+            if rank == 0 {
+                scope.spawn(close);
+                std::thread::sleep(Duration::from_millis(200));
+            }
+            Ok::<_, DeviceError>(closed.load(Ordering::SeqCst))
+        });
+
+        assert_eq!(result.map(|closed| closed[0]), Ok(false));
+    });
+
+    assert!(closed.into_inner());
+}
+
 /// Kernels that wait for another GPU must not stand behind those of another run that do.
 #[test]
 fn runs_on_several_gpus_come_one_after_another() {
@@ -45,7 +79,8 @@ fn runs_on_several_gpus_come_one_after_another() {
     let bands = Bands::new(64, 2, false).unwrap();
     let (under_way, most) = (AtomicUsize::new(0), AtomicUsize::new(0));
     let run = || {
-        let gpus = Gpus::open(&[0, 1]).unwrap().with_timeout(Duration::from_secs(20));
+        let mut gpus = Gpus::open(&[0, 1]).unwrap();
+        gpus.timeout = Duration::from_secs(20);
         gpus.run(&bands, |rank, backend| {
             if rank == 0 {
                 let now = under_way.fetch_add(1, Ordering::SeqCst) + 1;

@@ -19,7 +19,7 @@ use crate::backend::cuda::launch::{
     Argument, Kernel, LaunchShape, Result, Source, arguments, images,
 };
 use cudarc::driver::{result, sys};
-use parking_lot::{Mutex, RwLock};
+use parking_lot::{Mutex, RwLock, RwLockReadGuard};
 use std::any::Any;
 use std::collections::HashMap;
 use std::ffi::c_void;
@@ -37,6 +37,12 @@ fn words(from: Address, bytes: usize) -> Option<usize> {
     let whole = bytes.is_multiple_of(WORD) && from.is_multiple_of(WORD as Address);
     (whole && (1..=MOST_WORDS).contains(&(bytes / WORD))).then_some(bytes / WORD)
 }
+
+/// Held for writing by a run on several GPUs: kernels of two runs that wait for other GPUs could each be
+/// queued before what the other waits for. Held for reading while a GPU is closed or its memory given back:
+/// the driver then waits for all kernels of the GPU and launches nothing meanwhile, not even the kernel
+/// whose message another GPU waits for.
+pub(crate) static SEVERAL_GPUS: RwLock<()> = RwLock::new(());
 
 /// A GPU, its streams and its compiled kernels.
 #[doc(hidden)]
@@ -61,6 +67,7 @@ pub struct DriverDevice {
     begun: AtomicUsize,
     stream: Stream,
     // Released last.
+    closing: Option<RwLockReadGuard<'static, ()>>,
     context: Arc<Context>,
 }
 
@@ -117,6 +124,7 @@ impl DriverDevice {
             ended,
             begun: AtomicUsize::new(0),
             stream,
+            closing: None,
             context,
         })
     }
@@ -227,6 +235,7 @@ impl Drop for DriverDevice {
         if self.bind().is_err() {
             return;
         }
+        self.closing = Some(SEVERAL_GPUS.read());
         self.give_back();
         // Stores that nobody waited for end before their memory is freed.
         let _ = self.stream.synchronise();
@@ -240,7 +249,9 @@ impl Device for DriverDevice {
 
     fn memory(&self) -> Result<Option<(usize, usize)>> {
         self.bind()?;
-        self.give_back();
+        if let Some(_no_run) = SEVERAL_GPUS.try_read() {
+            self.give_back();
+        }
         result::mem_get_info().map(Some).map_err(self.info.failed("asking for its memory"))
     }
 
