@@ -298,7 +298,7 @@ fn a_new_module_must_be_given_its_place() {
 
 /// The folders and files of the CUDA backend: each uses only those before it.
 const CUDA: &[&str] =
-    &["launch", "device", "comm", "backend", "algebra", "grid", "precond", "csr", "gpus", "mod"];
+    &["launch", "device", "comm", "backend", "algebra", "grid", "csr", "precond", "gpus", "mod"];
 
 /// For each file of a folder of `src` the files of that folder that it uses.
 fn file_uses(folder: &str) -> Vec<(String, Vec<String>)> {

@@ -16,7 +16,6 @@ pub(crate) struct RankContext {
     pub(crate) communicator: Box<dyn Communicator>,
     pub(crate) bands: Bands,
     pub(crate) rank: usize,
-    /// Number of ranks.
     pub(crate) size: usize,
     /// Whether there are bands before and after this one.
     pub(crate) neighbours: [bool; 2],

@@ -5,12 +5,16 @@ use super::eliminated::Eliminated;
 use super::pattern::{CsrPattern, scan, slim};
 use super::rows::RowFactors;
 use super::triangle::Waiting;
-use crate::backend::cuda::algebra::CudaVector;
+use crate::backend::cuda::algebra::{CudaVector, Jacobi};
 use crate::backend::cuda::backend::CudaBackend;
 use crate::backend::cuda::device::Buffer;
 use crate::backend::cuda::launch::shared::PushState;
 use crate::backend::cuda::launch::{Result, Source, arguments};
-use crate::backend::{Incomplete, Preconditioner, PreconditionerFailure, Real, SolverError};
+use crate::backend::matrices::Identity;
+use crate::backend::{
+    Algebraic, Backend, Incomplete, Preconditioner, PreconditionerFailure, Real, SolverError,
+    SparseMatrix,
+};
 use crate::sparse::Schedule;
 use std::sync::Arc;
 use std::time::Instant;
@@ -21,7 +25,7 @@ const LEVEL: f64 = 2e-6;
 /// Solves in which a way of waiting is timed; the first also loads its kernels.
 const TIMED: usize = 2;
 
-pub(super) struct CudaCsrFactors<T> {
+struct CudaCsrFactors<T> {
     kind: Incomplete,
     /// They are those of A + `shift` diag(A).
     shift: f64,
@@ -148,6 +152,22 @@ impl<T: Real> CudaCsrFactors<T> {
         self.candidates.push(rows);
         self.trials.push(Trial::new(1, Waiting::RowByRow));
         Ok(())
+    }
+}
+
+impl<T: Real> SparseMatrix<CudaBackend, T> for CudaCsr<T> {
+    fn preconditioner(
+        &self,
+        backend: &CudaBackend,
+        kind: Algebraic,
+    ) -> Result<Box<dyn Preconditioner<CudaBackend, T, Self>>> {
+        Ok(match kind {
+            Algebraic::None => Box::new(Identity),
+            Algebraic::Jacobi => Box::new(Jacobi { inverse: backend.zeros(self.pattern.rows)? }),
+            Algebraic::Factors { kind, schedule, shift } => {
+                Box::new(CudaCsrFactors::new(backend, &self.pattern, (kind, shift), schedule)?)
+            }
+        })
     }
 }
 

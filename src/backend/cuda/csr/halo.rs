@@ -22,7 +22,6 @@ const LANE: usize = 64;
 pub(super) struct RowHalo<T> {
     /// Own rows whose entries of x others need.
     packed: Buffer<u32>,
-    /// Those entries.
     outgoing: Buffer<T>,
     sent: Vec<Message>,
     halo: Buffer<T>,

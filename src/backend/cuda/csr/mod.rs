@@ -16,19 +16,14 @@ pub(super) use self::eliminated::Eliminated;
 pub(super) use self::rows::RowFactors;
 pub(super) use self::triangle::Waiting;
 
-use self::factors::CudaCsrFactors;
 use self::halo::RowHalo;
 use self::pattern::CsrPattern;
 use self::product::RowProduct;
-use crate::backend::cuda::algebra::{CudaMatrix, CudaVector, InverseDiagonal, Jacobi};
+use crate::backend::cuda::algebra::{CudaMatrix, CudaVector, InverseDiagonal};
 use crate::backend::cuda::backend::CudaBackend;
 use crate::backend::cuda::device::Buffer;
 use crate::backend::cuda::launch::{LaunchShape, Result, Source, arguments};
-use crate::backend::matrices::Identity;
-use crate::backend::{
-    Algebraic, Backend, Format, LinearOperator, Preconditioner, Product, Real, SparseBackend,
-    SparseMatrix,
-};
+use crate::backend::{Format, LinearOperator, Product, Real, SparseBackend};
 use crate::sparse::{Csr, EllPattern, RowPart};
 use std::sync::Arc;
 
@@ -71,22 +66,6 @@ impl<T: Real> LinearOperator<CudaBackend, T> for CudaCsr<T> {
         multiply()?;
         backend.finish_exchange()?;
         halo.add(backend, y)
-    }
-}
-
-impl<T: Real> SparseMatrix<CudaBackend, T> for CudaCsr<T> {
-    fn preconditioner(
-        &self,
-        backend: &CudaBackend,
-        kind: Algebraic,
-    ) -> Result<Box<dyn Preconditioner<CudaBackend, T, Self>>> {
-        Ok(match kind {
-            Algebraic::None => Box::new(Identity),
-            Algebraic::Jacobi => Box::new(Jacobi { inverse: backend.zeros(self.pattern.rows)? }),
-            Algebraic::Factors { kind, schedule, shift } => {
-                Box::new(CudaCsrFactors::new(backend, &self.pattern, (kind, shift), schedule)?)
-            }
-        })
     }
 }
 

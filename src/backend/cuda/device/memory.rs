@@ -73,7 +73,6 @@ impl<T: bytemuck::Pod> Buffer<T> {
         self.device.download(GRANTED, self.address, bytemuck::cast_slice_mut(host))
     }
 
-    /// All values on the host.
     pub(crate) fn to_host(&self) -> Result<Vec<T>> {
         let mut host = vec![T::zeroed(); self.len];
         self.download(&mut host)?;

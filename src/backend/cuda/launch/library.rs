@@ -22,7 +22,6 @@ pub(in super::super) struct Probe(LazyLock<Option<Library>>);
 /// The driver.
 pub(in super::super) static DRIVER: Probe =
     Probe(LazyLock::new(|| open([file_names("cuda"), file_names("nvcuda")].concat())));
-/// The run-time compiler.
 static COMPILER: Probe = Probe(LazyLock::new(|| open(file_names("nvrtc"))));
 /// NCCL: the run-time package comes before the development package.
 pub(in super::super) static NCCL: Probe = Probe(LazyLock::new(|| {
