@@ -15,15 +15,13 @@ impl Symmetry {
     /// The symmetry of a closed line of the points (x, y).
     ///
     /// # Errors
-    ///
     /// [`GeometryError::NotSymmetric`] with the point that is farthest off, in x or y, the symmetry
     /// that the line comes nearest to.
     pub(crate) fn of_line(x: &[f64], y: &[f64]) -> Result<Self, GeometryError> {
         let last = x.len() - 1;
         let asymmetry = |symmetry: Self| {
             (0..=last).fold(([x[0], y[0]], 0.0), |(worst, most), i| {
-                let (at, image) =
-                    ([x[i], y[i]], symmetry.mirrored([x[last - i], y[last - i]], FAR_FIELD_CENTRE));
+                let (at, image) = ([x[i], y[i]], symmetry.image([x[last - i], y[last - i]]));
                 let by = (at[0] - image[0]).abs().max((at[1] - image[1]).abs());
                 if by > most { (at, by) } else { (worst, most) }
             })
@@ -36,6 +34,14 @@ impl Symmetry {
                 let (at, by) = if left_right.1 < up_down.1 { left_right } else { up_down };
                 Err(GeometryError::NotSymmetric { at, by })
             }
+        }
+    }
+
+    /// The mirror image of a node; that of zero is negative zero, as the kernels have it.
+    fn image(self, [x, y]: [f64; 2]) -> [f64; 2] {
+        match self {
+            Self::UpDown => [x, -y],
+            Self::LeftRight => self.mirrored([x, y], FAR_FIELD_CENTRE),
         }
     }
 
@@ -57,10 +63,10 @@ impl Symmetry {
                     let on_line = self.on_line(a, FAR_FIELD_CENTRE);
                     ([x[i], y[i]], [x[m], y[m]]) = (on_line, on_line);
                 } else {
-                    let image = self.mirrored(b, FAR_FIELD_CENTRE);
+                    let image = self.image(b);
                     let mean = [0, 1].map(|c| 0.5 * (a[c] + image[c]));
                     [x[i], y[i]] = mean;
-                    [x[m], y[m]] = self.mirrored(mean, FAR_FIELD_CENTRE);
+                    [x[m], y[m]] = self.image(mean);
                 }
             }
         });
