@@ -4,6 +4,7 @@
 #![allow(unreachable_pub, reason = "some modules serve several programs")]
 
 mod bands;
+mod cpu;
 mod errors;
 mod general;
 mod rows;

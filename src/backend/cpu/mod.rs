@@ -13,11 +13,15 @@ mod multigrid;
 mod points;
 mod vector;
 
-pub(crate) use factors::check_factors;
-
-// For the tests of this workspace: what users meet as associated types of the backend.
+// For the tests of this workspace, and what users meet as associated types of the backend.
 #[doc(hidden)]
-pub use {csr::CsrMatrix, elliptic::EllipticState, matrix::EllMatrix, multigrid::Level};
+pub use {
+    csr::{CsrMatrix, ENTRIES, Pieces, Slices},
+    elliptic::EllipticState,
+    factors::check_factors,
+    matrix::EllMatrix,
+    multigrid::Level,
+};
 
 /// The CPU. Work runs in the rayon thread pool that is current where a method is called.
 #[derive(Debug, Clone, Copy, Default)]

@@ -108,7 +108,7 @@ impl<T: Real> InverseDiagonal<T> for CsrMatrix<T> {
 }
 
 /// Entries of a piece of work, and of a part of a row too long for one.
-const ENTRIES: usize = 8192;
+pub const ENTRIES: usize = 8192;
 
 /// Running sums of a row: additions of one sum wait for each other.
 const SUMS: usize = 4;
@@ -116,10 +116,11 @@ const SUMS: usize = 4;
 /// Where the rows of a matrix are cut into pieces of about as many entries, whatever the lengths of
 /// the rows. The cuts depend on the pattern alone.
 #[derive(Debug)]
-pub(super) struct Pieces(Vec<usize>);
+pub struct Pieces(pub Vec<usize>);
 
 impl Pieces {
-    pub(super) fn new(row_start: &[usize]) -> Self {
+    /// The cuts of rows that start at these entries.
+    pub fn new(row_start: &[usize]) -> Self {
         let rows = row_start.len() - 1;
         let mut cuts = vec![0];
         let mut first = 0;
@@ -198,12 +199,12 @@ fn row_sum<T: Real>(values: &[T], columns: &[u32], x: &[T]) -> T {
 const SLICE: usize = 32;
 const TASK: usize = 32;
 
-/// Slices of [`SLICE`] rows, each as wide as its longest row and stored by slots: ELL where all rows
+/// Slices of `SLICE` rows, each as wide as its longest row and stored by slots: ELL where all rows
 /// are of one length, and little more than the entries where neighbours are of about one length
 /// (Monakov, Lokhmotov and Avetisyan 2010, doi:10.1007/978-3-642-11515-8_10). Slots left over hold
 /// zero in a column of their row.
 #[derive(Debug, Clone)]
-pub(super) struct Slices<T> {
+pub struct Slices<T> {
     start: Vec<usize>,
     columns: Vec<u32>,
     values: Vec<T>,
@@ -214,7 +215,7 @@ impl<T: Real> Slices<T> {
     pub(super) const PADDED: usize = 2;
 
     /// The slices of a matrix; none if they would hold more than [`Self::PADDED`] slots an entry.
-    pub(super) fn new(pattern: Pattern<'_>, values: &[T]) -> Option<Self> {
+    pub fn new(pattern: Pattern<'_>, values: &[T]) -> Option<Self> {
         let rows = pattern.rows();
         let width = |slice: usize| {
             let own = slice * SLICE..((slice + 1) * SLICE).min(rows);
@@ -263,38 +264,5 @@ impl<T: Real> Slices<T> {
                 y.copy_from_slice(&sums[..y.len()]);
             }
         });
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn pieces_have_about_as_many_entries_and_hold_every_row_once() {
-        let lengths = (0..50_000_usize).map(|row| if row == 777 { 100_000 } else { row % 5 });
-        let mut row_start = vec![0];
-        for length in lengths {
-            row_start.push(row_start.last().copied().unwrap_or(0) + length);
-        }
-
-        let Pieces(cuts) = Pieces::new(&row_start);
-
-        assert_eq!((cuts.first(), cuts.last()), (Some(&0), Some(&50_000)));
-        for ends in cuts.windows(2) {
-            let entries = row_start[ends[1]] - row_start[ends[0]];
-            assert!(ends[0] < ends[1]);
-            assert!(entries < ENTRIES + 5 || ends.contains(&778), "{ends:?}: {entries}");
-        }
-    }
-
-    #[test]
-    fn one_long_row_among_short_ones_is_left_to_the_rows() {
-        let row = |row: usize| if row == 5 { 0..900 } else { row..row + 1 };
-        let uneven = Csr::from_rows((0..900).map(|k| row(k).map(|column| (column, 1.0))));
-        let even = Csr::from_rows((0..900).map(|k| [(k, 1.0)]));
-
-        assert!(Slices::new(uneven.pattern(), &uneven.values).is_none());
-        assert!(Slices::new(even.pattern(), &even.values).is_some());
     }
 }
