@@ -34,32 +34,7 @@ pub(crate) use self::terminal::explain;
 /// Exit code of a run whose grid did not converge or is folded.
 const NOT_CONVERGED: u8 = 1;
 
-const EXAMPLES: &str = "\
-Examples:
-  gridgen cases/naca0012.toml
-  gridgen cases/naca0012.toml --output grids --set grid.ni=513 --set grid.nj=257
-  gridgen cases/naca0012.toml --set geometry.naca=4412 --set name=naca4412
-  gridgen cases/e387.toml --backend cuda --devices 0,1
-  gridgen cases/tmr-naca0012.toml --family 4
-  gridgen cases/naca0012.toml --restart output/naca0012/restart.bin
-  gridgen run 'cases/*.toml' --jobs 2
-  gridgen init wing.toml --naca 4412
-  gridgen check wing.toml
-  gridgen devices
-  gridgen airfoil airfoils/e387.dat
-  gridgen quality output/naca0012/mesh.p3d
-  gridgen convert output/naca0012/mesh.p3d -o wing.su2
-  gridgen solve A.mtx --rhs b.mtx
-  gridgen completions bash > ~/.local/share/bash-completion/completions/gridgen
-
-A case of two lines is enough:
-  [geometry]
-  naca = \"2412\"
-
-docs/case-format.md lists all keys.
-
-Exit codes: 0 a good grid, 1 not converged, folded or beyond a limit of the case, 2 bad input or files
-that cannot be read or written, 3 device, 130 interrupted.";
+const EXAMPLES: &str = include_str!("cli/help/gridgen.txt").trim_ascii_end();
 
 /// Structured meshes around airfoils by elliptic grid equations.
 ///

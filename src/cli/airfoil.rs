@@ -21,12 +21,7 @@ const CURVE_PIECES: usize = 8;
 
 /// Arguments of `gridgen airfoil`.
 #[derive(Debug, Args)]
-#[command(after_help = "\
-Examples:
-  gridgen airfoil airfoils/e387.dat
-  gridgen airfoil 4412 --output pictures
-
-Exit codes: 0 understood, 2 not.")]
+#[command(after_help = include_str!("help/airfoil.txt").trim_ascii_end())]
 pub(super) struct AirfoilArguments {
     /// A file of points, a case file (its section with flap and edge), or a NACA designation where no
     /// file has that name.

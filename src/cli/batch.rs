@@ -17,19 +17,7 @@ use super::{CommonArguments, Failure, count};
 
 /// Arguments of `gridgen run`.
 #[derive(Debug, Args)]
-#[command(after_help = "\
-Examples:
-  gridgen run cases/naca0012.toml cases/e387.toml
-  gridgen run 'cases/*.toml' --jobs 2 --output grids
-  gridgen run 'cases/*.toml' --set grid.ni=513 --force --json
-
-A case is not run again where its folder holds its results: a report.json on a good grid, with the
-fingerprint of the same case, the same coordinates and a program of the same sources, and all files that
-the case asks for. Cases that failed are run again. A batch that was interrupted goes on where it stopped
-when it is started again: cases under way go on from restart.bin. --force runs all from their start.
-
-Exit codes: 0 every grid is good; else the largest of the cases' own: 1 not converged, folded or beyond a
-limit of the case, 2 bad input or files that cannot be read or written, 3 device, 130 interrupted.")]
+#[command(after_help = include_str!("help/run.txt").trim_ascii_end())]
 pub(super) struct BatchArguments {
     /// Case files, or patterns of them with * and ?.
     #[arg(value_name = "CASE.toml", required = true)]

@@ -21,12 +21,7 @@ const PICTURES: &str = "Folder of the histogram, <mesh>.quality.png and <mesh>.q
 
 /// Arguments of `gridgen quality`.
 #[derive(Debug, Args)]
-#[command(after_help = "\
-Examples:
-  gridgen quality output/naca0012/mesh.p3d
-  gridgen quality mesh.vts --json --no-pictures --worst 20
-
-Exit codes: 0 no folded cell, 1 folded, 2 the mesh cannot be read.")]
+#[command(after_help = include_str!("help/quality.txt").trim_ascii_end())]
 #[command(mut_arg("output", |output| output.help(PICTURES)))]
 pub(super) struct QualityArguments {
     /// A Plot3D file (text, Fortran records or plain binary), or a .vts, .vtk or .su2 file.

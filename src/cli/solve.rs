@@ -16,19 +16,7 @@ use super::{ComputeArguments, Failure, NOT_CONVERGED, count, possible, summary, 
 
 /// Arguments of `gridgen solve`.
 #[derive(Debug, Args)]
-#[command(after_help = "\
-Examples:
-  gridgen solve A.mtx
-  gridgen solve A.mtx.gz --rhs b.mtx --solver gmres --restart 50 --preconditioner ilu0
-  gridgen solve A.mtx --solver cg --preconditioner ic0 --tolerance 1e-10 --seed 1
-  gridgen solve A.mtx --reorder rcm --schedule levels --backend cuda
-  gridgen solve A.mtx --reorder rcm --preconditioner jacobi --devices 0,1
-  gridgen solve A.mtx --preconditioner none --max-iterations 500 --output solutions
-
-A and b are Matrix Market files, plain or packed by gzip; docs/formats.md describes what is read.
-
-Exit codes: 0 converged, 1 not converged (the files are written all the same) or no preconditioner,
-2 bad input or files that cannot be read or written, 3 device.")]
+#[command(after_help = include_str!("help/solve.txt").trim_ascii_end())]
 #[command(mut_arg("output", |output| output.help("Files go to DIR/<name of the matrix>")))]
 #[command(mut_arg("backend", |backend| backend.help("Where to compute; auto takes a GPU if there is one")))]
 #[command(mut_arg("devices", |devices| devices.help(DEVICES)))]

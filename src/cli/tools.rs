@@ -13,14 +13,7 @@ use super::terminal::{Terminal, list, stdout_failed};
 use super::{Cli, Failure, parse_set};
 
 #[derive(Debug, Args)]
-#[command(after_help = "\
-Examples:
-  gridgen init
-  gridgen init wing.toml --naca 4412
-  gridgen init wing.toml --file airfoils/e387.dat
-  gridgen init wing.toml --openfoam
-
-An existing file is not replaced.")]
+#[command(after_help = include_str!("help/init.txt").trim_ascii_end())]
 pub(super) struct InitArguments {
     /// Case file to write.
     #[arg(value_name = "CASE.toml", default_value = "case.toml")]
@@ -47,12 +40,7 @@ impl InitArguments {
 }
 
 #[derive(Debug, Args)]
-#[command(after_help = "\
-Examples:
-  gridgen check cases/naca0012.toml
-  gridgen check cases/naca0012.toml --set grid.ni=2049 --set grid.nj=1025
-
-Exit codes: 0 the case can be run, 2 it cannot.")]
+#[command(after_help = include_str!("help/check.txt").trim_ascii_end())]
 pub(super) struct CheckArguments {
     /// Case file.
     #[arg(value_name = "CASE.toml")]
