@@ -32,7 +32,7 @@ pub use reader::{airfoil_from_bytes, airfoil_from_file, contour_from_bytes, cont
 pub(crate) use section::PIVOT;
 pub use section::{Flap, SectionMeasures};
 pub use shapes::{Ellipse, Joukowski, WingBody};
-pub use spacing::{spacing_geometric, spacing_tanh, spacing_vinokur};
+pub use spacing::{spacing_geometric, spacing_vinokur};
 pub use surface::{BaseCells, SurfaceSettings, distribute};
 pub use wake::Wake;
 #[doc(hidden)] // Steps of a case, which tests take one by one.

@@ -14,7 +14,6 @@ use super::vector::bisect;
 /// `n`: points; `first`, `length`: in one unit, usually chords.
 ///
 /// # Errors
-///
 /// [`GeometryError::TooFewToSpace`] for n < 2, [`GeometryError::Spacing`] for a length that is not
 /// positive and finite (1e-100 to 1e100).
 pub fn spacing_geometric(n: usize, first: f64, length: f64) -> Result<Vec<f64>, GeometryError> {
@@ -56,7 +55,6 @@ fn places(n: usize, length: f64, place: impl Fn(usize) -> f64) -> Vec<f64> {
 /// first (q^{1/factor} − 1)/(q − 1).
 ///
 /// # Errors
-///
 /// As [`spacing_geometric`].
 pub fn refined_first(
     n: usize,
@@ -88,7 +86,6 @@ pub fn refined_first(
 /// J. Comput. Phys. 50 (1983) 215–234, doi:10.1016/0021-9991(83)90065-7.
 ///
 /// # Errors
-///
 /// As [`spacing_geometric`].
 pub fn spacing_vinokur(n: usize, h0: f64, h1: f64, length: f64) -> Result<Vec<f64>, GeometryError> {
     check(n, &[("start spacing", h0), ("end spacing", h1), ("length", length)])?;
@@ -112,7 +109,6 @@ pub fn spacing_vinokur(n: usize, h0: f64, h1: f64, length: f64) -> Result<Vec<f6
 /// intervals are no longer than `start` the distribution is uniform.
 ///
 /// # Errors
-///
 /// As [`spacing_geometric`].
 pub fn spacing_exponential(n: usize, start: f64, length: f64) -> Result<Vec<f64>, GeometryError> {
     check(n, &[("start spacing", start), ("length", length)])?;
@@ -125,29 +121,6 @@ pub fn spacing_exponential(n: usize, start: f64, length: f64) -> Result<Vec<f64>
     let excess = |z: f64| if z > 0.0 { (z.exp_m1() / z).ln() - target.ln() } else { -1.0 };
     let z = root(excess, 2.0 * target.ln());
     Ok(places(n, length, |j| length * (z * j as f64 / intervals).exp_m1() / z.exp_m1()))
-}
-
-/// One-sided hyperbolic tangent with an exact first interval, flattening towards the end.
-///
-/// s = L (1 + tanh(½ d (e − 1)) / tanh(½ d)), e = j/(n − 1), with d such that s₁ = `first`.
-/// Uniform where first · (n − 1) ≥ length.
-///
-/// # Errors
-///
-/// As [`spacing_geometric`].
-pub fn spacing_tanh(n: usize, first: f64, length: f64) -> Result<Vec<f64>, GeometryError> {
-    check(n, &[("first spacing", first), ("length", length)])?;
-    let intervals = (n - 1) as f64;
-    if n == 2 || first * intervals >= length {
-        return Ok(spacing_uniform(n, length));
-    }
-    let e = 1.0 / intervals;
-    // tanh_ramp ≤ 2 e^{−d (1 − e)} bounds the root from above.
-    let highest = (2.0 * length / first).ln() / (1.0 - e);
-    let d = root(|d| first / length - tanh_ramp(d, e), highest);
-    let mut s = places(n, length, |j| length * tanh_ramp(d, j as f64 * e));
-    s[1] = first;
-    Ok(s)
 }
 
 /// 1 + tanh(½ d (e − 1)) / tanh(½ d) for 0 ≤ e ≤ 1: from 0 to 1, steepest at e = 1; e itself at

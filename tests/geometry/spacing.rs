@@ -1,8 +1,7 @@
 //! One-dimensional distributions.
 
 use gridgen::geometry::{
-    GeometryError, refined_first, spacing_exponential, spacing_geometric, spacing_tanh,
-    spacing_vinokur,
+    GeometryError, refined_first, spacing_exponential, spacing_geometric, spacing_vinokur,
 };
 use proptest::prelude::*;
 
@@ -61,21 +60,6 @@ proptest! {
         prop_assert_eq!(s.len(), n);
         prop_assert!(monotone(&s));
         prop_assert!(ends_exact(&s, length));
-    }
-
-    #[test]
-    fn one_sided_tanh_is_monotone_with_exact_ends_and_first_interval(
-        n in 3_usize..400, log_first in -9.0..0.0_f64,
-    ) {
-        let first = 10_f64.powf(log_first);
-
-        let s = spacing_tanh(n, first, 2.0).unwrap();
-
-        prop_assert!(monotone(&s));
-        prop_assert!(ends_exact(&s, 2.0));
-        if first * ((n - 1) as f64) < 2.0 {
-            prop_assert_eq!(s[1].to_bits(), first.to_bits());
-        }
     }
 }
 
@@ -152,11 +136,8 @@ fn counts_and_lengths_that_cannot_be_spaced_are_refused() {
     assert!(matches!(few, GeometryError::TooFewToSpace { found: 1, least: 2 }));
 
     for (first, length) in [(0.0, 1.0), (-0.1, 1.0), (f64::NAN, 1.0), (0.1, f64::INFINITY)] {
-        for result in [
-            spacing_geometric(9, first, length),
-            spacing_tanh(9, first, length),
-            spacing_vinokur(9, first, 0.1, length),
-        ] {
+        for result in [spacing_geometric(9, first, length), spacing_vinokur(9, first, 0.1, length)]
+        {
             assert!(matches!(result, Err(GeometryError::Spacing { .. })), "{first} {length}");
         }
     }
