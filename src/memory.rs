@@ -27,7 +27,6 @@ const SMALL: u64 = 1 << 26;
 /// Refuses to use `needed` bytes where fewer are free. Where the system does not tell, all are.
 ///
 /// # Errors
-///
 /// [`NotEnoughMemory`].
 #[doc(hidden)] // For a test of its refusals.
 pub fn check(needed: u64) -> Result<(), NotEnoughMemory> {

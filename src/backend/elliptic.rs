@@ -40,9 +40,6 @@ pub trait GridBackend {
 }
 
 /// [`initial::build`] with the marches of a backend, which keeps the grid.
-///
-/// # Errors
-/// If the device fails.
 pub fn initial_grid<B: GridBackend>(
     backend: &B,
     outline: &Outline,

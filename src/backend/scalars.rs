@@ -124,9 +124,6 @@ pub fn allocate<B: Backend>(backend: &B) -> Result<B::Vector<f64>> {
 }
 
 /// Slots ← these values and zeros elsewhere; [`HALTED`] ← 0, [`ONE`] ← 1, an empty log.
-///
-/// # Errors
-/// If the device fails.
 pub fn set<B: Backend>(
     backend: &B,
     scalars: &mut B::Vector<f64>,
@@ -140,9 +137,6 @@ pub fn set<B: Backend>(
 }
 
 /// host ← the slots, followed by the log.
-///
-/// # Errors
-/// If the device fails.
 pub fn read<B: Backend>(
     backend: &B,
     scalars: &B::Vector<f64>,
@@ -152,9 +146,6 @@ pub fn read<B: Backend>(
 }
 
 /// Inner products that the host waits for; what the slots held before is lost.
-///
-/// # Errors
-/// If the device fails.
 pub fn read_dots<B: Backend, T: Real, const K: usize>(
     backend: &B,
     scalars: &mut B::Vector<f64>,

@@ -191,7 +191,6 @@ impl Case {
     /// its absolute path, so that the text may be put anywhere on the same machine.
     ///
     /// # Errors
-    ///
     /// A path that is not UTF-8, which [`Case::from_file`] refuses already.
     pub fn to_toml_string(&self) -> Result<String, toml::ser::Error> {
         self.below("# A case with every default written out; it makes the same grid again.\n")

@@ -34,7 +34,6 @@ impl Case {
     /// other way round.
     ///
     /// # Errors
-    ///
     /// Whatever keeps the case from being run as written: see [`CaseError`].
     pub fn from_file(path: &Path, overrides: &[(String, String)]) -> Result<Self, CaseError> {
         let bytes = read_bytes(path)?;
@@ -55,7 +54,6 @@ impl Case {
     /// folder that relative paths start at, and the place in messages; it need not exist.
     ///
     /// # Errors
-    ///
     /// See [`CaseError`].
     pub fn from_toml(
         text: &str,

@@ -43,7 +43,6 @@ pub(super) fn is_nested(section: &str) -> bool {
     section.contains('.')
 }
 
-/// The key with this dotted path.
 pub(super) fn find(path: &str) -> Option<&'static Key> {
     KEYS.iter().find(|key| key.path == path)
 }
@@ -58,19 +57,9 @@ pub enum Kind {
     /// `true` or `false`.
     Flag,
     /// An integer, both ends included.
-    Integer {
-        /// Smallest value.
-        min: i64,
-        /// Largest value.
-        max: i64,
-    },
+    Integer { min: i64, max: i64 },
     /// A finite real number.
-    Real {
-        /// Lower end.
-        low: Bound,
-        /// Upper end.
-        high: Bound,
-    },
+    Real { low: Bound, high: Bound },
     /// One of the words.
     Word(&'static [&'static str]),
     /// A list of at least one of the words, each at most once.

@@ -63,7 +63,6 @@ impl Case {
     /// turns the points of the wall.
     ///
     /// # Errors
-    ///
     /// The body cannot be read or made so.
     pub fn body(&self) -> Result<Body, SectionError> {
         body(&mut self.geometry.clone()).map_err(|error| self.located(error))
@@ -72,7 +71,6 @@ impl Case {
     /// The problem of the case, settled for its section.
     ///
     /// # Errors
-    ///
     /// The section cannot be meshed as the case says.
     pub fn settle(&self) -> Result<Problem, SectionError> {
         let mut case = self.clone();
@@ -84,7 +82,6 @@ impl Case {
     /// trailing edge too; no flap is deflected.
     ///
     /// # Errors
-    ///
     /// As [`Self::settle`].
     pub fn settle_around(&self, airfoil: &Airfoil) -> Result<Problem, SectionError> {
         let body = Body::Airfoil(Airfoil { notes: Vec::new(), ..airfoil.clone() });
@@ -117,7 +114,6 @@ impl Case {
         Ok(settled)
     }
 
-    /// A section with a trailing edge.
     fn settled_around_edge(mut self, mut airfoil: Airfoil) -> Result<Problem, GeometryError> {
         let (geometry, grid) = (&self.geometry, &self.grid);
         let mut trailing_edge = geometry.trailing_edge;
@@ -172,7 +168,6 @@ impl Case {
         Problem::new(self, topology, points, [0.0; 2], notices)
     }
 
-    /// A smooth contour.
     fn settled_around_contour(mut self, contour: ClosedContour) -> Result<Problem, GeometryError> {
         if self.grid.topology == Choice::Half {
             contour.check_symmetry()?;

@@ -84,9 +84,6 @@ impl<B: EllipticBackend, T: Real> GridProblem<B, T> {
 
     /// The nodes of the state u where the backend keeps grids; the memory of the problem is given back.
     /// Not for one of several ranks.
-    ///
-    /// # Errors
-    /// If the device fails.
     pub(crate) fn nodes(
         mut self,
         backend: &B,
@@ -99,27 +96,18 @@ impl<B: EllipticBackend, T: Real> GridProblem<B, T> {
     }
 
     /// Writes the state u into the nodes of `grid`.
-    ///
-    /// # Errors
-    /// If the device fails.
     pub fn store(&mut self, backend: &B, u: &B::Vector<f64>, grid: &mut Grid) -> Result<()> {
         self.load(backend, u)?;
         self.write(backend, grid)
     }
 
     /// Takes over the state u.
-    ///
-    /// # Errors
-    /// If the device fails.
     pub fn load(&mut self, backend: &B, u: &B::Vector<f64>) -> Result<()> {
         backend.load_state(&mut self.state, u)
     }
 
     /// Writes the present state into the nodes of `grid`, those of its own columns if the backend
     /// is one of several ranks. No rank waits for another meanwhile.
-    ///
-    /// # Errors
-    /// If the device fails.
     pub fn write(&self, backend: &B, grid: &mut Grid) -> Result<()> {
         backend.store_grid(&self.state, grid)
     }
@@ -176,9 +164,6 @@ impl<B: EllipticBackend, T: Real> GridJacobian<B, T> {
     }
 
     /// The whole operator K by rows, on the host.
-    ///
-    /// # Errors
-    /// If the device fails.
     pub fn to_csr(&self, backend: &B) -> Result<Csr> {
         let LevelSize { mi, mj, periodic } = self.size;
         let pattern = EllPattern::nine_point(mi, mj, periodic);

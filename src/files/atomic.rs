@@ -179,12 +179,10 @@ pub struct Paced<'a> {
 }
 
 impl<'a> Paced<'a> {
-    /// Writes to `file`.
     fn new(file: &'a File) -> Self {
         Self { file, since: 0, disk: None }
     }
 
-    /// The file itself.
     pub(crate) fn file(&self) -> &'a File {
         self.file
     }

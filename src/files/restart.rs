@@ -107,7 +107,6 @@ impl RestartError {
 /// Writes a restart file.
 ///
 /// # Errors
-///
 /// [`IoError`] when the file cannot be written.
 pub fn write(
     path: &Path,
@@ -133,7 +132,6 @@ pub fn write(
 /// Reads a restart file.
 ///
 /// # Errors
-///
 /// [`RestartError`] with the path.
 pub fn read(path: &Path) -> Result<Restart, RestartError> {
     let unreadable = |source| RestartError::new(path, RestartFault::Unreadable(source));
@@ -159,7 +157,6 @@ impl Restart {
     /// Refuses a restart of other equations than those of `identity` with so many unknowns.
     ///
     /// # Errors
-    ///
     /// [`RestartFault::OtherCase`] with the first difference.
     pub fn check(&self, path: &Path, identity: &Identity, n: usize) -> Result<(), RestartError> {
         let values = |key: &String| {
@@ -200,7 +197,6 @@ fn parse(bytes: &[u8]) -> Option<Restart> {
     })
 }
 
-/// A history as numbers.
 fn numbers(history: &History) -> Vec<f64> {
     let step = |s: &NewtonStep| {
         let fixed: [f64; STEP_NUMBERS] = [

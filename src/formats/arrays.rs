@@ -47,7 +47,6 @@ pub(super) fn write_points(
     })
 }
 
-/// Writes a measure of all cells.
 pub(super) fn write_cells(
     out: &mut (impl Write + Send),
     grid: &Grid,

@@ -76,7 +76,6 @@ pub struct MeshFile {
     dimensions: Option<Dimensions>,
     /// What the format and the disk can hold.
     limits: Limits,
-    /// What stands in it.
     contents: Contents,
 }
 
@@ -87,7 +86,6 @@ enum Contents {
     Folder(Folder),
 }
 
-/// A folder.
 #[derive(Debug)]
 struct Folder {
     /// Writes it in place of what stands there.
@@ -190,7 +188,6 @@ impl Format {
     /// gridgen did not write.
     ///
     /// # Errors
-    ///
     /// [`IoError`] of the first file that cannot be written.
     pub fn convert(
         &self,
@@ -230,7 +227,6 @@ impl MeshFile {
     /// `path` has no room for.
     ///
     /// # Errors
-    ///
     /// [`WriteFault::TooLarge`], [`WriteFault::NoRoom`].
     pub fn check(&self, path: &Path, size: [usize; 2], span: Option<Span>) -> Result<(), IoError> {
         let extruded = span.filter(|_| self.dimensions != Some(Dimensions::Two));
@@ -240,7 +236,6 @@ impl MeshFile {
     /// Writes it to `path`, in place of what stands there.
     ///
     /// # Errors
-    ///
     /// [`IoError`] of the first file that cannot be written.
     pub fn write(&self, path: &Path, mesh: &MeshData<'_>) -> Result<(), IoError> {
         match &self.contents {
@@ -263,7 +258,6 @@ impl MeshFile {
 /// Writes a mesh to a file whose name says the format, in place of what stands there.
 ///
 /// # Errors
-///
 /// [`IoError`] of the first file that cannot be written, [`WriteFault::NoFormat`] for another name.
 pub fn write(path: &Path, mesh: &MeshData<'_>) -> Result<(), IoError> {
     let format = Format::of_path(path);

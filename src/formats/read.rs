@@ -37,7 +37,6 @@ impl Mesh {
 /// that was extruded its plane is read.
 ///
 /// # Errors
-///
 /// [`ReadError`] with the path: unreadable, of no known layout or of several that fit, more than one
 /// block, not plane.
 pub fn mesh(path: &Path) -> Result<Mesh, ReadError> {

@@ -115,14 +115,12 @@ const TAIL: &[u8] = b"\n  </AppendedData>\n</VTKFile>\n";
 /// What says of a file that its arrays are compressed.
 const COMPRESSOR: &str = r#" compressor="vtkZLibDataCompressor""#;
 
-/// What is written.
 struct File<'a> {
     grid: &'a Grid,
     span: Option<Span>,
 }
 
 impl File<'_> {
-    /// Bytes of an array.
     fn bytes(&self, array: usize) -> usize {
         let Self { grid, span } = *self;
         let points = 3 * grid.x.len() * count(span);

@@ -45,12 +45,10 @@ impl<'a> Welded<'a> {
         Self { grid, columns, layers, first_line, line }
     }
 
-    /// Number of nodes.
     pub(super) fn nodes(&self) -> usize {
         self.first_line + self.line * self.layers
     }
 
-    /// Number of cells.
     pub(super) fn cells(&self) -> usize {
         self.columns * self.layers
     }
@@ -60,7 +58,6 @@ impl<'a> Welded<'a> {
         layer * self.columns..(layer + 1) * self.columns
     }
 
-    /// Coordinates of a node.
     pub(super) fn point(&self, node: usize) -> [f64; 2] {
         match node.checked_sub(self.first_line) {
             None => self.grid.point(node, 0),

@@ -57,7 +57,6 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// A solve in bands.
 struct BandSolve<'a> {
     problem: &'a Problem,
     data: &'a EllipticData,

@@ -43,7 +43,6 @@ pub struct Estimate {
 /// is solved and nothing is written.
 ///
 /// # Errors
-///
 /// The section cannot be meshed as the case says, at the place in the case that has to do with it.
 pub fn check(case: &Case) -> Result<Estimate, Error> {
     let problem = case.settle()?;
@@ -76,7 +75,6 @@ const WIDTH: usize = 18;
 /// what does not fit the free memory.
 ///
 /// # Errors
-///
 /// [`DeviceError::FactorsTooLarge`], [`DeviceError::Memory`].
 pub(super) fn check_cpu(case: &Case) -> Result<(), DeviceError> {
     if matches!(case.linear.preconditioner, Kind::Dilu | Kind::Ilu0) {

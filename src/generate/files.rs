@@ -103,7 +103,6 @@ impl OutputFiles {
     /// Refuses meshes that their formats cannot number or the disk of `folder` has no space for.
     ///
     /// # Errors
-    ///
     /// [`IoError`] of the first such file.
     pub(super) fn check(&self, size: [usize; 2], folder: &Path) -> Result<(), IoError> {
         let check = |file: &&MeshFile| file.check(&folder.join(file.name(true)), size, self.span);

@@ -92,7 +92,6 @@ impl Default for RunOptions {
 /// finest, with the verdict on the worst, and the folded cells and the files of all.
 ///
 /// # Errors
-///
 /// See [`Error`]; [`Error::Family`] where the grid cannot be halved so often. A grid that is not converged
 /// or is folded is a result, whose files are named as failed.
 pub fn run(
@@ -109,7 +108,6 @@ pub fn run(
 /// [`run`] on a machine that is there already, whatever the options name: for tests.
 ///
 /// # Errors
-///
 /// See [`Error`].
 #[doc(hidden)]
 pub fn run_on(
@@ -126,7 +124,6 @@ pub fn run_on(
 /// Makes the grid of a case in memory: nothing is written.
 ///
 /// # Errors
-///
 /// See [`Error`]. A grid that is not good is no error: ask [`GridResult::is_good`].
 pub fn make_grid(
     case: &Case,
@@ -140,7 +137,6 @@ pub fn make_grid(
 /// edge too.
 ///
 /// # Errors
-///
 /// As [`make_grid`].
 pub fn make_grid_around(
     airfoil: &Airfoil,

@@ -33,7 +33,6 @@ impl Outputs {
     /// Opens the folders and checks that the files can be written there, before the work.
     ///
     /// # Errors
-    ///
     /// [`IoError`] of the first file in the way, or that its format cannot number or the disk has no
     /// space for.
     pub(super) fn open(

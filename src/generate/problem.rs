@@ -44,10 +44,6 @@ impl Problem {
     }
 
     /// The initial grid, left where the backend keeps grids.
-    ///
-    /// # Errors
-    ///
-    /// If the device fails.
     pub fn initial_grid<B: GridBackend>(
         &self,
         backend: &B,
@@ -58,7 +54,6 @@ impl Problem {
     /// The grid equations, their control functions taken from the initial grid, and the first guess.
     ///
     /// # Errors
-    ///
     /// If the memory of the device does not suffice.
     pub fn equations<B: EllipticBackend, T: Real>(
         &self,
@@ -88,10 +83,6 @@ impl Problem {
     }
 
     /// The solution as the grid of the case: with the symmetry of the wall, or half of it.
-    ///
-    /// # Errors
-    ///
-    /// If the device fails.
     pub fn finished<B: GridBackend>(
         &self,
         backend: &B,

@@ -180,7 +180,6 @@ pub(super) fn identity(case: &Case) -> Result<Identity, Error> {
 /// part of it: a GPU makes the grid of the CPU to rounding.
 ///
 /// # Errors
-///
 /// A path of the case that is not UTF-8.
 pub fn fingerprint(case: &Case) -> Result<String, Error> {
     let mut digest = FnvHasher::default();

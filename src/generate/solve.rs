@@ -189,7 +189,6 @@ impl GridResult {
 /// A restart file is one of the problem as it stands; it plays no part in a retry.
 ///
 /// # Errors
-///
 /// [`Error::Interrupted`] where the solve is cancelled, and what the device or a restart file refuses. A
 /// grid that is not converged or is folded is a result, whose verdict says so.
 pub fn solve(

@@ -118,7 +118,6 @@ impl ClosedContour {
     /// Refuses a contour without a symmetry, with the point that is farthest off the nearest one.
     ///
     /// # Errors
-    ///
     /// [`GeometryError::NotSymmetric`].
     pub(crate) fn check_symmetry(&self) -> Result<(), GeometryError> {
         if self.symmetry.is_some() {
@@ -136,7 +135,6 @@ impl ClosedContour {
     /// Points of the curve, `pieces` between neighbouring points of the contour.
     ///
     /// # Errors
-    ///
     /// [`GeometryError::Contour`] for a contour that no spline goes through.
     pub fn outline(&self, pieces: usize) -> Result<Vec<[f64; 2]>, GeometryError> {
         let (curve, knots) = self.curve()?;
@@ -179,7 +177,6 @@ impl Pairs {
 /// symmetric to the last bit.
 ///
 /// # Errors
-///
 /// [`GeometryError::WallPoints`], [`GeometryError::TooFewForTurns`], [`GeometryError::Contour`] for
 /// a contour that no spline goes through, [`GeometryError::WallCrosses`].
 pub fn distribute_closed(
@@ -206,7 +203,6 @@ pub fn distribute_closed(
 /// `max_turn_deg` on by steps of 15 %; returns that limit, too.
 ///
 /// # Errors
-///
 /// As [`distribute_closed`]; too few points where they cannot keep 45 degrees.
 pub(crate) fn distribute_closed_relaxed(
     contour: &ClosedContour,

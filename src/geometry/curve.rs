@@ -25,7 +25,6 @@ impl CubicSpline {
     /// Interpolates `points` (chords) in O(n).
     ///
     /// # Errors
-    ///
     /// [`GeometryError::Contour`] for fewer than four points, a number that is not finite, or two
     /// consecutive points that coincide.
     pub fn through(points: &[[f64; 2]]) -> Result<Self, GeometryError> {

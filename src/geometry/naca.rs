@@ -77,7 +77,6 @@ const REFLEXED: [(f64, f64, f64); 5] = [
 /// section reaches slightly ahead of x = 0, as the equations say.
 ///
 /// # Errors
-///
 /// [`GeometryError::Designation`] for anything else, and for digits that make no section.
 pub fn airfoil_from_naca(
     designation: &str,

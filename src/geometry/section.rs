@@ -113,7 +113,6 @@ impl Flap {
     /// Deflects the flap of a section of unit chord; a radius that is left out is put in place.
     ///
     /// # Errors
-    ///
     /// [`GeometryError::FlapRadius`] where the bend is too tight or too long for the section,
     /// [`GeometryError::Contour`] for a contour that no spline goes through.
     #[doc(hidden)] // A step of a case, which tests take by itself.
@@ -179,7 +178,6 @@ fn surfaces_at(curve: &CubicSpline, x: f64) -> Result<[f64; 2], GeometryError> {
     }
 }
 
-/// The point of smallest x.
 pub(super) fn foremost(points: &[[f64; 2]]) -> usize {
     (0..points.len()).min_by(|&a, &b| points[a][0].total_cmp(&points[b][0])).unwrap_or(0)
 }
@@ -238,7 +236,6 @@ impl SectionMeasures {
     /// foremost point.
     ///
     /// # Errors
-    ///
     /// [`GeometryError::Contour`] for a contour that no spline goes through.
     pub fn of(airfoil: &Airfoil) -> Result<Self, GeometryError> {
         let curve = CubicSpline::through(&airfoil.points)?;

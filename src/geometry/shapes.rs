@@ -69,7 +69,6 @@ impl Joukowski {
     /// Its contour, moved and scaled to 0 ≤ x ≤ 1.
     ///
     /// # Errors
-    ///
     /// [`GeometryError::Contour`] where thickness and camber give no section.
     pub fn airfoil(&self) -> Result<Airfoil, GeometryError> {
         let theta = |k: usize| TAU * k as f64 / POINTS as f64;
@@ -178,7 +177,6 @@ impl WingBody {
     /// The contour, clockwise from the top of the fuselage.
     ///
     /// # Errors
-    ///
     /// [`GeometryError::WingBody`] where the parts do not fit.
     pub fn contour(&self) -> Result<ClosedContour, GeometryError> {
         let pieces = self.pieces()?;

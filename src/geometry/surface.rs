@@ -76,7 +76,6 @@ pub enum BaseCells {
 ///   that set the spacing of the surfaces too; the wall starts in its middle.
 ///
 /// # Errors
-///
 /// [`GeometryError::WallPoints`], [`GeometryError::Spacing`] and [`GeometryError::BaseCells`] for
 /// settings out of range, [`GeometryError::NoBase`] where a base or cap is asked for at a closed
 /// edge, [`GeometryError::Contour`] for a contour that no spline goes through,

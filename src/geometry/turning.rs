@@ -43,7 +43,6 @@ impl Turning {
     /// cells fit.
     ///
     /// # Errors
-    ///
     /// The cells that are needed at least, where there are fewer.
     pub fn around(&self, cells: usize, largest: f64) -> Result<Vec<f64>, usize> {
         let whole = self.s[self.s.len() - 1] - self.s[0];
@@ -96,7 +95,6 @@ impl Turning {
         s
     }
 
-    /// Largest turn within a cell.
     fn largest_turn(&self, s: &[f64]) -> f64 {
         let mut turns = vec![0.0; s.len() - 1];
         for (k, turn) in self.turn.iter().enumerate() {

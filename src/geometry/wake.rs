@@ -35,7 +35,6 @@ pub struct Wake {
 /// with points spaced in x by [`spacing_exponential`], from `spacing` at the edge on, in chords. Both sides are one list of points.
 ///
 /// # Errors
-///
 /// [`GeometryError::Spacing`] if the points cannot be spaced, [`GeometryError::CutCrosses`] if the
 /// cut runs into the section.
 pub fn with_wake(

@@ -78,7 +78,6 @@ impl FamilyError {
 /// is every other point of the one before, wake and section included.
 ///
 /// # Errors
-///
 /// [`FamilyError::Divisible`], [`FamilyError::TooCoarse`].
 pub(crate) fn check_family(
     topology: Topology,
@@ -105,7 +104,6 @@ pub(crate) fn check_family(
 /// (x, y) that is `kept`.
 ///
 /// # Errors
-///
 /// [`FamilyError::Corner`] with the first that is left out.
 pub(crate) fn check_corners(
     [x, y]: [&[f64]; 2],

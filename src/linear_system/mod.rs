@@ -41,7 +41,6 @@ const DRIFT: f64 = 1.02;
 /// report.
 ///
 /// # Errors
-///
 /// See [`Error`]: files that cannot be read, systems that cannot be solved as asked, devices. A solve
 /// that stops short is an outcome, whose solution is named as failed.
 pub fn solve_system(
@@ -62,7 +61,6 @@ pub fn solve_system(
 /// The same on devices of the caller, a block of rows each, whatever the options name.
 ///
 /// # Errors
-///
 /// As [`solve_system`].
 pub fn solve_system_on(
     ranks: Box<dyn Ranks>,

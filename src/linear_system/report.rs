@@ -127,7 +127,6 @@ pub(super) fn names() -> [&'static str; 5] {
 /// Writes x, and its relative residuals after iterations as text and as a picture; returns the files.
 ///
 /// # Errors
-///
 /// [`IoError`] of the first file that cannot be written.
 pub(super) fn write(
     folder: &Path,

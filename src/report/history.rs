@@ -30,7 +30,6 @@ const COLUMNS: &str = "step,residual,forcing_term,linear_iterations,\
 /// written with as many digits as it takes to read back the same bits.
 ///
 /// # Errors
-///
 /// [`IoError`] when the file cannot be written.
 pub(super) fn write_csv(path: &Path, history: &History) -> Result<(), IoError> {
     atomic::write(path, |out| {

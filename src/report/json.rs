@@ -178,7 +178,6 @@ impl Serialize for Timing {
 /// Writes a report as indented JSON.
 ///
 /// # Errors
-///
 /// [`IoError`] when the file cannot be written.
 pub fn write_json(path: &Path, report: &impl Serialize) -> Result<(), IoError> {
     atomic::write(path, |out| {

@@ -217,7 +217,6 @@ impl<B: Backend, T: Real, A: LinearOperator<B, T>> LinearSolver<B, T, A> {
     }
 }
 
-/// A solve under way.
 struct Solve<'a, B: Backend, T: Real, A> {
     backend: &'a B,
     a: &'a A,

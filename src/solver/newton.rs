@@ -96,7 +96,6 @@ impl<B: Backend> Observer<B> for () {}
 /// Sufficient decrease: ‖F(u + λ d)‖ ≤ (1 − `DECREASE` λ) ‖F(u)‖.
 const DECREASE: f64 = 1e-4;
 
-/// A solve under way.
 struct Solve<'a, B: Backend, P: NonlinearProblem<B>> {
     backend: &'a B,
     problem: &'a mut P,

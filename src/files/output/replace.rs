@@ -15,17 +15,14 @@ use crate::files::{IoError, REPORT_FILE, RESTART_FILE, WriteFault, atomic};
 pub(super) struct Plan {
     /// Whether files are replaced that gridgen did not write.
     pub(super) force: bool,
-    /// New files.
     pub(super) put: Vec<Put>,
     /// What goes, beside the files that new ones replace.
     pub(super) remove: Vec<String>,
     /// Files of the record that stay.
     pub(super) stays: Record,
-    /// The record before.
     pub(super) old: Record,
 }
 
-/// A new file.
 #[derive(Debug, Serialize, Deserialize)]
 pub(super) struct Put {
     name: String,

@@ -122,12 +122,10 @@ pub(super) struct Node<'a> {
 }
 
 impl<'a> Node<'a> {
-    /// A node without data.
     pub(super) fn new(name: &'static str, label: &'static str) -> Self {
         Self { name, label, kind: "MT", arrays: Vec::new(), children: Vec::new() }
     }
 
-    /// The same node with data.
     pub(super) fn with(self, data: Array<'a>) -> Self {
         Self { kind: data.number.facts().0, arrays: vec![(" data", data)], ..self }
     }

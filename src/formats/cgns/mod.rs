@@ -32,7 +32,6 @@ pub(super) const FORMAT: Format = Format {
 
 /// Version of the standard that the nodes follow.
 const VERSION: f32 = 3.4;
-/// Name of the zone.
 const ZONE: &str = "grid";
 
 /// Names of the boundaries, as in the other formats, with the condition of each.

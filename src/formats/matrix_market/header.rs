@@ -25,7 +25,6 @@ pub(super) fn lines(text: &[u8], from: usize) -> impl Iterator<Item = (usize, &[
     std::iter::from_fn(line).filter(|(_, line)| line.first().is_some_and(|&byte| byte != b'%'))
 }
 
-/// Words of a line.
 pub(super) fn words(line: &[u8]) -> impl Iterator<Item = &[u8]> {
     line.split(|&byte| is_blank(byte)).filter(|word| !word.is_empty())
 }

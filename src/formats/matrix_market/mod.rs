@@ -47,7 +47,6 @@ pub struct Matrix {
 /// array are left out, those of a list of entries kept.
 ///
 /// # Errors
-///
 /// [`MatrixMarketError`] with the path, the line and what stands there.
 pub fn read_matrix(path: &Path) -> Result<Matrix, MatrixMarketError> {
     bytes(path).and_then(|bytes| matrix_of(&text(&bytes)?)).map_err(|problem| at(path, problem))
@@ -62,7 +61,6 @@ pub fn matrix(path: &Path, bytes: &[u8]) -> Result<Matrix, MatrixMarketError> {
 /// Reads a vector: a matrix of one column.
 ///
 /// # Errors
-///
 /// As [`read_matrix`], and [`Problem::NoVector`] for more columns.
 pub fn read_vector(path: &Path) -> Result<Vec<f64>, MatrixMarketError> {
     bytes(path).and_then(|bytes| vector_of(&text(&bytes)?)).map_err(|problem| at(path, problem))
@@ -152,7 +150,6 @@ fn line(text: &[u8], (offset, fault): At) -> Problem {
 /// read back the same bits.
 ///
 /// # Errors
-///
 /// [`IoError`] when the file cannot be written.
 pub fn write_matrix(path: &Path, a: &Csr) -> Result<(), IoError> {
     atomic::write(path, |out| {
@@ -177,7 +174,6 @@ pub fn write_matrix(path: &Path, a: &Csr) -> Result<(), IoError> {
 /// Writes a vector in array format, with as many digits as it takes to read back the same bits.
 ///
 /// # Errors
-///
 /// [`IoError`] when the file cannot be written.
 pub fn write_vector(path: &Path, b: &[f64]) -> Result<(), IoError> {
     atomic::write(path, |out| {

@@ -114,7 +114,6 @@ struct Tally {
     at: [f64; 2],
 }
 
-/// A tally of each measure.
 #[derive(Debug, Clone, Copy, Default)]
 struct Tallies([Tally; 3]);
 
@@ -136,7 +135,6 @@ impl Tallies {
     }
 }
 
-/// The plane of a mesh.
 struct Plane<'a>(Welded<'a>);
 
 impl Plane<'_> {
@@ -164,7 +162,6 @@ impl Plane<'_> {
         tallies
     }
 
-    /// The faces of the rim.
     fn rim(&self) -> Tallies {
         let mut tallies = Tallies::default();
         for Side { cell, side } in self.0.rims().into_iter().flat_map(|(_, sides)| sides) {

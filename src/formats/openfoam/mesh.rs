@@ -16,7 +16,6 @@ use crate::grid::Grid;
 pub(super) type Part =
     (&'static str, &'static str, fn(&Mesh<'_>, &mut Writer<'_>) -> io::Result<()>);
 
-/// The files of the mesh.
 pub(super) const PARTS: [Part; 5] = [
     ("constant/polyMesh/points", "vectorField", |mesh, out| mesh.write_points(out)),
     ("constant/polyMesh/faces", "faceList", |mesh, out| {
@@ -52,7 +51,6 @@ pub(super) struct Mesh<'a> {
     patches: Vec<Patch>,
 }
 
-/// A patch.
 struct Patch {
     name: &'static str,
     /// Its type, and what else it needs.
@@ -61,7 +59,6 @@ struct Patch {
     faces: Faces,
 }
 
-/// The faces of a patch.
 enum Faces {
     /// Those over sides of the plane, layer by layer.
     Sides(Vec<Side>),
@@ -101,12 +98,10 @@ impl<'a> Mesh<'a> {
         Self { plane, span, inner_faces, patches }
     }
 
-    /// Names of the patches.
     pub(super) fn patches(&self) -> impl Iterator<Item = &'static str> {
         self.patches.iter().map(|patch| patch.name)
     }
 
-    /// Writes a file of the mesh.
     pub(super) fn write(
         &self,
         out: &mut Writer<'_>,

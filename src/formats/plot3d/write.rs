@@ -74,7 +74,6 @@ enum Coordinate {
     Z,
 }
 
-/// The numbers of a row.
 enum Row<'a> {
     Each(&'a [f64]),
     All(f64),

@@ -31,7 +31,6 @@ pub(super) const SIZE_LIMIT: u64 = 16 << 20;
 /// stays open. The name is the first line that is not a point, or else the file's name.
 ///
 /// # Errors
-///
 /// A variant of [`GeometryError`] with the path, and the line where there is one: missing or
 /// unreadable file, not text, a coordinate that is not finite, a broken row, wrong counts, fewer
 /// than ten distinct points, a surface that ends early, a contour that crosses itself.
@@ -43,7 +42,6 @@ pub fn airfoil_from_file(path: impl AsRef<Path>) -> Result<Airfoil, GeometryErro
 /// [`airfoil_from_file`] with the bytes of the file at hand; `path` is for messages and the name.
 ///
 /// # Errors
-///
 /// As [`airfoil_from_file`].
 pub fn airfoil_from_bytes(path: &Path, bytes: Vec<u8>) -> Result<Airfoil, GeometryError> {
     let airfoil = |table: Table, notes: &mut _| contour::airfoil(table.rows, table.upper, notes);
@@ -59,7 +57,6 @@ pub fn airfoil_from_bytes(path: &Path, bytes: Vec<u8>) -> Result<Airfoil, Geomet
 /// only up and down are alike.
 ///
 /// # Errors
-///
 /// As [`airfoil_from_file`], and an open contour.
 pub fn contour_from_file(
     path: impl AsRef<Path>,
@@ -72,7 +69,6 @@ pub fn contour_from_file(
 /// [`contour_from_file`] with the bytes of the file at hand; `path` is for messages and the name.
 ///
 /// # Errors
-///
 /// As [`contour_from_file`].
 pub fn contour_from_bytes(
     path: &Path,

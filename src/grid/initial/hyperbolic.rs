@@ -101,7 +101,6 @@ pub(crate) fn first_layers(outline: &Outline) -> [Vec<[f64; 2]>; 2] {
     [wall, first]
 }
 
-/// One substep.
 struct Step {
     height: f64,
     /// What is added to the height for each unit of a point's extra first height.

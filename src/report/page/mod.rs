@@ -17,16 +17,13 @@ const STYLE: &str = include_str!("style.css");
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Page<'a> {
     pub(crate) report: &'a Report,
-    /// The grid and its history.
     pub(crate) artifacts: &'a Artifacts<'a>,
-    /// The resolved case as text.
     pub(crate) case: &'a str,
 }
 
 /// Writes the page.
 ///
 /// # Errors
-///
 /// [`IoError`] when the page cannot be drawn or written.
 pub(crate) fn write(path: &Path, page: &Page<'_>) -> Result<(), IoError> {
     let text = page.text().map_err(|error| error.of(path))?;
@@ -68,7 +65,6 @@ impl Page<'_> {
     }
 }
 
-/// Name and verdict.
 fn header(report: &Report) -> String {
     let label = report.verdict.label();
     let (class, verdict) = if report.verdict.is_good() {

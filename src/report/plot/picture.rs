@@ -162,7 +162,6 @@ impl Picture {
     /// Writes the picture as PNG where `path` ends so, else as SVG.
     ///
     /// # Errors
-    ///
     /// [`IoError`] when the picture cannot be drawn or written.
     pub fn write(&self, path: &Path) -> Result<(), IoError> {
         if path.extension().is_some_and(|end| end.eq_ignore_ascii_case("png")) {

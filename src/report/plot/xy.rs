@@ -160,7 +160,6 @@ impl XyFigure {
         self.across.max(1)
     }
 
-    /// The frame of panel k.
     fn frame(&self, k: usize) -> Window {
         let captions = self.panels.iter().any(|panel| !panel.caption.is_empty());
         let place = [k % self.across(), k / self.across()].map(|n| n as f64);

@@ -61,9 +61,6 @@ impl<B: Backend, T: Real, A: SparseMatrix<B, T>> FromMatrix<B, T, A> {
     }
 
     /// Analysis alone: what depends on the pattern of the matrix and not on its values.
-    ///
-    /// # Errors
-    /// If the device fails.
     pub fn analyse(&mut self, backend: &B, a: &A) -> Result<&mut dyn Preconditioner<B, T, A>> {
         let made = present(&mut self.made, || a.preconditioner(backend, self.kind))?;
         Ok(&mut **made)

@@ -135,9 +135,6 @@ impl<B: MultigridBackend, M: Real> Multigrid<B, M> {
     }
 
     /// z ← one cycle on A z = r from z = 0.
-    ///
-    /// # Errors
-    /// If the device fails.
     pub fn cycle<T: Real>(
         &mut self,
         backend: &B,
