@@ -25,7 +25,7 @@ const MAX_NODES: usize = (1 << 30) - 1;
 
 /// Points that a C-grid leaves for the section at least.
 const LEAST_SECTION: usize = 17;
-/// Least limit on the turn of a cell, degrees.
+/// Least limit on the turn of a cell that refinement makes of a larger one, degrees.
 const LEAST_TURN: f64 = 0.5;
 
 impl Case {
@@ -91,9 +91,10 @@ fn grid(entries: &Entries) -> Result<GridOptions, CaseError> {
     let grid: GridOptions = entries.section("grid", &rules)?;
     check_base(entries, &grid)?;
     let refined = refined_first(nj, height, far_field, refine).unwrap_or(height / refine as f64);
+    let least = grid.max_turn.map_or(LEAST_TURN, |degrees| degrees.min(LEAST_TURN));
     let grid = grid.scaled(refine as f64, refined);
     Ok(GridOptions {
-        max_turn: grid.max_turn.map(|degrees| degrees.max(LEAST_TURN)),
+        max_turn: grid.max_turn.map(|degrees| degrees.max(least)),
         seam: if seam == "auto" { None } else { Some(entries.get("grid.seam")?) },
         ..grid
     })

@@ -380,8 +380,8 @@ fn may_be_missing(key: &str, text: &str) -> bool {
 /// A case of every shape, and keys whose default its section decides, by hand: 1e-3 · 256/64 on an
 /// O-grid of 64 cells, 3e-3 · 128/72 on a C-grid with 72 cells around the section; a flap with 1.5 of
 /// the 0.0624 chords that the NACA 0012 is thick at 0.75; cells on a base 2e-2 chords wide; a sixth of
-/// the first cell at a sharp edge, up to 1e-2.
-const SHAPES: [(&str, &[&str]); 12] = [
+/// the first cell at a sharp edge, up to 1e-2; turns of 15° · 256/16384.
+const SHAPES: [(&str, &[&str]); 13] = [
     (
         "geometry.naca = '0012'",
         &["trailing_edge_spacing = 0.004", "spread = 10.0", "max_turn = 15.0", "seam = \"held\""],
@@ -416,6 +416,7 @@ const SHAPES: [(&str, &[&str]); 12] = [
         &["trailing_edge = \"wedge\""],
     ),
     ("geometry.naca = '0012'\ngeometry.flap = {}", &["radius = 0.0936"]),
+    ("geometry.naca = '0012'\ngrid.ni = 16385", &["max_turn = 0.234375"]),
     ("geometry.wing_body = {}\ngrid.ni = 129", &["seam = \"periodic\"", "max_turn = 30.1703"]),
     (
         "geometry.ellipse = { thickness = 0.5 }\ngrid.topology = 'half'\ngrid.ni = 33",
