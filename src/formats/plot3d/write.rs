@@ -1,6 +1,7 @@
 //! `Plot3D` files as text, as a stream, or in the records of unformatted Fortran files.
 
 use std::io::{self, Write};
+use std::ops::Range;
 
 use super::layout::{Axes, ByteOrder, Dimensions, Encoding, Flavour, Precision};
 use crate::files::pieces;
@@ -117,17 +118,21 @@ impl<'a> Block<'a> {
     /// read back to the same bits.
     fn write_text(&self, out: &mut (impl Write + Send)) -> io::Result<()> {
         for coordinate in self.coordinates {
-            write_lines(out, [self.rows, self.length], |text, row, k| {
-                let number = self.row(*coordinate, row).number(k);
+            write_lines(out, [self.rows, self.length], |text, row, mut line| {
+                let row = self.row(*coordinate, row);
                 match self.flavour.precision {
-                    Precision::Double => write!(text, " {number:.16E}"),
-                    Precision::Single => write!(text, " {:.8E}", number as f32),
+                    Precision::Double => {
+                        line.try_for_each(|k| write!(text, " {:.16E}", row.number(k)))
+                    }
+                    Precision::Single => {
+                        line.try_for_each(|k| write!(text, " {:.8E}", row.number(k) as f32))
+                    }
                 }
             })?;
         }
         if self.flavour.blanking {
-            write_lines(out, [1, self.rows * self.length], |text, _, _| {
-                write!(text, " {IN_THE_GRID}")
+            write_lines(out, [1, self.rows * self.length], |text, _, mut line| {
+                line.try_for_each(|_| write!(text, " {IN_THE_GRID}"))
             })?;
         }
         Ok(())
@@ -169,21 +174,20 @@ impl<'a> Block<'a> {
     }
 }
 
-/// Writes `rows` rows of `length` numbers, each row from the start of a line; `write(text, row, k)`
-/// writes the k-th number of a row.
+/// Writes `rows` rows of `length` numbers, each row from the start of a line; `write(text, row, line)`
+/// writes the numbers of a row that stand in a line.
 fn write_lines<F>(
     out: &mut (impl Write + Send),
     [rows, length]: [usize; 2],
     write: F,
 ) -> io::Result<()>
 where
-    F: Fn(&mut Vec<u8>, usize, usize) -> io::Result<()> + Sync,
+    F: Fn(&mut Vec<u8>, usize, Range<usize>) -> io::Result<()> + Sync,
 {
     let lines = length.div_ceil(NUMBERS_A_LINE);
     pieces::write_lines(out, rows * lines, |text, line| {
         let (row, start) = (line / lines, line % lines * NUMBERS_A_LINE);
-        let mut numbers = start..length.min(start + NUMBERS_A_LINE);
-        numbers.try_for_each(|k| write(text, row, k))?;
+        write(text, row, start..length.min(start + NUMBERS_A_LINE))?;
         writeln!(text)
     })
 }
