@@ -8,6 +8,9 @@ use rayon::prelude::*;
 /// Items encoded by one task.
 const ITEMS_A_PIECE: usize = 1 << 12;
 
+/// Bytes of a line of three numbers: a text that grows is copied several times.
+const LINE_BYTES: usize = 75;
+
 /// Pieces of a batch: bounds the memory, feeds any number of threads.
 const PIECES_A_BATCH: usize = 64;
 
@@ -64,7 +67,7 @@ where
     F: Fn(&mut Vec<u8>, usize) -> io::Result<()> + Sync,
 {
     write(out, count, |piece| {
-        let mut text = Vec::new();
+        let mut text = Vec::with_capacity(piece.len() * LINE_BYTES);
         for k in piece {
             // Writing to memory cannot fail.
             let _ = line(&mut text, k);
