@@ -3,6 +3,9 @@
 use std::fmt;
 use std::path::PathBuf;
 
+use rand_xoshiro::SplitMix64;
+use rand_xoshiro::rand_core::{Rng, SeedableRng};
+
 use super::report::MethodReport;
 use crate::backend::{Algebraic, Format, Incomplete};
 use crate::case::is_fit_name;
@@ -158,14 +161,7 @@ impl fmt::Display for RightSide {
 /// `n` numbers uniform in [−1, 1) by SplitMix64 (Steele, Lea and Flood 2014,
 /// doi:10.1145/2660193.2660195).
 pub(super) fn random(seed: u64, n: usize) -> Vec<f64> {
-    let mut state = seed;
-    let mut next = || {
-        state = state.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mut z = state;
-        z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        z ^= z >> 31;
-        (z >> 11) as f64 / (1_u64 << 52) as f64 - 1.0
-    };
+    let mut numbers = SplitMix64::seed_from_u64(seed);
+    let mut next = || (numbers.next_u64() >> 11) as f64 / (1_u64 << 52) as f64 - 1.0;
     (0..n).map(|_| next()).collect()
 }
