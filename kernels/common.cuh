@@ -13,7 +13,7 @@
 #else
 // Kernels are found by their plain name.
 #define KERNEL(name, ...) extern "C" __global__ void name(__VA_ARGS__)
-// A kernel whose blocks have at most so many threads.
+// A kernel whose blocks have at most this number of threads.
 #define BOUNDED_KERNEL(threads, name, ...) \
     extern "C" __global__ void __launch_bounds__(threads) name(__VA_ARGS__)
 #define DYNAMIC_SHARED(type, name) extern __shared__ __align__(16) unsigned char name##_bytes[]; \
@@ -23,7 +23,7 @@
 
 #define FULL_WARP 0xffffffffu
 
-// Entries from a slot of a matrix of the grid in ELL format to the next, of so many points with two rows
+// Entries from a slot of a matrix of the grid in ELL format to the next, of this number of points with two rows
 // each.
 __device__ inline uint64 slot_stride(uint64 points) {
     return (2 * points + SLOT_UNIT - 1) / SLOT_UNIT * SLOT_UNIT;

@@ -247,7 +247,7 @@ KERNEL(shape_slices, uint64 rows, const uint32* length, uint32* width, uint32* c
 }
 
 // filled <- columns of the lower or upper parts of the rows in order, as places in that order. A
-// warp a unit, so many lanes a row.
+// warp per unit, `lanes` lanes per row.
 KERNEL(fill_columns, uint32 lanes, uint32 upper, const uint32* order, const uint32* place,
        SplitPattern pattern, SliceRows slices, uint32* filled) {
     const uint64 number = thread_index() / WARP;

@@ -58,7 +58,7 @@ KERNEL(order_lengths, uint64 rows, const uint32* order, const uint32* row_start,
     if (k < rows) length[k] = row_start[order[k] + 1] - row_start[order[k]];
 }
 
-// begin, end <- the entries of each row within its tile of so many rows. One thread a row.
+// begin, end <- the entries of each row within its tile of this number of rows. One thread per row.
 KERNEL(cut_rows, uint64 rows, uint32 tile, const uint32* row_start, const uint32* columns,
        uint32* begin, uint32* end, uint32* length) {
     const uint64 row = thread_index();

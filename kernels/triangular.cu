@@ -30,7 +30,7 @@ KERNEL(mirror_entries, uint64 rows, const uint32* row_start, const uint32* colum
 }
 
 // to <- entries left of the diagonal, or right of it if `upper`; products, if there are any, <- those of
-// L o U^T: a_ij a_ji, zero where one of them is absent (Wang and Liu 2022). A warp a unit, so many lanes a
+// L o U^T: a_ij a_ji, zero where one of them is absent (Wang and Liu 2022). A warp per unit, `lanes` lanes per
 // row.
 KERNEL(take_side, uint32 lanes, uint32 upper, const uint32* order, SplitPattern pattern, const real* a,
        SliceRows slices, real* to, real* products) {

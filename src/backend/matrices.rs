@@ -63,7 +63,7 @@ pub trait Preconditioner<B: Backend, T: Real, A> {
     /// z ← M⁻¹ r, with the `a` of the last update.
     fn apply(&mut self, backend: &B, a: &A, r: &B::Vector<T>, z: &mut B::Vector<T>) -> Result<()>;
 
-    /// z ← M⁻¹ r and y ← A z; a preconditioner that costs little beside the product may do both in
+    /// z ← M⁻¹ r and y ← A z; a preconditioner that costs little compared with the product may do both in
     /// one pass.
     fn apply_and_multiply(
         &mut self,

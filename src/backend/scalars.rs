@@ -106,7 +106,7 @@ impl Condition {
     }
 }
 
-/// What an inner product into slots does beside.
+/// What an inner product into slots does in addition.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub struct Ending<'a> {
     /// Whether the first product is appended to the log.

@@ -44,7 +44,7 @@ where
     })
 }
 
-/// A complete file beside its place; it is removed where it is not placed.
+/// A complete file in the folder of its place; it is removed where it is not placed.
 #[derive(Debug)]
 pub struct Made {
     file: NamedTempFile,
@@ -115,17 +115,17 @@ pub fn sweep(folder: &Path) {
 /// A file in `folder` that is locked, and removed when it is dropped.
 ///
 /// It is opened by the standard library: temporary files proper are private to the user, and
-/// their errors name a path that nobody asked for.
+/// their errors name a path that the user did not give.
 fn create_in(folder: &Path) -> io::Result<NamedTempFile> {
     let mut builder = tempfile::Builder::new();
     builder.prefix(PART[0]).suffix(PART[1]);
     loop {
         let file = builder.make_in(folder, |path| File::create_new(path))?;
-        // Between the two somebody who sweeps may have come first.
+        // Between the two another process that removes leftovers may have come first.
         match file.as_file().try_lock() {
             Ok(()) if !file.path().exists() => {}
             Err(TryLockError::WouldBlock) => {}
-            // Where there are no locks nobody sweeps either.
+            // Where there are no locks no process removes leftovers.
             _ => return Ok(file),
         }
     }

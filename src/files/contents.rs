@@ -41,12 +41,12 @@ pub(crate) fn hint(error: &io::Error) -> &'static str {
     }
 }
 
-/// Most bytes that so many packed ones may unpack to.
+/// Most bytes that this number of packed ones may unpack to.
 pub(crate) fn unpacked_limit(packed: usize) -> u64 {
     UNPACKED + TIMES * packed as u64
 }
 
-/// What is unpacked by `decoder` from so many bytes.
+/// What is unpacked by `decoder` from this number of bytes.
 pub(crate) fn unpacked(decoder: impl Read, packed: usize) -> io::Result<Vec<u8>> {
     let most = unpacked_limit(packed);
     let mut bytes = Vec::new();

@@ -66,7 +66,7 @@ pub enum WriteFault {
     /// Something stands where a result should go that gridgen did not write.
     #[error("gridgen did not write what stands there")]
     Foreign,
-    /// Something stands where a result should go that gridgen wrote and somebody changed since.
+    /// Something stands where a result should go that gridgen wrote and that was changed since.
     #[error("the file there was changed since gridgen wrote it")]
     Changed,
     /// Another process writes into the output folder.

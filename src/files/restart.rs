@@ -154,7 +154,7 @@ pub fn from_bytes(path: &Path, bytes: &[u8]) -> Result<Restart, RestartError> {
 }
 
 impl Restart {
-    /// Refuses a restart of other equations than those of `identity` with so many unknowns.
+    /// Refuses a restart of other equations than those of `identity` with another number of unknowns.
     ///
     /// # Errors
     /// [`RestartFault::OtherCase`] with the first difference.

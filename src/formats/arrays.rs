@@ -144,7 +144,7 @@ fn deflated(block: &[u8]) -> io::Result<Vec<u8>> {
     encoder.finish()
 }
 
-/// The numbers before an array of so many bytes; lengths not known yet are zero.
+/// The numbers before an array of this number of bytes; lengths not known yet are zero.
 pub(super) fn head_of_blocks(bytes: usize, lengths: &[u64]) -> Vec<u8> {
     let blocks = bytes.div_ceil(BLOCK_BYTES);
     let numbers = [blocks, BLOCK_BYTES, bytes % BLOCK_BYTES].map(|number| number as u64);

@@ -156,7 +156,7 @@ impl Block {
     }
 }
 
-/// Refuses a mesh of so many numbers that does not fit the memory.
+/// Refuses a mesh whose number of values does not fit the memory.
 pub(super) fn check_memory(numbers: usize) -> Result<(), NotEnoughMemory> {
     memory::check((numbers as u64).saturating_mul(NUMBER_BYTES))
 }

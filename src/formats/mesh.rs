@@ -73,7 +73,7 @@ const NODE_BYTES: u128 = 24;
 pub(super) struct Limits {
     /// Bytes of a file for a node, at least.
     pub(super) least_bytes: u64,
-    /// Whether faces are numbered, beside nodes.
+    /// Whether faces are numbered in addition to nodes.
     pub(super) numbers_faces: bool,
 }
 
@@ -81,7 +81,7 @@ impl Limits {
     /// Those of a file without nodes.
     pub(super) const NONE: Self = Self::of(0);
 
-    /// Those of a format that takes at least so many bytes for a node.
+    /// Those of a format that takes at least this number of bytes per node.
     pub(super) const fn of(least_bytes: u64) -> Self {
         Self { least_bytes, numbers_faces: false }
     }
@@ -123,7 +123,7 @@ fn faces([ni, nj, planes]: [u128; 3]) -> u128 {
     (0..3).map(across).sum()
 }
 
-/// Refuses to write so many bytes where the disk has fewer free; what the system does not tell is free.
+/// Refuses to write more bytes than the disk has free; what the system does not tell is free.
 fn check_disk(path: &Path, needed: u128) -> Result<(), IoError> {
     let folder = path.ancestors().find(|folder| folder.is_dir());
     let free = fs4::available_space(folder.unwrap_or(Path::new(".")));

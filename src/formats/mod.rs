@@ -90,7 +90,7 @@ enum Contents {
 struct Folder {
     /// Writes it in place of what stands there.
     write: fn(&Path, &MeshData<'_>) -> Result<(), IoError>,
-    /// Names within it under which nothing of somebody else's may stand.
+    /// Names within it under which no file of another origin may stand.
     parts: &'static [&'static str],
     /// What older files that stay lack for it: of the folder of this name in an output.
     lacks: fn(&Output, &str, &Grid, Option<Span>) -> Vec<String>,
@@ -244,7 +244,7 @@ impl MeshFile {
         }
     }
 
-    /// What files lack that stay in `output` as somebody wrote them, one sentence each.
+    /// What files lack that stay in `output` as a user wrote them, one sentence each.
     pub(crate) fn lacks(&self, output: &Output, good: bool, mesh: &MeshData<'_>) -> Vec<String> {
         match &self.contents {
             Contents::File(_) => Vec::new(),

@@ -100,7 +100,7 @@ impl Closing {
 
 impl Drop for Closing {
     fn drop(&mut self) {
-        // Whatever went wrong there, the results are out.
+        // A failure there does not touch the results, which are written.
         let _ = self.0.take().map(JoinHandle::join);
     }
 }

@@ -77,7 +77,7 @@ pub enum BaseCells {
 ///
 /// # Errors
 /// [`GeometryError::WallPoints`], [`GeometryError::Spacing`] and [`GeometryError::BaseCells`] for
-/// settings out of range, [`GeometryError::NoBase`] where a base or cap is asked for at a closed
+/// settings out of range, [`GeometryError::NoBase`] where a base or cap is requested at a closed
 /// edge, [`GeometryError::Contour`] for a contour that no spline goes through,
 /// [`GeometryError::WallCrosses`] if the wall crosses itself.
 pub fn distribute(
@@ -194,7 +194,7 @@ impl Section {
         Ok(Self { wedge: Some(ends.map(|end| Bezier::wedge(end, tip))), ..section })
     }
 
-    /// Both surfaces in so many `cells`, the lower one from the trailing edge to the nose, the upper
+    /// Both surfaces in `cells` cells, the lower one from the trailing edge to the nose, the upper
     /// one back, with the spacings `edge` and `nose`; the upper one has a cell more where the number
     /// is odd.
     fn surfaces(&self, cells: usize, edge: f64, nose: f64) -> Result<Vec<[f64; 2]>, GeometryError> {

@@ -143,7 +143,7 @@ impl Turning {
     }
 }
 
-/// Places, each interval divided into so many pieces.
+/// Places, each interval divided into this number of pieces.
 pub(super) fn refined(s: &[f64], pieces: usize) -> Vec<f64> {
     let between = |w: &[f64]| {
         let (a, b) = (w[0], w[1]);

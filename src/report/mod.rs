@@ -16,7 +16,7 @@ use crate::grid::Grid;
 use crate::grid::quality::{Quality, nonorthogonality};
 use crate::solver::history::History;
 
-/// What a run tells of its grid beside the mesh.
+/// What a run reports of its grid in addition to the mesh.
 #[doc(hidden)]
 #[derive(Debug, Clone, Copy)]
 pub struct Artifacts<'a> {

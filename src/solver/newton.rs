@@ -66,7 +66,7 @@ pub struct NewtonReport {
     pub stop: NewtonStop,
     /// Every step, the start included.
     pub history: History,
-    /// What happened in linear solves beside the usual, in words.
+    /// What happened in linear solves out of the ordinary, in words.
     pub events: Vec<String>,
 }
 

@@ -179,7 +179,7 @@ pub enum Schedule {
     /// natural order on the CPU.
     #[default]
     Auto,
-    /// Level sets: rows that wait for nobody, then those that wait only for them, and so on
+    /// Level sets: rows that depend on none, then those that depend only on these, and so on
     /// (Anderson and Saad 1989; Wang and Liu 2022, algorithm 2). On a grid with a held seam they are
     /// i + 2j; a periodic one has nearly as many as points.
     Levels,

@@ -37,7 +37,7 @@ const RECORD: &str = "written.json";
 /// folder, parted by `/`.
 #[derive(Debug, Clone, Copy)]
 pub struct FolderRules {
-    /// Whether a file is one that users edit: it is replaced only with `force` if somebody did.
+    /// Whether a file is one that users edit: it is replaced only with `force` once it was edited.
     pub editable: fn(&str) -> bool,
     /// The folder of a file in which nothing may stand that gridgen did not write.
     pub sole: fn(&str) -> Option<&str>,
@@ -169,7 +169,7 @@ impl Output {
         !self.files().join(name).exists() || self.is_edited(name)
     }
 
-    /// Whether a name is that of a file that somebody edited and that is not to be replaced.
+    /// Whether a name is that of a file that was edited and is not to be replaced.
     fn is_edited(&self, name: &str) -> bool {
         let there = || standing(&self.root, name, self.record.get(name));
         !self.force
@@ -178,13 +178,13 @@ impl Output {
     }
 
     /// Replaces the results of the folder by the files that were made. Earlier results that are not
-    /// among them go; what gridgen did not write, or somebody changed since, stays, and so do files
+    /// among them go; what gridgen did not write, or that was changed since, stays, and so do files
     /// that users edit. Until all new files are complete nothing is replaced.
     pub fn commit(self) -> Result<(), IoError> {
         self.commit_steps(usize::MAX)
     }
 
-    /// [`Self::commit`] that ends after so many steps, as a process that is killed does.
+    /// [`Self::commit`] that ends after this number of steps, as a process that is killed does.
     pub fn commit_steps(self, most: usize) -> Result<(), IoError> {
         self.plan()?.write(&self.root)?;
         replace::carry_out(&self.root, self.force, most)
@@ -283,7 +283,7 @@ struct Lock {
 }
 
 impl Lock {
-    /// Takes the lock of `root`, which is created unless it exists. It waits for nobody:
+    /// Takes the lock of `root`, which is created unless it exists. It does not wait:
     /// [`WriteFault::Busy`] where another process has it.
     fn take(root: &Path) -> Result<Self, IoError> {
         let home = home(root);

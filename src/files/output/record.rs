@@ -15,7 +15,7 @@ use crate::files::{RESTART_FILE, restart};
 const READ: u64 = 1 << 20;
 const PIECE: u64 = 4096;
 
-/// What tells a file from one that somebody else wrote or changed: its length and a digest of its
+/// What tells a file from one that another program or a user wrote or changed: its length and a digest of its
 /// contents, of a file longer than [`READ`] of pieces at equal distances from its first byte to its
 /// last. A copy of a folder is as good as the folder, and a large file need not be read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -59,7 +59,7 @@ pub(super) enum Standing {
     Nothing,
     /// A file as gridgen wrote it.
     Own,
-    /// A file that gridgen wrote and somebody changed.
+    /// A file that gridgen wrote and that was changed since.
     Changed,
     /// A file that gridgen did not write.
     Foreign,
@@ -75,7 +75,7 @@ pub(super) fn standing<'p>(
 ) -> Standing {
     let path = root.join(name);
     match fs::metadata(&path) {
-        // A link to nowhere is somebody's, too.
+        // A link to nowhere is not gridgen's either.
         Err(_) if fs::symlink_metadata(&path).is_ok() => return Standing::Foreign,
         Err(_) => return Standing::Nothing,
         Ok(found) if found.is_dir() => return Standing::Folder,

@@ -16,7 +16,7 @@ pub(super) struct Plan {
     /// Whether files are replaced that gridgen did not write.
     pub(super) force: bool,
     pub(super) put: Vec<Put>,
-    /// What goes, beside the files that new ones replace.
+    /// What is removed, in addition to the files that new ones replace.
     pub(super) remove: Vec<String>,
     /// Files of the record that stay.
     pub(super) stays: Record,
@@ -61,7 +61,7 @@ impl Put {
     }
 
     /// Its turn: last come the files by which others are found whole, the report at the very end. While
-    /// they are away nobody takes what is there for results.
+    /// they are away no reader takes what is there for results.
     fn turn(&self) -> u8 {
         match self.name.as_str() {
             REPORT_FILE => 2,
@@ -171,7 +171,7 @@ impl Plan {
         })
     }
 
-    /// Takes away what is as gridgen wrote it, or whatever it is where that was asked for; then the
+    /// Takes away what is as gridgen wrote it, or whatever it is where `force` is set; then the
     /// folders that it leaves empty.
     fn remove(&self, root: &Path, name: &str) -> Result<(), IoError> {
         let path = root.join(name);
@@ -240,10 +240,10 @@ fn held(path: &Path) -> Option<fs::File> {
     if cfg!(unix) && large { fs::File::open(path).ok() } else { None }
 }
 
-/// Closes a file that is gone; nobody waits for that.
+/// Closes a removed file without waiting for the system.
 fn let_go(file: Option<fs::File>) {
     if let Some(file) = file {
-        // Where it cannot be done beside it is done here.
+        // Without another thread it is done here.
         let _ = std::thread::Builder::new().spawn(move || drop(file));
     }
 }

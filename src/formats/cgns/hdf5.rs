@@ -1,6 +1,6 @@
 //! The part of HDF5 that a CGNS tree needs: groups with attributes, and contiguous arrays.
 //!
-//! The numbers of an array are asked for when its place in the file is reached, so that a grid is
+//! The numbers of an array are requested when its place in the file is reached, so that a grid is
 //! streamed; libraries that write HDF5 without C hold all arrays until the end. Addresses follow
 //! from the sizes of the headers alone and are known before the first byte. Superblock version 0,
 //! object headers version 1, groups with link messages, which every HDF5 since 1.8 reads. Source:
@@ -267,7 +267,7 @@ fn dataspace(shape: &[usize]) -> Vec<u8> {
     message
 }
 
-/// Datatype, dataspace and bytes of a text of so many bytes, ended by zeros.
+/// Datatype, dataspace and bytes of a text of this number of bytes, ended by zeros.
 fn string(text: &str, length: usize) -> (Vec<u8>, Vec<u8>, Vec<u8>) {
     let mut bytes = text.as_bytes().to_vec();
     bytes.resize(length, 0);

@@ -222,7 +222,7 @@ fn assemble_rows<'e, I: Iterator<Item = &'e Entry>>(
     Ok(csr)
 }
 
-/// A matrix without rows, with room for so many.
+/// A matrix without rows, with room for this number of entries.
 fn empty(rows: usize, entries: usize) -> Csr {
     let mut row_start = Vec::with_capacity(rows + 1);
     row_start.push(0);

@@ -90,13 +90,13 @@ pub enum Fault {
     /// Complex numbers.
     #[error("complex numbers are not solved for")]
     Complex,
-    /// The line of sizes has other than so many numbers, or those of no matrix.
+    /// The line of sizes has another number of numbers, or those of no matrix.
     #[error("{0}")]
     Sizes(&'static str),
     /// More rows or columns than can be numbered.
     #[error("at most {} rows and columns can be numbered", u32::MAX)]
     TooLarge,
-    /// An entry has other than so many words.
+    /// An entry has another number of words.
     #[error("{0} was expected")]
     Entry(&'static str),
     /// An index beyond the size.

@@ -72,7 +72,7 @@ impl fmt::Display for Objection {
     }
 }
 
-/// A number to so many significant digits of one as large as `scale`.
+/// A number to this count of significant digits of one as large as `scale`.
 fn rounded(value: f64, scale: f64, digits: u8) -> f64 {
     if value == 0.0 {
         return value;

@@ -1,4 +1,4 @@
-//! Cases for OpenFOAM: the mesh as a `polyMesh` and what a first inviscid run needs beside it.
+//! Cases for OpenFOAM: the mesh as a `polyMesh` and what a first inviscid run needs in addition.
 //!
 //! A plane grid is one layer of cells over a span of one chord, with the patches `airfoil` (a wall),
 //! `farfield` (with the outflow of a C-grid) and `frontAndBack` (empty, which makes it
@@ -95,7 +95,7 @@ const START: &str = "0";
 /// The script that solves the case.
 const SCRIPT: &str = "Allrun";
 
-/// What `simpleFoam` needs beside the mesh, for inviscid flow at zero incidence and unit speed around a
+/// What `simpleFoam` needs in addition to the mesh, for inviscid flow at zero incidence and unit speed around a
 /// section of unit chord in the plane: names within the case, and texts.
 const SETUP: [(&str, &str); 8] = [
     ("system/controlDict", include_str!("case/system/controlDict")),
@@ -128,7 +128,7 @@ fn choices(grid: &Grid, span: Option<Span>, reference: Reference) -> [(&'static 
 }
 
 /// Writes the case into the folder `path`, or replaces the one that gridgen wrote there: the new one is
-/// complete before a file of the old one goes. A file of the set-up that somebody changed or wrote
+/// complete before a file of the old one goes. A file of the set-up that a user changed or wrote
 /// stays, because users edit them, unless `force` says otherwise; a mesh that gridgen did not write is
 /// refused. Returns what such files lack, one sentence each.
 pub fn write(
@@ -193,10 +193,10 @@ fn ends_with(name: &str, end: &str) -> bool {
     Path::new(name).ends_with(end)
 }
 
-/// Bytes of a field that is looked into: no set-up has so many.
+/// Bytes of a field that is looked into: no set-up is as long.
 const LARGEST_FIELD: u64 = 1 << 20;
 
-/// What the fields at the start lack that stay as somebody wrote them: the patches of the new mesh in
+/// What the fields at the start lack that stay as a user wrote them: the patches of the new mesh in
 /// the folder `case` of `output` that they do not name, one sentence a field.
 fn lacks(output: &Output, case: &str, grid: &Grid, span: Option<Span>) -> Vec<String> {
     let patches: Vec<&str> = mesh::Mesh::new(grid, span).patches().collect();

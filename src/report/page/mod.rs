@@ -1,4 +1,4 @@
-//! `report.html`: a run on one page that needs nothing beside it.
+//! `report.html`: a run on one page that needs no other file.
 //!
 //! Pictures are drawn into the page as SVG. Their colours are exchanged by the page's style on a
 //! dark ground, so that there is one set of pictures for both.

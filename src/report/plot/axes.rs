@@ -51,7 +51,7 @@ impl Panel {
         picture.line(&corners, palette::FRAME, 1.0);
     }
 
-    /// Frame, linear axes of about so many ticks, and captions above the frame, left and right.
+    /// Frame, linear axes of about this number of ticks, and captions above the frame, left and right.
     pub(super) fn draw_around(&self, picture: &mut Picture, ticks: f64, [left, right]: [&str; 2]) {
         let Window { low, high } = self.window;
         self.draw_frame(picture);

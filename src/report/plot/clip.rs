@@ -1,4 +1,4 @@
-//! Cutting lines and polygons to a window, and leaving out points nobody can see.
+//! Cutting lines and polygons to a window, and leaving out points that cannot be seen.
 
 use crate::grid::vector::{along, between, difference, distance, dot, middle};
 

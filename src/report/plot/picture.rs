@@ -184,7 +184,7 @@ impl Picture {
         if let Some(end) = text.rfind("</svg>") {
             text.insert_str(end, &areas);
         }
-        // The view box keeps the fine units; the picture itself has the size asked for.
+        // The view box keeps the fine units; the picture itself has the requested size.
         let fine = format!(r#"width="{}" height="{}""#, units.0, units.1);
         Ok(text.replacen(&fine, &format!(r#"width="{width}" height="{height}""#), 1))
     }

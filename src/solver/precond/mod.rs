@@ -47,7 +47,7 @@ impl Kind {
     }
 }
 
-/// An algebraic preconditioner, which is made at the first update and kept.
+/// An algebraic preconditioner, which is created at the first update and reused.
 #[doc(hidden)] // Users have it in a `GridPreconditioner`.
 pub struct FromMatrix<B: Backend, T: Real, A> {
     kind: Algebraic,

@@ -34,7 +34,7 @@ pub struct HostTransport {
 }
 
 impl HostTransport {
-    /// A transport of so many ranks whose waits end when this flag is raised.
+    /// A transport of this number of ranks whose waits end when this flag is raised.
     pub fn new(abort_flag: Arc<AbortFlag>, ranks: usize) -> Self {
         Self { ranks, abort_flag, ..Self::default() }
     }

@@ -179,7 +179,7 @@ impl NcclCommunicator {
     fn release(&self, abort: bool) {
         if let (Some(Handle(handle)), Ok(nccl)) = (self.handle.lock().take(), Nccl::get()) {
             let release = if abort { nccl.abort } else { nccl.destroy };
-            // SAFETY: the handle is valid, and nobody uses it later. An error changes nothing.
+            // SAFETY: the handle is valid, and nothing uses it later. An error changes nothing.
             let _ = unsafe { release(handle) };
         }
     }

@@ -23,7 +23,7 @@ const MERGED: u32 = 1024;
 const WIDE: u32 = 256;
 /// Fewest blocks that draw rows where there is work for them.
 const FEWEST_DRAWING: usize = 132;
-/// Levels that are worked on ahead of the one that everybody waits for: rows further ahead would only
+/// Levels that are worked on ahead of the one that all rows wait for: rows further ahead would only
 /// look in vain, and be in the way of those that look for what is nearly there.
 const LEVELS_AHEAD: usize = 8;
 
