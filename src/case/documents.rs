@@ -89,6 +89,10 @@ fn property(key: &Key) -> Value {
             let most = if high.open { "exclusiveMaximum" } else { "maximum" };
             json!({ "type": "number", least: low.value, most: high.value })
         }
+        Kind::Points => json!({
+            "type": "array",
+            "items": { "type": "array", "items": { "type": "number" }, "minItems": 2, "maxItems": 2 },
+        }),
         Kind::Word(words) => json!({ "enum": words }),
         Kind::Words(words) => json!({
             "type": "array",
@@ -167,7 +171,7 @@ fn keys_of(section: &str, optional: bool, set: &[(&str, &str)]) -> String {
 fn placeholder(kind: Kind) -> &'static str {
     match kind {
         Kind::Text | Kind::Path | Kind::Word(_) => "\"\"",
-        Kind::Words(_) => "[]",
+        Kind::Words(_) | Kind::Points => "[]",
         Kind::Flag | Kind::Integer { .. } | Kind::Real { .. } => "",
     }
 }
@@ -225,6 +229,10 @@ fn section_of<'a>(table: &'a toml::Table, name: &str) -> Option<&'a toml::Table>
 fn written(value: &toml::Value) -> String {
     match value {
         toml::Value::Float(number) => format!("{number:?}"),
+        toml::Value::Array(values) => {
+            let values: Vec<String> = values.iter().map(written).collect();
+            ["[", &values.join(", "), "]"].concat()
+        }
         other => other.to_string(),
     }
 }

@@ -1,6 +1,6 @@
 //! From the bytes of a case file and the overrides to values, each checked against its key.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs::File;
 use std::io::Read;
 use std::ops::Range;
@@ -22,6 +22,9 @@ const LIMIT: u64 = 1 << 20;
 const HEIGHT: &[&str] = &["grid.first_cell"];
 const WALL_UNITS: &[&str] = &["grid.y_plus", "grid.reynolds", "grid.reference_length"];
 
+/// What stands for the case file in messages about arguments alone; its stem is the default name.
+const UNNAMED: &str = "grid";
+
 /// Characters of a value shown in a message.
 const SHOWN: usize = 60;
 
@@ -36,18 +39,7 @@ impl Case {
     /// # Errors
     /// Whatever keeps the case from being run as written: see [`CaseError`].
     pub fn from_file(path: &Path, overrides: &[(String, String)]) -> Result<Self, CaseError> {
-        let bytes = read_bytes(path)?;
-        let text = str::from_utf8(&bytes).map_err(|error| {
-            let valid = bytes.get(..error.valid_up_to()).unwrap_or_default();
-            let line = line_of(&String::from_utf8_lossy(valid), valid.len());
-            CaseError::NoCase {
-                place: Place::Line { path: path.into(), line },
-                expected: "UTF-8 text",
-                found: "other bytes".into(),
-                remedy: "save the file as UTF-8",
-            }
-        })?;
-        Self::from_toml(text, path, overrides)
+        Self::from_toml(&read_text(path)?, path, overrides)
     }
 
     /// Like [`Case::from_file`], with the text of the file at hand. `path` gives the name, the
@@ -60,8 +52,72 @@ impl Case {
         path: &Path,
         overrides: &[(String, String)],
     ) -> Result<Self, CaseError> {
-        Self::resolve(&Entries::read(text, path, overrides)?, path)
+        let mut entries = Entries::read(text, path)?;
+        entries.seal();
+        for (key, value) in overrides {
+            let place = Place::Set { key: key.clone(), value: value.clone() };
+            let key = schema::find(key).ok_or_else(|| unknown_key(key, place.clone()))?;
+            entries.set(key, &override_value(key, value), value.clone(), place)?;
+        }
+        Self::resolve(&entries, path)
     }
+
+    /// The case of a call: a case file or the keys of a `base`, and named arguments that replace keys of
+    /// these as overrides do ([`Case::from_file`]).
+    ///
+    /// A name is that of a key (`"ni"`), with its section where several have such a key (`"grid.ni"`,
+    /// `"flap.angle"`); an empty table opens the section of its name. Without a file relative paths start at the current folder, and the name of the
+    /// case is `grid` unless it is given.
+    ///
+    /// # Errors
+    /// See [`CaseError`]; [`CaseError::Ambiguous`] for a name that several keys have.
+    pub fn from_arguments(
+        file: Option<&Path>,
+        base: &[(String, Value)],
+        arguments: &[(String, Value)],
+    ) -> Result<Self, CaseError> {
+        let path = file.unwrap_or(Path::new(UNNAMED));
+        let text = file.map_or_else(|| Ok(String::new()), read_text)?;
+        let mut entries = Entries::read(&text, path)?;
+        let numbered = base.iter().chain(arguments).enumerate();
+        for (number, (name, value)) in numbered {
+            if number == base.len() {
+                entries.seal();
+            }
+            let shown = excerpt(value.to_string().trim());
+            let place = Place::Argument { name: name.clone(), value: shown.clone() };
+            let empty = value.as_inline_table().is_some_and(InlineTable::is_empty);
+            if let Some(section) = schema::section_named(name).filter(|_| empty) {
+                let found = Found { place, key: section.into(), value: shown };
+                entries.places.given.insert(section, found);
+                continue;
+            }
+            let key = match schema::named(name)[..] {
+                [key] => key,
+                [] => return Err(unknown_argument(name, place)),
+                ref keys => {
+                    let keys = keys.iter().map(|key| key.path).collect();
+                    return Err(CaseError::Ambiguous { place: Box::new(place), keys });
+                }
+            };
+            entries.set(key, value, shown, place)?;
+        }
+        Self::resolve(&entries, path)
+    }
+}
+
+/// The text of a file that may be a case.
+fn read_text(path: &Path) -> Result<String, CaseError> {
+    String::from_utf8(read_bytes(path)?).map_err(|error| {
+        let valid = error.as_bytes().get(..error.utf8_error().valid_up_to()).unwrap_or_default();
+        let line = line_of(&String::from_utf8_lossy(valid), valid.len());
+        CaseError::NoCase {
+            place: Place::Line { path: path.into(), line },
+            expected: "UTF-8 text",
+            found: "other bytes".into(),
+            remedy: "save the file as UTF-8",
+        }
+    })
 }
 
 /// The bytes of a file that may be a case.
@@ -86,18 +142,17 @@ fn read_bytes(path: &Path) -> Result<Vec<u8>, CaseError> {
 pub(super) struct Entries {
     values: BTreeMap<&'static str, toml::Value>,
     pub(super) places: Places,
+    /// The keys and sections of the file or the base, whose alternatives drop them.
+    sealed: BTreeSet<&'static str>,
 }
 
 impl Entries {
-    /// Reads `text`, the contents of the case file `path`, then the overrides.
-    fn read(text: &str, path: &Path, overrides: &[(String, String)]) -> Result<Self, CaseError> {
+    /// Reads `text`, the contents of the case file `path`.
+    fn read(text: &str, path: &Path) -> Result<Self, CaseError> {
         let document = Document::parse(text).map_err(|error| syntax_error(&error, text, path))?;
         let places = Places { path: path.to_path_buf(), given: BTreeMap::new() };
-        let mut entries = Self { values: BTreeMap::new(), places };
+        let mut entries = Self { values: BTreeMap::new(), places, sealed: BTreeSet::new() };
         entries.read_table("", document.as_table(), &Source { text, path })?;
-        for (key, value) in overrides {
-            entries.set(key, value)?;
-        }
         Ok(entries)
     }
 
@@ -151,12 +206,21 @@ impl Entries {
         }
     }
 
+    /// Ends the file or the base: what follows replaces its keys.
+    fn seal(&mut self) {
+        self.sealed = self.places.given.keys().copied().collect();
+    }
+
     /// Puts one override in place: it replaces the key, and drops the file's alternatives to it.
-    fn set(&mut self, path: &str, text: &str) -> Result<(), CaseError> {
-        let place = Place::Set { key: path.into(), value: text.into() };
-        let key = schema::find(path).ok_or_else(|| unknown_key(path, place.clone()))?;
-        let found = Found { place, key: path.into(), value: text.into() };
-        self.insert(key, &override_value(key, text), found)?;
+    fn set(
+        &mut self,
+        key: &'static Key,
+        value: &Value,
+        shown: String,
+        place: Place,
+    ) -> Result<(), CaseError> {
+        let path = key.path;
+        self.insert(key, value, Found { place, key: path.into(), value: shown })?;
         let others = if among(path, &SOURCES) {
             SOURCES.iter().copied().filter(|source| !among(path, &[source])).collect()
         } else if among(path, HEIGHT) {
@@ -166,8 +230,9 @@ impl Entries {
         } else {
             return Ok(());
         };
-        let given = &mut self.places.given;
-        given.retain(|key, found| !among(key, &others) || matches!(found.place, Place::Set { .. }));
+        self.sealed.remove(path);
+        let (given, sealed) = (&mut self.places.given, &self.sealed);
+        given.retain(|key, _| !(among(key, &others) && sealed.contains(key)));
         self.values.retain(|key, _| given.contains_key(key));
         Ok(())
     }
@@ -249,13 +314,18 @@ impl Source<'_> {
             None if item.is_array_of_tables() => "a list of tables",
             None => "a table",
         };
-        let mut value: String =
-            written.lines().next().unwrap_or_default().chars().take(SHOWN).collect();
-        if value.len() < written.len() {
-            value.push('…');
-        }
-        Found { place: self.place(span), key: key.into(), value }
+        Found { place: self.place(span), key: key.into(), value: excerpt(written) }
     }
+}
+
+/// The first line of a value as written, and not too much of it.
+fn excerpt(written: &str) -> String {
+    let line = written.lines().next().unwrap_or_default();
+    let mut shown: String = line.chars().take(SHOWN).collect();
+    if shown.len() < written.len() {
+        shown.push('…');
+    }
+    shown
 }
 
 fn line_of(text: &str, position: usize) -> usize {
@@ -311,6 +381,20 @@ fn unknown_key(path: &str, place: Place) -> CaseError {
         name: path.into(),
         nearest: nearest_key(section, name),
         known: KEYS.iter().filter(|key| key.section() == section).map(|key| key.path).collect(),
+    }
+}
+
+fn unknown_argument(name: &str, place: Place) -> CaseError {
+    if name.contains('.') || SECTIONS.iter().any(|(section, _)| *section == name) {
+        return unknown_key(name, place);
+    }
+    let nearest = nearest(name, KEYS.iter().map(Key::name));
+    CaseError::Unknown {
+        place: Box::new(place),
+        section: false,
+        name: name.into(),
+        nearest,
+        known: Vec::new(),
     }
 }
 

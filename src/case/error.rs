@@ -22,6 +22,13 @@ pub enum Place {
         /// Value as given.
         value: String,
     },
+    /// An argument of a call, as [`super::Case::from_arguments`] has them.
+    Argument {
+        /// Its name as given.
+        name: String,
+        /// Its value in TOML.
+        value: String,
+    },
     /// Nowhere in particular in the case file: a default is involved.
     File {
         /// The case file.
@@ -34,6 +41,7 @@ impl fmt::Display for Place {
         match self {
             Self::Line { path, line } => write!(f, "{}:{line}", path.display()),
             Self::Set { key, value } => write!(f, "--set {key}={value}"),
+            Self::Argument { name, value } => write!(f, "{name} = {value}"),
             Self::File { path } => write!(f, "{}", path.display()),
         }
     }
@@ -53,7 +61,7 @@ pub struct Found {
 impl fmt::Display for Found {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match &self.place {
-            Place::Set { .. } => write!(f, "{}", self.place),
+            Place::Set { .. } | Place::Argument { .. } => write!(f, "{}", self.place),
             place => write!(f, "{place}: {} = {}", self.key, self.value),
         }
     }
@@ -160,6 +168,14 @@ pub enum CaseError {
         /// Those that are known there.
         known: Vec<&'static str>,
     },
+    /// An argument whose name several keys have.
+    #[error("{place}: {} have this name", keys.join(" and "))]
+    Ambiguous {
+        /// The argument.
+        place: Box<Place>,
+        /// The keys.
+        keys: Vec<&'static str>,
+    },
     /// A value has the wrong type, is out of range or does not go with others.
     #[error("{found}: expected {expected}")]
     Invalid {
@@ -250,6 +266,7 @@ impl CaseError {
                 "docs/case-format.md lists all keys".into()
             }
             Self::Unknown { known, .. } => format!("the keys here are {}", known.join(", ")),
+            Self::Ambiguous { .. } => "name the section too".into(),
             Self::Invalid { remedy, .. } | Self::AirfoilFile { remedy, .. } => remedy.clone(),
             Self::Conflict { found, other } => format!("keep either {} or {other}", found.key),
             Self::Incomplete { found, other } => format!("add {other}, or leave {} out", found.key),

@@ -7,9 +7,10 @@ use crate::formats::NAMES;
 use Preset::{Derived, Flag, Integer, Real, Unset, Word, Words};
 
 /// Keys and sections of which each case has one.
-pub(super) const SOURCES: [&str; 6] = [
+pub(super) const SOURCES: [&str; 7] = [
     "geometry.naca",
     "geometry.file",
+    "geometry.points",
     "geometry.section",
     "geometry.wing_body",
     "geometry.ellipse",
@@ -63,14 +64,17 @@ macro_rules! keys {
 
 keys! {
     "geometry":
-        "The section. Exactly one of `naca`, `file`, `section`, `wing_body`, `ellipse` and \
+        "The section. Exactly one of `naca`, `file`, `points`, `section`, `wing_body`, `ellipse` and \
         `joukowski` is needed; the last four are tables, as in `ellipse = { thickness = 0.5 }`." {
         naca: Kind::Text, Unset, ""; "NACA designation, in quotes: `\"2412\"`.";
         file: Kind::Path, Unset, "";
             "File with the section's coordinates. A relative path starts at the case file's \
             folder.";
+        points: Kind::Points, Unset, "any unit";
+            "The section's points themselves, read as those of a file are: \
+            `[[1.0, 0.0], [0.98, 0.01], …]`.";
         trailing_edge: Kind::Word(&["sharp", "blunt", "rounded", "wedge", "extended", "as-given"]),
-            Derived("`\"sharp\"` for `naca`, `\"as-given\"` for `file`"), "";
+            Derived("`\"sharp\"` for `naca`, `\"as-given\"` for `file` and `points`"), "";
             "How the trailing edge is closed: in one point, by a straight base, by a smooth cap, \
             by a solid wedge behind the base, by taking a NACA section's formula on to where it \
             closes (scaled back to unit chord), or as the file has it (a gap of at most 1e-3 chord \

@@ -39,6 +39,7 @@ pub use error::{CaseError, Found, Place, Places};
 pub use resolve::first_cell_from_y_plus;
 pub(crate) use resolve::is_fit_name;
 pub use settle::{Body, Problem, SectionError};
+pub use toml_edit::{InlineTable, Value};
 
 /// A checked case with every default resolved. Lengths are in chords.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -78,6 +79,8 @@ pub enum Contour {
     Naca(String),
     /// A file of coordinates, as an absolute path.
     File(PathBuf),
+    /// Points in the order of a file, at any scale.
+    Points(Vec<[f64; 2]>),
     /// A file with a smooth closed contour.
     Section(SectionOptions),
     /// A fuselage with a wing.
@@ -94,6 +97,7 @@ impl Contour {
         match self {
             Self::Naca(_) => "geometry.naca",
             Self::File(_) => "geometry.file",
+            Self::Points(_) => "geometry.points",
             Self::Section(_) => "geometry.section",
             Self::WingBody(_) => "geometry.wing_body",
             Self::Ellipse(_) => "geometry.ellipse",
@@ -106,7 +110,11 @@ impl Contour {
         match self {
             Self::File(path) => Some(path),
             Self::Section(section) => Some(&section.file),
-            Self::Naca(_) | Self::WingBody(_) | Self::Ellipse(_) | Self::Joukowski(_) => None,
+            Self::Naca(_)
+            | Self::Points(_)
+            | Self::WingBody(_)
+            | Self::Ellipse(_)
+            | Self::Joukowski(_) => None,
         }
     }
 

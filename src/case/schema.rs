@@ -47,6 +47,26 @@ pub(super) fn find(path: &str) -> Option<&'static Key> {
     KEYS.iter().find(|key| key.path == path)
 }
 
+/// The keys that a name may mean which stands without some or all of the sections around it: those with
+/// the fewest sections.
+pub(super) fn named(name: &str) -> Vec<&'static Key> {
+    let ends = |key: &&Key| {
+        key.path.strip_suffix(name).is_some_and(|rest| rest.is_empty() || rest.ends_with('.'))
+    };
+    let depth = |key: &Key| key.path.matches('.').count();
+    let least = KEYS.iter().filter(ends).map(depth).min().unwrap_or_default();
+    KEYS.iter().filter(ends).filter(|key| depth(key) == least).collect()
+}
+
+/// The section that a name means which stands without the sections around it.
+pub(super) fn section_named(name: &str) -> Option<&'static str> {
+    let sections = SECTIONS.iter().map(|(section, _)| *section);
+    let ends = |section: &&str| {
+        section.strip_suffix(name).is_some_and(|rest| rest.is_empty() || rest.ends_with('.'))
+    };
+    sections.filter(ends).min_by_key(|section| section.len())
+}
+
 /// Type and range of a value.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Kind {
@@ -60,6 +80,8 @@ pub enum Kind {
     Integer { min: i64, max: i64 },
     /// A finite real number.
     Real { low: Bound, high: Bound },
+    /// A list of points `[x, y]`.
+    Points,
     /// One of the words.
     Word(&'static [&'static str]),
     /// A list of at least one of the words, each at most once.
@@ -79,6 +101,7 @@ impl fmt::Display for Kind {
                 let [low, high] = [low, high].map(|bound| number(bound.value));
                 write!(f, "a number {least} {low} and {most} {high}")
             }
+            Self::Points => write!(f, "a list of points [x, y]"),
             Self::Word([word]) => write!(f, "\"{word}\""),
             Self::Word(words) => write!(f, "one of {}", quoted(words)),
             Self::Words(words) => write!(f, "a list of {}", quoted(words)),
@@ -187,6 +210,12 @@ pub(super) fn check(key: &Key, value: &Value) -> Result<toml::Value, String> {
             (above && below).then(|| given.into()).ok_or_else(|| default_of(key))
         }
         (Kind::Real { .. }, _) => Err("write a number, without quotes".into()),
+        (Kind::Points, Value::Array(given)) => {
+            given.iter().map(point).collect::<Result<Vec<_>, _>>().map(toml::Value::from)
+        }
+        (Kind::Points, _) => {
+            Err("put the points in brackets: [[1.0, 0.0], [0.98, 0.01], …]".into())
+        }
         (Kind::Word(words), _) => word(key, value, words).map(toml::Value::from),
         (Kind::Words(words), Value::Array(given)) => {
             let mut chosen = Vec::new();
@@ -206,6 +235,23 @@ pub(super) fn check(key: &Key, value: &Value) -> Result<toml::Value, String> {
         (Kind::Words(_), _) => {
             Err(format!("put the words in brackets: {} = {}", key.name(), key.default))
         }
+    }
+}
+
+/// A point of two finite numbers.
+fn point(value: &Value) -> Result<toml::Value, String> {
+    let coordinate = |value: &Value| {
+        let whole = value.as_integer().map(|whole| whole as f64);
+        value.as_float().or(whole).filter(|number| number.is_finite())
+    };
+    let point: Option<Vec<f64>> =
+        value.as_array().and_then(|point| point.iter().map(coordinate).collect());
+    match point.as_deref() {
+        Some([x, y]) => Ok(vec![*x, *y].into()),
+        _ => Err(format!(
+            "give each point as two finite numbers, not as {}",
+            value.to_string().trim()
+        )),
     }
 }
 

@@ -56,6 +56,7 @@ fn contour(entries: &Entries, path: &Path) -> Result<Contour, CaseError> {
     Ok(match source {
         "geometry.naca" => Contour::Naca(entries.get(source)?),
         "geometry.file" => Contour::File(airfoil_file(entries, path, source)?),
+        "geometry.points" => Contour::Points(entries.get(source)?),
         "geometry.section" => Contour::Section(SectionOptions {
             file: airfoil_file(entries, path, "geometry.section.file")?,
             length: entries.given("geometry.section.length")?.unwrap_or(1.0),

@@ -5,9 +5,9 @@ use super::defaults::{BASE_CELLS, ROUND_EDGE, Wall, round_off};
 use super::{Case, Contour, GeometryOptions, GridOptions, Place, Topology as Choice};
 use crate::geometry::{
     Airfoil, BaseCells, BoundaryPoints, ClosedContour, GeometryError, SectionMeasures,
-    SurfaceSettings, TrailingEdge, airfoil_from_file, airfoil_from_naca, contour_from_file,
-    distribute, distribute_closed, distribute_closed_relaxed, edge_closes, open_normals, set_angle,
-    set_edge_thickness, spacing_geometric, wall_normals, with_wake,
+    SurfaceSettings, TrailingEdge, airfoil_from_file, airfoil_from_naca, airfoil_from_points,
+    contour_from_file, distribute, distribute_closed, distribute_closed_relaxed, edge_closes,
+    open_normals, set_angle, set_edge_thickness, spacing_geometric, wall_normals, with_wake,
 };
 use crate::grid::{FAR_FIELD_CENTRE, Symmetry, Topology};
 
@@ -246,6 +246,7 @@ fn body(geometry: &mut GeometryOptions) -> Result<Body, GeometryError> {
     let mut airfoil = match &geometry.contour {
         Contour::Naca(designation) => airfoil_from_naca(designation, geometry.trailing_edge)?,
         Contour::File(path) => airfoil_from_file(path)?,
+        Contour::Points(points) => airfoil_from_points(points)?,
         Contour::Joukowski(joukowski) => joukowski.airfoil()?,
         Contour::Section(section) => {
             return contour_from_file(&section.file, section.length).map(Body::Smooth);

@@ -18,6 +18,14 @@ pub enum GeometryError {
         /// Which rule it breaks.
         reason: &'static str,
     },
+    /// Points that cannot be used.
+    #[error("{}{}", point.map_or_else(String::new, |point| format!("point {point}: ")), of_points(problem))]
+    Points {
+        /// Which, counted from 1, if it is a matter of one point.
+        point: Option<usize>,
+        /// What is wrong.
+        problem: FileProblem,
+    },
     /// A file of coordinates that cannot be used.
     #[error("{}{}: {problem}", path.display(), line.map_or_else(String::new, |line| format!(":{line}")))]
     File {
@@ -60,7 +68,7 @@ pub enum GeometryError {
         /// The most that leave enough points for the surfaces.
         most: usize,
     },
-    /// A base was asked for, but the trailing edge is closed.
+    /// A base was requested, but the trailing edge is closed.
     #[error(
         "{airfoil}: the trailing edge is closed (gap {gap:.1e} chord), there is no base to keep"
     )]
@@ -123,7 +131,7 @@ pub enum GeometryError {
         /// The fewest points that keep it.
         least: usize,
     },
-    /// Half a grid was asked for around a section that is not symmetric.
+    /// Half a grid was requested around a section that is not symmetric.
     #[error(
         "the section is not symmetric: its point x = {:.6}, y = {:.6} is {by:.1e} chord away \
          from the mirror image of its partner",
@@ -153,7 +161,7 @@ impl GeometryError {
                 "accepted: four digits (0012, 4412), five digits (23012; second and third digit 10 to \
                  50, or 11 to 51 reflexed); give other sections, the 6-series among them, as a file of points"
             }
-            Self::File { problem, .. } => problem.hint(),
+            Self::File { problem, .. } | Self::Points { problem, .. } => problem.hint(),
             Self::Spacing { .. } | Self::TooFewToSpace { .. } | Self::WallPoints { .. } => {
                 return None;
             }
@@ -336,6 +344,11 @@ impl FileProblem {
     }
 }
 
+/// What is said of the lines of a file as it is said of points without one.
+pub(super) fn of_points(text: &impl ToString) -> String {
+    text.to_string().replace("line", "point")
+}
+
 /// A problem and the line where it stands, before the file is named.
 pub(super) struct Refusal {
     line: Option<usize>,
@@ -349,6 +362,10 @@ impl From<FileProblem> for Refusal {
 }
 
 impl Refusal {
+    pub(super) fn of_points(self) -> GeometryError {
+        GeometryError::Points { point: self.line, problem: self.problem }
+    }
+
     pub(super) fn of(self, path: &Path) -> GeometryError {
         GeometryError::File { path: path.to_path_buf(), line: self.line, problem: self.problem }
     }

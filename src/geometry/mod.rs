@@ -28,7 +28,10 @@ pub use error::{FileProblem, GeometryError};
 pub use naca::NacaSection;
 pub use naca::airfoil_from_naca;
 pub use polygon::wall_normals;
-pub use reader::{airfoil_from_bytes, airfoil_from_file, contour_from_bytes, contour_from_file};
+pub use reader::{
+    airfoil_from_bytes, airfoil_from_file, airfoil_from_points, contour_from_bytes,
+    contour_from_file,
+};
 pub(crate) use section::PIVOT;
 pub use section::{Flap, SectionMeasures};
 pub use shapes::{Ellipse, Joukowski, WingBody};

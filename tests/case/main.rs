@@ -2,6 +2,7 @@
 #![allow(clippy::unwrap_used, reason = "a failing step fails the test")]
 #![allow(clippy::float_cmp, reason = "values that are read or written must be exact")]
 
+mod arguments;
 mod files;
 mod names;
 mod ranges;

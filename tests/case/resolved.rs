@@ -360,6 +360,7 @@ fn may_be_missing(key: &str, text: &str) -> bool {
         // Left out, another source is given, the edge is as it is, and nothing is asked of the grid.
         "geometry.naca"
         | "geometry.file"
+        | "geometry.points"
         | "geometry.edge_thickness"
         | "quality.max_skewness"
         | "quality.max_wall_angle" => true,

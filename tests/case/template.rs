@@ -170,7 +170,7 @@ fn every_default_of_the_schema_is_that_of_the_table() {
             "{}",
             key.path
         );
-        let is_list = matches!(key.kind, Kind::Words(_));
+        let is_list = matches!(key.kind, Kind::Words(_) | Kind::Points);
         assert_eq!(property["type"] == "array", is_list, "{}", key.path);
     }
 }

@@ -10,6 +10,8 @@ use crate::geometry::{ClosedContour, vector};
 pub(in crate::geometry) const LEAST_POINTS: usize = 10;
 /// Points closer than this, in chords or extents of a smooth contour, are one point.
 const SAME: f64 = 1e-7;
+/// Ends of the contour closer than this, in chords, are one point.
+const ROUNDING: f64 = 1e-13;
 /// The way from the last point of a smooth contour to the first, in longest ways between neighbours,
 /// from which the contour is open.
 const OPEN: f64 = 3.0;
@@ -38,6 +40,11 @@ pub(super) fn airfoil(
         if x_over_c < 1.0 - END_REACH {
             return Err(FileProblem::Truncated { x_over_c }.at(row.line));
         }
+    }
+    // The two ends of a formula may cross by its rounding.
+    let last = rows.len() - 1;
+    if distance(&rows[0], &rows[last]) <= ROUNDING * frame.chord {
+        rows[last].at = rows[0].at;
     }
     // Counter-clockwise, the upper surface comes first.
     if checked_area(&rows, 1e-5 * frame.chord * frame.chord)? < 0.0 {

@@ -16,10 +16,10 @@ use std::fs::File;
 use std::io::{ErrorKind, Read};
 use std::path::Path;
 
-use super::error::{FileProblem, Refusal};
+use super::error::{FileProblem, Refusal, of_points};
 use super::{Airfoil, ClosedContour, GeometryError};
 pub(super) use contour::LEAST_POINTS;
-use rows::Table;
+use rows::{Row, Table};
 
 /// The most bytes that are read; the largest airfoil files have some hundred thousand.
 pub(super) const SIZE_LIMIT: u64 = 16 << 20;
@@ -47,6 +47,19 @@ pub fn airfoil_from_bytes(path: &Path, bytes: Vec<u8>) -> Result<Airfoil, Geomet
     let airfoil = |table: Table, notes: &mut _| contour::airfoil(table.rows, table.upper, notes);
     let (name, points, notes) = read(path, bytes, airfoil)?;
     Ok(Airfoil { name, points, notes })
+}
+
+/// The airfoil of points in the order of a file, taken as [`airfoil_from_file`] takes those of its lines.
+///
+/// # Errors
+/// As [`airfoil_from_file`], with the numbers of points, from 1, in place of lines.
+pub fn airfoil_from_points(points: &[[f64; 2]]) -> Result<Airfoil, GeometryError> {
+    let mut notes = Vec::new();
+    let rows = points.iter().zip(1..).map(|(&at, line)| Row { line, at }).collect();
+    let points = contour::airfoil(rows, None, &mut notes);
+    let points = points.map_err(Refusal::of_points)?;
+    let notes = notes.iter().map(of_points).collect();
+    Ok(Airfoil { name: "points".to_owned(), points, notes })
 }
 
 /// Reads the smooth closed contour in the file at `path` and divides it by `length`.

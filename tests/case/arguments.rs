@@ -1,0 +1,166 @@
+//! Cases of calls with named arguments, and sections of points.
+
+use std::path::Path;
+
+use gridgen::case::{Body, Case, CaseError, InlineTable, Value};
+use gridgen::geometry::{TrailingEdge, airfoil_from_naca};
+
+use super::shown;
+
+type Arguments = Vec<(String, Value)>;
+
+fn arguments<const N: usize>(arguments: [(&str, Value); N]) -> Arguments {
+    arguments.map(|(name, value)| (name.to_owned(), value)).to_vec()
+}
+
+/// The case of arguments alone.
+fn called<const N: usize>(given: [(&str, Value); N]) -> Result<Case, CaseError> {
+    Case::from_arguments(None, &[], &arguments(given))
+}
+
+fn points(points: &[[f64; 2]]) -> Value {
+    let point = |point: &[f64; 2]| Value::Array(point.iter().copied().collect());
+    Value::Array(points.iter().map(point).collect())
+}
+
+fn section() -> Vec<[f64; 2]> {
+    airfoil_from_naca("2412", TrailingEdge::Sharp).unwrap().points
+}
+
+#[test]
+fn arguments_are_the_keys_of_a_file() {
+    let flap = [("flap.hinge", 0.7.into()), ("flap.angle", 5.into())];
+    let [hinge, angle] = flap;
+    let case = called([
+        ("naca", "2412".into()),
+        ("ni", 129.into()),
+        ("grid.nj", 65.into()),
+        ("angle", 4.5.into()),
+        hinge,
+        angle,
+        ("newton.max_iterations", 7.into()),
+    ]);
+
+    let text = "geometry = { naca = '2412', angle = 4.5, flap = { hinge = 0.7, angle = 5 } }\n\
+                grid = { ni = 129, nj = 65 }\nnewton.max_iterations = 7\n";
+    let file = Case::from_toml(text, Path::new("grid.toml"), &[]).unwrap();
+    assert_eq!(case.unwrap(), file);
+}
+
+#[test]
+fn an_empty_table_opens_a_section() {
+    let table = || Value::InlineTable(InlineTable::new());
+
+    let case = called([("ellipse", table()), ("ni", 65.into())]).unwrap();
+    assert_eq!(
+        case.geometry.contour.clone(),
+        called([("geometry.ellipse", table())]).unwrap().geometry.contour
+    );
+    assert!(shown(called([("ellipse", table()), ("naca", "0012".into())])).contains("excluded by"));
+}
+
+#[test]
+fn arguments_replace_keys_of_a_file_and_of_a_base() {
+    let file = tempfile::NamedTempFile::with_suffix(".toml").unwrap();
+    std::fs::write(file.path(), "geometry.naca = '0012'\ngrid.y_plus = 1\ngrid.reynolds = 1e6\n")
+        .unwrap();
+    let base = arguments([("naca", "0012".into()), ("y_plus", 1.into()), ("reynolds", 1e6.into())]);
+    let given = arguments([("points", points(&section())), ("first_cell", 1e-4.into())]);
+
+    for (file, base) in [(Some(file.path()), &[][..]), (None, &base)] {
+        let case = Case::from_arguments(file, base, &given).unwrap();
+        assert_eq!(case.grid.first_cell, 1e-4);
+        assert!(matches!(case.body().unwrap(), Body::Airfoil(_)));
+    }
+    let both = called([("naca", "0012".into()), ("points", points(&section()))]);
+    assert!(shown(both).contains("excluded by geometry.naca"));
+}
+
+#[test]
+fn a_message_names_the_argument() {
+    let cases: [(&str, Value, &str); 6] = [
+        (
+            "ni",
+            7.into(),
+            "ni = 7: expected an integer from 9 to 1000000\n\
+             hint: leave grid.ni out for the default: 257",
+        ),
+        (
+            "max_iterations",
+            7.into(),
+            "max_iterations = 7: newton.max_iterations and linear.max_iterations have this name\n\
+             hint: name the section too",
+        ),
+        (
+            "first_cel",
+            1e-3.into(),
+            "first_cel = 0.001: unknown key first_cel\nhint: did you mean first_cell?",
+        ),
+        ("qqq", 1.into(), "qqq = 1: unknown key qqq\nhint: docs/case-format.md lists all keys"),
+        (
+            "points",
+            points(&[[0.0, f64::NAN]]),
+            "points = [[0.0, nan]]: expected a list of points [x, y]\n\
+             hint: give each point as two finite numbers, not as [0.0, nan]",
+        ),
+        (
+            "grid",
+            3.into(),
+            "grid = 3: unknown key grid\n\
+             hint: the keys here are ",
+        ),
+    ];
+    for (name, value, message) in cases {
+        let shown = shown(called([(name, value)]));
+        assert!(shown.starts_with(message), "{shown}");
+    }
+    assert!(shown(called([])).starts_with("grid: geometry.naca or geometry.file is missing"));
+}
+
+#[test]
+fn points_are_read_as_those_of_a_file() {
+    let section = section();
+    let file = tempfile::NamedTempFile::with_suffix(".dat").unwrap();
+    let text: Vec<String> = section.iter().map(|[x, y]| format!("{x:?} {y:?}\n")).collect();
+    std::fs::write(file.path(), text.concat()).unwrap();
+
+    let [from_file, given] = [
+        called([("file", file.path().to_str().unwrap().into())]),
+        called([("points", points(&section))]),
+    ]
+    .map(|case| case.unwrap().settle().unwrap());
+
+    assert_eq!(given.points, from_file.points);
+    // The resolved case holds them.
+    let text = given.case.to_toml_string().unwrap();
+    let again = Case::from_toml(&text, Path::new("again.toml"), &[]).unwrap();
+    assert_eq!(again.settle().unwrap().points, given.points);
+}
+
+#[test]
+fn refused_points_are_named_by_their_number() {
+    let mut crossing = section();
+    let third = crossing.len() / 3;
+    crossing.swap(third, third + 20);
+    let case = called([("points", points(&crossing))]).unwrap();
+
+    let message = case.settle().unwrap_err().to_string();
+    assert!(message.contains("the contour crosses itself: the segment of points "), "{message}");
+    assert!(!message.contains("line"), "{message}");
+
+    let short = called([("points", points(&section()[..section().len() / 3]))]).unwrap();
+    let message = short.settle().unwrap_err().to_string();
+    assert!(message.contains(": point "), "{message}");
+}
+
+/// A formula's two ends may be above each other the wrong way round by its last bit.
+#[test]
+fn ends_that_cross_by_rounding_are_one_point() {
+    let mut section = section();
+    let last = section.len() - 1;
+    (section[0], section[last]) = ([1.0, -1.7e-17], [1.0, 1.7e-17]);
+
+    let case = called([("points", points(&section))]).unwrap();
+
+    assert!(case.settle().is_ok());
+}
