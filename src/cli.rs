@@ -10,9 +10,9 @@ mod summary;
 mod terminal;
 mod tools;
 
+use std::ffi::OsString;
 use std::ops::RangeBounds;
 use std::path::{Path, PathBuf};
-use std::process::ExitCode;
 use std::time::Duration;
 
 use clap::builder::{PossibleValue, PossibleValuesParser, RangedU64ValueParser, TypedValueParser};
@@ -28,8 +28,7 @@ use serde::de::IntoDeserializer;
 use serde::de::value::StrDeserializer;
 
 use self::progress::Reporter;
-use self::terminal::Terminal;
-pub(crate) use self::terminal::explain;
+use self::terminal::{Terminal, explain};
 
 /// Exit code of a run whose grid did not converge or is folded.
 const NOT_CONVERGED: u8 = 1;
@@ -43,7 +42,7 @@ const EXAMPLES: &str = include_str!("cli/help/gridgen.txt").trim_ascii_end();
 #[derive(Debug, Parser)]
 #[command(version, after_help = EXAMPLES)]
 #[command(args_conflicts_with_subcommands = true, subcommand_negates_reqs = true)]
-pub(crate) struct Cli {
+struct Cli {
     #[command(subcommand)]
     command: Option<Command>,
     #[command(flatten)]
@@ -165,6 +164,14 @@ struct ComputeArguments {
     verbose: bool,
 }
 
+/// Runs the program with its arguments, the first being its name, and returns its exit code.
+pub fn main(arguments: impl IntoIterator<Item = OsString>) -> u8 {
+    match Cli::try_parse_from(arguments) {
+        Ok(cli) => cli.execute(),
+        Err(error) => explain(&error),
+    }
+}
+
 /// Values of `--backend`.
 const BACKENDS: [(&str, &str); 3] = [
     ("auto", "A GPU, if there is one that can be used, where it is faster; else the CPU"),
@@ -223,7 +230,7 @@ impl<E: Into<Error>> From<E> for Failure {
 
 impl Cli {
     /// Runs the command and returns the exit code.
-    pub(crate) fn execute(self) -> ExitCode {
+    fn execute(self) -> u8 {
         let compute = match &self.command {
             None => Some(&self.grid.common.compute),
             Some(Command::Run(arguments)) => Some(&arguments.common.compute),
@@ -248,11 +255,11 @@ impl Cli {
             Some(Command::Solve(arguments)) => arguments.execute(terminal),
         });
         match done {
-            Ok(code) => ExitCode::from(code),
+            Ok(code) => code,
             Err(Failure::Usage(error)) => explain(&error),
             Err(Failure::Message { message, hint, code }) => {
                 terminal.error(&message, hint.as_deref());
-                ExitCode::from(code)
+                code
             }
         }
     }
@@ -358,7 +365,8 @@ impl GridArguments {
         }
         let verdict = &outcome.verdict;
         if !verdict.is_good() {
-            terminal.error(&verdict.to_string(), Some(&summary::failure_hint(case, outcome)));
+            let hint = outcome.hint().map(|hint| format!("{hint}; -v shows each step"));
+            terminal.error(&verdict.to_string(), hint.as_deref());
         }
         let text = if self.json { report_of(outcome)? } else { summary::outcome(case, outcome) };
         terminal.result(&text)?;

@@ -51,8 +51,15 @@
 //! `cuda`: NVIDIA GPUs; driver and compiler are looked for at run time. `cli`: the program and its crates, which a
 //! library does not need. Both are on by default.
 
+// The modules of the program name the library as its users do.
+#[cfg(feature = "cli")]
+extern crate self as gridgen;
+
 pub mod backend;
 pub mod case;
+#[cfg(feature = "cli")]
+#[doc(hidden)] // The program, which main.rs and the Python package start.
+pub mod cli;
 #[doc(hidden)] // For the tests of files that hold one.
 pub mod digest;
 pub mod elliptic;

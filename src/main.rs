@@ -1,14 +1,7 @@
-//! Command-line entry: parse, run, exit code.
-
-mod cli;
+//! Command-line entry: arguments in, exit code out.
 
 use std::process::ExitCode;
 
-use clap::Parser;
-
 fn main() -> ExitCode {
-    match cli::Cli::try_parse() {
-        Ok(cli) => cli.execute(),
-        Err(error) => cli::explain(&error),
-    }
+    ExitCode::from(gridgen::cli::main(std::env::args_os()))
 }

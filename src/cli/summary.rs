@@ -2,27 +2,10 @@
 
 use gridgen::case::Case;
 use gridgen::generate::GridResult;
-use gridgen::grid::Verdict;
 use gridgen::linear_system::SystemOutcome;
-use gridgen::pde::control::Base;
 use gridgen::report::Timing;
 
 use super::terminal::list;
-
-/// How to go on after a failed run.
-pub(super) fn failure_hint(case: &Case, outcome: &GridResult) -> String {
-    let way = if matches!(outcome.verdict, Verdict::BeyondLimit { .. }) {
-        "raise the limit in [quality], or ni and nj"
-    } else if !outcome.converged() && outcome.newton_iterations() >= case.newton.max_iterations {
-        "allow more steps by newton.max_iterations"
-    } else if case.control.base != Base::Marched {
-        "control.base = \"marched\", the default, converges where others do not"
-    } else {
-        "closer wall points, a larger first cell or initial.dissipation, or \
-         initial.method = \"normal\" can help"
-    };
-    format!("{way}. Do not use the failed grid; -v shows each step")
-}
 
 pub(super) fn outcome(case: &Case, outcome: &GridResult) -> String {
     let quality = &outcome.quality;

@@ -6,7 +6,6 @@
 use std::borrow::Cow;
 use std::fmt::Display;
 use std::io::{self, ErrorKind, IsTerminal, Write};
-use std::process::ExitCode;
 
 use super::Failure;
 
@@ -90,13 +89,15 @@ pub(super) fn to_stderr(text: &str) {
 
 /// What clap has to say: help and version, or why the arguments cannot be used. Arguments may be names
 /// of files, as shells fill them in.
-pub(crate) fn explain(error: &clap::Error) -> ExitCode {
-    if !std::env::args_os().any(|argument| argument.to_string_lossy().contains(acts)) {
-        error.exit();
+pub(super) fn explain(error: &clap::Error) -> u8 {
+    if std::env::args_os().any(|argument| argument.to_string_lossy().contains(acts)) {
+        // Without colours, and without what looks like them.
+        to_stderr(&error.render().to_string());
+    } else {
+        // A stream that cannot be written leaves the exit code.
+        let _ = error.print();
     }
-    // Without colours, and without what looks like them.
-    to_stderr(&error.render().to_string());
-    ExitCode::from(u8::try_from(error.exit_code()).unwrap_or(2))
+    u8::try_from(error.exit_code()).unwrap_or(2)
 }
 
 /// The text with control characters, but for ends of lines and tabs, and characters that change the
@@ -117,7 +118,7 @@ fn acts(c: char) -> bool {
         || matches!(c, '\u{61c}' | '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
 }
 
-/// Where standard error cannot be written there is nobody left to tell.
+/// Where standard error cannot be written no message reaches the user.
 fn to_stderr_styled(text: &str) {
     let _ = io::stderr().lock().write_all(text.as_bytes());
 }

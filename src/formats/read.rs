@@ -26,6 +26,15 @@ pub struct Mesh {
     pub notes: Vec<String>,
 }
 
+impl From<Grid> for Mesh {
+    /// A grid of any orientation and topology, of at least 2 × 2 nodes, turned as that of a file is.
+    fn from(grid: Grid) -> Self {
+        let mut notes = Vec::new();
+        let (grid, wall) = orient(grid, &mut notes);
+        Self { grid, wall, notes }
+    }
+}
+
 impl Mesh {
     /// Whether the grid is an O-grid that closes, a C-grid with its cut, or half a grid.
     pub fn weldable(&self) -> bool {

@@ -94,7 +94,7 @@ impl OutputFiles {
         Ok(files)
     }
 
-    /// What older files lack that stay in `output` as somebody wrote them, one sentence each.
+    /// What older files lack that stay in `output` as a user wrote them, one sentence each.
     pub(super) fn lacks(&self, output: &Output, grid: &Grid, good: bool) -> Vec<String> {
         let mesh = &self.mesh_data(grid);
         self.meshes.iter().flat_map(|file| file.lacks(output, good, mesh)).collect()
@@ -115,7 +115,7 @@ impl OutputFiles {
         meshes.chain(self.others.iter().map(|file| file.names[0]))
     }
 
-    fn mesh_data<'a>(&self, grid: &'a Grid) -> MeshData<'a> {
+    pub(super) fn mesh_data<'a>(&self, grid: &'a Grid) -> MeshData<'a> {
         MeshData { grid, span: self.span, weldable: true, settings: self.settings }
     }
 }

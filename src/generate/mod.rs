@@ -23,7 +23,7 @@ pub use self::estimate::{Estimate, check};
 pub use self::machine::{BackendChoice, Machine};
 use self::machine::{Closing, Opened, Opening, thread_pool};
 use self::outputs::Outputs;
-pub use self::solve::{Control, GridResult, LinearSystem, Progress, solve};
+pub use self::solve::{Control, DeviceNodes, GridResult, LinearSystem, Progress, solve};
 #[doc(hidden)]
 // For tests, on devices of another kind too, and for the measurement of the size.
 pub use self::{
@@ -62,6 +62,8 @@ pub struct RunOptions {
     pub restart_every: Duration,
     /// Whether to replace files in the output folder that gridgen did not write.
     pub force: bool,
+    /// Whether a grid that is made in memory on one GPU stays there as well: [`GridResult::nodes`].
+    pub keep_on_device: bool,
 }
 
 impl RunOptions {
@@ -77,6 +79,7 @@ impl RunOptions {
             restart: None,
             restart_every: RESTART_EVERY,
             force: false,
+            keep_on_device: false,
         }
     }
 }
@@ -157,9 +160,14 @@ fn in_memory(
     let opening = Opening::of(case, &RunOptions { export_jacobian: None, ..options.clone() });
     pool.install(|| {
         let mut control = Control::new(progress).restart_from(options.restart.clone());
+        control.keep_nodes = options.keep_on_device;
         let (problem, (machine, _)) = prepare(problem, opening, 1, &mut control)?;
         let mut result = solve(&problem, &machine, &mut control)?;
         problem.place(&mut result.grid);
+        if let Some(nodes) = result.nodes.as_ref().filter(|_| problem.is_placed_elsewhere()) {
+            nodes.place(&result.grid)?;
+        }
+        result.timing.add("total", control.started.elapsed().as_secs_f64());
         Ok(result)
     })
 }
@@ -176,14 +184,13 @@ fn write_grid<R>(
     let mut control = Control::new(progress).restart_from(options.restart.clone());
     control.export = options.export_jacobian;
     let (problem, machine) = prepare(|| case.settle(), opening, options.grids, &mut control)?;
-    let backend = machine.0.name();
     // A section that cannot be meshed leaves the folder as it is; a folder that takes no files is found
     // before the work.
     let outputs = Outputs::open(&problem.case, options, &mut control.notices)?;
     let mut control = control.save_to(outputs.restart_file(), options.restart_every);
     let mut result = solve(&problem, &machine.0, &mut control)?;
     let _released = release(machine);
-    outputs.write(&problem, &mut result, (options, &backend), &mut control)?;
+    outputs.write(&problem, &mut result, options, &mut control)?;
     Ok(result)
 }
 

@@ -11,6 +11,7 @@ use crate::case::Case;
 use crate::error::Error;
 use crate::files::output::Output;
 use crate::files::{self, IoError};
+use crate::formats::MeshData;
 use crate::formats::matrix_market::{write_matrix, write_vector};
 use crate::formats::openfoam::{self, Measure, Objection};
 use crate::grid::quality::{Quality, measure};
@@ -68,7 +69,7 @@ impl Outputs {
         self,
         problem: &Problem,
         result: &mut GridResult,
-        (options, backend): (&RunOptions, &str),
+        options: &RunOptions,
         control: &mut Control<'_>,
     ) -> Result<(), Error> {
         let case = &problem.case;
@@ -126,7 +127,7 @@ impl Outputs {
         control.timing.add("total", control.started.elapsed().as_secs_f64());
         result.timing = control.timing.clone();
         for (member, output) in members.iter().zip(&self.0) {
-            let report = member.report(case, result, backend)?;
+            let report = member.report(result)?;
             let page = case.output.report && member.note.is_none();
             files.extend(output.fill(|folder| member.write(folder, &report, page))?);
         }
@@ -165,30 +166,11 @@ struct Member<'a> {
 }
 
 impl Member<'_> {
-    fn report(&self, case: &Case, result: &GridResult, backend: &str) -> Result<Report, Error> {
-        let Self { artifacts, verdict, note, .. } = self;
-        Ok(Report {
-            name: case.name.clone(),
-            version: env!("CARGO_PKG_VERSION").to_owned(),
-            verdict: verdict.clone(),
-            converged: result.converged(),
-            stop_reason: result.stop.to_string(),
-            newton: NewtonReport::new(artifacts.history, artifacts.tolerance),
-            linear: LinearReport {
-                iterations: artifacts.history.linear_iterations(),
-                solver: case.linear.krylov.method,
-                preconditioner: case.linear.preconditioner,
-            },
-            quality: artifacts.quality.clone(),
-            grid: GridReport::from(artifacts.grid),
-            timing: result.timing.clone(),
-            geometry: serde_json::to_value(&case.geometry).unwrap_or_default(),
-            backend: backend.to_owned(),
-            threads: rayon::current_num_threads(),
-            fingerprint: fingerprint(case)?,
-            coordinates_digest: coordinates_digest(case),
-            notes: result.notices.iter().chain(note).cloned().collect(),
-        })
+    fn report(&self, result: &GridResult) -> Result<Report, Error> {
+        let mut report =
+            report(result, self.artifacts.grid, self.artifacts.quality, &self.verdict)?;
+        report.notes.extend(self.note.clone());
+        Ok(report)
     }
 
     /// Writes the report, the page if the case has one, and the case.
@@ -209,6 +191,53 @@ impl Member<'_> {
         }
         Ok(made)
     }
+}
+
+impl GridResult {
+    /// The report of the result, as `report.json` has it.
+    ///
+    /// # Errors
+    /// A path of the case that is not UTF-8.
+    pub fn report(&self) -> Result<Report, Error> {
+        report(self, &self.grid, &self.quality, &self.verdict)
+    }
+
+    /// The grid as a mesh with the span and the layouts that its case asks for.
+    pub fn mesh(&self) -> MeshData<'_> {
+        OutputFiles::of(&self.case).with_reference(&self.case, self.shift).mesh_data(&self.grid)
+    }
+}
+
+/// The report of a result on its grid or on a coarser one of its family.
+fn report(
+    result: &GridResult,
+    grid: &Grid,
+    quality: &Quality,
+    verdict: &Verdict,
+) -> Result<Report, Error> {
+    let GridResult { case, history, .. } = result;
+    Ok(Report {
+        name: case.name.clone(),
+        version: env!("CARGO_PKG_VERSION").to_owned(),
+        verdict: verdict.clone(),
+        converged: result.converged(),
+        stop_reason: result.stop.to_string(),
+        newton: NewtonReport::new(history, case.newton.tolerance),
+        linear: LinearReport {
+            iterations: history.linear_iterations(),
+            solver: case.linear.krylov.method,
+            preconditioner: case.linear.preconditioner,
+        },
+        quality: quality.clone(),
+        grid: GridReport::from(grid),
+        timing: result.timing.clone(),
+        geometry: serde_json::to_value(&case.geometry).unwrap_or_default(),
+        backend: result.backend.clone(),
+        threads: result.threads,
+        fingerprint: fingerprint(case)?,
+        coordinates_digest: coordinates_digest(case),
+        notes: result.notices.clone(),
+    })
 }
 
 /// Folder of the grid of this size: one below `output` if there are several.

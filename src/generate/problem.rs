@@ -113,6 +113,11 @@ impl Problem {
         grid.place(self.shift, self.case.geometry.chord);
     }
 
+    /// Whether [`Self::place`] changes a grid.
+    pub(super) fn is_placed_elsewhere(&self) -> bool {
+        self.shift != [0.0; 2] || self.case.geometry.chord.to_bits() != 1.0_f64.to_bits()
+    }
+
     /// The verdict on a grid of this problem.
     pub fn verdict(&self, stop: NewtonStop, quality: &Quality) -> Verdict {
         if !stop.converged() {

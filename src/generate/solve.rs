@@ -1,18 +1,26 @@
 //! From a problem to its grid: the initial grid, Newton's method, and the retry plan.
 
+use std::any::Any;
+use std::fmt;
+use std::ops::Deref;
 use std::path::PathBuf;
+use std::sync::Arc;
 use std::thread;
 use std::time::{Duration, Instant};
 
+#[cfg(doc)]
+use super::RunOptions;
 use super::restart::{Restarts, SolveObserver, download};
 use super::{Machine, Problem, bands};
 use crate::backend::cpu::CpuBackend;
-use crate::backend::{EllipticBackend, GridBackend, MultigridBackend, Real, Scaling};
+use crate::backend::cuda::CudaGrid;
+use crate::backend::{DeviceError, EllipticBackend, GridBackend, MultigridBackend, Real, Scaling};
 use crate::case::{Case, NEWTON_STEPS};
 use crate::elliptic::GridProblem;
 use crate::error::Error;
 use crate::grid::quality::Quality;
 use crate::grid::{Grid, Verdict};
+use crate::pde::control::Base;
 use crate::report::Timing;
 use crate::solver::history::{History, NewtonStep};
 use crate::solver::linear::Precision;
@@ -44,6 +52,8 @@ pub struct Control<'a> {
     pub(super) restarts: Restarts,
     /// Newton step whose linear system is exported.
     pub(super) export: Option<usize>,
+    /// Whether the result has the nodes of the device.
+    pub(super) keep_nodes: bool,
     pub(crate) started: Instant,
     pub(crate) timing: Timing,
     pub(crate) notices: Vec<String>,
@@ -56,6 +66,7 @@ impl<'a> Control<'a> {
             progress,
             restarts: Restarts::default(),
             export: None,
+            keep_nodes: false,
             started: Instant::now(),
             timing: Timing::default(),
             notices: Vec::new(),
@@ -102,9 +113,58 @@ pub struct LinearSystem {
     pub b: Vec<f64>,
 }
 
+/// The nodes of a grid where a GPU has computed them, for programs that go on there. The memory is freed
+/// with the last of these.
+#[derive(Clone)]
+pub struct DeviceNodes(Arc<CudaGrid>);
+
+impl DeviceNodes {
+    /// The nodes of a backend's grid, if it is one of a GPU.
+    fn of(nodes: impl Any) -> Option<Self> {
+        let nodes: Box<dyn Any> = Box::new(nodes);
+        nodes.downcast().ok().map(|grid| Self(Arc::new(*grid)))
+    }
+
+    /// x and y ← those of the grid on the host.
+    pub(super) fn place(&self, grid: &Grid) -> Result<(), DeviceError> {
+        let [x, y] = self.0.nodes();
+        x.upload(&grid.x)?;
+        y.upload(&grid.y)
+    }
+}
+
+impl Deref for DeviceNodes {
+    type Target = CudaGrid;
+
+    fn deref(&self) -> &CudaGrid {
+        &self.0
+    }
+}
+
+impl PartialEq for DeviceNodes {
+    fn eq(&self, other: &Self) -> bool {
+        Arc::ptr_eq(&self.0, &other.0)
+    }
+}
+
+impl fmt::Debug for DeviceNodes {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("DeviceNodes").field(&self.0.size()).finish()
+    }
+}
+
 /// A grid and how good it is.
 #[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
 pub struct GridResult {
+    /// The case with every default, as the section settled it: it makes the same grid.
+    pub case: Case,
+    /// What brought the grid to where the body is, before the chord was scaled ([`Problem::place`]).
+    pub shift: [f64; 2],
+    /// Where it was computed: `cpu`, or the device.
+    pub backend: String,
+    /// Threads used on the CPU.
+    pub threads: usize,
     /// The grid, of a family the finest: as [`solve`] returns it in the frame of its problem, else in
     /// the unit of the files.
     pub grid: Grid,
@@ -128,12 +188,34 @@ pub struct GridResult {
     pub state: Vec<f64>,
     /// The linear system of the Newton step that was to be exported.
     pub system: Option<LinearSystem>,
+    /// The nodes on the GPU that computed them, where [`RunOptions::keep_on_device`] is set.
+    pub nodes: Option<DeviceNodes>,
 }
 
 impl GridResult {
     /// Whether the grid may be used: [`GridResult::verdict`] says why not.
     pub fn is_good(&self) -> bool {
         self.verdict.is_good()
+    }
+
+    /// What may help where the grid is not good.
+    pub fn hint(&self) -> Option<String> {
+        let Case { newton, control, .. } = &self.case;
+        let way = match self.verdict {
+            Verdict::Good => return None,
+            Verdict::BeyondLimit { .. } => "raise the limit in [quality], or ni and nj",
+            _ if !self.converged() && self.newton_iterations() >= newton.max_iterations => {
+                "allow more steps by newton.max_iterations"
+            }
+            _ if control.base != Base::Marched => {
+                "control.base = \"marched\", the default, converges where others do not"
+            }
+            _ => {
+                "closer wall points, a larger first cell or initial.dissipation, or \
+                 initial.method = \"normal\" can help"
+            }
+        };
+        Some(format!("{way}. Do not use the failed grid"))
     }
 
     /// Whether the residual reached the tolerance.
@@ -168,6 +250,10 @@ impl GridResult {
         control.timing.add("assembly", steps.iter().map(|step| step.setup_seconds).sum());
         control.timing.add("linear", steps.iter().map(|step| step.linear_seconds).sum());
         Self {
+            case: problem.case.clone(),
+            shift: problem.shift,
+            backend: String::new(),
+            threads: rayon::current_num_threads(),
             grid,
             verdict: problem.verdict(stop, &quality),
             folded_cells: quality.folded_cells,
@@ -179,6 +265,7 @@ impl GridResult {
             timing: Timing::default(),
             state,
             system: None,
+            nodes: None,
         }
     }
 }
@@ -216,6 +303,9 @@ pub fn solve(
     }
     result.notices.splice(0..0, std::mem::take(&mut control.notices));
     result.timing = std::mem::take(&mut control.timing);
+    // The case retries by itself.
+    result.case = problem.case.clone();
+    result.backend = machine.name();
     Ok(result)
 }
 
@@ -303,7 +393,8 @@ where
     let (solved, system, grid, nodes) = control.timed("newton", newton)?;
     let quality = control.timed("quality", |_| backend.measure(&nodes))?;
     let result = GridResult::new(problem, solved, (grid, quality), control);
-    Ok(GridResult { system, ..result })
+    let nodes = control.keep_nodes.then(|| DeviceNodes::of(nodes)).flatten();
+    Ok(GridResult { system, nodes, ..result })
 }
 
 /// The initial grid, timed, where the backend keeps it.

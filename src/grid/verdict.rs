@@ -54,6 +54,12 @@ impl Verdict {
         u8::from(!self.is_good())
     }
 
+    /// The word for it in `report.json`: `good`, `beyond-limit`, `folded`, `not-converged`.
+    pub fn kind(&self) -> &'static str {
+        let (_, kind, _) = self.description();
+        kind
+    }
+
     /// The word for it in headings.
     pub fn label(&self) -> &'static str {
         let (_, _, label) = self.description();
@@ -111,8 +117,7 @@ impl Serialize for Verdict {
     /// As an object of `kind`, `good` and `reason`.
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let mut object = serializer.serialize_struct("Verdict", 3)?;
-        let (_, kind, _) = self.description();
-        object.serialize_field("kind", kind)?;
+        object.serialize_field("kind", self.kind())?;
         object.serialize_field("good", &self.is_good())?;
         object.serialize_field("reason", &self.to_string())?;
         object.end()

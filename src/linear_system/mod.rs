@@ -11,7 +11,7 @@ use rayon::prelude::*;
 
 pub use self::options::{Reordering, RightSide, SystemOptions};
 pub use self::report::{MatrixReport, MethodReport, SystemReport};
-use self::solve::solve_on_machine;
+use self::solve::{Solved, solve_on_machine};
 use self::system::{Ordered, asymmetry, bandwidth, located, matrix_report};
 use crate::error::{Error, SystemError};
 use crate::files::REPORT_FILE;
@@ -47,15 +47,20 @@ pub fn solve_system(
     options: &SystemOptions,
     progress: &mut dyn Progress,
 ) -> Result<SystemOutcome, Error> {
-    let (backend, devices) = (options.backend, options.devices.clone());
     // A GPU takes long to open, and reading does not need it.
-    let opening = Opening::begin(move || {
+    let opening = opening(options);
+    solve_in(options, progress, opening)
+}
+
+/// Begins to open the machine of the options.
+fn opening(options: &SystemOptions) -> Opening {
+    let (backend, devices) = (options.backend, options.devices.clone());
+    Opening::begin(move || {
         let named = devices.as_deref();
         // The first, if none is named.
         let numbers = named.filter(|named| !named.is_empty()).unwrap_or(&[0]);
         backend.open(named.is_some(), || Machine::gpus(numbers))
-    });
-    solve_in(options, progress, opening)
+    })
 }
 
 /// The same on devices of the caller, a block of rows each, whatever the options name.
@@ -90,48 +95,13 @@ fn run(
     let (matrix, b) = read?;
     let (machine, notice) = opened?;
     control.notices.extend(notice);
-    let (facts, ordered) = control.timed("reordering", |_| -> Result<_, Error> {
-        Ok((facts(options, &matrix)?, Ordered::new(&matrix.csr, &b, options.reorder)))
-    })?;
-    if ordered.order.is_some() {
-        let [before, after] = [&matrix.csr, &*ordered.a].map(bandwidth);
-        control.notices.push(format!("reverse Cuthill–McKee: bandwidth {before} became {after}"));
-    }
+    let system = System::new(&matrix, &b, options, control)?;
     // Before the solve it is known that the files can be written.
     let (root, notices) = (&options.output, &mut control.notices);
     let output = open_output(root, FolderRules::NONE, options.force, &report::names(), notices)?;
-    let mut solved = solve_on_machine(&machine, (&ordered.a, &ordered.b), options, control)
-        .map_err(|error| located(error.into(), &ordered, options))?;
-    solved.x = ordered.unordered(solved.x);
-    let (backend, blocks) = (machine.name(), machine.devices());
     // A GPU takes long to close, too, and nothing that follows needs it.
+    let (solved, mut report) = system.solve(&machine, options, control)?;
     let _closing = Closing::of(machine);
-    control.notices.extend(solved.report.events.iter().cloned());
-    let linear = &solved.report;
-    let truth = relative_residual(&matrix.csr, &solved.x, &b);
-    let met = truth <= DRIFT * options.tolerance;
-    let mut report = SystemReport {
-        name: options.name(),
-        version: env!("CARGO_PKG_VERSION").to_owned(),
-        converged: linear.stop == LinearStop::Converged && met,
-        stop_reason: match linear.stop {
-            LinearStop::Converged if !met => {
-                format!("the residual on the host is {truth:.2e}, above the tolerance")
-            }
-            stop => stop.to_string(),
-        },
-        matrix: facts,
-        right_side: options.right_side.to_string(),
-        method: options.method_report(blocks),
-        iterations: linear.iterations,
-        relative_residual: linear.relative_residual,
-        true_relative_residual: truth,
-        tolerance: options.tolerance,
-        timing: control.timing.clone(),
-        backend,
-        threads: rayon::current_num_threads(),
-        notes: control.notices.clone(),
-    };
     let write = |folder: &Path| report::write(folder, &report, &solved.x, &solved.residuals);
     let mut files = control.timed("writing", |_| output.fill(write))?;
     control.timing.add("total", control.started.elapsed().as_secs_f64());
@@ -145,21 +115,126 @@ fn run(
     Ok(SystemOutcome { report, files })
 }
 
+/// Solves A x = b in memory, from x = 0; `options` name A and b in messages, and no file is read or written.
+///
+/// # Errors
+/// As [`solve_system`]. A solve that stops short is a result, whose report says so.
+pub fn solve_matrix(
+    matrix: &Matrix,
+    b: &[f64],
+    options: &SystemOptions,
+    progress: &mut dyn Progress,
+) -> Result<(Vec<f64>, SystemReport), Error> {
+    check_square(&options.matrix, matrix)?;
+    check_length(Path::new("b"), b.len(), matrix.csr.rows())?;
+    let opening = opening(options);
+    let mut control = Control::new(progress);
+    control.timing = Timing::of(&report::PHASES);
+    thread_pool(options.threads)?.install(|| {
+        let (machine, notice) = control.timed("device", |_| opening.end())?;
+        control.notices.extend(notice);
+        let system = System::new(matrix, b, options, &mut control)?;
+        let (solved, mut report) = system.solve(&machine, options, &mut control)?;
+        control.timing.add("total", control.started.elapsed().as_secs_f64());
+        report.timing = control.timing.clone();
+        Ok((solved.x, report))
+    })
+}
+
+/// A system that is ready to be solved: facts of its matrix, and the order of its rows.
+struct System<'a> {
+    matrix: &'a Matrix,
+    b: &'a [f64],
+    facts: MatrixReport,
+    ordered: Ordered<'a>,
+}
+
+impl<'a> System<'a> {
+    fn new(
+        matrix: &'a Matrix,
+        b: &'a [f64],
+        options: &SystemOptions,
+        control: &mut Control<'_>,
+    ) -> Result<Self, Error> {
+        let (facts, ordered) = control.timed("reordering", |_| -> Result<_, Error> {
+            Ok((facts(options, matrix)?, Ordered::new(&matrix.csr, b, options.reorder)))
+        })?;
+        if ordered.order.is_some() {
+            let [before, after] = [&matrix.csr, &*ordered.a].map(bandwidth);
+            control
+                .notices
+                .push(format!("reverse Cuthill–McKee: bandwidth {before} became {after}"));
+        }
+        Ok(Self { matrix, b, facts, ordered })
+    }
+
+    /// Solves it on a machine, and checks the residual on the host.
+    fn solve(
+        self,
+        machine: &Machine,
+        options: &SystemOptions,
+        control: &mut Control<'_>,
+    ) -> Result<(Solved, SystemReport), Error> {
+        let Self { matrix, b, facts, ordered } = self;
+        let mut solved = solve_on_machine(machine, (&ordered.a, &ordered.b), options, control)
+            .map_err(|error| located(error.into(), &ordered, options))?;
+        solved.x = ordered.unordered(solved.x);
+        let (backend, blocks) = (machine.name(), machine.devices());
+        control.notices.extend(solved.report.events.iter().cloned());
+        let linear = &solved.report;
+        let truth = relative_residual(&matrix.csr, &solved.x, b);
+        let met = truth <= DRIFT * options.tolerance;
+        let report = SystemReport {
+            name: options.name(),
+            version: env!("CARGO_PKG_VERSION").to_owned(),
+            converged: linear.stop == LinearStop::Converged && met,
+            stop_reason: match linear.stop {
+                LinearStop::Converged if !met => {
+                    format!("the residual on the host is {truth:.2e}, above the tolerance")
+                }
+                stop => stop.to_string(),
+            },
+            matrix: facts,
+            right_side: options.right_side.to_string(),
+            method: options.method_report(blocks),
+            iterations: linear.iterations,
+            relative_residual: linear.relative_residual,
+            true_relative_residual: truth,
+            tolerance: options.tolerance,
+            timing: control.timing.clone(),
+            backend,
+            threads: rayon::current_num_threads(),
+            notes: control.notices.clone(),
+        };
+        Ok((solved, report))
+    }
+}
+
+fn check_square(path: &Path, matrix: &Matrix) -> Result<(), SystemError> {
+    let (rows, columns) = (matrix.csr.rows(), matrix.columns);
+    if rows == columns {
+        return Ok(());
+    }
+    Err(SystemError::NotSquare { path: path.to_path_buf(), rows, columns })
+}
+
+fn check_length(path: &Path, found: usize, rows: usize) -> Result<(), SystemError> {
+    if found == rows {
+        return Ok(());
+    }
+    Err(SystemError::RightSide { path: path.to_path_buf(), found, rows })
+}
+
 /// The matrix, square, and a right side of as many rows.
 fn read(options: &SystemOptions) -> Result<(Matrix, Vec<f64>), Error> {
     let path = &options.matrix;
     let matrix = matrix_market::read_matrix(path)?;
-    let (rows, columns) = (matrix.csr.rows(), matrix.columns);
-    if rows != columns {
-        return Err(SystemError::NotSquare { path: path.clone(), rows, columns }.into());
-    }
+    check_square(path, &matrix)?;
+    let rows = matrix.csr.rows();
     let b = match &options.right_side {
         RightSide::File(path) => {
             let b = matrix_market::read_vector(path)?;
-            if b.len() != rows {
-                let (path, found) = (path.clone(), b.len());
-                return Err(SystemError::RightSide { path, found, rows }.into());
-            }
+            check_length(path, b.len(), rows)?;
             b
         }
         RightSide::Ones => vec![1.0; rows],

@@ -153,3 +153,14 @@ proptest::proptest! {
         let _ = read(&text);
     }
 }
+
+#[test]
+fn a_grid_in_memory_is_turned_as_that_of_a_file() {
+    let grid = polar_grid(9, 4, 0.01, 1.2);
+    let inside_out = grid_from(9, 4, |i, j| grid.point(i, 3 - j));
+
+    let mesh = Mesh::from(inside_out);
+
+    assert_eq!((&mesh.grid.x, &mesh.grid.y), (&grid.x, &grid.y));
+    assert!(mesh.wall.closed && mesh.notes.iter().any(|note| note.starts_with("j was reversed")));
+}

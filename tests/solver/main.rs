@@ -16,4 +16,5 @@ mod order;
 mod point;
 mod preconditioners;
 mod slots;
+mod systems;
 mod walls;

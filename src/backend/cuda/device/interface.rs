@@ -65,6 +65,11 @@ pub trait Device: Send + Sync {
     /// Name for messages.
     fn name(&self) -> &str;
 
+    /// Number of the GPU as the driver counts them; none for what is no GPU.
+    fn ordinal(&self) -> Option<usize> {
+        None
+    }
+
     /// Free and total bytes of its memory, where they are limited.
     fn memory(&self) -> Result<Option<(usize, usize)>> {
         Ok(None)
@@ -211,6 +216,10 @@ impl<W: Watch> Device for WatchedDevice<W> {
 
     fn name(&self) -> &str {
         self.device.name()
+    }
+
+    fn ordinal(&self) -> Option<usize> {
+        self.device.ordinal()
     }
 
     fn synchronise(&self) -> Result<()> {

@@ -45,6 +45,11 @@ impl<T: bytemuck::Pod> Buffer<T> {
         self.len == 0
     }
 
+    /// Number of the GPU whose memory it is; none for what is no GPU.
+    pub fn ordinal(&self) -> Option<usize> {
+        self.device.ordinal()
+    }
+
     /// Address of the first value.
     pub fn address(&self) -> Address {
         self.address

@@ -29,6 +29,18 @@ pub struct CudaGrid {
     pub(crate) y: Buffer<f64>,
 }
 
+impl CudaGrid {
+    /// Nodes in i and j.
+    pub fn size(&self) -> [usize; 2] {
+        [self.ni, self.nj]
+    }
+
+    /// x and y of the nodes.
+    pub fn nodes(&self) -> [&Buffer<f64>; 2] {
+        [&self.x, &self.y]
+    }
+}
+
 /// A launch with a thread for each of `n` lines.
 pub(crate) fn line_shape(n: usize) -> LaunchShape {
     LaunchShape::new(n.div_ceil(LINE_THREADS as usize).max(1), LINE_THREADS)

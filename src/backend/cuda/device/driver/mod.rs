@@ -137,7 +137,7 @@ impl DriverDevice {
     fn give_back(&self) {
         if self.bind().is_ok() {
             for at in self.pool.lock().drain().flat_map(|(_, blocks)| blocks) {
-                // SAFETY: the block came from `allocate` and nobody holds it; a failure means that
+                // SAFETY: the block came from `allocate` and nothing else holds it; a failure means that
                 // the device is lost, which the next call reports.
                 let _ = unsafe { result::free_sync(at) };
             }
@@ -237,12 +237,16 @@ impl Drop for DriverDevice {
         }
         self.closing = Some(SEVERAL_GPUS.read());
         self.give_back();
-        // Stores that nobody waited for end before their memory is freed.
+        // Stores that were not waited for end before their memory is freed.
         let _ = self.stream.synchronise();
     }
 }
 
 impl Device for DriverDevice {
+    fn ordinal(&self) -> Option<usize> {
+        Some(self.info.ordinal)
+    }
+
     fn name(&self) -> &str {
         &self.info.name
     }

@@ -1,0 +1,72 @@
+//! Linear systems in memory.
+
+use std::path::PathBuf;
+
+use gridgen::backend::{Algebraic, Incomplete};
+use gridgen::error::{Error, SystemError};
+use gridgen::formats::matrix_market::{Matrix, Symmetry};
+use gridgen::linear_system::{Reordering, SystemOptions, solve_matrix};
+use gridgen::solver::krylov::Method;
+use gridgen::sparse::{Csr, Schedule};
+
+/// −u'' + u' with upwinding on `n` points.
+fn convection(n: usize) -> Matrix {
+    let row = |i: usize| {
+        let entries = [(i.wrapping_sub(1), -2.0), (i, 3.5), (i + 1, -1.0)];
+        entries.into_iter().filter(move |(column, _)| *column < n)
+    };
+    let csr = Csr::from_rows((0..n).map(row));
+    Matrix { csr, columns: n, symmetry: Symmetry::General, duplicates: 0 }
+}
+
+fn options() -> SystemOptions {
+    SystemOptions::new(PathBuf::from("A"), PathBuf::new())
+}
+
+#[test]
+fn a_system_in_memory_is_solved_without_files() {
+    let matrix = convection(500);
+    let expected: Vec<f64> = (0..500).map(|i| f64::from(i % 7) - 3.0).collect();
+    let b: Vec<f64> =
+        (0..500).map(|i| matrix.csr.row(i).map(|(j, value)| value * expected[j]).sum()).collect();
+
+    for (method, reorder) in
+        [(Method::Bicgstab, Reordering::None), (Method::Gmres, Reordering::Rcm)]
+    {
+        let options = SystemOptions { method, reorder, tolerance: 1e-12, ..options() };
+
+        let (x, report) = solve_matrix(&matrix, &b, &options, &mut ()).unwrap();
+
+        let error = x.iter().zip(&expected).map(|(x, e)| (x - e).abs()).fold(0.0, f64::max);
+        assert!(report.converged && error < 1e-10, "{method:?}: {error:e}");
+        assert_eq!((report.name.as_str(), report.matrix.rows), ("A", 500));
+        assert!(report.true_relative_residual < 1.1e-12);
+        assert!(!PathBuf::from("A").exists());
+    }
+}
+
+#[test]
+fn systems_in_memory_are_refused_as_those_of_files() {
+    let matrix = convection(20);
+    let refused = |matrix: &Matrix, b: &[f64], options: &SystemOptions| match solve_matrix(
+        matrix,
+        b,
+        options,
+        &mut (),
+    )
+    .unwrap_err()
+    {
+        Error::System(error) => error,
+        other => panic!("{other}"),
+    };
+
+    let wide = Matrix { columns: 21, ..matrix.clone() };
+    let found = refused(&wide, &[1.0; 20], &options());
+    assert_eq!(found, SystemError::NotSquare { path: "A".into(), rows: 20, columns: 21 });
+    let found = refused(&matrix, &[1.0; 19], &options());
+    assert_eq!(found, SystemError::RightSide { path: "b".into(), found: 19, rows: 20 });
+    let kind = Incomplete::Ic0;
+    let preconditioner = Algebraic::Factors { kind, schedule: Schedule::Auto, shift: 0.0 };
+    let found = refused(&matrix, &[1.0; 20], &SystemOptions { preconditioner, ..options() });
+    assert!(matches!(found, SystemError::NotSymmetric { row: 1, column: 2, .. }), "{found}");
+}
