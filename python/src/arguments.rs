@@ -1,0 +1,146 @@
+//! Arguments of Python as values of a case, and as choices of the library.
+
+use std::panic::{AssertUnwindSafe, catch_unwind};
+
+use gridgen::case::{InlineTable, Value};
+use gridgen::generate::BackendChoice;
+use numpy::{PyReadonlyArrayDyn, PyUntypedArrayMethods};
+use pyo3::exceptions::PyRuntimeError;
+use pyo3::prelude::*;
+use pyo3::types::{PyBool, PyDict, PyFloat, PyInt, PyList, PyString, PyTuple};
+use serde::de::DeserializeOwned;
+
+use crate::errors::refused;
+
+/// The keys of a case that are given, in TOML's types; those that are None are left out.
+///
+/// # Errors
+/// `CaseError` for a value of no such type.
+pub(crate) fn values(
+    py: Python<'_>,
+    arguments: Vec<(String, Bound<'_, PyAny>)>,
+) -> PyResult<Vec<(String, Value)>> {
+    let given = arguments.into_iter().filter(|(_, value)| !value.is_none());
+    given
+        .map(|(name, value)| {
+            let value = self::value(&value)?.ok_or_else(|| {
+                let found = value.get_type().name().map(|name| name.to_string());
+                let found = found.unwrap_or_else(|_| "something else".to_owned());
+                let expected = "a number, a text, True or False, a list, or an array";
+                refused(py, &format!("{name}: expected {expected}, found {found}"))
+            })?;
+            Ok((name, value))
+        })
+        .collect()
+}
+
+/// A value, none where TOML has no type for it.
+fn value(value: &Bound<'_, PyAny>) -> PyResult<Option<Value>> {
+    // Numbers of NumPy are arrays without dimensions, or near enough.
+    if value.hasattr("dtype")? && value.getattr("ndim")?.extract::<usize>()? == 0 {
+        return self::value(&value.call_method0("item")?);
+    }
+    Ok(Some(if let Ok(flag) = value.cast::<PyBool>() {
+        Value::from(flag.is_true())
+    } else if let Ok(number) = value.cast::<PyInt>() {
+        // A number that TOML cannot hold is refused by its key as one with an exponent.
+        match number.extract::<i64>() {
+            Ok(number) => Value::from(number),
+            Err(_) => Value::from(number.extract::<f64>().unwrap_or(f64::INFINITY)),
+        }
+    } else if let Ok(number) = value.cast::<PyFloat>() {
+        Value::from(number.value())
+    } else if let Ok(text) = value.cast::<PyString>() {
+        Value::from(text.to_str()?)
+    } else if value.hasattr("__fspath__")? {
+        Value::from(value.call_method0("__fspath__")?.extract::<String>()?)
+    } else if value.cast::<PyDict>().is_ok_and(|table| table.is_empty()) {
+        Value::InlineTable(InlineTable::new())
+    } else if let Ok(array) = value.extract::<PyReadonlyArrayDyn<'_, f64>>() {
+        nested(array.as_array().iter().copied(), array.shape())
+    } else if value.cast::<PyList>().is_ok() || value.cast::<PyTuple>().is_ok() {
+        let mut items = Vec::new();
+        for item in value.try_iter()? {
+            match self::value(&item?)? {
+                Some(item) => items.push(item),
+                None => return Ok(None),
+            }
+        }
+        Value::Array(items.into_iter().collect())
+    } else {
+        return Ok(None);
+    }))
+}
+
+/// Numbers in the order of C as lists within lists.
+fn nested(mut numbers: impl Iterator<Item = f64>, shape: &[usize]) -> Value {
+    fn list(numbers: &mut dyn Iterator<Item = f64>, shape: &[usize]) -> Value {
+        match shape {
+            [] => Value::from(numbers.next().unwrap_or(f64::NAN)),
+            [first, rest @ ..] => Value::Array((0..*first).map(|_| list(numbers, rest)).collect()),
+        }
+    }
+    list(&mut numbers, shape)
+}
+
+/// A word as the library's own choice.
+///
+/// # Errors
+/// `CaseError` with the words that there are.
+pub(crate) fn word<T: DeserializeOwned>(py: Python<'_>, name: &str, word: &str) -> PyResult<T> {
+    serde_json::from_value(word.into())
+        .map_err(|error| refused(py, &format!("{name} = \"{word}\": {error}")))
+}
+
+/// Where to compute, as every call that computes is told.
+pub(crate) struct Compute {
+    pub(crate) backend: BackendChoice,
+    pub(crate) devices: Option<Vec<usize>>,
+    pub(crate) threads: Option<usize>,
+}
+
+impl Compute {
+    /// # Errors
+    /// `CaseError` for an unknown backend, GPUs for the CPU, a GPU named twice, and no threads.
+    pub(crate) fn new(
+        py: Python<'_>,
+        backend: &str,
+        devices: Option<Vec<usize>>,
+        threads: Option<usize>,
+    ) -> PyResult<Self> {
+        let backend = word(py, "backend", backend)?;
+        let named = devices.as_deref().unwrap_or_default();
+        if !named.is_empty() && backend == BackendChoice::Cpu {
+            let message = "devices names GPUs, which backend = \"cpu\" does not use";
+            return Err(refused(py, message));
+        }
+        if let Some((_, device)) =
+            named.iter().enumerate().find(|(k, device)| named[..*k].contains(device))
+        {
+            return Err(refused(py, &format!("devices names device {device} twice")));
+        }
+        if threads.is_some_and(|threads| !(1..=4096).contains(&threads)) {
+            return Err(refused(py, "threads: expected an integer from 1 to 4096"));
+        }
+        Ok(Self { backend, devices, threads })
+    }
+}
+
+/// Runs work that is shared between threads, without the GIL, in a pool of its own.
+///
+/// # Errors
+/// `RuntimeError` where the system has no threads left.
+pub(crate) fn in_pool<T: Send>(py: Python<'_>, work: impl FnOnce() -> T + Send) -> PyResult<T> {
+    let pool = rayon::ThreadPoolBuilder::new().build();
+    let pool = pool.map_err(|error| PyRuntimeError::new_err(format!("no threads: {error}")))?;
+    caught(py, || pool.install(work))
+}
+
+/// Runs work without the GIL; a panic, which is a fault of gridgen, is an exception like others.
+///
+/// # Errors
+/// `RuntimeError` for a panic.
+pub(crate) fn caught<T: Send>(py: Python<'_>, work: impl FnOnce() -> T + Send) -> PyResult<T> {
+    let done = py.detach(|| catch_unwind(AssertUnwindSafe(work)));
+    done.map_err(|_| PyRuntimeError::new_err("gridgen panicked: please report what it was given"))
+}

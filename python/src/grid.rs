@@ -1,0 +1,329 @@
+//! Grids in Python: views of their coordinates, measures, files.
+
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+
+use gridgen::error::Error;
+use gridgen::formats::plot3d::Flavour;
+use gridgen::formats::{self, Compression, Format, Mesh, MeshData, Settings, Sides, Span};
+use gridgen::generate::{DeviceNodes, GridResult};
+use gridgen::grid::quality::{CellMeasure, Quality, measure_along, nonorthogonality};
+use gridgen::grid::{Grid, Seam, Topology};
+use numpy::ndarray::{Array2, ArrayView2};
+use numpy::{IntoPyArray, PyArray2, PyReadonlyArray2, PyUntypedArrayMethods};
+use pyo3::exceptions::{PyBufferError, PyValueError};
+use pyo3::prelude::*;
+use pyo3::types::{PyBool, PyCapsule};
+use rayon::prelude::*;
+
+use crate::arguments::{in_pool, word};
+use crate::device;
+use crate::errors::{raised, refused};
+
+/// A grid that was made or read. It never changes, so that arrays may look into it.
+#[pyclass(frozen, module = "gridgen._core")]
+pub(crate) struct NativeGrid(Source);
+
+enum Source {
+    Made(Box<GridResult>),
+    Read(Box<(Mesh, Quality)>),
+}
+
+impl From<GridResult> for NativeGrid {
+    fn from(result: GridResult) -> Self {
+        Self(Source::Made(Box::new(result)))
+    }
+}
+
+impl NativeGrid {
+    /// A mesh, with its quality.
+    fn of(mesh: Mesh) -> Self {
+        let quality = measure_along(&mesh.grid, mesh.wall);
+        Self(Source::Read(Box::new((mesh, quality))))
+    }
+
+    fn grid(&self) -> &Grid {
+        match &self.0 {
+            Source::Made(result) => &result.grid,
+            Source::Read(read) => &read.0.grid,
+        }
+    }
+
+    fn result(&self) -> Option<&GridResult> {
+        match &self.0 {
+            Source::Made(result) => Some(result),
+            Source::Read(_) => None,
+        }
+    }
+
+    fn nodes(&self) -> Option<&DeviceNodes> {
+        self.result()?.nodes.as_ref()
+    }
+
+    /// The mesh as a case of the grid asks for it, or as the usual one.
+    fn mesh_data(&self) -> MeshData<'_> {
+        match &self.0 {
+            Source::Made(result) => result.mesh(),
+            Source::Read(read) => {
+                let weldable = read.0.weldable();
+                MeshData { grid: &read.0.grid, span: None, weldable, settings: Settings::default() }
+            }
+        }
+    }
+}
+
+/// Coordinates as an array that looks into the grid and cannot be written.
+fn view<'py>(slf: &Bound<'py, NativeGrid>, values: &[f64]) -> PyResult<Bound<'py, PyArray2<f64>>> {
+    let grid = slf.get().grid();
+    let values = ArrayView2::from_shape((grid.nj, grid.ni), values)
+        .map_err(|error| PyValueError::new_err(error.to_string()))?;
+    // SAFETY: the array holds the object, which is frozen: its grid neither moves nor changes.
+    #[allow(unsafe_code, reason = "an array without a copy")]
+    let array = unsafe { PyArray2::borrow_from_array(&values, slf.clone().into_any()) };
+    array.call_method1("setflags", (false,))?;
+    Ok(array)
+}
+
+#[pymethods]
+impl NativeGrid {
+    #[getter]
+    fn ni(&self) -> usize {
+        self.grid().ni
+    }
+
+    #[getter]
+    fn nj(&self) -> usize {
+        self.grid().nj
+    }
+
+    #[getter]
+    fn topology(&self) -> &'static str {
+        match self.grid().topology {
+            Topology::C { .. } => "C",
+            Topology::Half(_) => "half",
+            _ => "O",
+        }
+    }
+
+    #[getter]
+    fn wall(&self) -> (usize, usize) {
+        match &self.0 {
+            Source::Made(result) => {
+                let wall = result.grid.topology.wall(result.grid.ni);
+                (*wall.start(), *wall.end())
+            }
+            Source::Read(read) => (read.0.wall.from, read.0.wall.to),
+        }
+    }
+
+    #[getter]
+    fn x<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyArray2<f64>>> {
+        view(slf, &slf.get().grid().x)
+    }
+
+    #[getter]
+    fn y<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyArray2<f64>>> {
+        view(slf, &slf.get().grid().y)
+    }
+
+    #[getter]
+    fn notes(&self) -> Vec<String> {
+        match &self.0 {
+            Source::Made(result) => result.notices.clone(),
+            Source::Read(read) => read.0.notes.clone(),
+        }
+    }
+
+    /// A measure of each cell, `(nj - 1, ni - 1)`.
+    fn cells<'py>(&self, py: Python<'py>, measure: &str) -> PyResult<Bound<'py, PyArray2<f64>>> {
+        let grid = self.grid();
+        let shape = (grid.nj - 1, grid.ni - 1);
+        let measure = match measure {
+            "area" => Some(CellMeasure::Area),
+            "skewness" => Some(CellMeasure::Skewness),
+            "aspect_ratio" => Some(CellMeasure::AspectRatio),
+            "determinant" => Some(CellMeasure::SmallestDeterminant),
+            "nonorthogonality" => None,
+            other => return Err(PyValueError::new_err(format!("no measure of cells: {other}"))),
+        };
+        let values = in_pool(py, || match measure {
+            None => nonorthogonality(grid),
+            Some(measure) => {
+                let mut values = vec![0.0; grid.cells()];
+                let rows = values.par_chunks_mut(shape.1).enumerate();
+                rows.for_each(|(j, row)| measure.fill_row(grid, j, row));
+                values
+            }
+        })?;
+        let values = Array2::from_shape_vec(shape, values);
+        let values = values.map_err(|error| PyValueError::new_err(error.to_string()))?;
+        Ok(values.into_pyarray(py))
+    }
+
+    /// The quality as `report.json` has it.
+    fn quality(&self) -> PyResult<String> {
+        json(match &self.0 {
+            Source::Made(result) => &result.quality,
+            Source::Read(read) => &read.1,
+        })
+    }
+
+    /// The text of `report.json`; none for a mesh that was read.
+    fn report(&self, py: Python<'_>) -> PyResult<Option<String>> {
+        let Some(result) = self.result() else { return Ok(None) };
+        json(&result.report().map_err(|error| raised(py, error))?).map(Some)
+    }
+
+    /// The Newton steps in JSON; none for a mesh that was read.
+    fn history(&self) -> PyResult<Option<String>> {
+        self.result().map(|result| json(&result.history.steps)).transpose()
+    }
+
+    /// The resolved case in TOML; none for a mesh that was read.
+    fn case(&self, py: Python<'_>) -> PyResult<Option<String>> {
+        let Some(result) = self.result() else { return Ok(None) };
+        result.case.to_toml_string().map(Some).map_err(|error| raised(py, Error::from(error)))
+    }
+
+    /// Kind, whether it is good, and the reason; none for a mesh that was read.
+    fn verdict(&self) -> Option<(&'static str, bool, String)> {
+        let verdict = &self.result()?.verdict;
+        Some((verdict.kind(), verdict.is_good(), verdict.to_string()))
+    }
+
+    /// What may help where the grid is not good.
+    fn hint(&self) -> Option<String> {
+        self.result()?.hint()
+    }
+
+    /// The files that were written with the grid.
+    fn files(&self) -> Vec<PathBuf> {
+        self.result().map_or_else(Vec::new, |result| result.files.clone())
+    }
+
+    /// DLPack's device where x and y lie on one.
+    fn dlpack_device(&self) -> Option<(u32, usize)> {
+        self.nodes().map(device::device)
+    }
+
+    /// x (axis 0) or y (1) on the device as a capsule of DLPack. All work on it is done, whatever the
+    /// consumer's `stream`.
+    #[pyo3(signature = (axis, stream, max_version))]
+    fn dlpack<'py>(
+        &self,
+        py: Python<'py>,
+        axis: usize,
+        stream: Option<i64>,
+        max_version: Option<(u32, u32)>,
+    ) -> PyResult<Bound<'py, PyCapsule>> {
+        let _ = stream;
+        let nodes = self.nodes().filter(|_| axis < 2);
+        let nodes = nodes.ok_or_else(|| PyBufferError::new_err("the grid is not on a device"))?;
+        device::capsule(py, nodes, axis, max_version.is_some_and(|version| version >= (1, 0)))
+    }
+
+    /// Writes the mesh to a file whose name says the format; returns notes.
+    #[pyo3(signature = (path, *, force, span_cells, span, plot3d, compression))]
+    fn write(
+        &self,
+        py: Python<'_>,
+        path: PathBuf,
+        force: bool,
+        span_cells: Option<usize>,
+        span: Option<f64>,
+        plot3d: Option<BTreeMap<String, Bound<'_, PyAny>>>,
+        compression: Option<&str>,
+    ) -> PyResult<Vec<String>> {
+        let mut mesh = self.mesh_data();
+        mesh.settings.compression = match compression {
+            Some(given) => word::<Compression>(py, "compression", given)?,
+            None => mesh.settings.compression,
+        };
+        if let Some(given) = plot3d {
+            mesh.settings.plot3d = flavour(py, mesh.settings.plot3d, given)?;
+        }
+        mesh.span = extent(py, mesh.span, span_cells, span)?;
+        // A name without an end is that of a folder.
+        let folder = path.extension().is_none().then(|| Format::named("openfoam")).flatten();
+        let format = Format::of_path(&path).or(folder);
+        let written = in_pool(py, || match format {
+            Some(format) => format.convert(&path, &mesh, force).map(|converted| converted.notes),
+            None => formats::write(&path, &mesh).map(|()| Vec::new()),
+        })?;
+        written.map_err(|error| raised(py, error))
+    }
+}
+
+/// How a grid goes on in the third dimension, by the case and what is given in its place.
+fn extent(
+    py: Python<'_>,
+    case: Option<Span>,
+    cells: Option<usize>,
+    length: Option<f64>,
+) -> PyResult<Option<Span>> {
+    if length.is_some_and(|length| !(length > 0.0 && length.is_finite())) {
+        return Err(refused(py, "span: expected a length above 0"));
+    }
+    let given = case.unwrap_or(Span { length: 1.0, cells: 0, sides: Sides::Symmetry });
+    let cells = cells.unwrap_or(given.cells.max(usize::from(length.is_some())));
+    let length = length.unwrap_or(given.length);
+    Ok((cells > 0).then_some(Span { length, cells, ..given }))
+}
+
+/// A layout of Plot3D with the keys `plot3d_…` of a case that are given, with or without that beginning.
+fn flavour(
+    py: Python<'_>,
+    layout: Flavour,
+    given: BTreeMap<String, Bound<'_, PyAny>>,
+) -> PyResult<Flavour> {
+    let wrong = |error: serde_json::Error| refused(py, &format!("plot3d: {error}"));
+    let mut layout = serde_json::to_value(layout).map_err(wrong)?;
+    for (name, value) in given {
+        let key = ["plot3d_", name.strip_prefix("plot3d_").unwrap_or(&name)].concat();
+        let Some(place) = layout.get_mut(&key) else {
+            return Err(refused(py, &format!("plot3d: unknown key {name}")));
+        };
+        *place = if let Ok(flag) = value.cast::<PyBool>() {
+            flag.is_true().into()
+        } else if let Ok(number) = value.extract::<u64>() {
+            number.into()
+        } else {
+            value.str()?.to_str()?.into()
+        };
+    }
+    serde_json::from_value(layout).map_err(wrong)
+}
+
+fn json(value: &impl serde::Serialize) -> PyResult<String> {
+    serde_json::to_string(value).map_err(|error| PyValueError::new_err(error.to_string()))
+}
+
+/// Reads a mesh.
+#[pyfunction]
+pub(crate) fn read(py: Python<'_>, path: PathBuf) -> PyResult<NativeGrid> {
+    let mesh = in_pool(py, || formats::mesh(&path).map(NativeGrid::of))?;
+    mesh.map_err(|error| raised(py, error))
+}
+
+/// The mesh of two arrays of coordinates, `(nj, ni)`.
+#[pyfunction]
+pub(crate) fn from_points(
+    py: Python<'_>,
+    x: PyReadonlyArray2<'_, f64>,
+    y: PyReadonlyArray2<'_, f64>,
+) -> PyResult<NativeGrid> {
+    let [nj, ni] = [x.shape()[0], x.shape()[1]];
+    if x.shape() != y.shape() || ni < 2 || nj < 2 {
+        return Err(refused(
+            py,
+            &format!(
+                "x and y: expected two arrays of one shape (nj, ni), at least (2, 2), found {:?} and {:?}",
+                x.shape(),
+                y.shape()
+            ),
+        ));
+    }
+    let [x, y] = [x, y].map(|nodes| nodes.as_array().iter().copied().collect());
+    let grid = Grid { topology: Topology::O(Seam::Held), ni, nj, x, y };
+    in_pool(py, || NativeGrid::of(Mesh::from(grid)))
+}

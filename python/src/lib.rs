@@ -1,0 +1,54 @@
+//! The native module `gridgen._core` of the Python package: the library in Python's types.
+//!
+//! Python files in `gridgen/` give it its names, defaults and documentation. Every call releases the GIL
+//! while Rust works and uses a thread pool of its own, so that nothing is shared between calls or lost in
+//! a forked process.
+
+mod arguments;
+mod device;
+mod errors;
+mod grid;
+mod make;
+mod system;
+
+use std::ffi::OsString;
+
+use gridgen::case::{json_schema, schema};
+use pyo3::prelude::*;
+
+/// Runs the program with these arguments, without its name; returns the exit code.
+#[pyfunction]
+fn main(py: Python<'_>, arguments: Vec<OsString>) -> u8 {
+    let program = std::iter::once(OsString::from("gridgen"));
+    py.detach(|| gridgen::cli::main(program.chain(arguments)))
+}
+
+/// The JSON schema of a case.
+#[pyfunction]
+#[pyo3(name = "schema")]
+fn case_schema() -> String {
+    json_schema().to_string()
+}
+
+/// Path, value, default, unit and meaning of every key of a case.
+#[pyfunction]
+fn keys() -> Vec<(&'static str, String, String, &'static str, &'static str)> {
+    let row = |key: &'static schema::Key| {
+        (key.path, key.kind.to_string(), key.default.to_string(), key.unit, key.meaning)
+    };
+    schema::KEYS.iter().map(row).collect()
+}
+
+/// The native module.
+#[pymodule(gil_used = false)]
+fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
+    module.add("__version__", env!("CARGO_PKG_VERSION"))?;
+    module.add_class::<grid::NativeGrid>()?;
+    module.add_function(wrap_pyfunction!(main, module)?)?;
+    module.add_function(wrap_pyfunction!(case_schema, module)?)?;
+    module.add_function(wrap_pyfunction!(keys, module)?)?;
+    module.add_function(wrap_pyfunction!(make::make, module)?)?;
+    module.add_function(wrap_pyfunction!(grid::read, module)?)?;
+    module.add_function(wrap_pyfunction!(grid::from_points, module)?)?;
+    module.add_function(wrap_pyfunction!(system::solve, module)?)
+}

@@ -1,0 +1,165 @@
+//! Grids: a solve in a thread of its own, while the calling thread answers to Python.
+
+use std::path::PathBuf;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc::{self, Receiver, RecvTimeoutError, Sender};
+use std::thread;
+use std::time::Duration;
+
+use gridgen::case::Case;
+use gridgen::error::Error;
+use gridgen::generate::{GridResult, Progress, RunOptions, make_grid, run};
+use gridgen::solver::history::NewtonStep;
+use pyo3::exceptions::PyRuntimeError;
+use pyo3::prelude::*;
+
+use crate::arguments::{Compute, values};
+use crate::errors::raised;
+use crate::grid::NativeGrid;
+
+/// Time between two looks for signals.
+const SIGNALS: Duration = Duration::from_millis(20);
+
+/// What a solve reports.
+enum Event {
+    Phase(String),
+    Newton(String),
+}
+
+/// Sends what happens in a solve to the thread that called it.
+struct Reporter<'a> {
+    events: Sender<Event>,
+    cancelled: &'a AtomicBool,
+    /// Whether anybody listens; else nothing is put into words.
+    heard: bool,
+}
+
+impl Progress for Reporter<'_> {
+    fn phase(&mut self, name: &str) {
+        if self.heard {
+            let _ = self.events.send(Event::Phase(name.to_owned()));
+        }
+    }
+
+    fn newton(&mut self, step: &NewtonStep) {
+        if self.heard {
+            let text = serde_json::to_string(step).unwrap_or_default();
+            let _ = self.events.send(Event::Newton(text));
+        }
+    }
+
+    fn cancelled(&self) -> bool {
+        self.cancelled.load(Ordering::Relaxed)
+    }
+}
+
+/// What a call takes its case from, before arguments replace keys of it.
+#[derive(FromPyObject)]
+pub(crate) enum CaseArgument<'py> {
+    /// A case file.
+    File(PathBuf),
+    /// Keys and their values.
+    Keys(Vec<(String, Bound<'py, PyAny>)>),
+}
+
+/// Makes the grid of a case file, of named arguments, or of both; with `output` also its files.
+#[pyfunction]
+#[pyo3(signature = (case, arguments, *, backend, devices, threads, output, force, restart, on_event))]
+#[allow(
+    clippy::too_many_arguments,
+    reason = "all but two are keywords, and Python has them in one place"
+)]
+pub(crate) fn make(
+    py: Python<'_>,
+    case: Option<CaseArgument<'_>>,
+    arguments: Vec<(String, Bound<'_, PyAny>)>,
+    backend: &str,
+    devices: Option<Vec<usize>>,
+    threads: Option<usize>,
+    output: Option<PathBuf>,
+    force: bool,
+    restart: Option<PathBuf>,
+    on_event: Option<Bound<'_, PyAny>>,
+) -> PyResult<NativeGrid> {
+    let Compute { backend, devices, threads } = Compute::new(py, backend, devices, threads)?;
+    let arguments = values(py, arguments)?;
+    let (file, base) = match case {
+        None => (None, Vec::new()),
+        Some(CaseArgument::File(file)) => (Some(file), Vec::new()),
+        Some(CaseArgument::Keys(keys)) => (None, values(py, keys)?),
+    };
+    let case = Case::from_arguments(file.as_deref(), &base, &arguments);
+    let case = case.map_err(|error| raised(py, error))?;
+    let written = output.is_some();
+    let options = RunOptions {
+        backend,
+        devices,
+        threads,
+        force,
+        restart,
+        keep_on_device: true,
+        ..RunOptions::new(output.unwrap_or_default())
+    };
+    let heard = on_event.is_some();
+    let solve = |events, cancelled: &AtomicBool| {
+        let mut reporter = Reporter { events, cancelled, heard };
+        if written {
+            run(&case, &options, &mut reporter)
+        } else {
+            make_grid(&case, &options, &mut reporter)
+        }
+    };
+    attended(py, solve, on_event.as_ref()).map(NativeGrid::from)
+}
+
+/// Runs a solve in a thread of its own. Meanwhile this thread hands events to `on_event` and looks for
+/// signals, of which the main thread of Python alone gets any; an exception of either ends the solve within
+/// a Newton step, and is raised.
+fn attended(
+    py: Python<'_>,
+    solve: impl FnOnce(Sender<Event>, &AtomicBool) -> Result<GridResult, Error> + Send,
+    on_event: Option<&Bound<'_, PyAny>>,
+) -> PyResult<GridResult> {
+    let cancelled = AtomicBool::new(false);
+    let (sender, mut receiver) = mpsc::channel();
+    thread::scope(|scope| {
+        let solving = scope.spawn(|| solve(sender, &cancelled));
+        let mut raised_here = None;
+        loop {
+            let (event, back) = py.detach(move || next(receiver));
+            receiver = back;
+            let answered = match event {
+                Ok(event) if raised_here.is_none() => answer(on_event, event),
+                Ok(_) => Ok(()),
+                Err(RecvTimeoutError::Timeout) => py.check_signals(),
+                Err(RecvTimeoutError::Disconnected) => break,
+            };
+            if let Err(exception) = answered {
+                cancelled.store(true, Ordering::Relaxed);
+                raised_here.get_or_insert(exception);
+            }
+        }
+        let solved = py.detach(|| solving.join());
+        if let Some(exception) = raised_here {
+            return Err(exception);
+        }
+        match solved {
+            Ok(solved) => solved.map_err(|error| raised(py, error)),
+            Err(_) => Err(PyRuntimeError::new_err("the solve panicked: please report this case")),
+        }
+    })
+}
+
+/// The next event, waited for no longer than signals may wait.
+fn next(receiver: Receiver<Event>) -> (Result<Event, RecvTimeoutError>, Receiver<Event>) {
+    (receiver.recv_timeout(SIGNALS), receiver)
+}
+
+fn answer(on_event: Option<&Bound<'_, PyAny>>, event: Event) -> PyResult<()> {
+    let Some(on_event) = on_event else { return Ok(()) };
+    let (kind, text) = match event {
+        Event::Phase(name) => ("phase", name),
+        Event::Newton(step) => ("newton", step),
+    };
+    on_event.call1((kind, text)).map(drop)
+}

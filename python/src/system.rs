@@ -1,0 +1,172 @@
+//! Linear systems.
+
+use std::path::PathBuf;
+
+use gridgen::backend::Algebraic;
+use gridgen::formats::matrix_market::{Matrix, Symmetry};
+use gridgen::linear_system::{RightSide, SystemOptions, solve_matrix};
+use gridgen::sparse::{Csr, Schedule};
+use numpy::{IntoPyArray, PyArray1, PyReadonlyArray1};
+use pyo3::prelude::*;
+
+use crate::arguments::{Compute, caught, word};
+use crate::errors::{raised, refused, refused_as};
+
+/// Names of A and b in messages.
+const MATRIX: &str = "A";
+const RIGHT_SIDE: &str = "b";
+
+/// The options of `gridgen solve` by the names that they have in Python; others keep their defaults.
+fn options(
+    py: Python<'_>,
+    given: Vec<(String, Bound<'_, PyAny>)>,
+    compute: Compute,
+) -> PyResult<SystemOptions> {
+    let usual = SystemOptions::new(PathBuf::from(MATRIX), PathBuf::new());
+    let Compute { backend, devices, threads } = compute;
+    let right_side = RightSide::File(PathBuf::from(RIGHT_SIDE));
+    let mut options = SystemOptions { right_side, backend, devices, threads, ..usual };
+    let (mut schedule, mut shift) = (None, None);
+    for (name, value) in given {
+        let text = || value.extract::<String>();
+        let range = |fits: bool, expected: &str| {
+            let message = || format!("{name} = {value}: expected {expected}");
+            if fits { Ok(()) } else { Err(refused(py, &message())) }
+        };
+        match &*name {
+            "method" => options.method = word(py, &name, &text()?)?,
+            "preconditioner" => options.preconditioner = preconditioner(py, &text()?)?,
+            "schedule" => schedule = Some(word(py, &name, &text()?)?),
+            "format" => options.format = word(py, &name, &text()?)?,
+            "reorder" => options.reorder = word(py, &name, &text()?)?,
+            "tolerance" => {
+                options.tolerance = value.extract()?;
+                let fits = options.tolerance > 0.0 && options.tolerance < 1.0;
+                range(fits, "a number between 0 and 1")?;
+            }
+            "shift" => {
+                let given: f64 = value.extract()?;
+                range(given >= 0.0 && given.is_finite(), "a number not below 0")?;
+                shift = Some(given);
+            }
+            "max_iterations" => {
+                options.max_iterations = value.extract()?;
+                range(options.max_iterations > 0, "an integer from 1")?;
+            }
+            "restart" => {
+                options.restart = value.extract()?;
+                range((1..=1000).contains(&options.restart), "an integer from 1 to 1000")?;
+            }
+            _ => return Err(refused(py, &format!("unknown option {name}"))),
+        }
+    }
+    for (name, given) in [("shift", shift.is_some()), ("schedule", schedule.is_some())] {
+        if given && !matches!(options.preconditioner, Algebraic::Factors { .. }) {
+            let message =
+                format!("{name} is for preconditioners with factors: dilu, dic, ilu0, ic0");
+            return Err(refused(py, &message));
+        }
+    }
+    if let Algebraic::Factors { kind, .. } = options.preconditioner {
+        let (schedule, shift) = (schedule.unwrap_or_default(), shift.unwrap_or_default());
+        options.preconditioner = Algebraic::Factors { kind, schedule, shift };
+    }
+    Ok(options)
+}
+
+fn preconditioner(py: Python<'_>, name: &str) -> PyResult<Algebraic> {
+    Ok(match name {
+        "none" => Algebraic::None,
+        "jacobi" => Algebraic::Jacobi,
+        other => Algebraic::Factors {
+            kind: word(py, "preconditioner", other)?,
+            schedule: Schedule::Auto,
+            shift: 0.0,
+        },
+    })
+}
+
+/// Solves A x = b, A by rows, the entries of one place being summed; returns x and the report in JSON.
+#[pyfunction]
+#[pyo3(signature = (indptr, indices, data, columns, b, options, *, backend, devices, threads))]
+#[allow(clippy::too_many_arguments, reason = "a matrix is three arrays in Python")]
+pub(crate) fn solve<'py>(
+    py: Python<'py>,
+    indptr: PyReadonlyArray1<'py, i64>,
+    indices: PyReadonlyArray1<'py, i64>,
+    data: PyReadonlyArray1<'py, f64>,
+    columns: usize,
+    b: PyReadonlyArray1<'py, f64>,
+    options: Vec<(String, Bound<'py, PyAny>)>,
+    backend: &str,
+    devices: Option<Vec<usize>>,
+    threads: Option<usize>,
+) -> PyResult<(Bound<'py, PyArray1<f64>>, String)> {
+    let options = self::options(py, options, Compute::new(py, backend, devices, threads)?)?;
+    let matrix = matrix(
+        indptr.as_array().iter().copied(),
+        indices.as_array().iter().copied(),
+        data.as_array().iter().copied().collect(),
+        columns,
+    );
+    let matrix =
+        matrix.map_err(|reason| refused_as(py, "MatrixError", &format!("{MATRIX}: {reason}")))?;
+    let b: Vec<f64> = b.as_array().iter().copied().collect();
+    if !b.iter().all(|number| number.is_finite()) {
+        return Err(refused_as(
+            py,
+            "MatrixError",
+            &format!("{RIGHT_SIDE}: a number is not finite"),
+        ));
+    }
+    let solved = caught(py, || solve_matrix(&matrix, &b, &options, &mut ()))?;
+    let (x, report) = solved.map_err(|error| raised(py, error))?;
+    let report = serde_json::to_string(&report);
+    let report = report.map_err(|error| refused(py, &error.to_string()))?;
+    Ok((x.into_pyarray(py), report))
+}
+
+/// The matrix of three arrays, checked; rows whose columns do not rise are sorted, and entries of one
+/// place summed.
+fn matrix(
+    indptr: impl Iterator<Item = i64>,
+    indices: impl Iterator<Item = i64>,
+    values: Vec<f64>,
+    columns: usize,
+) -> Result<Matrix, &'static str> {
+    let index = |k: i64| usize::try_from(k).map_err(|_| "an index is negative");
+    let row_start = indptr.map(index).collect::<Result<Vec<_>, _>>()?;
+    let column = |k: i64| u32::try_from(k).ok().filter(|&k| (k as usize) < columns);
+    let found = indices.map(column).collect::<Option<Vec<u32>>>();
+    let found = found.ok_or("an index of a column is out of range")?;
+    let ends = (row_start.first(), row_start.last());
+    if ends != (Some(&0), Some(&found.len())) || values.len() != found.len() {
+        return Err("indptr, indices and data do not belong together");
+    }
+    if !row_start.is_sorted() {
+        return Err("indptr falls");
+    }
+    if !values.iter().all(|value| value.is_finite()) {
+        return Err("an entry is not finite");
+    }
+    let csr = Csr { row_start, columns: found, values };
+    let entries = csr.columns.len();
+    let rises = |row: usize| csr.pattern().row(row).is_sorted_by(|a, b| a < b);
+    let csr = if (0..csr.rows()).all(rises) { csr } else { summed(&csr) };
+    let duplicates = entries - csr.columns.len();
+    Ok(Matrix { csr, columns, symmetry: Symmetry::General, duplicates })
+}
+
+/// The same matrix with rising columns.
+fn summed(a: &Csr) -> Csr {
+    Csr::from_rows((0..a.rows()).map(|row| {
+        let mut entries: Vec<(usize, f64)> = a.row(row).collect();
+        entries.sort_by_key(|(column, _)| *column);
+        entries.dedup_by(|next, entry| {
+            let same = next.0 == entry.0;
+            entry.1 += if same { next.1 } else { 0.0 };
+            same
+        });
+        entries
+    }))
+}
