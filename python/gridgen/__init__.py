@@ -1,0 +1,52 @@
+"""Structured O- and C-grids around airfoils, by elliptic grid equations that Newton-Krylov solves.
+
+    >>> import gridgen
+    >>> grid = gridgen.make(naca="2412", ni=129, nj=65, first_cell=1e-4)
+    >>> grid.x.shape, grid.verdict.good
+    ((65, 129), True)
+
+`make` makes a grid, `make_many` many; `read` reads a mesh, `Mesh` takes arrays, `quality` measures them;
+`solve` solves a sparse linear system. All failures are `GridgenError`. Notes of what was repaired or chosen
+go to the logger ``gridgen``.
+"""
+
+from ._core import __version__
+from ._device import DeviceArray
+from ._grid import Grid, Mesh, quality, read
+from ._make import Result, make, make_many
+from ._results import NewtonStep, Quality, Report, SystemReport, Verdict
+from ._solve import solve
+from .errors import (
+    CaseError,
+    DeviceError,
+    FileError,
+    GeometryError,
+    GridgenError,
+    MatrixError,
+    NotConverged,
+)
+
+__all__ = [
+    "CaseError",
+    "DeviceArray",
+    "DeviceError",
+    "FileError",
+    "GeometryError",
+    "Grid",
+    "GridgenError",
+    "MatrixError",
+    "Mesh",
+    "NewtonStep",
+    "NotConverged",
+    "Quality",
+    "Report",
+    "Result",
+    "SystemReport",
+    "Verdict",
+    "__version__",
+    "make",
+    "make_many",
+    "quality",
+    "read",
+    "solve",
+]

@@ -1,0 +1,107 @@
+"""Coordinates that lie on a GPU."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import DTypeLike, NDArray
+
+    from ._core import NativeGrid
+
+__all__ = ["DeviceArray"]
+
+# DLDeviceType of dlpack.h.
+_CPU = 1
+
+
+class DeviceArray:
+    """One coordinate of a grid made on a GPU: (nj, ni), float64, in the GPU's memory, not to be written to.
+
+    ``torch.from_dlpack(grid.x)`` and ``cupy.from_dlpack(grid.x)`` take it where it lies, without a copy; it
+    stays there as long as the grid, this object or what was made of it. ``numpy.asarray(grid.x)`` and an
+    index copy both coordinates to the host, once.
+    """
+
+    __slots__ = ("_axis", "_device", "_native")
+
+    def __init__(self, native: NativeGrid, axis: int, device: tuple[int, int]) -> None:
+        self._native = native
+        self._axis = axis
+        self._device = device
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """(nj, ni)."""
+        return self._native.nj, self._native.ni
+
+    @property
+    def dtype(self) -> np.dtype[np.float64]:
+        """Float64."""
+        import numpy as np
+
+        return np.dtype(np.float64)
+
+    @property
+    def ndim(self) -> int:
+        """Number of dimensions, 2."""
+        return 2
+
+    @property
+    def size(self) -> int:
+        """Number of nodes, nj ni."""
+        return self._native.nj * self._native.ni
+
+    def __len__(self) -> int:
+        return self._native.nj
+
+    def __getitem__(self, key: Any) -> Any:
+        """Index the copy on the host."""
+        return self._host()[key]
+
+    def __repr__(self) -> str:
+        return f"<gridgen.DeviceArray {self.shape}, float64, device {self._device}>"
+
+    def __dlpack_device__(self) -> tuple[int, int]:
+        """Device type of dlpack.h (2 is CUDA) and number of the device."""
+        return self._device
+
+    def __dlpack__(
+        self,
+        *,
+        stream: int | None = None,
+        max_version: tuple[int, int] | None = None,
+        dl_device: tuple[int, int] | None = None,
+        copy: bool | None = None,
+    ) -> Any:
+        """Offer the memory on the device, ready for work on `stream`; a copy where `dl_device` is the CPU.
+
+        Raises
+        ------
+        BufferError
+            Where a copy on a device is asked for, or no copy on the CPU, or another device.
+        """
+        if dl_device is not None and tuple(dl_device) != self._device:
+            if dl_device[0] != _CPU or copy is False:
+                message = f"the array is on device {self._device} and cannot be offered on {tuple(dl_device)}"
+                raise BufferError(message)
+            # A copy of its own: NumPy offers no read-only memory to consumers of older versions of DLPack.
+            return self._host().copy().__dlpack__(**({"max_version": max_version} if max_version else {}))
+        if copy:
+            message = "no copy is made on the device: copy what was made of the array"
+            raise BufferError(message)
+        return self._native.dlpack(self._axis, stream, max_version)
+
+    def __array__(self, dtype: DTypeLike | None = None, copy: bool | None = None) -> NDArray[Any]:  # noqa: FBT001 (NumPy's protocol)
+        """Copy to the host."""
+        if copy is False:
+            message = "the array is on a GPU: numpy needs a copy"
+            raise ValueError(message)
+        import numpy as np
+
+        return np.array(self._host(), dtype=dtype) if copy else self._host().astype(dtype, copy=False)
+
+    def _host(self) -> NDArray[np.float64]:
+        """Give the copy on the host, which the grid keeps."""
+        return self._native.y if self._axis else self._native.x

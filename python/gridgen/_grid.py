@@ -1,0 +1,372 @@
+"""Meshes and grids: coordinates, measures, files and pictures."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any, TypedDict, TypeVar
+
+from . import _core
+from ._device import DeviceArray
+from ._results import NewtonStep, Quality, Report, Verdict
+from ._support import log_notes, optional_import, path_text, real_array
+from .errors import CaseError
+
+if TYPE_CHECKING:
+    import os
+    from collections.abc import Callable
+    from pathlib import Path
+
+    import numpy as np
+    from numpy.typing import ArrayLike, NDArray
+    from typing_extensions import Self
+
+__all__ = ["Grid", "Mesh", "Plot3d", "quality", "read"]
+
+_T = TypeVar("_T")
+
+
+class Plot3d(TypedDict, total=False):
+    """Layout of a Plot3D file: the keys ``output.plot3d_…`` of a case without ``plot3d_``."""
+
+    dimensions: int
+    encoding: str
+    precision: str
+    byte_order: str
+    block_count: bool
+    blanking: bool
+    axes: str
+
+
+class Mesh:
+    """A plane structured mesh around a body.
+
+    i runs clockwise around the body, j outward; the wall is on j = 0. Arrays are (nj, ni), those of cells
+    (nj - 1, ni - 1). An O-grid has its seam twice, as its first and its last column.
+
+    Parameters
+    ----------
+    x, y : array_like, (nj, ni)
+        Coordinates of the nodes. They are copied; i and j are exchanged or reversed where they have to be for
+        the above to hold, and it is said in `notes`.
+
+    Raises
+    ------
+    CaseError
+        Where they are no such arrays.
+    """
+
+    __slots__ = ("__weakref__", "_known", "_native")
+
+    _native: _core.NativeGrid
+    _known: dict[str, Any]
+
+    def __init__(self, x: ArrayLike, y: ArrayLike) -> None:
+        import numpy as np
+
+        both = [real_array(name, value, "(nj, ni)", ndim=2) for name, value in (("x", x), ("y", y))]
+        if both[0].shape != both[1].shape:
+            message = f"y: an array of the shape of x was expected, {both[0].shape}, found {both[1].shape}"
+            raise CaseError(message, data={"name": "y", "shape": both[1].shape})
+        self._adopt(_core.from_points(*map(np.ascontiguousarray, both)))
+
+    @classmethod
+    def _of(cls, native: _core.NativeGrid) -> Self:
+        mesh = cls.__new__(cls)
+        mesh._adopt(native)
+        return mesh
+
+    def _adopt(self, native: _core.NativeGrid) -> None:
+        self._native = native
+        self._known = {}
+        log_notes(native.notes)
+
+    def _once(self, name: str, compute: Callable[[], _T]) -> _T:
+        """Compute a value at its first use. Two threads may both compute it: they get the same."""
+        value: _T
+        if name in self._known:
+            value = self._known[name]
+        else:
+            value = self._known[name] = compute()
+        return value
+
+    def __repr__(self) -> str:
+        return f"<gridgen.{type(self).__name__} {self._native.ni} x {self._native.nj}, {self.topology}>"
+
+    # `Any` is the array on a GPU: no type checker is to ask about it wherever a grid is used.
+    @property
+    def x(self) -> NDArray[np.float64] | Any:
+        """Coordinates x of the nodes, (nj, ni), in the unit of the chord.
+
+        They are a read-only view of the mesh's own memory; of a grid that was made on a GPU they
+        are a `DeviceArray`.
+        """
+        return self._coordinate(0)
+
+    @property
+    def y(self) -> NDArray[np.float64] | Any:
+        """Coordinates y of the nodes, (nj, ni), as `x`."""
+        return self._coordinate(1)
+
+    def _coordinate(self, axis: int) -> NDArray[np.float64] | DeviceArray:
+        device = self._native.dlpack_device()
+        if device is not None:
+            return DeviceArray(self._native, axis, device)
+        return self._native.y if axis else self._native.x
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """(nj, ni): nodes from wall to far field, and around the body."""
+        return self._native.nj, self._native.ni
+
+    @property
+    def topology(self) -> str:
+        """``"O"``, ``"C"``, or ``"half"`` of an O-grid."""
+        return self._native.topology
+
+    @property
+    def wall(self) -> tuple[int, int]:
+        """First and last i of the wall on the line j = 0, both on the wall."""
+        return self._native.wall
+
+    @property
+    def notes(self) -> list[str]:
+        """What was repaired or chosen on the way, one sentence each."""
+        return self._native.notes
+
+    @property
+    def quality(self) -> Quality:
+        """Measures of the mesh."""
+        return self._once("quality", lambda: Quality._of(json.loads(self._native.quality())))
+
+    @property
+    def cell_area(self) -> NDArray[np.float64]:
+        """Area of the cells, (nj - 1, ni - 1), unit of the chord squared; negative for cells turned over."""
+        return self._cells("area")
+
+    @property
+    def skewness(self) -> NDArray[np.float64]:
+        """Equiangle skewness of the cells, (nj - 1, ni - 1), from 0 to 1; above 1 where not convex."""
+        return self._cells("skewness")
+
+    @property
+    def aspect_ratio(self) -> NDArray[np.float64]:
+        """Longest over shortest edge of the cells, (nj - 1, ni - 1)."""
+        return self._cells("aspect_ratio")
+
+    @property
+    def nonorthogonality(self) -> NDArray[np.float64]:
+        """Largest non-orthogonality of the faces of each cell, (nj - 1, ni - 1), degrees.
+
+        That of a face is the angle between its normal and the line between the centroids of its two cells.
+        """
+        return self._cells("nonorthogonality")
+
+    @property
+    def min_jacobian(self) -> NDArray[np.float64]:
+        """Smallest corner determinant e_i x e_j of the cells, (nj - 1, ni - 1); positive unless folded."""
+        return self._cells("determinant")
+
+    def _cells(self, measure: str) -> NDArray[np.float64]:
+        def compute() -> NDArray[np.float64]:
+            values = self._native.cells(measure)
+            # All who ask get this array.
+            values.setflags(write=False)
+            return values
+
+        return self._once(measure, compute)
+
+    def write(
+        self,
+        path: str | os.PathLike[str],
+        *,
+        force: bool = False,
+        span_cells: int | None = None,
+        span: float | None = None,
+        plot3d: Plot3d | None = None,
+        compression: str | None = None,
+    ) -> None:
+        """Write the mesh in the format that the end of the name stands for.
+
+        Parameters
+        ----------
+        path : path
+            ``.vts``, ``.vtk``, ``.p3d`` (``.xyz``, ``.x``, ``.fmt``), ``.su2``, ``.cgns``; a name without an
+            end is the folder of an OpenFOAM case.
+        force : bool
+            Whether to replace a mesh of OpenFOAM or a neutral map that gridgen did not write.
+        span_cells : int, optional
+            Cells over the span of an extruded mesh, 0 for a plane one; that of the case by default, else 0.
+        span : float, optional
+            Span of an extruded mesh in chords; that of the case by default, else 1.
+        plot3d : dict, optional
+            Layout of Plot3D: ``dimensions``, ``encoding``, ``precision``, ``byte_order``, ``block_count``,
+            ``blanking``, ``axes``; those of the case by default.
+        compression : {"none", "zlib"}, optional
+            Compression of ``.vts``; that of the case by default, else none.
+
+        Raises
+        ------
+        FileError
+            Where the file cannot be written, or no format has such a name.
+        """
+        notes = self._native.write(
+            path_text(path),
+            force=force,
+            span_cells=span_cells,
+            span=span,
+            plot3d=None if plot3d is None else dict(plot3d),
+            compression=compression,
+        )
+        log_notes(notes)
+
+    def to_pyvista(self) -> Any:
+        """Give the mesh as a `pyvista.StructuredGrid` with area, skewness and aspect ratio of the cells.
+
+        Raises
+        ------
+        ImportError
+            Without PyVista: ``pip install 'gridgen[pyvista]'``.
+        """
+        pyvista = optional_import("pyvista", "pyvista")
+        import numpy as np
+
+        # VTK has i running fastest; PyVista takes arrays (ni, nj) in Fortran order.
+        x, y = (np.asarray(coordinate).T for coordinate in (self.x, self.y))
+        mesh = pyvista.StructuredGrid(x, y, np.zeros_like(x))
+        for name, values in (
+            ("area", self.cell_area),
+            ("skewness", self.skewness),
+            ("aspect_ratio", self.aspect_ratio),
+        ):
+            mesh.cell_data[name] = values.ravel()
+        return mesh
+
+    def plot(self, ax: Any = None, **lines: Any) -> Any:
+        """Draw the grid lines with matplotlib.
+
+        Parameters
+        ----------
+        ax : matplotlib.axes.Axes, optional
+            Axes to draw in; by default those of a new figure, with equal scales.
+        **lines
+            Properties of `matplotlib.collections.LineCollection`.
+
+        Returns
+        -------
+        matplotlib.axes.Axes
+
+        Raises
+        ------
+        ImportError
+            Without matplotlib: ``pip install 'gridgen[plot]'``.
+        """
+        collections = optional_import("matplotlib.collections", "plot")
+        import numpy as np
+
+        if ax is None:
+            _, ax = optional_import("matplotlib.pyplot", "plot").subplots()
+            ax.set_aspect("equal")
+        points = np.stack([np.asarray(self.x), np.asarray(self.y)], axis=-1)
+        style = {"linewidths": 0.3, "colors": "black", **lines}
+        ax.add_collection(collections.LineCollection([*points, *points.swapaxes(0, 1)], **style))
+        ax.autoscale_view()
+        return ax
+
+
+class Grid(Mesh):
+    """A mesh that `make` made, with what is known of how it was made."""
+
+    __slots__ = ()
+
+    def __init__(self) -> None:
+        message = "a Grid is what gridgen.make returns; gridgen.Mesh takes arrays"
+        raise TypeError(message)
+
+    def __repr__(self) -> str:
+        return f"{super().__repr__()[:-1]}, {self.verdict.kind}>"
+
+    @property
+    def verdict(self) -> Verdict:
+        """Whether the grid may be used, and if not why."""
+        return Verdict(*_made(self._native.verdict()))
+
+    @property
+    def report(self) -> Report:
+        """What report.json holds."""
+
+        def parse() -> Report:
+            report: Report = json.loads(_made(self._native.report()))
+            return report
+
+        return self._once("report", parse)
+
+    @property
+    def history(self) -> list[NewtonStep]:
+        """The Newton steps; the first is the start."""
+        return self._once(
+            "history",
+            lambda: [NewtonStep._of(step) for step in json.loads(_made(self._native.history()))],
+        )
+
+    @property
+    def case(self) -> str:
+        """The case in TOML with every default in place: it makes the same grid again."""
+        return _made(self._native.case())
+
+    @property
+    def files(self) -> list[Path]:
+        """The files that were written, where `output` was given."""
+        from pathlib import Path
+
+        return [Path(file) for file in self._native.files()]
+
+
+def _made(value: _T | None) -> _T:
+    """Give what every grid that was made has."""
+    if value is None:
+        message = "the mesh was not made by gridgen.make"
+        raise TypeError(message)
+    return value
+
+
+def read(path: str | os.PathLike[str]) -> Mesh:
+    """Read a mesh of one block.
+
+    Parameters
+    ----------
+    path : path
+        A Plot3D file in any layout, ``.vts``, legacy ``.vtk``, or ``.su2`` whose quadrilaterals stand in
+        rows. Of an extruded mesh the plane is read.
+
+    Returns
+    -------
+    Mesh
+        Oriented so that i runs clockwise around the body and j outward.
+
+    Raises
+    ------
+    FileError
+        Where it cannot be read, with the line where the file has lines.
+    """
+    return Mesh._of(_core.read(path_text(path)))
+
+
+def quality(x: ArrayLike, y: ArrayLike) -> Quality:
+    """Measure a mesh that is given by its nodes.
+
+    Parameters
+    ----------
+    x, y : array_like, (nj, ni)
+        Coordinates of the nodes, as for `Mesh`.
+
+    Returns
+    -------
+    Quality
+        Lengths in the unit of x and y; the far field is measured from (0.5, 0).
+
+    Raises
+    ------
+    CaseError
+        Where they are no such arrays.
+    """
+    return Mesh(x, y).quality

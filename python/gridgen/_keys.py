@@ -1,0 +1,267 @@
+"""The keyword arguments of `gridgen.make`, for editors and type checkers.
+
+Written from the table of keys in src/case/keys.rs. To write it again:
+UPDATE_DOCS=1 python -m pytest python/tests/test_keys.py
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, TypedDict
+
+if TYPE_CHECKING:
+    import os
+    from collections.abc import Mapping, Sequence
+
+    from numpy.typing import ArrayLike
+
+
+class Keys(TypedDict, total=False):
+    """Keys of a case by their names, where one section alone has the name, and sections as mappings."""
+
+    points: ArrayLike | None
+    """Points of the section in order, (n, 2), chords."""
+    name: str | None
+    """case: Name of the case, used for the output folder and files. (default the case file's name without
+    ``.toml``)"""
+    geometry: Mapping[str, Any] | None
+    """Section ``[geometry]``."""
+    naca: str | None
+    """geometry: NACA designation, in quotes: ``"2412"``. (default not set)"""
+    trailing_edge: str | None
+    """geometry: How the trailing edge is closed: in one point, by a straight base, by a smooth cap, by a
+    solid wedge behind the base, by taking a NACA section's formula on to where it closes (scaled back to
+    unit chord), or as the file has it (a gap of at most 1e-3 chord is closed, a larger one becomes a
+    base, or a wedge on a C-grid). (default ``"sharp"`` for ``naca``, ``"as-given"`` for ``file``)"""
+    edge_thickness: float | None
+    """geometry: Thickness of the trailing edge: both surfaces are sheared, linearly in x, until their
+    ends are so far apart. Makes ``trailing_edge`` "sharp" at 0 and "blunt" above, "wedge" on a C-grid,
+    unless it is given. (chords, default not set)"""
+    chord: float | None
+    """geometry: Length of the chord, or of the reference length, in the files written. All lengths of the
+    case and of the report stay in chords. (your unit, default 1)"""
+    flap: Mapping[str, Any] | None
+    """Section ``[geometry.flap]``."""
+    hinge: float | None
+    """geometry.flap: Place of the hinge along the chord; it lies midway between the surfaces. (chords,
+    default 0.75)"""
+    radius: float | None
+    """geometry.flap: Smallest radius of the bent mid line; more than half the thickness there. (chords,
+    default 1.5 thicknesses of the section at the hinge)"""
+    section: Mapping[str, Any] | None
+    """Section ``[geometry.section]``."""
+    length: float | None
+    """geometry.section: Reference length: coordinates are divided by it, and it is the chord of all other
+    keys. (the file's unit, default 1)"""
+    wing_body: Mapping[str, Any] | None
+    """Section ``[geometry.wing_body]``."""
+    fuselage_radius: float | None
+    """geometry.wing_body: Radius of the fuselage. (m, default 0.0742)"""
+    half_span: float | None
+    """geometry.wing_body: Distance of the wing tip from the plane of symmetry. (m, default 0.34)"""
+    wing_height: float | None
+    """geometry.wing_body: Height of the wing's mid line in the plane of symmetry over the fuselage's
+    axis. (m, default -0.037)"""
+    root_thickness: float | None
+    """geometry.wing_body: Thickness of the wing in the plane of symmetry. (m, default 0.03)"""
+    tip_thickness: float | None
+    """geometry.wing_body: Thickness of the wing where its tip begins to be round. (m, default 0.01)"""
+    dihedral: float | None
+    """geometry.wing_body: Dihedral of the wing's mid line. (degrees, default 4.8)"""
+    fillet_radius: float | None
+    """geometry.wing_body: Radius of the fillets between wing and fuselage. (m, default 0.015)"""
+    ellipse: Mapping[str, Any] | None
+    """Section ``[geometry.ellipse]``."""
+    joukowski: Mapping[str, Any] | None
+    """Section ``[geometry.joukowski]``."""
+    camber: float | None
+    """geometry.joukowski: Camber, but for terms of higher order. (chords, default 0)"""
+    grid: Mapping[str, Any] | None
+    """Section ``[grid]``."""
+    topology: str | None
+    """grid: Shape of the grid: lines that close around the body, or lines that begin and end in the
+    outflow, with a cut behind the edge; ``auto`` is C for an edge that is one point and O for one with a
+    base. ``half`` is the half of an O-grid beside the plane of symmetry of a symmetric section: its upper
+    half, or the right half of a body's cross-section. (default "O")"""
+    ni: int | None
+    """grid: Points of the line along the wall. On an O-grid they go around the body and the seam's counts
+    twice; on a C-grid they go along the cut, around the body and along the cut again; on half a grid they
+    go from one end to the other, and the whole that is solved for has ``2 ni - 1``. (points, default
+    257)"""
+    nj: int | None
+    """grid: Points from wall to far field, both included. ``ni`` times ``nj`` is less than 2^30. (points,
+    default 129)"""
+    far_field: float | None
+    """grid: Radius of the far-field circle around (0.5, 0); on a C-grid half a circle, continued by
+    straight lines to the outflow. (chords, default 15)"""
+    wake: int | None
+    """grid: Cells of a C-grid along each side of the cut; at most ``(ni - 17)/2``. 2 ``wake`` of the
+    ``ni`` points lie behind the edge, the others on the section, its edge counted twice. (cells, default
+    3/14 of ``ni - 1``, to a multiple of 8)"""
+    wake_length: float | None
+    """grid: Distance from the trailing edge to the plane of the outflow of a C-grid, along x. (chords,
+    default ``far_field``)"""
+    wake_direction: float | None
+    """grid: Direction of the cut of a C-grid against the x axis; it leaves the edge on its bisector.
+    (degrees, default 0)"""
+    refine: int | None
+    """grid: Makes the grid of all other keys so many times finer: ``ni - 1``, ``nj - 1``, ``wake`` and
+    ``base_cells`` times it, spacings and first cell divided by it, so that the points of the wall, of the
+    cut and of the layers hold those of the grid that is not refined. (default 1)"""
+    first_cell: float | None
+    """grid: Height of the first cell at the wall; less than ``far_field/(nj - 1)``. (chords, default
+    1e-5, or from ``y_plus``)"""
+    y_plus: float | None
+    """grid: Height of the first cell in wall units, instead of ``first_cell``; needs ``reynolds``.
+    (default not set)"""
+    reynolds: float | None
+    """grid: Reynolds number of ``reference_length``, for ``y_plus``. (default not set)"""
+    leading_edge_spacing: float | None
+    """grid: Spacing of the wall points at the leading edge. (chords, default 3e-3 * 256/cells around the
+    section; 4e-4 * 128/cells of it on a C-grid)"""
+    trailing_edge_spacing: float | None
+    """grid: Spacing of the wall points at the trailing edge. Where that is sharp, the default is at least
+    a sixth of the first cell, up to 1e-2. (chords, default 1e-3 * 256/cells around the section; 3e-3 *
+    128/cells of it on a C-grid)"""
+    max_turn: float | None
+    """grid: Largest turn of the wall from one cell to the next: where the spacing would turn it more,
+    points gather, at the expense of the rest. Corners are left out, and a concave bend of a smooth
+    contour may turn twice as much. The default gives way, with a note, where there are too few points; a
+    limit that is given does not. (degrees, default 15, or 15 * 256/cells of the section if that is
+    less)"""
+    base_cells: int | None
+    """grid: Cells on the base of a blunt or rounded edge, at most ``(ni - 1)/2``; of half a grid those of
+    the whole base, at most ``ni - 1``; unset, the spacing of the trailing edge decides: at least 8, on a
+    rounded edge 12. (cells, default not set)"""
+    seam: str | None
+    """grid: Whether the line at which the grid closes keeps its initial points (``held``) or is solved
+    for like any other (``periodic``); ``auto`` chooses by the trailing edge. (default "auto")"""
+    initial: Mapping[str, Any] | None
+    """Section ``[initial]``."""
+    method: str | None
+    """initial: Hyperbolic march, march along smoothed normals (the robust fall-back), or transfinite
+    interpolation. (default "hyperbolic")"""
+    dissipation: float | None
+    """initial: Dissipation of the hyperbolic march. (default 0.2; 0.1 on a C-grid)"""
+    volume_smoothing: float | None
+    """initial: Smoothing of the cell volumes along the body in the hyperbolic march. (default 0.4, less
+    under thick first cells; 0.05 on a C-grid)"""
+    spread: float | None
+    """initial: Growth of the dissipation away from the wall, which spreads the lines. (default 10; 0 on a
+    C-grid)"""
+    control: Mapping[str, Any] | None
+    """Section ``[control]``."""
+    base: str | None
+    """control: Control functions without the wall terms: zero, from the boundary spacing, or from the
+    initial grid. (default "marched")"""
+    wall: str | None
+    """control: Whether wall terms that hold the first cell's height and angle are unknowns of the Newton
+    iteration (``coupled``) or there are none (``frozen``). (default "coupled")"""
+    smoothing: int | None
+    """control: Smoothing passes over the marched control functions. (passes, default 5 for the hyperbolic
+    march, else 30)"""
+    smoothing_distance: float | None
+    """control: Distance from the wall over which the smoothing sets in. (chords, default 0.05)"""
+    clip: float | None
+    """control: Largest magnitude of the marched control functions. (default 1)"""
+    decay: float | None
+    """control: Decay length of the wall terms, in local spacings of the wall points. (spacings, default
+    3)"""
+    quality: Mapping[str, Any] | None
+    """Section ``[quality]``."""
+    max_skewness: float | None
+    """quality: Largest equiangle skewness of a cell; a corner of the wall forces turn/180 degrees.
+    (default not set)"""
+    max_wall_angle: float | None
+    """quality: Largest angle between the first grid line and the wall normal, corners left out. (degrees,
+    default not set)"""
+    retry: bool | None
+    """quality: Whether to try again by the ladder when the grid is not good. (default true)"""
+    ladder: Sequence[str] | None
+    """quality: What to change: four times the dissipation of the march, half the decay length of the wall
+    terms, the march along normals, the Thomas-Middlecoff base. (default ["march", "decay", "normal",
+    "base"])"""
+    newton: Mapping[str, Any] | None
+    """Section ``[newton]``."""
+    tolerance: float | None
+    """newton: Scaled rms residual at which the grid is converged. (default 1e-10)"""
+    forcing_initial: float | None
+    """newton: Relative residual of the first step's linear solve; between the next two. (default 0.1)"""
+    forcing_min: float | None
+    """newton: Smallest relative residual asked of a linear solve. (default 1e-4)"""
+    forcing_max: float | None
+    """newton: Largest relative residual asked of a linear solve. (default 0.1)"""
+    max_halvings: int | None
+    """newton: Most halvings of a step before the line search gives up. (default 10)"""
+    linear: Mapping[str, Any] | None
+    """Section ``[linear]``."""
+    solver: str | None
+    """linear: Krylov method. (default "bicgstab")"""
+    preconditioner: str | None
+    """linear: Preconditioner of the Krylov method. (default "multigrid")"""
+    schedule: str | None
+    """linear: Order in which DILU and ILU(0) are eliminated on a GPU: in natural order level after level,
+    colour after colour, or within tiles of 32 x 32 points; auto takes tiles for DILU and levels for
+    ILU(0). A CPU keeps to the natural order. (default "auto")"""
+    precision: str | None
+    """linear: Precision of the whole linear solve; residual and update are always double. (default
+    "single")"""
+    multigrid: Mapping[str, Any] | None
+    """Section ``[multigrid]``."""
+    cycle: str | None
+    """multigrid: Shape of the cycle: each coarse level once (v) or twice (w). (default "v")"""
+    sweeps: int | None
+    """multigrid: Line sweeps before and after each coarse correction; twice as many from the third level
+    on. (sweeps, default 1)"""
+    levels: int | None
+    """multigrid: Most levels; the size of the grid limits them as well. (levels, default 16)"""
+    coarsening: str | None
+    """multigrid: Coarsening in both directions with lines of both, or in xi only with eta-lines only.
+    (default "full")"""
+    formats: Sequence[str] | None
+    """output: Grid files to write, in this order; docs/formats.md tells them apart. (default ["vts",
+    "plot3d"])"""
+    compression: str | None
+    """output: Compression of the arrays in ``mesh.vts``, which VTK reads as it reads the others. (default
+    "none")"""
+    span_cells: int | None
+    """output: Cells over the span of an extruded grid, for three-dimensional solvers; with 0 the grid is
+    plane. ``ni`` times ``nj`` times the planes is less than 2^30. (cells, default 0)"""
+    span: float | None
+    """output: Span of an extruded grid, from z = 0. (chords, default 1)"""
+    sides: str | None
+    """output: What the ends of the span of an extruded grid are: planes of symmetry, or each the
+    repetition of the other. (default "symmetry")"""
+    plot3d_dimensions: int | None
+    """output: Coordinates per point in the Plot3D file. (default 3)"""
+    plot3d_encoding: str | None
+    """output: Plot3D as text, as unformatted Fortran records, or as the bytes alone. (default "text")"""
+    plot3d_precision: str | None
+    """output: 4 or 8 bytes a number in the Plot3D file; 9 or 17 digits in text. (default "double")"""
+    plot3d_byte_order: str | None
+    """output: Byte order of a binary Plot3D file. (default "little")"""
+    plot3d_block_count: bool | None
+    """output: Whether the Plot3D file begins with the number of blocks (multi-block). (default true with
+    3 dimensions, false with 2)"""
+    plot3d_blanking: bool | None
+    """output: Whether the Plot3D file has an IBLANK number, 1, for each point. (default false)"""
+    plot3d_axes: str | None
+    """output: Indices of the Plot3D file with 3 dimensions: around, outward, span (``ijk``), or around,
+    span, outward with z upward (``fun3d``). (default "ijk")"""
+    pictures: bool | None
+    """output: Whether to draw grid and convergence. (default true)"""
+    quality_maps: bool | None
+    """output: Whether to draw maps of skewness, non-orthogonality, area and aspect ratio of the cells.
+    (default false)"""
+    report: bool | None
+    """output: Whether to write ``report.html``: all pictures, measures and the case on one page. (default
+    as ``pictures``)"""
+
+
+class Options(Keys, total=False):
+    """Arguments of `gridgen.make` for all cases of `gridgen.make_many`."""
+
+    backend: str
+    devices: int | Sequence[int] | None
+    output: str | os.PathLike[str] | Mapping[str, Any] | None
+    force: bool
+    restart: str | os.PathLike[str] | None

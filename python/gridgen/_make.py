@@ -1,0 +1,379 @@
+"""Grids: one by `make`, many by `make_many`."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+from collections.abc import Mapping, Sized
+from typing import TYPE_CHECKING, Any
+
+from . import _core
+from ._grid import Grid
+from ._results import NewtonStep
+from ._support import count, device_list, optional_count, optional_import, path_text, real_array
+from .errors import CaseError, NotConverged
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
+
+    from typing_extensions import Unpack
+
+    from ._keys import Keys, Options
+
+    CaseLike = str | os.PathLike[str] | Mapping[str, Any]
+    Progress = bool | Callable[[NewtonStep], object]
+    OnEvent = Callable[[str, object], None]
+
+__all__ = ["Result", "make", "make_many"]
+
+
+def make(
+    case: CaseLike | None = None,
+    /,
+    *,
+    backend: str = "auto",
+    devices: int | Sequence[int] | None = None,
+    threads: int | None = None,
+    progress: Progress | None = None,
+    output: str | os.PathLike[str] | Mapping[str, Any] | None = None,
+    force: bool = False,
+    restart: str | os.PathLike[str] | None = None,
+    **keys: Unpack[Keys],
+) -> Grid:
+    """Make a grid.
+
+    Parameters
+    ----------
+    case : path or mapping, optional
+        A case file; or keys and sections as nested mappings, ``{"geometry": {"naca": "2412"}}``.
+    backend : {"auto", "cpu", "cuda"}
+        Where to compute; ``"auto"`` takes an NVIDIA GPU if there is one and the grid is large enough to be
+        done sooner on it.
+    devices : int or sequence of int, optional
+        GPUs to use, as ``gridgen devices`` numbers them; several share the grid.
+    threads : int, optional
+        Threads to use on the CPU, all by default. The grid is the same to the last bit.
+    progress : bool or callable, optional
+        True shows a bar of tqdm; a callable gets each `NewtonStep`, in the calling thread. An exception that
+        it raises ends the solve.
+    output : path or mapping, optional
+        A path is the folder that the files of the case are written to: meshes, pictures, report. Without it
+        nothing is written. A mapping is the section ``[output]`` of the case.
+    force : bool
+        Whether to replace files in that folder that gridgen did not write.
+    restart : path, optional
+        Restart file of an interrupted run to go on from.
+    **keys
+        Keys of a case, which replace those of `case`: by name where one section alone has the name
+        (``ni=257``), or by section (``grid={"ni": 257}``). docs/case-format.md lists them with ranges, units
+        and defaults; lengths are in chords, angles in degrees. None stands for a key that is not given.
+        ``points`` is a section of your own, an array (n, 2) of its points in order, from the trailing edge
+        around the leading edge and back, either side first.
+
+    Returns
+    -------
+    Grid
+
+    Raises
+    ------
+    CaseError
+        Where the case cannot be used as written: an unknown key, a value out of range.
+    GeometryError
+        Where the section cannot be meshed.
+    NotConverged
+        Where the grid is not good; its attribute `grid` is the grid.
+    DeviceError
+        Where the requested device cannot be used.
+    FileError
+        Where a file cannot be read or written.
+    KeyboardInterrupt
+        On Ctrl-C, within a Newton step.
+
+    Notes
+    -----
+    Other threads of Python run meanwhile, and may make grids themselves.
+    """
+    section: Mapping[str, Any] = {}
+    if isinstance(output, Mapping):
+        section, output = {"output": output}, None
+    with _shown(progress) as on_event:
+        return _make(
+            case,
+            {**section, **keys},
+            backend=backend,
+            devices=device_list(devices),
+            threads=optional_count("threads", threads),
+            output=None if output is None else path_text(output),
+            force=force,
+            restart=None if restart is None else path_text(restart),
+            on_event=on_event,
+        )
+
+
+def _make(case: CaseLike | None, keys: Mapping[str, Any], **options: Any) -> Grid:
+    """Make a grid with options that are checked."""
+    arguments: list[tuple[str, object]] = []
+    if isinstance(case, Mapping):
+        arguments += _flat(case)
+        case = None
+    arguments += _flat(keys)
+    grid = Grid._of(_core.make(None if case is None else path_text(case), arguments, **options))
+    verdict = grid.verdict
+    if not verdict.good:
+        hint = "it is the attribute `grid` of this error; do not use it as a mesh"
+        raise NotConverged(verdict.reason, hint, data={"kind": verdict.kind}, grid=grid)
+    return grid
+
+
+def _flat(keys: Mapping[str, Any], within: str = "") -> Iterator[tuple[str, object]]:
+    """Give keys by their dotted names, with values that the native module takes."""
+    for name, value in keys.items():
+        if not isinstance(name, str):
+            message = f"names of keys are text, found {name!r}"
+            raise CaseError(message, data={"name": name})
+        path = within + name
+        if isinstance(value, Mapping) and value:
+            yield from _flat(value, f"{path}.")
+        elif value is not None:
+            yield path, _plain(path, value)
+
+
+def _plain(path: str, value: Any) -> object:
+    """Give a value in types of Python, or points as an array."""
+    if path in {"points", "geometry.points"}:
+        return _points(path, value)
+    # NumPy's numbers and lists of words.
+    if hasattr(value, "tolist") and getattr(value, "ndim", 2) < 2:
+        value = value.tolist()
+    if isinstance(value, tuple):
+        value = list(value)
+    # An empty mapping opens a section whose keys all have defaults.
+    if isinstance(value, bool | int | float | str | os.PathLike | Mapping):
+        return value
+    if isinstance(value, list) and all(isinstance(word, str) for word in value):
+        return value
+    message = f"{path}: a number, text, a path, a list of words or a mapping was expected, found {value!r}"
+    raise CaseError(message, data={"name": path, "value": value})
+
+
+def _points(path: str, value: Any) -> object:
+    """Give the points of a section: float64, not copied where they are such an array."""
+    points = real_array(path, value, "(n, 2)", ndim=2)
+    if points.shape[1] != 2:
+        hint = f"give them as columns: {path}.T" if points.shape[0] == 2 else None
+        message = f"{path}: an array of shape (n, 2) was expected, found {points.shape}"
+        raise CaseError(message, hint, data={"name": path, "shape": points.shape})
+    return points
+
+
+@contextlib.contextmanager
+def _shown(progress: Progress | None) -> Iterator[OnEvent | None]:
+    """Give what the native module tells of phases and Newton steps, as `progress` wants it shown."""
+    if not progress:
+        yield None
+    elif callable(progress):
+
+        def pass_on(kind: str, value: object) -> None:
+            if kind == "newton":
+                progress(_step(value))
+
+        yield pass_on
+    else:
+        with optional_import("tqdm.auto", "progress").tqdm(unit=" Newton steps") as bar:
+
+            def show(kind: str, value: object) -> None:
+                if kind == "phase":
+                    bar.set_description(str(value))
+                else:
+                    step = _step(value)
+                    bar.set_postfix(residual=f"{step.residual:.1e}", refresh=False)
+                    bar.update(min(step.step, 1))
+
+            yield show
+
+
+def _step(value: object) -> NewtonStep:
+    return NewtonStep._of(json.loads(str(value)))
+
+
+class Result:
+    """The result of a case among others: a grid, or the error of this case.
+
+    Attributes
+    ----------
+    index : int
+        Its number among the cases, from 0.
+    case : path or mapping
+        The case as it was given.
+    grid : Grid or None
+        The grid, if it is good.
+    error : Exception or None
+        What kept it from being made; a grid that is not good is `error.grid` of a `NotConverged`.
+    """
+
+    __slots__ = ("case", "error", "grid", "index")
+
+    def __init__(self, index: int, case: CaseLike, grid: Grid | None, error: Exception | None) -> None:
+        self.index = index
+        self.case = case
+        self.grid = grid
+        self.error = error
+
+    def __repr__(self) -> str:
+        return f"<gridgen.Result {self.index}: {self.grid or repr(self.error)}>"
+
+
+class _StoppedError(Exception):
+    """The batch has ended, and with it the solve that this is raised in."""
+
+
+def make_many(
+    cases: Iterable[CaseLike],
+    *,
+    jobs: int | None = None,
+    threads: int | None = None,
+    ordered: bool = True,
+    progress: bool = False,
+    **common: Unpack[Options],
+) -> Generator[Result, None, None]:
+    """Make the grids of many cases, several at a time, as they are asked for.
+
+    Cases are taken from `cases` as results are taken from the iterator: twice `jobs` at a time are under way
+    or wait to be taken, so that neither cases nor grids need to fit the memory together. Leaving the loop,
+    closing the iterator and Ctrl-C end the solves under way within a Newton step.
+
+    Parameters
+    ----------
+    cases : iterable of path or mapping
+        Case files, or keys as for `make`: ``{"naca": "2412", "ni": 257}``.
+    jobs : int, optional
+        Cases at a time; by default as many as there are CPUs, or `devices`.
+    threads : int, optional
+        Threads on the CPU for each case; by default its share of the CPUs.
+    ordered : bool
+        Whether results come in the order of the cases, or as they are done.
+    progress : bool
+        Whether to show a bar of tqdm that counts cases.
+    **common
+        Arguments of `make` for all cases; keys replace those of the cases. Of several `devices` each case
+        has one. In the folder `output` each case has a folder of its own, named by the file of the case, by
+        its key ``name``, or by its number.
+
+    Yields
+    ------
+    Result
+        Of each case; an error belongs to its case and does not end the others.
+
+    Raises
+    ------
+    CaseError
+        Where `jobs`, `threads` or `devices` are no such numbers.
+    """
+    devices = device_list(common.pop("devices", None))
+    cpus = _cpus()
+    jobs = count("jobs", jobs) if jobs is not None else len(devices or ()) or cpus
+    share = count("threads", threads) if threads is not None else max(1, cpus // jobs)
+    results = _results(cases, jobs=jobs, threads=share, ordered=ordered, devices=devices, common=common)
+    if not progress:
+        return results
+    return _counted(results, len(cases) if isinstance(cases, Sized) else None)
+
+
+def _counted(results: Generator[Result, None, None], total: int | None) -> Generator[Result, None, None]:
+    tqdm = optional_import("tqdm.auto", "progress").tqdm
+    # The bar ends with the results, and the results with the bar: where the loop is left, too.
+    with contextlib.closing(results), tqdm(total=total, unit=" cases") as bar:
+        for result in results:
+            bar.update()
+            yield result
+
+
+def _results(
+    cases: Iterable[CaseLike],
+    *,
+    jobs: int,
+    threads: int,
+    ordered: bool,
+    devices: list[int] | None,
+    common: Mapping[str, Any],
+) -> Generator[Result, None, None]:
+    from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
+    from queue import SimpleQueue
+    from threading import Event
+
+    stop = Event()
+    # A case takes a device from here, if there are several, and puts it back.
+    free: SimpleQueue[int] = SimpleQueue()
+    for device in devices or ():
+        free.put(device)
+
+    def check(_kind: str, _value: object) -> None:
+        if stop.is_set():
+            raise _StoppedError
+
+    def one(index: int, case: CaseLike) -> Result:
+        if stop.is_set():
+            raise _StoppedError
+        device = free.get() if devices else None
+        try:
+            options = {**common, "threads": threads, "devices": device}
+            return Result(index, case, _one(index, case, check, options), None)
+        except _StoppedError:
+            raise
+        except Exception as error:  # noqa: BLE001 (it is the result of this case)
+            return Result(index, case, None, error)
+        finally:
+            if device is not None:
+                free.put(device)
+
+    pool = ThreadPoolExecutor(jobs, thread_name_prefix="gridgen")
+    pending: list[Future[Result]] = []
+    try:
+        for index, case in enumerate(cases):
+            pending.append(pool.submit(one, index, case))
+            if len(pending) >= 2 * jobs:
+                done = pending[0] if ordered else wait(pending, return_when=FIRST_COMPLETED).done.pop()
+                pending.remove(done)
+                yield done.result()
+        while pending:
+            done = pending[0] if ordered else wait(pending, return_when=FIRST_COMPLETED).done.pop()
+            pending.remove(done)
+            yield done.result()
+    finally:
+        stop.set()
+        pool.shutdown(cancel_futures=True)
+
+
+def _one(index: int, case: CaseLike, on_event: OnEvent, options: Mapping[str, Any]) -> Grid:
+    """Make the grid of one case among many."""
+    known = {"backend": "auto", "force": False, "restart": None, "output": None}
+    given = {name: options.get(name, default) for name, default in known.items()}
+    keys = {name: value for name, value in options.items() if name not in {*known, "threads", "devices"}}
+    output = given["output"]
+    if isinstance(output, Mapping):
+        keys["output"], given["output"] = output, None
+    elif output is not None:
+        given["output"] = os.path.join(path_text(output), _folder(index, case))  # noqa: PTH118 (text is passed on)
+    return _make(
+        case,
+        keys,
+        **{**given, "restart": given["restart"] and path_text(given["restart"])},
+        threads=options["threads"],
+        devices=device_list(options["devices"]),
+        on_event=on_event,
+    )
+
+
+def _folder(index: int, case: CaseLike) -> str:
+    """Give the name of the folder of a case."""
+    if isinstance(case, Mapping):
+        return str(case.get("name", f"{index:06}"))
+    return os.path.splitext(os.path.basename(path_text(case)))[0]  # noqa: PTH119, PTH122 (text is passed on)
+
+
+def _cpus() -> int:
+    """Give the number of CPUs that this process may use."""
+    if hasattr(os, "sched_getaffinity"):
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1

@@ -1,0 +1,237 @@
+"""What is said of a grid and of a linear system: the contents of report.json, typed."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, NamedTuple, TypedDict
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+__all__ = ["NewtonStep", "Quality", "Report", "SystemReport", "Verdict"]
+
+_NAN = float("nan")
+
+
+class Verdict(NamedTuple):
+    """Whether a grid may be used. It is true where it may."""
+
+    kind: str
+    """``"good"``, ``"not-converged"``, ``"folded"`` or ``"beyond-limit"``."""
+    good: bool
+    """Converged, without a folded cell, within the limits of ``[quality]``."""
+    reason: str
+    """A clause that says why."""
+
+    def __bool__(self) -> bool:
+        """Whether the grid may be used."""
+        return self.good
+
+
+class Quality(NamedTuple):
+    """Measures of a grid. Angles in degrees, lengths in chords; NaN where a measure is not finite."""
+
+    folded_cells: int
+    """Cells with a corner determinant e_i x e_j that is not positive."""
+    min_jacobian: float
+    """Smallest corner determinant, chords squared."""
+    max_skewness: float
+    """Largest equiangle skewness, max((a_max - 90)/90, (90 - a_min)/90) with the angles a of a cell."""
+    max_skewness_at: tuple[int, int]
+    """Its cell (i, j)."""
+    p99_skewness: float
+    """99th percentile of the equiangle skewness."""
+    mean_skewness: float
+    """Mean equiangle skewness."""
+    wall_angle_error_max_deg: float
+    """Largest angle between the first grid line and the wall normal, corners left out, degrees."""
+    wall_angle_error_mean_deg: float
+    """Mean of the same, degrees."""
+    wall_corners: int
+    """Wall points left out of both, since the wall turns by more than 20 degrees."""
+    first_cell_min: float
+    """Smallest distance from the wall to the first node, chords."""
+    first_cell_max: float
+    """Largest distance from the wall to the first node, chords."""
+    max_aspect_ratio: float
+    """Largest ratio of a cell's longest to its shortest edge."""
+    max_growth: float
+    """Largest ratio of consecutive edge lengths in either direction."""
+    max_growth_i: float
+    """The same along i only."""
+    max_growth_j: float
+    """The same along j only."""
+    far_field_min: float
+    """Smallest distance of an outer node from (0.5, 0), chords."""
+    far_field_max: float
+    """Largest distance of an outer node from (0.5, 0), chords."""
+
+    @classmethod
+    def _of(cls, numbers: Mapping[str, Any]) -> Quality:
+        values = {name: _number(numbers[name]) for name in cls._fields}
+        return cls(**{**values, "max_skewness_at": tuple(numbers["max_skewness_at"])})
+
+
+class NewtonStep(NamedTuple):
+    """A Newton step; NaN where a number is not finite."""
+
+    step: int
+    """Number of the step; 0 is the start."""
+    residual: float
+    """Scaled rms residual after the step."""
+    forcing_term: float
+    """Relative residual asked of the linear solve; 0 for the start."""
+    linear_iterations: float
+    """Linear iterations; BiCGStab counts halves."""
+    step_length: float
+    """Accepted step length."""
+    min_area: float
+    """Smallest cell area after the step, chords squared."""
+    folded_cells: int
+    """Folded cells after the step."""
+    setup_seconds: float
+    """Seconds in residual, assembly and preconditioner set-up."""
+    linear_seconds: float
+    """Seconds in the linear solve."""
+    linear_residuals: tuple[float, ...]
+    """Relative residual of the linear solve after each of its iterations."""
+
+    @classmethod
+    def _of(cls, numbers: Mapping[str, Any]) -> NewtonStep:
+        values = {name: _number(numbers[name]) for name in cls._fields}
+        residuals = tuple(_number(residual) for residual in numbers["linear_residuals"])
+        return cls(**{**values, "linear_residuals": residuals})
+
+
+def _number(value: Any) -> Any:
+    """Give NaN for null, which stands in JSON for numbers that are not finite."""
+    return _NAN if value is None else value
+
+
+class NewtonReport(TypedDict):
+    """The Newton solve."""
+
+    iterations: int
+    initial_residual: float | None
+    residual: float | None
+    tolerance: float
+
+
+class LinearReport(TypedDict):
+    """The linear solves."""
+
+    iterations: float
+    solver: str
+    preconditioner: str
+
+
+class VerdictReport(TypedDict):
+    """The verdict on the grid."""
+
+    kind: str
+    good: bool
+    reason: str
+
+
+class QualityReport(TypedDict):
+    """The fields of `Quality`; None where a measure is not finite."""
+
+    folded_cells: int
+    min_jacobian: float | None
+    max_skewness: float | None
+    max_skewness_at: list[int]
+    p99_skewness: float | None
+    mean_skewness: float | None
+    wall_angle_error_max_deg: float | None
+    wall_angle_error_mean_deg: float | None
+    wall_corners: int
+    first_cell_min: float | None
+    first_cell_max: float | None
+    max_aspect_ratio: float | None
+    max_growth: float | None
+    max_growth_i: float | None
+    max_growth_j: float | None
+    far_field_min: float | None
+    far_field_max: float | None
+
+
+class _GridReport(TypedDict):
+    ni: int
+    nj: int
+    topology: str
+
+
+class GridReport(_GridReport, total=False):
+    """Size and shape of the grid: `seam` of an O-grid, `wake` of a C-grid."""
+
+    seam: str
+    wake: int
+
+
+class Report(TypedDict):
+    """The report of a grid, as report.json holds it. Seconds in `timing`, lengths in chords."""
+
+    name: str
+    version: str
+    verdict: VerdictReport
+    converged: bool
+    stop_reason: str
+    newton: NewtonReport
+    linear: LinearReport
+    quality: QualityReport
+    grid: GridReport
+    timing: dict[str, float]
+    geometry: dict[str, Any]
+    backend: str
+    threads: int
+    fingerprint: str
+    coordinates_digest: str | None
+    notes: list[str]
+
+
+class MatrixReport(TypedDict):
+    """Facts of a matrix."""
+
+    file: str
+    rows: int
+    entries: int
+    longest_row: int
+    empty_rows: int
+    missing_diagonals: int
+    duplicates: int
+    symmetric: bool
+
+
+class _MethodReport(TypedDict):
+    solver: str
+    restart: int
+    preconditioner: str
+    format: str
+    reorder: str
+
+
+class MethodReport(_MethodReport, total=False):
+    """How a system was solved: `shift` and `schedule` of factors, `blocks` on several GPUs."""
+
+    shift: float
+    schedule: str
+    blocks: int
+
+
+class SystemReport(TypedDict):
+    """The report of a linear system. Seconds in `timing`; None where a number is not finite."""
+
+    name: str
+    version: str
+    converged: bool
+    stop_reason: str
+    matrix: MatrixReport
+    right_side: str
+    method: MethodReport
+    iterations: float
+    relative_residual: float | None
+    true_relative_residual: float | None
+    tolerance: float
+    timing: dict[str, float]
+    backend: str
+    threads: int
+    notes: list[str]

@@ -1,0 +1,94 @@
+"""What several modules need: arrays and counts that are checked, optional packages, notes."""
+
+from __future__ import annotations
+
+import operator
+import os
+from typing import TYPE_CHECKING, Any
+
+from .errors import CaseError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    import numpy as np
+    from numpy.typing import NDArray
+
+    from .errors import GridgenError
+
+
+def real_array(
+    name: str, value: Any, shape: str, *, ndim: int, error: type[GridgenError] = CaseError
+) -> NDArray[np.float64]:
+    """Give an array of real numbers as float64; one that is of this type already is not copied.
+
+    `name` and `shape` stand in messages.
+    """
+    import numpy as np
+
+    try:
+        array = np.asarray(value)
+    except ValueError:  # rows of different lengths
+        message = f"{name}: an array of shape {shape} was expected, found rows of different lengths"
+        raise error(message, data={"name": name}) from None
+    data = {"name": name, "shape": array.shape, "dtype": str(array.dtype)}
+    if array.ndim != ndim:
+        message = f"{name}: an array of shape {shape} was expected, found {array.shape}"
+        raise error(message, data=data)
+    # Truth values and text convert to numbers, too, but are never meant as such.
+    if array.dtype.kind not in "fiu":
+        hint = f"convert it: {name}.astype(float)" if array.dtype.kind in "bOSU" else None
+        raise error(f"{name}: real numbers were expected, found {array.dtype}", hint, data=data)
+    return array.astype(np.float64, copy=False)
+
+
+def count(name: str, value: Any, least: int = 1) -> int:
+    """Give an integer that is not below `least`."""
+    try:
+        number = operator.index(value)
+    except TypeError:
+        number = least - 1
+    if number < least:
+        message = f"{name}: an integer of at least {least} was expected, found {value!r}"
+        raise CaseError(message, data={"name": name, "value": value})
+    return number
+
+
+def optional_count(name: str, value: Any) -> int | None:
+    """Give an integer of at least 1, or None."""
+    return None if value is None else count(name, value)
+
+
+def device_list(devices: int | Sequence[int] | None) -> list[int] | None:
+    """Give the numbers of GPUs; one may stand alone."""
+    if devices is None:
+        return None
+    several = [devices] if hasattr(devices, "__index__") else devices
+    return [count("devices", device, least=0) for device in several]
+
+
+def path_text(path: str | os.PathLike[str]) -> str:
+    """Give a path as text."""
+    return os.fsdecode(path)
+
+
+def optional_import(module: str, extra: str) -> Any:
+    """Import a package that gridgen does not require, or say how to get it."""
+    import importlib
+
+    try:
+        return importlib.import_module(module)
+    except ImportError as error:
+        package = module.partition(".")[0]
+        message = f"{package} cannot be imported ({error}): pip install 'gridgen[{extra}]'"
+        raise ImportError(message, name=package) from error
+
+
+def log_notes(notes: Iterable[str]) -> None:
+    """Say what was repaired or chosen on the way."""
+    # Takes a third of the time to import gridgen; whoever listens has it imported already.
+    import logging
+
+    logger = logging.getLogger("gridgen")
+    for note in notes:
+        logger.info("%s", note)

@@ -1,0 +1,111 @@
+"""Errors of gridgen: all are `GridgenError`."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from ._grid import Grid
+
+__all__ = [
+    "CaseError",
+    "DeviceError",
+    "FileError",
+    "GeometryError",
+    "GridgenError",
+    "MatrixError",
+    "NotConverged",
+]
+
+
+class GridgenError(Exception):
+    """Any failure of gridgen, and the class of those that have none of their own.
+
+    Errors can be pickled, so that they pass from one process to another.
+
+    Attributes
+    ----------
+    message : str
+        What is wrong, in one sentence.
+    hint : str or None
+        How to mend it, where there is more to say than the message does.
+    exit_code : int
+        Exit code of the command `gridgen` for the same failure: 1 where there is no good result, 2 for bad
+        input and for files, 3 for a device.
+    data : dict
+        The parts of the message, as values: names of keys, what was found, what was expected, lines of files.
+    """
+
+    message: str
+    hint: str | None
+    exit_code: int
+    data: dict[str, Any]
+
+    def __init__(
+        self,
+        message: str,
+        hint: str | None = None,
+        exit_code: int = 2,
+        data: Mapping[str, Any] | None = None,
+    ) -> None:
+        super().__init__(message)
+        self.message = message
+        self.hint = hint
+        self.exit_code = exit_code
+        self.data = dict(data or {})
+
+    def __str__(self) -> str:
+        """Message and, on a second line, hint, as the command prints them."""
+        return self.message if self.hint is None else f"{self.message}\nhint: {self.hint}"
+
+
+class CaseError(GridgenError, ValueError):
+    """Arguments, or a case file, cannot be used as written."""
+
+
+class GeometryError(GridgenError, ValueError):
+    """The section cannot be meshed: too few points, a contour that crosses itself, and the like."""
+
+
+class NotConverged(GridgenError):  # noqa: N818 (it says what happened)
+    """The result is not good: a grid not converged, folded or beyond a limit, or a system not solved.
+
+    Attributes
+    ----------
+    grid : Grid or None
+        The grid as it is, with its history and report; None for a linear system, and after unpickling.
+    data : dict
+        Of a grid ``kind``, the word of its verdict; of a linear system ``x`` as it is, and ``report``.
+    """
+
+    grid: Grid | None
+
+    def __init__(
+        self,
+        message: str,
+        hint: str | None = None,
+        exit_code: int = 1,
+        data: Mapping[str, Any] | None = None,
+        *,
+        grid: Grid | None = None,
+    ) -> None:
+        super().__init__(message, hint, exit_code, data)
+        self.grid = grid
+
+    def __reduce__(self) -> tuple[type[NotConverged], tuple[str], dict[str, Any]]:
+        """Leave the grid out: it may lie on a GPU of this process."""
+        return type(self), (self.message,), {**self.__dict__, "grid": None}
+
+
+class DeviceError(GridgenError, RuntimeError):
+    """The requested device cannot be used: none is there, it has too little memory, or its driver failed."""
+
+
+class FileError(GridgenError):
+    """A file cannot be read or written."""
+
+
+class MatrixError(GridgenError, ValueError):
+    """A linear system cannot be solved as asked."""
