@@ -6,7 +6,7 @@ import contextlib
 import json
 import os
 from collections.abc import Mapping, Sized
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from . import _core
 from ._grid import Grid
@@ -21,11 +21,11 @@ if TYPE_CHECKING:
 
     from ._keys import Keys, Options
 
-    CaseLike = str | os.PathLike[str] | Mapping[str, Any]
-    Progress = bool | Callable[[NewtonStep], object]
-    OnEvent = Callable[[str, object], None]
-
 __all__ = ["Result", "make", "make_many"]
+
+CaseLike: TypeAlias = "str | os.PathLike[str] | Mapping[str, Any]"
+Progress: TypeAlias = "bool | Callable[[NewtonStep], object]"
+OnEvent: TypeAlias = "Callable[[str, object], None]"
 
 
 def make(

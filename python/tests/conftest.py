@@ -1,0 +1,35 @@
+"""Settings and fixtures of the tests."""
+
+import os
+
+import hypothesis
+import pytest
+
+import gridgen
+from support import SMALL, naca0012
+
+# Each example makes a grid.
+hypothesis.settings.register_profile("gridgen", deadline=None, max_examples=25, print_blob=True)
+hypothesis.settings.load_profile("gridgen")
+
+
+def pytest_collection_modifyitems(items):
+    if os.environ.get("GRIDGEN_TEST_GPU") != "1":
+        for item in items:
+            if "gpu" in item.keywords:
+                item.add_marker(pytest.mark.skip(reason="GRIDGEN_TEST_GPU=1 runs it on a GPU"))
+
+
+@pytest.fixture
+def small():
+    return dict(SMALL)
+
+
+@pytest.fixture(scope="session")
+def grid():
+    return gridgen.make(**SMALL)
+
+
+@pytest.fixture
+def section():
+    return naca0012()

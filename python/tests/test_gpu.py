@@ -1,0 +1,161 @@
+"""Coordinates on a GPU; a stand-in for the native grid shows the protocol where there is none."""
+
+import numpy as np
+import pytest
+
+import gridgen
+from support import SMALL
+
+CUDA = 2
+
+
+class OnDevice:
+    """What `DeviceArray` asks of a native grid, with a record of the requests."""
+
+    ni, nj = 3, 2
+    x = np.arange(6.0).reshape(2, 3)
+    y = -x
+
+    def __init__(self):
+        self.requests = []
+
+    def dlpack(self, axis, stream, max_version):
+        self.requests.append((axis, stream, max_version))
+        return "capsule"
+
+
+@pytest.fixture
+def native():
+    return OnDevice()
+
+
+@pytest.fixture
+def array(native):
+    return gridgen.DeviceArray(native, 1, (CUDA, 3))
+
+
+def test_an_array_on_a_device_is_like_an_array(array):
+    assert (array.shape, array.ndim, array.size, len(array)) == ((2, 3), 2, 6, 2)
+    assert array.dtype == np.float64
+    assert array[1, 2] == -5
+    assert array[0].tolist() == [0, -1, -2]
+    assert repr(array) == "<gridgen.DeviceArray (2, 3), float64, device (2, 3)>"
+
+
+def test_memory_is_offered_where_it_lies(native, array):
+    assert array.__dlpack_device__() == (CUDA, 3)
+    assert array.__dlpack__() == "capsule"
+    assert array.__dlpack__(stream=2, max_version=(1, 0), dl_device=(CUDA, 3), copy=False) == "capsule"
+    assert native.requests == [(1, None, None), (1, 2, (1, 0))]
+
+
+@pytest.mark.parametrize(
+    "request_",
+    [{"copy": True}, {"dl_device": (CUDA, 0)}, {"dl_device": (1, 0), "copy": False}],
+    ids=str,
+)
+def test_what_cannot_be_offered_is_refused(native, array, request_):
+    with pytest.raises(BufferError):
+        array.__dlpack__(**request_)
+
+    assert not native.requests
+
+
+def test_a_copy_on_the_host_is_offered_when_it_is_asked_for(array):
+    copied = np.from_dlpack(_OnTheHost(array))
+
+    assert copied.tolist() == (-np.arange(6.0).reshape(2, 3)).tolist()
+    assert not np.shares_memory(copied, OnDevice.y)
+
+
+class _OnTheHost:
+    """Asks for the memory on the host, as `numpy.from_dlpack(array, device="cpu")` of NumPy 2.1 does."""
+
+    def __init__(self, array):
+        self.array = array
+
+    def __dlpack_device__(self):
+        return (1, 0)
+
+    def __dlpack__(self, **options):
+        return self.array.__dlpack__(**{**options, "dl_device": (1, 0)})
+
+
+def test_numpy_copies_when_it_is_asked(array):
+    assert np.asarray(array).tolist() == OnDevice.y.tolist()
+    assert np.asarray(array, dtype="f4").dtype == np.float32
+    assert not np.shares_memory(np.array(array), OnDevice.y)
+    assert not np.shares_memory(array.__array__(copy=True), OnDevice.y)
+    with pytest.raises(ValueError, match="needs a copy"):
+        array.__array__(copy=False)
+
+
+@pytest.fixture(scope="module")
+def on_gpu():
+    return gridgen.make(**SMALL | {"backend": "cuda"})
+
+
+@pytest.mark.gpu
+def test_a_grid_of_a_gpu_is_that_of_the_cpu(on_gpu, grid):
+    assert isinstance(on_gpu.x, gridgen.DeviceArray)
+    assert on_gpu.x.__dlpack_device__()[0] == CUDA
+    assert on_gpu.x.shape == grid.x.shape
+    assert abs(np.asarray(on_gpu.x) - grid.x).max() < 1e-9
+    assert abs(np.asarray(on_gpu.y) - grid.y).max() < 1e-9
+    assert on_gpu.quality.folded_cells == 0
+    assert on_gpu.skewness.shape == (32, 64)
+
+
+@pytest.mark.gpu
+def test_torch_takes_the_memory_of_the_gpu(on_gpu):
+    torch = pytest.importorskip("torch")
+
+    x, again, y = torch.from_dlpack(on_gpu.x), torch.from_dlpack(on_gpu.x), torch.from_dlpack(on_gpu.y)
+
+    assert x.is_cuda
+    assert x.dtype == torch.float64
+    assert x.data_ptr() == again.data_ptr() != y.data_ptr()
+    assert np.array_equal(x.cpu().numpy(), np.asarray(on_gpu.x))
+    assert np.array_equal(y.cpu().numpy(), np.asarray(on_gpu.y))
+
+
+@pytest.mark.gpu
+def test_cupy_takes_the_memory_of_the_gpu(on_gpu):
+    cupy = pytest.importorskip("cupy")
+
+    x = cupy.from_dlpack(on_gpu.x)
+
+    assert np.array_equal(cupy.asnumpy(x), np.asarray(on_gpu.x))
+
+
+@pytest.mark.gpu
+def test_the_memory_lives_as_long_as_what_was_made_of_it():
+    torch = pytest.importorskip("torch")
+    made = gridgen.make(**SMALL | {"backend": "cuda"})
+    expected = np.array(made.x)
+
+    x = torch.from_dlpack(made.x)
+    del made
+    others = [gridgen.make(**SMALL | {"backend": "cuda", "naca": "0012"}) for _ in range(3)]
+
+    assert np.array_equal(x.cpu().numpy(), expected)
+    assert all(other.verdict for other in others)
+
+
+@pytest.mark.gpu
+def test_systems_are_solved_on_the_gpu():
+    a = np.diag(np.arange(1.0, 101.0)) + np.eye(100, k=1)
+
+    x, report = gridgen.solve(a, np.ones(100), backend="cuda")
+
+    assert np.allclose(a @ x, 1)
+    assert report["backend"] != "cpu"
+
+
+@pytest.mark.gpu
+def test_cases_are_shared_among_devices():
+    cases = [{"naca": "0012"}, {"naca": "2412"}, {"naca": "4412"}]
+
+    results = list(gridgen.make_many(cases, devices=[0], **{k: v for k, v in SMALL.items() if k != "naca"}))
+
+    assert all(result.grid for result in results)

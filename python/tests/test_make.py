@@ -1,0 +1,248 @@
+"""One grid: its arguments, and what is known of it."""
+
+import json
+import logging
+
+import numpy as np
+import pytest
+
+import gridgen
+
+
+def same(a, b):
+    return np.array_equal(a.x, b.x) and np.array_equal(a.y, b.y)
+
+
+def test_a_grid_has_the_points_that_were_asked_for(grid):
+    assert grid.shape == grid.x.shape == grid.y.shape == (33, 65)
+    assert grid.x.dtype == grid.y.dtype == np.float64
+    assert (grid.topology, grid.wall) == ("O", (0, 64))
+    assert grid.x[0, 0] == grid.x[0, -1] == 1.0
+
+
+def test_first_cells_have_the_height_that_was_asked_for(grid):
+    height = np.hypot(grid.x[1] - grid.x[0], grid.y[1] - grid.y[0])
+
+    assert abs(height / 1e-3 - 1).max() < 1e-3
+    assert grid.quality.first_cell_max == pytest.approx(1e-3, rel=1e-3)
+
+
+def test_keys_by_section_by_name_and_by_mapping_make_the_same_grid(grid):
+    options = {"backend": "cpu"}
+    sections = {"geometry": {"naca": "2412"}, "grid": {"ni": 65, "nj": 33, "first_cell": 1e-3}}
+
+    assert same(gridgen.make(**sections, **options), grid)
+    assert same(gridgen.make(sections, **options), grid)
+    assert same(gridgen.make({"naca": "2412", "ni": 65}, nj=33, grid={"first_cell": 1e-3}, **options), grid)
+
+
+def test_keywords_replace_those_of_a_case_file(tmp_path, grid):
+    file = tmp_path / "wing.toml"
+    file.write_text("[geometry]\nnaca = '0012'\n[grid]\nni = 129\nnj = 33\nfirst_cell = 1e-3\n")
+
+    assert same(gridgen.make(file, naca="2412", ni=65, backend="cpu"), grid)
+    assert same(gridgen.make(str(file), geometry={"naca": "2412"}, grid={"ni": 65}, backend="cpu"), grid)
+
+
+def test_values_of_numpy_are_numbers_and_none_is_not_given(small, grid):
+    values = {"ni": np.int32(65), "nj": np.array(33), "first_cell": np.float32(0.5), "y_plus": None}
+
+    made = gridgen.make(**small | values)
+
+    assert made.shape == grid.shape
+    assert made.quality.first_cell_max == pytest.approx(0.5, rel=0.1)
+
+
+def test_sections_within_sections_are_mappings(small):
+    flap = gridgen.make(**small, flap={"angle": 5.0, "hinge": 0.8})
+    circle = gridgen.make(**small | {"naca": None}, ellipse={"thickness": 0.5})
+    default = gridgen.make(**small | {"naca": None}, ellipse={})
+
+    assert flap.report["geometry"]["flap"]["hinge"] == 0.8
+    assert np.ptp(circle.y[0]) == pytest.approx(0.5, rel=1e-3)
+    assert np.ptp(default.y[0]) == pytest.approx(1.0, rel=1e-3)
+
+
+def test_points_are_a_section(small, section):
+    made = gridgen.make(**small | {"naca": None}, points=section)
+
+    formula = gridgen.make(**small | {"naca": "0012"})
+    assert abs(made.y[0] - formula.y[0]).max() < 1e-3
+    assert made.verdict
+
+
+def test_points_replace_the_section_of_a_case(small, section):
+    keys = {name: value for name, value in small.items() if name != "backend"}
+
+    made = gridgen.make(keys, points=section, backend="cpu")
+
+    assert same(made, gridgen.make(**small | {"naca": None}, points=section))
+
+
+def test_relative_files_start_at_the_folder_of_the_case(tmp_path, small, section, monkeypatch):
+    np.savetxt(tmp_path / "wing.dat", section, header="wing", comments="")
+    (tmp_path / "wing.toml").write_text("geometry.file = 'wing.dat'\n")
+    sizes = small | {"naca": None}
+
+    from_case = gridgen.make(tmp_path / "wing.toml", **sizes)
+    monkeypatch.chdir(tmp_path)
+    from_key = gridgen.make(geometry={"file": "wing.dat"}, **sizes)
+
+    assert same(from_case, from_key)
+
+
+def test_report_history_and_verdict_agree(grid):
+    report = grid.report
+    steps = grid.history
+
+    assert grid.verdict == gridgen.Verdict("good", True, "the grid is good")
+    assert bool(grid.verdict)
+    assert report["verdict"] == grid.verdict._asdict()
+    assert report["quality"]["max_skewness"] == grid.quality.max_skewness
+    assert report["newton"]["iterations"] == len(steps) - 1
+    assert [step.step for step in steps] == list(range(len(steps)))
+    assert steps[-1].residual == report["newton"]["residual"] < report["newton"]["tolerance"]
+    assert sum(step.linear_iterations for step in steps) == report["linear"]["iterations"]
+    assert all(isinstance(step.linear_residuals, tuple) for step in steps)
+    assert grid.notes == report["notes"]
+
+
+def test_the_resolved_case_makes_the_same_grid(tmp_path, grid):
+    (tmp_path / "again.toml").write_text(grid.case)
+
+    assert same(gridgen.make(tmp_path / "again.toml", backend="cpu"), grid)
+
+
+def test_nothing_is_written_unless_there_is_an_output_folder(tmp_path, small, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+
+    assert gridgen.make(**small).files == []
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_files_are_those_of_the_command(tmp_path, small, grid):
+    made = gridgen.make(**small, output=tmp_path / "out", pictures=False, formats=("vts", "su2"))
+
+    names = {file.relative_to(tmp_path / "out").as_posix() for file in made.files}
+    assert {"mesh.vts", "mesh.su2", "report.json", "case.toml", "convergence.csv"} <= names
+    assert all(file.exists() for file in made.files)
+    assert json.loads((tmp_path / "out" / "report.json").read_text())["verdict"]["good"]
+    assert same(gridgen.read(tmp_path / "out" / "mesh.vts"), grid)
+    assert same(made, grid)
+
+
+def test_files_of_others_are_not_replaced_without_force(tmp_path, small):
+    (tmp_path / "mesh.vts").write_text("mine")
+    keys = small | {"output": tmp_path, "pictures": False}
+
+    with pytest.raises(gridgen.FileError) as refused:
+        gridgen.make(**keys)
+    gridgen.make(**keys, force=True)
+
+    assert "mesh.vts" in str(refused.value)
+    assert (tmp_path / "mesh.vts").read_text() != "mine"
+
+
+def test_the_section_output_is_a_mapping(tmp_path, small, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+
+    made = gridgen.make(**small, output={"span_cells": 4})
+    made.write("wing.vts")
+
+    assert "span_cells = 4" in made.case
+    # The extent of the nodes: 0 64, 0 32, 0 4.
+    assert b"0 64 0 32 0 4" in (tmp_path / "wing.vts").read_bytes()[:2000]
+
+
+def test_a_grid_that_is_not_good_is_an_error_that_has_it(small):
+    with pytest.raises(gridgen.NotConverged) as stopped:
+        gridgen.make(**small, newton={"max_iterations": 1}, retry=False)
+
+    error = stopped.value
+    assert "did not converge: the limit of 1 Newton step was reached" in error.message
+    assert error.hint
+    assert error.exit_code == 1
+    assert error.data["kind"] == "not-converged"
+    assert error.grid.shape == (33, 65)
+    assert not error.grid.verdict
+    assert len(error.grid.history) == 2
+    assert repr(error.grid) == "<gridgen.Grid 65 x 33, O, not-converged>"
+
+
+def test_progress_is_each_newton_step(small, grid):
+    seen = []
+
+    made = gridgen.make(**small, progress=seen.append)
+
+    assert [step.residual for step in seen] == [step.residual for step in made.history]
+    assert same(made, grid)
+
+
+def test_progress_true_shows_a_bar(small, capsys):
+    pytest.importorskip("tqdm")
+
+    gridgen.make(**small, progress=True)
+
+    assert "residual=" in capsys.readouterr().err
+
+
+def test_an_exception_of_the_callback_ends_the_solve(small):
+    class Enough(Exception):  # noqa: N818
+        pass
+
+    seen = []
+
+    def stop(step):
+        seen.append(step)
+        raise Enough
+
+    with pytest.raises(Enough):
+        gridgen.make(**small, progress=stop)
+
+    assert len(seen) == 1
+
+
+def test_notes_go_to_logging(small, section, caplog):
+    # A gap of 5e-4 at the edge is closed, and it is said.
+    section[0, 1], section[-1, 1] = 2.5e-4, -2.5e-4
+
+    with caplog.at_level(logging.INFO, "gridgen"):
+        made = gridgen.make(**small | {"naca": None}, points=section)
+
+    assert made.notes
+    assert [record.getMessage() for record in caplog.records] == made.notes
+    assert {record.name for record in caplog.records} == {"gridgen"}
+
+
+def test_a_run_goes_on_from_a_restart_file(tmp_path, small, grid):
+    with pytest.raises(gridgen.NotConverged):
+        gridgen.make(**small, newton={"max_iterations": 2}, retry=False, output=tmp_path, pictures=False)
+
+    made = gridgen.make(**small, restart=tmp_path / "restart.bin")
+
+    assert abs(made.x - grid.x).max() < 1e-8
+
+
+def test_c_grids_and_half_grids_say_where_the_wall_is(small):
+    c = gridgen.make(**small | {"ni": 97, "wake": 16}, topology="C")
+    half = gridgen.make(**small | {"naca": "0012"}, topology="half")
+
+    assert (c.topology, c.wall) == ("C", (16, 80))
+    assert c.x[0, 16] == c.x[0, 80] == 1.0
+    assert (half.topology, half.wall) == ("half", (0, 64))
+
+
+def test_threads_do_not_change_a_bit(small, grid):
+    assert same(gridgen.make(**small, threads=1), grid)
+
+
+def test_a_grid_is_not_constructed():
+    with pytest.raises(TypeError, match=r"gridgen\.make"):
+        gridgen.Grid()
+
+
+def test_chords_are_the_unit_of_what_is_made(small, grid):
+    made = gridgen.make(**small, chord=2.0)
+
+    assert made.x[0].max() == pytest.approx(2.0)
+    assert made.quality.first_cell_max == pytest.approx(grid.quality.first_cell_max)

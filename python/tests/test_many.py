@@ -1,0 +1,154 @@
+"""Many cases at a time."""
+
+import gc
+import signal
+import threading
+import time
+
+import numpy as np
+import pytest
+
+import gridgen
+from support import SMALL
+
+CASES = [{"naca": f"{camber}4{thickness:02}"} for camber in (0, 2, 4) for thickness in (9, 12, 15)]
+SIZES = {name: value for name, value in SMALL.items() if name != "naca"}
+
+
+def test_results_come_in_the_order_of_the_cases():
+    results = list(gridgen.make_many(CASES, jobs=3, **SIZES))
+
+    assert [result.index for result in results] == list(range(9))
+    assert [result.case for result in results] == CASES
+    assert all(result.error is None for result in results)
+    alone = gridgen.make(CASES[4], **SIZES)
+    assert np.array_equal(results[4].grid.x, alone.x)
+
+
+def test_an_error_belongs_to_its_case():
+    cases = [{"naca": "0012"}, {"naca": "99x"}, {"naca": "0012", "newton": {"max_iterations": 1}}]
+    cases += [{"ni": "many"}, 3, {"naca": "0015"}]
+
+    results = list(gridgen.make_many(cases, jobs=2, retry=False, **SIZES | {"ni": None}))
+
+    kinds = [type(result.error) for result in results]
+    assert kinds[0] is kinds[5] is type(None)
+    assert issubclass(kinds[1], gridgen.GridgenError)
+    assert kinds[2] is gridgen.NotConverged
+    assert kinds[3] is gridgen.CaseError
+    assert kinds[4] is TypeError
+    assert results[2].grid is None
+    assert not results[2].error.grid.verdict
+    assert "NotConverged" in repr(results[2])
+    assert "gridgen.Grid" in repr(results[0])
+
+
+def test_results_come_as_they_are_done_where_order_does_not_matter():
+    cases = [{"naca": "2412", "ni": 257, "nj": 129}, *CASES]
+
+    results = list(gridgen.make_many(cases, jobs=2, ordered=False, **SIZES | {"ni": None, "nj": None}))
+
+    assert sorted(result.index for result in results) == list(range(10))
+
+
+def test_cases_are_taken_as_results_are_asked_for():
+    taken = []
+
+    def cases():
+        for case in CASES * 100:
+            taken.append(case)
+            yield case
+
+    results = gridgen.make_many(cases(), jobs=2, **SIZES)
+    assert not taken
+    for _ in range(3):
+        next(results)
+    results.close()
+
+    assert len(taken) <= 3 + 2 * 2
+
+
+def test_closing_ends_the_solves_under_way():
+    large = {"ni": 1025, "nj": 513, "first_cell": 1e-6}
+    threads = threading.active_count()
+    results = gridgen.make_many(
+        [CASES[0], *[{**CASES[0], **large}] * 8], jobs=2, backend="cpu", ordered=False
+    )
+    next(results)
+
+    started = time.monotonic()
+    results.close()
+
+    assert time.monotonic() - started < 10
+    assert threading.active_count() == threads
+
+
+def test_leaving_the_loop_ends_the_batch():
+    for result in gridgen.make_many(CASES * 10, jobs=2, **SIZES):
+        if result.index == 1:
+            break
+    del result
+    gc.collect()
+
+    assert not [thread for thread in threading.enumerate() if thread.name.startswith("gridgen")]
+
+
+@pytest.mark.skipif(not hasattr(signal, "pthread_kill"), reason="signals of POSIX")
+def test_an_interrupt_ends_the_batch():
+    main = threading.get_ident()
+    timer = threading.Timer(0.5, lambda: signal.pthread_kill(main, signal.SIGINT))
+
+    started = time.monotonic()
+    timer.start()
+    with pytest.raises(KeyboardInterrupt):
+        list(gridgen.make_many([{"naca": "0012", "ni": 1025, "nj": 513}] * 50, jobs=2, backend="cpu"))
+
+    timer.join()
+    assert time.monotonic() - started < 15
+
+
+def test_cases_of_files_have_folders_of_their_own(tmp_path):
+    (tmp_path / "wing.toml").write_text("geometry.naca = '0012'\n")
+    cases = [tmp_path / "wing.toml", {"naca": "2412", "name": "tail"}, {"naca": "4412"}]
+    output = tmp_path / "out"
+
+    results = list(gridgen.make_many(cases, output=output, pictures=False, formats=["vts"], **SIZES))
+
+    assert all(result.error is None for result in results), results
+    assert sorted(folder.name for folder in output.iterdir()) == ["000002", "tail", "wing"]
+    for folder in output.iterdir():
+        assert (folder / "mesh.vts").exists()
+
+
+def test_a_section_output_for_all(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+
+    (result,) = gridgen.make_many(CASES[:1], output={"span_cells": 2}, **SIZES)
+
+    assert "span_cells = 2" in result.grid.case
+
+
+def test_a_bar_counts_cases(capsys):
+    pytest.importorskip("tqdm")
+
+    count = sum(1 for _ in gridgen.make_many(CASES[:4], progress=True, jobs=2, **SIZES))
+
+    assert count == 4
+    assert "4/4" in capsys.readouterr().err
+
+
+def test_an_error_of_the_iterable_is_the_callers():
+    def cases():
+        yield CASES[0]
+        raise LookupError
+
+    with pytest.raises(LookupError):
+        list(gridgen.make_many(cases(), jobs=2, **SIZES))
+
+
+@pytest.mark.parametrize("options", [{"jobs": 0}, {"threads": -2}, {"devices": [-1]}, {"jobs": 1.5}], ids=str)
+def test_numbers_that_are_none_are_refused_at_once(options):
+    with pytest.raises(gridgen.CaseError) as refused:
+        gridgen.make_many(CASES, **options)
+
+    assert next(iter(options)) in refused.value.message

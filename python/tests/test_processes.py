@@ -1,0 +1,181 @@
+"""Threads, processes, interrupts and memory."""
+
+import os
+import signal
+import sys
+import threading
+import time
+
+import numpy as np
+import pytest
+
+import gridgen
+from support import SMALL, run_python
+
+LARGE = {"naca": "2412", "ni": 1025, "nj": 513, "first_cell": 1e-6, "backend": "cpu"}
+
+posix = pytest.mark.skipif(os.name != "posix", reason="signals and fork are of POSIX")
+
+
+def test_importing_takes_a_moment_and_no_numpy():
+    code = """
+import sys, time
+started = time.process_time()
+import gridgen
+seconds = time.process_time() - started
+heavy = {"numpy", "dataclasses", "logging", "concurrent.futures", "scipy", "matplotlib"} & set(sys.modules)
+assert not heavy, heavy
+print(seconds)
+"""
+    assert min(float(run_python(code)) for _ in range(5)) < 0.06
+
+
+def test_two_threads_make_two_grids_at_a_time(grid):
+    made = {}
+    threads = [
+        threading.Thread(target=lambda naca=naca: made.update({naca: gridgen.make(**SMALL | {"naca": naca})}))
+        for naca in ("2412", "0012", "4412", "2415")
+    ]
+
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+
+    assert len(made) == 4
+    assert np.array_equal(made["2412"].x, grid.x)
+    assert made["0012"].report["geometry"]["naca"] == "0012"
+
+
+def test_other_threads_run_during_a_solve():
+    ticks, done = [], threading.Event()
+
+    def tick():
+        while not done.wait(0.001):
+            ticks.append(time.monotonic())
+
+    thread = threading.Thread(target=tick)
+    thread.start()
+    gridgen.make(**SMALL | {"ni": 257, "nj": 129})
+    done.set()
+    thread.join()
+
+    assert len(ticks) > 5
+
+
+@posix
+def test_an_interrupt_ends_a_solve_within_a_step(small):
+    timer = threading.Timer(0.3, lambda: os.kill(os.getpid(), signal.SIGINT))
+
+    started = time.monotonic()
+    timer.start()
+    with pytest.raises(KeyboardInterrupt):
+        # Converges in several seconds; its Newton steps take less than one.
+        for _ in range(20):
+            gridgen.make(**LARGE)
+
+    assert time.monotonic() - started < 8
+    timer.join()
+    assert gridgen.make(**small).verdict
+
+
+@posix
+def test_a_signal_raised_in_the_callback_ends_the_solve(small):
+    with pytest.raises(KeyboardInterrupt):
+        gridgen.make(**small, progress=lambda _: signal.raise_signal(signal.SIGINT))
+
+    assert gridgen.make(**small).verdict
+
+
+@posix
+def test_handlers_of_signals_stay_as_they_were(small):
+    before = signal.getsignal(signal.SIGINT)
+
+    gridgen.make(**small)
+
+    assert signal.getsignal(signal.SIGINT) is before
+
+
+@posix
+@pytest.mark.skipif(sys.platform == "darwin", reason="the system's libraries do not survive a fork there")
+def test_a_forked_process_makes_grids_after_its_parent_did():
+    run_python(f"""
+import multiprocessing, warnings
+import gridgen
+warnings.simplefilter("ignore", DeprecationWarning)
+small = {SMALL!r}
+
+def area(naca):
+    return gridgen.make(**small | {{"naca": naca}}).cell_area.sum()
+
+expected = area("2412")
+with multiprocessing.get_context("fork").Pool(2) as pool:
+    found = pool.map_async(area, ["2412", "0012", "2412"]).get(60)
+assert found[0] == found[2] == expected, (found, expected)
+""")
+
+
+def test_a_spawned_process_makes_grids(tmp_path):
+    script = tmp_path / "pool.py"
+    script.write_text(f"""
+import concurrent.futures, multiprocessing
+import gridgen
+
+def make(naca):
+    return gridgen.make(**{SMALL!r} | {{"naca": naca}}).verdict
+
+if __name__ == "__main__":
+    context = multiprocessing.get_context("spawn")
+    with concurrent.futures.ProcessPoolExecutor(1, mp_context=context) as pool:
+        assert pool.submit(make, "0012").result().good
+        error = pool.submit(make, "99x").exception()
+        assert isinstance(error, gridgen.GridgenError) and error.hint, error
+""")
+    run_python("import runpy, sys; runpy.run_path(sys.argv[1], run_name='__main__')", script)
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="/proc/self/statm")
+def test_grids_errors_and_interrupts_leak_nothing():
+    """As many grids as GRIDGEN_TEST_GRIDS says, 300 by default: the memory at the end is that after 100."""
+    grids = int(os.environ.get("GRIDGEN_TEST_GRIDS", "300"))
+    out = run_python(
+        """
+import gc, os, signal, sys
+import numpy as np
+import gridgen
+
+small = dict(naca="2412", ni=33, nj=17, first_cell=1e-2, backend="cpu", threads=2)
+
+def resident():
+    gc.collect()
+    with open("/proc/self/statm") as file:
+        return int(file.read().split()[1]) * os.sysconf("SC_PAGE_SIZE")
+
+def interrupt(step):
+    signal.raise_signal(signal.SIGINT)
+
+for k in range(int(sys.argv[1])):
+    if k == 100:
+        start = resident()
+    grid = gridgen.make(**small)
+    grid.x, grid.quality, grid.history, grid.skewness, grid.report
+    gridgen.Mesh(grid.x, grid.y).nonorthogonality
+    points = np.stack([grid.x[0], grid.y[0]], axis=1)
+    gridgen.make(**small | {"naca": None}, points=points)
+    if k % 5 == 0:
+        for wrong in ({"naca": "99x"}, {"ni": -1}, {"newton": {"max_iterations": 1}, "retry": False}):
+            try:
+                gridgen.make(**small | wrong)
+            except gridgen.GridgenError:
+                pass
+        try:
+            gridgen.make(**small, progress=interrupt)
+        except KeyboardInterrupt:
+            pass
+print(resident() - start)
+""",
+        max(grids, 101),
+        timeout=60 + grids,
+    )
+
+    assert int(out) < 5_000_000

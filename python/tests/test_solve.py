@@ -1,0 +1,191 @@
+"""Linear systems."""
+
+import math
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from hypothesis.extra import numpy as arrays
+
+import gridgen
+
+sparse = pytest.importorskip("scipy.sparse")
+
+# Those that GPUs are not taken for, wherever the tests run.
+CPU = {"backend": "cpu", "threads": 1}
+
+
+def laplace(n=20):
+    """The five-point Laplacian on n x n points."""
+    line = sparse.diags_array([-1.0, 2.0, -1.0], offsets=[-1, 0, 1], shape=(n, n))
+    return (sparse.kron(line, sparse.eye_array(n)) + sparse.kron(sparse.eye_array(n), line)).tocsr()
+
+
+@pytest.mark.parametrize("form", ["csr", "csc", "coo", "bsr", "dia", "lil", "dok"])
+def test_a_matrix_in_any_format_of_scipy_is_solved(form):
+    a, expected = laplace(), np.linspace(-1, 1, 400)
+
+    x, report = gridgen.solve(a.asformat(form), a @ expected, **CPU)
+
+    assert x.dtype == np.float64
+    assert x.shape == (400,)
+    assert abs(x - expected).max() < 1e-5
+    assert report["converged"]
+    assert report["matrix"]["entries"] == a.nnz
+    assert report["matrix"]["symmetric"]
+    assert report["true_relative_residual"] < 1e-8
+    assert report["method"]["solver"] == "bicgstab"
+
+
+def test_sparse_matrices_with_the_older_interface_are_solved():
+    a = sparse.csr_matrix(laplace())
+
+    x, _ = gridgen.solve(a, np.ones(400), **CPU)
+
+    assert np.linalg.norm(a @ x - 1) < 1e-8 * 20
+
+
+def test_dense_arrays_of_any_type_are_solved():
+    a = np.array([[4, 1, 0], [1, 3, 0], [0, 2, 5]], dtype=np.int32)
+
+    x, report = gridgen.solve(a, [1, 2, 3], **CPU)
+
+    assert np.allclose(a @ x, [1, 2, 3])
+    assert report["matrix"]["entries"] == 6
+    assert np.array_equal(gridgen.solve(a.tolist(), (1, 2, 3), **CPU)[0], x)
+    assert np.array_equal(gridgen.solve(np.asfortranarray(a), np.array([1, 0, 2, 0, 3])[::2], **CPU)[0], x)
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        {"method": "cg", "preconditioner": "ic0"},
+        {"method": "gmres", "restart": 20, "preconditioner": "ilu0"},
+        {"preconditioner": "none"},
+        {"preconditioner": "jacobi", "format": "ell"},
+        {"method": "cg", "preconditioner": "dic", "shift": 0.01, "reorder": "rcm"},
+        {"schedule": "levels"},
+        {"tolerance": 1e-3},
+    ],
+    ids=str,
+)
+def test_every_option_is_what_the_report_says(options):
+    a = laplace()
+
+    x, report = gridgen.solve(a, np.ones(400), **options, **CPU)
+
+    words = {"solver" if name == "method" else name: value for name, value in options.items()}
+    said = {**report["method"], "tolerance": report["tolerance"]}
+    assert {name: said[name] for name in words} == words
+    assert np.linalg.norm(a @ x - 1) <= 20 * options.get("tolerance", 1e-8)
+
+
+def test_what_is_not_solved_is_an_error_with_the_x_that_was_reached():
+    with pytest.raises(gridgen.NotConverged) as stopped:
+        gridgen.solve(laplace(), np.ones(400), max_iterations=2, **CPU)
+
+    error = stopped.value
+    assert error.message.startswith("the system is not solved: ")
+    assert error.hint.startswith("allow more max_iterations")
+    assert error.grid is None
+    assert error.data["x"].shape == (400,)
+    assert not error.data["report"]["converged"]
+
+
+def test_the_hint_says_what_to_try(subtests):
+    skew = sparse.csr_array(np.array([[1.0, 9.0], [9.0, 1.0]]))
+    empty = sparse.csr_array(np.diag([1.0, 0.0]))
+    for matrix, options, words in [
+        (empty, {"preconditioner": "none"}, "empty rows"),
+        (skew, {"method": "cg", "preconditioner": "none"}, "method"),
+    ]:
+        with subtests.test(words):
+            try:
+                gridgen.solve(matrix, [1.0, 1.0], **options, **CPU)
+            except gridgen.NotConverged as error:
+                assert words in error.hint
+
+
+@pytest.mark.parametrize(
+    ("matrix", "b", "words"),
+    [
+        (np.ones((2, 3)), [1, 1], "square"),
+        (sparse.csr_array((3, 2)), [1, 1, 1], "square"),
+        (np.eye(3), [1, 1], "b: "),
+        (np.eye(3), np.ones((3, 1)), r"b: an array of shape \(n,\)"),
+        (np.eye(3), [1, 1, math.nan], "b"),
+        (np.eye(3) * [1, math.inf, 1], [1, 1, 1], "A"),
+        (np.eye(3) * 1j, [1, 1, 1], "A: real numbers were expected, found complex128"),
+        (sparse.csr_array(np.eye(3) * 1j), [1, 1, 1], "A: real numbers"),
+        (np.eye(3), [1j, 1, 1], "b: real numbers"),
+        (np.eye(3), ["a", "b", "c"], "b: real numbers"),
+        (np.zeros((2, 2, 2)), [1, 1], "A: an array of shape"),
+        (np.ones(4), [1, 1], "A: an array of shape"),
+        (np.triu(np.ones((3, 3))), [1, 1, 1], "symmetric"),
+    ],
+    ids=lambda value: value if isinstance(value, str) else None,
+)
+def test_systems_that_are_none_are_refused(matrix, b, words):
+    options = {"method": "cg"} if words == "symmetric" else {}
+
+    with pytest.raises(gridgen.MatrixError, match=words) as refused:
+        gridgen.solve(matrix, b, **options, **CPU)
+
+    assert isinstance(refused.value, ValueError)
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        {"method": "jacobi"},
+        {"preconditioner": "ilu"},
+        {"tolerance": 2.0},
+        {"tolerance": math.nan},
+        {"max_iterations": 0},
+        {"restart": 0},
+        {"restart": 1001},
+        {"shift": -1.0},
+        {"schedule": "fast"},
+        {"format": "coo"},
+        {"reorder": "amd"},
+        {"threads": 0},
+        {"preconditioner": "none", "shift": 0.1},
+    ],
+    ids=str,
+)
+def test_options_out_of_range_are_refused(options):
+    with pytest.raises(gridgen.CaseError) as refused:
+        gridgen.solve(np.eye(3), np.ones(3), **{"backend": "cpu"} | options)
+
+    assert list(options)[-1] in refused.value.message
+
+
+def test_a_pivot_that_vanishes_is_named():
+    with pytest.raises(gridgen.GridgenError, match="pivot") as refused:
+        gridgen.solve(np.array([[0.0, 1.0], [1.0, 0.0]]), [1, 1], preconditioner="ilu0", **CPU)
+
+    assert refused.value.exit_code == 1
+
+
+def test_the_smallest_systems():
+    x, _ = gridgen.solve([[2.0]], [4.0], **CPU)
+    assert x.tolist() == [2.0]
+
+    x, _ = gridgen.solve([[2.0]], [0.0], **CPU)
+    assert x.tolist() == [0.0]
+
+
+@given(
+    arrays.arrays("f8", st.tuples(st.integers(0, 6), st.integers(0, 6)), elements=st.floats(-10, 10)),
+    arrays.arrays("f8", st.integers(0, 6), elements=st.floats(-10, 10)),
+    st.sampled_from(["none", "jacobi", "dilu", "ilu0"]),
+)
+def test_any_small_system_is_solved_or_refused(a, b, preconditioner):
+    try:
+        x, report = gridgen.solve(a, b, preconditioner=preconditioner, max_iterations=50, **CPU)
+    except gridgen.GridgenError as error:
+        assert error.message
+    else:
+        assert np.linalg.norm(b - a @ x) <= 2e-8 * np.linalg.norm(b)
+        assert report["converged"]
