@@ -1,6 +1,7 @@
 # The native module. Its functions take checked arguments; the package's modules are what to call.
 
 from collections.abc import Callable, Sequence
+from pathlib import Path
 from typing import final
 
 import numpy as np
@@ -42,7 +43,7 @@ class NativeGrid:
         plot3d: dict[str, object] | None,
         compression: str | None,
     ) -> list[str]: ...
-    def files(self) -> list[str]: ...
+    def files(self) -> list[Path]: ...
     def dlpack_device(self) -> tuple[int, int] | None: ...
     def dlpack(self, axis: int, stream: int | None, max_version: tuple[int, int] | None) -> object: ...
 

@@ -190,8 +190,8 @@ class Mesh:
         Parameters
         ----------
         path : path
-            ``.vts``, ``.vtk``, ``.p3d`` (``.xyz``, ``.x``, ``.fmt``), ``.su2``, ``.cgns``; a name without an
-            end is the folder of an OpenFOAM case.
+            ``.vts``, ``.vtk``, ``.p3d`` (``.xyz``, ``.x``, ``.fmt``), ``.su2``, ``.cgns``. The
+            folder of an OpenFOAM case is written by `make` with ``output`` and ``formats=["openfoam"]``.
         force : bool
             Whether to replace a mesh of OpenFOAM or a neutral map that gridgen did not write.
         span_cells : int, optional
@@ -316,9 +316,7 @@ class Grid(Mesh):
     @property
     def files(self) -> list[Path]:
         """The files that were written, where `output` was given."""
-        from pathlib import Path
-
-        return [Path(file) for file in self._native.files()]
+        return self._native.files()
 
 
 def _made(value: _T | None) -> _T:

@@ -16,10 +16,11 @@ if TYPE_CHECKING:
 
 
 class Keys(TypedDict, total=False):
-    """Keys of a case by their names, where one section alone has the name, and sections as mappings."""
+    """Keys of a case by name, and sections as mappings.
 
-    points: ArrayLike | None
-    """Points of the section in order, (n, 2), chords."""
+    A name that several sections have stands for the key that is least nested.
+    """
+
     name: str | None
     """case: Name of the case, used for the output folder and files. (default the case file's name without
     ``.toml``)"""
@@ -27,15 +28,24 @@ class Keys(TypedDict, total=False):
     """Section ``[geometry]``."""
     naca: str | None
     """geometry: NACA designation, in quotes: ``"2412"``. (default not set)"""
+    file: str | os.PathLike[str] | None
+    """geometry: File with the section's coordinates. A relative path starts at the case file's folder.
+    (default not set)"""
+    points: ArrayLike | None
+    """geometry: The section's points themselves, read as those of a file are: ``[[1.0, 0.0], [0.98,
+    0.01], …]``. (any unit, default not set)"""
     trailing_edge: str | None
     """geometry: How the trailing edge is closed: in one point, by a straight base, by a smooth cap, by a
     solid wedge behind the base, by taking a NACA section's formula on to where it closes (scaled back to
     unit chord), or as the file has it (a gap of at most 1e-3 chord is closed, a larger one becomes a
-    base, or a wedge on a C-grid). (default ``"sharp"`` for ``naca``, ``"as-given"`` for ``file``)"""
+    base, or a wedge on a C-grid). (default ``"sharp"`` for ``naca``, ``"as-given"`` for ``file`` and
+    ``points``)"""
     edge_thickness: float | None
     """geometry: Thickness of the trailing edge: both surfaces are sheared, linearly in x, until their
     ends are so far apart. Makes ``trailing_edge`` "sharp" at 0 and "blunt" above, "wedge" on a C-grid,
     unless it is given. (chords, default not set)"""
+    angle: float | None
+    """geometry: Angle of attack: the section is turned nose up about (0.25, 0). (degrees, default 0)"""
     chord: float | None
     """geometry: Length of the chord, or of the reference length, in the files written. All lengths of the
     case and of the report stay in chords. (your unit, default 1)"""
@@ -115,6 +125,9 @@ class Keys(TypedDict, total=False):
     (default not set)"""
     reynolds: float | None
     """grid: Reynolds number of ``reference_length``, for ``y_plus``. (default not set)"""
+    reference_length: float | None
+    """grid: Length L of the flat plate whose skin friction ``y_plus`` refers to. (chords, default 0.5,
+    with ``y_plus``)"""
     leading_edge_spacing: float | None
     """grid: Spacing of the wall points at the leading edge. (chords, default 3e-3 * 256/cells around the
     section; 4e-4 * 128/cells of it on a C-grid)"""

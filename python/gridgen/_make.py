@@ -5,8 +5,8 @@ from __future__ import annotations
 import contextlib
 import json
 import os
-from collections.abc import Mapping, Sized
-from typing import TYPE_CHECKING, Any, TypeAlias
+from collections.abc import Callable, Mapping, Sized
+from typing import TYPE_CHECKING, Any
 
 from . import _core
 from ._grid import Grid
@@ -15,7 +15,7 @@ from ._support import count, device_list, optional_count, optional_import, path_
 from .errors import CaseError, NotConverged
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
+    from collections.abc import Generator, Iterable, Iterator, Sequence
 
     from typing_extensions import Unpack
 
@@ -23,9 +23,9 @@ if TYPE_CHECKING:
 
 __all__ = ["Result", "make", "make_many"]
 
-CaseLike: TypeAlias = "str | os.PathLike[str] | Mapping[str, Any]"
-Progress: TypeAlias = "bool | Callable[[NewtonStep], object]"
-OnEvent: TypeAlias = "Callable[[str, object], None]"
+CaseLike = str | os.PathLike[str] | Mapping[str, Any]
+Progress = bool | Callable[[NewtonStep], object]
+OnEvent = Callable[[str, object], None]
 
 
 def make(

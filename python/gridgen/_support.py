@@ -20,9 +20,9 @@ if TYPE_CHECKING:
 def real_array(
     name: str, value: Any, shape: str, *, ndim: int, error: type[GridgenError] = CaseError
 ) -> NDArray[np.float64]:
-    """Give an array of real numbers as float64; one that is of this type already is not copied.
+    """Give an array of real numbers as float64, aligned as numbers are in memory.
 
-    `name` and `shape` stand in messages.
+    One that is such an array already, in any order, is not copied. `name` and `shape` stand in messages.
     """
     import numpy as np
 
@@ -39,7 +39,7 @@ def real_array(
     if array.dtype.kind not in "fiu":
         hint = f"convert it: {name}.astype(float)" if array.dtype.kind in "bOSU" else None
         raise error(f"{name}: real numbers were expected, found {array.dtype}", hint, data=data)
-    return array.astype(np.float64, copy=False)
+    return np.require(array, np.float64, "A")
 
 
 def count(name: str, value: Any, least: int = 1) -> int:

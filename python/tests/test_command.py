@@ -33,7 +33,7 @@ def test_exit_codes_are_those_of_the_program(tmp_path):
     usage = command("--no-such-option", cwd=tmp_path)
 
     assert [run.returncode for run in (good, bad, wrong, usage)] == [0, 1, 2, 2]
-    assert (tmp_path / "output" / "wing" / "mesh.vts").exists()
+    assert (tmp_path / "output" / "wing" / "mesh.failed.vts").exists()
     assert "hint: " in wrong.stderr
 
 

@@ -7,10 +7,10 @@
 
 import os
 import textwrap
-from collections import Counter
 from pathlib import Path
 
-import gridgen._core as core
+import gridgen
+from gridgen import _core as core
 
 PAGE = Path(__file__).parents[1] / "gridgen" / "_keys.py"
 
@@ -32,10 +32,11 @@ if TYPE_CHECKING:
 
 
 class Keys(TypedDict, total=False):
-    """Keys of a case by their names, where one section alone has the name, and sections as mappings."""
+    """Keys of a case by name, and sections as mappings.
 
-    points: ArrayLike | None
-    """Points of the section in order, (n, 2), chords."""
+    A name that several sections have stands for the key that is least nested.
+    """
+
 '''
 
 TAIL = '''
@@ -54,7 +55,7 @@ class Options(Keys, total=False):
 TAKEN = {"output", "restart"}
 
 TYPES = {"text": "str", "a path": "str | os.PathLike[str]", "true": "bool", "an integer": "int"}
-TYPES |= {"a number": "float", "one of": "str", "a list": "Sequence[str]"}
+TYPES |= {"a number": "float", "one of": "str", "a list of points": "ArrayLike", "a list": "Sequence[str]"}
 
 
 def type_of(kind):
@@ -62,7 +63,7 @@ def type_of(kind):
 
 
 def described(text):
-    plain = text.replace("`", "``").replace("````", "``").replace("\\", "\\\\")
+    plain = text.replace("`", "``").replace("\\", "\\\\")
     return textwrap.fill(f'"""{plain}"""', 106, initial_indent="    ", subsequent_indent="    ")
 
 
@@ -70,23 +71,27 @@ def section_of(path):
     return path.rpartition(".")[0]
 
 
+def chosen(paths):
+    """The paths that names stand for: of those that have it the least nested, unless there are several."""
+    named = {}
+    for path in sorted(paths, key=lambda path: path.count(".")):
+        named.setdefault(path.rpartition(".")[2], []).append(path)
+    first = ([path for path in group if path.count(".") == group[0].count(".")] for group in named.values())
+    return {group[0] for group in first if len(group) == 1}
+
+
 def entries(keys):
     """Names, types and descriptions in the order of the table, each section before its keys."""
-    names = Counter(path.rpartition(".")[2] for path, *_ in keys)
-    sections = []
-    for path, *_ in keys:
-        section = section_of(path)
-        if section and section not in sections:
-            sections.append(section)
-            names[section.rpartition(".")[2]] += 1
+    sections = list(dict.fromkeys(section_of(path) for path, *_ in keys if section_of(path)))
+    names = chosen([*(path for path, *_ in keys), *sections])
     for path, kind, default, unit, meaning in keys:
         section, _, name = path.rpartition(".")
         if section in sections:
             sections.remove(section)
             word = section.rpartition(".")[2]
-            if names[word] == 1 and word not in TAKEN:
-                yield word, "Mapping[str, Any]", f"Section ``[{section}]``."
-        if names[name] == 1 and name not in TAKEN:
+            if section in names and word not in TAKEN:
+                yield word, "Mapping[str, Any]", f"Section `[{section}]`."
+        if path in names and name not in TAKEN:
             about = f"{unit}, " if unit else ""
             yield name, type_of(kind), f"{section or 'case'}: {meaning} ({about}default {default})"
 
@@ -103,3 +108,19 @@ def test_the_typed_arguments_are_the_keys_of_the_table():
         PAGE.write_text(text, encoding="utf-8")
 
     assert PAGE.read_text(encoding="utf-8") == text, "UPDATE_DOCS=1 writes it again"
+
+
+def test_every_typed_argument_is_a_key(small):
+    """A name that is none, or that several sections have, is refused whatever its value."""
+    for name, kind, _ in entries(core.keys()):
+        said = refusal(small | {name: {} if kind.startswith("Mapping") else -1e9})
+        assert "unknown" not in said, name
+        assert "have this name" not in said, name
+
+
+def refusal(keys):
+    try:
+        gridgen.make(**keys)
+    except gridgen.GridgenError as error:
+        return error.message
+    return ""

@@ -88,14 +88,14 @@ def test_arrays_become_a_mesh_that_runs_clockwise_and_outward():
     variants = [(x[:, ::-1], y[:, ::-1]), (x[::-1], y[::-1]), (x.T, y.T), (np.asfortranarray(x), y.tolist())]
 
     assert (mesh.shape, mesh.topology, mesh.wall) == ((9, 33), "O", (0, 32))
-    assert mesh.notes == []
+    assert mesh.notes == ["An O-grid: its ends in i coincide."]
     assert mesh.quality.folded_cells == 0
     for other in variants:
         turned = gridgen.Mesh(*other)
         assert turned.shape == (9, 33)
         assert turned.quality.folded_cells == 0
         assert turned.quality.max_skewness == pytest.approx(mesh.quality.max_skewness)
-    assert gridgen.Mesh(*variants[0]).notes
+    assert len(gridgen.Mesh(*variants[0]).notes) > 1
 
 
 def test_arrays_are_copied():
@@ -134,14 +134,12 @@ def test_choices_within_formats(tmp_path, grid):
     assert b"0 64 0 32 0 3" in (tmp_path / "span.vts").read_bytes()[:2000]
 
 
-def test_other_meshes_are_written_too(tmp_path, grid):
+def test_other_meshes_are_written_too(tmp_path):
     mesh = gridgen.Mesh(*ring())
 
     mesh.write(str(tmp_path / "ring.cgns"))
-    grid.write(tmp_path / "case")
 
     assert (tmp_path / "ring.cgns").read_bytes()[:4] == b"\x89HDF"
-    assert (tmp_path / "case" / "constant" / "polyMesh" / "points").exists()
 
 
 @pytest.mark.parametrize("name", ["mesh.stl", "nowhere/mesh.vts"])

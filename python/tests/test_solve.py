@@ -115,7 +115,7 @@ def test_the_hint_says_what_to_try(subtests):
         (np.eye(3), [1, 1], "b: "),
         (np.eye(3), np.ones((3, 1)), r"b: an array of shape \(n,\)"),
         (np.eye(3), [1, 1, math.nan], "b"),
-        (np.eye(3) * [1, math.inf, 1], [1, 1, 1], "A"),
+        (np.diag([1, math.inf, 1]), [1, 1, 1], "A"),
         (np.eye(3) * 1j, [1, 1, 1], "A: real numbers were expected, found complex128"),
         (sparse.csr_array(np.eye(3) * 1j), [1, 1, 1], "A: real numbers"),
         (np.eye(3), [1j, 1, 1], "b: real numbers"),
