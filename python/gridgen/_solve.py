@@ -143,7 +143,7 @@ def _csr(
         raise MatrixError(message, data={"name": "A", "shape": matrix.shape})
     csr = matrix.tocsr()
     values = np.ascontiguousarray(real_array("A", csr.data, "(entries,)", ndim=1, error=MatrixError))
-    pattern = (np.require(part, np.int64, "CA") for part in (csr.indptr, csr.indices))
+    pattern = (np.require(part, np.int64, ["C", "A"]) for part in (csr.indptr, csr.indices))
     return (*pattern, values, csr.shape[1])
 
 

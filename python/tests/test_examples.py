@@ -1,0 +1,83 @@
+"""The examples do what they say; so do the blocks of Python in the documents."""
+
+import runpy
+import sys
+
+import numpy as np
+import pytest
+
+import gridgen
+from support import ROOT
+
+EXAMPLES = ROOT / "examples" / "python"
+
+
+def run(name, folder, **arguments):
+    main = runpy.run_path(str(EXAMPLES / f"{name}.py"))["main"]
+    return main(folder, **arguments)
+
+
+def test_the_first_grid(tmp_path, capsys):
+    grid = run("first_grid", tmp_path, ni=65, nj=33, first_cell=1e-3)
+
+    assert "65 x 33 points, the grid is good" in capsys.readouterr().out
+    assert np.array_equal(gridgen.read(tmp_path / "naca2412.su2").x, grid.x)
+
+
+def test_the_sweep(tmp_path):
+    run("sweep", tmp_path, sections="7", ni=65, nj=33, first_cell=1e-3)
+
+    with np.load(tmp_path / "sweep.npz") as arrays:
+        assert arrays["x"].shape == arrays["y"].shape == (7, 33, 65)
+        assert arrays["section"][0] == "1206"
+    assert len((tmp_path / "verdicts.tsv").read_text().splitlines()) == 8
+
+
+def test_the_sweep_is_of_200_sections():
+    assert len(set(runpy.run_path(str(EXAMPLES / "sweep.py"))["SECTIONS"])) == 200
+
+
+def test_the_pictures(tmp_path, capsys):
+    pytest.importorskip("matplotlib")
+
+    run("pictures", tmp_path, ni=65, nj=33, first_cell=1e-3)
+
+    assert (tmp_path / "grid.png").read_bytes()[:4] == b"\x89PNG"
+    left_out = "left out" in capsys.readouterr().out
+    assert (tmp_path / "skewness.png").exists() != left_out
+
+
+def test_the_case_of_openfoam(tmp_path):
+    grid = run("openfoam", tmp_path, ni=65, nj=33)
+
+    assert grid.verdict
+    for file in ("Allrun", "constant/polyMesh/points", "system/controlDict", "0/U"):
+        assert (tmp_path / "openfoam" / file).exists()
+
+
+def test_examples_are_short():
+    for file in EXAMPLES.glob("*.py"):
+        assert len(file.read_text(encoding="utf-8").splitlines()) <= 60, file
+
+
+def blocks(name):
+    """The blocks of Python of a document, in order."""
+    text = (ROOT / name).read_text(encoding="utf-8")
+    return [rest.split("```")[0] for rest in text.split("```python\n")[1:]]
+
+
+@pytest.mark.parametrize("name", ["README.md", "docs/python.md"])
+def test_the_blocks_of_a_document_run_in_order(name, tmp_path, monkeypatch, capsys):
+    for module in ("scipy", "tqdm", "matplotlib"):
+        pytest.importorskip(module)
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "cases").symlink_to(ROOT / "cases")
+    sys.modules.get("matplotlib.pyplot") or __import__("matplotlib").use("agg")
+    names = {"__name__": "documents"}
+
+    assert blocks(name)
+    for block in blocks(name):
+        # What needs a GPU or another package says so in its first line.
+        if not block.startswith("# needs "):
+            exec(compile(block, name, "exec"), names)  # noqa: S102
+    capsys.readouterr()
