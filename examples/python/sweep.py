@@ -21,7 +21,7 @@ SECTIONS = [
 ]
 
 
-def main(folder="output/python", sections=len(SECTIONS), **size):
+def main(folder="output/python", sections=200, **size):
     folder = Path(folder)
     folder.mkdir(parents=True, exist_ok=True)
     size = {"ni": 161, "nj": 65, "first_cell": 1e-5, **size}
@@ -37,14 +37,8 @@ def main(folder="output/python", sections=len(SECTIONS), **size):
                 print(name, type(result.error).__name__, reason, sep="\t", file=table)
                 continue
             quality, steps = result.grid.quality, len(result.grid.history) - 1
-            row = (
-                name,
-                "good",
-                steps,
-                f"{quality.max_skewness:.3f}",
-                f"{quality.wall_angle_error_max_deg:.1e}",
-            )
-            print(*row, sep="\t", file=table)
+            measures = f"{quality.max_skewness:.3f}\t{quality.wall_angle_error_max_deg:.1e}"
+            print(name, "good", steps, measures, sep="\t", file=table)
             names.append(name)
             x.append(result.grid.x)
             y.append(result.grid.y)
