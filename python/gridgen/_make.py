@@ -121,8 +121,7 @@ def _make(case: CaseLike | None, keys: Mapping[str, Any], **options: Any) -> Gri
     grid = Grid._of(_core.make(None if case is None else path_text(case), arguments, **options))
     verdict = grid.verdict
     if not verdict.good:
-        hint = "it is the attribute `grid` of this error; do not use it as a mesh"
-        raise NotConverged(verdict.reason, hint, data={"kind": verdict.kind}, grid=grid)
+        raise NotConverged(verdict.reason, grid._native.hint(), data={"kind": verdict.kind}, grid=grid)
     return grid
 
 
