@@ -36,7 +36,7 @@ def main(folder="output/python", **size):
         print("left out: the picture by PyVista, which is not installed")
         return
     plotter = pyvista.Plotter(off_screen=True, window_size=(1200, 800))
-    plotter.add_mesh(grid.to_pyvista(), scalars="skewness", show_edges=True, cmap="viridis", clim=(0, 1))
+    plotter.add_mesh(grid.to_pyvista(), scalars="skewness", show_edges=True, cmap="YlOrRd", clim=(0, 0.3))
     plotter.view_xy()
     plotter.camera.focal_point, plotter.camera.position = (0.5, 0, 0), (0.5, 0, 1)
     plotter.camera.parallel_projection, plotter.camera.parallel_scale = True, 0.6
