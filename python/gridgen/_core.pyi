@@ -50,7 +50,7 @@ class NativeGrid:
 
 def main(arguments: Sequence[str]) -> int: ...
 def make(
-    case: str | None,
+    case: str | list[tuple[str, object]] | None,
     arguments: list[tuple[str, object]],
     *,
     backend: str,

@@ -113,12 +113,10 @@ def make(
 
 def _make(case: CaseLike | None, keys: Mapping[str, Any], **options: Any) -> Grid:
     """Make a grid with options that are checked."""
-    arguments: list[tuple[str, object]] = []
-    if isinstance(case, Mapping):
-        arguments += _flat(case)
-        case = None
-    arguments += _flat(keys)
-    grid = Grid._of(_core.make(None if case is None else path_text(case), arguments, **options))
+    base: str | list[tuple[str, object]] | None = None
+    if case is not None:
+        base = list(_flat(case)) if isinstance(case, Mapping) else path_text(case)
+    grid = Grid._of(_core.make(base, list(_flat(keys)), **options))
     verdict = grid.verdict
     if not verdict.good:
         raise NotConverged(verdict.reason, grid._native.hint(), data={"kind": verdict.kind}, grid=grid)
