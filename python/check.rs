@@ -1,0 +1,124 @@
+//! The checks of the Python package, as a part of `cargo test`: builds the native module, then runs ruff,
+//! mypy, stubtest and pytest in a virtual environment below `target/`. What keeps them from being run is said,
+//! and is no failure.
+#![allow(clippy::print_stdout, reason = "it is the result")]
+
+use std::env::consts::{DLL_PREFIX, DLL_SUFFIX};
+use std::path::{Path, PathBuf};
+use std::process::{Command, ExitCode};
+use std::{env, fs};
+
+/// What could not be done, in words.
+enum Stopped {
+    /// Not the package's fault.
+    NotChecked(String),
+    Failed(String),
+}
+
+fn main() -> ExitCode {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap_or(Path::new("."));
+    match check(root) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(Stopped::NotChecked(reason)) => {
+            println!("NOT CHECKED: the Python package. {reason}");
+            ExitCode::SUCCESS
+        }
+        Err(Stopped::Failed(what)) => {
+            println!("FAILED: {what}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn check(root: &Path) -> Result<(), Stopped> {
+    let target = target(root);
+    let python = environment(root, &target.join("python"))?;
+    let mut build = Command::new(env!("CARGO"));
+    build.args(["build", "--quiet", "--package", "gridgen-python"]).current_dir(root);
+    build.env("PYO3_BUILD_EXTENSION_MODULE", "1").env("PYO3_PYTHON", &python);
+    run(&mut build, "the native module")?;
+    let module = if cfg!(windows) { "_core.pyd" } else { "_core.abi3.so" };
+    let library = target.join("debug").join([DLL_PREFIX, "_core", DLL_SUFFIX].concat());
+    // A module that another process has loaded is replaced, not written over.
+    let module = root.join("python/gridgen").join(module);
+    let part = module.with_extension("part");
+    let placed = fs::copy(&library, &part).and_then(|_| fs::rename(&part, &module));
+    placed.map_err(|error| Stopped::Failed(format!("{}: {error}", library.display())))?;
+    let filters: Vec<String> = env::args().skip(1).filter(|word| !word.starts_with('-')).collect();
+    let lints: [&[&str]; 4] = [
+        &["-m", "ruff", "check", "--quiet"],
+        &["-m", "ruff", "format", "--check", "--quiet"],
+        &["-m", "mypy", "--no-error-summary"],
+        &["-m", "mypy.stubtest", "gridgen._core"],
+    ];
+    for arguments in lints {
+        run(in_package(&python, root).args(arguments), &arguments.join(" "))?;
+    }
+    let mut tests = in_package(&python, root);
+    tests.args(["-m", "pytest", "--quiet"]);
+    match &filters[..] {
+        // All of them cover the package.
+        [] => tests.arg("--cov"),
+        words => tests.arg("-k").arg(words.join(" or ")),
+    };
+    run(&mut tests, "pytest")
+}
+
+/// Python with the package of this folder.
+fn in_package(python: &Path, root: &Path) -> Command {
+    let mut command = Command::new(python);
+    let packages = root.join("python");
+    command.current_dir(root).env("PYTHONPATH", &packages).env("MYPYPATH", &packages);
+    command
+}
+
+fn run(command: &mut Command, what: &str) -> Result<(), Stopped> {
+    match command.status() {
+        Ok(status) if status.success() => Ok(()),
+        Ok(status) => Err(Stopped::Failed(format!("{what}: {status}"))),
+        Err(error) => Err(Stopped::Failed(format!("{what}: {error}"))),
+    }
+}
+
+/// The folder that cargo builds in.
+fn target(root: &Path) -> PathBuf {
+    env::var_os("CARGO_TARGET_DIR").map_or_else(|| root.join("target"), |target| root.join(target))
+}
+
+/// Python in an environment with the packages of the checks, made anew where `pyproject.toml` has changed.
+fn environment(root: &Path, folder: &Path) -> Result<PathBuf, Stopped> {
+    let names = if cfg!(windows) { ["Scripts", "python.exe"] } else { ["bin", "python"] };
+    let python = names.iter().fold(folder.to_path_buf(), |path, name| path.join(name));
+    let project = fs::read_to_string(root.join("pyproject.toml")).unwrap_or_default();
+    let stamp = folder.join("pyproject.toml");
+    if fs::read_to_string(&stamp).is_ok_and(|there| there == project) {
+        return Ok(python);
+    }
+    let system = if cfg!(windows) { "python" } else { "python3" };
+    let step = |command: &mut Command, what: &str| {
+        let output =
+            command.output().map_err(|error| Stopped::NotChecked(format!("{what}: {error}")))?;
+        let said = String::from_utf8_lossy(&output.stderr);
+        let last = said.lines().last().unwrap_or_default().to_owned();
+        if output.status.success() {
+            Ok(())
+        } else {
+            Err(Stopped::NotChecked(format!("{what}: {last}")))
+        }
+    };
+    let version = "import sys; sys.exit(sys.version_info < (3, 10))";
+    step(Command::new(system).args(["-c", version]), "it needs Python 3.10 or newer")?;
+    let made = ["-m", "venv", "--clear"];
+    step(Command::new(system).args(made).arg(folder), "it needs Python's venv with pip")?;
+    let pip = |packages: [&str; 2]| {
+        let mut command = Command::new(&python);
+        command.args(["-m", "pip", "install", "--quiet", "--disable-pip-version-check"]);
+        command.args(packages).current_dir(root);
+        command
+    };
+    // The group of packages is for pip 25.1 and newer.
+    step(&mut pip(["--upgrade", "pip>=25.1"]), "its packages come from PyPI")?;
+    step(&mut pip(["--group", "dev"]), "its packages come from PyPI")?;
+    let _ = fs::write(&stamp, project);
+    Ok(python)
+}
