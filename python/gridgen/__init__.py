@@ -10,12 +10,13 @@
 go to the logger ``gridgen``.
 """
 
-from ._core import __version__
+from ._core import __version__, library_folders
 from ._device import DeviceArray
 from ._grid import Grid, Mesh, quality, read
 from ._make import Result, make, make_many
 from ._results import NewtonStep, Quality, Report, SystemReport, Verdict
 from ._solve import solve
+from ._support import packaged_libraries
 from .errors import (
     CaseError,
     DeviceError,
@@ -25,6 +26,9 @@ from .errors import (
     MatrixError,
     NotConverged,
 )
+
+library_folders(packaged_libraries())
+del library_folders, packaged_libraries
 
 __all__ = [
     "CaseError",

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import contextlib
 import operator
 import os
+import sys
 from typing import TYPE_CHECKING, Any
 
 from .errors import CaseError
@@ -15,6 +17,15 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from .errors import GridgenError
+
+
+def packaged_libraries() -> list[str]:
+    """Give the folders of NVIDIA's packages from PyPI in this interpreter, ``nvidia/*/lib``."""
+    folders = []
+    for place in sys.path:
+        with contextlib.suppress(OSError), os.scandir(os.path.join(place, "nvidia")) as packages:  # noqa: PTH118 (importing pathlib takes longer than the search)
+            folders += [os.path.join(package.path, "lib") for package in packages]  # noqa: PTH118
+    return folders
 
 
 def real_array(

@@ -12,6 +12,7 @@ mod make;
 mod system;
 
 use std::ffi::OsString;
+use std::path::PathBuf;
 
 use gridgen::case::{json_schema, schema};
 use pyo3::prelude::*;
@@ -21,6 +22,12 @@ use pyo3::prelude::*;
 fn main(py: Python<'_>, arguments: Vec<OsString>) -> u8 {
     let program = std::iter::once(OsString::from("gridgen"));
     py.detach(|| gridgen::cli::main(program.chain(arguments)))
+}
+
+/// Has NVRTC and NCCL looked for in these folders first.
+#[pyfunction]
+fn library_folders(folders: Vec<PathBuf>) {
+    gridgen::backend::cuda::library_folders(folders);
 }
 
 /// The JSON schema of a case.
@@ -45,6 +52,7 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add("__version__", env!("CARGO_PKG_VERSION"))?;
     module.add_class::<grid::NativeGrid>()?;
     module.add_function(wrap_pyfunction!(main, module)?)?;
+    module.add_function(wrap_pyfunction!(library_folders, module)?)?;
     module.add_function(wrap_pyfunction!(case_schema, module)?)?;
     module.add_function(wrap_pyfunction!(keys, module)?)?;
     module.add_function(wrap_pyfunction!(make::make, module)?)?;

@@ -71,3 +71,10 @@ def test_an_interrupt_ends_the_program_with_130(tmp_path):
         run.send_signal(signal.SIGINT)
         run.stderr.read()
         assert run.wait(60) == 130
+
+
+def test_libraries_from_pypi_are_found_in_every_place_of_the_interpreter(tmp_path, monkeypatch):
+    (tmp_path / "nvidia" / "cu13" / "lib").mkdir(parents=True)
+    monkeypatch.syspath_prepend(tmp_path)
+
+    assert str(tmp_path / "nvidia" / "cu13" / "lib") in packaged_libraries()

@@ -26,6 +26,8 @@ pub use self::backend::CudaBackend;
 pub use self::device::driver;
 #[cfg(feature = "cuda")]
 pub use self::gpus::{Gpus, Transport};
+#[cfg(feature = "cuda")]
+pub use self::launch::library::library_folders;
 
 #[cfg(feature = "cuda")]
 #[doc(hidden)]

@@ -13,7 +13,8 @@ use cudarc::nvrtc::sys;
 use libloading::Library;
 use std::any::Any;
 use std::ffi::{CStr, CString};
-use std::sync::LazyLock;
+use std::path::PathBuf;
+use std::sync::{LazyLock, OnceLock};
 
 /// A library that is opened at its first use, by the first of its file names that is found. It stays open:
 /// opened and closed again it would be loaded twice.
@@ -21,16 +22,35 @@ pub(in super::super) struct Probe(LazyLock<Option<Library>>);
 
 /// The driver.
 pub(in super::super) static DRIVER: Probe =
-    Probe(LazyLock::new(|| open([file_names("cuda"), file_names("nvcuda")].concat())));
-static COMPILER: Probe = Probe(LazyLock::new(|| open(file_names("nvrtc"))));
+    Probe(LazyLock::new(|| open(&[], [file_names("cuda"), file_names("nvcuda")].concat())));
+static COMPILER: Probe = Probe(LazyLock::new(|| open(folders(), file_names("nvrtc"))));
 /// NCCL: the run-time package comes before the development package.
 pub(in super::super) static NCCL: Probe = Probe(LazyLock::new(|| {
-    open(["libnccl.so.2", "libnccl.so", "nccl.dll", "nccl64_2.dll"].map(str::to_owned).into())
+    let names = ["libnccl.so.2", "libnccl.so", "nccl.dll", "nccl64_2.dll"];
+    open(folders(), names.map(str::to_owned).into())
 }));
 
-fn open(files: Vec<String>) -> Option<Library> {
+/// Folders in which NVRTC and NCCL are looked for first.
+static FOLDERS: OnceLock<Vec<PathBuf>> = OnceLock::new();
+
+/// Looks for NVRTC and NCCL in these folders first, then where the system does: for packages that bring
+/// libraries of their own. The first call in a process that comes before the first use of a library decides.
+pub fn library_folders(folders: Vec<PathBuf>) {
+    let _ = FOLDERS.set(folders);
+}
+
+fn folders() -> &'static [PathBuf] {
+    FOLDERS.get().map_or(&[], Vec::as_slice)
+}
+
+/// Opens the first of these files that is found, in the folders or by the system. What is loaded by a path
+/// is found by its name afterwards.
+fn open(folders: &[PathBuf], files: Vec<String>) -> Option<Library> {
+    let placed = folders.iter().flat_map(|folder| files.iter().map(|file| folder.join(file)));
+    let paths: Vec<PathBuf> = placed.filter(|path| path.exists()).collect();
+    let paths = paths.into_iter().chain(files.iter().map(PathBuf::from));
     // SAFETY: NVIDIA's libraries may be opened at any time.
-    files.into_iter().find_map(|file| unsafe { Library::new(file) }.ok())
+    paths.into_iter().find_map(|path| unsafe { Library::new(path) }.ok())
 }
 
 impl Probe {
