@@ -1,6 +1,7 @@
 """Arguments of any form: each is used or refused with its reason, and none ends the process."""
 
 import math
+import warnings
 
 import numpy as np
 import pytest
@@ -82,7 +83,6 @@ def test_points_of_other_precision_are_converted(dtype):
         np.zeros(7),
         np.zeros((2, 3, 2)),
         naca0012().T,
-        [[0, 1], [2]],
         naca0012().astype(complex),
         naca0012().astype(bool),
         naca0012().astype(object),
@@ -99,6 +99,13 @@ def test_what_is_no_array_of_points_is_refused(points):
         gridgen.make(points=points, **SIZES)
 
     assert "points" in refused.value.message
+
+
+def test_rows_of_different_lengths_are_refused_by_name():
+    # NumPy before 1.24 makes an array of lists of them, with a warning.
+    with pytest.raises(gridgen.CaseError, match="points"), warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        gridgen.make(points=[[0, 1], [2]], **SIZES)
 
 
 def test_points_in_rows_get_the_hint_to_transpose_them():

@@ -72,13 +72,14 @@ def test_points_are_a_section(small, section):
     assert made.verdict
 
 
-def test_points_replace_the_section_of_a_case_file(tmp_path, small, section):
+def test_points_replace_the_section_of_a_case(tmp_path, small, section):
     (tmp_path / "wing.toml").write_text("geometry.naca = '2412'\n")
     sizes = small | {"naca": None}
 
     made = gridgen.make(tmp_path / "wing.toml", **sizes, points=section)
 
     assert same(made, gridgen.make(**sizes, points=section))
+    assert same(made, gridgen.make({"geometry": {"naca": "2412"}}, **sizes, points=section))
 
 
 def test_relative_files_start_at_the_folder_of_the_case(tmp_path, small, section, monkeypatch):
