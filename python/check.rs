@@ -49,7 +49,7 @@ fn check(root: &Path) -> Result<(), Stopped> {
         &["-m", "ruff", "check", "--quiet"],
         &["-m", "ruff", "format", "--check", "--quiet"],
         &["-m", "mypy", "--no-error-summary"],
-        &["-m", "mypy.stubtest", "gridgen._core"],
+        &["-m", "mypy.stubtest", "gridgen", "--mypy-config-file", "pyproject.toml"],
     ];
     for arguments in lints {
         run(in_package(&python, root).args(arguments), &arguments.join(" "))?;

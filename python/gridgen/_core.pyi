@@ -7,7 +7,18 @@ from typing import final
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["NativeGrid", "__version__", "from_points", "keys", "main", "make", "read", "schema", "solve"]
+__all__ = [
+    "NativeGrid",
+    "__version__",
+    "from_points",
+    "keys",
+    "library_folders",
+    "main",
+    "make",
+    "read",
+    "schema",
+    "solve",
+]
 
 __version__: str
 

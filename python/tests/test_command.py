@@ -10,6 +10,7 @@ import pytest
 
 import gridgen
 from gridgen import __main__
+from gridgen._support import packaged_libraries
 from support import command
 
 
