@@ -1,4 +1,5 @@
 //! Arguments, help and what the program says. No numerics.
+#![allow(rustdoc::invalid_html_tags, reason = "the texts are those of the help")]
 
 mod airfoil;
 mod batch;

@@ -54,7 +54,7 @@ fn value(value: &Bound<'_, PyAny>) -> PyResult<Option<Value>> {
         Value::from(text.to_str()?)
     } else if value.hasattr("__fspath__")? {
         Value::from(value.call_method0("__fspath__")?.extract::<String>()?)
-    } else if value.cast::<PyDict>().is_ok_and(|table| table.is_empty()) {
+    } else if value.cast::<PyDict>().is_ok_and(PyDictMethods::is_empty) {
         Value::InlineTable(InlineTable::new())
     } else if let Ok(array) = value.extract::<PyReadonlyArrayDyn<'_, f64>>() {
         nested(array.as_array().iter().copied(), array.shape())

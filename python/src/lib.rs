@@ -4,6 +4,12 @@
 //! while Rust works and uses a thread pool of its own, so that nothing is shared between calls or lost in
 //! a forked process.
 
+#![allow(
+    clippy::needless_pass_by_value,
+    clippy::too_many_arguments,
+    reason = "Python hands values over, and its functions have many named arguments"
+)]
+
 mod arguments;
 mod device;
 mod errors;

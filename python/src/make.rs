@@ -65,10 +65,6 @@ pub(crate) enum CaseArgument<'py> {
 /// Makes the grid of a case file, of named arguments, or of both; with `output` also its files.
 #[pyfunction]
 #[pyo3(signature = (case, arguments, *, backend, devices, threads, output, force, restart, on_event))]
-#[allow(
-    clippy::too_many_arguments,
-    reason = "all but two are keywords, and Python has them in one place"
-)]
 pub(crate) fn make(
     py: Python<'_>,
     case: Option<CaseArgument<'_>>,

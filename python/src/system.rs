@@ -89,7 +89,6 @@ fn preconditioner(py: Python<'_>, name: &str) -> PyResult<Algebraic> {
 /// Solves A x = b, A by rows, the entries of one place being summed; returns x and the report in JSON.
 #[pyfunction]
 #[pyo3(signature = (indptr, indices, data, columns, b, options, *, backend, devices, threads))]
-#[allow(clippy::too_many_arguments, reason = "a matrix is three arrays in Python")]
 pub(crate) fn solve<'py>(
     py: Python<'py>,
     indptr: PyReadonlyArray1<'py, i64>,

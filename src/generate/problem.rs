@@ -115,7 +115,9 @@ impl Problem {
 
     /// Whether [`Self::place`] changes a grid.
     pub(super) fn is_placed_elsewhere(&self) -> bool {
-        self.shift != [0.0; 2] || self.case.geometry.chord.to_bits() != 1.0_f64.to_bits()
+        let [x, y] = self.shift;
+        let unmoved = [(x, 0.0), (y, 0.0), (self.case.geometry.chord, 1.0)];
+        unmoved.iter().any(|(value, neutral): &(f64, f64)| value.to_bits() != neutral.to_bits())
     }
 
     /// The verdict on a grid of this problem.

@@ -22,12 +22,12 @@ pub(in super::super) struct Probe(LazyLock<Option<Library>>);
 
 /// The driver.
 pub(in super::super) static DRIVER: Probe =
-    Probe(LazyLock::new(|| open(&[], [file_names("cuda"), file_names("nvcuda")].concat())));
-static COMPILER: Probe = Probe(LazyLock::new(|| open(folders(), file_names("nvrtc"))));
+    Probe(LazyLock::new(|| open(&[], &[file_names("cuda"), file_names("nvcuda")].concat())));
+static COMPILER: Probe = Probe(LazyLock::new(|| open(folders(), &file_names("nvrtc"))));
 /// NCCL: the run-time package comes before the development package.
 pub(in super::super) static NCCL: Probe = Probe(LazyLock::new(|| {
     let names = ["libnccl.so.2", "libnccl.so", "nccl.dll", "nccl64_2.dll"];
-    open(folders(), names.map(str::to_owned).into())
+    open(folders(), &names.map(str::to_owned))
 }));
 
 /// Folders in which NVRTC and NCCL are looked for first.
@@ -45,7 +45,7 @@ fn folders() -> &'static [PathBuf] {
 
 /// Opens the first of these files that is found, in the folders or by the system. What is loaded by a path
 /// is found by its name afterwards.
-fn open(folders: &[PathBuf], files: Vec<String>) -> Option<Library> {
+fn open(folders: &[PathBuf], files: &[String]) -> Option<Library> {
     let placed = folders.iter().flat_map(|folder| files.iter().map(|file| folder.join(file)));
     let paths: Vec<PathBuf> = placed.filter(|path| path.exists()).collect();
     let paths = paths.into_iter().chain(files.iter().map(PathBuf::from));
