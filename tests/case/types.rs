@@ -89,7 +89,7 @@ fn a_word_like_no_other_is_refused() {
         "wing.toml:3: geometry.trailing_edge = \"open\": expected one of \"sharp\", \"blunt\", \
          \"rounded\", \"wedge\", \"extended\", \"as-given\"\n\
          hint: leave geometry.trailing_edge out for the default: \"sharp\" for naca, \"as-given\" \
-         for file"
+         for file and points"
     );
 }
 
