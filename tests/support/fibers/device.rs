@@ -38,6 +38,7 @@ static IDLE: Mutex<Vec<Libraries>> = Mutex::new(Vec::new());
 impl Drop for FiberDevice {
     fn drop(&mut self) {
         let own = std::mem::take(self.waiting.get_mut().unwrap_or_else(PoisonError::into_inner));
+        own.values().for_each(|library| library.release());
         IDLE.lock().unwrap_or_else(PoisonError::into_inner).push(own);
     }
 }

@@ -66,11 +66,15 @@ type Parameters = unsafe extern "C" fn(*const c_char, *mut c_uint) -> c_uint;
 /// `set_backward` of the header.
 type SetBackward = unsafe extern "C" fn(c_int);
 
+/// `release` of the header.
+type Release = unsafe extern "C" fn();
+
 /// One kernel file, compiled for one precision and loaded. Stays loaded.
 pub struct Library {
     launch: Launch,
     parameters: Parameters,
     set_backward: SetBackward,
+    release: Release,
 }
 
 impl Library {
@@ -93,15 +97,23 @@ impl Library {
         let library = unsafe { libloading::Library::new(file) }
             .unwrap_or_else(|error| panic!("{}: {error}", file.display()));
         // SAFETY: the types are those of the header.
-        let (launch, parameters, set_backward) = unsafe {
+        let (launch, parameters, set_backward, release) = unsafe {
             (
                 *library.get::<Launch>(b"launch\0").unwrap(),
                 *library.get::<Parameters>(b"parameters\0").unwrap(),
                 *library.get::<SetBackward>(b"set_backward\0").unwrap(),
+                *library.get::<Release>(b"release\0").unwrap(),
             )
         };
         std::mem::forget(library);
-        Self { launch, parameters, set_backward }
+        Self { launch, parameters, set_backward, release }
+    }
+
+    /// Gives back the stacks of its fibers, of which a process can have some 30,000 (vm.max_map_count, two
+    /// mappings each).
+    pub fn release(&self) {
+        // SAFETY: a copy has one user, which launches nothing now.
+        unsafe { (self.release)() };
     }
 
     /// Runs the blocks of later launches from the last to the first, or as usual again.
