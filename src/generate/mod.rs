@@ -20,10 +20,10 @@ use std::time::Duration;
 
 pub use self::batch::{BatchObserver, BatchOptions, BatchResult, Summary, run_batch};
 pub use self::estimate::{Estimate, check};
-pub use self::machine::{BackendChoice, Machine};
+pub use self::machine::{BackendChoice, DeviceNodes, Machine};
 use self::machine::{Closing, Opened, Opening, thread_pool};
 use self::outputs::Outputs;
-pub use self::solve::{Control, DeviceNodes, GridResult, LinearSystem, Progress, solve};
+pub use self::solve::{Control, GridResult, LinearSystem, Progress, solve};
 #[doc(hidden)]
 // For tests, on devices of another kind too, and for the measurement of the size.
 pub use self::{

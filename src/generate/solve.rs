@@ -1,20 +1,16 @@
 //! From a problem to its grid: the initial grid, Newton's method, and the retry plan.
 
-use std::any::Any;
-use std::fmt;
-use std::ops::Deref;
 use std::path::PathBuf;
-use std::sync::Arc;
 use std::thread;
 use std::time::{Duration, Instant};
 
 #[cfg(doc)]
 use super::RunOptions;
+use super::machine::DeviceNodes;
 use super::restart::{Restarts, SolveObserver, download};
 use super::{Machine, Problem, bands};
 use crate::backend::cpu::CpuBackend;
-use crate::backend::cuda::CudaGrid;
-use crate::backend::{DeviceError, EllipticBackend, GridBackend, MultigridBackend, Real, Scaling};
+use crate::backend::{EllipticBackend, GridBackend, MultigridBackend, Real, Scaling};
 use crate::case::{Case, NEWTON_STEPS};
 use crate::elliptic::GridProblem;
 use crate::error::Error;
@@ -111,46 +107,6 @@ pub struct LinearSystem {
     pub a: Csr,
     /// The right side.
     pub b: Vec<f64>,
-}
-
-/// The nodes of a grid where a GPU has computed them, for programs that go on there. The memory is freed
-/// with the last of these.
-#[derive(Clone)]
-pub struct DeviceNodes(Arc<CudaGrid>);
-
-impl DeviceNodes {
-    /// The nodes of a backend's grid, if it is one of a GPU.
-    fn of(nodes: impl Any) -> Option<Self> {
-        let nodes: Box<dyn Any> = Box::new(nodes);
-        nodes.downcast().ok().map(|grid| Self(Arc::new(*grid)))
-    }
-
-    /// x and y ← those of the grid on the host.
-    pub(super) fn place(&self, grid: &Grid) -> Result<(), DeviceError> {
-        let [x, y] = self.0.nodes();
-        x.upload(&grid.x)?;
-        y.upload(&grid.y)
-    }
-}
-
-impl Deref for DeviceNodes {
-    type Target = CudaGrid;
-
-    fn deref(&self) -> &CudaGrid {
-        &self.0
-    }
-}
-
-impl PartialEq for DeviceNodes {
-    fn eq(&self, other: &Self) -> bool {
-        Arc::ptr_eq(&self.0, &other.0)
-    }
-}
-
-impl fmt::Debug for DeviceNodes {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_tuple("DeviceNodes").field(&self.0.size()).finish()
-    }
 }
 
 /// A grid and how good it is.
