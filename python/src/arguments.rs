@@ -92,7 +92,7 @@ pub(crate) fn word<T: DeserializeOwned>(py: Python<'_>, name: &str, word: &str) 
         .map_err(|error| refused(py, &format!("{name} = \"{word}\": {error}")))
 }
 
-/// Where to compute, as every call that computes is told.
+/// Backend, GPUs and threads of a call that computes.
 pub(crate) struct Compute {
     pub(crate) backend: BackendChoice,
     pub(crate) devices: Option<Vec<usize>>,

@@ -15,7 +15,7 @@ use pyo3::types::PyCapsule;
 const CUDA: u32 = 2;
 /// `DLPACK_FLAG_BITMASK_READ_ONLY` of dlpack.h.
 const READ_ONLY: u64 = 1;
-/// Names of a capsule that nobody has consumed.
+/// Names of a capsule before a consumer takes its tensor.
 const UNVERSIONED: &CStr = c"dltensor";
 const VERSIONED: &CStr = c"dltensor_versioned";
 
@@ -54,7 +54,7 @@ pub(crate) fn capsule<'py>(
     }
 }
 
-/// Frees the tensor of a capsule that nobody has consumed.
+/// Frees the tensor of a capsule that no consumer has taken.
 #[allow(unsafe_code, reason = "DLPack is an interface of C")]
 unsafe extern "C" fn free(capsule: *mut ffi::PyObject) {
     // SAFETY: Python calls this once, with the capsule, attached to the interpreter.

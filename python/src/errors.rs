@@ -104,7 +104,7 @@ fn case_data<'a>(error: &'a CaseError, data: &Bound<'_, PyDict>) -> PyResult<Opt
 }
 
 /// A hint that names options of the program, with the arguments of Python in their place.
-pub(crate) fn in_python(hint: &str) -> String {
+fn in_python(hint: &str) -> String {
     let words = hint.split(' ').map(|word| match word.strip_prefix("--") {
         Some("solver") => "method".to_owned(),
         Some(option) => option.replace('-', "_"),

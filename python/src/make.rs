@@ -30,7 +30,7 @@ enum Event {
 struct Reporter<'a> {
     events: Sender<Event>,
     cancelled: &'a AtomicBool,
-    /// Whether anybody listens; else nothing is put into words.
+    /// Whether the caller gets events; without, none is serialised.
     heard: bool,
 }
 

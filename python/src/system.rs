@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use gridgen::backend::Algebraic;
 use gridgen::formats::matrix_market::{Matrix, Symmetry};
 use gridgen::linear_system::{RightSide, SystemOptions, solve_matrix};
-use gridgen::sparse::{Csr, Schedule};
+use gridgen::sparse::Csr;
 use numpy::{IntoPyArray, PyArray1, PyReadonlyArray1};
 use pyo3::prelude::*;
 
@@ -35,7 +35,10 @@ fn options(
         };
         match &*name {
             "method" => options.method = word(py, &name, &text()?)?,
-            "preconditioner" => options.preconditioner = preconditioner(py, &text()?)?,
+            "preconditioner" => {
+                let factors = |kind: &str| word(py, &name, kind);
+                options.preconditioner = Algebraic::named(&text()?, factors)?;
+            }
             "schedule" => schedule = Some(word(py, &name, &text()?)?),
             "format" => options.format = word(py, &name, &text()?)?,
             "reorder" => options.reorder = word(py, &name, &text()?)?,
@@ -67,23 +70,8 @@ fn options(
             return Err(refused(py, &message));
         }
     }
-    if let Algebraic::Factors { kind, .. } = options.preconditioner {
-        let (schedule, shift) = (schedule.unwrap_or_default(), shift.unwrap_or_default());
-        options.preconditioner = Algebraic::Factors { kind, schedule, shift };
-    }
+    options.preconditioner = options.preconditioner.with(schedule, shift);
     Ok(options)
-}
-
-fn preconditioner(py: Python<'_>, name: &str) -> PyResult<Algebraic> {
-    Ok(match name {
-        "none" => Algebraic::None,
-        "jacobi" => Algebraic::Jacobi,
-        other => Algebraic::Factors {
-            kind: word(py, "preconditioner", other)?,
-            schedule: Schedule::Auto,
-            shift: 0.0,
-        },
-    })
 }
 
 /// Solves A x = b, A by rows, the entries of one place being summed; returns x and the report in JSON.

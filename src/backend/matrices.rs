@@ -125,6 +125,37 @@ pub enum Algebraic {
     },
 }
 
+impl Algebraic {
+    /// The one of this word, factors unshifted in the order that is chosen by itself; `factors` reads words
+    /// other than `none` and `jacobi`.
+    ///
+    /// # Errors
+    /// That of `factors`.
+    pub fn named<E>(
+        word: &str,
+        factors: impl FnOnce(&str) -> std::result::Result<Incomplete, E>,
+    ) -> std::result::Result<Self, E> {
+        Ok(match word {
+            "none" => Self::None,
+            "jacobi" => Self::Jacobi,
+            other => Self::Factors { kind: factors(other)?, schedule: Schedule::Auto, shift: 0.0 },
+        })
+    }
+
+    /// The same with a schedule and a shift of its factors in place of the usual ones; without factors as
+    /// it is.
+    #[must_use]
+    pub fn with(self, schedule: Option<Schedule>, shift: Option<f64>) -> Self {
+        match self {
+            Self::Factors { kind, .. } => {
+                let (schedule, shift) = (schedule.unwrap_or_default(), shift.unwrap_or(0.0));
+                Self::Factors { kind, schedule, shift }
+            }
+            other => other,
+        }
+    }
+}
+
 /// Incomplete factors M = (I + L)(D + U) of A, L and U strictly triangular with the pattern of A.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 #[serde(rename_all = "kebab-case")]

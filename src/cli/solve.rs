@@ -106,12 +106,8 @@ const ORDERS: [(&str, &str); 2] = [
 
 /// Reads a preconditioner; schedule and shift of factors have options of their own.
 fn preconditioner() -> impl TypedValueParser<Value = Algebraic> {
-    let factors = |kind| Algebraic::Factors { kind, schedule: Schedule::Auto, shift: 0.0 };
-    PossibleValuesParser::new(possible(&PRECONDITIONERS)).try_map(move |text| match &*text {
-        "none" => Ok(Algebraic::None),
-        "jacobi" => Ok(Algebraic::Jacobi),
-        other => word(other).map(factors),
-    })
+    PossibleValuesParser::new(possible(&PRECONDITIONERS))
+        .try_map(|text| Algebraic::named(&text, word))
 }
 
 /// A shift that makes the diagonal no smaller.
@@ -160,14 +156,7 @@ impl SolveArguments {
             },
             method: self.solver,
             restart: self.restart,
-            preconditioner: match self.preconditioner {
-                Algebraic::Factors { kind, .. } => Algebraic::Factors {
-                    kind,
-                    schedule: self.schedule.unwrap_or_default(),
-                    shift: self.shift.unwrap_or(0.0),
-                },
-                other => other,
-            },
+            preconditioner: self.preconditioner.with(self.schedule, self.shift),
             format: self.format,
             reorder: self.reorder,
             tolerance: self.tolerance,

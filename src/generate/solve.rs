@@ -252,15 +252,14 @@ pub fn solve(
             let retried = attempt(&changed, machine, control, &Restarts::default())?;
             control.notices.push(format!("tried {change}: {}", retried.verdict));
             if retried.is_good() {
-                result = retried;
+                // The case retries by itself.
+                result = GridResult { case: problem.case.clone(), ..retried };
                 break;
             }
         }
     }
     result.notices.splice(0..0, std::mem::take(&mut control.notices));
     result.timing = std::mem::take(&mut control.timing);
-    // The case retries by itself.
-    result.case = problem.case.clone();
     result.backend = machine.name();
     Ok(result)
 }
