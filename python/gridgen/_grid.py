@@ -190,8 +190,9 @@ class Mesh:
         Parameters
         ----------
         path : path
-            ``.vts``, ``.vtk``, ``.p3d`` (``.xyz``, ``.x``, ``.fmt``), ``.su2``, ``.cgns``. The
-            folder of an OpenFOAM case is written by `make` with ``output`` and ``formats=["openfoam"]``.
+            ``.vts``, ``.vtk``, ``.p3d`` (``.xyz``, ``.x``, ``.fmt``), ``.su2``, ``.cgns``. A name without
+            an extension is a folder, which gets OpenFOAM's ``constant/polyMesh``; a whole case of OpenFOAM is
+            written by `make` with ``output`` and ``formats=["openfoam"]``.
         force : bool
             Whether to replace a mesh of OpenFOAM or a neutral map that gridgen did not write.
         span_cells : int, optional

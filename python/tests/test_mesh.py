@@ -134,6 +134,15 @@ def test_choices_within_formats(tmp_path, grid):
     assert b"0 64 0 32 0 3" in (tmp_path / "span.vts").read_bytes()[:2000]
 
 
+def test_a_name_without_an_extension_is_a_folder_for_openfoam(grid, tmp_path):
+    grid.write(tmp_path / "wing")
+
+    mesh = tmp_path / "wing/constant/polyMesh"
+    assert {file.name for file in mesh.iterdir()} >= {"boundary", "faces", "neighbour", "owner", "points"}
+    # Two planes of nodes, the seam once.
+    assert f"\n{2 * 64 * 33}\n" in (mesh / "points").read_text()
+
+
 def test_other_meshes_are_written_too(tmp_path):
     mesh = gridgen.Mesh(*ring())
 

@@ -161,6 +161,14 @@ impl Machine {
         }
     }
 
+    /// Gives back the memory that a solve has left idle: nodes that stay on a GPU keep it open.
+    pub(super) fn trim(&self) -> Result<(), DeviceError> {
+        match self {
+            Self::Cuda(backend) => backend.device().trim(),
+            Self::Cpu | Self::Ranks(_) => Ok(()),
+        }
+    }
+
     pub(crate) fn gpus(numbers: &[usize]) -> Result<Opened, DeviceError> {
         #[cfg(feature = "cuda")]
         if numbers.len() > 1 {

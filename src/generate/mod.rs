@@ -163,6 +163,9 @@ fn in_memory(
         control.keep_nodes = options.keep_on_device;
         let (problem, (machine, _)) = prepare(problem, opening, 1, &mut control)?;
         let mut result = solve(&problem, &machine, &mut control)?;
+        if result.nodes.is_some() {
+            machine.trim()?;
+        }
         problem.place(&mut result.grid);
         if let Some(nodes) = result.nodes.as_ref().filter(|_| problem.is_placed_elsewhere()) {
             nodes.place(&result.grid)?;

@@ -75,6 +75,11 @@ pub trait Device: Send + Sync {
         Ok(None)
     }
 
+    /// Gives back memory that nothing uses, where the device keeps some for later requests.
+    fn trim(&self) -> Result<()> {
+        Ok(())
+    }
+
     /// The driver's handle of its queue, for other libraries; none where it has none.
     fn queue(&self) -> Option<u64> {
         None

@@ -252,11 +252,16 @@ impl Device for DriverDevice {
     }
 
     fn memory(&self) -> Result<Option<(usize, usize)>> {
+        self.trim()?;
+        result::mem_get_info().map(Some).map_err(self.info.failed("asking for its memory"))
+    }
+
+    fn trim(&self) -> Result<()> {
         self.bind()?;
         if let Some(_no_run) = SEVERAL_GPUS.try_read() {
             self.give_back();
         }
-        result::mem_get_info().map(Some).map_err(self.info.failed("asking for its memory"))
+        Ok(())
     }
 
     fn queue(&self) -> Option<u64> {
