@@ -6,6 +6,7 @@ mod batch;
 mod convert;
 mod progress;
 mod quality;
+mod ranks;
 mod solve;
 mod summary;
 mod terminal;
@@ -14,6 +15,7 @@ mod tools;
 use std::ffi::OsString;
 use std::ops::RangeBounds;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::time::Duration;
 
 use clap::builder::{PossibleValue, PossibleValuesParser, RangedU64ValueParser, TypedValueParser};
@@ -23,12 +25,14 @@ use gridgen::case::{Case, json_schema};
 use gridgen::error::Error;
 use gridgen::files::{IoError, PAGE_FILE, REPORT_FILE, atomic};
 use gridgen::generate::{BackendChoice, GridResult, RESTART_EVERY, RunOptions, run};
+use gridgen::ranks::Job;
 use gridgen::report::plot::Picture;
 use serde::Deserialize;
 use serde::de::IntoDeserializer;
 use serde::de::value::StrDeserializer;
 
 use self::progress::Reporter;
+use self::ranks::RankArguments;
 use self::terminal::{Terminal, explain};
 
 /// Exit code of a run whose grid did not converge or is folded.
@@ -157,6 +161,8 @@ struct ComputeArguments {
     /// again whose results are there.
     #[arg(long)]
     force: bool,
+    #[command(flatten)]
+    ranks: RankArguments,
     /// Say nothing but errors.
     #[arg(short, long, conflicts_with = "verbose")]
     quiet: bool,
@@ -231,16 +237,33 @@ impl<E: Into<Error>> From<E> for Failure {
 
 impl Cli {
     /// Runs the command and returns the exit code.
-    fn execute(self) -> u8 {
-        let compute = match &self.command {
-            None => Some(&self.grid.common.compute),
-            Some(Command::Run(arguments)) => Some(&arguments.common.compute),
-            Some(Command::Solve(arguments)) => Some(&arguments.compute),
+    fn execute(mut self) -> u8 {
+        let compute = match &mut self.command {
+            None => Some(&mut self.grid.common.compute),
+            Some(Command::Run(arguments)) => Some(&mut arguments.common.compute),
+            Some(Command::Solve(arguments)) => Some(&mut arguments.compute),
             Some(_) => None,
         };
-        let terminal = &Terminal::new(compute.is_some_and(|arguments| arguments.quiet));
-        let checked = compute.map_or(Ok(()), ComputeArguments::check);
-        let done = checked.and_then(|()| match &self.command {
+        let mut terminal = Terminal::new(compute.as_ref().is_some_and(|given| given.quiet));
+        let job = compute.map_or(Ok(None), ComputeArguments::begin);
+        let done = job.and_then(|job| {
+            let Some(job) = job else { return self.perform(&terminal) };
+            terminal = terminal.quiet_if(!job.is_first());
+            ranks::begin(&job, terminal.clone());
+            ranks::end(&job, self.perform(&terminal))
+        });
+        match done {
+            Ok(code) => code,
+            Err(Failure::Usage(error)) => explain(&error),
+            Err(Failure::Message { message, hint, code }) => {
+                terminal.error(&message, hint.as_deref());
+                code
+            }
+        }
+    }
+
+    fn perform(&self, terminal: &Terminal) -> Result<u8, Failure> {
+        match &self.command {
             None => self.grid.execute(terminal),
             Some(Command::Run(arguments)) => arguments.execute(terminal),
             Some(Command::Convert(arguments)) => arguments.execute(terminal),
@@ -254,14 +277,6 @@ impl Cli {
             Some(Command::Airfoil(arguments)) => arguments.execute(terminal),
             Some(Command::Quality(arguments)) => arguments.execute(terminal),
             Some(Command::Solve(arguments)) => arguments.execute(terminal),
-        });
-        match done {
-            Ok(code) => code,
-            Err(Failure::Usage(error)) => explain(&error),
-            Err(Failure::Message { message, hint, code }) => {
-                terminal.error(&message, hint.as_deref());
-                code
-            }
         }
     }
 }
@@ -293,6 +308,16 @@ impl PictureArguments {
 }
 
 impl ComputeArguments {
+    /// Checks the arguments, and meets the other processes of a launcher.
+    fn begin(&mut self) -> Result<Option<Arc<Job>>, Failure> {
+        self.check()?;
+        self.ranks.meet()?;
+        if self.ranks.job.as_ref().is_some_and(|job| !job.is_first()) {
+            (self.quiet, self.verbose) = (true, false);
+        }
+        Ok(self.ranks.job.clone())
+    }
+
     /// Refuses GPUs named for the CPU, and a GPU named twice.
     fn check(&self) -> Result<(), Failure> {
         let devices = self.devices.as_deref().unwrap_or_default();
@@ -319,6 +344,7 @@ impl CommonArguments {
             threads: self.compute.threads,
             restart_every: Duration::from_secs(self.restart_every),
             force: self.compute.force,
+            job: self.compute.ranks.job.clone(),
             ..RunOptions::new(output)
         }
     }
@@ -327,9 +353,11 @@ impl CommonArguments {
 impl GridArguments {
     /// What must hold between arguments beyond clap's rules; returns the case file.
     fn check(&self) -> Result<&Path, Failure> {
-        let several = self.common.compute.devices.as_ref().is_some_and(|devices| devices.len() > 1);
+        let CommonArguments { compute, .. } = &self.common;
+        let named = compute.devices.as_ref().is_some_and(|devices| devices.len() > 1);
+        let several = named || compute.ranks.job.is_some();
         if several && self.export_jacobian.is_some() {
-            let message = "--export-jacobian writes the system of one GPU: name one with --devices";
+            let message = "--export-jacobian writes the system of one GPU: name one with --devices, and start one process";
             return Err(Failure::usage(ErrorKind::ArgumentConflict, message));
         }
         let missing = || Failure::usage(ErrorKind::MissingRequiredArgument, "name a case file");

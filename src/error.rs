@@ -7,6 +7,7 @@ use crate::files::restart::RestartError;
 use crate::formats::ReadError;
 use crate::formats::matrix_market::MatrixMarketError;
 use crate::grid::FamilyError;
+use crate::ranks::RanksError;
 use crate::solver::{PreconditionerFailure, SolverError};
 use std::path::PathBuf;
 
@@ -57,6 +58,9 @@ pub enum Error {
     /// The chosen device cannot be used.
     #[error(transparent)]
     Device(#[from] DeviceError),
+    /// The processes of a run do not meet, or one of them failed.
+    #[error(transparent)]
+    Ranks(#[from] RanksError),
 }
 
 impl Error {
@@ -66,7 +70,9 @@ impl Error {
     pub fn exit_code(&self) -> u8 {
         match self {
             Self::System(SystemError::Pivot { .. }) | Self::Preconditioner(_) => 1,
-            Self::Device(_) => 3,
+            Self::Ranks(RanksError::Ended { failure } | RanksError::Reported { failure })
+            | Self::Device(DeviceError::Ranks(RanksError::Ended { failure })) => failure.code,
+            Self::Device(_) | Self::Ranks(_) => 3,
             Self::Interrupted { .. } => 130,
             _ => 2,
         }
@@ -88,6 +94,9 @@ impl Error {
             }
             Self::CaseText(_) | Self::Preconditioner(_) => None,
             Self::Device(error) => Some(error.hint().into()),
+            Self::Ranks(error) => {
+                Some(error.hint().into()).filter(|hint: &String| !hint.is_empty())
+            }
         }
     }
 }

@@ -96,6 +96,13 @@ impl Bands {
         [self.periodic || rank > 0, self.periodic || rank + 1 < self.ranks()]
     }
 
+    /// The nodes of a line along i that the band of `rank` holds, at its ends those of the frame too.
+    pub fn nodes(&self, rank: usize) -> Range<usize> {
+        let ([before, after], columns) = (self.neighbours(rank), self.of(rank));
+        let frame = usize::from(!self.periodic);
+        columns.start + frame - usize::from(!before)..columns.end + frame + usize::from(!after)
+    }
+
     /// The bands of the next coarser level, whose point I lies on fine point 2I + 1. A periodic row
     /// with an odd number of points is cut at the seam.
     #[must_use]

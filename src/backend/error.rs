@@ -2,6 +2,7 @@
 
 use super::NarrowBands;
 use crate::memory::{self, NotEnoughMemory};
+use crate::ranks::RanksError;
 use crate::sparse::TooFewRows;
 use std::any::Any;
 use std::time::Duration;
@@ -95,6 +96,12 @@ pub enum DeviceError {
     /// the run; `other` is none if it is not known.
     #[error("rank {rank} waited {} s for {}, and nothing came", waited.as_secs_f64(), rank_of(*other))]
     RankTimeout { rank: usize, other: Option<usize>, waited: Duration },
+    /// Processes that share a grid without a GPU: the CPU computes within one process.
+    #[error("{ranks} ranks share one grid, which needs a GPU for each: --backend cpu has none")]
+    RanksOnCpu { ranks: usize },
+    /// Trouble between the processes of a run.
+    #[error(transparent)]
+    Ranks(#[from] RanksError),
     /// The worker threads could not be started.
     #[error("{threads} worker threads could not be started: {reason}")]
     Threads { threads: usize, reason: String },
@@ -109,7 +116,7 @@ impl DeviceError {
     }
 
     /// What the user can do about it.
-    pub fn hint(&self) -> &'static str {
+    pub fn hint(&self) -> &str {
         match self {
             Self::NotBuilt { .. } => {
                 "run with --backend cpu, or --backend auto to use what is there"
@@ -160,6 +167,10 @@ impl DeviceError {
                 "ranks are numbered from 0 in the order of --devices: look at the driver's log (dmesg, \
                  nvidia-smi) for that GPU, or run on others"
             }
+            Self::RanksOnCpu { .. } => {
+                "start one process, use --ranks threads, or give the ranks many cases with gridgen run"
+            }
+            Self::Ranks(error) => error.hint(),
             Self::OutOfMemory { .. } => {
                 "make the grid smaller, set linear.precision = \"single\", or run with --backend cpu"
             }

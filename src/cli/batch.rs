@@ -7,7 +7,9 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use clap::Args;
 use gridgen::case::{Case, CaseError};
+use gridgen::digest;
 use gridgen::generate::{BatchObserver, BatchOptions, BatchResult, Summary, run_batch};
+use gridgen::ranks::Job;
 use indicatif::ProgressBar;
 use serde::Serialize;
 
@@ -44,11 +46,26 @@ impl BatchArguments {
             let hint = "give each case a name of its own: name = \"…\"";
             return Err(Failure::input(&message, Some(hint)));
         }
+        if let Some(job) = &self.common.compute.ranks.job {
+            job.compare(&self.comparison(&read))?;
+        }
         listen(terminal);
         let rows = self.run(&files, read, terminal);
         let code = rows.iter().map(|row| row.exit_code).max().unwrap_or(0);
         terminal.result(&if self.json { json(&rows, code) } else { text(&rows) })?;
         Ok(code)
+    }
+
+    /// What the ranks of a job must have alike.
+    fn comparison(&self, read: &[Result<Case, CaseError>]) -> [(&'static str, String); 4] {
+        let text = |case: &Result<Case, CaseError>| case.as_ref().ok()?.to_toml_string().ok();
+        let texts: Vec<String> = read.iter().map(|case| text(case).unwrap_or_default()).collect();
+        [
+            ("version", env!("CARGO_PKG_VERSION").to_owned()),
+            ("a batch of", format!("{} cases", read.len())),
+            ("cases of digest", format!("{:016x}", digest::of(texts.concat().as_bytes()))),
+            ("--jobs", self.jobs.to_string()),
+        ]
     }
 
     /// Runs the cases that could be read; the rows are in the order of the files.
@@ -75,7 +92,9 @@ impl BatchArguments {
             run: self.common.options(self.common.compute.output.clone()),
             jobs: self.jobs,
         };
-        let follower = Follower::new(&cases, self.common.compute.verbose, terminal);
+        let CommonArguments { compute, .. } = &self.common;
+        let job = compute.ranks.job.as_deref();
+        let follower = Follower { job, ..Follower::new(&cases, compute.verbose, terminal) };
         let results = run_batch(&cases, &options, &follower);
         follower.bar.finish_and_clear();
         for ((place, case), result) in places.into_iter().zip(&cases).zip(results) {
@@ -124,13 +143,15 @@ struct Follower<'a> {
     cases: &'a [Case],
     verbose: bool,
     done: AtomicUsize,
+    /// The job of this process, whose other ranks stop when this one is told to.
+    job: Option<&'a Job>,
 }
 
 impl<'a> Follower<'a> {
     fn new(cases: &'a [Case], verbose: bool, terminal: &Terminal) -> Self {
         let template = "{elapsed} {bar:40} {pos} of {len} {wide_msg}";
         let bar = bar(terminal.can_draw(), Some(cases.len() as u64), template);
-        Self { bar, cases, verbose, done: AtomicUsize::new(0) }
+        Self { bar, cases, verbose, done: AtomicUsize::new(0), job: None }
     }
 }
 
@@ -148,7 +169,11 @@ impl BatchObserver for Follower<'_> {
     }
 
     fn cancelled(&self) -> bool {
-        interrupted()
+        let Some(job) = self.job else { return interrupted() };
+        if interrupted() {
+            job.cancel();
+        }
+        job.cancelled()
     }
 }
 

@@ -166,6 +166,7 @@ impl SolveArguments {
             devices: compute.devices.clone(),
             threads: compute.threads,
             force: compute.force,
+            job: compute.ranks.job.clone(),
             ..matrix
         }
     }

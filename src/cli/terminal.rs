@@ -10,6 +10,7 @@ use std::io::{self, ErrorKind, IsTerminal, Write};
 use super::Failure;
 
 /// The two output streams.
+#[derive(Debug, Clone)]
 pub(super) struct Terminal {
     quiet: bool,
     /// Whether standard error understands more than plain text.
@@ -25,6 +26,11 @@ impl Terminal {
         let dumb = set("TERM").map_or(cfg!(unix), |term| term == "dumb");
         let capable = io::stderr().is_terminal() && !dumb;
         Self { quiet, capable, colour: capable && set("NO_COLOR").is_none() }
+    }
+
+    /// The same, with nothing but errors if `quiet`.
+    pub(super) fn quiet_if(&self, quiet: bool) -> Self {
+        Self { quiet: self.quiet || quiet, ..*self }
     }
 
     /// Whether a progress bar may be drawn on standard error.

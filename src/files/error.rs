@@ -133,7 +133,10 @@ impl IoError {
             WriteFault::Foreign | WriteFault::Changed => {
                 "move it away, choose another output folder, or replace it with --force"
             }
-            WriteFault::Busy => "wait until that one is done, or choose another output folder",
+            WriteFault::Busy => {
+                "wait until that one is done, or choose another output folder; processes that are to share \
+                 a grid or a batch are started by srun, mpirun or torchrun"
+            }
             WriteFault::NoRoom { .. } | WriteFault::Full(_) => {
                 "free some space, choose an output folder on another disk, or ask for fewer files"
             }

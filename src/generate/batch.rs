@@ -13,6 +13,7 @@ use serde_json::Value;
 use super::files::OutputFiles;
 use super::machine::{Closing, Machine, Opened, Opening, needs_several, thread_pool};
 use super::restart::{fingerprint, identity};
+use super::shared::{Client, serve};
 use super::{GridResult, Progress, RunOptions, write_grid};
 use crate::case::Case;
 use crate::error::Error;
@@ -92,6 +93,9 @@ pub trait BatchObserver: Sync {
 
 /// Runs cases, `jobs` at a time, and returns their results in the same order.
 ///
+/// The processes of a job share the cases out among them: each takes the next one as it becomes free. The
+/// first has all results; of a rank that is lost it is the case that it was at work on.
+///
 /// GPUs that are named take whole cases, each one of its own. A case that does not fit one of them, or is
 /// large enough for several, waits for the others and then has all to itself.
 ///
@@ -108,7 +112,9 @@ pub fn run_batch(
     let jobs = options.jobs.max(gpus.len()).clamp(1, cases.len().max(1));
     let all = thread::available_parallelism().map_or(1, std::num::NonZero::get);
     let threads = options.run.threads.unwrap_or((all / jobs).max(1));
-    let each = RunOptions { threads: Some(threads), ..options.run.clone() };
+    let device = options.run.job.as_ref().map_or(0, |job| job.place().local_rank);
+    let each = RunOptions { threads: Some(threads), device, job: None, ..options.run.clone() };
+    let job = options.run.job.as_deref().filter(|job| job.size() > 1);
     let next = AtomicUsize::new(0);
     let results: Vec<Mutex<BatchResult>> =
         cases.iter().map(|_| Mutex::new(BatchResult::NotRun)).collect();
@@ -116,22 +122,36 @@ pub fn run_batch(
         observer.done(index, &result);
         *results[index].lock().unwrap_or_else(PoisonError::into_inner) = result;
     };
+    let take = || {
+        let index = next.fetch_add(1, Ordering::Relaxed);
+        (index < cases.len() && !observer.cancelled()).then_some(index)
+    };
     let for_all = Mutex::new(Vec::new());
-    let work = |job: usize| {
-        let own = gpus.get(job % gpus.len().max(1)).map(|&gpu| vec![gpu]);
+    let work = |thread: usize| {
+        let own = gpus.get(thread % gpus.len().max(1)).map(|&gpu| vec![gpu]);
         let own = RunOptions { devices: own, ..each.clone() };
         let mut machine = None;
-        while !observer.cancelled() {
-            let index = next.fetch_add(1, Ordering::Relaxed);
-            let Some(case) = cases.get(index) else { break };
-            match one(case, &own, gpus, &mut machine, observer) {
-                Some(result) => done(index, result),
-                None => for_all.lock().unwrap_or_else(PoisonError::into_inner).push(index),
+        let client = job.filter(|job| !job.is_first()).map(|job| Client { job, thread });
+        while !observer.cancelled()
+            && let Some(index) = client.as_ref().map_or_else(take, Client::next)
+        {
+            // Ranks of a job take each case alone.
+            let several = if job.is_some() { &[] } else { gpus };
+            match (one(&cases[index], &own, several, &mut machine, observer), &client) {
+                (Some(result), None) => done(index, result),
+                (Some(result), Some(client)) => client.done(index, result),
+                (None, _) => for_all.lock().unwrap_or_else(PoisonError::into_inner).push(index),
             }
         }
     };
     thread::scope(|scope| {
-        (0..jobs).for_each(|job| drop(scope.spawn(move || work(job))));
+        let (work, take, done) = (&work, &take, &done);
+        (0..jobs).for_each(|thread| drop(scope.spawn(move || work(thread))));
+        if let Some(job) = job.filter(|job| job.is_first()) {
+            job.tolerate_losses();
+            let others = (1..job.size()).flat_map(|rank| (0..jobs).map(move |k| (rank, k)));
+            others.for_each(|other| drop(scope.spawn(move || serve(job, other, take, done))));
+        }
     });
     let mut for_all = for_all.into_inner().unwrap_or_else(PoisonError::into_inner);
     for_all.sort_unstable();

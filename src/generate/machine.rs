@@ -8,12 +8,13 @@ use std::thread::JoinHandle;
 
 use super::RunOptions;
 use super::estimate::{CROSSOVER, check_cpu, demand, wanted};
-use crate::backend::cuda::{CudaBackend, CudaGrid, MemoryEstimate};
+use crate::backend::cuda::{CudaBackend, CudaGrid, JobRank, MemoryEstimate};
 #[cfg(feature = "cuda")]
 use crate::backend::cuda::{Gpus, driver};
 use crate::backend::{Bands, DeviceError};
 use crate::case::{Case, LinearOptions};
 use crate::grid::Grid;
+use crate::ranks::Job;
 use crate::solver::SolverError;
 use crate::solver::precond::Kind;
 use crate::sparse::Schedule;
@@ -114,6 +115,9 @@ impl Machine {
     /// The machine of the options, and what the user should know of the choice: with
     /// [`BackendChoice::Auto`] which it is and why.
     fn choose(case: &Case, options: &RunOptions) -> Result<Opened, DeviceError> {
+        if let Some(job) = options.job.as_ref().filter(|job| job.size() > 1) {
+            return Self::rank_of(job.clone(), options.backend, options.devices.as_deref());
+        }
         if let Some(opened) = Self::faster_cpu(case, options) {
             return Ok(opened);
         }
@@ -169,6 +173,29 @@ impl Machine {
         }
     }
 
+    /// The GPU of this process as a rank of its job.
+    pub(crate) fn rank_of(
+        job: Arc<Job>,
+        backend: BackendChoice,
+        devices: Option<&[usize]>,
+    ) -> Result<Opened, DeviceError> {
+        if backend == BackendChoice::Cpu {
+            return Err(DeviceError::RanksOnCpu { ranks: job.size() });
+        }
+        #[cfg(feature = "cuda")]
+        {
+            let gpu = match devices.unwrap_or_default() {
+                [] => own_gpu(job.place().local_rank)?,
+                named => named[job.place().local_rank % named.len()],
+            };
+            let rank = JobRank::open(job, gpu)?;
+            let slow = rank.slow();
+            Ok((Self::Ranks(Box::new(rank)), slow))
+        }
+        #[cfg(not(feature = "cuda"))]
+        Err(DeviceError::NotBuilt { backend: "cuda" })
+    }
+
     pub(crate) fn gpus(numbers: &[usize]) -> Result<Opened, DeviceError> {
         #[cfg(feature = "cuda")]
         if numbers.len() > 1 {
@@ -197,6 +224,11 @@ impl Machine {
     }
 }
 
+/// The GPU of this number, counted on from the first where there are fewer.
+fn own_gpu(number: usize) -> Result<usize, DeviceError> {
+    Ok(if number == 0 { 0 } else { number % driver::devices()?.len().max(1) })
+}
+
 fn left_open(options: &RunOptions) -> bool {
     options.backend == BackendChoice::Auto && options.devices.is_none()
 }
@@ -218,8 +250,10 @@ fn open(case: &Case, options: &RunOptions) -> Result<Opened, DeviceError> {
 /// one.
 fn helpful(case: &Case, options: &RunOptions) -> Result<Vec<usize>, DeviceError> {
     let demand = demand(case);
-    if options.export_jacobian.is_some() || wanted(demand, driver::device(0)?.memory) < 2 {
-        return Ok(vec![0]);
+    let own = own_gpu(options.device)?;
+    let memory = driver::device(own)?.memory;
+    if options.export_jacobian.is_some() || wanted(demand, memory) < 2 {
+        return Ok(vec![own]);
     }
     // To ask every GPU for its free memory takes a while itself.
     let gpus = driver::devices()?;
@@ -280,6 +314,12 @@ pub trait Ranks: Send {
     /// The failure of the first rank that failed on its own; all others stop.
     fn run(&self, bands: &Bands, work: &RankWork<'_>) -> Result<(), SolverError>;
 
+    /// The job whose processes the ranks are: this process then has one of them, and [`Self::run`] does the
+    /// work of that one. None where all are threads of this process.
+    fn job(&self) -> Option<&Arc<Job>> {
+        None
+    }
+
     /// Refuses what does not fit one of them, each having its share.
     ///
     /// # Errors
@@ -305,6 +345,32 @@ impl Ranks for Gpus {
 
     fn run(&self, bands: &Bands, work: &RankWork<'_>) -> Result<(), SolverError> {
         Self::run(self, bands, work).map(|_| ())
+    }
+
+    fn check_memory(&self, demand: MemoryEstimate) -> Result<(), DeviceError> {
+        Self::check_memory(self, demand)
+    }
+}
+
+impl Ranks for JobRank {
+    fn count(&self) -> usize {
+        self.job().size()
+    }
+
+    fn name(&self) -> String {
+        format!("cuda ({})", self.names())
+    }
+
+    fn first(&self) -> Result<CudaBackend, DeviceError> {
+        self.alone()
+    }
+
+    fn run(&self, bands: &Bands, work: &RankWork<'_>) -> Result<(), SolverError> {
+        Self::run(self, bands, work)
+    }
+
+    fn job(&self) -> Option<&Arc<Job>> {
+        Some(Self::job(self))
     }
 
     fn check_memory(&self, demand: MemoryEstimate) -> Result<(), DeviceError> {

@@ -13,9 +13,11 @@ pub(crate) mod machine;
 mod outputs;
 mod problem;
 mod restart;
+mod shared;
 mod solve;
 
 use std::path::PathBuf;
+use std::sync::Arc;
 use std::time::Duration;
 
 pub use self::batch::{BatchObserver, BatchOptions, BatchResult, Summary, run_batch};
@@ -23,18 +25,20 @@ pub use self::estimate::{Estimate, check};
 pub use self::machine::{BackendChoice, DeviceNodes, Machine};
 use self::machine::{Closing, Opened, Opening, thread_pool};
 use self::outputs::Outputs;
+#[doc(hidden)]
+pub use self::restart::fingerprint;
 pub use self::solve::{Control, GridResult, LinearSystem, Progress, solve};
 #[doc(hidden)]
 // For tests, on devices of another kind too, and for the measurement of the size.
 pub use self::{
     estimate::CROSSOVER,
     machine::{RankWork, Ranks},
-    restart::fingerprint,
 };
 pub use crate::case::Problem;
 use crate::case::{Case, SectionError};
 use crate::error::Error;
 use crate::geometry::Airfoil;
+use crate::ranks::Job;
 
 /// Default time between two restart files.
 pub const RESTART_EVERY: Duration = Duration::from_mins(5);
@@ -52,6 +56,9 @@ pub struct RunOptions {
     pub backend: BackendChoice,
     /// GPUs to use; none leaves the choice to the backend.
     pub devices: Option<Vec<usize>>,
+    /// The GPU that a case is given which needs one alone where none is named; counted on from the first
+    /// where there are fewer.
+    pub device: usize,
     /// Threads to use on the CPU; none means all.
     pub threads: Option<usize>,
     /// Newton step whose linear system is written in addition to the mesh, the first being 0.
@@ -62,6 +69,9 @@ pub struct RunOptions {
     pub restart_every: Duration,
     /// Whether to replace files in the output folder that gridgen did not write.
     pub force: bool,
+    /// The job that this process is a rank of: its ranks share one grid, a GPU each, and a batch is shared
+    /// out among them. The first rank alone writes files.
+    pub job: Option<Arc<Job>>,
     /// Whether a grid that is made in memory on one GPU stays there as well: [`GridResult::nodes`].
     pub keep_on_device: bool,
 }
@@ -74,11 +84,13 @@ impl RunOptions {
             grids: 1,
             backend: BackendChoice::Auto,
             devices: None,
+            device: 0,
             threads: None,
             export_jacobian: None,
             restart: None,
             restart_every: RESTART_EVERY,
             force: false,
+            job: None,
             keep_on_device: false,
         }
     }
@@ -187,14 +199,31 @@ fn write_grid<R>(
     let mut control = Control::new(progress).restart_from(options.restart.clone());
     control.export = options.export_jacobian;
     let (problem, machine) = prepare(|| case.settle(), opening, options.grids, &mut control)?;
+    let writes = options.job.as_ref().is_none_or(|job| job.is_first());
     // A section that cannot be meshed leaves the folder as it is; a folder that takes no files is found
     // before the work.
-    let outputs = Outputs::open(&problem.case, options, &mut control.notices)?;
-    let mut control = control.save_to(outputs.restart_file(), options.restart_every);
+    let open = || Outputs::open(&problem.case, options, &mut control.notices);
+    let outputs = writes.then(open).transpose()?;
+    if let Some(outputs) = &outputs {
+        control = control.save_to(outputs.restart_file(), options.restart_every);
+    }
     let mut result = solve(&problem, &machine.0, &mut control)?;
     let _released = release(machine);
-    outputs.write(&problem, &mut result, options, &mut control)?;
+    if let Some(outputs) = outputs {
+        outputs.write(&problem, &mut result, options, &mut control)?;
+    }
     Ok(result)
+}
+
+/// What the ranks of a job must have alike.
+fn comparison(problem: &Problem, grids: u32) -> Result<[(&'static str, String); 4], Error> {
+    let [ni, nj] = problem.size();
+    Ok([
+        ("version", env!("CARGO_PKG_VERSION").to_owned()),
+        ("a grid of", format!("{ni} × {nj} points")),
+        ("a family of", format!("{grids} grids")),
+        ("the case and the program of fingerprint", fingerprint(&problem.case)?),
+    ])
 }
 
 fn prepare(
@@ -208,6 +237,11 @@ fn prepare(
     let problem = problem?;
     problem.check_family(grids)?;
     let (machine, notice) = opened?;
+    if let Machine::Ranks(ranks) = &machine
+        && let Some(job) = ranks.job()
+    {
+        job.compare(&comparison(&problem, grids)?)?;
+    }
     let order = machine.refused_order(&problem.case.linear);
     machine.check_memory(&problem.case)?;
     control.notices.extend(notice.iter().cloned().chain(order));

@@ -54,8 +54,11 @@ pub fn solve_system(
 
 /// Begins to open the machine of the options.
 fn opening(options: &SystemOptions) -> Opening {
-    let (backend, devices) = (options.backend, options.devices.clone());
+    let (backend, devices, job) = (options.backend, options.devices.clone(), options.job.clone());
     Opening::begin(move || {
+        if let Some(job) = job {
+            return Machine::rank_of(job, backend, devices.as_deref());
+        }
         let named = devices.as_deref();
         // The first, if none is named.
         let numbers = named.filter(|named| !named.is_empty()).unwrap_or(&[0]);
@@ -95,13 +98,19 @@ fn run(
     let (matrix, b) = read?;
     let (machine, notice) = opened?;
     control.notices.extend(notice);
+    if let Some(job) = &options.job {
+        job.compare(&comparison(&matrix, options))?;
+    }
     let system = System::new(&matrix, &b, options, control)?;
     // Before the solve it is known that the files can be written.
     let (root, notices) = (&options.output, &mut control.notices);
-    let output = open_output(root, FolderRules::NONE, options.force, &report::names(), notices)?;
+    let writes = options.job.as_ref().is_none_or(|job| job.is_first());
+    let open = || open_output(root, FolderRules::NONE, options.force, &report::names(), notices);
+    let output = writes.then(open).transpose()?;
     // A GPU takes long to close, too, and nothing that follows needs it.
     let (solved, mut report) = system.solve(&machine, options, control)?;
     let _closing = Closing::of(machine);
+    let Some(output) = output else { return Ok(SystemOutcome { report, files: Vec::new() }) };
     let write = |folder: &Path| report::write(folder, &report, &solved.x, &solved.residuals);
     let mut files = control.timed("writing", |_| output.fill(write))?;
     control.timing.add("total", control.started.elapsed().as_secs_f64());
@@ -113,6 +122,20 @@ fn run(
     })?);
     output.commit()?;
     Ok(SystemOutcome { report, files })
+}
+
+/// What the ranks of a job must have alike.
+fn comparison(matrix: &Matrix, options: &SystemOptions) -> [(&'static str, String); 4] {
+    let Matrix { csr, .. } = matrix;
+    let SystemOptions { method, restart, preconditioner, format, reorder, .. } = options;
+    let SystemOptions { tolerance, max_iterations, right_side, .. } = options;
+    let how = (method, restart, preconditioner, format, reorder, tolerance, max_iterations);
+    [
+        ("version", env!("CARGO_PKG_VERSION").to_owned()),
+        ("a matrix of", format!("{} rows and {} entries", csr.rows(), csr.values.len())),
+        ("the right side", right_side.to_string()),
+        ("the options", format!("{how:?}")),
+    ]
 }
 
 /// Solves A x = b in memory, from x = 0; `options` name A and b in messages, and no file is read or written.

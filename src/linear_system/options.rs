@@ -2,6 +2,7 @@
 
 use std::fmt;
 use std::path::PathBuf;
+use std::sync::Arc;
 
 use rand_xoshiro::SplitMix64;
 use rand_xoshiro::rand_core::{Rng, SeedableRng};
@@ -10,6 +11,7 @@ use super::report::MethodReport;
 use crate::backend::{Algebraic, Format, Incomplete};
 use crate::case::is_fit_name;
 use crate::generate::BackendChoice;
+use crate::ranks::Job;
 use crate::solver::krylov::Method;
 use crate::sparse::Schedule;
 
@@ -67,6 +69,9 @@ pub struct SystemOptions {
     pub threads: Option<usize>,
     /// Whether to replace files in the output folder that gridgen did not write.
     pub force: bool,
+    /// The job that this process is a rank of: its ranks share the rows, a GPU each. The first rank alone
+    /// writes files.
+    pub job: Option<Arc<Job>>,
 }
 
 impl SystemOptions {
@@ -91,6 +96,7 @@ impl SystemOptions {
             devices: None,
             threads: None,
             force: false,
+            job: None,
         }
     }
 

@@ -7,6 +7,7 @@ use crate::backend::cpu::CpuBackend;
 use crate::backend::cuda::CudaCsr;
 use crate::backend::{Algebraic, Backend, Bands, DeviceError, Result, SparseBackend, scalars};
 use crate::generate::{Control, Machine, Ranks};
+use crate::ranks::values;
 use crate::solver::SolverError;
 use crate::solver::linear::{LinearReport, LinearSettings, LinearSolver};
 use crate::solver::precond::FromMatrix;
@@ -51,13 +52,14 @@ fn by_rows(
 ) -> Result<Solved, SolverError> {
     let blocks = RowBlocks::new(a.pattern(), ranks.count()).map_err(DeviceError::from)?;
     let parts: Vec<Mutex<Option<Solved>>> = (0..ranks.count()).map(|_| Mutex::default()).collect();
-    // All ranks see and time the same: the first reports it.
+    // All ranks see and time the same: the first of this process reports it.
+    let first = ranks.job().map_or(0, |job| job.rank());
     let observed = Mutex::new(control);
     ranks.run(&Bands::from(&blocks), &|rank, backend| {
         let part = blocks.part(rank, a);
         let own = &b[part.rows.clone()];
         let matrix = |backend: &_| CudaCsr::of_rows(backend, &part, options.format);
-        let solved = if rank == 0 {
+        let solved = if rank == first {
             let mut observed = observed.lock().unwrap_or_else(PoisonError::into_inner);
             solve_on(backend, (matrix, own), options, &mut observed)
         } else {
@@ -69,7 +71,14 @@ fn by_rows(
     let solved = |part: Mutex<Option<_>>| part.into_inner().unwrap_or_else(PoisonError::into_inner);
     let mut parts = parts.into_iter().filter_map(solved);
     let mut whole: Solved = parts.next().ok_or(DeviceError::NoGpu)?;
-    parts.for_each(|part| whole.x.extend(part.x));
+    match ranks.job() {
+        None => parts.for_each(|part| whole.x.extend(part.x)),
+        Some(job) => {
+            let own = bytemuck::cast_slice(&whole.x).to_vec();
+            let all = job.all_gather(own).map_err(DeviceError::from)?;
+            whole.x = values(&all.concat());
+        }
+    }
     whole.report.events.extend(notes(&blocks, options));
     Ok(whole)
 }

@@ -7,5 +7,6 @@ mod bands;
 mod cpu;
 mod errors;
 mod general;
+mod processes;
 mod rows;
 mod sparse;

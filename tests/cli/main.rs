@@ -18,6 +18,7 @@ mod openfoam;
 mod output;
 mod page;
 mod quality;
+mod ranks;
 mod rerun;
 mod restart;
 mod sections;

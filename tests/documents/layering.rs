@@ -11,10 +11,11 @@ const ALLOWED: &[(&str, &[&str])] = &[
     ("simd", &[]),
     ("memory", &[]),
     ("digest", &[]),
+    ("ranks", &[]),
     ("grid", &["geometry", "simd"]),
     ("sparse", &[]),
     ("pde", &["grid", "geometry"]),
-    ("backend", &["pde", "sparse", "grid", "simd", "memory", "digest"]),
+    ("backend", &["pde", "sparse", "grid", "simd", "memory", "digest", "ranks"]),
     ("solver", &["backend", "sparse"]),
     ("elliptic", &["backend", "solver", "pde", "grid", "sparse"]),
     ("files", &["solver::history", "memory", "digest"]),
@@ -37,14 +38,14 @@ const ALLOWED: &[(&str, &[&str])] = &[
         "error",
         &[
             "geometry", "grid", "sparse", "pde", "backend", "solver", "elliptic", "files",
-            "formats", "case",
+            "formats", "case", "ranks",
         ],
     ),
     (
         "generate",
         &[
             "geometry", "grid", "sparse", "pde", "backend", "solver", "elliptic", "files",
-            "formats", "report", "case", "error", "memory", "digest",
+            "formats", "report", "case", "error", "memory", "digest", "ranks",
         ],
     ),
     (
@@ -59,6 +60,7 @@ const ALLOWED: &[(&str, &[&str])] = &[
             "case::is_fit_name",
             "error",
             "generate",
+            "ranks",
         ],
     ),
 ];
@@ -297,8 +299,10 @@ fn a_new_module_must_be_given_its_place() {
 }
 
 /// The folders and files of the CUDA backend: each uses only those before it.
-const CUDA: &[&str] =
-    &["launch", "device", "comm", "backend", "algebra", "grid", "csr", "precond", "gpus", "mod"];
+const CUDA: &[&str] = &[
+    "launch", "device", "comm", "backend", "algebra", "grid", "csr", "precond", "gpus", "process",
+    "mod",
+];
 
 /// For each file of a folder of `src` the files of that folder that it uses.
 fn file_uses(folder: &str) -> Vec<(String, Vec<String>)> {

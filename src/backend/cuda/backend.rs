@@ -156,6 +156,14 @@ impl CudaBackend {
         }
     }
 
+    /// The largest number of a rank, on all ranks: all must call. Alone, `own`.
+    pub(crate) fn largest(&self, own: u64) -> Result<u64> {
+        match &self.ranks {
+            Some(ranks) => ranks.numbers(own)?.into_iter().max().ok_or(DeviceError::OtherRank),
+            None => Ok(own),
+        }
+    }
+
     /// The number of the first rank, on all ranks: all must call. Alone, `own`.
     #[doc(hidden)]
     pub fn broadcast(&self, own: u64) -> Result<u64> {

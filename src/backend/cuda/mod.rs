@@ -20,6 +20,7 @@ mod csr;
 mod gpus;
 mod grid;
 mod precond;
+mod process;
 
 pub use self::backend::CudaBackend;
 #[cfg(feature = "cuda")]
@@ -28,6 +29,7 @@ pub use self::device::driver;
 pub use self::gpus::{Gpus, Transport};
 #[cfg(feature = "cuda")]
 pub use self::launch::library::library_folders;
+pub use self::process::JobRank;
 
 #[cfg(feature = "cuda")]
 #[doc(hidden)]

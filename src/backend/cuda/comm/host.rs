@@ -1,69 +1,81 @@
-//! Messages through the host's memory, between threads of one process with any devices.
+//! Messages through the hosts' memory, between threads or processes with any devices.
 
 use super::abort_flag::AbortFlag;
 use super::communicator::{Communicator, Message};
+use crate::backend::DeviceError;
 use crate::backend::cuda::device::{Address, Buffer, Device, GRANTED};
 use crate::backend::cuda::launch::Result;
-use parking_lot::{Condvar, Mutex};
-use std::collections::{HashMap, VecDeque};
+use crate::ranks::{Channel, Inbox, Job};
+use parking_lot::Mutex;
 use std::sync::Arc;
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
-const POLL: Duration = Duration::from_millis(5);
+/// Kinds of messages, in one order each between two ranks: those of an exchange may be unfinished during
+/// an all-gather.
+const ALL: u8 = 0;
+const ONE: u8 = 1;
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-enum Kind {
-    All,
-    /// Of an exchange, which may be unfinished during an all-gather.
-    One,
-}
-
-/// Sender, receiver and kind of a message.
-type Route = (usize, usize, Kind);
-
-/// What the ranks of a run share on the host: messages that were sent and not received, the abort flag
-/// that ends all waits for one, and device memory that other ranks access.
+/// The messages of a solve on the host, between threads of this process or with other processes of a job;
+/// the abort flag that ends all waits for one, and device memory that other ranks access.
 #[derive(Default)]
 pub struct HostTransport {
     pub(super) ranks: usize,
-    queues: Mutex<HashMap<Route, VecDeque<Vec<u8>>>>,
-    arrived: Condvar,
+    /// Messages between threads.
+    inbox: Inbox,
+    /// The job whose processes are the ranks, if they are not threads.
+    job: Option<Arc<Job>>,
+    /// Number of the solve among those of its job.
+    solve: u32,
     pub(super) abort_flag: Arc<AbortFlag>,
     /// Memory that other ranks access until all have left: it outlives every rank's last message.
     pub(super) windows: Mutex<Vec<Buffer<u64>>>,
 }
 
 impl HostTransport {
-    /// A transport of this number of ranks whose waits end when this flag is raised.
+    /// A transport of this number of threads whose waits end when this flag is raised.
     pub fn new(abort_flag: Arc<AbortFlag>, ranks: usize) -> Self {
         Self { ranks, abort_flag, ..Self::default() }
+    }
+
+    /// A transport between the processes of a job for the solve with this number; a process that fails
+    /// raises the flag.
+    pub fn of_job(abort_flag: Arc<AbortFlag>, job: Arc<Job>, solve: u32) -> Self {
+        let raised = Arc::downgrade(&abort_flag);
+        job.on_failure(move |_| {
+            if let Some(flag) = raised.upgrade() {
+                flag.raise();
+            }
+        });
+        Self { ranks: job.size(), abort_flag, job: Some(job), solve, ..Self::default() }
     }
 
     /// A message of each rank, by rank. Fails if the abort flag is raised, or a rank does not call within
     /// the timeout.
     pub(super) fn gather(&self, rank: usize, own: &[u8]) -> Result<Vec<Vec<u8>>> {
-        (0..self.ranks).for_each(|other| self.send((rank, other, Kind::All), own.to_vec()));
-        (0..self.ranks).map(|other| self.receive((other, rank, Kind::All))).collect()
+        (0..self.ranks).for_each(|other| self.send([rank, other], ALL, own.to_vec()));
+        (0..self.ranks).map(|other| self.receive([other, rank], ALL)).collect()
     }
 
-    fn send(&self, route: Route, payload: Vec<u8>) {
-        self.queues.lock().entry(route).or_default().push_back(payload);
-        self.arrived.notify_all();
+    fn send(&self, [from, to]: [usize; 2], kind: u8, payload: Vec<u8>) {
+        let channel = Channel::Solve(self.solve, kind);
+        match &self.job {
+            Some(job) => job.send(to, channel, payload),
+            None => self.inbox.put((from, to, channel.number()), payload),
+        }
     }
 
-    fn receive(&self, route: Route) -> Result<Vec<u8>> {
-        let started = Instant::now();
-        let mut queues = self.queues.lock();
-        loop {
-            if let Some(payload) = queues.get_mut(&route).and_then(VecDeque::pop_front) {
-                return Ok(payload);
-            }
+    fn receive(&self, [from, to]: [usize; 2], kind: u8) -> Result<Vec<u8>> {
+        let (started, channel) = (Instant::now(), Channel::Solve(self.solve, kind).number());
+        let check = || {
             self.abort_flag.check()?;
             if started.elapsed() >= self.abort_flag.timeout {
-                let (sender, receiver, _) = route;
-                return Err(self.abort_flag.timed_out(receiver, Some(sender)));
+                return Err(self.abort_flag.timed_out(to, Some(from)));
             }
-            self.arrived.wait_for(&mut queues, POLL);
+            Ok(())
+        };
+        match &self.job {
+            Some(job) => job.receive_checked(from, channel, check),
+            None => self.inbox.take::<DeviceError>((from, to, channel), check),
         }
     }
 }
@@ -108,14 +120,14 @@ impl Communicator for HostCommunicator {
         // What is sent may have been computed on the side stream.
         self.device.join()?;
         for &Message { rank, at, bytes } in sent {
-            self.transport.send((self.rank, rank, Kind::One), self.read(at, bytes)?);
+            self.transport.send([self.rank, rank], ONE, self.read(at, bytes)?);
         }
         Ok(())
     }
 
     fn finish_exchange(&self) -> Result<()> {
         for Message { rank, at, .. } in std::mem::take(&mut *self.expected.lock()) {
-            let payload = self.transport.receive((rank, self.rank, Kind::One))?;
+            let payload = self.transport.receive([rank, self.rank], ONE)?;
             self.device.upload(GRANTED, &payload, at)?;
         }
         Ok(())

@@ -108,6 +108,17 @@ impl CommunicatorId {
             reason,
         })
     }
+
+    /// The name as it is sent to other processes.
+    pub(crate) fn bytes(&self) -> [u8; 128] {
+        bytemuck::cast(self.internal)
+    }
+
+    /// The name that another process has sent.
+    pub(crate) fn from_bytes(bytes: &[u8]) -> Option<Self> {
+        let bytes: [u8; 128] = bytes.try_into().ok()?;
+        Some(Self { internal: bytemuck::cast(bytes) })
+    }
 }
 
 struct Handle(Raw);

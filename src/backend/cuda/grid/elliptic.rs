@@ -183,13 +183,14 @@ impl EllipticBackend for CudaBackend {
 
     fn store_grid(&self, state: &CudaElliptic, grid: &mut Grid) -> Result<()> {
         let stride = state.mi + 2;
-        let ([before, after], columns, periodic) = match &self.ranks {
-            Some(ranks) => (ranks.neighbours, ranks.first(), ranks.bands.periodic()),
+        let ([before, after], first, periodic) = match &self.ranks {
+            Some(ranks) => {
+                (ranks.neighbours, ranks.bands.nodes(ranks.rank).start, ranks.bands.periodic())
+            }
             None => ([state.periodic; 2], 0, state.periodic),
         };
-        // Frame columns kept, the band's own and a held seam at its end, and the node of the first of them.
+        // Frame columns kept: the band's own and a held seam at its end.
         let kept = usize::from(before)..stride - usize::from(after);
-        let first = columns + kept.start - usize::from(periodic);
         for (from, to) in [(&state.x, &mut grid.x), (&state.y, &mut grid.y)] {
             if from.len() == to.len() {
                 // A held frame is the grid.

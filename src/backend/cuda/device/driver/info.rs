@@ -9,6 +9,7 @@ use cudarc::driver::sys;
 use std::any::Any;
 use std::ffi::CStr;
 use sys::CUdevice_attribute_enum as Attribute;
+use sysinfo::System;
 
 /// The oldest driver that has all that is called: the priorities of the nodes of graphs are of
 /// CUDA 11.7 (`CUDA_GRAPH_INSTANTIATE_FLAG_USE_NODE_PRIORITY`).
@@ -42,6 +43,20 @@ impl DeviceInfo {
     /// Compute capability as in `sm_90`.
     pub(super) fn architecture(&self) -> u32 {
         self.capability.0 * 10 + self.capability.1
+    }
+
+    /// What tells this GPU from all others: its host, and its place on the bus.
+    pub(crate) fn identity(&self) -> Result<Vec<u8>> {
+        let device = handle(self.ordinal)?;
+        let number = |which| {
+            // SAFETY: `device` is valid.
+            unsafe { result::device::get_attribute(device, which) }.map_err(unexpected)
+        };
+        let host = System::host_name().unwrap_or_default();
+        let domain = number(Attribute::CU_DEVICE_ATTRIBUTE_PCI_DOMAIN_ID)?;
+        let bus = number(Attribute::CU_DEVICE_ATTRIBUTE_PCI_BUS_ID)?;
+        let place = number(Attribute::CU_DEVICE_ATTRIBUTE_PCI_DEVICE_ID)?;
+        Ok(format!("{host} {domain:x}:{bus:x}:{place:x}").into_bytes())
     }
 
     /// The error of a call that failed for this reason.

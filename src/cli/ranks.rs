@@ -1,0 +1,112 @@
+//! Processes that a launcher started: arguments, their meeting, and the end of all.
+
+use std::sync::Arc;
+use std::thread;
+use std::time::Duration;
+
+use clap::Args;
+use clap::builder::TypedValueParser;
+use gridgen::error::Error;
+use gridgen::ranks::{Failure as Outcome, Job, Place, RanksError, Rendezvous};
+use serde::Deserialize;
+
+use super::terminal::Terminal;
+use super::{Failure, words};
+
+/// Time that a process has to end by itself once another one has failed.
+const GRACE: Duration = Duration::from_secs(20);
+
+/// Who the ranks are.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+enum Ranks {
+    /// The processes that a launcher has started.
+    Launcher,
+    /// Threads of this process.
+    Threads,
+}
+
+/// Values of `--ranks`.
+const RANKS: [(&str, &str); 2] = [
+    ("launcher", "The processes that srun, mpirun or torchrun has started, a GPU each"),
+    ("threads", "Threads of this process, which is on its own"),
+];
+
+fn ranks() -> impl TypedValueParser<Value = Ranks> {
+    words(&RANKS)
+}
+
+/// Arguments of every command that processes can share.
+#[derive(Debug, Args)]
+pub(super) struct RankArguments {
+    /// Who share the work [default: the processes of a launcher, where one is found].
+    #[arg(long, value_name = "WHO", value_parser = ranks())]
+    ranks: Option<Ranks>,
+    /// Where processes meet: a port of the host of rank 0, host:port, or a file in a folder that all share, file:PATH [default: where the launcher says].
+    #[arg(long, value_name = "WHERE")]
+    rendezvous: Option<Rendezvous>,
+    /// Seconds that processes wait for each other at the start.
+    #[arg(long, value_name = "SECONDS", default_value_t = 120, value_parser = clap::value_parser!(u64).range(1..))]
+    wait: u64,
+    /// The job of this process.
+    #[arg(skip)]
+    pub(super) job: Option<Arc<Job>>,
+}
+
+impl RankArguments {
+    /// Meets the other processes of the launcher, if there are any.
+    pub(super) fn meet(&mut self) -> Result<(), Error> {
+        let named = self.ranks == Some(Ranks::Launcher);
+        if self.ranks == Some(Ranks::Threads) {
+            return Ok(());
+        }
+        let place = match Place::find(&|name| std::env::var(name).ok()) {
+            Err(RanksError::NoSize { .. }) if !named => None,
+            found => found?,
+        };
+        if place.is_none() && named {
+            return Err(RanksError::NoLauncher.into());
+        }
+        let Some(place) = place.filter(|place| place.size > 1) else { return Ok(()) };
+        let job = Job::meet(place, self.rendezvous.clone(), Duration::from_secs(self.wait))?;
+        self.job = Some(Arc::new(job));
+        Ok(())
+    }
+}
+
+/// Says on the first rank that there are others, and ends this process once another one has failed.
+pub(super) fn begin(job: &Job, terminal: Terminal) {
+    let (place, first) = (job.place(), job.is_first());
+    terminal.note(&format!("{} ranks, started by {}", place.size, place.launcher));
+    job.on_failure(move |failure| {
+        let error = RanksError::Ended { failure: failure.clone() };
+        // The process may be at work that nothing interrupts.
+        let end = move || {
+            thread::sleep(GRACE);
+            if first {
+                terminal.error(&error.to_string(), Some(error.hint()));
+            }
+            std::process::exit(i32::from(Error::from(error).exit_code()));
+        };
+        drop(thread::Builder::new().spawn(end));
+    });
+}
+
+/// What this process ends with, whose own work is `done`. A failure ends the other processes, too; it is
+/// shown once, by the first rank, or by the next one where that is lost.
+pub(super) fn end(job: &Job, done: Result<u8, Failure>) -> Result<u8, Failure> {
+    let failure = match done {
+        Ok(code) => return Ok(job.end(code)),
+        Err(failure) => failure,
+    };
+    let (message, hint, code) = match &failure {
+        Failure::Usage(error) => (error.to_string(), None, 2),
+        Failure::Message { message, hint, code } => (message.clone(), hint.clone(), *code),
+    };
+    job.fail(Some(message), hint, code);
+    let shown_by = match job.failure() {
+        Some(Outcome { rank: 0, message: None, .. }) => 1,
+        _ => 0,
+    };
+    if job.rank() == shown_by { Err(failure) } else { Ok(code) }
+}

@@ -1,0 +1,425 @@
+//! Messages between the processes of a job, and what becomes of all when one fails.
+
+use super::error::{Failure, RanksError};
+use super::inbox::Inbox;
+use super::launcher::Place;
+use super::links::{ALIVE, CANCELLED, ENDED, FAILED, Frame, HEARTBEAT, Link};
+use super::meeting::{self, Rendezvous};
+use parking_lot::{Condvar, Mutex};
+use std::fmt;
+use std::net::TcpStream;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread;
+use std::time::{Duration, Instant};
+
+/// Longest wait of the first rank for the others to close their connections.
+const CLOSING: Duration = Duration::from_secs(10);
+
+/// What a message is for: those of one channel between two ranks are received in the order in which they
+/// are sent.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Channel {
+    /// All-gathers and broadcasts of the job.
+    Collective,
+    /// The cases of a batch, of this thread of a rank.
+    Batch(usize),
+    /// Messages of the solve with this number, of one of its kinds.
+    Solve(u32, u8),
+}
+
+impl Channel {
+    /// Its number.
+    pub fn number(self) -> u64 {
+        match self {
+            Self::Collective => 0,
+            Self::Batch(job) => 1 + job as u64,
+            Self::Solve(solve, kind) => (1 << 63) | (u64::from(solve) << 8) | u64::from(kind),
+        }
+    }
+}
+
+/// The processes that a launcher has started, as one of them sees them.
+///
+/// Every rank is connected with the first, which passes on what the others send to each other. Where a rank
+/// fails, or ends without a word, all waits of the others end with [`RanksError::Ended`].
+pub struct Job {
+    shared: Arc<Shared>,
+}
+
+struct Shared {
+    place: Place,
+    inbox: Inbox,
+    /// Of the first rank the connections with each other one, of any other rank that with the first.
+    links: Vec<Option<Link>>,
+    state: Mutex<State>,
+    changed: Condvar,
+    cancelled: AtomicBool,
+}
+
+/// What is done when a rank fails.
+type OnFailure = Box<dyn FnOnce(&Failure) + Send>;
+
+#[derive(Default)]
+struct State {
+    failure: Option<Failure>,
+    /// Ranks that have said that they are done, and those that are gone.
+    ended: Vec<bool>,
+    gone: Vec<bool>,
+    /// Whether the loss of a rank leaves the others at work.
+    tolerant: bool,
+    /// Exit code of the first rank.
+    code: Option<u8>,
+    closed: bool,
+    on_failure: Vec<OnFailure>,
+}
+
+impl fmt::Debug for Job {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("Job").field(&self.shared.place).finish()
+    }
+}
+
+/// Jobs are the same if they are one.
+impl PartialEq for Job {
+    fn eq(&self, other: &Self) -> bool {
+        Arc::ptr_eq(&self.shared, &other.shared)
+    }
+}
+
+impl Eq for Job {}
+
+impl Job {
+    /// Connects this process with the other ranks of its job; returns when all have come. They meet where
+    /// `rendezvous` says, else where the launcher says.
+    ///
+    /// Whoever connects must first send the number that the names of the launcher's variables give, his rank
+    /// and the number of ranks; anything else is dropped.
+    ///
+    /// # Errors
+    /// Where the ranks do not find each other within `wait`, with the ranks that are missing.
+    pub fn meet(
+        place: Place,
+        rendezvous: Option<Rendezvous>,
+        wait: Duration,
+    ) -> Result<Self, RanksError> {
+        let size = place.size;
+        let streams = meeting::meet(&place, rendezvous, wait)?;
+        let mut links: Vec<Option<Link>> = (0..size).map(|_| None).collect();
+        let mut readers = Vec::new();
+        for (rank, stream) in streams {
+            let Ok((link, reader)) = Link::new(stream) else { continue };
+            links[rank] = Some(link);
+            readers.push((rank, reader));
+        }
+        let state = State { ended: vec![false; size], gone: vec![false; size], ..State::default() };
+        let shared = Arc::new(Shared {
+            place,
+            inbox: Inbox::default(),
+            links,
+            state: Mutex::new(state),
+            changed: Condvar::new(),
+            cancelled: AtomicBool::new(false),
+        });
+        for (rank, reader) in readers {
+            let shared = shared.clone();
+            thread::spawn(move || shared.read(rank, reader));
+        }
+        let alive = shared.clone();
+        thread::spawn(move || alive.show_life());
+        Ok(Self { shared })
+    }
+
+    /// Number of this rank.
+    pub fn rank(&self) -> usize {
+        self.shared.place.rank
+    }
+
+    /// Number of ranks.
+    pub fn size(&self) -> usize {
+        self.shared.place.size
+    }
+
+    /// Whether this is rank 0.
+    pub fn is_first(&self) -> bool {
+        self.rank() == 0
+    }
+
+    /// What the launcher says of this process.
+    pub fn place(&self) -> &Place {
+        &self.shared.place
+    }
+
+    /// Sends a message.
+    pub fn send(&self, to: usize, channel: Channel, payload: Vec<u8>) {
+        self.shared.send(to, self.rank(), channel.number(), payload);
+    }
+
+    /// Waits for a message.
+    ///
+    /// # Errors
+    /// [`RanksError::Ended`] where the sender is gone or the job has failed.
+    pub fn receive(&self, from: usize, channel: Channel) -> Result<Vec<u8>, RanksError> {
+        self.receive_checked(from, channel.number(), || Ok(()))
+    }
+
+    /// The same; `check` may end the wait.
+    ///
+    /// # Errors
+    /// That of `check` as well.
+    pub fn receive_checked<E: From<RanksError>>(
+        &self,
+        from: usize,
+        channel: u64,
+        mut check: impl FnMut() -> Result<(), E>,
+    ) -> Result<Vec<u8>, E> {
+        let route = (from, self.rank(), channel);
+        self.shared.inbox.take(route, || {
+            self.shared.check(from)?;
+            check()
+        })
+    }
+
+    /// What each rank has, by rank: all must call.
+    ///
+    /// # Errors
+    /// As [`Self::receive`].
+    pub fn all_gather(&self, own: Vec<u8>) -> Result<Vec<Vec<u8>>, RanksError> {
+        let (size, channel) = (self.size(), Channel::Collective);
+        if !self.is_first() {
+            self.send(0, channel, own);
+            return (0..size).map(|_| self.receive(0, channel)).collect();
+        }
+        let mut all = vec![own];
+        for rank in 1..size {
+            all.push(self.receive(rank, channel)?);
+        }
+        for rank in 1..size {
+            for payload in &all {
+                self.send(rank, channel, payload.clone());
+            }
+        }
+        Ok(all)
+    }
+
+    /// What the first rank has, on all ranks: all must call.
+    ///
+    /// # Errors
+    /// As [`Self::receive`].
+    pub fn broadcast(&self, own: Vec<u8>) -> Result<Vec<u8>, RanksError> {
+        if !self.is_first() {
+            return self.receive(0, Channel::Collective);
+        }
+        (1..self.size()).for_each(|rank| self.send(rank, Channel::Collective, own.clone()));
+        Ok(own)
+    }
+
+    /// Compares what all ranks have to work on, each a name and a value: all must call.
+    ///
+    /// # Errors
+    /// [`RanksError::Differs`] on every rank, with the first rank that has something else than rank 0.
+    pub fn compare(&self, own: &[(&str, String)]) -> Result<(), RanksError> {
+        let text: Vec<String> =
+            own.iter().map(|(what, value)| format!("{what}\0{value}")).collect();
+        let all = self.all_gather(text.join("\u{1}").into_bytes())?;
+        let lines = |payload: &[u8]| -> Vec<(String, String)> {
+            let text = String::from_utf8_lossy(payload);
+            let pair =
+                |line: &str| line.split_once('\0').map(|(a, b)| (a.to_owned(), b.to_owned()));
+            text.split('\u{1}').filter_map(pair).collect()
+        };
+        let first = lines(&all[0]);
+        for (rank, payload) in all.iter().enumerate() {
+            let other = lines(payload);
+            let differs = first.iter().zip(&other).find(|(here, there)| here != there);
+            if let Some(((what, here), (_, there))) = differs {
+                let (what, here, there) = (what.clone(), here.clone(), there.clone());
+                return Err(RanksError::Differs { rank, what, there, here });
+            }
+            if first.len() != other.len() {
+                let [here, there] = [first.len(), other.len()].map(|n| format!("{n} things to do"));
+                return Err(RanksError::Differs { rank, what: "to compare".into(), there, here });
+            }
+        }
+        Ok(())
+    }
+
+    /// From now on a rank that is lost leaves the others at work: only waits for itself end.
+    pub fn tolerate_losses(&self) {
+        self.shared.state.lock().tolerant = true;
+    }
+
+    /// Ends the work of all ranks: this one has failed. Nothing happens where the job has failed before.
+    pub fn fail(&self, message: Option<String>, hint: Option<String>, code: u8) {
+        self.shared.fail(&Failure { rank: self.rank(), message, hint, code }, None);
+    }
+
+    /// The first failure of a rank that this one has heard of.
+    pub fn failure(&self) -> Option<Failure> {
+        self.shared.state.lock().failure.clone()
+    }
+
+    /// Calls `act` when a rank fails; at once where one has failed.
+    pub fn on_failure(&self, act: impl FnOnce(&Failure) + Send + 'static) {
+        let mut state = self.shared.state.lock();
+        if let Some(failure) = state.failure.clone() {
+            drop(state);
+            act(&failure);
+        } else {
+            state.on_failure.push(Box::new(act));
+        }
+    }
+
+    /// Tells all ranks to stop as soon as they can.
+    pub fn cancel(&self) {
+        if !self.shared.cancelled.swap(true, Ordering::Relaxed) {
+            self.shared.tell_others(CANCELLED, &[], None);
+        }
+    }
+
+    /// Whether a rank has been told to stop.
+    pub fn cancelled(&self) -> bool {
+        self.shared.cancelled.load(Ordering::Relaxed)
+    }
+
+    /// Says that this rank is done, and returns the exit code of the job: that of the first rank, for which
+    /// the others wait, or of the rank that failed.
+    pub fn end(&self, code: u8) -> u8 {
+        let shared = &self.shared;
+        shared.tell_others(ENDED, &[code], None);
+        let started = Instant::now();
+        let mut state = shared.state.lock();
+        if self.is_first() {
+            let open = |state: &State| {
+                (1..self.size()).any(|rank| !state.ended[rank] && !state.gone[rank])
+            };
+            while open(&state) && state.failure.is_none() && started.elapsed() < CLOSING {
+                shared.changed.wait_for(&mut state, CLOSING);
+            }
+            return state.failure.as_ref().map_or(code, |failure| failure.code);
+        }
+        loop {
+            if let Some(code) = state.code {
+                return code;
+            }
+            if let Some(failure) = &state.failure {
+                return failure.code;
+            }
+            shared.changed.wait(&mut state);
+        }
+    }
+}
+
+impl Drop for Job {
+    fn drop(&mut self) {
+        self.shared.state.lock().closed = true;
+        self.shared.changed.notify_all();
+        self.shared.links.iter().flatten().for_each(Link::close);
+    }
+}
+
+impl Shared {
+    /// Sends a message, or puts it where this rank itself finds it.
+    fn send(&self, to: usize, from: usize, channel: u64, payload: Vec<u8>) {
+        if to == self.place.rank {
+            self.inbox.put((from, to, channel), payload);
+        } else if let Some(link) = self.links[to].as_ref().or(self.links[0].as_ref()) {
+            link.send(to, from, channel, &payload);
+        }
+    }
+
+    /// A message to all other ranks that this one is connected with, but for `except`.
+    fn tell_others(&self, channel: u64, payload: &[u8], except: Option<usize>) {
+        for (to, link) in self.links.iter().enumerate() {
+            if let Some(link) = link.as_ref().filter(|_| Some(to) != except) {
+                link.send(to, self.place.rank, channel, payload);
+            }
+        }
+    }
+
+    /// Whether messages of a rank can still come.
+    fn check(&self, from: usize) -> Result<(), RanksError> {
+        let state = self.state.lock();
+        if let Some(failure) = &state.failure {
+            return Err(RanksError::Ended { failure: failure.clone() });
+        }
+        if state.gone[from] {
+            return Err(RanksError::Ended { failure: lost(from) });
+        }
+        Ok(())
+    }
+
+    /// Records the failure of a rank, unless there was one before, and tells all others.
+    fn fail(&self, failure: &Failure, told_by: Option<usize>) {
+        let mut state = self.state.lock();
+        if state.failure.is_some() {
+            return;
+        }
+        state.failure = Some(failure.clone());
+        let acts = std::mem::take(&mut state.on_failure);
+        drop(state);
+        self.changed.notify_all();
+        for act in acts {
+            act(failure);
+        }
+        let payload = serde_json::to_vec(failure).unwrap_or_default();
+        self.tell_others(FAILED, &payload, told_by);
+    }
+
+    /// Receives what `rank` sends until it is done or gone.
+    fn read(&self, rank: usize, mut stream: TcpStream) {
+        while let Ok(Frame { to, from, channel, payload }) = Frame::read(&mut stream) {
+            match channel {
+                ALIVE => {}
+                FAILED => {
+                    let failure = serde_json::from_slice(&payload).unwrap_or_else(|_| lost(rank));
+                    self.fail(&failure, Some(rank));
+                }
+                ENDED => {
+                    let mut state = self.state.lock();
+                    state.ended[rank] = true;
+                    state.code = payload.first().copied().filter(|_| rank == 0).or(state.code);
+                    self.changed.notify_all();
+                }
+                CANCELLED => {
+                    if !self.cancelled.swap(true, Ordering::Relaxed) {
+                        self.tell_others(CANCELLED, &[], Some(rank));
+                    }
+                }
+                _ if to < self.place.size => self.send(to, from, channel, payload),
+                _ => break,
+            }
+        }
+        let mut state = self.state.lock();
+        state.gone[rank] = true;
+        self.changed.notify_all();
+        let expected = state.ended[rank] || state.closed || (state.tolerant && rank != 0);
+        drop(state);
+        if !expected {
+            self.fail(&lost(rank), Some(rank));
+        }
+    }
+
+    /// Sends signs of life until the job is closed.
+    fn show_life(&self) {
+        let mut state = self.state.lock();
+        while !state.closed {
+            if self.changed.wait_for(&mut state, HEARTBEAT).timed_out() && !state.closed {
+                drop(state);
+                self.tell_others(ALIVE, &[], None);
+                state = self.state.lock();
+            }
+        }
+    }
+}
+
+/// The numbers of a message.
+pub fn values(payload: &[u8]) -> Vec<f64> {
+    payload.as_chunks().0.iter().map(|bytes| f64::from_ne_bytes(*bytes)).collect()
+}
+
+/// The failure of a rank that ended without a word.
+fn lost(rank: usize) -> Failure {
+    Failure { rank, message: None, hint: None, code: 3 }
+}

@@ -1,0 +1,292 @@
+//! What a launcher says of this process, by the variables it has set.
+
+use super::error::RanksError;
+use fnv::FnvHasher;
+use std::fmt;
+use std::hash::Hasher;
+
+/// First of the ports that jobs are met at unless the launcher names one, and their number.
+const FIRST_PORT: u16 = 61440;
+const PORTS: u64 = 4096;
+
+/// This host, for ranks that are all on it.
+const LOOPBACK: &str = "127.0.0.1";
+
+/// What starts the processes of a job.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Launcher {
+    /// PyTorch's `torchrun`, and what sets the same variables.
+    Torchrun,
+    /// `mpirun` of Open MPI.
+    OpenMpi,
+    /// `mpiexec` of MPICH and of Intel MPI, and others that speak PMI.
+    Pmi,
+    /// `srun` of Slurm.
+    Slurm,
+}
+
+impl Launcher {
+    pub(super) fn name(self) -> &'static str {
+        match self {
+            Self::Torchrun => "torchrun",
+            Self::OpenMpi => "Open MPI",
+            Self::Pmi => "PMI",
+            Self::Slurm => "Slurm",
+        }
+    }
+}
+
+impl fmt::Display for Launcher {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())
+    }
+}
+
+/// What a launcher says of this process.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Place {
+    /// The launcher.
+    pub launcher: Launcher,
+    /// Number of this rank.
+    pub rank: usize,
+    /// Number of ranks.
+    pub size: usize,
+    /// Number of this rank among those of its host.
+    pub local_rank: usize,
+    /// What names the job, the same for all ranks.
+    pub job: String,
+    /// Host and port where rank 0 is met, if the launcher says so.
+    pub address: Option<(String, u16)>,
+}
+
+/// The environment, and who is asked about it.
+struct Variables<'a> {
+    launcher: Launcher,
+    get: &'a dyn Fn(&str) -> Option<String>,
+}
+
+impl Variables<'_> {
+    fn text(&self, name: &str) -> Option<String> {
+        (self.get)(name).filter(|value| !value.is_empty())
+    }
+
+    fn number(&self, name: &'static str) -> Result<Option<usize>, RanksError> {
+        let Some(text) = self.text(name) else { return Ok(None) };
+        match text.trim().parse() {
+            Ok(number) => Ok(Some(number)),
+            Err(_) => Err(self.refused(name, "a whole number".to_owned())),
+        }
+    }
+
+    fn refused(&self, name: &'static str, expected: String) -> RanksError {
+        let found = self.text(name).unwrap_or_default();
+        RanksError::Variable { launcher: self.launcher.name(), name, found, expected }
+    }
+
+    /// Rank and size by their variables; none where one of them is missing.
+    fn numbers(
+        &self,
+        rank: &'static str,
+        size: &'static str,
+    ) -> Result<Option<[usize; 2]>, RanksError> {
+        if self.text(rank).is_none() || self.text(size).is_none() {
+            return Ok(None);
+        }
+        let (Some(number), Some(ranks)) = (self.number(rank)?, self.number(size)?) else {
+            return Ok(None);
+        };
+        if number >= ranks {
+            return Err(self.refused(rank, format!("a number below {size} = {ranks}")));
+        }
+        Ok(Some([number, ranks]))
+    }
+
+    /// The first of some variables that is there, as the name of the job.
+    fn job(&self, names: &[&str]) -> String {
+        let found = names.iter().find_map(|name| self.text(name));
+        found.unwrap_or_else(|| self.launcher.name().to_owned())
+    }
+}
+
+impl Place {
+    /// What the launcher of this process says by the variables that `get` reads; none where no launcher is
+    /// known to have started it.
+    ///
+    /// A launcher that was started by another one comes first: torchrun, then `mpirun`, then Slurm.
+    ///
+    /// # Errors
+    /// Variables that are no numbers or do not go together.
+    pub fn find(get: &dyn Fn(&str) -> Option<String>) -> Result<Option<Self>, RanksError> {
+        for (launcher, of) in [
+            (Launcher::Torchrun, Self::of_torchrun as fn(&Variables<'_>) -> _),
+            (Launcher::OpenMpi, Self::of_open_mpi),
+            (Launcher::Pmi, Self::of_pmi),
+            (Launcher::Slurm, Self::of_slurm),
+        ] {
+            let found: Result<Option<Self>, RanksError> = of(&Variables { launcher, get });
+            if let Some(place) = found? {
+                return Ok(Some(place));
+            }
+        }
+        match get("PMIX_RANK") {
+            Some(_) => Err(RanksError::NoSize { name: "PMIX_RANK" }),
+            None => Ok(None),
+        }
+    }
+
+    /// `RANK`, `WORLD_SIZE`, `LOCAL_RANK`, `MASTER_ADDR`, `MASTER_PORT`, as PyTorch's documentation of
+    /// torchrun has them. Its agent itself listens at the port where `TORCHELASTIC_USE_AGENT_STORE` is set:
+    /// the ranks meet at the next one.
+    fn of_torchrun(variables: &Variables<'_>) -> Result<Option<Self>, RanksError> {
+        // The names are common ones: only all of them together are torchrun's.
+        let (Some(host), Some(_)) = (variables.text("MASTER_ADDR"), variables.text("MASTER_PORT"))
+        else {
+            return Ok(None);
+        };
+        let Some([rank, size]) = variables.numbers("RANK", "WORLD_SIZE")? else { return Ok(None) };
+        let port = variables.number("MASTER_PORT")?.unwrap_or_default();
+        let refused = || variables.refused("MASTER_PORT", "the number of a port".to_owned());
+        let port = u16::try_from(port).map_err(|_| refused())?;
+        let taken = variables.text("TORCHELASTIC_USE_AGENT_STORE").is_some_and(|v| v == "True");
+        let port = if taken { port.checked_add(1).unwrap_or(port - 1) } else { port };
+        let run = variables.job(&["TORCHELASTIC_RUN_ID"]);
+        let again = variables.text("TORCHELASTIC_RESTART_COUNT").unwrap_or_default();
+        Ok(Some(Self {
+            launcher: variables.launcher,
+            rank,
+            size,
+            local_rank: variables.number("LOCAL_RANK")?.unwrap_or(0),
+            job: format!("{run} {again} {host} {port}"),
+            address: Some((host, port)),
+        }))
+    }
+
+    /// `OMPI_COMM_WORLD_RANK`, `_SIZE`, `_LOCAL_RANK`. Where ranks are on several hosts the first is taken to
+    /// be on that of `mpirun`, which `OMPI_MCA_orte_hnp_uri` names in version 4 and the namespace in version 5.
+    fn of_open_mpi(variables: &Variables<'_>) -> Result<Option<Self>, RanksError> {
+        let numbers = variables.numbers("OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_SIZE")?;
+        let Some([rank, size]) = numbers else { return Ok(None) };
+        let uri = variables.text("OMPI_MCA_orte_hnp_uri");
+        let namespace = variables.text("PMIX_NAMESPACE");
+        let job = variables.job(&["PMIX_NAMESPACE", "OMPI_MCA_orte_hnp_uri"]);
+        let local = variables.number("OMPI_COMM_WORLD_LOCAL_SIZE")? == Some(size);
+        let host = if local {
+            Some(LOOPBACK.to_owned())
+        } else {
+            uri.as_deref()
+                .and_then(uri_host)
+                .or_else(|| namespace.as_deref().and_then(prterun_host))
+        };
+        Ok(Some(Self {
+            launcher: variables.launcher,
+            rank,
+            size,
+            local_rank: variables.number("OMPI_COMM_WORLD_LOCAL_RANK")?.unwrap_or(0),
+            address: host.map(|host| (host, port_of(&job))),
+            job,
+        }))
+    }
+
+    /// `PMI_RANK`, `PMI_SIZE`, and `MPI_LOCALRANKID`, `MPI_LOCALNRANKS` of the Hydra process manager.
+    fn of_pmi(variables: &Variables<'_>) -> Result<Option<Self>, RanksError> {
+        let Some([rank, size]) = variables.numbers("PMI_RANK", "PMI_SIZE")? else {
+            return Ok(None);
+        };
+        let slurm = Self::of_slurm(variables)?.filter(|slurm| slurm.size == size);
+        let local = variables.number("MPI_LOCALNRANKS")? == Some(size);
+        let job = match &slurm {
+            Some(slurm) => slurm.job.clone(),
+            None => variables.job(&["PMI_JOBID"]),
+        };
+        let own = local.then(|| (LOOPBACK.to_owned(), port_of(&job)));
+        let of_slurm = |slurm: &Self| slurm.local_rank;
+        Ok(Some(Self {
+            launcher: variables.launcher,
+            rank,
+            size,
+            local_rank: match variables.number("MPI_LOCALRANKID")? {
+                Some(local) => local,
+                None => slurm.as_ref().map_or(if local { rank } else { 0 }, of_slurm),
+            },
+            address: own.or_else(|| slurm.and_then(|slurm| slurm.address)),
+            job,
+        }))
+    }
+
+    /// `SLURM_PROCID`, `SLURM_STEP_NUM_TASKS` or `SLURM_NTASKS`, `SLURM_LOCALID`, and the first host of
+    /// `SLURM_STEP_NODELIST`, which a step alone has: a script of `sbatch` is no rank.
+    fn of_slurm(variables: &Variables<'_>) -> Result<Option<Self>, RanksError> {
+        let Some(hosts) = variables.text("SLURM_STEP_NODELIST") else { return Ok(None) };
+        let of_step = variables.numbers("SLURM_PROCID", "SLURM_STEP_NUM_TASKS")?;
+        let numbers = match of_step {
+            Some(numbers) => Some(numbers),
+            None => variables.numbers("SLURM_PROCID", "SLURM_NTASKS")?,
+        };
+        let Some([rank, size]) = numbers else { return Ok(None) };
+        let step = variables.text("SLURM_STEP_ID").unwrap_or_default();
+        let job = format!("{}.{step}", variables.job(&["SLURM_JOB_ID"]));
+        let host = match variables.number("SLURM_STEP_NUM_NODES")? {
+            Some(1) => Some(LOOPBACK.to_owned()),
+            _ => first_host(&hosts),
+        };
+        Ok(Some(Self {
+            launcher: variables.launcher,
+            rank,
+            size,
+            local_rank: variables.number("SLURM_LOCALID")?.unwrap_or(0),
+            address: host.map(|host| (host, port_of(&job))),
+            job,
+        }))
+    }
+
+    /// The number by which the ranks of this job know each other.
+    pub(super) fn token(&self) -> u64 {
+        let mut digest = FnvHasher::default();
+        digest.write(self.job.as_bytes());
+        digest.write_usize(self.size);
+        digest.finish()
+    }
+}
+
+/// A port for a job that names none, apart from those of most services.
+fn port_of(job: &str) -> u16 {
+    let mut digest = FnvHasher::default();
+    digest.write(job.as_bytes());
+    FIRST_PORT + (digest.finish() % PORTS) as u16
+}
+
+/// The first host of a list of Slurm's: `a` of `a,b`, `n007` of `n[007-009,12],m3`, `r1n0` of `r[1-2]n[0-3]`.
+fn first_host(list: &str) -> Option<String> {
+    let mut host = String::new();
+    let mut rest = list.trim();
+    loop {
+        let end = rest.find(['[', ',']).unwrap_or(rest.len());
+        host += &rest[..end];
+        match rest[end..].strip_prefix('[') {
+            None => break,
+            Some(numbers) => {
+                let (numbers, after) = numbers.split_once(']')?;
+                host += numbers.split([',', '-']).next()?;
+                rest = after;
+            }
+        }
+    }
+    Some(host).filter(|host| !host.is_empty())
+}
+
+/// The first address of `1531576320.0;tcp://10.96.0.1,10.148.0.1:34911` or `…;tcp6://[fe80::1,2620::2]:43370`.
+fn uri_host(uri: &str) -> Option<String> {
+    if let Some((_, hosts)) = uri.split_once("tcp6://[") {
+        return hosts.split([',', ']']).next().map(str::to_owned);
+    }
+    let (_, hosts) = uri.split_once("tcp://")?;
+    hosts.split([',', ':']).next().filter(|host| !host.is_empty()).map(str::to_owned)
+}
+
+/// The host of `prterun-HOST-PID@1`.
+fn prterun_host(namespace: &str) -> Option<String> {
+    let name = namespace.strip_prefix("prterun-")?.rsplit_once('@')?.0;
+    let (host, process) = name.rsplit_once('-')?;
+    process.parse::<u64>().ok().map(|_| host.to_owned())
+}

@@ -1,0 +1,71 @@
+//! Frames on a connection between two ranks.
+
+use parking_lot::Mutex;
+use std::io::{self, Read, Write};
+use std::net::{Shutdown, TcpStream};
+use std::time::Duration;
+
+/// Time between two signs of life of a rank, and the silence after which it is lost: a process that is
+/// killed closes its connections, a host that loses its power does not.
+pub(super) const HEARTBEAT: Duration = Duration::from_secs(4);
+const SILENCE: Duration = Duration::from_secs(20);
+
+/// Channels of what is said of a rank itself.
+pub(super) const ALIVE: u64 = u64::MAX;
+pub(super) const FAILED: u64 = u64::MAX - 1;
+pub(super) const ENDED: u64 = u64::MAX - 2;
+pub(super) const CANCELLED: u64 = u64::MAX - 3;
+
+/// Words of a header: receiver, sender, channel, bytes of the payload.
+const HEADER: usize = 4;
+
+/// A message with its route.
+#[derive(Debug)]
+pub(super) struct Frame {
+    pub(super) to: usize,
+    pub(super) from: usize,
+    pub(super) channel: u64,
+    pub(super) payload: Vec<u8>,
+}
+
+impl Frame {
+    /// The next frame of a connection.
+    pub(super) fn read(stream: &mut impl Read) -> io::Result<Self> {
+        let mut header = [[0; 8]; HEADER];
+        stream.read_exact(header.as_flattened_mut())?;
+        let [to, from, channel, bytes] = header.map(u64::from_le_bytes);
+        let mut payload = vec![0; bytes as usize];
+        stream.read_exact(&mut payload)?;
+        Ok(Self { to: to as usize, from: from as usize, channel, payload })
+    }
+}
+
+/// The sending side of a connection.
+#[derive(Debug)]
+pub(super) struct Link(Mutex<TcpStream>);
+
+impl Link {
+    /// Both sides of a connection: to send, and to read frames from.
+    pub(super) fn new(stream: TcpStream) -> io::Result<(Self, TcpStream)> {
+        stream.set_nodelay(true)?;
+        stream.set_read_timeout(Some(SILENCE))?;
+        stream.set_write_timeout(None)?;
+        let reader = stream.try_clone()?;
+        Ok((Self(Mutex::new(stream)), reader))
+    }
+
+    /// Sends a frame. That a rank is lost its reader finds out.
+    pub(super) fn send(&self, to: usize, from: usize, channel: u64, payload: &[u8]) {
+        let header = [to as u64, from as u64, channel, payload.len() as u64].map(u64::to_le_bytes);
+        let mut stream = self.0.lock();
+        let sent = stream.write_all(header.as_flattened()).and_then(|()| stream.write_all(payload));
+        if sent.is_err() {
+            let _ = stream.shutdown(Shutdown::Both);
+        }
+    }
+
+    /// Ends the connection: its reader ends, too.
+    pub(super) fn close(&self) {
+        let _ = self.0.lock().shutdown(Shutdown::Both);
+    }
+}

@@ -1,0 +1,298 @@
+//! How the ranks of a job find each other: all connect with the first.
+
+use super::error::RanksError;
+use super::launcher::Place;
+use parking_lot::Mutex;
+use std::collections::BTreeMap;
+use std::io::{self, Read, Write};
+use std::net::{Ipv4Addr, Ipv6Addr, SocketAddr, TcpListener, TcpStream, ToSocketAddrs};
+use std::path::{Path, PathBuf};
+use std::str::FromStr;
+use std::time::{Duration, Instant};
+use std::{fs, thread};
+use sysinfo::System;
+
+/// First bytes of a connection, and the answer of the first rank: [`KNOWN`] at once, then [`COMPLETE`] or
+/// [`INCOMPLETE`].
+const GREETING: [u8; 8] = *b"GRIDGEN1";
+const KNOWN: u8 = 1;
+const COMPLETE: u8 = 2;
+const INCOMPLETE: u8 = 3;
+/// The greeting, the token of the job, rank and size.
+const HELLO: usize = 32;
+/// Time for the greeting of a connection, and most connections that have not greeted yet.
+const PATIENCE: Duration = Duration::from_secs(5);
+const STRANGERS: usize = 64;
+/// Time of an attempt to connect, and between two of them.
+const ATTEMPT: Duration = Duration::from_secs(2);
+const PAUSE: Duration = Duration::from_millis(50);
+
+/// Where the ranks of a job meet.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Rendezvous {
+    /// Host and port of the first rank.
+    Address(String, u16),
+    /// A file in a folder that all hosts share, to which the first rank writes its address. It is removed
+    /// when all have come.
+    File(PathBuf),
+}
+
+impl FromStr for Rendezvous {
+    type Err = RanksError;
+
+    /// `host:port`, `[address]:port` or `file:PATH`.
+    fn from_str(text: &str) -> Result<Self, RanksError> {
+        let refused = || RanksError::Rendezvous { found: text.to_owned() };
+        if let Some(path) = text.strip_prefix("file:") {
+            return if path.is_empty() { Err(refused()) } else { Ok(Self::File(path.into())) };
+        }
+        let (host, port) = text.rsplit_once(':').ok_or_else(refused)?;
+        let host = host.strip_prefix('[').and_then(|host| host.strip_suffix(']')).unwrap_or(host);
+        let port = port.parse().ok().filter(|port| *port > 0).ok_or_else(refused)?;
+        if host.is_empty() { Err(refused()) } else { Ok(Self::Address(host.to_owned(), port)) }
+    }
+}
+
+/// Connections with the other ranks: of the first with each, of any other with the first.
+pub(super) fn meet(
+    place: &Place,
+    rendezvous: Option<Rendezvous>,
+    wait: Duration,
+) -> Result<BTreeMap<usize, TcpStream>, RanksError> {
+    if place.size < 2 {
+        return Ok(BTreeMap::new());
+    }
+    let unknown = || RanksError::NoAddress { launcher: place.launcher.name() };
+    let named = place.address.clone().map(|(host, port)| Rendezvous::Address(host, port));
+    let rendezvous = rendezvous.or(named).ok_or_else(unknown)?;
+    if place.rank == 0 { listen(place, &rendezvous, wait) } else { find(place, &rendezvous, wait) }
+}
+
+fn hello(place: &Place) -> [u8; HELLO] {
+    let mut hello = [0; HELLO];
+    let words = [u64::from_le_bytes(GREETING), place.token(), place.rank as u64, place.size as u64];
+    for (bytes, word) in hello.chunks_mut(8).zip(words) {
+        bytes.copy_from_slice(&word.to_le_bytes());
+    }
+    hello
+}
+
+/// The first rank waits for all others. A connection that does not greet as one of them is dropped.
+fn listen(
+    place: &Place,
+    rendezvous: &Rendezvous,
+    wait: Duration,
+) -> Result<BTreeMap<usize, TcpStream>, RanksError> {
+    let listener = match rendezvous {
+        Rendezvous::Address(host, port) => bind(host, *port),
+        Rendezvous::File(_) => bind("0.0.0.0", 0),
+    };
+    let refused = |error: io::Error| {
+        let address = match rendezvous {
+            Rendezvous::Address(host, port) => format!("{host}:{port}"),
+            Rendezvous::File(_) => "a free port".to_owned(),
+        };
+        RanksError::Listen { address, reason: error.to_string() }
+    };
+    let listener = listener.and_then(|listener| {
+        listener.set_nonblocking(true)?;
+        Ok(listener)
+    });
+    let listener = listener.map_err(refused)?;
+    let _file = match rendezvous {
+        Rendezvous::File(path) => Some(AddressFile::write(path, place, &listener)?),
+        Rendezvous::Address(..) => None,
+    };
+    let (deadline, come) = (Instant::now() + wait, Mutex::new(BTreeMap::new()));
+    let strangers = Mutex::new(0);
+    thread::scope(|scope| {
+        while come.lock().len() + 1 < place.size && Instant::now() < deadline {
+            let Ok((stream, _)) = listener.accept() else {
+                thread::sleep(PAUSE.min(deadline.saturating_duration_since(Instant::now())));
+                continue;
+            };
+            if *strangers.lock() >= STRANGERS {
+                continue;
+            }
+            *strangers.lock() += 1;
+            let (come, strangers) = (&come, &strangers);
+            scope.spawn(move || {
+                if let Some((rank, stream)) = greeted(place, stream) {
+                    // A rank that is there already is another job's.
+                    come.lock().entry(rank).or_insert(stream);
+                }
+                *strangers.lock() -= 1;
+            });
+        }
+    });
+    let mut come = come.into_inner();
+    let missing: Vec<usize> = (1..place.size).filter(|rank| !come.contains_key(rank)).collect();
+    let answer = if missing.is_empty() { COMPLETE } else { INCOMPLETE };
+    for stream in come.values_mut() {
+        // Whether a rank has gone meanwhile is found out later.
+        let _ = stream.write_all(&[answer]);
+    }
+    if missing.is_empty() {
+        Ok(come)
+    } else {
+        Err(RanksError::Missing { missing, size: place.size, waited: wait })
+    }
+}
+
+/// Listens on this host alone where the address is one of it that no other host reaches.
+fn bind(host: &str, port: u16) -> io::Result<TcpListener> {
+    let own = host == "localhost" || host.starts_with("127.") || host == "::1";
+    if own {
+        return TcpListener::bind((host, port));
+    }
+    TcpListener::bind((Ipv6Addr::UNSPECIFIED, port))
+        .or_else(|_| TcpListener::bind((Ipv4Addr::UNSPECIFIED, port)))
+}
+
+/// The rank of a connection that greets as one of this job.
+fn greeted(place: &Place, mut stream: TcpStream) -> Option<(usize, TcpStream)> {
+    stream.set_nonblocking(false).ok()?;
+    let deadline = Instant::now() + PATIENCE;
+    let (mut found, mut read) = ([0; HELLO], 0);
+    while read < HELLO {
+        // A stranger may send a byte now and then.
+        let left = deadline.saturating_duration_since(Instant::now());
+        stream.set_read_timeout(Some(left).filter(|left| !left.is_zero())).ok()?;
+        if left.is_zero() {
+            return None;
+        }
+        match stream.read(&mut found[read..]).ok()? {
+            0 => return None,
+            bytes => read += bytes,
+        }
+    }
+    let expected = hello(place);
+    let rank = u64::from_le_bytes(found[16..24].try_into().ok()?) as usize;
+    let same = found[..16] == expected[..16] && found[24..] == expected[24..];
+    let known = same && (1..place.size).contains(&rank);
+    if !known {
+        return None;
+    }
+    stream.write_all(&[KNOWN]).ok()?;
+    Some((rank, stream))
+}
+
+/// Connects with the first rank, and waits until all have come.
+fn find(
+    place: &Place,
+    rendezvous: &Rendezvous,
+    wait: Duration,
+) -> Result<BTreeMap<usize, TcpStream>, RanksError> {
+    let deadline = Instant::now() + wait;
+    let mut address = match rendezvous {
+        Rendezvous::Address(host, port) => format!("{host}:{port}"),
+        Rendezvous::File(path) => format!("the address in {}", path.display()),
+    };
+    loop {
+        let attempt = match rendezvous {
+            Rendezvous::Address(host, port) => connect(place, host, *port),
+            Rendezvous::File(path) => read_address(path, place).and_then(|(host, port)| {
+                address = format!("{host}:{port}");
+                // A name that is this host's need not be known to a name server.
+                let here = System::host_name().is_ok_and(|name| name == host);
+                connect(place, if here { "127.0.0.1" } else { &host }, port)
+            }),
+        };
+        match attempt {
+            Ok(stream) => return complete(place, stream, deadline, &address, wait),
+            Err(error) if Instant::now() >= deadline => {
+                let (rank, reason) = (place.rank, error.to_string());
+                return Err(RanksError::NotFound { rank, address, waited: wait, reason });
+            }
+            Err(_) => {}
+        }
+        thread::sleep(PAUSE);
+    }
+}
+
+/// A connection that the first rank of this job has answered.
+fn connect(place: &Place, host: &str, port: u16) -> io::Result<TcpStream> {
+    let mut failure = io::Error::other("the name of the host is not known");
+    for address in (host, port).to_socket_addrs()? {
+        match greet(place, &address) {
+            Ok(stream) => return Ok(stream),
+            Err(error) => failure = error,
+        }
+    }
+    Err(failure)
+}
+
+fn greet(place: &Place, address: &SocketAddr) -> io::Result<TcpStream> {
+    let mut stream = TcpStream::connect_timeout(address, ATTEMPT)?;
+    stream.write_all(&hello(place))?;
+    stream.set_read_timeout(Some(PATIENCE))?;
+    let mut answer = [0];
+    stream.read_exact(&mut answer).map_err(|_| {
+        io::Error::other("what listens there does not know this job: it may be another one's port")
+    })?;
+    if answer == [KNOWN] { Ok(stream) } else { Err(io::ErrorKind::InvalidData.into()) }
+}
+
+/// Waits until the first rank says that all have come.
+fn complete(
+    place: &Place,
+    mut stream: TcpStream,
+    deadline: Instant,
+    address: &str,
+    wait: Duration,
+) -> Result<BTreeMap<usize, TcpStream>, RanksError> {
+    let failed = |reason: &str| RanksError::NotFound {
+        rank: place.rank,
+        address: address.to_owned(),
+        waited: wait,
+        reason: reason.to_owned(),
+    };
+    // The first rank may have begun to wait later than this one.
+    let left = deadline.saturating_duration_since(Instant::now()) + wait;
+    let _ = stream.set_read_timeout(Some(left));
+    let mut answer = [0];
+    match stream.read_exact(&mut answer) {
+        Ok(()) if answer == [COMPLETE] => Ok(BTreeMap::from([(0, stream)])),
+        Ok(()) if answer == [INCOMPLETE] => Err(failed("it waited for other ranks in vain")),
+        _ => Err(failed("it ended before all ranks had come")),
+    }
+}
+
+/// The file with the address of the first rank; it goes when all have come.
+struct AddressFile<'a>(&'a Path);
+
+impl<'a> AddressFile<'a> {
+    fn write(path: &'a Path, place: &Place, listener: &TcpListener) -> Result<Self, RanksError> {
+        let host = System::host_name().unwrap_or_else(|_| "localhost".to_owned());
+        let written = listener.local_addr().and_then(|address| {
+            // Others read it whole or not at all.
+            let part = path.with_extension(format!("part{}", std::process::id()));
+            fs::write(&part, format!("{host} {} {:016x}\n", address.port(), place.token()))?;
+            fs::rename(&part, path).inspect_err(|_| drop(fs::remove_file(&part)))
+        });
+        let refused = |error: io::Error| RanksError::File {
+            path: path.to_path_buf(),
+            reason: error.to_string(),
+        };
+        written.map(|()| Self(path)).map_err(refused)
+    }
+}
+
+impl Drop for AddressFile<'_> {
+    fn drop(&mut self) {
+        let _ = fs::remove_file(self.0);
+    }
+}
+
+/// The address that the first rank of this job has written.
+fn read_address(path: &Path, place: &Place) -> io::Result<(String, u16)> {
+    let text = fs::read_to_string(path)?;
+    let mut words = text.split_whitespace();
+    let (host, port, token) = (words.next(), words.next(), words.next());
+    let own = token == Some(&format!("{:016x}", place.token()));
+    let port = port.and_then(|port| port.parse().ok());
+    match (host, port) {
+        (Some(host), Some(port)) if own => Ok((host.to_owned(), port)),
+        _ => Err(io::Error::other("the file is that of another job")),
+    }
+}

@@ -1,0 +1,18 @@
+//! Processes that a launcher started, one rank each: what the launcher says of them, how they meet, and
+//! messages between them.
+//!
+//! A [`Place`] is what the environment of this process says. [`Job::meet`] connects all ranks with the first;
+//! from then on a [`Job`] passes messages, and tells every rank when one has failed.
+
+mod error;
+mod inbox;
+mod job;
+mod launcher;
+mod links;
+mod meeting;
+
+pub use self::error::{Failure, RanksError};
+pub use self::inbox::{Inbox, Route};
+pub use self::job::{Channel, Job, values};
+pub use self::launcher::{Launcher, Place};
+pub use self::meeting::Rendezvous;

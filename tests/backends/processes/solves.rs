@@ -1,0 +1,265 @@
+//! Grids and systems that processes share, each a rank with a device on the CPU, against the same ranks as
+//! threads: messages go through sockets.
+
+use std::fmt::Write;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+use std::{env, fs};
+
+use gridgen::backend::cuda::{CudaBackend, Device, JobRank};
+use gridgen::backend::{Bands, DeviceError};
+use gridgen::case::Case;
+use gridgen::error::Error;
+use gridgen::generate::{GridResult, Machine, Progress, RankWork, Ranks, RunOptions, run_on};
+use gridgen::linear_system::{SystemOptions, solve_system_on};
+use gridgen::ranks::Job;
+use gridgen::solver::SolverError;
+use gridgen::solver::history::NewtonStep;
+use support::fibers::{FiberDevice, Transport, mortal, on_ranks};
+
+use super::{WAIT, free_port, place};
+
+/// The variable with which a test starts this program as a rank: rank, size, port and what it does.
+const RANK: &str = "GRIDGEN_TEST_RANK";
+
+/// What the case of a rank asks for, by the name of the test.
+const CASES: [(&str, &[(&str, &str)]); 4] = [
+    ("O", &[]),
+    ("C", &[("grid.topology", "C"), ("geometry.trailing_edge", "sharp")]),
+    ("half", &[("grid.topology", "half"), ("geometry.naca", "0012")]),
+    ("frozen", &[("control.wall", "frozen"), ("linear.preconditioner", "jacobi")]),
+];
+
+fn case(name: &str) -> Case {
+    let (_, sets) = CASES.iter().find(|(known, _)| *known == name).unwrap();
+    let small = [("grid.ni", "65"), ("grid.nj", "13"), ("grid.first_cell", "1e-2")];
+    let bare =
+        [("quality.retry", "false"), ("output.pictures", "false"), ("output.report", "false")];
+    let sets: Vec<(String, String)> = small
+        .iter()
+        .chain(&bare)
+        .chain(*sets)
+        .map(|(key, value)| ((*key).to_owned(), (*value).to_owned()))
+        .collect();
+    Case::from_toml("[geometry]\nnaca = \"2412\"\n", Path::new("wing.toml"), &sets).unwrap()
+}
+
+/// Ranks that are threads, with the levels and the messages of those that are processes.
+struct Threads(usize);
+
+impl Ranks for Threads {
+    fn count(&self) -> usize {
+        self.0
+    }
+
+    fn name(&self) -> String {
+        "threads".to_owned()
+    }
+
+    fn first(&self) -> Result<CudaBackend, DeviceError> {
+        CudaBackend::new(Arc::new(FiberDevice::default()))
+    }
+
+    fn run(&self, bands: &Bands, work: &RankWork<'_>) -> Result<(), SolverError> {
+        let device = |_| Arc::new(FiberDevice::default()) as Arc<dyn Device>;
+        let devices: Vec<_> = (0..self.0).map(device).collect();
+        on_ranks(&devices, Transport::Host, |device, link| {
+            let rank = link.rank();
+            work(rank, &CudaBackend::banded(device, link, bands.clone())?)
+        })
+        .map(drop)
+    }
+}
+
+/// What a rank does besides.
+#[derive(Default)]
+struct Watch {
+    steps: usize,
+    stops_after: Option<usize>,
+    dies_after: Option<usize>,
+}
+
+impl Progress for Watch {
+    fn newton(&mut self, step: &NewtonStep) {
+        self.steps = step.step;
+        if self.dies_after.is_some_and(|last| self.steps >= last) {
+            std::process::abort();
+        }
+    }
+
+    fn cancelled(&self) -> bool {
+        self.stops_after.is_some_and(|last| self.steps >= last)
+    }
+}
+
+/// Steps, residuals and iterations of a result, as text of full precision.
+fn history(result: &GridResult) -> String {
+    let line = |step: &NewtonStep| format!("{:e} {}\n", step.residual, step.linear_iterations);
+    result.history.steps.iter().map(line).collect()
+}
+
+/// A rank that a test below has started. What it does: `run CASE`, `stop CASE`, `go-on CASE`, `die CASE`, `lose
+/// CASE` or `solve`.
+#[test]
+#[ignore = "a process that other tests start"]
+fn a_rank() {
+    let Ok(said) = env::var(RANK) else { return };
+    let words: Vec<&str> = said.split(' ').collect();
+    let number = |k: usize| words[k].parse::<usize>().unwrap();
+    let folder = PathBuf::from(env::var_os("GRIDGEN_TEST_FOLDER").unwrap());
+    let (rank, size, port) = (number(0), number(1), u16::try_from(number(2)).unwrap());
+    let job = Arc::new(Job::meet(place(rank, size, port), None, WAIT).unwrap());
+    let done = work(&words[3..], &job, &folder);
+    let code = match done {
+        Ok(text) => {
+            fs::write(folder.join(format!("rank{rank}.txt")), text).unwrap();
+            job.end(0)
+        }
+        Err(error) => {
+            job.fail(Some(error.to_string()), error.hint(), error.exit_code());
+            fs::write(folder.join(format!("rank{rank}.txt")), error.to_string()).unwrap();
+            error.exit_code()
+        }
+    };
+    std::process::exit(i32::from(code));
+}
+
+fn work(words: &[&str], job: &Arc<Job>, folder: &Path) -> Result<String, Error> {
+    let last = job.rank() == job.size() - 1;
+    let device: Arc<dyn Device> = match words[0] {
+        "lose" if last => mortal(300),
+        _ => Arc::new(FiberDevice::default()),
+    };
+    let ranks = Box::new(JobRank::new(job.clone(), device)?);
+    if words[0] == "solve" {
+        let options = SystemOptions {
+            job: Some(job.clone()),
+            ..SystemOptions::new(folder.join("A.mtx"), folder.join("out"))
+        };
+        let outcome = solve_system_on(ranks, &options, &mut ())?;
+        return Ok(format!("{} {}", outcome.report.converged, outcome.report.iterations));
+    }
+    let mut watch = Watch {
+        // Another rank than the first wants to stop.
+        stops_after: (words[0] == "stop" && last).then_some(2),
+        dies_after: (words[0] == "die" && last).then_some(2),
+        steps: 0,
+    };
+    let options = RunOptions {
+        job: Some(job.clone()),
+        restart: (words[0] == "go-on").then(|| folder.join("out/restart.bin")),
+        restart_every: Duration::ZERO,
+        ..RunOptions::new(folder.join("out"))
+    };
+    let result = run_on(Machine::Ranks(ranks), &case(words[1]), &options, &mut watch)?;
+    assert_eq!(result.files.is_empty(), !job.is_first());
+    Ok(history(&result))
+}
+
+/// Starts ranks that do this in a folder.
+fn start(size: usize, folder: &Path, what: &str) -> Vec<Child> {
+    let port = free_port();
+    let rank = |rank| {
+        Command::new(env::current_exe().unwrap())
+            .args(["--exact", "processes::solves::a_rank", "--ignored", "--nocapture"])
+            .env(RANK, format!("{rank} {size} {port} {what}"))
+            .env("GRIDGEN_TEST_FOLDER", folder)
+            .stdout(Stdio::null())
+            .stderr(Stdio::piped())
+            .spawn()
+            .unwrap()
+    };
+    (0..size).map(rank).collect()
+}
+
+/// The exit codes of ranks that do this, none of a signal, and what each of them has to say.
+fn ended(size: usize, folder: &Path, what: &str) -> (Vec<Option<i32>>, Vec<String>) {
+    let ranks = start(size, folder, what);
+    let ended: Vec<_> = ranks.into_iter().map(|rank| rank.wait_with_output().unwrap()).collect();
+    let said = |rank: usize| {
+        let file = folder.join(format!("rank{rank}.txt"));
+        let errors = || String::from_utf8_lossy(&ended[rank].stderr).into_owned();
+        fs::read_to_string(file).unwrap_or_else(|_| errors())
+    };
+    (ended.iter().map(|rank| rank.status.code()).collect(), (0..size).map(said).collect())
+}
+
+#[test]
+fn grids_of_processes_are_those_of_threads_to_the_last_bit() {
+    for (name, size) in [("O", 2), ("O", 4), ("C", 2), ("half", 2), ("frozen", 3)] {
+        let [threads, processes] = [(); 2].map(|()| tempfile::tempdir().unwrap());
+        let options = RunOptions::new(threads.path().join("out"));
+        let machine = Machine::Ranks(Box::new(Threads(size)));
+        let expected = run_on(machine, &case(name), &options, &mut ()).unwrap();
+        assert!(expected.converged(), "{name}: {}", expected.stop);
+
+        let (codes, said) = ended(size, processes.path(), &format!("run {name}"));
+
+        assert_eq!(codes, vec![Some(0); size], "{name}: {said:?}");
+        assert!(said.iter().all(|said| *said == history(&expected)), "{name}: {said:?}");
+        let mesh = |folder: &Path| fs::read(folder.join("out/mesh.vts")).unwrap();
+        assert!(mesh(threads.path()) == mesh(processes.path()), "{name} on {size}");
+    }
+}
+
+#[test]
+fn any_rank_stops_all_and_any_number_goes_on() {
+    let [folder, whole] = [(); 2].map(|()| tempfile::tempdir().unwrap());
+    let options = RunOptions::new(whole.path().join("out"));
+    let machine = Machine::Ranks(Box::new(Threads(3)));
+    let expected = run_on(machine, &case("O"), &options, &mut ()).unwrap();
+
+    let (codes, said) = ended(3, folder.path(), "stop O");
+    assert_eq!(codes, [Some(130); 3], "{said:?}");
+    assert!(said[0].contains("after 2 Newton steps"), "{said:?}");
+    let (codes, said) = ended(2, folder.path(), "go-on O");
+
+    assert_eq!(codes, [Some(0); 2], "{said:?}");
+    let [found, expected] = [&said[0], &history(&expected)].map(|text| text.lines().count());
+    assert_eq!(found, expected);
+    assert!(!folder.path().join("out/restart.bin").exists());
+}
+
+#[test]
+fn a_rank_that_dies_or_loses_its_device_ends_all_and_leaves_no_mesh() {
+    for (what, message, last) in [
+        ("die O", "rank 2 ended without a word: it was killed, or its host was lost", None),
+        ("lose O", "rank 2 ended: ", Some(3)),
+    ] {
+        let (folder, started) = (tempfile::tempdir().unwrap(), Instant::now());
+
+        let (codes, said) = ended(3, folder.path(), what);
+
+        assert!(started.elapsed() < Duration::from_secs(30));
+        assert_eq!(codes, [Some(3), Some(3), last], "{what}: {said:?}");
+        assert!(said[..2].iter().all(|said| said.starts_with(message)), "{what}: {said:?}");
+        assert!(!folder.path().join("out/mesh.vts").exists());
+    }
+}
+
+#[test]
+fn a_system_is_solved_by_the_rows_of_processes() {
+    let folder = tempfile::tempdir().unwrap();
+    let n = 90;
+    let mut text =
+        format!("%%MatrixMarket matrix coordinate real general\n{n} {n} {}\n", 3 * n - 2);
+    for row in 1..=n {
+        for (column, value) in [(row - 1, -1.0), (row, 2.5), (row + 1, -1.2)] {
+            if (1..=n).contains(&column) {
+                writeln!(text, "{row} {column} {value}").unwrap();
+            }
+        }
+    }
+    fs::write(folder.path().join("A.mtx"), text).unwrap();
+    let options = SystemOptions::new(folder.path().join("A.mtx"), folder.path().join("threads"));
+    let expected = solve_system_on(Box::new(Threads(3)), &options, &mut ()).unwrap();
+
+    let (codes, said) = ended(3, folder.path(), "solve");
+
+    assert_eq!(codes, [Some(0); 3], "{said:?}");
+    assert!(said.iter().all(|said| *said == format!("true {}", expected.report.iterations)));
+    let x = |name: &str| fs::read(folder.path().join(name).join("x.mtx")).unwrap();
+    assert!(x("out") == x("threads"));
+}
