@@ -82,6 +82,14 @@ fn a_download_is_never_another_ones() {
     // Those that nobody waits for are no hindrance.
     (0..20).for_each(|_| drop(begin(0)));
     assert_eq!(end(begin(3)), Ok(103.0));
+    // Nor are those that are waited for at once.
+    let under_way = begin(4);
+    for _ in 0..20 {
+        let mut host = [0.0; SLOTS + LOG];
+        backend.download(&scalars[6], &mut host).unwrap();
+        assert_eq!(host[FIRST], 106.0);
+    }
+    assert_eq!(end(under_way), Ok(104.0));
 }
 
 #[test]

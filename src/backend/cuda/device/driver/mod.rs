@@ -60,9 +60,11 @@ pub struct DriverDevice {
     side_work: [Event; 2],
     /// Whether launches go to the side stream.
     forked: AtomicBool,
-    /// What small downloads leave in turn, and the event that ends each of them.
-    read_backs: Pinned<{ MOST_DOWNLOADS * MOST_WORDS * 2 }>,
+    /// What small downloads leave in turn, and the event that ends each of them; the last place is that of a
+    /// download which is waited for at once, so that it ends no other one.
+    read_backs: Pinned<{ (MOST_DOWNLOADS + 1) * MOST_WORDS * 2 }>,
     ended: Vec<Event>,
+    waited_for: Mutex<()>,
     /// Number of small downloads so far.
     begun: AtomicUsize,
     stream: Stream,
@@ -107,7 +109,7 @@ impl DriverDevice {
         let context = Context::retain(info::handle(info.ordinal)?);
         let context = Arc::new(context.map_err(info.failed("its context"))?);
         let streams = || {
-            let ended = (0..MOST_DOWNLOADS).map(|_| Event::new()).collect::<Result<_, _>>()?;
+            let ended = (0..=MOST_DOWNLOADS).map(|_| Event::new()).collect::<Result<_, _>>()?;
             Ok((Stream::new(false)?, Stream::new(true)?, [Event::new()?, Event::new()?], ended))
         };
         let (stream, side, side_work, ended) = streams().map_err(info.failed("making a stream"))?;
@@ -122,6 +124,7 @@ impl DriverDevice {
             forked: AtomicBool::new(false),
             read_backs,
             ended,
+            waited_for: Mutex::default(),
             begun: AtomicUsize::new(0),
             stream,
             closing: None,
@@ -197,30 +200,20 @@ impl DriverDevice {
         done.and(recorded)
     }
 
-    /// Begins to download `words` words by a kernel; returns the number of the download.
-    fn begin_read_back(&self, from: Address, words: usize) -> Result<usize> {
-        let number = self.begun.fetch_add(1, Ordering::Relaxed);
-        let place = number % MOST_DOWNLOADS;
+    /// Begins to download `words` words by a kernel to this place.
+    fn begin_read_back(&self, place: usize, from: Address, words: usize) -> Result<()> {
         let to = self.read_backs[place * MOST_WORDS * 2].as_ptr() as Address;
         let (kernel, arguments) =
             (Kernel::new::<f64>(Source::Scalars, "copy_words"), arguments![words as u64, from, to]);
         self.launch(GRANTED, kernel, LaunchShape::threads(words), &arguments)?;
         let recorded = self.stream.record(&self.ended[place]);
-        recorded.map_err(self.info.failed("copying from the device"))?;
-        Ok(number)
+        recorded.map_err(self.info.failed("copying from the device"))
     }
 
-    /// Waits for a download and reads it.
-    fn end_read_back(&self, number: usize, to: &mut [u8]) -> Result<()> {
-        self.bind()?;
-        // The memory of earlier ones is used again.
-        let begun_since = self.begun.load(Ordering::Relaxed).wrapping_sub(number);
-        if !(1..=MOST_DOWNLOADS).contains(&begun_since) {
-            return Err(DeviceError::TooManyDownloads { most: MOST_DOWNLOADS });
-        }
+    /// Waits for the download to this place and reads it.
+    fn end_read_back(&self, place: usize, to: &mut [u8]) -> Result<()> {
         check_length(to.len().min(MOST_WORDS * WORD), to.len())?;
         self.wait_for_ranks()?;
-        let place = number % MOST_DOWNLOADS;
         self.ended[place].synchronise().map_err(self.info.failed("a kernel"))?;
         let words = &self.read_backs[place * MOST_WORDS * 2..];
         for (to, word) in to.as_chunks_mut().0.iter_mut().zip(words) {
@@ -325,8 +318,9 @@ impl Device for DriverDevice {
     fn download(&self, _: Granted, from: Address, to: &mut [u8]) -> Result<()> {
         self.bind()?;
         if let Some(words) = words(from, to.len()) {
-            let number = self.begin_read_back(from, words)?;
-            return self.end_read_back(number, to);
+            let _alone = self.waited_for.lock();
+            self.begin_read_back(MOST_DOWNLOADS, from, words)?;
+            return self.end_read_back(MOST_DOWNLOADS, to);
         }
         self.wait_for_ranks()?;
         // SAFETY: the caller owns the memory at `from`; `to` outlives the copy, since the stream
@@ -338,7 +332,9 @@ impl Device for DriverDevice {
 
     fn begin_download(&self, granted: Granted, from: Address, bytes: usize) -> Result<Download> {
         if let Some(words) = words(from, bytes) {
-            return self.begin_read_back(from, words).map(Download::Begun);
+            let number = self.begun.fetch_add(1, Ordering::Relaxed);
+            self.begin_read_back(number % MOST_DOWNLOADS, from, words)?;
+            return Ok(Download::Begun(number));
         }
         let mut to = vec![0; bytes];
         self.download(granted, from, &mut to)?;
@@ -348,7 +344,15 @@ impl Device for DriverDevice {
     fn end_download(&self, download: Download, to: &mut [u8]) -> Result<()> {
         match download {
             Download::Done(from) => fill(to, &from),
-            Download::Begun(number) => self.end_read_back(number, to),
+            Download::Begun(number) => {
+                self.bind()?;
+                // The memory of earlier ones is used again.
+                let begun_since = self.begun.load(Ordering::Relaxed).wrapping_sub(number);
+                if !(1..=MOST_DOWNLOADS).contains(&begun_since) {
+                    return Err(DeviceError::TooManyDownloads { most: MOST_DOWNLOADS });
+                }
+                self.end_read_back(number % MOST_DOWNLOADS, to)
+            }
         }
     }
 
