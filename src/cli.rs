@@ -244,13 +244,13 @@ impl Cli {
             Some(Command::Solve(arguments)) => Some(&mut arguments.compute),
             Some(_) => None,
         };
-        let mut terminal = Terminal::new(compute.as_ref().is_some_and(|given| given.quiet));
+        let terminal = Terminal::new(compute.as_ref().is_some_and(|given| given.quiet));
         let job = compute.map_or(Ok(None), ComputeArguments::begin);
         let done = job.and_then(|job| {
             let Some(job) = job else { return self.perform(&terminal) };
-            terminal = terminal.quiet_if(!job.is_first());
-            ranks::begin(&job, terminal.clone());
-            ranks::end(&job, self.perform(&terminal))
+            let own = terminal.silent_if(!job.is_first());
+            ranks::begin(&job, own.clone());
+            ranks::end(&job, self.perform(&own))
         });
         match done {
             Ok(code) => code,

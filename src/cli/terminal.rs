@@ -13,6 +13,7 @@ use super::Failure;
 #[derive(Debug, Clone)]
 pub(super) struct Terminal {
     quiet: bool,
+    silent: bool,
     /// Whether standard error understands more than plain text.
     capable: bool,
     colour: bool,
@@ -25,12 +26,12 @@ impl Terminal {
         // Where a Unix names no terminal nothing is known of it.
         let dumb = set("TERM").map_or(cfg!(unix), |term| term == "dumb");
         let capable = io::stderr().is_terminal() && !dumb;
-        Self { quiet, capable, colour: capable && set("NO_COLOR").is_none() }
+        Self { quiet, silent: false, capable, colour: capable && set("NO_COLOR").is_none() }
     }
 
-    /// The same, with nothing but errors if `quiet`.
-    pub(super) fn quiet_if(&self, quiet: bool) -> Self {
-        Self { quiet: self.quiet || quiet, ..*self }
+    /// The same, which says nothing at all if `silent`: the process is not the one that speaks.
+    pub(super) fn silent_if(&self, silent: bool) -> Self {
+        Self { quiet: self.quiet || silent, silent, ..*self }
     }
 
     /// Whether a progress bar may be drawn on standard error.
@@ -40,6 +41,9 @@ impl Terminal {
 
     /// An error and how to mend it, to standard error.
     pub(super) fn error(&self, message: &str, hint: Option<&str>) {
+        if self.silent {
+            return;
+        }
         let hint = hint.map_or_else(String::new, |hint| {
             format!("{} {}\n", self.label("hint:", "36"), visible(hint))
         });
