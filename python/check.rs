@@ -35,7 +35,6 @@ fn check(root: &Path) -> Result<(), Stopped> {
     let python = environment(root, &target.join("python"))?;
     let mut build = Command::new(env!("CARGO"));
     build.args(["build", "--quiet", "--package", "gridgen-python"]).current_dir(root);
-    build.env("PYO3_BUILD_EXTENSION_MODULE", "1").env("PYO3_PYTHON", &python);
     run(&mut build, "the native module")?;
     let module = if cfg!(windows) { "_core.pyd" } else { "_core.abi3.so" };
     let library = target.join("debug").join([DLL_PREFIX, "_core", DLL_SUFFIX].concat());

@@ -12,7 +12,7 @@ use rustix::process::Signal;
 use super::{Finished, NO_PICTURES, SMALLEST, Scratch, signal};
 
 /// A grid whose Newton steps take long enough to be interrupted.
-const FINE: [&str; 4] = ["--set", "grid.ni=513", "--set", "grid.nj=257"];
+const FINE: [&str; 4] = ["--set", "grid.ni=385", "--set", "grid.nj=193"];
 const RESTART: &str = "output/wing/restart.bin";
 const LIMIT: [&str; 2] = ["--set", "newton.max_iterations=2"];
 const HINT_OTHER: &str = "hint: section, grid, initial grid and control functions must be those of \
