@@ -1,4 +1,4 @@
-//! The checks of the Python package, as a part of `cargo test`: builds the native module, then runs ruff,
+//! The checks of the Python package, as a part of `cargo test`: puts the native module in place, then runs ruff,
 //! mypy, stubtest and pytest in a virtual environment below `target/`. What keeps them from being run is said,
 //! and is no failure.
 #![allow(clippy::print_stdout, reason = "it is the result")]
@@ -33,11 +33,10 @@ fn main() -> ExitCode {
 fn check(root: &Path) -> Result<(), Stopped> {
     let target = target(root);
     let python = environment(root, &target.join("python"))?;
-    let mut build = Command::new(env!("CARGO"));
-    build.args(["build", "--quiet", "--package", "gridgen-python"]).current_dir(root);
-    run(&mut build, "the native module")?;
     let module = if cfg!(windows) { "_core.pyd" } else { "_core.abi3.so" };
-    let library = target.join("debug").join([DLL_PREFIX, "_core", DLL_SUFFIX].concat());
+    // Cargo has built the module beside this program.
+    let program = env::current_exe().unwrap_or_default();
+    let library = program.with_file_name([DLL_PREFIX, "_core", DLL_SUFFIX].concat());
     // A module that another process has loaded is replaced, not written over.
     let module = root.join("python/gridgen").join(module);
     let part = module.with_extension("part");
@@ -112,6 +111,8 @@ fn environment(root: &Path, folder: &Path) -> Result<PathBuf, Stopped> {
     let pip = |packages: [&str; 2]| {
         let mut command = Command::new(&python);
         command.args(["-m", "pip", "install", "--quiet", "--disable-pip-version-check"]);
+        // Most of what the packages bring is never imported.
+        command.arg("--no-compile");
         command.args(packages).current_dir(root);
         command
     };
