@@ -97,7 +97,9 @@ pub enum DeviceError {
     #[error("rank {rank} waited {} s for {}, and nothing came", waited.as_secs_f64(), rank_of(*other))]
     RankTimeout { rank: usize, other: Option<usize>, waited: Duration },
     /// Processes that share a grid without a GPU: the CPU computes within one process.
-    #[error("{ranks} ranks share one grid, which needs a GPU for each: --backend cpu has none")]
+    #[error(
+        "{ranks} ranks share one grid, which needs a GPU for each: the CPU computes within one process"
+    )]
     RanksOnCpu { ranks: usize },
     /// Trouble between the processes of a run.
     #[error(transparent)]

@@ -188,7 +188,13 @@ impl Machine {
                 [] => own_gpu(job.place().local_rank)?,
                 named => named[job.place().local_rank % named.len()],
             };
-            let rank = JobRank::open(job, gpu)?;
+            let ranks = job.size();
+            let rank = JobRank::open(job, gpu).map_err(|error| match error {
+                DeviceError::NoDriver | DeviceError::NoGpu if backend == BackendChoice::Auto => {
+                    DeviceError::RanksOnCpu { ranks }
+                }
+                other => other,
+            })?;
             let slow = rank.slow();
             Ok((Self::Ranks(Box::new(rank)), slow))
         }

@@ -109,7 +109,9 @@ impl Job {
         let mut links: Vec<Option<Link>> = (0..size).map(|_| None).collect();
         let mut readers = Vec::new();
         for (rank, stream) in streams {
-            let Ok((link, reader)) = Link::new(stream) else { continue };
+            let connected = Link::new(stream);
+            let (link, reader) =
+                connected.map_err(|_| RanksError::Ended { failure: lost(rank) })?;
             links[rank] = Some(link);
             readers.push((rank, reader));
         }

@@ -161,10 +161,13 @@ fn what_all_ranks_refuse_is_said_once() {
     let note = "note: 3 ranks, started by Open MPI\n";
 
     let (said, code) = say(&["wing.toml", "--backend", "cpu"]);
-    let message = "error: 3 ranks share one grid, which needs a GPU for each: --backend cpu has none\n\
+    let message = "error: 3 ranks share one grid, which needs a GPU for each: the CPU computes within one \
+                   process\n\
                    hint: start one process, use --ranks threads, or give the ranks many cases with \
                    gridgen run\n";
     assert_eq!((said, code), (format!("{note}{message}"), 3));
+    // The automatic choice cannot come to another end here.
+    assert_eq!(say(&["wing.toml"]), (format!("{note}{message}"), 3));
     let (said, code) = say(&["win.toml"]);
     let message = "error: win.toml: no such case file\nhint: check the path of the case file\n";
     assert_eq!((said, code), (format!("{note}{message}"), 2));
