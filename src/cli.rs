@@ -313,7 +313,7 @@ impl ComputeArguments {
         self.check()?;
         self.ranks.meet()?;
         if self.ranks.job.as_ref().is_some_and(|job| !job.is_first()) {
-            (self.quiet, self.verbose) = (true, false);
+            self.verbose = false;
         }
         Ok(self.ranks.job.clone())
     }

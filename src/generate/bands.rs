@@ -96,7 +96,8 @@ struct BandSolve<'a> {
 }
 
 impl BandSolve<'_> {
-    /// The report of the first rank of this process, the columns of the grid that its ranks have, and the state of a solve that can go on.
+    /// The report of the first rank of this process, the columns of the grid that its ranks have, and the
+    /// state of a solve that can go on.
     fn run<T: Real>(
         &self,
         ranks: &dyn Ranks,

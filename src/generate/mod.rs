@@ -25,14 +25,13 @@ pub use self::estimate::{Estimate, check};
 pub use self::machine::{BackendChoice, DeviceNodes, Machine};
 use self::machine::{Closing, Opened, Opening, thread_pool};
 use self::outputs::Outputs;
-#[doc(hidden)]
-pub use self::restart::fingerprint;
 pub use self::solve::{Control, GridResult, LinearSystem, Progress, solve};
 #[doc(hidden)]
 // For tests, on devices of another kind too, and for the measurement of the size.
 pub use self::{
     estimate::CROSSOVER,
     machine::{RankWork, Ranks},
+    restart::fingerprint,
 };
 pub use crate::case::Problem;
 use crate::case::{Case, SectionError};

@@ -163,7 +163,7 @@ impl Job {
     /// # Errors
     /// [`RanksError::Ended`] where the sender is gone or the job has failed.
     pub fn receive(&self, from: usize, channel: Channel) -> Result<Vec<u8>, RanksError> {
-        self.receive_checked(from, channel.number(), || Ok(()))
+        self.receive_checked(from, channel, || Ok(()))
     }
 
     /// The same; `check` may end the wait.
@@ -173,10 +173,10 @@ impl Job {
     pub fn receive_checked<E: From<RanksError>>(
         &self,
         from: usize,
-        channel: u64,
+        channel: Channel,
         mut check: impl FnMut() -> Result<(), E>,
     ) -> Result<Vec<u8>, E> {
-        let route = (from, self.rank(), channel);
+        let route = (from, self.rank(), channel.number());
         self.shared.inbox.take(route, || {
             self.shared.check(from)?;
             check()
@@ -222,14 +222,9 @@ impl Job {
     /// # Errors
     /// [`RanksError::Differs`] on every rank, with the first rank that has something else than rank 0.
     pub fn compare(&self, own: &[(&str, String)]) -> Result<(), RanksError> {
-        let text: Vec<String> =
-            own.iter().map(|(what, value)| format!("{what}\0{value}")).collect();
-        let all = self.all_gather(text.join("\u{1}").into_bytes())?;
+        let all = self.all_gather(serde_json::to_vec(own).unwrap_or_default())?;
         let lines = |payload: &[u8]| -> Vec<(String, String)> {
-            let text = String::from_utf8_lossy(payload);
-            let pair =
-                |line: &str| line.split_once('\0').map(|(a, b)| (a.to_owned(), b.to_owned()));
-            text.split('\u{1}').filter_map(pair).collect()
+            serde_json::from_slice(payload).unwrap_or_default()
         };
         let first = lines(&all[0]);
         for (rank, payload) in all.iter().enumerate() {

@@ -11,7 +11,7 @@ use crate::backend::cuda::device::driver::{DriverDevice, SEVERAL_GPUS};
 use crate::backend::cuda::device::{Device, MemoryEstimate};
 use crate::backend::cuda::launch::Result;
 use crate::backend::{Bands, DeviceError};
-use crate::ranks::Job;
+use crate::ranks::{Job, RanksError};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 
@@ -147,17 +147,11 @@ impl JobRank {
         }
         drop(backend);
         done.map_err(|error| match self.job.failure() {
-            Some(_) if error == DeviceError::OtherRank.into() => self.ended().into(),
+            Some(failure) if error == DeviceError::OtherRank.into() => {
+                DeviceError::from(RanksError::Ended { failure }).into()
+            }
             _ => error,
         })
-    }
-
-    /// The error of a rank that ends since another one has failed.
-    fn ended(&self) -> DeviceError {
-        match self.job.failure() {
-            Some(failure) => crate::ranks::RanksError::Ended { failure }.into(),
-            None => DeviceError::OtherRank,
-        }
     }
 
     fn join(&self, transport: Arc<HostTransport>) -> Result<Box<dyn Communicator>> {

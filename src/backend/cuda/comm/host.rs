@@ -65,7 +65,7 @@ impl HostTransport {
     }
 
     fn receive(&self, [from, to]: [usize; 2], kind: u8) -> Result<Vec<u8>> {
-        let (started, channel) = (Instant::now(), Channel::Solve(self.solve, kind).number());
+        let (started, channel) = (Instant::now(), Channel::Solve(self.solve, kind));
         let check = || {
             self.abort_flag.check()?;
             if started.elapsed() >= self.abort_flag.timeout {
@@ -75,7 +75,7 @@ impl HostTransport {
         };
         match &self.job {
             Some(job) => job.receive_checked(from, channel, check),
-            None => self.inbox.take::<DeviceError>((from, to, channel), check),
+            None => self.inbox.take::<DeviceError>((from, to, channel.number()), check),
         }
     }
 }
