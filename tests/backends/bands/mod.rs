@@ -8,5 +8,5 @@ mod grids;
 mod lines;
 mod messages;
 mod ranks;
-mod runs;
+pub mod runs;
 mod vectors;

@@ -41,7 +41,7 @@ impl Ranks for Devices {
 }
 
 /// A small grid, made by one solve.
-fn case(sets: &[(&str, &str)]) -> Case {
+pub fn case(sets: &[(&str, &str)]) -> Case {
     let small = [("grid.ni", "33"), ("grid.nj", "13"), ("grid.first_cell", "1e-2")];
     let bare =
         [("quality.retry", "false"), ("output.pictures", "false"), ("output.report", "false")];

@@ -20,6 +20,7 @@ use gridgen::solver::history::NewtonStep;
 use support::fibers::{FiberDevice, Transport, mortal, on_ranks};
 
 use super::{WAIT, free_port, place};
+use crate::bands::runs;
 
 /// The variable with which a test starts this program as a rank: rank, size, port and what it does.
 const RANK: &str = "GRIDGEN_TEST_RANK";
@@ -34,16 +35,7 @@ const CASES: [(&str, &[(&str, &str)]); 4] = [
 
 fn case(name: &str) -> Case {
     let (_, sets) = CASES.iter().find(|(known, _)| *known == name).unwrap();
-    let small = [("grid.ni", "65"), ("grid.nj", "13"), ("grid.first_cell", "1e-2")];
-    let bare =
-        [("quality.retry", "false"), ("output.pictures", "false"), ("output.report", "false")];
-    let sets: Vec<(String, String)> = small
-        .iter()
-        .chain(&bare)
-        .chain(*sets)
-        .map(|(key, value)| ((*key).to_owned(), (*value).to_owned()))
-        .collect();
-    Case::from_toml("[geometry]\nnaca = \"2412\"\n", Path::new("wing.toml"), &sets).unwrap()
+    runs::case(&[&[("grid.ni", "65")], *sets].concat())
 }
 
 /// Ranks that are threads, with the levels and the messages of those that are processes.
@@ -100,11 +92,9 @@ fn history(result: &GridResult) -> String {
     result.history.steps.iter().map(line).collect()
 }
 
-/// A rank that a test below has started. What it does: `run CASE`, `stop CASE`, `go-on CASE`, `die CASE`, `lose
-/// CASE` or `solve`.
-#[test]
-#[ignore = "a process that other tests start"]
-fn a_rank() {
+/// Does the work of a rank and ends the process, if a test has started it as one. What it does: `run CASE`,
+/// `stop CASE`, `go-on CASE`, `die CASE`, `lose CASE` or `solve`.
+fn be_a_rank() {
     let Ok(said) = env::var(RANK) else { return };
     let words: Vec<&str> = said.split(' ').collect();
     let number = |k: usize| words[k].parse::<usize>().unwrap();
@@ -163,7 +153,11 @@ fn start(size: usize, folder: &Path, what: &str) -> Vec<Child> {
     let port = free_port();
     let rank = |rank| {
         Command::new(env::current_exe().unwrap())
-            .args(["--exact", "processes::solves::a_rank", "--ignored", "--nocapture"])
+            .args([
+                "--exact",
+                "processes::solves::grids_of_processes_are_those_of_threads_to_the_last_bit",
+            ])
+            .arg("--nocapture")
             .env(RANK, format!("{rank} {size} {port} {what}"))
             .env("GRIDGEN_TEST_FOLDER", folder)
             .stdout(Stdio::null())
@@ -188,6 +182,7 @@ fn ended(size: usize, folder: &Path, what: &str) -> (Vec<Option<i32>>, Vec<Strin
 
 #[test]
 fn grids_of_processes_are_those_of_threads_to_the_last_bit() {
+    be_a_rank();
     for (name, size) in [("O", 2), ("O", 4), ("C", 2), ("half", 2), ("frozen", 3)] {
         let [threads, processes] = [(); 2].map(|()| tempfile::tempdir().unwrap());
         let options = RunOptions::new(threads.path().join("out"));
