@@ -86,16 +86,19 @@ KERNEL(dots_into, uint64 n, uint32 pairs, VectorPairs of, ScalarReduction into) 
     sum_into_slots(sums, pairs, into);
 }
 
-// x <- x + a h, r <- r + b v, slots[first..] <- (r, r) and (w, r), the latter if there is a w.
-// Nothing if the slots are halted already.
-KERNEL(advance, uint64 n, real* x, ScalarFactor a, const real* h, real* r, ScalarFactor b,
-       const real* v, const real* w, ScalarReduction into) {
+// x <- x + the sum of a_k h_k over `terms` <= 2 terms, r <- r + b v, slots[first..] <- (r, r) and (w, r), the
+// latter if there is a w. Nothing if the slots are halted already.
+KERNEL(advance, uint64 n, real* x, uint32 terms, StepTerms of, real* r, ScalarFactor b, const real* v,
+       const real* w, ScalarReduction into) {
     if (into.slots[HALTED] != 0.0) return;
-    const real along = real(coefficient(into.slots, a));
+    const real *h0 = of.h[0], *h1 = of.h[1];
+    const real a0 = terms > 0 ? real(coefficient(into.slots, of.a[0])) : real(0);
+    const real a1 = terms > 1 ? real(coefficient(into.slots, of.a[1])) : real(0);
     const real change = real(coefficient(into.slots, b));
     double sums[2] = {0.0, 0.0};
     for (uint64 k = thread_index(); k < n; k += thread_count()) {
-        x[k] += along * h[k];
+        if (terms == 1) x[k] += a0 * h0[k];
+        if (terms == 2) x[k] = x[k] + a0 * h0[k] + a1 * h1[k];
         const real next = r[k] + change * v[k];
         r[k] = next;
         sums[0] += double(next) * double(next);

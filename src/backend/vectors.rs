@@ -55,10 +55,10 @@ pub type Pair<'a, V> = (&'a V, &'a V);
 /// Vectors and coefficients of [`Backend::advance`].
 #[derive(Debug)]
 pub struct Advance<'a, V> {
-    /// Solution, improved by a h.
+    /// Solution, improved by Σ aₖ hₖ.
     pub x: &'a mut V,
-    /// a and h.
-    pub along: (Coefficient, &'a V),
+    /// aₖ and hₖ, two at most; x is not touched if there are none.
+    pub along: &'a [(Coefficient, &'a V)],
     /// Residual, changed by b v.
     pub r: &'a mut V,
     /// b and v.
@@ -145,7 +145,7 @@ pub trait Backend: Sync + Sized + 'static {
         ending: Ending<'_>,
     ) -> Result<()>;
 
-    /// The step of a Krylov method: x ← x + a h and r ← r + b v in one pass with (r, r), and with
+    /// The step of a Krylov method: x ← x + Σ aₖ hₖ and r ← r + b v in one pass with (r, r), and with
     /// (w, r) after it if there is a `w`, into the slots from `first` on; then what `ending` says.
     /// Nothing if the slots are halted.
     fn advance<T: Real>(

@@ -39,14 +39,19 @@ fn play<S: Subject, T: Real>(subject: &S, n: usize) -> (Vec<T>, Vec<T>, Vec<f64>
     subject.dots(&mut scalars, 8, [(&x, &v), (&h, &h)], Ending::default()).unwrap();
     let three = [(&r, &v), (&h, &v), (&r, &r)];
     subject.dots(&mut scalars, 12, three, Ending::default()).unwrap();
-    let step = Advance {
-        x: &mut x,
-        along: (Coefficient::ratio(1.0, A, B), &h),
-        r: &mut r,
-        change: (Coefficient::number(-0.25), &v),
-        with: Some(&h),
-    };
-    subject.advance(&mut scalars, step, 10, Ending { log: true, conditions: &[] }).unwrap();
+    // No term of x, one, and two.
+    let along = [(Coefficient::ratio(1.0, A, B), &h), (Coefficient::number(0.75), &v)];
+    for terms in 0..3 {
+        let step = Advance {
+            x: &mut x,
+            along: &along[..terms],
+            r: &mut r,
+            change: (Coefficient::number(-0.25), &v),
+            with: (terms > 0).then_some(&h),
+        };
+        let ending = Ending { log: terms == 2, conditions: &[] };
+        subject.advance(&mut scalars, step, 10, ending).unwrap();
+    }
     (to_host(subject, &x, n), to_host(subject, &r, n), read(subject, &scalars))
 }
 

@@ -89,9 +89,14 @@ impl Backend for CpuBackend {
         if scalars[usize::from(HALTED)] != 0.0 {
             return Ok(());
         }
-        let Advance { x, along: (a, h), r, change: (b, v), with } = step;
-        let [a, b] = [a, b].map(|coefficient| T::narrow(coefficient.value(scalars)));
-        let products = advance((x, a, h), (r, b, v), with.map(Vec::as_slice));
+        let Advance { x, along, r, change: (b, v), with } = step;
+        let value = |coefficient: Coefficient| T::narrow(coefficient.value(scalars));
+        let mut terms: [(T, &[T]); STEP_TERMS] = [(T::zero(), &[]); STEP_TERMS];
+        for (term, &(a, h)) in terms.iter_mut().zip(along) {
+            *term = (value(a), h);
+        }
+        let terms = &terms[..along.len()];
+        let products = advance(x, terms, (r, value(b), v), (0, with.map(Vec::as_slice)));
         let products = if with.is_some() { &products[..] } else { &products[..1] };
         end(scalars, first, products, ending);
         Ok(())
@@ -131,6 +136,9 @@ impl Backend for CpuBackend {
         work()
     }
 }
+
+/// Most terms that a step adds to a solution.
+const STEP_TERMS: usize = 2;
 
 /// Basis vectors that one pass takes.
 const GROUP: usize = 4;
@@ -211,28 +219,32 @@ fn end(scalars: &mut [f64], first: Slot, products: &[f64], ending: Ending<'_>) {
     }
 }
 
-/// x ← x + a h, r ← r + b v; returns (r, r) and (w, r), added over the same tree as other inner
-/// products.
+/// x ← x + Σ aₖ hₖ, r ← r + b v; returns (r, r) and (w, r), added over the same tree as other inner
+/// products. h, v and w are whole vectors, of which x and r are the part from `start` on.
 fn advance<T: Real>(
-    (x, a, h): (&mut [T], T, &[T]),
+    x: &mut [T],
+    along: &[(T, &[T])],
     (r, b, v): (&mut [T], T, &[T]),
-    w: Option<&[T]>,
+    (start, w): (usize, Option<&[T]>),
 ) -> [f64; 2] {
-    let pieces = x.len().div_ceil(PIECE);
+    let pieces = r.len().div_ceil(PIECE);
     if pieces <= 1 {
-        for ((x, h), (r, v)) in x.iter_mut().zip(h).zip(r.iter_mut().zip(v)) {
-            *x += a * *h;
+        let part = start..start + r.len();
+        for &(a, h) in along {
+            for (x, h) in x.iter_mut().zip(&h[part.clone()]) {
+                *x += a * *h;
+            }
+        }
+        for (r, v) in r.iter_mut().zip(&v[part.clone()]) {
             *r += b * *v;
         }
-        return [dot(r, r), w.map_or(0.0, |w| dot(w, r))];
+        return [dot(r, r), w.map_or(0.0, |w| dot(&w[part], r))];
     }
     let middle = pieces.div_ceil(2) * PIECE;
     let ((x0, x1), (r0, r1)) = (x.split_at_mut(middle), r.split_at_mut(middle));
-    let ((h0, h1), (v0, v1)) = (h.split_at(middle), v.split_at(middle));
-    let (w0, w1) = w.map(|w| w.split_at(middle)).unzip();
     let (low, high) = rayon::join(
-        || advance((x0, a, h0), (r0, b, v0), w0),
-        || advance((x1, a, h1), (r1, b, v1), w1),
+        || advance(x0, along, (r0, b, v), (start, w)),
+        || advance(x1, along, (r1, b, v), (start + middle, w)),
     );
     [low[0] + high[0], low[1] + high[1]]
 }

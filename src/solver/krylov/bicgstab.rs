@@ -16,7 +16,8 @@ pub struct Bicgstab<B: Backend, T: Real> {
     p: B::Vector<T>,
     v: B::Vector<T>,
     t: B::Vector<T>,
-    hat: B::Vector<T>,
+    p_hat: B::Vector<T>,
+    s_hat: B::Vector<T>,
     scalars: B::Vector<f64>,
 }
 
@@ -57,19 +58,19 @@ impl<B: Backend, T: Real> Bicgstab<B, T> {
             p: backend.zeros(n)?,
             v: backend.zeros(n)?,
             t: backend.zeros(n)?,
-            hat: backend.zeros(n)?,
+            p_hat: backend.zeros(n)?,
+            s_hat: backend.zeros(n)?,
             scalars: scalars::allocate(backend)?,
         })
     }
 
     /// Improves x until ‖b − A x‖ meets the target.
     ///
-    /// An iteration takes 2 products, 2 preconditioner applications and 21 vector reads and writes
-    /// beside them: 4 in the sum for p, 2 in each pair of inner products after a product, 6 and 7
-    /// in the two steps. The residual is recomputed
-    /// from x before convergence is declared; where the recursion has drifted, the method
-    /// restarts from x, until rounding lets it fall no further. A breakdown is reported, never
-    /// stepped over.
+    /// An iteration takes 2 products, 2 preconditioner applications and 19 vector reads and writes
+    /// beside them: 4 in the sum for p, 2 in each pair of inner products after a product, 3 and 8
+    /// in the two steps. The residual is recomputed from x before convergence is declared; where the
+    /// recursion has drifted, the method restarts from x, until rounding lets it fall no further. A
+    /// breakdown is reported, never stepped over.
     pub fn solve<A: LinearOperator<B, T>>(
         &mut self,
         system: &mut System<'_, B, T, A>,
@@ -79,7 +80,7 @@ impl<B: Backend, T: Real> Bicgstab<B, T> {
         solve(self, system, target, x)
     }
 
-    /// The step along M⁻¹ p. The norm of s is compared with the target at once where the host looks
+    /// The step of r along A M⁻¹ p; x follows in the second half. The norm of s is compared with the target at once where the host looks
     /// before the second half, and else with the inner products of t, one reduction less.
     fn first_half<A: LinearOperator<B, T>>(
         &mut self,
@@ -88,27 +89,24 @@ impl<B: Backend, T: Real> Bicgstab<B, T> {
         pace: Pace,
     ) -> Result<()> {
         let backend = system.backend;
-        let Self { r, shadow, p, v, hat, scalars, .. } = self;
+        let Self { r, shadow, p, v, p_hat, scalars, .. } = self;
         // p ← r + β (p − ω v)
         backend.lincomb(Some(scalars), p, BETA, &[(UNIT, r), (MINUS_BETA_OMEGA, v)])?;
         // v ← A M⁻¹ p
-        system.precondition(p, hat, v)?;
+        system.precondition(p, p_hat, v)?;
         let conditions = [lost::<T>(SHADOW_V, [SHADOW_SQUARE, V_V], LOST_SHADOW_V)];
         let ending = Ending { log: false, conditions: &conditions };
         backend.dots(scalars, SHADOW_V, [(shadow, v), (v, v)], ending)?;
-        // s ← r − α v, kept in r; x ← x + α M⁻¹ p
+        // s ← r − α v, kept in r
         if pace == Pace::Ahead {
-            // Two passes of three vectors are faster than one of six, which fewer caches hold.
-            backend.lincomb(Some(scalars), x, UNIT, &[(ALPHA, hat)])?;
             return backend.lincomb(Some(scalars), r, UNIT, &[(MINUS_ALPHA, v)]);
         }
-        let along = (ALPHA, &*hat);
-        let step = Advance { x, along, r, change: (MINUS_ALPHA, v), with: None };
+        let step = Advance { x, along: &[], r, change: (MINUS_ALPHA, v), with: None };
         let ending = Ending { log: false, conditions: &[met(S_S, MET_HALFWAY)] };
         backend.advance(scalars, step, S_S, ending)
     }
 
-    /// The step along M⁻¹ s.
+    /// The step of r along A M⁻¹ s, and that of x.
     fn second_half<A: LinearOperator<B, T>>(
         &mut self,
         system: &mut System<'_, B, T, A>,
@@ -116,9 +114,9 @@ impl<B: Backend, T: Real> Bicgstab<B, T> {
         pace: Pace,
     ) -> Result<()> {
         let backend = system.backend;
-        let Self { r, shadow, t, hat, scalars, .. } = self;
+        let Self { r, shadow, t, p_hat, s_hat, scalars, .. } = self;
         // t ← A M⁻¹ s
-        system.precondition(r, hat, t)?;
+        system.precondition(r, s_hat, t)?;
         let conditions = [met(S_S, MET_HALFWAY), lost::<T>(T_S, [T_T, S_S], LOST_OMEGA)];
         if pace == Pace::Ahead {
             let ending = Ending { log: false, conditions: &conditions };
@@ -127,11 +125,11 @@ impl<B: Backend, T: Real> Bicgstab<B, T> {
             let ending = Ending { log: false, conditions: &conditions[1..] };
             backend.dots(scalars, T_S, [(t, r), (t, t)], ending)?;
         }
-        // x ← x + ω M⁻¹ s, r ← s − ω t
+        // x ← x + α M⁻¹ p + ω M⁻¹ s, r ← s − ω t
         let conditions = [met(R_R, MET), lost::<T>(RHO, [SHADOW_SQUARE, R_R], LOST_RHO)];
         let ending = Ending { log: true, conditions: &conditions };
-        let along = (OMEGA, &*hat);
-        let step = Advance { x, along, r, change: (MINUS_OMEGA, t), with: Some(shadow) };
+        let along = [(ALPHA, &*p_hat), (OMEGA, &*s_hat)];
+        let step = Advance { x, along: &along, r, change: (MINUS_OMEGA, t), with: Some(shadow) };
         backend.advance(scalars, step, R_R, ending)
     }
 }
@@ -174,6 +172,14 @@ impl<B: Backend, T: Real> Recursive<B, T> for Bicgstab<B, T> {
         self.second_half(system, x, pace)
     }
 
+    /// After half an iteration x makes up for the step along M⁻¹ p.
+    fn complete(&mut self, backend: &B, slots: &[f64], x: &mut B::Vector<T>) -> Result<()> {
+        if halfway(slots) {
+            backend.lincomb(None, x, 1.0, &[(ALPHA.value(slots), &self.p_hat)])?;
+        }
+        Ok(())
+    }
+
     fn ended(
         slots: &[f64],
         iterations: &mut f64,
@@ -181,7 +187,7 @@ impl<B: Backend, T: Real> Recursive<B, T> for Bicgstab<B, T> {
     ) -> Option<Run> {
         let slot = |at: Slot| slots[usize::from(at)];
         let flag = slot(HALTED) as u8;
-        if flag == MET_HALFWAY || flag == LOST_OMEGA {
+        if halfway(slots) {
             *iterations += 0.5;
         }
         Some(match flag {
@@ -196,6 +202,11 @@ impl<B: Backend, T: Real> Recursive<B, T> for Bicgstab<B, T> {
             _ => Run::Ended(broken("ρ", slot(RHO))),
         })
     }
+}
+
+/// Whether the run has ended between the two halves of an iteration.
+fn halfway(slots: &[f64]) -> bool {
+    matches!(slots[usize::from(HALTED)] as u8, MET_HALFWAY | LOST_OMEGA)
 }
 
 fn met(value: Slot, flag: u8) -> Condition {

@@ -105,7 +105,7 @@ impl<B: Backend, T: Real> Recursive<B, T> for Cg<B, T> {
         // x ← x + α p, r ← r − α v
         let conditions = [reached(R_R, TARGET_SQUARE, MET)];
         let ending = Ending { log: true, conditions: &conditions };
-        let step = Advance { x, along: (ALPHA, p), r, change: (MINUS_ALPHA, v), with: None };
+        let step = Advance { x, along: &[(ALPHA, p)], r, change: (MINUS_ALPHA, v), with: None };
         backend.advance(scalars, step, R_R, ending)
     }
 

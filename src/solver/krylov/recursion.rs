@@ -51,6 +51,11 @@ pub(super) trait Recursive<B: Backend, T: Real> {
         pace: Pace,
     ) -> Result<()>;
 
+    /// What x still lacks when the run has ended.
+    fn complete(&mut self, _: &B, _slots: &[f64], _x: &mut B::Vector<T>) -> Result<()> {
+        Ok(())
+    }
+
     /// How the run ended, if the slots say that it has; half an iteration may be added.
     fn ended(slots: &[f64], iterations: &mut f64, observe: &mut dyn FnMut(f64, f64))
     -> Option<Run>;
@@ -131,6 +136,7 @@ fn run<B: Backend, T: Real, A: LinearOperator<B, T>, M: Recursive<B, T>>(
         }
         done = logged;
         if let Some(run) = M::ended(&slots, iterations, system.observe) {
+            method.complete(backend, &slots, x)?;
             return Ok(run);
         }
     }

@@ -3,7 +3,7 @@
 use crate::backend::cuda::backend::{CudaBackend, CudaRecording, Reduction};
 use crate::backend::cuda::device::{Buffer, Download, GRANTED};
 use crate::backend::cuda::launch::shared::{
-    HaltCondition, Pointer, ScalarFactor, ScalarReduction, VectorPairs, Vectors,
+    HaltCondition, Pointer, ScalarFactor, ScalarReduction, StepTerms, VectorPairs, Vectors,
 };
 use crate::backend::cuda::launch::{Argument, LaunchShape, PeerAccess, Result, Source, arguments};
 use crate::backend::scalars::{Coefficient, Condition, Ending, LOG, SLOTS, Slot};
@@ -136,8 +136,13 @@ impl Backend for CudaBackend {
         ending: Ending<'_>,
     ) -> Result<()> {
         let n = step.x.len();
-        let ((a, h), (b, v)) = (step.along, step.change);
-        let mut arguments = arguments![n as u64, &*step.x, factor(a), h, &*step.r, factor(b), v];
+        let (terms, (b, v)) = (step.along, step.change);
+        let of = StepTerms {
+            a: std::array::from_fn(|k| factor(terms.get(k).map_or(0.0.into(), |term| term.0))),
+            h: std::array::from_fn(|k| terms.get(k).map_or(Pointer::NULL, |term| term.1.into())),
+        };
+        let mut arguments =
+            arguments![n as u64, &*step.x, terms.len() as u32, of, &*step.r, factor(b), v];
         arguments.push(step.with.map_or(Argument::from(0_u64), Argument::from));
         let count = if step.with.is_some() { 2 } else { 1 };
         self.reduce_into::<T>(("advance", n), arguments, scalars, (first, count), ending)

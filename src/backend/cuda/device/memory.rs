@@ -174,8 +174,8 @@ pub enum PreconditionerStorage {
 /// wall terms, weights, and the vectors of Newton's method.
 const DOUBLES: usize = 8 + 8;
 /// Values per point of the linear solve: field Jacobian and wall columns, right side and solution,
-/// six vectors of BiCGStab, three of the wall reduction.
-const VALUES: usize = 26 + 4 + 4 + 12 + 6;
+/// seven vectors of BiCGStab, three of the wall reduction.
+const VALUES: usize = 26 + 4 + 4 + 14 + 6;
 /// Memory in addition to that of the points: recordings, compiled kernels, the matrix of small levels.
 const FIXED: usize = 256 << 20;
 

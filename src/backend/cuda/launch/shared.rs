@@ -147,6 +147,11 @@ shared_structs! {
         // Four slots, a byte each.
         slots: u64;
     }
+    /// Terms a_k h_k of a step.
+    pub(crate) StepTerms {
+        a: [ScalarFactor; 2];
+        h: [Pointer<Reals>; 2];
+    }
     /// A condition that halts a method: kind, slots and flag in bytes.
     pub(crate) HaltCondition {
         packed: u64;
