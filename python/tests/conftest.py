@@ -1,6 +1,7 @@
 """Settings and fixtures of the tests."""
 
 import os
+import signal
 
 import hypothesis
 import pytest
@@ -11,6 +12,9 @@ from support import SMALL, naca0012
 # Each example makes a grid.
 hypothesis.settings.register_profile("gridgen", deadline=None, max_examples=25, print_blob=True)
 hypothesis.settings.load_profile("gridgen")
+
+# A shell starts what runs in the background with interrupts ignored, and so would the tests be.
+signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 def pytest_collection_modifyitems(items):
