@@ -340,6 +340,7 @@ fn initial_grid(
         dissipation: 0.2,
         volume_smoothing: 0.3,
         spread: 10.0,
+        margin: 0,
     };
     Ok((initial::build(&outline, &march).grid, normals))
 }

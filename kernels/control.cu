@@ -1,23 +1,22 @@
-// Control functions and wall terms of an O-grid, and the frame of the grid equations, from the
-// initial grid (theory section 3). Double precision only.
+// Control functions and wall terms of a grid, and the frame of the grid equations, from the initial
+// grid (theory section 3). Double precision only.
 //
-// Nodes are [nj][n + 1], the last column repeating the first; control functions stand at the n
-// columns before it until `inner_points` keeps those of the unknown points.
+// Nodes and control functions stand in arrays [nj][count] of the columns that this device holds, until
+// `inner_points` keeps the values of the unknown points.
 #include "common.cuh"
+#include "columns.cuh"
 
 typedef Two<double> Vec;
 
 __device__ inline double dot(Vec a, Vec b) { return a.x * b.x + a.y * b.y; }
 
-// The nodes: neighbours in i wrap around.
-struct Ring {
-    uint32 n;
+// The nodes of the columns.
+struct Nodes {
+    Columns columns;
     const double *x, *y;
 
-    __device__ uint32 west(uint32 i) const { return i == 0 ? n - 1 : i - 1; }
-    __device__ uint32 east(uint32 i) const { return i + 1 == n ? 0 : i + 1; }
-    __device__ Vec at(uint32 i, uint32 j) const {
-        const uint64 k = uint64(j) * (n + 1) + i;
+    __device__ Vec at(uint32 c, uint32 j) const {
+        const uint64 k = uint64(j) * columns.count + c;
         return {x[k], y[k]};
     }
 };
@@ -28,27 +27,26 @@ struct Metrics {
     double g11, g12, g22;
 };
 
-__device__ inline Metrics metrics(const Ring& ring, uint32 i, uint32 j) {
-    const uint32 w = ring.west(i), e = ring.east(i);
-    const Vec c = ring.at(i, j), we = ring.at(w, j), ea = ring.at(e, j);
-    const Vec so = ring.at(i, j - 1), no = ring.at(i, j + 1);
+__device__ inline Metrics metrics(const Nodes& nodes, uint32 i, uint32 j) {
+    const uint32 w = nodes.columns.west(i), e = nodes.columns.east(i);
+    const Vec c = nodes.at(i, j), we = nodes.at(w, j), ea = nodes.at(e, j);
+    const Vec so = nodes.at(i, j - 1), no = nodes.at(i, j + 1);
     Metrics m;
     m.xi = 0.5 * (ea - we);
     m.eta = 0.5 * (no - so);
     m.xixi = ea - 2.0 * c + we;
     m.etaeta = no - 2.0 * c + so;
-    m.xieta = 0.25 * (ring.at(e, j + 1) - ring.at(w, j + 1) - ring.at(e, j - 1) + ring.at(w, j - 1));
+    m.xieta = 0.25 * (nodes.at(e, j + 1) - nodes.at(w, j + 1) - nodes.at(e, j - 1) + nodes.at(w, j - 1));
     m.g11 = dot(m.xi, m.xi);
     m.g12 = dot(m.xi, m.eta);
     m.g22 = dot(m.eta, m.eta);
     return m;
 }
 
-// s <- distance from the wall along each line, [nj][n + 1]. One thread a line.
-KERNEL(arc_lengths, uint32 n, uint32 nj, const double* x, const double* y, double* s) {
-    const uint64 i = thread_index();
-    if (i > n) return;
-    const uint64 stride = n + 1;
+// s <- distance from the wall along each line. One thread a line.
+KERNEL(arc_lengths, ColumnsFields fields, uint32 nj, const double* x, const double* y, double* s) {
+    const uint64 i = thread_index(), stride = fields.count;
+    if (i >= stride) return;
     double length = 0.0;
     s[i] = 0.0;
 #pragma unroll 8
@@ -70,8 +68,8 @@ __device__ inline double clipped_number(double value, double limit) {
 }
 
 // P and Q that make the nodes around (i, j) a discrete solution: (g22 r_xi) P + (g11 r_eta) Q = -R.
-__device__ inline Vec solved_for(const Ring& ring, uint32 i, uint32 j, double limit) {
-    const Metrics m = metrics(ring, i, j);
+__device__ inline Vec solved_for(const Nodes& nodes, uint32 i, uint32 j, double limit) {
+    const Metrics m = metrics(nodes, i, j);
     const Vec r = m.g22 * m.xixi - 2.0 * m.g12 * m.xieta + m.g11 * m.etaeta;
     const double det = m.xi.x * m.eta.y - m.xi.y * m.eta.x;
     const double along_xi = -(r.x * m.eta.y - r.y * m.eta.x) / det;
@@ -80,42 +78,45 @@ __device__ inline Vec solved_for(const Ring& ring, uint32 i, uint32 j, double li
 }
 
 // p, q <- marched control functions before smoothing. A held seam has the mean of its neighbours, the
-// wall and the outer line what stands beside them.
-KERNEL(marched_control, uint32 n, uint32 nj, uint32 held, double limit, const double* x,
-       const double* y, double* p, double* q) {
-    const Ring ring = {n, x, y};
+// end of an open line and the wall and the outer line what stands beside them.
+KERNEL(marched_control, ColumnsFields fields, uint32 nj, double limit, const double* x, const double* y,
+       double* p, double* q) {
+    const Nodes nodes = {{fields}, x, y};
+    const Columns& columns = nodes.columns;
     const uint64 k = thread_index();
-    if (k >= uint64(n) * nj) return;
-    const uint32 row = uint32(k / n), i = uint32(k - uint64(row) * n);
+    if (k >= uint64(columns.count) * nj) return;
+    const uint32 row = uint32(k / columns.count), i = uint32(k - uint64(row) * columns.count);
     const uint32 j = row == 0 ? 1 : row + 1 == nj ? nj - 2 : row;
     Vec value;
-    if (held && i == 0) {
-        value = 0.5 * (solved_for(ring, 1, j, limit) + solved_for(ring, n - 1, j, limit));
+    if (columns.held(i)) {
+        const Vec east = solved_for(nodes, columns.east(i), j, limit);
+        value = 0.5 * (east + solved_for(nodes, columns.west(i), j, limit));
     } else {
-        value = solved_for(ring, i, j, limit);
+        value = solved_for(nodes, columns.off_ends(i), j, limit);
     }
     p[k] = value.x;
     q[k] = value.y;
 }
 
-// 1/4 1/2 1/4 along xi at node i of a row.
-__device__ inline double smoothed(const Ring& ring, const double* row, uint32 i) {
-    return 0.5 * row[i] + 0.25 * (row[ring.west(i)] + row[ring.east(i)]);
+// 1/4 1/2 1/4 along xi at node i of a row; the ends of an open line stay.
+__device__ inline double smoothed(const Columns& columns, const double* row, uint32 i) {
+    if (columns.is_end(i)) return row[i];
+    return 0.5 * row[i] + 0.25 * (row[columns.west(i)] + row[columns.east(i)]);
 }
 
-// out <- f + (1 - exp(-s/d)) (S f - f), S = 1/4 1/2 1/4 along xi, then along eta; along xi alone on
-// the wall and the outer line.
-KERNEL(smooth_control, uint32 n, uint32 nj, double distance, const double* s, const double* f,
-       double* out) {
-    const Ring ring = {n, 0, 0};
-    const uint64 k = thread_index();
-    if (k >= uint64(n) * nj) return;
+// out <- f + share (1 - exp(-s/d)) (S f - f), S = 1/4 1/2 1/4 along xi, then along eta; along xi alone
+// on the wall and the outer line. `shares` has one for each column.
+KERNEL(smooth_control, ColumnsFields fields, uint32 nj, double distance, const double* shares,
+       const double* s, const double* f, double* out) {
+    const Columns columns = {fields};
+    const uint64 k = thread_index(), n = columns.count;
+    if (k >= n * nj) return;
     const uint32 j = uint32(k / n), i = uint32(k - uint64(j) * n);
     const double* row = f + uint64(j) * n;
-    double target = smoothed(ring, row, i);
+    double target = smoothed(columns, row, i);
     if (j > 0 && j + 1 < nj)
-        target = 0.5 * target + 0.25 * (smoothed(ring, row - n, i) + smoothed(ring, row + n, i));
-    const double weight = -expm1(-s[uint64(j) * (n + 1) + i] / distance);
+        target = 0.5 * target + 0.25 * (smoothed(columns, row - n, i) + smoothed(columns, row + n, i));
+    const double weight = -expm1(-s[k] / distance) * shares[i];
     out[k] = f[k] + weight * (target - f[k]);
 }
 
@@ -126,80 +127,79 @@ __device__ inline double interval_control(Vec before, Vec at, Vec after) {
     return -2.0 * (b - a) / (b + a);
 }
 
-// f <- the curvature term -r_eta.r_xixi / (|r_xi|^2 + |r_xixi|^2/4) off the wall and the outer line,
-// 0 there (theory eq. 9).
-KERNEL(curvature_control, uint32 n, uint32 nj, const double* x, const double* y, double* f) {
-    const Ring ring = {n, x, y};
-    const uint64 k = thread_index();
-    if (k >= uint64(n) * nj) return;
+// f <- the curvature term -r_eta.r_xixi / (|r_xi|^2 + |r_xixi|^2/4) off the wall, the outer line and the
+// ends of an open line, 0 there (theory eq. 9).
+KERNEL(curvature_control, ColumnsFields fields, uint32 nj, const double* x, const double* y, double* f) {
+    const Nodes nodes = {{fields}, x, y};
+    const uint64 k = thread_index(), n = fields.count;
+    if (k >= n * nj) return;
     const uint32 j = uint32(k / n), i = uint32(k - uint64(j) * n);
     f[k] = 0.0;
-    if (j == 0 || j + 1 == nj) return;
-    const Metrics m = metrics(ring, i, j);
+    if (j == 0 || j + 1 == nj || nodes.columns.is_end(i)) return;
+    const Metrics m = metrics(nodes, i, j);
     f[k] = -dot(m.eta, m.xixi) / (m.g11 + 0.25 * dot(m.xixi, m.xixi));
 }
 
 // out <- 1/4 1/2 1/4 along xi.
-KERNEL(smooth_along_xi, uint32 n, uint32 nj, const double* f, double* out) {
-    const Ring ring = {n, 0, 0};
-    const uint64 k = thread_index();
-    if (k >= uint64(n) * nj) return;
+KERNEL(smooth_along_xi, ColumnsFields fields, uint32 nj, const double* f, double* out) {
+    const Columns columns = {fields};
+    const uint64 k = thread_index(), n = columns.count;
+    if (k >= n * nj) return;
     const uint64 j = k / n;
-    out[k] = smoothed(ring, f + j * n, uint32(k - j * n));
+    out[k] = smoothed(columns, f + j * n, uint32(k - j * n));
 }
 
 // p <- the interval ratios of the wall and of the outer line, linear in j between them; q <- the ratio
 // along each line of constant i plus the curvature term in q, clipped (theory eq. 9).
-KERNEL(boundary_control, uint32 n, uint32 nj, double limit, const double* x, const double* y,
+KERNEL(boundary_control, ColumnsFields fields, uint32 nj, double limit, const double* x, const double* y,
        double* p, double* q) {
-    const Ring ring = {n, x, y};
-    const uint64 k = thread_index();
-    if (k >= uint64(n) * nj) return;
+    const Nodes nodes = {{fields}, x, y};
+    const uint64 k = thread_index(), n = fields.count;
+    if (k >= n * nj) return;
     const uint32 j = uint32(k / n), i = uint32(k - uint64(j) * n);
-    const uint32 w = ring.west(i), e = ring.east(i), last = nj - 1;
+    const uint32 w = nodes.columns.west(i), e = nodes.columns.east(i), last = nj - 1;
     const double t = double(j) / double(last);
-    const double wall = interval_control(ring.at(w, 0), ring.at(i, 0), ring.at(e, 0));
-    const double outer = interval_control(ring.at(w, last), ring.at(i, last), ring.at(e, last));
+    const double wall = interval_control(nodes.at(w, 0), nodes.at(i, 0), nodes.at(e, 0));
+    const double outer = interval_control(nodes.at(w, last), nodes.at(i, last), nodes.at(e, last));
     p[k] = (1.0 - t) * wall + t * outer;
     if (j == 0 || j == last) return;
-    const double ratio = interval_control(ring.at(i, j - 1), ring.at(i, j), ring.at(i, j + 1));
+    const double ratio = interval_control(nodes.at(i, j - 1), nodes.at(i, j), nodes.at(i, j + 1));
     q[k] = clipped(ratio + q[k], limit);
 }
 
 // inner <- the values of f at the mi x mj unknown points, the first of which stands in column `first`.
-KERNEL(inner_points, uint32 n, uint32 mi, uint32 mj, uint32 first, const double* f, double* inner) {
+KERNEL(inner_points, uint32 count, uint32 first, uint32 mi, uint32 mj, const double* f, double* inner) {
     const uint64 k = thread_index();
     if (k >= uint64(mi) * mj) return;
     const uint64 j = k / mi, i = k - j * mi;
-    inner[k] = f[(j + 1) * n + i + first];
+    inner[k] = f[(j + 1) * count + i + first];
 }
 
-// phi <- exp(-s/l), psi <- exp(-s/(reach l)) at the unknown points with the decay lengths l of the
+// phi <- exp(-s/l), psi <- exp(-s/(reach l)) at the unknown points with the decay lengths l of their
 // columns (theory eq. 6).
-KERNEL(decay, uint32 n, uint32 mi, uint32 mj, uint32 first, double reach, const double* s,
+KERNEL(decay, uint32 count, uint32 first, uint32 mi, uint32 mj, double reach, const double* s,
        const double* lengths, double* phi, double* psi) {
     const uint64 k = thread_index();
     if (k >= uint64(mi) * mj) return;
-    const uint64 j = k / mi, i = k - j * mi + first;
-    const double distance = s[(j + 1) * (n + 1) + i], length = lengths[i];
+    const uint64 j = k / mi, i = k - j * mi;
+    const double distance = s[(j + 1) * count + i + first], length = lengths[i];
     phi[k] = exp(-distance / length);
     psi[k] = exp(-distance / (reach * length));
 }
 
-// frame <- the nodes as a frame of `stride` columns; column c holds column c + n - `before` of the
-// ring. With `offsets` the row beside the wall holds the wall's points moved by them, in the
-// `stride` - 2 `ends` columns between.
-KERNEL(frame_nodes, uint32 n, uint32 nj, uint32 stride, uint32 before, uint32 ends,
-       const double* nodes, const double* offsets, double* frame) {
-    const uint64 k = thread_index();
-    if (k >= uint64(stride) * nj) return;
-    const uint32 j = uint32(k / stride), c = uint32(k - uint64(j) * stride);
-    const uint32 i = (c + n - before) % n;
-    if (offsets && j == 1 && c >= ends && c + ends < stride) {
-        frame[k] = nodes[i] + offsets[i];
-    } else {
-        frame[k] = nodes[uint64(j) * (n + 1) + i];
-    }
+// frame [nj][mi + 2] <- the columns of the unknown points, the first of which is `first`, and those
+// beside them. With `offsets` of the frame's columns the row beside the wall holds the wall's points
+// moved by them, but for columns that stay as they are.
+KERNEL(frame_nodes, ColumnsFields fields, uint32 first, uint32 mi, uint32 nj, const double* nodes,
+       const double* offsets, double* frame) {
+    const Columns columns = {fields};
+    const uint64 k = thread_index(), stride = uint64(mi) + 2;
+    if (k >= stride * nj) return;
+    const uint64 j = k / stride;
+    const uint32 c = uint32(k - j * stride);
+    const uint32 i = c == 0 ? columns.west(first) : c <= mi ? first + c - 1 : columns.east(first + mi - 1);
+    const bool moved = offsets && j == 1 && !columns.held(i) && !columns.is_end(i);
+    frame[k] = moved ? nodes[i] + offsets[c] : nodes[j * columns.count + i];
 }
 
 // u <- the unknown nodes of the frame; zero in the rows before `fixed`, those of the wall terms.

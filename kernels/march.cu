@@ -1,9 +1,11 @@
 // The hyperbolic march (theory section 4; after Chan and Steger 1992): a layer needs the one before, so
-// that there is no more to do at a time than a ring of points. A substep is three launches of one
+// that there is no more to do at a time than a ring of points, and every rank of several does all of it:
+// it keeps its own columns. A substep is three launches of one
 // shape, between which lie its two cyclic systems; the number of substeps is known to the GPU
 // alone, and launches beyond the last do nothing. Double precision only.
 #include "common.cuh"
 #include "cyclic.cuh"
+#include "columns.cuh"
 
 // A segment of a front: unit vector and length.
 struct Segment {
@@ -12,8 +14,10 @@ struct Segment {
 
 // One substep.
 struct MarchStep : MarchStepFields {
-    // The layer that the front is read from; the substep leaves it in `layer` + 1.
-    __device__ uint32 source() const { return substep == 0 ? layer : layer + 1; }
+    // The front that it begins with, and where it leaves it, among two of n points: a layer stands in that
+    // of its parity.
+    __device__ uint64 source(uint32 n) const { return uint64((substep == 0 ? layer : layer + 1) % 2) * n; }
+    __device__ uint64 target(uint32 n) const { return uint64((layer + 1) % 2) * n; }
 };
 
 // The front, its smoothed widths and the extra first heights. An open front is a ring whose two
@@ -128,11 +132,19 @@ struct Smoothed {
 struct Moved {
     const Pair* from;
     Pair* to;
+    // The same layer of the columns that are kept.
+    Columns columns;
+    double *x, *y;
     uint32* bad;
 
     __device__ void operator()(uint32 i, Pair move) const {
         const Pair point = from[i] + move;
         to[i] = point;
+        const uint32 n = columns.around;
+        for (uint32 c = (i + n - columns.first) % n; c < columns.count; c += n) {
+            x[c] = point.x;
+            y[c] = point.y;
+        }
         if (!is_finite(point.x) || !is_finite(point.y)) *bad = 1;
     }
 };
@@ -189,7 +201,7 @@ __device__ double shortest_of(const Front& front, const double* shortest, double
     return block_smallest(smallest, shared);
 }
 
-// Begins a march from fronts[1].
+// Begins a march from layer 1.
 BOUNDED_KERNEL(CYCLIC_THREADS, march_begin, uint32 n, uint32 open, const double* fronts, double* shortest,
                uint32* progress) {
     DYNAMIC_SHARED(double, shared);
@@ -198,8 +210,8 @@ BOUNDED_KERNEL(CYCLIC_THREADS, march_begin, uint32 n, uint32 open, const double*
     if (thread_index() == 0) *reinterpret_cast<MarchProgress*>(progress) = {1, 0, 0, 0};
 }
 
-// First launch of a substep: what it is, and the elimination of the widths. fronts[j][i] are the
-// layers at the distances s[j]; point i runs through the distances s[j] + extra[i] splay[j], and no
+// First launch of a substep: what it is, and the elimination of the widths. fronts[j % 2][i]
+// is layer j at the distance s[j]; point i runs through the distances s[j] + extra[i] splay[j], and no
 // extra is more than `tallest`.
 BOUNDED_KERNEL(CYCLIC_THREADS, march_widths, uint32 n, uint32 nj, uint32 open, MarchInput input,
                const double* fronts, const double* shortest, const uint32* progress,
@@ -216,7 +228,7 @@ BOUNDED_KERNEL(CYCLIC_THREADS, march_widths, uint32 n, uint32 nj, uint32 open, M
         return;
     }
     const uint32 j = at.layer;
-    const Pair* source = reinterpret_cast<const Pair*>(fronts) + uint64(step.source()) * n;
+    const Pair* source = reinterpret_cast<const Pair*>(fronts) + step.source(n);
     const Front front = {n, open != 0, source, nullptr, nullptr};
     const double height = s[j + 1] - s[j], more = splay[j + 1] - splay[j];
     step.substeps = at.substeps;
@@ -250,26 +262,29 @@ BOUNDED_KERNEL(CYCLIC_THREADS, march_volumes, uint32 n, uint32 open, const doubl
     solve_cyclic(n, widths_workspace(widths),
                reinterpret_cast<ReducedRow<double, double>*>(shared), Smoothed{smoothed});
     __syncthreads();
-    const Pair* source = reinterpret_cast<const Pair*>(fronts) + uint64(step.source()) * n;
+    const Pair* source = reinterpret_cast<const Pair*>(fronts) + step.source(n);
     const MarchRow rows = {{n, open != 0, source, smoothed, extra}, step};
     eliminate_cyclic(n, rows, moves_workspace(moves),
                    reinterpret_cast<ReducedRow<Block, Pair>*>(shared));
 }
 
-// Third launch: moves the front. progress.bad <- 1 if a point is not finite.
-BOUNDED_KERNEL(CYCLIC_THREADS, march_front, uint32 n, uint32 open, double* fronts, const double* step_out,
-               CyclicBuffers moves, double* shortest, uint32* progress_out) {
+// Third launch: moves the front, and keeps its points in x, y [nj][columns]. progress.bad <- 1 if a point
+// is not finite.
+BOUNDED_KERNEL(CYCLIC_THREADS, march_front, ColumnsFields columns, double* fronts, const double* step_out,
+               CyclicBuffers moves, double* shortest, uint32* progress_out, double* x, double* y) {
+    const uint32 n = columns.around;
     DYNAMIC_SHARED(unsigned char, shared);
     const MarchStep step = *reinterpret_cast<const MarchStep*>(step_out);
     if (step.idle) return;
     MarchProgress* progress = reinterpret_cast<MarchProgress*>(progress_out);
     Pair* layers = reinterpret_cast<Pair*>(fronts);
-    Pair* moved = layers + (uint64(step.layer) + 1) * n;
-    const Moved take = {layers + uint64(step.source()) * n, moved, &progress->bad};
+    Pair* moved = layers + step.target(n);
+    const uint64 row = (uint64(step.layer) + 1) * columns.count;
+    const Moved take = {layers + step.source(n), moved, {columns}, x + row, y + row, &progress->bad};
     solve_cyclic(n, moves_workspace(moves),
                reinterpret_cast<ReducedRow<Block, Pair>*>(shared), take);
     __syncthreads();
-    const Front front = {n, open != 0, moved, nullptr, nullptr};
+    const Front front = {n, (columns.flags & COLUMNS_OPEN) != 0, moved, nullptr, nullptr};
     shortest_within(front, reinterpret_cast<double*>(shared), shortest);
     if (thread_index() == 0) {
         const bool last = step.substep + 1 == step.substeps;

@@ -2,6 +2,7 @@
 // of src/grid/quality and src/grid/symmetry.rs, and so are the bits, for cells that are mirror images
 // of each other to stay equally good: no product is fused with a sum.
 #include "common.cuh"
+#include "columns.cuh"
 
 typedef Two<double> Vec;
 
@@ -17,43 +18,44 @@ __device__ inline uint64 bits(double a) { return uint64(__double_as_longlong(a))
 __device__ inline double larger(double a, double b) { return b > a || is_nan(b) ? b : a; }
 __device__ inline double smaller(double a, double b) { return b < a || is_nan(b) ? b : a; }
 
-// The nodes of a grid, ni in a row.
+// The nodes of a device's own columns, and those beside them.
 struct Nodes {
-    uint32 ni;
+    OwnColumns own;
     const double *x, *y;
 
-    __device__ Vec at(uint64 i, uint64 j) const {
-        const uint64 k = j * ni + i;
+    __device__ Vec at(uint32 i, uint64 j) const {
+        const uint64 k = own.index(i, j);
         return {x[k], y[k]};
     }
 };
 
-// Each node and its mirror image <- their mean, mirrored: (x, -y), or with `sideways`
-// (2 centre - x, y). A node with the bits of its partner is put on the line of symmetry. One thread a
-// pair.
-KERNEL(restore_symmetry, uint32 ni, uint32 nj, uint32 sideways, double centre, double* x, double* y) {
-    const uint32 pairs = (ni + 1) / 2;
+// Each node of a range of columns <- the mean of it and its mirror image, the image being (x, -y), or with
+// `sideways` (2 centre - x, y). images [nj][count] have the columns of the images in rising order, so that
+// the last is that of the first. A node with the bits of its partner is put on the line of symmetry.
+KERNEL(restore_symmetry, ColumnRangeFields range, uint32 sideways, double centre,
+       const double* images_x, const double* images_y, double* x, double* y) {
     const uint64 k = thread_index();
-    if (k >= uint64(pairs) * nj) return;
-    const uint64 row = k / pairs * ni, i = row + k % pairs, m = row + ni - 1 - k % pairs;
+    if (k >= uint64(range.count) * range.nj) return;
+    const uint64 j = k / range.count;
+    const uint32 t = uint32(k - j * range.count), i = range.first + t;
+    const uint64 node = j * range.stride + range.at + t, image = (j + 1) * range.count - 1 - t;
     auto mirrored = [=](Vec a) {
         const Vec image = {sideways ? times(2.0, centre) - a.x : a.x, sideways ? a.y : -a.y};
         return image;
     };
-    const Vec a = {x[i], y[i]}, b = {x[m], y[m]};
-    Vec here, there;
-    if (bits(a.x) == bits(b.x) && bits(a.y) == bits(b.y)) {
-        here.x = sideways ? centre : a.x;
-        here.y = sideways ? a.y : 0.0;
-        there = here;
+    const Vec own = {x[node], y[node]}, partner = {images_x[image], images_y[image]};
+    Vec place;
+    if (bits(own.x) == bits(partner.x) && bits(own.y) == bits(partner.y)) {
+        place.x = sideways ? centre : own.x;
+        place.y = sideways ? own.y : 0.0;
+    } else if (2 * i < range.ni) {
+        place = 0.5 * (own + mirrored(partner));
     } else {
-        here = 0.5 * (a + mirrored(b));
-        there = mirrored(here);
+        // The mirror image of what the other becomes.
+        place = mirrored(0.5 * (partner + mirrored(own)));
     }
-    x[i] = here.x;
-    y[i] = here.y;
-    x[m] = there.x;
-    y[m] = there.y;
+    x[node] = place.x;
+    y[node] = place.y;
 }
 
 // to [nj][columns] <- columns from `first` on of from [nj][stride].
@@ -113,14 +115,15 @@ struct Cells {
     }
 };
 
-// skewness [nj - 1][ni - 1] <- equiangle skewness of the cells; result <- see Cells.
-KERNEL(measure_cells, uint32 ni, uint32 nj, const double* x, const double* y, double* skewness,
-       Reduction out) {
-    const Nodes nodes = {ni, x, y};
-    const uint64 columns = ni - 1, cells = columns * (nj - 1);
+// skewness [nj - 1][own cells] <- equiangle skewness of the cells; result <- see Cells.
+KERNEL(measure_cells, OwnColumnsFields own, const double* x, const double* y,
+       double* skewness, Reduction out) {
+    const Nodes nodes = {{own}, x, y};
+    const uint64 columns = nodes.own.cells(), cells = columns * (own.nj - 1);
     double all[4] = {Cells::start(0), Cells::start(1), Cells::start(2), Cells::start(3)};
     for (uint64 cell = thread_index(); cell < cells; cell += thread_count()) {
-        const uint64 j = cell / columns, i = cell - j * columns;
+        const uint64 j = cell / columns;
+        const uint32 i = own.begin + uint32(cell - j * columns);
         const Vec corners[4] = {nodes.at(i, j), nodes.at(i + 1, j), nodes.at(i + 1, j + 1),
                                 nodes.at(i, j + 1)};
         double worst = -infinity(), sine = 0.0, cosine = 0.0, smallest = infinity();
@@ -164,22 +167,22 @@ __device__ inline double ratio(double a, double b) {
 }
 
 // result <- largest finite aspect ratio of a cell; largest ratio of the squares of consecutive edges
-// along i, and along j. One node at a time, with the cell and the edges that begin there.
-KERNEL(measure_ratios, uint32 ni, uint32 nj, const double* x, const double* y, Reduction out) {
-    const Nodes nodes = {ni, x, y};
-    const uint64 count = uint64(ni) * nj;
+// along i, and along j. One own node at a time, with the edges along i that meet there, and the cell and
+// the edges along j that begin there.
+KERNEL(measure_ratios, OwnColumnsFields own, const double* x, const double* y, Reduction out) {
+    const Nodes nodes = {{own}, x, y};
+    const uint64 columns = own.end - own.begin, count = columns * own.nj;
     double all[3] = {1.0, 1.0, 1.0};
     for (uint64 k = thread_index(); k < count; k += thread_count()) {
-        const uint64 j = k / ni, i = k - j * ni;
-        const bool east = i + 1 < ni, north = j + 1 < nj;
+        const uint64 j = k / columns;
+        const uint32 i = own.begin + uint32(k - j * columns);
+        const bool east = i + 1 < own.ni, north = j + 1 < own.nj;
         const Vec a = nodes.at(i, j);
         const double along_i = east ? length_squared(a, nodes.at(i + 1, j)) : 0.0;
         const double along_j = north ? length_squared(a, nodes.at(i, j + 1)) : 0.0;
-        if (i + 2 < ni) {
-            const double next = length_squared(nodes.at(i + 1, j), nodes.at(i + 2, j));
-            all[1] = larger(all[1], ratio(along_i, next));
-        }
-        if (j + 2 < nj) {
+        if (i > 0 && east)
+            all[1] = larger(all[1], ratio(length_squared(nodes.at(i - 1, j), a), along_i));
+        if (j + 2 < own.nj) {
             const double next = length_squared(nodes.at(i, j + 1), nodes.at(i, j + 2));
             all[2] = larger(all[2], ratio(along_j, next));
         }
@@ -204,17 +207,18 @@ struct Ranges {
 
 // result <- smallest and largest distance of the first line from the wall, whose `points` points
 // begin at column `from`; of the outer nodes from the centre.
-KERNEL(measure_lines, uint32 ni, uint32 nj, uint32 from, uint32 points, double centre_x,
+KERNEL(measure_lines, OwnColumnsFields own, uint32 from, uint32 points, double centre_x,
        double centre_y, const double* x, const double* y, Reduction out) {
-    const Nodes nodes = {ni, x, y};
+    const Nodes nodes = {{own}, x, y};
     const Vec centre = {centre_x, centre_y};
     double all[4] = {infinity(), 0.0, infinity(), 0.0};
-    for (uint64 k = thread_index(); k < ni; k += thread_count()) {
-        const double radius = sqrt(length_squared(nodes.at(k, nj - 1), centre));
+    for (uint64 k = own.begin + thread_index(); k < own.end; k += thread_count()) {
+        const uint32 i = uint32(k);
+        const double radius = sqrt(length_squared(nodes.at(i, own.nj - 1), centre));
         all[2] = smaller(all[2], radius);
         all[3] = larger(all[3], radius);
-        if (k >= points) continue;
-        const double height = sqrt(length_squared(nodes.at(from + k, 0), nodes.at(from + k, 1)));
+        if (i < from || i - from >= points) continue;
+        const double height = sqrt(length_squared(nodes.at(i, 0), nodes.at(i, 1)));
         all[0] = smaller(all[0], height);
         all[1] = larger(all[1], height);
     }
@@ -230,16 +234,23 @@ struct Angles {
 };
 
 // result <- see Angles: of the first line off the wall's normal in degrees, where the wall does not
-// turn by an angle of more than this tangent. The ends of a wall that is not closed have none.
-KERNEL(measure_angles, uint32 ni, uint32 from, uint32 points, uint32 closed, double corner,
-       const double* x, const double* y, Reduction out) {
-    const Nodes nodes = {ni, x, y};
+// turn by an angle of more than this tangent. The ends of a wall that is not closed have none. The wall's
+// points, those of all devices, are line_x, line_y.
+KERNEL(measure_angles, OwnColumnsFields own, uint32 from, uint32 points, uint32 closed, double corner,
+       const double* line_x, const double* line_y, const double* x, const double* y, Reduction out) {
+    const Nodes nodes = {{own}, x, y};
+    auto wall = [=](uint32 k) {
+        const Vec at = {line_x[k], line_y[k]};
+        return at;
+    };
     double all[4] = {0.0, 0.0, 0.0, 0.0};
-    for (uint64 k = thread_index(); k < points; k += thread_count()) {
+    for (uint64 i = own.begin + thread_index(); i < own.end; i += thread_count()) {
+        if (i < from || i - from >= points) continue;
+        const uint32 k = uint32(i) - from;
         if (!closed && (k == 0 || k + 1 == points)) continue;
-        const Vec point = nodes.at(from + k, 0), first_line = nodes.at(from + k, 1) - point;
-        const Vec before = point - nodes.at(from + (k + points - 1) % points, 0);
-        const Vec after = nodes.at(from + (k + 1) % points, 0) - point;
+        const Vec point = wall(k), first_line = nodes.at(uint32(i), 1) - point;
+        const Vec before = point - wall((k + points - 1) % points);
+        const Vec after = wall((k + 1) % points) - point;
         if (magnitude(cross(before, after)) > times(corner, dot(before, after))) {
             all[2] += 1.0;
             continue;

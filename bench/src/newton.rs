@@ -85,7 +85,7 @@ pub(crate) fn solve<B: BenchBackend, T: Real>(
         (Kind::Jacobi, Some(_)) => &EllipticData { wall: None, ..data.clone() },
         _ => data,
     };
-    let (mut problem, mut u) = GridProblem::<B, T>::from_data(backend, data.clone())?;
+    let (mut problem, mut u) = GridProblem::<B, T>::from_data(backend, data)?;
     let preconditioner = GridPreconditioner::new(kind, multigrid, problem.size());
     let mut linear = LinearSolver::new(linear, problem.unknowns(), preconditioner);
     if kind == Kind::Jacobi {

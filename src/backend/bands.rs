@@ -1,7 +1,5 @@
 //! A grid cut into bands of columns, or a matrix into blocks of rows, one for each rank.
 
-use super::EllipticData;
-use super::elliptic::WallTerms;
 use crate::sparse::RowBlocks;
 use std::ops::Range;
 
@@ -96,11 +94,13 @@ impl Bands {
         [self.periodic || rank > 0, self.periodic || rank + 1 < self.ranks()]
     }
 
-    /// The nodes of a line along i that the band of `rank` holds, at its ends those of the frame too.
+    /// The nodes of a line along i that the rank has of its own: those of its columns; at the ends of the
+    /// line the nodes that are not unknown too, of a periodic line the last one, which repeats the first.
     pub fn nodes(&self, rank: usize) -> Range<usize> {
-        let ([before, after], columns) = (self.neighbours(rank), self.of(rank));
+        let (columns, last) = (self.of(rank), rank + 1 == self.ranks());
         let frame = usize::from(!self.periodic);
-        columns.start + frame - usize::from(!before)..columns.end + frame + usize::from(!after)
+        let start = if rank == 0 { 0 } else { columns.start + frame };
+        start..columns.end + frame + usize::from(last)
     }
 
     /// The bands of the next coarser level, whose point I lies on fine point 2I + 1. A periodic row
@@ -126,29 +126,6 @@ impl Bands {
 
     fn coupled(&self) -> bool {
         self.periodic && self.columns().is_multiple_of(2)
-    }
-
-    /// The part of a band: its columns, with the columns beside it as the outer ones of its frame.
-    pub fn part(&self, rank: usize, data: &EllipticData) -> EllipticData {
-        let columns = self.of(rank);
-        let cut = |values: &[f64], stride: usize, kept: Range<usize>| -> Vec<f64> {
-            values.chunks(stride).flat_map(|row| &row[kept.clone()]).copied().collect()
-        };
-        let framed = |values: &[f64]| cut(values, data.mi + 2, columns.start..columns.end + 2);
-        let inner = |values: &[f64]| cut(values, data.mi, columns.clone());
-        EllipticData {
-            mi: columns.len(),
-            mj: data.mj,
-            periodic: false,
-            x: framed(&data.x),
-            y: framed(&data.y),
-            control_p: inner(&data.control_p),
-            control_q: inner(&data.control_q),
-            wall: data
-                .wall
-                .as_ref()
-                .map(|wall| WallTerms { phi: inner(&wall.phi), psi: inner(&wall.psi) }),
-        }
     }
 
     /// The unknowns of a band among those of all columns, two a point.

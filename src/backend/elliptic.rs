@@ -35,7 +35,8 @@ pub trait GridBackend {
     /// in another order.
     fn measure(&self, grid: &Self::Grid) -> Result<Quality>;
 
-    /// Nodes of `host`, which is of the same size, ← those of `grid`.
+    /// Nodes of `host`, which is of the same size, ← those of `grid`: those of its own columns if the
+    /// backend is one of several ranks.
     fn fetch(&self, grid: &Self::Grid, host: &mut Grid) -> Result<()>;
 }
 
@@ -183,22 +184,12 @@ pub(super) fn wrap(row: &mut [f64]) {
     row[mi + 1] = row[1];
 }
 
-/// Writes one coordinate of a frame's nodes, `stride` in a row, into the nodes of a grid, `ni` in a
-/// row. A held frame is the grid itself; a periodic one has one node more at its start, and its seam
-/// is one line: the copy is bit for bit the same.
-pub(super) fn store_frame(
-    frame: &[f64],
-    stride: usize,
-    periodic: bool,
-    nodes: &mut [f64],
-    ni: usize,
-) {
-    let first = usize::from(periodic);
-    for (from, to) in frame.chunks(stride).zip(nodes.chunks_mut(ni)) {
-        to.copy_from_slice(&from[first..first + ni]);
-        if periodic {
-            to[ni - 1] = to[0];
-        }
+/// Writes one coordinate of a periodic frame's nodes, which has one node more at the start of a row, into
+/// the nodes of a grid, `ni` in a row. The seam is one line: its copy is bit for bit the same.
+pub(super) fn store_frame(frame: &[f64], nodes: &mut [f64], ni: usize) {
+    for (from, to) in frame.chunks(ni + 1).zip(nodes.chunks_mut(ni)) {
+        to.copy_from_slice(&from[1..]);
+        to[ni - 1] = to[0];
     }
 }
 
@@ -222,11 +213,20 @@ pub trait EllipticBackend: SparseBackend + GridBackend {
         settings: &EllipticSettings,
     ) -> Result<(Self::Elliptic, Self::Vector<f64>)>;
 
-    /// The equations of `data` on the device, and the first guess.
-    fn elliptic(&self, data: EllipticData) -> Result<(Self::Elliptic, Self::Vector<f64>)>;
+    /// The equations of `data`, which are those of a whole grid, on the device; and the first guess.
+    fn elliptic(&self, data: &EllipticData) -> Result<(Self::Elliptic, Self::Vector<f64>)>;
+
+    /// The unknown points of the equations: those of its own band if the backend is one of several ranks.
+    fn size(&self, state: &Self::Elliptic) -> LevelSize;
 
     /// Takes over the unknowns `u` as the present state.
     fn load_state(&self, state: &mut Self::Elliptic, u: &Self::Vector<f64>) -> Result<()>;
+
+    /// u ← its unknowns among those of the whole grid.
+    fn upload_unknowns(&self, whole: &[f64], u: &mut Self::Vector<f64>) -> Result<()>;
+
+    /// Its unknowns among those of the whole grid ← u.
+    fn download_unknowns(&self, u: &Self::Vector<f64>, whole: &mut [f64]) -> Result<()>;
 
     /// f ← w R of the present state with w = 1/(2 (g11 + g22)); returns the merit
     /// rms(w R / √min(g11, g22)) (theory eq. 7).
@@ -250,13 +250,8 @@ pub trait EllipticBackend: SparseBackend + GridBackend {
     /// Folded cells and the smallest area of the present state.
     fn cell_guard(&self, state: &Self::Elliptic) -> Result<CellGuard>;
 
-    /// The nodes of the present state, whose other memory is given back. Not for one of several ranks,
-    /// which has a band of them.
+    /// The nodes of the present state, whose other memory is given back.
     fn nodes(&self, state: Self::Elliptic, topology: Topology) -> Result<Self::Grid>;
-
-    /// Writes the present state into the nodes of `grid`, those of its own columns if the backend is one
-    /// of several ranks.
-    fn store_grid(&self, state: &Self::Elliptic, grid: &mut Grid) -> Result<()>;
 
     /// s ← factors of the block-tridiagonal matrix S over the `walls` leading points that
     /// answers to its probes with the leading points of `responses`: 1 everywhere in p, then in q,

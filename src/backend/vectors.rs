@@ -100,6 +100,11 @@ pub trait Backend: Sync + Sized + 'static {
         work: impl FnMut() -> Result<()>,
     ) -> Result<()>;
 
+    /// The largest number of a rank, on all ranks, which must all call; `own` if the backend is alone.
+    fn largest(&self, own: u64) -> Result<u64> {
+        Ok(own)
+    }
+
     /// A vector of `n` zeros.
     fn zeros<T: Real>(&self, n: usize) -> Result<Self::Vector<T>>;
 

@@ -23,24 +23,21 @@ pub struct GridProblem<B: EllipticBackend, T: Real> {
 }
 
 impl<B: EllipticBackend, T: Real> GridProblem<B, T> {
-    /// The problem for an initial grid where the backend keeps it, `ni` × `nj` nodes, and its first
-    /// guess: the nodes, wall terms zero. `normals` are the wall normals of all `ni` points of the
-    /// line j = 0.
+    /// The problem for an initial grid where the backend keeps it, and its first guess: the nodes, wall
+    /// terms zero. `normals` are the wall normals of all points of the line j = 0.
     ///
     /// # Errors
     /// If the memory of the device does not suffice.
     pub(crate) fn on_device(
         backend: &B,
         grid: B::Grid,
-        (topology, ni, nj): (Topology, usize, usize),
         normals: &[[f64; 2]],
         settings: &EllipticSettings,
     ) -> Result<Guessed<B, T>> {
         let equations = backend.equations(&grid, normals, settings)?;
         // The Jacobian takes its place in memory.
         drop(grid);
-        let size = LevelSize::of_grid(topology, ni, nj);
-        Self::guessed(backend, equations, size, settings.control.wall == Wall::Coupled)
+        Self::guessed(backend, equations, settings.control.wall == Wall::Coupled)
     }
 
     /// The same for a grid on the host.
@@ -53,63 +50,45 @@ impl<B: EllipticBackend, T: Real> GridProblem<B, T> {
         normals: &[[f64; 2]],
         settings: &EllipticSettings,
     ) -> Result<Guessed<B, T>> {
-        let shape = (initial.topology, initial.ni, initial.nj);
-        Self::on_device(backend, backend.take(initial.clone())?, shape, normals, settings)
+        Self::on_device(backend, backend.take(initial.clone())?, normals, settings)
     }
 
-    /// The problem for fixed data, and its first guess.
+    /// The problem for fixed data of a whole grid, and its first guess.
     ///
     /// # Errors
     /// If the memory of the device does not suffice.
-    pub fn from_data(backend: &B, data: EllipticData) -> Result<Guessed<B, T>> {
-        let size = LevelSize { mi: data.mi, mj: data.mj, periodic: data.periodic };
+    pub fn from_data(backend: &B, data: &EllipticData) -> Result<Guessed<B, T>> {
         let coupled = data.wall.is_some();
-        Self::guessed(backend, backend.elliptic(data)?, size, coupled)
+        Self::guessed(backend, backend.elliptic(data)?, coupled)
     }
 
     fn guessed(
         backend: &B,
         (state, guess): (B::Elliptic, B::Vector<f64>),
-        size: LevelSize,
         coupled: bool,
     ) -> Result<Guessed<B, T>> {
+        let size = backend.size(&state);
         let jacobian = GridJacobian::new(backend, size, coupled)?;
         Ok((Self { size, state, jacobian }, guess))
     }
 
-    /// Number of unknown points.
+    /// Number of unknown points: those of its own band if the backend is one of several ranks.
     pub fn size(&self) -> LevelSize {
         self.size
     }
 
     /// The nodes of the state u where the backend keeps grids; the memory of the problem is given back.
-    /// Not for one of several ranks.
-    pub(crate) fn nodes(
-        mut self,
-        backend: &B,
-        u: &B::Vector<f64>,
-        topology: Topology,
-    ) -> Result<B::Grid> {
-        self.load(backend, u)?;
+    pub fn nodes(mut self, backend: &B, u: &B::Vector<f64>, topology: Topology) -> Result<B::Grid> {
+        backend.load_state(&mut self.state, u)?;
         drop(self.jacobian);
         backend.nodes(self.state, topology)
     }
 
-    /// Writes the state u into the nodes of `grid`.
-    pub fn store(&mut self, backend: &B, u: &B::Vector<f64>, grid: &mut Grid) -> Result<()> {
-        self.load(backend, u)?;
-        self.write(backend, grid)
-    }
-
-    /// Takes over the state u.
-    pub fn load(&mut self, backend: &B, u: &B::Vector<f64>) -> Result<()> {
-        backend.load_state(&mut self.state, u)
-    }
-
-    /// Writes the present state into the nodes of `grid`, those of its own columns if the backend
-    /// is one of several ranks. No rank waits for another meanwhile.
-    pub fn write(&self, backend: &B, grid: &mut Grid) -> Result<()> {
-        backend.store_grid(&self.state, grid)
+    /// Writes the state u into the nodes of `grid`, those of its own columns if the backend is one of
+    /// several ranks.
+    pub fn store(self, backend: &B, u: &B::Vector<f64>, grid: &mut Grid) -> Result<()> {
+        let nodes = self.nodes(backend, u, grid.topology)?;
+        backend.fetch(&nodes, grid)
     }
 }
 

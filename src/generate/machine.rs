@@ -308,12 +308,6 @@ pub trait Ranks: Send {
     /// Name for the report.
     fn name(&self) -> String;
 
-    /// A backend on the first of them alone.
-    ///
-    /// # Errors
-    /// If the memory of the device does not suffice.
-    fn first(&self) -> Result<CudaBackend, DeviceError>;
-
     /// Does `work` on all of them, each with a backend that has its band of `bands`.
     ///
     /// # Errors
@@ -345,10 +339,6 @@ impl Ranks for Gpus {
         format!("cuda ({} × {})", self.count(), self.names())
     }
 
-    fn first(&self) -> Result<CudaBackend, DeviceError> {
-        Self::first(self)
-    }
-
     fn run(&self, bands: &Bands, work: &RankWork<'_>) -> Result<(), SolverError> {
         Self::run(self, bands, work).map(|_| ())
     }
@@ -365,10 +355,6 @@ impl Ranks for JobRank {
 
     fn name(&self) -> String {
         format!("cuda ({})", self.names())
-    }
-
-    fn first(&self) -> Result<CudaBackend, DeviceError> {
-        self.alone()
     }
 
     fn run(&self, bands: &Bands, work: &RankWork<'_>) -> Result<(), SolverError> {

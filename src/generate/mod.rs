@@ -5,13 +5,13 @@
 //! several; a [`Control`] says what the solve reports to. [`run`] does all that for a case and writes its
 //! files, [`make_grid`] does it in memory, [`run_batch`] for many cases.
 
-mod bands;
 mod batch;
 mod estimate;
 pub(crate) mod files;
 pub(crate) mod machine;
 mod outputs;
 mod problem;
+mod rank;
 mod restart;
 mod shared;
 mod solve;

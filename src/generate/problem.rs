@@ -11,6 +11,7 @@ use crate::grid::{
 };
 use crate::solver::NewtonStop;
 use crate::solver::linear::LinearSolver;
+use std::ops::Range;
 
 impl Problem {
     /// Points of the grid that is solved for, in i and j.
@@ -36,7 +37,8 @@ impl Problem {
         // A settled case has all of them.
         let [dissipation, volume_smoothing, spread] =
             [dissipation, volume_smoothing, spread].map(Option::unwrap_or_default);
-        InitialSettings { method, dissipation, volume_smoothing, spread }
+        let margin = self.case.control.reach();
+        InitialSettings { method, dissipation, volume_smoothing, spread, margin }
     }
 
     pub(crate) fn elliptic_settings(&self) -> EllipticSettings {
@@ -60,9 +62,7 @@ impl Problem {
         backend: &B,
         initial: B::Grid,
     ) -> Result<Guessed<B, T>, DeviceError> {
-        let [ni, nj] = self.size();
-        let settings = self.elliptic_settings();
-        GridProblem::on_device(backend, initial, (self.topology, ni, nj), &self.normals, &settings)
+        GridProblem::on_device(backend, initial, &self.normals, &self.elliptic_settings())
     }
 
     /// The linear solver of the case for these equations.
@@ -97,6 +97,15 @@ impl Problem {
             Some(symmetry) => backend.half(symmetry, &nodes),
             None => Ok(nodes),
         }
+    }
+
+    /// Which columns of the finished grid those of the grid that is solved for are.
+    pub(super) fn finished_columns(&self, columns: &Range<usize>) -> Range<usize> {
+        let Some(half) = self.half else { return columns.clone() };
+        let kept = half.kept(self.points.x.len());
+        let start = columns.start.max(*kept.start());
+        let end = columns.end.min(kept.end() + 1).max(start);
+        start - kept.start()..end - kept.start()
     }
 
     /// Memory for the finished grid.

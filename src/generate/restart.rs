@@ -2,7 +2,6 @@
 
 use std::fs;
 use std::hash::Hasher;
-use std::ops::ControlFlow;
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
@@ -10,15 +9,14 @@ use fnv::FnvHasher;
 
 use super::Problem;
 use super::solve::Progress;
-use crate::backend::{Backend, DeviceError};
 use crate::case::Case;
 use crate::digest;
 use crate::error::Error;
 use crate::files::IoError;
 use crate::files::restart::{self, Identity, Restart};
 use crate::solver::NewtonStop;
-use crate::solver::history::{History, NewtonStep};
-use crate::solver::newton::{NewtonReport, Observer};
+use crate::solver::history::History;
+use crate::solver::newton::NewtonReport;
 
 /// The sources and libraries that this build was made from, as its build script has them.
 const SOURCES: &str = env!("GRIDGEN_SOURCES");
@@ -78,13 +76,11 @@ impl Restarts {
     }
 }
 
-/// Passes what Newton reports on to the progress, writes restart files, and ends the solve where it is
-/// cancelled.
+/// Knows when a solve is to be saved or to end, and writes restart files.
 pub(super) struct SolveObserver<'a> {
-    progress: &'a mut dyn Progress,
+    pub(super) progress: &'a mut dyn Progress,
     restarts: &'a Restarts,
     last: Instant,
-    unknowns: usize,
     /// Why the last restart file could not be written.
     failure: Option<IoError>,
 }
@@ -98,12 +94,8 @@ pub(super) enum Action {
 }
 
 impl<'a> SolveObserver<'a> {
-    pub(super) fn new(
-        progress: &'a mut dyn Progress,
-        restarts: &'a Restarts,
-        unknowns: usize,
-    ) -> Self {
-        Self { progress, restarts, last: Instant::now(), unknowns, failure: None }
+    pub(super) fn new(progress: &'a mut dyn Progress, restarts: &'a Restarts) -> Self {
+        Self { progress, restarts, last: Instant::now(), failure: None }
     }
 
     /// What becomes of the solve after the steps of `history`.
@@ -129,40 +121,6 @@ impl<'a> SolveObserver<'a> {
     pub(super) fn notice(&self) -> Option<String> {
         self.failure.as_ref().map(|failure| format!("no restart file was kept: {failure}"))
     }
-}
-
-impl<B: Backend> Observer<B> for SolveObserver<'_> {
-    fn newton(&mut self, step: &NewtonStep) {
-        self.progress.newton(step);
-    }
-
-    fn linear(&mut self, iteration: f64, relative_residual: f64) {
-        self.progress.linear(iteration, relative_residual);
-    }
-
-    fn accepted(
-        &mut self,
-        backend: &B,
-        u: &B::Vector<f64>,
-        history: &History,
-    ) -> Result<ControlFlow<()>, DeviceError> {
-        match self.action(history) {
-            Action::Stop => return Ok(ControlFlow::Break(())),
-            Action::Save => self.save(history, &download(backend, u, self.unknowns)?),
-            Action::Continue => {}
-        }
-        Ok(ControlFlow::Continue(()))
-    }
-}
-
-pub(super) fn download<B: Backend>(
-    backend: &B,
-    u: &B::Vector<f64>,
-    n: usize,
-) -> Result<Vec<f64>, DeviceError> {
-    let mut state = vec![0.0; n];
-    backend.download(u, &mut state)?;
-    Ok(state)
 }
 
 /// What the grid equations of a settled case depend on: keys and values; a file of coordinates counts

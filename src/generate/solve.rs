@@ -7,21 +7,21 @@ use std::time::{Duration, Instant};
 #[cfg(doc)]
 use super::RunOptions;
 use super::machine::DeviceNodes;
-use super::restart::{Restarts, SolveObserver, download};
-use super::{Machine, Problem, bands};
+use super::rank::{self, Host, Solved, can_go_on};
+use super::restart::Restarts;
+use super::{Machine, Problem};
 use crate::backend::cpu::CpuBackend;
-use crate::backend::{EllipticBackend, GridBackend, MultigridBackend, Real, Scaling};
+use crate::backend::{Bands, DeviceError, LevelSize, Real};
 use crate::case::{Case, NEWTON_STEPS};
-use crate::elliptic::GridProblem;
 use crate::error::Error;
 use crate::grid::quality::Quality;
 use crate::grid::{Grid, Verdict};
 use crate::pde::control::Base;
 use crate::report::Timing;
+use crate::solver::NewtonStop;
 use crate::solver::history::{History, NewtonStep};
 use crate::solver::linear::Precision;
-use crate::solver::newton::{self, NewtonReport, NewtonSettings, Observer};
-use crate::solver::{NewtonStop, NonlinearProblem, SolverError};
+use crate::solver::newton::NewtonReport;
 use crate::sparse::Csr;
 
 /// Receiver of what happens during a run. What it does not implement it ignores.
@@ -291,126 +291,33 @@ fn attempt_in<T: Real>(
     control: &mut Control<'_>,
     restarts: &Restarts,
 ) -> Result<GridResult, Error> {
-    match machine {
-        Machine::Cpu => on_backend::<_, T>(&CpuBackend, problem, control, restarts),
-        Machine::Cuda(backend) => on_backend::<_, T>(&**backend, problem, control, restarts),
-        Machine::Ranks(ranks) => bands::solve::<T>(&**ranks, problem, control, restarts),
-    }
-}
-
-/// Marches, solves and measures on one backend, where the grid stays until it is measured.
-fn on_backend<B, T>(
-    backend: &B,
-    problem: &Problem,
-    control: &mut Control<'_>,
-    restarts: &Restarts,
-) -> Result<GridResult, Error>
-where
-    B: EllipticBackend + MultigridBackend,
-    T: Real,
-{
-    let initial = initial_grid(backend, problem, control)?;
-    let newton = |control: &mut Control<'_>| -> Result<_, Error> {
-        let (mut equations, mut u) = problem.equations::<B, T>(backend, initial)?;
-        let n = equations.unknowns();
-        let mut history = History::default();
-        if let Some(saved) = restarts.read(n)? {
-            backend.upload(&saved.state, &mut u)?;
-            history = saved.history;
+    let [ni, nj] = problem.size();
+    let LevelSize { mi, mj, periodic } = LevelSize::of_grid(problem.topology, ni, nj);
+    let restart = restarts.read(2 * mi * mj)?;
+    let ranks = match machine {
+        Machine::Ranks(ranks) => {
+            let bands = Bands::new(mi, ranks.count(), periodic).map_err(DeviceError::from)?;
+            Some((&**ranks, bands))
         }
-        let mut observer = SolveObserver::new(&mut *control.progress, restarts, n);
-        let export = control.export;
-        let (solved, grid) = thread::scope(|scope| {
-            // Memory for the grid is made while the device solves for it.
-            let grid = scope.spawn(|| problem.unset_grid());
-            let observer = &mut observer;
-            let solved = newton_with_export(
-                problem,
-                backend,
-                &mut equations,
-                &mut u,
-                history,
-                export,
-                observer,
-            );
-            (solved, grid.join())
-        });
-        control.notices.extend(observer.notice());
-        let (report, system) = solved?;
-        let state = if can_go_on(report.stop) { download(backend, &u, n)? } else { Vec::new() };
-        restarts.check_interrupted(&report, &state)?;
-        let nodes = equations.nodes(backend, &u, problem.topology)?;
-        let nodes = problem.finished(backend, nodes, report.stop.converged())?;
-        let mut grid = grid.unwrap_or_else(|_| problem.unset_grid());
-        backend.fetch(&nodes, &mut grid)?;
-        Ok(((report, state), system, grid, nodes))
+        Machine::Cpu | Machine::Cuda(_) => None,
     };
-    let (solved, system, grid, nodes) = control.timed("newton", newton)?;
-    let quality = control.timed("quality", |_| backend.measure(&nodes))?;
-    let result = GridResult::new(problem, solved, (grid, quality), control);
-    let nodes = control.keep_nodes.then(|| DeviceNodes::of(nodes)).flatten();
-    Ok(GridResult { system, nodes, ..result })
-}
-
-/// The initial grid, timed, where the backend keeps it.
-pub(super) fn initial_grid<B: GridBackend>(
-    backend: &B,
-    problem: &Problem,
-    control: &mut Control<'_>,
-) -> Result<B::Grid, Error> {
-    let initial = control.timed("initial grid", |_| problem.initial_grid(backend))?;
-    control.notices.extend(initial.notes);
-    control.check_cancelled()?;
-    Ok(initial.grid)
-}
-
-/// Newton's method on a problem, from the state u that `history` led to; with the linear system of step
-/// `export`, if the solve comes to it.
-fn newton_with_export<B, T>(
-    problem: &Problem,
-    backend: &B,
-    equations: &mut GridProblem<B, T>,
-    u: &mut B::Vector<f64>,
-    mut history: History,
-    export: Option<usize>,
-    observer: &mut dyn Observer<B>,
-) -> Result<(NewtonReport, Option<LinearSystem>), SolverError>
-where
-    B: EllipticBackend + MultigridBackend,
-    T: Real,
-{
-    let settings = problem.case.newton;
-    let mut linear = problem.linear_solver(equations);
-    let due = |step: &usize| (history.newton_iterations()..settings.max_iterations).contains(step);
-    let (mut events, mut system) = (Vec::new(), None);
-    if let Some(step) = export.filter(due) {
-        let until = NewtonSettings { max_iterations: step, ..settings };
-        let report = newton::resume(backend, equations, &mut linear, u, history, &until, observer)?;
-        if report.stop != (NewtonStop::IterationLimit { limit: step }) {
-            return Ok((report, None));
+    let job = ranks.as_ref().and_then(|(ranks, bands)| Some((&**ranks.job()?, bands)));
+    let host = Host::new(problem, restarts, restart, job);
+    let solved = thread::scope(|scope| {
+        // Memory for the grid is made while a device solves for it.
+        scope.spawn(|| drop(host.grid()));
+        match (machine, &ranks) {
+            (Machine::Cuda(backend), _) => rank::solve::<_, T>(&**backend, &host, control, true),
+            (_, Some((ranks, bands))) => rank::solve_on_all::<T>(*ranks, bands, &host, control),
+            _ => rank::solve::<_, T>(&CpuBackend, &host, control, true),
         }
-        (history, events) = (report.history, report.events);
-        system = Some(linear_system(backend, equations, u)?);
-    }
-    let mut report =
-        newton::resume(backend, equations, &mut linear, u, history, &settings, observer)?;
-    report.events.splice(0..0, events);
-    Ok((report, system))
-}
-
-fn linear_system<B: EllipticBackend, T: Real>(
-    backend: &B,
-    equations: &mut GridProblem<B, T>,
-    u: &B::Vector<f64>,
-) -> Result<LinearSystem, SolverError> {
-    let mut f = backend.zeros(equations.unknowns())?;
-    equations.residual(backend, u, Scaling::Renewed, &mut f)?;
-    let f = download(backend, &f, equations.unknowns())?;
-    let a = equations.linearise(backend)?.to_csr(backend)?;
-    Ok(LinearSystem { a, b: f.iter().map(|f| -f).collect() })
-}
-
-/// Whether a solve that stopped so can go on from its state.
-pub(super) fn can_go_on(stop: NewtonStop) -> bool {
-    matches!(stop, NewtonStop::Interrupted | NewtonStop::IterationLimit { .. })
+    })?;
+    let Some(Solved { report, quality, system, nodes }) = solved else {
+        return Err(Error::Interrupted { steps: None, restart: None });
+    };
+    let (grid, state) = host.finish()?;
+    restarts.check_interrupted(&report, &state)?;
+    let state = if can_go_on(report.stop) { state } else { Vec::new() };
+    let result = GridResult::new(problem, (report, state), (grid, quality), control);
+    Ok(GridResult { system, nodes, ..result })
 }

@@ -253,7 +253,7 @@ pub(crate) fn larger(a: f64, b: f64) -> f64 {
 }
 
 /// The smaller of two numbers; NaN if one is.
-fn smaller(a: f64, b: f64) -> f64 {
+pub(crate) fn smaller(a: f64, b: f64) -> f64 {
     -larger(-a, -b)
 }
 

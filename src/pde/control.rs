@@ -46,6 +46,17 @@ pub struct ControlSettings {
     pub decay: f64,
 }
 
+impl ControlSettings {
+    /// Columns on either side of a point that its control functions P0, Q0 depend on.
+    pub(crate) fn reach(&self) -> usize {
+        match self.base {
+            Base::Laplace => 1,
+            Base::ThomasMiddlecoff => CURVATURE_PASSES + 1,
+            Base::Marched => self.smoothing + 1,
+        }
+    }
+}
+
 /// P0 and Q0 at every node of a grid but the repeated column of an O-grid, `[nj][ni − 1]` or
 /// `[nj][ni]`, i fastest.
 /// Values on the wall and on the outer line are not used by the equations.
@@ -234,7 +245,7 @@ fn marched(grid: &Grid, settings: &ControlSettings) -> ControlFunctions {
 /// Smoothing changes the layers of a line at their far end, and the wall terms, which keep its height,
 /// make up for it all along. Where neighbouring lines do so differently, heights grow along the wake at
 /// rates that differ from layer to layer, and the centres of long cells no longer stand above each other.
-fn smoothing_shares(grid: &Grid) -> Vec<f64> {
+pub(crate) fn smoothing_shares(grid: &Grid) -> Vec<f64> {
     let wall = grid.topology.wall(grid.ni);
     let [x, y] = grid.point(*wall.start(), 0);
     let share = |i: usize| {

@@ -12,12 +12,14 @@ use support::walls::WallPoints;
 
 const FIRST_CELL: f64 = 1e-3;
 
-/// Grids with a held and with a periodic seam, of columns that fill no block.
+/// Grids with a held and with a periodic seam, and C-grids, of columns that fill no block.
 fn grids() -> Vec<(Grid, Vec<[f64; 2]>)> {
     [
         (WallPoints::naca("4412", 66), 9),
         (WallPoints::ellipse(0.3, 43), 12),
         (WallPoints::naca("0012", 20), 4),
+        (WallPoints::naca_with_wake("2412", 113, 24), 20),
+        (WallPoints::naca_with_wake("4412", 34, 7), 5),
     ]
     .into_iter()
     .map(|(wall, nj)| (wall.initial(Method::Hyperbolic, nj, FIRST_CELL).grid, wall.normals))

@@ -75,8 +75,8 @@ impl<'a, S: Subject> Both<'a, S> {
                 data.wall.is_some()
             ),
             points: data.mi * data.mj,
-            cpu: CpuBackend.elliptic(data.clone()).unwrap().0,
-            state: subject.elliptic(data.clone()).unwrap().0,
+            cpu: CpuBackend.elliptic(data).unwrap().0,
+            state: subject.elliptic(data).unwrap().0,
         };
         both.load(u);
         both
@@ -210,14 +210,13 @@ pub fn the_grid_is_stored_with_its_seam<S: Subject>(subject: &S) {
     for problem in problems() {
         let EllipticData { mi, mj, periodic, .. } = problem.0;
         let (seam, ni) = if periodic { (Seam::Periodic, mi + 1) } else { (Seam::Held, mi + 2) };
-        let both = Both::new(subject, &problem);
-        let (mut expected, mut grid) =
-            (Grid::new(Topology::O(seam), ni, mj + 2), Grid::new(Topology::O(seam), ni, mj + 2));
-        CpuBackend.store_grid(&both.cpu, &mut expected).unwrap();
+        let Both { cpu, state, name, .. } = Both::new(subject, &problem);
+        let expected = CpuBackend.nodes(cpu, Topology::O(seam)).unwrap();
 
-        subject.store_grid(&both.state, &mut grid).unwrap();
+        let nodes = subject.nodes(state, Topology::O(seam)).unwrap();
 
-        assert_eq!(grid.x, expected.x, "{}", both.name);
-        assert_eq!(grid.y, expected.y, "{}", both.name);
+        let mut grid = Grid::unset(Topology::O(seam), ni, mj + 2);
+        subject.fetch(&nodes, &mut grid).unwrap();
+        assert_eq!((grid.x, grid.y), (expected.x, expected.y), "{name}");
     }
 }

@@ -186,7 +186,7 @@ fn areas(grid: &Grid) -> Vec<f64> {
 #[test]
 fn the_last_record_describes_the_grid_that_is_stored() {
     for wall in WALLS {
-        let (mut setup, report) = default_solve(wall);
+        let (setup, report) = default_solve(wall);
         let mut grid = setup.initial.clone();
 
         setup.problem.store(&CpuBackend, &setup.u, &mut grid).unwrap();
@@ -213,7 +213,7 @@ fn the_state_left_is_the_last_one_accepted() {
 
 #[test]
 fn a_coupled_wall_has_the_asked_height_along_the_normal() {
-    let (mut setup, _) = default_solve(Wall::Coupled);
+    let (setup, _) = default_solve(Wall::Coupled);
     let points = WallPoints::naca("4412", 65);
     let mut grid = setup.initial.clone();
 

@@ -153,7 +153,7 @@ impl Manufactured {
     /// Solves from a disturbed mapping; largest error of the coordinates.
     fn error(&self) -> f64 {
         let (mut problem, mut u) =
-            GridProblem::<CpuBackend, f64>::from_data(&CpuBackend, self.data.clone()).unwrap();
+            GridProblem::<CpuBackend, f64>::from_data(&CpuBackend, &self.data).unwrap();
         let first = if self.data.wall.is_some() { 2 * self.data.mi } else { 0 };
         let size = 0.1 / self.data.mi as f64;
         for (k, u) in u.iter_mut().enumerate().skip(first) {

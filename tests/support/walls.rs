@@ -87,7 +87,7 @@ impl WallPoints {
     pub fn settings(&self, method: Method) -> InitialSettings {
         let [dissipation, volume_smoothing, spread] =
             if self.topology.closed() { [0.2, 0.3, 10.0] } else { [0.1, 0.05, 0.0] };
-        InitialSettings { method, dissipation, volume_smoothing, spread }
+        InitialSettings { method, dissipation, volume_smoothing, spread, margin: 0 }
     }
 
     /// The initial grid on this wall: `nj` layers, geometric from `first_cell` to [`FAR_FIELD`].

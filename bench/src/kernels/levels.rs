@@ -54,7 +54,7 @@ pub(super) fn rows<B: BenchBackend, T: Real>(
     let size = LevelSize { mi: data.mi, mj: data.mj, periodic: data.periodic };
     let n = 2 * data.mi * data.mj;
     let bytes = |values: usize| values * size_of::<T>() * data.mi * data.mj;
-    let (mut problem, u) = GridProblem::<B, T>::from_data(backend, data.clone())?;
+    let (mut problem, u) = GridProblem::<B, T>::from_data(backend, data)?;
     let mut f = backend.zeros(n)?;
     problem.residual(backend, &u, Scaling::Renewed, &mut f)?;
     let jacobian = problem.linearise(backend)?;

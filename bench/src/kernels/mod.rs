@@ -132,7 +132,7 @@ fn grid_equations<B: BenchBackend, T: Real>(
     let backend = rows.bench.backend;
     let (mi, mj) = (data.mi, data.mj);
     let (points, nodes) = (mi * mj, data.x.len());
-    let (mut state, _) = backend.elliptic(data.clone())?;
+    let (mut state, _) = backend.elliptic(data)?;
     let mut f = backend.zeros::<f64>(2 * points)?;
     // x, y of the nodes; P0, Q0, phi, psi, two weights and two residuals a point.
     let bytes = 8 * (2 * nodes + 8 * points);
@@ -203,7 +203,7 @@ fn multigrid<B: BenchBackend, T: Real>(
     let backend = rows.bench.backend;
     let size = LevelSize { mi: data.mi, mj: data.mj, periodic: data.periodic };
     let points = data.mi * data.mj;
-    let (mut problem, u) = GridProblem::<B, T>::from_data(backend, data.clone())?;
+    let (mut problem, u) = GridProblem::<B, T>::from_data(backend, data)?;
     let mut f = backend.zeros(2 * points)?;
     problem.residual(backend, &u, Scaling::Renewed, &mut f)?;
     let jacobian = problem.linearise(backend)?;
@@ -230,7 +230,7 @@ fn first_system<B: BenchBackend, T: Real>(
     data: &EllipticData,
 ) -> Result<FirstSystem<B, T>, SolverError> {
     let n = 2 * data.mi * data.mj;
-    let (mut problem, u) = GridProblem::<B, T>::from_data(backend, data.clone())?;
+    let (mut problem, u) = GridProblem::<B, T>::from_data(backend, data)?;
     let (mut f, mut b) = (backend.zeros(n)?, backend.zeros::<T>(n)?);
     problem.residual(backend, &u, Scaling::Renewed, &mut f)?;
     let scale = backend.max_abs(&f)?;

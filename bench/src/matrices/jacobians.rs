@@ -18,7 +18,7 @@ pub(crate) fn jacobian<B: BenchBackend>(
     steps: usize,
 ) -> Result<Csr, SolverError> {
     let data = EllipticData { wall: None, ..ellipses(ni, nj) };
-    let (mut problem, mut u) = GridProblem::<B, f64>::from_data(backend, data)?;
+    let (mut problem, mut u) = GridProblem::<B, f64>::from_data(backend, &data)?;
     if steps > 0 {
         let settings = NewtonSettings {
             tolerance: 1e-13,

@@ -100,12 +100,10 @@ fn measure(
     multigrid: MultigridSettings,
 ) -> Result<ScalingRun, SolverError> {
     let ranks = if gpus.count() == 1 {
-        vec![solves(&gpus.first()?, data, data, kind, multigrid)?]
+        vec![solves(&gpus.first()?, data, kind, multigrid)?]
     } else {
         let bands = Bands::new(data.mi, gpus.count(), data.periodic).map_err(DeviceError::from)?;
-        gpus.run(&bands, |rank, backend| {
-            solves(backend, &bands.part(rank, data), data, kind, multigrid)
-        })?
+        gpus.run(&bands, |_, backend| solves(backend, data, kind, multigrid))?
     };
     let slowest = |k: usize| ranks.iter().map(|runs| runs[k].1).fold(0.0, f64::max);
     let fastest = (0..count_of_solves(data))
@@ -118,14 +116,13 @@ fn measure(
 /// Solves of one rank with their seconds: as many on all, whatever a clock says.
 fn solves<B: BenchBackend>(
     backend: &B,
-    part: &EllipticData,
-    whole: &EllipticData,
+    data: &EllipticData,
     kind: Kind,
     multigrid: MultigridSettings,
 ) -> Result<Vec<(NewtonReport, f64)>, SolverError> {
-    let solve = || solve::<_, f32>(backend, part, kind, multigrid);
+    let solve = || solve::<_, f32>(backend, data, kind, multigrid);
     let _ = solve()?;
-    (0..count_of_solves(whole)).map(|_| solve()).collect()
+    (0..count_of_solves(data)).map(|_| solve()).collect()
 }
 
 /// Solves that count.

@@ -21,9 +21,8 @@ fn thousands_of_lines_cross_the_border_of_two_gpus() {
     let mut gpus = Gpus::open(&[0, 1]).unwrap();
     gpus.timeout = Duration::from_secs(20);
 
-    let residuals = gpus.run(&bands, |rank, backend| {
-        let (mut problem, mut u) =
-            GridProblem::<_, f64>::from_data(backend, bands.part(rank, &data))?;
+    let residuals = gpus.run(&bands, |_, backend| {
+        let (mut problem, mut u) = GridProblem::<_, f64>::from_data(backend, &data)?;
         let settings = MultigridSettings::default();
         let preconditioner = GridPreconditioner::new(Kind::Multigrid, settings, problem.size());
         let linear = LinearSettings { method: Method::Bicgstab, max_iterations: 20, restart: 30 };

@@ -5,7 +5,8 @@ use super::vector::{clear, reduce};
 use super::{CpuBackend, EllMatrix};
 use crate::backend::elliptic::{first_guess, store_frame, wrap};
 use crate::backend::{
-    CellGuard, EllipticBackend, EllipticData, GridBackend, Real, Result, Scaling,
+    Backend, CellGuard, EllipticBackend, EllipticData, GridBackend, LevelSize, Real, Result,
+    Scaling,
 };
 use crate::grid::initial::{InitialSettings, Outline, hyperbolic};
 use crate::grid::quality::{Quality, measure};
@@ -79,10 +80,11 @@ impl EllipticBackend for CpuBackend {
         normals: &[[f64; 2]],
         settings: &EllipticSettings,
     ) -> Result<(EllipticState, Vec<f64>)> {
-        self.elliptic(EllipticData::new(grid, normals, settings))
+        self.elliptic(&EllipticData::new(grid, normals, settings))
     }
 
-    fn elliptic(&self, mut data: EllipticData) -> Result<(EllipticState, Vec<f64>)> {
+    fn elliptic(&self, data: &EllipticData) -> Result<(EllipticState, Vec<f64>)> {
+        let mut data = data.clone();
         let (mi, mj) = (data.mi, data.mj);
         if data.periodic {
             data.x.chunks_mut(mi + 2).chain(data.y.chunks_mut(mi + 2)).for_each(wrap);
@@ -96,6 +98,11 @@ impl EllipticBackend for CpuBackend {
             row_sums: vec![0.0; mj],
         };
         Ok((state, guess))
+    }
+
+    fn size(&self, state: &EllipticState) -> LevelSize {
+        let EllipticData { mi, mj, periodic, .. } = state.data;
+        LevelSize { mi, mj, periodic }
     }
 
     fn load_state(&self, state: &mut EllipticState, u: &Vec<f64>) -> Result<()> {
@@ -120,6 +127,14 @@ impl EllipticBackend for CpuBackend {
         rows(&mut state.data.x, 0);
         rows(&mut state.data.y, 1);
         Ok(())
+    }
+
+    fn upload_unknowns(&self, whole: &[f64], u: &mut Vec<f64>) -> Result<()> {
+        self.upload(whole, u)
+    }
+
+    fn download_unknowns(&self, u: &Vec<f64>, whole: &mut [f64]) -> Result<()> {
+        self.download(u, whole)
     }
 
     fn residual(
@@ -190,22 +205,16 @@ impl EllipticBackend for CpuBackend {
     }
 
     fn nodes(&self, state: EllipticState, topology: Topology) -> Result<Grid> {
-        let (ni, nj) = (state.stride() - usize::from(state.data.periodic), state.data.mj + 2);
-        if state.data.periodic {
-            let mut grid = Grid::new(topology, ni, nj);
-            self.store_grid(&state, &mut grid)?;
-            return Ok(grid);
+        let (stride, nj) = (state.stride(), state.data.mj + 2);
+        let EllipticData { x, y, periodic, .. } = state.data;
+        if !periodic {
+            // A held frame is the grid.
+            return Ok(Grid { topology, ni: stride, nj, x, y });
         }
-        // A held frame is the grid.
-        let EllipticData { x, y, .. } = state.data;
-        Ok(Grid { topology, ni, nj, x, y })
-    }
-
-    fn store_grid(&self, state: &EllipticState, grid: &mut Grid) -> Result<()> {
-        for (from, to) in [(&state.data.x, &mut grid.x), (&state.data.y, &mut grid.y)] {
-            store_frame(from, state.stride(), state.data.periodic, to, grid.ni);
-        }
-        Ok(())
+        let mut grid = Grid::new(topology, stride - 1, nj);
+        store_frame(&x, &mut grid.x, grid.ni);
+        store_frame(&y, &mut grid.y, grid.ni);
+        Ok(grid)
     }
 
     fn factor_wall_blocks<T: Real>(

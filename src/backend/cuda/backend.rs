@@ -156,10 +156,10 @@ impl CudaBackend {
         }
     }
 
-    /// The largest number of a rank, on all ranks: all must call. Alone, `own`.
-    pub(crate) fn largest(&self, own: u64) -> Result<u64> {
+    /// The smallest number of a rank, on all ranks: all must call. Alone, `own`.
+    pub(crate) fn smallest(&self, own: u64) -> Result<u64> {
         match &self.ranks {
-            Some(ranks) => ranks.numbers(own)?.into_iter().max().ok_or(DeviceError::OtherRank),
+            Some(ranks) => ranks.numbers(own)?.into_iter().min().ok_or(DeviceError::OtherRank),
             None => Ok(own),
         }
     }
@@ -188,30 +188,20 @@ impl CudaBackend {
         arguments: &[Argument],
         combine: impl Fn(usize, f64, f64) -> f64,
     ) -> Result<[f64; K]> {
-        let parts = self.reductions::<T, K>(self.ranks.as_ref(), (source, name), n, arguments)?;
-        let joined =
-            |sums: [f64; K], part: [f64; K]| std::array::from_fn(|k| combine(k, sums[k], part[k]));
-        parts.into_iter().reduce(joined).ok_or(DeviceError::OtherRank)
-    }
-
-    /// The results of such a kernel by rank, or those of this rank alone.
-    pub(crate) fn reductions<T: Real, const K: usize>(
-        &self,
-        ranks: Option<&RankContext>,
-        (source, name): (Source, &'static str),
-        n: usize,
-        arguments: &[Argument],
-    ) -> Result<Vec<[f64; K]>> {
         let workspace = self.reduction();
         let out = workspace.out(workspace.result.address());
         let all = arguments![arguments, out];
         self.launch::<T>(source, name, LaunchShape::reduction(n), &all)?;
-        if let Some(ranks) = ranks {
-            return ranks.gathered(&workspace.result);
+        if let Some(ranks) = &self.ranks {
+            let joined = |sums: [f64; K], part: [f64; K]| {
+                std::array::from_fn(|k| combine(k, sums[k], part[k]))
+            };
+            let parts = ranks.gathered(&workspace.result)?;
+            return parts.into_iter().reduce(joined).ok_or(DeviceError::OtherRank);
         }
         let mut results = [0.0; K];
         workspace.result.download(&mut results)?;
-        Ok(vec![results])
+        Ok(results)
     }
 
     /// Launches a kernel that lowers its last argument to the first index where something is

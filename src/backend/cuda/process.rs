@@ -103,14 +103,6 @@ impl JobRank {
         false
     }
 
-    /// A backend on the device alone.
-    ///
-    /// # Errors
-    /// If the device has too little memory.
-    pub fn alone(&self) -> Result<CudaBackend> {
-        CudaBackend::new(self.device.clone())
-    }
-
     /// Refuses what does not fit the free memory of the device, the points being shared out.
     ///
     /// # Errors

@@ -38,6 +38,8 @@ pub struct InitialSettings {
     pub volume_smoothing: f64,
     /// Growth m of the dissipation away from the wall, which spreads the lines.
     pub spread: f64,
+    /// Columns that one of several ranks keeps beside its own ones.
+    pub margin: usize,
 }
 
 /// An initial grid and how it came about.

@@ -77,14 +77,15 @@ impl Case {
         data: &EllipticData,
         grid: &Mutex<Grid>,
     ) -> Result<NewtonReport, SolverError> {
-        let (mut problem, mut u) = GridProblem::<B, T>::from_data(backend, data.clone())?;
+        let (mut problem, mut u) = GridProblem::<B, T>::from_data(backend, data)?;
         let linear = LinearSettings { method: self.method, max_iterations: 2000, restart: 30 };
         let preconditioner =
             GridPreconditioner::new(self.kind, MultigridSettings::default(), problem.size());
         let mut linear = LinearSolver::new(linear, problem.unknowns(), preconditioner);
+        let topology = grid.lock().unwrap().topology;
         let report = solve(backend, &mut problem, &mut linear, &mut u, &TIGHT, &mut ())?;
-        problem.load(backend, &u)?;
-        problem.write(backend, &mut grid.lock().unwrap())?;
+        let nodes = problem.nodes(backend, &u, topology)?;
+        backend.fetch(&nodes, &mut grid.lock().unwrap())?;
         Ok(report)
     }
 
@@ -107,9 +108,7 @@ impl Case {
         grid.x.fill(f64::NAN);
         grid.y.fill(f64::NAN);
         let grid = Mutex::new(grid);
-        let reports = run(&bands, &|rank, backend| {
-            self.solve::<_, f64>(backend, &bands.part(rank, &data), &grid)
-        })?;
+        let reports = run(&bands, &|_, backend| self.solve::<_, f64>(backend, &data, &grid))?;
         let [report, others @ ..] = reports.as_slice() else { unreachable!() };
         // All ranks took the same turns.
         for other in others {

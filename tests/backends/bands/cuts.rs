@@ -1,7 +1,7 @@
 //! How the columns of a grid are cut into bands.
 #![allow(clippy::float_cmp, reason = "what is cut out is copied")]
 
-use gridgen::backend::{Bands, EllipticData, NarrowBands};
+use gridgen::backend::{Bands, NarrowBands};
 
 /// Fewest columns of a band.
 const NARROWEST: usize = 8;
@@ -70,24 +70,14 @@ fn parts_of_a_state_make_it_up() {
 }
 
 #[test]
-fn a_part_has_the_columns_beside_it() {
-    let (mi, mj) = (16, 1);
-    let numbers = |n: usize| (0..n).map(|k| k as f64).collect::<Vec<_>>();
-    let data = EllipticData {
-        mi,
-        mj,
-        periodic: false,
-        x: numbers(3 * 18),
-        y: numbers(3 * 18),
-        control_p: numbers(16),
-        control_q: numbers(16),
-        wall: None,
-    };
+fn every_node_is_of_one_rank() {
+    for (columns, periodic, ni) in [(37, false, 39), (37, true, 38), (64, true, 65)] {
+        for ranks in 1..=3 {
+            let bands = Bands::new(columns, ranks, periodic).unwrap();
 
-    let part = Bands::new(mi, 2, false).unwrap().part(1, &data);
+            let nodes: Vec<usize> = (0..ranks).flat_map(|rank| bands.nodes(rank)).collect();
 
-    assert_eq!((part.mi, part.mj), (8, 1));
-    assert_eq!(part.x[..10], numbers(18)[8..]);
-    assert_eq!(part.x[10], 18.0 + 8.0);
-    assert_eq!(part.control_p, numbers(16)[8..]);
+            assert!(nodes.into_iter().eq(0..ni), "{columns}, {ranks}");
+        }
+    }
 }

@@ -9,4 +9,5 @@ mod lines;
 mod messages;
 mod ranks;
 pub mod runs;
+mod steps;
 mod vectors;

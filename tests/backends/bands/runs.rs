@@ -5,8 +5,8 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
-use gridgen::backend::cuda::{CudaBackend, Device};
-use gridgen::backend::{Bands, DeviceError};
+use gridgen::backend::Bands;
+use gridgen::backend::cuda::Device;
 use gridgen::case::Case;
 use gridgen::error::Error;
 use gridgen::files::restart;
@@ -29,10 +29,6 @@ impl Ranks for Devices {
 
     fn name(&self) -> String {
         format!("{} × fibers", self.0.len())
-    }
-
-    fn first(&self) -> Result<CudaBackend, DeviceError> {
-        CudaBackend::new(self.0[0].clone())
     }
 
     fn run(&self, bands: &Bands, work: &RankWork<'_>) -> Result<(), SolverError> {

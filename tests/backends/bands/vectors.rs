@@ -86,7 +86,7 @@ fn a_scaled_vector_is_multiplied_across_borders() {
         for transport in TRANSPORTS {
             let found = on_bands_of(&fibers(3), transport, &bands, |rank, backend| {
                 let rows = rows(&bands, rank, mi, mj);
-                let a = jacobian(backend, &bands.part(rank, &data))?;
+                let a = jacobian(backend, &data)?;
                 let part = |of: &[f64]| rows.iter().map(|&row| of[row]).collect::<Vec<_>>();
                 let [mut own_r, mut z, mut y] =
                     [(); 3].map(|()| backend.zeros::<f64>(rows.len()).unwrap());

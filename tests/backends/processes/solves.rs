@@ -8,8 +8,8 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 use std::{env, fs};
 
+use gridgen::backend::Bands;
 use gridgen::backend::cuda::{CudaBackend, Device, JobRank};
-use gridgen::backend::{Bands, DeviceError};
 use gridgen::case::Case;
 use gridgen::error::Error;
 use gridgen::generate::{GridResult, Machine, Progress, RankWork, Ranks, RunOptions, run_on};
@@ -48,10 +48,6 @@ impl Ranks for Threads {
 
     fn name(&self) -> String {
         "threads".to_owned()
-    }
-
-    fn first(&self) -> Result<CudaBackend, DeviceError> {
-        CudaBackend::new(Arc::new(FiberDevice::default()))
     }
 
     fn run(&self, bands: &Bands, work: &RankWork<'_>) -> Result<(), SolverError> {

@@ -5,7 +5,6 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use gridgen::backend::cuda::CudaBackend;
 use gridgen::backend::{Algebraic, Bands, DeviceError, Incomplete};
 use gridgen::error::{Error, SystemError};
 use gridgen::formats::matrix_market::read_vector;
@@ -26,10 +25,6 @@ impl Ranks for Devices {
 
     fn name(&self) -> String {
         format!("{} × fibers", self.0.len())
-    }
-
-    fn first(&self) -> Result<CudaBackend, DeviceError> {
-        CudaBackend::new(self.0[0].clone())
     }
 
     fn run(&self, bands: &Bands, work: &RankWork<'_>) -> Result<(), SolverError> {

@@ -7,7 +7,7 @@ use crate::backend::cuda::launch::shared::{
 };
 use crate::backend::cuda::launch::{Argument, LaunchShape, PeerAccess, Result, Source, arguments};
 use crate::backend::scalars::{Coefficient, Condition, Ending, LOG, SLOTS, Slot};
-use crate::backend::{Advance, Backend, Pair, Projection, Real};
+use crate::backend::{Advance, Backend, DeviceError, Pair, Projection, Real};
 
 /// A vector in a GPU's memory.
 pub type CudaVector<T> = Buffer<T>;
@@ -28,6 +28,13 @@ impl Backend for CudaBackend {
     type Vector<T: Real> = CudaVector<T>;
     type ReadBack = Download;
     type Recording = CudaRecording;
+
+    fn largest(&self, own: u64) -> Result<u64> {
+        match &self.ranks {
+            Some(ranks) => ranks.numbers(own)?.into_iter().max().ok_or(DeviceError::OtherRank),
+            None => Ok(own),
+        }
+    }
 
     fn replay(
         &self,

@@ -1,105 +1,107 @@
-//! Control functions and wall terms of the grid equations, from an initial grid on the GPU.
+//! Control functions and wall terms of the grid equations, from an initial grid on the GPU:
+//! `kernels/control.cu`.
 
-use super::elliptic::{CudaElliptic, Wall};
-use super::march::{CudaGrid, line_shape};
+use super::elliptic::CudaElliptic;
+use super::march::line_shape;
+use super::nodes::{Columns, CudaGrid};
 use crate::backend::LevelSize;
 use crate::backend::cuda::algebra::CudaVector;
 use crate::backend::cuda::backend::CudaBackend;
 use crate::backend::cuda::device::Buffer;
 use crate::backend::cuda::launch::{Argument, LaunchShape, Result, Source, arguments};
-use crate::grid::{Seam, Topology};
+use crate::grid::initial::first_heights;
 use crate::pde::EllipticSettings;
 use crate::pde::control::{
     Base, CURVATURE_LIMIT, CURVATURE_PASSES, PSI_REACH, Wall as WallControl, decay_lengths,
+    smoothing_shares,
 };
+use std::ops::Range;
 
 impl CudaBackend {
-    /// The grid equations of an initial grid, made where it is.
-    pub(crate) fn ring_equations(
+    /// The grid equations of this device's part of an initial grid, made where it is.
+    pub(super) fn grid_equations(
         &self,
         grid: &CudaGrid,
         normals: &[[f64; 2]],
         settings: &EllipticSettings,
     ) -> Result<CudaElliptic> {
-        let size = LevelSize::of_grid(grid.topology, grid.ni, grid.nj);
-        let held = grid.topology == Topology::O(Seam::Held);
-        let nodes_of = OpenNodes { backend: self, grid, size, n: grid.ni - 1, held: held.into() };
-        let arc = nodes_of.zeros(grid.ni * grid.nj)?;
-        let arguments = arguments![nodes_of.n as u32, grid.nj as u32, &grid.x, &grid.y, &arc];
-        self.launch::<f64>(Source::Control, "arc_lengths", line_shape(grid.ni), &arguments)?;
-        let [p, q] = nodes_of.control_functions(&arc, settings)?;
-        let (control_p, control_q) = (nodes_of.inner(&p)?, nodes_of.inner(&q)?);
+        let Columns { topology, ni, .. } = grid.columns;
+        let unknown = self.unknown_columns(topology, ni);
+        let whole = LevelSize::of_grid(topology, ni, grid.nj);
+        // The columns beside those of a band are not its own.
+        let periodic = whole.periodic && self.ranks.is_none();
+        let size = LevelSize { mi: unknown.len(), periodic, ..whole };
+        let part = Part { backend: self, grid, size, unknown };
+        let arc = part.zeros(grid.x.len())?;
+        let (lines, columns) = (line_shape(grid.columns.count), grid.columns.held());
+        let arguments = arguments![columns, grid.nj as u32, &grid.x, &grid.y, &arc];
+        self.launch::<f64>(Source::Control, "arc_lengths", lines, &arguments)?;
+        let [p, q] = part.control_functions(&arc, settings)?;
+        let (control_p, control_q) = (part.inner(&p)?, part.inner(&q)?);
         drop((p, q));
+        let line = (&grid.line.x[..], &grid.line.y[..]);
         let (wall, offsets) = match settings.control.wall {
             WallControl::Frozen => (None, [None, None]),
             WallControl::Coupled => {
-                let offset = |component: usize| -> Result<_> {
-                    let offsets = normals.iter().map(|n| settings.first_cell * n[component]);
-                    Ok(Some(Buffer::from_host(&self.device, &offsets.collect::<Vec<_>>())?))
-                };
-                (Some(nodes_of.wall_terms(&arc, settings)?), [offset(0)?, offset(1)?])
+                let heights = first_heights(topology, line.0, line.1, settings.first_cell);
+                let lengths = decay_lengths(topology, line, &heights, settings.control.decay);
+                let offset = |k: usize| part.frame_offsets(|i| heights[i] * normals[i][k]);
+                (Some(part.wall_terms(&arc, &lengths)?), [Some(offset(0)?), Some(offset(1)?)])
             }
         };
         drop(arc);
-        Ok(CudaElliptic {
-            mi: size.mi,
-            mj: size.mj,
-            periodic: size.periodic,
-            x: nodes_of.frame(&grid.x, offsets[0].as_ref())?,
-            y: nodes_of.frame(&grid.y, offsets[1].as_ref())?,
-            control_p,
-            control_q,
-            wall,
-            row_weights: nodes_of.zeros(size.mi * size.mj)?,
-            merit_weights: nodes_of.zeros(size.mi * size.mj)?,
-            // A whole grid has no neighbouring bands.
-            halo: None,
-        })
+        let [x, y] = [(&grid.x, &offsets[0]), (&grid.y, &offsets[1])]
+            .map(|(nodes, offsets)| part.frame(nodes, offsets.as_ref()));
+        let place = (size, part.frame_columns(), grid.line.clone());
+        self.state(place, [x?, y?], [control_p, control_q], wall)
     }
 
     /// The unknown nodes of the frame, wall terms zero.
-    pub(crate) fn first_guess(&self, state: &CudaElliptic) -> Result<CudaVector<f64>> {
+    pub(super) fn first_guess(&self, state: &CudaElliptic) -> Result<CudaVector<f64>> {
         let u = Buffer::zeros(&self.device, 2 * state.points())?;
         let fixed = u32::from(state.wall.is_some());
-        let arguments = arguments![state.size(), fixed, &state.x, &state.y, &u];
+        let arguments = arguments![state.extents(), fixed, &state.x, &state.y, &u];
         let shape = LaunchShape::threads(state.points());
         self.launch::<f64>(Source::Control, "first_guess", shape, &arguments)?;
         Ok(u)
     }
 }
 
-/// The nodes of an O-grid without the repeated column.
-struct OpenNodes<'a> {
+/// A device's part of an initial grid: the columns of its unknown points and those beside them.
+struct Part<'a> {
     backend: &'a CudaBackend,
     grid: &'a CudaGrid,
+    /// Of its unknown points.
     size: LevelSize,
-    /// In a row.
-    n: usize,
-    /// 1 with a held seam: the column of the first unknown point.
-    held: u32,
+    /// Their columns.
+    unknown: Range<usize>,
 }
 
-impl OpenNodes<'_> {
+impl Part<'_> {
     fn zeros(&self, values: usize) -> Result<Buffer<f64>> {
         Buffer::zeros(&self.backend.device, values)
     }
 
-    /// Launches a kernel with a thread for each node, whose first arguments are the size of the O-grid.
+    fn upload(&self, values: impl Iterator<Item = f64>) -> Result<Buffer<f64>> {
+        Buffer::from_host(&self.backend.device, &values.collect::<Vec<_>>())
+    }
+
+    /// Launches a kernel with a thread for each node, whose first arguments are columns and lines.
     fn launch(&self, name: &'static str, arguments: Vec<Argument>) -> Result<()> {
-        let all = arguments![self.n as u32, self.grid.nj as u32, arguments];
-        let shape = LaunchShape::threads(self.n * self.grid.nj);
+        let all = arguments![self.grid.columns.held(), self.grid.nj as u32, arguments];
+        let shape = LaunchShape::threads(self.grid.x.len());
         self.backend.launch::<f64>(Source::Control, name, shape, &all)
     }
 
-    /// P0 and Q0 at the nodes, with the distances `arc` from the wall.
+    /// P0 and Q0 at the nodes, with the distances `arc` from the wall. Those of a rank are right at its
+    /// unknown points and wrong near the ends of what it holds.
     fn control_functions(
         &self,
         arc: &Buffer<f64>,
         settings: &EllipticSettings,
     ) -> Result<[Buffer<f64>; 2]> {
-        let (x, y) = (&self.grid.x, &self.grid.y);
-        let nodes = self.n * self.grid.nj;
-        let (mut p, mut q) = (self.zeros(nodes)?, self.zeros(nodes)?);
+        let CudaGrid { columns, line, x, y, .. } = self.grid;
+        let (mut p, mut q) = (self.zeros(x.len())?, self.zeros(x.len())?);
         let control = &settings.control;
         match control.base {
             Base::Laplace => {}
@@ -112,12 +114,13 @@ impl OpenNodes<'_> {
                 self.launch("boundary_control", arguments![limit, x, y, &p, &q])?;
             }
             Base::Marched => {
-                let arguments = arguments![self.held, control.clip, x, y, &p, &q];
-                self.launch("marched_control", arguments)?;
+                self.launch("marched_control", arguments![control.clip, x, y, &p, &q])?;
+                let shares = smoothing_shares(line);
+                let shares = self.upload(columns.distinct().map(|i| shares[i]))?;
                 for f in [&mut p, &mut q] {
                     self.repeat(control.smoothing, f, |from, to| {
                         let distance = control.smoothing_distance;
-                        self.launch("smooth_control", arguments![distance, arc, from, to])
+                        self.launch("smooth_control", arguments![distance, &shares, arc, from, to])
                     })?;
                 }
             }
@@ -143,11 +146,17 @@ impl OpenNodes<'_> {
         Ok(())
     }
 
-    /// Launches a kernel with a thread for each unknown point, whose first arguments are the sizes.
+    /// Launches a kernel with a thread for each unknown point, whose first arguments are where they are
+    /// among the nodes.
     fn launch_inner(&self, name: &'static str, arguments: Vec<Argument>) -> Result<()> {
-        let LevelSize { mi, mj, .. } = self.size;
-        let all = arguments![self.n as u32, mi as u32, mj as u32, self.held, arguments];
+        let (count, LevelSize { mi, mj, .. }) = (self.grid.columns.count, self.size);
+        let all = arguments![count as u32, self.first(), mi as u32, mj as u32, arguments];
         self.backend.launch::<f64>(Source::Control, name, LaunchShape::threads(mi * mj), &all)
+    }
+
+    /// Where the first unknown column stands among those held.
+    fn first(&self) -> u32 {
+        self.grid.columns.place(self.unknown.start) as u32
     }
 
     /// The values of f at the unknown points.
@@ -157,29 +166,33 @@ impl OpenNodes<'_> {
         Ok(inner)
     }
 
-    fn wall_terms(&self, arc: &Buffer<f64>, settings: &EllipticSettings) -> Result<Wall> {
+    /// The decay φ, ψ of the wall terms with the decay lengths of all distinct columns.
+    fn wall_terms(&self, arc: &Buffer<f64>, lengths: &[f64]) -> Result<[Buffer<f64>; 2]> {
         let LevelSize { mi, mj, .. } = self.size;
-        let (mut x, mut y) = (vec![0.0; self.grid.ni], vec![0.0; self.grid.ni]);
-        self.grid.x.download(&mut x)?;
-        self.grid.y.download(&mut y)?;
-        let heights = vec![settings.first_cell; self.grid.ni];
-        let lengths = decay_lengths(self.grid.topology, (&x, &y), &heights, settings.control.decay);
-        let lengths = Buffer::from_host(&self.backend.device, &lengths)?;
+        let own = self.upload(self.unknown.clone().map(|i| lengths[i]))?;
         let (phi, psi) = (self.zeros(mi * mj)?, self.zeros(mi * mj)?);
-        self.launch_inner("decay", arguments![PSI_REACH, arc, &lengths, &phi, &psi])?;
-        Ok(Wall { phi, psi, amplitudes: self.zeros(2 * mi)? })
+        self.launch_inner("decay", arguments![PSI_REACH, arc, &own, &phi, &psi])?;
+        Ok([phi, psi])
+    }
+
+    /// The columns of the frame: those of the unknown points and one on either side.
+    fn frame_columns(&self) -> Columns {
+        let (first, count) = (self.unknown.start.cast_signed() - 1, self.size.mi + 2);
+        Columns { first, count, ..self.grid.columns.clone() }
+    }
+
+    /// What is added to a coordinate of the wall's points next to it, for the columns of the frame.
+    fn frame_offsets(&self, offset: impl Fn(usize) -> f64) -> Result<Buffer<f64>> {
+        self.upload(self.frame_columns().distinct().map(offset))
     }
 
     /// One coordinate of the nodes as a frame, the row next to the wall at `offsets` from it.
     fn frame(&self, nodes: &Buffer<f64>, offsets: Option<&Buffer<f64>>) -> Result<Buffer<f64>> {
-        let stride = self.size.mi + 2;
-        let frame = self.zeros(stride * self.grid.nj)?;
-        // A periodic frame has a column before the O-grid's first and one after its last; the ends of
-        // a held one are the seam and stay as they are.
-        let (before, ends) = (1 - self.held, self.held);
-        let size = arguments![self.n as u32, self.grid.nj as u32, stride as u32];
-        let arguments = arguments![size, before, ends, nodes, offsets, &frame];
-        let shape = LaunchShape::threads(stride * self.grid.nj);
+        let (columns, mi, nj) = (&self.grid.columns, self.size.mi, self.grid.nj);
+        let frame = self.zeros((mi + 2) * nj)?;
+        let size = arguments![columns.held(), self.first(), mi as u32, nj as u32];
+        let arguments = arguments![size, nodes, offsets, &frame];
+        let shape = LaunchShape::threads(frame.len());
         self.backend.launch::<f64>(Source::Control, "frame_nodes", shape, &arguments)?;
         Ok(frame)
     }

@@ -1,15 +1,14 @@
 //! The grid equations on the CUDA backend.
 
-use super::march::CudaGrid;
+use super::nodes::{Columns, CudaGrid, first_line};
 use crate::backend::cuda::algebra::{CudaMatrix, CudaVector, sum};
 use crate::backend::cuda::backend::CudaBackend;
 use crate::backend::cuda::comm::Halo;
 use crate::backend::cuda::device::{Buffer, GRANTED};
 use crate::backend::cuda::launch::shared::EllipticState;
 use crate::backend::cuda::launch::{Argument, LaunchShape, Result, Source, arguments};
-use crate::backend::elliptic::wrap;
-use crate::backend::{CellGuard, EllipticBackend, EllipticData, GridBackend, Real, Scaling};
-use crate::grid::{Grid, Topology};
+use crate::backend::{CellGuard, EllipticBackend, EllipticData, LevelSize, Real, Scaling};
+use crate::grid::{Grid, Seam, Topology};
 use crate::pde::EllipticSettings;
 
 /// Threads of the block that solves the wall's reduced system.
@@ -17,9 +16,12 @@ const WALL_THREADS: u32 = 512;
 
 /// State of the grid equations on a GPU.
 pub struct CudaElliptic {
-    pub(crate) mi: usize,
-    pub(crate) mj: usize,
-    pub(crate) periodic: bool,
+    /// Of its unknown points.
+    pub(super) size: LevelSize,
+    /// The columns of its frame.
+    pub(super) columns: Columns,
+    /// The line j = 0 of the whole grid.
+    pub(super) line: Grid,
     pub(crate) x: Buffer<f64>,
     pub(crate) y: Buffer<f64>,
     pub(crate) control_p: Buffer<f64>,
@@ -40,12 +42,12 @@ pub(crate) struct Wall {
 
 impl CudaElliptic {
     pub(crate) fn points(&self) -> usize {
-        self.mi * self.mj
+        self.size.mi * self.size.mj
     }
 
     /// The first arguments of most kernels.
-    pub(super) fn size(&self) -> Vec<Argument> {
-        arguments![self.mi as u32, self.mj as u32]
+    pub(super) fn extents(&self) -> Vec<Argument> {
+        arguments![self.size.mi as u32, self.size.mj as u32]
     }
 
     /// Coordinates, control functions and wall terms.
@@ -72,46 +74,52 @@ impl EllipticBackend for CudaBackend {
         normals: &[[f64; 2]],
         settings: &EllipticSettings,
     ) -> Result<(CudaElliptic, CudaVector<f64>)> {
-        if grid.topology.closed() {
-            let state = self.ring_equations(grid, normals, settings)?;
-            let guess = self.first_guess(&state)?;
-            Ok((state, guess))
-        } else {
-            // The kernels know rings alone: the data of a C-grid are made on the host.
-            let mut host = Grid::new(grid.topology, grid.ni, grid.nj);
-            self.fetch(grid, &mut host)?;
-            self.elliptic(EllipticData::new(&host, normals, settings))
-        }
-    }
-
-    fn elliptic(&self, mut data: EllipticData) -> Result<(CudaElliptic, CudaVector<f64>)> {
-        let from = |host: &[f64]| Buffer::from_host(&self.device, host);
-        let zeros = |n: usize| Buffer::zeros(&self.device, n);
-        let points = data.mi * data.mj;
-        let wall = data.wall.as_ref().map(|wall| -> Result<_> {
-            let (phi, psi) = (from(&wall.phi)?, from(&wall.psi)?);
-            Ok(Wall { phi, psi, amplitudes: zeros(2 * data.mi)? })
-        });
-        if data.periodic {
-            let rows = data.x.chunks_mut(data.mi + 2).chain(data.y.chunks_mut(data.mi + 2));
-            rows.for_each(wrap);
-        }
-        let halo = self.ranks.as_ref().map(|_| Halo::new(&self.device, 2 * (data.mj + 2)));
-        let state = CudaElliptic {
-            mi: data.mi,
-            mj: data.mj,
-            periodic: data.periodic,
-            x: from(&data.x)?,
-            y: from(&data.y)?,
-            control_p: from(&data.control_p)?,
-            control_q: from(&data.control_q)?,
-            wall: wall.transpose()?,
-            row_weights: zeros(points)?,
-            merit_weights: zeros(points)?,
-            halo: halo.transpose()?,
-        };
+        let state = self.grid_equations(grid, normals, settings)?;
         let guess = self.first_guess(&state)?;
         Ok((state, guess))
+    }
+
+    fn elliptic(&self, data: &EllipticData) -> Result<(CudaElliptic, CudaVector<f64>)> {
+        let EllipticData { mi, mj, periodic, .. } = *data;
+        let (stride, before) = (mi + 2, usize::from(periodic));
+        let (ni, seam) = (stride - before, if periodic { Seam::Periodic } else { Seam::Held });
+        // Unknown columns of this device, of which I is column I + 1 of the frame.
+        let own = self.ranks.as_ref().map_or(0..mi, |ranks| ranks.bands.of(ranks.rank));
+        let size = LevelSize { mi: own.len(), mj, periodic: periodic && self.ranks.is_none() };
+        let upload = |values: &[f64], stride: usize, columns: &[usize]| {
+            let part: Vec<f64> =
+                values.chunks(stride).flat_map(|row| columns.iter().map(|&i| row[i])).collect();
+            Buffer::from_host(&self.device, &part)
+        };
+        // The outer columns of a periodic frame are the opposite unknown ones.
+        let at = |i: usize| match i {
+            0 if periodic => mi,
+            i if periodic && i == mi + 1 => 1,
+            i => i,
+        };
+        let framed: Vec<usize> = (own.start..own.end + 2).map(at).collect();
+        let unknown: Vec<usize> = own.clone().collect();
+        let frame = |values: &[f64]| upload(values, stride, &framed);
+        let inner = |values: &[f64]| upload(values, mi, &unknown);
+        let on_line =
+            |nodes: &[f64]| -> Vec<f64> { (before..stride).map(|i| nodes[at(i)]).collect() };
+        let line = first_line(Topology::O(seam), &on_line(&data.x), &on_line(&data.y));
+        let wall = data
+            .wall
+            .as_ref()
+            .map(|wall| -> Result<_> { Ok([inner(&wall.phi)?, inner(&wall.psi)?]) });
+        let all = Columns::all(line.topology, ni, self.ranks.as_ref());
+        let (first, count) = (own.start.cast_signed() - before.cast_signed(), size.mi + 2);
+        let columns = Columns { first, count, ..all };
+        let nodes = [frame(&data.x)?, frame(&data.y)?];
+        let control = [inner(&data.control_p)?, inner(&data.control_q)?];
+        let state = self.state((size, columns, line), nodes, control, wall.transpose()?)?;
+        let guess = self.first_guess(&state)?;
+        Ok((state, guess))
+    }
+
+    fn size(&self, state: &CudaElliptic) -> LevelSize {
+        state.size
     }
 
     fn load_state(&self, state: &mut CudaElliptic, u: &CudaVector<f64>) -> Result<()> {
@@ -123,6 +131,23 @@ impl EllipticBackend for CudaBackend {
         self.refresh_frame(state)
     }
 
+    fn upload_unknowns(&self, whole: &[f64], u: &mut CudaVector<f64>) -> Result<()> {
+        match &self.ranks {
+            Some(ranks) => u.upload(&ranks.bands.part_of_state(ranks.rank, whole)),
+            None => u.upload(whole),
+        }
+    }
+
+    fn download_unknowns(&self, u: &CudaVector<f64>, whole: &mut [f64]) -> Result<()> {
+        match &self.ranks {
+            Some(ranks) => {
+                ranks.bands.put_state(ranks.rank, &u.to_host()?, whole);
+                Ok(())
+            }
+            None => u.download(whole),
+        }
+    }
+
     fn residual(
         &self,
         state: &mut CudaElliptic,
@@ -130,13 +155,19 @@ impl EllipticBackend for CudaBackend {
         f: &mut CudaVector<f64>,
     ) -> Result<f64> {
         let (renewed, weights) = (u32::from(scaling == Scaling::Renewed), &state.row_weights);
-        let arguments =
-            arguments![state.size(), state.shared(), renewed, weights, &state.merit_weights, &*f];
+        let arguments = arguments![
+            state.extents(),
+            state.shared(),
+            renewed,
+            weights,
+            &state.merit_weights,
+            &*f
+        ];
         let points = state.points();
         let [square] =
             self.reduce::<f64, 1>(Source::Elliptic, "residual", points, &arguments, sum)?;
-        let columns = self.ranks.as_ref().map_or(state.mi, |ranks| ranks.bands.columns());
-        Ok((square / (2 * columns * state.mj) as f64).sqrt())
+        let columns = self.ranks.as_ref().map_or(state.size.mi, |ranks| ranks.bands.columns());
+        Ok((square / (2 * columns * state.size.mj) as f64).sqrt())
     }
 
     fn jacobian<T: Real>(
@@ -150,15 +181,15 @@ impl EllipticBackend for CudaBackend {
         let shape = LaunchShape::threads(state.points());
         self.launch::<T>(Source::Elliptic, "jacobian", shape, &arguments)?;
         let (Some(_), Some(b)) = (&state.wall, b) else { return Ok(()) };
-        let arguments = arguments![state.size(), state.shared(), &state.row_weights, &b.values];
+        let arguments = arguments![state.extents(), state.shared(), &state.row_weights, &b.values];
         self.launch::<T>(Source::Elliptic, "wall_columns", shape, &arguments)
     }
 
     fn cell_guard(&self, state: &CudaElliptic) -> Result<CellGuard> {
         // The first column of cells of a closed frame repeats the last one, and that of a band is
         // the last one of the band before it.
-        let counted = self.ranks.as_ref().map_or(state.periodic, |ranks| ranks.neighbours[0]);
-        let arguments = arguments![state.size(), u32::from(counted), &state.x, &state.y];
+        let counted = self.ranks.as_ref().map_or(state.size.periodic, |ranks| ranks.neighbours[0]);
+        let arguments = arguments![state.extents(), u32::from(counted), &state.x, &state.y];
         let [folded, min_area] = self.reduce::<f64, 2>(
             Source::Elliptic,
             "cell_guard",
@@ -170,42 +201,16 @@ impl EllipticBackend for CudaBackend {
     }
 
     fn nodes(&self, state: CudaElliptic, topology: Topology) -> Result<CudaGrid> {
-        let (stride, nj) = (state.mi + 2, state.mj + 2);
-        if !state.periodic {
-            // The frame of a held seam is the grid.
-            return Ok(CudaGrid { topology, ni: stride, nj, x: state.x, y: state.y });
+        let CudaElliptic { size, columns, line, x, y, .. } = state;
+        let frame =
+            CudaGrid { columns: Columns { topology, ..columns }, nj: size.mj + 2, line, x, y };
+        if frame.columns.first == 0 || self.ranks.is_some() {
+            return Ok(frame);
         }
-        // That of a periodic one has a node more at the start of its rows.
-        let ni = stride - 1;
-        let cut = |nodes| self.cut(nodes, stride, (1, ni), nj);
-        Ok(CudaGrid { topology, ni, nj, x: cut(&state.x)?, y: cut(&state.y)? })
-    }
-
-    fn store_grid(&self, state: &CudaElliptic, grid: &mut Grid) -> Result<()> {
-        let stride = state.mi + 2;
-        let ([before, after], first, periodic) = match &self.ranks {
-            Some(ranks) => {
-                (ranks.neighbours, ranks.bands.nodes(ranks.rank).start, ranks.bands.periodic())
-            }
-            None => ([state.periodic; 2], 0, state.periodic),
-        };
-        // Frame columns kept: the band's own and a held seam at its end.
-        let kept = usize::from(before)..stride - usize::from(after);
-        for (from, to) in [(&state.x, &mut grid.x), (&state.y, &mut grid.y)] {
-            if from.len() == to.len() {
-                // A held frame is the grid.
-                from.download(to)?;
-                continue;
-            }
-            for (from, to) in from.to_host()?.chunks(stride).zip(to.chunks_mut(grid.ni)) {
-                to[first..first + kept.len()].copy_from_slice(&from[kept.clone()]);
-                // A periodic seam is one line: its copy is bit for bit the same.
-                if first == 0 && periodic {
-                    to[grid.ni - 1] = to[0];
-                }
-            }
-        }
-        Ok(())
+        // That of a periodic grid has a column more at its start.
+        let all = Columns::all(topology, frame.columns.ni, None);
+        let [x, y] = self.cut_grid(&frame, &all.own)?;
+        Ok(CudaGrid { columns: all, x, y, ..frame })
     }
 
     fn factor_wall_blocks<T: Real>(
@@ -245,19 +250,49 @@ impl EllipticBackend for CudaBackend {
 }
 
 impl CudaBackend {
+    /// A state of the unknown points of this size, with the columns of its frame and the line j = 0 of the
+    /// whole grid; wall terms by their decay φ, ψ.
+    pub(super) fn state(
+        &self,
+        (size, columns, line): (LevelSize, Columns, Grid),
+        [x, y]: [Buffer<f64>; 2],
+        [control_p, control_q]: [Buffer<f64>; 2],
+        wall: Option<[Buffer<f64>; 2]>,
+    ) -> Result<CudaElliptic> {
+        let zeros = |n: usize| Buffer::zeros(&self.device, n);
+        let LevelSize { mi, mj, .. } = size;
+        let wall = wall
+            .map(|[phi, psi]| -> Result<_> { Ok(Wall { phi, psi, amplitudes: zeros(2 * mi)? }) });
+        let halo = self.ranks.as_ref().map(|_| Halo::new(&self.device, 2 * (mj + 2)));
+        Ok(CudaElliptic {
+            size,
+            columns,
+            line,
+            x,
+            y,
+            control_p,
+            control_q,
+            wall: wall.transpose()?,
+            row_weights: zeros(mi * mj)?,
+            merit_weights: zeros(mi * mj)?,
+            halo: halo.transpose()?,
+        })
+    }
+
     /// The arguments by which a kernel knows the place of a row.
     fn own_grid(&self, state: &CudaElliptic) -> Vec<Argument> {
-        self.grid_arguments(state.mi, state.mj, state.periodic)
+        let LevelSize { mi, mj, periodic } = state.size;
+        self.grid_arguments(mi, mj, periodic)
     }
 
     /// Exchanges the outer columns of the frame with the neighbouring bands.
     fn refresh_frame(&self, state: &CudaElliptic) -> Result<()> {
         let (Some(ranks), Some(halo)) = (&self.ranks, &state.halo) else { return Ok(()) };
-        let shape = LaunchShape::threads(2 * (state.mj + 2));
-        let arguments = arguments![state.size(), &state.x, &state.y, &halo.sent];
+        let shape = LaunchShape::threads(2 * (state.size.mj + 2));
+        let arguments = arguments![state.extents(), &state.x, &state.y, &halo.sent];
         self.launch::<f64>(Source::Elliptic, "pack_frame", shape, &arguments)?;
         halo.exchange(ranks, ranks.neighbours)?;
-        let (size, edges) = (state.size(), ranks.edges());
+        let (size, edges) = (state.extents(), ranks.edges());
         let arguments = arguments![size, edges, &halo.received, &state.x, &state.y];
         self.launch::<f64>(Source::Elliptic, "unpack_frame", shape, &arguments)
     }

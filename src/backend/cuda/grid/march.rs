@@ -1,6 +1,6 @@
-//! The hyperbolic march on a GPU (`kernels/march.cu`, `kernels/cyclic.cuh`), and the grid that it leaves
-//! there.
+//! The hyperbolic march on a GPU: `kernels/march.cu`, `kernels/cyclic.cuh`.
 
+use super::nodes::{Columns, CudaGrid, first_line};
 use crate::backend::Backend;
 use crate::backend::cuda::algebra::sum;
 use crate::backend::cuda::backend::{CudaBackend, CudaRecording};
@@ -9,10 +9,10 @@ use crate::backend::cuda::launch::constants::CYCLIC_THREADS;
 use crate::backend::cuda::launch::shared::{
     BlockRow, CyclicBuffers, Eliminated, MarchInput, MarchProgress, MarchStep, ReducedRow,
 };
-use crate::backend::cuda::launch::{Argument, LaunchShape, Result, Source, arguments};
+use crate::backend::cuda::launch::{LaunchShape, Result, Source, arguments};
+use crate::grid::FAR_FIELD_CENTRE;
 use crate::grid::initial::hyperbolic::{Scheme, first_layers};
-use crate::grid::initial::{InitialSettings, Layers, Outline};
-use crate::grid::{FAR_FIELD_CENTRE, Topology};
+use crate::grid::initial::{InitialSettings, Outline};
 
 /// Threads of a block where one follows a whole line: few, so that all multiprocessors have lines.
 const LINE_THREADS: u32 = 32;
@@ -20,71 +20,38 @@ const LINE_THREADS: u32 = 32;
 /// other faster. The host asks after one recording at least how far the march has come.
 const SUBSTEPS: usize = 32;
 
-/// Nodes of a grid in a GPU's memory, `[nj][ni]`.
-pub struct CudaGrid {
-    pub(crate) topology: Topology,
-    pub(crate) ni: usize,
-    pub(crate) nj: usize,
-    pub(crate) x: Buffer<f64>,
-    pub(crate) y: Buffer<f64>,
-}
-
-impl CudaGrid {
-    /// Nodes in i and j.
-    pub fn size(&self) -> [usize; 2] {
-        [self.ni, self.nj]
-    }
-
-    /// x and y of the nodes.
-    pub fn nodes(&self) -> [&Buffer<f64>; 2] {
-        [&self.x, &self.y]
-    }
-}
-
 /// A launch with a thread for each of `n` lines.
 pub(crate) fn line_shape(n: usize) -> LaunchShape {
     LaunchShape::new(n.div_ceil(LINE_THREADS as usize).max(1), LINE_THREADS)
 }
 
-impl CudaGrid {
-    /// The first arguments of most kernels, sizes and nodes.
-    pub(super) fn arguments(&self) -> Vec<Argument> {
-        arguments![self.ni as u32, self.nj as u32, &self.x, &self.y]
-    }
-}
-
-pub(super) fn layers(outline: &Outline, fronts: &Buffer<f64>) -> Result<Layers> {
-    let n = outline.columns();
-    let mut points = vec![[0.0; 2]; n * outline.layers.len()];
-    fronts.download(bytemuck::cast_slice_mut(&mut points))?;
-    Ok(points.chunks(n).map(<[_]>::to_vec).collect())
-}
-
 impl CudaBackend {
-    /// Cells of a grid with a corner determinant that is not positive.
+    /// Cells of a grid with a corner determinant that is not positive, on all ranks.
     #[doc(hidden)]
     pub fn folds(&self, grid: &CudaGrid) -> Result<usize> {
-        let (cells, arguments) = ((grid.ni - 1) * (grid.nj - 1), grid.arguments());
+        let cells = grid.columns.own_cells() * (grid.nj - 1);
         let folds =
-            self.reduce::<f64, 1>(Source::Initial, "count_folds", cells, &arguments, sum)?;
+            self.reduce::<f64, 1>(Source::Initial, "count_folds", cells, &grid.own(), sum)?;
         Ok(folds[0] as usize)
     }
 
-    /// The marched layers, the distinct points of each line; none if the march failed.
-    pub(super) fn fronts(
+    /// The march of all columns, of which a rank keeps its own and those beside them, with the outer line
+    /// on the far field; none if the march failed.
+    pub(super) fn marched(
         &self,
         outline: &Outline,
         settings: &InitialSettings,
         dissipation: f64,
-    ) -> Result<Option<Buffer<f64>>> {
-        let (n, nj) = (outline.columns(), outline.layers.len());
+    ) -> Result<Option<CudaGrid>> {
+        let grid = self.first_rows(outline, settings.margin)?;
+        let held = grid.columns.held();
+        let (n, nj) = (outline.columns(), grid.nj);
         let scheme = Scheme::of(outline.topology);
         let extra = outline.extra_heights();
         let tallest = extra.iter().copied().fold(0.0, f64::max);
         let zeros = |values: usize| Buffer::<f64>::zeros(&self.device, values);
-        let fronts = zeros(2 * n * nj)?;
         let first: Vec<f64> = first_layers(outline).iter().flatten().flatten().copied().collect();
-        fronts.upload_part(&first)?;
+        let fronts = Buffer::from_host(&self.device, &first)?;
         let layers = Buffer::from_host(&self.device, outline.layers)?;
         let splay = Buffer::from_host(&self.device, &outline.splay())?;
         let extra = Buffer::from_host(&self.device, &extra)?;
@@ -109,7 +76,8 @@ impl CudaBackend {
         let widths_of =
             arguments![points, lines, open, input, &fronts, &shortest, &progress, &step, widths];
         let volumes = arguments![points, open, &extra, &fronts, &step, &smoothed, widths, moves];
-        let front = arguments![points, open, &fronts, &step, moves, &shortest, &progress];
+        let (x, y) = (&grid.x, &grid.y);
+        let front = arguments![held, &fronts, &step, moves, &shortest, &progress, x, y];
         let launches =
             [("march_widths", widths_of), ("march_volumes", volumes), ("march_front", front)];
         let begin = arguments![points, open, &fronts, &shortest, &progress];
@@ -132,19 +100,35 @@ impl CudaBackend {
             }
             layer = reached.layer as usize;
         }
-        Ok(Some(fronts))
+        self.place_layers(&grid, outline.far_field)?;
+        Ok(Some(grid))
     }
 
-    /// The layers of an O-grid as a grid whose outer line lies on the circle.
-    pub(super) fn placed(&self, outline: &Outline, fronts: &Buffer<f64>) -> Result<CudaGrid> {
-        let (ni, nj) = (outline.x.len(), outline.layers.len());
-        let zeros = || Buffer::zeros(&self.device, ni * nj);
-        let (x, y) = (zeros()?, zeros()?);
-        let (size, [centre_x, centre_y]) =
-            (arguments![(ni - 1) as u32, nj as u32], FAR_FIELD_CENTRE);
-        let arguments = arguments![size, fronts, outline.far_field, centre_x, centre_y, &x, &y];
-        self.launch::<f64>(Source::Initial, "place_layers", line_shape(ni - 1), &arguments)?;
-        Ok(CudaGrid { topology: outline.topology, ni, nj, x, y })
+    /// Moves every line so that its last point lies on the far field.
+    fn place_layers(&self, grid: &CudaGrid, far_field: f64) -> Result<()> {
+        let Columns { topology, count, .. } = grid.columns;
+        let size = arguments![count as u32, grid.nj as u32, u32::from(!topology.closed())];
+        let [centre_x, centre_y] = FAR_FIELD_CENTRE;
+        let arguments = arguments![size, far_field, centre_x, centre_y, &grid.x, &grid.y];
+        self.launch::<f64>(Source::Initial, "place_layers", line_shape(count), &arguments)
+    }
+
+    /// A grid of the columns that this device keeps of a march, with the wall and the layer next to it.
+    fn first_rows(&self, outline: &Outline, margin: usize) -> Result<CudaGrid> {
+        let (topology, ni, nj) = (outline.topology, outline.x.len(), outline.layers.len());
+        let columns = match &self.ranks {
+            Some(ranks) => Columns::of_band((topology, ni), &ranks.bands, ranks.rank, margin),
+            None => Columns::all(topology, ni, None),
+        };
+        let first = first_layers(outline);
+        let rows = |component: usize| -> Result<Buffer<f64>> {
+            let nodes = Buffer::zeros(&self.device, columns.count * nj)?;
+            let rows = first.iter().flat_map(|row| columns.distinct().map(|i| row[i][component]));
+            nodes.upload_part(&rows.collect::<Vec<_>>())?;
+            Ok(nodes)
+        };
+        let line = first_line(topology, outline.x, outline.y);
+        Ok(CudaGrid { nj, line, x: rows(0)?, y: rows(1)?, columns })
     }
 }
 

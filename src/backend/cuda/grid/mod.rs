@@ -3,7 +3,8 @@
 mod control;
 mod elliptic;
 mod march;
+mod nodes;
 mod quality;
 
 pub use self::elliptic::CudaElliptic;
-pub use self::march::CudaGrid;
+pub use self::nodes::CudaGrid;

@@ -1,47 +1,56 @@
-//! Finished grids on a GPU, and their quality: `kernels/quality.cu`.
+//! Finished grids on GPUs, and their quality: `kernels/quality.cu`.
 
-use super::march::{CudaGrid, layers};
+use super::nodes::{Columns, CudaGrid};
+use crate::backend::GridBackend;
+use crate::backend::cuda::algebra::sum;
 use crate::backend::cuda::backend::CudaBackend;
+use crate::backend::cuda::comm::Message;
 use crate::backend::cuda::device::Buffer;
+use crate::backend::cuda::launch::shared::ColumnRange;
 use crate::backend::cuda::launch::{Argument, LaunchShape, Result, Source, arguments};
-use crate::backend::{DeviceError, GridBackend};
-use crate::grid::initial::{InitialSettings, Outline, grid_of};
-use crate::grid::quality::{PERCENTILE, Quality, WallLine, corner_tangent, larger, order_of};
+use crate::grid::initial::{InitialSettings, Outline};
+use crate::grid::quality::{
+    PERCENTILE, Quality, WallLine, corner_tangent, larger, order_of, smaller,
+};
 use crate::grid::{FAR_FIELD_CENTRE, Grid, Symmetry, Topology};
+use std::ops::Range;
 
 /// Limits below which a kernel counts values.
 const LIMITS: u64 = 4;
 
 impl CudaBackend {
-    /// A kernel of the file that reduces over `n` items, on this GPU alone.
+    /// A kernel of the file that reduces over `n` items, whose result k of two ranks is `combine`d.
     fn measured<const K: usize>(
         &self,
         name: &'static str,
         n: usize,
         arguments: &[Argument],
+        combine: impl Fn(usize, f64, f64) -> f64,
     ) -> Result<[f64; K]> {
-        let own = self.reductions::<f64, K>(None, (Source::Quality, name), n, arguments)?;
-        own.first().copied().ok_or(DeviceError::OtherRank)
+        self.reduce::<f64, K>(Source::Quality, name, n, arguments, combine)
     }
 
-    /// The first cell with this value, of `columns` cells in a row.
-    fn place_of(&self, value: f64, values: &Buffer<f64>, columns: usize) -> Result<[usize; 2]> {
+    /// The first cell of a grid with this value, the cells' `values` being those of its own columns.
+    fn place_of(&self, value: f64, values: &Buffer<f64>, columns: &Columns) -> Result<[usize; 2]> {
         let (n, shape) = (values.len() as u64, LaunchShape::elementwise(values.len()));
-        let found = self.own_first_index(|first| {
+        let own = self.own_first_index(|first| {
             let arguments = arguments![n, values, value, first];
             self.launch::<f64>(Source::Quality, "find_value", shape, &arguments)
         })?;
-        let cell = found.unwrap_or(0);
-        Ok([cell % columns, cell / columns])
+        let (cells, whole) = (columns.own_cells(), columns.ni - 1);
+        let place = own.map(|k| (k / cells * whole + columns.own.start + k % cells) as u64);
+        let first = self.smallest(place.unwrap_or(u64::MAX))?;
+        let cell = if first == u64::MAX { 0 } else { first as usize };
+        Ok([cell % whole, cell / whole])
     }
 
-    /// The percentile of values of which none is negative and none above `most`, which is NaN if one
-    /// is; NaN comes last.
+    /// The percentile of `n` values of all ranks, of which none is negative and none above `most`, which
+    /// is NaN if one is; NaN comes last.
     ///
     /// Counts of the values below [`LIMITS`] limits say between which of them the order statistic lies,
     /// until that is one number: about 27 times for 62 bits.
-    fn percentile(&self, values: &Buffer<f64>, most: f64) -> Result<f64> {
-        let n = values.len();
+    fn percentile(&self, values: &Buffer<f64>, n: usize, most: f64) -> Result<f64> {
+        let own = values.len();
         let (below, fraction) = order_of(PERCENTILE, n);
         let most = if most.is_nan() { f64::NAN } else { most };
         let (mut low, mut high, mut up_to_high) = (0, most.to_bits(), n);
@@ -49,8 +58,9 @@ impl CudaBackend {
             let step = (high - low).div_ceil(LIMITS + 1);
             let limits: Vec<u64> = (1..=LIMITS).map(|k| high.min(low + k * step)).collect();
             let listed: Vec<Argument> = limits.iter().copied().map(Argument::from).collect();
-            let arguments = arguments![n as u64, values, listed];
-            let counts: [f64; LIMITS as usize] = self.measured("count_below", n, &arguments)?;
+            let arguments = arguments![own as u64, values, listed];
+            let counts: [f64; LIMITS as usize] =
+                self.measured("count_below", own, &arguments, sum)?;
             for (limit, count) in limits.into_iter().zip(counts.map(|count| count as usize)) {
                 if count > below {
                     (high, up_to_high) = (limit - 1, count);
@@ -73,7 +83,7 @@ impl CudaBackend {
     /// The least of the values above a bound; infinite if there is none.
     fn next_above(&self, values: &Buffer<f64>, bound: f64) -> Result<f64> {
         let arguments = arguments![values.len() as u64, values, bound];
-        let [next] = self.measured("least_above", values.len(), &arguments)?;
+        let [next] = self.measured("least_above", values.len(), &arguments, |_, a, b| a.min(b))?;
         Ok(next)
     }
 }
@@ -87,71 +97,102 @@ impl GridBackend for CudaBackend {
         settings: &InitialSettings,
         dissipation: f64,
     ) -> Result<Option<(CudaGrid, usize)>> {
-        let grid = match self.fronts(outline, settings, dissipation)? {
-            Some(fronts) if outline.topology.closed() => self.placed(outline, &fronts)?,
-            // The outer line of a C-grid is put in place on the host.
-            Some(fronts) => self.take(grid_of(layers(outline, &fronts)?, outline))?,
-            None => return Ok(None),
-        };
+        let Some(grid) = self.marched(outline, settings, dissipation)? else { return Ok(None) };
         let folds = self.folds(&grid)?;
         Ok(Some((grid, folds)))
     }
 
     fn take(&self, grid: Grid) -> Result<CudaGrid> {
-        Ok(CudaGrid {
-            topology: grid.topology,
-            ni: grid.ni,
-            nj: grid.nj,
-            x: Buffer::from_host(&self.device, &grid.x)?,
-            y: Buffer::from_host(&self.device, &grid.y)?,
-        })
+        self.whole_grid(&grid)
     }
 
     fn restore(&self, symmetry: Symmetry, grid: &mut CudaGrid) -> Result<()> {
-        let (ni, nj) = (grid.ni as u32, grid.nj as u32);
+        let ni = grid.columns.ni;
+        let mirrored = |columns: Range<usize>| ni - columns.end..ni - columns.start;
+        let images = self.gather_columns(grid, |own| {
+            // The columns beside its own are as they are where they belong.
+            mirrored(own.start.saturating_sub(1)..(own.end + 1).min(ni))
+        })?;
         let sideways = u32::from(symmetry == Symmetry::LeftRight);
-        let arguments = arguments![ni, nj, sideways, FAR_FIELD_CENTRE[0], &grid.x, &grid.y];
-        let shape = LaunchShape::threads(grid.ni.div_ceil(2) * grid.nj);
-        self.launch::<f64>(Source::Quality, "restore_symmetry", shape, &arguments)
+        for (columns, [images_x, images_y]) in images {
+            let columns = mirrored(columns);
+            let range = ColumnRange {
+                stride: grid.columns.count as u32,
+                at: grid.columns.place(columns.start) as u32,
+                count: columns.len() as u32,
+                first: columns.start as u32,
+                ni: ni as u32,
+                nj: grid.nj as u32,
+            };
+            let how = arguments![range, sideways, FAR_FIELD_CENTRE[0]];
+            let arguments = arguments![how, &images_x, &images_y, &grid.x, &grid.y];
+            let shape = LaunchShape::threads(columns.len() * grid.nj);
+            self.launch::<f64>(Source::Quality, "restore_symmetry", shape, &arguments)?;
+        }
+        symmetry.restore(&mut grid.line);
+        Ok(())
     }
 
     fn half(&self, symmetry: Symmetry, grid: &CudaGrid) -> Result<CudaGrid> {
-        let columns = symmetry.kept(grid.ni);
-        let (first, ni) = (*columns.start(), columns.count());
-        let cut = |nodes| self.cut(nodes, grid.ni, (first, ni), grid.nj);
-        let (x, y) = (cut(&grid.x)?, cut(&grid.y)?);
-        Ok(CudaGrid { topology: Topology::Half(symmetry), ni, nj: grid.nj, x, y })
+        let kept = symmetry.kept(grid.columns.ni);
+        let kept = *kept.start()..kept.end() + 1;
+        let of_half = |columns: &Range<usize>| {
+            let columns = common(columns, &kept);
+            columns.start - kept.start..columns.end - kept.start
+        };
+        let held = common(&grid.columns.inside(), &kept);
+        let [x, y] = self.cut_grid(grid, &held)?;
+        let columns = Columns {
+            topology: Topology::Half(symmetry),
+            ni: kept.len(),
+            first: of_half(&held).start.cast_signed(),
+            count: held.len(),
+            own: of_half(&grid.columns.own),
+        };
+        Ok(CudaGrid { columns, nj: grid.nj, line: symmetry.half(&grid.line), x, y })
     }
 
-    /// What `grid::quality::measure` says of a grid, on this GPU.
     fn measure(&self, grid: &CudaGrid) -> Result<Quality> {
-        let (ni, nj) = (grid.ni as u32, grid.nj as u32);
-        let cells = (grid.ni - 1) * (grid.nj - 1);
-        let skewness = Buffer::<f64>::zeros(&self.device, cells)?;
-        let line = WallLine::of(grid.topology, grid.ni);
-        let (from, points, closed) = (line.from as u32, line.points(), u32::from(line.closed));
+        let CudaGrid { columns, nj, line, x, y } = grid;
+        let (own_cells, cells) = (columns.own_cells() * (nj - 1), (columns.ni - 1) * (nj - 1));
+        let skewness = Buffer::<f64>::zeros(&self.device, own_cells)?;
+        let wall = WallLine::of(columns.topology, columns.ni);
+        let (from, points, closed) = (wall.from as u32, wall.points(), u32::from(wall.closed));
         let [centre_x, centre_y] = FAR_FIELD_CENTRE;
-        let (x, y) = (&grid.x, &grid.y);
 
-        let arguments = arguments![grid.arguments(), &skewness];
+        let arguments = arguments![grid.own(), &skewness];
+        let cell_measures = |k, a, b| match k {
+            0 => larger(a, b),
+            3 => smaller(a, b),
+            _ => a + b,
+        };
         let [max_skewness, skewness_sum, folded, min_jacobian] =
-            self.measured("measure_cells", cells, &arguments)?;
+            self.measured("measure_cells", own_cells, &arguments, cell_measures)?;
         let [max_aspect_ratio, growth_i, growth_j] =
-            self.measured("measure_ratios", grid.ni * grid.nj, &grid.arguments())?;
-        let arguments = arguments![ni, nj, from, points as u32, centre_x, centre_y, x, y];
+            self.measured("measure_ratios", columns.own.len() * nj, &grid.own(), |_, a, b| {
+                larger(a, b)
+            })?;
+        let own = columns.own(*nj);
+        let arguments = arguments![own, from, points as u32, centre_x, centre_y, x, y];
+        let ranges = |k, a, b| if k % 2 == 0 { smaller(a, b) } else { larger(a, b) };
         let [first_cell_min, first_cell_max, far_field_min, far_field_max] =
-            self.measured("measure_lines", grid.ni, &arguments)?;
-        let arguments = arguments![ni, from, points as u32, closed, corner_tangent(), x, y];
+            self.measured("measure_lines", columns.own.len(), &arguments, ranges)?;
+        let on_wall = |line: &[f64]| Buffer::from_host(&self.device, &line[wall.from..][..points]);
+        let (wall_x, wall_y) = (on_wall(&line.x)?, on_wall(&line.y)?);
+        let corner = corner_tangent();
+        let arguments =
+            arguments![own, from, points as u32, closed, corner, &wall_x, &wall_y, x, y];
+        let angles = |k, a, b| if k == 0 { larger(a, b) } else { a + b };
         let [max_angle, angle_sum, corners, smooth] =
-            self.measured("measure_angles", points, &arguments)?;
+            self.measured("measure_angles", columns.own.len(), &arguments, angles)?;
 
         let (max_growth_i, max_growth_j) = (growth_i.sqrt(), growth_j.sqrt());
         Ok(Quality {
             folded_cells: folded as usize,
             min_jacobian,
             max_skewness,
-            max_skewness_at: self.place_of(max_skewness, &skewness, grid.ni - 1)?,
-            p99_skewness: self.percentile(&skewness, max_skewness)?,
+            max_skewness_at: self.place_of(max_skewness, &skewness, columns)?,
+            p99_skewness: self.percentile(&skewness, cells, max_skewness)?,
             mean_skewness: skewness_sum / cells as f64,
             wall_angle_error_max_deg: if smooth == 0.0 { f64::NAN } else { max_angle },
             wall_angle_error_mean_deg: angle_sum / smooth,
@@ -168,25 +209,61 @@ impl GridBackend for CudaBackend {
     }
 
     fn fetch(&self, grid: &CudaGrid, host: &mut Grid) -> Result<()> {
-        grid.x.download(&mut host.x)?;
-        grid.y.download(&mut host.y)
+        self.download_own(grid, host)
     }
 }
 
+/// Columns of both ranges.
+fn common(a: &Range<usize>, b: &Range<usize>) -> Range<usize> {
+    let start = a.start.max(b.start);
+    start..a.end.min(b.end).max(start)
+}
+
+/// Columns of a grid and their nodes, x and y.
+type Nodes = (Range<usize>, [Buffer<f64>; 2]);
+
 impl CudaBackend {
-    /// Columns from the first on of nodes in `rows` rows of `stride`.
-    pub(super) fn cut(
+    /// The columns that every rank wants, by its own columns, from the ranks whose own they are.
+    fn gather_columns(
         &self,
-        nodes: &Buffer<f64>,
-        stride: usize,
-        (first, columns): (usize, usize),
-        rows: usize,
-    ) -> Result<Buffer<f64>> {
-        let cut = Buffer::zeros(&self.device, columns * rows)?;
-        let arguments =
-            arguments![stride as u32, first as u32, columns as u32, rows as u32, nodes, &cut];
-        let shape = LaunchShape::elementwise(cut.len());
-        self.launch::<f64>(Source::Quality, "cut_columns", shape, &arguments)?;
-        Ok(cut)
+        grid: &CudaGrid,
+        wanted: impl Fn(&Range<usize>) -> Range<usize>,
+    ) -> Result<Vec<Nodes>> {
+        let own = &grid.columns.own;
+        let wanted_here = wanted(own);
+        let part = |columns: Range<usize>| -> Result<Nodes> {
+            Ok((columns.clone(), self.cut_grid(grid, &columns)?))
+        };
+        let Some(ranks) = &self.ranks else { return Ok(vec![part(wanted_here)?]) };
+        let (mut sent, mut parts) = (Vec::new(), Vec::new());
+        let (mut sends, mut receives) = (Vec::new(), Vec::new());
+        let messages = |rank: usize, nodes: &[Buffer<f64>; 2]| {
+            nodes.each_ref().map(|nodes| {
+                let (at, bytes) = (nodes.address(), nodes.len() * size_of::<f64>());
+                Message { rank, at, bytes }
+            })
+        };
+        for rank in 0..ranks.size {
+            let owner = ranks.bands.nodes(rank);
+            let (there, here) = (common(&wanted(&owner), own), common(&wanted_here, &owner));
+            if rank == ranks.rank {
+                parts.push(part(here)?);
+                continue;
+            }
+            if !there.is_empty() {
+                let nodes = self.cut_grid(grid, &there)?;
+                sends.extend(messages(rank, &nodes));
+                sent.push(nodes);
+            }
+            if !here.is_empty() {
+                let zeros = || Buffer::zeros(&self.device, here.len() * grid.nj);
+                let nodes = [zeros()?, zeros()?];
+                receives.extend(messages(rank, &nodes));
+                parts.push((here, nodes));
+            }
+        }
+        ranks.communicator.start_exchange(&sends, &receives)?;
+        ranks.communicator.finish_exchange()?;
+        Ok(parts)
     }
 }

@@ -34,6 +34,11 @@ shared_constants! {
     EDGE_PERIODIC: u32 = 4;
     /// In the same word, of a level of multigrid: wall terms take the places of its first row.
     EDGE_WALLS: u32 = 8;
+    /// Columns that a device holds: all of a closed grid, the last of which repeats the first; a held seam
+    /// where column 0 is among them; ends of open lines.
+    COLUMNS_WRAP: u32 = 1;
+    COLUMNS_HELD: u32 = 2;
+    COLUMNS_OPEN: u32 = 4;
     /// A slot of an ELL matrix of the grid has a multiple of this many entries: what the threads of a warp
     /// read of a slot starts with a line of memory in every slot.
     SLOT_UNIT: usize = 64;

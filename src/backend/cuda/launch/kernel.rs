@@ -43,6 +43,7 @@ const BOTH: &[Width] = &[Width::Single, Width::Double];
 /// Grids are made in double precision alone, and an order of rows and a message have none.
 const ONE: &[Width] = &[Width::Double];
 
+const COLUMNS: &str = include_str!("../../../../kernels/columns.cuh");
 const COMMON: &str = include_str!("../../../../kernels/common.cuh");
 const CYCLIC: &str = include_str!("../../../../kernels/cyclic.cuh");
 const FOLD: &str = include_str!("../../../../kernels/fold.cuh");
@@ -57,10 +58,10 @@ sources! {
     Matrix "matrix.cu" BOTH [COMMON];
     Elliptic "elliptic.cu" BOTH [COMMON];
     Wall "wall.cu" BOTH [COMMON];
-    March "march.cu" ONE [COMMON, CYCLIC];
-    Initial "initial.cu" ONE [COMMON];
-    Control "control.cu" ONE [COMMON];
-    Quality "quality.cu" ONE [COMMON];
+    March "march.cu" ONE [COMMON, CYCLIC, COLUMNS];
+    Initial "initial.cu" ONE [COMMON, COLUMNS];
+    Control "control.cu" ONE [COMMON, COLUMNS];
+    Quality "quality.cu" ONE [COMMON, COLUMNS];
     Tiles "tiles.cu" BOTH [COMMON];
     Lines "lines.cu" BOTH [COMMON, LEVEL];
     Pivots "pivots.cu" BOTH [COMMON, LEVEL];

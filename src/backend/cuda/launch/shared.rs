@@ -203,6 +203,21 @@ shared_structs! {
     pub(crate) EllipticState {
         x, y, control_p, control_q, phi, psi, amplitudes: Pointer<f64>;
     }
+    /// Columns of a grid that a device holds: `count` of them in an array, the first being column `first`
+    /// of the `around` distinct ones.
+    pub(crate) HeldColumns = "ColumnsFields" {
+        count, first, around, flags: u32;
+    }
+    /// The columns of a grid of `ni` columns that are a device's own, `begin` to `end` (not included), in
+    /// arrays of `stride` columns where column i stands at i + `shift`.
+    pub(crate) OwnColumns = "OwnColumnsFields" {
+        stride, shift, begin, end, ni, nj: u32;
+    }
+    /// `count` columns of arrays of `stride` columns from `at` on, which are those of a grid of `ni`
+    /// columns from `first` on.
+    pub(crate) ColumnRange = "ColumnRangeFields" {
+        stride, at, count, first, ni, nj: u32;
+    }
     /// Intermediate results of a cyclic tridiagonal system.
     pub(crate) CyclicBuffers {
         points, chunks, block_rows: Pointer<f64>;

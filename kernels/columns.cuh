@@ -1,0 +1,33 @@
+// Columns of a grid that a device holds, and those of them that are its own.
+#pragma once
+
+// The columns of a grid that a device holds: `count` of them in an array, the first being column `first`
+// of the `around` distinct ones.
+struct Columns : ColumnsFields {
+    // Whether the array has all columns of a closed grid: its last repeats its first.
+    __device__ bool wraps() const { return (flags & COLUMNS_WRAP) != 0; }
+    // The columns beside column c of the array. Past the ends of a part of a grid it is c itself: what
+    // follows from that is not used.
+    __device__ uint32 west(uint32 c) const { return c > 0 ? c - 1 : wraps() ? count - 2 : c; }
+    __device__ uint32 east(uint32 c) const { return c + 1 < count ? c + 1 : wraps() ? 1 : c; }
+    // Which of the distinct columns it is.
+    __device__ uint32 column(uint32 c) const { return uint32((uint64(first) + c) % around); }
+    // Whether it is a seam that keeps its points.
+    __device__ bool held(uint32 c) const { return (flags & COLUMNS_HELD) && column(c) == 0; }
+    // Whether it is an end of open lines.
+    __device__ bool is_end(uint32 c) const {
+        return (flags & COLUMNS_OPEN) && (column(c) == 0 || column(c) + 1 == around);
+    }
+    // The column, or that beside it where it is an end.
+    __device__ uint32 off_ends(uint32 c) const {
+        return !is_end(c) ? c : column(c) == 0 ? c + 1 : c - 1;
+    }
+};
+
+// The columns of a grid of ni columns that are a device's own, `begin` to `end` (not included), in arrays
+// of `stride` columns where column i stands at i + `shift`.
+struct OwnColumns : OwnColumnsFields {
+    // Columns of cells: each begins at a column of nodes, and at the last one none does.
+    __device__ uint32 cells() const { return (end < ni ? end : ni - 1) - begin; }
+    __device__ uint64 index(uint32 i, uint64 j) const { return j * stride + uint32(i + shift); }
+};

@@ -1,0 +1,218 @@
+//! Nodes of a grid in a GPU's memory: all columns of it, or those of a rank and some beside them.
+
+use crate::backend::cuda::backend::CudaBackend;
+use crate::backend::cuda::comm::RankContext;
+use crate::backend::cuda::device::Buffer;
+use crate::backend::cuda::launch::constants::{COLUMNS_HELD, COLUMNS_OPEN, COLUMNS_WRAP};
+use crate::backend::cuda::launch::shared::{HeldColumns, OwnColumns};
+use crate::backend::cuda::launch::{Argument, LaunchShape, Result, Source, arguments};
+use crate::backend::{Bands, LevelSize};
+use crate::grid::{Grid, Seam, Topology};
+use std::ops::Range;
+
+/// Which columns of a grid a device holds.
+#[derive(Debug, Clone)]
+pub(crate) struct Columns {
+    pub(crate) topology: Topology,
+    /// Columns of the whole grid.
+    pub(crate) ni: usize,
+    /// The first one held; −k is the column k before the seam of a closed grid.
+    pub(crate) first: isize,
+    /// How many are held.
+    pub(crate) count: usize,
+    /// Those that are this device's and of no other one.
+    pub(crate) own: Range<usize>,
+}
+
+impl Columns {
+    /// All columns, of which those of a rank are its own.
+    pub(super) fn all(topology: Topology, ni: usize, ranks: Option<&RankContext>) -> Self {
+        let own = ranks.map_or(0..ni, |ranks| ranks.bands.nodes(ranks.rank));
+        Self { topology, ni, first: 0, count: ni, own }
+    }
+
+    /// The columns of the unknown points of a rank, and so many on either side.
+    pub(super) fn of_band(
+        (topology, ni): (Topology, usize),
+        bands: &Bands,
+        rank: usize,
+        margin: usize,
+    ) -> Self {
+        let unknown = unknown_columns(topology, bands.of(rank));
+        let (mut first, mut end) = (
+            unknown.start.cast_signed() - margin.cast_signed(),
+            (unknown.end + margin).cast_signed(),
+        );
+        if !topology.closed() {
+            (first, end) = (first.max(0), end.min(ni.cast_signed()));
+        }
+        Self { topology, ni, first, count: (end - first) as usize, own: bands.nodes(rank) }
+    }
+
+    /// Distinct columns of the whole grid.
+    pub(super) fn around(&self) -> usize {
+        self.topology.columns(self.ni)
+    }
+
+    /// Whether all columns of the grid are held.
+    pub(super) fn is_all(&self) -> bool {
+        self.first == 0 && self.count == self.ni
+    }
+
+    /// Those held, without a column before the seam.
+    pub(super) fn inside(&self) -> Range<usize> {
+        let end = (self.first + self.count.cast_signed()) as usize;
+        self.first.max(0) as usize..end.min(self.ni)
+    }
+
+    /// Where a column of the grid stands among those held.
+    pub(super) fn place(&self, column: usize) -> usize {
+        (column.cast_signed() - self.first).cast_unsigned()
+    }
+
+    /// The distinct columns that are held, in order.
+    pub(super) fn distinct(&self) -> impl Iterator<Item = usize> {
+        let around = self.around();
+        let first = self.first.rem_euclid(around.cast_signed()) as usize;
+        (first..first + self.count).map(move |column| column % around)
+    }
+
+    /// Columns of cells that are its own: each begins at a column of nodes.
+    pub(super) fn own_cells(&self) -> usize {
+        self.own.len() - usize::from(self.own.end == self.ni && !self.own.is_empty())
+    }
+
+    /// The same for kernels.
+    pub(super) fn held(&self) -> HeldColumns {
+        let around = self.around();
+        let flag = |set: bool, flag: u32| if set { flag } else { 0 };
+        HeldColumns {
+            count: self.count as u32,
+            first: self.first.rem_euclid(around.cast_signed()) as u32,
+            around: around as u32,
+            flags: flag(self.topology.closed() && self.is_all(), COLUMNS_WRAP)
+                | flag(self.topology == Topology::O(Seam::Held), COLUMNS_HELD)
+                | flag(!self.topology.closed(), COLUMNS_OPEN),
+        }
+    }
+
+    /// Its own columns for kernels.
+    pub(super) fn own(&self, nj: usize) -> OwnColumns {
+        // None of them may begin at the last column: it has no cell.
+        let own = if self.own.is_empty() { 0..0 } else { self.own.clone() };
+        OwnColumns {
+            stride: self.count as u32,
+            shift: (-self.first) as u32,
+            begin: own.start as u32,
+            end: own.end as u32,
+            ni: self.ni as u32,
+            nj: nj as u32,
+        }
+    }
+}
+
+/// The columns of nodes of columns of unknown points.
+fn unknown_columns(topology: Topology, unknown: Range<usize>) -> Range<usize> {
+    let first = usize::from(!topology.periodic());
+    unknown.start + first..unknown.end + first
+}
+
+/// Nodes of a grid in a GPU's memory, `[nj][columns held]`.
+pub struct CudaGrid {
+    pub(crate) columns: Columns,
+    pub(crate) nj: usize,
+    /// The line j = 0 of the whole grid, on the host: a grid of that line alone.
+    pub(crate) line: Grid,
+    pub(crate) x: Buffer<f64>,
+    pub(crate) y: Buffer<f64>,
+}
+
+impl CudaGrid {
+    /// Nodes in i and j.
+    pub fn size(&self) -> [usize; 2] {
+        [self.columns.count, self.nj]
+    }
+
+    /// x and y of the nodes.
+    pub fn nodes(&self) -> [&Buffer<f64>; 2] {
+        [&self.x, &self.y]
+    }
+
+    /// The first arguments of kernels that look at a device's own columns.
+    pub(super) fn own(&self) -> Vec<Argument> {
+        arguments![self.columns.own(self.nj), &self.x, &self.y]
+    }
+}
+
+/// The line j = 0 of a grid.
+pub(super) fn first_line(topology: Topology, x: &[f64], y: &[f64]) -> Grid {
+    Grid { topology, ni: x.len(), nj: 1, x: x.to_vec(), y: y.to_vec() }
+}
+
+impl CudaBackend {
+    /// The columns of the unknown points of a grid that are this device's.
+    pub(super) fn unknown_columns(&self, topology: Topology, ni: usize) -> Range<usize> {
+        let all = || 0..LevelSize::of_grid(topology, ni, 2).mi;
+        let own = self.ranks.as_ref().map_or_else(all, |ranks| ranks.bands.of(ranks.rank));
+        unknown_columns(topology, own)
+    }
+
+    /// Takes over a whole grid of the host; a rank holds all columns of it.
+    pub(super) fn whole_grid(&self, grid: &Grid) -> Result<CudaGrid> {
+        let Grid { topology, ni, nj, .. } = *grid;
+        Ok(CudaGrid {
+            columns: Columns::all(topology, ni, self.ranks.as_ref()),
+            nj,
+            line: first_line(topology, &grid.x[..ni], &grid.y[..ni]),
+            x: Buffer::from_host(&self.device, &grid.x)?,
+            y: Buffer::from_host(&self.device, &grid.y)?,
+        })
+    }
+
+    /// `columns` columns of nodes from the one at `from` on, `[rows][columns]`.
+    pub(super) fn cut(
+        &self,
+        nodes: &Buffer<f64>,
+        stride: usize,
+        (from, columns): (usize, usize),
+        rows: usize,
+    ) -> Result<Buffer<f64>> {
+        let cut = Buffer::zeros(&self.device, columns * rows)?;
+        let arguments =
+            arguments![stride as u32, from as u32, columns as u32, rows as u32, nodes, &cut];
+        let shape = LaunchShape::elementwise(cut.len());
+        self.launch::<f64>(Source::Quality, "cut_columns", shape, &arguments)?;
+        Ok(cut)
+    }
+
+    /// The columns `kept` of a grid, on the device.
+    pub(super) fn cut_grid(
+        &self,
+        grid: &CudaGrid,
+        kept: &Range<usize>,
+    ) -> Result<[Buffer<f64>; 2]> {
+        let place = (grid.columns.place(kept.start), kept.len());
+        let cut = |nodes| self.cut(nodes, grid.columns.count, place, grid.nj);
+        Ok([cut(&grid.x)?, cut(&grid.y)?])
+    }
+
+    /// Nodes of `host`, which has all columns, ← this device's own.
+    pub(super) fn download_own(&self, grid: &CudaGrid, host: &mut Grid) -> Result<()> {
+        let own = &grid.columns.own;
+        if grid.columns.is_all() && own.len() == host.ni {
+            grid.x.download(&mut host.x)?;
+            return grid.y.download(&mut host.y);
+        }
+        if own.is_empty() {
+            return Ok(());
+        }
+        let [x, y] = self.cut_grid(grid, own)?;
+        for (part, nodes) in [(x, &mut host.x), (y, &mut host.y)] {
+            let part = part.to_host()?;
+            for (row, part) in nodes.chunks_mut(host.ni).zip(part.chunks(own.len())) {
+                row[own.clone()].copy_from_slice(part);
+            }
+        }
+        Ok(())
+    }
+}

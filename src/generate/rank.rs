@@ -1,0 +1,310 @@
+//! A solve on one backend, which has the whole grid or, as one of several ranks, a band of its columns.
+//! All ranks do the same, in the same order.
+
+use std::ops::{ControlFlow, Range};
+use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
+
+use super::Problem;
+use super::machine::{DeviceNodes, Ranks};
+use super::restart::{Action, Restarts, SolveObserver};
+use super::solve::{Control, LinearSystem};
+use crate::backend::{
+    Bands, DeviceError, EllipticBackend, LevelSize, MultigridBackend, Real, Scaling,
+};
+use crate::elliptic::GridProblem;
+use crate::files::restart::Restart;
+use crate::grid::Grid;
+use crate::grid::quality::Quality;
+use crate::ranks::{Channel, Job, values};
+use crate::solver::history::{History, NewtonStep};
+use crate::solver::newton::{self, NewtonReport, NewtonSettings, Observer};
+use crate::solver::{NewtonStop, NonlinearProblem, SolverError};
+
+/// What the ranks of this process share in the host's memory.
+pub(super) struct Host<'a> {
+    problem: &'a Problem,
+    restarts: &'a Restarts,
+    /// What the solve goes on from, if not from the first guess.
+    restart: Option<Restart>,
+    /// The job whose processes have a band each, and the bands, if they are not threads of this process.
+    job: Option<(&'a Job, &'a Bands)>,
+    /// The finished grid, in which every rank sets its own columns.
+    grid: OnceLock<Mutex<Grid>>,
+    /// The unknowns of all ranks; empty until they are needed.
+    state: Mutex<Vec<f64>>,
+}
+
+/// What a solve gives on every rank; the quality of the grid is not that of one that was interrupted.
+pub(super) struct Solved {
+    pub(super) report: NewtonReport,
+    pub(super) quality: Quality,
+    pub(super) system: Option<LinearSystem>,
+    pub(super) nodes: Option<DeviceNodes>,
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+impl<'a> Host<'a> {
+    pub(super) fn new(
+        problem: &'a Problem,
+        restarts: &'a Restarts,
+        restart: Option<Restart>,
+        job: Option<(&'a Job, &'a Bands)>,
+    ) -> Self {
+        Self { problem, restarts, restart, job, grid: OnceLock::new(), state: Mutex::default() }
+    }
+
+    /// The finished grid, whose memory is made by the first that asks for it.
+    pub(super) fn grid(&self) -> MutexGuard<'_, Grid> {
+        lock(self.grid.get_or_init(|| Mutex::new(self.problem.unset_grid())))
+    }
+
+    /// The finished grid with all its columns, and the unknowns of a solve that can go on.
+    pub(super) fn finish(self) -> Result<(Grid, Vec<f64>), DeviceError> {
+        let Self { problem, job, grid, state, .. } = self;
+        let grid = grid.into_inner().unwrap_or_else(|| Mutex::new(problem.unset_grid()));
+        let mut grid = grid.into_inner().unwrap_or_else(PoisonError::into_inner);
+        if let Some((job, bands)) = job {
+            join_columns(job, &|rank| problem.finished_columns(&bands.nodes(rank)), &mut grid)?;
+        }
+        Ok((grid, state.into_inner().unwrap_or_else(PoisonError::into_inner)))
+    }
+
+    /// The unknowns of all ranks ← those of this one; the first process has them all once every rank has
+    /// called.
+    fn put_state<B: EllipticBackend>(
+        &self,
+        backend: &B,
+        u: &B::Vector<f64>,
+    ) -> Result<(), DeviceError> {
+        let [ni, nj] = self.problem.size();
+        let LevelSize { mi, mj, .. } = LevelSize::of_grid(self.problem.topology, ni, nj);
+        let mut state = lock(&self.state);
+        state.resize(2 * mi * mj, 0.0);
+        backend.download_unknowns(u, &mut state)?;
+        let Some((job, bands)) = self.job else { return Ok(()) };
+        if !job.is_first() {
+            let part = bands.part_of_state(job.rank(), &state);
+            job.send(0, Channel::Collective, bytemuck::cast_slice(&part).to_vec());
+            return Ok(());
+        }
+        for rank in 1..job.size() {
+            let part = job.receive(rank, Channel::Collective)?;
+            bands.put_state(rank, &values(&part), &mut state);
+        }
+        Ok(())
+    }
+}
+
+/// Columns of a grid ← those of the ranks of other processes, each of which has `columns`.
+fn join_columns(
+    job: &Job,
+    columns: &dyn Fn(usize) -> Range<usize>,
+    grid: &mut Grid,
+) -> Result<(), DeviceError> {
+    let (ni, own) = (grid.ni, columns(job.rank()));
+    let rows = || grid.x.chunks(ni).chain(grid.y.chunks(ni));
+    let part: Vec<f64> = rows().flat_map(|row| &row[own.clone()]).copied().collect();
+    let parts = job.all_gather(bytemuck::cast_slice(&part).to_vec())?;
+    for (rank, part) in parts.iter().enumerate() {
+        let columns = columns(rank);
+        if columns.is_empty() {
+            continue;
+        }
+        let width = columns.len() * size_of::<f64>();
+        let rows = grid.x.chunks_mut(ni).chain(grid.y.chunks_mut(ni));
+        for (row, part) in rows.zip(part.chunks(width)) {
+            bytemuck::cast_slice_mut(&mut row[columns.clone()]).copy_from_slice(part);
+        }
+    }
+    Ok(())
+}
+
+/// Marches, solves and measures on one backend, where the grid stays until it is measured; none where it
+/// was cancelled before the solve. Of the ranks of a process the `first` one has its control.
+pub(super) fn solve<B, T>(
+    backend: &B,
+    host: &Host<'_>,
+    control: &mut Control<'_>,
+    first: bool,
+) -> Result<Option<Solved>, SolverError>
+where
+    B: EllipticBackend + MultigridBackend,
+    T: Real,
+{
+    let problem = host.problem;
+    let initial = control.timed("initial grid", |_| problem.initial_grid(backend))?;
+    control.notices.extend(initial.notes);
+    if backend.largest(control.progress.cancelled().into())? > 0 {
+        return Ok(None);
+    }
+    let newton = |control: &mut Control<'_>| -> Result<_, SolverError> {
+        let (mut equations, mut u) = problem.equations::<B, T>(backend, initial.grid)?;
+        let mut history = History::default();
+        if let Some(saved) = &host.restart {
+            backend.upload_unknowns(&saved.state, &mut u)?;
+            history.clone_from(&saved.history);
+        }
+        let mut observer = SolveObserver::new(&mut *control.progress, host.restarts);
+        let mut rank = RankObserver { host, observer: first.then_some(&mut observer) };
+        let solved = newton_with_export(
+            problem,
+            backend,
+            &mut equations,
+            &mut u,
+            history,
+            control.export,
+            &mut rank,
+        );
+        control.notices.extend(observer.notice());
+        let (report, system) = solved?;
+        if can_go_on(report.stop) {
+            host.put_state(backend, &u)?;
+        }
+        if report.stop == NewtonStop::Interrupted {
+            return Ok((report, system, None));
+        }
+        let nodes = equations.nodes(backend, &u, problem.topology)?;
+        let nodes = problem.finished(backend, nodes, report.stop.converged())?;
+        backend.fetch(&nodes, &mut host.grid())?;
+        Ok((report, system, Some(nodes)))
+    };
+    let (report, system, nodes) = control.timed("newton", newton)?;
+    let Some(nodes) = nodes else {
+        return Ok(Some(Solved { report, quality: Quality::default(), system, nodes: None }));
+    };
+    let quality = control.timed("quality", |_| backend.measure(&nodes))?;
+    let nodes = control.keep_nodes.then(|| DeviceNodes::of(nodes)).flatten();
+    Ok(Some(Solved { report, quality, system, nodes }))
+}
+
+/// The same on several ranks: what it gives on the first one of this process.
+pub(super) fn solve_on_all<T: Real>(
+    ranks: &dyn Ranks,
+    bands: &Bands,
+    host: &Host<'_>,
+    control: &mut Control<'_>,
+) -> Result<Option<Solved>, SolverError> {
+    let first = ranks.job().map_or(0, |job| job.rank());
+    // No device has all of the linear system or of the nodes.
+    (control.export, control.keep_nodes) = (None, false);
+    let (control, solved) = (Mutex::new(control), Mutex::new(None));
+    ranks.run(bands, &|rank, backend| {
+        // Held for the whole solve.
+        let mut held = (rank == first).then(|| lock(&control));
+        let found = match &mut held {
+            Some(control) => solve::<_, T>(backend, host, control, true)?,
+            None => solve::<_, T>(backend, host, &mut Control::new(&mut ()), false)?,
+        };
+        if held.is_some() {
+            *lock(&solved) = found;
+        }
+        Ok(())
+    })?;
+    Ok(solved.into_inner().unwrap_or_else(PoisonError::into_inner))
+}
+
+/// Newton's method on a problem, from the state u that `history` led to; with the linear system of step
+/// `export`, if the solve comes to it.
+fn newton_with_export<B, T>(
+    problem: &Problem,
+    backend: &B,
+    equations: &mut GridProblem<B, T>,
+    u: &mut B::Vector<f64>,
+    mut history: History,
+    export: Option<usize>,
+    observer: &mut dyn Observer<B>,
+) -> Result<(NewtonReport, Option<LinearSystem>), SolverError>
+where
+    B: EllipticBackend + MultigridBackend,
+    T: Real,
+{
+    let settings = problem.case.newton;
+    let mut linear = problem.linear_solver(equations);
+    let due = |step: &usize| (history.newton_iterations()..settings.max_iterations).contains(step);
+    let (mut events, mut system) = (Vec::new(), None);
+    if let Some(step) = export.filter(due) {
+        let until = NewtonSettings { max_iterations: step, ..settings };
+        let report = newton::resume(backend, equations, &mut linear, u, history, &until, observer)?;
+        if report.stop != (NewtonStop::IterationLimit { limit: step }) {
+            return Ok((report, None));
+        }
+        (history, events) = (report.history, report.events);
+        system = Some(linear_system(backend, equations, u)?);
+    }
+    let mut report =
+        newton::resume(backend, equations, &mut linear, u, history, &settings, observer)?;
+    report.events.splice(0..0, events);
+    Ok((report, system))
+}
+
+fn linear_system<B: EllipticBackend, T: Real>(
+    backend: &B,
+    equations: &mut GridProblem<B, T>,
+    u: &B::Vector<f64>,
+) -> Result<LinearSystem, SolverError> {
+    let n = equations.unknowns();
+    let (mut f, mut b) = (backend.zeros(n)?, vec![0.0; n]);
+    equations.residual(backend, u, Scaling::Renewed, &mut f)?;
+    backend.download(&f, &mut b)?;
+    let a = equations.linearise(backend)?.to_csr(backend)?;
+    Ok(LinearSystem { a, b: b.iter().map(|f| -f).collect() })
+}
+
+/// Whether a solve that stopped so can go on from its state.
+pub(super) fn can_go_on(stop: NewtonStop) -> bool {
+    matches!(stop, NewtonStop::Interrupted | NewtonStop::IterationLimit { .. })
+}
+
+/// Observes a solve on one rank.
+struct RankObserver<'a, 'o, 'h> {
+    host: &'a Host<'h>,
+    /// The observer of the whole solve, on the first rank of this process.
+    observer: Option<&'a mut SolveObserver<'o>>,
+}
+
+impl<B: EllipticBackend> Observer<B> for RankObserver<'_, '_, '_> {
+    fn newton(&mut self, step: &NewtonStep) {
+        if let Some(observer) = &mut self.observer {
+            observer.progress.newton(step);
+        }
+    }
+
+    fn linear(&mut self, iteration: f64, relative_residual: f64) {
+        if let Some(observer) = &mut self.observer {
+            observer.progress.linear(iteration, relative_residual);
+        }
+    }
+
+    /// What one process wants all do: to stop, else to save.
+    fn accepted(
+        &mut self,
+        backend: &B,
+        u: &B::Vector<f64>,
+        history: &History,
+    ) -> Result<ControlFlow<()>, DeviceError> {
+        let own = self.observer.as_ref().map_or(Action::Continue, |first| first.action(history));
+        let decided = backend.largest(own as u64)?;
+        if decided == Action::Stop as u64 {
+            return Ok(ControlFlow::Break(()));
+        }
+        if decided == Action::Save as u64 {
+            self.host.put_state(backend, u)?;
+            // Now all have put theirs, and the first locks them.
+            backend.largest(0)?;
+            let held = self.observer.is_some().then(|| lock(&self.host.state));
+            // The others wait here, on the host, until they are written: a kernel would lose patience.
+            backend.largest(0)?;
+            match (&mut self.observer, held) {
+                (Some(observer), Some(state)) => observer.save(history, &state),
+                _ => drop(lock(&self.host.state)),
+            }
+            if let Some((job, _)) = self.host.job {
+                job.broadcast(Vec::new())?;
+            }
+        }
+        Ok(ControlFlow::Continue(()))
+    }
+}
