@@ -105,13 +105,43 @@ fn idle_memory_is_given_once_and_to_those_who_ask_for_its_size() {
 
     assert_eq!(first.address(), idle);
     assert!(other.address() != idle && second.address() != idle);
-    // What is idle needs no memory of the driver, until it was given back.
+    // What is idle needs no memory of the driver, until it was given back; a little is not, since others
+    // would wait for that, and counts as free.
+    let (free, total) = device.memory().unwrap().unwrap();
     drop(first);
+    assert_eq!(device.memory().unwrap(), Some((free + 64, total)));
+    let much = zeros(total / 64).unwrap();
     fail("cuMemAlloc_v2", 0, i32::MAX, OUT_OF_MEMORY);
     assert_eq!(zeros(64).unwrap().address(), idle);
-    device.memory().unwrap();
+    drop(much);
+    assert_eq!(device.memory().unwrap(), Some((free, total)));
     let refused = zeros(64).map(drop);
     assert!(matches!(refused, Err(DeviceError::OutOfMemory { asked: 64, .. })), "{refused:?}");
+}
+
+/// Kernels are loaded once for all that have a GPU open.
+#[test]
+fn a_gpu_that_is_open_is_opened_again_at_once() {
+    if elsewhere() {
+        return;
+    }
+    let open = || -> Arc<dyn Device> { Arc::new(DriverDevice::open(0).unwrap()) };
+    let sum = |device: &Arc<dyn Device>| -> Result<f64, DeviceError> {
+        let backend = CudaBackend::new(device.clone())?;
+        let mut x = backend.zeros::<f64>(3)?;
+        backend.upload(&[1.0, -7.0, 2.0], &mut x)?;
+        backend.max_abs(&x)
+    };
+    let (first, second) = (open(), open());
+    assert_eq!(sum(&first), Ok(7.0));
+    fail("cuModuleLoadData", 0, i32::MAX, OUT_OF_MEMORY);
+
+    let later = [sum(&second), sum(&open())];
+
+    assert_eq!(later, [Ok(7.0), Ok(7.0)]);
+    // The last that had it open has closed it.
+    drop((first, second));
+    assert!(sum(&open()).is_err());
 }
 
 #[test]

@@ -227,6 +227,7 @@ EXPORT int cuMemsetD8Async(uint64_t at, unsigned char value, size_t bytes, void*
 }
 
 EXPORT int cuModuleLoadData(void** module, const void* image) {
+    CALL(cuModuleLoadData);
     Module* made = new Module;
     made->text = static_cast<const char*>(image);
     return *module = made, SUCCESS;

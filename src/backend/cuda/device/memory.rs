@@ -16,25 +16,34 @@ pub struct Buffer<T> {
     values: PhantomData<T>,
 }
 
+/// Bytes of so many values, one at least: every buffer has an address of its own.
+fn bytes_of<T>(len: usize) -> usize {
+    (len * size_of::<T>()).max(1)
+}
+
 impl<T: bytemuck::Pod> Buffer<T> {
     /// Zeros.
     pub fn zeros(device: &Arc<dyn Device>, len: usize) -> Result<Self> {
-        let most = usize::MAX / size_of::<T>().max(1);
-        if len > most {
-            return Err(DeviceError::Length { there: most, asked: len });
-        }
-        let bytes = (len * size_of::<T>()).max(1);
-        let address = device.allocate(bytes)?;
-        let buffer = Self { device: device.clone(), address, len, values: PhantomData };
-        device.clear(GRANTED, address, bytes)?;
+        let buffer = Self::unset(device, len)?;
+        device.clear(GRANTED, buffer.address, bytes_of::<T>(len))?;
         Ok(buffer)
     }
 
     /// A copy of `host`.
     pub fn from_host(device: &Arc<dyn Device>, host: &[T]) -> Result<Self> {
-        let buffer = Self::zeros(device, host.len())?;
+        let buffer = Self::unset(device, host.len())?;
         buffer.upload(host)?;
         Ok(buffer)
+    }
+
+    /// What stood in the memory before.
+    fn unset(device: &Arc<dyn Device>, len: usize) -> Result<Self> {
+        let most = usize::MAX / size_of::<T>().max(1);
+        if len > most {
+            return Err(DeviceError::Length { there: most, asked: len });
+        }
+        let address = device.allocate(bytes_of::<T>(len))?;
+        Ok(Self { device: device.clone(), address, len, values: PhantomData })
     }
 
     pub fn len(&self) -> usize {
@@ -144,7 +153,7 @@ impl<T: Real> From<&Buffer<T>> for Pointer<Reals> {
 
 impl<T> Drop for Buffer<T> {
     fn drop(&mut self) {
-        self.device.free(GRANTED, self.address, (self.len * size_of::<T>()).max(1));
+        self.device.free(GRANTED, self.address, bytes_of::<T>(self.len));
     }
 }
 

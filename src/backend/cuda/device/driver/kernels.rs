@@ -1,12 +1,62 @@
-//! The compiled kernels of a GPU. All calls need its context to be current on the calling thread.
+//! The context of a GPU and the compiled kernels in it. All calls but the first need the context to be current
+//! on the calling thread.
 
-use super::handles::{Handle, Module};
-use super::info::DeviceInfo;
-use crate::backend::cuda::launch::{Kernel, Result, Source, Width, image};
+use super::handles::{Context, Handle, Module};
+use super::info::{self, DeviceInfo};
+use crate::backend::DeviceError;
+use crate::backend::cuda::launch::{Kernel, Result, Source, Width, image, images};
 use cudarc::driver::sys;
 use parking_lot::{Mutex, RwLock};
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;
+use std::sync::{Arc, LazyLock, Weak};
+use std::thread;
+
+/// A GPU that is open in this process: all that open it share its context and the kernels loaded there,
+/// which takes a fifth of a second.
+pub(super) struct OpenGpu {
+    // Unloaded before the context is released.
+    pub(super) kernels: Kernels,
+    pub(super) context: Arc<Context>,
+}
+
+/// The GPUs that are open, by their ordinals. Who opens one holds its place until it is open.
+static OPEN: LazyLock<Mutex<HashMap<usize, Place>>> = LazyLock::new(Mutex::default);
+
+type Place = Arc<Mutex<Weak<OpenGpu>>>;
+
+impl OpenGpu {
+    /// The GPU, its context current on this thread, its kernels `compiled` or not yet: several at a time,
+    /// while the driver makes the context.
+    pub(super) fn shared(gpu: &DeviceInfo, compiled: bool) -> Result<Arc<Self>> {
+        let place = OPEN.lock().entry(gpu.ordinal).or_default().clone();
+        let mut place = place.lock();
+        let open = place.upgrade();
+        let missing = compiled && !open.as_ref().is_some_and(|open| open.kernels.are_all_loaded());
+        let (open, images) = thread::scope(|scope| {
+            let images = missing.then(|| scope.spawn(|| images(gpu.architecture())));
+            let open = open.map_or_else(|| Self::new(gpu).map(Arc::new), Ok);
+            let images = images.map(|images| {
+                let lost = |panic: Box<_>| Err(DeviceError::panic("compiling kernels", &*panic));
+                images.join().unwrap_or_else(lost)
+            });
+            (open, images)
+        });
+        let open = open?;
+        open.context.bind().map_err(gpu.failed("its context"))?;
+        for (source, width, image) in images.transpose()?.into_iter().flatten() {
+            open.kernels.load(gpu, (source, width), &image)?;
+        }
+        *place = Arc::downgrade(&open);
+        Ok(open)
+    }
+
+    fn new(gpu: &DeviceInfo) -> Result<Self> {
+        let context =
+            Context::retain(info::handle(gpu.ordinal)?).map_err(gpu.failed("its context"))?;
+        Ok(Self { kernels: Kernels::default(), context: Arc::new(context) })
+    }
+}
 
 /// Modules and functions, each loaded at its first use.
 #[derive(Default)]
@@ -16,6 +66,11 @@ pub(super) struct Kernels {
 }
 
 impl Kernels {
+    fn are_all_loaded(&self) -> bool {
+        let all: usize = Source::ALL.iter().map(|source| source.widths().len()).sum();
+        self.modules.lock().len() == all
+    }
+
     /// Takes up the machine code of a module.
     pub(super) fn load(
         &self,

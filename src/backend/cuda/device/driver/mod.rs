@@ -9,18 +9,15 @@ mod kernels;
 pub use self::info::fits;
 pub use self::info::{DeviceInfo, Libraries, device, devices, libraries, present};
 
-use self::handles::{Context, Event, Graph, Pinned, Stream};
-use self::kernels::Kernels;
+use self::handles::{Event, Graph, Pinned, Stream};
+use self::kernels::OpenGpu;
 use super::{
     Address, Device, Download, GRANTED, Granted, Recording, SharedWords, check_length, fill,
 };
 use crate::backend::DeviceError;
-use crate::backend::cuda::launch::{
-    Argument, Kernel, LaunchShape, Result, Source, arguments, images,
-};
+use crate::backend::cuda::launch::{Argument, Kernel, LaunchShape, Result, Source, arguments};
 use cudarc::driver::{result, sys};
 use parking_lot::{Mutex, RwLock, RwLockReadGuard};
-use std::any::Any;
 use std::collections::HashMap;
 use std::ffi::c_void;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
@@ -31,6 +28,9 @@ const MOST_DOWNLOADS: usize = 8;
 /// Most words of one.
 const MOST_WORDS: usize = 128;
 const WORD: usize = size_of::<u64>();
+/// A device keeps idle memory up to this part of the whole for the next solve. To free a block the driver
+/// waits for all work of the GPU, that of other solves too.
+const KEPT_SHARE: usize = 64;
 
 /// The words of a download of `bytes` bytes, if it is a small one of whole words.
 fn words(from: Address, bytes: usize) -> Option<usize> {
@@ -44,11 +44,10 @@ fn words(from: Address, bytes: usize) -> Option<usize> {
 /// whose message another GPU waits for.
 pub(crate) static SEVERAL_GPUS: RwLock<()> = RwLock::new(());
 
-/// A GPU, its streams and its compiled kernels.
+/// A GPU and streams of it. Those of one GPU share context and kernels.
 #[doc(hidden)]
 pub struct DriverDevice {
     pub(crate) info: DeviceInfo,
-    kernels: Kernels,
     /// Idle memory, by its size.
     pool: Mutex<HashMap<usize, Vec<Address>>>,
     /// What waits for the stream while other ranks may fail.
@@ -68,9 +67,9 @@ pub struct DriverDevice {
     /// Number of small downloads so far.
     begun: AtomicUsize,
     stream: Stream,
+    gpu: Arc<OpenGpu>,
     // Released last.
     closing: Option<RwLockReadGuard<'static, ()>>,
-    context: Arc<Context>,
 }
 
 /// A wait for a device's stream that ends where another rank fails.
@@ -83,40 +82,27 @@ impl DriverDevice {
     /// Opens GPU `ordinal`, in the order of `gridgen devices`. Kernels are compiled when they are
     /// first launched.
     pub fn open(ordinal: usize) -> Result<Self> {
-        Self::with_context(info::device(ordinal)?)
+        let info = info::device(ordinal)?;
+        let gpu = OpenGpu::shared(&info, false)?;
+        Self::with_streams(info, gpu)
     }
 
-    /// Opens GPU `ordinal` with all kernels compiled: several at a time, while the driver makes
-    /// the context.
+    /// Opens GPU `ordinal` with all kernels compiled.
     pub fn open_compiled(ordinal: usize) -> Result<Self> {
         let info = info::device(ordinal)?;
-        let capability = info.architecture();
-        let (device, images) = std::thread::scope(|scope| {
-            let images = scope.spawn(move || images(capability));
-            let lost =
-                |panic: Box<dyn Any + Send>| Err(DeviceError::panic("compiling kernels", &*panic));
-            (Self::with_context(info), images.join().unwrap_or_else(lost))
-        });
-        let device = device?;
-        for (source, width, image) in images? {
-            device.kernels.load(&device.info, (source, width), &image)?;
-        }
-        Ok(device)
+        let gpu = OpenGpu::shared(&info, true)?;
+        Self::with_streams(info, gpu)
     }
 
-    /// The GPU with a context and streams.
-    fn with_context(info: DeviceInfo) -> Result<Self> {
-        let context = Context::retain(info::handle(info.ordinal)?);
-        let context = Arc::new(context.map_err(info.failed("its context"))?);
+    fn with_streams(info: DeviceInfo, gpu: Arc<OpenGpu>) -> Result<Self> {
         let streams = || {
             let ended = (0..=MOST_DOWNLOADS).map(|_| Event::new()).collect::<Result<_, _>>()?;
             Ok((Stream::new(false)?, Stream::new(true)?, [Event::new()?, Event::new()?], ended))
         };
         let (stream, side, side_work, ended) = streams().map_err(info.failed("making a stream"))?;
-        let read_backs = Pinned::zeros(&context).map_err(info.failed("pinned memory"))?;
+        let read_backs = Pinned::zeros(&gpu.context).map_err(info.failed("pinned memory"))?;
         Ok(Self {
             info,
-            kernels: Kernels::default(),
             pool: Mutex::default(),
             wait: RwLock::default(),
             side,
@@ -127,13 +113,13 @@ impl DriverDevice {
             waited_for: Mutex::default(),
             begun: AtomicUsize::new(0),
             stream,
+            gpu,
             closing: None,
-            context,
         })
     }
 
     pub(crate) fn bind(&self) -> Result<()> {
-        self.context.bind().map_err(self.info.failed("its context"))
+        self.gpu.context.bind().map_err(self.info.failed("its context"))
     }
 
     /// Gives idle memory back to the driver.
@@ -179,7 +165,7 @@ impl DriverDevice {
             return Ok(false);
         }
         pairs().try_for_each(|(a, b)| {
-            let enabled = a.context.enable_access(&b.context);
+            let enabled = a.gpu.context.enable_access(&b.gpu.context);
             enabled.map_err(a.info.failed("accessing another GPU's memory"))
         })?;
         Ok(true)
@@ -245,8 +231,15 @@ impl Device for DriverDevice {
     }
 
     fn memory(&self) -> Result<Option<(usize, usize)>> {
+        self.bind()?;
+        let info = || result::mem_get_info().map_err(self.info.failed("asking for its memory"));
+        let (free, total) = info()?;
+        let idle: usize = self.pool.lock().iter().map(|(bytes, all)| bytes * all.len()).sum();
+        if idle <= total / KEPT_SHARE {
+            return Ok(Some((free + idle, total)));
+        }
         self.trim()?;
-        result::mem_get_info().map(Some).map_err(self.info.failed("asking for its memory"))
+        info().map(Some)
     }
 
     fn trim(&self) -> Result<()> {
@@ -263,7 +256,7 @@ impl Device for DriverDevice {
 
     fn shared_words(&self) -> Result<SharedWords> {
         self.bind()?;
-        let words = Pinned::<4>::zeros(&self.context);
+        let words = Pinned::<4>::zeros(&self.gpu.context);
         Ok(Arc::new(words.map_err(self.info.failed("pinned memory"))?))
     }
 
@@ -371,7 +364,7 @@ impl Device for DriverDevice {
         arguments: &[Argument],
     ) -> Result<()> {
         self.bind()?;
-        let function = self.kernels.function(&self.info, kernel)?;
+        let function = self.gpu.kernels.function(&self.info, kernel)?;
         let mut pointers: Vec<*mut c_void> =
             arguments.iter().map(|argument| argument.pointer().cast_mut()).collect();
         let forked = self.forked.load(Ordering::Relaxed);
