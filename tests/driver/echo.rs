@@ -133,6 +133,7 @@ impl Device for Echo {
 
     fn record(
         &self,
+        _: bool,
         work: &mut dyn FnMut() -> Result<(), DeviceError>,
     ) -> Result<Recording, DeviceError> {
         self.call("recording")?;

@@ -144,6 +144,7 @@ impl Device for Small {
 
     fn record(
         &self,
+        _: bool,
         work: &mut dyn FnMut() -> Result<(), DeviceError>,
     ) -> Result<Recording, DeviceError> {
         work()?;

@@ -197,7 +197,7 @@ fn recorded_work_is_done_when_it_is_replayed() {
     let mut host = [0.0; 3];
 
     let recording = device
-        .record(&mut || {
+        .record(true, &mut || {
             a.clear()?;
             fibers.duplicate(a.address(), b.address(), 16);
             Ok(())

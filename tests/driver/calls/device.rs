@@ -1,5 +1,6 @@
 //! One device.
 
+use std::path::Path;
 use std::sync::Arc;
 
 use gridgen::backend::cuda::device::Download;
@@ -7,6 +8,8 @@ use gridgen::backend::cuda::driver::{DriverDevice, fits};
 use gridgen::backend::cuda::{Buffer, CudaBackend, Device};
 use gridgen::backend::scalars::{self, FIRST as SLOT, LOG, SLOTS};
 use gridgen::backend::{Backend, DeviceError};
+use gridgen::case::Case;
+use gridgen::generate::{Control, Machine, Problem, solve};
 
 use super::{elsewhere, fail};
 
@@ -28,13 +31,13 @@ fn the_error_of_a_recording_is_not_hidden_by_that_of_its_end() {
     let device = DriverDevice::open(0).unwrap();
     fail("cuStreamEndCapture", 0, 1, INVALIDATED);
 
-    let recorded = device.record(&mut || Err(trouble()));
+    let recorded = device.record(false, &mut || Err(trouble()));
 
     assert_eq!(recorded.err(), Some(trouble()));
     // The stream can be used again, and an end that fails alone is an error.
-    assert!(device.record(&mut || Ok(())).is_ok());
+    assert!(device.record(false, &mut || Ok(())).is_ok());
     fail("cuStreamEndCapture", 0, 1, INVALIDATED);
-    let said = device.record(&mut || Ok(())).err().unwrap().to_string();
+    let said = device.record(true, &mut || Ok(())).err().unwrap().to_string();
     assert_eq!(said, "GPU 0 (stand-in 0): recording failed: error 901");
 }
 
@@ -142,6 +145,49 @@ fn a_gpu_that_is_open_is_opened_again_at_once() {
     // The last that had it open has closed it.
     drop((first, second));
     assert!(sum(&open()).is_err());
+}
+
+/// Graphs are kept for the same work in the same places, and for no other.
+#[test]
+fn a_second_case_of_the_same_size_needs_no_graph_of_its_own() {
+    if elsewhere() {
+        return;
+    }
+    let problem = |section: &str, points: &str| {
+        let sets = [("geometry.naca", section), ("grid.ni", points), ("grid.nj", "13")];
+        let sets = [&sets[..], &[("grid.first_cell", "1e-2")]].concat();
+        let sets: Vec<_> = sets.iter().map(|(k, v)| (k.to_string(), v.to_string())).collect();
+        Case::from_toml("geometry.naca = '0012'", Path::new("a.toml"), &sets)
+            .unwrap()
+            .settle()
+            .unwrap()
+    };
+    let solved = |machine: &Machine, problem: &Problem| {
+        let result =
+            solve(problem, machine, &mut Control::new(&mut ())).map_err(|e| e.to_string())?;
+        assert!(result.is_good(), "{}", result.verdict);
+        let bits = |values: &[f64]| values.iter().map(|x| x.to_bits()).collect::<Vec<_>>();
+        Ok::<_, String>((bits(&result.grid.x), bits(&result.grid.y)))
+    };
+    let open = || Machine::Cuda(Box::new(CudaBackend::open(0).unwrap()));
+    let [first, second, other] =
+        [problem("2412", "33"), problem("0015", "33"), problem("2412", "35")];
+    let machine = open();
+    let expected = [&first, &second, &other].map(|problem| solved(&open(), problem).unwrap());
+    // The first finds new memory, the second what the first has left, and so do all later ones.
+    assert_eq!(solved(&machine, &first).unwrap(), expected[0]);
+    assert_eq!(solved(&machine, &first).unwrap(), expected[0]);
+    fail("cuStreamEndCapture", 0, i32::MAX, INVALIDATED);
+
+    // Other points, other steps; the same places.
+    assert_eq!(solved(&machine, &second).unwrap(), expected[1]);
+    assert_eq!(solved(&machine, &first).unwrap(), expected[0]);
+
+    let refused = solved(&machine, &other).unwrap_err();
+    assert!(refused.contains("recording failed"), "{refused}");
+    fail("cuStreamEndCapture", 0, 0, INVALIDATED);
+    assert_eq!(solved(&machine, &other).unwrap(), expected[2]);
+    assert_eq!(solved(&machine, &second).unwrap(), expected[1]);
 }
 
 #[test]

@@ -212,6 +212,7 @@ impl Device for FiberDevice {
 
     fn record(
         &self,
+        _: bool,
         work: &mut dyn FnMut() -> Result<(), DeviceError>,
     ) -> Result<Recording, DeviceError> {
         self.must_not_be_recorded("a recording");

@@ -47,7 +47,7 @@ impl Backend for CudaBackend {
         if !recorded || self.capture.is_open() {
             return work();
         }
-        recording.run(&*self.device, &self.capture, work)
+        recording.run(&*self.device, self.ranks.is_none(), &self.capture, work)
     }
 
     fn zeros<T: Real>(&self, n: usize) -> Result<CudaVector<T>> {

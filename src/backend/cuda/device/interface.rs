@@ -150,8 +150,8 @@ pub trait Device: Send + Sync {
     }
 
     /// Records the launches, clearings and copies on the device that `work` queues, without doing
-    /// them.
-    fn record(&self, work: &mut dyn FnMut() -> Result<()>) -> Result<Recording>;
+    /// them. What a device that is `alone` records it may keep for the same work in the same places.
+    fn record(&self, alone: bool, work: &mut dyn FnMut() -> Result<()>) -> Result<Recording>;
 
     fn replay(&self, granted: Granted, recording: &Recording) -> Result<()>;
 }
@@ -216,7 +216,7 @@ impl<W: Watch> Device for WatchedDevice<W> {
         copy(granted: Granted, from: Address, to: Address, bytes: usize) -> Result<()>;
         fork(work: &mut dyn FnMut() -> Result<()>) -> Result<()>;
         join() -> Result<()>;
-        record(work: &mut dyn FnMut() -> Result<()>) -> Result<Recording>;
+        record(alone: bool, work: &mut dyn FnMut() -> Result<()>) -> Result<Recording>;
     }
 
     fn name(&self) -> &str {

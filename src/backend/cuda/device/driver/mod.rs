@@ -4,6 +4,7 @@
 mod handles;
 mod info;
 mod kernels;
+mod recordings;
 
 #[doc(hidden)]
 pub use self::info::fits;
@@ -11,6 +12,7 @@ pub use self::info::{DeviceInfo, Libraries, device, devices, libraries, present}
 
 use self::handles::{Event, Graph, Pinned, Stream};
 use self::kernels::OpenGpu;
+use self::recordings::{Action, Recordings};
 use super::{
     Address, Device, Download, GRANTED, Granted, Recording, SharedWords, check_length, fill,
 };
@@ -18,7 +20,7 @@ use crate::backend::DeviceError;
 use crate::backend::cuda::launch::{Argument, Kernel, LaunchShape, Result, Source, arguments};
 use cudarc::driver::{result, sys};
 use parking_lot::{Mutex, RwLock, RwLockReadGuard};
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 use std::ffi::c_void;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Weak};
@@ -48,8 +50,10 @@ pub(crate) static SEVERAL_GPUS: RwLock<()> = RwLock::new(());
 #[doc(hidden)]
 pub struct DriverDevice {
     pub(crate) info: DeviceInfo,
-    /// Idle memory, by its size.
-    pool: Mutex<HashMap<usize, Vec<Address>>>,
+    /// Idle memory, by its size. The block of the lowest address is taken first: solves of one size find
+    /// theirs in the same places.
+    pool: Mutex<HashMap<usize, BTreeSet<Address>>>,
+    recordings: Recordings,
     /// What waits for the stream while other ranks may fail.
     wait: RwLock<Option<Weak<dyn StreamWait>>>,
     /// A stream of greater priority: messages that waited for the last block of the work at the same time
@@ -104,6 +108,7 @@ impl DriverDevice {
         Ok(Self {
             info,
             pool: Mutex::default(),
+            recordings: Recordings::default(),
             wait: RwLock::default(),
             side,
             side_work,
@@ -125,6 +130,7 @@ impl DriverDevice {
     /// Gives idle memory back to the driver.
     fn give_back(&self) {
         if self.bind().is_ok() {
+            self.recordings.clear();
             for at in self.pool.lock().drain().flat_map(|(_, blocks)| blocks) {
                 // SAFETY: the block came from `allocate` and nothing else holds it; a failure means that
                 // the device is lost, which the next call reports.
@@ -184,6 +190,16 @@ impl DriverDevice {
         let recorded = self.side.record(ended).map_err(self.info.failed("beginning an exchange"));
         // The error of the work comes first.
         done.and(recorded)
+    }
+
+    fn perform(&self, action: &Action) -> Result<()> {
+        match action {
+            Action::Launch(kernel, shape, arguments) => {
+                self.launch(GRANTED, *kernel, *shape, arguments)
+            }
+            Action::Clear(at, bytes) => self.clear(GRANTED, *at, *bytes),
+            Action::Copy(from, to, bytes) => self.copy(GRANTED, *from, *to, *bytes),
+        }
     }
 
     /// Begins to download `words` words by a kernel to this place.
@@ -268,7 +284,7 @@ impl Device for DriverDevice {
 
     fn allocate(&self, bytes: usize) -> Result<Address> {
         self.bind()?;
-        if let Some(at) = self.pool.lock().get_mut(&bytes).and_then(Vec::pop) {
+        if let Some(at) = self.pool.lock().get_mut(&bytes).and_then(BTreeSet::pop_first) {
             return Ok(at);
         }
         // SAFETY: the memory is given back by `give_back`.
@@ -288,11 +304,14 @@ impl Device for DriverDevice {
     }
 
     fn free(&self, _: Granted, at: Address, bytes: usize) {
-        self.pool.lock().entry(bytes).or_default().push(at);
+        self.pool.lock().entry(bytes).or_default().insert(at);
     }
 
     fn clear(&self, _: Granted, at: Address, bytes: usize) -> Result<()> {
         self.bind()?;
+        if self.recordings.note(|| Action::Clear(at, bytes)) {
+            return Ok(());
+        }
         // SAFETY: the caller owns `bytes` bytes from `at` on.
         unsafe { result::memset_d8_async(at, 0, bytes, self.stream.raw()) }
             .map_err(self.info.failed("clearing memory"))
@@ -351,6 +370,9 @@ impl Device for DriverDevice {
 
     fn copy(&self, _: Granted, from: Address, to: Address, bytes: usize) -> Result<()> {
         self.bind()?;
+        if self.recordings.note(|| Action::Copy(from, to, bytes)) {
+            return Ok(());
+        }
         // SAFETY: the caller owns both ranges.
         unsafe { result::memcpy_dtod_async(to, from, bytes, self.stream.raw()) }
             .map_err(self.info.failed("copying on the device"))
@@ -364,6 +386,9 @@ impl Device for DriverDevice {
         arguments: &[Argument],
     ) -> Result<()> {
         self.bind()?;
+        if self.recordings.note(|| Action::Launch(kernel, shape, arguments.to_vec())) {
+            return Ok(());
+        }
         let function = self.gpu.kernels.function(&self.info, kernel)?;
         let mut pointers: Vec<*mut c_void> =
             arguments.iter().map(|argument| argument.pointer().cast_mut()).collect();
@@ -392,15 +417,30 @@ impl Device for DriverDevice {
         self.stream.wait_for(&self.side_work[1]).map_err(self.info.failed("ending an exchange"))
     }
 
-    fn record(&self, work: &mut dyn FnMut() -> Result<()>) -> Result<Recording> {
+    fn record(&self, alone: bool, work: &mut dyn FnMut() -> Result<()>) -> Result<Recording> {
         self.bind()?;
-        let graph = Graph::record(&self.stream, work).map_err(self.info.failed("recording"))??;
-        Ok(Box::new(graph))
+        let graph = |work: &mut dyn FnMut() -> Result<()>| -> Result<Arc<Graph>> {
+            let graph = Graph::record(&self.stream, work);
+            Ok(Arc::new(graph.map_err(self.info.failed("recording"))??))
+        };
+        if !alone {
+            return Ok(Box::new(graph(work)?));
+        }
+        self.recordings.begin();
+        let done = work();
+        let actions = self.recordings.end();
+        done?;
+        if let Some(known) = self.recordings.find(&actions) {
+            return Ok(Box::new(known));
+        }
+        let made = graph(&mut || actions.iter().try_for_each(|action| self.perform(action)))?;
+        self.recordings.keep(actions, made.clone());
+        Ok(Box::new(made))
     }
 
     fn replay(&self, _: Granted, recording: &Recording) -> Result<()> {
         self.bind()?;
-        let Some(graph) = recording.downcast_ref::<Graph>() else {
+        let Some(graph) = recording.downcast_ref::<Arc<Graph>>() else {
             return Err(DeviceError::ForeignRecording);
         };
         graph.launch(&self.stream).map_err(self.info.failed("replaying"))

@@ -1,0 +1,72 @@
+//! Recorded work as graphs, which are kept: a case asks for the same work in the same places as the last one
+//! of its size, and the driver takes longer to make a graph than a small grid takes to run it.
+
+use super::handles::Graph;
+use crate::backend::cuda::device::Address;
+use crate::backend::cuda::launch::{Argument, Kernel, LaunchShape};
+use parking_lot::Mutex;
+use std::collections::VecDeque;
+use std::sync::Arc;
+
+/// Most graphs that are kept: those of some ten cases of different sizes.
+const KEPT: usize = 32;
+
+/// What a device is asked for, in order.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum Action {
+    Launch(Kernel, LaunchShape, Vec<Argument>),
+    Clear(Address, usize),
+    Copy(Address, Address, usize),
+}
+
+/// The recordings of a device.
+#[derive(Default)]
+pub(super) struct Recordings {
+    /// What is asked for while work is noted.
+    noted: Mutex<Option<Vec<Action>>>,
+    /// Graphs of work that was noted, the last one first.
+    kept: Mutex<VecDeque<(Vec<Action>, Arc<Graph>)>>,
+}
+
+impl Recordings {
+    /// Notes what is asked for from now on.
+    pub(super) fn begin(&self) {
+        *self.noted.lock() = Some(Vec::new());
+    }
+
+    /// Notes an action if work is noted; otherwise it is to be done.
+    pub(super) fn note(&self, action: impl FnOnce() -> Action) -> bool {
+        let mut noted = self.noted.lock();
+        if let Some(noted) = &mut *noted {
+            noted.push(action());
+        }
+        noted.is_some()
+    }
+
+    /// What was noted; later actions are done.
+    pub(super) fn end(&self) -> Vec<Action> {
+        self.noted.lock().take().unwrap_or_default()
+    }
+
+    /// The graph of this work, if it is kept.
+    pub(super) fn find(&self, actions: &[Action]) -> Option<Arc<Graph>> {
+        let mut kept = self.kept.lock();
+        let at = kept.iter().position(|(known, _)| known == actions)?;
+        let found = kept.remove(at)?;
+        let graph = found.1.clone();
+        kept.push_front(found);
+        Some(graph)
+    }
+
+    /// Keeps a graph, in place of the one that was needed longest ago.
+    pub(super) fn keep(&self, actions: Vec<Action>, graph: Arc<Graph>) {
+        let mut kept = self.kept.lock();
+        kept.truncate(KEPT - 1);
+        kept.push_front((actions, graph));
+    }
+
+    /// Gives up what is kept.
+    pub(super) fn clear(&self) {
+        self.kept.lock().clear();
+    }
+}
