@@ -1,8 +1,8 @@
 // The hyperbolic march (theory section 4; after Chan and Steger 1992): a layer needs the one before, so
 // that there is no more to do at a time than a ring of points, and every rank of several does all of it:
-// it keeps its own columns. A substep is three launches of one
-// shape, between which lie its two cyclic systems; the number of substeps is known to the GPU
-// alone, and launches beyond the last do nothing. Double precision only.
+// it keeps its own columns. A substep has three parts, between which lie its two cyclic systems. On a
+// long front each is a launch of the same shape; the number of substeps is known to the GPU alone, and
+// launches beyond the last do nothing. On a short one a block does all substeps. Double precision only.
 #include "common.cuh"
 #include "cyclic.cuh"
 #include "columns.cuh"
@@ -201,95 +201,126 @@ __device__ double shortest_of(const Front& front, const double* shortest, double
     return block_smallest(smallest, shared);
 }
 
-// Begins a march from layer 1.
-BOUNDED_KERNEL(CYCLIC_THREADS, march_begin, uint32 n, uint32 open, const double* fronts, double* shortest,
-               uint32* progress) {
-    DYNAMIC_SHARED(double, shared);
-    const Front front = {n, open != 0, reinterpret_cast<const Pair*>(fronts) + n, nullptr, nullptr};
-    shortest_within(front, shared, shortest);
-    if (thread_index() == 0) *reinterpret_cast<MarchProgress*>(progress) = {1, 0, 0, 0};
-}
-
-// First launch of a substep: what it is, and the elimination of the widths. fronts[j % 2][i]
-// is layer j at the distance s[j]; point i runs through the distances s[j] + extra[i] splay[j], and no
-// extra is more than `tallest`.
-BOUNDED_KERNEL(CYCLIC_THREADS, march_widths, uint32 n, uint32 nj, uint32 open, MarchInput input,
-               const double* fronts, const double* shortest, const uint32* progress,
-               double* step_out, CyclicBuffers widths) {
-    const double *s = input.layers, *splay = input.splay;
-    DYNAMIC_SHARED(unsigned char, shared);
-    const MarchProgress at = *reinterpret_cast<const MarchProgress*>(progress);
-    MarchStep step;
-    step.layer = at.layer;
-    step.substep = at.substep;
-    step.idle = at.bad != 0 || at.layer + 1 >= nj;
-    if (step.idle) {
-        if (thread_index() == 0) *reinterpret_cast<MarchStep*>(step_out) = step;
-        return;
+// A march: fronts[j % 2][i] is layer j at the distance layers[j]; point i runs through the distances
+// layers[j] + extra[i] splay[j], and no extra is more than `tallest`. x, y [nj][columns] <- the points
+// that are kept.
+struct March : MarchFields {
+    __device__ uint32 n() const { return columns.around; }
+    __device__ const Pair* points(uint64 from) const {
+        return reinterpret_cast<const Pair*>(fronts) + from;
     }
-    const uint32 j = at.layer;
-    const Pair* source = reinterpret_cast<const Pair*>(fronts) + step.source(n);
-    const Front front = {n, open != 0, source, nullptr, nullptr};
-    const double height = s[j + 1] - s[j], more = splay[j + 1] - splay[j];
-    step.substeps = at.substeps;
-    if (at.substep == 0) {
-        const double highest = height + (more > 0.0 ? more : 0.0) * input.tallest;
-        const double least = shortest_of(front, shortest, reinterpret_cast<double*>(shared));
-        const double wanted = ceil(highest / (input.step_limit * least));
-        step.substeps = uint32(wanted < 1.0 ? 1.0 : wanted < MARCH_SUBSTEPS ? wanted : MARCH_SUBSTEPS);
+    __device__ Front front(uint64 from) const {
+        return {n(), (columns.flags & COLUMNS_OPEN) != 0, points(from), smoothed, extra};
     }
-    const double substeps = step.substeps, share = double(j) / (MARCH_RISE * double(nj - 1));
-    const double rise = sqrt(share < 1.0 ? share : 1.0);
-    step.height = height / substeps;
-    step.more = more / substeps;
-    step.implicit = input.implicit;
-    step.volume_smoothing = input.volume_smoothing;
-    step.dissipation = input.dissipation * rise * (1.0 + input.spread * s[j] / (s[j] + MARCH_SPREAD_DISTANCE));
-    step.distance = s[j] + height * (double(at.substep) + 0.5) / substeps;
-    if (thread_index() == 0) *reinterpret_cast<MarchStep*>(step_out) = step;
-    const WidthRow rows = {front, step};
-    eliminate_cyclic(n, rows, widths_workspace(widths),
-                     reinterpret_cast<ReducedRow<double, double>*>(shared));
+    // Begins from layer 1.
+    __device__ void begin(unsigned char* shared) const {
+        shortest_within(front(n()), reinterpret_cast<double*>(shared), shortest);
+        if (thread_index() == 0) *progress = {1, 0, 0, 0};
+    }
+    // The next substep.
+    __device__ MarchStep next(unsigned char* shared) const {
+        const MarchProgress at = *progress;
+        MarchStep next;
+        next.layer = at.layer;
+        next.substep = at.substep;
+        next.idle = at.bad != 0 || at.layer + 1 >= nj;
+        if (next.idle) return next;
+        const uint32 j = at.layer;
+        const double height = layers[j + 1] - layers[j], more = splay[j + 1] - splay[j];
+        next.substeps = at.substeps;
+        if (at.substep == 0) {
+            const double highest = height + (more > 0.0 ? more : 0.0) * tallest;
+            const double least =
+                shortest_of(front(next.source(n())), shortest, reinterpret_cast<double*>(shared));
+            const double wanted = ceil(highest / (step_limit * least));
+            next.substeps =
+                uint32(wanted < 1.0 ? 1.0 : wanted < MARCH_SUBSTEPS ? wanted : MARCH_SUBSTEPS);
+        }
+        const double substeps = next.substeps, share = double(j) / (MARCH_RISE * double(nj - 1));
+        const double rise = sqrt(share < 1.0 ? share : 1.0);
+        const double distance = layers[j] / (layers[j] + MARCH_SPREAD_DISTANCE);
+        next.height = height / substeps;
+        next.more = more / substeps;
+        next.implicit = implicit;
+        next.volume_smoothing = volume_smoothing;
+        next.dissipation = dissipation * rise * (1.0 + spread * distance);
+        next.distance = layers[j] + height * (double(at.substep) + 0.5) / substeps;
+        return next;
+    }
+    // First part of a substep: what it is, and the elimination of the widths.
+    __device__ void eliminate_widths(unsigned char* shared) const {
+        const MarchStep now = next(shared);
+        if (thread_index() == 0) *static_cast<MarchStep*>(step) = now;
+        if (now.idle) return;
+        const WidthRow rows = {front(now.source(n())), now};
+        eliminate_cyclic(n(), rows, widths_workspace(widths),
+                         reinterpret_cast<ReducedRow<double, double>*>(shared));
+    }
+    // Second part: the smoothed widths, and the elimination of the moves.
+    __device__ void eliminate_moves(unsigned char* shared) const {
+        const MarchStep now = *static_cast<const MarchStep*>(step);
+        if (now.idle) return;
+        solve_cyclic(n(), widths_workspace(widths),
+                     reinterpret_cast<ReducedRow<double, double>*>(shared), Smoothed{smoothed});
+        __syncthreads();
+        const MarchRow rows = {front(now.source(n())), now};
+        eliminate_cyclic(n(), rows, moves_workspace(moves),
+                         reinterpret_cast<ReducedRow<Block, Pair>*>(shared));
+    }
+    // Third part: moves the front, and keeps its points. progress.bad <- 1 if one is not finite.
+    __device__ void move(unsigned char* shared) const {
+        const MarchStep now = *static_cast<const MarchStep*>(step);
+        if (now.idle) return;
+        Pair* all = reinterpret_cast<Pair*>(fronts);
+        Pair* moved = all + now.target(n());
+        const uint64 row = (uint64(now.layer) + 1) * columns.count;
+        const Moved take = {all + now.source(n()), moved, {columns}, x + row, y + row, &progress->bad};
+        solve_cyclic(n(), moves_workspace(moves),
+                     reinterpret_cast<ReducedRow<Block, Pair>*>(shared), take);
+        __syncthreads();
+        shortest_within(front(now.target(n())), reinterpret_cast<double*>(shared), shortest);
+        if (thread_index() == 0) {
+            const bool last = now.substep + 1 == now.substeps;
+            progress->layer = last ? now.layer + 1 : now.layer;
+            progress->substep = last ? 0 : now.substep + 1;
+            progress->substeps = now.substeps;
+        }
+    }
+};
+
+BOUNDED_KERNEL(CYCLIC_THREADS, march_begin, MarchFields fields) {
+    DYNAMIC_SHARED(unsigned char, shared);
+    March{fields}.begin(shared);
 }
 
-// Second launch: the smoothed widths, and the elimination of the moves.
-BOUNDED_KERNEL(CYCLIC_THREADS, march_volumes, uint32 n, uint32 open, const double* extra, const double* fronts,
-               const double* step_out, double* smoothed, CyclicBuffers widths,
-               CyclicBuffers moves) {
+BOUNDED_KERNEL(CYCLIC_THREADS, march_widths, MarchFields fields) {
     DYNAMIC_SHARED(unsigned char, shared);
-    const MarchStep step = *reinterpret_cast<const MarchStep*>(step_out);
-    if (step.idle) return;
-    solve_cyclic(n, widths_workspace(widths),
-               reinterpret_cast<ReducedRow<double, double>*>(shared), Smoothed{smoothed});
-    __syncthreads();
-    const Pair* source = reinterpret_cast<const Pair*>(fronts) + step.source(n);
-    const MarchRow rows = {{n, open != 0, source, smoothed, extra}, step};
-    eliminate_cyclic(n, rows, moves_workspace(moves),
-                   reinterpret_cast<ReducedRow<Block, Pair>*>(shared));
+    March{fields}.eliminate_widths(shared);
 }
 
-// Third launch: moves the front, and keeps its points in x, y [nj][columns]. progress.bad <- 1 if a point
-// is not finite.
-BOUNDED_KERNEL(CYCLIC_THREADS, march_front, ColumnsFields columns, double* fronts, const double* step_out,
-               CyclicBuffers moves, double* shortest, uint32* progress_out, double* x, double* y) {
-    const uint32 n = columns.around;
+BOUNDED_KERNEL(CYCLIC_THREADS, march_moves, MarchFields fields) {
     DYNAMIC_SHARED(unsigned char, shared);
-    const MarchStep step = *reinterpret_cast<const MarchStep*>(step_out);
-    if (step.idle) return;
-    MarchProgress* progress = reinterpret_cast<MarchProgress*>(progress_out);
-    Pair* layers = reinterpret_cast<Pair*>(fronts);
-    Pair* moved = layers + step.target(n);
-    const uint64 row = (uint64(step.layer) + 1) * columns.count;
-    const Moved take = {layers + step.source(n), moved, {columns}, x + row, y + row, &progress->bad};
-    solve_cyclic(n, moves_workspace(moves),
-               reinterpret_cast<ReducedRow<Block, Pair>*>(shared), take);
+    March{fields}.eliminate_moves(shared);
+}
+
+BOUNDED_KERNEL(CYCLIC_THREADS, march_front, MarchFields fields) {
+    DYNAMIC_SHARED(unsigned char, shared);
+    March{fields}.move(shared);
+}
+
+// The whole march, by one block.
+BOUNDED_KERNEL(CYCLIC_THREADS, march_by_block, MarchFields fields) {
+    DYNAMIC_SHARED(unsigned char, shared);
+    const March march = {fields};
+    march.begin(shared);
     __syncthreads();
-    const Front front = {n, (columns.flags & COLUMNS_OPEN) != 0, moved, nullptr, nullptr};
-    shortest_within(front, reinterpret_cast<double*>(shared), shortest);
-    if (thread_index() == 0) {
-        const bool last = step.substep + 1 == step.substeps;
-        progress->layer = last ? step.layer + 1 : step.layer;
-        progress->substep = last ? 0 : step.substep + 1;
-        progress->substeps = step.substeps;
+    for (;;) {
+        march.eliminate_widths(shared);
+        __syncthreads();
+        if (march.step->idle) return;
+        march.eliminate_moves(shared);
+        __syncthreads();
+        march.move(shared);
+        __syncthreads();
     }
 }

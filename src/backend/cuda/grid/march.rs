@@ -7,7 +7,7 @@ use crate::backend::cuda::backend::{CudaBackend, CudaRecording};
 use crate::backend::cuda::device::Buffer;
 use crate::backend::cuda::launch::constants::CYCLIC_THREADS;
 use crate::backend::cuda::launch::shared::{
-    BlockRow, CyclicBuffers, Eliminated, MarchInput, MarchProgress, MarchStep, ReducedRow,
+    BlockRow, CyclicBuffers, Eliminated, March, MarchProgress, MarchStep, ReducedRow,
 };
 use crate::backend::cuda::launch::{LaunchShape, Result, Source, arguments};
 use crate::grid::FAR_FIELD_CENTRE;
@@ -44,61 +44,67 @@ impl CudaBackend {
         dissipation: f64,
     ) -> Result<Option<CudaGrid>> {
         let grid = self.first_rows(outline, settings.margin)?;
-        let held = grid.columns.held();
         let (n, nj) = (outline.columns(), grid.nj);
         let scheme = Scheme::of(outline.topology);
         let extra = outline.extra_heights();
         let tallest = extra.iter().copied().fold(0.0, f64::max);
+        let from = |host: &[f64]| Buffer::from_host(&self.device, host);
         let zeros = |values: usize| Buffer::<f64>::zeros(&self.device, values);
         let first: Vec<f64> = first_layers(outline).iter().flatten().flatten().copied().collect();
-        let fronts = Buffer::from_host(&self.device, &first)?;
-        let layers = Buffer::from_host(&self.device, outline.layers)?;
-        let splay = Buffer::from_host(&self.device, &outline.splay())?;
-        let extra = Buffer::from_host(&self.device, &extra)?;
-        let shape = cyclic_shape(n);
-        let width_workspace = CyclicWorkspace::new::<f64, f64>(self, n, shape)?;
-        let move_workspace = CyclicWorkspace::new::<Matrix, Vector>(self, n, shape)?;
-        let step = zeros(size_of::<MarchStep>() / size_of::<f64>())?;
+        let (fronts, extra) = (from(&first)?, from(&extra)?);
+        let (layers, splay) = (from(outline.layers)?, from(&outline.splay())?);
+        let by_block = n <= BY_BLOCK;
+        let shape = cyclic_shape(n, if by_block { 1 } else { MOST_BLOCKS });
+        let widths = CyclicWorkspace::new::<f64, f64>(self, n, shape)?;
+        let moves = CyclicWorkspace::new::<Matrix, Vector>(self, n, shape)?;
+        let step = Buffer::<MarchStep>::zeros(&self.device, 1)?;
         let (smoothed, shortest) = (zeros(n)?, zeros(MOST_BLOCKS)?);
         let progress = Buffer::<MarchProgress>::zeros(&self.device, 1)?;
-        let (points, lines, open) = (n as u32, nj as u32, u32::from(!scheme.closed));
-        let input = MarchInput {
+        let march = March {
+            columns: grid.columns.held(),
             layers: (&layers).into(),
             splay: (&splay).into(),
+            extra: (&extra).into(),
+            fronts: (&fronts).into(),
+            smoothed: (&smoothed).into(),
+            shortest: (&shortest).into(),
+            x: (&grid.x).into(),
+            y: (&grid.y).into(),
+            step: (&step).into(),
+            progress: (&progress).into(),
+            widths: widths.buffers,
+            moves: moves.buffers,
             tallest,
             implicit: scheme.implicit,
             step_limit: scheme.step_limit,
             dissipation,
             volume_smoothing: settings.volume_smoothing,
             spread: settings.spread,
+            nj: nj as u64,
         };
-        let (widths, moves) = (width_workspace.buffers, move_workspace.buffers);
-        let widths_of =
-            arguments![points, lines, open, input, &fronts, &shortest, &progress, &step, widths];
-        let volumes = arguments![points, open, &extra, &fronts, &step, &smoothed, widths, moves];
-        let (x, y) = (&grid.x, &grid.y);
-        let front = arguments![held, &fronts, &step, moves, &shortest, &progress, x, y];
-        let launches =
-            [("march_widths", widths_of), ("march_volumes", volumes), ("march_front", front)];
-        let begin = arguments![points, open, &fronts, &shortest, &progress];
-        self.launch::<f64>(Source::March, "march_begin", shape, &begin)?;
+        let launch = |name| self.launch::<f64>(Source::March, name, shape, &arguments![march]);
+        if by_block {
+            launch("march_by_block")?;
+        } else {
+            launch("march_begin")?;
+        }
         let mut substeps = CudaRecording::default();
-        let mut layer = 1;
-        while layer + 1 < nj {
-            // Every layer takes a substep, and those beyond the last do nothing.
-            for _ in 0..(nj - 1 - layer).div_ceil(SUBSTEPS) {
-                self.replay(&mut substeps, || {
-                    for (name, arguments) in launches.iter().cycle().take(3 * SUBSTEPS) {
-                        self.launch::<f64>(Source::March, name, shape, arguments)?;
-                    }
-                    Ok(())
-                })?;
-            }
+        loop {
             let reached = progress.get(0)?;
             if reached.bad != 0 {
                 return Ok(None);
             }
-            layer = reached.layer as usize;
+            let missing = nj - 1 - reached.layer as usize;
+            if missing == 0 {
+                break;
+            }
+            // Every layer takes a substep, and those beyond the last do nothing.
+            for _ in 0..missing.div_ceil(SUBSTEPS) {
+                self.replay(&mut substeps, || {
+                    let parts = ["march_widths", "march_moves", "march_front"];
+                    parts.iter().cycle().take(3 * SUBSTEPS).try_for_each(|part| launch(part))
+                })?;
+            }
         }
         self.place_layers(&grid, outline.far_field)?;
         Ok(Some(grid))
@@ -135,9 +141,12 @@ impl CudaBackend {
 /// Most blocks. Every block reads what all blocks leave, a thread each: threads and blocks are powers of two.
 const MOST_BLOCKS: usize = CYCLIC_THREADS;
 
+/// Points of a front up to which a block marches alone: it does a substep sooner than three launches begin.
+const BY_BLOCK: usize = 2 * CYCLIC_THREADS;
+
 /// The launch for a cyclic system of `n` points: a thread for each chunk, chunks a power of two.
-fn cyclic_shape(n: usize) -> LaunchShape {
-    let chunks = (1 << n.ilog2()).min(MOST_BLOCKS * CYCLIC_THREADS);
+fn cyclic_shape(n: usize, blocks: usize) -> LaunchShape {
+    let chunks = (1 << n.ilog2()).min(blocks * CYCLIC_THREADS);
     let threads = chunks.min(CYCLIC_THREADS);
     let row = size_of::<ReducedRow<Matrix, Vector>>();
     let shared = (threads * row) as u32;

@@ -233,10 +233,15 @@ shared_structs! {
     pub(crate) MarchProgress {
         layer, substep, substeps, bad: u32;
     }
-    /// What a march is made from.
-    pub(crate) MarchInput {
-        layers, splay: Pointer<f64>;
+    /// A march: see `march.cu`.
+    pub(crate) March = "MarchFields" {
+        columns: HeldColumns;
+        layers, splay, extra, fronts, smoothed, shortest, x, y: Pointer<f64>;
+        step: Pointer<MarchStep>;
+        progress: Pointer<MarchProgress>;
+        widths, moves: CyclicBuffers;
         tallest, implicit, step_limit, dissipation, volume_smoothing, spread: f64;
+        nj: u64;
     }
     /// Rows in slices: see `slices.cuh`.
     pub(crate) SliceRows = "SliceRowsFields" {
