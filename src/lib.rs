@@ -42,9 +42,9 @@
 //!
 //! [`generate`] joins them: [`generate::Problem`] → [`generate::solve()`] on a [`generate::Machine`] →
 //! [`generate::GridResult`]; [`generate::run`] and [`generate::run_batch`] write the files too.
-//! [`linear_system`] does the same for a matrix of any pattern ([`sparse`]). Solvers are written once, on the
-//! traits of [`backend`], which the CPU, one GPU and several implement; [`ranks`] connects processes that share
-//! the work. [`mod@error`] holds what can fail, with a
+//! [`movement`] moves a grid with its wall. [`linear_system`] solves with a matrix of any pattern ([`sparse`]).
+//! Solvers are written once, on the traits of [`backend`], which the CPU, one GPU and several implement;
+//! [`ranks`] connects processes that share the work. [`mod@error`] holds what can fail, with a
 //! hint and the exit code of the program.
 //!
 //! # Features
@@ -72,6 +72,7 @@ pub mod geometry;
 pub mod grid;
 pub mod linear_system;
 pub mod memory;
+pub mod movement;
 pub mod pde;
 pub mod ranks;
 pub mod report;

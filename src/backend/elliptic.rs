@@ -151,6 +151,15 @@ impl EllipticData {
     }
 }
 
+impl EllipticData {
+    /// The same equations with the nodes of a grid as they stand, as frame and first guess.
+    #[must_use]
+    pub fn with_nodes(&self, grid: &Grid) -> Self {
+        let frame = |nodes: &[f64]| framed(nodes, grid.ni, self.periodic);
+        Self { x: frame(&grid.x), y: frame(&grid.y), ..self.clone() }
+    }
+}
+
 /// Nodes of a grid as a frame: a periodic one gets one more column at its start.
 fn framed(nodes: &[f64], ni: usize, periodic: bool) -> Vec<f64> {
     let more = usize::from(periodic);

@@ -8,6 +8,7 @@ mod fallback;
 mod gmres;
 mod jacobian;
 mod krylov;
+mod movement;
 mod multigrid;
 mod multigrid_convergence;
 mod newton;

@@ -3,11 +3,13 @@
 
 use std::sync::{Arc, Mutex};
 
+use gridgen::backend::cpu::CpuBackend;
 use gridgen::backend::cuda::{CudaBackend, CudaGrid};
 use gridgen::backend::{Backend, Bands, EllipticBackend, GridBackend, LevelSize, Scaling};
 use gridgen::case::Problem;
 use gridgen::grid::quality::Quality;
 use gridgen::grid::{Grid, Symmetry, Topology};
+use gridgen::movement::Reference;
 use gridgen::solver::{NonlinearProblem, SolverError};
 
 use super::ranks::{fibers, on_bands_of};
@@ -160,5 +162,30 @@ fn every_step_gives_the_bits_of_one_device() {
             Symmetry::UpDown.restore(&mut again);
             assert!(bits(&again.y) == bits(&expected.finished.y), "{name}: not restored");
         }
+    }
+}
+
+/// A grid moved on a device is that of the CPU.
+#[test]
+fn a_movement_is_that_of_the_cpu() {
+    let tight = [("newton.tolerance", "1e-12"), ("geometry.trailing_edge", "sharp")];
+    for sets in [&tight[..], &[&tight[..], &[("grid.topology", "C"), ("grid.ni", "65")]].concat()] {
+        let problem = case(sets).settle().unwrap();
+        let alone = CudaBackend::new(Arc::new(FiberDevice::default())).unwrap();
+        let wall = |reference: &Reference| -> Vec<[f64; 2]> {
+            reference.wall().into_iter().map(|[x, y]| [x, 1.3 * y + 0.02 * x * (1.0 - x)]).collect()
+        };
+        let expected = Reference::new(&CpuBackend, &problem).unwrap();
+        let expected = expected.move_to(&CpuBackend, &wall(&expected)).unwrap();
+        let found = Reference::new(&alone, &problem).unwrap();
+
+        let found = found.move_to(&alone, &wall(&found)).unwrap();
+
+        assert!(expected.verdict.is_good() && found.verdict.is_good());
+        assert_eq!(found.newton_iterations, expected.newton_iterations);
+        let (a, b) = (&found.grid, &expected.grid);
+        let pairs = a.x.iter().zip(&b.x).chain(a.y.iter().zip(&b.y));
+        let worst = pairs.map(|(a, b)| (a - b).abs()).fold(0.0, f64::max);
+        assert!(worst < 1e-9, "{worst:e}");
     }
 }

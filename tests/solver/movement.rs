@@ -1,0 +1,198 @@
+//! Grids that follow a moving wall.
+
+use std::path::Path;
+
+use gridgen::backend::cpu::CpuBackend;
+use gridgen::case::Case;
+use gridgen::grid::Verdict;
+use gridgen::movement::{Moved, MovementError, Reference};
+
+type Wall = Vec<[f64; 2]>;
+
+/// The grids O and C with which the numerics were settled, and smaller ones.
+const O: &str = "geometry.naca = '2412'\ngeometry.trailing_edge = 'sharp'\n[grid]\nni = 129\nnj = 65\n\
+                 first_cell = 1e-5\nfar_field = 15.0\ntrailing_edge_spacing = 1e-3\n";
+const C: &str = "geometry.naca = '2412'\ngeometry.trailing_edge = 'sharp'\n[grid]\ntopology = 'C'\nni = 225\n\
+                 nj = 65\nwake = 48\nfirst_cell = 1e-5\nfar_field = 50.0\n";
+const BLUNT: &str = "geometry.naca = '2412'\ngeometry.trailing_edge = 'blunt'\n[grid]\nni = 97\nnj = 33\n\
+                     first_cell = 1e-4\n";
+const HALF: &str =
+    "geometry.naca = '0012'\n[grid]\ntopology = 'half'\nni = 65\nnj = 33\nfirst_cell = 1e-3\n";
+const SMALL: &str = "geometry.naca = '2412'\ngeometry.trailing_edge = 'sharp'\nnewton.tolerance = 1e-12\n\
+                     [grid]\nni = 65\nnj = 33\nfirst_cell = 1e-3\n";
+
+fn reference(text: &str) -> Reference {
+    let problem = Case::from_toml(text, Path::new("wing.toml"), &[]).unwrap().settle().unwrap();
+    Reference::new(&CpuBackend, &problem).unwrap()
+}
+
+fn moved(reference: &Reference, wall: &[[f64; 2]]) -> Moved {
+    let moved = reference.move_to(&CpuBackend, wall).unwrap();
+    assert!(moved.verdict.is_good(), "{}", moved.verdict);
+    assert_eq!((moved.quality.folded_cells, moved.parts), (0, 1));
+    moved
+}
+
+/// Turned about the quarter chord.
+fn twisted(wall: &[[f64; 2]], degrees: f64) -> Wall {
+    let (sin, cos) = degrees.to_radians().sin_cos();
+    let turn = |&[x, y]: &[f64; 2]| [0.25 + cos * (x - 0.25) + sin * y, cos * y - sin * (x - 0.25)];
+    wall.iter().map(turn).collect()
+}
+
+/// With a bump of Hicks and Henne at 40 % of the chord, of this height, on the upper side.
+fn bumped(wall: &[[f64; 2]], height: f64) -> Wall {
+    let half = wall.len() / 2;
+    let bump = |x: f64| {
+        let exponent = 0.5_f64.ln() / 0.4_f64.ln();
+        height * (std::f64::consts::PI * x.clamp(0.0, 1.0).powf(exponent)).sin().powi(3)
+    };
+    let lift =
+        |(k, &[x, y]): (usize, &[f64; 2])| [x, if k > half && x < 1.0 { y + bump(x) } else { y }];
+    wall.iter().enumerate().map(lift).collect()
+}
+
+fn cambered(wall: &[[f64; 2]], by: f64) -> Wall {
+    wall.iter().map(|&[x, y]| [x, y + 4.0 * by * x * (1.0 - x)]).collect()
+}
+
+fn thickened(wall: &[[f64; 2]], times: f64) -> Wall {
+    wall.iter().map(|&[x, y]| [x, times * y]).collect()
+}
+
+fn distance(a: &Moved, b: &Moved) -> f64 {
+    let pairs = a.grid.x.iter().zip(&b.grid.x).chain(a.grid.y.iter().zip(&b.grid.y));
+    pairs.map(|(a, b)| (a - b).abs()).fold(0.0, f64::max)
+}
+
+#[test]
+fn the_points_of_the_reference_give_the_reference() {
+    for text in [O, C, BLUNT, HALF, SMALL] {
+        let reference = reference(text);
+
+        let same = moved(&reference, &reference.wall());
+
+        assert_eq!(same.newton_iterations, 0);
+        let pairs = same.grid.x.iter().zip(&reference.grid().x);
+        let pairs = pairs.chain(same.grid.y.iter().zip(&reference.grid().y));
+        let worst = pairs.map(|(a, b)| (a - b).abs()).fold(0.0, f64::max);
+        assert!(worst <= 1e-15, "{worst:e}");
+    }
+}
+
+/// Newton and linear iterations are at most those with which the numerics were settled.
+#[test]
+fn movements_of_an_optimisation_take_one_go() {
+    let o = reference(O);
+    let c = reference(C);
+    let movements: [(&Reference, &str, Wall, (usize, f64)); 11] = [
+        (&o, "O, twist 1", twisted(&o.wall(), 1.0), (4, 7.0)),
+        (&o, "O, twist 10", twisted(&o.wall(), 10.0), (4, 9.0)),
+        (&o, "O, twist -10", twisted(&o.wall(), -10.0), (4, 8.5)),
+        (&o, "O, twist 20", twisted(&o.wall(), 20.0), (5, 10.0)),
+        (&o, "O, camber", cambered(&o.wall(), 0.02), (4, 7.0)),
+        (&o, "O, thicker", thickened(&o.wall(), 1.5), (4, 8.0)),
+        (&o, "O, thinner", thickened(&o.wall(), 0.6), (4, 8.5)),
+        (&o, "O, bump", bumped(&o.wall(), 0.05), (4, 7.0)),
+        (&c, "C, twist 10", twisted(&c.wall(), 10.0), (4, 11.5)),
+        (&c, "C, bump", bumped(&c.wall(), 0.03), (5, 10.5)),
+        (&c, "C, camber", cambered(&c.wall(), 0.02), (4, 10.5)),
+    ];
+    for (reference, name, wall, (newton, linear)) in movements {
+        let moved = moved(reference, &wall);
+
+        let counts = (moved.newton_iterations, moved.linear_iterations);
+        assert!(counts.0 <= newton && counts.1 <= linear, "{name}: {counts:?}");
+        let (found, first) = (moved.quality.first_cell_max, moved.quality.first_cell_min);
+        assert!((found / 1e-5 - 1.0).abs() < 1e-4, "{name}: {found:e}");
+        assert!((first / 1e-5 - 1.0).abs() < 1e-4, "{name}: {first:e}");
+    }
+}
+
+#[test]
+fn blunt_and_symmetric_bodies_move_too() {
+    for text in [BLUNT, HALF] {
+        let reference = reference(text);
+
+        moved(&reference, &thickened(&twisted(&reference.wall(), 3.0), 1.2));
+    }
+}
+
+#[test]
+fn the_grid_does_not_depend_on_the_path() {
+    let reference = reference(SMALL);
+    let wall = twisted(&bumped(&reference.wall(), 0.02), 5.0);
+    let at_once = moved(&reference, &wall);
+
+    let in_three = reference.move_in_parts(&CpuBackend, &wall, 3).unwrap();
+
+    assert!(in_three.verdict.is_good() && in_three.newton_iterations > at_once.newton_iterations);
+    let apart = distance(&at_once, &in_three);
+    assert!(apart < 1e-10, "{apart:e}");
+}
+
+/// The exact grid moves with the body where nothing holds it: near the wall a small turn turns the cells.
+#[test]
+fn first_cells_turn_with_the_wall() {
+    let reference = reference(SMALL);
+    let wall = twisted(&reference.wall(), 4.0);
+
+    let moved = moved(&reference, &wall);
+
+    let (before, after) = (reference.grid(), &moved.grid);
+    let cell = |grid: &gridgen::grid::Grid, i: usize| {
+        let [a, b] = [grid.point(i, 0), grid.point(i, 1)];
+        [b[0] - a[0], b[1] - a[1]]
+    };
+    let (sin, cos) = 4.0_f64.to_radians().sin_cos();
+    for i in 0..before.ni {
+        let [x, y] = cell(before, i);
+        let expected = [cos * x + sin * y, cos * y - sin * x];
+        let found = cell(after, i);
+        let off = (found[0] - expected[0]).hypot(found[1] - expected[1]);
+        assert!(off < 1e-12, "point {i}: {off:e}");
+    }
+}
+
+#[test]
+fn any_number_of_threads_gives_the_same_bits() {
+    let reference = reference(SMALL);
+    let wall = cambered(&reference.wall(), 0.01);
+    let bits = |threads| {
+        let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
+        let grid = pool.install(|| moved(&reference, &wall)).grid;
+        grid.x.iter().chain(&grid.y).map(|c| c.to_bits()).collect::<Vec<_>>()
+    };
+
+    assert_eq!(bits(1), bits(3));
+}
+
+#[test]
+fn a_wall_that_no_grid_fits_is_never_a_good_grid() {
+    let reference = reference(SMALL);
+    let mut wall = reference.wall();
+    // Two points in each other's places.
+    wall.swap(20, 21);
+
+    let moved = reference.move_to(&CpuBackend, &wall).unwrap();
+
+    assert!(!moved.verdict.is_good() && moved.parts == 16, "{}, {}", moved.verdict, moved.parts);
+    assert!(!matches!(moved.verdict, Verdict::BeyondLimit { .. }));
+}
+
+#[test]
+fn wall_points_that_are_none_are_refused() {
+    let reference = reference(SMALL);
+    let wall = reference.wall();
+    let refused = |wall: &[[f64; 2]]| reference.move_to(&CpuBackend, wall).unwrap_err();
+
+    let short = refused(&wall[1..]);
+    assert!(matches!(short, MovementError::WallPoints { found: 64, expected: 65 }), "{short}");
+    let mut wrong = wall.clone();
+    wrong[7] = [0.5, f64::NAN];
+    let said = refused(&wrong).to_string();
+    assert_eq!(said, "wall point 7 is (0.5, NaN)");
+    let mut open = wall;
+    open[0][1] += 1e-3;
+    assert!(matches!(refused(&open), MovementError::Open));
+}
