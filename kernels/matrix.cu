@@ -140,6 +140,68 @@ KERNEL(add_halo, uint32 mi, uint32 mj, uint32 edges, const real* values, const r
     *result = sum;
 }
 
+// t <- A^T for the nine-point pattern. One thread a point: each of its slots is the opposite one of the
+// neighbour there, which the entries that the neighbour lacks have moved up.
+KERNEL(transpose_nine_point, uint32 mi, uint32 mj, uint32 edges, const real* values, real* transposed) {
+    const Stencil at = {mi, mj, edges};
+    const uint64 k = thread_index();
+    if (k >= uint64(mi) * mj) return;
+    const uint32 j = uint32(k / mi), i = uint32(k - uint64(j) * mi);
+    const uint64 stride = slot_stride(uint64(mi) * mj);
+    Pair* out = reinterpret_cast<Pair*>(transposed + 2 * k);
+    uint32 slot = 0;
+    auto put = [&](Pair v) {
+        out[slot * (stride / 2)] = v;
+        ++slot;
+    };
+    for (int dj = -1; dj <= 1; ++dj) {
+        if ((dj < 0 && j == 0) || (dj > 0 && j + 1 == mj)) continue;
+        for (int di = -1; di <= 1; ++di) {
+            if ((di < 0 && !at.west(i)) || (di > 0 && !at.east(i))) continue;
+            const uint32 row = uint32(int(j) + dj);
+            const uint64 there = di < 0   ? at.west_of(i, row)
+                                 : di > 0 ? at.east_of(i, row)
+                                          : uint64(row) * mi + i;
+            const uint32 column = uint32(there - uint64(row) * mi);
+            const bool west = at.west(column), east = at.east(column);
+            Slots a = {values + 2 * there, stride};
+            // The slots before the one of (-di, -dj): four with both corners below, five in the row.
+            if (dj < 1 && row > 0) a.pass(2 + west + east);
+            if (dj < 0) a.pass(1 + 2 * west + 2 * east);
+            const bool corner = di != 0 && dj != 0;
+            if (di < 1 && west) a.pass(dj == 0 ? 2 : 1);
+            if (di < 0) a.pass(dj == 0 ? 1 : 2);
+            put(a.next());
+            if (corner || (di == 0 && dj == 0)) continue;
+            const Pair other = a.next();
+            put(pair(other.y, other.x));
+        }
+    }
+    while (slot < 13) put(pair(0, 0));
+}
+
+// The leading points of g <- B^T x for the wall columns: the sum over the points of a line. A block has a
+// warp's width of lines, of which each of its warps sums every so many points.
+KERNEL(sum_wall_columns, uint32 mi, uint32 mj, const real* values, const real* x, real* g) {
+    __shared__ Pair parts[WALL_SUMS][WARP];
+    const uint32 lane = threadIdx.x % WARP, part = threadIdx.x / WARP;
+    const uint32 i = blockIdx.x * WARP + lane;
+    const uint64 stride = slot_stride(uint64(mi) * mj);
+    Pair sum = pair(0, 0);
+    for (uint32 j = part; i < mi && j < mj; j += WALL_SUMS) {
+        const uint64 k = uint64(j) * mi + i;
+        Slots b = {values + 2 * k, stride};
+        const Pair p = b.next(), q = b.next(), u = reinterpret_cast<const Pair*>(x)[k];
+        sum = pair(sum.x + p.x * u.x + p.y * u.y, sum.y + q.x * u.x + q.y * u.y);
+    }
+    parts[part][lane] = sum;
+    __syncthreads();
+    if (part > 0 || i >= mi) return;
+    for (uint32 other = 1; other < WALL_SUMS; ++other)
+        sum = pair(sum.x + parts[other][lane].x, sum.y + parts[other][lane].y);
+    reinterpret_cast<Pair*>(g)[i] = sum;
+}
+
 // y <- B x, or y + B x, for the wall columns: both rows of every point of line i hold (p_i, q_i).
 KERNEL(multiply_wall_columns, uint32 mi, uint64 points, const real* values, const real* x,
        uint32 add, real* y) {

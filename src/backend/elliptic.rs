@@ -262,6 +262,14 @@ pub trait EllipticBackend: SparseBackend + GridBackend {
     /// The nodes of the present state, whose other memory is given back.
     fn nodes(&self, state: Self::Elliptic, topology: Topology) -> Result<Self::Grid>;
 
+    /// The leading points of g ← Bᵀ x, (Bᵀ x)_i = Σ_j B_ijᵀ x_ij, with the wall columns B.
+    fn wall_sums<T: Real>(
+        &self,
+        b: &Self::Matrix<T>,
+        x: &Self::Vector<T>,
+        g: &mut Self::Vector<T>,
+    ) -> Result<()>;
+
     /// s ← factors of the block-tridiagonal matrix S over the `walls` leading points that
     /// answers to its probes with the leading points of `responses`: 1 everywhere in p, then in q,
     /// ±1 by turns in p, then in q; twelve entries a point.

@@ -45,6 +45,10 @@ pub trait SparseBackend: Backend {
         y: &mut Self::Vector<T>,
     ) -> Result<()>;
 
+    /// t ← Aᵀ of a matrix with the nine-point pattern, which `t` has too: slot s of a point is the slot
+    /// opposite to s of its neighbour there, transposed.
+    fn transpose<T: Real>(&self, a: &Self::Matrix<T>, t: &mut Self::Matrix<T>) -> Result<()>;
+
     /// A copy of `a`, prepared for products.
     fn csr<T: Real>(&self, a: &Csr, format: Format) -> Result<Self::CsrMatrix<T>>;
 }

@@ -1,9 +1,11 @@
 //! The grid equations of one grid as a nonlinear problem: unknowns, Jacobian and preconditioner.
 
 mod preconditioner;
+mod transposed;
 
 pub use crate::pde::EllipticSettings;
 pub use preconditioner::GridPreconditioner;
+pub use transposed::{TransposedJacobian, TransposedPreconditioner};
 
 use crate::backend::{
     Backend, CellGuard, EllipticBackend, EllipticData, LevelSize, Product, Real, Result, Scaling,
@@ -75,6 +77,11 @@ impl<B: EllipticBackend, T: Real> GridProblem<B, T> {
     /// Number of unknown points: those of its own band if the backend is one of several ranks.
     pub fn size(&self) -> LevelSize {
         self.size
+    }
+
+    /// The Jacobian of the last linearisation.
+    pub fn jacobian(&self) -> &GridJacobian<B, T> {
+        &self.jacobian
     }
 
     /// The nodes of the state u where the backend keeps grids; the memory of the problem is given back.

@@ -137,21 +137,21 @@ impl<B: EllipticBackend, T: Real> Preconditioner<B, T, GridJacobian<B, T>> for R
     }
 }
 
-struct WallReduction<B: EllipticBackend, T: Real> {
+pub(super) struct WallReduction<B: EllipticBackend, T: Real> {
     /// Factors of S.
-    factors: B::Vector<T>,
+    pub(super) factors: B::Vector<T>,
     /// Unit wall terms, of one component: all 1, or ±1 by turns.
-    probe: B::Vector<T>,
+    pub(super) probe: B::Vector<T>,
     /// Answers to the probes on the leading points.
-    responses: [B::Vector<T>; 4],
+    pub(super) responses: [B::Vector<T>; 4],
     /// Wall terms on the leading points, zero elsewhere.
-    terms: B::Vector<T>,
-    right: B::Vector<T>,
-    correction: B::Vector<T>,
+    pub(super) terms: B::Vector<T>,
+    pub(super) right: B::Vector<T>,
+    pub(super) correction: B::Vector<T>,
 }
 
 impl<B: EllipticBackend, T: Real> WallReduction<B, T> {
-    fn new(backend: &B, n: usize, points: usize) -> Result<Self> {
+    pub(super) fn new(backend: &B, n: usize, points: usize) -> Result<Self> {
         let response = || backend.zeros(2 * points);
         Ok(Self {
             factors: backend.zeros(12 * points)?,
@@ -188,7 +188,7 @@ impl<B: EllipticBackend, T: Real> WallReduction<B, T> {
 }
 
 /// Unit wall terms of one component: 1 at every line, or ±1 by turns.
-fn probe<T: Real>(points: usize, component: usize, alternating: bool) -> Vec<T> {
+pub(super) fn probe<T: Real>(points: usize, component: usize, alternating: bool) -> Vec<T> {
     let mut probe = vec![T::zero(); 2 * points];
     for (i, pair) in probe.chunks_exact_mut(2).enumerate() {
         pair[component] = if alternating && i % 2 == 1 { -T::one() } else { T::one() };

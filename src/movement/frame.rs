@@ -1,59 +1,17 @@
 //! The fixed nodes of a grid as a function of its wall points: the line j = 0, the line next to it, and the
 //! seam of an O-grid or the cut of a C-grid, which the wall carries with it.
 
-use crate::geometry::vector::{along, angle, cross, difference, distance, dot, middle, unit};
+use super::tangent::{Matrix, Tangent, outer, product, projected, sum, turned};
+use crate::geometry::vector::{Vector, along, cross, difference, distance, dot, middle, unit};
 use crate::grid::{Grid, Seam, Topology};
 use std::ops::RangeInclusive;
 
-/// A wall that turns by more than this has the normal of the bisector.
-const CORNER_DEGREES: f64 = 20.0;
 /// Length, in chords, over which a carried line turns with the edge: without a limit the far end of a cut
 /// moves by chords.
 const ARM: f64 = 0.1;
 
-type Vector = [f64; 2];
-
-fn turned(v: Vector) -> Vector {
-    [-v[1], v[0]]
-}
-
-/// The tangent at a wall point from the segments a before it and b after it, u and v their directions.
-#[derive(Debug, Clone, Copy, PartialEq)]
-enum Tangent {
-    /// u |b| + v |a|: that of the parabola through the three points.
-    Parabola,
-    /// u + v.
-    Bisector,
-    /// At a sharp edge the normal is σ (u − v).
-    Sharp { sign: f64 },
-}
-
-impl Tangent {
-    /// The formula of the generator for these segments, outward being the side of `first`.
-    fn choose(a: Vector, b: Vector, first: Vector) -> Self {
-        let (u, v) = (unit(a), unit(b));
-        if dot(u, v) < 0.0 {
-            return Self::Sharp { sign: dot(difference(u, v), first).signum() };
-        }
-        let corner = angle(u, v).abs() > CORNER_DEGREES.to_radians();
-        if corner { Self::Bisector } else { Self::Parabola }
-    }
-
-    /// The unit tangent; turned left it is the normal.
-    fn of(self, a: Vector, b: Vector) -> Vector {
-        let (u, v) = (unit(a), unit(b));
-        let (la, lb) = (dot(a, a).sqrt(), dot(b, b).sqrt());
-        let sum = |wu: f64, wv: f64| [wu * u[0] + wv * v[0], wu * u[1] + wv * v[1]];
-        match self {
-            Self::Parabola => unit(sum(lb, la)),
-            Self::Bisector => unit(sum(1.0, 1.0)),
-            Self::Sharp { sign } => {
-                let n = unit(sum(sign, -sign));
-                [n[1], -n[0]]
-            }
-        }
-    }
-}
+/// Place and direction of an edge.
+type Edge = (Vector, Vector);
 
 /// The map from wall points to fixed nodes that a grid defines.
 #[derive(Debug, Clone)]
@@ -87,6 +45,16 @@ impl Frame {
             }
         }
         Self { reference, first_cells, shares }
+    }
+
+    /// The same with first cells that are higher by these amounts along the wall.
+    pub(super) fn with_heights(&self, changes: &[f64]) -> Option<Self> {
+        let mut frame = self.clone();
+        let cells = &mut frame.first_cells[self.wall()];
+        for ((_, [_, height]), change) in cells.iter_mut().zip(changes) {
+            *height += change;
+        }
+        (changes.len() == self.wall().count()).then_some(frame)
     }
 
     pub(super) fn wall(&self) -> RangeInclusive<usize> {
@@ -129,19 +97,99 @@ impl Frame {
         moved
     }
 
+    /// The derivative of the fixed nodes for these wall points. Of a periodic grid the last column, which
+    /// repeats the first, is left out.
+    pub(super) fn jacobian(&self, wall: &[Vector]) -> FixedNodes {
+        let Grid { topology, ni, nj, .. } = self.reference;
+        let line = self.line(wall);
+        let mut nodes = Vec::new();
+        let mut heights = Vec::new();
+        // The change of a tangent by those of the three points that make it.
+        let turn = |i: usize| -> [(usize, Matrix); 3] {
+            let [before, after] = beside(topology, ni, i);
+            let [a, b] = segments(topology, &line, i);
+            let [by_a, by_b] = self.first_cells[i].0.derivative(a, b);
+            let own = [0, 1, 2, 3].map(|k| by_a[k] - by_b[k]);
+            [(before, by_a.map(|c| -c)), (i, own), (after, by_b)]
+        };
+        if topology == Topology::O(Seam::Held) {
+            let seam: Vec<Vector> = (0..nj).map(|j| self.reference.point(0, j)).collect();
+            let edge = self.reference.point(0, 0);
+            let [a, b] = segments(topology, &self.line_before(), 0);
+            let then = self.first_cells[0].0.of(a, b);
+            for (j, (share, arm)) in arms(&seam, edge).enumerate().skip(2) {
+                let by_turn = sum(outer(arm, then), outer(turned(arm), turned(then)));
+                for node in [j * ni, (j + 1) * ni - 1] {
+                    nodes.push((node, 0, [share, 0.0, 0.0, share]));
+                    let turned = |(point, m)| (node, point, product(by_turn, m).map(|c| share * c));
+                    nodes.extend(turn(0).map(turned));
+                }
+            }
+        }
+        let ends = usize::from(!topology.closed());
+        let walls = self.wall();
+        for i in ends..ni - ends.max(usize::from(topology.periodic())) {
+            let (tangent, [along_wall, height]) = self.first_cells[i];
+            // α t + β t^⊥ of t.
+            let of_turn = [along_wall, -height, height, along_wall];
+            nodes.push((i, i, IDENTITY));
+            nodes.push((ni + i, i, IDENTITY));
+            nodes.extend(turn(i).map(|(point, m)| (ni + i, point, product(of_turn, m))));
+            if walls.contains(&i) {
+                let [a, b] = segments(topology, &line, i);
+                heights.push((ni + i, i - walls.start(), turned(tangent.of(a, b))));
+            }
+        }
+        FixedNodes { wall: wall.len(), ni, line: self.line_jacobian(wall), nodes, heights }
+    }
+
+    /// The derivative of the line j = 0.
+    fn line_jacobian(&self, wall: &[Vector]) -> Vec<Entry> {
+        let (range, last) = (self.wall(), wall.len() - 1);
+        let (first, end) = (*range.start(), *range.end());
+        let mut entries: Vec<Entry> = (0..=last).map(|w| (first + w, w, IDENTITY)).collect();
+        let before = self.line_before();
+        let at = &before[range];
+        let edge = middle(at[0], at[last]);
+        let [low, high] = surfaces(at).map(unit);
+        let then = unit([low[0] + high[0], low[1] + high[1]]);
+        let surfaces = surfaces(wall);
+        let directions = surfaces.map(unit);
+        let both = [directions[0][0] + directions[1][0], directions[0][1] + directions[1][1]];
+        // τ by the surface towards the edge, and by the point before it with the other sign.
+        let by_surface = [0, 1].map(|side| product(projected(both), projected(surfaces[side])));
+        let mut cut = |points: Vec<usize>| {
+            let line: Vec<Vector> = points.iter().map(|&i| before[i]).collect();
+            for (&i, (share, arm)) in points.iter().zip(arms(&line, edge)).skip(1) {
+                let by_turn = sum(outer(arm, then), outer(turned(arm), turned(then)));
+                for (side, [own, inner]) in [[0, 1], [last, last - 1]].into_iter().enumerate() {
+                    let turned = product(by_turn, by_surface[side]).map(|c| share * c);
+                    let half = 0.5 * share;
+                    entries.push((i, own, sum(turned, [half, 0.0, 0.0, half])));
+                    entries.push((i, inner, turned.map(|c| -c)));
+                }
+            }
+        };
+        cut((0..=first).rev().collect());
+        cut((end..self.reference.ni).collect());
+        entries
+    }
+
+    /// The line j = 0 of the reference.
+    fn line_before(&self) -> Vec<Vector> {
+        (0..self.reference.ni).map(|i| self.reference.point(i, 0)).collect()
+    }
+
     /// The line j = 0.
     fn line(&self, wall: &[Vector]) -> Vec<Vector> {
         let (grid, range) = (&self.reference, self.wall());
         let before: Vec<Vector> = range.clone().map(|i| grid.point(i, 0)).collect();
         let (first, last) = (*range.start(), *range.end());
         let edge = |wall: &[Vector]| middle(wall[0], wall[wall.len() - 1]);
-        let direction = |wall: &[Vector]| {
-            let n = wall.len() - 1;
-            let [low, high] =
-                [difference(wall[0], wall[1]), difference(wall[n], wall[n - 1])].map(unit);
-            unit([low[0] + high[0], low[1] + high[1]])
-        };
-        let [now, then] = [wall, &before[..]].map(|wall| (edge(wall), direction(wall)));
+        let [now, then] = [wall, &before[..]].map(|wall| {
+            let [low, high] = surfaces(wall).map(unit);
+            (edge(wall), unit([low[0] + high[0], low[1] + high[1]]))
+        });
         let cut = |range: Vec<usize>| -> Vec<Vector> {
             carried(&range.into_iter().map(|i| grid.point(i, 0)).collect::<Vec<_>>(), then, now)
         };
@@ -155,7 +203,7 @@ impl Frame {
     /// The seam of an O-grid that holds it.
     fn seam(&self, line: &[Vector]) -> Vec<Vector> {
         let grid = &self.reference;
-        let before: Vec<Vector> = (0..grid.ni).map(|i| grid.point(i, 0)).collect();
+        let before = self.line_before();
         let at = |line: &[Vector]| {
             let [a, b] = segments(grid.topology, line, 0);
             (line[0], self.first_cells[0].0.of(a, b))
@@ -165,9 +213,83 @@ impl Frame {
     }
 }
 
+/// A 2×2 block of a derivative: of what, by what.
+type Entry = (usize, usize, Matrix);
+
+const IDENTITY: Matrix = [1.0, 0.0, 0.0, 1.0];
+
+/// The derivative of the fixed nodes by wall points and by the heights of first cells: that of the line
+/// j = 0 by the wall points, and those of the nodes, `[nj][ni]`, by the points of the line and the heights.
+#[derive(Debug)]
+pub(super) struct FixedNodes {
+    wall: usize,
+    ni: usize,
+    line: Vec<Entry>,
+    nodes: Vec<Entry>,
+    heights: Vec<(usize, usize, Vector)>,
+}
+
+impl FixedNodes {
+    /// nodes ← nodes + the displacement of the fixed nodes.
+    pub(super) fn displace(&self, wall: &[Vector], heights: &[f64], nodes: &mut [Vector]) {
+        let mut line = vec![[0.0; 2]; self.ni];
+        for &(to, from, m) in &self.line {
+            add(&mut line[to], m, wall[from]);
+        }
+        for &(to, from, m) in &self.nodes {
+            add(&mut nodes[to], m, line[from]);
+        }
+        for &(to, from, normal) in &self.heights {
+            nodes[to] = along(nodes[to], normal, heights[from]);
+        }
+    }
+
+    /// The transpose of [`Self::displace`]: derivatives by the wall points and by the heights from those by
+    /// the nodes.
+    pub(super) fn gather(&self, nodes: &[Vector]) -> (Vec<Vector>, Vec<f64>) {
+        let (mut line, mut wall) = (vec![[0.0; 2]; self.ni], vec![[0.0; 2]; self.wall]);
+        let mut heights = vec![0.0; self.wall];
+        for &(from, to, normal) in &self.heights {
+            heights[to] += dot(normal, nodes[from]);
+        }
+        for &(from, to, [a, b, c, d]) in &self.nodes {
+            add(&mut line[to], [a, c, b, d], nodes[from]);
+        }
+        for &(from, to, [a, b, c, d]) in &self.line {
+            add(&mut wall[to], [a, c, b, d], line[from]);
+        }
+        (wall, heights)
+    }
+}
+
+/// v ← v + m u.
+fn add(v: &mut Vector, m: Matrix, u: Vector) {
+    v[0] += m[0] * u[0] + m[1] * u[1];
+    v[1] += m[2] * u[0] + m[3] * u[1];
+}
+
+/// Both surfaces towards the edge in which they end.
+fn surfaces(wall: &[Vector]) -> [Vector; 2] {
+    let n = wall.len() - 1;
+    [difference(wall[0], wall[1]), difference(wall[n], wall[n - 1])]
+}
+
 /// The segments before and after point i of the line j = 0; an end of an open line has one.
 fn segments(topology: Topology, line: &[Vector], i: usize) -> [Vector; 2] {
-    let last = line.len() - 1;
+    let [before, after] = beside(topology, line.len(), i);
+    let [a, b] = [difference(line[i], line[before]), difference(line[after], line[i])];
+    if before == i {
+        [b, b]
+    } else if after == i {
+        [a, a]
+    } else {
+        [a, b]
+    }
+}
+
+/// The points before and after point i of the line j = 0, itself where an open line has none.
+fn beside(topology: Topology, points: usize, i: usize) -> [usize; 2] {
+    let last = points - 1;
     let before = match i {
         0 if topology.closed() => last - 1,
         0 => 0,
@@ -180,14 +302,7 @@ fn segments(topology: Topology, line: &[Vector], i: usize) -> [Vector; 2] {
     } else {
         last
     };
-    let [a, b] = [difference(line[i], line[before]), difference(line[after], line[i])];
-    if before == i {
-        [b, b]
-    } else if after == i {
-        [a, a]
-    } else {
-        [a, b]
-    }
+    [before, after]
 }
 
 /// f = 1 − ln(1 + s²)/ln(1 + S²) with the distance s along a line of length S.
@@ -207,16 +322,23 @@ fn lengths(line: &[Vector]) -> Vec<f64> {
 }
 
 /// A line that begins at an edge, which moves from one place and direction to another:
-/// r + f [(E − E⁰) + (c − 1) a + s a^⊥] with c, s the turn and a = (r − E⁰)(1 − e^(−s/d)) d/s.
-fn carried(line: &[Vector], then: (Vector, Vector), now: (Vector, Vector)) -> Vec<Vector> {
+/// r + f [(E − E⁰) + (c − 1) a + s a^⊥] with c, s the turn and a, f of [`arms`].
+fn carried(line: &[Vector], then: Edge, now: Edge) -> Vec<Vector> {
     let shift = difference(now.0, then.0);
     let (cosine, sine) = (dot(then.1, now.1), cross(then.1, now.1));
-    let place = |((r, share), s): ((&Vector, f64), f64)| {
-        let reach = if s > 0.0 { -(-s / ARM).exp_m1() * ARM / s } else { 1.0 };
-        let arm = difference(*r, then.0).map(|c| c * reach);
+    let place = |(r, (share, arm)): (&Vector, (f64, Vector))| {
         let across = turned(arm);
         let by = |k: usize| share * (shift[k] + (cosine - 1.0) * arm[k] + sine * across[k]);
         [r[0] + by(0), r[1] + by(1)]
     };
-    line.iter().zip(shares_along(line)).zip(lengths(line)).map(place).collect()
+    line.iter().zip(arms(line, then.0)).map(place).collect()
+}
+
+/// Share f and arm a = (r − E⁰)(1 − e^(−s/d)) d/s of each point of a line that begins at the edge E⁰.
+fn arms(line: &[Vector], edge: Vector) -> impl Iterator<Item = (f64, Vector)> {
+    let arm = move |(r, s): (&Vector, f64)| {
+        let reach = if s > 0.0 { -(-s / ARM).exp_m1() * ARM / s } else { 1.0 };
+        difference(*r, edge).map(|c| c * reach)
+    };
+    shares_along(line).into_iter().zip(line.iter().zip(lengths(line)).map(arm))
 }

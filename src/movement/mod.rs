@@ -26,7 +26,9 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
+mod derivative;
 mod frame;
+mod tangent;
 
 use crate::backend::{
     DeviceError, EllipticBackend, EllipticData, GridBackend, MultigridBackend, Real,
@@ -37,8 +39,10 @@ use crate::grid::quality::{Quality, measure};
 use crate::grid::{Grid, Verdict};
 use crate::solver::linear::Precision;
 use crate::solver::newton::{self, NewtonReport};
-use crate::solver::{NonlinearProblem, SolverError};
+use crate::solver::{LinearStop, NonlinearProblem, SolverError};
 use frame::Frame;
+
+pub use derivative::{Adjoint, Derivatives, Forward, Solved};
 
 /// Most parts into which a movement is cut where Newton's method does not get there at once.
 const MOST_PARTS: usize = 16;
@@ -75,6 +79,8 @@ pub struct Moved {
     pub linear_iterations: f64,
     /// Into how many parts the movement was cut: one where Newton's method got there at once.
     pub parts: usize,
+    /// Of the wall terms: those of the solution.
+    amplitudes: Vec<f64>,
 }
 
 /// Why there is no reference, or no movement of it.
@@ -86,6 +92,30 @@ pub enum MovementError {
     Reference {
         /// Why not.
         verdict: Verdict,
+    },
+    /// Derivatives at a grid that must not be used.
+    #[error("there are no derivatives of a grid that is not good: {verdict}")]
+    NotGood {
+        /// Why not.
+        verdict: Verdict,
+    },
+    /// A linear solve that did not get there.
+    #[error("{stop}: the linear residual is {residual:.1e}, where {tolerance:.1e} was asked")]
+    Linear {
+        /// Why it stopped.
+        stop: LinearStop,
+        /// ‖b − K x‖/‖b‖.
+        residual: f64,
+        /// What was asked.
+        tolerance: f64,
+    },
+    /// Another number of nodes.
+    #[error("values at {found} nodes, where the grid has {expected}")]
+    Nodes {
+        /// Values that were given.
+        found: usize,
+        /// Nodes of the grid.
+        expected: usize,
     },
     /// Another number of wall points.
     #[error("{found} wall points, where the reference has {expected}")]
@@ -138,6 +168,29 @@ impl Reference {
     /// The reference grid, in the frame of its problem.
     pub fn grid(&self) -> &Grid {
         &self.state.grid
+    }
+
+    /// The same map with first cells that are higher by these amounts, one for each point of
+    /// [`Self::wall`]; none if they are not as many.
+    #[must_use]
+    pub fn with_heights(&self, changes: &[f64]) -> Option<Self> {
+        let frame = self.frame.with_heights(changes)?;
+        Some(Self { frame, ..self.clone() })
+    }
+
+    /// The reference as a movement by nothing.
+    pub fn unmoved(&self) -> Moved {
+        let State { grid, amplitudes } = self.state.clone();
+        let (quality, verdict) = (measure(&grid), Verdict::Good);
+        Moved {
+            grid,
+            quality,
+            verdict,
+            newton_iterations: 0,
+            linear_iterations: 0.0,
+            parts: 1,
+            amplitudes,
+        }
     }
 
     /// The wall points of the reference: of an O-grid the last repeats the first, of a C-grid the edge is
@@ -206,7 +259,7 @@ impl Reference {
             let quality = measure(&state.grid);
             let verdict = self.problem.verdict(report.stop, &quality);
             if part == parts || !verdict.is_good() {
-                let grid = state.grid;
+                let State { grid, amplitudes } = state;
                 return Ok(Moved {
                     grid,
                     quality,
@@ -214,6 +267,7 @@ impl Reference {
                     newton_iterations,
                     linear_iterations,
                     parts,
+                    amplitudes,
                 });
             }
             (from, part) = (state, part + 1);
@@ -267,9 +321,7 @@ where
     let mut whole = vec![0.0; equations.unknowns()];
     let walls = if data.wall.is_some() { 2 * data.mi } else { 0 };
     if let Some(amplitudes) = amplitudes {
-        backend.download_unknowns(&u, &mut whole)?;
-        whole[..walls].copy_from_slice(amplitudes);
-        backend.upload_unknowns(&whole, &mut u)?;
+        put_amplitudes(backend, &equations, &mut u, amplitudes)?;
     }
     let mut linear = problem.linear_solver(&equations);
     let settings = &problem.case.newton;
@@ -279,6 +331,19 @@ where
     let nodes = equations.nodes(backend, &u, problem.topology)?;
     let grid = fetched(backend, problem, &nodes)?;
     Ok((State { grid, amplitudes }, report))
+}
+
+/// The amplitudes of the wall terms among the unknowns u, where there are any.
+fn put_amplitudes<B: EllipticBackend, T: Real>(
+    backend: &B,
+    equations: &GridProblem<B, T>,
+    u: &mut B::Vector<f64>,
+    amplitudes: &[f64],
+) -> Result<(), DeviceError> {
+    let mut whole = vec![0.0; equations.unknowns()];
+    backend.download_unknowns(u, &mut whole)?;
+    whole[..amplitudes.len()].copy_from_slice(amplitudes);
+    backend.upload_unknowns(&whole, u)
 }
 
 /// A grid of the problem on the host.

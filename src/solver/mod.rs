@@ -107,7 +107,10 @@ impl NewtonStop {
 }
 
 /// The value, made first if it is not there yet.
-pub(crate) fn present<V>(slot: &mut Option<V>, make: impl FnOnce() -> Result<V>) -> Result<&mut V> {
+pub(crate) fn present<V, E>(
+    slot: &mut Option<V>,
+    make: impl FnOnce() -> Result<V, E>,
+) -> Result<&mut V, E> {
     let value = match slot.take() {
         Some(value) => value,
         None => make()?,

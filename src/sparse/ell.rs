@@ -46,6 +46,9 @@ pub(crate) const STENCIL: [(isize, isize, bool); 13] = [
     (1, 1, false),
 ];
 
+/// The entry of the neighbour's row that couples it with this one, for each of [`STENCIL`].
+const MIRRORED: [usize; STENCIL.len()] = [12, 10, 11, 9, 7, 8, 6, 4, 5, 3, 1, 2, 0];
+
 impl EllPattern {
     /// Pattern with the given entries: `entries(row)` yields the columns of a row.
     ///
@@ -104,6 +107,29 @@ impl EllPattern {
     /// Pattern of the wall columns on `mi` × `mj` points: every row of line i holds (p_i, q_i).
     pub fn wall_columns(mi: usize, mj: usize) -> Self {
         Self::structured(Structure::WallColumns { mi, mj }, 2 * mi * mj, 2)
+    }
+
+    /// For each entry (r, c) of row r of a nine-point pattern its slot and the position of (c, r); no entry
+    /// for other patterns.
+    pub(crate) fn mirrored(&self, row: usize) -> impl Iterator<Item = (usize, usize)> {
+        let (rows, structure, (point, variable)) = (self.rows, self.structure, (row / 2, row % 2));
+        let nine = move |(mi, mj, periodic): (usize, usize, bool)| {
+            let entries = STENCIL.into_iter().zip(MIRRORED).filter_map(move |(entry, mirrored)| {
+                let (di, dj, other) = entry;
+                let k = neighbour(point % mi, point / mi, di, dj, mi, mj, periodic)?;
+                let there = |&&(di, dj, _): &&(isize, isize, bool)| {
+                    neighbour(k % mi, k / mi, di, dj, mi, mj, periodic).is_some()
+                };
+                let slot = STENCIL[..mirrored].iter().filter(there).count();
+                Some(slot * rows + 2 * k + if other { 1 - variable } else { variable })
+            });
+            entries.enumerate()
+        };
+        let size = match structure {
+            Structure::NinePoint { mi, mj, periodic } => Some((mi, mj, periodic)),
+            _ => None,
+        };
+        size.map(nine).into_iter().flatten()
     }
 
     /// What the columns follow from.

@@ -72,6 +72,63 @@ pub fn products_on_the_pattern_of_the_wall_columns<S: Subject>(subject: &S) {
     }
 }
 
+pub fn a_matrix_is_transposed<S: Subject>(subject: &S) {
+    fn check<S: Subject, T: Real>(subject: &S, pattern: &EllPattern) {
+        let values = random_values::<T>(1, pattern);
+        let a = subject.matrix_from(pattern, &values);
+        let mut t = subject.matrix::<T>(pattern).unwrap();
+
+        subject.transpose(&a, &mut t).unwrap();
+
+        let found = subject.matrix_values(&t).unwrap();
+        let entries = |values: &[T]| -> Vec<(usize, usize, u64)> {
+            let rows = (0..pattern.rows())
+                .flat_map(|row| pattern.row(row).map(move |(at, column)| (row, column, at)));
+            rows.map(|(row, column, at)| (row, column, values[at].widen().to_bits())).collect()
+        };
+        let mut expected = entries(&values);
+        for (row, column, _) in &mut expected {
+            std::mem::swap(row, column);
+        }
+        let mut found = entries(&found);
+        // Around a row of two points the neighbours on both sides are one.
+        expected.sort_unstable();
+        found.sort_unstable();
+        assert_eq!(found, expected, "{:?}", pattern.structure());
+    }
+    for pattern in nine_point_patterns() {
+        check::<S, f64>(subject, &pattern);
+        check::<S, f32>(subject, &pattern);
+    }
+}
+
+pub fn wall_columns_are_summed_up<S: Subject>(subject: &S) {
+    fn check<S: Subject, T: Real>(subject: &S, (mi, mj): (usize, usize)) {
+        let pattern = EllPattern::wall_columns(mi, mj);
+        let (values, x) = (random_values::<T>(1, &pattern), random::<T>(2, pattern.rows()));
+        let rest = random::<T>(3, pattern.rows());
+        let mut expected = rest.clone();
+        for column in 0..2 * mi {
+            let of_row = |row: usize| {
+                let entry = pattern.row(row).find(|&(_, at)| at == column);
+                entry.map_or(0.0, |(at, _)| values[at].widen() * x[row].widen())
+            };
+            expected[column] = T::narrow((0..pattern.rows()).map(of_row).sum());
+        }
+        let b = subject.matrix_from(&pattern, &values);
+        let mut sums = to_device(subject, &rest);
+
+        subject.wall_sums(&b, &to_device(subject, &x), &mut sums).unwrap();
+
+        let found = to_host(subject, &sums, pattern.rows());
+        assert_close(&found, &expected, 20.0, &format!("{mi} × {mj} points"));
+    }
+    for size in SIZES {
+        check::<S, f64>(subject, size);
+        check::<S, f32>(subject, size);
+    }
+}
+
 pub fn products_on_a_general_pattern<S: Subject>(subject: &S) {
     for rows in [1, 2, 31, 32, 33, 257, 600] {
         check_products::<S, f64>(subject, &general_pattern(rows), &[0, 3]);

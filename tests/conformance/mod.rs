@@ -125,6 +125,8 @@ macro_rules! conformance {
         conformance!(@module $backend, matrices,
             products_on_the_nine_point_pattern
             products_on_the_pattern_of_the_wall_columns
+            a_matrix_is_transposed
+            wall_columns_are_summed_up
             products_on_a_general_pattern
             a_scaled_vector_is_multiplied
             diagonals_are_inverted

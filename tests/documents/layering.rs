@@ -48,7 +48,10 @@ const ALLOWED: &[(&str, &[&str])] = &[
             "formats", "report", "case", "error", "memory", "digest", "ranks",
         ],
     ),
-    ("movement", &["geometry", "grid", "backend", "solver", "elliptic", "error", "generate"]),
+    (
+        "movement",
+        &["geometry", "grid", "backend", "pde", "solver", "elliptic", "error", "generate"],
+    ),
     (
         "linear_system",
         &[

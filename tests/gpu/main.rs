@@ -10,6 +10,7 @@ mod cases;
 mod conformance;
 mod lost;
 mod messages;
+mod movement;
 #[path = "../backends/rows/patterns.rs"]
 mod patterns;
 mod rows;

@@ -4,6 +4,7 @@
 mod breakdowns;
 mod cg;
 mod counts;
+mod derivatives;
 mod fallback;
 mod gmres;
 mod jacobian;

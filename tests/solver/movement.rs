@@ -10,18 +10,18 @@ use gridgen::movement::{Moved, MovementError, Reference};
 type Wall = Vec<[f64; 2]>;
 
 /// The grids O and C with which the numerics were settled, and smaller ones.
-const O: &str = "geometry.naca = '2412'\ngeometry.trailing_edge = 'sharp'\n[grid]\nni = 129\nnj = 65\n\
+pub(crate) const O: &str = "geometry.naca = '2412'\ngeometry.trailing_edge = 'sharp'\n[grid]\nni = 129\nnj = 65\n\
                  first_cell = 1e-5\nfar_field = 15.0\ntrailing_edge_spacing = 1e-3\n";
-const C: &str = "geometry.naca = '2412'\ngeometry.trailing_edge = 'sharp'\n[grid]\ntopology = 'C'\nni = 225\n\
+pub(crate) const C: &str = "geometry.naca = '2412'\ngeometry.trailing_edge = 'sharp'\n[grid]\ntopology = 'C'\nni = 225\n\
                  nj = 65\nwake = 48\nfirst_cell = 1e-5\nfar_field = 50.0\n";
-const BLUNT: &str = "geometry.naca = '2412'\ngeometry.trailing_edge = 'blunt'\n[grid]\nni = 97\nnj = 33\n\
+pub(crate) const BLUNT: &str = "geometry.naca = '2412'\ngeometry.trailing_edge = 'blunt'\n[grid]\nni = 97\nnj = 33\n\
                      first_cell = 1e-4\n";
-const HALF: &str =
+pub(crate) const HALF: &str =
     "geometry.naca = '0012'\n[grid]\ntopology = 'half'\nni = 65\nnj = 33\nfirst_cell = 1e-3\n";
-const SMALL: &str = "geometry.naca = '2412'\ngeometry.trailing_edge = 'sharp'\nnewton.tolerance = 1e-12\n\
+pub(crate) const SMALL: &str = "geometry.naca = '2412'\ngeometry.trailing_edge = 'sharp'\nnewton.tolerance = 1e-12\n\
                      [grid]\nni = 65\nnj = 33\nfirst_cell = 1e-3\n";
 
-fn reference(text: &str) -> Reference {
+pub(crate) fn reference(text: &str) -> Reference {
     let problem = Case::from_toml(text, Path::new("wing.toml"), &[]).unwrap().settle().unwrap();
     Reference::new(&CpuBackend, &problem).unwrap()
 }
@@ -34,14 +34,14 @@ fn moved(reference: &Reference, wall: &[[f64; 2]]) -> Moved {
 }
 
 /// Turned about the quarter chord.
-fn twisted(wall: &[[f64; 2]], degrees: f64) -> Wall {
+pub(crate) fn twisted(wall: &[[f64; 2]], degrees: f64) -> Wall {
     let (sin, cos) = degrees.to_radians().sin_cos();
     let turn = |&[x, y]: &[f64; 2]| [0.25 + cos * (x - 0.25) + sin * y, cos * y - sin * (x - 0.25)];
     wall.iter().map(turn).collect()
 }
 
 /// With a bump of Hicks and Henne at 40 % of the chord, of this height, on the upper side.
-fn bumped(wall: &[[f64; 2]], height: f64) -> Wall {
+pub(crate) fn bumped(wall: &[[f64; 2]], height: f64) -> Wall {
     let half = wall.len() / 2;
     let bump = |x: f64| {
         let exponent = 0.5_f64.ln() / 0.4_f64.ln();

@@ -13,6 +13,7 @@ use crate::grid::quality::{Quality, measure};
 use crate::grid::{Grid, Symmetry, Topology};
 use crate::pde::EllipticSettings;
 use crate::simd;
+use crate::sparse::Structure;
 use rayon::prelude::*;
 
 impl GridBackend for CpuBackend {
@@ -217,6 +218,26 @@ impl EllipticBackend for CpuBackend {
         Ok(grid)
     }
 
+    fn wall_sums<T: Real>(&self, b: &EllMatrix<T>, x: &Vec<T>, g: &mut Vec<T>) -> Result<()> {
+        let Structure::WallColumns { mi, .. } = b.pattern.structure() else { return Ok(()) };
+        let (n, values) = (b.pattern.rows(), b.values.as_slice());
+        g[..2 * mi].par_chunks_mut(COLUMNS).enumerate().for_each(|(chunk, g)| {
+            g.fill(T::zero());
+            for start in (chunk * COLUMNS..n).step_by(2 * mi) {
+                let here = start..start + g.len();
+                let of_p = values[here.clone()].as_chunks::<2>().0;
+                let of_q = values[n + here.start..][..g.len()].as_chunks::<2>().0;
+                let x = x[here].as_chunks::<2>().0;
+                let sums = g.as_chunks_mut::<2>().0;
+                for (((sum, p), q), x) in sums.iter_mut().zip(of_p).zip(of_q).zip(x) {
+                    sum[0] += p[0] * x[0] + p[1] * x[1];
+                    sum[1] += q[0] * x[0] + q[1] * x[1];
+                }
+            }
+        });
+        Ok(())
+    }
+
     fn factor_wall_blocks<T: Real>(
         &self,
         walls: usize,
@@ -244,6 +265,9 @@ impl EllipticBackend for CpuBackend {
         Ok(())
     }
 }
+
+/// Unknowns of a row that are summed up together over all rows.
+const COLUMNS: usize = 256;
 
 /// A 2×2 block, row-major.
 type Block<T> = [T; 4];

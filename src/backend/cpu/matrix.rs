@@ -128,6 +128,19 @@ impl SparseBackend for CpuBackend {
         Ok(())
     }
 
+    fn transpose<T: Real>(&self, a: &EllMatrix<T>, t: &mut EllMatrix<T>) -> Result<()> {
+        let Structure::NinePoint { mi, .. } = a.pattern.structure() else { return Ok(()) };
+        let pattern = Arc::clone(&a.pattern);
+        t.row_blocks_mut(2 * mi).into_par_iter().enumerate().for_each(|(j, mut slots)| {
+            for row in 0..2 * mi {
+                for (slot, from) in pattern.mirrored(2 * mi * j + row) {
+                    slots[slot][row] = a.values[from];
+                }
+            }
+        });
+        Ok(())
+    }
+
     fn csr<T: Real>(&self, a: &Csr, format: Format) -> Result<CsrMatrix<T>> {
         Ok(CsrMatrix::new(a, format))
     }

@@ -165,7 +165,7 @@ fn every_step_gives_the_bits_of_one_device() {
     }
 }
 
-/// A grid moved on a device is that of the CPU.
+/// A grid moved on a device is that of the CPU, and so are its derivatives.
 #[test]
 fn a_movement_is_that_of_the_cpu() {
     let tight = [("newton.tolerance", "1e-12"), ("geometry.trailing_edge", "sharp")];
@@ -176,10 +176,11 @@ fn a_movement_is_that_of_the_cpu() {
             reference.wall().into_iter().map(|[x, y]| [x, 1.3 * y + 0.02 * x * (1.0 - x)]).collect()
         };
         let expected = Reference::new(&CpuBackend, &problem).unwrap();
-        let expected = expected.move_to(&CpuBackend, &wall(&expected)).unwrap();
-        let found = Reference::new(&alone, &problem).unwrap();
+        let on_cpu = expected;
+        let expected = on_cpu.move_to(&CpuBackend, &wall(&on_cpu)).unwrap();
+        let on_device = Reference::new(&alone, &problem).unwrap();
 
-        let found = found.move_to(&alone, &wall(&found)).unwrap();
+        let found = on_device.move_to(&alone, &wall(&on_device)).unwrap();
 
         assert!(expected.verdict.is_good() && found.verdict.is_good());
         assert_eq!(found.newton_iterations, expected.newton_iterations);
@@ -187,5 +188,21 @@ fn a_movement_is_that_of_the_cpu() {
         let pairs = a.x.iter().zip(&b.x).chain(a.y.iter().zip(&b.y));
         let worst = pairs.map(|(a, b)| (a - b).abs()).fold(0.0, f64::max);
         assert!(worst < 1e-9, "{worst:e}");
+
+        let mut ours = on_device.derivatives(&alone, &found).unwrap();
+        let mut theirs = on_cpu.derivatives(&CpuBackend, &expected).unwrap();
+        let by: Vec<[f64; 2]> = wall(&on_cpu).into_iter().map(|[x, y]| [y, x * x]).collect();
+        let heights = vec![1e-3; by.len()];
+        let found = ours.derivative(&by, &heights).unwrap();
+        let expected = theirs.derivative(&by, &heights).unwrap();
+        let apart =
+            |a: &[f64], b: &[f64]| a.iter().zip(b).map(|(a, b)| (a - b).abs()).fold(0.0, f64::max);
+        let worst = apart(&found.x, &expected.x).max(apart(&found.y, &expected.y));
+        assert!(worst < 1e-6, "{worst:e}");
+        let found = ours.adjoint(&expected.x, &expected.y).unwrap();
+        let expected = theirs.adjoint(&expected.x, &expected.y).unwrap();
+        let scale = expected.wall.as_flattened().iter().fold(0.0, |m: f64, v| m.max(v.abs()));
+        let worst = apart(found.wall.as_flattened(), expected.wall.as_flattened());
+        assert!(worst < 1e-6 * scale, "{worst:e} of {scale:e}");
     }
 }

@@ -5,9 +5,9 @@ use super::vector::CudaVector;
 use crate::backend::cuda::backend::CudaBackend;
 use crate::backend::cuda::comm::{Halo, PERIODIC_ROW};
 use crate::backend::cuda::device::Buffer;
-use crate::backend::cuda::launch::constants::SLOT_UNIT;
+use crate::backend::cuda::launch::constants::{SLOT_UNIT, WALL_SUMS, WARP};
 use crate::backend::cuda::launch::{Argument, LaunchShape, Result, Source, arguments};
-use crate::backend::{LinearOperator, Product, Real};
+use crate::backend::{DeviceError, LinearOperator, Product, Real};
 use crate::sparse::{EllPattern, Structure};
 
 /// A matrix in ELL format in a GPU's memory: `values[k * stride + r]` is slot k of row r.
@@ -85,6 +85,33 @@ impl<T: Real> CudaMatrix<T> {
         self.start_halo(backend, None, x)?;
         backend.launch::<T>(Source::Matrix, name, LaunchShape::threads(points), &arguments)?;
         self.add_halo(backend, skip, y)
+    }
+
+    /// t ← Aᵀ for the nine-point pattern.
+    pub(crate) fn transpose(&self, backend: &CudaBackend, t: &mut Self) -> Result<()> {
+        let Structure::NinePoint { mi, mj, periodic } = self.pattern.structure() else {
+            return Ok(());
+        };
+        if backend.ranks.is_some() {
+            return Err(DeviceError::OneDeviceOnly { what: "the transpose of a matrix" });
+        }
+        let mut arguments = backend.grid_arguments(mi, mj, periodic);
+        arguments.extend(arguments![&self.values, &t.values]);
+        let shape = LaunchShape::threads(mi * mj);
+        backend.launch::<T>(Source::Matrix, "transpose_nine_point", shape, &arguments)
+    }
+
+    /// The leading points of g ← Bᵀ x for the wall columns.
+    pub(crate) fn wall_sums(
+        &self,
+        backend: &CudaBackend,
+        x: &CudaVector<T>,
+        g: &mut CudaVector<T>,
+    ) -> Result<()> {
+        let Structure::WallColumns { mi, mj } = self.pattern.structure() else { return Ok(()) };
+        let arguments = arguments![mi as u32, mj as u32, &self.values, x, &*g];
+        let shape = LaunchShape::new(mi.div_ceil(WARP), (WALL_SUMS * WARP) as u32);
+        backend.launch::<T>(Source::Matrix, "sum_wall_columns", shape, &arguments)
     }
 
     /// The arguments by which a kernel knows a pattern whose columns are looked up.

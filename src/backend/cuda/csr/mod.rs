@@ -102,6 +102,10 @@ impl SparseBackend for CudaBackend {
         a.multiply(self, x, product, y)
     }
 
+    fn transpose<T: Real>(&self, a: &CudaMatrix<T>, t: &mut CudaMatrix<T>) -> Result<()> {
+        a.transpose(self, t)
+    }
+
     fn csr<T: Real>(&self, a: &Csr, format: Format) -> Result<CudaCsr<T>> {
         let (pattern, values) = CsrPattern::with_values(self, a)?;
         let product = RowProduct::new(self, a, format, (&pattern, &values))?;

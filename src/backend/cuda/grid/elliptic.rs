@@ -213,6 +213,15 @@ impl EllipticBackend for CudaBackend {
         Ok(CudaGrid { columns: all, x, y, ..frame })
     }
 
+    fn wall_sums<T: Real>(
+        &self,
+        b: &CudaMatrix<T>,
+        x: &CudaVector<T>,
+        g: &mut CudaVector<T>,
+    ) -> Result<()> {
+        b.wall_sums(self, x, g)
+    }
+
     fn factor_wall_blocks<T: Real>(
         &self,
         walls: usize,

@@ -99,6 +99,8 @@ shared_constants! {
     RESTRICT_I: usize = 32;
     RESTRICT_J: usize = 8;
 
+    /// Warps that sum up the wall columns of as many lines as a warp has threads.
+    WALL_SUMS: usize = 8;
     /// Side of the tiles of points within which DILU is done, and values per row of their factors.
     POINT_TILE: usize = TILE;
     TILE_ENTRIES: usize = 13;

@@ -1,0 +1,58 @@
+//! Grids that move, and their derivatives, on a GPU.
+
+use std::path::Path;
+
+use gridgen::backend::cpu::CpuBackend;
+use gridgen::backend::{EllipticBackend, MultigridBackend};
+use gridgen::case::Case;
+use gridgen::movement::{Adjoint, Forward, Moved, Reference};
+
+use crate::on_gpu;
+
+/// A reference, its wall twisted by 10° about the quarter chord, the grid there and its derivatives.
+fn all<B: EllipticBackend + MultigridBackend>(
+    backend: &B,
+    text: &str,
+) -> (Moved, Forward, Adjoint) {
+    let problem = Case::from_toml(text, Path::new("wing.toml"), &[]).unwrap().settle().unwrap();
+    let reference = Reference::new(backend, &problem).unwrap();
+    let (sin, cos) = 10.0_f64.to_radians().sin_cos();
+    let turn = |[x, y]: [f64; 2]| [0.25 + cos * (x - 0.25) + sin * y, cos * y - sin * (x - 0.25)];
+    let wall: Vec<[f64; 2]> = reference.wall().into_iter().map(turn).collect();
+    let moved = reference.move_to(backend, &wall).unwrap();
+    let by: Vec<[f64; 2]> = wall.iter().map(|&[x, y]| [y, x * x]).collect();
+    let mut derivatives = reference.derivatives(backend, &moved).unwrap();
+    let forward = derivatives.derivative(&by, &[]).unwrap();
+    let adjoint = derivatives.adjoint(&moved.grid.x, &moved.grid.y).unwrap();
+    (moved, forward, adjoint)
+}
+
+fn apart(a: &[f64], b: &[f64]) -> f64 {
+    let scale = b.iter().fold(0.0, |most: f64, v| most.max(v.abs()));
+    a.iter().zip(b).map(|(a, b)| (a - b).abs()).fold(0.0, f64::max) / scale
+}
+
+#[test]
+fn a_grid_moves_on_the_gpu_as_on_the_cpu() {
+    let o = |ni: usize, nj: usize| {
+        format!(
+            "geometry.naca = '2412'\ngeometry.trailing_edge = 'sharp'\nnewton.tolerance = 1e-10\n\
+             [grid]\nni = {ni}\nnj = {nj}\nfirst_cell = 1e-5\n"
+        )
+    };
+    let c = "geometry.naca = '2412'\ngeometry.trailing_edge = 'sharp'\nnewton.tolerance = 1e-10\n\
+             [grid]\ntopology = 'C'\nni = 225\nnj = 65\nwake = 48\nfirst_cell = 1e-5\n";
+    for text in [o(257, 129), o(1025, 513), c.to_owned()] {
+        let (on_cpu, forward, adjoint) = all(&CpuBackend, &text);
+        let (moved, on_gpu, transposed) = all(&on_gpu(), &text);
+
+        let both = |a: [&[f64]; 2], b: [&[f64]; 2]| apart(a[0], b[0]).max(apart(a[1], b[1]));
+        let [a, b] = [&moved.grid, &on_cpu.grid].map(|grid| [&grid.x[..], &grid.y[..]]);
+        let off = both(a, b);
+        assert!(off < 1e-9, "nodes: {off:e}");
+        let off = both([&on_gpu.x, &on_gpu.y], [&forward.x, &forward.y]);
+        assert!(off < 1e-6, "derivative: {off:e}");
+        let off = apart(transposed.wall.as_flattened(), adjoint.wall.as_flattened());
+        assert!(off < 1e-6, "adjoint: {off:e}");
+    }
+}

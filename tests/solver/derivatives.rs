@@ -1,0 +1,178 @@
+//! Derivatives of moved grids.
+
+use gridgen::backend::cpu::CpuBackend;
+use gridgen::movement::{Moved, MovementError, Reference};
+
+use crate::movement::{BLUNT, C, HALF, O, SMALL, bumped, reference, twisted};
+
+type Wall = Vec<[f64; 2]>;
+
+/// A reference whose grids are solved to rounding, and a grid moved from it.
+fn moved(text: &str) -> (Reference, Wall, Moved) {
+    // The small one asks for it itself.
+    let tight = if text == SMALL { "" } else { "newton.tolerance = 1e-11\n" };
+    let text = format!("{tight}linear.precision = 'double'\n{text}");
+    let reference = reference(&text);
+    let wall = twisted(&bumped(&reference.wall(), 0.01), 3.0);
+    let moved = solved(&reference, &wall);
+    (reference, wall, moved)
+}
+
+fn solved(reference: &Reference, wall: &[[f64; 2]]) -> Moved {
+    let moved = reference.move_to(&CpuBackend, wall).unwrap();
+    assert!(moved.verdict.is_good(), "{}", moved.verdict);
+    moved
+}
+
+/// A smooth displacement of the wall.
+fn smooth(wall: &[[f64; 2]]) -> Wall {
+    wall.iter().map(|&[x, y]| [0.3 * (2.0 * y).sin(), (3.0 * x).cos() + 0.5 * y]).collect()
+}
+
+fn displaced(wall: &[[f64; 2]], by: &[[f64; 2]], h: f64) -> Wall {
+    wall.iter().zip(by).map(|(a, b)| [a[0] + h * b[0], a[1] + h * b[1]]).collect()
+}
+
+/// ‖central difference − (x, y)‖/‖(x, y)‖ for the grids at both ends.
+fn off(ends: [&Moved; 2], h: f64, [x, y]: [&[f64]; 2]) -> f64 {
+    let [low, high] = ends.map(|end| [&end.grid.x, &end.grid.y]);
+    let (mut square, mut whole) = (0.0, 0.0);
+    for (k, exact) in [x, y].into_iter().enumerate() {
+        for ((low, high), exact) in low[k].iter().zip(high[k]).zip(exact) {
+            square += ((high - low) / (2.0 * h) - exact).powi(2);
+            whole += exact * exact;
+        }
+    }
+    (square / whole).sqrt()
+}
+
+#[test]
+fn the_forward_derivative_is_that_of_central_differences() {
+    for (text, most) in [(SMALL, 5e-8), (O, 5e-8), (BLUNT, 2e-7), (C, 2e-7), (HALF, 5e-8)] {
+        let (reference, wall, at) = moved(text);
+        let by = smooth(&wall);
+        let h = 1e-4;
+        let ends = [-h, h].map(|h| solved(&reference, &displaced(&wall, &by, h)));
+
+        let mut derivatives = reference.derivatives(&CpuBackend, &at).unwrap();
+        let found = derivatives.derivative(&by, &[]).unwrap();
+
+        let off = off([&ends[0], &ends[1]], h, [&found.x, &found.y]);
+        assert!(off < most, "{text}: {off:e}");
+        assert!(found.solved.residual <= 1e-9, "{text}: {:?}", found.solved);
+    }
+}
+
+#[test]
+fn the_derivative_by_heights_is_that_of_central_differences() {
+    for (text, size) in [(SMALL, 1e-3), (C, 1e-5)] {
+        let (reference, wall, at) = moved(text);
+        let heights: Vec<f64> =
+            wall.iter().map(|&[x, _]| size * (1.0 + 0.5 * (5.0 * x).sin())).collect();
+        let h = 1e-3;
+        let ends = [-h, h].map(|h| {
+            let changes: Vec<f64> = heights.iter().map(|height| h * height).collect();
+            solved(&reference.with_heights(&changes).unwrap(), &wall)
+        });
+
+        let mut derivatives = reference.derivatives(&CpuBackend, &at).unwrap();
+        let found = derivatives.derivative(&vec![[0.0; 2]; wall.len()], &heights).unwrap();
+
+        let off = off([&ends[0], &ends[1]], h, [&found.x, &found.y]);
+        assert!(off < 1e-5, "{text}: {off:e}");
+    }
+}
+
+#[test]
+fn the_remainder_falls_with_the_square_of_the_step() {
+    let (reference, wall, at) = moved(SMALL);
+    let by = smooth(&wall);
+    let found = reference.derivatives(&CpuBackend, &at).unwrap().derivative(&by, &[]).unwrap();
+
+    let [coarse, fine] = [1e-3, 5e-4].map(|h| {
+        let end = solved(&reference, &displaced(&wall, &by, h));
+        let of = |end: &[f64], at: &[f64], by: &[f64]| -> f64 {
+            end.iter().zip(at).zip(by).map(|((e, a), b)| (e - a - h * b).powi(2)).sum()
+        };
+        let square = of(&end.grid.x, &at.grid.x, &found.x) + of(&end.grid.y, &at.grid.y, &found.y);
+        square.sqrt()
+    });
+
+    assert!((coarse / fine - 4.0).abs() < 0.05, "{}", coarse / fine);
+}
+
+/// ⟨X̄, ∂X/∂x_w δ⟩ = ⟨(∂X/∂x_w)ᵀ X̄, δ⟩, for wall points and heights.
+#[test]
+fn the_adjoint_is_the_transpose_of_the_forward_derivative() {
+    for (text, most) in [(O, 9.5), (C, 14.0), (SMALL, 12.0), (BLUNT, 60.0), (HALF, 12.0)] {
+        let (reference, wall, at) = moved(text);
+        let (by, heights) = (smooth(&wall), wall.iter().map(|&[x, _]| 1.0 + x).collect::<Vec<_>>());
+        let weights =
+            |of: fn(f64) -> f64, at: &[f64]| -> Vec<f64> { at.iter().map(|&c| of(c)).collect() };
+        let x = weights(|x| (3.0 * x).sin(), &at.grid.x);
+        let y = weights(|x| (2.0 * x).cos(), &at.grid.x);
+
+        let mut derivatives = reference.derivatives(&CpuBackend, &at).unwrap();
+        let forward = derivatives.derivative(&by, &heights).unwrap();
+        let adjoint = derivatives.adjoint(&x, &y).unwrap();
+
+        let dot = |a: &[f64], b: &[f64]| -> f64 { a.iter().zip(b).map(|(a, b)| a * b).sum() };
+        let left = dot(&x, &forward.x) + dot(&y, &forward.y);
+        let right =
+            dot(adjoint.wall.as_flattened(), by.as_flattened()) + dot(&adjoint.heights, &heights);
+        assert!((left - right).abs() <= 1e-8 * left.abs(), "{text}: {left:e}, {right:e}");
+        let solved = adjoint.solved;
+        assert!(solved.iterations <= most && solved.residual <= 1e-9, "{text}: {solved:?}");
+    }
+}
+
+#[test]
+fn one_object_serves_many_right_sides() {
+    let (reference, wall, at) = moved(SMALL);
+    let mut derivatives = reference.derivatives(&CpuBackend, &at).unwrap();
+    let by = smooth(&wall);
+
+    let first = derivatives.derivative(&by, &[]).unwrap();
+    let twice: Wall = by.iter().map(|v| v.map(|c| 2.0 * c)).collect();
+    let second = derivatives.derivative(&twice, &[]).unwrap();
+
+    let worst = first.x.iter().zip(&second.x).map(|(a, b)| (2.0 * a - b).abs()).fold(0.0, f64::max);
+    assert!(worst < 1e-12, "{worst:e}");
+}
+
+/// The derivative at the reference itself: a displacement by a constant moves what is near the wall by it.
+#[test]
+fn the_wall_takes_its_first_cells_with_it() {
+    let reference = reference(SMALL);
+    let shift = vec![[1.0, 0.0]; reference.wall().len()];
+
+    let mut derivatives = reference.derivatives(&CpuBackend, &reference.unmoved()).unwrap();
+    let found = derivatives.derivative(&shift, &[]).unwrap();
+
+    let ni = reference.grid().ni;
+    for k in 0..2 * ni {
+        assert!((found.x[k] - 1.0).abs() < 1e-12 && found.y[k].abs() < 1e-12, "node {k}");
+    }
+    let outer = found.x.len() - ni;
+    assert!(found.x[outer..].iter().all(|c| *c == 0.0));
+}
+
+#[test]
+fn what_has_no_derivative_is_refused() {
+    let reference = reference(SMALL);
+    let mut wall = reference.wall();
+    let mut derivatives = reference.derivatives(&CpuBackend, &reference.unmoved()).unwrap();
+
+    let short = derivatives.derivative(&wall[1..], &[]).unwrap_err();
+    assert!(matches!(short, MovementError::WallPoints { found: 64, expected: 65 }), "{short}");
+    let short = derivatives.derivative(&wall, &[1.0]).unwrap_err();
+    assert!(matches!(short, MovementError::WallPoints { found: 1, expected: 65 }), "{short}");
+    let short = derivatives.adjoint(&[1.0], &[1.0]).unwrap_err();
+    assert!(matches!(short, MovementError::Nodes { found: 1, .. }), "{short}");
+    assert!(reference.with_heights(&[1e-3]).is_none());
+
+    wall.swap(20, 21);
+    let folded = reference.move_to(&CpuBackend, &wall).unwrap();
+    let refused = reference.derivatives(&CpuBackend, &folded).err().unwrap();
+    assert!(matches!(refused, MovementError::NotGood { .. }), "{refused}");
+}
