@@ -7,6 +7,7 @@ use crate::files::restart::RestartError;
 use crate::formats::ReadError;
 use crate::formats::matrix_market::MatrixMarketError;
 use crate::grid::FamilyError;
+use crate::movement::{MovementError, ReferenceError};
 use crate::ranks::RanksError;
 use crate::solver::{PreconditionerFailure, SolverError};
 use std::path::PathBuf;
@@ -35,6 +36,12 @@ pub enum Error {
     /// A mesh cannot be read.
     #[error(transparent)]
     Mesh(#[from] ReadError),
+    /// There is no reference, or no movement of it.
+    #[error(transparent)]
+    Movement(#[from] MovementError),
+    /// A reference cannot be read.
+    #[error(transparent)]
+    Reference(#[from] ReferenceError),
     /// A matrix or a right side cannot be read.
     #[error(transparent)]
     MatrixMarket(#[from] MatrixMarketError),
@@ -69,10 +76,17 @@ impl Error {
     /// it.
     pub fn exit_code(&self) -> u8 {
         match self {
-            Self::System(SystemError::Pivot { .. }) | Self::Preconditioner(_) => 1,
+            Self::System(SystemError::Pivot { .. })
+            | Self::Preconditioner(_)
+            | Self::Movement(
+                MovementError::Linear { .. }
+                | MovementError::Solver(SolverError::Preconditioner(_)),
+            ) => 1,
             Self::Ranks(RanksError::Ended { failure } | RanksError::Reported { failure })
             | Self::Device(DeviceError::Ranks(RanksError::Ended { failure })) => failure.code,
-            Self::Device(_) | Self::Ranks(_) => 3,
+            Self::Device(_)
+            | Self::Ranks(_)
+            | Self::Movement(MovementError::Solver(SolverError::Device(_))) => 3,
             Self::Interrupted { .. } => 130,
             _ => 2,
         }
@@ -87,6 +101,8 @@ impl Error {
             Self::Io(error) => Some(error.hint().into()),
             Self::Restart(error) => Some(error.hint().into()),
             Self::Mesh(error) => Some(error.hint().into()),
+            Self::Movement(error) => Some(error.hint().into()),
+            Self::Reference(error) => Some(error.hint().into()),
             Self::MatrixMarket(error) => Some(error.hint().into()),
             Self::System(error) => Some(error.hint()),
             Self::Interrupted { restart, .. } => {

@@ -5,7 +5,7 @@ use crate::grid::initial::{self, InitialGrid, InitialSettings, Outline, first_he
 use crate::grid::quality::Quality;
 use crate::grid::{Grid, Symmetry, Topology};
 use crate::pde::EllipticSettings;
-use crate::pde::control::{Wall, arc_length, control_functions, decay};
+use crate::pde::control::{Base, ControlSettings, Wall, arc_length, control_functions, decay};
 use rayon::prelude::*;
 
 /// Grids where a backend keeps them, from the march to the host.
@@ -107,47 +107,71 @@ impl EllipticData {
     /// all `ni` points of the line j = 0; a coupled wall puts the first row of points at
     /// r_{i,0} + h_i n_i with the heights of [`first_heights`].
     pub fn new(initial: &Grid, normals: &[[f64; 2]], settings: &EllipticSettings) -> Self {
-        let (ni, nj) = (initial.ni, initial.nj);
-        let LevelSize { mi, mj, periodic } = LevelSize::of_grid(initial.topology, ni, nj);
-        // Unknown columns start at node 0 of a periodic grid and at node 1 of one with held ends.
-        let first = usize::from(!periodic);
-        let columns = initial.topology.columns(ni);
+        let ni = initial.ni;
         let heights = first_heights(
             initial.topology,
             &initial.x[..ni],
             &initial.y[..ni],
             settings.first_cell,
         );
+        let mut data = Self::with_heights(initial, &heights, &settings.control);
+        if data.wall.is_some() {
+            let (mi, stride, first) = (data.mi, data.mi + 2, usize::from(!data.periodic));
+            for i in 0..mi {
+                let ([nx, ny], height) = (normals[i + first], heights[i + first]);
+                data.x[stride + i + 1] = data.x[i + 1] + height * nx;
+                data.y[stride + i + 1] = data.y[i + 1] + height * ny;
+            }
+        }
+        data
+    }
+
+    /// The equations that any grid solves: the P0 and Q0 that its nodes ask for at each point, neither
+    /// clipped nor smoothed, and wall terms that decay over `decay` wall spacings, of amplitude zero.
+    pub fn of_grid(grid: &Grid, decay: f64) -> Self {
+        let exact = ControlSettings {
+            base: Base::Marched,
+            wall: Wall::Coupled,
+            smoothing: 0,
+            smoothing_distance: 1.0,
+            clip: f64::INFINITY,
+            decay,
+        };
+        let heights = &arc_length(grid)[grid.ni..2 * grid.ni];
+        Self::with_heights(grid, heights, &exact)
+    }
+
+    /// The equations with these P0 and Q0 at the unknown points, and the nodes of a grid as they stand.
+    pub fn of_terms(
+        grid: &Grid,
+        [control_p, control_q]: [Vec<f64>; 2],
+        wall: Option<WallTerms>,
+    ) -> Self {
+        let LevelSize { mi, mj, periodic } = LevelSize::of_grid(grid.topology, grid.ni, grid.nj);
+        let frame = |nodes: &[f64]| framed(nodes, grid.ni, periodic);
+        let (x, y) = (frame(&grid.x), frame(&grid.y));
+        Self { mi, mj, periodic, x, y, control_p, control_q, wall }
+    }
+
+    /// The same with the nodes of a grid as they stand, whose first cells have these heights.
+    fn with_heights(grid: &Grid, heights: &[f64], settings: &ControlSettings) -> Self {
+        let (ni, nj) = (grid.ni, grid.nj);
+        let LevelSize { mi, mj, periodic } = LevelSize::of_grid(grid.topology, ni, nj);
+        // Unknown columns start at node 0 of a periodic grid and at node 1 of one with held ends.
+        let first = usize::from(!periodic);
+        let columns = grid.topology.columns(ni);
         let inner = |f: &[f64]| -> Vec<f64> {
             let mut kept = vec![0.0; mi * mj];
             let rows = kept.par_chunks_mut(mi).zip(f.par_chunks(columns).skip(1));
             rows.for_each(|(kept, row)| kept.copy_from_slice(&row[first..first + mi]));
             kept
         };
-        let control = control_functions(initial, &settings.control);
-        let wall = (settings.control.wall == Wall::Coupled).then(|| {
-            let (phi, psi) = decay(initial, &arc_length(initial), &heights, settings.control.decay);
+        let control = control_functions(grid, settings);
+        let wall = (settings.wall == Wall::Coupled).then(|| {
+            let (phi, psi) = decay(grid, &arc_length(grid), heights, settings.decay);
             WallTerms { phi: inner(&phi), psi: inner(&psi) }
         });
-        let (mut x, mut y) = (framed(&initial.x, ni, periodic), framed(&initial.y, ni, periodic));
-        if wall.is_some() {
-            let stride = mi + 2;
-            for i in 0..mi {
-                let ([nx, ny], height) = (normals[i + first], heights[i + first]);
-                x[stride + i + 1] = x[i + 1] + height * nx;
-                y[stride + i + 1] = y[i + 1] + height * ny;
-            }
-        }
-        Self {
-            mi,
-            mj,
-            periodic,
-            x,
-            y,
-            control_p: inner(&control.p),
-            control_q: inner(&control.q),
-            wall,
-        }
+        Self::of_terms(grid, [inner(&control.p), inner(&control.q)], wall)
     }
 }
 

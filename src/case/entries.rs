@@ -54,11 +54,7 @@ impl Case {
     ) -> Result<Self, CaseError> {
         let mut entries = Entries::read(text, path)?;
         entries.seal();
-        for (key, value) in overrides {
-            let place = Place::Set { key: key.clone(), value: value.clone() };
-            let key = schema::find(key).ok_or_else(|| unknown_key(key, place.clone()))?;
-            entries.set(key, &override_value(key, value), value.clone(), place)?;
-        }
+        entries.replace(overrides)?;
         Self::resolve(&entries, path)
     }
 
@@ -154,6 +150,30 @@ impl Entries {
         let mut entries = Self { values: BTreeMap::new(), places, sealed: BTreeSet::new() };
         entries.read_table("", document.as_table(), &Source { text, path })?;
         Ok(entries)
+    }
+
+    /// Keys of these sections alone, with their values in TOML.
+    pub(super) fn of_sections(
+        sections: &[&str],
+        overrides: &[(String, String)],
+    ) -> Result<Self, CaseError> {
+        let within = |key: &str| key.split('.').next().is_some_and(|name| sections.contains(&name));
+        if let Some((key, value)) = overrides.iter().find(|(key, _)| !within(key)) {
+            return Err(unknown_key(key, Place::Set { key: key.clone(), value: value.clone() }));
+        }
+        let mut entries = Self::read("", Path::new(UNNAMED))?;
+        entries.replace(overrides)?;
+        Ok(entries)
+    }
+
+    /// Replaces keys by these values in TOML; text may stand without quotes.
+    fn replace(&mut self, overrides: &[(String, String)]) -> Result<(), CaseError> {
+        for (key, value) in overrides {
+            let place = Place::Set { key: key.clone(), value: value.clone() };
+            let key = schema::find(key).ok_or_else(|| unknown_key(key, place.clone()))?;
+            self.set(key, &override_value(key, value), value.clone(), place)?;
+        }
+        Ok(())
     }
 
     /// Reads the keys of a section, and the sections within it.

@@ -319,5 +319,7 @@ keys! {
             cells.";
         report: Kind::Flag, Derived("as `pictures`"), "";
             "Whether to write `report.html`: all pictures, measures and the case on one page.";
+        reference: Kind::Flag, Flag(false), "";
+            "Whether to write `reference.grd`, from which `gridgen move` moves the grid with its wall.";
     }
 }

@@ -14,6 +14,7 @@ mod resolve;
 pub mod schema;
 mod sections;
 mod settle;
+mod solving;
 
 use std::path::{Path, PathBuf};
 
@@ -39,6 +40,7 @@ pub use error::{CaseError, Found, Place, Places};
 pub use resolve::first_cell_from_y_plus;
 pub(crate) use resolve::is_fit_name;
 pub use settle::{Body, Problem, SectionError};
+pub use solving::SolverOptions;
 pub use toml_edit::{InlineTable, Value};
 
 /// A checked case with every default resolved. Lengths are in chords.
@@ -308,4 +310,6 @@ pub struct OutputOptions {
     pub quality_maps: bool,
     /// Whether to write the page `report.html`.
     pub report: bool,
+    /// Whether to write the reference of movements, `reference.grd`.
+    pub reference: bool,
 }

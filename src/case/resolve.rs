@@ -184,7 +184,7 @@ fn check_base(entries: &Entries, grid: &GridOptions) -> Result<(), CaseError> {
 
 /// Limits of the grid and retries. A retry plan that is given is tried as it stands; of the default one
 /// those retries that change no key which is given.
-fn quality(entries: &Entries) -> Result<QualityOptions, CaseError> {
+pub(super) fn quality(entries: &Entries) -> Result<QualityOptions, CaseError> {
     let mut quality: QualityOptions = entries.section("quality", &[])?;
     if !entries.has("quality.ladder") {
         let free = defaults::retries(&quality.ladder, |key| entries.has(key));
@@ -198,7 +198,7 @@ fn quality(entries: &Entries) -> Result<QualityOptions, CaseError> {
     Ok(quality)
 }
 
-fn newton(entries: &Entries) -> Result<NewtonSettings, CaseError> {
+pub(super) fn newton(entries: &Entries) -> Result<NewtonSettings, CaseError> {
     let newton: NewtonSettings = entries.section("newton", &[])?;
     let Forcing { initial, min, max } = newton.forcing;
     if min <= initial && initial <= max {

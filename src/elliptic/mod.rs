@@ -8,12 +8,15 @@ pub use preconditioner::GridPreconditioner;
 pub use transposed::{TransposedJacobian, TransposedPreconditioner};
 
 use crate::backend::{
-    Backend, CellGuard, EllipticBackend, EllipticData, LevelSize, Product, Real, Result, Scaling,
+    Backend, CellGuard, EllipticBackend, EllipticData, LevelSize, MultigridBackend, Product, Real,
+    Result, Scaling,
 };
 use crate::grid::{Grid, Topology};
 use crate::pde::control::Wall;
+use crate::solver::linear::{LinearSettings, LinearSolver};
+use crate::solver::precond::{Kind, MultigridSettings};
 use crate::solver::{LinearOperator, NonlinearProblem};
-use crate::sparse::{Csr, EllPattern};
+use crate::sparse::{Csr, EllPattern, Schedule};
 
 /// The grid equations with their unknowns: the points off the boundaries (and off a held seam),
 /// with the first row's points replaced by the amplitudes (p_i, q_i) of the wall terms where
@@ -82,6 +85,20 @@ impl<B: EllipticBackend, T: Real> GridProblem<B, T> {
     /// The Jacobian of the last linearisation.
     pub fn jacobian(&self) -> &GridJacobian<B, T> {
         &self.jacobian
+    }
+
+    /// A linear solver for the Jacobian, preconditioned by this kind.
+    pub fn linear_solver(
+        &self,
+        krylov: LinearSettings,
+        kind: (Kind, Schedule),
+        multigrid: MultigridSettings,
+    ) -> LinearSolver<B, T, GridJacobian<B, T>>
+    where
+        B: MultigridBackend,
+    {
+        let preconditioner = GridPreconditioner::scheduled(kind, multigrid, self.size);
+        LinearSolver::new(krylov, self.unknowns(), preconditioner)
     }
 
     /// The nodes of the state u where the backend keeps grids; the memory of the problem is given back.

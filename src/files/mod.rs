@@ -12,6 +12,7 @@ mod error;
 #[doc(hidden)]
 pub mod output;
 pub(crate) mod pieces;
+pub(crate) mod record;
 pub mod restart;
 
 pub use self::error::{IoError, WriteFault};
@@ -27,3 +28,6 @@ pub const RESTART_FILE: &str = "restart.bin";
 
 /// Name of the resolved case in the output folder.
 pub const CASE_FILE: &str = "case.toml";
+
+/// Name of the reference of movements in the output folder.
+pub const REFERENCE_FILE: &str = "reference.grd";

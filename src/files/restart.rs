@@ -1,18 +1,12 @@
-//! Restart files: the state of a Newton solve that is not done.
-//!
-//! All numbers are little-endian: [`MAGIC`]; [`VERSION`] as u32; three lengths as u64, of the
-//! identity in bytes, of the history and of the state in numbers; the identity as JSON; history and
-//! state as f64; the [`digest`] of all that as u64.
+//! Restart files: the state of a Newton solve that is not done. The head of such a [`record`](super::record)
+//! is the identity; its lists are the history and the state.
 
 use std::collections::BTreeMap;
-use std::hash::Hasher;
-use std::io::{self, Write};
+use std::io;
 use std::path::{Path, PathBuf};
 
-use fnv::FnvHasher;
-
-use super::{IoError, atomic, contents};
-use crate::digest::{self, Digesting};
+use super::record::{Record, RecordFault};
+use super::{IoError, contents};
 use crate::solver::history::{History, NewtonStep};
 
 /// First bytes of a restart file.
@@ -23,8 +17,7 @@ pub const MAGIC: &[u8; 8] = b"GGRESTRT";
 #[doc(hidden)]
 pub const VERSION: u32 = 1;
 
-/// Bytes before the identity: magic, version, three lengths.
-const HEAD: usize = 8 + 4 + 3 * 8;
+const RECORD: Record<2> = Record { magic: MAGIC, version: VERSION };
 
 /// Numbers of a step before its linear residuals, the last being their count.
 const STEP_NUMBERS: usize = 9;
@@ -114,19 +107,7 @@ pub fn write(
     history: &History,
     state: &[f64],
 ) -> Result<(), IoError> {
-    let identity = serde_json::to_vec(identity).map_err(|e| IoError::new(path, e.into()))?;
-    let history = numbers(history);
-    atomic::write(path, |out| {
-        let mut out = Digesting { out, digest: FnvHasher::default() };
-        out.write_all(MAGIC)?;
-        out.write_all(&VERSION.to_le_bytes())?;
-        for length in [identity.len(), history.len(), state.len()] {
-            out.write_all(&(length as u64).to_le_bytes())?;
-        }
-        out.write_all(&identity)?;
-        history.iter().chain(state).try_for_each(|number| out.write_all(&number.to_le_bytes()))?;
-        out.out.write_all(&out.digest.finish().to_le_bytes())
-    })
+    RECORD.write(path, identity, [&numbers(history), state])
 }
 
 /// Reads a restart file.
@@ -141,12 +122,12 @@ pub fn read(path: &Path) -> Result<Restart, RestartError> {
 /// [`read`] with the bytes of the file at hand; `path` is for messages. For tests.
 #[doc(hidden)]
 pub fn from_bytes(path: &Path, bytes: &[u8]) -> Result<Restart, RestartError> {
-    let version = bytes.strip_prefix(MAGIC).map(|rest| rest.first_chunk().copied());
-    let fault = match version.map(|bytes| bytes.map(u32::from_le_bytes)) {
-        None => RestartFault::NotARestart,
-        Some(Some(version)) if version != VERSION => RestartFault::Version(version),
-        Some(_) => match parse(bytes) {
-            Some(restart) => return Ok(restart),
+    let fault = match RECORD.read(bytes) {
+        Err(RecordFault::Other) => RestartFault::NotARestart,
+        Err(RecordFault::Version(version)) => RestartFault::Version(version),
+        Err(RecordFault::Damaged) => RestartFault::Damaged,
+        Ok((identity, [history, state])) => match history_of(&history) {
+            Some(history) => return Ok(Restart { identity, history, state }),
             None => RestartFault::Damaged,
         },
     };
@@ -174,27 +155,6 @@ impl Restart {
             }
         }
     }
-}
-
-/// The contents of a file with the right beginning, if they are whole.
-fn parse(bytes: &[u8]) -> Option<Restart> {
-    let (body, digest) = bytes.split_last_chunk::<8>()?;
-    if u64::from_le_bytes(*digest) != digest::of(body) {
-        return None;
-    }
-    let lengths = body.get(12..HEAD)?.as_chunks::<8>().0;
-    let [identity, history, state] = [0, 1, 2].map(|k| u64::from_le_bytes(lengths[k]) as usize);
-    let rest = &body[HEAD..];
-    let (identity, numbers) = rest.split_at_checked(identity)?;
-    let numbers: Vec<f64> =
-        numbers.as_chunks::<8>().0.iter().map(|field| f64::from_le_bytes(*field)).collect();
-    let (history, rest) = numbers.split_at_checked(history)?;
-    (rest.len() == state).then_some(())?;
-    Some(Restart {
-        identity: serde_json::from_slice(identity).ok()?,
-        history: history_of(history)?,
-        state: rest.to_vec(),
-    })
 }
 
 fn numbers(history: &History) -> Vec<f64> {

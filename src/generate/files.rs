@@ -127,7 +127,9 @@ pub(super) fn names(case: &Case, export: Option<usize>) -> Vec<String> {
     let meshes = meshes.iter().flat_map(|file| [true, false].map(|good| file.claims(good)));
     let others = others.iter().flat_map(|file| file.names);
     let page = case.output.report.then_some(files::PAGE_FILE);
-    let own = [files::REPORT_FILE, files::CASE_FILE, files::RESTART_FILE].into_iter().chain(page);
+    let reference = case.output.reference.then_some(files::REFERENCE_FILE);
+    let own = [files::REPORT_FILE, files::CASE_FILE, files::RESTART_FILE].into_iter();
+    let own = own.chain(page).chain(reference);
     let names = meshes.flatten().chain(others.chain(own).map(str::to_owned));
     names.chain(export.into_iter().flat_map(system_names)).collect()
 }

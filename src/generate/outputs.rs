@@ -7,6 +7,7 @@ use super::files::{OutputFiles, names, open_output, span, system_names};
 use super::restart::{coordinates_digest, fingerprint, identity};
 use super::solve::{Control, GridResult, LinearSystem};
 use super::{Problem, RunOptions};
+use crate::backend::cpu::CpuBackend;
 use crate::case::Case;
 use crate::error::Error;
 use crate::files::output::Output;
@@ -73,6 +74,10 @@ impl Outputs {
         control: &mut Control<'_>,
     ) -> Result<(), Error> {
         let case = &problem.case;
+        let asked = case.output.reference && result.is_good();
+        let reference =
+            asked.then(|| result.problem.reference_from(&CpuBackend, Some(&result.grid)));
+        let reference = reference.transpose()?;
         let mut coarser = coarser_grids(&result.grid, options.grids);
         problem.place(&mut result.grid);
         for (grid, _) in &mut coarser {
@@ -136,6 +141,11 @@ impl Outputs {
             let mut made = Vec::new();
             if let (Some(step), Some(system)) = (options.export_jacobian, &result.system) {
                 made.extend(write_system(folder, step, system)?);
+            }
+            if let Some(reference) = &reference {
+                let path = folder.join(files::REFERENCE_FILE);
+                reference.write(&path)?;
+                made.push(path);
             }
             if !result.state.is_empty() {
                 let path = folder.join(files::RESTART_FILE);

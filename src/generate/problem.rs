@@ -1,16 +1,17 @@
 //! A problem as an initial grid, equations, a linear solver and a verdict.
 
-use crate::backend::{self, DeviceError, EllipticBackend, GridBackend, MultigridBackend, Real};
+use crate::backend::{
+    self, DeviceError, EllipticBackend, EllipticData, GridBackend, MultigridBackend, Real,
+};
 use crate::case::{InitialOptions, Problem};
-use crate::elliptic::{EllipticSettings, GridJacobian, GridPreconditioner, GridProblem, Guessed};
+use crate::elliptic::{EllipticSettings, GridJacobian, GridProblem, Guessed};
 use crate::geometry::BoundaryPoints;
 use crate::grid::initial::{InitialGrid, InitialSettings, Outline};
 use crate::grid::quality::Quality;
-use crate::grid::{
-    FamilyError, Grid, Limited, Symmetry, Topology, Verdict, check_corners, check_family,
-};
-use crate::solver::NewtonStop;
+use crate::grid::{FamilyError, Grid, Symmetry, Topology, Verdict, check_corners, check_family};
+use crate::movement::{MovementError, Place, Reference};
 use crate::solver::linear::LinearSolver;
+use crate::solver::{NewtonStop, SolverError};
 use std::ops::Range;
 
 impl Problem {
@@ -75,11 +76,39 @@ impl Problem {
         B: EllipticBackend + MultigridBackend,
         T: Real,
     {
-        let size = equations.size();
-        let (linear, multigrid) = (&self.case.linear, self.case.multigrid);
+        let linear = &self.case.linear;
         let kind = (linear.preconditioner, linear.schedule);
-        let preconditioner = GridPreconditioner::scheduled(kind, multigrid, size);
-        LinearSolver::new(linear.krylov, 2 * size.mi * size.mj, preconditioner)
+        equations.linear_solver(linear.krylov, kind, self.case.multigrid)
+    }
+
+    /// The reference of movements: the equations of the problem and their solution, without its retry plan.
+    /// No symmetry is restored.
+    ///
+    /// # Errors
+    /// If the solve fails or the grid is not good.
+    pub fn reference<B>(&self, backend: &B) -> Result<Reference, MovementError>
+    where
+        B: EllipticBackend + MultigridBackend,
+    {
+        self.reference_from(backend, None)
+    }
+
+    /// The same from the grid that was solved for, or half of it, in the frame of the problem.
+    pub(super) fn reference_from<B>(
+        &self,
+        backend: &B,
+        solved: Option<&Grid>,
+    ) -> Result<Reference, MovementError>
+    where
+        B: EllipticBackend + MultigridBackend,
+    {
+        let mut host = Grid::new(self.topology, self.size()[0], self.size()[1]);
+        let made = self.initial_grid(backend).and_then(|made| backend.fetch(&made.grid, &mut host));
+        made.map_err(SolverError::from)?;
+        let data = EllipticData::new(&host, &self.normals, &self.elliptic_settings());
+        let place = Place { shift: self.shift, chord: self.case.geometry.chord, half: self.half };
+        let options = self.case.solver_options();
+        Reference::of_equations(backend, &data, solved, place, self.topology, &options)
     }
 
     /// The solution as the grid of the case: with the symmetry of the wall, or half of it.
@@ -131,24 +160,7 @@ impl Problem {
 
     /// The verdict on a grid of this problem.
     pub fn verdict(&self, stop: NewtonStop, quality: &Quality) -> Verdict {
-        if !stop.converged() {
-            return Verdict::NotConverged { reason: stop.to_string() };
-        }
-        if quality.folded_cells > 0 {
-            return Verdict::Folded { cells: quality.folded_cells };
-        }
-        let asked = &self.case.quality;
-        let limits = [
-            (Limited::Skewness, quality.max_skewness, asked.max_skewness),
-            (Limited::WallAngle, quality.wall_angle_error_max_deg, asked.max_wall_angle),
-        ];
-        let beyond = limits.into_iter().find_map(|(measure, value, limit)| {
-            // Written so that NaN is beyond.
-            let kept = |limit: &f64| value <= *limit;
-            let limit = limit.filter(|limit| !kept(limit))?;
-            Some(Verdict::BeyondLimit { measure, value, limit })
-        });
-        beyond.unwrap_or(Verdict::Good)
+        self.case.quality.verdict(stop, quality)
     }
 
     /// Whether the grid is the finest of a family of `grids`, and all members have the corners of a base.

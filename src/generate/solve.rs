@@ -16,6 +16,7 @@ use crate::case::{Case, NEWTON_STEPS};
 use crate::error::Error;
 use crate::grid::quality::Quality;
 use crate::grid::{Grid, Verdict};
+use crate::movement::{MovementError, Reference};
 use crate::pde::control::Base;
 use crate::report::Timing;
 use crate::solver::NewtonStop;
@@ -146,6 +147,8 @@ pub struct GridResult {
     pub system: Option<LinearSystem>,
     /// The nodes on the GPU that computed them, where [`RunOptions::keep_on_device`] is set.
     pub nodes: Option<DeviceNodes>,
+    /// What was solved: the problem, or the one of its retry plan that gave the grid.
+    pub(super) problem: Problem,
 }
 
 impl GridResult {
@@ -172,6 +175,19 @@ impl GridResult {
             }
         };
         Some(format!("{way}. Do not use the failed grid"))
+    }
+
+    /// The reference of movements of the grid, which is in the unit of the files: its equations, and the
+    /// grid as their solution.
+    ///
+    /// # Errors
+    /// If the grid is not good.
+    pub fn reference(&self) -> Result<Reference, MovementError> {
+        let mut solved = self.grid.clone();
+        // Away with the chord first, then with the shift.
+        solved.place([0.0; 2], 1.0 / self.problem.case.geometry.chord);
+        solved.place(self.shift.map(|by| -by), 1.0);
+        self.problem.reference_from(&CpuBackend, Some(&solved))
     }
 
     /// Whether the residual reached the tolerance.
@@ -222,6 +238,7 @@ impl GridResult {
             state,
             system: None,
             nodes: None,
+            problem: problem.clone(),
         }
     }
 }

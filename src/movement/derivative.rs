@@ -1,12 +1,14 @@
 //! Derivatives of a moved grid by its wall points and by the heights of its first cells.
 
 use super::frame::FixedNodes;
-use super::{Moved, MovementError, Reference};
+use super::{Moved, MovementError, Place, Reference};
 use crate::backend::{
     DeviceError, EllipticBackend, EllipticData, MultigridBackend, Scaling, scalars,
 };
+use crate::case::SolverOptions;
 use crate::elliptic::{GridJacobian, GridProblem, TransposedJacobian, TransposedPreconditioner};
 use crate::geometry::vector::Vector;
+use crate::grid::Topology;
 use crate::pde::{Blocks, Stencil, row_weight};
 use crate::solver::linear::LinearSolver;
 use crate::solver::{LinearOperator, NonlinearProblem, SolverError, present};
@@ -23,9 +25,10 @@ const TOLERANCE: f64 = 1e-10;
 ///
 /// Solves are in double precision with a cycle in single precision. One object serves any number of right
 /// sides: matrices and preconditioners are made once.
-pub struct Derivatives<'a, B: EllipticBackend> {
-    backend: &'a B,
-    reference: &'a Reference,
+pub struct Derivatives<B: EllipticBackend> {
+    options: SolverOptions,
+    place: Place,
+    topology: Topology,
     tolerance: f64,
     /// The equations' data at the grid, with P = P0 + p φ and Q = Q0 + q ψ for P0 and Q0.
     data: EllipticData,
@@ -83,22 +86,22 @@ impl Reference {
     ///
     /// # Errors
     /// If the grid is not good, or the device fails.
-    pub fn derivatives<'a, B>(
-        &'a self,
-        backend: &'a B,
+    pub fn derivatives<B>(
+        &self,
+        backend: &B,
         moved: &Moved,
-    ) -> Result<Derivatives<'a, B>, MovementError>
+    ) -> Result<Derivatives<B>, MovementError>
     where
         B: EllipticBackend + MultigridBackend,
     {
         if !moved.verdict.is_good() {
             return Err(MovementError::NotGood { verdict: moved.verdict.clone() });
         }
-        let mut data = self.data.with_nodes(&moved.grid);
+        let mut data = self.data.with_nodes(&moved.state.grid);
         let (mut equations, mut u) =
             GridProblem::<B, f64>::from_data(backend, &data).map_err(SolverError::from)?;
         let mut work = || -> Result<(), DeviceError> {
-            super::put_amplitudes(backend, &equations, &mut u, &moved.amplitudes)?;
+            super::put_amplitudes(backend, &equations, &mut u, &moved.state.amplitudes)?;
             let mut f = backend.zeros(equations.unknowns())?;
             equations.residual(backend, &u, Scaling::Renewed, &mut f)?;
             Ok(())
@@ -107,15 +110,16 @@ impl Reference {
         if let Some(terms) = &data.wall {
             let mi = data.mi;
             for (k, (phi, psi)) in terms.phi.iter().zip(&terms.psi).enumerate() {
-                data.control_p[k] += moved.amplitudes[2 * (k % mi)] * phi;
-                data.control_q[k] += moved.amplitudes[2 * (k % mi) + 1] * psi;
+                data.control_p[k] += moved.state.amplitudes[2 * (k % mi)] * phi;
+                data.control_q[k] += moved.state.amplitudes[2 * (k % mi) + 1] * psi;
             }
         }
-        let wall: Vec<Vector> = self.frame.wall().map(|i| moved.grid.point(i, 0)).collect();
+        let wall: Vec<Vector> = self.frame.wall().map(|i| moved.state.grid.point(i, 0)).collect();
         let fixed = self.frame.jacobian(&wall);
         Ok(Derivatives {
-            backend,
-            reference: self,
+            options: self.options.clone(),
+            place: self.place,
+            topology: moved.state.grid.topology,
             tolerance: TOLERANCE,
             data,
             fixed,
@@ -126,35 +130,40 @@ impl Reference {
     }
 }
 
-impl<B: EllipticBackend + MultigridBackend> Derivatives<'_, B> {
+impl<B: EllipticBackend + MultigridBackend> Derivatives<B> {
     /// The same with linear solves to this relative residual instead of 1e-10.
     #[must_use]
     pub fn with_tolerance(self, tolerance: f64) -> Self {
         Self { tolerance, ..self }
     }
 
-    /// The displacement of the nodes for one of the wall points, in chords, and changes of the heights of
-    /// the first cells, none if `heights` is empty.
+    /// The displacement of the nodes for one of the wall points, and changes of the heights of the first
+    /// cells, none if `heights` is empty.
     ///
     /// # Errors
     /// If these are not as many as the wall points, the solve does not converge, or the device fails.
     pub fn derivative(
         &mut self,
+        backend: &B,
         wall: &[[f64; 2]],
         heights: &[f64],
     ) -> Result<Forward, MovementError> {
-        let expected = self.reference.frame.wall().count();
+        let expected = self.wall_points();
         let lengths = [Some(wall.len()), Some(heights.len()).filter(|&n| n > 0)];
         if let Some(found) = lengths.into_iter().flatten().find(|&found| found != expected) {
             return Err(MovementError::WallPoints { found, expected });
         }
-        let none = vec![0.0; expected];
-        let grid = self.reference.grid();
-        let mut nodes = vec![[0.0; 2]; grid.ni * grid.nj];
-        let heights = if heights.is_empty() || !self.coupled() { &none } else { heights };
-        self.fixed.displace(wall, heights, &mut nodes);
+        let wall = self.place.spread(wall);
+        let heights = if heights.is_empty() || !self.coupled() {
+            vec![0.0; wall.len()]
+        } else {
+            self.place.spread_heights(heights)
+        };
+        let [ni, nj] = self.size();
+        let mut nodes = vec![[0.0; 2]; ni * nj];
+        self.fixed.displace(&wall, &heights, &mut nodes);
         if !self.coupled() {
-            nodes[grid.ni..2 * grid.ni].fill([0.0; 2]);
+            nodes[ni..2 * ni].fill([0.0; 2]);
         }
         let mut right = vec![0.0; self.equations.unknowns()];
         self.beside_fixed_nodes(|unknown, blocks, near| {
@@ -164,19 +173,21 @@ impl<B: EllipticBackend + MultigridBackend> Derivatives<'_, B> {
                 right[unknown + 1] -= m[2] * x + m[3] * y;
             }
         });
-        let (du, solved) = self.solve_forward(&right)?;
+        let (du, solved) = self.solve_forward(backend, &right)?;
         self.each_unknown(|unknown, own| {
             for node in own {
                 nodes[node] = [du[unknown], du[unknown + 1]];
             }
         });
-        if grid.topology.periodic() {
+        if self.topology.periodic() {
             // The last column repeats the first.
-            let ni = grid.ni;
             nodes.chunks_exact_mut(ni).for_each(|row| row[ni - 1] = row[0]);
         }
-        let [x, y] = [0, 1].map(|k| nodes.iter().map(|node| node[k]).collect());
-        Ok(Forward { x, y, solved })
+        let kept = |k: usize| {
+            let rows = nodes.chunks_exact(ni).flat_map(|row| self.place.kept(row));
+            rows.map(|node| node[k]).collect()
+        };
+        Ok(Forward { x: kept(0), y: kept(1), solved })
     }
 
     /// The derivatives of a function by the wall points and by the heights of the first cells from those by
@@ -184,15 +195,17 @@ impl<B: EllipticBackend + MultigridBackend> Derivatives<'_, B> {
     ///
     /// # Errors
     /// If these are not as many as the nodes, the solve does not converge, or the device fails.
-    pub fn adjoint(&mut self, x: &[f64], y: &[f64]) -> Result<Adjoint, MovementError> {
-        let grid = self.reference.grid();
-        let expected = grid.ni * grid.nj;
+    pub fn adjoint(&mut self, backend: &B, x: &[f64], y: &[f64]) -> Result<Adjoint, MovementError> {
+        let [ni, nj] = self.size();
+        let columns = self.kept_columns();
+        let expected = columns * nj;
         if let Some(found) = [x.len(), y.len()].into_iter().find(|&found| found != expected) {
             return Err(MovementError::Nodes { found, expected });
         }
-        let mut nodes: Vec<Vector> = x.iter().zip(y).map(|(&x, &y)| [x, y]).collect();
-        if grid.topology.periodic() {
-            let ni = grid.ni;
+        let own: Vec<Vector> = x.iter().zip(y).map(|(&x, &y)| [x, y]).collect();
+        let mut nodes: Vec<Vector> =
+            own.chunks_exact(columns).flat_map(|row| self.place.padded(row)).collect();
+        if self.topology.periodic() {
             for row in nodes.chunks_exact_mut(ni) {
                 row[0] = [row[0][0] + row[ni - 1][0], row[0][1] + row[ni - 1][1]];
             }
@@ -201,7 +214,7 @@ impl<B: EllipticBackend + MultigridBackend> Derivatives<'_, B> {
         self.each_unknown(|unknown, own| {
             [right[unknown], right[unknown + 1]] = nodes[own.start];
         });
-        let (lambda, solved) = self.solve_transposed(&right)?;
+        let (lambda, solved) = self.solve_transposed(backend, &right)?;
         self.beside_fixed_nodes(|unknown, blocks, near| {
             let (p, q) = (lambda[unknown], lambda[unknown + 1]);
             for (m, node) in blocks.iter().zip(near) {
@@ -210,10 +223,30 @@ impl<B: EllipticBackend + MultigridBackend> Derivatives<'_, B> {
             }
         });
         if !self.coupled() {
-            nodes[grid.ni..2 * grid.ni].fill([0.0; 2]);
+            nodes[ni..2 * ni].fill([0.0; 2]);
         }
         let (wall, heights) = self.fixed.gather(&nodes);
+        let (wall, heights) = (self.place.fold(&wall), self.place.fold_heights(&heights));
         Ok(Adjoint { wall, heights, solved })
+    }
+
+    /// Nodes of the whole grid, in i and j.
+    fn size(&self) -> [usize; 2] {
+        let EllipticData { mi, mj, periodic, .. } = self.data;
+        [mi + if periodic { 1 } else { 2 }, mj + 2]
+    }
+
+    /// Nodes of the user's grid in i.
+    fn kept_columns(&self) -> usize {
+        let [ni, _] = self.size();
+        self.place.kept(&vec![(); ni]).len()
+    }
+
+    /// Points of the user's wall.
+    fn wall_points(&self) -> usize {
+        let [ni, _] = self.size();
+        let whole = self.topology.wall(ni).count();
+        self.place.kept(&vec![(); whole]).len()
     }
 
     /// Whether the wall terms are unknowns and the line j = 1 is fixed.
@@ -224,7 +257,7 @@ impl<B: EllipticBackend + MultigridBackend> Derivatives<'_, B> {
     /// Calls with the number of each unknown node's x among the unknowns, and its number in the grid.
     fn each_unknown(&self, mut work: impl FnMut(usize, std::ops::Range<usize>)) {
         let EllipticData { mi, mj, periodic, .. } = self.data;
-        let (ni, first) = (self.reference.grid().ni, usize::from(!periodic));
+        let ([ni, _], first) = (self.size(), usize::from(!periodic));
         for j in usize::from(self.coupled())..mj {
             for i in 0..mi {
                 let node = (j + 1) * ni + i + first;
@@ -237,7 +270,7 @@ impl<B: EllipticBackend + MultigridBackend> Derivatives<'_, B> {
     /// w ∂R/∂r of the nine nodes around, row-major, and their numbers in the grid.
     fn beside_fixed_nodes(&self, mut work: impl FnMut(usize, [[f64; 4]; 9], [usize; 9])) {
         let EllipticData { mi, mj, periodic, .. } = self.data;
-        let (ni, stride, first) = (self.reference.grid().ni, mi + 2, usize::from(!periodic));
+        let ([ni, _], stride, first) = (self.size(), mi + 2, usize::from(!periodic));
         let data = &self.data;
         for j in 0..mj {
             for i in (0..mi).filter(|&i| j < 2 || (!periodic && (i == 0 || i + 1 == mi))) {
@@ -274,30 +307,40 @@ impl<B: EllipticBackend + MultigridBackend> Derivatives<'_, B> {
         }
     }
 
-    fn solve_forward(&mut self, right: &[f64]) -> Result<(Vec<f64>, Solved), MovementError> {
-        let Self { backend, reference, equations, forward, tolerance, .. } = self;
+    fn solve_forward(
+        &mut self,
+        backend: &B,
+        right: &[f64],
+    ) -> Result<(Vec<f64>, Solved), MovementError> {
+        let Self { options, equations, forward, tolerance, .. } = self;
         let solver = present(forward, || -> Result<_, SolverError> {
-            let mut solver = reference.problem.linear_solver(equations);
-            solver.update(*backend, equations.linearise(*backend)?)?;
+            let SolverOptions { linear, multigrid, .. } = options;
+            let kind = (linear.preconditioner, linear.schedule);
+            let mut solver = equations.linear_solver(linear.krylov, kind, *multigrid);
+            solver.update(backend, equations.linearise(backend)?)?;
             Ok(solver)
         })?;
-        solve(*backend, equations.jacobian(), solver, right, *tolerance)
+        solve(backend, equations.jacobian(), solver, right, *tolerance)
     }
 
-    fn solve_transposed(&mut self, right: &[f64]) -> Result<(Vec<f64>, Solved), MovementError> {
-        let Self { backend, reference, equations, transposed, tolerance, .. } = self;
+    fn solve_transposed(
+        &mut self,
+        backend: &B,
+        right: &[f64],
+    ) -> Result<(Vec<f64>, Solved), MovementError> {
+        let Self { options, equations, transposed, tolerance, .. } = self;
         let Transposed { matrix, solver } = present(transposed, || -> Result<_, SolverError> {
-            let matrix = equations.transposed(*backend)?;
-            let case = &reference.problem.case;
-            let kind = (case.linear.preconditioner, case.linear.schedule);
+            let matrix = equations.transposed(backend)?;
+            let SolverOptions { linear, multigrid, .. } = options;
+            let kind = (linear.preconditioner, linear.schedule);
             let preconditioner =
-                TransposedPreconditioner::of_transpose(kind, case.multigrid, equations.size());
+                TransposedPreconditioner::of_transpose(kind, *multigrid, equations.size());
             let n = equations.unknowns();
-            let mut solver = LinearSolver::new(case.linear.krylov, n, preconditioner);
-            solver.update(*backend, &matrix)?;
+            let mut solver = LinearSolver::new(linear.krylov, n, preconditioner);
+            solver.update(backend, &matrix)?;
             Ok(Transposed { matrix, solver })
         })?;
-        solve(*backend, matrix, solver, right, *tolerance)
+        solve(backend, matrix, solver, right, *tolerance)
     }
 }
 

@@ -57,6 +57,16 @@ impl Frame {
         (changes.len() == self.wall().count()).then_some(frame)
     }
 
+    /// The grid that it was made of.
+    pub(super) fn reference(&self) -> &Grid {
+        &self.reference
+    }
+
+    /// The wall points of that.
+    pub(super) fn wall_points(&self) -> Vec<Vector> {
+        self.wall().map(|i| self.reference.point(i, 0)).collect()
+    }
+
     pub(super) fn wall(&self) -> RangeInclusive<usize> {
         self.reference.topology.wall(self.reference.ni)
     }

@@ -6,6 +6,10 @@
 //! one smooth function of the wall points: it does not depend on the path by which the wall came there, and
 //! the points of the reference give the reference.
 //!
+//! A reference is that of a case, which keeps the equations of its grid, or that of any structured grid alone:
+//! its equations are then those with the control functions that its nodes ask for. Points are those of the
+//! grid's file: in its unit, and of a half grid those of the half.
+//!
 //! The backend is the CPU or a GPU, not one of several ranks.
 //!
 //! ```
@@ -13,11 +17,10 @@
 //!
 //! use gridgen::backend::cpu::CpuBackend;
 //! use gridgen::case::Case;
-//! use gridgen::movement::Reference;
 //!
 //! let text = "geometry.naca = '2412'\n[grid]\nni = 65\nnj = 33\nfirst_cell = 1e-3\n";
 //! let problem = Case::from_toml(text, Path::new("wing.toml"), &[])?.settle()?;
-//! let reference = Reference::new(&CpuBackend, &problem)?;
+//! let reference = problem.reference(&CpuBackend)?;
 //!
 //! let thicker: Vec<_> = reference.wall().into_iter().map(|[x, y]| [x, 1.2 * y]).collect();
 //! let moved = reference.move_to(&CpuBackend, &thicker)?;
@@ -28,35 +31,53 @@
 
 mod derivative;
 mod frame;
+mod place;
+mod stored;
 mod tangent;
 
-use crate::backend::{
-    DeviceError, EllipticBackend, EllipticData, GridBackend, MultigridBackend, Real,
-};
+use crate::backend::{DeviceError, EllipticBackend, EllipticData, MultigridBackend, Real};
+use crate::case::SolverOptions;
 use crate::elliptic::GridProblem;
-use crate::generate::Problem;
+use crate::geometry::first_crossing;
+use crate::geometry::vector::Vector;
 use crate::grid::quality::{Quality, measure};
-use crate::grid::{Grid, Verdict};
+use crate::grid::{Grid, Topology, Verdict};
 use crate::solver::linear::Precision;
 use crate::solver::newton::{self, NewtonReport};
-use crate::solver::{LinearStop, NonlinearProblem, SolverError};
+use crate::solver::{LinearStop, NewtonStop, NonlinearProblem, SolverError};
 use frame::Frame;
+pub(crate) use place::Place;
 
 pub use derivative::{Adjoint, Derivatives, Forward, Solved};
+pub use stored::{ReferenceError, ReferenceFault};
 
 /// Most parts into which a movement is cut where Newton's method does not get there at once.
 const MOST_PARTS: usize = 16;
 
+/// Decay of the wall terms of a grid that comes without, in wall spacings: the default of `control.decay`.
+const DECAY: f64 = 3.0;
+
+/// Mean and 99th percentile of the skewness of a moved grid over those of its reference, above which a
+/// fresh grid is better.
+const WORN_MEAN: f64 = 1.3;
+const WORN_P99: f64 = 1.25;
+
 /// A grid from which others are moved.
 #[derive(Debug, Clone)]
 pub struct Reference {
-    problem: Problem,
+    options: SolverOptions,
+    place: Place,
     data: EllipticData,
     frame: Frame,
-    state: State,
+    /// Amplitudes (p_i, q_i) of the wall terms, interleaved.
+    amplitudes: Vec<f64>,
+    /// The grid, where its file has it.
+    grid: Grid,
+    quality: Quality,
 }
 
-/// A solution: the nodes, and the amplitudes (p_i, q_i) of the wall terms, interleaved.
+/// A solution in the frame of the equations: the nodes, and the amplitudes (p_i, q_i) of the wall terms,
+/// interleaved.
 #[derive(Debug, Clone)]
 struct State {
     grid: Grid,
@@ -69,7 +90,7 @@ struct State {
 pub struct Moved {
     /// The grid; where the verdict is not good it must not be used.
     pub grid: Grid,
-    /// Its quality.
+    /// Its quality, lengths in the unit of the grid.
     pub quality: Quality,
     /// Whether it may be used.
     pub verdict: Verdict,
@@ -79,8 +100,9 @@ pub struct Moved {
     pub linear_iterations: f64,
     /// Into how many parts the movement was cut: one where Newton's method got there at once.
     pub parts: usize,
-    /// Of the wall terms: those of the solution.
-    amplitudes: Vec<f64>,
+    /// Why a fresh grid would be better, where the movement has cost the grid much of its quality.
+    pub worn: Option<String>,
+    state: State,
 }
 
 /// Why there is no reference, or no movement of it.
@@ -93,6 +115,11 @@ pub enum MovementError {
         /// Why not.
         verdict: Verdict,
     },
+    /// A grid that does not run around a body.
+    #[error(
+        "the ends in i do not meet, nor do they lie on a plane of symmetry: there is no wall to move"
+    )]
+    NoBody,
     /// Derivatives at a grid that must not be used.
     #[error("there are no derivatives of a grid that is not good: {verdict}")]
     NotGood {
@@ -133,73 +160,179 @@ pub enum MovementError {
         /// What stands there.
         at: [f64; 2],
     },
-    /// The wall of an O-grid that does not close.
-    #[error("the last wall point of an O-grid repeats the first")]
+    /// An end of the wall of a half grid.
+    #[error("wall point {index} at ({}, {}) is an end of a half grid's wall and off its plane of symmetry",
+        .at[0], .at[1])]
+    OffPlane {
+        /// Its number, from 0.
+        index: usize,
+        /// Where it is.
+        at: [f64; 2],
+    },
+    /// A wall that does not close.
+    #[error("the last wall point of a grid all around a body repeats the first")]
     Open,
+    /// Points in the order of the reference backwards.
+    #[error("the wall points run the other way around the body than those of the reference")]
+    Reversed,
+    /// A wall that crosses itself.
+    #[error(
+        "the wall crosses itself: the segment from point {first} cuts that from point {second}"
+    )]
+    Crosses {
+        /// Number of the point where one segment begins, from 0.
+        first: usize,
+        /// That of the other.
+        second: usize,
+    },
     /// The solve failed.
     #[error(transparent)]
     Solver(#[from] SolverError),
 }
 
+impl MovementError {
+    /// What the user can do about it.
+    pub fn hint(&self) -> &str {
+        match self {
+            Self::Reference { .. } => {
+                "a reference is converged and has no folded cells: make the grid anew, or take another"
+            }
+            Self::NoBody => "give an O-grid, a C-grid or half a grid",
+            Self::NotGood { .. } => "take a smaller movement, or a reference nearer to the wall",
+            Self::Linear { .. } => "ask for a larger residual, or raise linear.max_iterations",
+            Self::Nodes { .. } => "give a value for each node, those on the seam twice",
+            Self::WallPoints { .. }
+            | Self::NotFinite { .. }
+            | Self::OffPlane { .. }
+            | Self::Open
+            | Self::Reversed => {
+                "give the points of the reference's wall, as many and in its order, where they are now"
+            }
+            Self::Crosses { .. } => "give a wall around which a grid can run",
+            Self::Solver(SolverError::Device(error)) => error.hint(),
+            Self::Solver(SolverError::Preconditioner(_)) => "choose another linear.preconditioner",
+        }
+    }
+}
+
 impl Reference {
-    /// Solves for the grid of a problem by the settings of its case, without its retry plan. The nodes are
-    /// those of the solve: no symmetry is restored, and a half grid is solved for as the whole.
+    /// The reference that any structured grid around a body is by itself: the control functions of its
+    /// equations are those that its nodes ask for. Solves are by `options`, the tolerance no smaller than
+    /// round-off allows.
     ///
     /// # Errors
-    /// If the solve fails or the grid is not good.
-    pub fn new<B>(backend: &B, problem: &Problem) -> Result<Self, MovementError>
+    /// If the grid is folded or no such grid, or the device fails.
+    pub fn of_grid<B>(
+        backend: &B,
+        grid: &Grid,
+        options: &SolverOptions,
+    ) -> Result<Self, MovementError>
     where
         B: EllipticBackend + MultigridBackend,
     {
-        let device = |error| MovementError::Solver(SolverError::from(error));
-        let made = problem.initial_grid(backend).map_err(device)?.grid;
-        let initial = fetched(backend, problem, &made).map_err(device)?;
-        let data = EllipticData::new(&initial, &problem.normals, &problem.elliptic_settings());
-        let (state, report) = solve(backend, problem, &data, None)?;
-        let verdict = problem.verdict(report.stop, &measure(&state.grid));
+        let wall = grid.topology.wall(grid.ni);
+        if wall.start() >= wall.end() || grid.nj < 4 {
+            return Err(MovementError::NoBody);
+        }
+        let place = Place::of(grid);
+        let whole = place.grid_inward(grid);
+        let quality = measure(&whole);
+        let verdict = options.quality.verdict(NewtonStop::Converged, &quality);
         if !verdict.is_good() {
             return Err(MovementError::Reference { verdict });
         }
-        let data = data.with_nodes(&state.grid);
-        let frame = Frame::new(state.grid.clone());
-        Ok(Self { problem: problem.clone(), data, frame, state })
+        let options = options.clone().at_first_cell(quality.first_cell_min);
+        let data = EllipticData::of_grid(&whole, DECAY);
+        Self::of_solve(backend, &data, None, whole.topology, place, &options)
     }
 
-    /// The reference grid, in the frame of its problem.
+    /// The reference of the equations `data`, whose nodes are where the solve begins unless there is a
+    /// solution, in the frame of the equations, of a half grid half of it.
+    pub(crate) fn of_equations<B>(
+        backend: &B,
+        data: &EllipticData,
+        solved: Option<&Grid>,
+        place: Place,
+        topology: Topology,
+        options: &SolverOptions,
+    ) -> Result<Self, MovementError>
+    where
+        B: EllipticBackend + MultigridBackend,
+    {
+        let Some(solved) = solved else {
+            return Self::of_solve(backend, data, None, topology, place, options);
+        };
+        let whole = Place { shift: [0.0; 2], chord: 1.0, ..place }.grid_inward(solved);
+        let whole = Grid { topology, ..whole };
+        // The amplitudes make up for what P0 and Q0 lack in the first row.
+        let amplitudes = data.wall.as_ref().map(|terms| {
+            let exact = EllipticData::of_grid(&whole, DECAY);
+            let row = |k: usize| {
+                let p = (exact.control_p[k] - data.control_p[k]) / terms.phi[k];
+                let q = (exact.control_q[k] - data.control_q[k]) / terms.psi[k];
+                [p, q]
+            };
+            (0..data.mi).flat_map(row).collect::<Vec<f64>>()
+        });
+        let data = data.with_nodes(&whole);
+        Self::of_solve(backend, &data, amplitudes.as_deref(), topology, place, options)
+    }
+
+    /// The reference that is the solution of the equations `data` from its nodes and these amplitudes.
+    fn of_solve<B>(
+        backend: &B,
+        data: &EllipticData,
+        amplitudes: Option<&[f64]>,
+        topology: Topology,
+        place: Place,
+        options: &SolverOptions,
+    ) -> Result<Self, MovementError>
+    where
+        B: EllipticBackend + MultigridBackend,
+    {
+        let (state, report) = solve(backend, options, data, amplitudes, topology)?;
+        let verdict = options.quality.verdict(report.stop, &measure(&state.grid));
+        if !verdict.is_good() {
+            return Err(MovementError::Reference { verdict });
+        }
+        Ok(Self::solved(options.clone(), place, data.with_nodes(&state.grid), state))
+    }
+
+    /// The reference of a solution.
+    fn solved(options: SolverOptions, place: Place, data: EllipticData, state: State) -> Self {
+        let grid = place.grid_outward(&state.grid);
+        let quality = measure(&grid);
+        let State { grid: whole, amplitudes } = state;
+        Self { options, place, data, frame: Frame::new(whole), amplitudes, grid, quality }
+    }
+
+    /// The reference grid.
     pub fn grid(&self) -> &Grid {
-        &self.state.grid
+        &self.grid
     }
 
     /// The same map with first cells that are higher by these amounts, one for each point of
     /// [`Self::wall`]; none if they are not as many.
     #[must_use]
     pub fn with_heights(&self, changes: &[f64]) -> Option<Self> {
-        let frame = self.frame.with_heights(changes)?;
+        let changes: Vec<f64> = changes.iter().map(|change| change / self.place.chord).collect();
+        let frame = self.frame.with_heights(&self.place.spread_heights(&changes))?;
         Some(Self { frame, ..self.clone() })
     }
 
     /// The reference as a movement by nothing.
     pub fn unmoved(&self) -> Moved {
-        let State { grid, amplitudes } = self.state.clone();
-        let (quality, verdict) = (measure(&grid), Verdict::Good);
-        Moved {
-            grid,
-            quality,
-            verdict,
-            newton_iterations: 0,
-            linear_iterations: 0.0,
-            parts: 1,
-            amplitudes,
-        }
+        let state = self.state();
+        self.moved(state, Verdict::Good, (0, 0.0), 1)
     }
 
     /// The wall points of the reference: of an O-grid the last repeats the first, of a C-grid the edge is
-    /// there twice.
+    /// there twice, and those of a half grid run from one end on its plane of symmetry to the other.
     pub fn wall(&self) -> Vec<[f64; 2]> {
-        self.frame.wall().map(|i| self.state.grid.point(i, 0)).collect()
+        self.grid.topology.wall(self.grid.ni).map(|i| self.grid.point(i, 0)).collect()
     }
 
-    /// The grid for other wall points, as many and in the order of [`Self::wall`], in chords.
+    /// The grid for other wall points, as many and in the order of [`Self::wall`].
     ///
     /// Every node begins where its share of the wall's displacement brings it. Where Newton's method does
     /// not get there from the reference, or the grid folds, the movement is halved, into 16 parts at most.
@@ -212,7 +345,6 @@ impl Reference {
     where
         B: EllipticBackend + MultigridBackend,
     {
-        self.check(wall)?;
         let (mut newton_iterations, mut linear_iterations, mut parts) = (0, 0.0, 1);
         loop {
             let mut moved = self.move_in_parts(backend, wall, parts)?;
@@ -240,42 +372,79 @@ impl Reference {
     where
         B: EllipticBackend + MultigridBackend,
     {
-        let (before, parts) = (self.wall(), parts.max(1));
+        let wall = self.checked(wall)?;
+        let (before, parts) = (self.frame.wall_points(), parts.max(1));
         let (mut newton_iterations, mut linear_iterations, mut part) = (0, 0.0, 1);
-        let mut from = self.state.clone();
+        let mut from = self.state();
+        let topology = from.grid.topology;
         loop {
             let share = part as f64 / parts as f64;
-            let between =
-                |(a, b): (&[f64; 2], &[f64; 2])| [0, 1].map(|k| a[k] + share * (b[k] - a[k]));
-            let to: Vec<[f64; 2]> = if part < parts {
-                before.iter().zip(wall).map(between).collect()
+            let between = |(a, b): (&Vector, &Vector)| [0, 1].map(|k| a[k] + share * (b[k] - a[k]));
+            let to: Vec<Vector> = if part < parts {
+                before.iter().zip(&wall).map(between).collect()
             } else {
-                wall.to_vec()
+                wall.clone()
             };
             let data = self.data.with_nodes(&self.frame.start(&from.grid, &to));
-            let (state, report) = solve(backend, &self.problem, &data, Some(&from.amplitudes))?;
+            let (state, report) =
+                solve(backend, &self.options, &data, Some(&from.amplitudes), topology)?;
             newton_iterations += report.history.newton_iterations();
             linear_iterations += report.history.linear_iterations();
-            let quality = measure(&state.grid);
-            let verdict = self.problem.verdict(report.stop, &quality);
+            let verdict = self.options.quality.verdict(report.stop, &measure(&state.grid));
             if part == parts || !verdict.is_good() {
-                let State { grid, amplitudes } = state;
-                return Ok(Moved {
-                    grid,
-                    quality,
+                return Ok(self.moved(
+                    state,
                     verdict,
-                    newton_iterations,
-                    linear_iterations,
+                    (newton_iterations, linear_iterations),
                     parts,
-                    amplitudes,
-                });
+                ));
             }
             (from, part) = (state, part + 1);
         }
     }
 
-    fn check(&self, wall: &[[f64; 2]]) -> Result<(), MovementError> {
-        let expected = self.frame.wall().count();
+    fn state(&self) -> State {
+        State { grid: self.frame.reference().clone(), amplitudes: self.amplitudes.clone() }
+    }
+
+    fn moved(
+        &self,
+        state: State,
+        verdict: Verdict,
+        (newton_iterations, linear_iterations): (usize, f64),
+        parts: usize,
+    ) -> Moved {
+        let grid = self.place.grid_outward(&state.grid);
+        let quality = measure(&grid);
+        Moved {
+            grid,
+            verdict,
+            newton_iterations,
+            linear_iterations,
+            parts,
+            worn: self.worn(&quality),
+            quality,
+            state,
+        }
+    }
+
+    /// Why a fresh grid would be better than one of this quality.
+    fn worn(&self, quality: &Quality) -> Option<String> {
+        let before = &self.quality;
+        let limits = [
+            ("mean skewness", quality.mean_skewness, WORN_MEAN * before.mean_skewness),
+            ("skewness of 99 % of the cells", quality.p99_skewness, WORN_P99 * before.p99_skewness),
+        ];
+        let (what, value, limit) = limits.into_iter().find(|(_, value, limit)| value > limit)?;
+        Some(format!(
+            "the {what} is {value:.4}, above {limit:.4}: re-generate the grid, and take it as the reference"
+        ))
+    }
+
+    /// The wall points in the frame of the equations.
+    fn checked(&self, wall: &[[f64; 2]]) -> Result<Vec<Vector>, MovementError> {
+        let topology = self.grid.topology;
+        let expected = topology.wall(self.grid.ni).count();
         if wall.len() != expected {
             return Err(MovementError::WallPoints { found: wall.len(), expected });
         }
@@ -284,55 +453,74 @@ impl Reference {
             return Err(MovementError::NotFinite { index, at: wall[index] });
         }
         let bits = |at: &[f64; 2]| at.map(f64::to_bits);
-        if self.state.grid.topology.closed() && bits(&wall[0]) != bits(&wall[expected - 1]) {
+        let half = matches!(topology, Topology::Half(_));
+        if !half && bits(&wall[0]) != bits(&wall[expected - 1]) {
             return Err(MovementError::Open);
         }
-        Ok(())
+        let whole = self.place.wall_inward(wall)?;
+        if area(&whole) * area(&self.frame.wall_points()) < 0.0 {
+            return Err(MovementError::Reversed);
+        }
+        if let Some((first, second)) = first_crossing(&whole[1..], true) {
+            let number = |k: usize| (k + 1) % (whole.len() - 1);
+            return Err(MovementError::Crosses { first: number(first), second: number(second) });
+        }
+        Ok(whole)
     }
 }
 
-/// The solution of the equations of `data`, from its nodes and these amplitudes, in the precision of the case.
+/// Twice the area of a closed polygon, positive where it runs counter-clockwise.
+fn area(points: &[Vector]) -> f64 {
+    points.windows(2).map(|pair| crate::geometry::vector::cross(pair[0], pair[1])).sum()
+}
+
+/// The solution of the equations of `data`, from its nodes and these amplitudes, in the precision of the
+/// options.
 fn solve<B>(
     backend: &B,
-    problem: &Problem,
+    options: &SolverOptions,
     data: &EllipticData,
     amplitudes: Option<&[f64]>,
+    topology: Topology,
 ) -> Result<(State, NewtonReport), SolverError>
 where
     B: EllipticBackend + MultigridBackend,
 {
-    match problem.case.linear.precision {
-        Precision::Single => solve_in::<B, f32>(backend, problem, data, amplitudes),
-        Precision::Double => solve_in::<B, f64>(backend, problem, data, amplitudes),
+    match options.linear.precision {
+        Precision::Single => solve_in::<B, f32>(backend, options, data, amplitudes, topology),
+        Precision::Double => solve_in::<B, f64>(backend, options, data, amplitudes, topology),
     }
 }
 
 fn solve_in<B, T>(
     backend: &B,
-    problem: &Problem,
+    options: &SolverOptions,
     data: &EllipticData,
     amplitudes: Option<&[f64]>,
+    topology: Topology,
 ) -> Result<(State, NewtonReport), SolverError>
 where
     B: EllipticBackend + MultigridBackend,
     T: Real,
 {
+    let SolverOptions { newton: settings, linear, multigrid, .. } = options;
     let (mut equations, mut u) = GridProblem::<B, T>::from_data(backend, data)?;
     let mut whole = vec![0.0; equations.unknowns()];
     let walls = if data.wall.is_some() { 2 * data.mi } else { 0 };
     if let Some(amplitudes) = amplitudes {
         put_amplitudes(backend, &equations, &mut u, amplitudes)?;
     }
-    let mut linear = problem.linear_solver(&equations);
-    let settings = &problem.case.newton;
-    let report = newton::solve(backend, &mut equations, &mut linear, &mut u, settings, &mut ())?;
+    let kind = (linear.preconditioner, linear.schedule);
+    let mut solver = equations.linear_solver(linear.krylov, kind, *multigrid);
+    let report = newton::solve(backend, &mut equations, &mut solver, &mut u, settings, &mut ())?;
     backend.download_unknowns(&u, &mut whole)?;
     let amplitudes = whole[..walls].to_vec();
-    let nodes = equations.nodes(backend, &u, problem.topology)?;
-    let grid = fetched(backend, problem, &nodes)?;
+    let nodes = equations.nodes(backend, &u, topology)?;
+    let columns = data.mi + if data.periodic { 1 } else { 2 };
+    let mut grid = Grid::new(topology, columns, data.mj + 2);
+    backend.fetch(&nodes, &mut grid)?;
     Ok((State { grid, amplitudes }, report))
 }
-
 /// The amplitudes of the wall terms among the unknowns u, where there are any.
 fn put_amplitudes<B: EllipticBackend, T: Real>(
     backend: &B,
@@ -344,16 +532,4 @@ fn put_amplitudes<B: EllipticBackend, T: Real>(
     backend.download_unknowns(u, &mut whole)?;
     whole[..amplitudes.len()].copy_from_slice(amplitudes);
     backend.upload_unknowns(&whole, u)
-}
-
-/// A grid of the problem on the host.
-fn fetched<B: GridBackend>(
-    backend: &B,
-    problem: &Problem,
-    grid: &B::Grid,
-) -> Result<Grid, DeviceError> {
-    let [ni, nj] = problem.size();
-    let mut host = Grid::new(problem.topology, ni, nj);
-    backend.fetch(grid, &mut host)?;
-    Ok(host)
 }

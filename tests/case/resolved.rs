@@ -349,6 +349,7 @@ fn the_resolved_case_writes_every_default_out() {
     pictures = true
     quality_maps = false
     report = true
+    reference = false
     "#);
 }
 

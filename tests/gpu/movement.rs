@@ -5,7 +5,7 @@ use std::path::Path;
 use gridgen::backend::cpu::CpuBackend;
 use gridgen::backend::{EllipticBackend, MultigridBackend};
 use gridgen::case::Case;
-use gridgen::movement::{Adjoint, Forward, Moved, Reference};
+use gridgen::movement::{Adjoint, Forward, Moved};
 
 use crate::on_gpu;
 
@@ -15,15 +15,15 @@ fn all<B: EllipticBackend + MultigridBackend>(
     text: &str,
 ) -> (Moved, Forward, Adjoint) {
     let problem = Case::from_toml(text, Path::new("wing.toml"), &[]).unwrap().settle().unwrap();
-    let reference = Reference::new(backend, &problem).unwrap();
+    let reference = problem.reference(backend).unwrap();
     let (sin, cos) = 10.0_f64.to_radians().sin_cos();
     let turn = |[x, y]: [f64; 2]| [0.25 + cos * (x - 0.25) + sin * y, cos * y - sin * (x - 0.25)];
     let wall: Vec<[f64; 2]> = reference.wall().into_iter().map(turn).collect();
     let moved = reference.move_to(backend, &wall).unwrap();
     let by: Vec<[f64; 2]> = wall.iter().map(|&[x, y]| [y, x * x]).collect();
     let mut derivatives = reference.derivatives(backend, &moved).unwrap();
-    let forward = derivatives.derivative(&by, &[]).unwrap();
-    let adjoint = derivatives.adjoint(&moved.grid.x, &moved.grid.y).unwrap();
+    let forward = derivatives.derivative(backend, &by, &[]).unwrap();
+    let adjoint = derivatives.adjoint(backend, &moved.grid.x, &moved.grid.y).unwrap();
     (moved, forward, adjoint)
 }
 

@@ -3,9 +3,9 @@
 use std::path::Path;
 
 use gridgen::backend::cpu::CpuBackend;
-use gridgen::case::Case;
-use gridgen::grid::Verdict;
-use gridgen::movement::{Moved, MovementError, Reference};
+use gridgen::case::{Case, SolverOptions};
+use gridgen::grid::{Topology, Verdict};
+use gridgen::movement::{Moved, MovementError, Reference, ReferenceFault};
 
 type Wall = Vec<[f64; 2]>;
 
@@ -23,7 +23,7 @@ pub(crate) const SMALL: &str = "geometry.naca = '2412'\ngeometry.trailing_edge =
 
 pub(crate) fn reference(text: &str) -> Reference {
     let problem = Case::from_toml(text, Path::new("wing.toml"), &[]).unwrap().settle().unwrap();
-    Reference::new(&CpuBackend, &problem).unwrap()
+    problem.reference(&CpuBackend).unwrap()
 }
 
 fn moved(reference: &Reference, wall: &[[f64; 2]]) -> Moved {
@@ -56,8 +56,16 @@ fn cambered(wall: &[[f64; 2]], by: f64) -> Wall {
     wall.iter().map(|&[x, y]| [x, y + 4.0 * by * x * (1.0 - x)]).collect()
 }
 
-fn thickened(wall: &[[f64; 2]], times: f64) -> Wall {
+pub(crate) fn thickened(wall: &[[f64; 2]], times: f64) -> Wall {
     wall.iter().map(|&[x, y]| [x, times * y]).collect()
+}
+
+/// With every other point of the middle of the upper side far above it: a comb.
+pub(crate) fn combed(wall: &[[f64; 2]]) -> Wall {
+    let (from, to) = (5 * wall.len() / 8, 7 * wall.len() / 8);
+    let tooth = |k: usize| (from..to).contains(&k) && k.is_multiple_of(2);
+    let lift = |(k, &[x, y]): (usize, &[f64; 2])| [x, if tooth(k) { y + 0.5 } else { y }];
+    wall.iter().enumerate().map(lift).collect()
 }
 
 fn distance(a: &Moved, b: &Moved) -> f64 {
@@ -111,11 +119,12 @@ fn movements_of_an_optimisation_take_one_go() {
 
 #[test]
 fn blunt_and_symmetric_bodies_move_too() {
-    for text in [BLUNT, HALF] {
-        let reference = reference(text);
-
-        moved(&reference, &thickened(&twisted(&reference.wall(), 3.0), 1.2));
-    }
+    let blunt = reference(BLUNT);
+    moved(&blunt, &thickened(&twisted(&blunt.wall(), 3.0), 1.2));
+    let half = reference(HALF);
+    let thicker = moved(&half, &thickened(&half.wall(), 1.2));
+    assert!(matches!(thicker.grid.topology, Topology::Half(_)), "{:?}", thicker.grid.topology);
+    assert_eq!((thicker.grid.ni, thicker.grid.point(0, 0)[1]), (65, 0.0));
 }
 
 #[test]
@@ -170,9 +179,7 @@ fn any_number_of_threads_gives_the_same_bits() {
 #[test]
 fn a_wall_that_no_grid_fits_is_never_a_good_grid() {
     let reference = reference(SMALL);
-    let mut wall = reference.wall();
-    // Two points in each other's places.
-    wall.swap(20, 21);
+    let wall = combed(&reference.wall());
 
     let moved = reference.move_to(&CpuBackend, &wall).unwrap();
 
@@ -192,7 +199,152 @@ fn wall_points_that_are_none_are_refused() {
     wrong[7] = [0.5, f64::NAN];
     let said = refused(&wrong).to_string();
     assert_eq!(said, "wall point 7 is (0.5, NaN)");
-    let mut open = wall;
+    let mut open = wall.clone();
     open[0][1] += 1e-3;
     assert!(matches!(refused(&open), MovementError::Open));
+    let backwards: Wall = wall.iter().rev().copied().collect();
+    assert!(matches!(refused(&backwards), MovementError::Reversed));
+    let mut crossed = wall;
+    crossed.swap(20, 21);
+    let said = refused(&crossed).to_string();
+    assert_eq!(said, "the wall crosses itself: the segment from point 19 cuts that from point 21");
+    let half = self::reference(HALF);
+    let mut off = half.wall();
+    off[0][1] = 1e-6;
+    let refused = half.move_to(&CpuBackend, &off).unwrap_err();
+    assert!(matches!(refused, MovementError::OffPlane { index: 0, .. }), "{refused}");
+}
+
+/// A grid from a file is a reference without more: its nodes solve its own equations.
+#[test]
+fn a_grid_alone_is_a_reference() {
+    let options = SolverOptions::new(&[]).unwrap();
+    let limits = [(O, 5, 10.5, 5e-4), (C, 5, 15.0, 5e-4), (BLUNT, 5, 12.0, 5e-4)];
+    for (text, newton, linear, most) in limits {
+        let kept = reference(text);
+        let alone = Reference::of_grid(&CpuBackend, kept.grid(), &options).unwrap();
+
+        let same = moved(&alone, &alone.wall());
+        assert_eq!(same.newton_iterations, 0, "{text}, {:?}", distance(&same, &alone.unmoved()));
+        let wall = twisted(&alone.wall(), 10.0);
+        let found = moved(&alone, &wall);
+        let counts = (found.newton_iterations, found.linear_iterations);
+        assert!(counts.0 <= newton && counts.1 <= linear, "{text}: {counts:?}");
+        let apart = distance(&found, &moved(&kept, &wall));
+        assert!(apart > 1e-12 && apart < most, "{text}: {apart:e}");
+    }
+}
+
+/// In another unit and at another place a grid moves likewise.
+#[test]
+fn a_reference_keeps_chord_and_place() {
+    let options = SolverOptions::new(&[]).unwrap();
+    for text in [SMALL, HALF] {
+        let mut grid = reference(text).grid().clone();
+        let alone = Reference::of_grid(&CpuBackend, &grid, &options).unwrap();
+        let shift = if text == HALF { [3.0, 0.5] } else { [3.0, -2.0] };
+        grid.place(shift, 0.25);
+        let elsewhere = Reference::of_grid(&CpuBackend, &grid, &options).unwrap();
+
+        let place = |[x, y]: [f64; 2]| [0.25 * (x + shift[0]), 0.25 * (y + shift[1])];
+        let wall = thickened(&alone.wall(), 1.3);
+        let mut here = moved(&alone, &wall).grid;
+        here.place(shift, 0.25);
+        let placed: Wall = wall.into_iter().map(place).collect();
+        let there = moved(&elsewhere, &placed).grid;
+
+        let pairs = here.x.iter().zip(&there.x).chain(here.y.iter().zip(&there.y));
+        let worst = pairs.map(|(a, b)| (a - b).abs()).fold(0.0, f64::max);
+        assert!(worst < 1e-9, "{text}: {worst:e}");
+    }
+}
+
+/// What a file keeps moves to the same bits.
+#[test]
+fn a_stored_reference_is_the_same() {
+    let folder = tempfile::tempdir().unwrap();
+    for text in [SMALL, C, HALF] {
+        let reference = reference(text);
+        let path = folder.path().join("reference.grd");
+        reference.write(&path).unwrap();
+
+        assert!(Reference::is_stored(&path));
+        let read = Reference::read(&path).unwrap();
+
+        let wall = thickened(&reference.wall(), 1.1);
+        let [a, b] = [&reference, &read].map(|reference| moved(reference, &wall));
+        assert_eq!(a.grid, b.grid, "{text}");
+        assert_eq!(a.newton_iterations, b.newton_iterations);
+    }
+}
+
+#[test]
+fn files_that_are_no_references_are_refused() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("reference.grd");
+    reference(SMALL).write(&path).unwrap();
+    let whole = std::fs::read(&path).unwrap();
+    let refused = |bytes: &[u8]| {
+        std::fs::write(&path, bytes).unwrap();
+        Reference::read(&path).unwrap_err().fault
+    };
+
+    for length in [9, 100, whole.len() / 2, whole.len() - 1] {
+        let fault = refused(&whole[..length]);
+        assert!(matches!(fault, ReferenceFault::Damaged), "{length}: {fault}");
+    }
+    let mut other = whole.clone();
+    other[whole.len() / 2] ^= 1;
+    assert!(matches!(refused(&other), ReferenceFault::Damaged));
+    other = whole;
+    other[8] = 9;
+    assert!(matches!(refused(&other), ReferenceFault::Version(9)));
+    assert!(matches!(refused(b"a mesh"), ReferenceFault::NotAReference));
+    std::fs::remove_file(&path).unwrap();
+    let missing = Reference::read(&path).unwrap_err();
+    assert!(matches!(missing.fault, ReferenceFault::Unreadable(_)), "{missing}");
+}
+
+/// A grid that was moved far is told to be worse than a fresh one would be.
+#[test]
+fn a_worn_grid_is_named() {
+    let reference = reference(O);
+
+    let near = moved(&reference, &bumped(&reference.wall(), 0.01));
+    let far = moved(&reference, &twisted(&reference.wall(), 20.0));
+
+    assert_eq!(near.worn, None);
+    let said = far.worn.unwrap();
+    assert!(
+        said.starts_with("the mean skewness is 0.05") && said.contains("re-generate"),
+        "{said}"
+    );
+}
+
+/// From a symmetric section to one of high lift.
+#[test]
+fn a_movement_to_another_section_takes_one_go() {
+    let other = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/data/airfoils/s1223.dat");
+    let section = |geometry: &str| {
+        let grid = O.split_once("[grid]").unwrap().1;
+        let text = format!("{geometry}\ngeometry.trailing_edge = 'sharp'\n[grid]{grid}");
+        Case::from_toml(&text, Path::new("wing.toml"), &[]).unwrap().settle().unwrap()
+    };
+    let reference = section("geometry.naca = '0012'").reference(&CpuBackend).unwrap();
+    let points = section(&format!("geometry.file = '{other}'")).points;
+    let wall: Wall = points.x.into_iter().zip(points.y).map(|(x, y)| [x, y]).collect();
+
+    let moved = moved(&reference, &wall);
+
+    let counts = (moved.newton_iterations, moved.linear_iterations);
+    assert!(counts.0 <= 5 && counts.1 <= 10.0, "{counts:?}");
+    for i in 0..moved.grid.ni {
+        let height = |grid: &gridgen::grid::Grid| {
+            let [a, b] = [grid.point(i, 0), grid.point(i, 1)];
+            (a[0] - b[0]).hypot(a[1] - b[1])
+        };
+        let off = height(&moved.grid) / height(reference.grid()) - 1.0;
+        assert!(off.abs() < 1e-9, "point {i}: {off:e}");
+    }
+    assert!(moved.worn.is_some());
 }

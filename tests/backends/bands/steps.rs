@@ -9,7 +9,6 @@ use gridgen::backend::{Backend, Bands, EllipticBackend, GridBackend, LevelSize, 
 use gridgen::case::Problem;
 use gridgen::grid::quality::Quality;
 use gridgen::grid::{Grid, Symmetry, Topology};
-use gridgen::movement::Reference;
 use gridgen::solver::{NonlinearProblem, SolverError};
 
 use super::ranks::{fibers, on_bands_of};
@@ -172,13 +171,13 @@ fn a_movement_is_that_of_the_cpu() {
     for sets in [&tight[..], &[&tight[..], &[("grid.topology", "C"), ("grid.ni", "65")]].concat()] {
         let problem = case(sets).settle().unwrap();
         let alone = CudaBackend::new(Arc::new(FiberDevice::default())).unwrap();
-        let wall = |reference: &Reference| -> Vec<[f64; 2]> {
+        let wall = |reference: &gridgen::movement::Reference| -> Vec<[f64; 2]> {
             reference.wall().into_iter().map(|[x, y]| [x, 1.3 * y + 0.02 * x * (1.0 - x)]).collect()
         };
-        let expected = Reference::new(&CpuBackend, &problem).unwrap();
+        let expected = problem.reference(&CpuBackend).unwrap();
         let on_cpu = expected;
         let expected = on_cpu.move_to(&CpuBackend, &wall(&on_cpu)).unwrap();
-        let on_device = Reference::new(&alone, &problem).unwrap();
+        let on_device = problem.reference(&alone).unwrap();
 
         let found = on_device.move_to(&alone, &wall(&on_device)).unwrap();
 
@@ -193,14 +192,14 @@ fn a_movement_is_that_of_the_cpu() {
         let mut theirs = on_cpu.derivatives(&CpuBackend, &expected).unwrap();
         let by: Vec<[f64; 2]> = wall(&on_cpu).into_iter().map(|[x, y]| [y, x * x]).collect();
         let heights = vec![1e-3; by.len()];
-        let found = ours.derivative(&by, &heights).unwrap();
-        let expected = theirs.derivative(&by, &heights).unwrap();
+        let found = ours.derivative(&alone, &by, &heights).unwrap();
+        let expected = theirs.derivative(&CpuBackend, &by, &heights).unwrap();
         let apart =
             |a: &[f64], b: &[f64]| a.iter().zip(b).map(|(a, b)| (a - b).abs()).fold(0.0, f64::max);
         let worst = apart(&found.x, &expected.x).max(apart(&found.y, &expected.y));
         assert!(worst < 1e-6, "{worst:e}");
-        let found = ours.adjoint(&expected.x, &expected.y).unwrap();
-        let expected = theirs.adjoint(&expected.x, &expected.y).unwrap();
+        let found = ours.adjoint(&alone, &expected.x, &expected.y).unwrap();
+        let expected = theirs.adjoint(&CpuBackend, &expected.x, &expected.y).unwrap();
         let scale = expected.wall.as_flattened().iter().fold(0.0, |m: f64, v| m.max(v.abs()));
         let worst = apart(found.wall.as_flattened(), expected.wall.as_flattened());
         assert!(worst < 1e-6 * scale, "{worst:e} of {scale:e}");

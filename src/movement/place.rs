@@ -1,0 +1,182 @@
+//! Where a reference is: between the points that users have and those of the equations.
+
+use super::MovementError;
+use crate::geometry::vector::{Vector, difference};
+use crate::grid::{FAR_FIELD_CENTRE, Grid, Seam, Symmetry, Topology};
+
+/// Distance from the plane of symmetry, in chords, at which the ends of a half grid's wall are on it.
+const ON_PLANE: f64 = 1e-9;
+
+/// The equations are those of a whole grid, in chords, near the origin: r = chord (r' + shift), and of a
+/// half grid the kept columns of the whole one.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) struct Place {
+    pub(crate) shift: Vector,
+    pub(crate) chord: f64,
+    /// The symmetry of a half grid.
+    pub(crate) half: Option<Symmetry>,
+}
+
+impl Place {
+    /// That of a grid of which nothing else is known. The chord is the greatest distance of a wall point
+    /// from the first one, to the nearest power of two: a scale without rounding. The plane of symmetry of
+    /// a half grid becomes that of the equations.
+    pub(super) fn of(grid: &Grid) -> Self {
+        let wall = grid.topology.wall(grid.ni);
+        let first = grid.point(*wall.start(), 0);
+        let length = |i| {
+            let [x, y] = difference(grid.point(i, 0), first);
+            x.hypot(y)
+        };
+        let chord = wall.map(length).fold(0.0, f64::max).log2().round().exp2();
+        let half = match grid.topology {
+            Topology::Half(symmetry) => Some(symmetry),
+            Topology::O(_) | Topology::C { .. } => None,
+        };
+        let shift = half.map_or([0.0; 2], |symmetry| {
+            let across = symmetry.mirrored([1.0; 2], [0.0; 2]).map(|c| c < 0.0);
+            [0, 1].map(|k| if across[k] { first[k] / chord - FAR_FIELD_CENTRE[k] } else { 0.0 })
+        });
+        Self { shift, chord, half }
+    }
+
+    fn inward(&self, point: Vector) -> Vector {
+        [0, 1].map(|k| point[k] / self.chord - self.shift[k])
+    }
+
+    fn outward(&self, point: Vector) -> Vector {
+        [0, 1].map(|k| self.chord * (point[k] + self.shift[k]))
+    }
+
+    /// Points of a row of the user's, as those of the whole grid in the frame of the equations.
+    pub(super) fn row_inward(&self, row: &[Vector]) -> Vec<Vector> {
+        let inward = row.iter().map(|&point| self.inward(point));
+        let Some(symmetry) = self.half else { return inward.collect() };
+        let half: Vec<Vector> = inward.collect();
+        let on_plane = |point| symmetry.on_line(point, FAR_FIELD_CENTRE);
+        let image = |point| symmetry.mirrored(point, FAR_FIELD_CENTRE);
+        whole(symmetry, &half, on_plane, image)
+    }
+
+    /// The wall in the frame of the equations.
+    pub(super) fn wall_inward(&self, wall: &[Vector]) -> Result<Vec<Vector>, MovementError> {
+        if let Some(symmetry) = self.half {
+            let off = |&index: &usize| {
+                let point = self.inward(wall[index]);
+                let off = difference(point, symmetry.on_line(point, FAR_FIELD_CENTRE));
+                off[0].hypot(off[1]) > ON_PLANE
+            };
+            if let Some(index) = [0, wall.len() - 1].into_iter().find(off) {
+                return Err(MovementError::OffPlane { index, at: wall[index] });
+            }
+        }
+        Ok(self.row_inward(wall))
+    }
+
+    /// Points of a row of the equations as the user's.
+    pub(super) fn row_outward(&self, row: &[Vector]) -> Vec<Vector> {
+        self.kept(row).iter().map(|&point| self.outward(point)).collect()
+    }
+
+    /// The grid in the frame of the equations.
+    pub(super) fn grid_inward(&self, grid: &Grid) -> Grid {
+        let topology = match grid.topology {
+            Topology::Half(_) => Topology::O(Seam::Held),
+            other => other,
+        };
+        by_rows(grid, topology, |row| self.row_inward(row))
+    }
+
+    /// The grid of the equations as the user's.
+    pub(super) fn grid_outward(&self, grid: &Grid) -> Grid {
+        let topology = self.half.map_or(grid.topology, Topology::Half);
+        by_rows(grid, topology, |row| self.row_outward(row))
+    }
+
+    /// Those of a row of the whole grid that a half grid keeps.
+    pub(super) fn kept<'a, T>(&self, row: &'a [T]) -> &'a [T] {
+        self.half.map_or(row, |symmetry| &row[symmetry.kept(row.len())])
+    }
+
+    /// Displacements of a row of the user's as those of the whole grid: the mirror image moves likewise,
+    /// and the ends stay on the plane of symmetry.
+    pub(super) fn spread(&self, row: &[Vector]) -> Vec<Vector> {
+        let Some(symmetry) = self.half else { return row.to_vec() };
+        let on_plane = |v| symmetry.on_line(v, [0.0; 2]);
+        whole(symmetry, row, on_plane, |v| symmetry.mirrored(v, [0.0; 2]))
+    }
+
+    /// The same of heights.
+    pub(super) fn spread_heights(&self, row: &[f64]) -> Vec<f64> {
+        let Some(symmetry) = self.half else { return row.to_vec() };
+        whole(symmetry, row, |h| h, |h| h)
+    }
+
+    /// The transpose of [`Self::spread`].
+    pub(super) fn fold(&self, row: &[Vector]) -> Vec<Vector> {
+        let Some(symmetry) = self.half else { return row.to_vec() };
+        let last = row.len() - 1;
+        let kept = symmetry.kept(row.len());
+        let (first, end) = (*kept.start(), *kept.end());
+        let of = |i: usize| {
+            let image = symmetry.mirrored(row[last - i], [0.0; 2]);
+            if last - i == i {
+                symmetry.on_line(row[i], [0.0; 2])
+            } else if i == first || i == end {
+                symmetry.on_line([row[i][0] + image[0], row[i][1] + image[1]], [0.0; 2])
+            } else {
+                [row[i][0] + image[0], row[i][1] + image[1]]
+            }
+        };
+        kept.map(of).collect()
+    }
+
+    /// The transpose of [`Self::spread_heights`].
+    pub(super) fn fold_heights(&self, row: &[f64]) -> Vec<f64> {
+        let Some(symmetry) = self.half else { return row.to_vec() };
+        let last = row.len() - 1;
+        let of = |i: usize| if last - i == i { row[i] } else { row[i] + row[last - i] };
+        symmetry.kept(row.len()).map(of).collect()
+    }
+
+    /// A row of the user's as one of the whole grid with zeros elsewhere: the transpose of
+    /// [`Self::kept`].
+    pub(super) fn padded(&self, row: &[Vector]) -> Vec<Vector> {
+        let Some(symmetry) = self.half else { return row.to_vec() };
+        let mut padded = vec![[0.0; 2]; 2 * row.len() - 1];
+        let kept = symmetry.kept(padded.len());
+        padded[kept].copy_from_slice(row);
+        padded
+    }
+}
+
+/// The row of a whole grid whose kept half this is, its ends on the plane of symmetry.
+fn whole<T: Copy>(
+    symmetry: Symmetry,
+    half: &[T],
+    on_plane: impl Fn(T) -> T,
+    image: impl Fn(T) -> T,
+) -> Vec<T> {
+    let last = 2 * (half.len() - 1);
+    let first = *symmetry.kept(last + 1).start();
+    let mut row = vec![half[0]; last + 1];
+    for (k, &value) in half.iter().enumerate() {
+        let i = first + k;
+        let end = k == 0 || k + 1 == half.len();
+        let (own, mirrored) =
+            if end { (on_plane(value), on_plane(value)) } else { (value, image(value)) };
+        (row[i], row[last - i]) = (own, mirrored);
+    }
+    row
+}
+
+/// The grid of other rows.
+fn by_rows(grid: &Grid, topology: Topology, row: impl Fn(&[Vector]) -> Vec<Vector>) -> Grid {
+    let rows = (0..grid.nj).map(|j| {
+        let points: Vec<Vector> = (0..grid.ni).map(|i| grid.point(i, j)).collect();
+        row(&points)
+    });
+    let points: Vec<Vector> = rows.flatten().collect();
+    let [x, y] = [0, 1].map(|k| points.iter().map(|point| point[k]).collect());
+    Grid { topology, ni: points.len() / grid.nj, nj: grid.nj, x, y }
+}

@@ -1,0 +1,170 @@
+//! References in files: `reference.grd`. The head of such a record is [`Head`]; its lists are chord and
+//! shift, x, y, P0, Q0, φ, ψ, and the amplitudes of the wall terms, all in the frame of the equations.
+
+use std::io;
+use std::path::{Path, PathBuf};
+
+use serde::{Deserialize, Serialize};
+
+use super::{Place, Reference, State};
+use crate::backend::{EllipticData, WallTerms};
+use crate::case::SolverOptions;
+use crate::files::record::{Record, RecordFault};
+use crate::files::{IoError, contents};
+use crate::grid::{Grid, Seam, Symmetry, Topology};
+
+const RECORD: Record<8> = Record { magic: b"GGREFRNC", version: 1 };
+
+/// Memory for a byte of a file: lists, data, grids in both frames.
+const MEMORY_A_BYTE: u64 = 4;
+
+/// A reference file that cannot be used.
+#[derive(Debug, thiserror::Error)]
+#[error("{}: {fault}", path.display())]
+pub struct ReferenceError {
+    /// As given.
+    pub path: PathBuf,
+    /// What is wrong with it.
+    #[source]
+    pub fault: ReferenceFault,
+}
+
+/// What is wrong with a reference file.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum ReferenceFault {
+    /// The operating system would not let the file be read.
+    #[error("cannot be read: {0}")]
+    Unreadable(io::Error),
+    /// The file begins otherwise.
+    #[error("not a reference of gridgen")]
+    NotAReference,
+    /// The layout is another one.
+    #[error("a reference of version {0}, version {version} was expected", version = RECORD.version)]
+    Version(u32),
+    /// The contents are not what was written.
+    #[error("the reference is cut off or damaged")]
+    Damaged,
+}
+
+impl ReferenceError {
+    /// What the user can do about it.
+    pub fn hint(&self) -> &'static str {
+        match &self.fault {
+            ReferenceFault::Unreadable(source) => contents::hint(source),
+            ReferenceFault::NotAReference => {
+                "name the reference.grd that a case with output.reference = true writes"
+            }
+            ReferenceFault::Version(_) | ReferenceFault::Damaged => {
+                "run the case with output.reference = true again, or take its mesh as the reference"
+            }
+        }
+    }
+}
+
+/// What is no list of numbers.
+#[derive(Serialize, Deserialize)]
+struct Head {
+    ni: usize,
+    nj: usize,
+    /// Cells of the cut on either side; none on an O-grid.
+    wake: Option<usize>,
+    seam: Option<Seam>,
+    /// The coordinate that the plane of symmetry of a half grid keeps constant, 0 or 1.
+    half: Option<usize>,
+    solver: SolverOptions,
+}
+
+impl Reference {
+    /// Writes the reference to a file.
+    ///
+    /// # Errors
+    /// [`IoError`] when the file cannot be written.
+    pub fn write(&self, path: &Path) -> Result<(), IoError> {
+        let grid = self.frame.reference();
+        let Place { shift, chord, half } = self.place;
+        let (wake, seam) = match grid.topology {
+            Topology::C { wake } => (Some(wake), None),
+            Topology::O(seam) => (None, Some(seam)),
+            Topology::Half(_) => (None, None),
+        };
+        let half = half.map(|symmetry| usize::from(symmetry == Symmetry::UpDown));
+        let solver = self.options.clone();
+        let head = Head { ni: grid.ni, nj: grid.nj, wake, seam, half, solver };
+        let EllipticData { control_p, control_q, wall, .. } = &self.data;
+        let [phi, psi]: [&[f64]; 2] =
+            wall.as_ref().map_or([&[], &[]], |terms| [&terms.phi, &terms.psi]);
+        let place = [chord, shift[0], shift[1]];
+        let lists =
+            [&place, &grid.x[..], &grid.y, control_p, control_q, phi, psi, &self.amplitudes];
+        RECORD.write(path, &head, lists)
+    }
+
+    /// Reads the reference of a file, if it is one, whatever its version.
+    ///
+    /// # Errors
+    /// [`ReferenceError`] with the path.
+    pub fn read(path: &Path) -> Result<Self, ReferenceError> {
+        let error = |fault| ReferenceError { path: path.to_path_buf(), fault };
+        let bytes = contents::read(path, MEMORY_A_BYTE)
+            .map_err(|source| error(ReferenceFault::Unreadable(source)))?;
+        Self::from_bytes(&bytes).map_err(error)
+    }
+
+    /// Whether a file begins as a reference does.
+    pub fn is_stored(path: &Path) -> bool {
+        let mut head = [0; 8];
+        let read = |mut file: std::fs::File| io::Read::read_exact(&mut file, &mut head);
+        std::fs::File::open(path).and_then(read).is_ok() && RECORD.begins(&head)
+    }
+
+    /// The reference in the bytes of a file. For tests.
+    #[doc(hidden)]
+    pub fn from_bytes(bytes: &[u8]) -> Result<Self, ReferenceFault> {
+        let (head, lists) = RECORD.read::<Head>(bytes).map_err(|fault| match fault {
+            RecordFault::Other => ReferenceFault::NotAReference,
+            RecordFault::Version(version) => ReferenceFault::Version(version),
+            RecordFault::Damaged => ReferenceFault::Damaged,
+        })?;
+        Self::of_lists(head, lists).ok_or(ReferenceFault::Damaged)
+    }
+
+    /// The reference of head and lists, if they fit together.
+    fn of_lists(head: Head, lists: [Vec<f64>; 8]) -> Option<Self> {
+        let Head { ni, nj, wake, seam, half, solver } = head;
+        let [place, x, y, control_p, control_q, phi, psi, amplitudes] = lists;
+        let topology = match (wake, seam) {
+            (Some(wake), None) if 2 * wake + 2 < ni => Topology::C { wake },
+            (None, Some(seam)) => Topology::O(seam),
+            _ => return None,
+        };
+        let [chord, shift_x, shift_y] = place[..] else { return None };
+        let half = match half {
+            None => None,
+            Some(0) => Some(Symmetry::LeftRight),
+            Some(1) => Some(Symmetry::UpDown),
+            Some(_) => return None,
+        };
+        let columns = topology.columns(ni).checked_sub(if topology.periodic() {
+            0
+        } else {
+            2 - usize::from(topology.closed())
+        })?;
+        let points = columns.checked_mul(nj.checked_sub(2)?)?;
+        let nodes = ni.checked_mul(nj)?;
+        let coupled = !phi.is_empty();
+        let walls = if coupled { [points, 2 * columns] } else { [0, 0] };
+        let fits = [x.len(), y.len()] == [nodes; 2]
+            && [control_p.len(), control_q.len()] == [points; 2]
+            && [phi.len(), psi.len(), amplitudes.len()] == [walls[0], walls[0], walls[1]]
+            && columns >= 1;
+        if !fits || (half.is_some() && ni % 2 == 0) {
+            return None;
+        }
+        let grid = Grid { topology, ni, nj, x, y };
+        let wall = coupled.then_some(WallTerms { phi, psi });
+        let data = EllipticData::of_terms(&grid, [control_p, control_q], wall);
+        let place = Place { shift: [shift_x, shift_y], chord, half };
+        Some(Self::solved(solver, place, data, State { grid, amplitudes }))
+    }
+}
