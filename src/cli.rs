@@ -4,6 +4,7 @@
 mod airfoil;
 mod batch;
 mod convert;
+mod movement;
 mod progress;
 mod quality;
 mod ranks;
@@ -62,6 +63,8 @@ enum Command {
     Airfoil(airfoil::AirfoilArguments),
     /// Write a mesh in another format.
     Convert(convert::ConvertArguments),
+    /// Move a grid with its wall, or differentiate it.
+    Move(Box<movement::MoveArguments>),
     /// Measure a plane structured grid of one block.
     Quality(quality::QualityArguments),
     /// Solve a linear system from Matrix Market files.
@@ -275,6 +278,7 @@ impl Cli {
             Some(Command::Man) => tools::man(terminal),
             Some(Command::Devices) => terminal.result(&tools::devices(terminal)),
             Some(Command::Airfoil(arguments)) => arguments.execute(terminal),
+            Some(Command::Move(arguments)) => arguments.execute(terminal),
             Some(Command::Quality(arguments)) => arguments.execute(terminal),
             Some(Command::Solve(arguments)) => arguments.execute(terminal),
         }

@@ -1,6 +1,6 @@
 //! `gridgen convert`: a mesh in another format.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use clap::Args;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
@@ -28,6 +28,13 @@ pub(super) struct ConvertArguments {
     /// The format, where the name of FILE does not say it.
     #[arg(long, value_name = "TO", value_parser = format())]
     to: Option<&'static Format>,
+    #[command(flatten)]
+    layout: LayoutArguments,
+}
+
+/// How a mesh is laid out in its file.
+#[derive(Debug, Args)]
+pub(super) struct LayoutArguments {
     /// Cells over the span of an extruded grid, 0 for a plane one.
     #[arg(long, value_name = "N", default_value_t = 0)]
     span_cells: usize,
@@ -122,13 +129,8 @@ fn length(text: &str) -> Result<f64, String> {
 impl ConvertArguments {
     /// Reads, writes, and says how the mesh was read; exit code 1 for a folded grid.
     pub(super) fn execute(&self, terminal: &Terminal) -> Result<u8, Failure> {
-        let Some(format) = self.to.or_else(|| Format::of_path(&self.output)) else {
-            let message = format!("{}: no format has such a name", self.output.display());
-            let ends = FORMATS.iter().filter_map(|format| format.extensions.first());
-            let ends = alternatives(ends.map(|end| format!(".{end}")));
-            let hint = format!("name it {ends}, or choose one with --to");
-            return Err(Failure::input(&message, Some(&hint)));
-        };
+        let format =
+            self.to.map_or_else(|| format_of(&self.output, ", or choose one with --to"), Ok)?;
         let mesh = formats::mesh(&self.mesh)?;
         if format.welded && !mesh.weldable() {
             let message = format!(
@@ -139,7 +141,7 @@ impl ConvertArguments {
             let hint = format!("convert it to {}", alternatives(others.map(Format::shown)));
             return Err(Failure::input(&message, Some(&hint)));
         }
-        let Converted { files, notes } = self.write(format, &mesh)?;
+        let Converted { files, notes } = self.layout.write(format, &self.output, &mesh)?;
         for note in &notes {
             terminal.note(note);
         }
@@ -155,14 +157,32 @@ impl ConvertArguments {
             }
         }
     }
+}
 
-    fn write(&self, format: &Format, mesh: &Mesh) -> Result<Converted, IoError> {
+/// The format that the name of a file stands for.
+pub(super) fn format_of(path: &Path, or_else: &str) -> Result<&'static Format, Failure> {
+    Format::of_path(path).ok_or_else(|| {
+        let message = format!("{}: no format has such a name", path.display());
+        let ends = FORMATS.iter().filter_map(|format| format.extensions.first());
+        let ends = alternatives(ends.map(|end| format!(".{end}")));
+        Failure::input(&message, Some(&format!("name it {ends}{or_else}")))
+    })
+}
+
+impl LayoutArguments {
+    /// Writes a mesh, and says what there is to say of it.
+    pub(super) fn write(
+        &self,
+        format: &Format,
+        output: &Path,
+        mesh: &Mesh,
+    ) -> Result<Converted, IoError> {
         // A conversion that was killed here may have left a part of a file.
-        atomic::sweep_beside(&self.output);
+        atomic::sweep_beside(output);
         let settings =
             Settings { compression: self.compression, plot3d: self.flavour(), reference: None };
         let (grid, span, weldable) = (&mesh.grid, self.span(), mesh.weldable());
-        format.convert(&self.output, &MeshData { grid, span, weldable, settings }, self.force)
+        format.convert(output, &MeshData { grid, span, weldable, settings }, self.force)
     }
 
     fn span(&self) -> Option<Span> {

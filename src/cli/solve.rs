@@ -116,7 +116,7 @@ fn shift(text: &str) -> Result<f64, String> {
     shift.ok_or_else(|| "a number not below 0 was expected".to_owned())
 }
 
-fn tolerance(text: &str) -> Result<f64, String> {
+pub(super) fn tolerance(text: &str) -> Result<f64, String> {
     let tolerance = text.parse().ok().filter(|t: &f64| *t > 0.0 && *t < 1.0);
     tolerance.ok_or_else(|| "a number between 0 and 1 was expected".to_owned())
 }

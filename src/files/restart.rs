@@ -1,4 +1,4 @@
-//! Restart files: the state of a Newton solve that is not done. The head of such a [`record`](super::record)
+//! Restart files: the state of a Newton solve that is not done. The head of such a record
 //! is the identity; its lists are the history and the state.
 
 use std::collections::BTreeMap;

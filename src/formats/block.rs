@@ -68,6 +68,22 @@ pub enum ReadFault {
         /// What would be read.
         hint: &'static str,
     },
+    /// A line that is no point.
+    #[error("line {line}: `{found}`, two numbers x y were expected")]
+    NoPoint {
+        /// Counted from 1.
+        line: usize,
+        /// Its beginning.
+        found: String,
+    },
+    /// An array of another shape.
+    #[error("an array of shape {found}, {expected} was expected")]
+    Shape {
+        /// What the reader wants.
+        expected: String,
+        /// That of the file.
+        found: String,
+    },
     /// The block has three dimensions of these many nodes, more than two, and no extruded plane.
     #[error("a volume of {} nodes, a plane grid was expected", .0.iter().map(ToString::to_string).collect::<Vec<_>>().join(" × "))]
     Volume(Vec<usize>),
@@ -95,6 +111,8 @@ impl ReadError {
                 "write the mesh as text with three dimensions and a block count"
             }
             ReadFault::Layout { hint, .. } => hint,
+            ReadFault::NoPoint { .. } => "give a line x y for each point",
+            ReadFault::Shape { .. } => "give an array of that shape, in the order of the reference",
             ReadFault::Volume(_) | ReadFault::NotPlane | ReadFault::NoCells(_) => {
                 "give a plane grid, or one that was extruded along its third index"
             }

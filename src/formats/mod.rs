@@ -7,7 +7,9 @@ mod arrays;
 mod block;
 pub mod matrix_market;
 mod mesh;
+pub mod npy;
 pub mod plot3d;
+pub mod points;
 mod read;
 mod welded;
 

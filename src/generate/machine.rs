@@ -133,6 +133,18 @@ impl Machine {
         Ok((machine, (!notices.is_empty()).then(|| notices.join("; "))))
     }
 
+    /// The CPU, or the first GPU: for work on `points` points that one of them does. With
+    /// [`BackendChoice::Auto`] the GPU, if there is one and it is faster for so many.
+    ///
+    /// # Errors
+    /// If the GPU is asked for and cannot be opened.
+    pub fn single(backend: BackendChoice, points: usize) -> Result<Self, DeviceError> {
+        if backend == BackendChoice::Auto && (points < CROSSOVER || !driver::present()) {
+            return Ok(Self::Cpu);
+        }
+        Ok(backend.open(false, || Self::gpus(&[0]))?.0)
+    }
+
     /// The CPU, if it is left open what to take, and a GPU would be slower for the size of the case.
     pub(super) fn faster_cpu(case: &Case, options: &RunOptions) -> Option<Opened> {
         let small = demand(case).points < CROSSOVER;

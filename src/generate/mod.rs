@@ -16,7 +16,7 @@ mod restart;
 mod shared;
 mod solve;
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -33,10 +33,13 @@ pub use self::{
     machine::{RankWork, Ranks},
     restart::fingerprint,
 };
+use crate::backend::cpu::CpuBackend;
 pub use crate::case::Problem;
-use crate::case::{Case, SectionError};
+use crate::case::{Case, SectionError, SolverOptions};
 use crate::error::Error;
+use crate::formats;
 use crate::geometry::Airfoil;
+use crate::movement::Reference;
 use crate::ranks::Job;
 
 /// Default time between two restart files.
@@ -212,6 +215,19 @@ fn write_grid<R>(
         outputs.write(&problem, &mut result, options, &mut control)?;
     }
     Ok(result)
+}
+
+/// The reference of movements in a file: one that a case has written, or that of any mesh, whose solves are
+/// by `options`.
+///
+/// # Errors
+/// The file cannot be read, or its mesh is no good grid around a body.
+pub fn open_reference(path: &Path, options: &SolverOptions) -> Result<Reference, Error> {
+    if Reference::is_stored(path) {
+        return Ok(Reference::read(path)?);
+    }
+    let mesh = formats::mesh(path)?;
+    Ok(Reference::of_mesh(&CpuBackend, &mesh, options)?)
 }
 
 /// What the ranks of a job must have alike.

@@ -16,7 +16,8 @@ use crate::solver::{LinearOperator, NonlinearProblem, SolverError, present};
 /// Relative residual of the linear solves, unless said otherwise: derivatives are then good to some 1e-9.
 const TOLERANCE: f64 = 1e-10;
 
-/// The equations at a moved grid, linearised: K δu = −A δb for unknowns u and fixed nodes b.
+/// The equations at a moved grid, linearised: K δu = −A δb for unknowns u and fixed nodes b (theory
+/// eq. 19 and theory eq. 20).
 ///
 /// With N the places of the unknown nodes and b(x_w) the fixed ones,
 ///

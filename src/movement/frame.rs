@@ -1,4 +1,4 @@
-//! The fixed nodes of a grid as a function of its wall points: the line j = 0, the line next to it, and the
+//! The fixed nodes of a grid as a function of its wall points (theory section 7): the line j = 0, the line next to it, and the
 //! seam of an O-grid or the cut of a C-grid, which the wall carries with it.
 
 use super::tangent::{Matrix, Tangent, outer, product, projected, sum, turned};
@@ -332,7 +332,7 @@ fn lengths(line: &[Vector]) -> Vec<f64> {
 }
 
 /// A line that begins at an edge, which moves from one place and direction to another:
-/// r + f [(E − E⁰) + (c − 1) a + s a^⊥] with c, s the turn and a, f of [`arms`].
+/// r + f [(E − E⁰) + (c − 1) a + s a^⊥] with c, s the turn and a, f of [`arms`] (theory eq. 18).
 fn carried(line: &[Vector], then: Edge, now: Edge) -> Vec<Vector> {
     let shift = difference(now.0, then.0);
     let (cosine, sine) = (dot(then.1, now.1), cross(then.1, now.1));

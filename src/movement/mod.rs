@@ -38,6 +38,7 @@ mod tangent;
 use crate::backend::{DeviceError, EllipticBackend, EllipticData, MultigridBackend, Real};
 use crate::case::SolverOptions;
 use crate::elliptic::GridProblem;
+use crate::formats::Mesh;
 use crate::geometry::first_crossing;
 use crate::geometry::vector::Vector;
 use crate::grid::quality::{Quality, measure};
@@ -234,6 +235,7 @@ impl Reference {
         if wall.start() >= wall.end() || grid.nj < 4 {
             return Err(MovementError::NoBody);
         }
+        let grid = &welded(grid);
         let place = Place::of(grid);
         let whole = place.grid_inward(grid);
         let quality = measure(&whole);
@@ -244,6 +246,24 @@ impl Reference {
         let options = options.clone().at_first_cell(quality.first_cell_min);
         let data = EllipticData::of_grid(&whole, DECAY);
         Self::of_solve(backend, &data, None, whole.topology, place, &options)
+    }
+
+    /// [`Self::of_grid`] of a mesh from a file.
+    ///
+    /// # Errors
+    /// If the mesh does not run around a body, or as [`Self::of_grid`].
+    pub fn of_mesh<B>(
+        backend: &B,
+        mesh: &Mesh,
+        options: &SolverOptions,
+    ) -> Result<Self, MovementError>
+    where
+        B: EllipticBackend + MultigridBackend,
+    {
+        if !mesh.weldable() || (mesh.grid.topology.closed() && !mesh.wall.closed) {
+            return Err(MovementError::NoBody);
+        }
+        Self::of_grid(backend, &mesh.grid, options)
     }
 
     /// The reference of the equations `data`, whose nodes are where the solve begins unless there is a
@@ -467,6 +487,22 @@ impl Reference {
         }
         Ok(whole)
     }
+}
+
+/// The grid whose copies of a seam or a cut are the same bits: a file may have rounded them.
+fn welded(grid: &Grid) -> Grid {
+    let mut welded = grid.clone();
+    let last = grid.ni - 1;
+    let mut copy = |i: usize, j: usize| {
+        let (from, to) = (grid.index(i, j), grid.index(last - i, j));
+        (welded.x[to], welded.y[to]) = (grid.x[from], grid.y[from]);
+    };
+    match grid.topology {
+        Topology::O(_) => (0..grid.nj).for_each(|j| copy(0, j)),
+        Topology::C { wake } => (0..=wake).for_each(|i| copy(i, 0)),
+        Topology::Half(_) => {}
+    }
+    welded
 }
 
 /// Twice the area of a closed polygon, positive where it runs counter-clockwise.

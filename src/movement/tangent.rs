@@ -10,7 +10,8 @@ pub(super) fn turned(v: Vector) -> Vector {
     [-v[1], v[0]]
 }
 
-/// The tangent at a wall point from the segments a before it and b after it, u and v their directions.
+/// The tangent at a wall point from the segments a before it and b after it, u and v their directions
+/// (theory eq. 17).
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) enum Tangent {
     /// u |b| + v |a|: that of the parabola through the three points.

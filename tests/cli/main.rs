@@ -14,6 +14,7 @@ mod failed;
 #[cfg(all(feature = "cuda", target_os = "linux"))]
 mod gpus;
 mod killed;
+mod movement;
 mod openfoam;
 mod output;
 mod page;

@@ -35,7 +35,10 @@ const ALLOWED: &[(&str, &[&str])] = &[
             "sparse::Schedule",
         ],
     ),
-    ("movement", &["geometry", "grid", "backend", "pde", "solver", "elliptic", "files", "case"]),
+    (
+        "movement",
+        &["geometry", "grid", "backend", "pde", "solver", "elliptic", "files", "formats", "case"],
+    ),
     (
         "error",
         &[

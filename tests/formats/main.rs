@@ -3,6 +3,7 @@
 
 mod cgns;
 mod check_mesh;
+mod exchange;
 mod extruded;
 mod files;
 mod folders;

@@ -1,0 +1,208 @@
+//! `gridgen move`: a grid that follows a moved wall, and derivatives of it.
+
+use std::fmt::Write;
+use std::path::{Path, PathBuf};
+
+use clap::Args;
+use clap::error::ErrorKind;
+use gridgen::backend::cpu::CpuBackend;
+use gridgen::backend::{EllipticBackend, MultigridBackend};
+use gridgen::case::SolverOptions;
+use gridgen::formats::{Converted, Mesh, npy, points};
+use gridgen::generate::{BackendChoice, Machine, open_reference};
+use gridgen::movement::{Moved, MovementError, Reference, Solved};
+
+use super::convert::{LayoutArguments, format_of};
+use super::terminal::{Terminal, list};
+use super::{BACKENDS, Failure, NOT_CONVERGED, parse_set, words};
+
+/// Arguments of `gridgen move`.
+#[derive(Debug, Args)]
+#[command(after_help = include_str!("help/move.txt").trim_ascii_end())]
+pub(super) struct MoveArguments {
+    /// The reference: reference.grd of a case with output.reference = true, or any mesh that gridgen reads.
+    #[arg(value_name = "REFERENCE")]
+    reference: PathBuf,
+    /// The wall points where they are now, in the order of --wall [default: those of the reference].
+    #[arg(long, value_name = "POINTS")]
+    to: Option<PathBuf>,
+    /// The file to write: the moved mesh, or the derivatives.
+    #[arg(short, long, value_name = "FILE")]
+    output: Option<PathBuf>,
+    /// Write the wall points of the reference: x y in a line each, or an array (points, 2) to FILE.npy.
+    #[arg(long, value_name = "FILE")]
+    wall: Option<PathBuf>,
+    /// Write dJ/d(wall points), (points, 2), for these dJ/d(nodes), (nj, ni, 2), instead of the mesh.
+    #[arg(long, value_name = "FILE.npy", requires = "output")]
+    adjoint: Option<PathBuf>,
+    /// Write the displacement of the nodes, (nj, ni, 2), for this one of the wall points, (points, 2).
+    #[arg(long, value_name = "FILE.npy", requires = "output", conflicts_with = "adjoint")]
+    derivative: Option<PathBuf>,
+    /// Relative residual of the linear solves of derivatives.
+    #[arg(long, value_name = "RATIO", default_value_t = 1e-10, value_parser = super::solve::tolerance)]
+    tolerance: f64,
+    /// Where to compute; auto takes a GPU if there is one and the grid is large enough to be faster there.
+    #[arg(long, default_value = "auto", value_parser = words::<BackendChoice>(&BACKENDS))]
+    backend: BackendChoice,
+    /// Replace a key of [newton], [linear], [multigrid] or [quality], where REFERENCE is a mesh; can be
+    /// repeated.
+    #[arg(long, value_name = "SECTION.KEY=VALUE", value_parser = parse_set)]
+    set: Vec<(String, String)>,
+    #[command(flatten)]
+    layout: LayoutArguments,
+}
+
+/// What is done, and what there is to say of it.
+struct Done {
+    /// Of the movement; none where there is nothing but the wall to write.
+    moved: Option<Moved>,
+    solved: Option<Solved>,
+    files: Vec<PathBuf>,
+}
+
+impl MoveArguments {
+    pub(super) fn execute(&self, terminal: &Terminal) -> Result<u8, Failure> {
+        if self.output.is_none() && self.wall.is_none() {
+            let message = "name the file to write: -o for the mesh or the derivatives, --wall for the wall points";
+            return Err(Failure::usage(ErrorKind::MissingRequiredArgument, message));
+        }
+        let options = SolverOptions::new(&self.set)?;
+        let stored = Reference::is_stored(&self.reference);
+        if stored && !self.set.is_empty() {
+            let message = "--set is for meshes: a reference of a case has its settings";
+            return Err(Failure::usage(ErrorKind::ArgumentConflict, message));
+        }
+        let derivatives = self.adjoint.is_some() || self.derivative.is_some();
+        let mesh_file = self.output.as_deref().filter(|_| !derivatives);
+        let format = mesh_file.map(|path| format_of(path, "")).transpose()?;
+        let wall = self.to.as_deref().map(points::read).transpose()?;
+        let reference = open_reference(&self.reference, &options)?;
+        let [ni, nj] = [reference.grid().ni, reference.grid().nj];
+        let mut done = match Machine::single(self.backend, ni * nj)? {
+            Machine::Cuda(backend) => self.work(&*backend, &reference, wall.as_deref())?,
+            Machine::Cpu | Machine::Ranks(_) => {
+                self.work(&CpuBackend, &reference, wall.as_deref())?
+            }
+        };
+        let mut code = 0;
+        let mut said = format!(
+            "{}: {ni} x {nj} points, {} on the wall\n",
+            self.reference.display(),
+            reference.wall().len()
+        );
+        if let Some(moved) = &done.moved {
+            said.push_str(&described(moved));
+            if let Some(worn) = &moved.worn {
+                terminal.note(worn);
+            }
+            if !moved.verdict.is_good() {
+                let hint =
+                    "nothing was written: move the wall less at a time, or generate the grid anew";
+                terminal.error(&moved.verdict.to_string(), Some(hint));
+                code = NOT_CONVERGED;
+            } else if let (Some(format), Some(path)) = (format, mesh_file) {
+                let mesh = Mesh::from(moved.grid.clone());
+                let Converted { files, notes } = self.layout.write(format, path, &mesh)?;
+                for note in &notes {
+                    terminal.note(note);
+                }
+                done.files.extend(files);
+            }
+        }
+        if let Some(Solved { iterations, residual }) = done.solved {
+            let _ = writeln!(
+                said,
+                "derivative    {iterations} linear iterations to a residual of {residual:.1e}"
+            );
+        }
+        said.push_str(&list("written", done.files.iter().map(|file| file.display())));
+        terminal.result(&said)?;
+        Ok(code)
+    }
+
+    /// Moves the grid and writes all but the mesh.
+    fn work<B>(
+        &self,
+        backend: &B,
+        reference: &Reference,
+        wall: Option<&[[f64; 2]]>,
+    ) -> Result<Done, Failure>
+    where
+        B: EllipticBackend + MultigridBackend,
+    {
+        let mut done = Done { moved: None, solved: None, files: Vec::new() };
+        if let Some(path) = &self.wall {
+            points::write(path, &reference.wall())?;
+            done.files.push(path.clone());
+        }
+        let Some(output) = &self.output else { return Ok(done) };
+        let moved = match wall {
+            Some(wall) => reference.move_to(backend, wall)?,
+            None => reference.unmoved(),
+        };
+        if moved.verdict.is_good() && (self.adjoint.is_some() || self.derivative.is_some()) {
+            let solved = self.differentiate(backend, reference, &moved, output)?;
+            done.solved = Some(solved);
+            done.files.push(output.clone());
+        }
+        done.moved = Some(moved);
+        Ok(done)
+    }
+
+    fn differentiate<B>(
+        &self,
+        backend: &B,
+        reference: &Reference,
+        moved: &Moved,
+        output: &Path,
+    ) -> Result<Solved, Failure>
+    where
+        B: EllipticBackend + MultigridBackend,
+    {
+        let points = reference.wall().len();
+        let shape = [moved.grid.nj, moved.grid.ni, 2];
+        let derivatives = || -> Result<_, MovementError> {
+            Ok(reference.derivatives(backend, moved)?.with_tolerance(self.tolerance))
+        };
+        if let Some(path) = &self.adjoint {
+            let nodes = npy::read(path, &shape)?;
+            let [x, y] = [0, 1].map(|k| every_other(&nodes, k));
+            let found = derivatives()?.adjoint(backend, &x, &y)?;
+            npy::write(output, &[points, 2], found.wall.as_flattened())?;
+            return Ok(found.solved);
+        }
+        let path = self.derivative.as_deref().unwrap_or(output);
+        let wall = npy::read(path, &[points, 2])?;
+        let found = derivatives()?.derivative(backend, wall.as_chunks().0, &[])?;
+        let nodes: Vec<f64> = found.x.iter().zip(&found.y).flat_map(|(x, y)| [*x, *y]).collect();
+        npy::write(output, &shape, &nodes)?;
+        Ok(found.solved)
+    }
+}
+
+/// The x (0) or y (1) of points.
+fn every_other(points: &[f64], k: usize) -> Vec<f64> {
+    points.as_chunks::<2>().0.iter().map(|point| point[k]).collect()
+}
+
+fn described(moved: &Moved) -> String {
+    let parts = match moved.parts {
+        1 => "in one go".to_owned(),
+        parts => format!("in {parts} parts"),
+    };
+    let quality = &moved.quality;
+    format!(
+        "moved         {parts}: {} Newton steps, {} linear iterations\n\
+         folded cells  {}\n\
+         first cell    {:.4e} to {:.4e}\n\
+         skewness      max {:.3}, 99% below {:.3}, mean {:.4}\n",
+        moved.newton_iterations,
+        moved.linear_iterations,
+        quality.folded_cells,
+        quality.first_cell_min,
+        quality.first_cell_max,
+        quality.max_skewness,
+        quality.p99_skewness,
+        quality.mean_skewness,
+    )
+}

@@ -1,0 +1,115 @@
+//! `gridgen move`.
+
+use gridgen::formats::{npy, points};
+
+use super::{SMALLEST, Scratch};
+
+/// A reference of 65 × 33 points, and its wall made thicker.
+fn scratch() -> Scratch {
+    let scratch = Scratch::with_case(SMALLEST);
+    scratch.run_coarse(&["--set", "output.reference=true"]).succeeds();
+    scratch.run(&["move", "output/wing/reference.grd", "--wall", "wall.dat"]).succeeds();
+    let wall = points::read(&scratch.path("wall.dat")).unwrap();
+    let thicker: Vec<_> = wall.into_iter().map(|[x, y]| [x, 1.2 * y]).collect();
+    points::write(&scratch.path("thicker.npy"), &thicker).unwrap();
+    scratch
+}
+
+const REFERENCE: &str = "output/wing/reference.grd";
+
+#[test]
+fn a_reference_and_its_mesh_are_moved() {
+    let scratch = scratch();
+    for (from, to) in [(REFERENCE, "a.vts"), ("output/wing/mesh.vts", "b.vts")] {
+        let said = scratch.run(&["move", from, "--to", "thicker.npy", "-o", to]).succeeds();
+
+        assert!(
+            said.contains("65 x 33 points, 65 on the wall\nmoved         in one go: "),
+            "{said}"
+        );
+        let measured = scratch.run(&["quality", to, "--no-pictures"]).succeeds();
+        assert!(measured.contains("first cell    1.0000e-5 to 1.0000e-5"), "{measured}");
+    }
+    let again = ["move", "a.vts", "--to", "thicker.npy", "-o", "c.vts"];
+    let said = scratch.run(&again).succeeds();
+    assert!(said.contains("in one go: 0 Newton steps"), "{said}");
+    assert_eq!(scratch.bytes("a.vts"), scratch.bytes("c.vts"));
+}
+
+/// Forward and adjoint derivatives are transposes of each other.
+#[test]
+fn derivatives_go_through_files() {
+    let scratch = scratch();
+    let (nodes, wall) = ([33, 65, 2], [65, 2]);
+    let count = |shape: &[usize]| shape.iter().product::<usize>();
+    let weights: Vec<f64> = (0..count(&nodes)).map(|k| (k as f64).sin()).collect();
+    // Smooth in the place, not along the seam.
+    let at = points::read(&scratch.path("thicker.npy")).unwrap();
+    let by: Vec<f64> = at.iter().flat_map(|[x, y]| [(2.0 * y).sin(), x.cos()]).collect();
+    npy::write(&scratch.path("dJdX.npy"), &nodes, &weights).unwrap();
+    npy::write(&scratch.path("dxw.npy"), &wall, &by).unwrap();
+    let run = |what: &str, from: &str, to: &str| {
+        let arguments = ["move", REFERENCE, "--to", "thicker.npy", what, from, "-o", to];
+        scratch.run(&arguments).succeeds()
+    };
+
+    let said = run("--adjoint", "dJdX.npy", "dJdxw.npy");
+    run("--derivative", "dxw.npy", "dX.npy");
+
+    assert!(said.contains(" linear iterations to a residual of "), "{said}");
+    let found = npy::read(&scratch.path("dJdxw.npy"), &wall).unwrap();
+    let moved = npy::read(&scratch.path("dX.npy"), &nodes).unwrap();
+    let dot = |a: &[f64], b: &[f64]| a.iter().zip(b).map(|(a, b)| a * b).sum::<f64>();
+    let (left, right) = (dot(&weights, &moved), dot(&found, &by));
+    assert!((left - right).abs() <= 1e-7 * left.abs(), "{left:e}, {right:e}");
+}
+
+#[test]
+fn what_cannot_be_moved_is_refused() {
+    let scratch = scratch();
+    let whole = points::read(&scratch.path("wall.dat")).unwrap();
+    let write = |name: &str, wall: &[[f64; 2]]| points::write(&scratch.path(name), wall).unwrap();
+    write("short.dat", &whole[1..]);
+    write("backwards.dat", &whole.iter().rev().copied().collect::<Vec<_>>());
+    let comb = |(k, &[x, y]): (usize, &[f64; 2])| {
+        [x, if (40..56).contains(&k) && k.is_multiple_of(2) { y + 0.5 } else { y }]
+    };
+    write("comb.dat", &whole.iter().enumerate().map(comb).collect::<Vec<_>>());
+    std::fs::write(scratch.path("letters.dat"), "1 2\nx 2\n").unwrap();
+    let moved = |to: &str, output: &str| {
+        let finished = scratch.run(&["move", REFERENCE, "--to", to, "-o", output]);
+        (finished.code, finished.stderr)
+    };
+
+    for (to, output, code, said) in [
+        ("short.dat", "m.vts", 2, "64 wall points, where the reference has 65"),
+        ("backwards.dat", "m.vts", 2, "the wall points run the other way around the body"),
+        ("letters.dat", "m.vts", 2, "letters.dat: line 2: `x 2`, two numbers x y were expected"),
+        ("none.dat", "m.vts", 2, "none.dat: cannot be read"),
+        ("thicker.npy", "m.xyzw", 2, "m.xyzw: no format has such a name"),
+        ("comb.dat", "m.vts", 1, "error: the grid"),
+    ] {
+        let found = moved(to, output);
+        assert!(found.0 == code && found.1.contains(said), "{to}: {found:?}");
+    }
+    assert!(!scratch.path("m.vts").exists());
+    for (arguments, said) in [
+        (&["move", REFERENCE][..], "name the file to write"),
+        (&["move", "wall.dat", "--wall", "w.dat"], "not a Plot3D file of one block"),
+        (
+            &["move", REFERENCE, "--adjoint", "thicker.npy", "-o", "x.npy"],
+            "an array of shape [65, 2], [33, 65, 2] was expected",
+        ),
+        (
+            &["move", REFERENCE, "--set", "newton.tolerance=1e-9", "--wall", "w"],
+            "--set is for meshes",
+        ),
+        (
+            &["move", "output/wing/mesh.vts", "--set", "grid.ni=3", "--wall", "w"],
+            "unknown key grid.ni",
+        ),
+    ] {
+        let finished = scratch.run(arguments);
+        assert!(finished.code == 2 && finished.stderr.contains(said), "{finished:?}");
+    }
+}
