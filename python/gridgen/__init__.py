@@ -6,7 +6,9 @@
     ((65, 129), True)
 
 `make` makes a grid, `make_many` many; `read` reads a mesh, `Mesh` takes arrays, `quality` measures them;
-`solve` solves a sparse linear system. All failures are `GridgenError`. Notes of what was repaired or chosen
+`Reference` moves a grid with its wall and
+differentiates it; `solve` solves a sparse linear system. All failures are `GridgenError`. Notes of what was
+repaired or chosen
 go to the logger ``gridgen``.
 """
 
@@ -14,9 +16,11 @@ from ._core import __version__, library_folders
 from ._device import DeviceArray
 from ._grid import Grid, Mesh, quality, read
 from ._make import Result, make, make_many
+from ._movement import Moved, Reference
 from ._results import NewtonStep, Quality, Report, SystemReport, Verdict
 from ._solve import solve
 from ._support import packaged_libraries
+from ._usmesh import USMesh
 from .errors import (
     CaseError,
     DeviceError,
@@ -40,12 +44,15 @@ __all__ = [
     "GridgenError",
     "MatrixError",
     "Mesh",
+    "Moved",
     "NewtonStep",
     "NotConverged",
     "Quality",
+    "Reference",
     "Report",
     "Result",
     "SystemReport",
+    "USMesh",
     "Verdict",
     "__version__",
     "make",

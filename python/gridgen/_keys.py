@@ -268,6 +268,9 @@ class Keys(TypedDict, total=False):
     report: bool | None
     """output: Whether to write ``report.html``: all pictures, measures and the case on one page. (default
     as ``pictures``)"""
+    reference: bool | None
+    """output: Whether to write ``reference.grd``, from which ``gridgen move`` moves the grid with its
+    wall. (default false)"""
 
 
 class Options(Keys, total=False):

@@ -8,6 +8,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from ._grid import Grid
+    from ._movement import Moved
 
 __all__ = [
     "CaseError",
@@ -74,13 +75,13 @@ class NotConverged(GridgenError):  # noqa: N818 (it says what happened)
 
     Attributes
     ----------
-    grid : Grid or None
+    grid : Grid, Moved or None
         The grid as it is, with its history and report; None for a linear system, and after unpickling.
     data : dict
         Of a grid ``kind``, the word of its verdict; of a linear system ``x`` as it is, and ``report``.
     """
 
-    grid: Grid | None
+    grid: Grid | Moved | None
 
     def __init__(
         self,
@@ -89,7 +90,7 @@ class NotConverged(GridgenError):  # noqa: N818 (it says what happened)
         exit_code: int = 1,
         data: Mapping[str, Any] | None = None,
         *,
-        grid: Grid | None = None,
+        grid: Grid | Moved | None = None,
     ) -> None:
         super().__init__(message, hint, exit_code, data)
         self.grid = grid

@@ -2,6 +2,8 @@
 
 use gridgen::case::{CaseError, Place};
 use gridgen::error::Error;
+use gridgen::movement::MovementError;
+use gridgen::solver::SolverError;
 use pyo3::exceptions::PyKeyboardInterrupt;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
@@ -14,8 +16,15 @@ pub(crate) fn raised(py: Python<'_>, error: impl Into<Error>) -> PyErr {
     }
     let class = match &error {
         Error::Case(_) => "CaseError",
-        Error::Geometry(_) => "GeometryError",
-        Error::Device(_) => "DeviceError",
+        Error::Device(_) | Error::Movement(MovementError::Solver(SolverError::Device(_))) => {
+            "DeviceError"
+        }
+        Error::Movement(
+            MovementError::Reference { .. }
+            | MovementError::NotGood { .. }
+            | MovementError::Linear { .. },
+        ) => "NotConverged",
+        Error::Geometry(_) | Error::Movement(_) => "GeometryError",
         Error::System(_) | Error::Preconditioner(_) | Error::MatrixMarket(_) => "MatrixError",
         _ => "FileError",
     };

@@ -3,12 +3,15 @@
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
+use gridgen::backend::cpu::CpuBackend;
+use gridgen::case::SolverOptions;
 use gridgen::error::Error;
 use gridgen::formats::plot3d::Flavour;
 use gridgen::formats::{self, Compression, Format, Mesh, MeshData, Settings, Sides, Span};
 use gridgen::generate::{DeviceNodes, GridResult};
 use gridgen::grid::quality::{CellMeasure, Quality, measure_along, nonorthogonality};
 use gridgen::grid::{Grid, Seam, Topology};
+use gridgen::movement::{MovementError, Reference};
 use numpy::ndarray::{Array2, ArrayView2};
 use numpy::{IntoPyArray, PyArray2, PyReadonlyArray2, PyUntypedArrayMethods};
 use pyo3::exceptions::{PyBufferError, PyValueError};
@@ -37,9 +40,17 @@ impl From<GridResult> for NativeGrid {
 
 impl NativeGrid {
     /// A mesh, with its quality.
-    fn of(mesh: Mesh) -> Self {
+    pub(crate) fn of(mesh: Mesh) -> Self {
         let quality = measure_along(&mesh.grid, mesh.wall);
         Self(Source::Read(Box::new((mesh, quality))))
+    }
+
+    /// The reference of movements that it is; of a grid that was made with its own equations and settings.
+    pub(crate) fn reference(&self, options: &SolverOptions) -> Result<Reference, MovementError> {
+        match &self.0 {
+            Source::Made(result) => result.reference(),
+            Source::Read(read) => Reference::of_mesh(&CpuBackend, &read.0, options),
+        }
     }
 
     fn grid(&self) -> &Grid {

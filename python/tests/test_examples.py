@@ -68,7 +68,7 @@ def blocks(name):
 
 @pytest.mark.parametrize("name", ["README.md", "docs/python.md"])
 def test_the_blocks_of_a_document_run_in_order(name, tmp_path, monkeypatch, capsys):
-    for module in ("scipy", "tqdm", "matplotlib"):
+    for module in ("scipy", "tqdm", "matplotlib", "openmdao"):
         pytest.importorskip(module)
     monkeypatch.chdir(tmp_path)
     (tmp_path / "cases").symlink_to(ROOT / "cases")

@@ -60,7 +60,7 @@ pub trait LinearOperator<B: Backend, T: Real> {
 }
 
 /// An approximate inverse z = M⁻¹ r of an operator of type `A`.
-pub trait Preconditioner<B: Backend, T: Real, A> {
+pub trait Preconditioner<B: Backend, T: Real, A>: Send {
     /// Prepares for the present values of `a`.
     fn update(&mut self, backend: &B, a: &A) -> Result<(), SolverError>;
 

@@ -1,0 +1,299 @@
+"""A mesh that moves, with the methods that flow solvers call of IDWarp's USMesh."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from ._movement import Moved, Reference
+from ._support import count, real_array
+from .errors import CaseError, GeometryError
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    import numpy as np
+    from numpy.typing import ArrayLike, NDArray
+
+__all__ = ["USMesh"]
+
+_OPTIONS = frozenset({"gridFile", "reference", "spanCells", "span", "points", "tolerance", "backend"})
+
+# Nodes closer than this part of the extent of the wall are one.
+_SAME = 1e-8
+
+
+class USMesh:
+    """A section extruded over its span, moved in the plane, for ADflow's and DAFoam's wrappers.
+
+    It has the methods that these call of ``idwarp.USMesh``, by the same names and with the same arrays:
+    surface
+    coordinates are (N, 3), grids and their derivatives flat, x, y and z of a node after each other. The span
+    is z; it
+    does not move, and derivatives by z are zero.
+
+    Parameters
+    ----------
+    options : mapping
+        ``reference``, a `Reference`, or ``gridFile``, the file of one or of a mesh; ``spanCells`` (1) and
+        ``span``
+        (1.0) of the solver's grid, as `Mesh.write` has them in CGNS and Plot3D: i fastest, then j, then the
+        planes.
+        ``points``, (N, 3), is for solvers that number nodes otherwise, as OpenFOAM: all nodes of their grid,
+        in order.
+        ``tolerance`` (1e-10) of derivatives, and ``backend``.
+    comm : optional
+        Communicator of mpi4py. Each rank moves the whole plane, and keeps its part of the surface and of the
+        volume.
+
+    Raises
+    ------
+    CaseError
+        Where an option is unknown or missing.
+    GeometryError
+        Where ``points`` are not those of the reference in planes of constant z.
+    """
+
+    def __init__(self, options: Mapping[str, Any], comm: Any = None) -> None:
+        import numpy as np
+
+        for name in options:
+            if name not in _OPTIONS:
+                message = f"options: unknown key {name}"
+                raise CaseError(message, f"the keys are {', '.join(sorted(_OPTIONS))}", data={"key": name})
+        reference = options.get("reference", options.get("gridFile"))
+        if reference is None:
+            message = "options: one of reference and gridFile is needed"
+            raise CaseError(message, data={"known": ["reference", "gridFile"]})
+        if not isinstance(reference, Reference):
+            reference = Reference(reference, backend=options.get("backend", "auto"))
+        self._reference = reference
+        self._comm = comm
+        self._tolerance = float(options.get("tolerance", 1e-10))
+        mesh = reference.mesh
+        plane = np.stack([mesh.x.ravel(), mesh.y.ravel()], axis=1)
+        wall = reference.wall
+        self._same = _SAME * float(np.ptp(wall, axis=0).max())
+        points = options.get("points")
+        if points is None:
+            cells = count("spanCells", options.get("spanCells", 1))
+            heights = np.linspace(0.0, float(options.get("span", 1.0)), cells + 1)
+            self._node = np.tile(np.arange(len(plane)), cells + 1)
+            self._z = np.repeat(heights, len(plane))
+        else:
+            given = _triples("points", points)
+            self._node = _matched("points", given[:, :2], plane, self._same)
+            self._z = np.array(given[:, 2])
+        self._wall = wall
+        # A wall point that is there twice is one: the first.
+        self._own = _matched("wall", wall, wall, self._same)
+        self._moved: Moved = reference.unmoved()
+        self._indices: NDArray[np.int64] | None = None
+        # Which wall point each surface node is; none until there is a surface.
+        self._of_surface: NDArray[np.int64] = np.zeros(0, dtype=np.int64)
+        self._is_defined = False
+        self._surface: NDArray[np.float64] = np.zeros((0, 3))
+        self._before = np.zeros((0, 3))
+        self._derivative: NDArray[np.float64] = np.zeros((0, 3))
+
+    # What the solvers call has the names of IDWarp.
+    def setExternalMeshIndices(self, ind: ArrayLike) -> None:  # noqa: N802
+        """Set which coordinates of the whole grid the solver has here.
+
+        They count from 0: node k has 3 k, 3 k + 1 and 3 k + 2.
+        """
+        import numpy as np
+
+        indices = np.asarray(ind, dtype=np.int64).ravel()
+        if indices.size and not (indices.min() >= 0 and indices.max() < 3 * len(self._node)):
+            message = f"ind: coordinates from 0 to {3 * len(self._node) - 1} were expected"
+            raise CaseError(message, "spanCells and span are to be those of the solver's grid")
+        self._indices = indices
+
+    def setSurfaceDefinition(  # noqa: N802
+        self,
+        pts: ArrayLike,
+        conn: ArrayLike | None = None,  # noqa: ARG002 (the wall is known)
+        faceSizes: ArrayLike | None = None,  # noqa: ARG002, N803
+        cgnsBlockID: ArrayLike | None = None,  # noqa: ARG002, N803
+    ) -> None:
+        """Set the surface nodes that the solver has here, (N, 3): wall points in any plane."""
+        import numpy as np
+
+        points = _triples("pts", pts)
+        node = _matched("pts", points[:, :2], self._wall, self._same)
+        self._of_surface = self._own[node]
+        self._is_defined = True
+        self._surface = np.array(points)
+        self._before = np.array(points)
+        self._derivative = np.zeros_like(self._surface)
+
+    def getSurfaceCoordinates(self) -> NDArray[np.float64]:  # noqa: N802
+        """Give the surface nodes where they are, (N, 3)."""
+        self._defined()
+        surface: NDArray[np.float64] = self._surface.copy()
+        return surface
+
+    def setSurfaceCoordinates(self, coordinates: ArrayLike) -> None:  # noqa: N802
+        """Set where the surface nodes are, (N, 3), or the same flat."""
+        import numpy as np
+
+        self._defined()
+        given = np.asarray(coordinates, dtype=float).reshape(-1, 3)
+        if given.shape != self._surface.shape:
+            message = f"coordinates: {len(self._surface)} surface nodes were expected, found {len(given)}"
+            raise GeometryError(message)
+        self._surface = np.array(given)
+
+    def warpMesh(self) -> None:  # noqa: N802
+        """Move the grid to the surface."""
+        import numpy as np
+
+        self._defined()
+        wall = self._wall + self._averaged(self._surface - self._before)
+        # The section is one: what the planes have differently has no grid.
+        apart = np.abs(self._surface[:, :2] - wall[self._of_surface])
+        if apart.size and apart.max() > max(self._same, 1e-6 * np.abs(self._surface).max()):
+            message = f"the section differs by {apart.max():.1e} along the span"
+            raise GeometryError(message, "move all planes alike: the mesh is one section, extruded")
+        self._moved = self._reference.move_to(wall)
+
+    def getSolverGrid(self) -> NDArray[np.float64]:  # noqa: N802
+        """Give the coordinates that the solver has here, flat, in the order of `setExternalMeshIndices`."""
+        grid = self.getCommonGrid()
+        return grid if self._indices is None else grid[self._indices]
+
+    def getCommonGrid(self) -> NDArray[np.float64]:  # noqa: N802
+        """Give the coordinates of the whole grid, flat."""
+        import numpy as np
+
+        x, y = (np.asarray(coordinate).ravel()[self._node] for coordinate in (self._moved.x, self._moved.y))
+        return np.stack([x, y, self._z], axis=1).ravel()
+
+    def getWarpGrid(self) -> NDArray[np.float64]:  # noqa: N802
+        """Give the coordinates of the whole grid, flat: there is no other numbering."""
+        return self.getCommonGrid()
+
+    def warpDeriv(self, dXv: ArrayLike, solverVec: bool = True) -> None:  # noqa: FBT001, FBT002, N802, N803
+        """Take derivatives by the grid to the surface: `getdXs` gives them.
+
+        Parameters
+        ----------
+        dXv : array_like
+            dJ/d(coordinates), as `getSolverGrid` has these, or `getCommonGrid` with ``solverVec = False``.
+        solverVec : bool
+            Which.
+        """
+        import numpy as np
+
+        self._defined()
+        given = np.asarray(dXv, dtype=float).ravel()
+        common = np.zeros(3 * len(self._node))
+        if solverVec and self._indices is not None:
+            np.add.at(common, self._indices, given)
+        else:
+            common += given
+        nodes = np.zeros((self._moved.shape[0] * self._moved.shape[1], 2))
+        np.add.at(nodes, self._node, common.reshape(-1, 3)[:, :2])
+        nodes = self._sum(nodes)
+        wall, _ = self._moved.adjoint(nodes.reshape(*self._moved.shape, 2), tolerance=self._tolerance)
+        own = np.zeros_like(wall)
+        np.add.at(own, self._own, wall)
+        self._derivative = np.zeros_like(self._surface)
+        self._derivative[:, :2] = (own / self._copies()[:, None])[self._of_surface]
+
+    def getdXs(self) -> NDArray[np.float64]:  # noqa: N802
+        """Give what `warpDeriv` has found, (N, 3)."""
+        derivative: NDArray[np.float64] = self._derivative.copy()
+        return derivative
+
+    def warpDerivFwd(self, dXs: ArrayLike, solverVec: bool = True) -> NDArray[np.float64]:  # noqa: FBT001, FBT002, N802, N803
+        """Give the displacement of the grid for one of the surface nodes, (N, 3) or flat."""
+        import numpy as np
+
+        self._defined()
+        displacement = np.asarray(dXs, dtype=float).reshape(-1, 3)
+        nodes = self._moved.derivative(self._averaged(displacement), tolerance=self._tolerance)
+        common = np.zeros((len(self._node), 3))
+        common[:, :2] = nodes.reshape(-1, 2)[self._node]
+        flat = common.ravel()
+        return flat[self._indices] if solverVec and self._indices is not None else flat
+
+    def writeGrid(self, fileName: str) -> None:  # noqa: N802, N803
+        """Write the plane grid as it is, in the format of the name."""
+        self._moved.write(fileName)
+
+    @property
+    def moved(self) -> Moved:
+        """The grid of the last `warpMesh`: quality, counts, what there is to say of it."""
+        return self._moved
+
+    def _defined(self) -> None:
+        """Take all wall points in all planes where no surface was set."""
+        import numpy as np
+
+        if not self._is_defined:
+            planes = np.unique(self._z)
+            points = np.tile(self._wall, (len(planes), 1))
+            self.setSurfaceDefinition(np.column_stack([points, np.repeat(planes, len(self._wall))]))
+
+    def _sum(self, values: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Give the sum over the ranks."""
+        if self._comm is None or self._comm.size == 1:
+            return values
+        total: NDArray[np.float64] = sum(self._comm.allgather(values))
+        return total
+
+    def _copies(self) -> NDArray[np.float64]:
+        """Give how many surface nodes each wall point has in all."""
+        import numpy as np
+
+        copies = np.zeros(len(self._wall))
+        np.add.at(copies, self._of_surface, 1.0)
+        return np.maximum(self._sum(copies), 1.0)
+
+    def _averaged(self, displacement: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Give the displacement of the wall points: the mean over the surface nodes that each has."""
+        import numpy as np
+
+        wall = np.zeros_like(self._wall)
+        np.add.at(wall, self._of_surface, displacement[:, :2])
+        averaged: NDArray[np.float64] = (self._sum(wall) / self._copies()[:, None])[self._own]
+        return averaged
+
+
+def _triples(name: str, points: ArrayLike) -> NDArray[np.float64]:
+    array = real_array(name, points, "(N, 3)", ndim=2)
+    if array.shape[1] != 3:
+        message = f"{name}: an array of shape (N, 3) was expected, found {array.shape}"
+        raise CaseError(message, data={"name": name, "shape": array.shape})
+    return array
+
+
+def _matched(
+    name: str, points: NDArray[np.float64], places: NDArray[np.float64], same: float
+) -> NDArray[np.int64]:
+    """Give for each point the first of the places that it is."""
+    import numpy as np
+
+    # Cells of a lattice that is wider than what is the same; a point near a border is looked for beyond.
+    width = 4.0 * same
+    cells: dict[tuple[int, int], list[int]] = {}
+    for k, (a, b) in enumerate(np.floor(places / width).astype(np.int64).tolist()):
+        cells.setdefault((a, b), []).append(k)
+    found = np.full(len(points), -1, dtype=np.int64)
+    shifts = [(0, 0), (-1, 0), (1, 0), (0, -1), (0, 1), (-1, -1), (-1, 1), (1, -1), (1, 1)]
+    for k, (a, b) in enumerate(np.floor(points / width).astype(np.int64).tolist()):
+        near = [place for da, db in shifts for place in cells.get((a + da, b + db), ())]
+        if near:
+            off = np.abs(places[near] - points[k]).max(axis=1)
+            # Of several at the same place the first.
+            close = [place for place, by in zip(near, off.tolist(), strict=True) if by <= same]
+            if close:
+                found[k] = min(close)
+    missing = np.flatnonzero(found < 0)
+    if missing.size:
+        k = int(missing[0])
+        place = tuple(float(c) for c in points[k])
+        message = f"{name}: {missing.size} points are not of the reference, the first is {k} at {place}"
+        raise GeometryError(message, "give points of the grid as the reference has them")
+    return found

@@ -1,0 +1,86 @@
+"""Movements within PyTorch's automatic differentiation.
+
+`move` is a function of tensors, which autograd goes through:
+
+    >>> from gridgen.torch import move
+    >>> wall = torch.tensor(reference.wall, requires_grad=True)
+    >>> nodes = move(reference, wall)  # (nj, ni, 2)
+    >>> loss(nodes).backward()
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from ._support import optional_import
+
+if TYPE_CHECKING:
+    from ._movement import Reference
+
+__all__ = ["move"]
+
+
+# The function of autograd, once it is made.
+_made: list[Any] = []
+
+
+def _movement() -> Any:
+    """Give the function of autograd; PyTorch takes seconds to import."""
+    if _made:
+        return _made[0]
+    import numpy as np
+
+    torch = optional_import("torch", "torch")
+
+    def array(tensor: Any) -> Any:
+        return tensor.detach().to("cpu", torch.float64).contiguous().numpy()
+
+    def forward(ctx: Any, reference: Reference, wall: Any, tolerance: float) -> Any:
+        ctx.moved = reference.move_to(array(wall))
+        ctx.tolerance, ctx.like = tolerance, wall.detach()[:0]
+        nodes = np.stack([np.asarray(ctx.moved.x), np.asarray(ctx.moved.y)], axis=-1)
+        return torch.from_numpy(nodes).to(wall)
+
+    def backward(ctx: Any, nodes: Any) -> Any:
+        wall, _ = ctx.moved.adjoint(array(nodes), tolerance=ctx.tolerance)
+        return None, torch.from_numpy(wall).to(ctx.like), None
+
+    def jvp(ctx: Any, _reference: Any, wall: Any, _tolerance: Any) -> Any:
+        nodes = ctx.moved.derivative(array(wall), tolerance=ctx.tolerance)
+        return torch.from_numpy(nodes).to(ctx.like)
+
+    methods = {
+        "forward": staticmethod(forward),
+        "backward": staticmethod(torch.autograd.function.once_differentiable(backward)),
+        "jvp": staticmethod(jvp),
+    }
+    _made.append(type("Movement", (torch.autograd.Function,), methods))
+    return _made[0]
+
+
+def move(reference: Reference, wall: Any, *, tolerance: float = 1e-10) -> Any:
+    """Move a grid to wall points that are a tensor; differentiable, forward and reverse, once.
+
+    Parameters
+    ----------
+    reference : Reference
+        The grid to move.
+    wall : Tensor, (n, 2)
+        The wall points, as many and in the order of ``reference.wall``; on any device, in any precision.
+        Where the wall closes, its first and its last point must be the same.
+    tolerance : float
+        Relative residual of the linear solves of derivatives.
+
+    Returns
+    -------
+    Tensor, (nj, ni, 2)
+        The nodes, on the device and in the precision of `wall`.
+
+    Raises
+    ------
+    NotConverged, GeometryError
+        As `Reference.move_to`.
+    ImportError
+        Without PyTorch: ``pip install 'gridgen[torch]'``.
+    """
+    return _movement().apply(reference, wall, tolerance)

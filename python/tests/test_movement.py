@@ -1,0 +1,337 @@
+"""Grids that move, and what frameworks call."""
+
+import threading
+
+import numpy as np
+import pytest
+
+import gridgen
+
+
+@pytest.fixture(scope="module")
+def grid():
+    return gridgen.make(
+        naca="2412", trailing_edge="sharp", ni=65, nj=33, first_cell=1e-3, backend="cpu", tolerance=1e-12
+    )
+
+
+@pytest.fixture(scope="module")
+def reference(grid):
+    return gridgen.Reference(grid)
+
+
+def twisted(wall, degrees):
+    angle = np.radians(degrees)
+    turn = np.array([[np.cos(angle), -np.sin(angle)], [np.sin(angle), np.cos(angle)]])
+    return (wall - [0.25, 0.0]) @ turn + [0.25, 0.0]
+
+
+def smooth(wall):
+    return np.stack([0.3 * np.sin(2 * wall[:, 1]), np.cos(3 * wall[:, 0])], axis=1)
+
+
+def test_the_wall_of_the_reference_gives_the_reference(grid, reference):
+    moved = reference.move_to(reference.wall)
+
+    assert reference.wall.shape == (65, 2)
+    assert moved.newton_iterations == 0
+    assert abs(moved.x - np.asarray(grid.x)).max() < 1e-12
+    assert moved.verdict.good
+    assert (moved.parts, moved.worn, moved.linear_iterations) == (1, None, 0.0)
+    assert "Reference" in repr(reference)
+
+
+def test_any_mesh_is_a_reference(grid, reference, tmp_path):
+    grid.write(tmp_path / "mesh.vts")
+    reference.write(tmp_path / "reference.grd")
+    wall = twisted(reference.wall, 5.0)
+    expected = reference.move_to(wall)
+    for source, apart in [
+        (tmp_path / "reference.grd", 0.0),
+        (tmp_path / "mesh.vts", 1e-3),
+        (gridgen.Mesh(np.asarray(grid.x), np.asarray(grid.y)), 1e-3),
+    ]:
+        moved = gridgen.Reference(source).move_to(wall)
+
+        assert abs(moved.x - expected.x).max() <= apart
+        assert moved.quality.folded_cells == 0
+
+
+def test_derivatives_are_those_of_central_differences(reference):
+    wall = twisted(reference.wall, 3.0)
+    by, h = smooth(wall), 1e-4
+    ends = [reference.move_to(wall + step * by) for step in (-h, h)]
+    moved = reference.move_to(wall)
+
+    found = moved.derivative(by)
+
+    expected = np.stack([(ends[1].x - ends[0].x), (ends[1].y - ends[0].y)], axis=-1) / (2 * h)
+    assert np.linalg.norm(found - expected) < 1e-6 * np.linalg.norm(found)
+    weights = np.sin(np.arange(found.size, dtype=float)).reshape(found.shape)
+    heights = np.linspace(1.0, 2.0, len(wall))
+    by_wall, by_heights = moved.adjoint(weights)
+    both = moved.derivative(by, heights)
+    left, right = (weights * both).sum(), (by_wall * by).sum() + (by_heights * heights).sum()
+    assert abs(left - right) < 1e-7 * abs(left)
+
+
+def test_threads_share_a_reference(reference):
+    wall = twisted(reference.wall, 2.0)
+    moved = reference.move_to(wall)
+    weights = np.ones((*moved.shape, 2))
+    expected = moved.adjoint(weights)[0]
+    found = []
+    threads = [threading.Thread(target=lambda: found.append(moved.adjoint(weights)[0])) for _ in range(3)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+
+    assert all((array == expected).all() for array in found)
+    assert len(found) == 3
+
+
+def test_what_cannot_be_moved_is_refused(reference, tmp_path):
+    wall = reference.wall
+    nan = wall.copy()
+    nan[7, 1] = np.nan
+    for given, error, said in [
+        (wall[1:], gridgen.GeometryError, "64 wall points, where the reference has 65"),
+        (wall[::-1], gridgen.GeometryError, "the other way around"),
+        (nan, gridgen.GeometryError, "wall point 7"),
+        (wall[:, :1], gridgen.CaseError, r"an array of shape \(n, 2\)"),
+        ("wall", gridgen.CaseError, "an array of shape"),
+    ]:
+        with pytest.raises(error, match=said):
+            reference.move_to(given)
+    comb = wall.copy()
+    comb[40:56:2, 1] += 0.5
+    with pytest.raises(gridgen.NotConverged) as caught:
+        reference.move_to(comb)
+    assert not caught.value.grid.verdict.good
+    with pytest.raises(gridgen.NotConverged, match="no derivatives"):
+        caught.value.grid.derivative(wall)
+    moved = reference.unmoved()
+    with pytest.raises(gridgen.CaseError, match="nodes"):
+        moved.adjoint(np.zeros((2, 2, 2)))
+    with pytest.raises(gridgen.GeometryError):
+        moved.derivative(wall[:3])
+    with pytest.raises(gridgen.FileError):
+        gridgen.Reference(tmp_path / "none.grd")
+    with pytest.raises(gridgen.CaseError, match="unknown key"):
+        gridgen.Reference(gridgen.Mesh(*np.meshgrid([0.0, 1.0, 2.0], [0.0, 1.0])), settings={"grid.ni": 3})
+    with pytest.raises(gridgen.GeometryError, match="no wall to move"):
+        gridgen.Reference(gridgen.Mesh(*np.meshgrid([0.0, 1.0, 3.0], [0.0, 1.0, 2.0, 3.5])))
+    with pytest.raises(TypeError):
+        gridgen.Moved()
+
+
+@pytest.fixture
+def mesh(reference):
+    return gridgen.USMesh({"reference": reference, "spanCells": 2, "span": 0.5})
+
+
+def surface_of(reference, planes=(0.0, 0.25, 0.5)):
+    wall = reference.wall[:-1]
+    return np.concatenate([np.column_stack([wall, np.full(len(wall), z)]) for z in planes])
+
+
+def test_flow_solvers_find_the_methods_that_they_call(mesh, reference):
+    surface = surface_of(reference)
+    nodes = 33 * 65
+    # A solver that has the last plane alone, and numbers its nodes backwards.
+    ind = np.arange(3 * 3 * nodes).reshape(-1, 3)[2 * nodes :][::-1].ravel()
+    mesh.setExternalMeshIndices(ind)
+    mesh.setSurfaceDefinition(surface, np.zeros(4), np.array([4]), None)
+    assert (mesh.getSurfaceCoordinates() == surface).all()
+    before = mesh.getSolverGrid().reshape(-1, 3)
+    assert (before[:, 2] == 0.5).all()
+
+    moved = surface.copy()
+    moved[:, :2] = twisted(surface[:, :2], 4.0)
+    mesh.setSurfaceCoordinates(moved)
+    mesh.warpMesh()
+
+    expected = reference.move_to(twisted(reference.wall, 4.0))
+    after = mesh.getSolverGrid().reshape(-1, 3)
+    assert abs(after[::-1, 0] - expected.x.ravel()).max() < 1e-12
+    assert mesh.getCommonGrid().shape == mesh.getWarpGrid().shape == (3 * 3 * nodes,)
+    # The products are transposes of each other.
+    rng = np.random.default_rng(1)
+    dxs, dxv = np.tile(smooth(surface[:64, :2]), (3, 1)), rng.normal(size=ind.size)
+    dxs = np.column_stack([dxs, np.zeros(len(dxs))])
+    mesh.warpDeriv(dxv)
+    left = (mesh.getdXs() * dxs).sum()
+    forward = mesh.warpDerivFwd(dxs)
+    assert abs(left - (forward * dxv).sum()) < 1e-7 * abs(left)
+    assert (mesh.warpDerivFwd(dxs, solverVec=False).reshape(3, -1)[0, 2::3] == 0.0).all()
+    mesh.warpDeriv(np.ones(3 * 3 * nodes), solverVec=False)
+    assert mesh.getdXs().shape == surface.shape
+    assert mesh.moved.verdict.good
+
+
+def test_nodes_in_any_order_are_found(reference, tmp_path):
+    mesh = reference.mesh
+    x, y = np.asarray(mesh.x)[:, :-1], np.asarray(mesh.y)[:, :-1]  # the seam welded
+    plane = np.stack([x.ravel(), y.ravel()], axis=1)
+    order = np.random.default_rng(2).permutation(2 * len(plane))
+    points = np.column_stack([np.tile(plane, (2, 1)), np.repeat([0.0, 0.1], len(plane))])[order]
+    moving = gridgen.USMesh({"reference": reference, "points": points})
+
+    assert abs(moving.getSolverGrid() - points.ravel()).max() < 1e-9
+    surface = moving.getSurfaceCoordinates()
+    assert surface.shape == (2 * 65, 3)
+    surface[:, :2] = twisted(surface[:, :2], 1.0)
+    moving.setSurfaceCoordinates(surface.ravel())
+    moving.warpMesh()
+    moving.writeGrid(str(tmp_path / "moved.vts"))
+    assert abs(gridgen.read(tmp_path / "moved.vts").x - moving.moved.x).max() == 0.0
+
+
+class Ranks:
+    """A communicator of two ranks that have the same."""
+
+    size = 2
+
+    def allgather(self, values):
+        return [values, values]
+
+
+def test_ranks_add_up(reference):
+    alone = gridgen.USMesh({"reference": reference})
+    shared = gridgen.USMesh({"reference": reference}, comm=Ranks())
+    dxv = np.ones(alone.getSolverGrid().size)
+    for mesh in (alone, shared):
+        mesh.warpDeriv(dxv)
+
+    # Twice the derivatives over twice the copies.
+    assert abs(alone.getdXs() - shared.getdXs()).max() < 1e-9
+
+
+def test_meshes_of_other_grids_are_refused(mesh, reference):
+    with pytest.raises(gridgen.CaseError, match="unknown key gridfile"):
+        gridgen.USMesh({"gridfile": "mesh.cgns"})
+    with pytest.raises(gridgen.CaseError, match="one of reference and gridFile"):
+        gridgen.USMesh({})
+    with pytest.raises(gridgen.GeometryError, match="1 points are not of the reference, the first is 0"):
+        gridgen.USMesh({"reference": reference, "points": [[0.3, 0.2, 0.0]]})
+    with pytest.raises(gridgen.CaseError, match="coordinates from 0 to"):
+        mesh.setExternalMeshIndices([10**9])
+    with pytest.raises(gridgen.CaseError):
+        mesh.setSurfaceDefinition(np.zeros((1, 2)))
+    with pytest.raises(gridgen.GeometryError, match="surface nodes were expected"):
+        mesh.setSurfaceCoordinates(np.zeros((4, 3)))
+    surface = mesh.getSurfaceCoordinates()
+    surface[3, 1] += 1e-3
+    mesh.setSurfaceCoordinates(surface)
+    with pytest.raises(gridgen.GeometryError, match="along the span"):
+        mesh.warpMesh()
+
+
+def test_openmdao_takes_a_movement(mesh, reference, tmp_path, monkeypatch):
+    om = pytest.importorskip("openmdao.api")
+    monkeypatch.chdir(tmp_path)  # it makes a folder
+    from gridgen.openmdao import MeshMovement
+
+    mesh.setSurfaceDefinition(surface_of(reference))
+    x = mesh.getSurfaceCoordinates()
+    direction = np.column_stack([smooth(x[:, :2]), np.zeros(len(x))])
+    volume = mesh.getSolverGrid().size
+    weights = np.sin(np.arange(volume, dtype=float))
+
+    class Shape(om.ExplicitComponent):
+        def setup(self):
+            self.add_input("a", 0.02)
+            self.add_output("x", x.ravel())
+            self.declare_partials("x", "a", val=direction.reshape(-1, 1))
+
+        def compute(self, inputs, outputs):
+            outputs["x"] = x.ravel() + inputs["a"] * direction.ravel()
+
+    class Goal(om.ExplicitComponent):
+        def setup(self):
+            self.add_input("v", shape=volume)
+            self.add_output("f", 0.0)
+            self.declare_partials("f", "v", val=weights.reshape(1, -1))
+
+        def compute(self, inputs, outputs):
+            outputs["f"] = weights @ inputs["v"]
+
+    problem = om.Problem(reports=False)
+    problem.model.add_subsystem("shape", Shape())
+    problem.model.add_subsystem("mesh", MeshMovement(mesh=mesh))
+    problem.model.add_subsystem("goal", Goal())
+    problem.model.connect("shape.x", "mesh.x_aero")
+    problem.model.connect("mesh.vol_coords", "goal.v")
+
+    def value(a):
+        problem.set_val("shape.a", a)
+        problem.run_model()
+        return problem.get_val("goal.f").item()
+
+    found = []
+    for mode in ("fwd", "rev"):
+        problem.setup(mode=mode)
+        problem.set_val("shape.a", 0.02)
+        problem.run_model()
+        totals = problem.compute_totals(of=["goal.f"], wrt=["shape.a"], return_format="array")
+        found.append(totals.item())
+
+    h = 1e-4
+    expected = (value(0.02 + h) - value(0.02 - h)) / (2 * h)
+    assert found == pytest.approx([expected, expected], rel=1e-6)
+
+
+def test_the_partials_of_openmdao_are_consistent(mesh, reference, tmp_path, monkeypatch):
+    om = pytest.importorskip("openmdao.api")
+    monkeypatch.chdir(tmp_path)  # it makes a folder
+    from gridgen.openmdao import MeshMovement, MovementBuilder
+
+    # One plane: OpenMDAO displaces every coordinate at random.
+    mesh.setSurfaceDefinition(surface_of(reference, planes=(0.0,)))
+    builder = MovementBuilder(mesh)
+    problem = om.Problem(reports=False)
+    problem.model.add_subsystem("start", builder.get_mesh_coordinate_subsystem())
+    problem.model.add_subsystem("mesh", builder.get_pre_coupling_subsystem())
+    problem.model.connect("start.x_aero0", "mesh.x_aero")
+    problem.setup()
+    problem.run_model()
+    problem.model.mesh.set_check_partial_options(
+        wrt="*", method="fd", form="central", step=1e-6, directional=True
+    )
+    checked = problem.check_partials(out_stream=None)["mesh"]["vol_coords", "x_aero"]
+
+    # Differences in a random direction are no better; the test above has a smooth one.
+    assert max(checked["rel error"][:2]) < 1e-3
+    assert checked["directional_fwd_rev"][0] == pytest.approx(checked["directional_fwd_rev"][1], rel=1e-7)
+    builder.initialize(None)
+    assert builder.get_ndof() == 3
+    assert builder.get_number_of_nodes() == 64
+    assert isinstance(builder.get_pre_coupling_subsystem(), MeshMovement)
+    assert builder.get_coupling_group_subsystem() is None
+    assert builder.get_post_coupling_subsystem() is None
+    comb = mesh.getSurfaceCoordinates()
+    comb[40:56:2, 1] += 0.5
+    problem.set_val("start.x_aero0", comb.ravel())
+    with pytest.raises(om.AnalysisError, match="NotConverged"):
+        problem.run_model()
+
+
+def test_torch_differentiates_through_a_movement(reference):
+    torch = pytest.importorskip("torch")
+    from gridgen.torch import move
+
+    wall = torch.tensor(twisted(reference.wall, 2.0)[:-1], requires_grad=True)
+
+    def closed(points):
+        return move(reference, torch.cat([points, points[:1]]))
+
+    assert torch.autograd.gradcheck(closed, (wall,), eps=1e-6, atol=1e-4, rtol=1e-5, fast_mode=True)
+    assert torch.autograd.gradcheck(
+        closed, (wall,), eps=1e-6, atol=1e-4, rtol=1e-5, fast_mode=True, check_forward_ad=True
+    )
+    single = wall.detach().to(torch.float32).requires_grad_()
+    nodes = closed(single)
+    nodes.square().sum().backward()
+    assert nodes.dtype == single.grad.dtype == torch.float32
+    assert torch.isfinite(single.grad).all()
