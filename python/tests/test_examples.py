@@ -81,3 +81,57 @@ def test_the_blocks_of_a_document_run_in_order(name, tmp_path, monkeypatch, caps
         if not block.startswith("# needs "):
             exec(compile(block, name, "exec"), names)  # noqa: S102
     capsys.readouterr()
+
+
+@pytest.fixture
+def optimisation(tmp_path, monkeypatch):
+    pytest.importorskip("openmdao")
+    pytest.importorskip("scipy")
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.syspath_prepend(EXAMPLES / "optimisation")
+
+
+GOAL = np.array([0.03, 0.06, 0.04, 0.09, 0.06, 0.08] * 2)
+
+
+def test_the_optimisation(optimisation):  # noqa: ARG001
+    import optimise
+
+    history, (start, found, asked), (before, after) = optimise.main(GOAL, iterations=8, ni=65, nj=33)
+
+    errors = [error for error, _ in history]
+    assert min(errors) < 0.4 * errors[0]
+    assert np.mean((found - asked) ** 2) < 0.4 * np.mean((start - asked) ** 2)
+    assert before.shape == after.shape == (33, 65)
+    assert after.verdict.good
+
+
+def test_the_derivatives_of_the_flow(optimisation):  # noqa: ARG001
+    from potential_flow import PotentialFlow
+
+    grid = gridgen.make(naca="0012", trailing_edge="sharp", ni=65, nj=33, first_cell=1e-3)
+    nodes = np.stack([np.asarray(grid.x), np.asarray(grid.y)], axis=-1)
+    flow = PotentialFlow(grid.shape, np.hypot(*(nodes[1] - nodes[0]).T)[:-1], 4.0)
+    speeds = flow.speeds(nodes)
+    weights = np.cos(np.arange(speeds.size))
+    found = flow.adjoint(nodes, weights)
+    by = np.sin(3 * nodes[..., ::-1]) * np.exp(-np.sum(nodes**2, axis=-1))[..., None]
+    by[[0, 1, -1]] = 0.0  # the wall, the first cells and the outer line stay
+    low, high = (weights @ flow.speeds(nodes + h * by) for h in (-1e-5, 1e-5))
+
+    assert (found * by).sum() == pytest.approx((high - low) / 2e-5, rel=1e-5)
+    # Thin sections have a lift of 2 pi sin(a), those of 12 % nine per cent more.
+    pressure = 1 - speeds**2
+    x = nodes[0, :, 0]
+    lift = -(0.5 * (pressure + np.roll(pressure, -1)) * np.diff(x)).sum()
+    assert lift == pytest.approx(1.09 * 2 * np.pi * np.sin(np.radians(4.0)), rel=0.05)
+
+
+def test_random_moves(optimisation):  # noqa: ARG001
+    import random_moves
+
+    steps, reasons, worn = random_moves.main(12, ni=65, nj=33, first_cell=1e-3)
+
+    assert len(steps) + len(reasons) == 12
+    assert len(steps) >= 8
+    assert worn <= len(steps)
