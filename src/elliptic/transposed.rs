@@ -3,7 +3,8 @@
 use super::preconditioner::{WallReduction, probe};
 use super::{GridJacobian, GridProblem};
 use crate::backend::{EllipticBackend, LevelSize, MultigridBackend, Real, Result};
-use crate::solver::precond::{Form, Forms, Kind, MultigridSettings};
+use crate::solver::linear::Precision;
+use crate::solver::precond::{Form, Forms, Kind, Multigrid, MultigridSettings};
 use crate::solver::{LinearOperator, Preconditioner, PreconditionerFailure, SolverError, present};
 use crate::sparse::{EllPattern, Schedule};
 
@@ -39,7 +40,9 @@ impl<B: EllipticBackend, T: Real> LinearOperator<B, T> for TransposedJacobian<B,
     }
 }
 
-/// M⁻ᵀ ≈ K⁻ᵀ from a preconditioner of Jᵀ and, where there are wall terms, their reduced system:
+/// M⁻ᵀ ≈ K⁻ᵀ. Multigrid is the transpose of the cycle of K, wall terms and all, where the backend has that
+/// ([`MultigridBackend::TRANSPOSED_WALLS`]); else, and for the other kinds, a preconditioner of Jᵀ is extended by
+/// the reduced system of the wall terms:
 ///
 /// z = M_J⁻ᵀ (I − E Eᵀ) v, d = S⁻ᵀ (Eᵀ v − Bᵀ z), z ← z + M_J⁻ᵀ E d,
 ///
@@ -53,8 +56,45 @@ impl<B: EllipticBackend + MultigridBackend, T: Real> TransposedPreconditioner<B,
         multigrid: MultigridSettings,
         size: LevelSize,
     ) -> Self {
-        let forms = Forms::of_matrix(kind, multigrid, size).0.into_iter();
-        Self(forms.map(reduced).collect())
+        let of_field = Forms::of_matrix(kind, multigrid, size).0.into_iter();
+        let mut forms: Vec<_> = of_field.map(reduced).collect();
+        if kind.0 == Kind::Multigrid && B::TRANSPOSED_WALLS {
+            let whole: Box<dyn Preconditioner<B, T, TransposedJacobian<B, T>>> = match multigrid
+                .precision
+            {
+                Precision::Single => Box::new(InCycle::<B, f32>(Multigrid::new(multigrid, size))),
+                Precision::Double => Box::new(InCycle::<B, f64>(Multigrid::new(multigrid, size))),
+            };
+            let (name, bound) = (forms[0].name, forms[0].bound);
+            forms[0].name = "multigrid without wall terms and their reduced system";
+            forms
+                .insert(0, Form { name, bound, fits: |a| a.wall.is_some(), preconditioner: whole });
+        }
+        Self(forms.into())
+    }
+}
+
+/// Multigrid of Kᵀ with the wall terms on its levels: an application is one cycle.
+struct InCycle<B: MultigridBackend, M: Real>(Multigrid<B, M>);
+
+impl<B, T, M> Preconditioner<B, T, TransposedJacobian<B, T>> for InCycle<B, M>
+where
+    B: EllipticBackend + MultigridBackend,
+    T: Real,
+    M: Real,
+{
+    fn update(&mut self, backend: &B, a: &TransposedJacobian<B, T>) -> Result<(), SolverError> {
+        self.0.prepare_transposed(backend, &a.field, a.wall.as_ref())
+    }
+
+    fn apply(
+        &mut self,
+        backend: &B,
+        _: &TransposedJacobian<B, T>,
+        r: &B::Vector<T>,
+        z: &mut B::Vector<T>,
+    ) -> Result<()> {
+        self.0.cycle(backend, r, z)
     }
 }
 

@@ -1,7 +1,16 @@
 //! Derivatives of moved grids.
 
+use std::path::Path;
+
 use gridgen::backend::cpu::CpuBackend;
+use gridgen::backend::{Coarsening, Scaling};
+use gridgen::case::Case;
+use gridgen::elliptic::{GridPreconditioner, TransposedPreconditioner};
 use gridgen::movement::{Moved, MovementError, Reference};
+use gridgen::solver::linear::Precision;
+use gridgen::solver::precond::{Kind, MultigridSettings};
+use gridgen::solver::{NonlinearProblem, Preconditioner};
+use gridgen::sparse::Schedule;
 
 use crate::movement::{BLUNT, C, HALF, O, SMALL, bumped, combed, reference, thickened, twisted};
 
@@ -114,7 +123,7 @@ fn the_remainder_falls_with_the_square_of_the_step() {
 /// ⟨X̄, ∂X/∂x_w δ⟩ = ⟨(∂X/∂x_w)ᵀ X̄, δ⟩, for wall points and heights.
 #[test]
 fn the_adjoint_is_the_transpose_of_the_forward_derivative() {
-    for (text, most) in [(O, 9.5), (C, 14.0), (SMALL, 12.0), (BLUNT, 60.0), (HALF, 12.0)] {
+    for (text, most) in [(O, 8.0), (C, 8.0), (SMALL, 8.0), (BLUNT, 8.0), (HALF, 8.0)] {
         let (reference, wall, at) = moved(text);
         let (by, heights) = (smooth(&wall), wall.iter().map(|&[x, _]| 1.0 + x).collect::<Vec<_>>());
         let weights =
@@ -185,4 +194,54 @@ fn what_has_no_derivative_is_refused() {
     let folded = reference.move_to(&CpuBackend, &wall).unwrap();
     let refused = reference.derivatives(&CpuBackend, &folded).err().unwrap();
     assert!(matches!(refused, MovementError::NotGood { .. }), "{refused}");
+}
+
+/// ⟨M⁻¹ v, w⟩ = ⟨v, M⁻ᵀ w⟩ of the cycles with wall terms.
+#[test]
+fn the_transposed_cycle_is_the_transpose_of_the_cycle() {
+    let small = |grid: &str| format!("geometry.naca = '2412'\n[grid]\n{grid}\n");
+    for text in [
+        small("ni = 65\nnj = 33\nfirst_cell = 1e-3"),
+        small("ni = 66\nnj = 34\nfirst_cell = 1e-5"),
+        small("ni = 129\nnj = 129\nfirst_cell = 1e-2"),
+        small("topology = 'C'\nni = 225\nnj = 65\nwake = 48\nfirst_cell = 1e-4\nfar_field = 50.0"),
+        "geometry.ellipse.thickness = 0.5\n[grid]\nni = 97\nnj = 65\nfirst_cell = 1e-3\n".into(),
+    ] {
+        let problem =
+            Case::from_toml(&text, Path::new("wing.toml"), &[]).unwrap().settle().unwrap();
+        let initial = problem.initial_grid(&CpuBackend).unwrap().grid;
+        let (mut equations, u) = problem.equations::<_, f64>(&CpuBackend, initial).unwrap();
+        let n = equations.unknowns();
+        let mut f = vec![0.0; n];
+        equations.residual(&CpuBackend, &u, Scaling::Renewed, &mut f).unwrap();
+        for coarsening in [Coarsening::Full, Coarsening::Xi] {
+            let settings = MultigridSettings {
+                precision: Precision::Double,
+                coarsening,
+                ..MultigridSettings::default()
+            };
+            let transposed = equations.transposed(&CpuBackend).unwrap();
+            let mut backwards = TransposedPreconditioner::of_transpose(
+                (Kind::Multigrid, Schedule::Levels),
+                settings,
+                equations.size(),
+            );
+            backwards.update(&CpuBackend, &transposed).unwrap();
+            let mut forwards = GridPreconditioner::new(Kind::Multigrid, settings, equations.size());
+            let jacobian = equations.linearise(&CpuBackend).unwrap();
+            forwards.update(&CpuBackend, jacobian).unwrap();
+            let [v, w]: [Vec<f64>; 2] =
+                [0.37, 0.73].map(|a| (0..n).map(|k| ((k * k) as f64 * a).sin()).collect());
+            let (mut z, mut y) = (vec![0.0; n], vec![0.0; n]);
+
+            forwards.apply(&CpuBackend, jacobian, &v, &mut z).unwrap();
+            backwards.apply(&CpuBackend, &transposed, &w, &mut y).unwrap();
+
+            let dot = |a: &[f64], b: &[f64]| a.iter().zip(b).map(|(a, b)| a * b).sum::<f64>();
+            let (left, right) = (dot(&z, &w), dot(&v, &y));
+            let size = (dot(&z, &z) * dot(&w, &w)).sqrt();
+            let off = (left - right).abs() / size;
+            assert!(off < 1e-12, "{text} {coarsening:?}: {left:e}, {right:e}, {off:e}");
+        }
+    }
 }

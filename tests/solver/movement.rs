@@ -4,6 +4,7 @@ use std::path::Path;
 
 use gridgen::backend::cpu::CpuBackend;
 use gridgen::case::{Case, SolverOptions};
+use gridgen::generate::{RunOptions, make_grid};
 use gridgen::grid::{Topology, Verdict};
 use gridgen::movement::{Moved, MovementError, Reference, ReferenceFault};
 
@@ -347,4 +348,57 @@ fn a_movement_to_another_section_takes_one_go() {
         assert!(off.abs() < 1e-9, "point {i}: {off:e}");
     }
     assert!(moved.worn.is_some());
+}
+
+/// The grid that a solve gave is the reference as it stands: its amplitudes are found from its nodes.
+#[test]
+fn a_solved_grid_is_its_own_reference() {
+    for (text, most) in [(SMALL, 1e-15), (HALF, 1e-15), (C, 1e-8)] {
+        let case = Case::from_toml(text, Path::new("wing.toml"), &[]).unwrap();
+        let made = make_grid(&case, &RunOptions::default(), &mut ()).unwrap();
+
+        let reference = made.reference().unwrap();
+
+        let pairs = made.grid.x.iter().zip(&reference.grid().x);
+        let worst = pairs.map(|(a, b)| (a - b).abs()).fold(0.0, f64::max);
+        assert!(worst <= most, "{text}: {worst:e}");
+    }
+}
+
+/// A file may have rounded the copies of a seam or a cut.
+#[test]
+fn copies_that_differ_in_their_digits_are_welded() {
+    let options = SolverOptions::new(&[]).unwrap();
+    for text in [SMALL, C] {
+        let mut grid = reference(text).grid().clone();
+        let last = grid.index(grid.ni - 1, 0);
+        grid.x[last] += 1e-13;
+        let wall = *grid.topology.wall(grid.ni).end();
+        grid.y[wall] += 1e-13;
+
+        let reference = Reference::of_grid(&CpuBackend, &grid, &options).unwrap();
+
+        moved(&reference, &thickened(&reference.wall(), 1.1));
+    }
+}
+
+/// Heights are in the unit of the grid, as all that comes from a user.
+#[test]
+fn heights_change_in_the_unit_of_the_grid() {
+    let mut grid = reference(SMALL).grid().clone();
+    grid.place([0.0; 2], 100.0);
+    let reference =
+        Reference::of_grid(&CpuBackend, &grid, &SolverOptions::new(&[]).unwrap()).unwrap();
+    let changes = vec![0.02; reference.wall().len()];
+
+    let higher = moved(&reference.with_heights(&changes).unwrap(), &reference.wall());
+
+    let height = |grid: &gridgen::grid::Grid, i: usize| {
+        let [a, b] = [grid.point(i, 0), grid.point(i, 1)];
+        (a[0] - b[0]).hypot(a[1] - b[1])
+    };
+    for i in 0..grid.ni {
+        let by = height(&higher.grid, i) - height(&grid, i);
+        assert!((by - 0.02).abs() < 1e-9, "point {i}: {by:e}");
+    }
 }

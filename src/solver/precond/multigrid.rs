@@ -112,9 +112,33 @@ impl<B: MultigridBackend, M: Real> Multigrid<B, M> {
         a: &B::Matrix<T>,
         columns: Option<&B::Matrix<T>>,
     ) -> Result<(), SolverError> {
+        let kind = (self.size, self.settings.coarsening);
+        self.prepare_below(backend, |kept| backend.finest_level(kept, kind, a, columns))
+    }
+
+    /// The same for the transposed equations: `a` is the transpose of the field's matrix.
+    ///
+    /// # Errors
+    /// As [`Self::prepare`].
+    pub fn prepare_transposed<T: Real>(
+        &mut self,
+        backend: &B,
+        a: &B::Matrix<T>,
+        columns: Option<&B::Matrix<T>>,
+    ) -> Result<(), SolverError> {
+        let kind = (self.size, self.settings.coarsening);
+        self.prepare_below(backend, |kept| backend.finest_transposed_level(kept, kind, a, columns))
+    }
+
+    /// All levels below the finest, which is made of the one that was there.
+    fn prepare_below(
+        &mut self,
+        backend: &B,
+        finest: impl FnOnce(Option<B::Level<M>>) -> Result<B::Level<M>>,
+    ) -> Result<(), SolverError> {
         let coarsening = self.settings.coarsening;
         let mut kept = std::mem::take(&mut self.levels).into_iter();
-        let mut level = backend.finest_level(kept.next(), (self.size, coarsening), a, columns)?;
+        let mut level = finest(kept.next())?;
         loop {
             let size = backend.level_size(&level);
             self.levels.push(level);

@@ -60,7 +60,9 @@ impl<M: Real> Kernel for Factor<'_, M> {
         if shape.closed {
             panel.factor_closing(open, &mut watch);
         }
-        if bordered {
+        if bordered && shape.transposed {
+            panel.factor_transposed_border(open, guard, &mut watch);
+        } else if bordered {
             panel.factor_border(open, guard, &mut watch);
         }
         *finite = watch.holds();
@@ -173,9 +175,60 @@ impl<M: Real> Panel<'_, M> {
         }
         let columns = self.get(0, at_border);
         let pivot = sub(&columns, &mul(&self.get(0, at_next), &v));
-        let mut inverse = invert(&pivot, &self.lanes);
+        let inverse = self.border_inverse(&columns, &pivot, guard);
+        self.put(0, at_border, inverse);
+        finite.watch(&inverse);
+    }
+
+    /// The border of a transposed line T with the sums Σ B_lᵀ u_l: V = T⁻ᵀ B of the points after the first,
+    /// and G⁻¹ of G = B_0 − P_1ᵀ V_1 at the first, all transposed.
+    #[inline(always)]
+    fn factor_transposed_border(&mut self, open: usize, guard: Guard, finite: &mut Finite<M>) {
+        let [at_prev, at_next, _, at_inverse] = self.storage.line_blocks();
+        let at_border = at_inverse + 4;
+        let zero = [[M::zero(); LANES]; 4];
+        if guard == Guard::Nothing {
+            for l in 0..open {
+                self.put(l, at_border, zero);
+            }
+            return;
+        }
+        // Tᵀ = (D + N)ᵀ D⁻ᵀ (D + P)ᵀ with the pivots D of T.
+        let mut v = zero;
+        for l in 1..open {
+            let mut right = self.get(l, at_border);
+            if l > 1 {
+                right = sub(&right, &mul(&transposed(&self.get(l - 1, at_next)), &v));
+            }
+            v = mul(&transposed(&self.get(l, at_inverse)), &right);
+            self.put(l, at_border, v);
+        }
+        for l in (1..open.saturating_sub(1)).rev() {
+            let pull = mul(&transposed(&self.get(l + 1, at_prev)), &v);
+            let pull = mul(&transposed(&self.get(l, at_inverse)), &pull);
+            v = sub(&self.get(l, at_border), &pull);
+            self.put(l, at_border, v);
+        }
+        let columns = self.get(0, at_border);
+        let mut pivot = columns;
+        if open > 1 {
+            pivot = sub(&columns, &mul(&transposed(&self.get(1, at_prev)), &v));
+        }
+        let inverse = self.border_inverse(&columns, &pivot, guard);
+        self.put(0, at_border, inverse);
+        for l in 0..open {
+            let block = transposed(&self.get(l, at_border));
+            self.put(l, at_border, block);
+        }
+        finite.watch(&inverse);
+    }
+
+    /// G⁻¹ of the pivots that are kept, zero for the others.
+    #[inline(always)]
+    fn border_inverse(&self, columns: &Block<M>, pivot: &Block<M>, guard: Guard) -> Block<M> {
+        let mut inverse = invert(pivot, &self.lanes);
         if guard == Guard::SameSign {
-            let x = mul(&invert(&columns, &self.lanes), &pivot);
+            let x = mul(&invert(columns, &self.lanes), pivot);
             let least = M::narrow(SMALLEST_PIVOT);
             for k in 0..LANES {
                 let det = x[0][k] * x[3][k] - x[1][k] * x[2][k];
@@ -186,8 +239,7 @@ impl<M: Real> Panel<'_, M> {
                 }
             }
         }
-        self.put(0, at_border, inverse);
-        finite.watch(&inverse);
+        inverse
     }
 }
 
@@ -213,6 +265,11 @@ impl<M: Real> Finite<M> {
 #[inline(always)]
 fn sub<M: Real>(a: &Block<M>, b: &Block<M>) -> Block<M> {
     [0, 1, 2, 3].map(|e| std::array::from_fn(|k| a[e][k] - b[e][k]))
+}
+
+#[inline(always)]
+fn transposed<M: Real>(a: &Block<M>) -> Block<M> {
+    [a[0], a[2], a[1], a[3]]
 }
 
 #[inline(always)]

@@ -115,21 +115,26 @@ impl<M: Real> LineSet<M> {
     /// One zebra sweep: solves the lines of `first`, then those of the other colour, and bordered ones for
     /// their wall terms. `walls` are the wall columns of lines that are not bordered.
     pub(super) fn relax(&mut self, first: usize, walls: Option<&Walls<'_, M>>) {
+        for colour in [first, 1 - first] {
+            self.relax_colour(colour, walls);
+        }
+    }
+
+    /// Half of [`Self::relax`]: the lines of one colour.
+    pub(super) fn relax_colour(&mut self, colour: usize, walls: Option<&Walls<'_, M>>) {
         let Self { shape, storage, operator, u, f, terms } = self;
         let (shape, storage) = (*shape, *storage);
-        for colour in [first, 1 - first] {
-            let [even, odd] = &mut *u;
-            let (own, beside) = if colour == 0 { (even, odd) } else { (odd, even) };
-            let (operator, f) = (&operator[colour], &f[colour]);
-            let lines = &Lines { colour, shape, storage, operator, f, walls, beside };
-            own.par_chunks_mut(shape.panel_len())
-                .zip(terms[colour].par_chunks_mut(2 * LANES))
-                .with_min_len(shape.panels_together())
-                .enumerate()
-                .for_each(|(panel, (u, terms))| {
-                    simd::run(Sweep { lines, panel, work: Work::Relax { u, terms } });
-                });
-        }
+        let [even, odd] = &mut *u;
+        let (own, beside) = if colour == 0 { (even, odd) } else { (odd, even) };
+        let (operator, f) = (&operator[colour], &f[colour]);
+        let lines = &Lines { colour, shape, storage, operator, f, walls, beside };
+        own.par_chunks_mut(shape.panel_len())
+            .zip(terms[colour].par_chunks_mut(2 * LANES))
+            .with_min_len(shape.panels_together())
+            .enumerate()
+            .for_each(|(panel, (u, terms))| {
+                simd::run(Sweep { lines, panel, work: Work::Relax { u, terms } });
+            });
     }
 
     /// r ← f − A u − B d on the lines of one colour, in the layout of its pairs.

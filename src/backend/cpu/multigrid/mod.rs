@@ -16,6 +16,14 @@ use super::{CpuBackend, EllMatrix};
 use crate::backend::multigrid::{Coarsening, LevelSize, MultigridBackend, Order};
 use crate::backend::{Real, Result};
 
+/// Whether a level has wall terms, and in which equations.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Walled {
+    No,
+    Yes,
+    Transposed,
+}
+
 /// One level of a hierarchy.
 #[derive(Debug)]
 pub struct Level<M> {
@@ -36,12 +44,16 @@ pub struct Level<M> {
 }
 
 impl<M: Real> Level<M> {
-    fn new(size: LevelSize, coarsening: Coarsening, storage: Storage, walls: bool) -> Self {
+    fn new(size: LevelSize, coarsening: Coarsening, storage: Storage, walls: Walled) -> Self {
         let (LevelSize { mi, mj, .. }, wraps) = (size, size.wraps());
+        let transposed = walls == Walled::Transposed;
+        let walls = walls != Walled::No;
         let wall = |place| if walls { place } else { WallPlace::Nowhere };
         let (start, line) = (wall(WallPlace::Start), wall(WallPlace::Line));
-        let along_eta = Shape { along: mj, across: mi, closed: false, ring: wraps, wall: start };
-        let along_xi = Shape { along: mi, across: mj, closed: wraps, ring: false, wall: line };
+        let along_eta =
+            Shape { along: mj, across: mi, closed: false, ring: wraps, wall: start, transposed };
+        let along_xi =
+            Shape { along: mi, across: mj, closed: wraps, ring: false, wall: line, transposed };
         let eta = LineSet::new(along_eta, storage);
         let xi = (coarsening == Coarsening::Full).then(|| LineSet::new(along_xi, storage));
         let lines = xi.as_ref().unwrap_or(&eta);
@@ -49,6 +61,55 @@ impl<M: Real> Level<M> {
         let wall = walls.then(|| Wall::new(lines, &eta));
         let (solution_in_xi, solved, finite) = (false, None, true);
         Self { size, eta, xi, residual, solution_in_xi, solved, finite, wall }
+    }
+
+    fn walled(&self) -> Walled {
+        match (&self.wall, self.eta.shape.transposed) {
+            (None, _) => Walled::No,
+            (Some(_), false) => Walled::Yes,
+            (Some(_), true) => Walled::Transposed,
+        }
+    }
+
+    /// The finest level, `kept` or a new one.
+    fn finest<T: Real>(
+        kept: Option<Self>,
+        (size, coarsening): (LevelSize, Coarsening),
+        (a, columns): (&EllMatrix<T>, Option<&EllMatrix<T>>),
+        (walls, storage): (Walled, Storage),
+    ) -> Self {
+        let new = || Self::new(size, coarsening, storage, walls);
+        let mut level = kept.unwrap_or_else(new);
+        let guard = match (&mut level.wall, columns) {
+            (Some(wall), Some(columns)) => wall.load(columns, size),
+            _ => Guard::Nothing,
+        };
+        level.finite = level.fill(|i, j| finest_blocks(a, size, i, j), guard);
+        level
+    }
+
+    /// One sweep of transposed equations: the transpose of a sweep of the others, xi-lines before eta-lines.
+    /// The solution of the first row stays while xi-lines are relaxed.
+    fn smooth_transposed(&mut self, first: usize) {
+        let LevelSize { mi, mj, .. } = self.size;
+        if let (Some(xi), Some(wall)) = (&mut self.xi, &mut self.wall) {
+            if !self.solution_in_xi {
+                transfer::transpose(&self.eta, &self.eta.u, &mut xi.u, mj, mi);
+            }
+            wall.take_line(xi);
+            for colour in [first, 1 - first] {
+                xi.relax_colour(colour, None);
+                if colour == 0 {
+                    wall.put_line(xi);
+                }
+            }
+            transfer::transpose(xi, &xi.u, &mut self.eta.u, mi, mj);
+        }
+        self.eta.relax(first, None);
+        if let Some(xi) = &mut self.xi {
+            transfer::transpose(&self.eta, &self.eta.u, &mut xi.u, mj, mi);
+            self.solution_in_xi = true;
+        }
     }
 
     /// The lines that hold the right side and the residual for transfers between levels.
@@ -99,6 +160,8 @@ impl<M: Real> Level<M> {
 impl MultigridBackend for CpuBackend {
     type Level<M: Real> = Level<M>;
 
+    const TRANSPOSED_WALLS: bool = true;
+
     fn level_size<M: Real>(&self, level: &Level<M>) -> LevelSize {
         level.size
     }
@@ -110,14 +173,21 @@ impl MultigridBackend for CpuBackend {
         a: &EllMatrix<T>,
         columns: Option<&EllMatrix<T>>,
     ) -> Result<Level<M>> {
-        let new = || Level::new(size, coarsening, Storage::Compact, columns.is_some());
-        let mut level = kept.unwrap_or_else(new);
-        let guard = match (&mut level.wall, columns) {
-            (Some(wall), Some(columns)) => wall.load(columns, size),
-            _ => Guard::Nothing,
-        };
-        level.finite = level.fill(|i, j| finest_blocks(a, size, i, j), guard);
-        Ok(level)
+        let walls = if columns.is_some() { Walled::Yes } else { Walled::No };
+        let storage = Storage::Compact;
+        Ok(Level::finest(kept, (size, coarsening), (a, columns), (walls, storage)))
+    }
+
+    fn finest_transposed_level<T: Real, M: Real>(
+        &self,
+        kept: Option<Level<M>>,
+        kind: (LevelSize, Coarsening),
+        a: &EllMatrix<T>,
+        columns: Option<&EllMatrix<T>>,
+    ) -> Result<Level<M>> {
+        let walls = if columns.is_some() { Walled::Transposed } else { Walled::No };
+        // The corner blocks of a transpose are those of four points, and differ.
+        Ok(Level::finest(kept, kind, (a, columns), (walls, Storage::Full)))
     }
 
     fn coarse_level<M: Real>(
@@ -127,12 +197,24 @@ impl MultigridBackend for CpuBackend {
         coarsening: Coarsening,
     ) -> Result<Level<M>> {
         let size = fine.size.coarser(coarsening);
-        let new = || Level::new(size, coarsening, Storage::Full, fine.wall.is_some());
+        let new = || Level::new(size, coarsening, Storage::Full, fine.walled());
         let mut coarse = kept.unwrap_or_else(new);
         let coarsen_eta = size.mj != fine.size.mj;
         let blocks = |i, j| galerkin(&|i, j| fine.nine(i, j), i, j, coarsen_eta);
         let guard = match (&mut coarse.wall, &fine.wall) {
-            (Some(wall), Some(above)) => wall.coarsen(above, [size, fine.size], |i| blocks(i, 1)),
+            (Some(wall), Some(above)) => {
+                let transposed = fine.walled() == Walled::Transposed;
+                let trace = |block: [M; 4]| block[0] + block[3];
+                wall.coarsen(above, [size, fine.size], |i| {
+                    // The couplings of the second point with those after and before.
+                    if transposed {
+                        [trace(blocks(i, 2).0[1]), trace(blocks(i, 0).0[7])]
+                    } else {
+                        let second = blocks(i, 1);
+                        [trace(second.0[7]), trace(second.0[1])]
+                    }
+                })
+            }
             _ => Guard::Nothing,
         };
         let finite = coarse.fill(blocks, guard);
@@ -159,6 +241,11 @@ impl MultigridBackend for CpuBackend {
             Order::Forward => 0,
             Order::Reverse => 1,
         };
+        if level.walled() == Walled::Transposed {
+            level.smooth_transposed(first);
+            level.solved = None;
+            return Ok(());
+        }
         let LevelSize { mi, mj, .. } = level.size;
         if let (Some(xi), true) = (&level.xi, level.solution_in_xi) {
             transfer::transpose(xi, &xi.u, &mut level.eta.u, mi, mj);
@@ -182,12 +269,16 @@ impl MultigridBackend for CpuBackend {
     }
 
     fn restrict_residual<M: Real>(&self, fine: &mut Level<M>, coarse: &mut Level<M>) -> Result<()> {
+        let transposed = fine.walled() == Walled::Transposed;
         let lines = fine.xi.as_ref().unwrap_or(&fine.eta);
-        let walls = fine.wall.as_ref().and_then(Wall::walls);
+        let walls = fine.wall.as_ref().filter(|_| !transposed).and_then(Wall::walls);
         for (colour, residual) in fine.residual.iter_mut().enumerate() {
             if fine.solved != Some(colour) {
                 lines.residual(colour, walls.as_ref(), residual);
             }
+        }
+        if let Some(wall) = fine.wall.as_mut().filter(|_| transposed) {
+            wall.transposed_residual(lines, &mut fine.residual);
         }
         let residual = [0, 1].map(|colour| {
             (fine.solved != Some(colour)).then_some(fine.residual[colour].as_slice())
@@ -195,6 +286,9 @@ impl MultigridBackend for CpuBackend {
         let (shape, coarsen_along) = (lines.shape, fine.xi.is_some());
         let to = coarse.xi.as_mut().unwrap_or(&mut coarse.eta);
         transfer::restrict(residual, shape, coarsen_along, to);
+        if let Some(wall) = fine.wall.as_ref().filter(|_| transposed) {
+            wall.restrict_transposed(&fine.residual, [coarse.size, fine.size], to);
+        }
         coarse.right_side_is_new();
         Ok(())
     }
@@ -203,7 +297,8 @@ impl MultigridBackend for CpuBackend {
         let coarsen_along = fine.xi.is_some();
         let to = fine.xi.as_mut().unwrap_or(&mut fine.eta);
         transfer::prolong(coarse.transfer_lines(), coarsen_along, to);
-        if let (Some(wall), Some(coarse)) = (&mut fine.wall, &coarse.wall) {
+        let transposed = fine.walled() == Walled::Transposed;
+        if let (Some(wall), Some(coarse), false) = (&mut fine.wall, &coarse.wall, transposed) {
             wall.prolong(coarse, fine.size.wraps());
         }
         fine.solved = None;
@@ -214,7 +309,7 @@ impl MultigridBackend for CpuBackend {
         let place = |i: usize, j: usize| if level.solution_in_xi { (j, i) } else { (i, j) };
         let lines = if level.solution_in_xi { level.transfer_lines() } else { &level.eta };
         transfer::store(lines, place, level.size.mi, z);
-        if let Some(wall) = &level.wall {
+        if let Some(wall) = level.wall.as_ref().filter(|_| !level.eta.shape.transposed) {
             wall.store(z);
         }
         Ok(())

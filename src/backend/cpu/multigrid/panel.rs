@@ -105,6 +105,9 @@ pub(super) struct Shape {
     /// Whether the last line neighbours the first; their number is even then.
     pub(super) ring: bool,
     pub(super) wall: WallPlace,
+    /// Whether the equations are transposed: the first row has unknowns like the others, and the sums
+    /// along the lines that the columns of the wall terms give are its equations.
+    pub(super) transposed: bool,
 }
 
 impl Shape {

@@ -285,6 +285,10 @@ impl<M: Real> Lines<'_, M> {
         terms: &mut [M],
     ) {
         let shape = self.shape;
+        if shape.transposed && shape.wall == WallPlace::Start {
+            self.relax_transposed::<WIDTH>(panel, storage, u, terms);
+            return;
+        }
         let [at_prev, at_next, _, at_inverse] = storage.line_blocks();
         let a = self.operator::<WIDTH>(panel);
         let u = u.as_chunks_mut::<LANES>().0.as_chunks_mut::<2>().0;
@@ -334,6 +338,48 @@ impl<M: Real> Lines<'_, M> {
                 subtract(u, &a[condensed.clone()], &d);
             }
             terms.copy_from_slice(d.as_flattened());
+        }
+    }
+
+    /// The same of bordered lines of transposed equations: u_0 = G⁻ᵀ (f_0 − Σ V_lᵀ b_l), then the line
+    /// from its second point on with u_0 before it.
+    #[inline(always)]
+    fn relax_transposed<const WIDTH: usize>(
+        &self,
+        panel: usize,
+        storage: Storage,
+        u: &mut [M],
+        terms: &mut [M],
+    ) {
+        let [at_prev, at_next, _, at_inverse] = storage.line_blocks();
+        let border = at_inverse + 4..at_inverse + 8;
+        let a = self.operator::<WIDTH>(panel);
+        let u = u.as_chunks_mut::<LANES>().0.as_chunks_mut::<2>().0;
+        let mut surroundings = self.surroundings(panel);
+        let mut first = surroundings.f[0];
+        for (l, a) in a.iter().enumerate() {
+            let b = surroundings.right_side(l, a, storage);
+            if l > 0 {
+                subtract(&mut first, &a[border.clone()], &b);
+                u[l] = b;
+            }
+        }
+        let mut solved = product(&a[0][border], &first);
+        u[0] = solved;
+        terms.copy_from_slice(solved.as_flattened());
+        for (u, a) in u.iter_mut().zip(a).skip(1) {
+            let mut b = *u;
+            subtract(&mut b, &a[at_prev..at_prev + 4], &solved);
+            solved = product(&a[at_inverse..at_inverse + 4], &b);
+            *u = solved;
+        }
+        for l in (1..a.len() - 1).rev() {
+            let a = &a[l];
+            let pull = product(&a[at_next..at_next + 4], &solved);
+            let mut b = u[l];
+            subtract(&mut b, &a[at_inverse..at_inverse + 4], &pull);
+            u[l] = b;
+            solved = b;
         }
     }
 

@@ -2,7 +2,7 @@
 
 use super::factor::Guard;
 use super::lines::LineSet;
-use super::panel::{LANES, Nine, Shape, WallPlace};
+use super::panel::{LANES, Shape, WallPlace};
 use super::sweep::Walls;
 use crate::backend::Real;
 use crate::backend::cpu::EllMatrix;
@@ -19,6 +19,8 @@ pub(super) struct Wall<M> {
     columns: [Vec<M>; 2],
     /// d, a pair for each i.
     terms: Vec<M>,
+    /// Of transposed equations, Σ_j B_ijᵀ u_ij for each i.
+    sums: Vec<M>,
     /// Whether the level has wall terms; where it has none, d stays zero.
     live: bool,
 }
@@ -29,6 +31,7 @@ impl<M: Real> Wall<M> {
             shape: lines.shape,
             columns: lines.shape.room(4),
             terms: vec![M::zero(); 2 * eta.shape.across],
+            sums: vec![M::zero(); if lines.shape.transposed { 2 * eta.shape.across } else { 0 }],
             live: true,
         }
     }
@@ -76,16 +79,16 @@ impl<M: Real> Wall<M> {
 
     /// B ← full weighting of B of the fine level, in xi and, if it is coarsened too, in eta. No wall
     /// terms from the level on where fewer than half of the lines keep
-    /// tr N > [`SMALLEST_NORTH`] tr S in their second point, whose operator is `second(i)`.
+    /// tr N > [`SMALLEST_NORTH`] tr S in their second point, traces that `north_and_south(i)` gives.
     pub(super) fn coarsen(
         &mut self,
         fine: &Self,
         [size, fine_size]: [LevelSize; 2],
-        second: impl Fn(usize) -> Nine<M>,
+        north_and_south: impl Fn(usize) -> [M; 2],
     ) -> Guard {
         let kept = |i: usize| {
-            let [_, s, .., n, _] = second(i).0;
-            (n[0] + n[3]) / (s[0] + s[3]) > M::narrow(SMALLEST_NORTH)
+            let [north, south] = north_and_south(i);
+            north / south > M::narrow(SMALLEST_NORTH)
         };
         self.live = fine.live && 2 * (0..size.mi).filter(|&i| kept(i)).count() >= size.mi;
         if !self.live {
@@ -130,6 +133,87 @@ impl<M: Real> Wall<M> {
         for (i, pair) in self.terms.chunks_exact_mut(2).enumerate() {
             let (colour, at) = shape.place(i, 0, 2);
             (pair[0], pair[1]) = (eta.terms[colour][at], eta.terms[colour][at + LANES]);
+        }
+    }
+
+    /// d ← u of the first row, where it is a line.
+    pub(super) fn take_line(&mut self, lines: &LineSet<M>) {
+        for (i, pair) in self.terms.chunks_exact_mut(2).enumerate() {
+            let (colour, at) = lines.shape.place(0, i, 2);
+            (pair[0], pair[1]) = (lines.u[colour][at], lines.u[colour][at + LANES]);
+        }
+    }
+
+    /// u of the first row ← d, where it is a line.
+    pub(super) fn put_line(&self, lines: &mut LineSet<M>) {
+        for (i, pair) in self.terms.chunks_exact(2).enumerate() {
+            let (colour, at) = lines.shape.place(0, i, 2);
+            (lines.u[colour][at], lines.u[colour][at + LANES]) = (pair[0], pair[1]);
+        }
+    }
+
+    /// The residual of the equations of the first row where equations are transposed, in the layout of the
+    /// lines that hold the columns: f − Σ Bᵀ u; zero where the level has no wall terms.
+    pub(super) fn transposed_residual(&mut self, lines: &LineSet<M>, residual: &mut [Vec<M>; 2]) {
+        let Self { shape, columns, sums, live, .. } = &mut *self;
+        let (shape, live) = (*shape, *live);
+        let add = |sum: &mut [M], colour: usize, at: usize, lane: usize| {
+            let b = |entry: usize| columns[colour][at * 4 * LANES + entry * LANES + lane];
+            let u = [0, 1].map(|c| lines.u[colour][at * 2 * LANES + c * LANES + lane]);
+            sum[0] += b(0) * u[0] + b(2) * u[1];
+            sum[1] += b(1) * u[0] + b(3) * u[1];
+        };
+        sums.par_chunks_mut(2).with_min_len(64).enumerate().for_each(|(i, sum)| {
+            sum.fill(M::zero());
+            if shape.wall == WallPlace::Line {
+                for colour in 0..2 {
+                    for panel in 0..shape.lines(colour).div_ceil(LANES) {
+                        for lane in 0..LANES {
+                            add(sum, colour, panel * shape.along + i, lane);
+                        }
+                    }
+                }
+            } else {
+                for point in 0..shape.along {
+                    add(sum, i % 2, i / 2 / LANES * shape.along + point, i / 2 % LANES);
+                }
+            }
+        });
+        for (i, sum) in self.sums.chunks_exact(2).enumerate() {
+            let (line, point) = self.place(i, 0);
+            let (colour, at) = shape.place(line, point, 2);
+            for (c, sum) in sum.iter().enumerate() {
+                let at = at + c * LANES;
+                residual[colour][at] = if live { lines.f[colour][at] - *sum } else { M::zero() };
+            }
+        }
+    }
+
+    /// Coarse f of the first row ← its fine residual, ⅛ ¼ ⅛ along xi, or ¼ ½ ¼ where the level is coarsened in
+    /// xi alone: the transpose of the prolongation of wall terms.
+    pub(super) fn restrict_transposed(
+        &self,
+        residual: &[Vec<M>; 2],
+        [size, fine]: [LevelSize; 2],
+        coarse: &mut LineSet<M>,
+    ) {
+        let whole = if size.mj == fine.mj { M::one() } else { M::narrow(0.5) };
+        let weights = [0.25, 0.5, 0.25].map(|weight| whole * M::narrow(weight));
+        for i in 0..size.mi {
+            let mut sum = [M::zero(); 2];
+            for (k, weight) in weights.into_iter().enumerate() {
+                let near = 2 * i + k;
+                let near = if fine.wraps() && near == fine.mi { 0 } else { near };
+                if near < fine.mi {
+                    let (line, point) = self.place(near, 0);
+                    let (colour, at) = self.shape.place(line, point, 2);
+                    sum[0] += weight * residual[colour][at];
+                    sum[1] += weight * residual[colour][at + LANES];
+                }
+            }
+            let (line, point) = if coarse.shape.wall == WallPlace::Line { (0, i) } else { (i, 0) };
+            let (colour, at) = coarse.shape.place(line, point, 2);
+            (coarse.f[colour][at], coarse.f[colour][at + LANES]) = (sum[0], sum[1]);
         }
     }
 
