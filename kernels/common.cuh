@@ -96,6 +96,8 @@ __device__ inline Block operator*(real s, const Block& a) {
     return block(s * a.xx, s * a.xy, s * a.yx, s * a.yy);
 }
 
+__device__ inline Block transposed(const Block& a) { return block(a.xx, a.yx, a.xy, a.yy); }
+
 __device__ inline Block inverse(const Block& a) {
     const real s = real(1) / (a.xx * a.yy - a.xy * a.yx);
     return block(s * a.yy, -s * a.xy, -s * a.yx, s * a.xx);

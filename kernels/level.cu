@@ -22,11 +22,12 @@ struct Slots {
 
 // The operator of the finest level from a matrix with the nine-point pattern, whose slots move up
 // at the edges; couplings across a periodic seam are dropped where the level does not wrap. The columns
-// of wall terms from a matrix of two slots.
-template <class T>
+// of wall terms from a matrix of two slots. The corner blocks of a transpose are those of four points, and
+// differ: its storage is full.
+template <class T, bool COMPACT>
 struct Load {
     LevelLayout layout;
-    Operator<true> a;
+    Operator<COMPACT> a;
     const T *values, *columns;
     // What lies beyond the ends of the matrix's rows.
     uint32 edges;
@@ -38,27 +39,21 @@ struct Load {
         const bool west = i > 0 || (edges & EDGE_WEST), east = i + 1 < layout.mi || (edges & EDGE_EAST);
         const bool keep_west = i > 0 || (layout.edges & EDGE_WEST);
         const bool keep_east = i + 1 < layout.mi || (layout.edges & EDGE_EAST);
-        // Corner values by rising preference: at the edges some are absent.
-        real sw = 0, se = 0, nw = 0, ne = 0;
+        Pair sw = pair(0, 0), se = sw, nw = sw, ne = sw;
         Block south = diagonal(0), north = south, w = south, e = south;
         if (j > 0) {
-            if (west) sw = slots.next().x;
+            if (west) sw = slots.next();
             south = slots.both(true);
-            if (east) se = slots.next().x;
+            if (east) se = slots.next();
         }
         if (west) w = slots.both(keep_west);
-        const real centre = slots.next().x;
+        const Pair centre = slots.next();
         if (east) e = slots.both(keep_east);
         if (j + 1 < layout.mj) {
-            if (west) nw = slots.next().x;
+            if (west) nw = slots.next();
             north = slots.both(true);
-            if (east) ne = slots.next().x;
+            if (east) ne = slots.next();
         }
-        real corner = 0;
-        if (keep_west && nw != 0) corner = -nw;
-        if (keep_east && se != 0) corner = -se;
-        if (keep_west && sw != 0) corner = sw;
-        if (keep_east && ne != 0) corner = ne;
         if (columns) {
             Slots<T> wall = {columns + 2 * k, slots.stride};
             const Pair p = wall.next(), q = wall.next();
@@ -68,21 +63,41 @@ struct Load {
         a.east()[at] = e;
         a.south()[at] = south;
         a.north()[at] = north;
-        a.corner()[at] = corner;
-        a.diagonal_centre()[at] = centre;
+        if (COMPACT) {
+            // By rising preference: at the edges some are absent.
+            real corner = 0;
+            if (keep_west && nw.x != 0) corner = -nw.x;
+            if (keep_east && se.x != 0) corner = -se.x;
+            if (keep_west && sw.x != 0) corner = sw.x;
+            if (keep_east && ne.x != 0) corner = ne.x;
+            a.corner()[at] = corner;
+            a.diagonal_centre()[at] = centre.x;
+            return;
+        }
+        a.southwest()[at] = corner_block(keep_west, sw);
+        a.southeast()[at] = corner_block(keep_east, se);
+        a.northwest()[at] = corner_block(keep_west, nw);
+        a.northeast()[at] = corner_block(keep_east, ne);
+        a.full_centre()[at] = block(centre.x, 0, 0, centre.y);
+    }
+    __device__ static Block corner_block(bool kept, Pair corner) {
+        return kept ? block(corner.x, 0, 0, corner.y) : diagonal(0);
     }
 };
 
-#define LOAD_OPERATOR(name, T)                                                                    \
+#define LOAD_OPERATOR(name, T, COMPACT)                                                           \
     KERNEL(name, LevelLayout layout, uint32 matrix_edges,                \
            const T* values, const T* columns, real* a, uint32* borders, uint32* bad) {            \
         if (blockIdx.y == 0 && thread_index() == 0) *bad = 0, *borders = ALL_BORDERS;             \
-        const Load<T> load = {layout, operator_of<true>(layout, a), values, columns, matrix_edges}; \
+        const Load<T, COMPACT> load = {layout, operator_of<COMPACT>(layout, a), values, columns,  \
+                                       matrix_edges};                                             \
         each_point(layout, load);                                                                 \
     }
 
-LOAD_OPERATOR(load_operator_single, float)
-LOAD_OPERATOR(load_operator_double, double)
+LOAD_OPERATOR(load_operator_single, float, true)
+LOAD_OPERATOR(load_operator_double, double, true)
+LOAD_OPERATOR(load_transposed_single, float, false)
+LOAD_OPERATOR(load_transposed_double, double, false)
 
 // f <- r, u <- 0.
 template <class T>

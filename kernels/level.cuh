@@ -7,15 +7,20 @@
 // bands those columns, at i = -1 and i = mi, hold what the bands beside have there.
 //
 // With wall terms the points of the first row are held at zero, and the row of u holds the wall terms
-// d_i in their places: as a point, row 0 is read from the row of zeros below it.
+// d_i in their places: as a point, row 0 is read from the row of zeros below it. In transposed equations
+// the first row has unknowns like the others, and its equations are the sums of B^T u along the eta-lines.
 #pragma once
 
 // Places of a level, fewer than 2^31. `edges` says what lies beyond the ends of the rows.
 struct LevelLayout : LevelLayoutFields {
     // Whether the first and the last point of a row are neighbours.
     __device__ bool wraps() const { return edges & EDGE_PERIODIC; }
-    // Whether wall terms take the places of the first row.
+    // Whether there are columns of wall terms.
     __device__ bool walls() const { return edges & EDGE_WALLS; }
+    // Whether wall terms take the places of the first row: where there are columns, unless the equations
+    // are transposed.
+    __device__ bool terms() const { return (edges & (EDGE_WALLS | EDGE_TRANSPOSED)) == EDGE_WALLS; }
+    __device__ bool transposed() const { return edges & EDGE_TRANSPOSED; }
     // Whether column -1 is that of another band.
     __device__ bool comes_from() const { return (edges & (EDGE_WEST | EDGE_PERIODIC)) == EDGE_WEST; }
     // Whether column mi is that of another band.
@@ -23,7 +28,7 @@ struct LevelLayout : LevelLayoutFields {
     __device__ int row() const { return 2 * half; }
     // Where the points of row j start in u.
     __device__ int points_of_row(int j) const {
-        return (walls() && j == 0 ? -1 : j) * row();
+        return (terms() && j == 0 ? -1 : j) * row();
     }
     __device__ int points() const { return row() * mj; }
     // Where the right side and the solution of this block's copy start: a level may have several,
@@ -66,7 +71,8 @@ struct Operator {
     __device__ Block* northwest() const { return plane(28); }
     __device__ Block* northeast() const { return plane(32); }
     __device__ Block* full_centre() const { return plane(36); }
-    // Borders of the eta-lines: V, and in the first row the inverse pivots of the wall terms.
+    // Borders of the eta-lines: V, and in the first row the inverse pivots of the wall terms; of transposed
+    // equations W = V^T.
     __device__ Block* border() const { return plane(COMPACT ? COMPACT_STORAGE : FULL_STORAGE); }
     // Columns of the wall terms.
     __device__ Block* columns() const { return plane((COMPACT ? COMPACT_STORAGE : FULL_STORAGE) + 4); }
@@ -90,7 +96,7 @@ __device__ inline void subtract(Pair& b, const Block& a, Pair u) {
     b.y -= a.yx * u.x + a.yy * u.y;
 }
 
-// f - A u - B d at a point.
+// f - A u - B d at a point; that of the first row of transposed equations is not this.
 template <bool COMPACT>
 __device__ inline Pair residual(const LevelLayout& layout, const Operator<COMPACT>& a, const Pair* f,
                                 const Pair* u, uint32 i, uint32 j) {
@@ -100,7 +106,7 @@ __device__ inline Pair residual(const LevelLayout& layout, const Operator<COMPAC
     const Pair* south = u + layout.points_of_row(int(j) - 1);
     const Pair* north = u + int(j + 1) * layout.row();
     Pair r = f[at];
-    if (layout.walls()) subtract(r, a.columns()[at], u[c]);
+    if (layout.terms()) subtract(r, a.columns()[at], u[c]);
     subtract(r, a.west()[at], here[w]);
     subtract(r, a.east()[at], here[e]);
     subtract(r, a.south()[at], south[c]);
@@ -138,7 +144,8 @@ struct Line {
     __device__ bool closed() const { return XI && layout.wraps(); }
     // Whether the line's first point gives its place to the wall terms.
     __device__ bool bordered() const { return !XI && layout.walls(); }
-    // Whether the line is solved: not that of the points whose places the wall terms take.
+    // Whether the line is solved: not the first row of a level with wall terms, whose points are held, or
+    // whose transposed equations are sums along the eta-lines.
     __device__ bool solved() const {
         return number < across() && !(XI && layout.walls() && number == 0);
     }

@@ -121,6 +121,44 @@ struct Beside {
     }
 };
 
+// The first value of an eta-line of transposed equations, u_0 = G^-T (f_0 - sum W_l b_l), and b_l of the
+// points after the first in the places of u.
+template <bool COMPACT>
+__device__ Pair first_of_transposed(const Line<false, COMPACT>& line, const Team& team, uint32 segments,
+                                    uint32 zero, const Pair* f, Pair* u) {
+    __shared__ Pair parts[LINE_THREADS];
+    const bool live = line.solved();
+    const int along = live ? line.along() : 0;
+    Pair sum = live && team.chunk == 0 ? f[line.at(0)] : pair(0, 0);
+    for (uint32 s = 0; s < segments; ++s) {
+        const int first = (int(s * team.chunks) + int(team.chunk)) * LINE_CHUNK;
+        Beside<false, COMPACT> beside(line, u, live && !zero ? first : int(line.along()) + 2);
+#pragma unroll
+        for (int k = 0; k < LINE_CHUNK; ++k) {
+            const int l = first + k;
+            if (l >= along) break;
+            const int at = line.at(l);
+            Pair b = f[at];
+            if (!zero) beside.subtract_from(b);
+            if (l == 0) continue;
+            subtract(sum, line.a.border()[at], b);
+            u[at] = b;
+        }
+    }
+    parts[team.chunk * team.lines + team.line] = sum;
+    __syncthreads();
+    Pair total = pair(0, 0);
+    for (uint32 chunk = 0; live && chunk < team.chunks; ++chunk)
+        total = total + parts[chunk * team.lines + team.line];
+    return live ? line.a.border()[line.at(0)] * total : pair(0, 0);
+}
+
+// Only eta-lines of transposed equations have a first value of their own.
+template <bool COMPACT>
+__device__ Pair first_of_transposed(const Line<true, COMPACT>&, const Team&, uint32, uint32, const Pair*, Pair*) {
+    return pair(0, 0);
+}
+
 // u <- solution on the lines of one colour for the values beside them, which are zero where
 // `zero` says so. Each line is solved by a team of threads, chunk by chunk: the recurrences
 //
@@ -130,10 +168,11 @@ struct Beside {
 // team gives what flows into it, and it runs the recurrence. A line that is longer than its team
 // takes is solved in segments. Closed lines: the last point is condensed out,
 // u_l <- u_l - H_l u_last with u_last = D^-1 (b - P u_{last-1} - N u_0). Bordered lines: with the first
-// point held at zero, whose inverse pivot is zero, u_l <- u_l - V_l d with d = G^-1 (b_0 - N_0 u_1).
+// point held at zero, whose inverse pivot is zero, u_l <- u_l - V_l d with d = G^-1 (b_0 - N_0 u_1); those
+// of transposed equations start from u_0 = G^-T (f_0 - sum W_l b_l).
 //
 // Only COPIES has several blocks in z: the smoother has no registers to spare.
-template <bool XI, bool COMPACT, bool COPIES>
+template <bool XI, bool COMPACT, bool COPIES, bool TRANSPOSED>
 __device__ void relax(const LevelLayout& layout, uint32 colour, uint32 lines, uint32 chunks, uint32 zero,
                       real* values, const real* f_values, real* u_values) {
     __shared__ Affine maps[2][LINE_MAPS];
@@ -146,7 +185,7 @@ __device__ void relax(const LevelLayout& layout, uint32 colour, uint32 lines, ui
     line.a = operator_of<COMPACT>(layout, values);
     line.number = 2 * (blockIdx.x * lines + team.line) + colour;
     const bool live = line.solved();
-    const bool condensed = line.closed() || line.bordered();
+    const bool condensed = line.closed() || (line.bordered() && !TRANSPOSED);
     const int along = live ? line.along() : 0, open = live ? line.open() : 0;
     const Pair* f = reinterpret_cast<const Pair*>(f_values) + (COPIES ? layout.copy_of_f() : 0);
     Pair* u = reinterpret_cast<Pair*>(u_values) + (COPIES ? layout.copy_of_u() : 0);
@@ -161,11 +200,13 @@ __device__ void relax(const LevelLayout& layout, uint32 colour, uint32 lines, ui
     Pair wall_right = pair(0, 0);
     // Before and after a xi-line stands what another band has there, or zero.
     Pair carry = XI && live ? u[line.at(-1)] : pair(0, 0);
+    if (TRANSPOSED) carry = first_of_transposed(line, team, segments, zero, f, u);
     for (uint32 s = 0; s < segments; ++s) {
         const int first = s * segment + team.chunk * LINE_CHUNK;
         Block prev[LINE_CHUNK];
         Affine map = affine(diagonal(1), pair(0, 0));
-        Beside<XI, COMPACT> beside(line, u, live && !zero ? first : int(line.along()) + 2);
+        const bool surrounded = !zero && !TRANSPOSED;
+        Beside<XI, COMPACT> beside(line, u, live && surrounded ? first : int(line.along()) + 2);
 #pragma unroll
         for (int k = 0; k < LINE_CHUNK; ++k) {
             const int l = first + k;
@@ -173,12 +214,14 @@ __device__ void relax(const LevelLayout& layout, uint32 colour, uint32 lines, ui
             prev[k] = next[k] = diagonal(0);
             if (l < along) {
                 const int at = line.at(l);
-                Pair b = f[at];
-                if (!zero) beside.subtract_from(b);
-                if (XI && layout.walls())
+                Pair b = TRANSPOSED ? u[at] : f[at];
+                if (surrounded) beside.subtract_from(b);
+                if (XI && layout.terms())
                     subtract(b, line.a.columns()[at], u[layout.column(l)]);
                 if (!XI && l == 0) wall_right = b;
-                if (l < open) {
+                if (TRANSPOSED && l == 0) {
+                    y[k] = carry;
+                } else if (l < open) {
                     const Block pivot = line.pivot()[at];
                     y[k] = pivot * b;
                     prev[k] = pivot * line.prev()[at];
@@ -236,7 +279,7 @@ __device__ void relax(const LevelLayout& layout, uint32 colour, uint32 lines, ui
             carry = carries[team.line];
         }
     }
-    if (!condensed) return;
+    if (TRANSPOSED || !condensed) return;
 
     if (!XI) {
         if (live && team.chunk == 0) {
@@ -289,17 +332,17 @@ __device__ void relax(const LevelLayout& layout, uint32 colour, uint32 lines, ui
     }
 }
 
-#define RELAX(name, XI, COMPACT, COPIES)                                                          \
+#define RELAX(name, XI, COMPACT, COPIES, TRANSPOSED)                                              \
     BOUNDED_KERNEL(LINE_THREADS, name, LevelLayout layout,              \
                    uint32 colour, uint32 lines, uint32 chunks, uint32 zero, real* a,               \
                    const real* f, real* u) {                                                       \
-        relax<XI, COMPACT, COPIES>(layout, colour, lines, chunks, zero, a, f,  \
-                                   u);                                                             \
+        relax<XI, COMPACT, COPIES, TRANSPOSED>(layout, colour, lines, chunks, zero, a, f, u);      \
     }
 
-RELAX(relax_eta_compact, false, true, false)
-RELAX(relax_eta_full, false, false, false)
-RELAX(relax_xi_compact, true, true, false)
-RELAX(relax_xi_full, true, false, false)
-RELAX(relax_eta_copies, false, false, true)
-RELAX(relax_xi_copies, true, false, true)
+RELAX(relax_eta_compact, false, true, false, false)
+RELAX(relax_eta_full, false, false, false, false)
+RELAX(relax_xi_compact, true, true, false, false)
+RELAX(relax_xi_full, true, false, false, false)
+RELAX(relax_eta_copies, false, false, true, false)
+RELAX(relax_xi_copies, true, false, true, false)
+RELAX(relax_eta_transposed, false, false, true, true)

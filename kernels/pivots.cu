@@ -53,12 +53,36 @@ __device__ bool finish_border(const Line<false, COMPACT>& line, Block v, bool gu
 template <bool COMPACT>
 __device__ bool finish_border(const Line<true, COMPACT>&, Block, bool) { return true; }
 
+// The same of transposed equations: W of all points but the first, and at the first the transposed inverse
+// of G = B_0 - P_1^T V_1.
+template <bool COMPACT>
+__device__ bool finish_transposed_border(const Line<false, COMPACT>& line, Block w, bool guarded) {
+    Block* border = line.a.border();
+    const int along = int(line.along());
+    for (int l = along - 1; l-- > 1;) {
+        const int at = line.at(l);
+        w = border[at] - w * line.prev()[line.at(l + 1)] * line.pivot()[at];
+        border[at] = w;
+    }
+    const int at = line.at(0);
+    const Block columns = line.a.columns()[at];
+    Block pivot = transposed(columns);
+    if (along > 1) pivot = pivot - w * line.prev()[line.at(1)];
+    const Block found = inverse(pivot);
+    const bool kept = !guarded || keeps_sign(columns, transposed(pivot));
+    border[at] = kept ? found : diagonal(0);
+    return !kept || is_finite(found);
+}
+template <bool COMPACT>
+__device__ bool finish_transposed_border(const Line<true, COMPACT>&, Block, bool) { return true; }
+
 // Inverse pivots of a line: D_l = C_l - P_l D_{l-1}^-1 N_{l-1}. Closed lines without their last
 // point are open lines T; H = T^-1 (P_0 at the first point, N at the last one) is kept beside the
 // pivots, and the last point's pivot is D = C - P H_{last-1} - N H_0. The first point of a bordered
 // line is held, its inverse pivot stays zero; the line from its second point on is T, and V = T^-1 B is
-// kept beside the pivots, unless the level has no `borders`. Returns whether all are finite.
-template <bool XI, bool COMPACT>
+// kept beside the pivots, unless the level has no `borders`; of transposed equations W = B^T T^-1. Returns
+// whether all are finite.
+template <bool XI, bool COMPACT, bool TRANSPOSED>
 __device__ bool factor_line(const Line<XI, COMPACT>& line, uint32 borders) {
     const int open = line.open(), start = line.bordered();
     const bool closed = line.closed(), bordered = line.bordered() && borders != NO_BORDERS;
@@ -66,7 +90,7 @@ __device__ bool factor_line(const Line<XI, COMPACT>& line, uint32 borders) {
     Block* closing = line.a.closing();
     Fetched<Line<XI, COMPACT>> now, ahead;
     ahead.fetch(line, start, open);
-    Block carried = diagonal(0), h = diagonal(-1), v = diagonal(0);
+    Block carried = diagonal(0), h = diagonal(-1), v = diagonal(0), before_next = diagonal(0);
     bool finite = true;
     for (int first = start; first < open; first += AHEAD) {
         now = ahead;
@@ -80,7 +104,11 @@ __device__ bool factor_line(const Line<XI, COMPACT>& line, uint32 borders) {
             finite = finite && is_finite(pivot);
             carried = pivot * now.next[k];
             pivots[at] = pivot;
-            if (bordered) {
+            if (bordered && TRANSPOSED) {
+                v = (transposed(now.column[k]) - v * before_next) * pivot;
+                before_next = now.next[k];
+                line.a.border()[at] = v;
+            } else if (bordered) {
                 v = pivot * (now.column[k] - now.prev[k] * v);
                 line.a.border()[at] = v;
             }
@@ -92,7 +120,9 @@ __device__ bool factor_line(const Line<XI, COMPACT>& line, uint32 borders) {
             }
         }
     }
-    if (bordered) return finish_border(line, v, borders == SIGNED_BORDERS) && finite;
+    const bool guarded = borders == SIGNED_BORDERS;
+    if (bordered && TRANSPOSED) return finish_transposed_border(line, v, guarded) && finite;
+    if (bordered) return finish_border(line, v, guarded) && finite;
     if (line.bordered()) line.a.border()[line.at(0)] = diagonal(0);
     if (!closed) return finite;
     for (int l = open - 1; l-- > 0;) {
@@ -107,50 +137,60 @@ __device__ bool factor_line(const Line<XI, COMPACT>& line, uint32 borders) {
     return finite && is_finite(pivot);
 }
 
-template <bool XI, bool COMPACT>
+template <bool XI, bool COMPACT, bool TRANSPOSED>
 __device__ bool factor_line(const LevelLayout& layout, real* values, uint32 number, uint32 borders) {
     Line<XI, COMPACT> line;
     line.layout = layout;
     line.a = operator_of<COMPACT>(layout, values);
     line.number = number;
-    return !line.solved() || factor_line(line, borders);
+    return !line.solved() || factor_line<XI, COMPACT, TRANSPOSED>(line, borders);
 }
 
 // Factors of all lines, one thread each; the first `eta_blocks` blocks take the eta-lines, the
 // others the xi-lines. bad <- 1 if a pivot is not finite.
-template <bool COMPACT>
+template <bool COMPACT, bool TRANSPOSED>
 __device__ void factor(const LevelLayout& layout, uint32 eta_blocks, real* values,
                        const uint32* borders, uint32* bad) {
     const bool xi = blockIdx.x >= eta_blocks;
     const uint32 number = (blockIdx.x - (xi ? eta_blocks : 0)) * blockDim.x + threadIdx.x;
     if (number >= (xi ? layout.mj : layout.mi)) return;
     const uint32 kept = layout.walls() ? *borders : NO_BORDERS;
-    const bool finite = xi ? factor_line<true, COMPACT>(layout, values, number, kept)
-                           : factor_line<false, COMPACT>(layout, values, number, kept);
+    const bool finite = xi ? factor_line<true, COMPACT, TRANSPOSED>(layout, values, number, kept)
+                           : factor_line<false, COMPACT, TRANSPOSED>(layout, values, number, kept);
     if (!finite) *bad = 1;
 }
 
 KERNEL(factor_compact, LevelLayout layout, uint32 eta_blocks, real* a,
        const uint32* borders, uint32* bad) {
-    factor<true>(layout, eta_blocks, a, borders, bad);
+    factor<true, false>(layout, eta_blocks, a, borders, bad);
 }
 
 KERNEL(factor_full, LevelLayout layout, uint32 eta_blocks, real* a,
        const uint32* borders, uint32* bad) {
-    factor<false>(layout, eta_blocks, a, borders, bad);
+    factor<false, false>(layout, eta_blocks, a, borders, bad);
+}
+
+KERNEL(factor_transposed, LevelLayout layout, uint32 eta_blocks, real* a,
+       const uint32* borders, uint32* bad) {
+    factor<false, true>(layout, eta_blocks, a, borders, bad);
 }
 
 // borders <- whether a coarse level has wall terms, and how many of its lines keep them: those whose
-// second point has tr N > SMALLEST_NORTH tr S, none where the fine level has none. One block.
+// second point has tr N > SMALLEST_NORTH tr S, none where the fine level has none; N and S are couplings of
+// the points beside it where equations are transposed. One block.
 #define SMALLEST_NORTH real(0.05)
 KERNEL(count_borders, LevelLayout layout, real* values,
        const uint32* fine_borders, uint32* borders) {
     __shared__ double shared[WARP];
     const Operator<false> a = operator_of<false>(layout, values);
     double kept = 0;
-    for (uint32 i = threadIdx.x; i < layout.mi && layout.mj > 1; i += blockDim.x) {
-        const int at = layout.row() + layout.column(i);
-        const Block north = a.north()[at], south = a.south()[at];
+    const int of_north = layout.transposed() ? 2 : 1, of_south = layout.transposed() ? 0 : 1;
+    for (uint32 i = threadIdx.x; i < layout.mi && int(layout.mj) > of_north; i += blockDim.x) {
+        const int column = layout.column(i);
+        const Block* norths = layout.transposed() ? a.south() : a.north();
+        const Block* souths = layout.transposed() ? a.north() : a.south();
+        const Block north = norths[of_north * layout.row() + column];
+        const Block south = souths[of_south * layout.row() + column];
         kept += (north.xx + north.yy) / (south.xx + south.yy) > SMALLEST_NORTH;
     }
     kept = block_reduce<Sum>(0, kept, shared);

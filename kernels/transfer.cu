@@ -75,6 +75,39 @@ __device__ void restrict_residual(const LevelLayout& fine, const Operator<COMPAC
 RESTRICT(restrict_compact, true)
 RESTRICT(restrict_full, false)
 
+// Coarse f of the first row of transposed equations, whose fine residual is f - sum B^T u along the eta-line,
+// zero where the level has no `borders`: 1/8 1/4 1/8 of it along xi, or 1/4 1/2 1/4 where the level is
+// coarsened in xi alone, the transpose of the prolongation of wall terms. A warp has the columns around
+// SUMMED_POINTS coarse points, a thread each; the warps of a block share the rows.
+KERNEL(restrict_sums, LevelLayout fine, real* a, const uint32* borders, const real* f, const real* u,
+       LevelLayout coarse, real* coarse_f) {
+    __shared__ Pair parts[WALL_SUMS][WARP];
+    const Operator<false> operator_ = operator_of<false>(fine, a);
+    const Pair* right = reinterpret_cast<const Pair*>(f) + fine.copy_of_f();
+    const Pair* solution = reinterpret_cast<const Pair*>(u) + fine.copy_of_u();
+    const uint32 lane = threadIdx.x % WARP, warp = threadIdx.x / WARP;
+    const uint32 first = blockIdx.x * SUMMED_POINTS;
+    uint32 column = 2 * first + lane;
+    if (column == fine.mi && fine.wraps()) column = 0;
+    const bool there = column < fine.mi && *borders != NO_BORDERS;
+    const int place = fine.column(int(column));
+    Pair sum = there && warp == 0 ? right[place] : pair(0, 0);
+    for (uint32 j = warp; there && j < fine.mj; j += WALL_SUMS) {
+        const int at = int(j) * fine.row() + place;
+        subtract(sum, transposed(operator_.columns()[at]), solution[at]);
+    }
+    parts[warp][lane] = sum;
+    __syncthreads();
+    const uint32 i = first + threadIdx.x;
+    if (threadIdx.x >= SUMMED_POINTS || i >= coarse.mi) return;
+    Pair total = pair(0, 0);
+    for (uint32 k = 0; k < 3; ++k)
+        for (uint32 part = 0; part < WALL_SUMS; ++part)
+            total = total + real(k == 1 ? 0.5 : 0.25) * parts[part][2 * threadIdx.x + k];
+    reinterpret_cast<Pair*>(coarse_f)[coarse.copy_of_f() + coarse.column(int(i))] =
+        real(coarse.mj == fine.mj ? 1 : 0.5) * total;
+}
+
 // Fine u <- u + P coarse u, and the wall terms so along xi: an odd fine point takes its coarse point, an even one the mean of the
 // coarse points beside it. Fine column 0 stands at coarse column `start`; `wraps` says whether the
 // first and the last of the coarse points are neighbours. The columns beside a band become what they
@@ -106,8 +139,8 @@ struct Prolong {
     // Along eta too, on fine row j. Wall terms are prolonged along xi alone.
     template <class Along>
     __device__ Pair on_row(uint32 j, const Along& along) const {
-        if (coarse.mj == fine.mj || (fine.walls() && j == 0)) return along(int(j));
-        auto points = [&](int row) { return along(fine.walls() && row == 0 ? -1 : row); };
+        if (coarse.mj == fine.mj || (fine.terms() && j == 0)) return along(int(j));
+        auto points = [&](int row) { return along(fine.terms() && row == 0 ? -1 : row); };
         const Pair value = points(int(j / 2));
         return j % 2 ? value : real(0.5) * (points(int(j / 2) - 1) + value);
     }

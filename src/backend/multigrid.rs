@@ -88,22 +88,16 @@ pub trait MultigridBackend: SparseBackend {
         columns: Option<&Self::Matrix<T>>,
     ) -> Result<Self::Level<M>>;
 
-    /// Whether [`Self::finest_transposed_level`] has the wall terms.
-    const TRANSPOSED_WALLS: bool = false;
-
     /// The finest level of Kᵀ = (I − E Eᵀ) Aᵀ + E Bᵀ, whose cycle is the transpose of that of K: `a` is Aᵀ,
     /// `columns` has B. The first row has unknowns like the others, and its equations are the sums
-    /// Σ_j B_ijᵀ u_ij along each line. Without columns, and on a backend that does not have wall terms
-    /// there, it is a level of Aᵀ alone.
+    /// Σ_j B_ijᵀ u_ij along each line. Without columns it is a level of Aᵀ.
     fn finest_transposed_level<T: Real, M: Real>(
         &self,
         kept: Option<Self::Level<M>>,
         kind: (LevelSize, Coarsening),
         a: &Self::Matrix<T>,
-        _columns: Option<&Self::Matrix<T>>,
-    ) -> Result<Self::Level<M>> {
-        self.finest_level(kept, kind, a, None)
-    }
+        columns: Option<&Self::Matrix<T>>,
+    ) -> Result<Self::Level<M>>;
 
     /// The level below `fine`, `kept` or a new one, with A ← R A P, linear prolongation P (½ 1 ½) and
     /// restriction R = ½ Pᵀ (¼ ½ ¼) in each coarsened direction (theory eq. 12), and B ← R B in both
@@ -127,7 +121,7 @@ pub trait MultigridBackend: SparseBackend {
     ) -> Result<()>;
 
     /// One sweep: block-tridiagonal solves along the eta-lines, one colour after the other, then
-    /// along the xi-lines if the level has them.
+    /// along the xi-lines if the level has them; of transposed equations along the xi-lines first.
     fn smooth<M: Real>(&self, level: &mut Self::Level<M>, order: Order) -> Result<()>;
 
     /// Coarse f ← R (f − A u − B d), coarse u, d ← 0.

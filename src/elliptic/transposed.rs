@@ -40,9 +40,8 @@ impl<B: EllipticBackend, T: Real> LinearOperator<B, T> for TransposedJacobian<B,
     }
 }
 
-/// M⁻ᵀ ≈ K⁻ᵀ. Multigrid is the transpose of the cycle of K, wall terms and all, where the backend has that
-/// ([`MultigridBackend::TRANSPOSED_WALLS`]); else, and for the other kinds, a preconditioner of Jᵀ is extended by
-/// the reduced system of the wall terms:
+/// M⁻ᵀ ≈ K⁻ᵀ. Multigrid is the transpose of the cycle of K, wall terms and all. Where that has no finite pivot,
+/// and for the other kinds, a preconditioner of Jᵀ is extended by the reduced system of the wall terms:
 ///
 /// z = M_J⁻ᵀ (I − E Eᵀ) v, d = S⁻ᵀ (Eᵀ v − Bᵀ z), z ← z + M_J⁻ᵀ E d,
 ///
@@ -58,7 +57,7 @@ impl<B: EllipticBackend + MultigridBackend, T: Real> TransposedPreconditioner<B,
     ) -> Self {
         let of_field = Forms::of_matrix(kind, multigrid, size).0.into_iter();
         let mut forms: Vec<_> = of_field.map(reduced).collect();
-        if kind.0 == Kind::Multigrid && B::TRANSPOSED_WALLS {
+        if kind.0 == Kind::Multigrid {
             let whole: Box<dyn Preconditioner<B, T, TransposedJacobian<B, T>>> = match multigrid
                 .precision
             {
@@ -67,8 +66,7 @@ impl<B: EllipticBackend + MultigridBackend, T: Real> TransposedPreconditioner<B,
             };
             let (name, bound) = (forms[0].name, forms[0].bound);
             forms[0].name = "multigrid without wall terms and their reduced system";
-            forms
-                .insert(0, Form { name, bound, fits: |a| a.wall.is_some(), preconditioner: whole });
+            forms.insert(0, Form { name, bound, fits: |_| true, preconditioner: whole });
         }
         Self(forms.into())
     }

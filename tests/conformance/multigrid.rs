@@ -3,6 +3,7 @@
 use gridgen::backend::cpu::CpuBackend;
 use gridgen::backend::{
     Coarsening, DeviceError, EllipticBackend, LevelSize, MultigridBackend, Order, Real,
+    SparseBackend,
 };
 use gridgen::elliptic::{EllipticSettings, GridPreconditioner, GridProblem};
 use gridgen::grid::Grid;
@@ -26,6 +27,14 @@ fn matrix<S: Subject, T: Real>(subject: &S, size: LevelSize) -> S::Matrix<T> {
     subject.matrix_from(&pattern, &values)
 }
 
+/// Values of the transpose, whose pattern is the same.
+fn transposed<T: Real>(pattern: &EllPattern, values: &[T]) -> Vec<T> {
+    let a = CpuBackend.matrix_from(pattern, values);
+    let mut to = CpuBackend.matrix(pattern).unwrap();
+    CpuBackend.transpose(&a, &mut to).unwrap();
+    to.values().to_vec()
+}
+
 /// Levels that have wall terms.
 #[derive(Debug, Clone, Copy, PartialEq)]
 enum Walls {
@@ -34,16 +43,28 @@ enum Walls {
     DroppedBelow,
 }
 
-type Levels = (Coarsening, Walls);
+#[derive(Debug, Clone, Copy, PartialEq)]
+enum Equations {
+    Plain,
+    Transposed,
+}
+use Equations::{Plain, Transposed};
 
-const KINDS: [Levels; 5] = [
-    (Coarsening::Full, Walls::None),
-    (Coarsening::Full, Walls::All),
-    (Coarsening::Full, Walls::DroppedBelow),
-    (Coarsening::Xi, Walls::None),
-    (Coarsening::Xi, Walls::All),
+type Levels = (Coarsening, Walls, Equations);
+
+const KINDS: [Levels; 10] = [
+    (Coarsening::Full, Walls::None, Plain),
+    (Coarsening::Full, Walls::All, Plain),
+    (Coarsening::Full, Walls::DroppedBelow, Plain),
+    (Coarsening::Xi, Walls::None, Plain),
+    (Coarsening::Xi, Walls::All, Plain),
+    (Coarsening::Full, Walls::None, Transposed),
+    (Coarsening::Full, Walls::All, Transposed),
+    (Coarsening::Full, Walls::DroppedBelow, Transposed),
+    (Coarsening::Xi, Walls::None, Transposed),
+    (Coarsening::Xi, Walls::All, Transposed),
 ];
-const FULL: [Levels; 2] = [KINDS[0], KINDS[1]];
+const FULL: [Levels; 3] = [KINDS[0], KINDS[1], KINDS[6]];
 
 /// A hierarchy and what its operations leave in the solutions, by name.
 struct Seen<'a, S: Subject, M: Real> {
@@ -56,17 +77,26 @@ struct Seen<'a, S: Subject, M: Real> {
 impl<'a, S: Subject, M: Real> Seen<'a, S, M> {
     /// As many levels as there can be up to three, for the matrix of [`stencil`], or
     /// [`stencil_that_drops_walls`], with the wall terms of [`wall_columns`] where there are any.
-    fn new<T: Real>(subject: &'a S, finest: LevelSize, (coarsening, walls): Levels) -> Self {
+    fn new<T: Real>(subject: &'a S, finest: LevelSize, kind: Levels) -> Self {
         let mut sizes = vec![finest];
+        let (coarsening, walls, equations) = kind;
         let (thin, walls) = (walls == Walls::DroppedBelow, walls != Walls::None);
-        let (pattern, values) =
+        let (pattern, mut values) =
             if thin { stencil_that_drops_walls::<T>(finest) } else { stencil::<T>(finest) };
+        if equations == Transposed {
+            values = transposed(&pattern, &values);
+        }
         let a = subject.matrix_from(&pattern, &values);
         let (pattern, values) = wall_columns::<T>(finest);
         let columns = walls.then(|| subject.matrix_from(&pattern, &values));
         // What a level held before must not matter.
-        let load =
-            |kept| subject.finest_level(kept, (finest, coarsening), &a, columns.as_ref()).unwrap();
+        let load = |kept| match equations {
+            Plain => subject.finest_level(kept, (finest, coarsening), &a, columns.as_ref()),
+            Transposed => {
+                subject.finest_transposed_level(kept, (finest, coarsening), &a, columns.as_ref())
+            }
+        };
+        let load = |kept| load(kept).unwrap();
         let mut levels: Vec<S::Level<M>> = vec![load(Some(load(None)))];
         for _ in 0..2 {
             let size = sizes[sizes.len() - 1];
@@ -197,7 +227,7 @@ pub fn every_operation_in_single_precision<S: Subject>(subject: &S) {
 }
 
 pub fn lines_over_several_warps<S: Subject>(subject: &S) {
-    for (periodic, kind) in [(false, FULL[0]), (false, FULL[1]), (true, FULL[0]), (true, FULL[1])] {
+    for (periodic, kind) in [false, true].into_iter().flat_map(|p| FULL.map(|kind| (p, kind))) {
         let (wide, long) =
             (LevelSize { mi: 130, mj: 67, periodic }, LevelSize { mi: 1100, mj: 9, periodic });
         compare::<_, f64, f32>(subject, wide, kind, SINGLE);
@@ -221,7 +251,7 @@ pub fn lines_longer_than_a_team_takes<S: Subject>(subject: &S) {
         }
     }
     let high = LevelSize { mi: 8, mj: 1100, periodic: true };
-    for kind in &KINDS[3..] {
+    for kind in KINDS.iter().filter(|(coarsening, ..)| *coarsening == Coarsening::Xi) {
         compare::<_, f64, f64>(subject, high, *kind, DOUBLE);
     }
 }

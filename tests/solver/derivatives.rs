@@ -206,6 +206,7 @@ fn the_transposed_cycle_is_the_transpose_of_the_cycle() {
         small("ni = 129\nnj = 129\nfirst_cell = 1e-2"),
         small("topology = 'C'\nni = 225\nnj = 65\nwake = 48\nfirst_cell = 1e-4\nfar_field = 50.0"),
         "geometry.ellipse.thickness = 0.5\n[grid]\nni = 97\nnj = 65\nfirst_cell = 1e-3\n".into(),
+        small("ni = 65\nnj = 33\nfirst_cell = 1e-3\n[control]\nwall = 'frozen'"),
     ] {
         let problem =
             Case::from_toml(&text, Path::new("wing.toml"), &[]).unwrap().settle().unwrap();

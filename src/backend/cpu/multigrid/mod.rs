@@ -16,12 +16,13 @@ use super::{CpuBackend, EllMatrix};
 use crate::backend::multigrid::{Coarsening, LevelSize, MultigridBackend, Order};
 use crate::backend::{Real, Result};
 
-/// Whether a level has wall terms, and in which equations.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Walled {
-    No,
-    Yes,
-    Transposed,
+/// The equations of a level.
+#[derive(Debug, Clone, Copy)]
+struct Equations {
+    /// Whether there are columns of wall terms.
+    walls: bool,
+    /// Whether they are transposed: the terms do not take the places of the first row then.
+    transposed: bool,
 }
 
 /// One level of a hierarchy.
@@ -44,10 +45,9 @@ pub struct Level<M> {
 }
 
 impl<M: Real> Level<M> {
-    fn new(size: LevelSize, coarsening: Coarsening, storage: Storage, walls: Walled) -> Self {
+    fn new(size: LevelSize, coarsening: Coarsening, storage: Storage, of: Equations) -> Self {
         let (LevelSize { mi, mj, .. }, wraps) = (size, size.wraps());
-        let transposed = walls == Walled::Transposed;
-        let walls = walls != Walled::No;
+        let Equations { walls, transposed } = of;
         let wall = |place| if walls { place } else { WallPlace::Nowhere };
         let (start, line) = (wall(WallPlace::Start), wall(WallPlace::Line));
         let along_eta =
@@ -63,12 +63,8 @@ impl<M: Real> Level<M> {
         Self { size, eta, xi, residual, solution_in_xi, solved, finite, wall }
     }
 
-    fn walled(&self) -> Walled {
-        match (&self.wall, self.eta.shape.transposed) {
-            (None, _) => Walled::No,
-            (Some(_), false) => Walled::Yes,
-            (Some(_), true) => Walled::Transposed,
-        }
+    fn equations(&self) -> Equations {
+        Equations { walls: self.wall.is_some(), transposed: self.eta.shape.transposed }
     }
 
     /// The finest level, `kept` or a new one.
@@ -76,9 +72,12 @@ impl<M: Real> Level<M> {
         kept: Option<Self>,
         (size, coarsening): (LevelSize, Coarsening),
         (a, columns): (&EllMatrix<T>, Option<&EllMatrix<T>>),
-        (walls, storage): (Walled, Storage),
+        transposed: bool,
     ) -> Self {
-        let new = || Self::new(size, coarsening, storage, walls);
+        // The corner blocks of a transpose are those of four points, and differ.
+        let storage = if transposed { Storage::Full } else { Storage::Compact };
+        let equations = Equations { walls: columns.is_some(), transposed };
+        let new = || Self::new(size, coarsening, storage, equations);
         let mut level = kept.unwrap_or_else(new);
         let guard = match (&mut level.wall, columns) {
             (Some(wall), Some(columns)) => wall.load(columns, size),
@@ -92,14 +91,16 @@ impl<M: Real> Level<M> {
     /// The solution of the first row stays while xi-lines are relaxed.
     fn smooth_transposed(&mut self, first: usize) {
         let LevelSize { mi, mj, .. } = self.size;
-        if let (Some(xi), Some(wall)) = (&mut self.xi, &mut self.wall) {
+        if let Some(xi) = &mut self.xi {
             if !self.solution_in_xi {
                 transfer::transpose(&self.eta, &self.eta.u, &mut xi.u, mj, mi);
             }
-            wall.take_line(xi);
+            if let Some(wall) = &mut self.wall {
+                wall.take_line(xi);
+            }
             for colour in [first, 1 - first] {
                 xi.relax_colour(colour, None);
-                if colour == 0 {
+                if let Some(wall) = self.wall.as_ref().filter(|_| colour == 0) {
                     wall.put_line(xi);
                 }
             }
@@ -160,8 +161,6 @@ impl<M: Real> Level<M> {
 impl MultigridBackend for CpuBackend {
     type Level<M: Real> = Level<M>;
 
-    const TRANSPOSED_WALLS: bool = true;
-
     fn level_size<M: Real>(&self, level: &Level<M>) -> LevelSize {
         level.size
     }
@@ -169,13 +168,11 @@ impl MultigridBackend for CpuBackend {
     fn finest_level<T: Real, M: Real>(
         &self,
         kept: Option<Level<M>>,
-        (size, coarsening): (LevelSize, Coarsening),
+        kind: (LevelSize, Coarsening),
         a: &EllMatrix<T>,
         columns: Option<&EllMatrix<T>>,
     ) -> Result<Level<M>> {
-        let walls = if columns.is_some() { Walled::Yes } else { Walled::No };
-        let storage = Storage::Compact;
-        Ok(Level::finest(kept, (size, coarsening), (a, columns), (walls, storage)))
+        Ok(Level::finest(kept, kind, (a, columns), false))
     }
 
     fn finest_transposed_level<T: Real, M: Real>(
@@ -185,9 +182,7 @@ impl MultigridBackend for CpuBackend {
         a: &EllMatrix<T>,
         columns: Option<&EllMatrix<T>>,
     ) -> Result<Level<M>> {
-        let walls = if columns.is_some() { Walled::Transposed } else { Walled::No };
-        // The corner blocks of a transpose are those of four points, and differ.
-        Ok(Level::finest(kept, kind, (a, columns), (walls, Storage::Full)))
+        Ok(Level::finest(kept, kind, (a, columns), true))
     }
 
     fn coarse_level<M: Real>(
@@ -197,17 +192,19 @@ impl MultigridBackend for CpuBackend {
         coarsening: Coarsening,
     ) -> Result<Level<M>> {
         let size = fine.size.coarser(coarsening);
-        let new = || Level::new(size, coarsening, Storage::Full, fine.walled());
+        let new = || Level::new(size, coarsening, Storage::Full, fine.equations());
         let mut coarse = kept.unwrap_or_else(new);
         let coarsen_eta = size.mj != fine.size.mj;
         let blocks = |i, j| galerkin(&|i, j| fine.nine(i, j), i, j, coarsen_eta);
         let guard = match (&mut coarse.wall, &fine.wall) {
             (Some(wall), Some(above)) => {
-                let transposed = fine.walled() == Walled::Transposed;
+                let transposed = fine.equations().transposed;
                 let trace = |block: [M; 4]| block[0] + block[3];
                 wall.coarsen(above, [size, fine.size], |i| {
                     // The couplings of the second point with those after and before.
-                    if transposed {
+                    if transposed && size.mj < 3 {
+                        [M::zero(), M::one()]
+                    } else if transposed {
                         [trace(blocks(i, 2).0[1]), trace(blocks(i, 0).0[7])]
                     } else {
                         let second = blocks(i, 1);
@@ -241,7 +238,7 @@ impl MultigridBackend for CpuBackend {
             Order::Forward => 0,
             Order::Reverse => 1,
         };
-        if level.walled() == Walled::Transposed {
+        if level.equations().transposed {
             level.smooth_transposed(first);
             level.solved = None;
             return Ok(());
@@ -269,7 +266,7 @@ impl MultigridBackend for CpuBackend {
     }
 
     fn restrict_residual<M: Real>(&self, fine: &mut Level<M>, coarse: &mut Level<M>) -> Result<()> {
-        let transposed = fine.walled() == Walled::Transposed;
+        let transposed = fine.equations().transposed;
         let lines = fine.xi.as_ref().unwrap_or(&fine.eta);
         let walls = fine.wall.as_ref().filter(|_| !transposed).and_then(Wall::walls);
         for (colour, residual) in fine.residual.iter_mut().enumerate() {
@@ -297,7 +294,7 @@ impl MultigridBackend for CpuBackend {
         let coarsen_along = fine.xi.is_some();
         let to = fine.xi.as_mut().unwrap_or(&mut fine.eta);
         transfer::prolong(coarse.transfer_lines(), coarsen_along, to);
-        let transposed = fine.walled() == Walled::Transposed;
+        let transposed = fine.equations().transposed;
         if let (Some(wall), Some(coarse), false) = (&mut fine.wall, &coarse.wall, transposed) {
             wall.prolong(coarse, fine.size.wraps());
         }

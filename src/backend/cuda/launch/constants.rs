@@ -32,8 +32,11 @@ shared_constants! {
     EDGE_WEST: u32 = 1;
     EDGE_EAST: u32 = 2;
     EDGE_PERIODIC: u32 = 4;
-    /// In the same word, of a level of multigrid: wall terms take the places of its first row.
+    /// In the same word, of a level of multigrid: it has columns of wall terms, which take the places of its
+    /// first row unless its equations are transposed.
     EDGE_WALLS: u32 = 8;
+    /// The level's equations are transposed.
+    EDGE_TRANSPOSED: u32 = 16;
     /// Columns that a device holds: all of a closed grid, the last of which repeats the first; a held seam
     /// where column 0 is among them; ends of open lines.
     COLUMNS_WRAP: u32 = 1;
@@ -98,6 +101,8 @@ shared_constants! {
     /// Coarse points of a block of the restriction.
     RESTRICT_I: usize = 32;
     RESTRICT_J: usize = 8;
+    /// Coarse points whose fine columns, two each and one more, the threads of a warp have.
+    SUMMED_POINTS: usize = 15;
 
     /// Warps that sum up the wall columns of as many lines as a warp has threads.
     WALL_SUMS: usize = 8;

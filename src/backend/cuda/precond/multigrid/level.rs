@@ -5,8 +5,8 @@ use crate::backend::cuda::backend::{CudaBackend, CudaRecording, HostState};
 use crate::backend::cuda::comm::{Halo, PERIODIC_ROW, edges};
 use crate::backend::cuda::device::Buffer;
 use crate::backend::cuda::launch::constants::{
-    BLOCK_VALUES, COMPACT_STORAGE, COMPACT_VALUES, EDGE_WALLS, FULL_STORAGE, FULL_VALUES,
-    WALL_VALUES,
+    BLOCK_VALUES, COMPACT_STORAGE, COMPACT_VALUES, EDGE_TRANSPOSED, EDGE_WALLS, FULL_STORAGE,
+    FULL_VALUES, WALL_VALUES,
 };
 use crate::backend::cuda::launch::shared::LevelLayout;
 use crate::backend::cuda::launch::{LaunchShape, Result};
@@ -25,8 +25,10 @@ pub(super) struct LevelKind {
     /// stored.
     pub(super) compact: bool,
     pub(super) coarsening: Coarsening,
-    /// Whether wall terms take the places of the first row.
+    /// Whether there are columns of wall terms.
     pub(super) walls: bool,
+    /// Whether the equations are transposed: the terms do not take the places of the first row then.
+    pub(super) transposed: bool,
 }
 
 impl LevelKind {
@@ -43,6 +45,11 @@ impl LevelKind {
     /// What goes with this storage, of two.
     pub(super) fn pick<P>(self, compact: P, full: P) -> P {
         if self.compact { compact } else { full }
+    }
+
+    /// Whether the equations of the first row are sums along the eta-lines.
+    pub(super) fn has_sums(self) -> bool {
+        self.walls && self.transposed
     }
 
     /// Whether the level is smoothed along xi too.
@@ -158,7 +165,7 @@ impl<M: Real> CudaLevel<M> {
         self.contents.set(&backend.capture, contents as u32);
     }
 
-    /// The size, what lies beyond the ends of the rows, and whether there are wall terms.
+    /// The size, what lies beyond the ends of the rows, and which equations these are.
     pub(super) fn layout(&self) -> LevelLayout {
         let LevelSize { mi, mj, .. } = self.size;
         let beyond = match &self.part {
@@ -166,7 +173,8 @@ impl<M: Real> CudaLevel<M> {
             None if self.size.wraps() => PERIODIC_ROW,
             None => 0,
         };
-        let edges = beyond | if self.kind.walls { EDGE_WALLS } else { 0 };
+        let walls = if self.kind.walls { EDGE_WALLS } else { 0 };
+        let edges = beyond | walls | if self.kind.transposed { EDGE_TRANSPOSED } else { 0 };
         LevelLayout { mi: mi as u32, mj: mj as u32, half: self.half as u32, edges }
     }
 

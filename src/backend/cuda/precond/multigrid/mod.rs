@@ -17,8 +17,8 @@ use self::level::{Contents, CycleMatrix, LevelKind};
 use crate::backend::cuda::algebra::{CudaMatrix, CudaVector};
 use crate::backend::cuda::backend::{CudaBackend, CudaRecording};
 use crate::backend::cuda::device::Buffer;
-use crate::backend::cuda::launch::constants::{RESTRICT_I, RESTRICT_J};
-use crate::backend::cuda::launch::{LaunchShape, Result, Source, arguments};
+use crate::backend::cuda::launch::constants::{RESTRICT_I, RESTRICT_J, SUMMED_POINTS, WALL_SUMS};
+use crate::backend::cuda::launch::{LaunchShape, Result, Source, WARP, arguments};
 use crate::backend::{Backend, Coarsening, LevelSize, MultigridBackend, Order, Real};
 use crate::sparse::Structure;
 use std::mem::swap;
@@ -42,31 +42,29 @@ impl MultigridBackend for CudaBackend {
         a: &CudaMatrix<T>,
         columns: Option<&CudaMatrix<T>>,
     ) -> Result<CudaLevel<M>> {
-        debug_assert!(matches!(a.pattern.structure(), Structure::NinePoint { .. }));
         let walls = columns.is_some();
-        let kind = LevelKind { compact: true, coarsening, walls };
-        let level = match (kept, &self.ranks) {
-            (Some(kept), _) => kept,
-            (None, Some(ranks)) => bands::band(self, ranks, ranks.bands.on_level(), size.mj, kind)?,
-            (None, None) => CudaLevel::new(self, size, size.mi, kind)?,
-        };
-        let name = pick::<T>("load_operator_single", "load_operator_double");
-        let columns = columns.map_or(0, |columns| columns.values.address());
-        let mut arguments = arguments![level.layout(), self.edges(level.size.periodic)];
-        arguments.extend(arguments![&a.values, columns]);
-        arguments.extend(arguments![&level.operator, &level.borders, &level.bad]);
-        self.launch::<M>(Source::Level, name, level.point_pairs(), &arguments)?;
-        level.factor(self)?;
-        Ok(level)
+        let kind = LevelKind { compact: true, coarsening, walls, transposed: false };
+        finest(self, kept, (size, kind), a, columns)
     }
 
+    fn finest_transposed_level<T: Real, M: Real>(
+        &self,
+        kept: Option<CudaLevel<M>>,
+        (size, coarsening): (LevelSize, Coarsening),
+        a: &CudaMatrix<T>,
+        columns: Option<&CudaMatrix<T>>,
+    ) -> Result<CudaLevel<M>> {
+        let walls = columns.is_some();
+        let kind = LevelKind { compact: false, coarsening, walls, transposed: true };
+        finest(self, kept, (size, kind), a, columns)
+    }
     fn coarse_level<M: Real>(
         &self,
         kept: Option<CudaLevel<M>>,
         fine: &CudaLevel<M>,
         coarsening: Coarsening,
     ) -> Result<CudaLevel<M>> {
-        let kind = LevelKind { compact: false, coarsening, walls: fine.kind.walls };
+        let kind = LevelKind { compact: false, coarsening, ..fine.kind };
         let coarse = match (kept, &self.ranks, &fine.part) {
             (Some(kept), ..) => kept,
             (None, Some(ranks), Some(part)) => bands::below(self, ranks, fine, part, kind)?,
@@ -128,6 +126,13 @@ impl MultigridBackend for CudaBackend {
             shared: 0,
         };
         self.launch::<M>(Source::Transfer, name, shape, &arguments)?;
+        if fine.kind.has_sums() {
+            let mut arguments = arguments![fine.layout(), &fine.operator, &fine.borders];
+            arguments.extend(arguments![&fine.f, fine.u(), target.layout(), &target.f]);
+            let mut shape = LaunchShape::new(mi.div_ceil(SUMMED_POINTS), (WARP * WALL_SUMS) as u32);
+            shape.grid[2] = coarse.copies as u32;
+            self.launch::<M>(Source::Transfer, "restrict_sums", shape, &arguments)?;
+        }
         coarse.join_right(self)?;
         coarse.set_contents(self, Contents::Zero);
         Ok(())
@@ -183,6 +188,34 @@ impl MultigridBackend for CudaBackend {
         level.set_contents(self, Contents::Unknown);
         Ok(true)
     }
+}
+
+/// The finest level of this kind.
+fn finest<T: Real, M: Real>(
+    backend: &CudaBackend,
+    kept: Option<CudaLevel<M>>,
+    (size, kind): (LevelSize, LevelKind),
+    a: &CudaMatrix<T>,
+    columns: Option<&CudaMatrix<T>>,
+) -> Result<CudaLevel<M>> {
+    debug_assert!(matches!(a.pattern.structure(), Structure::NinePoint { .. }));
+    let level = match (kept, &backend.ranks) {
+        (Some(kept), _) => kept,
+        (None, Some(ranks)) => bands::band(backend, ranks, ranks.bands.on_level(), size.mj, kind)?,
+        (None, None) => CudaLevel::new(backend, size, size.mi, kind)?,
+    };
+    let name = if kind.transposed {
+        pick::<T>("load_transposed_single", "load_transposed_double")
+    } else {
+        pick::<T>("load_operator_single", "load_operator_double")
+    };
+    let columns = columns.map_or(0, |columns| columns.values.address());
+    let mut arguments = arguments![level.layout(), backend.edges(level.size.periodic)];
+    arguments.extend(arguments![&a.values, columns]);
+    arguments.extend(arguments![&level.operator, &level.borders, &level.bad]);
+    backend.launch::<M>(Source::Level, name, level.point_pairs(), &arguments)?;
+    level.factor(backend)?;
+    Ok(level)
 }
 
 impl<M: Real> CycleMatrix<M> {

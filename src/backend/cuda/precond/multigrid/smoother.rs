@@ -18,7 +18,8 @@ impl<M: Real> CudaLevel<M> {
         let mut arguments = arguments![self.layout(), eta_blocks as u32, &self.operator];
         arguments.extend(arguments![&self.borders, &self.bad]);
         let shape = LaunchShape::new(eta_blocks + xi_blocks, FACTOR_THREADS as u32);
-        let name = self.kind.pick("factor_compact", "factor_full");
+        let full = if self.kind.has_sums() { "factor_transposed" } else { "factor_full" };
+        let name = self.kind.pick("factor_compact", full);
         backend.launch::<M>(Source::Pivots, name, shape, &arguments)?;
         self.make_spikes(backend)
     }
@@ -36,7 +37,7 @@ impl<M: Real> CudaLevel<M> {
     }
 
     /// Solves the eta-lines of `first`, then those of the other colour; then the xi-lines so, if
-    /// there are any.
+    /// there are any. Those of transposed equations in the other order: the transpose of such a sweep.
     pub(super) fn relax(&self, backend: &CudaBackend, first: usize) -> Result<()> {
         let LevelSize { mi, mj, .. } = self.size;
         let full = match self.copies {
@@ -44,21 +45,27 @@ impl<M: Real> CudaLevel<M> {
             _ => ["relax_eta_copies", "relax_xi_copies"],
         };
         let [eta, xi] = self.kind.pick(["relax_eta_compact", "relax_xi_compact"], full);
+        let eta = if self.kind.has_sums() { "relax_eta_transposed" } else { eta };
         let colours = [first, 1 - first];
         let lines = |across: usize, colour: usize| (across + 1 - colour) / 2;
         let mut zero = self.contents.get() == Contents::Zero as u32;
-        for colour in colours {
-            self.relax_lines(backend, eta, (colour, lines(mi, colour)), eta_team::<M>(mj), zero)?;
-            // The lines of a colour stand between those of the other, across borders too.
-            self.refresh(backend)?;
-            zero = false;
-        }
-        for colour in colours.into_iter().filter(|_| self.kind.has_xi()) {
-            let count = lines(mj, colour);
-            self.relax_lines(backend, xi, (colour, count), xi_team::<M>(mi), false)?;
-            self.join_lines(backend, colour, count)?;
+        for along_xi in [self.kind.transposed, !self.kind.transposed] {
+            for colour in colours.into_iter().filter(|_| !along_xi || self.kind.has_xi()) {
+                if along_xi {
+                    let count = lines(mj, colour);
+                    self.relax_lines(backend, xi, (colour, count), xi_team::<M>(mi), zero)?;
+                    self.join_lines(backend, colour, count)?;
+                } else {
+                    let count = lines(mi, colour);
+                    self.relax_lines(backend, eta, (colour, count), eta_team::<M>(mj), zero)?;
+                    // The lines of a colour stand between those of the other, across borders too.
+                    self.refresh(backend)?;
+                }
+                zero = false;
+            }
         }
         let solved = match first {
+            _ if self.kind.transposed => Contents::Unknown,
             0 => Contents::SolvedOdd,
             // The first row, an even one, is not relaxed along xi where wall terms take its place.
             _ if self.kind.walls && self.kind.has_xi() => Contents::Unknown,
