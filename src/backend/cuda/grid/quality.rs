@@ -18,6 +18,9 @@ use std::ops::Range;
 /// Limits below which a kernel counts values.
 const LIMITS: u64 = 4;
 
+/// Values that are found one by one.
+const FEW: usize = 2;
+
 impl CudaBackend {
     /// A kernel of the file that reduces over `n` items, whose result k of two ranks is `combine`d.
     fn measured<const K: usize>(
@@ -47,14 +50,15 @@ impl CudaBackend {
     /// The percentile of `n` values of all ranks, of which none is negative and none above `most`, which
     /// is NaN if one is; NaN comes last.
     ///
-    /// Counts of the values below [`LIMITS`] limits say between which of them the order statistic lies,
-    /// until that is one number: about 27 times for 62 bits.
+    /// Counts of the values below [`LIMITS`] limits say between which of them the order statistic lies, until
+    /// there are [`FEW`], or one number: after 7 times for 33,000 different values, after 27 times for 62 bits.
     fn percentile(&self, values: &Buffer<f64>, n: usize, most: f64) -> Result<f64> {
         let own = values.len();
         let (below, fraction) = order_of(PERCENTILE, n);
-        let most = if most.is_nan() { f64::NAN } else { most };
-        let (mut low, mut high, mut up_to_high) = (0, most.to_bits(), n);
-        while low < high {
+        let (most, few) = if most.is_nan() { (f64::NAN, 0) } else { (most, FEW) };
+        // From low to high are the order statistics from `up_to_low` on, up to `up_to_high`.
+        let (mut low, mut high, mut up_to_low, mut up_to_high) = (0, most.to_bits(), 0, n);
+        while low < high && up_to_high - up_to_low > few {
             let step = (high - low).div_ceil(LIMITS + 1);
             let limits: Vec<u64> = (1..=LIMITS).map(|k| high.min(low + k * step)).collect();
             let listed: Vec<Argument> = limits.iter().copied().map(Argument::from).collect();
@@ -66,18 +70,31 @@ impl CudaBackend {
                     (high, up_to_high) = (limit - 1, count);
                     break;
                 }
-                low = limit;
+                (low, up_to_low) = (limit, count);
             }
         }
-        let low = f64::from_bits(low);
-        let next = if up_to_high > below + 1 { low } else { self.next_above(values, low)? };
+        let above = |bound| self.next_above(values, bound);
+        let (value, next) = if low < high {
+            // One or two, which may be the same number.
+            let first = above(f64::from_bits(low).next_down())?;
+            let second = above(first)?;
+            let distinct = second <= f64::from_bits(high);
+            match (below - up_to_low, up_to_high - up_to_low - 1) {
+                (0, 1) if !distinct => (first, first),
+                (1, _) if distinct => (second, above(second)?),
+                _ => (first, second),
+            }
+        } else {
+            let value = f64::from_bits(low);
+            (value, if up_to_high > below + 1 { value } else { above(value)? })
+        };
         // None is above the largest, and NaN above all numbers.
         let next = match next {
-            f64::INFINITY if up_to_high == n => low,
+            f64::INFINITY if up_to_high == n => value,
             f64::INFINITY => f64::NAN,
             next => next,
         };
-        Ok(low + (next - low) * fraction)
+        Ok(value + (next - value) * fraction)
     }
 
     /// The least of the values above a bound; infinite if there is none.
