@@ -84,7 +84,7 @@ struct Join {
     __device__ void operator()(uint32 i, uint32 j) const {
         if (u) clear_point(layout, u, i, j);
         const uint32 rank = min(i / width, ranks - 1);
-        const LevelLayout piece = {0, layout.mj, piece_half, 0};
+        const LevelLayout piece = {0, layout.mj, piece_half, 0, 1};
         const int64 from = each * int64(j * piece.row() + piece.column(i - rank * width));
         const int64 at = each * int64(j * layout.row() + layout.column(i));
         for (uint32 plane = 0; plane < planes; ++plane)

@@ -9,16 +9,61 @@
 
 #ifdef FIBERS
 #include "fibers.hpp"
-#define BOUNDED_KERNEL(threads, name, ...) KERNEL(name, __VA_ARGS__)
+#define BOUNDED_ENTRY(threads, name, ...) ENTRY(name, __VA_ARGS__)
 #else
 // Kernels are found by their plain name.
-#define KERNEL(name, ...) extern "C" __global__ void name(__VA_ARGS__)
+#define ENTRY(name, ...) extern "C" __global__ void name(__VA_ARGS__)
 // A kernel whose blocks have at most this number of threads.
-#define BOUNDED_KERNEL(threads, name, ...) \
+#define BOUNDED_ENTRY(threads, name, ...) \
     extern "C" __global__ void __launch_bounds__(threads) name(__VA_ARGS__)
 #define DYNAMIC_SHARED(type, name) extern __shared__ __align__(16) unsigned char name##_bytes[]; \
     type* name = reinterpret_cast<type*>(name##_bytes)
 #define NAP() __nanosleep(20)
+#endif
+
+#ifndef GROUPED
+#define KERNEL(name, ...) ENTRY(name, __VA_ARGS__)
+#define BOUNDED_KERNEL(threads, name, ...) BOUNDED_ENTRY(threads, name, __VA_ARGS__)
+#else
+// A launch for the members of a group, each of which would launch the same kernel in the same shape: block z
+// is block z % copies of member z / copies, whose arguments are words from rows + (z / copies) * stride on,
+// each argument from a word of its own. Of a launch that is recorded only members with a flag take part.
+#define OF_MEMBERS(entry, name, ...)                                                             \
+    static __device__ void name##_of_member(__VA_ARGS__);                                        \
+    entry {                                                                                      \
+        const uint32 member = blockIdx.z / copies;                                               \
+        if (flags && !flags[member]) return;                                                     \
+        Member<decltype(&name##_of_member), &name##_of_member>::run(rows + uint64(member) * stride); \
+    }                                                                                            \
+    static __device__ void name##_of_member(__VA_ARGS__)
+#define MEMBER_PARAMETERS const uint64 *rows, uint32 stride, uint32 copies, const uint32 *flags
+#define KERNEL(name, ...) OF_MEMBERS(ENTRY(name, MEMBER_PARAMETERS), name, __VA_ARGS__)
+#define BOUNDED_KERNEL(threads, name, ...) \
+    OF_MEMBERS(BOUNDED_ENTRY(threads, name, MEMBER_PARAMETERS), name, __VA_ARGS__)
+
+// The argument that begins at a row of words; the row goes on behind it.
+template <class T>
+__device__ inline T next_argument(const uint64*& row) {
+    static_assert(alignof(T) <= sizeof(uint64), "an argument begins at any word");
+    const T* at = reinterpret_cast<const T*>(row);
+    row += (sizeof(T) + sizeof(uint64) - 1) / sizeof(uint64);
+    return *at;
+}
+
+template <class F, F kernel>
+struct Member;
+
+template <class... P, void (*kernel)(P...)>
+struct Member<void (*)(P...), kernel> {
+    // In braces arguments are evaluated in their order.
+    struct Call {
+        __device__ explicit Call(P... arguments) { kernel(arguments...); }
+    };
+    static __device__ void run(const uint64* row) {
+        (void)row;
+        (void)Call{next_argument<P>(row)...};
+    }
+};
 #endif
 
 #define FULL_WARP 0xffffffffu

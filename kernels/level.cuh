@@ -31,10 +31,11 @@ struct LevelLayout : LevelLayoutFields {
         return (terms() && j == 0 ? -1 : j) * row();
     }
     __device__ int points() const { return row() * mj; }
-    // Where the right side and the solution of this block's copy start: a level may have several,
-    // one for each block in z.
-    __device__ int64 copy_of_f() const { return int64(blockIdx.z) * points(); }
-    __device__ int64 copy_of_u() const { return int64(blockIdx.z) * (points() + 2 * row()); }
+    // This block's copy: a level may have several right sides and solutions, one for each block in z.
+    __device__ uint32 copy() const { return blockIdx.z % copies; }
+    // Where the right side and the solution of this block's copy start.
+    __device__ int64 copy_of_f() const { return int64(copy()) * points(); }
+    __device__ int64 copy_of_u() const { return int64(copy()) * (points() + 2 * row()); }
     // Place of column i; a column that holds zeros for i = -1.
     __device__ int column(int i) const {
         return i < 0 ? int(half) - 1 : (i & 1) * int(half) + (i >> 1);

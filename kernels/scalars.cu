@@ -33,6 +33,11 @@ KERNEL(copy_words, uint64 n, const uint64* from, uint64* to) {
     for (uint64 k = thread_index(); k < n; k += thread_count()) to[k] = from[k];
 }
 
+// to <- 0.
+KERNEL(clear_words, uint64 n, uint32* to) {
+    for (uint64 k = thread_index(); k < n; k += thread_count()) to[k] = 0;
+}
+
 // Whether a condition holds: kind, slots and flag packed into bytes. Kind 1: value <= bound. Kind
 // 2: value^2 <= factor * slot * slot, or not a number.
 __device__ inline bool holds(const double* slots, const HaltCondition& condition) {

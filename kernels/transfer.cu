@@ -176,7 +176,7 @@ struct Unit {
     __device__ void operator()(uint32 i, uint32 j) const {
         const uint32 k = j * layout.mi + i;
         const int at = j * layout.row() + layout.column(i);
-        f[at] = pair(blockIdx.z == 2 * k, blockIdx.z == 2 * k + 1);
+        f[at] = pair(layout.copy() == 2 * k, layout.copy() == 2 * k + 1);
         u[at] = pair(0, 0);
     }
 };

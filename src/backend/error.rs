@@ -89,6 +89,9 @@ pub enum DeviceError {
     /// A copy to or from a buffer of another length.
     #[error("a copy of {asked} values to or from a buffer of {there}")]
     Length { there: usize, asked: usize },
+    /// Work that is not launches, in a recording.
+    #[error("clearings and copies of parts of words cannot be recorded")]
+    NotRecorded,
     /// A recording of another device was replayed.
     #[error("a recording belongs to another device")]
     ForeignRecording,
@@ -163,6 +166,7 @@ impl DeviceError {
             | Self::TooManyDownloads { .. }
             | Self::Length { .. }
             | Self::NotInEll { .. }
+            | Self::NotRecorded
             | Self::ForeignRecording
             | Self::OtherRank => {
                 "this is a fault of gridgen: please report it with this message; --backend cpu works \

@@ -8,7 +8,9 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use clap::Args;
 use gridgen::case::{Case, CaseError};
 use gridgen::digest;
-use gridgen::generate::{BatchObserver, BatchOptions, BatchResult, Summary, run_batch};
+use gridgen::generate::{
+    BatchObserver, BatchOptions, BatchResult, Summary, default_jobs, run_batch,
+};
 use gridgen::ranks::Job;
 use indicatif::ProgressBar;
 use serde::Serialize;
@@ -26,9 +28,10 @@ pub(super) struct BatchArguments {
     cases: Vec<String>,
     #[command(flatten)]
     pub(super) common: CommonArguments,
-    /// Cases at a time, one at least for each GPU of --devices; each gets its share of the threads.
-    #[arg(short, long, value_name = "N", default_value_t = 1, value_parser = count(1..=4096))]
-    jobs: usize,
+    /// Cases at a time, one at least for each GPU of --devices; each gets its share of the threads. By default as
+    /// many as there are processors, or 64 for each GPU, if the memory has room for them.
+    #[arg(short, long, value_name = "N", value_parser = count(1..=4096))]
+    jobs: Option<usize>,
     /// Print the summary as JSON.
     #[arg(long)]
     json: bool,
@@ -64,7 +67,7 @@ impl BatchArguments {
             ("version", env!("CARGO_PKG_VERSION").to_owned()),
             ("a batch of", format!("{} cases", read.len())),
             ("cases of digest", format!("{:016x}", digest::of(texts.concat().as_bytes()))),
-            ("--jobs", self.jobs.to_string()),
+            ("--jobs", self.jobs.map_or("by default".to_owned(), |jobs| jobs.to_string())),
         ]
     }
 
@@ -88,10 +91,9 @@ impl BatchArguments {
             };
             rows.push(Row::new(file, &result));
         }
-        let options = BatchOptions {
-            run: self.common.options(self.common.compute.output.clone()),
-            jobs: self.jobs,
-        };
+        let run = self.common.options(self.common.compute.output.clone());
+        let jobs = self.jobs.unwrap_or_else(|| default_jobs(&cases, &run));
+        let options = BatchOptions { run, jobs };
         let CommonArguments { compute, .. } = &self.common;
         let job = compute.ranks.job.as_deref();
         let follower = Follower { job, ..Follower::new(&cases, compute.verbose, terminal) };

@@ -2,24 +2,28 @@
 
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::sync::Mutex;
-use std::sync::PoisonError;
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
 
 use serde::Serialize;
 use serde_json::Value;
 
+use super::estimate::{demand, memory_bytes};
 use super::files::OutputFiles;
-use super::machine::{Closing, Machine, Opened, Opening, needs_several, thread_pool};
+use super::machine::{gpus_of, needs_several};
 use super::restart::{fingerprint, identity};
 use super::shared::{Client, serve};
-use super::{GridResult, Progress, RunOptions, write_grid};
-use crate::case::Case;
+use super::{GridResult, MachinePool, Progress, RunOptions, run};
+use crate::case::{Case, GridOptions};
 use crate::error::Error;
 use crate::files;
 use crate::files::output::Output;
 use crate::grid::Verdict;
+use crate::memory;
+
+/// Most jobs of a GPU where none are named: with more the groups gain nothing (docs/performance.md).
+const GPU_JOBS: usize = 64;
 
 /// How many cases are run.
 #[derive(Debug, Clone)]
@@ -113,8 +117,16 @@ pub fn run_batch(
     let all = thread::available_parallelism().map_or(1, std::num::NonZero::get);
     let threads = options.run.threads.unwrap_or((all / jobs).max(1));
     let device = options.run.job.as_ref().map_or(0, |job| job.place().local_rank);
-    let each = RunOptions { threads: Some(threads), device, job: None, ..options.run.clone() };
+    let pool = Arc::new(MachinePool::new(jobs.div_ceil(gpus.len().max(1))));
+    let each = RunOptions {
+        threads: Some(threads),
+        device,
+        job: None,
+        pool: Some(pool.clone()),
+        ..options.run.clone()
+    };
     let job = options.run.job.as_deref().filter(|job| job.size() > 1);
+    let order = order(cases, pool.is_grouped());
     let next = AtomicUsize::new(0);
     let results: Vec<Mutex<BatchResult>> =
         cases.iter().map(|_| Mutex::new(BatchResult::NotRun)).collect();
@@ -123,21 +135,20 @@ pub fn run_batch(
         *results[index].lock().unwrap_or_else(PoisonError::into_inner) = result;
     };
     let take = || {
-        let index = next.fetch_add(1, Ordering::Relaxed);
-        (index < cases.len() && !observer.cancelled()).then_some(index)
+        let next = order.get(next.fetch_add(1, Ordering::Relaxed)).copied();
+        next.filter(|_| !observer.cancelled())
     };
     let for_all = Mutex::new(Vec::new());
     let work = |thread: usize| {
         let own = gpus.get(thread % gpus.len().max(1)).map(|&gpu| vec![gpu]);
         let own = RunOptions { devices: own, ..each.clone() };
-        let mut machine = None;
         let client = job.filter(|job| !job.is_first()).map(|job| Client { job, thread });
         while !observer.cancelled()
             && let Some(index) = client.as_ref().map_or_else(take, Client::next)
         {
             // Ranks of a job take each case alone.
             let several = if job.is_some() { &[] } else { gpus };
-            match (one(&cases[index], &own, several, &mut machine, observer), &client) {
+            match (one(&cases[index], &own, several, observer), &client) {
                 (Some(result), None) => done(index, result),
                 (Some(result), Some(client)) => client.done(index, result),
                 (None, _) => for_all.lock().unwrap_or_else(PoisonError::into_inner).push(index),
@@ -155,12 +166,13 @@ pub fn run_batch(
     });
     let mut for_all = for_all.into_inner().unwrap_or_else(PoisonError::into_inner);
     for_all.sort_unstable();
-    let mut machine = None;
+    // With all threads and all GPUs.
+    let all = RunOptions { pool: each.pool.clone(), ..options.run.clone() };
     for index in for_all {
         if observer.cancelled() {
             break;
         }
-        if let Some(result) = one(&cases[index], &options.run, &[], &mut machine, observer) {
+        if let Some(result) = one(&cases[index], &all, &[], observer) {
             done(index, result);
         }
     }
@@ -170,13 +182,37 @@ pub fn run_batch(
         .collect()
 }
 
-/// The result of a case; none yet where it needs several of `gpus`. The machine is opened for the first
-/// case that needs it, then stays open for the next.
+/// Jobs for cases where none are named: as many as the processors or the GPUs take side by side, and as the
+/// memory has room for.
+pub fn default_jobs(cases: &[Case], run: &RunOptions) -> usize {
+    let cores = thread::available_parallelism().map_or(1, std::num::NonZero::get);
+    let largest = cases.iter().max_by_key(|case| demand(case).points);
+    let Some(largest) = largest else { return 1 };
+    if let Some((gpus, free)) = gpus_of(largest, run) {
+        return gpus * (free / demand(largest).bytes()).clamp(1, GPU_JOBS);
+    }
+    let free = memory::free().map_or(f64::INFINITY, |free| free as f64);
+    ((free / memory_bytes(largest)) as usize).clamp(1, cores)
+}
+
+/// The numbers of cases in the order in which they are begun: that in which they are given, or, where grids are
+/// solved for in groups, those of one size after each other.
+fn order(cases: &[Case], grouped: bool) -> Vec<usize> {
+    let mut order: Vec<usize> = (0..cases.len()).collect();
+    if grouped {
+        order.sort_by_key(|&k| {
+            let GridOptions { ni, nj, topology, .. } = cases[k].grid;
+            (nj, ni, topology as u8)
+        });
+    }
+    order
+}
+
+/// The result of a case; none yet where it needs several of `gpus`.
 fn one(
     case: &Case,
     options: &RunOptions,
     gpus: &[usize],
-    machine: &mut Option<Opened>,
     observer: &dyn BatchObserver,
 ) -> Option<BatchResult> {
     let folder = options.output.join(&case.name);
@@ -189,18 +225,7 @@ fn one(
     let restart = restart(case, &folder).filter(|_| !options.force);
     let restart = restart.or_else(|| options.restart.clone());
     let options = &RunOptions { output: folder, restart, ..options.clone() };
-    let run = || -> Result<GridResult, Error> {
-        let pool = thread_pool(options.threads)?;
-        if let Some(opened) = Machine::faster_cpu(case, options) {
-            let opening = Opening::Done(opened);
-            return pool
-                .install(|| write_grid(case, options, opening, Closing::of, &mut Quiet(observer)));
-        }
-        let opening = machine.take().map_or_else(|| Opening::of(case, options), Opening::Done);
-        let keep = |opened| *machine = Some(opened);
-        pool.install(|| write_grid(case, options, opening, keep, &mut Quiet(observer)))
-    };
-    Some(match { run }() {
+    Some(match run(case, options, &mut Quiet(observer)) {
         Ok(result) => BatchResult::Run(Summary::from(&result)),
         Err(error) => BatchResult::Failed(error),
     })

@@ -60,7 +60,7 @@ fn points(case: &Case) -> usize {
 }
 
 /// Peak memory of a run on the CPU, in bytes.
-fn memory_bytes(case: &Case) -> f64 {
+pub(super) fn memory_bytes(case: &Case) -> f64 {
     let bytes = match case.linear.precision {
         Precision::Single => BYTES_SINGLE,
         Precision::Double => BYTES_DOUBLE,

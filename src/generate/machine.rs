@@ -4,10 +4,10 @@ use std::any::Any;
 use std::fmt;
 use std::ops::Deref;
 use std::sync::Arc;
-use std::thread::JoinHandle;
 
 use super::RunOptions;
 use super::estimate::{CROSSOVER, check_cpu, demand, wanted};
+use super::pool::Opened;
 use crate::backend::cuda::{CudaBackend, CudaGrid, JobRank, MemoryEstimate};
 #[cfg(feature = "cuda")]
 use crate::backend::cuda::{Gpus, driver};
@@ -30,9 +30,6 @@ pub enum BackendChoice {
     /// NVIDIA GPUs.
     Cuda,
 }
-
-/// A machine, and what the user should know of the choice of it.
-pub(crate) type Opened = (Machine, Option<String>);
 
 impl BackendChoice {
     /// The CPU, or what `gpu` opens: with [`Self::Auto`], unless GPUs are `named`, the CPU and why where
@@ -64,57 +61,10 @@ pub enum Machine {
     Ranks(Box<dyn Ranks>),
 }
 
-/// A machine that is opened while other work goes on, or that is open.
-pub(crate) enum Opening {
-    UnderWay(JoinHandle<Result<Opened, DeviceError>>),
-    Done(Opened),
-}
-
-impl Opening {
-    /// Begins to open the machine of the options for a case.
-    pub(super) fn of(case: &Case, options: &RunOptions) -> Self {
-        let (case, options) = (case.clone(), options.clone());
-        Self::begin(move || Machine::choose(&case, &options))
-    }
-
-    pub(crate) fn begin(
-        open: impl FnOnce() -> Result<Opened, DeviceError> + Send + 'static,
-    ) -> Self {
-        Self::UnderWay(std::thread::spawn(open))
-    }
-
-    /// Waits until it is open.
-    pub(crate) fn end(self) -> Result<Opened, DeviceError> {
-        match self {
-            Self::UnderWay(thread) => thread
-                .join()
-                .unwrap_or_else(|panic| Err(DeviceError::panic("opening the device", &*panic))),
-            Self::Done(opened) => Ok(opened),
-        }
-    }
-}
-
-/// A machine that is being closed; waits for that when it is dropped.
-pub(crate) struct Closing(Option<JoinHandle<()>>);
-
-impl Closing {
-    /// Closes what is open while other work goes on.
-    pub(crate) fn of(open: impl Send + 'static) -> Self {
-        Self(Some(std::thread::spawn(move || drop(open))))
-    }
-}
-
-impl Drop for Closing {
-    fn drop(&mut self) {
-        // A failure there does not touch the results, which are written.
-        let _ = self.0.take().map(JoinHandle::join);
-    }
-}
-
 impl Machine {
     /// The machine of the options, and what the user should know of the choice: with
     /// [`BackendChoice::Auto`] which it is and why.
-    fn choose(case: &Case, options: &RunOptions) -> Result<Opened, DeviceError> {
+    pub(super) fn choose(case: &Case, options: &RunOptions) -> Result<Opened, DeviceError> {
         if let Some(job) = options.job.as_ref().filter(|job| job.size() > 1) {
             return Self::rank_of(job.clone(), options.backend, options.devices.as_deref());
         }
@@ -174,6 +124,14 @@ impl Machine {
             Self::Cpu => check_cpu(case),
             Self::Cuda(backend) => backend.check_memory(demand),
             Self::Ranks(ranks) => ranks.check_memory(demand),
+        }
+    }
+
+    /// Ends the work of a solve: others of the GPU's group do not wait for this one.
+    pub(super) fn rest(&self) -> Result<(), DeviceError> {
+        match self {
+            Self::Cuda(backend) => backend.device().rest(),
+            Self::Cpu | Self::Ranks(_) => Ok(()),
         }
     }
 
@@ -261,7 +219,10 @@ fn open(case: &Case, options: &RunOptions) -> Result<Opened, DeviceError> {
         // Before any work: whether there are columns for all.
         Bands::new(case.grid.around() - 2, ordinals.len(), false)?;
     }
-    Machine::gpus(&ordinals)
+    match &options.pool {
+        Some(pool) => pool.open(&ordinals),
+        None => Machine::gpus(&ordinals),
+    }
 }
 
 /// The first GPU, or as many as the points of the case keep busy or do not fit. Exports are those of
@@ -277,6 +238,22 @@ fn helpful(case: &Case, options: &RunOptions) -> Result<Vec<usize>, DeviceError>
     let gpus = driver::devices()?;
     let free = gpus.iter().filter_map(|gpu| gpu.free).min().unwrap_or(usize::MAX);
     Ok((0..wanted(demand, free).clamp(1, gpus.len().max(1))).collect())
+}
+
+/// How many GPUs a case and others of its size have side by side, and the least free memory of one; none where
+/// they are done on the CPU.
+pub(super) fn gpus_of(case: &Case, options: &RunOptions) -> Option<(usize, usize)> {
+    let on_cpu =
+        options.backend == BackendChoice::Cpu || Machine::faster_cpu(case, options).is_some();
+    if on_cpu || !driver::present() {
+        return None;
+    }
+    let gpus = match options.devices.as_deref() {
+        None | Some([]) => vec![own_gpu(options.device).ok()?],
+        Some(named) => named.to_vec(),
+    };
+    let free = |&gpu: &usize| driver::device(gpu).ok().map(|info| info.free.unwrap_or(info.memory));
+    Some((gpus.len(), gpus.iter().filter_map(free).min()?))
 }
 
 /// Whether a case is for several of these GPUs together. One that cannot be asked is no reason.

@@ -10,6 +10,7 @@ mod estimate;
 pub(crate) mod files;
 pub(crate) mod machine;
 mod outputs;
+pub(crate) mod pool;
 mod problem;
 mod rank;
 mod restart;
@@ -20,11 +21,13 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
-pub use self::batch::{BatchObserver, BatchOptions, BatchResult, Summary, run_batch};
+pub use self::batch::{BatchObserver, BatchOptions, BatchResult, Summary, default_jobs, run_batch};
 pub use self::estimate::{Estimate, check};
+use self::machine::thread_pool;
 pub use self::machine::{BackendChoice, DeviceNodes, Machine};
-use self::machine::{Closing, Opened, Opening, thread_pool};
 use self::outputs::Outputs;
+pub use self::pool::MachinePool;
+use self::pool::{Closing, Opened, Opening};
 pub use self::solve::{Control, GridResult, LinearSystem, Progress, solve};
 #[doc(hidden)]
 // For tests, on devices of another kind too, and for the measurement of the size.
@@ -76,6 +79,8 @@ pub struct RunOptions {
     pub job: Option<Arc<Job>>,
     /// Whether a grid that is made in memory on one GPU stays there as well: [`GridResult::nodes`].
     pub keep_on_device: bool,
+    /// GPUs that stay open for the next case, and are shared with cases that are solved for at the same time.
+    pub pool: Option<Arc<MachinePool>>,
 }
 
 impl RunOptions {
@@ -94,6 +99,7 @@ impl RunOptions {
             force: false,
             job: None,
             keep_on_device: false,
+            pool: None,
         }
     }
 }
@@ -119,7 +125,7 @@ pub fn run(
     let pool = thread_pool(options.threads)?;
     // A GPU takes long to open, and the geometry does not need it.
     let opening = Opening::of(case, options);
-    pool.install(|| write_grid(case, options, opening, Closing::of, progress))
+    pool.install(|| write_grid(case, options, opening, progress))
 }
 
 /// [`run`] on a machine that is there already, whatever the options name: for tests.
@@ -135,7 +141,7 @@ pub fn run_on(
 ) -> Result<GridResult, Error> {
     let opening = Opening::Done((machine, None));
     let pool = thread_pool(options.threads)?;
-    pool.install(|| write_grid(case, options, opening, Closing::of, progress))
+    pool.install(|| write_grid(case, options, opening, progress))
 }
 
 /// Makes the grid of a case in memory: nothing is written.
@@ -175,8 +181,9 @@ fn in_memory(
     pool.install(|| {
         let mut control = Control::new(progress).restart_from(options.restart.clone());
         control.keep_nodes = options.keep_on_device;
-        let (problem, (machine, _)) = prepare(problem, opening, 1, &mut control)?;
-        let mut result = solve(&problem, &machine, &mut control)?;
+        let (problem, opened) = prepare(problem, opening, 1, &mut control)?;
+        let machine = &opened.0;
+        let mut result = solve(&problem, machine, &mut control)?;
         if result.nodes.is_some() {
             machine.trim()?;
         }
@@ -184,18 +191,19 @@ fn in_memory(
         if let Some(nodes) = result.nodes.as_ref().filter(|_| problem.is_placed_elsewhere()) {
             nodes.place(&result.grid)?;
         }
+        machine.rest()?;
+        let _closing = Closing::or_keep(opened, options.pool.as_deref());
         result.timing.add("total", control.started.elapsed().as_secs_f64());
         Ok(result)
     })
 }
 
-/// Solves for the grid of a case and writes its files. A machine is released after the solve, since a GPU
+/// Solves for the grid of a case and writes its files. A machine is given up after the solve, since a GPU
 /// takes long to close, and nothing that follows needs it.
-fn write_grid<R>(
+fn write_grid(
     case: &Case,
     options: &RunOptions,
     opening: Opening,
-    release: impl FnOnce(Opened) -> R,
     progress: &mut dyn Progress,
 ) -> Result<GridResult, Error> {
     let mut control = Control::new(progress).restart_from(options.restart.clone());
@@ -210,7 +218,8 @@ fn write_grid<R>(
         control = control.save_to(outputs.restart_file(), options.restart_every);
     }
     let mut result = solve(&problem, &machine.0, &mut control)?;
-    let _released = release(machine);
+    machine.0.rest()?;
+    let _closing = Closing::or_keep(machine, options.pool.as_deref());
     if let Some(outputs) = outputs {
         outputs.write(&problem, &mut result, options, &mut control)?;
     }

@@ -7,6 +7,7 @@ mod bands;
 mod cpu;
 mod errors;
 mod general;
+mod groups;
 mod processes;
 mod rows;
 mod sparse;

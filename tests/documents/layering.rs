@@ -304,8 +304,8 @@ fn a_new_module_must_be_given_its_place() {
 
 /// The folders and files of the CUDA backend: each uses only those before it.
 const CUDA: &[&str] = &[
-    "launch", "device", "comm", "backend", "algebra", "grid", "csr", "precond", "gpus", "process",
-    "mod",
+    "launch", "device", "group", "comm", "backend", "algebra", "grid", "csr", "precond", "gpus",
+    "process", "mod",
 ];
 
 /// For each file of a folder of `src` the files of that folder that it uses.

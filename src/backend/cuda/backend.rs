@@ -15,7 +15,7 @@ pub(crate) const REDUCTIONS: usize = 4;
 
 /// Unknowns of a level up to which reading a matrix of their square costs less than a cycle's
 /// launches.
-const MATRIX_UNKNOWNS: usize = 1024;
+const MATRIX_UNKNOWNS: usize = 256;
 
 /// Points of a level up to which every rank works on the whole of it: its bands would wait longer
 /// for each other than that takes.
@@ -103,7 +103,7 @@ impl CudaBackend {
     /// A backend on GPU `ordinal`, its kernels compiled.
     #[cfg(feature = "cuda")]
     pub fn open(ordinal: usize) -> Result<Self> {
-        Self::new(Arc::new(super::device::driver::DriverDevice::open_compiled(ordinal)?))
+        Self::new(Arc::new(super::device::driver::DriverDevice::open_compiled(ordinal, false)?))
     }
 
     /// Refuses: this build has no driver.

@@ -45,7 +45,7 @@ impl Gpus {
     /// If one is not there or cannot be used.
     pub fn open(ordinals: &[usize]) -> Result<Self> {
         // The first compiles what the others find on the disk.
-        let open = |&ordinal: &usize| DriverDevice::open_compiled(ordinal).map(Arc::new);
+        let open = |&ordinal: &usize| DriverDevice::open_compiled(ordinal, false).map(Arc::new);
         let devices: Vec<_> = ordinals.iter().map(open).collect::<Result<_, _>>()?;
         let transport = if DriverDevice::enable_peer_access(&devices)? {
             Transport::PeerMemory

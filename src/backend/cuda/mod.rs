@@ -3,7 +3,7 @@
 //! Everything is written on the trait `Device`, which NVIDIA's driver implements (feature `cuda`); tests
 //! implement it on the CPU, so that every kernel and every launch runs where there is no GPU.
 //!
-//! Each folder uses only those above it in this list: `launch`, `device`, `comm`, then the backend
+//! Each folder uses only those above it in this list: `launch`, `device`, `group`, `comm`, then the backend
 //! itself, and on it `algebra`, `grid`, `csr` and `precond`.
 
 // Hidden items are for the tests and measurements of this workspace, and for what the public traits name.
@@ -19,6 +19,7 @@ mod csr;
 #[cfg(feature = "cuda")]
 mod gpus;
 mod grid;
+mod group;
 mod precond;
 mod process;
 
@@ -27,6 +28,8 @@ pub use self::backend::CudaBackend;
 pub use self::device::driver;
 #[cfg(feature = "cuda")]
 pub use self::gpus::{Gpus, Transport};
+#[doc(hidden)]
+pub use self::group::{Group, Member};
 #[cfg(feature = "cuda")]
 pub use self::launch::library::library_folders;
 pub use self::process::JobRank;

@@ -53,7 +53,7 @@ impl JobRank {
     /// If the GPU is not there or cannot be used, or another rank has failed.
     #[cfg(feature = "cuda")]
     pub fn open(job: Arc<Job>, ordinal: usize) -> Result<Self> {
-        let gpu = Arc::new(DriverDevice::open_compiled(ordinal)?);
+        let gpu = Arc::new(DriverDevice::open_compiled(ordinal, false)?);
         // NCCL refuses two ranks on one GPU.
         let own = if nccl_present() { gpu.info.identity()? } else { Vec::new() };
         let mut all = job.all_gather(own)?;

@@ -6,7 +6,7 @@ use std::sync::{Arc, LazyLock, Mutex, PoisonError};
 use gridgen::backend::DeviceError;
 use gridgen::backend::cuda::Device;
 use gridgen::backend::cuda::device::{Address, Download, Granted, Recording};
-use gridgen::backend::cuda::launch::{Argument, Kernel, LaunchShape, Source, Width};
+use gridgen::backend::cuda::launch::{Argument, Kernel, LaunchShape, ModuleKey, Source};
 
 use super::library::Library;
 use super::memory::Memory;
@@ -30,7 +30,7 @@ enum Action {
     Launch(Kernel, LaunchShape, Vec<Argument>),
 }
 
-type Libraries = HashMap<(Source, Width), Arc<Library>>;
+type Libraries = HashMap<ModuleKey, Arc<Library>>;
 
 /// Libraries of such kernels that no device has at present.
 static IDLE: Mutex<Vec<Libraries>> = Mutex::new(Vec::new());
@@ -47,12 +47,12 @@ impl Drop for FiberDevice {
 fn library(kernel: Kernel) -> Arc<Library> {
     static LOADED: LazyLock<Mutex<Libraries>> = LazyLock::new(Mutex::default);
     let loaded = || LOADED.lock().unwrap_or_else(PoisonError::into_inner);
-    let key = (kernel.source, kernel.width);
+    let key = kernel.module;
     if let Some(library) = loaded().get(&key) {
         return library.clone();
     }
     // Others go on while this is compiled.
-    let library = Arc::new(Library::load(&kernel.source.text(), kernel.width));
+    let library = Arc::new(Library::load(&key.text(), key.width));
     loaded().entry(key).or_insert(library).clone()
 }
 
@@ -68,15 +68,15 @@ impl FiberDevice {
     /// The module of a kernel: one that waits for other devices is for this one alone.
     fn library(&self, kernel: Kernel) -> Arc<Library> {
         let waits = [Source::Messages, Source::Scalars, Source::Halo, Source::Spikes];
-        if !waits.contains(&kernel.source) {
+        if !waits.contains(&kernel.module.source) {
             return library(kernel);
         }
         let mut own = self.waiting.lock().unwrap_or_else(PoisonError::into_inner);
         if own.is_empty() {
             *own = IDLE.lock().unwrap_or_else(PoisonError::into_inner).pop().unwrap_or_default();
         }
-        let copy = || Arc::new(Library::copy(&kernel.source.text(), kernel.width));
-        let library = own.entry((kernel.source, kernel.width)).or_insert_with(copy);
+        let copy = || Arc::new(Library::copy(&kernel.module.text(), kernel.module.width));
+        let library = own.entry(kernel.module).or_insert_with(copy);
         library.set_backward(self.backward);
         library.clone()
     }

@@ -35,7 +35,7 @@
 #define __align__(n) alignas(n)
 #define __launch_bounds__(...)
 
-#define KERNEL(name, ...)                                                                \
+#define ENTRY(name, ...)                                                                 \
     static void name(__VA_ARGS__);                                                       \
     static const fibers::Entry name##_entry(#name, fibers::Call<decltype(&name), &name>()); \
     static void name(__VA_ARGS__)

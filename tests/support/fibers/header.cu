@@ -1,4 +1,5 @@
 // Kernels that show what the fiber header does.
+#define KERNEL(name, ...) ENTRY(name, __VA_ARGS__)
 
 KERNEL(block_sum, double* sum) {
     DYNAMIC_SHARED(double, values);

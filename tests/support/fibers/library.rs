@@ -132,7 +132,9 @@ impl Library {
             for (argument, size) in arguments.iter().zip(sizes) {
                 let fits = match argument {
                     Argument::Word(_) => size <= 8,
-                    Argument::Struct(words) => size_of_val(&**words) == size as usize,
+                    Argument::Struct(words) => {
+                        size_of_val(&**words) == size.next_multiple_of(8) as usize
+                    }
                 };
                 assert!(fits, "{name:?}: {argument:?} for a parameter of {size} bytes");
             }

@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::LazyLock;
 
-use gridgen::backend::cuda::launch::Source;
+use gridgen::backend::cuda::launch::ModuleKey;
 use rayon::prelude::*;
 
 use crate::fibers::compiled;
@@ -21,15 +21,12 @@ const NAMES: [&str; 3] = ["libcuda.so", "libnvrtc.so", "libnccl.so.2"];
 
 /// The folder with the libraries and, below it, the kernels.
 static FOLDER: LazyLock<PathBuf> = LazyLock::new(|| {
-    let modules: Vec<_> = Source::ALL
-        .into_iter()
-        .flat_map(|source| source.widths().iter().map(move |&width| (source, width)))
-        .collect();
+    let modules: Vec<_> = ModuleKey::all(false).collect();
     let kernels: Vec<(String, PathBuf)> = modules
         .into_par_iter()
-        .map(|(source, width)| {
-            let text = format!("{}\n{}", width.c_type(), source.text());
-            (text, compiled(&source.text(), width.c_type()))
+        .map(|key| {
+            let text = format!("{}\n{}", key.width.c_type(), key.text());
+            (text, compiled(&key.text(), key.width.c_type()))
         })
         .collect();
     let mut hasher = DefaultHasher::new();

@@ -80,6 +80,16 @@ pub trait Device: Send + Sync {
         Ok(())
     }
 
+    /// Work of the next step begins: members of a group wait here for each other, so that their work is alike.
+    fn align(&self) -> Result<()> {
+        Ok(())
+    }
+
+    /// What was asked is done, and nothing will be asked for a while: members of a group wait for no such one.
+    fn rest(&self) -> Result<()> {
+        Ok(())
+    }
+
     /// The driver's handle of its queue, for other libraries; none where it has none.
     fn queue(&self) -> Option<u64> {
         None
@@ -206,6 +216,8 @@ macro_rules! passed_on {
 impl<W: Watch> Device for WatchedDevice<W> {
     passed_on! {
         memory() -> Result<Option<(usize, usize)>>;
+        align() -> Result<()>;
+        rest() -> Result<()>;
         queue() -> Option<u64>;
         shared_words() -> Result<SharedWords>;
         allocate(bytes: usize) -> Result<Address>;

@@ -4,12 +4,14 @@
 pub mod driver;
 mod interface;
 mod memory;
+mod pool;
 
 pub use self::interface::{
     Address, Device, Download, Granted, Recording, SharedWords, Watch, WatchedDevice, Words,
 };
 pub use self::memory::{Buffer, MemoryEstimate, PreconditionerStorage};
 
-pub(super) use self::interface::GRANTED;
 #[cfg(feature = "cuda")]
-pub(super) use self::interface::{check_length, fill};
+pub(super) use self::interface::check_length;
+pub(super) use self::interface::{GRANTED, fill};
+pub(super) use self::pool::Pool;

@@ -176,6 +176,8 @@ impl EllipticBackend for CudaBackend {
         a: &mut CudaMatrix<T>,
         b: Option<&mut CudaMatrix<T>>,
     ) -> Result<()> {
+        // A Newton step begins.
+        self.device.align()?;
         let own = self.own_grid(state);
         let arguments = arguments![own, state.shared(), &state.row_weights, &a.values];
         let shape = LaunchShape::threads(state.points());

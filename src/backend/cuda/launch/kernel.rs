@@ -81,11 +81,39 @@ sources! {
 }
 
 impl Source {
-    /// The whole text of the module: what the host shares, the headers, then the file.
+    /// Its whole text: what the host shares, the headers, then the file.
     pub fn text(self) -> String {
         let kept = |line: &&str| !line.starts_with("#include \"") && *line != "#pragma once";
         let lines = self.parts().iter().flat_map(|part| part.lines()).filter(kept);
         lines.fold(shared::preamble(), |text, line| text + line + "\n")
+    }
+
+    /// Its modules whose launches do the work of one device, or that of all members of a group.
+    pub fn modules(self, grouped: bool) -> impl Iterator<Item = ModuleKey> {
+        self.widths().iter().map(move |&width| ModuleKey { source: self, width, grouped })
+    }
+}
+
+/// A file of kernels as it is compiled.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub struct ModuleKey {
+    pub source: Source,
+    /// Precision of `real` in the file.
+    pub width: Width,
+    /// Whether a launch does the work of several members of a group.
+    pub grouped: bool,
+}
+
+impl ModuleKey {
+    /// The modules of all files.
+    pub fn all(grouped: bool) -> impl Iterator<Item = Self> {
+        Source::ALL.into_iter().flat_map(move |source| source.modules(grouped))
+    }
+
+    /// Its text.
+    pub fn text(self) -> String {
+        let own = self.source.text();
+        if self.grouped { "#define GROUPED\n".to_owned() + &own } else { own }
     }
 }
 
@@ -112,15 +140,18 @@ impl Width {
 /// A kernel: its module and its name there.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Kernel {
-    pub source: Source,
-    /// Precision of `real` in the file.
-    pub width: Width,
+    pub module: ModuleKey,
     pub name: &'static str,
 }
 
 impl Kernel {
     pub fn new<T: Real>(source: Source, name: &'static str) -> Self {
-        Self { source, width: Width::of::<T>(), name }
+        Self { module: ModuleKey { source, width: Width::of::<T>(), grouped: false }, name }
+    }
+
+    /// The kernel that does for all members of a group what this one does for one of them.
+    pub(crate) fn grouped(self) -> Self {
+        Self { module: ModuleKey { grouped: true, ..self.module }, ..self }
     }
 }
 

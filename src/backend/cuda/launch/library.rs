@@ -5,7 +5,7 @@
 )]
 
 use super::cache::{self, Key};
-use super::kernel::{Source, Width};
+use super::kernel::{ModuleKey, Source, Width};
 use crate::backend::DeviceError;
 use cudarc::get_lib_name_candidates as file_names;
 use cudarc::nvrtc::result::{self, NvrtcError};
@@ -82,37 +82,32 @@ pub(in super::super) fn compiler_version() -> Result<(i32, i32), DeviceError> {
 
 /// Machine code of a file of kernels for GPUs of a compute capability, from the disk if it was
 /// compiled before by the same version of NVRTC from the same text.
-pub(in super::super) fn image(
-    source: Source,
-    width: Width,
-    capability: u32,
-) -> Result<Vec<u8>, DeviceError> {
-    let (text, options) = (source.text(), options(width, capability));
+pub(in super::super) fn image(module: ModuleKey, capability: u32) -> Result<Vec<u8>, DeviceError> {
+    let (text, options) = (module.text(), options(module.width, capability));
     let key = Key { text: &text, options: &options, compiler: compiler_version()? };
     let [cache_home, home] = ["XDG_CACHE_HOME", "HOME"].map(std::env::var_os);
     let folder = cache::folder(cache_home, home);
     if let Some(image) = folder.as_ref().and_then(|folder| cache::load(folder, &key)) {
         return Ok(image);
     }
-    let image = compile(source, &text, &options)?;
+    let image = compile(module.source, &text, &options)?;
     if let Some(folder) = folder {
         cache::store(&folder, &key, &image);
     }
     Ok(image)
 }
 
-/// A file of kernels, its precision and its machine code.
-pub(in super::super) type Image = (Source, Width, Vec<u8>);
+/// A module and its machine code.
+pub(in super::super) type Image = (ModuleKey, Vec<u8>);
 
-/// Machine code of all files, several at a time.
-pub(in super::super) fn images(capability: u32) -> Result<Vec<Image>, DeviceError> {
+/// Machine code of modules, several at a time.
+pub(in super::super) fn images(
+    modules: impl Iterator<Item = ModuleKey>,
+    capability: u32,
+) -> Result<Vec<Image>, DeviceError> {
     std::thread::scope(|scope| {
-        let start = |source: Source, width| {
-            scope.spawn(move || Ok((source, width, image(source, width, capability)?)))
-        };
-        let starts =
-            |source: Source| source.widths().iter().map(move |&width| start(source, width));
-        let workers: Vec<_> = Source::ALL.into_iter().flat_map(starts).collect();
+        let start = |module| scope.spawn(move || Ok((module, image(module, capability)?)));
+        let workers: Vec<_> = modules.map(start).collect();
         let lost =
             |panic: Box<dyn Any + Send>| Err(DeviceError::panic("compiling kernels", &*panic));
         workers.into_iter().map(|worker| worker.join().unwrap_or_else(lost)).collect()

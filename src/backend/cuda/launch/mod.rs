@@ -8,7 +8,7 @@ pub(super) mod library;
 pub(super) mod shared;
 
 pub use self::constants::{BLOCK, WARP};
-pub use self::kernel::{Argument, Kernel, LaunchShape, Source, Width};
+pub use self::kernel::{Argument, Kernel, LaunchShape, ModuleKey, Source, Width};
 pub use self::shared::PeerAccess;
 
 pub(super) use self::kernel::{Listed, REDUCTION_BLOCKS, arguments};

@@ -197,7 +197,7 @@ shared_structs! {
     }
     /// Size and edges of a level of multigrid: see `level.cuh`.
     pub(crate) LevelLayout = "LevelLayoutFields" {
-        mi, mj, half, edges: u32;
+        mi, mj, half, edges, copies: u32;
     }
     /// Fixed data and state of the grid equations; null where there are no wall terms.
     pub(crate) EllipticState {

@@ -4,7 +4,7 @@
 use super::handles::{Context, Handle, Module};
 use super::info::{self, DeviceInfo};
 use crate::backend::DeviceError;
-use crate::backend::cuda::launch::{Kernel, Result, Source, Width, image, images};
+use crate::backend::cuda::launch::{Kernel, ModuleKey, Result, image, images};
 use cudarc::driver::sys;
 use parking_lot::{Mutex, RwLock};
 use std::collections::HashMap;
@@ -26,15 +26,17 @@ static OPEN: LazyLock<Mutex<HashMap<usize, Place>>> = LazyLock::new(Mutex::defau
 type Place = Arc<Mutex<Weak<OpenGpu>>>;
 
 impl OpenGpu {
-    /// The GPU, its context current on this thread, its kernels `compiled` or not yet: several at a time,
-    /// while the driver makes the context.
-    pub(super) fn shared(gpu: &DeviceInfo, compiled: bool) -> Result<Arc<Self>> {
+    /// The GPU, its context current on this thread, these modules compiled: several at a time, while the driver
+    /// makes the context.
+    pub(super) fn shared(gpu: &DeviceInfo, modules: &[ModuleKey]) -> Result<Arc<Self>> {
         let place = OPEN.lock().entry(gpu.ordinal).or_default().clone();
         let mut place = place.lock();
         let open = place.upgrade();
-        let missing = compiled && !open.as_ref().is_some_and(|open| open.kernels.are_all_loaded());
+        let loaded = |key| open.as_ref().is_some_and(|open| open.kernels.has(key));
+        let missing: Vec<_> = modules.iter().copied().filter(|&key| !loaded(key)).collect();
         let (open, images) = thread::scope(|scope| {
-            let images = missing.then(|| scope.spawn(|| images(gpu.architecture())));
+            let compiled = || images(missing.iter().copied(), gpu.architecture());
+            let images = (!missing.is_empty()).then(|| scope.spawn(compiled));
             let open = open.map_or_else(|| Self::new(gpu).map(Arc::new), Ok);
             let images = images.map(|images| {
                 let lost = |panic: Box<_>| Err(DeviceError::panic("compiling kernels", &*panic));
@@ -44,8 +46,8 @@ impl OpenGpu {
         });
         let open = open?;
         open.context.bind().map_err(gpu.failed("its context"))?;
-        for (source, width, image) in images.transpose()?.into_iter().flatten() {
-            open.kernels.load(gpu, (source, width), &image)?;
+        for (key, image) in images.transpose()?.into_iter().flatten() {
+            open.kernels.load(gpu, key, &image)?;
         }
         *place = Arc::downgrade(&open);
         Ok(open)
@@ -61,25 +63,19 @@ impl OpenGpu {
 /// Modules and functions, each loaded at its first use.
 #[derive(Default)]
 pub(super) struct Kernels {
-    modules: Mutex<HashMap<(Source, Width), Module>>,
+    modules: Mutex<HashMap<ModuleKey, Module>>,
     functions: RwLock<HashMap<Kernel, Handle<sys::CUfunction>>>,
 }
 
 impl Kernels {
-    fn are_all_loaded(&self) -> bool {
-        let all: usize = Source::ALL.iter().map(|source| source.widths().len()).sum();
-        self.modules.lock().len() == all
+    fn has(&self, key: ModuleKey) -> bool {
+        self.modules.lock().contains_key(&key)
     }
 
     /// Takes up the machine code of a module.
-    pub(super) fn load(
-        &self,
-        gpu: &DeviceInfo,
-        module: (Source, Width),
-        image: &[u8],
-    ) -> Result<()> {
+    pub(super) fn load(&self, gpu: &DeviceInfo, key: ModuleKey, image: &[u8]) -> Result<()> {
         let loaded = Module::load(image).map_err(gpu.failed("loading compiled kernels"))?;
-        self.modules.lock().entry(module).or_insert(loaded);
+        self.modules.lock().entry(key).or_insert(loaded);
         Ok(())
     }
 
@@ -92,10 +88,10 @@ impl Kernels {
             return Ok(*function);
         }
         let mut modules = self.modules.lock();
-        let module = match modules.entry((kernel.source, kernel.width)) {
+        let module = match modules.entry(kernel.module) {
             Entry::Occupied(loaded) => loaded.into_mut(),
             Entry::Vacant(place) => {
-                let image = image(kernel.source, kernel.width, gpu.architecture())?;
+                let image = image(kernel.module, gpu.architecture())?;
                 let loaded =
                     Module::load(&image).map_err(gpu.failed("loading compiled kernels"))?;
                 place.insert(loaded)

@@ -14,13 +14,14 @@ use self::handles::{Event, Graph, Pinned, Stream};
 use self::kernels::OpenGpu;
 use self::recordings::{Action, Recordings};
 use super::{
-    Address, Device, Download, GRANTED, Granted, Recording, SharedWords, check_length, fill,
+    Address, Device, Download, GRANTED, Granted, Pool, Recording, SharedWords, check_length, fill,
 };
 use crate::backend::DeviceError;
-use crate::backend::cuda::launch::{Argument, Kernel, LaunchShape, Result, Source, arguments};
+use crate::backend::cuda::launch::{
+    Argument, Kernel, LaunchShape, ModuleKey, Result, Source, arguments,
+};
 use cudarc::driver::{result, sys};
 use parking_lot::{Mutex, RwLock, RwLockReadGuard};
-use std::collections::{BTreeSet, HashMap};
 use std::ffi::c_void;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Weak};
@@ -50,9 +51,8 @@ pub(crate) static SEVERAL_GPUS: RwLock<()> = RwLock::new(());
 #[doc(hidden)]
 pub struct DriverDevice {
     pub(crate) info: DeviceInfo,
-    /// Idle memory, by its size. The block of the lowest address is taken first: solves of one size find
-    /// theirs in the same places.
-    pool: Mutex<HashMap<usize, BTreeSet<Address>>>,
+    /// Idle memory.
+    pool: Pool,
     recordings: Recordings,
     /// What waits for the stream while other ranks may fail.
     wait: RwLock<Option<Weak<dyn StreamWait>>>,
@@ -87,14 +87,16 @@ impl DriverDevice {
     /// first launched.
     pub fn open(ordinal: usize) -> Result<Self> {
         let info = info::device(ordinal)?;
-        let gpu = OpenGpu::shared(&info, false)?;
+        let gpu = OpenGpu::shared(&info, &[])?;
         Self::with_streams(info, gpu)
     }
 
-    /// Opens GPU `ordinal` with all kernels compiled.
-    pub fn open_compiled(ordinal: usize) -> Result<Self> {
+    /// Opens GPU `ordinal` with all kernels compiled, also those of groups if the device is for one.
+    pub fn open_compiled(ordinal: usize, grouped: bool) -> Result<Self> {
         let info = info::device(ordinal)?;
-        let gpu = OpenGpu::shared(&info, true)?;
+        let own = ModuleKey::all(false);
+        let modules: Vec<_> = own.chain(ModuleKey::all(true).filter(|_| grouped)).collect();
+        let gpu = OpenGpu::shared(&info, &modules)?;
         Self::with_streams(info, gpu)
     }
 
@@ -107,7 +109,7 @@ impl DriverDevice {
         let read_backs = Pinned::zeros(&gpu.context).map_err(info.failed("pinned memory"))?;
         Ok(Self {
             info,
-            pool: Mutex::default(),
+            pool: Pool::default(),
             recordings: Recordings::default(),
             wait: RwLock::default(),
             side,
@@ -131,11 +133,11 @@ impl DriverDevice {
     fn give_back(&self) {
         if self.bind().is_ok() {
             self.recordings.clear();
-            for at in self.pool.lock().drain().flat_map(|(_, blocks)| blocks) {
+            self.pool.drain(|at, _| {
                 // SAFETY: the block came from `allocate` and nothing else holds it; a failure means that
                 // the device is lost, which the next call reports.
                 let _ = unsafe { result::free_sync(at) };
-            }
+            });
         }
     }
 
@@ -250,7 +252,7 @@ impl Device for DriverDevice {
         self.bind()?;
         let info = || result::mem_get_info().map_err(self.info.failed("asking for its memory"));
         let (free, total) = info()?;
-        let idle: usize = self.pool.lock().iter().map(|(bytes, all)| bytes * all.len()).sum();
+        let idle = self.pool.bytes();
         if idle <= total / KEPT_SHARE {
             return Ok(Some((free + idle, total)));
         }
@@ -284,7 +286,7 @@ impl Device for DriverDevice {
 
     fn allocate(&self, bytes: usize) -> Result<Address> {
         self.bind()?;
-        if let Some(at) = self.pool.lock().get_mut(&bytes).and_then(BTreeSet::pop_first) {
+        if let Some(at) = self.pool.take(bytes) {
             return Ok(at);
         }
         // SAFETY: the memory is given back by `give_back`.
@@ -304,7 +306,7 @@ impl Device for DriverDevice {
     }
 
     fn free(&self, _: Granted, at: Address, bytes: usize) {
-        self.pool.lock().entry(bytes).or_default().insert(at);
+        self.pool.put(at, bytes);
     }
 
     fn clear(&self, _: Granted, at: Address, bytes: usize) -> Result<()> {

@@ -175,7 +175,8 @@ impl<M: Real> CudaLevel<M> {
         };
         let walls = if self.kind.walls { EDGE_WALLS } else { 0 };
         let edges = beyond | walls | if self.kind.transposed { EDGE_TRANSPOSED } else { 0 };
-        LevelLayout { mi: mi as u32, mj: mj as u32, half: self.half as u32, edges }
+        let copies = self.copies as u32;
+        LevelLayout { mi: mi as u32, mj: mj as u32, half: self.half as u32, edges, copies }
     }
 
     /// One thread for each pair of points of a row.

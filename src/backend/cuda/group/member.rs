@@ -1,0 +1,276 @@
+//! A group, and a member of it as a device.
+
+use super::steps::Results;
+use super::turns::{Seat, Status, Turns};
+use super::work::{Launch, Work};
+use crate::backend::DeviceError;
+#[cfg(feature = "cuda")]
+use crate::backend::cuda::device::driver::DriverDevice;
+use crate::backend::cuda::device::{
+    Address, Device, Download, GRANTED, Granted, Pool, Recording, SharedWords, fill,
+};
+use crate::backend::cuda::launch::{Argument, Kernel, LaunchShape, Result};
+use parking_lot::Mutex;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::thread;
+use std::time::Instant;
+
+/// Members that share a device.
+pub struct Group {
+    device: Arc<dyn Device>,
+    turns: Mutex<Turns>,
+    /// Members whose threads work.
+    running: AtomicUsize,
+}
+
+impl Group {
+    /// A group on a device that has no other user.
+    pub fn new(device: Arc<dyn Device>) -> Result<Arc<Self>> {
+        let turns = Mutex::new(Turns::new(&device)?);
+        Ok(Arc::new(Self { device, turns, running: AtomicUsize::new(0) }))
+    }
+
+    /// A group on GPU `ordinal`, its kernels compiled.
+    #[cfg(feature = "cuda")]
+    pub fn open(ordinal: usize) -> Result<Arc<Self>> {
+        Self::new(Arc::new(DriverDevice::open_compiled(ordinal, true)?))
+    }
+
+    /// Refuses: this build has no driver.
+    #[cfg(not(feature = "cuda"))]
+    pub fn open(_: usize) -> Result<Arc<Self>> {
+        Err(DeviceError::NotBuilt { backend: "cuda" })
+    }
+
+    /// A new member.
+    pub fn member(self: &Arc<Self>) -> Member {
+        let (number, seat) = self.turns.lock().join();
+        let (pool, own, downloads) = Default::default();
+        Member { group: self.clone(), number, seat, pool, own, downloads }
+    }
+
+    /// Members that there are.
+    pub fn size(&self) -> usize {
+        self.turns.lock().size()
+    }
+}
+
+/// A device whose work is done with that of the other members of its group. One thread at a time uses it.
+pub struct Member {
+    group: Arc<Group>,
+    number: usize,
+    seat: Arc<Seat>,
+    pool: Pool,
+    own: Mutex<Own>,
+    /// Downloads so far.
+    downloads: AtomicUsize,
+}
+
+/// What a member has for itself.
+#[derive(Default)]
+struct Own {
+    /// Whether it takes part in the turns: from the first wait until it rests.
+    takes_part: bool,
+    /// What it was asked for since the device worked for it.
+    queue: Vec<Work>,
+    /// Launches that are recorded.
+    recorded: Option<Vec<Launch>>,
+    /// What its downloads gave.
+    results: Results,
+}
+
+impl Member {
+    /// Waits until this member may go on; with its queue where it waits for that.
+    fn wait(&self, own: &mut Own, status: Status) -> Result<()> {
+        let queue = match status {
+            Status::Waiting => std::mem::take(&mut own.queue),
+            _ => Vec::new(),
+        };
+        self.seat.wait(status, queue);
+        // Of those that run the last one lets all go on.
+        let mut last = status == Status::Arrived || self.stops();
+        loop {
+            let mut deadline = None;
+            if last {
+                let mut turns = self.group.turns.lock();
+                turns.advance(&self.group.running);
+                deadline = turns.deadline().filter(|_| status == Status::Arrived);
+            }
+            if self.seat.is(Status::Running) {
+                own.results.extend(self.seat.take_results()?);
+                return Ok(());
+            }
+            match deadline {
+                Some(time) => thread::park_timeout(time.saturating_duration_since(Instant::now())),
+                None => thread::park(),
+            }
+            if self.seat.is(Status::Running) {
+                continue;
+            }
+            // It was woken to let others go on, or it is time.
+            last = true;
+        }
+    }
+
+    /// Whether no member runs once this one stops.
+    fn stops(&self) -> bool {
+        self.group.running.fetch_sub(1, Ordering::AcqRel) == 1
+    }
+
+    fn leave(&self, own: &mut Own) {
+        if std::mem::take(&mut own.takes_part) {
+            self.seat.leave();
+            if self.stops() {
+                self.group.turns.lock().wake_one();
+            }
+        }
+    }
+
+    /// Waits until the queue is done.
+    fn finish(&self, own: &mut Own) -> Result<()> {
+        if !own.takes_part {
+            own.takes_part = true;
+            self.wait(own, Status::Arrived)?;
+        }
+        self.wait(own, Status::Waiting)
+    }
+
+    /// Adds to the queue, or to the recording that is open.
+    fn ask(&self, work: Work) -> Result<()> {
+        let mut own = self.own.lock();
+        match (&mut own.recorded, work) {
+            (Some(recorded), Work::Launch(launch)) => recorded.push(launch),
+            (Some(_), _) => return Err(DeviceError::NotRecorded),
+            (None, work) => own.queue.push(work),
+        }
+        Ok(())
+    }
+
+    fn downloaded(&self, number: usize) -> Result<Vec<u8>> {
+        let mut own = self.own.lock();
+        if let Some(bytes) = own.results.remove(&number) {
+            return Ok(bytes);
+        }
+        self.finish(&mut own)?;
+        Ok(own.results.remove(&number).unwrap_or_default())
+    }
+}
+
+impl Drop for Member {
+    fn drop(&mut self) {
+        self.leave(&mut self.own.lock());
+        let mut turns = self.group.turns.lock();
+        turns.quit(self.number);
+        // The others may wait for none but this one.
+        turns.wake_one();
+        drop(turns);
+        self.pool.drain(|at, bytes| self.group.device.free(GRANTED, at, bytes));
+    }
+}
+
+impl Device for Member {
+    fn name(&self) -> &str {
+        self.group.device.name()
+    }
+
+    fn ordinal(&self) -> Option<usize> {
+        self.group.device.ordinal()
+    }
+
+    fn memory(&self) -> Result<Option<(usize, usize)>> {
+        let memory = self.group.device.memory()?;
+        Ok(memory.map(|(free, total)| (free + self.pool.bytes(), total)))
+    }
+
+    fn trim(&self) -> Result<()> {
+        self.pool.drain(|at, bytes| self.group.device.free(GRANTED, at, bytes));
+        self.group.device.trim()
+    }
+
+    fn queue(&self) -> Option<u64> {
+        self.group.device.queue()
+    }
+
+    fn shared_words(&self) -> Result<SharedWords> {
+        self.group.device.shared_words()
+    }
+
+    fn synchronise(&self) -> Result<()> {
+        let mut own = self.own.lock();
+        if own.queue.is_empty() { Ok(()) } else { self.finish(&mut own) }
+    }
+
+    fn align(&self) -> Result<()> {
+        let mut own = self.own.lock();
+        if own.takes_part { self.wait(&mut own, Status::Aligned) } else { Ok(()) }
+    }
+
+    fn rest(&self) -> Result<()> {
+        let done = self.synchronise();
+        self.leave(&mut self.own.lock());
+        done
+    }
+
+    fn allocate(&self, bytes: usize) -> Result<Address> {
+        self.pool.take(bytes).map_or_else(|| self.group.device.allocate(bytes), Ok)
+    }
+
+    fn free(&self, _: Granted, at: Address, bytes: usize) {
+        self.pool.put(at, bytes);
+    }
+
+    fn clear(&self, _: Granted, at: Address, bytes: usize) -> Result<()> {
+        self.ask(Work::clear(at, bytes))
+    }
+
+    fn upload(&self, _: Granted, from: &[u8], to: Address) -> Result<()> {
+        self.ask(Work::Upload(from.into(), to))
+    }
+
+    fn download(&self, granted: Granted, from: Address, to: &mut [u8]) -> Result<()> {
+        let download = self.begin_download(granted, from, to.len())?;
+        self.end_download(download, to)
+    }
+
+    fn begin_download(&self, _: Granted, from: Address, bytes: usize) -> Result<Download> {
+        let number = self.downloads.fetch_add(1, Ordering::Relaxed);
+        self.ask(Work::Download { number, from, bytes })?;
+        Ok(Download::Begun(number))
+    }
+
+    fn end_download(&self, download: Download, to: &mut [u8]) -> Result<()> {
+        match download {
+            Download::Done(from) => fill(to, &from),
+            Download::Begun(number) => fill(to, &self.downloaded(number)?),
+        }
+    }
+
+    fn copy(&self, _: Granted, from: Address, to: Address, bytes: usize) -> Result<()> {
+        self.ask(Work::copy(from, to, bytes))
+    }
+
+    fn launch(
+        &self,
+        _: Granted,
+        kernel: Kernel,
+        shape: LaunchShape,
+        arguments: &[Argument],
+    ) -> Result<()> {
+        self.ask(Work::Launch(Launch { kernel, shape, arguments: arguments.into() }))
+    }
+
+    fn record(&self, _: bool, work: &mut dyn FnMut() -> Result<()>) -> Result<Recording> {
+        self.own.lock().recorded = Some(Vec::new());
+        let done = work();
+        let recorded = self.own.lock().recorded.take().unwrap_or_default();
+        done.map(|()| -> Recording { Box::new(Arc::<[Launch]>::from(recorded)) })
+    }
+
+    fn replay(&self, _: Granted, recording: &Recording) -> Result<()> {
+        let Some(launches) = recording.downcast_ref::<Arc<[Launch]>>() else {
+            return Err(DeviceError::ForeignRecording);
+        };
+        self.ask(Work::Replay(launches.clone()))
+    }
+}

@@ -1,0 +1,99 @@
+//! Recordings of several members as one.
+
+use super::together::{Rows, launch_together};
+use super::work::{Launch, are_like};
+use crate::backend::cuda::device::{Buffer, Device, GRANTED, Recording};
+use crate::backend::cuda::launch::Result;
+use std::collections::VecDeque;
+use std::sync::Arc;
+
+/// Most recordings that are kept.
+const KEPT: usize = 64;
+
+/// Recordings of a group, those that were needed last first.
+pub(super) struct Recordings {
+    device: Arc<dyn Device>,
+    kept: VecDeque<Recorded>,
+}
+
+/// Launches that all members have asked for alike, each with its arguments.
+struct Recorded {
+    launches: Arc<[Launch]>,
+    recording: Recording,
+    /// For each place the arguments of all launches, and a flag that says that a member has it.
+    rows: Buffer<u64>,
+    flags: Buffer<u32>,
+    /// What these have.
+    loaded: Vec<u64>,
+    flagged: Vec<u32>,
+}
+
+impl Recordings {
+    pub(super) fn new(device: &Arc<dyn Device>) -> Self {
+        Self { device: device.clone(), kept: VecDeque::new() }
+    }
+
+    /// Does like launches of members.
+    pub(super) fn replay(&mut self, members: &[Arc<[Launch]>]) -> Result<()> {
+        let Some(launches) = members.first() else { return Ok(()) };
+        // Few recordings, and few blocks that have nothing to do.
+        let places = members.len().next_power_of_two();
+        let fits =
+            |kept: &Recorded| kept.flagged.len() == places && are_like(&kept.launches, launches);
+        let recorded = match self.kept.iter().position(fits) {
+            Some(at) => self.kept.remove(at),
+            None => None,
+        };
+        let recorded = match recorded {
+            Some(recorded) => recorded,
+            None => Recorded::new(&self.device, launches, places)?,
+        };
+        self.kept.truncate(KEPT - 1);
+        self.kept.push_front(recorded);
+        self.kept[0].replay(&*self.device, members)
+    }
+}
+
+impl Recorded {
+    /// A recording of such launches for so many places.
+    fn new(device: &Arc<dyn Device>, launches: &Arc<[Launch]>, places: usize) -> Result<Self> {
+        let mut words = Vec::new();
+        let starts: Vec<usize> = launches
+            .iter()
+            .map(|launch| {
+                let start = words.len();
+                launch.append_to(&mut words);
+                start
+            })
+            .collect();
+        let (rows, flags) =
+            (Buffer::zeros(device, places * words.len())?, Buffer::zeros(device, places)?);
+        let recording = device.record(false, &mut || {
+            launches.iter().zip(&starts).try_for_each(|(launch, &start)| {
+                let rows =
+                    Rows { first: rows.address_of(start), stride: words.len(), count: places };
+                launch_together(&**device, launch, rows, flags.address())
+            })
+        })?;
+        let (loaded, flagged) = (Vec::new(), vec![0; places]);
+        Ok(Self { launches: launches.clone(), recording, rows, flags, loaded, flagged })
+    }
+
+    fn replay(&mut self, device: &dyn Device, members: &[Arc<[Launch]>]) -> Result<()> {
+        let mut rows = Vec::with_capacity(self.loaded.len());
+        for launch in members.iter().flat_map(|launches| launches.iter()) {
+            launch.append_to(&mut rows);
+        }
+        if self.loaded.get(..rows.len()) != Some(&rows[..]) {
+            self.rows.upload_part(&rows)?;
+            self.loaded.splice(..rows.len().min(self.loaded.len()), rows);
+        }
+        let places = self.flagged.len();
+        let flagged: Vec<u32> = (0..places).map(|place| u32::from(place < members.len())).collect();
+        if self.flagged != flagged {
+            self.flags.upload(&flagged)?;
+            self.flagged = flagged;
+        }
+        device.replay(GRANTED, &self.recording)
+    }
+}

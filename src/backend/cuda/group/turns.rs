@@ -1,0 +1,201 @@
+//! Whose turn it is: members work side by side until all of them wait, then the device works.
+
+use super::steps::{Results, Staging};
+use super::work::{Queue, Work};
+use crate::backend::DeviceError;
+use crate::backend::cuda::device::Device;
+use crate::backend::cuda::launch::Result;
+use parking_lot::Mutex;
+use std::collections::BTreeMap;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU8, AtomicUsize, Ordering};
+use std::thread::Thread;
+use std::time::{Duration, Instant};
+
+/// How long members that have come wait for those that are away, before they begin without them.
+const GATHERING: Duration = Duration::from_millis(20);
+
+/// Threads that a thread wakes.
+const BRANCHES: usize = 3;
+
+/// What a member is at.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[repr(u8)]
+pub(super) enum Status {
+    /// It asks nothing of the device.
+    Away,
+    /// It has work, and waits until the others that work are away: with those it would have nothing alike.
+    Arrived,
+    /// Its thread works.
+    Running,
+    /// Its thread waits for its queue to be done.
+    Waiting,
+    /// It has come to a step for which the others have not come.
+    Aligned,
+}
+
+/// What a member and the thread that lets it go on share.
+#[derive(Default)]
+pub(super) struct Seat {
+    status: AtomicU8,
+    shared: Mutex<Shared>,
+}
+
+#[derive(Default)]
+struct Shared {
+    /// The member's thread, while that waits.
+    thread: Option<Thread>,
+    /// Threads that it wakes when it goes on.
+    wakes: Vec<Thread>,
+    queue: Vec<Work>,
+    results: Results,
+    failed: Option<DeviceError>,
+}
+
+impl Seat {
+    pub(super) fn is(&self, status: Status) -> bool {
+        self.status.load(Ordering::Acquire) == status as u8
+    }
+
+    /// The member's thread waits from now on.
+    pub(super) fn wait(&self, status: Status, queue: Vec<Work>) {
+        let mut shared = self.shared.lock();
+        (shared.thread, shared.queue) = (Some(std::thread::current()), queue);
+        self.status.store(status as u8, Ordering::Release);
+    }
+
+    /// The member asks nothing of the device from now on.
+    pub(super) fn leave(&self) {
+        let mut shared = self.shared.lock();
+        (shared.thread, shared.queue) = (None, Vec::new());
+        self.status.store(Status::Away as u8, Ordering::Release);
+    }
+
+    /// What its downloads gave since the last time; those that go on with it are woken.
+    pub(super) fn take_results(&self) -> Result<Results> {
+        let mut shared = self.shared.lock();
+        for thread in shared.wakes.drain(..) {
+            thread.unpark();
+        }
+        shared.failed.clone().map_or(Ok(()), Err)?;
+        Ok(std::mem::take(&mut shared.results))
+    }
+}
+
+/// The turns of a group.
+pub(super) struct Turns {
+    seats: BTreeMap<usize, Arc<Seat>>,
+    staging: Staging,
+    /// Since when members that have arrived wait for nothing but others.
+    gathering: Option<Instant>,
+    /// What all calls report since the device failed.
+    failed: Option<DeviceError>,
+}
+
+impl Turns {
+    pub(super) fn new(device: &Arc<dyn Device>) -> Result<Self> {
+        let staging = Staging::new(device)?;
+        Ok(Self { seats: BTreeMap::new(), staging, gathering: None, failed: None })
+    }
+
+    pub(super) fn size(&self) -> usize {
+        self.seats.len()
+    }
+
+    /// The seat of a new member, which is away, by the lowest number that no other has.
+    pub(super) fn join(&mut self) -> (usize, Arc<Seat>) {
+        let all = self.seats.len();
+        let number = (0..all).find(|k| !self.seats.contains_key(k)).unwrap_or(all);
+        let seat = Arc::<Seat>::default();
+        self.seats.insert(number, seat.clone());
+        (number, seat)
+    }
+
+    pub(super) fn quit(&mut self, member: usize) {
+        self.seats.remove(&member);
+    }
+
+    /// Until when members that have arrived wait for others.
+    pub(super) fn deadline(&self) -> Option<Instant> {
+        self.gathering.map(|since| since + GATHERING)
+    }
+
+    /// Lets members go on if none is running: those that wait, once the device has done their work, else those
+    /// that are aligned, else those that have arrived.
+    pub(super) fn advance(&mut self, running: &AtomicUsize) {
+        if running.load(Ordering::Acquire) > 0 {
+            return;
+        }
+        let count = |status| self.seats.values().filter(|seat| seat.is(status)).count();
+        let [waiting, aligned, arrived] =
+            [Status::Waiting, Status::Aligned, Status::Arrived].map(count);
+        if waiting > 0 {
+            self.work();
+            self.release(Status::Waiting, running);
+        } else if aligned > 0 {
+            self.release(Status::Aligned, running);
+        } else if arrived > 0 {
+            let since = *self.gathering.get_or_insert_with(Instant::now);
+            if arrived == self.seats.len() || since.elapsed() >= GATHERING {
+                self.gathering = None;
+                self.release(Status::Arrived, running);
+            }
+        }
+    }
+
+    fn release(&self, status: Status, running: &AtomicUsize) {
+        let released: Vec<_> = self.seats.values().filter(|seat| seat.is(status)).collect();
+        running.fetch_add(released.len(), Ordering::AcqRel);
+        // To wake a thread takes longer than it sleeps: each wakes some of the others.
+        let mut first = None;
+        let threads: Vec<_> =
+            released.iter().map(|seat| seat.shared.lock().thread.take()).collect();
+        for (k, seat) in released.iter().enumerate() {
+            let wakes = (BRANCHES * k + 1..).take(BRANCHES).filter_map(|k| threads.get(k)?.clone());
+            seat.shared.lock().wakes = wakes.collect();
+            if k == 0 {
+                first.clone_from(&threads[0]);
+            }
+        }
+        // All may go on before the first is woken, which wakes them.
+        for seat in &released {
+            seat.status.store(Status::Running as u8, Ordering::Release);
+        }
+        if let Some(thread) = first {
+            thread.unpark();
+        }
+    }
+
+    /// Wakes a thread that waits, to let members go on.
+    pub(super) fn wake_one(&self) {
+        let thread = self.seats.values().find_map(|seat| seat.shared.lock().thread.clone());
+        if let Some(thread) = thread {
+            thread.unpark();
+        }
+    }
+
+    /// Does the work of all members that wait.
+    fn work(&mut self) {
+        let waiting = self.seats.iter().filter(|(_, seat)| seat.is(Status::Waiting));
+        let queues: Vec<Queue> = waiting
+            .map(|(&member, seat)| (member, std::mem::take(&mut seat.shared.lock().queue)))
+            .collect();
+        let done = match &self.failed {
+            Some(error) => Err(error.clone()),
+            None => self.staging.perform(&queues),
+        };
+        match done {
+            Ok(all) => {
+                for ((member, _), results) in queues.iter().zip(all) {
+                    self.seats[member].shared.lock().results.extend(results);
+                }
+            }
+            Err(error) => {
+                for (member, _) in &queues {
+                    self.seats[member].shared.lock().failed = Some(error.clone());
+                }
+                self.failed = Some(error);
+            }
+        }
+    }
+}

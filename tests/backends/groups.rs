@@ -1,0 +1,146 @@
+//! Members of a group, each with a grid of its own, against devices that are alone.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::thread;
+
+use gridgen::backend::DeviceError;
+use gridgen::backend::cuda::{CudaBackend, Device, Group, Watch, WatchedDevice};
+use gridgen::case::Case;
+use gridgen::generate::{Control, GridResult, Machine, solve};
+use gridgen::solver::history::NewtonStep;
+use support::fibers::{FiberDevice, lost, mortal};
+
+use crate::bands::runs::case;
+
+/// Counts launches.
+#[derive(Clone, Default)]
+struct Launches(Arc<AtomicUsize>);
+
+impl Launches {
+    fn count(&self) -> usize {
+        self.0.load(Ordering::Relaxed)
+    }
+}
+
+impl Watch for Launches {
+    fn launching(&self) -> Result<(), DeviceError> {
+        self.0.fetch_add(1, Ordering::Relaxed);
+        Ok(())
+    }
+}
+
+fn counted() -> (Arc<dyn Device>, Launches) {
+    let launches = Launches::default();
+    let device = Arc::new(FiberDevice::default());
+    (Arc::new(WatchedDevice::new(device, launches.clone())), launches)
+}
+
+fn make(device: Arc<dyn Device>, case: &Case) -> Result<GridResult, gridgen::error::Error> {
+    let problem = case.settle()?;
+    let machine = Machine::Cuda(Box::new(CudaBackend::new(device)?));
+    solve(&problem, &machine, &mut Control::new(&mut ()))
+}
+
+/// What must not depend on the company, to the last bit.
+fn seen(result: &GridResult) -> (Vec<u64>, String, String) {
+    let bits = result.grid.x.iter().chain(&result.grid.y).map(|c| c.to_bits()).collect();
+    let step = |step: &NewtonStep| {
+        format!(
+            "{:e} {} {:?} {}",
+            step.residual, step.step_length, step.linear_residuals, step.folded_cells
+        )
+    };
+    let steps = result.history.steps.iter().map(step).collect();
+    (bits, steps, format!("{} {:?}", result.verdict, result.notices))
+}
+
+/// Sections of four digits, and keys that let some of them take another way.
+fn cases(count: usize) -> Vec<Case> {
+    let sections: Vec<String> =
+        (0..count).map(|k| format!("{}4{:02}", 1 + k % 5, 9 + k % 7)).collect();
+    let case = |(k, section): (usize, &String)| {
+        let mut sets = vec![("geometry.naca", section.as_str())];
+        match k % 6 {
+            1 => sets.push(("newton.max_iterations", "1")),
+            3 => sets.push(("grid.topology", "C")),
+            // Another size, in double precision, beside the others.
+            4 => sets.extend([("grid.ni", "41"), ("linear.precision", "double")]),
+            // A limit that no retry meets.
+            5 => sets.extend([("quality.retry", "true"), ("quality.max_skewness", "1e-3")]),
+            _ => {}
+        }
+        case(&sets)
+    };
+    sections.iter().enumerate().map(case).collect()
+}
+
+#[test]
+fn a_grid_has_the_bits_of_a_device_alone_in_any_group() {
+    for (count, jobs) in [(2, 2), (4, 3), (17, 17)] {
+        let cases = cases(count);
+        let group = Group::new(Arc::new(FiberDevice::default())).unwrap();
+        let next = AtomicUsize::new(0);
+
+        let made: Vec<(usize, GridResult)> = thread::scope(|scope| {
+            let work = || {
+                let member = Arc::new(group.member());
+                let mut made = Vec::new();
+                loop {
+                    let k = next.fetch_add(1, Ordering::Relaxed);
+                    let Some(case) = cases.get(k) else { return made };
+                    made.push((k, make(member.clone(), case).unwrap()));
+                    member.rest().unwrap();
+                }
+            };
+            let jobs: Vec<_> = (0..jobs).map(|_| scope.spawn(work)).collect();
+            jobs.into_iter().flat_map(|job| job.join().unwrap()).collect()
+        });
+
+        assert_eq!(made.len(), count);
+        for (k, found) in made {
+            let alone = make(Arc::new(FiberDevice::default()), &cases[k]).unwrap();
+            let (a, b) = (seen(&found), seen(&alone));
+            assert_eq!((&a.1, &a.2), (&b.1, &b.2), "case {k} of {count}");
+            assert!(a.0 == b.0, "case {k} of {count}");
+        }
+        assert_eq!(group.size(), 0);
+    }
+}
+
+#[test]
+fn like_work_of_members_is_one_launch() {
+    let launches = |count: usize| {
+        let (device, launches) = counted();
+        let group = Group::new(device).unwrap();
+        let members: Vec<_> = (0..count).map(|_| Arc::new(group.member())).collect();
+        thread::scope(|scope| {
+            for (k, member) in members.into_iter().enumerate() {
+                let section = format!("24{}", 10 + k);
+                scope.spawn(move || make(member, &case(&[("geometry.naca", &section)])).unwrap());
+            }
+        });
+        launches.count()
+    };
+
+    let [one, four] = [1, 4].map(launches);
+
+    // One of them takes another iteration or two.
+    assert!(four < one + one / 4, "{four} launches for four, {one} for one");
+}
+
+#[test]
+fn a_lost_device_fails_all_members_and_none_waits() {
+    let group = Group::new(mortal(200)).unwrap();
+    let members: Vec<_> = (0..3).map(|_| Arc::new(group.member())).collect();
+
+    let failed: Vec<_> = thread::scope(|scope| {
+        let make = |member: Arc<_>| make(member, &case(&[])).unwrap_err().to_string();
+        let jobs: Vec<_> =
+            members.into_iter().map(|member| scope.spawn(move || make(member))).collect();
+        jobs.into_iter().map(|job| job.join().unwrap()).collect()
+    });
+
+    assert!(failed.iter().all(|message| *message == failed[0]), "{failed:?}");
+    assert_eq!(failed[0], lost().to_string());
+}
