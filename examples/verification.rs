@@ -321,7 +321,7 @@ fn initial_grid(
         leading_edge_spacing: LEADING,
         trailing_edge_spacing: TRAILING,
         trailing_edge: TrailingEdge::Sharp,
-        base_cells: BaseCells::AtLeast { base: 8, cap: 12 },
+        base_cells: BaseCells::AtLeast { base: 8, cap: 12, multiple: 2 },
         max_turn_deg: 180.0,
     };
     let points = distribute(&airfoil(section)?, &surface)?;

@@ -2,8 +2,8 @@
 
 use crate::backend::DeviceError;
 use crate::case::{CaseError, SectionError};
-use crate::files::IoError;
 use crate::files::restart::RestartError;
+use crate::files::{IoError, WriteFault};
 use crate::formats::ReadError;
 use crate::formats::matrix_market::MatrixMarketError;
 use crate::grid::FamilyError;
@@ -71,13 +71,14 @@ pub enum Error {
 }
 
 impl Error {
-    /// Exit code of the program: 1 where a linear system may be solved in another way, 2 for bad input and
-    /// for files that cannot be read or written, 3 for the device, 130 for an interruption, as shells have
+    /// Exit code of the program: 1 where a linear system may be solved in another way or curved cells are
+    /// folded, 2 for bad input and for files that cannot be read or written, 3 for the device, 130 for an interruption, as shells have
     /// it.
     pub fn exit_code(&self) -> u8 {
         match self {
             Self::System(SystemError::Pivot { .. })
             | Self::Preconditioner(_)
+            | Self::Io(IoError { fault: WriteFault::FoldedCells { .. }, .. })
             | Self::Movement(
                 MovementError::Linear { .. }
                 | MovementError::Solver(SolverError::Preconditioner(_)),

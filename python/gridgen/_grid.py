@@ -184,15 +184,16 @@ class Mesh:
         span: float | None = None,
         plot3d: Plot3d | None = None,
         compression: str | None = None,
+        curved_order: int | None = None,
     ) -> None:
         """Write the mesh in the format that the end of the name stands for.
 
         Parameters
         ----------
         path : path
-            ``.vts``, ``.vtk``, ``.p3d`` (``.xyz``, ``.x``, ``.fmt``), ``.su2``, ``.cgns``. A name without
-            an extension is a folder, which gets OpenFOAM's ``constant/polyMesh``; a whole case of OpenFOAM is
-            written by `make` with ``output`` and ``formats=["openfoam"]``.
+            ``.vts``, ``.vtk``, ``.p3d`` (``.xyz``, ``.x``, ``.fmt``), ``.su2``, ``.cgns``, ``.msh``. A name
+            without an extension is a folder, which gets OpenFOAM's ``constant/polyMesh``; a whole case of
+            OpenFOAM is written by `make` with ``output`` and ``formats=["openfoam"]``.
         force : bool
             Whether to replace a mesh of OpenFOAM or a neutral map that gridgen did not write.
         span_cells : int, optional
@@ -204,11 +205,15 @@ class Mesh:
             ``blanking``, ``axes``; those of the case by default.
         compression : {"none", "zlib"}, optional
             Compression of ``.vts``; that of the case by default, else none.
+        curved_order : int, optional
+            Order of the cells of ``.msh``, 1 to 4: each takes that many cells of the mesh in each direction.
+            That of the case by default, else 1.
 
         Raises
         ------
         FileError
-            Where the file cannot be written, or no format has such a name.
+            Where the file cannot be written, no format has such a name, or curved cells are folded or cannot
+            be made of so many cells.
         """
         notes = self._native.write(
             path_text(path),
@@ -217,6 +222,7 @@ class Mesh:
             span=span,
             plot3d=None if plot3d is None else dict(plot3d),
             compression=compression,
+            curved_order=curved_order,
         )
         log_notes(notes)
 

@@ -133,8 +133,8 @@ class Keys(TypedDict, total=False):
     section; 4e-4 * 128/cells of it on a C-grid)"""
     trailing_edge_spacing: float | None
     """grid: Spacing of the wall points at the trailing edge. Where that is sharp, the default is at least
-    a sixth of the first cell, up to 1e-2. (chords, default 1e-3 * 256/cells around the section; 3e-3 *
-    128/cells of it on a C-grid)"""
+    a sixth of the first cell, or all of it with ``output.curved_order`` above 1, up to 1e-2. (chords,
+    default 1e-3 * 256/cells around the section; 3e-3 * 128/cells of it on a C-grid)"""
     max_turn: float | None
     """grid: Largest turn of the wall from one cell to the next: where the spacing would turn it more,
     points gather, at the expense of the rest. Corners are left out, and a concave bend of a smooth
@@ -244,6 +244,10 @@ class Keys(TypedDict, total=False):
     sides: str | None
     """output: What the ends of the span of an extruded grid are: planes of symmetry, or each the
     repetition of the other. (default "symmetry")"""
+    curved_order: int | None
+    """output: Order of the cells of ``mesh.msh``, each of which takes that many cells of the grid in each
+    direction. ``ni`` - 1, ``nj`` - 1, ``wake`` and ``span_cells`` are multiples of it, and the verdict on
+    the grid is one on these cells too. (default 1)"""
     plot3d_dimensions: int | None
     """output: Coordinates per point in the Plot3D file. (default 3)"""
     plot3d_encoding: str | None

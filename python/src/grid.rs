@@ -9,7 +9,7 @@ use gridgen::error::Error;
 use gridgen::formats::plot3d::Flavour;
 use gridgen::formats::{self, Compression, Format, Mesh, MeshData, Settings, Sides, Span};
 use gridgen::generate::{DeviceNodes, GridResult};
-use gridgen::grid::quality::{CellMeasure, Quality, measure_along, nonorthogonality};
+use gridgen::grid::quality::{CellMeasure, MOST_ORDER, Quality, measure_along, nonorthogonality};
 use gridgen::grid::{Grid, Seam, Topology};
 use gridgen::movement::{MovementError, Reference};
 use numpy::ndarray::{Array2, ArrayView2};
@@ -234,7 +234,7 @@ impl NativeGrid {
     }
 
     /// Writes the mesh to a file whose name says the format; returns notes.
-    #[pyo3(signature = (path, *, force, span_cells, span, plot3d, compression))]
+    #[pyo3(signature = (path, *, force, span_cells, span, plot3d, compression, curved_order))]
     fn write(
         &self,
         py: Python<'_>,
@@ -244,6 +244,7 @@ impl NativeGrid {
         span: Option<f64>,
         plot3d: Option<BTreeMap<String, Bound<'_, PyAny>>>,
         compression: Option<&str>,
+        curved_order: Option<usize>,
     ) -> PyResult<Vec<String>> {
         let mut mesh = self.mesh_data();
         mesh.settings.compression = match compression {
@@ -254,6 +255,13 @@ impl NativeGrid {
             mesh.settings.plot3d = flavour(py, mesh.settings.plot3d, given)?;
         }
         mesh.span = extent(py, mesh.span, span_cells, span)?;
+        if let Some(order) = curved_order {
+            if !(1..=MOST_ORDER).contains(&order) {
+                let message = format!("curved_order: expected a number from 1 to {MOST_ORDER}");
+                return Err(refused(py, &message));
+            }
+            mesh.settings.curved_order = order;
+        }
         // A name without an end is that of a folder.
         let folder = path.extension().is_none().then(|| Format::named("openfoam")).flatten();
         let format = Format::of_path(&path).or(folder);

@@ -210,3 +210,29 @@ else:
     sys.exit("no error")
 """
     run_python(code)
+
+
+def test_curved_cells_are_written_or_refused(grid, tmp_path):
+    path = tmp_path / "wing.msh"
+    grid.write(path, curved_order=4)
+    text = path.read_text()
+
+    # 64 x 32 cells of the grid; 37 is gmsh's number of a quadrangle of 25 nodes.
+    assert "2 1 37 128" in text
+    with pytest.raises(gridgen.FileError, match="64 cells around are no multiple of 3"):
+        grid.write(path, curved_order=3)
+    with pytest.raises(gridgen.CaseError, match="curved_order: expected a number from 1 to 4"):
+        grid.write(path, curved_order=5)
+    assert path.read_text() == text
+
+
+def test_folded_curved_cells_are_not_written(tmp_path):
+    thick = {"naca": "0006", "ni": 65, "nj": 33, "first_cell": 5e-2}
+    with pytest.raises(gridgen.FileError, match="cells of order 2 that are folded: 4") as refused:
+        gridgen.make(**thick).write(tmp_path / "wing.msh", curved_order=2)
+    with pytest.raises(gridgen.NotConverged, match="4 folded cells of order 2") as folded:
+        gridgen.make(**thick, curved_order=2, retry=False)
+
+    assert refused.value.exit_code == folded.value.exit_code == 1
+    assert not (tmp_path / "wing.msh").exists()
+    assert folded.value.grid.verdict.kind == "folded-curved"

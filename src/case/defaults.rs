@@ -22,6 +22,9 @@ pub(super) const REFERENCE_LENGTH: f64 = 0.5;
 const MOST_HEIGHTS: f64 = 6.0;
 const WIDEST: f64 = 1e-2;
 
+/// The same where cells are of a higher order: with more those of order 2 fold beside the edge.
+const MOST_HEIGHTS_CURVED: f64 = 1.0;
+
 /// Smoothing of the marched volumes around a closed section, and the least of it. First cells higher than a
 /// quarter of the length of the wall's cells are marched with as much less: Newton's method then starts
 /// nearer to its solution, in 4 steps on 8193 × 2049 points at 1e-2 where it took 18.
@@ -39,8 +42,11 @@ pub(crate) const NEWTON_STEPS: i64 = 30;
 const MAX_TURN: f64 = 15.0;
 
 /// Cells on a base and on a cap: as many as follow from the spacing, but no fewer. The lines that leave a
-/// base then spread less far, and a cap turns by 15° in each.
-pub(super) const BASE_CELLS: BaseCells = BaseCells::AtLeast { base: 8, cap: 12 };
+/// base then spread less far, and a cap turns by 15° in each. On each side of their middle they make cells
+/// of this order.
+pub(super) fn base_cells(order: usize) -> BaseCells {
+    BaseCells::AtLeast { base: 8, cap: 12, multiple: 2 * order }
+}
 
 /// Angle of the trailing edge from which it is round rather than sharp, degrees.
 pub(super) const ROUND_EDGE: f64 = 90.0;
@@ -93,7 +99,7 @@ impl Case {
     /// Puts every default in place that follows from the wall. Returns the spacing of the section at its
     /// leading and trailing edge in chords, the largest turn in a cell in degrees, and the seam.
     pub(super) fn settle_defaults(&mut self, wall: Wall) -> ([f64; 2], f64, Seam) {
-        let Self { grid, initial, .. } = self;
+        let Self { grid, initial, output, .. } = self;
         let cells = wall.cells as f64;
         let mut spacing = [0.0; 2];
         if wall.edge {
@@ -101,7 +107,9 @@ impl Case {
                 if wall.cut { ([4e-4, 3e-3], 128.0) } else { ([3e-3, 1e-3], 256.0) };
             let [leading, trailing] =
                 [leading, trailing].map(|chords: f64| chords * cells_of_default / cells);
-            let thick = if wall.sharp { grid.first_cell / MOST_HEIGHTS } else { 0.0 };
+            let curved = output.curved_order > 1;
+            let heights = if curved { MOST_HEIGHTS_CURVED } else { MOST_HEIGHTS };
+            let thick = if wall.sharp { grid.first_cell / heights } else { 0.0 };
             let trailing = trailing.max(thick.min(WIDEST));
             spacing = [
                 *grid.leading_edge_spacing.get_or_insert(leading),

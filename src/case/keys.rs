@@ -186,7 +186,8 @@ keys! {
             Derived("1e-3 * 256/cells around the section; 3e-3 * 128/cells of it on a C-grid"),
             "chords";
             "Spacing of the wall points at the trailing edge. Where that is sharp, the default is \
-            at least a sixth of the first cell, up to 1e-2.";
+            at least a sixth of the first cell, or all of it with `output.curved_order` above 1, up \
+            to 1e-2.";
         max_turn: real(closed(1e-3), closed(180.0)),
             Derived("15, or 15 * 256/cells of the section if that is less"), "degrees";
             "Largest turn of the wall from one cell to the next: where the spacing would turn it \
@@ -298,6 +299,10 @@ keys! {
         sides: Kind::Word(&["symmetry", "periodic"]), Word("symmetry"), "";
             "What the ends of the span of an extruded grid are: planes of symmetry, or each the \
             repetition of the other.";
+        curved_order: integer(1, 4), Integer(1), "";
+            "Order of the cells of `mesh.msh`, each of which takes that many cells of the grid in each \
+            direction. `ni` - 1, `nj` - 1, `wake` and `span_cells` are multiples of it, and the verdict on \
+            the grid is one on these cells too.";
         plot3d_dimensions: integer(2, 3), Integer(3), "";
             "Coordinates per point in the Plot3D file.";
         plot3d_encoding: Kind::Word(&["text", "fortran", "stream"]), Word("text"), "";

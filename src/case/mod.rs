@@ -301,6 +301,8 @@ pub struct OutputOptions {
     pub span: f64,
     /// What the ends of the span are.
     pub sides: Sides,
+    /// Order of the curved cells of formats that have such.
+    pub curved_order: usize,
     /// Layout of the `Plot3D` file.
     #[serde(flatten)]
     pub plot3d: Flavour,

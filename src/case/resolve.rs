@@ -36,6 +36,7 @@ impl Case {
         let initial: InitialOptions = entries.section("initial", &[])?;
         let smoothing = i64::from(defaults::smoothing(initial.method));
         let control = entries.section("control", &[("smoothing", smoothing.into())])?;
+        check_order(entries, &grid)?;
         Ok(Self {
             initial,
             control,
@@ -120,6 +121,7 @@ fn wake(
     }
     let most = ni.saturating_sub(LEAST_SECTION) / 2;
     let default = defaults::wake_cells(ni, most);
+    let default = default - default % step_of_order(entries)?;
     let cells = entries.given("grid.wake")?.unwrap_or(default);
     if cells > most {
         return Err(entries.refuse(
@@ -165,6 +167,43 @@ fn first_cell(entries: &Entries, far_field: f64, nj: usize) -> Result<f64, CaseE
         format!("a first cell below the uniform spacing far_field/(nj - 1) = {most}, here {here}"),
         "choose a smaller first cell, fewer points in j, or a farther far field",
     ))
+}
+
+/// Cells of the case, before they are refined, of which curved cells are multiples.
+fn step_of_order(entries: &Entries) -> Result<usize, CaseError> {
+    let order: usize = entries.get("output.curved_order")?;
+    let refine: usize = entries.get("grid.refine")?;
+    Ok((1..=order).find(|step| (step * refine).is_multiple_of(order)).unwrap_or(order))
+}
+
+/// Refuses counts of cells, as they stand in the case, that make no cells of its order.
+fn check_order(entries: &Entries, grid: &GridOptions) -> Result<(), CaseError> {
+    let order: usize = entries.get("output.curved_order")?;
+    let (step, refine) = (step_of_order(entries)?, entries.get::<usize>("grid.refine")?);
+    let wake = grid.wake.map(|wake| ("grid.wake", wake.cells / refine, 0));
+    let span: usize = entries.get("output.span_cells")?;
+    let plane = [("grid.ni", (grid.ni - 1) / refine, 1), ("grid.nj", (grid.nj - 1) / refine, 1)];
+    let counts = plane.into_iter().chain(wake);
+    let counts = counts.map(|(key, cells, nodes)| (key, cells, nodes, step));
+    let counts = counts.chain([("output.span_cells", span, 0, order)]);
+    for (key, cells, nodes, step) in counts {
+        if cells % step == 0 {
+            continue;
+        }
+        let below = cells - cells % step;
+        let above = below + step + nodes;
+        let nearest =
+            if below == 0 { above.to_string() } else { format!("{} or {above}", below + nodes) };
+        let count = if nodes == 0 { key.to_owned() } else { format!("{key} - 1") };
+        return Err(entries.refuse(
+            &[key, "output.curved_order"],
+            format!(
+                "a multiple of {step} for {count}, to make cells of order {order}, here {cells}"
+            ),
+            format!("the nearest {key} is {nearest}; or choose another output.curved_order"),
+        ));
+    }
+    Ok(())
 }
 
 /// Refuses more cells on the base than there are around the body.

@@ -1,7 +1,7 @@
 //! The second stage of a case: what its section decides, topology, spacings and turn, and the points of
 //! the wall that follow from them.
 
-use super::defaults::{BASE_CELLS, ROUND_EDGE, Wall, round_off};
+use super::defaults::{ROUND_EDGE, Wall, base_cells, round_off};
 use super::{Case, Contour, GeometryOptions, GridOptions, Place, Topology as Choice};
 use crate::geometry::{
     Airfoil, BaseCells, BoundaryPoints, ClosedContour, GeometryError, SectionMeasures,
@@ -9,7 +9,7 @@ use crate::geometry::{
     contour_from_file, distribute, distribute_closed, distribute_closed_relaxed, edge_closes,
     open_normals, set_angle, set_edge_thickness, spacing_geometric, wall_normals, with_wake,
 };
-use crate::grid::{FAR_FIELD_CENTRE, Symmetry, Topology};
+use crate::grid::{FAR_FIELD_CENTRE, Symmetry, Topology, cut_corner};
 
 /// A body, as a case describes it.
 #[derive(Debug, Clone, PartialEq)]
@@ -141,7 +141,8 @@ impl Case {
         let ni = grid.around() - wake.map_or(0, |wake| 2 * wake.cells);
         let sharp = closes || wake.is_some();
         let wall = Wall { cut: wake.is_some(), edge: true, sharp, cells: ni - 1 };
-        let base_cells = grid.base_cells.map_or(BASE_CELLS, BaseCells::Exactly);
+        let chosen = base_cells(self.output.curved_order);
+        let base_cells = grid.base_cells.map_or(chosen, BaseCells::Exactly);
         let ([leading_edge_spacing, trailing_edge_spacing], max_turn_deg, seam) =
             self.settle_defaults(wall);
         let surface = SurfaceSettings {
@@ -210,6 +211,7 @@ impl Case {
             }
             GeometryError::WallPoints { .. } => &["grid.ni"],
             GeometryError::BaseCells { .. } => &["grid.base_cells", "grid.ni"],
+            GeometryError::CornerInSide { .. } => &["grid.base_cells", "output.curved_order"],
             GeometryError::NoBase { .. } => &["geometry.trailing_edge"],
             GeometryError::CutCrosses { .. } => &["grid.wake_direction", "grid.topology"],
             GeometryError::FlapRadius { .. } => &["geometry.flap.radius", "geometry.flap"],
@@ -234,6 +236,10 @@ impl Problem {
             .then(|| Symmetry::of_line(&points.x, &points.y))
             .transpose()?;
         let Case { grid: GridOptions { nj, first_cell, far_field, .. }, .. } = case;
+        let (wall, order) = (topology.wall(points.x.len()), case.output.curved_order);
+        if let Some(point) = cut_corner([&points.x, &points.y], &wall, order) {
+            return Err(GeometryError::CornerInSide { point, order });
+        }
         let layers = spacing_geometric(nj, first_cell, far_field)?;
         let normals = if topology.closed() { wall_normals } else { open_normals };
         let normals = normals(&points.x, &points.y);

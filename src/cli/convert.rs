@@ -10,7 +10,7 @@ use gridgen::formats::plot3d::{Axes, ByteOrder, Dimensions, Encoding, Flavour, P
 use gridgen::formats::{self, Mesh};
 use gridgen::formats::{Converted, FORMATS, Format, MeshData, NAMES, Settings};
 use gridgen::formats::{Sides, Span};
-use gridgen::grid::quality::measure_along;
+use gridgen::grid::quality::{MOST_ORDER, measure_along};
 
 use super::terminal::{Terminal, list};
 use super::{Failure, NOT_CONVERGED, word};
@@ -69,6 +69,9 @@ pub(super) struct LayoutArguments {
     /// Indices of Plot3D: around, outward, span, or around, span, outward as FUN3D has them.
     #[arg(long, value_name = "ijk|fun3d", default_value = "ijk", value_parser = word::<Axes>)]
     axes: Axes,
+    /// Order of the cells of .msh: each takes that many cells of MESH in each direction.
+    #[arg(long, value_name = "1|2|3|4", default_value = "1", value_parser = order)]
+    curved_order: usize,
     /// Replace a mesh of OpenFOAM or a neutral map that gridgen did not write.
     #[arg(long)]
     force: bool,
@@ -97,11 +100,13 @@ Examples:
   gridgen convert mesh.vts -o mesh.p3d --encoding fortran --byte-order big
   gridgen convert mesh.su2 -o wing --to openfoam
   gridgen convert mesh.vts -o mesh.su2 --span-cells 8 --span 0.5 --sides periodic
+  gridgen convert mesh.vts -o mesh.msh --curved-order 3
 
 The format follows from the name of FILE: {plain}{others}. Plot3D
 with three dimensions gets a neutral map, FILE.nmf, beside it.
 
-Exit codes: 0 written, 1 written but the grid is folded, 2 not written."
+Exit codes: 0 written; 1 written but the grid is folded, or not written since curved cells are; 2 not
+written."
     )
 }
 
@@ -117,6 +122,12 @@ fn alternatives(items: impl Iterator<Item = String>) -> String {
         Some((last, others)) => [&others.join(", "), " or ", last].concat(),
         None => String::new(),
     }
+}
+
+/// An order of cells.
+fn order(text: &str) -> Result<usize, String> {
+    let order = text.parse().ok().filter(|order| (1..=MOST_ORDER).contains(order));
+    order.ok_or_else(|| format!("a number from 1 to {MOST_ORDER} was expected"))
 }
 
 /// A length above zero.
@@ -179,8 +190,12 @@ impl LayoutArguments {
     ) -> Result<Converted, IoError> {
         // A conversion that was killed here may have left a part of a file.
         atomic::sweep_beside(output);
-        let settings =
-            Settings { compression: self.compression, plot3d: self.flavour(), reference: None };
+        let settings = Settings {
+            compression: self.compression,
+            plot3d: self.flavour(),
+            curved_order: self.curved_order,
+            reference: None,
+        };
         let (grid, span, weldable) = (&mesh.grid, self.span(), mesh.weldable());
         format.convert(output, &MeshData { grid, span, weldable, settings }, self.force)
     }

@@ -49,6 +49,36 @@ pub enum WriteFault {
         /// As many as there may be.
         most: u128,
     },
+    /// The cells of the mesh make no cells of a higher order.
+    #[error("{count} {what} are no multiple of {order}, the order of the curved cells")]
+    Indivisible {
+        /// Which cells.
+        what: &'static str,
+        /// How many there are.
+        count: usize,
+        /// The order.
+        order: usize,
+    },
+    /// A corner of the wall would be inside of the side of a curved cell.
+    #[error(
+        "the wall has a corner at its point {point}, which is no multiple of {order}, the order of the curved cells"
+    )]
+    CornerInSide {
+        /// Counted from 0, the first of the wall.
+        point: usize,
+        /// The order.
+        order: usize,
+    },
+    /// Curved cells that are not shown to have a positive Jacobian determinant everywhere.
+    #[error("cells of order {order} that are folded: {folded_cells}, the worst at ({:.6}, {:.6})", at[0], at[1])]
+    FoldedCells {
+        /// How many.
+        folded_cells: usize,
+        /// Their order.
+        order: usize,
+        /// Centre of the worst, in the unit of the mesh.
+        at: [f64; 2],
+    },
     /// The disk has not the space that the file needs at least.
     #[error("{} or more are needed, {} are free on the disk", shown(*needed), shown(*free))]
     NoRoom {
@@ -128,8 +158,17 @@ impl IoError {
                 "choose an output folder you may write to, or change its permissions"
             }
             WriteFault::Exists => "choose another name, or remove that file first",
-            WriteFault::NoFormat => "name it .vts, .vtk, .p3d, .su2 or .cgns",
+            WriteFault::NoFormat => "name it .vts, .vtk, .p3d, .su2, .cgns or .msh",
             WriteFault::TooLarge { .. } => "choose fewer cells over the span, or a coarser grid",
+            WriteFault::Indivisible { .. } => {
+                "choose an order that divides all counts of cells, or a mesh of another size"
+            }
+            WriteFault::CornerInSide { .. } => {
+                "choose an order that divides it, or a mesh with corners at such points"
+            }
+            WriteFault::FoldedCells { .. } => {
+                "choose a lower order, or a mesh of closer points there"
+            }
             WriteFault::Foreign | WriteFault::Changed => {
                 "move it away, choose another output folder, or replace it with --force"
             }

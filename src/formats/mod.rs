@@ -17,6 +17,8 @@ mod welded;
 #[doc(hidden)]
 pub mod cgns;
 #[doc(hidden)]
+pub mod msh;
+#[doc(hidden)]
 pub mod nmf;
 #[doc(hidden)]
 pub mod openfoam;
@@ -114,14 +116,23 @@ pub struct MeshData<'a> {
 }
 
 /// Choices within formats.
-#[derive(Debug, Clone, Copy, Default)]
+#[derive(Debug, Clone, Copy)]
 pub struct Settings {
     /// Compression of `.vts`.
     pub compression: Compression,
     /// Layout of `Plot3D`.
     pub plot3d: Flavour,
+    /// Order of the cells of formats that have curved ones.
+    pub curved_order: usize,
     /// What the force coefficients of an OpenFOAM case refer to; none for the grid's chord.
     pub reference: Option<Reference>,
+}
+
+impl Default for Settings {
+    fn default() -> Self {
+        let (compression, plot3d) = (Compression::default(), Flavour::default());
+        Self { compression, plot3d, curved_order: 1, reference: None }
+    }
 }
 
 impl<'a> From<&'a Grid> for MeshData<'a> {
@@ -141,8 +152,15 @@ pub struct Converted {
 }
 
 /// All formats, in the order of the documents.
-pub static FORMATS: [Format; 6] =
-    [vts::FORMAT, vtk::FORMAT, plot3d::FORMAT, su2::FORMAT, openfoam::FORMAT, cgns::FORMAT];
+pub static FORMATS: [Format; 7] = [
+    vts::FORMAT,
+    vtk::FORMAT,
+    plot3d::FORMAT,
+    su2::FORMAT,
+    openfoam::FORMAT,
+    cgns::FORMAT,
+    msh::FORMAT,
+];
 
 /// The names of all formats.
 pub const NAMES: [&str; FORMATS.len()] = {

@@ -4,7 +4,8 @@
 //! (i, j) has the number `j (ni − 1) + i mod (ni − 1)`. On the line j = 0 of a C-grid the node
 //! (ni − 1 − i, 0) repeats (i, 0) for i ≤ wake: that line has the nodes 0 to ni − 2 − wake, and the
 //! others follow in rows of ni. Half a grid has nothing to weld, and its nodes are numbered as they
-//! stand. Cell (i, j) has the number `j (ni − 1) + i` on all.
+//! stand. Cell (i, j) has the number `j (ni − 1) + i` on all; where a cell takes several of the grid, that
+//! many lines are between its corners, and cells are counted likewise.
 
 use crate::grid::{Grid, Topology};
 
@@ -12,6 +13,8 @@ use crate::grid::{Grid, Topology};
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Welded<'a> {
     grid: &'a Grid,
+    /// Cells of the grid that a cell takes in each direction.
+    order: usize,
     /// Cells along a line of constant j.
     columns: usize,
     /// Layers of cells; there is one more line of nodes.
@@ -28,6 +31,18 @@ pub(super) struct Side {
     pub(super) side: usize,
 }
 
+/// The sides on the rim of a grid.
+pub(super) struct Rim {
+    /// On the body.
+    pub(super) body: Vec<Side>,
+    /// On the outer line j = nj − 1.
+    pub(super) outer: Vec<Side>,
+    /// On the line i = 0; none where the lines around the body close.
+    pub(super) first: Vec<Side>,
+    /// On the line i = ni − 1; likewise.
+    pub(super) last: Vec<Side>,
+}
+
 /// Sides of a cell by the neighbour across: below, behind (i + 1), above, before.
 const BELOW: usize = 0;
 const BEHIND: usize = 1;
@@ -35,18 +50,26 @@ const ABOVE: usize = 2;
 const BEFORE: usize = 3;
 
 impl<'a> Welded<'a> {
+    /// The cells of the grid.
     pub(super) fn new(grid: &'a Grid) -> Self {
-        let (columns, layers) = (grid.ni - 1, grid.nj - 1);
+        Self::of_order(grid, 1)
+    }
+
+    /// Cells that take `order` × `order` of the grid; its counts of cells and that of its cut are multiples
+    /// of it.
+    pub(super) fn of_order(grid: &'a Grid, order: usize) -> Self {
+        let ni = grid.ni;
         let (first_line, line) = match grid.topology {
-            Topology::O(_) => (columns, columns),
-            Topology::C { wake } => (columns - wake, columns + 1),
-            Topology::Half(_) => (columns + 1, columns + 1),
+            Topology::O(_) => (ni - 1, ni - 1),
+            Topology::C { wake } => (ni - 1 - wake, ni),
+            Topology::Half(_) => (ni, ni),
         };
-        Self { grid, columns, layers, first_line, line }
+        let (columns, layers) = ((ni - 1) / order, (grid.nj - 1) / order);
+        Self { grid, order, columns, layers, first_line, line }
     }
 
     pub(super) fn nodes(&self) -> usize {
-        self.first_line + self.line * self.layers
+        self.first_line + self.line * (self.grid.nj - 1)
     }
 
     pub(super) fn cells(&self) -> usize {
@@ -65,20 +88,26 @@ impl<'a> Welded<'a> {
         }
     }
 
-    /// The node (i, j); `i` may be `columns`, which is column 0 of an O-grid.
-    fn node(&self, i: usize, j: usize) -> usize {
+    /// The node (i, j); `i` may be `ni − 1`, which is column 0 of an O-grid.
+    pub(super) fn node(&self, i: usize, j: usize) -> usize {
         match j.checked_sub(1) {
             Some(lines) => self.first_line + lines * self.line + i % self.line,
             None if i < self.first_line => i,
             // The other end of the line, to which the seam or the cut welds this one.
-            None => self.columns - i,
+            None => self.grid.ni - 1 - i,
         }
     }
 
-    /// Nodes of a cell, counter-clockwise from (i, j).
-    pub(super) fn corners(&self, cell: usize) -> [usize; 4] {
+    /// The node `a` lines in i and `b` in j from the first of a cell, both at most its order.
+    pub(super) fn node_of(&self, cell: usize, [a, b]: [usize; 2]) -> usize {
         let (i, j) = (cell % self.columns, cell / self.columns);
-        [self.node(i, j), self.node(i + 1, j), self.node(i + 1, j + 1), self.node(i, j + 1)]
+        self.node(self.order * i + a, self.order * j + b)
+    }
+
+    /// Corners of a cell, counter-clockwise from (i, j).
+    pub(super) fn corners(&self, cell: usize) -> [usize; 4] {
+        let n = self.order;
+        [[0, 0], [n, 0], [n, n], [0, n]].map(|at| self.node_of(cell, at))
     }
 
     /// The two nodes of a side, the cell on their left.
@@ -87,13 +116,21 @@ impl<'a> Welded<'a> {
         [corners[side], corners[(side + 1) % 4]]
     }
 
+    /// The node `k` lines from the first of a side, the cell on the left.
+    pub(super) fn node_of_side(&self, Side { cell, side }: Side, k: usize) -> usize {
+        let n = self.order;
+        self.node_of(cell, [[k, 0], [n, k], [n - k, n], [0, n - k]][side])
+    }
+
     /// The sides that a cell shares with cells of higher numbers, which are returned beside them: the
     /// next one along the line, the one across the seam or the cut, the one above.
     pub(super) fn shared(&self, cell: usize) -> impl Iterator<Item = (Side, usize)> + use<> {
         let (i, layer) = (cell % self.columns, cell / self.columns);
         let welded = match self.grid.topology {
             Topology::O(_) if i == 0 => Some((BEFORE, cell + self.columns - 1)),
-            Topology::C { wake } if cell < wake => Some((BELOW, self.columns - 1 - cell)),
+            Topology::C { wake } if cell < wake / self.order => {
+                Some((BELOW, self.columns - 1 - cell))
+            }
             _ => None,
         };
         let next = (i + 1 < self.columns).then_some((BEHIND, cell + 1));
@@ -105,21 +142,27 @@ impl<'a> Welded<'a> {
     /// The sides on the rim by the name of their patch: the body, the far field with the outflow of a
     /// C-grid, and on half a grid its plane of symmetry.
     pub(super) fn rims(&self) -> Vec<(&'static str, Vec<Side>)> {
+        let Rim { body, outer, first, last } = self.rim();
+        let ends = [first, last].concat();
+        match self.grid.topology {
+            Topology::O(_) | Topology::C { .. } => {
+                vec![("airfoil", body), ("farfield", [outer, ends].concat())]
+            }
+            Topology::Half(_) => vec![("airfoil", body), ("farfield", outer), ("symmetry", ends)],
+        }
+    }
+
+    /// The sides on the rim.
+    pub(super) fn rim(&self) -> Rim {
         let wall = self.grid.topology.wall(self.grid.ni);
         let side = |side| move |cell| Side { cell, side };
-        let body = (*wall.start()..*wall.end()).map(side(BELOW)).collect();
-        let mut far: Vec<Side> = self.layer(self.layers - 1).map(side(ABOVE)).collect();
-        let first = (0..self.layers).map(|layer| self.layer(layer).start);
-        let last = (0..self.layers).map(|layer| self.layer(layer).end - 1);
-        let ends = first.map(side(BEFORE)).chain(last.map(side(BEHIND)));
-        let symmetry = match self.grid.topology {
-            Topology::O(_) => None,
-            Topology::C { .. } => {
-                far.extend(ends);
-                None
-            }
-            Topology::Half(_) => Some(("symmetry", ends.collect())),
-        };
-        [("airfoil", body), ("farfield", far)].into_iter().chain(symmetry).collect()
+        let open = !self.grid.topology.closed();
+        let layers = || (0..self.layers).filter(|_| open).map(|layer| self.layer(layer));
+        Rim {
+            body: (wall.start() / self.order..wall.end() / self.order).map(side(BELOW)).collect(),
+            outer: self.layer(self.layers - 1).map(side(ABOVE)).collect(),
+            first: layers().map(|layer| layer.start).map(side(BEFORE)).collect(),
+            last: layers().map(|layer| layer.end - 1).map(side(BEHIND)).collect(),
+        }
     }
 }

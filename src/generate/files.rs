@@ -45,8 +45,12 @@ impl OutputFiles {
     /// Those that a case asks for.
     pub(super) fn of(case: &Case) -> Self {
         let output = &case.output;
-        let settings =
-            Settings { compression: output.compression, plot3d: output.plot3d, reference: None };
+        let settings = Settings {
+            compression: output.compression,
+            plot3d: output.plot3d,
+            curved_order: output.curved_order,
+            reference: None,
+        };
         let formats = output.formats.iter();
         let mut others = vec![&report::HISTORY];
         others.extend(output.pictures.then_some(&report::PICTURES).into_iter().flatten());

@@ -79,6 +79,9 @@ impl Outputs {
             asked.then(|| result.problem.reference_from(&CpuBackend, Some(&result.grid)));
         let reference = reference.transpose()?;
         let mut coarser = coarser_grids(&result.grid, options.grids);
+        let judged =
+            |(grid, quality): &(Grid, Quality)| problem.verdict(result.stop, quality, grid);
+        let verdicts: Vec<Verdict> = coarser.iter().map(judged).collect();
         problem.place(&mut result.grid);
         for (grid, _) in &mut coarser {
             problem.place(grid);
@@ -101,9 +104,8 @@ impl Outputs {
         let text = Some(case.to_toml_string()?);
         let mut members = vec![Member { artifacts: finest, verdict, text, note: None }];
         let mut coarse = case.clone();
-        for (level, (grid, quality)) in coarser.iter().enumerate() {
+        for (level, ((grid, quality), verdict)) in coarser.iter().zip(verdicts).enumerate() {
             coarse.grid = coarse.grid.scaled(0.5, quality.first_cell_min);
-            let verdict = problem.verdict(result.stop, quality);
             let good = verdict.is_good();
             let Grid { ni, nj, .. } = grid;
             if !good && result.stop.converged() {

@@ -3,11 +3,11 @@
 use crate::backend::{
     self, DeviceError, EllipticBackend, EllipticData, GridBackend, MultigridBackend, Real,
 };
-use crate::case::{InitialOptions, Problem};
+use crate::case::{Case, InitialOptions, Problem};
 use crate::elliptic::{EllipticSettings, GridJacobian, GridProblem, Guessed};
 use crate::geometry::BoundaryPoints;
 use crate::grid::initial::{InitialGrid, InitialSettings, Outline};
-use crate::grid::quality::Quality;
+use crate::grid::quality::{CurvedQuality, Quality, measure_curved};
 use crate::grid::{FamilyError, Grid, Symmetry, Topology, Verdict, check_corners, check_family};
 use crate::movement::{MovementError, Place, Reference};
 use crate::solver::linear::LinearSolver;
@@ -158,16 +158,33 @@ impl Problem {
         unmoved.iter().any(|(value, neutral): &(f64, f64)| value.to_bits() != neutral.to_bits())
     }
 
-    /// The verdict on a grid of this problem.
-    pub fn verdict(&self, stop: NewtonStop, quality: &Quality) -> Verdict {
-        self.case.quality.verdict(stop, quality)
+    /// The verdict on a grid in the frame of this problem, and on the curved cells that its case asks for.
+    pub fn verdict(&self, stop: NewtonStop, quality: &Quality, grid: &Grid) -> Verdict {
+        let verdict = self.case.quality.verdict(stop, quality);
+        match self.curved_quality(grid) {
+            Some(CurvedQuality { folded_cells: cells, order, at, .. }) if cells > 0 => {
+                verdict.and(Verdict::FoldedCurved { cells, order, at })
+            }
+            _ => verdict,
+        }
+    }
+
+    /// The quality of the curved cells of such a grid, where the case asks for them; the place of the worst is that in
+    /// the files.
+    pub(super) fn curved_quality(&self, grid: &Grid) -> Option<CurvedQuality> {
+        let (order, chord) = (self.case.output.curved_order, self.case.geometry.chord);
+        let measured = (order > 1).then(|| measure_curved(grid, order))?;
+        let at = [0, 1].map(|c| chord * (measured.at[c] + self.shift[c]));
+        Some(CurvedQuality { at, ..measured })
     }
 
     /// Whether the grid is the finest of a family of `grids`, and all members have the corners of a base.
     pub(super) fn check_family(&self, grids: u32) -> Result<(), FamilyError> {
-        check_family(self.topology, self.case.grid.ni, self.case.grid.nj, grids)?;
+        let Case { grid, output, .. } = &self.case;
+        check_family(self.topology, grid.ni, grid.nj, grids, output.curved_order)?;
         let BoundaryPoints { x, y, base_cells, .. } = &self.points;
         let kept = self.half.map_or(0..=x.len() - 1, |symmetry| symmetry.kept(x.len()));
-        if *base_cells > 0 { check_corners([x, y], &kept, grids) } else { Ok(()) }
+        let corners = *base_cells > 0;
+        if corners { check_corners([x, y], &kept, grids, output.curved_order) } else { Ok(()) }
     }
 }

@@ -42,6 +42,7 @@ enum SentVerdict {
     Good,
     NotConverged(String),
     Folded(usize),
+    FoldedCurved { cells: usize, order: usize, at: [u64; 2] },
     BeyondLimit { skewness: bool, value: u64, limit: u64 },
 }
 
@@ -53,6 +54,9 @@ impl From<Summary> for SentSummary {
                 Verdict::Good => SentVerdict::Good,
                 Verdict::NotConverged { reason } => SentVerdict::NotConverged(reason),
                 Verdict::Folded { cells } => SentVerdict::Folded(cells),
+                Verdict::FoldedCurved { cells, order, at } => {
+                    SentVerdict::FoldedCurved { cells, order, at: at.map(f64::to_bits) }
+                }
                 Verdict::BeyondLimit { measure, value, limit } => SentVerdict::BeyondLimit {
                     skewness: measure == Limited::Skewness,
                     value: value.to_bits(),
@@ -76,6 +80,9 @@ impl From<SentSummary> for Summary {
                 SentVerdict::Good => Verdict::Good,
                 SentVerdict::NotConverged(reason) => Verdict::NotConverged { reason },
                 SentVerdict::Folded(cells) => Verdict::Folded { cells },
+                SentVerdict::FoldedCurved { cells, order, at } => {
+                    Verdict::FoldedCurved { cells, order, at: at.map(f64::from_bits) }
+                }
                 SentVerdict::BeyondLimit { skewness, value, limit } => Verdict::BeyondLimit {
                     measure: if skewness { Limited::Skewness } else { Limited::WallAngle },
                     value: f64::from_bits(value),

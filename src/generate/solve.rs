@@ -163,6 +163,10 @@ impl GridResult {
         let way = match self.verdict {
             Verdict::Good => return None,
             Verdict::BeyondLimit { .. } => "raise the limit in [quality], or ni and nj",
+            Verdict::FoldedCurved { .. } => {
+                "another output.curved_order, closer points, or, beside an edge, a C-grid or a \
+                 grid.trailing_edge_spacing of the height of the first cell can help"
+            }
             _ if !self.converged() && self.newton_iterations() >= newton.max_iterations => {
                 "allow more steps by newton.max_iterations"
             }
@@ -217,7 +221,10 @@ impl GridResult {
         (grid, quality): (Grid, Quality),
         control: &mut Control<'_>,
     ) -> Self {
-        let NewtonReport { stop, history, events } = report;
+        let NewtonReport { stop, history, mut events } = report;
+        let verdict = problem.verdict(stop, &quality, &grid);
+        let curved = problem.curved_quality(&grid).filter(|_| verdict.is_good());
+        events.extend(curved.map(|quality| quality.to_string()));
         let steps = &history.steps;
         control.timing.add("assembly", steps.iter().map(|step| step.setup_seconds).sum());
         control.timing.add("linear", steps.iter().map(|step| step.linear_seconds).sum());
@@ -227,7 +234,7 @@ impl GridResult {
             backend: String::new(),
             threads: rayon::current_num_threads(),
             grid,
-            verdict: problem.verdict(stop, &quality),
+            verdict,
             folded_cells: quality.folded_cells,
             quality,
             stop,

@@ -68,6 +68,17 @@ pub enum GeometryError {
         /// The most that leave enough points for the surfaces.
         most: usize,
     },
+    /// A corner of the wall would be inside of the side of a curved cell.
+    #[error(
+        "the wall has a corner at its point {point}, inside of a side of cells of order {order}, which have \
+         corners at its multiples alone"
+    )]
+    CornerInSide {
+        /// Counted from 0, the first of the wall.
+        point: usize,
+        /// Order of the cells.
+        order: usize,
+    },
     /// A base was requested, but the trailing edge is closed.
     #[error(
         "{airfoil}: the trailing edge is closed (gap {gap:.1e} chord), there is no base to keep"
@@ -167,6 +178,10 @@ impl GeometryError {
             }
             Self::BaseCells { .. } => {
                 "leave base_cells out to have it chosen, or raise ni for a finer base"
+            }
+            Self::CornerInSide { .. } => {
+                "of a base: choose grid.base_cells, a multiple of twice the order; elsewhere: raise grid.ni, \
+                 so that the wall turns less from cell to cell; or choose another output.curved_order"
             }
             Self::NoBase { .. } => {
                 "set the trailing edge to `sharp` or `as-given`, or give a section with an open edge"

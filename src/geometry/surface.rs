@@ -55,6 +55,8 @@ pub enum BaseCells {
         base: usize,
         /// On a cap, an even number.
         cap: usize,
+        /// An even number of which they are a multiple.
+        multiple: usize,
     },
 }
 
@@ -310,10 +312,11 @@ fn base_cells(settings: &SurfaceSettings, length: f64, cap: bool) -> Result<usiz
     let most = (settings.ni - 1) / 8 * 2;
     let given = match settings.base_cells {
         BaseCells::Exactly(given) => given,
-        BaseCells::AtLeast { base, cap: on_cap } => {
+        BaseCells::AtLeast { base, cap: on_cap, multiple } => {
             let least = if cap { on_cap } else { base };
             let wanted = 2.0 * (length / settings.trailing_edge_spacing / 2.0).round_ties_even();
-            return Ok((wanted as usize).max(least).min(most));
+            let wanted = (wanted as usize).max(least).min(most);
+            return Ok(wanted.next_multiple_of(multiple));
         }
     };
     let most = 2 * most;

@@ -30,6 +30,23 @@ pub enum FamilyError {
         /// The count.
         cells: usize,
     },
+    /// The cells of the coarsest grid make no cells of a higher order.
+    #[error(
+        "the coarsest of {grids} grids is to have cells of order {order}: {what} must be a multiple of \
+         {stride} × {order}, here {cells}"
+    )]
+    Order {
+        /// Grids of the family.
+        grids: u32,
+        /// Order of the cells.
+        order: usize,
+        /// Points of the finest grid from one point of the coarsest to the next.
+        stride: usize,
+        /// Which count.
+        what: &'static str,
+        /// The count.
+        cells: usize,
+    },
     /// The coarsest grid would have next to no points.
     #[error(
         "the coarsest of {grids} grids would have {ni} × {nj} points, at least {} × {} are needed",
@@ -62,7 +79,7 @@ impl FamilyError {
     /// How to mend it.
     pub fn hint(&self) -> &'static str {
         match self {
-            Self::Divisible { .. } => {
+            Self::Divisible { .. } | Self::Order { .. } => {
                 "choose ni and nj one more than a multiple, and wake a multiple, or ask for fewer \
                  grids"
             }
@@ -75,7 +92,7 @@ impl FamilyError {
 }
 
 /// Whether a grid of `ni` × `nj` nodes is the finest of a family of `grids` grids, of which each
-/// is every other point of the one before, wake and section included.
+/// is every other point of the one before, wake and section included, and makes cells of this order.
 ///
 /// # Errors
 /// [`FamilyError::Divisible`], [`FamilyError::TooCoarse`].
@@ -84,6 +101,7 @@ pub(crate) fn check_family(
     ni: usize,
     nj: usize,
     grids: u32,
+    order: usize,
 ) -> Result<(), FamilyError> {
     let stride = stride(grids)?;
     let mut counts = vec![("grid.ni - 1", ni - 1), ("grid.nj - 1", nj - 1)];
@@ -94,33 +112,46 @@ pub(crate) fn check_family(
     if coarse_ni < LEAST[0] || coarse_nj < LEAST[1] {
         return Err(FamilyError::TooCoarse { grids, ni: coarse_ni, nj: coarse_nj });
     }
-    match counts.into_iter().find(|(_, cells)| cells % stride > 0) {
-        Some((what, cells)) => Err(FamilyError::Divisible { grids, stride, what, cells }),
+    match counts.into_iter().find(|(_, cells)| cells % (stride * order) > 0) {
+        Some((what, cells)) if cells % stride > 0 => {
+            Err(FamilyError::Divisible { grids, stride, what, cells })
+        }
+        Some((what, cells)) => Err(FamilyError::Order { grids, order, stride, what, cells }),
         None => Ok(()),
     }
 }
 
-/// Whether all grids of a family keep the corners of a base, on the part of the line j = 0 of the points
-/// (x, y) that is `kept`.
+/// Whether all grids of a family, and their cells of this order, keep the corners of a base, on the part of
+/// the line j = 0 of the points (x, y) that is `kept`.
 ///
 /// # Errors
 /// [`FamilyError::Corner`] with the first that is left out.
 pub(crate) fn check_corners(
-    [x, y]: [&[f64]; 2],
+    points: [&[f64]; 2],
     kept: &RangeInclusive<usize>,
     grids: u32,
+    order: usize,
 ) -> Result<(), FamilyError> {
-    let stride = stride(grids)?;
-    let step = |i: usize| [x[i + 1] - x[i], y[i + 1] - y[i]];
-    let turn_deg = |i: usize| angle(step(i - 1), step(i)).abs().to_degrees();
-    let corner = (1..x.len() - 1)
-        .filter(|i| kept.contains(i) && turn_deg(*i) > BASE_CORNER)
-        .map(|i| i - kept.start())
-        .find(|point| point % stride > 0);
-    match corner {
+    let stride = order * stride(grids)?;
+    match cut_corner(points, kept, stride) {
         Some(point) => Err(FamilyError::Corner { grids, stride, point }),
         None => Ok(()),
     }
+}
+
+/// The first corner, of a base or another, that every `stride`th point of the line leaves out, counted from
+/// the first that is `kept`.
+pub(crate) fn cut_corner(
+    [x, y]: [&[f64]; 2],
+    kept: &RangeInclusive<usize>,
+    stride: usize,
+) -> Option<usize> {
+    let step = |i: usize| [x[i + 1] - x[i], y[i + 1] - y[i]];
+    let turn_deg = |i: usize| angle(step(i - 1), step(i)).abs().to_degrees();
+    (1..x.len() - 1)
+        .filter(|i| kept.contains(i) && !(i - kept.start()).is_multiple_of(stride))
+        .find(|&i| turn_deg(i) > BASE_CORNER)
+        .map(|i| i - kept.start())
 }
 
 /// Points of the finest of `grids` grids from one point of the coarsest to the next.

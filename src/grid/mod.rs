@@ -15,7 +15,7 @@ mod verdict;
 pub use family::FamilyError;
 #[doc(hidden)] // For tests.
 pub use family::coarsened;
-pub(crate) use family::{check_corners, check_family};
+pub(crate) use family::{check_corners, check_family, cut_corner};
 pub use verdict::{Limited, Verdict};
 
 use rayon::prelude::*;

@@ -5,6 +5,7 @@
 //! positive corner determinants `e_i × e_j`.
 
 mod cell;
+mod curved;
 mod distribution;
 mod face;
 
@@ -15,6 +16,7 @@ pub use cell::{
     distance_from_right, right_angles_from_right, smallest_determinant,
 };
 pub(crate) use cell::{corner_determinants, is_folded};
+pub use curved::{CurvedQuality, MOST_ORDER, measure_curved};
 pub(crate) use distribution::order_of;
 #[doc(hidden)] // For tests.
 pub use distribution::percentile;

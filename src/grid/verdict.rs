@@ -22,6 +22,16 @@ pub enum Verdict {
         /// How many.
         cells: usize,
     },
+    /// Some of the cells of a higher order, which take several of the grid each, are not shown to have a
+    /// positive Jacobian determinant everywhere.
+    FoldedCurved {
+        /// How many.
+        cells: usize,
+        /// Their order.
+        order: usize,
+        /// Centre of the worst, in the unit of the grid.
+        at: [f64; 2],
+    },
     /// A measure is beyond a limit that was set for it.
     BeyondLimit {
         /// What is limited.
@@ -54,7 +64,7 @@ impl Verdict {
         u8::from(!self.is_good())
     }
 
-    /// The word for it in `report.json`: `good`, `beyond-limit`, `folded`, `not-converged`.
+    /// The word for it in `report.json`: `good`, `beyond-limit`, `folded-curved`, `folded`, `not-converged`.
     pub fn kind(&self) -> &'static str {
         let (_, kind, _) = self.description();
         kind
@@ -71,16 +81,21 @@ impl Verdict {
         match self {
             Self::Good => (0, "good", "converged"),
             Self::BeyondLimit { .. } => (1, "beyond-limit", "beyond a limit of the case"),
-            Self::Folded { .. } => (2, "folded", "folded"),
-            Self::NotConverged { .. } => (3, "not-converged", "not converged"),
+            Self::FoldedCurved { .. } => (2, "folded-curved", "folded in its curved cells"),
+            Self::Folded { .. } => (3, "folded", "folded"),
+            Self::NotConverged { .. } => (4, "not-converged", "not converged"),
         }
     }
 
-    /// The verdict on two grids of a family together: that on the worse, with the folded cells of both.
+    /// The verdict on two grids of a family together, or on the grid and on its curved cells: that on the
+    /// worse, with the folded cells of both, of curved ones at the place of the first.
     #[doc(hidden)] // For tests.
     pub fn and(self, other: Self) -> Self {
         match (self, other) {
             (Self::Folded { cells: a }, Self::Folded { cells: b }) => Self::Folded { cells: a + b },
+            (Self::FoldedCurved { cells, order, at }, Self::FoldedCurved { cells: more, .. }) => {
+                Self::FoldedCurved { cells: cells + more, order, at }
+            }
             (a, b) if b.description().0 > a.description().0 => b,
             (a, _) => a,
         }
@@ -95,6 +110,14 @@ impl fmt::Display for Verdict {
             Self::NotConverged { reason } => write!(f, "the grid did not converge: {reason}"),
             Self::Folded { cells: 1 } => write!(f, "the grid has a folded cell"),
             Self::Folded { cells } => write!(f, "the grid has {cells} folded cells"),
+            Self::FoldedCurved { cells, order, at: [x, y] } => {
+                let cells = if *cells == 1 {
+                    "a folded cell".to_owned()
+                } else {
+                    format!("{cells} folded cells")
+                };
+                write!(f, "the grid has {cells} of order {order}, the worst at ({x:.6}, {y:.6})")
+            }
             Self::BeyondLimit { measure, value, limit } => {
                 let (what, unit) = match measure {
                     Limited::Skewness => ("skewness", ""),

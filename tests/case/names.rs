@@ -42,7 +42,7 @@ fn a_key_like_no_other_is_refused() {
     assert_eq!(
         message,
         "wing.toml:4: unknown key output.qqq\n\
-         hint: the keys here are output.formats, output.compression, output.span_cells, output.span, output.sides, output.plot3d_dimensions, \
+         hint: the keys here are output.formats, output.compression, output.span_cells, output.span, output.sides, output.curved_order, output.plot3d_dimensions, \
          output.plot3d_encoding, output.plot3d_precision, output.plot3d_byte_order, \
          output.plot3d_block_count, output.plot3d_blanking, output.plot3d_axes, output.pictures, \
          output.quality_maps, output.report, output.reference"

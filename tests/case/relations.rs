@@ -252,3 +252,75 @@ fn planes_of_a_refined_grid_are_counted() {
 
     assert!(message.contains("output.span_cells = 100000: expected at most 509, for"), "{message}");
 }
+
+#[test]
+fn counts_of_cells_that_make_no_cells_of_their_order_are_refused() {
+    let refused = |order: usize, grid: &str, span: usize| {
+        let output = format!("[output]\ncurved_order = {order}\nspan_cells = {span}\n");
+        shown(resolve_with(&format!("[grid]\nni = 97\nnj = 49\n{grid}{output}")))
+    };
+
+    assert_eq!(
+        shown(resolve_with("[grid]\nni = 98\nnj = 49\n[output]\ncurved_order = 3\n")),
+        "wing.toml:4: grid.ni = 98: expected a multiple of 3 for grid.ni - 1, to make cells of order 3, here 97\n\
+         hint: the nearest grid.ni is 97 or 100; or choose another output.curved_order"
+    );
+    // 128 cells by default.
+    assert_eq!(
+        shown(resolve_with("[grid]\nni = 97\n[output]\ncurved_order = 3\n")),
+        "wing.toml:6: output.curved_order = 3: expected a multiple of 3 for grid.nj - 1, to make cells of \
+         order 3, here 128\n\
+         hint: the nearest grid.nj is 127 or 130; or choose another output.curved_order"
+    );
+    assert_eq!(
+        refused(4, "topology = 'C'\nwake = 18\n", 0),
+        "wing.toml:7: grid.wake = 18: expected a multiple of 4 for grid.wake, to make cells of order 4, here 18\n\
+         hint: the nearest grid.wake is 16 or 20; or choose another output.curved_order"
+    );
+    assert_eq!(
+        refused(2, "", 1),
+        "wing.toml:8: output.span_cells = 1: expected a multiple of 2 for output.span_cells, to make cells of \
+         order 2, here 1\n\
+         hint: the nearest output.span_cells is 2; or choose another output.curved_order"
+    );
+    assert!(
+        resolve_with("[grid]\nni = 97\nnj = 49\n[output]\ncurved_order = 3\nspan_cells = 6\n")
+            .is_ok()
+    );
+}
+
+/// What the hint names is a grid that is accepted, refined or not.
+#[test]
+fn the_nearest_counts_make_cells_of_their_order() {
+    for (order, refine) in [(2, 1), (3, 1), (4, 1), (2, 2), (3, 2), (4, 2), (4, 3), (3, 6)] {
+        let case = |ni: usize| {
+            let keys = format!("[grid]\nni = {ni}\nnj = 49\nrefine = {refine}\n");
+            resolve_with(&format!("{keys}[output]\ncurved_order = {order}\n"))
+        };
+        for ni in 60..80 {
+            let Err(refused) = case(ni) else {
+                assert_eq!((ni - 1) * refine % order, 0);
+                continue;
+            };
+            assert_ne!((ni - 1) * refine % order, 0);
+            let hint = refused.hint().unwrap();
+            let words = hint.split(|c: char| !c.is_ascii_digit());
+            let nearest: Vec<usize> = words.filter_map(|word| word.parse().ok()).collect();
+            assert!(nearest.len() == 2 && nearest[0] < ni && ni < nearest[1], "{hint}");
+            assert!(nearest.iter().all(|&ni| case(ni).is_ok()), "{hint}");
+            assert!((nearest[0] + 1..nearest[1]).all(|ni| case(ni).is_err()), "{hint}");
+        }
+    }
+}
+
+/// 40 cells of the cut by default on 193 points, of which 39 make cells of order 3.
+#[test]
+fn the_default_of_the_cut_makes_cells_of_the_order() {
+    let wake = |order: usize| {
+        let output = format!("[output]\ncurved_order = {order}\n");
+        let case = resolve_with(&format!("[grid]\ntopology = 'C'\nni = 193\nnj = 49\n{output}"));
+        case.unwrap().grid.wake.unwrap().cells
+    };
+
+    assert_eq!([1, 2, 3, 4].map(wake), [40, 40, 39, 40]);
+}

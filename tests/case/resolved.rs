@@ -234,21 +234,21 @@ fn a_list_of_wrong_words_is_refused_by_the_word() {
 
     let texts = ["vts,su3", "[vts vtk]", "vts,,vtk", "vts,vts", "[]", "", "3", "{ a = 1 }"];
     insta::assert_snapshot!(texts.map(refused).join("\n"), @r#"
-    --set output.formats=vts,su3: expected a list of "vts", "vtk", "plot3d", "su2", "openfoam", "cgns"
+    --set output.formats=vts,su3: expected a list of "vts", "vtk", "plot3d", "su2", "openfoam", "cgns", "msh"
     hint: did you mean "su2"?
-    --set output.formats=[vts vtk]: expected a list of "vts", "vtk", "plot3d", "su2", "openfoam", "cgns"
+    --set output.formats=[vts vtk]: expected a list of "vts", "vtk", "plot3d", "su2", "openfoam", "cgns", "msh"
     hint: did you mean "vts"?
-    --set output.formats=vts,,vtk: expected a list of "vts", "vtk", "plot3d", "su2", "openfoam", "cgns"
+    --set output.formats=vts,,vtk: expected a list of "vts", "vtk", "plot3d", "su2", "openfoam", "cgns", "msh"
     hint: leave output.formats out for the default: ["vts", "plot3d"]
-    --set output.formats=vts,vts: expected a list of "vts", "vtk", "plot3d", "su2", "openfoam", "cgns"
+    --set output.formats=vts,vts: expected a list of "vts", "vtk", "plot3d", "su2", "openfoam", "cgns", "msh"
     hint: name "vts" once
-    --set output.formats=[]: expected a list of "vts", "vtk", "plot3d", "su2", "openfoam", "cgns"
+    --set output.formats=[]: expected a list of "vts", "vtk", "plot3d", "su2", "openfoam", "cgns", "msh"
     hint: name at least one of them
-    --set output.formats=: expected a list of "vts", "vtk", "plot3d", "su2", "openfoam", "cgns"
+    --set output.formats=: expected a list of "vts", "vtk", "plot3d", "su2", "openfoam", "cgns", "msh"
     hint: name at least one of them
-    --set output.formats=3: expected a list of "vts", "vtk", "plot3d", "su2", "openfoam", "cgns"
+    --set output.formats=3: expected a list of "vts", "vtk", "plot3d", "su2", "openfoam", "cgns", "msh"
     hint: leave output.formats out for the default: ["vts", "plot3d"]
-    --set output.formats={ a = 1 }: expected a list of "vts", "vtk", "plot3d", "su2", "openfoam", "cgns"
+    --set output.formats={ a = 1 }: expected a list of "vts", "vtk", "plot3d", "su2", "openfoam", "cgns", "msh"
     hint: leave output.formats out for the default: ["vts", "plot3d"]
     "#);
 }
@@ -339,6 +339,7 @@ fn the_resolved_case_writes_every_default_out() {
     span_cells = 0
     span = 1.0
     sides = "symmetry"
+    curved_order = 1
     plot3d_dimensions = 3
     plot3d_encoding = "text"
     plot3d_precision = "double"
@@ -551,4 +552,33 @@ fn volumes_are_smoothed_less_under_thick_first_cells() {
     assert_eq!(smoothing(101, 5e-3, "half"), 0.2);
     assert_eq!(smoothing(4097, 1e-2, "O"), 0.05);
     assert_eq!(smoothing(257, 1e-5, "C"), 0.05);
+}
+
+/// Counts on the base and the spacing of the edge make cells of the order, and those that are given have to.
+#[test]
+fn the_defaults_of_an_edge_make_curved_cells() {
+    let settled = |keys: &str, order: usize| {
+        let size = "[grid]\nni = 97\nnj = 49\nfirst_cell = 5e-3\n";
+        resolve_with(&format!("{size}{keys}\n[output]\ncurved_order = {order}\n")).unwrap().settle()
+    };
+    let blunt = |order| {
+        let case = format!(
+            "geometry.naca = '2412'\ngeometry.trailing_edge = 'blunt'\ngrid.ni = 97\ngrid.nj = 49\n\
+             output.curved_order = {order}\n"
+        );
+        resolve(&case).unwrap().settle().unwrap().case.grid.base_cells.unwrap()
+    };
+
+    // 8 cells on a base by default.
+    assert_eq!([1, 2, 3, 4].map(blunt), [8, 8, 12, 8]);
+    let spacing = |order| settled("", order).unwrap().case.grid.trailing_edge_spacing.unwrap();
+    assert_eq!([1, 2, 4].map(spacing), [1e-3 * 256.0 / 96.0, 5e-3, 5e-3]);
+    let cut = resolve_with(
+        "trailing_edge = 'blunt'\n[grid]\nbase_cells = 10\n[output]\ncurved_order = 2\n",
+    );
+    assert_eq!(
+        cut.unwrap().settle().unwrap_err().to_string(),
+        "wing.toml:5: the wall has a corner at its point 5, inside of a side of cells of order 2, which have \
+         corners at its multiples alone"
+    );
 }

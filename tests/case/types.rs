@@ -111,7 +111,7 @@ fn a_word_in_place_of_a_list_is_refused() {
     assert_eq!(
         message,
         "wing.toml:4: output.formats = \"vts\": expected a list of \"vts\", \
-         \"vtk\", \"plot3d\", \"su2\", \"openfoam\", \"cgns\"\n\
+         \"vtk\", \"plot3d\", \"su2\", \"openfoam\", \"cgns\", \"msh\"\n\
          hint: put the words in brackets: formats = [\"vts\", \"plot3d\"]"
     );
 }
@@ -123,7 +123,7 @@ fn an_unknown_word_in_a_list_is_refused() {
     assert_eq!(
         message,
         "wing.toml:4: output.formats = [\"vts\", \"plot2d\"]: expected a list of \"vts\", \
-         \"vtk\", \"plot3d\", \"su2\", \"openfoam\", \"cgns\"\n\
+         \"vtk\", \"plot3d\", \"su2\", \"openfoam\", \"cgns\", \"msh\"\n\
          hint: did you mean \"plot3d\"?"
     );
 }
@@ -135,7 +135,7 @@ fn a_list_with_a_word_twice_is_refused() {
     assert_eq!(
         message,
         "wing.toml:4: output.formats = [\"vts\", \"vts\"]: expected a list of \"vts\", \
-         \"vtk\", \"plot3d\", \"su2\", \"openfoam\", \"cgns\"\n\
+         \"vtk\", \"plot3d\", \"su2\", \"openfoam\", \"cgns\", \"msh\"\n\
          hint: name \"vts\" once"
     );
 }
@@ -147,7 +147,7 @@ fn an_empty_list_is_refused() {
     assert_eq!(
         message,
         "wing.toml:4: output.formats = []: expected a list of \"vts\", \
-         \"vtk\", \"plot3d\", \"su2\", \"openfoam\", \"cgns\"\n\
+         \"vtk\", \"plot3d\", \"su2\", \"openfoam\", \"cgns\", \"msh\"\n\
          hint: name at least one of them"
     );
 }

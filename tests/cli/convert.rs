@@ -105,6 +105,45 @@ fn what_check_mesh_will_find_in_a_converted_mesh_is_said() {
 }
 
 #[test]
+fn curved_cells_are_those_of_a_run_or_refused() {
+    let scratch = Scratch::with_case(SMALLEST);
+    let formats = ["--set", "output.formats=vts,msh", "--set", "output.curved_order=4"];
+    let run = scratch.run_coarse(&formats);
+    let noted = "128 cells of order 4, with a scaled Jacobian of 0.";
+    assert!(run.stderr.contains(noted), "{}", run.stderr);
+    run.succeeds();
+
+    let convert = ["convert", "output/wing/mesh.vts", "-o", "wing.msh", "--curved-order"];
+    let four = scratch.run(&[&convert[..], &["4"]].concat());
+    let three = scratch.run(&[&convert[..], &["3"]].concat());
+
+    assert!(four.stderr.contains(noted), "{}", four.stderr);
+    four.succeeds();
+    assert!(scratch.bytes("wing.msh") == scratch.bytes("output/wing/mesh.msh"));
+    three.is_refused(
+        "error: cannot write wing.msh: 64 cells around are no multiple of 3, the order of the curved cells\n\
+         hint: choose an order that divides all counts of cells, or a mesh of another size\n",
+    );
+}
+
+#[test]
+fn folded_curved_cells_are_not_written() {
+    let thick = "geometry.naca = '0006'\ngrid.first_cell = 5e-2\ngrid.ni = 65\ngrid.nj = 33\n\
+                 output.formats = ['vts']\n";
+    let scratch = Scratch::with_case(thick);
+    scratch.run(&["wing.toml", "--backend", "cpu"]).succeeds();
+
+    let run = ["convert", "output/wing/mesh.vts", "-o", "wing.msh", "--curved-order", "2"];
+    let folded = scratch.run(&run);
+
+    assert_eq!(folded.code, 1, "{}", folded.stderr);
+    let said =
+        "error: cannot write wing.msh: cells of order 2 that are folded: 4, the worst at (1.01";
+    assert!(folded.stderr.starts_with(said), "{}", folded.stderr);
+    assert!(!scratch.path("wing.msh").exists());
+}
+
+#[test]
 fn an_openfoam_mesh_replaces_the_one_before() {
     let scratch = meshes();
     let options = ["--to", "openfoam"];
@@ -192,7 +231,7 @@ fn a_name_without_a_format_is_refused() {
 
     scratch.run(&["convert", "plain.p3d", "-o", "plain.stl"]).is_refused(
         "error: plain.stl: no format has such a name\n\
-         hint: name it .vts, .vtk, .p3d, .su2 or .cgns, or choose one with --to\n",
+         hint: name it .vts, .vtk, .p3d, .su2, .cgns or .msh, or choose one with --to\n",
     );
 }
 

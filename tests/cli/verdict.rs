@@ -9,7 +9,7 @@ use serde_json::Value;
 use super::{Finished, Scratch};
 
 /// A case for each verdict: its name, its keys, the verdict's word and sentence.
-const CASES: [(&str, &str, &str, &str); 5] = [
+const CASES: [(&str, &str, &str, &str); 6] = [
     ("good", "geometry.naca = '2412'", "good", "the grid is good"),
     (
         "short",
@@ -23,6 +23,12 @@ const CASES: [(&str, &str, &str, &str); 5] = [
          grid.first_cell = 1e-3\ngrid.ni = 129",
         "folded",
         "the grid has 2682 folded cells",
+    ),
+    (
+        "curved",
+        "geometry.naca = '0006'\ngrid.first_cell = 5e-2\noutput.curved_order = 2",
+        "folded-curved",
+        "the grid has 4 folded cells of order 2, the worst at (1.01",
     ),
     (
         "skew",
@@ -60,7 +66,7 @@ fn exit_codes_tables_reports_pages_and_the_library_say_one_verdict() {
     let table: Value = serde_json::from_str(&batch.stdout).unwrap();
     let rows = table["cases"].as_array().unwrap();
     assert_eq!((batch.code, &table["exit_code"], rows.len()), (1, &1.into(), CASES.len()));
-    assert_eq!((&table["converged"], &table["failed"]), (&1.into(), &4.into()));
+    assert_eq!((&table["converged"], &table["failed"]), (&1.into(), &5.into()));
 
     for (name, _, kind, sentence) in CASES {
         let good = kind == "good";

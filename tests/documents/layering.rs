@@ -420,7 +420,7 @@ fn files_with(folder: &str, extension: &str, texts: &[String]) -> Vec<String> {
 /// tables: nothing else in the program or its documents names it.
 #[test]
 fn a_mesh_format_touches_four_files() {
-    for format in ["cgns", "su2"] {
+    for format in ["cgns", "msh", "su2"] {
         let texts = [format!("\"{format}\""), format!("{format}::"), format!("mod {format};")];
         let mut found = files_with("src", "rs", &texts);
         found.retain(|file| !file.starts_with(&format!("src/formats/{format}")));

@@ -10,5 +10,6 @@ mod folders;
 mod limits;
 mod matrix_market;
 mod mesh_files;
+mod msh;
 mod plot;
 mod writers;

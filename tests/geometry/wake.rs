@@ -11,7 +11,7 @@ fn wall(airfoil: &Airfoil, ni: usize, trailing_edge: TrailingEdge) -> BoundaryPo
         leading_edge_spacing: 1e-3,
         trailing_edge_spacing: 4e-3,
         trailing_edge,
-        base_cells: BaseCells::AtLeast { base: 8, cap: 12 },
+        base_cells: BaseCells::AtLeast { base: 8, cap: 12, multiple: 2 },
         max_turn_deg: 180.0,
     };
     distribute(airfoil, &settings).unwrap()

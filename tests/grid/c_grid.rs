@@ -315,6 +315,12 @@ fn a_family_that_cannot_be_halved_is_refused_before_anything_is_written() {
         refused(&[], 6),
         ("the coarsest of 6 grids would have 8 × 3 points, at least 9 × 5 are needed".into(), 2)
     );
+    // 88 cells of the section and 2 × 48 of the cut on 24 layers of cells, halved twice.
+    let curved = [("output.curved_order", "4"), ("grid.ni", "185"), ("grid.nj", "25")];
+    assert_eq!(
+        refused(&curved, 3).0,
+        "the coarsest of 3 grids is to have cells of order 4: grid.ni - 1 must be a multiple of 4 × 4, here 184"
+    );
     let base =
         [("geometry.trailing_edge", "blunt"), ("grid.topology", "auto"), ("grid.base_cells", "4")];
     assert!(refused(&base, 3).0.contains("the corner of the base at point 2"), "{base:?}");

@@ -115,6 +115,10 @@ fn a_family_is_as_bad_as_its_worst_grid() {
     assert_eq!(folded(2).and(skew()), folded(2));
     assert_eq!(skew().and(folded(2)).and(folded(3)), folded(5));
     assert_eq!(folded(1).and(short()), short());
+    let curved = |cells, at| Verdict::FoldedCurved { cells, order: 2, at: [at, 0.0] };
+    assert_eq!(Verdict::Good.and(curved(1, 0.5)), curved(1, 0.5));
+    assert_eq!(skew().and(curved(1, 0.5)).and(curved(2, 0.7)), curved(3, 0.5));
+    assert_eq!(curved(1, 0.5).and(folded(2)), folded(2));
 }
 
 /// A value that is no number keeps no limit.

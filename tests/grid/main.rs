@@ -5,6 +5,7 @@
 mod angle;
 mod c_grid;
 mod conformal;
+mod curved;
 mod golden;
 mod half;
 mod initial;

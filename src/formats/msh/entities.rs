@@ -1,0 +1,354 @@
+//! The points, curves, surfaces and volumes on which the nodes and elements of a mesh lie.
+//!
+//! A plane grid is a surface bounded by curves, which meet at points. An extruded one has each of them
+//! three times: at the back and at the front of the span, and between, one dimension higher. Tags count
+//! from 1 within a dimension.
+
+use super::ordering;
+use crate::formats::mesh::{Sides, Span, count};
+use crate::formats::welded::{Rim, Side, Welded};
+use crate::grid::{Grid, Topology};
+
+/// The mesh of a grid by its entities.
+pub(super) struct Model<'a> {
+    plane: Welded<'a>,
+    span: Option<Span>,
+    order: usize,
+    /// Nodes at which curves meet.
+    points: Vec<usize>,
+    curves: Vec<Curve>,
+    /// Nodes on no curve.
+    inner: Vec<usize>,
+    ends: Option<[&'static str; 2]>,
+}
+
+/// A line of sides on the rim, with the cells on its left.
+struct Curve {
+    group: &'static str,
+    sides: Vec<Side>,
+    /// First and last point, by their places in the list; none where it closes.
+    ends: Option<[usize; 2]>,
+    /// Its nodes without these points.
+    nodes: Vec<usize>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Entity {
+    piece: Piece,
+    part: Part,
+}
+
+/// An entity of the plane: a point or a curve by its place in the list, or the whole surface.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Piece {
+    Point(usize),
+    Curve(usize),
+    Surface,
+}
+
+/// Where on the span; a plane grid is all at the back.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Part {
+    Back,
+    Front,
+    Between,
+}
+
+/// The physical group of the cells.
+pub(super) const CELLS: &str = "fluid";
+
+impl<'a> Model<'a> {
+    /// The mesh of cells of this order, which divides the counts of cells of the grid, of its cut and of its
+    /// span.
+    pub(super) fn new(grid: &'a Grid, span: Option<Span>, order: usize) -> Self {
+        let plane = Welded::of_order(grid, order);
+        let Rim { body, outer, first, last } = plane.rim();
+        // Around the cells counter-clockwise, but the body, which has them outside.
+        let (around, groups): (Vec<_>, _) = match grid.topology {
+            Topology::O(_) => (vec![(body, None), (outer, None)], ["airfoil", "farfield", "", ""]),
+            Topology::C { .. } => (
+                vec![(body, None), (outer, Some([1, 0])), ([first, last].concat(), Some([0, 1]))],
+                ["airfoil", "farfield", "outflow", ""],
+            ),
+            Topology::Half(_) => (
+                vec![
+                    (body, Some([0, 1])),
+                    (outer, Some([2, 3])),
+                    (last, Some([1, 2])),
+                    (first, Some([3, 0])),
+                ],
+                ["airfoil", "farfield", "symmetry", "symmetry"],
+            ),
+        };
+        let corner = |i, j| plane.node(i, j);
+        let (i, j) = (grid.ni - 1, grid.nj - 1);
+        let points = match grid.topology {
+            Topology::O(_) => Vec::new(),
+            Topology::C { .. } => vec![corner(0, j), corner(i, j)],
+            Topology::Half(_) => vec![corner(0, 0), corner(i, 0), corner(i, j), corner(0, j)],
+        };
+        let mut is_inner = vec![true; plane.nodes()];
+        let curves: Vec<Curve> = around
+            .into_iter()
+            .zip(groups)
+            .map(|((sides, ends), group)| {
+                let on_side = |&side: &Side| (0..=order).map(move |k| plane.node_of_side(side, k));
+                let mut nodes: Vec<usize> = sides.iter().flat_map(on_side).collect();
+                nodes.sort_unstable();
+                nodes.dedup();
+                for &node in &nodes {
+                    is_inner[node] = false;
+                }
+                nodes.retain(|node| !points.contains(node));
+                Curve { group, sides, ends, nodes }
+            })
+            .collect();
+        let inner = (0..plane.nodes()).filter(|&node| is_inner[node]).collect();
+        let half = matches!(grid.topology, Topology::Half(_));
+        let ends = span.map(|span| match span.sides {
+            Sides::Symmetry if !half => ["symmetry"; 2],
+            _ => ["back", "front"],
+        });
+        Self { plane, span, order, points, curves, inner, ends }
+    }
+
+    pub(super) fn nodes(&self) -> usize {
+        self.plane.nodes() * count(self.span)
+    }
+
+    pub(super) fn coordinates(&self, node: usize) -> [f64; 3] {
+        let nodes = self.plane.nodes();
+        let [x, y] = self.plane.point(node % nodes);
+        [x, y, self.span.map_or(0.0, |span| span.z(node / nodes))]
+    }
+
+    /// All entities, by dimension and tag.
+    pub(super) fn entities(&self) -> Vec<Entity> {
+        let parts: &[Part] = match self.span {
+            None => &[Part::Back],
+            Some(_) => &[Part::Back, Part::Front, Part::Between],
+        };
+        let points = (0..self.points.len()).map(Piece::Point);
+        let curves = (0..self.curves.len()).map(Piece::Curve);
+        let pieces = points.chain(curves).chain([Piece::Surface]);
+        let mut entities: Vec<Entity> = pieces
+            .flat_map(|piece| parts.iter().map(move |&part| Entity { piece, part }))
+            .collect();
+        entities.sort_by_key(|&entity| (entity.dimension(), self.tag(entity)));
+        entities
+    }
+
+    pub(super) fn tag(&self, Entity { piece, part }: Entity) -> usize {
+        let counts = [self.points.len(), self.curves.len(), 1, 0];
+        let dimension = piece.dimension();
+        let before = match part {
+            Part::Back => 0,
+            Part::Front => counts[dimension],
+            // The back and the front of those of one dimension more.
+            Part::Between => 2 * counts[dimension + 1],
+        };
+        let place = match piece {
+            Piece::Point(place) | Piece::Curve(place) => place,
+            Piece::Surface => 0,
+        };
+        before + place + 1
+    }
+
+    /// The tags of what bounds an entity; that of the end of a curve, and those of curves that run the
+    /// other way around a surface, with a minus.
+    pub(super) fn bounds(&self, Entity { piece, part }: Entity) -> Vec<i64> {
+        let tag = |piece, part| i64::try_from(self.tag(Entity { piece, part })).unwrap_or(i64::MAX);
+        let between = part == Part::Between;
+        match piece {
+            Piece::Point(_) if between => vec![tag(piece, Part::Back), -tag(piece, Part::Front)],
+            Piece::Point(_) => Vec::new(),
+            Piece::Curve(curve) => {
+                let ends = self.curves[curve].ends.map(|ends| ends.map(Piece::Point));
+                if !between {
+                    return ends.map_or_else(Vec::new, |[a, b]| vec![tag(a, part), -tag(b, part)]);
+                }
+                let [back, front] = [Part::Back, Part::Front].map(|part| tag(piece, part));
+                let ends = ends.map(|ends| ends.map(|end| tag(end, part)));
+                ends.map_or_else(|| vec![back, -front], |[a, b]| vec![back, b, -front, -a])
+            }
+            Piece::Surface => {
+                let ends = [Part::Back, Part::Front].into_iter().filter(|_| between);
+                let ends = ends.map(|part| tag(Piece::Surface, part));
+                let curves = (0..self.curves.len()).map(|curve| tag(Piece::Curve(curve), part));
+                curves.chain(ends).collect()
+            }
+        }
+    }
+
+    /// The physical group of an entity that has elements.
+    pub(super) fn group(&self, entity: Entity) -> Option<&'static str> {
+        let extruded = self.span.is_some();
+        match (entity.piece, entity.part) {
+            (Piece::Surface, part) if extruded == (part == Part::Between) => Some(CELLS),
+            (Piece::Surface, Part::Back) => self.ends.map(|[back, _]| back),
+            (Piece::Surface, _) => self.ends.map(|[_, front]| front),
+            (Piece::Curve(curve), part) if extruded == (part == Part::Between) => {
+                Some(self.curves[curve].group)
+            }
+            _ => None,
+        }
+    }
+
+    /// The physical groups with their dimensions, that of the cells last; their tags count from 1.
+    pub(super) fn groups(&self) -> Vec<(usize, &'static str)> {
+        let mut groups = Vec::new();
+        for entity in self.entities() {
+            let group = self.group(entity).map(|name| (entity.dimension(), name));
+            groups.extend(group.filter(|group| !groups.contains(group)));
+        }
+        groups
+    }
+
+    /// The smallest and the largest coordinates on an entity.
+    pub(super) fn extent(&self, Entity { piece, part }: Entity) -> [[f64; 3]; 2] {
+        let nodes: &mut dyn Iterator<Item = usize> = match piece {
+            Piece::Point(point) => &mut self.points[point..=point].iter().copied(),
+            Piece::Curve(curve) => {
+                let Curve { nodes, ends, .. } = &self.curves[curve];
+                let ends = ends.iter().flatten().map(|&point| self.points[point]);
+                &mut nodes.iter().copied().chain(ends)
+            }
+            Piece::Surface => &mut (0..self.plane.nodes()),
+        };
+        let length = self.span.map_or(0.0, |span| span.length);
+        let [low, high] = match part {
+            Part::Back => [0.0, 0.0],
+            Part::Front => [length; 2],
+            Part::Between => [0.0, length],
+        };
+        let begin =
+            [[f64::INFINITY, f64::INFINITY, low], [f64::NEG_INFINITY, f64::NEG_INFINITY, high]];
+        nodes.fold(begin, |[mut low, mut high], node| {
+            for (c, x) in self.plane.point(node).into_iter().enumerate() {
+                (low[c], high[c]) = (low[c].min(x), high[c].max(x));
+            }
+            [low, high]
+        })
+    }
+
+    /// The nodes on an entity and on none that bounds it: those of one plane, and the planes.
+    fn own_nodes(&self, Entity { piece, part }: Entity) -> (&[usize], std::ops::Range<usize>) {
+        let nodes = match piece {
+            Piece::Point(point) => &self.points[point..=point],
+            Piece::Curve(curve) => &self.curves[curve].nodes[..],
+            Piece::Surface => &self.inner[..],
+        };
+        let last = count(self.span) - 1;
+        let planes = match part {
+            Part::Back => 0..1,
+            Part::Front => last..last + 1,
+            Part::Between => 1..last,
+        };
+        (nodes, planes)
+    }
+
+    /// How many nodes an entity has of its own.
+    pub(super) fn own_count(&self, entity: Entity) -> usize {
+        let (nodes, planes) = self.own_nodes(entity);
+        nodes.len() * planes.len()
+    }
+
+    /// The k-th of them.
+    pub(super) fn own_node(&self, entity: Entity, k: usize) -> usize {
+        let (nodes, planes) = self.own_nodes(entity);
+        nodes[k % nodes.len()] + (planes.start + k / nodes.len()) * self.plane.nodes()
+    }
+
+    /// The elements of an entity that has a group: gmsh's type, how many, and the nodes of the k-th.
+    pub(super) fn elements(&self, Entity { piece, part }: Entity) -> Elements<'_> {
+        let (plane, order, nodes) = (&self.plane, self.order, self.plane.nodes());
+        let layers = self.span.map_or(1, |span| span.cells / order);
+        match (piece, part) {
+            (Piece::Point(_), _) => Elements { kind: 0, count: 0, nodes: Box::new(|_| Vec::new()) },
+            (Piece::Curve(curve), Part::Between) => {
+                let (sides, places) = (&self.curves[curve].sides, ordering::quadrangle(order));
+                Elements {
+                    kind: QUADRANGLES[order - 1],
+                    count: sides.len() * layers,
+                    nodes: Box::new(move |k| {
+                        let (side, first) = (sides[k % sides.len()], k / sides.len() * order);
+                        let node = |[u, v]: &[usize; 2]| {
+                            plane.node_of_side(side, *u) + (first + v) * nodes
+                        };
+                        places.iter().map(node).collect()
+                    }),
+                }
+            }
+            (Piece::Curve(curve), _) => {
+                let (sides, places) = (&self.curves[curve].sides, ordering::line(order));
+                Elements {
+                    kind: LINES[order - 1],
+                    count: sides.len(),
+                    nodes: Box::new(move |k| {
+                        places.iter().map(|[u]| plane.node_of_side(sides[k], *u)).collect()
+                    }),
+                }
+            }
+            (Piece::Surface, Part::Between) => {
+                let (cells, places) = (plane.cells(), ordering::hexahedron(order));
+                Elements {
+                    kind: HEXAHEDRA[order - 1],
+                    count: cells * layers,
+                    nodes: Box::new(move |k| {
+                        let (cell, first) = (k % cells, k / cells * order);
+                        let node = |[a, b, c]: &[usize; 3]| {
+                            plane.node_of(cell, [*a, *b]) + (first + c) * nodes
+                        };
+                        places.iter().map(node).collect()
+                    }),
+                }
+            }
+            (Piece::Surface, part) => {
+                let places = ordering::quadrangle(order);
+                // The normal of the back points out of the cells, along −z.
+                let turned = part == Part::Back && self.span.is_some();
+                let above = if part == Part::Front { count(self.span) - 1 } else { 0 };
+                Elements {
+                    kind: QUADRANGLES[order - 1],
+                    count: plane.cells(),
+                    nodes: Box::new(move |cell| {
+                        let place = |[a, b]: [usize; 2]| if turned { [b, a] } else { [a, b] };
+                        let node =
+                            |at: &[usize; 2]| plane.node_of(cell, place(*at)) + above * nodes;
+                        places.iter().map(node).collect()
+                    }),
+                }
+            }
+        }
+    }
+}
+
+impl Entity {
+    pub(super) fn dimension(self) -> usize {
+        self.piece.dimension() + usize::from(self.part == Part::Between)
+    }
+}
+
+impl Piece {
+    fn dimension(self) -> usize {
+        match self {
+            Self::Point(_) => 0,
+            Self::Curve(_) => 1,
+            Self::Surface => 2,
+        }
+    }
+}
+
+/// Elements of one type.
+pub(super) struct Elements<'a> {
+    /// Gmsh's number of the type.
+    pub(super) kind: usize,
+    pub(super) count: usize,
+    /// The nodes of the k-th, in gmsh's order.
+    pub(super) nodes: Box<dyn Fn(usize) -> Vec<usize> + Sync + 'a>,
+}
+
+/// Gmsh's numbers of the types of elements, by order from 1.
+const LINES: [usize; 4] = [1, 8, 26, 27];
+const QUADRANGLES: [usize; 4] = [3, 10, 36, 37];
+const HEXAHEDRA: [usize; 4] = [5, 12, 92, 93];

@@ -1,0 +1,172 @@
+//! Gmsh meshes, `.msh`, version 4.1 in text: straight quadrangles or hexahedra, or curved ones of order 2 to
+//! 4, each of which takes that many cells of the grid in each direction and all nodes of them.
+//!
+//! Physical groups are `airfoil`, `farfield`, `outflow` of a C-grid, `symmetry` of half a grid, the ends of
+//! a span as for SU2, and `fluid`, the cells. Seam and cut are welded. Text is what all readers of
+//! high-order solvers take. Source: Gmsh 4.13 reference manual, section "MSH file format",
+//! <https://gmsh.info/doc/texinfo/gmsh.html>.
+
+mod entities;
+mod ordering;
+
+use std::io::{self, Write};
+use std::path::Path;
+
+use self::entities::{Elements, Model};
+use super::mesh::{Limits, Span};
+use super::{Contents, Converted, Format, MeshData, MeshFile};
+use crate::files::{IoError, WriteFault, atomic, pieces};
+use crate::grid::quality::{CurvedQuality, measure_curved};
+use crate::grid::{Grid, Topology, cut_corner};
+
+pub(super) const FORMAT: Format = Format {
+    name: "msh",
+    title: "Gmsh",
+    extensions: &["msh"],
+    welded: true,
+    files: &[MeshFile {
+        names: ["mesh.msh", "mesh.failed.msh"],
+        description: "Gmsh 4.1, text, quadrangles of order `curved_order`, physical groups `airfoil`, \
+                      `farfield` and `fluid`",
+        dimensions: None,
+        // `1`, `0 0 0` and their ends of lines.
+        limits: Limits::of(8),
+        contents: Contents::File(|out, m| write_to(out, m.grid, m.span, m.settings.curved_order)),
+    }],
+    convert: Some(convert),
+    reader: None,
+};
+
+/// Writes a mesh of a grid whose corners are corners of cells, and whose cells are not folded.
+fn convert(path: &Path, mesh: &MeshData<'_>, _: bool) -> Result<Converted, IoError> {
+    let MeshData { grid, span, settings, .. } = *mesh;
+    let order = settings.curved_order;
+    let refused = |fault: WriteFault| Err(fault.at(path));
+    if let Some(fault) = indivisible(grid, span, order) {
+        return refused(fault);
+    }
+    let wall = [&grid.x[..grid.ni], &grid.y[..grid.ni]];
+    if let Some(point) = cut_corner(wall, &grid.topology.wall(grid.ni), order) {
+        return refused(WriteFault::CornerInSide { point, order });
+    }
+    let mut notes = Vec::new();
+    if order > 1 {
+        let quality = measure_curved(grid, order);
+        let CurvedQuality { folded_cells, at, .. } = quality;
+        if folded_cells > 0 {
+            return refused(WriteFault::FoldedCells { folded_cells, order, at });
+        }
+        notes.push(quality.to_string());
+    }
+    atomic::write(path, |out| write_to(out, grid, span, order))?;
+    Ok(Converted { files: vec![path.to_path_buf()], notes })
+}
+
+/// The first count of cells that the order does not divide.
+fn indivisible(grid: &Grid, span: Option<Span>, order: usize) -> Option<WriteFault> {
+    let mut counts = vec![("cells around", grid.ni - 1), ("cells outward", grid.nj - 1)];
+    if let Topology::C { wake } = grid.topology {
+        counts.push(("cells along the cut", wake));
+    }
+    counts.extend(span.map(|span| ("cells over the span", span.cells)));
+    let (what, count) = counts.into_iter().find(|(_, count)| count % order > 0)?;
+    Some(WriteFault::Indivisible { what, count, order })
+}
+
+/// Writes the grid as cells of this order; numbers stand in the shortest form that reads back to the same
+/// bits.
+///
+/// Sides on the rim have the cells on their left; the normals of the faces of an extruded rim point out of
+/// them.
+///
+/// # Errors
+/// Those of `out`, and [`io::ErrorKind::InvalidInput`] where the order does not divide a count of cells.
+pub fn write_to(
+    out: &mut (impl Write + Send),
+    grid: &Grid,
+    span: Option<Span>,
+    order: usize,
+) -> io::Result<()> {
+    if let Some(fault) = indivisible(grid, span, order) {
+        return Err(io::Error::new(io::ErrorKind::InvalidInput, fault));
+    }
+    let model = Model::new(grid, span, order);
+    writeln!(out, "$MeshFormat\n4.1 0 8\n$EndMeshFormat")?;
+    write_groups(out, &model)?;
+    write_entities(out, &model)?;
+    write_nodes(out, &model)?;
+    write_elements(out, &model)
+}
+
+fn write_groups(out: &mut impl Write, model: &Model<'_>) -> io::Result<()> {
+    let groups = model.groups();
+    writeln!(out, "$PhysicalNames\n{}", groups.len())?;
+    for (k, (dimension, name)) in groups.iter().enumerate() {
+        writeln!(out, "{dimension} {} \"{name}\"", k + 1)?;
+    }
+    writeln!(out, "$EndPhysicalNames")
+}
+
+fn write_entities(out: &mut impl Write, model: &Model<'_>) -> io::Result<()> {
+    let (entities, groups) = (model.entities(), model.groups());
+    let count =
+        |dimension| entities.iter().filter(|entity| entity.dimension() == dimension).count();
+    writeln!(out, "$Entities\n{} {} {} {}", count(0), count(1), count(2), count(3))?;
+    for entity in entities {
+        write!(out, "{}", model.tag(entity))?;
+        let dimension = entity.dimension();
+        let [low, high] = model.extent(entity);
+        let place = low.into_iter().chain(high).take(if dimension == 0 { 3 } else { 6 });
+        place.into_iter().try_for_each(|x| write!(out, " {x:e}"))?;
+        let group = model.group(entity).map(|name| (dimension, name));
+        match group.and_then(|group| groups.iter().position(|other| *other == group)) {
+            Some(k) => write!(out, " 1 {}", k + 1)?,
+            None => write!(out, " 0")?,
+        }
+        if dimension > 0 {
+            let bounds = model.bounds(entity);
+            write!(out, " {}", bounds.len())?;
+            bounds.iter().try_for_each(|tag| write!(out, " {tag}"))?;
+        }
+        writeln!(out)?;
+    }
+    writeln!(out, "$EndEntities")
+}
+
+fn write_nodes(out: &mut (impl Write + Send), model: &Model<'_>) -> io::Result<()> {
+    let entities: Vec<_> =
+        model.entities().into_iter().filter(|entity| model.own_count(*entity) > 0).collect();
+    let nodes = model.nodes();
+    writeln!(out, "$Nodes\n{} {nodes} 1 {nodes}", entities.len())?;
+    for entity in entities {
+        let count = model.own_count(entity);
+        writeln!(out, "{} {} 0 {count}", entity.dimension(), model.tag(entity))?;
+        pieces::write_lines(out, count, |text, k| {
+            writeln!(text, "{}", model.own_node(entity, k) + 1)
+        })?;
+        pieces::write_lines(out, count, |text, k| {
+            let [x, y, z] = model.coordinates(model.own_node(entity, k));
+            writeln!(text, "{x:e} {y:e} {z:e}")
+        })?;
+    }
+    writeln!(out, "$EndNodes")
+}
+
+fn write_elements(out: &mut (impl Write + Send), model: &Model<'_>) -> io::Result<()> {
+    let entities: Vec<_> =
+        model.entities().into_iter().filter(|entity| model.group(*entity).is_some()).collect();
+    let all: usize = entities.iter().map(|entity| model.elements(*entity).count).sum();
+    writeln!(out, "$Elements\n{} {all} 1 {all}", entities.len())?;
+    let mut before = 0;
+    for entity in entities {
+        let Elements { kind, count, nodes } = model.elements(entity);
+        writeln!(out, "{} {} {kind} {count}", entity.dimension(), model.tag(entity))?;
+        pieces::write_lines(out, count, |text, k| {
+            write!(text, "{}", before + k + 1)?;
+            nodes(k).into_iter().try_for_each(|node| write!(text, " {}", node + 1))?;
+            writeln!(text)
+        })?;
+        before += count;
+    }
+    writeln!(out, "$EndElements")
+}

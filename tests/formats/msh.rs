@@ -1,0 +1,493 @@
+//! Gmsh meshes of straight and of curved cells, read back by a small reader of their own.
+
+#![allow(clippy::float_cmp, reason = "what is written is read back bit for bit")]
+
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::path::Path;
+
+use gridgen::files::WriteFault;
+use gridgen::formats::{Format, MeshData, Settings, Sides, Span, msh};
+use gridgen::grid::{Grid, Symmetry, Topology};
+use support::grids::{half_grid, joukowski_grid, parabolic_grid, polar_grid};
+
+/// A block of elements of one entity.
+struct Block {
+    dimension: usize,
+    group: String,
+    kind: usize,
+    elements: Vec<Vec<usize>>,
+}
+
+#[derive(Default)]
+struct Msh {
+    /// Coordinates by tag.
+    nodes: BTreeMap<usize, [f64; 3]>,
+    /// The nodes of the entities, by dimension and tag.
+    on: BTreeMap<(usize, usize), Vec<usize>>,
+    blocks: Vec<Block>,
+    /// Bounds of the entities, by dimension and tag.
+    bounds: BTreeMap<(usize, usize), Vec<i64>>,
+    groups: Vec<(usize, String)>,
+}
+
+/// The lines of a section, each as its words.
+fn section<'a>(text: &'a str, name: &str) -> impl Iterator<Item = Vec<&'a str>> {
+    let (_, rest) = text.split_once(&format!("${name}\n")).unwrap();
+    let (inside, _) = rest.split_once(&format!("$End{name}\n")).unwrap();
+    inside.lines().map(|line| line.split(' ').collect())
+}
+
+fn number<T: std::str::FromStr>(word: &str) -> T {
+    word.parse().ok().unwrap_or_else(|| panic!("`{word}` is no number"))
+}
+
+/// The mesh of a file; its counts are checked.
+fn read(grid: &Grid, span: Option<Span>, order: usize) -> Msh {
+    let mut bytes = Vec::new();
+    msh::write_to(&mut bytes, grid, span, order).unwrap();
+    let text = String::from_utf8(bytes).unwrap();
+    let mut mesh = Msh::default();
+    assert_eq!(section(&text, "MeshFormat").next().unwrap(), ["4.1", "0", "8"]);
+    let mut lines = section(&text, "PhysicalNames");
+    let names: usize = number(lines.next().unwrap()[0]);
+    for (k, line) in lines.enumerate() {
+        assert_eq!(number::<usize>(line[1]), k + 1);
+        mesh.groups.push((number(line[0]), line[2].trim_matches('"').to_owned()));
+    }
+    assert_eq!(mesh.groups.len(), names);
+    let mut group_of = BTreeMap::new();
+    let mut lines = section(&text, "Entities");
+    for (dimension, count) in lines.next().unwrap().into_iter().enumerate() {
+        for line in lines.by_ref().take(number(count)) {
+            let at = if dimension == 0 { 4 } else { 7 };
+            let key = (dimension, number(line[0]));
+            if line[at] == "1" {
+                group_of.insert(key, mesh.groups[number::<usize>(line[at + 1]) - 1].1.clone());
+            }
+            let rest = &line[at + 1 + number::<usize>(line[at])..];
+            let bounds: Vec<i64> = rest.iter().skip(1).map(|word| number(word)).collect();
+            assert_eq!(bounds.len(), rest.first().map_or(0, |count| number(count)));
+            mesh.bounds.insert(key, bounds);
+        }
+    }
+    assert!(lines.next().is_none());
+    let mut lines = section(&text, "Nodes");
+    let head: Vec<usize> = lines.next().unwrap().iter().map(|word| number(word)).collect();
+    for _ in 0..head[0] {
+        let line = lines.next().unwrap();
+        let count = number(line[3]);
+        let tags: Vec<usize> = lines.by_ref().take(count).map(|line| number(line[0])).collect();
+        for tag in &tags {
+            let place = lines.next().unwrap();
+            let place = [0, 1, 2].map(|c| number(place[c]));
+            assert!(mesh.nodes.insert(*tag, place).is_none(), "node {tag} is there twice");
+        }
+        mesh.on.insert((number(line[0]), number(line[1])), tags);
+    }
+    assert!(lines.next().is_none());
+    assert_eq!(head[1..], [mesh.nodes.len(), 1, *mesh.nodes.keys().last().unwrap()]);
+    assert_eq!(head[1], head[3], "tags without a gap");
+    let mut lines = section(&text, "Elements");
+    let head: Vec<usize> = lines.next().unwrap().iter().map(|word| number(word)).collect();
+    let mut last = 0;
+    for _ in 0..head[0] {
+        let line = lines.next().unwrap();
+        let elements = lines.by_ref().take(number(line[3])).map(|line| {
+            last += 1;
+            assert_eq!(number::<usize>(line[0]), last);
+            line[1..].iter().map(|word| number(word)).collect()
+        });
+        let elements = elements.collect();
+        let (dimension, tag) = (number(line[0]), number(line[1]));
+        let group = group_of[&(dimension, tag)].clone();
+        mesh.blocks.push(Block { dimension, group, kind: number(line[2]), elements });
+    }
+    assert_eq!(head[1..], [last, 1, last]);
+    mesh
+}
+
+impl Msh {
+    fn place(&self, tag: usize) -> [f64; 2] {
+        let [x, y, _] = self.nodes[&tag];
+        [x, y]
+    }
+
+    fn cells(&self) -> &Block {
+        self.blocks.iter().find(|block| block.group == "fluid").unwrap()
+    }
+
+    /// Elements of each group.
+    fn counts(&self) -> BTreeMap<&str, usize> {
+        let mut counts = BTreeMap::new();
+        for block in &self.blocks {
+            *counts.entry(&block.group[..]).or_default() += block.elements.len();
+        }
+        counts
+    }
+}
+
+// --- numbering -----------------------------------------------------------------------------
+
+/// A grid that is not welded, with node (i, j) at (i, j).
+fn lattice(cells: usize) -> Grid {
+    let topology = Topology::Half(Symmetry::UpDown);
+    let mut grid = Grid::new(topology, cells + 1, cells + 1);
+    for k in 0..grid.x.len() {
+        [grid.x[k], grid.y[k]] = [k % (cells + 1), k / (cells + 1)].map(|at| at as f64);
+    }
+    grid
+}
+
+/// The places of the nodes of the first element of a block, in steps of the grid from its first node.
+fn places(mesh: &Msh, block: &Block) -> String {
+    let first = mesh.nodes[&block.elements[0][0]];
+    let place = |tag: &usize| {
+        let at = mesh.nodes[tag];
+        let steps = (0..block.dimension).map(|c| format!("{}", (at[c] - first[c]).round()));
+        steps.collect::<String>()
+    };
+    block.elements[0].iter().map(place).collect::<Vec<_>>().join(" ")
+}
+
+/// The drawings of the section "Node ordering" of Gmsh's reference manual, and for order 3 and 4 what its
+/// recursive rule gives: these are the places that `gmsh.model.mesh.getElementProperties` of gmsh 4.15.2
+/// prints for types 1, 8, 26, 27 (lines), 3, 10, 36, 37 (quadrangles) and 5, 12, 92, 93 (hexahedra).
+const QUADRANGLES: [(usize, &str); 4] = [
+    (3, "00 10 11 01"),
+    (10, "00 20 22 02 10 21 12 01 11"),
+    (36, "00 30 33 03 10 20 31 32 23 13 02 01 11 21 22 12"),
+    (37, "00 40 44 04 10 20 30 41 42 43 34 24 14 03 02 01 11 31 33 13 21 32 23 12 22"),
+];
+const LINES: [(usize, &str); 4] = [(1, "0 1"), (8, "0 2 1"), (26, "0 3 1 2"), (27, "0 4 1 2 3")];
+const HEXAHEDRA: [(usize, &str); 4] = [
+    (5, "000 100 110 010 001 101 111 011"),
+    (
+        12,
+        "000 200 220 020 002 202 222 022 100 010 001 210 201 120 221 021 102 012 212 122 \
+         110 101 011 211 121 112 111",
+    ),
+    (
+        92,
+        "000 300 330 030 003 303 333 033 100 200 010 020 001 002 310 320 301 302 230 130 331 332 \
+         031 032 103 203 013 023 313 323 233 133 110 120 220 210 101 201 202 102 011 012 022 021 \
+         311 321 322 312 231 131 132 232 113 213 223 123 111 211 221 121 112 212 222 122",
+    ),
+    (
+        93,
+        "000 400 440 040 004 404 444 044 100 200 300 010 020 030 001 002 003 410 420 430 401 402 \
+         403 340 240 140 441 442 443 041 042 043 104 204 304 014 024 034 414 424 434 344 244 144 \
+         110 130 330 310 120 230 320 210 220 101 301 303 103 201 302 203 102 202 011 013 033 031 \
+         012 023 032 021 022 411 431 433 413 421 432 423 412 422 341 141 143 343 241 142 243 342 \
+         242 114 314 334 134 214 324 234 124 224 111 311 331 131 113 313 333 133 211 121 112 321 \
+         312 231 332 132 213 123 323 233 221 212 122 322 232 223 222",
+    ),
+];
+
+#[test]
+fn nodes_are_numbered_as_gmsh_numbers_them() {
+    for order in 1..=4 {
+        let grid = lattice(2 * order);
+        let span = Span { length: 2.0 * order as f64, cells: 2 * order, sides: Sides::Symmetry };
+        let (plane, extruded) = (read(&grid, None, order), read(&grid, Some(span), order));
+        let [airfoil, quadrangles] =
+            ["airfoil", "fluid"].map(|name| plane.blocks.iter().find(|b| b.group == name).unwrap());
+        let hexahedra = extruded.cells();
+
+        let found = [airfoil, quadrangles].map(|block| (block.kind, places(&plane, block)));
+        let expected = [LINES, QUADRANGLES].map(|all| all[order - 1]);
+
+        assert_eq!(found, expected.map(|(kind, text)| (kind, text.to_owned())));
+        assert_eq!(
+            (hexahedra.kind, &places(&extruded, hexahedra)[..]),
+            HEXAHEDRA[order - 1],
+            "order {order}"
+        );
+    }
+}
+
+// --- cells, welding, groups ----------------------------------------------------------------
+
+/// An O-grid, a C-grid, and half an O-grid, of counts of cells that all orders divide.
+fn all() -> [Grid; 3] {
+    [joukowski_grid(49, 25, 0.2), parabolic_grid(61, 13, 12), half_grid(25, 25)]
+}
+
+/// Groups of a plane grid, and how many sides of cells of this order are in each.
+fn rim(grid: &Grid, order: usize) -> BTreeMap<&'static str, usize> {
+    let (around, out) = ((grid.ni - 1) / order, (grid.nj - 1) / order);
+    let cells = ("fluid", around * out);
+    let list = match grid.topology {
+        Topology::C { wake } => {
+            vec![
+                ("airfoil", around - 2 * wake / order),
+                ("farfield", around),
+                ("outflow", 2 * out),
+                cells,
+            ]
+        }
+        Topology::Half(_) => {
+            vec![("airfoil", around), ("farfield", around), ("symmetry", 2 * out), cells]
+        }
+        _ => vec![("airfoil", around), ("farfield", around), cells],
+    };
+    list.into_iter().collect()
+}
+
+/// The lattice places of a cell in gmsh's order.
+fn lattice_places(order: usize) -> Vec<[usize; 2]> {
+    let digits = |word: &str| {
+        let digits: Vec<usize> = word.bytes().map(|digit| usize::from(digit - b'0')).collect();
+        [digits[0], digits[1]]
+    };
+    QUADRANGLES[order - 1].1.split(' ').map(digits).collect()
+}
+
+#[test]
+fn the_nodes_of_curved_cells_are_those_of_the_grid_bit_for_bit_and_there_once() {
+    for grid in all() {
+        for order in 1..=4 {
+            let mesh = read(&grid, None, order);
+
+            let columns = (grid.ni - 1) / order;
+            for (k, nodes) in mesh.cells().elements.iter().enumerate() {
+                let [i, j] = [k % columns, k / columns].map(|at| at * order);
+                for ([a, b], node) in lattice_places(order).into_iter().zip(nodes) {
+                    assert_eq!(mesh.place(*node), grid.point(i + a, j + b), "cell {k} of {order}");
+                }
+            }
+            let points: BTreeSet<_> =
+                mesh.nodes.values().map(|place| place.map(f64::to_bits)).collect();
+            assert_eq!(points.len(), mesh.nodes.len(), "a point is there twice");
+            let used: BTreeSet<_> = mesh.cells().elements.iter().flatten().collect();
+            assert_eq!(used.len(), mesh.nodes.len(), "a node belongs to no cell");
+        }
+    }
+}
+
+/// Corners of a cell or a side of this order, and the nodes along each of its sides.
+fn sides(nodes: &[usize], order: usize) -> Vec<Vec<usize>> {
+    let inner = |side: usize| nodes[4 + side * (order - 1)..4 + (side + 1) * (order - 1)].to_vec();
+    let side = |k: usize| [vec![nodes[k]], inner(k), vec![nodes[(k + 1) % 4]]].concat();
+    (0..4).map(side).collect()
+}
+
+#[test]
+fn every_side_of_a_curved_cell_is_inside_or_in_one_group_with_the_same_nodes() {
+    for grid in all() {
+        for order in 1..=4 {
+            let mesh = read(&grid, None, order);
+
+            let cells = mesh.cells().elements.iter();
+            let mut open: BTreeSet<Vec<usize>> =
+                cells.flat_map(|nodes| sides(nodes, order)).collect();
+            let all = open.clone();
+            // Sides that a cell runs through the other way are inside.
+            open.retain(|side| !all.contains(&side.iter().rev().copied().collect::<Vec<_>>()));
+            for block in mesh.blocks.iter().filter(|block| block.dimension == 1) {
+                for line in &block.elements {
+                    let side = [&line[..1], &line[2..], &line[1..2]].concat();
+                    assert!(open.remove(&side), "{} {side:?} of order {order}", block.group);
+                }
+            }
+            assert!(open.is_empty(), "without a group: {open:?}");
+            assert_eq!(mesh.counts(), rim(&grid, order));
+            let names: BTreeSet<_> = mesh.groups.iter().map(|(_, name)| &name[..]).collect();
+            assert_eq!(names.len(), mesh.groups.len(), "a name is there twice");
+        }
+    }
+}
+
+/// Gmsh moves and lists nodes by the entity that they are on.
+#[test]
+fn nodes_are_on_the_curves_and_points_that_bound_the_surface() {
+    for grid in all() {
+        let mesh = read(&grid, None, 2);
+        let (ni, nj) = (grid.ni, grid.nj);
+
+        let on = |j: usize, of: std::ops::Range<usize>| -> BTreeSet<[u64; 2]> {
+            of.map(|i| grid.point(i, j).map(f64::to_bits)).collect()
+        };
+        let found = |curve| -> BTreeSet<[u64; 2]> {
+            mesh.on[&(1, curve)].iter().map(|node| mesh.place(*node).map(f64::to_bits)).collect()
+        };
+        let wall = grid.topology.wall(ni);
+        // The ends of the curves of half a grid, and of the outer line of a C-grid, are points.
+        let (inner, points): (_, i64) = match grid.topology {
+            Topology::O(_) => (0..ni, 0),
+            Topology::C { .. } => (1..ni - 1, 2),
+            _ => (1..ni - 1, 4),
+        };
+        let body = if points == 4 { inner.clone() } else { *wall.start()..*wall.end() };
+        assert_eq!(found(1), on(0, body));
+        assert_eq!(found(2), on(nj - 1, inner));
+        let count = |dimension| mesh.on.keys().filter(|(d, _)| *d == dimension).count();
+        let curves = [2, 3, 4][points as usize / 2];
+        assert_eq!([count(0), count(1), count(2)], [points as usize, curves, 1]);
+        // Curves begin at one point and end at another, and each point is both.
+        let ends: Vec<i64> =
+            mesh.bounds.iter().filter(|((d, _), _)| *d == 1).flat_map(|(_, b)| b.clone()).collect();
+        let mut sorted = ends.clone();
+        sorted.sort_unstable();
+        let mut expected: Vec<i64> = (1..=points).flat_map(|tag| [-tag, tag]).collect();
+        expected.sort_unstable();
+        assert_eq!(sorted, expected);
+        assert_eq!(mesh.bounds[&(2, 1)].len(), count(1));
+    }
+}
+
+// --- over a span ---------------------------------------------------------------------------
+
+/// The nodes of a hexahedron at the places of each of its six sides.
+fn faces(nodes: &[usize], order: usize) -> Vec<BTreeSet<usize>> {
+    let places: Vec<[usize; 3]> = HEXAHEDRA[order - 1]
+        .1
+        .split(' ')
+        .map(|word| {
+            let digits: Vec<usize> = word.bytes().map(|digit| usize::from(digit - b'0')).collect();
+            [digits[0], digits[1], digits[2]]
+        })
+        .collect();
+    let side = |c: usize, at: usize| -> BTreeSet<usize> {
+        nodes.iter().zip(&places).filter(|(_, place)| place[c] == at).map(|(n, _)| *n).collect()
+    };
+    (0..3).flat_map(|c| [side(c, 0), side(c, order)]).collect()
+}
+
+/// Six times the volume between the corners of a face and a point before the back.
+fn cone(mesh: &Msh, face: &[usize]) -> f64 {
+    let place = |node: &usize| {
+        let [x, y, z] = mesh.nodes[node];
+        [x, y, z + 1.0]
+    };
+    let p: Vec<[f64; 3]> = face[..4].iter().map(place).collect();
+    let triangle = |[a, b, c]: [[f64; 3]; 3]| {
+        a[0] * (b[1] * c[2] - b[2] * c[1])
+            + a[1] * (b[2] * c[0] - b[0] * c[2])
+            + a[2] * (b[0] * c[1] - b[1] * c[0])
+    };
+    triangle([p[0], p[1], p[2]]) + triangle([p[0], p[2], p[3]])
+}
+
+#[test]
+fn extruded_curved_cells_are_closed_and_their_rim_points_outward() {
+    for grid in all() {
+        let half = matches!(grid.topology, Topology::Half(_));
+        for (order, sides) in [(1, Sides::Periodic), (2, Sides::Symmetry), (3, Sides::Symmetry)] {
+            let span = Span { length: 0.7, cells: 2 * order, sides };
+            let mesh = read(&grid, Some(span), order);
+
+            let mut meet: HashMap<Vec<usize>, usize> = HashMap::new();
+            let mut see = |face: BTreeSet<usize>| {
+                *meet.entry(face.into_iter().collect()).or_default() += 1;
+            };
+            mesh.cells().elements.iter().flat_map(|n| faces(n, order)).for_each(&mut see);
+            let mut enclosed = 0.0;
+            for block in mesh.blocks.iter().filter(|block| block.dimension == 2) {
+                for face in &block.elements {
+                    see(face.iter().copied().collect());
+                    enclosed += cone(&mesh, face) / 6.0;
+                }
+            }
+            assert!(meet.values().all(|&times| times == 2), "a face is open or in two groups");
+            // The corners alone enclose prisms over the polygon of the coarse grid.
+            let corner = |i: usize, j: usize| grid.point(order * i, order * j);
+            let (columns, rows) = ((grid.ni - 1) / order, (grid.nj - 1) / order);
+            let area = |k: usize| {
+                let (i, j) = (k % columns, k / columns);
+                let p = [corner(i, j), corner(i + 1, j), corner(i + 1, j + 1), corner(i, j + 1)];
+                gridgen::grid::quality::cell_area(&p)
+            };
+            let volume = 0.7 * (0..columns * rows).map(area).sum::<f64>();
+            assert!((enclosed / volume - 1.0).abs() < 1e-9, "{enclosed} and {volume}");
+            let mut expected: BTreeMap<&str, usize> =
+                rim(&grid, order).into_iter().map(|(name, count)| (name, 2 * count)).collect();
+            let ends = columns * rows;
+            match sides {
+                Sides::Symmetry if !half => drop(expected.insert("symmetry", 2 * ends)),
+                _ => expected.extend([("back", ends), ("front", ends)]),
+            }
+            assert_eq!(mesh.counts(), expected);
+            let nodes = mesh.on.values().map(Vec::len).sum::<usize>();
+            assert_eq!(nodes, mesh.nodes.len());
+            assert!(mesh.nodes.values().all(|[.., z]| (0..=2 * order).any(|k| *z == span.z(k))));
+        }
+    }
+}
+
+// --- what is refused -----------------------------------------------------------------------
+
+fn converted(
+    grid: &Grid,
+    curved_order: usize,
+    span: Option<Span>,
+) -> Result<Vec<String>, WriteFault> {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("mesh.msh");
+    let settings = Settings { curved_order, ..Settings::default() };
+    let mesh = MeshData { span, settings, ..MeshData::from(grid) };
+    let format = Format::of_path(Path::new("mesh.msh")).unwrap();
+    let converted = format.convert(&path, &mesh, false);
+    assert_eq!(path.exists(), converted.is_ok());
+    converted.map(|converted| converted.notes).map_err(|error| error.fault)
+}
+
+#[test]
+fn counts_that_the_order_does_not_divide_are_refused() {
+    let said = |grid: &Grid, order, span| converted(grid, order, span).unwrap_err().to_string();
+    let span = Some(Span { length: 1.0, cells: 3, sides: Sides::Symmetry });
+
+    assert_eq!(
+        said(&joukowski_grid(48, 25, 0.2), 2, None),
+        "47 cells around are no multiple of 2, the order of the curved cells"
+    );
+    assert_eq!(
+        said(&joukowski_grid(49, 26, 0.2), 3, None),
+        "25 cells outward are no multiple of 3, the order of the curved cells"
+    );
+    assert_eq!(
+        said(&parabolic_grid(61, 13, 10), 4, None),
+        "10 cells along the cut are no multiple of 4, the order of the curved cells"
+    );
+    assert_eq!(
+        said(&joukowski_grid(49, 25, 0.2), 2, span),
+        "3 cells over the span are no multiple of 2, the order of the curved cells"
+    );
+}
+
+/// A ring of square holes: the corners of the wall are its points 3, 9, 15 and 21.
+#[test]
+fn a_corner_inside_of_a_side_is_refused() {
+    let mut grid = polar_grid(25, 13, 0.05, 1.2);
+    for k in 0..grid.x.len() {
+        let (x, y) = (grid.x[k] - 0.5, grid.y[k]);
+        let scale = f64::hypot(x, y) / x.abs().max(y.abs());
+        (grid.x[k], grid.y[k]) = (x * scale, y * scale);
+    }
+
+    let refused = converted(&grid, 2, None).unwrap_err();
+
+    assert!(matches!(refused, WriteFault::CornerInSide { point: 3, order: 2 }), "{refused}");
+    assert!(converted(&grid, 3, None).is_ok());
+}
+
+#[test]
+fn folded_curved_cells_of_a_valid_grid_are_refused_with_their_place() {
+    let mut grid = polar_grid(25, 13, 0.05, 1.2);
+    // The middle line of the second layer of cells of order 2, at 0.2 of the way in place of a half.
+    for i in [7, 8, 9] {
+        let place = |c: usize, from: [f64; 2], to: [f64; 2]| from[c] + 0.2 * (to[c] - from[c]);
+        let [from, to] = [grid.point(i, 2), grid.point(i, 4)];
+        let k = grid.index(i, 3);
+        [grid.x[k], grid.y[k]] = [place(0, from, to), place(1, from, to)];
+    }
+
+    let refused = converted(&grid, 2, None).unwrap_err();
+
+    let WriteFault::FoldedCells { folded_cells, order, at } = refused else { panic!("{refused}") };
+    assert_eq!((folded_cells, order), (2, 2));
+    // The corners of the cell are at the angles of i = 6 and 8, or 8 and 10.
+    let angle = f64::atan2(at[1], at[0] - 0.5).to_degrees();
+    assert!((angle + 105.0).abs() < 1.0 || (angle + 135.0).abs() < 1.0, "{angle}");
+    assert_eq!(gridgen::grid::quality::measure(&grid).folded_cells, 0);
+    assert!(converted(&grid, 1, None).is_ok() && converted(&grid, 3, None).is_ok());
+}
