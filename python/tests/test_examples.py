@@ -55,6 +55,15 @@ def test_the_case_of_openfoam(tmp_path):
         assert (tmp_path / "openfoam" / file).exists()
 
 
+def test_the_movement_of_jax():
+    pytest.importorskip("jax")
+    main = runpy.run_path(str(EXAMPLES / "jax_movement.py"))["main"]
+
+    gradient, differences = map(np.asarray, main(ni=65, nj=33, first_cell=1e-3))
+
+    assert np.linalg.norm(gradient - differences) <= 1e-6 * np.linalg.norm(gradient)
+
+
 def test_examples_are_short():
     for file in EXAMPLES.glob("*.py"):
         assert len(file.read_text(encoding="utf-8").splitlines()) <= 60, file
