@@ -262,10 +262,7 @@ impl NativeGrid {
             }
             mesh.settings.curved_order = order;
         }
-        // A name without an end is that of a folder.
-        let folder = path.extension().is_none().then(|| Format::named("openfoam")).flatten();
-        let format = Format::of_path(&path).or(folder);
-        let written = in_pool(py, || match format {
+        let written = in_pool(py, || match Format::of_file_or_folder(&path) {
             Some(format) => format.convert(&path, &mesh, force).map(|converted| converted.notes),
             None => formats::write(&path, &mesh).map(|()| Vec::new()),
         })?;

@@ -8,7 +8,7 @@ use clap::error::ErrorKind;
 use gridgen::backend::cpu::CpuBackend;
 use gridgen::backend::{EllipticBackend, MultigridBackend};
 use gridgen::case::SolverOptions;
-use gridgen::formats::{Converted, Mesh, npy, points};
+use gridgen::formats::{Converted, Format, Mesh, npy, points};
 use gridgen::generate::{BackendChoice, Machine, open_reference};
 use gridgen::movement::{Moved, MovementError, Reference, Solved};
 
@@ -26,7 +26,8 @@ pub(super) struct MoveArguments {
     /// The wall points where they are now, in the order of --wall [default: those of the reference].
     #[arg(long, value_name = "POINTS")]
     to: Option<PathBuf>,
-    /// The file to write: the moved mesh, or the derivatives.
+    /// The file to write: the moved mesh, or the derivatives; a name without an end is the folder of an OpenFOAM
+    /// case.
     #[arg(short, long, value_name = "FILE")]
     output: Option<PathBuf>,
     /// Write the wall points of the reference: x y in a line each, or an array (points, 2) to FILE.npy.
@@ -74,7 +75,7 @@ impl MoveArguments {
         }
         let derivatives = self.adjoint.is_some() || self.derivative.is_some();
         let mesh_file = self.output.as_deref().filter(|_| !derivatives);
-        let format = mesh_file.map(|path| format_of(path, "")).transpose()?;
+        let format = mesh_file.map(format_of_file_or_folder).transpose()?;
         let wall = self.to.as_deref().map(points::read).transpose()?;
         let reference = open_reference(&self.reference, &options)?;
         let [ni, nj] = [reference.grid().ni, reference.grid().nj];
@@ -178,6 +179,12 @@ impl MoveArguments {
         npy::write(output, &shape, &nodes)?;
         Ok(found.solved)
     }
+}
+
+/// The format that the name of a file, or that of a folder, stands for.
+fn format_of_file_or_folder(path: &Path) -> Result<&'static Format, Failure> {
+    let or_else = ", or without an end for an OpenFOAM case";
+    Format::of_file_or_folder(path).map_or_else(|| format_of(path, or_else), Ok)
 }
 
 /// The x (0) or y (1) of points.

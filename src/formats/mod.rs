@@ -184,6 +184,15 @@ impl Format {
         FORMATS.iter().find(|format| format.is_named(path))
     }
 
+    /// The same, and for a name without an end the format that is a folder: a case of OpenFOAM.
+    pub fn of_file_or_folder(path: &Path) -> Option<&'static Self> {
+        if path.extension().is_some() {
+            return Self::of_path(path);
+        }
+        let is_folder = |file: &MeshFile| matches!(file.contents, Contents::Folder(_));
+        FORMATS.iter().find(|format| format.files.iter().any(is_folder))
+    }
+
     /// Whether the end of a file's name stands for this format.
     fn is_named(&self, path: &Path) -> bool {
         let named = |end: &&str| path.extension().is_some_and(|e| e.eq_ignore_ascii_case(end));

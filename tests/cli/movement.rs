@@ -36,6 +36,24 @@ fn a_reference_and_its_mesh_are_moved() {
     assert_eq!(scratch.bytes("a.vts"), scratch.bytes("c.vts"));
 }
 
+/// A name without an end is a folder, whose case is that of the moved mesh.
+#[test]
+fn a_moved_reference_becomes_an_openfoam_case() {
+    let scratch = scratch();
+    let moved = |to: &str| scratch.run(&["move", REFERENCE, "--to", "thicker.npy", "-o", to]);
+
+    let case = moved("case");
+    moved("mesh.vts").succeeds();
+    scratch.run(&["convert", "mesh.vts", "-o", "other", "--to", "openfoam"]).succeeds();
+
+    assert!(case.stderr.contains("note: OpenFOAM's checkMesh will find"), "{}", case.stderr);
+    assert!(case.succeeds().ends_with("written:\n  case\n"));
+    for file in ["constant/polyMesh/points", "constant/polyMesh/faces", "0/U", "Allrun"] {
+        let bytes = |folder: &str| scratch.bytes(&format!("{folder}/{file}"));
+        assert!(bytes("case") == bytes("other"), "{file}");
+    }
+}
+
 /// Forward and adjoint derivatives are transposes of each other.
 #[test]
 fn derivatives_go_through_files() {
@@ -87,6 +105,7 @@ fn what_cannot_be_moved_is_refused() {
         ("letters.dat", "m.vts", 2, "letters.dat: line 2: `x 2`, two numbers x y were expected"),
         ("none.dat", "m.vts", 2, "none.dat: cannot be read"),
         ("thicker.npy", "m.xyzw", 2, "m.xyzw: no format has such a name"),
+        ("thicker.npy", "m.xyzw", 2, ".cgns or .msh, or without an end for an OpenFOAM case"),
         ("comb.dat", "m.vts", 1, "error: the grid"),
     ] {
         let found = moved(to, output);
