@@ -6,12 +6,13 @@
 //! others follow in rows of ni. Half a grid has nothing to weld, and its nodes are numbered as they
 //! stand. Cell (i, j) has the number `j (ni − 1) + i` on all.
 
-use crate::grid::{Grid, Topology};
+use crate::grid::{Slab, Topology};
+use std::ops::Range;
 
 /// Numbers of nodes and cells of a welded grid.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Welded<'a> {
-    grid: &'a Grid,
+    slab: Slab<'a>,
     /// Cells along a line of constant j.
     columns: usize,
     /// Layers of cells; there is one more line of nodes.
@@ -35,14 +36,14 @@ const ABOVE: usize = 2;
 const BEFORE: usize = 3;
 
 impl<'a> Welded<'a> {
-    pub(super) fn new(grid: &'a Grid) -> Self {
-        let (columns, layers) = (grid.ni - 1, grid.nj - 1);
-        let (first_line, line) = match grid.topology {
+    pub(super) fn new(slab: Slab<'a>) -> Self {
+        let (columns, layers) = (slab.ni() - 1, slab.nj() - 1);
+        let (first_line, line) = match slab.topology() {
             Topology::O(_) => (columns, columns),
             Topology::C { wake } => (columns - wake, columns + 1),
             Topology::Half(_) => (columns + 1, columns + 1),
         };
-        Self { grid, columns, layers, first_line, line }
+        Self { slab, columns, layers, first_line, line }
     }
 
     pub(super) fn nodes(&self) -> usize {
@@ -54,14 +55,30 @@ impl<'a> Welded<'a> {
     }
 
     /// Numbers of the cells of a layer around the body.
-    pub(super) fn layer(&self, layer: usize) -> std::ops::Range<usize> {
+    pub(super) fn layer(&self, layer: usize) -> Range<usize> {
         layer * self.columns..(layer + 1) * self.columns
     }
 
+    /// The nodes of the lines that are this process's own.
+    pub(super) fn own_nodes(&self) -> Range<usize> {
+        let before = |lines: usize| match lines.checked_sub(1) {
+            Some(lines) => self.first_line + self.line * lines,
+            None => 0,
+        };
+        let own = self.slab.own();
+        before(own.start)..before(own.end)
+    }
+
+    /// The layers of cells that are this process's own.
+    pub(super) fn own_layers(&self) -> Range<usize> {
+        self.slab.own_cells()
+    }
+
+    /// Coordinates of a node of a line that is held.
     pub(super) fn point(&self, node: usize) -> [f64; 2] {
         match node.checked_sub(self.first_line) {
-            None => self.grid.point(node, 0),
-            Some(node) => self.grid.point(node % self.line, 1 + node / self.line),
+            None => self.slab.point(node, 0),
+            Some(node) => self.slab.point(node % self.line, 1 + node / self.line),
         }
     }
 
@@ -91,7 +108,7 @@ impl<'a> Welded<'a> {
     /// next one along the line, the one across the seam or the cut, the one above.
     pub(super) fn shared(&self, cell: usize) -> impl Iterator<Item = (Side, usize)> + use<> {
         let (i, layer) = (cell % self.columns, cell / self.columns);
-        let welded = match self.grid.topology {
+        let welded = match self.slab.topology() {
             Topology::O(_) if i == 0 => Some((BEFORE, cell + self.columns - 1)),
             Topology::C { wake } if cell < wake => Some((BELOW, self.columns - 1 - cell)),
             _ => None,
@@ -105,14 +122,14 @@ impl<'a> Welded<'a> {
     /// The sides on the rim by the name of their patch: the body, the far field with the outflow of a
     /// C-grid, and on half a grid its plane of symmetry.
     pub(super) fn rims(&self) -> Vec<(&'static str, Vec<Side>)> {
-        let wall = self.grid.topology.wall(self.grid.ni);
+        let wall = self.slab.topology().wall(self.slab.ni());
         let side = |side| move |cell| Side { cell, side };
         let body = (*wall.start()..*wall.end()).map(side(BELOW)).collect();
         let mut far: Vec<Side> = self.layer(self.layers - 1).map(side(ABOVE)).collect();
         let first = (0..self.layers).map(|layer| self.layer(layer).start);
         let last = (0..self.layers).map(|layer| self.layer(layer).end - 1);
         let ends = first.map(side(BEFORE)).chain(last.map(side(BEHIND)));
-        let symmetry = match self.grid.topology {
+        let symmetry = match self.slab.topology() {
             Topology::O(_) => None,
             Topology::C { .. } => {
                 far.extend(ends);

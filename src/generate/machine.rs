@@ -225,6 +225,14 @@ impl Machine {
         Ok((Self::Cuda(Box::new(CudaBackend::open(number)?)), None))
     }
 
+    /// The job whose processes are the devices, if they are not those of this process.
+    pub(super) fn job(&self) -> Option<&Arc<Job>> {
+        match self {
+            Self::Cpu | Self::Cuda(_) => None,
+            Self::Ranks(ranks) => ranks.job(),
+        }
+    }
+
     /// Devices that share the work.
     pub(crate) fn devices(&self) -> usize {
         match self {

@@ -12,7 +12,6 @@ use crate::grid::{FamilyError, Grid, Symmetry, Topology, Verdict, check_corners,
 use crate::movement::{MovementError, Place, Reference};
 use crate::solver::linear::LinearSolver;
 use crate::solver::{NewtonStop, SolverError};
-use std::ops::Range;
 
 impl Problem {
     /// Points of the grid that is solved for, in i and j.
@@ -128,21 +127,12 @@ impl Problem {
         }
     }
 
-    /// Which columns of the finished grid those of the grid that is solved for are.
-    pub(super) fn finished_columns(&self, columns: &Range<usize>) -> Range<usize> {
-        let Some(half) = self.half else { return columns.clone() };
-        let kept = half.kept(self.points.x.len());
-        let start = columns.start.max(*kept.start());
-        let end = columns.end.min(kept.end() + 1).max(start);
-        start - kept.start()..end - kept.start()
-    }
-
-    /// Memory for the finished grid.
-    pub(super) fn unset_grid(&self) -> Grid {
-        let [ni, nj] = self.size();
+    /// Memory for some lines of the finished grid.
+    pub(super) fn unset_grid(&self, lines: usize) -> Grid {
+        let [ni, _] = self.size();
         match self.half {
-            Some(half) => Grid::unset(Topology::Half(half), half.kept(ni).count(), nj),
-            None => Grid::unset(self.topology, ni, nj),
+            Some(half) => Grid::unset(Topology::Half(half), half.kept(ni).count(), lines),
+            None => Grid::unset(self.topology, ni, lines),
         }
     }
 

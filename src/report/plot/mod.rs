@@ -2,6 +2,7 @@
 
 pub mod axes;
 pub mod clip;
+mod figures;
 mod picture;
 pub mod quality;
 pub mod raster;
@@ -11,6 +12,7 @@ mod xy;
 use plotters::prelude::RGBColor;
 
 pub(super) use self::picture::DrawError;
+pub use self::figures::Figures;
 pub use self::picture::Picture;
 pub use self::quality::histogram;
 pub use self::views::airfoil;

@@ -9,6 +9,7 @@ use crate::backend::cuda::launch::constants::{
 use crate::backend::cuda::launch::shared::{HaloColumns, Pointer};
 use crate::backend::cuda::launch::{Argument, PeerAccess, Result};
 use parking_lot::Mutex;
+use std::ops::Range;
 use std::sync::Arc;
 
 /// This rank's band, and its communicator.
@@ -69,6 +70,12 @@ impl RankContext {
     /// A number of each rank, by rank.
     pub(crate) fn numbers(&self, own: u64) -> Result<Vec<u64>> {
         Ok(self.pairs([own, 0])?.into_iter().map(|[number, _]| number).collect())
+    }
+
+    /// A range of each rank, by rank.
+    pub(crate) fn ranges(&self, own: &Range<usize>) -> Result<Vec<Range<usize>>> {
+        let all = self.pairs([own.start as u64, own.end as u64])?;
+        Ok(all.into_iter().map(|[start, end]| start as usize..end as usize).collect())
     }
 
     /// Two numbers of each rank, by rank.
