@@ -207,8 +207,9 @@ pub(crate) fn stream(
 ) -> io::Result<()> {
     if !processes.is_first() {
         let mut sender = Sender { processes, piece: Vec::new(), ahead: 0 };
-        write(&mut sender)?;
-        return sender.finish();
+        let done = write(&mut sender);
+        // The first one waits for the end.
+        return sender.finish().and(done);
     }
     let mut done = write(to);
     for rank in 1..processes.size() {

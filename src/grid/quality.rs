@@ -133,7 +133,8 @@ pub fn measure_along(grid: &Grid, line: WallLine) -> Quality {
 ///
 /// # Errors
 /// [`RanksError::Ended`].
-pub(crate) fn measure_all(slab: &Slab<'_>) -> Result<Quality, RanksError> {
+#[doc(hidden)] // For tests in several processes.
+pub fn measure_all(slab: &Slab<'_>) -> Result<Quality, RanksError> {
     measure_slab(slab, WallLine::of(slab.topology(), slab.ni()))
 }
 

@@ -30,7 +30,9 @@ impl Lines {
     /// their cells need, of the grid of every `stride`-th line, too.
     pub fn of(nj: usize, [rank, size]: [usize; 2], stride: usize) -> Self {
         let blocks = nj.div_ceil(stride);
-        let [start, end] = [rank, rank + 1].map(|k| (blocks * k / size * stride).min(nj));
+        // The first process has the line j = 0, however few lines there are.
+        let first = |k: usize| ((blocks * k).div_ceil(size) * stride).min(nj);
+        let [start, end] = [first(rank), first(rank + 1)];
         let held = if start == end || size == 1 {
             [start, end]
         } else {

@@ -11,4 +11,5 @@ mod limits;
 mod matrix_market;
 mod mesh_files;
 mod plot;
+mod processes;
 mod writers;

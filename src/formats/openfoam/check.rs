@@ -98,7 +98,8 @@ pub fn objections(grid: &Grid, span: Option<Span>) -> Vec<Objection> {
 ///
 /// # Errors
 /// [`RanksError::Ended`].
-pub(crate) fn objections_of_all(
+#[doc(hidden)] // For tests in several processes.
+pub fn objections_of_all(
     slab: Slab<'_>,
     span: Option<Span>,
 ) -> Result<Vec<Objection>, RanksError> {

@@ -13,8 +13,7 @@ use std::fs;
 use std::io::{self, Write};
 use std::path::Path;
 
-pub(crate) use check::objections_of_all;
-pub use check::{Measure, Objection, objections};
+pub use check::{Measure, Objection, objections, objections_of_all};
 
 use super::mesh::{Limits, Sides, Span};
 use super::{Contents, Converted, Folder, Format, MeshFile};
