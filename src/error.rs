@@ -2,8 +2,8 @@
 
 use crate::backend::DeviceError;
 use crate::case::{CaseError, SectionError};
-use crate::files::{IoError, WriteFault};
 use crate::files::restart::{RestartError, RestartFault};
+use crate::files::{IoError, WriteFault};
 use crate::formats::ReadError;
 use crate::formats::matrix_market::MatrixMarketError;
 use crate::grid::FamilyError;

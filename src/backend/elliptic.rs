@@ -42,12 +42,8 @@ pub trait GridBackend {
 
     /// Nodes of `host`, which has the lines `lines[rank]` of constant j, ← those of `grid`, all columns: the
     /// ranks, which all must call, give each other theirs.
-    fn fetch_lines(
-        &self,
-        grid: &Self::Grid,
-        lines: &[Range<usize>],
-        host: &mut Grid,
-    ) -> Result<()>;
+    fn fetch_lines(&self, grid: &Self::Grid, lines: &[Range<usize>], host: &mut Grid)
+    -> Result<()>;
 }
 
 /// [`initial::build`] with the marches of a backend, which keeps the grid.

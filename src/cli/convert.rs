@@ -182,7 +182,11 @@ impl LayoutArguments {
         let settings =
             Settings { compression: self.compression, plot3d: self.flavour(), reference: None };
         let (grid, span, weldable) = (&mesh.grid, self.span(), mesh.weldable());
-        format.convert(output, &MeshData { grid: grid.into(), span, weldable, settings }, self.force)
+        format.convert(
+            output,
+            &MeshData { grid: grid.into(), span, weldable, settings },
+            self.force,
+        )
     }
 
     fn span(&self) -> Option<Span> {

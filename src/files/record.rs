@@ -234,7 +234,9 @@ impl<S: Read + Seek, const LISTS: usize> Opened<S, LISTS> {
             self.source.read_exact(bytemuck::cast_slice_mut(part))?;
         }
         if cfg!(target_endian = "big") {
-            numbers.iter_mut().for_each(|n: &mut f64| *n = f64::from_bits(n.to_bits().swap_bytes()));
+            numbers
+                .iter_mut()
+                .for_each(|n: &mut f64| *n = f64::from_bits(n.to_bits().swap_bytes()));
         }
         Ok(numbers)
     }

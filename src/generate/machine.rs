@@ -207,8 +207,8 @@ impl Machine {
                 }
                 other => other,
             })?;
-            let slow = rank.slow();
-            Ok((Self::Ranks(Box::new(rank)), slow))
+            let notice = rank.notice();
+            Ok((Self::Ranks(Box::new(rank)), notice))
         }
         #[cfg(not(feature = "cuda"))]
         Err(DeviceError::NotBuilt { backend: "cuda" })

@@ -197,10 +197,7 @@ impl Outputs {
 
 /// The reference of movements of a grid in the frame of its problem, where the case asks for one and the grid
 /// is good. Of several processes the first makes it, from the whole grid.
-fn reference(
-    result: &GridResult,
-    notices: &mut Vec<String>,
-) -> Result<Option<Reference>, Error> {
+fn reference(result: &GridResult, notices: &mut Vec<String>) -> Result<Option<Reference>, Error> {
     if !result.case.output.reference || !result.is_good() {
         return Ok(None);
     }
@@ -320,7 +317,8 @@ fn coarser_grids(
 ) -> Result<Vec<(Grid, Lines, Quality)>, RanksError> {
     let mut members: Vec<(Grid, Lines, Quality)> = Vec::new();
     for _ in 1..grids {
-        let (finer, lines) = members.last().map_or((finest, &lines), |(grid, lines, _)| (grid, lines));
+        let (finer, lines) =
+            members.last().map_or((finest, &lines), |(grid, lines, _)| (grid, lines));
         let (grid, lines) = coarser_lines(finer, lines);
         let quality = measure_all(&Slab::new(&grid, lines, processes))?;
         members.push((grid, lines, quality));

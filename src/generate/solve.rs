@@ -21,10 +21,10 @@ use crate::movement::{MovementError, Reference};
 use crate::pde::control::Base;
 use crate::ranks::{Job, Processes};
 use crate::report::Timing;
-use crate::solver::{NewtonStop, SolverError};
 use crate::solver::history::{History, NewtonStep};
 use crate::solver::linear::Precision;
 use crate::solver::newton::NewtonReport;
+use crate::solver::{NewtonStop, SolverError};
 use crate::sparse::Csr;
 
 /// Receiver of what happens during a run. What it does not implement it ignores.

@@ -147,7 +147,8 @@ fn measure_slab(slab: &Slab<'_>, line: WallLine) -> Result<Quality, RanksError> 
         rows.map_init(scratch, |scratch, (row, j)| measure_cell_row(slab, j, row, scratch))
             .collect()
     };
-    let lines = || -> Vec<f64> { slab.own().into_par_iter().map(|j| row_growth(slab, j)).collect() };
+    let lines =
+        || -> Vec<f64> { slab.own().into_par_iter().map(|j| row_growth(slab, j)).collect() };
     let wall = || if slab.owns(0) { measure_wall(slab, line) } else { Quality::of_nothing() };
     let ((rows, growth_i), wall) = rayon::join(|| (cells(), lines()), wall);
 
@@ -262,7 +263,12 @@ impl Quality {
 }
 
 /// Measures the cells of row j; `scratch` has one element per cell.
-fn measure_cell_row(slab: &Slab<'_>, j: usize, skewness: &mut [f64], scratch: &mut [f64]) -> Quality {
+fn measure_cell_row(
+    slab: &Slab<'_>,
+    j: usize,
+    skewness: &mut [f64],
+    scratch: &mut [f64],
+) -> Quality {
     let mut row = Quality::of_nothing();
     slab.fill_row(CellMeasure::Skewness, j, skewness);
     for (i, skew) in skewness.iter().enumerate() {

@@ -201,5 +201,4 @@ impl<'a> Slab<'a> {
         }
         Ok(Some(Cow::Owned(grid)))
     }
-
 }

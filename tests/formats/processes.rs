@@ -215,8 +215,7 @@ fn a_process_that_cannot_write_is_named_by_all_and_no_file_appears() {
             let written = on_ranks(3, |job| {
                 let job = job.unwrap();
                 let processes = Processes::of(Some(&job));
-                let written =
-                    joint::write(&path, processes, |out| shares(out, job.rank(), fails));
+                let written = joint::write(&path, processes, |out| shares(out, job.rank(), fails));
                 job.end(0);
                 written.map_err(|error| error.fault.to_string())
             });
@@ -224,9 +223,11 @@ fn a_process_that_cannot_write_is_named_by_all_and_no_file_appears() {
             if fails {
                 let other = Err("rank 1: broken".to_owned());
                 assert_eq!(written, [other.clone(), Err("broken".to_owned()), other]);
-                assert!(fs::read_dir(path.parent().unwrap()).unwrap().all(|entry| {
-                    entry.unwrap().file_type().unwrap().is_dir()
-                }));
+                assert!(
+                    fs::read_dir(path.parent().unwrap())
+                        .unwrap()
+                        .all(|entry| { entry.unwrap().file_type().unwrap().is_dir() })
+                );
             } else {
                 assert_eq!(written, vec![Ok(()); 3]);
                 fs::remove_file(&path).unwrap();
@@ -254,9 +255,8 @@ fn a_process_that_is_gone_leaves_no_file() {
         if job.rank() == 2 {
             return None;
         }
-        let written = joint::write(&path, Processes::of(Some(&job)), |out| {
-            shares(out, job.rank(), false)
-        });
+        let written =
+            joint::write(&path, Processes::of(Some(&job)), |out| shares(out, job.rank(), false));
         // Both hear of it before one of them goes, too.
         std::thread::sleep(std::time::Duration::from_millis(300));
         Some(written.unwrap_err().fault)

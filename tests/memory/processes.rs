@@ -28,8 +28,7 @@ fn be_a_rank() {
     let folder = PathBuf::from(env::var_os("GRIDGEN_TEST_FOLDER").unwrap());
     let job = Arc::new(Job::meet(place(rank, size, port as u16), None, WAIT).unwrap());
     let ranks = JobRank::new(job.clone(), Arc::new(FiberDevice::default())).unwrap();
-    let options =
-        RunOptions { job: Some(job.clone()), ..RunOptions::new(folder.join("out")) };
+    let options = RunOptions { job: Some(job.clone()), ..RunOptions::new(folder.join("out")) };
     let sets = [
         ("grid.ni", SIZE[0].to_string()),
         ("grid.nj", SIZE[1].to_string()),

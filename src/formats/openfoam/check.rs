@@ -10,10 +10,10 @@ use rayon::prelude::*;
 
 use crate::formats::mesh::{Span, layers};
 use crate::formats::welded::{Side, Welded};
-use crate::grid::{Grid, Slab};
 use crate::grid::quality::{
     Corners, centroid, face_skewness, middle, off_normal, prism_aspect_ratio,
 };
+use crate::grid::{Grid, Slab};
 use crate::ranks::RanksError;
 
 /// What `checkMesh` measures.
@@ -99,10 +99,7 @@ pub fn objections(grid: &Grid, span: Option<Span>) -> Vec<Objection> {
 /// # Errors
 /// [`RanksError::Ended`].
 #[doc(hidden)] // For tests in several processes.
-pub fn objections_of_all(
-    slab: Slab<'_>,
-    span: Option<Span>,
-) -> Result<Vec<Objection>, RanksError> {
+pub fn objections_of_all(slab: Slab<'_>, span: Option<Span>) -> Result<Vec<Objection>, RanksError> {
     let plane = Plane(Welded::new(slab));
     let depth = span.map(|span| span.length / span.cells as f64);
     let inside = plane

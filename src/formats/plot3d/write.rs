@@ -196,9 +196,9 @@ impl<'a> Block<'a> {
                             let number = |k| self.number(*coordinate, *plane, points.start + k);
                             let numbers = piece.map(number);
                             match precision {
-                                Precision::Single => {
-                                    numbers.flat_map(|n| order.of((n as f32).to_le_bytes())).collect()
-                                }
+                                Precision::Single => numbers
+                                    .flat_map(|n| order.of((n as f32).to_le_bytes()))
+                                    .collect(),
                                 Precision::Double => {
                                     numbers.flat_map(|n| order.of(n.to_le_bytes())).collect()
                                 }

@@ -11,8 +11,8 @@ mod xy;
 
 use plotters::prelude::RGBColor;
 
-pub(super) use self::picture::DrawError;
 pub use self::figures::Figures;
+pub(super) use self::picture::DrawError;
 pub use self::picture::Picture;
 pub use self::quality::histogram;
 pub use self::views::airfoil;

@@ -165,7 +165,8 @@ impl Artifacts<'_> {
         let strides = self.strides(&panel.window)?;
         self.draw_folded_cells(picture, panel)?;
         // Lines that go on in the next slab end at its first line.
-        let reached = if own.is_empty() { own.clone() } else { own.start..(own.end + 1).min(last + 1) };
+        let reached =
+            if own.is_empty() { own.clone() } else { own.start..(own.end + 1).min(last + 1) };
         let across = |i: usize| panel.line(reached.clone().map(|j| grid.point(i, j)));
         let along = |j: usize| panel.line((0..ni).map(|i| grid.point(i, j)));
         let mut draw = |lines: Vec<Vec<[f64; 2]>>, width: f64| -> Result<(), RanksError> {
@@ -177,7 +178,10 @@ impl Artifacts<'_> {
         draw((0..ni - 1).step_by(strides[0]).flat_map(across).collect(), GRID_LINE)?;
         let shown = (strides[1]..last).step_by(strides[1]).filter(|j| grid.owns(*j));
         draw(shown.flat_map(along).collect(), GRID_LINE)?;
-        draw(Some(last).filter(|j| grid.owns(*j)).into_iter().flat_map(along).collect(), OUTER_LINE)?;
+        draw(
+            Some(last).filter(|j| grid.owns(*j)).into_iter().flat_map(along).collect(),
+            OUTER_LINE,
+        )?;
         if !grid.topology().closed() {
             let cut = 0..=*grid.topology().wall(ni).start();
             let cut = cut.filter(|_| grid.owns(0)).map(|i| grid.point(i, 0));

@@ -126,6 +126,17 @@ pub struct Message {
     pub bytes: usize,
 }
 
+/// The transport of messages between GPUs.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Transport {
+    /// Kernels write into the memory of other GPUs.
+    PeerMemory,
+    /// NCCL.
+    Nccl,
+    /// Through the host's memory.
+    Host,
+}
+
 /// One rank's communication with the others. Calls are part of the work of the rank's device, in its
 /// order, and every rank makes the same calls.
 ///

@@ -6,7 +6,7 @@ mod interface;
 mod memory;
 
 pub use self::interface::{
-    Address, Device, Download, Granted, Recording, SharedWords, Watch, WatchedDevice, Words,
+    Address, Device, Download, Granted, Mapped, Recording, SharedWords, Watch, WatchedDevice, Words,
 };
 pub use self::memory::{Buffer, MemoryEstimate, PreconditionerStorage};
 

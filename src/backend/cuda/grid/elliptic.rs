@@ -162,8 +162,10 @@ impl EllipticBackend for CudaBackend {
             Some(ranks) => (0..ranks.size).map(|rank| ranks.bands.of(rank)).collect(),
             None => vec![0..stride / 2],
         };
-        let columns: Vec<Range<usize>> =
-            columns.iter().map(|columns: &Range<usize>| 2 * columns.start..2 * columns.end).collect();
+        let columns: Vec<Range<usize>> = columns
+            .iter()
+            .map(|columns: &Range<usize>| 2 * columns.start..2 * columns.end)
+            .collect();
         let row = columns.iter().map(|columns| columns.end).max().unwrap_or(0);
         let own = OwnColumns { arrays: &[u], stride, first: 0, columns };
         self.gather_lines(&own, lines, |_, line, columns, values| {

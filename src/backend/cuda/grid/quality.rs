@@ -212,12 +212,7 @@ impl GridBackend for CudaBackend {
         self.download_own(grid, host)
     }
 
-    fn fetch_lines(
-        &self,
-        grid: &CudaGrid,
-        lines: &[Range<usize>],
-        host: &mut Grid,
-    ) -> Result<()> {
+    fn fetch_lines(&self, grid: &CudaGrid, lines: &[Range<usize>], host: &mut Grid) -> Result<()> {
         self.download_lines(grid, lines, host)
     }
 }
