@@ -130,7 +130,7 @@ impl From<IoError> for Error {
     /// A process that is gone is more than a file that cannot be written.
     fn from(error: IoError) -> Self {
         match error.fault {
-            WriteFault::Ranks(error) => Self::Ranks(error),
+            WriteFault::Ranks(error) => Self::Ranks(*error),
             _ => Self::Io(error),
         }
     }

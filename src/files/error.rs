@@ -86,7 +86,13 @@ pub enum WriteFault {
     },
     /// Another of the processes that write the file together is gone.
     #[error(transparent)]
-    Ranks(RanksError),
+    Ranks(Box<RanksError>),
+}
+
+impl From<RanksError> for WriteFault {
+    fn from(error: RanksError) -> Self {
+        Self::Ranks(Box::new(error))
+    }
 }
 
 impl WriteFault {
@@ -107,7 +113,7 @@ impl IoError {
     /// Sorts a failure to write `path` by what the user can do about it.
     pub(crate) fn new(path: &Path, source: io::Error) -> Self {
         let source = match source.downcast::<RanksError>() {
-            Ok(error) => return WriteFault::Ranks(error).at(path),
+            Ok(error) => return WriteFault::from(error).at(path),
             Err(source) => source,
         };
         let fault = match source.kind() {

@@ -5,6 +5,7 @@
 //! theirs. A process that fails makes the calls of the others nevertheless: all come to the end, and to the
 //! same failure.
 
+use std::error::Error;
 use std::fs::File;
 use std::io::{self, BufWriter, Seek, SeekFrom, Write};
 use std::path::{Path, absolute};
@@ -27,7 +28,7 @@ pub fn write<F>(path: &Path, processes: Processes<'_>, contents: F) -> Result<()
 where
     F: FnOnce(&mut JointFile<'_>) -> io::Result<()>,
 {
-    let lost = |error| WriteFault::Ranks(error).at(path);
+    let lost = |error| WriteFault::from(error).at(path);
     let made = processes.is_first().then(|| Made::begin(path)).transpose();
     let place = told(&made, processes).map_err(lost)?;
     let made = made?;
@@ -105,7 +106,7 @@ impl JointFile<'_> {
     /// Keeps a failure until the end: others wait for the calls that follow.
     fn keep(&mut self, done: io::Result<()>) -> io::Result<()> {
         let Err(error) = done else { return Ok(()) };
-        let lost = error.get_ref().is_some_and(|source| source.is::<RanksError>());
+        let lost = error.get_ref().is_some_and(<dyn Error + Send + Sync>::is::<RanksError>);
         if self.processes.size() == 1 || lost {
             return Err(error);
         }

@@ -227,16 +227,16 @@ impl<S: Read + Seek, const LISTS: usize> Opened<S, LISTS> {
         let (at, all) = self.lists[list];
         let rows = (all as usize).checked_div(row).unwrap_or(0);
         memory::check(WORD * (rows * columns.len()) as u64)?;
-        let mut numbers = vec![0.0; rows * columns.len()];
+        let mut numbers = vec![0.0_f64; rows * columns.len()];
         for (k, part) in numbers.chunks_mut(columns.len().max(1)).enumerate() {
             let first = at + WORD * (k * row + columns.start) as u64;
             self.source.seek(SeekFrom::Start(first))?;
             self.source.read_exact(bytemuck::cast_slice_mut(part))?;
         }
         if cfg!(target_endian = "big") {
-            numbers
-                .iter_mut()
-                .for_each(|n: &mut f64| *n = f64::from_bits(n.to_bits().swap_bytes()));
+            for number in &mut numbers {
+                *number = f64::from_bits(number.to_bits().swap_bytes());
+            }
         }
         Ok(numbers)
     }

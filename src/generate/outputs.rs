@@ -146,7 +146,7 @@ impl Outputs {
             let page = case.output.report && finest;
             let wanted = [case.output.pictures || page, case.output.quality_maps || page];
             let write = |folder: &Path| {
-                let lost = |error| WriteFault::Ranks(error).at(folder);
+                let lost = |error| WriteFault::from(error).at(folder);
                 let figures = Figures::of(artifacts, wanted).map_err(lost)?;
                 let written = requested.write(folder, artifacts, &figures, finest)?;
                 pages.push(page.then_some(figures));

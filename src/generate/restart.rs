@@ -76,7 +76,7 @@ impl Restarts {
         state: List<'_>,
     ) -> Result<Option<PathBuf>, IoError> {
         let path = self.save.as_ref().map(|(path, _)| path.as_path());
-        let lost = |error| WriteFault::Ranks(error).at(path.unwrap_or(Path::new(RESTART_FILE)));
+        let lost = |error| WriteFault::from(error).at(path.unwrap_or(Path::new(RESTART_FILE)));
         let wanted = processes.broadcast(vec![u8::from(path.is_some())]).map_err(lost)?;
         if wanted == [0] {
             return Ok(None);

@@ -159,7 +159,7 @@ fn measure_slab(slab: &Slab<'_>, line: WallLine) -> Result<Quality, RanksError> 
     let p99_skewness = percentile_of_all(&skewness, PERCENTILE, processes)?;
     // Sums run over the rows in order: the same bits for any number of threads and processes.
     let rows = rows.as_chunks().0.iter().map(Quality::of_numbers);
-    let mut all = rows.fold(wall, Quality::join_cells);
+    let mut all = rows.fold(wall, |all, row| all.join_cells(&row));
     all.mean_skewness /= slab.cells() as f64;
     all.max_growth_i = growth_i.into_iter().fold(1.0, larger);
     all.max_growth = larger(all.max_growth_i, all.max_growth_j);
@@ -248,7 +248,7 @@ impl Quality {
     }
 
     /// Adds the cells of a row.
-    fn join_cells(mut self, row: Self) -> Self {
+    fn join_cells(mut self, row: &Self) -> Self {
         self.folded_cells += row.folded_cells;
         self.min_jacobian = smaller(self.min_jacobian, row.min_jacobian);
         if exceeds(row.max_skewness, self.max_skewness) {

@@ -62,7 +62,10 @@ impl<'a> Processes<'a> {
     /// # Errors
     /// As [`Self::gather`].
     pub fn all_gather(self, own: Vec<u8>) -> Result<Vec<Vec<u8>>, RanksError> {
-        self.0.map_or_else(|| Ok(vec![own.clone()]), |job| job.all_gather(own.clone()))
+        match self.0 {
+            Some(job) => job.all_gather(own),
+            None => Ok(vec![own]),
+        }
     }
 
     /// What the first has, on all.

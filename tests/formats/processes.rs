@@ -149,7 +149,8 @@ fn unseen(folder: &Path) -> PathBuf {
 fn a_folder_that_others_do_not_see_is_written_through_the_first() {
     let folder = tempfile::tempdir().unwrap();
     let (alone, together) = (folder.path().join("alone"), unseen(folder.path()));
-    [&alone, &together].iter().for_each(|folder| fs::create_dir(folder).unwrap());
+    fs::create_dir(&alone).unwrap();
+    fs::create_dir(&together).unwrap();
     let grid = parabolic_grid(37, 13, 8);
     write_all(&alone, (&grid).into()).unwrap();
 
@@ -263,9 +264,8 @@ fn a_process_that_is_gone_leaves_no_file() {
     });
 
     for fault in &written[..2] {
-        let Some(WriteFault::Ranks(RanksError::Ended { failure })) = fault else {
-            panic!("{fault:?}")
-        };
+        let Some(WriteFault::Ranks(error)) = fault else { panic!("{fault:?}") };
+        let RanksError::Ended { failure } = &**error else { panic!("{error}") };
         assert_eq!(failure.rank, 2);
     }
     assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 0);

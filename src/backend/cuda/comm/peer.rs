@@ -84,8 +84,9 @@ pub struct PeerCommunicator {
     tickets: Buffer<u32>,
     transport: Arc<HostTransport>,
     words: SharedWords,
-    // Let go of when no kernel of this rank accesses them.
-    _windows: Windows,
+    /// Let go of when no kernel of this rank accesses them.
+    #[allow(dead_code, reason = "held until it is dropped")]
+    windows: Windows,
 }
 
 impl PeerCommunicator {
@@ -118,8 +119,7 @@ impl PeerCommunicator {
         let tickets = Buffer::zeros(&device, 2)?;
         let words = device.shared_words()?;
         transport.abort_flag.register(rank, words.clone());
-        let _windows = windows;
-        Ok(Self { rank, device, addresses, tickets, transport, words, _windows })
+        Ok(Self { rank, device, addresses, tickets, transport, words, windows })
     }
 
     fn access(&self) -> PeerAccess {

@@ -18,8 +18,13 @@ pub(super) struct Windows {
     rank: usize,
     device: Arc<dyn Device>,
     transport: Arc<HostTransport>,
-    /// Of a process: its window, and those of the others, mapped.
-    shared: Option<(Buffer<u64>, Vec<Arc<dyn Mapped>>)>,
+    shared: Option<Shared>,
+}
+
+/// Of a process: its window, and those of the others, mapped.
+struct Shared {
+    own: Buffer<u64>,
+    mapped: Vec<Arc<dyn Mapped>>,
 }
 
 impl Windows {
@@ -54,7 +59,7 @@ impl Windows {
             }
         }
         let opened = u8::from(all.len() == names.len());
-        let windows = Self { all, rank, device, transport, shared: Some((own, mapped)) };
+        let windows = Self { all, rank, device, transport, shared: Some(Shared { own, mapped }) };
         let opened = windows.transport.gather(rank, &[opened])?;
         Ok(opened.iter().all(|opened| opened[..] == [1]).then_some(windows))
     }
@@ -73,7 +78,7 @@ impl Windows {
             return Ok(false);
         };
         let mark = |rank: usize| rank as u64 + 1;
-        if let Some((own, _)) = &windows.shared {
+        if let Some(Shared { own, .. }) = &windows.shared {
             own.upload_part(&[mark(rank)])?;
         }
         windows.transport.gather(rank, &[])?;
@@ -92,7 +97,7 @@ impl Windows {
     fn leave(&mut self) -> Result<()> {
         self.device.synchronise()?;
         self.transport.gather(self.rank, &[])?;
-        if let Some((_, mapped)) = &mut self.shared {
+        if let Some(Shared { mapped, .. }) = &mut self.shared {
             mapped.clear();
         }
         self.transport.gather(self.rank, &[]).map(drop)

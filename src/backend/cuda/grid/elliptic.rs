@@ -158,14 +158,12 @@ impl EllipticBackend for CudaBackend {
     ) -> Result<()> {
         let all = lines.iter().map(|lines| lines.end).max().unwrap_or(0).max(1);
         let stride = u.len() / all;
-        let columns = match &self.ranks {
-            Some(ranks) => (0..ranks.size).map(|rank| ranks.bands.of(rank)).collect(),
-            None => vec![0..stride / 2],
+        let of = |rank| match &self.ranks {
+            Some(ranks) => ranks.bands.of(rank),
+            None => 0..stride / 2,
         };
-        let columns: Vec<Range<usize>> = columns
-            .iter()
-            .map(|columns: &Range<usize>| 2 * columns.start..2 * columns.end)
-            .collect();
+        let doubled = |columns: Range<usize>| 2 * columns.start..2 * columns.end;
+        let columns: Vec<Range<usize>> = (0..lines.len()).map(of).map(doubled).collect();
         let row = columns.iter().map(|columns| columns.end).max().unwrap_or(0);
         let own = OwnColumns { arrays: &[u], stride, first: 0, columns };
         self.gather_lines(&own, lines, |_, line, columns, values| {
