@@ -176,7 +176,7 @@ fn shares_of_a_fortran_record_stand_between_its_marks() {
                     out.write_all(&bytes[first(rank)..first(rank + 1)])
                 })?;
             }
-            Ok(())
+            out.write_all(b"what follows")
         };
         let mut expected = Vec::new();
         write(&mut expected, [0, 1]).unwrap();
@@ -330,5 +330,5 @@ fn pictures_of_several_processes_show_the_same() {
     };
     let (alone, together) = (pixels("alone-views.png"), pixels("together-views.png"));
     let off = alone.iter().zip(&together).filter(|(a, b)| a.abs_diff(**b) > 64).count();
-    assert!(alone.len() == together.len() && off * 500 < alone.len(), "{off} of {}", alone.len());
+    assert!(alone.len() == together.len() && off < 200, "{off} of {}", alone.len());
 }
