@@ -349,7 +349,7 @@ fn attempt_in<T: Real>(
         _ => 0..mi,
     };
     let restart = restarts.read(problem, processes, columns)?;
-    let stride = 1 << (control.grids - 1);
+    let stride = 1 << control.grids.saturating_sub(1);
     let host = Host::new(problem, (restarts, restart), processes, stride);
     let solved = thread::scope(|scope| {
         // Memory for the grid is made while a device solves for it.

@@ -163,6 +163,12 @@ impl DriverDevice {
         wait.map_or(Ok(()), |wait| wait.wait())
     }
 
+    /// Lets the kernels of each GPU access the memory of all others; false if two of them cannot.
+    pub(crate) fn enable_peer_access(devices: &[Arc<Self>]) -> Result<bool> {
+        let gpus: Vec<_> = devices.iter().map(|gpu| (&*gpu.gpu.context, &gpu.info)).collect();
+        sharing::enable_access(&gpus)
+    }
+
     /// Does `work` on the side stream, after all that was asked of the main one.
     pub(crate) fn on_side_stream(
         &self,
@@ -291,7 +297,6 @@ impl Device for DriverDevice {
 
     fn export(&self, at: Address) -> Result<Option<Vec<u8>>> {
         self.bind()?;
-        // Some containers, and parts of a GPU, have no such names.
         Ok(sharing::exported(at).ok())
     }
 

@@ -1,36 +1,35 @@
-//! Memory that the kernels of several GPUs access: of this process's GPUs all of it, of other processes' what
-//! they have named (CUDA IPC).
+//! Memory that the kernels of several GPUs access: that of this process's GPUs, and of other processes' what
+//! these have given a name (CUDA IPC).
 
 use super::handles::{Context, Handle, Owned};
-use super::{Address, DriverDevice, Mapped};
-use crate::backend::cuda::launch::Result;
+use super::info::DeviceInfo;
+use crate::backend::cuda::device::interface::{Address, Mapped};
+use crate::backend::cuda::launch;
 use cudarc::driver::result::DriverError;
 use cudarc::driver::sys;
 use std::sync::Arc;
 
-impl DriverDevice {
-    /// Lets the kernels of each GPU access the memory of all others; false if two of them cannot.
-    pub(crate) fn enable_peer_access(devices: &[Arc<Self>]) -> Result<bool> {
-        let pairs = || {
-            let all = devices.iter().flat_map(|a| devices.iter().map(move |b| (a, b)));
-            all.filter(|(a, b)| !Arc::ptr_eq(a, b))
-        };
-        if !pairs().all(|(a, b)| a.info.peers.contains(&b.info.ordinal)) {
-            return Ok(false);
-        }
-        pairs().try_for_each(|(a, b)| {
-            let enabled = a.gpu.context.enable_access(&b.gpu.context);
-            enabled.map_err(a.info.failed("accessing another GPU's memory"))
-        })?;
-        Ok(true)
+/// Lets the kernels of each GPU access the memory of all others; false if two of them cannot.
+pub(super) fn enable_access(gpus: &[(&Context, &DeviceInfo)]) -> launch::Result<bool> {
+    let pairs = || {
+        let all = gpus.iter().flat_map(|a| gpus.iter().map(move |b| (a, b)));
+        all.filter(|(a, b)| !std::ptr::eq(*a, *b))
+    };
+    if !pairs().all(|((_, a), (_, b))| a.peers.contains(&b.ordinal)) {
+        return Ok(false);
     }
+    pairs().try_for_each(|((context, info), (other, _))| {
+        let enabled = context.enable_access(other);
+        enabled.map_err(info.failed("accessing another GPU's memory"))
+    })?;
+    Ok(true)
 }
 
 /// The name of memory for other processes: the driver's of the block, then where the memory begins in it.
 const NAME_BYTES: usize = size_of::<sys::CUipcMemHandle>() + size_of::<u64>();
 
-/// The name of the memory at this address of the current context.
-pub(super) fn exported(at: Address) -> std::result::Result<Vec<u8>, DriverError> {
+/// The name of the memory at this address of the current context. Some containers, and parts of a GPU, have none.
+pub(super) fn exported(at: Address) -> Result<Vec<u8>, DriverError> {
     let (mut name, mut base) = (sys::CUipcMemHandle { reserved: [0; _] }, 0);
     // SAFETY: all outlive the calls; the size is not asked for.
     unsafe {
@@ -50,10 +49,7 @@ pub(super) struct Imported {
 
 impl Imported {
     /// The memory of this name, in a context; none where that is no name.
-    pub(super) fn open(
-        context: &Arc<Context>,
-        name: &[u8],
-    ) -> std::result::Result<Option<Self>, DriverError> {
+    pub(super) fn open(context: &Arc<Context>, name: &[u8]) -> Result<Option<Self>, DriverError> {
         let Some((name, offset)) = name.split_last_chunk().filter(|_| name.len() == NAME_BYTES)
         else {
             return Ok(None);
@@ -75,7 +71,7 @@ impl Imported {
 ///
 /// # Safety
 /// No kernel accesses it any more.
-unsafe fn close(at: sys::CUdeviceptr) -> std::result::Result<(), DriverError> {
+unsafe fn close(at: sys::CUdeviceptr) -> Result<(), DriverError> {
     // SAFETY: as required of the caller.
     unsafe { sys::cuIpcCloseMemHandle(at) }.result()
 }
