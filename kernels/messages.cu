@@ -4,8 +4,7 @@
 // its own window: the other rank writes what it sends there, so that a wait polls local memory. A
 // message has up to FRAGMENTS fragments, which are sent independently, one block each; the sequence
 // number of a fragment is one more than that of the same fragment of the message before it on the
-// channel. A message that exceeds the endpoint's buffer is sent by rendezvous: the sender stores its
-// address and the receiver reads it from the sender's memory.
+// channel. What exceeds the endpoint's buffer the host sends in pieces.
 #include "common.cuh"
 #include "peers.cuh"
 
@@ -83,15 +82,11 @@ __device__ inline void move_bytes(void* to, const void* from, uint64 bytes) {
 struct Fragment {
     uint32 number;
     uint64 first, bytes;
-    bool rendezvous, there;
+    bool there;
 
-    __device__ Fragment(uint32 number, uint64 all)
-        : number(number), rendezvous(all > FRAGMENTS * FRAGMENT_BYTES) {
-        const uint64 each =
-            rendezvous ? ((all + FRAGMENTS - 1) / FRAGMENTS + 255) / 256 * 256 : FRAGMENT_BYTES;
-        first = number * each;
+    __device__ Fragment(uint32 number, uint64 all) : number(number), first(number * FRAGMENT_BYTES) {
         there = first < all || number == 0;
-        bytes = first < all ? min(each, all - first) : 0;
+        bytes = first < all ? min(uint64(FRAGMENT_BYTES), all - first) : 0;
     }
 };
 
@@ -104,9 +99,7 @@ __device__ void send(const Fragment& fragment, Endpoint* own, Endpoint* other,
     if (__syncthreads_or(first && !wait_for_number(&sequence->acknowledged, acknowledged, rank,
                                                    abort_flag)))
         return;
-    unsigned char* buffer = other->buffer[number % BUFFERS][fragment.number];
-    if (!fragment.rendezvous) move_bytes(buffer, from + fragment.first, fragment.bytes);
-    else if (first) *reinterpret_cast<const unsigned char**>(buffer) = from + fragment.first;
+    move_bytes(other->buffer[number % BUFFERS][fragment.number], from + fragment.first, fragment.bytes);
     __syncthreads();
     if (!first) return;
     sequence->sent = number;
@@ -120,9 +113,7 @@ __device__ void receive(const Fragment& fragment, Endpoint* own, Endpoint* other
     const bool first = threadIdx.x == 0;
     if (__syncthreads_or(first && !wait_for_number(&sequence->arrived, number, rank, abort_flag)))
         return;
-    const unsigned char* from = own->buffer[number % BUFFERS][fragment.number];
-    if (fragment.rendezvous) from = *reinterpret_cast<const unsigned char* const volatile*>(from);
-    move_bytes(to + fragment.first, from, fragment.bytes);
+    move_bytes(to + fragment.first, own->buffer[number % BUFFERS][fragment.number], fragment.bytes);
     __syncthreads();
     if (!first) return;
     sequence->received = number;
@@ -141,9 +132,6 @@ __device__ void perform(const MessageOperation& operation, uint32 number, const 
         send(fragment, near, far, operation.at, other, access.abort_flag);
     else if (operation.kind == RECEIVE)
         receive(fragment, near, far, operation.at, other, access.abort_flag);
-    else if (operation.kind == AWAIT_ACKNOWLEDGEMENT && threadIdx.x == 0)
-        wait_for_number(&near->sequences[fragment.number].acknowledged,
-                        near->sequences[fragment.number].sent, other, access.abort_flag);
 }
 
 // Up to eight operations, a row of blocks each, started in this order: sends come first, so that a

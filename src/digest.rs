@@ -1,10 +1,11 @@
-//! A number that differs where contents differ: FNV-1a of 64 bits. It finds damage and change, not malice.
-//! Source: Fowler, Noll, Vo, Eastlake, "The FNV Non-Cryptographic Hash Algorithm",
-//! <https://datatracker.ietf.org/doc/draft-eastlake-fnv/>.
+//! Numbers that differ where contents differ. They find damage and change, not malice.
+//!
+//! That of bytes in a row is FNV-1a of 64 bits. Source: Fowler, Noll, Vo, Eastlake, "The FNV Non-Cryptographic
+//! Hash Algorithm", <https://datatracker.ietf.org/doc/draft-eastlake-fnv/>. That of words in places is a sum,
+//! to which whoever has some of the words adds those.
 
 use fnv::FnvHasher;
 use std::hash::Hasher;
-use std::io::{self, Write};
 
 /// The digest of some bytes.
 pub fn of(bytes: &[u8]) -> u64 {
@@ -13,20 +14,19 @@ pub fn of(bytes: &[u8]) -> u64 {
     digest.finish()
 }
 
-/// Hands on what is written, and its digest.
-pub(crate) struct Digesting<W> {
-    pub(crate) out: W,
-    pub(crate) digest: FnvHasher,
+/// The digest of words of 64 bits, little-endian, the first of which has the place `first`: the sum of
+/// m(w + p g) over words w in their places p, with the finaliser m and the constant g of SplitMix64. Bytes
+/// that are no whole word count for nothing. Source: Steele, Lea, Flood, "Fast splittable pseudorandom number
+/// generators", <https://doi.org/10.1145/2714064.2660195>.
+pub fn of_words(bytes: &[u8], first: u64) -> u64 {
+    let words = bytes.as_chunks().0.iter().map(|word| u64::from_le_bytes(*word));
+    words.zip(first..).fold(0, |sum, (word, place)| sum.wrapping_add(of_word(word, place)))
 }
 
-impl<W: Write> Write for Digesting<W> {
-    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        let count = self.out.write(bytes)?;
-        self.digest.write(&bytes[..count]);
-        Ok(count)
-    }
-
-    fn flush(&mut self) -> io::Result<()> {
-        self.out.flush()
-    }
+/// That of one word.
+pub(crate) fn of_word(word: u64, place: u64) -> u64 {
+    let z = word.wrapping_add(place.wrapping_mul(0x9e37_79b9_7f4a_7c15));
+    let z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+    let z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+    z ^ (z >> 31)
 }

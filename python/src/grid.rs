@@ -7,7 +7,7 @@ use gridgen::backend::cpu::CpuBackend;
 use gridgen::case::SolverOptions;
 use gridgen::error::Error;
 use gridgen::formats::plot3d::Flavour;
-use gridgen::formats::{self, Compression, Format, Mesh, MeshData, Settings, Sides, Span};
+use gridgen::formats::{self, Compression, Format, Mesh, MeshData, Sides, Span};
 use gridgen::generate::{DeviceNodes, GridResult};
 use gridgen::grid::quality::{CellMeasure, MOST_ORDER, Quality, measure_along, nonorthogonality};
 use gridgen::grid::{Grid, Seam, Topology};
@@ -77,7 +77,7 @@ impl NativeGrid {
             Source::Made(result) => result.mesh(),
             Source::Read(read) => {
                 let weldable = read.0.weldable();
-                MeshData { grid: &read.0.grid, span: None, weldable, settings: Settings::default() }
+                MeshData { weldable, ..MeshData::from(&read.0.grid) }
             }
         }
     }

@@ -7,6 +7,7 @@ use crate::grid::{Grid, Symmetry, Topology};
 use crate::pde::EllipticSettings;
 use crate::pde::control::{Base, ControlSettings, Wall, arc_length, control_functions, decay};
 use rayon::prelude::*;
+use std::ops::Range;
 
 /// Grids where a backend keeps them, from the march to the host.
 pub trait GridBackend {
@@ -38,6 +39,11 @@ pub trait GridBackend {
     /// Nodes of `host`, which is of the same size, ← those of `grid`: those of its own columns if the
     /// backend is one of several ranks.
     fn fetch(&self, grid: &Self::Grid, host: &mut Grid) -> Result<()>;
+
+    /// Nodes of `host`, which has the lines `lines[rank]` of constant j, ← those of `grid`, all columns: the
+    /// ranks, which all must call, give each other theirs.
+    fn fetch_lines(&self, grid: &Self::Grid, lines: &[Range<usize>], host: &mut Grid)
+    -> Result<()>;
 }
 
 /// [`initial::build`] with the marches of a backend, which keeps the grid.
@@ -260,6 +266,15 @@ pub trait EllipticBackend: SparseBackend + GridBackend {
 
     /// Its unknowns among those of the whole grid ← u.
     fn download_unknowns(&self, u: &Self::Vector<f64>, whole: &mut [f64]) -> Result<()>;
+
+    /// `part` ← the unknowns u of the lines `lines[rank]`, all columns: the ranks, which all must call, give
+    /// each other theirs. The last of these lines is the last there is.
+    fn unknown_lines(
+        &self,
+        u: &Self::Vector<f64>,
+        lines: &[Range<usize>],
+        part: &mut [f64],
+    ) -> Result<()>;
 
     /// f ← w R of the present state with w = 1/(2 (g11 + g22)); returns the merit
     /// rms(w R / √min(g11, g22)) (theory eq. 7).

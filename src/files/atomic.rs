@@ -15,7 +15,7 @@ use super::{IoError, WriteFault};
 const PART: [&str; 2] = [".gridgen-", ".part"];
 
 /// Bytes gathered before they are handed to the operating system.
-const BUFFER_BYTES: usize = 1 << 20;
+pub(super) const BUFFER_BYTES: usize = 1 << 20;
 
 /// Writer handed to the functions that produce a file's contents.
 pub type Writer<'a> = BufWriter<Paced<'a>>;
@@ -56,17 +56,31 @@ pub fn make<F>(path: &Path, contents: F) -> Result<Made, IoError>
 where
     F: FnOnce(&mut Writer<'_>) -> io::Result<()>,
 {
-    let file = create_beside(path)?;
-    let mut writer = BufWriter::with_capacity(BUFFER_BYTES, Paced::new(file.as_file()));
+    let made = Made::begin(path)?;
+    let mut writer = BufWriter::with_capacity(BUFFER_BYTES, Paced::new(made.file()));
     let filled = contents(&mut writer).and_then(|()| {
         // A disk on the network may say only now that it is full.
         writer.into_inner()?.finish()
     });
     filled.map_err(|source| IoError::new(path, source))?;
-    Ok(Made { file, path: path.to_path_buf() })
+    Ok(made)
 }
 
 impl Made {
+    /// An empty file beside `path`, to be filled.
+    pub(super) fn begin(path: &Path) -> Result<Self, IoError> {
+        Ok(Self { file: create_beside(path)?, path: path.to_path_buf() })
+    }
+
+    pub(super) fn file(&self) -> &File {
+        self.file.as_file()
+    }
+
+    /// Where it stands until it is placed.
+    pub(super) fn made_at(&self) -> &Path {
+        self.file.path()
+    }
+
     /// Puts the file in its place.
     pub fn place(self) -> Result<(), IoError> {
         let Self { file, path } = self;
@@ -179,7 +193,7 @@ pub struct Paced<'a> {
 }
 
 impl<'a> Paced<'a> {
-    fn new(file: &'a File) -> Self {
+    pub(super) fn new(file: &'a File) -> Self {
         Self { file, since: 0, disk: None }
     }
 
@@ -188,7 +202,7 @@ impl<'a> Paced<'a> {
     }
 
     /// Waits until all is on the disk, or returns what it could not take, now or before.
-    fn finish(self) -> io::Result<()> {
+    pub(super) fn finish(self) -> io::Result<()> {
         if let Some((orders, waiting)) = self.disk {
             drop(orders);
             let ended = |_| io::Error::other("the thread that waits for the disk ended");

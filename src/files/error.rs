@@ -4,6 +4,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use crate::memory::shown;
+use crate::ranks::RanksError;
 
 /// A result could not be written. Nothing stands under the final name unless it stood there
 /// before.
@@ -105,6 +106,23 @@ pub enum WriteFault {
     /// The plotting library refused to draw.
     #[error("{0}")]
     Draw(String),
+    /// Another of the processes that write the file together could not.
+    #[error("rank {rank}: {reason}")]
+    OtherRank {
+        /// Its rank.
+        rank: usize,
+        /// Why it could not.
+        reason: String,
+    },
+    /// Another of the processes that write the file together is gone.
+    #[error(transparent)]
+    Ranks(Box<RanksError>),
+}
+
+impl From<RanksError> for WriteFault {
+    fn from(error: RanksError) -> Self {
+        Self::Ranks(Box::new(error))
+    }
 }
 
 impl WriteFault {
@@ -124,6 +142,10 @@ impl WriteFault {
 impl IoError {
     /// Sorts a failure to write `path` by what the user can do about it.
     pub(crate) fn new(path: &Path, source: io::Error) -> Self {
+        let source = match source.downcast::<RanksError>() {
+            Ok(error) => return WriteFault::from(error).at(path),
+            Err(source) => source,
+        };
         let fault = match source.kind() {
             io::ErrorKind::PermissionDenied | io::ErrorKind::ReadOnlyFilesystem => {
                 WriteFault::Denied(source)
@@ -147,7 +169,7 @@ impl IoError {
     }
 
     /// What the user can do about it.
-    pub fn hint(&self) -> &'static str {
+    pub fn hint(&self) -> &str {
         match &self.fault {
             WriteFault::MissingFolder(_) => "create the folder first, or choose another one",
             WriteFault::NotAFolder => "remove or rename that file, or choose another output folder",
@@ -179,7 +201,8 @@ impl IoError {
             WriteFault::NoRoom { .. } | WriteFault::Full(_) => {
                 "free some space, choose an output folder on another disk, or ask for fewer files"
             }
-            WriteFault::System(_) => {
+            WriteFault::Ranks(error) => error.hint(),
+            WriteFault::System(_) | WriteFault::OtherRank { .. } => {
                 "check the output folder and the disk it is on, then try again"
             }
             WriteFault::Draw(_) => "leave the pictures out: --set output.pictures=false",

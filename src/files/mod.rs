@@ -2,18 +2,22 @@
 //!
 //! Every file is written under a temporary name and renamed when it is complete
 //! ([`atomic::write`]); the files of a run replace those of the last one together
-//! ([`output::Output`]).
+//! ([`output::Output`]). Several processes write one file together by [`joint::write`].
 
 // For the program, its tests and measurements.
 #[doc(hidden)]
 pub mod atomic;
 pub(crate) mod contents;
 mod error;
+#[doc(hidden)] // For tests of writers in several processes.
+pub mod joint;
 #[doc(hidden)]
 pub mod output;
 pub(crate) mod pieces;
 pub(crate) mod record;
 pub mod restart;
+#[doc(hidden)] // What writers that tests call write to.
+pub mod sink;
 
 pub use self::error::{IoError, WriteFault};
 

@@ -2,11 +2,14 @@
 //! is the identity; its lists are the history and the state.
 
 use std::collections::BTreeMap;
-use std::io;
+use std::fs::File;
+use std::io::{self, Cursor, Read, Seek};
+use std::ops::Range;
 use std::path::{Path, PathBuf};
 
-use super::record::{Record, RecordFault};
+use super::record::{List, Opened, Record, RecordFault};
 use super::{IoError, contents};
+use crate::ranks::Processes;
 use crate::solver::history::{History, NewtonStep};
 
 /// First bytes of a restart file.
@@ -15,15 +18,12 @@ pub const MAGIC: &[u8; 8] = b"GGRESTRT";
 
 /// Version of the layout.
 #[doc(hidden)]
-pub const VERSION: u32 = 1;
+pub const VERSION: u32 = 2;
 
 const RECORD: Record<2> = Record { magic: MAGIC, version: VERSION };
 
 /// Numbers of a step before its linear residuals, the last being their count.
 const STEP_NUMBERS: usize = 9;
-
-/// Memory for a byte of a file: the numbers and the state are copies.
-const MEMORY_A_BYTE: u64 = 3;
 
 /// What the grid equations of a case depend on: keys and their values.
 pub type Identity = BTreeMap<String, String>;
@@ -35,7 +35,9 @@ pub struct Restart {
     pub identity: Identity,
     /// The steps taken.
     pub history: History,
-    /// The unknowns after them.
+    /// How many unknowns there are.
+    pub unknowns: usize,
+    /// The unknowns after these steps, or those of some columns.
     pub state: Vec<f64>,
 }
 
@@ -107,7 +109,18 @@ pub fn write(
     history: &History,
     state: &[f64],
 ) -> Result<(), IoError> {
-    RECORD.write(path, identity, [&numbers(history), state])
+    write_share(path, Processes::ALONE, identity, history, List::All(state))
+}
+
+/// The same by several processes together, each with its share of the state. The path is that of the first.
+pub(crate) fn write_share(
+    path: &Path,
+    processes: Processes<'_>,
+    identity: &Identity,
+    history: &History,
+    state: List<'_>,
+) -> Result<(), IoError> {
+    RECORD.write(path, processes, identity, [List::All(&numbers(history)), state])
 }
 
 /// Reads a restart file.
@@ -115,23 +128,52 @@ pub fn write(
 /// # Errors
 /// [`RestartError`] with the path.
 pub fn read(path: &Path) -> Result<Restart, RestartError> {
-    let unreadable = |source| RestartError::new(path, RestartFault::Unreadable(source));
-    from_bytes(path, &contents::read(path, MEMORY_A_BYTE).map_err(unreadable)?)
+    read_columns(path, Processes::ALONE, None)
+}
+
+/// Columns of the state whose rows have so many numbers.
+pub(crate) type StateColumns = (usize, Range<usize>);
+
+/// Reads a restart file, of its state some columns, or all. Of several processes all must call.
+///
+/// # Errors
+/// [`RestartError`] with the path.
+pub(crate) fn read_columns(
+    path: &Path,
+    processes: Processes<'_>,
+    columns: Option<StateColumns>,
+) -> Result<Restart, RestartError> {
+    let file = File::open(path).map_err(RecordFault::Unreadable);
+    let opened = file.and_then(|file| RECORD.open(file, processes));
+    opened.and_then(|opened| of_opened(opened, columns)).map_err(|fault| error(path, fault))
 }
 
 /// [`read`] with the bytes of the file at hand; `path` is for messages. For tests.
 #[doc(hidden)]
 pub fn from_bytes(path: &Path, bytes: &[u8]) -> Result<Restart, RestartError> {
-    let fault = match RECORD.read(bytes) {
-        Err(RecordFault::Other) => RestartFault::NotARestart,
-        Err(RecordFault::Version(version)) => RestartFault::Version(version),
-        Err(RecordFault::Damaged) => RestartFault::Damaged,
-        Ok((identity, [history, state])) => match history_of(&history) {
-            Some(history) => return Ok(Restart { identity, history, state }),
-            None => RestartFault::Damaged,
-        },
+    let opened = RECORD.open(Cursor::new(bytes), Processes::ALONE);
+    opened.and_then(|opened| of_opened(opened, None)).map_err(|fault| error(path, fault))
+}
+
+fn of_opened<S: Read + Seek>(
+    mut opened: Opened<S, 2>,
+    columns: Option<StateColumns>,
+) -> Result<Restart, RecordFault> {
+    let history = history_of(&opened.list(0)?).ok_or(RecordFault::Damaged)?;
+    let unknowns = opened.length(1) as usize;
+    let (row, columns) = columns.unwrap_or((unknowns, 0..unknowns));
+    let state = opened.columns(1, row, columns)?;
+    Ok(Restart { identity: opened.head()?, history, unknowns, state })
+}
+
+fn error(path: &Path, fault: RecordFault) -> RestartError {
+    let fault = match fault {
+        RecordFault::Other => RestartFault::NotARestart,
+        RecordFault::Version(version) => RestartFault::Version(version),
+        RecordFault::Damaged => RestartFault::Damaged,
+        RecordFault::Unreadable(source) => RestartFault::Unreadable(source),
     };
-    Err(RestartError::new(path, fault))
+    RestartError { path: path.to_path_buf(), fault }
 }
 
 impl Restart {
@@ -145,7 +187,7 @@ impl Restart {
                 .map(|of| of.get(key).map_or("not set", String::as_str).to_owned())
         };
         let keys = self.identity.keys().chain(identity.keys());
-        let unknowns = ("the number of unknowns", [self.state.len(), n].map(|n| n.to_string()));
+        let unknowns = ("the number of unknowns", [self.unknowns, n].map(|n| n.to_string()));
         let mut facts = keys.map(|key| (key.as_str(), values(key))).chain([unknowns]);
         match facts.find(|(_, [there, here])| there != here) {
             None => Ok(()),

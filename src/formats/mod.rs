@@ -45,10 +45,10 @@ use self::plot3d::{Dimensions, Flavour};
 pub use self::read::mesh_from_bytes;
 pub use self::read::{Mesh, mesh};
 pub use self::vts::Compression;
-use crate::files::atomic;
+use crate::files::joint::{self, JointFile};
 use crate::files::output::Output;
 use crate::files::{IoError, WriteFault};
-use crate::grid::Grid;
+use crate::grid::{Grid, Slab};
 
 /// A format of meshes.
 #[derive(Debug)]
@@ -86,7 +86,7 @@ pub struct MeshFile {
 #[derive(Debug)]
 enum Contents {
     /// Those of a file.
-    File(fn(&mut atomic::Writer<'_>, &MeshData<'_>) -> io::Result<()>),
+    File(fn(&mut JointFile<'_>, &MeshData<'_>) -> io::Result<()>),
     Folder(Folder),
 }
 
@@ -97,7 +97,7 @@ struct Folder {
     /// Names within it under which no file of another origin may stand.
     parts: &'static [&'static str],
     /// What older files that stay lack for it: of the folder of this name in an output.
-    lacks: fn(&Output, &str, &Grid, Option<Span>) -> Vec<String>,
+    lacks: fn(&Output, &str, Slab<'_>, Option<Span>) -> Vec<String>,
 }
 
 type Convert = fn(&Path, &MeshData<'_>, bool) -> Result<Converted, IoError>;
@@ -105,8 +105,8 @@ type Convert = fn(&Path, &MeshData<'_>, bool) -> Result<Converted, IoError>;
 /// A mesh to be written.
 #[derive(Debug, Clone, Copy)]
 pub struct MeshData<'a> {
-    /// Its plane grid.
-    pub grid: &'a Grid,
+    /// Its plane grid, or the lines of it that this process has.
+    pub grid: Slab<'a>,
     /// How the grid goes on in the third dimension; none where it is plane.
     pub span: Option<Span>,
     /// Whether the grid is an O-grid that closes, a C-grid with its cut, or half a grid.
@@ -138,6 +138,7 @@ impl Default for Settings {
 impl<'a> From<&'a Grid> for MeshData<'a> {
     /// A plane grid that the program made, with the usual choices.
     fn from(grid: &'a Grid) -> Self {
+        let grid = Slab::from(grid);
         Self { grid, span: None, weldable: true, settings: Settings::default() }
     }
 }
@@ -224,7 +225,7 @@ impl Format {
         mesh: &MeshData<'_>,
         force: bool,
     ) -> Result<Converted, IoError> {
-        let size = [mesh.grid.ni, mesh.grid.nj];
+        let size = [mesh.grid.ni(), mesh.grid.nj()];
         self.files_with(mesh.settings).try_for_each(|file| file.check(path, size, mesh.span))?;
         if let Some(convert) = self.convert {
             return convert(path, mesh, force);
@@ -262,13 +263,16 @@ impl MeshFile {
         self.limits.check(path, size, extruded)
     }
 
-    /// Writes it to `path`, in place of what stands there.
+    /// Writes it to `path`, in place of what stands there. All processes that have the grid must call; the
+    /// path is that of the first.
     ///
     /// # Errors
     /// [`IoError`] of the first file that cannot be written.
     pub fn write(&self, path: &Path, mesh: &MeshData<'_>) -> Result<(), IoError> {
         match &self.contents {
-            Contents::File(write) => atomic::write(path, |out| write(out, mesh)),
+            Contents::File(write) => {
+                joint::write(path, mesh.grid.processes(), |out| write(out, mesh))
+            }
             Contents::Folder(folder) => (folder.write)(path, mesh),
         }
     }

@@ -13,7 +13,7 @@ use std::path::Path;
 use super::mesh::{Sides, Span};
 use super::plot3d::Axes;
 use crate::files::{IoError, WriteFault};
-use crate::grid::{Grid, Symmetry, Topology};
+use crate::grid::{Slab, Symmetry, Topology};
 
 /// Refuses a file in the place of a map that is none of gridgen's.
 pub(super) fn check_place(map: &Path) -> Result<(), IoError> {
@@ -57,14 +57,14 @@ impl Face {
 /// viscous, the outer line far field, the ends of the span symmetric or one-to-one, the seam or the two
 /// sides of the cut one-to-one, and the ends of half a grid symmetric; the outflow of a C-grid is far
 /// field.
-pub fn write_to(
+pub fn write_to<'g>(
     out: &mut impl Write,
-    grid: &Grid,
+    grid: impl Into<Slab<'g>>,
     span: Option<Span>,
     axes: Axes,
 ) -> io::Result<()> {
-    let span = span.unwrap_or(Span::ONE);
-    let (ni, nj, nk) = (grid.ni, grid.nj, span.planes());
+    let (slab, span) = (grid.into(), span.unwrap_or(Span::ONE));
+    let (ni, nj, nk) = (slab.ni(), slab.nj(), span.planes());
     let rule = format!("# {}", "=".repeat(77));
     writeln!(out, "{rule}\n{TITLE}{rule}")?;
     writeln!(out, "# Block   IDIM     JDIM     KDIM\n{rule}\n1\n")?;
@@ -74,7 +74,7 @@ pub fn write_to(
     writeln!(out, "{rule}")?;
     let (i, j, k) = ([1, ni], [1, nj], [1, nk]);
     let ends = |names| Some([3, 4].map(|face| (names, Face(face, [j, k]))));
-    let (ends, body, welded) = match grid.topology {
+    let (ends, body, welded) = match slab.topology() {
         Topology::O(_) => (None, i, Some([Face(3, [j, k]), Face(4, [j, k])])),
         Topology::Half(Symmetry::UpDown) => (ends(SYMMETRY_Y), i, None),
         Topology::Half(Symmetry::LeftRight) => (ends(SYMMETRY_X), i, None),

@@ -3,13 +3,14 @@
 //! Layout: a text head, then arrays as raw big-endian bytes. Source: "VTK legacy file formats",
 //! <https://docs.vtk.org/en/latest/design_documents/VTKFileFormats.html>.
 
-use std::io::{self, Write};
+use std::io;
 
 use super::arrays::{CELL_ARRAYS, write_cells, write_points};
 use super::block::{Block, ReadFault, Reader, real};
 use super::mesh::{Limits, Span, count, layers};
 use super::{Contents, Format, MeshFile};
-use crate::grid::Grid;
+use crate::files::sink::Sink;
+use crate::grid::Slab;
 
 pub(super) const FORMAT: Format = Format {
     name: "vtk",
@@ -34,17 +35,21 @@ pub(super) const FORMAT: Format = Format {
 };
 
 /// Writes the grid, in the plane z = 0 or extruded, with the cell arrays of [`crate::formats::vts`].
-pub fn write_to(out: &mut (impl Write + Send), grid: &Grid, span: Option<Span>) -> io::Result<()> {
-    let Grid { ni, nj, .. } = *grid;
-    let nk = count(span);
-    let (points, cells) = (ni * nj * nk, grid.cells() * layers(span));
+pub fn write_to<'g>(
+    out: &mut impl Sink,
+    grid: impl Into<Slab<'g>>,
+    span: Option<Span>,
+) -> io::Result<()> {
+    let slab = &grid.into();
+    let (ni, nj, nk) = (slab.ni(), slab.nj(), count(span));
+    let (points, cells) = (ni * nj * nk, slab.cells() * layers(span));
     writeln!(out, "# vtk DataFile Version 3.0\ngrid of gridgen\nBINARY")?;
     writeln!(out, "DATASET STRUCTURED_GRID\nDIMENSIONS {ni} {nj} {nk}\nPOINTS {points} double")?;
-    write_points(out, grid, span, f64::to_be_bytes)?;
+    write_points(out, slab, span, f64::to_be_bytes)?;
     writeln!(out, "\nCELL_DATA {cells}")?;
     for (name, measure) in CELL_ARRAYS {
         writeln!(out, "SCALARS {name} double 1\nLOOKUP_TABLE default")?;
-        write_cells(out, grid, span, measure, f64::to_be_bytes)?;
+        write_cells(out, slab, span, measure, f64::to_be_bytes)?;
         writeln!(out)?;
     }
     Ok(())

@@ -7,8 +7,8 @@ use crate::formats::Span;
 use crate::formats::openfoam::Reference;
 use crate::formats::{MeshData, MeshFile, Settings};
 use crate::geometry::PIVOT;
-use crate::grid::{FAR_FIELD_CENTRE, Grid};
-use crate::report::{self, Artifacts, ReportFile};
+use crate::grid::{FAR_FIELD_CENTRE, Slab};
+use crate::report::{self, Artifacts, Figures, ReportFile};
 use std::path::{Path, PathBuf};
 
 /// How the grid of a case goes on in the third dimension, in the unit of its files.
@@ -76,11 +76,13 @@ impl OutputFiles {
 
     /// Writes the files into `folder` and returns their paths; of a coarser grid of a family those that
     /// show it, since it has no history of its own. Files of the same names are replaced: where there may
-    /// be some that are not to be lost, `folder` is that of an output being made.
+    /// be some that are not to be lost, `folder` is that of an output being made. All processes that have the
+    /// grid must call; the folder is that of the first.
     pub(super) fn write(
         &self,
         folder: &Path,
         artifacts: &Artifacts<'_>,
+        figures: &Figures,
         finest: bool,
     ) -> Result<Vec<PathBuf>, IoError> {
         let Artifacts { grid, good, .. } = *artifacts;
@@ -90,16 +92,17 @@ impl OutputFiles {
             mesh.write(&path, &self.mesh_data(grid))?;
             files.push(path);
         }
-        for file in self.others.iter().filter(|file| finest || file.names[0] != file.names[1]) {
+        let others = self.others.iter().filter(|_| grid.processes().is_first());
+        for file in others.filter(|file| finest || file.names[0] != file.names[1]) {
             let path = folder.join(file.names[usize::from(!good)]);
-            (file.write)(&path, artifacts)?;
+            (file.write)(&path, artifacts, figures)?;
             files.push(path);
         }
         Ok(files)
     }
 
     /// What older files lack that stay in `output` as a user wrote them, one sentence each.
-    pub(super) fn lacks(&self, output: &Output, grid: &Grid, good: bool) -> Vec<String> {
+    pub(super) fn lacks(&self, output: &Output, grid: Slab<'_>, good: bool) -> Vec<String> {
         let mesh = &self.mesh_data(grid);
         self.meshes.iter().flat_map(|file| file.lacks(output, good, mesh)).collect()
     }
@@ -119,7 +122,7 @@ impl OutputFiles {
         meshes.chain(self.others.iter().map(|file| file.names[0]))
     }
 
-    pub(super) fn mesh_data<'a>(&self, grid: &'a Grid) -> MeshData<'a> {
+    pub(super) fn mesh_data<'a>(&self, grid: Slab<'a>) -> MeshData<'a> {
         MeshData { grid, span: self.span, weldable: true, settings: self.settings }
     }
 }

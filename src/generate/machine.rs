@@ -165,8 +165,8 @@ impl Machine {
                 }
                 other => other,
             })?;
-            let slow = rank.slow();
-            Ok((Self::Ranks(Box::new(rank)), slow))
+            let notice = rank.notice();
+            Ok((Self::Ranks(Box::new(rank)), notice))
         }
         #[cfg(not(feature = "cuda"))]
         Err(DeviceError::NotBuilt { backend: "cuda" })
@@ -181,6 +181,14 @@ impl Machine {
         }
         let number = numbers.first().copied().unwrap_or_default();
         Ok((Self::Cuda(Box::new(CudaBackend::open(number)?)), None))
+    }
+
+    /// The job whose processes are the devices, if they are not those of this process.
+    pub(super) fn job(&self) -> Option<&Arc<Job>> {
+        match self {
+            Self::Cpu | Self::Cuda(_) => None,
+            Self::Ranks(ranks) => ranks.job(),
+        }
     }
 
     /// Devices that share the work.

@@ -75,7 +75,7 @@ pub struct RunOptions {
     /// Whether to replace files in the output folder that gridgen did not write.
     pub force: bool,
     /// The job that this process is a rank of: its ranks share one grid, a GPU each, and a batch is shared
-    /// out among them. The first rank alone writes files.
+    /// out among them. Of the mesh of one grid each rank writes its part; all else the first one writes.
     pub job: Option<Arc<Job>>,
     /// Whether a grid that is made in memory on one GPU stays there as well: [`GridResult::nodes`].
     pub keep_on_device: bool,
@@ -208,21 +208,20 @@ fn write_grid(
 ) -> Result<GridResult, Error> {
     let mut control = Control::new(progress).restart_from(options.restart.clone());
     control.export = options.export_jacobian;
+    control.grids = options.grids;
     let (problem, machine) = prepare(|| case.settle(), opening, options.grids, &mut control)?;
-    let writes = options.job.as_ref().is_none_or(|job| job.is_first());
+    let opens = options.job.as_ref().is_none_or(|job| job.is_first());
     // A section that cannot be meshed leaves the folder as it is; a folder that takes no files is found
     // before the work.
     let open = || Outputs::open(&problem.case, options, &mut control.notices);
-    let outputs = writes.then(open).transpose()?;
-    if let Some(outputs) = &outputs {
-        control = control.save_to(outputs.restart_file(), options.restart_every);
+    let outputs = opens.then(open).transpose()?.unwrap_or_default();
+    if let Some(file) = outputs.restart_file() {
+        control = control.save_to(file, options.restart_every);
     }
     let mut result = solve(&problem, &machine.0, &mut control)?;
     machine.0.rest()?;
     let _closing = Closing::or_keep(machine, options.pool.as_deref());
-    if let Some(outputs) = outputs {
-        outputs.write(&problem, &mut result, options, &mut control)?;
-    }
+    outputs.write(&problem, &mut result, options, &mut control)?;
     Ok(result)
 }
 
@@ -261,9 +260,7 @@ fn prepare(
     let problem = problem?;
     problem.check_family(grids)?;
     let (machine, notice) = opened?;
-    if let Machine::Ranks(ranks) = &machine
-        && let Some(job) = ranks.job()
-    {
+    if let Some(job) = machine.job() {
         job.compare(&comparison(&problem, grids)?)?;
     }
     let order = machine.refused_order(&problem.case.linear);

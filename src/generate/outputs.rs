@@ -4,21 +4,25 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 
 use super::files::{OutputFiles, names, open_output, span, system_names};
-use super::restart::{coordinates_digest, fingerprint, identity};
+use super::rank::can_go_on;
+use super::restart::{coordinates_digest, fingerprint, identity, share_of_state};
 use super::solve::{Control, GridResult, LinearSystem};
 use super::{Problem, RunOptions};
 use crate::backend::cpu::CpuBackend;
 use crate::case::Case;
 use crate::error::Error;
 use crate::files::output::Output;
-use crate::files::{self, IoError};
+use crate::files::{self, IoError, WriteFault};
 use crate::formats::MeshData;
 use crate::formats::matrix_market::{write_matrix, write_vector};
 use crate::formats::openfoam::{self, Measure, Objection};
-use crate::grid::quality::{Quality, measure};
-use crate::grid::{Grid, Topology, Verdict, coarsened};
+use crate::grid::quality::{Quality, measure_all};
+use crate::grid::{Grid, Lines, Slab, Topology, Verdict, coarser_lines};
+use crate::memory;
+use crate::movement::Reference;
+use crate::ranks::{Processes, RanksError};
 use crate::report::page::{self, Page};
-use crate::report::{self, Artifacts, GridReport, LinearReport, NewtonReport, Report};
+use crate::report::{self, Artifacts, Figures, GridReport, LinearReport, NewtonReport, Report};
 
 /// First line of the case of a coarser grid of a family.
 const MEMBER: &str =
@@ -28,7 +32,8 @@ const MEMBER: &str =
 const AT_THE_EDGE: f64 = 0.05;
 
 /// The folders of a run, this process's until it is done with them: of a family one for each grid, the
-/// finest first.
+/// finest first. Of several processes the first has them.
+#[derive(Default)]
 pub(super) struct Outputs(Vec<Output>);
 
 impl Outputs {
@@ -51,21 +56,32 @@ impl Outputs {
         let halved = |size: &[usize; 2]| Some(size.map(|points| points.div_ceil(2)));
         let sizes = std::iter::successors(Some(size), halved).take(options.grids.max(1) as usize);
         let outputs = Self(sizes.map(open).collect::<Result<_, _>>()?);
-        OutputFiles::of(case).check(size, outputs.finest().root())?;
+        if let Some(finest) = outputs.0.first() {
+            OutputFiles::of(case).check(size, finest.root())?;
+        }
         Ok(outputs)
     }
 
-    fn finest(&self) -> &Output {
-        &self.0[0]
+    pub(super) fn restart_file(&self) -> Option<PathBuf> {
+        self.0.first().map(|finest| finest.root().join(files::RESTART_FILE))
     }
 
-    pub(super) fn restart_file(&self) -> PathBuf {
-        self.finest().root().join(files::RESTART_FILE)
+    /// Makes files of a grid of the family in its folder, as [`Output::fill`]; where this process has none, it
+    /// takes its part in what the first one makes.
+    fn fill(
+        &self,
+        member: usize,
+        work: impl FnOnce(&Path) -> Result<Vec<PathBuf>, IoError>,
+    ) -> Result<Vec<PathBuf>, IoError> {
+        match self.0.get(member) {
+            Some(output) => output.fill(work),
+            None => work(Path::new("")).map(|_| Vec::new()),
+        }
     }
 
     /// Writes all files of a result, whose grid is brought to where the body is; the files of an earlier
     /// run go when all are complete. Of a family the result is the finest, with the verdict on the worst
-    /// and the folded cells of all.
+    /// and the folded cells of all. All processes that have the grid must call.
     pub(super) fn write(
         self,
         problem: &Problem,
@@ -74,29 +90,32 @@ impl Outputs {
         control: &mut Control<'_>,
     ) -> Result<(), Error> {
         let case = &problem.case;
-        let asked = case.output.reference && result.is_good();
-        let reference =
-            asked.then(|| result.problem.reference_from(&CpuBackend, Some(&result.grid)));
-        let reference = reference.transpose()?;
-        let mut coarser = coarser_grids(&result.grid, options.grids);
-        let judged =
-            |(grid, quality): &(Grid, Quality)| problem.verdict(result.stop, quality, grid);
-        let verdicts: Vec<Verdict> = coarser.iter().map(judged).collect();
+        let job = result.job.clone();
+        let processes = Processes::of(job.as_deref());
+        let reference = reference(result, &mut control.notices)?;
+        let mut coarser = coarser_grids(&result.grid, result.lines, processes, options.grids)?;
+        let judged = |(grid, lines, quality): &(Grid, Lines, Quality)| {
+            let curved = problem.curved_quality(Slab::new(grid, *lines, processes))?;
+            Ok(problem.verdict(result.stop, quality, curved.as_ref()))
+        };
+        let verdicts: Vec<Verdict> =
+            coarser.iter().map(judged).collect::<Result<_, RanksError>>()?;
         problem.place(&mut result.grid);
-        for (grid, _) in &mut coarser {
+        for (grid, ..) in &mut coarser {
             problem.place(grid);
         }
         let finest = Artifacts {
             name: &case.name,
-            grid: &result.grid,
+            grid: Slab::new(&result.grid, result.lines, processes),
             quality: &result.quality,
             history: &result.history,
             tolerance: case.newton.tolerance,
             good: result.is_good(),
         };
         if finest.good {
-            result.notices.extend(objections(case, finest.grid));
+            result.notices.extend(objections(case, finest.grid)?);
         }
+        result.notices.append(&mut control.notices);
         if let Some(step) = options.export_jacobian.filter(|_| result.system.is_none()) {
             result.notices.push(format!("there was no Newton step {step} to export"));
         }
@@ -104,14 +123,15 @@ impl Outputs {
         let text = Some(case.to_toml_string()?);
         let mut members = vec![Member { artifacts: finest, verdict, text, note: None }];
         let mut coarse = case.clone();
-        for (level, ((grid, quality), verdict)) in coarser.iter().zip(verdicts).enumerate() {
+        for (level, ((grid, lines, quality), verdict)) in coarser.iter().zip(verdicts).enumerate() {
+            let grid = Slab::new(grid, *lines, processes);
             coarse.grid = coarse.grid.scaled(0.5, quality.first_cell_min);
             let good = verdict.is_good();
-            let Grid { ni, nj, .. } = grid;
             if !good && result.stop.converged() {
+                let (ni, nj) = (grid.ni(), grid.nj());
                 result.notices.push(format!("the {ni} × {nj} grid of the family: {verdict}"));
             }
-            let (stride, Grid { ni, nj, .. }) = (2 << level, finest.grid);
+            let (stride, ni, nj) = (2 << level, finest.grid.ni(), finest.grid.nj());
             let note = Some(format!(
                 "one of {stride} points in each direction of the {ni} × {nj} grid, which was solved"
             ));
@@ -125,37 +145,32 @@ impl Outputs {
         let mut files = Vec::new();
         control.timing = std::mem::take(&mut result.timing);
         let requested = OutputFiles::of(case).with_reference(case, problem.shift);
-        for (member, output) in members.iter().zip(&self.0) {
+        let mut pages = Vec::new();
+        for (k, member) in members.iter().enumerate() {
             let (artifacts, finest) = (&member.artifacts, member.note.is_none());
-            let write = |folder: &Path| requested.write(folder, artifacts, finest);
-            files.extend(control.timed("writing", |_| output.fill(write))?);
+            let page = case.output.report && finest;
+            let wanted = [case.output.pictures || page, case.output.quality_maps || page];
+            let write = |folder: &Path| {
+                let lost = |error| WriteFault::from(error).at(folder);
+                let figures = Figures::of(artifacts, wanted).map_err(lost)?;
+                let written = requested.write(folder, artifacts, &figures, finest)?;
+                pages.push(page.then_some(figures));
+                Ok(written)
+            };
+            files.extend(control.timed("writing", |_| self.fill(k, write))?);
         }
-        result.notices.extend(requested.lacks(self.finest(), finest.grid, finest.good));
+        if let Some(output) = self.0.first() {
+            result.notices.extend(requested.lacks(output, finest.grid, finest.good));
+        }
         control.timing.add("total", control.started.elapsed().as_secs_f64());
         result.timing = control.timing.clone();
-        for (member, output) in members.iter().zip(&self.0) {
+        // What follows the first process does alone, but for the state.
+        for ((member, figures), output) in members.iter().zip(&pages).zip(&self.0) {
             let report = member.report(result)?;
-            let page = case.output.report && member.note.is_none();
-            files.extend(output.fill(|folder| member.write(folder, &report, page))?);
+            files.extend(output.fill(|folder| member.write(folder, &report, figures.as_ref()))?);
         }
-        let identity = identity(case)?;
-        files.extend(self.finest().fill(|folder| {
-            let mut made = Vec::new();
-            if let (Some(step), Some(system)) = (options.export_jacobian, &result.system) {
-                made.extend(write_system(folder, step, system)?);
-            }
-            if let Some(reference) = &reference {
-                let path = folder.join(files::REFERENCE_FILE);
-                reference.write(&path)?;
-                made.push(path);
-            }
-            if !result.state.is_empty() {
-                let path = folder.join(files::RESTART_FILE);
-                files::restart::write(&path, &identity, &result.history, &result.state)?;
-                made.push(path);
-            }
-            Ok(made)
-        })?);
+        let reference = reference.as_ref();
+        files.extend(self.write_solution(problem, result, options, processes, reference)?);
         // All is complete: now the old files go.
         self.0.into_iter().rev().try_for_each(Output::commit)?;
         for Member { artifacts, verdict, .. } in members.into_iter().skip(1) {
@@ -165,6 +180,57 @@ impl Outputs {
         result.files = files;
         Ok(())
     }
+
+    /// Writes what later runs start from: the exported system, the reference of movements, and the restart file of
+    /// a solution that can go on. All `processes` must call.
+    fn write_solution(
+        &self,
+        problem: &Problem,
+        result: &GridResult,
+        options: &RunOptions,
+        processes: Processes<'_>,
+        reference: Option<&Reference>,
+    ) -> Result<Vec<PathBuf>, Error> {
+        let identity = identity(&problem.case)?;
+        let made = self.fill(0, |folder| {
+            let mut made = Vec::new();
+            if let (Some(step), Some(system)) = (options.export_jacobian, &result.system) {
+                made.extend(write_system(folder, step, system)?);
+            }
+            if let Some(reference) = reference {
+                let path = folder.join(files::REFERENCE_FILE);
+                reference.write(&path)?;
+                made.push(path);
+            }
+            if can_go_on(result.stop) {
+                let path = folder.join(files::RESTART_FILE);
+                let state = share_of_state(&result.problem, processes, &result.state);
+                let history = &result.history;
+                files::restart::write_share(&path, processes, &identity, history, state)?;
+                made.push(path);
+            }
+            Ok(made)
+        })?;
+        Ok(made)
+    }
+}
+
+/// The reference of movements of a grid in the frame of its problem, where the case asks for one and the grid
+/// is good. Of several processes the first makes it, from the whole grid.
+fn reference(result: &GridResult, notices: &mut Vec<String>) -> Result<Option<Reference>, Error> {
+    if !result.case.output.reference || !result.is_good() {
+        return Ok(None);
+    }
+    let slab = result.slab();
+    let Some(grid) = slab.gathered()? else { return Ok(None) };
+    if slab.processes().size() > 1 {
+        let bytes = size_of::<[f64; 2]>() * slab.ni() * slab.nj();
+        let bytes = memory::shown(bytes as u64);
+        notices.push(format!(
+            "output.reference: rank 0 holds the whole grid for it, {bytes}, and its equations"
+        ));
+    }
+    Ok(Some(result.problem.reference_from(&CpuBackend, Some(&grid))?))
 }
 
 /// A grid of a family, the finest first.
@@ -185,17 +251,22 @@ impl Member<'_> {
         Ok(report)
     }
 
-    /// Writes the report, the page if the case has one, and the case.
-    fn write(&self, folder: &Path, report: &Report, page: bool) -> Result<Vec<PathBuf>, IoError> {
+    /// Writes the report, the page if there are figures for one, and the case.
+    fn write(
+        &self,
+        folder: &Path,
+        report: &Report,
+        figures: Option<&Figures>,
+    ) -> Result<Vec<PathBuf>, IoError> {
         let path = |name| folder.join(name);
         let mut made = vec![path(files::REPORT_FILE)];
         report::write_json(&made[0], report)?;
         if let Some(case) = self.text.as_deref() {
-            if page {
+            if let Some(figures) = figures {
                 made.push(path(files::PAGE_FILE));
                 page::write(
                     &path(files::PAGE_FILE),
-                    &Page { report, artifacts: &self.artifacts, case },
+                    &Page { report, artifacts: &self.artifacts, figures, case },
                 )?;
             }
             made.push(path(files::CASE_FILE));
@@ -211,19 +282,19 @@ impl GridResult {
     /// # Errors
     /// A path of the case that is not UTF-8.
     pub fn report(&self) -> Result<Report, Error> {
-        report(self, &self.grid, &self.quality, &self.verdict)
+        report(self, self.slab(), &self.quality, &self.verdict)
     }
 
     /// The grid as a mesh with the span and the layouts that its case asks for.
     pub fn mesh(&self) -> MeshData<'_> {
-        OutputFiles::of(&self.case).with_reference(&self.case, self.shift).mesh_data(&self.grid)
+        OutputFiles::of(&self.case).with_reference(&self.case, self.shift).mesh_data(self.slab())
     }
 }
 
 /// The report of a result on its grid or on a coarser one of its family.
 fn report(
     result: &GridResult,
-    grid: &Grid,
+    grid: Slab<'_>,
     quality: &Quality,
     verdict: &Verdict,
 ) -> Result<Report, Error> {
@@ -257,15 +328,22 @@ fn folder(output: &Path, [ni, nj]: [usize; 2], grids: u32) -> PathBuf {
     if grids > 1 { output.join(format!("{ni}x{nj}")) } else { output.to_path_buf() }
 }
 
-/// Every other point of the finest grid, every other point of that, and so on, with their quality.
-fn coarser_grids(finest: &Grid, grids: u32) -> Vec<(Grid, Quality)> {
-    let mut members: Vec<(Grid, Quality)> = Vec::new();
+/// Every other point of the finest grid, every other point of that, and so on, with their lines and quality.
+fn coarser_grids(
+    finest: &Grid,
+    lines: Lines,
+    processes: Processes<'_>,
+    grids: u32,
+) -> Result<Vec<(Grid, Lines, Quality)>, RanksError> {
+    let mut members: Vec<(Grid, Lines, Quality)> = Vec::new();
     for _ in 1..grids {
-        let grid = coarsened(members.last().map_or(finest, |(grid, _)| grid));
-        let quality = measure(&grid);
-        members.push((grid, quality));
+        let (finer, lines) =
+            members.last().map_or((finest, &lines), |(grid, lines, _)| (grid, lines));
+        let (grid, lines) = coarser_lines(finer, lines);
+        let quality = measure_all(&Slab::new(&grid, lines, processes))?;
+        members.push((grid, lines, quality));
     }
-    members
+    Ok(members)
 }
 
 /// Writes A and b of the linear system of a Newton step into a folder; returns the files.
@@ -282,25 +360,25 @@ fn write_system(
 }
 
 /// What OpenFOAM's `checkMesh` will say of the mesh that a case asks for, one sentence each with what
-/// can be done; nothing where the case asks for no such mesh.
-fn objections(case: &Case, grid: &Grid) -> Vec<String> {
+/// can be done; nothing where the case asks for no such mesh. Of several processes the first has it.
+fn objections(case: &Case, grid: Slab<'_>) -> Result<Vec<String>, RanksError> {
     if !case.output.formats.iter().any(|format| format.name == openfoam::NAME) {
-        return Vec::new();
+        return Ok(Vec::new());
     }
-    let objections = openfoam::objections(grid, span(case));
+    let objections = openfoam::objections_of_all(grid, span(case))?;
     let sentence = |objection| format!("{objection}; {}", remedy(case, grid, objection));
-    objections.iter().map(sentence).collect()
+    Ok(objections.iter().map(sentence).collect())
 }
 
 /// What can be done about an objection, as measured in docs/validation.md.
-fn remedy(case: &Case, grid: &Grid, objection: &Objection) -> String {
-    let edge = match grid.topology {
-        Topology::O(_) | Topology::Half(_) => grid.point(grid.ni - 1, 0),
+fn remedy(case: &Case, grid: Slab<'_>, objection: &Objection) -> String {
+    let edge = match grid.topology() {
+        Topology::O(_) | Topology::Half(_) => grid.point(grid.ni() - 1, 0),
         Topology::C { wake } => grid.point(wake, 0),
     };
     let off = f64::hypot(objection.at[0] - edge[0], objection.at[1] - edge[1]);
     let at_the_edge = off < AT_THE_EDGE * case.geometry.chord;
-    let cut = matches!(grid.topology, Topology::C { .. });
+    let cut = matches!(grid.topology(), Topology::C { .. });
     match objection.measure {
         Measure::Skewness if at_the_edge => format!(
             "grid.trailing_edge_spacing = {:.1e}, the height of the first cell, mends that",

@@ -8,11 +8,13 @@ use crate::elliptic::{EllipticSettings, GridJacobian, GridProblem, Guessed};
 use crate::geometry::BoundaryPoints;
 use crate::grid::initial::{InitialGrid, InitialSettings, Outline};
 use crate::grid::quality::{CurvedQuality, Quality, measure_curved};
-use crate::grid::{FamilyError, Grid, Symmetry, Topology, Verdict, check_corners, check_family};
+use crate::grid::{
+    FamilyError, Grid, Slab, Symmetry, Topology, Verdict, check_corners, check_family,
+};
 use crate::movement::{MovementError, Place, Reference};
+use crate::ranks::RanksError;
 use crate::solver::linear::LinearSolver;
 use crate::solver::{NewtonStop, SolverError};
-use std::ops::Range;
 
 impl Problem {
     /// Points of the grid that is solved for, in i and j.
@@ -128,21 +130,12 @@ impl Problem {
         }
     }
 
-    /// Which columns of the finished grid those of the grid that is solved for are.
-    pub(super) fn finished_columns(&self, columns: &Range<usize>) -> Range<usize> {
-        let Some(half) = self.half else { return columns.clone() };
-        let kept = half.kept(self.points.x.len());
-        let start = columns.start.max(*kept.start());
-        let end = columns.end.min(kept.end() + 1).max(start);
-        start - kept.start()..end - kept.start()
-    }
-
-    /// Memory for the finished grid.
-    pub(super) fn unset_grid(&self) -> Grid {
-        let [ni, nj] = self.size();
+    /// Memory for some lines of the finished grid.
+    pub(super) fn unset_grid(&self, lines: usize) -> Grid {
+        let [ni, _] = self.size();
         match self.half {
-            Some(half) => Grid::unset(Topology::Half(half), half.kept(ni).count(), nj),
-            None => Grid::unset(self.topology, ni, nj),
+            Some(half) => Grid::unset(Topology::Half(half), half.kept(ni).count(), lines),
+            None => Grid::unset(self.topology, ni, lines),
         }
     }
 
@@ -158,24 +151,48 @@ impl Problem {
         unmoved.iter().any(|(value, neutral): &(f64, f64)| value.to_bits() != neutral.to_bits())
     }
 
-    /// The verdict on a grid in the frame of this problem, and on the curved cells that its case asks for.
-    pub fn verdict(&self, stop: NewtonStop, quality: &Quality, grid: &Grid) -> Verdict {
+    /// The verdict on a grid, and on the curved cells that its case asks for.
+    pub(super) fn verdict(
+        &self,
+        stop: NewtonStop,
+        quality: &Quality,
+        curved: Option<&CurvedQuality>,
+    ) -> Verdict {
         let verdict = self.case.quality.verdict(stop, quality);
-        match self.curved_quality(grid) {
-            Some(CurvedQuality { folded_cells: cells, order, at, .. }) if cells > 0 => {
+        match curved {
+            Some(&CurvedQuality { folded_cells: cells, order, at, .. }) if cells > 0 => {
                 verdict.and(Verdict::FoldedCurved { cells, order, at })
             }
             _ => verdict,
         }
     }
 
-    /// The quality of the curved cells of such a grid, where the case asks for them; the place of the worst is that in
-    /// the files.
-    pub(super) fn curved_quality(&self, grid: &Grid) -> Option<CurvedQuality> {
+    /// The quality of the curved cells of a grid in the frame of this problem, where the case asks for them; the
+    /// place of the worst is that in the files. Of several processes the first has the whole grid meanwhile.
+    ///
+    /// # Errors
+    /// [`RanksError::Ended`].
+    pub(super) fn curved_quality(
+        &self,
+        grid: Slab<'_>,
+    ) -> Result<Option<CurvedQuality>, RanksError> {
         let (order, chord) = (self.case.output.curved_order, self.case.geometry.chord);
-        let measured = (order > 1).then(|| measure_curved(grid, order))?;
-        let at = [0, 1].map(|c| chord * (measured.at[c] + self.shift[c]));
-        Some(CurvedQuality { at, ..measured })
+        if order == 1 {
+            return Ok(None);
+        }
+        let measured = grid.gathered()?.map(|grid| measure_curved(&grid, order));
+        let numbers = measured.map_or_else(Vec::new, |measured| {
+            let CurvedQuality { cells, folded_cells, min_scaled_jacobian, at: [x, y], .. } =
+                measured;
+            vec![cells as f64, folded_cells as f64, min_scaled_jacobian, x, y]
+        });
+        let numbers = grid.processes().broadcast_numbers(numbers)?;
+        let &[cells, folded_cells, min_scaled_jacobian, x, y] = &numbers[..] else {
+            return Ok(None);
+        };
+        let at = [chord * (x + self.shift[0]), chord * (y + self.shift[1])];
+        let (cells, folded_cells) = (cells as usize, folded_cells as usize);
+        Ok(Some(CurvedQuality { order, cells, folded_cells, min_scaled_jacobian, at }))
     }
 
     /// Whether the grid is the finest of a family of `grids`, and all members have the corners of a base.

@@ -6,31 +6,34 @@ use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
 
 use super::Problem;
 use super::machine::{DeviceNodes, Ranks};
-use super::restart::{Action, Restarts, SolveObserver};
-use super::solve::{Control, LinearSystem};
-use crate::backend::{
-    Bands, DeviceError, EllipticBackend, LevelSize, MultigridBackend, Real, Scaling,
+use super::restart::{
+    Action, Restarts, SolveObserver, row_of_state, share_of_state, unknown_lines,
 };
+use super::solve::{Control, LinearSystem};
+use crate::backend::{Bands, DeviceError, EllipticBackend, MultigridBackend, Real, Scaling};
 use crate::elliptic::GridProblem;
 use crate::files::restart::Restart;
-use crate::grid::Grid;
 use crate::grid::quality::Quality;
-use crate::ranks::{Channel, Job, values};
+use crate::grid::{Grid, Lines};
+use crate::ranks::Processes;
 use crate::solver::history::{History, NewtonStep};
 use crate::solver::newton::{self, NewtonReport, NewtonSettings, Observer};
 use crate::solver::{NewtonStop, NonlinearProblem, SolverError};
 
-/// What the ranks of this process share in the host's memory.
+/// What the ranks of this process share in the host's memory: all lines of the grid, or the share of this
+/// process, whose one rank exchanges columns with those of the others.
 pub(super) struct Host<'a> {
     problem: &'a Problem,
     restarts: &'a Restarts,
     /// What the solve goes on from, if not from the first guess.
     restart: Option<Restart>,
-    /// The job whose processes have a band each, and the bands, if they are not threads of this process.
-    job: Option<(&'a Job, &'a Bands)>,
-    /// The finished grid, in which every rank sets its own columns.
+    /// The processes that have the grid.
+    processes: Processes<'a>,
+    /// Lines of the finished grid come in blocks of so many.
+    stride: usize,
+    /// The lines of the finished grid that this process holds; every rank sets its own columns.
     grid: OnceLock<Mutex<Grid>>,
-    /// The unknowns of all ranks; empty until they are needed.
+    /// The unknowns of all ranks in the lines of this process; empty until they are needed.
     state: Mutex<Vec<f64>>,
 }
 
@@ -49,77 +52,75 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 impl<'a> Host<'a> {
     pub(super) fn new(
         problem: &'a Problem,
-        restarts: &'a Restarts,
-        restart: Option<Restart>,
-        job: Option<(&'a Job, &'a Bands)>,
+        (restarts, restart): (&'a Restarts, Option<Restart>),
+        processes: Processes<'a>,
+        stride: usize,
     ) -> Self {
-        Self { problem, restarts, restart, job, grid: OnceLock::new(), state: Mutex::default() }
+        let (grid, state) = (OnceLock::new(), Mutex::default());
+        Self { problem, restarts, restart, processes, stride, grid, state }
+    }
+
+    /// The lines of the finished grid that a process has.
+    fn lines(&self, rank: usize) -> Lines {
+        let [_, nj] = self.problem.size();
+        Lines::of(nj, [rank, self.processes.size()], self.stride)
     }
 
     /// The finished grid, whose memory is made by the first that asks for it.
     pub(super) fn grid(&self) -> MutexGuard<'_, Grid> {
-        lock(self.grid.get_or_init(|| Mutex::new(self.problem.unset_grid())))
+        let held = || self.lines(self.processes.rank()).held().len();
+        lock(self.grid.get_or_init(|| Mutex::new(self.problem.unset_grid(held()))))
     }
 
-    /// The finished grid with all its columns, and the unknowns of a solve that can go on.
-    pub(super) fn finish(self) -> Result<(Grid, Vec<f64>), DeviceError> {
-        let Self { problem, job, grid, state, .. } = self;
-        let grid = grid.into_inner().unwrap_or_else(|| Mutex::new(problem.unset_grid()));
-        let mut grid = grid.into_inner().unwrap_or_else(PoisonError::into_inner);
-        if let Some((job, bands)) = job {
-            join_columns(job, &|rank| problem.finished_columns(&bands.nodes(rank)), &mut grid)?;
+    /// The lines of the finished grid of this process, and the unknowns of a solve that can go on.
+    pub(super) fn finish(self) -> (Grid, Lines, Vec<f64>) {
+        let lines = self.lines(self.processes.rank());
+        let Self { problem, grid, state, .. } = self;
+        let unset = || Mutex::new(problem.unset_grid(lines.held().len()));
+        let grid = grid.into_inner().unwrap_or_else(unset);
+        let grid = grid.into_inner().unwrap_or_else(PoisonError::into_inner);
+        (grid, lines, state.into_inner().unwrap_or_else(PoisonError::into_inner))
+    }
+
+    /// The finished grid ← the nodes of a backend.
+    fn fetch<B: EllipticBackend>(&self, backend: &B, nodes: &B::Grid) -> Result<(), DeviceError> {
+        if self.processes.size() == 1 {
+            return backend.fetch(nodes, &mut self.grid());
         }
-        Ok((grid, state.into_inner().unwrap_or_else(PoisonError::into_inner)))
+        let held = |rank| self.lines(rank).held();
+        let lines: Vec<Range<usize>> = (0..self.processes.size()).map(held).collect();
+        backend.fetch_lines(nodes, &lines, &mut self.grid())
     }
 
-    /// The unknowns of all ranks ← those of this one; the first process has them all once every rank has
-    /// called.
+    /// u ← what the solve goes on from.
+    fn go_on<B: EllipticBackend>(
+        &self,
+        backend: &B,
+        saved: &Restart,
+        u: &mut B::Vector<f64>,
+    ) -> Result<(), DeviceError> {
+        // A process of several has read the columns of its rank alone.
+        if self.processes.size() == 1 {
+            backend.upload_unknowns(&saved.state, u)
+        } else {
+            backend.upload(&saved.state, u)
+        }
+    }
+
+    /// The unknowns of all ranks ← those of this one; the process has them all once every rank has called.
     fn put_state<B: EllipticBackend>(
         &self,
         backend: &B,
         u: &B::Vector<f64>,
     ) -> Result<(), DeviceError> {
-        let [ni, nj] = self.problem.size();
-        let LevelSize { mi, mj, .. } = LevelSize::of_grid(self.problem.topology, ni, nj);
+        let lines = unknown_lines(self.problem, self.processes.size());
         let mut state = lock(&self.state);
-        state.resize(2 * mi * mj, 0.0);
-        backend.download_unknowns(u, &mut state)?;
-        let Some((job, bands)) = self.job else { return Ok(()) };
-        if !job.is_first() {
-            let part = bands.part_of_state(job.rank(), &state);
-            job.send(0, Channel::Collective, bytemuck::cast_slice(&part).to_vec());
-            return Ok(());
-        }
-        for rank in 1..job.size() {
-            let part = job.receive(rank, Channel::Collective)?;
-            bands.put_state(rank, &values(&part), &mut state);
-        }
-        Ok(())
-    }
-}
-
-/// Columns of a grid ← those of the ranks of other processes, each of which has `columns`.
-fn join_columns(
-    job: &Job,
-    columns: &dyn Fn(usize) -> Range<usize>,
-    grid: &mut Grid,
-) -> Result<(), DeviceError> {
-    let (ni, own) = (grid.ni, columns(job.rank()));
-    let rows = || grid.x.chunks(ni).chain(grid.y.chunks(ni));
-    let part: Vec<f64> = rows().flat_map(|row| &row[own.clone()]).copied().collect();
-    let parts = job.all_gather(bytemuck::cast_slice(&part).to_vec())?;
-    for (rank, part) in parts.iter().enumerate() {
-        let columns = columns(rank);
-        if columns.is_empty() {
-            continue;
-        }
-        let width = columns.len() * size_of::<f64>();
-        let rows = grid.x.chunks_mut(ni).chain(grid.y.chunks_mut(ni));
-        for (row, part) in rows.zip(part.chunks(width)) {
-            bytemuck::cast_slice_mut(&mut row[columns.clone()]).copy_from_slice(part);
+        state.resize(row_of_state(self.problem) * lines[self.processes.rank()].len(), 0.0);
+        match self.processes.size() {
+            1 => backend.download_unknowns(u, &mut state),
+            _ => backend.unknown_lines(u, &lines, &mut state),
         }
     }
-    Ok(())
 }
 
 /// Marches, solves and measures on one backend, where the grid stays until it is measured; none where it
@@ -144,7 +145,7 @@ where
         let (mut equations, mut u) = problem.equations::<B, T>(backend, initial.grid)?;
         let mut history = History::default();
         if let Some(saved) = &host.restart {
-            backend.upload_unknowns(&saved.state, &mut u)?;
+            host.go_on(backend, saved, &mut u)?;
             history.clone_from(&saved.history);
         }
         let mut observer = SolveObserver::new(&mut *control.progress, host.restarts);
@@ -168,7 +169,7 @@ where
         }
         let nodes = equations.nodes(backend, &u, problem.topology)?;
         let nodes = problem.finished(backend, nodes, report.stop.converged())?;
-        backend.fetch(&nodes, &mut host.grid())?;
+        host.fetch(backend, &nodes)?;
         Ok((report, system, Some(nodes)))
     };
     let (report, system, nodes) = control.timed("newton", newton)?;
@@ -297,12 +298,12 @@ impl<B: EllipticBackend> Observer<B> for RankObserver<'_, '_, '_> {
             let held = self.observer.is_some().then(|| lock(&self.host.state));
             // The others wait here, on the host, until they are written: a kernel would lose patience.
             backend.largest(0)?;
+            let Host { problem, processes, .. } = *self.host;
             match (&mut self.observer, held) {
-                (Some(observer), Some(state)) => observer.save(history, &state),
+                (Some(observer), Some(state)) => {
+                    observer.save(history, processes, share_of_state(problem, processes, &state));
+                }
                 _ => drop(lock(&self.host.state)),
-            }
-            if let Some((job, _)) = self.host.job {
-                job.broadcast(Vec::new())?;
             }
         }
         Ok(ControlFlow::Continue(()))

@@ -1,6 +1,7 @@
 //! From a problem to its grid: the initial grid, Newton's method, and the retry plan.
 
 use std::path::PathBuf;
+use std::sync::Arc;
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -8,21 +9,22 @@ use std::time::{Duration, Instant};
 use super::RunOptions;
 use super::machine::DeviceNodes;
 use super::rank::{self, Host, Solved, can_go_on};
-use super::restart::Restarts;
+use super::restart::{Restarts, share_of_state};
 use super::{Machine, Problem};
 use crate::backend::cpu::CpuBackend;
 use crate::backend::{Bands, DeviceError, LevelSize, Real};
 use crate::case::{Case, NEWTON_STEPS};
 use crate::error::Error;
 use crate::grid::quality::Quality;
-use crate::grid::{Grid, Verdict};
+use crate::grid::{Grid, Lines, Slab, Verdict};
 use crate::movement::{MovementError, Reference};
 use crate::pde::control::Base;
+use crate::ranks::{Job, Processes, RanksError};
 use crate::report::Timing;
-use crate::solver::NewtonStop;
 use crate::solver::history::{History, NewtonStep};
 use crate::solver::linear::Precision;
 use crate::solver::newton::NewtonReport;
+use crate::solver::{NewtonStop, SolverError};
 use crate::sparse::Csr;
 
 /// Receiver of what happens during a run. What it does not implement it ignores.
@@ -51,6 +53,8 @@ pub struct Control<'a> {
     pub(super) export: Option<usize>,
     /// Whether the result has the nodes of the device.
     pub(super) keep_nodes: bool,
+    /// Grids of the family that the grid is the finest of.
+    pub(super) grids: u32,
     pub(crate) started: Instant,
     pub(crate) timing: Timing,
     pub(crate) notices: Vec<String>,
@@ -64,6 +68,7 @@ impl<'a> Control<'a> {
             restarts: Restarts::default(),
             export: None,
             keep_nodes: false,
+            grids: 1,
             started: Instant::now(),
             timing: Timing::default(),
             notices: Vec::new(),
@@ -123,7 +128,7 @@ pub struct GridResult {
     /// Threads used on the CPU.
     pub threads: usize,
     /// The grid, of a family the finest: as [`solve`] returns it in the frame of its problem, else in
-    /// the unit of the files.
+    /// the unit of the files. Of the processes of a job each has some lines of constant j: [`Self::slab`].
     pub grid: Grid,
     /// Its quality.
     pub quality: Quality,
@@ -141,7 +146,8 @@ pub struct GridResult {
     pub notices: Vec<String>,
     /// Where the time went.
     pub timing: Timing,
-    /// The unknowns of a solve that can go on; empty where there is no use in it.
+    /// The unknowns of a solve that can go on, of the processes of a job in the lines of this one; empty
+    /// where there is no use in it.
     pub state: Vec<f64>,
     /// The linear system of the Newton step that was to be exported.
     pub system: Option<LinearSystem>,
@@ -149,9 +155,22 @@ pub struct GridResult {
     pub nodes: Option<DeviceNodes>,
     /// What was solved: the problem, or the one of its retry plan that gave the grid.
     pub(super) problem: Problem,
+    /// The lines of the grid that this process has, and the job whose processes have the others.
+    pub(super) lines: Lines,
+    pub(super) job: Option<Arc<Job>>,
 }
 
 impl GridResult {
+    /// The grid, or the lines of it that this process has.
+    pub fn slab(&self) -> Slab<'_> {
+        Slab::new(&self.grid, self.lines, self.processes())
+    }
+
+    /// The processes that have the grid.
+    pub(super) fn processes(&self) -> Processes<'_> {
+        Processes::of(self.job.as_deref())
+    }
+
     /// Whether the grid may be used: [`GridResult::verdict`] says why not.
     pub fn is_good(&self) -> bool {
         self.verdict.is_good()
@@ -185,8 +204,12 @@ impl GridResult {
     /// grid as their solution.
     ///
     /// # Errors
-    /// If the grid is not good.
+    /// If the grid is not good, or several processes have it.
     pub fn reference(&self) -> Result<Reference, MovementError> {
+        if self.processes().size() > 1 {
+            let what = "a reference of movements";
+            return Err(SolverError::from(DeviceError::OneDeviceOnly { what }).into());
+        }
         let mut solved = self.grid.clone();
         // Away with the chord first, then with the shift.
         solved.place([0.0; 2], 1.0 / self.problem.case.geometry.chord);
@@ -218,17 +241,19 @@ impl GridResult {
     pub(super) fn new(
         problem: &Problem,
         (report, state): (NewtonReport, Vec<f64>),
-        (grid, quality): (Grid, Quality),
+        (grid, lines, quality): (Grid, Lines, Quality),
+        processes: Processes<'_>,
         control: &mut Control<'_>,
-    ) -> Self {
+    ) -> Result<Self, RanksError> {
         let NewtonReport { stop, history, mut events } = report;
-        let verdict = problem.verdict(stop, &quality, &grid);
-        let curved = problem.curved_quality(&grid).filter(|_| verdict.is_good());
+        let curved = problem.curved_quality(Slab::new(&grid, lines, processes))?;
+        let verdict = problem.verdict(stop, &quality, curved.as_ref());
+        let curved = curved.filter(|_| verdict.is_good());
         events.extend(curved.map(|quality| quality.to_string()));
         let steps = &history.steps;
         control.timing.add("assembly", steps.iter().map(|step| step.setup_seconds).sum());
         control.timing.add("linear", steps.iter().map(|step| step.linear_seconds).sum());
-        Self {
+        Ok(Self {
             case: problem.case.clone(),
             shift: problem.shift,
             backend: String::new(),
@@ -246,7 +271,9 @@ impl GridResult {
             system: None,
             nodes: None,
             problem: problem.clone(),
-        }
+            lines,
+            job: None,
+        })
     }
 }
 
@@ -264,7 +291,8 @@ pub fn solve(
     control: &mut Control<'_>,
 ) -> Result<GridResult, Error> {
     control.notices.splice(0..0, problem.notices.iter().cloned());
-    let restarts = std::mem::take(&mut control.restarts).of(problem)?;
+    let processes = Processes::of(machine.job().map(|job| &**job));
+    let restarts = std::mem::take(&mut control.restarts).of(problem, processes)?;
     let mut result = attempt(problem, machine, control, &restarts)?;
     if !result.is_good() && may_help(&problem.case, result.stop) {
         let mut plan = problem.case.retries().peekable();
@@ -316,8 +344,7 @@ fn attempt_in<T: Real>(
     restarts: &Restarts,
 ) -> Result<GridResult, Error> {
     let [ni, nj] = problem.size();
-    let LevelSize { mi, mj, periodic } = LevelSize::of_grid(problem.topology, ni, nj);
-    let restart = restarts.read(2 * mi * mj)?;
+    let LevelSize { mi, periodic, .. } = LevelSize::of_grid(problem.topology, ni, nj);
     let ranks = match machine {
         Machine::Ranks(ranks) => {
             let bands = Bands::new(mi, ranks.count(), periodic).map_err(DeviceError::from)?;
@@ -325,8 +352,14 @@ fn attempt_in<T: Real>(
         }
         Machine::Cpu | Machine::Cuda(_) => None,
     };
-    let job = ranks.as_ref().and_then(|(ranks, bands)| Some((&**ranks.job()?, bands)));
-    let host = Host::new(problem, restarts, restart, job);
+    let processes = Processes::of(machine.job().map(|job| &**job));
+    let columns = match &ranks {
+        Some((_, bands)) if processes.size() > 1 => bands.of(processes.rank()),
+        _ => 0..mi,
+    };
+    let restart = restarts.read(problem, processes, columns)?;
+    let stride = 1 << control.grids.saturating_sub(1);
+    let host = Host::new(problem, (restarts, restart), processes, stride);
     let solved = thread::scope(|scope| {
         // Memory for the grid is made while a device solves for it.
         scope.spawn(|| drop(host.grid()));
@@ -339,9 +372,11 @@ fn attempt_in<T: Real>(
     let Some(Solved { report, quality, system, nodes }) = solved else {
         return Err(Error::Interrupted { steps: None, restart: None });
     };
-    let (grid, state) = host.finish()?;
-    restarts.check_interrupted(&report, &state)?;
+    let (grid, lines, state) = host.finish();
+    let share = share_of_state(problem, processes, &state);
+    restarts.check_interrupted(&report, processes, share)?;
     let state = if can_go_on(report.stop) { state } else { Vec::new() };
-    let result = GridResult::new(problem, (report, state), (grid, quality), control);
-    Ok(GridResult { system, nodes, ..result })
+    let grid = (grid, lines, quality);
+    let result = GridResult::new(problem, (report, state), grid, processes, control)?;
+    Ok(GridResult { system, nodes, job: machine.job().cloned(), ..result })
 }

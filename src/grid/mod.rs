@@ -9,13 +9,17 @@
 mod family;
 pub mod initial;
 pub mod quality;
+mod slab;
 mod symmetry;
 mod verdict;
 
 pub use family::FamilyError;
 #[doc(hidden)] // For tests.
 pub use family::coarsened;
-pub(crate) use family::{check_corners, check_family, cut_corner};
+pub(crate) use family::{check_corners, check_family, coarser_lines, cut_corner};
+#[doc(hidden)] // For tests.
+pub use slab::Lines;
+pub use slab::Slab;
 pub use verdict::{Limited, Verdict};
 
 use rayon::prelude::*;

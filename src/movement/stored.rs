@@ -9,11 +9,12 @@ use serde::{Deserialize, Serialize};
 use super::{Place, Reference, State};
 use crate::backend::{EllipticData, WallTerms};
 use crate::case::SolverOptions;
-use crate::files::record::{Record, RecordFault};
+use crate::files::record::{List, Record, RecordFault};
 use crate::files::{IoError, contents};
 use crate::grid::{Grid, Seam, Symmetry, Topology};
+use crate::ranks::Processes;
 
-const RECORD: Record<8> = Record { magic: b"GGREFRNC", version: 1 };
+const RECORD: Record<8> = Record { magic: b"GGREFRNC", version: 2 };
 
 /// Memory for a byte of a file: lists, data, grids in both frames.
 const MEMORY_A_BYTE: u64 = 4;
@@ -97,7 +98,7 @@ impl Reference {
         let place = [chord, shift[0], shift[1]];
         let lists =
             [&place, &grid.x[..], &grid.y, control_p, control_q, phi, psi, &self.amplitudes];
-        RECORD.write(path, &head, lists)
+        RECORD.write(path, Processes::ALONE, &head, lists.map(List::All))
     }
 
     /// Reads the reference of a file, if it is one, whatever its version.
@@ -125,6 +126,7 @@ impl Reference {
             RecordFault::Other => ReferenceFault::NotAReference,
             RecordFault::Version(version) => ReferenceFault::Version(version),
             RecordFault::Damaged => ReferenceFault::Damaged,
+            RecordFault::Unreadable(source) => ReferenceFault::Unreadable(source),
         })?;
         Self::of_lists(head, lists).ok_or(ReferenceFault::Damaged)
     }

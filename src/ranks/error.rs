@@ -1,5 +1,6 @@
 //! What can go wrong between processes.
 
+use std::io;
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -44,6 +45,13 @@ pub enum RanksError {
     /// A rank has ended, or failed: its failure is that of the job.
     #[error("rank {} ended{}", failure.rank, because(failure))]
     Ended { failure: Failure },
+}
+
+/// Where processes write a file together.
+impl From<RanksError> for io::Error {
+    fn from(error: RanksError) -> Self {
+        Self::other(error)
+    }
 }
 
 /// How a rank failed.

@@ -2,7 +2,8 @@
 //! messages between them.
 //!
 //! A [`Place`] is what the environment of this process says. [`Job::meet`] connects all ranks with the first;
-//! from then on a [`Job`] passes messages, and tells every rank when one has failed.
+//! from then on a [`Job`] passes messages, and tells every rank when one has failed. [`Processes`] are those of a
+//! job, or this one alone.
 
 mod error;
 mod inbox;
@@ -10,9 +11,11 @@ mod job;
 mod launcher;
 mod links;
 mod meeting;
+mod processes;
 
 pub use self::error::{Failure, RanksError};
 pub use self::inbox::{Inbox, Route};
 pub use self::job::{Channel, Job, values};
 pub use self::launcher::{Launcher, Place};
 pub use self::meeting::Rendezvous;
+pub use self::processes::Processes;

@@ -11,9 +11,11 @@ pub mod plot;
 use std::path::Path;
 
 pub use self::json::{GridReport, LinearReport, NewtonReport, Report, Timing, write_json};
+#[doc(hidden)]
+pub use self::plot::Figures;
 use crate::files::IoError;
-use crate::grid::Grid;
-use crate::grid::quality::{Quality, nonorthogonality};
+use crate::grid::Slab;
+use crate::grid::quality::Quality;
 use crate::solver::history::History;
 
 /// What a run reports of its grid in addition to the mesh.
@@ -22,8 +24,8 @@ use crate::solver::history::History;
 pub struct Artifacts<'a> {
     /// Name of the case, the title of the pictures.
     pub name: &'a str,
-    /// The grid.
-    pub grid: &'a Grid,
+    /// The grid, or the lines of it that this process has.
+    pub grid: Slab<'a>,
     /// Its quality.
     pub quality: &'a Quality,
     /// The Newton steps.
@@ -41,14 +43,14 @@ pub struct ReportFile {
     /// Its name, for a good grid and for one that is not: those that show the grid say so.
     pub names: [&'static str; 2],
     /// Writes it.
-    pub write: fn(&Path, &Artifacts<'_>) -> Result<(), IoError>,
+    pub write: fn(&Path, &Artifacts<'_>, &Figures) -> Result<(), IoError>,
 }
 
 /// `convergence.csv`: one line per Newton step.
 #[doc(hidden)]
 pub static HISTORY: ReportFile = ReportFile {
     names: ["convergence.csv"; 2],
-    write: |path, a| history::write_csv(path, a.history),
+    write: |path, a, _| history::write_csv(path, a.history),
 };
 
 /// The residual against steps and iterations, and four views of the grid.
@@ -56,15 +58,17 @@ pub static HISTORY: ReportFile = ReportFile {
 pub static PICTURES: [ReportFile; 3] = [
     ReportFile {
         names: ["convergence.svg"; 2],
-        write: |path, a| history::convergence(a.name, a.history, a.tolerance).picture().write(path),
+        write: |path, a, _| {
+            history::convergence(a.name, a.history, a.tolerance).picture().write(path)
+        },
     },
     ReportFile {
         names: ["grid.svg", "grid.failed.svg"],
-        write: |path, a| a.grid_picture().write(path),
+        write: |path, _, figures| figures.write_grid(path),
     },
     ReportFile {
         names: ["grid.png", "grid.failed.png"],
-        write: |path, a| a.grid_picture().write(path),
+        write: |path, _, figures| figures.write_grid(path),
     },
 ];
 
@@ -73,10 +77,10 @@ pub static PICTURES: [ReportFile; 3] = [
 pub static QUALITY_MAPS: [ReportFile; 2] = [
     ReportFile {
         names: ["quality.svg", "quality.failed.svg"],
-        write: |path, a| a.quality_picture(&nonorthogonality(a.grid)).write(path),
+        write: |path, _, figures| figures.write_quality(path),
     },
     ReportFile {
         names: ["quality.png", "quality.failed.png"],
-        write: |path, a| a.quality_picture(&nonorthogonality(a.grid)).write(path),
+        write: |path, _, figures| figures.write_quality(path),
     },
 ];

@@ -20,6 +20,8 @@ mod output;
 mod page;
 mod quality;
 mod ranks;
+#[cfg(all(feature = "cuda", target_os = "linux"))]
+mod ranks_on_gpus;
 mod rerun;
 mod restart;
 mod sections;

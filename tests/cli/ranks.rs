@@ -11,7 +11,7 @@ use serde_json::Value;
 use super::{COARSE, Finished, NO_PICTURES, SMALLEST, Scratch, gridgen};
 
 /// Variables of rank `rank` of `size` as a launcher sets them; the ranks meet at a port of this host.
-type Launcher = fn(rank: usize, size: usize, port: u16) -> Vec<(&'static str, String)>;
+pub(super) type Launcher = fn(rank: usize, size: usize, port: u16) -> Vec<(&'static str, String)>;
 
 fn torchrun(rank: usize, size: usize, port: u16) -> Vec<(&'static str, String)> {
     vec![
@@ -23,10 +23,11 @@ fn torchrun(rank: usize, size: usize, port: u16) -> Vec<(&'static str, String)> 
     ]
 }
 
-fn open_mpi(rank: usize, size: usize, port: u16) -> Vec<(&'static str, String)> {
+pub(super) fn open_mpi(rank: usize, size: usize, port: u16) -> Vec<(&'static str, String)> {
     vec![
         ("OMPI_COMM_WORLD_RANK", rank.to_string()),
         ("OMPI_COMM_WORLD_SIZE", size.to_string()),
+        ("OMPI_COMM_WORLD_LOCAL_RANK", rank.to_string()),
         ("OMPI_COMM_WORLD_LOCAL_SIZE", size.to_string()),
         ("PMIX_NAMESPACE", format!("prterun-here-{port}@1")),
     ]
@@ -47,7 +48,7 @@ fn free_port() -> u16 {
 }
 
 /// Starts ranks in a folder, each with these arguments and those of its own.
-fn start(
+pub(super) fn start(
     folder: &Path,
     launcher: Launcher,
     size: usize,
@@ -64,7 +65,7 @@ fn start(
     (0..size).map(rank).collect()
 }
 
-fn ended(ranks: Vec<Child>) -> Vec<Finished> {
+pub(super) fn ended(ranks: Vec<Child>) -> Vec<Finished> {
     ranks.into_iter().map(|rank| Finished::from(rank.wait_with_output().unwrap())).collect()
 }
 

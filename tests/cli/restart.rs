@@ -289,10 +289,10 @@ fn a_restart_file_that_is_damaged_or_none_is_refused() {
          hint: name the restart.bin that an interrupted run wrote\n",
     );
     let mut newer = good;
-    newer[8] = 2;
+    newer[8] = 3;
     refused(
         &newer,
-        "error: r.bin: a restart file of version 2, version 1 was expected\n\
+        "error: r.bin: a restart file of version 3, version 2 was expected\n\
          hint: run the case without --restart\n",
     );
     scratch.run_coarse(&["--restart", "none.bin"]).is_refused(

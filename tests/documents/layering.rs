@@ -12,15 +12,15 @@ const ALLOWED: &[(&str, &[&str])] = &[
     ("memory", &[]),
     ("digest", &[]),
     ("ranks", &[]),
-    ("grid", &["geometry", "simd"]),
+    ("grid", &["geometry", "simd", "ranks"]),
     ("sparse", &[]),
     ("pde", &["grid", "geometry"]),
     ("backend", &["pde", "sparse", "grid", "simd", "memory", "digest", "ranks"]),
     ("solver", &["backend", "sparse"]),
     ("elliptic", &["backend", "solver", "pde", "grid", "sparse"]),
-    ("files", &["solver::history", "memory", "digest"]),
-    ("formats", &["files", "grid", "sparse", "memory"]),
-    ("report", &["files", "grid", "solver::history"]),
+    ("files", &["solver::history", "memory", "digest", "ranks"]),
+    ("formats", &["files", "grid", "sparse", "memory", "ranks"]),
+    ("report", &["files", "grid", "solver::history", "ranks"]),
     (
         "case",
         &[
@@ -37,7 +37,10 @@ const ALLOWED: &[(&str, &[&str])] = &[
     ),
     (
         "movement",
-        &["geometry", "grid", "backend", "pde", "solver", "elliptic", "files", "formats", "case"],
+        &[
+            "geometry", "grid", "backend", "pde", "solver", "elliptic", "files", "formats", "case",
+            "ranks",
+        ],
     ),
     (
         "error",

@@ -9,9 +9,9 @@ use gridgen::files::{REPORT_FILE, WriteFault, atomic};
 use gridgen::formats::plot3d::{self, Dimensions, Flavour};
 use gridgen::formats::{Compression, vts};
 use gridgen::formats::{FORMATS, MeshData, Settings, documentation};
-use gridgen::grid::Grid;
 use gridgen::grid::quality::{cell_area, cell_aspect_ratio, cell_corners, cell_skewness, measure};
-use gridgen::report::{self, Artifacts, HISTORY, PICTURES, QUALITY_MAPS, ReportFile};
+use gridgen::grid::{Grid, Slab};
+use gridgen::report::{self, Artifacts, Figures, HISTORY, PICTURES, QUALITY_MAPS, ReportFile};
 use gridgen::report::{GridReport, LinearReport, NewtonReport, Report, Timing};
 use gridgen::solver::history::{History, NewtonStep};
 use support::grids::{grid_from, joukowski_grid, polar_grid};
@@ -62,7 +62,7 @@ fn report_of(grid: &Grid, history: &History) -> Report {
             preconditioner: gridgen::solver::precond::Kind::Dilu,
         },
         quality: measure(grid),
-        grid: GridReport::from(grid),
+        grid: GridReport::from(Slab::from(grid)),
         geometry: serde_json::json!({ "naca": "0012" }),
         timing: Timing::default(),
         backend: "cpu".to_owned(),
@@ -344,14 +344,14 @@ fn the_history_has_one_line_a_step_and_adds_up_the_iterations() {
     let grid = &polar_grid(33, 9, 0.01, 1.2);
     let artifacts = Artifacts {
         name: "",
-        grid,
+        grid: grid.into(),
         quality: &measure(grid),
         history: &short_history(),
         tolerance: 1e-8,
         good: true,
     };
 
-    (HISTORY.write)(&path, &artifacts).unwrap();
+    (HISTORY.write)(&path, &artifacts, &Figures::default()).unwrap();
 
     assert_eq!(
         fs::read_to_string(path).unwrap(),
@@ -421,13 +421,13 @@ fn report_files() -> impl Iterator<Item = &'static ReportFile> {
 fn write_files(folder: &Path, grid: &Grid, good: bool, wanted: &[&str]) -> Vec<String> {
     let artifacts = Artifacts {
         name: "a <b> & \u{7}c",
-        grid,
+        grid: grid.into(),
         quality: &measure(grid),
         history: &short_history(),
         tolerance: 1e-8,
         good,
     };
-    let mesh = MeshData { grid, span: None, weldable: true, settings: Settings::default() };
+    let (mesh, figures) = (MeshData::from(grid), Figures::of(&artifacts, [true; 2]).unwrap());
     let is_wanted = |name: &str| wanted.is_empty() || wanted.contains(&name);
     atomic::create_folder(folder).unwrap();
     let mut written = Vec::new();
@@ -439,7 +439,7 @@ fn write_files(folder: &Path, grid: &Grid, good: bool, wanted: &[&str]) -> Vec<S
     }
     for ReportFile { names, write } in report_files() {
         if is_wanted(names[0]) {
-            write(&folder.join(names[usize::from(!good)]), &artifacts).unwrap();
+            write(&folder.join(names[usize::from(!good)]), &artifacts, &figures).unwrap();
             written.push(names[usize::from(!good)].to_owned());
         }
     }
@@ -613,13 +613,13 @@ fn pictures_of_nothing_are_drawn_too() {
     let draw = |history: &History| {
         let artifacts = Artifacts {
             name: "",
-            grid: &grid,
+            grid: (&grid).into(),
             quality: &measure(&grid),
             history,
             tolerance: 0.0,
             good: false,
         };
-        (PICTURES[0].write)(&path, &artifacts).unwrap();
+        (PICTURES[0].write)(&path, &artifacts, &Figures::default()).unwrap();
         fs::read_to_string(&path).unwrap()
     };
 

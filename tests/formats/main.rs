@@ -12,4 +12,5 @@ mod matrix_market;
 mod mesh_files;
 mod msh;
 mod plot;
+mod processes;
 mod writers;

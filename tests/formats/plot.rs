@@ -63,7 +63,7 @@ fn points_on_a_straight_line_are_left_out() {
 }
 
 fn map(ends: [f64; BANDS + 1]) -> Map {
-    Map { title: "", values: Vec::new(), ends }
+    Map { title: "", ends }
 }
 
 #[test]

@@ -18,6 +18,11 @@ static PEAK: AtomicUsize = AtomicUsize::new(0);
 static CAP: AtomicUsize = AtomicUsize::new(usize::MAX);
 /// Allocations of the threads that [`count_this_thread`] names.
 static ALLOCATIONS: AtomicUsize = AtomicUsize::new(0);
+/// Bytes of the largest allocation; see [`largest`].
+static LARGEST: AtomicUsize = AtomicUsize::new(0);
+/// Alignment of the memory of devices on the CPU, and bytes of the buffer of a file that is written.
+const DEVICE_ALIGNMENT: usize = 256;
+const FILE_BUFFER: usize = 1 << 20;
 
 thread_local! {
     static COUNTED: Cell<bool> = const { Cell::new(false) };
@@ -29,6 +34,9 @@ unsafe impl GlobalAlloc for Counting {
         ALLOCATIONS.fetch_add(COUNTED.get().into(), Ordering::Relaxed);
         let used = USED.fetch_add(layout.size(), Ordering::Relaxed) + layout.size();
         PEAK.fetch_max(used, Ordering::Relaxed);
+        if layout.align() < DEVICE_ALIGNMENT && layout.size() != FILE_BUFFER {
+            LARGEST.fetch_max(layout.size(), Ordering::Relaxed);
+        }
         if used > CAP.load(Ordering::Relaxed) {
             return std::ptr::null_mut();
         }
@@ -68,6 +76,12 @@ pub(crate) fn peak<R>(work: impl FnOnce() -> R) -> (R, usize) {
     PEAK.store(before, Ordering::Relaxed);
     let result = work();
     (result, PEAK.load(Ordering::Relaxed).saturating_sub(before))
+}
+
+/// Bytes of the largest allocation so far, but for buffers of files; the memory of devices on the CPU is not
+/// counted.
+pub(crate) fn largest() -> usize {
+    LARGEST.load(Ordering::Relaxed)
 }
 
 /// From now on [`allocations`] has those of this thread, too: the threads that run the tests allocate

@@ -7,3 +7,4 @@ mod allocation;
 mod allocator;
 mod fuzz;
 mod hostile;
+mod processes;

@@ -5,6 +5,7 @@
 pub mod fibers;
 pub mod gpus;
 pub mod grids;
+pub mod jobs;
 pub mod krylov;
 pub mod linear;
 pub mod problems;

@@ -3,7 +3,7 @@
 use crate::backend::cuda::backend::CudaBackend;
 use crate::backend::cuda::comm::{
     AbortFlag, Communicator, CommunicatorId, HostCommunicator, HostTransport, NcclCommunicator,
-    PeerCommunicator, RANK_TIMEOUT, nccl_present, run_ranks,
+    PeerCommunicator, RANK_TIMEOUT, Transport, nccl_present, run_ranks,
 };
 use crate::backend::cuda::device::driver::{DriverDevice, SEVERAL_GPUS};
 use crate::backend::cuda::device::{Device, MemoryEstimate, WatchedDevice};
@@ -11,17 +11,6 @@ use crate::backend::cuda::launch::Result;
 use crate::backend::{Bands, DeviceError};
 use std::sync::Arc;
 use std::time::Duration;
-
-/// The transport of messages between GPUs.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Transport {
-    /// Kernels write into the memory of other GPUs.
-    PeerMemory,
-    /// NCCL.
-    Nccl,
-    /// Through the host's memory.
-    Host,
-}
 
 /// GPUs of this machine, opened, with their kernels compiled.
 pub struct Gpus {

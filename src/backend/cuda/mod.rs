@@ -27,7 +27,7 @@ pub use self::backend::CudaBackend;
 #[cfg(feature = "cuda")]
 pub use self::device::driver;
 #[cfg(feature = "cuda")]
-pub use self::gpus::{Gpus, Transport};
+pub use self::gpus::Gpus;
 #[doc(hidden)]
 pub use self::group::{Group, Member};
 #[cfg(feature = "cuda")]
@@ -43,7 +43,7 @@ pub use self::{
     backend::CudaRecording,
     comm::{
         AbortFlag, Communicator, HostCommunicator, HostTransport, Message, PeerCommunicator,
-        RANK_TIMEOUT, run_ranks,
+        RANK_TIMEOUT, Transport, run_ranks,
     },
     csr::{CudaCsr, LevelLaunch, RowChunks, border_lanes, level_launches, row_lanes},
     device::{Buffer, Device, MemoryEstimate, PreconditionerStorage, Watch, WatchedDevice},

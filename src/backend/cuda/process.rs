@@ -2,30 +2,66 @@
 
 use crate::backend::cuda::backend::CudaBackend;
 use crate::backend::cuda::comm::{
-    AbortFlag, Communicator, HostCommunicator, HostTransport, RANK_TIMEOUT,
+    AbortFlag, Communicator, HostCommunicator, HostTransport, PeerCommunicator, RANK_TIMEOUT,
+    Transport,
 };
 #[cfg(feature = "cuda")]
 use crate::backend::cuda::comm::{CommunicatorId, NcclCommunicator, nccl_present};
 #[cfg(feature = "cuda")]
 use crate::backend::cuda::device::driver::{DriverDevice, SEVERAL_GPUS};
-use crate::backend::cuda::device::{Device, MemoryEstimate};
+use crate::backend::cuda::device::{Device, MemoryEstimate, WatchedDevice};
 use crate::backend::cuda::launch::Result;
 use crate::backend::{Bands, DeviceError};
-use crate::ranks::{Job, RanksError};
+use crate::ranks::{Failure, Job, RanksError};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
+use std::thread;
+use std::time::{Duration, Instant};
+
+/// Time for which a rank whose device has failed waits to hear that another rank was lost, whose memory its
+/// kernels accessed.
+const HEARSAY: Duration = Duration::from_secs(1);
 
 /// The device of this process as one rank of a job.
 pub struct JobRank {
     job: Arc<Job>,
     device: Arc<dyn Device>,
-    /// The device, if messages go by NCCL.
+    /// The device as a GPU, if it is one.
     #[cfg(feature = "cuda")]
     gpu: Option<Arc<DriverDevice>>,
+    /// How messages are sent, by all ranks alike.
+    transport: Transport,
+    /// What the user should know of that.
+    notice: Option<&'static str>,
     /// Names of the devices of all ranks, by rank.
     names: Vec<String>,
     /// Solves so far: all ranks do the same ones.
     solves: AtomicU32,
+}
+
+/// What a rank tells the others of its GPU.
+#[cfg(feature = "cuda")]
+#[derive(PartialEq, serde::Serialize, serde::Deserialize)]
+struct Facts {
+    /// Whether NCCL was found.
+    nccl: bool,
+    /// Tells the GPU from all others.
+    gpu: Vec<u8>,
+    /// Tells the host from all others; none where memory is not to be shared with others.
+    host: Option<String>,
+}
+
+#[cfg(feature = "cuda")]
+impl Facts {
+    fn of(gpu: &DriverDevice) -> Result<Self> {
+        let variable = |name| std::env::var(name).unwrap_or_default();
+        // What users tell NCCL of their machines.
+        let alone = !["", "0"].contains(&variable("NCCL_P2P_DISABLE").as_str());
+        // Containers of one host have the same one.
+        let boot = std::fs::read_to_string("/proc/sys/kernel/random/boot_id").ok();
+        let host = boot.filter(|_| !alone).map(|boot| boot + &variable("NCCL_HOSTID"));
+        Ok(Self { nccl: nccl_present(), gpu: gpu.info.identity()?, host })
+    }
 }
 
 impl JobRank {
@@ -41,28 +77,58 @@ impl JobRank {
             device,
             #[cfg(feature = "cuda")]
             gpu: None,
+            transport: Transport::Host,
+            notice: None,
             names,
             solves: AtomicU32::new(0),
         })
     }
 
-    /// Opens GPU `ordinal` of this host. Messages go by NCCL where all ranks have it and a GPU each. All
-    /// ranks must call.
+    /// Opens GPU `ordinal` of this host. Where all ranks have a GPU each, kernels access the memory of the
+    /// others' if these are of one host and can; else messages go by NCCL where all have it. All ranks must
+    /// call.
     ///
     /// # Errors
     /// If the GPU is not there or cannot be used, or another rank has failed.
     #[cfg(feature = "cuda")]
     pub fn open(job: Arc<Job>, ordinal: usize) -> Result<Self> {
         let gpu = Arc::new(DriverDevice::open_compiled(ordinal, false)?);
-        // NCCL refuses two ranks on one GPU.
-        let own = if nccl_present() { gpu.info.identity()? } else { Vec::new() };
-        let mut all = job.all_gather(own)?;
-        let there = all.iter().all(|identity| !identity.is_empty());
-        all.sort_unstable();
-        let distinct = all.windows(2).all(|pair| pair[0] != pair[1]);
+        let own = serde_json::to_vec(&Facts::of(&gpu)?).unwrap_or_default();
+        let all = job.all_gather(own)?;
+        let facts: Option<Vec<Facts>> =
+            all.iter().map(|facts| serde_json::from_slice(facts).ok()).collect();
+        let facts = facts.unwrap_or_default();
         let mut rank = Self::new(job, gpu.clone())?;
-        rank.gpu = (there && distinct).then_some(gpu);
+        rank.gpu = Some(gpu);
+        let mut gpus: Vec<_> = facts.iter().map(|facts| &facts.gpu).collect();
+        gpus.sort_unstable();
+        // Kernels that wait for each other need a GPU each, and NCCL refuses two ranks on one.
+        if facts.is_empty() || gpus.windows(2).any(|pair| pair[0] == pair[1]) {
+            return Ok(rank);
+        }
+        let one_host = facts[0].host.is_some() && facts.iter().all(|f| f.host == facts[0].host);
+        if one_host && rank.can_share_memory()? {
+            rank.transport = Transport::PeerMemory;
+        } else if facts.iter().all(|facts| facts.nccl) {
+            rank.transport = Transport::Nccl;
+            rank.notice = one_host.then_some(NOT_SHARED);
+        }
         Ok(rank)
+    }
+
+    /// Whether the kernels of each rank can access the memory of the others' GPUs.
+    #[cfg(feature = "cuda")]
+    fn can_share_memory(&self) -> Result<bool> {
+        let (transport, _) = self.transport();
+        PeerCommunicator::is_possible(transport, self.job.rank(), self.device.clone())
+    }
+
+    /// The transport of the host for the next solve, and the flag that ends all waits.
+    fn transport(&self) -> (Arc<HostTransport>, Arc<AbortFlag>) {
+        let abort_flag = Arc::new(AbortFlag::new(RANK_TIMEOUT));
+        let solve = self.solves.fetch_add(1, Ordering::Relaxed);
+        let transport = HostTransport::of_job(abort_flag.clone(), self.job.clone(), solve);
+        (Arc::new(transport), abort_flag)
     }
 
     /// The job.
@@ -84,23 +150,16 @@ impl JobRank {
         counts.join(", ")
     }
 
-    /// A warning for the user where messages go through the hosts' memory.
-    pub fn slow(&self) -> Option<String> {
-        (!self.by_nccl()).then(|| {
-            "NCCL was not found on every host, or ranks share a GPU: messages between the ranks go through \
-             the hosts' memory, which is slow"
-                .to_owned()
-        })
+    /// How messages are sent.
+    #[doc(hidden)] // For tests.
+    pub fn messages(&self) -> Transport {
+        self.transport
     }
 
-    #[cfg(feature = "cuda")]
-    fn by_nccl(&self) -> bool {
-        self.gpu.is_some()
-    }
-
-    #[cfg(not(feature = "cuda"))]
-    fn by_nccl(&self) -> bool {
-        false
+    /// What the user should know of the way of messages.
+    pub fn notice(&self) -> Option<String> {
+        let slow = (self.transport == Transport::Host).then_some(SLOW);
+        self.notice.or(slow).map(str::to_owned)
     }
 
     /// Refuses what does not fit the free memory of the device, the points being shared out.
@@ -127,34 +186,61 @@ impl JobRank {
     {
         #[cfg(feature = "cuda")]
         let _one_run = SEVERAL_GPUS.write();
-        let abort_flag = Arc::new(AbortFlag::new(RANK_TIMEOUT));
-        let solve = self.solves.fetch_add(1, Ordering::Relaxed);
-        let transport = HostTransport::of_job(abort_flag.clone(), self.job.clone(), solve);
-        let communicator = self.join(Arc::new(transport))?;
-        let backend = CudaBackend::banded(self.device.clone(), communicator, bands.clone())?;
-        let done = work(self.job.rank(), &backend);
-        if done.is_err() {
-            // No message that is under way keeps the device from being closed.
-            abort_flag.raise();
+        let (transport, abort_flag) = self.transport();
+        let mut device = self.device.clone();
+        if self.transport == Transport::PeerMemory {
+            device = Arc::new(WatchedDevice::new(device, abort_flag.clone()));
         }
-        drop(backend);
-        done.map_err(|error| match self.job.failure() {
-            Some(failure) if error == DeviceError::OtherRank.into() => {
-                DeviceError::from(RanksError::Ended { failure }).into()
+        let work = || {
+            let communicator = self.join(transport, &device)?;
+            let backend = CudaBackend::banded(device, communicator, bands.clone())?;
+            let done = work(self.job.rank(), &backend);
+            if done.is_err() {
+                // No message that is under way keeps the device from being closed.
+                abort_flag.raise();
             }
-            _ => error,
+            done
+        };
+        work().map_err(|error: E| match self.lost(error == DeviceError::OtherRank.into()) {
+            Some(failure) => DeviceError::from(RanksError::Ended { failure }).into(),
+            None => error,
         })
     }
 
-    fn join(&self, transport: Arc<HostTransport>) -> Result<Box<dyn Communicator>> {
+    /// The failure of another rank that this rank's own comes from: where that says so, or kernels accessed the
+    /// memory of a rank that was lost meanwhile.
+    fn lost(&self, said: bool) -> Option<Failure> {
+        let started = Instant::now();
+        let shared = self.transport == Transport::PeerMemory;
+        while shared && self.job.failure().is_none() && started.elapsed() < HEARSAY {
+            thread::sleep(Duration::from_millis(10));
+        }
+        self.job.failure().filter(|failure| said || (shared && failure.rank != self.job.rank()))
+    }
+
+    fn join(
+        &self,
+        transport: Arc<HostTransport>,
+        device: &Arc<dyn Device>,
+    ) -> Result<Box<dyn Communicator>> {
         let rank = self.job.rank();
+        if self.transport == Transport::PeerMemory {
+            return Ok(Box::new(PeerCommunicator::join(transport, rank, device.clone())?));
+        }
         #[cfg(feature = "cuda")]
-        if let Some(gpu) = &self.gpu {
+        if let Some(gpu) = self.gpu.as_ref().filter(|_| self.transport == Transport::Nccl) {
             let own = self.job.is_first().then(CommunicatorId::new).transpose()?;
             let id = self.job.broadcast(own.map(|id| id.bytes().to_vec()).unwrap_or_default())?;
             let id = CommunicatorId::from_bytes(&id).ok_or(DeviceError::OtherRank)?;
             return Ok(Box::new(NcclCommunicator::join(transport, rank, gpu.clone(), id)?));
         }
-        Ok(Box::new(HostCommunicator::new(transport, rank, self.device.clone())))
+        Ok(Box::new(HostCommunicator::new(transport, rank, device.clone())))
     }
 }
+
+/// What is said where messages go another way than they might.
+#[cfg(feature = "cuda")]
+const NOT_SHARED: &str = "the ranks' GPUs cannot access each other's memory (CUDA IPC): messages between them \
+                          go by NCCL";
+const SLOW: &str = "NCCL was not found on every host, or ranks share a GPU: messages between the ranks go through \
+                    the hosts' memory, which is slow";

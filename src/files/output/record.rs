@@ -29,15 +29,21 @@ impl Print {
         let mut file = File::open(path)?;
         let bytes = file.metadata()?.len();
         let mut digest = FnvHasher::default();
-        let mut piece = Vec::new();
+        let mut piece = [0; PIECE as usize];
         let (pieces, longest) = if bytes > READ { (READ / PIECE, PIECE) } else { (1, READ) };
         for k in 0..pieces {
             let at = (u128::from(bytes.saturating_sub(longest)) * u128::from(k))
                 / u128::from(pieces.max(2) - 1);
             file.seek(SeekFrom::Start(at as u64))?;
-            piece.clear();
-            (&mut file).take(longest).read_to_end(&mut piece)?;
-            digest.write(&piece);
+            let mut part = (&mut file).take(longest);
+            loop {
+                match part.read(&mut piece) {
+                    Ok(0) => break,
+                    Ok(read) => digest.write(&piece[..read]),
+                    Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                    Err(error) => return Err(error),
+                }
+            }
         }
         Ok(Self { bytes, digest: digest.finish() })
     }

@@ -11,7 +11,8 @@
 //! are the array ` data` within. Source: "CGNS HDF5 file mapping",
 //! <https://cgns.org/standard/FMM/hdf5.html>.
 
-use std::io::{self, Write};
+use crate::files::sink::Sink;
+use std::io;
 
 /// An address that leads nowhere.
 const UNDEFINED: u64 = u64::MAX;
@@ -33,7 +34,7 @@ const GROUP_INFO: u16 = 0x0a;
 const ATTRIBUTE: u16 = 0x0c;
 
 /// What takes the bytes of a file.
-pub(super) type Out<'o> = dyn Write + Send + 'o;
+pub(super) type Out<'o> = dyn Sink + 'o;
 
 /// Writes the numbers of an array, little-endian.
 pub(super) type Fill<'a> = Box<dyn Fn(&mut Out<'_>) -> io::Result<()> + 'a>;

@@ -4,13 +4,14 @@
 
 mod hdf5;
 
-use std::io::{self, Write};
+use std::io;
 
 use self::hdf5::{Array, Fill, Node, Number, Out};
-use super::mesh::{Limits, Sides, Span, count};
+use super::mesh::{Limits, Sides, Span, count, share_of_lines};
 use super::{Contents, Format, MeshFile};
 use crate::files::pieces;
-use crate::grid::{Grid, Topology};
+use crate::files::sink::Sink;
+use crate::grid::{Slab, Topology};
 
 pub(super) const FORMAT: Format = Format {
     name: "cgns",
@@ -47,18 +48,23 @@ const FRONT: (&str, &str) = ("front", "BCSymmetryPlane");
 /// and periodic sides are one-to-one connectivity. The outflow of a C-grid belongs to the far
 /// field. On half a grid `symmetry` is its plane, and the sides of an extruded one are `back` and
 /// `front`. Coordinates are streamed.
-pub fn write_to(out: &mut (impl Write + Send), grid: &Grid, span: Option<Span>) -> io::Result<()> {
+pub fn write_to<'g>(
+    out: &mut impl Sink,
+    grid: impl Into<Slab<'g>>,
+    span: Option<Span>,
+) -> io::Result<()> {
+    let slab = grid.into();
     let dimensions = if span.is_some() { 3 } else { 2 };
     let family = |(name, condition): (&'static str, &str)| {
         Node::new(name, "Family_t").above([Node::new("FamilyBC", "FamilyBC_t").text(condition)])
     };
     let mut below = vec![
         Node::new("DataClass", "DataClass_t").text("NormalizedByUnknownDimensional"),
-        zone(grid, span),
+        zone(slab, span),
         family(AIRFOIL),
         family(FAR_FIELD),
     ];
-    let half = matches!(grid.topology, Topology::Half(_));
+    let half = matches!(slab.topology(), Topology::Half(_));
     let symmetric = span.is_some_and(|span| span.sides == Sides::Symmetry);
     if half || symmetric {
         below.push(family(SYMMETRY));
@@ -73,9 +79,9 @@ pub fn write_to(out: &mut (impl Write + Send), grid: &Grid, span: Option<Span>) 
     )
 }
 
-fn zone(grid: &Grid, span: Option<Span>) -> Node<'_> {
-    let size = [grid.ni, grid.nj, count(span)].map(index);
-    let block = Block { grid, span, size };
+fn zone(slab: Slab<'_>, span: Option<Span>) -> Node<'_> {
+    let size = [slab.ni(), slab.nj(), count(span)].map(index);
+    let block = Block { slab, span, size };
     let (size, none) = (block.size(), [0; 3]);
     let cells: Vec<i32> = size.iter().map(|n| n - 1).collect();
     Node::new(ZONE, "Zone_t")
@@ -108,7 +114,7 @@ type Part = [[i32; 2]; 3];
 
 /// What is written of the grid.
 struct Block<'a> {
-    grid: &'a Grid,
+    slab: Slab<'a>,
     span: Option<Span>,
     /// Points in i, j and k.
     size: [i32; 3],
@@ -116,8 +122,9 @@ struct Block<'a> {
 
 impl<'a> Block<'a> {
     fn coordinates(&self) -> Vec<Node<'a>> {
-        let (grid, span) = (self.grid, self.span);
+        let (slab, span) = (self.slab, self.span);
         let planes = count(span);
+        let share = Some(share_of_lines(&slab, slab.ni() * size_of::<f64>()));
         let shape: Vec<usize> = self.size().iter().rev().map(|&n| n as usize).collect();
         let array = |name: &'static str, fill: Fill<'a>| {
             Node::new(name, "DataArray_t")
@@ -125,16 +132,20 @@ impl<'a> Block<'a> {
                 .above([exponents(LENGTH)])
         };
         let plane = |of: &'a [f64]| -> Fill<'a> {
-            Box::new(move |out| (0..planes).try_for_each(|_| write_numbers(out, of)))
+            Box::new(move |out| {
+                (0..planes).try_for_each(|_| out.share(share, &mut |out| write_numbers(out, of)))
+            })
         };
-        let mut arrays =
-            vec![array("CoordinateX", plane(&grid.x)), array("CoordinateY", plane(&grid.y))];
+        let [x, y] = slab.own_nodes();
+        let mut arrays = vec![array("CoordinateX", plane(x)), array("CoordinateY", plane(y))];
         if let Some(span) = span {
-            let points = grid.ni * grid.nj;
-            let fill = move |mut out: &mut Out<'_>| {
+            let points = x.len();
+            let fill = move |out: &mut Out<'_>| {
                 (0..planes).try_for_each(|k| {
                     let z = span.z(k).to_le_bytes();
-                    pieces::write(&mut out, points, |piece| z.repeat(piece.len()))
+                    out.share(share, &mut |mut out| {
+                        pieces::write(&mut out, points, |piece| z.repeat(piece.len()))
+                    })
                 })
             };
             arrays.push(array("CoordinateZ", Box::new(fill)));
@@ -174,12 +185,12 @@ impl<'a> Block<'a> {
                 Node::new("FamilyName", "FamilyName_t").text(family),
             ])
         };
-        let wall = self.grid.topology.wall(self.grid.ni);
+        let wall = self.slab.topology().wall(self.slab.ni());
         let [_, j, k] = at(1, 1);
         let body = [[index(*wall.start()) + 1, index(*wall.end()) + 1], j, k];
         let mut boundaries =
             vec![boundary("airfoil", AIRFOIL, body), boundary("farfield", FAR_FIELD, at(1, nj))];
-        let ends = match self.grid.topology {
+        let ends = match self.slab.topology() {
             Topology::O(_) => None,
             Topology::C { .. } => Some((["outflow_first", "outflow_last"], FAR_FIELD)),
             Topology::Half(_) => Some((["symmetry_first", "symmetry_last"], SYMMETRY)),
@@ -189,7 +200,7 @@ impl<'a> Block<'a> {
             boundaries.extend(sides.map(|(name, i)| boundary(name, family, at(0, i))));
         }
         if self.span.is_some_and(|span| span.sides == Sides::Symmetry) {
-            let sides = match self.grid.topology {
+            let sides = match self.slab.topology() {
                 Topology::Half(_) => [("back", BACK), ("front", FRONT)],
                 _ => [("symmetry_first", SYMMETRY), ("symmetry_last", SYMMETRY)],
             };
@@ -212,7 +223,7 @@ impl<'a> Block<'a> {
             ])
         };
         let mut connections = Vec::new();
-        match self.grid.topology {
+        match self.slab.topology() {
             Topology::O(_) => {
                 let (first, last) = (at(0, 1), at(0, ni));
                 connections.push(connection("seam_first", first, last, [1, 2, 3]));

@@ -6,15 +6,16 @@
 
 use std::io::{self, Write};
 
-use crate::files::atomic::Writer;
+use crate::files::joint::JointFile;
 use crate::files::pieces;
+use crate::files::sink::Sink;
 use crate::formats::mesh::{Sides, Span};
 use crate::formats::welded::{Side, Welded};
-use crate::grid::Grid;
+use crate::grid::Slab;
 
 /// A file of the mesh: its path in the case, its class, and what writes its contents.
 pub(super) type Part =
-    (&'static str, &'static str, fn(&Mesh<'_>, &mut Writer<'_>) -> io::Result<()>);
+    (&'static str, &'static str, fn(&Mesh<'_>, &mut JointFile<'_>) -> io::Result<()>);
 
 pub(super) const PARTS: [Part; 5] = [
     ("constant/polyMesh/points", "vectorField", |mesh, out| mesh.write_points(out)),
@@ -68,8 +69,8 @@ enum Faces {
 
 impl<'a> Mesh<'a> {
     /// The mesh of a grid; that of a plane grid has one layer and empty ends.
-    pub(super) fn new(grid: &'a Grid, span: Option<Span>) -> Self {
-        let (plane, sides) = (Welded::new(grid), span.map(|span| span.sides));
+    pub(super) fn new(slab: Slab<'a>, span: Option<Span>) -> Self {
+        let (plane, sides) = (Welded::new(slab), span.map(|span| span.sides));
         let span = span.unwrap_or(Span::ONE);
         let cells = plane.cells();
         let end = |name, kind, first, count| Patch { name, kind, count, faces: Faces::Ends(first) };
@@ -104,7 +105,7 @@ impl<'a> Mesh<'a> {
 
     pub(super) fn write(
         &self,
-        out: &mut Writer<'_>,
+        out: &mut JointFile<'_>,
         (name, class, contents): Part,
     ) -> io::Result<()> {
         writeln!(out, "FoamFile\n{{\n    version 2.0;\n    format ascii;\n    class {class};")?;
@@ -177,39 +178,47 @@ impl<'a> Mesh<'a> {
         [a, b, b + nodes, a + nodes]
     }
 
-    fn write_points(&self, out: &mut Writer<'_>) -> io::Result<()> {
-        let nodes = self.plane.nodes();
+    fn write_points(&self, out: &mut JointFile<'_>) -> io::Result<()> {
+        let own = self.plane.own_nodes();
         writeln!(out, "{}\n(", self.points())?;
-        pieces::write_lines(out, self.points(), |text, point| {
-            let [x, y] = self.plane.point(point % nodes);
-            writeln!(text, "({x:e} {y:e} {})", self.span.z(point / nodes))
-        })?;
+        for z in (0..self.span.planes()).map(|plane| self.span.z(plane)) {
+            out.share(None, &mut |mut out| {
+                pieces::write_lines(&mut out, own.len(), |text, k| {
+                    let [x, y] = self.plane.point(own.start + k);
+                    writeln!(text, "({x:e} {y:e} {z})")
+                })
+            })?;
+        }
         writeln!(out, ")")
     }
 
     /// Writes the list of what `line` says of each face.
-    fn write_faces<F>(&self, out: &mut Writer<'_>, line: F) -> io::Result<()>
+    fn write_faces<F>(&self, out: &mut JointFile<'_>, line: F) -> io::Result<()>
     where
         F: Fn(&mut Vec<u8>, Face) -> io::Result<()> + Sync,
     {
         writeln!(out, "{}\n(", self.faces())?;
         self.write_inner(out, &line)?;
         for Patch { count, faces, .. } in &self.patches {
-            pieces::write_lines(out, *count, |text, k| line(text, self.outer(faces, k)))?;
+            out.once(&mut |mut out| {
+                pieces::write_lines(&mut out, *count, |text, k| line(text, self.outer(faces, k)))
+            })?;
         }
         writeln!(out, ")")
     }
 
-    fn write_inner<F>(&self, out: &mut Writer<'_>, line: F) -> io::Result<()>
+    fn write_inner<F>(&self, out: &mut JointFile<'_>, line: F) -> io::Result<()>
     where
         F: Fn(&mut Vec<u8>, Face) -> io::Result<()> + Sync,
     {
-        pieces::write_lines(out, self.plane.cells() * self.span.cells, |text, cell| {
-            self.owned(cell).try_for_each(|face| line(text, face))
+        out.once(&mut |mut out| {
+            pieces::write_lines(&mut out, self.plane.cells() * self.span.cells, |text, cell| {
+                self.owned(cell).try_for_each(|face| line(text, face))
+            })
         })
     }
 
-    fn write_boundary(&self, out: &mut Writer<'_>) -> io::Result<()> {
+    fn write_boundary(&self, out: &mut JointFile<'_>) -> io::Result<()> {
         writeln!(out, "{}\n(", self.patches.len())?;
         let mut start = self.inner_faces;
         for Patch { name, kind, count, .. } in &self.patches {

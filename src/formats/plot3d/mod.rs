@@ -9,7 +9,7 @@ mod layout;
 mod read;
 mod write;
 
-use std::io;
+use std::io::{self, Write};
 use std::path::Path;
 
 pub use self::layout::{Axes, ByteOrder, Dimensions, Encoding, Flavour, Precision};
@@ -20,7 +20,8 @@ use super::block::Reader;
 use super::mesh::Limits;
 use super::{Contents, Converted, Format, MeshData, MeshFile, nmf};
 use crate::files::IoError;
-use crate::files::atomic::{self, Writer};
+use crate::files::atomic;
+use crate::files::sink::Sink;
 
 /// Single precision and two dimensions; as text a number is longer.
 const LIMITS: Limits = Limits::of(8);
@@ -43,7 +44,7 @@ pub(super) const FORMAT: Format = Format {
             description: "the neutral map that says what the faces of `mesh.p3d` are",
             dimensions: Some(Dimensions::Three),
             limits: Limits::NONE,
-            contents: Contents::File(write_map),
+            contents: Contents::File(|out, m| write_map(out, m)),
         },
         MeshFile {
             names: ["mesh.2d.p3d", "mesh.2d.failed.p3d"],
@@ -60,11 +61,11 @@ pub(super) const FORMAT: Format = Format {
 /// How such files are read: only from their length can they be told.
 pub(super) const READER: Reader = Reader { begins: None, grid: read::grid };
 
-fn write(out: &mut Writer<'_>, m: &MeshData<'_>, dimensions: Dimensions) -> io::Result<()> {
+fn write(out: &mut impl Sink, m: &MeshData<'_>, dimensions: Dimensions) -> io::Result<()> {
     write_to(out, m.grid, m.span, Flavour { dimensions, ..m.settings.plot3d })
 }
 
-fn write_map(out: &mut Writer<'_>, m: &MeshData<'_>) -> io::Result<()> {
+fn write_map(out: &mut impl Write, m: &MeshData<'_>) -> io::Result<()> {
     nmf::write_to(out, m.grid, m.span, m.settings.plot3d.axes)
 }
 

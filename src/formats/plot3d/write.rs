@@ -5,8 +5,9 @@ use std::ops::Range;
 
 use super::layout::{Axes, ByteOrder, Dimensions, Encoding, Flavour, Precision};
 use crate::files::pieces;
-use crate::formats::mesh::Span;
-use crate::grid::Grid;
+use crate::files::sink::{Contents, Share, Sink};
+use crate::formats::mesh::{Span, share_of_lines};
+use crate::grid::Slab;
 
 /// IBLANK of a point that is part of the grid. A single block around one body blanks none.
 const IN_THE_GRID: i32 = 1;
@@ -20,13 +21,13 @@ const NUMBERS_A_LINE: usize = 3;
 /// With three dimensions there are the planes of the span, without one z = 0 and z = 1 (nk = 2), and
 /// (i, j, k) is right-handed; see [`Axes`] for what j and k are.
 #[doc(hidden)]
-pub fn write_to(
-    out: &mut (impl Write + Send),
-    grid: &Grid,
+pub fn write_to<'g>(
+    out: &mut impl Sink,
+    grid: impl Into<Slab<'g>>,
     span: Option<Span>,
     flavour: Flavour,
 ) -> io::Result<()> {
-    let block = Block::new(grid, span.unwrap_or(Span::ONE), flavour);
+    let block = Block::new(grid.into(), span.unwrap_or(Span::ONE), flavour);
     let count = flavour.block_count.then(|| vec![1]);
     let mut heads = count.iter().chain([&block.size]);
     let marks = match flavour.encoding {
@@ -52,10 +53,9 @@ pub fn write_to(
     block.write_numbers(&mut record)
 }
 
-/// What is written, and how. The points of a coordinate stand in rows: with FUN3D's axes each line of
-/// the grid in all planes before the next line, else all points of a plane before those of the next.
+/// What is written, and how.
 struct Block<'a> {
-    grid: &'a Grid,
+    slab: Slab<'a>,
     span: Span,
     flavour: Flavour,
     /// `ni nj`, or `ni nj nk`, or with FUN3D's axes `ni nk nj`.
@@ -63,9 +63,9 @@ struct Block<'a> {
     /// In the order of the file.
     coordinates: &'static [Coordinate],
     planes: usize,
-    rows: usize,
-    /// Points of a row.
-    length: usize,
+    /// Whether each line of the grid stands in all planes before the next line, as with FUN3D's axes; else
+    /// all points of a plane stand before those of the next.
+    by_lines: bool,
 }
 
 #[derive(Debug, Clone, Copy)]
@@ -75,121 +75,149 @@ enum Coordinate {
     Z,
 }
 
-enum Row<'a> {
-    Each(&'a [f64]),
-    All(f64),
-}
-
-impl Row<'_> {
-    fn number(&self, k: usize) -> f64 {
-        match self {
-            Self::Each(numbers) => numbers[k],
-            Self::All(number) => *number,
-        }
-    }
-}
+/// Points that stand together in a file: those of these numbers in a plane, counted along its lines.
+type Run = (usize, Range<usize>);
 
 impl<'a> Block<'a> {
-    fn new(grid: &'a Grid, span: Span, flavour: Flavour) -> Self {
+    fn new(slab: Slab<'a>, span: Span, flavour: Flavour) -> Self {
         use Coordinate::{X, Y, Z};
-        let Grid { ni, nj, .. } = *grid;
-        let nk = span.planes();
-        let (size, coordinates, planes, length): (_, &[Coordinate], _, _) =
+        let (ni, nj, nk) = (slab.ni(), slab.nj(), span.planes());
+        let (size, coordinates, planes): (_, &[Coordinate], _) =
             match (flavour.dimensions, flavour.axes) {
-                (Dimensions::Two, _) => (vec![ni, nj], &[X, Y], 1, ni * nj),
-                (Dimensions::Three, Axes::Ijk) => (vec![ni, nj, nk], &[X, Y, Z], nk, ni * nj),
-                (Dimensions::Three, Axes::Fun3d) => (vec![ni, nk, nj], &[X, Z, Y], nk, ni),
+                (Dimensions::Two, _) => (vec![ni, nj], &[X, Y], 1),
+                (Dimensions::Three, Axes::Ijk) => (vec![ni, nj, nk], &[X, Y, Z], nk),
+                (Dimensions::Three, Axes::Fun3d) => (vec![ni, nk, nj], &[X, Z, Y], nk),
             };
-        let rows = ni * nj / length * planes;
-        Self { grid, span, flavour, size, coordinates, planes, rows, length }
+        let by_lines = planes > 1 && flavour.axes == Axes::Fun3d;
+        Self { slab, span, flavour, size, coordinates, planes, by_lines }
     }
 
-    fn row(&self, coordinate: Coordinate, row: usize) -> Row<'a> {
-        let (line, plane) = (row / self.planes, row % self.planes);
-        let points = line * self.length..(line + 1) * self.length;
+    /// A coordinate of a point of a plane, whose line is held.
+    fn number(&self, coordinate: Coordinate, plane: usize, point: usize) -> f64 {
+        let part = self.slab.part();
+        let place = || point - self.slab.held().start * part.ni;
         match coordinate {
-            Coordinate::X => Row::Each(&self.grid.x[points]),
-            Coordinate::Y => Row::Each(&self.grid.y[points]),
-            Coordinate::Z => Row::All(self.span.z(plane)),
+            Coordinate::X => part.x[place()],
+            Coordinate::Y => part.y[place()],
+            Coordinate::Z => self.span.z(plane),
         }
+    }
+
+    /// Points of all planes in a line.
+    fn points_of_lines(&self) -> usize {
+        self.slab.ni() * self.planes
+    }
+
+    /// This process's points: a share of the file each, in its order.
+    fn shares(&self) -> Vec<Vec<Run>> {
+        let (ni, own) = (self.slab.ni(), self.slab.own());
+        if self.by_lines {
+            let line = |j: usize| (0..self.planes).map(move |plane| (plane, j * ni..(j + 1) * ni));
+            return vec![own.flat_map(line).collect()];
+        }
+        (0..self.planes).map(|plane| vec![(plane, own.start * ni..own.end * ni)]).collect()
     }
 
     /// Writes numbers with an exponent by `E`, 17 significant digits for doubles, 9 for singles: both
-    /// read back to the same bits.
-    fn write_text(&self, out: &mut (impl Write + Send)) -> io::Result<()> {
+    /// read back to the same bits. With FUN3D's axes each line of the grid begins a line of text, else each
+    /// plane: the process that has the first number of a line of text writes it.
+    fn write_text(&self, out: &mut impl Sink) -> io::Result<()> {
+        let (ni, own) = (self.slab.ni(), self.slab.own());
+        let points = ni * self.slab.nj();
+        let length = if self.by_lines { ni } else { points };
+        let lines = length.div_ceil(NUMBERS_A_LINE);
+        let rows = if self.by_lines {
+            own.start * self.planes * lines..own.end * self.planes * lines
+        } else {
+            let first = |j: usize| (j * ni).div_ceil(NUMBERS_A_LINE);
+            first(own.start)..first(own.end)
+        };
         for coordinate in self.coordinates {
-            write_lines(out, [self.rows, self.length], |text, row, mut line| {
-                let row = self.row(*coordinate, row);
-                match self.flavour.precision {
-                    Precision::Double => {
-                        line.try_for_each(|k| write!(text, " {:.16E}", row.number(k)))
-                    }
-                    Precision::Single => {
-                        line.try_for_each(|k| write!(text, " {:.8E}", row.number(k) as f32))
-                    }
-                }
-            })?;
+            for share in 0..if self.by_lines { 1 } else { self.planes } {
+                out.share(None, &mut |mut out| {
+                    pieces::write_lines(&mut out, rows.len(), |text, k| {
+                        let (row, start) = ((rows.start + k) / lines, (rows.start + k) % lines);
+                        let (plane, first) = if self.by_lines {
+                            (row % self.planes, row / self.planes * ni)
+                        } else {
+                            (share, 0)
+                        };
+                        let start = start * NUMBERS_A_LINE;
+                        for point in start..length.min(start + NUMBERS_A_LINE) {
+                            let number = self.number(*coordinate, plane, first + point);
+                            match self.flavour.precision {
+                                Precision::Double => write!(text, " {number:.16E}"),
+                                Precision::Single => write!(text, " {:.8E}", number as f32),
+                            }?;
+                        }
+                        writeln!(text)
+                    })
+                })?;
+            }
         }
         if self.flavour.blanking {
-            write_lines(out, [1, self.rows * self.length], |text, _, mut line| {
-                line.try_for_each(|_| write!(text, " {IN_THE_GRID}"))
+            let numbers = points * self.planes;
+            out.once(&mut |mut out| {
+                pieces::write_lines(&mut out, numbers.div_ceil(NUMBERS_A_LINE), |text, line| {
+                    let start = line * NUMBERS_A_LINE;
+                    let mut line = start..numbers.min(start + NUMBERS_A_LINE);
+                    line.try_for_each(|_| write!(text, " {IN_THE_GRID}"))?;
+                    writeln!(text)
+                })
             })?;
         }
         Ok(())
     }
 
-    /// Bytes of what follows the size.
-    fn bytes(&self) -> u64 {
-        let number = match self.flavour.precision {
+    /// Bytes of a number.
+    fn width(&self) -> usize {
+        match self.flavour.precision {
             Precision::Single => size_of::<f32>(),
             Precision::Double => size_of::<f64>(),
-        };
-        let blank = if self.flavour.blanking { size_of::<i32>() } else { 0 };
-        let point = (self.coordinates.len() * number + blank) as u64;
-        (self.rows * self.length) as u64 * point
+        }
     }
 
-    fn write_numbers(&self, out: &mut (impl Write + Send)) -> io::Result<()> {
+    /// Bytes of what follows the size.
+    fn bytes(&self) -> u64 {
+        let blank = if self.flavour.blanking { size_of::<i32>() } else { 0 };
+        let point = self.coordinates.len() * self.width() + blank;
+        (self.points_of_lines() * self.slab.nj()) as u64 * point as u64
+    }
+
+    fn write_numbers(&self, out: &mut impl Sink) -> io::Result<()> {
         let Flavour { byte_order: order, precision, .. } = self.flavour;
+        let shares = self.shares();
+        let line = self.width() * self.points_of_lines() / shares.len();
         for coordinate in self.coordinates {
-            for row in (0..self.rows).map(|row| self.row(*coordinate, row)) {
-                pieces::write(out, self.length, |piece| {
-                    let numbers = piece.map(|k| row.number(k));
-                    match precision {
-                        Precision::Single => {
-                            numbers.flat_map(|n| order.of((n as f32).to_le_bytes())).collect()
-                        }
-                        Precision::Double => {
-                            numbers.flat_map(|n| order.of(n.to_le_bytes())).collect()
-                        }
-                    }
+            for share in &shares {
+                out.share(Some(share_of_lines(&self.slab, line)), &mut |mut out| {
+                    share.iter().try_for_each(|(plane, points)| {
+                        pieces::write(&mut out, points.len(), |piece| {
+                            let number = |k| self.number(*coordinate, *plane, points.start + k);
+                            let numbers = piece.map(number);
+                            match precision {
+                                Precision::Single => numbers
+                                    .flat_map(|n| order.of((n as f32).to_le_bytes()))
+                                    .collect(),
+                                Precision::Double => {
+                                    numbers.flat_map(|n| order.of(n.to_le_bytes())).collect()
+                                }
+                            }
+                        })
+                    })
                 })?;
             }
         }
         if self.flavour.blanking {
             let blank = order.of(IN_THE_GRID.to_le_bytes());
-            pieces::write(out, self.rows * self.length, |piece| blank.repeat(piece.len()))?;
+            let own = self.slab.own().len() * self.points_of_lines();
+            let line = blank.len() * self.points_of_lines();
+            out.share(Some(share_of_lines(&self.slab, line)), &mut |mut out| {
+                pieces::write(&mut out, own, |piece| blank.repeat(piece.len()))
+            })?;
         }
         Ok(())
     }
-}
-
-/// Writes `rows` rows of `length` numbers, each row from the start of a line; `write(text, row, line)`
-/// writes the numbers of a row that stand in a line.
-fn write_lines<F>(
-    out: &mut (impl Write + Send),
-    [rows, length]: [usize; 2],
-    write: F,
-) -> io::Result<()>
-where
-    F: Fn(&mut Vec<u8>, usize, Range<usize>) -> io::Result<()> + Sync,
-{
-    let lines = length.div_ceil(NUMBERS_A_LINE);
-    pieces::write_lines(out, rows * lines, |text, line| {
-        let (row, start) = (line / lines, line % lines * NUMBERS_A_LINE);
-        write(text, row, start..length.min(start + NUMBERS_A_LINE))?;
-        writeln!(text)
-    })
 }
 
 /// Most bytes of a subrecord. Longer records are split as gfortran and Intel Fortran do it. Source:
@@ -203,7 +231,7 @@ const SUBRECORD_BYTES: u64 = 2_147_483_639;
 /// subrecord follows, the last where one went before.
 #[doc(hidden)] // For tests of short subrecords.
 #[derive(Debug)]
-pub struct Record<'a, W> {
+pub struct Record<'a, W: ?Sized> {
     out: &'a mut W,
     /// Order of the bytes of lengths; none for a stream, which has no lengths.
     marks: Option<ByteOrder>,
@@ -213,7 +241,7 @@ pub struct Record<'a, W> {
     limit: u64,
 }
 
-impl<'a, W: Write> Record<'a, W> {
+impl<'a, W: Write + ?Sized> Record<'a, W> {
     /// A record of `bytes` bytes in subrecords of at most `limit` bytes.
     pub fn new(out: &'a mut W, marks: Option<ByteOrder>, bytes: u64, limit: u64) -> Self {
         Self { out, marks, bytes, written: 0, limit }
@@ -224,9 +252,40 @@ impl<'a, W: Write> Record<'a, W> {
         let bytes = self.marks.map(|order| order.of(length.to_le_bytes()));
         bytes.map_or(Ok(()), |bytes| self.out.write_all(&bytes))
     }
+
+    /// Bytes of the file before byte `written` of the record, once those before it are written.
+    fn place(&self, written: u64) -> u64 {
+        let mark = if self.marks.is_some() { size_of::<i32>() as u64 } else { 0 };
+        let (whole, open) = (written / self.limit, written % self.limit);
+        let begun = match open {
+            0 => 0,
+            _ if written == self.bytes => 2,
+            _ => 1,
+        };
+        written + (2 * whole + begun) * mark
+    }
 }
 
-impl<W: Write> Write for Record<'_, W> {
+impl<W: Sink + ?Sized> Sink for Record<'_, W> {
+    fn share(&mut self, share: Option<Share>, write: &mut Contents<'_>) -> io::Result<()> {
+        let Some(Share { before, all }) = share else { return write(self) };
+        let Self { marks, bytes, written, limit, .. } = *self;
+        let [start, own, end] = [0, before, all].map(|from| self.place(written + from));
+        let place = Share { before: own - start, all: end - start };
+        self.out.share(Some(place), &mut |out| {
+            let mut part = Record { out, marks, bytes, written: written + before, limit };
+            write(&mut part)
+        })?;
+        self.written = written + all;
+        Ok(())
+    }
+
+    fn once(&mut self, write: &mut Contents<'_>) -> io::Result<()> {
+        write(self)
+    }
+}
+
+impl<W: Write + ?Sized> Write for Record<'_, W> {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         let start = self.written - self.written % self.limit;
         let length = self.limit.min(self.bytes - start);

@@ -4,6 +4,7 @@ use rayon::prelude::*;
 
 use super::cell::{cell_corners, cell_skewness, corner_determinants, is_folded};
 use crate::grid::Grid;
+use crate::ranks::{Processes, RanksError};
 
 /// A cell with its place.
 #[derive(Debug, Clone, Copy, PartialEq, serde::Serialize)]
@@ -76,26 +77,50 @@ pub fn skewness_histogram(grid: &Grid, bins: usize) -> Vec<usize> {
 /// A count of the leading bits of all values says between which of them the order statistic lies;
 /// only those are sorted out.
 pub fn percentile(values: &[f64], q: f64) -> f64 {
-    if values.is_empty() {
-        return f64::NAN;
-    }
-    let (below, fraction) = order_of(q, values.len());
+    // Alone nothing fails.
+    percentile_of_all(values, q, Processes::ALONE).unwrap_or(f64::NAN)
+}
+
+/// The same of the values of all processes.
+///
+/// # Errors
+/// [`RanksError::Ended`].
+pub(super) fn percentile_of_all(
+    values: &[f64],
+    q: f64,
+    processes: Processes<'_>,
+) -> Result<f64, RanksError> {
+    let counts: Vec<f64> = leading_bits(values).into_iter().map(|count| count as f64).collect();
+    let counts = processes.gather_numbers(counts)?;
+    let count = |bin: usize| -> usize {
+        counts.iter().skip(bin).step_by(BINS).map(|count| *count as usize).sum()
+    };
+    let n = (0..BINS.min(counts.len())).map(count).sum();
+    let (below, fraction) = if n > 0 { order_of(q, n) } else { (0, 0.0) };
     let (mut before, mut bin) = (0, 0);
-    for (k, count) in leading_bits(values).into_iter().enumerate() {
+    for k in 0..BINS.min(counts.len()) {
         bin = k;
-        if before + count > below {
+        if before + count(k) > below {
             break;
         }
-        before += count;
+        before += count(k);
     }
+    let bin = processes.broadcast_numbers(vec![bin as f64])?[0] as usize;
     let all = || values.par_iter().copied();
-    let mut near: Vec<f64> = all().filter(|&value| leading(value) == bin).collect();
-    let (_, &mut low, above) = near.select_nth_unstable_by(below - before, f64::total_cmp);
-    // The next order statistic is the least of those above; there is none at the top.
-    let next = above.iter().copied().min_by(f64::total_cmp);
-    let next = next.or_else(|| all().filter(|&v| leading(v) > bin).min_by(f64::total_cmp));
-    let high = next.unwrap_or(low);
-    low + (high - low) * fraction
+    let near = all().filter(|&value| leading(value) == bin).collect();
+    let above = all().filter(|&value| leading(value) > bin).min_by(f64::total_cmp);
+    let mut near = processes.gather_numbers(near)?;
+    let beyond = processes.gather_numbers(above.into_iter().collect())?;
+    let found = if near.is_empty() {
+        f64::NAN
+    } else {
+        let (_, &mut low, above) = near.select_nth_unstable_by(below - before, f64::total_cmp);
+        // The next order statistic is the least of those above; there is none at the top.
+        let next = above.iter().copied().min_by(f64::total_cmp);
+        let high = next.or_else(|| beyond.into_iter().min_by(f64::total_cmp)).unwrap_or(low);
+        low + (high - low) * fraction
+    };
+    Ok(processes.broadcast_numbers(vec![found])?[0])
 }
 
 /// The order statistic below the `q`-th percentile of `n` values, counted from 0, and how far it is from
@@ -104,6 +129,9 @@ pub(crate) fn order_of(q: f64, n: usize) -> (usize, f64) {
     let rank = q / 100.0 * (n - 1) as f64;
     (rank.floor() as usize, rank - rank.floor())
 }
+
+/// Numbers of the leading bits.
+const BINS: usize = 1 << 16;
 
 /// Leading bits of a number, in the order of [`f64::total_cmp`].
 fn leading(value: f64) -> usize {
@@ -114,8 +142,8 @@ fn leading(value: f64) -> usize {
 
 /// How many values have each of the possible leading bits.
 fn leading_bits(values: &[f64]) -> Vec<usize> {
-    let empty = || vec![0; 1 << 16];
-    let part = values.len().div_ceil(rayon::current_num_threads()).max(1 << 16);
+    let empty = || vec![0; BINS];
+    let part = values.len().div_ceil(rayon::current_num_threads()).max(BINS);
     let counts = values.par_chunks(part).map(|values| {
         let mut counts = empty();
         for &value in values {

@@ -7,17 +7,17 @@ use std::io::Write;
 use std::path::Path;
 
 use super::plot::{self, Picture};
-use super::{Artifacts, Report, Timing, history::convergence};
+use super::{Artifacts, Figures, Report, Timing, history::convergence};
 use crate::files::{IoError, atomic};
-use crate::grid::quality::nonorthogonality;
 use crate::solver::history::History;
 
 const STYLE: &str = include_str!("style.css");
 
-#[derive(Debug, Clone, Copy)]
+#[derive(Clone, Copy)]
 pub(crate) struct Page<'a> {
     pub(crate) report: &'a Report,
     pub(crate) artifacts: &'a Artifacts<'a>,
+    pub(crate) figures: &'a Figures,
     pub(crate) case: &'a str,
 }
 
@@ -32,14 +32,13 @@ pub(crate) fn write(path: &Path, page: &Page<'_>) -> Result<(), IoError> {
 
 impl Page<'_> {
     fn text(&self) -> Result<String, plot::DrawError> {
-        let &Artifacts { name, grid, history, tolerance, .. } = self.artifacts;
-        let off_normal = nonorthogonality(grid);
-        let shown = |picture: Picture| picture.svg().map(|svg| figure(&svg));
-        let grid_picture = shown(self.artifacts.grid_picture())?;
-        let maps = shown(self.artifacts.quality_picture(&off_normal))?;
-        let convergence = shown(convergence(name, history, tolerance).picture())?;
-        let report = self.report;
-        let largest = off_normal.into_iter().fold(0.0, f64::max);
+        let &Artifacts { name, history, tolerance, .. } = self.artifacts;
+        let shown = |picture: &Picture| picture.svg().map(|svg| figure(&svg));
+        let drawn = |picture: &Option<Picture>| picture.as_ref().map(shown).transpose();
+        let grid_picture = drawn(&self.figures.grid)?.unwrap_or_default();
+        let maps = drawn(&self.figures.quality)?.unwrap_or_default();
+        let convergence = shown(&convergence(name, history, tolerance).picture())?;
+        let (report, largest) = (self.report, self.figures.nonorthogonality);
         let sections = [
             section("", &facts(report, largest)),
             section("Notes", &notes(&report.notes)),

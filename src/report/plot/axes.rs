@@ -111,18 +111,32 @@ impl Panel {
         colour: RGBColor,
         width: f64,
     ) {
-        for piece in self.window.clip_line(points) {
-            let pixels: Vec<_> = piece.into_iter().map(|point| self.pixel(point)).collect();
-            picture.line(&simplify(&pixels, 0.1), colour, width);
+        for line in self.line(points) {
+            picture.line(&line, colour, width);
         }
+    }
+
+    /// The parts of a line inside the window, in pixels, without points below a tenth of a pixel.
+    pub(super) fn line(&self, points: impl IntoIterator<Item = [f64; 2]>) -> Vec<Vec<[f64; 2]>> {
+        let pieces = self.window.clip_line(points).into_iter().map(|piece| {
+            let pixels: Vec<_> = piece.into_iter().map(|point| self.pixel(point)).collect();
+            simplify(&pixels, 0.1)
+        });
+        pieces.collect()
     }
 
     /// Fills the part of a polygon inside the window.
     pub(super) fn fill(&self, picture: &mut Picture, polygon: &[[f64; 2]], colour: RGBColor) {
-        let inside = self.window.clip_polygon(polygon);
+        let inside = self.polygon(polygon);
         if !inside.is_empty() {
-            picture.polygon(inside.into_iter().map(|point| self.pixel(point)).collect(), colour);
+            picture.polygon(inside, colour);
         }
+    }
+
+    /// The part of a polygon inside the window, in pixels.
+    pub(super) fn polygon(&self, polygon: &[[f64; 2]]) -> Vec<[f64; 2]> {
+        let inside = self.window.clip_polygon(polygon);
+        inside.into_iter().map(|point| self.pixel(point)).collect()
     }
 }
 

@@ -2,6 +2,7 @@
 
 pub mod axes;
 pub mod clip;
+mod figures;
 mod picture;
 pub mod quality;
 pub mod raster;
@@ -10,6 +11,7 @@ mod xy;
 
 use plotters::prelude::RGBColor;
 
+pub use self::figures::Figures;
 pub(super) use self::picture::DrawError;
 pub use self::picture::Picture;
 pub use self::quality::histogram;

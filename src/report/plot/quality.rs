@@ -8,7 +8,10 @@ use super::clip::Window;
 use super::palette;
 use super::picture::{CAPTION_SIZE, CENTRE_TOP, LABEL_SIZE, LEFT_BOTTOM, Picture};
 use super::raster::Raster;
-use crate::grid::quality::{cell_area, cell_aspect_ratio, cell_corners, cell_skewness};
+use super::views::Views;
+use crate::grid::Slab;
+use crate::grid::quality::{CellMeasure, fill_nonorthogonality};
+use crate::ranks::RanksError;
 use crate::report::Artifacts;
 
 /// Sizes of the pictures in pixels.
@@ -60,8 +63,6 @@ pub fn histogram(title: &str, summary: &str, counts: &[usize]) -> Picture {
 /// A measure, its bands and what is written beside them.
 pub struct Map {
     pub title: &'static str,
-    /// Measure of each cell.
-    pub values: Vec<f64>,
     /// Ends of the bands, from good to bad.
     pub ends: [f64; BANDS + 1],
 }
@@ -78,58 +79,120 @@ impl Map {
     }
 }
 
+/// The measures of the maps, in their order.
+#[derive(Clone, Copy)]
+enum Measured {
+    Cells(CellMeasure),
+    Nonorthogonality,
+}
+
+const MEASURED: [Measured; 4] = [
+    Measured::Cells(CellMeasure::Skewness),
+    Measured::Nonorthogonality,
+    Measured::Cells(CellMeasure::Area),
+    Measured::Cells(CellMeasure::AspectRatio),
+];
+
+impl Measured {
+    /// Measures the cells of row j, one of the process's own.
+    fn fill_row(self, grid: &Slab<'_>, j: usize, row: &mut [f64]) {
+        match self {
+            Self::Cells(measure) => grid.fill_row(measure, j, row),
+            Self::Nonorthogonality => fill_nonorthogonality(grid, j, row),
+        }
+    }
+
+    /// Smallest and largest of the positive numbers of all processes, 1 where there is none; on all.
+    fn positive_range(self, grid: &Slab<'_>) -> Result<[f64; 2], RanksError> {
+        let mut row = vec![0.0; grid.ni() - 1];
+        let none = [f64::INFINITY, 0.0_f64];
+        let join = |[low, high]: [f64; 2], [a, b]: [f64; 2]| [low.min(a), high.max(b)];
+        let own = grid.own_cells().fold(none, |range, j| {
+            self.fill_row(grid, j, &mut row);
+            let positive = row.iter().copied().filter(|v| *v > 0.0 && v.is_finite());
+            positive.fold(range, |range, value| join(range, [value; 2]))
+        });
+        let all = grid.processes().gather_numbers(own.to_vec())?;
+        let all = all.as_chunks().0.iter().copied().fold(none, join);
+        let all = grid.processes().broadcast_numbers(all.to_vec())?;
+        Ok(if all[0].is_finite() { [all[0], all[1]] } else { [1.0; 2] })
+    }
+}
+
+/// Largest non-orthogonality of a cell in degrees; on the first process.
+pub(super) fn largest_nonorthogonality(grid: &Slab<'_>) -> Result<f64, RanksError> {
+    let mut row = vec![0.0; grid.ni() - 1];
+    let own = grid.own_cells().fold(0.0, |largest, j| {
+        fill_nonorthogonality(grid, j, &mut row);
+        row.iter().copied().fold(largest, f64::max)
+    });
+    Ok(grid.processes().gather_numbers(vec![own])?.into_iter().fold(0.0, f64::max))
+}
+
 impl Artifacts<'_> {
-    /// Maps of the grid's quality, with the non-orthogonality of each cell at hand: a row for each
-    /// measure; the whole, the body and the trailing edge.
-    pub(in crate::report) fn quality_picture(&self, nonorthogonality: &[f64]) -> Picture {
+    /// Maps of the grid's quality: a row for each measure; the whole, the body and the trailing edge. It is
+    /// whole on the first process.
+    pub(super) fn quality_picture(&self, views: &Views) -> Result<Picture, RanksError> {
         let mut picture = Picture::new(MAPS_SIZE, [70.0, 50.0], self.name, "");
-        let views = self.views();
-        for (row, map) in self.maps(nonorthogonality).iter().enumerate() {
+        for (row, (map, measured)) in self.maps()?.iter().zip(MEASURED).enumerate() {
             let top = 118.0 + 390.0 * row as f64;
             let title = [70.0, top - 28.0];
             picture.text(map.title, title, (CAPTION_SIZE, LEFT_BOTTOM), palette::TEXT);
             draw_scale(&mut picture, map, [470.0, top - 46.0]);
-            for (column, &view) in SHOWN.iter().enumerate() {
+            let shown = SHOWN.iter().enumerate().filter_map(|(column, &view)| {
                 let left = 70.0 + 410.0 * column as f64;
                 let frame = Window { low: [left, top], high: [left + 360.0, top + 310.0] };
-                let (caption, window) = views[view];
-                self.draw_map(&mut picture, map, &Panel::equal_scales(frame, window), caption);
-            }
+                let (caption, window) = views.get(view)?;
+                Some((*caption, Panel::equal_scales(frame, *window)))
+            });
+            let shown: Vec<_> = shown.collect();
+            self.draw_maps(&mut picture, map, measured, &shown)?;
         }
-        picture
+        Ok(picture)
     }
 
-    fn maps(&self, nonorthogonality: &[f64]) -> [Map; 4] {
-        let grid = self.grid;
-        let measured = |measure: fn(&_) -> f64| -> Vec<f64> {
-            let corners = |cell| cell_corners(grid, cell % (grid.ni - 1), cell / (grid.ni - 1));
-            (0..grid.cells()).map(|cell| measure(&corners(cell))).collect()
-        };
-        let (area, aspect_ratio) = (measured(cell_area), measured(cell_aspect_ratio));
-        let [smallest, largest] = positive_range(&area);
-        let [_, longest] = positive_range(&aspect_ratio);
-        let map = |title, values, ends| Map { title, values, ends };
-        [
-            map("Equiangle skewness", measured(cell_skewness), SKEWNESS),
-            map("Non-orthogonality, degrees", nonorthogonality.to_vec(), DEGREES),
-            map("Cell area, square chords", area, decades(largest, smallest)),
-            map("Aspect ratio", aspect_ratio, decades(1.0, longest)),
-        ]
+    fn maps(&self) -> Result<[Map; 4], RanksError> {
+        let [_, _, area, aspect_ratio] = MEASURED;
+        let [smallest, largest] = area.positive_range(&self.grid)?;
+        let [_, longest] = aspect_ratio.positive_range(&self.grid)?;
+        let map = |title, ends| Map { title, ends };
+        Ok([
+            map("Equiangle skewness", SKEWNESS),
+            map("Non-orthogonality, degrees", DEGREES),
+            map("Cell area, square chords", decades(largest, smallest)),
+            map("Aspect ratio", decades(1.0, longest)),
+        ])
     }
 
-    fn draw_map(&self, picture: &mut Picture, map: &Map, panel: &Panel, caption: &str) {
-        let grid = self.grid;
-        let mut raster = Raster::over(panel, SQUARE);
-        for j in 0..grid.nj - 1 {
-            for i in 0..grid.ni - 1 {
-                let corners = cell_corners(grid, i, j).map(|corner| panel.pixel(corner));
-                raster.paint(&corners, map.band(map.values[j * (grid.ni - 1) + i]));
+    /// Draws a map into panels, each with its caption.
+    fn draw_maps(
+        &self,
+        picture: &mut Picture,
+        map: &Map,
+        measured: Measured,
+        panels: &[(&str, Panel)],
+    ) -> Result<(), RanksError> {
+        let grid = &self.grid;
+        let mut rasters: Vec<Raster> =
+            panels.iter().map(|(_, panel)| Raster::over(panel, SQUARE)).collect();
+        let mut row = vec![0.0; grid.ni() - 1];
+        for j in grid.own_cells() {
+            measured.fill_row(grid, j, &mut row);
+            for (i, value) in row.iter().enumerate() {
+                let (corners, band) = (grid.corners(i, j), map.band(*value));
+                for ((_, panel), raster) in panels.iter().zip(&mut rasters) {
+                    raster.paint(&corners.map(|corner| panel.pixel(corner)), band);
+                }
             }
         }
-        for (area, colour) in raster.areas(BANDS as u8).into_iter().zip(colours()) {
-            picture.area(area, colour);
+        for ((caption, panel), mut raster) in panels.iter().zip(rasters) {
+            raster.gather(grid.processes())?;
+            for (area, colour) in raster.areas(BANDS as u8).into_iter().zip(colours()) {
+                picture.area(area, colour);
+            }
+            panel.draw_around(picture, 4.0, [caption, ""]);
         }
-        panel.draw_around(picture, 4.0, [caption, ""]);
+        Ok(())
     }
 }
 
@@ -161,11 +224,4 @@ pub fn label(value: f64) -> String {
 /// Ends of bands in equal steps of the logarithm.
 pub fn decades(good: f64, bad: f64) -> [f64; BANDS + 1] {
     std::array::from_fn(|k| good * (bad / good).powf(k as f64 / BANDS as f64))
-}
-
-/// Smallest and largest of the positive numbers, 1 where there is none.
-fn positive_range(values: &[f64]) -> [f64; 2] {
-    let positive = || values.iter().copied().filter(|v| *v > 0.0 && v.is_finite());
-    let smallest = positive().fold(f64::INFINITY, f64::min);
-    if smallest.is_finite() { [smallest, positive().fold(smallest, f64::max)] } else { [1.0; 2] }
 }

@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 
 use gridgen::ranks::{Channel, Failure, Job, Place, RanksError, Rendezvous};
 
-use super::{WAIT, free_port, on_ranks, place};
+use support::jobs::{WAIT, free_port, on_ranks, place};
 
 /// A connection as soon as something listens.
 fn connected(port: u16) -> TcpStream {

@@ -3,38 +3,3 @@
 mod launchers;
 mod meeting;
 mod solves;
-
-use std::net::TcpListener;
-use std::time::Duration;
-
-use gridgen::ranks::{Job, Launcher, Place, RanksError};
-
-/// Longest wait of ranks for each other that are all there.
-const WAIT: Duration = Duration::from_mins(1);
-
-/// A port that nothing listens at.
-fn free_port() -> u16 {
-    TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port()
-}
-
-/// Rank `rank` of `size` on this host, which meet at a port.
-fn place(rank: usize, size: usize, port: u16) -> Place {
-    Place {
-        launcher: Launcher::OpenMpi,
-        rank,
-        size,
-        local_rank: rank,
-        job: format!("a job at {port}"),
-        address: Some(("127.0.0.1".to_owned(), port)),
-    }
-}
-
-/// Does `work` on as many ranks, each a thread with a job of its own.
-fn on_ranks<R: Send>(size: usize, work: impl Fn(Result<Job, RanksError>) -> R + Sync) -> Vec<R> {
-    let (port, work) = (free_port(), &work);
-    std::thread::scope(|scope| {
-        let rank = |rank| scope.spawn(move || work(Job::meet(place(rank, size, port), None, WAIT)));
-        let ranks: Vec<_> = (0..size).map(rank).collect();
-        ranks.into_iter().map(|rank| rank.join().unwrap()).collect()
-    })
-}

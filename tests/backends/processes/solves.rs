@@ -1,6 +1,7 @@
 //! Grids and systems that processes share, each a rank with a device on the CPU, against the same ranks as
 //! threads: messages go through sockets.
 
+use std::collections::BTreeMap;
 use std::fmt::Write;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
@@ -17,9 +18,11 @@ use gridgen::linear_system::{SystemOptions, solve_system_on};
 use gridgen::ranks::Job;
 use gridgen::solver::SolverError;
 use gridgen::solver::history::NewtonStep;
+use serde_json::Value;
 use support::fibers::{FiberDevice, Transport, mortal, on_ranks};
 
-use super::{WAIT, free_port, place};
+use support::jobs::{WAIT, free_port, place};
+
 use crate::bands::runs;
 
 /// The variable with which a test starts this program as a rank: rank, size, port and what it does.
@@ -27,15 +30,41 @@ const RANK: &str = "GRIDGEN_TEST_RANK";
 
 /// What the case of a rank asks for, by the name of the test.
 const CASES: [(&str, &[(&str, &str)]); 4] = [
-    ("O", &[]),
-    ("C", &[("grid.topology", "C"), ("geometry.trailing_edge", "sharp")]),
-    ("half", &[("grid.topology", "half"), ("geometry.naca", "0012")]),
+    (
+        "O",
+        &[("output.formats", "vts,vtk,plot3d,su2,openfoam,cgns,msh"), ("output.curved_order", "2")],
+    ),
+    (
+        "C",
+        &[
+            ("grid.topology", "C"),
+            ("grid.wake", "16"),
+            ("geometry.trailing_edge", "sharp"),
+            ("output.formats", "vts,cgns"),
+            ("output.compression", "zlib"),
+            ("output.report", "true"),
+        ],
+    ),
+    (
+        "half",
+        &[
+            ("grid.topology", "half"),
+            ("geometry.naca", "0012"),
+            ("output.plot3d_encoding", "fortran"),
+            ("output.span_cells", "2"),
+        ],
+    ),
     ("frozen", &[("control.wall", "frozen"), ("linear.preconditioner", "jacobi")]),
 ];
 
 fn case(name: &str) -> Case {
     let (_, sets) = CASES.iter().find(|(known, _)| *known == name).unwrap();
     runs::case(&[&[("grid.ni", "65")], *sets].concat())
+}
+
+/// Grids of the family of a case.
+fn grids(name: &str) -> u32 {
+    if name == "C" { 2 } else { 1 }
 }
 
 /// Ranks that are threads, with the levels and the messages of those that are processes.
@@ -137,6 +166,7 @@ fn work(words: &[&str], job: &Arc<Job>, folder: &Path) -> Result<String, Error> 
         job: Some(job.clone()),
         restart: (words[0] == "go-on").then(|| folder.join("out/restart.bin")),
         restart_every: Duration::ZERO,
+        grids: grids(words[1]),
         ..RunOptions::new(folder.join("out"))
     };
     let result = run_on(Machine::Ranks(ranks), &case(words[1]), &options, &mut watch)?;
@@ -176,12 +206,31 @@ fn ended(size: usize, folder: &Path, what: &str) -> (Vec<Option<i32>>, Vec<Strin
     (ended.iter().map(|rank| rank.status.code()).collect(), (0..size).map(said).collect())
 }
 
+/// The files of meshes below a folder, and the quality that its reports tell.
+fn results(folder: &Path) -> BTreeMap<PathBuf, Vec<u8>> {
+    let mut found = BTreeMap::new();
+    for entry in fs::read_dir(folder).unwrap().map(Result::unwrap) {
+        let (path, name) = (entry.path(), entry.file_name().into_string().unwrap());
+        let own = PathBuf::from(&name);
+        if entry.file_type().unwrap().is_dir() {
+            found.extend(results(&path).into_iter().map(|(below, has)| (own.join(below), has)));
+        } else if name == "report.json" {
+            let report: Value = serde_json::from_slice(&fs::read(&path).unwrap()).unwrap();
+            found.insert(own, report["quality"].to_string().into_bytes());
+        } else if !["convergence.csv", "report.html", "written.json"].contains(&name.as_str()) {
+            found.insert(own, fs::read(path).unwrap());
+        }
+    }
+    found
+}
+
 #[test]
 fn grids_of_processes_are_those_of_threads_to_the_last_bit() {
     be_a_rank();
     for (name, size) in [("O", 4), ("C", 2), ("half", 2), ("frozen", 3)] {
         let [threads, processes] = [(); 2].map(|()| tempfile::tempdir().unwrap());
-        let options = RunOptions::new(threads.path().join("out"));
+        let options =
+            RunOptions { grids: grids(name), ..RunOptions::new(threads.path().join("out")) };
         let machine = Machine::Ranks(Box::new(Threads(size)));
         let expected = run_on(machine, &case(name), &options, &mut ()).unwrap();
         assert!(expected.converged(), "{name}: {}", expected.stop);
@@ -190,8 +239,12 @@ fn grids_of_processes_are_those_of_threads_to_the_last_bit() {
 
         assert_eq!(codes, vec![Some(0); size], "{name}: {said:?}");
         assert!(said.iter().all(|said| *said == history(&expected)), "{name}: {said:?}");
-        let mesh = |folder: &Path| fs::read(folder.join("out/mesh.vts")).unwrap();
-        assert!(mesh(threads.path()) == mesh(processes.path()), "{name} on {size}");
+        let [found, expected] =
+            [&processes, &threads].map(|folder| results(&folder.path().join("out")));
+        assert!(found.keys().eq(expected.keys()), "{:?}, {:?}", found.keys(), expected.keys());
+        for (file, contents) in &expected {
+            assert!(found[file] == *contents, "{name} on {size}: {}", file.display());
+        }
     }
 }
 
@@ -205,12 +258,22 @@ fn any_rank_stops_all_and_any_number_goes_on() {
     let (codes, said) = ended(3, folder.path(), "stop O");
     assert_eq!(codes, [Some(130); 3], "{said:?}");
     assert!(said[0].contains("after 2 Newton steps"), "{said:?}");
+    let kept = folder.path().join("kept.bin");
+    fs::copy(folder.path().join("out/restart.bin"), &kept).unwrap();
     let (codes, said) = ended(2, folder.path(), "go-on O");
 
     assert_eq!(codes, [Some(0); 2], "{said:?}");
     let [found, expected] = [&said[0], &history(&expected)].map(|text| text.lines().count());
     assert_eq!(found, expected);
     assert!(!folder.path().join("out/restart.bin").exists());
+    // Threads read all of the state, and a process its columns.
+    let options =
+        RunOptions { restart: Some(kept), force: true, ..RunOptions::new(options.output) };
+    let machine = Machine::Ranks(Box::new(Threads(2)));
+    let threads = run_on(machine, &case("O"), &options, &mut ()).unwrap();
+    assert_eq!(said[0], history(&threads));
+    let mesh = |folder: &Path| fs::read(folder.join("out/mesh.vts")).unwrap();
+    assert!(mesh(folder.path()) == mesh(whole.path()));
 }
 
 #[test]

@@ -5,12 +5,15 @@
 // follows, by who looks at the stream. A thread drives one device, which runs one kernel at a time. The
 // environment says how many devices
 // there are (STAND_IN_GPUS) with how many KiB (STAND_IN_MEMORY), where the kernels are, compiled
-// (STAND_IN_KERNELS), and what hangs (STAND_IN_STUCK: init, exit). Calls fail by `stand_in_fail`.
+// (STAND_IN_KERNELS), what hangs (STAND_IN_STUCK: init, exit), and whether other processes can map memory
+// (STAND_IN_IPC: 0 for no). Calls fail by `stand_in_fail`.
 #include <dlfcn.h>
+#include <fcntl.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <unistd.h>
 
 #include <atomic>
@@ -28,7 +31,15 @@
 namespace {
 
 // Codes of CUDA.
-enum { SUCCESS = 0, NOT_FOUND = 500, NOT_READY = 600, LAUNCH_FAILED = 719, CAPTURE_UNSUPPORTED = 900 };
+enum {
+    SUCCESS = 0,
+    INVALID_VALUE = 1,
+    NOT_FOUND = 500,
+    NOT_READY = 600,
+    LAUNCH_FAILED = 719,
+    NOT_SUPPORTED = 801,
+    CAPTURE_UNSUPPORTED = 900
+};
 
 const char* setting(const char* name, const char* otherwise) {
     const char* value = getenv(name);
@@ -171,10 +182,17 @@ EXPORT int cuDeviceGetName(char* name, int length, int device) {
     snprintf(name, size_t(length), "stand-in %d", device);
     return SUCCESS;
 }
-EXPORT int cuDeviceGetAttribute(int* value, int attribute, int) {
-    // Compute capability 9.0, multiprocessors, shared memory of a block.
-    *value = attribute == 75 ? 9 : attribute == 76 ? 0 : attribute == 16 ? 132 : 227 * 1024;
-    return SUCCESS;
+EXPORT int cuDeviceGetAttribute(int* value, int attribute, int device) {
+    // Compute capability 9.0, multiprocessors, places on the bus, shared memory of a block.
+    switch (attribute) {
+        case 75: return *value = 9, SUCCESS;
+        case 76: return *value = 0, SUCCESS;
+        case 16: return *value = 132, SUCCESS;
+        case 33: return *value = device, SUCCESS;
+        case 34:
+        case 50: return *value = 0, SUCCESS;
+        default: return *value = 227 * 1024, SUCCESS;
+    }
 }
 EXPORT int cuDeviceTotalMem_v2(size_t* bytes, int) { return *bytes = memory(), SUCCESS; }
 EXPORT int cuDeviceCanAccessPeer(int* can, int, int) { return *can = 1, SUCCESS; }
@@ -191,13 +209,71 @@ EXPORT int cuCtxGetStreamPriorityRange(int* least, int* greatest) {
     return *least = 0, *greatest = -1, SUCCESS;
 }
 
+// Blocks that other processes can map, by address, and those of other processes that are mapped here: a file in
+// memory, and its bytes.
+struct Block {
+    int file;
+    size_t bytes;
+};
+static std::mutex blocks_lock;
+static std::map<uint64_t, Block> blocks;
+static const size_t SHARED_BYTES = 1 << 20;
+
+static int map_block(uint64_t* at, Block block) {
+    void* memory = block.file < 0 ? MAP_FAILED
+                                  : mmap(nullptr, block.bytes, PROT_READ | PROT_WRITE, MAP_SHARED, block.file, 0);
+    if (memory == MAP_FAILED) return INVALID_VALUE;
+    const std::lock_guard<std::mutex> guard(blocks_lock);
+    blocks[*at = uint64_t(memory)] = block;
+    return SUCCESS;
+}
+// Whether there was one.
+static bool unmap_block(uint64_t at) {
+    const std::lock_guard<std::mutex> guard(blocks_lock);
+    const auto found = blocks.find(at);
+    if (found == blocks.end()) return false;
+    munmap(reinterpret_cast<void*>(at), found->second.bytes);
+    close(found->second.file);
+    blocks.erase(found);
+    return true;
+}
+
 EXPORT int cuMemAlloc_v2(uint64_t* at, size_t bytes) {
     CALL(cuMemAlloc_v2);
-    void* memory = aligned_alloc(256, (bytes + 256) / 256 * 256);
+    if (bytes >= SHARED_BYTES) {
+        const int file = memfd_create("stand-in", MFD_CLOEXEC);
+        if (ftruncate(file, off_t(bytes)) || map_block(at, {file, bytes})) return INVALID_VALUE;
+    } else {
+        *at = uint64_t(aligned_alloc(256, (bytes + 256) / 256 * 256));
+    }
     // NaN: nobody may count on what new memory holds.
-    return *at = uint64_t(memset(memory, 0xff, bytes)), SUCCESS;
+    return memset(reinterpret_cast<void*>(*at), 0xff, bytes), SUCCESS;
 }
-EXPORT int cuMemFree_v2(uint64_t at) { return free(reinterpret_cast<void*>(at)), SUCCESS; }
+EXPORT int cuMemFree_v2(uint64_t at) {
+    if (!unmap_block(at)) free(reinterpret_cast<void*>(at));
+    return SUCCESS;
+}
+EXPORT int cuMemGetAddressRange_v2(uint64_t* base, size_t*, uint64_t at) { return *base = at, SUCCESS; }
+
+// The name of a block: process, file and bytes.
+struct Name {
+    long words[8];
+};
+static bool has_ipc() { return strcmp(setting("STAND_IN_IPC", "1"), "0") != 0; }
+EXPORT int cuIpcGetMemHandle(Name* name, uint64_t at) {
+    const std::lock_guard<std::mutex> guard(blocks_lock);
+    const auto found = blocks.find(at);
+    if (!has_ipc() || found == blocks.end()) return NOT_SUPPORTED;
+    *name = {{long(getpid()), found->second.file, long(found->second.bytes)}};
+    return SUCCESS;
+}
+EXPORT int cuIpcOpenMemHandle_v2(uint64_t* at, Name name, unsigned) {
+    char path[64];
+    snprintf(path, sizeof path, "/proc/%ld/fd/%ld", name.words[0], name.words[1]);
+    return map_block(at, {open(path, O_RDWR | O_CLOEXEC), size_t(name.words[2])});
+}
+EXPORT int cuIpcCloseMemHandle(uint64_t at) { return unmap_block(at) ? SUCCESS : INVALID_VALUE; }
+
 EXPORT int cuMemHostAlloc(void** at, size_t bytes, unsigned) {
     return *at = aligned_alloc(4096, (bytes + 4095) / 4096 * 4096), SUCCESS;
 }

@@ -87,7 +87,8 @@ impl AbortFlag {
 /// continued without it: their results must not be read.
 impl Watch for Arc<AbortFlag> {
     fn launching(&self) -> Result<()> {
-        self.check()
+        // Why it is raised the kernels know that waited.
+        self.check().or_else(|_| self.check_kernels())
     }
 
     fn waited(&self, _: &[u8]) -> Result<()> {

@@ -9,6 +9,7 @@ use crate::backend::cuda::launch::constants::{
 use crate::backend::cuda::launch::shared::{HaloColumns, Pointer};
 use crate::backend::cuda::launch::{Argument, PeerAccess, Result};
 use parking_lot::Mutex;
+use std::ops::Range;
 use std::sync::Arc;
 
 /// This rank's band, and its communicator.
@@ -71,6 +72,12 @@ impl RankContext {
         Ok(self.pairs([own, 0])?.into_iter().map(|[number, _]| number).collect())
     }
 
+    /// A range of each rank, by rank.
+    pub(crate) fn ranges(&self, own: &Range<usize>) -> Result<Vec<Range<usize>>> {
+        let all = self.pairs([own.start as u64, own.end as u64])?;
+        Ok(all.into_iter().map(|[start, end]| start as usize..end as usize).collect())
+    }
+
     /// Two numbers of each rank, by rank.
     fn pairs(&self, own: [u64; 2]) -> Result<Vec<[u64; 2]>> {
         let workspace = self.own.lock();
@@ -117,6 +124,17 @@ pub struct Message {
     pub at: Address,
     /// Length.
     pub bytes: usize,
+}
+
+/// The transport of messages between GPUs.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Transport {
+    /// Kernels write into the memory of other GPUs.
+    PeerMemory,
+    /// NCCL.
+    Nccl,
+    /// Through the host's memory.
+    Host,
 }
 
 /// One rank's communication with the others. Calls are part of the work of the rank's device, in its

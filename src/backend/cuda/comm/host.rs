@@ -49,6 +49,11 @@ impl HostTransport {
         Self { ranks: job.size(), abort_flag, job: Some(job), solve, ..Self::default() }
     }
 
+    /// Whether the ranks are processes of a job, not threads of this one.
+    pub(super) fn is_of_job(&self) -> bool {
+        self.job.is_some()
+    }
+
     /// A message of each rank, by rank. Fails if the abort flag is raised, or a rank does not call within
     /// the timeout.
     pub(super) fn gather(&self, rank: usize, own: &[u8]) -> Result<Vec<Vec<u8>>> {

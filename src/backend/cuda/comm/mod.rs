@@ -10,9 +10,10 @@ mod host;
 #[cfg(feature = "cuda")]
 mod nccl;
 mod peer;
+mod window;
 
 pub use self::abort_flag::{AbortFlag, RANK_TIMEOUT, run_ranks};
-pub use self::communicator::{Communicator, Message};
+pub use self::communicator::{Communicator, Message, Transport};
 pub use self::host::{HostCommunicator, HostTransport};
 #[cfg(feature = "cuda")]
 pub use self::nccl::{CommunicatorId, NcclCommunicator};

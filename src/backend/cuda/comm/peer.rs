@@ -1,11 +1,13 @@
-//! Peer memory: ranks whose kernels access the memory of each other's devices.
+//! Peer memory: ranks whose kernels access the memory of each other's devices, as threads of one process or as
+//! processes of one host.
 
 use super::communicator::{Communicator, Message};
 use super::host::HostTransport;
+use super::window::{Windows, lost};
 use crate::backend::cuda::device::{Address, Buffer, Device, GRANTED, SharedWords};
 use crate::backend::cuda::launch::constants::{
-    AWAIT_ACKNOWLEDGEMENT, BUFFERS, CHANNELS, COLUMN_POINTS, COUNTER_WORDS, FRAGMENT_BYTES,
-    FRAGMENTS, GATHER_THREADS, GATHERED_VALUES, GATHERED_WORDS, POINT_WORDS, RECEIVE, SEND,
+    BUFFERS, CHANNELS, COLUMN_POINTS, COUNTER_WORDS, FRAGMENT_BYTES, FRAGMENTS, GATHER_THREADS,
+    GATHERED_VALUES, GATHERED_WORDS, POINT_WORDS, RECEIVE, SEND,
 };
 use crate::backend::cuda::launch::shared::{
     MessageOperation, MessageOperations, Pointer, Sequence,
@@ -41,9 +43,22 @@ fn operation(kind: u32, channel: usize, message: Message) -> MessageOperation {
     }
 }
 
-/// Whether the receiver reads the message from the sender's memory.
-fn by_rendezvous(operation: &MessageOperation) -> bool {
-    operation.bytes > (FRAGMENTS * FRAGMENT_BYTES) as u64
+/// Most bytes that a message of the kernels has: what an endpoint buffers. Longer ones are sent in pieces.
+const PIECE: usize = FRAGMENTS * FRAGMENT_BYTES;
+
+/// Pieces of an operation, one at least.
+fn pieces(operation: &MessageOperation) -> usize {
+    (operation.bytes as usize).div_ceil(PIECE).max(1)
+}
+
+/// A piece of an operation, if it has so many.
+fn piece(operation: &MessageOperation, number: usize) -> Option<MessageOperation> {
+    let first = (number * PIECE) as u64;
+    (number < pieces(operation)).then(|| MessageOperation {
+        at: operation.at.beyond(first),
+        bytes: (operation.bytes - first).min(PIECE as u64),
+        ..*operation
+    })
 }
 
 /// Operations of one kind for the messages of an exchange: the second between the same two ranks has
@@ -64,14 +79,29 @@ pub struct PeerCommunicator {
     rank: usize,
     device: Arc<dyn Device>,
     /// Addresses of all windows.
-    windows: Buffer<u64>,
+    addresses: Buffer<u64>,
     /// Tickets of launches that gather, and of those that exchange: zero unless one runs.
     tickets: Buffer<u32>,
     transport: Arc<HostTransport>,
     words: SharedWords,
+    /// Let go of when no kernel of this rank accesses them.
+    #[allow(dead_code, reason = "held until it is dropped")]
+    windows: Windows,
 }
 
 impl PeerCommunicator {
+    /// Whether the processes of a job can join so. All must call.
+    ///
+    /// # Errors
+    /// Where another rank has failed.
+    pub fn is_possible(
+        transport: Arc<HostTransport>,
+        rank: usize,
+        device: Arc<dyn Device>,
+    ) -> Result<bool> {
+        Windows::trial(transport, rank, device)
+    }
+
     /// Joins the other ranks; returns when all have joined. The devices access each other's memory.
     pub fn join(
         transport: Arc<HostTransport>,
@@ -82,24 +112,19 @@ impl PeerCommunicator {
         let per_rank = CHANNELS * ENDPOINT_BYTES + BUFFERS * GATHERED_WORDS * WORD_BYTES;
         let shared = COUNTER_WORDS * WORD_BYTES + 2 * COLUMN_POINTS * point;
         let bytes = transport.ranks * per_rank + shared;
-        let own = Buffer::zeros(&device, bytes / size_of::<u64>())?;
-        // Others write as soon as they know the address.
-        device.synchronise()?;
-        let address = own.address().to_ne_bytes();
-        transport.windows.lock().push(own);
-        let all = transport.gather(rank, &address)?;
-        let all: Vec<Address> =
-            all.iter().map(|bytes| bytemuck::pod_read_unaligned(bytes)).collect();
-        let windows = Buffer::from_host(&device, &all)?;
+        let words = bytes / size_of::<u64>();
+        let windows = Windows::open(transport.clone(), rank, device.clone(), words)?;
+        let windows = windows.ok_or_else(|| lost(&*device))?;
+        let addresses = Buffer::from_host(&device, &windows.all)?;
         let tickets = Buffer::zeros(&device, 2)?;
         let words = device.shared_words()?;
         transport.abort_flag.register(rank, words.clone());
-        Ok(Self { rank, device, windows, tickets, transport, words })
+        Ok(Self { rank, device, addresses, tickets, transport, words, windows })
     }
 
     fn access(&self) -> PeerAccess {
         PeerAccess {
-            windows: (&self.windows).into(),
+            windows: (&self.addresses).into(),
             rank: self.rank as u32,
             ranks: self.transport.ranks as u32,
             // Where the words are for both.
@@ -107,16 +132,22 @@ impl PeerCommunicator {
         }
     }
 
-    /// Sends, receives, and waits until what was sent is no longer needed, in this order, so that no rank
-    /// waits for what another would do later. The wait for the acknowledgement of a rendezvous has launches
-    /// of its own, since it reads the sequence number that the send stores.
+    /// Sends and receives, in this order, so that no rank waits for what another would do later. Of long
+    /// messages a piece at a time: a rank sends the third when the other one has received the first.
     fn perform(&self, sends: &[MessageOperation], receives: &[MessageOperation]) -> Result<()> {
         let operations = [sends, receives].concat();
-        let rendezvous = sends.iter().filter(|operation| by_rendezvous(operation));
-        let awaits: Vec<MessageOperation> = rendezvous
-            .map(|operation| MessageOperation { kind: AWAIT_ACKNOWLEDGEMENT, ..*operation })
-            .collect();
-        for operations in operations.chunks(OPERATIONS).chain(awaits.chunks(OPERATIONS)) {
+        let most = operations.iter().map(pieces).max().unwrap_or(0);
+        for number in 0..most {
+            let operations: Vec<_> =
+                operations.iter().filter_map(|operation| piece(operation, number)).collect();
+            self.launch(&operations)?;
+        }
+        Ok(())
+    }
+
+    /// Does operations that an endpoint buffers.
+    fn launch(&self, operations: &[MessageOperation]) -> Result<()> {
+        for operations in operations.chunks(OPERATIONS) {
             let gathers = operations.iter().any(|operation| operation.channel == GATHERING as u32);
             let ticket = self.tickets.address_of(usize::from(!gathers));
             let longest = operations.iter().map(|operation| operation.bytes as usize).max();

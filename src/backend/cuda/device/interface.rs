@@ -51,6 +51,12 @@ pub enum Download {
     Begun(usize),
 }
 
+/// Memory of a device of another process, mapped until this is dropped.
+pub trait Mapped: Send + Sync {
+    /// Where the kernels of this process's device find it.
+    fn at(&self) -> Address;
+}
+
 /// Words in the host's memory, 0 at first, through which the host and running kernels tell each other
 /// something: at the same address for both.
 pub type SharedWords = Arc<dyn Deref<Target = Words> + Send + Sync>;
@@ -107,6 +113,17 @@ pub trait Device: Send + Sync {
 
     /// Uninitialised memory, aligned to 256 bytes.
     fn allocate(&self, bytes: usize) -> Result<Address>;
+
+    /// A name by which another process of this host can map the memory that [`Self::allocate`] gave at this
+    /// address; none where there is no such thing.
+    fn export(&self, _: Address) -> Result<Option<Vec<u8>>> {
+        Ok(None)
+    }
+
+    /// The memory of this name of another process; none where kernels cannot access it.
+    fn import(&self, _: &[u8]) -> Result<Option<Arc<dyn Mapped>>> {
+        Ok(None)
+    }
 
     /// Gives back the bytes that [`Self::allocate`] gave.
     fn free(&self, granted: Granted, at: Address, bytes: usize);
@@ -221,6 +238,8 @@ impl<W: Watch> Device for WatchedDevice<W> {
         queue() -> Option<u64>;
         shared_words() -> Result<SharedWords>;
         allocate(bytes: usize) -> Result<Address>;
+        export(at: Address) -> Result<Option<Vec<u8>>>;
+        import(name: &[u8]) -> Result<Option<Arc<dyn Mapped>>>;
         free(granted: Granted, at: Address, bytes: usize);
         clear(granted: Granted, at: Address, bytes: usize) -> Result<()>;
         upload(granted: Granted, from: &[u8], to: Address) -> Result<()>;

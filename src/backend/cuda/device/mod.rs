@@ -7,7 +7,7 @@ mod memory;
 mod pool;
 
 pub use self::interface::{
-    Address, Device, Download, Granted, Recording, SharedWords, Watch, WatchedDevice, Words,
+    Address, Device, Download, Granted, Mapped, Recording, SharedWords, Watch, WatchedDevice, Words,
 };
 pub use self::memory::{Buffer, MemoryEstimate, PreconditionerStorage};
 

@@ -1,5 +1,6 @@
 //! The grid equations on the CUDA backend.
 
+use super::lines::OwnColumns;
 use super::nodes::{Columns, CudaGrid, first_line};
 use crate::backend::cuda::algebra::{CudaMatrix, CudaVector, sum};
 use crate::backend::cuda::backend::CudaBackend;
@@ -10,6 +11,7 @@ use crate::backend::cuda::launch::{Argument, LaunchShape, Result, Source, argume
 use crate::backend::{CellGuard, EllipticBackend, EllipticData, LevelSize, Real, Scaling};
 use crate::grid::{Grid, Seam, Topology};
 use crate::pde::EllipticSettings;
+use std::ops::Range;
 
 /// Threads of the block that solves the wall's reduced system.
 const WALL_THREADS: u32 = 512;
@@ -146,6 +148,27 @@ impl EllipticBackend for CudaBackend {
             }
             None => u.download(whole),
         }
+    }
+
+    fn unknown_lines(
+        &self,
+        u: &CudaVector<f64>,
+        lines: &[Range<usize>],
+        part: &mut [f64],
+    ) -> Result<()> {
+        let all = lines.iter().map(|lines| lines.end).max().unwrap_or(0).max(1);
+        let stride = u.len() / all;
+        let of = |rank| match &self.ranks {
+            Some(ranks) => ranks.bands.of(rank),
+            None => 0..stride / 2,
+        };
+        let doubled = |columns: Range<usize>| 2 * columns.start..2 * columns.end;
+        let columns: Vec<Range<usize>> = (0..lines.len()).map(of).map(doubled).collect();
+        let row = columns.iter().map(|columns| columns.end).max().unwrap_or(0);
+        let own = OwnColumns { arrays: &[u], stride, first: 0, columns };
+        self.gather_lines(&own, lines, |_, line, columns, values| {
+            part[line * row..][columns].copy_from_slice(values);
+        })
     }
 
     fn residual(

@@ -2,6 +2,7 @@
 
 mod control;
 mod elliptic;
+mod lines;
 mod march;
 mod nodes;
 mod quality;

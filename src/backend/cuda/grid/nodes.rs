@@ -1,10 +1,11 @@
 //! Nodes of a grid in a GPU's memory: all columns of it, or those of a rank and some beside them.
 
+use super::lines::OwnColumns;
 use crate::backend::cuda::backend::CudaBackend;
 use crate::backend::cuda::comm::RankContext;
 use crate::backend::cuda::device::Buffer;
 use crate::backend::cuda::launch::constants::{COLUMNS_HELD, COLUMNS_OPEN, COLUMNS_WRAP};
-use crate::backend::cuda::launch::shared::{HeldColumns, OwnColumns};
+use crate::backend::cuda::launch::shared::{self, HeldColumns};
 use crate::backend::cuda::launch::{Argument, LaunchShape, Result, Source, arguments};
 use crate::backend::{Bands, LevelSize};
 use crate::grid::{Grid, Seam, Topology};
@@ -97,10 +98,10 @@ impl Columns {
     }
 
     /// Its own columns for kernels.
-    pub(super) fn own(&self, nj: usize) -> OwnColumns {
+    pub(super) fn own(&self, nj: usize) -> shared::OwnColumns {
         // None of them may begin at the last column: it has no cell.
         let own = if self.own.is_empty() { 0..0 } else { self.own.clone() };
-        OwnColumns {
+        shared::OwnColumns {
             stride: self.count as u32,
             shift: (-self.first) as u32,
             begin: own.start as u32,
@@ -169,17 +170,17 @@ impl CudaBackend {
         })
     }
 
-    /// `columns` columns of nodes from the one at `from` on, `[rows][columns]`.
+    /// `columns` columns of some rows of nodes from the one at `from` on, `[rows][columns]`.
     pub(super) fn cut(
         &self,
         nodes: &Buffer<f64>,
         stride: usize,
         (from, columns): (usize, usize),
-        rows: usize,
+        rows: Range<usize>,
     ) -> Result<Buffer<f64>> {
-        let cut = Buffer::zeros(&self.device, columns * rows)?;
-        let arguments =
-            arguments![stride as u32, from as u32, columns as u32, rows as u32, nodes, &cut];
+        let cut = Buffer::zeros(&self.device, columns * rows.len())?;
+        let (first, rows) = (nodes.address_of(rows.start * stride), rows.len() as u32);
+        let arguments = arguments![stride as u32, from as u32, columns as u32, rows, first, &cut];
         let shape = LaunchShape::elementwise(cut.len());
         self.launch::<f64>(Source::Quality, "cut_columns", shape, &arguments)?;
         Ok(cut)
@@ -192,8 +193,29 @@ impl CudaBackend {
         kept: &Range<usize>,
     ) -> Result<[Buffer<f64>; 2]> {
         let place = (grid.columns.place(kept.start), kept.len());
-        let cut = |nodes| self.cut(nodes, grid.columns.count, place, grid.nj);
+        let cut = |nodes| self.cut(nodes, grid.columns.count, place, 0..grid.nj);
         Ok([cut(&grid.x)?, cut(&grid.y)?])
+    }
+
+    /// Nodes of `host`, which has the lines `lines[rank]`, ← those of all ranks.
+    pub(super) fn download_lines(
+        &self,
+        grid: &CudaGrid,
+        lines: &[Range<usize>],
+        host: &mut Grid,
+    ) -> Result<()> {
+        let Columns { own, count, ni, .. } = &grid.columns;
+        let all = match &self.ranks {
+            Some(ranks) => ranks.ranges(own)?,
+            None => vec![own.clone()],
+        };
+        let first = if own.is_empty() { 0 } else { grid.columns.place(own.start) };
+        let arrays = [&grid.x, &grid.y];
+        let own = OwnColumns { arrays: &arrays, stride: *count, first, columns: all };
+        self.gather_lines(&own, lines, |k, line, columns, values| {
+            let nodes = if k == 0 { &mut host.x } else { &mut host.y };
+            nodes[line * ni..][columns].copy_from_slice(values);
+        })
     }
 
     /// Nodes of `host`, which has all columns, ← this device's own.

@@ -228,6 +228,10 @@ impl GridBackend for CudaBackend {
     fn fetch(&self, grid: &CudaGrid, host: &mut Grid) -> Result<()> {
         self.download_own(grid, host)
     }
+
+    fn fetch_lines(&self, grid: &CudaGrid, lines: &[Range<usize>], host: &mut Grid) -> Result<()> {
+        self.download_lines(grid, lines, host)
+    }
 }
 
 /// Columns of both ranges.

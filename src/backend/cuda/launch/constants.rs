@@ -76,8 +76,6 @@ shared_constants! {
     /// Kinds of operations with messages.
     SEND: u32 = 1;
     RECEIVE: u32 = 2;
-    /// Waits until the other rank has read what an earlier launch sent by rendezvous.
-    AWAIT_ACKNOWLEDGEMENT: u32 = 3;
 
     /// Threads of a block, and most blocks, of cyclic systems and of the march.
     CYCLIC_THREADS: usize = 128;

@@ -38,6 +38,11 @@ impl<T> Pointer<T> {
     pub(crate) fn to(address: u64) -> Self {
         Self(address, PhantomData)
     }
+
+    /// So many bytes further.
+    pub(crate) fn beyond(self, bytes: u64) -> Self {
+        Self(self.0 + bytes, PhantomData)
+    }
 }
 
 impl<T: CType> CType for Pointer<T> {

@@ -22,8 +22,8 @@ unsafe impl<T> Sync for Handle<T> {}
 /// A handle with the function of the driver that releases it.
 #[derive(Debug)]
 pub(super) struct Owned<T: Copy> {
-    handle: Handle<T>,
-    release: unsafe fn(T) -> Result<(), DriverError>,
+    pub(super) handle: Handle<T>,
+    pub(super) release: unsafe fn(T) -> Result<(), DriverError>,
 }
 
 impl<T: Copy> Owned<T> {

@@ -5,6 +5,7 @@ mod handles;
 mod info;
 mod kernels;
 mod recordings;
+mod sharing;
 
 #[doc(hidden)]
 pub use self::info::fits;
@@ -13,8 +14,10 @@ pub use self::info::{DeviceInfo, Libraries, device, devices, libraries, present}
 use self::handles::{Event, Graph, Pinned, Stream};
 use self::kernels::OpenGpu;
 use self::recordings::{Action, Recordings};
+use self::sharing::Imported;
 use super::{
-    Address, Device, Download, GRANTED, Granted, Pool, Recording, SharedWords, check_length, fill,
+    Address, Device, Download, GRANTED, Granted, Mapped, Pool, Recording, SharedWords,
+    check_length, fill,
 };
 use crate::backend::DeviceError;
 use crate::backend::cuda::launch::{
@@ -165,18 +168,8 @@ impl DriverDevice {
 
     /// Lets the kernels of each GPU access the memory of all others; false if two of them cannot.
     pub(crate) fn enable_peer_access(devices: &[Arc<Self>]) -> Result<bool> {
-        let pairs = || {
-            let all = devices.iter().flat_map(|a| devices.iter().map(move |b| (a, b)));
-            all.filter(|(a, b)| !Arc::ptr_eq(a, b))
-        };
-        if !pairs().all(|(a, b)| a.info.peers.contains(&b.info.ordinal)) {
-            return Ok(false);
-        }
-        pairs().try_for_each(|(a, b)| {
-            let enabled = a.gpu.context.enable_access(&b.gpu.context);
-            enabled.map_err(a.info.failed("accessing another GPU's memory"))
-        })?;
-        Ok(true)
+        let gpus: Vec<_> = devices.iter().map(|gpu| (&*gpu.gpu.context, &gpu.info)).collect();
+        sharing::enable_access(&gpus)
     }
 
     /// Does `work` on the side stream, after all that was asked of the main one.
@@ -303,6 +296,16 @@ impl Device for DriverDevice {
                 self.info.failed("allocating memory")(error)
             }
         })
+    }
+
+    fn export(&self, at: Address) -> Result<Option<Vec<u8>>> {
+        self.bind()?;
+        Ok(sharing::exported(at).ok())
+    }
+
+    fn import(&self, name: &[u8]) -> Result<Option<Arc<dyn Mapped>>> {
+        let imported = Imported::open(&self.gpu.context, name).ok().flatten();
+        Ok(imported.map(|imported| Arc::new(imported) as Arc<dyn Mapped>))
     }
 
     fn free(&self, _: Granted, at: Address, bytes: usize) {

@@ -1,0 +1,90 @@
+//! Memory that the kernels of several GPUs access: that of this process's GPUs, and of other processes' what
+//! these have given a name (CUDA IPC).
+
+use super::handles::{Context, Handle, Owned};
+use super::info::DeviceInfo;
+use crate::backend::cuda::device::interface::{Address, Mapped};
+use crate::backend::cuda::launch;
+use cudarc::driver::result::DriverError;
+use cudarc::driver::sys;
+use std::sync::Arc;
+
+/// Lets the kernels of each GPU access the memory of all others; false if two of them cannot.
+pub(super) fn enable_access(gpus: &[(&Context, &DeviceInfo)]) -> launch::Result<bool> {
+    let pairs = || {
+        let all = gpus.iter().flat_map(|a| gpus.iter().map(move |b| (a, b)));
+        all.filter(|(a, b)| !std::ptr::eq(*a, *b))
+    };
+    if !pairs().all(|((_, a), (_, b))| a.peers.contains(&b.ordinal)) {
+        return Ok(false);
+    }
+    pairs().try_for_each(|((context, info), (other, _))| {
+        let enabled = context.enable_access(other);
+        enabled.map_err(info.failed("accessing another GPU's memory"))
+    })?;
+    Ok(true)
+}
+
+/// The name of memory for other processes: the driver's of the block, then where the memory begins in it.
+const NAME_BYTES: usize = size_of::<sys::CUipcMemHandle>() + size_of::<u64>();
+
+/// The name of the memory at this address of the current context. Some containers, and parts of a GPU, have none.
+pub(super) fn exported(at: Address) -> Result<Vec<u8>, DriverError> {
+    let (mut name, mut base) = (sys::CUipcMemHandle { reserved: [0; _] }, 0);
+    // SAFETY: all outlive the calls; the size is not asked for.
+    unsafe {
+        sys::cuMemGetAddressRange_v2(&raw mut base, std::ptr::null_mut(), at).result()?;
+        sys::cuIpcGetMemHandle(&raw mut name, base).result()?;
+    }
+    let offset = (at - base).to_ne_bytes();
+    Ok([bytemuck::cast_slice(&name.reserved), &offset].concat())
+}
+
+/// Memory of a GPU that another process has allocated, mapped.
+pub(super) struct Imported {
+    block: Owned<sys::CUdeviceptr>,
+    offset: Address,
+    context: Arc<Context>,
+}
+
+impl Imported {
+    /// The memory of this name, in a context; none where that is no name.
+    pub(super) fn open(context: &Arc<Context>, name: &[u8]) -> Result<Option<Self>, DriverError> {
+        let Some((name, offset)) = name.split_last_chunk().filter(|_| name.len() == NAME_BYTES)
+        else {
+            return Ok(None);
+        };
+        let mut handle = sys::CUipcMemHandle { reserved: [0; _] };
+        bytemuck::cast_slice_mut(&mut handle.reserved).copy_from_slice(name);
+        context.bind()?;
+        let (mut at, flag) =
+            (0, sys::CUipcMem_flags_enum::CU_IPC_MEM_LAZY_ENABLE_PEER_ACCESS as u32);
+        // SAFETY: `at` outlives the call, and the driver checks the name.
+        unsafe { sys::cuIpcOpenMemHandle_v2(&raw mut at, handle, flag) }.result()?;
+        let block = Owned { handle: Handle(at), release: close };
+        let offset = Address::from_ne_bytes(*offset);
+        Ok(Some(Self { block, offset, context: context.clone() }))
+    }
+}
+
+/// Ends the mapping of another process's memory.
+///
+/// # Safety
+/// No kernel accesses it any more.
+unsafe fn close(at: sys::CUdeviceptr) -> Result<(), DriverError> {
+    // SAFETY: as required of the caller.
+    unsafe { sys::cuIpcCloseMemHandle(at) }.result()
+}
+
+impl Mapped for Imported {
+    fn at(&self) -> Address {
+        self.block.raw() + self.offset
+    }
+}
+
+impl Drop for Imported {
+    fn drop(&mut self) {
+        // The mapping is that of its context.
+        let _ = self.context.bind();
+    }
+}

@@ -1,0 +1,51 @@
+//! The figures of a grid, drawn by the first process from what each of those that have the grid contributes.
+
+use std::path::Path;
+
+use super::picture::Picture;
+use super::quality::largest_nonorthogonality;
+use crate::files::IoError;
+use crate::ranks::RanksError;
+use crate::report::Artifacts;
+
+/// The figures of a grid; only the first process has them.
+#[derive(Default)]
+pub struct Figures {
+    /// Four views of the grid.
+    pub(in crate::report) grid: Option<Picture>,
+    /// Maps of its quality.
+    pub(in crate::report) quality: Option<Picture>,
+    /// Largest non-orthogonality of a cell in degrees, with the maps.
+    pub(in crate::report) nonorthogonality: f64,
+}
+
+impl Figures {
+    /// The views of the grid and the maps of its quality, as far as they are wanted. All processes that have
+    /// the grid must call.
+    ///
+    /// # Errors
+    /// [`RanksError::Ended`].
+    pub fn of(artifacts: &Artifacts<'_>, [grid, quality]: [bool; 2]) -> Result<Self, RanksError> {
+        if !grid && !quality {
+            return Ok(Self::default());
+        }
+        let views = artifacts.views()?;
+        let grid = grid.then(|| artifacts.grid_picture(&views)).transpose()?;
+        let maps = quality.then(|| artifacts.quality_picture(&views)).transpose()?;
+        let largest = quality.then(|| largest_nonorthogonality(&artifacts.grid)).transpose()?;
+        if !artifacts.grid.processes().is_first() {
+            return Ok(Self::default());
+        }
+        Ok(Self { grid, quality: maps, nonorthogonality: largest.unwrap_or_default() })
+    }
+
+    /// Writes the views of the grid, if they are drawn.
+    pub(in crate::report) fn write_grid(&self, path: &Path) -> Result<(), IoError> {
+        self.grid.as_ref().map_or(Ok(()), |picture| picture.write(path))
+    }
+
+    /// Writes the maps of its quality, if they are drawn.
+    pub(in crate::report) fn write_quality(&self, path: &Path) -> Result<(), IoError> {
+        self.quality.as_ref().map_or(Ok(()), |picture| picture.write(path))
+    }
+}

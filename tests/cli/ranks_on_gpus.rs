@@ -1,0 +1,135 @@
+//! Processes that a launcher started, a GPU each, which libraries stand in for.
+
+use std::fs;
+use std::io::{BufRead, BufReader, Read};
+use std::os::unix::fs::symlink;
+use std::path::Path;
+use std::process::Command;
+use std::time::{Duration, Instant};
+
+use super::ranks::{ended, open_mpi, start};
+use super::{Finished, Scratch};
+use support::stand_in::equip;
+
+/// A grid that kernels on fibers are done with in a moment, wide enough for four bands.
+const CASE: &str = "[geometry]\nnaca = \"2412\"\n[grid]\nni = 65\nnj = 13\nfirst_cell = 1e-2\n\
+                    [quality]\nretry = false\n[output]\nformats = [\"vts\", \"cgns\"]\n";
+const BARE: [&str; 4] = ["--set", "output.pictures=false", "--set", "output.report=false"];
+
+/// The libraries, and as many GPUs as ranks.
+fn equipped(scratch: &Scratch, gpus: usize) -> impl Fn(usize, &mut Command) + use<> {
+    let cache = scratch.path("cache");
+    move |_, command| {
+        equip(command, &cache);
+        command.env("STAND_IN_GPUS", gpus.to_string());
+    }
+}
+
+/// The meshes of a run in a folder, and the devices that its report names.
+fn results(scratch: &Scratch, folder: &str) -> ([Vec<u8>; 2], String) {
+    let file = |name: &str| scratch.bytes(&format!("{folder}/wing/{name}"));
+    let report: serde_json::Value = serde_json::from_slice(&file("report.json")).unwrap();
+    let backend = report["backend"].as_str().unwrap().to_owned();
+    (["mesh.vts", "mesh.cgns"].map(file), backend)
+}
+
+/// What threads of one process make on these GPUs.
+fn threads(scratch: &Scratch, devices: &str) -> [Vec<u8>; 2] {
+    let mut command = scratch.gridgen();
+    let arguments = ["wing.toml", "--devices", devices, "-o", "threads", "--ranks", "threads"];
+    command.args(arguments).args(BARE);
+    equipped(scratch, 4)(0, &mut command);
+    Finished::from(command.output().unwrap()).succeeds();
+    results(scratch, "threads").0
+}
+
+#[test]
+fn processes_of_one_host_access_each_others_gpus() {
+    let scratch = Scratch::with_case(CASE);
+    let four = ["--set", "grid.topology=C", "--set", "grid.wake=16"];
+    let sharp = ["--set", "geometry.trailing_edge=sharp"];
+    for (size, devices, sets) in
+        [(2, "0,1", &[][..]), (4, "0,1,2,3", &[&four[..], &sharp].concat())]
+    {
+        let arguments = [&["wing.toml", "-o", "ranks"], &BARE[..], sets].concat();
+        let ranks = start(scratch.0.path(), open_mpi, size, &arguments, equipped(&scratch, size));
+        let ranks = ended(ranks);
+
+        let note = format!("note: {size} ranks, started by Open MPI\n");
+        assert_eq!((ranks[0].code, &ranks[0].stderr), (0, &note), "{ranks:?}");
+        assert!(ranks.iter().all(|rank| rank.code == 0), "{ranks:?}");
+        let (meshes, backend) = results(&scratch, "ranks");
+        assert!(backend.starts_with("cuda (1 × stand-in 0, 1 × stand-in 1"), "{backend}");
+        let mut command = scratch.gridgen();
+        let arguments = ["wing.toml", "--devices", devices, "-o", "threads"];
+        equipped(&scratch, 4)(0, command.args(arguments).args(BARE).args(sets));
+        Finished::from(command.output().unwrap()).succeeds();
+        assert!(meshes == results(&scratch, "threads").0, "{size} processes");
+    }
+}
+
+/// The driver's and the compiler's libraries alone.
+fn without_nccl(command: &mut Command, folder: &Path) {
+    let all = command.get_envs().find(|(name, _)| *name == "LD_LIBRARY_PATH").unwrap().1.unwrap();
+    for name in ["libcuda.so", "libnvrtc.so"] {
+        let _ = symlink(Path::new(all).join(name), folder.join(name));
+    }
+    command.env("LD_LIBRARY_PATH", folder);
+}
+
+#[test]
+fn where_a_gpu_is_not_to_be_accessed_messages_go_another_way() {
+    let scratch = Scratch::with_case(CASE);
+    let expected = threads(&scratch, "0,1");
+    let slow = "note: 2 ranks, started by Open MPI\n\
+                note: NCCL was not found on every host, or ranks share a GPU: messages between the ranks go \
+                through the hosts' memory, which is slow\n";
+    let folder = scratch.path("libraries");
+    fs::create_dir(&folder).unwrap();
+    let arguments = [&["wing.toml", "-o", "ranks", "--force"], &BARE[..]].concat();
+    // One rank's driver names no memory; a user says so; both ranks have one GPU.
+    for (name, value, rank_of_it) in
+        [("STAND_IN_IPC", "0", 1), ("NCCL_P2P_DISABLE", "1", 0), ("STAND_IN_GPUS", "1", 2)]
+    {
+        let own = |rank: usize, command: &mut Command| {
+            equipped(&scratch, 2)(rank, command);
+            without_nccl(command, &folder);
+            if rank == rank_of_it || rank_of_it == 2 {
+                command.env(name, value);
+            }
+        };
+        let ranks = ended(start(scratch.0.path(), open_mpi, 2, &arguments, own));
+
+        assert!(ranks.iter().all(|rank| rank.code == 0), "{ranks:?}");
+        assert_eq!(ranks[0].stderr, slow, "{name}");
+        assert!(results(&scratch, "ranks").0 == expected, "{name}");
+    }
+}
+
+#[test]
+fn a_rank_that_is_killed_while_others_wait_for_its_kernels_ends_them() {
+    let scratch = Scratch::with_case(CASE);
+    let larger = ["--set", "grid.ni=257", "--set", "grid.nj=65", "--set", "grid.first_cell=1e-4"];
+    let arguments = [&["wing.toml", "-v"], &BARE[..], &larger].concat();
+    let mut ranks = start(scratch.0.path(), open_mpi, 3, &arguments, equipped(&scratch, 3));
+    let mut stderr = BufReader::new(ranks[0].stderr.take().unwrap());
+    let mut line = String::new();
+    while !line.starts_with("newton   0") {
+        line.clear();
+        assert!(stderr.read_line(&mut line).unwrap() > 0, "the run ended before its first step");
+    }
+
+    let started = Instant::now();
+    let mut killed = ranks.pop().unwrap();
+    killed.kill().unwrap();
+    killed.wait().unwrap();
+    let mut said = String::new();
+    stderr.read_to_string(&mut said).unwrap();
+    let ranks = ended(ranks);
+
+    assert!(started.elapsed() < Duration::from_secs(30));
+    let message = "error: rank 2 ended without a word: it was killed, or its host was lost\n";
+    assert!(said.contains(message), "{said}");
+    assert_eq!((ranks[0].code, ranks[1].code), (3, 3), "{said}");
+    assert!(!scratch.path("output/wing/mesh.vts").exists());
+}
