@@ -218,7 +218,7 @@ fn a_case_that_is_named_twice_is_run_once() {
 
 #[test]
 fn a_verbose_batch_counts_its_cases() {
-    let finished = batch(&scratch(), &["c-naca.toml", "d-file.toml", "-v"]);
+    let finished = batch(&scratch(), &["c-naca.toml", "d-file.toml", "-v", "--jobs", "1"]);
 
     assert_eq!(finished.stderr, "1 of 2  c-naca: converged\n2 of 2  d-file: converged\n");
 }

@@ -123,7 +123,7 @@ fn a_rank_that_is_killed_loses_its_case_alone() {
     let large = "ni = 513\nnj = 257";
     let small = "ni = 65\nnj = 33";
     let folder = cases(&[("a", large), ("b", large), ("c", small), ("d", small), ("e", small)]);
-    let arguments = [&BATCH[..], &NO_PICTURES, &["--threads", "1"]].concat();
+    let arguments = [&BATCH[..], &NO_PICTURES, &["--jobs", "1", "--threads", "1"]].concat();
     let mut ranks = start(folder.0.path(), open_mpi, 2, &arguments, |_, _| ());
 
     let under_way = |name: &str| folder.path(&format!("output/{name}/.gridgen")).exists();

@@ -114,7 +114,9 @@ fn a_killed_run_goes_on_from_its_last_restart_file() {
 fn an_interrupted_batch_goes_on_where_it_stopped() {
     let names = ["a.toml", "b.toml", "c.toml"];
     let scratch = Scratch::with(&names.map(|name| (name, SMALLEST.as_bytes())));
-    let arguments = [&["run", "-v", "--backend", "cpu"], &names[..], &FINE, &NO_PICTURES].concat();
+    let arguments =
+        [&["run", "-v", "--backend", "cpu", "--jobs", "1"], &names[..], &FINE, &NO_PICTURES]
+            .concat();
     let mut child = scratch
         .gridgen()
         .args(&arguments)
