@@ -67,17 +67,23 @@ impl Work {
             backend.finest_level::<_, M>(None, kind, &a, columns)?
         };
         let mut v = backend.zeros(right.len())?;
-        backend.upload(right, &mut v)?;
-        backend.load_right(&v, &mut fine)?;
-        backend.smooth(&mut fine, Order::Forward)?;
-        if self.cycle {
+        // What a level held before must not matter.
+        for scale in [-3.0, 1.0] {
+            backend.upload(&right.iter().map(|f| scale * f).collect::<Vec<_>>(), &mut v)?;
+            backend.load_right(&v, &mut fine)?;
             backend.smooth(&mut fine, Order::Forward)?;
-            let mut coarse = backend.coarse_level(None, &fine, self.coarsening)?;
-            backend.restrict_residual(&mut fine, &mut coarse)?;
-            backend.smooth(&mut coarse, Order::Forward)?;
-            backend.smooth(&mut coarse, Order::Reverse)?;
-            backend.prolong(&coarse, &mut fine)?;
-            backend.smooth(&mut fine, Order::Reverse)?;
+            if self.cycle {
+                backend.smooth(&mut fine, Order::Forward)?;
+                let mut coarse = backend.coarse_level(None, &fine, self.coarsening)?;
+                // A W: the sums of the first row are zero after a sweep, not after a correction.
+                for _ in 0..2 {
+                    backend.restrict_residual(&mut fine, &mut coarse)?;
+                    backend.smooth(&mut coarse, Order::Forward)?;
+                    backend.smooth(&mut coarse, Order::Reverse)?;
+                    backend.prolong(&coarse, &mut fine)?;
+                }
+                backend.smooth(&mut fine, Order::Reverse)?;
+            }
         }
         backend.store_solution(&fine, &mut v)?;
         let mut u = vec![0.0; right.len()];
