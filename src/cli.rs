@@ -151,12 +151,8 @@ struct ComputeArguments {
     /// Files go to DIR/<name of the case>.
     #[arg(short, long, value_name = "DIR", default_value = "output")]
     output: PathBuf,
-    /// Where to compute; auto takes a GPU if there is one and the grid is large enough to be faster there.
-    #[arg(long, default_value = "auto", value_parser = words::<BackendChoice>(&BACKENDS))]
-    backend: BackendChoice,
-    /// GPUs to use, by number: 0,1; of a batch each takes whole cases [default: one, and for large grids as many as help].
-    #[arg(long, value_name = "LIST", value_delimiter = ',')]
-    devices: Option<Vec<usize>>,
+    #[command(flatten)]
+    machine: MachineArguments,
     /// Threads on the CPU [default: all].
     #[arg(long, value_name = "N", value_parser = count(1..=4096))]
     threads: Option<usize>,
@@ -164,14 +160,25 @@ struct ComputeArguments {
     /// again whose results are there.
     #[arg(long)]
     force: bool,
-    #[command(flatten)]
-    ranks: RankArguments,
     /// Say nothing but errors.
     #[arg(short, long, conflicts_with = "verbose")]
     quiet: bool,
     /// Show the time of each phase, and each Newton step.
     #[arg(short, long)]
     verbose: bool,
+}
+
+/// Where a command computes, and which processes share the work.
+#[derive(Debug, Args)]
+struct MachineArguments {
+    /// Where to compute; auto takes a GPU if there is one and the grid is large enough to be faster there.
+    #[arg(long, default_value = "auto", value_parser = words::<BackendChoice>(&BACKENDS))]
+    backend: BackendChoice,
+    /// GPUs to use, by number: 0,1; of a batch each takes whole cases [default: one, and for large grids as many as help].
+    #[arg(long, value_name = "LIST", value_delimiter = ',')]
+    devices: Option<Vec<usize>>,
+    #[command(flatten)]
+    ranks: RankArguments,
 }
 
 /// Runs the program with its arguments, the first being its name, and returns its exit code.
@@ -241,14 +248,14 @@ impl<E: Into<Error>> From<E> for Failure {
 impl Cli {
     /// Runs the command and returns the exit code.
     fn execute(mut self) -> u8 {
-        let compute = match &mut self.command {
-            None => Some(&mut self.grid.common.compute),
-            Some(Command::Run(arguments)) => Some(&mut arguments.common.compute),
-            Some(Command::Solve(arguments)) => Some(&mut arguments.compute),
-            Some(_) => None,
+        let (quiet, job) = match &mut self.command {
+            None => self.grid.common.compute.begin(),
+            Some(Command::Run(arguments)) => arguments.common.compute.begin(),
+            Some(Command::Solve(arguments)) => arguments.compute.begin(),
+            Some(Command::Move(arguments)) => (false, arguments.machine.begin()),
+            Some(_) => (false, Ok(None)),
         };
-        let terminal = Terminal::new(compute.as_ref().is_some_and(|given| given.quiet));
-        let job = compute.map_or(Ok(None), ComputeArguments::begin);
+        let terminal = Terminal::new(quiet);
         let done = job.and_then(|job| {
             let Some(job) = job else { return self.perform(&terminal) };
             let own = terminal.silent_if(!job.is_first());
@@ -312,13 +319,22 @@ impl PictureArguments {
 }
 
 impl ComputeArguments {
+    /// Whether to say nothing; and [`MachineArguments::begin`]. The first of several processes alone tells what
+    /// it does.
+    fn begin(&mut self) -> (bool, Result<Option<Arc<Job>>, Failure>) {
+        let job = self.machine.begin();
+        if job.as_ref().is_ok_and(|job| job.as_ref().is_some_and(|job| !job.is_first())) {
+            self.verbose = false;
+        }
+        (self.quiet, job)
+    }
+}
+
+impl MachineArguments {
     /// Checks the arguments, and meets the other processes of a launcher.
     fn begin(&mut self) -> Result<Option<Arc<Job>>, Failure> {
         self.check()?;
         self.ranks.meet()?;
-        if self.ranks.job.as_ref().is_some_and(|job| !job.is_first()) {
-            self.verbose = false;
-        }
         Ok(self.ranks.job.clone())
     }
 
@@ -343,12 +359,12 @@ impl CommonArguments {
     /// What a run takes, its files to `output`.
     fn options(&self, output: PathBuf) -> RunOptions {
         RunOptions {
-            backend: self.compute.backend,
-            devices: self.compute.devices.clone(),
+            backend: self.compute.machine.backend,
+            devices: self.compute.machine.devices.clone(),
             threads: self.compute.threads,
             restart_every: Duration::from_secs(self.restart_every),
             force: self.compute.force,
-            job: self.compute.ranks.job.clone(),
+            job: self.compute.machine.ranks.job.clone(),
             ..RunOptions::new(output)
         }
     }
@@ -357,9 +373,9 @@ impl CommonArguments {
 impl GridArguments {
     /// What must hold between arguments beyond clap's rules; returns the case file.
     fn check(&self) -> Result<&Path, Failure> {
-        let CommonArguments { compute, .. } = &self.common;
-        let named = compute.devices.as_ref().is_some_and(|devices| devices.len() > 1);
-        let several = named || compute.ranks.job.is_some();
+        let MachineArguments { devices, ranks, .. } = &self.common.compute.machine;
+        let named = devices.as_ref().is_some_and(|devices| devices.len() > 1);
+        let several = named || ranks.job.is_some();
         if several && self.export_jacobian.is_some() {
             let message = "--export-jacobian writes the system of one GPU: name one with --devices, and start one process";
             return Err(Failure::usage(ErrorKind::ArgumentConflict, message));

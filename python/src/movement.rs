@@ -3,9 +3,9 @@
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
+use gridgen::backend::MovementBackend;
 use gridgen::backend::cpu::CpuBackend;
 use gridgen::backend::cuda::CudaBackend;
-use gridgen::backend::{EllipticBackend, MultigridBackend};
 use gridgen::case::SolverOptions;
 use gridgen::generate::{BackendChoice, Machine, open_reference};
 use gridgen::movement::{Derivatives, Moved, MovementError, Reference, Solved};
@@ -75,7 +75,7 @@ impl NativeReference {
         let made = in_pool(py, || {
             let reference = make()?;
             let points = reference.grid().x.len();
-            let device = match Machine::single(backend, points)? {
+            let device = match Machine::for_points(backend, None, None, points)?.0 {
                 Machine::Cuda(backend) => Device::Gpu(Box::new(Mutex::new(*backend))),
                 Machine::Cpu | Machine::Ranks(_) => Device::Cpu,
             };
@@ -257,7 +257,7 @@ fn answer<B>(
     asked: &Asked,
 ) -> Result<Found, MovementError>
 where
-    B: EllipticBackend + MultigridBackend,
+    B: MovementBackend,
 {
     match asked {
         Asked::Forward { wall, heights } => {

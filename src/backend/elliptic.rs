@@ -38,6 +38,14 @@ pub trait GridBackend {
     /// Nodes of `host`, which is of the same size, ← those of `grid`: those of its own columns if the
     /// backend is one of several ranks.
     fn fetch(&self, grid: &Self::Grid, host: &mut Grid) -> Result<()>;
+
+    /// Nodes of `host` ← all of `grid`, on all ranks, which must all call.
+    fn fetch_whole(&self, grid: &Self::Grid, host: &mut Grid) -> Result<()> {
+        self.fetch(grid, host)
+    }
+
+    /// The grid moved by `shift`, then scaled about the origin: [`Grid::place`].
+    fn placed(&self, grid: &Self::Grid, shift: [f64; 2], scale: f64) -> Result<Self::Grid>;
 }
 
 /// [`initial::build`] with the marches of a backend, which keeps the grid.
@@ -260,6 +268,12 @@ pub trait EllipticBackend: SparseBackend + GridBackend {
 
     /// Its unknowns among those of the whole grid ← u.
     fn download_unknowns(&self, u: &Self::Vector<f64>, whole: &mut [f64]) -> Result<()>;
+
+    /// The unknowns of the whole grid, or of its leading rows of points, ← those of all ranks, which must all
+    /// call.
+    fn download_whole(&self, u: &Self::Vector<f64>, whole: &mut [f64]) -> Result<()> {
+        self.download_unknowns(u, whole)
+    }
 
     /// f ← w R of the present state with w = 1/(2 (g11 + g22)); returns the merit
     /// rms(w R / √min(g11, g22)) (theory eq. 7).

@@ -133,16 +133,29 @@ impl Machine {
         Ok((machine, (!notices.is_empty()).then(|| notices.join("; "))))
     }
 
-    /// The CPU, or the first GPU: for work on `points` points that one of them does. With
-    /// [`BackendChoice::Auto`] the GPU, if there is one and it is faster for so many.
+    /// A machine for work on `points` points, and what the user should know of it: the rank of this process
+    /// where a job has several, the GPUs that are named, or the first one. With [`BackendChoice::Auto`] and none
+    /// named the CPU, unless there is a GPU and it is faster for so many.
     ///
     /// # Errors
-    /// If the GPU is asked for and cannot be opened.
-    pub fn single(backend: BackendChoice, points: usize) -> Result<Self, DeviceError> {
-        if backend == BackendChoice::Auto && (points < CROSSOVER || !driver::present()) {
-            return Ok(Self::Cpu);
+    /// If a GPU is asked for and cannot be opened.
+    pub fn for_points(
+        backend: BackendChoice,
+        devices: Option<&[usize]>,
+        job: Option<&Arc<Job>>,
+        points: usize,
+    ) -> Result<(Self, Option<String>), DeviceError> {
+        if let Some(job) = job.filter(|job| job.size() > 1) {
+            return Self::rank_of(job.clone(), backend, devices);
         }
-        Ok(backend.open(false, || Self::gpus(&[0]))?.0)
+        let named = devices.unwrap_or_default();
+        let slower = points < CROSSOVER || !driver::present();
+        if named.is_empty() && backend == BackendChoice::Auto && slower {
+            return Ok((Self::Cpu, None));
+        }
+        let first = [0];
+        backend
+            .open(!named.is_empty(), || Self::gpus(if named.is_empty() { &first } else { named }))
     }
 
     /// The CPU, if it is left open what to take, and a GPU would be slower for the size of the case.

@@ -9,6 +9,7 @@ mod batch;
 mod estimate;
 pub(crate) mod files;
 pub(crate) mod machine;
+mod movement;
 mod outputs;
 mod problem;
 mod rank;
@@ -24,6 +25,7 @@ pub use self::batch::{BatchObserver, BatchOptions, BatchResult, Summary, run_bat
 pub use self::estimate::{Estimate, check};
 pub use self::machine::{BackendChoice, DeviceNodes, Machine};
 use self::machine::{Closing, Opened, Opening, thread_pool};
+pub use self::movement::DerivativesAt;
 use self::outputs::Outputs;
 pub use self::solve::{Control, GridResult, LinearSystem, Progress, solve};
 #[doc(hidden)]

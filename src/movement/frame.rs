@@ -2,6 +2,7 @@
 //! seam of an O-grid or the cut of a C-grid, which the wall carries with it.
 
 use super::tangent::{Matrix, Tangent, outer, product, projected, sum, turned};
+use crate::backend::{FixedLines, FixedPlaces};
 use crate::geometry::vector::{Vector, along, cross, difference, distance, dot, middle, unit};
 use crate::grid::{Grid, Seam, Topology};
 use std::ops::RangeInclusive;
@@ -20,15 +21,12 @@ pub(super) struct Frame {
     /// The formula of the tangent of each point of the line j = 0, chosen at the reference, and the first
     /// cell (α, β) along tangent and normal.
     first_cells: Vec<(Tangent, Vector)>,
-    /// Share of the wall's displacement that each node takes, `[nj][ni]`: 1 at the wall and 0 at the end.
-    shares: Vec<f64>,
 }
 
 impl Frame {
     pub(super) fn new(reference: Grid) -> Self {
-        let (ni, nj) = (reference.ni, reference.nj);
-        let line: Vec<Vector> = (0..ni).map(|i| reference.point(i, 0)).collect();
-        let first_cells = (0..ni)
+        let line: Vec<Vector> = (0..reference.ni).map(|i| reference.point(i, 0)).collect();
+        let first_cells = (0..reference.ni)
             .map(|i| {
                 let first = difference(reference.point(i, 1), line[i]);
                 let [a, b] = segments(reference.topology, &line, i);
@@ -37,14 +35,7 @@ impl Frame {
                 (tangent, [dot(first, t), dot(first, turned(t))])
             })
             .collect();
-        let mut shares = vec![0.0; ni * nj];
-        for i in 0..ni {
-            let column: Vec<Vector> = (0..nj).map(|j| reference.point(i, j)).collect();
-            for (j, share) in shares_along(&column).into_iter().enumerate() {
-                shares[j * ni + i] = share;
-            }
-        }
-        Self { reference, first_cells, shares }
+        Self { reference, first_cells }
     }
 
     /// The same with first cells that are higher by these amounts along the wall.
@@ -71,47 +62,44 @@ impl Frame {
         self.reference.topology.wall(self.reference.ni)
     }
 
-    /// The grid whose nodes are the fixed ones for these wall points, and elsewhere those of `from`
-    /// displaced by their share of what the line j = 0 has moved since.
-    pub(super) fn start(&self, from: &Grid, wall: &[Vector]) -> Grid {
-        let Grid { topology, ni, nj, .. } = *from;
-        let mut moved = from.clone();
-        let line = self.line(wall);
-        let shift: Vec<Vector> = (0..ni).map(|i| difference(line[i], from.point(i, 0))).collect();
-        for j in 1..nj - 1 {
-            for (i, shift) in shift.iter().enumerate() {
-                let (k, share) = (moved.index(i, j), self.shares[j * ni + i]);
-                moved.x[k] += share * shift[0];
-                moved.y[k] += share * shift[1];
-            }
-        }
-        let mut set = |i: usize, j: usize, point: Vector| {
-            let k = moved.index(i, j);
-            [moved.x[k], moved.y[k]] = point;
-        };
-        if topology == Topology::O(Seam::Held) {
+    /// The fixed nodes for these wall points.
+    pub(super) fn lines(&self, wall: &[Vector]) -> FixedLines {
+        let Grid { topology, ni, .. } = self.reference;
+        let (line, places) = (self.line(wall), self.places());
+        let held = topology == Topology::O(Seam::Held);
+        let mut lines = FixedLines::zeros(places, held);
+        if held {
             for (j, point) in self.seam(&line).into_iter().enumerate() {
-                set(0, j, point);
-                set(ni - 1, j, point);
+                for end in 0..2 {
+                    lines.values[places.on_column(end, j)] = point;
+                }
             }
         }
-        // The outflow of a C-grid stays where it is.
-        let ends = usize::from(!topology.closed());
-        for i in ends..ni - ends {
+        for i in 0..ni {
             let (tangent, [along_wall, height]) = self.first_cells[i];
             let [a, b] = segments(topology, &line, i);
             let t = tangent.of(a, b);
-            set(i, 0, line[i]);
-            set(i, 1, along(along(line[i], t, along_wall), turned(t), height));
+            // The outflow of a C-grid stays where it is.
+            let stays = !topology.closed() && (i == 0 || i + 1 == ni);
+            lines.values[places.on_line(0, i)] = line[i];
+            lines.values[places.on_line(1, i)] = if stays {
+                self.reference.point(i, 1)
+            } else {
+                along(along(line[i], t, along_wall), turned(t), height)
+            };
         }
-        moved
+        lines
+    }
+
+    fn places(&self) -> FixedPlaces {
+        FixedPlaces { ni: self.reference.ni, nj: self.reference.nj }
     }
 
     /// The derivative of the fixed nodes for these wall points. Of a periodic grid the last column, which
     /// repeats the first, is left out.
     pub(super) fn jacobian(&self, wall: &[Vector]) -> FixedNodes {
         let Grid { topology, ni, nj, .. } = self.reference;
-        let line = self.line(wall);
+        let (line, places) = (self.line(wall), self.places());
         let mut nodes = Vec::new();
         let mut heights = Vec::new();
         // The change of a tangent by those of the three points that make it.
@@ -129,7 +117,7 @@ impl Frame {
             let then = self.first_cells[0].0.of(a, b);
             for (j, (share, arm)) in arms(&seam, edge).enumerate().skip(2) {
                 let by_turn = sum(outer(arm, then), outer(turned(arm), turned(then)));
-                for node in [j * ni, (j + 1) * ni - 1] {
+                for node in [0, 1].map(|end| places.on_column(end, j)) {
                     nodes.push((node, 0, [share, 0.0, 0.0, share]));
                     let turned = |(point, m)| (node, point, product(by_turn, m).map(|c| share * c));
                     nodes.extend(turn(0).map(turned));
@@ -142,15 +130,17 @@ impl Frame {
             let (tangent, [along_wall, height]) = self.first_cells[i];
             // α t + β t^⊥ of t.
             let of_turn = [along_wall, -height, height, along_wall];
-            nodes.push((i, i, IDENTITY));
-            nodes.push((ni + i, i, IDENTITY));
-            nodes.extend(turn(i).map(|(point, m)| (ni + i, point, product(of_turn, m))));
+            let [on_wall, next] = [0, 1].map(|j| places.on_line(j, i));
+            nodes.push((on_wall, i, IDENTITY));
+            nodes.push((next, i, IDENTITY));
+            nodes.extend(turn(i).map(|(point, m)| (next, point, product(of_turn, m))));
             if walls.contains(&i) {
                 let [a, b] = segments(topology, &line, i);
-                heights.push((ni + i, i - walls.start(), turned(tangent.of(a, b))));
+                heights.push((next, i - walls.start(), turned(tangent.of(a, b))));
             }
         }
-        FixedNodes { wall: wall.len(), ni, line: self.line_jacobian(wall), nodes, heights }
+        let (wall, line) = (wall.len(), self.line_jacobian(wall));
+        FixedNodes { wall, topology, places, line, nodes, heights }
     }
 
     /// The derivative of the line j = 0.
@@ -229,41 +219,52 @@ type Entry = (usize, usize, Matrix);
 const IDENTITY: Matrix = [1.0, 0.0, 0.0, 1.0];
 
 /// The derivative of the fixed nodes by wall points and by the heights of first cells: that of the line
-/// j = 0 by the wall points, and those of the nodes, `[nj][ni]`, by the points of the line and the heights.
+/// j = 0 by the wall points, and those of the nodes, by their places, by the points of the line and the heights.
 #[derive(Debug)]
 pub(super) struct FixedNodes {
     wall: usize,
-    ni: usize,
+    topology: Topology,
+    places: FixedPlaces,
     line: Vec<Entry>,
     nodes: Vec<Entry>,
     heights: Vec<(usize, usize, Vector)>,
 }
 
 impl FixedNodes {
-    /// nodes ← nodes + the displacement of the fixed nodes.
-    pub(super) fn displace(&self, wall: &[Vector], heights: &[f64], nodes: &mut [Vector]) {
-        let mut line = vec![[0.0; 2]; self.ni];
+    /// The displacement of the fixed nodes.
+    pub(super) fn displacement(&self, wall: &[Vector], heights: &[f64]) -> FixedLines {
+        let held = self.topology == Topology::O(Seam::Held);
+        let mut nodes = FixedLines::zeros(self.places, held);
+        let mut line = vec![[0.0; 2]; self.places.ni];
         for &(to, from, m) in &self.line {
             add(&mut line[to], m, wall[from]);
         }
         for &(to, from, m) in &self.nodes {
-            add(&mut nodes[to], m, line[from]);
+            add(&mut nodes.values[to], m, line[from]);
         }
         for &(to, from, normal) in &self.heights {
-            nodes[to] = along(nodes[to], normal, heights[from]);
+            nodes.values[to] = along(nodes.values[to], normal, heights[from]);
         }
+        if self.topology.periodic() {
+            // The last column repeats the first.
+            for j in 0..2 {
+                let [first, last] = [0, self.places.ni - 1].map(|i| self.places.on_line(j, i));
+                nodes.values[last] = nodes.values[first];
+            }
+        }
+        nodes
     }
 
-    /// The transpose of [`Self::displace`]: derivatives by the wall points and by the heights from those by
-    /// the nodes.
-    pub(super) fn gather(&self, nodes: &[Vector]) -> (Vec<Vector>, Vec<f64>) {
-        let (mut line, mut wall) = (vec![[0.0; 2]; self.ni], vec![[0.0; 2]; self.wall]);
+    /// The transpose of [`Self::displacement`]: derivatives by the wall points and by the heights from those by
+    /// the nodes, of a periodic grid without those by the last column.
+    pub(super) fn gather(&self, nodes: &FixedLines) -> (Vec<Vector>, Vec<f64>) {
+        let (mut line, mut wall) = (vec![[0.0; 2]; self.places.ni], vec![[0.0; 2]; self.wall]);
         let mut heights = vec![0.0; self.wall];
         for &(from, to, normal) in &self.heights {
-            heights[to] += dot(normal, nodes[from]);
+            heights[to] += dot(normal, nodes.values[from]);
         }
         for &(from, to, [a, b, c, d]) in &self.nodes {
-            add(&mut line[to], [a, c, b, d], nodes[from]);
+            add(&mut line[to], [a, c, b, d], nodes.values[from]);
         }
         for &(from, to, [a, b, c, d]) in &self.line {
             add(&mut wall[to], [a, c, b, d], line[from]);

@@ -2,18 +2,15 @@
 
 use std::path::Path;
 
+use gridgen::backend::MovementBackend;
 use gridgen::backend::cpu::CpuBackend;
-use gridgen::backend::{EllipticBackend, MultigridBackend};
 use gridgen::case::Case;
 use gridgen::movement::{Adjoint, Forward, Moved};
 
 use crate::on_gpu;
 
 /// A reference, its wall twisted by 10° about the quarter chord, the grid there and its derivatives.
-fn all<B: EllipticBackend + MultigridBackend>(
-    backend: &B,
-    text: &str,
-) -> (Moved, Forward, Adjoint) {
+fn all<B: MovementBackend>(backend: &B, text: &str) -> (Moved, Forward, Adjoint) {
     let problem = Case::from_toml(text, Path::new("wing.toml"), &[]).unwrap().settle().unwrap();
     let reference = problem.reference(backend).unwrap();
     let (sin, cos) = 10.0_f64.to_radians().sin_cos();

@@ -1,8 +1,9 @@
-//! Grids and the grid equations: march, control functions, residual and Jacobian, quality.
+//! Grids and the grid equations: march, control functions, residual and Jacobian, movement, quality.
 
 mod control;
 mod elliptic;
 mod march;
+mod movement;
 mod nodes;
 mod quality;
 
