@@ -33,7 +33,9 @@ KERNEL(displace_nodes, ColumnsFields fields, uint32 nj, const double* x, const d
     const Columns columns = {fields};
     const uint64 k = thread_index(), count = columns.count;
     if (k >= count * nj) return;
-    const uint32 j = uint32(k / count), c = uint32(k - uint64(j) * count), i = columns.column(c);
+    const uint32 j = uint32(k / count), c = uint32(k - uint64(j) * count);
+    // The last column of a closed grid is there by itself.
+    const uint32 past = fields.first + c, i = past < ni ? past : past - fields.around;
     const Vec* line = reinterpret_cast<const Vec*>(lines);
     Vec to = {0.0, 0.0};
     if (j < 2) {
