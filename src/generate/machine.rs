@@ -400,6 +400,12 @@ impl Ranks for JobRank {
 #[derive(Clone)]
 pub struct DeviceNodes(Arc<CudaGrid>);
 
+impl From<Arc<CudaGrid>> for DeviceNodes {
+    fn from(nodes: Arc<CudaGrid>) -> Self {
+        Self(nodes)
+    }
+}
+
 impl DeviceNodes {
     /// The nodes of a backend's grid, if it is one of a GPU.
     pub(super) fn of(nodes: impl Any) -> Option<Self> {

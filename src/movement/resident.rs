@@ -1,6 +1,7 @@
 //! References and their movements where a backend computes: no array of all nodes comes to the host.
 
 use std::ops::Deref;
+use std::sync::Arc;
 
 use super::{Moved, MovementError, Reference, State};
 use crate::backend::{DeviceError, MovementBackend, Real};
@@ -29,7 +30,7 @@ pub struct Resident<R, B: MovementBackend> {
 
 /// A solution in the frame of the equations, where the backend keeps it.
 pub(super) struct ResidentState<B: MovementBackend> {
-    pub(super) nodes: B::Grid,
+    pub(super) nodes: Arc<B::Grid>,
     /// Amplitudes of the wall terms; none where they begin at zero, or are no unknowns.
     pub(super) amplitudes: Option<B::Vector<f64>>,
 }
@@ -48,7 +49,7 @@ pub struct ResidentMoved<B: MovementBackend> {
     /// The wall points in the frame of the equations.
     pub(super) wall: Vec<Vector>,
     /// The grid, where it is another one than that of the equations.
-    outward: Option<B::Grid>,
+    outward: Option<Arc<B::Grid>>,
     /// Topology and size of the grid, and of that of the equations.
     shapes: [Shape; 2],
     /// Unknown columns.
@@ -75,7 +76,7 @@ fn fetched<B: MovementBackend>(
 impl<B: MovementBackend> ResidentState<B> {
     /// The same where the backend keeps grids.
     pub(super) fn of(backend: &B, state: &State, row: usize) -> Result<Self, DeviceError> {
-        let nodes = backend.take(state.grid.clone())?;
+        let nodes = Arc::new(backend.take(state.grid.clone())?);
         let mut amplitudes = None;
         if !state.amplitudes.is_empty() {
             let mut own = backend.zeros(row)?;
@@ -98,13 +99,13 @@ impl<B: MovementBackend> ResidentState<B> {
 
 impl<B: MovementBackend> ResidentMoved<B> {
     /// The grid.
-    pub fn nodes(&self) -> &B::Grid {
+    pub fn nodes(&self) -> &Arc<B::Grid> {
         self.outward.as_ref().unwrap_or(&self.state.nodes)
     }
 
-    /// Nodes of it in i and j.
-    pub fn size(&self) -> [usize; 2] {
-        self.shapes[0].1
+    /// Topology of it, and its nodes in i and j.
+    pub fn shape(&self) -> (Topology, [usize; 2]) {
+        self.shapes[0]
     }
 
     /// The same on the host, on each rank.
@@ -243,7 +244,7 @@ impl<R: Deref<Target = Reference>, B: MovementBackend> Resident<R, B> {
         &self,
         backend: &B,
         nodes: &B::Grid,
-    ) -> Result<(Quality, Option<B::Grid>, Quality), DeviceError> {
+    ) -> Result<(Quality, Option<Arc<B::Grid>>, Quality), DeviceError> {
         let whole = backend.measure(nodes)?;
         let outward = self.outward(backend, nodes)?;
         let quality = match &outward {
@@ -254,18 +255,21 @@ impl<R: Deref<Target = Reference>, B: MovementBackend> Resident<R, B> {
     }
 
     /// The user's grid, where it is another one than that of the equations.
-    fn outward(&self, backend: &B, nodes: &B::Grid) -> Result<Option<B::Grid>, DeviceError> {
+    fn outward(&self, backend: &B, nodes: &B::Grid) -> Result<Option<Arc<B::Grid>>, DeviceError> {
         let place = self.reference.place;
         let half = place.half.map(|symmetry| backend.half(symmetry, nodes)).transpose()?;
-        if !place.is_elsewhere() {
-            return Ok(half);
-        }
-        backend.placed(half.as_ref().unwrap_or(nodes), place.shift, place.chord).map(Some)
+        let outward = if place.is_elsewhere() {
+            let half = half.as_ref().unwrap_or(nodes);
+            Some(backend.placed(half, place.shift, place.chord)?)
+        } else {
+            half
+        };
+        Ok(outward.map(Arc::new))
     }
 
     fn moved(
         &self,
-        (outward, state, wall): (Option<B::Grid>, ResidentState<B>, Vec<Vector>),
+        (outward, state, wall): (Option<Arc<B::Grid>>, ResidentState<B>, Vec<Vector>),
         (quality, verdict): (Quality, Verdict),
         (newton_iterations, linear_iterations): (usize, f64),
         parts: usize,
@@ -329,6 +333,6 @@ fn solve_in<B: MovementBackend, T: Real>(
         backend.copy_wall(walls, &u, &mut own)?;
         found = Some(own);
     }
-    let nodes = problem.nodes(backend, &u, topology)?;
+    let nodes = Arc::new(problem.nodes(backend, &u, topology)?);
     Ok((ResidentState { nodes, amplitudes: found }, report))
 }

@@ -12,7 +12,7 @@ use gridgen::backend::{
 use gridgen::case::{Case, Problem};
 use gridgen::generate::{DerivativesAt, Machine};
 use gridgen::grid::{Grid, Topology};
-use gridgen::movement::{Adjoint, Forward, Moved, MovementError, Reference};
+use gridgen::movement::{Adjoint, Forward, Moved, MovementError, Reference, Resident};
 use gridgen::pde::control::Wall::{Coupled, Frozen};
 use gridgen::solver::SolverError;
 use gridgen::solver::krylov::Method;
@@ -21,20 +21,21 @@ use gridgen::solver::precond::Kind;
 use super::cases::Case as GridCase;
 use super::ranks::{fibers, on_bands_of};
 use super::runs::Devices;
-use support::fibers::{FiberDevice, Transport, lost, mortal};
+use support::fibers::{CountedDevice, FiberDevice, Transport, lost, mortal};
 
 type Wall = Vec<[f64; 2]>;
+
+fn settled(geometry: &str, grid: &str) -> Problem {
+    let text = format!(
+        "{geometry}\nnewton.tolerance = 1e-12\n[grid]\nfirst_cell = 1e-2\nfar_field = 8.0\n{grid}\n"
+    );
+    Case::from_toml(&text, Path::new("wing.toml"), &[]).unwrap().settle().unwrap()
+}
 
 /// Grids of all kinds, held and periodic ones among them, solved to rounding; and on how many ranks each is
 /// looked at.
 fn problems() -> [(&'static str, Problem, &'static [usize]); 6] {
-    let small = |geometry: &str, grid: &str| {
-        let text = format!(
-            "{geometry}\nnewton.tolerance = 1e-12\n\
-             [grid]\nnj = 11\nfirst_cell = 1e-2\nfar_field = 8.0\n{grid}\n"
-        );
-        Case::from_toml(&text, Path::new("wing.toml"), &[]).unwrap().settle().unwrap()
-    };
+    let small = |geometry: &str, grid: &str| settled(geometry, &format!("nj = 11\n{grid}"));
     let sharp = "geometry.naca = '2412'\ngeometry.trailing_edge = 'sharp'";
     let blunt = "geometry.naca = '2412'\ngeometry.trailing_edge = 'blunt'";
     [
@@ -94,7 +95,7 @@ fn apart(a: &[f64], b: &[f64]) -> f64 {
     a.iter().zip(b).map(|(a, b)| (a - b).abs()).fold(0.0, f64::max)
 }
 
-fn size(a: &[f64]) -> f64 {
+fn largest(a: &[f64]) -> f64 {
     a.iter().fold(0.0, |most, value| value.abs().max(most))
 }
 
@@ -117,11 +118,11 @@ impl Found {
         let more = (a.solved.iterations - b.solved.iterations).abs();
         assert!(more <= 1.0, "{what}: {:?} for {:?}", a.solved, b.solved);
         let (a, b) = (&self.adjoint, &other.adjoint);
-        let scale = size(b.wall.as_flattened());
+        let scale = largest(b.wall.as_flattened());
         let off = apart(a.wall.as_flattened(), b.wall.as_flattened());
         assert!(off < 1e-8 * scale, "{what}: adjoint {off:e} of {scale:e}");
         let off = apart(&a.heights, &b.heights);
-        assert!(off < 1e-8 * size(&b.heights).max(scale), "{what}: heights {off:e}");
+        assert!(off < 1e-8 * largest(&b.heights).max(scale), "{what}: heights {off:e}");
         let more = (a.solved.iterations - b.solved.iterations).abs();
         assert!(more <= 1.0, "{what}: {:?} for {:?}", a.solved, b.solved);
     }
@@ -250,7 +251,7 @@ fn every_rank_has_the_nodes_the_unknowns_and_the_sums_of_all() {
                 assert_eq!(found.first_row, expected.first_row, "{what}");
                 let [a, b] = [&found, &expected].map(|whole| whole.sums.values.as_flattened());
                 let off = apart(a, b);
-                assert!(off < 1e-13 * size(b), "{what}: {off:e}");
+                assert!(off < 1e-13 * largest(b), "{what}: {off:e}");
             }
         }
     }
@@ -287,4 +288,58 @@ fn a_machine_of_several_devices_moves_a_grid_and_differentiates_it() {
     devices[1] = mortal(100);
     let dead = machine(devices).move_to(&reference, &wall).unwrap_err();
     assert!(matches!(&dead, MovementError::Solver(error) if *error == lost().into()), "{dead}");
+}
+
+/// Neither nodes nor what is solved for passes between the host and a device: what does is as long as the lines
+/// of a grid at most.
+#[test]
+#[allow(unsafe_code, reason = "an array in the device's memory, as another library would have it")]
+fn grids_move_and_are_differentiated_where_they_are() {
+    let half = "geometry.naca = '0012'\ngeometry.chord = 2.5";
+    for (name, problem) in [
+        ("periodic", settled("geometry.ellipse.thickness = 0.4", "ni = 65\nnj = 33")),
+        ("half, elsewhere", settled(half, "topology = 'half'\nni = 33\nnj = 33")),
+    ] {
+        let reference = problem.reference(&CpuBackend).unwrap();
+        let (wall, by) = (moved_wall(&reference), displacement(&reference));
+        let expected = found(&CpuBackend, &reference, &wall).unwrap();
+        let device = CountedDevice::new();
+        let backend = CudaBackend::new(device.clone()).unwrap();
+        let resident = Resident::new(&reference, &backend).unwrap();
+        let size = whole_size(&reference);
+        let nodes = 8 * size.mi * size.mj;
+        let [up, _] = device.largest();
+        assert!(up >= nodes, "{name}: the equations come to the device once");
+
+        let moved = resident.move_to(&backend, &wall).unwrap();
+        let mut derivatives = resident.derivatives(&backend, &moved).unwrap();
+        let (displaced, _) = derivatives.resident_derivative(&backend, &by, &[]).unwrap();
+        let (topology, [ni, nj]) = moved.shape();
+        // x and y of the nodes as derivatives by them, from row to row, column to column, and x to y.
+        let [x, y] = moved.nodes().nodes().map(|nodes| nodes.address());
+        let strides = [ni as u64, 1, y.wrapping_sub(x) / 8];
+        // SAFETY: the nodes are there until the end of the test.
+        let weights = unsafe { backend.take_array(topology, [nj, ni], (x, strides)) }.unwrap();
+        let adjoint = derivatives.resident_adjoint(&backend, weights).unwrap();
+
+        let line = 2 * 16 * (2 * (size.mi + 2) + 2 * (size.mj + 2));
+        let [up, down] = device.largest();
+        assert!(
+            up <= line && down <= line && line < nodes,
+            "{name}: {up}, {down} of {nodes} bytes"
+        );
+        let fetched = moved.fetch(&backend).unwrap();
+        let off = apart(&fetched.grid.x, &expected.moved.grid.x);
+        assert!(off < 1e-9, "{name}: {off:e}");
+        let mut host = Grid::unset(topology, ni, nj);
+        backend.fetch(&displaced, &mut host).unwrap();
+        let mut of_cpu = reference.derivatives(&CpuBackend, &expected.moved).unwrap();
+        let forward = of_cpu.derivative(&CpuBackend, &by, &[]).unwrap();
+        let off = apart(&host.x, &forward.x).max(apart(&host.y, &forward.y));
+        assert!(off < 1e-8, "{name}: {off:e}");
+        let Grid { x, y, .. } = &expected.moved.grid;
+        let expected = of_cpu.adjoint(&CpuBackend, x, y).unwrap();
+        let off = apart(adjoint.wall.as_flattened(), expected.wall.as_flattened());
+        assert!(off < 1e-8 * largest(expected.wall.as_flattened()), "{name}: {off:e}");
+    }
 }
