@@ -128,8 +128,13 @@ impl Found {
     }
 }
 
+fn on(device: Arc<dyn Device>) -> CudaBackend {
+    // A cycle as a matrix takes fibers long to make.
+    CudaBackend::new(device).unwrap().with_matrix_unknowns(64)
+}
+
 fn alone() -> CudaBackend {
-    CudaBackend::new(Arc::new(FiberDevice::default())).unwrap()
+    on(Arc::new(FiberDevice::default()))
 }
 
 fn whole_size(reference: &Reference) -> LevelSize {
@@ -304,7 +309,7 @@ fn grids_move_and_are_differentiated_where_they_are() {
         let (wall, by) = (moved_wall(&reference), displacement(&reference));
         let expected = found(&CpuBackend, &reference, &wall).unwrap();
         let device = CountedDevice::new();
-        let backend = CudaBackend::new(device.clone()).unwrap();
+        let backend = on(device.clone());
         let resident = Resident::new(&reference, &backend).unwrap();
         let size = whole_size(&reference);
         let nodes = 8 * size.mi * size.mj;
