@@ -27,7 +27,7 @@ KERNEL(node_shares, ColumnsFields fields, uint32 nj, const double* x, const doub
 
 // to <- the nodes of the lines j = 0 and j = 1, `lines` [2][ni] of the whole grid, and of a held seam if there
 // are `ends`; elsewhere those at x, y moved by their share of what the line j = 0 moves, or zero if there are
-// none. The outer line stays. One thread a node.
+// none. The outer line stays: its share is zero. One thread a node.
 KERNEL(displace_nodes, ColumnsFields fields, uint32 nj, const double* x, const double* y, const double* shares,
        const double* lines, uint32 ni, const double* ends, double* to_x, double* to_y) {
     const Columns columns = {fields};
@@ -43,8 +43,7 @@ KERNEL(displace_nodes, ColumnsFields fields, uint32 nj, const double* x, const d
     } else if (ends && columns.held(c)) {
         to = reinterpret_cast<const Vec*>(ends)[j];
     } else if (x) {
-        const double share = j + 1 < nj ? shares[k] : 0.0;
-        to = {x[k] + share * (line[i].x - x[c]), y[k] + share * (line[i].y - y[c])};
+        to = {x[k] + shares[k] * (line[i].x - x[c]), y[k] + shares[k] * (line[i].y - y[c])};
     }
     to_x[k] = to.x;
     to_y[k] = to.y;
