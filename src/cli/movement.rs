@@ -78,7 +78,9 @@ impl MoveArguments {
         let MachineArguments { backend, devices, ranks } = &self.machine;
         let (machine, notice) =
             Machine::for_points(*backend, devices.as_deref(), ranks.job.as_ref(), ni * nj)?;
-        notice.iter().for_each(|notice| terminal.note(notice));
+        if let Some(notice) = notice {
+            terminal.note(&notice);
+        }
         let mut done = self.work(&machine, &reference, wall.as_deref())?;
         let mut code = 0;
         let mut said = format!(

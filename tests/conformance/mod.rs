@@ -8,7 +8,7 @@ pub mod general;
 pub mod grids;
 pub mod march;
 pub mod matrices;
-pub mod movement;
+pub mod movements;
 pub mod multigrid;
 pub mod newton;
 pub mod scalars;
@@ -151,7 +151,7 @@ macro_rules! conformance {
             grids_of_few_cells_are_measured
             what_is_no_number_is_never_overlooked
         );
-        conformance!(@module $backend, movement,
+        conformance!(@module $backend, movements,
             nodes_take_their_share_of_the_walls_displacement
             equations_go_to_other_nodes
             fixed_nodes_and_points_beside_them_are_coupled

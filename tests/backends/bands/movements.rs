@@ -4,7 +4,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use gridgen::backend::cpu::CpuBackend;
-use gridgen::backend::cuda::{CudaBackend, Device};
+use gridgen::backend::cuda::{Buffer, CudaBackend, Device};
 use gridgen::backend::{
     Backend, Bands, EllipticBackend, EllipticData, FixedLines, GridBackend, LevelSize,
     MovementBackend, Scaling,
@@ -321,7 +321,7 @@ fn grids_move_and_are_differentiated_where_they_are() {
         let (displaced, _) = derivatives.resident_derivative(&backend, &by, &[]).unwrap();
         let (topology, [ni, nj]) = moved.shape();
         // x and y of the nodes as derivatives by them, from row to row, column to column, and x to y.
-        let [x, y] = moved.nodes().nodes().map(|nodes| nodes.address());
+        let [x, y] = moved.nodes().nodes().map(Buffer::address);
         let strides = [ni as u64, 1, y.wrapping_sub(x) / 8];
         // SAFETY: the nodes are there until the end of the test.
         let weights = unsafe { backend.take_array(topology, [nj, ni], (x, strides)) }.unwrap();

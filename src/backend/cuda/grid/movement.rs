@@ -156,7 +156,7 @@ impl MovementBackend for CudaBackend {
         self.launch_movement("frame_sums", nodes_of(mi), &arguments)?;
         let bands: Vec<_> = match &self.ranks {
             Some(ranks) => (0..ranks.size).map(|rank| ranks.bands.of(rank)).collect(),
-            None => vec![0..mi],
+            None => std::iter::once(0..mi).collect(),
         };
         let parts = match &self.ranks {
             Some(ranks) => {
