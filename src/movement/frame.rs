@@ -1,9 +1,12 @@
 //! The fixed nodes of a grid as a function of its wall points (theory section 7): the line j = 0, the line next to it, and the
 //! seam of an O-grid or the cut of a C-grid, which the wall carries with it.
 
+use super::Reference;
 use super::tangent::{Matrix, Tangent, outer, product, projected, sum, turned};
 use crate::backend::{FixedLines, FixedPlaces};
-use crate::geometry::vector::{Vector, along, cross, difference, distance, dot, middle, unit};
+use crate::geometry::vector::{
+    Scalar, Vector, along, cross, difference, distance, dot, middle, unit,
+};
 use crate::grid::{Grid, Seam, Topology};
 use std::ops::RangeInclusive;
 
@@ -12,7 +15,7 @@ use std::ops::RangeInclusive;
 const ARM: f64 = 0.1;
 
 /// Place and direction of an edge.
-type Edge = (Vector, Vector);
+type Edge<S = f64> = ([S; 2], [S; 2]);
 
 /// The map from wall points to fixed nodes that a grid defines.
 #[derive(Debug, Clone)]
@@ -64,14 +67,19 @@ impl Frame {
 
     /// The fixed nodes for these wall points.
     pub(super) fn lines(&self, wall: &[Vector]) -> FixedLines {
+        FixedLines { places: self.places(), values: self.values(wall) }
+    }
+
+    /// The same as a list in the order of their places.
+    pub(super) fn values<S: Scalar>(&self, wall: &[[S; 2]]) -> Vec<[S; 2]> {
         let Grid { topology, ni, .. } = self.reference;
         let (line, places) = (self.line(wall), self.places());
         let held = topology == Topology::O(Seam::Held);
-        let mut lines = FixedLines::zeros(places, held);
+        let mut values = vec![[S::from(0.0); 2]; FixedLines::zeros(places, held).values.len()];
         if held {
             for (j, point) in self.seam(&line).into_iter().enumerate() {
                 for end in 0..2 {
-                    lines.values[places.on_column(end, j)] = point;
+                    values[places.on_column(end, j)] = point;
                 }
             }
         }
@@ -81,14 +89,14 @@ impl Frame {
             let t = tangent.of(a, b);
             // The outflow of a C-grid stays where it is.
             let stays = !topology.closed() && (i == 0 || i + 1 == ni);
-            lines.values[places.on_line(0, i)] = line[i];
-            lines.values[places.on_line(1, i)] = if stays {
-                self.reference.point(i, 1)
+            values[places.on_line(0, i)] = line[i];
+            values[places.on_line(1, i)] = if stays {
+                self.reference.point(i, 1).map(S::from)
             } else {
-                along(along(line[i], t, along_wall), turned(t), height)
+                along(along(line[i], t, along_wall.into()), turned(t), height.into())
             };
         }
-        lines
+        values
     }
 
     fn places(&self) -> FixedPlaces {
@@ -181,16 +189,12 @@ impl Frame {
     }
 
     /// The line j = 0.
-    fn line(&self, wall: &[Vector]) -> Vec<Vector> {
+    fn line<S: Scalar>(&self, wall: &[[S; 2]]) -> Vec<[S; 2]> {
         let (grid, range) = (&self.reference, self.wall());
         let before: Vec<Vector> = range.clone().map(|i| grid.point(i, 0)).collect();
         let (first, last) = (*range.start(), *range.end());
-        let edge = |wall: &[Vector]| middle(wall[0], wall[wall.len() - 1]);
-        let [now, then] = [wall, &before[..]].map(|wall| {
-            let [low, high] = surfaces(wall).map(unit);
-            (edge(wall), unit([low[0] + high[0], low[1] + high[1]]))
-        });
-        let cut = |range: Vec<usize>| -> Vec<Vector> {
+        let (now, then) = (edge(wall), edge(&before));
+        let cut = |range: Vec<usize>| -> Vec<[S; 2]> {
             carried(&range.into_iter().map(|i| grid.point(i, 0)).collect::<Vec<_>>(), then, now)
         };
         let mut low = cut((0..=first).rev().collect());
@@ -201,16 +205,22 @@ impl Frame {
     }
 
     /// The seam of an O-grid that holds it.
-    fn seam(&self, line: &[Vector]) -> Vec<Vector> {
-        let grid = &self.reference;
+    fn seam<S: Scalar>(&self, line: &[[S; 2]]) -> Vec<[S; 2]> {
+        let (grid, tangent) = (&self.reference, self.first_cells[0].0);
         let before = self.line_before();
-        let at = |line: &[Vector]| {
-            let [a, b] = segments(grid.topology, line, 0);
-            (line[0], self.first_cells[0].0.of(a, b))
-        };
+        let [a, b] = segments(grid.topology, &before, 0);
+        let then = (before[0], tangent.of(a, b));
+        let [a, b] = segments(grid.topology, line, 0);
+        let now = (line[0], tangent.of(a, b));
         let seam: Vec<Vector> = (0..grid.nj).map(|j| grid.point(0, j)).collect();
-        carried(&seam, at(&before), at(line))
+        carried(&seam, then, now)
     }
+}
+
+/// Place and direction of the edge of a wall: the mean of its ends, and the bisector of both surfaces.
+fn edge<S: Scalar>(wall: &[[S; 2]]) -> Edge<S> {
+    let [low, high] = surfaces(wall).map(unit);
+    (middle(wall[0], wall[wall.len() - 1]), unit([low[0] + high[0], low[1] + high[1]]))
 }
 
 /// A 2×2 block of a derivative: of what, by what.
@@ -280,13 +290,13 @@ fn add(v: &mut Vector, m: Matrix, u: Vector) {
 }
 
 /// Both surfaces towards the edge in which they end.
-fn surfaces(wall: &[Vector]) -> [Vector; 2] {
+fn surfaces<S: Scalar>(wall: &[[S; 2]]) -> [[S; 2]; 2] {
     let n = wall.len() - 1;
     [difference(wall[0], wall[1]), difference(wall[n], wall[n - 1])]
 }
 
 /// The segments before and after point i of the line j = 0; an end of an open line has one.
-fn segments(topology: Topology, line: &[Vector], i: usize) -> [Vector; 2] {
+fn segments<S: Scalar>(topology: Topology, line: &[[S; 2]], i: usize) -> [[S; 2]; 2] {
     let [before, after] = beside(topology, line.len(), i);
     let [a, b] = [difference(line[i], line[before]), difference(line[after], line[i])];
     if before == i {
@@ -334,13 +344,17 @@ fn lengths(line: &[Vector]) -> Vec<f64> {
 
 /// A line that begins at an edge, which moves from one place and direction to another:
 /// r + f [(E − E⁰) + (c − 1) a + s a^⊥] with c, s the turn and a, f of [`arms`] (theory eq. 18).
-fn carried(line: &[Vector], then: Edge, now: Edge) -> Vec<Vector> {
-    let shift = difference(now.0, then.0);
-    let (cosine, sine) = (dot(then.1, now.1), cross(then.1, now.1));
+fn carried<S: Scalar>(line: &[Vector], then: Edge, now: Edge<S>) -> Vec<[S; 2]> {
+    let shift = difference(now.0, then.0.map(S::from));
+    let direction = then.1.map(S::from);
+    let (cosine, sine) = (dot(direction, now.1), cross(direction, now.1));
     let place = |(r, (share, arm)): (&Vector, (f64, Vector))| {
         let across = turned(arm);
-        let by = |k: usize| share * (shift[k] + (cosine - 1.0) * arm[k] + sine * across[k]);
-        [r[0] + by(0), r[1] + by(1)]
+        let by = |k: usize| {
+            let (along, across) = (S::from(arm[k]), S::from(across[k]));
+            S::from(share) * (shift[k] + (cosine - S::from(1.0)) * along + sine * across)
+        };
+        [S::from(r[0]) + by(0), S::from(r[1]) + by(1)]
     };
     line.iter().zip(arms(line, then.0)).map(place).collect()
 }
@@ -352,4 +366,37 @@ fn arms(line: &[Vector], edge: Vector) -> impl Iterator<Item = (f64, Vector)> {
         difference(*r, edge).map(|c| c * reach)
     };
     shares_along(line).into_iter().zip(line.iter().zip(lengths(line)).map(arm))
+}
+
+/// The fixed nodes of a reference as a function of its wall points, all in the frame of the equations: for tests.
+#[doc(hidden)]
+impl Reference {
+    /// The wall points of the reference.
+    pub fn fixed_wall(&self) -> Vec<[f64; 2]> {
+        self.frame.wall_points()
+    }
+
+    /// The fixed nodes for these wall points.
+    pub fn fixed_nodes<S: Scalar>(&self, wall: &[[S; 2]]) -> Vec<[S; 2]> {
+        self.frame.values(wall)
+    }
+
+    /// Their displacement there with those of the wall points and of the heights.
+    pub fn fixed_displacement(
+        &self,
+        wall: &[[f64; 2]],
+        by: &[[f64; 2]],
+        heights: &[f64],
+    ) -> FixedLines {
+        self.frame.jacobian(wall).displacement(by, heights)
+    }
+
+    /// The transpose of that.
+    pub fn fixed_gradient(
+        &self,
+        wall: &[[f64; 2]],
+        nodes: &FixedLines,
+    ) -> (Vec<[f64; 2]>, Vec<f64>) {
+        self.frame.jacobian(wall).gather(nodes)
+    }
 }

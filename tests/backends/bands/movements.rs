@@ -41,7 +41,7 @@ fn problems() -> [(&'static str, Problem, &'static [usize]); 6] {
     [
         ("O, sharp", small(sharp, "ni = 37"), &[2, 4]),
         ("O, blunt", small(blunt, "ni = 37"), &[3]),
-        ("periodic", small("geometry.ellipse.thickness = 0.4", "ni = 37"), &[2, 3]),
+        ("O, blunt, periodic", small(blunt, "ni = 37\nseam = 'periodic'"), &[2, 3]),
         ("C", small(sharp, "topology = 'C'\nni = 45\nwake = 8"), &[2, 4]),
         ("half", small("geometry.naca = '0012'", "topology = 'half'\nni = 21"), &[3]),
         ("frozen", small(&format!("{sharp}\ncontrol.wall = 'frozen'"), "ni = 37"), &[2]),
