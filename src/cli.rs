@@ -25,7 +25,7 @@ use clap::{Args, CommandFactory, Parser, Subcommand};
 use gridgen::case::{Case, json_schema};
 use gridgen::error::Error;
 use gridgen::files::{IoError, PAGE_FILE, REPORT_FILE, atomic};
-use gridgen::generate::{BackendChoice, GridResult, RESTART_EVERY, RunOptions, run};
+use gridgen::generate::{GridResult, RESTART_EVERY, RunOptions, run};
 use gridgen::ranks::Job;
 use gridgen::report::plot::Picture;
 use serde::Deserialize;
@@ -33,7 +33,7 @@ use serde::de::IntoDeserializer;
 use serde::de::value::StrDeserializer;
 
 use self::progress::Reporter;
-use self::ranks::RankArguments;
+use self::ranks::MachineArguments;
 use self::terminal::{Terminal, explain};
 
 /// Exit code of a run whose grid did not converge or is folded.
@@ -168,19 +168,6 @@ struct ComputeArguments {
     verbose: bool,
 }
 
-/// Where a command computes, and which processes share the work.
-#[derive(Debug, Args)]
-struct MachineArguments {
-    /// Where to compute; auto takes a GPU if there is one and the grid is large enough to be faster there.
-    #[arg(long, default_value = "auto", value_parser = words::<BackendChoice>(&BACKENDS))]
-    backend: BackendChoice,
-    /// GPUs to use, by number: 0,1; of a batch each takes whole cases [default: one, and for large grids as many as help].
-    #[arg(long, value_name = "LIST", value_delimiter = ',')]
-    devices: Option<Vec<usize>>,
-    #[command(flatten)]
-    ranks: RankArguments,
-}
-
 /// Runs the program with its arguments, the first being its name, and returns its exit code.
 pub fn main(arguments: impl IntoIterator<Item = OsString>) -> u8 {
     match Cli::try_parse_from(arguments) {
@@ -188,13 +175,6 @@ pub fn main(arguments: impl IntoIterator<Item = OsString>) -> u8 {
         Err(error) => explain(&error),
     }
 }
-
-/// Values of `--backend`.
-const BACKENDS: [(&str, &str); 3] = [
-    ("auto", "A GPU, if there is one that can be used, where it is faster; else the CPU"),
-    ("cpu", "The CPU"),
-    ("cuda", "NVIDIA GPUs"),
-];
 
 /// Reads one of some words, which are given with their help, as serde does.
 fn words<T>(words: &'static [(&str, &str)]) -> impl TypedValueParser<Value = T>
@@ -327,31 +307,6 @@ impl ComputeArguments {
             self.verbose = false;
         }
         (self.quiet, job)
-    }
-}
-
-impl MachineArguments {
-    /// Checks the arguments, and meets the other processes of a launcher.
-    fn begin(&mut self) -> Result<Option<Arc<Job>>, Failure> {
-        self.check()?;
-        self.ranks.meet()?;
-        Ok(self.ranks.job.clone())
-    }
-
-    /// Refuses GPUs named for the CPU, and a GPU named twice.
-    fn check(&self) -> Result<(), Failure> {
-        let devices = self.devices.as_deref().unwrap_or_default();
-        if !devices.is_empty() && self.backend == BackendChoice::Cpu {
-            let message = "--devices names GPUs, which --backend cpu does not use";
-            return Err(Failure::usage(ErrorKind::ArgumentConflict, message));
-        }
-        match devices.iter().enumerate().find(|(k, device)| devices[..*k].contains(device)) {
-            None => Ok(()),
-            Some((_, device)) => {
-                let message = format!("--devices names device {device} twice");
-                Err(Failure::usage(ErrorKind::ValueValidation, &message))
-            }
-        }
     }
 }
 

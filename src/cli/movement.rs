@@ -11,8 +11,9 @@ use gridgen::generate::{DerivativesAt, Machine, open_reference};
 use gridgen::movement::{Moved, Reference, Solved};
 
 use super::convert::{LayoutArguments, format_of};
+use super::ranks::MachineArguments;
 use super::terminal::{Terminal, list};
-use super::{Failure, MachineArguments, NOT_CONVERGED, parse_set};
+use super::{Failure, NOT_CONVERGED, parse_set};
 
 /// Arguments of `gridgen move`.
 #[derive(Debug, Args)]

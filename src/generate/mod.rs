@@ -10,6 +10,7 @@ mod estimate;
 pub(crate) mod files;
 pub(crate) mod machine;
 mod movement;
+mod nodes;
 mod outputs;
 mod problem;
 mod rank;
@@ -23,9 +24,10 @@ use std::time::Duration;
 
 pub use self::batch::{BatchObserver, BatchOptions, BatchResult, Summary, run_batch};
 pub use self::estimate::{Estimate, check};
-pub use self::machine::{BackendChoice, DeviceNodes, Machine};
+pub use self::machine::{BackendChoice, Machine};
 use self::machine::{Closing, Opened, Opening, thread_pool};
 pub use self::movement::DerivativesAt;
+pub use self::nodes::DeviceNodes;
 use self::outputs::Outputs;
 pub use self::solve::{Control, GridResult, LinearSystem, Progress, solve};
 #[doc(hidden)]

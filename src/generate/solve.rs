@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 
 #[cfg(doc)]
 use super::RunOptions;
-use super::machine::DeviceNodes;
+use super::nodes::DeviceNodes;
 use super::rank::{self, Host, Solved, can_go_on};
 use super::restart::Restarts;
 use super::{Machine, Problem};
