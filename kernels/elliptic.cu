@@ -4,47 +4,7 @@
 // The unknown points form mi x mj points, i fastest; unknown (i, j) is node (i + 1, j + 1) of a
 // frame of (mi + 2) x (mj + 2) nodes.
 #include "common.cuh"
-
-// Coordinates and derivatives are double, whatever `real` is.
-typedef Two<double> Vec;
-
-__device__ inline Vec vec(double x, double y) { return {x, y}; }
-__device__ inline double dot(Vec a, Vec b) { return a.x * b.x + a.y * b.y; }
-
-// Central differences and metric tensor at a point (theory eq. 2).
-struct Metrics {
-    Vec xi, eta, xixi, etaeta, xieta;
-    double g11, g12, g22;
-};
-
-__device__ inline Metrics metrics(const EllipticState& s, uint32 mi, uint32 i, uint32 j) {
-    const uint64 stride = uint64(mi) + 2;
-    const uint64 south = j * stride + i, middle = south + stride, north = middle + stride;
-    auto at = [&](uint64 k) { return vec(s.x[k], s.y[k]); };
-    const Vec sw = at(south), so = at(south + 1), se = at(south + 2);
-    const Vec we = at(middle), c = at(middle + 1), ea = at(middle + 2);
-    const Vec nw = at(north), no = at(north + 1), ne = at(north + 2);
-    Metrics m;
-    m.xi = 0.5 * (ea - we);
-    m.eta = 0.5 * (no - so);
-    m.xixi = ea - 2.0 * c + we;
-    m.etaeta = no - 2.0 * c + so;
-    m.xieta = 0.25 * (ne - nw - se + sw);
-    m.g11 = dot(m.xi, m.xi);
-    m.g12 = dot(m.xi, m.eta);
-    m.g22 = dot(m.eta, m.eta);
-    return m;
-}
-
-// Control functions P, Q at an unknown point (theory eq. 6).
-__device__ inline Vec control(const EllipticState& s, uint32 mi, uint32 i, uint64 k) {
-    Vec c = vec(s.control_p[k], s.control_q[k]);
-    if (s.phi) {
-        c.x += s.amplitudes[2 * i] * s.phi[k];
-        c.y += s.amplitudes[2 * i + 1] * s.psi[k];
-    }
-    return c;
-}
+#include "equations.cuh"
 
 // f <- w R (theory eq. 5) with weights evaluated anew or kept; result[0] <- sum of the squared
 // merits of all points (theory eq. 7).
@@ -102,33 +62,22 @@ KERNEL(jacobian, uint32 mi, uint32 mj, uint32 edges, EllipticState s, const doub
     const uint64 k = thread_index();
     if (k >= points) return;
     const uint32 j = uint32(k / mi), i = uint32(k - uint64(j) * mi);
-    const Metrics m = metrics(s, mi, i, j);
-    const Vec c = control(s, mi, i, k);
-    const double w = row_weights[k];
-    const Vec ra = m.xixi + c.x * m.xi, rc = m.etaeta + c.y * m.eta, rb = -2.0 * m.xieta;
-    // Rows of the slopes: 1/2 (Rb (x) r_eta + 2 Rc (x) r_xi) and 1/2 (2 Ra (x) r_eta + Rb (x) r_xi).
-    const double h = 0.5 * w;
-    const Vec xi_x = h * (rb.x * m.eta + 2.0 * rc.x * m.xi);
-    const Vec xi_y = h * (rb.y * m.eta + 2.0 * rc.y * m.xi);
-    const Vec eta_x = h * (2.0 * ra.x * m.eta + rb.x * m.xi);
-    const Vec eta_y = h * (2.0 * ra.y * m.eta + rb.y * m.xi);
-    const double g11 = w * m.g11, g22 = w * m.g22, corner = -h * m.g12;
-    const double xi_shift = 0.5 * g22 * c.x, eta_shift = 0.5 * g11 * c.y;
+    const Slopes b = slopes(metrics(s, mi, i, j), control(s, mi, i, k), row_weights[k]);
     const bool west = i > 0 || (edges & EDGE_WEST), east = i + 1 < mi || (edges & EDGE_EAST);
     Writer a = {values + 2 * k, slot_stride(points)};
     if (j > 0) {
-        if (west) a.put(corner, corner);
-        put_face(a, g11, -1.0, eta_shift, eta_x, eta_y);
-        if (east) a.put(-corner, -corner);
+        if (west) a.put(b.corner, b.corner);
+        put_face(a, b.g11, -1.0, b.eta_shift, b.eta_x, b.eta_y);
+        if (east) a.put(-b.corner, -b.corner);
     }
-    if (west) put_face(a, g22, -1.0, xi_shift, xi_x, xi_y);
-    const double centre = -2.0 * (g11 + g22);
+    if (west) put_face(a, b.g22, -1.0, b.xi_shift, b.xi_x, b.xi_y);
+    const double centre = -2.0 * (b.g11 + b.g22);
     a.put(centre, centre);
-    if (east) put_face(a, g22, 1.0, xi_shift, xi_x, xi_y);
+    if (east) put_face(a, b.g22, 1.0, b.xi_shift, b.xi_x, b.xi_y);
     if (j + 1 < mj) {
-        if (west) a.put(-corner, -corner);
-        put_face(a, g11, 1.0, eta_shift, eta_x, eta_y);
-        if (east) a.put(corner, corner);
+        if (west) a.put(-b.corner, -b.corner);
+        put_face(a, b.g11, 1.0, b.eta_shift, b.eta_x, b.eta_y);
+        if (east) a.put(b.corner, b.corner);
     }
     while (a.values < values + 13 * a.stride) a.put(0.0, 0.0);
 }

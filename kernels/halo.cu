@@ -41,7 +41,8 @@ KERNEL(exchange_solution, LevelLayout layout, real* u, HaloColumns columns) {
 }
 
 // The residual f - A u - B d of column 0, sent west; stores that of the column after the last one. Zeros
-// are sent east, so that exchanges are counted alike on both sides.
+// are sent east, so that exchanges are counted alike on both sides. Of the first row of transposed equations
+// f alone is sent: whoever restricts has all else of its sum.
 template <bool COMPACT>
 __device__ void exchange_residual(const LevelLayout& layout, real* a, const real* f, const real* u,
                                   const HaloExchange& exchange) {
@@ -49,9 +50,11 @@ __device__ void exchange_residual(const LevelLayout& layout, real* a, const real
     if (j >= layout.mj) return;
     if (exchange.sends(0)) {
         const Operator<COMPACT> operator_ = operator_of<COMPACT>(layout, a);
-        exchange.send(0, uint32(j),
-                    residual<COMPACT>(layout, operator_, reinterpret_cast<const Pair*>(f),
-                                      reinterpret_cast<const Pair*>(u), 0, uint32(j)));
+        const Pair* right = reinterpret_cast<const Pair*>(f);
+        exchange.send(0, uint32(j), layout.sums() && j == 0
+                                        ? right[layout.column(0)]
+                                        : residual<COMPACT>(layout, operator_, right,
+                                                            reinterpret_cast<const Pair*>(u), 0, uint32(j)));
     }
     if (exchange.sends(1)) exchange.send(1, uint32(j), pair(0, 0));
     for (uint32 side = 0; side < 2; ++side)

@@ -21,6 +21,8 @@ struct LevelLayout : LevelLayoutFields {
     // are transposed.
     __device__ bool terms() const { return (edges & (EDGE_WALLS | EDGE_TRANSPOSED)) == EDGE_WALLS; }
     __device__ bool transposed() const { return edges & EDGE_TRANSPOSED; }
+    // Whether the equations of the first row are sums along the eta-lines.
+    __device__ bool sums() const { return walls() && transposed(); }
     // Whether column -1 is that of another band.
     __device__ bool comes_from() const { return (edges & (EDGE_WEST | EDGE_PERIODIC)) == EDGE_WEST; }
     // Whether column mi is that of another band.

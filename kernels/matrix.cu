@@ -140,9 +140,45 @@ KERNEL(add_halo, uint32 mi, uint32 mj, uint32 edges, const real* values, const r
     *result = sum;
 }
 
+// to <- what the points of the first column couple with beyond it, SW, W, W' and NW, then so of the last
+// column, SE, E, E' and NE: a pair for each row of points, coupling after coupling. One thread a point of
+// both columns.
+KERNEL(pack_couplings, uint32 mi, uint32 mj, uint32 edges, const real* values, real* to) {
+    const Stencil at = {mi, mj, edges};
+    const uint64 k = thread_index();
+    if (k >= 2 * uint64(mj)) return;
+    const bool last = k >= mj;
+    if (!(edges & (last ? EDGE_EAST : EDGE_WEST))) return;
+    const uint32 j = uint32(k - last * mj), i = last ? mi - 1 : 0;
+    const uint32 west = at.west(i), east = at.east(i);
+    const uint64 point = uint64(j) * mi + i;
+    Slots a = {values + 2 * point, slot_stride(uint64(mi) * mj)};
+    Pair* out = reinterpret_cast<Pair*>(to) + last * 4 * uint64(mj) + j;
+    auto put = [&](uint32 coupling, Pair v) { out[coupling * uint64(mj)] = v; };
+    // The corner beyond of a row below or above the point's own.
+    auto corner = [&](bool there) {
+        Pair found = pair(0, 0);
+        if (!there) return found;
+        if (west && last) a.pass(1);
+        if (west && !last) found = a.next();
+        a.pass(2);
+        if (east && last) found = a.next();
+        if (east && !last) a.pass(1);
+        return found;
+    };
+    put(0, corner(j > 0));
+    if (last) a.pass(2 * west + 1);
+    put(1, a.next());
+    put(2, a.next());
+    if (!last) a.pass(1 + 2 * east);
+    put(3, corner(j + 1 < mj));
+}
+
 // t <- A^T for the nine-point pattern. One thread a point: each of its slots is the opposite one of the
-// neighbour there, which the entries that the neighbour lacks have moved up.
-KERNEL(transpose_nine_point, uint32 mi, uint32 mj, uint32 edges, const real* values, real* transposed) {
+// neighbour there, which the entries that the neighbour lacks have moved up. Those of neighbours of another
+// piece of the grid are in `beyond`, as `pack_couplings` left them there.
+KERNEL(transpose_nine_point, uint32 mi, uint32 mj, uint32 edges, const real* values, const real* beyond,
+       real* transposed) {
     const Stencil at = {mi, mj, edges};
     const uint64 k = thread_index();
     if (k >= uint64(mi) * mj) return;
@@ -159,6 +195,14 @@ KERNEL(transpose_nine_point, uint32 mi, uint32 mj, uint32 edges, const real* val
         for (int di = -1; di <= 1; ++di) {
             if ((di < 0 && !at.west(i)) || (di > 0 && !at.east(i))) continue;
             const uint32 row = uint32(int(j) + dj);
+            if ((di < 0 && !at.own_west(i)) || (di > 0 && !at.own_east(i))) {
+                const Pair* there = reinterpret_cast<const Pair*>(beyond) + (di > 0) * 4 * uint64(mj) + row;
+                put(there[(dj < 0 ? 3 : dj > 0 ? 0 : 1) * uint64(mj)]);
+                if (dj != 0) continue;
+                const Pair other = there[2 * uint64(mj)];
+                put(pair(other.y, other.x));
+                continue;
+            }
             const uint64 there = di < 0   ? at.west_of(i, row)
                                  : di > 0 ? at.east_of(i, row)
                                           : uint64(row) * mi + i;

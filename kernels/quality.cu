@@ -1,4 +1,4 @@
-// A finished grid: its symmetry restored, its columns cut, its quality measured. The formulas are those
+// A finished grid: its symmetry restored, its columns cut, its place, its quality measured. The formulas are those
 // of src/grid/quality and src/grid/symmetry.rs, and so are the bits, for cells that are mirror images
 // of each other to stay equally good: no product is fused with a sum.
 #include "common.cuh"
@@ -66,6 +66,11 @@ KERNEL(cut_columns, uint32 stride, uint32 first, uint32 columns, uint32 nj, cons
         const uint64 j = k / columns;
         to[k] = from[j * stride + first + (k - j * columns)];
     }
+}
+
+// to <- scale (nodes + shift).
+KERNEL(place_nodes, uint64 n, double shift, double scale, const double* nodes, double* to) {
+    for (uint64 k = thread_index(); k < n; k += thread_count()) to[k] = times(scale, nodes[k] + shift);
 }
 
 // A number that rises with |angle - 90 degrees|, of the angle with this sine and cosine times anything.

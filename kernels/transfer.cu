@@ -78,9 +78,10 @@ RESTRICT(restrict_full, false)
 // Coarse f of the first row of transposed equations, whose fine residual is f - sum B^T u along the eta-line,
 // zero where the level has no `borders`: 1/8 1/4 1/8 of it along xi, or 1/4 1/2 1/4 where the level is
 // coarsened in xi alone, the transpose of the prolongation of wall terms. A warp has the columns around
-// SUMMED_POINTS coarse points, a thread each; the warps of a block share the rows.
+// SUMMED_POINTS coarse points, a thread each; the warps of a block share the rows. f of column mi, where the
+// level goes on in another band, is in `beside`.
 KERNEL(restrict_sums, LevelLayout fine, real* a, const uint32* borders, const real* f, const real* u,
-       LevelLayout coarse, real* coarse_f) {
+       const real* beside, LevelLayout coarse, real* coarse_f) {
     __shared__ Pair parts[WALL_SUMS][WARP];
     const Operator<false> operator_ = operator_of<false>(fine, a);
     const Pair* right = reinterpret_cast<const Pair*>(f) + fine.copy_of_f();
@@ -89,9 +90,10 @@ KERNEL(restrict_sums, LevelLayout fine, real* a, const uint32* borders, const re
     const uint32 first = blockIdx.x * SUMMED_POINTS;
     uint32 column = 2 * first + lane;
     if (column == fine.mi && fine.wraps()) column = 0;
-    const bool there = column < fine.mi && *borders != NO_BORDERS;
+    const bool there = column < fine.mi + fine.goes_on() && *borders != NO_BORDERS;
     const int place = fine.column(int(column));
-    Pair sum = there && warp == 0 ? right[place] : pair(0, 0);
+    Pair sum = pair(0, 0);
+    if (there && warp == 0) sum = column < fine.mi ? right[place] : *reinterpret_cast<const Pair*>(beside);
     for (uint32 j = warp; there && j < fine.mj; j += WALL_SUMS) {
         const int at = int(j) * fine.row() + place;
         subtract(sum, transposed(operator_.columns()[at]), solution[at]);

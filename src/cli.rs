@@ -25,7 +25,7 @@ use clap::{Args, CommandFactory, Parser, Subcommand};
 use gridgen::case::{Case, json_schema};
 use gridgen::error::Error;
 use gridgen::files::{IoError, PAGE_FILE, REPORT_FILE, atomic};
-use gridgen::generate::{BackendChoice, GridResult, RESTART_EVERY, RunOptions, run};
+use gridgen::generate::{GridResult, RESTART_EVERY, RunOptions, run};
 use gridgen::ranks::Job;
 use gridgen::report::plot::Picture;
 use serde::Deserialize;
@@ -33,7 +33,7 @@ use serde::de::IntoDeserializer;
 use serde::de::value::StrDeserializer;
 
 use self::progress::Reporter;
-use self::ranks::RankArguments;
+use self::ranks::MachineArguments;
 use self::terminal::{Terminal, explain};
 
 /// Exit code of a run whose grid did not converge or is folded.
@@ -151,12 +151,8 @@ struct ComputeArguments {
     /// Files go to DIR/<name of the case>.
     #[arg(short, long, value_name = "DIR", default_value = "output")]
     output: PathBuf,
-    /// Where to compute; auto takes a GPU if there is one and the grid is large enough to be faster there.
-    #[arg(long, default_value = "auto", value_parser = words::<BackendChoice>(&BACKENDS))]
-    backend: BackendChoice,
-    /// GPUs to use, by number: 0,1; of a batch each takes whole cases [default: one, and for large grids as many as help].
-    #[arg(long, value_name = "LIST", value_delimiter = ',')]
-    devices: Option<Vec<usize>>,
+    #[command(flatten)]
+    machine: MachineArguments,
     /// Threads on the CPU [default: all].
     #[arg(long, value_name = "N", value_parser = count(1..=4096))]
     threads: Option<usize>,
@@ -164,8 +160,6 @@ struct ComputeArguments {
     /// again whose results are there.
     #[arg(long)]
     force: bool,
-    #[command(flatten)]
-    ranks: RankArguments,
     /// Say nothing but errors.
     #[arg(short, long, conflicts_with = "verbose")]
     quiet: bool,
@@ -181,13 +175,6 @@ pub fn main(arguments: impl IntoIterator<Item = OsString>) -> u8 {
         Err(error) => explain(&error),
     }
 }
-
-/// Values of `--backend`.
-const BACKENDS: [(&str, &str); 3] = [
-    ("auto", "A GPU, if there is one that can be used, where it is faster; else the CPU"),
-    ("cpu", "The CPU"),
-    ("cuda", "NVIDIA GPUs"),
-];
 
 /// Reads one of some words, which are given with their help, as serde does.
 fn words<T>(words: &'static [(&str, &str)]) -> impl TypedValueParser<Value = T>
@@ -241,14 +228,14 @@ impl<E: Into<Error>> From<E> for Failure {
 impl Cli {
     /// Runs the command and returns the exit code.
     fn execute(mut self) -> u8 {
-        let compute = match &mut self.command {
-            None => Some(&mut self.grid.common.compute),
-            Some(Command::Run(arguments)) => Some(&mut arguments.common.compute),
-            Some(Command::Solve(arguments)) => Some(&mut arguments.compute),
-            Some(_) => None,
+        let (quiet, job) = match &mut self.command {
+            None => self.grid.common.compute.begin(),
+            Some(Command::Run(arguments)) => arguments.common.compute.begin(),
+            Some(Command::Solve(arguments)) => arguments.compute.begin(),
+            Some(Command::Move(arguments)) => (false, arguments.machine.begin()),
+            Some(_) => (false, Ok(None)),
         };
-        let terminal = Terminal::new(compute.as_ref().is_some_and(|given| given.quiet));
-        let job = compute.map_or(Ok(None), ComputeArguments::begin);
+        let terminal = Terminal::new(quiet);
         let done = job.and_then(|job| {
             let Some(job) = job else { return self.perform(&terminal) };
             let own = terminal.silent_if(!job.is_first());
@@ -312,30 +299,14 @@ impl PictureArguments {
 }
 
 impl ComputeArguments {
-    /// Checks the arguments, and meets the other processes of a launcher.
-    fn begin(&mut self) -> Result<Option<Arc<Job>>, Failure> {
-        self.check()?;
-        self.ranks.meet()?;
-        if self.ranks.job.as_ref().is_some_and(|job| !job.is_first()) {
+    /// Whether to say nothing; and [`MachineArguments::begin`]. The first of several processes alone tells what
+    /// it does.
+    fn begin(&mut self) -> (bool, Result<Option<Arc<Job>>, Failure>) {
+        let job = self.machine.begin();
+        if job.as_ref().is_ok_and(|job| job.as_ref().is_some_and(|job| !job.is_first())) {
             self.verbose = false;
         }
-        Ok(self.ranks.job.clone())
-    }
-
-    /// Refuses GPUs named for the CPU, and a GPU named twice.
-    fn check(&self) -> Result<(), Failure> {
-        let devices = self.devices.as_deref().unwrap_or_default();
-        if !devices.is_empty() && self.backend == BackendChoice::Cpu {
-            let message = "--devices names GPUs, which --backend cpu does not use";
-            return Err(Failure::usage(ErrorKind::ArgumentConflict, message));
-        }
-        match devices.iter().enumerate().find(|(k, device)| devices[..*k].contains(device)) {
-            None => Ok(()),
-            Some((_, device)) => {
-                let message = format!("--devices names device {device} twice");
-                Err(Failure::usage(ErrorKind::ValueValidation, &message))
-            }
-        }
+        (self.quiet, job)
     }
 }
 
@@ -343,12 +314,12 @@ impl CommonArguments {
     /// What a run takes, its files to `output`.
     fn options(&self, output: PathBuf) -> RunOptions {
         RunOptions {
-            backend: self.compute.backend,
-            devices: self.compute.devices.clone(),
+            backend: self.compute.machine.backend,
+            devices: self.compute.machine.devices.clone(),
             threads: self.compute.threads,
             restart_every: Duration::from_secs(self.restart_every),
             force: self.compute.force,
-            job: self.compute.ranks.job.clone(),
+            job: self.compute.machine.ranks.job.clone(),
             ..RunOptions::new(output)
         }
     }
@@ -357,9 +328,9 @@ impl CommonArguments {
 impl GridArguments {
     /// What must hold between arguments beyond clap's rules; returns the case file.
     fn check(&self) -> Result<&Path, Failure> {
-        let CommonArguments { compute, .. } = &self.common;
-        let named = compute.devices.as_ref().is_some_and(|devices| devices.len() > 1);
-        let several = named || compute.ranks.job.is_some();
+        let MachineArguments { devices, ranks, .. } = &self.common.compute.machine;
+        let named = devices.as_ref().is_some_and(|devices| devices.len() > 1);
+        let several = named || ranks.job.is_some();
         if several && self.export_jacobian.is_some() {
             let message = "--export-jacobian writes the system of one GPU: name one with --devices, and start one process";
             return Err(Failure::usage(ErrorKind::ArgumentConflict, message));

@@ -84,7 +84,10 @@ impl Error {
                 | MovementError::Solver(SolverError::Preconditioner(_)),
             ) => 1,
             Self::Ranks(RanksError::Ended { failure } | RanksError::Reported { failure })
-            | Self::Device(DeviceError::Ranks(RanksError::Ended { failure })) => failure.code,
+            | Self::Device(DeviceError::Ranks(RanksError::Ended { failure }))
+            | Self::Movement(MovementError::Solver(SolverError::Device(DeviceError::Ranks(
+                RanksError::Ended { failure },
+            )))) => failure.code,
             Self::Device(_)
             | Self::Ranks(_)
             | Self::Movement(MovementError::Solver(SolverError::Device(_))) => 3,

@@ -8,16 +8,23 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import DTypeLike, NDArray
 
-    from ._core import NativeGrid
+    from ._core import NativeGrid, NativeNodes
 
-__all__ = ["DeviceArray"]
+__all__ = ["DeviceArray", "is_on_gpu"]
 
 # DLDeviceType of dlpack.h.
 _CPU = 1
+_CUDA = 2
+
+
+def is_on_gpu(array: Any) -> bool:
+    """Whether an array offers memory of a GPU by DLPack."""
+    device = getattr(array, "__dlpack_device__", None)
+    return device is not None and device()[0] == _CUDA
 
 
 class DeviceArray:
-    """One coordinate of a grid made on a GPU: (nj, ni), float64, in the GPU's memory, not to be written to.
+    """One coordinate of a grid on a GPU: (nj, ni), float64, in the GPU's memory, not to be written to.
 
     ``torch.from_dlpack(grid.x)`` and ``cupy.from_dlpack(grid.x)`` take it where it lies, without a copy; it
     stays there as long as the grid, this object or what was made of it. ``numpy.asarray(grid.x)`` and an
@@ -26,7 +33,7 @@ class DeviceArray:
 
     __slots__ = ("_axis", "_device", "_native")
 
-    def __init__(self, native: NativeGrid, axis: int, device: tuple[int, int]) -> None:
+    def __init__(self, native: NativeGrid | NativeNodes, axis: int, device: tuple[int, int]) -> None:
         self._native = native
         self._axis = axis
         self._device = device

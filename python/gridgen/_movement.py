@@ -5,14 +5,15 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from . import _core
+from ._device import DeviceArray, is_on_gpu
 from ._grid import Mesh
 from ._results import Verdict
-from ._support import path_text, real_array
+from ._support import device_list, path_text, real_array
 from .errors import CaseError, NotConverged
 
 if TYPE_CHECKING:
     import os
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
     import numpy as np
     from numpy.typing import ArrayLike, NDArray
@@ -24,8 +25,7 @@ class Reference:
     """A grid from which others are moved: the same equations and first cells for other wall points.
 
     The moved grid is one smooth function of the wall points. It does not depend on the path by which they
-    came
-    where they are, and those of the reference give the reference.
+    came where they are, and those of the reference give the reference.
 
     Parameters
     ----------
@@ -40,7 +40,10 @@ class Reference:
         ``{"newton.tolerance":
         1e-9}``. Others have those of their case.
     backend : {"auto", "cpu", "cuda"}
-        Where to compute: on the CPU or one GPU.
+        Where to compute; ``"auto"`` takes a GPU if there is one and the grid is large enough to be faster
+        there. Grids that are moved on one GPU stay there: `Moved.x` is a `DeviceArray`.
+    devices : int or sequence of int, optional
+        GPUs by number; several share the grid in bands.
 
     Raises
     ------
@@ -62,12 +65,14 @@ class Reference:
         *,
         settings: Mapping[str, Any] | None = None,
         backend: str = "auto",
+        devices: int | Sequence[int] | None = None,
     ) -> None:
         options = [(key, _text(value)) for key, value in (settings or {}).items()]
+        where = backend, device_list(devices)
         if isinstance(source, Mesh):
-            self._native = _core.reference_of(source._native, options, backend)
+            self._native = _core.reference_of(source._native, options, *where)
         else:
-            self._native = _core.read_reference(path_text(source), options, backend)
+            self._native = _core.read_reference(path_text(source), options, *where)
 
     def __repr__(self) -> str:
         return f"<gridgen.Reference, {len(self.wall)} wall points>"
@@ -107,7 +112,8 @@ class Reference:
         Parameters
         ----------
         wall : array_like, (n, 2)
-            As many points as `wall` has and in its order, where they are now.
+            As many points as `wall` has and in its order, where they are now; of a reference on one GPU an
+            array there, too.
 
         Raises
         ------
@@ -117,7 +123,10 @@ class Reference:
         GeometryError
             Where these are no such points, or the wall crosses itself.
         """
-        points = _pairs("wall", real_array("wall", wall, "(n, 2)", ndim=2))
+        if is_on_gpu(wall):
+            points = self._native.points_of("wall", wall)
+        else:
+            points = _pairs("wall", real_array("wall", wall, "(n, 2)", ndim=2))
         moved = Moved._from(self._native.move_to(points))
         verdict = moved.verdict
         if not verdict.good:
@@ -190,10 +199,24 @@ class Moved(Mesh):
         NotConverged
             Where the residual is not reached, or the grid is not good.
         """
-        given = real_array("wall", wall, "(n, 2)", ndim=2)
-        more = None if heights is None else real_array("heights", heights, "(n,)", ndim=1)
-        nodes, _, _ = self._moved.derivative(_pairs("wall", given), more, float(tolerance))
+        nodes, _, _ = self._moved.derivative(*_displacement(wall, heights), float(tolerance))
         return nodes.reshape(*self.shape, 2)
+
+    def device_derivative(
+        self, wall: ArrayLike, heights: ArrayLike | None = None, *, tolerance: float = 1e-10
+    ) -> tuple[DeviceArray, DeviceArray]:
+        """Give the displacements in x and in y, (nj, ni) each, of the nodes of a grid on one GPU, left there.
+
+        Parameters and errors are those of `derivative`.
+
+        Raises
+        ------
+        CaseError
+            Where the grid is not on one GPU.
+        """
+        nodes, _, _ = self._moved.derivative_on_gpu(*_displacement(wall, heights), float(tolerance))
+        x, y = (DeviceArray(nodes, axis, nodes.dlpack_device()) for axis in (0, 1))
+        return x, y
 
     def adjoint(
         self, nodes: ArrayLike, *, tolerance: float = 1e-10
@@ -207,7 +230,8 @@ class Moved(Mesh):
         Parameters
         ----------
         nodes : array_like, (nj, ni, 2)
-            dJ/dx and dJ/dy of each node.
+            dJ/dx and dJ/dy of each node; of a grid on one GPU an array there, too, of float64 and any
+            strides, which is read where it lies.
         tolerance : float
             Relative residual of the linear solve.
 
@@ -225,6 +249,9 @@ class Moved(Mesh):
         NotConverged
             Where the residual is not reached, or the grid is not good.
         """
+        if is_on_gpu(nodes):
+            wall, heights, _, _ = self._moved.adjoint_on_gpu(nodes, float(tolerance))
+            return wall, heights
         given = real_array("nodes", nodes, "(nj, ni, 2)", ndim=3)
         shape = (*self.shape, 2)
         if given.shape != shape:
@@ -239,6 +266,13 @@ def _pairs(name: str, array: NDArray[np.float64]) -> NDArray[np.float64]:
         message = f"{name}: an array of shape (n, 2) was expected, found {array.shape}"
         raise CaseError(message, data={"name": name, "shape": array.shape})
     return array
+
+
+def _displacement(
+    wall: ArrayLike, heights: ArrayLike | None
+) -> tuple[NDArray[np.float64], NDArray[np.float64] | None]:
+    given = _pairs("wall", real_array("wall", wall, "(n, 2)", ndim=2))
+    return given, None if heights is None else real_array("heights", heights, "(n,)", ndim=1)
 
 
 def _text(value: Any) -> str:

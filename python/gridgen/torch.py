@@ -1,6 +1,7 @@
 """Movements within PyTorch's automatic differentiation.
 
-`move` is a function of tensors, which autograd goes through:
+`move` is a function of tensors, which autograd goes through. Where the reference is on one GPU the nodes and
+the derivatives by them stay there, and tensors of that GPU are taken and given where they lie:
 
     >>> from gridgen.torch import move
     >>> wall = torch.tensor(reference.wall, requires_grad=True)
@@ -12,6 +13,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from ._device import is_on_gpu
 from ._support import optional_import
 
 if TYPE_CHECKING:
@@ -35,19 +37,32 @@ def _movement() -> Any:
     def array(tensor: Any) -> Any:
         return tensor.detach().to("cpu", torch.float64).contiguous().numpy()
 
+    def stacked(x: Any, y: Any) -> Any:
+        # Those of a GPU are taken where they lie.
+        own = [torch.from_dlpack(c) if is_on_gpu(c) else torch.from_numpy(np.array(c)) for c in (x, y)]
+        return torch.stack(own, dim=-1)
+
     def forward(ctx: Any, reference: Reference, wall: Any, tolerance: float) -> Any:
         ctx.moved = reference.move_to(array(wall))
         ctx.tolerance, ctx.like = tolerance, wall.detach()[:0]
-        nodes = np.stack([np.asarray(ctx.moved.x), np.asarray(ctx.moved.y)], axis=-1)
-        return torch.from_numpy(nodes).to(wall)
+        return stacked(ctx.moved.x, ctx.moved.y).to(wall)
 
     def backward(ctx: Any, nodes: Any) -> Any:
-        wall, _ = ctx.moved.adjoint(array(nodes), tolerance=ctx.tolerance)
+        if is_on_gpu(ctx.moved.x):
+            # On the GPU of the grid they are read where they lie.
+            device = torch.device("cuda", ctx.moved.x.__dlpack_device__()[1])
+            given = nodes.detach().to(device, torch.float64)
+        else:
+            given = array(nodes)
+        wall, _ = ctx.moved.adjoint(given, tolerance=ctx.tolerance)
         return None, torch.from_numpy(wall).to(ctx.like), None
 
     def jvp(ctx: Any, _reference: Any, wall: Any, _tolerance: Any) -> Any:
-        nodes = ctx.moved.derivative(array(wall), tolerance=ctx.tolerance)
-        return torch.from_numpy(nodes).to(ctx.like)
+        if is_on_gpu(ctx.moved.x):
+            nodes = stacked(*ctx.moved.device_derivative(array(wall), tolerance=ctx.tolerance))
+        else:
+            nodes = torch.from_numpy(ctx.moved.derivative(array(wall), tolerance=ctx.tolerance))
+        return nodes.to(ctx.like)
 
     methods = {
         "forward": staticmethod(forward),

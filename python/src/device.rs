@@ -1,15 +1,19 @@
-//! Coordinates on a GPU as tensors of DLPack, <https://dmlc.github.io/dlpack/latest/>.
+//! Arrays on a GPU as tensors of DLPack, <https://dmlc.github.io/dlpack/latest/>: what is offered to other
+//! libraries, and what they offer.
 
 use std::ffi::{CStr, c_void};
 use std::ptr::NonNull;
 
-use dlpack_rs::ffi::{DLManagedTensor, DLManagedTensorVersioned};
+use dlpack_rs::ffi::{DLManagedTensor, DLManagedTensorVersioned, DLTensor};
 use dlpack_rs::safe::{TensorInfo, cuda_device, dtype_f64, pack, pack_versioned};
+use gridgen::backend::cuda::Device;
 use gridgen::generate::DeviceNodes;
 use pyo3::exceptions::PyBufferError;
 use pyo3::ffi;
 use pyo3::prelude::*;
-use pyo3::types::PyCapsule;
+use pyo3::types::{PyCapsule, PyDict};
+
+use crate::errors::refused;
 
 /// `kDLCUDA` of dlpack.h.
 const CUDA: u32 = 2;
@@ -18,6 +22,8 @@ const READ_ONLY: u64 = 1;
 /// Names of a capsule before a consumer takes its tensor.
 const UNVERSIONED: &CStr = c"dltensor";
 const VERSIONED: &CStr = c"dltensor_versioned";
+/// Names of one whose tensor was taken.
+const USED: [&CStr; 2] = [c"used_dltensor", c"used_dltensor_versioned"];
 
 /// Type and number of the device.
 pub(crate) fn device(nodes: &DeviceNodes) -> (u32, usize) {
@@ -79,6 +85,135 @@ unsafe extern "C" fn free_versioned(capsule: *mut ffi::PyObject) {
             let tensor = tensor.cast::<DLManagedTensorVersioned>();
             if let Some(delete) = (*tensor).deleter {
                 delete(tensor);
+            }
+        }
+    }
+}
+
+/// An array of doubles in a GPU's memory that another library offers; it is given back when this is dropped.
+pub(crate) struct Borrowed {
+    _owner: Owner,
+    /// Address of the first value, and from one value to the next along each axis, in values.
+    pub(crate) at: (u64, Vec<u64>),
+}
+
+enum Owner {
+    Plain(NonNull<DLManagedTensor>),
+    Versioned(NonNull<DLManagedTensorVersioned>),
+}
+
+impl Drop for Owner {
+    #[allow(unsafe_code, reason = "DLPack is an interface of C")]
+    fn drop(&mut self) {
+        // SAFETY: the tensor was taken from its capsule, and nobody else gives it back.
+        unsafe {
+            match self {
+                Self::Plain(tensor) => {
+                    if let Some(delete) = tensor.as_ref().deleter {
+                        delete(tensor.as_ptr());
+                    }
+                }
+                Self::Versioned(tensor) => {
+                    if let Some(delete) = tensor.as_ref().deleter {
+                        delete(tensor.as_ptr());
+                    }
+                }
+            }
+        }
+    }
+}
+
+impl Borrowed {
+    /// The array with this name in messages, of this shape, on a GPU, whose work finds it as its owner's work
+    /// leaves it.
+    ///
+    /// # Errors
+    /// `CaseError` for an array on another device, of another shape or of other numbers, and what its owner
+    /// raises.
+    pub(crate) fn new(
+        device: &dyn Device,
+        name: &str,
+        array: &Bound<'_, PyAny>,
+        shape: &[usize],
+    ) -> PyResult<Self> {
+        let py = array.py();
+        let own = (CUDA, device.ordinal().unwrap_or_default());
+        let there: (u32, usize) = array.call_method0("__dlpack_device__")?.extract()?;
+        if there != own {
+            let message =
+                format!("{name}: an array on device {own:?} was expected, found one on {there:?}");
+            return Err(refused(py, &message));
+        }
+        let stream = PyDict::new(py);
+        // Of a device without queues nothing is to be waited for.
+        stream.set_item("stream", device.queue().map_or(-1, u64::cast_signed))?;
+        let capsule = array.call_method("__dlpack__", (), Some(&stream))?;
+        let borrowed = Self::taken(&capsule)?;
+        let tensor = borrowed.tensor();
+        // SAFETY: DLPack's arrays have as many values as there are dimensions; no strides mean rows that
+        // follow each other.
+        #[allow(unsafe_code, reason = "DLPack is an interface of C")]
+        let (found, strides) = unsafe {
+            let dimensions = usize::try_from(tensor.ndim).unwrap_or_default();
+            let list = |values: *mut i64| {
+                (!values.is_null()).then(|| std::slice::from_raw_parts(values, dimensions).to_vec())
+            };
+            (list(tensor.shape).unwrap_or_default(), list(tensor.strides))
+        };
+        let wanted: Vec<i64> =
+            shape.iter().map(|&n| i64::try_from(n).unwrap_or(i64::MAX)).collect();
+        if found != wanted {
+            let message =
+                format!("{name}: an array of shape {wanted:?} was expected, found {found:?}");
+            return Err(refused(py, &message));
+        }
+        let (kind, double) = (&tensor.dtype, dtype_f64());
+        if (kind.code, kind.bits, kind.lanes) != (double.code, double.bits, double.lanes) {
+            return Err(refused(py, &format!("{name}: an array of float64 was expected")));
+        }
+        let strides = strides.unwrap_or_else(|| {
+            (0..shape.len()).map(|axis| wanted[axis + 1..].iter().product()).collect()
+        });
+        let at = (tensor.data as u64 + tensor.byte_offset, strides);
+        let at = (at.0, at.1.into_iter().map(i64::cast_unsigned).collect());
+        Ok(Self { _owner: borrowed, at })
+    }
+
+    /// The tensor of a capsule, which is marked as used.
+    #[allow(unsafe_code, reason = "DLPack is an interface of C")]
+    fn taken(capsule: &Bound<'_, PyAny>) -> PyResult<Owner> {
+        let at = capsule.as_ptr();
+        // SAFETY: a capsule with such a name holds such a tensor, which belongs to whoever renames it.
+        unsafe {
+            for (name, used) in [UNVERSIONED, VERSIONED].into_iter().zip(USED) {
+                if ffi::PyCapsule_IsValid(at, name.as_ptr()) != 1 {
+                    continue;
+                }
+                let tensor = ffi::PyCapsule_GetPointer(at, name.as_ptr());
+                if ffi::PyCapsule_SetName(at, used.as_ptr()) != 0 {
+                    return Err(PyErr::fetch(capsule.py()));
+                }
+                let plain = name == UNVERSIONED;
+                let owner = if plain {
+                    NonNull::new(tensor.cast()).map(Owner::Plain)
+                } else {
+                    NonNull::new(tensor.cast()).map(Owner::Versioned)
+                };
+                return owner.ok_or_else(|| PyBufferError::new_err("no tensor"));
+            }
+        }
+        Err(PyBufferError::new_err("__dlpack__ gave no capsule of a tensor"))
+    }
+}
+
+impl Owner {
+    #[allow(unsafe_code, reason = "DLPack is an interface of C")]
+    fn tensor(&self) -> &DLTensor {
+        // SAFETY: the tensor is there until its owner is dropped.
+        unsafe {
+            match self {
+                Self::Plain(tensor) => &tensor.as_ref().dl_tensor,
+                Self::Versioned(tensor) => &tensor.as_ref().dl_tensor,
             }
         }
     }

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
+use std::sync::Arc;
 
 use gridgen::backend::cpu::CpuBackend;
 use gridgen::case::SolverOptions;
@@ -11,7 +12,7 @@ use gridgen::formats::{self, Compression, Format, Mesh, MeshData, Sides, Span};
 use gridgen::generate::{DeviceNodes, GridResult};
 use gridgen::grid::quality::{CellMeasure, MOST_ORDER, Quality, measure_along, nonorthogonality};
 use gridgen::grid::{Grid, Seam, Topology};
-use gridgen::movement::{MovementError, Reference};
+use gridgen::movement::Reference;
 use numpy::ndarray::{Array2, ArrayView2};
 use numpy::{IntoPyArray, PyArray2, PyReadonlyArray2, PyUntypedArrayMethods};
 use pyo3::exceptions::{PyBufferError, PyValueError};
@@ -22,6 +23,7 @@ use rayon::prelude::*;
 use crate::arguments::{in_pool, word};
 use crate::device;
 use crate::errors::{raised, refused};
+use crate::moved::GpuNodes;
 
 /// A grid that was made or read. It never changes, so that arrays may look into it.
 #[pyclass(frozen, module = "gridgen._core")]
@@ -30,6 +32,8 @@ pub(crate) struct NativeGrid(Source);
 enum Source {
     Made(Box<GridResult>),
     Read(Box<(Mesh, Quality)>),
+    /// On a GPU until something is asked of it that is found on the host.
+    Moved(Arc<GpuNodes>, Box<Quality>),
 }
 
 impl From<GridResult> for NativeGrid {
@@ -45,48 +49,75 @@ impl NativeGrid {
         Self(Source::Read(Box::new((mesh, quality))))
     }
 
+    /// A moved grid on a GPU.
+    pub(crate) fn moved(nodes: Arc<GpuNodes>, quality: Quality) -> Self {
+        Self(Source::Moved(nodes, Box::new(quality)))
+    }
+
     /// The reference of movements that it is; of a grid that was made with its own equations and settings.
-    pub(crate) fn reference(&self, options: &SolverOptions) -> Result<Reference, MovementError> {
+    pub(crate) fn reference(&self, options: &SolverOptions) -> Result<Reference, Error> {
+        Ok(match &self.0 {
+            Source::Made(result) => result.reference()?,
+            Source::Read(read) => Reference::of_mesh(&CpuBackend, &read.0, options)?,
+            Source::Moved(nodes, _) => Reference::of_grid(&CpuBackend, nodes.host()?, options)?,
+        })
+    }
+
+    /// The grid on the host; for a moved one on a GPU see [`GpuNodes::host`].
+    fn grid(&self) -> Result<&Grid, Error> {
         match &self.0 {
-            Source::Made(result) => result.reference(),
-            Source::Read(read) => Reference::of_mesh(&CpuBackend, &read.0, options),
+            Source::Made(result) => Ok(&result.grid),
+            Source::Read(read) => Ok(&read.0.grid),
+            Source::Moved(nodes, _) => nodes.host(),
         }
     }
 
-    fn grid(&self) -> &Grid {
+    /// Topology and nodes in i and j.
+    fn shape(&self) -> (Topology, [usize; 2]) {
+        let of = |grid: &Grid| (grid.topology, [grid.ni, grid.nj]);
         match &self.0 {
-            Source::Made(result) => &result.grid,
-            Source::Read(read) => &read.0.grid,
+            Source::Made(result) => of(&result.grid),
+            Source::Read(read) => of(&read.0.grid),
+            Source::Moved(nodes, _) => (nodes.topology, nodes.size),
         }
     }
 
     fn result(&self) -> Option<&GridResult> {
         match &self.0 {
             Source::Made(result) => Some(result),
-            Source::Read(_) => None,
+            Source::Read(_) | Source::Moved(..) => None,
         }
     }
 
     fn nodes(&self) -> Option<&DeviceNodes> {
-        self.result()?.nodes.as_ref()
+        match &self.0 {
+            Source::Made(result) => result.nodes.as_ref(),
+            Source::Read(_) => None,
+            Source::Moved(nodes, _) => Some(&nodes.nodes),
+        }
     }
 
     /// The mesh as a case of the grid asks for it, or as the usual one.
-    fn mesh_data(&self) -> MeshData<'_> {
-        match &self.0 {
+    fn mesh_data(&self) -> Result<MeshData<'_>, Error> {
+        Ok(match &self.0 {
             Source::Made(result) => result.mesh(),
             Source::Read(read) => {
                 let weldable = read.0.weldable();
                 MeshData { weldable, ..MeshData::from(&read.0.grid) }
             }
-        }
+            Source::Moved(nodes, _) => MeshData::from(nodes.host()?),
+        })
     }
 }
 
 /// Coordinates as an array that looks into the grid and cannot be written.
-fn view<'py>(slf: &Bound<'py, NativeGrid>, values: &[f64]) -> PyResult<Bound<'py, PyArray2<f64>>> {
-    let grid = slf.get().grid();
-    let values = ArrayView2::from_shape((grid.nj, grid.ni), values)
+fn view<'py>(
+    slf: &Bound<'py, NativeGrid>,
+    values: impl Fn(&Grid) -> &[f64],
+) -> PyResult<Bound<'py, PyArray2<f64>>> {
+    let (py, own) = (slf.py(), slf.get());
+    let grid = py.detach(|| own.grid()).map_err(|error| raised(py, error))?;
+    let values = ArrayView2::from_shape((grid.nj, grid.ni), values(grid))
         .map_err(|error| PyValueError::new_err(error.to_string()))?;
     // SAFETY: the array holds the object, which is frozen: its grid neither moves nor changes.
     #[allow(unsafe_code, reason = "an array without a copy")]
@@ -99,17 +130,17 @@ fn view<'py>(slf: &Bound<'py, NativeGrid>, values: &[f64]) -> PyResult<Bound<'py
 impl NativeGrid {
     #[getter]
     fn ni(&self) -> usize {
-        self.grid().ni
+        self.shape().1[0]
     }
 
     #[getter]
     fn nj(&self) -> usize {
-        self.grid().nj
+        self.shape().1[1]
     }
 
     #[getter]
     fn topology(&self) -> &'static str {
-        match self.grid().topology {
+        match self.shape().0 {
             Topology::C { .. } => "C",
             Topology::Half(_) => "half",
             _ => "O",
@@ -118,23 +149,22 @@ impl NativeGrid {
 
     #[getter]
     fn wall(&self) -> (usize, usize) {
-        match &self.0 {
-            Source::Made(result) => {
-                let wall = result.grid.topology.wall(result.grid.ni);
-                (*wall.start(), *wall.end())
-            }
-            Source::Read(read) => (read.0.wall.from, read.0.wall.to),
+        if let Source::Read(read) = &self.0 {
+            return (read.0.wall.from, read.0.wall.to);
         }
+        let (topology, [ni, _]) = self.shape();
+        let wall = topology.wall(ni);
+        (*wall.start(), *wall.end())
     }
 
     #[getter]
     fn x<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyArray2<f64>>> {
-        view(slf, &slf.get().grid().x)
+        view(slf, |grid| &grid.x)
     }
 
     #[getter]
     fn y<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyArray2<f64>>> {
-        view(slf, &slf.get().grid().y)
+        view(slf, |grid| &grid.y)
     }
 
     #[getter]
@@ -142,12 +172,13 @@ impl NativeGrid {
         match &self.0 {
             Source::Made(result) => result.notices.clone(),
             Source::Read(read) => read.0.notes.clone(),
+            Source::Moved(..) => Vec::new(),
         }
     }
 
     /// A measure of each cell, `(nj - 1, ni - 1)`.
     fn cells<'py>(&self, py: Python<'py>, measure: &str) -> PyResult<Bound<'py, PyArray2<f64>>> {
-        let grid = self.grid();
+        let grid = py.detach(|| self.grid()).map_err(|error| raised(py, error))?;
         let shape = (grid.nj - 1, grid.ni - 1);
         let measure = match measure {
             "area" => Some(CellMeasure::Area),
@@ -176,6 +207,7 @@ impl NativeGrid {
         json(match &self.0 {
             Source::Made(result) => &result.quality,
             Source::Read(read) => &read.1,
+            Source::Moved(_, quality) => quality,
         })
     }
 
@@ -246,7 +278,7 @@ impl NativeGrid {
         compression: Option<&str>,
         curved_order: Option<usize>,
     ) -> PyResult<Vec<String>> {
-        let mut mesh = self.mesh_data();
+        let mut mesh = py.detach(|| self.mesh_data()).map_err(|error| raised(py, error))?;
         mesh.settings.compression = match compression {
             Some(given) => word::<Compression>(py, "compression", given)?,
             None => mesh.settings.compression,

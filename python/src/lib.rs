@@ -15,6 +15,7 @@ mod device;
 mod errors;
 mod grid;
 mod make;
+mod moved;
 mod movement;
 mod system;
 
@@ -66,7 +67,8 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(grid::read, module)?)?;
     module.add_function(wrap_pyfunction!(grid::from_points, module)?)?;
     module.add_class::<movement::NativeReference>()?;
-    module.add_class::<movement::NativeMoved>()?;
+    module.add_class::<moved::NativeMoved>()?;
+    module.add_class::<moved::NativeNodes>()?;
     module.add_function(wrap_pyfunction!(movement::read_reference, module)?)?;
     module.add_function(wrap_pyfunction!(movement::reference_of, module)?)?;
     module.add_function(wrap_pyfunction!(system::solve, module)?)

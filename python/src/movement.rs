@@ -1,100 +1,101 @@
-//! Movements: references, moved grids, and their derivatives.
+//! References of movements, and where they are moved.
 
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use gridgen::backend::cpu::CpuBackend;
-use gridgen::backend::cuda::CudaBackend;
-use gridgen::backend::{EllipticBackend, MultigridBackend};
+use gridgen::backend::cuda::{self, CudaBackend};
+use gridgen::backend::{DeviceError, GridBackend};
 use gridgen::case::SolverOptions;
-use gridgen::generate::{BackendChoice, Machine, open_reference};
-use gridgen::movement::{Derivatives, Moved, MovementError, Reference, Solved};
-use numpy::ndarray::{Array1, Array2};
-use numpy::{IntoPyArray, PyArray1, PyArray2, PyReadonlyArray1, PyReadonlyArray2};
+use gridgen::error::Error;
+use gridgen::generate::{Machine, open_reference};
+use gridgen::grid::Grid;
+use gridgen::movement::{MovementError, Reference, Resident};
+use numpy::ndarray::Array2;
+use numpy::{IntoPyArray, PyArray2, PyReadonlyArray2};
 use pyo3::prelude::*;
 
-use crate::arguments::{in_pool, word};
-use crate::errors::raised;
+use crate::arguments::{Compute, in_pool};
+use crate::device::Borrowed;
+use crate::errors::{raised, refused};
 use crate::grid::NativeGrid;
+use crate::moved::{Found, NativeMoved};
 
-/// Where movements are computed.
-enum Device {
+/// A GPU, and what it keeps of a reference from its first movement on.
+pub(crate) struct OnGpu {
+    pub(crate) backend: CudaBackend,
+    resident: Option<Resident<Arc<Reference>, CudaBackend>>,
+}
+
+impl OnGpu {
+    /// The backend, and the reference on it.
+    pub(crate) fn resident(
+        &mut self,
+        reference: &Arc<Reference>,
+    ) -> Result<(&CudaBackend, &Resident<Arc<Reference>, CudaBackend>), MovementError> {
+        let resident = match self.resident.take() {
+            Some(resident) => resident,
+            None => Resident::new(reference.clone(), &self.backend)?,
+        };
+        Ok((&self.backend, self.resident.insert(resident)))
+    }
+}
+
+/// Where movements are computed; one call at a time but on the CPU.
+pub(crate) enum Device {
     Cpu,
-    /// One call at a time.
-    Gpu(Box<Mutex<CudaBackend>>),
+    /// To be locked where Python's lock is not held alone: without it, or by work that needs neither.
+    Gpu(Arc<dyn cuda::Device>, Box<Mutex<OnGpu>>),
+    /// GPUs that share a grid in bands.
+    Several(Box<Mutex<Machine>>),
 }
 
 /// A reference, and where it is moved.
-struct Base {
-    reference: Reference,
-    device: Device,
+pub(crate) struct Base {
+    pub(crate) reference: Arc<Reference>,
+    pub(crate) device: Device,
 }
 
 /// A grid from which others are moved.
 #[pyclass(frozen, module = "gridgen._core")]
 pub(crate) struct NativeReference(Arc<Base>);
 
-/// A moved grid.
-#[pyclass(frozen, module = "gridgen._core")]
-pub(crate) struct NativeMoved {
-    base: Arc<Base>,
-    moved: Moved,
-    /// The equations at the grid, from the first derivative on.
-    derivatives: Mutex<Option<Differentiable>>,
-}
-
-enum Differentiable {
-    Cpu(Box<Derivatives<CpuBackend>>),
-    Gpu(Box<Derivatives<CudaBackend>>),
-}
-
-/// What a derivative is asked for.
-enum Asked {
-    Forward { wall: Vec<[f64; 2]>, heights: Vec<f64> },
-    Adjoint { x: Vec<f64>, y: Vec<f64> },
-}
-
-/// Both coordinates of the nodes, or wall points and heights; and the solve.
-struct Found {
-    points: Vec<[f64; 2]>,
-    heights: Vec<f64>,
-    solved: Solved,
-}
-
-fn unlocked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+pub(crate) fn unlocked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 impl NativeReference {
     fn of(
         py: Python<'_>,
-        backend: &str,
-        make: impl FnOnce() -> Result<Reference, gridgen::error::Error> + Send,
+        (backend, devices): (&str, Option<Vec<usize>>),
+        make: impl FnOnce() -> Result<Reference, Error> + Send,
     ) -> PyResult<Self> {
-        let backend: BackendChoice = word(py, "backend", backend)?;
+        let Compute { backend, devices, .. } = Compute::new(py, backend, devices, None)?;
         let made = in_pool(py, || {
-            let reference = make()?;
+            let reference = Arc::new(make()?);
             let points = reference.grid().x.len();
-            let device = match Machine::single(backend, points)? {
-                Machine::Cuda(backend) => Device::Gpu(Box::new(Mutex::new(*backend))),
-                Machine::Cpu | Machine::Ranks(_) => Device::Cpu,
+            let (machine, _) = Machine::for_points(backend, devices.as_deref(), None, points)?;
+            let device = match machine {
+                Machine::Cpu => Device::Cpu,
+                Machine::Cuda(backend) => {
+                    let device = backend.device().clone();
+                    let gpu = OnGpu { backend: *backend, resident: None };
+                    Device::Gpu(device, Box::new(Mutex::new(gpu)))
+                }
+                ranks @ Machine::Ranks(_) => Device::Several(Box::new(Mutex::new(ranks))),
             };
-            Ok::<_, gridgen::error::Error>(Base { reference, device })
+            Ok::<_, Error>(Base { reference, device })
         })?;
         made.map(|base| Self(Arc::new(base))).map_err(|error| raised(py, error))
-    }
-
-    fn with(&self, moved: Moved) -> NativeMoved {
-        NativeMoved { base: self.0.clone(), moved, derivatives: Mutex::new(None) }
     }
 }
 
 /// Points as rows of an array.
-fn rows<'py>(py: Python<'py>, points: &[[f64; 2]]) -> Bound<'py, PyArray2<f64>> {
+pub(crate) fn rows<'py>(py: Python<'py>, points: &[[f64; 2]]) -> Bound<'py, PyArray2<f64>> {
     Array2::from_shape_fn((points.len(), 2), |(k, c)| points[k][c]).into_pyarray(py)
 }
 
-fn points(array: &PyReadonlyArray2<'_, f64>) -> Vec<[f64; 2]> {
+pub(crate) fn points(array: &PyReadonlyArray2<'_, f64>) -> Vec<[f64; 2]> {
     array.as_array().rows().into_iter().map(|row| [row[0], row[1]]).collect()
 }
 
@@ -109,9 +110,10 @@ pub(crate) fn read_reference(
     path: PathBuf,
     options: Vec<(String, String)>,
     backend: &str,
+    devices: Option<Vec<usize>>,
 ) -> PyResult<NativeReference> {
     let options = settings(py, &options)?;
-    NativeReference::of(py, backend, || open_reference(&path, &options))
+    NativeReference::of(py, (backend, devices), || open_reference(&path, &options))
 }
 
 /// The reference of a grid that was made or read.
@@ -121,10 +123,11 @@ pub(crate) fn reference_of(
     grid: &Bound<'_, NativeGrid>,
     options: Vec<(String, String)>,
     backend: &str,
+    devices: Option<Vec<usize>>,
 ) -> PyResult<NativeReference> {
     let options = settings(py, &options)?;
     let grid = grid.get();
-    NativeReference::of(py, backend, || Ok(grid.reference(&options)?))
+    NativeReference::of(py, (backend, devices), || grid.reference(&options))
 }
 
 #[pymethods]
@@ -141,133 +144,70 @@ impl NativeReference {
         self.0.reference.write(&path).map_err(|error| raised(py, error))
     }
 
-    fn unmoved(&self) -> NativeMoved {
-        self.with(self.0.reference.unmoved())
+    /// Points, (n, 2), of an array of another library on the GPU of the reference.
+    fn points_of<'py>(
+        &self,
+        py: Python<'py>,
+        name: &str,
+        array: &Bound<'py, PyAny>,
+    ) -> PyResult<Bound<'py, PyArray2<f64>>> {
+        let Device::Gpu(device, gpu) = &self.0.device else {
+            let message = "an array on a GPU is for a reference on one GPU: copy it to the host";
+            return Err(refused(py, message));
+        };
+        let n = self.0.reference.wall().len();
+        let borrowed = Borrowed::new(&**device, name, array, &[n, 2])?;
+        let (at, strides) = (borrowed.at.0, [0, borrowed.at.1[0], borrowed.at.1[1]]);
+        let topology = self.0.reference.grid().topology;
+        let fetched = in_pool(py, || {
+            let gpu = unlocked(gpu);
+            // SAFETY: the array is borrowed until its points are on the host.
+            #[allow(unsafe_code, reason = "an array of another library")]
+            let taken = unsafe { gpu.backend.take_array(topology, [1, n], (at, strides)) };
+            let mut host = Grid::new(topology, n, 1);
+            gpu.backend.fetch(&taken?, &mut host)?;
+            Ok::<_, DeviceError>(host)
+        });
+        drop(borrowed);
+        let host = fetched?.map_err(|error| raised(py, error))?;
+        let points: Vec<[f64; 2]> = (0..n).map(|i| host.point(i, 0)).collect();
+        Ok(rows(py, &points))
+    }
+
+    fn unmoved(&self, py: Python<'_>) -> PyResult<NativeMoved> {
+        let Base { reference, device } = &*self.0;
+        let found = in_pool(py, || -> Result<Found, MovementError> {
+            match device {
+                Device::Gpu(_, gpu) => {
+                    let mut gpu = unlocked(gpu);
+                    let (backend, resident) = gpu.resident(reference)?;
+                    let moved = resident.unmoved(backend)?;
+                    Ok(Found::on_gpu(&self.0, moved))
+                }
+                Device::Cpu | Device::Several(_) => Ok(Found::Host(Box::new(reference.unmoved()))),
+            }
+        })?;
+        let found = found.map_err(|error| raised(py, error))?;
+        Ok(NativeMoved::new(self.0.clone(), found))
     }
 
     fn move_to(&self, py: Python<'_>, wall: PyReadonlyArray2<'_, f64>) -> PyResult<NativeMoved> {
         let wall = points(&wall);
         let Base { reference, device } = &*self.0;
-        let moved = in_pool(py, || match device {
-            Device::Cpu => reference.move_to(&CpuBackend, &wall),
-            Device::Gpu(backend) => reference.move_to(&*unlocked(backend), &wall),
-        })?;
-        moved.map(|moved| self.with(moved)).map_err(|error| raised(py, error))
-    }
-}
-
-#[pymethods]
-impl NativeMoved {
-    fn grid(&self, py: Python<'_>) -> PyResult<NativeGrid> {
-        in_pool(py, || NativeGrid::of(self.moved.grid.clone().into()))
-    }
-
-    /// Kind, whether it is good, and the reason.
-    fn verdict(&self) -> (&'static str, bool, String) {
-        let verdict = &self.moved.verdict;
-        (verdict.kind(), verdict.is_good(), verdict.to_string())
-    }
-
-    /// Newton steps, linear iterations, and into how many parts the movement was cut.
-    fn counts(&self) -> (usize, f64, usize) {
-        let moved = &self.moved;
-        (moved.newton_iterations, moved.linear_iterations, moved.parts)
-    }
-
-    fn worn(&self) -> Option<&str> {
-        self.moved.worn.as_deref()
-    }
-
-    /// The displacement of the nodes, points (nj ni, 2) row by row, with iterations and residual.
-    fn derivative<'py>(
-        &self,
-        py: Python<'py>,
-        wall: PyReadonlyArray2<'_, f64>,
-        heights: Option<PyReadonlyArray1<'_, f64>>,
-        tolerance: f64,
-    ) -> PyResult<(Bound<'py, PyArray2<f64>>, f64, f64)> {
-        let heights = heights.map_or_else(Vec::new, |heights| heights.as_array().to_vec());
-        let asked = Asked::Forward { wall: points(&wall), heights };
-        let Found { points, solved, .. } = self.differentiate(py, asked, tolerance)?;
-        Ok((rows(py, &points), solved.iterations, solved.residual))
-    }
-
-    /// Derivatives by the wall points and by the heights, with iterations and residual.
-    #[expect(clippy::type_complexity, reason = "two arrays and two numbers")]
-    fn adjoint<'py>(
-        &self,
-        py: Python<'py>,
-        nodes: PyReadonlyArray2<'_, f64>,
-        tolerance: f64,
-    ) -> PyResult<(Bound<'py, PyArray2<f64>>, Bound<'py, PyArray1<f64>>, f64, f64)> {
-        let nodes = nodes.as_array();
-        let [x, y] = [0, 1].map(|c| nodes.column(c).to_vec());
-        let found = self.differentiate(py, Asked::Adjoint { x, y }, tolerance)?;
-        let heights = Array1::from_vec(found.heights).into_pyarray(py);
-        Ok((rows(py, &found.points), heights, found.solved.iterations, found.solved.residual))
-    }
-}
-
-impl NativeMoved {
-    fn differentiate(&self, py: Python<'_>, asked: Asked, tolerance: f64) -> PyResult<Found> {
-        let Base { reference, device } = &*self.base;
         let found = in_pool(py, || -> Result<Found, MovementError> {
-            let mut kept = unlocked(&self.derivatives);
-            let backend = match device {
-                Device::Cpu => None,
-                Device::Gpu(backend) => Some(unlocked(backend)),
-            };
-            let differentiable = match kept.take() {
-                Some(kept) => kept,
-                None => match &backend {
-                    None => {
-                        let derivatives = reference.derivatives(&CpuBackend, &self.moved)?;
-                        Differentiable::Cpu(Box::new(derivatives))
-                    }
-                    Some(backend) => {
-                        let derivatives = reference.derivatives(&**backend, &self.moved)?;
-                        Differentiable::Gpu(Box::new(derivatives))
-                    }
-                },
-            };
-            let (differentiable, found) = match (differentiable, &backend) {
-                (Differentiable::Gpu(derivatives), Some(backend)) => {
-                    let mut derivatives = derivatives.with_tolerance(tolerance);
-                    let found = answer(&mut derivatives, &**backend, &asked);
-                    (Differentiable::Gpu(Box::new(derivatives)), found)
+            let host = |moved| Found::Host(Box::new(moved));
+            match device {
+                Device::Cpu => reference.move_to(&CpuBackend, &wall).map(host),
+                Device::Gpu(_, gpu) => {
+                    let mut gpu = unlocked(gpu);
+                    let (backend, resident) = gpu.resident(reference)?;
+                    let moved = resident.move_to(backend, &wall)?;
+                    Ok(Found::on_gpu(&self.0, moved))
                 }
-                (Differentiable::Cpu(derivatives), _) => {
-                    let mut derivatives = derivatives.with_tolerance(tolerance);
-                    let found = answer(&mut derivatives, &CpuBackend, &asked);
-                    (Differentiable::Cpu(Box::new(derivatives)), found)
-                }
-                // A reference stays where it is.
-                (Differentiable::Gpu(_), None) => unreachable!("derivatives of another device"),
-            };
-            *kept = Some(differentiable);
-            found
+                Device::Several(machine) => unlocked(machine).move_to(reference, &wall).map(host),
+            }
         })?;
-        found.map_err(|error| raised(py, error))
-    }
-}
-
-fn answer<B>(
-    derivatives: &mut Derivatives<B>,
-    backend: &B,
-    asked: &Asked,
-) -> Result<Found, MovementError>
-where
-    B: EllipticBackend + MultigridBackend,
-{
-    match asked {
-        Asked::Forward { wall, heights } => {
-            let found = derivatives.derivative(backend, wall, heights)?;
-            let points = found.x.iter().zip(&found.y).map(|(&x, &y)| [x, y]).collect();
-            Ok(Found { points, heights: Vec::new(), solved: found.solved })
-        }
-        Asked::Adjoint { x, y } => {
-            let found = derivatives.adjoint(backend, x, y)?;
-            Ok(Found { points: found.wall, heights: found.heights, solved: found.solved })
-        }
+        let found = found.map_err(|error| raised(py, error))?;
+        Ok(NativeMoved::new(self.0.clone(), found))
     }
 }

@@ -175,3 +175,131 @@ def test_cases_are_shared_among_devices():
 
     assert [result.error for result in results] == [None] * 3
     assert all(isinstance(result.grid.x, gridgen.DeviceArray) for result in results)
+
+
+class Offered:
+    """An array of another library on a GPU, of which it is known where it is."""
+
+    def __dlpack_device__(self):
+        return (CUDA, 0)
+
+
+def test_arrays_of_a_gpu_are_for_grids_on_it(grid):
+    reference = gridgen.Reference(grid, backend="cpu")
+    moved = reference.unmoved()
+
+    with pytest.raises(gridgen.CaseError, match="a reference on one GPU"):
+        reference.move_to(Offered())
+    with pytest.raises(gridgen.CaseError, match="not on one GPU"):
+        moved.adjoint(Offered())
+    with pytest.raises(gridgen.CaseError, match="not on one GPU"):
+        moved.device_derivative(reference.wall)
+    with pytest.raises(gridgen.CaseError, match="devices names GPUs"):
+        gridgen.Reference(grid, backend="cpu", devices=[0, 1])
+    with pytest.raises(gridgen.CaseError, match="devices names device 1 twice"):
+        gridgen.Reference(grid, devices=[1, 1])
+
+
+TIGHT = SMALL | {"trailing_edge": "sharp", "tolerance": 1e-12}
+
+
+@pytest.fixture(scope="module")
+def references():
+    made = gridgen.make(**TIGHT | {"backend": "cpu"})
+    return [gridgen.Reference(made, backend=backend) for backend in ("cpu", "cuda")]
+
+
+def thicker(wall):
+    return wall * [1.0, 1.2] + np.stack([0 * wall[:, 0], 0.02 * wall[:, 0] * (1 - wall[:, 0])], axis=1)
+
+
+@pytest.mark.gpu
+def test_a_grid_moves_and_stays_on_the_gpu(references):
+    cpu, gpu = references
+    wall = thicker(cpu.wall)
+    expected, moved = cpu.move_to(wall), gpu.move_to(wall)
+
+    assert isinstance(moved.x, gridgen.DeviceArray)
+    assert abs(np.asarray(moved.x) - expected.x).max() < 1e-9
+    assert abs(np.asarray(moved.y) - expected.y).max() < 1e-9
+    assert moved.quality.folded_cells == 0
+    assert moved.verdict.good
+    by = np.stack([np.sin(2 * wall[:, 1]), wall[:, 0] ** 2], axis=1)
+    found = moved.derivative(by)
+    assert abs(found - expected.derivative(by)).max() < 1e-6
+    x, y = moved.device_derivative(by)
+    assert np.array_equal(np.stack([x, y], axis=-1), found)
+    weights = np.cos(np.arange(found.size)).reshape(found.shape)
+    for a, b in zip(moved.adjoint(weights), expected.adjoint(weights), strict=True):
+        assert abs(a - b).max() < 1e-6 * abs(b).max()
+    assert gpu.unmoved().x.shape == expected.x.shape
+
+
+@pytest.mark.gpu
+def test_tensors_of_the_gpu_are_taken_where_they_lie(references, tmp_path):
+    torch = pytest.importorskip("torch")
+    gpu = references[1]
+    wall = torch.tensor(thicker(gpu.wall), device="cuda")
+    moved = gpu.move_to(wall)
+    shape = (*moved.shape, 2)
+    weights = torch.rand(shape, dtype=torch.float64, device="cuda")
+    expected, _ = moved.adjoint(weights.cpu().numpy())
+
+    for given in (weights, weights.permute(2, 0, 1).contiguous().permute(1, 2, 0)):
+        found, heights = moved.adjoint(given)
+
+        assert abs(found - expected).max() < 1e-9 * abs(expected).max()
+        assert heights.shape == (len(wall),)
+    for wrong, said in [
+        (weights[1:], "of shape"),
+        (weights.to(torch.float32), "float64"),
+    ]:
+        with pytest.raises(gridgen.CaseError, match=said):
+            moved.adjoint(wrong)
+    moved.write(tmp_path / "moved.vts")
+    assert gridgen.read(tmp_path / "moved.vts").x.shape == moved.shape
+
+
+@pytest.mark.gpu
+def test_torch_differentiates_through_a_movement_on_the_gpu(references):
+    torch = pytest.importorskip("torch")
+    from gridgen.torch import move
+
+    gpu = references[1]
+    wall = torch.tensor(thicker(gpu.wall)[:-1], device="cuda", requires_grad=True)
+
+    def closed(points):
+        return move(gpu, torch.cat([points, points[:1]]))
+
+    nodes = closed(wall)
+    assert nodes.is_cuda
+    assert nodes.dtype == torch.float64
+    nodes.square().sum().backward()
+    assert wall.grad.is_cuda
+    assert torch.autograd.gradcheck(closed, (wall,), eps=1e-6, atol=1e-4, rtol=1e-5, fast_mode=True)
+    assert torch.autograd.gradcheck(
+        closed, (wall,), eps=1e-6, atol=1e-4, rtol=1e-5, fast_mode=True, check_forward_ad=True
+    )
+    # Tensors of the host go there and back.
+    on_host = wall.detach().cpu().requires_grad_()
+    closed(on_host).square().sum().backward()
+    assert not on_host.grad.is_cuda
+    assert abs(on_host.grad - wall.grad.cpu()).max() < 1e-9 * abs(on_host.grad).max()
+
+
+@pytest.mark.gpu
+def test_a_grid_is_moved_by_two_gpus(references):
+    torch = pytest.importorskip("torch")
+    if torch.cuda.device_count() < 2:
+        pytest.skip("one GPU")
+    cpu, _ = references
+    made = gridgen.make(**TIGHT | {"backend": "cpu"})
+    both = gridgen.Reference(made, devices=[0, 1])
+    wall = thicker(cpu.wall)
+
+    moved, expected = both.move_to(wall), cpu.move_to(wall)
+
+    assert abs(moved.x - expected.x).max() < 1e-9
+    weights = np.ones((*moved.shape, 2))
+    found, by_cpu = moved.adjoint(weights)[0], expected.adjoint(weights)[0]
+    assert abs(found - by_cpu).max() < 1e-6 * abs(by_cpu).max()

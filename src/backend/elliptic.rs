@@ -44,6 +44,14 @@ pub trait GridBackend {
     /// ranks, which all must call, give each other theirs.
     fn fetch_lines(&self, grid: &Self::Grid, lines: &[Range<usize>], host: &mut Grid)
     -> Result<()>;
+
+    /// Nodes of `host` ← all of `grid`, on all ranks, which must all call.
+    fn fetch_whole(&self, grid: &Self::Grid, host: &mut Grid) -> Result<()> {
+        self.fetch(grid, host)
+    }
+
+    /// The grid moved by `shift`, then scaled about the origin: [`Grid::place`].
+    fn placed(&self, grid: &Self::Grid, shift: [f64; 2], scale: f64) -> Result<Self::Grid>;
 }
 
 /// [`initial::build`] with the marches of a backend, which keeps the grid.
@@ -275,6 +283,12 @@ pub trait EllipticBackend: SparseBackend + GridBackend {
         lines: &[Range<usize>],
         part: &mut [f64],
     ) -> Result<()>;
+
+    /// The unknowns of the whole grid, or of its leading rows of points, ← those of all ranks, which must all
+    /// call.
+    fn download_whole(&self, u: &Self::Vector<f64>, whole: &mut [f64]) -> Result<()> {
+        self.download_unknowns(u, whole)
+    }
 
     /// f ← w R of the present state with w = 1/(2 (g11 + g22)); returns the merit
     /// rms(w R / √min(g11, g22)) (theory eq. 7).

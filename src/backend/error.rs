@@ -83,9 +83,6 @@ pub enum DeviceError {
     /// Factors that matrices in ELL format do not have.
     #[error("there are no {what} of a matrix in ELL format")]
     NotInEll { what: &'static str },
-    /// Work that is not shared between ranks.
-    #[error("{what} needs one device: several ranks share this grid")]
-    OneDeviceOnly { what: &'static str },
     /// A copy to or from a buffer of another length.
     #[error("a copy of {asked} values to or from a buffer of {there}")]
     Length { there: usize, asked: usize },
@@ -179,7 +176,6 @@ impl DeviceError {
             Self::RanksOnCpu { .. } => {
                 "start one process, use --ranks threads, or give the ranks many cases with gridgen run"
             }
-            Self::OneDeviceOnly { .. } => "name one GPU with --devices, or run with --backend cpu",
             Self::Ranks(error) => error.hint(),
             Self::OutOfMemory { .. } => {
                 "make the grid smaller, set linear.precision = \"single\", or run with --backend cpu"

@@ -2,7 +2,7 @@
 //!
 //! The algebra: [`Backend`] (vectors), [`SparseBackend`] (matrices, which make their own
 //! [`Preconditioner`]s) and [`MultigridBackend`]. The grid: [`GridBackend`] (grids) and
-//! [`EllipticBackend`] (the grid equations). A vector may live in one memory or be spread over several
+//! [`EllipticBackend`] (the grid equations), and [`MovementBackend`] what grids that move need. A vector may live in one memory or be spread over several
 //! devices; solver code never asks.
 //!
 //! To add a preconditioner made from the entries of a matrix: a variant of [`Algebraic`] or
@@ -15,6 +15,7 @@ pub mod cuda;
 mod elliptic;
 mod error;
 pub(crate) mod matrices;
+mod movement;
 mod multigrid;
 mod vectors;
 
@@ -27,6 +28,7 @@ pub use matrices::{
     Algebraic, Format, Incomplete, LinearOperator, Preconditioner, PreconditionerFailure, Product,
     SolverError, SparseBackend, SparseMatrix,
 };
+pub use movement::{FixedLines, FixedPlaces, MovementBackend};
 pub use multigrid::{Coarsening, LevelSize, MultigridBackend, Order};
 pub use vectors::{Advance, Backend, Pair, Projection, Real};
 

@@ -49,7 +49,7 @@ impl BatchArguments {
             let hint = "give each case a name of its own: name = \"…\"";
             return Err(Failure::input(&message, Some(hint)));
         }
-        if let Some(job) = &self.common.compute.ranks.job {
+        if let Some(job) = &self.common.compute.machine.ranks.job {
             job.compare(&self.comparison(&read))?;
         }
         listen(terminal);
@@ -95,7 +95,7 @@ impl BatchArguments {
         let jobs = self.jobs.unwrap_or_else(|| default_jobs(&cases, &run));
         let options = BatchOptions { run, jobs };
         let CommonArguments { compute, .. } = &self.common;
-        let job = compute.ranks.job.as_deref();
+        let job = compute.machine.ranks.job.as_deref();
         let follower = Follower { job, ..Follower::new(&cases, compute.verbose, terminal) };
         let results = run_batch(&cases, &options, &follower);
         follower.bar.finish_and_clear();

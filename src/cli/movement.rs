@@ -5,16 +5,15 @@ use std::path::{Path, PathBuf};
 
 use clap::Args;
 use clap::error::ErrorKind;
-use gridgen::backend::cpu::CpuBackend;
-use gridgen::backend::{EllipticBackend, MultigridBackend};
 use gridgen::case::SolverOptions;
 use gridgen::formats::{Converted, Format, Mesh, npy, points};
-use gridgen::generate::{BackendChoice, Machine, open_reference};
-use gridgen::movement::{Moved, MovementError, Reference, Solved};
+use gridgen::generate::{DerivativesAt, Machine, open_reference};
+use gridgen::movement::{Moved, Reference, Solved};
 
 use super::convert::{LayoutArguments, format_of};
+use super::ranks::MachineArguments;
 use super::terminal::{Terminal, list};
-use super::{BACKENDS, Failure, NOT_CONVERGED, parse_set, words};
+use super::{Failure, NOT_CONVERGED, parse_set};
 
 /// Arguments of `gridgen move`.
 #[derive(Debug, Args)]
@@ -42,9 +41,8 @@ pub(super) struct MoveArguments {
     /// Relative residual of the linear solves of derivatives.
     #[arg(long, value_name = "RATIO", default_value_t = 1e-10, value_parser = super::solve::tolerance)]
     tolerance: f64,
-    /// Where to compute; auto takes a GPU if there is one and the grid is large enough to be faster there.
-    #[arg(long, default_value = "auto", value_parser = words::<BackendChoice>(&BACKENDS))]
-    backend: BackendChoice,
+    #[command(flatten)]
+    pub(super) machine: MachineArguments,
     /// Replace a key of [newton], [linear], [multigrid] or [quality], where REFERENCE is a mesh; can be
     /// repeated.
     #[arg(long, value_name = "SECTION.KEY=VALUE", value_parser = parse_set)]
@@ -79,12 +77,13 @@ impl MoveArguments {
         let wall = self.to.as_deref().map(points::read).transpose()?;
         let reference = open_reference(&self.reference, &options)?;
         let [ni, nj] = [reference.grid().ni, reference.grid().nj];
-        let mut done = match Machine::single(self.backend, ni * nj)? {
-            Machine::Cuda(backend) => self.work(&*backend, &reference, wall.as_deref())?,
-            Machine::Cpu | Machine::Ranks(_) => {
-                self.work(&CpuBackend, &reference, wall.as_deref())?
-            }
-        };
+        let MachineArguments { backend, devices, ranks } = &self.machine;
+        let (machine, notice) =
+            Machine::for_points(*backend, devices.as_deref(), ranks.job.as_ref(), ni * nj)?;
+        if let Some(notice) = notice {
+            terminal.note(&notice);
+        }
+        let mut done = self.work(&machine, &reference, wall.as_deref())?;
         let mut code = 0;
         let mut said = format!(
             "{}: {ni} x {nj} points, {} on the wall\n",
@@ -101,7 +100,7 @@ impl MoveArguments {
                     "nothing was written: move the wall less at a time, or generate the grid anew";
                 terminal.error(&moved.verdict.to_string(), Some(hint));
                 code = NOT_CONVERGED;
-            } else if let (Some(format), Some(path)) = (format, mesh_file) {
+            } else if let (Some(format), Some(path), true) = (format, mesh_file, self.writes()) {
                 let mesh = Mesh::from(moved.grid.clone());
                 let Converted { files, notes } = self.layout.write(format, path, &mesh)?;
                 for note in &notes {
@@ -121,28 +120,31 @@ impl MoveArguments {
         Ok(code)
     }
 
+    /// Whether this process writes the files: of several the first does.
+    fn writes(&self) -> bool {
+        self.machine.ranks.job.as_ref().is_none_or(|job| job.is_first())
+    }
+
     /// Moves the grid and writes all but the mesh.
-    fn work<B>(
+    fn work(
         &self,
-        backend: &B,
+        machine: &Machine,
         reference: &Reference,
         wall: Option<&[[f64; 2]]>,
-    ) -> Result<Done, Failure>
-    where
-        B: EllipticBackend + MultigridBackend,
-    {
+    ) -> Result<Done, Failure> {
         let mut done = Done { moved: None, solved: None, files: Vec::new() };
-        if let Some(path) = &self.wall {
+        if let Some(path) = self.wall.as_ref().filter(|_| self.writes()) {
             points::write(path, &reference.wall())?;
             done.files.push(path.clone());
         }
         let Some(output) = &self.output else { return Ok(done) };
         let moved = match wall {
-            Some(wall) => reference.move_to(backend, wall)?,
+            Some(wall) => machine.move_to(reference, wall)?,
             None => reference.unmoved(),
         };
         if moved.verdict.is_good() && (self.adjoint.is_some() || self.derivative.is_some()) {
-            let solved = self.differentiate(backend, reference, &moved, output)?;
+            let at = DerivativesAt { reference, moved: &moved, tolerance: self.tolerance };
+            let solved = self.differentiate(machine, at, output)?;
             done.solved = Some(solved);
             done.files.push(output.clone());
         }
@@ -150,34 +152,30 @@ impl MoveArguments {
         Ok(done)
     }
 
-    fn differentiate<B>(
+    fn differentiate(
         &self,
-        backend: &B,
-        reference: &Reference,
-        moved: &Moved,
+        machine: &Machine,
+        at: DerivativesAt<'_>,
         output: &Path,
-    ) -> Result<Solved, Failure>
-    where
-        B: EllipticBackend + MultigridBackend,
-    {
-        let points = reference.wall().len();
-        let shape = [moved.grid.nj, moved.grid.ni, 2];
-        let derivatives = || -> Result<_, MovementError> {
-            Ok(reference.derivatives(backend, moved)?.with_tolerance(self.tolerance))
-        };
-        if let Some(path) = &self.adjoint {
+    ) -> Result<Solved, Failure> {
+        let points = at.reference.wall().len();
+        let shape = [at.moved.grid.nj, at.moved.grid.ni, 2];
+        let (shape, values, solved) = if let Some(path) = &self.adjoint {
             let nodes = npy::read(path, &shape)?;
             let [x, y] = [0, 1].map(|k| every_other(&nodes, k));
-            let found = derivatives()?.adjoint(backend, &x, &y)?;
-            npy::write(output, &[points, 2], found.wall.as_flattened())?;
-            return Ok(found.solved);
+            let found = machine.adjoint(at, &x, &y)?;
+            (vec![points, 2], found.wall.into_flattened(), found.solved)
+        } else {
+            let path = self.derivative.as_deref().unwrap_or(output);
+            let wall = npy::read(path, &[points, 2])?;
+            let found = machine.derivative(at, wall.as_chunks().0, &[])?;
+            let nodes = found.x.iter().zip(&found.y).flat_map(|(x, y)| [*x, *y]).collect();
+            (shape.to_vec(), nodes, found.solved)
+        };
+        if self.writes() {
+            npy::write(output, &shape, &values)?;
         }
-        let path = self.derivative.as_deref().unwrap_or(output);
-        let wall = npy::read(path, &[points, 2])?;
-        let found = derivatives()?.derivative(backend, wall.as_chunks().0, &[])?;
-        let nodes: Vec<f64> = found.x.iter().zip(&found.y).flat_map(|(x, y)| [*x, *y]).collect();
-        npy::write(output, &shape, &nodes)?;
-        Ok(found.solved)
+        Ok(solved)
     }
 }
 

@@ -1,4 +1,4 @@
-//! Processes that a launcher started: arguments, their meeting, and the end of all.
+//! Where a command computes, and processes that a launcher started: arguments, their meeting, and the end of all.
 
 use std::sync::Arc;
 use std::thread;
@@ -6,7 +6,9 @@ use std::time::Duration;
 
 use clap::Args;
 use clap::builder::TypedValueParser;
+use clap::error::ErrorKind;
 use gridgen::error::Error;
+use gridgen::generate::BackendChoice;
 use gridgen::ranks::{Failure as Outcome, Job, Place, RanksError, Rendezvous};
 use serde::Deserialize;
 
@@ -30,6 +32,13 @@ enum Ranks {
 const RANKS: [(&str, &str); 2] = [
     ("launcher", "The processes that srun, mpirun or torchrun has started, a GPU each"),
     ("threads", "Threads of this process, which is on its own"),
+];
+
+/// Values of `--backend`.
+const BACKENDS: [(&str, &str); 3] = [
+    ("auto", "A GPU, if there is one that can be used, where it is faster; else the CPU"),
+    ("cpu", "The CPU"),
+    ("cuda", "NVIDIA GPUs"),
 ];
 
 fn ranks() -> impl TypedValueParser<Value = Ranks> {
@@ -71,6 +80,44 @@ impl RankArguments {
         let job = Job::meet(place, self.rendezvous.clone(), Duration::from_secs(self.wait))?;
         self.job = Some(Arc::new(job));
         Ok(())
+    }
+}
+
+/// Where a command computes, and which processes share the work.
+#[derive(Debug, Args)]
+pub(super) struct MachineArguments {
+    /// Where to compute; auto takes a GPU if there is one and the grid is large enough to be faster there.
+    #[arg(long, default_value = "auto", value_parser = words::<BackendChoice>(&BACKENDS))]
+    pub(super) backend: BackendChoice,
+    /// GPUs to use, by number: 0,1; of a batch each takes whole cases [default: one, and for large grids as many as help].
+    #[arg(long, value_name = "LIST", value_delimiter = ',')]
+    pub(super) devices: Option<Vec<usize>>,
+    #[command(flatten)]
+    pub(super) ranks: RankArguments,
+}
+
+impl MachineArguments {
+    /// Checks the arguments, and meets the other processes of a launcher.
+    pub(super) fn begin(&mut self) -> Result<Option<Arc<Job>>, Failure> {
+        self.check()?;
+        self.ranks.meet()?;
+        Ok(self.ranks.job.clone())
+    }
+
+    /// Refuses GPUs named for the CPU, and a GPU named twice.
+    fn check(&self) -> Result<(), Failure> {
+        let devices = self.devices.as_deref().unwrap_or_default();
+        if !devices.is_empty() && self.backend == BackendChoice::Cpu {
+            let message = "--devices names GPUs, which --backend cpu does not use";
+            return Err(Failure::usage(ErrorKind::ArgumentConflict, message));
+        }
+        match devices.iter().enumerate().find(|(k, device)| devices[..*k].contains(device)) {
+            None => Ok(()),
+            Some((_, device)) => {
+                let message = format!("--devices names device {device} twice");
+                Err(Failure::usage(ErrorKind::ValueValidation, &message))
+            }
+        }
     }
 }
 

@@ -162,11 +162,11 @@ impl SolveArguments {
             tolerance: self.tolerance,
             max_iterations: self.max_iterations,
             output: compute.output.join(matrix.name()),
-            backend: compute.backend,
-            devices: compute.devices.clone(),
+            backend: compute.machine.backend,
+            devices: compute.machine.devices.clone(),
             threads: compute.threads,
             force: compute.force,
-            job: compute.ranks.job.clone(),
+            job: compute.machine.ranks.job.clone(),
             ..matrix
         }
     }

@@ -8,8 +8,8 @@ pub use preconditioner::GridPreconditioner;
 pub use transposed::{TransposedJacobian, TransposedPreconditioner};
 
 use crate::backend::{
-    Backend, CellGuard, EllipticBackend, EllipticData, LevelSize, MultigridBackend, Product, Real,
-    Result, Scaling,
+    Backend, CellGuard, EllipticBackend, EllipticData, LevelSize, MovementBackend,
+    MultigridBackend, Product, Real, Result, Scaling,
 };
 use crate::grid::{Grid, Topology};
 use crate::pde::control::Wall;
@@ -67,6 +67,22 @@ impl<B: EllipticBackend, T: Real> GridProblem<B, T> {
         Self::guessed(backend, backend.elliptic(data)?, coupled)
     }
 
+    /// The problem of others at these nodes, and its first guess: the nodes, wall terms zero.
+    ///
+    /// # Errors
+    /// If the memory of the device does not suffice.
+    pub(crate) fn at(
+        backend: &B,
+        equations: &B::Elliptic,
+        nodes: &B::Grid,
+        coupled: bool,
+    ) -> Result<Guessed<B, T>>
+    where
+        B: MovementBackend,
+    {
+        Self::guessed(backend, backend.with_nodes(equations, nodes)?, coupled)
+    }
+
     fn guessed(
         backend: &B,
         (state, guess): (B::Elliptic, B::Vector<f64>),
@@ -80,6 +96,11 @@ impl<B: EllipticBackend, T: Real> GridProblem<B, T> {
     /// Number of unknown points: those of its own band if the backend is one of several ranks.
     pub fn size(&self) -> LevelSize {
         self.size
+    }
+
+    /// The equations at the present state.
+    pub(crate) fn state(&self) -> &B::Elliptic {
+        &self.state
     }
 
     /// The Jacobian of the last linearisation.

@@ -21,7 +21,7 @@ impl<B: EllipticBackend, T: Real> GridProblem<B, T> {
     /// Kᵀ at the present state.
     ///
     /// # Errors
-    /// If the memory of the device does not suffice, or several ranks share the grid.
+    /// If the memory of the device does not suffice.
     pub fn transposed(&self, backend: &B) -> Result<TransposedJacobian<B, T>> {
         let size = self.size;
         let LevelSize { mi, mj, periodic } = size;

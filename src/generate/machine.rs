@@ -1,19 +1,15 @@
 //! The machine a case is solved on: the CPU, a GPU, or several devices that work together.
 
-use std::any::Any;
-use std::fmt;
-use std::ops::Deref;
 use std::sync::Arc;
 
 use super::RunOptions;
 use super::estimate::{CROSSOVER, check_cpu, demand, wanted};
 use super::pool::Opened;
-use crate::backend::cuda::{CudaBackend, CudaGrid, JobRank, MemoryEstimate};
+use crate::backend::cuda::{CudaBackend, JobRank, MemoryEstimate};
 #[cfg(feature = "cuda")]
 use crate::backend::cuda::{Gpus, driver};
 use crate::backend::{Bands, DeviceError};
 use crate::case::{Case, LinearOptions};
-use crate::grid::Grid;
 use crate::ranks::Job;
 use crate::solver::SolverError;
 use crate::solver::precond::Kind;
@@ -83,16 +79,29 @@ impl Machine {
         Ok((machine, (!notices.is_empty()).then(|| notices.join("; "))))
     }
 
-    /// The CPU, or the first GPU: for work on `points` points that one of them does. With
-    /// [`BackendChoice::Auto`] the GPU, if there is one and it is faster for so many.
+    /// A machine for work on `points` points, and what the user should know of it: the rank of this process
+    /// where a job has several, the GPUs that are named, or the first one. With [`BackendChoice::Auto`] and none
+    /// named the CPU, unless there is a GPU and it is faster for so many.
     ///
     /// # Errors
-    /// If the GPU is asked for and cannot be opened.
-    pub fn single(backend: BackendChoice, points: usize) -> Result<Self, DeviceError> {
-        if backend == BackendChoice::Auto && (points < CROSSOVER || !driver::present()) {
-            return Ok(Self::Cpu);
+    /// If a GPU is asked for and cannot be opened.
+    pub fn for_points(
+        backend: BackendChoice,
+        devices: Option<&[usize]>,
+        job: Option<&Arc<Job>>,
+        points: usize,
+    ) -> Result<(Self, Option<String>), DeviceError> {
+        if let Some(job) = job.filter(|job| job.size() > 1) {
+            return Self::rank_of(job.clone(), backend, devices);
         }
-        Ok(backend.open(false, || Self::gpus(&[0]))?.0)
+        let named = devices.unwrap_or_default();
+        let slower = points < CROSSOVER || !driver::present();
+        if named.is_empty() && backend == BackendChoice::Auto && slower {
+            return Ok((Self::Cpu, None));
+        }
+        let first = [0];
+        backend
+            .open(!named.is_empty(), || Self::gpus(if named.is_empty() { &first } else { named }))
     }
 
     /// The CPU, if it is left open what to take, and a GPU would be slower for the size of the case.
@@ -364,46 +373,6 @@ impl Ranks for JobRank {
 
     fn check_memory(&self, demand: MemoryEstimate) -> Result<(), DeviceError> {
         Self::check_memory(self, demand)
-    }
-}
-
-/// The nodes of a grid where a GPU has computed them, for programs that go on there. The memory is freed
-/// with the last of these.
-#[derive(Clone)]
-pub struct DeviceNodes(Arc<CudaGrid>);
-
-impl DeviceNodes {
-    /// The nodes of a backend's grid, if it is one of a GPU.
-    pub(super) fn of(nodes: impl Any) -> Option<Self> {
-        let nodes: Box<dyn Any> = Box::new(nodes);
-        nodes.downcast().ok().map(|grid| Self(Arc::new(*grid)))
-    }
-
-    /// x and y ← those of the grid on the host.
-    pub(super) fn place(&self, grid: &Grid) -> Result<(), DeviceError> {
-        let [x, y] = self.0.nodes();
-        x.upload(&grid.x)?;
-        y.upload(&grid.y)
-    }
-}
-
-impl Deref for DeviceNodes {
-    type Target = CudaGrid;
-
-    fn deref(&self) -> &CudaGrid {
-        &self.0
-    }
-}
-
-impl PartialEq for DeviceNodes {
-    fn eq(&self, other: &Self) -> bool {
-        Arc::ptr_eq(&self.0, &other.0)
-    }
-}
-
-impl fmt::Debug for DeviceNodes {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_tuple("DeviceNodes").field(&self.0.size()).finish()
     }
 }
 

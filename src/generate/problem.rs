@@ -1,7 +1,8 @@
 //! A problem as an initial grid, equations, a linear solver and a verdict.
 
 use crate::backend::{
-    self, DeviceError, EllipticBackend, EllipticData, GridBackend, MultigridBackend, Real,
+    self, DeviceError, EllipticBackend, EllipticData, GridBackend, MovementBackend,
+    MultigridBackend, Real,
 };
 use crate::case::{Case, InitialOptions, Problem};
 use crate::elliptic::{EllipticSettings, GridJacobian, GridProblem, Guessed};
@@ -84,13 +85,13 @@ impl Problem {
     }
 
     /// The reference of movements: the equations of the problem and their solution, without its retry plan.
-    /// No symmetry is restored.
+    /// No symmetry is restored. Of several ranks each has it.
     ///
     /// # Errors
     /// If the solve fails or the grid is not good.
     pub fn reference<B>(&self, backend: &B) -> Result<Reference, MovementError>
     where
-        B: EllipticBackend + MultigridBackend,
+        B: MovementBackend,
     {
         self.reference_from(backend, None)
     }
@@ -102,10 +103,11 @@ impl Problem {
         solved: Option<&Grid>,
     ) -> Result<Reference, MovementError>
     where
-        B: EllipticBackend + MultigridBackend,
+        B: MovementBackend,
     {
         let mut host = Grid::new(self.topology, self.size()[0], self.size()[1]);
-        let made = self.initial_grid(backend).and_then(|made| backend.fetch(&made.grid, &mut host));
+        let made =
+            self.initial_grid(backend).and_then(|made| backend.fetch_whole(&made.grid, &mut host));
         made.map_err(SolverError::from)?;
         let data = EllipticData::new(&host, &self.normals, &self.elliptic_settings());
         let place = Place { shift: self.shift, chord: self.case.geometry.chord, half: self.half };

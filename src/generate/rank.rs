@@ -5,7 +5,8 @@ use std::ops::{ControlFlow, Range};
 use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
 
 use super::Problem;
-use super::machine::{DeviceNodes, Ranks};
+use super::machine::Ranks;
+use super::nodes::DeviceNodes;
 use super::restart::{
     Action, Restarts, SolveObserver, row_of_state, share_of_state, unknown_lines,
 };

@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 
 #[cfg(doc)]
 use super::RunOptions;
-use super::machine::DeviceNodes;
+use super::nodes::DeviceNodes;
 use super::rank::{self, Host, Solved, can_go_on};
 use super::restart::{Restarts, share_of_state};
 use super::{Machine, Problem};
@@ -21,10 +21,10 @@ use crate::movement::{MovementError, Reference};
 use crate::pde::control::Base;
 use crate::ranks::{Job, Processes, RanksError};
 use crate::report::Timing;
+use crate::solver::NewtonStop;
 use crate::solver::history::{History, NewtonStep};
 use crate::solver::linear::Precision;
 use crate::solver::newton::NewtonReport;
-use crate::solver::{NewtonStop, SolverError};
 use crate::sparse::Csr;
 
 /// Receiver of what happens during a run. What it does not implement it ignores.
@@ -207,8 +207,7 @@ impl GridResult {
     /// If the grid is not good, or several processes have it.
     pub fn reference(&self) -> Result<Reference, MovementError> {
         if self.processes().size() > 1 {
-            let what = "a reference of movements";
-            return Err(SolverError::from(DeviceError::OneDeviceOnly { what }).into());
+            return Err(MovementError::Shared);
         }
         let mut solved = self.grid.clone();
         // Away with the chord first, then with the shift.

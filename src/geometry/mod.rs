@@ -37,6 +37,8 @@ pub use section::{Flap, SectionMeasures};
 pub use shapes::{Ellipse, Joukowski, WingBody};
 pub use spacing::{spacing_geometric, spacing_vinokur};
 pub use surface::{BaseCells, SurfaceSettings, distribute};
+#[doc(hidden)] // For tests that differentiate formulas.
+pub use vector::Scalar;
 pub use wake::Wake;
 #[doc(hidden)] // Steps of a case, which tests take one by one.
 pub use {

@@ -1,23 +1,57 @@
 //! Vectors of the plane, and roots by bisection.
 
+use std::ops::{Add, Div, Mul, Neg, Sub};
+
+/// What coordinates are: `f64`, or a number with which tests differentiate a formula, such as a complex one with a
+/// small imaginary part.
+pub trait Scalar:
+    Copy
+    + From<f64>
+    + Add<Output = Self>
+    + Sub<Output = Self>
+    + Mul<Output = Self>
+    + Div<Output = Self>
+    + Neg<Output = Self>
+{
+    /// √(a² + b²).
+    #[must_use]
+    fn hypot(self, other: Self) -> Self;
+
+    /// √a.
+    #[must_use]
+    fn sqrt(self) -> Self;
+}
+
+impl Scalar for f64 {
+    #[inline(always)]
+    fn hypot(self, other: Self) -> Self {
+        self.hypot(other)
+    }
+
+    #[inline(always)]
+    fn sqrt(self) -> Self {
+        self.sqrt()
+    }
+}
+
 /// A point or a vector, x and y.
 pub(crate) type Vector = [f64; 2];
 
 /// `a − b`.
 #[inline(always)]
-pub(crate) fn difference(a: Vector, b: Vector) -> Vector {
+pub(crate) fn difference<S: Scalar>(a: [S; 2], b: [S; 2]) -> [S; 2] {
     [a[0] - b[0], a[1] - b[1]]
 }
 
 /// `a · b`.
 #[inline(always)]
-pub(crate) fn dot(a: Vector, b: Vector) -> f64 {
+pub(crate) fn dot<S: Scalar>(a: [S; 2], b: [S; 2]) -> S {
     a[0] * b[0] + a[1] * b[1]
 }
 
 /// `a_x b_y − a_y b_x`.
 #[inline(always)]
-pub(crate) fn cross(a: Vector, b: Vector) -> f64 {
+pub(crate) fn cross<S: Scalar>(a: [S; 2], b: [S; 2]) -> S {
     a[0] * b[1] - a[1] * b[0]
 }
 
@@ -27,13 +61,13 @@ pub(crate) fn distance(a: Vector, b: Vector) -> f64 {
 }
 
 /// v/|v|.
-pub(crate) fn unit(v: Vector) -> Vector {
+pub(crate) fn unit<S: Scalar>(v: [S; 2]) -> [S; 2] {
     let length = v[0].hypot(v[1]);
     v.map(|c| c / length)
 }
 
 /// `from` + `length` · `direction`.
-pub(crate) fn along(from: Vector, direction: Vector, length: f64) -> Vector {
+pub(crate) fn along<S: Scalar>(from: [S; 2], direction: [S; 2], length: S) -> [S; 2] {
     [0, 1].map(|c| from[c] + length * direction[c])
 }
 
@@ -43,8 +77,8 @@ pub(crate) fn between(a: Vector, b: Vector, t: f64) -> Vector {
 }
 
 /// ½ (a + b).
-pub(crate) fn middle(a: Vector, b: Vector) -> Vector {
-    [0, 1].map(|c| 0.5 * (a[c] + b[c]))
+pub(crate) fn middle<S: Scalar>(a: [S; 2], b: [S; 2]) -> [S; 2] {
+    [0, 1].map(|c| S::from(0.5) * (a[c] + b[c]))
 }
 
 /// Angle from one direction to another, radians, positive to the left; a vector of length zero

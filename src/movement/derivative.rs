@@ -1,15 +1,15 @@
 //! Derivatives of a moved grid by its wall points and by the heights of its first cells.
 
+use std::ops::Deref;
+
 use super::frame::FixedNodes;
-use super::{Moved, MovementError, Place, Reference};
-use crate::backend::{
-    DeviceError, EllipticBackend, EllipticData, MultigridBackend, Scaling, scalars,
-};
+use super::resident::ResidentState;
+use super::{Moved, MovementError, Place, Reference, Resident, ResidentMoved};
+use crate::backend::{DeviceError, FixedLines, MovementBackend, Scaling, scalars};
 use crate::case::SolverOptions;
 use crate::elliptic::{GridJacobian, GridProblem, TransposedJacobian, TransposedPreconditioner};
 use crate::geometry::vector::Vector;
-use crate::grid::Topology;
-use crate::pde::{Blocks, Stencil, row_weight};
+use crate::grid::{Grid, Topology, Verdict};
 use crate::solver::linear::LinearSolver;
 use crate::solver::{LinearOperator, NonlinearProblem, SolverError, present};
 
@@ -25,15 +25,18 @@ const TOLERANCE: f64 = 1e-10;
 /// - adjoint: Kᵀ λ = Nᵀ X̄, b̄ = X̄ − Aᵀ λ, x̄_w = (∂b/∂x_w)ᵀ b̄ with X̄ = ∂J/∂X and x̄_w = dJ/dx_w.
 ///
 /// Solves are in double precision with a cycle in single precision. One object serves any number of right
-/// sides: matrices and preconditioners are made once.
-pub struct Derivatives<B: EllipticBackend> {
+/// sides: matrices and preconditioners are made once. Of several ranks all do the same.
+pub struct Derivatives<B: MovementBackend> {
     options: SolverOptions,
     place: Place,
-    topology: Topology,
+    /// Of the user's grid, and of that of the equations.
+    topologies: [Topology; 2],
+    /// Nodes of the user's grid in i and j.
+    size: [usize; 2],
     tolerance: f64,
-    /// The equations' data at the grid, with P = P0 + p φ and Q = Q0 + q ψ for P0 and Q0.
-    data: EllipticData,
     fixed: FixedNodes,
+    /// Whether the wall terms are unknowns and the line j = 1 is fixed.
+    coupled: bool,
     equations: GridProblem<B, f64>,
     /// That the Jacobian and its preconditioner are made.
     forward: Option<LinearSolver<B, f64, GridJacobian<B, f64>>>,
@@ -41,7 +44,7 @@ pub struct Derivatives<B: EllipticBackend> {
 }
 
 /// Kᵀ and its solver.
-struct Transposed<B: EllipticBackend> {
+struct Transposed<B: MovementBackend> {
     matrix: TransposedJacobian<B, f64>,
     solver: LinearSolver<B, f64, TransposedJacobian<B, f64>>,
 }
@@ -93,45 +96,72 @@ impl Reference {
         moved: &Moved,
     ) -> Result<Derivatives<B>, MovementError>
     where
-        B: EllipticBackend + MultigridBackend,
+        B: MovementBackend,
     {
-        if !moved.verdict.is_good() {
-            return Err(MovementError::NotGood { verdict: moved.verdict.clone() });
+        let at = || -> Result<_, DeviceError> {
+            let (equations, _) = backend.elliptic(&self.data)?;
+            let row = 2 * backend.size(&equations).mi;
+            Ok((equations, ResidentState::of(backend, &moved.state, row)?))
+        };
+        let (equations, state) = at().map_err(SolverError::from)?;
+        let wall: Vec<Vector> = self.frame.wall().map(|i| moved.state.grid.point(i, 0)).collect();
+        self.linearised(backend, &equations, (&state, &wall), &moved.verdict)
+    }
+
+    /// The derivatives at a solution of these equations, which are those of this reference, for wall points in
+    /// their frame.
+    fn linearised<B: MovementBackend>(
+        &self,
+        backend: &B,
+        equations: &B::Elliptic,
+        (state, wall): (&ResidentState<B>, &[Vector]),
+        verdict: &Verdict,
+    ) -> Result<Derivatives<B>, MovementError> {
+        if !verdict.is_good() {
+            return Err(MovementError::NotGood { verdict: verdict.clone() });
         }
-        let mut data = self.data.with_nodes(&moved.state.grid);
-        let (mut equations, mut u) =
-            GridProblem::<B, f64>::from_data(backend, &data).map_err(SolverError::from)?;
-        let mut work = || -> Result<(), DeviceError> {
-            super::put_amplitudes(backend, &equations, &mut u, &moved.state.amplitudes)?;
+        let coupled = self.data.wall.is_some();
+        let at = || -> Result<_, DeviceError> {
+            let (mut equations, mut u) =
+                GridProblem::<B, f64>::at(backend, equations, &state.nodes, coupled)?;
+            if let Some(amplitudes) = &state.amplitudes {
+                backend.copy_wall(equations.size().mi, amplitudes, &mut u)?;
+            }
             let mut f = backend.zeros(equations.unknowns())?;
             equations.residual(backend, &u, Scaling::Renewed, &mut f)?;
-            Ok(())
+            Ok(equations)
         };
-        work().map_err(SolverError::from)?;
-        if let Some(terms) = &data.wall {
-            let mi = data.mi;
-            for (k, (phi, psi)) in terms.phi.iter().zip(&terms.psi).enumerate() {
-                data.control_p[k] += moved.state.amplitudes[2 * (k % mi)] * phi;
-                data.control_q[k] += moved.state.amplitudes[2 * (k % mi) + 1] * psi;
-            }
-        }
-        let wall: Vec<Vector> = self.frame.wall().map(|i| moved.state.grid.point(i, 0)).collect();
-        let fixed = self.frame.jacobian(&wall);
         Ok(Derivatives {
             options: self.options.clone(),
             place: self.place,
-            topology: moved.state.grid.topology,
+            topologies: [self.grid.topology, self.frame.reference().topology],
+            size: [self.grid.ni, self.grid.nj],
             tolerance: TOLERANCE,
-            data,
-            fixed,
-            equations,
+            fixed: self.frame.jacobian(wall),
+            coupled,
+            equations: at().map_err(SolverError::from)?,
             forward: None,
             transposed: None,
         })
     }
 }
 
-impl<B: EllipticBackend + MultigridBackend> Derivatives<B> {
+impl<R: Deref<Target = Reference>, B: MovementBackend> Resident<R, B> {
+    /// [`Reference::derivatives`] at a grid that was moved from this reference on this backend.
+    ///
+    /// # Errors
+    /// As there.
+    pub fn derivatives(
+        &self,
+        backend: &B,
+        moved: &ResidentMoved<B>,
+    ) -> Result<Derivatives<B>, MovementError> {
+        let at = (&moved.state, &moved.wall[..]);
+        self.reference().linearised(backend, self.equations(), at, &moved.verdict)
+    }
+}
+
+impl<B: MovementBackend> Derivatives<B> {
     /// The same with linear solves to this relative residual instead of 1e-10.
     #[must_use]
     pub fn with_tolerance(self, tolerance: f64) -> Self {
@@ -139,7 +169,7 @@ impl<B: EllipticBackend + MultigridBackend> Derivatives<B> {
     }
 
     /// The displacement of the nodes for one of the wall points, and changes of the heights of the first
-    /// cells, none if `heights` is empty.
+    /// cells, none if `heights` is empty. Each rank has all of it.
     ///
     /// # Errors
     /// If these are not as many as the wall points, the solve does not converge, or the device fails.
@@ -149,170 +179,130 @@ impl<B: EllipticBackend + MultigridBackend> Derivatives<B> {
         wall: &[[f64; 2]],
         heights: &[f64],
     ) -> Result<Forward, MovementError> {
+        let (nodes, solved) = self.resident_derivative(backend, wall, heights)?;
+        let [ni, nj] = self.size;
+        let mut host = Grid::unset(self.topologies[0], ni, nj);
+        backend.fetch_whole(&nodes, &mut host).map_err(SolverError::from)?;
+        Ok(Forward { x: host.x, y: host.y, solved })
+    }
+
+    /// [`Self::derivative`] left where the backend keeps grids: one whose nodes are their displacements.
+    ///
+    /// # Errors
+    /// As there.
+    pub fn resident_derivative(
+        &mut self,
+        backend: &B,
+        wall: &[[f64; 2]],
+        heights: &[f64],
+    ) -> Result<(B::Grid, Solved), MovementError> {
         let expected = self.wall_points();
         let lengths = [Some(wall.len()), Some(heights.len()).filter(|&n| n > 0)];
         if let Some(found) = lengths.into_iter().flatten().find(|&found| found != expected) {
             return Err(MovementError::WallPoints { found, expected });
         }
         let wall = self.place.spread(wall);
-        let heights = if heights.is_empty() || !self.coupled() {
+        let heights = if heights.is_empty() || !self.coupled {
             vec![0.0; wall.len()]
         } else {
             self.place.spread_heights(heights)
         };
-        let [ni, nj] = self.size();
-        let mut nodes = vec![[0.0; 2]; ni * nj];
-        self.fixed.displace(&wall, &heights, &mut nodes);
-        if !self.coupled() {
-            nodes[ni..2 * ni].fill([0.0; 2]);
-        }
-        let mut right = vec![0.0; self.equations.unknowns()];
-        self.beside_fixed_nodes(|unknown, blocks, near| {
-            for (m, node) in blocks.iter().zip(near) {
-                let [x, y] = nodes[node];
-                right[unknown] -= m[0] * x + m[1] * y;
-                right[unknown + 1] -= m[2] * x + m[3] * y;
-            }
-        });
-        let (du, solved) = self.solve_forward(backend, &right)?;
-        self.each_unknown(|unknown, own| {
-            for node in own {
-                nodes[node] = [du[unknown], du[unknown + 1]];
-            }
-        });
-        if self.topology.periodic() {
-            // The last column repeats the first.
-            nodes.chunks_exact_mut(ni).for_each(|row| row[ni - 1] = row[0]);
-        }
-        let kept = |k: usize| {
-            let rows = nodes.chunks_exact(ni).flat_map(|row| self.place.kept(row));
-            rows.map(|node| node[k]).collect()
+        let mut lines = self.fixed.displacement(&wall, &heights);
+        self.clear_unknown(&mut lines);
+        let state = self.equations.state();
+        let begin = || -> Result<_, DeviceError> {
+            let displacement = backend.displacement(state, &lines)?;
+            let n = self.equations.unknowns();
+            let (mut product, mut right) = (backend.zeros(n)?, backend.zeros(n)?);
+            backend.frame_product(state, &displacement, &mut product)?;
+            backend.lincomb(None, &mut right, 0.0, &[(-1.0, &product)])?;
+            Ok((displacement, right))
         };
-        Ok(Forward { x: kept(0), y: kept(1), solved })
+        let (mut displacement, right) = begin().map_err(SolverError::from)?;
+        let (du, solved) = self.solve_forward(backend, &right)?;
+        let topology = self.topologies[1];
+        let end = || -> Result<_, DeviceError> {
+            backend.load_state(&mut displacement, &du)?;
+            let nodes = backend.nodes(displacement, topology)?;
+            match self.place.half {
+                Some(symmetry) => backend.half(symmetry, &nodes),
+                None => Ok(nodes),
+            }
+        };
+        Ok((end().map_err(SolverError::from)?, solved))
     }
 
     /// The derivatives of a function by the wall points and by the heights of the first cells from those by
-    /// the nodes, `[nj][ni]`. A node of the seam that is there twice counts twice.
+    /// the nodes, `[nj][ni]`, of which each rank has all. A node of the seam that is there twice counts twice.
     ///
     /// # Errors
     /// If these are not as many as the nodes, the solve does not converge, or the device fails.
     pub fn adjoint(&mut self, backend: &B, x: &[f64], y: &[f64]) -> Result<Adjoint, MovementError> {
-        let [ni, nj] = self.size();
-        let columns = self.kept_columns();
-        let expected = columns * nj;
+        let [ni, nj] = self.size;
+        let expected = ni * nj;
         if let Some(found) = [x.len(), y.len()].into_iter().find(|&found| found != expected) {
             return Err(MovementError::Nodes { found, expected });
         }
-        let own: Vec<Vector> = x.iter().zip(y).map(|(&x, &y)| [x, y]).collect();
-        let mut nodes: Vec<Vector> =
-            own.chunks_exact(columns).flat_map(|row| self.place.padded(row)).collect();
-        if self.topology.periodic() {
-            for row in nodes.chunks_exact_mut(ni) {
-                row[0] = [row[0][0] + row[ni - 1][0], row[0][1] + row[ni - 1][1]];
+        let (x, y) = (x.to_vec(), y.to_vec());
+        let nodes = Grid { topology: self.topologies[0], ni, nj, x, y };
+        let nodes = backend.take(nodes).map_err(SolverError::from)?;
+        self.resident_adjoint(backend, nodes)
+    }
+
+    /// [`Self::adjoint`] from derivatives that are a grid where the backend keeps grids, of which each rank has
+    /// all columns: that of [`take`](crate::backend::GridBackend::take).
+    ///
+    /// # Errors
+    /// If the solve does not converge, or the device fails.
+    pub fn resident_adjoint(
+        &mut self,
+        backend: &B,
+        nodes: B::Grid,
+    ) -> Result<Adjoint, MovementError> {
+        let whole = self.topologies[1];
+        let begin = || -> Result<_, DeviceError> {
+            let mut nodes = match self.place.half {
+                Some(symmetry) => backend.padded((symmetry, whole), &nodes)?,
+                None => nodes,
+            };
+            if whole.periodic() {
+                backend.fold_seam(&mut nodes)?;
             }
-        }
-        let mut right = vec![0.0; self.equations.unknowns()];
-        self.each_unknown(|unknown, own| {
-            [right[unknown], right[unknown + 1]] = nodes[own.start];
-        });
+            let lines = backend.lines_of(&nodes)?;
+            // The right side has the nodes in the places of the unknowns.
+            let (_, right) = backend.with_nodes(self.equations.state(), &nodes)?;
+            Ok((lines, right))
+        };
+        let (mut lines, right) = begin().map_err(SolverError::from)?;
         let (lambda, solved) = self.solve_transposed(backend, &right)?;
-        self.beside_fixed_nodes(|unknown, blocks, near| {
-            let (p, q) = (lambda[unknown], lambda[unknown + 1]);
-            for (m, node) in blocks.iter().zip(near) {
-                nodes[node][0] -= m[0] * p + m[2] * q;
-                nodes[node][1] -= m[1] * p + m[3] * q;
-            }
-        });
-        if !self.coupled() {
-            nodes[ni..2 * ni].fill([0.0; 2]);
-        }
-        let (wall, heights) = self.fixed.gather(&nodes);
+        let sums = backend.frame_sums(self.equations.state(), &lambda);
+        lines.subtract(&sums.map_err(SolverError::from)?);
+        self.clear_unknown(&mut lines);
+        let (wall, heights) = self.fixed.gather(&lines);
         let (wall, heights) = (self.place.fold(&wall), self.place.fold_heights(&heights));
         Ok(Adjoint { wall, heights, solved })
     }
 
-    /// Nodes of the whole grid, in i and j.
-    fn size(&self) -> [usize; 2] {
-        let EllipticData { mi, mj, periodic, .. } = self.data;
-        [mi + if periodic { 1 } else { 2 }, mj + 2]
-    }
-
-    /// Nodes of the user's grid in i.
-    fn kept_columns(&self) -> usize {
-        let [ni, _] = self.size();
-        self.place.kept(&vec![(); ni]).len()
+    /// Zeros at the nodes of the line j = 1 that are unknowns.
+    fn clear_unknown(&self, lines: &mut FixedLines) {
+        let (places, ends) = (lines.places, usize::from(!self.topologies[1].periodic()));
+        if !self.coupled {
+            for i in ends..places.ni - ends {
+                lines.values[places.on_line(1, i)] = [0.0; 2];
+            }
+        }
     }
 
     /// Points of the user's wall.
     fn wall_points(&self) -> usize {
-        let [ni, _] = self.size();
-        let whole = self.topology.wall(ni).count();
-        self.place.kept(&vec![(); whole]).len()
-    }
-
-    /// Whether the wall terms are unknowns and the line j = 1 is fixed.
-    fn coupled(&self) -> bool {
-        self.data.wall.is_some()
-    }
-
-    /// Calls with the number of each unknown node's x among the unknowns, and its number in the grid.
-    fn each_unknown(&self, mut work: impl FnMut(usize, std::ops::Range<usize>)) {
-        let EllipticData { mi, mj, periodic, .. } = self.data;
-        let ([ni, _], first) = (self.size(), usize::from(!periodic));
-        for j in usize::from(self.coupled())..mj {
-            for i in 0..mi {
-                let node = (j + 1) * ni + i + first;
-                work(2 * (j * mi + i), node..node + 1);
-            }
-        }
-    }
-
-    /// Calls with each unknown point that has fixed nodes beside it: the number of its row, the blocks
-    /// w ∂R/∂r of the nine nodes around, row-major, and their numbers in the grid.
-    fn beside_fixed_nodes(&self, mut work: impl FnMut(usize, [[f64; 4]; 9], [usize; 9])) {
-        let EllipticData { mi, mj, periodic, .. } = self.data;
-        let ([ni, _], stride, first) = (self.size(), mi + 2, usize::from(!periodic));
-        let data = &self.data;
-        for j in 0..mj {
-            for i in (0..mi).filter(|&i| j < 2 || (!periodic && (i == 0 || i + 1 == mi))) {
-                let around: [usize; 9] = std::array::from_fn(|k| (j + k / 3) * stride + i + k % 3);
-                let row = |dj: usize| {
-                    [0, 1, 2].map(|di| [data.x[around[3 * dj + di]], data.y[around[3 * dj + di]]])
-                };
-                let stencil = Stencil { south: row(0), middle: row(1), north: row(2) };
-                let (metrics, k) = (stencil.metrics(), j * mi + i);
-                let b = Blocks::new(&metrics, data.control_p[k], data.control_q[k]);
-                let w = row_weight(&metrics);
-                let full = |m: [Vector; 2]| [m[0][0], m[0][1], m[1][0], m[1][1]].map(|c| w * c);
-                let scalar = |c: f64| full([[c, 0.0], [0.0, c]]);
-                let (same, other) = (scalar(b.diagonal), scalar(-b.diagonal));
-                let blocks = [
-                    same,
-                    full(b.south),
-                    other,
-                    full(b.west),
-                    scalar(b.centre),
-                    full(b.east),
-                    other,
-                    full(b.north),
-                    same,
-                ];
-                let node = |k: usize| {
-                    // Node i + first of the grid is column i + 1 of the frame.
-                    let column = i + first + k % 3;
-                    let column = if periodic { (column + mi - 1) % mi } else { column - 1 };
-                    (j + k / 3) * ni + column
-                };
-                work(2 * (j * mi + i), blocks, std::array::from_fn(node));
-            }
-        }
+        self.topologies[0].wall(self.size[0]).count()
     }
 
     fn solve_forward(
         &mut self,
         backend: &B,
-        right: &[f64],
-    ) -> Result<(Vec<f64>, Solved), MovementError> {
+        right: &B::Vector<f64>,
+    ) -> Result<(B::Vector<f64>, Solved), MovementError> {
         let Self { options, equations, forward, tolerance, .. } = self;
         let solver = present(forward, || -> Result<_, SolverError> {
             let SolverOptions { linear, multigrid, .. } = options;
@@ -321,14 +311,15 @@ impl<B: EllipticBackend + MultigridBackend> Derivatives<B> {
             solver.update(backend, equations.linearise(backend)?)?;
             Ok(solver)
         })?;
-        solve(backend, equations.jacobian(), solver, right, *tolerance)
+        let n = equations.unknowns();
+        solve(backend, equations.jacobian(), solver, right, (n, *tolerance))
     }
 
     fn solve_transposed(
         &mut self,
         backend: &B,
-        right: &[f64],
-    ) -> Result<(Vec<f64>, Solved), MovementError> {
+        right: &B::Vector<f64>,
+    ) -> Result<(B::Vector<f64>, Solved), MovementError> {
         let Self { options, equations, transposed, tolerance, .. } = self;
         let Transposed { matrix, solver } = present(transposed, || -> Result<_, SolverError> {
             let matrix = equations.transposed(backend)?;
@@ -341,36 +332,31 @@ impl<B: EllipticBackend + MultigridBackend> Derivatives<B> {
             solver.update(backend, &matrix)?;
             Ok(Transposed { matrix, solver })
         })?;
-        solve(backend, matrix, solver, right, *tolerance)
+        solve(backend, matrix, solver, right, (equations.unknowns(), *tolerance))
     }
 }
 
 /// Solves A x = b and looks at the residual.
-fn solve<B: EllipticBackend, A: LinearOperator<B, f64>>(
+fn solve<B: MovementBackend, A: LinearOperator<B, f64>>(
     backend: &B,
     a: &A,
     solver: &mut LinearSolver<B, f64, A>,
-    right: &[f64],
-    tolerance: f64,
-) -> Result<(Vec<f64>, Solved), MovementError> {
+    right: &B::Vector<f64>,
+    (n, tolerance): (usize, f64),
+) -> Result<(B::Vector<f64>, Solved), MovementError> {
     let device = |error: DeviceError| MovementError::from(SolverError::from(error));
-    let n = right.len();
     let vectors = || -> Result<_, DeviceError> {
-        let mut b = backend.zeros::<f64>(n)?;
-        backend.upload_unknowns(right, &mut b)?;
-        Ok((b, backend.zeros::<f64>(n)?, backend.zeros::<f64>(n)?, scalars::allocate(backend)?))
+        Ok((backend.zeros::<f64>(n)?, backend.zeros::<f64>(n)?, scalars::allocate(backend)?))
     };
-    let (b, mut x, mut r, mut values) = vectors().map_err(device)?;
-    let report = solver.solve(backend, a, &b, tolerance, &mut x, &mut |_, _| ())?;
+    let (mut x, mut r, mut values) = vectors().map_err(device)?;
+    let report = solver.solve(backend, a, right, tolerance, &mut x, &mut |_, _| ())?;
     let mut look = || -> Result<_, DeviceError> {
         a.apply(backend, &x, &mut r)?;
-        backend.lincomb(None, &mut r, -1.0, &[(1.0, &b)])?;
-        let [left, whole] = scalars::read_dots(backend, &mut values, [(&r, &r), (&b, &b)])?;
-        let mut host = vec![0.0; n];
-        backend.download_unknowns(&x, &mut host)?;
-        Ok((host, if whole > 0.0 { (left / whole).sqrt() } else { 0.0 }))
+        backend.lincomb(None, &mut r, -1.0, &[(1.0, right)])?;
+        let [left, whole] = scalars::read_dots(backend, &mut values, [(&r, &r), (right, right)])?;
+        Ok(if whole > 0.0 { (left / whole).sqrt() } else { 0.0 })
     };
-    let (x, residual) = look().map_err(device)?;
+    let residual = look().map_err(device)?;
     // The residual of the recursion is the true one up to rounding.
     if residual.is_nan() || residual > 10.0 * tolerance {
         return Err(MovementError::Linear { stop: report.stop, residual, tolerance });

@@ -1,8 +1,12 @@
 //! The fixed nodes of a grid as a function of its wall points (theory section 7): the line j = 0, the line next to it, and the
 //! seam of an O-grid or the cut of a C-grid, which the wall carries with it.
 
+use super::Reference;
 use super::tangent::{Matrix, Tangent, outer, product, projected, sum, turned};
-use crate::geometry::vector::{Vector, along, cross, difference, distance, dot, middle, unit};
+use crate::backend::{FixedLines, FixedPlaces};
+use crate::geometry::vector::{
+    Scalar, Vector, along, cross, difference, distance, dot, middle, unit,
+};
 use crate::grid::{Grid, Seam, Topology};
 use std::ops::RangeInclusive;
 
@@ -11,7 +15,7 @@ use std::ops::RangeInclusive;
 const ARM: f64 = 0.1;
 
 /// Place and direction of an edge.
-type Edge = (Vector, Vector);
+type Edge<S = f64> = ([S; 2], [S; 2]);
 
 /// The map from wall points to fixed nodes that a grid defines.
 #[derive(Debug, Clone)]
@@ -20,15 +24,12 @@ pub(super) struct Frame {
     /// The formula of the tangent of each point of the line j = 0, chosen at the reference, and the first
     /// cell (α, β) along tangent and normal.
     first_cells: Vec<(Tangent, Vector)>,
-    /// Share of the wall's displacement that each node takes, `[nj][ni]`: 1 at the wall and 0 at the end.
-    shares: Vec<f64>,
 }
 
 impl Frame {
     pub(super) fn new(reference: Grid) -> Self {
-        let (ni, nj) = (reference.ni, reference.nj);
-        let line: Vec<Vector> = (0..ni).map(|i| reference.point(i, 0)).collect();
-        let first_cells = (0..ni)
+        let line: Vec<Vector> = (0..reference.ni).map(|i| reference.point(i, 0)).collect();
+        let first_cells = (0..reference.ni)
             .map(|i| {
                 let first = difference(reference.point(i, 1), line[i]);
                 let [a, b] = segments(reference.topology, &line, i);
@@ -37,14 +38,7 @@ impl Frame {
                 (tangent, [dot(first, t), dot(first, turned(t))])
             })
             .collect();
-        let mut shares = vec![0.0; ni * nj];
-        for i in 0..ni {
-            let column: Vec<Vector> = (0..nj).map(|j| reference.point(i, j)).collect();
-            for (j, share) in shares_along(&column).into_iter().enumerate() {
-                shares[j * ni + i] = share;
-            }
-        }
-        Self { reference, first_cells, shares }
+        Self { reference, first_cells }
     }
 
     /// The same with first cells that are higher by these amounts along the wall.
@@ -71,47 +65,49 @@ impl Frame {
         self.reference.topology.wall(self.reference.ni)
     }
 
-    /// The grid whose nodes are the fixed ones for these wall points, and elsewhere those of `from`
-    /// displaced by their share of what the line j = 0 has moved since.
-    pub(super) fn start(&self, from: &Grid, wall: &[Vector]) -> Grid {
-        let Grid { topology, ni, nj, .. } = *from;
-        let mut moved = from.clone();
-        let line = self.line(wall);
-        let shift: Vec<Vector> = (0..ni).map(|i| difference(line[i], from.point(i, 0))).collect();
-        for j in 1..nj - 1 {
-            for (i, shift) in shift.iter().enumerate() {
-                let (k, share) = (moved.index(i, j), self.shares[j * ni + i]);
-                moved.x[k] += share * shift[0];
-                moved.y[k] += share * shift[1];
-            }
-        }
-        let mut set = |i: usize, j: usize, point: Vector| {
-            let k = moved.index(i, j);
-            [moved.x[k], moved.y[k]] = point;
-        };
-        if topology == Topology::O(Seam::Held) {
+    /// The fixed nodes for these wall points.
+    pub(super) fn lines(&self, wall: &[Vector]) -> FixedLines {
+        FixedLines { places: self.places(), values: self.values(wall) }
+    }
+
+    /// The same as a list in the order of their places.
+    pub(super) fn values<S: Scalar>(&self, wall: &[[S; 2]]) -> Vec<[S; 2]> {
+        let Grid { topology, ni, .. } = self.reference;
+        let (line, places) = (self.line(wall), self.places());
+        let held = topology == Topology::O(Seam::Held);
+        let mut values = vec![[S::from(0.0); 2]; FixedLines::zeros(places, held).values.len()];
+        if held {
             for (j, point) in self.seam(&line).into_iter().enumerate() {
-                set(0, j, point);
-                set(ni - 1, j, point);
+                for end in 0..2 {
+                    values[places.on_column(end, j)] = point;
+                }
             }
         }
-        // The outflow of a C-grid stays where it is.
-        let ends = usize::from(!topology.closed());
-        for i in ends..ni - ends {
+        for i in 0..ni {
             let (tangent, [along_wall, height]) = self.first_cells[i];
             let [a, b] = segments(topology, &line, i);
             let t = tangent.of(a, b);
-            set(i, 0, line[i]);
-            set(i, 1, along(along(line[i], t, along_wall), turned(t), height));
+            // The outflow of a C-grid stays where it is.
+            let stays = !topology.closed() && (i == 0 || i + 1 == ni);
+            values[places.on_line(0, i)] = line[i];
+            values[places.on_line(1, i)] = if stays {
+                self.reference.point(i, 1).map(S::from)
+            } else {
+                along(along(line[i], t, along_wall.into()), turned(t), height.into())
+            };
         }
-        moved
+        values
+    }
+
+    fn places(&self) -> FixedPlaces {
+        FixedPlaces { ni: self.reference.ni, nj: self.reference.nj }
     }
 
     /// The derivative of the fixed nodes for these wall points. Of a periodic grid the last column, which
     /// repeats the first, is left out.
     pub(super) fn jacobian(&self, wall: &[Vector]) -> FixedNodes {
         let Grid { topology, ni, nj, .. } = self.reference;
-        let line = self.line(wall);
+        let (line, places) = (self.line(wall), self.places());
         let mut nodes = Vec::new();
         let mut heights = Vec::new();
         // The change of a tangent by those of the three points that make it.
@@ -129,7 +125,7 @@ impl Frame {
             let then = self.first_cells[0].0.of(a, b);
             for (j, (share, arm)) in arms(&seam, edge).enumerate().skip(2) {
                 let by_turn = sum(outer(arm, then), outer(turned(arm), turned(then)));
-                for node in [j * ni, (j + 1) * ni - 1] {
+                for node in [0, 1].map(|end| places.on_column(end, j)) {
                     nodes.push((node, 0, [share, 0.0, 0.0, share]));
                     let turned = |(point, m)| (node, point, product(by_turn, m).map(|c| share * c));
                     nodes.extend(turn(0).map(turned));
@@ -142,15 +138,17 @@ impl Frame {
             let (tangent, [along_wall, height]) = self.first_cells[i];
             // α t + β t^⊥ of t.
             let of_turn = [along_wall, -height, height, along_wall];
-            nodes.push((i, i, IDENTITY));
-            nodes.push((ni + i, i, IDENTITY));
-            nodes.extend(turn(i).map(|(point, m)| (ni + i, point, product(of_turn, m))));
+            let [on_wall, next] = [0, 1].map(|j| places.on_line(j, i));
+            nodes.push((on_wall, i, IDENTITY));
+            nodes.push((next, i, IDENTITY));
+            nodes.extend(turn(i).map(|(point, m)| (next, point, product(of_turn, m))));
             if walls.contains(&i) {
                 let [a, b] = segments(topology, &line, i);
-                heights.push((ni + i, i - walls.start(), turned(tangent.of(a, b))));
+                heights.push((next, i - walls.start(), turned(tangent.of(a, b))));
             }
         }
-        FixedNodes { wall: wall.len(), ni, line: self.line_jacobian(wall), nodes, heights }
+        let (wall, line) = (wall.len(), self.line_jacobian(wall));
+        FixedNodes { wall, topology, places, line, nodes, heights }
     }
 
     /// The derivative of the line j = 0.
@@ -191,16 +189,12 @@ impl Frame {
     }
 
     /// The line j = 0.
-    fn line(&self, wall: &[Vector]) -> Vec<Vector> {
+    fn line<S: Scalar>(&self, wall: &[[S; 2]]) -> Vec<[S; 2]> {
         let (grid, range) = (&self.reference, self.wall());
         let before: Vec<Vector> = range.clone().map(|i| grid.point(i, 0)).collect();
         let (first, last) = (*range.start(), *range.end());
-        let edge = |wall: &[Vector]| middle(wall[0], wall[wall.len() - 1]);
-        let [now, then] = [wall, &before[..]].map(|wall| {
-            let [low, high] = surfaces(wall).map(unit);
-            (edge(wall), unit([low[0] + high[0], low[1] + high[1]]))
-        });
-        let cut = |range: Vec<usize>| -> Vec<Vector> {
+        let (now, then) = (edge(wall), edge(&before));
+        let cut = |range: Vec<usize>| -> Vec<[S; 2]> {
             carried(&range.into_iter().map(|i| grid.point(i, 0)).collect::<Vec<_>>(), then, now)
         };
         let mut low = cut((0..=first).rev().collect());
@@ -211,16 +205,22 @@ impl Frame {
     }
 
     /// The seam of an O-grid that holds it.
-    fn seam(&self, line: &[Vector]) -> Vec<Vector> {
-        let grid = &self.reference;
+    fn seam<S: Scalar>(&self, line: &[[S; 2]]) -> Vec<[S; 2]> {
+        let (grid, tangent) = (&self.reference, self.first_cells[0].0);
         let before = self.line_before();
-        let at = |line: &[Vector]| {
-            let [a, b] = segments(grid.topology, line, 0);
-            (line[0], self.first_cells[0].0.of(a, b))
-        };
+        let [a, b] = segments(grid.topology, &before, 0);
+        let then = (before[0], tangent.of(a, b));
+        let [a, b] = segments(grid.topology, line, 0);
+        let now = (line[0], tangent.of(a, b));
         let seam: Vec<Vector> = (0..grid.nj).map(|j| grid.point(0, j)).collect();
-        carried(&seam, at(&before), at(line))
+        carried(&seam, then, now)
     }
+}
+
+/// Place and direction of the edge of a wall: the mean of its ends, and the bisector of both surfaces.
+fn edge<S: Scalar>(wall: &[[S; 2]]) -> Edge<S> {
+    let [low, high] = surfaces(wall).map(unit);
+    (middle(wall[0], wall[wall.len() - 1]), unit([low[0] + high[0], low[1] + high[1]]))
 }
 
 /// A 2×2 block of a derivative: of what, by what.
@@ -229,41 +229,52 @@ type Entry = (usize, usize, Matrix);
 const IDENTITY: Matrix = [1.0, 0.0, 0.0, 1.0];
 
 /// The derivative of the fixed nodes by wall points and by the heights of first cells: that of the line
-/// j = 0 by the wall points, and those of the nodes, `[nj][ni]`, by the points of the line and the heights.
+/// j = 0 by the wall points, and those of the nodes, by their places, by the points of the line and the heights.
 #[derive(Debug)]
 pub(super) struct FixedNodes {
     wall: usize,
-    ni: usize,
+    topology: Topology,
+    places: FixedPlaces,
     line: Vec<Entry>,
     nodes: Vec<Entry>,
     heights: Vec<(usize, usize, Vector)>,
 }
 
 impl FixedNodes {
-    /// nodes ← nodes + the displacement of the fixed nodes.
-    pub(super) fn displace(&self, wall: &[Vector], heights: &[f64], nodes: &mut [Vector]) {
-        let mut line = vec![[0.0; 2]; self.ni];
+    /// The displacement of the fixed nodes.
+    pub(super) fn displacement(&self, wall: &[Vector], heights: &[f64]) -> FixedLines {
+        let held = self.topology == Topology::O(Seam::Held);
+        let mut nodes = FixedLines::zeros(self.places, held);
+        let mut line = vec![[0.0; 2]; self.places.ni];
         for &(to, from, m) in &self.line {
             add(&mut line[to], m, wall[from]);
         }
         for &(to, from, m) in &self.nodes {
-            add(&mut nodes[to], m, line[from]);
+            add(&mut nodes.values[to], m, line[from]);
         }
         for &(to, from, normal) in &self.heights {
-            nodes[to] = along(nodes[to], normal, heights[from]);
+            nodes.values[to] = along(nodes.values[to], normal, heights[from]);
         }
+        if self.topology.periodic() {
+            // The last column repeats the first.
+            for j in 0..2 {
+                let [first, last] = [0, self.places.ni - 1].map(|i| self.places.on_line(j, i));
+                nodes.values[last] = nodes.values[first];
+            }
+        }
+        nodes
     }
 
-    /// The transpose of [`Self::displace`]: derivatives by the wall points and by the heights from those by
-    /// the nodes.
-    pub(super) fn gather(&self, nodes: &[Vector]) -> (Vec<Vector>, Vec<f64>) {
-        let (mut line, mut wall) = (vec![[0.0; 2]; self.ni], vec![[0.0; 2]; self.wall]);
+    /// The transpose of [`Self::displacement`]: derivatives by the wall points and by the heights from those by
+    /// the nodes, of a periodic grid without those by the last column.
+    pub(super) fn gather(&self, nodes: &FixedLines) -> (Vec<Vector>, Vec<f64>) {
+        let (mut line, mut wall) = (vec![[0.0; 2]; self.places.ni], vec![[0.0; 2]; self.wall]);
         let mut heights = vec![0.0; self.wall];
         for &(from, to, normal) in &self.heights {
-            heights[to] += dot(normal, nodes[from]);
+            heights[to] += dot(normal, nodes.values[from]);
         }
         for &(from, to, [a, b, c, d]) in &self.nodes {
-            add(&mut line[to], [a, c, b, d], nodes[from]);
+            add(&mut line[to], [a, c, b, d], nodes.values[from]);
         }
         for &(from, to, [a, b, c, d]) in &self.line {
             add(&mut wall[to], [a, c, b, d], line[from]);
@@ -279,13 +290,13 @@ fn add(v: &mut Vector, m: Matrix, u: Vector) {
 }
 
 /// Both surfaces towards the edge in which they end.
-fn surfaces(wall: &[Vector]) -> [Vector; 2] {
+fn surfaces<S: Scalar>(wall: &[[S; 2]]) -> [[S; 2]; 2] {
     let n = wall.len() - 1;
     [difference(wall[0], wall[1]), difference(wall[n], wall[n - 1])]
 }
 
 /// The segments before and after point i of the line j = 0; an end of an open line has one.
-fn segments(topology: Topology, line: &[Vector], i: usize) -> [Vector; 2] {
+fn segments<S: Scalar>(topology: Topology, line: &[[S; 2]], i: usize) -> [[S; 2]; 2] {
     let [before, after] = beside(topology, line.len(), i);
     let [a, b] = [difference(line[i], line[before]), difference(line[after], line[i])];
     if before == i {
@@ -333,13 +344,17 @@ fn lengths(line: &[Vector]) -> Vec<f64> {
 
 /// A line that begins at an edge, which moves from one place and direction to another:
 /// r + f [(E − E⁰) + (c − 1) a + s a^⊥] with c, s the turn and a, f of [`arms`] (theory eq. 18).
-fn carried(line: &[Vector], then: Edge, now: Edge) -> Vec<Vector> {
-    let shift = difference(now.0, then.0);
-    let (cosine, sine) = (dot(then.1, now.1), cross(then.1, now.1));
+fn carried<S: Scalar>(line: &[Vector], then: Edge, now: Edge<S>) -> Vec<[S; 2]> {
+    let shift = difference(now.0, then.0.map(S::from));
+    let direction = then.1.map(S::from);
+    let (cosine, sine) = (dot(direction, now.1), cross(direction, now.1));
     let place = |(r, (share, arm)): (&Vector, (f64, Vector))| {
         let across = turned(arm);
-        let by = |k: usize| share * (shift[k] + (cosine - 1.0) * arm[k] + sine * across[k]);
-        [r[0] + by(0), r[1] + by(1)]
+        let by = |k: usize| {
+            let (along, across) = (S::from(arm[k]), S::from(across[k]));
+            S::from(share) * (shift[k] + (cosine - S::from(1.0)) * along + sine * across)
+        };
+        [S::from(r[0]) + by(0), S::from(r[1]) + by(1)]
     };
     line.iter().zip(arms(line, then.0)).map(place).collect()
 }
@@ -351,4 +366,37 @@ fn arms(line: &[Vector], edge: Vector) -> impl Iterator<Item = (f64, Vector)> {
         difference(*r, edge).map(|c| c * reach)
     };
     shares_along(line).into_iter().zip(line.iter().zip(lengths(line)).map(arm))
+}
+
+/// The fixed nodes of a reference as a function of its wall points, all in the frame of the equations: for tests.
+#[doc(hidden)]
+impl Reference {
+    /// The wall points of the reference.
+    pub fn fixed_wall(&self) -> Vec<[f64; 2]> {
+        self.frame.wall_points()
+    }
+
+    /// The fixed nodes for these wall points.
+    pub fn fixed_nodes<S: Scalar>(&self, wall: &[[S; 2]]) -> Vec<[S; 2]> {
+        self.frame.values(wall)
+    }
+
+    /// Their displacement there with those of the wall points and of the heights.
+    pub fn fixed_displacement(
+        &self,
+        wall: &[[f64; 2]],
+        by: &[[f64; 2]],
+        heights: &[f64],
+    ) -> FixedLines {
+        self.frame.jacobian(wall).displacement(by, heights)
+    }
+
+    /// The transpose of that.
+    pub fn fixed_gradient(
+        &self,
+        wall: &[[f64; 2]],
+        nodes: &FixedLines,
+    ) -> (Vec<[f64; 2]>, Vec<f64>) {
+        self.frame.jacobian(wall).gather(nodes)
+    }
 }

@@ -10,7 +10,8 @@
 //! its equations are then those with the control functions that its nodes ask for. Points are those of the
 //! grid's file: in its unit, and of a half grid those of the half.
 //!
-//! The backend is the CPU or a GPU, not one of several ranks.
+//! The backend is the CPU, a GPU, or one of several ranks, which all do the same and have all of what they give.
+//! A [`Resident`] leaves grids where it computes.
 //!
 //! ```
 //! use std::path::Path;
@@ -30,30 +31,28 @@
 //! ```
 
 mod derivative;
+mod error;
 mod frame;
 mod place;
+mod resident;
 mod stored;
 mod tangent;
 
-use crate::backend::{DeviceError, EllipticBackend, EllipticData, MultigridBackend, Real};
+use crate::backend::{DeviceError, EllipticData, LevelSize, MovementBackend};
 use crate::case::SolverOptions;
-use crate::elliptic::GridProblem;
 use crate::formats::Mesh;
 use crate::geometry::first_crossing;
 use crate::geometry::vector::Vector;
 use crate::grid::quality::{Quality, measure};
 use crate::grid::{Grid, Topology, Verdict};
-use crate::solver::linear::Precision;
-use crate::solver::newton::{self, NewtonReport};
-use crate::solver::{LinearStop, NewtonStop, NonlinearProblem, SolverError};
+use crate::solver::{NewtonStop, SolverError};
 use frame::Frame;
 pub(crate) use place::Place;
 
 pub use derivative::{Adjoint, Derivatives, Forward, Solved};
+pub use error::MovementError;
+pub use resident::{Resident, ResidentMoved};
 pub use stored::{ReferenceError, ReferenceFault};
-
-/// Most parts into which a movement is cut where Newton's method does not get there at once.
-const MOST_PARTS: usize = 16;
 
 /// Decay of the wall terms of a grid that comes without, in wall spacings: the default of `control.decay`.
 const DECAY: f64 = 3.0;
@@ -106,116 +105,6 @@ pub struct Moved {
     state: State,
 }
 
-/// Why there is no reference, or no movement of it.
-#[derive(Debug, thiserror::Error)]
-#[non_exhaustive]
-pub enum MovementError {
-    /// The reference itself is no good grid.
-    #[error("the reference is not a good grid: {verdict}")]
-    Reference {
-        /// Why not.
-        verdict: Verdict,
-    },
-    /// A grid that does not run around a body.
-    #[error(
-        "the ends in i do not meet, nor do they lie on a plane of symmetry: there is no wall to move"
-    )]
-    NoBody,
-    /// Derivatives at a grid that must not be used.
-    #[error("there are no derivatives of a grid that is not good: {verdict}")]
-    NotGood {
-        /// Why not.
-        verdict: Verdict,
-    },
-    /// A linear solve that did not get there.
-    #[error("{stop}: the linear residual is {residual:.1e}, where {tolerance:.1e} was asked")]
-    Linear {
-        /// Why it stopped.
-        stop: LinearStop,
-        /// ‖b − K x‖/‖b‖.
-        residual: f64,
-        /// What was asked.
-        tolerance: f64,
-    },
-    /// Another number of nodes.
-    #[error("values at {found} nodes, where the grid has {expected}")]
-    Nodes {
-        /// Values that were given.
-        found: usize,
-        /// Nodes of the grid.
-        expected: usize,
-    },
-    /// Another number of wall points.
-    #[error("{found} wall points, where the reference has {expected}")]
-    WallPoints {
-        /// Points that were given.
-        found: usize,
-        /// Points of the reference.
-        expected: usize,
-    },
-    /// A wall point that is no point.
-    #[error("wall point {index} is ({}, {})", .at[0], .at[1])]
-    NotFinite {
-        /// Its number, from 0.
-        index: usize,
-        /// What stands there.
-        at: [f64; 2],
-    },
-    /// An end of the wall of a half grid.
-    #[error("wall point {index} at ({}, {}) is an end of a half grid's wall and off its plane of symmetry",
-        .at[0], .at[1])]
-    OffPlane {
-        /// Its number, from 0.
-        index: usize,
-        /// Where it is.
-        at: [f64; 2],
-    },
-    /// A wall that does not close.
-    #[error("the last wall point of a grid all around a body repeats the first")]
-    Open,
-    /// Points in the order of the reference backwards.
-    #[error("the wall points run the other way around the body than those of the reference")]
-    Reversed,
-    /// A wall that crosses itself.
-    #[error(
-        "the wall crosses itself: the segment from point {first} cuts that from point {second}"
-    )]
-    Crosses {
-        /// Number of the point where one segment begins, from 0.
-        first: usize,
-        /// That of the other.
-        second: usize,
-    },
-    /// The solve failed.
-    #[error(transparent)]
-    Solver(#[from] SolverError),
-}
-
-impl MovementError {
-    /// What the user can do about it.
-    pub fn hint(&self) -> &str {
-        match self {
-            Self::Reference { .. } => {
-                "a reference is converged and has no folded cells: make the grid anew, or take another"
-            }
-            Self::NoBody => "give an O-grid, a C-grid or half a grid",
-            Self::NotGood { .. } => "take a smaller movement, or a reference nearer to the wall",
-            Self::Linear { .. } => "ask for a larger residual, or raise linear.max_iterations",
-            Self::Nodes { .. } => "give a value for each node, those on the seam twice",
-            Self::WallPoints { .. }
-            | Self::NotFinite { .. }
-            | Self::OffPlane { .. }
-            | Self::Open
-            | Self::Reversed => {
-                "give the points of the reference's wall, as many and in its order, where they are now"
-            }
-            Self::Crosses { .. } => "give a wall around which a grid can run",
-            Self::Solver(SolverError::Device(error)) => error.hint(),
-            Self::Solver(SolverError::Preconditioner(_)) => "choose another linear.preconditioner",
-        }
-    }
-}
-
 impl Reference {
     /// The reference that any structured grid around a body is by itself: the control functions of its
     /// equations are those that its nodes ask for. Solves are by `options`, the tolerance no smaller than
@@ -229,7 +118,7 @@ impl Reference {
         options: &SolverOptions,
     ) -> Result<Self, MovementError>
     where
-        B: EllipticBackend + MultigridBackend,
+        B: MovementBackend,
     {
         let wall = grid.topology.wall(grid.ni);
         if wall.start() >= wall.end() || grid.nj < 4 {
@@ -258,7 +147,7 @@ impl Reference {
         options: &SolverOptions,
     ) -> Result<Self, MovementError>
     where
-        B: EllipticBackend + MultigridBackend,
+        B: MovementBackend,
     {
         if !mesh.weldable() || (mesh.grid.topology.closed() && !mesh.wall.closed) {
             return Err(MovementError::NoBody);
@@ -277,7 +166,7 @@ impl Reference {
         options: &SolverOptions,
     ) -> Result<Self, MovementError>
     where
-        B: EllipticBackend + MultigridBackend,
+        B: MovementBackend,
     {
         let Some(solved) = solved else {
             return Self::of_solve(backend, data, None, topology, place, options);
@@ -308,13 +197,32 @@ impl Reference {
         options: &SolverOptions,
     ) -> Result<Self, MovementError>
     where
-        B: EllipticBackend + MultigridBackend,
+        B: MovementBackend,
     {
-        let (state, report) = solve(backend, options, data, amplitudes, topology)?;
-        let verdict = options.quality.verdict(report.stop, &measure(&state.grid));
+        let device = |error| MovementError::from(SolverError::from(error));
+        let start = || {
+            let (equations, _) = backend.elliptic(data)?;
+            let (state, _) = backend.elliptic(data)?;
+            Ok((equations, backend.nodes(state, topology)?))
+        };
+        let (equations, nodes) = start().map_err(device)?;
+        let row = 2 * backend.size(&equations).mi;
+        let amplitudes = amplitudes.map(|whole| -> Result<_, DeviceError> {
+            let mut own = backend.zeros(row)?;
+            backend.upload_unknowns(whole, &mut own)?;
+            Ok(own)
+        });
+        let amplitudes = amplitudes.transpose().map_err(device)?;
+        let (equations, start) = ((&equations, data.wall.is_some()), (&nodes, amplitudes.as_ref()));
+        let (state, report) = resident::solve(backend, options, equations, start, topology)?;
+        let quality = backend.measure(&state.nodes).map_err(device)?;
+        let verdict = options.quality.verdict(report.stop, &quality);
         if !verdict.is_good() {
             return Err(MovementError::Reference { verdict });
         }
+        let columns = data.mi + if data.periodic { 1 } else { 2 };
+        let shape = (topology, [columns, data.mj + 2]);
+        let state = state.fetch(backend, shape, data.mi).map_err(device)?;
         Ok(Self::solved(options.clone(), place, data.with_nodes(&state.grid), state))
     }
 
@@ -324,6 +232,12 @@ impl Reference {
         let quality = measure(&grid);
         let State { grid: whole, amplitudes } = state;
         Self { options, place, data, frame: Frame::new(whole), amplitudes, grid, quality }
+    }
+
+    /// The unknown points of its equations.
+    pub(crate) fn size(&self) -> LevelSize {
+        let EllipticData { mi, mj, periodic, .. } = self.data;
+        LevelSize { mi, mj, periodic }
     }
 
     /// The reference grid.
@@ -342,8 +256,20 @@ impl Reference {
 
     /// The reference as a movement by nothing.
     pub fn unmoved(&self) -> Moved {
-        let state = self.state();
-        self.moved(state, Verdict::Good, (0, 0.0), 1)
+        Moved {
+            grid: self.grid.clone(),
+            quality: self.quality.clone(),
+            verdict: Verdict::Good,
+            newton_iterations: 0,
+            linear_iterations: 0.0,
+            parts: 1,
+            worn: None,
+            state: self.state(),
+        }
+    }
+
+    fn state(&self) -> State {
+        State { grid: self.frame.reference().clone(), amplitudes: self.amplitudes.clone() }
     }
 
     /// The wall points of the reference: of an O-grid the last repeats the first, of a C-grid the edge is
@@ -356,28 +282,17 @@ impl Reference {
     ///
     /// Every node begins where its share of the wall's displacement brings it. Where Newton's method does
     /// not get there from the reference, or the grid folds, the movement is halved, into 16 parts at most.
-    /// The result has the same bits for any number of threads.
+    /// The result has the same bits for any number of threads. [`Resident`] keeps on the backend what
+    /// further movements need.
     ///
     /// # Errors
     /// If the points are not such points, or the device fails. A grid that is not converged or is folded is
     /// a result whose verdict says so.
     pub fn move_to<B>(&self, backend: &B, wall: &[[f64; 2]]) -> Result<Moved, MovementError>
     where
-        B: EllipticBackend + MultigridBackend,
+        B: MovementBackend,
     {
-        let (mut newton_iterations, mut linear_iterations, mut parts) = (0, 0.0, 1);
-        loop {
-            let mut moved = self.move_in_parts(backend, wall, parts)?;
-            newton_iterations += moved.newton_iterations;
-            linear_iterations += moved.linear_iterations;
-            let limited = matches!(moved.verdict, Verdict::BeyondLimit { .. });
-            if moved.verdict.is_good() || limited || parts == MOST_PARTS {
-                (moved.newton_iterations, moved.linear_iterations) =
-                    (newton_iterations, linear_iterations);
-                return Ok(moved);
-            }
-            parts *= 2;
-        }
+        Resident::new(self, backend)?.move_to(backend, wall)?.fetch(backend)
     }
 
     /// The same in so many parts, one at least, the wall points in between on straight lines; ends where a
@@ -390,62 +305,9 @@ impl Reference {
         parts: usize,
     ) -> Result<Moved, MovementError>
     where
-        B: EllipticBackend + MultigridBackend,
+        B: MovementBackend,
     {
-        let wall = self.checked(wall)?;
-        let (before, parts) = (self.frame.wall_points(), parts.max(1));
-        let (mut newton_iterations, mut linear_iterations, mut part) = (0, 0.0, 1);
-        let mut from = self.state();
-        let topology = from.grid.topology;
-        loop {
-            let share = part as f64 / parts as f64;
-            let between = |(a, b): (&Vector, &Vector)| [0, 1].map(|k| a[k] + share * (b[k] - a[k]));
-            let to: Vec<Vector> = if part < parts {
-                before.iter().zip(&wall).map(between).collect()
-            } else {
-                wall.clone()
-            };
-            let data = self.data.with_nodes(&self.frame.start(&from.grid, &to));
-            let (state, report) =
-                solve(backend, &self.options, &data, Some(&from.amplitudes), topology)?;
-            newton_iterations += report.history.newton_iterations();
-            linear_iterations += report.history.linear_iterations();
-            let verdict = self.options.quality.verdict(report.stop, &measure(&state.grid));
-            if part == parts || !verdict.is_good() {
-                return Ok(self.moved(
-                    state,
-                    verdict,
-                    (newton_iterations, linear_iterations),
-                    parts,
-                ));
-            }
-            (from, part) = (state, part + 1);
-        }
-    }
-
-    fn state(&self) -> State {
-        State { grid: self.frame.reference().clone(), amplitudes: self.amplitudes.clone() }
-    }
-
-    fn moved(
-        &self,
-        state: State,
-        verdict: Verdict,
-        (newton_iterations, linear_iterations): (usize, f64),
-        parts: usize,
-    ) -> Moved {
-        let grid = self.place.grid_outward(&state.grid);
-        let quality = measure(&grid);
-        Moved {
-            grid,
-            verdict,
-            newton_iterations,
-            linear_iterations,
-            parts,
-            worn: self.worn(&quality),
-            quality,
-            state,
-        }
+        Resident::new(self, backend)?.move_in_parts(backend, wall, parts)?.fetch(backend)
     }
 
     /// Why a fresh grid would be better than one of this quality.
@@ -508,64 +370,4 @@ fn welded(grid: &Grid) -> Grid {
 /// Twice the area of a closed polygon, positive where it runs counter-clockwise.
 fn area(points: &[Vector]) -> f64 {
     points.windows(2).map(|pair| crate::geometry::vector::cross(pair[0], pair[1])).sum()
-}
-
-/// The solution of the equations of `data`, from its nodes and these amplitudes, in the precision of the
-/// options.
-fn solve<B>(
-    backend: &B,
-    options: &SolverOptions,
-    data: &EllipticData,
-    amplitudes: Option<&[f64]>,
-    topology: Topology,
-) -> Result<(State, NewtonReport), SolverError>
-where
-    B: EllipticBackend + MultigridBackend,
-{
-    match options.linear.precision {
-        Precision::Single => solve_in::<B, f32>(backend, options, data, amplitudes, topology),
-        Precision::Double => solve_in::<B, f64>(backend, options, data, amplitudes, topology),
-    }
-}
-
-fn solve_in<B, T>(
-    backend: &B,
-    options: &SolverOptions,
-    data: &EllipticData,
-    amplitudes: Option<&[f64]>,
-    topology: Topology,
-) -> Result<(State, NewtonReport), SolverError>
-where
-    B: EllipticBackend + MultigridBackend,
-    T: Real,
-{
-    let SolverOptions { newton: settings, linear, multigrid, .. } = options;
-    let (mut equations, mut u) = GridProblem::<B, T>::from_data(backend, data)?;
-    let mut whole = vec![0.0; equations.unknowns()];
-    let walls = if data.wall.is_some() { 2 * data.mi } else { 0 };
-    if let Some(amplitudes) = amplitudes {
-        put_amplitudes(backend, &equations, &mut u, amplitudes)?;
-    }
-    let kind = (linear.preconditioner, linear.schedule);
-    let mut solver = equations.linear_solver(linear.krylov, kind, *multigrid);
-    let report = newton::solve(backend, &mut equations, &mut solver, &mut u, settings, &mut ())?;
-    backend.download_unknowns(&u, &mut whole)?;
-    let amplitudes = whole[..walls].to_vec();
-    let nodes = equations.nodes(backend, &u, topology)?;
-    let columns = data.mi + if data.periodic { 1 } else { 2 };
-    let mut grid = Grid::new(topology, columns, data.mj + 2);
-    backend.fetch(&nodes, &mut grid)?;
-    Ok((State { grid, amplitudes }, report))
-}
-/// The amplitudes of the wall terms among the unknowns u, where there are any.
-fn put_amplitudes<B: EllipticBackend, T: Real>(
-    backend: &B,
-    equations: &GridProblem<B, T>,
-    u: &mut B::Vector<f64>,
-    amplitudes: &[f64],
-) -> Result<(), DeviceError> {
-    let mut whole = vec![0.0; equations.unknowns()];
-    backend.download_unknowns(u, &mut whole)?;
-    whole[..amplitudes.len()].copy_from_slice(amplitudes);
-    backend.upload_unknowns(&whole, u)
 }

@@ -40,6 +40,12 @@ impl Place {
         Self { shift, chord, half }
     }
 
+    /// Whether points have other coordinates than in the equations.
+    pub(super) fn is_elsewhere(&self) -> bool {
+        let neutral = [(self.shift[0], 0.0), (self.shift[1], 0.0), (self.chord, 1.0)];
+        neutral.iter().any(|(value, neutral): &(f64, f64)| value.to_bits() != neutral.to_bits())
+    }
+
     fn inward(&self, point: Vector) -> Vector {
         [0, 1].map(|k| point[k] / self.chord - self.shift[k])
     }
@@ -137,16 +143,6 @@ impl Place {
         let last = row.len() - 1;
         let of = |i: usize| if last - i == i { row[i] } else { row[i] + row[last - i] };
         symmetry.kept(row.len()).map(of).collect()
-    }
-
-    /// A row of the user's as one of the whole grid with zeros elsewhere: the transpose of
-    /// [`Self::kept`].
-    pub(super) fn padded(&self, row: &[Vector]) -> Vec<Vector> {
-        let Some(symmetry) = self.half else { return row.to_vec() };
-        let mut padded = vec![[0.0; 2]; 2 * row.len() - 1];
-        let kept = symmetry.kept(padded.len());
-        padded[kept].copy_from_slice(row);
-        padded
     }
 }
 

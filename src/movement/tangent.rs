@@ -1,12 +1,12 @@
 //! The tangent of a wall at a point from the segments beside it, and its derivative.
 
-use crate::geometry::vector::{Vector, angle, difference, dot, unit};
+use crate::geometry::vector::{Scalar, Vector, angle, difference, dot, unit};
 
 /// A wall that turns by more than this has the normal of the bisector.
 const CORNER_DEGREES: f64 = 20.0;
 
 /// v turned left by 90°.
-pub(super) fn turned(v: Vector) -> Vector {
+pub(super) fn turned<S: Scalar>(v: [S; 2]) -> [S; 2] {
     [-v[1], v[0]]
 }
 
@@ -34,15 +34,15 @@ impl Tangent {
     }
 
     /// The unit tangent; turned left it is the normal.
-    pub(super) fn of(self, a: Vector, b: Vector) -> Vector {
+    pub(super) fn of<S: Scalar>(self, a: [S; 2], b: [S; 2]) -> [S; 2] {
         let (u, v) = (unit(a), unit(b));
         let (la, lb) = (dot(a, a).sqrt(), dot(b, b).sqrt());
-        let sum = |wu: f64, wv: f64| [wu * u[0] + wv * v[0], wu * u[1] + wv * v[1]];
+        let sum = |wu: S, wv: S| [wu * u[0] + wv * v[0], wu * u[1] + wv * v[1]];
         match self {
             Self::Parabola => unit(sum(lb, la)),
-            Self::Bisector => unit(sum(1.0, 1.0)),
+            Self::Bisector => unit(sum(1.0.into(), 1.0.into())),
             Self::Sharp { sign } => {
-                let n = unit(sum(sign, -sign));
+                let n = unit(sum(sign.into(), (-sign).into()));
                 [n[1], -n[0]]
             }
         }

@@ -1,51 +1,53 @@
 //! Residual and exact Jacobian of the grid equations at one point.
 
+use crate::geometry::Scalar;
+
 /// A point or vector of the plane.
-pub type Vec2 = [f64; 2];
+pub type Vec2<S = f64> = [S; 2];
 
 /// The nine nodes around (i, j); Δxi = Δeta = 1.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Stencil {
+pub struct Stencil<S = f64> {
     /// (i − 1, j − 1), (i, j − 1), (i + 1, j − 1).
-    pub south: [Vec2; 3],
+    pub south: [Vec2<S>; 3],
     /// (i − 1, j), (i, j), (i + 1, j).
-    pub middle: [Vec2; 3],
+    pub middle: [Vec2<S>; 3],
     /// (i − 1, j + 1), (i, j + 1), (i + 1, j + 1).
-    pub north: [Vec2; 3],
+    pub north: [Vec2<S>; 3],
 }
 
 /// Central differences and metric tensor at a point (theory eq. 2).
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Metrics {
+pub struct Metrics<S = f64> {
     /// r_xi.
-    pub xi: Vec2,
+    pub xi: Vec2<S>,
     /// r_eta.
-    pub eta: Vec2,
+    pub eta: Vec2<S>,
     /// r_xixi.
-    pub xixi: Vec2,
+    pub xixi: Vec2<S>,
     /// r_etaeta.
-    pub etaeta: Vec2,
+    pub etaeta: Vec2<S>,
     /// r_xieta.
-    pub xieta: Vec2,
+    pub xieta: Vec2<S>,
     /// g11 = |r_xi|².
-    pub g11: f64,
+    pub g11: S,
     /// g12 = r_xi · r_eta.
-    pub g12: f64,
+    pub g12: S,
     /// g22 = |r_eta|².
-    pub g22: f64,
+    pub g22: S,
 }
 
-impl Stencil {
+impl<S: Scalar> Stencil<S> {
     /// Second-order central differences and the metric tensor.
     #[inline(always)]
-    pub fn metrics(&self) -> Metrics {
+    pub fn metrics(&self) -> Metrics<S> {
         let Self { south: [sw, s, se], middle: [w, c, e], north: [nw, n, ne] } = self;
-        let each = |f: fn(f64, f64, f64, f64) -> f64, a: &Vec2, b: &Vec2, p: &Vec2, q: &Vec2| {
+        let each = |f: fn(S, S, S, S) -> S, a: &[S; 2], b: &[S; 2], p: &[S; 2], q: &[S; 2]| {
             [f(a[0], b[0], p[0], q[0]), f(a[1], b[1], p[1], q[1])]
         };
-        let half = |a: f64, b: f64, _: f64, _: f64| 0.5 * (a - b);
-        let second = |a: f64, b: f64, c: f64, _: f64| a - 2.0 * c + b;
-        let cross = |ne: f64, nw: f64, se: f64, sw: f64| 0.25 * (ne - nw - se + sw);
+        let half = |a: S, b: S, _: S, _: S| S::from(0.5) * (a - b);
+        let second = |a: S, b: S, c: S, _: S| a - S::from(2.0) * c + b;
+        let cross = |ne: S, nw: S, se: S, sw: S| S::from(0.25) * (ne - nw - se + sw);
         let xi = each(half, e, w, c, c);
         let eta = each(half, n, s, c, c);
         Metrics {
@@ -63,9 +65,9 @@ impl Stencil {
 
 /// R = g22 (r_xixi + P r_xi) − 2 g12 r_xieta + g11 (r_etaeta + Q r_eta) (theory eq. 1).
 #[inline(always)]
-pub fn residual(m: &Metrics, p: f64, q: f64) -> Vec2 {
+pub fn residual<S: Scalar>(m: &Metrics<S>, p: S, q: S) -> Vec2<S> {
     let at = |k: usize| {
-        m.g22 * (m.xixi[k] + p * m.xi[k]) - 2.0 * m.g12 * m.xieta[k]
+        m.g22 * (m.xixi[k] + p * m.xi[k]) - S::from(2.0) * m.g12 * m.xieta[k]
             + m.g11 * (m.etaeta[k] + q * m.eta[k])
     };
     [at(0), at(1)]
@@ -160,6 +162,6 @@ fn block(own: f64, sign: f64, shift: f64, slope: impl Fn(usize, usize) -> f64) -
 }
 
 #[inline(always)]
-fn dot(a: Vec2, b: Vec2) -> f64 {
+fn dot<S: Scalar>(a: Vec2<S>, b: Vec2<S>) -> S {
     a[0] * b[0] + a[1] * b[1]
 }

@@ -2,7 +2,8 @@
 
 use gridgen::formats::{npy, points};
 
-use super::{SMALLEST, Scratch};
+use super::{Finished, SMALLEST, Scratch};
+use support::stand_in::equip;
 
 /// A reference of 65 × 33 points, and its wall made thicker.
 fn scratch() -> Scratch {
@@ -130,5 +131,52 @@ fn what_cannot_be_moved_is_refused() {
     ] {
         let finished = scratch.run(arguments);
         assert!(finished.code == 2 && finished.stderr.contains(said), "{finished:?}");
+    }
+}
+
+/// On GPUs, which libraries stand in for: on one, and in bands on two, the grid is that of the CPU.
+#[test]
+fn grids_move_on_the_gpus_that_are_named() {
+    let scratch = Scratch::with_case(
+        "geometry.naca = \"2412\"\nnewton.tolerance = 1e-12\noutput.reference = true\n\
+         [grid]\nni = 33\nnj = 13\nfirst_cell = 1e-2\nfar_field = 8.0\n",
+    );
+    scratch.run(&["wing.toml", "--backend", "cpu", "-q"]).succeeds();
+    scratch.run(&["move", REFERENCE, "--wall", "wall.dat"]).succeeds();
+    let wall = points::read(&scratch.path("wall.dat")).unwrap();
+    let thicker: Vec<_> = wall.iter().map(|[x, y]| [*x, 1.2 * y]).collect();
+    points::write(&scratch.path("thicker.npy"), &thicker).unwrap();
+    let by: Vec<f64> = wall.iter().flat_map(|[x, y]| [(2.0 * y).sin(), x.cos()]).collect();
+    npy::write(&scratch.path("dxw.npy"), &[33, 2], &by).unwrap();
+    let run = |more: &[&str], output: &str| {
+        let mut command = scratch.gridgen();
+        command.args(["move", REFERENCE, "--to", "thicker.npy", "-o", output]).args(more);
+        equip(&mut command, &scratch.path("cache"));
+        Finished::from(command.output().unwrap())
+    };
+    let derivative = ["--derivative", "dxw.npy"];
+    let derived = |how: &[&str], output: &str| -> Vec<f64> {
+        run(&[&derivative, how].concat(), output).succeeds();
+        npy::read(&scratch.path(output), &[13, 33, 2]).unwrap()
+    };
+    let expected = derived(&["--backend", "cpu"], "cpu.npy");
+
+    for (k, devices) in ["1", "0,1"].into_iter().enumerate() {
+        let mesh = format!("{k}.vts");
+        let said = run(&["--devices", devices], &mesh).succeeds();
+        assert!(said.contains("moved         in one go: "), "{said}");
+        let measured = scratch.run(&["quality", &mesh, "--no-pictures"]).succeeds();
+        assert!(measured.contains("folded cells  0"), "{measured}");
+        let found = derived(&["--devices", devices], &format!("{k}.npy"));
+        let off = found.iter().zip(&expected).map(|(a, b)| (a - b).abs()).fold(0.0, f64::max);
+        assert!(off < 1e-8, "{devices}: {off:e}");
+    }
+    for (how, said) in [
+        (&["--devices", "0,0"][..], "--devices names device 0 twice"),
+        (&["--devices", "0", "--backend", "cpu"], "--devices names GPUs, which --backend cpu"),
+        (&["--devices", "7"], "there is no GPU 7"),
+    ] {
+        let refused = run(how, "m.vts");
+        assert!(refused.code != 0 && refused.stderr.contains(said), "{refused:?}");
     }
 }

@@ -6,7 +6,9 @@ use std::thread::sleep;
 use std::time::{Duration, Instant};
 use std::{fs, net};
 
+use gridgen::formats::npy;
 use serde_json::Value;
+use support::stand_in::equip;
 
 use super::{COARSE, Finished, NO_PICTURES, SMALLEST, Scratch, gridgen};
 
@@ -251,4 +253,34 @@ fn a_second_process_in_a_folder_is_told_how_processes_share_a_grid() {
     assert!(second.stderr.contains("another run of gridgen does so"), "{second:?}");
     assert!(second.stderr.contains("srun, mpirun or torchrun"), "{second:?}");
     assert!(fs::exists(folder.path("a.toml")).unwrap());
+}
+
+/// Two processes on one GPU, which libraries stand in for: each has a band, and the first writes.
+#[test]
+fn a_grid_is_moved_by_the_processes_of_a_launcher() {
+    let scratch = Scratch::with_case(
+        "geometry.naca = \"2412\"\nnewton.tolerance = 1e-12\noutput.reference = true\n\
+         [grid]\nni = 33\nnj = 13\nfirst_cell = 1e-2\nfar_field = 8.0\n",
+    );
+    scratch.run(&["wing.toml", "--backend", "cpu", "-q"]).succeeds();
+    let reference = "output/wing/reference.grd";
+    let weights: Vec<f64> = (0..2 * 13 * 33).map(|k| f64::from(k).sin()).collect();
+    npy::write(&scratch.path("dJdX.npy"), &[13, 33, 2], &weights).unwrap();
+    let adjoint = ["move", reference, "--adjoint", "dJdX.npy", "-o"];
+    scratch.run(&[&adjoint[..], &["cpu.npy", "--backend", "cpu"]].concat()).succeeds();
+    let arguments = [&adjoint[..], &["ranks.npy", "--devices", "0"]].concat();
+
+    let ranks = ended(start(scratch.0.path(), torchrun, 2, &arguments, |_, command| {
+        equip(command, &scratch.path("cache"));
+    }));
+
+    let [first, second] = &ranks[..] else { unreachable!() };
+    assert!(first.code == 0 && second.code == 0, "{ranks:?}");
+    assert!(first.stdout.contains("written:\n  ranks.npy\n"), "{}", first.stdout);
+    assert!(second.stdout.is_empty() && second.stderr.is_empty(), "{second:?}");
+    let [found, expected] =
+        ["ranks.npy", "cpu.npy"].map(|name| npy::read(&scratch.path(name), &[33, 2]).unwrap());
+    let off = found.iter().zip(&expected).map(|(a, b)| (a - b).abs()).fold(0.0, f64::max);
+    let most = expected.iter().fold(0.0, |most: f64, value| most.max(value.abs()));
+    assert!(off < 1e-8 * most, "{off:e} of {most:e}");
 }

@@ -8,6 +8,7 @@ pub mod general;
 pub mod grids;
 pub mod march;
 pub mod matrices;
+pub mod movements;
 pub mod multigrid;
 pub mod newton;
 pub mod scalars;
@@ -16,7 +17,7 @@ pub mod walls;
 
 use gridgen::backend::cpu::{CpuBackend, EllMatrix};
 use gridgen::backend::cuda::{CudaBackend, CudaGrid, CudaMatrix};
-use gridgen::backend::{EllipticBackend, MultigridBackend, Real};
+use gridgen::backend::{MovementBackend, Real};
 use gridgen::grid::Grid;
 use gridgen::grid::quality::folds;
 use gridgen::sparse::EllPattern;
@@ -24,7 +25,7 @@ use gridgen::sparse::EllPattern;
 use support::random::Random;
 
 /// A backend under test: what the solvers need, and a look into its matrices.
-pub trait Subject: EllipticBackend + MultigridBackend {
+pub trait Subject: MovementBackend {
     /// A matrix with these values, column-major like the pattern.
     fn matrix_from<T: Real>(&self, pattern: &EllPattern, values: &[T]) -> Self::Matrix<T>;
 
@@ -149,6 +150,12 @@ macro_rules! conformance {
             mirror_images_are_equally_good
             grids_of_few_cells_are_measured
             what_is_no_number_is_never_overlooked
+        );
+        conformance!(@module $backend, movements,
+            nodes_take_their_share_of_the_walls_displacement
+            equations_go_to_other_nodes
+            fixed_nodes_and_points_beside_them_are_coupled
+            lines_halves_and_seams_are_those_of_the_host
         );
         conformance!(@module $backend, walls,
             the_leading_points_are_copied

@@ -3,17 +3,15 @@
 use std::path::Path;
 
 use gridgen::backend::cpu::CpuBackend;
-use gridgen::backend::{EllipticBackend, MultigridBackend};
+use gridgen::backend::cuda::{Gpus, Transport};
+use gridgen::backend::{Bands, DeviceError, MovementBackend};
 use gridgen::case::Case;
 use gridgen::movement::{Adjoint, Forward, Moved};
 
 use crate::on_gpu;
 
 /// A reference, its wall twisted by 10° about the quarter chord, the grid there and its derivatives.
-fn all<B: EllipticBackend + MultigridBackend>(
-    backend: &B,
-    text: &str,
-) -> (Moved, Forward, Adjoint) {
+fn all<B: MovementBackend>(backend: &B, text: &str) -> (Moved, Forward, Adjoint) {
     let problem = Case::from_toml(text, Path::new("wing.toml"), &[]).unwrap().settle().unwrap();
     let reference = problem.reference(backend).unwrap();
     let (sin, cos) = 10.0_f64.to_radians().sin_cos();
@@ -54,5 +52,41 @@ fn a_grid_moves_on_the_gpu_as_on_the_cpu() {
         assert!(off < 1e-6, "derivative: {off:e}");
         let off = apart(transposed.wall.as_flattened(), adjoint.wall.as_flattened());
         assert!(off < 1e-6, "adjoint: {off:e}");
+    }
+}
+
+/// The same on two GPUs, whichever transport their messages take.
+#[test]
+#[ignore = "needs two GPUs: cargo test --features gpu-tests --test gpu -- --include-ignored"]
+fn a_grid_moves_on_two_gpus_as_on_the_cpu() {
+    let o = "geometry.naca = '2412'\ngeometry.trailing_edge = 'sharp'\nnewton.tolerance = 1e-10\n\
+             [grid]\nni = 257\nnj = 129\nfirst_cell = 1e-5\n";
+    let c = "geometry.naca = '2412'\ngeometry.trailing_edge = 'sharp'\nnewton.tolerance = 1e-10\n\
+             [grid]\ntopology = 'C'\nni = 225\nnj = 65\nwake = 48\nfirst_cell = 1e-5\n";
+    let periodic = "geometry.ellipse.thickness = 0.4\nnewton.tolerance = 1e-10\n[grid]\nni = 257\nnj = 65\nfirst_cell = 1e-4\n";
+    for (text, mi, closed) in [(o, 255, false), (c, 223, false), (periodic, 256, true)] {
+        let (on_cpu, forward, adjoint) = all(&CpuBackend, text);
+        let bands = Bands::new(mi, 2, closed).unwrap();
+        for transport in [Transport::PeerMemory, Transport::Nccl] {
+            // Some coarse levels are in bands too.
+            let mut gpus = Gpus::open(&[0, 1]).unwrap();
+            (gpus.transport, gpus.gathered_points) = (transport, Some(1000));
+
+            let found = gpus.run(&bands, |_, backend| Ok::<_, DeviceError>(all(backend, text)));
+
+            for (moved, on_gpus, transposed) in found.unwrap() {
+                let both =
+                    |a: [&[f64]; 2], b: [&[f64]; 2]| apart(a[0], b[0]).max(apart(a[1], b[1]));
+                let [a, b] = [&moved.grid, &on_cpu.grid].map(|grid| [&grid.x[..], &grid.y[..]]);
+                let off = both(a, b);
+                assert!(off < 1e-9, "{transport:?}, nodes: {off:e}");
+                let off = both([&on_gpus.x, &on_gpus.y], [&forward.x, &forward.y]);
+                assert!(off < 1e-6, "{transport:?}, derivative: {off:e}");
+                let off = apart(transposed.wall.as_flattened(), adjoint.wall.as_flattened());
+                assert!(off < 1e-6, "{transport:?}, adjoint: {off:e}");
+                let [a, b] = [&transposed, &adjoint].map(|found| found.solved.iterations);
+                assert!((a - b).abs() <= 1.0, "{transport:?}: {a} iterations, {b} on the CPU");
+            }
+        }
     }
 }

@@ -9,18 +9,23 @@ use gridgen::elliptic::{GridPreconditioner, TransposedPreconditioner};
 use gridgen::movement::{Moved, MovementError, Reference};
 use gridgen::solver::linear::Precision;
 use gridgen::solver::precond::{Kind, MultigridSettings};
-use gridgen::solver::{NonlinearProblem, Preconditioner};
+use gridgen::solver::{LinearOperator, NonlinearProblem, Preconditioner};
 use gridgen::sparse::Schedule;
 
-use crate::movement::{BLUNT, C, HALF, O, SMALL, bumped, combed, reference, thickened, twisted};
+use support::random::Random;
+
+use crate::movement::{
+    BLUNT, C, HALF, O, SMALL, bumped, combed, reference, small_ones, thickened, twisted,
+};
 
 type Wall = Vec<[f64; 2]>;
 
 /// A reference whose grids are solved to rounding, and a grid moved from it.
 fn moved(text: &str) -> (Reference, Wall, Moved) {
     // The small one asks for it itself.
-    let tight = if text == SMALL { "" } else { "newton.tolerance = 1e-11\n" };
-    let text = format!("{tight}linear.precision = 'double'\n{text}");
+    let tight = if text.contains("newton.tolerance") { "" } else { "newton.tolerance = 1e-11\n" };
+    let precise = if text.contains("precision") { "" } else { "linear.precision = 'double'\n" };
+    let text = format!("{tight}{precise}{text}");
     let reference = reference(&text);
     let wall = if text.ends_with(HALF) {
         thickened(&reference.wall(), 1.1)
@@ -42,6 +47,14 @@ fn smooth(wall: &[[f64; 2]]) -> Wall {
     wall.iter().map(|&[x, y]| [0.3 * (2.0 * y).sin(), (3.0 * x).cos() + 0.5 * y]).collect()
 }
 
+/// The displacement; of half a grid its ends stay on the plane of symmetry, and what is beside them near it.
+fn upright(text: &str, wall: &[[f64; 2]], mut by: Wall) -> Wall {
+    if text.ends_with(HALF) {
+        by.iter_mut().zip(wall).for_each(|(by, at)| by[1] *= at[1]);
+    }
+    by
+}
+
 fn displaced(wall: &[[f64; 2]], by: &[[f64; 2]], h: f64) -> Wall {
     wall.iter().zip(by).map(|(a, b)| [a[0] + h * b[0], a[1] + h * b[1]]).collect()
 }
@@ -61,13 +74,12 @@ fn off(ends: [&Moved; 2], h: f64, [x, y]: [&[f64]; 2]) -> f64 {
 
 #[test]
 fn the_forward_derivative_is_that_of_central_differences() {
-    for (text, most) in [(SMALL, 5e-8), (O, 5e-8), (BLUNT, 2e-7), (C, 2e-7), (HALF, 5e-8)] {
+    let frozen = SMALL.replace("[grid]", "control.wall = 'frozen'\n[grid]");
+    for (text, most) in
+        [(SMALL, 5e-8), (&frozen, 5e-8), (O, 5e-8), (BLUNT, 2e-7), (C, 2e-7), (HALF, 5e-8)]
+    {
         let (reference, wall, at) = moved(text);
-        let mut by = smooth(&wall);
-        if text == HALF {
-            // Its ends stay on the plane of symmetry, and what is beside them near it.
-            by.iter_mut().zip(&wall).for_each(|(by, at)| by[1] *= at[1]);
-        }
+        let by = upright(text, &wall, smooth(&wall));
         let h = 1e-4;
         let ends = [-h, h].map(|h| solved(&reference, &displaced(&wall, &by, h)));
 
@@ -103,21 +115,60 @@ fn the_derivative_by_heights_is_that_of_central_differences() {
 
 #[test]
 fn the_remainder_falls_with_the_square_of_the_step() {
-    let (reference, wall, at) = moved(SMALL);
-    let by = smooth(&wall);
-    let found =
-        reference.derivatives(&CpuBackend, &at).unwrap().derivative(&CpuBackend, &by, &[]).unwrap();
+    for text in small_ones() {
+        let (reference, wall, at) = moved(&text);
+        let by = upright(&text, &wall, smooth(&wall));
+        let found = reference
+            .derivatives(&CpuBackend, &at)
+            .unwrap()
+            .derivative(&CpuBackend, &by, &[])
+            .unwrap();
 
-    let [coarse, fine] = [1e-3, 5e-4].map(|h| {
-        let end = solved(&reference, &displaced(&wall, &by, h));
-        let of = |end: &[f64], at: &[f64], by: &[f64]| -> f64 {
-            end.iter().zip(at).zip(by).map(|((e, a), b)| (e - a - h * b).powi(2)).sum()
+        let [coarse, fine] = [1e-3, 5e-4].map(|h| {
+            let end = solved(&reference, &displaced(&wall, &by, h));
+            let of = |end: &[f64], at: &[f64], by: &[f64]| -> f64 {
+                end.iter().zip(at).zip(by).map(|((e, a), b)| (e - a - h * b).powi(2)).sum()
+            };
+            let square =
+                of(&end.grid.x, &at.grid.x, &found.x) + of(&end.grid.y, &at.grid.y, &found.y);
+            square.sqrt()
+        });
+
+        assert!((coarse / fine - 4.0).abs() < 0.05, "{text}: {}", coarse / fine);
+    }
+}
+
+/// Every wall point by a share of its smaller neighbouring distance, at random.
+#[test]
+fn a_rough_displacement_has_its_derivative() {
+    for (text, most) in small_ones().iter().zip([1e-6, 1e-6, 1e-6, 1e-6]) {
+        let (reference, wall, at) = moved(text);
+        let last = wall.len() - 1;
+        let noise = Random::new(3).vector(2 * wall.len());
+        let apart = |a: usize, b: usize| (wall[a][0] - wall[b][0]).hypot(wall[a][1] - wall[b][1]);
+        let spacing = |k: usize| {
+            let (before, after) = (k.saturating_sub(1), (k + 1).min(last));
+            [(before, k), (k, after)].map(|(a, b)| if a == b { f64::MAX } else { apart(a, b) })
         };
-        let square = of(&end.grid.x, &at.grid.x, &found.x) + of(&end.grid.y, &at.grid.y, &found.y);
-        square.sqrt()
-    });
+        let mut by: Wall = (0..=last)
+            .map(|k| {
+                [0, 1].map(|c| noise[2 * k + c] * spacing(k).into_iter().fold(f64::MAX, f64::min))
+            })
+            .collect();
+        if !text.ends_with(HALF) {
+            by[last] = by[0];
+        }
+        let by = upright(text, &wall, by);
+        let h = 1e-4;
+        let ends = [-h, h].map(|h| solved(&reference, &displaced(&wall, &by, h)));
 
-    assert!((coarse / fine - 4.0).abs() < 0.05, "{}", coarse / fine);
+        let found =
+            reference.derivatives(&CpuBackend, &at).unwrap().derivative(&CpuBackend, &by, &[]);
+
+        let found = found.unwrap();
+        let off = off([&ends[0], &ends[1]], h, [&found.x, &found.y]);
+        assert!(off < most, "{text}: {off:e}");
+    }
 }
 
 /// ⟨X̄, ∂X/∂x_w δ⟩ = ⟨(∂X/∂x_w)ᵀ X̄, δ⟩, for wall points and heights.
@@ -196,7 +247,7 @@ fn what_has_no_derivative_is_refused() {
     assert!(matches!(refused, MovementError::NotGood { .. }), "{refused}");
 }
 
-/// ⟨M⁻¹ v, w⟩ = ⟨v, M⁻ᵀ w⟩ of the cycles with wall terms.
+/// ⟨K v, w⟩ = ⟨v, Kᵀ w⟩ of the equations, and ⟨M⁻¹ v, w⟩ = ⟨v, M⁻ᵀ w⟩ of the cycles with wall terms.
 #[test]
 fn the_transposed_cycle_is_the_transpose_of_the_cycle() {
     let small = |grid: &str| format!("geometry.naca = '2412'\n[grid]\n{grid}\n");
@@ -234,11 +285,17 @@ fn the_transposed_cycle_is_the_transpose_of_the_cycle() {
             let [v, w]: [Vec<f64>; 2] =
                 [0.37, 0.73].map(|a| (0..n).map(|k| ((k * k) as f64 * a).sin()).collect());
             let (mut z, mut y) = (vec![0.0; n], vec![0.0; n]);
+            let dot = |a: &[f64], b: &[f64]| a.iter().zip(b).map(|(a, b)| a * b).sum::<f64>();
+
+            jacobian.apply(&CpuBackend, &v, &mut z).unwrap();
+            transposed.apply(&CpuBackend, &w, &mut y).unwrap();
+            let (left, right) = (dot(&z, &w), dot(&v, &y));
+            let size = (dot(&z, &z) * dot(&w, &w)).sqrt();
+            assert!((left - right).abs() < 1e-12 * size, "{text}: {left:e}, {right:e}");
 
             forwards.apply(&CpuBackend, jacobian, &v, &mut z).unwrap();
             backwards.apply(&CpuBackend, &transposed, &w, &mut y).unwrap();
 
-            let dot = |a: &[f64], b: &[f64]| a.iter().zip(b).map(|(a, b)| a * b).sum::<f64>();
             let (left, right) = (dot(&z, &w), dot(&v, &y));
             let size = (dot(&z, &z) * dot(&w, &w)).sqrt();
             let off = (left - right).abs() / size;

@@ -3,6 +3,7 @@
 
 mod breakdowns;
 mod cg;
+mod complex_steps;
 mod counts;
 mod derivatives;
 mod fallback;

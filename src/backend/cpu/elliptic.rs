@@ -60,16 +60,22 @@ impl GridBackend for CpuBackend {
         }
         Ok(())
     }
+
+    fn placed(&self, grid: &Grid, shift: [f64; 2], scale: f64) -> Result<Grid> {
+        let mut placed = grid.clone();
+        placed.place(shift, scale);
+        Ok(placed)
+    }
 }
 
 /// State of the grid equations: the frame of nodes, the amplitudes of the wall terms, and the
 /// row weights kept since their last renewal.
 #[derive(Debug)]
 pub struct EllipticState {
-    data: EllipticData,
+    pub(super) data: EllipticData,
     /// (p_i, q_i) of each line, interleaved; zero where there are no wall terms.
-    amplitudes: Vec<f64>,
-    row_weights: Vec<f64>,
+    pub(super) amplitudes: Vec<f64>,
+    pub(super) row_weights: Vec<f64>,
     merit_weights: Vec<f64>,
     /// Squared merit of each row of points: one partial sum a row.
     row_sums: Vec<f64>,

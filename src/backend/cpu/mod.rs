@@ -9,6 +9,7 @@ mod elliptic;
 mod factors;
 mod jacobi;
 mod matrix;
+mod movement;
 mod multigrid;
 mod points;
 mod vector;

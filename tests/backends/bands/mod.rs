@@ -7,6 +7,7 @@ mod failures;
 mod grids;
 mod lines;
 mod messages;
+mod movements;
 mod ranks;
 pub mod runs;
 mod steps;

@@ -20,7 +20,7 @@ use super::ranks::{fibers, on_bands_of};
 use support::fibers::{Transport, lost, mortal};
 
 /// A rank for each device.
-struct Devices(Vec<Arc<dyn Device>>, Transport);
+pub struct Devices(pub Vec<Arc<dyn Device>>, pub Transport);
 
 impl Ranks for Devices {
     fn count(&self) -> usize {

@@ -3,7 +3,6 @@
 
 use std::sync::{Arc, Mutex};
 
-use gridgen::backend::cpu::CpuBackend;
 use gridgen::backend::cuda::{CudaBackend, CudaGrid};
 use gridgen::backend::{Backend, Bands, EllipticBackend, GridBackend, LevelSize, Scaling};
 use gridgen::case::Problem;
@@ -161,47 +160,5 @@ fn every_step_gives_the_bits_of_one_device() {
             Symmetry::UpDown.restore(&mut again);
             assert!(bits(&again.y) == bits(&expected.finished.y), "{name}: not restored");
         }
-    }
-}
-
-/// A grid moved on a device is that of the CPU, and so are its derivatives.
-#[test]
-fn a_movement_is_that_of_the_cpu() {
-    let tight = [("newton.tolerance", "1e-12"), ("geometry.trailing_edge", "sharp")];
-    for sets in [&tight[..], &[&tight[..], &[("grid.topology", "C"), ("grid.ni", "65")]].concat()] {
-        let problem = case(sets).settle().unwrap();
-        let alone = CudaBackend::new(Arc::new(FiberDevice::default())).unwrap();
-        let wall = |reference: &gridgen::movement::Reference| -> Vec<[f64; 2]> {
-            reference.wall().into_iter().map(|[x, y]| [x, 1.3 * y + 0.02 * x * (1.0 - x)]).collect()
-        };
-        let expected = problem.reference(&CpuBackend).unwrap();
-        let on_cpu = expected;
-        let expected = on_cpu.move_to(&CpuBackend, &wall(&on_cpu)).unwrap();
-        let on_device = problem.reference(&alone).unwrap();
-
-        let found = on_device.move_to(&alone, &wall(&on_device)).unwrap();
-
-        assert!(expected.verdict.is_good() && found.verdict.is_good());
-        assert_eq!(found.newton_iterations, expected.newton_iterations);
-        let (a, b) = (&found.grid, &expected.grid);
-        let pairs = a.x.iter().zip(&b.x).chain(a.y.iter().zip(&b.y));
-        let worst = pairs.map(|(a, b)| (a - b).abs()).fold(0.0, f64::max);
-        assert!(worst < 1e-9, "{worst:e}");
-
-        let mut ours = on_device.derivatives(&alone, &found).unwrap();
-        let mut theirs = on_cpu.derivatives(&CpuBackend, &expected).unwrap();
-        let by: Vec<[f64; 2]> = wall(&on_cpu).into_iter().map(|[x, y]| [y, x * x]).collect();
-        let heights = vec![1e-3; by.len()];
-        let found = ours.derivative(&alone, &by, &heights).unwrap();
-        let expected = theirs.derivative(&CpuBackend, &by, &heights).unwrap();
-        let apart =
-            |a: &[f64], b: &[f64]| a.iter().zip(b).map(|(a, b)| (a - b).abs()).fold(0.0, f64::max);
-        let worst = apart(&found.x, &expected.x).max(apart(&found.y, &expected.y));
-        assert!(worst < 1e-6, "{worst:e}");
-        let found = ours.adjoint(&alone, &expected.x, &expected.y).unwrap();
-        let expected = theirs.adjoint(&CpuBackend, &expected.x, &expected.y).unwrap();
-        let scale = expected.wall.as_flattened().iter().fold(0.0, |m: f64, v| m.max(v.abs()));
-        let worst = apart(found.wall.as_flattened(), expected.wall.as_flattened());
-        assert!(worst < 1e-6 * scale, "{worst:e} of {scale:e}");
     }
 }

@@ -2,10 +2,11 @@
 
 use gridgen::backend::cpu::CpuBackend;
 use gridgen::backend::scalars::{self, Ending, FIRST, LOG, SLOTS};
-use gridgen::backend::{Algebraic, Backend, Bands, SparseMatrix};
+use gridgen::backend::{Algebraic, Backend, Bands, SparseBackend, SparseMatrix};
 use gridgen::pde::control::Wall;
 use gridgen::solver::krylov::Method;
 use gridgen::solver::precond::Kind;
+use gridgen::sparse::EllPattern;
 
 use super::cases::Case;
 use super::factors::jacobian;
@@ -108,6 +109,46 @@ fn a_scaled_vector_is_multiplied_across_borders() {
                     let difference = (y - expected[row]).abs();
                     let bound = 1e-12 * expected[row].abs().max(1.0);
                     assert!(difference < bound, "{transport:?}, {periodic}, {row}: {difference:e}");
+                }
+            }
+        }
+    }
+}
+
+/// The slots of neighbours beyond a border come from the band there.
+#[test]
+fn a_matrix_is_transposed_across_borders() {
+    for (periodic, nodes) in [(false, (38, 9)), (true, (38, 9)), (false, (30, 3))] {
+        let case = Case {
+            periodic,
+            nodes,
+            wall: Wall::Frozen,
+            kind: Kind::Jacobi,
+            method: Method::Bicgstab,
+        };
+        let (_, data) = case.start();
+        let (mi, mj) = (data.mi, data.mj);
+        let bands = Bands::new(mi, 3, periodic).unwrap();
+        let pattern = EllPattern::nine_point(mi, mj, periodic);
+        let mut expected = CpuBackend.matrix(&pattern).unwrap();
+        let whole = jacobian(&CpuBackend, &data).unwrap();
+        CpuBackend.transpose(&whole, &mut expected).unwrap();
+        for transport in TRANSPORTS {
+            let found = on_bands_of(&fibers(3), transport, &bands, |rank, backend| {
+                let a = jacobian(backend, &data)?;
+                let part = EllPattern::nine_point(bands.of(rank).len(), mj, false);
+                let mut t = backend.matrix(&part)?;
+                backend.transpose(&a, &mut t)?;
+                Ok((rows(&bands, rank, mi, mj), backend.matrix_values(&t)?))
+            });
+
+            for (rows, values) in found.unwrap() {
+                for (slot, of_slot) in values.chunks(rows.len()).enumerate() {
+                    for (&row, found) in rows.iter().zip(of_slot) {
+                        let expected = expected.values()[slot * 2 * mi * mj + row];
+                        let off = (found - expected).abs();
+                        assert!(off < 1e-12, "{transport:?}, {periodic}, {row}, {slot}: {off:e}");
+                    }
                 }
             }
         }

@@ -10,11 +10,15 @@ use std::time::{Duration, Instant};
 use std::{env, fs};
 
 use gridgen::backend::Bands;
+use gridgen::backend::cpu::CpuBackend;
 use gridgen::backend::cuda::{CudaBackend, Device, JobRank};
 use gridgen::case::Case;
 use gridgen::error::Error;
-use gridgen::generate::{GridResult, Machine, Progress, RankWork, Ranks, RunOptions, run_on};
+use gridgen::generate::{
+    DerivativesAt, GridResult, Machine, Progress, RankWork, Ranks, RunOptions, run_on,
+};
 use gridgen::linear_system::{SystemOptions, solve_system_on};
+use gridgen::movement::MovementError;
 use gridgen::ranks::Job;
 use gridgen::solver::SolverError;
 use gridgen::solver::history::NewtonStep;
@@ -118,7 +122,7 @@ fn history(result: &GridResult) -> String {
 }
 
 /// Does the work of a rank and ends the process, if a test has started it as one. What it does: `run CASE`,
-/// `stop CASE`, `go-on CASE`, `die CASE`, `lose CASE` or `solve`.
+/// `stop CASE`, `go-on CASE`, `die CASE`, `lose CASE`, `move alike`, `move apart` or `solve`.
 fn be_a_rank() {
     let Ok(said) = env::var(RANK) else { return };
     let words: Vec<&str> = said.split(' ').collect();
@@ -148,6 +152,11 @@ fn work(words: &[&str], job: &Arc<Job>, folder: &Path) -> Result<String, Error> 
         _ => Arc::new(FiberDevice::default()),
     };
     let ranks = Box::new(JobRank::new(job.clone(), device)?);
+    if words[0] == "move" {
+        // Another rank than the first may be given another wall.
+        let by = if words[1] == "apart" && last { 1.1 } else { 1.2 };
+        return Ok(moved(&Machine::Ranks(ranks), by)?);
+    }
     if words[0] == "solve" {
         let options = SystemOptions {
             job: Some(job.clone()),
@@ -172,6 +181,21 @@ fn work(words: &[&str], job: &Arc<Job>, folder: &Path) -> Result<String, Error> 
     let result = run_on(Machine::Ranks(ranks), &case(words[1]), &options, &mut watch)?;
     assert_eq!(result.files.is_empty(), !job.is_first());
     Ok(history(&result))
+}
+
+/// The bits of a moved grid and of derivatives by its wall, all in a line.
+fn moved(machine: &Machine, by: f64) -> Result<String, MovementError> {
+    let reference = case("C").settle().unwrap().reference(&CpuBackend)?;
+    let wall: Vec<_> = reference.wall().into_iter().map(|[x, y]| [x, by * y]).collect();
+    let moved = machine.move_to(&reference, &wall)?;
+    assert!(moved.verdict.is_good(), "{}", moved.verdict);
+    let at = DerivativesAt { reference: &reference, moved: &moved, tolerance: 1e-10 };
+    let found = machine.adjoint(at, &moved.grid.x, &moved.grid.y)?;
+    let values = [&moved.grid.x, &moved.grid.y, found.wall.as_flattened(), &found.heights];
+    Ok(values.into_iter().flatten().fold(String::new(), |mut text, value| {
+        write!(text, "{:x} ", value.to_bits()).unwrap();
+        text
+    }))
 }
 
 /// Starts ranks that do this in a folder.
@@ -316,4 +340,21 @@ fn a_system_is_solved_by_the_rows_of_processes() {
     assert!(said.iter().all(|said| *said == format!("true {}", expected.report.iterations)));
     let x = |name: &str| fs::read(folder.path().join(name).join("x.mtx")).unwrap();
     assert!(x("out") == x("threads"));
+}
+
+#[test]
+fn a_grid_is_moved_by_processes_as_by_threads() {
+    let folder = tempfile::tempdir().unwrap();
+    let expected = moved(&Machine::Ranks(Box::new(Threads(2))), 1.2).unwrap();
+
+    let (codes, said) = ended(2, folder.path(), "move alike");
+
+    assert_eq!(codes, [Some(0); 2], "{said:?}");
+    assert!(said.iter().all(|said| *said == expected));
+    let (codes, said) = ended(2, folder.path(), "move apart");
+    assert_eq!(codes, [Some(3); 2], "{said:?}");
+    assert!(
+        said.iter().all(|said| said.starts_with("rank 1 has points or derivatives of digest ")),
+        "{said:?}"
+    );
 }

@@ -1,12 +1,14 @@
 //! A device of the CUDA backend on the CPU: kernels compiled by the system's C++ compiler, whose
 //! threads are fibers (`fibers.hpp`).
 
+mod counted;
 mod device;
 mod library;
 mod memory;
 mod mortal;
 mod ranks;
 
+pub use counted::CountedDevice;
 pub use device::FiberDevice;
 pub use library::{Code, Library, compiled};
 pub use mortal::{lost, mortal};

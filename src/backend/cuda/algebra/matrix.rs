@@ -7,8 +7,11 @@ use crate::backend::cuda::comm::{Halo, PERIODIC_ROW};
 use crate::backend::cuda::device::Buffer;
 use crate::backend::cuda::launch::constants::{SLOT_UNIT, WALL_SUMS, WARP};
 use crate::backend::cuda::launch::{Argument, LaunchShape, Result, Source, arguments};
-use crate::backend::{DeviceError, LinearOperator, Product, Real};
+use crate::backend::{LinearOperator, Product, Real};
 use crate::sparse::{EllPattern, Structure};
+
+/// Values of a point's couplings with those beyond the end of its row: four pairs.
+const COUPLINGS: usize = 8;
 
 /// A matrix in ELL format in a GPU's memory: `values[k * stride + r]` is slot k of row r.
 ///
@@ -92,11 +95,19 @@ impl<T: Real> CudaMatrix<T> {
         let Structure::NinePoint { mi, mj, periodic } = self.pattern.structure() else {
             return Ok(());
         };
-        if backend.ranks.is_some() {
-            return Err(DeviceError::OneDeviceOnly { what: "the transpose of a matrix" });
-        }
-        let mut arguments = backend.grid_arguments(mi, mj, periodic);
-        arguments.extend(arguments![&self.values, &t.values]);
+        let grid = backend.grid_arguments(mi, mj, periodic);
+        let received = match &backend.ranks {
+            Some(ranks) => {
+                let halo = Halo::<T>::new(&backend.device, COUPLINGS * mj)?;
+                let arguments = arguments![grid.clone(), &self.values, &halo.sent];
+                let shape = LaunchShape::threads(2 * mj);
+                backend.launch::<T>(Source::Matrix, "pack_couplings", shape, &arguments)?;
+                halo.exchange(ranks, ranks.neighbours)?;
+                Some(halo.received)
+            }
+            None => None,
+        };
+        let arguments = arguments![grid, &self.values, received.as_ref(), &t.values];
         let shape = LaunchShape::threads(mi * mj);
         backend.launch::<T>(Source::Matrix, "transpose_nine_point", shape, &arguments)
     }

@@ -16,6 +16,7 @@ use crate::pde::control::{
     smoothing_shares,
 };
 use std::ops::Range;
+use std::sync::Arc;
 
 impl CudaBackend {
     /// The grid equations of this device's part of an initial grid, made where it is.
@@ -25,19 +26,15 @@ impl CudaBackend {
         normals: &[[f64; 2]],
         settings: &EllipticSettings,
     ) -> Result<CudaElliptic> {
-        let Columns { topology, ni, .. } = grid.columns;
-        let unknown = self.unknown_columns(topology, ni);
-        let whole = LevelSize::of_grid(topology, ni, grid.nj);
-        // The columns beside those of a band are not its own.
-        let periodic = whole.periodic && self.ranks.is_none();
-        let size = LevelSize { mi: unknown.len(), periodic, ..whole };
-        let part = Part { backend: self, grid, size, unknown };
+        let part = Part::new(self, grid);
+        let (Columns { topology, .. }, size) = (&grid.columns, part.size);
+        let topology = *topology;
         let arc = part.zeros(grid.x.len())?;
         let (lines, columns) = (line_shape(grid.columns.count), grid.columns.held());
         let arguments = arguments![columns, grid.nj as u32, &grid.x, &grid.y, &arc];
         self.launch::<f64>(Source::Control, "arc_lengths", lines, &arguments)?;
         let [p, q] = part.control_functions(&arc, settings)?;
-        let (control_p, control_q) = (part.inner(&p)?, part.inner(&q)?);
+        let (control_p, control_q) = (Arc::new(part.inner(&p)?), Arc::new(part.inner(&q)?));
         drop((p, q));
         let line = (&grid.line.x[..], &grid.line.y[..]);
         let (wall, offsets) = match settings.control.wall {
@@ -46,7 +43,8 @@ impl CudaBackend {
                 let heights = first_heights(topology, line.0, line.1, settings.first_cell);
                 let lengths = decay_lengths(topology, line, &heights, settings.control.decay);
                 let offset = |k: usize| part.frame_offsets(|i| heights[i] * normals[i][k]);
-                (Some(part.wall_terms(&arc, &lengths)?), [Some(offset(0)?), Some(offset(1)?)])
+                let terms = part.wall_terms(&arc, &lengths)?.map(Arc::new);
+                (Some(terms), [Some(offset(0)?), Some(offset(1)?)])
             }
         };
         drop(arc);
@@ -68,16 +66,26 @@ impl CudaBackend {
 }
 
 /// A device's part of an initial grid: the columns of its unknown points and those beside them.
-struct Part<'a> {
+pub(super) struct Part<'a> {
     backend: &'a CudaBackend,
     grid: &'a CudaGrid,
     /// Of its unknown points.
-    size: LevelSize,
+    pub(super) size: LevelSize,
     /// Their columns.
     unknown: Range<usize>,
 }
 
-impl Part<'_> {
+impl<'a> Part<'a> {
+    pub(super) fn new(backend: &'a CudaBackend, grid: &'a CudaGrid) -> Self {
+        let Columns { topology, ni, .. } = grid.columns;
+        let unknown = backend.unknown_columns(topology, ni);
+        let whole = LevelSize::of_grid(topology, ni, grid.nj);
+        // The columns beside those of a band are not its own.
+        let periodic = whole.periodic && backend.ranks.is_none();
+        let size = LevelSize { mi: unknown.len(), periodic, ..whole };
+        Self { backend, grid, size, unknown }
+    }
+
     fn zeros(&self, values: usize) -> Result<Buffer<f64>> {
         Buffer::zeros(&self.backend.device, values)
     }
@@ -176,7 +184,7 @@ impl Part<'_> {
     }
 
     /// The columns of the frame: those of the unknown points and one on either side.
-    fn frame_columns(&self) -> Columns {
+    pub(super) fn frame_columns(&self) -> Columns {
         let (first, count) = (self.unknown.start.cast_signed() - 1, self.size.mi + 2);
         Columns { first, count, ..self.grid.columns.clone() }
     }
@@ -187,7 +195,11 @@ impl Part<'_> {
     }
 
     /// One coordinate of the nodes as a frame, the row next to the wall at `offsets` from it.
-    fn frame(&self, nodes: &Buffer<f64>, offsets: Option<&Buffer<f64>>) -> Result<Buffer<f64>> {
+    pub(super) fn frame(
+        &self,
+        nodes: &Buffer<f64>,
+        offsets: Option<&Buffer<f64>>,
+    ) -> Result<Buffer<f64>> {
         let (columns, mi, nj) = (&self.grid.columns, self.size.mi, self.grid.nj);
         let frame = self.zeros((mi + 2) * nj)?;
         let size = arguments![columns.held(), self.first(), mi as u32, nj as u32];

@@ -12,6 +12,7 @@ use crate::backend::{CellGuard, EllipticBackend, EllipticData, LevelSize, Real, 
 use crate::grid::{Grid, Seam, Topology};
 use crate::pde::EllipticSettings;
 use std::ops::Range;
+use std::sync::Arc;
 
 /// Threads of the block that solves the wall's reduced system.
 const WALL_THREADS: u32 = 512;
@@ -26,8 +27,9 @@ pub struct CudaElliptic {
     pub(super) line: Grid,
     pub(crate) x: Buffer<f64>,
     pub(crate) y: Buffer<f64>,
-    pub(crate) control_p: Buffer<f64>,
-    pub(crate) control_q: Buffer<f64>,
+    /// Shared with what has the same equations at other nodes.
+    pub(crate) control_p: Arc<Buffer<f64>>,
+    pub(crate) control_q: Arc<Buffer<f64>>,
     pub(crate) wall: Option<Wall>,
     pub(crate) row_weights: Buffer<f64>,
     pub(crate) merit_weights: Buffer<f64>,
@@ -37,8 +39,8 @@ pub struct CudaElliptic {
 
 /// The wall terms: their decay and their amplitudes (p_i, q_i), interleaved.
 pub(crate) struct Wall {
-    pub(crate) phi: Buffer<f64>,
-    pub(crate) psi: Buffer<f64>,
+    pub(crate) phi: Arc<Buffer<f64>>,
+    pub(crate) psi: Arc<Buffer<f64>>,
     pub(crate) amplitudes: Buffer<f64>,
 }
 
@@ -53,15 +55,15 @@ impl CudaElliptic {
     }
 
     /// Coordinates, control functions and wall terms.
-    fn shared(&self) -> EllipticState {
+    pub(super) fn shared(&self) -> EllipticState {
         let wall = self.wall.as_ref();
         EllipticState {
             x: (&self.x).into(),
             y: (&self.y).into(),
-            control_p: (&self.control_p).into(),
-            control_q: (&self.control_q).into(),
-            phi: wall.map(|wall| &wall.phi).into(),
-            psi: wall.map(|wall| &wall.psi).into(),
+            control_p: (&*self.control_p).into(),
+            control_q: (&*self.control_q).into(),
+            phi: wall.map(|wall| &*wall.phi).into(),
+            psi: wall.map(|wall| &*wall.psi).into(),
             amplitudes: wall.map(|wall| &wall.amplitudes).into(),
         }
     }
@@ -102,7 +104,7 @@ impl EllipticBackend for CudaBackend {
         let framed: Vec<usize> = (own.start..own.end + 2).map(at).collect();
         let unknown: Vec<usize> = own.clone().collect();
         let frame = |values: &[f64]| upload(values, stride, &framed);
-        let inner = |values: &[f64]| upload(values, mi, &unknown);
+        let inner = |values: &[f64]| upload(values, mi, &unknown).map(Arc::new);
         let on_line =
             |nodes: &[f64]| -> Vec<f64> { (before..stride).map(|i| nodes[at(i)]).collect() };
         let line = first_line(Topology::O(seam), &on_line(&data.x), &on_line(&data.y));
@@ -169,6 +171,17 @@ impl EllipticBackend for CudaBackend {
         self.gather_lines(&own, lines, |_, line, columns, values| {
             part[line * row..][columns].copy_from_slice(values);
         })
+    }
+
+    fn download_whole(&self, u: &CudaVector<f64>, whole: &mut [f64]) -> Result<()> {
+        let Some(ranks) = &self.ranks else { return u.download(whole) };
+        let rows = whole.len() / ranks.bands.columns();
+        let lengths: Vec<usize> =
+            (0..ranks.size).map(|rank| rows * ranks.bands.of(rank).len()).collect();
+        for (rank, part) in self.all_parts(ranks, &[u], &lengths)?.iter().enumerate() {
+            ranks.bands.put_state(rank, part, whole);
+        }
+        Ok(())
     }
 
     fn residual(
@@ -290,8 +303,8 @@ impl CudaBackend {
         &self,
         (size, columns, line): (LevelSize, Columns, Grid),
         [x, y]: [Buffer<f64>; 2],
-        [control_p, control_q]: [Buffer<f64>; 2],
-        wall: Option<[Buffer<f64>; 2]>,
+        [control_p, control_q]: [Arc<Buffer<f64>>; 2],
+        wall: Option<[Arc<Buffer<f64>>; 2]>,
     ) -> Result<CudaElliptic> {
         let zeros = |n: usize| Buffer::zeros(&self.device, n);
         let LevelSize { mi, mj, .. } = size;

@@ -1,9 +1,10 @@
-//! Grids and the grid equations: march, control functions, residual and Jacobian, quality.
+//! Grids and the grid equations: march, control functions, residual and Jacobian, movement, quality.
 
 mod control;
 mod elliptic;
 mod lines;
 mod march;
+mod movement;
 mod nodes;
 mod quality;
 

@@ -232,6 +232,24 @@ impl GridBackend for CudaBackend {
     fn fetch_lines(&self, grid: &CudaGrid, lines: &[Range<usize>], host: &mut Grid) -> Result<()> {
         self.download_lines(grid, lines, host)
     }
+
+    fn fetch_whole(&self, grid: &CudaGrid, host: &mut Grid) -> Result<()> {
+        self.download_all(grid, host)
+    }
+
+    fn placed(&self, grid: &CudaGrid, shift: [f64; 2], scale: f64) -> Result<CudaGrid> {
+        let placed = |nodes: &Buffer<f64>, shift: f64| -> Result<_> {
+            let to = Buffer::zeros(&self.device, nodes.len())?;
+            let arguments = arguments![nodes.len() as u64, shift, scale, nodes, &to];
+            let shape = LaunchShape::elementwise(nodes.len());
+            self.launch::<f64>(Source::Quality, "place_nodes", shape, &arguments)?;
+            Ok(to)
+        };
+        let mut line = grid.line.clone();
+        line.place(shift, scale);
+        let (x, y) = (placed(&grid.x, shift[0])?, placed(&grid.y, shift[1])?);
+        Ok(CudaGrid { columns: grid.columns.clone(), nj: grid.nj, line, x, y })
+    }
 }
 
 /// Columns of both ranges.

@@ -46,6 +46,7 @@ const ONE: &[Width] = &[Width::Double];
 const COLUMNS: &str = include_str!("../../../../kernels/columns.cuh");
 const COMMON: &str = include_str!("../../../../kernels/common.cuh");
 const CYCLIC: &str = include_str!("../../../../kernels/cyclic.cuh");
+const EQUATIONS: &str = include_str!("../../../../kernels/equations.cuh");
 const FOLD: &str = include_str!("../../../../kernels/fold.cuh");
 const HALO: &str = include_str!("../../../../kernels/halo.cuh");
 const LEVEL: &str = include_str!("../../../../kernels/level.cuh");
@@ -56,7 +57,8 @@ sources! {
     Vector "vector.cu" BOTH [COMMON];
     Scalars "scalars.cu" BOTH [COMMON, PEERS];
     Matrix "matrix.cu" BOTH [COMMON];
-    Elliptic "elliptic.cu" BOTH [COMMON];
+    Elliptic "elliptic.cu" BOTH [COMMON, EQUATIONS];
+    Movement "movement.cu" ONE [COMMON, COLUMNS, EQUATIONS];
     Wall "wall.cu" BOTH [COMMON];
     March "march.cu" ONE [COMMON, CYCLIC, COLUMNS];
     Initial "initial.cu" ONE [COMMON, COLUMNS];

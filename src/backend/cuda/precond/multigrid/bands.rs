@@ -105,6 +105,15 @@ impl<M: Real> CudaLevel<M> {
         self.exchange(backend, "exchange_solution", &[self.u().into()])
     }
 
+    /// Brings u beside a band, and notes its own outer columns, for xi-lines that are not solved after
+    /// eta-lines: what [`Self::join_lines`] starts from. u = 0 is there already.
+    pub(super) fn begin_lines(&self, backend: &CudaBackend, zero: bool) -> Result<()> {
+        match &self.part {
+            Some(part) if zero => part.solution.sent.clear(),
+            _ => self.refresh(backend),
+        }
+    }
+
     /// Exchanges columns with the neighbours of a band.
     fn exchange(&self, backend: &CudaBackend, name: &'static str, own: &[Argument]) -> Result<()> {
         let (Some(ranks), Some(part)) = (&backend.ranks, &self.part) else { return Ok(()) };

@@ -116,7 +116,7 @@ impl MultigridBackend for CudaBackend {
         let beside = fine.residual_beside(self)?;
         let (name, target) = (fine.kind.pick("restrict_compact", "restrict_full"), coarse.target());
         let mut arguments = arguments![fine.layout(), &fine.operator, &fine.f, fine.u()];
-        arguments.extend(arguments![fine.solved(), beside]);
+        arguments.extend(arguments![fine.solved(), beside.clone()]);
         arguments.extend(arguments![target.layout(), &target.f, target.u()]);
         let LevelSize { mi, mj, .. } = target.size;
         let blocks = [mi.div_ceil(RESTRICT_I), mj.div_ceil(RESTRICT_J)];
@@ -128,7 +128,7 @@ impl MultigridBackend for CudaBackend {
         self.launch::<M>(Source::Transfer, name, shape, &arguments)?;
         if fine.kind.has_sums() {
             let mut arguments = arguments![fine.layout(), &fine.operator, &fine.borders];
-            arguments.extend(arguments![&fine.f, fine.u(), target.layout(), &target.f]);
+            arguments.extend(arguments![&fine.f, fine.u(), beside, target.layout(), &target.f]);
             let mut shape = LaunchShape::new(mi.div_ceil(SUMMED_POINTS), (WARP * WALL_SUMS) as u32);
             shape.grid[2] = coarse.copies as u32;
             self.launch::<M>(Source::Transfer, "restrict_sums", shape, &arguments)?;

@@ -49,6 +49,9 @@ impl<M: Real> CudaLevel<M> {
         let colours = [first, 1 - first];
         let lines = |across: usize, colour: usize| (across + 1 - colour) / 2;
         let mut zero = self.contents.get() == Contents::Zero as u32;
+        if self.kind.transposed && self.kind.has_xi() {
+            self.begin_lines(backend, zero)?;
+        }
         for along_xi in [self.kind.transposed, !self.kind.transposed] {
             for colour in colours.into_iter().filter(|_| !along_xi || self.kind.has_xi()) {
                 if along_xi {

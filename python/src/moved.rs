@@ -1,0 +1,378 @@
+//! Moved grids, and their derivatives.
+
+use std::sync::{Arc, Mutex, OnceLock};
+
+use gridgen::backend::cpu::CpuBackend;
+use gridgen::backend::cuda::{self, CudaBackend};
+use gridgen::backend::{DeviceError, MovementBackend};
+use gridgen::error::Error;
+use gridgen::generate::{DerivativesAt, DeviceNodes};
+use gridgen::grid::{Grid, Topology};
+use gridgen::movement::{Derivatives, Moved, MovementError, ResidentMoved, Solved};
+use gridgen::solver::SolverError;
+use numpy::ndarray::{Array1, Array2};
+use numpy::{IntoPyArray, PyArray1, PyArray2, PyReadonlyArray1, PyReadonlyArray2};
+use pyo3::prelude::*;
+use pyo3::types::PyCapsule;
+
+use crate::arguments::in_pool;
+use crate::device::{self, Borrowed};
+use crate::errors::{raised, refused};
+use crate::grid::NativeGrid;
+use crate::movement::{Base, Device, OnGpu, points, rows, unlocked};
+
+/// A moved grid where it was computed.
+pub(crate) enum Found {
+    Host(Box<Moved>),
+    Gpu { moved: Box<ResidentMoved<CudaBackend>>, nodes: Arc<GpuNodes> },
+}
+
+impl Found {
+    pub(crate) fn on_gpu(base: &Arc<Base>, moved: ResidentMoved<CudaBackend>) -> Self {
+        let nodes = GpuNodes::new(base, moved.shape(), moved.nodes().clone().into());
+        Self::Gpu { moved: Box::new(moved), nodes: Arc::new(nodes) }
+    }
+}
+
+/// Two numbers at each node of a grid in a GPU's memory, and on the host where they were asked for.
+pub(crate) struct GpuNodes {
+    base: Arc<Base>,
+    pub(crate) topology: Topology,
+    pub(crate) size: [usize; 2],
+    pub(crate) nodes: DeviceNodes,
+    host: OnceLock<Grid>,
+}
+
+impl GpuNodes {
+    fn new(base: &Arc<Base>, (topology, size): (Topology, [usize; 2]), nodes: DeviceNodes) -> Self {
+        Self { base: base.clone(), topology, size, nodes, host: OnceLock::new() }
+    }
+
+    /// The same on the host. Waits for other work on the GPU, and must not have Python's lock meanwhile.
+    pub(crate) fn host(&self) -> Result<&Grid, Error> {
+        if self.host.get().is_none() {
+            let mut grid = Grid::unset(self.topology, self.size[0], self.size[1]);
+            let [x, y] = self.nodes.nodes();
+            let _alone = match &self.base.device {
+                Device::Gpu(_, gpu) => Some(unlocked(gpu)),
+                Device::Cpu | Device::Several(_) => None,
+            };
+            x.download(&mut grid.x).and_then(|()| y.download(&mut grid.y))?;
+            // Another thread may have been faster: it is the same.
+            let _ = self.host.set(grid);
+        }
+        self.host.get().ok_or_else(|| DeviceError::NoGpu.into())
+    }
+}
+
+/// Displacements of the nodes of a grid in a GPU's memory.
+#[pyclass(frozen, module = "gridgen._core")]
+pub(crate) struct NativeNodes(Arc<GpuNodes>);
+
+#[pymethods]
+impl NativeNodes {
+    #[getter]
+    fn ni(&self) -> usize {
+        self.0.size[0]
+    }
+
+    #[getter]
+    fn nj(&self) -> usize {
+        self.0.size[1]
+    }
+
+    #[getter]
+    fn x<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyArray2<f64>>> {
+        self.on_host(py, |grid| &grid.x)
+    }
+
+    #[getter]
+    fn y<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyArray2<f64>>> {
+        self.on_host(py, |grid| &grid.y)
+    }
+
+    fn dlpack_device(&self) -> (u32, usize) {
+        device::device(&self.0.nodes)
+    }
+
+    /// The first number (axis 0) or the second (1) at the nodes, as `NativeGrid.dlpack` has coordinates.
+    #[pyo3(signature = (axis, stream, max_version))]
+    fn dlpack<'py>(
+        &self,
+        py: Python<'py>,
+        axis: usize,
+        stream: Option<i64>,
+        max_version: Option<(u32, u32)>,
+    ) -> PyResult<Bound<'py, PyCapsule>> {
+        let _ = stream;
+        let versioned = max_version.is_some_and(|version| version >= (1, 0));
+        device::capsule(py, &self.0.nodes, axis.min(1), versioned)
+    }
+}
+
+impl NativeNodes {
+    fn on_host<'py>(
+        &self,
+        py: Python<'py>,
+        values: impl Fn(&Grid) -> &Vec<f64>,
+    ) -> PyResult<Bound<'py, PyArray2<f64>>> {
+        let grid = py.detach(|| self.0.host()).map_err(|error| raised(py, error))?;
+        let at = |(j, i): (usize, usize)| values(grid)[j * grid.ni + i];
+        Ok(Array2::from_shape_fn((grid.nj, grid.ni), at).into_pyarray(py))
+    }
+}
+
+/// A moved grid.
+#[pyclass(frozen, module = "gridgen._core")]
+pub(crate) struct NativeMoved {
+    base: Arc<Base>,
+    found: Found,
+    /// The equations at the grid, from the first derivative on.
+    derivatives: Mutex<Differentiable>,
+}
+
+enum Differentiable {
+    NotYet,
+    Cpu(Box<Derivatives<CpuBackend>>),
+    Gpu(Box<Derivatives<CudaBackend>>),
+}
+
+/// Displacements of the nodes, or derivatives by wall points and heights; and the solve.
+struct Answer {
+    points: Vec<[f64; 2]>,
+    heights: Vec<f64>,
+    solved: Solved,
+}
+
+/// What a derivative is asked for on the host.
+enum Asked {
+    Forward { wall: Vec<[f64; 2]>, heights: Vec<f64> },
+    Adjoint { x: Vec<f64>, y: Vec<f64> },
+}
+
+/// The GPU of a grid, and topology and size of that.
+type Gpu<'a> = (&'a dyn cuda::Device, &'a Mutex<OnGpu>, (Topology, [usize; 2]));
+
+/// Arrays by wall points and by heights, iterations and residual.
+type Gradient<'py> = (Bound<'py, PyArray2<f64>>, Bound<'py, PyArray1<f64>>, f64, f64);
+
+impl NativeMoved {
+    pub(crate) fn new(base: Arc<Base>, found: Found) -> Self {
+        Self { base, found, derivatives: Mutex::new(Differentiable::NotYet) }
+    }
+}
+
+#[pymethods]
+impl NativeMoved {
+    fn grid(&self, py: Python<'_>) -> PyResult<NativeGrid> {
+        in_pool(py, || match &self.found {
+            Found::Host(moved) => NativeGrid::of(moved.grid.clone().into()),
+            Found::Gpu { moved, nodes } => NativeGrid::moved(nodes.clone(), moved.quality.clone()),
+        })
+    }
+
+    /// Kind, whether it is good, and the reason.
+    fn verdict(&self) -> (&'static str, bool, String) {
+        let verdict = match &self.found {
+            Found::Host(moved) => &moved.verdict,
+            Found::Gpu { moved, .. } => &moved.verdict,
+        };
+        (verdict.kind(), verdict.is_good(), verdict.to_string())
+    }
+
+    /// Newton steps, linear iterations, and into how many parts the movement was cut.
+    fn counts(&self) -> (usize, f64, usize) {
+        match &self.found {
+            Found::Host(moved) => (moved.newton_iterations, moved.linear_iterations, moved.parts),
+            Found::Gpu { moved, .. } => {
+                (moved.newton_iterations, moved.linear_iterations, moved.parts)
+            }
+        }
+    }
+
+    fn worn(&self) -> Option<&str> {
+        match &self.found {
+            Found::Host(moved) => moved.worn.as_deref(),
+            Found::Gpu { moved, .. } => moved.worn.as_deref(),
+        }
+    }
+
+    /// The displacement of the nodes, points (nj ni, 2) row by row, with iterations and residual.
+    fn derivative<'py>(
+        &self,
+        py: Python<'py>,
+        wall: PyReadonlyArray2<'_, f64>,
+        heights: Option<PyReadonlyArray1<'_, f64>>,
+        tolerance: f64,
+    ) -> PyResult<(Bound<'py, PyArray2<f64>>, f64, f64)> {
+        let heights = heights.map_or_else(Vec::new, |heights| heights.as_array().to_vec());
+        let asked = Asked::Forward { wall: points(&wall), heights };
+        let Answer { points, solved, .. } = self.answer(py, &asked, tolerance)?;
+        Ok((rows(py, &points), solved.iterations, solved.residual))
+    }
+
+    /// The same left on the GPU.
+    fn derivative_on_gpu(
+        &self,
+        py: Python<'_>,
+        wall: PyReadonlyArray2<'_, f64>,
+        heights: Option<PyReadonlyArray1<'_, f64>>,
+        tolerance: f64,
+    ) -> PyResult<(NativeNodes, f64, f64)> {
+        let heights = heights.map_or_else(Vec::new, |heights| heights.as_array().to_vec());
+        let wall = points(&wall);
+        let (_, gpu, shape) = self.gpu(py)?;
+        let found = in_pool(py, || {
+            self.on_gpu(gpu, tolerance, |derivatives, backend| {
+                let (nodes, solved) = derivatives.resident_derivative(backend, &wall, &heights)?;
+                // Whoever takes them waits for nothing.
+                backend.device().synchronise().map_err(SolverError::from)?;
+                let nodes = GpuNodes::new(&self.base, shape, Arc::new(nodes).into());
+                Ok((NativeNodes(Arc::new(nodes)), solved))
+            })
+        })?;
+        let (nodes, solved) = found.map_err(|error| raised(py, error))?;
+        Ok((nodes, solved.iterations, solved.residual))
+    }
+
+    /// Derivatives by the wall points and by the heights, with iterations and residual.
+    fn adjoint<'py>(
+        &self,
+        py: Python<'py>,
+        nodes: PyReadonlyArray2<'_, f64>,
+        tolerance: f64,
+    ) -> PyResult<Gradient<'py>> {
+        let nodes = nodes.as_array();
+        let [x, y] = [0, 1].map(|c| nodes.column(c).to_vec());
+        let found = self.answer(py, &Asked::Adjoint { x, y }, tolerance)?;
+        Ok(gradient(py, found))
+    }
+
+    /// The same from an array (nj, ni, 2) of another library on the GPU of the grid.
+    fn adjoint_on_gpu<'py>(
+        &self,
+        py: Python<'py>,
+        nodes: &Bound<'py, PyAny>,
+        tolerance: f64,
+    ) -> PyResult<Gradient<'py>> {
+        let (device, gpu, (topology, [ni, nj])) = self.gpu(py)?;
+        let borrowed = Borrowed::new(device, "nodes", nodes, &[nj, ni, 2])?;
+        let (at, strides) = (borrowed.at.0, [0, 1, 2].map(|axis| borrowed.at.1[axis]));
+        let found = in_pool(py, || {
+            self.on_gpu(gpu, tolerance, |derivatives, backend| {
+                // SAFETY: the array is borrowed until the solve has come to its end.
+                #[allow(unsafe_code, reason = "an array of another library")]
+                let taken = unsafe { backend.take_array(topology, [nj, ni], (at, strides)) };
+                derivatives.resident_adjoint(backend, taken.map_err(SolverError::from)?)
+            })
+        });
+        drop(borrowed);
+        let found = found?.map_err(|error| raised(py, error))?;
+        let (points, heights, solved) = (found.wall, found.heights, found.solved);
+        Ok(gradient(py, Answer { points, heights, solved }))
+    }
+}
+
+fn gradient(py: Python<'_>, found: Answer) -> Gradient<'_> {
+    let heights = Array1::from_vec(found.heights).into_pyarray(py);
+    (rows(py, &found.points), heights, found.solved.iterations, found.solved.residual)
+}
+
+impl NativeMoved {
+    /// The GPU that has the grid, and topology and size of that.
+    fn gpu(&self, py: Python<'_>) -> PyResult<Gpu<'_>> {
+        match (&self.base.device, &self.found) {
+            (Device::Gpu(device, gpu), Found::Gpu { moved, .. }) => {
+                Ok((&**device, gpu, moved.shape()))
+            }
+            _ => Err(refused(py, "the grid is not on one GPU: give an array on the host")),
+        }
+    }
+
+    /// Asks the derivatives on the GPU, which are made at the first time.
+    fn on_gpu<T>(
+        &self,
+        gpu: &Mutex<OnGpu>,
+        tolerance: f64,
+        ask: impl FnOnce(&mut Derivatives<CudaBackend>, &CudaBackend) -> Result<T, MovementError>,
+    ) -> Result<T, MovementError> {
+        let (mut kept, mut gpu) = (unlocked(&self.derivatives), unlocked(gpu));
+        let (backend, resident) = gpu.resident(&self.base.reference)?;
+        let derivatives = match (std::mem::replace(&mut *kept, Differentiable::NotYet), &self.found)
+        {
+            (Differentiable::Gpu(derivatives), _) => *derivatives,
+            (_, Found::Gpu { moved, .. }) => resident.derivatives(backend, moved)?,
+            (_, Found::Host(moved)) => self.base.reference.derivatives(backend, moved)?,
+        };
+        let mut derivatives = derivatives.with_tolerance(tolerance);
+        let found = ask(&mut derivatives, backend);
+        *kept = Differentiable::Gpu(Box::new(derivatives));
+        found
+    }
+
+    /// The same on the CPU.
+    fn on_cpu(
+        &self,
+        moved: &Moved,
+        asked: &Asked,
+        tolerance: f64,
+    ) -> Result<Answer, MovementError> {
+        let mut kept = unlocked(&self.derivatives);
+        let derivatives = match std::mem::replace(&mut *kept, Differentiable::NotYet) {
+            Differentiable::Cpu(derivatives) => *derivatives,
+            _ => self.base.reference.derivatives(&CpuBackend, moved)?,
+        };
+        let mut derivatives = derivatives.with_tolerance(tolerance);
+        let found = answer(&mut derivatives, &CpuBackend, asked);
+        *kept = Differentiable::Cpu(Box::new(derivatives));
+        found
+    }
+
+    fn answer(&self, py: Python<'_>, asked: &Asked, tolerance: f64) -> PyResult<Answer> {
+        let Base { reference, device } = &*self.base;
+        let found = in_pool(py, || match (device, &self.found) {
+            (Device::Gpu(_, gpu), _) => self
+                .on_gpu(gpu, tolerance, |derivatives, backend| answer(derivatives, backend, asked)),
+            (Device::Several(machine), Found::Host(moved)) => {
+                let at = DerivativesAt { reference, moved, tolerance };
+                let machine = unlocked(machine);
+                match asked {
+                    Asked::Forward { wall, heights } => {
+                        machine.derivative(at, wall, heights).map(Answer::from)
+                    }
+                    Asked::Adjoint { x, y } => machine.adjoint(at, x, y).map(Answer::from),
+                }
+            }
+            (_, Found::Host(moved)) => self.on_cpu(moved, asked, tolerance),
+            // A grid is where its reference is.
+            (_, Found::Gpu { .. }) => unreachable!("a grid of another device"),
+        })?;
+        found.map_err(|error| raised(py, error))
+    }
+}
+
+impl From<gridgen::movement::Forward> for Answer {
+    fn from(found: gridgen::movement::Forward) -> Self {
+        let points = found.x.iter().zip(&found.y).map(|(&x, &y)| [x, y]).collect();
+        Self { points, heights: Vec::new(), solved: found.solved }
+    }
+}
+
+impl From<gridgen::movement::Adjoint> for Answer {
+    fn from(found: gridgen::movement::Adjoint) -> Self {
+        Self { points: found.wall, heights: found.heights, solved: found.solved }
+    }
+}
+
+fn answer<B: MovementBackend>(
+    derivatives: &mut Derivatives<B>,
+    backend: &B,
+    asked: &Asked,
+) -> Result<Answer, MovementError> {
+    match asked {
+        Asked::Forward { wall, heights } => {
+            derivatives.derivative(backend, wall, heights).map(Answer::from)
+        }
+        Asked::Adjoint { x, y } => derivatives.adjoint(backend, x, y).map(Answer::from),
+    }
+}

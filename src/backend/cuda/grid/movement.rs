@@ -1,0 +1,234 @@
+//! Grids that move, on GPUs: `kernels/movement.cu`.
+
+use super::control::Part;
+use super::elliptic::CudaElliptic;
+use super::march::line_shape;
+use super::nodes::{Columns, CudaGrid, first_line};
+use crate::backend::cuda::algebra::CudaVector;
+use crate::backend::cuda::backend::CudaBackend;
+use crate::backend::cuda::device::{Address, Buffer};
+use crate::backend::cuda::launch::{Argument, LaunchShape, Result, Source, arguments};
+use crate::backend::{FixedLines, FixedPlaces, LevelSize, MovementBackend};
+use crate::grid::{Grid, Symmetry, Topology};
+
+impl CudaBackend {
+    fn launch_movement(
+        &self,
+        name: &'static str,
+        threads: usize,
+        arguments: &[Argument],
+    ) -> Result<()> {
+        self.launch::<f64>(Source::Movement, name, LaunchShape::threads(threads), arguments)
+    }
+
+    /// Nodes of these columns from the lines; elsewhere displaced ones, or zeros.
+    fn with_lines(
+        &self,
+        (columns, nj): (&Columns, usize),
+        from: Option<(&CudaGrid, &CudaVector<f64>)>,
+        lines: &FixedLines,
+    ) -> Result<[Buffer<f64>; 2]> {
+        let n = columns.count * nj;
+        let values = Buffer::from_host(&self.device, lines.values.as_flattened())?;
+        let ni = lines.places.ni;
+        let ends = if lines.has_columns() { values.address_of(4 * ni) } else { 0 };
+        let nodes = [0, 1].map(|k| from.map(|(grid, _)| grid.nodes()[k]));
+        let shares = from.map(|(_, shares)| shares);
+        let to = [Buffer::zeros(&self.device, n)?, Buffer::zeros(&self.device, n)?];
+        let mut arguments = arguments![columns.held(), nj as u32, nodes[0], nodes[1], shares];
+        arguments.extend(arguments![&values, ni as u32, ends, &to[0], &to[1]]);
+        self.launch_movement("displace_nodes", n, &arguments)?;
+        Ok(to)
+    }
+
+    /// Values at all columns of a grid from an array in this device's memory: element (j, i, axis) stands
+    /// `strides` from the one before along each axis of `[nj][ni][2]`.
+    ///
+    /// # Safety
+    /// All these elements are doubles in the device's memory, and stay as they are until its work is done
+    /// ([`Device::synchronise`](crate::backend::cuda::Device::synchronise)).
+    ///
+    /// # Errors
+    /// If the memory of the device does not suffice.
+    #[allow(unsafe_code, reason = "the memory is another library's")]
+    pub unsafe fn take_array(
+        &self,
+        topology: Topology,
+        [nj, ni]: [usize; 2],
+        (at, strides): (Address, [u64; 3]),
+    ) -> Result<CudaGrid> {
+        let to = [Buffer::zeros(&self.device, ni * nj)?, Buffer::zeros(&self.device, ni * nj)?];
+        let [by_row, by_column, by_axis] = strides;
+        let arguments =
+            arguments![ni as u32, nj as u32, at, by_row, by_column, by_axis, &to[0], &to[1]];
+        self.launch_movement("take_nodes", ni * nj, &arguments)?;
+        let [x, y] = to;
+        let columns = Columns::all(topology, ni, self.ranks.as_ref());
+        // These are no places of points: no line is asked for.
+        let line = first_line(topology, &vec![0.0; ni], &vec![0.0; ni]);
+        Ok(CudaGrid { columns, nj, line, x, y })
+    }
+}
+
+impl MovementBackend for CudaBackend {
+    fn with_nodes(
+        &self,
+        state: &CudaElliptic,
+        nodes: &CudaGrid,
+    ) -> Result<(CudaElliptic, CudaVector<f64>)> {
+        let part = Part::new(self, nodes);
+        let place = (state.size, part.frame_columns(), nodes.line.clone());
+        let frame = [part.frame(&nodes.x, None)?, part.frame(&nodes.y, None)?];
+        let state = self.like(state, place, frame)?;
+        let guess = self.first_guess(&state)?;
+        Ok((state, guess))
+    }
+
+    fn shares(&self, nodes: &CudaGrid) -> Result<CudaVector<f64>> {
+        let shares = Buffer::zeros(&self.device, nodes.x.len())?;
+        let arguments =
+            arguments![nodes.columns.held(), nodes.nj as u32, &nodes.x, &nodes.y, &shares];
+        let shape = line_shape(nodes.columns.count);
+        self.launch::<f64>(Source::Movement, "node_shares", shape, &arguments)?;
+        Ok(shares)
+    }
+
+    fn displaced(
+        &self,
+        from: &CudaGrid,
+        shares: &CudaVector<f64>,
+        lines: &FixedLines,
+    ) -> Result<CudaGrid> {
+        let CudaGrid { columns, nj, .. } = from;
+        let [x, y] = self.with_lines((columns, *nj), Some((from, shares)), lines)?;
+        let on_wall = |k: usize| -> Vec<f64> {
+            lines.values[..lines.places.ni].iter().map(|node| node[k]).collect()
+        };
+        let line = first_line(columns.topology, &on_wall(0), &on_wall(1));
+        Ok(CudaGrid { columns: columns.clone(), nj: *nj, line, x, y })
+    }
+
+    fn displacement(&self, state: &CudaElliptic, lines: &FixedLines) -> Result<CudaElliptic> {
+        let nj = state.size.mj + 2;
+        let frame = self.with_lines((&state.columns, nj), None, lines)?;
+        self.like(state, (state.size, state.columns.clone(), state.line.clone()), frame)
+    }
+
+    fn lines_of(&self, grid: &CudaGrid) -> Result<FixedLines> {
+        let (ni, nj) = (grid.columns.ni, grid.nj);
+        debug_assert!(grid.columns.is_all());
+        let places = FixedPlaces { ni, nj };
+        let mut lines = FixedLines::zeros(places, true);
+        for (axis, nodes) in grid.nodes().into_iter().enumerate() {
+            let mut rows = vec![0.0; 2 * ni];
+            nodes.download(&mut rows)?;
+            for (value, node) in lines.values.iter_mut().zip(rows) {
+                value[axis] = node;
+            }
+            for end in 0..2 {
+                let column = self.cut(nodes, ni, (end * (ni - 1), 1), 0..nj)?.to_host()?;
+                for (j, node) in column.into_iter().enumerate() {
+                    lines.values[places.on_column(end, j)][axis] = node;
+                }
+            }
+        }
+        Ok(lines)
+    }
+
+    fn frame_product(
+        &self,
+        state: &CudaElliptic,
+        displacement: &CudaElliptic,
+        f: &mut CudaVector<f64>,
+    ) -> Result<()> {
+        let (dx, dy) = (&displacement.x, &displacement.y);
+        let mut arguments = arguments![state.extents(), state.shared(), &state.row_weights];
+        arguments.extend(arguments![dx, dy, &*f]);
+        self.launch_movement("frame_product", state.points(), &arguments)
+    }
+
+    fn frame_sums(&self, state: &CudaElliptic, u: &CudaVector<f64>) -> Result<FixedLines> {
+        let LevelSize { mi, mj, .. } = state.size;
+        let nodes_of = |columns: usize| 2 * (columns + 2 + mj + 2);
+        let own = Buffer::zeros(&self.device, 2 * nodes_of(mi))?;
+        let mut arguments = arguments![state.extents(), state.shared(), &state.row_weights];
+        arguments.extend(arguments![u, &own]);
+        self.launch_movement("frame_sums", nodes_of(mi), &arguments)?;
+        let bands: Vec<_> = match &self.ranks {
+            Some(ranks) => (0..ranks.size).map(|rank| ranks.bands.of(rank)).collect(),
+            None => std::iter::once(0..mi).collect(),
+        };
+        let parts = match &self.ranks {
+            Some(ranks) => {
+                let lengths: Vec<usize> =
+                    bands.iter().map(|band| 2 * nodes_of(band.len())).collect();
+                self.all_parts(ranks, &[&own], &lengths)?
+            }
+            None => vec![own.to_host()?],
+        };
+        let columns = &state.columns;
+        let (around, periodic) = (columns.around(), columns.topology.periodic());
+        let places = FixedPlaces { ni: columns.ni, nj: mj + 2 };
+        let mut sums = FixedLines::zeros(places, !periodic);
+        let mut add = |at: usize, value: &[f64; 2]| {
+            let sum = &mut sums.values[at];
+            *sum = [0, 1].map(|k| sum[k] + value[k]);
+        };
+        let last = bands.len() - 1;
+        for (rank, (band, part)) in bands.iter().zip(&parts).enumerate() {
+            let (stride, values) = (band.len() + 2, part.as_chunks::<2>().0);
+            let (rows, ends) = values.split_at(2 * stride);
+            for (k, value) in rows.iter().enumerate() {
+                // Around a periodic seam column c of the frame is column c − 1 of the grid.
+                let column = band.start + k % stride;
+                let node = if periodic { (column + around - 1) % around } else { column };
+                add(places.on_line(k / stride, node), value);
+            }
+            let held = [!periodic && rank == 0, !periodic && rank == last];
+            for (end, values) in ends.chunks(mj + 2).enumerate().filter(|(end, _)| held[*end]) {
+                values
+                    .iter()
+                    .enumerate()
+                    .for_each(|(j, value)| add(places.on_column(end, j), value));
+            }
+        }
+        Ok(sums)
+    }
+
+    fn padded(&self, (symmetry, whole): (Symmetry, Topology), half: &CudaGrid) -> Result<CudaGrid> {
+        let (count, nj) = (half.columns.ni, half.nj);
+        let ni = 2 * count - 1;
+        let padded = |nodes: &Buffer<f64>| -> Result<_> {
+            let to = Buffer::zeros(&self.device, ni * nj)?;
+            let first = *symmetry.kept(ni).start();
+            let arguments =
+                arguments![ni as u32, first as u32, count as u32, nj as u32, nodes, &to];
+            self.launch_movement("pad_columns", ni * nj, &arguments)?;
+            Ok(to)
+        };
+        let (x, y) = (padded(&half.x)?, padded(&half.y)?);
+        let columns = Columns::all(whole, ni, self.ranks.as_ref());
+        let line = first_line(whole, &vec![0.0; ni], &vec![0.0; ni]);
+        Ok(CudaGrid { columns, nj, line, x, y })
+    }
+
+    fn fold_seam(&self, grid: &mut CudaGrid) -> Result<()> {
+        let (columns, nj) = (grid.columns.count as u32, grid.nj as u32);
+        let arguments = arguments![columns, nj, &grid.x, &grid.y];
+        self.launch_movement("fold_seam", grid.nj, &arguments)
+    }
+}
+
+impl CudaBackend {
+    /// The equations of others with this frame, its columns and the line j = 0 of the whole grid.
+    fn like(
+        &self,
+        state: &CudaElliptic,
+        place: (LevelSize, Columns, Grid),
+        frame: [Buffer<f64>; 2],
+    ) -> Result<CudaElliptic> {
+        let control = [state.control_p.clone(), state.control_q.clone()];
+        let wall = state.wall.as_ref().map(|wall| [wall.phi.clone(), wall.psi.clone()]);
+        self.state(place, frame, control, wall)
+    }
+}

@@ -1,0 +1,350 @@
+//! Movements and derivatives on a device, and on several, against the CPU and against one device.
+
+use std::path::Path;
+use std::sync::Arc;
+
+use gridgen::backend::cpu::CpuBackend;
+use gridgen::backend::cuda::{Buffer, CudaBackend, Device};
+use gridgen::backend::{
+    Backend, Bands, EllipticBackend, EllipticData, FixedLines, GridBackend, LevelSize,
+    MovementBackend, Scaling,
+};
+use gridgen::case::{Case, Problem};
+use gridgen::generate::{DerivativesAt, Machine};
+use gridgen::grid::{Grid, Topology};
+use gridgen::movement::{Adjoint, Forward, Moved, MovementError, Reference, Resident};
+use gridgen::pde::control::Wall::{Coupled, Frozen};
+use gridgen::solver::SolverError;
+use gridgen::solver::krylov::Method;
+use gridgen::solver::precond::Kind;
+
+use super::cases::Case as GridCase;
+use super::ranks::{fibers, on_bands_of};
+use super::runs::Devices;
+use support::fibers::{CountedDevice, FiberDevice, Transport, lost, mortal};
+
+type Wall = Vec<[f64; 2]>;
+
+fn settled(geometry: &str, grid: &str) -> Problem {
+    let text = format!(
+        "{geometry}\nnewton.tolerance = 1e-12\n[grid]\nfirst_cell = 1e-2\nfar_field = 8.0\n{grid}\n"
+    );
+    Case::from_toml(&text, Path::new("wing.toml"), &[]).unwrap().settle().unwrap()
+}
+
+/// Grids of all kinds, held and periodic ones among them, solved to rounding; and on how many ranks each is
+/// looked at.
+fn problems() -> [(&'static str, Problem, &'static [usize]); 6] {
+    let small = |geometry: &str, grid: &str| settled(geometry, &format!("nj = 11\n{grid}"));
+    let sharp = "geometry.naca = '2412'\ngeometry.trailing_edge = 'sharp'";
+    let blunt = "geometry.naca = '2412'\ngeometry.trailing_edge = 'blunt'";
+    [
+        ("O, sharp", small(sharp, "ni = 37"), &[2, 4]),
+        ("O, blunt", small(blunt, "ni = 37"), &[3]),
+        ("O, blunt, periodic", small(blunt, "ni = 37\nseam = 'periodic'"), &[2, 3]),
+        ("C", small(sharp, "topology = 'C'\nni = 45\nwake = 8"), &[2, 4]),
+        ("half", small("geometry.naca = '0012'", "topology = 'half'\nni = 21"), &[3]),
+        ("frozen", small(&format!("{sharp}\ncontrol.wall = 'frozen'"), "ni = 37"), &[2]),
+    ]
+}
+
+/// Thicker, and with camber where there is no symmetry.
+fn moved_wall(reference: &Reference) -> Wall {
+    let half = matches!(reference.grid().topology, Topology::Half(_));
+    let camber = if half { 0.0 } else { 0.02 };
+    let move_point = |[x, y]: [f64; 2]| [x, 1.2 * y + camber * x * (1.0 - x)];
+    reference.wall().into_iter().map(move_point).collect()
+}
+
+/// Displacements of the wall points, of half a grid with its ends on the plane of symmetry.
+fn displacement(reference: &Reference) -> Wall {
+    let half = matches!(reference.grid().topology, Topology::Half(_));
+    reference
+        .wall()
+        .into_iter()
+        .map(|[x, y]| [0.3 * (2.0 * y).sin(), if half { y } else { x * x }])
+        .collect()
+}
+
+/// All that is asked of a movement.
+struct Found {
+    moved: Moved,
+    forward: Forward,
+    adjoint: Adjoint,
+}
+
+fn found<B: MovementBackend>(
+    backend: &B,
+    reference: &Reference,
+    wall: &[[f64; 2]],
+) -> Result<Found, MovementError> {
+    let moved = reference.move_to(backend, wall)?;
+    assert!(moved.verdict.is_good(), "{}", moved.verdict);
+    let mut derivatives = reference.derivatives(backend, &moved)?;
+    let heights: Vec<f64> = wall.iter().map(|[x, _]| 1e-3 * (1.0 + x)).collect();
+    let forward = derivatives.derivative(backend, &displacement(reference), &heights)?;
+    let weights =
+        |of: fn(f64) -> f64| -> Vec<f64> { moved.grid.x.iter().map(|&x| of(x)).collect() };
+    let (x, y) = (weights(|x| (3.0 * x).sin()), weights(|x| (2.0 * x).cos()));
+    let adjoint = derivatives.adjoint(backend, &x, &y)?;
+    Ok(Found { moved, forward, adjoint })
+}
+
+fn apart(a: &[f64], b: &[f64]) -> f64 {
+    assert_eq!(a.len(), b.len());
+    a.iter().zip(b).map(|(a, b)| (a - b).abs()).fold(0.0, f64::max)
+}
+
+fn largest(a: &[f64]) -> f64 {
+    a.iter().fold(0.0, |most, value| value.abs().max(most))
+}
+
+impl Found {
+    /// Nodes as those of another to 1e-9 chords, derivatives to what their solves leave, and as many iterations
+    /// or one more or less.
+    #[track_caller]
+    fn check(&self, other: &Self, what: &str) {
+        let (a, b) = (&self.moved, &other.moved);
+        let off = apart(&a.grid.x, &b.grid.x).max(apart(&a.grid.y, &b.grid.y));
+        assert!(off < 1e-9, "{what}: {off:e}");
+        // A residual near the tolerance may take a step more.
+        let more = a.newton_iterations.abs_diff(b.newton_iterations);
+        let linear = (a.linear_iterations - b.linear_iterations).abs();
+        let counts = [a, b].map(|moved| (moved.newton_iterations, moved.linear_iterations));
+        assert!(more == 1 || (more == 0 && linear <= 1.0), "{what}: {counts:?}");
+        let (a, b) = (&self.forward, &other.forward);
+        let off = apart(&a.x, &b.x).max(apart(&a.y, &b.y));
+        assert!(off < 1e-8, "{what}: forward {off:e}");
+        let more = (a.solved.iterations - b.solved.iterations).abs();
+        assert!(more <= 1.0, "{what}: {:?} for {:?}", a.solved, b.solved);
+        let (a, b) = (&self.adjoint, &other.adjoint);
+        let scale = largest(b.wall.as_flattened());
+        let off = apart(a.wall.as_flattened(), b.wall.as_flattened());
+        assert!(off < 1e-8 * scale, "{what}: adjoint {off:e} of {scale:e}");
+        let off = apart(&a.heights, &b.heights);
+        assert!(off < 1e-8 * largest(&b.heights).max(scale), "{what}: heights {off:e}");
+        let more = (a.solved.iterations - b.solved.iterations).abs();
+        assert!(more <= 1.0, "{what}: {:?} for {:?}", a.solved, b.solved);
+    }
+}
+
+fn on(device: Arc<dyn Device>) -> CudaBackend {
+    // A cycle as a matrix takes fibers long to make.
+    CudaBackend::new(device).unwrap().with_matrix_unknowns(64)
+}
+
+fn alone() -> CudaBackend {
+    on(Arc::new(FiberDevice::default()))
+}
+
+fn whole_size(reference: &Reference) -> LevelSize {
+    let grid = reference.grid();
+    match grid.topology {
+        Topology::Half(_) => LevelSize { mi: 2 * grid.ni - 3, mj: grid.nj - 2, periodic: false },
+        topology => LevelSize::of_grid(topology, grid.ni, grid.nj),
+    }
+}
+
+/// On one device a movement is that of the CPU, on several that of one, and each rank has all of it.
+fn check((name, problem, counts): &(&str, Problem, &[usize])) {
+    let reference = problem.reference(&CpuBackend).unwrap();
+    let wall = moved_wall(&reference);
+    let on_cpu = found(&CpuBackend, &reference, &wall).unwrap();
+    let on_one = found(&alone(), &reference, &wall).unwrap();
+    on_one.check(&on_cpu, &format!("{name}, one device"));
+    let LevelSize { mi, periodic, .. } = whole_size(&reference);
+    for &ranks in *counts {
+        let bands = Bands::new(mi, ranks, periodic).unwrap();
+        // Kernels that wait for others take the time of a core each.
+        let peers = *name == "O, sharp" && ranks == 2;
+        let transport = if peers { Transport::PeerMemory } else { Transport::Host };
+
+        let all = on_bands_of(&fibers(ranks), transport, &bands, |_, backend| {
+            Ok(found(backend, &reference, &wall).unwrap())
+        });
+
+        let all = all.unwrap();
+        let what = format!("{name}, {ranks} ranks");
+        all[0].check(&on_one, &what);
+        for other in &all[1..] {
+            assert_eq!(other.moved.grid, all[0].moved.grid, "{what}");
+            assert_eq!(other.forward.x, all[0].forward.x, "{what}");
+            assert_eq!(other.adjoint.wall, all[0].adjoint.wall, "{what}");
+        }
+    }
+}
+
+#[test]
+fn movements_and_derivatives_of_o_grids_are_those_of_one_device() {
+    problems()[..3].iter().for_each(check);
+}
+
+#[test]
+fn movements_and_derivatives_of_other_grids_are_those_of_one_device() {
+    problems()[3..].iter().for_each(check);
+}
+
+/// A reference that is solved for in bands.
+#[test]
+fn a_reference_is_made_on_several_devices() {
+    for (name, problem, _) in &problems()[3..5] {
+        let expected = problem.reference(&CpuBackend).unwrap();
+        let LevelSize { mi, periodic, .. } = whole_size(&expected);
+        let bands = Bands::new(mi, 2, periodic).unwrap();
+
+        let all = on_bands_of(&fibers(2), Transport::PeerMemory, &bands, |_, backend| {
+            Ok(problem.reference(backend).unwrap())
+        });
+
+        for found in all.unwrap() {
+            let (a, b) = (found.grid(), expected.grid());
+            let off = apart(&a.x, &b.x).max(apart(&a.y, &b.y));
+            assert!(off < 1e-9, "{name}: {off:e}");
+        }
+    }
+}
+
+/// What all ranks have of a state: nodes, unknowns, those of the first row of points, and sums at fixed nodes.
+struct Whole {
+    nodes: Grid,
+    unknowns: Vec<f64>,
+    first_row: Vec<f64>,
+    sums: FixedLines,
+}
+
+fn whole(backend: &CudaBackend, data: &EllipticData, shape: &Grid) -> Result<Whole, SolverError> {
+    let EllipticData { mi, mj, .. } = *data;
+    let (mut state, mut u) = backend.elliptic(data)?;
+    let points = backend.size(&state);
+    let mut f = backend.zeros(2 * points.mi * mj)?;
+    let _ = backend.residual(&mut state, Scaling::Renewed, &mut f)?;
+    let mut unknowns = vec![f64::NAN; 2 * mi * mj];
+    backend.download_whole(&f, &mut unknowns)?;
+    let mut row = backend.zeros(2 * points.mi)?;
+    backend.copy_wall(points.mi, &f, &mut row)?;
+    let mut first_row = vec![f64::NAN; 2 * mi];
+    backend.download_whole(&row, &mut first_row)?;
+    let sources: Vec<f64> = (0..2 * mi * mj).map(|k| (0.7 * k as f64).sin()).collect();
+    backend.upload_unknowns(&sources, &mut u)?;
+    let sums = backend.frame_sums(&state, &u)?;
+    let mut nodes = Grid::unset(shape.topology, shape.ni, shape.nj);
+    backend.fetch_whole(&backend.nodes(state, shape.topology)?, &mut nodes)?;
+    Ok(Whole { nodes, unknowns, first_row, sums })
+}
+
+/// What the points on both sides of a border give to a fixed node there is added once.
+#[test]
+fn every_rank_has_the_nodes_the_unknowns_and_the_sums_of_all() {
+    for (periodic, wall) in [(false, Coupled), (true, Coupled), (true, Frozen)] {
+        let (kind, method) = (Kind::Jacobi, Method::Bicgstab);
+        let case = GridCase { periodic, nodes: (49, 9), wall, kind, method };
+        let (grid, data) = case.start();
+        let expected = whole(&alone(), &data, &grid).unwrap();
+        for (ranks, transport) in
+            [(1, Transport::Host), (2, Transport::PeerMemory), (3, Transport::Host)]
+        {
+            let bands = Bands::new(data.mi, ranks, periodic).unwrap();
+
+            let all = on_bands_of(&fibers(ranks), transport, &bands, |_, backend| {
+                whole(backend, &data, &grid)
+            });
+
+            for found in all.unwrap() {
+                let what = format!("{periodic}, {wall:?}, {ranks} ranks");
+                assert_eq!(found.nodes, expected.nodes, "{what}");
+                assert_eq!(found.unknowns, expected.unknowns, "{what}");
+                assert_eq!(found.first_row, expected.first_row, "{what}");
+                let [a, b] = [&found, &expected].map(|whole| whole.sums.values.as_flattened());
+                let off = apart(a, b);
+                assert!(off < 1e-13 * largest(b), "{what}: {off:e}");
+            }
+        }
+    }
+}
+
+fn machine(devices: Vec<Arc<dyn Device>>) -> Machine {
+    Machine::Ranks(Box::new(Devices(devices, Transport::PeerMemory)))
+}
+
+#[test]
+fn a_machine_of_several_devices_moves_a_grid_and_differentiates_it() {
+    let [_, (_, problem, _), ..] = problems();
+    let reference = problem.reference(&CpuBackend).unwrap();
+    let (wall, by) = (moved_wall(&reference), displacement(&reference));
+    let all = |machine: &Machine| -> Found {
+        let moved = machine.move_to(&reference, &wall).unwrap();
+        let at = DerivativesAt { reference: &reference, moved: &moved, tolerance: 1e-10 };
+        let forward = machine.derivative(at, &by, &[]).unwrap();
+        let adjoint = machine.adjoint(at, &moved.grid.x, &moved.grid.y).unwrap();
+        Found { moved, forward, adjoint }
+    };
+    let expected = all(&Machine::Cpu);
+
+    let found = all(&machine(fibers(2)));
+
+    found.check(&expected, "two devices");
+    // What is wrong with the points is told as on one, and the device that is lost by its name.
+    let short = machine(fibers(2)).move_to(&reference, &wall[1..]).unwrap_err();
+    assert!(matches!(short, MovementError::WallPoints { found: 36, expected: 37 }), "{short}");
+    let many = machine(fibers(6)).move_to(&reference, &wall).unwrap_err();
+    let said = "35 unknown columns cannot be cut into 6 bands of at least 8";
+    assert_eq!(many.to_string(), said);
+    let mut devices = fibers(2);
+    devices[1] = mortal(100);
+    let dead = machine(devices).move_to(&reference, &wall).unwrap_err();
+    assert!(matches!(&dead, MovementError::Solver(error) if *error == lost().into()), "{dead}");
+}
+
+/// Neither nodes nor what is solved for passes between the host and a device: what does is as long as the lines
+/// of a grid at most.
+#[test]
+#[allow(unsafe_code, reason = "an array in the device's memory, as another library would have it")]
+fn grids_move_and_are_differentiated_where_they_are() {
+    let half = "geometry.naca = '0012'\ngeometry.chord = 2.5";
+    for (name, problem) in [
+        ("periodic", settled("geometry.ellipse.thickness = 0.4", "ni = 65\nnj = 33")),
+        ("half, elsewhere", settled(half, "topology = 'half'\nni = 33\nnj = 33")),
+    ] {
+        let reference = problem.reference(&CpuBackend).unwrap();
+        let (wall, by) = (moved_wall(&reference), displacement(&reference));
+        let expected = found(&CpuBackend, &reference, &wall).unwrap();
+        let device = CountedDevice::new();
+        let backend = on(device.clone());
+        let resident = Resident::new(&reference, &backend).unwrap();
+        let size = whole_size(&reference);
+        let nodes = 8 * size.mi * size.mj;
+        let [up, _] = device.largest();
+        assert!(up >= nodes, "{name}: the equations come to the device once");
+
+        let moved = resident.move_to(&backend, &wall).unwrap();
+        let mut derivatives = resident.derivatives(&backend, &moved).unwrap();
+        let (displaced, _) = derivatives.resident_derivative(&backend, &by, &[]).unwrap();
+        let (topology, [ni, nj]) = moved.shape();
+        // x and y of the nodes as derivatives by them, from row to row, column to column, and x to y.
+        let [x, y] = moved.nodes().nodes().map(Buffer::address);
+        let strides = [ni as u64, 1, y.wrapping_sub(x) / 8];
+        // SAFETY: the nodes are there until the end of the test.
+        let weights = unsafe { backend.take_array(topology, [nj, ni], (x, strides)) }.unwrap();
+        let adjoint = derivatives.resident_adjoint(&backend, weights).unwrap();
+
+        let line = 2 * 16 * (2 * (size.mi + 2) + 2 * (size.mj + 2));
+        let [up, down] = device.largest();
+        assert!(
+            up <= line && down <= line && line < nodes,
+            "{name}: {up}, {down} of {nodes} bytes"
+        );
+        let fetched = moved.fetch(&backend).unwrap();
+        let off = apart(&fetched.grid.x, &expected.moved.grid.x);
+        assert!(off < 1e-9, "{name}: {off:e}");
+        let mut host = Grid::unset(topology, ni, nj);
+        backend.fetch(&displaced, &mut host).unwrap();
+        let mut of_cpu = reference.derivatives(&CpuBackend, &expected.moved).unwrap();
+        let forward = of_cpu.derivative(&CpuBackend, &by, &[]).unwrap();
+        let off = apart(&host.x, &forward.x).max(apart(&host.y, &forward.y));
+        assert!(off < 1e-8, "{name}: {off:e}");
+        let Grid { x, y, .. } = &expected.moved.grid;
+        let expected = of_cpu.adjoint(&CpuBackend, x, y).unwrap();
+        let off = apart(adjoint.wall.as_flattened(), expected.wall.as_flattened());
+        assert!(off < 1e-8 * largest(expected.wall.as_flattened()), "{name}: {off:e}");
+    }
+}

@@ -1,0 +1,194 @@
+//! Grids that move: shares, displaced nodes, products with fixed nodes and sums at them.
+
+use gridgen::backend::cpu::CpuBackend;
+use gridgen::backend::{
+    EllipticBackend, EllipticData, FixedLines, FixedPlaces, GridBackend, MovementBackend, Scaling,
+};
+use gridgen::elliptic::EllipticSettings;
+use gridgen::grid::initial::Method;
+use gridgen::grid::{Grid, Seam, Symmetry, Topology};
+use gridgen::pde::control::{ControlSettings, Wall};
+
+use super::{Subject, assert_close, random, to_device, to_host};
+use support::walls::WallPoints;
+
+const FIRST_CELL: f64 = 1e-3;
+
+/// Grids of all seams, of columns and lines that fill no block, and their wall normals.
+fn grids() -> Vec<(Grid, Vec<[f64; 2]>)> {
+    [
+        (WallPoints::naca("0012", 65), 33),
+        (WallPoints::naca("4412", 131), 17),
+        (WallPoints::ellipse(0.3, 98), 12),
+        (WallPoints::naca("2412", 20), 4),
+        (WallPoints::naca_with_wake("2412", 113, 24), 20),
+    ]
+    .into_iter()
+    .map(|(wall, nj)| (wall.initial(Method::Hyperbolic, nj, FIRST_CELL).grid, wall.normals))
+    .collect()
+}
+
+/// Wall terms are unknowns, or there are none.
+fn settings(coupled: bool) -> EllipticSettings {
+    let laplace = super::control::laplace();
+    let wall = if coupled { Wall::Coupled } else { Wall::Frozen };
+    EllipticSettings { control: ControlSettings { wall, ..laplace.control }, ..laplace }
+}
+
+/// Values on the fixed lines of a grid, drawn at random; alike where a closed grid has nodes twice.
+fn lines(grid: &Grid, columns: bool) -> FixedLines {
+    let places = FixedPlaces { ni: grid.ni, nj: grid.nj };
+    let mut lines = FixedLines::zeros(places, columns);
+    for (k, noise) in random::<f64>(7, 2 * lines.values.len()).into_iter().enumerate() {
+        lines.values[k / 2][k % 2] = 0.3 * noise;
+    }
+    if grid.topology.closed() {
+        for j in 0..2 {
+            lines.values[places.on_line(j, grid.ni - 1)] = lines.values[places.on_line(j, 0)];
+        }
+        for j in (0..grid.nj).filter(|_| columns) {
+            lines.values[places.on_column(1, j)] = lines.values[places.on_column(0, j)];
+        }
+    }
+    lines
+}
+
+fn nodes<B: MovementBackend>(backend: &B, grid: &B::Grid, like: &Grid) -> Vec<f64> {
+    let mut host = Grid::unset(like.topology, like.ni, like.nj);
+    backend.fetch_whole(grid, &mut host).unwrap();
+    [host.x, host.y].concat()
+}
+
+fn held(grid: &Grid) -> bool {
+    grid.topology == Topology::O(Seam::Held)
+}
+
+pub fn nodes_take_their_share_of_the_walls_displacement<S: Subject>(subject: &S) {
+    for (grid, _) in grids() {
+        let what = format!("{:?}, {} x {}", grid.topology, grid.ni, grid.nj);
+        let expected = CpuBackend.shares(&grid).unwrap();
+        let there = subject.take(grid.clone()).unwrap();
+
+        let shares = subject.shares(&there).unwrap();
+
+        assert_close(&to_host(subject, &shares, grid.ni * grid.nj), &expected, 20.0, &what);
+        for columns in [false, held(&grid)] {
+            let lines = lines(&grid, columns);
+            let expected = CpuBackend.displaced(&grid, &expected, &lines).unwrap();
+            let found = subject.displaced(&there, &shares, &lines).unwrap();
+            let found = nodes(subject, &found, &grid);
+            assert_close(&found, &[expected.x, expected.y].concat(), 20.0, &what);
+        }
+    }
+}
+
+/// The equations of a grid at the nodes of another one: first guess and residual.
+pub fn equations_go_to_other_nodes<S: Subject>(subject: &S) {
+    for ((grid, normals), coupled) in
+        grids().into_iter().flat_map(|g| [(g.clone(), true), (g, false)])
+    {
+        let data = EllipticData::new(&grid, &normals, &settings(coupled));
+        let mut other = grid.clone();
+        for (k, noise) in random::<f64>(3, other.x.len()).into_iter().enumerate() {
+            if k % grid.ni > 0 && (k + 1) % grid.ni > 0 {
+                other.x[k] *= 1.0 + 1e-4 * noise;
+            }
+        }
+        let seen = |guess: Vec<f64>, f: Vec<f64>| [guess, f];
+        let n = 2 * data.mi * data.mj;
+        let expected = {
+            let (state, _) = CpuBackend.elliptic(&data).unwrap();
+            let (mut state, guess) = CpuBackend.with_nodes(&state, &other).unwrap();
+            let mut f = vec![0.0; n];
+            CpuBackend.residual(&mut state, Scaling::Renewed, &mut f).unwrap();
+            seen(guess, f)
+        };
+        let (state, _) = subject.elliptic(&data).unwrap();
+        let there = subject.take(other).unwrap();
+
+        let (mut state, guess) = subject.with_nodes(&state, &there).unwrap();
+
+        let mut f = subject.zeros(n).unwrap();
+        subject.residual(&mut state, Scaling::Renewed, &mut f).unwrap();
+        let what = format!("{:?}, {coupled}", grid.topology);
+        assert_eq!(to_host(subject, &guess, n), expected[0], "{what}");
+        assert_close(&to_host(subject, &f, n), &expected[1], 1e4, &what);
+    }
+}
+
+/// What fixed nodes give to the equations of their neighbours, and what these give to them.
+pub fn fixed_nodes_and_points_beside_them_are_coupled<S: Subject>(subject: &S) {
+    for ((grid, normals), coupled) in
+        grids().into_iter().flat_map(|g| [(g.clone(), true), (g, false)])
+    {
+        let data = EllipticData::new(&grid, &normals, &settings(coupled));
+        let (what, n) = (format!("{:?}, {coupled}", grid.topology), 2 * data.mi * data.mj);
+        let lines = lines(&grid, held(&grid));
+        let u = random::<f64>(4, n);
+        let mut at = CpuBackend.elliptic(&data).unwrap().1;
+        for (k, noise) in random::<f64>(5, 2 * data.mi).into_iter().enumerate().filter(|_| coupled)
+        {
+            at[k] = 0.1 * noise;
+        }
+        let expected = seen(&CpuBackend, &data, &at, &lines, &u);
+
+        let found = seen(subject, &data, &at, &lines, &u);
+
+        assert_close(&found.0, &expected.0, 1e3, &what);
+        assert_close(found.1.values.as_flattened(), expected.1.values.as_flattened(), 1e3, &what);
+        // (A δ, u) = (δ, Aᵀ u) over the fixed nodes, those of both a line and a column once.
+        let product: f64 = found.0.iter().zip(&u).map(|(a, b)| a * b).sum();
+        let FixedLines { places, values } = found.1;
+        let on_line = |[_, j]: [usize; 2], at: usize| at < 2 * places.ni || j > 1;
+        let nodes = places.nodes(held(&grid)).filter(|&(at, node)| on_line(node, at));
+        let dot =
+            |at: usize| [0, 1].map(|k| lines.values[at][k] * values[at][k]).iter().sum::<f64>();
+        let sum: f64 = nodes.map(|(at, _)| dot(at)).sum();
+        assert!((product - sum).abs() < 1e-9 * product.abs().max(1.0), "{what}: {product}, {sum}");
+    }
+}
+
+/// A δ of a displacement on the lines, and Aᵀ u there, of the equations at a state.
+fn seen<S: Subject>(
+    subject: &S,
+    data: &EllipticData,
+    at: &[f64],
+    lines: &FixedLines,
+    u: &[f64],
+) -> (Vec<f64>, FixedLines) {
+    let (mut state, _) = subject.elliptic(data).unwrap();
+    let mut f = subject.zeros(u.len()).unwrap();
+    subject.load_state(&mut state, &to_device(subject, at)).unwrap();
+    subject.residual(&mut state, Scaling::Renewed, &mut f).unwrap();
+    let displacement = subject.displacement(&state, lines).unwrap();
+    subject.frame_product(&state, &displacement, &mut f).unwrap();
+    let sums = subject.frame_sums(&state, &to_device(subject, u)).unwrap();
+    (to_host(subject, &f, u.len()), sums)
+}
+
+pub fn lines_halves_and_seams_are_those_of_the_host<S: Subject>(subject: &S) {
+    for (grid, _) in grids() {
+        let there = subject.take(grid.clone()).unwrap();
+        let placed = subject.placed(&there, [0.3, -0.1], 2.5).unwrap();
+        let expected = CpuBackend.placed(&grid, [0.3, -0.1], 2.5).unwrap();
+        assert_eq!(nodes(subject, &placed, &grid), [expected.x, expected.y].concat());
+        let (found, expected) = (subject.lines_of(&there), CpuBackend.lines_of(&grid));
+        assert_eq!(found.unwrap(), expected.unwrap());
+
+        for symmetry in [Symmetry::UpDown, Symmetry::LeftRight] {
+            let half = Grid { topology: Topology::Half(symmetry), ..grid.clone() };
+            let kind = (symmetry, Topology::O(Seam::Periodic));
+            let mut expected = CpuBackend.padded(kind, &half).unwrap();
+            let mut whole = subject.padded(kind, &subject.take(half).unwrap()).unwrap();
+            assert_eq!(
+                nodes(subject, &whole, &expected),
+                [expected.x.clone(), expected.y.clone()].concat()
+            );
+            CpuBackend.fold_seam(&mut expected).unwrap();
+
+            subject.fold_seam(&mut whole).unwrap();
+
+            assert_eq!(nodes(subject, &whole, &expected), [&expected.x[..], &expected.y].concat());
+        }
+    }
+}

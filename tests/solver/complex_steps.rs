@@ -1,0 +1,268 @@
+//! Derivatives of the equations at a point and of the fixed nodes by wall points, against complex steps: the
+//! imaginary part of f(x + i h) is h f'(x) without cancellation, whatever small h is.
+
+use std::ops::{Add, Div, Mul, Neg, Sub};
+
+use gridgen::backend::cpu::CpuBackend;
+use gridgen::backend::{
+    EllipticBackend, EllipticData, FixedLines, FixedPlaces, MovementBackend, Scaling,
+};
+use gridgen::geometry::Scalar;
+use gridgen::grid::{Seam, Topology};
+use gridgen::movement::Reference;
+use gridgen::pde::{Blocks, Stencil, residual};
+use num_complex::Complex;
+use support::random::Random;
+
+use crate::movement::{BLUNT, C, HALF, O, SMALL, bumped, reference, thickened, twisted};
+
+type Wall = Vec<[f64; 2]>;
+
+const STEP: f64 = 1e-200;
+
+/// A complex number as a coordinate.
+#[derive(Clone, Copy)]
+struct Stepped(Complex<f64>);
+
+impl From<f64> for Stepped {
+    fn from(value: f64) -> Self {
+        Self(value.into())
+    }
+}
+
+macro_rules! operations {
+    ($($name:ident $method:ident)*) => { $(
+        impl $name for Stepped {
+            type Output = Self;
+            fn $method(self, other: Self) -> Self {
+                Self($name::$method(self.0, other.0))
+            }
+        }
+    )* };
+}
+
+operations! { Add add Sub sub Mul mul Div div }
+
+impl Neg for Stepped {
+    type Output = Self;
+    fn neg(self) -> Self {
+        Self(-self.0)
+    }
+}
+
+impl Scalar for Stepped {
+    fn hypot(self, other: Self) -> Self {
+        (self * self + other * other).sqrt()
+    }
+
+    fn sqrt(self) -> Self {
+        Self(self.0.sqrt())
+    }
+}
+
+/// x + i h δ.
+fn stepped(x: [f64; 2], by: [f64; 2]) -> [Stepped; 2] {
+    [0, 1].map(|k| Stepped(Complex::new(x[k], STEP * by[k])))
+}
+
+/// What f changes by with δ.
+fn change(f: [Stepped; 2]) -> [f64; 2] {
+    f.map(|value| value.0.im / STEP)
+}
+
+fn random(seed: u64, n: usize) -> Wall {
+    let values = Random::new(seed).vector(2 * n);
+    values.as_chunks::<2>().0.to_vec()
+}
+
+fn apart(a: &[[f64; 2]], b: &[[f64; 2]]) -> f64 {
+    let pairs = a.as_flattened().iter().zip(b.as_flattened());
+    pairs.map(|(a, b)| (a - b).abs()).fold(0.0, f64::max)
+}
+
+fn size(a: &[[f64; 2]]) -> f64 {
+    a.as_flattened().iter().fold(0.0, |most, value| value.abs().max(most))
+}
+
+#[test]
+fn blocks_are_the_complex_steps_of_the_residual() {
+    for seed in 0..20 {
+        // A cell with some noise; then one as flat as at a wall.
+        let noise = random(seed, 9);
+        let height = if seed % 2 == 0 { 1.0 } else { 1e-4 };
+        let node = |k: usize| {
+            let [i, j] = [(k % 3) as f64, (k / 3) as f64];
+            [i + 0.2 * noise[k][0], height * (j + 0.2 * noise[k][1])]
+        };
+        let (p, q) = (0.3, -0.2);
+        let real = Stencil {
+            south: [0, 1, 2].map(node),
+            middle: [3, 4, 5].map(node),
+            north: [6, 7, 8].map(node),
+        };
+        let blocks = Blocks::new(&real.metrics(), p, q);
+        let identity = |s: f64| [[s, 0.0], [0.0, s]];
+        let (d, centre) = (identity(blocks.diagonal), identity(blocks.centre));
+        let other = identity(-blocks.diagonal);
+        let exact =
+            [d, blocks.south, other, blocks.west, centre, blocks.east, other, blocks.north, d];
+        let most = exact.iter().map(|block| size(block)).fold(0.0, f64::max);
+        for (k, block) in exact.iter().enumerate() {
+            for column in 0..2 {
+                let at = |n: usize| {
+                    let mut by = [0.0; 2];
+                    by[column] = f64::from(u8::from(n == k));
+                    stepped(node(n), by)
+                };
+                let stencil = Stencil {
+                    south: [0, 1, 2].map(at),
+                    middle: [3, 4, 5].map(at),
+                    north: [6, 7, 8].map(at),
+                };
+
+                let found = change(residual(&stencil.metrics(), p.into(), q.into()));
+
+                let off = apart(&[found], &[[block[0][column], block[1][column]]]);
+                assert!(off <= 1e-14 * most, "{seed}: node {k}, {column}: {off:e} of {most:e}");
+            }
+        }
+    }
+}
+
+/// Of O-grids, sharp and blunt, with a held and a periodic seam, of C-grids and of half ones.
+fn references() -> Vec<(Reference, Wall)> {
+    let periodic = BLUNT.replace("first_cell", "seam = 'periodic'\nfirst_cell");
+    [O, SMALL, BLUNT, &periodic, C, HALF]
+        .into_iter()
+        .map(|text| {
+            let reference = reference(text);
+            let wall = reference.fixed_wall();
+            let moved = if text == HALF {
+                thickened(&wall, 1.2)
+            } else {
+                twisted(&bumped(&wall, 0.01), 3.0)
+            };
+            (reference, moved)
+        })
+        .collect()
+}
+
+/// Directions are smooth and rough; where a grid closes both its ends move alike.
+fn directions(wall: &[[f64; 2]]) -> [Wall; 2] {
+    let smooth = wall.iter().map(|&[x, y]| [0.3 * (2.0 * y).sin(), (3.0 * x).cos()]).collect();
+    let mut rough = random(5, wall.len());
+    rough[wall.len() - 1] = rough[0];
+    [smooth, rough]
+}
+
+#[test]
+fn the_derivative_of_the_fixed_nodes_is_that_of_complex_steps() {
+    for (reference, wall) in references() {
+        let what = format!("{:?}, {} points", reference.grid().topology, wall.len());
+        for by in directions(&wall) {
+            let at: Vec<_> = wall.iter().zip(&by).map(|(at, by)| stepped(*at, *by)).collect();
+            let mut expected: Wall = reference.fixed_nodes(&at).into_iter().map(change).collect();
+
+            let found = reference.fixed_displacement(&wall, &by, &vec![0.0; wall.len()]);
+
+            // Where a line crosses a column that of the line counts.
+            for (at, [_, j]) in found.places.nodes(found.has_columns()) {
+                if j < 2 && at >= 2 * found.places.ni {
+                    expected[at] = found.values[at];
+                }
+            }
+            let off = apart(&found.values, &expected);
+            assert!(off <= 1e-13 * size(&expected), "{what}: {off:e} of {:e}", size(&expected));
+        }
+    }
+}
+
+/// (∂b/∂x_w δ, v) = (δ, (∂b/∂x_w)ᵀ v), heights of first cells among what moves the nodes.
+#[test]
+fn the_derivative_of_the_fixed_nodes_has_its_transpose() {
+    for (reference, wall) in references() {
+        let what = format!("{:?}, {} points", reference.grid().topology, wall.len());
+        let by = random(7, wall.len());
+        let heights: Vec<f64> = by.iter().map(|by| by[0] + by[1]).collect();
+        let moved = reference.fixed_displacement(&wall, &by, &heights);
+        let mut weights = moved.clone();
+        weights.values = random(8, moved.values.len());
+        // The last column of a periodic grid repeats the first: it is no node of its own.
+        let FixedPlaces { ni, .. } = moved.places;
+        if reference.grid().topology == Topology::O(Seam::Periodic) {
+            (0..2).for_each(|j| weights.values[moved.places.on_line(j, ni - 1)] = [0.0; 2]);
+        }
+
+        let (by_wall, by_heights) = reference.fixed_gradient(&wall, &weights);
+
+        let dot = |a: &[[f64; 2]], b: &[[f64; 2]]| -> f64 {
+            a.as_flattened().iter().zip(b.as_flattened()).map(|(a, b)| a * b).sum()
+        };
+        let left = dot(&moved.values, &weights.values);
+        let right =
+            dot(&by, &by_wall) + heights.iter().zip(&by_heights).map(|(a, b)| a * b).sum::<f64>();
+        let most =
+            dot(&moved.values, &moved.values).sqrt() * dot(&weights.values, &weights.values).sqrt();
+        assert!((left - right).abs() <= 1e-13 * most, "{what}: {left:e}, {right:e}");
+    }
+}
+
+/// A δb of all equations: their complex steps with displaced fixed nodes.
+#[test]
+fn what_fixed_nodes_give_to_the_equations_is_that_of_complex_steps() {
+    for (reference, _) in references() {
+        let grid = reference.grid();
+        let (Topology::O(_) | Topology::C { .. }) = grid.topology else { continue };
+        let data = EllipticData::of_grid(grid, 3.0);
+        let EllipticData { mi, mj, periodic, .. } = data;
+        let places = FixedPlaces { ni: grid.ni, nj: grid.nj };
+        let mut lines = FixedLines::zeros(places, grid.topology == Topology::O(Seam::Held));
+        lines.values = random(9, lines.values.len());
+        (0..2).for_each(|j| {
+            lines.values[places.on_line(j, grid.ni - 1)] = lines.values[places.on_line(j, 0)];
+        });
+        let mut frame = vec![[0.0; 2]; (mi + 2) * (mj + 2)];
+        for (at, [i, j]) in places.nodes(lines.has_columns()) {
+            let column = if periodic { i + 1 } else { i };
+            frame[j * (mi + 2) + column] = lines.values[at];
+            if periodic && i + 2 == grid.ni {
+                frame[j * (mi + 2)] = lines.values[at];
+            }
+        }
+        let (mut state, _) = CpuBackend.elliptic(&data).unwrap();
+        let mut found = vec![0.0; 2 * mi * mj];
+        let _ = CpuBackend.residual(&mut state, Scaling::Renewed, &mut found).unwrap();
+        let displacement = CpuBackend.displacement(&state, &lines).unwrap();
+
+        CpuBackend.frame_product(&state, &displacement, &mut found).unwrap();
+
+        let mut expected = Wall::new();
+        for k in 0..mi * mj {
+            let (i, j) = (k % mi, k / mi);
+            let around = |n: usize| (j + n / 3) * (mi + 2) + i + n % 3;
+            let node = |n: usize| [data.x[around(n)], data.y[around(n)]];
+            let moved = |n: usize| stepped(node(n), frame[around(n)]);
+            let metrics = Stencil {
+                south: [0, 1, 2].map(node),
+                middle: [3, 4, 5].map(node),
+                north: [6, 7, 8].map(node),
+            }
+            .metrics();
+            let stencil = Stencil {
+                south: [0, 1, 2].map(moved),
+                middle: [3, 4, 5].map(moved),
+                north: [6, 7, 8].map(moved),
+            };
+            let (p, q) = (data.control_p[k].into(), data.control_q[k].into());
+            let weight = 0.5 / (metrics.g11 + metrics.g22);
+            expected.push(change(residual(&stencil.metrics(), p, q)).map(|c| weight * c));
+        }
+        let off = apart(found.as_chunks().0, &expected);
+        assert!(
+            off <= 1e-13 * size(&expected),
+            "{:?}: {off:e} of {:e}",
+            grid.topology,
+            size(&expected)
+        );
+    }
+}

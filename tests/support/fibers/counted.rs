@@ -1,0 +1,103 @@
+//! A device that counts what passes between it and the host.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use gridgen::backend::DeviceError;
+use gridgen::backend::cuda::Device;
+use gridgen::backend::cuda::device::{Address, Download, Granted, Recording};
+use gridgen::backend::cuda::launch::{Argument, Kernel, LaunchShape};
+
+use super::FiberDevice;
+
+/// A device on the CPU that keeps the bytes of the largest copy to it and from it.
+#[derive(Default)]
+pub struct CountedDevice {
+    device: FiberDevice,
+    largest: [AtomicUsize; 2],
+}
+
+impl CountedDevice {
+    pub fn new() -> Arc<Self> {
+        Arc::new(Self::default())
+    }
+
+    /// Bytes of the largest upload and of the largest download since the last call.
+    pub fn largest(&self) -> [usize; 2] {
+        [0, 1].map(|k| self.largest[k].swap(0, Ordering::Relaxed))
+    }
+
+    fn note(&self, way: usize, bytes: usize) {
+        self.largest[way].fetch_max(bytes, Ordering::Relaxed);
+    }
+}
+
+impl Device for CountedDevice {
+    fn name(&self) -> &str {
+        self.device.name()
+    }
+
+    fn allocate(&self, bytes: usize) -> Result<Address, DeviceError> {
+        self.device.allocate(bytes)
+    }
+
+    fn free(&self, granted: Granted, at: Address, bytes: usize) {
+        self.device.free(granted, at, bytes);
+    }
+
+    fn clear(&self, granted: Granted, at: Address, bytes: usize) -> Result<(), DeviceError> {
+        self.device.clear(granted, at, bytes)
+    }
+
+    fn upload(&self, granted: Granted, from: &[u8], to: Address) -> Result<(), DeviceError> {
+        self.note(0, from.len());
+        self.device.upload(granted, from, to)
+    }
+
+    fn download(&self, granted: Granted, from: Address, to: &mut [u8]) -> Result<(), DeviceError> {
+        self.note(1, to.len());
+        self.device.download(granted, from, to)
+    }
+
+    fn begin_download(
+        &self,
+        granted: Granted,
+        from: Address,
+        bytes: usize,
+    ) -> Result<Download, DeviceError> {
+        self.note(1, bytes);
+        self.device.begin_download(granted, from, bytes)
+    }
+
+    fn copy(
+        &self,
+        granted: Granted,
+        from: Address,
+        to: Address,
+        bytes: usize,
+    ) -> Result<(), DeviceError> {
+        self.device.copy(granted, from, to, bytes)
+    }
+
+    fn launch(
+        &self,
+        granted: Granted,
+        kernel: Kernel,
+        shape: LaunchShape,
+        arguments: &[Argument],
+    ) -> Result<(), DeviceError> {
+        self.device.launch(granted, kernel, shape, arguments)
+    }
+
+    fn record(
+        &self,
+        alone: bool,
+        work: &mut dyn FnMut() -> Result<(), DeviceError>,
+    ) -> Result<Recording, DeviceError> {
+        self.device.record(alone, work)
+    }
+
+    fn replay(&self, granted: Granted, recording: &Recording) -> Result<(), DeviceError> {
+        self.device.replay(granted, recording)
+    }
+}
