@@ -323,6 +323,7 @@ fn initial_grid(
         trailing_edge: TrailingEdge::Sharp,
         base_cells: BaseCells::AtLeast { base: 8, cap: 12 },
         max_turn_deg: 180.0,
+        corners_deg: None,
     };
     let points = distribute(&airfoil(section)?, &surface)?;
     let normals = wall_normals(&points.x, &points.y);

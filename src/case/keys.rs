@@ -83,6 +83,11 @@ keys! {
             "Thickness of the trailing edge: both surfaces are sheared, linearly in x, until their \
             ends are so far apart. Makes `trailing_edge` \"sharp\" at 0 and \"blunt\" above, \
             \"wedge\" on a C-grid, unless it is given.";
+        corners: real(open(0.0), closed(180.0)), Unset, "degrees";
+            "Turn of the contour at one of its points from which that is a corner, such as the lip of a cove: a \
+            point of the wall lies on it, and points gather there as at the trailing edge. A bend with few \
+            points has no corners: a corner turns three times as much as the points beside it. Unset, the contour is \
+            smooth but for its trailing edge.";
         angle: real(closed(-90.0), closed(90.0)), Real(0.0), "degrees";
             "Angle of attack: the section is turned nose up about (0.25, 0).";
         chord: real(closed(1e-6), closed(1e9)), Real(1.0), "your unit";
@@ -158,6 +163,10 @@ keys! {
         far_field: real(closed(1.0), closed(1e6)), Real(15.0), "chords";
             "Radius of the far-field circle around (0.5, 0); on a C-grid half a circle, continued \
             by straight lines to the outflow.";
+        reach: real(open(0.0), closed(1e6)), Unset, "chords";
+            "Distance of the outer line from the wall, everywhere the same but in concave parts, where the \
+            line is rounded: in place of the circle of `far_field`. A near-body grid for overset \
+            methods; O-grids only.";
         wake: integer(2, 500_000), Derived("3/14 of `ni - 1`, to a multiple of 8"), "cells";
             "Cells of a C-grid along each side of the cut; at most `(ni - 17)/2`. 2 `wake` of the \
             `ni` points lie behind the edge, the others on the section, its edge counted twice.";

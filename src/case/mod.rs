@@ -154,6 +154,8 @@ pub struct GeometryOptions {
     pub trailing_edge: TrailingEdge,
     /// Thickness of the trailing edge; none leaves it as it is.
     pub edge_thickness: Option<f64>,
+    /// Turn from which a point of the contour is a corner, in degrees; none takes the contour for smooth.
+    pub corners: Option<f64>,
     /// Angle of attack in degrees.
     pub angle: f64,
     /// Length of the chord in the files written.
@@ -202,6 +204,8 @@ pub struct GridOptions {
     pub nj: usize,
     /// Radius of the far field around (0.5, 0).
     pub far_field: f64,
+    /// Distance of the outer line from the wall; none for the circle of the far field.
+    pub reach: Option<f64>,
     /// Height of the first cell.
     pub first_cell: f64,
     /// The wake, where the topology may be C.
@@ -236,6 +240,11 @@ impl GridOptions {
             base_cells: self.base_cells.map(cells),
             ..self.clone()
         }
+    }
+
+    /// How far the layers go: to the outer line or, about, to the far field.
+    pub(crate) fn extent(&self) -> f64 {
+        self.reach.unwrap_or(self.far_field)
     }
 
     /// Points around of the grid that is solved for: of half a grid those of the whole.

@@ -9,6 +9,7 @@ mod closed;
 mod curve;
 mod error;
 mod naca;
+mod offset;
 mod polygon;
 mod reader;
 mod section;
@@ -27,6 +28,7 @@ pub use error::{FileProblem, GeometryError};
 #[doc(hidden)] // For the test of the spline.
 pub use naca::NacaSection;
 pub use naca::airfoil_from_naca;
+pub use offset::{OffsetLine, Projection};
 pub use polygon::wall_normals;
 pub use reader::{
     airfoil_from_bytes, airfoil_from_file, airfoil_from_points, contour_from_bytes,

@@ -9,4 +9,5 @@ mod golden;
 mod half;
 mod initial;
 mod ladder;
+mod near_body;
 mod quality;
