@@ -73,6 +73,7 @@ pub mod grid;
 pub mod linear_system;
 pub mod memory;
 pub mod movement;
+pub mod overset;
 pub mod pde;
 pub mod ranks;
 pub mod report;

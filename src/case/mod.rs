@@ -3,12 +3,14 @@
 //! A case is read once, checked completely and then immutable; every default is resolved, so that
 //! nothing downstream asks what a missing key means. `docs/case-format.md` lists the keys.
 
+mod assembly;
 mod defaults;
 mod documents;
 mod entries;
 mod error;
 mod keys;
 mod resolve;
+mod rig;
 /// The table of keys, which the tests of gridgen read too.
 #[doc(hidden)]
 pub mod schema;
@@ -30,6 +32,7 @@ use crate::solver::newton::NewtonSettings;
 use crate::solver::precond::{self, MultigridSettings};
 use crate::sparse::Schedule;
 
+pub use assembly::{Assembly, BackgroundOptions, CaseFile, Element, OversetOptions, Stand};
 pub(crate) use defaults::NEWTON_STEPS;
 pub use defaults::Retry;
 #[doc(hidden)] // For the test that compares the stored page.
@@ -39,6 +42,7 @@ pub use error::{CaseError, Found, Place, Places};
 #[doc(hidden)] // For the test of its values.
 pub use resolve::first_cell_from_y_plus;
 pub(crate) use resolve::is_fit_name;
+pub use rig::{AssemblyError, PlacedAssembly, PlacedElement};
 pub use settle::{Body, Problem, SectionError};
 pub use solving::SolverOptions;
 pub use toml_edit::{InlineTable, Value};
@@ -117,6 +121,14 @@ impl Contour {
             | Self::WingBody(_)
             | Self::Ellipse(_)
             | Self::Joukowski(_) => None,
+        }
+    }
+
+    /// Leaves the file that it is read from unnamed: its contents count, and not where it stands.
+    pub(crate) fn forget_file(&mut self) {
+        match self {
+            Self::File(path) | Self::Section(SectionOptions { file: path, .. }) => path.clear(),
+            _ => {}
         }
     }
 

@@ -226,7 +226,7 @@ pub(super) fn newton(entries: &Entries) -> Result<NewtonSettings, CaseError> {
     ))
 }
 
-fn output(entries: &Entries, plane: (usize, usize)) -> Result<OutputOptions, CaseError> {
+pub(super) fn output(entries: &Entries, plane: (usize, usize)) -> Result<OutputOptions, CaseError> {
     let dimensions: u8 = entries.get("output.plot3d_dimensions")?;
     let pictures: bool = entries.get("output.pictures")?;
     let rules = [("plot3d_block_count", (dimensions == 3).into()), ("report", pictures.into())];
@@ -244,7 +244,7 @@ fn output(entries: &Entries, plane: (usize, usize)) -> Result<OutputOptions, Cas
 }
 
 /// Name of the case: the one that is given, or that of its file.
-fn name(entries: &Entries, path: &Path) -> Result<String, CaseError> {
+pub(super) fn name(entries: &Entries, path: &Path) -> Result<String, CaseError> {
     let stem = || path.file_stem().map_or_else(String::new, |s| s.to_string_lossy().into_owned());
     let name = entries.given::<String>("name")?.unwrap_or_else(stem);
     if is_fit_name(&name) {

@@ -40,7 +40,7 @@ impl<'a> Welded<'a> {
         let (first_line, line) = match grid.topology {
             Topology::O(_) => (columns, columns),
             Topology::C { wake } => (columns - wake, columns + 1),
-            Topology::Half(_) => (columns + 1, columns + 1),
+            Topology::Half(_) | Topology::Rectangle => (columns + 1, columns + 1),
         };
         Self { grid, columns, layers, first_line, line }
     }
@@ -103,7 +103,7 @@ impl<'a> Welded<'a> {
     }
 
     /// The sides on the rim by the name of their patch: the body, the far field with the outflow of a
-    /// C-grid, and on half a grid its plane of symmetry.
+    /// C-grid or all sides of a rectangle, and on half a grid its plane of symmetry.
     pub(super) fn rims(&self) -> Vec<(&'static str, Vec<Side>)> {
         let wall = self.grid.topology.wall(self.grid.ni);
         let side = |side| move |cell| Side { cell, side };
@@ -119,6 +119,10 @@ impl<'a> Welded<'a> {
                 None
             }
             Topology::Half(_) => Some(("symmetry", ends.collect())),
+            Topology::Rectangle => {
+                far.extend(self.layer(0).map(side(BELOW)).chain(ends));
+                None
+            }
         };
         [("airfoil", body), ("farfield", far)].into_iter().chain(symmetry).collect()
     }

@@ -10,12 +10,15 @@ use std::thread;
 use serde::Serialize;
 use serde_json::Value;
 
+use super::assembly::{
+    AssemblyResult, file_names, fingerprint as fingerprint_of_all, write_assembly,
+};
 use super::files::OutputFiles;
 use super::machine::{Closing, Machine, Opened, Opening, needs_several, thread_pool};
 use super::restart::{fingerprint, identity};
 use super::shared::{Client, serve};
 use super::{GridResult, Progress, RunOptions, write_grid};
-use crate::case::Case;
+use crate::case::{Assembly, Case, CaseFile};
 use crate::error::Error;
 use crate::files;
 use crate::files::output::Output;
@@ -81,6 +84,25 @@ impl From<&GridResult> for Summary {
     }
 }
 
+impl From<&AssemblyResult> for Summary {
+    /// Of several elements the worst of each number, the sum of folded cells.
+    fn from(result: &AssemblyResult) -> Self {
+        let all = || result.elements.iter();
+        let most = |number: fn(&GridResult) -> f64| all().map(number).fold(0.0, f64::max);
+        let slowest = all().max_by_key(|made| made.newton_iterations());
+        Self {
+            verdict: result.verdict.clone(),
+            reason: slowest.map_or_else(String::new, |made| made.stop.to_string()),
+            newton_iterations: slowest.map_or(0, GridResult::newton_iterations),
+            residual: most(GridResult::residual),
+            folded_cells: all().map(|made| made.folded_cells).sum(),
+            max_skewness: most(|made| made.quality.max_skewness),
+            wall_angle_error_max_deg: most(|made| made.quality.wall_angle_error_max_deg),
+            seconds: result.timing.total(),
+        }
+    }
+}
+
 /// Receiver of what happens in a batch, from several threads.
 pub trait BatchObserver: Sync {
     /// Case `index` is done with.
@@ -104,7 +126,7 @@ pub trait BatchObserver: Sync {
 /// asks for. A case that was interrupted, or stopped at its limit of steps, goes on from the restart
 /// file in its folder.
 pub fn run_batch(
-    cases: &[Case],
+    cases: &[CaseFile],
     options: &BatchOptions,
     observer: &dyn BatchObserver,
 ) -> Vec<BatchResult> {
@@ -173,6 +195,55 @@ pub fn run_batch(
 /// The result of a case; none yet where it needs several of `gpus`. The machine is opened for the first
 /// case that needs it, then stays open for the next.
 fn one(
+    case: &CaseFile,
+    options: &RunOptions,
+    gpus: &[usize],
+    machine: &mut Option<Opened>,
+    observer: &dyn BatchObserver,
+) -> Option<BatchResult> {
+    match case {
+        CaseFile::Section(case) => one_section(case, options, gpus, machine, observer),
+        CaseFile::Elements(all) => one_of_elements(all, options, gpus, machine, observer),
+    }
+}
+
+/// The same of a case of several elements, whose largest grid decides on the machine.
+fn one_of_elements(
+    assembly: &Assembly,
+    options: &RunOptions,
+    gpus: &[usize],
+    machine: &mut Option<Opened>,
+    observer: &dyn BatchObserver,
+) -> Option<BatchResult> {
+    let folder = options.output.join(&assembly.name);
+    if let Some(summary) = finished_elements(assembly, &folder).filter(|_| !options.force) {
+        return Some(BatchResult::UpToDate(summary));
+    }
+    let size = |element: &&crate::case::Element| element.case.grid.around() * element.case.grid.nj;
+    let largest = &assembly.elements.iter().max_by_key(size)?.case;
+    if needs_several(largest, gpus) {
+        return None;
+    }
+    let options = &RunOptions { output: folder, ..options.clone() };
+    let run = || -> Result<AssemblyResult, Error> {
+        let pool = thread_pool(options.threads)?;
+        let mut quiet = Quiet(observer);
+        if let Some(opened) = Machine::faster_cpu(largest, options) {
+            return pool.install(|| {
+                write_assembly(assembly, options, Some(opened), Closing::of, &mut quiet)
+            });
+        }
+        let opened = machine.take();
+        let keep = |opened| *machine = Some(opened);
+        pool.install(|| write_assembly(assembly, options, opened, keep, &mut quiet))
+    };
+    Some(match { run }() {
+        Ok(result) => BatchResult::Run(Summary::from(&result)),
+        Err(error) => BatchResult::Failed(error),
+    })
+}
+
+fn one_section(
     case: &Case,
     options: &RunOptions,
     gpus: &[usize],
@@ -228,6 +299,32 @@ fn finished(case: &Case, folder: &Path) -> Option<Summary> {
         max_skewness: number("quality", "max_skewness")?,
         wall_angle_error_max_deg: number("quality", "wall_angle_error_max_deg")?,
         seconds: number("timing", "total_seconds")?,
+    };
+    Some(summary).filter(|_| same && all)
+}
+
+/// The same of several elements.
+fn finished_elements(assembly: &Assembly, folder: &Path) -> Option<Summary> {
+    Output::recover(folder).ok()?;
+    let report = fs::read(folder.join(files::REPORT_FILE)).ok()?;
+    let report: Value = serde_json::from_slice(&report).ok()?;
+    let placed = assembly.settle().ok()?;
+    let same = report["verdict"]["good"] == true
+        && report["fingerprint"] == fingerprint_of_all(&placed.assembly).ok()?;
+    let all = file_names(&placed).iter().all(|name| folder.join(name).exists());
+    let elements = report["elements"].as_array()?;
+    let most = |section: &str, key: &str| {
+        elements.iter().filter_map(|element| element[section][key].as_f64()).fold(0.0, f64::max)
+    };
+    let summary = Summary {
+        verdict: Verdict::Good,
+        reason: elements.first()?["stop_reason"].as_str()?.to_owned(),
+        newton_iterations: most("newton", "iterations") as usize,
+        residual: most("newton", "residual"),
+        folded_cells: 0,
+        max_skewness: most("quality", "max_skewness"),
+        wall_angle_error_max_deg: most("quality", "wall_angle_error_max_deg"),
+        seconds: report["timing"]["total_seconds"].as_f64()?,
     };
     Some(summary).filter(|_| same && all)
 }

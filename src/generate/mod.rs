@@ -5,6 +5,7 @@
 //! several; a [`Control`] says what the solve reports to. [`run`] does all that for a case and writes its
 //! files, [`make_grid`] does it in memory, [`run_batch`] for many cases.
 
+mod assembly;
 mod batch;
 mod estimate;
 pub(crate) mod files;
@@ -20,6 +21,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
+pub use self::assembly::{AssemblyResult, BACKGROUND, check_assembly, make_assembly, run_assembly};
 pub use self::batch::{BatchObserver, BatchOptions, BatchResult, Summary, run_batch};
 pub use self::estimate::{Estimate, check};
 pub use self::machine::{BackendChoice, DeviceNodes, Machine};
@@ -76,6 +78,8 @@ pub struct RunOptions {
     pub job: Option<Arc<Job>>,
     /// Whether a grid that is made in memory on one GPU stays there as well: [`GridResult::nodes`].
     pub keep_on_device: bool,
+    /// Whether what is found of the grids of several elements together keeps them from being good.
+    pub strict: bool,
 }
 
 impl RunOptions {
@@ -94,6 +98,7 @@ impl RunOptions {
             force: false,
             job: None,
             keep_on_device: false,
+            strict: false,
         }
     }
 }

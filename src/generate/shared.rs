@@ -43,6 +43,7 @@ enum SentVerdict {
     NotConverged(String),
     Folded(usize),
     BeyondLimit { skewness: bool, value: u64, limit: u64 },
+    Unfit(usize, String),
 }
 
 impl From<Summary> for SentSummary {
@@ -53,6 +54,7 @@ impl From<Summary> for SentSummary {
                 Verdict::Good => SentVerdict::Good,
                 Verdict::NotConverged { reason } => SentVerdict::NotConverged(reason),
                 Verdict::Folded { cells } => SentVerdict::Folded(cells),
+                Verdict::Unfit { findings, first } => SentVerdict::Unfit(findings, first),
                 Verdict::BeyondLimit { measure, value, limit } => SentVerdict::BeyondLimit {
                     skewness: measure == Limited::Skewness,
                     value: value.to_bits(),
@@ -76,6 +78,7 @@ impl From<SentSummary> for Summary {
                 SentVerdict::Good => Verdict::Good,
                 SentVerdict::NotConverged(reason) => Verdict::NotConverged { reason },
                 SentVerdict::Folded(cells) => Verdict::Folded { cells },
+                SentVerdict::Unfit(findings, first) => Verdict::Unfit { findings, first },
                 SentVerdict::BeyondLimit { skewness, value, limit } => Verdict::BeyondLimit {
                     measure: if skewness { Limited::Skewness } else { Limited::WallAngle },
                     value: f64::from_bits(value),

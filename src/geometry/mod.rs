@@ -34,6 +34,7 @@ pub use reader::{
     airfoil_from_bytes, airfoil_from_file, airfoil_from_points, contour_from_bytes,
     contour_from_file,
 };
+pub(crate) use reader::{extent_of_file, extent_of_points};
 pub(crate) use section::PIVOT;
 pub use section::{Flap, SectionMeasures};
 pub use shapes::{Ellipse, Joukowski, WingBody};

@@ -133,7 +133,7 @@ fn stride(grids: u32) -> Result<usize, FamilyError> {
 pub fn coarsened(grid: &Grid) -> Grid {
     let topology = match grid.topology {
         Topology::C { wake } => Topology::C { wake: wake / 2 },
-        same @ (Topology::O(_) | Topology::Half(_)) => same,
+        same @ (Topology::O(_) | Topology::Half(_) | Topology::Rectangle) => same,
     };
     let mut coarse = Grid::new(topology, grid.ni.div_ceil(2), grid.nj.div_ceil(2));
     for j in 0..coarse.nj {

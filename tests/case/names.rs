@@ -67,7 +67,8 @@ fn a_section_like_no_other_is_refused() {
     assert_eq!(
         message,
         "wing.toml:3: unknown section [wake]\n\
-         hint: the sections are geometry, grid, initial, control, quality, newton, linear, multigrid, output"
+         hint: the sections are geometry, grid, initial, control, quality, newton, linear, multigrid, output, \
+         element, background, overset"
     );
 }
 

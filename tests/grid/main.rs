@@ -10,4 +10,6 @@ mod half;
 mod initial;
 mod ladder;
 mod near_body;
+mod overset;
 mod quality;
+mod rigging;

@@ -157,6 +157,7 @@ fn spaced_on_circle(outline: &Outline, radius: f64, i: usize) -> [f64; 2] {
             return [cx + radius * cos, cy + radius * sin];
         }
         Topology::C { wake } => wake,
+        Topology::Rectangle => 0,
     };
     if i <= wake || i >= ni - 1 - wake {
         return [outline.x[i], if 2 * i < ni { cy - radius } else { cy + radius }];

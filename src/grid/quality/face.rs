@@ -15,7 +15,7 @@ use crate::grid::{Grid, Topology};
 pub fn nonorthogonality(grid: &Grid) -> Vec<f64> {
     let (closed, wake) = match grid.topology {
         Topology::O(_) => (true, 0),
-        Topology::Half(_) => (false, 0),
+        Topology::Half(_) | Topology::Rectangle => (false, 0),
         Topology::C { wake } => (false, wake),
     };
     let columns = grid.ni - 1;
