@@ -23,8 +23,10 @@ const TAKEN: [&str; 9] = [
     "all",
 ];
 
-/// Reach of an element's grid by default, in its chords.
+/// Reach of an element's grid by default, in its chords, and its points from wall to outer line before they follow
+/// from the gaps.
 const REACH: f64 = 0.4;
+const PROVISIONAL_LAYERS: i64 = 17;
 
 /// Keys that say where an element stands and how far its grid goes.
 const PLACE_KEYS: [&str; 6] = [
@@ -270,6 +272,10 @@ fn element(
         // That of a file in its chords is known when the file is read.
         let own = reach.map_or(REACH, |reach: f64| reach / chord);
         entries.derive("grid.reach", own.into(), "element.reach");
+        if !entries.has("grid.nj") {
+            // Few, until the gaps are known.
+            entries.derive("grid.nj", PROVISIONAL_LAYERS.into(), "");
+        }
     }
     let case = Case::resolve(&entries, path)?;
     Ok(Element { case: Case { name: names[number].clone(), ..case }, stand, reach })

@@ -406,7 +406,7 @@ keys! {
         gap_cells: integer(1, 1000), Integer(10), "cells";
             "Cells of each of two grids that are wanted across the gap between their walls: `grid.nj` is chosen for \
             them where it is not given, and fewer are a finding.";
-        size_ratio: real(closed(1.0), closed(1000.0)), Real(2.0), "";
+        size_ratio: real(closed(1.0), closed(1000.0)), Real(2.5), "";
             "Largest ratio of the sizes of cells that is wanted where grids take values from each other, and of two \
             grids in the middle of a gap; more is a finding.";
     }

@@ -16,6 +16,8 @@ const LAST_HEIGHT: f64 = 1.25;
 const GROWTH: f64 = 1.25;
 const MULTIPLE: usize = 8;
 const MOST_LAYERS: usize = 1025;
+/// A gap this many times as wide as the wanted cells at the first one's height is what layers can fill.
+const MARGIN: f64 = 1.15;
 
 /// Most nodes of a background.
 const MOST_NODES: usize = 100_000_000;
@@ -370,7 +372,8 @@ fn layers(problem: &Problem, element: &Element, gap: Option<f64>, cells: usize) 
     // First cells are no higher than equal ones.
     let possible = |nj: &usize| *nj <= MOST_LAYERS && first * (*nj as f64 - 1.0) < extent;
     let counts = || (least..).map(|k| k * MULTIPLE + 1).take_while(possible);
-    // Where first cells are too high for the gap, the checks say so.
+    // Where first cells are too high for the gap, no number of layers mends it, and the checks say so.
+    let gap = gap.filter(|gap| MARGIN * first * cells as f64 <= *gap);
     let fitting = |gap: Option<f64>| counts().find(|&nj| fits(nj, gap));
     let most = || counts().last().unwrap_or(grid.nj.min(least * MULTIPLE + 1));
     fitting(gap).or_else(|| fitting(None)).unwrap_or_else(most)

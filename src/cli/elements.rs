@@ -71,10 +71,12 @@ fn together(checks: &Checks) -> String {
     let mut text = String::new();
     for rigged in &checks.rigged {
         let of = &rigged.rigging;
+        // No sign of a rounding error.
+        let overlap = (1e6 * of.overlap).round() / 1e6 + 0.0;
         let _ = writeln!(
             text,
-            "  {:<13} {} to {}: gap {:.6}, overlap {:.6}, deflection {:.3} deg",
-            "rigging", rigged.element, rigged.to, of.gap, of.overlap, of.deflection
+            "  {:<13} {} to {}: gap {:.6}, overlap {overlap:.6}, deflection {:.3} deg",
+            "rigging", rigged.element, rigged.to, of.gap, of.deflection
         );
     }
     for gap in &checks.gaps {

@@ -282,10 +282,10 @@ fn report(
     let ratio = |cell: usize| {
         let (other, donor) = found.donors[cell]?;
         let ratio = (own.areas[cell] / cells[other].areas[donor]).sqrt();
-        Some((ratio.max(1.0 / ratio), other))
+        Some((ratio.max(1.0 / ratio), other, ratio > 1.0))
     };
     let live = rim.clone().filter(|&cell| found.types[cell] == CellType::Interpolated);
-    let mut ratios: Vec<(f64, usize)> = live.filter_map(ratio).collect();
+    let mut ratios: Vec<(f64, usize, bool)> = live.filter_map(ratio).collect();
     ratios.sort_by(|a, b| a.0.total_cmp(&b.0));
     let at = |share: f64| ratios.get(((ratios.len() - 1) as f64 * share) as usize).map(|r| r.0);
     let size_ratios = if ratios.is_empty() {
@@ -323,20 +323,26 @@ fn report(
         });
     }
     if let Some([median, ..]) = size_ratios.filter(|[median, ..]| *median > limits.size_ratio) {
-        let donors = |zone: usize| ratios.iter().filter(|(_, other)| *other == zone).count();
+        let donors = |zone: usize| ratios.iter().filter(|(_, other, _)| *other == zone).count();
         let main = (0..zones.len()).max_by_key(|&zone| donors(zone)).unwrap_or(0);
-        let other = zones[main].name;
-        let key = match zones[main].has_wall() {
-            true => format!("element.{name}.grid.nj"),
-            false => "background.spacing".to_owned(),
+        let other = &zones[main];
+        let own_larger = 2 * ratios.iter().filter(|(_, _, larger)| *larger).count() > ratios.len();
+        let larger = if own_larger { zone } else { other };
+        let (key, remedy) = match larger.has_wall() {
+            true => (format!("element.{}.grid.nj", larger.name), "raise it, or ni"),
+            false => ("background.spacing".to_owned(), "lower it"),
         };
         findings.push(Finding {
             what: format!(
-                "the outermost cells of {name} and those of {other} that they take values from differ {median:.1}-fold \
-                 in size"
+                "the outermost cells of {name} and those of {} that they take values from differ {median:.1}-fold in \
+                 size",
+                other.name
             ),
             key,
-            remedy: format!("at most {} is wanted", limits.size_ratio),
+            remedy: format!(
+                "at most {} is wanted, and those of {} are the larger ones: {remedy}",
+                limits.size_ratio, larger.name
+            ),
         });
     }
     let covers = others.iter().filter(|_| zone.rim == Rim::Overset).map(|other| {

@@ -45,14 +45,17 @@ impl OversetPictures<'_> {
         let sum = |count: fn(&crate::overset::ZoneReport) -> usize| {
             self.checks.zones.iter().map(count).sum::<usize>()
         };
+        let findings = match self.checks.findings.len() {
+            1 => "1 finding".to_owned(),
+            several => format!("{several} findings"),
+        };
         let summary = format!(
-            "{} zones   ·   {} cells solved for, {} interpolated, {} holes   ·   {} orphans   ·   {} findings",
+            "{} zones   ·   {} cells solved for, {} interpolated, {} holes   ·   {} orphans   ·   {findings}",
             self.zones.len(),
             sum(|zone| zone.calculated),
             sum(|zone| zone.interpolated),
             sum(|zone| zone.holes),
             sum(|zone| zone.orphans),
-            self.checks.findings.len(),
         );
         let mut picture = self.titled(WHOLE_SIZE, &summary);
         let rims = self.zones.iter().filter(|zone| zone.rim == Rim::Overset);
