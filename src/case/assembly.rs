@@ -294,8 +294,10 @@ fn refuse_keys(entries: &Entries, near_body: bool) -> Result<(), CaseError> {
         if entries.has(key) && (neutral.is_nan() || given(key, neutral)?) {
             return Err(entries.refuse(
                 &[key],
-                format!("the element's own {own}, in reference chords"),
-                format!("write {own} beside the name of the element, or --set element.NAME.{own}"),
+                format!("the element's own {own}"),
+                format!(
+                    "write {own} beside the name of the element, in reference chords or degrees"
+                ),
             ));
         }
     }

@@ -325,7 +325,7 @@ fn report(
     if let Some([median, ..]) = size_ratios.filter(|[median, ..]| *median > limits.size_ratio) {
         let donors = |zone: usize| ratios.iter().filter(|(_, other, _)| *other == zone).count();
         let main = (0..zones.len()).max_by_key(|&zone| donors(zone)).unwrap_or(0);
-        let other = &zones[main];
+        let other = zones[main];
         let own_larger = 2 * ratios.iter().filter(|(_, _, larger)| *larger).count() > ratios.len();
         let larger = if own_larger { zone } else { other };
         let (key, remedy) = match larger.has_wall() {
