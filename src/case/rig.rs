@@ -173,6 +173,7 @@ impl Assembly {
             let narrowest = gaps_of(number).fold(f64::INFINITY, f64::min);
             let element = &mut assembly.elements[number];
             let given = element.case.places.has("grid.nj");
+            let provisional = element.case.grid.clone();
             if near_body(number) {
                 let [chords, gaps] = REACH;
                 let wide = if narrowest < chord { gaps * narrowest } else { 0.0 };
@@ -184,7 +185,9 @@ impl Assembly {
                 element.case.grid.nj =
                     layers(&problems[number], element, gap, self.overset.gap_cells);
             }
-            problems[number] = settled(element)?;
+            if element.case.grid != provisional {
+                problems[number] = settled(element)?;
+            }
             element.case =
                 Case { name: element.case.name.clone(), ..problems[number].case.clone() };
         }

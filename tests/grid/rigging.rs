@@ -16,8 +16,8 @@ use support::random::Random;
 
 use super::near_body::main_with_cove;
 
-/// Riggings, half of them with a slat.
-const RIGGINGS: usize = 200;
+/// Riggings of a flap, and as many with a slat.
+const RIGGINGS: usize = 100;
 
 fn assembly(text: &str) -> Assembly {
     match CaseFile::from_toml(text, Path::new("elements.toml"), &[]).unwrap() {
@@ -323,15 +323,24 @@ fn assert_types(placed: &Placed, checks: &Checks) {
     }
 }
 
+#[test]
+fn random_riggings_of_a_flap_come_out_as_asked_or_are_refused() {
+    assert_riggings(20, false);
+}
+
+#[test]
+fn random_riggings_of_slat_and_flap_come_out_as_asked_or_are_refused() {
+    assert_riggings(21, true);
+}
+
 /// Gaps of 0.8 to 4 %, overlaps of −2 to 3 %, deflections to 40°: each rigging is found and is what was asked for,
 /// or refused for a reason that holds; and the checks say the truth of its grids.
-#[test]
-fn random_riggings_come_out_as_asked_or_are_refused() {
-    let mut random = Random::new(20);
+fn assert_riggings(seed: u64, slats: bool) {
+    let mut random = Random::new(seed);
     let (mut stood, mut refused) = (0, 0);
     for number in 0..RIGGINGS {
         let flap = random_rigging(&mut random, Side::Behind);
-        let slat = (number % 2 == 1).then(|| random_rigging(&mut random, Side::Ahead));
+        let slat = slats.then(|| random_rigging(&mut random, Side::Ahead));
         let case = assembly(&case(&flap, slat.as_ref()));
 
         let placed = match case.settle() {
@@ -358,13 +367,13 @@ fn random_riggings_come_out_as_asked_or_are_refused() {
         for (rigged, asked) in checks.rigged.iter().zip([Some(flap), slat].into_iter().flatten()) {
             assert_rigging(&rigged.rigging, &asked);
         }
+        assert_gaps(&grids, &checks);
         // What takes an index no time takes long without: of a fifth.
-        if number % 10 < 2 {
-            assert_gaps(&grids, &checks);
+        if number % 5 == 0 {
             assert_types(&grids, &checks);
         }
     }
-    assert!(stood > 100 && refused > 5, "{stood} stood, {refused} were refused");
+    assert!(stood > 50 && refused > 2, "{stood} stood, {refused} were refused");
 }
 
 /// Why a rigging was refused, by geometry without an index.
