@@ -12,3 +12,4 @@ mod matrix_market;
 mod mesh_files;
 mod plot;
 mod writers;
+mod zones;

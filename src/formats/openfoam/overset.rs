@@ -17,8 +17,10 @@ use crate::formats::zones::OversetMesh;
 use crate::grid::Grid;
 use crate::grid::vector::{angle, difference, distance};
 
-/// Turn of a wall that is a corner, which has no curvature, degrees.
+/// Turn of a wall that is a corner, which has no curvature, if it is so in degrees and so many times that on one side of
+/// it: on coarse grids a nose turns as much, at several nodes.
 const CORNER: f64 = 25.0;
+const SHARPER: f64 = 3.0;
 
 /// Files that belong to the mesh: the number of each cell's zone, and the curvature of each face of the walls.
 const ZONE_NUMBERS: &str = "0/zoneID";
@@ -170,9 +172,12 @@ fn curvature(grid: &Grid) -> Vec<f64> {
     let wall: Vec<[f64; 2]> = grid.topology.wall(grid.ni).map(|i| grid.point(i, 0)).collect();
     let faces = wall.len() - 1;
     let step = |k: usize| difference(wall[k % faces + 1], wall[k % faces]);
+    let turns: Vec<f64> = (0..faces).map(|k| angle(step(k + faces - 1), step(k))).collect();
     let turn = |k: usize| {
-        let turn = angle(step(k + faces - 1), step(k));
-        if turn.abs() > CORNER.to_radians() { 0.0 } else { turn }
+        let turn = turns[k % faces];
+        let beside = turns[(k + 1) % faces].abs().min(turns[(k + faces - 1) % faces].abs());
+        let corner = turn.abs() > CORNER.to_radians() && turn.abs() > SHARPER * beside;
+        if corner { 0.0 } else { turn }
     };
     (0..faces).map(|k| 0.5 * (turn(k) + turn(k + 1)) / distance(wall[k], wall[k + 1])).collect()
 }
