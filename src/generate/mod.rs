@@ -7,6 +7,7 @@
 
 mod assembly;
 mod batch;
+mod corner;
 mod estimate;
 pub(crate) mod files;
 pub(crate) mod machine;

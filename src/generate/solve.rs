@@ -6,6 +6,7 @@ use std::time::{Duration, Instant};
 
 #[cfg(doc)]
 use super::RunOptions;
+use super::corner::worst_corner;
 use super::machine::DeviceNodes;
 use super::rank::{self, Host, Solved, can_go_on};
 use super::restart::Restarts;
@@ -276,6 +277,9 @@ pub fn solve(
         }
     }
     result.notices.splice(0..0, std::mem::take(&mut control.notices));
+    if !result.is_good() {
+        result.notices.extend(worst_corner(problem, &result.grid));
+    }
     result.timing = std::mem::take(&mut control.timing);
     result.backend = machine.name();
     Ok(result)

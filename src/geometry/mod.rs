@@ -39,7 +39,7 @@ pub(crate) use section::PIVOT;
 pub use section::{Flap, SectionMeasures};
 pub use shapes::{Ellipse, Joukowski, WingBody};
 pub use spacing::{spacing_geometric, spacing_vinokur};
-pub use surface::{BaseCells, SurfaceSettings, distribute};
+pub use surface::{BaseCells, SurfaceSettings, corners, distribute};
 pub use wake::Wake;
 #[doc(hidden)] // Steps of a case, which tests take one by one.
 pub use {

@@ -281,7 +281,7 @@ impl Section {
 /// The points of a contour, its ends left out, at which it turns by at least `turn_deg`: one by itself or two
 /// together, the ends of a narrow base, that turn by three times as much as the points beside them. Three and
 /// more together are a bend with few points.
-fn corners(points: &[[f64; 2]], turn_deg: f64) -> Vec<usize> {
+pub fn corners(points: &[[f64; 2]], turn_deg: f64) -> Vec<usize> {
     let step = |k: usize| difference(points[k + 1], points[k]);
     let last = points.len().saturating_sub(1);
     let turn = |k: usize| {
