@@ -294,8 +294,8 @@ impl CaseError {
             }
             Self::Unknown { known, .. } => format!("the keys here are {}", known.join(", ")),
             Self::Elements { .. } => {
-                "give the elements one by one, each as a case of its own, or use gridgen CASE.toml, gridgen run \
-                 or gridgen check"
+                "use gridgen CASE.toml, gridgen run, gridgen check or make_assembly, or give the elements one by \
+                 one, each as a case of its own"
                     .into()
             }
             Self::NoElement { known, .. } => {

@@ -163,7 +163,11 @@ fn a_case_of_one_section_is_not_read_from_several_elements() {
 
     let message = shown(error);
     assert!(message.starts_with("wing.toml:1: "), "{message}");
-    assert!(message.contains("hint: give the elements one by one"), "{message}");
+    assert!(
+        message
+            .contains("hint: use gridgen CASE.toml, gridgen run, gridgen check or make_assembly"),
+        "{message}"
+    );
 }
 
 #[test]
